@@ -1,0 +1,66 @@
+/*===- rmsnorm/device.h - memory, streams and timing on a device ----------===*/
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *
+ * What a small tool or benchmark needs around launches, the same on CUDA, HIP,
+ * the simulator and the oracle (there: host memory, no streams, the host's
+ * clock). Programs that have a framework's tensors do not need this header.
+ */
+#ifndef RMSNORM_DEVICE_H
+#define RMSNORM_DEVICE_H
+
+#include "rmsnorm/rmsnorm.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Memory on the device, aligned to at least 256 bytes. 0 bytes gives NULL. */
+RMSNORM_API rmsnorm_status rmsnorm_device_allocate(rmsnorm_device *device,
+                                                   uint64_t bytes,
+                                                   void **memory);
+RMSNORM_API rmsnorm_status rmsnorm_device_free(rmsnorm_device *device,
+                                               void *memory);
+
+typedef enum {
+  RMSNORM_HOST_TO_DEVICE = 0,
+  RMSNORM_DEVICE_TO_HOST = 1,
+  RMSNORM_DEVICE_TO_DEVICE = 2
+} rmsnorm_copy_direction;
+
+/* Copies on `stream` and waits for it, except device to device, which does not
+ * wait. */
+RMSNORM_API rmsnorm_status rmsnorm_device_copy(
+    rmsnorm_device *device, void *destination, const void *source,
+    uint64_t bytes, rmsnorm_copy_direction direction, void *stream);
+
+/* Sets every byte, on `stream`, without waiting. */
+RMSNORM_API rmsnorm_status rmsnorm_device_fill(rmsnorm_device *device,
+                                               void *memory, uint8_t value,
+                                               uint64_t bytes, void *stream);
+
+/* A stream that does not wait for the default stream. */
+RMSNORM_API rmsnorm_status rmsnorm_stream_create(rmsnorm_device *device,
+                                                 void **stream);
+RMSNORM_API rmsnorm_status rmsnorm_stream_destroy(rmsnorm_device *device,
+                                                  void *stream);
+/* Waits until all work on it has finished; reports errors of kernels on it. */
+RMSNORM_API rmsnorm_status rmsnorm_stream_synchronize(rmsnorm_device *device,
+                                                      void *stream);
+
+typedef struct rmsnorm_event rmsnorm_event;
+
+RMSNORM_API rmsnorm_status rmsnorm_event_create(rmsnorm_device *device,
+                                                rmsnorm_event **event);
+RMSNORM_API void rmsnorm_event_destroy(rmsnorm_event *event);
+RMSNORM_API rmsnorm_status rmsnorm_event_record(rmsnorm_event *event,
+                                                void *stream);
+/* Waits for `end`, then gives the time between the two in milliseconds. */
+RMSNORM_API rmsnorm_status rmsnorm_event_elapsed(rmsnorm_event *begin,
+                                                 rmsnorm_event *end,
+                                                 double *milliseconds);
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* RMSNORM_DEVICE_H */
