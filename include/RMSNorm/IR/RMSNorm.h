@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RMSNorm.h - the rmsnorm dialect: all its ops and attributes -------===//
+
+#ifndef RMSNORM_IR_RMSNORM_H
+#define RMSNORM_IR_RMSNORM_H
+
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/Dialect/LLVMIR/LLVMTypes.h"
+#include "mlir/IR/Attributes.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Interfaces/TilingInterface.h"
+
+#include "RMSNorm/Target/Targets.h"
+
+#include "RMSNorm/IR/RMSNormDialect.h.inc"
+
+#include "RMSNorm/IR/RMSNormEnums.h.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "RMSNorm/IR/RMSNormAttrs.h.inc"
+
+#define GET_OP_CLASSES
+#include "RMSNorm/IR/RMSNormOps.h.inc"
+
+#define GET_OP_CLASSES
+#include "RMSNorm/IR/RMSNormTileOps.h.inc"
+
+#define GET_OP_CLASSES
+#include "RMSNorm/IR/RMSNormThreadOps.h.inc"
+
+namespace mlir::rmsnorm {
+
+/// The static number of columns that stands for "not known until run time" in
+/// the types of a tile program. The live number is the `columns` operand.
+constexpr int64_t kDynamicColumns = int64_t(1) << 30;
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_IR_RMSNORM_H

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RMSNormDialect.td - the rmsnorm dialect ---------------------------===//
+
+#ifndef RMSNORM_IR_RMSNORMDIALECT_TD
+#define RMSNORM_IR_RMSNORMDIALECT_TD
+
+include "mlir/IR/DialectBase.td"
+include "mlir/IR/OpBase.td"
+
+def RMSNorm_Dialect : Dialect {
+  let name = "rmsnorm";
+  let cppNamespace = "::mlir::rmsnorm";
+  let summary = "RMSNorm, forward and backward, from one op to GPU threads";
+  let description = [{
+    One job: root-mean-square normalisation for people who build ML compilers.
+    The dialect has three levels, each in its own `.td` file:
+
+    - *operator level* (`RMSNormOps.td`): `rmsnorm.forward` and
+      `rmsnorm.backward`, destination-style ops on tensors or memrefs that live
+      among ordinary `linalg`, `arith` and `tensor` IR;
+    - *tile level* (`RMSNormTileOps.td`): a straight-line program on rank-2
+      vectors that handles one tile of rows and knows nothing of threads;
+    - *thread level* (`RMSNormThreadOps.td`): the closed list of ops that
+      `rmsnorm-distribute` emits next to `arith`, `math`, `vector`, `scf` and
+      `gpu`. Each has a lowering to NVVM, to ROCDL and to the simulator.
+
+    Adding a residual, gating, quantising are not operands of the ops: they are
+    ordinary IR around them, and fusing them is the job of the passes. Not
+    ours: LayerNorm, attention, a general GPU compiler.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let hasOperationAttrVerify = 1;
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect",
+    "::mlir::LLVM::LLVMDialect",
+  ];
+  let extraClassDeclaration = [{
+    void registerAttributes();
+
+    /// Module attribute naming the target the memref half compiles for.
+    static constexpr ::llvm::StringLiteral kTargetAttrName = "rmsnorm.target";
+    /// Attribute of an scf.forall over rows: how it is laid on the machine.
+    static constexpr ::llvm::StringLiteral kScheduleAttrName =
+        "rmsnorm.schedule";
+    /// Argument attributes of an entry function; see rmsnorm-bind-arguments.
+    static constexpr ::llvm::StringLiteral kNameAttrName = "rmsnorm.name";
+    static constexpr ::llvm::StringLiteral kRoleAttrName = "rmsnorm.role";
+    static constexpr ::llvm::StringLiteral kDimsAttrName = "rmsnorm.dims";
+  }];
+}
+
+class RMSNorm_Op<string mnemonic, list<Trait> traits = []>
+    : Op<RMSNorm_Dialect, mnemonic, traits>;
+
+#endif // RMSNORM_IR_RMSNORMDIALECT_TD

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RMSNormThreadOps.td - thread level: what a GPU thread executes ----===//
+//
+// The closed list that rmsnorm-distribute emits beside arith, math, vector,
+// scf and gpu.{thread_id,block_id,grid_dim}. Each op has three lowerings:
+// rmsnorm-finalize-{nvvm,rocdl,sim}. Kernels are 1-D: only x is used.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RMSNORM_IR_RMSNORMTHREADOPS_TD
+#define RMSNORM_IR_RMSNORMTHREADOPS_TD
+
+include "RMSNorm/IR/RMSNormAttrs.td"
+include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
+include "mlir/Interfaces/SideEffectInterfaces.td"
+
+def RMSNorm_GlobalPointer : LLVM_PointerInAddressSpace<1>;
+def RMSNorm_Fragment : VectorOfRankAndType<[1], [AnyFloat, AnyInteger]>;
+def RMSNorm_Scalar : AnyTypeOf<[AnyFloat, AnySignlessInteger]>;
+
+//===----------------------------------------------------------------------===//
+// Host side: what a launch passes
+//===----------------------------------------------------------------------===//
+
+def RMSNorm_BufferPointerOp : RMSNorm_Op<"buffer_pointer", [Pure]> {
+  let summary = "the address of a buffer's first element";
+  let description = [{
+    A launch passes bare global pointers, never memref descriptors. The
+    address includes the buffer's offset.
+  }];
+  let arguments = (ins AnyMemRef:$buffer);
+  let results = (outs RMSNorm_GlobalPointer:$result);
+  let assemblyFormat = "$buffer attr-dict `:` type($buffer)";
+}
+
+def RMSNorm_MultiprocessorCountOp
+    : RMSNorm_Op<"multiprocessor_count", [Pure]> {
+  let summary = "multiprocessors of the device the kernel is launched on";
+  let description = [{
+    Evaluated by the runtime when it prepares: chips of one name differ, so it
+    is never folded to the number in the target table.
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
+
+//===----------------------------------------------------------------------===//
+// Global memory
+//===----------------------------------------------------------------------===//
+
+def RMSNorm_GlobalLoadOp : RMSNorm_Op<"global_load", [
+    MemoryEffects<[MemRead]>]> {
+  let summary = "reads consecutive elements of a buffer into a fragment";
+  let description = [{
+    Reads the V elements at `base` + `row` + `column` (both in elements). `row`
+    is the 64-bit offset of a row, `column` the non-negative 32-bit offset in
+    it. Element e is read if e < `valid` (absent: all are) and is zero
+    otherwise; an element that is not read touches no memory of its own.
+
+    `alignment`, in bytes, a power of two up to 16, not below the element
+    size: the address is a multiple of it, and so is the size of the `valid`
+    elements. Accesses are as wide as that allows.
+
+    When `valid` is given, the address `base` + `row` (column 0) must be
+    readable for min(V, row size) elements, or for `alignment` bytes if that
+    is more convenient: targets without predicated loads read there instead
+    and drop what they read.
+
+    A load with `segment` > 0 is never merged with another one, see
+    `rmsnorm.tile_load`.
+
+    ```mlir
+    %x = rmsnorm.global_load %p[%row, %col] valid(%n) alignment(16)
+        policy(evict_last) : vector<8xbf16>
+    ```
+  }];
+  let arguments = (ins Arg<RMSNorm_GlobalPointer, "buffer">:$base, I64:$row,
+                       I32:$column, Optional<I32>:$valid, I64Attr:$alignment,
+                       DefaultValuedAttr<I64Attr, "0">:$segment,
+                       DefaultValuedAttr<RMSNorm_CachePolicyAttr,
+                         "::mlir::rmsnorm::CachePolicy::normal">:$policy);
+  let results = (outs RMSNorm_Fragment:$result);
+  let assemblyFormat = [{
+    $base `[` $row `,` $column `]` (`valid` `(` $valid^ `)`)?
+    `alignment` `(` $alignment `)` (`segment` `(` $segment^ `)`)?
+    (`policy` `(` $policy^ `)`)? attr-dict `:` type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def RMSNorm_GlobalStoreOp : RMSNorm_Op<"global_store", [
+    MemoryEffects<[MemWrite]>]> {
+  let summary = "writes a fragment to consecutive elements of a buffer";
+  let description = [{
+    As `rmsnorm.global_load`: element e is written if e < `valid`. Nothing else
+    is touched: a target without predicated stores branches.
+
+    ```mlir
+    rmsnorm.global_store %y, %p[%row, %col] valid(%n) alignment(16) : vector<8xbf16>
+    ```
+  }];
+  let arguments = (ins RMSNorm_Fragment:$value,
+                       Arg<RMSNorm_GlobalPointer, "buffer">:$base, I64:$row,
+                       I32:$column, Optional<I32>:$valid, I64Attr:$alignment,
+                       DefaultValuedAttr<RMSNorm_CachePolicyAttr,
+                         "::mlir::rmsnorm::CachePolicy::normal">:$policy);
+  let assemblyFormat = [{
+    $value `,` $base `[` $row `,` $column `]` (`valid` `(` $valid^ `)`)?
+    `alignment` `(` $alignment `)` (`policy` `(` $policy^ `)`)? attr-dict
+    `:` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
+//===----------------------------------------------------------------------===//
+// Workgroup memory
+//===----------------------------------------------------------------------===//
+
+def RMSNorm_WorkgroupLoadOp : RMSNorm_Op<"workgroup_load", [
+    MemoryEffects<[MemRead]>]> {
+  let summary = "reads a scalar of the block's workgroup memory";
+  let description = [{
+    `offset` is in bytes, a multiple of the scalar's size, into the one dynamic
+    buffer of the block, whose size the launch gives.
+
+    ```mlir
+    %s = rmsnorm.workgroup_load %offset : f32
+    ```
+  }];
+  let arguments = (ins I32:$offset);
+  let results = (outs RMSNorm_Scalar:$result);
+  let assemblyFormat = "$offset attr-dict `:` type($result)";
+}
+
+def RMSNorm_WorkgroupStoreOp : RMSNorm_Op<"workgroup_store", [
+    MemoryEffects<[MemWrite]>]> {
+  let summary = "writes a scalar to the block's workgroup memory";
+  let description = [{
+    As `rmsnorm.workgroup_load`.
+
+    ```mlir
+    rmsnorm.workgroup_store %s, %offset : f32
+    ```
+  }];
+  let arguments = (ins RMSNorm_Scalar:$value, I32:$offset);
+  let assemblyFormat = "$value `,` $offset attr-dict `:` type($value)";
+}
+
+//===----------------------------------------------------------------------===//
+// Between threads
+//===----------------------------------------------------------------------===//
+
+def RMSNorm_SubgroupReduceOp : RMSNorm_Op<"subgroup_reduce", [
+    AllTypesMatch<["value", "result"]>]> {
+  let summary = "reduces over the threads of a part of a subgroup";
+  let description = [{
+    The subgroup is cut into parts of `width` consecutive threads; each thread
+    receives the combination over its part. `width` is a power of two up to the
+    subgroup size. The tree is a butterfly: step s combines a thread with the
+    one whose number differs in bit s, s = 0, 1, ..., so every thread of
+    a part gets the same bits on every target.
+
+    All threads of the subgroup execute it. Not pure: it must not move into
+    or out of control flow.
+
+    ```mlir
+    %t = rmsnorm.subgroup_reduce add %s width(32) : f32
+    ```
+  }];
+  let arguments = (ins RMSNorm_ReduceKindAttr:$kind, F32:$value,
+                       I64Attr:$width);
+  let results = (outs F32:$result);
+  let assemblyFormat = [{
+    $kind $value `width` `(` $width `)` attr-dict `:` type($value)
+  }];
+  let hasVerifier = 1;
+}
+
+def RMSNorm_BarrierOp : RMSNorm_Op<"barrier", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits for all threads of the block";
+  let description = [{
+    Workgroup memory written before it is visible after it. All threads of the
+    block execute it equally often.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+#endif // RMSNORM_IR_RMSNORMTHREADOPS_TD

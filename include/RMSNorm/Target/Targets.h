@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Targets.h - the table of chips ------------------------------------===//
+//
+// The one place that knows chips. Everything else asks for a property.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RMSNORM_TARGET_TARGETS_H
+#define RMSNORM_TARGET_TARGETS_H
+
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/StringRef.h"
+
+#include <cstdint>
+#include <string>
+
+namespace mlir::rmsnorm {
+
+enum class Vendor { Nvidia, Amd, Generic };
+
+/// What the compiler has to know of a chip. Limits are per block, unless said
+/// otherwise.
+struct ChipInfo {
+  llvm::StringLiteral name;
+  Vendor vendor;
+  /// Threads that execute in lockstep and can shuffle: 32 or 64.
+  int64_t subgroupSize;
+  /// Typical number of multiprocessors (SM, CU). For the selector only:
+  /// launches use the device's own count.
+  int64_t multiprocessors;
+  /// Threads and 32-bit registers of a multiprocessor.
+  int64_t threadsPerMultiprocessor;
+  int64_t registersPerMultiprocessor;
+  int64_t maxThreadsPerBlock;
+  /// Bytes of workgroup memory a block can ask for.
+  int64_t maxWorkgroupMemory;
+  /// PTX ISA version as an LLVM feature ("+ptx80"), empty elsewhere.
+  llvm::StringLiteral ptxFeature;
+};
+
+/// All chips, by vendor and age.
+llvm::ArrayRef<ChipInfo> getChips();
+
+/// The entry named `name`, or null.
+const ChipInfo *lookupChip(llvm::StringRef name);
+
+/// "sm_80, sm_90, ..." for messages.
+std::string getChipNames();
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_TARGET_TARGETS_H

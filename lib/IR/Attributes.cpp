@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Attributes.cpp - targets and schedules ----------------------------===//
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/TypeSwitch.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+#include "RMSNorm/IR/RMSNormEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "RMSNorm/IR/RMSNormAttrs.cpp.inc"
+
+void RMSNormDialect::registerAttributes() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "RMSNorm/IR/RMSNormAttrs.cpp.inc"
+      >();
+}
+
+//===----------------------------------------------------------------------===//
+// TargetAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                 Backend backend, StringRef chip) {
+  const ChipInfo *info = lookupChip(chip);
+  if (!info)
+    return emitError() << "expected a chip (" << getChipNames() << "), got '"
+                       << chip << "'";
+  if ((backend == Backend::nvvm && info->vendor != Vendor::Nvidia) ||
+      (backend == Backend::rocdl && info->vendor != Vendor::Amd))
+    return emitError() << "expected a chip that " << stringifyBackend(backend)
+                       << " compiles for, got '" << chip << "'";
+  return success();
+}
+
+TargetAttr TargetAttr::parseSpelling(Location loc, StringRef spelling) {
+  StringRef chip = spelling;
+  bool sim = chip.consume_front("sim:");
+  if (spelling == "sim") {
+    sim = true;
+    chip = "sim32";
+  }
+  const ChipInfo *info = lookupChip(chip);
+  if (!info || (!sim && info->vendor == Vendor::Generic)) {
+    emitError(loc) << "expected a target: a chip (" << getChipNames()
+                   << "), 'sim', or 'sim:' and a chip, got '" << spelling
+                   << "'";
+    return {};
+  }
+  Backend backend = sim                              ? Backend::sim
+                    : info->vendor == Vendor::Nvidia ? Backend::nvvm
+                                                     : Backend::rocdl;
+  return TargetAttr::get(loc.getContext(), backend, chip);
+}
+
+std::string TargetAttr::getSpelling() const {
+  return (getBackend() == Backend::sim ? "sim:" : "") + getChip().str();
+}
+
+const ChipInfo &TargetAttr::getChipInfo() const {
+  return *lookupChip(getChip());
+}
+
+TargetAttr TargetAttr::lookup(Operation *op) {
+  for (; op; op = op->getParentOp())
+    if (auto target =
+            op->getAttrOfType<TargetAttr>(RMSNormDialect::kTargetAttrName))
+      return target;
+  return {};
+}
+
+//===----------------------------------------------------------------------===//
+// ScheduleAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   int64_t rowGroups, int64_t rowsPerGroup,
+                                   int64_t threadsPerRow, int64_t vectorWidth,
+                                   int64_t vectorsInFlight, Cache cache,
+                                   int64_t alignment, int64_t blocksPerSM) {
+  auto atLeast = [&](StringRef field, int64_t value,
+                     int64_t minimum) -> LogicalResult {
+    if (value >= minimum)
+      return success();
+    return emitError() << "expected " << field << " >= " << minimum << ", got "
+                       << value;
+  };
+  auto powerOfTwo = [&](StringRef field, int64_t value,
+                        int64_t maximum) -> LogicalResult {
+    if (value >= 1 && value <= maximum && llvm::isPowerOf2_64(value))
+      return success();
+    return emitError() << "expected " << field << " to be a power of two up to "
+                       << maximum << ", got " << value;
+  };
+  return success(succeeded(atLeast("row_groups", rowGroups, 1)) &&
+                 succeeded(atLeast("rows_per_group", rowsPerGroup, 1)) &&
+                 succeeded(atLeast("threads_per_row", threadsPerRow, 1)) &&
+                 succeeded(powerOfTwo("vector_width", vectorWidth, 16)) &&
+                 succeeded(atLeast("vectors_in_flight", vectorsInFlight, 1)) &&
+                 succeeded(powerOfTwo("alignment", alignment, 16)) &&
+                 succeeded(atLeast("blocks_per_sm", blocksPerSM, 0)));
+}
+
+StringRef ScheduleAttr::getMode() const {
+  if (getBlocksPerSm())
+    return "static_persistent";
+  return getCache() == Cache::reload ? "multi_wave_reload"
+                                     : "multi_wave_cached";
+}

@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- TileOps.cpp - tile level ------------------------------------------===//
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// row_reduce's `add(%a), maximumf(%b)`.
+static ParseResult
+parseReductions(OpAsmParser &parser, ArrayAttr &kinds,
+                SmallVectorImpl<OpAsmParser::UnresolvedOperand> &inputs) {
+  SmallVector<Attribute> attributes;
+  auto parseOne = [&]() -> ParseResult {
+    StringRef keyword;
+    SMLoc loc = parser.getCurrentLocation();
+    if (parser.parseKeyword(&keyword))
+      return failure();
+    std::optional<ReduceKind> kind = symbolizeReduceKind(keyword);
+    if (!kind)
+      return parser.emitError(loc) << "expected a reduction kind (add, "
+                                      "maximumf, minimumf, mul), got '"
+                                   << keyword << "'";
+    attributes.push_back(ReduceKindAttr::get(parser.getContext(), *kind));
+    return failure(parser.parseLParen() ||
+                   parser.parseOperand(inputs.emplace_back()) ||
+                   parser.parseRParen());
+  };
+  if (parser.parseCommaSeparatedList(parseOne))
+    return failure();
+  kinds = parser.getBuilder().getArrayAttr(attributes);
+  return success();
+}
+
+static void printReductions(OpAsmPrinter &printer, Operation *, ArrayAttr kinds,
+                            OperandRange inputs) {
+  llvm::interleaveComma(llvm::zip(kinds, inputs), printer, [&](auto reduction) {
+    auto [kind, input] = reduction;
+    printer << stringifyReduceKind(cast<ReduceKindAttr>(kind).getValue()) << "("
+            << input << ")";
+  });
+}
+
+#define GET_OP_CLASSES
+#include "RMSNorm/IR/RMSNormTileOps.cpp.inc"
+
+//===----------------------------------------------------------------------===//
+// tile_load, tile_store
+//===----------------------------------------------------------------------===//
+
+/// Constraints (C1) to (C5), which the two ops share.
+template <typename OpTy>
+static LogicalResult verifyTile(OpTy op, VectorType vector) {
+  auto base = cast<ShapedType>(op.getBase().getType());
+  int64_t rank = base.getRank();
+  // (C1)
+  if (base.getElementType() != vector.getElementType())
+    return op.emitOpError("expected the vector's element type to be ")
+           << base.getElementType() << ", got " << vector.getElementType();
+  switch (op.getKind()) {
+  case TileKind::column: // (C2)
+    if (rank != 1 || op.getRow() || op.getRows() || vector.getDimSize(0) != 1)
+      return op.emitOpError("expected 'column' to take a base of rank 1, no "
+                            "row and no rows, and a 1xN vector, got rank ")
+             << rank << " and " << vector;
+    break;
+  case TileKind::row: // (C3)
+    if (vector.getDimSize(1) != 1 || op.getColumns() ||
+        bool(op.getRow()) != (rank > 0))
+      return op.emitOpError("expected 'row' to take an Rx1 vector, a row "
+                            "unless the base has rank 0, and no columns, got ")
+             << vector << " and rank " << rank;
+    return success();
+  case TileKind::tile: // (C4)
+    if (rank < 1 || bool(op.getRow()) != (rank > 1))
+      return op.emitOpError("expected 'tile' to take a row unless the base "
+                            "has rank 1, got rank ")
+             << rank;
+    break;
+  }
+  // (C5)
+  int64_t columns = base.getDimSize(rank - 1);
+  int64_t expected = op.getColumns() ? kDynamicColumns : columns;
+  if (ShapedType::isDynamic(expected))
+    return op.emitOpError("expected 'columns', as the base has a dynamic last "
+                          "dimension");
+  if (vector.getDimSize(1) != expected)
+    return op.emitOpError("expected a vector of ")
+           << expected << " columns, got " << vector;
+  return success();
+}
+
+LogicalResult TileLoadOp::verify() { return verifyTile(*this, getType()); }
+
+LogicalResult TileStoreOp::verify() {
+  if (failed(verifyTile(*this, cast<VectorType>(getValue().getType()))))
+    return failure();
+  // (C6)
+  bool tensor = isa<RankedTensorType>(getBase().getType());
+  if (tensor != bool(getResult()) ||
+      (tensor && getResult().getType() != getBase().getType()))
+    return emitOpError("expected a result of the base's type if and only if "
+                       "that is a tensor, got base ")
+           << getBase().getType();
+  return success();
+}
+
+void TileLoadOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  if (isa<MemRefType>(getBase().getType()))
+    effects.emplace_back(MemoryEffects::Read::get(), &getBaseMutable());
+}
+
+void TileStoreOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  if (isa<MemRefType>(getBase().getType()))
+    effects.emplace_back(MemoryEffects::Write::get(), &getBaseMutable());
+}
+
+namespace {
+/// Folds the subview of one whole row into the op that accesses it:
+///
+///   %i:2 = affine.delinearize_index %row into (%m, 8)
+///   %s = memref.subview %base[%i#0, %i#1, 0] [1, 1, 4096] [1, 1, 1]
+///   rmsnorm.tile_load tile %s[%c0]
+/// ->
+///   rmsnorm.tile_load tile %base[%row]
+///
+/// so that the passes below see the buffer with its strides, and nothing is
+/// copied to make a row contiguous.
+template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    auto subview = op.getBase().template getDefiningOp<memref::SubViewOp>();
+    if (!subview)
+      return rewriter.notifyMatchFailure(op, "base is not a subview");
+    MemRefType source = subview.getSourceType();
+    if (source.getRank() != subview.getType().getRank())
+      return rewriter.notifyMatchFailure(op, "rank-reducing subview");
+    if (op.getRow() && !isConstantIntValue(op.getRow(), 0))
+      return rewriter.notifyMatchFailure(op, "not the subview's first row");
+    int64_t numRowDims =
+        source.getRank() - (op.getKind() == TileKind::tile ? 1 : 0);
+    if (op.getKind() == TileKind::column)
+      return rewriter.notifyMatchFailure(op, "per-column operands have no row");
+    SmallVector<Value> offsets;
+    for (int64_t dim = 0; dim < source.getRank(); ++dim) {
+      if (!isOneInteger(subview.getMixedStrides()[dim]))
+        return rewriter.notifyMatchFailure(op, "strided subview");
+      OpFoldResult offset = subview.getMixedOffsets()[dim];
+      OpFoldResult size = subview.getMixedSizes()[dim];
+      if (dim >= numRowDims) {
+        // The columns must be whole: their number stays the base's.
+        if (!isZeroInteger(offset))
+          return rewriter.notifyMatchFailure(op, "subview of columns");
+        if (!source.isDynamicDim(dim) &&
+            getConstantIntValue(size) != source.getDimSize(dim))
+          return rewriter.notifyMatchFailure(op, "subview of columns");
+        continue;
+      }
+      if (!isOneInteger(size))
+        return rewriter.notifyMatchFailure(op, "subview of several rows");
+      offsets.push_back(
+          getValueOrCreateConstantIndexOp(rewriter, op.getLoc(), offset));
+    }
+    Value row = getFlatRow(offsets);
+    if (!row)
+      return rewriter.notifyMatchFailure(
+          op, "offsets are not those of one flattened row");
+    rewriter.modifyOpInPlace(op, [&] {
+      op.getBaseMutable().assign(subview.getSource());
+      op.getRowMutable().assign(row);
+    });
+    return success();
+  }
+
+  /// The row whose delinearisation `offsets` are, or null.
+  static Value getFlatRow(ArrayRef<Value> offsets) {
+    if (offsets.size() == 1)
+      return offsets.front();
+    if (offsets.empty())
+      return {};
+    auto delinearize =
+        offsets.front().getDefiningOp<affine::AffineDelinearizeIndexOp>();
+    if (!delinearize || delinearize.getNumResults() != offsets.size() ||
+        !llvm::equal(delinearize.getResults(), offsets))
+      return {};
+    return delinearize.getLinearIndex();
+  }
+};
+} // namespace
+
+void TileLoadOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                             MLIRContext *context) {
+  patterns.add<FoldRowSubview<TileLoadOp>>(context);
+}
+
+void TileStoreOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
+                                              MLIRContext *context) {
+  patterns.add<FoldRowSubview<TileStoreOp>>(context);
+}
+
+//===----------------------------------------------------------------------===//
+// row_reduce
+//===----------------------------------------------------------------------===//
+
+LogicalResult RowReduceOp::verify() {
+  // (C1)
+  if (getInputs().empty() || getKinds().size() != getInputs().size() ||
+      getNumResults() != getInputs().size())
+    return emitOpError("expected as many kinds and results as inputs, at least "
+                       "one, got ")
+           << getKinds().size() << " kinds, " << getInputs().size()
+           << " inputs, " << getNumResults() << " results";
+  auto first = cast<VectorType>(getInputs().front().getType());
+  for (auto [input, result] : llvm::zip(getInputs(), getResults())) {
+    auto type = cast<VectorType>(input.getType());
+    auto expected =
+        VectorType::get({type.getDimSize(0), 1}, type.getElementType());
+    // (C2)
+    if (type.getShape() != first.getShape() ||
+        !isa<FloatType>(type.getElementType()))
+      return emitOpError("expected float inputs of one shape, got ")
+             << first << " and " << type;
+    if (result.getType() != expected)
+      return emitOpError("expected a result of type ")
+             << expected << ", got " << result.getType();
+  }
+  return success();
+}
