@@ -1,0 +1,63 @@
+# Configuration of the lit suite; lit.site.cfg.py in the build tree loads it.
+import ctypes
+import os
+import shutil
+
+import lit.formats
+
+config.name = "RMSNORM"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["Inputs", "CMakeLists.txt"]
+config.test_source_root = os.path.dirname(__file__)
+config.test_exec_root = os.path.join(config.rmsnorm_build_dir, "test")
+
+# The tools under test first, then FileCheck, not, split-file, llvm-objdump.
+path = [config.rmsnorm_tools_dir, config.llvm_tools_dir, os.environ["PATH"]]
+if config.ptxas:
+    path.insert(2, os.path.dirname(config.ptxas))
+config.environment["PATH"] = os.pathsep.join(path)
+# A capture cannot leak past the next CHECK-LABEL, and an unused prefix is an
+# error: both hide tests that check nothing.
+config.environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
+for name in ("AMDEMU_PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+config.substitutions += [
+    ("%examples", os.path.join(config.rmsnorm_source_dir, "examples")),
+    ("%source", config.rmsnorm_source_dir),
+    ("%python", config.python),
+    ("%ptxas", config.ptxas or "ptxas"),
+    ("%libdir", config.rmsnorm_library_dir),
+]
+
+
+def driver_has_device(names, initialise, count):
+    """True if one of the driver's libraries loads and it sees a device."""
+    for name in names:
+        try:
+            driver = ctypes.CDLL(name)
+            devices = ctypes.c_int(0)
+            if getattr(driver, initialise)(0) == 0:
+                getattr(driver, count)(ctypes.byref(devices))
+            return devices.value > 0
+        except (OSError, AttributeError):
+            continue
+    return False
+
+
+# What this machine has; tests ask for it with REQUIRES and are otherwise
+# reported as unsupported.
+if config.ptxas:
+    config.available_features.add("ptxas")
+for tool in ("nvdisasm", "cuobjdump"):
+    if shutil.which(tool, path=config.environment["PATH"]):
+        config.available_features.add(tool)
+if driver_has_device(["libcuda.so.1"], "cuInit", "cuDeviceGetCount"):
+    config.available_features.add("cuda")
+if driver_has_device(["libamdhip64.so.6", "libamdhip64.so.7", "libamdhip64.so"], "hipInit", "hipGetDeviceCount"):
+    config.available_features.add("hip")
+if os.path.isdir(os.environ.get("AMDEMU_PATH", "")):
+    config.available_features.add("amdemu")
+config.available_features.add(config.host_processor)
