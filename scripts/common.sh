@@ -1,0 +1,75 @@
+# Sourced by run.sh and test.sh: installs what is missing, configures, builds.
+# shellcheck shell=bash
+set -euo pipefail
+root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
+build=${RMSNORM_BUILD_DIR:-$root/build}
+cd "$root"
+
+# Debian 12 names. `python3` runs lit; ccache is used when it is there.
+packages=(g++ cmake ninja-build python3 llvm-22-dev llvm-22-tools libmlir-22-dev
+          mlir-22-tools liblld-22-dev lld-22 libflatbuffers-dev
+          flatbuffers-compiler libgtest-dev zlib1g-dev libzstd-dev
+          clang-format-14)
+
+# Prints those of the packages named that are not installed.
+missing_packages() {
+  local name
+  for name in "$@"; do
+    [ "$(dpkg-query -W -f='${db:Status-Status}' "$name" 2>/dev/null)" = installed ] ||
+      echo "$name"
+  done
+}
+
+install_packages() {
+  local missing sudo=()
+  if ! command -v dpkg-query >/dev/null || ! command -v apt-get >/dev/null; then
+    echo "$(basename "$0"): expected Debian's apt to install packages, found none;" \
+      "install the equivalents of: ${packages[*]}" >&2
+    return 1
+  fi
+  mapfile -t missing < <(missing_packages "${packages[@]}")
+  [ ${#missing[@]} -eq 0 ] && return 0
+  if [ "$(id -u)" -ne 0 ]; then
+    if ! command -v sudo >/dev/null; then
+      echo "$(basename "$0"): missing packages, and neither root nor sudo to" \
+        "install them; run as root: apt-get install ${missing[*]}" >&2
+      return 1
+    fi
+    sudo=(sudo)
+  fi
+  echo "== Installing ${missing[*]}"
+  local quiet=(-qq -o=Dpkg::Use-Pty=0)
+  "${sudo[@]}" apt-get "${quiet[@]}" update &&
+    "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get "${quiet[@]}" \
+      install -y --no-install-recommends "${missing[@]}" >/dev/null || {
+    echo "$(basename "$0"): apt-get could not install: ${missing[*]}" \
+      "(Debian 12 has LLVM 22 in bookworm-security)" >&2
+    return 1
+  }
+}
+
+# Configures once (afterwards ninja does so by itself) and builds.
+configure_and_build() {
+  if [ ! -f "$build/build.ninja" ]; then
+    echo "== Configuring in $build"
+    local launcher=()
+    if command -v ccache >/dev/null; then
+      launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache
+                -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+      export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+    fi
+    cmake -G Ninja -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+      "${launcher[@]}" --log-level=WARNING -Wno-dev >"$build.log" 2>&1 || {
+      cat "$build.log" >&2
+      return 1
+    }
+    rm -f "$build.log"
+  fi
+  # Prints nothing but one line when there is nothing to do.
+  if ninja -C "$build" -n | grep -q 'no work to do'; then
+    echo "== Built: $build"
+    return 0
+  fi
+  echo "== Building in $build (about 15 minutes the first time on 2 cores)"
+  ninja -C "$build"
+}

@@ -1,0 +1,14 @@
+#!/usr/bin/env bash
+# Installs what is missing, builds, and runs all tests. No GPU is needed.
+source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
+install_packages
+configure_and_build
+if ! PATH=$PATH:/usr/local/cuda/bin command -v ptxas >/dev/null; then
+  echo "== No ptxas (CUDA toolkit): tests that assemble PTX are skipped"
+fi
+[ -e /dev/nvidiactl ] || echo "== No NVIDIA device: tests on one are skipped"
+[ -n "${AMDEMU_PATH:-}" ] ||
+  echo "== AMDEMU_PATH is not set: tests that run AMD code objects are skipped"
+echo "== Testing"
+cd "$build"
+exec ctest --output-on-failure "$@"
