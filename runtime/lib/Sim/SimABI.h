@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+ *===- SimABI.h - between a simulated kernel and its scheduler ------------===*
+ *
+ * A kernel in a sim blob is a coroutine, one instance per thread:
+ *
+ *   void *KERNEL(const rmsnorm_sim_launch *, rmsnorm_sim_thread *);
+ *
+ * The call runs the thread to its first wait and returns the coroutine's
+ * handle; rmsnorm_sim_resume(handle) runs it to the next one. Each time,
+ * thread->wait says why control came back. A blob has no undefined symbols:
+ * whatever it needs of the host it reaches through launch->table.
+ *
+ * The finalize-sim pass includes this file for the offsets, so it is C, and
+ * every field has a fixed size. Any change of a layout or of the meaning of a
+ * field increments RMSNORM_SIM_ABI_VERSION, which every blob carries in the
+ * int32 RMSNORM_SIM_ABI_SYMBOL.
+ */
+#ifndef RMSNORM_SIM_SIMABI_H
+#define RMSNORM_SIM_SIMABI_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define RMSNORM_SIM_ABI_VERSION 1
+#define RMSNORM_SIM_ABI_SYMBOL "rmsnorm_sim_abi_version"
+
+/* thread->wait */
+enum {
+  /* Between two waits. Never seen by the scheduler. */
+  RMSNORM_SIM_RUNNING = 0,
+  /* At a barrier. `site` tells which. */
+  RMSNORM_SIM_BARRIER = 1,
+  /* At a subgroup_reduce of `value`: `kind`, `width`, `site` are set, and
+   * `value` is to hold the result on resumption. */
+  RMSNORM_SIM_REDUCE = 2,
+  /* Returned. Must not be resumed. */
+  RMSNORM_SIM_FINISHED = 3,
+  /* A callback reported an error. Must not be resumed. */
+  RMSNORM_SIM_FAILED = 4
+};
+
+/* thread->kind, the values of the dialect's ReduceKind. */
+enum {
+  RMSNORM_SIM_ADD = 0,
+  RMSNORM_SIM_MAXIMUMF = 1, /* NaN if either is, -0 < +0 */
+  RMSNORM_SIM_MINIMUMF = 2,
+  RMSNORM_SIM_MUL = 3
+};
+
+/* A thread of the block being run. The scheduler's own data lies behind it. */
+typedef struct rmsnorm_sim_thread {
+  int64_t thread_id; /* in the block */
+  int64_t block_id;  /* in the grid */
+  int32_t wait;
+  /* The number of the waiting op in its kernel, the same for every thread. */
+  int32_t site;
+  int32_t kind;
+  int32_t width;
+  float value;
+  int32_t reserved;
+} rmsnorm_sim_thread;
+
+/* A kernel argument. Bounds are checked in the kernel, without a call. */
+typedef struct rmsnorm_sim_argument {
+  /* The bits of the argument: a pointer, i64, i32, f32, ... in the low bytes
+   * (little endian). */
+  uint64_t slot;
+  /* Pointers: the buffer starts here, ... */
+  uint64_t begin;
+  /* ... this many bytes of it may be read, ... */
+  uint64_t readable;
+  /* ... and this many written: all of them, or none. */
+  uint64_t writable;
+} rmsnorm_sim_argument;
+
+/* A global_load or global_store that did not pass the checks. */
+typedef struct rmsnorm_sim_access {
+  uint64_t address; /* of the first element */
+  uint64_t bytes;   /* of the valid elements */
+  /* Loads with `valid`: where targets without predicated loads read instead,
+   * `alignment` bytes. Else equal to `address`. */
+  uint64_t fallback;
+  int32_t argument;
+  int32_t alignment;
+  int32_t is_store;
+  int32_t has_fallback;
+} rmsnorm_sim_access;
+
+/* f32 functions of the host's libm, and their f64 versions. */
+enum {
+  RMSNORM_SIM_ACOS,
+  RMSNORM_SIM_ASIN,
+  RMSNORM_SIM_ATAN,
+  RMSNORM_SIM_CBRT,
+  RMSNORM_SIM_COS,
+  RMSNORM_SIM_COSH,
+  RMSNORM_SIM_ERF,
+  RMSNORM_SIM_ERFC,
+  RMSNORM_SIM_EXP,
+  RMSNORM_SIM_EXP2,
+  RMSNORM_SIM_EXPM1,
+  RMSNORM_SIM_LOG,
+  RMSNORM_SIM_LOG10,
+  RMSNORM_SIM_LOG1P,
+  RMSNORM_SIM_LOG2,
+  RMSNORM_SIM_SIN,
+  RMSNORM_SIM_SINH,
+  RMSNORM_SIM_TAN,
+  RMSNORM_SIM_TANH,
+  RMSNORM_SIM_UNARY_COUNT
+};
+enum { RMSNORM_SIM_ATAN2, RMSNORM_SIM_POW, RMSNORM_SIM_BINARY_COUNT };
+
+typedef struct rmsnorm_sim_table {
+  /* Memory for the thread's coroutine, aligned to 64 bytes. Called once per
+   * thread, before anything else; never fails. It lives as long as the block,
+   * nobody frees it. */
+  void *(*allocate_frame)(rmsnorm_sim_thread *thread, uint64_t bytes);
+  /* Reports the access. The caller then ends with RMSNORM_SIM_FAILED. */
+  void (*global_fault)(rmsnorm_sim_thread *thread,
+                       const rmsnorm_sim_access *access);
+  /* The address of `bytes` bytes at `offset` of the block's workgroup memory,
+   * for one read or one write. Null, with an error reported, if that is out
+   * of bounds, misaligned or a race. */
+  void *(*workgroup_access)(rmsnorm_sim_thread *thread, int32_t offset,
+                            int32_t bytes, int32_t is_store);
+  float (*unary_f32[RMSNORM_SIM_UNARY_COUNT])(float);
+  float (*binary_f32[RMSNORM_SIM_BINARY_COUNT])(float, float);
+  double (*unary_f64[RMSNORM_SIM_UNARY_COUNT])(double);
+  double (*binary_f64[RMSNORM_SIM_BINARY_COUNT])(double, double);
+} rmsnorm_sim_table;
+
+/* The same for all threads of a launch. */
+typedef struct rmsnorm_sim_launch {
+  const rmsnorm_sim_table *table;
+  const rmsnorm_sim_argument *arguments;
+  int64_t grid;  /* blocks */
+  int64_t block; /* threads of a block */
+} rmsnorm_sim_launch;
+
+typedef void *(*rmsnorm_sim_kernel)(const rmsnorm_sim_launch *launch,
+                                    rmsnorm_sim_thread *thread);
+
+/* LLVM's switched-resume coroutines: the frame starts with its resume
+ * function. */
+static inline void rmsnorm_sim_resume(void *handle) {
+  (*(void (**)(void *))handle)(handle);
+}
+
+#ifdef __cplusplus
+} /* extern "C" */
+#endif
+
+#endif /* RMSNORM_SIM_SIMABI_H */
