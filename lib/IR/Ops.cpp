@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Ops.cpp - operator level: rmsnorm.forward and rmsnorm.backward ----===//
 
+#include "EnumFormat.h"
+
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ThreadOps.cpp - thread level --------------------------------------===//
 
+#include "EnumFormat.h"
+
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "llvm/Support/MathExtras.h"

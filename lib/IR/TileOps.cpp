@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- TileOps.cpp - tile level ------------------------------------------===//
 
+#include "EnumFormat.h"
+
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"

@@ -3,6 +3,7 @@
 
 #include "RMSNorm/InitAll.h"
 #include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Transforms/BufferizableOpInterfaceImpl.h"
 #include "RMSNorm/Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -54,6 +55,7 @@ void rmsnorm::registerAllExtensions(DialectRegistry &registry) {
       registry);
   linalg::registerBufferizableOpInterfaceExternalModels(registry);
   linalg::registerTilingInterfaceExternalModels(registry);
+  rmsnorm::registerBufferizableOpInterfaceExternalModels(registry);
   scf::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerTilingInterfaceExternalModels(registry);

@@ -36,7 +36,7 @@ def RMSNorm_ForwardOp : RMSNorm_NormOp<"forward"> {
     (`weight` `(` $weight^ `:` type($weight) `)`)?
     `output` `(` $output `:` type($output) `)`
     (`rstd` `(` $rstd^ `:` type($rstd) `)`)?
-    `eps` `=` $eps (`offset` `=` $offset^)? (`casting` `=` $casting^)?
+    `eps` `=` $eps (`offset` `=` $offset^)? (`casting` `=` custom<Enum>($casting)^)?
     attr-dict (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{

@@ -83,7 +83,7 @@ def RMSNorm_GlobalLoadOp : RMSNorm_Op<"global_load", [
   let assemblyFormat = [{
     $base `[` $row `,` $column `]` (`valid` `(` $valid^ `)`)?
     `alignment` `(` $alignment `)` (`segment` `(` $segment^ `)`)?
-    (`policy` `(` $policy^ `)`)? attr-dict `:` type($result)
+    (`policy` `(` custom<Enum>($policy)^ `)`)? attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
 }
@@ -106,7 +106,7 @@ def RMSNorm_GlobalStoreOp : RMSNorm_Op<"global_store", [
                          "::mlir::rmsnorm::CachePolicy::normal">:$policy);
   let assemblyFormat = [{
     $value `,` $base `[` $row `,` $column `]` (`valid` `(` $valid^ `)`)?
-    `alignment` `(` $alignment `)` (`policy` `(` $policy^ `)`)? attr-dict
+    `alignment` `(` $alignment `)` (`policy` `(` custom<Enum>($policy)^ `)`)? attr-dict
     `:` type($value)
   }];
   let hasVerifier = 1;
@@ -171,7 +171,7 @@ def RMSNorm_SubgroupReduceOp : RMSNorm_Op<"subgroup_reduce", [
                        I64Attr:$width);
   let results = (outs F32:$result);
   let assemblyFormat = [{
-    $kind $value `width` `(` $width `)` attr-dict `:` type($value)
+    custom<Enum>($kind) $value `width` `(` $width `)` attr-dict `:` type($value)
   }];
   let hasVerifier = 1;
 }

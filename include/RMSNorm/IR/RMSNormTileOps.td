@@ -63,9 +63,9 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
                          "::mlir::rmsnorm::CachePolicy::normal">:$policy);
   let results = (outs RMSNorm_TileVector:$result);
   let assemblyFormat = [{
-    $kind $base (`[` $row^ `]`)? (`rows` `(` $rows^ `)`)?
+    custom<Enum>($kind) $base (`[` $row^ `]`)? (`rows` `(` $rows^ `)`)?
     (`columns` `(` $columns^ `)`)? (`segment` `(` $segment^ `)`)?
-    (`policy` `(` $policy^ `)`)? attr-dict
+    (`policy` `(` custom<Enum>($policy)^ `)`)? attr-dict
     `:` type($base) `->` type($result)
   }];
   let hasVerifier = 1;
@@ -97,8 +97,8 @@ def RMSNorm_TileStoreOp : RMSNorm_Op<"tile_store", [
                          "::mlir::rmsnorm::CachePolicy::normal">:$policy);
   let results = (outs Optional<AnyRankedTensor>:$result);
   let assemblyFormat = [{
-    $kind $value `,` $base (`[` $row^ `]`)? (`rows` `(` $rows^ `)`)?
-    (`columns` `(` $columns^ `)`)? (`policy` `(` $policy^ `)`)? attr-dict
+    custom<Enum>($kind) $value `,` $base (`[` $row^ `]`)? (`rows` `(` $rows^ `)`)?
+    (`columns` `(` $columns^ `)`)? (`policy` `(` custom<Enum>($policy)^ `)`)? attr-dict
     `:` type($value) `,` type($base) (`->` type($result)^)?
   }];
   let hasVerifier = 1;

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- BufferizableOpInterfaceImpl.cpp - bufferization of our ops --------===//
+
+#include "RMSNorm/Transforms/BufferizableOpInterfaceImpl.h"
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Dialect.h"
+
+using namespace mlir;
+using namespace mlir::bufferization;
+using namespace mlir::rmsnorm;
+
+namespace {
+
+/// `op` on buffers: the same operands with `base` replaced, no tensor results.
+template <typename OpTy>
+OpTy cloneOnBuffer(RewriterBase &rewriter, OpTy op, Value buffer) {
+  SmallVector<Value> operands(op->getOperands());
+  operands[op.getBaseMutable().getOperandNumber()] = buffer;
+  SmallVector<Type> types;
+  for (Type type : op->getResultTypes())
+    if (!isa<TensorType>(type))
+      types.push_back(type);
+  return cast<OpTy>(mlir::clone(rewriter, op.getOperation(), types, operands));
+}
+
+struct TileLoadModel
+    : BufferizableOpInterface::ExternalModel<TileLoadModel, TileLoadOp> {
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return false;
+  }
+  AliasingValueList getAliasingValues(Operation *, OpOperand &,
+                                      const AnalysisState &) const {
+    return {};
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto load = cast<TileLoadOp>(op);
+    FailureOr<Value> buffer =
+        getBuffer(rewriter, load.getBase(), options, state);
+    if (failed(buffer))
+      return failure();
+    rewriter.replaceOp(op, cloneOnBuffer(rewriter, load, *buffer));
+    return success();
+  }
+};
+
+struct TileStoreModel
+    : BufferizableOpInterface::ExternalModel<TileStoreModel, TileStoreOp> {
+  /// What a store does not overwrite it passes on, which counts as a read.
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &,
+                              const AnalysisState &) const {
+    return !overwritesBase(cast<TileStoreOp>(op));
+  }
+  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
+                               const AnalysisState &) const {
+    return true;
+  }
+  AliasingValueList getAliasingValues(Operation *op, OpOperand &,
+                                      const AnalysisState &) const {
+    return {{op->getResult(0), BufferRelation::Equivalent}};
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto store = cast<TileStoreOp>(op);
+    FailureOr<Value> buffer =
+        getBuffer(rewriter, store.getBase(), options, state);
+    if (failed(buffer))
+      return failure();
+    cloneOnBuffer(rewriter, store, *buffer);
+    replaceOpWithBufferizedValues(rewriter, op, *buffer);
+    return success();
+  }
+
+private:
+  /// True if no element of the base keeps its value: the usual store of one
+  /// row into a slice of one row.
+  static bool overwritesBase(TileStoreOp op) {
+    if (op.getRows() || op.getColumns())
+      return false;
+    if (op.getKind() == TileKind::column)
+      return true;
+    if (op.getRow() && !isConstantIntValue(op.getRow(), 0))
+      return false;
+    auto base = cast<ShapedType>(op.getBase().getType());
+    ArrayRef<int64_t> rowDims = base.getShape();
+    if (op.getKind() == TileKind::tile)
+      rowDims = rowDims.drop_back();
+    return !ShapedType::isDynamicShape(rowDims) &&
+           ShapedType::getNumElements(rowDims) ==
+               cast<VectorType>(op.getValue().getType()).getDimSize(0);
+  }
+};
+
+} // namespace
+
+void mlir::rmsnorm::registerBufferizableOpInterfaceExternalModels(
+    DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, RMSNormDialect *) {
+    TileLoadOp::attachInterface<TileLoadModel>(*context);
+    TileStoreOp::attachInterface<TileStoreModel>(*context);
+    // bufferize() makes memrefs.
+    context->getOrLoadDialect<memref::MemRefDialect>();
+  });
+}
