@@ -2,6 +2,7 @@
 //===- InitAll.cpp - everything an embedder has to register --------------===//
 
 #include "RMSNorm/InitAll.h"
+#include "RMSNorm/Conversion/Passes.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Transforms/BufferizableOpInterfaceImpl.h"
 #include "RMSNorm/Transforms/Passes.h"
@@ -64,6 +65,7 @@ void rmsnorm::registerAllExtensions(DialectRegistry &registry) {
 
 void rmsnorm::registerAllPasses() {
   registerRMSNormTransformsPasses();
+  registerRMSNormConversionPasses();
   // What one needs beside our own passes to run the pipeline step by step.
   registerCanonicalizerPass();
   registerCSEPass();

@@ -6,4 +6,46 @@
 
 include "mlir/Pass/PassBase.td"
 
+def FinalizeSim : Pass<"rmsnorm-finalize-sim", "::mlir::ModuleOp"> {
+  let summary = "kernels become coroutines for the SIMT simulator";
+  let description = [{
+    Turns every kernel of the module's `gpu.module`s into
+
+    ```mlir
+    llvm.func @kernel(%launch: !llvm.ptr, %thread: !llvm.ptr) -> !llvm.ptr
+    ```
+
+    an LLVM switched-resume coroutine that executes one thread of the grid:
+    each `rmsnorm.barrier` and `rmsnorm.subgroup_reduce` stores what it waits
+    for in the thread and suspends; the scheduler (runtime/lib/Sim) resumes it
+    when all threads it waits for have arrived. Everything else becomes LLVM
+    dialect. The layouts of `launch` and `thread` are in
+    runtime/lib/Sim/SimABI.h; the global `rmsnorm_sim_abi_version` names their
+    version. Code needs nothing from the host but a table of functions in the
+    launch, so the compiled module has no undefined symbols: math functions are
+    the host's libm through that table, rsqrt is 1 / sqrt, fma is exact.
+
+    Checks that become part of the code (the scheduler reports the rest: races
+    and uninitialised reads in workgroup memory, divergent waits):
+
+    - `global_load`, `global_store`: the valid elements lie in the buffer of
+      the kernel argument that the base pointer comes from (for stores: one the
+      kernel may write), address and size are multiples of `alignment`.
+      A load with `valid` must also be able to read `alignment` bytes at column
+      0, as the op demands. Elements not valid read as zero, are not written.
+    - `workgroup_load`, `workgroup_store`: through the table, against the
+      block's size, with the shadow of who touched which byte.
+
+    A failed check reports and ends the thread; the scheduler then stops the
+    run. Kernel arguments are `!llvm.ptr<1>`, integers up to 64 bits, index,
+    f32 and f64, one 8-byte slot each. A base pointer is a kernel argument or
+    computed from one by `llvm.getelementptr`; anything else is an error.
+
+    bf16 is held in 16-bit integers and converted by integer arithmetic: with
+    bf16 vector types LLVM calls `__truncsfbf2` even to move a value across a
+    basic block. Arithmetic on bf16 is done in f32 and rounded.
+    `rmsnorm.keep` is its value; cache policies and segments mean nothing here.
+  }];
+}
+
 #endif // RMSNORM_CONVERSION_PASSES_TD

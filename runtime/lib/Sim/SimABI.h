@@ -76,18 +76,13 @@ typedef struct rmsnorm_sim_argument {
   uint64_t writable;
 } rmsnorm_sim_argument;
 
-/* A global_load or global_store that did not pass the checks. */
-typedef struct rmsnorm_sim_access {
-  uint64_t address; /* of the first element */
-  uint64_t bytes;   /* of the valid elements */
-  /* Loads with `valid`: where targets without predicated loads read instead,
-   * `alignment` bytes. Else equal to `address`. */
-  uint64_t fallback;
-  int32_t argument;
-  int32_t alignment;
-  int32_t is_store;
-  int32_t has_fallback;
-} rmsnorm_sim_access;
+/* global_fault's `flags` */
+enum {
+  RMSNORM_SIM_STORE = 1,
+  /* A load with `valid`: targets without predicated loads read `alignment`
+   * bytes at `fallback` instead, so these must be readable. */
+  RMSNORM_SIM_HAS_FALLBACK = 2
+};
 
 /* f32 functions of the host's libm, and their f64 versions. */
 enum {
@@ -112,16 +107,24 @@ enum {
   RMSNORM_SIM_TANH,
   RMSNORM_SIM_UNARY_COUNT
 };
-enum { RMSNORM_SIM_ATAN2, RMSNORM_SIM_POW, RMSNORM_SIM_BINARY_COUNT };
+enum {
+  RMSNORM_SIM_ATAN2,
+  RMSNORM_SIM_FMOD,
+  RMSNORM_SIM_POW,
+  RMSNORM_SIM_BINARY_COUNT
+};
 
 typedef struct rmsnorm_sim_table {
   /* Memory for the thread's coroutine, aligned to 64 bytes. Called once per
    * thread, before anything else; never fails. It lives as long as the block,
    * nobody frees it. */
   void *(*allocate_frame)(rmsnorm_sim_thread *thread, uint64_t bytes);
-  /* Reports the access. The caller then ends with RMSNORM_SIM_FAILED. */
-  void (*global_fault)(rmsnorm_sim_thread *thread,
-                       const rmsnorm_sim_access *access);
+  /* Reports a global_load or global_store of `bytes` bytes at `address` (the
+   * valid elements only) that did not pass the checks. The caller then ends
+   * with RMSNORM_SIM_FAILED. */
+  void (*global_fault)(rmsnorm_sim_thread *thread, int32_t argument,
+                       uint64_t address, uint64_t bytes, uint64_t fallback,
+                       int32_t alignment, int32_t flags);
   /* The address of `bytes` bytes at `offset` of the block's workgroup memory,
    * for one read or one write. Null, with an error reported, if that is out
    * of bounds, misaligned or a race. */
