@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- PlaceTiles.cpp - rmsnorm-place-tiles ------------------------------===//
+
+#include "RMSNorm/Transforms/Passes.h"
+#include "TileProgram.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::rmsnorm {
+#define GEN_PASS_DEF_PLACETILES
+#include "RMSNorm/Transforms/Passes.h.inc"
+} // namespace mlir::rmsnorm
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+namespace {
+/// The program cut at its row_reduce ops: segment 0 ends with the first one,
+/// the last segment ends with the program. Values that threads of a row share
+/// out (tiles, per-column operands) and that cross a cut are what the pass is
+/// about.
+class Placement {
+public:
+  Placement(Block &program, Cache cache)
+      : program(program), cache(cache),
+        rewriter(program.getParentOp()->getContext()) {}
+
+  void run() {
+    sinkStores();
+    numberSegments();
+    // Latest uses first: a chain recomputed for a late segment is not seen
+    // again, as its own operands are in that segment too.
+    SmallVector<Operation *> ops;
+    for (Operation &op : program)
+      ops.push_back(&op);
+    for (Operation *op : llvm::reverse(ops))
+      for (OpOperand &operand : op->getOpOperands())
+        placeOperand(operand, segments.lookup(op));
+    eraseDeadOps();
+    if (cache == Cache::reload)
+      setPolicies();
+  }
+
+private:
+  /// A store goes behind every read of the row, so that an exact in-place
+  /// update is right when the row is read again. All stores move to the end:
+  /// they keep their order, and no later segment reads what they write.
+  void sinkStores() {
+    SmallVector<Operation *> stores;
+    for (Operation &op : program)
+      if (auto store = dyn_cast<TileStoreOp>(op))
+        if (isPerColumn(store.getValue().getType()))
+          stores.push_back(&op);
+    for (Operation *store : stores)
+      rewriter.moveOpBefore(store, program.getTerminator());
+  }
+
+  void numberSegments() {
+    int64_t segment = 0;
+    for (Operation &op : program) {
+      segments[&op] = segment;
+      if (isa<RowReduceOp>(op)) {
+        reductions.push_back(&op);
+        ++segment;
+      }
+    }
+  }
+
+  /// Makes `operand`, used in `segment`, available there the way the schedule
+  /// wants it if it is defined in an earlier one.
+  void placeOperand(OpOperand &operand, int64_t segment) {
+    Value value = operand.get();
+    Operation *def = value.getDefiningOp();
+    if (!def || def->getBlock() != &program || !isPerColumn(value.getType()) ||
+        segments.lookup(def) >= segment)
+      return;
+    rewriter.modifyOpInPlace(operand.getOwner(), [&] {
+      operand.set(cache == Cache::reload ? recompute(value, segment)
+                                         : keep(value, segment));
+    });
+  }
+
+  /// Whether `value` is computed, one per-column operand at a time, from the
+  /// extension of a narrower tile: recomputing it costs no register.
+  bool isCheap(Value value, int64_t segment) {
+    Operation *def = value.getDefiningOp();
+    if (!def || def->getBlock() != &program || !isPure(def) ||
+        isa<RowReduceOp>(def) || segments.lookup(def) >= segment)
+      return false;
+    if (isa<arith::ExtFOp>(def))
+      return true;
+    Value source;
+    for (Value operand : def->getOperands()) {
+      Operation *operandDef = operand.getDefiningOp();
+      if (!isPerColumn(operand.getType()) ||
+          (operandDef && operandDef->hasTrait<OpTrait::ConstantLike>()))
+        continue;
+      if (source && source != operand)
+        return false;
+      source = operand;
+    }
+    return source && isCheap(source, segment);
+  }
+
+  /// Registers: an extension is cheap, the extended tile is not. The narrow
+  /// tile is kept, hidden behind rmsnorm.keep, and extended again after the
+  /// reduction; a value that does not come from one stays as it is.
+  Value keep(Value value, int64_t segment) {
+    if (!isCheap(value, segment))
+      return value;
+    if (Value placed = copies.lookup({value, segment}))
+      return placed;
+    Operation *def = value.getDefiningOp();
+    Operation *reduction = reductions[segment - 1];
+    IRMapping mapping;
+    if (isa<arith::ExtFOp>(def)) {
+      Value narrow = def->getOperand(0);
+      setInsertionPointInSegment(segment);
+      auto kept = KeepOp::create(rewriter, def->getLoc(), narrow.getType(),
+                                 narrow, reduction->getResult(0));
+      segments[kept] = segment;
+      lastClone[segment] = kept;
+      mapping.map(narrow, kept.getResult());
+    } else {
+      for (Value operand : def->getOperands())
+        mapping.map(operand, keep(operand, segment));
+    }
+    Value copy = cloneInSegment(def, mapping, segment)->getResult(0);
+    return copies[{value, segment}] = copy;
+  }
+
+  /// Reload: the chain from the loads on is computed again. Loads say which
+  /// segment they are for, so that nobody merges them.
+  Value recompute(Value value, int64_t segment) {
+    Operation *def = value.getDefiningOp();
+    if (!def || def->getBlock() != &program || !isPerColumn(value.getType()) ||
+        segments.lookup(def) >= segment)
+      return value;
+    if (Value placed = copies.lookup({value, segment}))
+      return placed;
+    IRMapping mapping;
+    for (Value operand : def->getOperands())
+      mapping.map(operand, recompute(operand, segment));
+    Operation *clone = cloneInSegment(def, mapping, segment);
+    if (auto load = dyn_cast<TileLoadOp>(clone))
+      load.setSegment(segment);
+    for (auto [from, to] : llvm::zip(def->getResults(), clone->getResults()))
+      copies[{from, segment}] = to;
+    return copies.lookup({value, segment});
+  }
+
+  /// After the cut that begins the segment and what was put there before.
+  void setInsertionPointInSegment(int64_t segment) {
+    Operation *last = lastClone.lookup(segment);
+    rewriter.setInsertionPointAfter(last ? last : reductions[segment - 1]);
+  }
+
+  Operation *cloneInSegment(Operation *op, IRMapping &mapping,
+                            int64_t segment) {
+    setInsertionPointInSegment(segment);
+    Operation *clone = rewriter.clone(*op, mapping);
+    segments[clone] = segment;
+    lastClone[segment] = clone;
+    return clone;
+  }
+
+  void eraseDeadOps() {
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(program)))
+      if (isOpTriviallyDead(&op))
+        rewriter.eraseOp(&op);
+  }
+
+  /// A row that is read again soon is wanted in the caches, one read for the
+  /// last time is not; per-column operands serve every row.
+  void setPolicies() {
+    DenseMap<Value, int64_t> lastRead;
+    for (auto load : program.getOps<TileLoadOp>())
+      if (load.getKind() == TileKind::tile) {
+        int64_t &last = lastRead[load.getBase()];
+        last = std::max<int64_t>(last, load.getSegment());
+      }
+    for (auto load : program.getOps<TileLoadOp>()) {
+      if (load.getKind() == TileKind::row)
+        continue;
+      bool again = load.getKind() == TileKind::column ||
+                   static_cast<int64_t>(load.getSegment()) <
+                       lastRead.lookup(load.getBase());
+      load.setPolicy(again ? CachePolicy::evict_last
+                           : CachePolicy::evict_first);
+    }
+  }
+
+  Block &program;
+  Cache cache;
+  IRRewriter rewriter;
+  DenseMap<Operation *, int64_t> segments;
+  SmallVector<Operation *> reductions;
+  DenseMap<std::pair<Value, int64_t>, Value> copies;
+  DenseMap<int64_t, Operation *> lastClone;
+};
+
+struct PlaceTiles final : rmsnorm::impl::PlaceTilesBase<PlaceTiles> {
+  using PlaceTilesBase::PlaceTilesBase;
+
+  void runOnOperation() override {
+    for (scf::ForallOp forall : getRowLoops(getOperation())) {
+      FailureOr<ScheduleAttr> schedule = getSchedule(forall);
+      if (failed(schedule))
+        return signalPassFailure();
+      Placement(*getProgramBlock(forall), schedule->getCache()).run();
+    }
+  }
+};
+} // namespace

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ScheduleSelector.h - the choice of a schedule ---------------------===//
+
+#ifndef RMSNORM_LIB_TRANSFORMS_SCHEDULESELECTOR_H
+#define RMSNORM_LIB_TRANSFORMS_SCHEDULESELECTOR_H
+
+#include "TileProgram.h"
+
+namespace mlir::rmsnorm {
+
+/// A schedule's fields, free to be changed one by one before they become a
+/// verified #rmsnorm.schedule.
+struct ScheduleFields {
+  int64_t rowGroups = 1;
+  int64_t rowsPerGroup = 1;
+  int64_t threadsPerRow = 32;
+  int64_t vectorWidth = 8;
+  int64_t vectorsInFlight = 2;
+  Cache cache = Cache::registers;
+  int64_t alignment = 16;
+  int64_t blocksPerSM = 0;
+
+  /// The attribute; an error at `emitError` if the fields are not legal.
+  ScheduleAttr getChecked(function_ref<InFlightDiagnostic()> emitError,
+                          MLIRContext *context) const;
+};
+
+/// The schedule for a program on a chip. Pure: the same facts, the same choice.
+ScheduleFields selectSchedule(const ProgramFacts &facts, const ChipInfo &chip);
+
+/// Applies `text`, a mode's name or "field=value" items separated by commas, to
+/// `fields`. Returns failure after an error that names the fields there are.
+LogicalResult
+applyScheduleOverrides(StringRef text, ScheduleFields &fields,
+                       function_ref<InFlightDiagnostic()> emitError);
+
+/// Refuses what cannot run: too many threads, registers or columns for the
+/// chip, a row split that is not whole subgroups.
+LogicalResult
+verifyScheduleOnTarget(ScheduleAttr schedule, const ProgramFacts &facts,
+                       const ChipInfo &chip,
+                       function_ref<InFlightDiagnostic()> emitError);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_TRANSFORMS_SCHEDULESELECTOR_H

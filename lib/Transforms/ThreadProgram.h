@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ThreadProgram.h - a tile program as one thread executes it --------===//
+
+#ifndef RMSNORM_LIB_TRANSFORMS_THREADPROGRAM_H
+#define RMSNORM_LIB_TRANSFORMS_THREADPROGRAM_H
+
+#include "TileProgram.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::rmsnorm {
+
+/// What a kernel gets to know of values outside it. Arguments are made when
+/// they are first asked for, so that none is dead.
+class KernelArguments {
+public:
+  virtual ~KernelArguments() = default;
+  /// The address of `buffer`'s first element, !llvm.ptr<1>.
+  virtual Value getPointer(Value buffer) = 0;
+  /// The stride of dimension `dim` in elements, index.
+  virtual Value getStride(Value buffer, int64_t dim) = 0;
+  /// The size of dimension `dim`, index.
+  virtual Value getSize(Value buffer, int64_t dim) = 0;
+  /// `scalar`, or a copy of it if it is a constant.
+  virtual Value getScalar(Value scalar) = 0;
+  /// Tells that the rows of `buffer` are accessed `bytes` at a time.
+  virtual void requireRowAlignment(Value buffer, int64_t bytes) = 0;
+};
+
+/// Emits, at the insertion point of a builder, what a thread does for one tile.
+class ThreadProgram {
+public:
+  ThreadProgram(OpBuilder &builder, Location loc, KernelArguments &arguments,
+                ScheduleAttr schedule, const ChipInfo &chip,
+                const ProgramFacts &facts);
+
+  /// Thread numbers and what derives from them. Once, at the kernel's entry.
+  void emitThreadIds();
+
+  /// Whether consecutive tiles must use workgroup memory in turns.
+  bool needsToggle() const;
+
+  /// Bytes of workgroup memory the kernel needs.
+  int64_t getWorkgroupBytes() const;
+
+  /// Emits `program`. `scalars` maps its index values, the tile's number
+  /// included. `toggle` is an i32 that alternates between 0 and 1 from tile to
+  /// tile (null unless needsToggle()).
+  LogicalResult emitTile(Block &program, IRMapping &scalars, Value toggle);
+
+private:
+  /// One vector a thread owns of a row: where it starts, and how many of its
+  /// elements exist (null: all).
+  struct VectorPosition {
+    Value column;
+    Value valid;
+  };
+  using Chunk = ArrayRef<VectorPosition>;
+
+  /// The part of a program up to a row_reduce.
+  struct Segment {
+    SmallVector<Operation *> rowOps;
+    SmallVector<Operation *> columnOps;
+    RowReduceOp reduce;
+  };
+
+  SmallVector<Segment> getSegments(Block &program) const;
+  LogicalResult emitSegment(Segment &segment);
+  LogicalResult emitScalarOps(Block &program);
+  LogicalResult emitRowAddresses(Block &program);
+
+  // Columns.
+  int64_t getVectorWidth() const { return schedule.getVectorWidth(); }
+  int64_t getColumnStep() const {
+    return schedule.getThreadsPerRow() * getVectorWidth();
+  }
+  VectorPosition getVector(Value firstColumn, int64_t index, bool predicated);
+  LogicalResult emitStaticColumns(Segment &segment,
+                                  SmallVectorImpl<Value> &partials);
+  LogicalResult emitDynamicColumns(Segment &segment,
+                                   SmallVectorImpl<Value> &partials);
+  LogicalResult emitColumnLoop(Segment &segment, Value trips,
+                               SmallVectorImpl<Value> &partials);
+  LogicalResult emitChunk(Segment &segment, Chunk chunk,
+                          SmallVectorImpl<Value> &partials);
+  LogicalResult emitColumnOp(Operation *op, Chunk chunk);
+  void accumulate(RowReduceOp reduce, Chunk chunk,
+                  SmallVectorImpl<Value> &partials);
+
+  // Rows.
+  LogicalResult emitRowOp(Operation *op);
+  SmallVector<Value> combineThreads(RowReduceOp reduce,
+                                    ArrayRef<Value> partials);
+  SmallVector<Value> exchangeSubgroups(RowReduceOp reduce,
+                                       ArrayRef<Value> totals);
+
+  // Values.
+  int64_t getNumRows(Type type) const;
+  Type getFragmentType(Type type) const;
+  Value getFragment(Value value, int64_t row, int64_t vector,
+                    int64_t numVectors);
+  LogicalResult emitElementwise(Operation *op, int64_t numVectors);
+  bool isZeroOnPadding(Value value) const;
+  bool isFusedProduct(Operation *op) const;
+  Value emitIdentity(ReduceKind kind, Type type);
+  Value emitCombine(ReduceKind kind, Value lhs, Value rhs);
+  Value emitI32(int64_t value);
+  Value emitIndex(int64_t value);
+  int64_t getAlignment(Type elementType, bool predicated) const;
+  template <typename OpTy> Value getRowOffset(OpTy op, int64_t row);
+  /// `valid` of a store to tile row `row` in vector `position`; null: all.
+  Value getStoreValid(TileStoreOp store, int64_t row, Value valid,
+                      int64_t count);
+
+  OpBuilder &builder;
+  Location loc;
+  KernelArguments &arguments;
+  ScheduleAttr schedule;
+  const ChipInfo &chip;
+  const ProgramFacts &facts;
+
+  // i32, per kernel.
+  Value threadInRow, rowGroup, lane, subgroup, firstColumn;
+  // Per tile.
+  IRMapping *scalars = nullptr;
+  Value toggle;
+  Value columns;
+  int64_t reductionNumber = 0;
+  // End of the workgroup memory of each reduction, in bytes.
+  SmallVector<int64_t> workgroupBytes;
+  DenseMap<Value, SmallVector<Value>> fragments;
+  DenseMap<std::pair<Value, Value>, SmallVector<Value>> rowOffsets;
+  DenseMap<Value, SmallVector<Value>> rowLive;
+};
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_TRANSFORMS_THREADPROGRAM_H

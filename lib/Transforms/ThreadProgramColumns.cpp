@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ThreadProgramColumns.cpp - what a thread does along a row ------- ===//
+
+#include "ThreadProgram.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// A loop over the columns is unrolled when a thread owns no more vectors.
+static constexpr int64_t kMaxUnrolledVectors = 8;
+
+ThreadProgram::VectorPosition
+ThreadProgram::getVector(Value first, int64_t index, bool predicated) {
+  VectorPosition position;
+  position.column =
+      index == 0 ? first
+                 : arith::AddIOp::create(builder, loc, first,
+                                         emitI32(index * getColumnStep()))
+                       .getResult();
+  if (predicated) {
+    Value count = columns ? columns : emitI32(facts.columns);
+    position.valid =
+        arith::SubIOp::create(builder, loc, count, position.column);
+  }
+  return position;
+}
+
+LogicalResult
+ThreadProgram::emitStaticColumns(Segment &segment,
+                                 SmallVectorImpl<Value> &partials) {
+  // Vectors whose columns all exist, for every thread; at most one is left.
+  const int64_t full = facts.columns / getColumnStep();
+  const int64_t total = llvm::divideCeil(facts.columns, getColumnStep());
+  int64_t inFlight = schedule.getVectorsInFlight();
+  if (schedule.getCache() == Cache::registers)
+    inFlight = total;
+  int64_t done = 0;
+  if (full > kMaxUnrolledVectors && schedule.getCache() == Cache::reload) {
+    const int64_t trips = full / inFlight;
+    if (failed(emitColumnLoop(segment, emitI32(trips), partials)))
+      return failure();
+    done = trips * inFlight;
+  }
+  while (done < total) {
+    SmallVector<VectorPosition> chunk;
+    for (; done < total && static_cast<int64_t>(chunk.size()) < inFlight;
+         ++done)
+      chunk.push_back(getVector(firstColumn, done, done >= full));
+    if (failed(emitChunk(segment, chunk, partials)))
+      return failure();
+  }
+  return success();
+}
+
+LogicalResult
+ThreadProgram::emitDynamicColumns(Segment &segment,
+                                  SmallVectorImpl<Value> &partials) {
+  // Trips in which every thread's columns exist, then one that asks.
+  const int64_t inFlight = schedule.getVectorsInFlight();
+  Value step = emitI32(inFlight * getColumnStep());
+  Value trips = arith::DivUIOp::create(builder, loc, columns, step);
+  if (failed(emitColumnLoop(segment, trips, partials)))
+    return failure();
+  Value first =
+      arith::AddIOp::create(builder, loc, firstColumn,
+                            arith::MulIOp::create(builder, loc, trips, step));
+  SmallVector<VectorPosition> chunk;
+  for (int64_t index = 0; index < inFlight; ++index)
+    chunk.push_back(getVector(first, index, /*predicated=*/true));
+  return emitChunk(segment, chunk, partials);
+}
+
+/// `trips` chunks of vectors_in_flight vectors, all of whose columns exist.
+/// Partial sums are carried by the loop.
+LogicalResult ThreadProgram::emitColumnLoop(Segment &segment, Value trips,
+                                            SmallVectorImpl<Value> &partials) {
+  const int64_t inFlight = schedule.getVectorsInFlight();
+  if (segment.reduce && partials.empty())
+    for (auto [kind, input] :
+         llvm::zip(segment.reduce.getKinds(), segment.reduce.getInputs()))
+      for (int64_t row = 0; row < getNumRows(input.getType()); ++row)
+        partials.push_back(emitIdentity(
+            cast<ReduceKindAttr>(kind).getValue(),
+            VectorType::get({getVectorWidth()}, builder.getF32Type())));
+  auto loop =
+      scf::ForOp::create(builder, loc, emitI32(0), trips, emitI32(1), partials);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value first = arith::AddIOp::create(
+      builder, loc, firstColumn,
+      arith::MulIOp::create(builder, loc, loop.getInductionVar(),
+                            emitI32(inFlight * getColumnStep())));
+  SmallVector<VectorPosition> chunk;
+  for (int64_t index = 0; index < inFlight; ++index)
+    chunk.push_back(getVector(first, index, /*predicated=*/false));
+  SmallVector<Value> carried(loop.getRegionIterArgs());
+  if (failed(emitChunk(segment, chunk, carried)))
+    return failure();
+  if (!carried.empty()) {
+    scf::YieldOp::create(builder, loc, carried);
+  }
+  partials.assign(loop.getResults().begin(), loop.getResults().end());
+  return success();
+}
+
+LogicalResult ThreadProgram::emitChunk(Segment &segment, Chunk chunk,
+                                       SmallVectorImpl<Value> &partials) {
+  for (Operation *op : segment.columnOps)
+    if (!isFusedProduct(op) && failed(emitColumnOp(op, chunk)))
+      return failure();
+  if (segment.reduce)
+    accumulate(segment.reduce, chunk, partials);
+  return success();
+}
+
+int64_t ThreadProgram::getAlignment(Type elementType, bool predicated) const {
+  const int64_t bytes = elementType.getIntOrFloatBitWidth() / 8;
+  int64_t alignment = std::min(
+      {schedule.getAlignment(), getVectorWidth() * bytes, int64_t(16)});
+  // A vector that exists in part: accesses no larger than that part allows.
+  if (predicated && !facts.hasDynamicColumns())
+    alignment =
+        std::min(alignment, std::gcd(getVectorWidth(), facts.columns) * bytes);
+  return std::max(alignment, bytes);
+}
+
+template <typename OpTy>
+Value ThreadProgram::getRowOffset(OpTy op, int64_t row) {
+  return rowOffsets[{op.getBase(), op.getRow()}][row];
+}
+
+Value ThreadProgram::getStoreValid(TileStoreOp store, int64_t row, Value valid,
+                                   int64_t count) {
+  if (!store.getRows())
+    return valid;
+  return arith::SelectOp::create(builder, loc, rowLive[store.getRows()][row],
+                                 valid ? valid : emitI32(count), emitI32(0));
+}
+
+LogicalResult ThreadProgram::emitColumnOp(Operation *op, Chunk chunk) {
+  const int64_t numVectors = chunk.size();
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return success();
+
+  if (auto load = dyn_cast<TileLoadOp>(op)) {
+    Value pointer = arguments.getPointer(load.getBase());
+    Type element = load.getType().getElementType();
+    if (schedule.getAlignment() > 1)
+      arguments.requireRowAlignment(load.getBase(), schedule.getAlignment());
+    SmallVector<Value> results;
+    for (int64_t row = 0; row < getNumRows(load.getType()); ++row)
+      for (const VectorPosition &position : chunk)
+        results.push_back(GlobalLoadOp::create(
+            builder, load.getLoc(), getFragmentType(load.getType()), pointer,
+            getRowOffset(load, row), position.column, position.valid,
+            getAlignment(element, bool(position.valid)), load.getSegment(),
+            load.getPolicy()));
+    fragments[load] = std::move(results);
+    return success();
+  }
+
+  if (auto store = dyn_cast<TileStoreOp>(op)) {
+    if (store.getKind() != TileKind::tile)
+      return store.emitOpError("expected per-column values to leave a tile "
+                               "program through a column sum");
+    Value pointer = arguments.getPointer(store.getBase());
+    Type type = store.getValue().getType();
+    if (schedule.getAlignment() > 1)
+      arguments.requireRowAlignment(store.getBase(), schedule.getAlignment());
+    for (int64_t row = 0; row < schedule.getRowsPerGroup(); ++row)
+      for (auto [index, position] : llvm::enumerate(chunk))
+        GlobalStoreOp::create(
+            builder, store.getLoc(),
+            getFragment(store.getValue(), row, index, numVectors), pointer,
+            getRowOffset(store, row), position.column,
+            getStoreValid(store, row, position.valid, getVectorWidth()),
+            getAlignment(getElementTypeOrSelf(type), bool(position.valid)),
+            store.getPolicy());
+    return success();
+  }
+
+  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
+    Type type = getFragmentType(broadcast.getType());
+    SmallVector<Value> results;
+    for (int64_t row = 0; row < getNumRows(broadcast.getType()); ++row)
+      for (int64_t index = 0; index < numVectors; ++index) {
+        Value source =
+            getFragment(broadcast.getSource(), row, index, numVectors);
+        if (source.getType() != type)
+          source = vector::BroadcastOp::create(builder, loc, type, source);
+        results.push_back(source);
+      }
+    fragments[broadcast] = std::move(results);
+    return success();
+  }
+
+  if (auto keep = dyn_cast<KeepOp>(op)) {
+    SmallVector<Value> results;
+    for (int64_t row = 0; row < getNumRows(keep.getType()); ++row)
+      for (int64_t index = 0; index < numVectors; ++index)
+        results.push_back(KeepOp::create(
+            builder, keep.getLoc(), getFragmentType(keep.getType()),
+            getFragment(keep.getValue(), row, index, numVectors),
+            getFragment(keep.getAfter(), row, 0, 1)));
+    fragments[keep] = std::move(results);
+    return success();
+  }
+  return emitElementwise(op, numVectors);
+}
+
+void ThreadProgram::accumulate(RowReduceOp reduce, Chunk chunk,
+                               SmallVectorImpl<Value> &partials) {
+  const int64_t numVectors = chunk.size();
+  const bool first = partials.empty();
+  auto vectorType = VectorType::get({getVectorWidth()}, builder.getF32Type());
+  int64_t next = 0;
+  for (auto [kindAttr, input] :
+       llvm::zip(reduce.getKinds(), reduce.getInputs())) {
+    ReduceKind kind = cast<ReduceKindAttr>(kindAttr).getValue();
+    Operation *def = input.getDefiningOp();
+    auto product =
+        def && isFusedProduct(def) ? cast<arith::MulFOp>(def) : arith::MulFOp();
+    const bool masked = !(kind == ReduceKind::add && isZeroOnPadding(input));
+    for (int64_t row = 0; row < getNumRows(input.getType()); ++row, ++next) {
+      Value sum = first ? Value() : partials[next];
+      for (int64_t index = 0; index < numVectors; ++index) {
+        if (product) {
+          Value lhs = getFragment(product.getLhs(), row, index, numVectors);
+          Value rhs = getFragment(product.getRhs(), row, index, numVectors);
+          sum =
+              sum ? math::FmaOp::create(builder, loc, lhs, rhs, sum).getResult()
+                  : arith::MulFOp::create(builder, loc, lhs, rhs).getResult();
+          continue;
+        }
+        Value value = getFragment(input, row, index, numVectors);
+        if (!getElementTypeOrSelf(value.getType()).isF32())
+          value = arith::ExtFOp::create(builder, loc, vectorType, value);
+        if (Value valid = chunk[index].valid; valid && masked) {
+          // The contribution of a column that does not exist, not an operand
+          // of it: zero times infinity would be NaN.
+          auto lanesType =
+              VectorType::get({getVectorWidth()}, builder.getI32Type());
+          SmallVector<int32_t> lanes(getVectorWidth());
+          std::iota(lanes.begin(), lanes.end(), 0);
+          Value element = arith::ConstantOp::create(
+              builder, loc,
+              DenseElementsAttr::get(lanesType, ArrayRef<int32_t>(lanes)));
+          Value count =
+              vector::BroadcastOp::create(builder, loc, lanesType, valid);
+          Value exists = arith::CmpIOp::create(
+              builder, loc, arith::CmpIPredicate::slt, element, count);
+          value = arith::SelectOp::create(builder, loc, exists, value,
+                                          emitIdentity(kind, vectorType));
+        }
+        sum = sum ? emitCombine(kind, sum, value) : value;
+      }
+      if (first)
+        partials.push_back(sum);
+      else
+        partials[next] = sum;
+    }
+  }
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- TileProgram.cpp - what the memref half asks of a tile program -----===//
+
+#include "TileProgram.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+SmallVector<scf::ForallOp> mlir::rmsnorm::getRowLoops(Operation *root) {
+  SmallVector<scf::ForallOp> loops;
+  root->walk([&](scf::ForallOp forall) {
+    for (Operation &op : *getProgramBlock(forall))
+      if (isa<TileLoadOp, TileStoreOp>(op)) {
+        loops.push_back(forall);
+        return;
+      }
+  });
+  return loops;
+}
+
+FailureOr<ScheduleAttr> mlir::rmsnorm::getSchedule(scf::ForallOp forall) {
+  auto schedule =
+      forall->getAttrOfType<ScheduleAttr>(RMSNormDialect::kScheduleAttrName);
+  if (schedule)
+    return schedule;
+  InFlightDiagnostic error = forall.emitOpError("expected a '")
+                             << RMSNormDialect::kScheduleAttrName
+                             << "' attribute";
+  error.attachNote() << "rmsnorm-select-schedule sets it";
+  return error;
+}
+
+FailureOr<TargetAttr> mlir::rmsnorm::getTarget(Operation *op) {
+  if (TargetAttr target = TargetAttr::lookup(op))
+    return target;
+  InFlightDiagnostic error = op->emitOpError("expected a module with a '")
+                             << RMSNormDialect::kTargetAttrName
+                             << "' attribute";
+  error.attachNote() << "rmsnorm-attach-target sets it";
+  return error;
+}
+
+Block *mlir::rmsnorm::getProgramBlock(scf::ForallOp forall) {
+  auto loops = forall.getBody()->getOps<scf::ForOp>();
+  return loops.empty() ? forall.getBody() : (*loops.begin()).getBody();
+}
+
+/// The loads `value` is computed from, through per-column values only.
+static void collectLoads(Value value, SetVector<Operation *> &loads,
+                         DenseSet<Value> &seen) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !isPerColumn(value.getType()) || !seen.insert(value).second)
+    return;
+  if (isa<TileLoadOp>(op))
+    loads.insert(op);
+  for (Value operand : op->getOperands())
+    collectLoads(operand, loads, seen);
+}
+
+FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
+  ProgramFacts facts;
+  Block *program = getProgramBlock(forall);
+  std::optional<int64_t> columns;
+  SetVector<Operation *> before, after;
+  DenseSet<Value> seenBefore, seenAfter;
+  Operation *lastReduce = nullptr;
+  for (Operation &op : *program)
+    if (isa<RowReduceOp>(op)) {
+      ++facts.numReductions;
+      lastReduce = &op;
+      for (Value input : cast<RowReduceOp>(op).getInputs())
+        collectLoads(input, before, seenBefore);
+    }
+
+  auto visit = [&](Operation *op, TileKind kind, VectorType vector,
+                   Value base) -> LogicalResult {
+    if (kind == TileKind::row)
+      return success();
+    if (kind == TileKind::tile &&
+        cast<ShapedType>(base.getType()).getRank() == 1)
+      facts.singleRow = true;
+    int64_t bytes = vector.getElementTypeBitWidth() / 8;
+    facts.narrowestBytes = std::min(facts.narrowestBytes, bytes);
+    facts.widestBytes = std::max(facts.widestBytes, bytes);
+    if (columns && *columns != vector.getDimSize(1))
+      return op->emitOpError("expected all tiles of a program to have ")
+             << *columns << " columns, got " << vector;
+    columns = vector.getDimSize(1);
+    return success();
+  };
+  for (Operation &op : *program) {
+    LogicalResult result = success();
+    if (auto load = dyn_cast<TileLoadOp>(op)) {
+      result = visit(&op, load.getKind(), load.getType(), load.getBase());
+    } else if (auto store = dyn_cast<TileStoreOp>(op)) {
+      result =
+          visit(&op, store.getKind(),
+                cast<VectorType>(store.getValue().getType()), store.getBase());
+      if (lastReduce && lastReduce->isBeforeInBlock(&op))
+        collectLoads(store.getValue(), after, seenAfter);
+    }
+    if (failed(result))
+      return failure();
+  }
+  if (columns)
+    facts.columns = *columns;
+  for (Operation *load : before)
+    if (after.contains(load))
+      facts.liveBytesPerColumn +=
+          cast<TileLoadOp>(load).getType().getElementTypeBitWidth() / 8;
+  return facts;
+}

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- TileProgram.h - what the memref half asks of a tile program -------===//
+//
+// After bufferization a tile program is the straight-line body of an
+// scf.forall over rows, later of the scf.for a block walks its tiles with.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RMSNORM_LIB_TRANSFORMS_TILEPROGRAM_H
+#define RMSNORM_LIB_TRANSFORMS_TILEPROGRAM_H
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::rmsnorm {
+
+/// Whether threads of a row hold different parts of `type`: RxN, 1xN, N > 1.
+inline bool isPerColumn(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector && vector.getRank() == 2 && vector.getDimSize(1) != 1;
+}
+
+/// The foralls of `root` whose body is a tile program.
+SmallVector<scf::ForallOp> getRowLoops(Operation *root);
+
+/// The schedule of `forall`; emits an error naming the pass that sets it if
+/// there is none.
+FailureOr<ScheduleAttr> getSchedule(scf::ForallOp forall);
+
+/// The target of the module; emits an error naming the pass that sets it.
+FailureOr<TargetAttr> getTarget(Operation *op);
+
+/// The block that holds the tile program: the body of the forall, or of the
+/// loop over the block's tiles in it.
+Block *getProgramBlock(scf::ForallOp forall);
+
+/// Facts about a tile program that the schedule depends on.
+struct ProgramFacts {
+  /// Columns N, or kDynamicColumns. 1 if the program touches only per-row
+  /// values.
+  int64_t columns = 1;
+  /// Bytes of the narrowest and the widest element among the tiles and
+  /// per-column operands that are loaded or stored.
+  int64_t narrowestBytes = 4;
+  int64_t widestBytes = 1;
+  /// Tiles read from memory whose values are needed on both sides of a
+  /// row_reduce, in bytes per column: what caching a row costs.
+  int64_t liveBytesPerColumn = 0;
+  /// row_reduce ops.
+  int64_t numReductions = 0;
+  /// Whether the row space has one row for certain (a rank-1 tile).
+  bool singleRow = false;
+
+  bool hasDynamicColumns() const { return columns == kDynamicColumns; }
+};
+
+/// Collects the facts of `forall`'s program; emits an error if its tiles
+/// disagree on the number of columns.
+FailureOr<ProgramFacts> getProgramFacts(scf::ForallOp forall);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_TRANSFORMS_TILEPROGRAM_H
