@@ -4,6 +4,7 @@
 #include "RMSNorm/InitAll.h"
 #include "RMSNorm/Conversion/Passes.h"
 #include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Pipelines/Pipelines.h"
 #include "RMSNorm/Transforms/BufferizableOpInterfaceImpl.h"
 #include "RMSNorm/Transforms/Passes.h"
 
@@ -66,6 +67,7 @@ void rmsnorm::registerAllExtensions(DialectRegistry &registry) {
 void rmsnorm::registerAllPasses() {
   registerRMSNormTransformsPasses();
   registerRMSNormConversionPasses();
+  registerPipelines();
   // What one needs beside our own passes to run the pipeline step by step.
   registerCanonicalizerPass();
   registerCSEPass();

@@ -107,7 +107,7 @@ private:
   /// Puts `op` at the kernel's entry, behind what was put there before.
   Operation *addToPrelude(Operation *op) {
     if (prelude)
-      op->insertAfter(prelude);
+      entry.getOperations().insertAfter(prelude->getIterator(), op);
     else
       entry.push_front(op);
     return prelude = op;

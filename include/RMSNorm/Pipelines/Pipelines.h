@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Pipelines.h - the passes in their order ---------------------------===//
+
+#ifndef RMSNORM_PIPELINES_PIPELINES_H
+#define RMSNORM_PIPELINES_PIPELINES_H
+
+#include "mlir/Pass/PassOptions.h"
+
+namespace mlir {
+class OpPassManager;
+} // namespace mlir
+
+namespace mlir::rmsnorm {
+
+/// What one run of the memref half compiles for.
+struct MemrefHalfOptions : PassPipelineOptions<MemrefHalfOptions> {
+  PassOptions::Option<std::string> target{
+      *this, "target",
+      llvm::cl::desc("a chip (sm_90, gfx942), the simulator of a chip "
+                     "(sim:gfx942), or sim for a generic one"),
+      llvm::cl::init("sim")};
+  PassOptions::Option<std::string> schedule{
+      *this, "schedule",
+      llvm::cl::desc("overrides of the selector's choice: a mode and "
+                     "field=value items, separated by commas")};
+  PassOptions::Option<int64_t> alignment{
+      *this, "alignment",
+      llvm::cl::desc("bytes all rows are aligned to: 16, or 1 for the variant "
+                     "that takes any pointer and stride"),
+      llvm::cl::init(16)};
+};
+
+/// From bufferized tile programs to thread-level kernels and their launches,
+/// for one target and one variant.
+void buildMemrefHalf(OpPassManager &manager, const MemrefHalfOptions &options);
+
+/// Registers the pipelines under their command-line names.
+void registerPipelines();
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_PIPELINES_PIPELINES_H
