@@ -14,8 +14,7 @@ using namespace mlir::rmsnorm;
 void rmsnorm::buildMemrefHalf(OpPassManager &manager,
                               const MemrefHalfOptions &options) {
   manager.addPass(createAttachTarget({options.target}));
-  manager.addPass(
-      createSelectSchedule({options.schedule, options.alignment}));
+  manager.addPass(createSelectSchedule({options.schedule, options.alignment}));
   manager.addPass(createPackRows());
   manager.addPass(createWalkRows());
   manager.addPass(createCSEPass());
