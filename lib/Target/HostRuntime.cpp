@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- HostRuntime.cpp - library calls of code for the CPU ---------------===//
+
+#include "RMSNorm/Target/HostRuntime.h"
+
+#include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/Module.h"
+#include "llvm/Linker/Linker.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/SourceMgr.h"
+
+// Integer arithmetic throughout: a conversion instruction could become a call
+// of the very function it stands in.
+static constexpr const char *kFunctions = R"(
+; f64 to f32, rounding to odd: the result has an odd last bit wherever it is
+; inexact, so that rounding it again to a format of at most 22 bits gives what
+; rounding once gives.
+define internal i32 @rmsnorm.round_to_odd(double %x) nounwind {
+  %nearest = fptrunc double %x to float
+  %back = fpext float %nearest to double
+  %inexact = fcmp one double %back, %x
+  %x.abs = call double @llvm.fabs.f64(double %x)
+  %back.abs = call double @llvm.fabs.f64(double %back)
+  %away = fcmp ogt double %back.abs, %x.abs
+  %bits = bitcast float %nearest to i32
+  %step = zext i1 %away to i32
+  %truncated = sub i32 %bits, %step
+  %odd = or i32 %truncated, 1
+  %result = select i1 %inexact, i32 %odd, i32 %bits
+  ret i32 %result
+}
+
+define internal i16 @rmsnorm.to_bf16(i32 %bits) nounwind {
+  %abs = and i32 %bits, 2147483647
+  %is.nan = icmp ugt i32 %abs, 2139095040
+  %upper = lshr i32 %bits, 16
+  %quiet = or i32 %upper, 64
+  %last = and i32 %upper, 1
+  %bias = add i32 %last, 32767
+  %sum = add i32 %bits, %bias
+  %rounded = lshr i32 %sum, 16
+  %result = select i1 %is.nan, i32 %quiet, i32 %rounded
+  %narrow = trunc i32 %result to i16
+  ret i16 %narrow
+}
+
+define internal i16 @rmsnorm.to_f16(i32 %bits) nounwind {
+  %abs = and i32 %bits, 2147483647
+  %sign.wide = lshr i32 %bits, 16
+  %sign = and i32 %sign.wide, 32768
+  ; Normal: rebias the exponent, round the 13 bits below to nearest even.
+  %rebiased = sub i32 %abs, 939524096
+  %last.at = lshr i32 %rebiased, 13
+  %last = and i32 %last.at, 1
+  %bias = add i32 %last, 4095
+  %sum = add i32 %rebiased, %bias
+  %normal = lshr i32 %sum, 13
+  ; Below 2^-14: an ulp of 0.5 is 2^-24, that of a subnormal f16.
+  %value = bitcast i32 %abs to float
+  %half = fadd float %value, 5.000000e-01
+  %half.bits = bitcast float %half to i32
+  %subnormal = sub i32 %half.bits, 1056964608
+  %is.subnormal = icmp ult i32 %abs, 947912704
+  %finite = select i1 %is.subnormal, i32 %subnormal, i32 %normal
+  ; From 65520 on: infinity.
+  %is.large = icmp uge i32 %abs, 1199566848
+  %number = select i1 %is.large, i32 31744, i32 %finite
+  %payload.wide = lshr i32 %abs, 13
+  %payload = and i32 %payload.wide, 1023
+  %quiet = or i32 %payload, 32256
+  %is.nan = icmp ugt i32 %abs, 2139095040
+  %magnitude = select i1 %is.nan, i32 %quiet, i32 %number
+  %result = or i32 %magnitude, %sign
+  %narrow = trunc i32 %result to i16
+  ret i16 %narrow
+}
+
+define hidden bfloat @__truncsfbf2(float %x) nounwind {
+  %bits = bitcast float %x to i32
+  %narrow = call i16 @rmsnorm.to_bf16(i32 %bits)
+  %result = bitcast i16 %narrow to bfloat
+  ret bfloat %result
+}
+
+define hidden bfloat @__truncdfbf2(double %x) nounwind {
+  %bits = call i32 @rmsnorm.round_to_odd(double %x)
+  %narrow = call i16 @rmsnorm.to_bf16(i32 %bits)
+  %result = bitcast i16 %narrow to bfloat
+  ret bfloat %result
+}
+
+define hidden half @__truncsfhf2(float %x) nounwind {
+  %bits = bitcast float %x to i32
+  %narrow = call i16 @rmsnorm.to_f16(i32 %bits)
+  %result = bitcast i16 %narrow to half
+  ret half %result
+}
+
+define hidden half @__truncdfhf2(double %x) nounwind {
+  %bits = call i32 @rmsnorm.round_to_odd(double %x)
+  %narrow = call i16 @rmsnorm.to_f16(i32 %bits)
+  %result = bitcast i16 %narrow to half
+  ret half %result
+}
+
+define hidden float @__extendhfsf2(half %x) nounwind {
+  %narrow = bitcast half %x to i16
+  %bits = zext i16 %narrow to i32
+  %abs = and i32 %bits, 32767
+  %sign = and i32 %bits, 32768
+  %sign.wide = shl i32 %sign, 16
+  %shifted = shl i32 %abs, 13
+  %scaled = bitcast i32 %shifted to float
+  ; 2^112, the difference of the biases; makes subnormals normal.
+  %value = fmul float %scaled, 0x46F0000000000000
+  %value.bits = bitcast float %value to i32
+  %special = or i32 %shifted, 2139095040
+  %is.nan = icmp ugt i32 %abs, 31744
+  %quiet = select i1 %is.nan, i32 4194304, i32 0
+  %special.quiet = or i32 %special, %quiet
+  %is.special = icmp uge i32 %abs, 31744
+  %magnitude = select i1 %is.special, i32 %special.quiet, i32 %value.bits
+  %result = or i32 %magnitude, %sign.wide
+  %wide = bitcast i32 %result to float
+  ret float %wide
+}
+
+declare double @llvm.fabs.f64(double)
+)";
+
+void mlir::rmsnorm::addHostRuntimeFunctions(llvm::Module &module) {
+  llvm::SMDiagnostic diagnostic;
+  std::unique_ptr<llvm::Module> library =
+      llvm::parseAssemblyString(kFunctions, diagnostic, module.getContext());
+  if (!library)
+    llvm::report_fatal_error(diagnostic.getMessage());
+  library->setTargetTriple(module.getTargetTriple());
+  library->setDataLayout(module.getDataLayout());
+  for (llvm::Function &function : *library) {
+    llvm::Function *own = module.getFunction(function.getName());
+    if (own && !own->isDeclaration() && !function.hasLocalLinkage())
+      function.deleteBody();
+  }
+  if (llvm::Linker::linkModules(module, std::move(library)))
+    llvm::report_fatal_error("linking the host's library calls failed");
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Shadow.h - who touched which byte of workgroup memory -------------===//
+
+#ifndef RMSNORM_SIM_SHADOW_H
+#define RMSNORM_SIM_SHADOW_H
+
+#include <cstdint>
+#include <cstdlib>
+#include <memory>
+
+namespace rmsnorm::sim {
+
+/// Remembers, for each byte, who read and wrote it since the last barrier.
+/// A race is: two threads, one byte, no barrier between, at least one writes.
+/// Whether there is one does not depend on the order in which the threads run,
+/// and neither does the answer here: all accesses between two barriers are
+/// compared, whoever comes first.
+///
+/// A read of a byte that nobody has written yet in this block may be half of a
+/// race whose write is still to come, so it is for the caller to report it at
+/// the next barrier.
+class Shadow {
+public:
+  explicit Shadow(int64_t bytes)
+      // calloc: pages that no kernel touches are never made.
+      : records(static_cast<Record *>(
+            std::calloc(size_t(bytes) + 1, sizeof(Record)))),
+        bytes(bytes) {}
+
+  /// False if there was no memory for it: it must then not be used.
+  bool isValid() const { return records != nullptr; }
+
+  int64_t size() const { return bytes; }
+
+  /// All bytes become never-written, all accesses so far forgotten.
+  void beginBlock() {
+    advance();
+    firstEpoch = epoch;
+    uninitialised = {};
+  }
+
+  /// A barrier: earlier accesses cannot race with later ones.
+  void advance() { ++epoch; }
+
+  struct Result {
+    /// Whether an earlier access, of `thread`, conflicts.
+    bool race = false;
+    int32_t thread = 0;
+    bool wasStore = false;
+    /// A read of bytes that are not all written.
+    bool uninitialised = false;
+  };
+
+  /// Records an access of `thread` to [offset, offset + length).
+  Result access(int32_t thread, int64_t offset, int32_t length, bool isStore);
+
+  /// The first read of never-written memory since the block began.
+  struct Uninitialised {
+    bool found = false;
+    int32_t thread = 0;
+    int64_t offset = 0;
+    int32_t length = 0;
+  };
+  const Uninitialised &getUninitialised() const { return uninitialised; }
+
+private:
+  /// Threads are numbered from 1: all zero bits is a byte nobody touched.
+  struct Record {
+    /// The last epoch (time between two barriers) the byte was touched in.
+    uint64_t epoch;
+    /// In that epoch: its writer, and up to two different readers.
+    uint16_t writer;
+    uint16_t reader;
+    uint16_t otherReader;
+    /// Written in the block that `epoch` belongs to.
+    bool written;
+  };
+  struct FreeDeleter {
+    void operator()(Record *memory) const { std::free(memory); }
+  };
+
+  std::unique_ptr<Record[], FreeDeleter> records;
+  int64_t bytes;
+  uint64_t epoch = 0;
+  uint64_t firstEpoch = 0;
+  Uninitialised uninitialised;
+};
+
+inline Shadow::Result Shadow::access(int32_t thread, int64_t offset,
+                                     int32_t length, bool isStore) {
+  Result result;
+  auto me = uint16_t(thread + 1);
+  auto conflict = [&](uint16_t other, bool wasStore) {
+    if (other == 0 || other == me || result.race)
+      return;
+    result.race = true;
+    result.thread = other - 1;
+    result.wasStore = wasStore;
+  };
+  for (int64_t i = offset; i < offset + length; ++i) {
+    Record &record = records[i];
+    if (record.epoch != epoch)
+      record = {epoch, 0, 0, 0, record.written && record.epoch >= firstEpoch};
+    conflict(record.writer, true);
+    if (isStore) {
+      conflict(record.reader, false);
+      conflict(record.otherReader, false);
+      record.writer = me;
+      record.written = true;
+      continue;
+    }
+    if (record.reader == 0)
+      record.reader = me;
+    else if (record.reader != me)
+      record.otherReader = me;
+    result.uninitialised |= !record.written;
+  }
+  if (result.uninitialised && !uninitialised.found)
+    uninitialised = {true, thread, offset, length};
+  return result;
+}
+
+} // namespace rmsnorm::sim
+
+#endif // RMSNORM_SIM_SHADOW_H

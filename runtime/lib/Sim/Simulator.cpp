@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Simulator.cpp - runs a simulated kernel over a grid ---------------===//
+
+#include "Simulator.h"
+
+#include "Block.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+#include <mutex>
+#include <numeric>
+#include <pthread.h>
+#include <thread>
+
+using namespace rmsnorm::sim;
+
+static constexpr int32_t kMaxBlockThreads = 1024;
+static constexpr int64_t kMaxWorkgroupBytes = 1 << 20;
+
+/// Switches between two barriers are too few to pay for a host thread unless
+/// there are many of them.
+static constexpr int64_t kThreadsPerHostThread = 512;
+
+//===----------------------------------------------------------------------===//
+// The table
+//===----------------------------------------------------------------------===//
+
+static rmsnorm_sim_table makeTable() {
+  rmsnorm_sim_table table = {};
+  table.allocate_frame = Block::allocateFrame;
+  table.global_fault = Block::globalFault;
+  table.workgroup_access = Block::workgroupAccess;
+  // Captureless lambdas: the address of an overloaded std:: function is not
+  // ours to take.
+#define RMSNORM_SIM_UNARY(NAME, FUNCTION)                                      \
+  table.unary_f32[RMSNORM_SIM_##NAME] = [](float x) { return FUNCTION(x); };   \
+  table.unary_f64[RMSNORM_SIM_##NAME] = [](double x) { return FUNCTION(x); };
+#define RMSNORM_SIM_BINARY(NAME, FUNCTION)                                     \
+  table.binary_f32[RMSNORM_SIM_##NAME] = [](float x, float y) {                \
+    return FUNCTION(x, y);                                                     \
+  };                                                                           \
+  table.binary_f64[RMSNORM_SIM_##NAME] = [](double x, double y) {              \
+    return FUNCTION(x, y);                                                     \
+  };
+  RMSNORM_SIM_UNARY(ACOS, std::acos)
+  RMSNORM_SIM_UNARY(ASIN, std::asin)
+  RMSNORM_SIM_UNARY(ATAN, std::atan)
+  RMSNORM_SIM_UNARY(CBRT, std::cbrt)
+  RMSNORM_SIM_UNARY(COS, std::cos)
+  RMSNORM_SIM_UNARY(COSH, std::cosh)
+  RMSNORM_SIM_UNARY(ERF, std::erf)
+  RMSNORM_SIM_UNARY(ERFC, std::erfc)
+  RMSNORM_SIM_UNARY(EXP, std::exp)
+  RMSNORM_SIM_UNARY(EXP2, std::exp2)
+  RMSNORM_SIM_UNARY(EXPM1, std::expm1)
+  RMSNORM_SIM_UNARY(LOG, std::log)
+  RMSNORM_SIM_UNARY(LOG10, std::log10)
+  RMSNORM_SIM_UNARY(LOG1P, std::log1p)
+  RMSNORM_SIM_UNARY(LOG2, std::log2)
+  RMSNORM_SIM_UNARY(SIN, std::sin)
+  RMSNORM_SIM_UNARY(SINH, std::sinh)
+  RMSNORM_SIM_UNARY(TAN, std::tan)
+  RMSNORM_SIM_UNARY(TANH, std::tanh)
+  RMSNORM_SIM_BINARY(ATAN2, std::atan2)
+  RMSNORM_SIM_BINARY(FMOD, std::fmod)
+  RMSNORM_SIM_BINARY(POW, std::pow)
+#undef RMSNORM_SIM_UNARY
+#undef RMSNORM_SIM_BINARY
+  return table;
+}
+
+//===----------------------------------------------------------------------===//
+// The grid
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The order of a grid's blocks: position -> block. Shuffled, it is
+/// i * factor + offset modulo the size, a permutation without a table.
+class GridOrder {
+public:
+  explicit GridOrder(const LaunchRequest &request)
+      : order(request.order), grid(uint64_t(request.grid)) {
+    Random random(~request.seed);
+    if (order != Order::Shuffled || grid < 2)
+      return;
+    do
+      factor = random.next() % grid;
+    while (std::gcd(factor, grid) != 1);
+    offset = random.next() % grid;
+  }
+
+  int64_t getBlock(uint64_t position) const {
+    if (order == Order::Reverse)
+      return int64_t(grid - 1 - position);
+    if (order == Order::Shuffled)
+      return int64_t(((unsigned __int128)(position)*factor + offset) % grid);
+    return int64_t(position);
+  }
+
+private:
+  Order order;
+  uint64_t grid, factor = 1, offset = 0;
+};
+
+/// A launch, shared by the host threads that run it.
+struct Grid {
+  const LaunchRequest &request;
+  const rmsnorm_sim_launch &launch;
+  GridOrder order;
+  std::atomic<uint64_t> next{0};
+  std::atomic<bool> stop{false};
+  std::mutex mutex; // guards what follows
+  Report &report;
+  uint64_t failedPosition = UINT64_MAX;
+
+  void fail(uint64_t position, std::string message) {
+    stop = true;
+    std::lock_guard<std::mutex> lock(mutex);
+    if (position >= failedPosition)
+      return;
+    failedPosition = position;
+    report.ok = false;
+    report.message = std::move(message);
+  }
+
+  /// Runs blocks until there are none left or one has failed. Blocks are taken
+  /// in order and those taken are finished, so the first one to fail in that
+  /// order is always found.
+  void work() {
+    Block block(request, launch);
+    uint64_t position;
+    while (!stop && (position = next++) < uint64_t(request.grid))
+      if (!block.run(order.getBlock(position)))
+        fail(position, block.getError());
+    std::lock_guard<std::mutex> lock(mutex);
+    report.switches += block.getSwitches();
+    report.frameBytes = std::max(report.frameBytes, block.getFrameBytes());
+  }
+
+  static void *work(void *grid) {
+    static_cast<Grid *>(grid)->work();
+    return nullptr;
+  }
+};
+} // namespace
+
+static std::string checkRequest(const LaunchRequest &request) {
+  auto range = [](const char *what, const char *expected, int64_t got) {
+    return std::string("simulator: expected ") + what + " " + expected +
+           ", got " + std::to_string(got);
+  };
+  if (!request.kernel)
+    return "simulator: expected a kernel, got none";
+  if (request.grid < 0)
+    return range("a number of blocks", ">= 0", request.grid);
+  if (request.blockThreads < 1 || request.blockThreads > kMaxBlockThreads)
+    return range("a number of threads in a block", "from 1 to 1024",
+                 request.blockThreads);
+  if (request.subgroupSize != 32 && request.subgroupSize != 64)
+    return range("a subgroup size", "of 32 or 64", request.subgroupSize);
+  if (request.workgroupBytes < 0 || request.workgroupBytes > kMaxWorkgroupBytes)
+    return range("workgroup memory", "from 0 to 1048576 bytes",
+                 request.workgroupBytes);
+  for (const Parameter &parameter : request.parameters)
+    if (parameter.end < parameter.begin)
+      return "simulator: expected a buffer to end behind its begin, got "
+             "argument '" +
+             parameter.name + "'";
+  return "";
+}
+
+static int32_t countHostThreads(const LaunchRequest &request) {
+  int64_t wanted = request.hostThreads;
+  if (wanted <= 0)
+    wanted = std::max(1u, std::thread::hardware_concurrency());
+  int64_t useful =
+      request.grid /
+      std::max<int64_t>(1, kThreadsPerHostThread / request.blockThreads);
+  return int32_t(std::clamp<int64_t>(std::min(wanted, useful), 1, 256));
+}
+
+bool rmsnorm::sim::runGrid(const LaunchRequest &request, Report &report) {
+  report = Report();
+  report.message = checkRequest(request);
+  if (!report.message.empty())
+    return report.ok = false;
+  if (request.grid == 0)
+    return true;
+
+  static const rmsnorm_sim_table table = makeTable();
+  std::vector<rmsnorm_sim_argument> arguments;
+  for (const Parameter &parameter : request.parameters) {
+    uint64_t size = parameter.end - parameter.begin;
+    arguments.push_back(
+        {parameter.slot, parameter.begin, size, parameter.writable ? size : 0});
+  }
+  rmsnorm_sim_launch launch = {&table, arguments.data(), request.grid,
+                               request.blockThreads};
+  Grid grid{request, launch, GridOrder(request), {}, {}, {}, report};
+  // pthreads: the runtime is compiled without exceptions, and std::thread has
+  // no other way to say that there are no more threads to be had. Fewer do the
+  // same.
+  std::vector<pthread_t> helpers;
+  for (int32_t i = 1, e = countHostThreads(request); i < e; ++i) {
+    pthread_t helper;
+    if (pthread_create(&helper, nullptr, Grid::work, &grid) != 0)
+      break;
+    helpers.push_back(helper);
+  }
+  grid.work();
+  for (pthread_t helper : helpers)
+    pthread_join(helper, nullptr);
+  return report.ok;
+}
