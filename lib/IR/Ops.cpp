@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Ops.cpp - operator level: rmsnorm.forward and rmsnorm.backward ----===//
+//===- Ops.cpp - operator level: syntax, verifiers, effects --------------===//
 
 #include "EnumFormat.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
 
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -13,118 +15,337 @@ using namespace mlir::rmsnorm;
 #define GET_OP_CLASSES
 #include "RMSNorm/IR/RMSNormOps.cpp.inc"
 
+//===----------------------------------------------------------------------===//
+// Destinations and effects
+//===----------------------------------------------------------------------===//
+
+// The destinations are the last operands of both ops.
+
 MutableOperandRange ForwardOp::getDpsInitsMutable() {
-  // output and, if present, rstd are the last operands.
   unsigned count = getRstd() ? 2 : 1;
   return MutableOperandRange(getOperation(),
                              getOperation()->getNumOperands() - count, count);
 }
 
-void ForwardOp::getEffects(
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
-        &effects) {
-  for (OpOperand &operand : getOperation()->getOpOperands()) {
+MutableOperandRange BackwardOp::getDpsInitsMutable() {
+  unsigned count = getDweight() ? 2 : 1;
+  return MutableOperandRange(getOperation(),
+                             getOperation()->getNumOperands() - count, count);
+}
+
+using Effects =
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
+
+static void getNormEffects(DestinationStyleOpInterface op, Effects &effects) {
+  for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<MemRefType>(operand.get().getType()))
       continue;
-    if (isDpsInit(&operand))
+    if (op.isDpsInit(&operand))
       effects.emplace_back(MemoryEffects::Write::get(), &operand);
     else
       effects.emplace_back(MemoryEffects::Read::get(), &operand);
   }
 }
 
+void ForwardOp::getEffects(Effects &effects) { getNormEffects(*this, effects); }
+
+void BackwardOp::getEffects(Effects &effects) {
+  getNormEffects(*this, effects);
+}
+
+static LogicalResult reifyNormShapes(DestinationStyleOpInterface op,
+                                     OpBuilder &builder,
+                                     ReifiedRankedShapedTypeDims &shapes) {
+  if (!op.hasPureTensorSemantics())
+    return failure();
+  for (Value init : op.getDpsInits())
+    shapes.push_back(tensor::getMixedSizes(builder, op.getLoc(), init));
+  return success();
+}
+
 LogicalResult
 ForwardOp::reifyResultShapes(OpBuilder &builder,
                              ReifiedRankedShapedTypeDims &shapes) {
-  for (Value init : getDpsInits())
-    shapes.push_back(tensor::getMixedSizes(builder, getLoc(), init));
-  return success();
+  return reifyNormShapes(*this, builder, shapes);
+}
+
+LogicalResult
+BackwardOp::reifyResultShapes(OpBuilder &builder,
+                              ReifiedRankedShapedTypeDims &shapes) {
+  return reifyNormShapes(*this, builder, shapes);
 }
 
 //===----------------------------------------------------------------------===//
-// TilingInterface: the iteration domain is the rows
+// Verifiers
 //===----------------------------------------------------------------------===//
 
-static int64_t getNumRowDims(ForwardOp op) {
-  return cast<ShapedType>(op.getInput().getType()).getRank() - 1;
-}
+namespace {
 
-SmallVector<utils::IteratorType> ForwardOp::getLoopIteratorTypes() {
-  return SmallVector<utils::IteratorType>(getNumRowDims(*this),
-                                          utils::IteratorType::parallel);
-}
+/// The constraints that forward and backward share, by their number. An absent
+/// operand satisfies all of them.
+class NormVerifier {
+public:
+  NormVerifier(DestinationStyleOpInterface op, Value input)
+      : op(op), inputType(cast<ShapedType>(input.getType())),
+        shape(inputType.getShape()) {}
 
-SmallVector<Range> ForwardOp::getIterationDomain(OpBuilder &builder) {
-  SmallVector<Range> domain;
-  for (int64_t dim = 0, e = getNumRowDims(*this); dim < e; ++dim)
-    domain.push_back({builder.getIndexAttr(0),
-                      tensor::getMixedSize(builder, getLoc(), getOutput(), dim),
-                      builder.getIndexAttr(1)});
-  return domain;
-}
-
-/// The slice of `value` for the rows given: its leading dimensions are the
-/// rows, a last one more than those is taken whole.
-static Value getRowSlice(OpBuilder &builder, Location loc, Value value,
-                         ArrayRef<OpFoldResult> offsets,
-                         ArrayRef<OpFoldResult> sizes) {
-  SmallVector<OpFoldResult> sliceOffsets(offsets), sliceSizes(sizes);
-  int64_t rank = cast<ShapedType>(value.getType()).getRank();
-  for (int64_t dim = offsets.size(); dim < rank; ++dim) {
-    sliceOffsets.push_back(builder.getIndexAttr(0));
-    sliceSizes.push_back(tensor::getMixedSize(builder, loc, value, dim));
-  }
-  SmallVector<OpFoldResult> strides(rank, builder.getIndexAttr(1));
-  return tensor::ExtractSliceOp::create(builder, loc, value, sliceOffsets,
-                                        sliceSizes, strides);
-}
-
-FailureOr<TilingResult>
-ForwardOp::getTiledImplementation(OpBuilder &builder,
-                                  ArrayRef<OpFoldResult> offsets,
-                                  ArrayRef<OpFoldResult> sizes) {
-  SmallVector<Value> operands;
-  SmallVector<Operation *> slices;
-  for (Value operand : getOperation()->getOperands()) {
-    if (operand != getWeight()) {
-      operand = getRowSlice(builder, getLoc(), operand, offsets, sizes);
-      slices.push_back(operand.getDefiningOp());
+  /// (C1)
+  LogicalResult verifyKinds() {
+    bool wantTensor = isa<RankedTensorType>(inputType);
+    for (Value operand : op->getOperands()) {
+      auto tensor = dyn_cast<RankedTensorType>(operand.getType());
+      if (bool(tensor) != wantTensor)
+        return op->emitOpError("expected all operands to be tensors or all to "
+                               "be memrefs, got ")
+               << inputType << " and " << operand.getType();
+      if (tensor && tensor.getEncoding())
+        return op->emitOpError("expected tensors without encoding, got ")
+               << tensor;
     }
-    operands.push_back(operand);
+    return success();
   }
-  SmallVector<Type> resultTypes;
-  for (unsigned i = operands.size() - getNumDpsInits(); i < operands.size();
-       ++i)
-    resultTypes.push_back(operands[i].getType());
-  Operation *tiled =
-      mlir::clone(builder, getOperation(), resultTypes, operands);
-  return TilingResult{{tiled}, SmallVector<Value>(tiled->getResults()), slices};
+
+  /// (C2)
+  LogicalResult verifyNarrow(StringRef name, Value value) {
+    if (!value)
+      return success();
+    Type type = getElementTypeOrSelf(value);
+    if (type.isF16() || type.isBF16() || type.isF32())
+      return success();
+    return op->emitOpError("expected ")
+           << name << " to have element type f16, bf16 or f32, got " << type;
+  }
+  LogicalResult verifyF32(StringRef name, Value value) {
+    if (!value || getElementTypeOrSelf(value).isF32())
+      return success();
+    return op->emitOpError("expected ")
+           << name << " to have element type f32, got "
+           << getElementTypeOrSelf(value);
+  }
+
+  /// (C3)
+  LogicalResult verifyInput() {
+    if (inputType.getRank() < 1 || inputType.getShape().back() == 0)
+      return op->emitOpError("expected input to have rank >= 1 and a last "
+                             "dimension that is not 0, got ")
+             << inputType;
+    return success();
+  }
+
+  /// (C4)
+  LogicalResult verifySameShape(StringRef name, Value value) {
+    return verifyShape(name, value, 0, shape.size(), "the shape of input");
+  }
+
+  /// (C5)
+  LogicalResult verifyPerColumn(StringRef name, Value value) {
+    return verifyShape(name, value, shape.size() - 1, shape.size(),
+                       "rank 1 and the size of input's last dimension");
+  }
+
+  /// (C6)
+  LogicalResult verifyPerRow(StringRef name, Value value) {
+    return verifyShape(name, value, 0, shape.size() - 1,
+                       "the shape of input without its last dimension");
+  }
+
+  /// (C7)
+  LogicalResult verifyLayouts(Value rstd) {
+    for (Value operand : op->getOperands()) {
+      auto type = dyn_cast<MemRefType>(operand.getType());
+      if (!type)
+        continue;
+      SmallVector<int64_t> strides;
+      int64_t offset;
+      if (failed(type.getStridesAndOffset(strides, offset)))
+        return op->emitOpError("expected strided memrefs, got ") << type;
+      if (operand != rstd && strides.back() != 1)
+        return op->emitOpError("expected memrefs with an inner stride of 1, "
+                               "got ")
+               << type;
+    }
+    return success();
+  }
+
+  /// (C8), (C9)
+  LogicalResult verifyScalars(const APFloat &eps, const APFloat &offset,
+                              bool hasWeight) {
+    if (!eps.isFinite() || eps.isZero() || eps.isNegative())
+      return op->emitOpError("expected eps to be finite and > 0, got ")
+             << eps.convertToFloat();
+    if (!offset.isFinite())
+      return op->emitOpError("expected offset to be finite, got ")
+             << offset.convertToFloat();
+    if (!offset.isZero() && !hasWeight)
+      return op->emitOpError("expected offset to be 0 without weight, got ")
+             << offset.convertToFloat();
+    return success();
+  }
+
+  /// (C10)
+  LogicalResult verifyResults() {
+    SmallVector<Type> expected;
+    if (isa<RankedTensorType>(inputType))
+      llvm::append_range(expected, op.getDpsInits().getTypes());
+    if (llvm::equal(op->getResultTypes(), expected))
+      return success();
+    if (expected.empty())
+      return op->emitOpError("expected no results on memrefs, got ")
+             << op->getNumResults();
+    return op->emitOpError("expected results of the destinations' types (")
+           << expected << "), got (" << SmallVector<Type>(op->getResultTypes())
+           << ")";
+  }
+
+private:
+  /// `value` must have the sizes begin to end of `shape`, into which its own
+  /// static sizes are merged: all operands agree, not just each with input.
+  LogicalResult verifyShape(StringRef name, Value value, size_t begin,
+                            size_t end, StringRef what) {
+    if (!value)
+      return success();
+    MutableArrayRef<int64_t> expected =
+        MutableArrayRef<int64_t>(shape).slice(begin, end - begin);
+    ArrayRef<int64_t> sizes = cast<ShapedType>(value.getType()).getShape();
+    if (failed(verifyCompatibleShape(sizes, expected))) {
+      InFlightDiagnostic diag = op->emitOpError("expected ")
+                                << name << " to have " << what << " (";
+      llvm::interleave(
+          expected,
+          [&](int64_t size) {
+            if (ShapedType::isDynamic(size))
+              diag << "?";
+            else
+              diag << size;
+          },
+          [&] { diag << "x"; });
+      return diag << "), got " << value.getType();
+    }
+    for (auto [mine, theirs] : llvm::zip(expected, sizes))
+      if (ShapedType::isDynamic(mine))
+        mine = theirs;
+    return success();
+  }
+
+  DestinationStyleOpInterface op;
+  ShapedType inputType;
+  /// The sizes of input as far as the operands seen so far tell.
+  SmallVector<int64_t> shape;
+};
+
+} // namespace
+
+LogicalResult ForwardOp::verify() {
+  NormVerifier verifier(*this, getInput());
+  return failure(
+      failed(verifier.verifyKinds()) ||                          // C1
+      failed(verifier.verifyNarrow("input", getInput())) ||      // C2
+      failed(verifier.verifyNarrow("weight", getWeight())) ||    // C2
+      failed(verifier.verifyNarrow("output", getOutput())) ||    // C2
+      failed(verifier.verifyF32("rstd", getRstd())) ||           // C2
+      failed(verifier.verifyInput()) ||                          // C3
+      failed(verifier.verifySameShape("output", getOutput())) || // C4
+      failed(verifier.verifyPerColumn("weight", getWeight())) || // C5
+      failed(verifier.verifyPerRow("rstd", getRstd())) ||        // C6
+      failed(verifier.verifyLayouts(getRstd())) ||               // C7
+      failed(verifier.verifyScalars(getEps(), getOffset(),       // C8, C9
+                                    bool(getWeight()))) ||
+      failed(verifier.verifyResults())); // C10
 }
 
-LogicalResult ForwardOp::getResultTilePosition(
-    OpBuilder &builder, unsigned resultNumber, ArrayRef<OpFoldResult> offsets,
-    ArrayRef<OpFoldResult> sizes, SmallVector<OpFoldResult> &resultOffsets,
-    SmallVector<OpFoldResult> &resultSizes) {
-  resultOffsets.assign(offsets.begin(), offsets.end());
-  resultSizes.assign(sizes.begin(), sizes.end());
-  if (resultNumber == 0) {
-    resultOffsets.push_back(builder.getIndexAttr(0));
-    resultSizes.push_back(tensor::getMixedSize(builder, getLoc(), getOutput(),
-                                               getNumRowDims(*this)));
+LogicalResult BackwardOp::verify() {
+  // (C11), first: the other constraints of dweight speak of weight.
+  if (getDweight() && !getWeight())
+    return emitOpError("expected dweight only with weight");
+  NormVerifier verifier(*this, getInput());
+  if (failed(verifier.verifyKinds()) ||                            // C1
+      failed(verifier.verifyNarrow("dy", getDy())) ||              // C2
+      failed(verifier.verifyNarrow("input", getInput())) ||        // C2
+      failed(verifier.verifyNarrow("weight", getWeight())) ||      // C2
+      failed(verifier.verifyNarrow("dx", getDx())) ||              // C2
+      failed(verifier.verifyF32("rstd", getRstd())) ||             // C2
+      failed(verifier.verifyInput()) ||                            // C3
+      failed(verifier.verifySameShape("dy", getDy())) ||           // C4
+      failed(verifier.verifySameShape("dx", getDx())) ||           // C4
+      failed(verifier.verifyPerColumn("weight", getWeight())) ||   // C5
+      failed(verifier.verifyPerColumn("dweight", getDweight())) || // C5
+      failed(verifier.verifyPerRow("rstd", getRstd())) ||          // C6
+      failed(verifier.verifyLayouts(getRstd())) ||                 // C7
+      failed(verifier.verifyScalars(getEps(), getOffset(),
+                                    bool(getWeight()))) || // C8, C9
+      failed(verifier.verifyResults()))                    // C10
+    return failure();
+  // (C2)
+  if (getDweight()) {
+    Type type = getElementTypeOrSelf(getDweight());
+    Type weight = getElementTypeOrSelf(getWeight());
+    if (!type.isF32() && type != weight)
+      return emitOpError("expected dweight to have element type f32 or that "
+                         "of weight (")
+             << weight << "), got " << type;
   }
   return success();
 }
 
-FailureOr<TilingResult>
-ForwardOp::generateResultTileValue(OpBuilder &builder, unsigned resultNumber,
-                                   ArrayRef<OpFoldResult> offsets,
-                                   ArrayRef<OpFoldResult> sizes) {
-  int64_t rowDims = getNumRowDims(*this);
-  FailureOr<TilingResult> tiled = getTiledImplementation(
-      builder, offsets.take_front(rowDims), sizes.take_front(rowDims));
-  if (failed(tiled))
+//===----------------------------------------------------------------------===//
+// column_sum, accumulate
+//===----------------------------------------------------------------------===//
+
+/// Constraints (C1) and (C3), which the two ops share. `type` is the source's,
+/// of rank 1 or 2.
+template <typename OpTy>
+static LogicalResult verifyColumns(OpTy op, ShapedType type) {
+  auto dest = cast<ShapedType>(op.getDest().getType());
+  Type element = dest.getElementType();
+  // (C1)
+  if (dest.getRank() != 1 ||
+      !(element.isF16() || element.isBF16() || element.isF32()))
+    return op.emitOpError("expected dest to have rank 1 and element type f16, "
+                          "bf16 or f32, got ")
+           << dest;
+  // (C3)
+  int64_t columns = type.getShape().back();
+  if (op.getColumns()) {
+    if (!isa<VectorType>(type) || columns != kDynamicColumns)
+      return op.emitOpError("expected a vector of ")
+             << kDynamicColumns << " columns, as columns is given, got "
+             << type;
+    return success();
+  }
+  bool dynamic = ShapedType::isDynamic(dest.getDimSize(0));
+  if (dynamic && isa<VectorType>(type))
+    return op.emitOpError("expected columns, as dest has a dynamic size, got ")
+           << dest;
+  if (columns != dest.getDimSize(0))
+    return op.emitOpError("expected as many columns as dest has, got ")
+           << type << " and " << dest;
+  return success();
+}
+
+LogicalResult ColumnSumOp::verify() {
+  auto source = cast<ShapedType>(getSource().getType());
+  // (C2)
+  if (isa<VectorType>(source) ? source.getDimSize(0) != 1
+                              : source.getRank() != 1)
+    return emitOpError("expected source to be a vector 1xN or a tensor of rank "
+                       "1, got ")
+           << source;
+  if (failed(verifyColumns(*this, source)))
     return failure();
-  return TilingResult{tiled->tiledOps,
-                      {tiled->tiledValues[resultNumber]},
-                      tiled->generatedSlices};
+  // (C4)
+  if (!isa_and_present<scf::InParallelOp>((*this)->getParentOp()))
+    return emitOpError("expected to stand in scf.forall.in_parallel");
+  return success();
+}
+
+MutableOperandRange ColumnSumOp::getUpdatedDestinations() {
+  return getDestMutable();
+}
+
+Operation *ColumnSumOp::getIteratingParent() {
+  return (*this)->getParentOfType<scf::ForallOp>();
+}
+
+LogicalResult AccumulateOp::verify() {
+  return verifyColumns(*this, cast<ShapedType>(getSource().getType()));
 }

@@ -5,6 +5,7 @@
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
+#include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Dialect.h"
@@ -104,6 +105,94 @@ private:
   }
 };
 
+/// rmsnorm.forward, rmsnorm.backward.
+template <typename OpTy>
+struct NormModel
+    : DstBufferizableOpInterfaceExternalModel<NormModel<OpTy>, OpTy> {
+  /// Destinations are overwritten.
+  bool bufferizesToMemoryRead(Operation *op, OpOperand &operand,
+                              const AnalysisState &) const {
+    return !cast<DestinationStyleOpInterface>(op).isDpsInit(&operand);
+  }
+
+  /// A row is read before it is written, so an operand of the shape of input
+  /// may share its buffer, element for element, with a result of that shape.
+  bool bufferizesToElementwiseAccess(Operation *op, const AnalysisState &,
+                                     ArrayRef<OpOperand *> operands) const {
+    auto norm = cast<OpTy>(op);
+    return llvm::all_of(operands, [&](OpOperand *operand) {
+      return isPerElement(norm, operand);
+    });
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto norm = cast<DestinationStyleOpInterface>(op);
+    if (!norm.hasPureTensorSemantics())
+      return success();
+    SmallVector<Value> buffers;
+    for (Value operand : op->getOperands()) {
+      FailureOr<Value> buffer = getBuffer(rewriter, operand, options, state);
+      if (failed(buffer))
+        return failure();
+      buffers.push_back(*buffer);
+    }
+    mlir::clone(rewriter, op, TypeRange(), buffers);
+    SmallVector<Value> results;
+    for (OpOperand &init : norm.getDpsInitsMutable())
+      results.push_back(buffers[init.getOperandNumber()]);
+    replaceOpWithBufferizedValues(rewriter, op, results);
+    return success();
+  }
+
+private:
+  static bool isPerElement(ForwardOp op, OpOperand *operand) {
+    return operand == &op.getInputMutable() ||
+           operand == &op.getOutputMutable();
+  }
+  static bool isPerElement(BackwardOp op, OpOperand *operand) {
+    return operand == &op.getInputMutable() || operand == &op.getDyMutable() ||
+           operand == &op.getDxMutable();
+  }
+};
+
+struct ColumnSumModel
+    : BufferizableOpInterface::ExternalModel<ColumnSumModel, ColumnSumOp> {
+  /// The destination is read too: an iteration adds to what others left there.
+  bool bufferizesToMemoryRead(Operation *, OpOperand &,
+                              const AnalysisState &) const {
+    return true;
+  }
+  bool bufferizesToMemoryWrite(Operation *op, OpOperand &operand,
+                               const AnalysisState &) const {
+    return &operand == &cast<ColumnSumOp>(op).getDestMutable();
+  }
+  AliasingValueList getAliasingValues(Operation *, OpOperand &,
+                                      const AnalysisState &) const {
+    return {};
+  }
+
+  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
+                          const BufferizationOptions &options,
+                          BufferizationState &state) const {
+    auto sum = cast<ColumnSumOp>(op);
+    if (!isa<VectorType>(sum.getSource().getType()))
+      return op->emitOpError("expected a vector source, got ")
+             << sum.getSource().getType()
+             << "; run rmsnorm-vectorize before bufferization";
+    FailureOr<Value> dest = getBuffer(rewriter, sum.getDest(), options, state);
+    if (failed(dest))
+      return failure();
+    // In front of the in_parallel terminator, which holds no effects.
+    rewriter.setInsertionPoint(op->getParentOp());
+    AccumulateOp::create(rewriter, op->getLoc(), sum.getSource(), *dest,
+                         /*rows=*/Value(), sum.getColumns());
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 } // namespace
 
 void mlir::rmsnorm::registerBufferizableOpInterfaceExternalModels(
@@ -111,6 +200,9 @@ void mlir::rmsnorm::registerBufferizableOpInterfaceExternalModels(
   registry.addExtension(+[](MLIRContext *context, RMSNormDialect *) {
     TileLoadOp::attachInterface<TileLoadModel>(*context);
     TileStoreOp::attachInterface<TileStoreModel>(*context);
+    ForwardOp::attachInterface<NormModel<ForwardOp>>(*context);
+    BackwardOp::attachInterface<NormModel<BackwardOp>>(*context);
+    ColumnSumOp::attachInterface<ColumnSumModel>(*context);
     // bufferize() makes memrefs.
     context->getOrLoadDialect<memref::MemRefDialect>();
   });

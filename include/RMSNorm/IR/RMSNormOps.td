@@ -7,10 +7,15 @@
 include "RMSNorm/IR/RMSNormAttrs.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
+include "mlir/Interfaces/ParallelCombiningOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/TilingInterface.td"
 
-// Any op of the operator level: destination style, rows are parallel.
+def RMSNorm_Buffer : AnyTypeOf<[AnyRankedTensor, AnyMemRef]>;
+def RMSNorm_TileOrRow
+    : AnyTypeOf<[VectorOfRankAndType<[2], [F32]>, RankedTensorOf<[F32]>]>;
+
+// Any norm: destination style, rows are independent.
 class RMSNorm_NormOp<string mnemonic, list<Trait> traits = []>
     : RMSNorm_Op<mnemonic, !listconcat(traits, [
         AttrSizedOperandSegments, DestinationStyleOpInterface,
@@ -20,12 +25,81 @@ class RMSNorm_NormOp<string mnemonic, list<Trait> traits = []>
         DeclareOpInterfaceMethods<TilingInterface, [
           "getLoopIteratorTypes", "getIterationDomain",
           "getTiledImplementation", "getResultTilePosition",
-          "generateResultTileValue"]>])>;
+          "generateResultTileValue"]>])> {
+  let hasVerifier = 1;
+  let hasFolder = 1;
+  let hasCanonicalizer = 1;
+}
 
 def RMSNorm_ForwardOp : RMSNorm_NormOp<"forward"> {
   let summary = "y = x * rsqrt(mean(x^2) + eps) * (weight + offset)";
-  let arguments = (ins AnyShaped:$input, Optional<AnyShaped>:$weight,
-                       AnyShaped:$output, Optional<AnyShaped>:$rstd,
+  let description = [{
+    Normalises the rows of `input` by their root mean square. N is the size of
+    the last dimension; the leading dimensions, any number of them, are rows.
+    With w' = weight + offset (no weight: 1),
+
+        rstd[i] = rsqrt((1/N) * sum_j x[i,j]^2 + eps)
+        y[i,j]  = x[i,j] * rstd[i] * w'[j]
+
+    `output` and, if present, `rstd` (one value per row, for the backward) are
+    destinations: overwritten, never read. On tensors the results are their
+    new values, on memrefs there are none.
+
+    ```mlir
+    %y, %r = rmsnorm.forward input(%x : tensor<?x4096xbf16>)
+        weight(%w : tensor<4096xf32>) output(%y0 : tensor<?x4096xbf16>)
+        rstd(%r0 : tensor<?xf32>) eps = 1.0e-05 casting = llama
+        -> tensor<?x4096xbf16>, tensor<?xf32>
+    ```
+
+    `casting` says where values are rounded; models break on it. T is the
+    element type of `input`, round_T rounds to it (nearest, ties to even) and
+    goes on in f32, round_y rounds to the element type of `output`. All
+    arithmetic is f32, and w' is added in f32, except where said:
+
+    - `gemma` (default): y = round_y(x * rstd * w'). As torch's `rms_norm`.
+    - `llama`: y = round_y(round_T(x * rstd) * w'). As Hugging Face's Llama.
+    - `none`: elementwise arithmetic rounds to T, the sum accumulates in f32 and
+      the mean is rounded once:
+
+          ms   = round_T(round_T((1/N) * sum_j round_T(x * x)) + eps)
+          rstd = round_T(rsqrt(ms))
+          w'   = round_T(weight + offset)
+          y    = round_y(round_T(round_T(x * rstd) * w'))
+
+    The `rstd` destination receives rstd as f32, in `none` the rounded one. The
+    order of summation and the last bits of rsqrt are the lowering's; what it
+    may differ by is bounded, see `rmsnorm-decompose` for the definition it is
+    compared with.
+
+    NaN and Inf stay in their row. Zero rows: nothing is done. A dynamic N is at
+    least 1. Sizes that are dynamic in one type and equal by a constraint are
+    equal at run time, else the behaviour is undefined.
+
+    On memrefs `output` may be `input` itself, the same elements in the same
+    place, since a row is read before it is written; any other overlap of
+    a destination with another operand is undefined.
+
+    Constraints:
+    - (C1) operands are all ranked tensors without encoding, or all memrefs.
+    - (C2) `input`, `weight` and `output` have element type f16, bf16 or f32,
+      each its own; `rstd` has f32.
+    - (C3) `input` has rank >= 1 and its last dimension is not 0.
+    - (C4) `output` has the shape of `input`.
+    - (C5) `weight` has rank 1 and size N.
+    - (C6) `rstd` has the shape of `input` without its last dimension.
+    - (C7) memrefs are strided, and all but `rstd` have an inner stride of 1;
+      the other strides are free, static or not.
+    - (C8) `eps` is finite and > 0.
+    - (C9) `offset` is finite, and 0 without `weight`.
+    - (C10) the results have the types of the destinations if those are
+      tensors; there are none if they are memrefs.
+
+    Not here: residual addition, gating, modulation, quantisation of the
+    result. They are ordinary IR around the op, which the passes fuse with it.
+  }];
+  let arguments = (ins RMSNorm_Buffer:$input, Optional<RMSNorm_Buffer>:$weight,
+                       RMSNorm_Buffer:$output, Optional<RMSNorm_Buffer>:$rstd,
                        F32Attr:$eps,
                        DefaultValuedAttr<F32Attr, "0.0f">:$offset,
                        DefaultValuedAttr<RMSNorm_CastingAttr,
@@ -36,12 +110,182 @@ def RMSNorm_ForwardOp : RMSNorm_NormOp<"forward"> {
     (`weight` `(` $weight^ `:` type($weight) `)`)?
     `output` `(` $output `:` type($output) `)`
     (`rstd` `(` $rstd^ `:` type($rstd) `)`)?
-    `eps` `=` $eps (`offset` `=` $offset^)? (`casting` `=` custom<Enum>($casting)^)?
+    `eps` `=` $eps (`offset` `=` $offset^)?
+    (`casting` `=` custom<Enum>($casting)^)?
     attr-dict (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable();
   }];
+}
+
+def RMSNorm_BackwardOp : RMSNorm_NormOp<"backward"> {
+  let summary = "the gradients of rmsnorm.forward";
+  let description = [{
+    The gradient of the forward with respect to `input` (`dx`) and, if asked
+    for, to `weight` (`dweight`), given the gradient `dy` of its output and its
+    `input`, `weight`, `eps`, `offset` and `casting`. With w' as there,
+
+        xhat   = x * rstd        g = dy * w'
+        c[i]   = (1/N) * sum_j g[i,j] * xhat[i,j]
+        dx     = (g - xhat * c) * rstd
+        dw[j]  = sum_i dy[i,j] * xhat[i,j]
+
+    which follows from d rstd / d x = -rstd^3 * x / N: with y = x * rstd * w',
+    dx = g * rstd - x * rstd^3 * (1/N) * sum_j g * x.
+
+    `rstd` is what the forward wrote; without it, it is computed again. `dx`
+    and `dweight` are destinations: overwritten, never read.
+
+    ```mlir
+    %dx, %dw = rmsnorm.backward dy(%dy : tensor<?x4096xbf16>)
+        input(%x : tensor<?x4096xbf16>) weight(%w : tensor<4096xbf16>)
+        rstd(%r : tensor<?xf32>) dx(%dx0 : tensor<?x4096xbf16>)
+        dweight(%dw0 : tensor<4096xf32>) eps = 1.0e-05
+        -> tensor<?x4096xbf16>, tensor<4096xf32>
+    ```
+
+    `casting`, with T the element type of `input`, all arithmetic in f32 except
+    where said, dx and dw rounded once to the type of their destination:
+
+    - `gemma`: the formulas as they stand.
+    - `llama`: dw[j] = sum_i dy * round_T(xhat), as autograd does, which saves
+      the rounded value. g, c and dx use the unrounded xhat.
+    - `none`: elementwise arithmetic rounds to T, sums accumulate in f32:
+
+          r    = round_T(rstd)  (given or computed as in the forward)
+          w'   = round_T(weight + offset)
+          xhat = round_T(x * r)    dy' = round_T(dy)    g = round_T(dy' * w')
+          c    = round_T((1/N) * sum_j round_T(g * xhat))
+          dx   = round_dx(round_T(round_T(g - round_T(xhat * c)) * r))
+          dw   = round_dw(sum_i round_T(dy' * xhat))
+
+    dw sums over all rows in an order that does not change from run to run.
+    Zero rows: dw is zero. Dynamic N and dynamic sizes: as in the forward.
+
+    On memrefs `dx` may be `dy` or `input` itself, the same elements in the same
+    place; any other overlap of a destination with another operand is
+    undefined.
+
+    Constraints:
+    - (C1) operands are all ranked tensors without encoding, or all memrefs.
+    - (C2) `dy`, `input`, `weight` and `dx` have element type f16, bf16 or f32,
+      each its own; `rstd` has f32; `dweight` has f32 or the type of `weight`.
+    - (C3) `input` has rank >= 1 and its last dimension is not 0.
+    - (C4) `dy` and `dx` have the shape of `input`.
+    - (C5) `weight` and `dweight` have rank 1 and size N.
+    - (C6) `rstd` has the shape of `input` without its last dimension.
+    - (C7) memrefs are strided, and all but `rstd` have an inner stride of 1;
+      the other strides are free, static or not.
+    - (C8) `eps` is finite and > 0.
+    - (C9) `offset` is finite, and 0 without `weight`.
+    - (C10) the results have the types of the destinations if those are
+      tensors; there are none if they are memrefs.
+    - (C11) `dweight` is only present with `weight`.
+
+    Tiling: the iteration domain is the leading dimensions. They are parallel
+    unless `dweight` is present; then they are reductions, a tile computes the
+    f32 sum over its own rows into a new tensor, and who tiles adds those
+    up (`rmsnorm.column_sum`). That result has no position in `dweight`, so the
+    upstream drivers refuse it.
+  }];
+  let arguments = (ins RMSNorm_Buffer:$dy, RMSNorm_Buffer:$input,
+                       Optional<RMSNorm_Buffer>:$weight,
+                       Optional<RMSNorm_Buffer>:$rstd, RMSNorm_Buffer:$dx,
+                       Optional<RMSNorm_Buffer>:$dweight, F32Attr:$eps,
+                       DefaultValuedAttr<F32Attr, "0.0f">:$offset,
+                       DefaultValuedAttr<RMSNorm_CastingAttr,
+                         "::mlir::rmsnorm::Casting::gemma">:$casting);
+  let results = (outs Variadic<AnyRankedTensor>:$results);
+  let assemblyFormat = [{
+    `dy` `(` $dy `:` type($dy) `)` `input` `(` $input `:` type($input) `)`
+    (`weight` `(` $weight^ `:` type($weight) `)`)?
+    (`rstd` `(` $rstd^ `:` type($rstd) `)`)?
+    `dx` `(` $dx `:` type($dx) `)`
+    (`dweight` `(` $dweight^ `:` type($dweight) `)`)?
+    `eps` `=` $eps (`offset` `=` $offset^)?
+    (`casting` `=` custom<Enum>($casting)^)?
+    attr-dict (`->` type($results)^)?
+  }];
+  let extraClassDeclaration = [{
+    ::mlir::MutableOperandRange getDpsInitsMutable();
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// Sums over rows, which leave the loop over rows
+//===----------------------------------------------------------------------===//
+
+def RMSNorm_ColumnSumOp : RMSNorm_Op<"column_sum", [
+    DeclareOpInterfaceMethods<ParallelCombiningOpInterface,
+      ["getUpdatedDestinations", "getIteratingParent"]>]> {
+  let summary = "sums a per-column value over all iterations of a loop";
+  let description = [{
+    Stands in the `scf.forall.in_parallel` of a loop over rows. The result of
+    the loop tied to `dest` is the sum of `source` over all iterations, in f32
+    and in an order fixed by the schedule, rounded once to the element type
+    of `dest`. What `dest` held does not count; zero iterations give zeros.
+
+    `source` is a rank-1 tensor before `rmsnorm-vectorize` and a vector 1xN
+    after it, with `columns` where N is dynamic (`rmsnorm.tile_load`).
+    Bufferization turns it into `rmsnorm.accumulate`.
+
+    ```mlir
+    scf.forall.in_parallel {
+      rmsnorm.column_sum %p into %dw : vector<1x4096xf32> into tensor<4096xbf16>
+    }
+    ```
+
+    Constraints:
+    - (C1) `dest` has rank 1 and element type f16, bf16 or f32.
+    - (C2) `source` is a vector 1xN or a rank-1 tensor, of f32.
+    - (C3) without `columns`, `source` has as many columns as `dest`; with it,
+      it is a vector with N = 2^30.
+    - (C4) it stands in the `in_parallel` of an `scf.forall`.
+  }];
+  let arguments = (ins RMSNorm_TileOrRow:$source, AnyRankedTensor:$dest,
+                       Optional<Index>:$columns);
+  let assemblyFormat = [{
+    $source `into` $dest (`columns` `(` $columns^ `)`)? attr-dict
+    `:` type($source) `into` type($dest)
+  }];
+  let hasVerifier = 1;
+}
+
+def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
+    AttrSizedOperandSegments]> {
+  let summary = "adds the rows of a tile to a sum over all iterations";
+  let description = [{
+    Stands in a loop over tiles of rows, at its outermost level. After the loop
+    `dest` holds the sum of the rows of `source` over all iterations, as
+    `rmsnorm.column_sum` says: what it held before does not count, it is
+    rounded once, zero iterations give zeros. During the loop its contents
+    are unspecified, so nothing else may access it. `rmsnorm-walk-rows` turns
+    it into accumulators that the loop carries.
+
+    `rows` says how many of the R rows exist (absent: all); the others do not
+    contribute, whatever they hold. `columns` as in `rmsnorm.tile_load`.
+
+    ```mlir
+    rmsnorm.accumulate %p into %dw rows(%live)
+        : vector<4x4096xf32> into memref<4096xbf16>
+    ```
+
+    Constraints:
+    - (C1) `dest` has rank 1 and element type f16, bf16 or f32.
+    - (C2) `source` is a vector RxN of f32.
+    - (C3) without `columns`, N is the size of `dest`; with it, N is 2^30.
+  }];
+  let arguments = (ins VectorOfRankAndType<[2], [F32]>:$source,
+                       Arg<AnyMemRef, "", [MemRead, MemWrite]>:$dest,
+                       Optional<Index>:$rows,
+                       Optional<Index>:$columns);
+  let assemblyFormat = [{
+    $source `into` $dest (`rows` `(` $rows^ `)`)?
+    (`columns` `(` $columns^ `)`)? attr-dict
+    `:` type($source) `into` type($dest)
+  }];
+  let hasVerifier = 1;
 }
 
 #endif // RMSNORM_IR_RMSNORMOPS_TD

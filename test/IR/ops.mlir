@@ -1,0 +1,135 @@
+// RUN: norm-opt %s | norm-opt | FileCheck %s
+// RUN: norm-opt %s --mlir-print-op-generic | norm-opt | FileCheck %s
+// RUN: norm-opt %s --emit-bytecode | norm-opt | FileCheck %s
+
+// Pretty, generic and bytecode form keep everything.
+
+// CHECK-LABEL: func.func @forward_plain(
+// CHECK-SAME:    %[[X:.*]]: tensor<8x4096xbf16>, %[[Y:.*]]: tensor<8x4096xbf16>
+// CHECK:         rmsnorm.forward input(%[[X]] : tensor<8x4096xbf16>)
+// CHECK-SAME:      output(%[[Y]] : tensor<8x4096xbf16>) eps = 9.99999974E-6
+// CHECK-SAME:      -> tensor<8x4096xbf16>
+// CHECK-NOT:     offset
+// CHECK-NOT:     casting
+func.func @forward_plain(%x: tensor<8x4096xbf16>, %y: tensor<8x4096xbf16>)
+    -> tensor<8x4096xbf16> {
+  %0 = rmsnorm.forward input(%x : tensor<8x4096xbf16>)
+      output(%y : tensor<8x4096xbf16>) eps = 1.0e-05 -> tensor<8x4096xbf16>
+  return %0 : tensor<8x4096xbf16>
+}
+
+// CHECK-LABEL: func.func @forward_all(
+// CHECK:         %{{[^ ]*}}:2 = rmsnorm.forward input(%{{[^ ]*}} : tensor<?x?x3x?xf16>)
+// CHECK-SAME:      weight(%{{[^ ]*}} : tensor<?xf32>) output(%{{[^ ]*}} : tensor<?x?x3x?xbf16>)
+// CHECK-SAME:      rstd(%{{[^ ]*}} : tensor<?x?x3xf32>) eps = 9.99999997E-7 offset = 1.000000e+00
+// CHECK-SAME:      casting = llama {note = "kept"} -> tensor<?x?x3x?xbf16>, tensor<?x?x3xf32>
+func.func @forward_all(%x: tensor<?x?x3x?xf16>, %w: tensor<?xf32>,
+                       %y: tensor<?x?x3x?xbf16>, %r: tensor<?x?x3xf32>)
+    -> (tensor<?x?x3x?xbf16>, tensor<?x?x3xf32>) {
+  %0:2 = rmsnorm.forward input(%x : tensor<?x?x3x?xf16>)
+      weight(%w : tensor<?xf32>) output(%y : tensor<?x?x3x?xbf16>)
+      rstd(%r : tensor<?x?x3xf32>) eps = 1.0e-06 offset = 1.0
+      casting = llama {note = "kept"}
+      -> tensor<?x?x3x?xbf16>, tensor<?x?x3xf32>
+  return %0#0, %0#1 : tensor<?x?x3x?xbf16>, tensor<?x?x3xf32>
+}
+
+// A single row, and the row statistic of a single row.
+// CHECK-LABEL: func.func @forward_rank_1(
+// CHECK:         rmsnorm.forward input(%{{[^ ]*}} : tensor<1xf32>) output(%{{[^ ]*}} : tensor<1xf16>)
+// CHECK-SAME:      rstd(%{{[^ ]*}} : tensor<f32>) eps = 1.000000e+00 casting = none
+func.func @forward_rank_1(%x: tensor<1xf32>, %y: tensor<1xf16>, %r: tensor<f32>)
+    -> (tensor<1xf16>, tensor<f32>) {
+  %0:2 = rmsnorm.forward input(%x : tensor<1xf32>) output(%y : tensor<1xf16>)
+      rstd(%r : tensor<f32>) eps = 1.0 casting = none
+      -> tensor<1xf16>, tensor<f32>
+  return %0#0, %0#1 : tensor<1xf16>, tensor<f32>
+}
+
+// Run-time strides, memory spaces, zero rows.
+// CHECK-LABEL: func.func @forward_memref(
+// CHECK:         rmsnorm.forward input(%{{[^ ]*}} : memref<0x?x128xf32, strided<[?, ?, 1], offset: ?>>)
+// CHECK-SAME:      weight(%{{[^ ]*}} : memref<128xf16>)
+// CHECK-SAME:      output(%{{[^ ]*}} : memref<0x?x128xf32, strided<[512, 256, 1]>, 1>)
+// CHECK-SAME:      rstd(%{{[^ ]*}} : memref<0x?xf32, strided<[?, ?]>>) eps = 9.99999974E-6{{$}}
+func.func @forward_memref(
+    %x: memref<0x?x128xf32, strided<[?, ?, 1], offset: ?>>,
+    %w: memref<128xf16>, %y: memref<0x?x128xf32, strided<[512, 256, 1]>, 1>,
+    %r: memref<0x?xf32, strided<[?, ?]>>) {
+  rmsnorm.forward input(%x : memref<0x?x128xf32, strided<[?, ?, 1], offset: ?>>)
+      weight(%w : memref<128xf16>)
+      output(%y : memref<0x?x128xf32, strided<[512, 256, 1]>, 1>)
+      rstd(%r : memref<0x?xf32, strided<[?, ?]>>) eps = 1.0e-05
+  return
+}
+
+// CHECK-LABEL: func.func @backward_plain(
+// CHECK:         rmsnorm.backward dy(%{{[^ ]*}} : tensor<?x64xf32>) input(%{{[^ ]*}} : tensor<?x64xf32>)
+// CHECK-SAME:      dx(%{{[^ ]*}} : tensor<?x64xf32>) eps = 9.99999974E-6 -> tensor<?x64xf32>
+func.func @backward_plain(%dy: tensor<?x64xf32>, %x: tensor<?x64xf32>,
+                          %dx: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %0 = rmsnorm.backward dy(%dy : tensor<?x64xf32>) input(%x : tensor<?x64xf32>)
+      dx(%dx : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+  return %0 : tensor<?x64xf32>
+}
+
+// CHECK-LABEL: func.func @backward_all(
+// CHECK:         rmsnorm.backward dy(%{{[^ ]*}} : tensor<?x64xbf16>) input(%{{[^ ]*}} : tensor<?x64xf16>)
+// CHECK-SAME:      weight(%{{[^ ]*}} : tensor<64xbf16>) rstd(%{{[^ ]*}} : tensor<?xf32>)
+// CHECK-SAME:      dx(%{{[^ ]*}} : tensor<?x64xf32>) dweight(%{{[^ ]*}} : tensor<64xbf16>)
+// CHECK-SAME:      eps = 9.99999974E-6 offset = 1.000000e+00 casting = none
+// CHECK-SAME:      -> tensor<?x64xf32>, tensor<64xbf16>
+func.func @backward_all(%dy: tensor<?x64xbf16>, %x: tensor<?x64xf16>,
+                        %w: tensor<64xbf16>, %r: tensor<?xf32>,
+                        %dx: tensor<?x64xf32>, %dw: tensor<64xbf16>)
+    -> (tensor<?x64xf32>, tensor<64xbf16>) {
+  %0:2 = rmsnorm.backward dy(%dy : tensor<?x64xbf16>)
+      input(%x : tensor<?x64xf16>) weight(%w : tensor<64xbf16>)
+      rstd(%r : tensor<?xf32>) dx(%dx : tensor<?x64xf32>)
+      dweight(%dw : tensor<64xbf16>) eps = 1.0e-05 offset = 1.0 casting = none
+      -> tensor<?x64xf32>, tensor<64xbf16>
+  return %0#0, %0#1 : tensor<?x64xf32>, tensor<64xbf16>
+}
+
+// CHECK-LABEL: func.func @backward_memref(
+// CHECK:         rmsnorm.backward dy(%{{[^ ]*}} : memref<4x64xf32>) input(%{{[^ ]*}} : memref<4x64xf32>)
+// CHECK-SAME:      weight(%{{[^ ]*}} : memref<64xf16>) dx(%{{[^ ]*}} : memref<4x64xf32>)
+// CHECK-SAME:      dweight(%{{[^ ]*}} : memref<64xf32>) eps = 9.99999974E-6{{$}}
+func.func @backward_memref(%dy: memref<4x64xf32>, %x: memref<4x64xf32>,
+                           %w: memref<64xf16>, %dw: memref<64xf32>) {
+  rmsnorm.backward dy(%dy : memref<4x64xf32>) input(%x : memref<4x64xf32>)
+      weight(%w : memref<64xf16>) dx(%dy : memref<4x64xf32>)
+      dweight(%dw : memref<64xf32>) eps = 1.0e-05
+  return
+}
+
+// CHECK-LABEL: func.func @sums(
+// CHECK:         rmsnorm.column_sum %{{[^ ]*}} into %{{[^ ]*}} : vector<1x64xf32> into tensor<64xbf16>
+// CHECK:         rmsnorm.column_sum %{{[^ ]*}} into %{{[^ ]*}} : tensor<?xf32> into tensor<?xf32>
+// CHECK:         rmsnorm.column_sum %{{[^ ]*}} into %{{[^ ]*}} columns(%{{[^ ]*}}) : vector<1x1073741824xf32> into tensor<?xf32>
+func.func @sums(%v: vector<1x64xf32>, %t: tensor<?xf32>,
+                %d: vector<1x1073741824xf32>, %n: index, %a: tensor<64xbf16>,
+                %b: tensor<?xf32>, %c: tensor<?xf32>)
+    -> (tensor<64xbf16>, tensor<?xf32>, tensor<?xf32>) {
+  %0:3 = scf.forall (%i) in (%n) shared_outs(%ao = %a, %bo = %b, %co = %c)
+      -> (tensor<64xbf16>, tensor<?xf32>, tensor<?xf32>) {
+    scf.forall.in_parallel {
+      rmsnorm.column_sum %v into %ao : vector<1x64xf32> into tensor<64xbf16>
+      rmsnorm.column_sum %t into %bo : tensor<?xf32> into tensor<?xf32>
+      rmsnorm.column_sum %d into %co columns(%n)
+          : vector<1x1073741824xf32> into tensor<?xf32>
+    }
+  }
+  return %0#0, %0#1, %0#2 : tensor<64xbf16>, tensor<?xf32>, tensor<?xf32>
+}
+
+// CHECK-LABEL: func.func @accumulate(
+// CHECK:         rmsnorm.accumulate %{{[^ ]*}} into %{{[^ ]*}} rows(%{{[^ ]*}}) : vector<4x64xf32> into memref<64xf16>
+// CHECK:         rmsnorm.accumulate %{{[^ ]*}} into %{{[^ ]*}} columns(%{{[^ ]*}}) : vector<1x1073741824xf32> into memref<?xf32>
+func.func @accumulate(%v: vector<4x64xf32>, %d: vector<1x1073741824xf32>,
+                      %n: index, %a: memref<64xf16>, %b: memref<?xf32>) {
+  rmsnorm.accumulate %v into %a rows(%n) : vector<4x64xf32> into memref<64xf16>
+  rmsnorm.accumulate %d into %b columns(%n)
+      : vector<1x1073741824xf32> into memref<?xf32>
+  return
+}

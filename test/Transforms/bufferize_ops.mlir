@@ -1,0 +1,91 @@
+// RUN: norm-opt %s --split-input-file --one-shot-bufferize="bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map" --canonicalize --cse | FileCheck %s
+
+// Destinations are written in place, operands read where they are.
+
+// CHECK-LABEL: func.func @forward(
+// CHECK-SAME:    %[[X:[^ ]*]]: memref<4x8xbf16>, %[[W:[^ ]*]]: memref<8xf32>, %[[Y:[^ ]*]]: memref<4x8xbf16>, %[[R:[^ ]*]]: memref<4xf32>
+// CHECK-NEXT:    rmsnorm.forward input(%[[X]] : memref<4x8xbf16>) weight(%[[W]] : memref<8xf32>)
+// CHECK-SAME:      output(%[[Y]] : memref<4x8xbf16>) rstd(%[[R]] : memref<4xf32>) eps = 1.000000e+00 casting = llama{{$}}
+// CHECK-NEXT:    return %[[Y]], %[[R]]
+func.func @forward(%x: tensor<4x8xbf16>, %w: tensor<8xf32>, %y: tensor<4x8xbf16>,
+                   %r: tensor<4xf32>) -> (tensor<4x8xbf16>, tensor<4xf32>) {
+  %0:2 = rmsnorm.forward input(%x : tensor<4x8xbf16>) weight(%w : tensor<8xf32>)
+      output(%y : tensor<4x8xbf16>) rstd(%r : tensor<4xf32>) eps = 1.0
+      casting = llama -> tensor<4x8xbf16>, tensor<4xf32>
+  return %0#0, %0#1 : tensor<4x8xbf16>, tensor<4xf32>
+}
+
+// -----
+
+// The output may be the input: a row is read before it is written.
+
+// CHECK-LABEL: func.func @in_place(
+// CHECK-SAME:    %[[X:[^ ]*]]: memref<4x8xf32>, %[[DY:[^ ]*]]: memref<4x8xf32>
+// CHECK-NEXT:    rmsnorm.backward dy(%[[DY]] : {{.*}}) input(%[[X]] : {{.*}}) dx(%[[DY]] :
+// CHECK-NEXT:    rmsnorm.forward input(%[[X]] : {{.*}}) output(%[[X]] :
+// CHECK-NEXT:    return
+func.func @in_place(%x: tensor<4x8xf32>, %dy: tensor<4x8xf32>)
+    -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %0 = rmsnorm.backward dy(%dy : tensor<4x8xf32>) input(%x : tensor<4x8xf32>)
+      dx(%dy : tensor<4x8xf32>) eps = 1.0 -> tensor<4x8xf32>
+  %1 = rmsnorm.forward input(%x : tensor<4x8xf32>) output(%x : tensor<4x8xf32>)
+      eps = 1.0 -> tensor<4x8xf32>
+  return %0, %1 : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// The weight of a single row has the row's shape, but is not read row-wise:
+// it must not share the output's buffer.
+
+// CHECK-LABEL: func.func @not_in_place(
+// CHECK-SAME:    %[[X:[^ ]*]]: memref<8xf32>, %[[W:[^ ]*]]: memref<8xf32>
+// CHECK:         %[[COPY:.*]] = memref.alloc()
+// CHECK:         rmsnorm.forward input(%[[X]] : memref<8xf32>) weight(%[[W]] : memref<8xf32>) output(%[[COPY]] :
+func.func @not_in_place(%x: tensor<8xf32>, %w: tensor<8xf32>) -> tensor<8xf32> {
+  %0 = rmsnorm.forward input(%x : tensor<8xf32>) weight(%w : tensor<8xf32>)
+      output(%w : tensor<8xf32>) eps = 1.0 -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}
+
+// -----
+
+// A later reader of the input keeps it from being overwritten.
+
+// CHECK-LABEL: func.func @live_input(
+// CHECK:         %[[COPY:.*]] = memref.alloc()
+// CHECK-NOT:     memref.copy
+// CHECK:         rmsnorm.forward input(%[[X:[^ ]*]] : {{.*}}) output(%[[COPY]] :
+func.func @live_input(%x: tensor<4x8xf32> {bufferization.writable = false})
+    -> tensor<4x8xf32> {
+  %0 = rmsnorm.forward input(%x : tensor<4x8xf32>) output(%x : tensor<4x8xf32>)
+      eps = 1.0 -> tensor<4x8xf32>
+  return %0 : tensor<4x8xf32>
+}
+
+// -----
+
+// dw leaves the loop in place, with no copy of it in an iteration.
+
+// CHECK-LABEL: func.func @column_sum(
+// CHECK-SAME:    %[[X:[^ ]*]]: memref<?x128xf32>, %[[DW:[^ ]*]]: memref<128xbf16>
+// CHECK-NOT:     memref.alloc
+// CHECK-NOT:     memref.copy
+// CHECK:         scf.forall (%[[I:.*]]) in
+// CHECK-NEXT:      %[[V:.*]] = rmsnorm.tile_load tile %[[X]][%[[I]]] :
+// CHECK-NEXT:      rmsnorm.accumulate %[[V]] into %[[DW]] : vector<1x128xf32> into memref<128xbf16>
+// CHECK-NEXT:    }
+// CHECK-NEXT:    return %[[DW]]
+func.func @column_sum(%x: tensor<?x128xf32>, %dw: tensor<128xbf16>) -> tensor<128xbf16> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x128xf32>
+  %0 = scf.forall (%i) in (%m) shared_outs(%o = %dw) -> (tensor<128xbf16>) {
+    %s = tensor.extract_slice %x[%i, 0] [1, 128] [1, 1]
+        : tensor<?x128xf32> to tensor<1x128xf32>
+    %v = rmsnorm.tile_load tile %s[%c0] : tensor<1x128xf32> -> vector<1x128xf32>
+    scf.forall.in_parallel {
+      rmsnorm.column_sum %v into %o : vector<1x128xf32> into tensor<128xbf16>
+    }
+  }
+  return %0 : tensor<128xbf16>
+}
