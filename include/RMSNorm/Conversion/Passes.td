@@ -48,4 +48,35 @@ def FinalizeSim : Pass<"rmsnorm-finalize-sim", "::mlir::ModuleOp"> {
   }];
 }
 
+def FinalizeNVVM : Pass<"rmsnorm-finalize-nvvm", "::mlir::ModuleOp"> {
+  let summary = "lowers thread-level kernels to the LLVM and NVVM dialects";
+  let description = [{
+    Takes the gpu.modules `rmsnorm-distribute` makes and leaves LLVM dialect
+    functions that `RMSNorm/Target/Serialize.h` turns into PTX or a cubin. The
+    module's `rmsnorm.target` must be an NVIDIA chip. Host code is not touched.
+
+    - Global accesses are as wide as their alignment allows, up to 16 bytes.
+      One with a predicate, a cache policy or a segment is inline PTX, so that
+      LLVM neither branches nor merges it; the others are ordinary loads and
+      stores. No load is `.nc`.
+    - Workgroup memory is one `extern .shared` symbol.
+    - Math functions are expanded here: a device module declares no function.
+      One that has no expansion is an error naming it.
+  }];
+}
+
+def FinalizeROCDL : Pass<"rmsnorm-finalize-rocdl", "::mlir::ModuleOp"> {
+  let summary = "lowers thread-level kernels to the LLVM and ROCDL dialects";
+  let description = [{
+    As `rmsnorm-finalize-nvvm`, for AMD chips.
+
+    - A load with `valid` reads from the row's first column where the thread
+      has nothing to read, then selects zero: a branch would make the hardware
+      wait after each load. Only stores branch.
+    - Subgroup reductions use DPP within 16 lanes, and above it what the chip
+      has: `permlanex16` (gfx11), `ds_swizzle`, `readlane`.
+    - A barrier orders workgroup memory only: global loads stay in flight.
+  }];
+}
+
 #endif // RMSNORM_CONVERSION_PASSES_TD

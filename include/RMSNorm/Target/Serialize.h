@@ -8,6 +8,9 @@
 // diagnostic and nothing is written anywhere. The translation interfaces must
 // be in the context: registerSerialization.
 //
+// serializeHSACO and serializeHost run lld, which resets all llvm::cl options
+// of the process: a tool must read its own before.
+//
 //===----------------------------------------------------------------------===//
 
 #ifndef RMSNORM_TARGET_SERIALIZE_H

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Common.cpp - what the device finalizations share ------------------===//
+
+#include "Common.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Dialect/Vector/Transforms/VectorTransforms.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+//===----------------------------------------------------------------------===//
+// Workgroup memory, reductions
+//===----------------------------------------------------------------------===//
+
+LLVM::GlobalOp rmsnorm::getWorkgroupBuffer(gpu::GPUModuleOp module) {
+  constexpr llvm::StringLiteral name = "rmsnorm_workgroup";
+  if (auto global = module.lookupSymbol<LLVM::GlobalOp>(name))
+    return global;
+  // External and of size 0: the launch says how large it is. A static buffer
+  // would stop at 48 KB on NVIDIA chips; without an alignment vector accesses
+  // would be split.
+  OpBuilder b = OpBuilder::atBlockBegin(module.getBody());
+  return LLVM::GlobalOp::create(
+      b, module.getLoc(), LLVM::LLVMArrayType::get(b.getI8Type(), 0),
+      /*isConstant=*/false, LLVM::Linkage::External, name, Attribute(),
+      /*alignment=*/16, /*addrSpace=*/3);
+}
+
+void rmsnorm::lowerWorkgroupAccesses(gpu::GPUModuleOp module) {
+  auto address = [&](ImplicitLocOpBuilder &b, Value offset) -> Value {
+    Value base = LLVM::AddressOfOp::create(b, getWorkgroupBuffer(module));
+    return LLVM::GEPOp::create(b, base.getType(), b.getI8Type(), base,
+                               ValueRange{offset},
+                               LLVM::GEPNoWrapFlags::inbounds);
+  };
+  module.walk([&](WorkgroupLoadOp op) {
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    Value pointer = address(b, op.getOffset());
+    op.replaceAllUsesWith(
+        LLVM::LoadOp::create(b, op.getType(), pointer).getResult());
+    op.erase();
+  });
+  module.walk([&](WorkgroupStoreOp op) {
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    Value pointer = address(b, op.getOffset());
+    LLVM::StoreOp::create(b, op.getValue(), pointer);
+    op.erase();
+  });
+}
+
+Value rmsnorm::createCombine(ImplicitLocOpBuilder &b, ReduceKind kind,
+                             Value lhs, Value rhs) {
+  switch (kind) {
+  case ReduceKind::add:
+    return arith::AddFOp::create(b, lhs, rhs);
+  case ReduceKind::maximumf:
+    return arith::MaximumFOp::create(b, lhs, rhs);
+  case ReduceKind::minimumf:
+    return arith::MinimumFOp::create(b, lhs, rhs);
+  case ReduceKind::mul:
+    return arith::MulFOp::create(b, lhs, rhs);
+  }
+  llvm_unreachable("all kinds handled");
+}
+
+LLVM::InlineAsmOp rmsnorm::createAsm(ImplicitLocOpBuilder &b, Type result,
+                                     ValueRange operands, StringRef text,
+                                     StringRef constraints, bool sideEffects) {
+  return LLVM::InlineAsmOp::create(
+      b, result ? TypeRange(result) : TypeRange(), operands, text, constraints,
+      sideEffects, /*is_align_stack=*/false,
+      LLVM::tailcallkind::TailCallKind::None,
+      LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
+      /*operand_attrs=*/ArrayAttr());
+}
+
+//===----------------------------------------------------------------------===//
+// The rest
+//===----------------------------------------------------------------------===//
+
+/// Upstream's conversion takes few forms of some vector ops: bring the others
+/// into those.
+static LogicalResult prepareVectors(gpu::GPUModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  vector::populateVectorBroadcastLoweringPatterns(patterns);
+  vector::populateVectorShapeCastLoweringPatterns(patterns);
+  vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
+  vector::populateVectorStepLoweringPatterns(patterns);
+  vector::populateVectorRankReducingFMAPattern(patterns);
+  return applyPatternsGreedily(module, std::move(patterns));
+}
+
+static LogicalResult lowerLoops(gpu::GPUModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  populateSCFToControlFlowConversionPatterns(patterns);
+  ConversionTarget target(*module.getContext());
+  target.addIllegalDialect<scf::SCFDialect>();
+  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  return applyPartialConversion(module, target, std::move(patterns));
+}
+
+/// Nothing but LLVM dialects is left, and nothing outside is called: there is
+/// no device library to link with.
+static LogicalResult verifySelfContained(gpu::GPUModuleOp module) {
+  WalkResult walk = module.walk([&](Operation *op) -> WalkResult {
+    if (auto call = dyn_cast<LLVM::CallOp>(op)) {
+      std::optional<StringRef> callee = call.getCallee();
+      auto function =
+          callee ? module.lookupSymbol<LLVM::LLVMFuncOp>(*callee) : nullptr;
+      if (function && !function.isExternal())
+        return WalkResult::advance();
+      return op->emitError("expected device code without library calls, got a "
+                           "call to '")
+             << callee.value_or("<indirect>") << "'";
+    }
+    StringRef dialect = op->getName().getDialectNamespace();
+    if (op == module || dialect == "llvm" || dialect == "nvvm" ||
+        dialect == "rocdl")
+      return WalkResult::advance();
+    return op->emitError("no lowering for '")
+           << op->getName() << "' in device code";
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  for (auto function :
+       llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>()))
+    if (function.isExternal())
+      return function.emitError("expected device code without declared "
+                                "functions, got '")
+             << function.getSymName() << "'";
+  return success();
+}
+
+LogicalResult
+rmsnorm::lowerToLLVM(gpu::GPUModuleOp module,
+                     function_ref<void(LLVMTypeConverter &, RewritePatternSet &,
+                                       ConversionTarget &)>
+                         populate) {
+  if (failed(prepareVectors(module)) || failed(lowerLoops(module)))
+    return failure();
+  MLIRContext *context = module.getContext();
+  LowerToLLVMOptions options(context);
+  options.overrideIndexBitwidth(64);
+  LLVMTypeConverter converter(context, options);
+  // Math first: the targets' own patterns would call device libraries.
+  {
+    RewritePatternSet patterns(context);
+    populateMathToLLVMConversionPatterns(converter, patterns);
+    ConversionTarget target(*context);
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    target.addIllegalDialect<math::MathDialect>();
+    if (failed(applyPartialConversion(module, target, std::move(patterns))))
+      return failure();
+  }
+  RewritePatternSet patterns(context);
+  arith::populateArithToLLVMConversionPatterns(converter, patterns);
+  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
+  populateVectorToLLVMConversionPatterns(converter, patterns);
+  LLVMConversionTarget target(*context);
+  target.addIllegalDialect<arith::ArithDialect, cf::ControlFlowDialect,
+                           vector::VectorDialect>();
+  populate(converter, patterns, target);
+  if (failed(applyPartialConversion(module, target, std::move(patterns))))
+    return failure();
+  return verifySelfContained(module);
+}
+
+FailureOr<SmallVector<gpu::GPUModuleOp>>
+rmsnorm::getDeviceModules(ModuleOp root, Backend backend, StringRef passName) {
+  TargetAttr target = TargetAttr::lookup(root);
+  if (!target)
+    return root.emitError() << passName << ": expected a module with '"
+                            << RMSNormDialect::kTargetAttrName
+                            << "' (run rmsnorm-attach-target), got none";
+  if (target.getBackend() != backend)
+    return root.emitError()
+           << passName << ": expected an " << stringifyBackend(backend)
+           << " target, got '" << target.getSpelling() << "'";
+  SmallVector<gpu::GPUModuleOp> modules;
+  root.walk([&](gpu::GPUModuleOp module) { modules.push_back(module); });
+  return modules;
+}

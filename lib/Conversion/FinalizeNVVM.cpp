@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- FinalizeNVVM.cpp - rmsnorm-finalize-nvvm --------------------------===//
+
+#include "Common.h"
+#include "RMSNorm/Conversion/Passes.h"
+
+#include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "llvm/ADT/StringExtras.h"
+
+namespace mlir::rmsnorm {
+#define GEN_PASS_DEF_FINALIZENVVM
+#include "RMSNorm/Conversion/Passes.h.inc"
+} // namespace mlir::rmsnorm
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+namespace {
+
+//===----------------------------------------------------------------------===//
+// Global memory
+//===----------------------------------------------------------------------===//
+
+/// One access as a PTX instruction: its registers and their spelling.
+struct PtxAccess {
+  PtxAccess(MLIRContext *context, int64_t bytes) {
+    count = std::max<int64_t>(bytes / 4, 1);
+    // There is no 8-bit register: bytes travel in 16-bit ones.
+    reg = IntegerType::get(context, bytes >= 4 ? 32 : 16);
+    constraint = bytes >= 4 ? "r" : "h";
+    suffix = (count > 1 ? ".v" + std::to_string(count) : std::string()) + ".b" +
+             std::to_string(std::min<int64_t>(bytes * 8, 32));
+  }
+
+  /// "{$0,$1,$2,$3}" or "$0", from operand `first`.
+  std::string registers(int64_t first) const {
+    std::string text;
+    for (int64_t i = 0; i < count; ++i)
+      text += (i ? ",$" : "$") + std::to_string(first + i);
+    return count > 1 ? "{" + text + "}" : text;
+  }
+
+  int64_t count;
+  Type reg;
+  std::string constraint, suffix;
+};
+
+/// The cache policies of a function, each created once, at its entry.
+class Policies {
+public:
+  /// The spelling of `policy` in an instruction, and the register with it.
+  static StringRef modifiers(CachePolicy policy) {
+    return policy == CachePolicy::evict_last
+               ? ".L1::evict_last.L2::cache_hint"
+               : ".L1::evict_first.L2::cache_hint";
+  }
+
+  Value get(Operation *op, CachePolicy policy) {
+    auto function = op->getParentOfType<gpu::GPUFuncOp>();
+    Value &value = values[{function, static_cast<int>(policy)}];
+    if (!value) {
+      auto b = ImplicitLocOpBuilder::atBlockBegin(op->getLoc(),
+                                                  &function.getBody().front());
+      std::string text =
+          ("createpolicy.fractional.L2::" + stringifyCachePolicy(policy) +
+           ".b64 $0, 1.0;")
+              .str();
+      value = createAsm(b, b.getI64Type(), {}, text, "=l",
+                        /*sideEffects=*/false)
+                  .getRes();
+    }
+    return value;
+  }
+
+private:
+  llvm::DenseMap<std::pair<Operation *, int>, Value> values;
+};
+
+/// The bits of one piece as the registers of its access.
+SmallVector<Value> toRegisters(ImplicitLocOpBuilder &b, const PtxAccess &ptx,
+                               Value piece) {
+  if (ptx.reg.isInteger(32))
+    return toWords(b, piece);
+  auto type = cast<VectorType>(piece.getType());
+  int64_t bits = type.getNumElements() * type.getElementTypeBitWidth();
+  Value value = LLVM::BitcastOp::create(b, b.getIntegerType(bits), piece);
+  if (bits < 16)
+    value = LLVM::ZExtOp::create(b, ptx.reg, value);
+  return {value};
+}
+
+Value fromRegisters(ImplicitLocOpBuilder &b, const PtxAccess &ptx,
+                    ValueRange registers, VectorType piece) {
+  if (ptx.reg.isInteger(32))
+    return fromWords(b, registers, piece);
+  int64_t bits = piece.getNumElements() * piece.getElementTypeBitWidth();
+  Value value = registers.front();
+  if (bits < 16)
+    value = LLVM::TruncOp::create(b, b.getIntegerType(bits), value);
+  return LLVM::BitcastOp::create(b, piece, value);
+}
+
+/// One load as inline PTX. It is volatile: with the plain kind LLVM may
+/// reorder it with a store to the same row.
+Value createPtxLoad(ImplicitLocOpBuilder &b, Value address, VectorType piece,
+                    int64_t bytes, CachePolicy policy, Value policyValue,
+                    Value predicate) {
+  PtxAccess ptx(b.getContext(), bytes);
+  SmallVector<Value> operands{address};
+  std::string constraints;
+  for (int64_t i = 0; i < ptx.count; ++i)
+    constraints += "=" + ptx.constraint + ",";
+  constraints += "l";
+  int64_t next = ptx.count;
+  std::string text = "ld.global";
+  if (policyValue)
+    text += Policies::modifiers(policy);
+  text += ptx.suffix + " " + ptx.registers(0) + ", [$" +
+          std::to_string(next++) + "]";
+  if (policyValue) {
+    text += ", $" + std::to_string(next++);
+    constraints += ",l";
+    operands.push_back(policyValue);
+  }
+  text += ";";
+  if (predicate) {
+    text = "@$" + std::to_string(next++) + " " + text;
+    constraints += ",b";
+    operands.push_back(predicate);
+    // Zeros in the same registers: what is not read stays zero.
+    Value zero = LLVM::ConstantOp::create(b, b.getIntegerAttr(ptx.reg, 0));
+    for (int64_t i = 0; i < ptx.count; ++i) {
+      constraints += "," + std::to_string(i);
+      operands.push_back(zero);
+    }
+  }
+  if (ptx.count == 1) {
+    Value reg =
+        createAsm(b, ptx.reg, operands, text, constraints, true).getRes();
+    return fromRegisters(b, ptx, reg, piece);
+  }
+  Type result = LLVM::LLVMStructType::getLiteral(
+      b.getContext(), SmallVector<Type>(ptx.count, ptx.reg));
+  Value packed =
+      createAsm(b, result, operands, text, constraints, true).getRes();
+  SmallVector<Value> registers;
+  for (int64_t i = 0; i < ptx.count; ++i)
+    registers.push_back(LLVM::ExtractValueOp::create(b, packed, i));
+  return fromRegisters(b, ptx, registers, piece);
+}
+
+void createPtxStore(ImplicitLocOpBuilder &b, Value address, Value piece,
+                    int64_t bytes, CachePolicy policy, Value policyValue,
+                    Value predicate) {
+  PtxAccess ptx(b.getContext(), bytes);
+  SmallVector<Value> operands{address};
+  llvm::append_range(operands, toRegisters(b, ptx, piece));
+  std::string constraints = "l";
+  for (int64_t i = 0; i < ptx.count; ++i)
+    constraints += "," + ptx.constraint;
+  int64_t next = 1 + ptx.count;
+  std::string text = "st.global";
+  if (policyValue)
+    text += Policies::modifiers(policy);
+  text += ptx.suffix + " [$0], " + ptx.registers(1);
+  if (policyValue) {
+    text += ", $" + std::to_string(next++);
+    constraints += ",l";
+    operands.push_back(policyValue);
+  }
+  text += ";";
+  if (predicate) {
+    text = "@$" + std::to_string(next++) + " " + text;
+    constraints += ",b";
+    operands.push_back(predicate);
+  }
+  createAsm(b, Type(), operands, text, constraints + ",~{memory}", true);
+}
+
+void lowerLoad(GlobalLoadOp op, Policies &policies) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  AccessPlan plan(op.getType(), op.getAlignment());
+  FragmentAddress address(b, op.getBase(), op.getRow(), op.getColumn(),
+                          op.getType().getElementType(),
+                          /*inBounds=*/!op.getValid());
+  Value policy;
+  if (op.getPolicy() != CachePolicy::normal)
+    policy = policies.get(op, op.getPolicy());
+  bool plain = !policy && !op.getValid() && op.getSegment() == 0;
+  SmallVector<Value> pieces;
+  for (int64_t i = 0; i < plan.count; ++i) {
+    Value pointer = address.get(b, i * plan.bytes);
+    if (plain) {
+      pieces.push_back(
+          LLVM::LoadOp::create(b, plan.piece, pointer, plan.bytes));
+      continue;
+    }
+    Value predicate =
+        op.getValid() ? plan.predicate(b, op.getValid(), i) : Value();
+    pieces.push_back(createPtxLoad(b, pointer, plan.piece, plan.bytes,
+                                   op.getPolicy(), policy, predicate));
+  }
+  op.replaceAllUsesWith(plan.assemble(b, pieces));
+  op.erase();
+}
+
+void lowerStore(GlobalStoreOp op, Policies &policies) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto type = cast<VectorType>(op.getValue().getType());
+  AccessPlan plan(type, op.getAlignment());
+  FragmentAddress address(b, op.getBase(), op.getRow(), op.getColumn(),
+                          type.getElementType(), /*inBounds=*/!op.getValid());
+  Value policy;
+  if (op.getPolicy() != CachePolicy::normal)
+    policy = policies.get(op, op.getPolicy());
+  for (int64_t i = 0; i < plan.count; ++i) {
+    Value pointer = address.get(b, i * plan.bytes);
+    Value piece = plan.extract(b, op.getValue(), i);
+    if (!policy && !op.getValid()) {
+      LLVM::StoreOp::create(b, piece, pointer, plan.bytes);
+      continue;
+    }
+    Value predicate =
+        op.getValid() ? plan.predicate(b, op.getValid(), i) : Value();
+    createPtxStore(b, pointer, piece, plan.bytes, op.getPolicy(), policy,
+                   predicate);
+  }
+  op.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Between threads
+//===----------------------------------------------------------------------===//
+
+LogicalResult lowerReduce(SubgroupReduceOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  int64_t width = op.getWidth();
+  if (width > 32)
+    return op.emitError("expected a width up to the subgroup size 32, got ")
+           << width;
+  auto constant = [&](int32_t value) -> Value {
+    return LLVM::ConstantOp::create(b, b.getI32IntegerAttr(value));
+  };
+  // A block of less than a subgroup: name the threads there are.
+  int64_t threads = 32;
+  if (auto size = op->getParentOfType<gpu::GPUFuncOp>().getKnownBlockSize())
+    threads = std::min<int64_t>(threads, size->front());
+  Value mask = constant(static_cast<int32_t>((uint64_t(1) << threads) - 1));
+  Value clamp = constant(31);
+  Value value = op.getValue();
+  for (int64_t step = 1; step < width; step *= 2) {
+    Value other = NVVM::ShflOp::create(
+        b, value.getType(), mask, value, constant(step), clamp,
+        NVVM::ShflKindAttr::get(b.getContext(), NVVM::ShflKind::bfly),
+        /*return_value_and_is_valid=*/UnitAttr());
+    value = createCombine(b, op.getKind(), value, other);
+  }
+  op.replaceAllUsesWith(value);
+  op.erase();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Keep
+//===----------------------------------------------------------------------===//
+
+/// A zero that only the hardware knows: grids are one-dimensional.
+Value createRunTimeZero(ImplicitLocOpBuilder &b) {
+  return createAsm(b, b.getI32Type(), {}, "mov.u32 $0, %ctaid.z;", "=r",
+                   /*sideEffects=*/false)
+      .getRes();
+}
+
+/// Up to this many registers a thread ptxas sees through an empty asm, keeps
+/// the extensions to f32 alive and spills (sketches/FINDINGS.md, section 3): it
+/// needs an instruction, an xor with a zero it cannot know. Above, the empty
+/// asm is free and suffices.
+constexpr int64_t kTightRegisters = 64;
+
+LogicalResult lowerKeep(KeepOp op, Value runTimeZero) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto type = cast<VectorType>(op.getType());
+  Value after = op.getAfter();
+  const char *constraint = nullptr;
+  if (after.getType().isF32())
+    constraint = "f";
+  else if (after.getType().isInteger(32))
+    constraint = "r";
+  else
+    return op.emitError("expected 'after' to be f32 or i32 in device code, "
+                        "got ")
+           << after.getType();
+  SmallVector<Value> words = toWords(b, op.getValue());
+  for (Value &word : words) {
+    word = createAsm(b, word.getType(), {word, after}, "",
+                     std::string("=r,0,") + constraint, false)
+               .getRes();
+    if (runTimeZero)
+      word = arith::XOrIOp::create(b, word, runTimeZero);
+  }
+  op.replaceAllUsesWith(fromWords(b, words, type));
+  op.erase();
+  return success();
+}
+
+LogicalResult lowerKeeps(gpu::GPUFuncOp function, int64_t registers) {
+  int64_t threads = 1024;
+  if (auto size = function.getKnownBlockSize())
+    threads = size->front();
+  Value zero;
+  WalkResult walk = function.walk([&](KeepOp op) -> WalkResult {
+    if (!zero && registers / threads <= kTightRegisters) {
+      auto b = ImplicitLocOpBuilder::atBlockBegin(op.getLoc(),
+                                                  &function.getBody().front());
+      zero = createRunTimeZero(b);
+    }
+    return lowerKeep(op, zero);
+  });
+  return failure(walk.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+Value createApprox(ImplicitLocOpBuilder &b, StringRef intrinsic, Value value) {
+  return LLVM::CallIntrinsicOp::create(b, value.getType(),
+                                       b.getStringAttr(intrinsic), value)
+      .getResult(0);
+}
+
+struct FinalizeNVVM final : rmsnorm::impl::FinalizeNVVMBase<FinalizeNVVM> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
+                    LLVM::LLVMDialect, math::MathDialect, NVVM::NVVMDialect,
+                    scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
+  }
+
+  void runOnOperation() override {
+    auto modules =
+        getDeviceModules(getOperation(), Backend::nvvm, getArgument());
+    if (failed(modules))
+      return signalPassFailure();
+    const ChipInfo &chip = TargetAttr::lookup(getOperation()).getChipInfo();
+    for (gpu::GPUModuleOp module : *modules)
+      if (failed(finalize(module, chip)))
+        return signalPassFailure();
+  }
+
+  LogicalResult finalize(gpu::GPUModuleOp module, const ChipInfo &chip) {
+    Policies policies;
+    module.walk([&](GlobalLoadOp op) { lowerLoad(op, policies); });
+    module.walk([&](GlobalStoreOp op) { lowerStore(op, policies); });
+    lowerWorkgroupAccesses(module);
+    module.walk([](BarrierOp op) {
+      OpBuilder b(op);
+      NVVM::BarrierOp::create(b, op.getLoc());
+      op.erase();
+    });
+    WalkResult walk = module.walk(
+        [](SubgroupReduceOp op) -> WalkResult { return lowerReduce(op); });
+    if (walk.wasInterrupted())
+      return failure();
+    for (auto function : module.getOps<gpu::GPUFuncOp>())
+      if (failed(lowerKeeps(function, chip.registersPerMultiprocessor)))
+        return failure();
+    auto rsqrt = [](ImplicitLocOpBuilder &b, Value value) {
+      return createApprox(b, "llvm.nvvm.rsqrt.approx.f", value);
+    };
+    auto exp2 = [](ImplicitLocOpBuilder &b, Value value) {
+      return createApprox(b, "llvm.nvvm.ex2.approx.f", value);
+    };
+    if (failed(expandMath(module, rsqrt, exp2)))
+      return failure();
+    return lowerToLLVM(module, [](LLVMTypeConverter &converter,
+                                  RewritePatternSet &patterns,
+                                  ConversionTarget &target) {
+      configureGpuToNVVMTypeConverter(converter);
+      populateGpuToNVVMConversionPatterns(converter, patterns);
+      configureGpuToNVVMConversionLegality(target);
+    });
+  }
+};
+
+} // namespace

@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- FinalizeROCDL.cpp - rmsnorm-finalize-rocdl ------------------------===//
+
+#include "Common.h"
+#include "RMSNorm/Conversion/Passes.h"
+
+#include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/AMDGPU/Utils/Chipset.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/UB/IR/UBOps.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Transforms/DialectConversion.h"
+
+namespace mlir::rmsnorm {
+#define GEN_PASS_DEF_FINALIZEROCDL
+#include "RMSNorm/Conversion/Passes.h.inc"
+} // namespace mlir::rmsnorm
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+namespace {
+
+Value constantI32(ImplicitLocOpBuilder &b, int64_t value) {
+  return LLVM::ConstantOp::create(b, b.getI32IntegerAttr(value));
+}
+
+//===----------------------------------------------------------------------===//
+// Global memory
+//===----------------------------------------------------------------------===//
+
+/// Base pointers hidden from the optimiser, so that a later segment's loads
+/// are not merged with an earlier one's: one per base, segment and block.
+class Launderer {
+public:
+  Value get(ImplicitLocOpBuilder &b, GlobalLoadOp op) {
+    if (op.getSegment() == 0)
+      return op.getBase();
+    Value &pointer = pointers[{op.getBase(), op->getBlock(), op.getSegment()}];
+    // Kernel arguments are scalar; anything else might differ by thread.
+    const char *constraints =
+        isa<BlockArgument>(op.getBase()) ? "=s,0" : "=v,0";
+    if (!pointer)
+      pointer = createAsm(b, op.getBase().getType(), op.getBase(), "",
+                          constraints, /*sideEffects=*/false)
+                    .getRes();
+    return pointer;
+  }
+
+private:
+  llvm::DenseMap<std::tuple<Value, Block *, int64_t>, Value> pointers;
+};
+
+void lowerLoad(GlobalLoadOp op, Launderer &launderer) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  AccessPlan plan(op.getType(), op.getAlignment());
+  FragmentAddress address(b, launderer.get(b, op), op.getRow(), op.getColumn(),
+                          op.getType().getElementType(), /*inBounds=*/true);
+  Value zero;
+  SmallVector<Value> pieces;
+  for (int64_t i = 0; i < plan.count; ++i) {
+    Value predicate;
+    if (op.getValid())
+      predicate = plan.predicate(b, op.getValid(), i);
+    Value piece = LLVM::LoadOp::create(
+        b, plan.piece, address.get(b, i * plan.bytes, predicate), plan.bytes,
+        /*isVolatile=*/false,
+        /*isNonTemporal=*/op.getPolicy() == CachePolicy::evict_first);
+    if (predicate) {
+      if (!zero)
+        zero =
+            arith::ConstantOp::create(b, plan.piece, b.getZeroAttr(plan.piece));
+      piece = arith::SelectOp::create(b, predicate, piece, zero);
+    }
+    pieces.push_back(piece);
+  }
+  op.replaceAllUsesWith(plan.assemble(b, pieces));
+  op.erase();
+}
+
+void lowerStore(GlobalStoreOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto type = cast<VectorType>(op.getValue().getType());
+  AccessPlan plan(type, op.getAlignment());
+  FragmentAddress address(b, op.getBase(), op.getRow(), op.getColumn(),
+                          type.getElementType(), /*inBounds=*/!op.getValid());
+  auto store = [&](ImplicitLocOpBuilder &b, int64_t i) {
+    LLVM::StoreOp::create(
+        b, plan.extract(b, op.getValue(), i), address.get(b, i * plan.bytes),
+        plan.bytes, /*isVolatile=*/false,
+        /*isNonTemporal=*/op.getPolicy() == CachePolicy::evict_first);
+  };
+  auto storeAll = [&](ImplicitLocOpBuilder &b) {
+    for (int64_t i = 0; i < plan.count; ++i)
+      store(b, i);
+  };
+  Value valid = op.getValid();
+  if (!valid) {
+    storeAll(b);
+    op.erase();
+    return;
+  }
+  // One branch where all elements are valid; only a row's last fragment takes
+  // the other path, access by access.
+  Value all =
+      arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, valid,
+                            constantI32(b, (plan.count - 1) * plan.elements()));
+  auto branch = scf::IfOp::create(b, all, /*withElseRegion=*/plan.count > 1);
+  auto inside =
+      ImplicitLocOpBuilder::atBlockBegin(op.getLoc(), branch.thenBlock());
+  storeAll(inside);
+  if (plan.count > 1) {
+    inside.setInsertionPointToStart(branch.elseBlock());
+    for (int64_t i = 0; i + 1 < plan.count; ++i) {
+      auto single =
+          scf::IfOp::create(inside, plan.predicate(inside, valid, i), false);
+      auto nested =
+          ImplicitLocOpBuilder::atBlockBegin(op.getLoc(), single.thenBlock());
+      store(nested, i);
+    }
+  }
+  op.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// Between threads
+//===----------------------------------------------------------------------===//
+
+/// `value` of another thread of the same 16, through DPP.
+Value createDpp(ImplicitLocOpBuilder &b, Value value, uint32_t control) {
+  Value unused = LLVM::PoisonOp::create(b, value.getType());
+  return ROCDL::DPPUpdateOp::create(b, value.getType(), unused, value, control,
+                                    /*rowMask=*/0xf, /*bankMask=*/0xf,
+                                    /*boundCtrl=*/true);
+}
+
+/// The exchange of step `step`: `value` of the thread whose number differs in
+/// that bit. Below it the threads of each part hold equal values already, so
+/// that any thread of the other half will do: mirrors, not exact exchanges.
+Value createExchange(ImplicitLocOpBuilder &b, Value value, int64_t step,
+                     bool hasPermlane) {
+  constexpr uint32_t quadPermXor1 = 0xb1, quadPermXor2 = 0x4e;
+  constexpr uint32_t rowMirror = 0x140, rowHalfMirror = 0x141;
+  switch (step) {
+  case 1:
+    return createDpp(b, value, quadPermXor1);
+  case 2:
+    return createDpp(b, value, quadPermXor2);
+  case 4:
+    return createDpp(b, value, rowHalfMirror);
+  case 8:
+    return createDpp(b, value, rowMirror);
+  }
+  assert(step == 16 && "a step beyond is done by createWholeWave");
+  Value bits = LLVM::BitcastOp::create(b, b.getI32Type(), value);
+  if (hasPermlane) {
+    // Thread i of a row reads thread i of the other row of its 32.
+    Value low = constantI32(b, 0x76543210), high = constantI32(b, 0xfedcba98);
+    bits = ROCDL::PermlaneX16Op::create(b, bits.getType(), bits, bits, low,
+                                        high, /*fi=*/false,
+                                        /*boundControl=*/true);
+  } else {
+    // Bit mode: and 0x1f, or 0, xor 0x10.
+    bits = ROCDL::DsSwizzleOp::create(b, bits.getType(), bits,
+                                      constantI32(b, 0x401f));
+  }
+  return LLVM::BitcastOp::create(b, value.getType(), bits);
+}
+
+/// The last two steps over all 64 threads, of which each 16 hold one value:
+/// four scalar reads are cheaper than two trips through LDS.
+Value createWholeWave(ImplicitLocOpBuilder &b, ReduceKind kind, Value value) {
+  Value rows[4];
+  for (int64_t i = 0; i < 4; ++i)
+    rows[i] = ROCDL::ReadlaneOp::create(b, value.getType(), value,
+                                        constantI32(b, 16 * i));
+  return createCombine(b, kind, createCombine(b, kind, rows[0], rows[1]),
+                       createCombine(b, kind, rows[2], rows[3]));
+}
+
+LogicalResult lowerReduce(SubgroupReduceOp op, const ChipInfo &chip) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  int64_t width = op.getWidth();
+  if (width > chip.subgroupSize)
+    return op.emitError("expected a width up to the subgroup size ")
+           << chip.subgroupSize << ", got " << width;
+  bool wholeWave = width == 64;
+  // permlanex16 came with RDNA, which is what runs subgroups of 32.
+  bool hasPermlane = chip.subgroupSize == 32;
+  Value value = op.getValue();
+  for (int64_t step = 1; step < (wholeWave ? 16 : width); step *= 2)
+    value = createCombine(b, op.getKind(), value,
+                          createExchange(b, value, step, hasPermlane));
+  if (wholeWave)
+    value = createWholeWave(b, op.getKind(), value);
+  op.replaceAllUsesWith(value);
+  op.erase();
+  return success();
+}
+
+void lowerBarrier(BarrierOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  // Ordering workgroup memory alone leaves global loads in flight.
+  auto fence = [&](LLVM::AtomicOrdering ordering) {
+    auto fence = LLVM::FenceOp::create(b, ordering, StringRef("workgroup"));
+    fence->setDiscardableAttr(LLVM::LLVMDialect::getMmraAttrName(),
+                              LLVM::MMRATagAttr::get(b.getContext(),
+                                                     "amdgpu-synchronize-as",
+                                                     "local"));
+  };
+  fence(LLVM::AtomicOrdering::release);
+  ROCDL::SBarrierOp::create(b);
+  fence(LLVM::AtomicOrdering::acquire);
+  op.erase();
+}
+
+LogicalResult lowerKeep(KeepOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Value after = op.getAfter();
+  if (!after.getType().isF32() && !after.getType().isInteger(32))
+    return op.emitError("expected 'after' to be f32 or i32 in device code, "
+                        "got ")
+           << after.getType();
+  SmallVector<Value> words = toWords(b, op.getValue());
+  for (Value &word : words)
+    word = createAsm(b, word.getType(), {word, after}, "", "=v,0,v", false)
+               .getRes();
+  op.replaceAllUsesWith(fromWords(b, words, cast<VectorType>(op.getType())));
+  op.erase();
+  return success();
+}
+
+/// Blocks of the grid: the first hidden argument of a kernel. Upstream's
+/// lowering calls a device library.
+void lowerGridDim(gpu::GridDimOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto constantSpace = LLVM::LLVMPointerType::get(b.getContext(), 4);
+  Value hidden =
+      LLVM::CallIntrinsicOp::create(
+          b, constantSpace, b.getStringAttr("llvm.amdgcn.implicitarg.ptr"),
+          ValueRange())
+          .getResult(0);
+  Value count = LLVM::LoadOp::create(b, b.getI32Type(), hidden, 4,
+                                     /*isVolatile=*/false,
+                                     /*isNonTemporal=*/false,
+                                     /*isInvariant=*/true);
+  op.replaceAllUsesWith(
+      arith::IndexCastUIOp::create(b, b.getIndexType(), count).getResult());
+  op.erase();
+}
+
+//===----------------------------------------------------------------------===//
+// The pass
+//===----------------------------------------------------------------------===//
+
+struct FinalizeROCDL final : rmsnorm::impl::FinalizeROCDLBase<FinalizeROCDL> {
+  void getDependentDialects(DialectRegistry &registry) const override {
+    registry.insert<arith::ArithDialect, cf::ControlFlowDialect,
+                    LLVM::LLVMDialect, math::MathDialect, ROCDL::ROCDLDialect,
+                    scf::SCFDialect, ub::UBDialect, vector::VectorDialect>();
+  }
+
+  void runOnOperation() override {
+    auto modules =
+        getDeviceModules(getOperation(), Backend::rocdl, getArgument());
+    if (failed(modules))
+      return signalPassFailure();
+    const ChipInfo &chip = TargetAttr::lookup(getOperation()).getChipInfo();
+    for (gpu::GPUModuleOp module : *modules)
+      if (failed(finalize(module, chip)))
+        return signalPassFailure();
+  }
+
+  LogicalResult finalize(gpu::GPUModuleOp module, const ChipInfo &chip) {
+    FailureOr<amdgpu::Chipset> chipset = amdgpu::Chipset::parse(chip.name);
+    if (failed(chipset))
+      return module.emitError("expected an AMD chip, got '")
+             << chip.name << "'";
+    Launderer launderer;
+    module.walk([&](GlobalLoadOp op) { lowerLoad(op, launderer); });
+    module.walk([](GlobalStoreOp op) { lowerStore(op); });
+    lowerWorkgroupAccesses(module);
+    module.walk([](BarrierOp op) { lowerBarrier(op); });
+    module.walk([](gpu::GridDimOp op) {
+      if (op.getDimension() == gpu::Dimension::x)
+        lowerGridDim(op);
+    });
+    WalkResult walk = module.walk([&](Operation *op) -> WalkResult {
+      if (auto reduce = dyn_cast<SubgroupReduceOp>(op))
+        return lowerReduce(reduce, chip);
+      if (auto keep = dyn_cast<KeepOp>(op))
+        return lowerKeep(keep);
+      return WalkResult::advance();
+    });
+    if (walk.wasInterrupted())
+      return failure();
+    auto rsqrt = [](ImplicitLocOpBuilder &b, Value value) -> Value {
+      return LLVM::CallIntrinsicOp::create(
+                 b, value.getType(), b.getStringAttr("llvm.amdgcn.rsq.f32"),
+                 value)
+          .getResult(0);
+    };
+    auto exp2 = [](ImplicitLocOpBuilder &b, Value value) -> Value {
+      return LLVM::Exp2Op::create(b, value);
+    };
+    if (failed(expandMath(module, rsqrt, exp2)))
+      return failure();
+    return lowerToLLVM(module, [&](LLVMTypeConverter &converter,
+                                   RewritePatternSet &patterns,
+                                   ConversionTarget &target) {
+      populateGpuToROCDLConversionPatterns(converter, patterns,
+                                           gpu::amd::Runtime::HIP, *chipset);
+      configureGpuToROCDLConversionLegality(target);
+    });
+  }
+};
+
+} // namespace

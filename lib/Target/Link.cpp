@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Link.cpp - the tools that run after LLVM: lld and ptxas -----------===//
+
+#include "Link.h"
+
+#include "mlir/IR/Diagnostics.h"
+#include "llvm/Support/CrashRecoveryContext.h"
+#include "llvm/Support/ErrorHandling.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/FileUtilities.h"
+#include "llvm/Support/MemoryBuffer.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/Process.h"
+#include "llvm/Support/Program.h"
+#include "llvm/Support/raw_ostream.h"
+
+#include "lld/Common/Driver.h"
+
+#include <mutex>
+
+LLD_HAS_DRIVER(elf)
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+//===----------------------------------------------------------------------===//
+// Fatal errors
+//===----------------------------------------------------------------------===//
+
+/// The message of the fatal error that ended this thread's guarded body.
+static thread_local std::string *fatalMessage = nullptr;
+
+static void handleFatalError(void *, const char *reason, bool) {
+  llvm::CrashRecoveryContext *context =
+      llvm::CrashRecoveryContext::GetCurrent();
+  if (!fatalMessage || !context)
+    return; // Not ours: LLVM ends the process as always.
+  *fatalMessage = reason;
+  context->HandleExit(1);
+}
+
+namespace {
+/// LLVM has one handler for the process: installed while somebody needs it.
+class FatalErrorHandler {
+public:
+  FatalErrorHandler() {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (users++ == 0) {
+      llvm::CrashRecoveryContext::Enable();
+      llvm::install_fatal_error_handler(handleFatalError);
+    }
+  }
+  ~FatalErrorHandler() {
+    std::lock_guard<std::mutex> lock(mutex);
+    if (--users == 0) {
+      llvm::remove_fatal_error_handler();
+      llvm::CrashRecoveryContext::Disable();
+    }
+  }
+
+private:
+  static std::mutex mutex;
+  static int users;
+};
+std::mutex FatalErrorHandler::mutex;
+int FatalErrorHandler::users = 0;
+} // namespace
+
+LogicalResult rmsnorm::runGuarded(Location loc,
+                                  function_ref<LogicalResult()> body) {
+  FatalErrorHandler handler;
+  std::string message;
+  std::string *outer = std::exchange(fatalMessage, &message);
+  LogicalResult result = failure();
+  llvm::CrashRecoveryContext context;
+  bool survived = context.RunSafely([&] { result = body(); });
+  fatalMessage = outer;
+  if (survived)
+    return result;
+  if (message.empty())
+    message = "a crash in the back end";
+  return emitError(loc, "code generation failed: ") << message;
+}
+
+//===----------------------------------------------------------------------===//
+// Temporary files
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A file of our own in the temporary directory, removed at the end.
+class TemporaryFile {
+public:
+  LogicalResult create(Location loc, StringRef suffix, StringRef contents) {
+    int descriptor;
+    llvm::SmallString<128> name;
+    if (std::error_code error = llvm::sys::fs::createTemporaryFile(
+            "rmsnorm", suffix, descriptor, name))
+      return emitError(loc, "cannot create a temporary file: ")
+             << error.message();
+    path = std::string(name);
+    remover.setFile(path);
+    llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
+    stream << contents;
+    stream.close();
+    if (stream.has_error()) {
+      std::string reason = stream.error().message();
+      stream.clear_error();
+      return emitError(loc, "cannot write '") << path << "': " << reason;
+    }
+    return success();
+  }
+
+  FailureOr<Blob> read(Location loc) const {
+    auto buffer = llvm::MemoryBuffer::getFile(path);
+    if (!buffer)
+      return emitError(loc, "cannot read '")
+             << path << "': " << buffer.getError().message();
+    StringRef bytes = (*buffer)->getBuffer();
+    return Blob(bytes.begin(), bytes.end());
+  }
+
+  std::string path;
+
+private:
+  llvm::FileRemover remover;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// lld
+//===----------------------------------------------------------------------===//
+
+FailureOr<Blob> rmsnorm::linkSharedObject(Location loc, StringRef object) {
+  TemporaryFile input, output;
+  if (failed(input.create(loc, "o", object)) ||
+      failed(output.create(loc, "so", "")))
+    return failure();
+  static std::mutex mutex; // lld keeps its state in globals.
+  static bool usable = true;
+  std::lock_guard<std::mutex> lock(mutex);
+  if (!usable)
+    return emitError(loc, "the linker failed before and cannot run again in "
+                          "this process");
+  std::string messages;
+  llvm::raw_string_ostream stream(messages);
+  const char *arguments[] = {
+      "ld.lld",           "-shared",          "--no-undefined",
+      "--error-limit=5",  "--build-id=none",  "-z",
+      "noexecstack",      input.path.c_str(), "-o",
+      output.path.c_str()};
+  lld::Result result = {1, true};
+  LogicalResult guarded = runGuarded(loc, [&] {
+    result =
+        lld::lldMain(arguments, stream, stream, {{lld::Gnu, &lld::elf::link}});
+    return success();
+  });
+  usable = succeeded(guarded) && result.canRunAgain;
+  if (failed(guarded))
+    return failure();
+  if (result.retCode != 0)
+    return emitError(loc, "linking failed: ") << StringRef(messages).trim();
+  return output.read(loc);
+}
+
+//===----------------------------------------------------------------------===//
+// ptxas
+//===----------------------------------------------------------------------===//
+
+std::optional<std::string> rmsnorm::findPtxas() {
+  for (const char *variable : {"CUDA_HOME", "CUDA_PATH"}) {
+    std::optional<std::string> root = llvm::sys::Process::GetEnv(variable);
+    if (!root)
+      continue;
+    llvm::SmallString<128> path(*root);
+    llvm::sys::path::append(path, "bin", "ptxas");
+    if (llvm::sys::fs::can_execute(path))
+      return std::string(path);
+  }
+  if (auto path = llvm::sys::findProgramByName("ptxas"))
+    return *path;
+  constexpr const char *fallback = "/usr/local/cuda/bin/ptxas";
+  if (llvm::sys::fs::can_execute(fallback))
+    return std::string(fallback);
+  return std::nullopt;
+}
+
+FailureOr<Blob> rmsnorm::runPtxas(Location loc, StringRef ptxas, StringRef chip,
+                                  StringRef ptx, std::string *log) {
+  TemporaryFile input, output, messages;
+  if (failed(input.create(loc, "ptx", ptx)) ||
+      failed(output.create(loc, "cubin", "")) ||
+      failed(messages.create(loc, "txt", "")))
+    return failure();
+  std::string architecture = ("-arch=" + chip).str();
+  std::optional<StringRef> redirects[] = {StringRef(), StringRef(messages.path),
+                                          StringRef(messages.path)};
+  std::string error;
+  int status = llvm::sys::ExecuteAndWait(
+      ptxas, {ptxas, architecture, "-O3", "-v", input.path, "-o", output.path},
+      /*Env=*/std::nullopt, redirects, /*SecondsToWait=*/120,
+      /*MemoryLimit=*/0, &error);
+  FailureOr<Blob> text = messages.read(loc);
+  if (failed(text))
+    return failure();
+  if (status != 0)
+    return emitError(loc) << ptxas << " failed: "
+                          << (error.empty()
+                                  ? StringRef(text->data(), text->size()).trim()
+                                  : StringRef(error));
+  if (log)
+    log->append(text->begin(), text->end());
+  return output.read(loc);
+}
