@@ -1,0 +1,131 @@
+//===- Device.h - what the runtime asks of a driver -----------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#ifndef RMSNORM_RUNTIME_DRIVERS_DEVICE_H
+#define RMSNORM_RUNTIME_DRIVERS_DEVICE_H
+
+#include "ArgumentCheck.h"
+#include "Module.h"
+#include "rmsnorm/device.h"
+
+#include <map>
+#include <memory>
+#include <mutex>
+
+namespace rmsnorm::runtime {
+
+/// What a launch will ask of a kernel, so that it is checked and set up once.
+struct KernelRequirement {
+  const rmsn::Launch *launch;
+  /// Dynamic workgroup memory in bytes; -1: known only at a launch.
+  int64_t sharedMemory;
+};
+
+struct Kernel {
+  void *handle = nullptr;
+  /// The most dynamic workgroup memory a launch may ask for.
+  int64_t sharedMemoryLimit = 0;
+};
+
+/// The code of one image on one device. Dies after the last function using it.
+class LoadedImage {
+public:
+  virtual ~LoadedImage() = default;
+  /// Finds a kernel and makes it ready to launch. Serialised by the caller.
+  virtual rmsnorm_status prepareKernel(const KernelRequirement &requirement,
+                                       Kernel &kernel) = 0;
+
+  rmsn::BinaryFormat format = rmsn::BinaryFormat::Elf;
+  std::string warning; // for people, "" if none
+};
+
+/// One launch, everything evaluated. Valid only during the call.
+struct KernelLaunch {
+  const Kernel *kernel;
+  const rmsn::Launch *launch; // names and constants
+  uint32_t grid[3];
+  uint32_t sharedMemory;
+  /// One 8-byte slot per parameter; narrower ones lie in its first bytes.
+  uint64_t *slots;
+  unsigned slotCount;
+  void *stream;
+  // What the simulator and the oracle need beyond that.
+  const ArgumentRules *rules;
+  const Values *values;
+  DLTensor *const *arguments;
+  uint64_t workspace;
+  uint64_t workspaceBytes;
+};
+
+class Device {
+public:
+  virtual ~Device() = default;
+
+  /// How well this device runs a program: 0 not at all, else more is better.
+  virtual int suitability(const rmsn::Module &module,
+                          const rmsn::Program &program) const = 0;
+  /// Most blocks of a grid in each dimension.
+  virtual void gridLimits(const rmsn::Launch &launch,
+                          uint32_t limits[3]) const = 0;
+
+  /// The image's code on this device, loaded by the first who asks.
+  rmsnorm_status loadOnce(const Module &module, uint32_t image,
+                          std::shared_ptr<LoadedImage> &loaded);
+  /// Puts a kernel on a stream: no waiting, no allocation.
+  virtual rmsnorm_status launch(const KernelLaunch &launch) = 0;
+
+  virtual rmsnorm_status allocate(uint64_t bytes, void *&memory) = 0;
+  virtual rmsnorm_status release(void *memory) = 0;
+  virtual rmsnorm_status copy(void *destination, const void *source,
+                              uint64_t bytes, rmsnorm_copy_direction direction,
+                              void *stream) = 0;
+  virtual rmsnorm_status fill(void *memory, uint8_t value, uint64_t bytes,
+                              void *stream) = 0;
+  virtual rmsnorm_status createStream(void *&stream) = 0;
+  virtual rmsnorm_status destroyStream(void *stream) = 0;
+  virtual rmsnorm_status synchronize(void *stream) = 0;
+  virtual rmsnorm_status createEvent(void *&event) = 0;
+  virtual void destroyEvent(void *event) = 0;
+  virtual rmsnorm_status recordEvent(void *event, void *stream) = 0;
+  virtual rmsnorm_status elapsed(void *begin, void *end,
+                                 double &milliseconds) = 0;
+
+  rmsnorm_backend backend = RMSNORM_CUDA;
+  int32_t ordinal = 0;
+  std::string name;   // marketing name
+  std::string chip;   // "" if the driver does not say
+  std::string target; // only programs for it; "": any that suits
+  int32_t multiprocessorCount = 1;
+  DevicePlace place = {{kDLCPU, 0}};
+  /// Serialises prepareKernel and loadOnce.
+  std::mutex mutex;
+
+protected:
+  virtual rmsnorm_status load(const rmsn::Image &image,
+                              std::shared_ptr<LoadedImage> &loaded) = 0;
+
+private:
+  /// By module serial and image.
+  std::map<std::pair<uint64_t, uint32_t>, std::weak_ptr<LoadedImage>> images;
+};
+
+rmsnorm_status openCuda(const rmsnorm_device_options &options,
+                        std::shared_ptr<Device> &device);
+rmsnorm_status openHip(const rmsnorm_device_options &options,
+                       std::shared_ptr<Device> &device);
+rmsnorm_status openSim(const rmsnorm_device_options &options,
+                       std::shared_ptr<Device> &device);
+rmsnorm_status openOracle(const rmsnorm_device_options &options,
+                          std::shared_ptr<Device> &device);
+
+/// The binary of that format, or null.
+const rmsn::Binary *findBinary(const rmsn::Image &image,
+                               rmsn::BinaryFormat format);
+
+} // namespace rmsnorm::runtime
+
+struct rmsnorm_device {
+  std::shared_ptr<rmsnorm::runtime::Device> device;
+};
+
+#endif // RMSNORM_RUNTIME_DRIVERS_DEVICE_H

@@ -1,0 +1,355 @@
+//===- Hip.cpp - the HIP driver -------------------------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Device.h"
+#include "HipSymbols.h"
+
+#include <cctype>
+#include <cstring>
+
+using namespace rmsnorm::runtime;
+using namespace rmsnorm::runtime::hip;
+
+namespace {
+
+/// Makes the device current for a scope and the former one again after it.
+class DeviceScope {
+public:
+  DeviceScope(const Symbols &symbols, int device) : symbols(symbols) {
+    result = symbols.hipGetDevice(&former);
+    changed = result == 0 && former != device;
+    if (changed)
+      result = symbols.hipSetDevice(device);
+  }
+  ~DeviceScope() {
+    if (changed)
+      symbols.hipSetDevice(former);
+  }
+  DeviceScope(const DeviceScope &) = delete;
+
+  hipError_t result = 0;
+
+private:
+  const Symbols &symbols;
+  int former = 0;
+  bool changed = false;
+};
+
+/// Enters the device for the rest of the function.
+#define RMSNORM_HIP_ENTER(symbols, device)                                     \
+  DeviceScope scope_(symbols, device);                                         \
+  if (scope_.result)                                                           \
+  return driverError(symbols, scope_.result, "hipSetDevice")
+
+class HipImage : public LoadedImage {
+public:
+  HipImage(std::shared_ptr<const Symbols> symbols, int device,
+           int64_t sharedMemory)
+      : symbols(std::move(symbols)), device(device),
+        maxSharedMemory(sharedMemory) {}
+  ~HipImage() override {
+    DeviceScope scope(*symbols, device);
+    if (module)
+      symbols->hipModuleUnload(module);
+  }
+
+  rmsnorm_status loadBinary(const rmsn::Binary &binary);
+  rmsnorm_status prepareKernel(const KernelRequirement &requirement,
+                               Kernel &kernel) override;
+
+private:
+  std::shared_ptr<const Symbols> symbols;
+  int device;
+  int64_t maxSharedMemory;
+  Bytes code; // kept: older HIP reads it after loading
+  hipModule_t module = nullptr;
+};
+
+class HipDevice : public Device {
+public:
+  HipDevice(std::shared_ptr<const Symbols> shared, int64_t sharedMemory)
+      : shared(std::move(shared)), symbols(*this->shared),
+        maxSharedMemory(sharedMemory) {}
+
+  int suitability(const rmsn::Module &,
+                  const rmsn::Program &program) const override {
+    return chip == program.target()->c_str() ? 1 : 0;
+  }
+  void gridLimits(const rmsn::Launch &launch,
+                  uint32_t limits[3]) const override {
+    // HIP counts threads, not blocks, in 32 bits.
+    limits[0] = 0xffffffffu / launch.block_x();
+    limits[1] = 65535;
+    limits[2] = 65535;
+  }
+  rmsnorm_status load(const rmsn::Image &image,
+                      std::shared_ptr<LoadedImage> &loaded) override;
+  rmsnorm_status launch(const KernelLaunch &launch) override;
+
+  rmsnorm_status allocate(uint64_t bytes, void *&memory) override;
+  rmsnorm_status release(void *memory) override;
+  rmsnorm_status copy(void *destination, const void *source, uint64_t bytes,
+                      rmsnorm_copy_direction direction, void *stream) override;
+  rmsnorm_status fill(void *memory, uint8_t value, uint64_t bytes,
+                      void *stream) override;
+  rmsnorm_status createStream(void *&stream) override;
+  rmsnorm_status destroyStream(void *stream) override;
+  rmsnorm_status synchronize(void *stream) override;
+  rmsnorm_status createEvent(void *&event) override;
+  void destroyEvent(void *event) override;
+  rmsnorm_status recordEvent(void *event, void *stream) override;
+  rmsnorm_status elapsed(void *begin, void *end, double &milliseconds) override;
+
+private:
+  std::shared_ptr<const Symbols> shared;
+  const Symbols &symbols;
+  int64_t maxSharedMemory;
+};
+
+hipStream_t asStream(void *stream) { return static_cast<hipStream_t>(stream); }
+hipEvent_t asEvent(void *event) { return static_cast<hipEvent_t>(event); }
+
+} // namespace
+
+//===- Code ---------------------------------------------------------------===//
+
+rmsnorm_status HipImage::loadBinary(const rmsn::Binary &binary) {
+  format = binary.format();
+  size_t size = binary.bytes()->size();
+  code = allocateBytes(size);
+  if (!code)
+    return fail(RMSNORM_OUT_OF_MEMORY, "no memory for %zu bytes of code", size);
+  std::memcpy(code.get(), binary.bytes()->data(), size);
+  RMSNORM_HIP_TRY(*symbols, hipModuleLoadData, &module, code.get());
+  return RMSNORM_OK;
+}
+
+rmsnorm_status HipImage::prepareKernel(const KernelRequirement &requirement,
+                                       Kernel &kernel) {
+  RMSNORM_HIP_ENTER(*symbols, device);
+  const rmsn::Launch &launch = *requirement.launch;
+  const char *name = launch.kernel()->c_str();
+  hipFunction_t function = nullptr;
+  if (hipError_t result =
+          symbols->hipModuleGetFunction(&function, module, name)) {
+    driverError(*symbols, result, "hipModuleGetFunction");
+    return fail(RMSNORM_INVALID_MODULE, "kernel '%s': %s", name,
+                rmsnorm_last_error());
+  }
+  if (launch.cluster_x() > 1)
+    return fail(RMSNORM_UNSUPPORTED, "kernel '%s': AMD chips have no clusters",
+                name);
+  int maxThreads = 0, staticShared = 0;
+  RMSNORM_HIP_TRY(*symbols, hipFuncGetAttribute, &maxThreads,
+                  FUNC_MAX_THREADS_PER_BLOCK, function);
+  RMSNORM_HIP_TRY(*symbols, hipFuncGetAttribute, &staticShared,
+                  FUNC_SHARED_SIZE_BYTES, function);
+  int64_t threads =
+      int64_t(launch.block_x()) * launch.block_y() * launch.block_z();
+  if (threads > maxThreads)
+    return fail(RMSNORM_UNSUPPORTED,
+                "kernel '%s': expected at most %d threads a block, got %lld",
+                name, maxThreads, (long long)threads);
+  int64_t available = maxSharedMemory - staticShared;
+  if (requirement.sharedMemory > available)
+    return fail(RMSNORM_UNSUPPORTED,
+                "kernel '%s': expected at most %lld bytes of LDS, which a "
+                "block has on this device, got %lld",
+                name, (long long)available,
+                (long long)requirement.sharedMemory);
+  kernel.handle = function;
+  kernel.sharedMemoryLimit = available;
+  return RMSNORM_OK;
+}
+
+rmsnorm_status HipDevice::load(const rmsn::Image &image,
+                               std::shared_ptr<LoadedImage> &loaded) {
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  const rmsn::Binary *hsaco = findBinary(image, rmsn::BinaryFormat::Hsaco);
+  auto code = std::make_shared<HipImage>(shared, ordinal, maxSharedMemory);
+  if (rmsnorm_status status = code->loadBinary(*hsaco))
+    return fail(status, "cannot load code for %s on %s (%s): %s",
+                image.chip()->c_str(), name.c_str(), chip.c_str(),
+                rmsnorm_last_error());
+  loaded = std::move(code);
+  return RMSNORM_OK;
+}
+
+rmsnorm_status HipDevice::launch(const KernelLaunch &launch) {
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  void *parameters[kMaxParameters];
+  for (unsigned i = 0; i < launch.slotCount; ++i)
+    parameters[i] = launch.slots + i;
+  const rmsn::Launch &constants = *launch.launch;
+  hipError_t result = symbols.hipModuleLaunchKernel(
+      static_cast<hipFunction_t>(launch.kernel->handle), launch.grid[0],
+      launch.grid[1], launch.grid[2], constants.block_x(), constants.block_y(),
+      constants.block_z(), launch.sharedMemory, asStream(launch.stream),
+      parameters, nullptr);
+  if (result == 0)
+    return RMSNORM_OK;
+  driverError(symbols, result, "hipModuleLaunchKernel");
+  return fail(RMSNORM_DRIVER_ERROR,
+              "kernel '%s', grid %u x %u x %u, block %u x %u x %u, %u bytes of "
+              "LDS: %s",
+              constants.kernel()->c_str(), launch.grid[0], launch.grid[1],
+              launch.grid[2], constants.block_x(), constants.block_y(),
+              constants.block_z(), launch.sharedMemory, rmsnorm_last_error());
+}
+
+//===- Memory, streams, events --------------------------------------------===//
+
+rmsnorm_status HipDevice::allocate(uint64_t bytes, void *&memory) {
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  void *allocated = nullptr;
+  RMSNORM_HIP_TRY(symbols, hipMalloc, &allocated, bytes);
+  memory = allocated;
+  return RMSNORM_OK;
+}
+
+rmsnorm_status HipDevice::release(void *memory) {
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  RMSNORM_HIP_TRY(symbols, hipFree, memory);
+  return RMSNORM_OK;
+}
+
+rmsnorm_status HipDevice::copy(void *destination, const void *source,
+                               uint64_t bytes, rmsnorm_copy_direction direction,
+                               void *stream) {
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  int kind = direction == RMSNORM_HOST_TO_DEVICE   ? HostToDevice
+             : direction == RMSNORM_DEVICE_TO_HOST ? DeviceToHost
+                                                   : DeviceToDevice;
+  RMSNORM_HIP_TRY(symbols, hipMemcpyAsync, destination, source, bytes, kind,
+                  asStream(stream));
+  if (direction != RMSNORM_DEVICE_TO_DEVICE)
+    RMSNORM_HIP_TRY(symbols, hipStreamSynchronize, asStream(stream));
+  return RMSNORM_OK;
+}
+
+rmsnorm_status HipDevice::fill(void *memory, uint8_t value, uint64_t bytes,
+                               void *stream) {
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  RMSNORM_HIP_TRY(symbols, hipMemsetAsync, memory, value, bytes,
+                  asStream(stream));
+  return RMSNORM_OK;
+}
+
+rmsnorm_status HipDevice::createStream(void *&stream) {
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  hipStream_t created = nullptr;
+  RMSNORM_HIP_TRY(symbols, hipStreamCreateWithFlags, &created,
+                  StreamNonBlocking);
+  stream = created;
+  return RMSNORM_OK;
+}
+
+rmsnorm_status HipDevice::destroyStream(void *stream) {
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  RMSNORM_HIP_TRY(symbols, hipStreamDestroy, asStream(stream));
+  return RMSNORM_OK;
+}
+
+rmsnorm_status HipDevice::synchronize(void *stream) {
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  RMSNORM_HIP_TRY(symbols, hipStreamSynchronize, asStream(stream));
+  return RMSNORM_OK;
+}
+
+rmsnorm_status HipDevice::createEvent(void *&event) {
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  hipEvent_t created = nullptr;
+  RMSNORM_HIP_TRY(symbols, hipEventCreate, &created);
+  event = created;
+  return RMSNORM_OK;
+}
+
+void HipDevice::destroyEvent(void *event) {
+  DeviceScope scope(symbols, ordinal);
+  symbols.hipEventDestroy(asEvent(event));
+}
+
+rmsnorm_status HipDevice::recordEvent(void *event, void *stream) {
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  RMSNORM_HIP_TRY(symbols, hipEventRecord, asEvent(event), asStream(stream));
+  return RMSNORM_OK;
+}
+
+rmsnorm_status HipDevice::elapsed(void *begin, void *end,
+                                  double &milliseconds) {
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  RMSNORM_HIP_TRY(symbols, hipEventSynchronize, asEvent(end));
+  float time = 0;
+  RMSNORM_HIP_TRY(symbols, hipEventElapsedTime, &time, asEvent(begin),
+                  asEvent(end));
+  milliseconds = time;
+  return RMSNORM_OK;
+}
+
+//===- Opening ------------------------------------------------------------===//
+
+/// The chip's name, e.g. gfx942, which HIP gives nowhere but in the properties.
+/// Where in that struct it stands differs from ROCm to ROCm, so it is looked
+/// for: "gfx" and hexadecimal digits, behind the marketing name of 256 bytes.
+static std::string chipName(const Symbols &symbols, int device) {
+  constexpr size_t bytes = 16384; // more than any version's struct
+  std::unique_ptr<char[]> properties(new char[bytes]());
+  auto get = symbols.hipGetDevicePropertiesR0600
+                 ? symbols.hipGetDevicePropertiesR0600
+                 : symbols.hipGetDeviceProperties;
+  if (!get || get(properties.get(), device) != 0)
+    return "";
+  for (size_t i = 256; i + 16 < bytes; ++i) {
+    const char *name = properties.get() + i;
+    if (std::strncmp(name, "gfx", 3) != 0)
+      continue;
+    size_t length = 3;
+    while (length < 12 && std::isxdigit(uint8_t(name[length])))
+      ++length;
+    // Features follow a colon: gfx942:sramecc+:xnack-
+    if (length > 5 && (name[length] == 0 || name[length] == ':'))
+      return std::string(name, length);
+  }
+  return "";
+}
+
+rmsnorm_status rmsnorm::runtime::openHip(const rmsnorm_device_options &options,
+                                         std::shared_ptr<Device> &device) {
+  std::shared_ptr<const Symbols> loaded;
+  RMSNORM_TRY(loadSymbols(options.driver_library, loaded));
+  const Symbols &symbols = *loaded;
+  int count = 0;
+  hipError_t result = symbols.hipInit(0);
+  if (result == 0)
+    result = symbols.hipGetDeviceCount(&count);
+  if (result != 0 && result != hipErrorNoDevice) {
+    driverError(symbols, result, "hipInit");
+    return fail(RMSNORM_NO_DEVICE, "the HIP driver has no usable device: %s",
+                rmsnorm_last_error());
+  }
+  if (options.ordinal >= count)
+    return fail(RMSNORM_NO_DEVICE,
+                "expected a HIP device number below %d, the number of "
+                "devices, got %d",
+                count, options.ordinal);
+  char name[256] = "";
+  int multiprocessors = 1, sharedMemory = 0;
+  RMSNORM_HIP_TRY(symbols, hipDeviceGetName, name, sizeof(name),
+                  options.ordinal);
+  RMSNORM_HIP_TRY(symbols, hipDeviceGetAttribute, &multiprocessors,
+                  MultiprocessorCount, options.ordinal);
+  RMSNORM_HIP_TRY(symbols, hipDeviceGetAttribute, &sharedMemory,
+                  MaxSharedMemoryPerBlock, options.ordinal);
+  auto opened = std::make_shared<HipDevice>(loaded, sharedMemory);
+  opened->ordinal = options.ordinal;
+  opened->name = name;
+  opened->chip = chipName(symbols, options.ordinal);
+  if (opened->chip.empty())
+    return fail(RMSNORM_UNSUPPORTED,
+                "the HIP driver does not tell the chip (gfx...) of device %d",
+                options.ordinal);
+  opened->multiprocessorCount = multiprocessors;
+  opened->place = {{kDLROCM, options.ordinal}};
+  device = std::move(opened);
+  return RMSNORM_OK;
+}
