@@ -1,0 +1,211 @@
+//===- ArgumentCheckTest.cpp - every refusal with its message -------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "ArgumentCheck.h"
+#include "Tensor.h"
+#include "TestModule.h"
+
+#include <gtest/gtest.h>
+
+using namespace rmsnorm::runtime;
+using namespace test;
+
+namespace {
+
+/// forward(x[M, 4096], weight[4096] dense, y[M, 4096]) with good arguments that
+/// each test spoils in one way. Addresses are made up: nothing reads them.
+class ArgumentCheckTest : public testing::Test {
+protected:
+  ArgumentCheckTest()
+      : file(forwardModule("sm_90", rmsn::Backend::Cuda,
+                           rmsn::BinaryFormat::Ptx, "code")
+                 .file()),
+        rules(*rmsn::GetModule(file.data())->entries()->Get(0)) {}
+
+  rmsnorm_status check(ArgumentRules::Mode mode = ArgumentRules::Mode::Launch) {
+    DLTensor *arguments[] = {&x, &weight, &y};
+    return rules.check(arguments, 3, place, mode, values);
+  }
+
+  /// Expects a refusal with exactly this message.
+  void refused(const char *message) {
+    EXPECT_EQ(check(), RMSNORM_INVALID_ARGUMENT);
+    EXPECT_STREQ(rmsnorm_last_error(), message);
+  }
+
+  static void *at(uintptr_t address) {
+    return reinterpret_cast<void *>(address);
+  }
+
+  std::string file;
+  ArgumentRules rules;
+  DevicePlace place = {CUDA0, true};
+  Values values;
+  Tensor x{at(0x10000), CUDA0, BF16, {8, 4096}, {5000, 1}};
+  Tensor weight{at(0x90000), CUDA0, BF16, {4096}};
+  Tensor y{at(0xa0000), CUDA0, BF16, {8, 4096}};
+};
+
+TEST_F(ArgumentCheckTest, Accepts) {
+  ASSERT_EQ(check(), RMSNORM_OK) << rmsnorm_last_error();
+  EXPECT_EQ(values.sizes[rules[0].slot], 8);
+  EXPECT_EQ(values.strides[rules[0].slot], 5000);
+  EXPECT_EQ(values.strides[rules[2].slot], 4096); // no strides: packed
+  EXPECT_EQ(values.addresses[1], 0x90000u);
+  EXPECT_EQ(values.extents[0], (7 * 5000 + 4096) * 2u);
+  EXPECT_EQ(values.extents[2], 8 * 4096 * 2u);
+}
+
+TEST_F(ArgumentCheckTest, ByteOffsetCounts) {
+  x.byte_offset = 64;
+  ASSERT_EQ(check(), RMSNORM_OK);
+  EXPECT_EQ(values.addresses[0], 0x10040u);
+}
+
+TEST_F(ArgumentCheckTest, Count) {
+  DLTensor *arguments[] = {&x, &weight};
+  EXPECT_EQ(
+      rules.check(arguments, 2, place, ArgumentRules::Mode::Launch, values),
+      RMSNORM_INVALID_ARGUMENT);
+  EXPECT_STREQ(rmsnorm_last_error(),
+               "entry 'forward': expected 3 arguments (x, weight, y), got 2");
+}
+
+TEST_F(ArgumentCheckTest, Nulls) {
+  DLTensor *arguments[] = {&x, nullptr, &y};
+  EXPECT_EQ(
+      rules.check(arguments, 3, place, ArgumentRules::Mode::Launch, values),
+      RMSNORM_INVALID_ARGUMENT);
+  EXPECT_STREQ(rmsnorm_last_error(),
+               "argument 'weight': expected a tensor, got a null pointer");
+  EXPECT_EQ(rules.check(nullptr, 3, place, ArgumentRules::Mode::Launch, values),
+            RMSNORM_INVALID_ARGUMENT);
+  EXPECT_STREQ(rmsnorm_last_error(), "entry 'forward': expected 3 arguments "
+                                     "(x, weight, y), got a null array");
+  y.data = nullptr;
+  refused("argument 'y': expected data, got a null pointer");
+}
+
+TEST_F(ArgumentCheckTest, NullShape) {
+  weight.shape = nullptr;
+  refused("argument 'weight': expected a shape, got a null pointer");
+}
+
+TEST_F(ArgumentCheckTest, DataType) {
+  x.dtype = F32;
+  refused("argument 'x': expected data type bf16, got f32");
+}
+
+TEST_F(ArgumentCheckTest, Lanes) {
+  x.dtype.lanes = 4;
+  refused("argument 'x': expected data type bf16, got bf16 x 4 lanes");
+}
+
+TEST_F(ArgumentCheckTest, UnknownDataType) {
+  x.dtype = {9, 24, 1};
+  refused("argument 'x': expected data type bf16, got code 9 of 24 bits");
+}
+
+TEST_F(ArgumentCheckTest, Rank) {
+  y.sizes = {2, 4, 4096};
+  y.update();
+  refused("argument 'y': expected rank 2, got 3");
+}
+
+TEST_F(ArgumentCheckTest, StaticSize) {
+  weight.sizes = {4095};
+  refused("argument 'weight': expected size 4096 in dimension 0, got 4095");
+}
+
+TEST_F(ArgumentCheckTest, NegativeSize) {
+  x.sizes[0] = -3;
+  refused("argument 'x': expected a size >= 0 in dimension 0, got -3");
+}
+
+TEST_F(ArgumentCheckTest, Symbol) {
+  y.sizes[0] = 9;
+  refused("argument 'y': expected size 8 in dimension 0, as in dimension 0 of "
+          "'x', got 9");
+}
+
+TEST_F(ArgumentCheckTest, InnerStride) {
+  x.steps = {8192, 2};
+  refused("argument 'x': expected stride 1 in dimension 1, the last, got 2");
+}
+
+TEST_F(ArgumentCheckTest, NegativeStride) {
+  x.steps = {-4096, 1};
+  refused("argument 'x': expected a stride >= 0 in dimension 0, got -4096");
+}
+
+TEST_F(ArgumentCheckTest, StrideOfSizeOneIsFree) {
+  x.sizes[0] = y.sizes[0] = 1;
+  x.steps = {-7, 1};
+  ASSERT_EQ(check(), RMSNORM_OK) << rmsnorm_last_error();
+  EXPECT_EQ(values.strides[rules[0].slot], 4096);
+}
+
+TEST_F(ArgumentCheckTest, Dense) {
+  weight.steps = {2};
+  weight.update();
+  refused("argument 'weight': expected stride 1 in dimension 0, the last, got "
+          "2");
+}
+
+TEST_F(ArgumentCheckTest, InputMayRepeatRowsOutputNot) {
+  x.steps = {0, 1};
+  EXPECT_EQ(check(), RMSNORM_OK) << rmsnorm_last_error();
+  y.steps = {0, 1};
+  y.update();
+  refused("argument 'y': expected an output without overlapping elements, got "
+          "32768 elements on 4096 places (stride 0?)");
+}
+
+TEST_F(ArgumentCheckTest, Alignment) {
+  x.byte_offset = 1;
+  refused("argument 'x': expected an address aligned to 2 bytes, got 0x10001");
+}
+
+TEST_F(ArgumentCheckTest, Device) {
+  y.device = CPU;
+  refused("argument 'y': expected a tensor on cuda:0, got one on cpu");
+  y.device = {kDLCUDA, 1};
+  refused("argument 'y': expected a tensor on cuda:0, got one on cuda:1");
+  y.device = {kDLCUDAManaged, 0};
+  EXPECT_EQ(check(), RMSNORM_OK);
+}
+
+TEST_F(ArgumentCheckTest, SharedAddress) {
+  y.data = x.data;
+  refused("argument 'y': expected memory of its own, got the address of 'x', "
+          "and one of them is written");
+  y.data = at(0xa0000);
+  weight.data = x.data; // two inputs may
+  EXPECT_EQ(check(), RMSNORM_OK);
+}
+
+TEST_F(ArgumentCheckTest, TooLarge) {
+  x.sizes[0] = y.sizes[0] = int64_t(1) << 60;
+  refused("argument 'x': expected fewer than 2^63 bytes from its first to its "
+          "last element, got sizes and strides that reach further");
+}
+
+TEST_F(ArgumentCheckTest, MoreThan2To31Elements) {
+  x.sizes[0] = y.sizes[0] = int64_t(1) << 22; // 2^34 elements
+  ASSERT_EQ(check(), RMSNORM_OK) << rmsnorm_last_error();
+}
+
+TEST_F(ArgumentCheckTest, ZeroRowsNeedNoMemory) {
+  x.sizes[0] = y.sizes[0] = 0;
+  x.data = y.data = nullptr;
+  ASSERT_EQ(check(), RMSNORM_OK) << rmsnorm_last_error();
+  EXPECT_EQ(values.extents[0], 0u);
+}
+
+TEST_F(ArgumentCheckTest, ShapesModeIgnoresAddresses) {
+  x.data = weight.data = y.data = nullptr;
+  x.device = CPU;
+  EXPECT_EQ(check(ArgumentRules::Mode::Shapes), RMSNORM_OK);
+}
+
+} // namespace
