@@ -250,7 +250,7 @@ rmsnorm_status CudaDevice::load(const rmsn::Image &image,
                                 std::shared_ptr<LoadedImage> &loaded) {
   RMSNORM_CUDA_ENTER(symbols, primary->context);
   Chip chip;
-  Chip::parse(image.chip()->c_str(), chip);
+  Chip::parse(text(image.chip()), chip);
   const rmsn::Binary *cubin = findBinary(image, rmsn::BinaryFormat::Cubin);
   const rmsn::Binary *ptx = findBinary(image, rmsn::BinaryFormat::Ptx);
   if (cubin && !chip.cubinRunsOn(primary->chip))
