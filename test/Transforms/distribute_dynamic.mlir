@@ -1,0 +1,41 @@
+// Rows of dynamic size: trips without a predicate, as many as every thread has,
+// then one that asks. Partial sums are carried by the loop. The float N is
+// computed in the kernel, as a launch passes integers and pointers.
+// RUN: norm-opt %s --rmsnorm-memref-half=target=sm_90 | FileCheck %s
+
+// CHECK-LABEL: gpu.func @dynamic_multi_wave_reload
+// CHECK-DAG: %[[STEP:.*]] = arith.constant 4096 : i32
+// CHECK-DAG: %[[NF:.*]] = arith.uitofp %{{.*}} : i64 to f32
+// CHECK: %[[N:.*]] = arith.index_castui %{{.*}} : index to i32
+// CHECK: %[[TRIPS:.*]] = arith.divui %[[N]], %[[STEP]] : i32
+// CHECK: %[[SUMS:.*]] = scf.for %{{.*}} to %[[TRIPS]] step %{{.*}} iter_args(%[[SUM:.*]] = %{{.*}}) -> (vector<8xf32>)
+// CHECK-COUNT-2: rmsnorm.global_load %{{.*}}[%{{.*}}] alignment(16) policy(evict_last)
+// CHECK: math.fma %{{.*}}, %{{.*}}, %[[SUM]]
+// CHECK: scf.yield
+// CHECK: rmsnorm.global_load %{{.*}} valid(%{{.*}}) alignment(16)
+// CHECK: math.fma %{{.*}}, %{{.*}}, %[[SUMS]]
+// CHECK: arith.divf %{{.*}}, %[[NF]] : f32
+// CHECK: scf.for %{{.*}} to %[[TRIPS]]
+// CHECK: rmsnorm.global_store %{{.*}}[%{{.*}}] alignment(16) : vector<8xbf16>
+// CHECK: rmsnorm.global_store %{{.*}} valid(%{{.*}}) alignment(16) : vector<8xbf16>
+func.func @dynamic(%x: memref<?x?xbf16, strided<[?, 1]>>, %y: memref<?x?xbf16, strided<[?, 1]>>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = memref.dim %x, %c0 : memref<?x?xbf16, strided<[?, 1]>>
+  %n = memref.dim %x, %c1 : memref<?x?xbf16, strided<[?, 1]>>
+  %ni = arith.index_cast %n : index to i64
+  %nf = arith.uitofp %ni : i64 to f32
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] columns(%n) : memref<?x?xbf16, strided<[?, 1]>> -> vector<1x1073741824xbf16>
+    %1 = arith.extf %0 : vector<1x1073741824xbf16> to vector<1x1073741824xf32>
+    %2 = arith.mulf %1, %1 : vector<1x1073741824xf32>
+    %3 = rmsnorm.row_reduce add(%2) columns(%n) : vector<1x1073741824xf32> -> vector<1x1xf32>
+    %4 = vector.broadcast %nf : f32 to vector<1x1xf32>
+    %5 = arith.divf %3, %4 : vector<1x1xf32>
+    %6 = vector.broadcast %5 : vector<1x1xf32> to vector<1x1073741824xf32>
+    %7 = arith.mulf %1, %6 : vector<1x1073741824xf32>
+    %8 = arith.truncf %7 : vector<1x1073741824xf32> to vector<1x1073741824xbf16>
+    rmsnorm.tile_store tile %8, %y[%row] columns(%n) : vector<1x1073741824xbf16>, memref<?x?xbf16, strided<[?, 1]>>
+  }
+  return
+}

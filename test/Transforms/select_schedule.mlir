@@ -1,0 +1,69 @@
+// The choice, apart from its execution: what the selector says for a shape.
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule | FileCheck %s --check-prefixes=CHECK,NV
+// RUN: norm-opt %s --rmsnorm-attach-target=target=gfx942 --rmsnorm-select-schedule | FileCheck %s --check-prefixes=CHECK,AMD
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sim:gfx942 --rmsnorm-select-schedule | FileCheck %s --check-prefixes=CHECK,AMD
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 \
+// RUN:   --rmsnorm-select-schedule="schedule=multi_wave_cached,threads_per_row=512 alignment=1" | FileCheck %s --check-prefix=FORCED
+
+// Rows of one subgroup or less are packed.
+// CHECK-LABEL: func.func @n128
+// NV: #rmsnorm.schedule<row_groups = 8, rows_per_group = 2, threads_per_row = 16, vector_width = 8>
+// AMD: #rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 16, vector_width = 8>
+func.func @n128(%x: memref<?x128xbf16>, %y: memref<?x128xbf16>, %m: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x128xbf16> -> vector<1x128xbf16>
+    %1 = arith.extf %0 : vector<1x128xbf16> to vector<1x128xf32>
+    %2 = rmsnorm.row_reduce add(%1) : vector<1x128xf32> -> vector<1x1xf32>
+    %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x128xf32>
+    %4 = arith.mulf %1, %3 : vector<1x128xf32>
+    %5 = arith.truncf %4 : vector<1x128xf32> to vector<1x128xbf16>
+    rmsnorm.tile_store tile %5, %y[%row] : vector<1x128xbf16>, memref<?x128xbf16>
+  }
+  return
+}
+
+// Two vectors a thread; read again where L1 holds the rows in flight.
+// CHECK-LABEL: func.func @n4096
+// NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload>
+// AMD: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
+// FORCED-LABEL: func.func @n4096
+// FORCED: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, alignment = 1>
+func.func @n4096(%x: memref<?x4096xbf16>, %y: memref<?x4096xbf16>, %m: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x4096xbf16> -> vector<1x4096xbf16>
+    %1 = arith.extf %0 : vector<1x4096xbf16> to vector<1x4096xf32>
+    %2 = rmsnorm.row_reduce add(%1) : vector<1x4096xf32> -> vector<1x1xf32>
+    %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x4096xf32>
+    %4 = arith.mulf %1, %3 : vector<1x4096xf32>
+    %5 = arith.truncf %4 : vector<1x4096xf32> to vector<1x4096xbf16>
+    rmsnorm.tile_store tile %5, %y[%row] : vector<1x4096xbf16>, memref<?x4096xbf16>
+  }
+  return
+}
+
+// Too wide for registers.
+// CHECK-LABEL: func.func @n65536
+// CHECK: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>
+func.func @n65536(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x65536xbf16> -> vector<1x65536xbf16>
+    %1 = arith.extf %0 : vector<1x65536xbf16> to vector<1x65536xf32>
+    %2 = rmsnorm.row_reduce add(%1) : vector<1x65536xf32> -> vector<1x1xf32>
+    %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x65536xf32>
+    %4 = arith.mulf %1, %3 : vector<1x65536xf32>
+    %5 = arith.truncf %4 : vector<1x65536xf32> to vector<1x65536xbf16>
+    rmsnorm.tile_store tile %5, %y[%row] : vector<1x65536xbf16>, memref<?x65536xbf16>
+  }
+  return
+}
+
+// A schedule that is there already is kept.
+// CHECK-LABEL: func.func @given
+// CHECK: #rmsnorm.schedule<threads_per_row = 64, vector_width = 4>
+func.func @given(%x: memref<?x256xf32>, %y: memref<?x256xf32>, %m: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x256xf32> -> vector<1x256xf32>
+    rmsnorm.tile_store tile %0, %y[%row] : vector<1x256xf32>, memref<?x256xf32>
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 64, vector_width = 4>}
+  return
+}

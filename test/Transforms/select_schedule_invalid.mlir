@@ -1,0 +1,35 @@
+// What cannot run is refused, and the message says which limit it exceeds.
+// RUN: not norm-opt %s --rmsnorm-select-schedule 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=threads_per_row=2048 2>&1 | FileCheck %s --check-prefix=THREADS
+// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=threads_per_row=48 2>&1 | FileCheck %s --check-prefix=SPLIT
+// RUN: not norm-opt %s --rmsnorm-attach-target=target=gfx942 --rmsnorm-select-schedule=schedule=threads_per_row=32 2>&1 | FileCheck %s --check-prefix=WAVE
+// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=multi_wave_cached,threads_per_row=64" 2>&1 | FileCheck %s --check-prefix=REGISTERS
+// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=cache=disk 2>&1 | FileCheck %s --check-prefix=CACHE
+// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=thread=3 2>&1 | FileCheck %s --check-prefix=FIELD
+// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=row_groups=two 2>&1 | FileCheck %s --check-prefix=INTEGER
+// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=vector_width=3 2>&1 | FileCheck %s --check-prefix=WIDTH
+// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=row_groups=0 2>&1 | FileCheck %s --check-prefix=GROUPS
+
+// TARGET: error: 'scf.forall' op expected a module with a 'rmsnorm.target' attribute
+// TARGET: note: rmsnorm-attach-target sets it
+// THREADS: error: {{.*}}expected at most 1024 threads a block on sm_90, got 2048
+// SPLIT: error: {{.*}}expected threads_per_row to be a power of two below the subgroup size 32 of sm_90 or a multiple of it, got 48
+// WAVE: error: {{.*}}expected a block of whole subgroups of 64 threads on gfx942, got 32 threads
+// REGISTERS: error: {{.*}}expected rows in registers to take at most half of a thread's 256 registers on sm_90, got 512 (1024 values a thread)
+// CACHE: error: {{.*}}expected cache to be registers or reload, got 'disk'
+// FIELD: error: {{.*}}expected a mode (multi_wave_cached, multi_wave_reload, static_persistent) or a field of the schedule ({{.*}}) and its value, got 'thread=3'
+// INTEGER: error: {{.*}}expected row_groups to be an integer, got 'two'
+// WIDTH: error: {{.*}}expected vector_width to be a power of two up to 16, got 3
+// GROUPS: error: {{.*}}expected row_groups >= 1, got 0
+func.func @wide(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x65536xbf16> -> vector<1x65536xbf16>
+    %1 = arith.extf %0 : vector<1x65536xbf16> to vector<1x65536xf32>
+    %2 = rmsnorm.row_reduce add(%1) : vector<1x65536xf32> -> vector<1x1xf32>
+    %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x65536xf32>
+    %4 = arith.mulf %1, %3 : vector<1x65536xf32>
+    %5 = arith.truncf %4 : vector<1x65536xf32> to vector<1x65536xbf16>
+    rmsnorm.tile_store tile %5, %y[%row] : vector<1x65536xbf16>, memref<?x65536xbf16>
+  }
+  return
+}
