@@ -41,6 +41,12 @@ struct SelectSchedule final
       fields.alignment = alignment;
       if (failed(applyScheduleOverrides(schedule, fields, emitError)))
         return failure();
+      // Row groups follow the threads of a row unless they are given too.
+      if (!StringRef(schedule).contains("row_groups"))
+        fields.rowGroups = std::max<int64_t>(
+            1, std::min(fields.rowGroups,
+                        4 * chip.subgroupSize /
+                            std::max<int64_t>(1, fields.threadsPerRow)));
       attr = fields.getChecked(emitError, &getContext());
       if (!attr)
         return failure();

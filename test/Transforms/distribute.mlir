@@ -74,13 +74,13 @@
 // CHECK: %[[REST:.*]] = arith.subi %[[N]], %[[COLUMN3:.*]] : i32
 // CHECK: rmsnorm.global_load %{{.*}}[%{{.*}}, %[[COLUMN3]]] valid(%[[REST]]) alignment(4) : vector<4xf32>
 // CHECK: %[[ALL:.*]] = vector.broadcast %[[REST]] : i32 to vector<4xi32>
-// CHECK: %[[MASK:.*]] = arith.cmpi slt, %[[LANES]], %[[ALL]]
+// CHECK: %[[MASK:.*]] = arith.cmpi sgt, %[[ALL]], %[[LANES]]
 // CHECK: arith.select %[[MASK]]
 // CHECK: rmsnorm.subgroup_reduce
 
 // A flattened row becomes indices of the leading dimensions.
 // CHECK: gpu.func @rank3_
-// CHECK-SAME: %[[XS0:[a-z0-9]*]]: index, %[[XS1:[a-z0-9]*]]: index, %{{[a-z0-9]*}}: !llvm.ptr<1>) kernel
+// CHECK-SAME: %[[XS1:[a-z0-9]*]]: index, %[[XS0:[a-z0-9]*]]: index, %{{[a-z0-9]*}}: !llvm.ptr<1>) kernel
 // CHECK-DAG: %[[HEADS:.*]] = arith.constant 6 : index
 // CHECK: %[[HEAD:.*]] = arith.remui %[[ROW3:.*]], %[[HEADS]] : index
 // CHECK: %[[TOKEN:.*]] = arith.divui %[[ROW3]], %[[HEADS]] : index

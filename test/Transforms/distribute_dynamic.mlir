@@ -6,6 +6,7 @@
 // CHECK-LABEL: gpu.func @dynamic_multi_wave_reload
 // CHECK-DAG: %[[STEP:.*]] = arith.constant 4096 : i32
 // CHECK-DAG: %[[NF:.*]] = arith.uitofp %{{.*}} : i64 to f32
+// CHECK: scf.for %{{.*}} step %{{.*}} iter_args(%{{.*}}) -> (i32) {
 // CHECK: %[[N:.*]] = arith.index_castui %{{.*}} : index to i32
 // CHECK: %[[TRIPS:.*]] = arith.divui %[[N]], %[[STEP]] : i32
 // CHECK: %[[SUMS:.*]] = scf.for %{{.*}} to %[[TRIPS]] step %{{.*}} iter_args(%[[SUM:.*]] = %{{.*}}) -> (vector<8xf32>)

@@ -4,8 +4,7 @@
 // What does not depend on the row stays 1xN and is broadcast where it is used.
 // CHECK-LABEL: func.func @pack
 // CHECK-SAME: (%[[X:.*]]: memref<?x128xbf16>, %[[W:.*]]: memref<128xf32>, %[[R:.*]]: memref<?xf32>, %[[M:.*]]: index)
-// CHECK-DAG: %[[FOUR:.*]] = arith.constant 4 : index
-// CHECK-DAG: %[[C:.*]] = arith.constant dense<5.000000e-01> : vector<4x1xf32>
+// CHECK: %[[FOUR:.*]] = arith.constant 4 : index
 // CHECK: %[[TILES:.*]] = arith.ceildivui %[[M]], %[[FOUR]]
 // CHECK: scf.forall (%[[T:.*]]) in (%[[TILES]]) {
 // CHECK: %[[FIRST:.*]] = arith.muli %[[T]], %[[FOUR]]
@@ -15,7 +14,8 @@
 // CHECK: %[[WIDE:.*]] = arith.extf %[[TILE]] : vector<4x128xbf16> to vector<4x128xf32>
 // CHECK: %[[COLUMN:.*]] = rmsnorm.tile_load column %[[W]] : memref<128xf32> -> vector<1x128xf32>
 // CHECK: %[[SUM:.*]] = rmsnorm.row_reduce add(%[[WIDE]]) : vector<4x128xf32> -> vector<4x1xf32>
-// CHECK: %[[HALF:.*]] = arith.mulf %[[SUM]], %{{.*}} : vector<4x1xf32>
+// CHECK: %[[C:.*]] = arith.constant dense<5.000000e-01> : vector<4x1xf32>
+// CHECK: %[[HALF:.*]] = arith.mulf %[[SUM]], %[[C]] : vector<4x1xf32>
 // CHECK: %[[ROWS:.*]] = vector.broadcast %[[HALF]] : vector<4x1xf32> to vector<4x128xf32>
 // CHECK: %[[COLUMNS:.*]] = vector.broadcast %[[COLUMN]] : vector<1x128xf32> to vector<4x128xf32>
 // CHECK: %[[Y:.*]] = arith.mulf %[[ROWS]], %[[COLUMNS]] : vector<4x128xf32>
