@@ -222,6 +222,13 @@ struct FinalizeSim final : rmsnorm::impl::FinalizeSimBase<FinalizeSim> {
   }
 
   void runOnOperation() override {
+    TargetAttr target = TargetAttr::lookup(getOperation());
+    if (target && target.getBackend() != Backend::sim) {
+      getOperation().emitError("rmsnorm-finalize-sim: expected a sim target, "
+                               "got '")
+          << target.getSpelling() << "'";
+      return signalPassFailure();
+    }
     for (auto module : getOperation().getOps<gpu::GPUModuleOp>())
       if (failed(finalize(module)))
         return signalPassFailure();
@@ -295,8 +302,12 @@ LogicalResult FinalizeSim::convertToLLVM(gpu::GPUModuleOp module,
   LowerToLLVMOptions options(&getContext());
   options.overrideIndexBitwidth(64);
   LLVMTypeConverter converter(&getContext(), options);
-  converter.addConversion([](BFloat16Type type) -> Type {
-    return IntegerType::get(type.getContext(), 16);
+  Type i16 = IntegerType::get(&getContext(), 16);
+  converter.addConversion([=](BFloat16Type) { return i16; });
+  converter.addConversion([&](VectorType type) -> std::optional<Type> {
+    if (!type.getElementType().isBF16())
+      return std::nullopt;
+    return converter.convertType(type.cloneWith(std::nullopt, i16));
   });
 
   RewritePatternSet patterns(&getContext());

@@ -188,13 +188,14 @@ CheckedAccess createChecks(Op op, Adaptor adaptor, VectorType fragment,
   // Unsigned, in two steps, so that no sum or difference wraps.
   auto inBounds = [&](Value first, Value length) {
     Value fits = b.compare(Predicate::ule, length, size);
-    Value inside =
-        b.compare(Predicate::ule, b.sub(first, begin), b.sub(size, length));
+    Value from = b.sub(first, begin);
+    Value last = b.sub(size, length);
+    Value inside = b.compare(Predicate::ule, from, last);
     return b.bitAnd(fits, inside);
   };
   Value ok = inBounds(address, bytes);
-  Value misaligned =
-      b.bitAnd(b.bitOr(address, bytes), b.constant(b.i64, alignment - 1));
+  Value lowBits = b.constant(b.i64, alignment - 1);
+  Value misaligned = b.bitAnd(b.bitOr(address, bytes), lowBits);
   ok = b.bitAnd(ok, b.isZero(misaligned));
   bool hasFallback = valid && !isStore;
   if (valid)

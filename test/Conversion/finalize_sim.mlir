@@ -1,0 +1,211 @@
+// RUN: norm-opt %s --rmsnorm-finalize-sim --split-input-file | FileCheck %s
+
+// The coroutine's frame: a pointer to launch, one to the thread. Arguments
+// come from 32-byte descriptors, the second one being at 32.
+
+// CHECK-LABEL: gpu.module @empty_module
+// CHECK-NEXT:    llvm.mlir.global external constant @rmsnorm_sim_abi_version(1 : i32)
+// CHECK-NEXT:    llvm.func @empty(%[[LAUNCH:.+]]: !llvm.ptr, %[[THREAD:.+]]: !llvm.ptr) -> !llvm.ptr
+// CHECK-SAME:      gpu.kernel
+// CHECK-SAME:      passthrough = ["presplitcoroutine", "no-builtins"]
+// CHECK:         %[[ID:.+]] = llvm.intr.coro.id
+// CHECK:         %[[SIZE:.+]] = llvm.intr.coro.size
+// CHECK:         %[[TABLE:.+]] = llvm.load %[[LAUNCH]]
+// CHECK:         %[[ALLOCATE:.+]] = llvm.load %[[TABLE]]
+// CHECK:         %[[MEMORY:.+]] = llvm.call %[[ALLOCATE]](%[[THREAD]], %[[SIZE]])
+// CHECK:         %[[HANDLE:.+]] = llvm.intr.coro.begin %[[ID]], %[[MEMORY]]
+// CHECK:         llvm.br ^[[START:.+]]
+// CHECK:       ^[[START]]:
+// CHECK:         %[[FINISHED:.+]] = llvm.mlir.constant(3 : i32)
+// CHECK:         %[[WAIT:.+]] = llvm.getelementptr %[[THREAD]][16]
+// CHECK:         llvm.store %[[FINISHED]], %[[WAIT]]
+// CHECK:         llvm.br ^[[EXIT:.+]]
+// CHECK:       ^[[EXIT]]:
+// CHECK:         llvm.intr.coro.end %[[HANDLE]]
+// CHECK:         llvm.return %[[HANDLE]]
+gpu.module @empty_module {
+  gpu.func @empty(%x: !llvm.ptr<1>, %n: i64) kernel {
+    gpu.return
+  }
+}
+
+// -----
+
+// A barrier suspends; the one after it is another site.
+
+// CHECK-LABEL: llvm.func @barriers(
+// CHECK-SAME:      %{{.+}}: !llvm.ptr, %[[THREAD:.+]]: !llvm.ptr)
+// CHECK:         %[[BARRIER:.+]] = llvm.mlir.constant(1 : i32)
+// CHECK:         llvm.store %[[BARRIER]], %{{.+}}
+// CHECK:         %[[SITE0:.+]] = llvm.mlir.constant(0 : i32)
+// CHECK:         llvm.store %[[SITE0]], %{{.+}}
+// CHECK:         %[[NEXT:.+]] = llvm.intr.coro.suspend
+// CHECK:         llvm.switch %[[NEXT]] : i8, ^[[EXIT:.+]] [
+// CHECK-NEXT:      0: ^[[RESUME:.+]],
+// CHECK-NEXT:      1: ^[[EXIT]]
+// CHECK:       ^[[RESUME]]:
+// CHECK:         %[[SITE1:.+]] = llvm.mlir.constant(1 : i32)
+// CHECK:         llvm.store %[[SITE1]], %{{.+}}
+// CHECK:         llvm.intr.coro.suspend
+gpu.module @barriers_module {
+  gpu.func @barriers() kernel {
+    rmsnorm.barrier
+    rmsnorm.barrier
+    gpu.return
+  }
+}
+
+// -----
+
+// CHECK-LABEL: llvm.func @reduce(
+// CHECK-SAME:      %{{.+}}: !llvm.ptr, %[[THREAD:.+]]: !llvm.ptr)
+// CHECK:         %[[S:.+]] = llvm.load %{{.+}} : !llvm.ptr -> f32
+// CHECK:         %[[IN:.+]] = llvm.getelementptr %[[THREAD]][32]
+// CHECK:         llvm.store %[[S]], %[[IN]] : f32
+// CHECK:         %[[KIND:.+]] = llvm.mlir.constant(1 : i32)
+// CHECK:         llvm.store %[[KIND]], %{{.+}}
+// CHECK:         %[[WIDTH:.+]] = llvm.mlir.constant(16 : i32)
+// CHECK:         llvm.store %[[WIDTH]], %{{.+}}
+// CHECK:         llvm.intr.coro.suspend
+// CHECK:         %[[OUT:.+]] = llvm.getelementptr %[[THREAD]][32]
+// CHECK:         llvm.load %[[OUT]] : !llvm.ptr -> f32
+gpu.module @reduce_module {
+  gpu.func @reduce(%s: f32) kernel {
+    %t = rmsnorm.subgroup_reduce maximumf %s width(16) : f32
+    %u = arith.addf %t, %t : f32
+    gpu.return
+  }
+}
+
+// -----
+
+// The checks of a load through the second argument: its descriptor is at 32,
+// begin at 40, the readable size at 48. bf16 is i16.
+
+// CHECK-LABEL: llvm.func @load(
+// CHECK-SAME:      %[[LAUNCH:.+]]: !llvm.ptr, %[[THREAD:.+]]: !llvm.ptr)
+// CHECK:         %[[ROW:.+]] = llvm.add %{{.+}}, %{{.+}} : i64
+// CHECK:         %[[ADDRESS:.+]] = llvm.add %[[ROW]], %{{.+}} : i64
+// CHECK:         %[[BYTES:.+]] = llvm.mlir.constant(16 : i64)
+// CHECK:         %[[BEGIN_AT:.+]] = llvm.getelementptr %{{.+}}[40]
+// CHECK:         %[[BEGIN:.+]] = llvm.load %[[BEGIN_AT]]
+// CHECK:         %[[SIZE_AT:.+]] = llvm.getelementptr %{{.+}}[48]
+// CHECK:         %[[SIZE:.+]] = llvm.load %[[SIZE_AT]]
+// CHECK:         llvm.icmp "ule" %[[BYTES]], %[[SIZE]]
+// CHECK:         %[[FROM:.+]] = llvm.sub %[[ADDRESS]], %[[BEGIN]]
+// CHECK:         %[[LAST:.+]] = llvm.sub %[[SIZE]], %[[BYTES]]
+// CHECK:         llvm.icmp "ule" %[[FROM]], %[[LAST]]
+// CHECK:         llvm.or %[[ADDRESS]], %[[BYTES]]
+// CHECK:         llvm.cond_br %{{.+}}, ^[[ACCESS:.+]], ^[[FAULT:.+]]
+// CHECK:       ^[[FAULT]]:
+// CHECK:         %[[ARGUMENT:.+]] = llvm.mlir.constant(1 : i32)
+// CHECK:         llvm.call %{{.+}}(%[[THREAD]], %[[ARGUMENT]], %[[ADDRESS]], %[[BYTES]]
+// CHECK:         %[[FAILED:.+]] = llvm.mlir.constant(4 : i32)
+// CHECK:         llvm.store %[[FAILED]]
+// CHECK:       ^[[ACCESS]]:
+// CHECK:         %[[P:.+]] = llvm.inttoptr %[[ADDRESS]]
+// CHECK:         llvm.load %[[P]] {alignment = 16 : i64} : !llvm.ptr -> vector<8xi16>
+gpu.module @load_module {
+  gpu.func @load(%x: !llvm.ptr<1>, %w: !llvm.ptr<1>, %row: i64, %column: i32) kernel {
+    %v = rmsnorm.global_load %w[%row, %column] alignment(16) : vector<8xbf16>
+    rmsnorm.global_store %v, %x[%row, %column] alignment(16) : vector<8xbf16>
+    gpu.return
+  }
+}
+
+// -----
+
+// A predicated store: all lanes, or a masked store; checked against the
+// writable size, at 24.
+
+// CHECK-LABEL: llvm.func @store(
+// CHECK:         %[[SIZE_AT:.+]] = llvm.getelementptr %{{.+}}[24]
+// CHECK:         llvm.load %[[SIZE_AT]]
+// CHECK:         llvm.cond_br %{{.+}}, ^{{.+}}, ^[[FAULT:.+]]
+// CHECK:       ^[[FAULT]]:
+// CHECK:         llvm.call
+// CHECK:         llvm.cond_br %{{.+}}, ^[[FULL:.+]], ^[[PART:.+]]
+// CHECK:       ^[[FULL]]:
+// CHECK-NEXT:    llvm.store %[[V:.+]], %[[P:.+]] {alignment = 4 : i64} : vector<4xf32>
+// CHECK:       ^[[PART]]:
+// CHECK:         %[[MASK:.+]] = llvm.icmp "slt"
+// CHECK:         llvm.intr.masked.store %[[V]], %[[P]], %[[MASK]] {alignment = 4 : i32}
+gpu.module @store_module {
+  gpu.func @store(%y: !llvm.ptr<1>, %row: i64, %column: i32, %n: i32, %s: f32) kernel {
+    %v = vector.broadcast %s : f32 to vector<4xf32>
+    rmsnorm.global_store %v, %y[%row, %column] valid(%n) alignment(4) : vector<4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// Library functions come from the table, the others are instructions; no
+// function is declared.
+
+// CHECK-LABEL: llvm.func @math(
+// CHECK-NOT:     llvm.func
+// CHECK:         llvm.intr.sqrt
+// CHECK:         llvm.fdiv
+// CHECK:         llvm.intr.fma
+// CHECK:         %[[ENTRY:.+]] = llvm.getelementptr %{{.+}}[168]
+// CHECK:         %[[FUNCTION:.+]] = llvm.load %[[ENTRY]]
+// CHECK:         llvm.call %[[FUNCTION]](%{{.+}}) : !llvm.ptr, (f32) -> f32
+// CHECK-NOT:     llvm.func
+gpu.module @math_module {
+  gpu.func @math(%s: f32, %y: !llvm.ptr<1>, %row: i64, %column: i32) kernel {
+    %a = math.rsqrt %s : f32
+    %b = math.fma %a, %a, %s : f32
+    %c = math.tanh %b : f32
+    %v = vector.broadcast %c : f32 to vector<1xf32>
+    rmsnorm.global_store %v, %y[%row, %column] alignment(4) : vector<1xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+// No bf16 type is left, and keep is its value.
+
+// CHECK-LABEL: llvm.func @narrow(
+// CHECK-NOT:     bf16
+// CHECK-NOT:     rmsnorm.keep
+// CHECK:         llvm.zext %{{.+}} : vector<2xi16> to vector<2xi32>
+// CHECK-NOT:     bf16
+// CHECK:         llvm.trunc %{{.+}} : vector<2xi32> to vector<2xi16>
+// CHECK-NOT:     bf16
+// CHECK:         llvm.return
+gpu.module @narrow_module {
+  gpu.func @narrow(%x: !llvm.ptr<1>, %row: i64, %column: i32, %s: f32) kernel {
+    %v = rmsnorm.global_load %x[%row, %column] alignment(4) : vector<2xbf16>
+    %k = rmsnorm.keep %v after %s : vector<2xbf16>, f32
+    %e = arith.extf %k : vector<2xbf16> to vector<2xf32>
+    %m = arith.addf %e, %e : vector<2xf32>
+    %t = arith.truncf %m : vector<2xf32> to vector<2xbf16>
+    %c = arith.constant dense<2.0> : vector<2xbf16>
+    %u = arith.mulf %t, %c : vector<2xbf16>
+    rmsnorm.global_store %u, %x[%row, %column] alignment(4) : vector<2xbf16>
+    gpu.return
+  }
+}
+
+// -----
+
+// The host keeps its launch.
+
+// CHECK-LABEL: func.func @host
+// CHECK:         gpu.launch_func @kernels::@launched
+// CHECK:       llvm.func @launched(
+module attributes {gpu.container_module, rmsnorm.target = #rmsnorm.target<sim "gfx942">} {
+  func.func @host(%x: memref<?xf32>) {
+    %c1 = arith.constant 1 : index
+    %p = rmsnorm.buffer_pointer %x : memref<?xf32>
+    gpu.launch_func @kernels::@launched blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%p : !llvm.ptr<1>)
+    return
+  }
+  gpu.module @kernels {
+    gpu.func @launched(%x: !llvm.ptr<1>) kernel {
+      gpu.return
+    }
+  }
+}
