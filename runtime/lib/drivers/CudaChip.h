@@ -5,7 +5,7 @@
 #define RMSNORM_RUNTIME_DRIVERS_CUDACHIP_H
 
 #include <cstdlib>
-#include <cstring>
+#include <string>
 
 namespace rmsnorm::runtime::cuda {
 
@@ -16,12 +16,13 @@ struct Chip {
   char suffix = 0;
 
   /// "sm_90", "sm_90a", "sm_100", "sm_120f". False if it is none of these.
-  static bool parse(const char *text, Chip &chip) {
-    if (std::strncmp(text, "sm_", 3) != 0)
+  static bool parse(const std::string &name, Chip &chip) {
+    if (name.rfind("sm_", 0) != 0)
       return false;
+    const char *digits = name.c_str() + 3;
     char *end;
-    long number = std::strtol(text + 3, &end, 10);
-    if (end - text < 5 || end - text > 7 || number < 10)
+    long number = std::strtol(digits, &end, 10);
+    if (end - digits < 2 || end - digits > 4 || number < 10)
       return false;
     chip = {int(number / 10), int(number % 10), *end};
     return *end == 0 || ((*end == 'a' || *end == 'f') && end[1] == 0);

@@ -1,0 +1,130 @@
+//===- CudaImage.cpp - code loaded on an NVIDIA device --------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "CudaImage.h"
+
+#include <algorithm>
+#include <cstring>
+
+using namespace rmsnorm::runtime;
+using namespace rmsnorm::runtime::cuda;
+
+rmsnorm_status CudaImage::loadBinary(const rmsn::Binary &binary,
+                                     CUresult &result) {
+  const Symbols &symbols = *primary->symbols;
+  format = binary.format();
+  // A copy: PTX must end in a zero byte, ELF wants alignment.
+  size_t size = binary.bytes()->size();
+  Bytes copy = allocateBytes(size + 1);
+  if (!copy)
+    return fail(RMSNORM_OUT_OF_MEMORY, "no memory for %zu bytes of code", size);
+  std::memcpy(copy.get(), binary.bytes()->data(), size);
+  copy[size] = 0;
+  char log[4096] = "";
+  int options[] = {JIT_ERROR_LOG_BUFFER, JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+  void *values[] = {log, reinterpret_cast<void *>(uintptr_t(sizeof(log)))};
+  result = symbols.cuModuleLoadDataEx(&module, copy.get(), 2, options, values);
+  if (result == 0)
+    return RMSNORM_OK;
+  module = nullptr;
+  driverError(symbols, result, "cuModuleLoadDataEx");
+  log[sizeof(log) - 1] = 0;
+  return fail(result == CUDA_ERROR_OUT_OF_MEMORY ? RMSNORM_OUT_OF_MEMORY
+                                                 : RMSNORM_DRIVER_ERROR,
+              "cannot load %s code for a device sm_%d%d: %s%s%s",
+              binaryFormatName(format), primary->chip.major,
+              primary->chip.minor, rmsnorm_last_error(), *log ? "\n" : "", log);
+}
+
+/// Compares the module's parameter list with the kernel's own: were the kernel
+/// to take more, the driver would read past our array.
+rmsnorm_status CudaImage::checkParameters(CUfunction function,
+                                          const rmsn::Launch &launch) {
+  const Symbols &symbols = *primary->symbols;
+  if (!symbols.cuFuncGetParamInfo)
+    return RMSNORM_OK;
+  size_t count = launch.parameters() ? launch.parameters()->size() : 0;
+  for (size_t i = 0; i <= count; ++i) {
+    size_t offset = 0, size = 0;
+    bool exists = symbols.cuFuncGetParamInfo(function, i, &offset, &size) == 0;
+    if (exists != (i < count))
+      return fail(RMSNORM_INVALID_MODULE,
+                  "kernel '%s': expected a kernel of %zu parameters, got one "
+                  "of %s",
+                  launch.kernel()->c_str(), count, exists ? "more" : "fewer");
+    if (!exists)
+      break;
+    rmsn::ParameterKind kind = launch.parameters()->Get(i)->kind();
+    size_t expected =
+        kind == rmsn::ParameterKind::I32 || kind == rmsn::ParameterKind::F32
+            ? 4
+            : 8;
+    if (size != expected)
+      return fail(RMSNORM_INVALID_MODULE,
+                  "kernel '%s': expected parameter %zu to have %zu bytes, got "
+                  "%zu",
+                  launch.kernel()->c_str(), i, expected, size);
+  }
+  return RMSNORM_OK;
+}
+
+rmsnorm_status CudaImage::prepareKernel(const KernelRequirement &requirement,
+                                        Kernel &kernel) {
+  const Symbols &symbols = *primary->symbols;
+  RMSNORM_CUDA_ENTER(symbols, primary->context);
+  const rmsn::Launch &launch = *requirement.launch;
+  const char *name = launch.kernel()->c_str();
+  CUfunction function = nullptr;
+  if (CUresult result = symbols.cuModuleGetFunction(&function, module, name)) {
+    driverError(symbols, result, "cuModuleGetFunction");
+    return fail(RMSNORM_INVALID_MODULE, "kernel '%s': %s", name,
+                rmsnorm_last_error());
+  }
+  RMSNORM_TRY(checkParameters(function, launch));
+
+  int maxThreads = 0, staticShared = 0;
+  RMSNORM_CUDA_TRY(symbols, cuFuncGetAttribute, &maxThreads,
+                   FUNC_MAX_THREADS_PER_BLOCK, function);
+  RMSNORM_CUDA_TRY(symbols, cuFuncGetAttribute, &staticShared,
+                   FUNC_SHARED_SIZE_BYTES, function);
+  int64_t threads =
+      int64_t(launch.block_x()) * launch.block_y() * launch.block_z();
+  if (threads > maxThreads)
+    return fail(RMSNORM_UNSUPPORTED,
+                "kernel '%s': expected at most %d threads a block, which its "
+                "registers allow on this device, got %lld",
+                name, maxThreads, (long long)threads);
+
+  // 48 KB are allowed without asking.
+  int64_t available = int64_t(primary->maxSharedMemory) - staticShared;
+  int64_t wanted =
+      requirement.sharedMemory < 0 ? available : requirement.sharedMemory;
+  if (wanted > available)
+    return fail(RMSNORM_UNSUPPORTED,
+                "kernel '%s': expected at most %lld bytes of dynamic shared "
+                "memory, which a block has on this device, got %lld",
+                name, (long long)available, (long long)wanted);
+  int64_t &limit = dynamicLimits[name];
+  if (wanted > limit && wanted > 48 * 1024)
+    RMSNORM_CUDA_TRY(symbols, cuFuncSetAttribute, function,
+                     FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, int(wanted));
+  limit = std::max(limit, wanted);
+  if (launch.shared_memory_carveout() >= 0)
+    RMSNORM_CUDA_TRY(symbols, cuFuncSetAttribute, function,
+                     FUNC_PREFERRED_SHARED_MEMORY_CARVEOUT,
+                     launch.shared_memory_carveout());
+  if (launch.cluster_x() > 8)
+    RMSNORM_CUDA_TRY(symbols, cuFuncSetAttribute, function,
+                     FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+  if (launch.cluster_x() > 1 && !symbols.cuLaunchKernelEx)
+    return fail(RMSNORM_UNSUPPORTED,
+                "kernel '%s': expected a driver with cuLaunchKernelEx (CUDA "
+                "11.8 or later) for clusters",
+                name);
+  // With lazy loading the code would reach the device at the first launch.
+  if (symbols.cuFuncLoad)
+    RMSNORM_CUDA_TRY(symbols, cuFuncLoad, function);
+  kernel.handle = function;
+  kernel.sharedMemoryLimit = wanted;
+  return RMSNORM_OK;
+}
