@@ -273,6 +273,14 @@ LogicalResult FinalizeSim::simplify(gpu::GPUModuleOp module) {
   narrow.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
   if (failed(runPipeline(narrow, module)))
     return failure();
+  // These passes allow their conversions to be folded away (`contract`), and
+  // the folders below would: but each operation on bf16 rounds.
+  module.walk([](Operation *op) {
+    if (auto extend = dyn_cast<arith::ExtFOp>(op))
+      extend.setFastmath(arith::FastMathFlags::none);
+    else if (auto truncate = dyn_cast<arith::TruncFOp>(op))
+      truncate.setFastmath(arith::FastMathFlags::none);
+  });
 
   RewritePatternSet expand(&getContext());
   arith::populateExpandBFloat16Patterns(expand);

@@ -266,10 +266,10 @@ struct GlobalLoad final : SimPattern<GlobalLoadOp> {
     Block *part = rewriter.createBlock(after);
     int64_t count = fragment.getNumElements();
     Value zero = LLVM::ZeroOp::create(rewriter, loc, fragment);
-    Value some = LLVM::MaskedLoadOp::create(
-        rewriter, loc, fragment, access.address,
-        createLaneMask(b, access.valid, count), zero,
-        fragment.getElementTypeBitWidth() / 8);
+    Value some =
+        LLVM::MaskedLoadOp::create(rewriter, loc, fragment, access.address,
+                                   createLaneMask(b, access.valid, count), zero,
+                                   fragment.getElementTypeBitWidth() / 8);
     LLVM::BrOp::create(rewriter, loc, ValueRange{some}, after);
     rewriter.setInsertionPointToEnd(split);
     Value isFull = b.compare(LLVM::ICmpPredicate::eq, access.valid,

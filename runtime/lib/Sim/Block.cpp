@@ -68,6 +68,10 @@ bool Block::run(int64_t blockId) {
                 std::to_string(request.workgroupBytes) + " bytes");
   // Every block has its own sequence, whichever host thread runs it.
   random = Random(request.seed ^ (uint64_t(id) * 0xd1342543de82ef95));
+  if (request.order == Order::Shuffled) {
+    std::sort(subgroups.begin(), subgroups.end());
+    std::sort(lanes.begin(), lanes.end());
+  }
   shadow.beginBlock();
   for (size_t i = 0; i < threads.size(); ++i) {
     rmsnorm_sim_thread &shared = threads[i].shared;
