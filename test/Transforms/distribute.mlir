@@ -88,7 +88,7 @@
 // CHECK: arith.muli %[[TOKEN]], %[[XS0]]
 
 // The host launches with bare pointers.
-// CHECK: func.func @packed(%[[XM:.*]]: memref<?x128xbf16, strided<[?, 1]>> {rmsnorm.row_alignment = 16 : i64}
+// CHECK: func.func @packed(%[[XM:[a-z0-9]*]]: memref<?x128xbf16, strided<[?, 1]>> {rmsnorm.row_alignment = 16 : i64}
 // CHECK: %[[SIZE:.*]] = memref.dim %[[XM]]
 // CHECK: %[[PTR:.*]] = rmsnorm.buffer_pointer %[[XM]]
 // CHECK: gpu.launch_func @rmsnorm_kernels::@packed_multi_wave_cached_
