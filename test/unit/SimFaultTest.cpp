@@ -119,6 +119,17 @@ TEST(SimFault, ManyReadersThenOneWriterRace) {
                   "races with a ");
 }
 
+TEST(SimFault, AReaderThatWritesRacesWithTheOtherReaders) {
+  // The reduction makes thread 0 write when all have read, itself first.
+  expectWorkgroup(R"(
+    scf.if %is_first { rmsnorm.workgroup_store %f1, %i0 : f32 }
+    rmsnorm.barrier
+    %v = rmsnorm.workgroup_load %i0 : f32
+    %s = rmsnorm.subgroup_reduce add %v width(32) : f32
+    scf.if %is_first { rmsnorm.workgroup_store %s, %i0 : f32 })",
+                  "races with a ");
+}
+
 TEST(SimFault, ReadersAndOwnRereadsDoNotRace) {
   expectWorkgroup(R"(
     scf.if %is_first { rmsnorm.workgroup_store %f1, %i0 : f32 }
@@ -274,6 +285,16 @@ TEST(SimFault, GlobalBounds) {
   expectContains(runGlobal(kStore, 0, 5),
                  "global_store: out of bounds: write of 16 bytes at byte "
                  "offset 20 of argument 1 'y'");
+}
+
+TEST(SimFault, DerivedPointersKeepTheirArgument) {
+  std::string load = "%p = llvm.getelementptr %x[4] : (!llvm.ptr<1>) -> "
+                     "!llvm.ptr<1>, f32\n" +
+                     replaceAll(kLoad, "%x", "%p");
+  EXPECT_EQ(runGlobal(load, 0, 0), "");
+  EXPECT_EQ(runGlobal(load, 0, -4), "");
+  expectContains(runGlobal(load, 0, 1),
+                 "at byte offset 20 of argument 0 'x', which has 32 bytes");
 }
 
 TEST(SimFault, PredicatedBounds) {

@@ -25,16 +25,23 @@ def FinalizeSim : Pass<"rmsnorm-finalize-sim", "::mlir::ModuleOp"> {
     launch, so the compiled module has no undefined symbols: math functions are
     the host's libm through that table, rsqrt is 1 / sqrt, fma is exact.
 
-    Checks that become part of the code (the scheduler reports the rest: races
-    and uninitialised reads in workgroup memory, divergent waits):
+    What is checked, in every run:
 
-    - `global_load`, `global_store`: the valid elements lie in the buffer of
-      the kernel argument that the base pointer comes from (for stores: one the
-      kernel may write), address and size are multiples of `alignment`.
-      A load with `valid` must also be able to read `alignment` bytes at column
-      0, as the op demands. Elements not valid read as zero, are not written.
-    - `workgroup_load`, `workgroup_store`: through the table, against the
-      block's size, with the shadow of who touched which byte.
+    - `global_load`, `global_store`, by the code itself: the valid elements lie
+      in the buffer of the kernel argument that the base pointer comes from (for
+      stores: one the kernel may write), address and size are multiples of
+      `alignment`. A load with `valid` must also be able to read `alignment`
+      bytes at column 0, as the op demands. Elements that are not valid read as
+      zero and are not written.
+    - `workgroup_load`, `workgroup_store`, by the scheduler: bounds of the
+      block's memory and alignment; races (two threads, one byte, no barrier
+      between, at least one writes: exact, and found in any thread order);
+      reads of bytes that the block has not written.
+    - `barrier`: all threads of the block execute the same one.
+    - `subgroup_reduce`: all threads of the subgroup execute the same one, and
+      `width` is at most the subgroup size. Threads that the last subgroup of a
+      block lacks contribute nothing: where the butterfly would combine with
+      one of them, the value stays as it is.
 
     A failed check reports and ends the thread; the scheduler then stops the
     run. Kernel arguments are `!llvm.ptr<1>`, integers up to 64 bits, index,
