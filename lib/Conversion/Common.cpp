@@ -5,7 +5,6 @@
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
-#include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
@@ -147,37 +146,51 @@ static LogicalResult verifySelfContained(gpu::GPUModuleOp module) {
   return success();
 }
 
-LogicalResult
-rmsnorm::lowerToLLVM(gpu::GPUModuleOp module,
-                     function_ref<void(LLVMTypeConverter &, RewritePatternSet &,
-                                       ConversionTarget &)>
-                         populate) {
+LogicalResult rmsnorm::lowerToLLVM(
+    gpu::GPUModuleOp module,
+    function_ref<void(LLVMTypeConverter &, RewritePatternSet &)> populate) {
   if (failed(prepareVectors(module)) || failed(lowerLoops(module)))
     return failure();
   MLIRContext *context = module.getContext();
   LowerToLLVMOptions options(context);
   options.overrideIndexBitwidth(64);
   LLVMTypeConverter converter(context, options);
-  // Math first: the targets' own patterns would call device libraries.
-  {
+  auto convert = [&](function_ref<void(RewritePatternSet &)> addPatterns,
+                     function_ref<void(ConversionTarget &)> addIllegal) {
     RewritePatternSet patterns(context);
-    populateMathToLLVMConversionPatterns(converter, patterns);
+    addPatterns(patterns);
     ConversionTarget target(*context);
     target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
-    target.addIllegalDialect<math::MathDialect>();
-    if (failed(applyPartialConversion(module, target, std::move(patterns))))
-      return failure();
-  }
-  RewritePatternSet patterns(context);
-  arith::populateArithToLLVMConversionPatterns(converter, patterns);
-  cf::populateControlFlowToLLVMConversionPatterns(converter, patterns);
-  populateVectorToLLVMConversionPatterns(converter, patterns);
-  LLVMConversionTarget target(*context);
-  target.addIllegalDialect<arith::ArithDialect, cf::ControlFlowDialect,
-                           vector::VectorDialect>();
-  populate(converter, patterns, target);
-  if (failed(applyPartialConversion(module, target, std::move(patterns))))
+    addIllegal(target);
+    return applyPartialConversion(module, target, std::move(patterns));
+  };
+  // Everything but gpu first: the targets' own patterns would turn some of
+  // arith and math into calls of device libraries.
+  if (failed(convert(
+          [&](RewritePatternSet &patterns) {
+            arith::populateArithToLLVMConversionPatterns(converter, patterns);
+            cf::populateControlFlowToLLVMConversionPatterns(converter,
+                                                            patterns);
+            populateMathToLLVMConversionPatterns(converter, patterns);
+            populateVectorToLLVMConversionPatterns(converter, patterns);
+          },
+          [](ConversionTarget &target) {
+            target
+                .addIllegalDialect<arith::ArithDialect, cf::ControlFlowDialect,
+                                   math::MathDialect, vector::VectorDialect>();
+          })))
     return failure();
+  if (failed(convert(
+          [&](RewritePatternSet &patterns) { populate(converter, patterns); },
+          [](ConversionTarget &target) {
+            target.addIllegalDialect<gpu::GPUDialect>();
+            target.addLegalOp<gpu::GPUModuleOp>();
+          })))
+    return failure();
+  // index is gone: its casts cancel.
+  SmallVector<UnrealizedConversionCastOp> casts;
+  module.walk([&](UnrealizedConversionCastOp op) { casts.push_back(op); });
+  reconcileUnrealizedCasts(casts);
   return verifySelfContained(module);
 }
 

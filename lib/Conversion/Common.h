@@ -12,7 +12,6 @@
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir {
-class ConversionTarget;
 class LLVMTypeConverter;
 } // namespace mlir
 
@@ -106,11 +105,9 @@ LogicalResult expandMath(gpu::GPUModuleOp module, ScalarF32Lowering rsqrt,
 /// patterns; `populate` adds the target's. Fails, naming the operation, if
 /// something has no lowering, or calls or declares a function that the
 /// module does not define.
-LogicalResult
-lowerToLLVM(gpu::GPUModuleOp module,
-            function_ref<void(LLVMTypeConverter &, RewritePatternSet &,
-                              ConversionTarget &)>
-                populate);
+LogicalResult lowerToLLVM(
+    gpu::GPUModuleOp module,
+    function_ref<void(LLVMTypeConverter &, RewritePatternSet &)> populate);
 
 /// The gpu.modules below `root` if its target is `backend`; an error is
 /// emitted if it has none or another one.

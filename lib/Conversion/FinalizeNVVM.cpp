@@ -328,6 +328,14 @@ LogicalResult lowerKeeps(gpu::GPUFuncOp function, int64_t registers) {
   return failure(walk.wasInterrupted());
 }
 
+/// The block size is known, not just bounded.
+void requireBlockSizes(gpu::GPUModuleOp module) {
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+    if (Attribute size =
+            function->removeAttr(NVVM::NVVMDialect::getMaxntidAttrName()))
+      function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), size);
+}
+
 //===----------------------------------------------------------------------===//
 // The pass
 //===----------------------------------------------------------------------===//
@@ -377,17 +385,18 @@ struct FinalizeNVVM final : rmsnorm::impl::FinalizeNVVMBase<FinalizeNVVM> {
       return createApprox(b, "llvm.nvvm.rsqrt.approx.f", value);
     };
     auto exp2 = [](ImplicitLocOpBuilder &b, Value value) {
-      return createApprox(b, "llvm.nvvm.ex2.approx.f", value);
+      return createApprox(b, "llvm.nvvm.ex2.approx.f32", value);
     };
     if (failed(expandMath(module, rsqrt, exp2)))
       return failure();
-    return lowerToLLVM(module, [](LLVMTypeConverter &converter,
-                                  RewritePatternSet &patterns,
-                                  ConversionTarget &target) {
-      configureGpuToNVVMTypeConverter(converter);
-      populateGpuToNVVMConversionPatterns(converter, patterns);
-      configureGpuToNVVMConversionLegality(target);
-    });
+    if (failed(lowerToLLVM(module, [](LLVMTypeConverter &converter,
+                                      RewritePatternSet &patterns) {
+          configureGpuToNVVMTypeConverter(converter);
+          populateGpuToNVVMConversionPatterns(converter, patterns);
+        })))
+      return failure();
+    requireBlockSizes(module);
+    return success();
   }
 };
 
