@@ -3,6 +3,7 @@
 
 #include "EnumFormat.h"
 
+#include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -154,7 +155,7 @@ template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
         source.getRank() - (op.getKind() == TileKind::tile ? 1 : 0);
     if (op.getKind() == TileKind::column)
       return rewriter.notifyMatchFailure(op, "per-column operands have no row");
-    SmallVector<Value> offsets;
+    SmallVector<OpFoldResult> offsets;
     for (int64_t dim = 0; dim < source.getRank(); ++dim) {
       if (!isOneInteger(subview.getMixedStrides()[dim]))
         return rewriter.notifyMatchFailure(op, "strided subview");
@@ -162,41 +163,73 @@ template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
       OpFoldResult size = subview.getMixedSizes()[dim];
       if (dim >= numRowDims) {
         // The columns must be whole: their number stays the base's.
-        if (!isZeroInteger(offset))
-          return rewriter.notifyMatchFailure(op, "subview of columns");
-        if (!source.isDynamicDim(dim) &&
-            getConstantIntValue(size) != source.getDimSize(dim))
+        if (!isZeroInteger(offset) ||
+            !(traceSize(size) == traceDim(subview.getSource(), dim)))
           return rewriter.notifyMatchFailure(op, "subview of columns");
         continue;
       }
       if (!isOneInteger(size))
         return rewriter.notifyMatchFailure(op, "subview of several rows");
-      offsets.push_back(
-          getValueOrCreateConstantIndexOp(rewriter, op.getLoc(), offset));
+      offsets.push_back(offset);
     }
-    Value row = getFlatRow(offsets);
-    if (!row)
+    if (op.getKind() == TileKind::tile && !op.getColumns() &&
+        source.isDynamicDim(numRowDims))
+      return rewriter.notifyMatchFailure(op, "columns of a dynamic buffer");
+    OpFoldResult flatRow = getFlatRow(subview.getSource(), offsets);
+    if (!flatRow)
       return rewriter.notifyMatchFailure(
           op, "offsets are not those of one flattened row");
+    if (!op.getRow() && numRowDims > 0)
+      return rewriter.notifyMatchFailure(op, "no row to fold into");
+    Value row =
+        op.getRow()
+            ? getValueOrCreateConstantIndexOp(rewriter, op.getLoc(), flatRow)
+            : Value();
     rewriter.modifyOpInPlace(op, [&] {
       op.getBaseMutable().assign(subview.getSource());
-      op.getRowMutable().assign(row);
+      if (row)
+        op.getRowMutable().assign(row);
     });
     return success();
   }
 
-  /// The row whose delinearisation `offsets` are, or null.
-  static Value getFlatRow(ArrayRef<Value> offsets) {
-    if (offsets.size() == 1)
-      return offsets.front();
-    if (offsets.empty())
-      return {};
+  /// The row of `base` that `offsets` lead to, or null. Rows are counted over
+  /// the dimensions of `base`, so those have to be the basis of the
+  /// delinearisation that the offsets come from. Dimensions of size 1 do not
+  /// count, and canonicalization has dropped them from the basis.
+  static OpFoldResult getFlatRow(Value base, ArrayRef<OpFoldResult> offsets) {
+    SmallVector<OpFoldResult> indices;
+    SmallVector<DimSource> sizes;
+    for (auto [dim, offset] : llvm::enumerate(offsets)) {
+      DimSource size = traceDim(base, dim);
+      if (size.size == 1 && isZeroInteger(offset))
+        continue;
+      indices.push_back(offset);
+      sizes.push_back(size);
+    }
+    if (indices.empty())
+      return IntegerAttr::get(IndexType::get(base.getContext()), 0);
+    if (indices.size() == 1)
+      return indices.front();
+    auto first = dyn_cast<Value>(indices.front());
     auto delinearize =
-        offsets.front().getDefiningOp<affine::AffineDelinearizeIndexOp>();
-    if (!delinearize || delinearize.getNumResults() != offsets.size() ||
-        !llvm::equal(delinearize.getResults(), offsets))
+        first ? first.getDefiningOp<affine::AffineDelinearizeIndexOp>()
+              : affine::AffineDelinearizeIndexOp();
+    if (!delinearize)
       return {};
-    return delinearize.getLinearIndex();
+    SmallVector<OpFoldResult> basis = delinearize.getPaddedBasis();
+    size_t next = 0;
+    for (auto [result, size] : llvm::zip(delinearize.getResults(), basis)) {
+      if (size && isOneInteger(size))
+        continue;
+      if (next == indices.size() || indices[next] != OpFoldResult(result) ||
+          (next > 0 && !(traceSize(size) == sizes[next])))
+        return {};
+      ++next;
+    }
+    if (next != indices.size())
+      return {};
+    return OpFoldResult(delinearize.getLinearIndex());
   }
 };
 } // namespace

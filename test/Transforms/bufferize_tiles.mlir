@@ -67,8 +67,8 @@ func.func @rows(
 // CHECK:           %[[V4:.*]] = rmsnorm.tile_load tile %[[X4]][%[[ROW4]]] :
 // CHECK:           rmsnorm.tile_store tile %[[V4]], %[[Y4]][%[[ROW4]]] :
 func.func @leading_dims(
-    %x: tensor<?x?x8x64xf16> {bufferization.buffer_layout = #layout4, bufferization.writable = false},
-    %y: tensor<?x?x8x64xf16> {bufferization.buffer_layout = #layout4})
+    %x: tensor<?x?x8x64xf16> {bufferization.buffer_layout = #layout4, bufferization.writable = false, rmsnorm.dims = array<i64: -1, -2, 8, 64>},
+    %y: tensor<?x?x8x64xf16> {bufferization.buffer_layout = #layout4, rmsnorm.dims = array<i64: -1, -2, 8, 64>})
     -> tensor<?x?x8x64xf16> {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- DimTrace.h - where the size of a dimension comes from -------------===//
+
+#ifndef RMSNORM_IR_DIMTRACE_H
+#define RMSNORM_IR_DIMTRACE_H
+
+#include "mlir/IR/Builders.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/Value.h"
+
+namespace mlir::rmsnorm {
+
+/// Where the size of a dimension comes from: a constant, an index value, or a
+/// dimension of a tensor or memref that cannot be traced further. Sizes with
+/// equal sources are equal.
+struct DimSource {
+  /// The size if it is static, else ShapedType::kDynamic.
+  int64_t size;
+  /// An index value (`dim` is -1) or a shaped value; null if static.
+  Value value;
+  int64_t dim = -1;
+
+  bool isStatic() const { return !value; }
+  bool operator==(const DimSource &other) const {
+    return size == other.size && value == other.value && dim == other.dim;
+  }
+};
+
+/// Follows dimension `dim` of the tensor or memref `value` through
+/// destination-style ops, loops, casts and slices up to an argument of the
+/// function, and there, if the argument has `rmsnorm.dims`, to the first
+/// argument with the same shape symbol.
+DimSource traceDim(Value value, int64_t dim);
+
+/// The same for a size that is already at hand.
+DimSource traceSize(OpFoldResult size);
+
+/// The size as an attribute or as a value, for which a `tensor.dim` or
+/// `memref.dim` is created if need be.
+OpFoldResult materializeDim(OpBuilder &builder, Location loc, DimSource source);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_IR_DIMTRACE_H

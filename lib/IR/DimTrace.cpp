@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- DimTrace.cpp - where the size of a dimension comes from -----------===//
+
+#include "RMSNorm/IR/DimTrace.h"
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+static DenseI64ArrayAttr getArgumentDims(FunctionOpInterface function,
+                                         unsigned argument) {
+  return function.getArgAttrOfType<DenseI64ArrayAttr>(
+      argument, RMSNormDialect::kDimsAttrName);
+}
+
+/// The first dimension of an argument of `function` with shape symbol
+/// `symbol`, which is negative.
+static DimSource getRepresentative(FunctionOpInterface function,
+                                   int64_t symbol) {
+  for (BlockArgument argument : function.getArguments()) {
+    DenseI64ArrayAttr dims = getArgumentDims(function, argument.getArgNumber());
+    if (!dims)
+      continue;
+    for (auto [dim, other] : llvm::enumerate(dims.asArrayRef()))
+      if (other == symbol)
+        return {ShapedType::kDynamic, argument, static_cast<int64_t>(dim)};
+  }
+  llvm_unreachable("the symbol comes from an argument of this function");
+}
+
+/// The value that `argument` is bound to at loop entry, or null.
+static Value getLoopInit(BlockArgument argument) {
+  auto loop =
+      dyn_cast_or_null<LoopLikeOpInterface>(argument.getOwner()->getParentOp());
+  OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr;
+  return init ? init->get() : Value();
+}
+
+DimSource rmsnorm::traceSize(OpFoldResult size) {
+  if (std::optional<int64_t> constant = getConstantIntValue(size))
+    return {*constant, Value()};
+  auto value = cast<Value>(size);
+  if (auto dim = value.getDefiningOp<tensor::DimOp>())
+    if (std::optional<int64_t> index = dim.getConstantIndex())
+      return traceDim(dim.getSource(), *index);
+  if (auto dim = value.getDefiningOp<memref::DimOp>())
+    if (std::optional<int64_t> index = dim.getConstantIndex())
+      return traceDim(dim.getSource(), *index);
+  return {ShapedType::kDynamic, value};
+}
+
+DimSource rmsnorm::traceDim(Value value, int64_t dim) {
+  while (true) {
+    auto type = cast<ShapedType>(value.getType());
+    if (dim >= type.getRank())
+      return {ShapedType::kDynamic, value, dim};
+    if (!type.isDynamicDim(dim))
+      return {type.getDimSize(dim), Value()};
+    if (auto argument = dyn_cast<BlockArgument>(value)) {
+      if (Value init = getLoopInit(argument)) {
+        value = init;
+        continue;
+      }
+      auto function = dyn_cast_or_null<FunctionOpInterface>(
+          argument.getOwner()->getParentOp());
+      if (function && argument.getOwner()->isEntryBlock())
+        if (auto dims = getArgumentDims(function, argument.getArgNumber()))
+          if (dim < dims.size())
+            return dims[dim] >= 0 ? DimSource{dims[dim], Value()}
+                                  : getRepresentative(function, dims[dim]);
+      return {ShapedType::kDynamic, value, dim};
+    }
+    Operation *op = value.getDefiningOp();
+    if (auto destination = dyn_cast<DestinationStyleOpInterface>(op)) {
+      value = destination.getTiedOpOperand(cast<OpResult>(value))->get();
+    } else if (isa<tensor::CastOp, memref::CastOp>(op) &&
+               isa<RankedTensorType, MemRefType>(op->getOperand(0).getType())) {
+      value = op->getOperand(0);
+    } else if (auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(op);
+               slice && isa<tensor::ExtractSliceOp, memref::SubViewOp>(op) &&
+               static_cast<int64_t>(slice.getMixedSizes().size()) ==
+                   type.getRank()) {
+      return traceSize(slice.getMixedSizes()[dim]);
+    } else if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
+      return traceSize(empty.getMixedSizes()[dim]);
+    } else {
+      return {ShapedType::kDynamic, value, dim};
+    }
+  }
+}
+
+OpFoldResult rmsnorm::materializeDim(OpBuilder &builder, Location loc,
+                                     DimSource source) {
+  if (source.isStatic())
+    return builder.getIndexAttr(source.size);
+  if (source.dim < 0)
+    return source.value;
+  if (isa<MemRefType>(source.value.getType()))
+    return memref::DimOp::create(builder, loc, source.value, source.dim)
+        .getResult();
+  return tensor::DimOp::create(builder, loc, source.value, source.dim)
+      .getResult();
+}
