@@ -4,12 +4,35 @@
 #include "RMSNorm/Pipelines/Pipelines.h"
 #include "RMSNorm/Transforms/Passes.h"
 
+#include "mlir/Dialect/Bufferization/Transforms/Passes.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
+
+void rmsnorm::buildTensorHalf(OpPassManager &manager) {
+  // First, on plain tensor IR: the oracle binds its arguments the same way.
+  manager.addPass(createBindArguments());
+  manager.addNestedPass<func::FuncOp>(createTileRows());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  manager.addNestedPass<func::FuncOp>(createVectorize());
+  manager.addPass(createCanonicalizerPass());
+  manager.addNestedPass<func::FuncOp>(createFuseReductions());
+  bufferization::OneShotBufferizePassOptions bufferize;
+  bufferize.bufferizeFunctionBoundaries = true;
+  manager.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  // The results must be seen to be arguments before they can be dropped.
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  manager.addNestedPass<func::FuncOp>(createDropResults());
+  manager.addPass(createCanonicalizerPass());
+  manager.addPass(createCSEPass());
+  manager.addNestedPass<func::FuncOp>(createCheckBuffers());
+}
 
 void rmsnorm::buildMemrefHalf(OpPassManager &manager,
                               const MemrefHalfOptions &options) {
@@ -27,6 +50,10 @@ void rmsnorm::buildMemrefHalf(OpPassManager &manager,
 }
 
 void rmsnorm::registerPipelines() {
+  PassPipelineRegistration<>(
+      "rmsnorm-tensor-half",
+      "From norms on tensors to bufferized tile programs on arguments",
+      buildTensorHalf);
   PassPipelineRegistration<MemrefHalfOptions>(
       "rmsnorm-memref-half",
       "From bufferized tile programs to thread-level kernels, for one target",

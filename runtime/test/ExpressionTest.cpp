@@ -56,8 +56,7 @@ protected:
 
   std::string refusal(const Ops &ops) {
     std::string why;
-    const rmsn::Expression &expression = read(ops); // sets arguments
-    EXPECT_FALSE(checkExpression(expression, *arguments, why));
+    EXPECT_FALSE(checkExpression(read(ops), *arguments, why));
     return why;
   }
 
@@ -142,11 +141,12 @@ TEST_F(ExpressionTest, ChecksIndices) {
 }
 
 TEST_F(ExpressionTest, Text) {
-  const rmsn::Expression &expression = read(
-      {size(0, 0), constant(4), op(ExpressionOpcode::CeilDiv), constant(8),
-       multiprocessors(), op(ExpressionOpcode::Mul), op(ExpressionOpcode::Min),
-       constant(-1), op(ExpressionOpcode::Add)});
-  EXPECT_EQ(expressionText(expression, *arguments),
+  EXPECT_EQ(expressionText(
+                read({size(0, 0), constant(4), op(ExpressionOpcode::CeilDiv),
+                      constant(8), multiprocessors(), op(ExpressionOpcode::Mul),
+                      op(ExpressionOpcode::Min), constant(-1),
+                      op(ExpressionOpcode::Add)}),
+                *arguments),
             "min(ceildiv(size(a, 0), 4), 8 * multiprocessors) + (-1)");
 }
 

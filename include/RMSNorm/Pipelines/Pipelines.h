@@ -30,6 +30,10 @@ struct MemrefHalfOptions : PassPipelineOptions<MemrefHalfOptions> {
       llvm::cl::init(16)};
 };
 
+/// From norms on tensors to bufferized tile programs, in public functions that
+/// take all their results as arguments. Knows neither target nor variant.
+void buildTensorHalf(OpPassManager &manager);
+
 /// From bufferized tile programs to thread-level kernels and their launches,
 /// for one target and one variant.
 void buildMemrefHalf(OpPassManager &manager, const MemrefHalfOptions &options);

@@ -4,6 +4,7 @@
 #ifndef RMSNORM_TRANSFORMS_PASSES_H
 #define RMSNORM_TRANSFORMS_PASSES_H
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/Pass/Pass.h"
 

@@ -11,6 +11,175 @@
 include "mlir/Pass/PassBase.td"
 
 //===----------------------------------------------------------------------===//
+// Tensor half: once per module, knows neither target nor schedule
+//===----------------------------------------------------------------------===//
+
+def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
+  let summary = "makes every result of a public function an argument's contents";
+  let description = [{
+    A compiled entry allocates nothing: each tensor that a public function
+    returns must be computed into an argument. A result whose destination is a
+    `tensor.empty` gets a new argument after the others; one whose destination
+    is an argument already is written in place. The function keeps returning the
+    tensors, and bufferization drops them. Runs on untiled tensor IR, so that
+    the oracle sees the same arguments as the kernels.
+
+    Each tensor argument gets
+
+    - `rmsnorm.name`: the user's, else the argument's location name, else its
+      role in the first norm that uses it (`input`, `weight`, `output`,
+      `rstd`), else `arg3`; a new one: the user's `rmsnorm.name` on the
+      result, else its role in the norm that computes it, else `result1`;
+      `_1`, `_2`, ... where two would be equal;
+    - `rmsnorm.role`: `input`, `output` (written, never read) or `inout`;
+    - `rmsnorm.dims`: per dimension its size, or -1-k for shape symbol k. The
+      ops say which dimensions are equal; equal dimensions have one symbol,
+      and a size that is static anywhere is static everywhere;
+    - `bufferization.buffer_layout`: any strides but the last, which is 1 (for
+      ranks 0 and 1 the identity), and `bufferization.writable`.
+
+    Every `tensor.dim` of an argument becomes a constant or the `tensor.dim` of
+    the first argument with that symbol.
+
+    Errors: a returned value that is no tensor, that is an argument or a
+    constant as it is, that no destination-style op computes, or that is
+    returned twice; two results in one argument; dimensions that must be equal
+    and are not; two equal `rmsnorm.name`; a body of several blocks; a call
+    of a public function.
+
+    ```mlir
+    func.func @f(%x: tensor<?x64xf32>, %w: tensor<64xf32>) -> tensor<?x64xf32> {
+      ...
+      %e = tensor.empty(%m) : tensor<?x64xf32>
+      %y = rmsnorm.forward input(%x : ...) weight(%w : ...) output(%e : ...) ...
+      return %y : tensor<?x64xf32>
+    }
+    ->
+    func.func @f(%x: tensor<?x64xf32> {rmsnorm.name = "input", ...},
+                 %w: tensor<64xf32> {rmsnorm.name = "weight", ...},
+                 %out: tensor<?x64xf32> {rmsnorm.dims = array<i64: -1, 64>,
+                   rmsnorm.name = "output", rmsnorm.role = "output", ...})
+        -> tensor<?x64xf32> {
+      %y = rmsnorm.forward input(%x : ...) weight(%w : ...) output(%out : ...) ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def TileRows : Pass<"rmsnorm-tile-rows", "::mlir::func::FuncOp"> {
+  let summary = "one loop over rows for a norm and the row-wise work around it";
+  let description = [{
+    Collects the cluster of ops connected with a norm that work row by row and
+    makes one `scf.forall` over the flattened rows of it: M iterations, the
+    product of the leading dimensions. Each op's own `TilingInterface` gives
+    its implementation for one row; a row that another op of the cluster
+    computes is used directly, nothing is computed twice. A result used
+    outside of the cluster becomes a `shared_outs`.
+
+    An op belongs to the cluster if it is a norm, or a `linalg` op whose
+    iteration space is the rows and at most one more dimension, and each of
+    whose indexing maps has either no row dimension or all of them, in order,
+    as its leading results; it must use rows of the cluster as rows. A `linalg`
+    op that knows no rows (a weight plus one) is repeated in each iteration. A
+    neighbour that looks row-wise and is not is named in a remark.
+
+    An op outside that uses the cluster and feeds it splits it, with a remark.
+
+    Reads of a tensor that also is the destination of a result go through the
+    loop's block argument, so that bufferization sees that an exact in-place
+    update reads each row before it writes it.
+
+    ```mlir
+    %y = scf.forall (%row) in (%m) shared_outs(%out = %dest) -> tensor<?x8x64xf32> {
+      %i:2 = affine.delinearize_index %row into (%b, 8)
+      %x1 = tensor.extract_slice %x[%i#0, %i#1, 0] [1, 1, 64] [1, 1, 1] : ...
+      %o1 = tensor.extract_slice %out[%i#0, %i#1, 0] [1, 1, 64] [1, 1, 1] : ...
+      %y1 = rmsnorm.forward input(%x1 : ...) output(%o1 : ...) eps = 1.0e-5 -> ...
+      scf.forall.in_parallel {
+        tensor.parallel_insert_slice %y1 into %out[%i#0, %i#1, 0] [1, 1, 64] [1, 1, 1] : ...
+      }
+    } {mapping = [#gpu.block<x>]}
+    ```
+
+    The mapping keeps the loop a loop where it has one iteration.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def Vectorize : Pass<"rmsnorm-vectorize", "::mlir::func::FuncOp"> {
+  let summary = "makes the body of a loop over rows a tile program";
+  let description = [{
+    Replaces the ops on tensors of one row by `arith`, `math` and
+    `vector.broadcast` on rank-2 vectors between `rmsnorm.tile_load` and
+    `rmsnorm.tile_store`; a reduction along the row becomes
+    `rmsnorm.row_reduce`. All stores stand at the end of the body. A row size
+    that is not static is 2^30 columns in the types and a `columns` operand.
+
+    `rmsnorm.forward`, with T the input's type, arithmetic in f32:
+
+        gemma   y = round_y(x * rstd * (weight + offset))
+        llama   y = round_y(round_T(x * rstd) * (weight + offset))
+        none    ms = round_T(round_T(sum(round_T(x*x)) / N) + eps)
+                rstd = round_T(rsqrt(ms)), xhat = round_T(x * rstd)
+                y = round_y(round_T(xhat * round_T(weight + offset)))
+
+    The mean is the sum times the f32 nearest to 1/N where N is static (at most
+    1.5 ulp from the exact quotient), and a division where it is not.
+
+    A `linalg` body may hold elementwise `arith` and `math` ops, and use
+    scalars and constants from outside; a reduction must be a single add,
+    mul, maximumf or minimumf of floats with the accumulator. Anything else is
+    an error that names the op.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::rmsnorm::RMSNormDialect",
+                           "::mlir::tensor::TensorDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def FuseReductions : Pass<"rmsnorm-fuse-reductions", "::mlir::func::FuncOp"> {
+  let summary = "merges row reductions that can share a traversal";
+  let description = [{
+    Reductions of one loop body with the same shape and `columns`, none of
+    which depends on another, become one `rmsnorm.row_reduce`: one traversal of
+    the row, one tree of shuffles, one barrier. Each joins the earliest it can,
+    so two norms of one input take one traversal and a norm of a norm two. An
+    input reduced twice in the same way is reduced once; results without a use
+    are dropped.
+  }];
+  let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
+}
+
+def DropResults : Pass<"rmsnorm-drop-results", "::mlir::func::FuncOp"> {
+  let summary = "drops results that are arguments";
+  let description = [{
+    After bufferization a public function returns buffers that the caller gave
+    it. Upstream's `drop-equivalent-buffer-results` does the same for private
+    functions only, as it has to see all callers; a compiled entry has none in
+    its module.
+  }];
+}
+
+def CheckBuffers : Pass<"rmsnorm-check-buffers", "::mlir::func::FuncOp"> {
+  let summary = "makes sure that bufferization allocated and copied nothing";
+  let description = [{
+    The last step of the tensor half: an entry is loops over rows on its
+    arguments. A `memref.alloc`, `memref.alloca` or `memref.copy`, a tensor, a
+    returned value, a `linalg` or operator-level op that is no part of a loop
+    over rows, and a tile that is not a whole row of a buffer are errors that
+    say which value is to blame.
+  }];
+}
+
+//===----------------------------------------------------------------------===//
 // Memref half: once per target and variant
 //===----------------------------------------------------------------------===//
 

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- BindArguments.cpp - rmsnorm-bind-arguments ------------------------===//
+
+#include "RowCluster.h"
+#include "ShapeSymbols.h"
+
+#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/CallInterfaces.h"
+#include "llvm/ADT/StringSet.h"
+
+namespace mlir::rmsnorm {
+#define GEN_PASS_DEF_BINDARGUMENTS
+#include "RMSNorm/Transforms/Passes.h.inc"
+} // namespace mlir::rmsnorm
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+using bufferization::BufferizationDialect;
+
+/// What `operand` is to the norm that owns it, or empty.
+static StringRef getRole(OpOperand &operand) {
+  auto find = [&](auto norm, ArrayRef<StringLiteral> roles) -> StringRef {
+    for (auto [index, role] : llvm::enumerate(roles)) {
+      auto [start, length] = norm.getODSOperandIndexAndLength(index);
+      if (length == 1 && start == operand.getOperandNumber())
+        return role;
+    }
+    return "";
+  };
+  if (auto norm = dyn_cast<ForwardOp>(operand.getOwner()))
+    return find(norm, {"input", "weight", "output", "rstd"});
+  if (auto norm = dyn_cast<BackwardOp>(operand.getOwner()))
+    return find(norm, {"dy", "input", "weight", "rstd", "dx", "dweight"});
+  return "";
+}
+
+namespace {
+/// Rewrites one public function.
+class FunctionBinder {
+public:
+  explicit FunctionBinder(func::FuncOp function)
+      : function(function), builder(function.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult bindResult(OpOperand &returned);
+  FailureOr<OpOperand *> findDestination(OpOperand &returned);
+  LogicalResult addArgument(OpOperand &returned, OpOperand &destination);
+  FailureOr<SmallVector<std::string>> chooseNames();
+  void setAttributes(ArrayRef<std::string> names);
+  void replaceDims();
+
+  func::FuncOp function;
+  OpBuilder builder;
+  Operation *terminator = nullptr;
+  ShapeSymbols symbols;
+  /// The result that is computed into an argument.
+  llvm::DenseMap<Value, unsigned> boundResults;
+  /// Names for arguments that this pass made, before they are made unique.
+  llvm::DenseMap<Value, std::string> newNames;
+};
+} // namespace
+
+/// Follows a returned value to the operand through which its destination, an
+/// argument or a tensor.empty, enters.
+FailureOr<OpOperand *> FunctionBinder::findDestination(OpOperand &returned) {
+  unsigned number = returned.getOperandNumber();
+  OpOperand *use = &returned;
+  while (true) {
+    Value value = use->get();
+    Operation *op = value.getDefiningOp();
+    bool isRoot = isa<BlockArgument>(value) || isa<tensor::EmptyOp>(op);
+    if (isRoot && use != &returned)
+      return use;
+    auto destination = dyn_cast_or_null<DestinationStyleOpInterface>(op);
+    if (isRoot || !destination) {
+      InFlightDiagnostic error = terminator->emitOpError("expected result #")
+                                 << number
+                                 << " to be computed into a destination, got ";
+      if (auto argument = dyn_cast<BlockArgument>(value))
+        return error << "argument #" << argument.getArgNumber() << " as it is";
+      return error << "a value of '" << op->getName() << "'";
+    }
+    if (use != &returned && !value.hasOneUse()) {
+      // Another result is what the destination holds: compute into a new one.
+      bool isReturned = llvm::any_of(value.getUsers(), [&](Operation *user) {
+        return user == terminator;
+      });
+      if (isReturned && !isInitRead(*use)) {
+        builder.setInsertionPoint(use->getOwner());
+        auto type = cast<RankedTensorType>(value.getType());
+        SmallVector<OpFoldResult> sizes =
+            tensor::getMixedSizes(builder, value.getLoc(), value);
+        auto empty = tensor::EmptyOp::create(builder, value.getLoc(), sizes,
+                                             type.getElementType());
+        if (failed(symbols.uniteShapes(op, empty, value, type.getRank())))
+          return failure();
+        use->set(empty);
+        return use;
+      }
+      // A fill serves one destination.
+      if (isa<linalg::FillOp>(op)) {
+        builder.setInsertionPoint(op);
+        destination = cast<DestinationStyleOpInterface>(builder.clone(*op));
+        use->set(destination->getResult(0));
+        value = use->get();
+      }
+    }
+    use = destination.getTiedOpOperand(cast<OpResult>(value));
+  }
+}
+
+LogicalResult FunctionBinder::addArgument(OpOperand &returned,
+                                          OpOperand &destination) {
+  unsigned number = returned.getOperandNumber();
+  Value empty = destination.get();
+  unsigned index = function.getNumArguments();
+  if (failed(function.insertArgument(index, empty.getType(),
+                                     DictionaryAttr::get(function.getContext()),
+                                     empty.getLoc())))
+    return failure();
+  BlockArgument argument = function.getArgument(index);
+  if (failed(symbols.uniteShapes(destination.getOwner(), argument, empty,
+                                 cast<ShapedType>(empty.getType()).getRank())))
+    return failure();
+  destination.set(argument);
+
+  std::string &name = newNames[argument];
+  name = ("result" + Twine(number)).str();
+  auto result = cast<OpResult>(returned.get());
+  StringRef role = getRole(*cast<DestinationStyleOpInterface>(result.getOwner())
+                                .getTiedOpOperand(result));
+  if (!role.empty())
+    name = role.str();
+  return success();
+}
+
+LogicalResult FunctionBinder::bindResult(OpOperand &returned) {
+  unsigned number = returned.getOperandNumber();
+  if (!isa<RankedTensorType>(returned.get().getType()))
+    return terminator->emitOpError("expected result #")
+           << number << " to be a ranked tensor, got "
+           << returned.get().getType();
+  for (OpOperand &other : terminator->getOpOperands())
+    if (other.getOperandNumber() < number && other.get() == returned.get())
+      return terminator->emitOpError("expected each value to be returned "
+                                     "once, got results #")
+             << other.getOperandNumber() << " and #" << number << " the same";
+  FailureOr<OpOperand *> destination = findDestination(returned);
+  if (failed(destination))
+    return failure();
+  if (isa<OpResult>((*destination)->get()) &&
+      failed(addArgument(returned, **destination)))
+    return failure();
+  Value argument = (*destination)->get();
+  auto [it, inserted] = boundResults.try_emplace(argument, number);
+  if (!inserted)
+    return terminator->emitOpError("expected a destination for each result, "
+                                   "got argument #")
+           << cast<BlockArgument>(argument).getArgNumber() << " for results #"
+           << it->second << " and #" << number;
+  if (Attribute name =
+          function.getResultAttr(number, RMSNormDialect::kNameAttrName)) {
+    function.setArgAttr(cast<BlockArgument>(argument).getArgNumber(),
+                        RMSNormDialect::kNameAttrName, name);
+    function.removeResultAttr(
+        number,
+        StringAttr::get(function.getContext(), RMSNormDialect::kNameAttrName));
+  }
+  return success();
+}
+
+static bool isBefore(OpOperand &a, OpOperand &b) {
+  return a.getOwner() == b.getOwner()
+             ? a.getOperandNumber() < b.getOperandNumber()
+             : a.getOwner()->isBeforeInBlock(b.getOwner());
+}
+
+FailureOr<SmallVector<std::string>> FunctionBinder::chooseNames() {
+  SmallVector<std::string> names(function.getNumArguments());
+  llvm::StringSet<> taken;
+  // The user's names are kept, so they come first.
+  for (unsigned i = 0; i < names.size(); ++i) {
+    Attribute attr = function.getArgAttr(i, RMSNormDialect::kNameAttrName);
+    if (!attr)
+      continue;
+    auto name = dyn_cast<StringAttr>(attr);
+    if (!name || name.empty())
+      return function.emitOpError("expected 'rmsnorm.name' of argument #")
+             << i << " to be a non-empty string, got " << attr;
+    if (!taken.insert(name).second)
+      return function.emitOpError("expected arguments with different names, "
+                                  "got '")
+             << name.getValue() << "' twice";
+    names[i] = name.str();
+  }
+  for (BlockArgument argument : function.getArguments()) {
+    unsigned i = argument.getArgNumber();
+    if (!names[i].empty())
+      continue;
+    std::string name = newNames.lookup(argument);
+    if (auto loc = dyn_cast<NameLoc>(argument.getLoc()); loc && name.empty())
+      name = loc.getName().str();
+    if (name.empty()) {
+      OpOperand *first = nullptr;
+      for (OpOperand &use : argument.getUses())
+        if (use.getOwner()->getBlock() == &function.front() &&
+            !getRole(use).empty() && (!first || isBefore(use, *first)))
+          first = &use;
+      name = first ? getRole(*first).str() : ("arg" + Twine(i)).str();
+    }
+    names[i] = name;
+    for (unsigned suffix = 1; !taken.insert(names[i]).second; ++suffix)
+      names[i] = (name + "_" + Twine(suffix)).str();
+  }
+  return names;
+}
+
+/// Whether anything but the size of `argument` is read.
+static bool isRead(BlockArgument argument) {
+  return llvm::any_of(argument.getUses(), [](OpOperand &use) {
+    if (isa<tensor::DimOp>(use.getOwner()))
+      return false;
+    auto op = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+    return !op || !op.isDpsInit(&use) || isInitRead(use);
+  });
+}
+
+void FunctionBinder::setAttributes(ArrayRef<std::string> names) {
+  llvm::DenseMap<unsigned, int64_t> symbolNumbers;
+  for (BlockArgument argument : function.getArguments()) {
+    auto type = dyn_cast<RankedTensorType>(argument.getType());
+    if (!type)
+      continue;
+    SmallVector<int64_t> dims;
+    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+      unsigned classNumber = symbols.getClass(argument, dim);
+      if (std::optional<int64_t> size = symbols.getStaticSize(classNumber)) {
+        dims.push_back(*size);
+        continue;
+      }
+      int64_t next = -1 - static_cast<int64_t>(symbolNumbers.size());
+      dims.push_back(
+          symbolNumbers.try_emplace(classNumber, next).first->second);
+    }
+    bool written = boundResults.count(argument);
+    StringRef role =
+        !written ? "input" : (isRead(argument) ? "inout" : "output");
+    Attribute layout =
+        AffineMapAttr::get(builder.getMultiDimIdentityMap(type.getRank()));
+    if (type.getRank() > 1) {
+      SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
+      strides.back() = 1;
+      layout = StridedLayoutAttr::get(function.getContext(), 0, strides);
+    }
+    unsigned i = argument.getArgNumber();
+    auto set = [&](StringRef name, Attribute attr) {
+      function.setArgAttr(i, name, attr);
+    };
+    set(RMSNormDialect::kNameAttrName, builder.getStringAttr(names[i]));
+    set(RMSNormDialect::kRoleAttrName, builder.getStringAttr(role));
+    set(RMSNormDialect::kDimsAttrName, builder.getDenseI64ArrayAttr(dims));
+    set(BufferizationDialect::kBufferLayoutAttrName, layout);
+    set(BufferizationDialect::kWritableAttrName, builder.getBoolAttr(written));
+  }
+}
+
+/// A size that is asked for in several ways becomes one value.
+void FunctionBinder::replaceDims() {
+  llvm::DenseMap<unsigned, std::pair<Value, int64_t>> representatives;
+  for (BlockArgument argument : function.getArguments())
+    if (auto type = dyn_cast<RankedTensorType>(argument.getType()))
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        representatives.try_emplace(symbols.getClass(argument, dim), argument,
+                                    dim);
+  llvm::DenseMap<unsigned, Value> sizes;
+  SmallVector<tensor::DimOp> dimOps;
+  function.walk([&](tensor::DimOp op) { dimOps.push_back(op); });
+  for (tensor::DimOp op : dimOps) {
+    std::optional<int64_t> index = op.getConstantIndex();
+    auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
+    if (!index || !type || *index >= type.getRank())
+      continue;
+    unsigned classNumber = symbols.getClass(op.getSource(), *index);
+    auto it = representatives.find(classNumber);
+    std::optional<int64_t> size = symbols.getStaticSize(classNumber);
+    if (!size && it == representatives.end())
+      continue;
+    Value &value = sizes[classNumber];
+    builder.setInsertionPointToStart(&function.front());
+    if (!value && size)
+      value = arith::ConstantIndexOp::create(builder, op.getLoc(), *size);
+    else if (!value)
+      value = tensor::DimOp::create(builder, op.getLoc(), it->second.first,
+                                    it->second.second);
+    op.replaceAllUsesWith(value);
+    op.erase();
+  }
+}
+
+LogicalResult FunctionBinder::run() {
+  if (!function.getBody().hasOneBlock())
+    return function.emitOpError("expected a body of one block, got ")
+           << function.getBody().getBlocks().size();
+  terminator = function.front().getTerminator();
+  FailureOr<ShapeSymbols> computed = ShapeSymbols::compute(function);
+  if (failed(computed))
+    return failure();
+  symbols = std::move(*computed);
+  for (OpOperand &returned : terminator->getOpOperands())
+    if (failed(bindResult(returned)))
+      return failure();
+  FailureOr<SmallVector<std::string>> names = chooseNames();
+  if (failed(names))
+    return failure();
+  setAttributes(*names);
+  replaceDims();
+  // Destinations that no result needs any more.
+  for (Operation &op : llvm::make_early_inc_range(
+           llvm::reverse(function.front().getOperations())))
+    if (isa<tensor::EmptyOp, tensor::DimOp, linalg::FillOp>(op) &&
+        op.use_empty())
+      op.erase();
+  return success();
+}
+
+namespace {
+struct BindArguments final : rmsnorm::impl::BindArgumentsBase<BindArguments> {
+  using BindArgumentsBase::BindArgumentsBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    WalkResult calls = module.walk([&](CallOpInterface call) {
+      auto callee = dyn_cast_or_null<func::FuncOp>(call.resolveCallable());
+      if (!callee || !callee.isPublic() || callee.isDeclaration())
+        return WalkResult::advance();
+      call->emitOpError("expected a public function not to be called in its "
+                        "own module, got '")
+          << callee.getName() << "'";
+      return WalkResult::interrupt();
+    });
+    if (calls.wasInterrupted())
+      return signalPassFailure();
+    for (auto function : module.getOps<func::FuncOp>())
+      if (function.isPublic() && !function.isDeclaration() &&
+          failed(FunctionBinder(function).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- CheckBuffers.cpp - rmsnorm-check-buffers --------------------------===//
+
+#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Transforms/Passes.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+namespace mlir::rmsnorm {
+#define GEN_PASS_DEF_CHECKBUFFERS
+#include "RMSNorm/Transforms/Passes.h.inc"
+} // namespace mlir::rmsnorm
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// "argument 'weight'" or "a new memref<...>".
+static std::string describe(Value buffer, func::FuncOp function) {
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+    buffer = view.getViewSource();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  if (!argument || argument.getOwner() != &function.front()) {
+    stream << "a new " << buffer.getType();
+    return text;
+  }
+  unsigned number = argument.getArgNumber();
+  if (auto name = function.getArgAttrOfType<StringAttr>(
+          number, RMSNormDialect::kNameAttrName))
+    stream << "argument '" << name.getValue() << "'";
+  else
+    stream << "argument #" << number;
+  return text;
+}
+
+/// A tile must be rows of a buffer that exists outside of the loop.
+template <typename OpTy> static LogicalResult checkTile(OpTy op) {
+  Operation *base = op.getBase().getDefiningOp();
+  auto loop = op->template getParentOfType<scf::ForallOp>();
+  if (!base || !loop || !loop->isAncestor(base))
+    return success();
+  return op.emitOpError("expected a tile of whole rows of a buffer, got one of "
+                        "the result of '")
+         << base->getName() << "'";
+}
+
+static LogicalResult check(Operation *op, func::FuncOp function) {
+  if (isa<memref::AllocOp, memref::AllocaOp>(op))
+    return op->emitOpError("expected every tensor to have a buffer among the "
+                           "arguments, got an allocation of ")
+           << op->getResult(0).getType()
+           << "; is a value used outside of the loop over rows, or read after "
+              "its destination is written?";
+  if (auto copy = dyn_cast<memref::CopyOp>(op))
+    return copy.emitOpError("expected no copy, got one of ")
+           << describe(copy.getSource(), function) << " to "
+           << describe(copy.getTarget(), function)
+           << "; is it read after another result is written to it?";
+  if (isa<linalg::LinalgOp, ForwardOp, BackwardOp>(op))
+    return op->emitOpError(
+        "expected to be part of a loop over rows, which needs a norm whose "
+        "rows it uses or computes (see the remarks of rmsnorm-tile-rows)");
+  for (Value result : op->getResults())
+    if (isa<TensorType>(result.getType()))
+      return op->emitOpError("expected no tensors, got ") << result.getType();
+  if (isa<func::ReturnOp>(op) && op->getNumOperands() > 0)
+    return op->emitOpError("expected results to be written to arguments, got "
+                           "a returned ")
+           << op->getOperand(0).getType();
+  if (auto load = dyn_cast<TileLoadOp>(op))
+    return checkTile(load);
+  if (auto store = dyn_cast<TileStoreOp>(op))
+    return checkTile(store);
+  bool isHost = op->getParentOp() == function;
+  if (isHost && !isa<scf::ForallOp, func::ReturnOp>(op) &&
+      !isMemoryEffectFree(op))
+    return op->emitOpError("expected a public function to hold nothing but "
+                           "loops over rows and index arithmetic");
+  return success();
+}
+
+namespace {
+struct CheckBuffers final : rmsnorm::impl::CheckBuffersBase<CheckBuffers> {
+  using CheckBuffersBase::CheckBuffersBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!function.isPublic() || function.isDeclaration())
+      return;
+    // All of them: what is wrong first may follow from what is wrong later.
+    bool failedAny = false;
+    function.walk([&](Operation *op) {
+      if (op != function && failed(check(op, function)))
+        failedAny = true;
+    });
+    if (failedAny)
+      signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,335 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RowCluster.cpp - the ops around a norm that work row by row -------===//
+
+#include "RowCluster.h"
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "llvm/ADT/DenseSet.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+bool rmsnorm::isInitRead(OpOperand &init) {
+  if (auto op = dyn_cast<linalg::LinalgOp>(init.getOwner()))
+    return op.payloadUsesValueFromOperand(&init);
+  return !isa<ForwardOp, BackwardOp>(init.getOwner());
+}
+
+//===----------------------------------------------------------------------===//
+// One op
+//===----------------------------------------------------------------------===//
+
+static bool usesAny(AffineMap map, unsigned numDims) {
+  for (unsigned dim = 0; dim < numDims; ++dim)
+    if (map.isFunctionOfDim(dim))
+      return true;
+  return false;
+}
+
+/// Whether the leading results of `map` are the first `rowDims` dimensions and
+/// no other result uses those.
+static bool isRowMap(AffineMap map, unsigned rowDims) {
+  if (map.getNumResults() < rowDims)
+    return false;
+  for (unsigned dim = 0; dim < rowDims; ++dim)
+    if (map.getResult(dim) != getAffineDimExpr(dim, map.getContext()))
+      return false;
+  for (AffineExpr expr : map.getResults().drop_front(rowDims))
+    for (unsigned dim = 0; dim < rowDims; ++dim)
+      if (expr.isFunctionOfDim(dim))
+        return false;
+  return true;
+}
+
+/// Whether `exprs` index nothing or the columns: dimension `rowDims`, or 0.
+static bool isColumnIndex(ArrayRef<AffineExpr> exprs, unsigned rowDims) {
+  if (exprs.empty())
+    return true;
+  if (exprs.size() > 1)
+    return false;
+  auto constant = dyn_cast<AffineConstantExpr>(exprs.front());
+  return (constant && constant.getValue() == 0) ||
+         exprs.front() == getAffineDimExpr(rowDims, exprs.front().getContext());
+}
+
+static SmallVector<int64_t> getRowSizes(Operation *op, unsigned rowDims) {
+  if (auto norm = dyn_cast<ForwardOp>(op)) {
+    auto type = cast<ShapedType>(norm.getInput().getType());
+    return SmallVector<int64_t>(type.getShape().take_front(rowDims));
+  }
+  SmallVector<int64_t> ranges =
+      cast<linalg::LinalgOp>(op).getStaticLoopRanges();
+  ranges.resize(rowDims);
+  return ranges;
+}
+
+static std::string formatSizes(ArrayRef<int64_t> sizes) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  llvm::interleave(
+      sizes, stream,
+      [&](int64_t size) {
+        if (ShapedType::isDynamic(size))
+          stream << "?";
+        else
+          stream << size;
+      },
+      "x");
+  return sizes.empty() ? "one" : text;
+}
+
+/// Why `op` does not work row by row; empty if it does.
+static std::string whyNotRowWise(Operation *op, const RowCluster &cluster) {
+  unsigned rowDims = cluster.rowDims;
+  if (auto norm = dyn_cast<ForwardOp>(op)) {
+    int64_t rank = cast<ShapedType>(norm.getInput().getType()).getRank();
+    if (rank - 1 != cluster.rowDims)
+      return llvm::formatv("it has {0} row dimensions", rank - 1);
+  } else {
+    auto linalgOp = cast<linalg::LinalgOp>(op);
+    if (!linalgOp.hasPureTensorSemantics())
+      return "it is not on tensors";
+    unsigned loops = linalgOp.getNumLoops();
+    if (loops != rowDims && loops != rowDims + 1)
+      return llvm::formatv("it has {0} loops", loops);
+    SmallVector<utils::IteratorType> iterators =
+        linalgOp.getIteratorTypesArray();
+    for (unsigned dim = 0; dim < rowDims; ++dim)
+      if (iterators[dim] != utils::IteratorType::parallel)
+        return "it combines rows";
+    for (OpOperand &operand : op->getOpOperands()) {
+      AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
+      bool hasRows = isRowMap(map, rowDims);
+      bool isInit = linalgOp.isDpsInit(&operand);
+      unsigned drop = hasRows ? rowDims : 0;
+      if ((!hasRows && (isInit || usesAny(map, rowDims))) ||
+          !isColumnIndex(map.getResults().drop_front(drop), rowDims))
+        return llvm::formatv(
+            "its operand #{0} does not have the rows as its leading dimensions",
+            operand.getOperandNumber());
+    }
+  }
+  SmallVector<int64_t> sizes = getRowSizes(op, rowDims);
+  for (auto [size, other] : llvm::zip(sizes, cluster.rowSizes))
+    if (!ShapedType::isDynamic(size) && !ShapedType::isDynamic(other) &&
+        size != other)
+      return llvm::formatv("its rows are {0}, not {1}", formatSizes(sizes),
+                           formatSizes(cluster.rowSizes));
+  return "";
+}
+
+/// Whether an iteration needs of the operand just the row it works on.
+static bool usesRow(OpOperand &use, unsigned rowDims) {
+  if (rowDims == 0)
+    return true;
+  if (auto norm = dyn_cast<ForwardOp>(use.getOwner()))
+    return use.get() != norm.getWeight();
+  auto op = cast<linalg::LinalgOp>(use.getOwner());
+  return isRowMap(op.getMatchingIndexingMap(&use), rowDims);
+}
+
+static bool isCandidate(Operation *op) {
+  return isa<ForwardOp, linalg::LinalgOp>(op) && isa<TilingInterface>(op) &&
+         op->getNumResults() > 0;
+}
+
+/// Whether `op` computes something of its own, the same for all rows.
+static bool isUniform(Operation *op, const RowCluster &cluster) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && linalgOp.hasPureTensorSemantics() &&
+         linalgOp.getNumLoops() == linalgOp.getNumParallelLoops() &&
+         linalgOp.getNumLoops() <= 1 &&
+         llvm::none_of(op->getOperands(), [&](Value operand) {
+           return cluster.members.contains(operand.getDefiningOp());
+         });
+}
+
+//===----------------------------------------------------------------------===//
+// The cluster
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// How an op touches a cluster.
+struct Contact {
+  bool exists = false;
+  /// A row computed by one side is used by the other as that row.
+  bool byRow = true;
+};
+} // namespace
+
+/// Whether `operand` is an input whose rows come from outside of the cluster.
+static bool readsOutsideRow(OpOperand &operand, const RowCluster &cluster) {
+  auto op = cast<DestinationStyleOpInterface>(operand.getOwner());
+  auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+  Operation *definition = operand.get().getDefiningOp();
+  return type && type.getRank() > 0 && !op.isDpsInit(&operand) &&
+         !(definition && definition->hasTrait<OpTrait::ConstantLike>()) &&
+         !cluster.members.contains(definition) &&
+         usesRow(operand, cluster.rowDims);
+}
+
+static Contact getContact(Operation *op, const RowCluster &cluster) {
+  Contact contact;
+  for (OpOperand &operand : op->getOpOperands()) {
+    if (cluster.members.contains(operand.get().getDefiningOp())) {
+      contact.exists = true;
+      contact.byRow &= usesRow(operand, cluster.rowDims);
+    } else if (readsOutsideRow(operand, cluster)) {
+      // Two readers of the same rows read them once.
+      contact.exists |=
+          llvm::any_of(operand.get().getUses(), [&](OpOperand &other) {
+            return cluster.members.contains(other.getOwner()) &&
+                   readsOutsideRow(other, cluster);
+          });
+    }
+  }
+  for (OpOperand &use : op->getUses())
+    if (cluster.members.contains(use.getOwner())) {
+      contact.exists = true;
+      contact.byRow &= usesRow(use, cluster.rowDims);
+    }
+  return contact;
+}
+
+/// All operations of `op` and its regions use these values.
+template <typename Callback>
+static bool anyOperand(Operation *op, Callback callback) {
+  return op
+      ->walk([&](Operation *nested) {
+        return WalkResult(
+            failure(llvm::any_of(nested->getOperands(), [&](Value operand) {
+              Operation *definition = operand.getDefiningOp();
+              return definition && callback(definition);
+            })));
+      })
+      .wasInterrupted();
+}
+
+static bool containsNorm(const llvm::SetVector<Operation *> &ops) {
+  return llvm::any_of(ops, [](Operation *op) { return isa<ForwardOp>(op); });
+}
+
+/// Finds the ops outside that use the cluster. If one of them feeds it, drops
+/// the part of the cluster before or behind it, the one without a norm if
+/// possible, and returns true.
+static bool splitOnce(RowCluster &cluster, Block *block) {
+  llvm::DenseSet<Operation *> outside;
+  llvm::SetVector<Operation *> before, behind;
+  Operation *splitter = nullptr;
+  for (Operation &op : *block) {
+    bool followsOutside = anyOperand(&op, [&](Operation *definition) {
+      if (!outside.contains(definition))
+        return false;
+      if (!splitter && cluster.members.contains(&op))
+        splitter = definition;
+      return true;
+    });
+    if (cluster.members.contains(&op)) {
+      bool isBehind =
+          followsOutside || anyOperand(&op, [&](Operation *definition) {
+            return behind.contains(definition);
+          });
+      (isBehind ? behind : before).insert(&op);
+      continue;
+    }
+    if (followsOutside || anyOperand(&op, [&](Operation *definition) {
+          return cluster.members.contains(definition);
+        })) {
+      outside.insert(&op);
+      cluster.uniforms.remove(&op);
+    }
+  }
+  if (behind.empty())
+    return false;
+  splitter->emitRemark("uses the rows of a norm's cluster and feeds it; the "
+                       "cluster is split here");
+  cluster.members = containsNorm(before) ? before : behind;
+  return true;
+}
+
+static void addMember(RowCluster &cluster, Operation *op) {
+  cluster.members.insert(op);
+  SmallVector<int64_t> sizes = getRowSizes(op, cluster.rowDims);
+  for (auto [size, other] : llvm::zip(cluster.rowSizes, sizes))
+    if (ShapedType::isDynamic(size))
+      size = other;
+}
+
+static void collectUniforms(RowCluster &cluster, Block *block,
+                            const llvm::SetVector<Operation *> &taken) {
+  for (Operation &op : llvm::reverse(*block)) {
+    if (cluster.members.contains(&op) || taken.contains(&op) ||
+        !isUniform(&op, cluster))
+      continue;
+    if (llvm::any_of(op.getUsers(), [&](Operation *user) {
+          return cluster.members.contains(user) ||
+                 cluster.uniforms.contains(user);
+        }))
+      cluster.uniforms.insert(&op);
+  }
+}
+
+RowCluster RowCluster::grow(Operation *norm,
+                            const llvm::SetVector<Operation *> &taken) {
+  RowCluster cluster;
+  Block *block = norm->getBlock();
+  cluster.rowDims =
+      cast<ShapedType>(cast<ForwardOp>(norm).getInput().getType()).getRank() -
+      1;
+  cluster.rowSizes = getRowSizes(norm, cluster.rowDims);
+  addMember(cluster, norm);
+  for (bool changed = true; changed;) {
+    changed = false;
+    for (Operation &op : *block) {
+      if (cluster.members.contains(&op) || taken.contains(&op) ||
+          !isCandidate(&op))
+        continue;
+      Contact contact = getContact(&op, cluster);
+      if (!contact.exists || !contact.byRow ||
+          !whyNotRowWise(&op, cluster).empty())
+        continue;
+      addMember(cluster, &op);
+      changed = true;
+    }
+  }
+  collectUniforms(cluster, block, taken);
+  // Near misses.
+  for (Operation &op : *block) {
+    if (cluster.members.contains(&op) || cluster.uniforms.contains(&op) ||
+        taken.contains(&op) || !isCandidate(&op))
+      continue;
+    Contact contact = getContact(&op, cluster);
+    if (!contact.exists)
+      continue;
+    std::string reason = whyNotRowWise(&op, cluster);
+    if (reason.empty())
+      reason = "it uses rows as columns";
+    op.emitRemark("not tiled with the norm next to it: ") << reason;
+  }
+  while (splitOnce(cluster, block)) {
+  }
+  return cluster;
+}
+
+SmallVector<Operation *> RowCluster::getOpsInOrder() const {
+  SmallVector<Operation *> ops(members.begin(), members.end());
+  ops.append(uniforms.begin(), uniforms.end());
+  llvm::sort(ops,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return ops;
+}
+
+SmallVector<Operation *> RowCluster::getFollowers() const {
+  Operation *last = getOpsInOrder().back();
+  llvm::SetVector<Operation *> followers;
+  for (Operation *op = &members.front()->getBlock()->front(); op && op != last;
+       op = op->getNextNode())
+    if (!members.contains(op) && anyOperand(op, [&](Operation *definition) {
+          return members.contains(definition) || followers.contains(definition);
+        }))
+      followers.insert(op);
+  return followers.takeVector();
+}

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- TileRows.cpp - rmsnorm-tile-rows ----------------------------------===//
+
+#include "RowCluster.h"
+
+#include "RMSNorm/IR/DimTrace.h"
+#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Transforms/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Transforms/CSE.h"
+
+namespace mlir::rmsnorm {
+#define GEN_PASS_DEF_TILEROWS
+#include "RMSNorm/Transforms/Passes.h.inc"
+} // namespace mlir::rmsnorm
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// Asks the destinations, not the results, for their sizes: results are about
+/// to disappear, and a use of a size is no use of the value.
+static void redirectDims(Operation *root) {
+  SmallVector<tensor::DimOp> dims;
+  root->walk([&](tensor::DimOp op) { dims.push_back(op); });
+  OpBuilder builder(root->getContext());
+  for (tensor::DimOp op : dims) {
+    DimSource source = traceSize(op.getResult());
+    if (source.value == op.getSource() || source.value == op.getResult())
+      continue;
+    builder.setInsertionPoint(op);
+    Value size = getValueOrCreateConstantIndexOp(
+        builder, op.getLoc(), materializeDim(builder, op.getLoc(), source));
+    op.replaceAllUsesWith(size);
+    op.erase();
+  }
+}
+
+namespace {
+/// Makes one scf.forall of a cluster.
+class RowTiler {
+public:
+  RowTiler(RewriterBase &rewriter, RowCluster &cluster)
+      : rewriter(rewriter), cluster(cluster), ops(cluster.getOpsInOrder()),
+        followers(cluster.getFollowers()) {}
+
+  LogicalResult run();
+
+private:
+  struct Output {
+    OpResult result;
+    Value destination;
+  };
+
+  void collectOutputs();
+  void createLoop();
+  LogicalResult tile(TilingInterface op);
+  Value getTiledOperand(OpOperand &operand, Value tiled);
+  Value getBlockArgument(Value destination, OpResult result = {});
+  void repeat(Operation *op);
+  OpFoldResult getColumns(Operation *op);
+  void createTerminator();
+
+  RewriterBase &rewriter;
+  RowCluster &cluster;
+  SmallVector<Operation *> ops;
+  SmallVector<Operation *> followers;
+  SmallVector<Output> outputs;
+  scf::ForallOp loop;
+  /// Row index per leading dimension.
+  SmallVector<OpFoldResult> indices;
+  /// The value of one iteration for each value of the cluster.
+  IRMapping values;
+};
+} // namespace
+
+void RowTiler::collectOutputs() {
+  for (Operation *op : ops) {
+    if (!cluster.members.contains(op))
+      continue;
+    for (OpResult result : op->getResults()) {
+      if (llvm::all_of(result.getUsers(), [&](Operation *user) {
+            return cluster.members.contains(user);
+          }))
+        continue;
+      Value destination = result;
+      while (Operation *definition = destination.getDefiningOp()) {
+        if (!cluster.members.contains(definition))
+          break;
+        destination = cast<DestinationStyleOpInterface>(definition)
+                          .getTiedOpOperand(cast<OpResult>(destination))
+                          ->get();
+      }
+      outputs.push_back({result, destination});
+    }
+  }
+}
+
+/// The product of the sizes, which may be static, dynamic or none.
+static OpFoldResult multiply(OpBuilder &builder, Location loc,
+                             ArrayRef<OpFoldResult> sizes) {
+  int64_t constant = 1;
+  Value product;
+  for (OpFoldResult size : sizes) {
+    if (std::optional<int64_t> value = getConstantIntValue(size))
+      constant *= *value;
+    else if (product)
+      product = arith::MulIOp::create(builder, loc, product, cast<Value>(size));
+    else
+      product = cast<Value>(size);
+  }
+  if (!product || constant == 0)
+    return builder.getIndexAttr(constant);
+  if (constant == 1)
+    return product;
+  Value factor = arith::ConstantIndexOp::create(builder, loc, constant);
+  return arith::MulIOp::create(builder, loc, product, factor).getResult();
+}
+
+void RowTiler::createLoop() {
+  Operation *norm =
+      *llvm::find_if(ops, [](Operation *op) { return isa<ForwardOp>(op); });
+  Location loc = norm->getLoc();
+  rewriter.setInsertionPoint(ops.back());
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t dim = 0; dim < cluster.rowDims; ++dim) {
+    int64_t size = cluster.rowSizes[dim];
+    sizes.push_back(
+        ShapedType::isDynamic(size)
+            ? materializeDim(rewriter, loc, traceDim(norm->getResult(0), dim))
+            : rewriter.getIndexAttr(size));
+  }
+  OpFoldResult count = multiply(rewriter, loc, sizes);
+  auto mapping = rewriter.getArrayAttr(gpu::GPUBlockMappingAttr::get(
+      rewriter.getContext(), gpu::MappingId::DimX));
+  SmallVector<Value> destinations;
+  for (const Output &output : outputs)
+    destinations.push_back(output.destination);
+  loop = scf::ForallOp::create(rewriter, loc, ArrayRef(count), destinations,
+                               mapping);
+  rewriter.setInsertionPoint(loop.getTerminator());
+  Value row = loop.getInductionVar(0);
+  if (sizes.size() == 1)
+    indices.push_back(row);
+  if (sizes.size() > 1) {
+    // Without rows there is no iteration, but a size of 0 is no basis.
+    for (OpFoldResult &size : sizes)
+      if (isZeroInteger(size))
+        size = rewriter.getIndexAttr(1);
+    for (Value index :
+         affine::AffineDelinearizeIndexOp::create(rewriter, loc, row, sizes)
+             .getResults())
+      indices.push_back(index);
+  }
+}
+
+/// The block argument for `destination`, or null. Of several, the one for
+/// `result`.
+Value RowTiler::getBlockArgument(Value destination, OpResult result) {
+  Value found;
+  for (auto [output, argument] : llvm::zip(outputs, loop.getRegionIterArgs())) {
+    if (output.destination != destination)
+      continue;
+    if (output.result == result)
+      return argument;
+    if (!found)
+      found = argument;
+  }
+  return found;
+}
+
+/// What the tiled op takes for `operand` of the original one, where `tiled` is
+/// what the tiling interface made of it.
+Value RowTiler::getTiledOperand(OpOperand &operand, Value tiled) {
+  Value value = operand.get();
+  if (Value row = values.lookupOrNull(value))
+    return row;
+  auto slice = tiled.getDefiningOp<tensor::ExtractSliceOp>();
+  if (!slice || slice.getSource() != value)
+    return tiled;
+  auto op = dyn_cast<DestinationStyleOpInterface>(operand.getOwner());
+  if (op.isDpsInit(&operand)) {
+    OpResult result = op.getTiedOpResult(&operand);
+    bool escapes = llvm::any_of(
+        outputs, [&](const Output &output) { return output.result == result; });
+    if (escapes) {
+      slice.getSourceMutable().assign(getBlockArgument(value, result));
+      return slice;
+    }
+    // Nobody outside sees it: no need for memory outside.
+    if (!isInitRead(operand)) {
+      SmallVector<OpFoldResult> sizes = slice.getMixedSizes();
+      return tensor::EmptyOp::create(rewriter, op.getLoc(), sizes,
+                                     slice.getType().getElementType());
+    }
+  }
+  // Written in this loop, too. An empty tensor has no contents to read.
+  if (Value argument = getBlockArgument(value);
+      argument && !value.getDefiningOp<tensor::EmptyOp>())
+    slice.getSourceMutable().assign(argument);
+  return slice;
+}
+
+/// The number of columns that `op`, a linalg op, works on.
+OpFoldResult RowTiler::getColumns(Operation *op) {
+  auto linalgOp = cast<linalg::LinalgOp>(op);
+  int64_t size = linalgOp.getStaticLoopRanges()[cluster.rowDims];
+  if (!ShapedType::isDynamic(size))
+    return rewriter.getIndexAttr(size);
+  AffineExpr column = getAffineDimExpr(cluster.rowDims, rewriter.getContext());
+  for (OpOperand &operand : op->getOpOperands())
+    for (auto [dim, expr] : llvm::enumerate(
+             linalgOp.getMatchingIndexingMap(&operand).getResults()))
+      if (expr == column) {
+        OpBuilder::InsertionGuard guard(rewriter);
+        rewriter.setInsertionPoint(loop);
+        return materializeDim(rewriter, op->getLoc(),
+                              traceDim(operand.get(), dim));
+      }
+  llvm_unreachable("every loop of a linalg op is a dimension of an operand");
+}
+
+LogicalResult RowTiler::tile(TilingInterface op) {
+  SmallVector<OpFoldResult> offsets = indices;
+  SmallVector<OpFoldResult> sizes(indices.size(), rewriter.getIndexAttr(1));
+  if (op.getLoopIteratorTypes().size() > indices.size()) {
+    offsets.push_back(rewriter.getIndexAttr(0));
+    sizes.push_back(getColumns(op));
+  }
+  rewriter.setInsertionPoint(loop.getTerminator());
+  FailureOr<TilingResult> result =
+      op.getTiledImplementation(rewriter, offsets, sizes);
+  if (failed(result) || result->tiledOps.size() != 1)
+    return op->emitOpError("could not be tiled to one row");
+  Operation *tiled = result->tiledOps.front();
+  rewriter.setInsertionPoint(tiled);
+  for (auto [operand, tiledOperand] :
+       llvm::zip(op->getOpOperands(), tiled->getOpOperands())) {
+    Value value = getTiledOperand(operand, tiledOperand.get());
+    if (value.getType() != tiledOperand.get().getType())
+      value = tensor::CastOp::create(rewriter, op.getLoc(),
+                                     tiledOperand.get().getType(), value);
+    tiledOperand.set(value);
+  }
+  for (Operation *slice : result->generatedSlices)
+    if (slice->use_empty())
+      rewriter.eraseOp(slice);
+  values.map(op->getResults(), result->tiledValues);
+  return success();
+}
+
+/// Repeats an op that knows no rows.
+void RowTiler::repeat(Operation *op) {
+  rewriter.setInsertionPoint(loop.getTerminator());
+  for (Value operand : op->getOperands())
+    if (Operation *empty = operand.getDefiningOp<tensor::EmptyOp>())
+      if (!values.contains(operand))
+        rewriter.clone(*empty, values);
+  rewriter.clone(*op, values);
+}
+
+void RowTiler::createTerminator() {
+  for (auto [output, argument, result] :
+       llvm::zip(outputs, loop.getRegionIterArgs(), loop.getResults())) {
+    Value row = values.lookup(output.result);
+    Location loc = output.result.getLoc();
+    rewriter.setInsertionPoint(loop.getTerminator());
+    auto type = cast<RankedTensorType>(row.getType());
+    SmallVector<OpFoldResult> offsets = indices;
+    SmallVector<OpFoldResult> sizes(indices.size(), rewriter.getIndexAttr(1));
+    for (int64_t dim = indices.size(); dim < type.getRank(); ++dim) {
+      offsets.push_back(rewriter.getIndexAttr(0));
+      sizes.push_back(tensor::getMixedSize(rewriter, loc, row, dim));
+    }
+    SmallVector<OpFoldResult> strides(sizes.size(), rewriter.getIndexAttr(1));
+    rewriter.setInsertionPointToEnd(loop.getTerminator().getBody());
+    tensor::ParallelInsertSliceOp::create(rewriter, loc, row, argument, offsets,
+                                          sizes, strides);
+    rewriter.replaceUsesWithIf(output.result, result, [&](OpOperand &use) {
+      return !cluster.members.contains(use.getOwner());
+    });
+  }
+}
+
+LogicalResult RowTiler::run() {
+  collectOutputs();
+  createLoop();
+  for (Operation *op : ops) {
+    if (!cluster.members.contains(op))
+      repeat(op);
+    else if (failed(tile(cast<TilingInterface>(op))))
+      return failure();
+  }
+  createTerminator();
+  redirectDims(loop);
+  Operation *last = loop;
+  for (Operation *follower : followers) {
+    follower->moveAfter(last);
+    last = follower;
+  }
+  for (Operation *op : llvm::reverse(ops))
+    if (op->use_empty())
+      rewriter.eraseOp(op);
+  return success();
+}
+
+namespace {
+struct TileRows final : rmsnorm::impl::TileRowsBase<TileRows> {
+  using TileRowsBase::TileRowsBase;
+
+  void runOnOperation() override {
+    redirectDims(getOperation());
+    IRRewriter rewriter(&getContext());
+    // Clusters grow before any is tiled: a remark should not depend on that.
+    llvm::SetVector<Operation *> taken;
+    SmallVector<RowCluster> clusters;
+    getOperation().walk([&](ForwardOp norm) {
+      bool isTiled = isa<scf::ForallOp>(norm->getParentOp());
+      if (isTiled || taken.contains(norm) || norm->getNumResults() == 0)
+        return;
+      clusters.push_back(RowCluster::grow(norm, taken));
+      const RowCluster &cluster = clusters.back();
+      taken.insert(cluster.members.begin(), cluster.members.end());
+    });
+    for (RowCluster &cluster : clusters)
+      if (failed(RowTiler(rewriter, cluster).run()))
+        return signalPassFailure();
+    DominanceInfo dominance(getOperation());
+    eliminateCommonSubExpressions(rewriter, dominance, getOperation());
+  }
+};
+} // namespace

@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Vectorize.cpp - rmsnorm-vectorize ---------------------------------===//
+
+#include "VectorizeForward.h"
+#include "VectorizeLinalg.h"
+
+#include "RMSNorm/IR/DimTrace.h"
+#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+
+namespace mlir::rmsnorm {
+#define GEN_PASS_DEF_VECTORIZE
+#include "RMSNorm/Transforms/Passes.h.inc"
+} // namespace mlir::rmsnorm
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+namespace {
+/// Makes the tile program of one loop over rows.
+class RowVectorizer final : public RowValues {
+public:
+  RowVectorizer(scf::ForallOp loop, int64_t rowDims)
+      : loop(loop), rowDims(rowDims), builder(loop.getContext()) {}
+
+  LogicalResult run();
+
+  FailureOr<Value> getVector(Value tensor) override;
+  void setVector(Value tensor, Value vector) override {
+    vectors[tensor] = vector;
+  }
+  Value getColumns(Value tensor) override;
+
+private:
+  FailureOr<Value> load(Value tensor);
+  LogicalResult vectorize(Operation *op);
+  LogicalResult vectorizeNorm(ForwardOp op);
+  LogicalResult store(tensor::ParallelInsertSliceOp insert);
+  Value getZero() {
+    return arith::ConstantIndexOp::create(builder, loop.getLoc(), 0);
+  }
+
+  scf::ForallOp loop;
+  int64_t rowDims;
+  OpBuilder builder;
+  /// Whether the number of columns is a run-time value.
+  bool hasDynamicColumns = false;
+  llvm::DenseMap<Value, Value> vectors;
+};
+} // namespace
+
+static bool isTensor(Value value) {
+  return isa<RankedTensorType>(value.getType());
+}
+
+/// The size of the last dimension of a tensor of one row: its columns, or 1.
+static int64_t getLastDim(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return type.getRank() == 0 ? 1 : type.getShape().back();
+}
+
+/// Whether the number of columns of `tensor`, or of the buffer that it is a row
+/// of, is a run-time value for the types.
+static bool isLastDimDynamic(Value tensor) {
+  if (!isTensor(tensor) || getLastDim(tensor) == 1)
+    return false;
+  if (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>())
+    if (ShapedType::isDynamic(getLastDim(slice.getSource())))
+      return true;
+  return ShapedType::isDynamic(getLastDim(tensor));
+}
+
+Value RowVectorizer::getColumns(Value tensor) {
+  if (!hasDynamicColumns || getLastDim(tensor) == 1)
+    return {};
+  OpBuilder::InsertionGuard guard(builder);
+  DimSource source =
+      traceDim(tensor, cast<ShapedType>(tensor.getType()).getRank() - 1);
+  Operation *definition = source.value ? source.value.getDefiningOp() : nullptr;
+  if (!definition || !loop->isAncestor(definition))
+    builder.setInsertionPoint(loop);
+  return getValueOrCreateConstantIndexOp(
+      builder, loop.getLoc(), materializeDim(builder, loop.getLoc(), source));
+}
+
+FailureOr<Value> RowVectorizer::load(Value tensor) {
+  Value base = tensor;
+  auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
+  if (slice) {
+    if (slice.getSourceType().getRank() != slice.getType().getRank())
+      return slice.emitOpError("expected a slice of full rank, got ")
+             << slice.getType();
+    base = slice.getSource();
+  }
+  auto type = cast<RankedTensorType>(tensor.getType());
+  Location loc = tensor.getLoc();
+  int64_t rank = type.getRank();
+  bool dynamic = hasDynamicColumns && getLastDim(tensor) != 1;
+  auto vectorType =
+      VectorType::get({1, dynamic ? kDynamicColumns : getLastDim(tensor)},
+                      type.getElementType());
+  DenseElementsAttr constant;
+  if (matchPattern(base, m_Constant(&constant))) {
+    if (!constant.isSplat())
+      return base.getDefiningOp()->emitOpError(
+                 "expected a splat, which needs no memory, got ")
+             << constant.getType() << " of different values";
+    return arith::ConstantOp::create(
+               builder, loc,
+               DenseElementsAttr::get(vectorType,
+                                      constant.getSplatValue<Attribute>()))
+        .getResult();
+  }
+  if (Operation *definition = base.getDefiningOp())
+    if (isa<tensor::EmptyOp>(definition))
+      return definition->emitOpError("expected contents, got a read of it");
+
+  // A row of the rows, or the same columns for all of them?
+  auto isRow = [&] {
+    if (rank != rowDims)
+      return false;
+    if (rank != 1)
+      return true;
+    return slice ? !isZeroInteger(slice.getMixedOffsets()[0]) ||
+                       type.getDimSize(0) == 1
+                 : type.getDimSize(0) == 1;
+  };
+  Value row;
+  TileKind kind;
+  if (rank == rowDims + 1) {
+    kind = TileKind::tile;
+    row = rank > 1 ? getZero() : Value();
+  } else if (rank == 0 || isRow()) {
+    kind = TileKind::row;
+    row = rank > 0 ? getZero() : Value();
+  } else if (rank == 1) {
+    kind = TileKind::column;
+    tensor = base;
+  } else {
+    return emitError(loc, "expected a tensor of rank ")
+           << rowDims + 1 << " (columns), " << rowDims
+           << " (one value a row) or 1 (one value a column), got " << type;
+  }
+  return TileLoadOp::create(builder, loc, vectorType, kind, tensor, row,
+                            /*rows=*/Value(), getColumns(tensor))
+      .getResult();
+}
+
+FailureOr<Value> RowVectorizer::getVector(Value tensor) {
+  if (Value vector = vectors.lookup(tensor))
+    return vector;
+  Operation *definition = tensor.getDefiningOp();
+  FailureOr<Value> vector;
+  if (auto castOp = dyn_cast_or_null<tensor::CastOp>(definition);
+      castOp && loop->isAncestor(castOp))
+    vector = getVector(castOp.getSource());
+  else
+    vector = load(tensor);
+  if (succeeded(vector))
+    vectors[tensor] = *vector;
+  return vector;
+}
+
+LogicalResult RowVectorizer::vectorizeNorm(ForwardOp op) {
+  FailureOr<Value> input = getVector(op.getInput());
+  if (failed(input))
+    return failure();
+  FailureOr<Value> weight = Value();
+  ForwardRow row =
+      vectorizeForward(builder, op, *input, getColumns(op.getInput()), [&] {
+        weight = getVector(op.getWeight());
+        // In a row of rank 1 nothing tells them from other rows.
+        if (succeeded(weight))
+          if (auto loadOp = weight->getDefiningOp<TileLoadOp>())
+            loadOp.setKind(TileKind::column);
+        return succeeded(weight) ? *weight : *input;
+      });
+  if (failed(weight))
+    return failure();
+  setVector(op.getResult(0), row.output);
+  if (op.getRstd())
+    setVector(op.getResult(1), row.rstd);
+  return success();
+}
+
+LogicalResult RowVectorizer::vectorize(Operation *op) {
+  builder.setInsertionPoint(op);
+  if (auto norm = dyn_cast<ForwardOp>(op))
+    return vectorizeNorm(norm);
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    return vectorizeLinalg(builder, linalgOp, *this);
+  // What only says where a row is, or how large.
+  if (isa<tensor::ExtractSliceOp, tensor::EmptyOp, tensor::CastOp,
+          tensor::DimOp>(op) ||
+      (llvm::none_of(op->getOperands(), isTensor) &&
+       llvm::none_of(op->getResults(), isTensor)))
+    return success();
+  return op->emitOpError("has no tile program: expected norms, linalg ops and "
+                         "slices in a loop over rows");
+}
+
+LogicalResult RowVectorizer::store(tensor::ParallelInsertSliceOp insert) {
+  builder.setInsertionPoint(loop.getTerminator());
+  FailureOr<Value> value = getVector(insert.getSource());
+  if (failed(value))
+    return failure();
+  Location loc = insert.getLoc();
+  auto type = cast<RankedTensorType>(insert.getSource().getType());
+  if (insert.getDestType().getRank() != type.getRank())
+    return insert.emitOpError("expected a slice of full rank, got ") << type;
+  Value slice = tensor::ExtractSliceOp::create(
+      builder, loc, type, insert.getDest(), insert.getMixedOffsets(),
+      insert.getMixedSizes(), insert.getMixedStrides());
+  TileKind kind =
+      type.getRank() == rowDims + 1 ? TileKind::tile : TileKind::row;
+  bool hasRow = type.getRank() > (kind == TileKind::tile ? 1 : 0);
+  Value columns = kind == TileKind::tile ? getColumns(slice) : Value();
+  Value stored = TileStoreOp::create(builder, loc, type, kind, *value, slice,
+                                     hasRow ? getZero() : Value(),
+                                     /*rows=*/Value(), columns)
+                     .getResult();
+  insert.getSourceMutable().assign(stored);
+  return success();
+}
+
+LogicalResult RowVectorizer::run() {
+  SmallVector<Operation *> body;
+  for (Operation &op : loop.getBody()->without_terminator())
+    body.push_back(&op);
+  for (Operation *op : body)
+    if (isa<ForwardOp, linalg::LinalgOp>(op))
+      for (Value operand : op->getOperands())
+        hasDynamicColumns |= isLastDimDynamic(operand);
+  for (Operation *op : body)
+    if (failed(vectorize(op)))
+      return failure();
+  for (Operation &op : loop.getTerminator().getYieldingOps()) {
+    auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(op);
+    if (!insert)
+      return op.emitOpError("expected tensor.parallel_insert_slice to leave a "
+                            "loop over rows");
+    if (failed(store(insert)))
+      return failure();
+  }
+  for (Operation *op : llvm::reverse(body))
+    if (op->use_empty() &&
+        (isa<ForwardOp, linalg::LinalgOp>(op) ||
+         isa_and_nonnull<tensor::TensorDialect>(op->getDialect())))
+      op->erase();
+  return success();
+}
+
+namespace {
+struct Vectorize final : rmsnorm::impl::VectorizeBase<Vectorize> {
+  using VectorizeBase::VectorizeBase;
+
+  void runOnOperation() override {
+    SmallVector<std::pair<scf::ForallOp, int64_t>> loops;
+    getOperation().walk([&](ForwardOp norm) {
+      auto loop = dyn_cast<scf::ForallOp>(norm->getParentOp());
+      if (!loop || norm->getNumResults() == 0 ||
+          (!loops.empty() && loops.back().first == loop))
+        return;
+      auto type = cast<ShapedType>(norm.getInput().getType());
+      loops.push_back({loop, type.getRank() - 1});
+    });
+    for (auto [loop, rowDims] : loops)
+      if (failed(RowVectorizer(loop, rowDims).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- VectorizeLinalg.cpp - the tile program of a linalg op -------------===//
+
+#include "VectorizeLinalg.h"
+#include "VectorizeForward.h"
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+namespace {
+/// Vectorizes the payload of one op.
+class PayloadVectorizer {
+public:
+  PayloadVectorizer(OpBuilder &builder, linalg::LinalgOp op, RowValues &values)
+      : builder(builder), op(op), values(values), loc(op.getLoc()) {}
+
+  LogicalResult run();
+
+private:
+  LogicalResult bindOperands();
+  LogicalResult vectorize(Operation &payload);
+  Value toVector(Value payloadValue, ArrayRef<int64_t> shape);
+  Operation *getCombiner(OpOperand &init);
+  FailureOr<Value> reduce(OpOperand &init);
+  Value extend(Value value, Type elementType);
+
+  OpBuilder &builder;
+  linalg::LinalgOp op;
+  RowValues &values;
+  Location loc;
+  /// The vector of each block argument and payload result. A value that is
+  /// missing is a scalar from outside.
+  llvm::DenseMap<Value, Value> vectors;
+  /// The ops that combine with an accumulator.
+  llvm::SmallPtrSet<Operation *, 2> combiners;
+  /// The shape of a value that varies along the row.
+  SmallVector<int64_t, 2> rowShape = {1, 1};
+  /// An operand with all the columns.
+  Value widest;
+};
+} // namespace
+
+static std::optional<ReduceKind> getReduceKind(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<ReduceKind>>(op)
+      .Case<arith::AddFOp>([](auto) { return ReduceKind::add; })
+      .Case<arith::MulFOp>([](auto) { return ReduceKind::mul; })
+      .Case<arith::MaximumFOp>([](auto) { return ReduceKind::maximumf; })
+      .Case<arith::MinimumFOp>([](auto) { return ReduceKind::minimumf; })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+/// `value` as a vector of `shape`; a scalar is repeated.
+Value PayloadVectorizer::toVector(Value value, ArrayRef<int64_t> shape) {
+  if (Value vector = vectors.lookup(value))
+    return broadcastTo(builder, loc, vector, shape);
+  auto type = VectorType::get(shape, value.getType());
+  Attribute constant;
+  if (matchPattern(value, m_Constant(&constant)))
+    return arith::ConstantOp::create(builder, loc,
+                                     DenseElementsAttr::get(type, constant));
+  return vector::BroadcastOp::create(builder, loc, type, value);
+}
+
+LogicalResult PayloadVectorizer::bindOperands() {
+  for (OpOperand &operand : op->getOpOperands()) {
+    BlockArgument argument = op.getMatchingBlockArgument(&operand);
+    if (!isa<RankedTensorType>(operand.get().getType())) {
+      // A scalar operand: from outside, like a captured one.
+      argument.replaceAllUsesWith(operand.get());
+      continue;
+    }
+    bool isUsed = op.payloadUsesValueFromOperand(&operand);
+    auto type = cast<RankedTensorType>(operand.get().getType());
+    int64_t columns = type.getRank() == 0 ? 1 : type.getShape().back();
+    if (columns != 1) {
+      bool dynamic = bool(values.getColumns(operand.get()));
+      rowShape[1] = dynamic ? kDynamicColumns : columns;
+      widest = operand.get();
+    }
+    if (!isUsed)
+      continue;
+    FailureOr<Value> vector = values.getVector(operand.get());
+    if (failed(vector))
+      return failure();
+    vectors[argument] = *vector;
+  }
+  return success();
+}
+
+LogicalResult PayloadVectorizer::vectorize(Operation &payload) {
+  if (combiners.contains(&payload))
+    return success();
+  if (payload.getNumRegions() != 0 || payload.getNumResults() != 1 ||
+      !(OpTrait::hasElementwiseMappableTraits(&payload) ||
+        payload.hasTrait<OpTrait::ConstantLike>()))
+    return op.emitOpError("expected elementwise arith and math ops in the body "
+                          "of a row-wise op, got '")
+           << payload.getName() << "'";
+  // A constant is taken as a scalar from outside.
+  if (payload.hasTrait<OpTrait::ConstantLike>())
+    return success();
+  // What does not vary along the row is computed once for it.
+  SmallVector<int64_t, 2> shape = {1, 1};
+  for (Value operand : payload.getOperands())
+    if (Value vector = vectors.lookup(operand))
+      if (cast<VectorType>(vector.getType()).getDimSize(1) != 1)
+        shape = rowShape;
+  SmallVector<Value> operands;
+  for (Value operand : payload.getOperands())
+    operands.push_back(toVector(operand, shape));
+  Operation *vectorOp = builder.create(
+      payload.getLoc(), payload.getName().getIdentifier(), operands,
+      VectorType::get(shape, payload.getResult(0).getType()),
+      payload.getAttrs());
+  vectors[payload.getResult(0)] = vectorOp->getResult(0);
+  return success();
+}
+
+/// The op that combines what `init` accumulates, or null with an error.
+Operation *PayloadVectorizer::getCombiner(OpOperand &init) {
+  BlockArgument accumulator = op.getMatchingBlockArgument(&init);
+  unsigned number = init.getOperandNumber() - op.getNumDpsInputs();
+  Operation *combiner =
+      op.getBlock()->getTerminator()->getOperand(number).getDefiningOp();
+  if (!accumulator.hasOneUse() || !combiner ||
+      *accumulator.getUsers().begin() != combiner || !combiner->hasOneUse() ||
+      !getReduceKind(combiner)) {
+    InFlightDiagnostic error = op.emitOpError(
+        "expected a reduction that combines its accumulator once, by "
+        "arith.addf, mulf, maximumf or minimumf");
+    if (combiner)
+      error << ", got '" << combiner->getName() << "'";
+    return nullptr;
+  }
+  Type type = accumulator.getType();
+  if (!type.isF32() && !type.isF16() && !type.isBF16()) {
+    op.emitOpError("expected a reduction in f16, bf16 or f32, got ") << type;
+    return nullptr;
+  }
+  return combiner;
+}
+
+static bool isIdentity(Value vector, ReduceKind kind) {
+  DenseElementsAttr constant;
+  if (!matchPattern(vector, m_Constant(&constant)) || !constant.isSplat())
+    return false;
+  auto value = constant.getSplatValue<APFloat>();
+  switch (kind) {
+  case ReduceKind::add:
+    return value.isZero();
+  case ReduceKind::mul:
+    return value.isExactlyValue(1.0);
+  case ReduceKind::maximumf:
+    return value.isInfinity() && value.isNegative();
+  case ReduceKind::minimumf:
+    return value.isInfinity() && !value.isNegative();
+  }
+  llvm_unreachable("unknown reduction");
+}
+
+Value PayloadVectorizer::extend(Value value, Type elementType) {
+  auto type = cast<VectorType>(value.getType());
+  if (type.getElementType() == elementType)
+    return value;
+  if (elementType.isF32())
+    return arith::ExtFOp::create(builder, loc, type.clone(elementType), value);
+  return arith::TruncFOp::create(builder, loc, type.clone(elementType), value);
+}
+
+/// The reduction of `init` over the row, 1x1.
+FailureOr<Value> PayloadVectorizer::reduce(OpOperand &init) {
+  BlockArgument accumulator = op.getMatchingBlockArgument(&init);
+  Operation *combiner = *accumulator.getUsers().begin();
+  ReduceKind kind = *getReduceKind(combiner);
+  Value contribution =
+      combiner->getOperand(combiner->getOperand(0) == accumulator ? 1 : 0);
+  if (contribution == accumulator)
+    return op.emitOpError("expected a reduction to combine something with its "
+                          "accumulator");
+  // Sums of narrow types accumulate in f32 and are rounded once.
+  Value input = extend(toVector(contribution, rowShape), builder.getF32Type());
+  auto kinds =
+      builder.getArrayAttr(ReduceKindAttr::get(builder.getContext(), kind));
+  Value columns = widest ? values.getColumns(widest) : Value();
+  auto type = VectorType::get({1, 1}, builder.getF32Type());
+  Value result = RowReduceOp::create(builder, loc, type, kinds, input, columns)
+                     .getResult(0);
+  Value start = vectors.lookup(accumulator);
+  if (!isIdentity(start, kind)) {
+    Value startF32 = extend(start, builder.getF32Type());
+    result =
+        builder
+            .create(combiner->getLoc(), combiner->getName().getIdentifier(),
+                    {startF32, result}, type, {})
+            ->getResult(0);
+  }
+  return extend(result, accumulator.getType());
+}
+
+LogicalResult PayloadVectorizer::run() {
+  if (op.hasIndexSemantics())
+    return op.emitOpError("expected no linalg.index in a row-wise op");
+  if (failed(bindOperands()))
+    return failure();
+  bool reduces = op.getNumReductionLoops() > 0;
+  if (reduces)
+    for (OpOperand &init : op.getDpsInitsMutable()) {
+      Operation *combiner = getCombiner(init);
+      if (!combiner)
+        return failure();
+      combiners.insert(combiner);
+    }
+  for (Operation &payload : op.getBlock()->without_terminator())
+    if (failed(vectorize(payload)))
+      return failure();
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    OpResult result = op.getTiedOpResult(&init);
+    if (reduces) {
+      FailureOr<Value> reduced = reduce(init);
+      if (failed(reduced))
+        return failure();
+      values.setVector(result, *reduced);
+      continue;
+    }
+    auto type = cast<RankedTensorType>(result.getType());
+    bool varies = type.getRank() > 0 && type.getShape().back() != 1;
+    SmallVector<int64_t, 2> shape = {1, varies ? rowShape[1] : 1};
+    Value yielded =
+        op.getBlock()->getTerminator()->getOperand(result.getResultNumber());
+    values.setVector(result, toVector(yielded, shape));
+  }
+  return success();
+}
+
+LogicalResult rmsnorm::vectorizeLinalg(OpBuilder &builder, linalg::LinalgOp op,
+                                       RowValues &values) {
+  return PayloadVectorizer(builder, op, values).run();
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- VectorizeLinalg.h - the tile program of a linalg op ---------------===//
+
+#ifndef RMSNORM_TRANSFORMS_VECTORIZELINALG_H
+#define RMSNORM_TRANSFORMS_VECTORIZELINALG_H
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace mlir::rmsnorm {
+
+/// The vectors that stand for the tensors of one row.
+class RowValues {
+public:
+  virtual ~RowValues() = default;
+  /// The vector for `tensor`, loaded at the builder's position if need be. An
+  /// error is emitted where there can be none.
+  virtual FailureOr<Value> getVector(Value tensor) = 0;
+  virtual void setVector(Value tensor, Value vector) = 0;
+  /// The number of columns of `tensor` if that is a run-time value, else null.
+  virtual Value getColumns(Value tensor) = 0;
+};
+
+/// Emits the tile program of `op`, which works on one row, at the builder's
+/// position, and sets the vectors of its results.
+LogicalResult vectorizeLinalg(OpBuilder &builder, linalg::LinalgOp op,
+                              RowValues &values);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_TRANSFORMS_VECTORIZELINALG_H

@@ -1,0 +1,23 @@
+// RUN: norm-opt %s --rmsnorm-tensor-half --split-input-file --verify-diagnostics
+
+// The residual is read again, by something that is no part of the loop, after
+// the loop has written it: bufferization saves a copy first.
+func.func @read_after_write(%x: tensor<64x64xf32>, %r: tensor<64x64xf32>, %y0: tensor<64x64xf32>, %t0: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>) {
+  %h = linalg.add ins(%x, %r : tensor<64x64xf32>, tensor<64x64xf32>) outs(%r : tensor<64x64xf32>) -> tensor<64x64xf32>
+  // expected-error @below {{expected every tensor to have a buffer among the arguments, got an allocation of 'memref<64x64xf32>'}}
+  // expected-error @below {{expected no copy, got one of argument 'arg1' to a new memref<64x64xf32>}}
+  %y = rmsnorm.forward input(%h : tensor<64x64xf32>) output(%y0 : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
+  // expected-error @below {{expected to be part of a loop over rows}}
+  %t = linalg.transpose ins(%r : tensor<64x64xf32>) outs(%t0 : tensor<64x64xf32>) permutation = [1, 0]
+  // expected-error @below {{expected results to be written to arguments, got a returned 'memref<64x64xf32>'}}
+  return %h, %y, %t : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
+}
+
+// -----
+
+// No norm, no loop over rows.
+func.func @no_norm(%x: tensor<?x64xf32>, %y0: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  // expected-error @below {{expected to be part of a loop over rows, which needs a norm whose rows it uses or computes}}
+  %y = linalg.exp ins(%x : tensor<?x64xf32>) outs(%y0 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}

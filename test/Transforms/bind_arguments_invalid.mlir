@@ -1,0 +1,94 @@
+// RUN: norm-opt %s --rmsnorm-bind-arguments --split-input-file --verify-diagnostics
+
+func.func @as_it_is(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // expected-error @below {{expected result #0 to be computed into a destination, got argument #0 as it is}}
+  return %x : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @constant() -> tensor<4xf32> {
+  %c = arith.constant dense<1.0> : tensor<4xf32>
+  // expected-error @below {{expected result #0 to be computed into a destination, got a value of 'arith.constant'}}
+  return %c : tensor<4xf32>
+}
+
+// -----
+
+func.func @nothing() -> tensor<4xf32> {
+  %e = tensor.empty() : tensor<4xf32>
+  // expected-error @below {{expected result #0 to be computed into a destination, got a value of 'tensor.empty'}}
+  return %e : tensor<4xf32>
+}
+
+// -----
+
+func.func @scalar(%x: tensor<4x8xf32>) -> index {
+  %c0 = arith.constant 0 : index
+  // expected-error @below {{expected result #0 to be a ranked tensor, got 'index'}}
+  return %c0 : index
+}
+
+// -----
+
+func.func @twice(%x: tensor<4x8xf32>, %y0: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %y = rmsnorm.forward input(%x : tensor<4x8xf32>) output(%y0 : tensor<4x8xf32>) eps = 1.0e-5 -> tensor<4x8xf32>
+  // expected-error @below {{expected each value to be returned once, got results #0 and #1 the same}}
+  return %y, %y : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+func.func @one_destination(%x: tensor<4x8xf32>, %y0: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %y = rmsnorm.forward input(%x : tensor<4x8xf32>) output(%y0 : tensor<4x8xf32>) eps = 1.0e-5 -> tensor<4x8xf32>
+  %z = rmsnorm.forward input(%x : tensor<4x8xf32>) output(%y0 : tensor<4x8xf32>) eps = 1.0e-6 -> tensor<4x8xf32>
+  // expected-error @below {{expected a destination for each result, got argument #1 for results #0 and #1}}
+  return %y, %z : tensor<4x8xf32>, tensor<4x8xf32>
+}
+
+// -----
+
+// expected-error @below {{expected arguments with different names, got 'x' twice}}
+func.func @names(%x: tensor<4x8xf32> {rmsnorm.name = "x"}, %y0: tensor<4x8xf32> {rmsnorm.name = "x"}) -> tensor<4x8xf32> {
+  %y = rmsnorm.forward input(%x : tensor<4x8xf32>) output(%y0 : tensor<4x8xf32>) eps = 1.0e-5 -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+// expected-error @below {{expected 'rmsnorm.name' of argument #0 to be a non-empty string, got 3}}
+func.func @name_type(%x: tensor<4x8xf32> {rmsnorm.name = 3 : i64}, %y0: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %y = rmsnorm.forward input(%x : tensor<4x8xf32>) output(%y0 : tensor<4x8xf32>) eps = 1.0e-5 -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @conflict(%x: tensor<?x?xf32>, %w: tensor<64xf32>, %v: tensor<128xf32>, %a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> (tensor<?x?xf32>, tensor<?x?xf32>) {
+  %y = rmsnorm.forward input(%x : tensor<?x?xf32>) weight(%w : tensor<64xf32>) output(%a : tensor<?x?xf32>) eps = 1.0e-5 -> tensor<?x?xf32>
+  // expected-error @below {{expected two dimensions to be equal, got sizes 64 and 128}}
+  %z = rmsnorm.forward input(%x : tensor<?x?xf32>) weight(%v : tensor<128xf32>) output(%b : tensor<?x?xf32>) eps = 1.0e-5 -> tensor<?x?xf32>
+  return %y, %z : tensor<?x?xf32>, tensor<?x?xf32>
+}
+
+// -----
+
+// expected-error @below {{expected a body of one block, got 2}}
+func.func @blocks(%x: tensor<4x8xf32>, %y0: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  cf.br ^next
+^next:
+  %y = rmsnorm.forward input(%x : tensor<4x8xf32>) output(%y0 : tensor<4x8xf32>) eps = 1.0e-5 -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @callee(%x: tensor<4x8xf32>, %y0: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  %y = rmsnorm.forward input(%x : tensor<4x8xf32>) output(%y0 : tensor<4x8xf32>) eps = 1.0e-5 -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+func.func @caller(%x: tensor<4x8xf32>, %y0: tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // expected-error @below {{expected a public function not to be called in its own module, got 'callee'}}
+  %y = call @callee(%x, %y0) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}

@@ -1,0 +1,62 @@
+// RUN: norm-opt %s --rmsnorm-check-buffers --split-input-file --verify-diagnostics
+
+func.func @allocation(%x: memref<4x8xf32>) {
+  // expected-error @below {{expected every tensor to have a buffer among the arguments, got an allocation of 'memref<4x8xf32>'}}
+  %a = memref.alloc() : memref<4x8xf32>
+  // expected-error @below {{expected no copy, got one of argument #0 to a new memref<4x8xf32>}}
+  memref.copy %x, %a : memref<4x8xf32> to memref<4x8xf32>
+  return
+}
+
+// -----
+
+func.func @copy(%x: memref<4x8xf32> {rmsnorm.name = "input"}, %y: memref<4x8xf32> {rmsnorm.name = "output"}) {
+  %s = memref.subview %y[0, 0] [1, 8] [1, 1] : memref<4x8xf32> to memref<1x8xf32, strided<[8, 1]>>
+  %t = memref.subview %x[0, 0] [1, 8] [1, 1] : memref<4x8xf32> to memref<1x8xf32, strided<[8, 1]>>
+  // expected-error @below {{expected no copy, got one of argument 'input' to argument 'output'}}
+  memref.copy %t, %s : memref<1x8xf32, strided<[8, 1]>> to memref<1x8xf32, strided<[8, 1]>>
+  return
+}
+
+// -----
+
+func.func @returned(%x: memref<4x8xf32>) -> memref<4x8xf32> {
+  // expected-error @below {{expected results to be written to arguments, got a returned 'memref<4x8xf32>'}}
+  return %x : memref<4x8xf32>
+}
+
+// -----
+
+func.func @tensor(%x: tensor<4x8xf32>) {
+  // expected-error @below {{expected no tensors, got 'tensor<?x8xf32>'}}
+  %y = tensor.cast %x : tensor<4x8xf32> to tensor<?x8xf32>
+  return
+}
+
+// -----
+
+func.func @part_of_a_row(%x: memref<4x8xf32>) {
+  %c0 = arith.constant 0 : index
+  scf.forall (%row) in (4) {
+    %s = memref.subview %x[%row, 4] [1, 4] [1, 1] : memref<4x8xf32> to memref<1x4xf32, strided<[8, 1], offset: ?>>
+    // expected-error @below {{expected a tile of whole rows of a buffer, got one of the result of 'memref.subview'}}
+    %v = rmsnorm.tile_load tile %s[%c0] : memref<1x4xf32, strided<[8, 1], offset: ?>> -> vector<1x4xf32>
+  }
+  return
+}
+
+// -----
+
+func.func private @helper(%x: memref<4x8xf32>)
+func.func @host_work(%x: memref<4x8xf32>) {
+  // expected-error @below {{expected a public function to hold nothing but loops over rows and index arithmetic}}
+  call @helper(%x) : (memref<4x8xf32>) -> ()
+  return
+}
+
+// -----
+
+// A private function may do as it likes.
+func.func private @private(%x: memref<4x8xf32>) -> memref<4x8xf32> {
+  return %x : memref<4x8xf32>
+}

@@ -1,0 +1,211 @@
+// RUN: norm-opt %s --rmsnorm-tile-rows --canonicalize --cse --rmsnorm-vectorize --canonicalize --cse --split-input-file | FileCheck %s
+
+// Rounding once, at the end.
+// CHECK-LABEL: func.func @gemma(
+// CHECK-SAME:    %[[XS:[^:]*]]: tensor<?x64xbf16>, %[[WS:[^:]*]]: tensor<64xbf16>, %[[YS:[^:]*]]: tensor<?x64xbf16>)
+// CHECK-DAG:     %[[OFFSET:.*]] = arith.constant dense<1.000000e+00> : vector<1x64xf32>
+// CHECK-DAG:     %[[EPS:.*]] = arith.constant dense<9.99999974E-6> : vector<1x1xf32>
+// CHECK-DAG:     %[[RECIPROCAL:.*]] = arith.constant dense<1.562500e-02> : vector<1x1xf32>
+// CHECK:         scf.forall (%[[ROW:.*]]) in (%{{.*}}) shared_outs(%[[OUT:.*]] = %[[YS]])
+// CHECK:           %[[X1:.*]] = tensor.extract_slice %[[XS]][%[[ROW]], 0] [1, 64] [1, 1]
+// CHECK:           %[[X:.*]] = rmsnorm.tile_load tile %[[X1]][%c0] : tensor<1x64xbf16> -> vector<1x64xbf16>
+// CHECK-NEXT:      %[[XF:.*]] = arith.extf %[[X]]
+// CHECK-NEXT:      %[[SQUARE:.*]] = arith.mulf %[[XF]], %[[XF]]
+// CHECK-NEXT:      %[[SUM:.*]] = rmsnorm.row_reduce add(%[[SQUARE]]) : vector<1x64xf32> -> vector<1x1xf32>
+// CHECK-NEXT:      %[[MEAN:.*]] = arith.mulf %[[SUM]], %[[RECIPROCAL]]
+// CHECK-NEXT:      %[[MS:.*]] = arith.addf %[[MEAN]], %[[EPS]]
+// CHECK-NEXT:      %[[RSTD:.*]] = math.rsqrt %[[MS]]
+// CHECK-NEXT:      %[[B:.*]] = vector.broadcast %[[RSTD]] : vector<1x1xf32> to vector<1x64xf32>
+// CHECK-NEXT:      %[[XHAT:.*]] = arith.mulf %[[XF]], %[[B]]
+// CHECK-NEXT:      %[[W:.*]] = rmsnorm.tile_load column %[[WS]] : tensor<64xbf16> -> vector<1x64xbf16>
+// CHECK-NEXT:      %[[WF:.*]] = arith.extf %[[W]]
+// CHECK-NEXT:      %[[W1:.*]] = arith.addf %[[WF]], %[[OFFSET]]
+// CHECK-NEXT:      %[[YF:.*]] = arith.mulf %[[XHAT]], %[[W1]]
+// CHECK-NEXT:      %[[Y:.*]] = arith.truncf %[[YF]]
+// CHECK:           %[[Y1:.*]] = tensor.extract_slice %[[OUT]][%[[ROW]], 0] [1, 64] [1, 1]
+// CHECK-NEXT:      %[[STORED:.*]] = rmsnorm.tile_store tile %[[Y]], %[[Y1]][%c0]
+// CHECK-NEXT:      scf.forall.in_parallel
+// CHECK-NEXT:        tensor.parallel_insert_slice %[[STORED]] into %[[OUT]][%[[ROW]], 0] [1, 64] [1, 1]
+func.func @gemma(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>, %y0: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+  %y = rmsnorm.forward input(%x : tensor<?x64xbf16>) weight(%w : tensor<64xbf16>) output(%y0 : tensor<?x64xbf16>) eps = 1.0e-5 offset = 1.0 -> tensor<?x64xbf16>
+  return %y : tensor<?x64xbf16>
+}
+
+// -----
+
+// x * rstd is rounded to the input's type before the weight; rstd is not.
+// CHECK-LABEL: func.func @llama(
+// CHECK:           %[[RSTD:.*]] = math.rsqrt
+// CHECK-NEXT:      %[[B:.*]] = vector.broadcast %[[RSTD]]
+// CHECK-NEXT:      %[[XHAT:.*]] = arith.mulf %{{.*}}, %[[B]]
+// CHECK-NEXT:      %[[ROUNDED:.*]] = arith.truncf %[[XHAT]] : vector<1x64xf32> to vector<1x64xf16>
+// CHECK-NEXT:      %[[BACK:.*]] = arith.extf %[[ROUNDED]]
+// CHECK:           %[[W:.*]] = rmsnorm.tile_load column
+// CHECK-NEXT:      %[[Y:.*]] = arith.mulf %[[BACK]], %[[W]]
+// CHECK-NOT:       arith.truncf
+// CHECK-DAG:       rmsnorm.tile_store tile %[[Y]]
+// CHECK-DAG:       rmsnorm.tile_store row %[[RSTD]], %{{.*}}[%c0] : vector<1x1xf32>, tensor<1xf32> -> tensor<1xf32>
+func.func @llama(%x: tensor<?x64xf16>, %w: tensor<64xf32>, %y0: tensor<?x64xf32>, %r0: tensor<?xf32>) -> (tensor<?x64xf32>, tensor<?xf32>) {
+  %y:2 = rmsnorm.forward input(%x : tensor<?x64xf16>) weight(%w : tensor<64xf32>) output(%y0 : tensor<?x64xf32>) rstd(%r0 : tensor<?xf32>) eps = 1.0e-5 casting = llama -> tensor<?x64xf32>, tensor<?xf32>
+  return %y#0, %y#1 : tensor<?x64xf32>, tensor<?xf32>
+}
+
+// -----
+
+// Every elementwise step rounds, the sum does not, the mean once.
+// CHECK-LABEL: func.func @none(
+// CHECK-DAG:     %[[EPS:.*]] = arith.constant dense<9.99999974E-6> : vector<1x1xf32>
+// CHECK:           %[[XF:.*]] = arith.extf
+// CHECK-NEXT:      %[[SQUARE:.*]] = arith.mulf %[[XF]], %[[XF]]
+// CHECK-NEXT:      %[[SQUARE_T:.*]] = arith.truncf %[[SQUARE]]
+// CHECK-NEXT:      %[[SQUARE_F:.*]] = arith.extf %[[SQUARE_T]]
+// CHECK-NEXT:      %[[SUM:.*]] = rmsnorm.row_reduce add(%[[SQUARE_F]])
+// CHECK-NEXT:      %[[MEAN:.*]] = arith.mulf %[[SUM]],
+// CHECK-NEXT:      %[[MEAN_T:.*]] = arith.truncf %[[MEAN]]
+// CHECK-NEXT:      %[[MEAN_F:.*]] = arith.extf %[[MEAN_T]]
+// CHECK-NEXT:      %[[MS:.*]] = arith.addf %[[MEAN_F]], %[[EPS]]
+// CHECK-NEXT:      %[[MS_T:.*]] = arith.truncf %[[MS]]
+// CHECK-NEXT:      %[[MS_F:.*]] = arith.extf %[[MS_T]]
+// CHECK-NEXT:      %[[R:.*]] = math.rsqrt %[[MS_F]]
+// CHECK-NEXT:      %[[R_T:.*]] = arith.truncf %[[R]]
+// CHECK-NEXT:      %[[R_F:.*]] = arith.extf %[[R_T]]
+// CHECK-NEXT:      %[[B:.*]] = vector.broadcast %[[R_F]]
+// CHECK-NEXT:      %[[XHAT:.*]] = arith.mulf %[[XF]], %[[B]]
+// CHECK-NEXT:      %[[XHAT_T:.*]] = arith.truncf %[[XHAT]]
+// CHECK-NEXT:      %[[XHAT_F:.*]] = arith.extf %[[XHAT_T]]
+// CHECK:           %[[W:.*]] = rmsnorm.tile_load column
+// CHECK-NEXT:      %[[W_OFFSET:.*]] = arith.addf %[[W]],
+// CHECK-NEXT:      %[[W_T:.*]] = arith.truncf %[[W_OFFSET]]
+// CHECK-NEXT:      %[[W_F:.*]] = arith.extf %[[W_T]]
+// CHECK-NEXT:      %[[Y:.*]] = arith.mulf %[[XHAT_F]], %[[W_F]]
+// CHECK-NEXT:      %[[Y_T:.*]] = arith.truncf %[[Y]] : vector<1x64xf32> to vector<1x64xbf16>
+// CHECK-NEXT:      %[[Y_F:.*]] = arith.extf %[[Y_T]]
+// CHECK-NEXT:      %[[Y_Y:.*]] = arith.truncf %[[Y_F]] : vector<1x64xf32> to vector<1x64xf16>
+// CHECK:           rmsnorm.tile_store tile %[[Y_Y]]
+func.func @none(%x: tensor<?x64xbf16>, %w: tensor<64xf32>, %y0: tensor<?x64xf16>) -> tensor<?x64xf16> {
+  %y = rmsnorm.forward input(%x : tensor<?x64xbf16>) weight(%w : tensor<64xf32>) output(%y0 : tensor<?x64xf16>) eps = 1.0e-5 offset = 1.0 casting = none -> tensor<?x64xf16>
+  return %y : tensor<?x64xf16>
+}
+
+// -----
+
+// In f32 there is nothing to round.
+// CHECK-LABEL: func.func @none_f32(
+// CHECK-NOT:     arith.truncf
+// CHECK-NOT:     arith.extf
+// CHECK:         return
+func.func @none_f32(%x: tensor<?x64xf32>, %w: tensor<64xf32>, %y0: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) weight(%w : tensor<64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 casting = none -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// -----
+
+// A row size that is not known: a bound in the types, the live columns beside
+// it, a division by it.
+// CHECK-LABEL: func.func @dynamic(
+// CHECK:         %[[N:.*]] = tensor.dim %{{.*}}, %c1
+// CHECK:         scf.forall
+// CHECK:           %[[X:.*]] = rmsnorm.tile_load tile %{{.*}}[%c0] columns(%[[N]]) : tensor<1x?xf32> -> vector<1x1073741824xf32>
+// CHECK:           %[[SUM:.*]] = rmsnorm.row_reduce add(%{{.*}}) columns(%[[N]])
+// CHECK:           %[[I:.*]] = arith.index_cast %[[N]] : index to i32
+// CHECK:           %[[F:.*]] = arith.sitofp %[[I]] : i32 to f32
+// CHECK:           %[[V:.*]] = vector.broadcast %[[F]] : f32 to vector<1x1xf32>
+// CHECK:           arith.divf %[[SUM]], %[[V]]
+// CHECK:           rmsnorm.tile_load column %{{.*}} columns(%[[N]]) : tensor<?xf32> -> vector<1x1073741824xf32>
+// CHECK:           rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%c0] columns(%[[N]])
+func.func @dynamic(%x: tensor<?x?xf32> {rmsnorm.dims = array<i64: -1, -2>}, %w: tensor<?xf32> {rmsnorm.dims = array<i64: -2>}, %y0: tensor<?x?xf32> {rmsnorm.dims = array<i64: -1, -2>}) -> tensor<?x?xf32> {
+  %y = rmsnorm.forward input(%x : tensor<?x?xf32>) weight(%w : tensor<?xf32>) output(%y0 : tensor<?x?xf32>) eps = 1.0e-5 -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
+
+// -----
+
+// A row of rank 1 is row 0: no index. Its weight is still per column.
+// CHECK-LABEL: func.func @rank_1(
+// CHECK:           rmsnorm.tile_load tile %{{[^\[]*}} : tensor<64xf32> -> vector<1x64xf32>
+// CHECK:           rmsnorm.tile_load column %{{.*}} : tensor<64xf32> -> vector<1x64xf32>
+// CHECK:           rmsnorm.tile_store tile %{{.*}}, %{{[^\[]*}} : vector<1x64xf32>, tensor<64xf32> -> tensor<64xf32>
+// CHECK:           rmsnorm.tile_store row %{{.*}}, %{{[^\[]*}} : vector<1x1xf32>, tensor<f32> -> tensor<f32>
+func.func @rank_1(%x: tensor<64xf32>, %w: tensor<64xf32>, %y0: tensor<64xf32>, %r0: tensor<f32>) -> (tensor<64xf32>, tensor<f32>) {
+  %y:2 = rmsnorm.forward input(%x : tensor<64xf32>) weight(%w : tensor<64xf32>) output(%y0 : tensor<64xf32>) rstd(%r0 : tensor<f32>) eps = 1.0e-5 -> tensor<64xf32>, tensor<f32>
+  return %y#0, %y#1 : tensor<64xf32>, tensor<f32>
+}
+
+// -----
+
+// linalg around a norm. What does not vary along the row stays 1x1 as long as
+// it can; scalars from outside are repeated; a reduction's start is combined
+// with what the row gives unless it is the identity; a narrow sum accumulates
+// in f32.
+// CHECK-LABEL: func.func @around(
+// CHECK-SAME:    %[[XS:[^:]*]]: tensor<?x64xbf16>, %[[SS:[^:]*]]: tensor<?xf32>, %[[TS:[^:]*]]: tensor<f32>, %[[BS:[^:]*]]: tensor<64xf32>, %[[LIMIT:[^:]*]]: f32,
+// CHECK-DAG:     %[[ONE:.*]] = arith.constant dense<1.000000e+00> : vector<1x1xf32>
+// CHECK:         scf.forall
+// CHECK:           %[[Y:.*]] = arith.truncf %{{.*}} : vector<1x64xf32> to vector<1x64xbf16>
+// CHECK-DAG:       %[[YF:.*]] = arith.extf %[[Y]]
+// CHECK-DAG:       %[[SUM:.*]] = rmsnorm.row_reduce add(%[[YF]]) : vector<1x64xf32> -> vector<1x1xf32>
+// CHECK-DAG:       %[[SUM_T:.*]] = arith.truncf %[[SUM]] : vector<1x1xf32> to vector<1x1xbf16>
+// CHECK-DAG:       %[[S:.*]] = rmsnorm.tile_load row %{{.*}}[%c0] : tensor<1xf32> -> vector<1x1xf32>
+// CHECK-DAG:       %[[T:.*]] = rmsnorm.tile_load row %[[TS]] : tensor<f32> -> vector<1x1xf32>
+// CHECK-DAG:       %[[B:.*]] = rmsnorm.tile_load column %[[BS]]
+// CHECK:           %[[ST:.*]] = arith.mulf %[[S]], %[[T]] : vector<1x1xf32>
+// CHECK:           %[[INV:.*]] = arith.divf %[[ONE]], %[[ST]] : vector<1x1xf32>
+// CHECK:           %[[INVS:.*]] = vector.broadcast %[[INV]] : vector<1x1xf32> to vector<1x64xf32>
+// CHECK:           %[[BI:.*]] = arith.mulf %[[B]], %[[INVS]]
+// CHECK:           %[[LIMITS:.*]] = vector.broadcast %[[LIMIT]] : f32 to vector<1x64xf32>
+// CHECK:           %[[CMP:.*]] = arith.cmpf ogt, %[[BI]], %[[LIMITS]]
+// CHECK:           %[[Q:.*]] = arith.select %[[CMP]], %[[LIMITS]], %[[BI]]
+// CHECK:           %[[MAX:.*]] = rmsnorm.row_reduce maximumf(%[[Q]])
+// CHECK:           arith.maximumf %[[MAX]], %{{.*}} : vector<1x1xf32>
+func.func @around(%x: tensor<?x64xbf16>, %s: tensor<?xf32>, %t: tensor<f32>, %b: tensor<64xf32>, %limit: f32,
+    %y0: tensor<?x64xbf16>, %q0: tensor<?x64xf32>, %a0: tensor<?xbf16>, %m0: tensor<?xf32>) -> (tensor<?x64xf32>, tensor<?xbf16>, tensor<?xf32>) {
+  %zero = arith.constant 0.0 : bf16
+  %start = arith.constant 0.0 : f32
+  %y = rmsnorm.forward input(%x : tensor<?x64xbf16>) output(%y0 : tensor<?x64xbf16>) eps = 1.0e-5 -> tensor<?x64xbf16>
+  %f = linalg.fill ins(%zero : bf16) outs(%a0 : tensor<?xbf16>) -> tensor<?xbf16>
+  %a = linalg.reduce {arith.addf} ins(%y : tensor<?x64xbf16>) outs(%f : tensor<?xbf16>) dimensions = [1]
+  %q = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> ()>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%y, %s, %t, %b : tensor<?x64xbf16>, tensor<?xf32>, tensor<f32>, tensor<64xf32>) outs(%q0 : tensor<?x64xf32>) {
+  ^bb0(%yi: bf16, %si: f32, %ti: f32, %bi: f32, %o: f32):
+    %one = arith.constant 1.0 : f32
+    %st = arith.mulf %si, %ti : f32
+    %inv = arith.divf %one, %st : f32
+    %p = arith.mulf %bi, %inv : f32
+    %large = arith.cmpf ogt, %p, %limit : f32
+    %clamped = arith.select %large, %limit, %p : f32
+    linalg.yield %clamped : f32
+  } -> tensor<?x64xf32>
+  %g = linalg.fill ins(%start : f32) outs(%m0 : tensor<?xf32>) -> tensor<?xf32>
+  %m = linalg.reduce {arith.maximumf} ins(%q : tensor<?x64xf32>) outs(%g : tensor<?xf32>) dimensions = [1]
+  return %q, %a, %m : tensor<?x64xf32>, tensor<?xbf16>, tensor<?xf32>
+}
+
+// -----
+
+// One value a row kept as a column of its own: N = 1.
+// CHECK-LABEL: func.func @keep_dims(
+// CHECK:           %[[S:.*]] = rmsnorm.tile_load tile %{{.*}}[%c0] : tensor<1x1xf32> -> vector<1x1xf32>
+// CHECK:           vector.broadcast %[[S]] : vector<1x1xf32> to vector<1x64xf32>
+func.func @keep_dims(%x: tensor<?x64xf32>, %s: tensor<?x1xf32>, %h0: tensor<?x64xf32>, %y0: tensor<?x64xf32>) -> (tensor<?x64xf32>, tensor<?x64xf32>) {
+  %h = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, 0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %s : tensor<?x64xf32>, tensor<?x1xf32>) outs(%h0 : tensor<?x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<?x64xf32>
+  %y = rmsnorm.forward input(%h : tensor<?x64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  return %h, %y : tensor<?x64xf32>, tensor<?x64xf32>
+}
+
+// -----
+
+// A constant weight is a constant, not memory.
+// CHECK-LABEL: func.func @splat(
+// CHECK:         arith.constant dense<2.000000e+00> : vector<1x64xf32>
+// CHECK-NOT:     rmsnorm.tile_load column
+func.func @splat(%x: tensor<?x64xf32>, %y0: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %w = arith.constant dense<2.0> : tensor<64xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) weight(%w : tensor<64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
