@@ -1,0 +1,199 @@
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-finalize-nvvm | FileCheck %s --check-prefixes=CHECK,NV
+// RUN: norm-opt %s --rmsnorm-attach-target=target=gfx942 --rmsnorm-finalize-rocdl | FileCheck %s --check-prefixes=CHECK,AMD,GFX9
+// RUN: norm-opt %s --rmsnorm-attach-target=target=gfx1100 --rmsnorm-finalize-rocdl | FileCheck %s --check-prefixes=CHECK,AMD,GFX11
+
+// AMD: #mmra_tag = #llvm.mmra_tag<"amdgpu-synchronize-as":"local">
+gpu.module @kernels {
+  // CHECK: llvm.mlir.global external @rmsnorm_workgroup() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
+
+  // Neither noalias nor readonly on arguments: no load becomes .nc.
+  // CHECK-LABEL: llvm.func @plain_access(%arg0: !llvm.ptr<1>, %arg1: !llvm.ptr<1>, %arg2: i64, %arg3: i32)
+  // NV-SAME: nvvm.kernel, nvvm.reqntid = array<i32: 512, 1, 1>
+  // AMD-SAME: rocdl.flat_work_group_size = "512,512"
+  // AMD-SAME: rocdl.kernel
+  gpu.func @plain_access(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>, %row: i64, %column: i32)
+      kernel attributes {known_block_size = array<i32: 512, 1, 1>} {
+    // The constant is a step of its own, for the instruction's immediate.
+    // CHECK: %[[BYTES:.*]] = llvm.shl %arg3, %{{.*}} overflow<nuw> : i32
+    // CHECK: %[[ROW:.*]] = llvm.getelementptr inbounds %arg0[%arg2] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, bf16
+    // CHECK: %[[OFFSET:.*]] = llvm.zext %[[BYTES]] : i32 to i64
+    // CHECK: %[[START:.*]] = llvm.getelementptr inbounds %[[ROW]][%[[OFFSET]]] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
+    // CHECK: %[[ADDRESS:.*]] = llvm.getelementptr inbounds %[[START]][4096] : (!llvm.ptr<1>) -> !llvm.ptr<1>, i8
+    // CHECK: llvm.load %[[ADDRESS]] {alignment = 16 : i64} : !llvm.ptr<1> -> vector<8xbf16>
+    %c2048 = arith.constant 2048 : i32
+    %far = arith.addi %column, %c2048 overflow<nsw, nuw> : i32
+    %a = rmsnorm.global_load %x[%row, %far] alignment(16) : vector<8xbf16>
+    // Wider than 16 bytes: two accesses.
+    // CHECK-COUNT-2: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+    %b = rmsnorm.global_load %x[%row, %column] alignment(16) : vector<8xf32>
+    // CHECK-COUNT-4: llvm.load %{{.*}} {alignment = 4 : i64} : !llvm.ptr<1> -> vector<2xf16>
+    %c = rmsnorm.global_load %x[%row, %column] alignment(4) : vector<8xf16>
+    // CHECK: llvm.store %{{.*}} {alignment = 16 : i64} : vector<8xbf16>, !llvm.ptr<1>
+    // CHECK-COUNT-2: llvm.store %{{.*}} {alignment = 16 : i64} : vector<4xf32>, !llvm.ptr<1>
+    // CHECK-COUNT-2: llvm.store %{{.*}} {alignment = 8 : i64} : vector<4xf16>, !llvm.ptr<1>
+    rmsnorm.global_store %a, %y[%row, %column] alignment(16) : vector<8xbf16>
+    rmsnorm.global_store %b, %y[%row, %column] alignment(16) : vector<8xf32>
+    rmsnorm.global_store %c, %y[%row, %column] alignment(8) : vector<8xf16>
+    gpu.return
+  }
+
+  // CHECK-LABEL: llvm.func @predicated_access
+  gpu.func @predicated_access(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>, %row: i64, %column: i32, %n: i32)
+      kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    // NV: %[[P0:.*]] = llvm.icmp "sgt" %arg4, %{{.*}} : i32
+    // NV: llvm.inline_asm has_side_effects asm_dialect = att "@$5 ld.global.v4.b32 {$0,$1,$2,$3}, [$4];", "=r,=r,=r,=r,l,b,0,1,2,3" %{{[^,]*}}, %[[P0]]
+    // NV: llvm.inline_asm has_side_effects asm_dialect = att "@$5 ld.global.v4.b32
+    // AMD-NOT: llvm.cond_br
+    // AMD: %[[P0:.*]] = llvm.icmp "sgt" %arg4, %{{.*}} : i32
+    // AMD: llvm.select %[[P0]], %{{.*}}, %{{.*}} : i1, i32
+    // AMD: %[[V:.*]] = llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+    // AMD: llvm.select %[[P0]], %[[V]], %{{.*}} : i1, vector<4xf32>
+    %a = rmsnorm.global_load %x[%row, %column] valid(%n) alignment(16) : vector<8xf32>
+    // NV-COUNT-2: "@$2 ld.global.b16 $0, [$1];", "=h,l,b,0"
+    // AMD: llvm.load %{{.*}} {alignment = 2 : i64} : !llvm.ptr<1> -> vector<1xbf16>
+    %b = rmsnorm.global_load %x[%row, %column] valid(%n) alignment(2) : vector<2xbf16>
+    // AMD: llvm.cond_br
+    // NV-COUNT-2: "@$5 st.global.v4.b32 [$0], {$1,$2,$3,$4};", "l,r,r,r,r,b,~{memory}"
+    rmsnorm.global_store %a, %y[%row, %column] valid(%n) alignment(16) : vector<8xf32>
+    // NV-COUNT-2: "@$2 st.global.b16 [$0], $1;", "l,h,b,~{memory}"
+    rmsnorm.global_store %b, %y[%row, %column] valid(%n) alignment(2) : vector<2xbf16>
+    gpu.return
+  }
+
+  // CHECK-LABEL: llvm.func @policy
+  gpu.func @policy(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>, %row: i64, %column: i32)
+      kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    // One policy register each, at the entry.
+    // NV-DAG: %[[LAST:.*]] = llvm.inline_asm asm_dialect = att "createpolicy.fractional.L2::evict_last.b64 $0, 1.0;", "=l"  : () -> i64
+    // NV-DAG: %[[FIRST:.*]] = llvm.inline_asm asm_dialect = att "createpolicy.fractional.L2::evict_first.b64 $0, 1.0;", "=l"  : () -> i64
+    // NV-COUNT-2: "ld.global.L1::evict_last.L2::cache_hint.v4.b32 {$0,$1,$2,$3}, [$4], $5;", "=r,=r,=r,=r,l,l" %{{[^,]*}}, %[[LAST]]
+    // NV: "ld.global.L1::evict_first.L2::cache_hint.v4.b32 {$0,$1,$2,$3}, [$4], $5;", "=r,=r,=r,=r,l,l" %{{[^,]*}}, %[[FIRST]]
+    // NV: "ld.global.v4.b32 {$0,$1,$2,$3}, [$4];"
+    // NV: "st.global.L1::evict_first.L2::cache_hint.v4.b32 [$0], {$1,$2,$3,$4}, $5;"
+    // The second segment's base is another pointer to LLVM.
+    // AMD-COUNT-2: llvm.load %{{.*}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<8xbf16>
+    // AMD: %[[BASE:.*]] = llvm.inline_asm asm_dialect = att "", "=s,0" %arg0 : (!llvm.ptr<1>) -> !llvm.ptr<1>
+    // AMD: llvm.getelementptr inbounds %[[BASE]]
+    // AMD: llvm.load %{{.*}} {alignment = 16 : i64, nontemporal} : !llvm.ptr<1> -> vector<8xbf16>
+    // AMD: llvm.getelementptr inbounds %[[BASE]]
+    // AMD: llvm.store %{{.*}} {alignment = 16 : i64, nontemporal}
+    %a = rmsnorm.global_load %x[%row, %column] alignment(16) policy(evict_last) : vector<8xbf16>
+    %b = rmsnorm.global_load %x[%row, %column] alignment(16) policy(evict_last) : vector<8xbf16>
+    %c = rmsnorm.global_load %x[%row, %column] alignment(16) segment(1) policy(evict_first) : vector<8xbf16>
+    %d = rmsnorm.global_load %x[%row, %column] alignment(16) segment(1) : vector<8xbf16>
+    rmsnorm.global_store %c, %y[%row, %column] alignment(16) policy(evict_first) : vector<8xbf16>
+    rmsnorm.global_store %a, %y[%row, %column] alignment(16) : vector<8xbf16>
+    rmsnorm.global_store %b, %y[%row, %column] alignment(16) : vector<8xbf16>
+    rmsnorm.global_store %d, %y[%row, %column] alignment(16) : vector<8xbf16>
+    gpu.return
+  }
+
+  // CHECK-LABEL: llvm.func @reduce
+  gpu.func @reduce(%x: f32, %y: !llvm.ptr<1>, %row: i64)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    %c0 = arith.constant 0 : i32
+    // NV-COUNT-5: nvvm.shfl.sync bfly
+    // GFX9: rocdl.update.dpp {{.*}} with 177, 15, 15, true : f32
+    // GFX9: rocdl.update.dpp {{.*}} with 78, 15, 15, true : f32
+    // GFX9: rocdl.update.dpp {{.*}} with 321, 15, 15, true : f32
+    // GFX9: rocdl.update.dpp {{.*}} with 320, 15, 15, true : f32
+    // GFX9: rocdl.ds_swizzle
+    // GFX11-COUNT-4: rocdl.update.dpp
+    // GFX11: rocdl.permlanex16
+    %a = rmsnorm.subgroup_reduce add %x width(32) : f32
+    // NV-COUNT-2: nvvm.shfl.sync bfly
+    // AMD-COUNT-2: rocdl.update.dpp
+    // CHECK-NOT: nvvm.shfl
+    // CHECK-NOT: rocdl.update.dpp
+    // CHECK: llvm.intr.maximum
+    %b = rmsnorm.subgroup_reduce maximumf %a width(4) : f32
+    %v = vector.broadcast %b : f32 to vector<1xf32>
+    rmsnorm.global_store %v, %y[%row, %c0] alignment(4) : vector<1xf32>
+    gpu.return
+  }
+
+  // CHECK-LABEL: llvm.func @workgroup
+  gpu.func @workgroup(%x: f32, %offset: i32)
+      kernel attributes {known_block_size = array<i32: 128, 1, 1>} {
+    // CHECK: %[[BUFFER:.*]] = llvm.mlir.addressof @rmsnorm_workgroup : !llvm.ptr<3>
+    // CHECK: %[[SLOT:.*]] = llvm.getelementptr inbounds %[[BUFFER]][%arg1] : (!llvm.ptr<3>, i32) -> !llvm.ptr<3>, i8
+    // CHECK: llvm.store %arg0, %[[SLOT]]
+    rmsnorm.workgroup_store %x, %offset : f32
+    // NV: nvvm.barrier
+    // AMD: llvm.fence syncscope("workgroup") release {llvm.mmra = #mmra_tag}
+    // AMD: rocdl.s.barrier
+    // AMD: llvm.fence syncscope("workgroup") acquire {llvm.mmra = #mmra_tag}
+    rmsnorm.barrier
+    %y = rmsnorm.workgroup_load %offset : f32
+    rmsnorm.workgroup_store %y, %offset : f32
+    gpu.return
+  }
+
+  // At 64 registers a thread ptxas sees through an empty asm: an xor with a
+  // zero that only the hardware knows.
+  // CHECK-LABEL: llvm.func @keep_tight
+  gpu.func @keep_tight(%x: vector<4xbf16>, %after: f32, %y: !llvm.ptr<1>, %row: i64)
+      kernel attributes {known_block_size = array<i32: 1024, 1, 1>} {
+    %c0 = arith.constant 0 : i32
+    // NV: %[[ZERO:.*]] = llvm.inline_asm asm_dialect = att "mov.u32 $0, %ctaid.z;", "=r"
+    // NV: %[[WORD:.*]] = llvm.inline_asm asm_dialect = att "", "=r,0,f" %{{.*}}, %arg1 : (i32, f32) -> i32
+    // NV: llvm.xor %[[WORD]], %[[ZERO]] : i32
+    // AMD-COUNT-2: llvm.inline_asm asm_dialect = att "", "=v,0,v" %{{.*}}, %arg1 : (i32, f32) -> i32
+    %k = rmsnorm.keep %x after %after : vector<4xbf16>, f32
+    rmsnorm.global_store %k, %y[%row, %c0] alignment(8) : vector<4xbf16>
+    gpu.return
+  }
+
+  // CHECK-LABEL: llvm.func @keep
+  gpu.func @keep(%x: vector<1xbf16>, %after: f32, %y: !llvm.ptr<1>, %row: i64)
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : i32
+    // CHECK: llvm.zext %{{.*}} : i16 to i32
+    // CHECK: llvm.inline_asm asm_dialect = att ""
+    // CHECK-NOT: llvm.xor
+    // CHECK: llvm.trunc %{{.*}} : i32 to i16
+    %k = rmsnorm.keep %x after %after : vector<1xbf16>, f32
+    rmsnorm.global_store %k, %y[%row, %c0] alignment(2) : vector<1xbf16>
+    gpu.return
+  }
+
+  // CHECK-LABEL: llvm.func @math
+  gpu.func @math(%x: vector<2xf32>, %b: vector<2xbf16>, %y: !llvm.ptr<1>, %row: i64)
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : i32
+    // CHECK-NOT: llvm.call @
+    // NV-COUNT-2: llvm.call_intrinsic "llvm.nvvm.rsqrt.approx.f"
+    // AMD-COUNT-2: llvm.call_intrinsic "llvm.amdgcn.rsq.f32"
+    // CHECK-NOT: llvm.call @
+    %a = math.rsqrt %x : vector<2xf32>
+    %c = math.tanh %a : vector<2xf32>
+    %d = math.erf %c : vector<2xf32>
+    %e = math.exp %d : vector<2xf32>
+    %f = math.exp2 %e : vector<2xf32>
+    %g = arith.minnumf %f, %x : vector<2xf32>
+    %h = math.tanh %b : vector<2xbf16>
+    %i = arith.extf %h : vector<2xbf16> to vector<2xf32>
+    %j = math.fma %i, %g, %g : vector<2xf32>
+    %k = arith.divf %j, %x : vector<2xf32>
+    // CHECK: llvm.return
+    rmsnorm.global_store %k, %y[%row, %c0] alignment(8) : vector<2xf32>
+    gpu.return
+  }
+
+  // Upstream asks a device library for the size of the grid.
+  // CHECK-LABEL: llvm.func @grid
+  gpu.func @grid(%y: !llvm.ptr<1>, %n: index)
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : i32
+    %one = arith.constant dense<1.0> : vector<1xf32>
+    %b = gpu.block_id x
+    // NV: nvvm.read.ptx.sreg.nctaid.x
+    // AMD: llvm.call_intrinsic "llvm.amdgcn.implicitarg.ptr"() : () -> !llvm.ptr<4>
+    %g = gpu.grid_dim x
+    scf.for %i = %b to %n step %g {
+      %row = arith.index_cast %i : index to i64
+      rmsnorm.global_store %one, %y[%row, %c0] alignment(4) : vector<1xf32>
+    }
+    gpu.return
+  }
+}

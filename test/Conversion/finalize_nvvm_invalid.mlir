@@ -1,0 +1,70 @@
+// RUN: norm-opt %s --split-input-file --verify-diagnostics --rmsnorm-finalize-nvvm
+
+// expected-error @below {{rmsnorm-finalize-nvvm: expected a module with 'rmsnorm.target' (run rmsnorm-attach-target), got none}}
+module {
+}
+
+// -----
+
+// expected-error @below {{rmsnorm-finalize-nvvm: expected an nvvm target, got 'gfx942'}}
+module attributes {rmsnorm.target = #rmsnorm.target<rocdl "gfx942">} {
+}
+
+// -----
+
+module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
+  gpu.module @kernels {
+    gpu.func @width(%x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+      // expected-error @below {{expected a width up to the subgroup size 32, got 64}}
+      %y = rmsnorm.subgroup_reduce add %x width(64) : f32
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
+  gpu.module @kernels {
+    gpu.func @after(%x: vector<2xbf16>, %a: f64) kernel {
+      // expected-error @below {{expected 'after' to be f32 or i32 in device code, got 'f64'}}
+      %y = rmsnorm.keep %x after %a : vector<2xbf16>, f64
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
+  gpu.module @kernels {
+    gpu.func @no_lowering(%x: f64, %p: !llvm.ptr<1>) kernel {
+      // expected-error @below {{no lowering for 'math.rsqrt' on 'f64' in device code}}
+      %y = math.rsqrt %x : f64
+      llvm.store %y, %p : f64, !llvm.ptr<1>
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
+  gpu.module @kernels {
+    // expected-error @below {{expected device code without declared functions, got '__nv_expf'}}
+    llvm.func @__nv_expf(f32) -> f32
+  }
+}
+
+// -----
+
+module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
+  gpu.module @kernels {
+    llvm.func @__nv_expf(f32) -> f32
+    gpu.func @library(%x: f32) kernel {
+      // expected-error @below {{expected device code without library calls, got a call to '__nv_expf'}}
+      %y = llvm.call @__nv_expf(%x) : (f32) -> f32
+      gpu.return
+    }
+  }
+}
