@@ -273,7 +273,8 @@ static void collectUniforms(RowCluster &cluster, Block *block,
 }
 
 RowCluster RowCluster::grow(Operation *norm,
-                            const llvm::SetVector<Operation *> &taken) {
+                            const llvm::SetVector<Operation *> &taken,
+                            llvm::DenseSet<Operation *> &reported) {
   RowCluster cluster;
   Block *block = norm->getBlock();
   cluster.rowDims =
@@ -302,7 +303,7 @@ RowCluster RowCluster::grow(Operation *norm,
         taken.contains(&op) || !isCandidate(&op))
       continue;
     Contact contact = getContact(&op, cluster);
-    if (!contact.exists)
+    if (!contact.exists || !reported.insert(&op).second)
       continue;
     std::string reason = whyNotRowWise(&op, cluster);
     if (reason.empty())

@@ -5,6 +5,7 @@
 #define RMSNORM_TRANSFORMS_ROWCLUSTER_H
 
 #include "mlir/IR/Operation.h"
+#include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::rmsnorm {
@@ -24,9 +25,10 @@ struct RowCluster {
   llvm::SetVector<Operation *> uniforms;
 
   /// The largest cluster that contains `norm` and none of `taken`. Near misses
-  /// get a remark.
+  /// get a remark, unless they are among `reported`.
   static RowCluster grow(Operation *norm,
-                         const llvm::SetVector<Operation *> &taken);
+                         const llvm::SetVector<Operation *> &taken,
+                         llvm::DenseSet<Operation *> &reported);
 
   /// Members and uniforms in the order of the block.
   SmallVector<Operation *> getOpsInOrder() const;

@@ -321,12 +321,13 @@ struct TileRows final : rmsnorm::impl::TileRowsBase<TileRows> {
     IRRewriter rewriter(&getContext());
     // Clusters grow before any is tiled: a remark should not depend on that.
     llvm::SetVector<Operation *> taken;
+    llvm::DenseSet<Operation *> reported;
     SmallVector<RowCluster> clusters;
     getOperation().walk([&](ForwardOp norm) {
       bool isTiled = isa<scf::ForallOp>(norm->getParentOp());
       if (isTiled || taken.contains(norm) || norm->getNumResults() == 0)
         return;
-      clusters.push_back(RowCluster::grow(norm, taken));
+      clusters.push_back(RowCluster::grow(norm, taken, reported));
       const RowCluster &cluster = clusters.back();
       taken.insert(cluster.members.begin(), cluster.members.end());
     });

@@ -34,14 +34,18 @@ public:
 
   LogicalResult run();
 
-  FailureOr<Value> getVector(Value tensor) override;
+  FailureOr<Value> getVector(Value tensor) override {
+    return getVector(tensor, /*isColumn=*/false);
+  }
   void setVector(Value tensor, Value vector) override {
     vectors[tensor] = vector;
   }
   Value getColumns(Value tensor) override;
 
 private:
-  FailureOr<Value> load(Value tensor);
+  /// `isColumn` says what the rank does not tell if rows have rank 1.
+  FailureOr<Value> getVector(Value tensor, bool isColumn);
+  FailureOr<Value> load(Value tensor, bool isColumn);
   LogicalResult vectorize(Operation *op);
   LogicalResult vectorizeNorm(ForwardOp op);
   LogicalResult store(tensor::ParallelInsertSliceOp insert);
@@ -92,7 +96,7 @@ Value RowVectorizer::getColumns(Value tensor) {
       builder, loop.getLoc(), materializeDim(builder, loop.getLoc(), source));
 }
 
-FailureOr<Value> RowVectorizer::load(Value tensor) {
+FailureOr<Value> RowVectorizer::load(Value tensor, bool isColumn) {
   Value base = tensor;
   auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
   if (slice) {
@@ -124,22 +128,21 @@ FailureOr<Value> RowVectorizer::load(Value tensor) {
     if (isa<tensor::EmptyOp>(definition))
       return definition->emitOpError("expected contents, got a read of it");
 
-  // A row of the rows, or the same columns for all of them?
+  // A row of the rows, or the same columns for all of them? Where rows have one
+  // index, that index tells; it is no longer there if there is one row only.
   auto isRow = [&] {
-    if (rank != rowDims)
-      return false;
-    if (rank != 1)
-      return true;
-    return slice ? !isZeroInteger(slice.getMixedOffsets()[0]) ||
-                       type.getDimSize(0) == 1
-                 : type.getDimSize(0) == 1;
+    if (rank != rowDims || rank > 1)
+      return rank == rowDims;
+    bool isIndexed = slice && !isZeroInteger(slice.getMixedOffsets()[0]);
+    return isIndexed ||
+           (type.getDimSize(0) == 1 && loop.getStaticUpperBound()[0] == 1);
   };
   Value row;
   TileKind kind;
-  if (rank == rowDims + 1) {
+  if (rank == rowDims + 1 && !isColumn) {
     kind = TileKind::tile;
     row = rank > 1 ? getZero() : Value();
-  } else if (rank == 0 || isRow()) {
+  } else if (!isColumn && (rank == 0 || isRow())) {
     kind = TileKind::row;
     row = rank > 0 ? getZero() : Value();
   } else if (rank == 1) {
@@ -155,16 +158,16 @@ FailureOr<Value> RowVectorizer::load(Value tensor) {
       .getResult();
 }
 
-FailureOr<Value> RowVectorizer::getVector(Value tensor) {
+FailureOr<Value> RowVectorizer::getVector(Value tensor, bool isColumn) {
   if (Value vector = vectors.lookup(tensor))
     return vector;
   Operation *definition = tensor.getDefiningOp();
   FailureOr<Value> vector;
   if (auto castOp = dyn_cast_or_null<tensor::CastOp>(definition);
       castOp && loop->isAncestor(castOp))
-    vector = getVector(castOp.getSource());
+    vector = getVector(castOp.getSource(), isColumn);
   else
-    vector = load(tensor);
+    vector = load(tensor, isColumn);
   if (succeeded(vector))
     vectors[tensor] = *vector;
   return vector;
@@ -177,11 +180,7 @@ LogicalResult RowVectorizer::vectorizeNorm(ForwardOp op) {
   FailureOr<Value> weight = Value();
   ForwardRow row =
       vectorizeForward(builder, op, *input, getColumns(op.getInput()), [&] {
-        weight = getVector(op.getWeight());
-        // In a row of rank 1 nothing tells them from other rows.
-        if (succeeded(weight))
-          if (auto loadOp = weight->getDefiningOp<TileLoadOp>())
-            loadOp.setKind(TileKind::column);
+        weight = getVector(op.getWeight(), /*isColumn=*/true);
         return succeeded(weight) ? *weight : *input;
       });
   if (failed(weight))

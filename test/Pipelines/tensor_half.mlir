@@ -1,4 +1,4 @@
-// RUN: norm-opt %s --rmsnorm-tensor-half --split-input-file | FileCheck %s --implicit-check-not=memref.alloc --implicit-check-not=memref.copy --implicit-check-not=memref.subview --implicit-check-not=tensor
+// RUN: norm-opt %s --rmsnorm-tensor-half --split-input-file | FileCheck %s --implicit-check-not=memref.alloc --implicit-check-not=memref.copy --implicit-check-not=tensor
 
 // What the memref half takes: arguments for everything, loops over rows, tile
 // programs on whole buffers.
@@ -128,4 +128,35 @@ func.func @two_norms(%x: tensor<?x64xf32>, %v: tensor<64xf32>, %w: tensor<64xf32
   %y = rmsnorm.forward input(%x : tensor<?x64xf32>) weight(%v : tensor<64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
   %z = rmsnorm.forward input(%x : tensor<?x64xf32>) weight(%w : tensor<64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-6 -> tensor<?x64xf32>
   return %y, %z : tensor<?x64xf32>, tensor<?x64xf32>
+}
+
+// -----
+
+// Part of a packed buffer, normalised in place: the view stays outside of the
+// loop, and its rows are counted on their own.
+// CHECK-LABEL: func.func @packed(
+// CHECK-SAME:    %[[QKV:[^:]*]]: memref<?x48x128xbf16, strided<[?, ?, 1]>> {{{[^}]*}}rmsnorm.role = "inout"}
+// CHECK:         %[[M:.*]] = arith.muli %{{.*}}, %c32
+// CHECK:         scf.forall (%[[ROW:.*]]) in (%[[M]]) {
+// CHECK:           %{{.*}} = rmsnorm.tile_load tile %[[Q:[^\[]*]][%[[ROW]]] : memref<?x32x128xbf16, strided<[?, ?, 1]>>
+// CHECK:           rmsnorm.tile_store tile %{{.*}}, %[[Q]][%[[ROW]]]
+func.func @packed(%qkv: tensor<?x48x128xbf16>) -> tensor<?x48x128xbf16> {
+  %c0 = arith.constant 0 : index
+  %b = tensor.dim %qkv, %c0 : tensor<?x48x128xbf16>
+  %q = tensor.extract_slice %qkv[0, 0, 0] [%b, 32, 128] [1, 1, 1] : tensor<?x48x128xbf16> to tensor<?x32x128xbf16>
+  %y = rmsnorm.forward input(%q : tensor<?x32x128xbf16>) output(%q : tensor<?x32x128xbf16>) eps = 1.0e-6 -> tensor<?x32x128xbf16>
+  %z = tensor.insert_slice %y into %qkv[0, 0, 0] [%b, 32, 128] [1, 1, 1] : tensor<?x32x128xbf16> into tensor<?x48x128xbf16>
+  return %z : tensor<?x48x128xbf16>
+}
+
+// -----
+
+// One column, one row.
+// CHECK-LABEL: func.func @one(
+// CHECK:         scf.forall (%{{.*}}) in (1) {
+// CHECK:           rmsnorm.tile_load column
+// CHECK:           rmsnorm.tile_store row
+func.func @one(%x: tensor<1x1xf32>, %w: tensor<1xf32>, %y0: tensor<1x1xf32>, %r0: tensor<1xf32>) -> (tensor<1x1xf32>, tensor<1xf32>) {
+  %y:2 = rmsnorm.forward input(%x : tensor<1x1xf32>) weight(%w : tensor<1xf32>) output(%y0 : tensor<1x1xf32>) rstd(%r0 : tensor<1xf32>) eps = 1.0e-5 -> tensor<1x1xf32>, tensor<1xf32>
+  return %y#0, %y#1 : tensor<1x1xf32>, tensor<1xf32>
 }

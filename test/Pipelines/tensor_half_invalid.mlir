@@ -21,3 +21,11 @@ func.func @no_norm(%x: tensor<?x64xf32>, %y0: tensor<?x64xf32>) -> tensor<?x64xf
   %y = linalg.exp ins(%x : tensor<?x64xf32>) outs(%y0 : tensor<?x64xf32>) -> tensor<?x64xf32>
   return %y : tensor<?x64xf32>
 }
+
+// -----
+
+func.func @memref(%x: memref<?x64xf32>, %y0: memref<?x64xf32>) {
+  // expected-error @below {{expected a norm on tensors to be lowered to kernels, got one on memrefs}}
+  rmsnorm.forward input(%x : memref<?x64xf32>) output(%y0 : memref<?x64xf32>) eps = 1.0e-5
+  return
+}

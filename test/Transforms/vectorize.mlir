@@ -209,3 +209,16 @@ func.func @splat(%x: tensor<?x64xf32>, %y0: tensor<?x64xf32>) -> tensor<?x64xf32
   %y = rmsnorm.forward input(%x : tensor<?x64xf32>) weight(%w : tensor<64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
   return %y : tensor<?x64xf32>
 }
+
+// -----
+
+// One column: still a per-column weight.
+// CHECK-LABEL: func.func @one_column(
+// CHECK:           rmsnorm.tile_load tile %{{.*}}[%c0] : tensor<1x1xf32> -> vector<1x1xf32>
+// CHECK:           rmsnorm.tile_load column %{{.*}} : tensor<1xf32> -> vector<1x1xf32>
+// CHECK:           rmsnorm.tile_store tile %{{.*}}[%c0]
+// CHECK:           rmsnorm.tile_store row %{{.*}}[%c0]
+func.func @one_column(%x: tensor<?x1xf32>, %w: tensor<1xf32>, %y0: tensor<?x1xf32>, %r0: tensor<?xf32>) -> (tensor<?x1xf32>, tensor<?xf32>) {
+  %y:2 = rmsnorm.forward input(%x : tensor<?x1xf32>) weight(%w : tensor<1xf32>) output(%y0 : tensor<?x1xf32>) rstd(%r0 : tensor<?xf32>) eps = 1.0e-5 -> tensor<?x1xf32>, tensor<?xf32>
+  return %y#0, %y#1 : tensor<?x1xf32>, tensor<?xf32>
+}
