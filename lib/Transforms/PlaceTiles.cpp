@@ -29,6 +29,8 @@ public:
 
   void run() {
     sinkStores();
+    if (cache == Cache::registers)
+      hoistColumnLoads();
     numberSegments();
     // Latest uses first: a chain recomputed for a late segment is not seen
     // again, as its own operands are in that segment too.
@@ -55,6 +57,22 @@ private:
           stores.push_back(&op);
     for (Operation *store : stores)
       rewriter.moveOpBefore(store, program.getTerminator());
+  }
+
+  /// What is kept in registers is wanted there early: per-column operands are
+  /// loaded right behind the row, so that their latency hides behind the
+  /// reduction's.
+  void hoistColumnLoads() {
+    Operation *last = nullptr;
+    for (auto load : program.getOps<TileLoadOp>())
+      if (load.getKind() == TileKind::tile)
+        last = load;
+    for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>()))
+      if (last && load.getKind() == TileKind::column &&
+          last->isBeforeInBlock(load)) {
+        rewriter.moveOpAfter(load, last);
+        last = load;
+      }
   }
 
   void numberSegments() {

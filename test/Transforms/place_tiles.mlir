@@ -1,16 +1,16 @@
 // RUN: norm-opt %s --rmsnorm-place-tiles --split-input-file | FileCheck %s
 
-// Registers: what is carried over the reduction is the narrow tile and the
-// narrow weight, extended again behind it, offset and all.
+// Registers: the weight is loaded right behind the row. What is carried over the
+// reduction is the narrow tile and the narrow weight, extended again behind it,
+// offset and all; a weight that is narrow still is carried as it is.
 // CHECK-LABEL: func.func @registers
 // CHECK: %[[X:.*]] = rmsnorm.tile_load tile
 // CHECK: %[[W:.*]] = rmsnorm.tile_load column
 // CHECK: %[[XF:.*]] = arith.extf %[[X]]
 // CHECK: %[[SUM:.*]] = rmsnorm.row_reduce add(%[[XF]])
 // CHECK-DAG: %[[KX:.*]] = rmsnorm.keep %[[X]] after %[[SUM]] : vector<1x64xbf16>, vector<1x1xf32>
-// CHECK-DAG: %[[KW:.*]] = rmsnorm.keep %[[W]] after %[[SUM]] : vector<1x64xbf16>, vector<1x1xf32>
 // CHECK-DAG: %[[XF2:.*]] = arith.extf %[[KX]]
-// CHECK-DAG: %[[WF2:.*]] = arith.extf %[[KW]]
+// CHECK-DAG: %[[WF2:.*]] = arith.extf %[[W]]
 // CHECK-DAG: %[[W1:.*]] = arith.addf %[[WF2]], %{{.*}} : vector<1x64xf32>
 // CHECK: arith.mulf %[[XF2]], %[[W1]]
 func.func @registers(%x: memref<?x64xbf16>, %w: memref<64xbf16>, %y: memref<?x64xf32>, %m: index) {
@@ -18,11 +18,11 @@ func.func @registers(%x: memref<?x64xbf16>, %w: memref<64xbf16>, %y: memref<?x64
   scf.forall (%block) in (%m) {
     scf.for %row = %block to %m step %m {
       %0 = rmsnorm.tile_load tile %x[%row] : memref<?x64xbf16> -> vector<1x64xbf16>
-      %1 = rmsnorm.tile_load column %w : memref<64xbf16> -> vector<1x64xbf16>
       %2 = arith.extf %0 : vector<1x64xbf16> to vector<1x64xf32>
+      %5 = rmsnorm.row_reduce add(%2) : vector<1x64xf32> -> vector<1x1xf32>
+      %1 = rmsnorm.tile_load column %w : memref<64xbf16> -> vector<1x64xbf16>
       %3 = arith.extf %1 : vector<1x64xbf16> to vector<1x64xf32>
       %4 = arith.addf %3, %one : vector<1x64xf32>
-      %5 = rmsnorm.row_reduce add(%2) : vector<1x64xf32> -> vector<1x1xf32>
       %6 = arith.mulf %2, %4 : vector<1x64xf32>
       %7 = vector.broadcast %5 : vector<1x1xf32> to vector<1x64xf32>
       %8 = arith.mulf %6, %7 : vector<1x64xf32>

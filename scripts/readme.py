@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+"""Keeps the code blocks of a Markdown file true.
+
+A fenced block that follows the comment `<!-- run: COMMAND -->` is the standard
+output of COMMAND, run by bash in the source folder with the tools on PATH.
+
+    readme.py README.md            exits with 1 and a diff if a block differs
+    readme.py README.md --update   writes the blocks anew
+"""
+import argparse
+import difflib
+import pathlib
+import re
+import subprocess
+import sys
+
+BLOCK = re.compile(r"(<!-- run: (?P<command>.*?) -->\n```\w*\n)(?P<text>.*?)(```\n)", re.S)
+
+
+def run(command, folder):
+    result = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, capture_output=True, text=True)
+    if result.returncode != 0:
+        sys.exit(f"error: `{command}` failed with {result.returncode}:\n{result.stderr}")
+    return result.stdout
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("file", type=pathlib.Path)
+    parser.add_argument("--update", action="store_true", help="write the blocks anew")
+    options = parser.parse_args()
+
+    old = options.file.read_text()
+    count = 0
+
+    def replace(match):
+        nonlocal count
+        count += 1
+        return match[1] + run(match["command"], options.file.parent.resolve()) + match[4]
+
+    new = BLOCK.sub(replace, old)
+    if count == 0:
+        sys.exit(f"error: expected blocks with a `<!-- run: ... -->` comment in {options.file}, got none")
+    if options.update:
+        options.file.write_text(new)
+        print(f"{options.file}: {count} blocks written")
+    elif new != old:
+        sys.stdout.writelines(difflib.unified_diff(old.splitlines(True), new.splitlines(True), "shown", "actual"))
+        sys.exit(f"error: {options.file} is out of date; run scripts/readme.py {options.file} --update")
+    else:
+        print(f"{options.file}: {count} blocks are what their commands print")
+
+
+if __name__ == "__main__":
+    main()
