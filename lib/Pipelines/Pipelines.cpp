@@ -58,4 +58,8 @@ void rmsnorm::registerPipelines() {
       "rmsnorm-memref-half",
       "From bufferized tile programs to thread-level kernels, for one target",
       buildMemrefHalf);
+  PassPipelineRegistration<>(
+      "rmsnorm-to-oracle",
+      "From norms on tensors to their definition in f64 scalar loops",
+      buildToOracle);
 }

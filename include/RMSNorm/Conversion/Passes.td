@@ -86,4 +86,78 @@ def FinalizeROCDL : Pass<"rmsnorm-finalize-rocdl", "::mlir::ModuleOp"> {
   }];
 }
 
+//===----------------------------------------------------------------------===//
+// The oracle
+//===----------------------------------------------------------------------===//
+
+def PrepareOracle : Pass<"rmsnorm-prepare-oracle", "::mlir::ModuleOp"> {
+  let summary = "bufferized functions become entries of the oracle";
+  let description = [{
+    A public function takes buffers only and returns nothing: its results are
+    dropped, each must be an argument already (`rmsnorm-bind-arguments`
+    makes them so). Buffers that bufferization allocated are freed where their
+    block ends, copies become loops, attributes of the arguments go.
+
+    Requires: one-shot bufferization with function boundaries.
+
+    ```mlir
+    func.func @f(%x: memref<?x64xf32>, %y: memref<?x64xf32>) -> memref<?x64xf32> {
+      linalg.generic ... outs(%y : memref<?x64xf32>)
+      return %y : memref<?x64xf32>
+    }
+    ->
+    func.func @f(%x: memref<?x64xf32>, %y: memref<?x64xf32>)
+        attributes {llvm.emit_c_interface} {
+      linalg.generic ... outs(%y : memref<?x64xf32>)
+      return
+    }
+    ```
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::memref::MemRefDialect"];
+}
+
+def ExpandOracleMath : Pass<"rmsnorm-expand-oracle-math"> {
+  let summary = "math that a CPU without a maths library can do";
+  let description = [{
+    The oracle's machine code calls no library. Of the math dialect, sqrt,
+    absf, copysign, fma, floor, ceil, trunc and roundeven are instructions and
+    stay, as do absi, ctlz, cttz, ctpop and the predicates. rsqrt, exp, exp2,
+    expm1, log, log2, log1p, tanh, erf, erfc, sin, cos, tan, sinh, cosh, powf,
+    cbrt, round, atan, atan2, asin, acos of f32 are expanded as upstream MLIR
+    does, with errors of a few f32 ulps; f16 and bf16 go through f32. What
+    remains is an error that names the op and its type.
+
+    Rounding f64 to f16 or bf16 goes through f32 rounded to odd, which gives
+    what rounding once gives.
+
+    Requires: scalar arithmetic.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def FinalizeOracle : Pass<"rmsnorm-finalize-oracle", "::mlir::ModuleOp"> {
+  let summary = "the oracle's functions by their names, and nothing outside";
+  let description = [{
+    For each entry @f adds
+
+    ```mlir
+    llvm.func @oracle_f(%descriptors: !llvm.ptr)
+    ```
+
+    where element i of the array `descriptors` points to the memref descriptor
+    {allocated, aligned, i64 offset, i64 sizes[rank], i64 strides[rank]} of
+    argument i of @f (a declaration of it in the module is given the body). All
+    other functions become internal. Buffers come from the operating system by
+    system call (Linux on x86-64 and AArch64; elsewhere a module that allocates
+    is an error), since compiled modules have no undefined symbols.
+
+    Requires: the LLVM dialect, entries from `rmsnorm-prepare-oracle`, buffers
+    lowered with generic allocation functions.
+  }];
+  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
+}
+
 #endif // RMSNORM_CONVERSION_PASSES_TD

@@ -38,6 +38,11 @@ void buildTensorHalf(OpPassManager &manager);
 /// for one target and one variant.
 void buildMemrefHalf(OpPassManager &manager, const MemrefHalfOptions &options);
 
+/// From tensor IR with norms to the oracle: for each public function @f an
+/// llvm.func @oracle_f in f64 scalar loops, see rmsnorm-finalize-oracle. All of
+/// f's results must be computed into arguments (rmsnorm-bind-arguments).
+void buildToOracle(OpPassManager &manager);
+
 /// Registers the pipelines under their command-line names.
 void registerPipelines();
 

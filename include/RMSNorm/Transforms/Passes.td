@@ -180,6 +180,53 @@ def CheckBuffers : Pass<"rmsnorm-check-buffers", "::mlir::func::FuncOp"> {
 }
 
 //===----------------------------------------------------------------------===//
+// The definition
+//===----------------------------------------------------------------------===//
+
+def Decompose : Pass<"rmsnorm-decompose"> {
+  let summary = "norms become linalg and arith, by definition";
+  let description = [{
+    Replaces `rmsnorm.forward` and `rmsnorm.backward` on tensors by what their
+    text says, one `linalg.generic` per formula: a sum along the row, the row
+    statistic, the elementwise rest, for `dweight` a sum over rows. Nothing is
+    reassociated; sums run in the order of the elements. rsqrt is 1 / sqrt.
+
+    With `compute-type=f64` all of it, sums included, is f64; values are
+    rounded at the same places as `casting` says and once more for the element
+    type of a result. That is the oracle: every lowering is compared with it.
+
+    Requires: tensors; a norm on memrefs is an error. Leaves all else alone.
+
+    ```mlir
+    %y = rmsnorm.forward input(%x : tensor<?x64xf32>)
+        output(%y0 : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+    ```
+    becomes
+    ```mlir
+    %sum = linalg.generic {iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<?x64xf32>) outs(%zero : tensor<?xf32>) ...
+    %rstd = linalg.generic {iterator_types = ["parallel"]}
+        ins(%sum : tensor<?xf32>) outs(%empty : tensor<?xf32>) ...
+    %y = linalg.generic {iterator_types = ["parallel", "parallel"]}
+        ins(%x, %rstd : tensor<?x64xf32>, tensor<?xf32>)
+        outs(%y0 : tensor<?x64xf32>) ...
+    ```
+  }];
+  let options = [
+    Option<"computeType", "compute-type", "::mlir::rmsnorm::ComputeType",
+           "::mlir::rmsnorm::ComputeType::f32",
+           "the type of all arithmetic between roundings: f32 or f64",
+           [{::llvm::cl::values(
+               clEnumValN(::mlir::rmsnorm::ComputeType::f32, "f32", "f32"),
+               clEnumValN(::mlir::rmsnorm::ComputeType::f64, "f64", "f64"))}]>,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+  ];
+}
+
+//===----------------------------------------------------------------------===//
 // Memref half: once per target and variant
 //===----------------------------------------------------------------------===//
 

@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Decompose.cpp - rmsnorm-decompose ---------------------------------===//
+
+#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Transforms/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::rmsnorm {
+#define GEN_PASS_DEF_DECOMPOSE
+#include "RMSNorm/Transforms/Passes.h.inc"
+} // namespace mlir::rmsnorm
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+namespace {
+
+/// The scalar formulas of a norm, in the compute type.
+class Arithmetic {
+public:
+  Arithmetic(Location loc, FloatType compute, FloatType input, Casting casting)
+      : loc(loc), compute(compute), input(input), casting(casting) {}
+
+  Value constant(OpBuilder &b, const APFloat &value) const {
+    APFloat converted = value;
+    bool losesInfo;
+    converted.convert(compute.getFloatSemantics(), APFloat::rmNearestTiesToEven,
+                      &losesInfo);
+    return arith::ConstantOp::create(b, loc,
+                                     b.getFloatAttr(compute, converted));
+  }
+
+  Value extend(OpBuilder &b, Value value) const {
+    if (value.getType() == compute)
+      return value;
+    return arith::ExtFOp::create(b, loc, compute, value);
+  }
+
+  /// `value` in the element type of a result.
+  Value convert(OpBuilder &b, Value value, Type type) const {
+    if (value.getType() == type)
+      return value;
+    return arith::TruncFOp::create(b, loc, type, value);
+  }
+
+  /// round_T.
+  Value round(OpBuilder &b, Value value) const {
+    return extend(b, convert(b, value, input));
+  }
+
+  /// round_T where `none` rounds and the other modes do not.
+  Value step(OpBuilder &b, Value value) const {
+    return casting == Casting::none ? round(b, value) : value;
+  }
+
+  Value mul(OpBuilder &b, Value x, Value y) const {
+    return step(b, arith::MulFOp::create(b, loc, x, y));
+  }
+
+  /// rstd of a row whose squares sum to `sum`.
+  Value rstd(OpBuilder &b, Value sum, Value size, const APFloat &eps) const {
+    Value mean = step(b, arith::DivFOp::create(b, loc, sum, size));
+    Value ms = step(b, arith::AddFOp::create(b, loc, mean, constant(b, eps)));
+    Value root = math::SqrtOp::create(b, loc, ms);
+    Value one = constant(b, APFloat(1.0f));
+    return step(b, arith::DivFOp::create(b, loc, one, root));
+  }
+
+  /// w' = weight + offset.
+  Value weight(OpBuilder &b, Value weight, const APFloat &offset) const {
+    return step(b, arith::AddFOp::create(b, loc, extend(b, weight),
+                                         constant(b, offset)));
+  }
+
+  Location loc;
+  FloatType compute, input;
+  Casting casting;
+};
+
+/// What the two ops have in common: their shape, and generics over it.
+class NormBuilder {
+public:
+  using Body = function_ref<SmallVector<Value>(OpBuilder &, ValueRange)>;
+
+  /// `base` is an init of the shape of input.
+  NormBuilder(RewriterBase &b, const Arithmetic &math, Value base)
+      : math(math), b(b), loc(math.loc),
+        sizes(tensor::getMixedSizes(b, loc, base)),
+        rank(static_cast<unsigned>(sizes.size())) {
+    Value columns = getValueOrCreateConstantIndexOp(b, loc, sizes.back());
+    columns = arith::IndexCastOp::create(b, loc, b.getI64Type(), columns);
+    numColumns = arith::SIToFPOp::create(b, loc, math.compute, columns);
+  }
+
+  /// N in the compute type.
+  Value getNumColumns() const { return numColumns; }
+
+  Value emptyPerRow() { return empty(ArrayRef(sizes).drop_back()); }
+  Value zeroPerRow() { return zero(ArrayRef(sizes).drop_back()); }
+  Value zeroPerColumn() { return zero(ArrayRef(sizes).take_back()); }
+
+  /// A generic over the elements of input. Operands are of its shape, per row
+  /// or per column as their kind says, of the kinds 'e', 'r', 'c'. The body
+  /// gets inputs and inits. Dimensions missing in all inits are reductions.
+  SmallVector<Value> perElement(ValueRange inputs, StringRef inputKinds,
+                                ValueRange inits, StringRef initKinds,
+                                Body body) {
+    SmallVector<AffineMap> maps;
+    for (char kind : (inputKinds + initKinds).str())
+      maps.push_back(getMap(kind));
+    SmallVector<utils::IteratorType> iterators(rank,
+                                               utils::IteratorType::parallel);
+    if (initKinds == "r")
+      iterators.back() = utils::IteratorType::reduction;
+    if (initKinds == "c")
+      std::fill(iterators.begin(), iterators.end() - 1,
+                utils::IteratorType::reduction);
+    return generic(inputs, inits, maps, iterators, body);
+  }
+
+  /// A generic over a tensor of `dims` dimensions.
+  SmallVector<Value> pointwise(int64_t dims, ValueRange inputs,
+                               ValueRange inits, Body body) {
+    SmallVector<AffineMap> maps(inputs.size() + inits.size(),
+                                b.getMultiDimIdentityMap(dims));
+    SmallVector<utils::IteratorType> iterators(dims,
+                                               utils::IteratorType::parallel);
+    return generic(inputs, inits, maps, iterators, body);
+  }
+  SmallVector<Value> perRow(ValueRange inputs, ValueRange inits, Body body) {
+    return pointwise(rank - 1, inputs, inits, body);
+  }
+
+  /// rstd in the compute type, from the input. `rstd`, if not null, is the
+  /// init of the forward's second result, whose value is added to `results`.
+  Value computeRstd(Value input, const APFloat &eps, Value rstd,
+                    SmallVectorImpl<Value> &results) {
+    Value sum = perElement(
+        input, "e", zeroPerRow(), "r", [&](OpBuilder &b, ValueRange args) {
+          Value x = math.extend(b, args[0]);
+          Value square = math.mul(b, x, x);
+          return SmallVector<Value>{
+              arith::AddFOp::create(b, loc, args[1], square)};
+        })[0];
+    SmallVector<Value> inits{emptyPerRow()};
+    if (rstd)
+      inits.push_back(rstd);
+    SmallVector<Value> rows =
+        perRow(sum, inits, [&](OpBuilder &b, ValueRange args) {
+          SmallVector<Value> yield{math.rstd(b, args[0], getNumColumns(), eps)};
+          if (rstd)
+            yield.push_back(math.convert(b, yield[0], b.getF32Type()));
+          return yield;
+        });
+    results.append(rows.begin() + 1, rows.end());
+    return rows[0];
+  }
+
+  const Arithmetic &math;
+
+private:
+  AffineMap getMap(char kind) {
+    AffineMap all = b.getMultiDimIdentityMap(rank);
+    switch (kind) {
+    case 'e':
+      return all;
+    case 'r':
+      return all.getMajorSubMap(rank - 1);
+    default:
+      return all.getMinorSubMap(1);
+    }
+  }
+
+  SmallVector<Value> generic(ValueRange inputs, ValueRange inits,
+                             ArrayRef<AffineMap> maps,
+                             ArrayRef<utils::IteratorType> iterators,
+                             Body body) {
+    auto op = linalg::GenericOp::create(
+        b, loc, TypeRange(inits), inputs, inits, maps, iterators,
+        [&](OpBuilder &nested, Location nestedLoc, ValueRange args) {
+          linalg::YieldOp::create(nested, nestedLoc, body(nested, args));
+        });
+    return SmallVector<Value>(op->getResults());
+  }
+
+  Value empty(ArrayRef<OpFoldResult> shape) {
+    return tensor::EmptyOp::create(b, loc, shape, math.compute);
+  }
+  Value zero(ArrayRef<OpFoldResult> shape) {
+    Value value = math.constant(b, APFloat(0.0f));
+    return linalg::FillOp::create(b, loc, value, empty(shape)).getResult(0);
+  }
+
+  RewriterBase &b;
+  Location loc;
+  SmallVector<OpFoldResult> sizes;
+  unsigned rank;
+  Value numColumns;
+};
+
+SmallVector<Value> decompose(ForwardOp op, RewriterBase &rewriter,
+                             const Arithmetic &math) {
+  NormBuilder norm(rewriter, math, op.getOutput());
+  SmallVector<Value> results(1);
+  Value rstd =
+      norm.computeRstd(op.getInput(), op.getEps(), op.getRstd(), results);
+  SmallVector<Value> inputs{op.getInput(), rstd};
+  if (op.getWeight())
+    inputs.push_back(op.getWeight());
+  Type type = getElementTypeOrSelf(op.getOutput());
+  results[0] = norm.perElement(
+      inputs, op.getWeight() ? "erc" : "er", op.getOutput(), "e",
+      [&](OpBuilder &b, ValueRange args) {
+        Value y = math.mul(b, math.extend(b, args[0]), args[1]);
+        if (math.casting == Casting::llama)
+          y = math.round(b, y);
+        if (op.getWeight())
+          y = math.mul(b, y, math.weight(b, args[2], op.getOffset()));
+        return SmallVector<Value>{math.convert(b, y, type)};
+      })[0];
+  return results;
+}
+
+SmallVector<Value> decompose(BackwardOp op, RewriterBase &rewriter,
+                             const Arithmetic &math) {
+  NormBuilder norm(rewriter, math, op.getDx());
+  Location loc = op.getLoc();
+  SmallVector<Value> results;
+  Value rstd;
+  if (op.getRstd())
+    rstd = norm.perRow(op.getRstd(), norm.emptyPerRow(),
+                       [&](OpBuilder &b, ValueRange args) {
+                         Value value = math.extend(b, args[0]);
+                         return SmallVector<Value>{math.step(b, value)};
+                       })[0];
+  else
+    rstd = norm.computeRstd(op.getInput(), op.getEps(), Value(), results);
+
+  auto xhat = [&](OpBuilder &b, Value x, Value rstd) {
+    return math.mul(b, math.extend(b, x), rstd);
+  };
+  auto gradient = [&](OpBuilder &b, Value dy, Value weight) {
+    Value value = math.step(b, math.extend(b, dy));
+    if (!weight)
+      return value;
+    return math.mul(b, value, math.weight(b, weight, op.getOffset()));
+  };
+
+  SmallVector<Value> inputs{op.getDy(), op.getInput(), rstd};
+  if (op.getWeight())
+    inputs.push_back(op.getWeight());
+  StringRef kinds = op.getWeight() ? "eerc" : "eer";
+  auto weightOf = [&](ValueRange args) {
+    return op.getWeight() ? args[3] : Value();
+  };
+  Value sum = norm.perElement(
+      inputs, kinds, norm.zeroPerRow(), "r",
+      [&](OpBuilder &b, ValueRange args) {
+        Value product = math.mul(b, gradient(b, args[0], weightOf(args)),
+                                 xhat(b, args[1], args[2]));
+        return SmallVector<Value>{
+            arith::AddFOp::create(b, loc, args.back(), product)};
+      })[0];
+  Value mean =
+      norm.perRow(sum, norm.emptyPerRow(), [&](OpBuilder &b, ValueRange args) {
+        Value c = arith::DivFOp::create(b, loc, args[0], norm.getNumColumns());
+        return SmallVector<Value>{math.step(b, c)};
+      })[0];
+
+  inputs.push_back(mean);
+  Type dxType = getElementTypeOrSelf(op.getDx());
+  results.push_back(norm.perElement(
+      inputs, (kinds + "r").str(), op.getDx(), "e",
+      [&](OpBuilder &b, ValueRange args) {
+        Value g = gradient(b, args[0], weightOf(args));
+        Value c = args[inputs.size() - 1];
+        Value along = math.mul(b, xhat(b, args[1], args[2]), c);
+        Value rest = math.step(b, arith::SubFOp::create(b, loc, g, along));
+        Value dx = math.mul(b, rest, args[2]);
+        return SmallVector<Value>{math.convert(b, dx, dxType)};
+      })[0]);
+  if (!op.getDweight())
+    return results;
+
+  Value total = norm.perElement(
+      ArrayRef(inputs).take_front(3), "eer", norm.zeroPerColumn(), "c",
+      [&](OpBuilder &b, ValueRange args) {
+        Value x = xhat(b, args[1], args[2]);
+        if (math.casting == Casting::llama)
+          x = math.round(b, x);
+        Value product = math.mul(b, gradient(b, args[0], Value()), x);
+        return SmallVector<Value>{
+            arith::AddFOp::create(b, loc, args[3], product)};
+      })[0];
+  Type dwType = getElementTypeOrSelf(op.getDweight());
+  results.push_back(norm.pointwise(
+      1, total, op.getDweight(), [&](OpBuilder &b, ValueRange args) {
+        return SmallVector<Value>{math.convert(b, args[0], dwType)};
+      })[0]);
+  return results;
+}
+
+struct Decompose final : rmsnorm::impl::DecomposeBase<Decompose> {
+  using DecomposeBase::DecomposeBase;
+
+  void runOnOperation() override {
+    SmallVector<DestinationStyleOpInterface> norms;
+    WalkResult walk = getOperation()->walk([&](Operation *op) {
+      if (!isa<ForwardOp, BackwardOp>(op))
+        return WalkResult::advance();
+      norms.push_back(cast<DestinationStyleOpInterface>(op));
+      if (norms.back().hasPureTensorSemantics())
+        return WalkResult::advance();
+      op->emitOpError("expected tensors, got ")
+          << op->getOperand(0).getType()
+          << "; rmsnorm-decompose runs before bufferization";
+      return WalkResult::interrupt();
+    });
+    if (walk.wasInterrupted())
+      return signalPassFailure();
+
+    IRRewriter rewriter(&getContext());
+    FloatType compute = computeType == ComputeType::f64
+                            ? FloatType(rewriter.getF64Type())
+                            : FloatType(rewriter.getF32Type());
+    for (Operation *norm : norms) {
+      rewriter.setInsertionPoint(norm);
+      if (auto op = dyn_cast<ForwardOp>(norm))
+        replace(op, rewriter, compute);
+      else
+        replace(cast<BackwardOp>(norm), rewriter, compute);
+    }
+  }
+
+private:
+  template <typename OpTy>
+  static void replace(OpTy op, RewriterBase &rewriter, FloatType compute) {
+    Arithmetic math(op.getLoc(), compute,
+                    cast<FloatType>(getElementTypeOrSelf(op.getInput())),
+                    op.getCasting());
+    rewriter.replaceOp(op, decompose(op, rewriter, math));
+  }
+};
+
+} // namespace
