@@ -30,6 +30,7 @@ config.substitutions += [
     ("%python", config.python),
     ("%ptxas", config.ptxas or "ptxas"),
     ("%libdir", config.rmsnorm_library_dir),
+    ("%llvm_libdir", os.path.join(os.path.dirname(config.llvm_tools_dir), "lib")),
 ]
 
 

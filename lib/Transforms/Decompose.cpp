@@ -102,8 +102,13 @@ public:
   Value getNumColumns() const { return numColumns; }
 
   Value emptyPerRow() { return empty(ArrayRef(sizes).drop_back()); }
-  Value zeroPerRow() { return zero(ArrayRef(sizes).drop_back()); }
-  Value zeroPerColumn() { return zero(ArrayRef(sizes).take_back()); }
+  Value zeroPerRow() { return fillZero(emptyPerRow()); }
+  Value zeroPerColumn() { return fillZero(empty(ArrayRef(sizes).take_back())); }
+  /// `init`, of the compute type, filled with zeros.
+  Value fillZero(Value init) {
+    Value zero = math.constant(b, APFloat(0.0f));
+    return linalg::FillOp::create(b, loc, zero, init).getResult(0);
+  }
 
   /// A generic over the elements of input. Operands are of its shape, per row
   /// or per column as their kind says, of the kinds 'e', 'r', 'c'. The body
@@ -167,14 +172,12 @@ public:
 private:
   AffineMap getMap(char kind) {
     AffineMap all = b.getMultiDimIdentityMap(rank);
-    switch (kind) {
-    case 'e':
+    if (kind == 'e')
       return all;
-    case 'r':
-      return all.getMajorSubMap(rank - 1);
-    default:
-      return all.getMinorSubMap(1);
-    }
+    ArrayRef<AffineExpr> dims = all.getResults();
+    return AffineMap::get(rank, 0,
+                          kind == 'r' ? dims.drop_back() : dims.take_back(),
+                          b.getContext());
   }
 
   SmallVector<Value> generic(ValueRange inputs, ValueRange inits,
@@ -192,11 +195,6 @@ private:
   Value empty(ArrayRef<OpFoldResult> shape) {
     return tensor::EmptyOp::create(b, loc, shape, math.compute);
   }
-  Value zero(ArrayRef<OpFoldResult> shape) {
-    Value value = math.constant(b, APFloat(0.0f));
-    return linalg::FillOp::create(b, loc, value, empty(shape)).getResult(0);
-  }
-
   RewriterBase &b;
   Location loc;
   SmallVector<OpFoldResult> sizes;
@@ -288,21 +286,28 @@ SmallVector<Value> decompose(BackwardOp op, RewriterBase &rewriter,
   if (!op.getDweight())
     return results;
 
-  Value total = norm.perElement(
-      ArrayRef(inputs).take_front(3), "eer", norm.zeroPerColumn(), "c",
-      [&](OpBuilder &b, ValueRange args) {
-        Value x = xhat(b, args[1], args[2]);
-        if (math.casting == Casting::llama)
-          x = math.round(b, x);
-        Value product = math.mul(b, gradient(b, args[0], Value()), x);
-        return SmallVector<Value>{
-            arith::AddFOp::create(b, loc, args[3], product)};
-      })[0];
+  // Summed in the compute type. Where that is dweight's own, the sum must stand
+  // in dweight: a copy into it would be folded away.
   Type dwType = getElementTypeOrSelf(op.getDweight());
-  results.push_back(norm.pointwise(
-      1, total, op.getDweight(), [&](OpBuilder &b, ValueRange args) {
-        return SmallVector<Value>{math.convert(b, args[0], dwType)};
-      })[0]);
+  bool inPlace = dwType == math.compute;
+  Value zero = inPlace ? norm.fillZero(op.getDweight()) : norm.zeroPerColumn();
+  Value total =
+      norm.perElement(ArrayRef(inputs).take_front(3), "eer", zero, "c",
+                      [&](OpBuilder &b, ValueRange args) {
+                        Value x = xhat(b, args[1], args[2]);
+                        if (math.casting == Casting::llama)
+                          x = math.round(b, x);
+                        Value product =
+                            math.mul(b, gradient(b, args[0], Value()), x);
+                        return SmallVector<Value>{
+                            arith::AddFOp::create(b, loc, args[3], product)};
+                      })[0];
+  if (!inPlace)
+    total = norm.pointwise(
+        1, total, op.getDweight(), [&](OpBuilder &b, ValueRange args) {
+          return SmallVector<Value>{math.convert(b, args[0], dwType)};
+        })[0];
+  results.push_back(total);
   return results;
 }
 
