@@ -292,6 +292,8 @@ rmsnorm_status Checker::guard(const rmsn::Guard &guard,
   if (guard.multiple() <= 0)
     return invalid(where, formatted("expected a multiple > 0, got %lld",
                                     (long long)guard.multiple()));
+  // Also where the kind has no use for it: no expression goes unchecked.
+  RMSNORM_TRY(expression(guard.expression(), arguments, where, "expression"));
   if (guard.kind() == rmsn::GuardKind::PointerAligned) {
     if (guard.argument() >= arguments.size())
       return invalid(where, formatted("expected an argument below %u, got %u",
@@ -300,7 +302,7 @@ rmsnorm_status Checker::guard(const rmsn::Guard &guard,
   }
   if (!guard.expression())
     return invalid(where, "expected an expression");
-  return expression(guard.expression(), arguments, where, "expression");
+  return RMSNORM_OK;
 }
 
 rmsnorm_status Checker::launch(const rmsn::Launch &launch,
@@ -358,6 +360,9 @@ rmsnorm_status Checker::launch(const rmsn::Launch &launch,
 rmsnorm_status Checker::parameter(const rmsn::Parameter &parameter,
                                   const Arguments &arguments,
                                   const std::string &where) {
+  // Also where the kind has no use for it: no expression goes unchecked.
+  RMSNORM_TRY(
+      expression(parameter.expression(), arguments, where, "expression"));
   switch (parameter.kind()) {
   case rmsn::ParameterKind::Pointer:
     if (parameter.argument() >= arguments.size())
@@ -368,11 +373,10 @@ rmsnorm_status Checker::parameter(const rmsn::Parameter &parameter,
   case rmsn::ParameterKind::I32:
     if (!parameter.expression())
       return invalid(where, "expected an expression");
-    return expression(parameter.expression(), arguments, where, "expression");
-  case rmsn::ParameterKind::F32:
     return RMSNORM_OK;
+  case rmsn::ParameterKind::F32:
   case rmsn::ParameterKind::Workspace:
-    return expression(parameter.expression(), arguments, where, "offset");
+    return RMSNORM_OK;
   }
   return invalid(where,
                  formatted("unknown kind %u", unsigned(parameter.kind())));

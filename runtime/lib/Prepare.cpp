@@ -62,15 +62,14 @@ static rmsnorm_status prepareLaunch(Function &function,
   // What the kernel must be able to do is settled now, not at the launch.
   KernelRequirement requirement{&launch, 0};
   if (prepared.sharedMemory) {
-    requirement.sharedMemory = -1;
-    if (pool.isConstant(prepared.sharedMemory))
-      pool.evaluate(prepared.sharedMemory, nullptr, nullptr,
-                    requirement.sharedMemory);
-    if (requirement.sharedMemory < -1)
+    int64_t &bytes = requirement.sharedMemory;
+    if (!pool.isConstant(prepared.sharedMemory))
+      bytes = -1;
+    else if (pool.evaluate(prepared.sharedMemory, nullptr, nullptr, bytes);
+             bytes < 0)
       return fail(RMSNORM_INVALID_MODULE,
                   "kernel '%s': expected shared memory >= 0 bytes, got %lld",
-                  launch.kernel()->c_str(),
-                  (long long)requirement.sharedMemory);
+                  launch.kernel()->c_str(), (long long)bytes);
   }
   std::shared_ptr<LoadedImage> image;
   RMSNORM_TRY(

@@ -1,7 +1,8 @@
 //===- Allocations.cpp - counting heap allocations ------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// The executable's own malloc comes before libc's, for libraries as well.
+// The executable's own malloc comes before libc's, for libraries as well. Not
+// under the address sanitizer, whose place that is.
 
 #include "Allocations.h"
 
@@ -12,6 +13,7 @@ static std::atomic<long> count{0};
 
 long test::allocationCount() { return count; }
 
+#ifndef __SANITIZE_ADDRESS__
 extern "C" {
 void *__libc_malloc(size_t);
 void *__libc_calloc(size_t, size_t);
@@ -30,3 +32,4 @@ void *realloc(void *memory, size_t bytes) {
   return __libc_realloc(memory, bytes);
 }
 }
+#endif

@@ -56,7 +56,8 @@ protected:
 
   std::string refusal(const Ops &ops) {
     std::string why;
-    EXPECT_FALSE(checkExpression(read(ops), *arguments, why));
+    const rmsn::Expression &expression = read(ops); // sets arguments
+    EXPECT_FALSE(checkExpression(expression, *arguments, why));
     return why;
   }
 
@@ -141,12 +142,11 @@ TEST_F(ExpressionTest, ChecksIndices) {
 }
 
 TEST_F(ExpressionTest, Text) {
-  EXPECT_EQ(expressionText(
-                read({size(0, 0), constant(4), op(ExpressionOpcode::CeilDiv),
-                      constant(8), multiprocessors(), op(ExpressionOpcode::Mul),
-                      op(ExpressionOpcode::Min), constant(-1),
-                      op(ExpressionOpcode::Add)}),
-                *arguments),
+  const rmsn::Expression &expression = read(
+      {size(0, 0), constant(4), op(ExpressionOpcode::CeilDiv), constant(8),
+       multiprocessors(), op(ExpressionOpcode::Mul), op(ExpressionOpcode::Min),
+       constant(-1), op(ExpressionOpcode::Add)});
+  EXPECT_EQ(expressionText(expression, *arguments),
             "min(ceildiv(size(a, 0), 4), 8 * multiprocessors) + (-1)");
 }
 

@@ -106,7 +106,9 @@ protected:
 
   static rmsnorm_device *device;
   Counts counts;
-  std::mt19937_64 random{20261121};
+  /// --gtest_random_seed=N draws other modules.
+  std::mt19937_64 random{
+      20261121 + uint64_t(testing::UnitTest::GetInstance()->random_seed())};
 };
 
 rmsnorm_device *HostileModuleTest::device = nullptr;
@@ -192,6 +194,57 @@ TEST_F(HostileModuleTest, Random) {
   }
   report("random");
   EXPECT_EQ(counts.opened, 0);
+}
+
+/// Files that are well formed and mostly keep the rules, so that strange
+/// expressions, guards and parameters reach the launch.
+TEST_F(HostileModuleTest, StrangeDescriptions) {
+  auto pick = [&](std::initializer_list<int64_t> values) {
+    return *(values.begin() + random() % values.size());
+  };
+  auto strangeOps = [&](unsigned limit) {
+    Ops ops;
+    int depth = 0;
+    for (unsigned i = 0; i < limit || depth != 1; ++i) {
+      if (depth < 2 || (i < limit && random() % 2)) {
+        ops.push_back(
+            Op(pick({0, 1, -1, 2, 4096, INT64_MAX, INT64_MIN, 1 << 30}),
+               rmsn::ExpressionOpcode(random() % 3), random() % 2,
+               random() % 20 ? pick({0, 0, 2}) : random() % 5));
+        ++depth;
+      } else {
+        ops.push_back(op(rmsn::ExpressionOpcode(4 + random() % 8)));
+        --depth;
+      }
+    }
+    return ops;
+  };
+  for (int round = 0; round < 5000; ++round) {
+    Module module = forwardModule("sm_90", rmsn::Backend::Cuda,
+                                  rmsn::BinaryFormat::Ptx, "fake ptx");
+    Variant &variant = module.entries[0].programs[0].variants[0];
+    variant.guards.clear();
+    for (int g = random() % 3; g > 0; --g)
+      variant.guards.push_back(
+          {rmsn::GuardKind(random() % 3), unsigned(random() % 3), strangeOps(5),
+           pick({1, 2, 16, INT64_MAX}), pick({INT64_MIN, 0, 1}),
+           pick({INT64_MAX, 0, 1})});
+    if (random() % 2)
+      variant.workspace = strangeOps(4);
+    Launch &launch = variant.launches[0];
+    launch.gridX = strangeOps(1 + random() % 20);
+    if (random() % 4 == 0)
+      launch.gridY = strangeOps(3);
+    if (random() % 2)
+      launch.sharedMemory = strangeOps(3);
+    launch.blockX = pick({1, 128, 1024});
+    for (Parameter &parameter : launch.parameters)
+      parameter = {rmsn::ParameterKind(random() % 5), unsigned(random() % 3),
+                   strangeOps(1 + random() % 9)};
+    use(module.file());
+  }
+  report("strange descriptions");
+  EXPECT_GT(counts.prepared, 1000);
 }
 
 /// Sharing one table everywhere unfolds a few hundred kilobytes into 10^12

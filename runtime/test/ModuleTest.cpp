@@ -263,6 +263,17 @@ TEST(ModuleTest, RefusesWhatBreaksARule) {
                 129, variant(m).launches[0].parameters[0]);
           }),
           launch + ": expected at most 128 parameters, got 129");
+  // Where the kind has no use for an expression it is checked all the same.
+  refused(change([&](Module &m) {
+            variant(m).launches[0].parameters[0].expression = {size(7, 0)};
+          }),
+          launch + ", parameter 0: expression: expected an argument below 3, "
+                   "got 7");
+  refused(change([&](Module &m) {
+            variant(m).guards[0].expression = {size(7, 0)};
+          }),
+          "entry 'forward', program 'sm_90', variant 'align16', guard 0: "
+          "expression: expected an argument below 3, got 7");
   refused(change([&](Module &m) { variant(m).guards[3].multiple = 0; }),
           "entry 'forward', program 'sm_90', variant 'align16', guard 3: "
           "expected a multiple > 0, got 0");
