@@ -25,6 +25,8 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 void rmsnorm::buildToOracle(OpPassManager &manager) {
+  // As for the kernels, so that the arguments are the same.
+  manager.addPass(createBindArguments());
   manager.addPass(createDecompose({ComputeType::f64}));
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());

@@ -1,0 +1,38 @@
+// RUN: norm-opt %s --rmsnorm-to-oracle | FileCheck %s
+
+// Each entry by its name, from an array of pointers to descriptors: the
+// arguments, then the destinations that rmsnorm-bind-arguments adds. All else is
+// internal, and nothing is declared.
+
+// CHECK-NOT:     llvm.func @
+// CHECK:         llvm.func internal @_mlir_memref_to_llvm_alloc(
+// CHECK:         llvm.func internal @_mlir_memref_to_llvm_free(
+// CHECK:         llvm.func internal @entry(
+// CHECK:         llvm.func internal @_mlir_ciface_entry(
+// CHECK-NOT:     llvm.func @
+// CHECK:         llvm.func @oracle_entry(%[[A:.*]]: !llvm.ptr) {
+// CHECK-NEXT:      %[[P0:.*]] = llvm.getelementptr %[[A]][0] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+// CHECK-NEXT:      %[[D0:.*]] = llvm.load %[[P0]]
+// CHECK-NEXT:      %[[P1:.*]] = llvm.getelementptr %[[A]][1] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+// CHECK-NEXT:      %[[D1:.*]] = llvm.load %[[P1]]
+// CHECK-NEXT:      %[[P2:.*]] = llvm.getelementptr %[[A]][2] : (!llvm.ptr) -> !llvm.ptr, !llvm.ptr
+// CHECK-NEXT:      %[[D2:.*]] = llvm.load %[[P2]]
+// CHECK-NEXT:      llvm.call @_mlir_ciface_entry(%[[D0]], %[[D1]], %[[D2]])
+// CHECK-NEXT:      llvm.return
+// CHECK-NOT:     llvm.func
+func.func @entry(%x: tensor<?x64xbf16>, %gate: tensor<?x64xbf16>)
+    -> tensor<?x64xbf16> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x64xbf16>
+  %e = tensor.empty(%m) : tensor<?x64xbf16>
+  %n = rmsnorm.forward input(%x : tensor<?x64xbf16>)
+      output(%e : tensor<?x64xbf16>) eps = 1.0e-05 -> tensor<?x64xbf16>
+  %y = linalg.map ins(%n, %gate : tensor<?x64xbf16>, tensor<?x64xbf16>)
+      outs(%e : tensor<?x64xbf16>)
+    (%a: bf16, %b: bf16, %out: bf16) {
+      %t = math.tanh %b : bf16
+      %p = arith.mulf %a, %t : bf16
+      linalg.yield %p : bf16
+    }
+  return %y : tensor<?x64xbf16>
+}
