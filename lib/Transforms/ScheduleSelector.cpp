@@ -46,8 +46,8 @@ ScheduleFields mlir::rmsnorm::selectSchedule(const ProgramFacts &facts,
     // stay within a few registers.
     fields.rowsPerGroup = vectors <= 2 * subgroup ? 2 : 1;
     if (facts.singleRow) {
-      fields.rowGroups = subgroup / fields.threadsPerRow;
-      fields.rowsPerGroup = 1;
+      fields.threadsPerRow = subgroup;
+      fields.rowGroups = fields.rowsPerGroup = 1;
     }
     return fields;
   }
@@ -155,9 +155,10 @@ LogicalResult mlir::rmsnorm::verifyScheduleOnTarget(
     return emitError() << "expected a block of whole subgroups of " << subgroup
                        << " threads on " << chip.name << ", got "
                        << schedule.getBlockThreads() << " threads";
-  if (facts.singleRow && schedule.getRowsPerGroup() != 1)
-    return emitError() << "expected rows_per_group = 1 for a single row, got "
-                       << schedule.getRowsPerGroup();
+  if (facts.singleRow && schedule.getTileRows() != 1)
+    return emitError() << "expected row_groups = rows_per_group = 1 for a "
+                          "single row, got "
+                       << schedule.getTileRows() << " rows";
   if (schedule.getCache() == Cache::reload)
     return success();
   if (facts.hasDynamicColumns())

@@ -74,6 +74,7 @@ private:
   int64_t getColumnStep() const {
     return schedule.getThreadsPerRow() * getVectorWidth();
   }
+  Value emitColumnSum(Value lhs, Value rhs);
   VectorPosition getVector(Value firstColumn, int64_t index, bool predicated);
   LogicalResult emitStaticColumns(Segment &segment,
                                   SmallVectorImpl<Value> &partials);

@@ -17,14 +17,20 @@ using namespace mlir::rmsnorm;
 /// A loop over the columns is unrolled when a thread owns no more vectors.
 static constexpr int64_t kMaxUnrolledVectors = 8;
 
+/// Columns stay below 2^31: the sum does not wrap, so that a constant part of
+/// it can become the offset of an access.
+Value ThreadProgram::emitColumnSum(Value lhs, Value rhs) {
+  return arith::AddIOp::create(builder, loc, lhs, rhs,
+                               arith::IntegerOverflowFlags::nsw |
+                                   arith::IntegerOverflowFlags::nuw);
+}
+
 ThreadProgram::VectorPosition
 ThreadProgram::getVector(Value first, int64_t index, bool predicated) {
   VectorPosition position;
-  position.column =
-      index == 0 ? first
-                 : arith::AddIOp::create(builder, loc, first,
-                                         emitI32(index * getColumnStep()))
-                       .getResult();
+  position.column = first;
+  if (index != 0)
+    position.column = emitColumnSum(first, emitI32(index * getColumnStep()));
   if (predicated) {
     Value count = columns ? columns : emitI32(facts.columns);
     position.valid =
@@ -94,10 +100,9 @@ LogicalResult ThreadProgram::emitColumnLoop(Segment &segment, Value trips,
       scf::ForOp::create(builder, loc, emitI32(0), trips, emitI32(1), partials);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
-  Value first = arith::AddIOp::create(
-      builder, loc, firstColumn,
-      arith::MulIOp::create(builder, loc, loop.getInductionVar(),
-                            emitI32(inFlight * getColumnStep())));
+  Value first = emitColumnSum(
+      firstColumn, arith::MulIOp::create(builder, loc, loop.getInductionVar(),
+                                         emitI32(inFlight * getColumnStep())));
   SmallVector<VectorPosition> chunk;
   for (int64_t index = 0; index < inFlight; ++index)
     chunk.push_back(getVector(first, index, /*predicated=*/false));

@@ -59,6 +59,7 @@ static void collectLoads(Value value, SetVector<Operation *> &loads,
 
 FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
   ProgramFacts facts;
+  facts.singleRow = llvm::all_of(forall.getMixedUpperBound(), isOneInteger);
   Block *program = getProgramBlock(forall);
   std::optional<int64_t> columns;
   SetVector<Operation *> before, after;
@@ -72,13 +73,10 @@ FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
         collectLoads(input, before, seenBefore);
     }
 
-  auto visit = [&](Operation *op, TileKind kind, VectorType vector,
-                   Value base) -> LogicalResult {
+  auto visit = [&](Operation *op, TileKind kind,
+                   VectorType vector) -> LogicalResult {
     if (kind == TileKind::row)
       return success();
-    if (kind == TileKind::tile &&
-        cast<ShapedType>(base.getType()).getRank() == 1)
-      facts.singleRow = true;
     int64_t bytes = vector.getElementTypeBitWidth() / 8;
     facts.narrowestBytes = std::min(facts.narrowestBytes, bytes);
     facts.widestBytes = std::max(facts.widestBytes, bytes);
@@ -91,11 +89,11 @@ FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
   for (Operation &op : *program) {
     LogicalResult result = success();
     if (auto load = dyn_cast<TileLoadOp>(op)) {
-      result = visit(&op, load.getKind(), load.getType(), load.getBase());
+      result = visit(&op, load.getKind(), load.getType());
     } else if (auto store = dyn_cast<TileStoreOp>(op)) {
       result =
           visit(&op, store.getKind(),
-                cast<VectorType>(store.getValue().getType()), store.getBase());
+                cast<VectorType>(store.getValue().getType()));
       if (lastReduce && lastReduce->isBeforeInBlock(&op))
         collectLoads(store.getValue(), after, seenAfter);
     }

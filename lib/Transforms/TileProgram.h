@@ -49,7 +49,7 @@ struct ProgramFacts {
   int64_t liveBytesPerColumn = 0;
   /// row_reduce ops.
   int64_t numReductions = 0;
-  /// Whether the row space has one row for certain (a rank-1 tile).
+  /// Whether there is one row for certain.
   bool singleRow = false;
 
   bool hasDynamicColumns() const { return columns == kDynamicColumns; }

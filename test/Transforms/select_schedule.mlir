@@ -67,3 +67,17 @@ func.func @given(%x: memref<?x256xf32>, %y: memref<?x256xf32>, %m: index) {
   } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 64, vector_width = 4>}
   return
 }
+
+// One row for certain: nothing to pack it with.
+// CHECK-LABEL: func.func @single_row
+// NV: #rmsnorm.schedule<threads_per_row = 32, vector_width = 4>
+// AMD: #rmsnorm.schedule<threads_per_row = 64, vector_width = 4>
+func.func @single_row(%x: memref<16xf32>, %y: memref<16xf32>) {
+  scf.forall (%row) in (1) {
+    %0 = rmsnorm.tile_load tile %x : memref<16xf32> -> vector<1x16xf32>
+    %1 = rmsnorm.row_reduce add(%0) : vector<1x16xf32> -> vector<1x1xf32>
+    %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x16xf32>
+    rmsnorm.tile_store tile %2, %y : vector<1x16xf32>, memref<16xf32>
+  } {mapping = [#gpu.block<x>]}
+  return
+}

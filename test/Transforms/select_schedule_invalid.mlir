@@ -1,14 +1,14 @@
 // What cannot run is refused, and the message says which limit it exceeds.
-// RUN: not norm-opt %s --rmsnorm-select-schedule 2>&1 | FileCheck %s --check-prefix=TARGET
-// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=threads_per_row=2048 2>&1 | FileCheck %s --check-prefix=THREADS
-// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=threads_per_row=48 2>&1 | FileCheck %s --check-prefix=SPLIT
-// RUN: not norm-opt %s --rmsnorm-attach-target=target=gfx942 --rmsnorm-select-schedule=schedule=threads_per_row=32 2>&1 | FileCheck %s --check-prefix=WAVE
-// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=multi_wave_cached,threads_per_row=64" 2>&1 | FileCheck %s --check-prefix=REGISTERS
-// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=cache=disk 2>&1 | FileCheck %s --check-prefix=CACHE
-// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=thread=3 2>&1 | FileCheck %s --check-prefix=FIELD
-// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=row_groups=two 2>&1 | FileCheck %s --check-prefix=INTEGER
-// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=vector_width=3 2>&1 | FileCheck %s --check-prefix=WIDTH
-// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=row_groups=0 2>&1 | FileCheck %s --check-prefix=GROUPS
+// RUN: not norm-opt %s --split-input-file --rmsnorm-select-schedule 2>&1 | FileCheck %s --check-prefix=TARGET
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=threads_per_row=2048 2>&1 | FileCheck %s --check-prefix=THREADS
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=threads_per_row=48 2>&1 | FileCheck %s --check-prefix=SPLIT
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=gfx942 --rmsnorm-select-schedule=schedule=threads_per_row=32 2>&1 | FileCheck %s --check-prefix=WAVE
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=multi_wave_cached,threads_per_row=64" 2>&1 | FileCheck %s --check-prefix=REGISTERS
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=cache=disk 2>&1 | FileCheck %s --check-prefix=CACHE
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=thread=3 2>&1 | FileCheck %s --check-prefix=FIELD
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=row_groups=two 2>&1 | FileCheck %s --check-prefix=INTEGER
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=vector_width=3 2>&1 | FileCheck %s --check-prefix=WIDTH
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=row_groups=0 2>&1 | FileCheck %s --check-prefix=GROUPS
 
 // TARGET: error: 'scf.forall' op expected a module with a 'rmsnorm.target' attribute
 // TARGET: note: rmsnorm-attach-target sets it
@@ -31,5 +31,29 @@ func.func @wide(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index) {
     %5 = arith.truncf %4 : vector<1x65536xf32> to vector<1x65536xbf16>
     rmsnorm.tile_store tile %5, %y[%row] : vector<1x65536xbf16>, memref<?x65536xbf16>
   }
+  return
+}
+
+// -----
+
+// A schedule in the IR is checked as well.
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule 2>&1 | FileCheck %s --check-prefixes=SINGLE,DYNAMIC
+// SINGLE: error: {{.*}}expected row_groups = rows_per_group = 1 for a single row, got 2 rows
+func.func @single(%x: memref<128xf32>) {
+  scf.forall (%row) in (1) {
+    %0 = rmsnorm.tile_load tile %x : memref<128xf32> -> vector<1x128xf32>
+    rmsnorm.tile_store tile %0, %x : vector<1x128xf32>, memref<128xf32>
+  } {mapping = [#gpu.block<x>], rmsnorm.schedule = #rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4>}
+  return
+}
+
+// -----
+
+// DYNAMIC: error: {{.*}}expected cache = reload for rows of dynamic size, got registers
+func.func @dynamic(%x: memref<?x?xf32>, %m: index, %n: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] columns(%n) : memref<?x?xf32> -> vector<1x1073741824xf32>
+    rmsnorm.tile_store tile %0, %x[%row] columns(%n) : vector<1x1073741824xf32>, memref<?x?xf32>
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 64, vector_width = 4>}
   return
 }
