@@ -68,6 +68,7 @@ void rmsnorm::registerAllPasses() {
   registerRMSNormTransformsPasses();
   registerRMSNormConversionPasses();
   registerPipelines();
+  registerTargetPipelines();
   // What one needs beside our own passes to run the pipeline step by step.
   registerCanonicalizerPass();
   registerCSEPass();

@@ -169,6 +169,8 @@ static LogicalResult distribute(scf::ForallOp forall, gpu::GPUModuleOp kernels,
   symbols.insert(kernel);
   kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                   builder.getUnitAttr());
+  // For people: a compiled module says which schedule a variant has.
+  kernel->setAttr(RMSNormDialect::kScheduleAttrName, *schedule);
   kernel.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr(
       {static_cast<int32_t>(schedule->getBlockThreads()), 1, 1}));
 

@@ -11,6 +11,10 @@ class OpPassManager;
 } // namespace mlir
 
 namespace mlir::rmsnorm {
+class TargetAttr;
+} // namespace mlir::rmsnorm
+
+namespace mlir::rmsnorm {
 
 /// What one run of the memref half compiles for.
 struct MemrefHalfOptions : PassPipelineOptions<MemrefHalfOptions> {
@@ -43,8 +47,16 @@ void buildMemrefHalf(OpPassManager &manager, const MemrefHalfOptions &options);
 /// f's results must be computed into arguments (rmsnorm-bind-arguments).
 void buildToOracle(OpPassManager &manager);
 
+/// From thread-level kernels to LLVM dialect ones that serialization takes, with
+/// the pass for the back end of `target`.
+void buildFinalize(OpPassManager &manager, TargetAttr target);
+
 /// Registers the pipelines under their command-line names.
 void registerPipelines();
+
+/// Registers rmsnorm-to-nvvm, rmsnorm-to-rocdl and rmsnorm-to-sim: everything
+/// from the ops to what serialization takes, for one chip and variant.
+void registerTargetPipelines();
 
 } // namespace mlir::rmsnorm
 

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ModuleWriter.h - from compiled functions to a .rmsn module --------===//
+//
+// A module is data: what runtime/format/module.fbs describes. The writer takes
+// host functions as rmsnorm-distribute leaves them, turns their index
+// arithmetic into expressions that the runtime evaluates at a call, and keeps
+// the device code that others made. A host function that does more than
+// launch kernels is an error naming the operation.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RMSNORM_TARGET_MODULEWRITER_H
+#define RMSNORM_TARGET_MODULEWRITER_H
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace mlir::rmsnorm {
+
+/// Forms of device code a module can hold.
+enum class BinaryKind { PTX, Cubin, HSACO, HostELF };
+
+struct ModuleBinary {
+  BinaryKind kind;
+  std::string bytes;
+};
+
+/// What a variant demands of one argument: its address, the distance of its
+/// rows and the size of a row are multiples of `bytes`.
+struct AlignmentGuard {
+  unsigned argument;
+  int64_t bytes;
+};
+
+/// How far an output may be from the oracle's value e, T being the size of the
+/// normalised dimension: ulps * ulp(e) + (relative + relativePerSqrtTerms *
+/// sqrt(T)) * |e| + absolute + absolutePerSqrtTerms * sqrt(T).
+struct OutputErrorBound {
+  double ulps = 0;
+  double relative = 0, relativePerSqrtTerms = 0;
+  double absolute = 0, absolutePerSqrtTerms = 0;
+  /// The argument whose last dimension is T.
+  unsigned termsArgument = 0;
+  std::string derivation;
+};
+
+class ModuleWriter {
+public:
+  ModuleWriter();
+  ~ModuleWriter();
+
+  /// Declares an entry with the name and the arguments of `function`, whose
+  /// arguments are memrefs with the attributes of rmsnorm-bind-arguments.
+  LogicalResult addEntry(func::FuncOp function);
+
+  /// Sets the error bound of an output of the entry `entry`.
+  void setErrorBound(StringRef entry, unsigned argument,
+                     OutputErrorBound bound);
+
+  /// Adds device code and returns its number. `target` null: the oracle.
+  unsigned addImage(TargetAttr target, SmallVector<ModuleBinary> binaries);
+
+  struct VariantOptions {
+    std::string name;
+    /// #rmsnorm.schedule as text, for people.
+    std::string schedule;
+    SmallVector<AlignmentGuard> guards;
+  };
+
+  /// Appends a variant to the program of the entry that `host` is named after,
+  /// for the target of the module `host` is in. Variants are tried in the order
+  /// they were added; the last of each program must have no guards.
+  /// `imageOf` maps the name of a gpu.module to what addImage returned.
+  LogicalResult addVariant(func::FuncOp host, VariantOptions options,
+                           function_ref<unsigned(StringRef)> imageOf);
+
+  /// Adds the oracle of an entry: the function `symbol` of an image, which
+  /// takes the descriptors of all arguments.
+  void addOracle(StringRef entry, unsigned image, StringRef symbol);
+
+  /// The bytes of the module.
+  std::string finish();
+
+private:
+  struct State;
+  std::unique_ptr<State> state;
+};
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_TARGET_MODULEWRITER_H

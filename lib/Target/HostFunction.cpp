@@ -1,0 +1,363 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- HostFunction.cpp - a host function as data ------------------------===//
+
+#include "HostFunction.h"
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMTypes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/AffineExpr.h"
+#include "mlir/IR/Matchers.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+using rmsn::ExpressionOpcode;
+
+// Limits of the format, see module.fbs.
+static constexpr size_t maxOperations = 256;
+static constexpr size_t maxParameters = 128;
+
+Expression rmsnorm::constantExpression(int64_t value) {
+  return {rmsn::ExpressionOp(value, ExpressionOpcode::Constant, 0, 0)};
+}
+
+Expression rmsnorm::sizeExpression(unsigned argument, unsigned dimension) {
+  return {rmsn::ExpressionOp(0, ExpressionOpcode::Size, dimension, argument)};
+}
+
+Expression rmsnorm::strideExpression(unsigned argument, unsigned dimension) {
+  return {rmsn::ExpressionOp(0, ExpressionOpcode::Stride, dimension, argument)};
+}
+
+Expression rmsnorm::binaryExpression(ExpressionOpcode opcode, Expression lhs,
+                                     const Expression &rhs) {
+  lhs.insert(lhs.end(), rhs.begin(), rhs.end());
+  lhs.push_back(rmsn::ExpressionOp(0, opcode, 0, 0));
+  return lhs;
+}
+
+namespace {
+
+/// The opcode of an integer operation whose operands are sizes, strides and
+/// other values that are not negative; for those, truncating and flooring
+/// division agree.
+std::optional<ExpressionOpcode> getBinaryOpcode(Operation *op) {
+  using Result = std::optional<ExpressionOpcode>;
+  return TypeSwitch<Operation *, Result>(op)
+      .Case<arith::AddIOp>([](auto) { return ExpressionOpcode::Add; })
+      .Case<arith::SubIOp>([](auto) { return ExpressionOpcode::Sub; })
+      .Case<arith::MulIOp>([](auto) { return ExpressionOpcode::Mul; })
+      .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>(
+          [](auto) { return ExpressionOpcode::FloorDiv; })
+      .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>(
+          [](auto) { return ExpressionOpcode::CeilDiv; })
+      .Case<arith::RemSIOp, arith::RemUIOp>(
+          [](auto) { return ExpressionOpcode::Rem; })
+      .Case<arith::MinSIOp, arith::MinUIOp>(
+          [](auto) { return ExpressionOpcode::Min; })
+      .Case<arith::MaxSIOp, arith::MaxUIOp>(
+          [](auto) { return ExpressionOpcode::Max; })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+class HostFunctionReader {
+public:
+  explicit HostFunctionReader(func::FuncOp function) : function(function) {}
+
+  FailureOr<std::vector<HostLaunch>> read();
+
+private:
+  FailureOr<Expression> evaluate(Value value);
+  FailureOr<Expression> evaluateUncached(Value value);
+  FailureOr<Expression> evaluate(AffineExpr expr, ValueRange dims,
+                                 ValueRange symbols, Operation *op);
+  FailureOr<Expression> evaluateAffineList(AffineMap map, ValueRange operands,
+                                           ExpressionOpcode combine,
+                                           Operation *op);
+  FailureOr<unsigned> getArgument(Value buffer, Operation *user);
+  FailureOr<HostLaunch> readLaunch(gpu::LaunchFuncOp launch);
+  FailureOr<HostParameter> readParameter(Value value, Operation *launch);
+
+  func::FuncOp function;
+  DenseMap<Value, Expression> known;
+};
+
+} // namespace
+
+FailureOr<unsigned> HostFunctionReader::getArgument(Value buffer,
+                                                    Operation *user) {
+  if (auto argument = dyn_cast<BlockArgument>(buffer))
+    return argument.getArgNumber();
+  return user->emitOpError("expected an argument of the function as buffer, "
+                           "got the result of '")
+         << buffer.getDefiningOp()->getName()
+         << "': a module's buffers are its arguments";
+}
+
+FailureOr<Expression> HostFunctionReader::evaluate(AffineExpr expr,
+                                                   ValueRange dims,
+                                                   ValueRange symbols,
+                                                   Operation *op) {
+  switch (expr.getKind()) {
+  case AffineExprKind::Constant:
+    return constantExpression(cast<AffineConstantExpr>(expr).getValue());
+  case AffineExprKind::DimId:
+    return evaluate(dims[cast<AffineDimExpr>(expr).getPosition()]);
+  case AffineExprKind::SymbolId:
+    return evaluate(symbols[cast<AffineSymbolExpr>(expr).getPosition()]);
+  default:
+    break;
+  }
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  FailureOr<Expression> lhs = evaluate(binary.getLHS(), dims, symbols, op);
+  if (failed(lhs))
+    return failure();
+  FailureOr<Expression> rhs = evaluate(binary.getRHS(), dims, symbols, op);
+  if (failed(rhs))
+    return failure();
+  ExpressionOpcode opcode;
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    opcode = ExpressionOpcode::Add;
+    break;
+  case AffineExprKind::Mul:
+    opcode = ExpressionOpcode::Mul;
+    break;
+  case AffineExprKind::Mod:
+    opcode = ExpressionOpcode::Rem;
+    break;
+  case AffineExprKind::FloorDiv:
+    opcode = ExpressionOpcode::FloorDiv;
+    break;
+  default:
+    opcode = ExpressionOpcode::CeilDiv;
+    break;
+  }
+  return binaryExpression(opcode, *lhs, *rhs);
+}
+
+FailureOr<Expression>
+HostFunctionReader::evaluateAffineList(AffineMap map, ValueRange operands,
+                                       ExpressionOpcode combine,
+                                       Operation *op) {
+  ValueRange dims = operands.take_front(map.getNumDims());
+  ValueRange symbols = operands.drop_front(map.getNumDims());
+  Expression combined;
+  for (AffineExpr expr : map.getResults()) {
+    FailureOr<Expression> one = evaluate(expr, dims, symbols, op);
+    if (failed(one))
+      return failure();
+    combined =
+        combined.empty() ? *one : binaryExpression(combine, combined, *one);
+  }
+  return combined;
+}
+
+FailureOr<Expression> HostFunctionReader::evaluate(Value value) {
+  if (auto it = known.find(value); it != known.end())
+    return it->second;
+  FailureOr<Expression> result = evaluateUncached(value);
+  if (failed(result))
+    return failure();
+  // Values are inlined where they are used: a chain of squares would grow
+  // without bound.
+  if (result->size() > maxOperations) {
+    return emitError(value.getLoc())
+           << "expected an index expression of at most " << maxOperations
+           << " operations, got " << result->size();
+  }
+  known[value] = *result;
+  return result;
+}
+
+FailureOr<Expression> HostFunctionReader::evaluateUncached(Value value) {
+  IntegerAttr constant;
+  if (matchPattern(value, m_Constant(&constant)))
+    return constantExpression(constant.getValue().getSExtValue());
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return function.emitError("expected a memref as argument, got ")
+           << value.getType();
+
+  if (auto dim = dyn_cast<memref::DimOp>(op)) {
+    FailureOr<unsigned> argument = getArgument(dim.getSource(), op);
+    std::optional<int64_t> index = dim.getConstantIndex();
+    if (failed(argument))
+      return failure();
+    if (!index)
+      return op->emitOpError("expected a constant dimension");
+    return sizeExpression(*argument, *index);
+  }
+  if (auto metadata = dyn_cast<memref::ExtractStridedMetadataOp>(op)) {
+    FailureOr<unsigned> argument = getArgument(metadata.getSource(), op);
+    if (failed(argument))
+      return failure();
+    unsigned number = cast<OpResult>(value).getResultNumber();
+    unsigned rank = metadata.getSizes().size();
+    // Results: base buffer, offset, sizes, strides. A launch passes addresses
+    // that include the offset, so nobody may add it again.
+    if (number >= 2 && number < 2 + rank)
+      return sizeExpression(*argument, number - 2);
+    if (number >= 2 + rank)
+      return strideExpression(*argument, number - 2 - rank);
+    return op->emitOpError("expected uses of its sizes and strides only, got "
+                           "one of result ")
+           << number;
+  }
+  if (isa<MultiprocessorCountOp>(op))
+    return Expression{
+        rmsn::ExpressionOp(int64_t(rmsn::DeviceAttribute::MultiprocessorCount),
+                           ExpressionOpcode::DeviceAttribute, 0, 0)};
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
+          arith::ExtUIOp, arith::TruncIOp>(op))
+    // The runtime computes in 64 bits and checks that an i32 parameter fits.
+    return evaluate(op->getOperand(0));
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
+    return evaluateAffineList(apply.getAffineMap(), apply.getMapOperands(),
+                              ExpressionOpcode::Add, op);
+  if (auto min = dyn_cast<affine::AffineMinOp>(op))
+    return evaluateAffineList(min.getMap(), min.getOperands(),
+                              ExpressionOpcode::Min, op);
+  if (auto max = dyn_cast<affine::AffineMaxOp>(op))
+    return evaluateAffineList(max.getMap(), max.getOperands(),
+                              ExpressionOpcode::Max, op);
+  if (std::optional<ExpressionOpcode> opcode = getBinaryOpcode(op)) {
+    FailureOr<Expression> lhs = evaluate(op->getOperand(0));
+    if (failed(lhs))
+      return failure();
+    FailureOr<Expression> rhs = evaluate(op->getOperand(1));
+    if (failed(rhs))
+      return failure();
+    return binaryExpression(*opcode, *lhs, *rhs);
+  }
+  return op->emitOpError("a module has no expression for this operation: "
+                         "expected index arithmetic on sizes, strides and the "
+                         "multiprocessor count");
+}
+
+FailureOr<HostParameter> HostFunctionReader::readParameter(Value value,
+                                                           Operation *launch) {
+  HostParameter parameter;
+  Type type = value.getType();
+  if (isa<LLVM::LLVMPointerType>(type)) {
+    auto pointer = value.getDefiningOp<BufferPointerOp>();
+    if (!pointer)
+      return launch->emitOpError("expected pointers that "
+                                 "'rmsnorm.buffer_pointer' returns, got ")
+             << value;
+    FailureOr<unsigned> argument = getArgument(pointer.getBuffer(), pointer);
+    if (failed(argument))
+      return failure();
+    parameter.kind = rmsn::ParameterKind::Pointer;
+    parameter.argument = *argument;
+    return parameter;
+  }
+  if (type.isF32()) {
+    FloatAttr constant;
+    if (!matchPattern(value, m_Constant(&constant)))
+      return launch->emitOpError("expected a constant as f32 parameter, got ")
+             << value;
+    parameter.kind = rmsn::ParameterKind::F32;
+    parameter.constant = constant.getValue().convertToFloat();
+    return parameter;
+  }
+  if (!type.isIndex() && !type.isInteger(64) && !type.isInteger(32))
+    return launch->emitOpError("expected parameters of type !llvm.ptr<1>, i64, "
+                               "index, i32 or f32, got ")
+           << type;
+  FailureOr<Expression> expression = evaluate(value);
+  if (failed(expression))
+    return failure();
+  parameter.kind =
+      type.isInteger(32) ? rmsn::ParameterKind::I32 : rmsn::ParameterKind::I64;
+  parameter.expression = std::move(*expression);
+  return parameter;
+}
+
+FailureOr<HostLaunch> HostFunctionReader::readLaunch(gpu::LaunchFuncOp launch) {
+  if (launch.getAsyncToken() || !launch.getAsyncDependencies().empty() ||
+      launch.getAsyncObject())
+    return launch.emitOpError("expected a launch without tokens and stream: "
+                              "launches run in order on the caller's stream");
+  if (launch.getClusterSizeX())
+    return launch.emitOpError("clusters are not supported yet");
+  HostLaunch result;
+  result.module = launch.getKernelModuleName().str();
+  result.kernel = launch.getKernelName().str();
+  gpu::KernelDim3 grid = launch.getGridSizeOperandValues();
+  gpu::KernelDim3 block = launch.getBlockSizeOperandValues();
+  Value grids[] = {grid.x, grid.y, grid.z};
+  Value blocks[] = {block.x, block.y, block.z};
+  for (int i = 0; i < 3; ++i) {
+    FailureOr<Expression> blocksOfGrid = evaluate(grids[i]);
+    if (failed(blocksOfGrid))
+      return failure();
+    result.grid[i] = *blocksOfGrid;
+    IntegerAttr threads;
+    if (!matchPattern(blocks[i], m_Constant(&threads)))
+      return launch.emitOpError("expected a constant block size, got ")
+             << blocks[i];
+    result.block[i] = threads.getValue().getSExtValue();
+  }
+  if (Value bytes = launch.getDynamicSharedMemorySize()) {
+    FailureOr<Expression> expression = evaluate(bytes);
+    if (failed(expression))
+      return failure();
+    result.sharedMemory = *expression;
+  }
+  if (launch.getNumKernelOperands() > maxParameters)
+    return launch.emitOpError("expected at most ")
+           << maxParameters << " kernel parameters, got "
+           << launch.getNumKernelOperands();
+  for (Value operand : launch.getKernelOperands()) {
+    FailureOr<HostParameter> parameter = readParameter(operand, launch);
+    if (failed(parameter))
+      return failure();
+    result.parameters.push_back(std::move(*parameter));
+  }
+  return result;
+}
+
+FailureOr<std::vector<HostLaunch>> HostFunctionReader::read() {
+  if (!llvm::hasSingleElement(function.getBody()))
+    return function.emitError("expected a host function of one block, got ")
+           << function.getBody().getBlocks().size();
+  std::vector<HostLaunch> launches;
+  for (Operation &op : function.getBody().front()) {
+    if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op)) {
+      FailureOr<HostLaunch> read = readLaunch(launch);
+      if (failed(read))
+        return failure();
+      launches.push_back(std::move(*read));
+      continue;
+    }
+    if (isa<func::ReturnOp>(op)) {
+      if (op.getNumOperands() != 0)
+        return op.emitOpError("expected a function that writes its results "
+                              "into its arguments, got one that returns ")
+               << op.getNumOperands() << " values";
+      continue;
+    }
+    // Index arithmetic is read where a launch uses it; here it only has to be
+    // known, so that nothing with an effect is dropped.
+    bool arithmetic =
+        isa<memref::DimOp, memref::ExtractStridedMetadataOp, BufferPointerOp,
+            MultiprocessorCountOp, affine::AffineApplyOp, affine::AffineMinOp,
+            affine::AffineMaxOp>(op) ||
+        isa<arith::ArithDialect>(op.getDialect());
+    if (!arithmetic)
+      return op.emitOpError("expected only kernel launches and index "
+                            "arithmetic in a host function");
+  }
+  return launches;
+}
+
+FailureOr<std::vector<HostLaunch>>
+rmsnorm::readHostFunction(func::FuncOp function) {
+  return HostFunctionReader(function).read();
+}

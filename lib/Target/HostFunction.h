@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- HostFunction.h - a host function as data --------------------------===//
+
+#ifndef RMSNORM_LIB_TARGET_HOSTFUNCTION_H
+#define RMSNORM_LIB_TARGET_HOSTFUNCTION_H
+
+#include "module_generated.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Support/LLVM.h"
+
+#include <string>
+#include <vector>
+
+namespace mlir::rmsnorm {
+
+/// A postfix program; empty: absent, the format's default value.
+using Expression = std::vector<rmsn::ExpressionOp>;
+
+struct HostParameter {
+  rmsn::ParameterKind kind;
+  unsigned argument = 0;
+  Expression expression;
+  float constant = 0;
+};
+
+struct HostLaunch {
+  /// Name of the gpu.module, and of the kernel in it.
+  std::string module, kernel;
+  Expression grid[3];
+  int64_t block[3];
+  Expression sharedMemory;
+  std::vector<HostParameter> parameters;
+};
+
+Expression constantExpression(int64_t value);
+Expression sizeExpression(unsigned argument, unsigned dimension);
+Expression strideExpression(unsigned argument, unsigned dimension);
+/// `lhs` `opcode` `rhs`.
+Expression binaryExpression(rmsn::ExpressionOpcode opcode, Expression lhs,
+                            const Expression &rhs);
+
+/// The launches of a host function, in order. An error names the first
+/// operation that is more than launching kernels and index arithmetic.
+FailureOr<std::vector<HostLaunch>> readHostFunction(func::FuncOp function);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_TARGET_HOSTFUNCTION_H

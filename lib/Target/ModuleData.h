@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ModuleData.h - a module before it is written ----------------------===//
+
+#ifndef RMSNORM_LIB_TARGET_MODULEDATA_H
+#define RMSNORM_LIB_TARGET_MODULEDATA_H
+
+#include "HostFunction.h"
+
+#include "RMSNorm/Target/ModuleWriter.h"
+
+namespace mlir::rmsnorm {
+
+// What the FlatBuffer's tables will say; they are written in one go, because a
+// builder cannot nest tables and wants children first.
+struct ArgumentData {
+  std::string name;
+  rmsn::Role role;
+  rmsn::DataType dtype;
+  std::vector<int64_t> dims;
+  bool innerContiguous = true, dense = false, constant = false;
+  uint32_t alignment = 0;
+  std::optional<OutputErrorBound> bound;
+};
+
+struct GuardData {
+  rmsn::GuardKind kind;
+  unsigned argument = 0;
+  Expression expression;
+  int64_t multiple = 1;
+};
+
+struct VariantData {
+  std::string name, schedule;
+  std::vector<GuardData> guards;
+  std::vector<HostLaunch> launches;
+  std::vector<unsigned> images; // of each launch
+  unsigned subgroupSize = 1;
+};
+
+struct ProgramData {
+  std::string target;
+  std::vector<VariantData> variants;
+};
+
+struct EntryData {
+  std::string name;
+  std::vector<ArgumentData> arguments;
+  std::vector<int64_t> elementBytes; // of each argument
+  std::vector<ProgramData> programs;
+
+  ProgramData &getProgram(StringRef target) {
+    for (ProgramData &program : programs)
+      if (program.target == target)
+        return program;
+    programs.push_back({target.str(), {}});
+    return programs.back();
+  }
+};
+
+struct ImageData {
+  std::string target, chip, hostISA;
+  rmsn::Backend backend;
+  SmallVector<ModuleBinary> binaries;
+};
+
+/// The bytes of a module, stamped with its content hash.
+std::string writeModule(ArrayRef<EntryData> entries,
+                        ArrayRef<ImageData> images);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_TARGET_MODULEDATA_H

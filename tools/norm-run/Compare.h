@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Compare.h - an output against the oracle's ------------------------===//
+
+#ifndef NORM_RUN_COMPARE_H
+#define NORM_RUN_COMPARE_H
+
+#include "Tensor.h"
+
+namespace norm_run {
+
+struct Difference {
+  double ulps = 0;     // worst distance in ulps of the output's type
+  double absolute = 0; // worst distance
+  /// Worst distance as a share of what the bound allows; above 1 it is
+  /// exceeded. Infinite where a NaN or an infinity is not met by the same.
+  double share = 0;
+  /// Where the worst share is, e.g. "row 3, column 17: got 1, oracle 2".
+  std::string where;
+};
+
+Difference compare(const Tensor &got, const Tensor &oracle,
+                   const rmsnorm_error_bound &bound);
+
+} // namespace norm_run
+
+#endif // NORM_RUN_COMPARE_H

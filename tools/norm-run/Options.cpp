@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Options.cpp - the command line of norm-run ------------------------===//
+
+#include "Options.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace norm_run {
+
+const char helpText[] =
+    R"(usage: norm-run [options] FILE...
+
+Runs the entries of compiled modules (.rmsn), or of .mlir files, which it has
+norm-compile compile first, on inputs made from a seed, and compares every
+output with the oracle in the module. Prints one line an entry: the worst error
+in ulps of the output type and in absolute terms, the bound that the compiler
+derived, and the time of a launch. Exit status: 0 if all is within its bounds,
+1 if not or if something failed, 2 for a wrong command line.
+
+  --entry=NAME        only this entry
+  --device=DEVICE     sim (default), sim:CHIP (sim:sm_90), cuda, hip
+  --target=TARGET     program to take from the module; default: what fits the
+                      device
+  --schedule=TEXT     schedule to compile .mlir files with
+  --rows=M            rows to run, spread over the run-time sizes in front of
+                      the last dimension (default: 301 on the simulator, about
+                      256 MiB of input on a GPU)
+  --dim=sK=VALUE      size for shape symbol K, as norm-inspect prints
+                      them
+  --seed=S            seed of inputs and of --order=shuffled (default 1)
+  --order=ORDER       simulator: forward, reverse or shuffled thread order
+  --multiprocessors=K multiprocessors that launches may fill
+  --strided           rows and outer dimensions lie apart, as in a slice
+  --unaligned         addresses are aligned to an element only
+  --repeat=K          launches to time (default: 1 on the simulator, 50)
+  --ordinal=K         which of the driver's devices (default 0)
+  --csv               comma-separated values instead of a table
+)";
+
+static bool parseInteger(const std::string &text, int64_t &value) {
+  if (text.empty())
+    return false;
+  char *end = nullptr;
+  errno = 0;
+  value = std::strtoll(text.c_str(), &end, 10);
+  return errno == 0 && *end == 0 && value >= 0;
+}
+
+static bool parseDevice(const std::string &text, Options &options) {
+  options.deviceText = text;
+  if (text == "cuda")
+    options.backend = RMSNORM_CUDA;
+  else if (text == "hip")
+    options.backend = RMSNORM_HIP;
+  else if (text == "sim" || text.rfind("sim:", 0) == 0)
+    options.backend = RMSNORM_SIM;
+  else
+    return false;
+  if (text.rfind("sim:", 0) == 0 && options.target.empty())
+    options.target = text;
+  return true;
+}
+
+static bool parseOrder(const std::string &text, Options &options) {
+  static const char *const names[] = {"forward", "reverse", "shuffled"};
+  for (int i = 0; i < 3; ++i)
+    if (text == names[i]) {
+      options.order = rmsnorm_thread_order(i);
+      return true;
+    }
+  return false;
+}
+
+/// sK=VALUE.
+static bool parseDim(const std::string &text, Options &options) {
+  size_t equals = text.find('=');
+  int64_t symbol, size;
+  if (text.empty() || text[0] != 's' || equals == std::string::npos ||
+      !parseInteger(text.substr(1, equals - 1), symbol) || symbol >= 64 ||
+      !parseInteger(text.substr(equals + 1), size))
+    return false;
+  options.dims[int(symbol)] = size;
+  return true;
+}
+
+static bool parseOption(const std::string &name, const std::string &value,
+                        Options &o, std::string &expected) {
+  expected = "a number";
+  int64_t number = 0;
+  auto integer = [&](auto &field, int64_t largest) {
+    if (!parseInteger(value, number) || number > largest)
+      return false;
+    field = number;
+    return true;
+  };
+  if (name == "--rows")
+    return integer(o.rows, INT64_MAX);
+  if (name == "--seed")
+    return integer(o.seed, INT64_MAX);
+  if (name == "--repeat")
+    return integer(o.repeat, 1000000);
+  if (name == "--ordinal")
+    return integer(o.ordinal, 1000);
+  if (name == "--multiprocessors")
+    return integer(o.multiprocessors, 1000000);
+  if (name == "--device") {
+    expected = "sim, sim:CHIP, cuda or hip";
+    return parseDevice(value, o);
+  }
+  if (name == "--order") {
+    expected = "forward, reverse or shuffled";
+    return parseOrder(value, o);
+  }
+  if (name == "--dim") {
+    expected = "sK=VALUE, e.g. s0=17";
+    return parseDim(value, o);
+  }
+  expected = "some text";
+  std::string *text = name == "--entry"      ? &o.entry
+                      : name == "--target"   ? &o.target
+                      : name == "--schedule" ? &o.schedule
+                                             : nullptr;
+  if (!text) {
+    expected.clear();
+    return false;
+  }
+  *text = value;
+  return !value.empty();
+}
+
+bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
+  for (int i = 1; i < argc; ++i) {
+    std::string argument = argv[i];
+    if (argument.rfind("--", 0) != 0) {
+      o.inputs.push_back(argument);
+      continue;
+    }
+    size_t equals = argument.find('=');
+    std::string name = argument.substr(0, equals);
+    if (equals == std::string::npos) {
+      bool *flag = name == "--strided"     ? &o.strided
+                   : name == "--unaligned" ? &o.unaligned
+                   : name == "--csv"       ? &o.csv
+                   : name == "--help"      ? &o.help
+                                           : nullptr;
+      if (flag) {
+        *flag = true;
+        continue;
+      }
+      // "--rows 5" is the same as "--rows=5".
+      if (i + 1 >= argc) {
+        error = "unknown option or missing value: " + argument +
+                "; norm-run --help lists the options";
+        return false;
+      }
+    }
+    std::string value =
+        equals == std::string::npos ? argv[++i] : argument.substr(equals + 1);
+    std::string expected;
+    if (!parseOption(name, value, o, expected)) {
+      error =
+          expected.empty()
+              ? "unknown option " + name + "; norm-run --help lists the options"
+              : name + ": expected " + expected + ", got '" + value + "'";
+      return false;
+    }
+  }
+  if (o.inputs.empty() && !o.help) {
+    error = "expected at least one .mlir or .rmsn file; see norm-run --help";
+    return false;
+  }
+  return true;
+}
+
+} // namespace norm_run

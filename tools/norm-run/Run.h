@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Run.h - runs one entry and compares it with the oracle ------------===//
+
+#ifndef NORM_RUN_RUN_H
+#define NORM_RUN_RUN_H
+
+#include "Options.h"
+
+#include <string>
+#include <vector>
+
+namespace norm_run {
+
+/// Sizes of all arguments of an entry.
+using Shapes = std::vector<std::vector<int64_t>>;
+
+/// An entry and what it will be run with.
+struct Plan {
+  rmsnorm_module *module;
+  std::string file;
+  size_t entry;
+  std::string name;
+  std::vector<rmsnorm_argument_info> arguments;
+  Shapes shapes;
+};
+
+/// Chooses sizes for the entry's shape symbols. Returns "" or why it cannot.
+std::string planEntry(rmsnorm_module *module, size_t entry,
+                      const Options &options, Plan &plan);
+
+/// One line of the table.
+struct Result {
+  std::string error; // "" if it ran
+  std::string note;  // a finding that makes the run fail, e.g. a guard byte
+  std::string warning;
+  std::string variant, schedule, device;
+  std::string output; // name of the output whose error is nearest its bound
+  double ulps = 0, absolute = 0;
+  rmsnorm_error_bound bound = {};
+  bool hasBound = false;
+  bool passed = false;
+  double milliseconds = 0;
+  double bytes = 0; // read and written once
+};
+
+Result runEntry(const Plan &plan, rmsnorm_device *device,
+                const Options &options);
+
+} // namespace norm_run
+
+#endif // NORM_RUN_RUN_H
