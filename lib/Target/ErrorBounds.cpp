@@ -218,12 +218,16 @@ rmsnorm::deriveErrorBounds(func::FuncOp function) {
     bound.relativePerSqrtTerms = error->relativePerSqrt;
     bound.absolutePerSqrtTerms = error->absolutePerSqrt;
     bound.termsArgument = vectors.empty() ? 0 : vectors.front();
-    if (error->isExact())
+    if (error->isExact()) {
       bound.derivation = "computed exactly as the oracle does";
-    else
+    } else {
+      // The oracle rounds its result to f32, too.
+      if (!error->flipped)
+        bound.relative += u;
       bound.derivation =
-          "a rounding may fall to the other side: 1 ulp; f32: a product or sum "
-          "2^-24, a sum of T squares (8 + sqrt(T)) 2^-24, rsqrt 2^-22";
+          "f32: a product or sum 2^-24, a sum of T squares (8 + sqrt(T)) "
+          "2^-24, rsqrt 2^-22; a rounding to a narrower type one ulp of it";
+    }
     bounds[argument.getArgNumber()] = std::move(bound);
   });
   return bounds;

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Compile.h - from a module of norms to code ------------------------===//
+//
+// What norm-compile does, for programs that hold the IR already. The context
+// must have what registerAllDialects, registerAllExtensions and
+// registerSerialization register.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RMSNORM_PIPELINES_COMPILE_H
+#define RMSNORM_PIPELINES_COMPILE_H
+
+#include "RMSNorm/Target/Serialize.h"
+
+#include "mlir/IR/BuiltinOps.h"
+
+#include <string>
+#include <vector>
+
+namespace mlir::rmsnorm {
+
+/// What making one variant of one entry for one target took, in milliseconds.
+struct CompileTimes {
+  std::string entry, target, variant;
+  /// Our passes: the memref half and finalization. For the entry "(all)" and no
+  /// target, the tensor half, which runs once.
+  double passes = 0;
+  SerializeTimes serialize;
+};
+
+struct CompileOptions {
+  /// "sm_90", "gfx942", "sim:sm_90", "sim", "oracle"; at least one, each once.
+  std::vector<std::string> targets;
+  /// Passed to rmsnorm-select-schedule.
+  std::string schedule;
+  SerializeOptions serialize;
+  /// Receives a record for each piece of work, if set.
+  std::vector<CompileTimes> *times = nullptr;
+};
+
+/// Compiles every public function of `module` for every target. Returns the
+/// bytes of a .rmsn module. Does not change `module`. On failure diagnostics
+/// have been emitted.
+FailureOr<std::string> compileModule(ModuleOp module,
+                                     const CompileOptions &options);
+
+enum class EmitKind { PTX, Cubin, HSACO, Assembly, LLVMIR };
+
+struct EmitOptions {
+  EmitKind kind;
+  /// "align16" or "element"; empty: the first that the entry has.
+  std::string variant;
+  /// The function to compile; empty: all, which only text can hold.
+  std::string entry;
+};
+
+/// Compiles for the one target of `options` and returns the code itself, that
+/// of several entries one after another. The oracle has no PTX, cubin, HSACO.
+FailureOr<std::string> emitCode(ModuleOp module, const CompileOptions &options,
+                                const EmitOptions &emit);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_PIPELINES_COMPILE_H

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Compile.cpp - from a module of norms to code ----------------------===//
+
+#include "RMSNorm/Pipelines/Compile.h"
+#include "../Target/ErrorBounds.h"
+#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Pipelines/Pipelines.h"
+#include "RMSNorm/Target/ModuleWriter.h"
+#include "RMSNorm/Transforms/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringSet.h"
+
+#include <chrono>
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+namespace {
+
+constexpr StringLiteral oracleTarget = "oracle";
+
+/// One alignment class of an entry.
+struct VariantPlan {
+  StringLiteral name;
+  /// What the memref half is told.
+  int64_t alignment;
+  SmallVector<AlignmentGuard> guards;
+};
+
+/// A variant between the memref half and serialization.
+struct CompiledVariant {
+  OwningOpRef<ModuleOp> module;
+  std::string schedule;
+  CompileTimes times;
+
+  func::FuncOp getHost(StringRef entry) {
+    return module->lookupSymbol<func::FuncOp>(entry);
+  }
+  gpu::GPUModuleOp getKernels() {
+    auto kernels = module->getOps<gpu::GPUModuleOp>();
+    return kernels.empty() ? gpu::GPUModuleOp() : *kernels.begin();
+  }
+};
+
+class Compiler {
+public:
+  Compiler(ModuleOp source, const CompileOptions &options)
+      : source(source), options(options), serializeOptions(options.serialize) {}
+
+  /// Checks the options and runs the tensor half.
+  LogicalResult prepare();
+  FailureOr<std::string> writeModule();
+  FailureOr<std::string> emit(const EmitOptions &emit);
+
+private:
+  struct Milliseconds {
+    std::chrono::steady_clock::time_point start =
+        std::chrono::steady_clock::now();
+    double get() const {
+      return std::chrono::duration<double, std::milli>(
+                 std::chrono::steady_clock::now() - start)
+          .count();
+    }
+  };
+
+  SmallVector<VariantPlan, 2> planVariants(func::FuncOp entry);
+  FailureOr<CompiledVariant> compileVariant(func::FuncOp entry,
+                                            TargetAttr target,
+                                            const VariantPlan &plan);
+  /// Runs `serialize` so that its time counts for `variant`.
+  template <typename Serialize>
+  auto timed(CompiledVariant &variant, Serialize serialize) {
+    serializeOptions.times = &variant.times.serialize;
+    return serialize(variant.getKernels(), serializeOptions);
+  }
+  FailureOr<SmallVector<ModuleBinary>> serialize(CompiledVariant &variant,
+                                                 TargetAttr target);
+  FailureOr<std::string> emitOne(Operation *module, EmitKind kind);
+  LogicalResult addTarget(ModuleWriter &writer, TargetAttr target);
+  LogicalResult addOracle(ModuleWriter &writer);
+  FailureOr<CompiledVariant> compileOracle();
+  void record(CompileTimes times) {
+    if (options.times)
+      options.times->push_back(std::move(times));
+  }
+
+  ModuleOp source;
+  const CompileOptions &options;
+  SerializeOptions serializeOptions;
+  SmallVector<TargetAttr> targets;
+  bool wantsOracle = false;
+  /// The source after the tensor half.
+  OwningOpRef<ModuleOp> tiled;
+  SmallVector<func::FuncOp> entries;
+};
+
+} // namespace
+
+LogicalResult Compiler::prepare() {
+  Location loc = source.getLoc();
+  // The source may have no op of ours, and targets are our attributes.
+  source.getContext()->getOrLoadDialect<RMSNormDialect>();
+  if (options.targets.empty())
+    return emitError(loc, "expected at least one target");
+  llvm::StringSet<> seen;
+  for (const std::string &given : options.targets) {
+    std::string spelling = given;
+    if (given == oracleTarget) {
+      wantsOracle = true;
+    } else {
+      TargetAttr target = TargetAttr::parseSpelling(loc, given);
+      if (!target)
+        return failure();
+      targets.push_back(target);
+      // "sim" and "sim:sim32" are one.
+      spelling = target.getSpelling();
+    }
+    if (!seen.insert(spelling).second)
+      return emitError(loc, "expected each target once, got '")
+             << spelling << "' twice";
+  }
+
+  bool hasFunction = false;
+  for (auto function : source.getOps<func::FuncOp>())
+    hasFunction |= function.isPublic() && !function.isExternal();
+  if (!hasFunction)
+    return emitError(loc, "expected at least one public function with a body, "
+                          "got none: each becomes an entry of the module");
+
+  Milliseconds time;
+  tiled = cast<ModuleOp>(source->clone());
+  PassManager passes(source.getContext());
+  buildTensorHalf(passes);
+  if (failed(passes.run(*tiled)))
+    return failure();
+  CompileTimes times;
+  times.entry = "(all)";
+  times.passes = time.get();
+  record(times);
+  for (auto function : tiled->getOps<func::FuncOp>())
+    if (function.isPublic() && !function.isExternal())
+      entries.push_back(function);
+  return success();
+}
+
+SmallVector<VariantPlan, 2> Compiler::planVariants(func::FuncOp entry) {
+  VariantPlan aligned{"align16", 16, {}};
+  bool possible = true;
+  for (unsigned argument : getVectorArguments(entry)) {
+    auto type = cast<MemRefType>(entry.getArgumentTypes()[argument]);
+    aligned.guards.push_back({argument, 16});
+    int64_t columns = type.getRank() ? type.getShape().back() : 1;
+    if (!ShapedType::isDynamic(columns) &&
+        columns * type.getElementTypeBitWidth() % (16 * 8) != 0)
+      possible = false;
+  }
+  SmallVector<VariantPlan, 2> plans;
+  // A row whose size is not a multiple of 16 bytes never starts where the next
+  // ends and both are aligned: the variant would not be taken.
+  if (possible && !aligned.guards.empty())
+    plans.push_back(std::move(aligned));
+  plans.push_back({"element", 1, {}});
+  return plans;
+}
+
+/// A copy of `module` whose only public function with a body is `entry`.
+static OwningOpRef<ModuleOp> cloneWithEntry(ModuleOp module, StringRef entry) {
+  OwningOpRef<ModuleOp> clone(cast<ModuleOp>(module->clone()));
+  for (auto function :
+       llvm::make_early_inc_range(clone->getOps<func::FuncOp>()))
+    if (function.getName() != entry && function.isPublic())
+      function.erase();
+  return clone;
+}
+
+FailureOr<CompiledVariant> Compiler::compileVariant(func::FuncOp entry,
+                                                    TargetAttr target,
+                                                    const VariantPlan &plan) {
+  CompiledVariant variant;
+  variant.times.entry = entry.getName().str();
+  variant.times.target = target.getSpelling();
+  variant.times.variant = plan.name.str();
+  Milliseconds time;
+  variant.module = cloneWithEntry(*tiled, entry.getName());
+  PassManager passes(source.getContext());
+  MemrefHalfOptions memref;
+  memref.target = target.getSpelling();
+  memref.schedule = options.schedule;
+  memref.alignment = plan.alignment;
+  buildMemrefHalf(passes, memref);
+  if (failed(passes.run(*variant.module)))
+    return failure();
+  llvm::raw_string_ostream schedules(variant.schedule);
+  variant.module->walk([&](gpu::GPUFuncOp kernel) {
+    if (Attribute schedule =
+            kernel->getDiscardableAttr(RMSNormDialect::kScheduleAttrName))
+      schedules << (variant.schedule.empty() ? "" : "; ") << schedule;
+  });
+  if (!variant.getKernels())
+    return entry.emitError("expected a norm to make a kernel of, got none in '")
+           << entry.getName() << "'";
+
+  PassManager finalize(source.getContext());
+  buildFinalize(finalize, target);
+  if (failed(finalize.run(*variant.module)))
+    return failure();
+  variant.times.passes = time.get();
+  return variant;
+}
+
+//===----------------------------------------------------------------------===//
+// A whole module
+//===----------------------------------------------------------------------===//
+
+static std::string toString(ArrayRef<char> bytes) {
+  return std::string(bytes.begin(), bytes.end());
+}
+
+FailureOr<SmallVector<ModuleBinary>>
+Compiler::serialize(CompiledVariant &variant, TargetAttr target) {
+  SmallVector<ModuleBinary> binaries;
+  auto add = [&](BinaryKind kind, FailureOr<Blob> bytes) {
+    if (succeeded(bytes))
+      binaries.push_back({kind, toString(*bytes)});
+    return LogicalResult(bytes);
+  };
+  switch (target.getBackend()) {
+  case Backend::nvvm: {
+    FailureOr<std::string> ptx = timed(variant, serializePTX);
+    if (failed(ptx))
+      return failure();
+    // Without ptxas the driver compiles the PTX when the module is prepared.
+    if (findPtxas() || !serializeOptions.ptxas.empty()) {
+      serializeOptions.times = &variant.times.serialize;
+      if (failed(add(BinaryKind::Cubin, assemblePTX(variant.getKernels(), *ptx,
+                                                    serializeOptions))))
+        return failure();
+    }
+    binaries.push_back({BinaryKind::PTX, std::move(*ptx)});
+    break;
+  }
+  case Backend::rocdl:
+    if (failed(add(BinaryKind::HSACO, timed(variant, serializeHSACO))))
+      return failure();
+    break;
+  case Backend::sim:
+    if (failed(add(BinaryKind::HostELF, timed(variant, serializeHost))))
+      return failure();
+    break;
+  }
+  return binaries;
+}
+
+LogicalResult Compiler::addTarget(ModuleWriter &writer, TargetAttr target) {
+  for (func::FuncOp entry : entries) {
+    for (VariantPlan &plan : planVariants(entry)) {
+      FailureOr<CompiledVariant> variant = compileVariant(entry, target, plan);
+      if (failed(variant))
+        return failure();
+      FailureOr<SmallVector<ModuleBinary>> binaries =
+          serialize(*variant, target);
+      if (failed(binaries))
+        return failure();
+      unsigned image = writer.addImage(target, std::move(*binaries));
+      ModuleWriter::VariantOptions variantOptions;
+      variantOptions.name = plan.name.str();
+      variantOptions.schedule = variant->schedule;
+      variantOptions.guards = std::move(plan.guards);
+      if (failed(writer.addVariant(variant->getHost(entry.getName()),
+                                   std::move(variantOptions),
+                                   [&](StringRef) { return image; })))
+        return failure();
+      record(std::move(variant->times));
+    }
+  }
+  return success();
+}
+
+FailureOr<CompiledVariant> Compiler::compileOracle() {
+  CompiledVariant variant;
+  variant.times.entry = "(all)";
+  variant.times.target = oracleTarget.str();
+  Milliseconds time;
+  variant.module = cast<ModuleOp>(source->clone());
+  PassManager passes(source.getContext());
+  // As the tensor half begins, so that the arguments are the same.
+  passes.addPass(createBindArguments());
+  buildToOracle(passes);
+  if (failed(passes.run(*variant.module)))
+    return failure();
+  variant.times.passes = time.get();
+  return variant;
+}
+
+LogicalResult Compiler::addOracle(ModuleWriter &writer) {
+  FailureOr<CompiledVariant> oracle = compileOracle();
+  if (failed(oracle))
+    return failure();
+  serializeOptions.times = &oracle->times.serialize;
+  FailureOr<Blob> blob = serializeHost(*oracle->module, serializeOptions);
+  if (failed(blob))
+    return failure();
+  unsigned image =
+      writer.addImage(TargetAttr(), {{BinaryKind::HostELF, toString(*blob)}});
+  for (func::FuncOp entry : entries)
+    writer.addOracle(entry.getName(), image,
+                     ("oracle_" + entry.getName()).str());
+  record(std::move(oracle->times));
+  return success();
+}
+
+FailureOr<std::string> Compiler::writeModule() {
+  ModuleWriter writer;
+  for (func::FuncOp entry : entries) {
+    if (failed(writer.addEntry(entry)))
+      return failure();
+    for (auto &[argument, bound] : deriveErrorBounds(entry))
+      writer.setErrorBound(entry.getName(), argument, std::move(bound));
+  }
+  for (TargetAttr target : targets)
+    if (failed(addTarget(writer, target)))
+      return failure();
+  if (wantsOracle && failed(addOracle(writer)))
+    return failure();
+  return writer.finish();
+}
+
+//===----------------------------------------------------------------------===//
+// The code alone
+//===----------------------------------------------------------------------===//
+
+FailureOr<std::string> Compiler::emitOne(Operation *module, EmitKind kind) {
+  auto text = [](FailureOr<Blob> blob) -> FailureOr<std::string> {
+    if (failed(blob))
+      return failure();
+    return toString(*blob);
+  };
+  switch (kind) {
+  case EmitKind::PTX:
+    return serializePTX(module, serializeOptions);
+  case EmitKind::Cubin:
+    return text(serializeCubin(module, serializeOptions));
+  case EmitKind::HSACO:
+    return text(serializeHSACO(module, serializeOptions));
+  case EmitKind::Assembly:
+    return emitAssembly(module, serializeOptions);
+  case EmitKind::LLVMIR:
+    return emitLLVMIR(module, serializeOptions);
+  }
+  llvm_unreachable("all kinds are handled");
+}
+
+static std::optional<Backend> getBackend(EmitKind kind) {
+  switch (kind) {
+  case EmitKind::PTX:
+  case EmitKind::Cubin:
+    return Backend::nvvm;
+  case EmitKind::HSACO:
+    return Backend::rocdl;
+  case EmitKind::Assembly:
+  case EmitKind::LLVMIR:
+    return std::nullopt;
+  }
+  llvm_unreachable("all kinds are handled");
+}
+
+FailureOr<std::string> Compiler::emit(const EmitOptions &emit) {
+  Location loc = source.getLoc();
+  if (options.targets.size() != 1)
+    return emitError(loc, "expected one target to emit code for, got ")
+           << options.targets.size();
+  std::optional<Backend> backend = getBackend(emit.kind);
+  if (backend && (wantsOracle || targets[0].getBackend() != *backend))
+    return emitError(loc, "expected a target of ")
+           << (*backend == Backend::nvvm ? "NVIDIA" : "AMD")
+           << " for this kind of code, got '" << options.targets[0] << "'";
+  if (wantsOracle) {
+    FailureOr<CompiledVariant> oracle = compileOracle();
+    if (failed(oracle))
+      return failure();
+    serializeOptions.times = &oracle->times.serialize;
+    FailureOr<std::string> code = emitOne(*oracle->module, emit.kind);
+    record(std::move(oracle->times));
+    return code;
+  }
+
+  SmallVector<func::FuncOp> wanted;
+  for (func::FuncOp entry : entries)
+    if (emit.entry.empty() || entry.getName() == emit.entry)
+      wanted.push_back(entry);
+  if (wanted.empty())
+    return emitError(loc, "expected a public function named '")
+           << emit.entry << "', found none";
+  bool isText = emit.kind != EmitKind::Cubin && emit.kind != EmitKind::HSACO;
+  if (!isText && wanted.size() != 1)
+    return emitError(loc, "expected one function for a file of machine code, "
+                          "got ")
+           << wanted.size() << "; choose one with --entry";
+
+  std::string code;
+  for (func::FuncOp entry : wanted) {
+    SmallVector<VariantPlan, 2> plans = planVariants(entry);
+    auto plan = llvm::find_if(plans, [&](const VariantPlan &plan) {
+      return emit.variant.empty() || plan.name == emit.variant;
+    });
+    if (plan == plans.end()) {
+      InFlightDiagnostic error = entry.emitError("expected variant ");
+      llvm::interleaveComma(plans, error, [&](const VariantPlan &plan) {
+        error << "'" << plan.name << "'";
+      });
+      return error << ", got '" << emit.variant << "'";
+    }
+    FailureOr<CompiledVariant> variant =
+        compileVariant(entry, targets[0], *plan);
+    if (failed(variant))
+      return failure();
+    serializeOptions.times = &variant->times.serialize;
+    FailureOr<std::string> one = emitOne(variant->getKernels(), emit.kind);
+    if (failed(one))
+      return failure();
+    code += *one;
+    record(std::move(variant->times));
+  }
+  return code;
+}
+
+FailureOr<std::string> rmsnorm::compileModule(ModuleOp module,
+                                              const CompileOptions &options) {
+  Compiler compiler(module, options);
+  if (failed(compiler.prepare()))
+    return failure();
+  return compiler.writeModule();
+}
+
+FailureOr<std::string> rmsnorm::emitCode(ModuleOp module,
+                                         const CompileOptions &options,
+                                         const EmitOptions &emit) {
+  Compiler compiler(module, options);
+  if (failed(compiler.prepare()))
+    return failure();
+  return compiler.emit(emit);
+}

@@ -1,0 +1,49 @@
+// A module holds what the functions of a file say: entries, arguments with
+// roles and shape symbols, variants with guards, launches with expressions.
+// RUN: norm-compile %s --target=sm_90 --target=gfx942,sim:gfx942 --target=oracle -o %t.rmsn
+// RUN: norm-inspect %t.rmsn | FileCheck %s
+
+// CHECK: module, format 1
+// CHECK: producer norm-compile
+// CHECK-LABEL: entry packed
+// CHECK-NEXT: argument 0 {{[a-z]+}}: input bf16[s0, 128]
+// CHECK-NEXT: argument 1 {{[a-z]+}}: input f32[128]
+// CHECK-NEXT: argument 2 {{[a-z]+}}: output bf16[s0, 128]
+// CHECK-NEXT: error bound: 1 ulps
+// CHECK: program sm_90
+// CHECK-NEXT: variant 0 align16 when input aligned to 16, {{.*}}stride(input, 0) a multiple of 8, weight aligned to 16, output aligned to 16, {{.*}}stride(output, 0) a multiple of 8
+// CHECK-NEXT: schedule #rmsnorm.schedule<
+// CHECK-NEXT: launch 0 packed_{{.*}} of image [[#IMAGE:]]
+// CHECK-NEXT: grid min(ceildiv(size(input, 0), {{[0-9]+}}), {{[0-9]+}}) x 1 x 1
+// CHECK-NEXT: block {{[0-9]+}} threads, subgroup 32
+// CHECK: parameters {{.*}}i64 size(input, 0), i64 stride(input, 0), i64 stride(output, 0), pointer input, pointer weight, pointer output
+// CHECK: variant 1 element otherwise
+// CHECK: launch 0 packed_{{.*}} of image [[#IMAGE+1]]
+// CHECK: program gfx942
+// CHECK: program sim:gfx942
+// CHECK: program oracle
+func.func @packed(%x: tensor<?x128xbf16>, %w: tensor<128xf32>,
+                  %y0: tensor<?x128xbf16>) -> tensor<?x128xbf16> {
+  %y = rmsnorm.forward input(%x : tensor<?x128xbf16>) weight(%w : tensor<128xf32>) output(%y0 : tensor<?x128xbf16>) eps = 1.0e-05 -> tensor<?x128xbf16>
+  return %y : tensor<?x128xbf16>
+}
+
+// Rows of 1001 f32 are never both aligned to 16 bytes: one variant.
+// CHECK-LABEL: entry odd
+// CHECK: program sm_90
+// CHECK-NEXT: variant 0 element
+// CHECK: program gfx942
+func.func @odd(%x: tensor<?x1001xf32>, %y0: tensor<?x1001xf32>) -> tensor<?x1001xf32> {
+  %y = rmsnorm.forward input(%x : tensor<?x1001xf32>) output(%y0 : tensor<?x1001xf32>) eps = 1.0e-05 -> tensor<?x1001xf32>
+  return %y : tensor<?x1001xf32>
+}
+
+// Private functions are no entries.
+// CHECK-NOT: entry helper
+// CHECK: image 0 for sm_90: cuda, chip sm_90
+// CHECK: for gfx942: hip, chip gfx942, hsaco
+// CHECK: for sim:gfx942: sim, chip gfx942
+// CHECK: for oracle: oracle
+func.func private @helper(%x: tensor<?x64xf32>) {
+  return
+}

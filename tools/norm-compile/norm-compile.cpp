@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- norm-compile.cpp - from .mlir to a compiled module ----------------===//
+
+#include "RMSNorm/InitAll.h"
+#include "RMSNorm/Pipelines/Compile.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Error.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/WithColor.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+namespace cl = llvm::cl;
+
+static cl::OptionCategory category("norm-compile options");
+
+static cl::opt<std::string> inputFile(cl::Positional, cl::Required,
+                                      cl::desc("<input .mlir or bytecode>"),
+                                      cl::cat(category));
+static cl::opt<std::string>
+    outputFile("o", cl::desc("file to write; - is the standard output"),
+               cl::value_desc("file"), cl::cat(category));
+static cl::list<std::string> targetNames(
+    "target",
+    cl::desc("what to compile for, may be repeated: a chip (sm_90, gfx942), "
+             "the simulator with a chip's kernels (sim:sm_90), the simulator "
+             "(sim), the definition in scalar loops (oracle)"),
+    cl::value_desc("target"), cl::CommaSeparated, cl::cat(category));
+static cl::opt<std::string> schedule(
+    "schedule",
+    cl::desc("overrides of the chosen schedule: a mode (multi_wave_cached, "
+             "multi_wave_reload, static_persistent) and field=value items"),
+    cl::cat(category));
+static cl::opt<EmitKind> emitKind(
+    "emit", cl::desc("write this code for the one target instead of a module:"),
+    cl::values(clEnumValN(EmitKind::PTX, "ptx", "PTX (NVIDIA)"),
+               clEnumValN(EmitKind::Cubin, "cubin", "cubin (NVIDIA, by ptxas)"),
+               clEnumValN(EmitKind::HSACO, "hsaco", "code object (AMD)"),
+               clEnumValN(EmitKind::Assembly, "asm", "assembly; PTX on NVIDIA"),
+               clEnumValN(EmitKind::LLVMIR, "llvm", "optimised LLVM IR")),
+    cl::cat(category));
+static cl::opt<std::string>
+    variantName("variant",
+                cl::desc("--emit: the variant, align16 or element; default: "
+                         "the first there is"),
+                cl::cat(category));
+static cl::opt<std::string>
+    entryName("entry", cl::desc("--emit: the function; default: all"),
+              cl::cat(category));
+static cl::opt<unsigned>
+    codeObjectVersion("code-object-version",
+                      cl::desc("AMD code object version times 100: 500, 600"),
+                      cl::init(500), cl::cat(category));
+static cl::opt<std::string>
+    ptxas("ptxas",
+          cl::desc("the ptxas to run; default: that of $CUDA_HOME, $CUDA_PATH, "
+                   "$PATH, /usr/local/cuda"),
+          cl::cat(category));
+static cl::opt<bool> timing(
+    "timing",
+    cl::desc("print what each entry, target and variant took, to stderr"),
+    cl::cat(category));
+
+static void printTimes(ArrayRef<CompileTimes> times) {
+  size_t widest = 5;
+  for (const CompileTimes &t : times)
+    widest = std::max(widest, t.entry.size());
+  auto &os = llvm::errs();
+  auto text = [&](StringRef value, unsigned width) {
+    os << llvm::left_justify(value, width) << "  ";
+  };
+  auto cell = [&](double milliseconds) {
+    os << llvm::format("%10.1f", milliseconds);
+  };
+  text("entry", widest);
+  text("target", 11);
+  text("variant", 8);
+  for (StringRef name :
+       {"passes", "translate", "optimise", "codegen", "ptxas/lld", "total"})
+    os << llvm::right_justify(name, 10);
+  os << "  (ms)\n";
+  for (const CompileTimes &t : times) {
+    text(t.entry, widest);
+    text(t.target.empty() ? "(tensor)" : t.target, 11);
+    text(t.variant.empty() ? "-" : t.variant, 8);
+    for (double value : {t.passes, t.serialize.translate, t.serialize.optimize,
+                         t.serialize.codegen, t.serialize.link,
+                         t.passes + t.serialize.total()})
+      cell(value);
+    os << "\n";
+  }
+}
+
+static LogicalResult complain(const Twine &message) {
+  llvm::WithColor::error(llvm::errs(), "norm-compile") << message << "\n";
+  return failure();
+}
+
+static LogicalResult checkCommandLine() {
+  if (targetNames.empty())
+    return complain("expected at least one --target, e.g. --target=sm_90");
+  bool emits = emitKind.getNumOccurrences() != 0;
+  if (!emits && outputFile.empty())
+    return complain("expected -o for the module, e.g. -o out.rmsn");
+  if (!emits && (!variantName.empty() || !entryName.empty()))
+    return complain("--variant and --entry choose what --emit writes; a module "
+                    "holds all");
+  if (codeObjectVersion != 500 && codeObjectVersion != 600)
+    return complain("--code-object-version: expected 500 or 600, got " +
+                    Twine(codeObjectVersion));
+  return success();
+}
+
+static LogicalResult run() {
+  if (failed(checkCommandLine()))
+    return failure();
+  std::string message;
+  auto file = openInputFile(inputFile, &message);
+  if (!file)
+    return complain(message);
+
+  DialectRegistry registry;
+  registerAllDialects(registry);
+  registerAllExtensions(registry);
+  registerSerialization(registry);
+  MLIRContext context(registry);
+  llvm::SourceMgr sources;
+  sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
+  SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
+  if (!module)
+    return failure();
+
+  // Read now: linking runs lld in this process, and lld resets every
+  // command-line option there is.
+  bool printsTimes = timing;
+  std::string path = outputFile.empty() ? "-" : outputFile.getValue();
+  std::vector<CompileTimes> times;
+  CompileOptions options;
+  options.targets = targetNames;
+  options.schedule = schedule;
+  options.serialize.codeObjectVersion = codeObjectVersion;
+  options.serialize.ptxas = ptxas;
+  options.times = &times;
+  FailureOr<std::string> bytes =
+      emitKind.getNumOccurrences() != 0
+          ? emitCode(*module, options, {emitKind, variantName, entryName})
+          : compileModule(*module, options);
+  if (printsTimes)
+    printTimes(times);
+  if (failed(bytes))
+    return failure();
+
+  // Through a temporary file that is renamed: either all of it or nothing.
+  if (llvm::Error error =
+          llvm::writeToOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
+            os << *bytes;
+            return llvm::Error::success();
+          }))
+    return complain("cannot write " + path + ": " +
+                    llvm::toString(std::move(error)));
+  return success();
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::HideUnrelatedOptions(category);
+  cl::ParseCommandLineOptions(
+      argc, argv,
+      "compiles the public functions of a module of norms, ahead of time\n\n"
+      "  norm-compile norm.mlir --target=sm_90 --target=sim -o norm.rmsn\n"
+      "  norm-compile norm.mlir --target=gfx942 --emit=asm\n");
+  return failed(run());
+}
