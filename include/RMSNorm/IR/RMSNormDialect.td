@@ -33,6 +33,7 @@ def RMSNorm_Dialect : Dialect {
   let dependentDialects = [
     "::mlir::arith::ArithDialect",
     "::mlir::LLVM::LLVMDialect",
+    "::mlir::tensor::TensorDialect",
   ];
   let extraClassDeclaration = [{
     void registerAttributes();
