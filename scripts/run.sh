@@ -8,14 +8,14 @@ configure_and_build
 
 modules=$build/examples
 mkdir -p "$modules"
-echo "== Compiling examples/ for sm_90, gfx942 and the simulator into $modules"
+targets=sm_90,gfx942,sim:sm_90,sim:gfx942,oracle
+echo "== Compiling examples/ into $modules for $targets"
 compiled=()
 for source in "$root"/examples/*.mlir; do
   module=$modules/$(basename "$source" .mlir).rmsn
   # A module is made again when its source or the compiler is newer.
   if [ ! "$module" -nt "$source" ] || [ ! "$module" -nt "$build/bin/norm-compile" ]; then
-    "$build/bin/norm-compile" "$source" --target=sm_90 --target=gfx942 \
-      --target=sim:sm_90 --target=sim:gfx942 --target=oracle -o "$module"
+    "$build/bin/norm-compile" "$source" --target=$targets -o "$module"
   fi
   compiled+=("$module")
 done

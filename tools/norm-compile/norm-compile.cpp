@@ -133,6 +133,8 @@ static LogicalResult run() {
   registerAllExtensions(registry);
   registerSerialization(registry);
   MLIRContext context(registry);
+  // A function printed in generic form hides the message above it.
+  context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
