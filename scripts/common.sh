@@ -48,7 +48,8 @@ install_packages() {
   }
 }
 
-# Configures once (afterwards ninja does so by itself) and builds.
+# Configures once (afterwards ninja does so by itself) and builds the targets
+# named, or everything.
 configure_and_build() {
   if [ ! -f "$build/build.ninja" ]; then
     echo "== Configuring in $build"
@@ -66,10 +67,10 @@ configure_and_build() {
     rm -f "$build.log"
   fi
   # Prints nothing but one line when there is nothing to do.
-  if ninja -C "$build" -n | grep -q 'no work to do'; then
+  if ninja -C "$build" -n "$@" | grep -q 'no work to do'; then
     echo "== Built: $build"
     return 0
   fi
-  echo "== Building in $build (about 15 minutes the first time on 2 cores)"
-  ninja -C "$build"
+  echo "== Building in $build (some minutes the first time)"
+  ninja -C "$build" "$@"
 }

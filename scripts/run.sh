@@ -4,7 +4,7 @@
 # with the oracle. Exits non-zero if one is further off than its bound.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 install_packages
-configure_and_build
+configure_and_build norm-compile norm-run norm-inspect
 
 modules=$build/examples
 mkdir -p "$modules"

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ModuleWriterTest.cpp - host functions that a module cannot hold ---===//
+
+#include "RMSNorm/Target/ModuleWriter.h"
+#include "RMSNorm/InitAll.h"
+
+#include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/MLIRContext.h"
+#include "mlir/Parser/Parser.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+namespace {
+class ModuleWriterTest : public ::testing::Test {
+protected:
+  ModuleWriterTest() {
+    DialectRegistry registry;
+    registerAllDialects(registry);
+    context.appendDialectRegistry(registry);
+    context.loadAllAvailableDialects();
+    context.getDiagEngine().registerHandler([&](Diagnostic &diagnostic) {
+      message += diagnostic.str() + "\n";
+      return success();
+    });
+  }
+
+  /// A module whose host function has `body` around its launch.
+  std::string text(StringRef body, StringRef grid = "%one",
+                   StringRef parameter = "%p : !llvm.ptr<1>",
+                   StringRef parameterType = "!llvm.ptr<1>") {
+    return (R"(module attributes {gpu.container_module,
+                 rmsnorm.target = #rmsnorm.target<sim "sm_90">} {
+      gpu.module @kernels {
+        gpu.func @kernel(%x: )" +
+            parameterType + R"() kernel { gpu.return }
+      }
+      func.func @f(%x: memref<?x64xf32, strided<[?, 1]>>
+          {rmsnorm.name = "x", rmsnorm.role = "inout",
+           rmsnorm.dims = array<i64: -1, 64>}) {
+        %one = arith.constant 1 : index
+        %zero = arith.constant 0 : index
+        %m = memref.dim %x, %zero : memref<?x64xf32, strided<[?, 1]>>
+        %p = rmsnorm.buffer_pointer %x : memref<?x64xf32, strided<[?, 1]>>
+        )" + body +
+            "\n gpu.launch_func @kernels::@kernel blocks in (" + grid +
+            ", %one, %one) threads in (%one, %one, %one) args(" + parameter +
+            ")\n return\n}\n}")
+        .str();
+  }
+
+  LogicalResult write(const std::string &source) {
+    message.clear();
+    OwningOpRef<ModuleOp> module =
+        parseSourceString<ModuleOp>(source, &context);
+    if (!module) {
+      ADD_FAILURE() << message << source;
+      return failure();
+    }
+    auto host = module->lookupSymbol<func::FuncOp>("f");
+    ModuleWriter writer;
+    if (failed(writer.addEntry(host)))
+      return failure();
+    unsigned image = writer.addImage(TargetAttr::lookup(host),
+                                     {{BinaryKind::HostELF, "code"}});
+    if (failed(writer.addVariant(host, {"only", "", {}},
+                                 [&](StringRef) { return image; })))
+      return failure();
+    EXPECT_FALSE(writer.finish().empty());
+    return success();
+  }
+
+  void expectError(const std::string &source, StringRef part) {
+    EXPECT_TRUE(failed(write(source)));
+    EXPECT_NE(message.find(part.str()), std::string::npos) << message;
+  }
+
+  MLIRContext context;
+  std::string message;
+};
+} // namespace
+
+TEST_F(ModuleWriterTest, TakesLaunchesAndIndexArithmetic) {
+  EXPECT_TRUE(succeeded(write(text(R"(
+    %sms = rmsnorm.multiprocessor_count
+    %four = arith.constant 4 : index
+    %tiles = arith.ceildivui %m, %four : index
+    %grid = arith.minui %tiles, %sms : index
+    %b, %o, %s:2, %t:2 = memref.extract_strided_metadata %x
+      : memref<?x64xf32, strided<[?, 1]>> -> memref<f32>, index, index, index, index, index
+    %stride = arith.index_cast %t#0 : index to i64
+    %a = affine.apply affine_map<(d)[s] -> (d floordiv 4 + s mod 3)>(%m)[%grid]
+  )",
+                                   "%a", "%stride : i64", "i64"))))
+      << message;
+}
+
+TEST_F(ModuleWriterTest, NamesTheOperationThatIsMore) {
+  expectError(text("%buffer = memref.alloc() : memref<4xf32>"),
+              "'memref.alloc' op expected only kernel launches and index "
+              "arithmetic in a host function");
+  expectError(text("%n = memref.load %x[%zero, %zero] : memref<?x64xf32, "
+                   "strided<[?, 1]>>"),
+              "'memref.load' op expected only kernel launches");
+}
+
+TEST_F(ModuleWriterTest, NamesTheExpressionItHasNot) {
+  expectError(text("%big = arith.shli %m, %one : index", "%big"),
+              "'arith.shli' op a module has no expression for this operation");
+  expectError(text(R"(%b, %o, %s:2, %t:2 = memref.extract_strided_metadata %x
+      : memref<?x64xf32, strided<[?, 1]>> -> memref<f32>, index, index, index, index, index)",
+                   "%o"),
+              "expected uses of its sizes and strides only");
+}
+
+TEST_F(ModuleWriterTest, BoundsTheSizeOfExpressions) {
+  std::string body = "%v0 = arith.addi %m, %m : index\n";
+  for (int i = 1; i <= 8; ++i)
+    body += "%v" + std::to_string(i) + " = arith.muli %v" +
+            std::to_string(i - 1) + ", %v" + std::to_string(i - 1) +
+            " : index\n";
+  expectError(text(body, "%v8"), "at most 256 operations, got 511");
+}
+
+TEST_F(ModuleWriterTest, ChecksParameters) {
+  expectError(text("%f = arith.constant 1.0 : f64", "%one", "%f : f64", "f64"),
+              "expected parameters of type !llvm.ptr<1>, i64, index, i32 or "
+              "f32, got 'f64'");
+  expectError(
+      text("%q = llvm.mlir.zero : !llvm.ptr<1>", "%one", "%q : !llvm.ptr<1>"),
+      "'llvm.mlir.zero' op expected only kernel launches");
+}
+
+TEST_F(ModuleWriterTest, ChecksArguments) {
+  std::string source = text("");
+  auto without = [&](StringRef what, StringRef with) {
+    std::string changed = source;
+    changed.replace(changed.find(what.str()), what.size(), with.str());
+    return changed;
+  };
+  expectError(without("\"inout\"", "\"both\""),
+              "argument 0: expected rmsnorm.role");
+  expectError(without("array<i64: -1, 64>", "array<i64: -1>"),
+              "argument 0: expected rmsnorm.dims with 2 sizes");
+}

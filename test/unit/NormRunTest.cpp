@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- NormRunTest.cpp - what norm-run's verdict rests on ----------------===//
+
+#include "../../tools/norm-run/Compare.h"
+#include "../../tools/norm-run/Fill.h"
+
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+using namespace norm_run;
+
+static DLDataType f16() { return {kDLFloat, 16, 1}; }
+static DLDataType bf16() { return {kDLBfloat, 16, 1}; }
+static DLDataType f32() { return {kDLFloat, 32, 1}; }
+
+static Format formatOf(DLDataType dtype) {
+  Format format = {};
+  EXPECT_TRUE(getFormat(dtype, format));
+  return format;
+}
+
+TEST(NormRunValues, EncodeInvertsDecodeForEveryPattern) {
+  DLDataType types[] = {f16(),
+                        bf16(),
+                        {RMSNORM_DL_FLOAT8_E4M3FN, 8, 1},
+                        {RMSNORM_DL_FLOAT8_E5M2, 8, 1}};
+  for (DLDataType dtype : types) {
+    Format format = formatOf(dtype);
+    for (uint32_t bits = 0; bits < 1u << dtype.bits; ++bits) {
+      double value = decode(format, &bits);
+      uint32_t back = 0;
+      encode(format, value, &back);
+      if (std::isnan(value))
+        EXPECT_TRUE(std::isnan(decode(format, &back)));
+      else
+        EXPECT_EQ(back, bits) << value;
+    }
+  }
+}
+
+TEST(NormRunValues, EncodeRoundsToNearestEven) {
+  Format format = formatOf(bf16());
+  auto round = [&](double value) {
+    uint16_t bits;
+    encode(format, value, &bits);
+    return decode(format, &bits);
+  };
+  EXPECT_EQ(round(1 + 0x1p-8), 1);              // a tie, down to even
+  EXPECT_EQ(round(1 + 3 * 0x1p-8), 1 + 0x1p-6); // a tie, up to even
+  EXPECT_EQ(round(1 + 0x1p-8 + 0x1p-20), 1 + 0x1p-7);
+  EXPECT_EQ(round(-0x1.ffp0), -2); // the carry reaches the exponent
+  EXPECT_TRUE(std::isinf(round(1e39)));
+}
+
+TEST(NormRunValues, UlpIsTheSpacing) {
+  EXPECT_EQ(ulpAt(formatOf(bf16()), 1.0), 0x1p-7);
+  EXPECT_EQ(ulpAt(formatOf(bf16()), -3.9), 0x1p-6);
+  EXPECT_EQ(ulpAt(formatOf(f16()), 0.0), 0x1p-24);
+  EXPECT_EQ(ulpAt(formatOf(f16()), 0x1p-20), 0x1p-24); // subnormal
+  EXPECT_EQ(ulpAt(formatOf(f32()), 1.0), 0x1p-23);
+}
+
+namespace {
+class NormRunTensors : public ::testing::Test {
+protected:
+  Tensor make(DLDataType dtype, std::vector<int64_t> sizes,
+              LayoutOptions layout = {}) {
+    rmsnorm_argument_info info = {};
+    info.dtype = dtype;
+    return Tensor(info, formatOf(dtype), std::move(sizes), layout);
+  }
+  static void set(Tensor &tensor, int64_t row, int64_t column, double value) {
+    encode(tensor.getFormat(), value,
+           tensor.bytes() + tensor.rowOffset(row) +
+               column * tensor.getFormat().bytes);
+  }
+};
+} // namespace
+
+TEST_F(NormRunTensors, ValuesDoNotDependOnTheLayout) {
+  Tensor dense = make(bf16(), {2, 3, 5});
+  Tensor apart = make(bf16(), {2, 3, 5}, {7, 1});
+  fillInput(dense, 3, 0, true);
+  fillInput(apart, 3, 0, true);
+  for (int64_t row = 0; row < 6; ++row)
+    for (int64_t column = 0; column < 5; ++column)
+      EXPECT_EQ(dense.at(row, column), apart.at(row, column));
+  DLTensor view = apart.view(apart.bytes(), {kDLCPU, 0});
+  EXPECT_EQ(view.strides[1], 12);
+  EXPECT_EQ(view.strides[0], 3 * 12 + 7);
+  EXPECT_EQ(reinterpret_cast<uintptr_t>(view.data) % 16, 2u);
+}
+
+TEST_F(NormRunTensors, OneUlpPassesWhereItIsAllowedAndTwoDoNot) {
+  rmsnorm_error_bound bound = {1, 0, 0, ""};
+  Tensor oracle = make(bf16(), {3, 4}), got = make(bf16(), {3, 4});
+  fillInput(oracle, 1, 0, true);
+  got.copyFrom(oracle);
+  EXPECT_EQ(compare(got, oracle, bound).share, 0);
+  set(oracle, 2, 1, 1.5);
+  set(got, 2, 1, 1.5 + 0x1p-7);
+  Difference one = compare(got, oracle, bound);
+  EXPECT_EQ(one.share, 1);
+  EXPECT_EQ(one.ulps, 1);
+  EXPECT_EQ(one.absolute, 0x1p-7);
+  set(got, 2, 1, 1.5 + 0x1p-6);
+  Difference two = compare(got, oracle, bound);
+  EXPECT_EQ(two.share, 2);
+  EXPECT_EQ(two.where, "row 2, column 1: got 1.515625, oracle 1.5");
+}
+
+TEST_F(NormRunTensors, NaNAndInfinityMeetOnlyThemselves) {
+  rmsnorm_error_bound generous = {1e6, 1, 1e6, ""};
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  Tensor oracle = make(f32(), {1, 1}), got = make(f32(), {1, 1});
+  for (double a : {nan, infinity, -infinity, 1.0})
+    for (double e : {nan, infinity, -infinity, 1.0}) {
+      set(got, 0, 0, a);
+      set(oracle, 0, 0, e);
+      bool same = a == e || (std::isnan(a) && std::isnan(e));
+      EXPECT_EQ(compare(got, oracle, generous).share <= 1, same)
+          << a << " " << e;
+    }
+}
+
+TEST_F(NormRunTensors, AnElementThatIsNotWrittenShows) {
+  rmsnorm_error_bound generous = {1e6, 1, 1e6, ""};
+  Tensor oracle = make(f16(), {2, 2}), got = make(f16(), {2, 2});
+  fillInput(oracle, 1, 0, false);
+  poison(got);
+  for (int64_t i = 0; i < 3; ++i)
+    set(got, i / 2, i % 2, oracle.at(i / 2, i % 2));
+  EXPECT_GT(compare(got, oracle, generous).share, 1);
+}
+
+TEST_F(NormRunTensors, EveryByteOutsideIsGuarded) {
+  Tensor before = make(bf16(), {2, 3, 5}, {7, 1});
+  Tensor got = make(bf16(), {2, 3, 5}, {7, 1});
+  fillInput(before, 1, 0, true);
+  got.copyFrom(before);
+  std::vector<bool> inside(got.byteCount());
+  for (int64_t row = 0; row < 6; ++row)
+    for (size_t b = 0; b < 10; ++b)
+      inside[got.rowOffset(row) + b] = true;
+  for (size_t b = 0; b < got.byteCount(); ++b) {
+    got.bytes()[b] ^= 1;
+    EXPECT_EQ(got.findOverrun(before).empty(), bool(inside[b])) << b;
+    EXPECT_FALSE(got.sameBytes(before));
+    got.bytes()[b] ^= 1;
+  }
+}
