@@ -66,11 +66,6 @@ configure_and_build() {
     }
     rm -f "$build.log"
   fi
-  # Prints nothing but one line when there is nothing to do.
-  if ninja -C "$build" -n "$@" | grep -q 'no work to do'; then
-    echo "== Built: $build"
-    return 0
-  fi
-  echo "== Building in $build (some minutes the first time)"
+  echo "== Building in $build (minutes the first time)"
   ninja -C "$build" "$@"
 }
