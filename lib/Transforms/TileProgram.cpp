@@ -91,9 +91,8 @@ FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
     if (auto load = dyn_cast<TileLoadOp>(op)) {
       result = visit(&op, load.getKind(), load.getType());
     } else if (auto store = dyn_cast<TileStoreOp>(op)) {
-      result =
-          visit(&op, store.getKind(),
-                cast<VectorType>(store.getValue().getType()));
+      result = visit(&op, store.getKind(),
+                     cast<VectorType>(store.getValue().getType()));
       if (lastReduce && lastReduce->isBeforeInBlock(&op))
         collectLoads(store.getValue(), after, seenAfter);
     }

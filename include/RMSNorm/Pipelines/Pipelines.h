@@ -47,8 +47,8 @@ void buildMemrefHalf(OpPassManager &manager, const MemrefHalfOptions &options);
 /// f's results must be computed into arguments (rmsnorm-bind-arguments).
 void buildToOracle(OpPassManager &manager);
 
-/// From thread-level kernels to LLVM dialect ones that serialization takes, with
-/// the pass for the back end of `target`.
+/// From thread-level kernels to LLVM dialect ones that serialization takes,
+/// with the pass for the back end of `target`.
 void buildFinalize(OpPassManager &manager, TargetAttr target);
 
 /// Registers the pipelines under their command-line names.
