@@ -51,20 +51,20 @@ install_packages() {
 # Configures once (afterwards ninja does so by itself) and builds the targets
 # named, or everything.
 configure_and_build() {
+  local launcher=()
+  if command -v ccache >/dev/null; then
+    launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache
+              -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
+    export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+  fi
   if [ ! -f "$build/build.ninja" ]; then
     echo "== Configuring in $build"
-    local launcher=()
-    if command -v ccache >/dev/null; then
-      launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache
-                -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-      export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
-    fi
+    mkdir -p "$build"
     cmake -G Ninja -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
-      "${launcher[@]}" --log-level=WARNING -Wno-dev >"$build.log" 2>&1 || {
-      cat "$build.log" >&2
+      "${launcher[@]}" --log-level=WARNING -Wno-dev >"$build/configure.log" 2>&1 || {
+      cat "$build/configure.log" >&2
       return 1
     }
-    rm -f "$build.log"
   fi
   echo "== Building in $build (minutes the first time)"
   ninja -C "$build" "$@"

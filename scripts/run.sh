@@ -25,4 +25,7 @@ for device in sim:sm_90 sim:gfx942; do
   echo "== Running on $device"
   "$build/bin/norm-run" "${compiled[@]}" --device="$device" || status=1
 done
+echo "== Running Qwen3's norms on slices of a packed qkv tensor"
+"$build/bin/norm-run" "$modules/qwen3_qk_norm.rmsn" --device=sim:sm_90 --strided ||
+  status=1
 exit $status
