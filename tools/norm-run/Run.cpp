@@ -152,11 +152,10 @@ bool DeviceRun::describe(const Plan &plan, Result &result) {
   return true;
 }
 
+/// Tensors of the plan's shapes in the layout asked for, of any contents; empty
+/// if one cannot be made.
 static std::vector<Tensor> makeTensors(const Plan &plan,
                                        const Options &options) {
-  bool hasTile = false;
-  for (const rmsnorm_argument_info &argument : plan.arguments)
-    hasTile |= argument.rank >= 2;
   std::vector<Tensor> tensors;
   for (size_t i = 0; i < plan.arguments.size(); ++i) {
     const rmsnorm_argument_info &info = plan.arguments[i];
@@ -172,15 +171,27 @@ static std::vector<Tensor> makeTensors(const Plan &plan,
     tensors.emplace_back(info, format, plan.shapes[i], layout);
     if (!tensors.back().bytes())
       return {};
-    if (info.role == RMSNORM_OUTPUT)
-      poison(tensors.back());
-    else
-      fillInput(tensors.back(), options.seed, unsigned(i),
-                info.rank >= 2 || !hasTile);
   }
   return tensors;
 }
 
+/// Inputs from the seed, poisoned outputs.
+static void fillTensors(const Plan &plan, const Options &options,
+                        std::vector<Tensor> &tensors) {
+  bool hasTile = false;
+  for (const rmsnorm_argument_info &argument : plan.arguments)
+    hasTile |= argument.rank >= 2;
+  for (size_t i = 0; i < tensors.size(); ++i) {
+    const rmsnorm_argument_info &info = plan.arguments[i];
+    if (info.role == RMSNORM_OUTPUT)
+      poison(tensors[i]);
+    else
+      fillInput(tensors[i], options.seed, unsigned(i),
+                info.rank >= 2 || !hasTile);
+  }
+}
+
+/// As makeTensors, with the contents of `from`.
 static std::vector<Tensor> copyTensors(const Plan &plan,
                                        const std::vector<Tensor> &from,
                                        const Options &options) {
@@ -266,6 +277,7 @@ Result runEntry(const Plan &plan, rmsnorm_device *device,
   if (before.size() != plan.arguments.size())
     return failWith("cannot make the tensors: out of memory, or a data type "
                     "norm-run does not fill");
+  fillTensors(plan, options, before);
   for (size_t i = 0; i < before.size(); ++i)
     result.bytes += double(before[i].elementCount()) *
                     before[i].getFormat().bytes *
@@ -277,11 +289,10 @@ Result runEntry(const Plan &plan, rmsnorm_device *device,
 
   std::vector<Tensor> got = copyTensors(plan, before, options);
   DeviceRun run(device);
-  auto start = std::chrono::steady_clock::now();
   if (!run.prepare(plan, got) || !run.describe(plan, result) ||
       !run.upload(got))
     return refused();
-  start = std::chrono::steady_clock::now();
+  auto start = std::chrono::steady_clock::now();
   if (!run.launch() || !run.download(got))
     return refused();
   std::chrono::duration<double, std::milli> once =
