@@ -2,6 +2,17 @@
 // roles and shape symbols, variants with guards, launches with expressions.
 // RUN: norm-compile %s --target=sm_90 --target=gfx942,sim:gfx942 --target=oracle -o %t.rmsn
 // RUN: norm-inspect %t.rmsn | FileCheck %s
+// RUN: norm-compile %s --target=gfx942 --timing -o %t.timed.rmsn 2>&1 | FileCheck %s --check-prefix=TIMING
+// TIMING: entry {{ *}}target {{ *}}variant {{ *}}passes translate {{ *}}optimise {{ *}}codegen ptxas/lld {{ *}}total (ms)
+// TIMING-NEXT: (all) (tensor) -
+// TIMING-NEXT: packed gfx942 align16 {{[0-9. ]+$}}
+// TIMING-NEXT: packed gfx942 element {{[0-9. ]+$}}
+// TIMING-NEXT: odd gfx942 element {{[0-9. ]+$}}
+// Linking resets LLVM's command-line options: the module went to its file all
+// the same.
+// RUN: norm-inspect %t.timed.rmsn | FileCheck %s --check-prefix=TIMED
+// TIMED: program gfx942
+
 
 // CHECK: module, format 1
 // CHECK: producer norm-compile
