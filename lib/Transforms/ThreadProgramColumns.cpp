@@ -141,7 +141,7 @@ template <typename OpTy>
 Value ThreadProgram::getRowOffset(OpTy op, int64_t row) {
   return rowOffsets[{op.getBase(), op.getRow()}][row];
 }
-// ThreadProgramRows.cpp uses them, too; inlined here, they would have no symbol.
+// ThreadProgramRows.cpp uses them, too: inlined here they would have no symbol.
 template Value ThreadProgram::getRowOffset(TileLoadOp, int64_t);
 template Value ThreadProgram::getRowOffset(TileStoreOp, int64_t);
 
