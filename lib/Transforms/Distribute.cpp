@@ -61,8 +61,15 @@ public:
     auto type = cast<MemRefType>(buffer.getType());
     if (!type.isDynamicDim(dim))
       return argument = constant(type.getDimSize(dim));
-    return argument =
-               add(memref::DimOp::create(host, buffer.getLoc(), buffer, dim));
+    // Sizes known to be equal are one argument of the kernel, so that a row's
+    // leading indices are computed once for all buffers: they are divisions.
+    std::optional<int64_t> symbol = getSymbol(buffer, dim);
+    if (symbol && symbolSizes.count(*symbol))
+      return argument = symbolSizes.lookup(*symbol);
+    argument = add(memref::DimOp::create(host, buffer.getLoc(), buffer, dim));
+    if (symbol)
+      symbolSizes[*symbol] = argument;
+    return argument;
   }
 
   Value getScalar(Value scalar) override {
@@ -99,6 +106,20 @@ public:
   ArrayRef<Value> getOperands() const { return operands; }
 
 private:
+  /// The symbol that bind-arguments gave the dimension, if any.
+  static std::optional<int64_t> getSymbol(Value buffer, int64_t dim) {
+    auto argument = dyn_cast<BlockArgument>(buffer);
+    auto func =
+        dyn_cast_or_null<func::FuncOp>(buffer.getParentBlock()->getParentOp());
+    if (!argument || !func)
+      return std::nullopt;
+    auto dims = func.getArgAttrOfType<DenseI64ArrayAttr>(
+        argument.getArgNumber(), "rmsnorm.dims");
+    if (!dims || dim >= dims.size() || dims[dim] >= 0)
+      return std::nullopt;
+    return dims[dim];
+  }
+
   Value add(Value operand) {
     operands.push_back(operand);
     return entry.addArgument(operand.getType(), operand.getLoc());
@@ -126,6 +147,7 @@ private:
   SmallVector<Value> operands;
   DenseMap<Value, Value> pointers, scalarArguments;
   DenseMap<std::pair<Value, int64_t>, Value> strides, sizes;
+  DenseMap<int64_t, Value> symbolSizes;
   DenseMap<Value, memref::ExtractStridedMetadataOp> metadatas;
 };
 } // namespace
