@@ -183,8 +183,9 @@ rmsnorm_status Checker::entry(const rmsn::Entry &entry) {
                                       "%u",
                                       a->name()->c_str(), kMaxRank,
                                       a->dims()->size()));
-    // Handed out as an array; the verifier looks at its length word only.
-    if (a->dims() &&
+    // Handed out as an array; the verifier looks at its length word only. The
+    // builder does not align what has no elements: a scalar has no sizes.
+    if (a->dims() && a->dims()->size() &&
         reinterpret_cast<uintptr_t>(a->dims()->Data()) % alignof(int64_t))
       return invalid(where, formatted("argument '%s': the sizes are misaligned",
                                       a->name()->c_str()));
