@@ -90,7 +90,6 @@ LogicalResult mlir::rmsnorm::applyScheduleOverrides(
       {"threads_per_row", &fields.threadsPerRow},
       {"vector_width", &fields.vectorWidth},
       {"vectors_in_flight", &fields.vectorsInFlight},
-      {"alignment", &fields.alignment},
       {"blocks_per_sm", &fields.blocksPerSM},
   };
   SmallVector<StringRef> items;
