@@ -19,6 +19,7 @@ Difference compare(const Tensor &got, const Tensor &oracle,
       double a = got.at(row, column), e = oracle.at(row, column);
       if (a == e || (std::isnan(a) && std::isnan(e)))
         continue;
+      ++worst.differing;
       double absolute = infinity, ulps = infinity, share = infinity;
       if (std::isfinite(a) && std::isfinite(e)) {
         double ulp = ulpAt(format, e);

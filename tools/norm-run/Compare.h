@@ -14,6 +14,8 @@ struct Difference {
   /// Worst distance as a share of what the bound allows; above 1 it is
   /// exceeded. Infinite where a NaN or an infinity is not met by the same.
   double share = 0;
+  /// Elements that are not bit for bit what the oracle has, NaNs apart.
+  int64_t differing = 0;
   /// Where the worst share is, e.g. "row 3, column 17: got 1, oracle 2".
   std::string where;
 };

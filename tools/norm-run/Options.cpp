@@ -36,7 +36,9 @@ derived, and the time of a launch. Exit status: 0 if all is within its bounds,
   --unaligned         addresses are aligned to an element only
   --repeat=K          launches to time (default: 1 on the simulator, 50)
   --ordinal=K         which of the driver's devices (default 0)
-  --csv               comma-separated values instead of a table
+  --csv               comma-separated values instead of a table, with the
+                      share of an output's elements that differ from the
+                      oracle's and a hash of all outputs
 )";
 
 static bool parseInteger(const std::string &text, int64_t &value) {

@@ -259,6 +259,11 @@ static bool check(const Plan &plan, const std::vector<Tensor> &before,
     }
     result.ulps = std::fmax(result.ulps, difference.ulps);
     result.absolute = std::fmax(result.absolute, difference.absolute);
+    if (got[i].elementCount())
+      result.differing =
+          std::fmax(result.differing, double(difference.differing) /
+                                          double(got[i].elementCount()));
+    result.hash = got[i].hash(result.hash);
   }
   result.passed &= result.note.empty();
   return true;

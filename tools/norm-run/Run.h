@@ -36,6 +36,10 @@ struct Result {
   std::string variant, schedule, device;
   std::string output; // name of the output whose error is nearest its bound
   double ulps = 0, absolute = 0;
+  /// Largest share of an output's elements that differ from the oracle's.
+  double differing = 0;
+  /// Of the elements of all outputs, in order; the same whatever the layout.
+  uint64_t hash = 0;
   rmsnorm_error_bound bound = {};
   bool hasBound = false;
   bool passed = false;

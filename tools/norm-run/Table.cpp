@@ -91,7 +91,10 @@ Table::Table(const std::vector<Plan> &plans, bool csv) : csv(csv) {
     widths[1] = std::max(widths[1], int(shapeText(plan).size()));
     widths[2] = std::max(widths[2], int(typesText(plan).size()));
   }
-  printLine({std::begin(headers), std::end(headers)});
+  std::vector<std::string> names(std::begin(headers), std::end(headers));
+  if (csv)
+    names.insert(names.end() - 1, {"differing", "hash"});
+  printLine(names);
 }
 
 void Table::printLine(const std::vector<std::string> &cells) {
@@ -116,6 +119,8 @@ void Table::print(const Plan &plan, const Result &result) {
                                     typesText(plan)};
   if (!result.error.empty()) {
     cells.insert(cells.end(), {"-", "-", "-", "-", "-", "-", "-", "-"});
+    if (csv)
+      cells.insert(cells.end(), {"-", "-"});
     cells.push_back("failed");
   } else {
     double gigabytes =
@@ -124,10 +129,16 @@ void Table::print(const Plan &plan, const Result &result) {
                  {result.variant, scheduleText(result.schedule), result.device,
                   number("%.3g", result.ulps), number("%.1e", result.absolute),
                   boundText(result), number("%.4f", result.milliseconds),
-                  number(gigabytes < 10 ? "%.2f" : "%.0f", gigabytes),
-                  !result.passed    ? "EXCEEDED"
-                  : result.hasBound ? "ok"
-                                    : "unchecked"});
+                  number(gigabytes < 10 ? "%.2f" : "%.0f", gigabytes)});
+    if (csv) {
+      char hash[24];
+      std::snprintf(hash, sizeof hash, "%016llx",
+                    (unsigned long long)result.hash);
+      cells.insert(cells.end(), {number("%.3g", result.differing), hash});
+    }
+    cells.push_back(!result.passed    ? "EXCEEDED"
+                    : result.hasBound ? "ok"
+                                      : "unchecked");
   }
   printLine(cells);
 }

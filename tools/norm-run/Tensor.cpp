@@ -3,6 +3,7 @@
 
 #include "Tensor.h"
 
+#include <algorithm>
 #include <cstring>
 
 namespace norm_run {
@@ -77,6 +78,21 @@ std::string Tensor::findOverrun(const Tensor &before) const {
     from = begin + size_t(columns) * format.bytes;
   }
   return check(size);
+}
+
+uint64_t Tensor::hash(uint64_t seed) const {
+  for (int64_t row = 0; row < rows; ++row) {
+    const unsigned char *from = bytes() + rowOffset(row);
+    const unsigned char *end = from + size_t(columns) * format.bytes;
+    while (from < end) {
+      uint64_t word = 0;
+      size_t count = std::min<size_t>(8, size_t(end - from));
+      std::memcpy(&word, from, count);
+      seed = mix(seed, word);
+      from += count;
+    }
+  }
+  return seed;
 }
 
 bool Tensor::sameBytes(const Tensor &other) const {

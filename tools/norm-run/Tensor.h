@@ -52,6 +52,8 @@ public:
   /// "" if no byte outside the elements differs from `before`, a tensor of the
   /// same layout; else which one does.
   std::string findOverrun(const Tensor &before) const;
+  /// Mixes the elements, row by row and without what lies between, into `seed`.
+  uint64_t hash(uint64_t seed) const;
   bool sameBytes(const Tensor &other) const;
 
 private:
