@@ -1,0 +1,234 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiles the modules of generate.py, runs them on the simulator and checks
+
+- that every output is within the bound the compiler derived, or where it
+  derives none (exp) within a few ulps, of the oracle's;
+- that outputs of narrow types, where a rounding in another place stays within
+  any bound, are but rarely not the very bits of the oracle's;
+- that thread order and memory layout do not change a bit;
+- that every value of every dimension of the dispatch occurred, as norm-run
+  reports what was launched, also of those the sources name but this does not.
+
+    check.py OUTPUT_FOLDER SOURCE_FOLDER [MODULE...]
+
+norm-compile and norm-run are taken from the PATH.
+"""
+
+import concurrent.futures
+import csv
+import io
+import itertools
+import os
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+import generate
+
+# Share of the elements of a narrow output that may differ from the oracle's:
+# those whose exact value is within the f32 error of the middle between two.
+DIFFERING = {"bf16": 0.02, "f16": 0.05}
+# Where no bound is derived: exp and the division after it are a few ulps of
+# f32, and a neighbour in narrow types; two where the norm rounded before.
+UNDERIVED_ULPS = {"bf16": 2, "f16": 2, "f32": 40}
+
+
+def call(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    return done.returncode, done.stdout, done.stderr
+
+
+def chips_and_modes(output):
+    """What norm-compile says it has, by asking for what it has not."""
+    path = os.path.join(output, "ask.mlir")
+    with open(path, "w") as file:
+        file.write(generate.emit(generate.case(), "ask"))
+    ask = ["norm-compile", path, "-o", os.path.join(output, "ask.rmsn")]
+    chips = re.search(r"a chip \(([^)]*)\)", call(ask + ["--target=nothing"])[2])
+    modes = re.search(r"a mode \(([^)]*)\) or a field of the schedule \(([^)]*)\)",
+                      call(ask + ["--target=sim", "--schedule=nothing"])[2])
+    if not chips or not modes:
+        raise SystemExit("norm-compile no longer lists chips, modes and fields in its errors")
+    return [text.split(", ") for text in (chips.group(1), *modes.groups())]
+
+
+def enum_values(source, name):
+    """The cases of an enum in RMSNormAttrs.td."""
+    with open(os.path.join(source, "include/RMSNorm/IR/RMSNormAttrs.td")) as file:
+        text = re.search(rf'RMSNorm_I32Enum<"{name}".*?\]>;', file.read(), re.DOTALL).group(0)
+    return re.findall(r'I32EnumAttrCase<"(\w+)"', text)
+
+
+class Checker:
+    def __init__(self, module, output):
+        self.module, self.output = module, output
+        self.errors, self.seen, self.hashes = [], set(), {}
+        self.launches = 0
+
+    def fail(self, text):
+        self.errors.append(f"{self.module.name}: {text}")
+
+    def run(self):
+        module = self.module
+        path = os.path.join(self.output, module.name)
+        with open(path + ".mlir", "w") as file:
+            file.write(module.text())
+        targets = [f"--target=sim:{chip}" for chip in module.chips] + ["--target=oracle"]
+        schedule = [f"--schedule={module.schedule}"] if module.schedule else []
+        status, _, error = call(["norm-compile", path + ".mlir", *targets, *schedule,
+                                 "-o", path + ".rmsn"])
+        if status:
+            self.fail(f"norm-compile {' '.join(schedule)}: {error}")
+            return self
+        for chip, run in itertools.product(module.chips, module.runs):
+            self.launch(path + ".rmsn", chip, run)
+        return self
+
+    def launch(self, path, chip, run):
+        options = [f"--device=sim:{chip}", f"--rows={run['rows']}", f"--order={run['order']}",
+                   *generate.LAYOUTS[run["layout"]]]
+        if run["dim"]:
+            symbol = 0 if self.module.cases[0]["rows"] == () else 1
+            options.append(f"--dim=s{symbol}={run['dim']}")
+        if "persistent" in self.module.schedule or "blocks_per_sm" in self.module.schedule:
+            # Few blocks, so that each has several tiles.
+            options.append("--multiprocessors=3")
+        status, text, error = call(["norm-run", path, "--csv", *options])
+        rows = list(csv.DictReader(io.StringIO(text)))
+        if len(rows) != len(self.module.cases) or status not in (0, 1):
+            self.fail(f"{' '.join(options)}: status {status}, {len(rows)} of {len(self.module.cases)} entries\n{error}")
+        bad = False
+        for row in rows:
+            case = self.module.cases[int(row["entry"][1:])]
+            problem = self.judge(case, run, row)
+            if problem:
+                bad = True
+                self.fail(f"@{row['entry']} ({generate.describe(case)}) {' '.join(options)}: {problem}")
+            self.record(case, chip, run, row)
+        if status and not bad:
+            bad = True
+            self.fail(f"{' '.join(options)}: status {status}")
+        if bad and error:
+            self.errors.append(error.rstrip())
+
+    def judge(self, case, run, row):
+        if row["result"] not in ("ok", "unchecked"):
+            return f"{row['result']}: {row['ulp']} ulp, {row['abs']} absolute, bound {row['bound']}"
+        # gate is the only kind with an operation no bound is derived for.
+        if row["result"] == "unchecked":
+            if case["kind"] not in ("gate", "statistics", "amax"):
+                return "no bound was derived"
+            if case["kind"] == "gate" and float(row["ulp"]) > UNDERIVED_ULPS[case["y"]]:
+                return f"{row['ulp']} ulp, {row['abs']} absolute, no bound derived"
+        kinds = row["types"].split(" -> ")[1].split()
+        elements = max(run["rows"], 1) * (run["dim"] or (1000 if case["n"] == "?" else case["n"]))
+        if all(k in DIFFERING for k in kinds) and elements >= 1000:
+            allowed = max(DIFFERING[k] for k in kinds)
+            if float(row["differing"]) > allowed:
+                return f"{row['differing']} of the elements differ from the oracle's, at most {allowed} expected"
+        # Order and layout must not show in the bits.
+        key = (row["entry"], run["rows"], run["dim"], row["device"])
+        first = self.hashes.setdefault(key, (row["hash"], run))
+        if first[0] != row["hash"]:
+            return f"other bits than with {first[1]}"
+        return None
+
+    def record(self, case, chip, run, row):
+        self.launches += 1
+        found = re.match(r"(\d+)x(\d+) rows, (\d+)x(\d+), (\w+)(, \d+ per SM)?", row["schedule (rows, threads)"])
+        if not found:
+            self.fail(f"cannot read the schedule '{row['schedule (rows, threads)']}'")
+            return
+        groups, per_group, threads, vector = (int(found.group(i)) for i in range(1, 5))
+        n = case["n"]
+        subgroup = 64 if chip in ("gfx90a", "gfx942", "gfx950", "sim64") else 32
+        subgroups = threads // subgroup
+        dynamic = n == "?"
+        n = (run["dim"] or 1000) if dynamic else n
+        if threads < subgroup:
+            sharing = "part of a subgroup"
+        elif subgroups == 1:
+            sharing = "one subgroup"
+        else:
+            sharing = "2^k subgroups" if subgroups & (subgroups - 1) == 0 else "other number of subgroups"
+        tail = ("one column" if n == 1 else "less than a vector" if n < vector else
+                "none" if n % (threads * vector) == 0 else "whole vectors" if n % vector == 0 else "part of a vector")
+        mode = ("static_persistent" if found.group(6) else
+                "multi_wave_reload" if found.group(5) == "reload" else "multi_wave_cached")
+        self.seen.add(tuple({
+            "mode": mode, "chosen": "by the selector" if not self.module.schedule else "given", "subgroup": subgroup,
+            "sharing": sharing, "tail": "dynamic, " + tail if dynamic else tail, "variant": row["variant"],
+            "rows of a group": min(per_group, 3), "row groups": "several" if groups > 1 else "one",
+            "order": run["order"], "layout": run["layout"], "row count": run["rows"], "chip": chip,
+            "cache": found.group(5), "columns": n,
+            **{k: case[k] for k in ("kind", "x", "y", "weight", "casting", "offset", "rstd", "rows", "output")},
+        }.items()))
+
+
+def coverage(checkers, chips, modes, fields, source):
+    """What was not launched, of what must have been."""
+    seen = [dict(s) for c in checkers for s in c.seen]
+    missing = []
+
+    def need(*dims):
+        """dims: (name, values); all combinations must occur."""
+        for combination in itertools.product(*(values for _, values in dims)):
+            wanted = {name: value for (name, _), value in zip(dims, combination)}
+            if not any(all(s[k] == v for k, v in wanted.items()) for s in seen):
+                missing.append(", ".join(f"{k} = {v}" for k, v in wanted.items()))
+
+    sharing = ["part of a subgroup", "one subgroup", "2^k subgroups", "other number of subgroups"]
+    tails = ["one column", "less than a vector", "none", "whole vectors", "part of a vector"]
+    dynamic = ["dynamic, " + t for t in ["one column", "less than a vector", "whole vectors", "part of a vector"]]
+    mode = ("mode", modes)
+    subgroup = ("subgroup", [32, 64])
+    need(mode, ("sharing", sharing), subgroup)
+    need(mode, ("tail", tails), subgroup)
+    need(("mode", ["multi_wave_reload", "static_persistent"]), ("tail", dynamic))
+    need(mode, ("variant", ["align16", "element"]), subgroup)
+    need(mode, ("casting", enum_values(source, "Casting")), ("x", ["f16", "bf16"]))
+    need(("casting", enum_values(source, "Casting")), ("offset", [0, 1]), ("weight", ["f16", "bf16", "f32"]))
+    need(("cache", enum_values(source, "Cache")), subgroup)
+    need(mode, ("kind", generate.DIMENSIONS["kind"]))
+    need(mode, ("output", generate.DIMENSIONS["output"]))
+    need(mode, ("order", generate.ORDERS), ("layout", list(generate.LAYOUTS)))
+    need(mode, ("row count", [0, 1, 7, 301]), subgroup)
+    need(mode, ("rows", generate.DIMENSIONS["rows"]))
+    need(mode, ("rstd", [False, True]), ("sharing", sharing))
+    need(("x", generate.DIMENSIONS["x"]), ("y", generate.DIMENSIONS["y"]), subgroup)
+    need(("chosen", ["by the selector"]), ("mode", ["multi_wave_cached", "multi_wave_reload"]), subgroup)
+    need(("rows of a group", [1, 2, 3]), ("row groups", ["one", "several"]))
+    need(("row groups", ["several"]), ("sharing", sharing))
+    need(("columns", [n for n in generate.DIMENSIONS["n"] if n != "?"] + [4096, 8192, 16384, 32768]))
+    need(("chip", chips))
+    schedules = ",".join(c.module.schedule for c in checkers)
+    missing += [f"schedule field {f}" for f in fields if f + "=" not in schedules]
+    ir = "".join(c.module.text() for c in checkers)
+    ops = {"add": "arith.addf", "maximumf": "arith.maximumf", "minimumf": "arith.minimumf", "mul": "arith.mulf"}
+    missing += [f"reduction {kind}" for kind in enum_values(source, "ReduceKind")
+                if f"%r = {ops.get(kind, '?')} %a" not in ir]
+    return missing
+
+
+def main():
+    output, source, *wanted = sys.argv[1:]
+    os.makedirs(output, exist_ok=True)
+    chips, modes, fields = chips_and_modes(output)
+    checkers = [Checker(m, output) for m in generate.modules(chips) if not wanted or m.name in wanted]
+    # lit has the other cores busy with other tests; the programs do the work.
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        list(pool.map(Checker.run, checkers))
+    errors = [e for c in checkers for e in c.errors]
+    for error in errors:
+        print(error)
+    missing = [] if wanted else coverage(checkers, chips, modes, fields, source)
+    for text in missing:
+        print(f"no case covers {text}")
+    print(f"{len(checkers)} modules, {sum(len(c.module.cases) for c in checkers)} entries, "
+          f"{sum(c.launches for c in checkers)} launches, {len(errors)} errors, {len(missing)} not covered")
+    sys.exit(1 if errors or missing else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,440 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Generates the entries that check.py compiles, runs and compares.
+
+A case is a dict with one value for each dimension below. Not the product of
+them all: cases are added until every two values of two dimensions that go
+together have met in one.
+
+    generate.py [MODULE]    prints the modules and their sizes, or one's IR
+"""
+
+import itertools
+import random
+import sys
+
+WIDE = 65544  # above 2^16, a whole number of vectors of 8
+MODES = ["selected", "multi_wave_cached", "multi_wave_reload", "static_persistent"]
+DIMENSIONS = {
+    "mode": MODES,
+    "chip": ["sm_90", "gfx942"],
+    "n": [1, 2, 3, 7, 128, 760, 1128, 2880, 4097, 8192, WIDE + 5, "?"],
+    "kind": ["plain", "residual_both", "residual_inplace", "two_norms", "gate", "statistics", "amax", "row_scale"],
+    "x": ["bf16", "f16", "f32"],
+    "y": ["bf16", "f16", "f32"],
+    "weight": ["none", "bf16", "f16", "f32"],
+    "casting": ["gemma", "llama", "none"],
+    "offset": [0, 1],
+    "rstd": [False, True],
+    # Leading dimensions; ? are run-time sizes.
+    "rows": [(), ("?",), (1, "?"), ("?", 2, "?"), (1, 1)],
+    "output": ["argument", "empty", "in place"],
+}
+# Orders, layouts and row counts are met by running each module several times.
+LAYOUTS = {"dense": [], "strided": ["--strided"], "unaligned": ["--unaligned"],
+           "both": ["--strided", "--unaligned"]}
+ORDERS = ["forward", "reverse", "shuffled"]
+
+
+def possible(case):
+    """Whether the values that are already chosen go together."""
+    get = case.get
+    if get("mode") == "multi_wave_cached" and get("n") in ("?", WIDE + 5):
+        return False  # refused: they do not fit
+    if get("output") == "in place" and get("x", 1) != get("y", get("x", 1)):
+        return False
+    if get("output") == "in place" and get("kind", "plain") != "plain":
+        return False
+    # The sizes of all entries of a module are given by one --dim=s1=N.
+    if get("n") == "?" and get("rows") in ((), ("?", 2, "?"), (1, 1)):
+        return False
+    # Without a weight there is nothing to offset, and two norms are one.
+    if get("weight") == "none" and (get("offset") or get("kind") == "two_norms"):
+        return False
+    if get("rstd") and get("kind") == "statistics":
+        return False  # has it anyway
+    return True
+
+
+def cover(dimensions, cases, seed=1):
+    """Adds cases until all possible pairs of values occur."""
+    rng = random.Random(seed)
+    names = list(dimensions)
+    missing = set()
+    for a, b in itertools.combinations(names, 2):
+        for u, v in itertools.product(dimensions[a], dimensions[b]):
+            if possible({a: u, b: v}):
+                missing.add((a, u, b, v))
+    for c, (m, k) in itertools.product(cases, itertools.combinations(names, 2)):
+        missing.discard((m, c[m], k, c[k]))
+    while missing:
+        best, best_count = None, 0
+        for _ in range(60):
+            a, u, b, v = rng.choice(sorted(missing, key=str))
+            case = {a: u, b: v}
+            for name in rng.sample(names, len(names)):
+                if name in case:
+                    continue
+                values = [w for w in dimensions[name] if possible({**case, name: w})]
+                if not values:
+                    case = None
+                    break
+                scores = [sum(((m, case[m], name, w) in missing) or ((name, w, m, case[m]) in missing) for m in case)
+                          + rng.random() for w in values]
+                case[name] = values[scores.index(max(scores))]
+            if case is None:
+                continue
+            count = sum((m, case[m], k, case[k]) in missing for m, k in itertools.combinations(names, 2))
+            if count > best_count:
+                best, best_count = case, count
+        if not best:
+            raise SystemExit(f"no case covers {sorted(missing, key=str)[:3]}")
+        for m, k in itertools.combinations(names, 2):
+            missing.discard((m, best[m], k, best[k]))
+        cases.append({name: best[name] for name in names})
+    return cases
+
+
+# The IR of a case.
+
+
+class Function:
+    """Builds one entry."""
+
+    def __init__(self, case, name):
+        self.case, self.name = case, name
+        self.shape = list(case["rows"]) + [case["n"]]
+        self.arguments, self.body, self.results = [], [], []
+        self.sizes = None
+        self.count = 0
+
+    def type(self, element, rank_delta=0):
+        shape = self.shape[:-1] if rank_delta else self.shape
+        return "tensor<" + "".join(f"{d}x" for d in shape) + element + ">"
+
+    def argument(self, name, type):
+        self.arguments.append(f"%{name}: {type}")
+        return f"%{name}"
+
+    def line(self, text):
+        self.body.append("  " + text)
+
+    def value(self, text):
+        self.count += 1
+        self.line(f"%v{self.count} = {text}")
+        return f"%v{self.count}"
+
+    def empty(self, element, rank_delta=0):
+        if self.sizes is None:
+            self.sizes = []
+            for d, size in enumerate(self.shape):
+                if size == "?":
+                    index = self.value(f"arith.constant {d} : index")
+                    self.sizes.append(self.value(f"tensor.dim %x, {index} : {self.type(self.case['x'])}"))
+                else:
+                    self.sizes.append(None)
+        sizes = self.sizes[:-1] if rank_delta else self.sizes
+        return self.value(f"tensor.empty({', '.join(s for s in sizes if s)}) : {self.type(element, rank_delta)}")
+
+    def destination(self, name, element, rank_delta=0):
+        if self.case["output"] == "empty":
+            return self.empty(element, rank_delta)
+        return self.argument(name, self.type(element, rank_delta))
+
+    def weight(self, name="weight"):
+        element = self.case["weight"]
+        if element == "none":
+            return ""
+        type = f"tensor<{self.case['n']}x{element}>"
+        return f" weight({self.argument(name, type)} : {type})"
+
+    def forward(self, x, element, output, output_element, weight, rstd=None, offset=None):
+        case = self.case
+        offset = case["offset"] if offset is None else offset
+        y = self.type(output_element)
+        text = f"rmsnorm.forward input({x} : {self.type(element)}){weight} output({output} : {y})"
+        types = y
+        if rstd:
+            r = self.type("f32", 1)
+            text += f" rstd({rstd} : {r})"
+            types += ", " + r
+        text += " eps = 1.0e-05"
+        if offset:
+            text += f" offset = {float(offset)}"
+        if case["casting"] != "gemma":
+            text += f" casting = {case['casting']}"
+        if not rstd:
+            return self.value(f"{text} -> {types}"), None
+        self.count += 1
+        self.line(f"%v{self.count}:2 = {text} -> {types}")
+        return f"%v{self.count}#0", f"%v{self.count}#1"
+
+    def generic(self, operands, output, body, yields, reduction=False):
+        """operands: (value, element, per_row); output: the same. The body's
+        arguments are %a0, %a1, ...."""
+        rank = len(self.shape)
+        dims = [f"d{i}" for i in range(rank)]
+        maps = [f"affine_map<({', '.join(dims)}) -> ({', '.join(dims[:-1] if p else dims)})>"
+                for _, _, p in operands + [output]]
+        kinds = ["parallel"] * (rank - 1) + ["reduction" if reduction else "parallel"]
+        ins = ", ".join(o[0] for o in operands)
+        types = ", ".join(self.type(o[1], o[2]) for o in operands)
+        block = ", ".join(f"%a{i}: {o[1]}" for i, o in enumerate(operands + [output]))
+        iterators = ", ".join(f'"{k}"' for k in kinds)
+        out = self.type(output[1], output[2])
+        result = self.value(f"linalg.generic {{indexing_maps = [{', '.join(maps)}], iterator_types = [{iterators}]}}"
+                            f" ins({ins} : {types}) outs({output[0]} : {out}) {{")
+        self.line(f"^bb0({block}):")
+        for text in body:
+            self.line("  " + text)
+        self.line(f"  linalg.yield {yields} : {output[1]}")
+        self.line(f"}} -> {out}")
+        return result
+
+    def reduce(self, operands, body, combine, identity, name):
+        """A reduction along the row; `body` leaves the contribution in %c."""
+        start = self.value(f"arith.constant {identity} : f32")
+        init = self.destination(name, "f32", 1)
+        filled = self.value(f"linalg.fill ins({start} : f32) outs({init} : {self.type('f32', 1)}) -> {self.type('f32', 1)}")
+        return self.generic(operands, (filled, "f32", 1), body + [f"%r = arith.{combine} %a{len(operands)}, %c : f32"],
+                            "%r", reduction=True)
+
+    def result(self, value, element, rank_delta=0):
+        self.results.append((value, self.type(element, rank_delta)))
+
+    def text(self):
+        types = ", ".join(t for _, t in self.results)
+        return "\n".join([f"func.func @{self.name}({', '.join(self.arguments)}) -> ({types}) {{", *self.body,
+                          f"  return {', '.join(v for v, _ in self.results)} : {types}", "}", ""])
+
+
+def widen(value, element):
+    """Lines that extend `value` to f32, and what it is called then."""
+    if element == "f32":
+        return [], value
+    return [f"%wide = arith.extf {value} : {element} to f32"], "%wide"
+
+
+def narrow(value, element):
+    """Lines that round `value` to `element`, and what it is called then."""
+    if element == "f32":
+        return [], value
+    return [f"%narrow = arith.truncf {value} : f32 to {element}"], "%narrow"
+
+
+def emit(case, name):
+    f = Function(case, name)
+    x, y, kind = case["x"], case["y"], case["kind"]
+    f.argument("x", f.type(x))
+
+    def add(output):
+        other = f.argument("residual", f.type(x))
+        if output is None:
+            output = other
+        types = f"{f.type(x)}, {f.type(x)}"
+        return f.value(f"linalg.add ins(%x, {other} : {types}) outs({output} : {f.type(x)}) -> {f.type(x)}")
+
+    source, element = "%x", x
+    if kind == "residual_both":
+        h = add(f.destination("sum", x))
+        source = h
+    elif kind == "residual_inplace":
+        source = h = add(None)
+    elif kind == "row_scale":
+        scale = f.argument("scale", f.type("f32", 1))
+        extend, wide = widen("%a0", x)
+        end, result = narrow("%p", x)
+        scaled = f.empty(x)
+        source = f.generic([("%x", x, 0), (scale, "f32", 1)], (scaled, x, 0),
+                           extend + [f"%p = arith.mulf {wide}, %a1 : f32"] + end, result)
+
+    weight = f.weight()
+    inner = "f32" if kind in ("gate", "amax") else y
+    if case["output"] == "in place":
+        output = "%x"
+    elif kind in ("gate", "amax"):
+        output = f.empty(inner)
+    elif kind == "residual_inplace" and x == y:
+        output = "%x"
+    else:
+        output = f.destination("y", y)
+    rstd = f.destination("rstd", "f32", 1) if case["rstd"] or kind == "statistics" else None
+    norm, r = f.forward(source, element, output, inner, weight, rstd)
+
+    if kind == "gate":
+        z = f.argument("z", f.type(x))
+        extend, wide = widen("%a1", x)
+        end, result = narrow("%q", y)
+        one = f.value("arith.constant 1.0 : f32")
+        norm = f.generic([(norm, "f32", 0), (z, x, 0)], (f.destination("gated", y), y, 0),
+                         extend + [f"%n = arith.negf {wide} : f32", "%e = math.exp %n : f32",
+                                   f"%d = arith.addf %e, {one} : f32", f"%s = arith.divf {wide}, %d : f32",
+                                   "%q = arith.mulf %a0, %s : f32"] + end, result)
+    elif kind == "amax":
+        least = f.value("arith.constant 1.0e-30 : f32")
+        top = f.value("arith.constant 448.0 : f32")
+        amax = f.reduce([(norm, "f32", 0)], ["%c = math.absf %a0 : f32"], "maximumf", "0.0", "amax")
+        end, result = narrow("%q", y)
+        norm = f.generic([(norm, "f32", 0), (amax, "f32", 1)], (f.destination("quantised", y), y, 0),
+                         [f"%m = arith.maximumf %a1, {least} : f32", f"%s = arith.divf {top}, %m : f32",
+                          "%q = arith.mulf %a0, %s : f32"] + end, result)
+        f.result(amax, "f32", 1)
+    elif kind == "statistics":
+        # Each has a contribution of padding that is not its identity.
+        extend, wide = widen("%a0", x)
+        zero = f.value("arith.constant 0.0 : f32")
+        one = f.value("arith.constant 1.0 : f32")
+        two = f.value("arith.constant 2.0 : f32")
+        minus = f.value("arith.constant -1.0 : f32")
+        operands = [("%x", x, 0)]
+        f.result(f.reduce(operands, extend + [f"%c = math.absf {wide} : f32"], "minimumf", "0x7F800000", "least"), "f32", 1)
+        f.result(f.reduce(operands, extend + [f"%b = math.absf {wide} : f32", "%c = arith.negf %b : f32"],
+                          "maximumf", "0xFF800000", "minus_least"), "f32", 1)
+        f.result(f.reduce(operands, extend + [f"%p = arith.cmpf ogt, {wide}, {zero} : f32",
+                                              f"%c = arith.select %p, {one}, {minus} : f32"],
+                          "mulf", "1.0", "sign"), "f32", 1)
+        # Small integers, whose sum is exact: the oracle adds what a user adds in
+        # f32 in f32, one after another, which is further off than the kernel.
+        f.result(f.reduce(operands, extend + [f"%p = arith.cmpf ogt, {wide}, {zero} : f32",
+                                              f"%c = arith.select %p, {two}, {one} : f32"],
+                          "addf", "0.0", "count"), "f32", 1)
+    elif kind == "two_norms":
+        second = f.weight("second_weight")
+        other, _ = f.forward(source, x, f.destination("other", y), y, second, None, 1 - case["offset"])
+        f.result(other, y)
+    if kind in ("residual_both", "residual_inplace"):
+        f.result(h, x)
+    f.result(norm, y)
+    if r:
+        f.result(r, "f32", 1)
+    return f.text()
+
+
+class Module:
+    """Cases that are compiled together for `chips` and run in all `runs`."""
+
+    def __init__(self, name, cases, chips, runs, schedule=""):
+        self.name, self.cases, self.chips, self.runs, self.schedule = name, cases, chips, runs, schedule
+
+    def text(self):
+        return "\n".join(emit(case, f"e{i}") for i, case in enumerate(self.cases))
+
+
+def describe(case):
+    rows = "x".join(str(d) for d in (*case["rows"], case["n"]))
+    return (f"{case['kind']} {rows} {case['x']}->{case['y']} weight={case['weight']} casting={case['casting']} "
+            f"offset={case['offset']} rstd={int(case['rstd'])} output={case['output']}")
+
+
+def runs(row_counts, *dims):
+    """Every row count with every order and every layout, in turn."""
+    result = []
+    layouts = list(LAYOUTS)
+    for i, rows in enumerate(row_counts):
+        # M = 0 has no element to order.
+        for j, order in enumerate(ORDERS if rows else ORDERS[:1]):
+            for dim in dims or [None]:
+                result.append({"rows": rows, "order": order, "layout": layouts[(i + j) % 4], "dim": dim})
+    return result
+
+
+def case(**values):
+    base = {"mode": "selected", "chip": "sm_90", "n": 128, "kind": "plain", "x": "bf16", "y": "bf16", "weight": "bf16",
+            "casting": "gemma", "offset": 0, "rstd": False, "rows": ("?",), "output": "argument"}
+    assert set(values) <= set(base)
+    return {**base, **values}
+
+
+def corners():
+    """Each mode and subgroup size with each way to share out a row: one thread,
+    a vector that no row fills, a part of a subgroup, one, a power of two and
+    another number of them. The other values are dealt out in turn."""
+    i = 0
+    for mode, chip in itertools.product(MODES, DIMENSIONS["chip"]):
+        for n in (1, 3, 128, 760 if chip == "sm_90" else 1128, 2880, 8192):
+            yield case(mode=mode, chip=chip, n=n, rstd=i % 2 == 0, offset=i // 2 % 2,
+                       casting=DIMENSIONS["casting"][i % 3], weight=DIMENSIONS["weight"][1 + i % 3],
+                       x=("bf16", "f16", "f32", "bf16")[(i // 3 + i // 12) % 4], y=DIMENSIONS["y"][(i + i // 12) % 3],
+                       output=DIMENSIONS["output"][i % 2], rows=DIMENSIONS["rows"][1 + i % 3])
+            i += 1
+
+
+def pairwise_modules():
+    groups = {}
+    for c in cover(DIMENSIONS, list(corners())):
+        n = c["n"]
+        width = "dynamic" if n == "?" else "narrow" if n < 1000 else "middle" if n < 5000 else "wide"
+        groups.setdefault((c["mode"], c["chip"], width), []).append(c)
+    plans = {"narrow": runs([0, 1, 7, 301]), "middle": runs([0, 1, 7, 35]), "wide": runs([0, 1, 7]),
+             "dynamic": runs([0, 1, 7]) + [
+                 {"rows": rows, "order": ORDERS[i % 3], "layout": list(LAYOUTS)[i % 4], "dim": n}
+                 for i, (n, rows) in enumerate([(1, 301), (2, 7), (3, 7), (7, 301), (128, 301), (128, 301), (760, 35),
+                                                (1128, 7), (2880, 7), (4097, 7), (8192, 3), (WIDE + 5, 2)])]}
+    for (mode, chip, width), cases in sorted(groups.items()):
+        yield Module(f"{mode}_{chip}_{width}", cases, [chip], plans[width], "" if mode == "selected" else mode)
+
+
+def liger_modules():
+    """Liger-Kernel #1153's shapes, on fewer rows: its 2x2048 rows differ in
+    nothing but their number."""
+    for n in (4096, 8192, 16384, 32768):
+        cases = [case(n=n, rows=(2, "?"), casting=casting, offset=offset, output=output, weight=weight)
+                 for i, (casting, offset, output, weight) in enumerate(itertools.product(
+                     DIMENSIONS["casting"], (0, 1), ("argument", "in place"), ("bf16", "none")))
+                 if weight != "none" or offset == 0]
+        chip = {4096: "gfx942", 16384: "gfx942"}.get(n, "sm_90")
+        yield Module(f"liger_{n}", cases, [chip], [
+            {"rows": 4, "order": "shuffled", "layout": "dense", "dim": None},
+            {"rows": 2, "order": "forward", "layout": "unaligned", "dim": None}])
+
+
+def override_modules():
+    """Schedules the selector does not choose, field by field."""
+    cases = [case(n=n, x=x, y=y, weight=w, kind=kind, rstd=rstd)
+             for n, x, y, w, kind, rstd in ((1128, "bf16", "f32", "f32", "plain", True),
+                                            (760, "f16", "f16", "bf16", "residual_both", False),
+                                            (1001, "f32", "bf16", "none", "statistics", False))]
+    plan = runs([7, 35])
+    for i, schedule in enumerate([
+            "threads_per_row=64,row_groups=2,rows_per_group=3", "threads_per_row=64,row_groups=3,static_persistent",
+            "threads_per_row=16,row_groups=4,multi_wave_reload", "vectors_in_flight=3,cache=reload,threads_per_row=64",
+            "vector_width=1,threads_per_row=128", "vector_width=16,rows_per_group=4,blocks_per_sm=2",
+            "threads_per_row=192,cache=registers,row_groups=2,blocks_per_sm=3",
+            "row_groups=1,rows_per_group=2,threads_per_row=64", "row_groups=1,rows_per_group=3,threads_per_row=64"]):
+        chip = "sm_90" if i % 2 == 0 else "gfx942"
+        yield Module(f"override_{i}", cases, [chip], plan, schedule)
+
+
+def chip_modules(chips):
+    cases = [case(n=1128, weight="f32", rstd=True), case(n=128, casting="llama", rows=("?", 2, "?"))]
+    for chip in chips:
+        yield Module(f"chip_{chip}", cases, [chip], [
+            {"rows": 35, "order": "shuffled", "layout": "dense", "dim": None},
+            {"rows": 35, "order": "reverse", "layout": "unaligned", "dim": None}])
+
+
+def rank_one_dynamic():
+    for chip in DIMENSIONS["chip"]:
+        yield Module(f"vector_{chip}", [case(n="?", rows=(), casting="none", y="f32"),
+                                        case(n="?", rows=(), x="f16", y="f16", weight="none", output="in place")],
+                     [chip], [{"rows": 1, "order": o, "layout": l, "dim": n} for o, l, n in
+                              (("forward", "dense", 1000), ("reverse", "unaligned", 1000), ("shuffled", "dense", 4097),
+                               ("forward", "dense", 1), ("forward", "unaligned", WIDE + 5))])
+
+
+def modules(chips=("sm_90", "gfx942")):
+    return [*pairwise_modules(), *liger_modules(), *override_modules(), *chip_modules(chips), *rank_one_dynamic()]
+
+
+def main():
+    found = {m.name: m for m in modules()}
+    if len(sys.argv) > 1:
+        print(found[sys.argv[1]].text())
+        return
+    for m in found.values():
+        print(f"{m.name}: {len(m.cases)} entries, {len(m.runs)} runs")
+    print(f"{len(found)} modules, {sum(len(m.cases) for m in found.values())} entries, "
+          f"{sum(len(m.cases) * len(m.runs) for m in found.values())} launches")
+
+
+if __name__ == "__main__":
+    main()
