@@ -254,6 +254,14 @@ static MachineSpec getHostSpec() {
   return spec;
 }
 
+/// The simulator's kernels and the oracle, which has no target, are host code.
+static FailureOr<MachineSpec> getSpec(Operation *op) {
+  TargetAttr target = TargetAttr::lookup(op);
+  if (!target || target.getBackend() == Backend::sim)
+    return getHostSpec();
+  return getDeviceSpec(op);
+}
+
 /// Runs `finish` on the optimised module.
 template <typename T>
 static FailureOr<T> compile(Operation *op, FailureOr<MachineSpec> spec,
@@ -304,7 +312,7 @@ FailureOr<std::string> rmsnorm::emitLLVMIR(Operation *module,
                                            const SerializeOptions &options,
                                            bool optimized) {
   return compile<std::string>(
-      module, getDeviceSpec(module), options, optimized,
+      module, getSpec(module), options, optimized,
       [](Compilation &compilation) -> FailureOr<std::string> {
         return compilation.print();
       });
@@ -312,7 +320,7 @@ FailureOr<std::string> rmsnorm::emitLLVMIR(Operation *module,
 
 FailureOr<std::string> rmsnorm::emitAssembly(Operation *module,
                                              const SerializeOptions &options) {
-  return emitFile(module, getDeviceSpec(module), options,
+  return emitFile(module, getSpec(module), options,
                   llvm::CodeGenFileType::AssemblyFile);
 }
 

@@ -62,7 +62,8 @@ FailureOr<std::string> emitLLVMIR(Operation *module,
                                   const SerializeOptions &options = {},
                                   bool optimized = true);
 
-/// PTX for NVIDIA chips, assembly for AMD chips.
+/// PTX for NVIDIA chips, assembly for AMD chips; the host's for the simulator
+/// and for a module without target, which is the oracle.
 FailureOr<std::string> emitAssembly(Operation *module,
                                     const SerializeOptions &options = {});
 

@@ -1,0 +1,31 @@
+// norm-run compiles .mlir files itself, chooses sizes, lays tensors out as
+// asked, and takes the variant that fits.
+// RUN: norm-run %s | FileCheck %s --check-prefix=DEFAULT
+// DEFAULT: entry {{ *}}shape {{ *}}types
+// DEFAULT-NEXT: tokens 2x151x64 {{ *}}bf16 f32 -> bf16 {{ *}}align16 {{.*}} sim:sim32 {{.*}} ok
+// DEFAULT-NEXT: columns 301x1000 {{ *}}f32 -> f32 {{ *}}align16 {{.*}} sim:sim32 {{.*}} ok
+// DEFAULT-NOT: {{.}}
+// RUN: norm-run %s --device=sim:gfx942 --rows=12 --strided | FileCheck %s --check-prefix=STRIDED
+// STRIDED: tokens 2x6x64 {{.*}}align16 {{.*}} sim:gfx942 {{.*}} ok
+// STRIDED: columns 12x1000 {{.*}}align16 {{.*}} sim:gfx942 {{.*}} ok
+// RUN: norm-run %s --entry=tokens --unaligned | FileCheck %s --check-prefix=UNALIGNED
+// UNALIGNED: tokens 2x151x64 {{.*}}element {{.*}} ok
+// UNALIGNED-NOT: columns
+// RUN: norm-run %s --entry columns --dim=s0=3 --dim=s1=7 | FileCheck %s --check-prefix=DIMS
+// DIMS: columns 3x7 {{.*}}element {{.*}} ok
+// RUN: norm-run %s --entry=columns --rows=0 --csv | FileCheck %s --check-prefix=CSV
+// CSV: entry,shape,types,variant,"schedule (rows, threads)",device,ulp,abs,bound,ms,GB/s,result
+// CSV-NEXT: columns,0x1000,f32 -> f32,align16,"{{.*}}",sim:sim32,0,0.0e+00,{{.*}},ok
+
+// The same seed gives the same figures, whatever the order of threads.
+// RUN: norm-run %s --seed=5 --csv | cut -d, -f1-3,8-11 > %t.forward
+// RUN: norm-run %s --seed=5 --order=shuffled --multiprocessors=1 --csv | cut -d, -f1-3,8-11 > %t.shuffled
+// RUN: diff %t.forward %t.shuffled
+func.func @tokens(%x: tensor<?x?x64xbf16>, %w: tensor<64xf32>, %y0: tensor<?x?x64xbf16>) -> tensor<?x?x64xbf16> {
+  %y = rmsnorm.forward input(%x : tensor<?x?x64xbf16>) weight(%w : tensor<64xf32>) output(%y0 : tensor<?x?x64xbf16>) eps = 1.0e-05 -> tensor<?x?x64xbf16>
+  return %y : tensor<?x?x64xbf16>
+}
+func.func @columns(%x: tensor<?x?xf32>, %y0: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %y = rmsnorm.forward input(%x : tensor<?x?xf32>) output(%y0 : tensor<?x?xf32>) eps = 1.0e-05 -> tensor<?x?xf32>
+  return %y : tensor<?x?xf32>
+}
