@@ -12,7 +12,9 @@ import itertools
 import random
 import sys
 
-WIDE = 65544  # above 2^16, a whole number of vectors of 8
+# Above 2^16, and so that the widest block reads an odd number of whole vectors a
+# thread in its loop before the rest.
+WIDE = 9 * 1024 * 8
 MODES = ["selected", "multi_wave_cached", "multi_wave_reload", "static_persistent"]
 DIMENSIONS = {
     "mode": MODES,
@@ -396,7 +398,7 @@ def override_modules():
     plan = runs([7, 35])
     for i, schedule in enumerate([
             "threads_per_row=64,row_groups=2,rows_per_group=3", "threads_per_row=64,row_groups=3,static_persistent",
-            "threads_per_row=16,row_groups=4,multi_wave_reload", "vectors_in_flight=3,cache=reload,threads_per_row=64",
+            "threads_per_row=16,row_groups=4,multi_wave_reload", "vectors_in_flight=3,cache=reload,threads_per_row=8,row_groups=16",
             "vector_width=1,threads_per_row=128", "vector_width=16,rows_per_group=4,blocks_per_sm=2",
             "threads_per_row=192,cache=registers,row_groups=2,blocks_per_sm=3",
             "row_groups=1,rows_per_group=2,threads_per_row=64", "row_groups=1,rows_per_group=3,threads_per_row=64"]):
