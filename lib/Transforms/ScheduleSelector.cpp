@@ -15,6 +15,50 @@ static int64_t getVectorsPerThread(int64_t columns, int64_t threadsPerRow,
   return llvm::divideCeil(columns, threadsPerRow * vectorWidth);
 }
 
+/// Rows of several subgroups.
+static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
+                          const ChipInfo &chip, int64_t vectors) {
+  const int64_t subgroup = chip.subgroupSize;
+  // About two vectors a thread, in whole subgroups (32768x1024: 64 threads
+  // 0.99, 128 threads 0.94), up to half of the largest block (32768x16384: 512
+  // threads 0.985, 1024 threads 0.955).
+  auto threads = [&](int64_t most) {
+    int64_t subgroups = (vectors + subgroup) / (2 * subgroup);
+    return std::clamp(subgroups * subgroup, 2 * subgroup, most);
+  };
+  fields.threadsPerRow = threads(chip.maxThreadsPerBlock / 2);
+
+  if (chip.vendor == Vendor::Nvidia) {
+    // The second read of the row hits L1 and beats keeping it at every width
+    // (32768x2048: 0.99 read again, 0.98 in registers; x4096: 1.00 and 0.97;
+    // x7168: 0.985 and 0.92).
+    fields.cache = Cache::reload;
+    // Rows of more than half of L1: one block a multiprocessor, so that rows
+    // do not evict one another (8192x65536: 0.98 with 1024 threads, 0.67 with
+    // 512). From 256 KB a row on they miss L1 anyway, and more loads in flight
+    // are worth more (4096x131072: 0.83 with 8, 0.75 with 2).
+    const int64_t rowBytes = facts.columns * facts.liveBytesPerColumn;
+    if (rowBytes > (64 << 10))
+      fields.threadsPerRow = threads(chip.maxThreadsPerBlock);
+    if (rowBytes >= (256 << 10))
+      fields.vectorsInFlight = 8;
+    return;
+  }
+
+  // AMD chips, not measured: their L1 is smaller than the rows in flight.
+  // Registers hold a row as long as 32 values a thread suffice.
+  auto fits = [&] {
+    return fields.vectorWidth * getVectorsPerThread(facts.columns,
+                                                    fields.threadsPerRow,
+                                                    fields.vectorWidth) <=
+           32;
+  };
+  if (!fits())
+    fields.threadsPerRow = threads(chip.maxThreadsPerBlock);
+  if (!fits())
+    fields.cache = Cache::reload;
+}
+
 ScheduleFields mlir::rmsnorm::selectSchedule(const ProgramFacts &facts,
                                              const ChipInfo &chip) {
   ScheduleFields fields;
@@ -35,41 +79,32 @@ ScheduleFields mlir::rmsnorm::selectSchedule(const ProgramFacts &facts,
     fields.vectorWidth /= 2;
   const int64_t vectors = llvm::divideCeil(facts.columns, fields.vectorWidth);
 
-  if (vectors <= 4 * subgroup) {
-    // A subgroup or less a row: no barrier, several rows a block. One to four
-    // vectors a thread (32768x128 and x512 bf16 on an H200: 0.97 and 0.94 of a
-    // copy; one row a block is 0.24). Four subgroups a block measured best.
-    fields.threadsPerRow =
-        std::min<int64_t>(subgroup, llvm::PowerOf2Ceil(vectors));
+  // Figures: bf16 on an H200, share of the speed of a copy of the same bytes,
+  // CUDA-graph replays over more memory than L2 holds.
+  if (vectors <= subgroup) {
+    // A subgroup or less a row: no barrier; four subgroups a block, and two
+    // rows in flight to hide one another's loads (262144x128: 0.98, with one
+    // row in flight 0.96; one row a block is 0.24).
+    fields.threadsPerRow = llvm::PowerOf2Ceil(vectors);
     fields.rowGroups = 4 * subgroup / fields.threadsPerRow;
-    // Two rows a group hide the wait for one another's loads, as long as they
-    // stay within a few registers.
-    fields.rowsPerGroup = vectors <= 2 * subgroup ? 2 : 1;
-    if (facts.singleRow) {
-      fields.threadsPerRow = subgroup;
-      fields.rowGroups = fields.rowsPerGroup = 1;
-    }
-    return fields;
+    fields.rowsPerGroup = 2;
+  } else if (vectors <= 2 * subgroup) {
+    // One vector a thread of two rows (32768x512: 0.956; a subgroup a row with
+    // two vectors a thread: 0.93).
+    fields.threadsPerRow = 2 * subgroup;
+    fields.rowsPerGroup = 2;
+  } else if (vectors <= 3 * subgroup) {
+    // Up to three vectors a thread still beat a barrier (32768x640: 0.942,
+    // against 0.91 with two subgroups a row).
+    fields.threadsPerRow = subgroup;
+    fields.rowGroups = 4;
+  } else {
+    selectWideRow(fields, facts, chip, vectors);
   }
-
-  // Two vectors a thread, as many threads as that takes, up to a block: 256
-  // threads at N = 4096, 512 at 8192, 1024 above (H200: a copy's speed, where
-  // fewer threads with more vectors each lose 3 to 6%).
-  fields.threadsPerRow =
-      std::min<int64_t>(chip.maxThreadsPerBlock,
-                        llvm::alignTo(llvm::divideCeil(vectors, 2), subgroup));
-  const int64_t valuesPerThread =
-      fields.vectorWidth * getVectorsPerThread(facts.columns,
-                                               fields.threadsPerRow,
-                                               fields.vectorWidth);
-  // From N = 4096 on the second read of the row hits L1 on NVIDIA chips and
-  // beats keeping it (0.94..0.98 of a copy in registers, 1.00 read again). On
-  // AMD chips, whose L1 is smaller than the rows in flight, and in narrower
-  // rows, registers hold it as long as 32 values a thread suffice.
-  const bool readAgainHitsL1 = chip.vendor == Vendor::Nvidia &&
-                               facts.columns * facts.narrowestBytes >= 8192;
-  if (readAgainHitsL1 || valuesPerThread > 32)
-    fields.cache = Cache::reload;
+  if (facts.singleRow) {
+    fields.threadsPerRow = std::max(fields.threadsPerRow, subgroup);
+    fields.rowGroups = fields.rowsPerGroup = 1;
+  }
   return fields;
 }
 

@@ -41,6 +41,54 @@ func.func @n4096(%x: memref<?x4096xbf16>, %y: memref<?x4096xbf16>, %m: index) {
   return
 }
 
+// A subgroup is not enough, two are: two rows in flight.
+// CHECK-LABEL: func.func @n512
+// NV: #rmsnorm.schedule<rows_per_group = 2, threads_per_row = 64, vector_width = 8>
+// AMD: #rmsnorm.schedule<row_groups = 4, rows_per_group = 2, threads_per_row = 64, vector_width = 8>
+func.func @n512(%x: memref<?x512xbf16>, %y: memref<?x512xbf16>, %m: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x512xbf16> -> vector<1x512xbf16>
+    rmsnorm.tile_store tile %0, %y[%row] : vector<1x512xbf16>, memref<?x512xbf16>
+  }
+  return
+}
+
+// Three vectors a thread of one subgroup.
+// CHECK-LABEL: func.func @n640
+// NV: #rmsnorm.schedule<row_groups = 4, threads_per_row = 32, vector_width = 8>
+// AMD: #rmsnorm.schedule<rows_per_group = 2, threads_per_row = 128, vector_width = 8>
+func.func @n640(%x: memref<?x640xbf16>, %y: memref<?x640xbf16>, %m: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x640xbf16> -> vector<1x640xbf16>
+    rmsnorm.tile_store tile %0, %y[%row] : vector<1x640xbf16>, memref<?x640xbf16>
+  }
+  return
+}
+
+// Two vectors a thread, to the nearest whole subgroup: 513 vectors, 256 threads.
+// CHECK-LABEL: func.func @n4097
+// NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload>
+// AMD: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
+func.func @n4097(%x: memref<?x4097xbf16>, %y: memref<?x4097xbf16>, %m: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x4097xbf16> -> vector<1x4097xbf16>
+    rmsnorm.tile_store tile %0, %y[%row] : vector<1x4097xbf16>, memref<?x4097xbf16>
+  }
+  return
+}
+
+// Half of the largest block is enough, up to rows of half of L1.
+// CHECK-LABEL: func.func @n16384
+// NV: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = reload>
+// AMD: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8>
+func.func @n16384(%x: memref<?x16384xbf16>, %y: memref<?x16384xbf16>, %m: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x16384xbf16> -> vector<1x16384xbf16>
+    rmsnorm.tile_store tile %0, %y[%row] : vector<1x16384xbf16>, memref<?x16384xbf16>
+  }
+  return
+}
+
 // Too wide for registers.
 // CHECK-LABEL: func.func @n65536
 // CHECK: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>
