@@ -28,6 +28,7 @@ void rmsnorm::buildToOracle(OpPassManager &manager) {
   // As for the kernels, so that the arguments are the same.
   manager.addPass(createBindArguments());
   manager.addPass(createDecompose({ComputeType::f64}));
+  manager.addPass(createWidenReductions());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   bufferization::OneShotBufferizePassOptions bufferize;

@@ -90,6 +90,33 @@ def FinalizeROCDL : Pass<"rmsnorm-finalize-rocdl", "::mlir::ModuleOp"> {
 // The oracle
 //===----------------------------------------------------------------------===//
 
+def WidenReductions : Pass<"rmsnorm-widen-reductions", "::mlir::ModuleOp"> {
+  let summary = "sums and products of the oracle accumulate in f64";
+  let description = [{
+    A linalg op on tensors that sums or multiplies floats along a dimension
+    keeps its arithmetic but accumulates in f64, and is rounded to its own type
+    once, at the end: one after the other in f32, a long sum would be further
+    from the truth than the kernel that is compared with it. Other combiners
+    are exact or not ours, and stay.
+
+    ```mlir
+    ^bb0(%x: bf16, %sum: f32):
+      %e = arith.extf %x : bf16 to f32
+      %s = arith.addf %sum, %e : f32
+      linalg.yield %s : f32
+    ->
+    ^bb0(%x: bf16, %sum: f64):
+      %e = arith.extf %x : bf16 to f32
+      %w = arith.extf %e : f32 to f64
+      %s = arith.addf %sum, %w : f64
+      linalg.yield %s : f64
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def PrepareOracle : Pass<"rmsnorm-prepare-oracle", "::mlir::ModuleOp"> {
   let summary = "bufferized functions become entries of the oracle";
   let description = [{
