@@ -107,7 +107,18 @@ int main(int argc, char **argv) {
     return 2;
   }
   const char *where = argc > 2 ? argv[2] : "sim";
-  int64_t rows = argc > 4 ? strtoll(argv[4], NULL, 10) : 4;
+  if (strcmp(where, "sim") && strcmp(where, "cuda") && strcmp(where, "hip")) {
+    fprintf(stderr, "launch: expected sim, cuda or hip, got '%s'\n", where);
+    return 2;
+  }
+  char *end = NULL;
+  int64_t rows = argc > 4 ? strtoll(argv[4], &end, 10) : 4;
+  if (end && (end == argv[4] || *end || rows < 0 || rows > INT32_MAX)) {
+    fprintf(stderr,
+            "launch: expected a number of rows from 0 to %d, got '%s'\n",
+            INT32_MAX, argv[4]);
+    return 2;
+  }
 
   /* 1. The module: read and checked as a whole; no code is loaded yet. */
   rmsnorm_module *module = NULL;

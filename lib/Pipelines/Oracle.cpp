@@ -25,6 +25,8 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 void rmsnorm::buildToOracle(OpPassManager &manager) {
+  // Private functions nobody calls are no entries.
+  manager.addPass(createSymbolDCEPass());
   // As for the kernels, so that the arguments are the same.
   manager.addPass(createBindArguments());
   manager.addPass(createDecompose({ComputeType::f64}));

@@ -14,6 +14,8 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 void rmsnorm::buildTensorHalf(OpPassManager &manager) {
+  // Private functions nobody calls are no entries.
+  manager.addPass(createSymbolDCEPass());
   // First, on plain tensor IR: the oracle binds its arguments the same way.
   manager.addPass(createBindArguments());
   manager.addNestedPass<func::FuncOp>(createTileRows());

@@ -11,6 +11,7 @@
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
+#include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
@@ -162,6 +163,21 @@ static LogicalResult run() {
   if (failed(bytes))
     return failure();
 
+  // A device or a pipe is written to, never replaced.
+  if (path != "-" && llvm::sys::fs::exists(path) &&
+      !llvm::sys::fs::is_regular_file(path)) {
+    std::error_code code;
+    llvm::raw_fd_ostream os(path, code);
+    if (!code) {
+      os << *bytes;
+      os.flush();
+      code = os.error();
+      os.clear_error();
+    }
+    if (code)
+      return complain("cannot write " + path + ": " + code.message());
+    return success();
+  }
   // Through a temporary file that is renamed: either all of it or nothing.
   if (llvm::Error error =
           llvm::writeToOutput(path, [&](llvm::raw_ostream &os) -> llvm::Error {
