@@ -79,7 +79,6 @@ FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
       return success();
     int64_t bytes = vector.getElementTypeBitWidth() / 8;
     facts.narrowestBytes = std::min(facts.narrowestBytes, bytes);
-    facts.widestBytes = std::max(facts.widestBytes, bytes);
     if (columns && *columns != vector.getDimSize(1))
       return op->emitOpError("expected all tiles of a program to have ")
              << *columns << " columns, got " << vector;

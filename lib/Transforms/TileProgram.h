@@ -40,10 +40,9 @@ struct ProgramFacts {
   /// Columns N, or kDynamicColumns. 1 if the program touches only per-row
   /// values.
   int64_t columns = 1;
-  /// Bytes of the narrowest and the widest element among the tiles and
-  /// per-column operands that are loaded or stored.
+  /// Bytes of the narrowest element among the tiles and per-column operands
+  /// that are loaded or stored.
   int64_t narrowestBytes = 4;
-  int64_t widestBytes = 1;
   /// Tiles read from memory whose values are needed on both sides of a
   /// row_reduce, in bytes per column: what caching a row costs.
   int64_t liveBytesPerColumn = 0;
