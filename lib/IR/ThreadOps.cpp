@@ -13,6 +13,50 @@ using namespace mlir::rmsnorm;
 #define GET_OP_CLASSES
 #include "RMSNorm/IR/RMSNormThreadOps.cpp.inc"
 
+//===----------------------------------------------------------------------===//
+// workspace
+//===----------------------------------------------------------------------===//
+
+std::optional<int64_t> WorkspaceOp::getStaticBytes() {
+  MemRefType type = getType();
+  int64_t bytes = type.getElementTypeBitWidth() / 8;
+  for (int64_t size : type.getShape())
+    if (!ShapedType::isDynamic(size) &&
+        (llvm::MulOverflow(bytes, size, bytes) || bytes >= int64_t(1) << 62))
+      return std::nullopt;
+  return bytes;
+}
+
+OpFoldResult WorkspaceOp::getMixedSize(int64_t dim) {
+  MemRefType type = getType();
+  if (!type.isDynamicDim(dim))
+    return IntegerAttr::get(IndexType::get(getContext()), type.getDimSize(dim));
+  return getSizes()[type.getDynamicDimIndex(dim)];
+}
+
+LogicalResult WorkspaceOp::verify() {
+  MemRefType type = getType();
+  // (C1)
+  if (int64_t(getSizes().size()) != type.getNumDynamicDims())
+    return emitOpError("expected as many sizes as dynamic dimensions, got ")
+           << getSizes().size() << " for " << type;
+  // (C2)
+  Type element = type.getElementType();
+  if (!type.getLayout().isIdentity() || type.getMemorySpace() ||
+      !element.isIntOrFloat() || element.getIntOrFloatBitWidth() % 8 != 0)
+    return emitOpError("expected a packed memref without memory space, of "
+                       "elements of whole bytes, got ")
+           << type;
+  // (C3)
+  if (!getStaticBytes())
+    return emitOpError("expected a buffer below 2^62 bytes, got ") << type;
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// Memory and threads
+//===----------------------------------------------------------------------===//
+
 static LogicalResult verifyAlignment(Operation *op, int64_t alignment,
                                      Type fragment) {
   int64_t elementBytes =

@@ -69,7 +69,7 @@ class HostFunctionReader {
 public:
   explicit HostFunctionReader(func::FuncOp function) : function(function) {}
 
-  FailureOr<std::vector<HostLaunch>> read();
+  FailureOr<HostProgram> read();
 
 private:
   FailureOr<Expression> evaluate(Value value);
@@ -79,12 +79,20 @@ private:
   FailureOr<Expression> evaluateAffineList(AffineMap map, ValueRange operands,
                                            ExpressionOpcode combine,
                                            Operation *op);
+  /// `value` is a size or a stride.
+  FailureOr<Expression> evaluate(OpFoldResult value);
   FailureOr<unsigned> getArgument(Value buffer, Operation *user);
+  FailureOr<Expression> getSize(Value buffer, int64_t dim, Operation *user);
+  FailureOr<Expression> getStride(Value buffer, int64_t dim, Operation *user);
+  LogicalResult addWorkspace(WorkspaceOp workspace);
   FailureOr<HostLaunch> readLaunch(gpu::LaunchFuncOp launch);
   FailureOr<HostParameter> readParameter(Value value, Operation *launch);
 
   func::FuncOp function;
   DenseMap<Value, Expression> known;
+  /// Where a workspace begins, and where the next one would.
+  DenseMap<Value, Expression> workspaceOffsets;
+  Expression workspaceEnd;
 };
 
 } // namespace
@@ -93,10 +101,77 @@ FailureOr<unsigned> HostFunctionReader::getArgument(Value buffer,
                                                     Operation *user) {
   if (auto argument = dyn_cast<BlockArgument>(buffer))
     return argument.getArgNumber();
-  return user->emitOpError("expected an argument of the function as buffer, "
-                           "got the result of '")
+  return user->emitOpError("expected an argument of the function or a "
+                           "workspace as buffer, got the result of '")
          << buffer.getDefiningOp()->getName()
-         << "': a module's buffers are its arguments";
+         << "': a module has no other buffers";
+}
+
+FailureOr<Expression> HostFunctionReader::getSize(Value buffer, int64_t dim,
+                                                  Operation *user) {
+  if (auto workspace = buffer.getDefiningOp<WorkspaceOp>())
+    return evaluate(workspace.getMixedSize(dim));
+  FailureOr<unsigned> argument = getArgument(buffer, user);
+  if (failed(argument))
+    return failure();
+  return sizeExpression(*argument, dim);
+}
+
+FailureOr<Expression> HostFunctionReader::getStride(Value buffer, int64_t dim,
+                                                    Operation *user) {
+  auto workspace = buffer.getDefiningOp<WorkspaceOp>();
+  if (!workspace) {
+    FailureOr<unsigned> argument = getArgument(buffer, user);
+    if (failed(argument))
+      return failure();
+    return strideExpression(*argument, dim);
+  }
+  // Packed: the product of the sizes further in.
+  Expression stride;
+  for (int64_t d = workspace.getType().getRank() - 1; d > dim; --d) {
+    FailureOr<Expression> size = evaluate(workspace.getMixedSize(d));
+    if (failed(size))
+      return failure();
+    stride = stride.empty()
+                 ? *size
+                 : binaryExpression(ExpressionOpcode::Mul, stride, *size);
+  }
+  return stride.empty() ? constantExpression(1) : stride;
+}
+
+/// Puts the workspace behind those before it.
+LogicalResult HostFunctionReader::addWorkspace(WorkspaceOp workspace) {
+  int64_t staticBytes = *workspace.getStaticBytes();
+  Expression bytes = constantExpression(staticBytes);
+  for (Value size : workspace.getSizes()) {
+    FailureOr<Expression> factor = evaluate(size);
+    if (failed(factor))
+      return failure();
+    bytes = binaryExpression(ExpressionOpcode::Mul, *factor, bytes);
+  }
+  // All begin at multiples of the alignment if all sizes are multiples of it.
+  constexpr int64_t alignment = WorkspaceOp::alignment;
+  if (workspace.getSizes().empty()) {
+    bytes = constantExpression(llvm::alignTo(staticBytes, alignment));
+  } else if (staticBytes % alignment != 0) {
+    Expression unit = constantExpression(alignment);
+    bytes = binaryExpression(ExpressionOpcode::CeilDiv, bytes, unit);
+    bytes = binaryExpression(ExpressionOpcode::Mul, bytes, unit);
+  }
+  workspaceOffsets[workspace] = workspaceEnd;
+  workspaceEnd = workspaceEnd.empty() ? bytes
+                                      : binaryExpression(ExpressionOpcode::Add,
+                                                         workspaceEnd, bytes);
+  if (workspaceEnd.size() > maxOperations)
+    return workspace.emitOpError("expected offsets of at most ")
+           << maxOperations << " operations, got " << workspaceEnd.size();
+  return success();
+}
+
+FailureOr<Expression> HostFunctionReader::evaluate(OpFoldResult value) {
+  if (auto dynamic = dyn_cast<Value>(value))
+    return evaluate(dynamic);
+  return constantExpression(*getConstantIntValue(value));
 }
 
 FailureOr<Expression> HostFunctionReader::evaluate(AffineExpr expr,
@@ -185,26 +260,20 @@ FailureOr<Expression> HostFunctionReader::evaluateUncached(Value value) {
            << value.getType();
 
   if (auto dim = dyn_cast<memref::DimOp>(op)) {
-    FailureOr<unsigned> argument = getArgument(dim.getSource(), op);
     std::optional<int64_t> index = dim.getConstantIndex();
-    if (failed(argument))
-      return failure();
     if (!index)
       return op->emitOpError("expected a constant dimension");
-    return sizeExpression(*argument, *index);
+    return getSize(dim.getSource(), *index, op);
   }
   if (auto metadata = dyn_cast<memref::ExtractStridedMetadataOp>(op)) {
-    FailureOr<unsigned> argument = getArgument(metadata.getSource(), op);
-    if (failed(argument))
-      return failure();
     unsigned number = cast<OpResult>(value).getResultNumber();
     unsigned rank = metadata.getSizes().size();
     // Results: base buffer, offset, sizes, strides. A launch passes addresses
     // that include the offset, so nobody may add it again.
     if (number >= 2 && number < 2 + rank)
-      return sizeExpression(*argument, number - 2);
+      return getSize(metadata.getSource(), number - 2, op);
     if (number >= 2 + rank)
-      return strideExpression(*argument, number - 2 - rank);
+      return getStride(metadata.getSource(), number - 2 - rank, op);
     return op->emitOpError("expected uses of its sizes and strides only, got "
                            "one of result ")
            << number;
@@ -250,7 +319,13 @@ FailureOr<HostParameter> HostFunctionReader::readParameter(Value value,
       return launch->emitOpError("expected pointers that "
                                  "'rmsnorm.buffer_pointer' returns, got ")
              << value;
-    FailureOr<unsigned> argument = getArgument(pointer.getBuffer(), pointer);
+    Value buffer = pointer.getBuffer();
+    if (buffer.getDefiningOp<WorkspaceOp>()) {
+      parameter.kind = rmsn::ParameterKind::Workspace;
+      parameter.expression = workspaceOffsets.lookup(buffer);
+      return parameter;
+    }
+    FailureOr<unsigned> argument = getArgument(buffer, pointer);
     if (failed(argument))
       return failure();
     parameter.kind = rmsn::ParameterKind::Pointer;
@@ -323,17 +398,22 @@ FailureOr<HostLaunch> HostFunctionReader::readLaunch(gpu::LaunchFuncOp launch) {
   return result;
 }
 
-FailureOr<std::vector<HostLaunch>> HostFunctionReader::read() {
+FailureOr<HostProgram> HostFunctionReader::read() {
   if (!llvm::hasSingleElement(function.getBody()))
     return function.emitError("expected a host function of one block, got ")
            << function.getBody().getBlocks().size();
-  std::vector<HostLaunch> launches;
+  HostProgram program;
   for (Operation &op : function.getBody().front()) {
     if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op)) {
       FailureOr<HostLaunch> read = readLaunch(launch);
       if (failed(read))
         return failure();
-      launches.push_back(std::move(*read));
+      program.launches.push_back(std::move(*read));
+      continue;
+    }
+    if (auto workspace = dyn_cast<WorkspaceOp>(op)) {
+      if (failed(addWorkspace(workspace)))
+        return failure();
       continue;
     }
     if (isa<func::ReturnOp>(op)) {
@@ -354,10 +434,10 @@ FailureOr<std::vector<HostLaunch>> HostFunctionReader::read() {
       return op.emitOpError("expected only kernel launches and index "
                             "arithmetic in a host function");
   }
-  return launches;
+  program.workspace = std::move(workspaceEnd);
+  return program;
 }
 
-FailureOr<std::vector<HostLaunch>>
-rmsnorm::readHostFunction(func::FuncOp function) {
+FailureOr<HostProgram> rmsnorm::readHostFunction(func::FuncOp function) {
   return HostFunctionReader(function).read();
 }

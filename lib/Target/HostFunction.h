@@ -33,6 +33,11 @@ struct HostLaunch {
   std::vector<HostParameter> parameters;
 };
 
+struct HostProgram {
+  std::vector<HostLaunch> launches; // in order
+  Expression workspace;             // bytes
+};
+
 Expression constantExpression(int64_t value);
 Expression sizeExpression(unsigned argument, unsigned dimension);
 Expression strideExpression(unsigned argument, unsigned dimension);
@@ -40,9 +45,9 @@ Expression strideExpression(unsigned argument, unsigned dimension);
 Expression binaryExpression(rmsn::ExpressionOpcode opcode, Expression lhs,
                             const Expression &rhs);
 
-/// The launches of a host function, in order. An error names the first
-/// operation that is more than launching kernels and index arithmetic.
-FailureOr<std::vector<HostLaunch>> readHostFunction(func::FuncOp function);
+/// What a host function does. An error names the first operation that is more
+/// than launching kernels, workspaces and index arithmetic.
+FailureOr<HostProgram> readHostFunction(func::FuncOp function);
 
 } // namespace mlir::rmsnorm
 

@@ -34,6 +34,7 @@ struct VariantData {
   std::vector<GuardData> guards;
   std::vector<HostLaunch> launches;
   std::vector<unsigned> images; // of each launch
+  Expression workspace;
   unsigned subgroupSize = 1;
 };
 

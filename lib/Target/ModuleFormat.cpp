@@ -85,8 +85,9 @@ static fb::Offset<rmsn::Variant> write(FlatBuilder &b, const VariantData &v) {
   auto name = b.CreateString(v.name);
   auto schedule = b.CreateString(v.schedule);
   auto guardsOffset = b.CreateVector(guards);
+  auto workspace = write(b, v.workspace);
   auto launchesOffset = b.CreateVector(launches);
-  return rmsn::CreateVariant(b, name, schedule, guardsOffset, 0,
+  return rmsn::CreateVariant(b, name, schedule, guardsOffset, workspace,
                              launchesOffset);
 }
 

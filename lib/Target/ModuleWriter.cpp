@@ -238,8 +238,8 @@ ModuleWriter::addVariant(func::FuncOp host, VariantOptions options,
   if (!target)
     return host.emitError("expected a module with rmsnorm.target "
                           "(rmsnorm-attach-target sets it)");
-  FailureOr<std::vector<HostLaunch>> launches = readHostFunction(host);
-  if (failed(launches))
+  FailureOr<HostProgram> program = readHostFunction(host);
+  if (failed(program))
     return failure();
   VariantData variant;
   variant.name = std::move(options.name);
@@ -247,9 +247,10 @@ ModuleWriter::addVariant(func::FuncOp host, VariantOptions options,
   variant.subgroupSize = target.getChipInfo().subgroupSize;
   for (AlignmentGuard guard : options.guards)
     addGuards(*entry, guard, variant.guards);
-  for (const HostLaunch &launch : *launches)
+  for (const HostLaunch &launch : program->launches)
     variant.images.push_back(imageOf(launch.module));
-  variant.launches = std::move(*launches);
+  variant.launches = std::move(program->launches);
+  variant.workspace = std::move(program->workspace);
   entry->getProgram(target.getSpelling())
       .variants.push_back(std::move(variant));
   return success();

@@ -133,3 +133,14 @@ func.func @accumulate(%v: vector<4x64xf32>, %d: vector<1x1073741824xf32>,
       : vector<1x1073741824xf32> into memref<?xf32>
   return
 }
+
+// CHECK-LABEL: func.func @workspace(
+// CHECK:         rmsnorm.workspace(%{{[^ ]*}}) : memref<?x4096xf32>
+// CHECK:         rmsnorm.workspace(%{{[^ ]*}}, %{{[^ ]*}}) : memref<?x3x?xbf16>
+// CHECK:         rmsnorm.workspace() : memref<8xf32>
+func.func @workspace(%n: index, %m: index) {
+  %0 = rmsnorm.workspace(%n) : memref<?x4096xf32>
+  %1 = rmsnorm.workspace(%n, %m) : memref<?x3x?xbf16>
+  %2 = rmsnorm.workspace() : memref<8xf32>
+  return
+}

@@ -453,3 +453,43 @@ func.func @accumulate_c3(%v: vector<1x8xf32>, %d: memref<?xf32>) {
   rmsnorm.accumulate %v into %d : vector<1x8xf32> into memref<?xf32>
   return
 }
+
+// -----
+
+func.func @workspace_c1(%n: index) {
+  // expected-error @below {{expected as many sizes as dynamic dimensions, got 1 for 'memref<?x?xf32>'}}
+  %0 = rmsnorm.workspace(%n) : memref<?x?xf32>
+  return
+}
+
+// -----
+
+func.func @workspace_c2_layout(%n: index) {
+  // expected-error @below {{expected a packed memref without memory space, of elements of whole bytes, got 'memref<?x8xf32, strided<[16, 1]>>'}}
+  %0 = rmsnorm.workspace(%n) : memref<?x8xf32, strided<[16, 1]>>
+  return
+}
+
+// -----
+
+func.func @workspace_c2_space(%n: index) {
+  // expected-error @below {{expected a packed memref without memory space}}
+  %0 = rmsnorm.workspace(%n) : memref<?x8xf32, 3>
+  return
+}
+
+// -----
+
+func.func @workspace_c2_element(%n: index) {
+  // expected-error @below {{expected a packed memref without memory space, of elements of whole bytes, got 'memref<?xi1>'}}
+  %0 = rmsnorm.workspace(%n) : memref<?xi1>
+  return
+}
+
+// -----
+
+func.func @workspace_c3() {
+  // expected-error @below {{expected a buffer below 2^62 bytes, got 'memref<4294967296x4294967296xf32>'}}
+  %0 = rmsnorm.workspace() : memref<4294967296x4294967296xf32>
+  return
+}

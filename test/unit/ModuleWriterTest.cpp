@@ -124,6 +124,24 @@ TEST_F(ModuleWriterTest, BoundsTheSizeOfExpressions) {
   expectError(text(body, "%v8"), "at most 256 operations, got 511");
 }
 
+TEST_F(ModuleWriterTest, BoundsTheSizeOfWorkspaces) {
+  // Each offset repeats the size of those before.
+  std::string body;
+  for (int i = 0; i < 33; ++i)
+    body += "%w" + std::to_string(i) +
+            " = rmsnorm.workspace(%m) : memref<?x3xf32>\n";
+  EXPECT_TRUE(succeeded(write(text(body.substr(0, body.find("%w32"))))))
+      << message;
+  expectError(text(body), "'rmsnorm.workspace' op expected offsets of at most "
+                          "256 operations, got 263");
+}
+
+TEST_F(ModuleWriterTest, NamesTheBufferItHasNot) {
+  expectError(text(R"(%s = memref.cast %x
+    : memref<?x64xf32, strided<[?, 1]>> to memref<*xf32>)"),
+              "'memref.cast' op expected only kernel launches");
+}
+
 TEST_F(ModuleWriterTest, ChecksParameters) {
   expectError(text("%f = arith.constant 1.0 : f64", "%one", "%f : f64", "f64"),
               "expected parameters of type !llvm.ptr<1>, i64, index, i32 or "

@@ -33,6 +33,48 @@ def RMSNorm_BufferPointerOp : RMSNorm_Op<"buffer_pointer", [Pure]> {
   let assemblyFormat = "$buffer attr-dict `:` type($buffer)";
 }
 
+def RMSNorm_WorkspaceOp : RMSNorm_Op<"workspace", []> {
+  let summary = "a buffer in the workspace that the caller owns";
+  let description = [{
+    Device memory between the kernels of one call: written by an earlier launch
+    of the host function, read by a later one. Its contents are undefined
+    before, and nobody's afterwards. The operands are the sizes of the dynamic
+    dimensions, index arithmetic that the runtime evaluates at a call, none
+    negative; like any buffer it reaches a kernel through
+    `rmsnorm.buffer_pointer`.
+
+    It is aligned to 256 bytes. The workspaces of a function lie one behind
+    the other in the order of these ops, and their sum is what
+    `rmsnorm_workspace_size` of the C API returns. Two ops are two buffers:
+    they are never merged. Nothing is allocated at run time.
+
+    ```mlir
+    %partials = rmsnorm.workspace(%blocks) : memref<?x4096xf32>
+    ```
+
+    Constraints:
+    - (C1) as many operands as dynamic dimensions.
+    - (C2) the memref is packed (no layout) and has no memory space; its
+      elements take whole bytes.
+    - (C3) the static sizes and the element take fewer than 2^62 bytes.
+  }];
+  let arguments = (ins Variadic<Index>:$sizes);
+  let results = (outs Res<AnyMemRef, "", [MemAlloc]>:$result);
+  let assemblyFormat = "`(` $sizes `)` attr-dict `:` type($result)";
+  let extraClassDeclaration = [{
+    /// Where a workspace begins, in bytes from the caller's.
+    static constexpr int64_t alignment = 256;
+
+    /// Bytes of an element times the static sizes; times the operands that is
+    /// the size of the buffer. None if that is too much, see (C3).
+    std::optional<int64_t> getStaticBytes();
+
+    /// The size of a dimension: an operand, or a static size.
+    OpFoldResult getMixedSize(int64_t dim);
+  }];
+  let hasVerifier = 1;
+}
+
 def RMSNorm_MultiprocessorCountOp
     : RMSNorm_Op<"multiprocessor_count", [Pure]> {
   let summary = "multiprocessors of the device the kernel is launched on";

@@ -284,9 +284,9 @@ typedef struct {
 RMSNORM_API rmsnorm_status rmsnorm_function_get_info(
     const rmsnorm_function *function, rmsnorm_function_info *info);
 
-/* Bytes of workspace a launch with tensors of these shapes may need, 0 if none:
- * an upper bound over the variants that addresses could select, so data
- * pointers are not looked at and may be NULL. */
+/* Bytes of workspace a launch with tensors of these shapes and strides may
+ * need, 0 if none: an upper bound over the variants that addresses could
+ * select, so data pointers are not looked at and may be NULL. */
 RMSNORM_API rmsnorm_status rmsnorm_workspace_size(
     const rmsnorm_function *function, DLTensor *const *arguments,
     size_t argument_count, uint64_t *bytes);

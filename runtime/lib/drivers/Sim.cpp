@@ -4,6 +4,8 @@
 #include "Host.h"
 #include "Sim/Simulator.h"
 
+#include <algorithm>
+
 using namespace rmsnorm::runtime;
 namespace sim = rmsnorm::sim;
 
@@ -107,9 +109,16 @@ rmsnorm_status SimDevice::launch(const KernelLaunch &launch) {
       parameter.end = parameter.slot + launch.values->extents[given.argument()];
       parameter.writable = rule.role != rmsn::Role::Input;
     } else if (given.kind() == rmsn::ParameterKind::Workspace) {
+      // From its own begin to that of the kernel's next one: a kernel that
+      // strays from one buffer into another is found too.
       parameter.name = "workspace";
-      parameter.begin = launch.workspace;
+      parameter.begin = parameter.slot;
       parameter.end = launch.workspace + launch.workspaceBytes;
+      for (unsigned other = 0; other < launch.slotCount; ++other)
+        if (constants.parameters()->Get(other)->kind() ==
+                rmsn::ParameterKind::Workspace &&
+            launch.slots[other] > parameter.begin)
+          parameter.end = std::min(parameter.end, launch.slots[other]);
       parameter.writable = true;
     }
   }
