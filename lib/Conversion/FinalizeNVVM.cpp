@@ -2,6 +2,7 @@
 //===- FinalizeNVVM.cpp - rmsnorm-finalize-nvvm --------------------------===//
 
 #include "Common.h"
+#include "Exchange.h"
 #include "RMSNorm/Conversion/Passes.h"
 
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
@@ -368,6 +369,8 @@ struct FinalizeNVVM final : rmsnorm::impl::FinalizeNVVMBase<FinalizeNVVM> {
     Policies policies;
     module.walk([&](GlobalLoadOp op) { lowerLoad(op, policies); });
     module.walk([&](GlobalStoreOp op) { lowerStore(op, policies); });
+    if (failed(lowerExchangesToMBarriers(module, chip)))
+      return failure();
     lowerWorkgroupAccesses(module);
     module.walk([](BarrierOp op) {
       OpBuilder b(op);

@@ -2,6 +2,7 @@
 //===- FinalizeROCDL.cpp - rmsnorm-finalize-rocdl ------------------------===//
 
 #include "Common.h"
+#include "Exchange.h"
 #include "RMSNorm/Conversion/Passes.h"
 
 #include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
@@ -301,6 +302,8 @@ struct FinalizeROCDL final : rmsnorm::impl::FinalizeROCDLBase<FinalizeROCDL> {
     Launderer launderer;
     module.walk([&](GlobalLoadOp op) { lowerLoad(op, launderer); });
     module.walk([](GlobalStoreOp op) { lowerStore(op); });
+    if (failed(lowerExchangesToBarriers(module, chip)))
+      return failure();
     lowerWorkgroupAccesses(module);
     module.walk([](BarrierOp op) { lowerBarrier(op); });
     module.walk([](gpu::GridDimOp op) {

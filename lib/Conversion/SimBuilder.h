@@ -111,6 +111,9 @@ template <typename Op> struct SimPattern : ConvertOpToLLVMPattern<Op> {
 void populateSimMemoryPatterns(const LLVMTypeConverter &converter,
                                SimKernels &kernels,
                                RewritePatternSet &patterns);
+void populateSimExchangePatterns(const LLVMTypeConverter &converter,
+                                 SimKernels &kernels,
+                                 RewritePatternSet &patterns);
 void populateSimMathPatterns(const LLVMTypeConverter &converter,
                              SimKernels &kernels, RewritePatternSet &patterns);
 

@@ -134,5 +134,6 @@ void rmsnorm::populateSimPatterns(const LLVMTypeConverter &converter,
   patterns.add<SubgroupReduce, Barrier, Return, Keep, ThreadId, BlockId,
                GridDim, BlockDim>(converter, kernels);
   populateSimMemoryPatterns(converter, kernels, patterns);
+  populateSimExchangePatterns(converter, kernels, patterns);
   populateSimMathPatterns(converter, kernels, patterns);
 }

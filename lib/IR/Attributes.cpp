@@ -114,3 +114,35 @@ StringRef ScheduleAttr::getMode() const {
   return getCache() == Cache::reload ? "multi_wave_reload"
                                      : "multi_wave_cached";
 }
+
+//===----------------------------------------------------------------------===//
+// ExchangeAttr
+//===----------------------------------------------------------------------===//
+
+LogicalResult ExchangeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
+                                   int64_t slots, int64_t values,
+                                   int64_t rowGroups, int64_t subgroups,
+                                   int64_t cluster, int64_t offset) {
+  auto powerOfTwo = [&](StringRef field, int64_t value, int64_t minimum,
+                        int64_t maximum) -> LogicalResult {
+    if (value >= minimum && value <= maximum && llvm::isPowerOf2_64(value))
+      return success();
+    return emitError() << "expected " << field << " to be a power of two from "
+                       << minimum << " to " << maximum << ", got " << value;
+  };
+  auto inRange = [&](StringRef field, int64_t value,
+                     int64_t maximum) -> LogicalResult {
+    if (value >= 1 && value <= maximum)
+      return success();
+    return emitError() << "expected " << field << " from 1 to " << maximum
+                       << ", got " << value;
+  };
+  if (offset < 0 || offset % 16 != 0)
+    return emitError() << "expected offset to be a multiple of 16, got "
+                       << offset;
+  return success(succeeded(powerOfTwo("slots", slots, 4, 32)) &&
+                 succeeded(inRange("values", values, 64)) &&
+                 succeeded(inRange("row_groups", rowGroups, 32)) &&
+                 succeeded(inRange("subgroups", subgroups, 32)) &&
+                 succeeded(powerOfTwo("cluster", cluster, 1, 16)));
+}

@@ -82,3 +82,19 @@ LogicalResult SubgroupReduceOp::verify() {
   return emitOpError("expected a width that is a power of two up to 64, got ")
          << getWidth();
 }
+
+LogicalResult ExchangePublishOp::verify() {
+  const int64_t most = getExchange().getValues();
+  const int64_t count = getValues().size();
+  if (count >= 1 && count <= most)
+    return success();
+  return emitOpError("expected 1 to ") << most << " values, got " << count;
+}
+
+LogicalResult ExchangeReadOp::verify() {
+  const int64_t count = getExchange().getValues();
+  if (getValue() < static_cast<uint64_t>(count))
+    return success();
+  return emitOpError("expected a value number below ")
+         << count << ", got " << static_cast<int64_t>(getValue());
+}

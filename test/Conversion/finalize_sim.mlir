@@ -4,7 +4,7 @@
 // come from 32-byte descriptors, the second one being at 32.
 
 // CHECK-LABEL: gpu.module @empty_module
-// CHECK-NEXT:    llvm.mlir.global external constant @rmsnorm_sim_abi_version(1 : i32)
+// CHECK-NEXT:    llvm.mlir.global external constant @rmsnorm_sim_abi_version(2 : i32)
 // CHECK-NEXT:    llvm.func @empty(%[[LAUNCH:.+]]: !llvm.ptr, %[[THREAD:.+]]: !llvm.ptr) -> !llvm.ptr
 // CHECK-SAME:      gpu.kernel
 // CHECK-SAME:      passthrough = ["presplitcoroutine", "no-builtins"]
@@ -148,7 +148,7 @@ gpu.module @store_module {
 // CHECK:         llvm.intr.sqrt
 // CHECK:         llvm.fdiv
 // CHECK:         llvm.intr.fma
-// CHECK:         %[[ENTRY:.+]] = llvm.getelementptr %{{.+}}[168]
+// CHECK:         %[[ENTRY:.+]] = llvm.getelementptr %{{.+}}[192]
 // CHECK:         %[[FUNCTION:.+]] = llvm.load %[[ENTRY]]
 // CHECK:         llvm.call %[[FUNCTION]](%{{.+}}) : !llvm.ptr, (f32) -> f32
 // CHECK-NOT:     llvm.func

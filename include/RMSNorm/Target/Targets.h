@@ -36,6 +36,8 @@ struct ChipInfo {
   int64_t maxWorkgroupMemory;
   /// PTX ISA version as an LLVM feature ("+ptx80"), empty elsewhere.
   llvm::StringLiteral ptxFeature;
+  /// Blocks of the largest cluster a kernel can be launched with; 1: none.
+  int64_t maxClusterSize = 1;
 };
 
 /// All chips, by vendor and age.

@@ -25,9 +25,10 @@ static char *allocate(uint64_t bytes) {
 
 void Block::FreeDeleter::operator()(void *memory) const { std::free(memory); }
 
-Block::Block(const LaunchRequest &request, const rmsnorm_sim_launch &launch)
-    : request(request), launch(launch), random(0),
-      threads(request.blockThreads), values(request.subgroupSize),
+Block::Block(const LaunchRequest &request, const rmsnorm_sim_launch &launch,
+             Exchange &exchange, int32_t rank)
+    : request(request), launch(launch), exchange(exchange), rank(rank),
+      random(0), threads(request.blockThreads), values(request.subgroupSize),
       workgroup(allocate(request.workgroupBytes)),
       shadow(request.workgroupBytes) {
   for (int32_t i = 0; i < request.blockThreads; i += request.subgroupSize)
@@ -59,7 +60,7 @@ void Block::start(Thread &thread) {
 
 void Block::resume(Thread &thread) { rmsnorm_sim_resume(thread.handle); }
 
-bool Block::run(int64_t blockId) {
+bool Block::begin(int64_t blockId) {
   id = blockId;
   failed = false;
   error.clear();
@@ -80,27 +81,130 @@ bool Block::run(int64_t blockId) {
     shared.block_id = id;
     threads[i].handle = nullptr;
   }
+  return true;
+}
+
+Block::State Block::advance(bool &moved) {
   for (bool done = false; !done;) {
     shuffle(subgroups);
-    for (int32_t first : subgroups)
-      if (!runSubgroup(first, std::min(request.subgroupSize,
-                                       request.blockThreads - first)))
-        return false;
+    bool ran = false;
+    for (int32_t first : subgroups) {
+      if (!canRun(first))
+        continue;
+      ran = moved = true;
+      if (!runSubgroup(first))
+        return State::Failed;
+    }
+    if (isWaiting()) {
+      if (!ran)
+        return State::Waiting;
+      continue;
+    }
     const Shadow::Uninitialised &read = shadow.getUninitialised();
-    if (read.found)
-      return fail("workgroup memory: " + std::to_string(read.length) +
-                  " bytes at offset " + std::to_string(read.offset) +
-                  " are read before anything was written there" +
-                  describe(threads[read.thread]));
+    if (read.found) {
+      fail("workgroup memory: " + std::to_string(read.length) +
+           " bytes at offset " + std::to_string(read.offset) +
+           " are read before anything was written there" +
+           describe(threads[read.thread]));
+      return State::Failed;
+    }
     if (!checkBarrier(done))
-      return false;
+      return State::Failed;
     shadow.advance();
+  }
+  return State::Finished;
+}
+
+const Block::Thread *Block::getUnfinished(int32_t first) const {
+  for (int32_t i = first, e = first + getCount(first); i < e; ++i)
+    if (threads[i].shared.wait != RMSNORM_SIM_FINISHED)
+      return &threads[i];
+  return nullptr;
+}
+
+int32_t Block::getCount(int32_t first) const {
+  return std::min(request.subgroupSize, request.blockThreads - first);
+}
+
+bool Block::canRun(int32_t first) const {
+  const Thread *thread = getUnfinished(first);
+  if (!thread)
+    return false;
+  switch (thread->shared.wait) {
+  case RMSNORM_SIM_RUNNING:
+    return true;
+  case RMSNORM_SIM_READY:
+    return exchange.isReady();
+  case RMSNORM_SIM_AWAIT:
+    return exchange.isComplete(thread->shared.number, thread->shared.group);
+  default:
+    return false;
+  }
+}
+
+bool Block::isWaiting() const {
+  return std::any_of(threads.begin(), threads.end(), [](const Thread &thread) {
+    return thread.shared.wait == RMSNORM_SIM_READY ||
+           thread.shared.wait == RMSNORM_SIM_AWAIT;
+  });
+}
+
+std::string Block::describeWait() const {
+  for (const Thread &thread : threads) {
+    if (thread.shared.wait == RMSNORM_SIM_READY)
+      return "exchange_ready: not all threads execute exchange_init" +
+             describe(thread);
+    if (thread.shared.wait == RMSNORM_SIM_AWAIT)
+      return "exchange_await: not all subgroups make publish " +
+             std::to_string(thread.shared.number) + " of row group " +
+             std::to_string(thread.shared.group) + describe(thread);
+  }
+  return "";
+}
+
+bool Block::passWait(int32_t first) {
+  for (int32_t i = first, e = first + getCount(first); i < e; ++i) {
+    rmsnorm_sim_thread &thread = threads[i].shared;
+    std::string message;
+    if (thread.wait == RMSNORM_SIM_READY)
+      message = exchange.ready(getNumber(threads[i]));
+    else if (thread.wait == RMSNORM_SIM_AWAIT)
+      message =
+          exchange.await(getNumber(threads[i]), thread.number, thread.group);
+    if (!passOrFail(message, threads[i]))
+      return false;
   }
   return true;
 }
 
-bool Block::runSubgroup(int32_t first, int32_t count) {
+bool Block::checkWait(int32_t first) {
+  const Thread *waiting = nullptr;
+  for (int32_t i = first, e = first + getCount(first); i < e && !waiting; ++i)
+    if (threads[i].shared.wait == RMSNORM_SIM_READY ||
+        threads[i].shared.wait == RMSNORM_SIM_AWAIT)
+      waiting = &threads[i];
+  if (!waiting)
+    return true;
+  for (int32_t i = first, e = first + getCount(first); i < e; ++i) {
+    const rmsnorm_sim_thread &a = waiting->shared, &b = threads[i].shared;
+    if (a.wait != b.wait || a.site != b.site ||
+        (a.wait == RMSNORM_SIM_AWAIT &&
+         (a.number != b.number || a.group != b.group)))
+      return fail(std::string(a.wait == RMSNORM_SIM_READY ? "exchange_ready"
+                                                          : "exchange_await") +
+                  ": expected all threads of the subgroup to execute it, but "
+                  "thread " +
+                  std::to_string(b.thread_id) + " does not" +
+                  describe(*waiting));
+  }
+  return true;
+}
+
+bool Block::runSubgroup(int32_t first) {
+  const int32_t count = getCount(first);
   for (;;) {
+    if (!passWait(first))
+      return false;
     shuffle(lanes);
     int32_t reducing = 0;
     for (int32_t lane : lanes) {
@@ -120,8 +224,14 @@ bool Block::runSubgroup(int32_t first, int32_t count) {
         return false;
       reducing += thread.shared.wait == RMSNORM_SIM_REDUCE;
     }
-    if (reducing == 0)
-      return true;
+    if (reducing == 0) {
+      if (!checkWait(first))
+        return false;
+      // As far ahead of the others as it gets: see Exchange.
+      if (!canRun(first))
+        return true;
+      continue;
+    }
     const Thread *waiting = nullptr, *other = nullptr;
     for (int32_t lane = 0; lane < count; ++lane) {
       const Thread &thread = threads[first + lane];
@@ -165,8 +275,11 @@ bool Block::checkBarrier(bool &done) {
     if (!other && (thread.shared.wait != RMSNORM_SIM_BARRIER ||
                    thread.shared.site != waiting->shared.site))
       other = &thread;
-  if (!other)
+  if (!other) {
+    for (Thread &thread : threads)
+      thread.shared.wait = RMSNORM_SIM_RUNNING;
     return true;
+  }
   return fail(std::string("divergent barrier: expected all threads of the "
                           "block to execute it, but thread ") +
               std::to_string(other->shared.thread_id) +
@@ -319,6 +432,11 @@ void *Block::workgroupAccess(rmsnorm_sim_thread *thread, int32_t offset,
     block.fail(describe() + " is misaligned" + block.describe(get(thread)));
     return nullptr;
   }
+  if (block.exchange.owns(offset, bytes)) {
+    block.fail(describe() + " is in the memory of the exchange" +
+               block.describe(get(thread)));
+    return nullptr;
+  }
   Shadow::Result result =
       block.shadow.access(int32_t(thread->thread_id), offset, bytes, isStore);
   if (result.race) {
@@ -332,4 +450,44 @@ void *Block::workgroupAccess(rmsnorm_sim_thread *thread, int32_t offset,
   if (result.uninitialised) // NaN, and an index that is out of every bounds.
     std::memset(address, 0xff, size_t(bytes));
   return address;
+}
+
+void *Block::passOrFail(const std::string &message, const Thread &thread) {
+  if (message.empty())
+    return this;
+  fail(message + describe(thread));
+  return nullptr;
+}
+
+void *Block::exchangeInit(rmsnorm_sim_thread *thread, int32_t offset,
+                          int32_t bytes, int32_t slots, int32_t values,
+                          int32_t rowGroups, int32_t subgroups,
+                          int32_t cluster) {
+  Block &block = *get(thread).block;
+  return block.passOrFail(block.exchange.init(block.getNumber(get(thread)),
+                                              {offset, bytes, slots, values,
+                                               rowGroups, subgroups, cluster},
+                                              block.request.workgroupBytes),
+                          get(thread));
+}
+
+void *Block::exchangePublish(rmsnorm_sim_thread *thread, int32_t number,
+                             int32_t group, int32_t subgroup, int32_t index,
+                             int32_t count, float value) {
+  Block &block = *get(thread).block;
+  return block.passOrFail(block.exchange.publish(block.getNumber(get(thread)),
+                                                 number, group, subgroup, index,
+                                                 count, value),
+                          get(thread));
+}
+
+void *Block::exchangeRead(rmsnorm_sim_thread *thread, int32_t number,
+                          int32_t group, int32_t publisher, int32_t value) {
+  Block &block = *get(thread).block;
+  const float *address = nullptr;
+  std::string message = block.exchange.read(
+      block.getNumber(get(thread)), number, group, publisher, value, address);
+  if (!block.passOrFail(message, get(thread)))
+    return nullptr;
+  return const_cast<float *>(address);
 }

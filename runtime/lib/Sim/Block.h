@@ -4,6 +4,7 @@
 #ifndef RMSNORM_SIM_BLOCK_H
 #define RMSNORM_SIM_BLOCK_H
 
+#include "Exchange.h"
 #include "Shadow.h"
 #include "Simulator.h"
 
@@ -32,14 +33,28 @@ private:
   uint64_t state;
 };
 
-/// Runs blocks one after the other; one per host thread. Nothing is allocated
-/// after the first block.
+/// Runs the blocks of one rank of their clusters, one after the other. Nothing
+/// is allocated after the first block.
 class Block {
 public:
-  Block(const LaunchRequest &request, const rmsnorm_sim_launch &launch);
+  Block(const LaunchRequest &request, const rmsnorm_sim_launch &launch,
+        Exchange &exchange, int32_t rank);
 
-  /// Runs block `id` to its end. False if it failed: see `getError`.
-  bool run(int64_t id);
+  enum class State {
+    Finished,
+    /// For something that other blocks of the cluster have to do.
+    Waiting,
+    /// See `getError`.
+    Failed
+  };
+
+  /// Makes it block `id`. False if that failed: see `getError`.
+  bool begin(int64_t id);
+  /// Runs the block as far as it gets; sets `moved` if it got anywhere.
+  State advance(bool &moved);
+  bool isWaiting() const;
+  /// What a block that is waiting waits for, when nobody moves any more.
+  std::string describeWait() const;
 
   /// One line, names the block and the thread.
   const std::string &getError() const { return error; }
@@ -53,6 +68,15 @@ public:
                           int32_t alignment, int32_t flags);
   static void *workgroupAccess(rmsnorm_sim_thread *thread, int32_t offset,
                                int32_t bytes, int32_t isStore);
+  static void *exchangeInit(rmsnorm_sim_thread *thread, int32_t offset,
+                            int32_t bytes, int32_t slots, int32_t values,
+                            int32_t rowGroups, int32_t subgroups,
+                            int32_t cluster);
+  static void *exchangePublish(rmsnorm_sim_thread *thread, int32_t number,
+                               int32_t group, int32_t subgroup, int32_t index,
+                               int32_t count, float value);
+  static void *exchangeRead(rmsnorm_sim_thread *thread, int32_t number,
+                            int32_t group, int32_t publisher, int32_t value);
 
 private:
   struct Thread {
@@ -70,8 +94,21 @@ private:
   void shuffle(std::vector<int32_t> &numbers);
   void start(Thread &thread);
   void resume(Thread &thread);
-  /// Runs a subgroup until each thread is at a barrier or has finished.
-  bool runSubgroup(int32_t first, int32_t count);
+  /// The thread's number in its cluster.
+  int32_t getNumber(const Thread &thread) const {
+    return rank * request.blockThreads + int32_t(thread.shared.thread_id);
+  }
+  /// The first of a subgroup's threads that has not finished, or null.
+  const Thread *getUnfinished(int32_t first) const;
+  int32_t getCount(int32_t first) const;
+  /// Whether the subgroup has something to do before others do something.
+  bool canRun(int32_t first) const;
+  /// What the threads of a subgroup wait for has come.
+  bool passWait(int32_t first);
+  /// Runs a subgroup until it waits for others or has finished.
+  bool runSubgroup(int32_t first);
+  /// Whether all threads of a subgroup that waits in an exchange agree.
+  bool checkWait(int32_t first);
   /// Whether all threads, by now at a barrier or finished, agree. Sets `done`
   /// if they have finished.
   bool checkBarrier(bool &done);
@@ -79,9 +116,13 @@ private:
   /// " by thread 3 of block 0 of kernel 'k'"
   std::string describe(const Thread &thread) const;
   bool fail(std::string message);
+  /// Null after an error.
+  void *passOrFail(const std::string &message, const Thread &thread);
 
   const LaunchRequest &request;
   const rmsnorm_sim_launch &launch;
+  Exchange &exchange;
+  const int32_t rank;
   int64_t id = 0;
   Random random;
   std::vector<Thread> threads;

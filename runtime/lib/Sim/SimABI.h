@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-#define RMSNORM_SIM_ABI_VERSION 1
+#define RMSNORM_SIM_ABI_VERSION 2
 #define RMSNORM_SIM_ABI_SYMBOL "rmsnorm_sim_abi_version"
 
 /* thread->wait */
@@ -39,7 +39,11 @@ enum {
   /* Returned. Must not be resumed. */
   RMSNORM_SIM_FINISHED = 3,
   /* A callback reported an error. Must not be resumed. */
-  RMSNORM_SIM_FAILED = 4
+  RMSNORM_SIM_FAILED = 4,
+  /* At an exchange_ready. `site` is set. */
+  RMSNORM_SIM_READY = 5,
+  /* At an exchange_await of `number` and `group`; `site` is set. */
+  RMSNORM_SIM_AWAIT = 6
 };
 
 /* thread->kind, the values of the dialect's ReduceKind. */
@@ -60,6 +64,8 @@ typedef struct rmsnorm_sim_thread {
   int32_t kind;
   int32_t width;
   float value;
+  int32_t number;
+  int32_t group;
   int32_t reserved;
 } rmsnorm_sim_thread;
 
@@ -130,6 +136,19 @@ typedef struct rmsnorm_sim_table {
    * of bounds, misaligned or a race. */
   void *(*workgroup_access)(rmsnorm_sim_thread *thread, int32_t offset,
                             int32_t bytes, int32_t is_store);
+  /* The ops of an exchange, with the fields of its attribute. Each returns
+   * null after it has reported an error, and exchange_read else the address of
+   * the value. A publish of `count` values is that many calls, `index` from 0.
+   */
+  void *(*exchange_init)(rmsnorm_sim_thread *thread, int32_t offset,
+                         int32_t bytes, int32_t slots, int32_t values,
+                         int32_t row_groups, int32_t subgroups,
+                         int32_t cluster);
+  void *(*exchange_publish)(rmsnorm_sim_thread *thread, int32_t number,
+                            int32_t group, int32_t subgroup, int32_t index,
+                            int32_t count, float value);
+  void *(*exchange_read)(rmsnorm_sim_thread *thread, int32_t number,
+                         int32_t group, int32_t publisher, int32_t value);
   float (*unary_f32[RMSNORM_SIM_UNARY_COUNT])(float);
   float (*binary_f32[RMSNORM_SIM_BINARY_COUNT])(float, float);
   double (*unary_f64[RMSNORM_SIM_UNARY_COUNT])(double);

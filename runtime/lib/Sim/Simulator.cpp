@@ -3,7 +3,7 @@
 
 #include "Simulator.h"
 
-#include "Block.h"
+#include "Cluster.h"
 
 #include <algorithm>
 #include <atomic>
@@ -31,6 +31,9 @@ static rmsnorm_sim_table makeTable() {
   table.allocate_frame = Block::allocateFrame;
   table.global_fault = Block::globalFault;
   table.workgroup_access = Block::workgroupAccess;
+  table.exchange_init = Block::exchangeInit;
+  table.exchange_publish = Block::exchangePublish;
+  table.exchange_read = Block::exchangeRead;
   // Captureless lambdas: the address of an overloaded std:: function is not
   // ours to take.
 #define RMSNORM_SIM_UNARY(NAME, FUNCTION)                                      \
@@ -75,12 +78,12 @@ static rmsnorm_sim_table makeTable() {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The order of a grid's blocks: position -> block. Shuffled, it is
+/// The order of a grid's clusters: position -> cluster. Shuffled, it is
 /// i * factor + offset modulo the size, a permutation without a table.
 class GridOrder {
 public:
   explicit GridOrder(const LaunchRequest &request)
-      : order(request.order), grid(uint64_t(request.grid)) {
+      : order(request.order), grid(uint64_t(request.grid / request.cluster)) {
     Random random(~request.seed);
     if (order != Order::Shuffled || grid < 2)
       return;
@@ -90,7 +93,7 @@ public:
     offset = random.next() % grid;
   }
 
-  int64_t getBlock(uint64_t position) const {
+  int64_t getCluster(uint64_t position) const {
     if (order == Order::Reverse)
       return int64_t(grid - 1 - position);
     if (order == Order::Shuffled)
@@ -124,18 +127,19 @@ struct Grid {
     report.message = std::move(message);
   }
 
-  /// Runs blocks until there are none left or one has failed. Blocks are taken
+  /// Runs clusters until there are none left or one has failed. They are taken
   /// in order and those taken are finished, so the first one to fail in that
   /// order is always found.
   void work() {
-    Block block(request, launch);
+    Cluster cluster(request, launch);
+    const uint64_t end = uint64_t(request.grid / request.cluster);
     uint64_t position;
-    while (!stop && (position = next++) < uint64_t(request.grid))
-      if (!block.run(order.getBlock(position)))
-        fail(position, block.getError());
+    while (!stop && (position = next++) < end)
+      if (!cluster.run(order.getCluster(position)))
+        fail(position, cluster.getError());
     std::lock_guard<std::mutex> lock(mutex);
-    report.switches += block.getSwitches();
-    report.frameBytes = std::max(report.frameBytes, block.getFrameBytes());
+    report.switches += cluster.getSwitches();
+    report.frameBytes = std::max(report.frameBytes, cluster.getFrameBytes());
   }
 
   static void *work(void *grid) {
@@ -154,6 +158,10 @@ static std::string checkRequest(const LaunchRequest &request) {
     return "simulator: expected a kernel, got none";
   if (request.grid < 0)
     return range("a number of blocks", ">= 0", request.grid);
+  if (request.cluster < 1 || request.cluster > 16 ||
+      request.grid % request.cluster != 0)
+    return range("clusters", "of 1 to 16 blocks that divide the grid",
+                 request.cluster);
   if (request.blockThreads < 1 || request.blockThreads > kMaxBlockThreads)
     return range("a number of threads in a block", "from 1 to 1024",
                  request.blockThreads);
@@ -175,8 +183,9 @@ static int32_t countHostThreads(const LaunchRequest &request) {
   if (wanted <= 0)
     wanted = std::max(1u, std::thread::hardware_concurrency());
   int64_t useful =
-      request.grid /
-      std::max<int64_t>(1, kThreadsPerHostThread / request.blockThreads);
+      request.grid / request.cluster /
+      std::max<int64_t>(1, kThreadsPerHostThread /
+                               (request.blockThreads * request.cluster));
   return int32_t(std::clamp<int64_t>(std::min(wanted, useful), 1, 256));
 }
 

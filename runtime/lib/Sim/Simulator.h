@@ -46,8 +46,10 @@ struct LaunchRequest {
   /// For messages.
   std::string kernelName;
   rmsnorm_sim_kernel kernel = nullptr;
-  /// Blocks, >= 0.
+  /// Blocks, >= 0, a multiple of `cluster`.
   int64_t grid = 1;
+  /// Blocks of a cluster, 1 to 16: they are resident together.
+  int32_t cluster = 1;
   /// Threads of a block, 1 to 1024. Need not be a multiple of the subgroup
   /// size: threads that the last subgroup lacks contribute nothing to a
   /// subgroup_reduce.

@@ -65,11 +65,9 @@ rmsnorm_status SimImage::prepareKernel(const KernelRequirement &requirement,
   if (!kernel.handle)
     return fail(RMSNORM_INVALID_MODULE,
                 "expected a kernel '%s' in the simulator's code", name);
-  if (launch.block_y() != 1 || launch.block_z() != 1 || launch.cluster_x() != 1)
+  if (launch.block_y() != 1 || launch.block_z() != 1)
     return fail(RMSNORM_UNSUPPORTED,
-                "kernel '%s': the simulator runs one-dimensional blocks "
-                "without clusters",
-                name);
+                "kernel '%s': the simulator runs one-dimensional blocks", name);
   if (launch.subgroup_size() != 32 && launch.subgroup_size() != 64)
     return fail(RMSNORM_UNSUPPORTED,
                 "kernel '%s': the simulator has subgroups of 32 or 64, got %u",
@@ -91,6 +89,7 @@ rmsnorm_status SimDevice::launch(const KernelLaunch &launch) {
   request.kernelName = constants.kernel()->str();
   request.kernel = reinterpret_cast<rmsnorm_sim_kernel>(launch.kernel->handle);
   request.grid = launch.grid[0];
+  request.cluster = int32_t(constants.cluster_x());
   request.blockThreads = constants.block_x();
   request.subgroupSize = constants.subgroup_size();
   request.workgroupBytes = launch.sharedMemory;

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ExchangeNVVM.cpp - exchanges through mbarriers --------------------===//
+
+#include "Exchange.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+namespace {
+
+Value createI32(ImplicitLocOpBuilder &b, int64_t value) {
+  return arith::ConstantIntOp::create(b, value, 32);
+}
+
+Value createThread(ImplicitLocOpBuilder &b) {
+  return arith::IndexCastUIOp::create(
+      b, b.getI32Type(), gpu::ThreadIdOp::create(b, gpu::Dimension::x));
+}
+
+Value createEqual(ImplicitLocOpBuilder &b, Value value, int64_t constant) {
+  return arith::CmpIOp::create(b, arith::CmpIPredicate::eq, value,
+                               createI32(b, constant));
+}
+
+/// The lane's number; blocks are 1-D.
+Value createLane(ImplicitLocOpBuilder &b) {
+  return arith::AndIOp::create(b, createThread(b), createI32(b, 31));
+}
+
+/// The 32-bit shared address of `offset` in the block's workgroup memory.
+Value createAddress(ImplicitLocOpBuilder &b, gpu::GPUModuleOp module,
+                    Value offset) {
+  Value base = LLVM::PtrToIntOp::create(
+      b, b.getI32Type(),
+      LLVM::AddressOfOp::create(b, getWorkgroupBuffer(module)));
+  return arith::AddIOp::create(b, base, offset);
+}
+
+/// The address of the same place in the block of rank `rank`.
+Value createMapToRank(ImplicitLocOpBuilder &b, Value address, Value rank) {
+  return createAsm(b, b.getI32Type(), {address, rank},
+                   "mapa.shared::cluster.u32 $0, $1, $2;", "=r,r,r",
+                   /*sideEffects=*/false)
+      .getRes();
+}
+
+void createEffect(ImplicitLocOpBuilder &b, ValueRange operands, StringRef text,
+                  StringRef constraints) {
+  createAsm(b, Type(), operands, text, (constraints + ",~{memory}").str(),
+            /*sideEffects=*/true);
+}
+
+void lowerInit(ExchangeInitOp op, gpu::GPUModuleOp module) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  ExchangeAttr exchange = op.getExchange();
+  const int64_t barriers = exchange.getSlots() * exchange.getRowGroups();
+  // In a cluster one thread arrives, with the number of bytes to come.
+  const int64_t arrivals = exchange.isCluster() ? 1 : exchange.getSubgroups();
+  Value thread = createThread(b);
+  Value mine = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, thread,
+                                     createI32(b, barriers));
+  Value offset = arith::AddIOp::create(
+      b, arith::MulIOp::create(b, thread, createI32(b, 8)),
+      createI32(b, exchange.getBarrierOffset()));
+  std::string text = "@$1 mbarrier.init.shared::cta.b64 [$0], " +
+                     std::to_string(arrivals) + ";";
+  if (exchange.isCluster())
+    text += "\n\t@$1 fence.mbarrier_init.release.cluster;";
+  createEffect(b, {createAddress(b, module, offset), mine}, text, "r,b");
+  if (exchange.isCluster())
+    NVVM::ClusterArriveRelaxedOp::create(b, /*aligned=*/b.getUnitAttr());
+  op.erase();
+}
+
+void lowerReady(ExchangeReadyOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  if (op.getExchange().isCluster())
+    NVVM::ClusterWaitOp::create(b, /*aligned=*/b.getUnitAttr());
+  else
+    NVVM::BarrierOp::create(b);
+  op.erase();
+}
+
+void lowerPublish(ExchangePublishOp op, gpu::GPUModuleOp module) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  ExchangeAttr exchange = op.getExchange();
+  ExchangePlace place(b, exchange, op.getNumber(), op.getGroup());
+  Value lane = createLane(b);
+  Value barrier = createAddress(b, module, place.getBarrier(b));
+  if (!exchange.isCluster()) {
+    auto branch = scf::IfOp::create(b, createEqual(b, lane, 0), false);
+    b.setInsertionPointToStart(branch.thenBlock());
+    for (auto [index, value] : llvm::enumerate(op.getValues()))
+      WorkgroupStoreOp::create(b, value,
+                               place.getValue(b, op.getSubgroup(), index));
+    createEffect(b, barrier, "mbarrier.arrive.shared::cta.b64 _, [$0];", "r");
+    op.erase();
+    return;
+  }
+
+  // Bytes may come before the block says how many it expects: this phase is
+  // not complete without its arrival.
+  const int64_t bytes = op.getValues().size() * exchange.getPublishers() * 4;
+  Value firstLane = createEqual(b, lane, 0);
+  Value first =
+      arith::AndIOp::create(b, firstLane, createEqual(b, op.getSubgroup(), 0));
+  createEffect(b, {barrier, first},
+               "@$1 mbarrier.arrive.expect_tx.shared::cta.b64 _, [$0], " +
+                   std::to_string(bytes) + ";",
+               "r,b");
+  // Lane r sends to the block of rank r.
+  Value sends = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, lane,
+                                      createI32(b, exchange.getCluster()));
+  auto branch = scf::IfOp::create(b, sends, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(branch.thenBlock());
+  Value rank = NVVM::ClusterId::create(b, b.getI32Type());
+  Value publisher = arith::AddIOp::create(
+      b, arith::MulIOp::create(b, rank, createI32(b, exchange.getSubgroups())),
+      op.getSubgroup());
+  Value remote = createMapToRank(
+      b, createAddress(b, module, place.getValue(b, publisher, 0)), lane);
+  Value remoteBarrier = createMapToRank(b, barrier, lane);
+  for (auto [index, value] : llvm::enumerate(op.getValues()))
+    createEffect(
+        b, {remote, value, remoteBarrier},
+        "st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [$0+" +
+            std::to_string(index * exchange.getPublishers() * 4) +
+            "], $1, [$2];",
+        "r,f,r");
+  op.erase();
+}
+
+void lowerAwait(ExchangeAwaitOp op, gpu::GPUModuleOp module) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  ExchangePlace place(b, op.getExchange(), op.getNumber(), op.getGroup());
+  Value barrier = createAddress(b, module, place.getBarrier(b));
+  // With the long suspend hint the subgroup sleeps instead of spinning;
+  // acquiring at cluster scope would invalidate L1 at every wait.
+  createEffect(b, {barrier, place.getPhase(b)},
+               "{\n\t.reg .pred complete;\n"
+               "AWAIT_${:uid}:\n\t"
+               "mbarrier.try_wait.parity.shared::cta.b64 complete, [$0], $1, "
+               "10000000;\n\t"
+               "@!complete bra AWAIT_${:uid};\n\t}",
+               "r,r");
+  op.erase();
+}
+
+} // namespace
+
+LogicalResult rmsnorm::lowerExchangesToMBarriers(gpu::GPUModuleOp module,
+                                                 const ChipInfo &chip) {
+  WalkResult walk = module.walk([&](Operation *op) -> WalkResult {
+    if (auto init = dyn_cast<ExchangeInitOp>(op)) {
+      if (failed(checkCluster(init, chip)))
+        return WalkResult::interrupt();
+      lowerInit(init, module);
+    } else if (auto ready = dyn_cast<ExchangeReadyOp>(op)) {
+      lowerReady(ready);
+    } else if (auto publish = dyn_cast<ExchangePublishOp>(op)) {
+      lowerPublish(publish, module);
+    } else if (auto await = dyn_cast<ExchangeAwaitOp>(op)) {
+      lowerAwait(await, module);
+    } else if (auto read = dyn_cast<ExchangeReadOp>(op)) {
+      ImplicitLocOpBuilder b(op->getLoc(), op);
+      ExchangePlace place(b, read.getExchange(), read.getNumber(),
+                          read.getGroup());
+      read.replaceAllUsesWith(
+          WorkgroupLoadOp::create(
+              b, read.getType(),
+              place.getValue(b, read.getPublisher(), read.getValue()))
+              .getResult());
+      op->erase();
+    }
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
