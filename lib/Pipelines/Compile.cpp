@@ -7,6 +7,7 @@
 #include "RMSNorm/Pipelines/Pipelines.h"
 #include "RMSNorm/Target/ModuleWriter.h"
 #include "RMSNorm/Transforms/Passes.h"
+#include "RMSNorm/Transforms/RowClasses.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -22,12 +23,16 @@ namespace {
 
 constexpr StringLiteral oracleTarget = "oracle";
 
-/// One alignment class of an entry.
+/// One class of calls of an entry: by alignment and by number of rows.
 struct VariantPlan {
-  StringLiteral name;
+  StringLiteral alignmentName;
   /// What the memref half is told.
   int64_t alignment;
   SmallVector<AlignmentGuard> guards;
+  int64_t lastRow = kAnyRows;
+  SmallVector<RangeGuard> ranges;
+  /// Both: "align16", "align16_rows_le_512".
+  std::string name;
 };
 
 /// A variant between the memref half and serialization.
@@ -66,7 +71,8 @@ private:
     }
   };
 
-  SmallVector<VariantPlan, 2> planVariants(func::FuncOp entry);
+  FailureOr<SmallVector<VariantPlan>> planVariants(func::FuncOp entry,
+                                                   TargetAttr target);
   FailureOr<CompiledVariant> compileVariant(func::FuncOp entry,
                                             TargetAttr target,
                                             const VariantPlan &plan);
@@ -146,8 +152,9 @@ LogicalResult Compiler::prepare() {
   return success();
 }
 
-SmallVector<VariantPlan, 2> Compiler::planVariants(func::FuncOp entry) {
-  VariantPlan aligned{"align16", 16, {}};
+/// The alignment classes of an entry.
+static SmallVector<VariantPlan, 2> planAlignments(func::FuncOp entry) {
+  VariantPlan aligned{"align16", 16};
   bool possible = true;
   for (unsigned argument : getVectorArguments(entry)) {
     auto type = cast<MemRefType>(entry.getArgumentTypes()[argument]);
@@ -162,7 +169,31 @@ SmallVector<VariantPlan, 2> Compiler::planVariants(func::FuncOp entry) {
   // ends and both are aligned: the variant would not be taken.
   if (possible && !aligned.guards.empty())
     plans.push_back(std::move(aligned));
-  plans.push_back({"element", 1, {}});
+  plans.push_back({"element", 1});
+  return plans;
+}
+
+/// The variants in the order in which a call tries them: "align16_rows_le_512",
+/// "align16", "element_rows_le_512", "element".
+FailureOr<SmallVector<VariantPlan>> Compiler::planVariants(func::FuncOp entry,
+                                                           TargetAttr target) {
+  FailureOr<RowClasses> classes =
+      getRowClasses(entry, target, {options.schedule});
+  if (failed(classes))
+    return failure();
+  SmallVector<VariantPlan> plans;
+  for (const VariantPlan &alignment : planAlignments(entry))
+    for (int64_t lastRow : classes->lastRows) {
+      VariantPlan plan = alignment;
+      plan.lastRow = lastRow;
+      plan.name = plan.alignmentName.str();
+      if (lastRow != kAnyRows) {
+        plan.name += "_rows_le_" + std::to_string(lastRow);
+        plan.ranges.push_back({classes->rows});
+        plan.ranges.back().upper = lastRow;
+      }
+      plans.push_back(std::move(plan));
+    }
   return plans;
 }
 
@@ -182,7 +213,7 @@ FailureOr<CompiledVariant> Compiler::compileVariant(func::FuncOp entry,
   CompiledVariant variant;
   variant.times.entry = entry.getName().str();
   variant.times.target = target.getSpelling();
-  variant.times.variant = plan.name.str();
+  variant.times.variant = plan.name;
   Milliseconds time;
   variant.module = cloneWithEntry(*tiled, entry.getName());
   PassManager passes(source.getContext());
@@ -190,6 +221,8 @@ FailureOr<CompiledVariant> Compiler::compileVariant(func::FuncOp entry,
   memref.target = target.getSpelling();
   memref.schedule = options.schedule;
   memref.alignment = plan.alignment;
+  if (plan.lastRow != kAnyRows)
+    memref.rows = plan.lastRow;
   buildMemrefHalf(passes, memref);
   if (failed(passes.run(*variant.module)))
     return failure();
@@ -256,7 +289,10 @@ Compiler::serialize(CompiledVariant &variant, TargetAttr target) {
 
 LogicalResult Compiler::addTarget(ModuleWriter &writer, TargetAttr target) {
   for (func::FuncOp entry : entries) {
-    for (VariantPlan &plan : planVariants(entry)) {
+    FailureOr<SmallVector<VariantPlan>> plans = planVariants(entry, target);
+    if (failed(plans))
+      return failure();
+    for (VariantPlan &plan : *plans) {
       FailureOr<CompiledVariant> variant = compileVariant(entry, target, plan);
       if (failed(variant))
         return failure();
@@ -266,9 +302,10 @@ LogicalResult Compiler::addTarget(ModuleWriter &writer, TargetAttr target) {
         return failure();
       unsigned image = writer.addImage(target, std::move(*binaries));
       ModuleWriter::VariantOptions variantOptions;
-      variantOptions.name = plan.name.str();
+      variantOptions.name = plan.name;
       variantOptions.schedule = variant->schedule;
       variantOptions.guards = std::move(plan.guards);
+      variantOptions.ranges = std::move(plan.ranges);
       if (failed(writer.addVariant(variant->getHost(entry.getName()),
                                    std::move(variantOptions),
                                    [&](StringRef) { return image; })))
@@ -402,13 +439,20 @@ FailureOr<std::string> Compiler::emit(const EmitOptions &emit) {
 
   std::string code;
   for (func::FuncOp entry : wanted) {
-    SmallVector<VariantPlan, 2> plans = planVariants(entry);
-    auto plan = llvm::find_if(plans, [&](const VariantPlan &plan) {
-      return emit.variant.empty() || plan.name == emit.variant;
+    FailureOr<SmallVector<VariantPlan>> plans = planVariants(entry, targets[0]);
+    if (failed(plans))
+      return failure();
+    auto plan = llvm::find_if(*plans, [&](const VariantPlan &plan) {
+      if (!emit.variant.empty() && emit.variant == plan.name &&
+          plan.lastRow != kAnyRows)
+        return true;
+      bool alignment =
+          emit.variant.empty() || emit.variant == plan.alignmentName;
+      return alignment && emit.rows.value_or(kAnyRows) <= plan.lastRow;
     });
-    if (plan == plans.end()) {
+    if (plan == plans->end()) {
       InFlightDiagnostic error = entry.emitError("expected variant ");
-      llvm::interleaveComma(plans, error, [&](const VariantPlan &plan) {
+      llvm::interleaveComma(*plans, error, [&](const VariantPlan &plan) {
         error << "'" << plan.name << "'";
       });
       return error << ", got '" << emit.variant << "'";

@@ -39,7 +39,8 @@ void rmsnorm::buildTensorHalf(OpPassManager &manager) {
 void rmsnorm::buildMemrefHalf(OpPassManager &manager,
                               const MemrefHalfOptions &options) {
   manager.addPass(createAttachTarget({options.target}));
-  manager.addPass(createSelectSchedule({options.schedule, options.alignment}));
+  manager.addPass(createSelectSchedule(
+      {options.schedule, options.alignment, options.rows}));
   manager.addPass(createPackRows());
   manager.addPass(createWalkRows());
   manager.addPass(createCSEPass());

@@ -44,6 +44,10 @@ struct TargetPipelineOptions : PassPipelineOptions<TargetPipelineOptions> {
       llvm::cl::desc("bytes all rows are aligned to: 16, or 1 for the variant "
                      "that takes any pointer and stride"),
       llvm::cl::init(16)};
+  PassOptions::Option<int64_t> rows{
+      *this, "rows",
+      llvm::cl::desc("the most rows that a call will have; -1: any number"),
+      llvm::cl::init(-1)};
 };
 
 } // namespace
@@ -61,6 +65,7 @@ static void registerOne(StringRef name, StringRef description, Backend backend,
                 .str();
         memref.schedule = options.schedule;
         memref.alignment = options.alignment;
+        memref.rows = options.rows;
         buildTensorHalf(manager);
         buildMemrefHalf(manager, memref);
         addFinalize(manager, backend);

@@ -71,8 +71,9 @@ public:
 
   FailureOr<HostProgram> read();
 
-private:
   FailureOr<Expression> evaluate(Value value);
+
+private:
   FailureOr<Expression> evaluateUncached(Value value);
   FailureOr<Expression> evaluate(AffineExpr expr, ValueRange dims,
                                  ValueRange symbols, Operation *op);
@@ -440,4 +441,9 @@ FailureOr<HostProgram> HostFunctionReader::read() {
 
 FailureOr<HostProgram> rmsnorm::readHostFunction(func::FuncOp function) {
   return HostFunctionReader(function).read();
+}
+
+FailureOr<Expression> rmsnorm::readIndexValue(func::FuncOp function,
+                                              Value value) {
+  return HostFunctionReader(function).evaluate(value);
 }

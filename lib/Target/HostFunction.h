@@ -49,6 +49,9 @@ Expression binaryExpression(rmsn::ExpressionOpcode opcode, Expression lhs,
 /// than launching kernels, workspaces and index arithmetic.
 FailureOr<HostProgram> readHostFunction(func::FuncOp function);
 
+/// An index value of a host function as an expression.
+FailureOr<Expression> readIndexValue(func::FuncOp function, Value value);
+
 } // namespace mlir::rmsnorm
 
 #endif // RMSNORM_LIB_TARGET_HOSTFUNCTION_H

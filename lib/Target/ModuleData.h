@@ -27,6 +27,8 @@ struct GuardData {
   unsigned argument = 0;
   Expression expression;
   int64_t multiple = 1;
+  int64_t lower = std::numeric_limits<int64_t>::min();
+  int64_t upper = std::numeric_limits<int64_t>::max();
 };
 
 struct VariantData {

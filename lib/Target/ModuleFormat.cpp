@@ -76,8 +76,8 @@ static fb::Offset<rmsn::Variant> write(FlatBuilder &b, const VariantData &v) {
   std::vector<fb::Offset<rmsn::Guard>> guards;
   for (const GuardData &g : v.guards) {
     auto expression = write(b, g.expression);
-    guards.push_back(
-        rmsn::CreateGuard(b, g.kind, g.argument, expression, g.multiple));
+    guards.push_back(rmsn::CreateGuard(b, g.kind, g.argument, expression,
+                                       g.multiple, g.lower, g.upper));
   }
   std::vector<fb::Offset<rmsn::Launch>> launches;
   for (auto [launch, image] : llvm::zip_equal(v.launches, v.images))

@@ -247,6 +247,14 @@ ModuleWriter::addVariant(func::FuncOp host, VariantOptions options,
   variant.subgroupSize = target.getChipInfo().subgroupSize;
   for (AlignmentGuard guard : options.guards)
     addGuards(*entry, guard, variant.guards);
+  for (const RangeGuard &range : options.ranges) {
+    FailureOr<Expression> expression = readIndexValue(host, range.value);
+    if (failed(expression))
+      return failure();
+    variant.guards.push_back({rmsn::GuardKind::InRange, 0,
+                              std::move(*expression), /*multiple=*/1,
+                              range.lower, range.upper});
+  }
   for (const HostLaunch &launch : program->launches)
     variant.images.push_back(imageOf(launch.module));
   variant.launches = std::move(program->launches);

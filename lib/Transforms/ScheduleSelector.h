@@ -4,6 +4,7 @@
 #ifndef RMSNORM_LIB_TRANSFORMS_SCHEDULESELECTOR_H
 #define RMSNORM_LIB_TRANSFORMS_SCHEDULESELECTOR_H
 
+#include "RMSNorm/Transforms/RowClasses.h"
 #include "TileProgram.h"
 
 namespace mlir::rmsnorm {
@@ -25,8 +26,17 @@ struct ScheduleFields {
                           MLIRContext *context) const;
 };
 
-/// The schedule for a program on a chip. Pure: the same facts, the same choice.
-ScheduleFields selectSchedule(const ProgramFacts &facts, const ChipInfo &chip);
+/// A schedule and the numbers of rows M it is for: up to `lastRow`, as far as
+/// no class before it takes them.
+struct RowClass {
+  int64_t lastRow;
+  ScheduleFields fields;
+};
+
+/// The schedules for a program on a chip by the number of rows, ascending; the
+/// last class takes any number. Pure: the same facts, the same choice.
+SmallVector<RowClass, 2> selectSchedules(const ProgramFacts &facts,
+                                         const ChipInfo &chip);
 
 /// Applies `text`, a mode's name or "field=value" items separated by commas, to
 /// `fields`. Returns failure after an error that names the fields there are.

@@ -2,7 +2,7 @@
 //===- SelectSchedule.cpp - rmsnorm-select-schedule ----------------------===//
 
 #include "RMSNorm/Transforms/Passes.h"
-#include "ScheduleSelector.h"
+#include "ScheduleChoice.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_SELECTSCHEDULE
@@ -27,33 +27,16 @@ struct SelectSchedule final
     FailureOr<TargetAttr> target = getTarget(forall);
     if (failed(target))
       return failure();
-    FailureOr<ProgramFacts> facts = getProgramFacts(forall);
-    if (failed(facts))
+    FailureOr<SmallVector<ScheduleClass, 2>> classes =
+        chooseSchedules(forall, *target, {schedule, alignment});
+    if (failed(classes))
       return failure();
-    const ChipInfo &chip = target->getChipInfo();
-    auto emitError = [&] { return forall.emitOpError("schedule: "); };
-
-    // A schedule written in the IR is the user's: it is checked, not changed.
-    auto attr =
-        forall->getAttrOfType<ScheduleAttr>(RMSNormDialect::kScheduleAttrName);
-    if (!attr) {
-      ScheduleFields fields = selectSchedule(*facts, chip);
-      fields.alignment = alignment;
-      if (failed(applyScheduleOverrides(schedule, fields, emitError)))
-        return failure();
-      // Row groups follow the threads of a row unless they are given too.
-      if (!StringRef(schedule).contains("row_groups"))
-        fields.rowGroups = std::max<int64_t>(
-            1, std::min(fields.rowGroups,
-                        4 * chip.subgroupSize /
-                            std::max<int64_t>(1, fields.threadsPerRow)));
-      attr = fields.getChecked(emitError, &getContext());
-      if (!attr)
-        return failure();
-    }
-    if (failed(verifyScheduleOnTarget(attr, *facts, chip, emitError)))
-      return failure();
-    forall->setAttr(RMSNormDialect::kScheduleAttrName, attr);
+    // M is a fact where it is static, else what the variant is for.
+    std::optional<int64_t> m =
+        getConstantIntValue(forall.getMixedUpperBound().front());
+    int64_t expected = rows < 0 ? kAnyRows : int64_t(rows);
+    forall->setAttr(RMSNormDialect::kScheduleAttrName,
+                    getScheduleFor(*classes, m.value_or(expected)));
     return success();
   }
 };

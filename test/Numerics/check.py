@@ -158,7 +158,8 @@ class Checker:
                 "multi_wave_reload" if found.group(5) == "reload" else "multi_wave_cached")
         self.seen.add(tuple({
             "mode": mode, "chosen": "by the selector" if not self.module.schedule else "given", "subgroup": subgroup,
-            "sharing": sharing, "tail": "dynamic, " + tail if dynamic else tail, "variant": row["variant"],
+            "sharing": sharing, "tail": "dynamic, " + tail if dynamic else tail, "variant": row["variant"].split("_rows_")[0],
+            "row class": "few" if "_rows_le_" in row["variant"] else "any",
             "rows of a group": min(per_group, 3), "row groups": "several" if groups > 1 else "one",
             "order": run["order"], "layout": run["layout"], "row count": run["rows"], "chip": chip,
             "cache": found.group(5), "columns": n,
@@ -187,6 +188,7 @@ def coverage(checkers, chips, modes, fields, source):
     need(mode, ("tail", tails), subgroup)
     need(("mode", ["multi_wave_reload", "static_persistent"]), ("tail", dynamic))
     need(mode, ("variant", ["align16", "element"]), subgroup)
+    need(("row class", ["few", "any"]), ("variant", ["align16", "element"]))
     need(mode, ("casting", enum_values(source, "Casting")), ("x", ["f16", "bf16"]))
     need(("casting", enum_values(source, "Casting")), ("offset", [0, 1]), ("weight", ["f16", "bf16", "f32"]))
     need(("cache", enum_values(source, "Cache")), subgroup)

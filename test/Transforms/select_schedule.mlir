@@ -2,12 +2,19 @@
 // RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule | FileCheck %s --check-prefixes=CHECK,NV
 // RUN: norm-opt %s --rmsnorm-attach-target=target=gfx942 --rmsnorm-select-schedule | FileCheck %s --check-prefixes=CHECK,AMD
 // RUN: norm-opt %s --rmsnorm-attach-target=target=sim:gfx942 --rmsnorm-select-schedule | FileCheck %s --check-prefixes=CHECK,AMD
+// Few rows stay in registers; so do rows whose small number is static.
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=rows=1 | FileCheck %s --check-prefixes=CHECK,FEW
+// RUN: norm-opt %s --rmsnorm-attach-target=target=gfx942 --rmsnorm-select-schedule=rows=1 | FileCheck %s --check-prefixes=CHECK,AMD
+// 2112 rows of 256 threads are twice what an H100 holds, 2113 are more.
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=rows=2112 | FileCheck %s --check-prefix=LIMIT
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=rows=2113 | FileCheck %s --check-prefix=BEYOND
 // RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 \
 // RUN:   --rmsnorm-select-schedule="schedule=multi_wave_cached,threads_per_row=512 alignment=1" | FileCheck %s --check-prefix=FORCED
 
 // Rows of one subgroup or less are packed.
 // CHECK-LABEL: func.func @n128
 // NV: #rmsnorm.schedule<row_groups = 8, rows_per_group = 2, threads_per_row = 16, vector_width = 8>
+// FEW: #rmsnorm.schedule<row_groups = 8, rows_per_group = 2, threads_per_row = 16, vector_width = 8>
 // AMD: #rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 16, vector_width = 8>
 func.func @n128(%x: memref<?x128xbf16>, %y: memref<?x128xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
@@ -25,6 +32,11 @@ func.func @n128(%x: memref<?x128xbf16>, %y: memref<?x128xbf16>, %m: index) {
 // Two vectors a thread; read again where L1 holds the rows in flight.
 // CHECK-LABEL: func.func @n4096
 // NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload>
+// FEW: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
+// LIMIT-LABEL: func.func @n4096
+// LIMIT: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
+// BEYOND-LABEL: func.func @n4096
+// BEYOND: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload>
 // AMD: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
 // FORCED-LABEL: func.func @n4096
 // FORCED: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, alignment = 1>
@@ -44,6 +56,7 @@ func.func @n4096(%x: memref<?x4096xbf16>, %y: memref<?x4096xbf16>, %m: index) {
 // A subgroup is not enough, two are: two rows in flight.
 // CHECK-LABEL: func.func @n512
 // NV: #rmsnorm.schedule<rows_per_group = 2, threads_per_row = 64, vector_width = 8>
+// FEW: #rmsnorm.schedule<rows_per_group = 2, threads_per_row = 64, vector_width = 8>
 // AMD: #rmsnorm.schedule<row_groups = 4, rows_per_group = 2, threads_per_row = 64, vector_width = 8>
 func.func @n512(%x: memref<?x512xbf16>, %y: memref<?x512xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
@@ -56,6 +69,7 @@ func.func @n512(%x: memref<?x512xbf16>, %y: memref<?x512xbf16>, %m: index) {
 // Three vectors a thread of one subgroup.
 // CHECK-LABEL: func.func @n640
 // NV: #rmsnorm.schedule<row_groups = 4, threads_per_row = 32, vector_width = 8>
+// FEW: #rmsnorm.schedule<row_groups = 4, threads_per_row = 32, vector_width = 8>
 // AMD: #rmsnorm.schedule<rows_per_group = 2, threads_per_row = 128, vector_width = 8>
 func.func @n640(%x: memref<?x640xbf16>, %y: memref<?x640xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
@@ -68,6 +82,7 @@ func.func @n640(%x: memref<?x640xbf16>, %y: memref<?x640xbf16>, %m: index) {
 // Two vectors a thread, to the nearest whole subgroup: 513 vectors, 256 threads.
 // CHECK-LABEL: func.func @n4097
 // NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload>
+// FEW: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
 // AMD: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
 func.func @n4097(%x: memref<?x4097xbf16>, %y: memref<?x4097xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
@@ -80,6 +95,7 @@ func.func @n4097(%x: memref<?x4097xbf16>, %y: memref<?x4097xbf16>, %m: index) {
 // Half of the largest block is enough, up to rows of half of L1.
 // CHECK-LABEL: func.func @n16384
 // NV: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = reload>
+// FEW: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8>
 // AMD: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8>
 func.func @n16384(%x: memref<?x16384xbf16>, %y: memref<?x16384xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
@@ -119,6 +135,7 @@ func.func @given(%x: memref<?x256xf32>, %y: memref<?x256xf32>, %m: index) {
 // One row for certain: nothing to pack it with.
 // CHECK-LABEL: func.func @single_row
 // NV: #rmsnorm.schedule<threads_per_row = 32, vector_width = 4>
+// FEW: #rmsnorm.schedule<threads_per_row = 32, vector_width = 4>
 // AMD: #rmsnorm.schedule<threads_per_row = 64, vector_width = 4>
 func.func @single_row(%x: memref<16xf32>, %y: memref<16xf32>) {
   scf.forall (%row) in (1) {
@@ -127,5 +144,18 @@ func.func @single_row(%x: memref<16xf32>, %y: memref<16xf32>) {
     %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x16xf32>
     rmsnorm.tile_store tile %2, %y : vector<1x16xf32>, memref<16xf32>
   } {mapping = [#gpu.block<x>]}
+  return
+}
+
+// Eight rows for certain, whatever the variant is for: few.
+// CHECK-LABEL: func.func @static_rows
+// NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
+// FEW: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
+// AMD: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
+func.func @static_rows(%x: memref<8x4096xbf16>, %y: memref<8x4096xbf16>) {
+  scf.forall (%row) in (8) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<8x4096xbf16> -> vector<1x4096xbf16>
+    rmsnorm.tile_store tile %0, %y[%row] : vector<1x4096xbf16>, memref<8x4096xbf16>
+  }
   return
 }

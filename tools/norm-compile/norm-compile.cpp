@@ -51,9 +51,15 @@ static cl::opt<EmitKind> emitKind(
     cl::cat(category));
 static cl::opt<std::string>
     variantName("variant",
-                cl::desc("--emit: the variant, align16 or element; default: "
-                         "the first there is"),
+                cl::desc("--emit: the variant, align16, element, or one with a "
+                         "class of rows, as norm-inspect prints them for a "
+                         "module; default: the first there is"),
                 cl::cat(category));
+static cl::opt<int64_t>
+    rowCount("rows",
+             cl::desc("--emit: the variant that a call with so many rows "
+                      "takes; default: that for any number"),
+             cl::cat(category));
 static cl::opt<std::string>
     entryName("entry", cl::desc("--emit: the function; default: all"),
               cl::cat(category));
@@ -112,9 +118,12 @@ static LogicalResult checkCommandLine() {
   bool emits = emitKind.getNumOccurrences() != 0;
   if (!emits && outputFile.empty())
     return complain("expected -o for the module, e.g. -o out.rmsn");
-  if (!emits && (!variantName.empty() || !entryName.empty()))
-    return complain("--variant and --entry choose what --emit writes; a module "
-                    "holds all");
+  if (!emits && (!variantName.empty() || !entryName.empty() ||
+                 rowCount.getNumOccurrences() != 0))
+    return complain("--variant, --rows and --entry choose what --emit writes; "
+                    "a module holds all");
+  if (rowCount < 0)
+    return complain("--rows: expected a number >= 0, got " + Twine(rowCount));
   if (codeObjectVersion != 500 && codeObjectVersion != 600)
     return complain("--code-object-version: expected 500 or 600, got " +
                     Twine(codeObjectVersion));
@@ -146,6 +155,9 @@ static LogicalResult run() {
   // Read now: linking runs lld in this process, and lld resets every
   // command-line option there is.
   bool printsTimes = timing;
+  std::optional<int64_t> rows;
+  if (rowCount.getNumOccurrences() != 0)
+    rows = rowCount;
   std::string path = outputFile.empty() ? "-" : outputFile.getValue();
   std::vector<CompileTimes> times;
   CompileOptions options;
@@ -156,7 +168,7 @@ static LogicalResult run() {
   options.times = &times;
   FailureOr<std::string> bytes =
       emitKind.getNumOccurrences() != 0
-          ? emitCode(*module, options, {emitKind, variantName, entryName})
+          ? emitCode(*module, options, {emitKind, variantName, rows, entryName})
           : compileModule(*module, options);
   if (printsTimes)
     printTimes(times);

@@ -77,19 +77,33 @@ static std::string boundText(const Result &result) {
   return text.empty() ? "exact" : text;
 }
 
+/// Length of the longest name of a variant that the entry could take.
+static int widestVariant(const Plan &plan) {
+  int widest = 0;
+  rmsnorm_program_info program;
+  rmsnorm_variant_info variant;
+  for (size_t p = 0;
+       !rmsnorm_module_get_program(plan.module, plan.entry, p, &program); ++p)
+    for (size_t v = 0; v < program.variant_count; ++v)
+      if (!rmsnorm_module_get_variant(plan.module, plan.entry, p, v, &variant))
+        widest = std::max(widest, int(std::string(variant.name).size()));
+  return widest;
+}
+
 static const char *const headers[] = {
     "entry",  "shape", "types", "variant", "schedule (rows, threads)",
     "device", "ulp",   "abs",   "bound",   "ms",
     "GB/s",   "result"};
 
 Table::Table(const std::vector<Plan> &plans, bool csv) : csv(csv) {
-  widths = {0, 0, 0, 8, 26, 11, 6, 8, 21, 9, 6, 0};
+  widths = {0, 0, 0, 8, 27, 11, 6, 8, 21, 9, 6, 0};
   for (size_t i = 0; i < widths.size(); ++i)
     widths[i] = std::max(widths[i], int(std::string(headers[i]).size()));
   for (const Plan &plan : plans) {
     widths[0] = std::max(widths[0], int(plan.name.size()));
     widths[1] = std::max(widths[1], int(shapeText(plan).size()));
     widths[2] = std::max(widths[2], int(typesText(plan).size()));
+    widths[3] = std::max(widths[3], widestVariant(plan));
   }
   std::vector<std::string> names(std::begin(headers), std::end(headers));
   if (csv)

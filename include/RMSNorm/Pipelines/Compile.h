@@ -14,6 +14,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -48,8 +49,11 @@ enum class EmitKind { PTX, Cubin, HSACO, Assembly, LLVMIR };
 
 struct EmitOptions {
   EmitKind kind;
-  /// "align16" or "element"; empty: the first that the entry has.
+  /// "align16", "element", or with a class of rows, "align16_rows_le_512";
+  /// empty: the first the entry has for `rows`.
   std::string variant;
+  /// The number of rows the variant is for; none: any number.
+  std::optional<int64_t> rows;
   /// The function to compile; empty: all, which only text can hold.
   std::string entry;
 };

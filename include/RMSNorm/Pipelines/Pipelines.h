@@ -32,6 +32,10 @@ struct MemrefHalfOptions : PassPipelineOptions<MemrefHalfOptions> {
       llvm::cl::desc("bytes all rows are aligned to: 16, or 1 for the variant "
                      "that takes any pointer and stride"),
       llvm::cl::init(16)};
+  PassOptions::Option<int64_t> rows{
+      *this, "rows",
+      llvm::cl::desc("the most rows that a call will have; -1: any number"),
+      llvm::cl::init(-1)};
 };
 
 /// From norms on tensors to bufferized tile programs, in public functions that

@@ -17,6 +17,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
@@ -36,6 +37,15 @@ struct ModuleBinary {
 struct AlignmentGuard {
   unsigned argument;
   int64_t bytes;
+};
+
+/// What a variant demands of an index value that its function computes from
+/// sizes and strides of its arguments: lower <= value <= upper. The value may
+/// belong to another function with the same arguments.
+struct RangeGuard {
+  Value value;
+  int64_t lower = std::numeric_limits<int64_t>::min();
+  int64_t upper = std::numeric_limits<int64_t>::max();
 };
 
 /// How far an output may be from the oracle's value e, T being the size of the
@@ -71,6 +81,7 @@ public:
     /// #rmsnorm.schedule as text, for people.
     std::string schedule;
     SmallVector<AlignmentGuard> guards;
+    SmallVector<RangeGuard> ranges;
   };
 
   /// Appends a variant to the program of the entry that `host` is named after,

@@ -251,10 +251,11 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule", "::mlir::ModuleOp"> {
   let summary = "chooses how each loop over rows is laid on the machine";
   let description = [{
     Sets `rmsnorm.schedule` on every scf.forall over rows, chosen from what is
-    live in its tile program, the element types, N and the target. A schedule
-    that is already there is checked and kept. `schedule` overrides fields of
-    the choice; what cannot run on the target is an error that says which limit
-    is exceeded.
+    live in its tile program, the element types, N, the number of rows and the
+    target. A schedule that is already there is checked and kept. `schedule`
+    overrides fields of the choice; what cannot run on the target is an error
+    that says which limit is exceeded. `rows` stands for a number of rows M that
+    is known only at a call; a static M is taken from the loop.
 
     Requires: a bufferized tile program, `rmsnorm.target` on the module.
     Numeric effect: the schedule fixes the order in which a row is summed.
@@ -276,6 +277,8 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule", "::mlir::ModuleOp"> {
     Option<"alignment", "alignment", "int64_t", "16",
            "bytes all rows are aligned to: 16, or 1 for the variant that takes "
            "any pointer and stride">,
+    Option<"rows", "rows", "int64_t", "-1",
+           "the most rows that a call will have; -1: any number">,
   ];
   let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
 }

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RowClasses.h - numbers of rows that want different schedules ------===//
+//
+// M, the number of rows, is known only at a call. A module holds a variant for
+// each class of M that wants a schedule of its own.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RMSNORM_TRANSFORMS_ROWCLASSES_H
+#define RMSNORM_TRANSFORMS_ROWCLASSES_H
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+#include <limits>
+#include <string>
+
+namespace mlir::rmsnorm {
+
+/// The last row of a class without end.
+constexpr int64_t kAnyRows = std::numeric_limits<int64_t>::max();
+
+/// What is said about schedules from outside, as the options of
+/// rmsnorm-select-schedule of the same names.
+struct ScheduleOptions {
+  std::string schedule;
+  int64_t alignment = 16;
+};
+
+struct RowClasses {
+  /// M, an index value of the function's; null if there is one class.
+  Value rows;
+  /// Largest M of each class, ascending; the last is kAnyRows.
+  SmallVector<int64_t, 2> lastRows;
+};
+
+/// The classes of M for a bufferized function, as few as choose different
+/// schedules. One if it has loops over different numbers of rows, or if M is
+/// static. Emits an error if `options` does not fit the target.
+FailureOr<RowClasses> getRowClasses(func::FuncOp function, TargetAttr target,
+                                    const ScheduleOptions &options);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_TRANSFORMS_ROWCLASSES_H
