@@ -3,6 +3,7 @@
 
 #include "RMSNorm/Pipelines/Compile.h"
 #include "../Target/ErrorBounds.h"
+#include "RMSNorm/Conversion/Passes.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Pipelines/Pipelines.h"
 #include "RMSNorm/Target/ModuleWriter.h"
@@ -98,6 +99,8 @@ private:
   SerializeOptions serializeOptions;
   SmallVector<TargetAttr> targets;
   bool wantsOracle = false;
+  /// Entries with an output whose error bound needs magnitudes.
+  llvm::StringSet<> withMagnitudes;
   /// The source after the tensor half.
   OwningOpRef<ModuleOp> tiled;
   SmallVector<func::FuncOp> entries;
@@ -322,6 +325,10 @@ FailureOr<CompiledVariant> Compiler::compileOracle() {
   variant.times.target = oracleTarget.str();
   Milliseconds time;
   variant.module = cast<ModuleOp>(source->clone());
+  for (auto function : variant.module->getOps<func::FuncOp>())
+    if (withMagnitudes.contains(function.getName()))
+      function->setAttr(kMagnitudesAttrName,
+                        UnitAttr::get(source.getContext()));
   PassManager passes(source.getContext());
   // As the tensor half begins, so that the arguments are the same.
   passes.addPass(createBindArguments());
@@ -342,9 +349,12 @@ LogicalResult Compiler::addOracle(ModuleWriter &writer) {
     return failure();
   unsigned image =
       writer.addImage(TargetAttr(), {{BinaryKind::HostELF, toString(*blob)}});
-  for (func::FuncOp entry : entries)
-    writer.addOracle(entry.getName(), image,
-                     ("oracle_" + entry.getName()).str());
+  for (func::FuncOp entry : entries) {
+    StringRef name = entry.getName();
+    writer.addOracle(name, image, ("oracle_" + name).str());
+    if (withMagnitudes.contains(name))
+      writer.addMagnitudes(name, image, "oracle_" + getMagnitudesName(name));
+  }
   record(std::move(oracle->times));
   return success();
 }
@@ -354,8 +364,11 @@ FailureOr<std::string> Compiler::writeModule() {
   for (func::FuncOp entry : entries) {
     if (failed(writer.addEntry(entry)))
       return failure();
-    for (auto &[argument, bound] : deriveErrorBounds(entry))
+    for (auto &[argument, bound] : deriveErrorBounds(entry)) {
+      if (bound.needsMagnitudes())
+        withMagnitudes.insert(entry.getName());
       writer.setErrorBound(entry.getName(), argument, std::move(bound));
+    }
   }
   for (TargetAttr target : targets)
     if (failed(addTarget(writer, target)))

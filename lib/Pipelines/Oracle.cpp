@@ -37,6 +37,7 @@ void rmsnorm::buildToOracle(OpPassManager &manager) {
   bufferize.bufferizeFunctionBoundaries = true;
   manager.addPass(bufferization::createOneShotBufferizePass(bufferize));
   manager.addPass(createPrepareOracle());
+  manager.addPass(createAddMagnitudes());
   manager.addPass(createCanonicalizerPass());
   manager.addNestedPass<func::FuncOp>(createConvertLinalgToLoopsPass());
   manager.addPass(createExpandOracleMath());

@@ -21,17 +21,35 @@ static fb::Offset<rmsn::Expression> write(FlatBuilder &b, const Expression &e) {
 
 static fb::Offset<rmsn::ErrorBound>
 write(FlatBuilder &b, const OutputErrorBound &bound, const EntryData &entry) {
-  const ArgumentData &argument = entry.arguments[bound.termsArgument];
-  Expression terms;
-  if (!argument.dims.empty())
-    terms = argument.dims.back() >= 0
-                ? constantExpression(argument.dims.back())
-                : sizeExpression(bound.termsArgument, argument.dims.size() - 1);
+  ArrayRef<int64_t> dims = entry.arguments[bound.termsArgument].dims;
+  auto size = [&](unsigned d) {
+    return dims[d] >= 0 ? constantExpression(dims[d])
+                        : sizeExpression(bound.termsArgument, d);
+  };
+  Expression terms, rows;
+  if (!dims.empty())
+    terms = size(dims.size() - 1);
+  for (unsigned d = 0; d + 1 < dims.size(); ++d)
+    rows = d == 0
+               ? size(d)
+               : binaryExpression(rmsn::ExpressionOpcode::Mul, rows, size(d));
   auto termsOffset = write(b, terms);
+  auto rowsOffset = write(b, rows);
   auto derivation = b.CreateString(bound.derivation);
-  return rmsn::CreateErrorBound(b, bound.ulps, bound.relative, bound.absolute,
-                                termsOffset, bound.relativePerSqrtTerms,
-                                bound.absolutePerSqrtTerms, derivation);
+  rmsn::ErrorBoundBuilder built(b);
+  built.add_ulps(bound.ulps);
+  built.add_terms(termsOffset);
+  built.add_rows(rowsOffset);
+  built.add_relative(bound.relative);
+  built.add_relative_per_sqrt_terms(bound.relativePerSqrtTerms);
+  built.add_magnitude(bound.magnitude);
+  built.add_magnitude_per_sqrt_terms(bound.magnitudePerSqrtTerms);
+  built.add_magnitude_per_sqrt_rows(bound.magnitudePerSqrtRows);
+  built.add_flip(bound.flip);
+  built.add_flip_chance(bound.flipChance);
+  built.add_flip_chance_per_sqrt_terms(bound.flipChancePerSqrtTerms);
+  built.add_derivation(derivation);
+  return built.Finish();
 }
 
 static fb::Offset<rmsn::Argument> write(FlatBuilder &b, const ArgumentData &a,

@@ -264,8 +264,9 @@ ModuleWriter::addVariant(func::FuncOp host, VariantOptions options,
   return success();
 }
 
-void ModuleWriter::addOracle(StringRef entryName, unsigned image,
-                             StringRef symbol) {
+void ModuleWriter::addHostProgram(StringRef entryName, StringRef target,
+                                  StringRef variantName, unsigned image,
+                                  StringRef symbol) {
   HostLaunch launch;
   launch.kernel = symbol.str();
   for (int i = 0; i < 3; ++i) {
@@ -273,11 +274,21 @@ void ModuleWriter::addOracle(StringRef entryName, unsigned image,
     launch.block[i] = 1;
   }
   VariantData variant;
-  variant.name = "definition";
+  variant.name = variantName.str();
   variant.launches.push_back(std::move(launch));
   variant.images.push_back(image);
-  state->find(entryName)->getProgram("oracle").variants.push_back(
+  state->find(entryName)->getProgram(target).variants.push_back(
       std::move(variant));
+}
+
+void ModuleWriter::addOracle(StringRef entry, unsigned image,
+                             StringRef symbol) {
+  addHostProgram(entry, "oracle", "definition", image, symbol);
+}
+
+void ModuleWriter::addMagnitudes(StringRef entry, unsigned image,
+                                 StringRef symbol) {
+  addHostProgram(entry, "magnitudes", "magnitudes", image, symbol);
 }
 
 std::string ModuleWriter::finish() {

@@ -116,18 +116,28 @@ void Describer::argument(unsigned index, const rmsn::Argument &argument,
 void Describer::errorBound(const rmsn::ErrorBound &bound,
                            const Arguments &arguments) {
   std::string content = formatted("error bound: %g ulps", bound.ulps());
-  if (bound.relative())
-    content += formatted(" + %g relative", bound.relative());
-  if (bound.absolute())
-    content += formatted(" + %g", bound.absolute());
-  std::string root = "sqrt(";
-  root += bound.terms() ? expressionText(*bound.terms(), arguments) : "1";
-  root += ")";
-  if (bound.relative_per_sqrt_terms())
-    content +=
-        formatted(" + %g relative * ", bound.relative_per_sqrt_terms()) + root;
-  if (bound.absolute_per_sqrt_terms())
-    content += formatted(" + %g * ", bound.absolute_per_sqrt_terms()) + root;
+  auto root = [&](const rmsn::Expression *size) {
+    return "sqrt(" + (size ? expressionText(*size, arguments) : "1") + ")";
+  };
+  auto add = [&](double factor, const char *of, const std::string &times) {
+    if (factor)
+      content += formatted(" + %g ", factor) + of +
+                 (times.empty() ? "" : " * " + times);
+  };
+  add(bound.relative(), "relative", "");
+  add(bound.relative_per_sqrt_terms(), "relative", root(bound.terms()));
+  add(bound.magnitude(), "magnitude", "");
+  add(bound.magnitude_per_sqrt_terms(), "magnitude", root(bound.terms()));
+  add(bound.magnitude_per_sqrt_rows(), "magnitude", root(bound.rows()));
+  if (bound.flip()) {
+    add(bound.flip(), "magnitude", "flips(");
+    content += formatted("%g", bound.flip_chance());
+    add(bound.flip_chance_per_sqrt_terms(), "", root(bound.terms()));
+    content += ", " +
+               (bound.rows() ? expressionText(*bound.rows(), arguments)
+                             : std::string("1")) +
+               ")";
+  }
   line(2, content);
   if (bound.derivation())
     line(2, "because " + bound.derivation()->str());

@@ -5,6 +5,7 @@
 #include "Expression.h"
 
 #include <cmath>
+#include <utility>
 
 using namespace rmsnorm::runtime;
 
@@ -37,22 +38,35 @@ rmsnorm_status rmsnorm_module_get_error_bound(const rmsnorm_module *module,
   Values values;
   RMSNORM_TRY(rules.check(arguments, argumentCount, {{kDLCPU, 0}},
                           ArgumentRules::Mode::Shapes, values));
-  int64_t terms = 1;
-  if (given->terms()) {
+  double terms = 1, rows = 1;
+  for (auto [expression, value] :
+       {std::pair(given->terms(), &terms), std::pair(given->rows(), &rows)}) {
+    if (!expression)
+      continue;
     ExpressionPool pool;
     ExpressionPool::Ref ref =
-        pool.add(given->terms(), rules.slots(), /*multiprocessorCount=*/1);
+        pool.add(expression, rules.slots(), /*multiprocessorCount=*/1);
+    int64_t size = 1;
     EvaluationError error =
-        pool.evaluate(ref, values.sizes, values.strides, terms);
+        pool.evaluate(ref, values.sizes, values.strides, size);
     if (error != EvaluationError::None)
       return fail(RMSNORM_INVALID_ARGUMENT,
                   "cannot evaluate the error bound of '%s' for these sizes: %s",
                   argument.name()->c_str(), evaluationErrorText(error));
+    *value = size > 0 ? double(size) : 0;
   }
-  double root = terms > 0 ? std::sqrt(double(terms)) : 0;
+  double rootTerms = std::sqrt(terms), rootRows = std::sqrt(rows);
+  double chance =
+      std::fmin(1, given->flip_chance() +
+                       given->flip_chance_per_sqrt_terms() * rootTerms);
+  // See module.fbs. No rows, no terms: nothing is moved.
+  double flipped = std::fmin(1, 128 * (6 + 6 * std::sqrt(chance * rows)) /
+                                    std::fmax(1, rows));
   *bound = {given->ulps(),
-            given->relative() + given->relative_per_sqrt_terms() * root,
-            given->absolute() + given->absolute_per_sqrt_terms() * root,
+            given->relative() + given->relative_per_sqrt_terms() * rootTerms,
+            given->magnitude() + given->magnitude_per_sqrt_terms() * rootTerms +
+                given->magnitude_per_sqrt_rows() * rootRows +
+                given->flip() * flipped,
             text(given->derivation())};
   return RMSNORM_OK;
 }

@@ -237,13 +237,16 @@ rmsnorm_status Checker::argument(const rmsn::Argument &argument,
   if (argument.role() == rmsn::Role::Input)
     return invalid(where, "an input has no error bound");
   for (float figure :
-       {bound->ulps(), bound->relative(), bound->absolute(),
-        bound->relative_per_sqrt_terms(), bound->absolute_per_sqrt_terms()})
+       {bound->ulps(), bound->relative(), bound->relative_per_sqrt_terms(),
+        bound->magnitude(), bound->magnitude_per_sqrt_terms(),
+        bound->magnitude_per_sqrt_rows(), bound->flip(), bound->flip_chance(),
+        bound->flip_chance_per_sqrt_terms()})
     if (!(figure >= 0) || std::isinf(figure))
       return invalid(where, formatted("expected finite error bounds >= 0, got "
                                       "%g",
                                       double(figure)));
   RMSNORM_TRY(prose(bound->derivation(), where, "derivation"));
+  RMSNORM_TRY(expression(bound->rows(), arguments, where, "error bound rows"));
   return expression(bound->terms(), arguments, where, "error bound terms");
 }
 
@@ -252,8 +255,8 @@ rmsnorm_status Checker::program(const rmsn::Program &program,
                                 const std::string &where) {
   rmsn::Backend backend;
   if (!backendOfTarget(program.target()->c_str(), backend))
-    return invalid(where, "unknown target, expected sm_*, gfx*, sim, sim:* or "
-                          "oracle");
+    return invalid(where, "unknown target, expected sm_*, gfx*, sim, sim:*, "
+                          "oracle or magnitudes");
   const auto &variants = *program.variants();
   if (variants.size() == 0 || variants.size() > 1024)
     return invalid(
@@ -315,7 +318,9 @@ rmsnorm_status Checker::launch(const rmsn::Launch &launch,
     return invalid(where, formatted("expected an image below %u, got %u",
                                     module.images()->size(), launch.image()));
   const rmsn::Image &image = *module.images()->Get(launch.image());
-  if (std::strcmp(image.target()->c_str(), program.target()->c_str()) != 0)
+  // The oracle and its magnitudes are one image.
+  if (std::strcmp(image.target()->c_str(), program.target()->c_str()) != 0 &&
+      !(backend == rmsn::Backend::Oracle && image.backend() == backend))
     return invalid(where, formatted("expected an image for the program's "
                                     "target, got one for '%s'",
                                     image.target()->c_str()));
@@ -400,7 +405,8 @@ bool rmsnorm::runtime::backendOfTarget(const char *target,
     backend = rmsn::Backend::Hip;
   else if (startsWith("sim:") || std::strcmp(target, "sim") == 0)
     backend = rmsn::Backend::Sim;
-  else if (std::strcmp(target, "oracle") == 0)
+  else if (std::strcmp(target, "oracle") == 0 ||
+           std::strcmp(target, "magnitudes") == 0)
     backend = rmsn::Backend::Oracle;
   else
     return false;

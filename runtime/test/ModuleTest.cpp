@@ -5,6 +5,7 @@
 #include "TestModule.h"
 #include "rmsnorm/rmsnorm.h"
 
+#include <cmath>
 #include <cstdio>
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -129,8 +130,22 @@ TEST(ModuleTest, ErrorBound) {
       << rmsnorm_last_error();
   EXPECT_EQ(bound.ulps, 1);
   EXPECT_EQ(bound.relative, 0.25 + 0.125 * 4);
-  EXPECT_EQ(bound.absolute, 0.5 + 0.0625 * 4);
+  // 16 rows: no fewer than all terms may have been moved.
+  EXPECT_EQ(bound.magnitude, 0.5 + 0.0625 * 4 + 0.03125 * 4 + 0.75);
   EXPECT_STREQ(bound.derivation, "made up");
+  x.sizes[0] = y.sizes[0] = 1 << 20;
+  ASSERT_EQ(
+      rmsnorm_module_get_error_bound(opened.module, 0, 2, arguments, 3, &bound),
+      RMSNORM_OK);
+  // A chance of 2^-10 and of 2^-20 * sqrt(2^20).
+  EXPECT_EQ(bound.magnitude,
+            0.5 + 0.0625 * 1024 + 0.03125 * 1024 +
+                0.75 * 128 * (6 + 6 * std::sqrt(2048.0)) / (1 << 20));
+  x.sizes[0] = y.sizes[0] = 0;
+  ASSERT_EQ(
+      rmsnorm_module_get_error_bound(opened.module, 0, 2, arguments, 3, &bound),
+      RMSNORM_OK);
+  EXPECT_EQ(bound.magnitude, 0.5 + 0.75);
   EXPECT_EQ(
       rmsnorm_module_get_error_bound(opened.module, 0, 0, arguments, 3, &bound),
       RMSNORM_NOT_FOUND);
@@ -284,7 +299,7 @@ TEST(ModuleTest, RefusesWhatBreaksARule) {
   refused(
       change([&](Module &m) { m.entries[0].programs[0].target = "mps"; }),
       "entry 'forward', program 'mps': unknown target, expected sm_*, gfx*, "
-      "sim, sim:* or oracle");
+      "sim, sim:*, oracle or magnitudes");
   refused(change([&](Module &m) { m.images[0].target = "sm_80"; }),
           launch + ": expected an image for the program's target, got one for "
                    "'sm_80'");

@@ -83,8 +83,8 @@ protected:
 TEST_F(NormRunTensors, ValuesDoNotDependOnTheLayout) {
   Tensor dense = make(bf16(), {2, 3, 5});
   Tensor apart = make(bf16(), {2, 3, 5}, {7, 1});
-  fillInput(dense, 3, 0, true);
-  fillInput(apart, 3, 0, true);
+  fillInput(dense, 3, 0, InputKind::Data);
+  fillInput(apart, 3, 0, InputKind::Data);
   for (int64_t row = 0; row < 6; ++row)
     for (int64_t column = 0; column < 5; ++column)
       EXPECT_EQ(dense.at(row, column), apart.at(row, column));
@@ -97,7 +97,7 @@ TEST_F(NormRunTensors, ValuesDoNotDependOnTheLayout) {
 TEST_F(NormRunTensors, OneUlpPassesWhereItIsAllowedAndTwoDoNot) {
   rmsnorm_error_bound bound = {1, 0, 0, ""};
   Tensor oracle = make(bf16(), {3, 4}), got = make(bf16(), {3, 4});
-  fillInput(oracle, 1, 0, true);
+  fillInput(oracle, 1, 0, InputKind::Data);
   got.copyFrom(oracle);
   EXPECT_EQ(compare(got, oracle, bound).share, 0);
   set(oracle, 2, 1, 1.5);
@@ -110,6 +110,41 @@ TEST_F(NormRunTensors, OneUlpPassesWhereItIsAllowedAndTwoDoNot) {
   Difference two = compare(got, oracle, bound);
   EXPECT_EQ(two.share, 2);
   EXPECT_EQ(two.where, "row 2, column 1: got 1.515625, oracle 1.5");
+}
+
+TEST_F(NormRunTensors, MagnitudesBoundWhatCancels) {
+  rmsnorm_error_bound bound = {0, 0, 0x1p-10, ""};
+  Tensor oracle = make(f32(), {2, 2}), got = make(f32(), {2, 2}),
+         magnitudes = make(f32(), {2, 2});
+  for (int64_t i = 0; i < 4; ++i) {
+    set(oracle, i / 2, i % 2, 0);
+    set(got, i / 2, i % 2, 0);
+    set(magnitudes, i / 2, i % 2, i == 3 ? 1024 : 1);
+  }
+  set(got, 1, 1, 1.5);
+  Difference large = compare(got, oracle, bound, &magnitudes);
+  EXPECT_NEAR(large.share, 1.5, 1e-5);
+  EXPECT_EQ(large.where, "row 1, column 1: got 1.5, oracle 0");
+  set(got, 1, 1, 0.5);
+  EXPECT_NEAR(compare(got, oracle, bound, &magnitudes).share, 0.5, 1e-5);
+  set(got, 0, 0, 0.5);
+  EXPECT_NEAR(compare(got, oracle, bound, &magnitudes).share, 512, 1e-2);
+}
+
+TEST_F(NormRunTensors, RowFactorsAreOfTheirRows) {
+  Tensor data = make(f32(), {2, 3, 4}), factors = make(f32(), {2, 3});
+  fillInput(data, 1, 0, InputKind::Data, 3);
+  fillRowFactors(factors, data);
+  for (int64_t row = 0; row < 6; ++row) {
+    double sum = 0;
+    for (int64_t column = 0; column < 4; ++column)
+      sum += data.at(row, column) * data.at(row, column);
+    EXPECT_FLOAT_EQ(factors.at(row / 3, row % 3),
+                    1 / std::sqrt(sum / 4 + 1e-5));
+  }
+  // Scales begin at the fourth; the third row from there is all zero.
+  EXPECT_NE(data.at(1, 0), 0);
+  EXPECT_EQ(data.at(2, 0), 0);
 }
 
 TEST_F(NormRunTensors, NaNAndInfinityMeetOnlyThemselves) {
@@ -130,7 +165,7 @@ TEST_F(NormRunTensors, NaNAndInfinityMeetOnlyThemselves) {
 TEST_F(NormRunTensors, AnElementThatIsNotWrittenShows) {
   rmsnorm_error_bound generous = {1e6, 1, 1e6, ""};
   Tensor oracle = make(f16(), {2, 2}), got = make(f16(), {2, 2});
-  fillInput(oracle, 1, 0, false);
+  fillInput(oracle, 1, 0, InputKind::Weight);
   poison(got);
   for (int64_t i = 0; i < 3; ++i)
     set(got, i / 2, i % 2, oracle.at(i / 2, i % 2));
@@ -140,7 +175,7 @@ TEST_F(NormRunTensors, AnElementThatIsNotWrittenShows) {
 TEST_F(NormRunTensors, EveryByteOutsideIsGuarded) {
   Tensor before = make(bf16(), {2, 3, 5}, {7, 1});
   Tensor got = make(bf16(), {2, 3, 5}, {7, 1});
-  fillInput(before, 1, 0, true);
+  fillInput(before, 1, 0, InputKind::Data);
   got.copyFrom(before);
   std::vector<bool> inside(got.byteCount());
   for (int64_t row = 0; row < 6; ++row)

@@ -10,7 +10,7 @@
 namespace norm_run {
 
 Difference compare(const Tensor &got, const Tensor &oracle,
-                   const rmsnorm_error_bound &bound) {
+                   const rmsnorm_error_bound &bound, const Tensor *magnitudes) {
   const Format &format = got.getFormat();
   const double infinity = std::numeric_limits<double>::infinity();
   Difference worst;
@@ -23,8 +23,13 @@ Difference compare(const Tensor &got, const Tensor &oracle,
       double absolute = infinity, ulps = infinity, share = infinity;
       if (std::isfinite(a) && std::isfinite(e)) {
         double ulp = ulpAt(format, e);
-        double allowed =
-            bound.ulps * ulp + bound.relative * std::fabs(e) + bound.absolute;
+        double allowed = bound.ulps * ulp + bound.relative * std::fabs(e);
+        if (magnitudes) {
+          // Rounded to the output's type, perhaps down. One that overflows that
+          // type allows anything.
+          double magnitude = magnitudes->at(row, column);
+          allowed += bound.magnitude * (magnitude + ulpAt(format, magnitude));
+        }
         absolute = std::fabs(a - e);
         ulps = absolute / ulp;
         share = allowed > 0 ? absolute / allowed : infinity;

@@ -20,8 +20,11 @@ struct Difference {
   std::string where;
 };
 
+/// `magnitudes` is what the entry's magnitudes are for this output, null if the
+/// bound needs none.
 Difference compare(const Tensor &got, const Tensor &oracle,
-                   const rmsnorm_error_bound &bound);
+                   const rmsnorm_error_bound &bound,
+                   const Tensor *magnitudes = nullptr);
 
 } // namespace norm_run
 

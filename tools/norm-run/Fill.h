@@ -8,12 +8,25 @@
 
 namespace norm_run {
 
-/// Fills argument number `index`. Tensors of rank >= 2, and any that stand
-/// alone, are data: about normal, rows scaled from 2^-10 to 2^8, every eighth
-/// one all zero, so that eps and cancelled scales show. Rank-1 tensors beside
-/// them are weights or per-row factors: around 1, between 0 and 2. The same
-/// values whatever the layout.
-void fillInput(Tensor &tensor, uint64_t seed, unsigned index, bool isData);
+/// What an input is, told by its shape.
+enum class InputKind {
+  /// Rank >= 2, or nothing of rank >= 2 is there: about normal, rows scaled
+  /// from 2^-10 to 2^8, every eighth one all zero, so that eps and cancelled
+  /// scales show.
+  Data,
+  /// Rank 1 beside data: a weight, around 1, between 0 and 2.
+  Weight,
+};
+
+/// Fills argument number `index`. The same values whatever the layout. The
+/// scales of rows begin at number `shift` of their list: two tensors of which
+/// one is small where the other is large.
+void fillInput(Tensor &tensor, uint64_t seed, unsigned index, InputKind kind,
+               unsigned shift = 0);
+
+/// Fills an input that has a value for each row of `data`: the reciprocal of
+/// the row's root mean square, as rstd is for an eps of 1e-5.
+void fillRowFactors(Tensor &tensor, const Tensor &data);
 
 /// Fills an output with bits that are NaN in every floating-point type, so that
 /// an element that is not written shows.

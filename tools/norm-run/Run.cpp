@@ -30,12 +30,17 @@ public:
   bool upload(const std::vector<Tensor> &tensors);
   bool launch();
   bool download(std::vector<Tensor> &tensors);
+  /// Sets `note` if something wrote behind the workspace.
+  bool checkWorkspace(std::string &note);
   /// Median milliseconds of `repeat` launches.
   bool time(int repeat, double &milliseconds);
 
   bool describe(const Plan &plan, Result &result);
 
 private:
+  static constexpr uint64_t guardBytes = 4096;
+  static constexpr uint8_t guardValue = 0xff;
+
   std::vector<DLTensor *> pointers();
 
   rmsnorm_device *device;
@@ -43,6 +48,7 @@ private:
   rmsnorm_function *function = nullptr;
   std::vector<void *> memory;
   std::vector<DLTensor> views;
+  /// Followed by a guard.
   void *workspace = nullptr;
   uint64_t workspaceBytes = 0;
   void *stream = nullptr;
@@ -79,9 +85,28 @@ bool DeviceRun::prepare(const Plan &plan, const std::vector<Tensor> &tensors) {
     views.push_back(tensor.view(block, info.dl_device));
   }
   std::vector<DLTensor *> arguments = pointers();
+  // Filled with NaNs, which whoever reads before it writes will spread.
   return !rmsnorm_workspace_size(function, arguments.data(), arguments.size(),
                                  &workspaceBytes) &&
-         !rmsnorm_device_allocate(device, workspaceBytes, &workspace);
+         !rmsnorm_device_allocate(device, workspaceBytes + guardBytes,
+                                  &workspace) &&
+         !rmsnorm_device_fill(device, workspace, guardValue,
+                              workspaceBytes + guardBytes, stream);
+}
+
+bool DeviceRun::checkWorkspace(std::string &note) {
+  unsigned char guard[guardBytes];
+  if (rmsnorm_device_copy(device, guard,
+                          static_cast<char *>(workspace) + workspaceBytes,
+                          guardBytes, RMSNORM_DEVICE_TO_HOST, stream))
+    return false;
+  for (uint64_t i = 0; i < guardBytes; ++i)
+    if (guard[i] != guardValue) {
+      note = "wrote " + std::to_string(i) + " bytes behind the workspace of " +
+             std::to_string(workspaceBytes);
+      break;
+    }
+  return true;
 }
 
 bool DeviceRun::upload(const std::vector<Tensor> &tensors) {
@@ -175,19 +200,56 @@ static std::vector<Tensor> makeTensors(const Plan &plan,
   return tensors;
 }
 
+/// Whether it has one f32 for each row of an argument that is `widest`.
+static bool isRowFactor(const rmsnorm_argument_info &info,
+                        const rmsnorm_argument_info &widest) {
+  return info.rank == widest.rank - 1 && info.dtype.code == kDLFloat &&
+         info.dtype.bits == 32 &&
+         std::equal(info.dims, info.dims + info.rank, widest.dims);
+}
+
 /// Inputs from the seed, poisoned outputs.
 static void fillTensors(const Plan &plan, const Options &options,
                         std::vector<Tensor> &tensors) {
-  bool hasTile = false;
-  for (const rmsnorm_argument_info &argument : plan.arguments)
-    hasTile |= argument.rank >= 2;
+  size_t widest = 0;
+  for (size_t i = 0; i < tensors.size(); ++i)
+    if (plan.arguments[i].rank > plan.arguments[widest].rank)
+      widest = i;
+  const rmsnorm_argument_info &rows = plan.arguments[widest];
+  auto isData = [&](const rmsnorm_argument_info &info) {
+    return info.rank >= 2 || rows.rank < 2;
+  };
+  // Of dy and x, each is zero, large and small without the other, but no x that
+  // is small, hence has a large rstd, meets a dy that would overflow f16.
+  const unsigned shifts[4] = {3, 0, 6, 1};
+  unsigned ordinal = 0;
+  std::vector<size_t> data, factors;
   for (size_t i = 0; i < tensors.size(); ++i) {
     const rmsnorm_argument_info &info = plan.arguments[i];
-    if (info.role == RMSNORM_OUTPUT)
+    if (info.role == RMSNORM_OUTPUT) {
       poison(tensors[i]);
+    } else if (isRowFactor(info, rows)) {
+      factors.push_back(i);
+    } else if (isData(info)) {
+      fillInput(tensors[i], options.seed, unsigned(i), InputKind::Data,
+                shifts[ordinal++ % 4]);
+      if (info.rank == rows.rank)
+        data.push_back(i);
+    } else {
+      fillInput(tensors[i], options.seed, unsigned(i), InputKind::Weight);
+    }
+  }
+  // Those of the data right before them, if they follow any: in the order of
+  // rmsnorm.backward that is the norm's input.
+  for (size_t i : factors) {
+    size_t of = data.empty() ? i : data.front();
+    for (size_t candidate : data)
+      if (candidate < i)
+        of = candidate;
+    if (of != i)
+      fillRowFactors(tensors[i], tensors[of]);
     else
-      fillInput(tensors[i], options.seed, unsigned(i),
-                info.rank >= 2 || !hasTile);
+      fillInput(tensors[i], options.seed, unsigned(i), InputKind::Weight);
   }
 }
 
@@ -201,10 +263,15 @@ static std::vector<Tensor> copyTensors(const Plan &plan,
   return copies;
 }
 
-/// Runs the oracle, leaving its outputs in `tensors`.
-static bool runOracle(const Plan &plan, std::vector<Tensor> &tensors) {
+/// Runs the oracle, or what it has for another target, leaving its outputs in
+/// `tensors`.
+static bool runOracle(const Plan &plan, std::vector<Tensor> &tensors,
+                      const char *target = "oracle") {
   rmsnorm_device *oracle = nullptr;
-  if (rmsnorm_device_open(RMSNORM_ORACLE, nullptr, &oracle))
+  rmsnorm_device_options options;
+  rmsnorm_device_options_init(&options);
+  options.target = target;
+  if (rmsnorm_device_open(RMSNORM_ORACLE, &options, &oracle))
     return false;
   bool good;
   {
@@ -217,9 +284,11 @@ static bool runOracle(const Plan &plan, std::vector<Tensor> &tensors) {
 }
 
 /// Compares outputs with the oracle's and everything else with what it was.
-static bool check(const Plan &plan, const std::vector<Tensor> &before,
+static bool check(const Plan &plan, const Options &options,
+                  const std::vector<Tensor> &before,
                   const std::vector<Tensor> &got,
                   const std::vector<Tensor> &expected, Result &result) {
+  std::vector<Tensor> magnitudes; // made when needed
   std::vector<DLTensor> views;
   std::vector<DLTensor *> pointers;
   for (const Tensor &tensor : before)
@@ -243,7 +312,14 @@ static bool check(const Plan &plan, const std::vector<Tensor> &before,
                                     plan.module, plan.entry, i, pointers.data(),
                                     pointers.size(), &bound))
       return false;
-    Difference difference = compare(got[i], expected[i], bound);
+    if (bound.magnitude > 0 && magnitudes.empty()) {
+      magnitudes = copyTensors(plan, before, options);
+      if (!runOracle(plan, magnitudes, "magnitudes"))
+        return false;
+    }
+    Difference difference =
+        compare(got[i], expected[i], bound,
+                bound.magnitude > 0 ? &magnitudes[i] : nullptr);
     if (!info.has_error_bound)
       result.warning = std::string("'") + info.name +
                        "': the compiler derived no bound, not checked";
@@ -309,7 +385,8 @@ Result runEntry(const Plan &plan, rmsnorm_device *device,
   // The first launch was for the comparison; on a GPU its time says nothing.
   if (repeat > 1 && !run.time(repeat, result.milliseconds))
     return refused();
-  if (!check(plan, before, got, expected, result))
+  if (!run.checkWorkspace(result.note) ||
+      !check(plan, options, before, got, expected, result))
     return refused();
   return result;
 }

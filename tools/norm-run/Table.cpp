@@ -73,7 +73,7 @@ static std::string boundText(const Result &result) {
   };
   add(bound.ulps, "%.3g", " ulp");
   add(bound.relative, "%.1e", " rel");
-  add(bound.absolute, "%.1e", " abs");
+  add(bound.magnitude, "%.1e", " mag");
   return text.empty() ? "exact" : text;
 }
 

@@ -9,6 +9,13 @@
 
 namespace mlir::rmsnorm {
 
+/// A function with this attribute gets a companion from
+/// rmsnorm-add-magnitudes, of the name that getMagnitudesName gives.
+inline constexpr llvm::StringLiteral kMagnitudesAttrName = "rmsnorm.magnitudes";
+inline std::string getMagnitudesName(llvm::StringRef function) {
+  return (function + ".magnitudes").str();
+}
+
 #define GEN_PASS_DECL
 #include "RMSNorm/Conversion/Passes.h.inc"
 

@@ -144,6 +144,37 @@ def PrepareOracle : Pass<"rmsnorm-prepare-oracle", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
+def AddMagnitudes : Pass<"rmsnorm-add-magnitudes", "::mlir::ModuleOp"> {
+  let summary = "how large the terms are that an output is the sum of";
+  let description = [{
+    An error bound of an output that cancels is relative to what cancelled. For
+    each function with the attribute `rmsnorm.magnitudes` (which it loses), adds
+    @"<function>.magnitudes" with the same arguments, which computes that: the
+    same program with the absolute values of all that it reads, sums for
+    differences, and no rounding to narrower types on the way. A sum of elements
+    of arguments and constants is not taken apart: it has no error that could
+    cancel.
+
+    Requires: linalg on buffers (`rmsnorm-prepare-oracle`).
+
+    ```mlir
+    ^bb0(%g: f64, %p: f64, %r: f64, %out: f64):
+      %d = arith.subf %g, %p : f64
+      %dx = arith.mulf %d, %r : f64
+    ->
+    ^bb0(%g: f64, %p: f64, %r: f64, %out: f64):
+      %mg = math.absf %g : f64
+      %mp = math.absf %p : f64
+      %mr = math.absf %r : f64
+      %d = arith.addf %mg, %mp : f64
+      %dx = arith.mulf %d, %mr : f64
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::math::MathDialect"];
+}
+
 def ExpandOracleMath : Pass<"rmsnorm-expand-oracle-math"> {
   let summary = "math that a CPU without a maths library can do";
   let description = [{

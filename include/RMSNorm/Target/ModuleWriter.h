@@ -48,16 +48,23 @@ struct RangeGuard {
   int64_t upper = std::numeric_limits<int64_t>::max();
 };
 
-/// How far an output may be from the oracle's value e, T being the size of the
-/// normalised dimension: ulps * ulp(e) + (relative + relativePerSqrtTerms *
-/// sqrt(T)) * |e| + absolute + absolutePerSqrtTerms * sqrt(T).
+/// How far an output may be from the oracle's value, as ErrorBound in
+/// runtime/format/module.fbs says, where the formula stands. T is the size of
+/// the normalised dimension, M the number of rows.
 struct OutputErrorBound {
   double ulps = 0;
   double relative = 0, relativePerSqrtTerms = 0;
-  double absolute = 0, absolutePerSqrtTerms = 0;
-  /// The argument whose last dimension is T.
+  double magnitude = 0, magnitudePerSqrtTerms = 0, magnitudePerSqrtRows = 0;
+  double flip = 0, flipChance = 0, flipChancePerSqrtTerms = 0;
+  /// The argument whose last dimension is T, and whose others are rows.
   unsigned termsArgument = 0;
   std::string derivation;
+
+  /// Whether the magnitudes of the output are needed to evaluate it.
+  bool needsMagnitudes() const {
+    return magnitude > 0 || magnitudePerSqrtTerms > 0 ||
+           magnitudePerSqrtRows > 0 || flip > 0;
+  }
 };
 
 class ModuleWriter {
@@ -95,10 +102,16 @@ public:
   /// takes the descriptors of all arguments.
   void addOracle(StringRef entry, unsigned image, StringRef symbol);
 
+  /// Adds the magnitudes of an entry in the same way.
+  void addMagnitudes(StringRef entry, unsigned image, StringRef symbol);
+
   /// The bytes of the module.
   std::string finish();
 
 private:
+  void addHostProgram(StringRef entry, StringRef target, StringRef variant,
+                      unsigned image, StringRef symbol);
+
   struct State;
   std::unique_ptr<State> state;
 };

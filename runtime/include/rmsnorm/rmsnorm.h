@@ -134,7 +134,8 @@ typedef struct {
 } rmsnorm_argument_info;
 
 typedef struct {
-  const char *target; /* "sm_90", "gfx942", "sim:sm_90", "sim", "oracle" */
+  const char *target; /* "sm_90", "gfx942", "sim:sm_90", "sim", "oracle",
+                         "magnitudes" */
   rmsnorm_backend backend;
   size_t variant_count;
 } rmsnorm_program_info;
@@ -189,13 +190,16 @@ RMSNORM_API rmsnorm_status rmsnorm_module_describe(const rmsnorm_module *module,
 RMSNORM_API void rmsnorm_free(void *memory);
 
 /* How far an output may be from the oracle's, for given sizes. An element
- * passes when |got - e| <= ulps * ulp(e) + relative * |e| + absolute, where e
- * is the oracle's value and ulp(e) the spacing of the output's data type there;
- * NaN must meet NaN, an infinity the same infinity. */
+ * passes when |got - e| <= ulps * ulp(e) + relative * |e| + magnitude * S,
+ * where e is the oracle's value, ulp(e) the spacing of the output's data type
+ * there, and S what a launch of the entry's program for the target "magnitudes"
+ * (backend RMSNORM_ORACLE) writes to the element: how large the terms are that
+ * e is the sum of. S is needed only if `magnitude` is not 0. NaN must meet NaN,
+ * an infinity the same infinity. */
 typedef struct {
   double ulps;
   double relative;
-  double absolute;
+  double magnitude;
   const char *derivation;
 } rmsnorm_error_bound;
 

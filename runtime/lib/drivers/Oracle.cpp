@@ -37,8 +37,11 @@ public:
   int suitability(const rmsn::Module &,
                   const rmsn::Program &program) const override {
     rmsn::Backend backend;
-    return backendOfTarget(program.target()->c_str(), backend) &&
-           backend == rmsn::Backend::Oracle;
+    if (!backendOfTarget(program.target()->c_str(), backend) ||
+        backend != rmsn::Backend::Oracle)
+      return 0;
+    // Magnitudes only for who asks for that target.
+    return program.target()->str() == "oracle" ? 2 : 1;
   }
   void gridLimits(const rmsn::Launch &, uint32_t limits[3]) const override {
     limits[0] = limits[1] = limits[2] = 0x7fffffff;
