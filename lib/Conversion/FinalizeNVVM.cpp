@@ -313,10 +313,17 @@ LogicalResult lowerKeep(KeepOp op, Value runTimeZero) {
   return success();
 }
 
+/// The blocks that a persistent grid wants on a multiprocessor together, or 0.
+int64_t getBlocksPerSM(Operation *function) {
+  auto schedule =
+      function->getAttrOfType<ScheduleAttr>(RMSNormDialect::kScheduleAttrName);
+  return schedule ? schedule.getBlocksPerSm() : 0;
+}
+
 LogicalResult lowerKeeps(gpu::GPUFuncOp function, int64_t registers) {
   int64_t threads = 1024;
   if (auto size = function.getKnownBlockSize())
-    threads = size->front();
+    threads = size->front() * std::max<int64_t>(getBlocksPerSM(function), 1);
   Value zero;
   WalkResult walk = function.walk([&](KeepOp op) -> WalkResult {
     if (!zero && registers / threads <= kTightRegisters) {
@@ -329,12 +336,17 @@ LogicalResult lowerKeeps(gpu::GPUFuncOp function, int64_t registers) {
   return failure(walk.wasInterrupted());
 }
 
-/// The block size is known, not just bounded.
+/// The block size is known, not just bounded. A persistent grid that does not
+/// fit at once would run in two waves, the second alone.
 void requireBlockSizes(gpu::GPUModuleOp module) {
-  for (auto function : module.getOps<LLVM::LLVMFuncOp>())
+  for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
+    if (int64_t blocks = getBlocksPerSM(function))
+      function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
+                        OpBuilder(function).getI32IntegerAttr(blocks));
     if (Attribute size =
             function->removeAttr(NVVM::NVVMDialect::getMaxntidAttrName()))
       function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), size);
+  }
 }
 
 //===----------------------------------------------------------------------===//

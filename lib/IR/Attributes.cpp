@@ -84,7 +84,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t rowGroups, int64_t rowsPerGroup,
                                    int64_t threadsPerRow, int64_t vectorWidth,
                                    int64_t vectorsInFlight, Cache cache,
-                                   int64_t alignment, int64_t blocksPerSM) {
+                                   int64_t alignment, int64_t blocksPerSM,
+                                   ColumnSums columnSums) {
   auto atLeast = [&](StringRef field, int64_t value,
                      int64_t minimum) -> LogicalResult {
     if (value >= minimum)
@@ -109,6 +110,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
 }
 
 StringRef ScheduleAttr::getMode() const {
+  if (getColumnSums() == ColumnSums::strips)
+    return "column_strips";
   if (getBlocksPerSm())
     return "static_persistent";
   return getCache() == Cache::reload ? "multi_wave_reload"

@@ -347,5 +347,54 @@ Operation *ColumnSumOp::getIteratingParent() {
 }
 
 LogicalResult AccumulateOp::verify() {
-  return verifyColumns(*this, cast<ShapedType>(getSource().getType()));
+  VectorType source = getSource().getType();
+  auto dest = dyn_cast<VectorType>(getDest().getType());
+  // (C5)
+  if (bool(dest) != bool(getResult()) ||
+      (dest && getResult().getType() != dest))
+    return emitOpError("expected a result of the type of dest if and only if "
+                       "that is a vector, got dest ")
+           << getDest().getType();
+  if (!dest)
+    return verifyColumns(*this, source);
+  // (C4)
+  if (getColumns() || source.getDimSize(1) != dest.getDimSize(1) ||
+      source.getDimSize(0) % dest.getDimSize(0) != 0)
+    return emitOpError("expected a vector dest with as many columns as source, "
+                       "a divisor of its rows, and no 'columns', got ")
+           << source << " and " << dest;
+  return success();
+}
+
+void AccumulateOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  if (!isa<MemRefType>(getDest().getType()))
+    return;
+  effects.emplace_back(MemoryEffects::Read::get(), &getDestMutable());
+  effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable());
+}
+
+//===----------------------------------------------------------------------===//
+// sum_rows
+//===----------------------------------------------------------------------===//
+
+LogicalResult SumRowsOp::verify() {
+  auto partials = cast<MemRefType>(getPartials().getType());
+  auto dest = cast<MemRefType>(getDest().getType());
+  // (C1)
+  if (!partials.getLayout().isIdentity())
+    return emitOpError("expected packed partials, got ") << partials;
+  // (C2)
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(dest.getStridesAndOffset(strides, offset)) || strides[0] != 1)
+    return emitOpError("expected dest with an inner stride of 1, got ") << dest;
+  // (C3)
+  int64_t columns = partials.getDimSize(1);
+  if (!ShapedType::isDynamic(columns) && !dest.isDynamicDim(0) &&
+      columns != dest.getDimSize(0))
+    return emitOpError("expected as many columns as dest has, got ")
+           << partials << " and " << dest;
+  return success();
 }

@@ -245,8 +245,19 @@ void TileStoreOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 }
 
 //===----------------------------------------------------------------------===//
-// row_reduce
+// column_reduce, row_reduce
 //===----------------------------------------------------------------------===//
+
+LogicalResult ColumnReduceOp::verify() {
+  // (C1)
+  VectorType type = getInput().getType();
+  auto expected =
+      VectorType::get({1, type.getDimSize(1)}, type.getElementType());
+  if (getResult().getType() != expected)
+    return emitOpError("expected a result of type ")
+           << expected << ", got " << getResult().getType();
+  return success();
+}
 
 LogicalResult RowReduceOp::verify() {
   // (C1)

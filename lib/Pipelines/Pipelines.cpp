@@ -41,6 +41,7 @@ void rmsnorm::buildMemrefHalf(OpPassManager &manager,
   manager.addPass(createAttachTarget({options.target}));
   manager.addPass(createSelectSchedule(
       {options.schedule, options.alignment, options.rows}));
+  manager.addPass(createSplitStrips());
   manager.addPass(createPackRows());
   manager.addPass(createWalkRows());
   manager.addPass(createCSEPass());

@@ -186,7 +186,8 @@ struct ColumnSumModel
       return failure();
     // In front of the in_parallel terminator, which holds no effects.
     rewriter.setInsertionPoint(op->getParentOp());
-    AccumulateOp::create(rewriter, op->getLoc(), sum.getSource(), *dest,
+    AccumulateOp::create(rewriter, op->getLoc(), /*result=*/Type(),
+                         sum.getSource(), *dest,
                          /*rows=*/Value(), sum.getColumns());
     rewriter.eraseOp(op);
     return success();

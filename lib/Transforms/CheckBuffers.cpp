@@ -60,12 +60,9 @@ static LogicalResult check(Operation *op, func::FuncOp function) {
            << describe(copy.getSource(), function) << " to "
            << describe(copy.getTarget(), function)
            << "; is it read after another result is written to it?";
-  if (isa<ForwardOp>(op))
+  if (isa<ForwardOp, BackwardOp>(op))
     return op->emitOpError("expected a norm on tensors to be lowered to "
                            "kernels, got one on memrefs");
-  if (isa<BackwardOp>(op))
-    return op->emitOpError("expected only forward norms to be lowered to "
-                           "kernels; the backward runs on the oracle");
   if (isa<linalg::LinalgOp>(op))
     return op->emitOpError(
         "expected to be part of a loop over rows, which needs a norm whose "

@@ -271,6 +271,32 @@ SmallVector<Value> decompose(BackwardOp op, RewriterBase &rewriter,
         return SmallVector<Value>{math.step(b, c)};
       })[0];
 
+  // Before dx, which may take the place of what this reads. Summed in the
+  // compute type. Where that is dweight's own, the sum must stand in dweight:
+  // a copy into it would be folded away.
+  Value total;
+  if (op.getDweight()) {
+    Type dwType = getElementTypeOrSelf(op.getDweight());
+    bool inPlace = dwType == math.compute;
+    Value zero =
+        inPlace ? norm.fillZero(op.getDweight()) : norm.zeroPerColumn();
+    total = norm.perElement(ArrayRef(inputs).take_front(3), "eer", zero, "c",
+                            [&](OpBuilder &b, ValueRange args) {
+                              Value x = xhat(b, args[1], args[2]);
+                              if (math.casting == Casting::llama)
+                                x = math.round(b, x);
+                              Value product =
+                                  math.mul(b, gradient(b, args[0], Value()), x);
+                              return SmallVector<Value>{arith::AddFOp::create(
+                                  b, loc, args[3], product)};
+                            })[0];
+    if (!inPlace)
+      total = norm.pointwise(
+          1, total, op.getDweight(), [&](OpBuilder &b, ValueRange args) {
+            return SmallVector<Value>{math.convert(b, args[0], dwType)};
+          })[0];
+  }
+
   inputs.push_back(mean);
   Type dxType = getElementTypeOrSelf(op.getDx());
   results.push_back(norm.perElement(
@@ -283,31 +309,8 @@ SmallVector<Value> decompose(BackwardOp op, RewriterBase &rewriter,
         Value dx = math.mul(b, rest, args[2]);
         return SmallVector<Value>{math.convert(b, dx, dxType)};
       })[0]);
-  if (!op.getDweight())
-    return results;
-
-  // Summed in the compute type. Where that is dweight's own, the sum must stand
-  // in dweight: a copy into it would be folded away.
-  Type dwType = getElementTypeOrSelf(op.getDweight());
-  bool inPlace = dwType == math.compute;
-  Value zero = inPlace ? norm.fillZero(op.getDweight()) : norm.zeroPerColumn();
-  Value total =
-      norm.perElement(ArrayRef(inputs).take_front(3), "eer", zero, "c",
-                      [&](OpBuilder &b, ValueRange args) {
-                        Value x = xhat(b, args[1], args[2]);
-                        if (math.casting == Casting::llama)
-                          x = math.round(b, x);
-                        Value product =
-                            math.mul(b, gradient(b, args[0], Value()), x);
-                        return SmallVector<Value>{
-                            arith::AddFOp::create(b, loc, args[3], product)};
-                      })[0];
-  if (!inPlace)
-    total = norm.pointwise(
-        1, total, op.getDweight(), [&](OpBuilder &b, ValueRange args) {
-          return SmallVector<Value>{math.convert(b, args[0], dwType)};
-        })[0];
-  results.push_back(total);
+  if (total)
+    results.push_back(total);
   return results;
 }
 

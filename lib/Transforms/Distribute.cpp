@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "LaunchArguments.h"
 #include "RMSNorm/Transforms/Passes.h"
 #include "ThreadProgram.h"
 
@@ -24,134 +25,6 @@ namespace mlir::rmsnorm {
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-namespace {
-/// Adds arguments to the kernel and operands to its launch side by side.
-class LaunchArguments final : public KernelArguments {
-public:
-  LaunchArguments(OpBuilder host, Block &entry) : host(host), entry(entry) {}
-
-  Value getPointer(Value buffer) override {
-    Value &argument = pointers[buffer];
-    if (!argument)
-      argument = add(BufferPointerOp::create(
-          host, buffer.getLoc(),
-          LLVM::LLVMPointerType::get(host.getContext(), 1), buffer));
-    return argument;
-  }
-
-  Value getStride(Value buffer, int64_t dim) override {
-    Value &argument = strides[{buffer, dim}];
-    if (argument)
-      return argument;
-    auto [typeStrides, offset] =
-        cast<MemRefType>(buffer.getType()).getStridesAndOffset();
-    if (!ShapedType::isDynamic(typeStrides[dim]))
-      return argument = constant(typeStrides[dim]);
-    auto &metadata = metadatas[buffer];
-    if (!metadata)
-      metadata = memref::ExtractStridedMetadataOp::create(host, buffer.getLoc(),
-                                                          buffer);
-    return argument = add(metadata.getStrides()[dim]);
-  }
-
-  Value getSize(Value buffer, int64_t dim) override {
-    Value &argument = sizes[{buffer, dim}];
-    if (argument)
-      return argument;
-    auto type = cast<MemRefType>(buffer.getType());
-    if (!type.isDynamicDim(dim))
-      return argument = constant(type.getDimSize(dim));
-    // Sizes known to be equal are one argument of the kernel, so that a row's
-    // leading indices are computed once for all buffers: they are divisions.
-    std::optional<int64_t> symbol = getSymbol(buffer, dim);
-    if (symbol && symbolSizes.count(*symbol))
-      return argument = symbolSizes.lookup(*symbol);
-    argument = add(memref::DimOp::create(host, buffer.getLoc(), buffer, dim));
-    if (symbol)
-      symbolSizes[*symbol] = argument;
-    return argument;
-  }
-
-  Value getScalar(Value scalar) override {
-    Value &argument = scalarArguments[scalar];
-    if (argument)
-      return argument;
-    // Constants, and arithmetic on floats, which a launch does not compute.
-    Operation *def = scalar.getDefiningOp();
-    if (def && (def->hasTrait<OpTrait::ConstantLike>() ||
-                (isa<FloatType>(scalar.getType()) && isPure(def)))) {
-      IRMapping mapping;
-      for (Value operand : def->getOperands())
-        mapping.map(operand, getScalar(operand));
-      Operation *clone = addToPrelude(def->clone(mapping));
-      return scalarArguments[scalar] = clone->getResult(0);
-    }
-    return argument = add(scalar);
-  }
-
-  void requireRowAlignment(Value buffer, int64_t bytes) override {
-    auto argument = dyn_cast<BlockArgument>(buffer);
-    auto func =
-        dyn_cast_or_null<func::FuncOp>(buffer.getParentBlock()->getParentOp());
-    if (argument && func)
-      func.setArgAttr(argument.getArgNumber(), "rmsnorm.row_alignment",
-                      host.getI64IntegerAttr(bytes));
-  }
-
-  /// Makes uses of `value` in the kernel read `replacement`.
-  void replaceScalar(Value value, Value replacement) {
-    scalarArguments[value] = replacement;
-  }
-
-  ArrayRef<Value> getOperands() const { return operands; }
-
-private:
-  /// The symbol that bind-arguments gave the dimension, if any.
-  static std::optional<int64_t> getSymbol(Value buffer, int64_t dim) {
-    auto argument = dyn_cast<BlockArgument>(buffer);
-    auto func =
-        dyn_cast_or_null<func::FuncOp>(buffer.getParentBlock()->getParentOp());
-    if (!argument || !func)
-      return std::nullopt;
-    auto dims = func.getArgAttrOfType<DenseI64ArrayAttr>(
-        argument.getArgNumber(), "rmsnorm.dims");
-    if (!dims || dim >= dims.size() || dims[dim] >= 0)
-      return std::nullopt;
-    return dims[dim];
-  }
-
-  Value add(Value operand) {
-    operands.push_back(operand);
-    return entry.addArgument(operand.getType(), operand.getLoc());
-  }
-
-  /// Puts `op` at the kernel's entry, behind what was put there before.
-  Operation *addToPrelude(Operation *op) {
-    if (prelude)
-      entry.getOperations().insertAfter(prelude->getIterator(), op);
-    else
-      entry.push_front(op);
-    return prelude = op;
-  }
-
-  Value constant(int64_t value) {
-    OpBuilder builder(host.getContext());
-    return addToPrelude(arith::ConstantIndexOp::create(
-                            builder, host.getUnknownLoc(), value))
-        ->getResult(0);
-  }
-
-  OpBuilder host;
-  Block &entry;
-  Operation *prelude = nullptr;
-  SmallVector<Value> operands;
-  DenseMap<Value, Value> pointers, scalarArguments;
-  DenseMap<std::pair<Value, int64_t>, Value> strides, sizes;
-  DenseMap<int64_t, Value> symbolSizes;
-  DenseMap<Value, memref::ExtractStridedMetadataOp> metadatas;
-};
-} // namespace
-
 /// The kernel's name says what it is specialised for.
 static std::string getKernelName(func::FuncOp func, ScheduleAttr schedule) {
   std::string name;
@@ -163,8 +36,15 @@ static std::string getKernelName(func::FuncOp func, ScheduleAttr schedule) {
   return name;
 }
 
-static LogicalResult distribute(scf::ForallOp forall, gpu::GPUModuleOp kernels,
-                                SymbolTable &symbols) {
+/// The `columns` of a program of rows of dynamic size, else null.
+static Value getDynamicColumns(Block &program) {
+  for (auto load : program.getOps<TileLoadOp>())
+    if (Value columns = load.getColumns())
+      return columns;
+  return {};
+}
+
+static LogicalResult distribute(scf::ForallOp forall, SymbolTable &symbols) {
   FailureOr<ScheduleAttr> schedule = getSchedule(forall);
   FailureOr<TargetAttr> target = getTarget(forall);
   if (failed(schedule) || failed(target))
@@ -175,8 +55,7 @@ static LogicalResult distribute(scf::ForallOp forall, gpu::GPUModuleOp kernels,
   Block *program = getProgramBlock(forall);
   auto loop = dyn_cast<scf::ForOp>(program->getParentOp());
   auto func = forall->getParentOfType<func::FuncOp>();
-  if (!loop || !func || forall.getNumResults() != 0 ||
-      loop.getNumResults() != 0) {
+  if (!loop || !func || forall.getNumResults() != 0) {
     InFlightDiagnostic error = forall.emitOpError(
         "expected blocks that walk their tiles in a loop, in a function");
     error.attachNote() << "rmsnorm-walk-rows makes that loop";
@@ -184,63 +63,97 @@ static LogicalResult distribute(scf::ForallOp forall, gpu::GPUModuleOp kernels,
   }
 
   Location loc = forall.getLoc();
-  OpBuilder builder(forall.getContext());
-  auto kernel =
-      gpu::GPUFuncOp::create(builder, loc, getKernelName(func, *schedule),
-                             builder.getFunctionType({}, {}));
-  symbols.insert(kernel);
-  kernel->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
-                  builder.getUnitAttr());
+  auto kernel = createKernel(loc, getKernelName(func, *schedule),
+                             schedule->getBlockThreads(), symbols);
   // For people: a compiled module says which schedule a variant has.
   kernel->setAttr(RMSNormDialect::kScheduleAttrName, *schedule);
-  kernel.setKnownBlockSizeAttr(builder.getDenseI32ArrayAttr(
-      {static_cast<int32_t>(schedule->getBlockThreads()), 1, 1}));
 
   Block &entry = kernel.getBody().front();
+  OpBuilder builder(forall.getContext());
   builder.setInsertionPointToEnd(&entry);
   OpBuilder host(forall);
   LaunchArguments arguments(host, entry);
   Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
   Value numBlocks = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
-  Value grid = getValueOrCreateConstantIndexOp(
+  Value walkers = getValueOrCreateConstantIndexOp(
       host, loc, forall.getMixedUpperBound().front());
+  Value grid = walkers;
+  Value strip;
+  if (schedule->getColumnSums() == ColumnSums::strips) {
+    // Blocks beside one another own strips of the same rows.
+    Value strips = createStripCount(host, loc, *schedule, facts->columns,
+                                    getDynamicColumns(*program));
+    grid = arith::MulIOp::create(host, loc, walkers, strips);
+    Value count = arguments.getScalar(strips);
+    strip = arith::IndexCastUIOp::create(
+        builder, loc, builder.getI32Type(),
+        arith::RemUIOp::create(builder, loc, block, count));
+    block = arith::DivUIOp::create(builder, loc, block, count);
+    numBlocks = arith::DivUIOp::create(builder, loc, numBlocks, count);
+  }
   arguments.replaceScalar(forall.getInductionVar(0), block);
-  arguments.replaceScalar(grid, numBlocks);
+  arguments.replaceScalar(walkers, numBlocks);
 
   ThreadProgram thread(builder, loc, arguments, *schedule,
                        target->getChipInfo(), *facts);
-  thread.emitThreadIds();
+  thread.emitThreadIds(strip);
 
+  // What stands around the loop is done once.
+  SmallVector<Operation *> before, behind;
+  for (Operation &op : forall.getBody()->without_terminator())
+    if (&op != loop)
+      (op.isBeforeInBlock(loop) ? before : behind).push_back(&op);
+  IRMapping scalars;
+  if (failed(thread.emitOnce(before, scalars)))
+    return failure();
   SmallVector<Value> inits;
   if (thread.needsToggle())
     inits.push_back(arith::ConstantIntOp::create(builder, loc, 0, 32));
-  auto walk = scf::ForOp::create(builder, loc,
-                                 arguments.getScalar(loop.getLowerBound()),
-                                 arguments.getScalar(loop.getUpperBound()),
-                                 arguments.getScalar(loop.getStep()), inits);
+  for (Value accumulator : loop.getRegionIterArgs())
+    llvm::append_range(inits, thread.emitZeros(accumulator.getType()));
+  auto walk = scf::ForOp::create(
+      builder, loc, arguments.getScalar(loop.getLowerBound()),
+      arguments.getScalar(loop.getUpperBound()),
+      arguments.getScalar(loop.getStep()), inits,
+      [](OpBuilder &nested, Location nestedLoc, Value, ValueRange carried) {
+        scf::YieldOp::create(nested, nestedLoc, carried);
+      });
   gpu::ReturnOp::create(builder, loc);
-  builder.setInsertionPointToStart(walk.getBody());
-  Value toggle = inits.empty() ? Value() : walk.getRegionIterArg(0);
-  IRMapping scalars;
+  // Gives each of `values`, accumulators, its part of `held`.
+  auto setAccumulators = [&](ValueRange values, ValueRange held) {
+    if (thread.needsToggle())
+      held = held.drop_front();
+    for (auto [index, value] : llvm::enumerate(values)) {
+      const size_t count = held.size() / values.size();
+      thread.setFragments(value, held.slice(index * count, count));
+    }
+  };
+
+  Operation *yield = walk.getBody()->getTerminator();
+  builder.setInsertionPoint(yield);
+  setAccumulators(loop.getRegionIterArgs(), walk.getRegionIterArgs());
+  Value toggle = thread.needsToggle() ? walk.getRegionIterArg(0) : Value();
   scalars.map(loop.getInductionVar(), walk.getInductionVar());
   if (failed(thread.emitTile(*program, scalars, toggle)))
     return failure();
+  SmallVector<Value> next;
   if (toggle) {
     Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
-    Value next = arith::XOrIOp::create(builder, loc, toggle, one);
-    scf::YieldOp::create(builder, loc, next);
+    next.push_back(arith::XOrIOp::create(builder, loc, toggle, one));
   }
+  for (Value sum : program->getTerminator()->getOperands())
+    llvm::append_range(next, thread.getFragments(sum));
+  yield->setOperands(next);
 
-  kernel.setFunctionType(builder.getFunctionType(entry.getArgumentTypes(), {}));
-  Value one = arith::ConstantIndexOp::create(host, loc, 1);
-  Value threads =
-      arith::ConstantIndexOp::create(host, loc, schedule->getBlockThreads());
-  Value bytes =
-      arith::ConstantIntOp::create(host, loc, thread.getWorkgroupBytes(), 32);
+  builder.setInsertionPointAfter(walk);
+  setAccumulators(loop.getResults(), walk.getResults());
+  IRMapping scalarsBehind;
+  if (failed(thread.emitOnce(behind, scalarsBehind)))
+    return failure();
+
   host.setInsertionPoint(forall);
-  auto launch = gpu::LaunchFuncOp::create(
-      host, loc, kernel, gpu::KernelDim3{grid, one, one},
-      gpu::KernelDim3{threads, one, one}, bytes, arguments.getOperands());
+  auto launch = createLaunch(host, kernel, grid, schedule->getBlockThreads(),
+                             thread.getWorkgroupBytes(), arguments);
   // For whoever asks what runs: the module's printout, norm-run's table.
   launch->setAttr(RMSNormDialect::kScheduleAttrName, *schedule);
   forall.erase();
@@ -265,7 +178,12 @@ struct Distribute final : rmsnorm::impl::DistributeBase<Distribute> {
     module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
                     builder.getUnitAttr());
     for (scf::ForallOp forall : loops)
-      if (failed(distribute(forall, kernels, symbols)))
+      if (failed(distribute(forall, symbols)))
+        return signalPassFailure();
+    SmallVector<SumRowsOp> sums;
+    module.walk([&](SumRowsOp op) { sums.push_back(op); });
+    for (SumRowsOp op : sums)
+      if (failed(distributeSumRows(op, symbols)))
         return signalPassFailure();
   }
 };

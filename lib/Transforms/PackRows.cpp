@@ -130,6 +130,10 @@ static LogicalResult packRows(scf::ForallOp forall) {
       broadcastUniformOperands(rewriter, &op, *dependent, rows);
       store.getRowMutable().assign(firstRow);
       store.getRowsMutable().assign(liveRows);
+    } else if (auto accumulate = dyn_cast<AccumulateOp>(op)) {
+      // A row that does not exist is another one, which counts already.
+      broadcastUniformOperands(rewriter, &op, *dependent, rows);
+      accumulate.getRowsMutable().assign(liveRows);
     } else if (isDependent) {
       broadcastUniformOperands(rewriter, &op, *dependent, rows);
     }

@@ -23,8 +23,8 @@ namespace {
 /// about.
 class Placement {
 public:
-  Placement(Block &program, Cache cache)
-      : program(program), cache(cache),
+  Placement(Block &program, ScheduleAttr schedule)
+      : program(program), schedule(schedule), cache(schedule.getCache()),
         rewriter(program.getParentOp()->getContext()) {}
 
   void run() {
@@ -35,7 +35,7 @@ public:
     // Latest uses first: a chain recomputed for a late segment is not seen
     // again, as its own operands are in that segment too.
     SmallVector<Operation *> ops;
-    for (Operation &op : program)
+    for (Operation &op : program.without_terminator())
       ops.push_back(&op);
     for (Operation *op : llvm::reverse(ops))
       for (OpOperand &operand : op->getOpOperands())
@@ -61,8 +61,19 @@ private:
 
   /// What is kept in registers is wanted there early: per-column operands are
   /// loaded right behind the row, so that their latency hides behind the
-  /// reduction's.
+  /// reduction's, and by a persistent block once, before all rows.
   void hoistColumnLoads() {
+    auto loop = dyn_cast<scf::ForOp>(program.getParentOp());
+    if (loop && schedule.getBlocksPerSm() > 0) {
+      auto isStored = [&](Value base) {
+        return llvm::any_of(
+            program.getOps<TileStoreOp>(),
+            [&](TileStoreOp store) { return store.getBase() == base; });
+      };
+      for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>()))
+        if (load.getKind() == TileKind::column && !isStored(load.getBase()))
+          loop.moveOutOfLoop(load);
+    }
     Operation *last = nullptr;
     for (auto load : program.getOps<TileLoadOp>())
       if (load.getKind() == TileKind::tile)
@@ -100,33 +111,48 @@ private:
     });
   }
 
-  /// Whether `value` is computed, one per-column operand at a time, from the
-  /// extension of a narrower tile: recomputing it costs no register.
+  /// Whether `value` is computed from the extension of one narrower tile,
+  /// per-row values and narrower per-column operands: recomputing it costs no
+  /// register, as the tile is there anyway.
   bool isCheap(Value value, int64_t segment) {
+    llvm::SmallDenseSet<Value> tiles;
+    bool extends = false;
+    return comesFromNarrow(value, segment, tiles, extends) && extends &&
+           tiles.size() <= 1;
+  }
+
+  /// Collects the tiles `value` is computed from. Fails at what cannot, or
+  /// need not, be computed again.
+  bool comesFromNarrow(Value value, int64_t segment,
+                       llvm::SmallDenseSet<Value> &tiles, bool &extends) {
     Operation *def = value.getDefiningOp();
-    if (!def || def->getBlock() != &program || !isPure(def) ||
-        isa<RowReduceOp>(def) || segments.lookup(def) >= segment)
-      return false;
-    if (isa<arith::ExtFOp>(def))
+    if (!isPerColumn(value.getType()) ||
+        (def && def->hasTrait<OpTrait::ConstantLike>()))
       return true;
-    Value source;
-    for (Value operand : def->getOperands()) {
-      Operation *operandDef = operand.getDefiningOp();
-      if (!isPerColumn(operand.getType()) ||
-          (operandDef && operandDef->hasTrait<OpTrait::ConstantLike>()))
-        continue;
-      if (source && source != operand)
-        return false;
-      source = operand;
+    if (!def || def->getBlock() != &program || !isPure(def) ||
+        isa<RowReduceOp, AccumulateOp>(def) || segments.lookup(def) >= segment)
+      return false;
+    if (isa<arith::ExtFOp>(def)) {
+      extends = true;
+      Value narrow = def->getOperand(0);
+      auto load = narrow.getDefiningOp<TileLoadOp>();
+      if (!load || load.getKind() != TileKind::column)
+        tiles.insert(narrow);
+      return true;
     }
-    return source && isCheap(source, segment);
+    return llvm::all_of(def->getOperands(), [&](Value operand) {
+      return comesFromNarrow(operand, segment, tiles, extends);
+    });
   }
 
   /// Registers: an extension is cheap, the extended tile is not. The narrow
   /// tile is kept, hidden behind rmsnorm.keep, and extended again after the
   /// reduction; a value that does not come from one stays as it is.
   Value keep(Value value, int64_t segment) {
-    if (!isCheap(value, segment))
+    Operation *operation = value.getDefiningOp();
+    if (!isPerColumn(value.getType()) ||
+        (operation && operation->hasTrait<OpTrait::ConstantLike>()) ||
+        !isCheap(value, segment))
       return value;
     if (Value placed = copies.lookup({value, segment}))
       return placed;
@@ -211,6 +237,7 @@ private:
   }
 
   Block &program;
+  ScheduleAttr schedule;
   Cache cache;
   IRRewriter rewriter;
   DenseMap<Operation *, int64_t> segments;
@@ -227,7 +254,7 @@ struct PlaceTiles final : rmsnorm::impl::PlaceTilesBase<PlaceTiles> {
       FailureOr<ScheduleAttr> schedule = getSchedule(forall);
       if (failed(schedule))
         return signalPassFailure();
-      Placement(*getProgramBlock(forall), schedule->getCache()).run();
+      Placement(*getProgramBlock(forall), *schedule).run();
     }
   }
 };

@@ -12,10 +12,26 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
+bool rmsnorm::isNorm(Operation *op) { return isa<ForwardOp, BackwardOp>(op); }
+
+static ShapedType getInputType(Operation *norm) {
+  Value input = isa<ForwardOp>(norm) ? cast<ForwardOp>(norm).getInput()
+                                     : cast<BackwardOp>(norm).getInput();
+  return cast<ShapedType>(input.getType());
+}
+
+int64_t rmsnorm::getNumRowDims(Operation *norm) {
+  return getInputType(norm).getRank() - 1;
+}
+
+bool rmsnorm::sumsOverRows(OpResult result) {
+  return isa<BackwardOp>(result.getOwner()) && result.getResultNumber() == 1;
+}
+
 bool rmsnorm::isInitRead(OpOperand &init) {
   if (auto op = dyn_cast<linalg::LinalgOp>(init.getOwner()))
     return op.payloadUsesValueFromOperand(&init);
-  return !isa<ForwardOp, BackwardOp>(init.getOwner());
+  return !isNorm(init.getOwner());
 }
 
 //===----------------------------------------------------------------------===//
@@ -56,10 +72,9 @@ static bool isColumnIndex(ArrayRef<AffineExpr> exprs, unsigned rowDims) {
 }
 
 static SmallVector<int64_t> getRowSizes(Operation *op, unsigned rowDims) {
-  if (auto norm = dyn_cast<ForwardOp>(op)) {
-    auto type = cast<ShapedType>(norm.getInput().getType());
-    return SmallVector<int64_t>(type.getShape().take_front(rowDims));
-  }
+  if (isNorm(op))
+    return SmallVector<int64_t>(
+        getInputType(op).getShape().take_front(rowDims));
   SmallVector<int64_t> ranges =
       cast<linalg::LinalgOp>(op).getStaticLoopRanges();
   ranges.resize(rowDims);
@@ -84,10 +99,9 @@ static std::string formatSizes(ArrayRef<int64_t> sizes) {
 /// Why `op` does not work row by row; empty if it does.
 static std::string whyNotRowWise(Operation *op, const RowCluster &cluster) {
   unsigned rowDims = cluster.rowDims;
-  if (auto norm = dyn_cast<ForwardOp>(op)) {
-    int64_t rank = cast<ShapedType>(norm.getInput().getType()).getRank();
-    if (rank - 1 != cluster.rowDims)
-      return llvm::formatv("it has {0} row dimensions", rank - 1);
+  if (isNorm(op)) {
+    if (getNumRowDims(op) != cluster.rowDims)
+      return llvm::formatv("it has {0} row dimensions", getNumRowDims(op));
   } else {
     auto linalgOp = cast<linalg::LinalgOp>(op);
     if (!linalgOp.hasPureTensorSemantics())
@@ -123,17 +137,24 @@ static std::string whyNotRowWise(Operation *op, const RowCluster &cluster) {
 
 /// Whether an iteration needs of the operand just the row it works on.
 static bool usesRow(OpOperand &use, unsigned rowDims) {
+  if (auto sum = dyn_cast<OpResult>(use.get()); sum && sumsOverRows(sum))
+    return false;
+  if (auto norm = dyn_cast<BackwardOp>(use.getOwner()))
+    if (norm.getDweight() && &use == &norm.getDweightMutable()[0])
+      return false;
   if (rowDims == 0)
     return true;
   if (auto norm = dyn_cast<ForwardOp>(use.getOwner()))
+    return use.get() != norm.getWeight();
+  if (auto norm = dyn_cast<BackwardOp>(use.getOwner()))
     return use.get() != norm.getWeight();
   auto op = cast<linalg::LinalgOp>(use.getOwner());
   return isRowMap(op.getMatchingIndexingMap(&use), rowDims);
 }
 
 static bool isCandidate(Operation *op) {
-  return isa<ForwardOp, linalg::LinalgOp>(op) && isa<TilingInterface>(op) &&
-         op->getNumResults() > 0;
+  return (isNorm(op) || isa<linalg::LinalgOp>(op)) &&
+         isa<TilingInterface>(op) && op->getNumResults() > 0;
 }
 
 /// Whether `op` computes something of its own, the same for all rows.
@@ -209,7 +230,7 @@ static bool anyOperand(Operation *op, Callback callback) {
 }
 
 static bool containsNorm(const llvm::SetVector<Operation *> &ops) {
-  return llvm::any_of(ops, [](Operation *op) { return isa<ForwardOp>(op); });
+  return llvm::any_of(ops, isNorm);
 }
 
 /// Finds the ops outside that use the cluster. If one of them feeds it, drops
@@ -277,9 +298,7 @@ RowCluster RowCluster::grow(Operation *norm,
                             llvm::DenseSet<Operation *> &reported) {
   RowCluster cluster;
   Block *block = norm->getBlock();
-  cluster.rowDims =
-      cast<ShapedType>(cast<ForwardOp>(norm).getInput().getType()).getRank() -
-      1;
+  cluster.rowDims = getNumRowDims(norm);
   cluster.rowSizes = getRowSizes(norm, cluster.rowDims);
   addMember(cluster, norm);
   for (bool changed = true; changed;) {

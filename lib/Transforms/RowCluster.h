@@ -10,6 +10,16 @@
 
 namespace mlir::rmsnorm {
 
+/// rmsnorm.forward or rmsnorm.backward.
+bool isNorm(Operation *op);
+
+/// The leading dimensions of a norm's input: all but one.
+int64_t getNumRowDims(Operation *norm);
+
+/// Whether `result` of an op sums over rows: it is the same for all of them.
+/// Who works row by row has a summand of it.
+bool sumsOverRows(OpResult result);
+
 /// Whether the op that owns `init`, a destination, looks at what is in it.
 bool isInitRead(OpOperand &init);
 

@@ -15,14 +15,14 @@ static ScheduleAttr makeSchedule(ScheduleFields fields,
                                  function_ref<InFlightDiagnostic()> emitError,
                                  MLIRContext *context) {
   fields.alignment = options.alignment;
+  const int64_t blockThreads = fields.rowGroups * fields.threadsPerRow;
   if (failed(applyScheduleOverrides(options.schedule, fields, emitError)))
     return ScheduleAttr();
   // Row groups follow the threads of a row unless they are given too.
   if (!StringRef(options.schedule).contains("row_groups"))
     fields.rowGroups = std::max<int64_t>(
         1, std::min(fields.rowGroups,
-                    4 * chip.subgroupSize /
-                        std::max<int64_t>(1, fields.threadsPerRow)));
+                    blockThreads / std::max<int64_t>(1, fields.threadsPerRow)));
   ScheduleAttr schedule = fields.getChecked(emitError, context);
   if (!schedule ||
       failed(verifyScheduleOnTarget(schedule, facts, chip, emitError)))

@@ -15,6 +15,16 @@ static int64_t getVectorsPerThread(int64_t columns, int64_t threadsPerRow,
   return llvm::divideCeil(columns, threadsPerRow * vectorWidth);
 }
 
+ScheduleFields::ScheduleFields(ScheduleAttr schedule)
+    : rowGroups(schedule.getRowGroups()),
+      rowsPerGroup(schedule.getRowsPerGroup()),
+      threadsPerRow(schedule.getThreadsPerRow()),
+      vectorWidth(schedule.getVectorWidth()),
+      vectorsInFlight(schedule.getVectorsInFlight()),
+      cache(schedule.getCache()), alignment(schedule.getAlignment()),
+      blocksPerSM(schedule.getBlocksPerSm()),
+      columnSums(schedule.getColumnSums()) {}
+
 /// Rows of several subgroups.
 static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
                           const ChipInfo &chip, int64_t vectors) {
@@ -69,6 +79,8 @@ static ScheduleFields selectManyRows(const ProgramFacts &facts,
   if (facts.hasDynamicColumns()) {
     // One kernel for every N: read the row again, as none may fit.
     fields.cache = Cache::reload;
+    if (facts.numColumnSums > 0)
+      fields.columnSums = ColumnSums::strips;
     fields.threadsPerRow = 256;
     return fields;
   }
@@ -77,6 +89,14 @@ static ScheduleFields selectManyRows(const ProgramFacts &facts,
   while (fields.vectorWidth / 2 >= facts.columns)
     fields.vectorWidth /= 2;
   const int64_t vectors = llvm::divideCeil(facts.columns, fields.vectorWidth);
+
+  if (facts.numColumnSums > 0) {
+    ScheduleFields persistent = fields;
+    if (selectPersistent(persistent, facts, chip, vectors))
+      return persistent;
+    // The rows as if nothing were summed, the sums in strips.
+    fields.columnSums = ColumnSums::strips;
+  }
 
   // Figures: bf16 on an H200, share of the speed of a copy of the same bytes,
   // CUDA-graph replays over more memory than L2 holds.
@@ -153,7 +173,7 @@ ScheduleFields::getChecked(function_ref<InFlightDiagnostic()> emitError,
                            MLIRContext *context) const {
   return ScheduleAttr::getChecked(emitError, context, rowGroups, rowsPerGroup,
                                   threadsPerRow, vectorWidth, vectorsInFlight,
-                                  cache, alignment, blocksPerSM);
+                                  cache, alignment, blocksPerSM, columnSums);
 }
 
 LogicalResult mlir::rmsnorm::applyScheduleOverrides(
@@ -195,12 +215,22 @@ LogicalResult mlir::rmsnorm::applyScheduleOverrides(
       fields.cache = *cache;
       continue;
     }
+    if (key == "column_sums") {
+      std::optional<ColumnSums> sums = symbolizeColumnSums(value);
+      if (!sums)
+        return emitError()
+               << "expected column_sums to be registers or strips, got '"
+               << value << "'";
+      fields.columnSums = *sums;
+      continue;
+    }
     const auto *field = llvm::find_if(
         integers, [&](const auto &integer) { return integer.first == key; });
     if (field == std::end(integers))
       return emitError()
              << "expected a mode (multi_wave_cached, multi_wave_reload, "
                 "static_persistent) or a field of the schedule (cache, "
+                "column_sums, "
              << llvm::join(llvm::make_first_range(integers), ", ")
              << ") and its value, got '" << item.trim() << "'";
     if (value.getAsInteger(10, *field->second))
@@ -233,26 +263,44 @@ LogicalResult mlir::rmsnorm::verifyScheduleOnTarget(
     return emitError() << "expected row_groups = rows_per_group = 1 for a "
                           "single row, got "
                        << schedule.getTileRows() << " rows";
-  if (schedule.getCache() == Cache::reload)
+  const bool sumsInRegisters =
+      facts.numColumnSums > 0 &&
+      schedule.getColumnSums() == ColumnSums::registers;
+  if (facts.numColumnSums == 0 &&
+      schedule.getColumnSums() != ColumnSums::registers)
+    return emitError() << "expected column_sums = registers where nothing is "
+                          "summed over rows, got "
+                       << stringifyColumnSums(schedule.getColumnSums());
+  if (schedule.getBlocksPerSm() == 0 && facts.numColumnSums > 0 &&
+      (sumsInRegisters || facts.numReductions == 0))
+    return emitError() << "expected blocks_per_sm >= 1, as a persistent block "
+                          "adds up its rows, got 0";
+  if (facts.hasDynamicColumns() && sumsInRegisters)
+    return emitError() << "expected column_sums = strips for rows of dynamic "
+                          "size, got registers";
+  if (schedule.getCache() == Cache::reload && !sumsInRegisters)
     return success();
   if (facts.hasDynamicColumns())
     return emitError() << "expected cache = reload for rows of dynamic size, "
                           "got "
                        << stringifyCache(schedule.getCache());
-  // Registers a thread needs for its part of the rows alone. The bound leaves
-  // the rest of the budget to addresses, weights and arithmetic.
-  const int64_t values = schedule.getRowsPerGroup() *
-                         schedule.getVectorWidth() *
-                         getVectorsPerThread(facts.columns, threadsPerRow,
-                                             schedule.getVectorWidth());
-  const int64_t registers = llvm::divideCeil(
-      values * std::max<int64_t>(facts.liveBytesPerColumn, 1), 4);
-  const int64_t budget = std::min<int64_t>(
-      256, chip.registersPerMultiprocessor / schedule.getBlockThreads());
+  const ScheduleFields fields(schedule);
+  const int64_t registers = countRegisters(fields, facts);
+  const int64_t budget = getRegisterBudget(fields, chip);
   if (registers > budget / 2)
-    return emitError() << "expected rows in registers to take at most half of "
-                          "a thread's "
+    return emitError() << "expected rows "
+                       << (sumsInRegisters ? "and sums over rows " : "")
+                       << "in registers to take at most half of a thread's "
                        << budget << " registers on " << chip.name << ", got "
-                       << registers << " (" << values << " values a thread)";
+                       << registers;
+  if (!sumsInRegisters)
+    return success();
+  const int64_t bytes = getColumnReduceBytes(schedule, facts);
+  if (bytes > chip.maxWorkgroupMemory)
+    return emitError() << "expected the sums of " << schedule.getRowGroups()
+                       << " row groups to take at most "
+                       << chip.maxWorkgroupMemory
+                       << " bytes of workgroup memory on " << chip.name
+                       << ", got " << bytes;
   return success();
 }

@@ -20,6 +20,10 @@ struct ScheduleFields {
   Cache cache = Cache::registers;
   int64_t alignment = 16;
   int64_t blocksPerSM = 0;
+  ColumnSums columnSums = ColumnSums::registers;
+
+  ScheduleFields() = default;
+  explicit ScheduleFields(ScheduleAttr schedule);
 
   /// The attribute; an error at `emitError` if the fields are not legal.
   ScheduleAttr getChecked(function_ref<InFlightDiagnostic()> emitError,
@@ -37,6 +41,25 @@ struct RowClass {
 /// last class takes any number. Pure: the same facts, the same choice.
 SmallVector<RowClass, 2> selectSchedules(const ProgramFacts &facts,
                                          const ChipInfo &chip);
+
+/// The schedule for the second half of a program that is split because its sums
+/// over rows fit no registers: `facts` are those of that half alone.
+ScheduleFields selectStrips(const ProgramFacts &facts, const ChipInfo &chip,
+                            int64_t alignment);
+
+/// Registers a thread needs for its part of the rows it keeps, and of the sums
+/// over rows.
+int64_t countRegisters(const ScheduleFields &fields, const ProgramFacts &facts);
+
+/// Registers a thread has if the blocks that the schedule wants are to share
+/// a multiprocessor. What counts above is to take at most half of them, the
+/// rest is for addresses, weights and arithmetic.
+int64_t getRegisterBudget(const ScheduleFields &fields, const ChipInfo &chip);
+
+/// A program that sums over rows of `vectors` vectors: persistent blocks that
+/// keep the sums in registers. Returns false if they do not fit.
+bool selectPersistent(ScheduleFields &fields, const ProgramFacts &facts,
+                      const ChipInfo &chip, int64_t vectors);
 
 /// Applies `text`, a mode's name or "field=value" items separated by commas, to
 /// `fields`. Returns failure after an error that names the fields there are.

@@ -31,7 +31,7 @@ Value ThreadProgram::emitIndex(int64_t value) {
 // Threads
 //===----------------------------------------------------------------------===//
 
-void ThreadProgram::emitThreadIds() {
+void ThreadProgram::emitThreadIds(Value strip) {
   Value thread = arith::IndexCastUIOp::create(
       builder, loc, builder.getI32Type(),
       gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x));
@@ -48,6 +48,11 @@ void ThreadProgram::emitThreadIds() {
   subgroup = arith::DivUIOp::create(builder, loc, thread, subgroupSize);
   firstColumn = arith::MulIOp::create(builder, loc, threadInRow,
                                       emitI32(getVectorWidth()));
+  if (strip)
+    firstColumn = emitColumnSum(
+        arith::MulIOp::create(builder, loc, strip,
+                              emitI32(schedule.getStripColumns())),
+        firstColumn);
 }
 
 bool ThreadProgram::needsToggle() const {
@@ -61,8 +66,12 @@ bool ThreadProgram::needsToggle() const {
 //===----------------------------------------------------------------------===//
 
 int64_t ThreadProgram::getNumRows(Type type) const {
+  // Of a tile's row_groups x rows_per_group rows a thread holds the latter, of
+  // an accumulator's row_groups one.
   auto vector = dyn_cast<VectorType>(type);
-  return vector && vector.getDimSize(0) != 1 ? schedule.getRowsPerGroup() : 1;
+  return vector ? std::max<int64_t>(1, vector.getDimSize(0) /
+                                           schedule.getRowGroups())
+                : 1;
 }
 
 Type ThreadProgram::getFragmentType(Type type) const {
@@ -152,14 +161,22 @@ bool ThreadProgram::isZeroOnPadding(Value value) const {
   return false;
 }
 
+/// The product that `value` is, if it is summed with fused multiply-adds.
+arith::MulFOp ThreadProgram::getFusedProduct(Value value) const {
+  Operation *op = value.getDefiningOp();
+  return op && isFusedProduct(op) ? cast<arith::MulFOp>(op) : arith::MulFOp();
+}
+
 bool ThreadProgram::isFusedProduct(Operation *op) const {
   auto product = dyn_cast<arith::MulFOp>(op);
-  if (!product || !product->hasOneUse() ||
+  if (!product || !product->hasOneUse() || !isPerColumn(product.getType()) ||
       !getElementTypeOrSelf(product.getType()).isF32())
     return false;
   OpOperand &use = *product->use_begin();
+  if (isa<AccumulateOp>(use.getOwner()))
+    return true;
   auto reduce = dyn_cast<RowReduceOp>(use.getOwner());
-  if (!reduce || !isPerColumn(product.getType()))
+  if (!reduce)
     return false;
   auto kind = cast<ReduceKindAttr>(reduce.getKinds()[use.getOperandNumber()])
                   .getValue();
@@ -193,9 +210,10 @@ LogicalResult ThreadProgram::emitElementwise(Operation *op,
 //===----------------------------------------------------------------------===//
 
 SmallVector<ThreadProgram::Segment>
-ThreadProgram::getSegments(Block &program) const {
+ThreadProgram::getSegments(ArrayRef<Operation *> ops) const {
   SmallVector<Segment> segments(1);
-  for (Operation &op : program.without_terminator()) {
+  for (Operation *operation : ops) {
+    Operation &op = *operation;
     bool perColumn = llvm::any_of(op.getResultTypes(), isPerColumn) ||
                      (isa<TileStoreOp>(op) &&
                       isPerColumn(cast<TileStoreOp>(op).getValue().getType()));
@@ -219,22 +237,37 @@ LogicalResult ThreadProgram::emitTile(Block &program, IRMapping &scalarMap,
                                       Value toggleValue) {
   scalars = &scalarMap;
   toggle = toggleValue;
-  columns = {};
   reductionNumber = 0;
-  fragments.clear();
+  isOnce = false;
+  SmallVector<Operation *> ops;
+  for (Operation &op : program.without_terminator())
+    ops.push_back(&op);
+  return emitOps(ops);
+}
+
+LogicalResult ThreadProgram::emitOnce(ArrayRef<Operation *> ops,
+                                      IRMapping &scalarMap) {
+  scalars = &scalarMap;
+  isOnce = true;
+  return emitOps(ops);
+}
+
+LogicalResult ThreadProgram::emitOps(ArrayRef<Operation *> ops) {
+  columns = {};
   rowOffsets.clear();
   rowLive.clear();
-  if (failed(emitScalarOps(program)) || failed(emitRowAddresses(program)))
+  if (failed(emitScalarOps(ops)) || failed(emitRowAddresses(ops)))
     return failure();
-  for (Segment &segment : getSegments(program))
+  for (Segment &segment : getSegments(ops))
     if (failed(emitSegment(segment)))
       return failure();
   return success();
 }
 
 /// Index arithmetic and the like: everything that is not a vector.
-LogicalResult ThreadProgram::emitScalarOps(Block &program) {
-  for (Operation &op : program.without_terminator()) {
+LogicalResult ThreadProgram::emitScalarOps(ArrayRef<Operation *> ops) {
+  for (Operation *operation : ops) {
+    Operation &op = *operation;
     if (op.getNumResults() == 0 ||
         !llvm::all_of(op.getResultTypes(),
                       [](Type type) { return type.isIntOrIndexOrFloat(); }))
@@ -255,10 +288,23 @@ LogicalResult ThreadProgram::emitScalarOps(Block &program) {
 }
 
 /// Row offsets and live rows of every access, before any loop over columns.
-LogicalResult ThreadProgram::emitRowAddresses(Block &program) {
+LogicalResult ThreadProgram::emitRowAddresses(ArrayRef<Operation *> ops) {
   auto scalar = [&](Value value) {
     Value mapped = scalars->lookupOrNull(value);
     return mapped ? mapped : arguments.getScalar(value);
+  };
+  auto emitRowLive = [&](Value rows) {
+    if (!rows || rowLive.count(rows))
+      return;
+    // Tile row u * G + g belongs to group g.
+    Value live = arith::IndexCastUIOp::create(
+        builder, loc, builder.getI32Type(), scalar(rows));
+    for (int64_t u = 0; u < schedule.getRowsPerGroup(); ++u) {
+      Value tileRow = arith::AddIOp::create(
+          builder, loc, rowGroup, emitI32(u * schedule.getRowGroups()));
+      rowLive[rows].push_back(arith::CmpIOp::create(
+          builder, loc, arith::CmpIPredicate::ult, tileRow, live));
+    }
   };
   auto visit = [&](auto op) -> LogicalResult {
     auto type = dyn_cast<MemRefType>(op.getBase().getType());
@@ -274,17 +320,7 @@ LogicalResult ThreadProgram::emitRowAddresses(Block &program) {
       columns = arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(),
                                              scalar(op.getColumns()));
     Value rows = op.getRows();
-    if (rows && !rowLive.count(rows)) {
-      // Tile row u * G + g belongs to group g.
-      Value live = arith::IndexCastUIOp::create(
-          builder, loc, builder.getI32Type(), scalar(rows));
-      for (int64_t u = 0; u < schedule.getRowsPerGroup(); ++u) {
-        Value tileRow = arith::AddIOp::create(
-            builder, loc, rowGroup, emitI32(u * schedule.getRowGroups()));
-        rowLive[rows].push_back(arith::CmpIOp::create(
-            builder, loc, arith::CmpIPredicate::ult, tileRow, live));
-      }
-    }
+    emitRowLive(rows);
     SmallVector<Value> &offsets = rowOffsets[{op.getBase(), op.getRow()}];
     if (!offsets.empty())
       return success();
@@ -322,13 +358,15 @@ LogicalResult ThreadProgram::emitRowAddresses(Block &program) {
     }
     return success();
   };
-  for (Operation &op : program) {
+  for (Operation *op : ops) {
     if (auto load = dyn_cast<TileLoadOp>(op)) {
       if (failed(visit(load)))
         return failure();
     } else if (auto store = dyn_cast<TileStoreOp>(op)) {
       if (failed(visit(store)))
         return failure();
+    } else if (auto sum = dyn_cast<AccumulateOp>(op)) {
+      emitRowLive(sum.getRows());
     }
   }
   return success();
@@ -340,6 +378,8 @@ LogicalResult ThreadProgram::emitSegment(Segment &segment) {
       return failure();
   if (segment.columnOps.empty() && !segment.reduce)
     return success();
+  if (ownsStrip())
+    return emitStripColumns(segment);
   SmallVector<Value> partials;
   if (failed(facts.hasDynamicColumns() ? emitDynamicColumns(segment, partials)
                                        : emitStaticColumns(segment, partials)))

@@ -6,6 +6,7 @@
 
 #include "TileProgram.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace mlir::rmsnorm {
@@ -35,7 +36,9 @@ public:
                 const ProgramFacts &facts);
 
   /// Thread numbers and what derives from them. Once, at the kernel's entry.
-  void emitThreadIds();
+  /// `strip` is the i32 number of the strip of columns the block owns, if
+  /// column_sums = strips, else null.
+  void emitThreadIds(Value strip);
 
   /// Whether consecutive tiles must use workgroup memory in turns.
   bool needsToggle() const;
@@ -48,12 +51,26 @@ public:
   /// tile (null unless needsToggle()).
   LogicalResult emitTile(Block &program, IRMapping &scalars, Value toggle);
 
+  /// Emits `ops`, which stand before or behind the loop over tiles: what a
+  /// block does once.
+  LogicalResult emitOnce(ArrayRef<Operation *> ops, IRMapping &scalars);
+
+  /// Zeros for what a thread holds of an accumulator of type GxN.
+  SmallVector<Value> emitZeros(Type accumulator);
+  /// What a thread holds of `value`, a row's vectors after another.
+  ArrayRef<Value> getFragments(Value value) { return fragments[value]; }
+  void setFragments(Value value, ValueRange held) {
+    fragments[value] = SmallVector<Value>(held);
+  }
+
 private:
-  /// One vector a thread owns of a row: where it starts, and how many of its
-  /// elements exist (null: all).
+  /// One vector a thread owns of a row: where it starts, how many of its
+  /// elements exist (null: all), and which of the thread's vectors it is (in
+  /// a loop over columns: of the trip).
   struct VectorPosition {
     Value column;
     Value valid;
+    int64_t index = 0;
   };
   using Chunk = ArrayRef<VectorPosition>;
 
@@ -64,10 +81,11 @@ private:
     RowReduceOp reduce;
   };
 
-  SmallVector<Segment> getSegments(Block &program) const;
+  SmallVector<Segment> getSegments(ArrayRef<Operation *> ops) const;
+  LogicalResult emitOps(ArrayRef<Operation *> ops);
   LogicalResult emitSegment(Segment &segment);
-  LogicalResult emitScalarOps(Block &program);
-  LogicalResult emitRowAddresses(Block &program);
+  LogicalResult emitScalarOps(ArrayRef<Operation *> ops);
+  LogicalResult emitRowAddresses(ArrayRef<Operation *> ops);
 
   // Columns.
   int64_t getVectorWidth() const { return schedule.getVectorWidth(); }
@@ -76,6 +94,10 @@ private:
   }
   Value emitColumnSum(Value lhs, Value rhs);
   VectorPosition getVector(Value firstColumn, int64_t index, bool predicated);
+  bool ownsStrip() const {
+    return schedule.getColumnSums() == ColumnSums::strips;
+  }
+  LogicalResult emitStripColumns(Segment &segment);
   LogicalResult emitStaticColumns(Segment &segment,
                                   SmallVectorImpl<Value> &partials);
   LogicalResult emitDynamicColumns(Segment &segment,
@@ -95,6 +117,11 @@ private:
   SmallVector<Value> exchangeSubgroups(RowReduceOp reduce,
                                        ArrayRef<Value> totals);
 
+  // Sums over rows.
+  int64_t getNumAccumulators(Type type) const;
+  void emitAccumulate(AccumulateOp op, Chunk chunk);
+  LogicalResult emitColumnReduce(TileStoreOp store, ColumnReduceOp reduce);
+
   // Values.
   int64_t getNumRows(Type type) const;
   Type getFragmentType(Type type) const;
@@ -102,13 +129,15 @@ private:
                     int64_t numVectors);
   LogicalResult emitElementwise(Operation *op, int64_t numVectors);
   bool isZeroOnPadding(Value value) const;
+  arith::MulFOp getFusedProduct(Value value) const;
   bool isFusedProduct(Operation *op) const;
   Value emitIdentity(ReduceKind kind, Type type);
   Value emitCombine(ReduceKind kind, Value lhs, Value rhs);
   Value emitI32(int64_t value);
   Value emitIndex(int64_t value);
-  int64_t getAlignment(Type elementType, bool predicated) const;
+  int64_t getAlignment(Type elementType, bool predicated, Value base) const;
   template <typename OpTy> Value getRowOffset(OpTy op, int64_t row);
+  ArrayRef<Value> getRowLive(Value rows) { return rowLive[rows]; }
   /// `valid` of a store to tile row `row` in vector `position`; null: all.
   Value getStoreValid(TileStoreOp store, int64_t row, Value valid,
                       int64_t count);
@@ -127,6 +156,9 @@ private:
   Value toggle;
   Value columns;
   int64_t reductionNumber = 0;
+  /// Whether all vectors of a thread are handled together, whatever the
+  /// schedule says of a tile.
+  bool isOnce = false;
   // End of the workgroup memory of each reduction, in bytes.
   SmallVector<int64_t> workgroupBytes;
   DenseMap<Value, SmallVector<Value>> fragments;

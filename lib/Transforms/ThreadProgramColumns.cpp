@@ -28,6 +28,7 @@ Value ThreadProgram::emitColumnSum(Value lhs, Value rhs) {
 ThreadProgram::VectorPosition
 ThreadProgram::getVector(Value first, int64_t index, bool predicated) {
   VectorPosition position;
+  position.index = index;
   position.column = first;
   if (index != 0)
     position.column = emitColumnSum(first, emitI32(index * getColumnStep()));
@@ -39,6 +40,18 @@ ThreadProgram::getVector(Value first, int64_t index, bool predicated) {
   return position;
 }
 
+/// One vector a thread; the strips end where the row does or behind it.
+LogicalResult ThreadProgram::emitStripColumns(Segment &segment) {
+  if (segment.reduce)
+    return segment.reduce.emitOpError(
+        "expected no reduction along a row whose columns are divided into "
+        "strips (rmsnorm-split-strips removes it)");
+  const bool predicated = facts.hasDynamicColumns() ||
+                          facts.columns % schedule.getStripColumns() != 0;
+  SmallVector<Value> partials;
+  return emitChunk(segment, getVector(firstColumn, 0, predicated), partials);
+}
+
 LogicalResult
 ThreadProgram::emitStaticColumns(Segment &segment,
                                  SmallVectorImpl<Value> &partials) {
@@ -46,10 +59,13 @@ ThreadProgram::emitStaticColumns(Segment &segment,
   const int64_t full = facts.columns / getColumnStep();
   const int64_t total = llvm::divideCeil(facts.columns, getColumnStep());
   int64_t inFlight = schedule.getVectorsInFlight();
-  if (schedule.getCache() == Cache::registers)
+  if (schedule.getCache() == Cache::registers || isOnce)
     inFlight = total;
   int64_t done = 0;
-  if (full > kMaxUnrolledVectors && schedule.getCache() == Cache::reload) {
+  // Accumulators are registers: a loop could not tell which.
+  const bool accumulates = llvm::any_of(
+      segment.columnOps, [](Operation *op) { return isa<AccumulateOp>(op); });
+  if (full > kMaxUnrolledVectors && inFlight != total && !accumulates) {
     const int64_t trips = full / inFlight;
     if (failed(emitColumnLoop(segment, emitI32(trips), partials)))
       return failure();
@@ -126,7 +142,8 @@ LogicalResult ThreadProgram::emitChunk(Segment &segment, Chunk chunk,
   return success();
 }
 
-int64_t ThreadProgram::getAlignment(Type elementType, bool predicated) const {
+int64_t ThreadProgram::getAlignment(Type elementType, bool predicated,
+                                    Value base) const {
   const int64_t bytes = elementType.getIntOrFloatBitWidth() / 8;
   int64_t alignment = std::min(
       {schedule.getAlignment(), getVectorWidth() * bytes, int64_t(16)});
@@ -134,6 +151,11 @@ int64_t ThreadProgram::getAlignment(Type elementType, bool predicated) const {
   if (predicated && !facts.hasDynamicColumns())
     alignment =
         std::min(alignment, std::gcd(getVectorWidth(), facts.columns) * bytes);
+  // Nobody checks the rows of a workspace; they lie packed behind an aligned
+  // beginning.
+  if (base.getDefiningOp<WorkspaceOp>() && !facts.hasDynamicColumns())
+    alignment =
+        std::min(alignment, std::gcd(int64_t(16), facts.columns * bytes));
   return std::max(alignment, bytes);
 }
 
@@ -169,13 +191,24 @@ LogicalResult ThreadProgram::emitColumnOp(Operation *op, Chunk chunk) {
         results.push_back(GlobalLoadOp::create(
             builder, load.getLoc(), getFragmentType(load.getType()), pointer,
             getRowOffset(load, row), position.column, position.valid,
-            getAlignment(element, bool(position.valid)), load.getSegment(),
-            load.getPolicy()));
+            getAlignment(element, bool(position.valid), load.getBase()),
+            load.getSegment(), load.getPolicy()));
     fragments[load] = std::move(results);
     return success();
   }
 
+  if (auto sum = dyn_cast<AccumulateOp>(op)) {
+    emitAccumulate(sum, chunk);
+    return success();
+  }
+
+  // What its result is stored to has it.
+  if (isa<ColumnReduceOp>(op))
+    return success();
+
   if (auto store = dyn_cast<TileStoreOp>(op)) {
+    if (auto reduce = store.getValue().getDefiningOp<ColumnReduceOp>())
+      return emitColumnReduce(store, reduce);
     if (store.getKind() != TileKind::tile)
       return store.emitOpError("expected per-column values to leave a tile "
                                "program through a column sum");
@@ -183,14 +216,15 @@ LogicalResult ThreadProgram::emitColumnOp(Operation *op, Chunk chunk) {
     Type type = store.getValue().getType();
     if (schedule.getAlignment() > 1)
       arguments.requireRowAlignment(store.getBase(), schedule.getAlignment());
-    for (int64_t row = 0; row < schedule.getRowsPerGroup(); ++row)
+    for (int64_t row = 0; row < getNumRows(type); ++row)
       for (auto [index, position] : llvm::enumerate(chunk))
         GlobalStoreOp::create(
             builder, store.getLoc(),
             getFragment(store.getValue(), row, index, numVectors), pointer,
             getRowOffset(store, row), position.column,
             getStoreValid(store, row, position.valid, getVectorWidth()),
-            getAlignment(getElementTypeOrSelf(type), bool(position.valid)),
+            getAlignment(getElementTypeOrSelf(type), bool(position.valid),
+                         store.getBase()),
             store.getPolicy());
     return success();
   }
@@ -233,9 +267,7 @@ void ThreadProgram::accumulate(RowReduceOp reduce, Chunk chunk,
   for (auto [kindAttr, input] :
        llvm::zip(reduce.getKinds(), reduce.getInputs())) {
     ReduceKind kind = cast<ReduceKindAttr>(kindAttr).getValue();
-    Operation *def = input.getDefiningOp();
-    auto product =
-        def && isFusedProduct(def) ? cast<arith::MulFOp>(def) : arith::MulFOp();
+    arith::MulFOp product = getFusedProduct(input);
     const bool masked = !(kind == ReduceKind::add && isZeroOnPadding(input));
     for (int64_t row = 0; row < getNumRows(input.getType()); ++row, ++next) {
       Value sum = first ? Value() : partials[next];

@@ -33,13 +33,24 @@ LogicalResult ThreadProgram::emitRowOp(Operation *op) {
     return success();
   }
 
+  if (auto sum = dyn_cast<AccumulateOp>(op)) {
+    emitAccumulate(sum, VectorPosition());
+    return success();
+  }
+
+  // What its result is stored to has it.
+  if (isa<ColumnReduceOp>(op))
+    return success();
+
   if (auto store = dyn_cast<TileStoreOp>(op)) {
+    if (auto reduce = store.getValue().getDefiningOp<ColumnReduceOp>())
+      return emitColumnReduce(store, reduce);
     // All threads of the row group hold the value, one writes it.
     Value pointer = arguments.getPointer(store.getBase());
     Type element = getElementTypeOrSelf(store.getValue().getType());
     Value owner = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                         threadInRow, emitI32(0));
-    for (int64_t row = 0; row < schedule.getRowsPerGroup(); ++row) {
+    for (int64_t row = 0; row < getNumRows(store.getValue().getType()); ++row) {
       Value value = vector::BroadcastOp::create(
           builder, loc, VectorType::get({1}, element),
           getFragment(store.getValue(), row, 0, 1));

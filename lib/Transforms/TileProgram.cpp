@@ -3,6 +3,9 @@
 
 #include "TileProgram.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
@@ -43,6 +46,27 @@ FailureOr<TargetAttr> mlir::rmsnorm::getTarget(Operation *op) {
 Block *mlir::rmsnorm::getProgramBlock(scf::ForallOp forall) {
   auto loops = forall.getBody()->getOps<scf::ForOp>();
   return loops.empty() ? forall.getBody() : (*loops.begin()).getBody();
+}
+
+Value mlir::rmsnorm::createStripCount(OpBuilder &builder, Location loc,
+                                      ScheduleAttr schedule, int64_t columns,
+                                      Value dynamicColumns) {
+  const int64_t width = schedule.getStripColumns();
+  if (!dynamicColumns)
+    return arith::ConstantIndexOp::create(builder, loc,
+                                          llvm::divideCeil(columns, width));
+  Value step = arith::ConstantIndexOp::create(builder, loc, width);
+  return arith::CeilDivUIOp::create(builder, loc, dynamicColumns, step);
+}
+
+int64_t mlir::rmsnorm::getColumnReduceBytes(ScheduleAttr schedule,
+                                            const ProgramFacts &facts) {
+  int64_t columns = schedule.getStripColumns();
+  if (schedule.getColumnSums() == ColumnSums::registers)
+    columns = llvm::alignTo(facts.columns, columns);
+  if (schedule.getRowGroups() == 1)
+    return 0;
+  return facts.numColumnSums * schedule.getRowGroups() * columns * 4;
 }
 
 /// The loads `value` is computed from, through per-column values only.
@@ -94,6 +118,11 @@ FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
                      cast<VectorType>(store.getValue().getType()));
       if (lastReduce && lastReduce->isBeforeInBlock(&op))
         collectLoads(store.getValue(), after, seenAfter);
+    } else if (auto accumulate = dyn_cast<AccumulateOp>(op)) {
+      ++facts.numColumnSums;
+      result = visit(&op, TileKind::column, accumulate.getSource().getType());
+      if (lastReduce && lastReduce->isBeforeInBlock(&op))
+        collectLoads(accumulate.getSource(), after, seenAfter);
     }
     if (failed(result))
       return failure();

@@ -35,6 +35,11 @@ FailureOr<TargetAttr> getTarget(Operation *op);
 /// loop over the block's tiles in it.
 Block *getProgramBlock(scf::ForallOp forall);
 
+/// The strips of `schedule` (column_sums = strips) in a row of `columns`
+/// columns, or of `dynamicColumns` if that is not null: index.
+Value createStripCount(OpBuilder &builder, Location loc, ScheduleAttr schedule,
+                       int64_t columns, Value dynamicColumns);
+
 /// Facts about a tile program that the schedule depends on.
 struct ProgramFacts {
   /// Columns N, or kDynamicColumns. 1 if the program touches only per-row
@@ -48,11 +53,17 @@ struct ProgramFacts {
   int64_t liveBytesPerColumn = 0;
   /// row_reduce ops.
   int64_t numReductions = 0;
+  /// accumulate ops: sums over rows, an f32 per column each.
+  int64_t numColumnSums = 0;
   /// Whether there is one row for certain.
   bool singleRow = false;
 
   bool hasDynamicColumns() const { return columns == kDynamicColumns; }
 };
+
+/// Workgroup memory that row groups take to add up what each has summed over
+/// its rows.
+int64_t getColumnReduceBytes(ScheduleAttr schedule, const ProgramFacts &facts);
 
 /// Collects the facts of `forall`'s program; emits an error if its tiles
 /// disagree on the number of columns.

@@ -126,8 +126,7 @@ static OpFoldResult multiply(OpBuilder &builder, Location loc,
 }
 
 void RowTiler::createLoop() {
-  Operation *norm =
-      *llvm::find_if(ops, [](Operation *op) { return isa<ForwardOp>(op); });
+  Operation *norm = *llvm::find_if(ops, isNorm);
   Location loc = norm->getLoc();
   rewriter.setInsertionPoint(ops.back());
   SmallVector<OpFoldResult> sizes;
@@ -272,6 +271,17 @@ void RowTiler::createTerminator() {
        llvm::zip(outputs, loop.getRegionIterArgs(), loop.getResults())) {
     Value row = values.lookup(output.result);
     Location loc = output.result.getLoc();
+    auto replaceUses = [&, &output = output, &result = result] {
+      rewriter.replaceUsesWithIf(output.result, result, [&](OpOperand &use) {
+        return !cluster.members.contains(use.getOwner());
+      });
+    };
+    if (sumsOverRows(output.result)) {
+      rewriter.setInsertionPointToEnd(loop.getTerminator().getBody());
+      ColumnSumOp::create(rewriter, loc, row, argument, /*columns=*/Value());
+      replaceUses();
+      continue;
+    }
     rewriter.setInsertionPoint(loop.getTerminator());
     auto type = cast<RankedTensorType>(row.getType());
     SmallVector<OpFoldResult> offsets = indices;
@@ -284,9 +294,7 @@ void RowTiler::createTerminator() {
     rewriter.setInsertionPointToEnd(loop.getTerminator().getBody());
     tensor::ParallelInsertSliceOp::create(rewriter, loc, row, argument, offsets,
                                           sizes, strides);
-    rewriter.replaceUsesWithIf(output.result, result, [&](OpOperand &use) {
-      return !cluster.members.contains(use.getOwner());
-    });
+    replaceUses();
   }
 }
 
@@ -323,7 +331,9 @@ struct TileRows final : rmsnorm::impl::TileRowsBase<TileRows> {
     llvm::SetVector<Operation *> taken;
     llvm::DenseSet<Operation *> reported;
     SmallVector<RowCluster> clusters;
-    getOperation().walk([&](ForwardOp norm) {
+    getOperation().walk([&](Operation *norm) {
+      if (!isNorm(norm))
+        return;
       bool isTiled = isa<scf::ForallOp>(norm->getParentOp());
       if (isTiled || taken.contains(norm) || norm->getNumResults() == 0)
         return;

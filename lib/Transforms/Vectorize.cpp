@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Vectorize.cpp - rmsnorm-vectorize ---------------------------------===//
 
-#include "VectorizeForward.h"
+#include "RowCluster.h"
 #include "VectorizeLinalg.h"
+#include "VectorizeNorms.h"
 
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
@@ -48,7 +49,9 @@ private:
   FailureOr<Value> load(Value tensor, bool isColumn);
   LogicalResult vectorize(Operation *op);
   LogicalResult vectorizeNorm(ForwardOp op);
+  LogicalResult vectorizeNorm(BackwardOp op);
   LogicalResult store(tensor::ParallelInsertSliceOp insert);
+  LogicalResult sum(ColumnSumOp op);
   Value getZero() {
     return arith::ConstantIndexOp::create(builder, loop.getLoc(), 0);
   }
@@ -191,9 +194,35 @@ LogicalResult RowVectorizer::vectorizeNorm(ForwardOp op) {
   return success();
 }
 
+LogicalResult RowVectorizer::vectorizeNorm(BackwardOp op) {
+  bool hasAll = true;
+  auto get = [&](Value tensor, bool isColumn) {
+    FailureOr<Value> vector = Value();
+    if (tensor && hasAll)
+      vector = getVector(tensor, isColumn);
+    hasAll &= succeeded(vector);
+    return succeeded(vector) ? *vector : Value();
+  };
+  BackwardOperands operands;
+  operands.dy = get(op.getDy(), /*isColumn=*/false);
+  operands.input = get(op.getInput(), /*isColumn=*/false);
+  operands.rstd = get(op.getRstd(), /*isColumn=*/false);
+  operands.weight = get(op.getWeight(), /*isColumn=*/true);
+  if (!hasAll)
+    return failure();
+  BackwardRow row =
+      vectorizeBackward(builder, op, operands, getColumns(op.getInput()));
+  setVector(op.getResult(0), row.dx);
+  if (op.getDweight())
+    setVector(op.getResult(1), row.dweight);
+  return success();
+}
+
 LogicalResult RowVectorizer::vectorize(Operation *op) {
   builder.setInsertionPoint(op);
   if (auto norm = dyn_cast<ForwardOp>(op))
+    return vectorizeNorm(norm);
+  if (auto norm = dyn_cast<BackwardOp>(op))
     return vectorizeNorm(norm);
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     return vectorizeLinalg(builder, linalgOp, *this);
@@ -231,28 +260,43 @@ LogicalResult RowVectorizer::store(tensor::ParallelInsertSliceOp insert) {
   return success();
 }
 
+LogicalResult RowVectorizer::sum(ColumnSumOp op) {
+  builder.setInsertionPoint(loop.getTerminator());
+  FailureOr<Value> value = getVector(op.getSource(), /*isColumn=*/true);
+  if (failed(value))
+    return failure();
+  if (Value columns = getColumns(op.getSource()))
+    op.getColumnsMutable().assign(columns);
+  op.getSourceMutable().assign(*value);
+  return success();
+}
+
 LogicalResult RowVectorizer::run() {
   SmallVector<Operation *> body;
   for (Operation &op : loop.getBody()->without_terminator())
     body.push_back(&op);
   for (Operation *op : body)
-    if (isa<ForwardOp, linalg::LinalgOp>(op))
+    if (isNorm(op) || isa<linalg::LinalgOp>(op))
       for (Value operand : op->getOperands())
         hasDynamicColumns |= isLastDimDynamic(operand);
   for (Operation *op : body)
     if (failed(vectorize(op)))
       return failure();
   for (Operation &op : loop.getTerminator().getYieldingOps()) {
-    auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(op);
-    if (!insert)
-      return op.emitOpError("expected tensor.parallel_insert_slice to leave a "
-                            "loop over rows");
-    if (failed(store(insert)))
+    LogicalResult result = failure();
+    if (auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(op))
+      result = store(insert);
+    else if (auto columnSum = dyn_cast<ColumnSumOp>(op))
+      result = sum(columnSum);
+    else
+      op.emitOpError("expected tensor.parallel_insert_slice or "
+                     "rmsnorm.column_sum to leave a loop over rows");
+    if (failed(result))
       return failure();
   }
   for (Operation *op : llvm::reverse(body))
     if (op->use_empty() &&
-        (isa<ForwardOp, linalg::LinalgOp>(op) ||
+        (isNorm(op) || isa<linalg::LinalgOp>(op) ||
          isa_and_nonnull<tensor::TensorDialect>(op->getDialect())))
       op->erase();
   return success();
@@ -264,13 +308,12 @@ struct Vectorize final : rmsnorm::impl::VectorizeBase<Vectorize> {
 
   void runOnOperation() override {
     SmallVector<std::pair<scf::ForallOp, int64_t>> loops;
-    getOperation().walk([&](ForwardOp norm) {
-      auto loop = dyn_cast<scf::ForallOp>(norm->getParentOp());
-      if (!loop || norm->getNumResults() == 0 ||
+    getOperation().walk([&](Operation *norm) {
+      auto loop = dyn_cast_or_null<scf::ForallOp>(norm->getParentOp());
+      if (!isNorm(norm) || !loop || norm->getNumResults() == 0 ||
           (!loops.empty() && loops.back().first == loop))
         return;
-      auto type = cast<ShapedType>(norm.getInput().getType());
-      loops.push_back({loop, type.getRank() - 1});
+      loops.push_back({loop, getNumRowDims(norm)});
     });
     for (auto [loop, rowDims] : loops)
       if (failed(RowVectorizer(loop, rowDims).run()))

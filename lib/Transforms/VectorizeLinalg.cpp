@@ -2,7 +2,7 @@
 //===- VectorizeLinalg.cpp - the tile program of a linalg op -------------===//
 
 #include "VectorizeLinalg.h"
-#include "VectorizeForward.h"
+#include "RowMath.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
 

@@ -22,46 +22,164 @@ static int64_t getMaxBlocks(int64_t blockThreads) {
   return std::min<int64_t>((int64_t(1) << 31) - 1, maxThreads / blockThreads);
 }
 
-static LogicalResult walkRows(scf::ForallOp forall) {
-  FailureOr<ScheduleAttr> schedule = getSchedule(forall);
-  if (failed(schedule))
-    return failure();
-  if (!forall.isNormalized() || forall.getRank() != 1 ||
-      forall.getNumResults() != 0)
-    return forall.emitOpError("expected a bufferized loop over tiles from 0 "
-                              "with step 1");
-  if (getProgramBlock(forall) != forall.getBody())
-    return forall.emitOpError("expected tiles that are not walked yet");
+namespace {
+/// Turns one loop over tiles into blocks that walk theirs.
+class RowWalker {
+public:
+  RowWalker(scf::ForallOp tiles, ScheduleAttr schedule)
+      : tiles(tiles), schedule(schedule), loc(tiles.getLoc()),
+        rewriter(tiles.getContext()),
+        sums(tiles.getBody()->getOps<AccumulateOp>()) {}
 
-  IRRewriter rewriter(forall.getContext());
-  Location loc = forall.getLoc();
-  rewriter.setInsertionPoint(forall);
-  Value numTiles = getValueOrCreateConstantIndexOp(
-      rewriter, loc, forall.getMixedUpperBound().front());
+  LogicalResult run();
+
+private:
+  LogicalResult check();
+  Value getGrid(Value numTiles);
+  Value getNumStrips();
+  Value createWorkspace(AccumulateOp sum, Value grid);
+  void storePartials(AccumulateOp sum, Value accumulator, Value workspace,
+                     Value block);
+
+  VectorType getAccumulatorType(AccumulateOp sum) {
+    return VectorType::get(
+        {schedule.getRowGroups(), sum.getSource().getType().getDimSize(1)},
+        rewriter.getF32Type());
+  }
+
+  scf::ForallOp tiles;
+  ScheduleAttr schedule;
+  Location loc;
+  IRRewriter rewriter;
+  SmallVector<AccumulateOp> sums;
+};
+} // namespace
+
+LogicalResult RowWalker::check() {
+  if (!tiles.isNormalized() || tiles.getRank() != 1 ||
+      tiles.getNumResults() != 0)
+    return tiles.emitOpError("expected a bufferized loop over tiles from 0 "
+                             "with step 1");
+  if (getProgramBlock(tiles) != tiles.getBody())
+    return tiles.emitOpError("expected tiles that are not walked yet");
+  for (AccumulateOp sum : sums) {
+    if (schedule.getBlocksPerSm() == 0)
+      return sum.emitOpError("expected a schedule with blocks_per_sm >= 1, as "
+                             "a persistent block adds up its rows");
+    auto isOutside = [&](Value value) {
+      return !value ||
+             !tiles->isAncestor(value.getParentBlock()->getParentOp());
+    };
+    if (!isOutside(sum.getDest()) || !isOutside(sum.getColumns()))
+      return sum.emitOpError("expected dest and columns from outside of the "
+                             "loop over tiles");
+  }
+  return success();
+}
+
+/// The strips of columns that the grid is divided into, or null.
+Value RowWalker::getNumStrips() {
+  if (schedule.getColumnSums() != ColumnSums::strips)
+    return {};
+  AccumulateOp sum = sums.front();
+  return createStripCount(rewriter, loc, schedule,
+                          sum.getSource().getType().getDimSize(1),
+                          sum.getColumns());
+}
+
+Value RowWalker::getGrid(Value numTiles) {
   Value maxBlocks;
-  if (schedule->getBlocksPerSm() == 0) {
+  if (schedule.getBlocksPerSm() == 0) {
     maxBlocks = arith::ConstantIndexOp::create(
-        rewriter, loc, getMaxBlocks(schedule->getBlockThreads()));
+        rewriter, loc, getMaxBlocks(schedule.getBlockThreads()));
   } else {
     Value count =
         MultiprocessorCountOp::create(rewriter, loc, rewriter.getIndexType());
     Value perSM = arith::ConstantIndexOp::create(rewriter, loc,
-                                                 schedule->getBlocksPerSm());
+                                                 schedule.getBlocksPerSm());
     maxBlocks = arith::MulIOp::create(rewriter, loc, count, perSM);
   }
-  Value grid = arith::MinUIOp::create(rewriter, loc, numTiles, maxBlocks);
+  // Several blocks walk the same rows, each a strip of them.
+  if (Value strips = getNumStrips())
+    maxBlocks = arith::CeilDivUIOp::create(rewriter, loc, maxBlocks, strips);
+  return arith::MinUIOp::create(rewriter, loc, numTiles, maxBlocks);
+}
+
+/// A row of f32 for each block.
+Value RowWalker::createWorkspace(AccumulateOp sum, Value grid) {
+  SmallVector<Value> sizes{grid};
+  int64_t columns = sum.getSource().getType().getDimSize(1);
+  if (Value count = sum.getColumns()) {
+    columns = ShapedType::kDynamic;
+    sizes.push_back(count);
+  }
+  auto type =
+      MemRefType::get({ShapedType::kDynamic, columns}, rewriter.getF32Type());
+  return WorkspaceOp::create(rewriter, sum.getLoc(), type, sizes);
+}
+
+/// Row `block` of the workspace: the sum over the row groups.
+void RowWalker::storePartials(AccumulateOp sum, Value accumulator,
+                              Value workspace, Value block) {
+  auto type = cast<VectorType>(accumulator.getType());
+  Value total = accumulator;
+  if (type.getDimSize(0) != 1)
+    total = ColumnReduceOp::create(
+        rewriter, sum.getLoc(),
+        VectorType::get({1, type.getDimSize(1)}, type.getElementType()),
+        accumulator);
+  TileStoreOp::create(rewriter, sum.getLoc(), /*result=*/Type(), TileKind::tile,
+                      total, workspace, block, /*rows=*/Value(),
+                      sum.getColumns());
+}
+
+LogicalResult RowWalker::run() {
+  if (failed(check()))
+    return failure();
+  rewriter.setInsertionPoint(tiles);
+  Value numTiles = getValueOrCreateConstantIndexOp(
+      rewriter, loc, tiles.getMixedUpperBound().front());
+  Value grid = getGrid(numTiles);
+  SmallVector<Value> workspaces;
+  for (AccumulateOp sum : sums)
+    workspaces.push_back(createWorkspace(sum, grid));
 
   auto walk = scf::ForallOp::create(rewriter, loc, ArrayRef<OpFoldResult>{grid},
                                     /*outputs=*/ValueRange(),
                                     /*mapping=*/std::nullopt);
-  walk->setAttr(RMSNormDialect::kScheduleAttrName, *schedule);
+  walk->setAttr(RMSNormDialect::kScheduleAttrName, schedule);
+  Value block = walk.getInductionVar(0);
+  rewriter.setInsertionPointAfter(walk);
+  for (auto [sum, workspace] : llvm::zip(sums, workspaces))
+    SumRowsOp::create(rewriter, sum.getLoc(), workspace, sum.getDest());
+
   rewriter.setInsertionPointToStart(walk.getBody());
-  auto loop = scf::ForOp::create(rewriter, loc, walk.getInductionVar(0),
-                                 numTiles, grid);
-  rewriter.eraseOp(forall.getTerminator());
-  rewriter.inlineBlockBefore(forall.getBody(), loop.getBody()->getTerminator(),
-                             loop.getInductionVar());
-  rewriter.eraseOp(forall);
+  SmallVector<Value> zeros;
+  for (AccumulateOp sum : sums)
+    zeros.push_back(arith::ConstantOp::create(
+        rewriter, sum.getLoc(), rewriter.getZeroAttr(getAccumulatorType(sum))));
+  auto loop = scf::ForOp::create(
+      rewriter, loc, block, numTiles, grid, zeros,
+      [](OpBuilder &nested, Location nestedLoc, Value, ValueRange carried) {
+        scf::YieldOp::create(nested, nestedLoc, carried);
+      });
+  for (auto [sum, accumulator, workspace] :
+       llvm::zip(sums, loop.getResults(), workspaces))
+    storePartials(sum, accumulator, workspace, block);
+
+  rewriter.eraseOp(tiles.getTerminator());
+  Operation *yield = loop.getBody()->getTerminator();
+  rewriter.inlineBlockBefore(tiles.getBody(), yield, loop.getInductionVar());
+  for (auto [sum, carried, next] :
+       llvm::zip(sums, loop.getRegionIterArgs(), yield->getOpOperands())) {
+    rewriter.setInsertionPoint(sum);
+    next.set(AccumulateOp::create(rewriter, sum.getLoc(), carried.getType(),
+                                  sum.getSource(), carried, sum.getRows(),
+                                  /*columns=*/Value())
+                 .getResult());
+    rewriter.eraseOp(sum);
+  }
+  rewriter.eraseOp(tiles);
   return success();
 }
 
@@ -70,9 +188,11 @@ struct WalkRows final : rmsnorm::impl::WalkRowsBase<WalkRows> {
   using WalkRowsBase::WalkRowsBase;
 
   void runOnOperation() override {
-    for (scf::ForallOp forall : getRowLoops(getOperation()))
-      if (failed(walkRows(forall)))
+    for (scf::ForallOp forall : getRowLoops(getOperation())) {
+      FailureOr<ScheduleAttr> schedule = getSchedule(forall);
+      if (failed(schedule) || failed(RowWalker(forall, *schedule).run()))
         return signalPassFailure();
+    }
   }
 };
 } // namespace

@@ -144,3 +144,17 @@ func.func @workspace(%n: index, %m: index) {
   %2 = rmsnorm.workspace() : memref<8xf32>
   return
 }
+
+// Sums over rows: into a buffer, into accumulators, over row groups and blocks.
+// CHECK-LABEL: func.func @sums_over_rows
+func.func @sums_over_rows(%p: vector<4x64xf32>, %a: vector<2x64xf32>, %dw: memref<64xbf16>, %ws: memref<?x64xf32>, %live: index) -> (vector<2x64xf32>, vector<1x64xf32>) {
+  // CHECK: rmsnorm.accumulate %{{.*}} into %{{.*}} rows(%{{.*}}) : vector<4x64xf32> into memref<64xbf16>
+  rmsnorm.accumulate %p into %dw rows(%live) : vector<4x64xf32> into memref<64xbf16>
+  // CHECK: rmsnorm.accumulate %{{.*}} into %{{.*}} rows(%{{.*}}) : vector<4x64xf32> into vector<2x64xf32> -> vector<2x64xf32>
+  %b = rmsnorm.accumulate %p into %a rows(%live) : vector<4x64xf32> into vector<2x64xf32> -> vector<2x64xf32>
+  // CHECK: rmsnorm.column_reduce %{{.*}} : vector<2x64xf32> -> vector<1x64xf32>
+  %s = rmsnorm.column_reduce %b : vector<2x64xf32> -> vector<1x64xf32>
+  // CHECK: rmsnorm.sum_rows %{{.*}} into %{{.*}} : memref<?x64xf32> into memref<64xbf16>
+  rmsnorm.sum_rows %ws into %dw : memref<?x64xf32> into memref<64xbf16>
+  return %b, %s : vector<2x64xf32>, vector<1x64xf32>
+}

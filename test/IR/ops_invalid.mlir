@@ -493,3 +493,51 @@ func.func @workspace_c3() {
   %0 = rmsnorm.workspace() : memref<4294967296x4294967296xf32>
   return
 }
+
+// -----
+
+func.func @accumulate_no_result(%p: vector<4x64xf32>, %a: vector<2x64xf32>) {
+  // expected-error @+1 {{expected a result of the type of dest if and only if that is a vector, got dest 'vector<2x64xf32>'}}
+  rmsnorm.accumulate %p into %a : vector<4x64xf32> into vector<2x64xf32>
+  return
+}
+
+// -----
+
+func.func @accumulate_rows(%p: vector<4x64xf32>, %a: vector<3x64xf32>) {
+  // expected-error @+1 {{expected a vector dest with as many columns as source, a divisor of its rows, and no 'columns', got 'vector<4x64xf32>' and 'vector<3x64xf32>'}}
+  rmsnorm.accumulate %p into %a : vector<4x64xf32> into vector<3x64xf32> -> vector<3x64xf32>
+  return
+}
+
+// -----
+
+func.func @column_reduce_rows(%a: vector<2x64xf32>) {
+  // expected-error @+1 {{expected a result of type 'vector<1x64xf32>', got 'vector<2x64xf32>'}}
+  rmsnorm.column_reduce %a : vector<2x64xf32> -> vector<2x64xf32>
+  return
+}
+
+// -----
+
+func.func @sum_rows_columns(%ws: memref<?x64xf32>, %dw: memref<65xf32>) {
+  // expected-error @+1 {{expected as many columns as dest has, got 'memref<?x64xf32>' and 'memref<65xf32>'}}
+  rmsnorm.sum_rows %ws into %dw : memref<?x64xf32> into memref<65xf32>
+  return
+}
+
+// -----
+
+func.func @sum_rows_layout(%ws: memref<?x64xf32, strided<[128, 1]>>, %dw: memref<64xf32>) {
+  // expected-error @+1 {{expected packed partials, got 'memref<?x64xf32, strided<[128, 1]>>'}}
+  rmsnorm.sum_rows %ws into %dw : memref<?x64xf32, strided<[128, 1]>> into memref<64xf32>
+  return
+}
+
+// -----
+
+func.func @sum_rows_stride(%ws: memref<?x64xf32>, %dw: memref<64xf32, strided<[2]>>) {
+  // expected-error @+1 {{expected dest with an inner stride of 1, got 'memref<64xf32, strided<[2]>>'}}
+  rmsnorm.sum_rows %ws into %dw : memref<?x64xf32> into memref<64xf32, strided<[2]>>
+  return
+}

@@ -106,14 +106,7 @@ func.func @none(%x: tensor<8xbf16>, %w: tensor<8xf32>, %y: tensor<8xf32>,
 // CHECK-LABEL: func.func @backward(
 // CHECK-SAME:    %[[DY:[^ ]*]]: tensor<?x8xbf16>, %[[X:[^ ]*]]: tensor<?x8xbf16>, %[[W:[^ ]*]]: tensor<8xbf16>, %[[R:[^ ]*]]: tensor<?xf32>, %[[DX:[^ ]*]]: tensor<?x8xbf16>, %[[DW:[^ ]*]]: tensor<8xf32>
 // CHECK:         linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} ins(%[[DY]], %[[X]],
-// CHECK:         %[[DXR:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]} {{.*}} outs(%[[DX]] :
-// CHECK:           %[[G:.*]] = arith.mulf
-// CHECK:           %[[XHAT:.*]] = arith.mulf
-// CHECK-NEXT:      %[[ALONG:.*]] = arith.mulf %[[XHAT]], %{{.*}}
-// CHECK-NEXT:      %[[REST:.*]] = arith.subf %[[G]], %[[ALONG]]
-// CHECK-NEXT:      %[[DX1:.*]] = arith.mulf %[[REST]], %{{.*}}
-// CHECK-NEXT:      %[[DX2:.*]] = arith.truncf %[[DX1]]
-// CHECK-NEXT:      linalg.yield %[[DX2]]
+// The sum over rows comes first: dx may take the place of what it reads.
 // F32:           %[[ZERO:.*]] = linalg.fill {{.*}} outs(%[[DW]] :
 // CHECK:         %[[SUM:.*]] = linalg.generic {indexing_maps = [{{.*}}, #[[$COLUMN]]], iterator_types = ["reduction", "parallel"]}
 // F32-SAME:        outs(%[[ZERO]] : tensor<8xf32>)
@@ -123,6 +116,14 @@ func.func @none(%x: tensor<8xbf16>, %w: tensor<8xf32>, %y: tensor<8xf32>,
 // CHECK-NEXT:      %[[E:.*]] = arith.extf %[[T]]
 // CHECK:           arith.mulf %{{.*}}, %[[E]]
 // F64:           %[[DWR:.*]] = linalg.generic {{.*}} ins(%[[SUM]] : {{.*}} outs(%[[DW]] :
+// CHECK:         %[[DXR:.*]] = linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]} {{.*}} outs(%[[DX]] :
+// CHECK:           %[[G:.*]] = arith.mulf
+// CHECK:           %[[XHAT:.*]] = arith.mulf
+// CHECK-NEXT:      %[[ALONG:.*]] = arith.mulf %[[XHAT]], %{{.*}}
+// CHECK-NEXT:      %[[REST:.*]] = arith.subf %[[G]], %[[ALONG]]
+// CHECK-NEXT:      %[[DX1:.*]] = arith.mulf %[[REST]], %{{.*}}
+// CHECK-NEXT:      %[[DX2:.*]] = arith.truncf %[[DX1]]
+// CHECK-NEXT:      linalg.yield %[[DX2]]
 // F64:           return %[[DXR]], %[[DWR]]
 // F32:           return %[[DXR]], %[[SUM]]
 func.func @backward(%dy: tensor<?x8xbf16>, %x: tensor<?x8xbf16>,

@@ -52,3 +52,18 @@ func.func @single(%x: memref<?x4096xf32>, %m: index) {
   } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 256, vector_width = 4>}
   return
 }
+
+// -----
+
+// A row that does not exist must not count twice in a sum over rows.
+// CHECK-LABEL: func.func @sum
+// CHECK: %[[LIVE:.*]] = arith.minui
+// CHECK: %[[X:.*]] = rmsnorm.tile_load tile %{{.*}} rows(%[[LIVE]])
+// CHECK: rmsnorm.accumulate %[[X]] into %{{.*}} rows(%[[LIVE]]) : vector<4x128xf32> into memref<128xf32>
+func.func @sum(%x: memref<?x128xf32>, %dw: memref<128xf32>, %m: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x128xf32> -> vector<1x128xf32>
+    rmsnorm.accumulate %0 into %dw : vector<1x128xf32> into memref<128xf32>
+  } {rmsnorm.schedule = #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 32, vector_width = 4, blocks_per_sm = 1>}
+  return
+}

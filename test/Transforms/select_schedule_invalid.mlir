@@ -15,7 +15,7 @@
 // THREADS: error: {{.*}}expected at most 1024 threads a block on sm_90, got 2048
 // SPLIT: error: {{.*}}expected threads_per_row to be a power of two below the subgroup size 32 of sm_90 or a multiple of it, got 48
 // WAVE: error: {{.*}}expected a block of whole subgroups of 64 threads on gfx942, got 32 threads
-// REGISTERS: error: {{.*}}expected rows in registers to take at most half of a thread's 256 registers on sm_90, got 512 (1024 values a thread)
+// REGISTERS: error: {{.*}}expected rows in registers to take at most half of a thread's 256 registers on sm_90, got 512{{$}}
 // CACHE: error: {{.*}}expected cache to be registers or reload, got 'disk'
 // FIELD: error: {{.*}}expected a mode (multi_wave_cached, multi_wave_reload, static_persistent) or a field of the schedule ({{.*}}) and its value, got 'thread=3'
 // INTEGER: error: {{.*}}expected row_groups to be an integer, got 'two'
@@ -55,5 +55,66 @@ func.func @dynamic(%x: memref<?x?xf32>, %m: index, %n: index) {
     %0 = rmsnorm.tile_load tile %x[%row] columns(%n) : memref<?x?xf32> -> vector<1x1073741824xf32>
     rmsnorm.tile_store tile %0, %x[%row] columns(%n) : vector<1x1073741824xf32>, memref<?x?xf32>
   } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 64, vector_width = 4>}
+  return
+}
+
+// -----
+
+// A program that sums over rows.
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule 2>&1 | FileCheck %s --check-prefix=SUMS
+// SUMS: error: {{.*}}expected blocks_per_sm >= 1, as a persistent block adds up its rows, got 0
+// SUMS: error: {{.*}}expected rows and sums over rows in registers to take at most half of a thread's 64 registers on sm_90, got 48
+// SUMS: error: {{.*}}expected column_sums = strips for rows of dynamic size, got registers
+// SUMS: error: {{.*}}expected column_sums = registers where nothing is summed over rows, got strips
+func.func @multi_wave(%x: memref<?x128xf32>, %s: memref<128xf32>, %m: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x128xf32> -> vector<1x128xf32>
+    rmsnorm.accumulate %0 into %s : vector<1x128xf32> into memref<128xf32>
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 32, vector_width = 4>}
+  return
+}
+
+// -----
+
+func.func @too_wide(%x: memref<?x16384xf32>, %s: memref<16384xf32>, %m: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x16384xf32> -> vector<1x16384xf32>
+    %1 = rmsnorm.row_reduce add(%0) : vector<1x16384xf32> -> vector<1x1xf32>
+    %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x16384xf32>
+    %3 = arith.mulf %0, %2 : vector<1x16384xf32>
+    rmsnorm.accumulate %3 into %s : vector<1x16384xf32> into memref<16384xf32>
+  } {rmsnorm.schedule = #rmsnorm.schedule<rows_per_group = 2, threads_per_row = 1024, vector_width = 4, blocks_per_sm = 1>}
+  return
+}
+
+// -----
+
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=gfx942 --rmsnorm-select-schedule 2>&1 | FileCheck %s --check-prefix=GROUPSUMS
+// GROUPSUMS: error: {{.*}}expected the sums of 16 row groups to take at most 65536 bytes of workgroup memory on gfx942, got 131072
+func.func @too_many_groups(%x: memref<?x2048xf32>, %s: memref<2048xf32>, %m: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x2048xf32> -> vector<1x2048xf32>
+    rmsnorm.accumulate %0 into %s : vector<1x2048xf32> into memref<2048xf32>
+  } {rmsnorm.schedule = #rmsnorm.schedule<row_groups = 16, threads_per_row = 64, vector_width = 4, cache = reload, blocks_per_sm = 1>}
+  return
+}
+
+// -----
+
+func.func @dynamic_sums(%x: memref<?x?xf32>, %s: memref<?xf32>, %m: index, %n: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] columns(%n) : memref<?x?xf32> -> vector<1x1073741824xf32>
+    rmsnorm.accumulate %0 into %s columns(%n) : vector<1x1073741824xf32> into memref<?xf32>
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 64, vector_width = 4, cache = reload, blocks_per_sm = 1>}
+  return
+}
+
+// -----
+
+func.func @no_sums(%x: memref<?x128xf32>, %m: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x128xf32> -> vector<1x128xf32>
+    rmsnorm.tile_store tile %0, %x[%row] : vector<1x128xf32>, memref<?x128xf32>
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, column_sums = strips>}
   return
 }

@@ -104,6 +104,16 @@ def RMSNorm_Cache : RMSNorm_I32Enum<"Cache",
       I32EnumAttrCase<"reload", 1>]>;
 def RMSNorm_CacheAttr : RMSNorm_EnumAttr<RMSNorm_Cache, "cache">;
 
+def RMSNorm_ColumnSums : RMSNorm_I32Enum<"ColumnSums",
+    "where sums over rows are kept", [
+      // In the registers of persistent blocks, which own whole rows.
+      I32EnumAttrCase<"registers", 0>,
+      // There, too, but of blocks which own a strip of columns and read all
+      // rows of a run again: a loop of its own.
+      I32EnumAttrCase<"strips", 1>]>;
+def RMSNorm_ColumnSumsAttr
+    : RMSNorm_EnumAttr<RMSNorm_ColumnSums, "column_sums">;
+
 def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
   let mnemonic = "schedule";
   let summary = "how a loop over rows is laid on the machine";
@@ -126,7 +136,12 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
       takes any pointer. It changes the access width, never the column a
       thread owns, so that results do not depend on it.
     - `blocks_per_sm`: 0: one tile a block where the grid allows (multi-wave).
-      Else a persistent grid of that many blocks a multiprocessor.
+      Else a persistent grid of that many blocks a multiprocessor, which
+      a program that sums over rows needs.
+    - `column_sums`: where sums over rows (`rmsnorm.accumulate`) are kept.
+      `strips` on a program with a row_reduce: it is split in two
+      (`rmsnorm-split-strips`); on one without: a block owns threads_per_row x
+      vector_width columns.
   }];
   let parameters = (ins
       DefaultValuedParameter<"int64_t", "1">:$row_groups,
@@ -137,7 +152,10 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
       DefaultValuedParameter<"::mlir::rmsnorm::Cache",
                              "::mlir::rmsnorm::Cache::registers">:$cache,
       DefaultValuedParameter<"int64_t", "16">:$alignment,
-      DefaultValuedParameter<"int64_t", "0">:$blocks_per_sm);
+      DefaultValuedParameter<"int64_t", "0">:$blocks_per_sm,
+      DefaultValuedParameter<"::mlir::rmsnorm::ColumnSums",
+                             "::mlir::rmsnorm::ColumnSums::registers">
+          :$column_sums);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -147,8 +165,12 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
     int64_t getBlockThreads() const {
       return getRowGroups() * getThreadsPerRow();
     }
-    /// The mode's name: multi_wave_cached, multi_wave_reload or
-    /// static_persistent.
+    /// Columns of the strip that a block owns, if column_sums = strips.
+    int64_t getStripColumns() const {
+      return getThreadsPerRow() * getVectorWidth();
+    }
+    /// The mode's name: multi_wave_cached, multi_wave_reload,
+    /// static_persistent or column_strips.
     ::llvm::StringRef getMode() const;
   }];
 }

@@ -12,6 +12,8 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/TilingInterface.td"
 
 def RMSNorm_Buffer : AnyTypeOf<[AnyRankedTensor, AnyMemRef]>;
+def RMSNorm_BufferOrTile
+    : AnyTypeOf<[AnyMemRef, VectorOfRankAndType<[2], [F32]>]>;
 def RMSNorm_TileOrRow
     : AnyTypeOf<[VectorOfRankAndType<[2], [F32]>, RankedTensorOf<[F32]>]>;
 
@@ -253,7 +255,8 @@ def RMSNorm_ColumnSumOp : RMSNorm_Op<"column_sum", [
 }
 
 def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
-    AttrSizedOperandSegments]> {
+    AttrSizedOperandSegments,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "adds the rows of a tile to a sum over all iterations";
   let description = [{
     Stands in a loop over tiles of rows, at its outermost level. After the loop
@@ -261,7 +264,9 @@ def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
     `rmsnorm.column_sum` says: what it held before does not count, it is
     rounded once, zero iterations give zeros. During the loop its contents
     are unspecified, so nothing else may access it. `rmsnorm-walk-rows` turns
-    it into accumulators that the loop carries.
+    it into accumulators that the loop carries: then `dest` is a vector GxN,
+    and the result is `dest` with row u * G + g of `source` added to its row g,
+    for u = 0, 1, ... in turn.
 
     `rows` says how many of the R rows exist (absent: all); the others do not
     contribute, whatever they hold. `columns` as in `rmsnorm.tile_load`.
@@ -269,21 +274,55 @@ def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
     ```mlir
     rmsnorm.accumulate %p into %dw rows(%live)
         : vector<4x4096xf32> into memref<4096xbf16>
+    %b = rmsnorm.accumulate %p into %a rows(%live)
+        : vector<4x4096xf32> into vector<2x4096xf32> -> vector<2x4096xf32>
     ```
 
     Constraints:
-    - (C1) `dest` has rank 1 and element type f16, bf16 or f32.
+    - (C1) a memref `dest` has rank 1 and element type f16, bf16 or f32.
     - (C2) `source` is a vector RxN of f32.
-    - (C3) without `columns`, N is the size of `dest`; with it, N is 2^30.
+    - (C3) into a memref: without `columns`, N is its size; with it, N is 2^30.
+    - (C4) into a vector GxN: G divides R, there is no `columns`.
+    - (C5) there is a result, of the type of `dest`, if and only if `dest` is
+      a vector.
   }];
   let arguments = (ins VectorOfRankAndType<[2], [F32]>:$source,
-                       Arg<AnyMemRef, "", [MemRead, MemWrite]>:$dest,
+                       RMSNorm_BufferOrTile:$dest,
                        Optional<Index>:$rows,
                        Optional<Index>:$columns);
+  let results = (outs Optional<VectorOfRankAndType<[2], [F32]>>:$result);
   let assemblyFormat = [{
     $source `into` $dest (`rows` `(` $rows^ `)`)?
     (`columns` `(` $columns^ `)`)? attr-dict
-    `:` type($source) `into` type($dest)
+    `:` type($source) `into` type($dest) (`->` type($result)^)?
+  }];
+  let hasVerifier = 1;
+}
+
+def RMSNorm_SumRowsOp : RMSNorm_Op<"sum_rows"> {
+  let summary = "adds up the rows that the blocks of a loop left behind";
+  let description = [{
+    The second half of a sum over rows that was distributed over blocks. `dest`
+    is overwritten with the sum of the rows of `partials`, in f32 and in an
+    order that depends on their number only, rounded once. No rows give zeros.
+    Stands beside the loop; `rmsnorm-distribute` makes a kernel of it.
+
+    ```mlir
+    rmsnorm.sum_rows %partials into %dw
+        : memref<?x4096xf32> into memref<4096xbf16>
+    ```
+
+    Constraints:
+    - (C1) `partials` has rank 2, no layout and element type f32.
+    - (C2) `dest` has rank 1, an inner stride of 1 and element type f16, bf16
+      or f32.
+    - (C3) they have the same number of columns, as far as it is static.
+  }];
+  let arguments = (ins Arg<MemRefRankOf<[F32], [2]>, "", [MemRead]>:$partials,
+                       Arg<MemRefRankOf<[F16, BF16, F32], [1]>, "",
+                           [MemWrite]>:$dest);
+  let assemblyFormat = [{
+    $partials `into` $dest attr-dict `:` type($partials) `into` type($dest)
   }];
   let hasVerifier = 1;
 }

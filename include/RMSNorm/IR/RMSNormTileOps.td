@@ -142,6 +142,25 @@ def RMSNorm_RowReduceOp : RMSNorm_Op<"row_reduce", [
   let hasVerifier = 1;
 }
 
+def RMSNorm_ColumnReduceOp : RMSNorm_Op<"column_reduce", [Pure]> {
+  let summary = "adds the rows of a tile";
+  let description = [{
+    Adds rows 0, 1, ... of a GxN input, in that order, to 1xN. What row groups
+    have accumulated each for itself becomes the sum of their block.
+
+    ```mlir
+    %s = rmsnorm.column_reduce %a : vector<4x4096xf32> -> vector<1x4096xf32>
+    ```
+
+    Constraints:
+    - (C1) the result has one row and as many columns as the input.
+  }];
+  let arguments = (ins VectorOfRankAndType<[2], [F32]>:$input);
+  let results = (outs VectorOfRankAndType<[2], [F32]>:$result);
+  let assemblyFormat = "$input attr-dict `:` type($input) `->` type($result)";
+  let hasVerifier = 1;
+}
+
 def RMSNorm_KeepOp : RMSNorm_Op<"keep", [
     Pure, AllTypesMatch<["value", "result"]>]> {
   let summary = "a value kept in its storage type until another is known";

@@ -88,6 +88,10 @@ def TileRows : Pass<"rmsnorm-tile-rows", "::mlir::func::FuncOp"> {
 
     An op outside that uses the cluster and feeds it splits it, with a remark.
 
+    The weight's gradient of `rmsnorm.backward` is the sum of a summand a row,
+    which leaves the loop through `rmsnorm.column_sum`; who uses it is no part
+    of the cluster.
+
     Reads of a tensor that also is the destination of a result go through the
     loop's block argument, so that bufferization sees that an exact in-place
     update reads each row before it writes it.
@@ -129,6 +133,16 @@ def Vectorize : Pass<"rmsnorm-vectorize", "::mlir::func::FuncOp"> {
         none    ms = round_T(round_T(sum(round_T(x*x)) / N) + eps)
                 rstd = round_T(rsqrt(ms)), xhat = round_T(x * rstd)
                 y = round_y(round_T(xhat * round_T(weight + offset)))
+
+    `rmsnorm.backward`, with w' as above and g = dy * w':
+
+        gemma   c = sum(g * x) * rstd / N, xhat = x * rstd
+        llama   dx = round_dx((g - xhat * c) * rstd)
+                dweight += dy * xhat, in llama dy * round_T(xhat)
+        none    as its text says, each step rounded; the sum is of g * xhat
+
+    so that rstd, where it is not given, takes no traversal of its own but in
+    `none`. What a row adds to dweight goes to `rmsnorm.column_sum`.
 
     The mean is the sum times the f32 nearest to 1/N where N is static (at most
     1.5 ulp from the exact quotient), and a division where it is not.
@@ -283,6 +297,51 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
 }
 
+def SplitStrips : Pass<"rmsnorm-split-strips", "::mlir::ModuleOp"> {
+  let summary = "splits off sums over rows that no block can keep";
+  let description = [{
+    Where the schedule says `column_sums = strips`, a loop over rows is split:
+    its sums over rows (`rmsnorm.accumulate`) go to a second loop, which holds
+    no row_reduce, so that the columns of a row are independent there and a
+    block can own a strip of them, whatever the row's size. The second loop
+    reads the tiles again. What a reduction leads to and the sums use (the
+    backward's rstd, where it is computed) is kept in a `rmsnorm.workspace`, one
+    value a row. The first loop goes on as if nothing were summed.
+
+    If the first loop overwrites what the second reads (dx in place of dy), the
+    second comes first; if it also needs per-row values, a third loop in front
+    computes those alone.
+
+    Requires: `rmsnorm.schedule`. Numeric effect: none on the first loop; the
+    schedule of the second fixes the order of the sums.
+
+    ```mlir
+    scf.forall (%row) in (%m) {
+      ...
+      %s:2 = rmsnorm.row_reduce add(%xx), add(%gx) : ...
+      %rstd = math.rsqrt ...
+      rmsnorm.tile_store tile %dx, %dxs[%row] : ...
+      rmsnorm.accumulate %p into %dw : ...
+    } {rmsnorm.schedule = #rmsnorm.schedule<..., column_sums = strips>}
+    ```
+    becomes
+    ```mlir
+    %ws = rmsnorm.workspace(%m) : memref<?xf32>
+    scf.forall (%row) in (%m) {
+      ...
+      rmsnorm.tile_store tile %dx, %dxs[%row] : ...
+      rmsnorm.tile_store row %rstd, %ws[%row] : ...
+    } {rmsnorm.schedule = #rmsnorm.schedule<...>}
+    scf.forall (%row) in (%m) {
+      %rstd = rmsnorm.tile_load row %ws[%row] : ...
+      ...
+      rmsnorm.accumulate %p into %dw : ...
+    } {rmsnorm.schedule = #rmsnorm.schedule<..., column_sums = strips>}
+    ```
+  }];
+  let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
+}
+
 def PackRows : Pass<"rmsnorm-pack-rows", "::mlir::ModuleOp"> {
   let summary = "makes a tile of several rows out of one";
   let description = [{
@@ -322,17 +381,40 @@ def WalkRows : Pass<"rmsnorm-walk-rows", "::mlir::ModuleOp"> {
     a persistent grid of that many blocks a multiprocessor, of which the runtime
     knows the number.
 
-    Requires: `rmsnorm.schedule`. Numeric effect: none.
+    A sum over rows (`rmsnorm.accumulate`), which needs such a grid, becomes an
+    accumulator GxN that the loop carries, one row for each row group. Behind
+    the loop the block adds up those rows and stores the sum as its row of
+    a workspace [blocks x N]; `rmsnorm.sum_rows` adds up the rows of that. The
+    program stays the body of the scf.for; what stands before and behind the
+    loop in the forall is done once a block. With `column_sums = strips` the
+    blocks of the forall are runs of rows, and distribution repeats each for
+    every strip of columns.
+
+    Requires: `rmsnorm.schedule`. Numeric effect: fixes the order of sums over
+    rows: by tile within a block, by row group, then by block.
 
     ```mlir
-    scf.forall (%tile) in (%tiles) { ... }
-    ```
-    becomes
-    ```mlir
-    %grid = arith.minui %tiles, %c16777215 : index
-    scf.forall (%block) in (%grid) {
-      scf.for %tile = %block to %tiles step %grid { ... }
+    scf.forall (%tile) in (%tiles) {
+      ...
+      rmsnorm.accumulate %p into %dw rows(%live) : vector<4x128xf32> into memref<128xbf16>
     }
+    ```
+    becomes, with two row groups
+    ```mlir
+    %grid = arith.minui %tiles, %blocks : index
+    %ws = rmsnorm.workspace(%grid) : memref<?x128xf32>
+    scf.forall (%block) in (%grid) {
+      %zero = arith.constant dense<0.0> : vector<2x128xf32>
+      %sum = scf.for %tile = %block to %tiles step %grid iter_args(%a = %zero) -> (vector<2x128xf32>) {
+        ...
+        %b = rmsnorm.accumulate %p into %a rows(%live)
+            : vector<4x128xf32> into vector<2x128xf32> -> vector<2x128xf32>
+        scf.yield %b : vector<2x128xf32>
+      }
+      %total = rmsnorm.column_reduce %sum : vector<2x128xf32> -> vector<1x128xf32>
+      rmsnorm.tile_store tile %total, %ws[%block] : vector<1x128xf32>, memref<?x128xf32>
+    }
+    rmsnorm.sum_rows %ws into %dw : memref<?x128xf32> into memref<128xbf16>
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- VectorizeForward.h - the tile program of rmsnorm.forward ----------===//
+//===- VectorizeNorms.h - the tile programs of our ops -------------------===//
 
-#ifndef RMSNORM_TRANSFORMS_VECTORIZEFORWARD_H
-#define RMSNORM_TRANSFORMS_VECTORIZEFORWARD_H
+#ifndef RMSNORM_TRANSFORMS_VECTORIZENORMS_H
+#define RMSNORM_TRANSFORMS_VECTORIZENORMS_H
 
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace mlir::rmsnorm {
-
-/// `value`, a vector of rank 2, as a vector of `shape`: unit dimensions are
-/// repeated.
-Value broadcastTo(OpBuilder &builder, Location loc, Value value,
-                  ArrayRef<int64_t> shape);
 
 struct ForwardRow {
   /// 1xN, of the output's element type.
@@ -29,6 +24,22 @@ ForwardRow vectorizeForward(OpBuilder &builder, ForwardOp op, Value input,
                             Value columns,
                             llvm::function_ref<Value()> loadWeight);
 
+/// 1xN, but for `rstd`, 1x1; `weight` and `rstd` are null if the op has none.
+struct BackwardOperands {
+  Value dy, input, weight, rstd;
+};
+
+struct BackwardRow {
+  /// 1xN, of the element type of dx.
+  Value dx;
+  /// 1xN, f32: what the row adds to dweight. Null if the op has none.
+  Value dweight;
+};
+
+/// The same for the backward.
+BackwardRow vectorizeBackward(OpBuilder &builder, BackwardOp op,
+                              const BackwardOperands &operands, Value columns);
+
 } // namespace mlir::rmsnorm
 
-#endif // RMSNORM_TRANSFORMS_VECTORIZEFORWARD_H
+#endif // RMSNORM_TRANSFORMS_VECTORIZENORMS_H

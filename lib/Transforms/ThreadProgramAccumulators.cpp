@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ThreadProgramAccumulators.cpp - sums over rows --------------------===//
+
+#include "ThreadProgram.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// The fragments a thread holds of an accumulator: one for each of its vectors.
+int64_t ThreadProgram::getNumAccumulators(Type type) const {
+  if (!isPerColumn(type) || ownsStrip())
+    return 1;
+  return llvm::divideCeil(facts.columns, getColumnStep());
+}
+
+SmallVector<Value> ThreadProgram::emitZeros(Type accumulator) {
+  Value zero = emitIdentity(ReduceKind::add, getFragmentType(accumulator));
+  return SmallVector<Value>(getNumAccumulators(accumulator), zero);
+}
+
+/// Adds the rows of a thread's row group, one after the other. A row that does
+/// not exist leaves the sum as it is: what it would contribute is selected
+/// away, not an operand of it, as zero times infinity would be NaN. Columns
+/// that do not exist hold anything and are not stored.
+void ThreadProgram::emitAccumulate(AccumulateOp op, Chunk chunk) {
+  Location loc = op.getLoc();
+  SmallVector<Value> &sums = fragments[op.getResult()];
+  if (sums.empty())
+    sums = fragments[op.getDest()];
+  const int64_t numVectors = chunk.size();
+  arith::MulFOp product = getFusedProduct(op.getSource());
+  for (int64_t row = 0, e = getNumRows(op.getSource().getType()); row < e;
+       ++row)
+    for (auto [index, position] : llvm::enumerate(chunk)) {
+      Value &sum = sums[position.index];
+      auto get = [&](Value value) {
+        return getFragment(value, row, index, numVectors);
+      };
+      Value next;
+      if (product)
+        next = math::FmaOp::create(builder, loc, get(product.getLhs()),
+                                   get(product.getRhs()), sum);
+      else
+        next = arith::AddFOp::create(builder, loc, sum, get(op.getSource()));
+      if (Value rows = op.getRows())
+        next = arith::SelectOp::create(builder, loc, getRowLive(rows)[row],
+                                       next, sum);
+      sum = next;
+    }
+}
+
+/// The sum over the row groups of a block, stored. Each group leaves its sums
+/// in workgroup memory; then the threads of the block share out the columns,
+/// and each adds up its own in the order of the groups. Element e of vector i
+/// of thread t lies at [i][e][t], so that neither way has bank conflicts.
+LogicalResult ThreadProgram::emitColumnReduce(TileStoreOp store,
+                                              ColumnReduceOp reduce) {
+  const bool perColumn = isPerColumn(reduce.getInput().getType());
+  const int64_t width = perColumn ? getVectorWidth() : 1;
+  // A value of a row is held by all threads of its group, the first leaves it.
+  const int64_t threads = perColumn ? schedule.getThreadsPerRow() : 1;
+  const int64_t perGroup =
+      getNumAccumulators(reduce.getInput().getType()) * width * threads;
+  const int64_t begin = getWorkgroupBytes();
+  workgroupBytes.push_back(begin + schedule.getRowGroups() * perGroup * 4);
+
+  auto add = [&](Value lhs, Value rhs) -> Value {
+    return arith::AddIOp::create(builder, loc, lhs, rhs);
+  };
+  auto mul = [&](Value lhs, int64_t rhs) -> Value {
+    return arith::MulIOp::create(builder, loc, lhs, emitI32(rhs));
+  };
+  // Byte offset of element `index` of group `group`.
+  auto place = [&](Value group, Value index) -> Value {
+    return add(emitI32(begin), mul(add(mul(group, perGroup), index), 4));
+  };
+
+  SmallVector<Value> elements;
+  for (Value fragment : fragments[reduce.getInput()])
+    for (int64_t element = 0; element < width; ++element)
+      elements.push_back(
+          perColumn ? vector::ExtractOp::create(builder, loc, fragment, element)
+                    : fragment);
+  auto leave = [&] {
+    for (auto [number, element] : llvm::enumerate(elements))
+      WorkgroupStoreOp::create(
+          builder, loc, element,
+          place(rowGroup, perColumn
+                              ? add(emitI32(number * threads), threadInRow)
+                              : emitI32(0)));
+  };
+  if (perColumn) {
+    leave();
+  } else {
+    Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                        threadInRow, emitI32(0));
+    auto branch =
+        scf::IfOp::create(builder, loc, first, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    leave();
+  }
+  BarrierOp::create(builder, reduce.getLoc());
+
+  Value thread =
+      add(arith::MulIOp::create(builder, loc, rowGroup,
+                                emitI32(schedule.getThreadsPerRow())),
+          threadInRow);
+  // Where the strip or the row begins.
+  Value origin = arith::SubIOp::create(builder, loc, firstColumn,
+                                       mul(threadInRow, getVectorWidth()));
+  Value count = columns ? columns : emitI32(facts.columns);
+  Value pointer = arguments.getPointer(store.getBase());
+  const int64_t blockThreads = schedule.getBlockThreads();
+  for (int64_t done = 0; done < perGroup; done += blockThreads) {
+    Value index = done == 0 ? thread : add(thread, emitI32(done));
+    Value exists;
+    if (done + blockThreads > perGroup) {
+      exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                     index, emitI32(perGroup));
+      index =
+          arith::MinUIOp::create(builder, loc, index, emitI32(perGroup - 1));
+    }
+    Value total;
+    for (int64_t group = 0; group < schedule.getRowGroups(); ++group) {
+      Value one = WorkgroupLoadOp::create(builder, loc, builder.getF32Type(),
+                                          place(emitI32(group), index));
+      total = total
+                  ? arith::AddFOp::create(builder, loc, total, one).getResult()
+                  : one;
+    }
+    // [i][e][t] is column (i * threads + t) * width + e.
+    auto divide = [&](Value value, int64_t by) -> std::pair<Value, Value> {
+      Value divisor = emitI32(by);
+      return {arith::DivUIOp::create(builder, loc, value, divisor),
+              arith::RemUIOp::create(builder, loc, value, divisor)};
+    };
+    auto [number, owner] = divide(index, threads);
+    auto [vector, element] = divide(number, width);
+    Value column = add(mul(add(mul(vector, threads), owner), width), element);
+    column = add(origin, column);
+    Value valid = arith::SubIOp::create(builder, loc, count, column);
+    if (exists)
+      valid = arith::SelectOp::create(builder, loc, exists, valid, emitI32(0));
+    GlobalStoreOp::create(
+        builder, store.getLoc(),
+        vector::BroadcastOp::create(
+            builder, loc, VectorType::get({1}, builder.getF32Type()), total),
+        pointer, getRowOffset(store, 0), column, valid, /*alignment=*/4,
+        store.getPolicy());
+  }
+  return success();
+}
