@@ -67,7 +67,8 @@ class Function:
 
     @staticmethod
     def pointers(tensors):
-        pointers = (ctypes.POINTER(DLTensor) * len(tensors))(*(ctypes.pointer(t) for t in tensors))
+        pointer = ctypes.POINTER(DLTensor)
+        pointers = (pointer * len(tensors))(*(ctypes.cast(ctypes.pointer(t), pointer) for t in tensors))
         pointers.keep_alive = tensors
         return pointers
 
