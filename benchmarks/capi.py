@@ -6,6 +6,7 @@
 """
 import ctypes
 import math
+import re
 
 CUDA, HIP, SIM, ORACLE = range(4)
 # Code and bits of a DLPack data type.
@@ -57,6 +58,12 @@ class Runtime:
 
     def prepare(self, entry):
         return Function(self, entry)
+
+    def describe(self, entry):
+        """What norm-inspect prints of an entry."""
+        text = ctypes.c_char_p()
+        self.check(self.api.rmsnorm_module_describe(self.module, ctypes.byref(text)))
+        return re.search(rf"^entry {entry}\n(.*?)(?=^entry |^image )", text.value.decode(), re.M | re.S)[1]
 
 
 class Function:

@@ -10,8 +10,8 @@ On the machine with the GPU (PyTorch, CuPy and librmsnorm_runtime.so are all it 
 
     python3 benchmarks/forward.py shapes.rmsn --library=lib/librmsnorm_runtime.so 32768x128 32768x4096
 
-The ceiling is the best copy of the same bytes in the same run; timing.py says how times are taken. Outputs are compared
-with f64 before they are timed, and poisoned before that.
+The ceiling is the best copy of the same bytes in the same run; timing.py says how times are taken, and what the ceiling of
+dependent launches (PDL) is. Outputs are compared with f64 before they are timed, and poisoned before that.
 """
 import argparse
 import sys
@@ -35,14 +35,16 @@ def main():
     runtime = capi.Runtime(options.library, options.module, capi.CUDA)
     pool = timing.Pool()
     print(torch.cuda.get_device_name())
-    print(f"{'shape':>14} {'ceiling us':>11} {'norm us':>9} {'of ceiling':>10} {'GB/s':>6}")
+    print(f"{'shape':>14} {'ceiling us':>11} {'norm us':>9} {'of ceiling':>10} {'GB/s':>6} {'PDL ceiling':>12} {'of it':>6}")
     failed = False
     for shape in options.shapes:
         rows, columns = map(int, shape.split("x"))
         pairs = pool.sets(rows, columns, 2, inputs=1)
         weight = (1 + 0.1 * torch.randn(columns, device="cuda")).bfloat16()
-        ceiling = timing.ceiling("copy", pairs)
+        ceiling = timing.ceiling("copy", pairs, dependent=False)
         function = runtime.prepare(f"n{columns}")
+        pdl = "programmatic dependent launch" in runtime.describe(f"n{columns}")
+        pdl_ceiling = timing.ceiling("copy", pairs, dependent=True) if pdl else None
 
         def bind(x, y):
             return function.bind([timing.to_dlpack(t) for t in (x, weight, y)])
@@ -60,9 +62,10 @@ def main():
             failed = True
             print(f"{shape:>14} relative error {wrong:.3g}, bound {RELATIVE_BOUND:.3g}, or rows not written: not timed")
             continue
-        time = timing.microseconds([bind(x, y) for x, y in pairs])
+        time = timing.microseconds([bind(x, y) for x, y in pairs], pdl)
         moved = 4 * rows * columns
-        print(f"{shape:>14} {ceiling:11.2f} {time:9.2f} {ceiling / time:10.3f} {moved / time / 1e3:6.0f}", flush=True)
+        print(f"{shape:>14} {ceiling:11.2f} {time:9.2f} {ceiling / time:10.3f} {moved / time / 1e3:6.0f}"
+              + (f" {pdl_ceiling:12.2f} {pdl_ceiling / time:6.3f}" if pdl else f" {'-':>12} {'-':>6}"), flush=True)
     sys.exit(failed)
 
 

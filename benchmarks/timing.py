@@ -3,8 +3,15 @@
 Method: every figure is the median of nine CUDA-graph replays, divided by the launches in the graph, over as many buffers
 as it takes to exceed L2 several times, outputs included. A ceiling is the best of four elementwise kernels of the same bytes
 in the same run: 16 bytes a thread, 256 and 512 threads a block, plain and streaming.
+
+Dependent launches (PDL) hide part of a launch behind the kernel before. Norms that a module launches that way can be compared
+with both ceilings: kernels launched plainly, as in PERFORMANCE.md, and the same ones launched as the norms are, which let the
+next one start and wait in the same places. The edges of the graphs are counted: a graph that lost its programmatic edges is an
+error, not a slow norm.
 """
+import ctypes
 import statistics
+import sys
 
 import cupy
 import torch
@@ -12,24 +19,35 @@ import torch
 import capi
 
 KERNELS = r"""
+#ifdef DEPENDENT
+#define WAIT asm volatile("griddepcontrol.launch_dependents;\n griddepcontrol.wait;" ::: "memory");
+#else
+#define WAIT
+#endif
 extern "C" __global__ void copy_plain(const uint4 *from, uint4 *to) {
   size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  WAIT
   to[i] = from[i];
 }
 extern "C" __global__ void copy_streaming(const uint4 *from, uint4 *to) {
   size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  WAIT
   __stcs(to + i, __ldcs(from + i));
 }
 __device__ uint4 mix(uint4 a, uint4 b) { return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w); }
 extern "C" __global__ void mix_plain(const uint4 *a, const uint4 *b, uint4 *to) {
   size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  WAIT
   to[i] = mix(a[i], b[i]);
 }
 extern "C" __global__ void mix_streaming(const uint4 *a, const uint4 *b, uint4 *to) {
   size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
+  WAIT
   __stcs(to + i, mix(__ldcs(a + i), __ldcs(b + i)));
 }
 """
+PROGRAMMATIC_STREAM_SERIALIZATION = 6  # a launch attribute
+PROGRAMMATIC_EDGE = 1  # a type of a graph's edges
 POOL_BYTES = 13 << 30  # two of the largest shapes; the norms need nothing else
 ROTATED_BYTES = 1 << 30  # several times L2
 
@@ -63,16 +81,75 @@ class Pool:
         return sets
 
 
-def microseconds(launches):
-    """Per launch; `launches` take a stream and are captured in turn."""
+class LaunchAttribute(ctypes.Structure):
+    _fields_ = [("id", ctypes.c_int), ("pad", ctypes.c_char * 4), ("value", ctypes.c_int), ("rest", ctypes.c_char * 60)]
+
+
+class LaunchConfig(ctypes.Structure):
+    _fields_ = [
+        ("grid", ctypes.c_uint * 3),
+        ("block", ctypes.c_uint * 3),
+        ("shared", ctypes.c_uint),
+        ("stream", ctypes.c_void_p),
+        ("attributes", ctypes.POINTER(LaunchAttribute)),
+        ("count", ctypes.c_uint),
+    ]
+
+
+class Driver:
+    """libcuda, for what neither CuPy nor PyTorch have."""
+
+    def __init__(self):
+        self.api = ctypes.CDLL("libcuda.so.1")
+
+    def check(self, status):
+        if status:
+            sys.exit(f"error: the CUDA driver returned {status}")
+
+    def dependent_launch(self, function, grid, threads, shared, slots):
+        """Launches `function`, a CUfunction, on a stream; `slots` are ctypes values."""
+        values = (ctypes.c_void_p * len(slots))(*(ctypes.cast(ctypes.pointer(slot), ctypes.c_void_p) for slot in slots))
+        attribute = LaunchAttribute(PROGRAMMATIC_STREAM_SERIALIZATION, b"", 1, b"")
+        config = LaunchConfig((grid, 1, 1), (threads, 1, 1), shared, None, ctypes.pointer(attribute), 1)
+
+        def launch(stream):
+            config.stream = stream
+            self.check(self.api.cuLaunchKernelEx(ctypes.byref(config), ctypes.c_void_p(function), values, None))
+
+        launch.keep_alive = slots, attribute
+        return launch
+
+    def count_edges(self, graph):
+        """(programmatic edges, edges) of a CUgraph; None if this driver does not tell."""
+        get = getattr(self.api, "cuGraphGetEdges_v2", None)
+        if not get:
+            return None
+        count = ctypes.c_size_t(0)
+        self.check(get(ctypes.c_void_p(graph), None, None, None, ctypes.byref(count)))
+        nodes = [(ctypes.c_void_p * count.value)() for _ in range(2)]
+        data = (ctypes.c_ubyte * (8 * count.value))()  # from port, to port, type, five reserved
+        self.check(get(ctypes.c_void_p(graph), *nodes, data, ctypes.byref(count)))
+        return sum(data[8 * i + 2] == PROGRAMMATIC_EDGE for i in range(count.value)), count.value
+
+
+def microseconds(launches, dependent=None):
+    """Per launch; `launches` take a stream and are captured in turn. `dependent`: whether they must be dependent launches."""
     stream = torch.cuda.Stream()
     launches = launches * max(1, 40 // len(launches))
     launches[0](stream.cuda_stream)
     torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
+    try:
+        graph = torch.cuda.CUDAGraph(keep_graph=True)
+    except TypeError:  # before PyTorch 2.8
+        graph = torch.cuda.CUDAGraph()
     with torch.cuda.graph(graph, stream=stream):
         for launch in launches:
             launch(stream.cuda_stream)
+    if dependent is not None and hasattr(graph, "raw_cuda_graph"):
+        programmatic, edges = Driver().count_edges(graph.raw_cuda_graph()) or (0, 0)
+        if edges and bool(programmatic) != dependent:
+            sys.exit(f"error: {programmatic} of the graph's {edges} edges are programmatic, expected "
+                     f"{'all' if dependent else 'none'}")
     graph.replay()
     times = []
     for _ in range(9):
@@ -85,8 +162,8 @@ def microseconds(launches):
     return statistics.median(times)
 
 
-def ceiling(kind, sets):
-    """Microseconds of the best kernel `kind`, "copy" or "mix", over these sets of tensors."""
+def ceiling(kind, sets, dependent=False):
+    """Microseconds of the best kernel `kind`, "copy" or "mix", over these sets of tensors; `dependent`: launched that way."""
 
     def bind(kernel, threads, tensors):
         blocks = tensors[0].numel() * 2 // 16 // threads
@@ -96,8 +173,12 @@ def ceiling(kind, sets):
             with cupy.cuda.ExternalStream(stream):
                 kernel((blocks,), (threads,), pointers)
 
+        if dependent:
+            slots = [ctypes.c_uint64(pointer) for pointer in pointers]
+            return Driver().dependent_launch(kernel.kernel.ptr, blocks, threads, 0, slots)
         return launch
 
-    kernels = [cupy.RawKernel(KERNELS, f"{kind}_{policy}") for policy in ("plain", "streaming")]
-    return min(microseconds([bind(kernel, threads, tensors) for tensors in sets])
+    flags = ("-DDEPENDENT",) if dependent else ()
+    kernels = [cupy.RawKernel(KERNELS, f"{kind}_{policy}", options=flags) for policy in ("plain", "streaming")]
+    return min(microseconds([bind(kernel, threads, tensors) for tensors in sets], dependent)
                for kernel in kernels for threads in (256, 512))

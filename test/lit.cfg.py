@@ -1,7 +1,9 @@
 # Configuration of the lit suite; lit.site.cfg.py in the build tree loads it.
 import ctypes
+import glob
 import os
 import shutil
+import subprocess
 
 import lit.formats
 
@@ -47,6 +49,12 @@ def driver_has_device(names, initialise, count):
             continue
     return False
 
+
+# nvdisasm is also on PyPI: nvidia-cuda-nvdisasm puts it beside the modules.
+packages = subprocess.run([config.python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'], end='')"],
+                          capture_output=True, text=True).stdout
+wheels = glob.glob(os.path.join(packages, "nvidia", "*", "bin"))
+config.environment["PATH"] = os.pathsep.join([config.environment["PATH"], *wheels])
 
 # What this machine has; tests ask for it with REQUIRES and are otherwise
 # reported as unsupported.

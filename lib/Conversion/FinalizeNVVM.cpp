@@ -270,6 +270,14 @@ LogicalResult lowerReduce(SubgroupReduceOp op) {
   return success();
 }
 
+/// The intrinsics are said not to touch memory, so that LLVM could move a load
+/// above the wait; an asm that clobbers memory is passed by none.
+void lowerGridDependency(Operation *op, StringRef text) {
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  createAsm(b, Type(), {}, text, "~{memory}", /*sideEffects=*/true);
+  op->erase();
+}
+
 //===----------------------------------------------------------------------===//
 // Keep
 //===----------------------------------------------------------------------===//
@@ -388,6 +396,12 @@ struct FinalizeNVVM final : rmsnorm::impl::FinalizeNVVMBase<FinalizeNVVM> {
       OpBuilder b(op);
       NVVM::BarrierOp::create(b, op.getLoc());
       op.erase();
+    });
+    module.walk([](Operation *op) {
+      if (isa<LaunchDependentsOp>(op))
+        lowerGridDependency(op, "griddepcontrol.launch_dependents;");
+      else if (isa<GridWaitOp>(op))
+        lowerGridDependency(op, "griddepcontrol.wait;");
     });
     WalkResult walk = module.walk(
         [](SubgroupReduceOp op) -> WalkResult { return lowerReduce(op); });

@@ -306,6 +306,11 @@ struct FinalizeROCDL final : rmsnorm::impl::FinalizeROCDLBase<FinalizeROCDL> {
       return failure();
     lowerWorkgroupAccesses(module);
     module.walk([](BarrierOp op) { lowerBarrier(op); });
+    // Kernels of a stream never overlap.
+    module.walk([](Operation *op) {
+      if (isa<LaunchDependentsOp, GridWaitOp>(op))
+        op->erase();
+    });
     module.walk([](gpu::GridDimOp op) {
       if (op.getDimension() == gpu::Dimension::x)
         lowerGridDim(op);

@@ -64,6 +64,15 @@ CheckedAccess createChecks(Op op, Adaptor adaptor, VectorType fragment,
       b.load(b.i64, arguments,
              descriptor + (isStore ? offsetof(rmsnorm_sim_argument, writable)
                                    : offsetof(rmsnorm_sim_argument, readable)));
+  // Before the wait for earlier kernels there is less to read and nothing to
+  // write.
+  Value early =
+      isStore ? b.constant(b.i64, 0)
+              : b.load(b.i64, arguments,
+                       descriptor + offsetof(rmsnorm_sim_argument, early));
+  Value waiting = b.isZero(
+      b.load(b.i32, kernel.thread, offsetof(rmsnorm_sim_thread, grid_waited)));
+  size = LLVM::SelectOp::create(rewriter, loc, waiting, early, size);
   // Unsigned, in two steps, so that no sum or difference wraps.
   auto inBounds = [&](Value first, Value length) {
     Value fits = b.compare(Predicate::ule, length, size);

@@ -75,6 +75,32 @@ struct Barrier final : SimPattern<BarrierOp> {
   }
 };
 
+struct LaunchDependents final : SimPattern<LaunchDependentsOp> {
+  using SimPattern::SimPattern;
+  LogicalResult
+  matchAndRewrite(LaunchDependentsOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct GridWait final : SimPattern<GridWaitOp> {
+  using SimPattern::SimPattern;
+  LogicalResult
+  matchAndRewrite(GridWaitOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    SimKernel *kernel = getKernel(op);
+    if (!kernel)
+      return failure();
+    SimBuilder b{rewriter, op.getLoc(), *kernel};
+    b.store(b.constant(b.i32, 1), kernel->thread,
+            offsetof(rmsnorm_sim_thread, grid_waited));
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
 struct Return final : SimPattern<gpu::ReturnOp> {
   using SimPattern::SimPattern;
   LogicalResult
@@ -131,8 +157,8 @@ using BlockDim =
 void rmsnorm::populateSimPatterns(const LLVMTypeConverter &converter,
                                   SimKernels &kernels,
                                   RewritePatternSet &patterns) {
-  patterns.add<SubgroupReduce, Barrier, Return, Keep, ThreadId, BlockId,
-               GridDim, BlockDim>(converter, kernels);
+  patterns.add<SubgroupReduce, Barrier, LaunchDependents, GridWait, Return,
+               Keep, ThreadId, BlockId, GridDim, BlockDim>(converter, kernels);
   populateSimMemoryPatterns(converter, kernels, patterns);
   populateSimExchangePatterns(converter, kernels, patterns);
   populateSimMathPatterns(converter, kernels, patterns);

@@ -85,7 +85,7 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t threadsPerRow, int64_t vectorWidth,
                                    int64_t vectorsInFlight, Cache cache,
                                    int64_t alignment, int64_t blocksPerSM,
-                                   ColumnSums columnSums) {
+                                   ColumnSums columnSums, bool) {
   auto atLeast = [&](StringRef field, int64_t value,
                      int64_t minimum) -> LogicalResult {
     if (value >= minimum)

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -41,5 +42,36 @@ RMSNormDialect::verifyOperationAttribute(Operation *op,
     return op->emitOpError("expected '")
            << kScheduleAttrName << "' to be a #rmsnorm.schedule, got "
            << attribute.getValue();
+  if (attribute.getName() == kDependentLaunchAttrName &&
+      !isa<UnitAttr>(attribute.getValue()))
+    return op->emitOpError("expected '")
+           << kDependentLaunchAttrName << "' to be a unit attribute, got "
+           << attribute.getValue();
+  return success();
+}
+
+LogicalResult
+RMSNormDialect::verifyRegionArgAttribute(Operation *op, unsigned region,
+                                         unsigned argument,
+                                         NamedAttribute attribute) {
+  if (attribute.getName() != kConstantAttrName)
+    return success();
+  auto report = [&]() {
+    return op->emitOpError("expected '")
+           << kConstantAttrName << "' of argument #" << argument << " to be ";
+  };
+  if (!isa<UnitAttr>(attribute.getValue()))
+    return report() << "a unit attribute, got " << attribute.getValue();
+  if (region >= op->getNumRegions() || op->getRegion(region).empty())
+    return success();
+  Type type = op->getRegion(region).getArgument(argument).getType();
+  if (!isa<ShapedType>(type))
+    return report() << "on a tensor or memref, got " << type;
+  auto function = dyn_cast<FunctionOpInterface>(op);
+  if (!function)
+    return success();
+  auto role = function.getArgAttrOfType<StringAttr>(argument, kRoleAttrName);
+  if (role && role.getValue() != "input")
+    return report() << "on an argument that is only read, got role " << role;
   return success();
 }

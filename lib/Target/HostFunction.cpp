@@ -365,6 +365,8 @@ FailureOr<HostLaunch> HostFunctionReader::readLaunch(gpu::LaunchFuncOp launch) {
   HostLaunch result;
   result.module = launch.getKernelModuleName().str();
   result.kernel = launch.getKernelName().str();
+  result.dependentLaunch =
+      launch->hasAttr(RMSNormDialect::kDependentLaunchAttrName);
   gpu::KernelDim3 grid = launch.getGridSizeOperandValues();
   gpu::KernelDim3 block = launch.getBlockSizeOperandValues();
   Value grids[] = {grid.x, grid.y, grid.z};

@@ -30,6 +30,7 @@ struct HostLaunch {
   Expression grid[3];
   int64_t block[3];
   Expression sharedMemory;
+  bool dependentLaunch = false;
   std::vector<HostParameter> parameters;
 };
 

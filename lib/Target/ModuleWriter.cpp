@@ -125,7 +125,8 @@ static FailureOr<ArgumentData> readArgument(func::FuncOp function,
   if (failed(setLayout(type, argument)))
     return report() << "expected a packed layout or run-time strides, got "
                     << type;
-  argument.constant = bool(function.getArgAttr(index, "rmsnorm.constant"));
+  argument.constant =
+      bool(function.getArgAttr(index, RMSNormDialect::kConstantAttrName));
   return argument;
 }
 

@@ -12,12 +12,12 @@ using namespace mlir::rmsnorm;
 // usage guide; vendors' data sheets for the number of multiprocessors.
 static constexpr ChipInfo kChips[] = {
     // name, vendor, subgroup, SMs, threads/SM, registers/SM, threads/block,
-    // workgroup memory, PTX, blocks/cluster
+    // workgroup memory, PTX, blocks/cluster, dependent launch
     {"sm_80", Vendor::Nvidia, 32, 108, 2048, 65536, 1024, 163 << 10, "+ptx80"},
     {"sm_90", Vendor::Nvidia, 32, 132, 2048, 65536, 1024, 227 << 10, "+ptx81",
-     16},
+     16, true},
     {"sm_100", Vendor::Nvidia, 32, 148, 2048, 65536, 1024, 227 << 10, "+ptx86",
-     16},
+     16, true},
     {"gfx90a", Vendor::Amd, 64, 104, 2048, 131072, 1024, 64 << 10, ""},
     {"gfx942", Vendor::Amd, 64, 304, 2048, 131072, 1024, 64 << 10, ""},
     {"gfx950", Vendor::Amd, 64, 256, 2048, 131072, 1024, 160 << 10, ""},

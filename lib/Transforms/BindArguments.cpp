@@ -54,7 +54,7 @@ private:
   FailureOr<OpOperand *> findDestination(OpOperand &returned);
   LogicalResult addArgument(OpOperand &returned, OpOperand &destination);
   FailureOr<SmallVector<std::string>> chooseNames();
-  void setAttributes(ArrayRef<std::string> names);
+  LogicalResult setAttributes(ArrayRef<std::string> names);
   void replaceDims();
 
   func::FuncOp function;
@@ -233,7 +233,7 @@ static bool isRead(BlockArgument argument) {
   });
 }
 
-void FunctionBinder::setAttributes(ArrayRef<std::string> names) {
+LogicalResult FunctionBinder::setAttributes(ArrayRef<std::string> names) {
   llvm::DenseMap<unsigned, int64_t> symbolNumbers;
   for (BlockArgument argument : function.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
@@ -261,6 +261,11 @@ void FunctionBinder::setAttributes(ArrayRef<std::string> names) {
       layout = StridedLayoutAttr::get(function.getContext(), 0, strides);
     }
     unsigned i = argument.getArgNumber();
+    if (written && function.getArgAttr(i, RMSNormDialect::kConstantAttrName))
+      return function.emitOpError("expected arguments that are '")
+             << RMSNormDialect::kConstantAttrName
+             << "' to be only read, but result #" << boundResults[argument]
+             << " is computed into argument '" << names[i] << "'";
     auto set = [&](StringRef name, Attribute attr) {
       function.setArgAttr(i, name, attr);
     };
@@ -270,6 +275,7 @@ void FunctionBinder::setAttributes(ArrayRef<std::string> names) {
     set(BufferizationDialect::kBufferLayoutAttrName, layout);
     set(BufferizationDialect::kWritableAttrName, builder.getBoolAttr(written));
   }
+  return success();
 }
 
 /// A size that is asked for in several ways becomes one value.
@@ -320,7 +326,8 @@ LogicalResult FunctionBinder::run() {
   FailureOr<SmallVector<std::string>> names = chooseNames();
   if (failed(names))
     return failure();
-  setAttributes(*names);
+  if (failed(setAttributes(*names)))
+    return failure();
   replaceDims();
   // Destinations that no result needs any more.
   for (Operation &op : llvm::make_early_inc_range(

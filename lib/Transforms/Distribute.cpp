@@ -32,7 +32,8 @@ static std::string getKernelName(func::FuncOp func, ScheduleAttr schedule) {
       << func.getSymName() << "_" << schedule.getMode() << "_g"
       << schedule.getRowGroups() << "u" << schedule.getRowsPerGroup() << "t"
       << schedule.getThreadsPerRow() << "v" << schedule.getVectorWidth() << "f"
-      << schedule.getVectorsInFlight() << "a" << schedule.getAlignment();
+      << schedule.getVectorsInFlight() << "a" << schedule.getAlignment()
+      << (schedule.getPdl() ? "p" : "");
   return name;
 }
 
@@ -42,6 +43,13 @@ static Value getDynamicColumns(Block &program) {
     if (Value columns = load.getColumns())
       return columns;
   return {};
+}
+
+/// Whether `op` loads what may be read before the kernels before have ended.
+static bool isEarly(Operation *op, ScheduleAttr schedule) {
+  auto load = dyn_cast<TileLoadOp>(op);
+  return schedule.getPdl() && load && load.getKind() == TileKind::column &&
+         !load.getColumns() && isConstantArgument(load.getBase());
 }
 
 static LogicalResult distribute(scf::ForallOp forall, SymbolTable &symbols) {
@@ -73,6 +81,8 @@ static LogicalResult distribute(scf::ForallOp forall, SymbolTable &symbols) {
   builder.setInsertionPointToEnd(&entry);
   OpBuilder host(forall);
   LaunchArguments arguments(host, entry);
+  if (schedule->getPdl())
+    LaunchDependentsOp::create(builder, loc);
   Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
   Value numBlocks = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
   Value walkers = getValueOrCreateConstantIndexOp(
@@ -98,12 +108,22 @@ static LogicalResult distribute(scf::ForallOp forall, SymbolTable &symbols) {
                        target->getChipInfo(), *facts);
   thread.emitThreadIds(strip);
 
-  // What stands around the loop is done once.
-  SmallVector<Operation *> before, behind;
+  // What stands around the loop is done once: what no kernel before this one
+  // writes, then, when those have ended, the rest.
+  SmallVector<Operation *> early, before, behind;
   for (Operation &op : forall.getBody()->without_terminator())
     if (&op != loop)
-      (op.isBeforeInBlock(loop) ? before : behind).push_back(&op);
+      (!op.isBeforeInBlock(loop) ? behind
+       : isEarly(&op, *schedule) ? early
+                                 : before)
+          .push_back(&op);
   IRMapping scalars;
+  if (failed(thread.emitOnce(early, scalars)))
+    return failure();
+  // On every path, also of a block without tiles: the kernel behind this one
+  // takes its end for the end of all before.
+  if (schedule->getPdl())
+    GridWaitOp::create(builder, loc);
   if (failed(thread.emitOnce(before, scalars)))
     return failure();
   SmallVector<Value> inits;
@@ -156,6 +176,9 @@ static LogicalResult distribute(scf::ForallOp forall, SymbolTable &symbols) {
                              thread.getWorkgroupBytes(), arguments);
   // For whoever asks what runs: the module's printout, norm-run's table.
   launch->setAttr(RMSNormDialect::kScheduleAttrName, *schedule);
+  if (schedule->getPdl())
+    launch->setAttr(RMSNormDialect::kDependentLaunchAttrName,
+                    builder.getUnitAttr());
   forall.erase();
   return success();
 }

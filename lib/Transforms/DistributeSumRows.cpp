@@ -29,7 +29,7 @@ public:
   /// Columns a thread adds up.
   static constexpr int64_t kWidth = 4;
 
-  void run();
+  void run(bool dependent);
   int64_t getWorkgroupBytes() const { return lanes * walkers * kWidth * 4; }
 
 private:
@@ -196,8 +196,12 @@ void RowSummer::store(Value sum) {
                         CachePolicy::normal);
 }
 
-void RowSummer::run() {
+void RowSummer::run(bool dependent) {
+  if (dependent)
+    LaunchDependentsOp::create(builder, loc);
   emitIds();
+  if (dependent)
+    GridWaitOp::create(builder, loc);
   store(combineWalkers(sumWalkedRows()));
   gpu::ReturnOp::create(builder, loc);
 }
@@ -219,7 +223,12 @@ LogicalResult rmsnorm::distributeSumRows(SumRowsOp op, SymbolTable &symbols) {
   OpBuilder host(op);
   LaunchArguments arguments(host, kernel.getBody().front());
   RowSummer summer(op, kernel, arguments, lanes, walkers);
-  summer.run();
+  // As the kernels that write what is summed.
+  bool dependent = false;
+  func.walk([&](gpu::LaunchFuncOp launch) {
+    dependent |= launch->hasAttr(RMSNormDialect::kDependentLaunchAttrName);
+  });
+  summer.run(dependent);
 
   // Also without rows: the sum of none is zero.
   Value numColumns =
@@ -229,8 +238,11 @@ LogicalResult rmsnorm::distributeSumRows(SumRowsOp op, SymbolTable &symbols) {
   Value perBlock =
       arith::ConstantIndexOp::create(host, loc, lanes * RowSummer::kWidth);
   Value grid = arith::CeilDivUIOp::create(host, loc, numColumns, perBlock);
-  createLaunch(host, kernel, grid, lanes * walkers, summer.getWorkgroupBytes(),
-               arguments);
+  auto launch = createLaunch(host, kernel, grid, lanes * walkers,
+                             summer.getWorkgroupBytes(), arguments);
+  if (dependent)
+    launch->setAttr(RMSNormDialect::kDependentLaunchAttrName,
+                    host.getUnitAttr());
   op.erase();
   return success();
 }

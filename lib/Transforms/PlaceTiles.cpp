@@ -29,8 +29,11 @@ public:
 
   void run() {
     sinkStores();
-    if (cache == Cache::registers)
+    if (cache == Cache::registers) {
+      if (schedule.getPdl())
+        hoistConstantLoads();
       hoistColumnLoads();
+    }
     numberSegments();
     // Latest uses first: a chain recomputed for a late segment is not seen
     // again, as its own operands are in that segment too.
@@ -86,6 +89,22 @@ private:
       }
   }
 
+  /// Per-column operands that no earlier kernel writes are loaded before the
+  /// block's loop, where distribution puts them ahead of the wait for the
+  /// kernels before. In registers a block holds them while it works on a row
+  /// anyway.
+  void hoistConstantLoads() {
+    Operation *loop = program.getParentOp();
+    if (!isa<scf::ForOp>(loop))
+      return;
+    for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>()))
+      if (load.getKind() == TileKind::column && !load.getColumns() &&
+          isConstantArgument(load.getBase())) {
+        rewriter.moveOpBefore(load, loop);
+        hoisted.insert(load);
+      }
+  }
+
   void numberSegments() {
     int64_t segment = 0;
     for (Operation &op : program) {
@@ -102,6 +121,15 @@ private:
   void placeOperand(OpOperand &operand, int64_t segment) {
     Value value = operand.get();
     Operation *def = value.getDefiningOp();
+    if (def && hoisted.contains(def) && segment > 0 &&
+        isPerColumn(value.getType())) {
+      // Else LLVM extends it to f32 ahead of the loop, at twice the registers.
+      Value &kept = copies[{value, segment}];
+      if (!kept)
+        kept = createKeep(value, segment);
+      rewriter.modifyOpInPlace(operand.getOwner(), [&] { operand.set(kept); });
+      return;
+    }
     if (!def || def->getBlock() != &program || !isPerColumn(value.getType()) ||
         segments.lookup(def) >= segment)
       return;
@@ -157,22 +185,25 @@ private:
     if (Value placed = copies.lookup({value, segment}))
       return placed;
     Operation *def = value.getDefiningOp();
-    Operation *reduction = reductions[segment - 1];
     IRMapping mapping;
     if (isa<arith::ExtFOp>(def)) {
       Value narrow = def->getOperand(0);
-      setInsertionPointInSegment(segment);
-      auto kept = KeepOp::create(rewriter, def->getLoc(), narrow.getType(),
-                                 narrow, reduction->getResult(0));
-      segments[kept] = segment;
-      lastClone[segment] = kept;
-      mapping.map(narrow, kept.getResult());
+      mapping.map(narrow, createKeep(narrow, segment));
     } else {
       for (Value operand : def->getOperands())
         mapping.map(operand, keep(operand, segment));
     }
     Value copy = cloneInSegment(def, mapping, segment)->getResult(0);
     return copies[{value, segment}] = copy;
+  }
+
+  Value createKeep(Value value, int64_t segment) {
+    setInsertionPointInSegment(segment);
+    auto kept = KeepOp::create(rewriter, value.getLoc(), value.getType(), value,
+                               reductions[segment - 1]->getResult(0));
+    segments[kept] = segment;
+    lastClone[segment] = kept;
+    return kept;
   }
 
   /// Reload: the chain from the loads on is computed again. Loads say which
@@ -240,6 +271,7 @@ private:
   ScheduleAttr schedule;
   Cache cache;
   IRRewriter rewriter;
+  DenseSet<Operation *> hoisted;
   DenseMap<Operation *, int64_t> segments;
   SmallVector<Operation *> reductions;
   DenseMap<std::pair<Value, int64_t>, Value> copies;

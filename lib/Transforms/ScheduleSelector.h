@@ -21,6 +21,7 @@ struct ScheduleFields {
   int64_t alignment = 16;
   int64_t blocksPerSM = 0;
   ColumnSums columnSums = ColumnSums::registers;
+  bool pdl = false;
 
   ScheduleFields() = default;
   explicit ScheduleFields(ScheduleAttr schedule);
@@ -68,7 +69,7 @@ applyScheduleOverrides(StringRef text, ScheduleFields &fields,
                        function_ref<InFlightDiagnostic()> emitError);
 
 /// Refuses what cannot run: too many threads, registers or columns for the
-/// chip, a row split that is not whole subgroups.
+/// chip, a row split that is not whole subgroups, a launch the chip lacks.
 LogicalResult
 verifyScheduleOnTarget(ScheduleAttr schedule, const ProgramFacts &facts,
                        const ChipInfo &chip,

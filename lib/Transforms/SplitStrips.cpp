@@ -154,8 +154,9 @@ LogicalResult StripSplitter::setSchedule(scf::ForallOp loop) {
     return failure();
   const ChipInfo &chip = target->getChipInfo();
   auto emitError = [&] { return loop.emitOpError("schedule: "); };
-  ScheduleAttr strips = selectStrips(*facts, chip, schedule.getAlignment())
-                            .getChecked(emitError, loop.getContext());
+  ScheduleFields fields = selectStrips(*facts, chip, schedule.getAlignment());
+  fields.pdl = schedule.getPdl();
+  ScheduleAttr strips = fields.getChecked(emitError, loop.getContext());
   if (!strips ||
       failed(verifyScheduleOnTarget(strips, *facts, chip, emitError)))
     return failure();

@@ -4,6 +4,7 @@
 #include "TileProgram.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -134,4 +135,15 @@ FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
       facts.liveBytesPerColumn +=
           cast<TileLoadOp>(load).getType().getElementTypeBitWidth() / 8;
   return facts;
+}
+
+bool mlir::rmsnorm::isConstantArgument(Value buffer) {
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  if (!argument)
+    return false;
+  auto function =
+      dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  return function && argument.getOwner()->isEntryBlock() &&
+         function.getArgAttr(argument.getArgNumber(),
+                             RMSNormDialect::kConstantAttrName);
 }

@@ -69,6 +69,9 @@ int64_t getColumnReduceBytes(ScheduleAttr schedule, const ProgramFacts &facts);
 /// disagree on the number of columns.
 FailureOr<ProgramFacts> getProgramFacts(scf::ForallOp forall);
 
+/// Whether `buffer` is an argument that the user declared rmsnorm.constant.
+bool isConstantArgument(Value buffer);
+
 } // namespace mlir::rmsnorm
 
 #endif // RMSNORM_LIB_TRANSFORMS_TILEPROGRAM_H

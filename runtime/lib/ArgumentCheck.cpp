@@ -19,6 +19,7 @@ ArgumentRules::ArgumentRules(const rmsn::Entry &entry)
     rule.role = argument->role();
     rule.innerContiguous = argument->inner_contiguous();
     rule.dense = argument->dense();
+    rule.constant = argument->constant();
     rule.slot = slot;
     rule.alignment =
         std::max<uint32_t>(argument->alignment(), rule.dtype.bits / 8);

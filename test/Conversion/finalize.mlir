@@ -37,6 +37,17 @@ gpu.module @kernels {
     gpu.return
   }
 
+  // Not the intrinsics: LLVM may move a load of memory above those.
+  // CHECK-LABEL: llvm.func @grids
+  // NV-NEXT: llvm.inline_asm has_side_effects asm_dialect = att "griddepcontrol.launch_dependents;", "~{memory}"
+  // NV-NEXT: llvm.inline_asm has_side_effects asm_dialect = att "griddepcontrol.wait;", "~{memory}"
+  // CHECK-NEXT: llvm.return
+  gpu.func @grids() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    rmsnorm.launch_dependents
+    rmsnorm.grid_wait
+    gpu.return
+  }
+
   // CHECK-LABEL: llvm.func @predicated_access
   gpu.func @predicated_access(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>, %row: i64, %column: i32, %n: i32)
       kernel attributes {known_block_size = array<i32: 64, 1, 1>} {

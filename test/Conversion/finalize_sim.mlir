@@ -1,10 +1,10 @@
 // RUN: norm-opt %s --rmsnorm-finalize-sim --split-input-file | FileCheck %s
 
 // The coroutine's frame: a pointer to launch, one to the thread. Arguments
-// come from 32-byte descriptors, the second one being at 32.
+// come from 40-byte descriptors, the second one being at 40.
 
 // CHECK-LABEL: gpu.module @empty_module
-// CHECK-NEXT:    llvm.mlir.global external constant @rmsnorm_sim_abi_version(2 : i32)
+// CHECK-NEXT:    llvm.mlir.global external constant @rmsnorm_sim_abi_version([[#]] : i32)
 // CHECK-NEXT:    llvm.func @empty(%[[LAUNCH:.+]]: !llvm.ptr, %[[THREAD:.+]]: !llvm.ptr) -> !llvm.ptr
 // CHECK-SAME:      gpu.kernel
 // CHECK-SAME:      passthrough = ["presplitcoroutine", "no-builtins"]
@@ -79,18 +79,25 @@ gpu.module @reduce_module {
 
 // -----
 
-// The checks of a load through the second argument: its descriptor is at 32,
-// begin at 40, the readable size at 48. bf16 is i16.
+// The checks of a load through the second argument: its descriptor is at 40,
+// begin at 48, the readable size at 56, that before grid_wait at 72. bf16 is
+// i16.
 
 // CHECK-LABEL: llvm.func @load(
 // CHECK-SAME:      %[[LAUNCH:.+]]: !llvm.ptr, %[[THREAD:.+]]: !llvm.ptr)
 // CHECK:         %[[ROW:.+]] = llvm.add %{{.+}}, %{{.+}} : i64
 // CHECK:         %[[ADDRESS:.+]] = llvm.add %[[ROW]], %{{.+}} : i64
 // CHECK:         %[[BYTES:.+]] = llvm.mlir.constant(16 : i64)
-// CHECK:         %[[BEGIN_AT:.+]] = llvm.getelementptr %{{.+}}[40]
+// CHECK:         %[[BEGIN_AT:.+]] = llvm.getelementptr %{{.+}}[48]
 // CHECK:         %[[BEGIN:.+]] = llvm.load %[[BEGIN_AT]]
-// CHECK:         %[[SIZE_AT:.+]] = llvm.getelementptr %{{.+}}[48]
-// CHECK:         %[[SIZE:.+]] = llvm.load %[[SIZE_AT]]
+// CHECK:         %[[SIZE_AT:.+]] = llvm.getelementptr %{{.+}}[56]
+// CHECK:         %[[READABLE:.+]] = llvm.load %[[SIZE_AT]]
+// CHECK:         %[[EARLY_AT:.+]] = llvm.getelementptr %{{.+}}[72]
+// CHECK:         %[[EARLY:.+]] = llvm.load %[[EARLY_AT]]
+// CHECK:         %[[WAITED_AT:.+]] = llvm.getelementptr %[[THREAD]][44]
+// CHECK:         %[[WAITED:.+]] = llvm.load %[[WAITED_AT]]
+// CHECK:         %[[WAITING:.+]] = llvm.icmp "eq" %[[WAITED]], %{{.+}}
+// CHECK:         %[[SIZE:.+]] = llvm.select %[[WAITING]], %[[EARLY]], %[[READABLE]]
 // CHECK:         llvm.icmp "ule" %[[BYTES]], %[[SIZE]]
 // CHECK:         %[[FROM:.+]] = llvm.sub %[[ADDRESS]], %[[BEGIN]]
 // CHECK:         %[[LAST:.+]] = llvm.sub %[[SIZE]], %[[BYTES]]
@@ -116,11 +123,13 @@ gpu.module @load_module {
 // -----
 
 // A predicated store: all lanes, or a masked store; checked against the
-// writable size, at 24.
+// writable size, at 24. Nothing is writable before grid_wait.
 
 // CHECK-LABEL: llvm.func @store(
 // CHECK:         %[[SIZE_AT:.+]] = llvm.getelementptr %{{.+}}[24]
-// CHECK:         llvm.load %[[SIZE_AT]]
+// CHECK:         %[[WRITABLE:.+]] = llvm.load %[[SIZE_AT]]
+// CHECK:         %[[NOTHING:.+]] = llvm.mlir.constant(0 : i64)
+// CHECK:         llvm.select %{{.+}}, %[[NOTHING]], %[[WRITABLE]]
 // CHECK:         llvm.cond_br %{{.+}}, ^{{.+}}, ^[[FAULT:.+]]
 // CHECK:       ^[[FAULT]]:
 // CHECK:         llvm.call
@@ -185,6 +194,24 @@ gpu.module @narrow_module {
     %c = arith.constant dense<2.0> : vector<2xbf16>
     %u = arith.mulf %t, %c : vector<2xbf16>
     rmsnorm.global_store %u, %x[%row, %column] alignment(4) : vector<2xbf16>
+    gpu.return
+  }
+}
+
+// -----
+
+// The grids' ops: a thread that has waited says so.
+
+// CHECK-LABEL: llvm.func @grids(
+// CHECK-SAME:      %{{.+}}: !llvm.ptr, %[[THREAD:.+]]: !llvm.ptr)
+// CHECK:         llvm.br
+// CHECK:         %[[ONE:.+]] = llvm.mlir.constant(1 : i32)
+// CHECK-NEXT:    %[[WAITED_AT:.+]] = llvm.getelementptr %[[THREAD]][44]
+// CHECK-NEXT:    llvm.store %[[ONE]], %[[WAITED_AT]] : i32
+gpu.module @grids_module {
+  gpu.func @grids() kernel {
+    rmsnorm.launch_dependents
+    rmsnorm.grid_wait
     gpu.return
   }
 }

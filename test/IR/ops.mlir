@@ -158,3 +158,12 @@ func.func @sums_over_rows(%p: vector<4x64xf32>, %a: vector<2x64xf32>, %dw: memre
   rmsnorm.sum_rows %ws into %dw : memref<?x64xf32> into memref<64xbf16>
   return %b, %s : vector<2x64xf32>, vector<1x64xf32>
 }
+
+// CHECK-LABEL: func.func @grids(%{{[^ ]*}}: memref<64xf32> {rmsnorm.constant})
+// CHECK-NEXT:    rmsnorm.launch_dependents{{$}}
+// CHECK-NEXT:    rmsnorm.grid_wait{{$}}
+func.func @grids(%w: memref<64xf32> {rmsnorm.constant}) {
+  rmsnorm.launch_dependents
+  rmsnorm.grid_wait
+  return
+}

@@ -541,3 +541,31 @@ func.func @sum_rows_stride(%ws: memref<?x64xf32>, %dw: memref<64xf32, strided<[2
   rmsnorm.sum_rows %ws into %dw : memref<?x64xf32> into memref<64xf32, strided<[2]>>
   return
 }
+
+// -----
+
+// expected-error @below {{expected 'rmsnorm.constant' of argument #0 to be a unit attribute, got true}}
+func.func @constant_value(%w: memref<8xf32> {rmsnorm.constant = true}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{expected 'rmsnorm.constant' of argument #1 to be on a tensor or memref, got 'index'}}
+func.func @constant_index(%w: memref<8xf32>, %n: index {rmsnorm.constant}) {
+  return
+}
+
+// -----
+
+// expected-error @below {{expected 'rmsnorm.constant' of argument #0 to be on an argument that is only read, got role "inout"}}
+func.func @constant_inout(%x: memref<8xf32> {rmsnorm.constant, rmsnorm.role = "inout"}) {
+  return
+}
+
+// -----
+
+func.func @dependent_launch_value() {
+  // expected-error @below {{expected 'rmsnorm.programmatic_dependent_launch' to be a unit attribute, got 1 : i64}}
+  return {rmsnorm.programmatic_dependent_launch = 1 : i64}
+}

@@ -136,7 +136,7 @@ class Checker:
 
     def record(self, case, chip, run, row):
         self.launches += 1
-        found = re.match(r"(\d+)x(\d+) rows, (\d+)x(\d+), (\w+)(, \d+ per SM)?", row["schedule (rows, threads)"])
+        found = re.match(r"(\d+)x(\d+) rows, (\d+)x(\d+), (\w+)(, \d+ per SM)?(, pdl)?$", row["schedule (rows, threads)"])
         if not found:
             self.fail(f"cannot read the schedule '{row['schedule (rows, threads)']}'")
             return
@@ -162,7 +162,7 @@ class Checker:
             "row class": "few" if "_rows_le_" in row["variant"] else "any",
             "rows of a group": min(per_group, 3), "row groups": "several" if groups > 1 else "one",
             "order": run["order"], "layout": run["layout"], "row count": run["rows"], "chip": chip,
-            "cache": found.group(5), "columns": n,
+            "cache": found.group(5), "columns": n, "pdl": bool(found.group(7)),
             **{k: case[k] for k in self.module.suite.RECORDED},
         }.items()))
 
@@ -198,6 +198,9 @@ def coverage(checkers, chips, modes, fields, source):
     need(mode, ("row count", [0, 1, 7, 301]), subgroup)
     need(mode, ("rows", generate.DIMENSIONS["rows"]))
     need(mode, ("rstd", [False, True]), ("sharing", sharing))
+    need(mode, ("constant", [False, True]), ("chip", ["sm_90", "gfx942"]))
+    need(mode, ("pdl", [True]), ("chip", ["sm_90"]))
+    need(("pdl", [False]), ("chip", ["sm_90"]))
     need(("x", generate.DIMENSIONS["x"]), ("y", generate.DIMENSIONS["y"]), subgroup)
     need(("chosen", ["by the selector"]), ("mode", ["multi_wave_cached", "multi_wave_reload"]), subgroup)
     need(("rows of a group", [1, 2, 3]), ("row groups", ["one", "several"]))

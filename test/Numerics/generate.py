@@ -27,12 +27,14 @@ DIMENSIONS = {
     "casting": ["gemma", "llama", "none"],
     "offset": [0, 1],
     "rstd": [False, True],
+    # Whether the weight is declared rmsnorm.constant.
+    "constant": [False, True],
     # Leading dimensions; ? are run-time sizes.
     "rows": [(), ("?",), (1, "?"), ("?", 2, "?"), (1, 1)],
     "output": ["argument", "empty", "in place"],
 }
 # What check.py records of a case.
-RECORDED = ["kind", "x", "y", "weight", "casting", "offset", "rstd", "rows", "output"]
+RECORDED = ["kind", "x", "y", "weight", "casting", "offset", "rstd", "constant", "rows", "output"]
 # Kinds with an output that no bound is derived for.
 UNCHECKED = ["gate", "statistics", "amax"]
 # Orders, layouts and row counts are met by running each module several times.
@@ -54,7 +56,7 @@ def possible(case):
     if get("n") == "?" and get("rows") in ((), ("?", 2, "?"), (1, 1)):
         return False
     # Without a weight there is nothing to offset, and two norms are one.
-    if get("weight") == "none" and (get("offset") or get("kind") == "two_norms"):
+    if get("weight") == "none" and (get("offset") or get("constant") or get("kind") == "two_norms"):
         return False
     if get("rstd") and get("kind") == "statistics":
         return False  # has it anyway
@@ -167,7 +169,8 @@ class Function:
         if element == "none":
             return ""
         type = f"tensor<{self.case['n']}x{element}>"
-        return f" weight({self.argument(name, type)} : {type})"
+        argument = self.argument(name, type + (" {rmsnorm.constant}" if self.case["constant"] else ""))
+        return f" weight({argument} : {type})"
 
     def forward(self, x, element, output, output_element, weight, rstd=None, offset=None):
         case = self.case
@@ -340,7 +343,7 @@ class Module:
 def describe(case):
     rows = "x".join(str(d) for d in (*case["rows"], case["n"]))
     return (f"{case['kind']} {rows} {case['x']}->{case['y']} weight={case['weight']} casting={case['casting']} "
-            f"offset={case['offset']} rstd={int(case['rstd'])} output={case['output']}")
+            f"offset={case['offset']} rstd={int(case['rstd'])} output={case['output']} constant={int(case['constant'])}")
 
 
 def runs(row_counts, *dims):
@@ -357,7 +360,7 @@ def runs(row_counts, *dims):
 
 def case(**values):
     base = {"mode": "selected", "chip": "sm_90", "n": 128, "kind": "plain", "x": "bf16", "y": "bf16", "weight": "bf16",
-            "casting": "gemma", "offset": 0, "rstd": False, "rows": ("?",), "output": "argument"}
+            "casting": "gemma", "offset": 0, "rstd": False, "constant": False, "rows": ("?",), "output": "argument"}
     assert set(values) <= set(base)
     return {**base, **values}
 
@@ -417,7 +420,7 @@ def override_modules():
             "threads_per_row=16,row_groups=4,multi_wave_reload", "vectors_in_flight=3,cache=reload,threads_per_row=8,row_groups=16",
             "vector_width=1,threads_per_row=128", "vector_width=16,rows_per_group=4,blocks_per_sm=2",
             "threads_per_row=192,cache=registers,row_groups=2,blocks_per_sm=3",
-            "row_groups=1,rows_per_group=2,threads_per_row=64", "row_groups=1,rows_per_group=3,threads_per_row=64"]):
+            "row_groups=1,rows_per_group=2,threads_per_row=64", "row_groups=1,rows_per_group=3,threads_per_row=64,pdl=false"]):
         chip = "sm_90" if i % 2 == 0 else "gfx942"
         yield Module(f"override_{i}", cases, [chip], plan, schedule)
 

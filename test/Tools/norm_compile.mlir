@@ -18,7 +18,7 @@
 // CHECK: producer norm-compile
 // CHECK-LABEL: entry packed
 // CHECK-NEXT: argument 0 {{[a-z]+}}: input bf16[s0, 128]
-// CHECK-NEXT: argument 1 {{[a-z]+}}: input f32[128]
+// CHECK-NEXT: argument 1 {{[a-z]+}}: input f32[128], constant
 // CHECK-NEXT: argument 2 {{[a-z]+}}: output bf16[s0, 128]
 // CHECK-NEXT: error bound: 1 ulps
 // CHECK: program sm_90
@@ -26,14 +26,17 @@
 // CHECK-NEXT: schedule #rmsnorm.schedule<
 // CHECK-NEXT: launch 0 packed_{{.*}} of image [[#IMAGE:]]
 // CHECK-NEXT: grid min(ceildiv(size(input, 0), {{[0-9]+}}), {{[0-9]+}}) x 1 x 1
-// CHECK-NEXT: block {{[0-9]+}} threads, subgroup 32
-// CHECK: parameters {{.*}}i64 size(input, 0), i64 stride(input, 0), i64 stride(output, 0), pointer input, pointer weight, pointer output
+// CHECK-NEXT: block {{[0-9]+}} threads, subgroup 32, programmatic dependent launch
+// CHECK-NEXT: shared memory
+// CHECK: parameters pointer weight, {{.*}}i64 size(input, 0), i64 stride(input, 0), i64 stride(output, 0), pointer input, pointer output
 // CHECK: variant 1 element otherwise
 // CHECK: launch 0 packed_{{.*}} of image [[#IMAGE+1]]
+// CHECK: programmatic dependent launch
 // CHECK: program gfx942
+// CHECK-NOT: programmatic
 // CHECK: program sim:gfx942
 // CHECK: program oracle
-func.func @packed(%x: tensor<?x128xbf16>, %w: tensor<128xf32>,
+func.func @packed(%x: tensor<?x128xbf16>, %w: tensor<128xf32> {rmsnorm.constant},
                   %y0: tensor<?x128xbf16>) -> tensor<?x128xbf16> {
   %y = rmsnorm.forward input(%x : tensor<?x128xbf16>) weight(%w : tensor<128xf32>) output(%y0 : tensor<?x128xbf16>) eps = 1.0e-05 -> tensor<?x128xbf16>
   return %y : tensor<?x128xbf16>

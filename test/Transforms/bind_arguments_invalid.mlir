@@ -92,3 +92,11 @@ func.func @caller(%x: tensor<4x8xf32>, %y0: tensor<4x8xf32>) -> tensor<4x8xf32> 
   %y = call @callee(%x, %y0) : (tensor<4x8xf32>, tensor<4x8xf32>) -> tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
+
+// -----
+
+// expected-error @below {{expected arguments that are 'rmsnorm.constant' to be only read, but result #0 is computed into argument 'x'}}
+func.func @constant_result(%x: tensor<4x8xf32> {rmsnorm.constant, rmsnorm.name = "x"}) -> tensor<4x8xf32> {
+  %y = rmsnorm.forward input(%x : tensor<4x8xf32>) output(%x : tensor<4x8xf32>) eps = 1.0e-5 -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}

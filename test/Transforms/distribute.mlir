@@ -6,7 +6,7 @@
 // A row of 16 threads, 16 rows a block (32 with subgroups of 64): all sums
 // stay in a subgroup, there is no barrier and no workgroup memory. Rows that
 // do not exist read one that does and write nothing.
-// NV: gpu.func @packed_multi_wave_cached_g8u2t16v8f2a16(
+// NV: gpu.func @packed_multi_wave_cached_g8u2t16v8f2a16p(
 // AMD: gpu.func @packed_multi_wave_cached_g16u2t16v8f2a16(
 // CHECK-SAME: %[[TILES:[a-z0-9]*]]: index, %[[M:[a-z0-9]*]]: index, %[[XS:[a-z0-9]*]]: index, %[[YS:[a-z0-9]*]]: index, %[[X:[a-z0-9]*]]: !llvm.ptr<1>, %[[Y:[a-z0-9]*]]: !llvm.ptr<1>) kernel
 // NV-SAME: known_block_size = array<i32: 128, 1, 1>
@@ -34,7 +34,7 @@
 // CHECK-NOT: rmsnorm.subgroup_reduce
 // CHECK: %[[VALID:.*]] = arith.select %[[EXISTS]], %[[EIGHT]], %[[ZERO]] : i32
 // CHECK: rmsnorm.global_store %{{.*}}, %[[Y]][%{{.*}}, %[[COLUMN]]] valid(%[[VALID]]) alignment(16)
-// ELEMENT: gpu.func @packed_multi_wave_cached_g8u2t16v8f2a1(
+// ELEMENT: gpu.func @packed_multi_wave_cached_g8u2t16v8f2a1p(
 // ELEMENT: rmsnorm.global_load %{{.*}} alignment(2) : vector<8xbf16>
 // ELEMENT: rmsnorm.global_store %{{.*}} alignment(2) : vector<8xbf16>
 
@@ -42,7 +42,7 @@
 // memory, a butterfly; consecutive tiles use it in turns, so one barrier does.
 // Squares are summed by fused multiply-adds. The weight's pointer has no
 // stride, static strides are no arguments.
-// CHECK: gpu.func @wide_multi_wave_{{reload|cached}}_g1u1t256v8f2a16(
+// CHECK: gpu.func @wide_multi_wave_{{reload|cached}}_g1u1t256v8f2a16{{p?}}(
 // CHECK-SAME: %[[M2:[a-z0-9]*]]: index, %[[X2:[a-z0-9]*]]: !llvm.ptr<1>, %{{[a-z0-9]*}}: !llvm.ptr<1>, %{{[a-z0-9]*}}: !llvm.ptr<1>) kernel
 // CHECK: scf.for %{{.*}} iter_args(%[[TOGGLE:.*]] = %{{.*}}) -> (i32)
 // NV: rmsnorm.global_load %[[X2]][%{{.*}}] alignment(16) policy(evict_last) : vector<8xbf16>

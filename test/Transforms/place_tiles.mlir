@@ -92,3 +92,55 @@ func.func @three_segments(%x: memref<?x64xf32>, %y: memref<?x64xf32>, %m: index)
   } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 8, vector_width = 4, cache = reload>}
   return
 }
+
+// -----
+
+// A constant weight is loaded before the loop over tiles, where it waits for no
+// other kernel; in the loop it is kept narrow. What may be written is not, nor
+// is the constant one without dependent launches.
+// CHECK-LABEL: func.func @constant_weight
+// CHECK-SAME: (%[[X:[a-z0-9]*]]: memref<?x64xbf16>, %[[W:[a-z0-9]*]]: memref<64xbf16> {rmsnorm.constant}, %[[V:[a-z0-9]*]]: memref<64xbf16>,
+// CHECK: scf.forall
+// CHECK: %[[EARLY:.*]] = rmsnorm.tile_load column %[[W]]
+// CHECK: scf.for
+// CHECK: rmsnorm.tile_load tile %[[X]]
+// CHECK: rmsnorm.tile_load column %[[V]]
+// CHECK: %[[SUM:.*]] = rmsnorm.row_reduce
+// CHECK: %[[KEPT:.*]] = rmsnorm.keep %[[EARLY]] after %[[SUM]] : vector<1x64xbf16>, vector<1x1xf32>
+// CHECK: arith.extf %[[KEPT]]
+func.func @constant_weight(%x: memref<?x64xbf16>, %w: memref<64xbf16> {rmsnorm.constant}, %v: memref<64xbf16>, %y: memref<?x64xf32>, %m: index) {
+  scf.forall (%block) in (%m) {
+    scf.for %row = %block to %m step %m {
+      %0 = rmsnorm.tile_load tile %x[%row] : memref<?x64xbf16> -> vector<1x64xbf16>
+      %1 = arith.extf %0 : vector<1x64xbf16> to vector<1x64xf32>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x64xf32> -> vector<1x1xf32>
+      %3 = rmsnorm.tile_load column %w : memref<64xbf16> -> vector<1x64xbf16>
+      %4 = rmsnorm.tile_load column %v : memref<64xbf16> -> vector<1x64xbf16>
+      %5 = arith.extf %3 : vector<1x64xbf16> to vector<1x64xf32>
+      %6 = arith.extf %4 : vector<1x64xbf16> to vector<1x64xf32>
+      %7 = vector.broadcast %2 : vector<1x1xf32> to vector<1x64xf32>
+      %8 = arith.mulf %5, %7 : vector<1x64xf32>
+      %9 = arith.mulf %6, %8 : vector<1x64xf32>
+      rmsnorm.tile_store tile %9, %y[%row] : vector<1x64xf32>, memref<?x64xf32>
+    }
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 8, vector_width = 8, pdl = true>}
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @constant_without_dependent_launch
+// CHECK: scf.for
+// CHECK: rmsnorm.tile_load tile
+// CHECK: rmsnorm.tile_load column
+func.func @constant_without_dependent_launch(%x: memref<?x64xf32>, %w: memref<64xf32> {rmsnorm.constant}, %m: index) {
+  scf.forall (%block) in (%m) {
+    scf.for %row = %block to %m step %m {
+      %0 = rmsnorm.tile_load tile %x[%row] : memref<?x64xf32> -> vector<1x64xf32>
+      %1 = rmsnorm.tile_load column %w : memref<64xf32> -> vector<1x64xf32>
+      %2 = arith.mulf %0, %1 : vector<1x64xf32>
+      rmsnorm.tile_store tile %2, %x[%row] : vector<1x64xf32>, memref<?x64xf32>
+    }
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 8, vector_width = 8>}
+  return
+}

@@ -10,11 +10,17 @@
 // RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=rows=2113 | FileCheck %s --check-prefix=BEYOND
 // RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 \
 // RUN:   --rmsnorm-select-schedule="schedule=multi_wave_cached,threads_per_row=512 alignment=1" | FileCheck %s --check-prefix=FORCED
+// Dependent launches on chips that have them, in the simulator too; not where they are turned off.
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_80 --rmsnorm-select-schedule | FileCheck %s --check-prefix=WITHOUT
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sim:sm_90 --rmsnorm-select-schedule=schedule=pdl=false | FileCheck %s --check-prefix=WITHOUT
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sim:sm_100 --rmsnorm-select-schedule | FileCheck %s --check-prefix=SM100
+// WITHOUT-NOT: pdl
+// SM100-COUNT-7: pdl = true>
 
 // Rows of one subgroup or less are packed.
 // CHECK-LABEL: func.func @n128
-// NV: #rmsnorm.schedule<row_groups = 8, rows_per_group = 2, threads_per_row = 16, vector_width = 8>
-// FEW: #rmsnorm.schedule<row_groups = 8, rows_per_group = 2, threads_per_row = 16, vector_width = 8>
+// NV: #rmsnorm.schedule<row_groups = 8, rows_per_group = 2, threads_per_row = 16, vector_width = 8, pdl = true>
+// FEW: #rmsnorm.schedule<row_groups = 8, rows_per_group = 2, threads_per_row = 16, vector_width = 8, pdl = true>
 // AMD: #rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 16, vector_width = 8>
 func.func @n128(%x: memref<?x128xbf16>, %y: memref<?x128xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
@@ -31,15 +37,15 @@ func.func @n128(%x: memref<?x128xbf16>, %y: memref<?x128xbf16>, %m: index) {
 
 // Two vectors a thread; read again where L1 holds the rows in flight.
 // CHECK-LABEL: func.func @n4096
-// NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload>
-// FEW: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
+// NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload, pdl = true>
+// FEW: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, pdl = true>
 // LIMIT-LABEL: func.func @n4096
-// LIMIT: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
+// LIMIT: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, pdl = true>
 // BEYOND-LABEL: func.func @n4096
-// BEYOND: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload>
+// BEYOND: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload, pdl = true>
 // AMD: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
 // FORCED-LABEL: func.func @n4096
-// FORCED: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, alignment = 1>
+// FORCED: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, alignment = 1, pdl = true>
 func.func @n4096(%x: memref<?x4096xbf16>, %y: memref<?x4096xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
     %0 = rmsnorm.tile_load tile %x[%row] : memref<?x4096xbf16> -> vector<1x4096xbf16>
@@ -55,8 +61,8 @@ func.func @n4096(%x: memref<?x4096xbf16>, %y: memref<?x4096xbf16>, %m: index) {
 
 // A subgroup is not enough, two are: two rows in flight.
 // CHECK-LABEL: func.func @n512
-// NV: #rmsnorm.schedule<rows_per_group = 2, threads_per_row = 64, vector_width = 8>
-// FEW: #rmsnorm.schedule<rows_per_group = 2, threads_per_row = 64, vector_width = 8>
+// NV: #rmsnorm.schedule<rows_per_group = 2, threads_per_row = 64, vector_width = 8, pdl = true>
+// FEW: #rmsnorm.schedule<rows_per_group = 2, threads_per_row = 64, vector_width = 8, pdl = true>
 // AMD: #rmsnorm.schedule<row_groups = 4, rows_per_group = 2, threads_per_row = 64, vector_width = 8>
 func.func @n512(%x: memref<?x512xbf16>, %y: memref<?x512xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
@@ -68,8 +74,8 @@ func.func @n512(%x: memref<?x512xbf16>, %y: memref<?x512xbf16>, %m: index) {
 
 // Three vectors a thread of one subgroup.
 // CHECK-LABEL: func.func @n640
-// NV: #rmsnorm.schedule<row_groups = 4, threads_per_row = 32, vector_width = 8>
-// FEW: #rmsnorm.schedule<row_groups = 4, threads_per_row = 32, vector_width = 8>
+// NV: #rmsnorm.schedule<row_groups = 4, threads_per_row = 32, vector_width = 8, pdl = true>
+// FEW: #rmsnorm.schedule<row_groups = 4, threads_per_row = 32, vector_width = 8, pdl = true>
 // AMD: #rmsnorm.schedule<rows_per_group = 2, threads_per_row = 128, vector_width = 8>
 func.func @n640(%x: memref<?x640xbf16>, %y: memref<?x640xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
@@ -81,8 +87,8 @@ func.func @n640(%x: memref<?x640xbf16>, %y: memref<?x640xbf16>, %m: index) {
 
 // Two vectors a thread, to the nearest whole subgroup: 513 vectors, 256 threads.
 // CHECK-LABEL: func.func @n4097
-// NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload>
-// FEW: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
+// NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload, pdl = true>
+// FEW: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, pdl = true>
 // AMD: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
 func.func @n4097(%x: memref<?x4097xbf16>, %y: memref<?x4097xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
@@ -94,8 +100,8 @@ func.func @n4097(%x: memref<?x4097xbf16>, %y: memref<?x4097xbf16>, %m: index) {
 
 // Half of the largest block is enough, up to rows of half of L1.
 // CHECK-LABEL: func.func @n16384
-// NV: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = reload>
-// FEW: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8>
+// NV: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = reload, pdl = true>
+// FEW: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, pdl = true>
 // AMD: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8>
 func.func @n16384(%x: memref<?x16384xbf16>, %y: memref<?x16384xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
@@ -107,7 +113,8 @@ func.func @n16384(%x: memref<?x16384xbf16>, %y: memref<?x16384xbf16>, %m: index)
 
 // Too wide for registers.
 // CHECK-LABEL: func.func @n65536
-// CHECK: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>
+// NV: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload, pdl = true>
+// AMD: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>
 func.func @n65536(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
     %0 = rmsnorm.tile_load tile %x[%row] : memref<?x65536xbf16> -> vector<1x65536xbf16>
@@ -134,8 +141,8 @@ func.func @given(%x: memref<?x256xf32>, %y: memref<?x256xf32>, %m: index) {
 
 // One row for certain: nothing to pack it with.
 // CHECK-LABEL: func.func @single_row
-// NV: #rmsnorm.schedule<threads_per_row = 32, vector_width = 4>
-// FEW: #rmsnorm.schedule<threads_per_row = 32, vector_width = 4>
+// NV: #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, pdl = true>
+// FEW: #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, pdl = true>
 // AMD: #rmsnorm.schedule<threads_per_row = 64, vector_width = 4>
 func.func @single_row(%x: memref<16xf32>, %y: memref<16xf32>) {
   scf.forall (%row) in (1) {
@@ -149,8 +156,8 @@ func.func @single_row(%x: memref<16xf32>, %y: memref<16xf32>) {
 
 // Eight rows for certain, whatever the variant is for: few.
 // CHECK-LABEL: func.func @static_rows
-// NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
-// FEW: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
+// NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, pdl = true>
+// FEW: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, pdl = true>
 // AMD: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
 func.func @static_rows(%x: memref<8x4096xbf16>, %y: memref<8x4096xbf16>) {
   scf.forall (%row) in (8) {

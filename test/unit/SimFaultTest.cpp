@@ -350,3 +350,80 @@ TEST(SimFault, ErrorsAfterReadingGarbageNameTheGarbage) {
   expectContains(test.run(), "before that, thread 0 read workgroup memory at "
                              "offset 0 to which nothing had been written");
 }
+
+//===----------------------------------------------------------------------===//
+// Dependent launches
+//===----------------------------------------------------------------------===//
+
+/// Runs `body` on an input, a constant and an output in a dependent launch, in
+/// every order; each message must hold `expected`, "" is success.
+static void expectDependent(const std::string &body,
+                            const std::string &expected,
+                            bool dependent = true) {
+  KernelTest test("%x: !llvm.ptr<1>, %w: !llvm.ptr<1>, %y: !llvm.ptr<1>", body);
+  std::vector<float> x(64), w(64), y(64);
+  test.addBuffer("x", x);
+  test.addBuffer("weight", w, /*writable=*/false, /*constant=*/true);
+  test.addBuffer("y", y, /*writable=*/true);
+  test.request.dependentLaunch = dependent;
+  test.request.grid = 2;
+  for (OrderAndSeed order : kOrders) {
+    test.request.order = order.order;
+    test.request.seed = order.seed;
+    std::string message = test.run();
+    if (expected.empty())
+      EXPECT_EQ(message, "");
+    else
+      EXPECT_NE(message.find(expected), std::string::npos)
+          << "expected: " << expected << "\ngot: " << message;
+  }
+}
+
+static const char *const loadX = R"(
+  %from_x = rmsnorm.global_load %x[%r0, %t32] alignment(4) : vector<1xf32>)";
+static const char *const loadWeight = R"(
+  %from_w = rmsnorm.global_load %w[%r0, %t32] alignment(4) : vector<1xf32>)";
+static const char *const storeX = R"(
+  rmsnorm.global_store %from_x, %y[%r0, %t32] alignment(4) : vector<1xf32>)";
+static const char *const storeWeight = R"(
+  rmsnorm.global_store %from_w, %y[%r0, %t32] alignment(4) : vector<1xf32>)";
+static const char *const gridWait = "\n rmsnorm.grid_wait";
+using Text = std::string;
+
+TEST(SimFault, ReadBeforeTheGridWaitIsFound) {
+  expectDependent(Text(loadX) + gridWait + storeX,
+                  "global_load: read of 4 bytes at byte offset ");
+  expectDependent(Text(loadX) + gridWait + storeX,
+                  " of argument 0 'x' before grid_wait: the kernel before this "
+                  "one may not have ended, and the argument is not "
+                  "rmsnorm.constant (thread ");
+  expectDependent(Text(gridWait) + loadX + storeX, "");
+  // Nobody is before it.
+  expectDependent(Text(loadX) + gridWait + storeX, "", /*dependent=*/false);
+  expectDependent(Text(loadX) + storeX, "", /*dependent=*/false);
+}
+
+TEST(SimFault, OnlyConstantsAreReadBeforeTheGridWait) {
+  expectDependent(Text(loadWeight) + gridWait + storeWeight, "");
+  expectDependent(Text(loadWeight) + loadX + gridWait + storeWeight + storeX,
+                  "of argument 0 'x' before grid_wait");
+}
+
+TEST(SimFault, WriteBeforeTheGridWaitIsFound) {
+  expectDependent(Text(loadWeight) + storeWeight + gridWait,
+                  "of argument 2 'y' before grid_wait: the kernel before this "
+                  "one may not have ended (thread ");
+}
+
+TEST(SimFault, EveryThreadWaitsForTheGrid) {
+  expectDependent("", "grid_wait: expected every thread of a dependent launch "
+                      "to execute it, but one ends without (thread 0 of block");
+  expectDependent(R"(
+    scf.if %is_first { rmsnorm.grid_wait })",
+                  "but one ends without (thread 1 of block");
+  // A wait does not outlive its block.
+  expectDependent(R"(
+    %is_block0 = arith.cmpi eq, %b, %c0 : index
+    scf.if %is_block0 { rmsnorm.grid_wait })",
+                  "but one ends without (thread 0 of block 1");
+}

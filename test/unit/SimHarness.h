@@ -37,13 +37,14 @@ public:
 
   template <typename T>
   void addBuffer(const std::string &name, std::vector<T> &buffer,
-                 bool writable = false) {
+                 bool writable = false, bool constant = false) {
     sim::Parameter parameter;
     parameter.name = name;
     parameter.slot = parameter.begin =
         reinterpret_cast<uint64_t>(buffer.data());
     parameter.end = parameter.begin + buffer.size() * sizeof(T);
     parameter.writable = writable;
+    parameter.constant = constant;
     request.parameters.push_back(parameter);
   }
   template <typename T> void addScalar(T value) {

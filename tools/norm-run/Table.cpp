@@ -59,6 +59,8 @@ std::string scheduleText(const std::string &schedule) {
   std::string persistent = field(schedule, "blocks_per_sm", "0");
   if (persistent != "0")
     text += ", " + persistent + " per SM";
+  if (field(schedule, "pdl", "false") == "true")
+    text += ", pdl";
   return text;
 }
 

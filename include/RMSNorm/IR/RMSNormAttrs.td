@@ -142,6 +142,8 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
       `strips` on a program with a row_reduce: it is split in two
       (`rmsnorm-split-strips`); on one without: a block owns threads_per_row x
       vector_width columns.
+    - `pdl`: programmatic dependent launch: the kernel may start before the one
+      before it has ended, and waits for that itself.
   }];
   let parameters = (ins
       DefaultValuedParameter<"int64_t", "1">:$row_groups,
@@ -155,7 +157,8 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
       DefaultValuedParameter<"int64_t", "0">:$blocks_per_sm,
       DefaultValuedParameter<"::mlir::rmsnorm::ColumnSums",
                              "::mlir::rmsnorm::ColumnSums::registers">
-          :$column_sums);
+          :$column_sums,
+      DefaultValuedParameter<"bool", "false">:$pdl);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{

@@ -30,6 +30,7 @@ def RMSNorm_Dialect : Dialect {
   }];
   let useDefaultAttributePrinterParser = 1;
   let hasOperationAttrVerify = 1;
+  let hasRegionArgAttrVerify = 1;
   let dependentDialects = [
     "::mlir::arith::ArithDialect",
     "::mlir::LLVM::LLVMDialect",
@@ -47,6 +48,15 @@ def RMSNorm_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kNameAttrName = "rmsnorm.name";
     static constexpr ::llvm::StringLiteral kRoleAttrName = "rmsnorm.role";
     static constexpr ::llvm::StringLiteral kDimsAttrName = "rmsnorm.dims";
+    /// Unit attribute of an argument that no earlier work on the stream writes,
+    /// such as a weight in inference: a kernel may read it before the ones
+    /// before it have ended. The user's promise; inputs only.
+    static constexpr ::llvm::StringLiteral kConstantAttrName =
+        "rmsnorm.constant";
+    /// Unit attribute of a gpu.launch_func whose kernel executes
+    /// rmsnorm.grid_wait.
+    static constexpr ::llvm::StringLiteral kDependentLaunchAttrName =
+        "rmsnorm.programmatic_dependent_launch";
   }];
 }
 

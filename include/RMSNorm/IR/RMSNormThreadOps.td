@@ -337,4 +337,41 @@ def RMSNorm_ExchangeReadOp : RMSNorm_Op<"exchange_read", [
   let hasVerifier = 1;
 }
 
+//===----------------------------------------------------------------------===//
+// Between grids
+//===----------------------------------------------------------------------===//
+
+def RMSNorm_LaunchDependentsOp : RMSNorm_Op<"launch_dependents", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "lets the next kernel of the stream start";
+  let description = [{
+    Programmatic dependent launch: once every block of the grid has executed it
+    or ended, a kernel behind this one that was launched that way may start. It
+    promises nothing about memory. Nothing on targets without such launches.
+
+    ```mlir
+    rmsnorm.launch_dependents
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def RMSNorm_GridWaitOp : RMSNorm_Op<"grid_wait", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until the kernels before this one have ended";
+  let description = [{
+    What they wrote is visible after it. Every thread of a kernel launched with
+    `rmsnorm.programmatic_dependent_launch` executes it once, on every path:
+    the kernel behind takes the end of this one for the end of all before. It
+    comes before the first access of global memory, but for loads of arguments
+    that are `rmsnorm.constant`; the simulator reports any other. Nothing on
+    targets without such launches.
+
+    ```mlir
+    rmsnorm.grid_wait
+    ```
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
 #endif // RMSNORM_IR_RMSNORMTHREADOPS_TD

@@ -38,6 +38,9 @@ struct ChipInfo {
   llvm::StringLiteral ptxFeature;
   /// Blocks of the largest cluster a kernel can be launched with; 1: none.
   int64_t maxClusterSize = 1;
+  /// A kernel can be launched before the one before it has ended, and wait for
+  /// that itself (programmatic dependent launch).
+  bool hasDependentLaunch = false;
 };
 
 /// All chips, by vendor and age.

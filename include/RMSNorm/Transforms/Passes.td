@@ -280,7 +280,8 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule", "::mlir::ModuleOp"> {
     becomes, for sm_90 and rows of 4096 bf16
     ```mlir
     scf.forall (%row) in (%m) { ... } {rmsnorm.schedule =
-        #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload>}
+        #rmsnorm.schedule<threads_per_row = 256, vector_width = 8,
+                          cache = reload, pdl = true>}
     ```
   }];
   let options = [
@@ -437,6 +438,9 @@ def PlaceTiles : Pass<"rmsnorm-place-tiles", "::mlir::ModuleOp"> {
       apart, and a cache policy: a row that is read again wants to stay, the
       last read does not.
 
+    With dependent launches and `registers`, a per-column operand that is
+    `rmsnorm.constant` is loaded before the block's loop, once.
+
     Every tile_store moves behind the last read. That makes an exact in-place
     update right in both. It must come after the last CSE, which would merge
     the repeated arithmetic.
@@ -462,6 +466,9 @@ def Distribute : Pass<"rmsnorm-distribute", "::mlir::ModuleOp"> {
     vector; padding reads as zero, and a contribution to a reduction is masked
     only if padding would not be its identity. Kernel arguments are bare
     pointers, strides and sizes, each once.
+
+    With `pdl` the kernel lets the next one start first of all, then loads what
+    place-tiles put before the loop, then waits for the kernels before it.
 
     An argument that is accessed 16 bytes at a time gets the attribute
     `rmsnorm.row_alignment = 16`: pointer, row strides and, if N is dynamic, the

@@ -79,6 +79,7 @@ bool Block::begin(int64_t blockId) {
     shared = rmsnorm_sim_thread();
     shared.thread_id = int64_t(i);
     shared.block_id = id;
+    shared.grid_waited = !request.dependentLaunch;
     threads[i].handle = nullptr;
   }
   return true;
@@ -269,8 +270,14 @@ bool Block::checkBarrier(bool &done) {
     if (!waiting && thread.shared.wait == RMSNORM_SIM_BARRIER)
       waiting = &thread;
   done = !waiting;
-  if (done)
+  if (done) {
+    for (const Thread &thread : threads)
+      if (!thread.shared.grid_waited)
+        return fail("grid_wait: expected every thread of a dependent launch to "
+                    "execute it, but one ends without" +
+                    describe(thread));
     return true;
+  }
   for (const Thread &thread : threads)
     if (!other && (thread.shared.wait != RMSNORM_SIM_BARRIER ||
                    thread.shared.site != waiting->shared.site))
@@ -395,7 +402,12 @@ void Block::globalFault(rmsnorm_sim_thread *thread, int32_t argument,
   std::string access = std::to_string(bytes) + " bytes at byte offset " +
                        offset(address) + " of " + name;
   bool isStore = flags & RMSNORM_SIM_STORE;
-  if (bytes && isStore && !parameter.writable)
+  if (bytes && !thread->grid_waited && !(parameter.constant && !isStore))
+    message += std::string(isStore ? "write of " : "read of ") + access +
+               " before grid_wait: the kernel before this one may not have "
+               "ended" +
+               (isStore ? "" : ", and the argument is not rmsnorm.constant");
+  else if (bytes && isStore && !parameter.writable)
     message += "expected to write only to outputs, got a write of " + access;
   else if (bytes && !inBuffer(address, bytes))
     message += std::string("out of bounds: ") +

@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-#define RMSNORM_SIM_ABI_VERSION 2
+#define RMSNORM_SIM_ABI_VERSION 3
 #define RMSNORM_SIM_ABI_SYMBOL "rmsnorm_sim_abi_version"
 
 /* thread->wait */
@@ -66,7 +66,9 @@ typedef struct rmsnorm_sim_thread {
   float value;
   int32_t number;
   int32_t group;
-  int32_t reserved;
+  /* Whether the thread has passed its grid_wait, or has none to pass: 0 at the
+   * start of a dependent launch, 1 at that of any other. */
+  int32_t grid_waited;
 } rmsnorm_sim_thread;
 
 /* A kernel argument. Bounds are checked in the kernel, without a call. */
@@ -80,6 +82,8 @@ typedef struct rmsnorm_sim_argument {
   uint64_t readable;
   /* ... and this many written: all of them, or none. */
   uint64_t writable;
+  /* Readable before grid_wait: all of a constant argument, else none. */
+  uint64_t early;
 } rmsnorm_sim_argument;
 
 /* global_fault's `flags` */

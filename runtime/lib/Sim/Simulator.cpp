@@ -201,8 +201,9 @@ bool rmsnorm::sim::runGrid(const LaunchRequest &request, Report &report) {
   std::vector<rmsnorm_sim_argument> arguments;
   for (const Parameter &parameter : request.parameters) {
     uint64_t size = parameter.end - parameter.begin;
-    arguments.push_back(
-        {parameter.slot, parameter.begin, size, parameter.writable ? size : 0});
+    arguments.push_back({parameter.slot, parameter.begin, size,
+                         parameter.writable ? size : 0,
+                         parameter.constant ? size : 0});
   }
   rmsnorm_sim_launch launch = {&table, arguments.data(), request.grid,
                                request.blockThreads};

@@ -4,7 +4,8 @@
 // Executes the thread-level kernel of a sim blob on the CPU, one coroutine per
 // GPU thread, and checks what a GPU does not: bounds and alignment of every
 // access, races and uninitialised reads in workgroup memory, divergent
-// barriers and subgroup operations.
+// barriers and subgroup operations, accesses before the wait for the kernels
+// before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,6 +41,8 @@ struct Parameter {
   uint64_t end = 0;
   /// Whether the kernel may write there.
   bool writable = false;
+  /// Whether it may read there before it has waited for earlier kernels.
+  bool constant = false;
 };
 
 struct LaunchRequest {
@@ -58,6 +61,9 @@ struct LaunchRequest {
   int32_t subgroupSize = 32;
   /// Dynamic workgroup memory of a block, in bytes, up to 1 MiB.
   int64_t workgroupBytes = 0;
+  /// Whether the kernel may start before earlier ones have ended: each thread
+  /// then has to wait for that before it touches what they may write.
+  bool dependentLaunch = false;
   std::vector<Parameter> parameters;
   Order order = Order::Forward;
   uint64_t seed = 0;

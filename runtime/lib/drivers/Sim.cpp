@@ -93,6 +93,7 @@ rmsnorm_status SimDevice::launch(const KernelLaunch &launch) {
   request.blockThreads = constants.block_x();
   request.subgroupSize = constants.subgroup_size();
   request.workgroupBytes = launch.sharedMemory;
+  request.dependentLaunch = constants.programmatic_dependent_launch();
   request.order = order;
   request.seed = seed;
   request.hostThreads = workerThreads;
@@ -107,6 +108,7 @@ rmsnorm_status SimDevice::launch(const KernelLaunch &launch) {
       parameter.begin = parameter.slot;
       parameter.end = parameter.slot + launch.values->extents[given.argument()];
       parameter.writable = rule.role != rmsn::Role::Input;
+      parameter.constant = rule.constant;
     } else if (given.kind() == rmsn::ParameterKind::Workspace) {
       // From its own begin to that of the kernel's next one: a kernel that
       // strays from one buffer into another is found too.
