@@ -155,23 +155,32 @@ LogicalResult Compiler::prepare() {
   return success();
 }
 
-/// The alignment classes of an entry.
-static SmallVector<VariantPlan, 2> planAlignments(func::FuncOp entry) {
-  VariantPlan aligned{"align16", 16};
-  bool possible = true;
-  for (unsigned argument : getVectorArguments(entry)) {
-    auto type = cast<MemRefType>(entry.getArgumentTypes()[argument]);
-    aligned.guards.push_back({argument, 16});
-    int64_t columns = type.getRank() ? type.getShape().back() : 1;
-    if (!ShapedType::isDynamic(columns) &&
-        columns * type.getElementTypeBitWidth() % (16 * 8) != 0)
-      possible = false;
+/// The alignment classes of an entry, widest first. A row whose size is not
+/// a multiple of the alignment never starts where the next ends and both are
+/// aligned: such a variant would not be taken. With a run-time row size any may
+/// be; 16 bytes and 4 are worth their code.
+static SmallVector<VariantPlan, 3> planAlignments(func::FuncOp entry) {
+  SmallVector<VariantPlan, 3> plans;
+  for (auto [name, bytes] : {std::pair<StringLiteral, int64_t>("align16", 16),
+                             {"align8", 8},
+                             {"align4", 4}}) {
+    VariantPlan plan{name, bytes};
+    bool possible = true, isDynamic = false, isWider = false;
+    for (unsigned argument : getVectorArguments(entry)) {
+      auto type = cast<MemRefType>(entry.getArgumentTypes()[argument]);
+      plan.guards.push_back({argument, bytes});
+      int64_t columns = type.getRank() ? type.getShape().back() : 1;
+      int64_t bits = type.getElementTypeBitWidth();
+      isWider |= bytes * 8 > bits;
+      if (ShapedType::isDynamic(columns))
+        isDynamic = true;
+      else if (columns * bits % (bytes * 8) != 0)
+        possible = false;
+    }
+    bool isWorthIt = plans.empty() || (isDynamic && bytes == 4);
+    if (possible && isWider && isWorthIt)
+      plans.push_back(std::move(plan));
   }
-  SmallVector<VariantPlan, 2> plans;
-  // A row whose size is not a multiple of 16 bytes never starts where the next
-  // ends and both are aligned: the variant would not be taken.
-  if (possible && !aligned.guards.empty())
-    plans.push_back(std::move(aligned));
   plans.push_back({"element", 1});
   return plans;
 }
@@ -180,8 +189,9 @@ static SmallVector<VariantPlan, 2> planAlignments(func::FuncOp entry) {
 /// "align16", "element_rows_le_512", "element".
 FailureOr<SmallVector<VariantPlan>> Compiler::planVariants(func::FuncOp entry,
                                                            TargetAttr target) {
-  FailureOr<RowClasses> classes =
-      getRowClasses(entry, target, {options.schedule});
+  FailureOr<RowClasses> classes = getRowClasses(
+      entry, target,
+      {options.schedule, /*alignment=*/16, options.batchInvariant});
   if (failed(classes))
     return failure();
   SmallVector<VariantPlan> plans;
@@ -223,6 +233,8 @@ FailureOr<CompiledVariant> Compiler::compileVariant(func::FuncOp entry,
   MemrefHalfOptions memref;
   memref.target = target.getSpelling();
   memref.schedule = options.schedule;
+  memref.batchInvariant = options.batchInvariant;
+  memref.smMargin = options.smMargin;
   memref.alignment = plan.alignment;
   if (plan.lastRow != kAnyRows)
     memref.rows = plan.lastRow;

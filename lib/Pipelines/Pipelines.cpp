@@ -39,11 +39,11 @@ void rmsnorm::buildTensorHalf(OpPassManager &manager) {
 void rmsnorm::buildMemrefHalf(OpPassManager &manager,
                               const MemrefHalfOptions &options) {
   manager.addPass(createAttachTarget({options.target}));
-  manager.addPass(createSelectSchedule(
-      {options.schedule, options.alignment, options.rows}));
+  manager.addPass(createSelectSchedule({options.schedule, options.alignment,
+                                        options.rows, options.batchInvariant}));
   manager.addPass(createSplitStrips());
   manager.addPass(createPackRows());
-  manager.addPass(createWalkRows());
+  manager.addPass(createWalkRows({options.smMargin}));
   manager.addPass(createCSEPass());
   // Repeats loads and arithmetic on purpose: no CSE between it and the point
   // where repeated loads carry their segment to the thread level.

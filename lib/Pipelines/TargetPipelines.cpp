@@ -48,6 +48,15 @@ struct TargetPipelineOptions : PassPipelineOptions<TargetPipelineOptions> {
       *this, "rows",
       llvm::cl::desc("the most rows that a call will have; -1: any number"),
       llvm::cl::init(-1)};
+  PassOptions::Option<bool> batchInvariant{
+      *this, "batch-invariant",
+      llvm::cl::desc("a row is summed in the same order whatever the number of "
+                     "rows"),
+      llvm::cl::init(false)};
+  PassOptions::Option<int64_t> smMargin{
+      *this, "sm-margin",
+      llvm::cl::desc("multiprocessors to leave to other work"),
+      llvm::cl::init(0)};
 };
 
 } // namespace
@@ -66,6 +75,8 @@ static void registerOne(StringRef name, StringRef description, Backend backend,
         memref.schedule = options.schedule;
         memref.alignment = options.alignment;
         memref.rows = options.rows;
+        memref.batchInvariant = options.batchInvariant;
+        memref.smMargin = options.smMargin;
         buildTensorHalf(manager);
         buildMemrefHalf(manager, memref);
         addFinalize(manager, backend);

@@ -15,19 +15,23 @@ static ScheduleAttr makeSchedule(ScheduleFields fields,
                                  function_ref<InFlightDiagnostic()> emitError,
                                  MLIRContext *context) {
   fields.alignment = options.alignment;
-  const int64_t blockThreads = fields.rowGroups * fields.threadsPerRow;
-  if (failed(applyScheduleOverrides(options.schedule, fields, emitError)))
+  if (failed(applyScheduleOverrides(options.schedule, facts, chip, fields,
+                                    emitError)))
     return ScheduleAttr();
-  // Row groups follow the threads of a row unless they are given too.
-  if (!StringRef(options.schedule).contains("row_groups"))
-    fields.rowGroups = std::max<int64_t>(
-        1, std::min(fields.rowGroups,
-                    blockThreads / std::max<int64_t>(1, fields.threadsPerRow)));
   ScheduleAttr schedule = fields.getChecked(emitError, context);
   if (!schedule ||
       failed(verifyScheduleOnTarget(schedule, facts, chip, emitError)))
     return ScheduleAttr();
   return schedule;
+}
+
+/// Whether rows are summed in the same order: vectors are shared out to threads
+/// by their number and width, and combined over the threads of a row. How many
+/// are in flight, where they live and which rows are neighbours is no part of
+/// it.
+static bool haveSameTree(ScheduleAttr a, ScheduleAttr b) {
+  return a.getThreadsPerRow() == b.getThreadsPerRow() &&
+         a.getVectorWidth() == b.getVectorWidth();
 }
 
 FailureOr<SmallVector<ScheduleClass, 2>>
@@ -67,6 +71,11 @@ mlir::rmsnorm::chooseSchedules(scf::ForallOp forall, TargetAttr target,
     else
       chosen.push_back({selected.lastRow, schedule});
   }
+  // The tree of a row's sum is that of the class for any number.
+  if (options.batchInvariant)
+    llvm::erase_if(chosen, [&](const ScheduleClass &one) {
+      return !haveSameTree(one.schedule, chosen.back().schedule);
+    });
   return chosen;
 }
 

@@ -174,14 +174,28 @@ mlir::rmsnorm::selectSchedules(const ProgramFacts &facts,
 ScheduleAttr
 ScheduleFields::getChecked(function_ref<InFlightDiagnostic()> emitError,
                            MLIRContext *context) const {
-  return ScheduleAttr::getChecked(emitError, context, rowGroups, rowsPerGroup,
-                                  threadsPerRow, vectorWidth, vectorsInFlight,
-                                  cache, alignment, blocksPerSM, columnSums, pdl);
+  return ScheduleAttr::getChecked(
+      emitError, context, rowGroups, rowsPerGroup, threadsPerRow, vectorWidth,
+      vectorsInFlight, cache, alignment, blocksPerSM, columnSums, pdl);
+}
+
+/// Row groups for a block of the size that was chosen, `blockThreads`; rows of
+/// a part of a subgroup fill four.
+static int64_t getRowGroups(const ScheduleFields &fields, int64_t blockThreads,
+                            const ProgramFacts &facts, const ChipInfo &chip) {
+  const int64_t threads = std::max<int64_t>(1, fields.threadsPerRow);
+  if (threads < chip.subgroupSize && !facts.singleRow)
+    return 4 * chip.subgroupSize / threads;
+  return std::max<int64_t>(1,
+                           std::min(fields.rowGroups, blockThreads / threads));
 }
 
 LogicalResult mlir::rmsnorm::applyScheduleOverrides(
-    StringRef text, ScheduleFields &fields,
-    function_ref<InFlightDiagnostic()> emitError) {
+    StringRef text, const ProgramFacts &facts, const ChipInfo &chip,
+    ScheduleFields &fields, function_ref<InFlightDiagnostic()> emitError) {
+  if (text.trim().empty())
+    return success();
+  const int64_t blockThreads = fields.rowGroups * fields.threadsPerRow;
   const std::pair<StringRef, int64_t *> integers[] = {
       {"row_groups", &fields.rowGroups},
       {"rows_per_group", &fields.rowsPerGroup},
@@ -191,11 +205,16 @@ LogicalResult mlir::rmsnorm::applyScheduleOverrides(
       {"blocks_per_sm", &fields.blocksPerSM},
   };
   SmallVector<StringRef> items;
-  text.split(items, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  text.split(items, ',');
+  SmallVector<StringRef> given;
   for (StringRef item : items) {
     auto [key, value] = item.trim().split('=');
     key = key.trim();
     value = value.trim();
+    if (llvm::is_contained(given, key))
+      return emitError() << "expected each field of the schedule once, got '"
+                         << key << "' twice";
+    given.push_back(key);
     if (item.trim() == "multi_wave_cached") {
       fields.cache = Cache::registers;
       fields.blocksPerSM = 0;
@@ -247,6 +266,9 @@ LogicalResult mlir::rmsnorm::applyScheduleOverrides(
       return emitError() << "expected " << key << " to be an integer, got '"
                          << value << "'";
   }
+  if (llvm::is_contained(given, "threads_per_row") &&
+      !llvm::is_contained(given, "row_groups"))
+    fields.rowGroups = getRowGroups(fields, blockThreads, facts, chip);
   return success();
 }
 

@@ -63,9 +63,11 @@ bool selectPersistent(ScheduleFields &fields, const ProgramFacts &facts,
                       const ChipInfo &chip, int64_t vectors);
 
 /// Applies `text`, a mode's name or "field=value" items separated by commas, to
-/// `fields`. Returns failure after an error that names the fields there are.
+/// `fields`. The row groups follow the threads of a row unless they are given
+/// too. Returns failure after an error that names the fields there are.
 LogicalResult
-applyScheduleOverrides(StringRef text, ScheduleFields &fields,
+applyScheduleOverrides(StringRef text, const ProgramFacts &facts,
+                       const ChipInfo &chip, ScheduleFields &fields,
                        function_ref<InFlightDiagnostic()> emitError);
 
 /// Refuses what cannot run: too many threads, registers or columns for the

@@ -28,7 +28,7 @@ struct SelectSchedule final
     if (failed(target))
       return failure();
     FailureOr<SmallVector<ScheduleClass, 2>> classes =
-        chooseSchedules(forall, *target, {schedule, alignment});
+        chooseSchedules(forall, *target, {schedule, alignment, batchInvariant});
     if (failed(classes))
       return failure();
     // M is a fact where it is static, else what the variant is for.

@@ -26,9 +26,12 @@ namespace {
 /// Turns one loop over tiles into blocks that walk theirs.
 class RowWalker {
 public:
-  RowWalker(scf::ForallOp tiles, ScheduleAttr schedule)
-      : tiles(tiles), schedule(schedule), loc(tiles.getLoc()),
-        rewriter(tiles.getContext()),
+  /// `margin`: multiprocessors to leave free; `resident`: how many blocks one
+  /// has the threads for, of interest with a margin only.
+  RowWalker(scf::ForallOp tiles, ScheduleAttr schedule, int64_t margin,
+            int64_t resident)
+      : tiles(tiles), schedule(schedule), margin(margin), resident(resident),
+        loc(tiles.getLoc()), rewriter(tiles.getContext()),
         sums(tiles.getBody()->getOps<AccumulateOp>()) {}
 
   LogicalResult run();
@@ -49,6 +52,7 @@ private:
 
   scf::ForallOp tiles;
   ScheduleAttr schedule;
+  int64_t margin, resident;
   Location loc;
   IRRewriter rewriter;
   SmallVector<AccumulateOp> sums;
@@ -89,14 +93,23 @@ Value RowWalker::getNumStrips() {
 
 Value RowWalker::getGrid(Value numTiles) {
   Value maxBlocks;
-  if (schedule.getBlocksPerSm() == 0) {
+  int64_t blocksPerSM = schedule.getBlocksPerSm();
+  if (blocksPerSM == 0 && margin > 0)
+    blocksPerSM = resident;
+  if (blocksPerSM == 0) {
     maxBlocks = arith::ConstantIndexOp::create(
         rewriter, loc, getMaxBlocks(schedule.getBlockThreads()));
   } else {
     Value count =
         MultiprocessorCountOp::create(rewriter, loc, rewriter.getIndexType());
-    Value perSM = arith::ConstantIndexOp::create(rewriter, loc,
-                                                 schedule.getBlocksPerSm());
+    if (margin > 0) {
+      Value free = arith::ConstantIndexOp::create(rewriter, loc, margin);
+      Value one = arith::ConstantIndexOp::create(rewriter, loc, 1);
+      count = arith::MaxSIOp::create(
+          rewriter, loc, arith::SubIOp::create(rewriter, loc, count, free),
+          one);
+    }
+    Value perSM = arith::ConstantIndexOp::create(rewriter, loc, blocksPerSM);
     maxBlocks = arith::MulIOp::create(rewriter, loc, count, perSM);
   }
   // Several blocks walk the same rows, each a strip of them.
@@ -188,11 +201,30 @@ struct WalkRows final : rmsnorm::impl::WalkRowsBase<WalkRows> {
   using WalkRowsBase::WalkRowsBase;
 
   void runOnOperation() override {
-    for (scf::ForallOp forall : getRowLoops(getOperation())) {
-      FailureOr<ScheduleAttr> schedule = getSchedule(forall);
-      if (failed(schedule) || failed(RowWalker(forall, *schedule).run()))
-        return signalPassFailure();
+    if (smMargin < 0) {
+      getOperation().emitError("expected sm-margin >= 0, got ")
+          << int64_t(smMargin);
+      return signalPassFailure();
     }
+    for (scf::ForallOp forall : getRowLoops(getOperation()))
+      if (failed(walk(forall)))
+        return signalPassFailure();
+  }
+
+  LogicalResult walk(scf::ForallOp forall) {
+    FailureOr<ScheduleAttr> schedule = getSchedule(forall);
+    if (failed(schedule))
+      return failure();
+    int64_t resident = 0;
+    if (smMargin > 0) {
+      FailureOr<TargetAttr> target = getTarget(forall);
+      if (failed(target))
+        return failure();
+      resident =
+          std::max<int64_t>(1, target->getChipInfo().threadsPerMultiprocessor /
+                                   schedule->getBlockThreads());
+    }
+    return RowWalker(forall, *schedule, smMargin, resident).run();
   }
 };
 } // namespace

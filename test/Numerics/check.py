@@ -188,6 +188,8 @@ def coverage(checkers, chips, modes, fields, source):
     need(mode, ("tail", tails), subgroup)
     need(("mode", ["multi_wave_reload", "static_persistent"]), ("tail", dynamic))
     need(mode, ("variant", ["align16", "element"]), subgroup)
+    need(("variant", ["align8", "align4"]), subgroup)
+    need(("variant", ["align4"]), ("tail", ["dynamic, part of a vector"]))
     need(("row class", ["few", "any"]), ("variant", ["align16", "element"]))
     need(mode, ("casting", enum_values(source, "Casting")), ("x", ["f16", "bf16"]))
     need(("casting", enum_values(source, "Casting")), ("offset", [0, 1]), ("weight", ["f16", "bf16", "f32"]))

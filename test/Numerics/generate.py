@@ -19,7 +19,7 @@ MODES = ["selected", "multi_wave_cached", "multi_wave_reload", "static_persisten
 DIMENSIONS = {
     "mode": MODES,
     "chip": ["sm_90", "gfx942"],
-    "n": [1, 2, 3, 7, 128, 760, 1128, 2880, 4097, 8192, WIDE + 5, "?"],
+    "n": [1, 2, 3, 7, 128, 760, 1004, 1128, 2880, 4097, 8192, WIDE + 5, "?"],
     "kind": ["plain", "residual_both", "residual_inplace", "two_norms", "gate", "statistics", "amax", "row_scale"],
     "x": ["bf16", "f16", "f32"],
     "y": ["bf16", "f16", "f32"],
@@ -389,7 +389,7 @@ def pairwise_modules():
              "dynamic": runs([0, 1, 7]) + [
                  {"rows": rows, "order": ORDERS[i % 3], "layout": list(LAYOUTS)[i % 4], "dim": n}
                  for i, (n, rows) in enumerate([(1, 301), (2, 7), (3, 7), (7, 301), (128, 301), (128, 301), (760, 35),
-                                                (1128, 7), (2880, 7), (4097, 7), (8192, 3), (WIDE + 5, 2)])]}
+                                                (1128, 7), (2880, 7), (4097, 7), (8192, 3), (WIDE + 5, 2), (1002, 7)])]}
     for (mode, chip, width), cases in sorted(groups.items()):
         yield Module(f"{mode}_{chip}_{width}", cases, [chip], plans[width], "" if mode == "selected" else mode)
 

@@ -2,7 +2,7 @@
 // RUN: not norm-opt %s --split-input-file --rmsnorm-select-schedule 2>&1 | FileCheck %s --check-prefix=TARGET
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=threads_per_row=2048 2>&1 | FileCheck %s --check-prefix=THREADS
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=threads_per_row=48 2>&1 | FileCheck %s --check-prefix=SPLIT
-// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=gfx942 --rmsnorm-select-schedule=schedule=threads_per_row=32 2>&1 | FileCheck %s --check-prefix=WAVE
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=gfx942 --rmsnorm-select-schedule="schedule=threads_per_row=32,row_groups=1" 2>&1 | FileCheck %s --check-prefix=WAVE
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=multi_wave_cached,threads_per_row=64" 2>&1 | FileCheck %s --check-prefix=REGISTERS
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=cache=disk 2>&1 | FileCheck %s --check-prefix=CACHE
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=thread=3 2>&1 | FileCheck %s --check-prefix=FIELD
@@ -13,6 +13,13 @@
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sim:sm_80 --rmsnorm-select-schedule=schedule=pdl=true 2>&1 | FileCheck %s --check-prefix=PDL-SM80
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=pdl=1 2>&1 | FileCheck %s --check-prefix=PDL-VALUE
 
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=," 2>&1 | FileCheck %s --check-prefix=EMPTY
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=row_groups=1,cache=reload,row_groups=1" 2>&1 | FileCheck %s --check-prefix=TWICE
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=multi_wave_reload,multi_wave_reload" 2>&1 | FileCheck %s --check-prefix=TWICE-MODE
+
+// EMPTY: error: {{.*}}expected a mode ({{.*}}) and its value, got ''
+// TWICE: error: {{.*}}expected each field of the schedule once, got 'row_groups' twice
+// TWICE-MODE: error: {{.*}}expected each field of the schedule once, got 'multi_wave_reload' twice
 // PDL-AMD: error: {{.*}}expected pdl = false on gfx942, which has no programmatic dependent launch
 // PDL-SM80: error: {{.*}}expected pdl = false on sm_80, which has no programmatic dependent launch
 // PDL-VALUE: error: {{.*}}expected pdl to be true or false, got '1'

@@ -41,6 +41,15 @@ static cl::opt<std::string> schedule(
     cl::desc("overrides of the chosen schedule: a mode (multi_wave_cached, "
              "multi_wave_reload, static_persistent) and field=value items"),
     cl::cat(category));
+static cl::opt<bool> batchInvariant(
+    "batch-invariant",
+    cl::desc("sum a row in the same order whatever the number of rows, so that "
+             "its bits do not depend on the rows around it"),
+    cl::cat(category));
+static cl::opt<int64_t>
+    smMargin("sm-margin",
+             cl::desc("multiprocessors that kernels leave to other work"),
+             cl::value_desc("number"), cl::init(0), cl::cat(category));
 static cl::opt<EmitKind> emitKind(
     "emit", cl::desc("write this code for the one target instead of a module:"),
     cl::values(clEnumValN(EmitKind::PTX, "ptx", "PTX (NVIDIA)"),
@@ -49,12 +58,13 @@ static cl::opt<EmitKind> emitKind(
                clEnumValN(EmitKind::Assembly, "asm", "assembly; PTX on NVIDIA"),
                clEnumValN(EmitKind::LLVMIR, "llvm", "optimised LLVM IR")),
     cl::cat(category));
-static cl::opt<std::string>
-    variantName("variant",
-                cl::desc("--emit: the variant, align16, element, or one with a "
-                         "class of rows, as norm-inspect prints them for a "
-                         "module; default: the first there is"),
-                cl::cat(category));
+static cl::opt<std::string> variantName(
+    "variant",
+    cl::desc(
+        "--emit: the variant, align16, align8, align4, element, or one with a "
+        "class of rows, as norm-inspect prints them for a "
+        "module; default: the first there is"),
+    cl::cat(category));
 static cl::opt<int64_t>
     rowCount("rows",
              cl::desc("--emit: the variant that a call with so many rows "
@@ -124,6 +134,9 @@ static LogicalResult checkCommandLine() {
                     "a module holds all");
   if (rowCount < 0)
     return complain("--rows: expected a number >= 0, got " + Twine(rowCount));
+  if (smMargin < 0)
+    return complain("--sm-margin: expected a number >= 0, got " +
+                    Twine(smMargin));
   if (codeObjectVersion != 500 && codeObjectVersion != 600)
     return complain("--code-object-version: expected 500 or 600, got " +
                     Twine(codeObjectVersion));
@@ -163,6 +176,8 @@ static LogicalResult run() {
   CompileOptions options;
   options.targets = targetNames;
   options.schedule = schedule;
+  options.batchInvariant = batchInvariant;
+  options.smMargin = smMargin;
   options.serialize.codeObjectVersion = codeObjectVersion;
   options.serialize.ptxas = ptxas;
   options.times = &times;

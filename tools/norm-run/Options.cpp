@@ -132,6 +132,22 @@ static bool parseOption(const std::string &name, const std::string &value,
   return !value.empty();
 }
 
+/// Whether the back end that the target's spelling names is the device's.
+static bool fitsDevice(const Options &o) {
+  const std::string &target = o.target;
+  auto begins = [&](const char *text) { return target.rfind(text, 0) == 0; };
+  if (target.empty())
+    return true;
+  switch (o.backend) {
+  case RMSNORM_CUDA:
+    return begins("sm_");
+  case RMSNORM_HIP:
+    return begins("gfx");
+  default:
+    return target == "sim" || begins("sim:");
+  }
+}
+
 bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
   for (int i = 1; i < argc; ++i) {
     std::string argument = argv[i];
@@ -171,6 +187,11 @@ bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
   }
   if (o.inputs.empty() && !o.help) {
     error = "expected at least one .mlir or .rmsn file; see norm-run --help";
+    return false;
+  }
+  if (!o.help && !fitsDevice(o)) {
+    error = "--target: expected a target that --device=" + o.deviceText +
+            " runs, got '" + o.target + "'";
     return false;
   }
   return true;

@@ -32,6 +32,11 @@ static rmsnorm_module *openModule(const std::string &input,
                                   rmsnorm_device *device,
                                   const Options &options) {
   std::string path = input;
+  if (!options.schedule.empty() && !endsWith(input, ".mlir")) {
+    complain(input + ": --schedule is for .mlir files; a compiled module has "
+                     "its schedules");
+    return nullptr;
+  }
   if (endsWith(input, ".mlir")) {
     std::string target = options.target, error;
     rmsnorm_device_info info;

@@ -34,6 +34,10 @@ struct CompileOptions {
   std::vector<std::string> targets;
   /// Passed to rmsnorm-select-schedule.
   std::string schedule;
+  /// A row is summed in the same order whatever the number of rows.
+  bool batchInvariant = false;
+  /// Multiprocessors that kernels leave to other work.
+  int64_t smMargin = 0;
   SerializeOptions serialize;
   /// Receives a record for each piece of work, if set.
   std::vector<CompileTimes> *times = nullptr;
@@ -49,7 +53,8 @@ enum class EmitKind { PTX, Cubin, HSACO, Assembly, LLVMIR };
 
 struct EmitOptions {
   EmitKind kind;
-  /// "align16", "element", or with a class of rows, "align16_rows_le_512";
+  /// "align16", "align8", "align4", "element", as far as the entry has them, or
+  /// with a class of rows, "align16_rows_le_512";
   /// empty: the first the entry has for `rows`.
   std::string variant;
   /// The number of rows the variant is for; none: any number.

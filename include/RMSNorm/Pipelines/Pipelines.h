@@ -36,6 +36,15 @@ struct MemrefHalfOptions : PassPipelineOptions<MemrefHalfOptions> {
       *this, "rows",
       llvm::cl::desc("the most rows that a call will have; -1: any number"),
       llvm::cl::init(-1)};
+  PassOptions::Option<bool> batchInvariant{
+      *this, "batch-invariant",
+      llvm::cl::desc("a row is summed in the same order whatever the number of "
+                     "rows"),
+      llvm::cl::init(false)};
+  PassOptions::Option<int64_t> smMargin{
+      *this, "sm-margin",
+      llvm::cl::desc("multiprocessors to leave to other work"),
+      llvm::cl::init(0)};
 };
 
 /// From norms on tensors to bufferized tile programs, in public functions that

@@ -268,7 +268,9 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule", "::mlir::ModuleOp"> {
     live in its tile program, the element types, N, the number of rows and the
     target. A schedule that is already there is checked and kept. `schedule`
     overrides fields of the choice; what cannot run on the target is an error
-    that says which limit is exceeded. `rows` stands for a number of rows M that
+    that says which limit is exceeded. With `batch-invariant` numbers of rows
+    have schedules of their own only as far as a row's sum is the same tree in
+    all of them: the same threads a row and the same vectors. `rows` stands for a number of rows M that
     is known only at a call; a static M is taken from the loop.
 
     Requires: a bufferized tile program, `rmsnorm.target` on the module.
@@ -294,6 +296,8 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule", "::mlir::ModuleOp"> {
            "any pointer and stride">,
     Option<"rows", "rows", "int64_t", "-1",
            "the most rows that a call will have; -1: any number">,
+    Option<"batchInvariant", "batch-invariant", "bool", "false",
+           "a row is summed in the same order whatever the number of rows">,
   ];
   let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
 }
@@ -380,7 +384,9 @@ def WalkRows : Pass<"rmsnorm-walk-rows", "::mlir::ModuleOp"> {
     block strides through the tiles. Multi-wave: one tile a block, up to the
     largest grid that CUDA and HIP both launch. `blocks_per_sm` > 0:
     a persistent grid of that many blocks a multiprocessor, of which the runtime
-    knows the number.
+    knows the number. `sm-margin` leaves that many of them free: a persistent
+    grid is smaller by their blocks, and a multi-wave one is no larger than what
+    fits the others by their threads.
 
     A sum over rows (`rmsnorm.accumulate`), which needs such a grid, becomes an
     accumulator GxN that the loop carries, one row for each row group. Behind
@@ -418,6 +424,10 @@ def WalkRows : Pass<"rmsnorm-walk-rows", "::mlir::ModuleOp"> {
     rmsnorm.sum_rows %ws into %dw : memref<?x128xf32> into memref<128xbf16>
     ```
   }];
+  let options = [
+    Option<"smMargin", "sm-margin", "int64_t", "0",
+           "multiprocessors to leave to other work">,
+  ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::rmsnorm::RMSNormDialect"];

@@ -26,6 +26,7 @@ constexpr int64_t kAnyRows = std::numeric_limits<int64_t>::max();
 struct ScheduleOptions {
   std::string schedule;
   int64_t alignment = 16;
+  bool batchInvariant = false;
 };
 
 struct RowClasses {
