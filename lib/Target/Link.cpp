@@ -202,12 +202,20 @@ FailureOr<Blob> rmsnorm::runPtxas(Location loc, StringRef ptxas, StringRef chip,
   FailureOr<Blob> text = messages.read(loc);
   if (failed(text))
     return failure();
-  if (status != 0)
-    return emitError(loc) << ptxas << " failed: "
-                          << (error.empty()
-                                  ? StringRef(text->data(), text->size()).trim()
-                                  : StringRef(error));
+  if (status != 0) {
+    StringRef said = StringRef(text->data(), text->size()).trim();
+    InFlightDiagnostic diagnostic = emitError(loc) << ptxas << " failed: ";
+    if (!error.empty())
+      return diagnostic << error;
+    if (said.empty())
+      return diagnostic << "it ended with status " << status
+                        << " and said nothing; is it ptxas?";
+    return diagnostic << said;
+  }
   if (log)
     log->append(text->begin(), text->end());
-  return output.read(loc);
+  FailureOr<Blob> cubin = output.read(loc);
+  if (succeeded(cubin) && cubin->empty())
+    return emitError(loc) << ptxas << " wrote no machine code; is it ptxas?";
+  return cubin;
 }

@@ -17,7 +17,8 @@ struct ArgumentData {
   rmsn::Role role;
   rmsn::DataType dtype;
   std::vector<int64_t> dims;
-  bool innerContiguous = true, dense = false, constant = false;
+  bool innerContiguous = true, dense = false, constant = false,
+       nonemptyRows = false;
   uint32_t alignment = 0;
   std::optional<OutputErrorBound> bound;
 };

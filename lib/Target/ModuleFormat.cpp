@@ -58,7 +58,8 @@ static fb::Offset<rmsn::Argument> write(FlatBuilder &b, const ArgumentData &a,
   auto name = b.CreateString(a.name);
   auto dims = b.CreateVector(a.dims);
   return rmsn::CreateArgument(b, name, a.role, a.dtype, dims, a.innerContiguous,
-                              a.dense, a.alignment, a.constant, bound);
+                              a.dense, a.alignment, a.constant, bound,
+                              a.nonemptyRows);
 }
 
 static fb::Offset<rmsn::Launch> write(FlatBuilder &b, const HostLaunch &l,

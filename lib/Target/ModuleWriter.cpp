@@ -2,6 +2,7 @@
 //===- ModuleWriter.cpp - from compiled functions to a .rmsn module ------===//
 
 #include "RMSNorm/Target/ModuleWriter.h"
+#include "ErrorBounds.h"
 #include "ModuleData.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -151,6 +152,10 @@ LogicalResult ModuleWriter::addEntry(func::FuncOp function) {
         cast<MemRefType>(function.getArgumentTypes()[i])
             .getElementTypeBitWidth() /
         8);
+  }
+  for (unsigned i : getVectorArguments(function)) {
+    ArgumentData &argument = entry.arguments[i];
+    argument.nonemptyRows = !argument.dims.empty() && argument.dims.back() < 0;
   }
   state->entries.push_back(std::move(entry));
   return success();

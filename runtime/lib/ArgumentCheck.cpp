@@ -20,6 +20,7 @@ ArgumentRules::ArgumentRules(const rmsn::Entry &entry)
     rule.innerContiguous = argument->inner_contiguous();
     rule.dense = argument->dense();
     rule.constant = argument->constant();
+    rule.nonemptyRows = argument->nonempty_rows();
     rule.slot = slot;
     rule.alignment =
         std::max<uint32_t>(argument->alignment(), rule.dtype.bits / 8);
@@ -99,6 +100,11 @@ inline rmsnorm_status ArgumentRules::checkShape(size_t index,
                   "argument '%s': expected size %" PRId64
                   " in dimension %d, got %" PRId64,
                   rule.name, expected, d, size);
+    if (rule.nonemptyRows && size == 0 && d == rule.rank - 1)
+      return fail(RMSNORM_INVALID_ARGUMENT,
+                  "argument '%s': expected at least one column, got size 0 in "
+                  "dimension %d",
+                  rule.name, d);
     int64_t stride = tensor.strides ? tensor.strides[d] : packed;
     // The stride of a dimension of size 1 is never used, and frameworks put
     // anything there; the packed one keeps guards from failing over it.

@@ -20,6 +20,7 @@ struct ArgumentRule {
   rmsn::Role role;
   bool innerContiguous;
   bool dense;
+  bool nonemptyRows;  // the last dimension must not be 0
   bool constant;      // not written by earlier work on the stream
   uint16_t slot;      // of dimension 0 in Values
   uint32_t alignment; // bytes, at least the element's

@@ -108,6 +108,8 @@ void Describer::argument(unsigned index, const rmsn::Argument &argument,
     content += formatted(", aligned to %u", argument.alignment());
   if (argument.constant())
     content += ", constant";
+  if (argument.nonempty_rows())
+    content += ", rows not empty";
   line(1, content);
   if (argument.error_bound())
     errorBound(*argument.error_bound(), arguments);

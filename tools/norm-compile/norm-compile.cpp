@@ -4,6 +4,7 @@
 #include "RMSNorm/InitAll.h"
 #include "RMSNorm/Pipelines/Compile.h"
 
+#include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
@@ -150,6 +151,12 @@ static LogicalResult run() {
   auto file = openInputFile(inputFile, &message);
   if (!file)
     return complain(message);
+
+  // Else the parser prints a line of it.
+  if (file->getBuffer().take_front(4096).contains('\0') &&
+      !isBytecode(file->getMemBufferRef()))
+    return complain(inputFile + ": expected MLIR, as text or bytecode, got "
+                                "other binary data");
 
   DialectRegistry registry;
   registerAllDialects(registry);
