@@ -84,8 +84,9 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t rowGroups, int64_t rowsPerGroup,
                                    int64_t threadsPerRow, int64_t vectorWidth,
                                    int64_t vectorsInFlight, Cache cache,
-                                   int64_t alignment, int64_t blocksPerSM,
-                                   ColumnSums columnSums, bool) {
+                                   int64_t alignment, int64_t cluster,
+                                   int64_t blocksPerSM, ColumnSums columnSums,
+                                   bool) {
   auto atLeast = [&](StringRef field, int64_t value,
                      int64_t minimum) -> LogicalResult {
     if (value >= minimum)
@@ -106,7 +107,15 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                  succeeded(powerOfTwo("vector_width", vectorWidth, 16)) &&
                  succeeded(atLeast("vectors_in_flight", vectorsInFlight, 1)) &&
                  succeeded(powerOfTwo("alignment", alignment, 16)) &&
+                 succeeded(powerOfTwo("cluster", cluster, 16)) &&
                  succeeded(atLeast("blocks_per_sm", blocksPerSM, 0)));
+}
+
+int64_t ScheduleAttr::getPartColumns(int64_t columns, int64_t cluster,
+                                     int64_t vectorWidth) {
+  if (cluster == 1)
+    return columns;
+  return llvm::divideCeil(columns, cluster * vectorWidth) * vectorWidth;
 }
 
 StringRef ScheduleAttr::getMode() const {

@@ -360,8 +360,6 @@ FailureOr<HostLaunch> HostFunctionReader::readLaunch(gpu::LaunchFuncOp launch) {
       launch.getAsyncObject())
     return launch.emitOpError("expected a launch without tokens and stream: "
                               "launches run in order on the caller's stream");
-  if (launch.getClusterSizeX())
-    return launch.emitOpError("clusters are not supported yet");
   HostLaunch result;
   result.module = launch.getKernelModuleName().str();
   result.kernel = launch.getKernelName().str();
@@ -381,6 +379,16 @@ FailureOr<HostLaunch> HostFunctionReader::readLaunch(gpu::LaunchFuncOp launch) {
       return launch.emitOpError("expected a constant block size, got ")
              << blocks[i];
     result.block[i] = threads.getValue().getSExtValue();
+  }
+  if (launch.hasClusterSize()) {
+    gpu::KernelDim3 cluster = launch.getClusterSizeOperandValues();
+    IntegerAttr size;
+    if (!matchPattern(cluster.x, m_Constant(&size)) ||
+        !matchPattern(cluster.y, m_One()) || !matchPattern(cluster.z, m_One()))
+      return launch.emitOpError("expected a constant size of clusters along x, "
+                                "got ")
+             << cluster.x << ", " << cluster.y << ", " << cluster.z;
+    result.cluster = size.getValue().getSExtValue();
   }
   if (Value bytes = launch.getDynamicSharedMemorySize()) {
     FailureOr<Expression> expression = evaluate(bytes);

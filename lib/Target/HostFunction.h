@@ -29,6 +29,7 @@ struct HostLaunch {
   std::string module, kernel;
   Expression grid[3];
   int64_t block[3];
+  int64_t cluster = 1; // blocks, along x
   Expression sharedMemory;
   bool dependentLaunch = false;
   std::vector<HostParameter> parameters;

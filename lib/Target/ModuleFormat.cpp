@@ -85,6 +85,7 @@ static fb::Offset<rmsn::Launch> write(FlatBuilder &b, const HostLaunch &l,
   launch.add_block_x(l.block[0]);
   launch.add_block_y(l.block[1]);
   launch.add_block_z(l.block[2]);
+  launch.add_cluster_x(l.cluster);
   launch.add_shared_memory(sharedMemory);
   launch.add_programmatic_dependent_launch(l.dependentLaunch);
   launch.add_subgroup_size(subgroupSize);

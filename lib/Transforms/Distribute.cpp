@@ -33,6 +33,9 @@ static std::string getKernelName(func::FuncOp func, ScheduleAttr schedule) {
       << schedule.getRowGroups() << "u" << schedule.getRowsPerGroup() << "t"
       << schedule.getThreadsPerRow() << "v" << schedule.getVectorWidth() << "f"
       << schedule.getVectorsInFlight() << "a" << schedule.getAlignment()
+      << (schedule.getCluster() > 1
+              ? "c" + std::to_string(schedule.getCluster())
+              : "")
       << (schedule.getPdl() ? "p" : "");
   return name;
 }
@@ -89,7 +92,13 @@ static LogicalResult distribute(scf::ForallOp forall, SymbolTable &symbols) {
       host, loc, forall.getMixedUpperBound().front());
   Value grid = walkers;
   Value strip;
-  if (schedule->getColumnSums() == ColumnSums::strips) {
+  const int64_t cluster = schedule->getCluster();
+  if (cluster > 1) {
+    // Blocks of a cluster walk over the same rows.
+    Value size = arith::ConstantIndexOp::create(builder, loc, cluster);
+    block = arith::DivUIOp::create(builder, loc, block, size);
+    numBlocks = arith::DivUIOp::create(builder, loc, numBlocks, size);
+  } else if (schedule->getColumnSums() == ColumnSums::strips) {
     // Blocks beside one another own strips of the same rows.
     Value strips = createStripCount(host, loc, *schedule, facts->columns,
                                     getDynamicColumns(*program));
@@ -107,6 +116,7 @@ static LogicalResult distribute(scf::ForallOp forall, SymbolTable &symbols) {
   ThreadProgram thread(builder, loc, arguments, *schedule,
                        target->getChipInfo(), *facts);
   thread.emitThreadIds(strip);
+  thread.emitExchangeInit(*program);
 
   // What stands around the loop is done once: what no kernel before this one
   // writes, then, when those have ended, the rest.
@@ -157,10 +167,8 @@ static LogicalResult distribute(scf::ForallOp forall, SymbolTable &symbols) {
   if (failed(thread.emitTile(*program, scalars, toggle)))
     return failure();
   SmallVector<Value> next;
-  if (toggle) {
-    Value one = arith::ConstantIntOp::create(builder, loc, 1, 32);
-    next.push_back(arith::XOrIOp::create(builder, loc, toggle, one));
-  }
+  if (toggle)
+    next.push_back(thread.emitNextToggle(toggle));
   for (Value sum : program->getTerminator()->getOperands())
     llvm::append_range(next, thread.getFragments(sum));
   yield->setOperands(next);
@@ -173,7 +181,7 @@ static LogicalResult distribute(scf::ForallOp forall, SymbolTable &symbols) {
 
   host.setInsertionPoint(forall);
   auto launch = createLaunch(host, kernel, grid, schedule->getBlockThreads(),
-                             thread.getWorkgroupBytes(), arguments);
+                             thread.getWorkgroupBytes(), arguments, cluster);
   // For whoever asks what runs: the module's printout, norm-run's table.
   launch->setAttr(RMSNormDialect::kScheduleAttrName, *schedule);
   if (schedule->getPdl())

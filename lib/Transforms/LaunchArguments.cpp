@@ -128,14 +128,24 @@ gpu::GPUFuncOp rmsnorm::createKernel(Location loc, StringRef name,
 gpu::LaunchFuncOp rmsnorm::createLaunch(OpBuilder &host, gpu::GPUFuncOp kernel,
                                         Value grid, int64_t threads,
                                         int64_t workgroupBytes,
-                                        const LaunchArguments &arguments) {
+                                        const LaunchArguments &arguments,
+                                        int64_t cluster) {
   Location loc = kernel.getLoc();
   kernel.setFunctionType(
       host.getFunctionType(kernel.getBody().front().getArgumentTypes(), {}));
   Value one = arith::ConstantIndexOp::create(host, loc, 1);
   Value block = arith::ConstantIndexOp::create(host, loc, threads);
   Value bytes = arith::ConstantIntOp::create(host, loc, workgroupBytes, 32);
+  std::optional<gpu::KernelDim3> clusterSize;
+  if (cluster > 1) {
+    kernel.setKnownClusterSizeAttr(
+        host.getDenseI32ArrayAttr({static_cast<int32_t>(cluster), 1, 1}));
+    Value size = arith::ConstantIndexOp::create(host, loc, cluster);
+    grid = arith::MulIOp::create(host, loc, grid, size);
+    clusterSize = gpu::KernelDim3{size, one, one};
+  }
   return gpu::LaunchFuncOp::create(
       host, loc, kernel, gpu::KernelDim3{grid, one, one},
-      gpu::KernelDim3{block, one, one}, bytes, arguments.getOperands());
+      gpu::KernelDim3{block, one, one}, bytes, arguments.getOperands(),
+      /*asyncTokenType=*/nullptr, /*asyncDependencies=*/{}, clusterSize);
 }

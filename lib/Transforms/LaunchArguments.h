@@ -49,12 +49,13 @@ private:
 gpu::GPUFuncOp createKernel(Location loc, StringRef name, int64_t threads,
                             SymbolTable &symbols);
 
-/// Launches `kernel` with a block of `threads` threads for each of `grid`, at
-/// `host`, now that its arguments are known.
+/// Launches `kernel` with a cluster of `cluster` blocks of `threads` threads
+/// for each of `grid`, at `host`, now that its arguments are known.
 gpu::LaunchFuncOp createLaunch(OpBuilder &host, gpu::GPUFuncOp kernel,
                                Value grid, int64_t threads,
                                int64_t workgroupBytes,
-                               const LaunchArguments &arguments);
+                               const LaunchArguments &arguments,
+                               int64_t cluster = 1);
 
 /// Makes the kernel of `op` and its launch in the place of `op`.
 LogicalResult distributeSumRows(SumRowsOp op, SymbolTable &symbols);

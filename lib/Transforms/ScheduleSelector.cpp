@@ -22,13 +22,27 @@ ScheduleFields::ScheduleFields(ScheduleAttr schedule)
       vectorWidth(schedule.getVectorWidth()),
       vectorsInFlight(schedule.getVectorsInFlight()),
       cache(schedule.getCache()), alignment(schedule.getAlignment()),
-      blocksPerSM(schedule.getBlocksPerSm()),
+      cluster(schedule.getCluster()), blocksPerSM(schedule.getBlocksPerSm()),
       columnSums(schedule.getColumnSums()), pdl(schedule.getPdl()) {}
 
 /// Rows of several subgroups.
 static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
                           const ChipInfo &chip, int64_t vectors) {
   const int64_t subgroup = chip.subgroupSize;
+  // Rows that L1 does not hold: a cluster, each block with as much as it does
+  // well alone (32 KB, 16384 columns of bf16; up to twice that before clusters
+  // of 16, which are not portable and of which a device takes fewer).
+  const int64_t rowBytes = facts.columns * facts.liveBytesPerColumn;
+  if (chip.maxClusterSize > 1 && chip.vendor == Vendor::Nvidia &&
+      rowBytes > (192 << 10)) {
+    while (fields.cluster < std::min<int64_t>(chip.maxClusterSize, 8) &&
+           rowBytes > fields.cluster * (32 << 10))
+      fields.cluster *= 2;
+    while (fields.cluster < chip.maxClusterSize &&
+           rowBytes > fields.cluster * (64 << 10))
+      fields.cluster *= 2;
+    vectors = llvm::divideCeil(vectors, fields.cluster);
+  }
   // About two vectors a thread, in whole subgroups (32768x1024: 64 threads
   // 0.99, 128 threads 0.94), up to half of the largest block (32768x16384: 512
   // threads 0.985, 1024 threads 0.955).
@@ -45,10 +59,9 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
     fields.cache = Cache::reload;
     // Rows of more than half of L1: one block a multiprocessor, so that rows
     // do not evict one another (8192x65536: 0.98 with 1024 threads, 0.67 with
-    // 512). Rows beyond L1 want a cluster: 4096x131072 gets 0.75, 2048x262144
-    // 0.63. Eight vectors in flight lift the first to 0.83, but spill at the
-    // second.
-    if (facts.columns * facts.liveBytesPerColumn > (64 << 10))
+    // 512). Rows beyond L1 want a cluster: in one block 4096x131072 gets 0.75,
+    // 2048x262144 0.63.
+    if (rowBytes > fields.cluster * (64 << 10))
       fields.threadsPerRow = threads(chip.maxThreadsPerBlock);
     return;
   }
@@ -144,9 +157,10 @@ static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
   few.fields.cache = Cache::registers;
   auto fits = [&] {
     int64_t values =
-        many.vectorWidth * getVectorsPerThread(facts.columns,
-                                               few.fields.threadsPerRow,
-                                               many.vectorWidth);
+        many.vectorWidth *
+        getVectorsPerThread(ScheduleAttr::getPartColumns(
+                                facts.columns, many.cluster, many.vectorWidth),
+                            few.fields.threadsPerRow, many.vectorWidth);
     int64_t budget = std::min<int64_t>(256, chip.registersPerMultiprocessor /
                                                 few.fields.threadsPerRow);
     return values <= 32 && values * facts.liveBytesPerColumn <= budget;
@@ -156,7 +170,7 @@ static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
   if (!fits())
     return std::nullopt;
   few.lastRow = 2 * chip.multiprocessors * chip.threadsPerMultiprocessor /
-                few.fields.threadsPerRow;
+                (few.fields.threadsPerRow * many.cluster);
   return few;
 }
 
@@ -176,7 +190,7 @@ ScheduleFields::getChecked(function_ref<InFlightDiagnostic()> emitError,
                            MLIRContext *context) const {
   return ScheduleAttr::getChecked(
       emitError, context, rowGroups, rowsPerGroup, threadsPerRow, vectorWidth,
-      vectorsInFlight, cache, alignment, blocksPerSM, columnSums, pdl);
+      vectorsInFlight, cache, alignment, cluster, blocksPerSM, columnSums, pdl);
 }
 
 /// Row groups for a block of the size that was chosen, `blockThreads`; rows of
@@ -202,6 +216,7 @@ LogicalResult mlir::rmsnorm::applyScheduleOverrides(
       {"threads_per_row", &fields.threadsPerRow},
       {"vector_width", &fields.vectorWidth},
       {"vectors_in_flight", &fields.vectorsInFlight},
+      {"cluster", &fields.cluster},
       {"blocks_per_sm", &fields.blocksPerSM},
   };
   SmallVector<StringRef> items;
@@ -269,6 +284,35 @@ LogicalResult mlir::rmsnorm::applyScheduleOverrides(
   if (llvm::is_contained(given, "threads_per_row") &&
       !llvm::is_contained(given, "row_groups"))
     fields.rowGroups = getRowGroups(fields, blockThreads, facts, chip);
+  // A row that several blocks share is not packed with others.
+  if (fields.cluster > 1 && !llvm::is_contained(given, "row_groups"))
+    fields.rowGroups = 1;
+  if (fields.cluster > 1 && !llvm::is_contained(given, "rows_per_group"))
+    fields.rowsPerGroup = 1;
+  return success();
+}
+
+static LogicalResult
+verifyCluster(ScheduleAttr schedule, const ProgramFacts &facts,
+              const ChipInfo &chip,
+              function_ref<InFlightDiagnostic()> emitError) {
+  if (schedule.getCluster() == 1)
+    return success();
+  if (schedule.getCluster() > chip.maxClusterSize)
+    return emitError() << "expected a cluster of at most "
+                       << chip.maxClusterSize << " blocks on " << chip.name
+                       << ", got " << schedule.getCluster();
+  if (facts.hasDynamicColumns())
+    return emitError() << "expected cluster = 1 for rows of dynamic size, got "
+                       << schedule.getCluster();
+  if (schedule.getTileRows() != 1)
+    return emitError() << "expected row_groups = rows_per_group = 1 in a "
+                          "cluster, got "
+                       << schedule.getTileRows() << " rows";
+  if (schedule.getColumnSums() == ColumnSums::strips &&
+      facts.numReductions == 0)
+    return emitError() << "expected cluster = 1 for strips of columns, got "
+                       << schedule.getCluster();
   return success();
 }
 
@@ -306,6 +350,8 @@ LogicalResult mlir::rmsnorm::verifyScheduleOnTarget(
     return emitError() << "expected column_sums = registers where nothing is "
                           "summed over rows, got "
                        << stringifyColumnSums(schedule.getColumnSums());
+  if (failed(verifyCluster(schedule, facts, chip, emitError)))
+    return failure();
   if (schedule.getBlocksPerSm() == 0 && facts.numColumnSums > 0 &&
       (sumsInRegisters || facts.numReductions == 0))
     return emitError() << "expected blocks_per_sm >= 1, as a persistent block "

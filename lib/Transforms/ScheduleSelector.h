@@ -19,6 +19,7 @@ struct ScheduleFields {
   int64_t vectorsInFlight = 2;
   Cache cache = Cache::registers;
   int64_t alignment = 16;
+  int64_t cluster = 1;
   int64_t blocksPerSM = 0;
   ColumnSums columnSums = ColumnSums::registers;
   bool pdl = false;

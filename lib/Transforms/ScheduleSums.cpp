@@ -12,7 +12,10 @@ int64_t mlir::rmsnorm::countRegisters(const ScheduleFields &fields,
                                       const ProgramFacts &facts) {
   const int64_t step = fields.threadsPerRow * fields.vectorWidth;
   const int64_t values =
-      fields.vectorWidth * llvm::divideCeil(facts.columns, step);
+      fields.vectorWidth *
+      llvm::divideCeil(ScheduleAttr::getPartColumns(
+                           facts.columns, fields.cluster, fields.vectorWidth),
+                       step);
   int64_t bytes = 0;
   if (fields.cache == Cache::registers)
     bytes += fields.rowsPerGroup * values *

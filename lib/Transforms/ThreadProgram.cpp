@@ -53,12 +53,24 @@ void ThreadProgram::emitThreadIds(Value strip) {
         arith::MulIOp::create(builder, loc, strip,
                               emitI32(schedule.getStripColumns())),
         firstColumn);
+  if (schedule.getCluster() > 1)
+    emitRank();
 }
 
 bool ThreadProgram::needsToggle() const {
+  if (schedule.getCluster() > 1)
+    return true;
   // Two exchanges a tile already alternate between two places.
   return facts.numReductions == 1 &&
          schedule.getThreadsPerRow() > chip.subgroupSize && facts.columns > 1;
+}
+
+Value ThreadProgram::emitNextToggle(Value toggle) {
+  // Clusters number their publishes, others alternate between two places.
+  Value one = emitI32(1);
+  if (schedule.getCluster() > 1)
+    return arith::AddIOp::create(builder, loc, toggle, one);
+  return arith::XOrIOp::create(builder, loc, toggle, one);
 }
 
 //===----------------------------------------------------------------------===//

@@ -5,6 +5,7 @@
 #define RMSNORM_LIB_TRANSFORMS_THREADPROGRAM_H
 
 #include "TileProgram.h"
+#include "WorkgroupPlan.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -40,15 +41,21 @@ public:
   /// column_sums = strips, else null.
   void emitThreadIds(Value strip);
 
+  /// Begins to prepare what the blocks of a cluster need to exchange values,
+  /// if there are any. Once, at the kernel's entry, before emitTile(program).
+  void emitExchangeInit(Block &program);
+
   /// Whether consecutive tiles must use workgroup memory in turns.
   bool needsToggle() const;
+  /// The toggle of the next tile.
+  Value emitNextToggle(Value toggle);
 
   /// Bytes of workgroup memory the kernel needs.
-  int64_t getWorkgroupBytes() const;
+  int64_t getWorkgroupBytes() const { return workgroup.getBytes(); }
 
   /// Emits `program`. `scalars` maps its index values, the tile's number
   /// included. `toggle` is an i32 that alternates between 0 and 1 from tile to
-  /// tile (null unless needsToggle()).
+  /// tile, in clusters their number (null unless needsToggle()).
   LogicalResult emitTile(Block &program, IRMapping &scalars, Value toggle);
 
   /// Emits `ops`, which stand before or behind the loop over tiles: what a
@@ -116,6 +123,11 @@ private:
                                     ArrayRef<Value> partials);
   SmallVector<Value> exchangeSubgroups(RowReduceOp reduce,
                                        ArrayRef<Value> totals);
+  SmallVector<Value> exchangeCluster(RowReduceOp reduce,
+                                     ArrayRef<Value> totals);
+  int64_t getSubgroupsPerRow() const;
+  /// The block's rank in its cluster, and its part of the columns.
+  void emitRank();
 
   // Sums over rows.
   int64_t getNumAccumulators(Type type) const;
@@ -149,8 +161,11 @@ private:
   const ChipInfo &chip;
   const ProgramFacts &facts;
 
-  // i32, per kernel.
-  Value threadInRow, rowGroup, lane, subgroup, firstColumn;
+  // Per kernel.
+  WorkgroupPlan workgroup;
+  ExchangeAttr exchange;
+  // i32, per kernel. The rank and where its part ends: in clusters only.
+  Value threadInRow, rowGroup, lane, subgroup, firstColumn, rank, endColumn;
   // Per tile.
   IRMapping *scalars = nullptr;
   Value toggle;
@@ -159,8 +174,6 @@ private:
   /// Whether all vectors of a thread are handled together, whatever the
   /// schedule says of a tile.
   bool isOnce = false;
-  // End of the workgroup memory of each reduction, in bytes.
-  SmallVector<int64_t> workgroupBytes;
   DenseMap<Value, SmallVector<Value>> fragments;
   DenseMap<std::pair<Value, Value>, SmallVector<Value>> rowOffsets;
   DenseMap<Value, SmallVector<Value>> rowLive;

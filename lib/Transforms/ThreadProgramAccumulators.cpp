@@ -15,7 +15,8 @@ using namespace mlir::rmsnorm;
 int64_t ThreadProgram::getNumAccumulators(Type type) const {
   if (!isPerColumn(type) || ownsStrip())
     return 1;
-  return llvm::divideCeil(facts.columns, getColumnStep());
+  return llvm::divideCeil(schedule.getPartColumns(facts.columns),
+                          getColumnStep());
 }
 
 SmallVector<Value> ThreadProgram::emitZeros(Type accumulator) {
@@ -66,8 +67,8 @@ LogicalResult ThreadProgram::emitColumnReduce(TileStoreOp store,
   const int64_t threads = perColumn ? schedule.getThreadsPerRow() : 1;
   const int64_t perGroup =
       getNumAccumulators(reduce.getInput().getType()) * width * threads;
-  const int64_t begin = getWorkgroupBytes();
-  workgroupBytes.push_back(begin + schedule.getRowGroups() * perGroup * 4);
+  const int64_t begin =
+      workgroup.reserve(schedule.getRowGroups() * perGroup * 4);
 
   auto add = [&](Value lhs, Value rhs) -> Value {
     return arith::AddIOp::create(builder, loc, lhs, rhs);

@@ -33,7 +33,9 @@ ThreadProgram::getVector(Value first, int64_t index, bool predicated) {
   if (index != 0)
     position.column = emitColumnSum(first, emitI32(index * getColumnStep()));
   if (predicated) {
-    Value count = columns ? columns : emitI32(facts.columns);
+    Value count = columns     ? columns
+                  : endColumn ? endColumn
+                              : emitI32(facts.columns);
     position.valid =
         arith::SubIOp::create(builder, loc, count, position.column);
   }
@@ -55,9 +57,13 @@ LogicalResult ThreadProgram::emitStripColumns(Segment &segment) {
 LogicalResult
 ThreadProgram::emitStaticColumns(Segment &segment,
                                  SmallVectorImpl<Value> &partials) {
-  // Vectors whose columns all exist, for every thread; at most one is left.
-  const int64_t full = facts.columns / getColumnStep();
-  const int64_t total = llvm::divideCeil(facts.columns, getColumnStep());
+  // Vectors whose columns all exist, for every thread of every rank; at most
+  // one is left, but for the last rank's, whose part may be smaller.
+  const int64_t part = schedule.getPartColumns(facts.columns);
+  const int64_t lastPart =
+      std::max<int64_t>(0, facts.columns - (schedule.getCluster() - 1) * part);
+  const int64_t full = lastPart / getColumnStep();
+  const int64_t total = llvm::divideCeil(part, getColumnStep());
   int64_t inFlight = schedule.getVectorsInFlight();
   if (schedule.getCache() == Cache::registers || isOnce)
     inFlight = total;

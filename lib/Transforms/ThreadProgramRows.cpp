@@ -50,6 +50,11 @@ LogicalResult ThreadProgram::emitRowOp(Operation *op) {
     Type element = getElementTypeOrSelf(store.getValue().getType());
     Value owner = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                         threadInRow, emitI32(0));
+    if (rank)
+      owner = arith::AndIOp::create(
+          builder, loc, owner,
+          arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, rank,
+                                emitI32(0)));
     for (int64_t row = 0; row < getNumRows(store.getValue().getType()); ++row) {
       Value value = vector::BroadcastOp::create(
           builder, loc, VectorType::get({1}, element),
@@ -115,7 +120,9 @@ SmallVector<Value> ThreadProgram::combineThreads(RowReduceOp reduce,
           builder, reduce.getLoc(), builder.getF32Type(), kind, total, width);
     totals.push_back(total);
   }
-  if (schedule.getThreadsPerRow() > chip.subgroupSize)
+  if (exchange)
+    totals = exchangeCluster(reduce, totals);
+  else if (schedule.getThreadsPerRow() > chip.subgroupSize)
     totals = exchangeSubgroups(reduce, totals);
   ++reductionNumber;
   return totals;
@@ -134,14 +141,14 @@ SmallVector<Value> ThreadProgram::exchangeSubgroups(RowReduceOp reduce,
   const int64_t rows = totals.size() / reduce.getInputs().size();
 
   // Byte offset of total `index` of the first subgroup.
-  int64_t begin = 0;
-  for (int64_t number = 0; number < reductionNumber; ++number)
-    begin = workgroupBytes[number];
   const int64_t bytes = totals.size() * perBlock * 4;
+  const int64_t begin = workgroup.reserve((toggle ? 2 : 1) * bytes);
   Value base = emitI32(begin);
-  if (toggle)
+  if (toggle) {
     base = arith::MulIOp::create(builder, loc, toggle, emitI32(bytes));
-  workgroupBytes.push_back(begin + (toggle ? 2 : 1) * bytes);
+    if (begin != 0)
+      base = arith::AddIOp::create(builder, loc, base, emitI32(begin));
+  }
   auto place = [&](int64_t index, Value number) -> Value {
     Value offset = arith::AddIOp::create(builder, loc, base,
                                          emitI32(index * perBlock * 4));
@@ -189,8 +196,4 @@ SmallVector<Value> ThreadProgram::exchangeSubgroups(RowReduceOp reduce,
         builder, reduce.getLoc(), value.getType(), kind, value, width));
   }
   return results;
-}
-
-int64_t ThreadProgram::getWorkgroupBytes() const {
-  return workgroupBytes.empty() ? 0 : workgroupBytes.back();
 }

@@ -98,7 +98,8 @@ Value RowWalker::getGrid(Value numTiles) {
     blocksPerSM = resident;
   if (blocksPerSM == 0) {
     maxBlocks = arith::ConstantIndexOp::create(
-        rewriter, loc, getMaxBlocks(schedule.getBlockThreads()));
+        rewriter, loc,
+        getMaxBlocks(schedule.getBlockThreads()) / schedule.getCluster());
   } else {
     Value count =
         MultiprocessorCountOp::create(rewriter, loc, rewriter.getIndexType());
@@ -111,6 +112,17 @@ Value RowWalker::getGrid(Value numTiles) {
     }
     Value perSM = arith::ConstantIndexOp::create(rewriter, loc, blocksPerSM);
     maxBlocks = arith::MulIOp::create(rewriter, loc, count, perSM);
+    if (schedule.getCluster() > 1) {
+      // Whole clusters, one at least. The device may hold fewer than that, as
+      // a cluster does not span its groups of multiprocessors: the others
+      // follow in a second wave.
+      maxBlocks = arith::DivUIOp::create(
+          rewriter, loc, maxBlocks,
+          arith::ConstantIndexOp::create(rewriter, loc, schedule.getCluster()));
+      maxBlocks = arith::MaxUIOp::create(
+          rewriter, loc, maxBlocks,
+          arith::ConstantIndexOp::create(rewriter, loc, 1));
+    }
   }
   // Several blocks walk the same rows, each a strip of them.
   if (Value strips = getNumStrips())

@@ -136,11 +136,13 @@ class Checker:
 
     def record(self, case, chip, run, row):
         self.launches += 1
-        found = re.match(r"(\d+)x(\d+) rows, (\d+)x(\d+), (\w+)(, \d+ per SM)?(, pdl)?$", row["schedule (rows, threads)"])
+        found = re.match(r"(\d+)x(\d+) rows, (\d+)x(\d+), (\w+)(?:, cluster (\d+))?(, \d+ per SM)?(, pdl)?$",
+                         row["schedule (rows, threads)"])
         if not found:
             self.fail(f"cannot read the schedule '{row['schedule (rows, threads)']}'")
             return
         groups, per_group, threads, vector = (int(found.group(i)) for i in range(1, 5))
+        cluster = int(found.group(6) or 1)
         n = case["n"]
         subgroup = 64 if chip in ("gfx90a", "gfx942", "gfx950", "sim64") else 32
         subgroups = threads // subgroup
@@ -153,8 +155,8 @@ class Checker:
         else:
             sharing = "2^k subgroups" if subgroups & (subgroups - 1) == 0 else "other number of subgroups"
         tail = ("one column" if n == 1 else "less than a vector" if n < vector else
-                "none" if n % (threads * vector) == 0 else "whole vectors" if n % vector == 0 else "part of a vector")
-        mode = ("static_persistent" if found.group(6) else
+                "none" if n % (cluster * threads * vector) == 0 else "whole vectors" if n % vector == 0 else "part of a vector")
+        mode = ("static_persistent" if found.group(7) else
                 "multi_wave_reload" if found.group(5) == "reload" else "multi_wave_cached")
         self.seen.add(tuple({
             "mode": mode, "chosen": "by the selector" if not self.module.schedule else "given", "subgroup": subgroup,
@@ -162,7 +164,7 @@ class Checker:
             "row class": "few" if "_rows_le_" in row["variant"] else "any",
             "rows of a group": min(per_group, 3), "row groups": "several" if groups > 1 else "one",
             "order": run["order"], "layout": run["layout"], "row count": run["rows"], "chip": chip,
-            "cache": found.group(5), "columns": n, "pdl": bool(found.group(7)),
+            "cache": found.group(5), "columns": n, "cluster": cluster, "pdl": bool(found.group(8)),
             **{k: case[k] for k in self.module.suite.RECORDED},
         }.items()))
 
@@ -209,6 +211,15 @@ def coverage(checkers, chips, modes, fields, source):
     need(("row groups", ["several"]), ("sharing", sharing))
     need(("columns", [n for n in generate.DIMENSIONS["n"] if n != "?"] + [4096, 8192, 16384, 32768]))
     need(("chip", chips))
+    cluster = ("cluster", [2, 4, 8, 16])
+    need(cluster, ("order", generate.ORDERS), ("row count", [1, 7]))
+    need(cluster, ("row count", [0]))
+    need(cluster, ("kind", generate.DIMENSIONS["kind"]))
+    need(cluster, ("tail", ["whole vectors", "part of a vector"]))
+    need(("cluster", [2, 8, 16]), ("tail", ["none"]))
+    need(cluster, ("variant", ["align16", "element"]))
+    need(("cluster", [2]), subgroup)
+    need(("cluster", [8, 16]), ("chosen", ["by the selector"]), ("order", generate.ORDERS))
     schedules = ",".join(c.module.schedule for c in checkers)
     # Sums over rows belong to the backward: backward.mlir runs both places.
     missing += [f"schedule field {f}" for f in fields

@@ -425,6 +425,31 @@ def override_modules():
         yield Module(f"override_{i}", cases, [chip], plan, schedule)
 
 
+def cluster_modules():
+    """Rows that the blocks of a cluster share: forced on narrow ones, in each cache and mode, for every kind and casting;
+    chosen by the selector for wide ones."""
+    kinds, types = DIMENSIONS["kind"], DIMENSIONS["x"]
+    schedules = {"cluster=2,threads_per_row=64,multi_wave_reload": "sm_90",
+                 "cluster=2,threads_per_row=64,vectors_in_flight=1,static_persistent": "sim64",
+                 "cluster=4,threads_per_row=96,multi_wave_cached": "sm_90",
+                 "cluster=8,threads_per_row=32,blocks_per_sm=6,cache=registers": "sm_90",
+                 "cluster=16,threads_per_row=32,multi_wave_reload": "sm_90"}
+    for i, (schedule, chip) in enumerate(schedules.items()):
+        # 4096: equal parts. 4099: the last part is smaller. 520: some ranks have nothing.
+        cases = [case(n=(4096, 4099, 520)[(i + k) % 3], kind=kind, x=types[k % 3], y=types[(k + i // 2) % 3],
+                      weight=types[(k + 1) % 3], casting=DIMENSIONS["casting"][(k + i) % 3], offset=k % 2,
+                      rstd=k % 3 == 0 and kind != "statistics",
+                      rows=[("?",), ("?", 2, "?"), (1, "?")][k % 3] if k else ())
+                 for k, kind in enumerate(kinds)]
+        yield Module(f"cluster_{i}", cases, [chip], runs([0, 1, 7]), schedule)
+    wide = [case(n=131072, rstd=True), case(n=131072 + 5, x="f16", y="f16", kind="amax"),
+            case(n=262144, casting="llama", weight="f32"), case(n=262144, x="f32", y="f32", weight="none", output="in place")]
+    yield Module("cluster_selected", wide, ["sm_90"], runs([0, 2]))
+    # As many rows have it: 2 rows are few.
+    yield Module("cluster_wide", wide[:3], ["sm_90"], [
+        {"rows": 2, "order": "shuffled", "layout": "dense", "dim": None}], "multi_wave_reload")
+
+
 def chip_modules(chips):
     cases = [case(n=1128, weight="f32", rstd=True), case(n=128, casting="llama", rows=("?", 2, "?"))]
     for chip in chips:
@@ -443,7 +468,8 @@ def rank_one_dynamic():
 
 
 def modules(chips=("sm_90", "gfx942")):
-    return [*pairwise_modules(), *liger_modules(), *override_modules(), *chip_modules(chips), *rank_one_dynamic()]
+    return [*pairwise_modules(), *liger_modules(), *override_modules(), *cluster_modules(),
+            *chip_modules(chips), *rank_one_dynamic()]
 
 
 def main():

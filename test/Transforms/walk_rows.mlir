@@ -39,6 +39,36 @@ func.func @persistent(%x: memref<?x4096xf32>, %m: index) {
 
 // -----
 
+// Clusters walk: blocks / 4 of them, one at least.
+// CHECK-LABEL: func.func @persistent_clusters
+// CHECK-SAME: %[[TILES:[a-z0-9]*]]: index)
+// CHECK: %[[BLOCKS:.*]] = arith.muli
+// CHECK: %[[CLUSTERS:.*]] = arith.divui %[[BLOCKS]], %c4
+// CHECK: %[[MOST:.*]] = arith.maxui %[[CLUSTERS]], %c1
+// CHECK: %[[GRID:.*]] = arith.minui %[[TILES]], %[[MOST]]
+// CHECK: scf.forall (%[[BLOCK:.*]]) in (%[[GRID]])
+func.func @persistent_clusters(%x: memref<?x4096xf32>, %m: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x4096xf32> -> vector<1x4096xf32>
+    rmsnorm.tile_store tile %0, %x[%row] : vector<1x4096xf32>, memref<?x4096xf32>
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 256, vector_width = 4, cluster = 4, blocks_per_sm = 2>}
+  return
+}
+
+// -----
+
+// CHECK-LABEL: func.func @clusters
+// CHECK: arith.constant 1048575 : index
+func.func @clusters(%x: memref<?x4096xf32>, %m: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x4096xf32> -> vector<1x4096xf32>
+    rmsnorm.tile_store tile %0, %x[%row] : vector<1x4096xf32>, memref<?x4096xf32>
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 256, vector_width = 4, cluster = 16>}
+  return
+}
+
+// -----
+
 func.func @walked(%x: memref<?x4096xf32>, %m: index) {
   // expected-error @below {{expected tiles that are not walked yet}}
   scf.forall (%block) in (%m) {

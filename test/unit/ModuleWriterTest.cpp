@@ -82,6 +82,20 @@ protected:
 };
 } // namespace
 
+TEST_F(ModuleWriterTest, ClustersAreConstantAndAlongX) {
+  auto launch = [&](StringRef cluster) {
+    std::string source = text("%four = arith.constant 4 : index", "%m");
+    size_t at = source.find(" blocks in");
+    source.insert(at, (" clusters in (" + cluster + ")").str());
+    return source;
+  };
+  EXPECT_TRUE(succeeded(write(launch("%four, %one, %one")))) << message;
+  expectError(launch("%m, %one, %one"),
+              "expected a constant size of clusters along x");
+  expectError(launch("%one, %four, %one"),
+              "expected a constant size of clusters along x");
+}
+
 TEST_F(ModuleWriterTest, TakesLaunchesAndIndexArithmetic) {
   EXPECT_TRUE(succeeded(write(text(R"(
     %sms = rmsnorm.multiprocessor_count

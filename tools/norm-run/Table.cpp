@@ -56,6 +56,9 @@ std::string scheduleText(const std::string &schedule) {
                      field(schedule, "threads_per_row", "?") + "x" +
                      field(schedule, "vector_width", "?") + ", " +
                      field(schedule, "cache", "registers");
+  std::string cluster = field(schedule, "cluster", "1");
+  if (cluster != "1")
+    text += ", cluster " + cluster;
   std::string persistent = field(schedule, "blocks_per_sm", "0");
   if (persistent != "0")
     text += ", " + persistent + " per SM";

@@ -135,6 +135,10 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
       is aligned to: 16, or the size of the narrowest element for the variant that
       takes any pointer. It changes the access width, never the column a
       thread owns, so that results do not depend on it.
+    - `cluster`: blocks that share a row, a power of two up to 16 (1: none).
+      Each has `threads_per_row` threads; rank r owns the r-th part of the row's
+      columns, all parts of as many whole vectors, the last one of what is left.
+      Rows are not packed then, and wide enough for a subgroup in each block.
     - `blocks_per_sm`: 0: one tile a block where the grid allows (multi-wave).
       Else a persistent grid of that many blocks a multiprocessor, which
       a program that sums over rows needs.
@@ -154,6 +158,7 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
       DefaultValuedParameter<"::mlir::rmsnorm::Cache",
                              "::mlir::rmsnorm::Cache::registers">:$cache,
       DefaultValuedParameter<"int64_t", "16">:$alignment,
+      DefaultValuedParameter<"int64_t", "1">:$cluster,
       DefaultValuedParameter<"int64_t", "0">:$blocks_per_sm,
       DefaultValuedParameter<"::mlir::rmsnorm::ColumnSums",
                              "::mlir::rmsnorm::ColumnSums::registers">
@@ -168,6 +173,13 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
     int64_t getBlockThreads() const {
       return getRowGroups() * getThreadsPerRow();
     }
+    /// Columns of every rank's part of a row of `columns`, but for the last
+    /// ones: they have what is left, which may be nothing.
+    int64_t getPartColumns(int64_t columns) const {
+      return getPartColumns(columns, getCluster(), getVectorWidth());
+    }
+    static int64_t getPartColumns(int64_t columns, int64_t cluster,
+                                  int64_t vectorWidth);
     /// Columns of the strip that a block owns, if column_sums = strips.
     int64_t getStripColumns() const {
       return getThreadsPerRow() * getVectorWidth();

@@ -386,7 +386,9 @@ def WalkRows : Pass<"rmsnorm-walk-rows", "::mlir::ModuleOp"> {
     a persistent grid of that many blocks a multiprocessor, of which the runtime
     knows the number. `sm-margin` leaves that many of them free: a persistent
     grid is smaller by their blocks, and a multi-wave one is no larger than what
-    fits the others by their threads.
+    fits the others by their threads. `cluster` > 1: a "block" here is a cluster
+    of that many, and a persistent grid has as many whole clusters as that many
+    blocks make.
 
     A sum over rows (`rmsnorm.accumulate`), which needs such a grid, becomes an
     accumulator GxN that the loop carries, one row for each row group. Behind

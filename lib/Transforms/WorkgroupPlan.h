@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- WorkgroupPlan.h - who has which bytes of workgroup memory ---------===//
+
+#ifndef RMSNORM_LIB_TRANSFORMS_WORKGROUPPLAN_H
+#define RMSNORM_LIB_TRANSFORMS_WORKGROUPPLAN_H
+
+#include "llvm/Support/MathExtras.h"
+
+#include <algorithm>
+#include <cstdint>
+
+namespace mlir::rmsnorm {
+
+/// Hands out the bytes of a kernel's one dynamic buffer.
+class WorkgroupPlan {
+public:
+  /// The offset of `bytes` bytes for the rest of the kernel.
+  int64_t reserve(int64_t bytes, int64_t alignment = 4) {
+    int64_t offset = llvm::alignTo(end, alignment);
+    end = offset + bytes;
+    peak = std::max(peak, end);
+    return offset;
+  }
+
+  /// Where bytes begin that others reserved, for use when those are done with:
+  /// behind a barrier, and behind the copies that are under way.
+  int64_t reuse(int64_t offset, int64_t bytes) {
+    peak = std::max(peak, offset + bytes);
+    return offset;
+  }
+
+  int64_t getBytes() const { return peak; }
+
+private:
+  int64_t end = 0;
+  int64_t peak = 0;
+};
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_TRANSFORMS_WORKGROUPPLAN_H
