@@ -59,7 +59,7 @@ bool mlir::rmsnorm::selectPersistent(ScheduleFields &fields,
     fields.rowGroups =
         std::max<int64_t>(1, 8 * subgroup / fields.threadsPerRow);
   }
-  if (facts.singleRow) {
+  if (facts.singleRow || fields.cluster > 1) {
     fields.threadsPerRow = std::max(fields.threadsPerRow, subgroup);
     fields.rowGroups = fields.rowsPerGroup = 1;
   }
