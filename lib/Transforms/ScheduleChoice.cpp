@@ -26,12 +26,13 @@ static ScheduleAttr makeSchedule(ScheduleFields fields,
 }
 
 /// Whether rows are summed in the same order: vectors are shared out to threads
-/// by their number and width, and combined over the threads of a row. How many
-/// are in flight, where they live and which rows are neighbours is no part of
-/// it.
+/// by their number and width, and combined over the threads of a row, then the
+/// blocks of its cluster. How many are in flight, where they live and which
+/// rows are neighbours is no part of it.
 static bool haveSameTree(ScheduleAttr a, ScheduleAttr b) {
   return a.getThreadsPerRow() == b.getThreadsPerRow() &&
-         a.getVectorWidth() == b.getVectorWidth();
+         a.getVectorWidth() == b.getVectorWidth() &&
+         a.getCluster() == b.getCluster();
 }
 
 FailureOr<SmallVector<ScheduleClass, 2>>
