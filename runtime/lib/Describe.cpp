@@ -131,15 +131,13 @@ void Describer::errorBound(const rmsn::ErrorBound &bound,
   add(bound.magnitude(), "magnitude", "");
   add(bound.magnitude_per_sqrt_terms(), "magnitude", root(bound.terms()));
   add(bound.magnitude_per_sqrt_rows(), "magnitude", root(bound.rows()));
-  if (bound.flip()) {
-    add(bound.flip(), "magnitude", "flips(");
-    content += formatted("%g", bound.flip_chance());
-    add(bound.flip_chance_per_sqrt_terms(), "", root(bound.terms()));
-    content += ", " +
-               (bound.rows() ? expressionText(*bound.rows(), arguments)
-                             : std::string("1")) +
-               ")";
-  }
+  if (bound.flip())
+    add(bound.flip(), "magnitude",
+        formatted("flips(%g + %g * ", bound.flip_chance(),
+                  bound.flip_chance_per_sqrt_terms()) +
+            root(bound.terms()) + ", " +
+            (bound.rows() ? expressionText(*bound.rows(), arguments) : "1") +
+            ")");
   line(2, content);
   if (bound.derivation())
     line(2, "because " + bound.derivation()->str());

@@ -4,6 +4,8 @@ entry, target and variant, and compares the outputs with the definition in f64 n
   emulate_module.py EMULATOR_DIR MODULE.rmsn INSPECTED.txt --eps=E [--offset=O]
       [--casting=gemma|llama] [--residual] [--size=s0=7 ...]
 
+Entries with an argument `dy` are backward ones.
+
 Which arguments a kernel takes, its grid and its guards are read from what norm-inspect
 printed; nothing about the kernels is written down here. --size s1=A:B gives a size for the
 aligned and for the element variant. Rows lie in padded, strided buffers; the pads must
@@ -45,6 +47,22 @@ def decoded(stored, kind):
     return stored.astype(np.float64)
 
 
+def gradients(options, dy, x, weight, rstd, kind):
+    """dx and dweight before their rounding, and the sums of the absolute values of their
+    terms, all f64."""
+    if rstd is None:
+        rstd = 1.0 / np.sqrt((x * x).mean(axis=-1) + np.float32(options.eps))
+    r = rstd[..., None]
+    xhat, g = x * r, dy * (1.0 if weight is None else weight + options.offset)
+    c, size = (g * xhat).mean(axis=-1, keepdims=True), np.abs(g * xhat).mean(axis=-1, keepdims=True)
+    rows = tuple(range(x.ndim - 1))
+    terms = dy * (rounded(xhat, kind) if options.casting == "llama" else xhat)
+    return {
+        "dx": ((g - xhat * c) * r, (np.abs(g) + np.abs(xhat) * size) * r),
+        "dweight": (terms.sum(axis=rows), np.abs(terms).sum(axis=rows)),
+    }
+
+
 def definition(options, x, weight, residual, kind):
     """y before its rounding, rstd, and the sum with the residual, all f64."""
     if residual is not None:
@@ -61,12 +79,12 @@ def definition(options, x, weight, residual, kind):
 # -- what norm-inspect printed ---------------------------------------------------------
 
 
-def split(text):
-    """At the commas outside of parentheses."""
+def split(text, separator=","):
+    """At the commas, or another character, outside of parentheses."""
     parts, depth, start = [], 0, 0
     for i, c in enumerate(text):
         depth += (c == "(") - (c == ")")
-        if c == "," and not depth:
+        if c == separator and not depth:
             parts.append(text[start:i].strip())
             start = i + 1
     return parts + [text[start:].strip()]
@@ -86,8 +104,10 @@ def parse(text):
         elif line.startswith("  program "):
             target = word[1]
         elif m := re.match(r"    variant \d+ (\w+) (?:when (.*)|otherwise)", line):
-            variant = {"name": m[1], "target": target, "guards": split(m[2]) if m[2] else [], "launches": []}
+            variant = {"name": m[1], "target": target, "guards": split(m[2]) if m[2] else [], "launches": [], "workspace": "0"}
             entries[-1]["variants"].append(variant)
+        elif m := re.match(r"      workspace (.*) bytes", line):
+            variant["workspace"] = m[1]
         elif m := re.match(r"      launch \d+ (\w+) of image (\d+)", line):
             launch = {"kernel": m[1], "image": int(m[2])}
             variant["launches"].append(launch)
@@ -104,7 +124,9 @@ def code_object(load, module, chip, size, kernel):
     at = module.find(b"\x7fELF")
     while at >= 0:
         elf = module[at : at + size]
-        if struct.unpack_from("<H", elf, 18)[0] == 224 and kernel.encode() + b".kd\0" in elf:
+        # The section headers come last.
+        end = struct.unpack_from("<Q", elf, 40)[0] + 64 * struct.unpack_from("<H", elf, 60)[0]
+        if struct.unpack_from("<H", elf, 18)[0] == 224 and end == size and kernel.encode() + b".kd\0" in elf:
             hsaco = load(elf)
             if hsaco.gfx == chip:
                 return hsaco
@@ -120,6 +142,7 @@ class Buffers:
 
     def __init__(self, entry, sizes, aligned, options):
         rng = np.random.default_rng(3)
+        self.multiprocessors = options.multiprocessors
         self.arguments, self.shape, self.stride, self.start = entry["arguments"], {}, {}, {}
         for name, argument in self.arguments.items():
             shape = tuple(sizes[d] if d in sizes else int(d) for d in argument["dims"])
@@ -154,7 +177,7 @@ class Buffers:
         scope["ceildiv"] = lambda a, b: -(-a // b)
         scope["floordiv"] = lambda a, b: a // b
         scope["rem"] = lambda a, b: a % b
-        scope.update(min=min, max=max, multiprocessors=5)
+        scope.update(min=min, max=max, multiprocessors=self.multiprocessors)
         return eval(expression, {"__builtins__": {}}, scope)
 
     def holds(self, guard, alignment):
@@ -164,24 +187,40 @@ class Buffers:
         return self.evaluate(m[1]) % int(m[2]) == 0
 
 
-def run(hsaco, launch, buffers, alignment, order, most_blocks):
+def workspaces(variant, buffers):
+    """The parts of the workspace by their offsets, full of NaNs."""
+    offsets = set()
+    for launch in variant["launches"]:
+        for parameter in split(launch["parameters"]):
+            if parameter.startswith("workspace"):
+                offsets.add(buffers.evaluate(parameter.removeprefix("workspace").removeprefix(" + ") or "0"))
+    ends = sorted(offsets)[1:] + [buffers.evaluate(variant["workspace"])]
+    return {begin: np.full((end - begin) // 4, 0xFFFFFFFF, np.uint32) for begin, end in zip(sorted(offsets), ends)}
+
+
+def run(kernels, variant, buffers, alignment, order, most_blocks):
     arrays = {name: array.copy() for name, array in buffers.start.items()}
-    arguments, readonly = [], []
-    for i, parameter in enumerate(split(launch["parameters"])):
-        kind, expression = parameter.split(" ", 1)
-        if kind == "pointer":
-            arguments.append(arrays[expression])
-            if buffers.arguments[expression]["role"] == "input":
-                readonly.append(i)
-        else:
-            arguments.append({"i64": np.int64, "i32": np.int32, "f32": np.float32}[kind](buffers.evaluate(expression)))
-    grid = [buffers.evaluate(e) for e in launch["grid"].split(" x ")]
-    grid[0] = min(grid[0], most_blocks)
-    threads = int(launch["block"].split()[0])
-    shared = buffers.evaluate(launch.get("shared memory", "0 bytes").removesuffix(" bytes"))
-    hsaco.kernel(launch["kernel"]).launch(
-        tuple(grid), (threads,), arguments, dyn_lds=shared, readonly=tuple(readonly), align=alignment, order=order
-    )
+    parts = workspaces(variant, buffers)
+    for hsaco, launch in zip(kernels, variant["launches"]):
+        arguments, readonly = [], []
+        for i, parameter in enumerate(split(launch["parameters"])):
+            kind, _, expression = parameter.partition(" ")
+            if kind == "pointer":
+                arguments.append(arrays[expression])
+                if buffers.arguments[expression]["role"] == "input":
+                    readonly.append(i)
+            elif kind == "workspace":
+                arguments.append(parts[buffers.evaluate(expression.removeprefix("+ ") or "0")])
+            else:
+                arguments.append({"i64": np.int64, "i32": np.int32, "f32": np.float32}[kind](buffers.evaluate(expression)))
+        grid = [buffers.evaluate(e) for e in launch["grid"].split(" x ")]
+        if len(kernels) == 1:
+            grid[0] = min(grid[0], most_blocks)
+        threads = int(launch["block"].split()[0])
+        shared = buffers.evaluate(launch.get("shared memory", "0 bytes").removesuffix(" bytes"))
+        hsaco.kernel(launch["kernel"]).launch(
+            tuple(grid), (threads,), arguments, dyn_lds=shared, readonly=tuple(readonly), align=alignment, order=order
+        )
     return arrays
 
 
@@ -192,13 +231,19 @@ def check(entry, variant, buffers, arrays, options):
     weight = next((buffers.value(n) for n in inputs if n == "weight"), None)
     data = [buffers.value(n) for n in inputs if n != "weight"]
     kind = entry["arguments"][inputs[0]]["kind"]
-    y, rstd, total = definition(options, data[0], weight, data[1] if options.residual else None, kind)
+    if "dy" in inputs:
+        x = next(n for n in inputs if n == "input")
+        exacts = gradients(options, buffers.value("dy"), buffers.value(x), weight,
+                           buffers.value("rstd") if "rstd" in inputs else None, entry["arguments"][x]["kind"])
+    else:
+        y, rstd, total = definition(options, data[0], weight, data[1] if options.residual else None, kind)
+        exacts = {n: (y if n == "output" else rstd if n == "rstd" else total, None) for n in names}
     worst = 0.0
     for name in names:
         argument = entry["arguments"][name]
         if argument["role"] == "input":
             continue
-        exact = y if name == "output" else rstd if name == "rstd" else total
+        exact, magnitude = exacts[name]
         array = arrays[name]
         got = decoded(buffers.inside(array, name), argument["kind"])
         outside = np.ones(array.shape, bool)
@@ -207,16 +252,21 @@ def check(entry, variant, buffers, arrays, options):
         assert (array[outside] == buffers.start[name][outside]).all(), f"{where}: wrote beside its rows"
         ulps, rest = argument["bound"]
         bound = ulps * ulp(exact, argument["kind"])
-        for term in rest.split(" + ")[1:]:
-            factor, relative, root = re.fullmatch(r"(\S+)( relative)?(?: \* sqrt\((.*)\))?", term).groups()
+        for term in split(rest.replace("e+", "e"), "+")[1:]:
+            factor, of, flips, root = re.fullmatch(
+                r"(\S+) (relative|magnitude)(?: \* (?:(flips\(.*)|sqrt\((.*)\)))?", term).groups()
+            # Few rows: all of a sum's terms may have been rounded to the other side.
             scale = float(factor) * (np.sqrt(buffers.evaluate(root)) if root else 1.0)
-            bound = bound + scale * (np.abs(exact) if relative else 1.0)
+            bound = bound + scale * (np.abs(exact) if of == "relative" else magnitude)
         expected = rounded(exact, argument["kind"])
         bad = ~(np.abs(got - expected) <= bound)
         assert not bad.any(), f"{where}: {bad.sum()} values off, at {np.argwhere(bad)[0]}: {got[bad][0]}, expected {expected[bad][0]}"
         distance = np.abs(got - exact) / ulp(exact, argument["kind"])
         # The bound lets every rounding on the way flip. Few do: a kernel that rounds
         # elsewhere than the definition is within the bound and found here.
+        if magnitude is not None:
+            # An error in ulps of what has cancelled says nothing.
+            distance = distance[np.abs(exact) > magnitude / 16]
         far = (distance > 0.51).mean()
         assert argument["kind"] == "f32" or far < 1e-3, f"{where}: {100 * far:.1f} % of the values not the nearest"
         worst = max(worst, distance.max())
@@ -231,6 +281,7 @@ def main():
     parser.add_argument("--offset", type=float, default=0.0)
     parser.add_argument("--casting", default="gemma")
     parser.add_argument("--residual", action="store_true")
+    parser.add_argument("--multiprocessors", type=int, default=5)
     parser.add_argument("--size", action="append", default=[])
     options = parser.parse_args()
     sys.path.insert(0, options.emulator)
@@ -249,12 +300,12 @@ def main():
             buffers = Buffers(entry, sizes, aligned, options)
             for guard in variant["guards"]:
                 assert buffers.holds(guard, alignment), f"{entry['name']}: {guard} does not hold"
-            assert len(variant["launches"]) == 1
             launch = variant["launches"][0]
-            hsaco = code_object(Hsaco, module, *images[launch["image"]], launch["kernel"])
+            kernels = [code_object(Hsaco, module, *images[l["image"]], l["kernel"]) for l in variant["launches"]]
             blocks = buffers.evaluate(launch["grid"].split(" x ")[0])
+            # Of several launches the first has as many blocks as the next expects.
             results = [
-                run(hsaco, launch, buffers, alignment, order, most)
+                run(kernels, variant, buffers, alignment, order, most)
                 for order, most in (("seq", blocks), ("reverse", blocks), ("random", max(1, blocks // 3)))
             ]
             for other in results[1:]:
