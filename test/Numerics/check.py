@@ -9,9 +9,11 @@
 - that every value of every dimension of the dispatch occurred, as norm-run
   reports what was launched, also of those the sources name but this does not.
 
-    check.py OUTPUT_FOLDER SOURCE_FOLDER [MODULE...]
+and the same of generate_backward.py for the suite "backward".
 
-norm-compile and norm-run are taken from the PATH.
+    check.py OUTPUT_FOLDER SOURCE_FOLDER [--suite=backward] [MODULE...]
+
+norm-compile, norm-inspect and norm-run are taken from the PATH.
 """
 
 import concurrent.futures
@@ -25,6 +27,9 @@ import sys
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 import generate
+import generate_backward
+
+SUITES = {"forward": generate, "backward": generate_backward}
 
 # Share of the elements of a narrow output that may differ from the oracle's:
 # those whose exact value is within the f32 error of the middle between two.
@@ -64,7 +69,7 @@ def enum_values(source, name):
 class Checker:
     def __init__(self, module, output):
         self.module, self.output = module, output
-        self.errors, self.seen, self.hashes = [], set(), {}
+        self.errors, self.seen, self.hashes, self.kernels = [], set(), {}, {}
         self.launches = 0
 
     def fail(self, text):
@@ -82,9 +87,23 @@ class Checker:
         if status:
             self.fail(f"norm-compile {' '.join(schedule)}: {error}")
             return self
+        self.inspect(path + ".rmsn")
         for chip, run in itertools.product(module.chips, module.runs):
             self.launch(path + ".rmsn", chip, run)
         return self
+
+    def inspect(self, path):
+        """The names of the kernels of each entry, target and variant."""
+        for line in call(["norm-inspect", path])[1].splitlines():
+            word = line.split()
+            if line.startswith("entry "):
+                entry = word[1]
+            elif line.startswith("  program "):
+                target = word[1]
+            elif line.startswith("    variant "):
+                kernels = self.kernels[entry, target, word[2]] = []
+            elif line.startswith("      launch "):
+                kernels.append(word[2])
 
     def launch(self, path, chip, run):
         options = [f"--device=sim:{chip}", f"--rows={run['rows']}", f"--order={run['order']}",
@@ -158,7 +177,11 @@ class Checker:
                 "none" if n % (cluster * threads * vector) == 0 else "whole vectors" if n % vector == 0 else "part of a vector")
         mode = ("static_persistent" if found.group(7) else
                 "multi_wave_reload" if found.group(5) == "reload" else "multi_wave_cached")
+        kernels = self.kernels.get((row["entry"], f"sim:{chip}", row["variant"]), [])
+        sums = ("none" if case.get("dweight", "none") == "none" else
+                "strips" if any("_column_strips_" in k for k in kernels) else "registers")
         self.seen.add(tuple({
+            "sums": sums,
             "mode": mode, "chosen": "by the selector" if not self.module.schedule else "given", "subgroup": subgroup,
             "sharing": sharing, "tail": "dynamic, " + tail if dynamic else tail, "variant": row["variant"].split("_rows_")[0],
             "row class": "few" if "_rows_le_" in row["variant"] else "any",
@@ -169,7 +192,7 @@ class Checker:
         }.items()))
 
 
-def coverage(checkers, chips, modes, fields, source):
+def coverage(suite, checkers, chips, modes, fields, source):
     """What was not launched, of what must have been."""
     seen = [dict(s) for c in checkers for s in c.seen]
     missing = []
@@ -181,68 +204,33 @@ def coverage(checkers, chips, modes, fields, source):
             if not any(all(s[k] == v for k, v in wanted.items()) for s in seen):
                 missing.append(", ".join(f"{k} = {v}" for k, v in wanted.items()))
 
-    sharing = ["part of a subgroup", "one subgroup", "2^k subgroups", "other number of subgroups"]
-    tails = ["one column", "less than a vector", "none", "whole vectors", "part of a vector"]
-    dynamic = ["dynamic, " + t for t in ["one column", "less than a vector", "whole vectors", "part of a vector"]]
-    mode = ("mode", modes)
-    subgroup = ("subgroup", [32, 64])
-    need(mode, ("sharing", sharing), subgroup)
-    need(mode, ("tail", tails), subgroup)
-    need(("mode", ["multi_wave_reload", "static_persistent"]), ("tail", dynamic))
-    need(mode, ("variant", ["align16", "element"]), subgroup)
-    need(("variant", ["align8", "align4"]), subgroup)
-    need(("variant", ["align4"]), ("tail", ["dynamic, part of a vector"]))
-    need(("row class", ["few", "any"]), ("variant", ["align16", "element"]))
-    need(mode, ("casting", enum_values(source, "Casting")), ("x", ["f16", "bf16"]))
-    need(("casting", enum_values(source, "Casting")), ("offset", [0, 1]), ("weight", ["f16", "bf16", "f32"]))
-    need(("cache", enum_values(source, "Cache")), subgroup)
-    need(mode, ("kind", generate.DIMENSIONS["kind"]))
-    need(mode, ("output", generate.DIMENSIONS["output"]))
-    need(mode, ("order", generate.ORDERS), ("layout", list(generate.LAYOUTS)))
-    need(mode, ("row count", [0, 1, 7, 301]), subgroup)
-    need(mode, ("rows", generate.DIMENSIONS["rows"]))
-    need(mode, ("rstd", [False, True]), ("sharing", sharing))
-    need(mode, ("constant", [False, True]), ("chip", ["sm_90", "gfx942"]))
-    need(mode, ("pdl", [True]), ("chip", ["sm_90"]))
-    need(("pdl", [False]), ("chip", ["sm_90"]))
-    need(("x", generate.DIMENSIONS["x"]), ("y", generate.DIMENSIONS["y"]), subgroup)
-    need(("chosen", ["by the selector"]), ("mode", ["multi_wave_cached", "multi_wave_reload"]), subgroup)
-    need(("rows of a group", [1, 2, 3]), ("row groups", ["one", "several"]))
-    need(("row groups", ["several"]), ("sharing", sharing))
-    need(("columns", [n for n in generate.DIMENSIONS["n"] if n != "?"] + [4096, 8192, 16384, 32768]))
+    suite.coverage(need, lambda name: enum_values(source, name), modes)
     need(("chip", chips))
-    cluster = ("cluster", [2, 4, 8, 16])
-    need(cluster, ("order", generate.ORDERS), ("row count", [1, 7]))
-    need(cluster, ("row count", [0]))
-    need(cluster, ("kind", generate.DIMENSIONS["kind"]))
-    need(cluster, ("tail", ["whole vectors", "part of a vector"]))
-    need(("cluster", [2, 8, 16]), ("tail", ["none"]))
-    need(cluster, ("variant", ["align16", "element"]))
-    need(("cluster", [2]), subgroup)
-    need(("cluster", [8, 16]), ("chosen", ["by the selector"]), ("order", generate.ORDERS))
     schedules = ",".join(c.module.schedule for c in checkers)
-    # Sums over rows belong to the backward: backward.mlir runs both places.
-    missing += [f"schedule field {f}" for f in fields
-                if f + "=" not in schedules and f != "column_sums"]
-    ir = "".join(c.module.text() for c in checkers)
-    ops = {"add": "arith.addf", "maximumf": "arith.maximumf", "minimumf": "arith.minimumf", "mul": "arith.mulf"}
-    missing += [f"reduction {kind}" for kind in enum_values(source, "ReduceKind")
-                if f"%r = {ops.get(kind, '?')} %a" not in ir]
+    missing += [f"schedule field {f}" for f in fields if f + "=" not in schedules and f not in suite.WITHOUT]
+    if suite is generate:
+        ir = "".join(c.module.text() for c in checkers)
+        ops = {"add": "arith.addf", "maximumf": "arith.maximumf", "minimumf": "arith.minimumf", "mul": "arith.mulf"}
+        missing += [f"reduction {kind}" for kind in enum_values(source, "ReduceKind")
+                    if f"%r = {ops.get(kind, '?')} %a" not in ir]
     return missing
 
 
 def main():
     output, source, *wanted = sys.argv[1:]
+    suite = SUITES["forward"]
+    if wanted and wanted[0].startswith("--suite="):
+        suite = SUITES[wanted.pop(0).split("=")[1]]
     os.makedirs(output, exist_ok=True)
     chips, modes, fields = chips_and_modes(output)
-    checkers = [Checker(m, output) for m in generate.modules(chips) if not wanted or m.name in wanted]
+    checkers = [Checker(m, output) for m in suite.modules(chips) if not wanted or m.name in wanted]
     # lit has the other cores busy with other tests; the programs do the work.
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(Checker.run, checkers))
     errors = [e for c in checkers for e in c.errors]
     for error in errors:
         print(error)
-    missing = [] if wanted else coverage(checkers, chips, modes, fields, source)
+    missing = [] if wanted else coverage(suite, checkers, chips, modes, fields, source)
     for text in missing:
         print(f"no case covers {text}")
     print(f"{len(checkers)} modules, {sum(len(c.module.cases) for c in checkers)} entries, "

@@ -37,6 +37,8 @@ DIMENSIONS = {
 RECORDED = ["kind", "x", "y", "weight", "casting", "offset", "rstd", "constant", "rows", "output"]
 # Kinds with an output that no bound is derived for.
 UNCHECKED = ["gate", "statistics", "amax"]
+# Fields of the schedule that the forward has no use for.
+WITHOUT = ["column_sums"]
 # Orders, layouts and row counts are met by running each module several times.
 LAYOUTS = {"dense": [], "strided": ["--strided"], "unaligned": ["--unaligned"],
            "both": ["--strided", "--unaligned"]}
@@ -470,6 +472,48 @@ def rank_one_dynamic():
 def modules(chips=("sm_90", "gfx942")):
     return [*pairwise_modules(), *liger_modules(), *override_modules(), *cluster_modules(),
             *chip_modules(chips), *rank_one_dynamic()]
+
+
+def coverage(need, enum_values, modes):
+    """What must have been launched, beside what check.py asks of every suite."""
+    sharing = ["part of a subgroup", "one subgroup", "2^k subgroups", "other number of subgroups"]
+    tails = ["one column", "less than a vector", "none", "whole vectors", "part of a vector"]
+    dynamic = ["dynamic, " + t for t in ["one column", "less than a vector", "whole vectors", "part of a vector"]]
+    mode = ("mode", modes)
+    subgroup = ("subgroup", [32, 64])
+    need(mode, ("sharing", sharing), subgroup)
+    need(mode, ("tail", tails), subgroup)
+    need(("mode", ["multi_wave_reload", "static_persistent"]), ("tail", dynamic))
+    need(mode, ("variant", ["align16", "element"]), subgroup)
+    need(("variant", ["align8", "align4"]), subgroup)
+    need(("variant", ["align4"]), ("tail", ["dynamic, part of a vector"]))
+    need(("row class", ["few", "any"]), ("variant", ["align16", "element"]))
+    need(mode, ("casting", enum_values("Casting")), ("x", ["f16", "bf16"]))
+    need(("casting", enum_values("Casting")), ("offset", [0, 1]), ("weight", ["f16", "bf16", "f32"]))
+    need(("cache", enum_values("Cache")), subgroup)
+    need(mode, ("kind", DIMENSIONS["kind"]))
+    need(mode, ("output", DIMENSIONS["output"]))
+    need(mode, ("order", ORDERS), ("layout", list(LAYOUTS)))
+    need(mode, ("row count", [0, 1, 7, 301]), subgroup)
+    need(mode, ("rows", DIMENSIONS["rows"]))
+    need(mode, ("rstd", [False, True]), ("sharing", sharing))
+    need(mode, ("constant", [False, True]), ("chip", ["sm_90", "gfx942"]))
+    need(mode, ("pdl", [True]), ("chip", ["sm_90"]))
+    need(("pdl", [False]), ("chip", ["sm_90"]))
+    need(("x", DIMENSIONS["x"]), ("y", DIMENSIONS["y"]), subgroup)
+    need(("chosen", ["by the selector"]), ("mode", ["multi_wave_cached", "multi_wave_reload"]), subgroup)
+    need(("rows of a group", [1, 2, 3]), ("row groups", ["one", "several"]))
+    need(("row groups", ["several"]), ("sharing", sharing))
+    need(("columns", [n for n in DIMENSIONS["n"] if n != "?"] + [4096, 8192, 16384, 32768]))
+    cluster = ("cluster", [2, 4, 8, 16])
+    need(cluster, ("order", ORDERS), ("row count", [1, 7]))
+    need(cluster, ("row count", [0]))
+    need(cluster, ("kind", DIMENSIONS["kind"]))
+    need(cluster, ("tail", ["whole vectors", "part of a vector"]))
+    need(("cluster", [2, 8, 16]), ("tail", ["none"]))
+    need(cluster, ("variant", ["align16", "element"]))
+    need(("cluster", [2]), subgroup)
+    need(("cluster", [8, 16]), ("chosen", ["by the selector"]), ("order", ORDERS))
 
 
 def main():

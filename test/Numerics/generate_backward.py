@@ -1,0 +1,265 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""What generate.py does for the forward, for the backward.
+
+    generate_backward.py [MODULE]    prints the modules and their sizes, or one's IR
+"""
+
+import itertools
+import sys
+
+from generate import LAYOUTS, ORDERS, WIDE, Function, Module, cover, runs
+
+DIMENSIONS = {
+    "chip": ["sm_90", "gfx942"],
+    "n": [1, 2, 3, 7, 128, 760, 1004, 1128, 2880, 4097, 8192, WIDE + 5, "?"],
+    # residual: a gradient is added to dx. forward: it writes the rstd that the
+    # backward reads, in the same function.
+    "kind": ["plain", "residual", "forward"],
+    "x": ["bf16", "f16", "f32"],
+    "dy": ["bf16", "f16", "f32"],
+    "dx": ["bf16", "f16", "f32"],
+    "weight": ["none", "bf16", "f16", "f32"],
+    "dweight": ["none", "f32", "weight"],
+    "casting": ["gemma", "llama", "none"],
+    "offset": [0, 1],
+    "rstd": ["given", "computed"],
+    # Whether the weight is declared rmsnorm.constant.
+    "constant": [False, True],
+    "rows": [(), ("?",), (1, "?"), ("?", 2, "?"), (1, 1)],
+    # Of dx: a result's, or dy's or x's buffer.
+    "output": ["argument", "empty", "dy", "x"],
+}
+# What check.py records of a case.
+RECORDED = ["kind", "x", "dy", "dx", "weight", "dweight", "casting", "offset", "rstd", "constant", "rows", "output"]
+# Kinds with an output that no bound is derived for: none.
+UNCHECKED = []
+# Fields of the schedule that other tests of the backward see to.
+WITHOUT = ["cluster"]  # backward_cluster.mlir
+
+
+def possible(case):
+    """Whether the values that are already chosen go together."""
+    get = case.get
+    output = get("output")
+    if output in ("dy", "x") and get("dx", 1) != get(output, get("dx", 1)):
+        return False
+    if output == "x" and get("kind") == "forward":
+        return False  # two destinations
+    # The sizes of all entries of a module are given by one --dim=s1=N.
+    if get("n") == "?" and get("rows") in ((), ("?", 2, "?"), (1, 1)):
+        return False
+    if get("weight") == "none" and (get("offset") or get("constant") or get("dweight", "none") != "none"):
+        return False
+    if get("kind") == "forward" and get("rstd") == "computed":
+        return False
+    return True
+
+
+def emit(case, name):
+    f = Function(case, name)
+    x, dy, dx, kind = case["x"], case["dy"], case["dx"], case["kind"]
+    # In this order norm-run takes the rstd that is given for that of x.
+    f.argument("dy", f.type(dy))
+    f.argument("x", f.type(x))
+    weight = f.weight()
+    rstd = None
+    if kind == "forward":
+        y, rstd = f.forward("%x", x, f.destination("y", x), x, weight, f.destination("rstd", "f32", 1))
+        f.result(y, x)
+        f.result(rstd, "f32", 1)
+    elif case["rstd"] == "given":
+        rstd = f.argument("rstd", f.type("f32", 1))
+
+    output = f"%{case['output']}" if case["output"] in ("dy", "x") else f.destination("dx", dx)
+    types = [f.type(dx)]
+    text = f"rmsnorm.backward dy(%dy : {f.type(dy)}) input(%x : {f.type(x)}){weight}"
+    if rstd:
+        text += f" rstd({rstd} : {f.type('f32', 1)})"
+    text += f" dx({output} : {types[0]})"
+    if case["dweight"] != "none":
+        element = "f32" if case["dweight"] == "f32" else case["weight"]
+        types.append(f"tensor<{case['n']}x{element}>")
+        destination = f.vector("dweight", types[1])
+        text += f" dweight({destination} : {types[1]})"
+    text += " eps = 1.0e-05"
+    if case["offset"]:
+        text += f" offset = {float(case['offset'])}"
+    if case["casting"] != "gemma":
+        text += f" casting = {case['casting']}"
+    values = f.values(text, types)
+    if kind == "residual":
+        past = f.argument("dh", f.type(dx))
+        pair = f"{types[0]}, {types[0]}"
+        values[0] = f.value(f"linalg.add ins({values[0]}, {past} : {pair}) outs({output} : {types[0]}) -> {types[0]}")
+    f.result(values[0], dx)
+    for value, type in zip(values[1:], types[1:]):
+        f.results.append((value, type))
+    return f.text()
+
+
+def describe(case):
+    rows = "x".join(str(d) for d in (*case["rows"], case["n"]))
+    return (f"backward {case['kind']} {rows} dy={case['dy']} x={case['x']} dx={case['dx']} weight={case['weight']} "
+            f"dweight={case['dweight']} casting={case['casting']} offset={case['offset']} rstd={case['rstd']} "
+            f"constant={int(case['constant'])} output={case['output']}")
+
+
+def case(**values):
+    base = {"chip": "sm_90", "n": 128, "kind": "plain", "x": "bf16", "dy": "bf16", "dx": "bf16", "weight": "bf16",
+            "dweight": "f32", "casting": "gemma", "offset": 0, "rstd": "given", "constant": False, "rows": ("?",),
+            "output": "argument"}
+    assert set(values) <= set(base)
+    return {**base, **values}
+
+
+def corners():
+    """Each subgroup size with each way to share out a row, as for the forward."""
+    i = 0
+    for chip in DIMENSIONS["chip"]:
+        for n in (1, 3, 128, 760 if chip == "sm_90" else 1128, 2880, 8192):
+            for rstd in DIMENSIONS["rstd"]:
+                yield case(chip=chip, n=n, rstd=rstd, constant=i % 4 == 3, casting=DIMENSIONS["casting"][i % 3], offset=i // 2 % 2,
+                           weight=DIMENSIONS["weight"][1 + i % 3], dweight=DIMENSIONS["dweight"][1 + i % 2],
+                           x=DIMENSIONS["x"][i // 3 % 3], dy=DIMENSIONS["dy"][i // 2 % 3], dx=DIMENSIONS["dx"][i % 3],
+                           output=DIMENSIONS["output"][i % 2], rows=DIMENSIONS["rows"][1 + i % 3])
+                i += 1
+
+
+def module(name, cases, chips, runs, schedule=""):
+    return Module(name, cases, chips, runs, schedule, suite=sys.modules[__name__])
+
+
+def width(case):
+    n = case["n"]
+    return "dynamic" if n == "?" else "narrow" if n < 1000 else "middle" if n < 5000 else "wide"
+
+
+PLANS = {"narrow": runs([0, 1, 7, 301]), "middle": runs([0, 1, 7, 35]), "wide": runs([0, 1, 7]),
+         "dynamic": runs([0, 1, 7]) + [
+             {"rows": rows, "order": ORDERS[i % 3], "layout": list(LAYOUTS)[i % 4], "dim": n}
+             for i, (n, rows) in enumerate([(1, 301), (2, 7), (3, 7), (7, 301), (128, 301), (760, 35), (1128, 7),
+                                            (2880, 7), (4097, 7), (8192, 3), (WIDE + 5, 2)])]}
+
+
+def pairwise_modules():
+    groups = {}
+    for c in cover(DIMENSIONS, [*corners(), *dynamic_corners()], possible):
+        groups.setdefault((c["chip"], width(c)), []).append(c)
+    for (chip, name), cases in sorted(groups.items()):
+        yield module(f"backward_{chip}_{name}", cases, [chip], PLANS[name])
+
+
+def dynamic_corners():
+    """Rows of run-time size are summed in strips: each casting, each rstd, with
+    and without a buffer that is overwritten."""
+    for i, (chip, casting, rstd) in enumerate(itertools.product(DIMENSIONS["chip"], DIMENSIONS["casting"],
+                                                                DIMENSIONS["rstd"])):
+        yield case(chip=chip, n="?", casting=casting, rstd=rstd, offset=i % 2, dweight=DIMENSIONS["dweight"][1 + i % 2],
+                   weight=DIMENSIONS["weight"][1 + i % 3], x=DIMENSIONS["x"][i % 3], dy=DIMENSIONS["dy"][i // 2 % 3],
+                   dx=DIMENSIONS["dy"][i // 2 % 3], output=("argument", "dy", "empty")[i % 3],
+                   rows=DIMENSIONS["rows"][1 + i % 2])
+
+
+def strip_modules():
+    """What the selector sums in registers, in strips: all corners with a sum,
+    and dx in place, where the sums come first and the rows' values before them."""
+    groups = {}
+    for c in corners():
+        groups.setdefault((c["chip"], width(c)), []).append(c)
+    for chip in DIMENSIONS["chip"]:
+        for i, (output, rstd, casting) in enumerate(itertools.product(("dy", "x"), DIMENSIONS["rstd"],
+                                                                      DIMENSIONS["casting"])):
+            groups[chip, "narrow"].append(case(chip=chip, n=(128, 760)[i % 2], output=output, rstd=rstd, casting=casting,
+                                               kind=("plain", "residual")[i // 2 % 2]))
+        groups[chip, "wide"].append(case(chip=chip, n=WIDE + 5, output="dy"))
+    for (chip, name), cases in sorted(groups.items()):
+        yield module(f"strips_{chip}_{name}", cases, [chip], PLANS[name], "column_sums=strips")
+
+
+def override_modules():
+    """Schedules the selector does not choose, field by field."""
+    cases = [case(n=376, x="bf16", dy="f32", dx="f32", weight="f32"),
+             case(n=248, x="f16", dy="f16", dx="f16", dweight="weight", kind="residual", rstd="computed"),
+             case(n=333, x="f32", dy="bf16", dx="f32", casting="llama", output="x")]
+    for i, schedule in enumerate([
+            "threads_per_row=64,row_groups=2,rows_per_group=3", "threads_per_row=64,row_groups=3,rows_per_group=1",
+            "threads_per_row=32,row_groups=4,cache=reload,rows_per_group=1,vectors_in_flight=1",
+            "vectors_in_flight=3,cache=reload,threads_per_row=64,row_groups=4,rows_per_group=2",
+            "vector_width=1,threads_per_row=512,row_groups=1", "vector_width=16,rows_per_group=1,blocks_per_sm=1,threads_per_row=64",
+            "threads_per_row=192,cache=registers,row_groups=2,blocks_per_sm=1,rows_per_group=2",
+            "row_groups=1,rows_per_group=2,threads_per_row=128", "row_groups=1,rows_per_group=3,threads_per_row=128,pdl=false",
+            "column_sums=strips,threads_per_row=64,row_groups=2,rows_per_group=2,cache=reload"]):
+        chip = "sm_90" if i % 2 == 0 else "gfx942"
+        yield module(f"override_{i}", cases, [chip], runs([7, 35]), schedule)
+
+
+def wide_modules():
+    """Rows as models have them, few: up to the widest whose sums fit registers,
+    and the one after that."""
+    for n, chip in itertools.product((4096, 16384, 32768), DIMENSIONS["chip"]):
+        cases = [case(n=n, casting=casting, dweight=dweight, rstd=rstd, output=output) for casting, dweight, rstd, output in (
+            ("gemma", "f32", "given", "argument"), ("llama", "weight", "given", "dy"), ("none", "f32", "computed", "empty"))]
+        yield module(f"models_{chip}_{n}", cases, [chip], [
+            {"rows": 19, "order": "shuffled", "layout": "dense", "dim": None},
+            {"rows": 2, "order": "forward", "layout": "unaligned", "dim": None}])
+
+
+def chip_modules(chips):
+    cases = [case(n=1128, weight="f32", rstd="computed"), case(n=128, casting="llama", rows=("?", 2, "?"))]
+    for chip in chips:
+        yield module(f"chip_{chip}", cases, [chip], [
+            {"rows": 35, "order": "shuffled", "layout": "dense", "dim": None},
+            {"rows": 35, "order": "reverse", "layout": "unaligned", "dim": None}])
+
+
+def modules(chips=("sm_90", "gfx942")):
+    return [*pairwise_modules(), *strip_modules(), *override_modules(), *wide_modules(), *chip_modules(chips)]
+
+
+def coverage(need, enum_values, modes):
+    """What must have been launched, beside what check.py asks of every suite."""
+    sharing = ["part of a subgroup", "one subgroup", "2^k subgroups", "other number of subgroups"]
+    tails = ["one column", "less than a vector", "none", "whole vectors", "part of a vector"]
+    dynamic = ["dynamic, " + t for t in ["one column", "less than a vector", "whole vectors", "part of a vector"]]
+    subgroup = ("subgroup", [32, 64])
+    places = ("sums", enum_values("ColumnSums"))
+    sums = ("sums", ["none", *enum_values("ColumnSums")])
+    castings = ("casting", enum_values("Casting"))
+    need(sums, ("tail", tails), subgroup)
+    need(("sums", ["none", "strips"]), ("tail", dynamic))
+    need(("sums", ["registers"]), ("sharing", sharing), subgroup)
+    need(("sums", ["none", "strips"]), ("sharing", sharing))
+    need(sums, ("variant", ["align16", "element"]), subgroup)
+    need(sums, castings, ("rstd", DIMENSIONS["rstd"]))
+    need(places, castings, ("dweight", ["f32", "weight"]))
+    need(places, ("output", DIMENSIONS["output"]))
+    need(sums, ("kind", ["plain", "residual"]))
+    need(places, ("constant", [False, True]))
+    need(places, ("pdl", [True]), ("chip", ["sm_90"]))
+    need(("sums", ["registers"]), ("pdl", [False]), ("chip", ["sm_90"]))
+    need(("kind", DIMENSIONS["kind"]), castings)
+    need(sums, ("row count", [0, 1, 7, 301]), subgroup)
+    need(sums, ("order", ORDERS), ("layout", list(LAYOUTS)))
+    need(sums, ("rows", DIMENSIONS["rows"]))
+    need(castings, ("offset", [0, 1]), ("weight", DIMENSIONS["weight"][1:]))
+    need(("x", DIMENSIONS["x"]), ("dy", DIMENSIONS["dy"]))
+    need(("x", DIMENSIONS["x"]), ("dx", DIMENSIONS["dx"]))
+    need(("dy", DIMENSIONS["dy"]), ("dx", DIMENSIONS["dx"]))
+    need(("cache", enum_values("Cache")), places)
+    need(("rows of a group", [1, 2, 3]), ("row groups", ["one", "several"]), ("sums", ["registers"]))
+    need(("columns", [n for n in DIMENSIONS["n"] if n != "?"] + [4096, 16384, 32768]))
+
+
+def main():
+    found = {m.name: m for m in modules()}
+    if len(sys.argv) > 1:
+        print(found[sys.argv[1]].text())
+        return
+    for m in found.values():
+        print(f"{m.name}: {len(m.cases)} entries, {len(m.runs)} runs")
+    print(f"{len(found)} modules, {sum(len(m.cases) for m in found.values())} entries, "
+          f"{sum(len(m.cases) * len(m.runs) for m in found.values())} launches")
+
+
+if __name__ == "__main__":
+    main()
