@@ -292,7 +292,8 @@ Value createRunTimeZero(ImplicitLocOpBuilder &b) {
 /// Up to this many registers a thread ptxas sees through an empty asm, keeps
 /// the extensions to f32 alive and spills (sketches/FINDINGS.md, section 3): it
 /// needs an instruction, an xor with a zero it cannot know. Above, the empty
-/// asm is free and suffices.
+/// asm is free and suffices, except in persistent blocks: beside the sums over
+/// rows they carry, 128 registers spilt 72 bytes (backward, rows of 1024 bf16).
 constexpr int64_t kTightRegisters = 64;
 
 LogicalResult lowerKeep(KeepOp op, Value runTimeZero) {
@@ -331,10 +332,11 @@ int64_t getBlocksPerSM(Operation *function) {
 LogicalResult lowerKeeps(gpu::GPUFuncOp function, int64_t registers) {
   int64_t threads = 1024;
   if (auto size = function.getKnownBlockSize())
-    threads = size->front() * std::max<int64_t>(getBlocksPerSM(function), 1);
+    threads = size->front();
   Value zero;
   WalkResult walk = function.walk([&](KeepOp op) -> WalkResult {
-    if (!zero && registers / threads <= kTightRegisters) {
+    if (!zero && (getBlocksPerSM(function) > 0 ||
+                  registers / threads <= kTightRegisters)) {
       auto b = ImplicitLocOpBuilder::atBlockBegin(op.getLoc(),
                                                   &function.getBody().front());
       zero = createRunTimeZero(b);

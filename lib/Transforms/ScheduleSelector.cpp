@@ -383,7 +383,8 @@ LogicalResult mlir::rmsnorm::verifyScheduleOnTarget(
                           "got "
                        << stringifyCache(schedule.getCache());
   const ScheduleFields fields(schedule);
-  const int64_t registers = countRegisters(fields, facts);
+  const int64_t sums = sumsInRegisters ? countSumRegisters(fields, facts) : 0;
+  const int64_t registers = countRowRegisters(fields, facts) + sums;
   const int64_t budget = getRegisterBudget(fields, chip);
   if (registers > budget / 2)
     return emitError() << "expected rows "
@@ -391,6 +392,11 @@ LogicalResult mlir::rmsnorm::verifyScheduleOnTarget(
                        << "in registers to take at most half of a thread's "
                        << budget << " registers on " << chip.name << ", got "
                        << registers;
+  if (sums > budget / 4)
+    return emitError() << "expected sums over rows in registers to take at "
+                          "most a quarter of a thread's "
+                       << budget << " registers on " << chip.name << ", got "
+                       << sums;
   if (!sumsInRegisters)
     return success();
   const int64_t bytes = getColumnReduceBytes(schedule, facts);

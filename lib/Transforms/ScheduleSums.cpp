@@ -8,21 +8,29 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-int64_t mlir::rmsnorm::countRegisters(const ScheduleFields &fields,
-                                      const ProgramFacts &facts) {
+/// Values of a row that a thread owns.
+static int64_t countValues(const ScheduleFields &fields,
+                           const ProgramFacts &facts) {
   const int64_t step = fields.threadsPerRow * fields.vectorWidth;
-  const int64_t values =
-      fields.vectorWidth *
-      llvm::divideCeil(ScheduleAttr::getPartColumns(
-                           facts.columns, fields.cluster, fields.vectorWidth),
-                       step);
-  int64_t bytes = 0;
-  if (fields.cache == Cache::registers)
-    bytes += fields.rowsPerGroup * values *
-             std::max<int64_t>(facts.liveBytesPerColumn, 1);
-  if (fields.columnSums == ColumnSums::registers)
-    bytes += facts.numColumnSums * values * 4;
-  return llvm::divideCeil(bytes, 4);
+  const int64_t columns = ScheduleAttr::getPartColumns(
+      facts.columns, fields.cluster, fields.vectorWidth);
+  return fields.vectorWidth * llvm::divideCeil(columns, step);
+}
+
+int64_t mlir::rmsnorm::countSumRegisters(const ScheduleFields &fields,
+                                         const ProgramFacts &facts) {
+  if (fields.columnSums != ColumnSums::registers)
+    return 0;
+  return facts.numColumnSums * countValues(fields, facts);
+}
+
+int64_t mlir::rmsnorm::countRowRegisters(const ScheduleFields &fields,
+                                         const ProgramFacts &facts) {
+  if (fields.cache != Cache::registers)
+    return 0;
+  return llvm::divideCeil(fields.rowsPerGroup * countValues(fields, facts) *
+                              std::max<int64_t>(facts.liveBytesPerColumn, 1),
+                          4);
 }
 
 int64_t mlir::rmsnorm::getRegisterBudget(const ScheduleFields &fields,
@@ -38,7 +46,10 @@ bool mlir::rmsnorm::selectPersistent(ScheduleFields &fields,
   const int64_t subgroup = chip.subgroupSize;
   const int64_t most = chip.maxThreadsPerBlock;
   auto fits = [&] {
-    return 2 * countRegisters(fields, facts) <= getRegisterBudget(fields, chip);
+    const int64_t budget = getRegisterBudget(fields, chip);
+    const int64_t sums = countSumRegisters(fields, facts);
+    return sums <= budget / 4 &&
+           sums + countRowRegisters(fields, facts) <= budget / 2;
   };
   auto roundUp = [&](int64_t threads) {
     return std::min<int64_t>(most, llvm::alignTo(threads, subgroup));
@@ -64,7 +75,8 @@ bool mlir::rmsnorm::selectPersistent(ScheduleFields &fields,
     fields.rowGroups = fields.rowsPerGroup = 1;
   }
   // Wider rows: one row at a time, then one block a multiprocessor, then as
-  // many threads as there are, then the row read again.
+  // many threads as there are, then the row read again: by half of those, as
+  // 16384 f32 over 1024 threads spill.
   if (!fits())
     fields.rowsPerGroup = 1;
   if (!fits())
@@ -73,8 +85,12 @@ bool mlir::rmsnorm::selectPersistent(ScheduleFields &fields,
     fields.rowGroups = 1;
     fields.threadsPerRow = roundUp(vectors);
   }
-  if (!fits())
+  if (!fits()) {
     fields.cache = Cache::reload;
+    fields.threadsPerRow =
+        std::min(most / 2, roundUp(llvm::divideCeil(vectors, 2)));
+    fields.vectorsInFlight = 4;
+  }
   return fits();
 }
 

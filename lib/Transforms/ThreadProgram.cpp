@@ -195,6 +195,31 @@ bool ThreadProgram::isFusedProduct(Operation *op) const {
   return kind == ReduceKind::add && isZeroOnPadding(product);
 }
 
+/// Visits what a thread holds of a value of type `type` in a chunk of
+/// `numVectors` vectors, or of that what is emitted now. What is the same for
+/// all rows is visited with the first.
+void ThreadProgram::forEachFragment(
+    Type type, int64_t numVectors,
+    function_ref<void(int64_t row, int64_t vector)> visit) {
+  for (int64_t row = 0; row < getNumRows(type); ++row)
+    for (int64_t vector = 0; vector < numVectors; ++vector)
+      if (onlyRow.value_or(row) == row && onlyVector.value_or(vector) == vector)
+        visit(row, vector);
+}
+
+/// Emits the fragments of `value`.
+void ThreadProgram::emitFragments(
+    Value value, int64_t numVectors,
+    function_ref<Value(int64_t row, int64_t vector)> emit) {
+  const size_t count = getNumRows(value.getType()) * numVectors;
+  fragments[value].resize(count);
+  forEachFragment(value.getType(), numVectors,
+                  [&](int64_t row, int64_t vector) {
+                    Value fragment = emit(row, vector);
+                    fragments[value][row * numVectors + vector] = fragment;
+                  });
+}
+
 LogicalResult ThreadProgram::emitElementwise(Operation *op,
                                              int64_t numVectors) {
   if (!OpTrait::hasElementwiseMappableTraits(op) || op->getNumResults() != 1)
@@ -203,17 +228,14 @@ LogicalResult ThreadProgram::emitElementwise(Operation *op,
   Type type = op->getResult(0).getType();
   if (!isPerColumn(type))
     numVectors = 1;
-  SmallVector<Value> results;
-  for (int64_t row = 0; row < getNumRows(type); ++row)
-    for (int64_t vector = 0; vector < numVectors; ++vector) {
-      IRMapping mapping;
-      for (Value operand : op->getOperands())
-        mapping.map(operand, getFragment(operand, row, vector, numVectors));
-      Operation *clone = builder.clone(*op, mapping);
-      clone->getResult(0).setType(getFragmentType(type));
-      results.push_back(clone->getResult(0));
-    }
-  fragments[op->getResult(0)] = std::move(results);
+  emitFragments(op->getResult(0), numVectors, [&](int64_t row, int64_t vector) {
+    IRMapping mapping;
+    for (Value operand : op->getOperands())
+      mapping.map(operand, getFragment(operand, row, vector, numVectors));
+    Operation *clone = builder.clone(*op, mapping);
+    clone->getResult(0).setType(getFragmentType(type));
+    return clone->getResult(0);
+  });
   return success();
 }
 

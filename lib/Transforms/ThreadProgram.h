@@ -114,6 +114,10 @@ private:
   LogicalResult emitChunk(Segment &segment, Chunk chunk,
                           SmallVectorImpl<Value> &partials);
   LogicalResult emitColumnOp(Operation *op, Chunk chunk);
+  void forEachFragment(Type type, int64_t numVectors,
+                       function_ref<void(int64_t row, int64_t vector)> visit);
+  void emitFragments(Value value, int64_t numVectors,
+                     function_ref<Value(int64_t row, int64_t vector)> emit);
   void accumulate(RowReduceOp reduce, Chunk chunk,
                   SmallVectorImpl<Value> &partials);
 
@@ -174,6 +178,9 @@ private:
   /// Whether all vectors of a thread are handled together, whatever the
   /// schedule says of a tile.
   bool isOnce = false;
+  /// The row and the vector of the chunk that ops are emitted for, if not all
+  /// of the chunk's together.
+  std::optional<int64_t> onlyRow, onlyVector;
   DenseMap<Value, SmallVector<Value>> fragments;
   DenseMap<std::pair<Value, Value>, SmallVector<Value>> rowOffsets;
   DenseMap<Value, SmallVector<Value>> rowLive;

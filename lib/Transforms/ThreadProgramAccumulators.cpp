@@ -35,24 +35,23 @@ void ThreadProgram::emitAccumulate(AccumulateOp op, Chunk chunk) {
     sums = fragments[op.getDest()];
   const int64_t numVectors = chunk.size();
   arith::MulFOp product = getFusedProduct(op.getSource());
-  for (int64_t row = 0, e = getNumRows(op.getSource().getType()); row < e;
-       ++row)
-    for (auto [index, position] : llvm::enumerate(chunk)) {
-      Value &sum = sums[position.index];
-      auto get = [&](Value value) {
-        return getFragment(value, row, index, numVectors);
-      };
-      Value next;
-      if (product)
-        next = math::FmaOp::create(builder, loc, get(product.getLhs()),
-                                   get(product.getRhs()), sum);
-      else
-        next = arith::AddFOp::create(builder, loc, sum, get(op.getSource()));
-      if (Value rows = op.getRows())
-        next = arith::SelectOp::create(builder, loc, getRowLive(rows)[row],
-                                       next, sum);
-      sum = next;
-    }
+  forEachFragment(
+      op.getSource().getType(), numVectors, [&](int64_t row, int64_t index) {
+        Value &sum = sums[chunk[index].index];
+        auto get = [&](Value value) {
+          return getFragment(value, row, index, numVectors);
+        };
+        Value next;
+        if (product)
+          next = math::FmaOp::create(builder, loc, get(product.getLhs()),
+                                     get(product.getRhs()), sum);
+        else
+          next = arith::AddFOp::create(builder, loc, sum, get(op.getSource()));
+        if (Value rows = op.getRows())
+          next = arith::SelectOp::create(builder, loc, getRowLive(rows)[row],
+                                         next, sum);
+        sum = next;
+      });
 }
 
 /// The sum over the row groups of a block, stored. Each group leaves its sums

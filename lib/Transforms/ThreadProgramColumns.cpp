@@ -140,12 +140,31 @@ LogicalResult ThreadProgram::emitColumnLoop(Segment &segment, Value trips,
 
 LogicalResult ThreadProgram::emitChunk(Segment &segment, Chunk chunk,
                                        SmallVectorImpl<Value> &partials) {
-  for (Operation *op : segment.columnOps)
-    if (!isFusedProduct(op) && failed(emitColumnOp(op, chunk)))
-      return failure();
-  if (segment.reduce)
-    accumulate(segment.reduce, chunk, partials);
-  return success();
+  auto emit = [&](bool loads, bool others) -> LogicalResult {
+    for (Operation *op : segment.columnOps)
+      if ((isa<TileLoadOp>(op) ? loads : others) && !isFusedProduct(op) &&
+          failed(emitColumnOp(op, chunk)))
+        return failure();
+    if (others && segment.reduce)
+      accumulate(segment.reduce, chunk, partials);
+    return success();
+  };
+  if (facts.numColumnSums == 0 || isOnce)
+    return emit(/*loads=*/true, /*others=*/true);
+  // Much is computed from what is loaded, and accumulators take registers
+  // besides: one vector is done with before the next is begun.
+  if (failed(emit(/*loads=*/true, /*others=*/false)))
+    return failure();
+  LogicalResult result = success();
+  for (int64_t index = 0, e = chunk.size(); index < e; ++index)
+    for (int64_t row = 0; row < schedule.getRowsPerGroup(); ++row) {
+      onlyVector = index;
+      onlyRow = row;
+      if (succeeded(result))
+        result = emit(/*loads=*/false, /*others=*/true);
+    }
+  onlyVector = onlyRow = std::nullopt;
+  return result;
 }
 
 int64_t ThreadProgram::getAlignment(Type elementType, bool predicated,
@@ -222,43 +241,38 @@ LogicalResult ThreadProgram::emitColumnOp(Operation *op, Chunk chunk) {
     Type type = store.getValue().getType();
     if (schedule.getAlignment() > 1)
       arguments.requireRowAlignment(store.getBase(), schedule.getAlignment());
-    for (int64_t row = 0; row < getNumRows(type); ++row)
-      for (auto [index, position] : llvm::enumerate(chunk))
-        GlobalStoreOp::create(
-            builder, store.getLoc(),
-            getFragment(store.getValue(), row, index, numVectors), pointer,
-            getRowOffset(store, row), position.column,
-            getStoreValid(store, row, position.valid, getVectorWidth()),
-            getAlignment(getElementTypeOrSelf(type), bool(position.valid),
-                         store.getBase()),
-            store.getPolicy());
+    forEachFragment(type, numVectors, [&](int64_t row, int64_t index) {
+      const VectorPosition &position = chunk[index];
+      GlobalStoreOp::create(
+          builder, store.getLoc(),
+          getFragment(store.getValue(), row, index, numVectors), pointer,
+          getRowOffset(store, row), position.column,
+          getStoreValid(store, row, position.valid, getVectorWidth()),
+          getAlignment(getElementTypeOrSelf(type), bool(position.valid),
+                       store.getBase()),
+          store.getPolicy());
+    });
     return success();
   }
 
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
     Type type = getFragmentType(broadcast.getType());
-    SmallVector<Value> results;
-    for (int64_t row = 0; row < getNumRows(broadcast.getType()); ++row)
-      for (int64_t index = 0; index < numVectors; ++index) {
-        Value source =
-            getFragment(broadcast.getSource(), row, index, numVectors);
-        if (source.getType() != type)
-          source = vector::BroadcastOp::create(builder, loc, type, source);
-        results.push_back(source);
-      }
-    fragments[broadcast] = std::move(results);
+    emitFragments(broadcast, numVectors, [&](int64_t row, int64_t index) {
+      Value source = getFragment(broadcast.getSource(), row, index, numVectors);
+      if (source.getType() != type)
+        source = vector::BroadcastOp::create(builder, loc, type, source);
+      return source;
+    });
     return success();
   }
 
   if (auto keep = dyn_cast<KeepOp>(op)) {
-    SmallVector<Value> results;
-    for (int64_t row = 0; row < getNumRows(keep.getType()); ++row)
-      for (int64_t index = 0; index < numVectors; ++index)
-        results.push_back(KeepOp::create(
-            builder, keep.getLoc(), getFragmentType(keep.getType()),
-            getFragment(keep.getValue(), row, index, numVectors),
-            getFragment(keep.getAfter(), row, 0, 1)));
-    fragments[keep] = std::move(results);
+    emitFragments(keep, numVectors, [&](int64_t row, int64_t index) -> Value {
+      return KeepOp::create(
+          builder, keep.getLoc(), getFragmentType(keep.getType()),
+          getFragment(keep.getValue(), row, index, numVectors),
+          getFragment(keep.getAfter(), row, 0, 1));
+    });
     return success();
   }
   return emitElementwise(op, numVectors);
@@ -267,51 +281,51 @@ LogicalResult ThreadProgram::emitColumnOp(Operation *op, Chunk chunk) {
 void ThreadProgram::accumulate(RowReduceOp reduce, Chunk chunk,
                                SmallVectorImpl<Value> &partials) {
   const int64_t numVectors = chunk.size();
-  const bool first = partials.empty();
+  int64_t count = 0;
+  for (Value input : reduce.getInputs())
+    count += getNumRows(input.getType());
+  partials.resize(count);
   auto vectorType = VectorType::get({getVectorWidth()}, builder.getF32Type());
-  int64_t next = 0;
+  int64_t first = 0;
   for (auto [kindAttr, input] :
        llvm::zip(reduce.getKinds(), reduce.getInputs())) {
     ReduceKind kind = cast<ReduceKindAttr>(kindAttr).getValue();
     arith::MulFOp product = getFusedProduct(input);
     const bool masked = !(kind == ReduceKind::add && isZeroOnPadding(input));
-    for (int64_t row = 0; row < getNumRows(input.getType()); ++row, ++next) {
-      Value sum = first ? Value() : partials[next];
-      for (int64_t index = 0; index < numVectors; ++index) {
-        if (product) {
-          Value lhs = getFragment(product.getLhs(), row, index, numVectors);
-          Value rhs = getFragment(product.getRhs(), row, index, numVectors);
-          sum =
-              sum ? math::FmaOp::create(builder, loc, lhs, rhs, sum).getResult()
-                  : arith::MulFOp::create(builder, loc, lhs, rhs).getResult();
-          continue;
-        }
-        Value value = getFragment(input, row, index, numVectors);
-        if (!getElementTypeOrSelf(value.getType()).isF32())
-          value = arith::ExtFOp::create(builder, loc, vectorType, value);
-        if (Value valid = chunk[index].valid; valid && masked) {
-          // The contribution of a column that does not exist, not an operand
-          // of it: zero times infinity would be NaN.
-          auto lanesType =
-              VectorType::get({getVectorWidth()}, builder.getI32Type());
-          SmallVector<int32_t> lanes(getVectorWidth());
-          std::iota(lanes.begin(), lanes.end(), 0);
-          Value element = arith::ConstantOp::create(
-              builder, loc,
-              DenseElementsAttr::get(lanesType, ArrayRef<int32_t>(lanes)));
-          Value count =
-              vector::BroadcastOp::create(builder, loc, lanesType, valid);
-          Value exists = arith::CmpIOp::create(
-              builder, loc, arith::CmpIPredicate::slt, element, count);
-          value = arith::SelectOp::create(builder, loc, exists, value,
-                                          emitIdentity(kind, vectorType));
-        }
-        sum = sum ? emitCombine(kind, sum, value) : value;
-      }
-      if (first)
-        partials.push_back(sum);
-      else
-        partials[next] = sum;
-    }
+    forEachFragment(
+        input.getType(), numVectors, [&](int64_t row, int64_t index) {
+          Value &sum = partials[first + row];
+          if (product) {
+            Value lhs = getFragment(product.getLhs(), row, index, numVectors);
+            Value rhs = getFragment(product.getRhs(), row, index, numVectors);
+            sum =
+                sum ? math::FmaOp::create(builder, loc, lhs, rhs, sum)
+                          .getResult()
+                    : arith::MulFOp::create(builder, loc, lhs, rhs).getResult();
+            return;
+          }
+          Value value = getFragment(input, row, index, numVectors);
+          if (!getElementTypeOrSelf(value.getType()).isF32())
+            value = arith::ExtFOp::create(builder, loc, vectorType, value);
+          if (Value valid = chunk[index].valid; valid && masked) {
+            // The contribution of a column that does not exist, not an operand
+            // of it: zero times infinity would be NaN.
+            auto lanesType =
+                VectorType::get({getVectorWidth()}, builder.getI32Type());
+            SmallVector<int32_t> lanes(getVectorWidth());
+            std::iota(lanes.begin(), lanes.end(), 0);
+            Value element = arith::ConstantOp::create(
+                builder, loc,
+                DenseElementsAttr::get(lanesType, ArrayRef<int32_t>(lanes)));
+            Value count =
+                vector::BroadcastOp::create(builder, loc, lanesType, valid);
+            Value exists = arith::CmpIOp::create(
+                builder, loc, arith::CmpIPredicate::slt, element, count);
+            value = arith::SelectOp::create(builder, loc, exists, value,
+                                            emitIdentity(kind, vectorType));
+          }
+          sum = sum ? emitCombine(kind, sum, value) : value;
+        });
+    first += getNumRows(input.getType());
   }
 }
