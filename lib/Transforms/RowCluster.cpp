@@ -285,9 +285,11 @@ static void collectUniforms(RowCluster &cluster, Block *block,
     if (cluster.members.contains(&op) || taken.contains(&op) ||
         !isUniform(&op, cluster))
       continue;
-    if (llvm::any_of(op.getUsers(), [&](Operation *user) {
-          return cluster.members.contains(user) ||
-                 cluster.uniforms.contains(user);
+    if (llvm::any_of(op.getUses(), [&](OpOperand &use) {
+          auto user = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+          bool isRead = !user || !user.isDpsInit(&use) || isInitRead(use);
+          return (cluster.members.contains(use.getOwner()) && isRead) ||
+                 cluster.uniforms.contains(use.getOwner());
         }))
       cluster.uniforms.insert(&op);
   }
@@ -325,6 +327,12 @@ RowCluster RowCluster::grow(Operation *norm,
     if (!contact.exists || !reported.insert(&op).second)
       continue;
     std::string reason = whyNotRowWise(&op, cluster);
+    if (llvm::any_of(op.getOperands(), [&](Value operand) {
+          auto result = dyn_cast<OpResult>(operand);
+          return result && cluster.members.contains(result.getOwner()) &&
+                 sumsOverRows(result);
+        }))
+      reason = "it uses a sum over all rows";
     if (reason.empty())
       reason = "it uses rows as columns";
     op.emitRemark("not tiled with the norm next to it: ") << reason;

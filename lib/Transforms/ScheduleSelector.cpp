@@ -111,20 +111,13 @@ static ScheduleFields selectManyRows(const ProgramFacts &facts,
     // over it in registers, else the smallest whose blocks hold the sums. Not
     // measured; the hand-written kernels have the same clusters for 16384 to
     // 131072 columns of bf16, with rows in workgroup memory.
-    // Sums that take half of 64 registers spill: where there are clusters, not
-    // that many.
-    auto isRoomy = [&](const ScheduleFields &fields) {
-      return chip.maxClusterSize == 1 || 4 * countRegisters(fields, facts) <=
-                                             getRegisterBudget(fields, chip);
-    };
     for (bool reload : {false, true})
       for (int64_t cluster = 1; cluster <= chip.maxClusterSize; cluster *= 2) {
         ScheduleFields persistent = fields;
         persistent.cluster = cluster;
         if (selectPersistent(persistent, facts, chip,
                              llvm::divideCeil(vectors, cluster)) &&
-            (persistent.cache == Cache::registers ||
-             (reload && isRoomy(persistent))))
+            (reload || persistent.cache == Cache::registers))
           return persistent;
       }
     // The rows as if nothing were summed, the sums in strips.

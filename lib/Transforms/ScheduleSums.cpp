@@ -74,13 +74,17 @@ bool mlir::rmsnorm::selectPersistent(ScheduleFields &fields,
     fields.threadsPerRow = std::max(fields.threadsPerRow, subgroup);
     fields.rowGroups = fields.rowsPerGroup = 1;
   }
-  // Wider rows: one row at a time, then one block a multiprocessor, then as
-  // many threads as there are, then the row read again: by half of those, as
-  // 16384 f32 over 1024 threads spill.
+  // Wider rows: one row at a time, then one block a multiprocessor with two
+  // rows, then with one, then as many threads as there are, then the row read
+  // again: by half of those, as 16384 f32 over 1024 threads spill.
   if (!fits())
     fields.rowsPerGroup = 1;
-  if (!fits())
+  if (!fits()) {
     fields.blocksPerSM = 1;
+    fields.rowsPerGroup = facts.singleRow || fields.cluster > 1 ? 1 : 2;
+  }
+  if (!fits())
+    fields.rowsPerGroup = 1;
   if (!fits()) {
     fields.rowGroups = 1;
     fields.threadsPerRow = roundUp(vectors);

@@ -99,6 +99,10 @@ void RowTiler::collectOutputs() {
                           .getTiedOpOperand(cast<OpResult>(destination))
                           ->get();
       }
+      // What a sum over rows is written over does not matter.
+      if (sumsOverRows(result))
+        if (auto fill = destination.getDefiningOp<linalg::FillOp>())
+          destination = fill.getOutputs().front();
       outputs.push_back({result, destination});
     }
   }
@@ -180,6 +184,10 @@ Value RowTiler::getBlockArgument(Value destination, OpResult result) {
 /// what the tiling interface made of it.
 Value RowTiler::getTiledOperand(OpOperand &operand, Value tiled) {
   Value value = operand.get();
+  auto owner = cast<DestinationStyleOpInterface>(operand.getOwner());
+  if (owner.isDpsInit(&operand) &&
+      sumsOverRows(owner.getTiedOpResult(&operand)))
+    return tiled;
   if (Value row = values.lookupOrNull(value))
     return row;
   auto slice = tiled.getDefiningOp<tensor::ExtractSliceOp>();

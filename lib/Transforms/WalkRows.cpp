@@ -124,9 +124,12 @@ Value RowWalker::getGrid(Value numTiles) {
           arith::ConstantIndexOp::create(rewriter, loc, 1));
     }
   }
-  // Several blocks walk the same rows, each a strip of them.
+  // Several blocks walk the same rows, each a strip of them. No more runs than
+  // fit at once, or some blocks would run behind all others.
   if (Value strips = getNumStrips())
-    maxBlocks = arith::CeilDivUIOp::create(rewriter, loc, maxBlocks, strips);
+    maxBlocks = arith::MaxUIOp::create(
+        rewriter, loc, arith::DivUIOp::create(rewriter, loc, maxBlocks, strips),
+        arith::ConstantIndexOp::create(rewriter, loc, 1));
   return arith::MinUIOp::create(rewriter, loc, numTiles, maxBlocks);
 }
 

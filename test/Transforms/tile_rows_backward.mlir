@@ -18,3 +18,18 @@ func.func @backward(%dy: tensor<64x64xf32>, %x: tensor<64x64xf32>, %w: tensor<64
   %s = linalg.exp ins(%g#1 : tensor<64xf32>) outs(%e : tensor<64xf32>) -> tensor<64xf32>
   return %g#0, %s : tensor<64x64xf32>, tensor<64xf32>
 }
+
+// -----
+
+// Zeros to sum into are not needed.
+// CHECK-LABEL: func.func @filled(
+// CHECK-SAME:    %[[DW:[a-z0-9]*]]: tensor<64xbf16>) -> 
+// CHECK:         scf.forall {{.*}} shared_outs(%{{.*}} = %{{.*}}, %[[OUT:.*]] = %[[DW]])
+// CHECK-NOT:       linalg.fill
+// CHECK:           rmsnorm.column_sum %{{.*}} into %[[OUT]] : tensor<64xf32> into tensor<64xbf16>
+func.func @filled(%dy: tensor<?x64xf32>, %x: tensor<?x64xf32>, %w: tensor<64xbf16>, %dx: tensor<?x64xf32>, %dw: tensor<64xbf16>) -> (tensor<?x64xf32>, tensor<64xbf16>) {
+  %zero = arith.constant 0.0 : bf16
+  %f = linalg.fill ins(%zero : bf16) outs(%dw : tensor<64xbf16>) -> tensor<64xbf16>
+  %g:2 = rmsnorm.backward dy(%dy : tensor<?x64xf32>) input(%x : tensor<?x64xf32>) weight(%w : tensor<64xbf16>) dx(%dx : tensor<?x64xf32>) dweight(%f : tensor<64xbf16>) eps = 1.0e-5 -> tensor<?x64xf32>, tensor<64xbf16>
+  return %g#0, %g#1 : tensor<?x64xf32>, tensor<64xbf16>
+}

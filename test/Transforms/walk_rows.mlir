@@ -114,7 +114,8 @@ func.func @sums(%x: memref<?x128xf32>, %dw: memref<128xbf16>, %tiles: index, %li
 // CHECK: %[[MAX:.*]] = arith.muli
 // CHECK: %[[STRIP:.*]] = arith.constant 256 : index
 // CHECK: %[[STRIPS:.*]] = arith.ceildivui %[[N]], %[[STRIP]]
-// CHECK: %[[RUNS:.*]] = arith.ceildivui %[[MAX]], %[[STRIPS]]
+// CHECK: %[[FIT:.*]] = arith.divui %[[MAX]], %[[STRIPS]]
+// CHECK: %[[RUNS:.*]] = arith.maxui %[[FIT]], %
 // CHECK: %[[GRID:.*]] = arith.minui %[[M]], %[[RUNS]]
 // CHECK: %[[WS:.*]] = rmsnorm.workspace(%[[GRID]], %[[N]]) : memref<?x?xf32>
 // CHECK: scf.forall (%[[BLOCK:.*]]) in (%[[GRID]])

@@ -1,0 +1,97 @@
+// RUN: norm-opt %s --rmsnorm-memref-half=target=gfx942 --split-input-file | FileCheck %s
+
+// Two row groups of two rows: a thread carries a fragment for its vector, adds
+// its rows in turn, leaves out those that do not exist; the groups meet in
+// workgroup memory behind the loop, and a row of partials leaves.
+// CHECK-LABEL: gpu.func @sums_static_persistent_g2u2t64v4f2a16(
+// CHECK: %[[SUM:.*]] = scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}}) -> (vector<4xf32>)
+// CHECK-COUNT-2: rmsnorm.global_load
+// CHECK: %[[A0:.*]] = arith.addf %[[ACC]], %{{.*}} : vector<4xf32>
+// CHECK: %[[S0:.*]] = arith.select %{{.*}}, %[[A0]], %[[ACC]] : vector<4xf32>
+// CHECK: %[[A1:.*]] = arith.addf %[[S0]], %{{.*}} : vector<4xf32>
+// CHECK: %[[S1:.*]] = arith.select %{{.*}}, %[[A1]], %[[S0]] : vector<4xf32>
+// CHECK: scf.yield %[[S1]]
+// CHECK: vector.extract %[[SUM]][0]
+// CHECK-COUNT-4: rmsnorm.workgroup_store
+// CHECK: rmsnorm.barrier
+// 256 columns over 128 threads, each the sum of two groups.
+// CHECK: %[[G0:.*]] = rmsnorm.workgroup_load
+// CHECK: %[[G1:.*]] = rmsnorm.workgroup_load
+// CHECK: %[[T:.*]] = arith.addf %[[G0]], %[[G1]] : f32
+// CHECK: %[[V:.*]] = vector.broadcast %[[T]] : f32 to vector<1xf32>
+// CHECK: rmsnorm.global_store %[[V]],
+// CHECK-COUNT-2: rmsnorm.workgroup_load
+// CHECK: rmsnorm.global_store
+// CHECK-NOT: rmsnorm.global_store
+// CHECK-LABEL: gpu.func @sums_sum_rows(
+// CHECK: scf.for
+// CHECK-COUNT-4: rmsnorm.global_load
+// CHECK: scf.for
+// CHECK: rmsnorm.global_load
+// CHECK: rmsnorm.barrier
+// CHECK: arith.truncf %{{.*}} : vector<4xf32> to vector<4xbf16>
+// CHECK: rmsnorm.global_store
+// CHECK-LABEL: func.func @sums
+// CHECK: %[[WS:.*]] = rmsnorm.workspace(%[[GRID:.*]]) : memref<?x256xf32>
+// CHECK: gpu.launch_func @rmsnorm_kernels::@sums_static_persistent_g2u2t64v4f2a16 blocks in (%[[GRID]],
+// CHECK: gpu.launch_func @rmsnorm_kernels::@sums_sum_rows blocks in (%c8
+func.func @sums(%x: memref<?x256xf32>, %dw: memref<256xbf16>) {
+  %c0 = arith.constant 0 : index
+  %m = memref.dim %x, %c0 : memref<?x256xf32>
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x256xf32> -> vector<1x256xf32>
+    rmsnorm.accumulate %0 into %dw : vector<1x256xf32> into memref<256xbf16>
+  } {rmsnorm.schedule = #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 64, vector_width = 4, blocks_per_sm = 1>}
+  return
+}
+
+// -----
+
+// A product is summed by fused multiply-adds; one row group needs no workgroup
+// memory and stores what it carries.
+// CHECK-LABEL: gpu.func @product_static_persistent_g1u1t64v4f2a16(
+// CHECK: %[[SUM:.*]]:2 = scf.for {{.*}} iter_args(%[[ACC0:.*]] = %{{.*}}, %[[ACC1:.*]] = %{{.*}}) -> (vector<4xf32>, vector<4xf32>)
+// CHECK: %[[X0:.*]] = rmsnorm.global_load
+// CHECK: %[[X1:.*]] = rmsnorm.global_load
+// CHECK: %[[S0:.*]] = math.fma %[[X0]], %[[X0]], %[[ACC0]]
+// CHECK: %[[S1:.*]] = math.fma %[[X1]], %[[X1]], %[[ACC1]]
+// CHECK: scf.yield %[[S0]], %[[S1]]
+// CHECK-NOT: rmsnorm.barrier
+// CHECK: rmsnorm.global_store %[[SUM]]#0,
+// CHECK: rmsnorm.global_store %[[SUM]]#1,
+// CHECK: gpu.return
+func.func @product(%x: memref<?x512xf32>, %dw: memref<512xf32>) {
+  %c0 = arith.constant 0 : index
+  %m = memref.dim %x, %c0 : memref<?x512xf32>
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x512xf32> -> vector<1x512xf32>
+    %1 = arith.mulf %0, %0 : vector<1x512xf32>
+    rmsnorm.accumulate %1 into %dw : vector<1x512xf32> into memref<512xf32>
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 64, vector_width = 4, blocks_per_sm = 1>}
+  return
+}
+
+// -----
+
+// Strips: as many blocks for each run of rows; a block knows which one it has.
+// CHECK-LABEL: gpu.func @strips_column_strips_g1u1t64v4f2a16(
+// CHECK: %[[BLOCK:.*]] = gpu.block_id x
+// CHECK: %[[STRIP:.*]] = arith.remui %[[BLOCK]], %[[COUNT:.*]] : index
+// CHECK: %[[WALK:.*]] = arith.divui %[[BLOCK]], %[[COUNT]] : index
+// CHECK: scf.for %{{.*}} = %[[WALK]] to
+// CHECK: rmsnorm.global_load {{.*}} valid(
+// CHECK-LABEL: func.func @strips
+// CHECK: %[[STRIPS:.*]] = arith.ceildivui %[[N:.*]], %c256
+// CHECK: %[[GRID:.*]] = arith.muli %[[WALKS:.*]], %[[STRIPS]]
+// CHECK: gpu.launch_func @rmsnorm_kernels::@strips_column_strips_g1u1t64v4f2a16 blocks in (%[[GRID]],
+func.func @strips(%x: memref<?x?xf32>, %dw: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = memref.dim %x, %c0 : memref<?x?xf32>
+  %n = memref.dim %x, %c1 : memref<?x?xf32>
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] columns(%n) : memref<?x?xf32> -> vector<1x1073741824xf32>
+    rmsnorm.accumulate %0 into %dw columns(%n) : vector<1x1073741824xf32> into memref<?xf32>
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 64, vector_width = 4, cache = reload, blocks_per_sm = 2, column_sums = strips>}
+  return
+}
