@@ -81,7 +81,10 @@ bool mlir::rmsnorm::selectPersistent(ScheduleFields &fields,
     fields.rowsPerGroup = 1;
   if (!fits()) {
     fields.blocksPerSM = 1;
-    fields.rowsPerGroup = facts.singleRow || fields.cluster > 1 ? 1 : 2;
+    // Two rows over 1024 threads spill (rows of 16384 bf16, gfx942).
+    if (!facts.singleRow && fields.cluster == 1 &&
+        fields.threadsPerRow <= most / 2)
+      fields.rowsPerGroup = 2;
   }
   if (!fits())
     fields.rowsPerGroup = 1;
