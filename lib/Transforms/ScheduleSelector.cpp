@@ -59,8 +59,9 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
     fields.cache = Cache::reload;
     // Rows of more than half of L1: one block a multiprocessor, so that rows
     // do not evict one another (8192x65536: 0.98 with 1024 threads, 0.67 with
-    // 512). Rows beyond L1 want a cluster: in one block 4096x131072 gets 0.75,
-    // 2048x262144 0.63.
+    // 512; a cluster of 4 gets 0.905). Rows beyond L1 want a cluster: 131072
+    // columns get 0.76 in one block and 0.89 in 8 of 512 threads (0.88 of 256),
+    // 262144 columns 0.65, and 0.85 in 16.
     if (rowBytes > fields.cluster * (64 << 10))
       fields.threadsPerRow = threads(chip.maxThreadsPerBlock);
     return;
@@ -133,16 +134,14 @@ static ScheduleFields selectManyRows(const ProgramFacts &facts,
     fields.threadsPerRow = llvm::PowerOf2Ceil(vectors);
     fields.rowGroups = 4 * subgroup / fields.threadsPerRow;
     fields.rowsPerGroup = 2;
-  } else if (vectors <= 2 * subgroup) {
-    // One vector a thread of two rows (32768x512: 0.956; a subgroup a row with
-    // two vectors a thread: 0.93).
+  } else if (vectors <= 5 * subgroup) {
+    // Two subgroups a row, two rows in flight. A grid of dependent launches
+    // gets 0.8 blocks a nanosecond started, so that a block must be worth it:
+    // two row groups up to 768 columns (32768x512: 17.6 us, with one 20.5;
+    // 32768x1024 with one: 33.5, one row in flight 40.4).
     fields.threadsPerRow = 2 * subgroup;
+    fields.rowGroups = vectors <= 3 * subgroup ? 2 : 1;
     fields.rowsPerGroup = 2;
-  } else if (vectors <= 3 * subgroup) {
-    // Up to three vectors a thread still beat a barrier (32768x640: 0.942,
-    // against 0.91 with two subgroups a row).
-    fields.threadsPerRow = subgroup;
-    fields.rowGroups = 4;
   } else {
     selectWideRow(fields, facts, chip, vectors);
   }
@@ -153,34 +152,44 @@ static ScheduleFields selectManyRows(const ProgramFacts &facts,
   return fields;
 }
 
-/// Rows that fill the machine twice at most, `many` being the choice for more.
+/// Few rows, `many` being the choice for more.
 static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
                                              const ChipInfo &chip,
                                              const ScheduleFields &many) {
   // Reading a row again pays because registers saved are blocks more on a
-  // multiprocessor; with few blocks only the second latency is left (1x4096 on
-  // an H200: 1.73 us in registers, 1.80 read again; 4096x2048: 10.4 and 10.7).
+  // multiprocessor; with few blocks only the second latency is left.
   if (chip.vendor != Vendor::Nvidia || many.cache != Cache::reload ||
       facts.hasDynamicColumns())
     return std::nullopt;
+  // Four vectors a thread (us on an H200, in registers by 4 vectors a thread
+  // and read again by 2: 1x4096 1.19 and 1.31; 128x8192 3.12 and 3.74).
   RowClass few{0, many};
   few.fields.cache = Cache::registers;
-  auto fits = [&] {
-    int64_t values =
-        many.vectorWidth *
-        getVectorsPerThread(ScheduleAttr::getPartColumns(
-                                facts.columns, many.cluster, many.vectorWidth),
-                            few.fields.threadsPerRow, many.vectorWidth);
-    int64_t budget = std::min<int64_t>(256, chip.registersPerMultiprocessor /
-                                                few.fields.threadsPerRow);
-    return values <= 32 && values * facts.liveBytesPerColumn <= budget;
-  };
-  if (!fits())
-    few.fields.threadsPerRow = chip.maxThreadsPerBlock;
-  if (!fits())
+  const int64_t part = ScheduleAttr::getPartColumns(facts.columns, many.cluster,
+                                                    many.vectorWidth);
+  const int64_t vectors = llvm::divideCeil(part, many.vectorWidth);
+  const int64_t threads =
+      llvm::alignTo(llvm::divideCeil(vectors, 4), chip.subgroupSize);
+  if (threads > chip.maxThreadsPerBlock)
     return std::nullopt;
-  few.lastRow = 2 * chip.multiprocessors * chip.threadsPerMultiprocessor /
-                (few.fields.threadsPerRow * many.cluster);
+  few.fields.threadsPerRow = std::max<int64_t>(threads, 4 * chip.subgroupSize);
+  few.fields.rowGroups = 1;
+  const int64_t values =
+      many.vectorWidth *
+      getVectorsPerThread(part, few.fields.threadsPerRow, many.vectorWidth);
+  if (values * facts.liveBytesPerColumn >
+      std::min<int64_t>(256, chip.registersPerMultiprocessor /
+                                 few.fields.threadsPerRow))
+    return std::nullopt;
+  // Up to 16 MB (us at 16 and 32 MB: N = 2048 9.66 and 17.42, read again 10.22
+  // and 17.26; N = 4096 9.85 and 17.83, 10.05 and 17.47). Large blocks balance
+  // badly: one on each multiprocessor (N = 16384: 128 rows 4.66 and 5.62, 512
+  // rows 11.35 and 9.95).
+  few.lastRow =
+      threads > 8 * chip.subgroupSize
+          ? chip.multiprocessors / many.cluster
+          : (16 << 20) /
+                std::max<int64_t>(1, facts.columns * facts.liveBytesPerColumn);
   return few;
 }
 

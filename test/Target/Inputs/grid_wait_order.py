@@ -51,7 +51,7 @@ def kernels():
 def check(name, instructions, names):
     def which(kind):
         return [i for i, text in enumerate(instructions)
-                if re.match(names[kind], re.sub(r"^\{?\s*@!?\w+\s+", "", text))]
+                if re.match(names[kind], re.sub(r"^\{?\s*@!?%?\w+\s+", "", text))]
 
     waits, launches = which("wait"), which("launch")
     if len(waits) != 1 or len(launches) != 1:
