@@ -76,7 +76,7 @@ func.func @n512(%x: memref<?x512xbf16>, %y: memref<?x512xbf16>, %m: index) {
 // CHECK-LABEL: func.func @n640
 // NV: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 64, vector_width = 8, pdl = true>
 // FEW: #rmsnorm.schedule<row_groups = 4, threads_per_row = 32, vector_width = 8, pdl = true>
-// AMD: #rmsnorm.schedule<rows_per_group = 2, threads_per_row = 128, vector_width = 8>
+// AMD: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 128, vector_width = 8>
 func.func @n640(%x: memref<?x640xbf16>, %y: memref<?x640xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
     %0 = rmsnorm.tile_load tile %x[%row] : memref<?x640xbf16> -> vector<1x640xbf16>

@@ -14,7 +14,8 @@ early = sum(int(a[len("--early="):]) for a in sys.argv[1:] if a.startswith("--ea
 path, tools = options[0], options[1:]
 
 # What touches global memory, directly or through a generic address or a bulk copy, what
-# leaves the straight line, and the two instructions in question.
+# leaves the straight line (BSSY only names the place where a later branch joins again), and
+# the two instructions in question.
 PTX = {
     "load": r"ld\.(global|volatile|relaxed|acquire|weak|b|u|s|f|v\d)",
     "access": r"ld\.(?!param|shared)|st\.(?!shared)|atom|red\.|cp\.|prefetch|multimem|call|applypriority|discard",
@@ -25,7 +26,7 @@ PTX = {
 SASS = {
     "load": r"LDG|LD\.E|LD$",
     "access": r"LDG|STG|LD(\.|$)|ST(\.|$)|ATOM|RED|LDGSTS|UBLK|UTMA|CCTL|CALL",
-    "branch": r"BRA|BRX|JMP|EXIT|RET|BSSY|BSYNC|WARPSYNC|YIELD|KILL|BPT",
+    "branch": r"BRA|BRX|JMP|EXIT|RET|BSYNC|WARPSYNC|YIELD|KILL|BPT",
     "launch": r"PREEXIT",
     "wait": r"ACQBULK",
 }
