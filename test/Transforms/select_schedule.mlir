@@ -38,7 +38,7 @@ func.func @n128(%x: memref<?x128xbf16>, %y: memref<?x128xbf16>, %m: index) {
 // Two vectors a thread; read again where L1 holds the rows in flight.
 // CHECK-LABEL: func.func @n4096
 // NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload, pdl = true>
-// FEW: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, pdl = true>
+// FEW: #rmsnorm.schedule<threads_per_row = 128, vector_width = 8, pdl = true>
 // LIMIT-LABEL: func.func @n4096
 // LIMIT: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, pdl = true>
 // BEYOND-LABEL: func.func @n4096
@@ -62,7 +62,7 @@ func.func @n4096(%x: memref<?x4096xbf16>, %y: memref<?x4096xbf16>, %m: index) {
 // A subgroup is not enough, two are: two rows in flight.
 // CHECK-LABEL: func.func @n512
 // NV: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 64, vector_width = 8, pdl = true>
-// FEW: #rmsnorm.schedule<rows_per_group = 2, threads_per_row = 64, vector_width = 8, pdl = true>
+// FEW: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 64, vector_width = 8, pdl = true>
 // AMD: #rmsnorm.schedule<row_groups = 4, rows_per_group = 2, threads_per_row = 64, vector_width = 8>
 func.func @n512(%x: memref<?x512xbf16>, %y: memref<?x512xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
@@ -75,7 +75,7 @@ func.func @n512(%x: memref<?x512xbf16>, %y: memref<?x512xbf16>, %m: index) {
 // Three vectors a thread of one subgroup.
 // CHECK-LABEL: func.func @n640
 // NV: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 64, vector_width = 8, pdl = true>
-// FEW: #rmsnorm.schedule<row_groups = 4, threads_per_row = 32, vector_width = 8, pdl = true>
+// FEW: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 64, vector_width = 8, pdl = true>
 // AMD: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 128, vector_width = 8>
 func.func @n640(%x: memref<?x640xbf16>, %y: memref<?x640xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
@@ -88,7 +88,7 @@ func.func @n640(%x: memref<?x640xbf16>, %y: memref<?x640xbf16>, %m: index) {
 // Two vectors a thread, to the nearest whole subgroup: 513 vectors, 256 threads.
 // CHECK-LABEL: func.func @n4097
 // NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload, pdl = true>
-// FEW: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, pdl = true>
+// FEW: #rmsnorm.schedule<threads_per_row = 160, vector_width = 8, pdl = true>
 // AMD: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
 func.func @n4097(%x: memref<?x4097xbf16>, %y: memref<?x4097xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
@@ -157,7 +157,7 @@ func.func @single_row(%x: memref<16xf32>, %y: memref<16xf32>) {
 // Eight rows for certain, whatever the variant is for: few.
 // CHECK-LABEL: func.func @static_rows
 // NV: #rmsnorm.schedule<threads_per_row = 128, vector_width = 8, pdl = true>
-// FEW: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, pdl = true>
+// FEW: #rmsnorm.schedule<threads_per_row = 128, vector_width = 8, pdl = true>
 // AMD: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
 func.func @static_rows(%x: memref<8x4096xbf16>, %y: memref<8x4096xbf16>) {
   scf.forall (%row) in (8) {
