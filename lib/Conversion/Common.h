@@ -60,6 +60,10 @@ private:
   bool inBounds;
 };
 
+/// Takes the constants off `offset` that were added without unsigned wrap, so
+/// that they end up in the instruction's immediate; returns their sum.
+int64_t peelConstant(Value &offset);
+
 /// The value's bits as 32-bit words (a value narrower than that: one word).
 SmallVector<Value> toWords(ImplicitLocOpBuilder &b, Value fragment);
 /// The inverse of toWords.
@@ -72,8 +76,18 @@ Value fromWords(ImplicitLocOpBuilder &b, ValueRange words, VectorType fragment);
 /// The symbol of a kernel's dynamic workgroup memory, made on first use.
 LLVM::GlobalOp getWorkgroupBuffer(gpu::GPUModuleOp module);
 
-/// Replaces the module's workgroup loads and stores.
-void lowerWorkgroupAccesses(gpu::GPUModuleOp module);
+/// Replaces the module's workgroup loads and stores. `registerClass` is the
+/// constraint of an i32 in the target's assembly.
+void lowerWorkgroupAccesses(gpu::GPUModuleOp module, StringRef registerClass);
+
+/// The address of byte `offset` of workgroup memory.
+Value createWorkgroupAddress(ImplicitLocOpBuilder &b, gpu::GPUModuleOp module,
+                             Value offset);
+
+/// Replaces the asynchronous copies for which `isPlain` holds by loads and
+/// stores.
+void expandCopies(gpu::GPUModuleOp module,
+                  function_ref<bool(AsyncCopyOp)> isPlain);
 
 /// `lhs` and `rhs` combined.
 Value createCombine(ImplicitLocOpBuilder &b, ReduceKind kind, Value lhs,

@@ -239,6 +239,61 @@ void lowerStore(GlobalStoreOp op, Policies &policies) {
 }
 
 //===----------------------------------------------------------------------===//
+// Asynchronous copies
+//===----------------------------------------------------------------------===//
+
+/// cp.async copies 4, 8 or 16 bytes.
+bool isPlainCopy(AsyncCopyOp op) {
+  return AccessPlan(cast<VectorType>(op.getFragment()), op.getAlignment())
+             .bytes < 4;
+}
+
+void lowerCopy(AsyncCopyOp op, gpu::GPUModuleOp module) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  auto type = cast<VectorType>(op.getFragment());
+  AccessPlan plan(type, op.getAlignment());
+  FragmentAddress source(b, op.getBase(), op.getRow(), op.getColumn(),
+                         type.getElementType(), /*inBounds=*/!op.getValid());
+  Value target = createWorkgroupAddress(b, module, op.getOffset());
+  auto modifier = op.getCache() == CopyCache::cg && plan.bytes == 16
+                      ? NVVM::LoadCacheModifierKind::CG
+                      : NVVM::LoadCacheModifierKind::CA;
+  for (int64_t i = 0; i < plan.count; ++i) {
+    Value to = target;
+    if (i > 0)
+      to = LLVM::GEPOp::create(b, to.getType(), b.getI8Type(), to,
+                               ArrayRef<LLVM::GEPArg>{int32_t(i * plan.bytes)},
+                               LLVM::GEPNoWrapFlags::inbounds);
+    // Of a copy of no bytes nothing is read, and zeros are written.
+    Value bytes;
+    if (op.getValid()) {
+      auto constant = [&](int64_t value) -> Value {
+        return arith::ConstantOp::create(b, b.getI32IntegerAttr(value));
+      };
+      bytes = arith::SelectOp::create(b, plan.predicate(b, op.getValid(), i),
+                                      constant(plan.bytes), constant(0));
+    }
+    NVVM::CpAsyncOp::create(b, to, source.get(b, i * plan.bytes), plan.bytes,
+                            modifier, bytes);
+  }
+  op.erase();
+}
+
+void lowerCopies(gpu::GPUModuleOp module) {
+  module.walk([&](AsyncCopyOp op) { lowerCopy(op, module); });
+  module.walk([](CopyCommitOp op) {
+    OpBuilder b(op);
+    NVVM::CpAsyncCommitGroupOp::create(b, op.getLoc());
+    op.erase();
+  });
+  module.walk([](CopyWaitOp op) {
+    OpBuilder b(op);
+    NVVM::CpAsyncWaitGroupOp::create(b, op.getLoc(), op.getPending());
+    op.erase();
+  });
+}
+
+//===----------------------------------------------------------------------===//
 // Between threads
 //===----------------------------------------------------------------------===//
 
@@ -389,11 +444,13 @@ struct FinalizeNVVM final : rmsnorm::impl::FinalizeNVVMBase<FinalizeNVVM> {
 
   LogicalResult finalize(gpu::GPUModuleOp module, const ChipInfo &chip) {
     Policies policies;
+    expandCopies(module, isPlainCopy);
+    lowerCopies(module);
     module.walk([&](GlobalLoadOp op) { lowerLoad(op, policies); });
     module.walk([&](GlobalStoreOp op) { lowerStore(op, policies); });
     if (failed(lowerExchangesToMBarriers(module, chip)))
       return failure();
-    lowerWorkgroupAccesses(module);
+    lowerWorkgroupAccesses(module, "r");
     module.walk([](BarrierOp op) {
       OpBuilder b(op);
       NVVM::BarrierOp::create(b, op.getLoc());

@@ -299,12 +299,18 @@ struct FinalizeROCDL final : rmsnorm::impl::FinalizeROCDLBase<FinalizeROCDL> {
     if (failed(chipset))
       return module.emitError("expected an AMD chip, got '")
              << chip.name << "'";
+    // No copies in the background: loads and stores, which nobody waits for.
+    expandCopies(module, [](AsyncCopyOp) { return true; });
+    module.walk([](Operation *op) {
+      if (isa<CopyCommitOp, CopyWaitOp>(op))
+        op->erase();
+    });
     Launderer launderer;
     module.walk([&](GlobalLoadOp op) { lowerLoad(op, launderer); });
     module.walk([](GlobalStoreOp op) { lowerStore(op); });
     if (failed(lowerExchangesToBarriers(module, chip)))
       return failure();
-    lowerWorkgroupAccesses(module);
+    lowerWorkgroupAccesses(module, "v");
     module.walk([](BarrierOp op) { lowerBarrier(op); });
     // Kernels of a stream never overlap.
     module.walk([](Operation *op) {

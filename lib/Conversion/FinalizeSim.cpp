@@ -82,6 +82,8 @@ static LogicalResult checkKernel(gpu::GPUFuncOp kernel) {
       base = load.getBase();
     else if (auto store = dyn_cast<GlobalStoreOp>(op))
       base = store.getBase();
+    else if (auto copy = dyn_cast<AsyncCopyOp>(op))
+      base = copy.getBase();
     if (base) {
       std::optional<int32_t> argument = traceToArgument(base, kernel);
       if (!argument)

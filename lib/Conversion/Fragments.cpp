@@ -66,9 +66,7 @@ Value AccessPlan::predicate(ImplicitLocOpBuilder &b, Value valid,
 // FragmentAddress
 //===----------------------------------------------------------------------===//
 
-/// Takes constants off `column` that were added without unsigned wrap, so that
-/// they end up in the instruction's immediate.
-static int64_t peelConstant(Value &column) {
+int64_t rmsnorm::peelConstant(Value &column) {
   int64_t constant = 0;
   while (auto add = column.getDefiningOp<arith::AddIOp>()) {
     APInt addend;

@@ -5,6 +5,8 @@
 
 #include "RMSNorm/IR/RMSNorm.h"
 
+#include "mlir/IR/TypeUtilities.h"
+
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
@@ -213,19 +215,19 @@ struct GlobalStore final : SimPattern<GlobalStoreOp> {
 // Workgroup memory
 //===----------------------------------------------------------------------===//
 
-/// The checked address of an access. On return the builder stands in a new
-/// block before `op`, reached if the scheduler allows the access.
-static Value createWorkgroupAddress(Operation *op, Value offset, Type scalar,
-                                    bool isStore, SimKernel &kernel,
-                                    ConversionPatternRewriter &rewriter) {
+static int64_t getElementBytes(Type type) {
+  return getElementTypeOrSelf(type).getIntOrFloatBitWidth() / 8;
+}
+
+static int64_t getNumBytes(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return (vector ? vector.getNumElements() : 1) * getElementBytes(type);
+}
+
+/// Goes on in a new block before `op` if `ok`, else ends the thread.
+static void createCheck(Operation *op, Value ok, SimKernel &kernel,
+                        ConversionPatternRewriter &rewriter) {
   SimBuilder b{rewriter, op->getLoc(), kernel};
-  Value bytes = b.constant(b.i32, scalar.getIntOrFloatBitWidth() / 8);
-  Value address =
-      b.callTable(offsetof(rmsnorm_sim_table, workgroup_access), b.pointer,
-                  {kernel.thread, offset, bytes, b.constant(b.i32, isStore)})
-          .getResult();
-  Value null = LLVM::ZeroOp::create(rewriter, op->getLoc(), b.pointer);
-  Value ok = b.compare(LLVM::ICmpPredicate::ne, address, null);
   Block *check = rewriter.getInsertionBlock();
   Block *access = rewriter.splitBlock(check, op->getIterator());
   Block *fault = rewriter.createBlock(access);
@@ -233,6 +235,22 @@ static Value createWorkgroupAddress(Operation *op, Value offset, Type scalar,
   rewriter.setInsertionPointToEnd(check);
   LLVM::CondBrOp::create(rewriter, op->getLoc(), ok, access, fault);
   rewriter.setInsertionPointToStart(access);
+}
+
+/// The checked address of an access. On return the builder stands in a new
+/// block before `op`, reached if the scheduler allows the access.
+static Value createWorkgroupAddress(Operation *op, Value offset, Type type,
+                                    bool isStore, SimKernel &kernel,
+                                    ConversionPatternRewriter &rewriter) {
+  SimBuilder b{rewriter, op->getLoc(), kernel};
+  Value bytes = b.constant(b.i32, getNumBytes(type));
+  Value address =
+      b.callTable(offsetof(rmsnorm_sim_table, workgroup_access), b.pointer,
+                  {kernel.thread, offset, bytes, b.constant(b.i32, isStore)})
+          .getResult();
+  Value null = LLVM::ZeroOp::create(rewriter, op->getLoc(), b.pointer);
+  createCheck(op, b.compare(LLVM::ICmpPredicate::ne, address, null), kernel,
+              rewriter);
   return address;
 }
 
@@ -247,7 +265,8 @@ struct WorkgroupLoad final : SimPattern<WorkgroupLoadOp> {
       return failure();
     Value address = createWorkgroupAddress(
         op, adaptor.getOffset(), type, /*isStore=*/false, *kernel, rewriter);
-    rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, type, address);
+    rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, type, address,
+                                              getElementBytes(type));
     return success();
   }
 };
@@ -264,7 +283,78 @@ struct WorkgroupStore final : SimPattern<WorkgroupStoreOp> {
     Value address =
         createWorkgroupAddress(op, adaptor.getOffset(), value.getType(),
                                /*isStore=*/true, *kernel, rewriter);
-    rewriter.replaceOpWithNewOp<LLVM::StoreOp>(op, value, address);
+    rewriter.replaceOpWithNewOp<LLVM::StoreOp>(
+        op, value, address, getElementBytes(value.getType()));
+    return success();
+  }
+};
+
+//===----------------------------------------------------------------------===//
+// Asynchronous copies
+//===----------------------------------------------------------------------===//
+
+struct AsyncCopy final : SimPattern<AsyncCopyOp> {
+  using SimPattern::SimPattern;
+  LogicalResult
+  matchAndRewrite(AsyncCopyOp op, OpAdaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    SimKernel *kernel = getKernel(op);
+    auto fragment = dyn_cast_or_null<VectorType>(
+        getTypeConverter()->convertType(op.getFragment()));
+    if (!kernel || !fragment)
+      return failure();
+    CheckedAccess access =
+        createChecks(op, adaptor, fragment, *kernel, rewriter);
+    SimBuilder b{rewriter, op.getLoc(), *kernel};
+    Value bytes = b.constant(b.i32, getNumBytes(fragment));
+    Value valid = bytes;
+    if (access.valid)
+      valid = b.mul(access.valid, getElementBytes(fragment));
+    Value done = b.callTable(offsetof(rmsnorm_sim_table, async_copy), b.i32,
+                             {kernel->thread, adaptor.getOffset(), bytes,
+                              access.address, valid})
+                     .getResult();
+    createCheck(op,
+                b.compare(LLVM::ICmpPredicate::ne, done, b.constant(b.i32, 0)),
+                *kernel, rewriter);
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct CopyCommit final : SimPattern<CopyCommitOp> {
+  using SimPattern::SimPattern;
+  LogicalResult
+  matchAndRewrite(CopyCommitOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    SimKernel *kernel = getKernel(op);
+    if (!kernel)
+      return failure();
+    SimBuilder{rewriter, op.getLoc(), *kernel}.callTable(
+        offsetof(rmsnorm_sim_table, copy_commit),
+        LLVM::LLVMVoidType::get(rewriter.getContext()), {kernel->thread});
+    rewriter.eraseOp(op);
+    return success();
+  }
+};
+
+struct CopyWait final : SimPattern<CopyWaitOp> {
+  using SimPattern::SimPattern;
+  LogicalResult
+  matchAndRewrite(CopyWaitOp op, OpAdaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    SimKernel *kernel = getKernel(op);
+    if (!kernel)
+      return failure();
+    SimBuilder b{rewriter, op.getLoc(), *kernel};
+    Value done =
+        b.callTable(offsetof(rmsnorm_sim_table, copy_wait), b.i32,
+                    {kernel->thread, b.constant(b.i32, op.getPending())})
+            .getResult();
+    createCheck(op,
+                b.compare(LLVM::ICmpPredicate::ne, done, b.constant(b.i32, 0)),
+                *kernel, rewriter);
+    rewriter.eraseOp(op);
     return success();
   }
 };
@@ -273,6 +363,6 @@ struct WorkgroupStore final : SimPattern<WorkgroupStoreOp> {
 void rmsnorm::populateSimMemoryPatterns(const LLVMTypeConverter &converter,
                                         SimKernels &kernels,
                                         RewritePatternSet &patterns) {
-  patterns.add<GlobalLoad, GlobalStore, WorkgroupLoad, WorkgroupStore>(
-      converter, kernels);
+  patterns.add<GlobalLoad, GlobalStore, WorkgroupLoad, WorkgroupStore,
+               AsyncCopy, CopyCommit, CopyWait>(converter, kernels);
 }

@@ -21,9 +21,9 @@ struct SimKernel {
 
 using SimKernels = llvm::DenseMap<Operation *, SimKernel>;
 
-/// On global_load and global_store: the number of the kernel argument that the
-/// base pointer comes from (i32). The conversion needs it after the argument
-/// has become a load.
+/// On global_load, global_store and async_copy: the number of the kernel
+/// argument that the base pointer comes from (i32). The conversion needs it
+/// after the argument has become a load.
 constexpr llvm::StringLiteral kSimArgumentAttrName = "rmsnorm.sim_argument";
 
 /// `pointer` + `offset` bytes.

@@ -80,13 +80,16 @@ TargetAttr TargetAttr::lookup(Operation *op) {
 // ScheduleAttr
 //===----------------------------------------------------------------------===//
 
+/// Slots of a ring. Three or four hide memory; this only catches mistakes.
+static constexpr int64_t kMaxStages = 8;
+
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t rowGroups, int64_t rowsPerGroup,
                                    int64_t threadsPerRow, int64_t vectorWidth,
                                    int64_t vectorsInFlight, Cache cache,
                                    int64_t alignment, int64_t cluster,
                                    int64_t blocksPerSM, ColumnSums columnSums,
-                                   bool) {
+                                   bool, int64_t stages, CopyCache copy) {
   auto atLeast = [&](StringRef field, int64_t value,
                      int64_t minimum) -> LogicalResult {
     if (value >= minimum)
@@ -101,6 +104,16 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
     return emitError() << "expected " << field << " to be a power of two up to "
                        << maximum << ", got " << value;
   };
+  // A ring exists to be filled while another tile is worked on.
+  if (stages >= 2 && (cache != Cache::shared || blocksPerSM < 1))
+    return emitError()
+           << "expected cache = shared and blocks_per_sm >= 1 where "
+              "stages >= 2, got cache = "
+           << stringifyCache(cache) << ", blocks_per_sm = " << blocksPerSM
+           << " and stages = " << stages;
+  if (stages > kMaxStages)
+    return emitError() << "expected stages <= " << kMaxStages << ", got "
+                       << stages;
   return success(succeeded(atLeast("row_groups", rowGroups, 1)) &&
                  succeeded(atLeast("rows_per_group", rowsPerGroup, 1)) &&
                  succeeded(atLeast("threads_per_row", threadsPerRow, 1)) &&
@@ -108,7 +121,8 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                  succeeded(atLeast("vectors_in_flight", vectorsInFlight, 1)) &&
                  succeeded(powerOfTwo("alignment", alignment, 16)) &&
                  succeeded(powerOfTwo("cluster", cluster, 16)) &&
-                 succeeded(atLeast("blocks_per_sm", blocksPerSM, 0)));
+                 succeeded(atLeast("blocks_per_sm", blocksPerSM, 0)) &&
+                 succeeded(atLeast("stages", stages, 0)));
 }
 
 int64_t ScheduleAttr::getPartColumns(int64_t columns, int64_t cluster,

@@ -76,6 +76,18 @@ LogicalResult GlobalStoreOp::verify() {
   return verifyAlignment(*this, getAlignment(), getValue().getType());
 }
 
+LogicalResult AsyncCopyOp::verify() {
+  return verifyAlignment(*this, getAlignment(), getFragment());
+}
+
+LogicalResult CopyWaitOp::verify() {
+  // (C1)
+  if (static_cast<int64_t>(getPending()) >= 0)
+    return success();
+  return emitOpError("expected a number of groups >= 0, got ")
+         << static_cast<int64_t>(getPending());
+}
+
 LogicalResult SubgroupReduceOp::verify() {
   if (llvm::isPowerOf2_64(getWidth()) && getWidth() <= 64)
     return success();

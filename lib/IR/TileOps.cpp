@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -47,6 +48,30 @@ static void printReductions(OpAsmPrinter &printer, Operation *, ArrayAttr kinds,
     printer << stringifyReduceKind(cast<ReduceKindAttr>(kind).getValue()) << "("
             << input << ")";
   });
+}
+
+/// row_reduce_end's `[add, maximumf]`.
+static ParseResult parseKinds(OpAsmParser &parser, ArrayAttr &kinds) {
+  SmallVector<Attribute> attributes;
+  auto parseOne = [&]() -> ParseResult {
+    ReduceKindAttr kind;
+    if (parseEnum(parser, kind))
+      return failure();
+    attributes.push_back(kind);
+    return success();
+  };
+  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseOne))
+    return failure();
+  kinds = parser.getBuilder().getArrayAttr(attributes);
+  return success();
+}
+
+static void printKinds(OpAsmPrinter &printer, Operation *, ArrayAttr kinds) {
+  printer << '[';
+  llvm::interleaveComma(kinds, printer, [&](Attribute kind) {
+    printer << stringifyReduceKind(cast<ReduceKindAttr>(kind).getValue());
+  });
+  printer << ']';
 }
 
 #define GET_OP_CLASSES
@@ -282,4 +307,79 @@ LogicalResult RowReduceOp::verify() {
              << expected << ", got " << result.getType();
   }
   return success();
+}
+
+LogicalResult RowReduceBeginOp::verify() {
+  // (C1)
+  if (getInputs().empty() || getKinds().size() != getInputs().size())
+    return emitOpError("expected as many kinds as inputs, at least one, got ")
+           << getKinds().size() << " kinds, " << getInputs().size()
+           << " inputs";
+  // (C2)
+  auto first = cast<VectorType>(getInputs().front().getType());
+  for (Value input : getInputs()) {
+    auto type = cast<VectorType>(input.getType());
+    if (type.getShape() != first.getShape() ||
+        !isa<FloatType>(type.getElementType()))
+      return emitOpError("expected float inputs of shape ")
+             << first.getDimSize(0) << "x" << first.getDimSize(1) << ", got "
+             << type;
+  }
+  return success();
+}
+
+LogicalResult RowReduceEndOp::verify() {
+  // (C1)
+  if (getResults().empty() || getKinds().size() != getResults().size())
+    return emitOpError("expected as many kinds as results, at least one, got ")
+           << getKinds().size() << " kinds, " << getNumResults() << " results";
+  for (Value result : getResults()) {
+    auto type = cast<VectorType>(result.getType());
+    if (type.getDimSize(1) != 1 || !isa<FloatType>(type.getElementType()))
+      return emitOpError("expected Rx1 floats, got ") << type;
+  }
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// tile_ring, ring_copy, ring_load
+//===----------------------------------------------------------------------===//
+
+LogicalResult TileRingOp::verify() {
+  // (C1)
+  MemRefType type = getType();
+  auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(type.getMemorySpace());
+  if (type.hasStaticShape() && type.getLayout().isIdentity() && space &&
+      space.getValue() == gpu::AddressSpace::Workgroup)
+    return success();
+  return emitOpError("expected a packed, static memref in workgroup memory, "
+                     "got ")
+         << type;
+}
+
+LogicalResult RingCopyOp::verify() {
+  auto base = cast<MemRefType>(getBase().getType());
+  auto ring = cast<MemRefType>(getRing().getType());
+  // (C1)
+  if (base.getRank() < 1 || bool(getRow()) != (base.getRank() > 1))
+    return emitOpError("expected a row unless the base has rank 1, got rank ")
+           << base.getRank();
+  // (C2)
+  if (base.getElementType() != ring.getElementType() ||
+      base.getShape().back() != ring.getShape().back())
+    return emitOpError("expected base and ring to agree in element type and "
+                       "columns, got ")
+           << base << " and " << ring;
+  return success();
+}
+
+LogicalResult RingLoadOp::verify() {
+  auto ring = cast<MemRefType>(getRing().getType());
+  auto expected =
+      VectorType::get(ring.getShape().drop_front(), ring.getElementType());
+  // (C1)
+  if (getType() == expected)
+    return success();
+  return emitOpError("expected the vector of a slot, ")
+         << expected << ", got " << getType();
 }

@@ -48,6 +48,7 @@ void rmsnorm::buildMemrefHalf(OpPassManager &manager,
   // Repeats loads and arithmetic on purpose: no CSE between it and the point
   // where repeated loads carry their segment to the thread level.
   manager.addPass(createPlaceTiles());
+  manager.addPass(createPipelineRows());
   manager.addPass(createDistribute());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());

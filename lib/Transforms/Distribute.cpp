@@ -37,6 +37,10 @@ static std::string getKernelName(func::FuncOp func, ScheduleAttr schedule) {
               ? "c" + std::to_string(schedule.getCluster())
               : "")
       << (schedule.getPdl() ? "p" : "");
+  if (schedule.getCache() == Cache::shared)
+    name += ("_s" + Twine(schedule.getRingSlots()) +
+             stringifyCopyCache(schedule.getCopy()))
+                .str();
   return name;
 }
 
@@ -136,32 +140,46 @@ static LogicalResult distribute(scf::ForallOp forall, SymbolTable &symbols) {
     GridWaitOp::create(builder, loc);
   if (failed(thread.emitOnce(before, scalars)))
     return failure();
+  auto scalar = [&](Value value) { return thread.getScalar(value, scalars); };
+
+  // The loop carries the toggle, and for each value it carried before that
+  // scalar or what a thread holds of that accumulator.
   SmallVector<Value> inits;
   if (thread.needsToggle())
     inits.push_back(arith::ConstantIntOp::create(builder, loc, 0, 32));
-  for (Value accumulator : loop.getRegionIterArgs())
-    llvm::append_range(inits, thread.emitZeros(accumulator.getType()));
+  for (auto [value, init] :
+       llvm::zip(loop.getRegionIterArgs(), loop.getInitArgs())) {
+    if (isa<VectorType>(value.getType()))
+      llvm::append_range(inits, thread.emitZeros(value.getType()));
+    else
+      inits.push_back(scalar(init));
+  }
   auto walk = scf::ForOp::create(
-      builder, loc, arguments.getScalar(loop.getLowerBound()),
-      arguments.getScalar(loop.getUpperBound()),
-      arguments.getScalar(loop.getStep()), inits,
+      builder, loc, scalar(loop.getLowerBound()), scalar(loop.getUpperBound()),
+      scalar(loop.getStep()), inits,
       [](OpBuilder &nested, Location nestedLoc, Value, ValueRange carried) {
         scf::YieldOp::create(nested, nestedLoc, carried);
       });
   gpu::ReturnOp::create(builder, loc);
-  // Gives each of `values`, accumulators, its part of `held`.
-  auto setAccumulators = [&](ValueRange values, ValueRange held) {
+  // Gives each of `values` its part of `held`.
+  auto setCarried = [&](ValueRange values, ValueRange held) {
     if (thread.needsToggle())
       held = held.drop_front();
-    for (auto [index, value] : llvm::enumerate(values)) {
-      const size_t count = held.size() / values.size();
-      thread.setFragments(value, held.slice(index * count, count));
+    for (Value value : values) {
+      if (!isa<VectorType>(value.getType())) {
+        scalars.map(value, held.front());
+        held = held.drop_front();
+        continue;
+      }
+      const size_t count = thread.getNumAccumulators(value.getType());
+      thread.setFragments(value, held.take_front(count));
+      held = held.drop_front(count);
     }
   };
 
   Operation *yield = walk.getBody()->getTerminator();
   builder.setInsertionPoint(yield);
-  setAccumulators(loop.getRegionIterArgs(), walk.getRegionIterArgs());
+  setCarried(loop.getRegionIterArgs(), walk.getRegionIterArgs());
   Value toggle = thread.needsToggle() ? walk.getRegionIterArg(0) : Value();
   scalars.map(loop.getInductionVar(), walk.getInductionVar());
   if (failed(thread.emitTile(*program, scalars, toggle)))
@@ -169,15 +187,25 @@ static LogicalResult distribute(scf::ForallOp forall, SymbolTable &symbols) {
   SmallVector<Value> next;
   if (toggle)
     next.push_back(thread.emitNextToggle(toggle));
-  for (Value sum : program->getTerminator()->getOperands())
-    llvm::append_range(next, thread.getFragments(sum));
+  for (Value value : program->getTerminator()->getOperands()) {
+    if (isa<VectorType>(value.getType()))
+      llvm::append_range(next, thread.getFragments(value));
+    else
+      next.push_back(scalar(value));
+  }
   yield->setOperands(next);
 
   builder.setInsertionPointAfter(walk);
-  setAccumulators(loop.getResults(), walk.getResults());
+  setCarried(loop.getResults(), walk.getResults());
   IRMapping scalarsBehind;
   if (failed(thread.emitOnce(behind, scalarsBehind)))
     return failure();
+
+  const ChipInfo &chip = target->getChipInfo();
+  if (thread.getWorkgroupBytes() > chip.maxWorkgroupMemory)
+    return forall.emitOpError("expected at most ")
+           << chip.maxWorkgroupMemory << " bytes of workgroup memory on "
+           << chip.name << ", got " << thread.getWorkgroupBytes();
 
   host.setInsertionPoint(forall);
   auto launch = createLaunch(host, kernel, grid, schedule->getBlockThreads(),

@@ -5,8 +5,10 @@
 #include "TileProgram.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/MapVector.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_PLACETILES
@@ -44,6 +46,8 @@ public:
       for (OpOperand &operand : op->getOpOperands())
         placeOperand(operand, segments.lookup(op));
     eraseDeadOps();
+    if (cache == Cache::shared)
+      makeRings();
     if (cache == Cache::reload)
       setPolicies();
   }
@@ -134,8 +138,8 @@ private:
         segments.lookup(def) >= segment)
       return;
     rewriter.modifyOpInPlace(operand.getOwner(), [&] {
-      operand.set(cache == Cache::reload ? recompute(value, segment)
-                                         : keep(value, segment));
+      operand.set(cache == Cache::registers ? keep(value, segment)
+                                            : recompute(value, segment));
     });
   }
 
@@ -206,8 +210,24 @@ private:
     return kept;
   }
 
+  /// Whether per-column operands are held in registers beside tiles in
+  /// workgroup memory, so that they are there when the reduction is: up to a
+  /// quarter of what a thread has. With a ring they stay for all rows.
+  bool holdsColumns() {
+    constexpr int64_t maxBytes = 128;
+    int64_t bytes = 0;
+    for (auto load : program.getOps<TileLoadOp>())
+      if (load.getKind() == TileKind::column && load.getSegment() == 0)
+        bytes += llvm::divideCeil(load.getType().getNumElements(),
+                                  schedule.getThreadsPerRow()) *
+                 load.getType().getElementTypeBitWidth() / 8;
+    return schedule.getStages() >= 2 || bytes <= maxBytes;
+  }
+
   /// Reload: the chain from the loads on is computed again. Loads say which
-  /// segment they are for, so that nobody merges them.
+  /// segment they are for, so that nobody merges them. Shared: the same, but
+  /// that tiles come from workgroup memory and per-column operands stay where
+  /// they are.
   Value recompute(Value value, int64_t segment) {
     Operation *def = value.getDefiningOp();
     if (!def || def->getBlock() != &program || !isPerColumn(value.getType()) ||
@@ -215,6 +235,10 @@ private:
       return value;
     if (Value placed = copies.lookup({value, segment}))
       return placed;
+    auto column = dyn_cast<TileLoadOp>(def);
+    if (column && column.getKind() == TileKind::column &&
+        cache == Cache::shared && holdsColumns())
+      return copies[{value, segment}] = createKeep(value, segment);
     IRMapping mapping;
     for (Value operand : def->getOperands())
       mapping.map(operand, recompute(operand, segment));
@@ -245,6 +269,76 @@ private:
     for (Operation &op : llvm::make_early_inc_range(llvm::reverse(program)))
       if (isOpTriviallyDead(&op))
         rewriter.eraseOp(&op);
+  }
+
+  /// Moves what computes `value`, index arithmetic, before `place`.
+  void hoist(Value value, Operation *place) {
+    Operation *def = value ? value.getDefiningOp() : nullptr;
+    if (!def || def->getBlock() != &program || def->isBeforeInBlock(place))
+      return;
+    for (Value operand : def->getOperands())
+      hoist(operand, place);
+    rewriter.moveOpBefore(def, place);
+  }
+
+  /// Tiles that are read in several segments, with a ring all tiles, are copied
+  /// to workgroup memory together and read from there.
+  void makeRings() {
+    using Key = std::tuple<Value, Value, Value>;
+    llvm::MapVector<Key, SmallVector<TileLoadOp>> tiles;
+    for (auto load : program.getOps<TileLoadOp>())
+      if (load.getKind() == TileKind::tile)
+        tiles[{load.getBase(), load.getRow(), load.getRows()}].push_back(load);
+    tiles.remove_if([&](auto &tile) {
+      return schedule.getStages() < 2 && tile.second.size() < 2;
+    });
+    if (tiles.empty())
+      return;
+    TileLoadOp first = tiles.begin()->second.front();
+    for (auto &tile : tiles)
+      for (TileLoadOp load : tile.second)
+        if (load->isBeforeInBlock(first))
+          first = load;
+    Operation *walk = program.getParentOp();
+    auto space = gpu::AddressSpaceAttr::get(rewriter.getContext(),
+                                            gpu::AddressSpace::Workgroup);
+    rewriter.setInsertionPointToStart(&program);
+    Value slot = arith::ConstantIndexOp::create(rewriter, walk->getLoc(), 0);
+    rewriter.setInsertionPoint(first);
+    auto commit = CopyCommitOp::create(rewriter, first.getLoc());
+    CopyWaitOp::create(rewriter, first.getLoc(), 0);
+    for (auto &[key, loads] : tiles) {
+      auto [base, row, rows] = key;
+      TileLoadOp load = loads.front();
+      SmallVector<int64_t> shape{schedule.getRingSlots()};
+      llvm::append_range(shape, load.getType().getShape());
+      rewriter.setInsertionPoint(walk);
+      Value ring = TileRingOp::create(
+          rewriter, load.getLoc(),
+          MemRefType::get(shape, load.getType().getElementType(),
+                          MemRefLayoutAttrInterface(), space));
+      hoist(row, commit);
+      hoist(rows, commit);
+      rewriter.setInsertionPoint(commit);
+      RingCopyOp::create(rewriter, load.getLoc(), base, row, rows, ring, slot);
+      for (TileLoadOp load : loads) {
+        rewriter.setInsertionPoint(load);
+        rewriter.replaceOpWithNewOp<RingLoadOp>(load, load.getType(), ring,
+                                                slot, load.getSegment());
+      }
+    }
+    // Per-column operands travel while the tiles do, or are loaded where they
+    // are used.
+    const bool holds = holdsColumns();
+    for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>())) {
+      if (load.getKind() != TileKind::column || load.getSegment() != 0 ||
+          load->isBeforeInBlock(commit))
+        continue;
+      if (holds || segments.lookup(load) == 0)
+        rewriter.moveOpAfter(load, commit);
+      else
+        load.setSegment(segments.lookup(load));
+    }
   }
 
   /// A row that is read again soon is wanted in the caches, one read for the

@@ -23,7 +23,8 @@ ScheduleFields::ScheduleFields(ScheduleAttr schedule)
       vectorsInFlight(schedule.getVectorsInFlight()),
       cache(schedule.getCache()), alignment(schedule.getAlignment()),
       cluster(schedule.getCluster()), blocksPerSM(schedule.getBlocksPerSm()),
-      columnSums(schedule.getColumnSums()), pdl(schedule.getPdl()) {}
+      columnSums(schedule.getColumnSums()), pdl(schedule.getPdl()),
+      stages(schedule.getStages()), copy(schedule.getCopy()) {}
 
 /// Rows of several subgroups.
 static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
@@ -108,6 +109,9 @@ static ScheduleFields selectManyRows(const ProgramFacts &facts,
   const int64_t vectors = llvm::divideCeil(facts.columns, fields.vectorWidth);
 
   if (facts.numColumnSums > 0) {
+    ScheduleFields ring = fields;
+    if (selectRing(ring, facts, chip, vectors))
+      return ring;
     // The smallest cluster whose blocks hold their part of the row and the sums
     // over it in registers, else the smallest whose blocks hold the sums. Not
     // measured; the hand-written kernels have the same clusters for 16384 to
@@ -207,9 +211,10 @@ mlir::rmsnorm::selectSchedules(const ProgramFacts &facts,
 ScheduleAttr
 ScheduleFields::getChecked(function_ref<InFlightDiagnostic()> emitError,
                            MLIRContext *context) const {
-  return ScheduleAttr::getChecked(
-      emitError, context, rowGroups, rowsPerGroup, threadsPerRow, vectorWidth,
-      vectorsInFlight, cache, alignment, cluster, blocksPerSM, columnSums, pdl);
+  return ScheduleAttr::getChecked(emitError, context, rowGroups, rowsPerGroup,
+                                  threadsPerRow, vectorWidth, vectorsInFlight,
+                                  cache, alignment, cluster, blocksPerSM,
+                                  columnSums, pdl, stages, copy);
 }
 
 /// Row groups for a block of the size that was chosen, `blockThreads`; rows of
@@ -237,6 +242,7 @@ LogicalResult mlir::rmsnorm::applyScheduleOverrides(
       {"vectors_in_flight", &fields.vectorsInFlight},
       {"cluster", &fields.cluster},
       {"blocks_per_sm", &fields.blocksPerSM},
+      {"stages", &fields.stages},
   };
   SmallVector<StringRef> items;
   text.split(items, ',');
@@ -251,12 +257,12 @@ LogicalResult mlir::rmsnorm::applyScheduleOverrides(
     given.push_back(key);
     if (item.trim() == "multi_wave_cached") {
       fields.cache = Cache::registers;
-      fields.blocksPerSM = 0;
+      fields.blocksPerSM = fields.stages = 0;
       continue;
     }
     if (item.trim() == "multi_wave_reload") {
       fields.cache = Cache::reload;
-      fields.blocksPerSM = 0;
+      fields.blocksPerSM = fields.stages = 0;
       continue;
     }
     if (item.trim() == "static_persistent") {
@@ -266,9 +272,13 @@ LogicalResult mlir::rmsnorm::applyScheduleOverrides(
     if (key == "cache") {
       std::optional<Cache> cache = symbolizeCache(value);
       if (!cache)
-        return emitError() << "expected cache to be registers or reload, got '"
+        return emitError() << "expected cache to be registers, reload or "
+                              "shared, got '"
                            << value << "'";
       fields.cache = *cache;
+      // A ring that nobody asked for goes with the cache it was chosen for.
+      if (*cache != Cache::shared && !text.contains("stages"))
+        fields.stages = 0;
       continue;
     }
     if (key == "column_sums") {
@@ -278,6 +288,14 @@ LogicalResult mlir::rmsnorm::applyScheduleOverrides(
                << "expected column_sums to be registers or strips, got '"
                << value << "'";
       fields.columnSums = *sums;
+      // Strips have no use for a ring that nobody asked for.
+      if (*sums == ColumnSums::strips && fields.cache == Cache::shared &&
+          !text.contains("cache")) {
+        fields.cache = Cache::reload;
+        fields.stages = 0;
+        if (!text.contains("blocks_per_sm"))
+          fields.blocksPerSM = 0;
+      }
       continue;
     }
     if (key == "pdl") {
@@ -287,13 +305,21 @@ LogicalResult mlir::rmsnorm::applyScheduleOverrides(
       fields.pdl = value == "true";
       continue;
     }
+    if (key == "copy") {
+      std::optional<CopyCache> copy = symbolizeCopyCache(value);
+      if (!copy)
+        return emitError() << "expected copy to be ca or cg, got '" << value
+                           << "'";
+      fields.copy = *copy;
+      continue;
+    }
     const auto *field = llvm::find_if(
         integers, [&](const auto &integer) { return integer.first == key; });
     if (field == std::end(integers))
       return emitError()
              << "expected a mode (multi_wave_cached, multi_wave_reload, "
                 "static_persistent) or a field of the schedule (cache, "
-                "column_sums, pdl, "
+                "column_sums, copy, pdl, "
              << llvm::join(llvm::make_first_range(integers), ", ")
              << ") and its value, got '" << item.trim() << "'";
     if (value.getAsInteger(10, *field->second))
@@ -384,6 +410,9 @@ LogicalResult mlir::rmsnorm::verifyScheduleOnTarget(
     return emitError() << "expected cache = reload for rows of dynamic size, "
                           "got "
                        << stringifyCache(schedule.getCache());
+  if (schedule.getCache() == Cache::shared &&
+      failed(verifyRings(schedule, facts, chip, emitError)))
+    return failure();
   const ScheduleFields fields(schedule);
   const int64_t sums = sumsInRegisters ? countSumRegisters(fields, facts) : 0;
   const int64_t registers = countRowRegisters(fields, facts) + sums;

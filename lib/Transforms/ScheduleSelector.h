@@ -23,6 +23,8 @@ struct ScheduleFields {
   int64_t blocksPerSM = 0;
   ColumnSums columnSums = ColumnSums::registers;
   bool pdl = false;
+  int64_t stages = 0;
+  CopyCache copy = CopyCache::ca;
 
   ScheduleFields() = default;
   explicit ScheduleFields(ScheduleAttr schedule);
@@ -66,6 +68,16 @@ int64_t getRegisterBudget(const ScheduleFields &fields, const ChipInfo &chip);
 /// keep the sums in registers. Returns false if they do not fit.
 bool selectPersistent(ScheduleFields &fields, const ProgramFacts &facts,
                       const ChipInfo &chip, int64_t vectors);
+
+/// The same with a ring of rows in workgroup memory. Returns false if the chip
+/// or the rows are not made for that.
+bool selectRing(ScheduleFields &fields, const ProgramFacts &facts,
+                const ChipInfo &chip, int64_t vectors);
+
+/// Refuses rings that do not fit into workgroup memory.
+LogicalResult verifyRings(ScheduleAttr schedule, const ProgramFacts &facts,
+                          const ChipInfo &chip,
+                          function_ref<InFlightDiagnostic()> emitError);
 
 /// Applies `text`, a mode's name or "field=value" items separated by commas, to
 /// `fields`. The row groups follow the threads of a row unless they are given

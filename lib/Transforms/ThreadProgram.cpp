@@ -32,7 +32,7 @@ Value ThreadProgram::emitIndex(int64_t value) {
 //===----------------------------------------------------------------------===//
 
 void ThreadProgram::emitThreadIds(Value strip) {
-  Value thread = arith::IndexCastUIOp::create(
+  thread = arith::IndexCastUIOp::create(
       builder, loc, builder.getI32Type(),
       gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x));
   Value threadsPerRow = emitI32(schedule.getThreadsPerRow());
@@ -107,14 +107,16 @@ Value ThreadProgram::getFragment(Value value, int64_t row, int64_t vector,
       return scalar;
     return arguments.getScalar(value);
   }
-  ArrayRef<Value> held = fragments[value];
   if (getNumRows(value.getType()) == 1)
     row = 0;
   if (!isPerColumn(value.getType())) {
     vector = 0;
     numVectors = 1;
+  } else if (held.contains(value)) {
+    vector += chunkBegin;
+    numVectors = getNumVectors();
   }
-  return held[row * numVectors + vector];
+  return fragments[value][row * numVectors + vector];
 }
 
 Value ThreadProgram::emitIdentity(ReduceKind kind, Type type) {
@@ -162,6 +164,8 @@ bool ThreadProgram::isZeroOnPadding(Value value) const {
     return true;
   if (auto load = dyn_cast<TileLoadOp>(op))
     return load.getKind() != TileKind::row;
+  if (isa<RingLoadOp>(op))
+    return true;
   if (isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp, math::AbsFOp, KeepOp>(
           op))
     return isZeroOnPadding(op->getOperand(0));
@@ -179,6 +183,14 @@ arith::MulFOp ThreadProgram::getFusedProduct(Value value) const {
   return op && isFusedProduct(op) ? cast<arith::MulFOp>(op) : arith::MulFOp();
 }
 
+ThreadProgram::Reduction ThreadProgram::Reduction::get(Operation *op) {
+  if (auto reduce = dyn_cast<RowReduceOp>(op))
+    return {op, reduce.getKinds(), reduce.getInputs()};
+  if (auto begin = dyn_cast<RowReduceBeginOp>(op))
+    return {op, begin.getKinds(), begin.getInputs()};
+  return {};
+}
+
 bool ThreadProgram::isFusedProduct(Operation *op) const {
   auto product = dyn_cast<arith::MulFOp>(op);
   if (!product || !product->hasOneUse() || !isPerColumn(product.getType()) ||
@@ -187,12 +199,9 @@ bool ThreadProgram::isFusedProduct(Operation *op) const {
   OpOperand &use = *product->use_begin();
   if (isa<AccumulateOp>(use.getOwner()))
     return true;
-  auto reduce = dyn_cast<RowReduceOp>(use.getOwner());
-  if (!reduce)
-    return false;
-  auto kind = cast<ReduceKindAttr>(reduce.getKinds()[use.getOperandNumber()])
-                  .getValue();
-  return kind == ReduceKind::add && isZeroOnPadding(product);
+  Reduction reduce = Reduction::get(use.getOwner());
+  return reduce && reduce.getKind(use.getOperandNumber()) == ReduceKind::add &&
+         isZeroOnPadding(product);
 }
 
 /// Visits what a thread holds of a value of type `type` in a chunk of
@@ -243,6 +252,14 @@ LogicalResult ThreadProgram::emitElementwise(Operation *op,
 // Tiles
 //===----------------------------------------------------------------------===//
 
+bool ThreadProgram::isControl(Operation *op) const {
+  if (auto load = dyn_cast<TileLoadOp>(op))
+    return load.getKind() == TileKind::column && load.getSegment() == 0 &&
+           schedule.getCache() == Cache::shared;
+  return isa<TileRingOp, RingCopyOp, CopyCommitOp, CopyWaitOp, RowReduceEndOp,
+             scf::IfOp>(op);
+}
+
 SmallVector<ThreadProgram::Segment>
 ThreadProgram::getSegments(ArrayRef<Operation *> ops) const {
   SmallVector<Segment> segments(1);
@@ -251,9 +268,12 @@ ThreadProgram::getSegments(ArrayRef<Operation *> ops) const {
     bool perColumn = llvm::any_of(op.getResultTypes(), isPerColumn) ||
                      (isa<TileStoreOp>(op) &&
                       isPerColumn(cast<TileStoreOp>(op).getValue().getType()));
-    auto reduce = dyn_cast<RowReduceOp>(op);
-    if (reduce && isPerColumn(reduce.getInputs().front().getType())) {
+    Reduction reduce = Reduction::get(&op);
+    if (reduce && isPerColumn(reduce.inputs.front().getType())) {
       segments.back().reduce = reduce;
+      segments.emplace_back();
+    } else if (isControl(&op)) {
+      segments.back().control = &op;
       segments.emplace_back();
     } else if (perColumn) {
       segments.back().columnOps.push_back(&op);
@@ -267,16 +287,27 @@ ThreadProgram::getSegments(ArrayRef<Operation *> ops) const {
   return segments;
 }
 
+Value ThreadProgram::getScalar(Value value, IRMapping &scalarMap) {
+  if (Value mapped = scalarMap.lookupOrNull(value))
+    return mapped;
+  return arguments.getScalar(value);
+}
+
+SmallVector<Operation *>
+ThreadProgram::getOps(iterator_range<Block::iterator> range) {
+  SmallVector<Operation *> ops;
+  for (Operation &op : range)
+    ops.push_back(&op);
+  return ops;
+}
+
 LogicalResult ThreadProgram::emitTile(Block &program, IRMapping &scalarMap,
                                       Value toggleValue) {
   scalars = &scalarMap;
   toggle = toggleValue;
   reductionNumber = 0;
   isOnce = false;
-  SmallVector<Operation *> ops;
-  for (Operation &op : program.without_terminator())
-    ops.push_back(&op);
-  return emitOps(ops);
+  return emitOps(getOps(program.without_terminator()));
 }
 
 LogicalResult ThreadProgram::emitOnce(ArrayRef<Operation *> ops,
@@ -287,14 +318,18 @@ LogicalResult ThreadProgram::emitOnce(ArrayRef<Operation *> ops,
 }
 
 LogicalResult ThreadProgram::emitOps(ArrayRef<Operation *> ops) {
+  // Addresses belong to the block they are computed in.
+  auto outerOffsets = rowOffsets;
+  auto outerLive = rowLive;
   columns = {};
-  rowOffsets.clear();
-  rowLive.clear();
   if (failed(emitScalarOps(ops)) || failed(emitRowAddresses(ops)))
     return failure();
   for (Segment &segment : getSegments(ops))
-    if (failed(emitSegment(segment)))
+    if (failed(emitSegment(segment)) ||
+        (segment.control && failed(emitControl(segment.control))))
       return failure();
+  rowOffsets = std::move(outerOffsets);
+  rowLive = std::move(outerLive);
   return success();
 }
 
@@ -323,10 +358,7 @@ LogicalResult ThreadProgram::emitScalarOps(ArrayRef<Operation *> ops) {
 
 /// Row offsets and live rows of every access, before any loop over columns.
 LogicalResult ThreadProgram::emitRowAddresses(ArrayRef<Operation *> ops) {
-  auto scalar = [&](Value value) {
-    Value mapped = scalars->lookupOrNull(value);
-    return mapped ? mapped : arguments.getScalar(value);
-  };
+  auto scalar = [&](Value value) { return getScalar(value, *scalars); };
   auto emitRowLive = [&](Value rows) {
     if (!rows || rowLive.count(rows))
       return;
@@ -340,19 +372,18 @@ LogicalResult ThreadProgram::emitRowAddresses(ArrayRef<Operation *> ops) {
           builder, loc, arith::CmpIPredicate::ult, tileRow, live));
     }
   };
-  auto visit = [&](auto op) -> LogicalResult {
+  auto visit = [&](auto op, TileKind kind, Value count) -> LogicalResult {
     auto type = dyn_cast<MemRefType>(op.getBase().getType());
     if (!type)
       return op.emitOpError("expected a bufferized program, got base ")
              << op.getBase().getType();
-    int64_t numRowDims =
-        type.getRank() - (op.getKind() == TileKind::row ? 0 : 1);
+    int64_t numRowDims = type.getRank() - (kind == TileKind::row ? 0 : 1);
     auto [strides, offset] = type.getStridesAndOffset();
-    if (op.getKind() != TileKind::row && strides.back() != 1)
+    if (kind != TileKind::row && strides.back() != 1)
       return op.emitOpError("expected an inner stride of 1, got base ") << type;
-    if (op.getColumns() && !columns)
+    if (count && !columns)
       columns = arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(),
-                                             scalar(op.getColumns()));
+                                             scalar(count));
     Value rows = op.getRows();
     emitRowLive(rows);
     SmallVector<Value> &offsets = rowOffsets[{op.getBase(), op.getRow()}];
@@ -393,15 +424,17 @@ LogicalResult ThreadProgram::emitRowAddresses(ArrayRef<Operation *> ops) {
     return success();
   };
   for (Operation *op : ops) {
-    if (auto load = dyn_cast<TileLoadOp>(op)) {
-      if (failed(visit(load)))
-        return failure();
-    } else if (auto store = dyn_cast<TileStoreOp>(op)) {
-      if (failed(visit(store)))
-        return failure();
-    } else if (auto sum = dyn_cast<AccumulateOp>(op)) {
+    LogicalResult result = success();
+    if (auto load = dyn_cast<TileLoadOp>(op))
+      result = visit(load, load.getKind(), load.getColumns());
+    else if (auto store = dyn_cast<TileStoreOp>(op))
+      result = visit(store, store.getKind(), store.getColumns());
+    else if (auto copy = dyn_cast<RingCopyOp>(op))
+      result = visit(copy, TileKind::tile, Value());
+    else if (auto sum = dyn_cast<AccumulateOp>(op))
       emitRowLive(sum.getRows());
-    }
+    if (failed(result))
+      return failure();
   }
   return success();
 }
@@ -421,11 +454,19 @@ LogicalResult ThreadProgram::emitSegment(Segment &segment) {
   if (!segment.reduce)
     return success();
   SmallVector<Value> totals = combineThreads(segment.reduce, partials);
-  auto next = totals.begin();
-  for (Value result : segment.reduce.getResults()) {
-    int64_t rows = getNumRows(result.getType());
+  if (auto begin = dyn_cast<RowReduceBeginOp>(segment.reduce.op))
+    emitBegin(begin, totals);
+  else
+    setResults(segment.reduce.op->getResults(), totals);
+  return success();
+}
+
+/// `totals`, those of the rows of each result in turn, are the results.
+void ThreadProgram::setResults(ResultRange results, ArrayRef<Value> totals) {
+  const auto *next = totals.begin();
+  for (Value result : results) {
     SmallVector<Value> held;
-    for (int64_t row = 0; row < rows; ++row, ++next) {
+    for (int64_t row = 0; row < getNumRows(result.getType()); ++row, ++next) {
       Value total = *next;
       Type element = getElementTypeOrSelf(result.getType());
       if (!element.isF32())
@@ -434,5 +475,4 @@ LogicalResult ThreadProgram::emitSegment(Segment &segment) {
     }
     fragments[result] = std::move(held);
   }
-  return success();
 }

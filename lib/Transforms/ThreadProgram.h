@@ -41,8 +41,9 @@ public:
   /// column_sums = strips, else null.
   void emitThreadIds(Value strip);
 
-  /// Begins to prepare what the blocks of a cluster need to exchange values,
-  /// if there are any. Once, at the kernel's entry, before emitTile(program).
+  /// Begins to prepare what the blocks of a cluster, or the two halves of
+  /// a reduction, need to exchange values, if there are any. Once, at the
+  /// kernel's entry, before emitOnce and emitTile(program).
   void emitExchangeInit(Block &program);
 
   /// Whether consecutive tiles must use workgroup memory in turns.
@@ -69,6 +70,12 @@ public:
   void setFragments(Value value, ValueRange held) {
     fragments[value] = SmallVector<Value>(held);
   }
+  /// `value` in the kernel: mapped by `scalars`, or an argument.
+  Value getScalar(Value value, IRMapping &scalars);
+
+  /// The fragments a thread holds of an accumulator: one for each of its
+  /// vectors.
+  int64_t getNumAccumulators(Type type) const;
 
 private:
   /// One vector a thread owns of a row: where it starts, how many of its
@@ -81,16 +88,34 @@ private:
   };
   using Chunk = ArrayRef<VectorPosition>;
 
-  /// The part of a program up to a row_reduce.
+  /// A row_reduce, or the first half of one.
+  struct Reduction {
+    Operation *op = nullptr;
+    ArrayAttr kinds;
+    ValueRange inputs;
+
+    explicit operator bool() const { return op; }
+    ReduceKind getKind(int64_t index) const {
+      return cast<ReduceKindAttr>(kinds[index]).getValue();
+    }
+    static Reduction get(Operation *op);
+  };
+
+  /// The part of a program up to a reduction, or to an op that stands between
+  /// traversals of the row and is executed as a whole: `control`.
   struct Segment {
     SmallVector<Operation *> rowOps;
     SmallVector<Operation *> columnOps;
-    RowReduceOp reduce;
+    Reduction reduce;
+    Operation *control = nullptr;
   };
 
+  bool isControl(Operation *op) const;
+  static SmallVector<Operation *> getOps(iterator_range<Block::iterator> range);
   SmallVector<Segment> getSegments(ArrayRef<Operation *> ops) const;
   LogicalResult emitOps(ArrayRef<Operation *> ops);
   LogicalResult emitSegment(Segment &segment);
+  LogicalResult emitControl(Operation *op);
   LogicalResult emitScalarOps(ArrayRef<Operation *> ops);
   LogicalResult emitRowAddresses(ArrayRef<Operation *> ops);
 
@@ -118,23 +143,45 @@ private:
                        function_ref<void(int64_t row, int64_t vector)> visit);
   void emitFragments(Value value, int64_t numVectors,
                      function_ref<Value(int64_t row, int64_t vector)> emit);
-  void accumulate(RowReduceOp reduce, Chunk chunk,
+  void accumulate(const Reduction &reduce, Chunk chunk,
                   SmallVectorImpl<Value> &partials);
+
+  // Tiles in workgroup memory, per-column operands in registers.
+  int64_t getNumVectors() const;
+  int64_t getNumFullVectors() const;
+  void emitHeldLoad(TileLoadOp load);
+  void emitRing(TileRingOp ring);
+  LogicalResult emitRingCopy(RingCopyOp copy);
+  void emitRingLoad(RingLoadOp load, int64_t numVectors);
+  /// The offset of a thread's first vector in a slot, and the distance to the
+  /// next one.
+  std::pair<Value, int64_t> getRingSlot(Value ring, Value slot);
 
   // Rows.
   LogicalResult emitRowOp(Operation *op);
-  SmallVector<Value> combineThreads(RowReduceOp reduce,
+  SmallVector<Value> combineThreads(const Reduction &reduce,
                                     ArrayRef<Value> partials);
-  SmallVector<Value> exchangeSubgroups(RowReduceOp reduce,
+  SmallVector<Value> exchangeSubgroups(const Reduction &reduce,
                                        ArrayRef<Value> totals);
-  SmallVector<Value> exchangeCluster(RowReduceOp reduce,
+  SmallVector<Value> exchangeCluster(const Reduction &reduce,
                                      ArrayRef<Value> totals);
   int64_t getSubgroupsPerRow() const;
   /// The block's rank in its cluster, and its part of the columns.
   void emitRank();
+  /// What `publishers` subgroups have, combined: `load` gives the value of the
+  /// one of that number.
+  Value combineSubgroups(ReduceKind kind, int64_t publishers,
+                         function_ref<Value(Value)> load);
+  void setResults(ResultRange results, ArrayRef<Value> totals);
+
+  // Exchanges, reductions in two halves.
+  void publish(Location at, ArrayRef<Value> totals, Value number);
+  SmallVector<Value> await(Location at, ArrayRef<ReduceKind> kinds,
+                           Value number);
+  void emitBegin(RowReduceBeginOp begin, ArrayRef<Value> totals);
+  void emitEnd(RowReduceEndOp end);
 
   // Sums over rows.
-  int64_t getNumAccumulators(Type type) const;
   void emitAccumulate(AccumulateOp op, Chunk chunk);
   LogicalResult emitColumnReduce(TileStoreOp store, ColumnReduceOp reduce);
 
@@ -167,9 +214,20 @@ private:
 
   // Per kernel.
   WorkgroupPlan workgroup;
+  // Null if neither blocks of a cluster nor the two halves of a reduction
+  // exchange values.
   ExchangeAttr exchange;
+  // Whether the loop has reductions in two halves, and the exchange is ready.
+  bool isSplit = false, exchangeReady = false;
+  // Offsets of rings.
+  DenseMap<Value, int64_t> rings;
+  // Values of which all vectors are held at once, not a chunk at a time.
+  DenseSet<Value> held;
+  // The number of the first vector of the chunk that is being emitted.
+  int64_t chunkBegin = 0;
   // i32, per kernel. The rank and where its part ends: in clusters only.
-  Value threadInRow, rowGroup, lane, subgroup, firstColumn, rank, endColumn;
+  Value thread, threadInRow, rowGroup, lane, subgroup, firstColumn, rank,
+      endColumn;
   // Per tile.
   IRMapping *scalars = nullptr;
   Value toggle;

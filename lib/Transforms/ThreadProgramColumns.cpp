@@ -45,33 +45,31 @@ ThreadProgram::getVector(Value first, int64_t index, bool predicated) {
 /// One vector a thread; the strips end where the row does or behind it.
 LogicalResult ThreadProgram::emitStripColumns(Segment &segment) {
   if (segment.reduce)
-    return segment.reduce.emitOpError(
+    return segment.reduce.op->emitOpError(
         "expected no reduction along a row whose columns are divided into "
         "strips (rmsnorm-split-strips removes it)");
   const bool predicated = facts.hasDynamicColumns() ||
                           facts.columns % schedule.getStripColumns() != 0;
   SmallVector<Value> partials;
+  chunkBegin = 0;
   return emitChunk(segment, getVector(firstColumn, 0, predicated), partials);
 }
 
 LogicalResult
 ThreadProgram::emitStaticColumns(Segment &segment,
                                  SmallVectorImpl<Value> &partials) {
-  // Vectors whose columns all exist, for every thread of every rank; at most
-  // one is left, but for the last rank's, whose part may be smaller.
-  const int64_t part = schedule.getPartColumns(facts.columns);
-  const int64_t lastPart =
-      std::max<int64_t>(0, facts.columns - (schedule.getCluster() - 1) * part);
-  const int64_t full = lastPart / getColumnStep();
-  const int64_t total = llvm::divideCeil(part, getColumnStep());
+  // Vectors whose columns all exist, for every thread; at most one is left.
+  const int64_t full = getNumFullVectors();
+  const int64_t total = getNumVectors();
   int64_t inFlight = schedule.getVectorsInFlight();
-  if (schedule.getCache() == Cache::registers || isOnce)
+  if (schedule.getCache() == Cache::registers || (isOnce && !segment.reduce))
     inFlight = total;
   int64_t done = 0;
   // Accumulators are registers: a loop could not tell which.
   const bool accumulates = llvm::any_of(
       segment.columnOps, [](Operation *op) { return isa<AccumulateOp>(op); });
-  if (full > kMaxUnrolledVectors && inFlight != total && !accumulates) {
+  if (full > kMaxUnrolledVectors && inFlight != total && !accumulates &&
+      schedule.getCache() == Cache::reload) {
     const int64_t trips = full / inFlight;
     if (failed(emitColumnLoop(segment, emitI32(trips), partials)))
       return failure();
@@ -79,6 +77,7 @@ ThreadProgram::emitStaticColumns(Segment &segment,
   }
   while (done < total) {
     SmallVector<VectorPosition> chunk;
+    chunkBegin = done;
     for (; done < total && static_cast<int64_t>(chunk.size()) < inFlight;
          ++done)
       chunk.push_back(getVector(firstColumn, done, done >= full));
@@ -113,7 +112,7 @@ LogicalResult ThreadProgram::emitColumnLoop(Segment &segment, Value trips,
   const int64_t inFlight = schedule.getVectorsInFlight();
   if (segment.reduce && partials.empty())
     for (auto [kind, input] :
-         llvm::zip(segment.reduce.getKinds(), segment.reduce.getInputs()))
+         llvm::zip(segment.reduce.kinds, segment.reduce.inputs))
       for (int64_t row = 0; row < getNumRows(input.getType()); ++row)
         partials.push_back(emitIdentity(
             cast<ReduceKindAttr>(kind).getValue(),
@@ -142,8 +141,8 @@ LogicalResult ThreadProgram::emitChunk(Segment &segment, Chunk chunk,
                                        SmallVectorImpl<Value> &partials) {
   auto emit = [&](bool loads, bool others) -> LogicalResult {
     for (Operation *op : segment.columnOps)
-      if ((isa<TileLoadOp>(op) ? loads : others) && !isFusedProduct(op) &&
-          failed(emitColumnOp(op, chunk)))
+      if ((isa<TileLoadOp, RingLoadOp>(op) ? loads : others) &&
+          !isFusedProduct(op) && failed(emitColumnOp(op, chunk)))
         return failure();
     if (others && segment.reduce)
       accumulate(segment.reduce, chunk, partials);
@@ -188,9 +187,10 @@ template <typename OpTy>
 Value ThreadProgram::getRowOffset(OpTy op, int64_t row) {
   return rowOffsets[{op.getBase(), op.getRow()}][row];
 }
-// ThreadProgramRows.cpp uses them, too: inlined here they would have no symbol.
+// Other files use them, too: inlined here they would have no symbol.
 template Value ThreadProgram::getRowOffset(TileLoadOp, int64_t);
 template Value ThreadProgram::getRowOffset(TileStoreOp, int64_t);
+template Value ThreadProgram::getRowOffset(RingCopyOp, int64_t);
 
 Value ThreadProgram::getStoreValid(TileStoreOp store, int64_t row, Value valid,
                                    int64_t count) {
@@ -255,6 +255,11 @@ LogicalResult ThreadProgram::emitColumnOp(Operation *op, Chunk chunk) {
     return success();
   }
 
+  if (auto load = dyn_cast<RingLoadOp>(op)) {
+    emitRingLoad(load, numVectors);
+    return success();
+  }
+
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
     Type type = getFragmentType(broadcast.getType());
     emitFragments(broadcast, numVectors, [&](int64_t row, int64_t index) {
@@ -267,28 +272,33 @@ LogicalResult ThreadProgram::emitColumnOp(Operation *op, Chunk chunk) {
   }
 
   if (auto keep = dyn_cast<KeepOp>(op)) {
+    auto after = [&](int64_t row) -> Value {
+      Value value = getFragment(keep.getAfter(), row, 0, 1);
+      if (!value.getType().isIndex())
+        return value;
+      return arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(),
+                                          value);
+    };
     emitFragments(keep, numVectors, [&](int64_t row, int64_t index) -> Value {
       return KeepOp::create(
           builder, keep.getLoc(), getFragmentType(keep.getType()),
-          getFragment(keep.getValue(), row, index, numVectors),
-          getFragment(keep.getAfter(), row, 0, 1));
+          getFragment(keep.getValue(), row, index, numVectors), after(row));
     });
     return success();
   }
   return emitElementwise(op, numVectors);
 }
 
-void ThreadProgram::accumulate(RowReduceOp reduce, Chunk chunk,
+void ThreadProgram::accumulate(const Reduction &reduce, Chunk chunk,
                                SmallVectorImpl<Value> &partials) {
   const int64_t numVectors = chunk.size();
   int64_t count = 0;
-  for (Value input : reduce.getInputs())
+  for (Value input : reduce.inputs)
     count += getNumRows(input.getType());
   partials.resize(count);
   auto vectorType = VectorType::get({getVectorWidth()}, builder.getF32Type());
   int64_t first = 0;
-  for (auto [kindAttr, input] :
-       llvm::zip(reduce.getKinds(), reduce.getInputs())) {
+  for (auto [kindAttr, input] : llvm::zip(reduce.kinds, reduce.inputs)) {
     ReduceKind kind = cast<ReduceKindAttr>(kindAttr).getValue();
     arith::MulFOp product = getFusedProduct(input);
     const bool masked = !(kind == ReduceKind::add && isZeroOnPadding(input));

@@ -93,16 +93,15 @@ LogicalResult ThreadProgram::emitRowOp(Operation *op) {
 
 /// The totals of `partials`, one per input and row, known to all threads of
 /// the row group.
-SmallVector<Value> ThreadProgram::combineThreads(RowReduceOp reduce,
+SmallVector<Value> ThreadProgram::combineThreads(const Reduction &reduce,
                                                  ArrayRef<Value> partials) {
   const int64_t width =
       std::min(schedule.getThreadsPerRow(), chip.subgroupSize);
-  const int64_t numInputs = reduce.getInputs().size();
+  const int64_t numInputs = reduce.inputs.size();
   const int64_t rows = partials.size() / numInputs;
   SmallVector<Value> totals;
   for (auto [index, partial] : llvm::enumerate(partials)) {
-    ReduceKind kind =
-        cast<ReduceKindAttr>(reduce.getKinds()[index / rows]).getValue();
+    ReduceKind kind = reduce.getKind(index / rows);
     // Pairs, then pairs of pairs: short chains.
     SmallVector<Value> elements;
     for (int64_t element = 0; element < getVectorWidth(); ++element)
@@ -116,11 +115,14 @@ SmallVector<Value> ThreadProgram::combineThreads(RowReduceOp reduce,
     }
     Value total = elements.front();
     if (width > 1)
-      total = SubgroupReduceOp::create(
-          builder, reduce.getLoc(), builder.getF32Type(), kind, total, width);
+      total =
+          SubgroupReduceOp::create(builder, reduce.op->getLoc(),
+                                   builder.getF32Type(), kind, total, width);
     totals.push_back(total);
   }
-  if (exchange)
+  if (!isa<RowReduceOp>(reduce.op))
+    return totals;
+  if (schedule.getCluster() > 1)
     totals = exchangeCluster(reduce, totals);
   else if (schedule.getThreadsPerRow() > chip.subgroupSize)
     totals = exchangeSubgroups(reduce, totals);
@@ -133,12 +135,11 @@ SmallVector<Value> ThreadProgram::combineThreads(RowReduceOp reduce,
 /// by two reductions of a tile or by consecutive tiles, so that one barrier is
 /// enough: whoever writes a place again has passed the barrier behind which
 /// everybody has read it.
-SmallVector<Value> ThreadProgram::exchangeSubgroups(RowReduceOp reduce,
+SmallVector<Value> ThreadProgram::exchangeSubgroups(const Reduction &reduce,
                                                     ArrayRef<Value> totals) {
   const int64_t perRow = schedule.getThreadsPerRow() / chip.subgroupSize;
   const int64_t perBlock = schedule.getRowGroups() * perRow;
-  const int64_t width = llvm::PowerOf2Ceil(perRow);
-  const int64_t rows = totals.size() / reduce.getInputs().size();
+  const int64_t rows = totals.size() / reduce.inputs.size();
 
   // Byte offset of total `index` of the first subgroup.
   const int64_t bytes = totals.size() * perBlock * 4;
@@ -167,33 +168,19 @@ SmallVector<Value> ThreadProgram::exchangeSubgroups(RowReduceOp reduce,
     for (auto [index, total] : llvm::enumerate(totals))
       WorkgroupStoreOp::create(builder, loc, total, place(index, subgroup));
   }
-  BarrierOp::create(builder, reduce.getLoc());
+  BarrierOp::create(builder, reduce.op->getLoc());
 
-  // A lane of each subgroup for every total of the row; idle ones repeat the
-  // last total and contribute the identity.
-  Value slot = arith::AndIOp::create(builder, loc, lane, emitI32(width - 1));
-  Value number = slot;
-  Value exists;
-  if (width != perRow) {
-    number = arith::MinUIOp::create(builder, loc, slot, emitI32(perRow - 1));
-    exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                   slot, emitI32(perRow));
-  }
-  if (schedule.getRowGroups() > 1)
-    number = arith::AddIOp::create(
-        builder, loc, number,
-        arith::MulIOp::create(builder, loc, rowGroup, emitI32(perRow)));
   SmallVector<Value> results;
-  for (int64_t index = 0, e = totals.size(); index < e; ++index) {
-    ReduceKind kind =
-        cast<ReduceKindAttr>(reduce.getKinds()[index / rows]).getValue();
-    Value value = WorkgroupLoadOp::create(builder, loc, builder.getF32Type(),
-                                          place(index, number));
-    if (exists)
-      value = arith::SelectOp::create(builder, loc, exists, value,
-                                      emitIdentity(kind, value.getType()));
-    results.push_back(SubgroupReduceOp::create(
-        builder, reduce.getLoc(), value.getType(), kind, value, width));
-  }
+  for (int64_t index = 0, e = totals.size(); index < e; ++index)
+    results.push_back(combineSubgroups(
+        reduce.getKind(index / rows), perRow, [&](Value number) {
+          if (schedule.getRowGroups() > 1)
+            number = arith::AddIOp::create(
+                builder, loc, number,
+                arith::MulIOp::create(builder, loc, rowGroup, emitI32(perRow)));
+          return WorkgroupLoadOp::create(builder, loc, builder.getF32Type(),
+                                         place(index, number))
+              .getResult();
+        }));
   return results;
 }

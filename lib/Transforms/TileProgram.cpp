@@ -110,10 +110,17 @@ FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
     columns = vector.getDimSize(1);
     return success();
   };
+  DenseSet<std::pair<Value, Value>> loaded;
   for (Operation &op : *program) {
     LogicalResult result = success();
     if (auto load = dyn_cast<TileLoadOp>(op)) {
       result = visit(&op, load.getKind(), load.getType());
+      if (load.getKind() == TileKind::tile &&
+          loaded.insert({load.getBase(), load.getRow()}).second)
+        facts.loadedBytesPerColumn +=
+            load.getType().getElementTypeBitWidth() / 8;
+    } else if (auto load = dyn_cast<RingLoadOp>(op)) {
+      result = visit(&op, TileKind::tile, load.getType());
     } else if (auto store = dyn_cast<TileStoreOp>(op)) {
       result = visit(&op, store.getKind(),
                      cast<VectorType>(store.getValue().getType()));

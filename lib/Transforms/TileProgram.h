@@ -51,6 +51,8 @@ struct ProgramFacts {
   /// Tiles read from memory whose values are needed on both sides of a
   /// row_reduce, in bytes per column: what caching a row costs.
   int64_t liveBytesPerColumn = 0;
+  /// All tiles read from memory, in bytes per column.
+  int64_t loadedBytesPerColumn = 0;
   /// row_reduce ops.
   int64_t numReductions = 0;
   /// accumulate ops: sums over rows, an f32 per column each.

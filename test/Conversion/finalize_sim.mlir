@@ -157,7 +157,7 @@ gpu.module @store_module {
 // CHECK:         llvm.intr.sqrt
 // CHECK:         llvm.fdiv
 // CHECK:         llvm.intr.fma
-// CHECK:         %[[ENTRY:.+]] = llvm.getelementptr %{{.+}}[192]
+// CHECK:         %[[ENTRY:.+]] = llvm.getelementptr %{{.+}}[216]
 // CHECK:         %[[FUNCTION:.+]] = llvm.load %[[ENTRY]]
 // CHECK:         llvm.call %[[FUNCTION]](%{{.+}}) : !llvm.ptr, (f32) -> f32
 // CHECK-NOT:     llvm.func

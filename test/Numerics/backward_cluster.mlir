@@ -13,9 +13,9 @@
 // RUN: %python %source/test/Target/Inputs/norm_shapes.py bf16 backward 20005 65536 262144 > %t.wide.mlir
 // RUN: norm-run %t.wide.mlir --device=sim:sm_90 --rows=5 --order=shuffled --csv | FileCheck %s --check-prefix=WIDE
 // WIDE: entry,
-// WIDE-NEXT: b20005,{{.*}}registers, cluster 2,{{.*}},ok{{$}}
-// WIDE-NEXT: b65536,{{.*}}registers, cluster 8,{{.*}},ok{{$}}
-// WIDE-NEXT: b262144,{{.*}}reload, cluster 16,{{.*}},ok{{$}}
+// WIDE-NEXT: b20005,{{.*}}shared, cluster 4,{{.*}},ok{{$}}
+// WIDE-NEXT: b65536,{{.*}}shared, cluster 8,{{.*}},ok{{$}}
+// WIDE-NEXT: b262144,{{.*}}shared, cluster 16,{{.*}},ok{{$}}
 
 // The same bits in any order of threads.
 // RUN: norm-run %s --device=sim:sm_90 --schedule=cluster=4,threads_per_row=64 --rows=37 --multiprocessors=6 --order=forward --csv | awk -F, '{print $1, $2, $(NF-1)}' > %t.forward

@@ -155,7 +155,7 @@ class Checker:
 
     def record(self, case, chip, run, row):
         self.launches += 1
-        found = re.match(r"(\d+)x(\d+) rows, (\d+)x(\d+), (\w+)(?:, cluster (\d+))?(, \d+ per SM)?(, pdl)?$",
+        found = re.match(r"(\d+)x(\d+) rows, (\d+)x(\d+), (\w+)(?:, cluster (\d+))?(, \d+ per SM)?(, pdl)?(?:, (\d+) stages)?(, cg)?$",
                          row["schedule (rows, threads)"])
         if not found:
             self.fail(f"cannot read the schedule '{row['schedule (rows, threads)']}'")
@@ -188,6 +188,7 @@ class Checker:
             "rows of a group": min(per_group, 3), "row groups": "several" if groups > 1 else "one",
             "order": run["order"], "layout": run["layout"], "row count": run["rows"], "chip": chip,
             "cache": found.group(5), "columns": n, "cluster": cluster, "pdl": bool(found.group(8)),
+            "stages": int(found.group(9) or 0), "copy": "cg" if found.group(10) else "ca",
             **{k: case[k] for k in self.module.suite.RECORDED},
         }.items()))
 
@@ -216,6 +217,18 @@ def coverage(suite, checkers, chips, modes, fields, source):
     return missing
 
 
+def differing_modules(checkers):
+    """What differs between modules that must give the same bits."""
+    first = {}
+    for checker in checkers:
+        if not checker.module.same_bits:
+            continue
+        for key, (bits, _) in sorted(checker.hashes.items(), key=str):
+            found, name = first.setdefault((checker.module.same_bits, key), (bits, checker.module.name))
+            if found != bits:
+                yield f"{checker.module.name}: other bits than {name} at {key}"
+
+
 def main():
     output, source, *wanted = sys.argv[1:]
     suite = SUITES["forward"]
@@ -227,7 +240,7 @@ def main():
     # lit has the other cores busy with other tests; the programs do the work.
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         list(pool.map(Checker.run, checkers))
-    errors = [e for c in checkers for e in c.errors]
+    errors = [e for c in checkers for e in c.errors] + list(differing_modules(checkers))
     for error in errors:
         print(error)
     missing = [] if wanted else coverage(suite, checkers, chips, modes, fields, source)

@@ -334,9 +334,11 @@ def emit(case, name):
 class Module:
     """Cases that are compiled together for `chips` and run in all `runs`."""
 
-    def __init__(self, name, cases, chips, runs, schedule="", suite=sys.modules[__name__]):
+    def __init__(self, name, cases, chips, runs, schedule="", suite=sys.modules[__name__], same_bits=None):
         self.name, self.cases, self.chips, self.runs, self.schedule = name, cases, chips, runs, schedule
         self.suite = suite
+        # Modules with the same value here give the same bits.
+        self.same_bits = same_bits
 
     def text(self):
         return "\n".join(self.suite.emit(case, f"e{i}") for i, case in enumerate(self.cases))
@@ -452,6 +454,36 @@ def cluster_modules():
         {"rows": 2, "order": "shuffled", "layout": "dense", "dim": None}], "multi_wave_reload")
 
 
+def ring_modules():
+    """Where rows are kept, and how far ahead they are copied, must not show in
+    the bits: the reduction tree is that of the threads of a row."""
+    plans = [
+        # Several subgroups a row: split phase from three stages on. Whole vectors
+        # and a part of one are left over.
+        ("wide", {"sm_90": 64, "gfx942": 128},
+         [case(n=1128, rstd=True, casting="llama", weight="f32"), case(n=1128, kind="residual_inplace", x="f16", y="f16"),
+          case(n=1128, kind="amax", x="f32", y="f32", rows=("?", 2, "?")), case(n=1128, kind="gate", y="f32", weight="none"),
+          case(n=1128, kind="two_norms", offset=1, rows=(1, "?"))]),
+        ("odd", {"sm_90": 192, "gfx942": 192},
+         [case(n=4097, casting="none", y="f32", rstd=True), case(n=4097, kind="row_scale", output="empty"),
+          case(n=4097, output="in place", x="f16", y="f16")]),
+        # A subgroup or less a row.
+        ("narrow", {"sm_90": 32, "gfx942": 64}, [case(n=760, rstd=True), case(n=760, kind="statistics", x="f32")]),
+        ("part", {"sm_90": 16, "gfx942": 16}, [case(n=128, rstd=True, offset=1), case(n=128, kind="residual_both", x="f32", y="f16")]),
+    ]
+    schedules = ["cache=registers", "cache=shared", "cache=shared,blocks_per_sm=1,copy=cg",
+                 "cache=shared,blocks_per_sm=1,stages=2", "cache=shared,blocks_per_sm=2,stages=3",
+                 "cache=shared,blocks_per_sm=1,stages=4,copy=cg,vectors_in_flight=1", "cache=shared,blocks_per_sm=1,stages=5"]
+    groups = {"wide": (1, 2), "odd": (1, 1), "narrow": (2, 4), "part": (4, 8)}
+    for (name, threads, cases), (i, schedule), chip in itertools.product(plans, enumerate(schedules), DIMENSIONS["chip"]):
+        # gfx942 has 64 KiB.
+        small = chip == "gfx942" and i > 2
+        rows = (f"row_groups={groups[name][i % 2 if i < 4 or not small else 0]},"
+                f"rows_per_group={1 if small else (1, 2, 3)[i % 3]}")
+        yield Module(f"ring_{name}_{i}_{chip}", cases, [chip], runs([0, 1, 7, 35]),
+                     f"vector_width=8,threads_per_row={threads[chip]},{rows},{schedule}", same_bits=f"ring_{name}_{chip}")
+
+
 def chip_modules(chips):
     cases = [case(n=1128, weight="f32", rstd=True), case(n=128, casting="llama", rows=("?", 2, "?"))]
     for chip in chips:
@@ -470,7 +502,7 @@ def rank_one_dynamic():
 
 
 def modules(chips=("sm_90", "gfx942")):
-    return [*pairwise_modules(), *liger_modules(), *override_modules(), *cluster_modules(),
+    return [*pairwise_modules(), *liger_modules(), *override_modules(), *cluster_modules(), *ring_modules(),
             *chip_modules(chips), *rank_one_dynamic()]
 
 
@@ -491,6 +523,8 @@ def coverage(need, enum_values, modes):
     need(mode, ("casting", enum_values("Casting")), ("x", ["f16", "bf16"]))
     need(("casting", enum_values("Casting")), ("offset", [0, 1]), ("weight", ["f16", "bf16", "f32"]))
     need(("cache", enum_values("Cache")), subgroup)
+    need(("cache", ["shared"]), ("stages", [0, 2, 3]), subgroup)
+    need(("copy", enum_values("CopyCache")), ("variant", ["align16", "element"]))
     need(mode, ("kind", DIMENSIONS["kind"]))
     need(mode, ("output", DIMENSIONS["output"]))
     need(mode, ("order", ORDERS), ("layout", list(LAYOUTS)))

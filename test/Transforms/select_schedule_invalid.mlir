@@ -12,6 +12,11 @@
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=gfx942 --rmsnorm-select-schedule=schedule=pdl=true 2>&1 | FileCheck %s --check-prefix=PDL-AMD
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sim:sm_80 --rmsnorm-select-schedule=schedule=pdl=true 2>&1 | FileCheck %s --check-prefix=PDL-SM80
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=pdl=1 2>&1 | FileCheck %s --check-prefix=PDL-VALUE
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=copy=cz 2>&1 | FileCheck %s --check-prefix=COPY
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=cache=shared,threads_per_row=64" 2>&1 | FileCheck %s --check-prefix=VECTORS
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=cache=shared,threads_per_row=1024,static_persistent,stages=2" 2>&1 | FileCheck %s --check-prefix=MEMORY
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=cache=shared,threads_per_row=1024,blocks_per_sm=2" 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=static_persistent,stages=3" 2>&1 | FileCheck %s --check-prefix=STAGES
 
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=," 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=row_groups=1,cache=reload,row_groups=1" 2>&1 | FileCheck %s --check-prefix=TWICE
@@ -29,10 +34,15 @@
 // SPLIT: error: {{.*}}expected threads_per_row to be a power of two below the subgroup size 32 of sm_90 or a multiple of it, got 48
 // WAVE: error: {{.*}}expected a block of whole subgroups of 64 threads on gfx942, got 32 threads
 // REGISTERS: error: {{.*}}expected rows in registers to take at most half of a thread's 256 registers on sm_90, got 512{{$}}
-// CACHE: error: {{.*}}expected cache to be registers or reload, got 'disk'
+// CACHE: error: {{.*}}expected cache to be registers, reload or shared, got 'disk'
 // FIELD: error: {{.*}}expected a mode (multi_wave_cached, multi_wave_reload, static_persistent) or a field of the schedule ({{.*}}) and its value, got 'thread=3'
 // INTEGER: error: {{.*}}expected row_groups to be an integer, got 'two'
 // WIDTH: error: {{.*}}expected vector_width to be a power of two up to 16, got 3
+// COPY: error: {{.*}}expected copy to be ca or cg, got 'cz'
+// VECTORS: error: {{.*}}expected at most 64 vectors of rows in workgroup memory a thread, got 128
+// MEMORY: error: {{.*}}expected tiles in workgroup memory to take at most 230400 bytes of each of 1 blocks a multiprocessor on sm_90, got 262144 (2 slots of 131072 bytes)
+// BLOCKS: error: {{.*}}expected tiles in workgroup memory to take at most 114176 bytes of each of 2 blocks a multiprocessor on sm_90, got 131072 (1 slots of 131072 bytes)
+// STAGES: error: {{.*}}expected cache = shared and blocks_per_sm >= 1 where stages >= 2, got cache = reload, blocks_per_sm = 1 and stages = 3
 // GROUPS: error: {{.*}}expected row_groups >= 1, got 0
 func.func @wide(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index) {
   scf.forall (%row) in (%m) {

@@ -64,6 +64,11 @@ std::string scheduleText(const std::string &schedule) {
     text += ", " + persistent + " per SM";
   if (field(schedule, "pdl", "false") == "true")
     text += ", pdl";
+  std::string stages = field(schedule, "stages", "0");
+  if (stages != "0")
+    text += ", " + stages + " stages";
+  if (field(schedule, "copy", "ca") != "ca")
+    text += ", " + field(schedule, "copy", "ca");
   return text;
 }
 

@@ -101,7 +101,9 @@ def RMSNorm_Cache : RMSNorm_I32Enum<"Cache",
     "where tiles live between a reduction and their later use", [
       I32EnumAttrCase<"registers", 0>,
       // Nowhere: they are read again from memory (in practice from L1 or L2).
-      I32EnumAttrCase<"reload", 1>]>;
+      I32EnumAttrCase<"reload", 1>,
+      // In workgroup memory, where asynchronous copies put them.
+      I32EnumAttrCase<"shared", 2>]>;
 def RMSNorm_CacheAttr : RMSNorm_EnumAttr<RMSNorm_Cache, "cache">;
 
 def RMSNorm_ColumnSums : RMSNorm_I32Enum<"ColumnSums",
@@ -113,6 +115,15 @@ def RMSNorm_ColumnSums : RMSNorm_I32Enum<"ColumnSums",
       I32EnumAttrCase<"strips", 1>]>;
 def RMSNorm_ColumnSumsAttr
     : RMSNorm_EnumAttr<RMSNorm_ColumnSums, "column_sums">;
+
+def RMSNorm_CopyCache : RMSNorm_I32Enum<"CopyCache",
+    "which caches an asynchronous copy goes through", [
+      // L1 and L2.
+      I32EnumAttrCase<"ca", 0>,
+      // L2 only; pieces of less than 16 bytes go through L1 all the same.
+      I32EnumAttrCase<"cg", 1>]>;
+def RMSNorm_CopyCacheAttr
+    : RMSNorm_EnumAttr<RMSNorm_CopyCache, "copy_cache">;
 
 def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
   let mnemonic = "schedule";
@@ -148,6 +159,13 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
       vector_width columns.
     - `pdl`: programmatic dependent launch: the kernel may start before the one
       before it has ended, and waits for that itself.
+    - `stages`: slots of the ring of tiles in workgroup memory that the block
+      copies ahead. 0, 1: a tile is copied when its turn comes. From 2 on,
+      only for `cache = shared` and a persistent grid, stages - 1 tiles are on
+      their way while one is worked on, and per-column operands stay in
+      registers for all of the block's rows.
+    - `copy`: the caches that `cache = shared` copies through, on chips with
+      asynchronous copies; nothing elsewhere.
   }];
   let parameters = (ins
       DefaultValuedParameter<"int64_t", "1">:$row_groups,
@@ -163,7 +181,10 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
       DefaultValuedParameter<"::mlir::rmsnorm::ColumnSums",
                              "::mlir::rmsnorm::ColumnSums::registers">
           :$column_sums,
-      DefaultValuedParameter<"bool", "false">:$pdl);
+      DefaultValuedParameter<"bool", "false">:$pdl,
+      DefaultValuedParameter<"int64_t", "0">:$stages,
+      DefaultValuedParameter<"::mlir::rmsnorm::CopyCache",
+                             "::mlir::rmsnorm::CopyCache::ca">:$copy);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
@@ -180,6 +201,10 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
     }
     static int64_t getPartColumns(int64_t columns, int64_t cluster,
                                   int64_t vectorWidth);
+    /// Tiles that workgroup memory holds at once, of one buffer.
+    int64_t getRingSlots() const {
+      return std::max<int64_t>(getStages(), 1);
+    }
     /// Columns of the strip that a block owns, if column_sums = strips.
     int64_t getStripColumns() const {
       return getThreadsPerRow() * getVectorWidth();

@@ -17,6 +17,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def RMSNorm_GlobalPointer : LLVM_PointerInAddressSpace<1>;
 def RMSNorm_Fragment : VectorOfRankAndType<[1], [AnyFloat, AnyInteger]>;
 def RMSNorm_Scalar : AnyTypeOf<[AnyFloat, AnySignlessInteger]>;
+def RMSNorm_Stored : AnyTypeOf<[RMSNorm_Scalar, RMSNorm_Fragment]>;
 
 //===----------------------------------------------------------------------===//
 // Host side: what a launch passes
@@ -160,23 +161,29 @@ def RMSNorm_GlobalStoreOp : RMSNorm_Op<"global_store", [
 
 def RMSNorm_WorkgroupLoadOp : RMSNorm_Op<"workgroup_load", [
     MemoryEffects<[MemRead]>]> {
-  let summary = "reads a scalar of the block's workgroup memory";
+  let summary = "reads a scalar or a fragment of the block's workgroup memory";
   let description = [{
-    `offset` is in bytes, a multiple of the scalar's size, into the one dynamic
+    `offset` is in bytes, a multiple of the value's size, into the one dynamic
     buffer of the block, whose size the launch gives.
+
+    A load with `segment` > 0 is never merged with another one, see
+    `rmsnorm.tile_load`.
 
     ```mlir
     %s = rmsnorm.workgroup_load %offset : f32
+    %x = rmsnorm.workgroup_load %offset segment(1) : vector<8xbf16>
     ```
   }];
-  let arguments = (ins I32:$offset);
-  let results = (outs RMSNorm_Scalar:$result);
-  let assemblyFormat = "$offset attr-dict `:` type($result)";
+  let arguments = (ins I32:$offset, DefaultValuedAttr<I64Attr, "0">:$segment);
+  let results = (outs RMSNorm_Stored:$result);
+  let assemblyFormat = [{
+    $offset (`segment` `(` $segment^ `)`)? attr-dict `:` type($result)
+  }];
 }
 
 def RMSNorm_WorkgroupStoreOp : RMSNorm_Op<"workgroup_store", [
     MemoryEffects<[MemWrite]>]> {
-  let summary = "writes a scalar to the block's workgroup memory";
+  let summary = "writes a scalar or a fragment to the block's workgroup memory";
   let description = [{
     As `rmsnorm.workgroup_load`.
 
@@ -184,8 +191,74 @@ def RMSNorm_WorkgroupStoreOp : RMSNorm_Op<"workgroup_store", [
     rmsnorm.workgroup_store %s, %offset : f32
     ```
   }];
-  let arguments = (ins RMSNorm_Scalar:$value, I32:$offset);
+  let arguments = (ins RMSNorm_Stored:$value, I32:$offset);
   let assemblyFormat = "$value `,` $offset attr-dict `:` type($value)";
+}
+
+//===----------------------------------------------------------------------===//
+// Asynchronous copies
+//===----------------------------------------------------------------------===//
+
+def RMSNorm_AsyncCopyOp : RMSNorm_Op<"async_copy", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "begins to copy a fragment from global to workgroup memory";
+  let description = [{
+    What `rmsnorm.global_load %base[%row, %column] valid(%valid)` reads goes to
+    `offset` of workgroup memory, zeros for what is not valid included. The
+    conditions of that op on `alignment` and on column 0 hold; `offset` is a
+    multiple of the fragment's size.
+
+    The copy is under way until this thread waits for its group
+    (`rmsnorm.copy_commit`, `rmsnorm.copy_wait`). Until then nobody touches
+    those bytes of workgroup memory, and nobody writes the source. Then they
+    are there for this thread; for others, behind a barrier.
+
+    Where the chip, or the alignment, has no such copy, it is a load and a store.
+
+    ```mlir
+    rmsnorm.async_copy %p[%row, %col] to %offset valid(%n) alignment(16)
+        cache(cg) : vector<8xbf16>
+    ```
+  }];
+  let arguments = (ins Arg<RMSNorm_GlobalPointer, "buffer">:$base, I64:$row,
+                       I32:$column, I32:$offset, Optional<I32>:$valid,
+                       I64Attr:$alignment,
+                       DefaultValuedAttr<RMSNorm_CopyCacheAttr,
+                         "::mlir::rmsnorm::CopyCache::ca">:$cache,
+                       TypeAttrOf<RMSNorm_Fragment>:$fragment);
+  let assemblyFormat = [{
+    $base `[` $row `,` $column `]` `to` $offset (`valid` `(` $valid^ `)`)?
+    `alignment` `(` $alignment `)` (`cache` `(` custom<Enum>($cache)^ `)`)?
+    attr-dict `:` $fragment
+  }];
+  let hasVerifier = 1;
+}
+
+def RMSNorm_CopyCommitOp : RMSNorm_Op<"copy_commit", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "makes the copies since the last commit a group";
+  let description = [{
+    Of this thread, at tile level: of each thread. A group may be empty.
+  }];
+  let assemblyFormat = "attr-dict";
+}
+
+def RMSNorm_CopyWaitOp : RMSNorm_Op<"copy_wait", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "waits until at most some of the groups are under way";
+  let description = [{
+    Groups complete in the order of their commits: behind `copy_wait 2` all but
+    the last two groups that this thread has committed are complete.
+
+    ```mlir
+    rmsnorm.copy_wait 2
+    ```
+
+    Constraints: (C1) the number is not negative.
+  }];
+  let arguments = (ins I64Attr:$pending);
+  let assemblyFormat = "$pending attr-dict";
+  let hasVerifier = 1;
 }
 
 //===----------------------------------------------------------------------===//

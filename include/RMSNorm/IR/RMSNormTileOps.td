@@ -161,6 +161,54 @@ def RMSNorm_ColumnReduceOp : RMSNorm_Op<"column_reduce", [Pure]> {
   let hasVerifier = 1;
 }
 
+def RMSNorm_RowReduceBeginOp : RMSNorm_Op<"row_reduce_begin", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "the first half of a row_reduce: gives the parts away";
+  let description = [{
+    Each subgroup reduces its part of the rows and publishes the result; nobody
+    waits. `rmsnorm.row_reduce_end` of the same number waits and combines. The
+    two are one `rmsnorm.row_reduce`, bit for bit.
+
+    Numbers count 0, 1, 2, ... for each block. Number n begins before number
+    n - 1 ends, but not before number n - 2 has (`rmsnorm-pipeline-rows`); a
+    kernel has one such sequence.
+
+    ```mlir
+    rmsnorm.row_reduce_begin add(%sq) number(%k1) : vector<1x4096xf32>
+    %s = rmsnorm.row_reduce_end [add] number(%k) : vector<1x1xf32>
+    ```
+
+    Constraints: (C1), (C2) of `rmsnorm.row_reduce` for kinds and inputs.
+  }];
+  let arguments = (ins TypedArrayAttrBase<RMSNorm_ReduceKindAttr,
+                         "one kind per input">:$kinds,
+                       Variadic<RMSNorm_TileVector>:$inputs, Index:$number);
+  let assemblyFormat = [{
+    custom<Reductions>($kinds, $inputs) `number` `(` $number `)` attr-dict
+    `:` type($inputs)
+  }];
+  let hasVerifier = 1;
+}
+
+def RMSNorm_RowReduceEndOp : RMSNorm_Op<"row_reduce_end", [
+    MemoryEffects<[MemRead, MemWrite]>]> {
+  let summary = "the second half of a row_reduce: waits and combines";
+  let description = [{
+    See `rmsnorm.row_reduce_begin`, whose kinds it has.
+
+    Constraints: (C1) as many kinds as results, which are Rx1 floats, at least
+    one.
+  }];
+  let arguments = (ins TypedArrayAttrBase<RMSNorm_ReduceKindAttr,
+                         "one kind per result">:$kinds, Index:$number);
+  let results = (outs Variadic<RMSNorm_TileVector>:$results);
+  let assemblyFormat = [{
+    custom<Kinds>($kinds) `number` `(` $number `)` attr-dict
+    `:` type($results)
+  }];
+  let hasVerifier = 1;
+}
+
 def RMSNorm_KeepOp : RMSNorm_Op<"keep", [
     Pure, AllTypesMatch<["value", "result"]>]> {
   let summary = "a value kept in its storage type until another is known";
@@ -181,6 +229,79 @@ def RMSNorm_KeepOp : RMSNorm_Op<"keep", [
   let assemblyFormat = [{
     $value `after` $after attr-dict `:` type($value) `,` type($after)
   }];
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles in workgroup memory
+//===----------------------------------------------------------------------===//
+
+def RMSNorm_Ring : MemRefRankOf<[AnyFloat, AnyInteger], [3]>;
+
+def RMSNorm_TileRingOp : RMSNorm_Op<"tile_ring", []> {
+  let summary = "workgroup memory for the tiles of one buffer";
+  let description = [{
+    S slots, each for a tile of RxN: memref<SxRxNxT, workgroup>. A thread
+    copies, and reads, only what it owns of a tile; so its place in a slot is
+    distribution's affair, and no barrier stands between a copy and its use.
+
+    ```mlir
+    %ring = rmsnorm.tile_ring : memref<3x1x4096xbf16, #gpu.address_space<workgroup>>
+    ```
+
+    Constraints: (C1) the result is a packed, static memref in workgroup memory.
+  }];
+  let results = (outs Res<RMSNorm_Ring, "", [MemAlloc]>:$result);
+  let assemblyFormat = "attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def RMSNorm_RingCopyOp : RMSNorm_Op<"ring_copy", [AttrSizedOperandSegments]> {
+  let summary = "begins to copy a tile into a slot of a ring";
+  let description = [{
+    Copies what `rmsnorm.tile_load tile %base[%row] rows(%rows)` reads, zeros
+    for columns past N included. The copy is under way until a
+    `rmsnorm.copy_wait` that covers the group it was committed to; until then
+    the slot must not be read, nor the rows written.
+
+    ```mlir
+    rmsnorm.ring_copy %x[%row] rows(%live) to %ring[%slot]
+        : memref<?x4096xbf16>, memref<3x1x4096xbf16, #gpu.address_space<workgroup>>
+    ```
+
+    Constraints: (C1) `row` is present unless `base` has rank 1; (C2) `base` and
+    the ring agree in element type and number of columns.
+  }];
+  let arguments = (ins Arg<AnyMemRef, "", [MemRead]>:$base,
+                       Optional<Index>:$row, Optional<Index>:$rows,
+                       Arg<RMSNorm_Ring, "", [MemWrite]>:$ring, Index:$slot);
+  let assemblyFormat = [{
+    $base (`[` $row^ `]`)? (`rows` `(` $rows^ `)`)? `to` $ring `[` $slot `]`
+    attr-dict `:` type($base) `,` type($ring)
+  }];
+  let hasVerifier = 1;
+}
+
+def RMSNorm_RingLoadOp : RMSNorm_Op<"ring_load", []> {
+  let summary = "reads a tile from a slot of a ring";
+  let description = [{
+    The tile that was copied there. `segment` is that of `rmsnorm.tile_load`:
+    loads of different segments are not merged.
+
+    ```mlir
+    %x = rmsnorm.ring_load %ring[%slot] segment(1)
+        : memref<3x1x4096xbf16, #gpu.address_space<workgroup>> -> vector<1x4096xbf16>
+    ```
+
+    Constraints: (C1) the result is the vector of a slot.
+  }];
+  let arguments = (ins Arg<RMSNorm_Ring, "", [MemRead]>:$ring, Index:$slot,
+                       DefaultValuedAttr<I64Attr, "0">:$segment);
+  let results = (outs RMSNorm_TileVector:$result);
+  let assemblyFormat = [{
+    $ring `[` $slot `]` (`segment` `(` $segment^ `)`)? attr-dict
+    `:` type($ring) `->` type($result)
+  }];
+  let hasVerifier = 1;
 }
 
 #endif // RMSNORM_IR_RMSNORMTILEOPS_TD

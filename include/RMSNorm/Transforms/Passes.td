@@ -448,18 +448,67 @@ def PlaceTiles : Pass<"rmsnorm-place-tiles", "::mlir::ModuleOp"> {
     - `reload`: the loads and what is computed from them are repeated behind the
       cut. Each load carries the number of its segment, so that they stay
       apart, and a cache policy: a row that is read again wants to stay, the
-      last read does not.
+      last read does not;
+    - `shared`: tiles are copied to workgroup memory once, asynchronously where
+      the chip can, and read from there in each segment; with `stages` >= 2 all
+      tiles are, which is where `rmsnorm-pipeline-rows` begins. Per-column
+      operands stay in registers, unless they are many.
 
     With dependent launches and `registers`, a per-column operand that is
     `rmsnorm.constant` is loaded before the block's loop, once.
 
     Every tile_store moves behind the last read. That makes an exact in-place
-    update right in both. It must come after the last CSE, which would merge
+    update right in all of them. It must come after the last CSE, which would merge
     the repeated arithmetic.
 
     Requires: `rmsnorm.schedule`. Numeric effect: none.
   }];
-  let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::rmsnorm::RMSNormDialect"];
+}
+
+def PipelineRows : Pass<"rmsnorm-pipeline-rows", "::mlir::ModuleOp"> {
+  let summary = "copies tiles ahead of the block's walk over them";
+  let description = [{
+    For a schedule with S = `stages` >= 2. Tile k of the block lives in slot
+    k mod S of each ring. Before the loop the copies of the first S - 1 tiles
+    begin; in it, tile k's iteration begins with the copies of tile k + S - 1,
+    into the slot that tile k - 1 has left, and then waits for those of tile k.
+    Copies are guarded by a test that is the same for the whole block, commits
+    are not, so that the number of groups under way is the same for all tiles.
+
+    ```mlir
+    scf.for %tile = %block to %tiles step %grid iter_args(%slot = %c0) {
+      %next = %tile + 2 * %grid            // S = 3
+      scf.if %next < %tiles {
+        rmsnorm.ring_copy %x[%next] to %ring[(%slot + 2) mod 3]
+      }
+      rmsnorm.copy_commit
+      rmsnorm.copy_wait 2
+      %x0 = rmsnorm.ring_load %ring[%slot]
+      ...
+      scf.yield (%slot + 1) mod 3
+    }
+    ```
+
+    Per-column operands are loaded before the loop, once for all tiles. Per-row
+    operands are loaded at the top of the iteration.
+
+    Split phase: from S = 3 on, the first row_reduce of rows that several
+    subgroups share becomes two halves. Tile k + 1 begins its reduction before
+    tile k ends its own, so that no subgroup waits idly for the slowest one; the
+    copies of tile k + 1 are then waited for in tile k's iteration. A reduction
+    that depends on another one is not split.
+
+    A tile is then read before earlier tiles are stored: a store to the buffer
+    of a copy must be to the very rows that were copied, else it is refused.
+
+    Requires: `rmsnorm.target`, `rmsnorm-place-tiles`. Numeric effect: none.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::rmsnorm::RMSNormDialect"];
 }
 
 def Distribute : Pass<"rmsnorm-distribute", "::mlir::ModuleOp"> {
@@ -486,7 +535,8 @@ def Distribute : Pass<"rmsnorm-distribute", "::mlir::ModuleOp"> {
     `rmsnorm.row_alignment = 16`: pointer, row strides and, if N is dynamic, the
     row size must be multiples of that for the kernel to be launched.
 
-    Requires: `rmsnorm-place-tiles`. Numeric effect: a product that is summed
+    Requires: `rmsnorm-place-tiles` (`rmsnorm-pipeline-rows` for stages >= 2).
+    Numeric effect: a product that is summed
     along a row becomes a fused multiply-add, on every target.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",

@@ -81,6 +81,8 @@ bool Block::begin(int64_t blockId) {
     shared.block_id = id;
     shared.grid_waited = !request.dependentLaunch;
     threads[i].handle = nullptr;
+    threads[i].commits = 0;
+    threads[i].copies.clear();
   }
   return true;
 }
@@ -426,38 +428,51 @@ void Block::globalFault(rmsnorm_sim_thread *thread, int32_t argument,
   block.fail(message + block.describe(get(thread)));
 }
 
+static std::string describeAccess(const char *verb, int32_t offset,
+                                  int32_t bytes) {
+  return std::string("workgroup memory: ") + verb + " of " +
+         std::to_string(bytes) + " bytes at offset " + std::to_string(offset);
+}
+
+bool Block::checkRange(const Thread &thread, const char *verb, int32_t offset,
+                       int32_t bytes) {
+  if (offset < 0 || offset > shadow.size() - bytes)
+    return fail(describeAccess(verb, offset, bytes) +
+                " is out of bounds of the block's " +
+                std::to_string(shadow.size()) + " bytes" + describe(thread));
+  if (offset % bytes != 0)
+    return fail(describeAccess(verb, offset, bytes) + " is misaligned" +
+                describe(thread));
+  if (exchange.owns(offset, bytes))
+    return fail(describeAccess(verb, offset, bytes) +
+                " is in the memory of the exchange" + describe(thread));
+  return true;
+}
+
+bool Block::check(const Shadow::Result &result, const Thread &thread,
+                  const char *verb, int32_t offset, int32_t bytes) {
+  if (result.underWay)
+    return fail(describeAccess(verb, offset, bytes) +
+                " while an asynchronous copy to it is under way" +
+                describe(thread));
+  if (result.race)
+    return fail(describeAccess(verb, offset, bytes) + " races with a " +
+                (result.wasStore ? "write" : "read") + " by thread " +
+                std::to_string(result.thread) + ": no barrier between them" +
+                describe(thread));
+  return true;
+}
+
 void *Block::workgroupAccess(rmsnorm_sim_thread *thread, int32_t offset,
                              int32_t bytes, int32_t isStore) {
   Block &block = *get(thread).block;
   const char *verb = isStore ? "write" : "read";
-  auto describe = [&] {
-    return std::string("workgroup memory: ") + verb + " of " +
-           std::to_string(bytes) + " bytes at offset " + std::to_string(offset);
-  };
-  if (offset < 0 || offset > block.shadow.size() - bytes) {
-    block.fail(describe() + " is out of bounds of the block's " +
-               std::to_string(block.shadow.size()) + " bytes" +
-               block.describe(get(thread)));
+  if (!block.checkRange(get(thread), verb, offset, bytes))
     return nullptr;
-  }
-  if (offset % bytes != 0) {
-    block.fail(describe() + " is misaligned" + block.describe(get(thread)));
-    return nullptr;
-  }
-  if (block.exchange.owns(offset, bytes)) {
-    block.fail(describe() + " is in the memory of the exchange" +
-               block.describe(get(thread)));
-    return nullptr;
-  }
   Shadow::Result result =
       block.shadow.access(int32_t(thread->thread_id), offset, bytes, isStore);
-  if (result.race) {
-    block.fail(describe() + " races with a " +
-               (result.wasStore ? "write" : "read") + " by thread " +
-               std::to_string(result.thread) + ": no barrier between them" +
-               block.describe(get(thread)));
+  if (!block.check(result, get(thread), verb, offset, bytes))
     return nullptr;
-  }
   char *address = block.workgroup.get() + offset;
   if (result.uninitialised) // NaN, and an index that is out of every bounds.
     std::memset(address, 0xff, size_t(bytes));
@@ -502,4 +517,58 @@ void *Block::exchangeRead(rmsnorm_sim_thread *thread, int32_t number,
   if (!block.passOrFail(message, get(thread)))
     return nullptr;
   return const_cast<float *>(address);
+}
+
+//===----------------------------------------------------------------------===//
+// Asynchronous copies
+//===----------------------------------------------------------------------===//
+
+int32_t Block::asyncCopy(rmsnorm_sim_thread *thread, int32_t offset,
+                         int32_t bytes, const void *address, int32_t valid) {
+  Thread &self = get(thread);
+  Block &block = *self.block;
+  const char *verb = "asynchronous copy";
+  if (!block.checkRange(self, verb, offset, bytes) ||
+      !block.check(
+          block.shadow.beginCopy(int32_t(thread->thread_id), offset, bytes),
+          self, verb, offset, bytes))
+    return 0;
+  Copy &copy = self.copies.emplace_back();
+  copy.group = self.commits;
+  copy.offset = offset;
+  copy.bytes = bytes;
+  copy.valid = valid;
+  copy.source = static_cast<const char *>(address);
+  std::memcpy(copy.began, address, size_t(valid));
+  // What is read before the copy lands is not what is read afterwards.
+  std::memset(block.workgroup.get() + offset, 0xff, size_t(bytes));
+  return 1;
+}
+
+void Block::copyCommit(rmsnorm_sim_thread *thread) { ++get(thread).commits; }
+
+bool Block::land(const Thread &thread, const Copy &copy) {
+  if (!check(shadow.landCopy(int32_t(thread.shared.thread_id), copy.offset,
+                             copy.bytes),
+             thread, "asynchronous copy", copy.offset, copy.bytes))
+    return false;
+  if (std::memcmp(copy.began, copy.source, size_t(copy.valid)) != 0)
+    return fail(describeAccess("asynchronous copy", copy.offset, copy.bytes) +
+                ": its source is written while it is under way" +
+                describe(thread));
+  char *target = workgroup.get() + copy.offset;
+  std::memcpy(target, copy.source, size_t(copy.valid));
+  std::memset(target + copy.valid, 0, size_t(copy.bytes - copy.valid));
+  return true;
+}
+
+int32_t Block::copyWait(rmsnorm_sim_thread *thread, int32_t pending) {
+  Thread &self = get(thread);
+  auto copy = self.copies.begin();
+  for (; copy != self.copies.end() && copy->group < self.commits - pending;
+       ++copy)
+    if (!self.block->land(self, *copy))
+      return 0;
+  self.copies.erase(self.copies.begin(), copy);
+  return 1;
 }

@@ -77,12 +77,26 @@ public:
                                int32_t count, float value);
   static void *exchangeRead(rmsnorm_sim_thread *thread, int32_t number,
                             int32_t group, int32_t publisher, int32_t value);
+  static int32_t asyncCopy(rmsnorm_sim_thread *thread, int32_t offset,
+                           int32_t bytes, const void *address, int32_t valid);
+  static void copyCommit(rmsnorm_sim_thread *thread);
+  static int32_t copyWait(rmsnorm_sim_thread *thread, int32_t pending);
 
 private:
+  /// A fragment that an asynchronous copy moves: at most 16 elements of f64.
+  static constexpr int32_t kMaxCopyBytes = 128;
+  struct Copy {
+    int64_t group; // the number of its commit
+    int32_t offset, bytes, valid;
+    const char *source;
+    char began[kMaxCopyBytes]; // what the source was when it began
+  };
   struct Thread {
     rmsnorm_sim_thread shared; // first: the kernel's pointer is to it
     Block *block;
     void *handle;
+    int64_t commits;
+    std::vector<Copy> copies; // under way, oldest first
   };
   struct FreeDeleter {
     void operator()(void *memory) const;
@@ -118,6 +132,12 @@ private:
   bool fail(std::string message);
   /// Null after an error.
   void *passOrFail(const std::string &message, const Thread &thread);
+  /// Whether a write or read of workgroup memory by `thread` is allowed.
+  bool check(const Shadow::Result &result, const Thread &thread,
+             const char *verb, int32_t offset, int32_t bytes);
+  bool checkRange(const Thread &thread, const char *verb, int32_t offset,
+                  int32_t bytes);
+  bool land(const Thread &thread, const Copy &copy);
 
   const LaunchRequest &request;
   const rmsnorm_sim_launch &launch;

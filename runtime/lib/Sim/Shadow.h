@@ -16,6 +16,9 @@ namespace rmsnorm::sim {
 /// and neither does the answer here: all accesses between two barriers are
 /// compared, whoever comes first.
 ///
+/// A byte that an asynchronous copy will write is under way until the copy
+/// lands, and nobody may touch it, the thread that copies no more than others.
+///
 /// A read of a byte that nobody has written yet in this block may be half of a
 /// race whose write is still to come, so it is for the caller to report it at
 /// the next barrier.
@@ -49,7 +52,23 @@ public:
     bool wasStore = false;
     /// A read of bytes that are not all written.
     bool uninitialised = false;
+    /// An asynchronous copy to one of the bytes has not landed.
+    bool underWay = false;
   };
+
+  /// A copy to [offset, offset + length) begins (records a write) or lands
+  /// (forgets that it is under way; the landing is another write).
+  Result beginCopy(int32_t thread, int64_t offset, int32_t length) {
+    Result result = access(thread, offset, length, /*isStore=*/true);
+    for (int64_t i = offset; i < offset + length; ++i)
+      records[i].underWay = true;
+    return result;
+  }
+  Result landCopy(int32_t thread, int64_t offset, int32_t length) {
+    for (int64_t i = offset; i < offset + length; ++i)
+      records[i].underWay = false;
+    return access(thread, offset, length, /*isStore=*/true);
+  }
 
   /// Records an access of `thread` to [offset, offset + length).
   Result access(int32_t thread, int64_t offset, int32_t length, bool isStore);
@@ -74,6 +93,8 @@ private:
     uint16_t otherReader;
     /// Written in the block that `epoch` belongs to.
     bool written;
+    /// Will be written by a copy that this block began.
+    bool underWay;
   };
   struct FreeDeleter {
     void operator()(Record *memory) const { std::free(memory); }
@@ -100,7 +121,13 @@ inline Shadow::Result Shadow::access(int32_t thread, int64_t offset,
   for (int64_t i = offset; i < offset + length; ++i) {
     Record &record = records[i];
     if (record.epoch != epoch)
-      record = {epoch, 0, 0, 0, record.written && record.epoch >= firstEpoch};
+      record = {epoch,
+                0,
+                0,
+                0,
+                record.written && record.epoch >= firstEpoch,
+                record.underWay && record.epoch >= firstEpoch};
+    result.underWay |= record.underWay;
     conflict(record.writer, true);
     if (isStore) {
       conflict(record.reader, false);

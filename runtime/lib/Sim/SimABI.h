@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-#define RMSNORM_SIM_ABI_VERSION 3
+#define RMSNORM_SIM_ABI_VERSION 4
 #define RMSNORM_SIM_ABI_SYMBOL "rmsnorm_sim_abi_version"
 
 /* thread->wait */
@@ -153,6 +153,17 @@ typedef struct rmsnorm_sim_table {
                             int32_t count, float value);
   void *(*exchange_read)(rmsnorm_sim_thread *thread, int32_t number,
                          int32_t group, int32_t publisher, int32_t value);
+  /* Begins to copy `valid` bytes from `address`, then zeros up to `bytes`, to
+   * `offset` of the block's workgroup memory. It lands when this thread waits
+   * for it. 0, with an error reported, if that is out of bounds, misaligned or
+   * a race; else 1. */
+  int32_t (*async_copy)(rmsnorm_sim_thread *thread, int32_t offset,
+                        int32_t bytes, const void *address, int32_t valid);
+  /* Makes the thread's copies since the last call a group. */
+  void (*copy_commit)(rmsnorm_sim_thread *thread);
+  /* Lands all but the last `pending` groups. 0, with an error reported, if
+   * the source of one has changed since it began, or landing is a race. */
+  int32_t (*copy_wait)(rmsnorm_sim_thread *thread, int32_t pending);
   float (*unary_f32[RMSNORM_SIM_UNARY_COUNT])(float);
   float (*binary_f32[RMSNORM_SIM_BINARY_COUNT])(float, float);
   double (*unary_f64[RMSNORM_SIM_UNARY_COUNT])(double);

@@ -34,6 +34,9 @@ static rmsnorm_sim_table makeTable() {
   table.exchange_init = Block::exchangeInit;
   table.exchange_publish = Block::exchangePublish;
   table.exchange_read = Block::exchangeRead;
+  table.async_copy = Block::asyncCopy;
+  table.copy_commit = Block::copyCommit;
+  table.copy_wait = Block::copyWait;
   // Captureless lambdas: the address of an overloaded std:: function is not
   // ours to take.
 #define RMSNORM_SIM_UNARY(NAME, FUNCTION)                                      \
