@@ -402,10 +402,13 @@ LogicalResult lowerKeeps(gpu::GPUFuncOp function, int64_t registers) {
 }
 
 /// The block size is known, not just bounded. A persistent grid that does not
-/// fit at once would run in two waves, the second alone.
+/// fit at once would run in two waves, the second alone. sum_rows, which has no
+/// schedule, is few blocks: ptxas would rather fit eight on a multiprocessor
+/// than leave the loads together.
 void requireBlockSizes(gpu::GPUModuleOp module) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
-    if (int64_t blocks = getBlocksPerSM(function))
+    const bool scheduled = function->hasAttr(RMSNormDialect::kScheduleAttrName);
+    if (int64_t blocks = scheduled ? getBlocksPerSM(function) : 1)
       function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
                         OpBuilder(function).getI32IntegerAttr(blocks));
     if (Attribute size =

@@ -35,7 +35,7 @@ public:
 private:
   void emitIds();
   Value sumWalkedRows();
-  Value load(Value row);
+  Value load(Value row, Value rows);
   Value combineWalkers(Value sum);
   void store(Value sum);
 
@@ -60,8 +60,10 @@ private:
 };
 } // namespace
 
-/// Loads in flight before the first is added. Does not change the order.
-static constexpr int64_t kRowsInFlight = 4;
+/// Rows a thread has in flight, whether they exist or not: with 32 walkers one
+/// latency for the rows of three blocks on each of 132 multiprocessors. Does
+/// not change the order.
+static constexpr int64_t kRowsInFlight = 16;
 
 void RowSummer::emitIds() {
   auto cast = [&](Value value) {
@@ -82,11 +84,18 @@ void RowSummer::emitIds() {
       arith::IndexCastUIOp::create(builder, loc, builder.getI64Type(), columns);
 }
 
-Value RowSummer::load(Value row) {
-  Value offset = arith::MulIOp::create(
-      builder, loc,
-      arith::IndexCastUIOp::create(builder, loc, builder.getI64Type(), row),
-      stride);
+/// Zeros, if there is no such row.
+Value RowSummer::load(Value row, Value rows) {
+  Value exists =
+      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult, row, rows);
+  Value last = arith::SubIOp::create(builder, loc, rows, index(1));
+  Value existing = arith::MinUIOp::create(builder, loc, row, last);
+  Value offset =
+      arith::MulIOp::create(builder, loc,
+                            arith::IndexCastUIOp::create(
+                                builder, loc, builder.getI64Type(), existing),
+                            stride);
+  Value count = arith::SelectOp::create(builder, loc, exists, valid, i32(0));
   // The workspace is aligned and packed.
   auto type = cast<MemRefType>(op.getPartials().getType());
   int64_t alignment = 4;
@@ -94,7 +103,7 @@ Value RowSummer::load(Value row) {
     alignment = std::gcd(int64_t(16), type.getDimSize(1) * 4);
   return GlobalLoadOp::create(builder, loc, getFragmentType(),
                               arguments.getPointer(op.getPartials()), offset,
-                              column, valid, alignment, /*segment=*/0,
+                              column, count, alignment, /*segment=*/0,
                               CachePolicy::evict_first);
 }
 
@@ -102,40 +111,23 @@ Value RowSummer::sumWalkedRows() {
   Value rows = arguments.getSize(op.getPartials(), 0);
   Value first = arith::IndexCastUIOp::create(builder, loc,
                                              builder.getIndexType(), walker);
-  // Rows of this walker: ceil((rows - first) / walkers), none if there are
-  // fewer rows than walkers.
-  Value behind = arith::AddIOp::create(builder, loc, rows, index(walkers - 1));
-  Value count = arith::DivUIOp::create(
-      builder, loc, arith::SubIOp::create(builder, loc, behind, first),
-      index(walkers));
   Value zero = arith::ConstantOp::create(
       builder, loc, builder.getZeroAttr(getFragmentType()));
-  auto walk = [&](Value from, Value to, int64_t together, Value sum) -> Value {
-    auto loop =
-        scf::ForOp::create(builder, loc, from, to, index(together), sum);
-    OpBuilder::InsertionGuard guard(builder);
-    builder.setInsertionPointToStart(loop.getBody());
-    Value row = arith::AddIOp::create(
-        builder, loc, first,
-        arith::MulIOp::create(builder, loc, loop.getInductionVar(),
-                              index(walkers)));
-    SmallVector<Value> loaded;
-    for (int64_t i = 0; i < together; ++i)
-      loaded.push_back(load(
-          i == 0 ? row
-                 : arith::AddIOp::create(builder, loc, row, index(i * walkers))
-                       .getResult()));
-    Value next = loop.getRegionIterArg(0);
-    for (Value fragment : loaded)
-      next = arith::AddFOp::create(builder, loc, next, fragment);
-    scf::YieldOp::create(builder, loc, next);
-    return loop.getResult(0);
-  };
-  Value whole = arith::SubIOp::create(
-      builder, loc, count,
-      arith::RemUIOp::create(builder, loc, count, index(kRowsInFlight)));
-  Value sum = walk(index(0), whole, kRowsInFlight, zero);
-  return walk(whole, count, 1, sum);
+  auto loop = scf::ForOp::create(builder, loc, first, rows,
+                                 index(walkers * kRowsInFlight), zero);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  SmallVector<Value> loaded;
+  for (int64_t i = 0; i < kRowsInFlight; ++i)
+    loaded.push_back(
+        load(arith::AddIOp::create(builder, loc, loop.getInductionVar(),
+                                   index(i * walkers)),
+             rows));
+  Value sum = loop.getRegionIterArg(0);
+  for (Value fragment : loaded)
+    sum = arith::AddFOp::create(builder, loc, sum, fragment);
+  scf::YieldOp::create(builder, loc, sum);
+  return loop.getResult(0);
 }
 
 /// Halves the walkers that hold a sum until the first holds all of it.

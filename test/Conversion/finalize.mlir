@@ -8,7 +8,7 @@ gpu.module @kernels {
 
   // Neither noalias nor readonly on arguments: no load becomes .nc.
   // CHECK-LABEL: llvm.func @plain_access(%arg0: !llvm.ptr<1>, %arg1: !llvm.ptr<1>, %arg2: i64, %arg3: i32)
-  // NV-SAME: nvvm.kernel, nvvm.reqntid = array<i32: 512, 1, 1>
+  // NV-SAME: nvvm.kernel, nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 512, 1, 1>
   // AMD-SAME: rocdl.flat_work_group_size = "512,512"
   // AMD-SAME: rocdl.kernel
   gpu.func @plain_access(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>, %row: i64, %column: i32)

@@ -11,23 +11,24 @@
 // CHECK: %[[A1:.*]] = arith.addf %[[S0]], %{{.*}} : vector<4xf32>
 // CHECK: %[[S1:.*]] = arith.select %{{.*}}, %[[A1]], %[[S0]] : vector<4xf32>
 // CHECK: scf.yield %[[S1]]
-// CHECK: vector.extract %[[SUM]][0]
-// CHECK-COUNT-4: rmsnorm.workgroup_store
+// CHECK: rmsnorm.workgroup_store %[[SUM]], %{{.*}} : vector<4xf32>
 // CHECK: rmsnorm.barrier
-// 256 columns over 128 threads, each the sum of two groups.
-// CHECK: %[[G0:.*]] = rmsnorm.workgroup_load
-// CHECK: %[[G1:.*]] = rmsnorm.workgroup_load
-// CHECK: %[[T:.*]] = arith.addf %[[G0]], %[[G1]] : f32
-// CHECK: %[[V:.*]] = vector.broadcast %[[T]] : f32 to vector<1xf32>
-// CHECK: rmsnorm.global_store %[[V]],
-// CHECK-COUNT-2: rmsnorm.workgroup_load
-// CHECK: rmsnorm.global_store
+// 256 columns over 128 threads: half of them add up four of both groups each.
+// CHECK: %[[MINE:.*]] = arith.cmpi ult, %{{.*}}, %c256_i32
+// CHECK: %[[G0:.*]] = rmsnorm.workgroup_load %{{.*}} : vector<4xf32>
+// CHECK: %[[G1:.*]] = rmsnorm.workgroup_load %{{.*}} : vector<4xf32>
+// CHECK: %[[T:.*]] = arith.addf %[[G0]], %[[G1]] : vector<4xf32>
+// CHECK: %[[LEFT:.*]] = arith.select %[[MINE]], %{{.*}}, %c0_i32
+// CHECK: rmsnorm.global_store %[[T]], %{{.*}} valid(%[[LEFT]]) alignment(16)
 // CHECK-NOT: rmsnorm.global_store
+// A walker has 16 rows in flight, those that do not exist as zeros.
 // CHECK-LABEL: gpu.func @sums_sum_rows(
-// CHECK: scf.for
-// CHECK-COUNT-4: rmsnorm.global_load
-// CHECK: scf.for
-// CHECK: rmsnorm.global_load
+// CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %[[ROWS:.*]] step %c512
+// CHECK: %[[EXISTS:.*]] = arith.cmpi ult, %[[ROW]], %[[ROWS]]
+// CHECK: %[[COUNT:.*]] = arith.select %[[EXISTS]], %{{.*}}, %c0_i32
+// CHECK: rmsnorm.global_load %{{.*}} valid(%[[COUNT]])
+// CHECK-COUNT-15: rmsnorm.global_load
+// CHECK-COUNT-16: arith.addf
 // CHECK: rmsnorm.barrier
 // CHECK: arith.truncf %{{.*}} : vector<4xf32> to vector<4xbf16>
 // CHECK: rmsnorm.global_store
