@@ -219,7 +219,8 @@ private:
     for (auto load : program.getOps<TileLoadOp>())
       if (load.getKind() == TileKind::column && load.getSegment() == 0)
         bytes += llvm::divideCeil(load.getType().getNumElements(),
-                                  schedule.getThreadsPerRow()) *
+                                  schedule.getCluster() *
+                                      schedule.getThreadsPerRow()) *
                  load.getType().getElementTypeBitWidth() / 8;
     return schedule.getStages() >= 2 || bytes <= maxBytes;
   }

@@ -47,32 +47,45 @@ static int64_t getRingBudget(const ScheduleFields &fields,
   return chip.maxWorkgroupMemory / blocks - kReservedBytes - sums;
 }
 
+/// Accesses to workgroup memory are unrolled.
+static constexpr int64_t kMaxVectors = 64;
+
+/// Tiles are in a slot each of a ring, or all in the only one.
+static int64_t getRingBytes(const ScheduleFields &fields,
+                            const ProgramFacts &facts) {
+  return std::max<int64_t>(fields.stages, 1) * getSlotBytes(fields, facts);
+}
+
+bool mlir::rmsnorm::holdsRings(const ScheduleFields &fields,
+                               const ProgramFacts &facts,
+                               const ChipInfo &chip) {
+  return countVectors(fields, facts) <= kMaxVectors &&
+         getRingBytes(fields, facts) <= getRingBudget(fields, facts, chip);
+}
+
 LogicalResult
 mlir::rmsnorm::verifyRings(ScheduleAttr schedule, const ProgramFacts &facts,
                            const ChipInfo &chip,
                            function_ref<InFlightDiagnostic()> emitError) {
-  // Accesses to workgroup memory are unrolled.
-  constexpr int64_t maxVectors = 64;
   const ScheduleFields fields(schedule);
   if (schedule.getColumnSums() == ColumnSums::strips)
     return emitError() << "expected cache = registers or reload for "
                           "column_sums = strips, got shared";
+  if (holdsRings(fields, facts, chip))
+    return success();
   const int64_t vectors = countVectors(fields, facts);
-  if (vectors > maxVectors)
-    return emitError() << "expected at most " << maxVectors
+  if (vectors > kMaxVectors)
+    return emitError() << "expected at most " << kMaxVectors
                        << " vectors of rows in workgroup memory a thread, got "
                        << vectors;
-  const int64_t slot = getSlotBytes(fields, facts);
-  const int64_t most = getRingBudget(fields, facts, chip);
-  if (slot * schedule.getRingSlots() <= most)
-    return success();
   return emitError() << "expected tiles in workgroup memory to take at most "
-                     << most << " bytes of each of "
+                     << getRingBudget(fields, facts, chip)
+                     << " bytes of each of "
                      << std::max<int64_t>(fields.blocksPerSM, 1)
                      << " blocks a multiprocessor on " << chip.name << ", got "
-                     << slot * schedule.getRingSlots() << " ("
-                     << schedule.getRingSlots() << " slots of " << slot
-                     << " bytes)";
+                     << getRingBytes(fields, facts) << " ("
+                     << schedule.getRingSlots() << " slots of "
+                     << getSlotBytes(fields, facts) << " bytes)";
 }
 
 bool mlir::rmsnorm::selectRing(ScheduleFields &fields,
@@ -84,32 +97,47 @@ bool mlir::rmsnorm::selectRing(ScheduleFields &fields,
       facts.singleRow)
     return false;
   // The shapes of the hand-written kernels (PERFORMANCE.md): two vectors a
-  // thread, up to 512 threads a row, a cluster for wider ones; a second row
-  // group fills the block, and for rows below 4096 columns of bf16 a second
-  // block the multiprocessor.
+  // thread, up to 512 threads a row, for wider ones a cluster, portable if its
+  // blocks can hold the row.
   const int64_t mostThreads = chip.maxThreadsPerBlock / 2;
   fields.cache = Cache::shared;
-  fields.cluster = std::min<int64_t>(
-      chip.maxClusterSize,
-      llvm::PowerOf2Ceil(llvm::divideCeil(vectors, 2 * mostThreads)));
-  const int64_t part = llvm::divideCeil(vectors, fields.cluster);
   fields.rowsPerGroup = 1;
-  fields.threadsPerRow = std::min<int64_t>(
-      mostThreads, llvm::alignTo(llvm::divideCeil(part, 2), subgroup));
-  fields.rowGroups =
-      fields.cluster == 1 && 4 * fields.threadsPerRow <= 3 * mostThreads ? 2
-                                                                         : 1;
-  fields.blocksPerSM = vectors < 16 * subgroup ? 2 : 1;
-  // The hand-written kernels' copies that were faster past L1.
-  if (fields.cluster == 2 || part > 2 * mostThreads)
-    fields.copy = CopyCache::cg;
-  if (4 * countSumRegisters(fields, facts) > getRegisterBudget(fields, chip))
-    return false;
-  // Four slots, as the ring is refilled before a tile is waited for; three are
-  // the fewest that hold the tiles of a split reduction beside one on its way.
-  for (fields.stages = 4; fields.stages >= 3; --fields.stages)
-    if (fields.stages * getSlotBytes(fields, facts) <=
-        getRingBudget(fields, facts, chip))
+  const int64_t wanted =
+      llvm::PowerOf2Ceil(llvm::divideCeil(vectors, 2 * mostThreads));
+  for (int64_t most : {int64_t(8), chip.maxClusterSize}) {
+    fields.cluster = std::min({chip.maxClusterSize, wanted, most});
+    const int64_t part = llvm::divideCeil(vectors, fields.cluster);
+    fields.threadsPerRow = std::min<int64_t>(
+        mostThreads, llvm::alignTo(llvm::divideCeil(part, 2), subgroup));
+    // Sixteen subgroups and more on a multiprocessor, in two blocks if they are
+    // small (us: 32768x4096 191.1 in two blocks, 195.5 in one of two row
+    // groups; 4096x4096 29.6 and 30.5; but 32768x5120 255 and 241).
+    const bool small =
+        fields.cluster == 1 && fields.threadsPerRow <= mostThreads / 2;
+    fields.blocksPerSM = small ? 2 : 1;
+    fields.rowGroups =
+        small ? llvm::divideCeil(mostThreads / 2, fields.threadsPerRow)
+        : fields.cluster == 1 && 4 * fields.threadsPerRow <= 3 * mostThreads
+            ? 2
+            : 1;
+    // Copies that were faster past L1 (16384x131072 over clusters of 8: 3111
+    // us, through it 3423 at best; 32768x16384 over two: 738 and 762).
+    fields.copy = fields.cluster == 2 || part > 2 * mostThreads ? CopyCache::cg
+                                                                : CopyCache::ca;
+    if (4 * countSumRegisters(fields, facts) > getRegisterBudget(fields, chip))
+      continue;
+    // Four slots, as the ring is refilled before a tile is waited for, if they
+    // leave L1, where copies pass, two fifths of what the two share
+    // (32768x5120: four slots of 40 KB 276 us, three 241). Three are the fewest
+    // that hold the tiles of a split reduction beside one on its way.
+    fields.stages = 4;
+    if (holdsRings(fields, facts, chip) &&
+        fields.blocksPerSM * getRingBytes(fields, facts) <=
+            chip.maxWorkgroupMemory / 5 * 3)
       return true;
+    fields.stages = 3;
+    if (holdsRings(fields, facts, chip))
+      return true;
+  }
   return false;
 }

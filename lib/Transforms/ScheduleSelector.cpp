@@ -30,9 +30,9 @@ ScheduleFields::ScheduleFields(ScheduleAttr schedule)
 static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
                           const ChipInfo &chip, int64_t vectors) {
   const int64_t subgroup = chip.subgroupSize;
-  // Rows that L1 does not hold: a cluster, each block with as much as it does
-  // well alone (32 KB, 16384 columns of bf16; up to twice that before clusters
-  // of 16, which are not portable and of which a device takes fewer).
+  // Rows that L1 does not hold: a cluster keeps them in workgroup memory, each
+  // block up to 64 KB of a row. Clusters of more than 8 are not portable, and a
+  // device takes fewer of them.
   const int64_t rowBytes = facts.columns * facts.liveBytesPerColumn;
   if (chip.maxClusterSize > 1 && chip.vendor == Vendor::Nvidia &&
       rowBytes > (192 << 10)) {
@@ -43,6 +43,16 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
            rowBytes > fields.cluster * (64 << 10))
       fields.cluster *= 2;
     vectors = llvm::divideCeil(vectors, fields.cluster);
+    // Eight vectors a thread: the weight waits beside them in registers, and 32
+    // subgroups on a multiprocessor hide each other's waits (16384x131072: 0.97
+    // in 8 blocks of 256 threads, 0.83 of 512, 0.87 in 16 of 256, 0.87 when the
+    // row is read again; 8192x262144: 0.93, 0.84 when it is read again).
+    fields.cache = Cache::shared;
+    fields.threadsPerRow =
+        std::min<int64_t>(llvm::alignTo(llvm::divideCeil(vectors, 8), subgroup),
+                          chip.maxThreadsPerBlock / 2);
+    if (facts.numColumnSums == 0 && holdsRings(fields, facts, chip))
+      return;
   }
   // About two vectors a thread, in whole subgroups (32768x1024: 64 threads
   // 0.99, 128 threads 0.94), up to half of the largest block (32768x16384: 512
@@ -60,9 +70,7 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
     fields.cache = Cache::reload;
     // Rows of more than half of L1: one block a multiprocessor, so that rows
     // do not evict one another (8192x65536: 0.98 with 1024 threads, 0.67 with
-    // 512; a cluster of 4 gets 0.905). Rows beyond L1 want a cluster: 131072
-    // columns get 0.76 in one block and 0.89 in 8 of 512 threads (0.88 of 256),
-    // 262144 columns 0.65, and 0.85 in 16.
+    // 512; a cluster of 4 gets 0.905).
     if (rowBytes > fields.cluster * (64 << 10))
       fields.threadsPerRow = threads(chip.maxThreadsPerBlock);
     return;

@@ -74,7 +74,11 @@ bool selectPersistent(ScheduleFields &fields, const ProgramFacts &facts,
 bool selectRing(ScheduleFields &fields, const ProgramFacts &facts,
                 const ChipInfo &chip, int64_t vectors);
 
-/// Refuses rings that do not fit into workgroup memory.
+/// Whether tiles fit into workgroup memory.
+bool holdsRings(const ScheduleFields &fields, const ProgramFacts &facts,
+                const ChipInfo &chip);
+
+/// Refuses those that do not.
 LogicalResult verifyRings(ScheduleAttr schedule, const ProgramFacts &facts,
                           const ChipInfo &chip,
                           function_ref<InFlightDiagnostic()> emitError);

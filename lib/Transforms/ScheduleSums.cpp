@@ -59,10 +59,14 @@ bool mlir::rmsnorm::selectPersistent(ScheduleFields &fields,
   fields.blocksPerSM = 2;
   fields.rowsPerGroup = 2;
   if (vectors <= subgroup) {
+    // Four rows in smaller blocks (us: 32768x128 9.9, two in larger ones 10.8;
+    // 32768x256 16.6 and 16.9).
     fields.threadsPerRow = llvm::PowerOf2Ceil(vectors);
-    fields.rowGroups = most / 2 / fields.threadsPerRow;
-  } else if (vectors <= 2 * subgroup) {
-    fields.threadsPerRow = 2 * subgroup;
+    fields.rowGroups = most / 4 / fields.threadsPerRow;
+    fields.rowsPerGroup = 4;
+  } else if (vectors <= 4 * subgroup) {
+    // A vector a thread (us: 4096x1024 10.3, two vectors 10.8).
+    fields.threadsPerRow = llvm::PowerOf2Ceil(vectors);
     fields.rowGroups = most / 2 / fields.threadsPerRow;
   } else {
     // Two vectors a thread, and blocks of at least eight subgroups.
@@ -77,8 +81,8 @@ bool mlir::rmsnorm::selectPersistent(ScheduleFields &fields,
   // Wider rows: one row at a time, then one block a multiprocessor with two
   // rows, then with one, then as many threads as there are, then the row read
   // again: by half of those, as 16384 f32 over 1024 threads spill.
-  if (!fits())
-    fields.rowsPerGroup = 1;
+  while (!fits() && fields.rowsPerGroup > 1)
+    fields.rowsPerGroup /= 2;
   if (!fits()) {
     fields.blocksPerSM = 1;
     // Two rows over 1024 threads spill (rows of 16384 bf16, gfx942).
