@@ -448,4 +448,44 @@ TEST_F(CudaDriverTest, DeviceHelpers) {
   EXPECT_EQ(rmsnorm_device_free(device, memory), RMSNORM_OK);
 }
 
+TEST_F(CudaDriverTest, RecordsGraphs) {
+  ASSERT_EQ(openDevice(), RMSNORM_OK);
+  auto *stream = reinterpret_cast<void *>(7);
+  rmsnorm_graph *graph = nullptr;
+  fake->calls.clear();
+  ASSERT_EQ(rmsnorm_graph_begin(device, stream), RMSNORM_OK);
+  ASSERT_EQ(rmsnorm_graph_end(device, stream, &graph), RMSNORM_OK);
+  // The graph keeps the device, as all objects do.
+  rmsnorm_device_close(device);
+  device = nullptr;
+  ASSERT_EQ(rmsnorm_graph_launch(graph, stream), RMSNORM_OK);
+  rmsnorm_graph_destroy(graph);
+  std::vector<std::string> graphCalls;
+  for (const std::string &call : fake->calls)
+    if (call.find("cuGraph") == 0 || call.find("cuStream") == 0)
+      graphCalls.push_back(call);
+  EXPECT_EQ(graphCalls, (std::vector<std::string>{
+                            "cuStreamBeginCapture(1)", "cuStreamEndCapture",
+                            "cuGraphInstantiateWithFlags", "cuGraphDestroy",
+                            "cuGraphLaunch(7)", "cuGraphExecDestroy"}));
+  EXPECT_EQ(rmsnorm_graph_launch(nullptr, stream), RMSNORM_INVALID_ARGUMENT);
+  rmsnorm_graph_destroy(nullptr);
+}
+
+TEST_F(CudaDriverTest, SaysWhyNoGraph) {
+  ASSERT_EQ(openDevice(), RMSNORM_OK);
+  rmsnorm_graph *graph = nullptr;
+  fake->captureResult = 901;
+  ASSERT_EQ(rmsnorm_graph_begin(device, nullptr), RMSNORM_OK);
+  EXPECT_EQ(rmsnorm_graph_end(device, nullptr, &graph), RMSNORM_DRIVER_ERROR);
+  EXPECT_STREQ(rmsnorm_last_error(),
+               "cuStreamEndCapture failed: CUDA_ERROR_FAKE (901), made up");
+  EXPECT_EQ(graph, nullptr);
+  rmsnorm_device_close(device);
+  fake->hasGraphs = false;
+  ASSERT_EQ(openDevice(), RMSNORM_OK);
+  EXPECT_EQ(rmsnorm_graph_begin(device, nullptr), RMSNORM_UNSUPPORTED);
+  EXPECT_STREQ(rmsnorm_last_error(), "Fake H100 records no graphs");
+}
+
 } // namespace

@@ -223,6 +223,25 @@ CUresult cuEventElapsedTime(float *time, CUevent, CUevent) {
   *time = 1.5f;
   return log("cuEventElapsedTime");
 }
+CUresult cuStreamBeginCapture(CUstream, int mode) {
+  return log("cuStreamBeginCapture(" + std::to_string(mode) + ")");
+}
+CUresult cuStreamEndCapture(CUstream, CUgraph *graph) {
+  *graph = reinterpret_cast<CUgraph>(0xa0);
+  log("cuStreamEndCapture");
+  return state().captureResult;
+}
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *executable, CUgraph,
+                                     unsigned long long) {
+  *executable = reinterpret_cast<CUgraphExec>(0xb0);
+  return log("cuGraphInstantiateWithFlags");
+}
+CUresult cuGraphDestroy(CUgraph) { return log("cuGraphDestroy"); }
+CUresult cuGraphLaunch(CUgraphExec, CUstream stream) {
+  return log("cuGraphLaunch(" +
+             std::to_string(reinterpret_cast<uintptr_t>(stream)) + ")");
+}
+CUresult cuGraphExecDestroy(CUgraphExec) { return log("cuGraphExecDestroy"); }
 
 } // namespace
 
@@ -231,6 +250,8 @@ cuGetProcAddress(const char *wanted, void **function, int version, uint64_t) {
   *function = nullptr;
   if (std::strcmp(wanted, "cuFuncGetParamInfo") == 0 &&
       state().parameterSizes.empty())
+    return 500;
+  if (std::strncmp(wanted, "cuGraph", 7) == 0 && !state().hasGraphs)
     return 500;
   if (std::strcmp(wanted, "cuLaunchKernelEx") == 0 && !state().hasLaunchEx)
     return 500;

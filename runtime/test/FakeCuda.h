@@ -20,6 +20,8 @@ struct FakeCuda {
   int maxThreadsPerBlock = 1024;
   int cubinResult = 0;     // of loading ELF code
   bool hasLaunchEx = true; // false: a driver before CUDA 11.8
+  bool hasGraphs = true;
+  int captureResult = 0; // of ending a capture
   /// Sizes that cuFuncGetParamInfo tells of any kernel; empty: the driver does
   /// not have that function.
   std::vector<size_t> parameterSizes;

@@ -108,3 +108,22 @@ EXPORTED hipError_t hipEventElapsedTime(float *time, hipEvent_t, hipEvent_t) {
   *time = 2;
   return 0;
 }
+EXPORTED hipError_t hipStreamBeginCapture(hipStream_t, int mode) {
+  return log("hipStreamBeginCapture(" + std::to_string(mode) + ")");
+}
+EXPORTED hipError_t hipStreamEndCapture(hipStream_t, hipGraph_t *) {
+  return log("hipStreamEndCapture");
+}
+EXPORTED hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t *, hipGraph_t,
+                                                 unsigned long long) {
+  return log("hipGraphInstantiateWithFlags");
+}
+EXPORTED hipError_t hipGraphDestroy(hipGraph_t) {
+  return log("hipGraphDestroy");
+}
+EXPORTED hipError_t hipGraphLaunch(hipGraphExec_t, hipStream_t) {
+  return log("hipGraphLaunch");
+}
+EXPORTED hipError_t hipGraphExecDestroy(hipGraphExec_t) {
+  return log("hipGraphExecDestroy");
+}

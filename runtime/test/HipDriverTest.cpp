@@ -106,6 +106,23 @@ TEST_F(HipDriverTest, ChipsMustBeEqual) {
                "has programs for: gfx90a");
 }
 
+TEST_F(HipDriverTest, RecordsGraphs) {
+  rmsnorm_graph *graph = nullptr;
+  fake->calls.clear();
+  ASSERT_EQ(rmsnorm_graph_begin(device, nullptr), RMSNORM_OK);
+  ASSERT_EQ(rmsnorm_graph_end(device, nullptr, &graph), RMSNORM_OK);
+  ASSERT_EQ(rmsnorm_graph_launch(graph, nullptr), RMSNORM_OK);
+  rmsnorm_graph_destroy(graph);
+  Calls graphCalls;
+  for (const std::string &call : fake->calls)
+    if (call.find("hipSetDevice") != 0)
+      graphCalls.push_back(call);
+  EXPECT_EQ(graphCalls,
+            (Calls{"hipStreamBeginCapture(1)", "hipStreamEndCapture",
+                   "hipGraphInstantiateWithFlags", "hipGraphDestroy",
+                   "hipGraphLaunch", "hipGraphExecDestroy"}));
+}
+
 TEST_F(HipDriverTest, NoMemory) {
   void *memory = nullptr;
   EXPECT_EQ(rmsnorm_device_allocate(device, 64, &memory),

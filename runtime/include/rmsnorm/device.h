@@ -59,6 +59,23 @@ RMSNORM_API rmsnorm_status rmsnorm_event_elapsed(rmsnorm_event *begin,
                                                  rmsnorm_event *end,
                                                  double *milliseconds);
 
+/* Launches recorded once and replayed together, without the host's cost of
+ * each: what a launch of a few microseconds has to be timed with. What is put
+ * on `stream` between begin and end is recorded instead of run; functions must
+ * have been prepared before. RMSNORM_UNSUPPORTED on the simulator, the oracle
+ * and drivers without graphs. */
+typedef struct rmsnorm_graph rmsnorm_graph;
+
+RMSNORM_API rmsnorm_status rmsnorm_graph_begin(rmsnorm_device *device,
+                                               void *stream);
+RMSNORM_API rmsnorm_status rmsnorm_graph_end(rmsnorm_device *device,
+                                             void *stream,
+                                             rmsnorm_graph **graph);
+/* Puts all of it on `stream`. */
+RMSNORM_API rmsnorm_status rmsnorm_graph_launch(rmsnorm_graph *graph,
+                                                void *stream);
+RMSNORM_API void rmsnorm_graph_destroy(rmsnorm_graph *graph);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

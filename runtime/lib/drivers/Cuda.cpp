@@ -36,6 +36,10 @@ public:
   void destroyEvent(void *event) override;
   rmsnorm_status recordEvent(void *event, void *stream) override;
   rmsnorm_status elapsed(void *begin, void *end, double &milliseconds) override;
+  rmsnorm_status beginGraph(void *stream) override;
+  rmsnorm_status endGraph(void *stream, void *&native) override;
+  rmsnorm_status launchGraph(void *native, void *stream) override;
+  void destroyGraph(void *native) override;
 
 private:
   std::shared_ptr<PrimaryContext> primary;
@@ -248,6 +252,46 @@ rmsnorm_status CudaDevice::elapsed(void *begin, void *end,
                    static_cast<CUevent>(begin), static_cast<CUevent>(end));
   milliseconds = time;
   return RMSNORM_OK;
+}
+
+//===- Graphs -------------------------------------------------------------===//
+
+rmsnorm_status CudaDevice::beginGraph(void *stream) {
+  if (!symbols.cuStreamBeginCapture || !symbols.cuStreamEndCapture ||
+      !symbols.cuGraphInstantiateWithFlags || !symbols.cuGraphDestroy ||
+      !symbols.cuGraphLaunch || !symbols.cuGraphExecDestroy)
+    return Device::beginGraph(stream);
+  RMSNORM_CUDA_ENTER(symbols, primary->context);
+  RMSNORM_CUDA_TRY(symbols, cuStreamBeginCapture, asStream(stream),
+                   STREAM_CAPTURE_MODE_THREAD_LOCAL);
+  return RMSNORM_OK;
+}
+
+rmsnorm_status CudaDevice::endGraph(void *stream, void *&native) {
+  if (!symbols.cuStreamEndCapture)
+    return Device::endGraph(stream, native);
+  RMSNORM_CUDA_ENTER(symbols, primary->context);
+  CUgraph graph = nullptr;
+  RMSNORM_CUDA_TRY(symbols, cuStreamEndCapture, asStream(stream), &graph);
+  CUgraphExec executable = nullptr;
+  CUresult result = symbols.cuGraphInstantiateWithFlags(&executable, graph, 0);
+  symbols.cuGraphDestroy(graph);
+  if (result)
+    return driverError(symbols, result, "cuGraphInstantiateWithFlags");
+  native = executable;
+  return RMSNORM_OK;
+}
+
+rmsnorm_status CudaDevice::launchGraph(void *native, void *stream) {
+  RMSNORM_CUDA_ENTER(symbols, primary->context);
+  RMSNORM_CUDA_TRY(symbols, cuGraphLaunch, static_cast<CUgraphExec>(native),
+                   asStream(stream));
+  return RMSNORM_OK;
+}
+
+void CudaDevice::destroyGraph(void *native) {
+  ContextScope scope(symbols, primary->context);
+  symbols.cuGraphExecDestroy(static_cast<CUgraphExec>(native));
 }
 
 //===- Opening ------------------------------------------------------------===//

@@ -19,6 +19,8 @@ using CUmodule = struct CUmod_st *;
 using CUfunction = struct CUfunc_st *;
 using CUstream = struct CUstream_st *;
 using CUevent = struct CUevent_st *;
+using CUgraph = struct CUgraph_st *;
+using CUgraphExec = struct CUgraphExec_st *;
 using CUdeviceptr = uint64_t;
 
 enum : CUresult {
@@ -46,6 +48,9 @@ enum : int {
 
 // CUjit_option
 enum : int { JIT_ERROR_LOG_BUFFER = 5, JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6 };
+
+// CUstreamCaptureMode: only calls of this thread may break a capture.
+enum : int { STREAM_CAPTURE_MODE_THREAD_LOCAL = 1 };
 
 enum : unsigned { STREAM_NON_BLOCKING = 1, EVENT_DEFAULT = 0 };
 

@@ -12,6 +12,18 @@ struct rmsnorm_event {
   void *native = nullptr;
 };
 
+struct rmsnorm_graph {
+  std::shared_ptr<Device> device;
+  void *native = nullptr;
+};
+
+static rmsnorm_status noGraphs(const Device &device) {
+  return fail(RMSNORM_UNSUPPORTED, "%s records no graphs", device.name.c_str());
+}
+rmsnorm_status Device::beginGraph(void *) { return noGraphs(*this); }
+rmsnorm_status Device::endGraph(void *, void *&) { return noGraphs(*this); }
+rmsnorm_status Device::launchGraph(void *, void *) { return noGraphs(*this); }
+
 const rmsn::Binary *rmsnorm::runtime::findBinary(const rmsn::Image &image,
                                                  rmsn::BinaryFormat format) {
   for (const rmsn::Binary *binary : *image.binaries())
@@ -210,4 +222,30 @@ rmsnorm_status rmsnorm_event_elapsed(rmsnorm_event *begin, rmsnorm_event *end,
   if (begin->device != end->device)
     return fail(RMSNORM_INVALID_ARGUMENT, "expected two events of one device");
   return end->device->elapsed(begin->native, end->native, *milliseconds);
+}
+
+rmsnorm_status rmsnorm_graph_begin(rmsnorm_device *device, void *stream) {
+  RMSNORM_TRY(need(device, device, "device"));
+  return device->device->beginGraph(stream);
+}
+
+rmsnorm_status rmsnorm_graph_end(rmsnorm_device *device, void *stream,
+                                 rmsnorm_graph **graph) {
+  RMSNORM_TRY(need(device, graph, "graph"));
+  void *native = nullptr;
+  RMSNORM_TRY(device->device->endGraph(stream, native));
+  *graph = new rmsnorm_graph{device->device, native};
+  return RMSNORM_OK;
+}
+
+rmsnorm_status rmsnorm_graph_launch(rmsnorm_graph *graph, void *stream) {
+  if (!graph)
+    return fail(RMSNORM_INVALID_ARGUMENT, "graph is null");
+  return graph->device->launchGraph(graph->native, stream);
+}
+
+void rmsnorm_graph_destroy(rmsnorm_graph *graph) {
+  if (graph)
+    graph->device->destroyGraph(graph->native);
+  delete graph;
 }

@@ -90,6 +90,12 @@ public:
   virtual rmsnorm_status elapsed(void *begin, void *end,
                                  double &milliseconds) = 0;
 
+  /// Graphs: recorded from a stream; `native` is what endGraph gave.
+  virtual rmsnorm_status beginGraph(void *stream);
+  virtual rmsnorm_status endGraph(void *stream, void *&native);
+  virtual rmsnorm_status launchGraph(void *native, void *stream);
+  virtual void destroyGraph(void *) {}
+
   rmsnorm_backend backend = RMSNORM_CUDA;
   int32_t ordinal = 0;
   std::string name;   // marketing name

@@ -99,6 +99,10 @@ public:
   void destroyEvent(void *event) override;
   rmsnorm_status recordEvent(void *event, void *stream) override;
   rmsnorm_status elapsed(void *begin, void *end, double &milliseconds) override;
+  rmsnorm_status beginGraph(void *stream) override;
+  rmsnorm_status endGraph(void *stream, void *&native) override;
+  rmsnorm_status launchGraph(void *native, void *stream) override;
+  void destroyGraph(void *native) override;
 
 private:
   std::shared_ptr<const Symbols> shared;
@@ -284,6 +288,47 @@ rmsnorm_status HipDevice::elapsed(void *begin, void *end,
                   asEvent(end));
   milliseconds = time;
   return RMSNORM_OK;
+}
+
+//===- Graphs -------------------------------------------------------------===//
+
+rmsnorm_status HipDevice::beginGraph(void *stream) {
+  if (!symbols.hipStreamBeginCapture || !symbols.hipStreamEndCapture ||
+      !symbols.hipGraphInstantiateWithFlags || !symbols.hipGraphDestroy ||
+      !symbols.hipGraphLaunch || !symbols.hipGraphExecDestroy)
+    return Device::beginGraph(stream);
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  RMSNORM_HIP_TRY(symbols, hipStreamBeginCapture, asStream(stream),
+                  StreamCaptureModeThreadLocal);
+  return RMSNORM_OK;
+}
+
+rmsnorm_status HipDevice::endGraph(void *stream, void *&native) {
+  if (!symbols.hipStreamEndCapture)
+    return Device::endGraph(stream, native);
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  hipGraph_t graph = nullptr;
+  RMSNORM_HIP_TRY(symbols, hipStreamEndCapture, asStream(stream), &graph);
+  hipGraphExec_t executable = nullptr;
+  hipError_t result =
+      symbols.hipGraphInstantiateWithFlags(&executable, graph, 0);
+  symbols.hipGraphDestroy(graph);
+  if (result)
+    return driverError(symbols, result, "hipGraphInstantiateWithFlags");
+  native = executable;
+  return RMSNORM_OK;
+}
+
+rmsnorm_status HipDevice::launchGraph(void *native, void *stream) {
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  RMSNORM_HIP_TRY(symbols, hipGraphLaunch, static_cast<hipGraphExec_t>(native),
+                  asStream(stream));
+  return RMSNORM_OK;
+}
+
+void HipDevice::destroyGraph(void *native) {
+  DeviceScope scope(symbols, ordinal);
+  symbols.hipGraphExecDestroy(static_cast<hipGraphExec_t>(native));
 }
 
 //===- Opening ------------------------------------------------------------===//

@@ -19,6 +19,8 @@ using hipModule_t = struct ihipModule_t *;
 using hipFunction_t = struct ihipModuleSymbol_t *;
 using hipStream_t = struct ihipStream_t *;
 using hipEvent_t = struct ihipEvent_t *;
+using hipGraph_t = struct ihipGraph *;
+using hipGraphExec_t = struct hipGraphExec *;
 
 enum : hipError_t { hipErrorOutOfMemory = 2, hipErrorNoDevice = 100 };
 
@@ -32,6 +34,9 @@ enum : int { FUNC_MAX_THREADS_PER_BLOCK = 0, FUNC_SHARED_SIZE_BYTES = 1 };
 enum : int { HostToDevice = 1, DeviceToHost = 2, DeviceToDevice = 3 };
 
 enum : unsigned { StreamNonBlocking = 1 };
+
+// hipStreamCaptureMode: only calls of this thread may break a capture.
+enum : int { StreamCaptureModeThreadLocal = 1 };
 
 struct Symbols {
 #define RMSNORM_HIP_REQUIRED(name, result, parameters)                         \
