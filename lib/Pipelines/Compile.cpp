@@ -9,6 +9,7 @@
 #include "RMSNorm/Target/ModuleWriter.h"
 #include "RMSNorm/Transforms/Passes.h"
 #include "RMSNorm/Transforms/RowClasses.h"
+#include "RMSNorm/Transforms/ScheduleSpace.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -86,7 +87,18 @@ private:
   FailureOr<SmallVector<ModuleBinary>> serialize(CompiledVariant &variant,
                                                  TargetAttr target);
   FailureOr<std::string> emitOne(Operation *module, EmitKind kind);
+  LogicalResult addVariant(ModuleWriter &writer, func::FuncOp entry,
+                           TargetAttr target, CompiledVariant variant,
+                           VariantPlan plan, StringRef entryName,
+                           StringRef tuningKey = {}, ScheduleAttr varied = {});
   LogicalResult addTarget(ModuleWriter &writer, TargetAttr target);
+  LogicalResult addCandidates(ModuleWriter &writer, func::FuncOp entry,
+                              TargetAttr target);
+  /// Sets `refused` and goes on if a pass refuses the schedule.
+  LogicalResult addCandidate(ModuleWriter &writer, func::FuncOp entry,
+                             TargetAttr target, const ScheduleSpace &space,
+                             ScheduleAttr schedule, StringRef name,
+                             bool &refused);
   LogicalResult addOracle(ModuleWriter &writer);
   FailureOr<CompiledVariant> compileOracle();
   void record(CompileTimes times) {
@@ -104,6 +116,8 @@ private:
   /// The source after the tensor half.
   OwningOpRef<ModuleOp> tiled;
   SmallVector<func::FuncOp> entries;
+  /// With a schedule space: entries and the names of their candidates.
+  std::vector<std::pair<std::string, std::string>> candidates;
 };
 
 } // namespace
@@ -131,6 +145,11 @@ LogicalResult Compiler::prepare() {
       return emitError(loc, "expected each target once, got '")
              << spelling << "' twice";
   }
+
+  if (options.scheduleSpace && targets.size() != 1)
+    return emitError(loc, "expected one target beside the oracle for a space "
+                          "of schedules, got ")
+           << targets.size();
 
   bool hasFunction = false;
   for (auto function : source.getOps<func::FuncOp>())
@@ -189,9 +208,10 @@ static SmallVector<VariantPlan, 3> planAlignments(func::FuncOp entry) {
 /// "align16", "element_rows_le_512", "element".
 FailureOr<SmallVector<VariantPlan>> Compiler::planVariants(func::FuncOp entry,
                                                            TargetAttr target) {
-  FailureOr<RowClasses> classes = getRowClasses(
-      entry, target,
-      {options.schedule, /*alignment=*/16, options.batchInvariant});
+  FailureOr<RowClasses> classes =
+      getRowClasses(entry, target,
+                    {options.schedule, /*alignment=*/16, options.batchInvariant,
+                     options.tuning});
   if (failed(classes))
     return failure();
   SmallVector<VariantPlan> plans;
@@ -238,6 +258,7 @@ FailureOr<CompiledVariant> Compiler::compileVariant(func::FuncOp entry,
   memref.alignment = plan.alignment;
   if (plan.lastRow != kAnyRows)
     memref.rows = plan.lastRow;
+  memref.tuning = options.tuning;
   buildMemrefHalf(passes, memref);
   if (failed(passes.run(*variant.module)))
     return failure();
@@ -302,6 +323,30 @@ Compiler::serialize(CompiledVariant &variant, TargetAttr target) {
   return binaries;
 }
 
+LogicalResult Compiler::addVariant(ModuleWriter &writer, func::FuncOp entry,
+                                   TargetAttr target, CompiledVariant variant,
+                                   VariantPlan plan, StringRef entryName,
+                                   StringRef tuningKey, ScheduleAttr varied) {
+  FailureOr<SmallVector<ModuleBinary>> binaries = serialize(variant, target);
+  if (failed(binaries))
+    return failure();
+  unsigned image = writer.addImage(target, std::move(*binaries));
+  ModuleWriter::VariantOptions variantOptions;
+  variantOptions.name = plan.name;
+  variantOptions.schedule = variant.schedule;
+  if (varied)
+    llvm::raw_string_ostream(variantOptions.schedule = "") << varied;
+  variantOptions.tuningKey = tuningKey.str();
+  variantOptions.guards = std::move(plan.guards);
+  variantOptions.ranges = std::move(plan.ranges);
+  if (failed(writer.addVariant(
+          variant.getHost(entry.getName()), std::move(variantOptions),
+          [&](StringRef) { return image; }, entryName)))
+    return failure();
+  record(std::move(variant.times));
+  return success();
+}
+
 LogicalResult Compiler::addTarget(ModuleWriter &writer, TargetAttr target) {
   for (func::FuncOp entry : entries) {
     FailureOr<SmallVector<VariantPlan>> plans = planVariants(entry, target);
@@ -309,27 +354,104 @@ LogicalResult Compiler::addTarget(ModuleWriter &writer, TargetAttr target) {
       return failure();
     for (VariantPlan &plan : *plans) {
       FailureOr<CompiledVariant> variant = compileVariant(entry, target, plan);
-      if (failed(variant))
+      if (failed(variant) ||
+          failed(addVariant(writer, entry, target, std::move(*variant),
+                            std::move(plan), entry.getName())))
         return failure();
-      FailureOr<SmallVector<ModuleBinary>> binaries =
-          serialize(*variant, target);
-      if (failed(binaries))
-        return failure();
-      unsigned image = writer.addImage(target, std::move(*binaries));
-      ModuleWriter::VariantOptions variantOptions;
-      variantOptions.name = plan.name;
-      variantOptions.schedule = variant->schedule;
-      variantOptions.guards = std::move(plan.guards);
-      variantOptions.ranges = std::move(plan.ranges);
-      if (failed(writer.addVariant(variant->getHost(entry.getName()),
-                                   std::move(variantOptions),
-                                   [&](StringRef) { return image; })))
-        return failure();
-      record(std::move(variant->times));
     }
+    if (options.scheduleSpace && failed(addCandidates(writer, entry, target)))
+      return failure();
   }
   return success();
 }
+
+//===----------------------------------------------------------------------===//
+// Candidates to measure
+//===----------------------------------------------------------------------===//
+
+LogicalResult Compiler::addCandidate(ModuleWriter &writer, func::FuncOp entry,
+                                     TargetAttr target,
+                                     const ScheduleSpace &space,
+                                     ScheduleAttr schedule, StringRef name,
+                                     bool &refused) {
+  VariantPlan plan = planAlignments(entry).front();
+  plan.name = "candidate";
+  // The loops that are not varied get what is chosen without measuring.
+  for (Operation *loop : space.loops)
+    loop->setAttr(RMSNormDialect::kScheduleAttrName, schedule);
+  // The chip takes it, but a pass may not take it for this program: a ring
+  // whose tiles are overwritten out of turn.
+  std::string why;
+  FailureOr<CompiledVariant> variant = failure();
+  {
+    ScopedDiagnosticHandler handler(
+        source.getContext(), [&](Diagnostic &diagnostic) {
+          if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+            return failure();
+          why += (why.empty() ? "" : "; ") + diagnostic.str();
+          return success();
+        });
+    variant = compileVariant(entry, target, plan);
+  }
+  for (Operation *loop : space.loops)
+    loop->removeAttr(RMSNormDialect::kScheduleAttrName);
+  refused = failed(variant);
+  if (refused) {
+    entry.emitWarning("leaves out ") << schedule << ": " << why;
+    return success();
+  }
+
+  if (failed(writer.addEntry(entry, name)))
+    return failure();
+  for (auto &[argument, bound] : deriveErrorBounds(entry))
+    writer.setErrorBound(name, argument, std::move(bound));
+  bool guarded = !plan.guards.empty();
+  if (failed(addVariant(writer, entry, target, std::move(*variant),
+                        std::move(plan), name, space.tuningKey, schedule)))
+    return failure();
+  if (guarded)
+    writer.addLastVariantOf(entry.getName(), name, target);
+  candidates.push_back({entry.getName().str(), name.str()});
+  return success();
+}
+
+LogicalResult Compiler::addCandidates(ModuleWriter &writer, func::FuncOp entry,
+                                      TargetAttr target) {
+  FailureOr<SmallVector<ScheduleSpace>> spaces =
+      getScheduleSpaces(entry, target, planAlignments(entry).front().alignment);
+  if (failed(spaces))
+    return failure();
+  CompileProgress progress;
+  progress.entry = entry.getName();
+  progress.target = target.getSpelling();
+  for (const ScheduleSpace &space : *spaces) {
+    progress.count += space.schedules.size();
+    progress.refused += space.numRefused;
+  }
+  auto report = [&] {
+    if (options.progress)
+      options.progress(progress);
+  };
+  for (const ScheduleSpace &space : *spaces)
+    for (ScheduleAttr schedule : space.schedules) {
+      report();
+      std::string name =
+          (entry.getName() + "#" + Twine(progress.done + 1)).str();
+      bool refused = false;
+      if (failed(addCandidate(writer, entry, target, space, schedule, name,
+                              refused)))
+        return failure();
+      progress.refused += refused;
+      progress.count -= refused;
+      progress.done += !refused;
+    }
+  report();
+  return success();
+}
+
+//===----------------------------------------------------------------------===//
+// The definition
+//===----------------------------------------------------------------------===//
 
 FailureOr<CompiledVariant> Compiler::compileOracle() {
   CompiledVariant variant;
@@ -366,6 +488,11 @@ LogicalResult Compiler::addOracle(ModuleWriter &writer) {
     writer.addOracle(name, image, ("oracle_" + name).str());
     if (withMagnitudes.contains(name))
       writer.addMagnitudes(name, image, "oracle_" + getMagnitudesName(name));
+  }
+  for (const auto &[entry, name] : candidates) {
+    writer.addOracle(name, image, "oracle_" + entry);
+    if (withMagnitudes.contains(entry))
+      writer.addMagnitudes(name, image, "oracle_" + getMagnitudesName(entry));
   }
   record(std::move(oracle->times));
   return success();

@@ -39,8 +39,9 @@ void rmsnorm::buildTensorHalf(OpPassManager &manager) {
 void rmsnorm::buildMemrefHalf(OpPassManager &manager,
                               const MemrefHalfOptions &options) {
   manager.addPass(createAttachTarget({options.target}));
-  manager.addPass(createSelectSchedule({options.schedule, options.alignment,
-                                        options.rows, options.batchInvariant}));
+  manager.addPass(
+      createSelectSchedule({options.schedule, options.alignment, options.rows,
+                            options.batchInvariant, options.tuning}));
   manager.addPass(createSplitStrips());
   manager.addPass(createPackRows());
   manager.addPass(createWalkRows({options.smMargin}));

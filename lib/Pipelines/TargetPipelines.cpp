@@ -57,6 +57,9 @@ struct TargetPipelineOptions : PassPipelineOptions<TargetPipelineOptions> {
       *this, "sm-margin",
       llvm::cl::desc("multiprocessors to leave to other work"),
       llvm::cl::init(0)};
+  PassOptions::Option<std::string> tuning{
+      *this, "tuning",
+      llvm::cl::desc("a file of norm-tune, whose records replace the choice")};
 };
 
 } // namespace
@@ -77,6 +80,7 @@ static void registerOne(StringRef name, StringRef description, Backend backend,
         memref.rows = options.rows;
         memref.batchInvariant = options.batchInvariant;
         memref.smMargin = options.smMargin;
+        memref.tuning = options.tuning;
         buildTensorHalf(manager);
         buildMemrefHalf(manager, memref);
         addFinalize(manager, backend);

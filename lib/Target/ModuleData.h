@@ -33,7 +33,7 @@ struct GuardData {
 };
 
 struct VariantData {
-  std::string name, schedule;
+  std::string name, schedule, tuningKey;
   std::vector<GuardData> guards;
   std::vector<HostLaunch> launches;
   std::vector<unsigned> images; // of each launch

@@ -108,8 +108,11 @@ static fb::Offset<rmsn::Variant> write(FlatBuilder &b, const VariantData &v) {
   auto guardsOffset = b.CreateVector(guards);
   auto workspace = write(b, v.workspace);
   auto launchesOffset = b.CreateVector(launches);
+  fb::Offset<fb::String> tuningKey = 0;
+  if (!v.tuningKey.empty())
+    tuningKey = b.CreateString(v.tuningKey);
   return rmsn::CreateVariant(b, name, schedule, guardsOffset, workspace,
-                             launchesOffset);
+                             launchesOffset, tuningKey);
 }
 
 static fb::Offset<rmsn::Entry> write(FlatBuilder &b, const EntryData &e) {

@@ -131,13 +131,15 @@ static FailureOr<ArgumentData> readArgument(func::FuncOp function,
   return argument;
 }
 
-LogicalResult ModuleWriter::addEntry(func::FuncOp function) {
-  if (state->find(function.getName()))
+LogicalResult ModuleWriter::addEntry(func::FuncOp function, StringRef name) {
+  if (name.empty())
+    name = function.getName();
+  if (state->find(name))
     return function.emitError("expected entries of different names, got two "
                               "named '")
-           << function.getName() << "'";
+           << name << "'";
   EntryData entry;
-  entry.name = function.getName().str();
+  entry.name = name.str();
   for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i) {
     FailureOr<ArgumentData> argument = readArgument(function, i);
     if (failed(argument))
@@ -235,11 +237,14 @@ static void addGuards(const EntryData &entry, AlignmentGuard guard,
 
 LogicalResult
 ModuleWriter::addVariant(func::FuncOp host, VariantOptions options,
-                         function_ref<unsigned(StringRef)> imageOf) {
-  EntryData *entry = state->find(host.getName());
+                         function_ref<unsigned(StringRef)> imageOf,
+                         StringRef entryName) {
+  if (entryName.empty())
+    entryName = host.getName();
+  EntryData *entry = state->find(entryName);
   if (!entry)
     return host.emitError("expected an entry named '")
-           << host.getName() << "' in the module";
+           << entryName << "' in the module";
   TargetAttr target = TargetAttr::lookup(host);
   if (!target)
     return host.emitError("expected a module with rmsnorm.target "
@@ -250,6 +255,7 @@ ModuleWriter::addVariant(func::FuncOp host, VariantOptions options,
   VariantData variant;
   variant.name = std::move(options.name);
   variant.schedule = std::move(options.schedule);
+  variant.tuningKey = std::move(options.tuningKey);
   variant.subgroupSize = target.getChipInfo().subgroupSize;
   for (AlignmentGuard guard : options.guards)
     addGuards(*entry, guard, variant.guards);
@@ -268,6 +274,13 @@ ModuleWriter::addVariant(func::FuncOp host, VariantOptions options,
   entry->getProgram(target.getSpelling())
       .variants.push_back(std::move(variant));
   return success();
+}
+
+void ModuleWriter::addLastVariantOf(StringRef other, StringRef entry,
+                                    TargetAttr target) {
+  std::string spelling = target.getSpelling();
+  VariantData last = state->find(other)->getProgram(spelling).variants.back();
+  state->find(entry)->getProgram(spelling).variants.push_back(std::move(last));
 }
 
 void ModuleWriter::addHostProgram(StringRef entryName, StringRef target,

@@ -2,18 +2,67 @@
 //===- ScheduleChoice.cpp - the schedules a loop over rows gets ----------===//
 
 #include "ScheduleChoice.h"
+#include "TuningFile.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// The verified schedule of `fields` with the overrides of `options`, or null
-/// after an error.
-static ScheduleAttr makeSchedule(ScheduleFields fields,
+/// The selector's classes, with those of the tuning file in their place.
+static FailureOr<SmallVector<RowClass>>
+getCandidates(scf::ForallOp forall, const ProgramFacts &facts,
+              TargetAttr target, const ScheduleOptions &options,
+              function_ref<InFlightDiagnostic()> emitError) {
+  const ChipInfo &chip = target.getChipInfo();
+  SmallVector<RowClass, 2> selected = selectSchedules(facts, chip);
+  std::vector<TuningRecord> records;
+  if (!options.tuning.empty()) {
+    FailureOr<std::vector<TuningRecord>> read =
+        readTuningFile(options.tuning, forall.getContext(), [&] {
+          return mlir::emitError(UnknownLoc::get(forall.getContext()));
+        });
+    if (failed(read))
+      return failure();
+    records = selectRecords(*read, target, getProgramKey(facts));
+  }
+  SmallVector<int64_t> lastRows;
+  for (const RowClass &one : selected)
+    lastRows.push_back(one.lastRow);
+  for (const TuningRecord &record : records) {
+    auto here = [&] { return emitError() << record.place << ": "; };
+    if (failed(verifyScheduleOnTarget(record.schedule, facts, chip, here)))
+      return failure();
+    if (record.firstRow > 0)
+      lastRows.push_back(record.firstRow - 1);
+    lastRows.push_back(record.lastRow);
+  }
+  llvm::sort(lastRows);
+  lastRows.erase(llvm::unique(lastRows), lastRows.end());
+
+  SmallVector<RowClass> candidates;
+  for (int64_t lastRow : lastRows) {
+    const auto record = llvm::find_if(records, [&](const TuningRecord &record) {
+      return record.firstRow <= lastRow && lastRow <= record.lastRow;
+    });
+    if (record != records.end()) {
+      candidates.push_back({lastRow, ScheduleFields(record->schedule)});
+      continue;
+    }
+    const auto *one = llvm::find_if(
+        selected, [&](const RowClass &one) { return lastRow <= one.lastRow; });
+    candidates.push_back({lastRow, one->fields});
+  }
+  return candidates;
+}
+
+/// The verified schedule of a candidate with the overrides of `options`, or
+/// null after an error.
+static ScheduleAttr makeSchedule(const RowClass &candidate,
                                  const ProgramFacts &facts,
                                  const ChipInfo &chip,
                                  const ScheduleOptions &options,
                                  function_ref<InFlightDiagnostic()> emitError,
                                  MLIRContext *context) {
+  ScheduleFields fields = candidate.fields;
   fields.alignment = options.alignment;
   if (failed(applyScheduleOverrides(options.schedule, facts, chip, fields,
                                     emitError)))
@@ -54,13 +103,17 @@ mlir::rmsnorm::chooseSchedules(scf::ForallOp forall, TargetAttr target,
     return chosen;
   }
 
-  for (RowClass &selected : selectSchedules(*facts, chip)) {
+  FailureOr<SmallVector<RowClass>> candidates =
+      getCandidates(forall, *facts, target, options, emitError);
+  if (failed(candidates))
+    return failure();
+  for (RowClass &candidate : *candidates) {
     // Overrides meant for many rows may not fit the choice for few.
     std::optional<ScopedDiagnosticHandler> quiet;
-    if (selected.lastRow != kAnyRows)
+    if (candidate.lastRow != kAnyRows)
       quiet.emplace(forall.getContext(),
                     [](Diagnostic &) { return success(); });
-    ScheduleAttr schedule = makeSchedule(selected.fields, *facts, chip, options,
+    ScheduleAttr schedule = makeSchedule(candidate, *facts, chip, options,
                                          emitError, forall.getContext());
     if (!schedule && quiet)
       continue;
@@ -68,9 +121,9 @@ mlir::rmsnorm::chooseSchedules(scf::ForallOp forall, TargetAttr target,
       return failure();
     // Classes that choose the same are one.
     if (!chosen.empty() && chosen.back().schedule == schedule)
-      chosen.back().lastRow = selected.lastRow;
+      chosen.back().lastRow = candidate.lastRow;
     else
-      chosen.push_back({selected.lastRow, schedule});
+      chosen.push_back({candidate.lastRow, schedule});
   }
   // The tree of a row's sum is that of the class for any number.
   if (options.batchInvariant)

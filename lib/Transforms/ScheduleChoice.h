@@ -15,8 +15,8 @@ struct ScheduleClass {
 };
 
 /// The schedules of `forall` by number of rows, neighbours different, the last
-/// for any number. A schedule written in the IR is the only one; else what
-/// `options` says goes before the selector.
+/// for any number. A schedule written in the IR is the only one; else the
+/// overrides go before the tuning file, and that before the selector.
 FailureOr<SmallVector<ScheduleClass, 2>>
 chooseSchedules(scf::ForallOp forall, TargetAttr target,
                 const ScheduleOptions &options);

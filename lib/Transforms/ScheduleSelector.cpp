@@ -24,7 +24,12 @@ ScheduleFields::ScheduleFields(ScheduleAttr schedule)
       cache(schedule.getCache()), alignment(schedule.getAlignment()),
       cluster(schedule.getCluster()), blocksPerSM(schedule.getBlocksPerSm()),
       columnSums(schedule.getColumnSums()), pdl(schedule.getPdl()),
-      stages(schedule.getStages()), copy(schedule.getCopy()) {}
+      stages(schedule.getStages()), copy(schedule.getCopy()) {
+  assert(getChecked(
+             [&] { return emitError(UnknownLoc::get(schedule.getContext())); },
+             schedule.getContext()) == schedule &&
+         "expected all fields of the schedule above");
+}
 
 /// Rows of several subgroups.
 static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
@@ -171,7 +176,7 @@ static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
   // Reading a row again pays because registers saved are blocks more on a
   // multiprocessor; with few blocks only the second latency is left.
   if (chip.vendor != Vendor::Nvidia || many.cache != Cache::reload ||
-      facts.hasDynamicColumns())
+      facts.hasDynamicColumns() || facts.numColumnSums > 0)
     return std::nullopt;
   // Four vectors a thread (us on an H200, in registers by 4 vectors a thread
   // and read again by 2: 1x4096 1.19 and 1.31; 128x8192 3.12 and 3.74).

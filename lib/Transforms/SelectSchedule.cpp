@@ -27,8 +27,8 @@ struct SelectSchedule final
     FailureOr<TargetAttr> target = getTarget(forall);
     if (failed(target))
       return failure();
-    FailureOr<SmallVector<ScheduleClass, 2>> classes =
-        chooseSchedules(forall, *target, {schedule, alignment, batchInvariant});
+    FailureOr<SmallVector<ScheduleClass, 2>> classes = chooseSchedules(
+        forall, *target, {schedule, alignment, batchInvariant, tuning});
     if (failed(classes))
       return failure();
     // M is a fact where it is static, else what the variant is for.

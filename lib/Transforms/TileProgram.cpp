@@ -82,6 +82,24 @@ static void collectLoads(Value value, SetVector<Operation *> &loads,
     collectLoads(operand, loads, seen);
 }
 
+std::string mlir::rmsnorm::getProgramKey(const ProgramFacts &facts) {
+  static_assert(sizeof(ProgramFacts) == 56, "a new fact belongs in the key");
+  std::string key;
+  llvm::raw_string_ostream os(key);
+  os << "columns=";
+  if (facts.hasDynamicColumns())
+    os << "?";
+  else
+    os << facts.columns;
+  os << ",narrowest_bytes=" << facts.narrowestBytes
+     << ",live_bytes_per_column=" << facts.liveBytesPerColumn
+     << ",loaded_bytes_per_column=" << facts.loadedBytesPerColumn
+     << ",reductions=" << facts.numReductions
+     << ",column_sums=" << facts.numColumnSums
+     << ",single_row=" << facts.singleRow;
+  return key;
+}
+
 FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
   ProgramFacts facts;
   facts.singleRow = llvm::all_of(forall.getMixedUpperBound(), isOneInteger);

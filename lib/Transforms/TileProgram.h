@@ -67,6 +67,10 @@ struct ProgramFacts {
 /// its rows.
 int64_t getColumnReduceBytes(ScheduleAttr schedule, const ProgramFacts &facts);
 
+/// All of the facts as text, "columns=4096,narrowest_bytes=2,...": what a
+/// tuning file knows a program by. Programs of one key get one schedule.
+std::string getProgramKey(const ProgramFacts &facts);
+
 /// Collects the facts of `forall`'s program; emits an error if its tiles
 /// disagree on the number of columns.
 FailureOr<ProgramFacts> getProgramFacts(scf::ForallOp forall);

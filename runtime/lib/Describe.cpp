@@ -180,6 +180,8 @@ void Describer::variant(unsigned index, const rmsn::Variant &variant,
   line(2, content);
   if (variant.schedule())
     line(3, "schedule " + variant.schedule()->str());
+  if (variant.tuning_key())
+    line(3, "tuning key " + variant.tuning_key()->str());
   if (variant.workspace())
     line(3, "workspace " + expressionText(*variant.workspace(), arguments) +
                 " bytes");

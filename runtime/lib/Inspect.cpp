@@ -151,6 +151,20 @@ rmsnorm_status rmsnorm_module_get_variant(const rmsnorm_module *module,
   return RMSNORM_OK;
 }
 
+rmsnorm_status rmsnorm_module_get_tuning_key(const rmsnorm_module *module,
+                                             size_t entryIndex,
+                                             size_t programIndex, size_t index,
+                                             const char **key) {
+  const rmsn::Entry *entry = nullptr;
+  const rmsn::Program *program = nullptr;
+  const rmsn::Variant *variant = nullptr;
+  RMSNORM_TRY(entryAt(module, entryIndex, key, entry));
+  RMSNORM_TRY(at(entry->programs(), programIndex, "a program", program));
+  RMSNORM_TRY(at(program->variants(), index, "a variant", variant));
+  *key = text(variant->tuning_key());
+  return RMSNORM_OK;
+}
+
 rmsnorm_status rmsnorm_module_get_image(const rmsnorm_module *module,
                                         size_t index,
                                         rmsnorm_image_info *info) {

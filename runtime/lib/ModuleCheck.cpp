@@ -266,6 +266,7 @@ rmsnorm_status Checker::program(const rmsn::Program &program,
     std::string here =
         where + formatted(", variant '%s'", variant->name()->c_str());
     RMSNORM_TRY(prose(variant->schedule(), here, "schedule"));
+    RMSNORM_TRY(prose(variant->tuning_key(), here, "tuning key"));
     if (const auto *guards = variant->guards()) {
       if (guards->size() > 128)
         return invalid(here, formatted("expected at most 128 guards, got %u",

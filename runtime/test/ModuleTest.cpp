@@ -76,6 +76,15 @@ TEST(ModuleTest, Inspects) {
             RMSNORM_OK);
   EXPECT_STREQ(variant.name, "align16");
   EXPECT_EQ(variant.guard_count, 5u);
+  const char *key = nullptr;
+  ASSERT_EQ(rmsnorm_module_get_tuning_key(opened.module, 0, 0, 0, &key),
+            RMSNORM_OK);
+  EXPECT_STREQ(key, "");
+  EXPECT_EQ(rmsnorm_module_get_tuning_key(opened.module, 0, 0, 2, &key),
+            RMSNORM_INVALID_ARGUMENT);
+  EXPECT_STREQ(rmsnorm_last_error(), "expected a variant below 2, got 2");
+  EXPECT_EQ(rmsnorm_module_get_tuning_key(opened.module, 0, 0, 0, nullptr),
+            RMSNORM_INVALID_ARGUMENT);
   rmsnorm_binary_info binary;
   ASSERT_EQ(rmsnorm_module_get_binary(opened.module, 0, 0, &binary),
             RMSNORM_OK);

@@ -51,6 +51,16 @@ static cl::opt<int64_t>
     smMargin("sm-margin",
              cl::desc("multiprocessors that kernels leave to other work"),
              cl::value_desc("number"), cl::init(0), cl::cat(category));
+static cl::opt<std::string> tuning(
+    "tuning",
+    cl::desc("a file of norm-tune: its schedules for these programs, targets "
+             "and numbers of rows replace the compiler's choice"),
+    cl::value_desc("file"), cl::cat(category));
+static cl::opt<bool> scheduleSpace(
+    "schedule-space",
+    cl::desc("make a module for norm-tune: beside each entry NAME, entries "
+             "NAME#1, NAME#2, ... with each schedule worth measuring"),
+    cl::cat(category));
 static cl::opt<EmitKind> emitKind(
     "emit", cl::desc("write this code for the one target instead of a module:"),
     cl::values(clEnumValN(EmitKind::PTX, "ptx", "PTX (NVIDIA)"),
@@ -118,6 +128,18 @@ static void printTimes(ArrayRef<CompileTimes> times) {
   }
 }
 
+/// Overwritten where people watch, one line an entry elsewhere.
+static void printProgress(const CompileProgress &progress) {
+  bool watched = llvm::errs().is_displayed();
+  bool ends = progress.done == progress.count;
+  if (!watched && !ends)
+    return;
+  llvm::errs() << (watched ? "\r" : "") << progress.entry << " for "
+               << progress.target << ": " << progress.done << " of "
+               << progress.count << " schedules compiled, " << progress.refused
+               << " others cannot run there" << (ends ? "\n" : "");
+}
+
 static LogicalResult complain(const Twine &message) {
   llvm::WithColor::error(llvm::errs(), "norm-compile") << message << "\n";
   return failure();
@@ -138,6 +160,9 @@ static LogicalResult checkCommandLine() {
   if (smMargin < 0)
     return complain("--sm-margin: expected a number >= 0, got " +
                     Twine(smMargin));
+  if (scheduleSpace && (emits || !schedule.empty()))
+    return complain("--schedule-space tries schedules and writes a module: "
+                    "expected neither --schedule nor --emit");
   if (codeObjectVersion != 500 && codeObjectVersion != 600)
     return complain("--code-object-version: expected 500 or 600, got " +
                     Twine(codeObjectVersion));
@@ -185,6 +210,10 @@ static LogicalResult run() {
   options.schedule = schedule;
   options.batchInvariant = batchInvariant;
   options.smMargin = smMargin;
+  options.tuning = tuning;
+  options.scheduleSpace = scheduleSpace;
+  if (options.scheduleSpace)
+    options.progress = printProgress;
   options.serialize.codeObjectVersion = codeObjectVersion;
   options.serialize.ptxas = ptxas;
   options.times = &times;

@@ -14,6 +14,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,15 @@ struct CompileTimes {
   SerializeTimes serialize;
 };
 
+/// How far a space of schedules is compiled.
+struct CompileProgress {
+  StringRef entry;
+  std::string target;
+  size_t done = 0, count = 0;
+  /// Left out, as they cannot run on the target.
+  size_t refused = 0;
+};
+
 struct CompileOptions {
   /// "sm_90", "gfx942", "sim:sm_90", "sim", "oracle"; at least one, each once.
   std::vector<std::string> targets;
@@ -38,7 +48,14 @@ struct CompileOptions {
   bool batchInvariant = false;
   /// Multiprocessors that kernels leave to other work.
   int64_t smMargin = 0;
+  /// A file of norm-tune; empty: none.
+  std::string tuning;
   SerializeOptions serialize;
+  /// Also makes entries "NAME#1", "NAME#2", ... out of each entry NAME: one for
+  /// each schedule worth measuring. All have NAME's arguments.
+  bool scheduleSpace = false;
+  /// Called as the candidates of an entry are compiled, if set.
+  std::function<void(const CompileProgress &)> progress;
   /// Receives a record for each piece of work, if set.
   std::vector<CompileTimes> *times = nullptr;
 };

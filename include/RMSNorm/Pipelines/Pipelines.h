@@ -45,6 +45,9 @@ struct MemrefHalfOptions : PassPipelineOptions<MemrefHalfOptions> {
       *this, "sm-margin",
       llvm::cl::desc("multiprocessors to leave to other work"),
       llvm::cl::init(0)};
+  PassOptions::Option<std::string> tuning{
+      *this, "tuning",
+      llvm::cl::desc("a file of norm-tune, whose records replace the choice")};
 };
 
 /// From norms on tensors to bufferized tile programs, in public functions that

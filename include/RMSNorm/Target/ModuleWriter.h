@@ -72,9 +72,10 @@ public:
   ModuleWriter();
   ~ModuleWriter();
 
-  /// Declares an entry with the name and the arguments of `function`, whose
-  /// arguments are memrefs with the attributes of rmsnorm-bind-arguments.
-  LogicalResult addEntry(func::FuncOp function);
+  /// Declares an entry with the arguments of `function`, which are memrefs with
+  /// the attributes of rmsnorm-bind-arguments, and its name unless `name` is
+  /// given.
+  LogicalResult addEntry(func::FuncOp function, StringRef name = {});
 
   /// Sets the error bound of an output of the entry `entry`.
   void setErrorBound(StringRef entry, unsigned argument,
@@ -87,16 +88,24 @@ public:
     std::string name;
     /// #rmsnorm.schedule as text, for people.
     std::string schedule;
+    /// What a tuning file knows the program of a candidate by; else empty.
+    std::string tuningKey;
     SmallVector<AlignmentGuard> guards;
     SmallVector<RangeGuard> ranges;
   };
 
-  /// Appends a variant to the program of the entry that `host` is named after,
-  /// for the target of the module `host` is in. Variants are tried in the order
-  /// they were added; the last of each program must have no guards.
-  /// `imageOf` maps the name of a gpu.module to what addImage returned.
+  /// Appends a variant to the program of `entry`, by default the one that
+  /// `host` is named after, for the target of the module `host` is in. Variants
+  /// are tried in the order they were added; the last of each program must have
+  /// no guards. `imageOf` maps the name of a gpu.module to what addImage
+  /// returned.
   LogicalResult addVariant(func::FuncOp host, VariantOptions options,
-                           function_ref<unsigned(StringRef)> imageOf);
+                           function_ref<unsigned(StringRef)> imageOf,
+                           StringRef entry = {});
+
+  /// Appends to the program of `entry` the last variant of another entry's,
+  /// which has the same arguments.
+  void addLastVariantOf(StringRef other, StringRef entry, TargetAttr target);
 
   /// Adds the oracle of an entry: the function `symbol` of an image, which
   /// takes the descriptors of all arguments.

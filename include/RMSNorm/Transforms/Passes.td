@@ -268,9 +268,11 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule", "::mlir::ModuleOp"> {
     live in its tile program, the element types, N, the number of rows and the
     target. A schedule that is already there is checked and kept. `schedule`
     overrides fields of the choice; what cannot run on the target is an error
-    that says which limit is exceeded. With `batch-invariant` numbers of rows
-    have schedules of their own only as far as a row's sum is the same tree in
-    all of them: the same threads a row and the same vectors. `rows` stands for a number of rows M that
+    that says which limit is exceeded. A record of the `tuning` file for this
+    program, target and number of rows goes before the choice and after the
+    overrides. With `batch-invariant` numbers of rows have schedules of their own
+    only as far as a row's sum is the same tree in all of them: the same threads
+    a row and the same vectors. `rows` stands for a number of rows M that
     is known only at a call; a static M is taken from the loop.
 
     Requires: a bufferized tile program, `rmsnorm.target` on the module.
@@ -298,6 +300,8 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule", "::mlir::ModuleOp"> {
            "the most rows that a call will have; -1: any number">,
     Option<"batchInvariant", "batch-invariant", "bool", "false",
            "a row is summed in the same order whatever the number of rows">,
+    Option<"tuning", "tuning", "std::string", "\"\"",
+           "a file of norm-tune, whose records replace the choice">,
   ];
   let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
 }

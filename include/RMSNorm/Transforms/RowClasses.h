@@ -27,6 +27,8 @@ struct ScheduleOptions {
   std::string schedule;
   int64_t alignment = 16;
   bool batchInvariant = false;
+  /// A file of norm-tune; empty: none.
+  std::string tuning;
 };
 
 struct RowClasses {

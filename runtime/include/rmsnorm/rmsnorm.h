@@ -176,6 +176,11 @@ rmsnorm_module_get_program(const rmsnorm_module *module, size_t entry,
 RMSNORM_API rmsnorm_status rmsnorm_module_get_variant(
     const rmsnorm_module *module, size_t entry, size_t program, size_t variant,
     rmsnorm_variant_info *info);
+/* What a tuning file knows the program of a variant by, if that is a candidate
+ * of norm-compile --schedule-space; else "". */
+RMSNORM_API rmsnorm_status
+rmsnorm_module_get_tuning_key(const rmsnorm_module *module, size_t entry,
+                              size_t program, size_t variant, const char **key);
 RMSNORM_API rmsnorm_status rmsnorm_module_get_image(
     const rmsnorm_module *module, size_t image, rmsnorm_image_info *info);
 RMSNORM_API rmsnorm_status

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- TuningFile.h - schedules that were measured -----------------------===//
+//
+// JSON, written by norm-tune:
+//
+//   {"format": "rmsnorm-tuning", "version": 1, "records": [
+//     {"target": "sm_90", "program": "columns=4096,...", "rows": [0, 512],
+//      "schedule": "#rmsnorm.schedule<...>",
+//      "device": "NVIDIA H200", "measured_rows": 1, "microseconds": 1.73}]}
+//
+// A record gives the schedule of every loop over rows of that program, on that
+// target, for a number of rows from the first of "rows" to the last; null
+// instead of the last: and any more. A record for a chip also holds for the
+// simulator of it, one for the simulator ("sim:sm_90") there alone. The last
+// three fields are for people.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RMSNORM_LIB_TRANSFORMS_TUNINGFILE_H
+#define RMSNORM_LIB_TRANSFORMS_TUNINGFILE_H
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "llvm/ADT/STLFunctionalExtras.h"
+
+#include <string>
+#include <vector>
+
+namespace mlir::rmsnorm {
+
+struct TuningRecord {
+  /// "FILE: record 3", to name it by.
+  std::string place;
+  std::string target, program;
+  int64_t firstRow, lastRow;
+  ScheduleAttr schedule;
+};
+
+/// Reads and checks a whole file: syntax, fields, types, schedules, that no two
+/// records are for the same. An error at `emitError` names file and record.
+FailureOr<std::vector<TuningRecord>>
+readTuningFile(StringRef path, MLIRContext *context,
+               function_ref<InFlightDiagnostic()> emitError);
+
+/// The records for a program on a target, by rows, ascending.
+std::vector<TuningRecord>
+selectRecords(const std::vector<TuningRecord> &records, TargetAttr target,
+              StringRef program);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_TRANSFORMS_TUNINGFILE_H
