@@ -9,7 +9,6 @@
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
-#include <vector>
 
 extern char **environ;
 
@@ -26,10 +25,11 @@ static std::string getProgramFolder() {
 }
 
 std::string compileModule(const std::string &input, const std::string &target,
-                          const std::string &schedule, std::string &error) {
+                          const std::vector<std::string> &options,
+                          std::string &error) {
   std::string compiler = getProgramFolder() + "norm-compile";
   if (access(compiler.c_str(), X_OK) != 0) {
-    error = "expected norm-compile beside norm-run to compile " + input +
+    error = "expected norm-compile beside this program to compile " + input +
             ", found no " + compiler +
             "; compile it elsewhere and give the .rmsn";
     return "";
@@ -47,8 +47,7 @@ std::string compileModule(const std::string &input, const std::string &target,
 
   std::vector<std::string> words = {
       compiler, input, "--target=" + target, "--target=oracle", "-o", output};
-  if (!schedule.empty())
-    words.push_back("--schedule=" + schedule);
+  words.insert(words.end(), options.begin(), options.end());
   std::vector<char *> arguments;
   for (std::string &word : words)
     arguments.push_back(word.data());

@@ -5,14 +5,16 @@
 #define NORM_RUN_COMPILE_H
 
 #include <string>
+#include <vector>
 
 namespace norm_run {
 
 /// Compiles `input` for `target` and the oracle with the norm-compile that
-/// stands beside this program, into a file that the caller removes. On failure
-/// returns "": norm-compile, or `error`, has said why.
+/// stands beside this program and `options`, into a file that the caller
+/// removes. On failure returns "": norm-compile, or `error`, has said why.
 std::string compileModule(const std::string &input, const std::string &target,
-                          const std::string &schedule, std::string &error);
+                          const std::vector<std::string> &options,
+                          std::string &error);
 
 } // namespace norm_run
 

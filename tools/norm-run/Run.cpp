@@ -283,12 +283,36 @@ static bool runOracle(const Plan &plan, std::vector<Tensor> &tensors,
   return good;
 }
 
+struct Reference {
+  std::vector<Tensor> before, expected;
+  std::vector<Tensor> magnitudes; // made when needed
+};
+
+std::shared_ptr<Reference>
+makeReference(const Plan &plan, const Options &options, std::string &error) {
+  auto reference = std::make_shared<Reference>();
+  reference->before = makeTensors(plan, options);
+  if (reference->before.size() != plan.arguments.size()) {
+    error = "cannot make the tensors: out of memory, or a data type that is "
+            "not filled";
+    return nullptr;
+  }
+  fillTensors(plan, options, reference->before);
+  reference->expected = copyTensors(plan, reference->before, options);
+  if (!runOracle(plan, reference->expected)) {
+    error = rmsnorm_last_error();
+    return nullptr;
+  }
+  return reference;
+}
+
 /// Compares outputs with the oracle's and everything else with what it was.
 static bool check(const Plan &plan, const Options &options,
-                  const std::vector<Tensor> &before,
-                  const std::vector<Tensor> &got,
-                  const std::vector<Tensor> &expected, Result &result) {
-  std::vector<Tensor> magnitudes; // made when needed
+                  Reference &reference, const std::vector<Tensor> &got,
+                  Result &result) {
+  const std::vector<Tensor> &before = reference.before;
+  const std::vector<Tensor> &expected = reference.expected;
+  std::vector<Tensor> &magnitudes = reference.magnitudes;
   std::vector<DLTensor> views;
   std::vector<DLTensor *> pointers;
   for (const Tensor &tensor : before)
@@ -313,9 +337,10 @@ static bool check(const Plan &plan, const Options &options,
                                     pointers.size(), &bound))
       return false;
     if (bound.magnitude > 0 && magnitudes.empty()) {
-      magnitudes = copyTensors(plan, before, options);
-      if (!runOracle(plan, magnitudes, "magnitudes"))
+      std::vector<Tensor> made = copyTensors(plan, before, options);
+      if (!runOracle(plan, made, "magnitudes"))
         return false;
+      magnitudes = std::move(made);
     }
     Difference difference =
         compare(got[i], expected[i], bound,
@@ -346,7 +371,7 @@ static bool check(const Plan &plan, const Options &options,
 }
 
 Result runEntry(const Plan &plan, rmsnorm_device *device,
-                const Options &options) {
+                const Options &options, std::shared_ptr<Reference> reference) {
   Result result;
   auto failWith = [&](std::string text) {
     result.error = std::move(text);
@@ -354,19 +379,16 @@ Result runEntry(const Plan &plan, rmsnorm_device *device,
   };
   auto refused = [&] { return failWith(rmsnorm_last_error()); };
 
-  std::vector<Tensor> before = makeTensors(plan, options);
-  if (before.size() != plan.arguments.size())
-    return failWith("cannot make the tensors: out of memory, or a data type "
-                    "norm-run does not fill");
-  fillTensors(plan, options, before);
+  std::string error;
+  if (!reference)
+    reference = makeReference(plan, options, error);
+  if (!reference)
+    return failWith(std::move(error));
+  const std::vector<Tensor> &before = reference->before;
   for (size_t i = 0; i < before.size(); ++i)
     result.bytes += double(before[i].elementCount()) *
                     before[i].getFormat().bytes *
                     (plan.arguments[i].role == RMSNORM_INOUT ? 2 : 1);
-
-  std::vector<Tensor> expected = copyTensors(plan, before, options);
-  if (!runOracle(plan, expected))
-    return refused();
 
   std::vector<Tensor> got = copyTensors(plan, before, options);
   DeviceRun run(device);
@@ -386,7 +408,7 @@ Result runEntry(const Plan &plan, rmsnorm_device *device,
   if (repeat > 1 && !run.time(repeat, result.milliseconds))
     return refused();
   if (!run.checkWorkspace(result.note) ||
-      !check(plan, options, before, got, expected, result))
+      !check(plan, options, *reference, got, result))
     return refused();
   return result;
 }

@@ -6,6 +6,7 @@
 
 #include "Options.h"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -47,8 +48,18 @@ struct Result {
   double bytes = 0; // read and written once
 };
 
+/// Inputs, and what the oracle makes of them.
+struct Reference;
+
+/// Runs the oracle; null after an error, with which `error` is set.
+std::shared_ptr<Reference>
+makeReference(const Plan &plan, const Options &options, std::string &error);
+
+/// Runs an entry and compares it with `reference`, which was made with an entry
+/// of the same definition, the same sizes and options; null: made here.
 Result runEntry(const Plan &plan, rmsnorm_device *device,
-                const Options &options);
+                const Options &options,
+                std::shared_ptr<Reference> reference = nullptr);
 
 } // namespace norm_run
 

@@ -44,7 +44,10 @@ static rmsnorm_module *openModule(const std::string &input,
       target = "sim";
     else if (target.empty() && !rmsnorm_device_get_info(device, &info))
       target = info.chip;
-    path = compileModule(input, target, options.schedule, error);
+    std::vector<std::string> compileOptions;
+    if (!options.schedule.empty())
+      compileOptions.push_back("--schedule=" + options.schedule);
+    path = compileModule(input, target, compileOptions, error);
     if (!error.empty())
       complain(error);
     if (path.empty())

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Bench.h - times calls of one shape --------------------------------===//
+
+#ifndef NORM_TUNE_BENCH_H
+#define NORM_TUNE_BENCH_H
+
+#include "../norm-run/Run.h"
+
+#include "rmsnorm/device.h"
+
+#include <string>
+#include <vector>
+
+namespace norm_tune {
+
+/// Arguments of one shape on a device, several times over, and a stream.
+class Bench {
+public:
+  Bench(rmsnorm_device *device, rmsnorm_backend backend)
+      : device(device), backend(backend) {}
+  ~Bench();
+  Bench(const Bench &) = delete;
+
+  /// Allocates and fills the arguments of `plan`. Returns false after an error
+  /// of the runtime's, whose message says what; so do the others.
+  bool allocate(const norm_run::Plan &plan, uint64_t seed);
+
+  /// A function to be timed, and how.
+  struct Subject {
+    rmsnorm_function *function = nullptr;
+    rmsnorm_graph *graph = nullptr;
+    /// Launches of one replay.
+    int launches = 1;
+    void *workspace = nullptr;
+    uint64_t workspaceBytes = 0;
+  };
+  /// Prepares an entry, warms it up and records its launches.
+  bool begin(rmsnorm_module *module, const char *entry, Subject &subject);
+  /// Appends the microseconds of a launch in each of `replays` replays.
+  bool replay(Subject &subject, int replays, std::vector<double> &times);
+  void end(Subject &subject);
+  /// Replays for a while, so that clocks are up when the first one is timed.
+  bool warmUp(Subject &subject);
+  /// What failed last.
+  std::string getError() const;
+
+  /// The program and variant that the calls take, by number.
+  bool getVariant(const Subject &subject, size_t &program, size_t &variant);
+
+  /// Whether the device still answers.
+  bool alive() { return !rmsnorm_stream_synchronize(device, stream); }
+
+private:
+  bool fill(void *memory, const rmsnorm_argument_info &info, uint64_t elements,
+            uint64_t seed, bool isData);
+  /// One launch on the arguments of set `set`.
+  bool launch(const Subject &subject, size_t set);
+  bool launchAll(const Subject &subject);
+  bool record(Subject &subject);
+
+  rmsnorm_device *device;
+  rmsnorm_backend backend;
+  void *stream = nullptr;
+  rmsnorm_event *before = nullptr, *after = nullptr;
+  /// Of a launch that was recorded: ending the recording may fail, too.
+  std::string recordError;
+  std::vector<void *> blocks;
+  /// Of each set, its arguments.
+  std::vector<std::vector<DLTensor>> sets;
+  std::vector<std::vector<int64_t>> shapes;
+};
+
+/// Bytes that a call with arguments as in `plan` reads and writes at least.
+double getBytesPerCall(const norm_run::Plan &plan);
+
+double median(std::vector<double> values);
+
+} // namespace norm_tune
+
+#endif // NORM_TUNE_BENCH_H

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Report.cpp - the tuning file and the table ------------------------===//
+
+#include "Report.h"
+#include "../norm-run/Table.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <map>
+
+namespace norm_tune {
+
+static std::string number(const char *format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+/// A JSON string.
+static std::string quote(const std::string &text) {
+  std::string quoted = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\')
+      quoted += '\\';
+    quoted += (unsigned char)c < 0x20 ? ' ' : c;
+  }
+  return quoted + "\"";
+}
+
+/// The last number of rows that a measurement with `a` speaks for when the next
+/// one is with `b`.
+static int64_t between(int64_t a, int64_t b) {
+  return std::max(a, int64_t(std::sqrt(double(a) * double(b))));
+}
+
+std::string makeTuningFile(const std::vector<Finding> &findings,
+                           const std::string &target, const std::string &device,
+                           std::string &note) {
+  std::string records;
+  std::map<std::string, std::string> owners; // entry, by program
+  for (size_t i = 0; i < findings.size(); ++i) {
+    const Finding &f = findings[i];
+    if (!f.best)
+      continue;
+    const std::string &entry = f.space->plain.name;
+    std::string &owner = owners[f.best->key];
+    if (owner.empty())
+      owner = entry;
+    if (owner != entry) {
+      note = "entry '" + entry + "' has the program of '" + owner +
+             "', whose schedules it will get";
+      continue;
+    }
+    bool first = i == 0 || findings[i - 1].space != f.space;
+    bool last = i + 1 == findings.size() || findings[i + 1].space != f.space;
+    int64_t from = first ? 0 : between(findings[i - 1].rows, f.rows) + 1;
+    std::string to =
+        last ? "null" : std::to_string(between(f.rows, findings[i + 1].rows));
+    records += records.empty() ? "\n" : ",\n";
+    records += "    {\"target\": " + quote(target) +
+               ", \"entry\": " + quote(entry) +
+               ",\n     \"program\": " + quote(f.best->key) +
+               ",\n     \"rows\": [" + std::to_string(from) + ", " + to +
+               "], \"schedule\": " + quote(f.best->schedule) +
+               ",\n     \"device\": " + quote(device) +
+               ", \"measured_rows\": " + std::to_string(f.rows) +
+               ", \"microseconds\": " + number("%.6g", f.microseconds) + "}";
+  }
+  return "{\n  \"format\": \"rmsnorm-tuning\",\n  \"version\": 1,\n"
+         "  \"records\": [" +
+         records + "\n  ]\n}\n";
+}
+
+void printTable(const std::vector<Finding> &findings) {
+  if (findings.empty())
+    return;
+  std::vector<std::vector<std::string>> lines = {
+      {"entry", "rows", "best", "us", "GB/s", "chosen without", "us", "gain"}};
+  for (const Finding &f : findings) {
+    std::string best = f.best ? norm_run::scheduleText(f.best->schedule) : "-";
+    bool same = f.microseconds == f.chosenMicroseconds;
+    lines.push_back(
+        {f.space->plain.name, std::to_string(f.rows), same ? "the same" : best,
+         number("%.2f", f.microseconds),
+         number("%.0f", f.bytes / f.microseconds / 1e3),
+         norm_run::scheduleText(f.chosenSchedule),
+         number("%.2f", f.chosenMicroseconds),
+         same ? "-"
+              : number("%.1f %%",
+                       100 * (f.chosenMicroseconds / f.microseconds - 1))});
+  }
+  std::vector<int> widths(lines[0].size(), 0);
+  for (const auto &line : lines)
+    for (size_t i = 0; i < line.size(); ++i)
+      widths[i] = std::max(widths[i], int(line[i].size()));
+  for (const auto &line : lines) {
+    for (size_t i = 0; i < line.size(); ++i) {
+      bool left = i == 0 || i == 2 || i == 5;
+      std::printf(left ? "%s%-*s" : "%s%*s", i ? "  " : "", widths[i],
+                  line[i].c_str());
+    }
+    std::printf("\n");
+  }
+}
+
+} // namespace norm_tune

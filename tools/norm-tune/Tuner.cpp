@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Tuner.cpp - finds the fastest schedule of an entry ----------------===//
+
+#include "Tuner.h"
+#include "../norm-run/Run.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <unistd.h>
+
+namespace norm_tune {
+
+// Elements that are compared: a fraction of a second in the simulator, several
+// tiles for each block of most persistent grids on a device. Rows are not
+// a multiple of anything, so that packed ones have a tail.
+static constexpr int64_t checkedElements[] = {1 << 19, 1 << 20};
+static constexpr int64_t checkedRows[] = {37, 1021};
+// No machine has it.
+static constexpr double maxBytes = 1e15;
+
+norm_run::Options Tuner::getRunOptions(int64_t rows) const {
+  norm_run::Options run = options.run;
+  run.rows = rows;
+  run.repeat = 1;
+  return run;
+}
+
+double Tuner::getElapsed() const {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now() -
+                                       options.start)
+      .count();
+}
+
+bool Tuner::outOfTime() const {
+  // Something is measured each time, so that runs again and again end.
+  return options.timeLimit >= 0 && measured > 0 &&
+         getElapsed() >= options.timeLimit;
+}
+
+/// The widest argument's rows, as norm_run::planEntry spreads them.
+static int64_t countRows(const norm_run::Plan &plan, bool &fixedRows,
+                         int64_t &columns) {
+  size_t widest = 0;
+  for (size_t i = 0; i < plan.shapes.size(); ++i)
+    if (plan.shapes[i].size() > plan.shapes[widest].size())
+      widest = i;
+  int64_t rows = 1;
+  fixedRows = true;
+  columns = 1;
+  if (plan.shapes.empty() || plan.shapes[widest].empty())
+    return rows;
+  const std::vector<int64_t> &shape = plan.shapes[widest];
+  for (size_t d = 0; d + 1 < shape.size(); ++d) {
+    rows *= shape[d];
+    fixedRows &= plan.arguments[widest].dims[d] >= 0;
+  }
+  columns = shape.back();
+  return rows;
+}
+
+bool Tuner::planEntry(const Space &space, int64_t rows, norm_run::Plan &plan) {
+  plan = {};
+  error =
+      norm_run::planEntry(module, space.plain.entry, getRunOptions(rows), plan);
+  // Before sizes overflow.
+  double bytes = error.empty() ? getBytesPerCall(plan) : 0;
+  if (bytes > maxBytes) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.3g bytes", bytes);
+    error = "entry '" + space.plain.name + "', " + std::to_string(rows) +
+            " rows: expected fewer, got " + text + " in all arguments";
+  }
+  return error.empty();
+}
+
+int64_t Tuner::getRows(const Space &space, int64_t rows, bool &fixedRows) {
+  norm_run::Plan plan;
+  int64_t columns;
+  return planEntry(space, rows, plan) ? countRows(plan, fixedRows, columns)
+                                      : -1;
+}
+
+std::string Tuner::check(const Candidate &candidate) {
+  norm_run::Plan plan;
+  bool fixedRows;
+  int64_t columns;
+  std::string text =
+      norm_run::planEntry(module, candidate.entry, getRunOptions(1), plan);
+  if (!text.empty())
+    return text;
+  countRows(plan, fixedRows, columns);
+  int64_t few = std::clamp<int64_t>(checkedElements[isOnDevice()] /
+                                        std::max<int64_t>(columns, 1),
+                                    1, checkedRows[isOnDevice()]);
+  norm_run::Options run = getRunOptions(few);
+  plan = {};
+  text = norm_run::planEntry(module, candidate.entry, run, plan);
+  if (!text.empty())
+    return text;
+  // Made once for all candidates: the oracle takes longer than what it judges.
+  if (referenceOf != space) {
+    reference = norm_run::makeReference(plan, run, text);
+    if (!reference)
+      return text;
+    referenceOf = space;
+  }
+  norm_run::Result result = norm_run::runEntry(plan, device, run, reference);
+  if (!result.error.empty())
+    return result.error;
+  if (!result.passed)
+    return "wrong: " + result.note;
+  if (result.variant != "candidate")
+    return "the call took variant '" + result.variant + "'";
+  return "";
+}
+
+bool Tuner::makeBench() {
+  if (bench)
+    return true;
+  bench = std::make_unique<Bench>(device, options.run.backend);
+  bool good = bench->allocate(plan, options.run.seed);
+  if (good && isOnDevice() && !isWarm) {
+    Bench::Subject subject;
+    good = bench->begin(module, space->plain.name.c_str(), subject) &&
+           bench->warmUp(subject);
+    bench->end(subject);
+    isWarm = true;
+  }
+  if (!good)
+    fail("entry '" + space->plain.name + "', " + std::to_string(rows) +
+         " rows: " + bench->getError());
+  return good;
+}
+
+std::string Tuner::time(const Candidate &candidate, int replays,
+                        double &microseconds, std::string &chosen) {
+  Bench::Subject subject;
+  std::vector<double> times;
+  size_t program = 0, variant = 0;
+  bool good = bench->begin(module, candidate.name.c_str(), subject) &&
+              bench->replay(subject, replays, times) &&
+              bench->getVariant(subject, program, variant);
+  std::string why = good ? "" : bench->getError();
+  bench->end(subject);
+  microseconds = median(times);
+  chosen = std::to_string(program) + " " + std::to_string(variant);
+  return why;
+}
+
+bool Tuner::note(const std::string &name, long long rows, int round,
+                 const std::string &text) {
+  error = journal.add(name, rows, round, text);
+  return error.empty();
+}
+
+Tuner::Status Tuner::measure(const Candidate &candidate, int round, int replays,
+                             double &microseconds, bool &good) {
+  good = true;
+  if (const std::string *text = journal.find(candidate.name, rows, round)) {
+    microseconds = std::atof(text->c_str());
+    return Status::done;
+  }
+  if (outOfTime())
+    return Status::outOfTime;
+  ++measured;
+  if (!makeBench())
+    return Status::failed;
+  const bool isPlain = &candidate == &space->plain;
+  std::string why, chosen;
+  // A kernel may never end, and whoever runs this then ends that. One that was
+  // not at fault gets another chance.
+  if (round == 0) {
+    const std::string *text =
+        journal.find(candidate.name, rows, Journal::begun);
+    const int before = text ? std::atoi(text->c_str()) : 0;
+    if (before >= 2)
+      why = std::string("begun twice and never done") +
+            (isPlain ? "; to try again, remove the results so far" : "");
+    else if (!note(candidate.name, rows, Journal::begun,
+                   std::to_string(before + 1)))
+      return Status::failed;
+  }
+  if (why.empty() && !isPlain &&
+      !journal.find(candidate.name, 0, Journal::right)) {
+    why = check(candidate);
+    if (why.empty() && !note(candidate.name, 0, Journal::right, "right"))
+      return Status::failed;
+  }
+  if (why.empty())
+    why = time(candidate, replays, microseconds, chosen);
+  if (why.empty()) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.6g", microseconds);
+    microseconds = std::atof(text); // as it will be read again
+    bool noted =
+        (!isPlain || note(candidate.name, rows, Journal::chosen, chosen)) &&
+        note(candidate.name, rows, round, text);
+    return noted ? Status::done : Status::failed;
+  }
+  if (isPlain)
+    return fail("entry '" + candidate.name + "': " + why);
+  good = false;
+  std::fprintf(stderr, "%snorm-tune: warning: %s, %s: %s\n",
+               isatty(STDERR_FILENO) ? "\r\033[K" : "", candidate.name.c_str(),
+               candidate.schedule.c_str(), why.c_str());
+  if (!note(candidate.name, 0, Journal::leftOut, why))
+    return Status::failed;
+  if (!bench->alive())
+    return fail("the device is lost after '" + candidate.name +
+                "': " + rmsnorm_last_error() +
+                "; run again to go on, without this schedule");
+  return Status::done;
+}
+
+void Tuner::showProgress(int round, size_t done, size_t count, size_t leftOut,
+                         double best) {
+  // Elsewhere than on a terminal a line now and then.
+  const bool watched = isatty(STDERR_FILENO), ends = done == count;
+  const double now = getElapsed();
+  if (!watched && !ends && now < lastShown + 5)
+    return;
+  lastShown = now;
+  std::fprintf(stderr, "%s%s, %lld rows, round %d: %zu of %zu, ",
+               watched ? "\r\033[K" : "", space->plain.name.c_str(),
+               (long long)rows, round + 1, done, count);
+  if (leftOut)
+    std::fprintf(stderr, "%zu left out, ", leftOut);
+  std::fprintf(stderr, "best %.4g us, %.1f s%s", best, now,
+               ends || !watched ? "\n" : "");
+}
+
+Tuner::Status Tuner::runRound(std::vector<Contestant> &contestants, int round,
+                              int replays) {
+  std::vector<Contestant> kept;
+  double best = 0;
+  size_t done = 0;
+  for (Contestant one : contestants) {
+    bool good = !journal.find(one.candidate->name, 0, Journal::leftOut);
+    if (good)
+      if (Status status =
+              measure(*one.candidate, round, replays, one.microseconds, good);
+          status != Status::done)
+        return status;
+    if (good) {
+      kept.push_back(one);
+      best = best ? std::min(best, one.microseconds) : one.microseconds;
+    }
+    ++done;
+    showProgress(round, done, contestants.size(), done - kept.size(), best);
+  }
+  // The compiler's own choice stays the first, the others by time.
+  if (!kept.empty())
+    std::stable_sort(kept.begin() + 1, kept.end(),
+                     [](const Contestant &a, const Contestant &b) {
+                       return a.microseconds < b.microseconds;
+                     });
+  contestants = std::move(kept);
+  return Status::done;
+}
+
+/// Leaves the first, and at most `most` others that are within `factor` of the
+/// best.
+template <typename Contestants>
+static void narrow(Contestants &contestants, size_t most, double factor) {
+  if (contestants.size() < 2)
+    return;
+  double limit = contestants[1].microseconds * factor;
+  size_t kept = 1;
+  while (kept < contestants.size() && kept <= most &&
+         contestants[kept].microseconds <= limit)
+    ++kept;
+  contestants.resize(kept);
+}
+
+Tuner::Status Tuner::tune(const Space &tuned, int64_t asked, Finding &finding) {
+  space = &tuned;
+  bench.reset();
+  if (!planEntry(tuned, asked, plan))
+    return Status::failed;
+  int64_t columns;
+  finding = {};
+  finding.space = space;
+  rows = finding.rows = countRows(plan, finding.fixedRows, columns);
+  finding.bytes = getBytesPerCall(plan);
+
+  std::vector<Contestant> contestants = {{&tuned.plain, 0}};
+  for (const Candidate &candidate : tuned.candidates)
+    contestants.push_back({&candidate, 0});
+  Status status = runRound(contestants, 0, 3);
+  if (status == Status::done && isOnDevice()) {
+    narrow(contestants, 12, 1.15);
+    status = runRound(contestants, 1, 9);
+  }
+  if (status == Status::done && isOnDevice()) {
+    narrow(contestants, 4, 1.05);
+    status = runRound(contestants, 2, 41);
+  }
+  // The next shape may need the memory.
+  bench.reset();
+  return status == Status::done ? finish(contestants, finding) : status;
+}
+
+Tuner::Status Tuner::finish(const std::vector<Contestant> &contestants,
+                            Finding &finding) {
+  // The compiler's own choice, which stands unless clearly beaten.
+  const std::string *numbers =
+      journal.find(space->plain.name, rows, Journal::chosen);
+  unsigned long program = 0, number = 0;
+  rmsnorm_variant_info variant;
+  if (!numbers ||
+      std::sscanf(numbers->c_str(), "%lu %lu", &program, &number) != 2)
+    return fail("entry '" + space->plain.name +
+                "': the results so far are damaged; remove them");
+  if (rmsnorm_module_get_variant(module, space->plain.entry, program, number,
+                                 &variant))
+    return fail("entry '" + space->plain.name + "': " + rmsnorm_last_error());
+  finding.chosenVariant = variant.name;
+  finding.chosenSchedule = variant.schedule;
+  finding.chosenMicroseconds = contestants[0].microseconds;
+  finding.microseconds = finding.chosenMicroseconds;
+  // Schedules of several kernels stand one behind another.
+  const std::string chosen = "; " + finding.chosenSchedule + "; ";
+  auto isChosen = [&](const Candidate &candidate) {
+    return chosen.find("; " + candidate.schedule + "; ") != std::string::npos;
+  };
+  if (contestants.size() > 1 && !isChosen(*contestants[1].candidate) &&
+      contestants[1].microseconds * (1 + options.margin / 100) <
+          finding.chosenMicroseconds) {
+    finding.best = contestants[1].candidate;
+    finding.microseconds = contestants[1].microseconds;
+    return Status::done;
+  }
+  for (const Candidate &candidate : space->candidates)
+    if (isChosen(candidate))
+      finding.best = &candidate;
+  return Status::done;
+}
+
+} // namespace norm_tune

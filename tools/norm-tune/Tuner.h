@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Tuner.h - finds the fastest schedule of an entry ------------------===//
+
+#ifndef NORM_TUNE_TUNER_H
+#define NORM_TUNE_TUNER_H
+
+#include "Bench.h"
+#include "Journal.h"
+#include "Options.h"
+#include "Space.h"
+
+#include <memory>
+
+namespace norm_tune {
+
+/// What was found for one entry and number of rows.
+struct Finding {
+  const Space *space;
+  int64_t rows;
+  /// M depends on no run-time size.
+  bool fixedRows;
+  /// The schedules to use: null where the compiler's choice stands and is none
+  /// of the candidates.
+  const Candidate *best = nullptr;
+  double microseconds = 0;
+  /// What the compiler chose: variant, schedule, time.
+  std::string chosenVariant, chosenSchedule;
+  double chosenMicroseconds = 0;
+  double bytes = 0;
+};
+
+class Tuner {
+public:
+  Tuner(rmsnorm_module *module, rmsnorm_device *device, const Options &options,
+        Journal &journal)
+      : module(module), device(device), options(options), journal(journal) {}
+
+  enum class Status { done, failed, outOfTime };
+  /// Measures the candidates of `space` with about `rows` rows. After `failed`,
+  /// `error` says why.
+  Status tune(const Space &space, int64_t rows, Finding &finding);
+  /// The number of rows that asking for `rows` gives; < 0 after an error.
+  int64_t getRows(const Space &space, int64_t rows, bool &fixedRows);
+
+  std::string error;
+
+private:
+  struct Contestant {
+    const Candidate *candidate;
+    double microseconds;
+  };
+
+  norm_run::Options getRunOptions(int64_t rows) const;
+  /// Sizes for about `rows` rows of what `space` is of; false after an error.
+  bool planEntry(const Space &space, int64_t rows, norm_run::Plan &plan);
+  Status fail(std::string text) {
+    error = std::move(text);
+    return Status::failed;
+  }
+  double getElapsed() const;
+  bool outOfTime() const;
+  bool isOnDevice() const {
+    return options.run.backend == RMSNORM_CUDA ||
+           options.run.backend == RMSNORM_HIP;
+  }
+  /// Makes the arguments, if nothing was measured with these rows yet.
+  bool makeBench();
+  /// Runs a few rows and compares them with the oracle; "" if they are right.
+  std::string check(const Candidate &candidate);
+  /// Times one, of which the calls take the variant `chosen`; "" or why it
+  /// failed.
+  std::string time(const Candidate &candidate, int replays,
+                   double &microseconds, std::string &chosen);
+  /// Adds to the journal; false if it cannot be written.
+  bool note(const std::string &name, long long rows, int round,
+            const std::string &text);
+  /// Times one in a round, unless that was done before. `good` is false if it
+  /// fails, which is noted.
+  Status measure(const Candidate &candidate, int round, int replays,
+                 double &microseconds, bool &good);
+  Status runRound(std::vector<Contestant> &contestants, int round, int replays);
+  Status finish(const std::vector<Contestant> &contestants, Finding &finding);
+  void showProgress(int round, size_t done, size_t count, size_t leftOut,
+                    double best);
+
+  rmsnorm_module *module;
+  rmsnorm_device *device;
+  const Options &options;
+  Journal &journal;
+  const Space *space = nullptr;
+  int64_t rows = 0;
+  norm_run::Plan plan;
+  std::unique_ptr<Bench> bench;
+  /// What candidates are compared with, and the space it was made for.
+  std::shared_ptr<norm_run::Reference> reference;
+  const Space *referenceOf = nullptr;
+  size_t measured = 0;
+  bool isWarm = false;
+  double lastShown = 0;
+};
+
+} // namespace norm_tune
+
+#endif // NORM_TUNE_TUNER_H
