@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_ADDMAGNITUDES
@@ -23,8 +24,10 @@ namespace {
 /// Computes magnitudes beside the values of a generic's body, and yields those.
 class BodyRewriter {
 public:
-  explicit BodyRewriter(linalg::GenericOp op)
-      : op(op), builder(op.getContext()), block(*op.getBody()) {}
+  /// `written`: buffers that hold what ops before have computed.
+  BodyRewriter(linalg::GenericOp op, const DenseSet<Value> &written)
+      : op(op), builder(op.getContext()), block(*op.getBody()),
+        written(written) {}
   void run();
 
 private:
@@ -37,12 +40,21 @@ private:
   linalg::GenericOp op;
   OpBuilder builder;
   Block &block;
+  const DenseSet<Value> &written;
   DenseMap<Value, Value> magnitudes;
   /// Values that are computed without an error, of which the body has the value
-  /// itself, not only the magnitude: elements of arguments, constants.
+  /// itself, not only the magnitude: elements of arguments that are still as
+  /// they were given, constants.
   DenseSet<Value> exact;
 };
 } // namespace
+
+/// The buffer that `value` is a view of.
+static Value getBuffer(Value value) {
+  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
+    value = view.getViewSource();
+  return value;
+}
 
 static bool isFloat(Value value) { return isa<FloatType>(value.getType()); }
 
@@ -97,7 +109,7 @@ void BodyRewriter::run() {
     BlockArgument element = op.getMatchingBlockArgument(operand);
     if (!isFloat(element))
       continue;
-    if (isa<BlockArgument>(operand->get()))
+    if (isa<BlockArgument>(operand->get()) && !written.contains(operand->get()))
       exact.insert(element);
     magnitudes[element] = absolute(op.getLoc(), element);
   }
@@ -135,6 +147,7 @@ private:
     IRRewriter rewriter(&getContext());
     SmallVector<linalg::LinalgOp> ops;
     clone.walk([&](linalg::LinalgOp op) { ops.push_back(op); });
+    DenseSet<Value> written;
     for (linalg::LinalgOp op : ops) {
       // Zeros, and a maximum's minus infinity, are where a reduction begins.
       if (isa<linalg::FillOp>(op))
@@ -149,7 +162,9 @@ private:
                                 "a name");
         generic = *made;
       }
-      BodyRewriter(generic).run();
+      BodyRewriter(generic, written).run();
+      for (OpOperand &init : generic.getDpsInitsMutable())
+        written.insert(getBuffer(init.get()));
     }
     return success();
   }

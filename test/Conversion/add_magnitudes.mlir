@@ -67,3 +67,33 @@ func.func @through_a_buffer(%x: memref<8xf64>, %y: memref<8xf64>) attributes {rm
 func.func @plain(%x: memref<8xf64>) {
   return
 }
+
+// -----
+
+// An argument that was written holds a magnitude, too: no element of it is
+// exact, and a difference with it adds.
+
+// CHECK-LABEL: func.func @through_an_argument.magnitudes(
+// CHECK-SAME:    %[[X:[a-z0-9]*]]: memref<8xf64>, %[[Y:[a-z0-9]*]]: memref<8xf64>
+// CHECK:         linalg.generic
+// CHECK:         linalg.generic {{.*}} ins(%[[Y]], %[[X]] :
+// CHECK-NEXT:    ^bb0(%[[A:[^:]*]]: f64, %[[B:[^:]*]]: f64,
+// CHECK-DAG:       %[[MA:.*]] = math.absf %[[A]]
+// CHECK-DAG:       %[[MB:.*]] = math.absf %[[B]]
+// CHECK:           %[[S:.*]] = arith.addf %[[MA]], %[[MB]]
+// CHECK-NEXT:      linalg.yield %[[S]]
+func.func @through_an_argument(%x: memref<8xf64>, %y: memref<8xf64>) attributes {rmsnorm.magnitudes} {
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%x : memref<8xf64>) outs(%y : memref<8xf64>) {
+  ^bb0(%a: f64, %out: f64):
+    %p = arith.mulf %a, %a : f64
+    linalg.yield %p : f64
+  }
+  linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+      ins(%y, %x : memref<8xf64>, memref<8xf64>) outs(%y : memref<8xf64>) {
+  ^bb0(%a: f64, %b: f64, %out: f64):
+    %d = arith.subf %a, %b : f64
+    linalg.yield %d : f64
+  }
+  return
+}
