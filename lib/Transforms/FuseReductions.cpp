@@ -3,6 +3,7 @@
 
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Transforms/Passes.h"
+#include "TileProgram.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/Dominance.h"
@@ -76,40 +77,8 @@ static RowReduceOp merge(RewriterBase &rewriter, RowReduceOp first,
   return merged;
 }
 
-/// Drops the results that nobody uses, and the op if none is left.
-static void dropDeadResults(RewriterBase &rewriter, RowReduceOp op) {
-  SmallVector<Attribute> kinds;
-  SmallVector<Value> inputs, results;
-  SmallVector<Type> types;
-  for (auto [kind, input, result] :
-       llvm::zip(op.getKinds(), op.getInputs(), op.getResults())) {
-    if (result.use_empty())
-      continue;
-    kinds.push_back(kind);
-    inputs.push_back(input);
-    results.push_back(result);
-    types.push_back(result.getType());
-  }
-  if (results.size() == op.getNumResults())
-    return;
-  if (!results.empty()) {
-    rewriter.setInsertionPoint(op);
-    auto live = RowReduceOp::create(rewriter, op.getLoc(), types,
-                                    rewriter.getArrayAttr(kinds), inputs,
-                                    op.getColumns());
-    for (auto [result, replacement] : llvm::zip(results, live.getResults()))
-      rewriter.replaceAllUsesWith(result, replacement);
-  }
-  rewriter.eraseOp(op);
-}
-
 static void fuseBlock(RewriterBase &rewriter, Block &block) {
-  // From the end, so that what feeds only dead ones is seen dead.
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (auto reduce = dyn_cast<RowReduceOp>(op))
-      dropDeadResults(rewriter, reduce);
-    else if (isOpTriviallyDead(&op))
-      rewriter.eraseOp(&op);
+  eraseDeadOps(rewriter, block);
   SmallVector<RowReduceOp> groups;
   for (RowReduceOp reduce : llvm::to_vector(block.getOps<RowReduceOp>())) {
     auto group = llvm::find_if(groups, [&](RowReduceOp candidate) {

@@ -7,7 +7,6 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_PIPELINEROWS
@@ -16,13 +15,6 @@ namespace mlir::rmsnorm {
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
-
-/// The buffer that `value` is a view of.
-static Value getRoot(Value value) {
-  while (auto view = value.getDefiningOp<ViewLikeOpInterface>())
-    value = view.getViewSource();
-  return value;
-}
 
 namespace {
 class Pipeline {
@@ -64,7 +56,7 @@ private:
   LogicalResult checkAliasing() {
     for (auto store : getBody().getOps<TileStoreOp>())
       for (RingCopyOp copy : copies) {
-        if (getRoot(store.getBase()) != getRoot(copy.getBase()) ||
+        if (getRootBuffer(store.getBase()) != getRootBuffer(copy.getBase()) ||
             (store.getBase() == copy.getBase() &&
              store.getRow() == copy.getRow()))
           continue;
@@ -93,10 +85,11 @@ private:
     for (auto load :
          llvm::make_early_inc_range(getBody().getOps<TileLoadOp>())) {
       if (load.getKind() == TileKind::column && load.getSegment() == 0 &&
-          llvm::none_of(
-              getBody().getOps<TileStoreOp>(), [&](TileStoreOp store) {
-                return getRoot(store.getBase()) == getRoot(load.getBase());
-              })) {
+          llvm::none_of(getBody().getOps<TileStoreOp>(),
+                        [&](TileStoreOp store) {
+                          return getRootBuffer(store.getBase()) ==
+                                 getRootBuffer(load.getBase());
+                        })) {
         rewriter.moveOpBefore(load, loop);
         columns.push_back(load);
       } else if (load.getKind() == TileKind::row) {

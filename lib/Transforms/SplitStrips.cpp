@@ -35,7 +35,6 @@ private:
   scf::ForallOp createSums();
   LogicalResult setSchedule(scf::ForallOp strips);
   void storeSaved(scf::ForallOp loop, const IRMapping &mapping);
-  void eraseDead(Block &block);
 
   scf::ForallOp rows;
   ScheduleAttr schedule;
@@ -85,7 +84,8 @@ bool StripSplitter::overwritesWhatIsRead() {
     auto load = dyn_cast<TileLoadOp>(op);
     return load &&
            llvm::any_of(program.getOps<TileStoreOp>(), [&](TileStoreOp store) {
-             return store.getBase() == load.getBase();
+             return getRootBuffer(store.getBase()) ==
+                    getRootBuffer(load.getBase());
            });
   });
 }
@@ -141,12 +141,6 @@ void StripSplitter::storeSaved(scf::ForallOp loop, const IRMapping &mapping) {
                         /*rows=*/Value(), /*columns=*/Value());
 }
 
-void StripSplitter::eraseDead(Block &block) {
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block)))
-    if (isOpTriviallyDead(&op))
-      rewriter.eraseOp(&op);
-}
-
 LogicalResult StripSplitter::setSchedule(scf::ForallOp loop) {
   FailureOr<TargetAttr> target = getTarget(loop);
   FailureOr<ProgramFacts> facts = getProgramFacts(loop);
@@ -197,11 +191,11 @@ LogicalResult StripSplitter::run() {
          llvm::make_early_inc_range(first.getBody()->getOps<TileStoreOp>()))
       rewriter.eraseOp(store);
     storeSaved(first, mapping);
-    eraseDead(*first.getBody());
+    eraseDeadOps(rewriter, *first.getBody());
   } else if (!saved.empty()) {
     storeSaved(rows, IRMapping());
   }
-  eraseDead(program);
+  eraseDeadOps(rewriter, program);
   return setSchedule(strips);
 }
 

@@ -4,7 +4,9 @@
 #include "TileProgram.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -162,6 +164,12 @@ FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
   return facts;
 }
 
+Value mlir::rmsnorm::getRootBuffer(Value buffer) {
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+    buffer = view.getViewSource();
+  return buffer;
+}
+
 bool mlir::rmsnorm::isConstantArgument(Value buffer) {
   auto argument = dyn_cast<BlockArgument>(buffer);
   if (!argument)
@@ -171,4 +179,40 @@ bool mlir::rmsnorm::isConstantArgument(Value buffer) {
   return function && argument.getOwner()->isEntryBlock() &&
          function.getArgAttr(argument.getArgNumber(),
                              RMSNormDialect::kConstantAttrName);
+}
+
+/// Drops the results that nobody uses, and the op if none is left.
+static void dropDeadResults(RewriterBase &rewriter, RowReduceOp op) {
+  SmallVector<Attribute> kinds;
+  SmallVector<Value> inputs, results;
+  SmallVector<Type> types;
+  for (auto [kind, input, result] :
+       llvm::zip(op.getKinds(), op.getInputs(), op.getResults())) {
+    if (result.use_empty())
+      continue;
+    kinds.push_back(kind);
+    inputs.push_back(input);
+    results.push_back(result);
+    types.push_back(result.getType());
+  }
+  if (results.size() == op.getNumResults())
+    return;
+  if (!results.empty()) {
+    rewriter.setInsertionPoint(op);
+    auto live = RowReduceOp::create(rewriter, op.getLoc(), types,
+                                    rewriter.getArrayAttr(kinds), inputs,
+                                    op.getColumns());
+    for (auto [result, replacement] : llvm::zip(results, live.getResults()))
+      rewriter.replaceAllUsesWith(result, replacement);
+  }
+  rewriter.eraseOp(op);
+}
+
+void mlir::rmsnorm::eraseDeadOps(RewriterBase &rewriter, Block &program) {
+  // From the end, so that what feeds only dead ones is seen dead.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(program)))
+    if (auto reduce = dyn_cast<RowReduceOp>(op))
+      dropDeadResults(rewriter, reduce);
+    else if (isOpTriviallyDead(&op))
+      rewriter.eraseOp(&op);
 }

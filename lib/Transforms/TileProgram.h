@@ -75,6 +75,13 @@ std::string getProgramKey(const ProgramFacts &facts);
 /// disagree on the number of columns.
 FailureOr<ProgramFacts> getProgramFacts(scf::ForallOp forall);
 
+/// Erases what nobody uses in a tile program, single results of row_reduce and
+/// what only they need included.
+void eraseDeadOps(RewriterBase &rewriter, Block &program);
+
+/// The buffer that `buffer` is a view of.
+Value getRootBuffer(Value buffer);
+
 /// Whether `buffer` is an argument that the user declared rmsnorm.constant.
 bool isConstantArgument(Value buffer);
 
