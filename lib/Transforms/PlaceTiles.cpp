@@ -293,21 +293,22 @@ private:
     tiles.remove_if([&](auto &tile) {
       return schedule.getStages() < 2 && tile.second.size() < 2;
     });
-    if (tiles.empty())
+    // Ahead of all that a thread does column by column, which copies and loads
+    // of per-column operands, emitted for all columns at once, would cut in
+    // two.
+    auto first = llvm::find_if(program, [](Operation &op) {
+      return llvm::any_of(op.getResultTypes(), isPerColumn);
+    });
+    if (first == program.end())
       return;
-    TileLoadOp first = tiles.begin()->second.front();
-    for (auto &tile : tiles)
-      for (TileLoadOp load : tile.second)
-        if (load->isBeforeInBlock(first))
-          first = load;
+    rewriter.setInsertionPoint(&*first);
+    auto commit = CopyCommitOp::create(rewriter, first->getLoc());
+    auto wait = CopyWaitOp::create(rewriter, first->getLoc(), 0);
     Operation *walk = program.getParentOp();
     auto space = gpu::AddressSpaceAttr::get(rewriter.getContext(),
                                             gpu::AddressSpace::Workgroup);
     rewriter.setInsertionPointToStart(&program);
     Value slot = arith::ConstantIndexOp::create(rewriter, walk->getLoc(), 0);
-    rewriter.setInsertionPoint(first);
-    auto commit = CopyCommitOp::create(rewriter, first.getLoc());
-    CopyWaitOp::create(rewriter, first.getLoc(), 0);
     for (auto &[key, loads] : tiles) {
       auto [base, row, rows] = key;
       TileLoadOp load = loads.front();
@@ -339,6 +340,10 @@ private:
         rewriter.moveOpAfter(load, commit);
       else
         load.setSegment(segments.lookup(load));
+    }
+    if (tiles.empty()) {
+      rewriter.eraseOp(wait);
+      rewriter.eraseOp(commit);
     }
   }
 

@@ -71,6 +71,9 @@ mlir::rmsnorm::verifyRings(ScheduleAttr schedule, const ProgramFacts &facts,
   if (schedule.getColumnSums() == ColumnSums::strips)
     return emitError() << "expected cache = registers or reload for "
                           "column_sums = strips, got shared";
+  if (facts.columns == 1)
+    return emitError() << "expected cache = registers or reload for rows of "
+                          "one column, got shared";
   if (holdsRings(fields, facts, chip))
     return success();
   const int64_t vectors = countVectors(fields, facts);

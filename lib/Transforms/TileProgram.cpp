@@ -139,8 +139,6 @@ FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
           loaded.insert({load.getBase(), load.getRow()}).second)
         facts.loadedBytesPerColumn +=
             load.getType().getElementTypeBitWidth() / 8;
-    } else if (auto load = dyn_cast<RingLoadOp>(op)) {
-      result = visit(&op, TileKind::tile, load.getType());
     } else if (auto store = dyn_cast<TileStoreOp>(op)) {
       result = visit(&op, store.getKind(),
                      cast<VectorType>(store.getValue().getType()));
@@ -155,6 +153,13 @@ FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
     if (failed(result))
       return failure();
   }
+  // Where a reduction is split, tiles that nothing but it reads are loaded
+  // under a test of whether there is a next one.
+  WalkResult rings = program->walk([&](RingLoadOp load) {
+    return WalkResult(visit(load, TileKind::tile, load.getType()));
+  });
+  if (rings.wasInterrupted())
+    return failure();
   if (columns)
     facts.columns = *columns;
   for (Operation *load : before)

@@ -20,7 +20,7 @@ DIMENSIONS = {
     "mode": MODES,
     "chip": ["sm_90", "gfx942"],
     "n": [1, 2, 3, 7, 128, 760, 1004, 1128, 2880, 4097, 8192, WIDE + 5, "?"],
-    "kind": ["plain", "residual_both", "residual_inplace", "two_norms", "gate", "statistics", "amax", "row_scale"],
+    "kind": ["plain", "residual_both", "residual_inplace", "two_norms", "gate", "statistics", "amax", "row_scale", "row_values"],
     "x": ["bf16", "f16", "f32"],
     "y": ["bf16", "f16", "f32"],
     "weight": ["none", "bf16", "f16", "f32"],
@@ -58,8 +58,10 @@ def possible(case):
     if get("n") == "?" and get("rows") in ((), ("?", 2, "?"), (1, 1)):
         return False
     # Without a weight there is nothing to offset, and two norms are one.
-    if get("weight") == "none" and (get("offset") or get("constant") or get("kind") == "two_norms"):
+    if get("weight") == "none" and (get("offset") or get("constant") or get("kind") in ("two_norms", "row_values")):
         return False
+    if get("kind") == "row_values" and not get("rstd", True):
+        return False  # has nothing else of the norm
     if get("rstd") and get("kind") == "statistics":
         return False  # has it anyway
     return True
@@ -191,15 +193,15 @@ class Function:
         return (*self.values(text, types), None)[:2]
 
     def generic(self, operands, output, body, yields, reduction=False):
-        """operands: (value, element, per_row); output: the same. The body's
-        arguments are %a0, %a1, ...."""
+        """operands: (value, element, 1 per row, -1 per column, else 0); output: the
+        same. The body's arguments are %a0, %a1, ...."""
         rank = len(self.shape)
         dims = [f"d{i}" for i in range(rank)]
-        maps = [f"affine_map<({', '.join(dims)}) -> ({', '.join(dims[:-1] if p else dims)})>"
-                for _, _, p in operands + [output]]
+        used = {0: dims, 1: dims[:-1], -1: dims[-1:]}
+        maps = [f"affine_map<({', '.join(dims)}) -> ({', '.join(used[p])})>" for _, _, p in operands + [output]]
         kinds = ["parallel"] * (rank - 1) + ["reduction" if reduction else "parallel"]
         ins = ", ".join(o[0] for o in operands)
-        types = ", ".join(self.type(o[1], o[2]) for o in operands)
+        types = ", ".join(self.type(o[1], o[2]) if o[2] >= 0 else f"tensor<{self.shape[-1]}x{o[1]}>" for o in operands)
         block = ", ".join(f"%a{i}: {o[1]}" for i, o in enumerate(operands + [output]))
         iterators = ", ".join(f'"{k}"' for k in kinds)
         out = self.type(output[1], output[2])
@@ -270,6 +272,18 @@ def emit(case, name):
                            extend + [f"%p = arith.mulf {wide}, %a1 : f32"] + end, result)
 
     weight = f.weight()
+    if kind == "row_values":
+        # Nothing with columns is written: the norm without its output, and the
+        # largest product with the weight.
+        _, r = f.forward("%x", x, f.empty(y), y, weight, f.destination("rstd", "f32", 1))
+        extend, wide = widen("%a0", x)
+        other, scale = widen("%a1", case["weight"])
+        other = [line.replace("%wide", "%scale") for line in other]
+        f.result(r, "f32", 1)
+        f.result(f.reduce([("%x", x, 0), ("%weight", case["weight"], -1)],
+                          extend + other + [f"%p = arith.mulf {wide}, {scale.replace('%wide', '%scale')} : f32",
+                                            "%c = math.absf %p : f32"], "maximumf", "0.0", "largest"), "f32", 1)
+        return f.text()
     inner = "f32" if kind in ("gate", "amax") else y
     if case["output"] == "in place":
         output = "%x"
@@ -463,7 +477,7 @@ def ring_modules():
         ("wide", {"sm_90": 64, "gfx942": 128},
          [case(n=1128, rstd=True, casting="llama", weight="f32"), case(n=1128, kind="residual_inplace", x="f16", y="f16"),
           case(n=1128, kind="amax", x="f32", y="f32", rows=("?", 2, "?")), case(n=1128, kind="gate", y="f32", weight="none"),
-          case(n=1128, kind="two_norms", offset=1, rows=(1, "?"))]),
+          case(n=1128, kind="two_norms", offset=1, rows=(1, "?")), case(n=1128, kind="row_values", x="f32", rstd=True)]),
         ("odd", {"sm_90": 192, "gfx942": 192},
          [case(n=4097, casting="none", y="f32", rstd=True), case(n=4097, kind="row_scale", output="empty"),
           case(n=4097, output="in place", x="f16", y="f16")]),

@@ -142,3 +142,34 @@ func.func @no_sums(%x: memref<?x128xf32>, %m: index) {
   } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, column_sums = strips>}
   return
 }
+
+// -----
+
+// Rows in workgroup memory: not beside strips, which read rows again from where
+// they were, and not of one column.
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule 2>&1 | FileCheck %s --check-prefix=SHARED
+// SHARED: error: {{.*}}expected cache = registers or reload for column_sums = strips, got shared
+// SHARED: error: {{.*}}expected cache = registers or reload for rows of one column, got shared
+func.func @shared_strips(%x: memref<?x128xf32>, %s: memref<128xf32>, %m: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x128xf32> -> vector<1x128xf32>
+    %1 = rmsnorm.row_reduce add(%0) : vector<1x128xf32> -> vector<1x1xf32>
+    %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x128xf32>
+    %3 = arith.mulf %0, %2 : vector<1x128xf32>
+    rmsnorm.tile_store tile %3, %x[%row] : vector<1x128xf32>, memref<?x128xf32>
+    rmsnorm.accumulate %3 into %s : vector<1x128xf32> into memref<128xf32>
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, cache = shared, blocks_per_sm = 1, column_sums = strips>}
+  return
+}
+
+// -----
+
+func.func @shared_column(%x: memref<?x1xf32>, %m: index) {
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x1xf32> -> vector<1x1xf32>
+    %1 = rmsnorm.row_reduce add(%0) : vector<1x1xf32> -> vector<1x1xf32>
+    %2 = arith.mulf %0, %1 : vector<1x1xf32>
+    rmsnorm.tile_store tile %2, %x[%row] : vector<1x1xf32>, memref<?x1xf32>
+  } {rmsnorm.schedule = #rmsnorm.schedule<row_groups = 32, threads_per_row = 1, vector_width = 1, cache = shared>}
+  return
+}
