@@ -29,3 +29,17 @@ func.func @memref(%x: memref<?x64xf32>, %y0: memref<?x64xf32>) {
   rmsnorm.forward input(%x : memref<?x64xf32>) output(%y0 : memref<?x64xf32>) eps = 1.0e-5
   return
 }
+
+// -----
+
+// The same of dy, in whose buffer dx is wanted although dy is read later: no
+// silent copy, and no dx over it.
+func.func @dy_read_after(%dy: tensor<64x64xf32>, %x: tensor<64x64xf32>, %t0: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
+  // expected-error @below {{expected every tensor to have a buffer among the arguments, got an allocation of 'memref<64x64xf32>'}}
+  // expected-error @below {{expected no copy, got one of argument 'dy' to a new memref<64x64xf32>}}
+  %dx = rmsnorm.backward dy(%dy : tensor<64x64xf32>) input(%x : tensor<64x64xf32>) dx(%dy : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
+  // expected-error @below {{expected to be part of a loop over rows}}
+  %t = linalg.transpose ins(%dy : tensor<64x64xf32>) outs(%t0 : tensor<64x64xf32>) permutation = [1, 0]
+  // expected-error @below {{expected results to be written to arguments, got a returned 'memref<64x64xf32>'}}
+  return %dx, %t : tensor<64x64xf32>, tensor<64x64xf32>
+}
