@@ -91,8 +91,13 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
   };
   if (!fits())
     fields.threadsPerRow = threads(chip.maxThreadsPerBlock);
-  if (!fits())
+  if (!fits()) {
     fields.cache = Cache::reload;
+    // Two rows, of x and dy, that 1024 threads read by elements spill
+    // (gfx1100).
+    if (facts.numColumnSums > 0)
+      fields.threadsPerRow = threads(chip.maxThreadsPerBlock / 2);
+  }
 }
 
 /// Rows enough to fill the machine several times.
