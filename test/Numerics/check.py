@@ -7,7 +7,8 @@
   any bound, are but rarely not the very bits of the oracle's;
 - that thread order and memory layout do not change a bit;
 - that every value of every dimension of the dispatch occurred, as norm-run
-  reports what was launched, also of those the sources name but this does not.
+  reports the variant that was launched and norm-inspect what that is, also of
+  those the sources name but this does not.
 
 and the same of generate_backward.py for the suite "backward".
 
@@ -69,7 +70,7 @@ def enum_values(source, name):
 class Checker:
     def __init__(self, module, output):
         self.module, self.output = module, output
-        self.errors, self.seen, self.hashes, self.kernels = [], set(), {}, {}
+        self.errors, self.seen, self.hashes, self.kernels, self.schedules = [], set(), {}, {}, {}
         self.launches = 0
 
     def fail(self, text):
@@ -93,7 +94,7 @@ class Checker:
         return self
 
     def inspect(self, path):
-        """The names of the kernels of each entry, target and variant."""
+        """The kernels and the schedules of each entry, target and variant."""
         for line in call(["norm-inspect", path])[1].splitlines():
             word = line.split()
             if line.startswith("entry "):
@@ -102,8 +103,19 @@ class Checker:
                 target = word[1]
             elif line.startswith("    variant "):
                 kernels = self.kernels[entry, target, word[2]] = []
+                schedules = self.schedules[entry, target, word[2]] = []
+            elif line.startswith("      schedule "):
+                schedules += re.findall(r"#rmsnorm.schedule<([^>]*)>", line)
             elif line.startswith("      launch "):
                 kernels.append(word[2])
+
+    def rows_schedule(self, entry, target, variant):
+        """The fields of the schedule of the rows, not of the strips of columns."""
+        for schedule in self.schedules[entry, target, variant]:
+            fields = dict(f.split(" = ") for f in schedule.split(", ") if f)
+            if fields.get("column_sums") != "strips":
+                return fields
+        raise SystemExit(f"{self.module.name}: no schedule of rows for {entry}, {target}, {variant}")
 
     def launch(self, path, chip, run):
         options = [f"--device=sim:{chip}", f"--rows={run['rows']}", f"--order={run['order']}",
@@ -155,13 +167,12 @@ class Checker:
 
     def record(self, case, chip, run, row):
         self.launches += 1
-        found = re.match(r"(\d+)x(\d+) rows, (\d+)x(\d+), (\w+)(?:, cluster (\d+))?(, \d+ per SM)?(, pdl)?(?:, (\d+) stages)?(, cg)?$",
-                         row["schedule (rows, threads)"])
-        if not found:
-            self.fail(f"cannot read the schedule '{row['schedule (rows, threads)']}'")
-            return
-        groups, per_group, threads, vector = (int(found.group(i)) for i in range(1, 5))
-        cluster = int(found.group(6) or 1)
+        fields = self.rows_schedule(row["entry"], f"sim:{chip}", row["variant"])
+        groups, per_group, threads, vector, cluster, persistent, stages = (
+            int(fields.get(name, default)) for name, default in (
+                ("row_groups", 1), ("rows_per_group", 1), ("threads_per_row", 1), ("vector_width", 1), ("cluster", 1),
+                ("blocks_per_sm", 0), ("stages", 0)))
+        cache = fields.get("cache", "registers")
         n = case["n"]
         subgroup = 64 if chip in ("gfx90a", "gfx942", "gfx950", "sim64") else 32
         subgroups = threads // subgroup
@@ -175,8 +186,8 @@ class Checker:
             sharing = "2^k subgroups" if subgroups & (subgroups - 1) == 0 else "other number of subgroups"
         tail = ("one column" if n == 1 else "less than a vector" if n < vector else
                 "none" if n % (cluster * threads * vector) == 0 else "whole vectors" if n % vector == 0 else "part of a vector")
-        mode = ("static_persistent" if found.group(7) else
-                "multi_wave_reload" if found.group(5) == "reload" else "multi_wave_cached")
+        mode = ("static_persistent" if persistent else
+                "multi_wave_reload" if cache == "reload" else "multi_wave_cached")
         kernels = self.kernels.get((row["entry"], f"sim:{chip}", row["variant"]), [])
         sums = ("none" if case.get("dweight", "none") == "none" else
                 "strips" if any("_column_strips_" in k for k in kernels) else "registers")
@@ -187,8 +198,8 @@ class Checker:
             "row class": "few" if "_rows_le_" in row["variant"] else "any",
             "rows of a group": min(per_group, 3), "row groups": "several" if groups > 1 else "one",
             "order": run["order"], "layout": run["layout"], "row count": run["rows"], "chip": chip,
-            "cache": found.group(5), "columns": n, "cluster": cluster, "pdl": bool(found.group(8)),
-            "stages": int(found.group(9) or 0), "copy": "cg" if found.group(10) else "ca",
+            "cache": cache, "columns": n, "cluster": cluster, "pdl": fields.get("pdl") == "true",
+            "stages": stages, "copy": fields.get("copy", "ca"),
             **{k: case[k] for k in self.module.suite.RECORDED},
         }.items()))
 

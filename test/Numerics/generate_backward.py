@@ -33,8 +33,8 @@ DIMENSIONS = {
 RECORDED = ["kind", "x", "dy", "dx", "weight", "dweight", "casting", "offset", "rstd", "constant", "rows", "output"]
 # Kinds with an output that no bound is derived for: none.
 UNCHECKED = []
-# Fields of the schedule that other tests of the backward see to.
-WITHOUT = ["cluster", "stages", "copy"]  # backward_cluster.mlir, backward_ring.mlir
+# Fields of the schedule that the backward has no use for: none.
+WITHOUT = []
 
 
 def possible(case):
@@ -123,10 +123,14 @@ def corners():
                            x=DIMENSIONS["x"][i // 3 % 3], dy=DIMENSIONS["dy"][i // 2 % 3], dx=DIMENSIONS["dx"][i % 3],
                            output=DIMENSIONS["output"][i % 2], rows=DIMENSIONS["rows"][1 + i % 3])
                 i += 1
+    for chip, n in itertools.product(DIMENSIONS["chip"], (1, 3, 128, 1004, 2880, 8192)):
+        yield case(chip=chip, n=n, dweight="none", rstd=DIMENSIONS["rstd"][i % 2], casting=DIMENSIONS["casting"][i % 3],
+                   weight=DIMENSIONS["weight"][i % 4], kind=("plain", "residual")[i // 2 % 2])
+        i += 1
 
 
-def module(name, cases, chips, runs, schedule=""):
-    return Module(name, cases, chips, runs, schedule, suite=sys.modules[__name__])
+def module(name, cases, chips, runs, schedule="", same_bits=None):
+    return Module(name, cases, chips, runs, schedule, suite=sys.modules[__name__], same_bits=same_bits)
 
 
 def width(case):
@@ -165,15 +169,101 @@ def strip_modules():
     and dx in place, where the sums come first and the rows' values before them."""
     groups = {}
     for c in corners():
-        groups.setdefault((c["chip"], width(c)), []).append(c)
+        if c["dweight"] != "none":
+            groups.setdefault((c["chip"], width(c)), []).append(c)
     for chip in DIMENSIONS["chip"]:
         for i, (output, rstd, casting) in enumerate(itertools.product(("dy", "x"), DIMENSIONS["rstd"],
                                                                       DIMENSIONS["casting"])):
             groups[chip, "narrow"].append(case(chip=chip, n=(128, 760)[i % 2], output=output, rstd=rstd, casting=casting,
                                                kind=("plain", "residual")[i // 2 % 2]))
         groups[chip, "wide"].append(case(chip=chip, n=WIDE + 5, output="dy"))
+        for rows in ((), (1, 1)):
+            groups[chip, "narrow"].append(case(chip=chip, n=760, rows=rows, casting="llama", rstd="computed"))
     for (chip, name), cases in sorted(groups.items()):
         yield module(f"strips_{chip}_{name}", cases, [chip], PLANS[name], "column_sums=strips")
+
+
+def strip_mode_modules():
+    """Strips behind and in front of rows in each mode: what the sums read is read
+    again by other blocks, and must not be overwritten by then. In place and not,
+    each casting and rstd, rows kept in registers and read again; persistent
+    blocks with many rows each."""
+    kinds = list(itertools.product(("dy", "x", "argument"), DIMENSIONS["casting"], DIMENSIONS["rstd"]))
+
+    def cases(chip, n, first):
+        # Every other combination, and the rest with the next schedule.
+        for i, (output, casting, rstd) in list(enumerate(kinds))[first::2]:
+            kind = ("plain", "residual", "forward")[i % 3]
+            if output == "x" or rstd == "computed":
+                kind = ("plain", "residual")[i % 2]
+            element = DIMENSIONS["x"][i // 2 % 3]
+            other = DIMENSIONS["x"][(i // 2 + i % 2) % 3]
+            yield case(chip=chip, n=n[i % len(n)], output=output, casting=casting, rstd=rstd, kind=kind, dx=element,
+                       x=other if output == "dy" else element, dy=element if output == "dy" else other,
+                       weight=DIMENSIONS["weight"][1 + i % 3], dweight=DIMENSIONS["dweight"][1 + i % 2], offset=i // 3 % 2)
+
+    sizes = (376, 333, 1128)
+    for i, (chip, n, schedule) in enumerate([
+            ("sm_90", sizes, "cache=registers,blocks_per_sm=1,threads_per_row=64,row_groups=2,rows_per_group=1"),
+            ("sm_90", sizes, "cache=reload,blocks_per_sm=2,threads_per_row=96,row_groups=1,rows_per_group=2,vectors_in_flight=1"),
+            ("gfx942", sizes, "cache=registers,blocks_per_sm=2,threads_per_row=64,row_groups=2,rows_per_group=2"),
+            ("gfx942", sizes, "cache=reload,blocks_per_sm=1,threads_per_row=32,row_groups=4,rows_per_group=3"),
+            ("sm_90", sizes, "cluster=2,cache=reload,blocks_per_sm=2,threads_per_row=32"),
+            ("sm_90", ("?",), "blocks_per_sm=2,threads_per_row=64,row_groups=2,rows_per_group=2"),
+            ("gfx942", ("?",), "blocks_per_sm=1,threads_per_row=128,row_groups=1,rows_per_group=3"),
+            ("sm_90", sizes, "multi_wave_cached,threads_per_row=64,row_groups=2,rows_per_group=2")]):
+        plan = runs([0, 7, 61], *([333, 1128] if n == ("?",) else []))
+        yield module(f"strip_modes_{i}", list(cases(chip, n, i % 2)), [chip], plan, "column_sums=strips," + schedule)
+
+
+def cluster_modules():
+    """Rows that the blocks of a cluster share, each adding up its columns: forced
+    on narrow rows, chosen by the selector for wide ones."""
+    kinds = list(itertools.product(DIMENSIONS["casting"], DIMENSIONS["rstd"]))
+    for i, (chip, schedule) in enumerate([
+            ("sm_90", "cluster=2,threads_per_row=64,cache=reload,blocks_per_sm=2"),
+            ("sim64", "cluster=2,threads_per_row=64,cache=registers,blocks_per_sm=1"),
+            ("sm_90", "cluster=4,threads_per_row=96,cache=registers,blocks_per_sm=1"),
+            ("sm_90", "cluster=8,threads_per_row=32,cache=shared,stages=3,blocks_per_sm=3"),
+            ("sm_90", "cluster=16,threads_per_row=32,cache=shared,stages=4,blocks_per_sm=6,copy=cg")]):
+        # 4096: equal parts. 4099: the last part is smaller. 520: some ranks have nothing.
+        cases = [case(chip="sm_90", n=(4096, 4099, 520)[(i + k) % 3], casting=casting, rstd=rstd,
+                      kind=("plain", "residual", "forward")[k % 3] if rstd == "given" else ("plain", "residual")[k // 2 % 2],
+                      x=DIMENSIONS["x"][(i + k) % 3], dy=DIMENSIONS["x"][(i + k) % 3], dx=DIMENSIONS["x"][(i + k) % 3],
+                      weight=DIMENSIONS["weight"][1 + k % 3], dweight=DIMENSIONS["dweight"][k % 3], offset=k // 2 % 2,
+                      output=("dy", "argument", "empty")[k // 2 % 3], rows=[("?",), ("?", 2, "?"), (1, "?")][k % 3])
+                 for k, (casting, rstd) in enumerate(kinds)]
+        yield module(f"cluster_{i}", cases, [chip], runs([0, 1, 7, 35]), schedule)
+    wide = [case(n=20005), case(n=65536, casting="llama", rstd="computed", output="dy"),
+            case(n=131072 + 5, x="f16", dy="f16", dx="f16", weight="f32", dweight="weight"), case(n=262144, kind="residual")]
+    yield module("cluster_selected", wide, ["sm_90"], runs([0, 2]))
+
+
+def ring_modules():
+    """Where rows are kept, and how far ahead they are copied, must not show in
+    the bits, where the same threads own them and the same blocks walk them."""
+    plans = [
+        # Several subgroups a row: split phase from three stages on. Whole vectors
+        # and a part of one are left over.
+        ("wide", {"sm_90": 64, "gfx942": 128}, 1,
+         [case(n=1128, casting="llama", weight="f32", output="dy"), case(n=1128, kind="residual", x="f16", dy="f16", dx="f16",
+          rstd="computed"), case(n=1128, casting="none", dweight="weight", rstd="computed"), case(n=1000, weight="none", dweight="none"),
+          case(n=1128, kind="forward", rows=("?", 2, "?"), offset=1), case(n=1128, casting="llama", rstd="computed", dweight="none")]),
+        ("odd", {"sm_90": 192, "gfx942": 192}, 1,
+         [case(n=1530, x="f32", dy="f32", dx="f32", output="x"), case(n=1530, casting="none", output="empty")]),
+        # A subgroup or less a row.
+        ("narrow", {"sm_90": 32, "gfx942": 64}, 4, [case(n=333, rstd="computed"), case(n=376, casting="llama", output="dy")]),
+        ("part", {"sm_90": 16, "gfx942": 16}, 8, [case(n=128, offset=1), case(n=128, kind="residual", casting="llama")]),
+    ]
+    schedules = ["cache=registers", "cache=reload,vectors_in_flight=1", "cache=shared", "cache=shared,stages=2,copy=cg",
+                 "cache=shared,stages=3", "cache=shared,stages=4,copy=cg,vectors_in_flight=1", "cache=shared,stages=5"]
+    for (name, threads, groups, cases), chip in itertools.product(plans, DIMENSIONS["chip"]):
+        for i, schedule in enumerate(schedules):
+            if chip == "gfx942" and i > 4:
+                continue  # 64 KiB
+            yield module(f"ring_{name}_{i}_{chip}", cases, [chip], runs([0, 1, 35]),
+                         f"vector_width=8,threads_per_row={threads[chip]},row_groups={groups},rows_per_group=1,"
+                         f"blocks_per_sm=1,{schedule}", same_bits=f"ring_{name}_{chip}")
 
 
 def override_modules():
@@ -213,7 +303,8 @@ def chip_modules(chips):
 
 
 def modules(chips=("sm_90", "gfx942")):
-    return [*pairwise_modules(), *strip_modules(), *override_modules(), *wide_modules(), *chip_modules(chips)]
+    return [*pairwise_modules(), *strip_modules(), *strip_mode_modules(), *cluster_modules(), *ring_modules(),
+            *override_modules(), *wide_modules(), *chip_modules(chips)]
 
 
 def coverage(need, enum_values, modes):
@@ -245,8 +336,27 @@ def coverage(need, enum_values, modes):
     need(("x", DIMENSIONS["x"]), ("dy", DIMENSIONS["dy"]))
     need(("x", DIMENSIONS["x"]), ("dx", DIMENSIONS["dx"]))
     need(("dy", DIMENSIONS["dy"]), ("dx", DIMENSIONS["dx"]))
-    # The ring is for sums in registers; backward_ring.mlir compares it with the others.
-    need(("cache", [c for c in enum_values("Cache") if c != "shared"]), places)
+    # Strips have no use for a ring, and are refused one.
+    need(("cache", enum_values("Cache")), ("sums", ["none", "registers"]), subgroup)
+    need(("cache", ["registers", "reload"]), ("sums", ["strips"]), ("mode", ["static_persistent"]), ("output", ["argument", "dy", "x"]))
+    need(("cache", ["shared"]), ("stages", [0, 2, 3]), subgroup)
+    need(("cache", ["shared"]), ("stages", [0, 2, 3]), castings)
+    need(("copy", enum_values("CopyCache")), ("variant", ["align16", "element"]))
+    # Sums in registers are those of a persistent block.
+    need(("mode", modes), ("sums", ["none", "strips"]))
+    need(("mode", ["static_persistent"]), ("sums", ["registers"]))
+    need(("mode", modes), ("output", DIMENSIONS["output"]))
+    need(("mode", modes), ("kind", DIMENSIONS["kind"]))
+    cluster = ("cluster", [2, 4, 8, 16])
+    need(cluster, ("order", ORDERS), ("row count", [1, 7]))
+    need(cluster, ("row count", [0]))
+    need(cluster, castings, ("rstd", DIMENSIONS["rstd"]))
+    need(cluster, ("kind", DIMENSIONS["kind"]))
+    need(cluster, ("variant", ["align16", "element"]))
+    need(cluster, ("tail", ["whole vectors", "part of a vector"]))
+    need(("cluster", [2]), subgroup)
+    need(("cluster", [2]), ("sums", ["strips"]))
+    need(("cluster", [4, 8, 16]), ("chosen", ["by the selector"]), ("order", ORDERS))
     need(("rows of a group", [1, 2, 3]), ("row groups", ["one", "several"]), ("sums", ["registers"]))
     need(("columns", [n for n in DIMENSIONS["n"] if n != "?"] + [4096, 16384, 32768]))
 
