@@ -4,7 +4,8 @@ entry, target and variant, and compares the outputs with the definition in f64 n
   emulate_module.py EMULATOR_DIR MODULE.rmsn INSPECTED.txt --eps=E [--offset=O]
       [--casting=gemma|llama] [--residual] [--size=s0=7 ...]
 
-Entries with an argument `dy` are backward ones.
+Entries with an argument `dy` are backward ones; what else of that shape they read
+is added to dx.
 
 Which arguments a kernel takes, its grid and its guards are read from what norm-inspect
 printed; nothing about the kernels is written down here. --size s1=A:B gives a size for the
@@ -235,6 +236,13 @@ def check(entry, variant, buffers, arrays, options):
         x = next(n for n in inputs if n == "input")
         exacts = gradients(options, buffers.value("dy"), buffers.value(x), weight,
                            buffers.value("rstd") if "rstd" in inputs else None, entry["arguments"][x]["kind"])
+        # A gradient that is added to dx, rounded before.
+        past = [n for n in inputs if n not in ("dy", x, "weight", "rstd")]
+        if past:
+            (sum_name,) = (n for n in names if n not in inputs and n != "dweight")
+            dx, magnitude = exacts.pop("dx")
+            more = buffers.value(past[0])
+            exacts[sum_name] = (rounded(dx, entry["arguments"][sum_name]["kind"]) + more, magnitude + np.abs(more))
     else:
         y, rstd, total = definition(options, data[0], weight, data[1] if options.residual else None, kind)
         exacts = {n: (y if n == "output" else rstd if n == "rstd" else total, None) for n in names}
