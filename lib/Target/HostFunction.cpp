@@ -5,6 +5,7 @@
 
 #include "RMSNorm/IR/RMSNorm.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -88,12 +89,14 @@ private:
   LogicalResult addWorkspace(WorkspaceOp workspace);
   FailureOr<HostLaunch> readLaunch(gpu::LaunchFuncOp launch);
   FailureOr<HostParameter> readParameter(Value value, Operation *launch);
+  LogicalResult findLaunchesOfClusters();
 
   func::FuncOp function;
   DenseMap<Value, Expression> known;
   /// Where a workspace begins, and where the next one would.
   DenseMap<Value, Expression> workspaceOffsets;
   Expression workspaceEnd;
+  DenseMap<Operation *, unsigned> launchOfClusters;
 };
 
 } // namespace
@@ -283,6 +286,16 @@ FailureOr<Expression> HostFunctionReader::evaluateUncached(Value value) {
     return Expression{
         rmsn::ExpressionOp(int64_t(rmsn::DeviceAttribute::MultiprocessorCount),
                            ExpressionOpcode::DeviceAttribute, 0, 0)};
+  if (auto clusters = dyn_cast<ResidentClustersOp>(op)) {
+    auto launch = launchOfClusters.find(clusters);
+    if (launch == launchOfClusters.end())
+      return op->emitOpError("expected the grid of one launch in clusters to "
+                             "follow from it, got none");
+    return Expression{
+        rmsn::ExpressionOp(int64_t(rmsn::DeviceAttribute::ResidentClusters),
+                           ExpressionOpcode::DeviceAttribute, 0,
+                           static_cast<uint16_t>(launch->second))};
+  }
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
           arith::ExtUIOp, arith::TruncIOp>(op))
     // The runtime computes in 64 bits and checks that an i32 parameter fits.
@@ -306,8 +319,8 @@ FailureOr<Expression> HostFunctionReader::evaluateUncached(Value value) {
     return binaryExpression(*opcode, *lhs, *rhs);
   }
   return op->emitOpError("a module has no expression for this operation: "
-                         "expected index arithmetic on sizes, strides and the "
-                         "multiprocessor count");
+                         "expected index arithmetic on sizes, strides, the "
+                         "multiprocessor count and resident clusters");
 }
 
 FailureOr<HostParameter> HostFunctionReader::readParameter(Value value,
@@ -409,10 +422,29 @@ FailureOr<HostLaunch> HostFunctionReader::readLaunch(gpu::LaunchFuncOp launch) {
   return result;
 }
 
+/// Finds the launch that each rmsnorm.resident_clusters is about.
+LogicalResult HostFunctionReader::findLaunchesOfClusters() {
+  for (auto [number, launch] : llvm::enumerate(
+           function.getBody().front().getOps<gpu::LaunchFuncOp>())) {
+    if (!launch.hasClusterSize())
+      continue;
+    SetVector<Operation *> slice;
+    (void)getBackwardSlice(launch.getGridSizeX(), &slice);
+    for (Operation *op : slice)
+      if (auto clusters = dyn_cast<ResidentClustersOp>(op))
+        if (!launchOfClusters.try_emplace(clusters, number).second)
+          return op->emitOpError("expected the grid of one launch in clusters "
+                                 "to follow from it, got several");
+  }
+  return success();
+}
+
 FailureOr<HostProgram> HostFunctionReader::read() {
   if (!llvm::hasSingleElement(function.getBody()))
     return function.emitError("expected a host function of one block, got ")
            << function.getBody().getBlocks().size();
+  if (failed(findLaunchesOfClusters()))
+    return failure();
   HostProgram program;
   for (Operation &op : function.getBody().front()) {
     if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op)) {
@@ -438,8 +470,8 @@ FailureOr<HostProgram> HostFunctionReader::read() {
     // known, so that nothing with an effect is dropped.
     bool arithmetic =
         isa<memref::DimOp, memref::ExtractStridedMetadataOp, BufferPointerOp,
-            MultiprocessorCountOp, affine::AffineApplyOp, affine::AffineMinOp,
-            affine::AffineMaxOp>(op) ||
+            MultiprocessorCountOp, ResidentClustersOp, affine::AffineApplyOp,
+            affine::AffineMinOp, affine::AffineMaxOp>(op) ||
         isa<arith::ArithDialect>(op.getDialect());
     if (!arithmetic)
       return op.emitOpError("expected only kernel launches and index "

@@ -113,20 +113,15 @@ Value RowWalker::getGrid(Value numTiles) {
     Value perSM = arith::ConstantIndexOp::create(rewriter, loc, blocksPerSM);
     maxBlocks = arith::MulIOp::create(rewriter, loc, count, perSM);
     if (schedule.getCluster() > 1) {
-      // Whole clusters, one at least. A cluster does not span the device's
-      // groups of multiprocessors, so that larger ones leave some unused: those
-      // that are too many would follow in a second wave and take twice the time
-      // (H200, 32768 columns by 4: 0.60 of the ceiling, 0.97 with ten elevenths
-      // of the multiprocessors, where 30 clusters of 4, 15 of 8, 7 of 16 fit).
-      if (schedule.getCluster() > 2) {
-        Value unused = arith::DivUIOp::create(
-            rewriter, loc, maxBlocks,
-            arith::ConstantIndexOp::create(rewriter, loc, 11));
-        maxBlocks = arith::SubIOp::create(rewriter, loc, maxBlocks, unused);
-      }
+      // Whole clusters, one at least, and no more than are resident together:
+      // the others would follow in a second wave and take twice the time (H200,
+      // backward of 32768x32768 over clusters of 4: 0.60 of the ceiling).
       maxBlocks = arith::DivUIOp::create(
           rewriter, loc, maxBlocks,
           arith::ConstantIndexOp::create(rewriter, loc, schedule.getCluster()));
+      maxBlocks = arith::MinUIOp::create(
+          rewriter, loc, maxBlocks,
+          ResidentClustersOp::create(rewriter, loc, rewriter.getIndexType()));
       maxBlocks = arith::MaxUIOp::create(
           rewriter, loc, maxBlocks,
           arith::ConstantIndexOp::create(rewriter, loc, 1));

@@ -45,7 +45,7 @@ rmsnorm_status rmsnorm_module_get_error_bound(const rmsnorm_module *module,
       continue;
     ExpressionPool pool;
     ExpressionPool::Ref ref =
-        pool.add(expression, rules.slots(), /*multiprocessorCount=*/1);
+        pool.add(expression, rules.slots(), DeviceValues());
     int64_t size = 1;
     EvaluationError error =
         pool.evaluate(ref, values.sizes, values.strides, size);

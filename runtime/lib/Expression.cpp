@@ -16,7 +16,7 @@ static bool isLeaf(ExpressionOpcode opcode) {
 bool rmsnorm::runtime::checkExpression(
     const rmsn::Expression &expression,
     const flatbuffers::Vector<flatbuffers::Offset<rmsn::Argument>> &arguments,
-    std::string &why) {
+    unsigned numLaunches, std::string &why) {
   const auto &ops = *expression.ops();
   if (ops.size() == 0 || ops.size() > kMaxExpressionOps) {
     why = formatted("expected 1..%u operations, got %u", kMaxExpressionOps,
@@ -49,11 +49,19 @@ bool rmsnorm::runtime::checkExpression(
                       kMaxExpressionStack);
       return false;
     }
-    if (op->opcode() == ExpressionOpcode::DeviceAttribute &&
-        op->value() != int64_t(rmsn::DeviceAttribute::MultiprocessorCount)) {
-      why = formatted("unknown device attribute %lld",
-                      static_cast<long long>(op->value()));
-      return false;
+    if (op->opcode() == ExpressionOpcode::DeviceAttribute) {
+      if (op->value() < 0 ||
+          op->value() > int64_t(rmsn::DeviceAttribute::MAX)) {
+        why = formatted("unknown device attribute %lld",
+                        static_cast<long long>(op->value()));
+        return false;
+      }
+      if (op->value() == int64_t(rmsn::DeviceAttribute::ResidentClusters) &&
+          op->argument() >= numLaunches) {
+        why = formatted("expected the clusters of a launch below %u, got %u",
+                        numLaunches, op->argument());
+        return false;
+      }
     }
     if (op->opcode() == ExpressionOpcode::Size ||
         op->opcode() == ExpressionOpcode::Stride) {
@@ -96,7 +104,12 @@ std::string rmsnorm::runtime::expressionText(
       continue;
     }
     if (opcode == ExpressionOpcode::DeviceAttribute) {
-      stack.push_back({"multiprocessors", true});
+      bool clusters =
+          op->value() == int64_t(rmsn::DeviceAttribute::ResidentClusters);
+      stack.push_back(
+          {clusters ? formatted("resident_clusters(launch %u)", op->argument())
+                    : "multiprocessors",
+           true});
       continue;
     }
     if (isLeaf(opcode)) {
@@ -227,7 +240,7 @@ EvaluationError rmsnorm::runtime::evaluate(const Operation *operations,
 
 ExpressionPool::Ref ExpressionPool::add(const rmsn::Expression *expression,
                                         const std::vector<uint16_t> &slots,
-                                        int64_t multiprocessorCount) {
+                                        const DeviceValues &device) {
   Ref ref;
   if (!expression)
     return ref;
@@ -236,7 +249,11 @@ ExpressionPool::Ref ExpressionPool::add(const rmsn::Expression *expression,
   for (const rmsn::ExpressionOp *op : *expression->ops()) {
     Operation compiled{op->value(), op->opcode(), 0};
     if (op->opcode() == ExpressionOpcode::DeviceAttribute) {
-      compiled = {multiprocessorCount, ExpressionOpcode::Constant, 0};
+      bool clusters =
+          op->value() == int64_t(rmsn::DeviceAttribute::ResidentClusters);
+      compiled.opcode = ExpressionOpcode::Constant;
+      compiled.value = clusters ? device.residentClusters[op->argument()]
+                                : device.multiprocessors;
     } else if (op->opcode() == ExpressionOpcode::Size ||
                op->opcode() == ExpressionOpcode::Stride) {
       compiled.slot = slots[op->argument()] + op->dimension();

@@ -20,11 +20,12 @@ constexpr unsigned kMaxExpressionOps = 256;
 constexpr unsigned kMaxExpressionStack = 32;
 
 /// Whether `expression` keeps the format's rules for an entry with these
-/// arguments; if not, says why in `why`.
+/// arguments, in a variant with `numLaunches` launches whose clusters it may
+/// ask for; if not, says why in `why`.
 bool checkExpression(
     const rmsn::Expression &expression,
     const flatbuffers::Vector<flatbuffers::Offset<rmsn::Argument>> &arguments,
-    std::string &why);
+    unsigned numLaunches, std::string &why);
 
 /// As text, e.g. "min(ceildiv(size(x, 0), 4), 8 * multiprocessors)". The
 /// expression must have passed checkExpression.
@@ -50,6 +51,13 @@ EvaluationError evaluate(const Operation *operations, unsigned count,
                          const int64_t *sizes, const int64_t *strides,
                          int64_t &result);
 
+/// What expressions may know of the device.
+struct DeviceValues {
+  int64_t multiprocessors = 1;
+  /// For each launch of the variant: clusters that are resident together.
+  std::vector<int64_t> residentClusters;
+};
+
 /// Compiles checked expressions into one pool of operations.
 class ExpressionPool {
 public:
@@ -62,7 +70,7 @@ public:
   /// `slots[a]` is the slot of argument a's dimension 0. Null gives an absent
   /// expression. One without sizes or strides becomes a single constant.
   Ref add(const rmsn::Expression *expression,
-          const std::vector<uint16_t> &slots, int64_t multiprocessorCount);
+          const std::vector<uint16_t> &slots, const DeviceValues &device);
 
   EvaluationError evaluate(Ref ref, const int64_t *sizes,
                            const int64_t *strides, int64_t &result) const {

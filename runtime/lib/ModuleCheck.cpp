@@ -34,16 +34,19 @@ private:
                        const std::string &where);
   rmsnorm_status launch(const rmsn::Launch &launch,
                         const rmsn::Program &program, rmsn::Backend backend,
-                        const Arguments &arguments, const std::string &where);
+                        const Arguments &arguments, unsigned numLaunches,
+                        const std::string &where);
   rmsnorm_status parameter(const rmsn::Parameter &parameter,
-                           const Arguments &arguments,
+                           const Arguments &arguments, unsigned numLaunches,
                            const std::string &where);
   rmsnorm_status image(const rmsn::Image &image, const std::string &where);
 
-  /// Absent expressions pass.
+  /// Absent expressions pass. `numLaunches`: those whose clusters it may ask
+  /// for.
   rmsnorm_status expression(const rmsn::Expression *expression,
                             const Arguments &arguments,
-                            const std::string &where, const char *what);
+                            const std::string &where, const char *what,
+                            unsigned numLaunches = 0);
   /// A name: not empty, printable, short enough for a message.
   rmsnorm_status name(const flatbuffers::String *string,
                       const std::string &where, const char *what);
@@ -104,9 +107,10 @@ rmsnorm_status Checker::prose(const flatbuffers::String *string,
 
 rmsnorm_status Checker::expression(const rmsn::Expression *expression,
                                    const Arguments &arguments,
-                                   const std::string &where, const char *what) {
+                                   const std::string &where, const char *what,
+                                   unsigned numLaunches) {
   std::string why;
-  if (expression && !checkExpression(*expression, arguments, why))
+  if (expression && !checkExpression(*expression, arguments, numLaunches, why))
     return invalid(where, std::string(what) + ": " + why);
   return RMSNORM_OK;
 }
@@ -275,13 +279,16 @@ rmsnorm_status Checker::program(const rmsn::Program &program,
         RMSNORM_TRY(guard(*guards->Get(i), arguments,
                           here + formatted(", guard %u", i)));
     }
-    RMSNORM_TRY(expression(variant->workspace(), arguments, here, "workspace"));
-    if (variant->launches()->size() > 64)
-      return invalid(here, formatted("expected at most 64 launches, got %u",
-                                     variant->launches()->size()));
-    for (unsigned i = 0; i < variant->launches()->size(); ++i)
+    const unsigned numLaunches = variant->launches()->size();
+    if (numLaunches > 64)
+      return invalid(
+          here, formatted("expected at most 64 launches, got %u", numLaunches));
+    RMSNORM_TRY(expression(variant->workspace(), arguments, here, "workspace",
+                           numLaunches));
+    for (unsigned i = 0; i < numLaunches; ++i)
       RMSNORM_TRY(launch(*variant->launches()->Get(i), program, backend,
-                         arguments, here + formatted(", launch %u", i)));
+                         arguments, numLaunches,
+                         here + formatted(", launch %u", i)));
   }
   const auto *lastGuards = variants.Get(variants.size() - 1)->guards();
   if (lastGuards && lastGuards->size() != 0)
@@ -313,7 +320,7 @@ rmsnorm_status Checker::guard(const rmsn::Guard &guard,
 rmsnorm_status Checker::launch(const rmsn::Launch &launch,
                                const rmsn::Program &program,
                                rmsn::Backend backend,
-                               const Arguments &arguments,
+                               const Arguments &arguments, unsigned numLaunches,
                                const std::string &where) {
   if (launch.image() >= module.images()->size())
     return invalid(where, formatted("expected an image below %u, got %u",
@@ -326,9 +333,12 @@ rmsnorm_status Checker::launch(const rmsn::Launch &launch,
                                     "target, got one for '%s'",
                                     image.target()->c_str()));
   RMSNORM_TRY(name(launch.kernel(), where, "kernel name"));
-  RMSNORM_TRY(expression(launch.grid_x(), arguments, where, "grid x"));
-  RMSNORM_TRY(expression(launch.grid_y(), arguments, where, "grid y"));
-  RMSNORM_TRY(expression(launch.grid_z(), arguments, where, "grid z"));
+  RMSNORM_TRY(
+      expression(launch.grid_x(), arguments, where, "grid x", numLaunches));
+  RMSNORM_TRY(
+      expression(launch.grid_y(), arguments, where, "grid y", numLaunches));
+  RMSNORM_TRY(
+      expression(launch.grid_z(), arguments, where, "grid z", numLaunches));
   RMSNORM_TRY(
       expression(launch.shared_memory(), arguments, where, "shared memory"));
   uint32_t x = launch.block_x(), y = launch.block_y(), z = launch.block_z();
@@ -359,17 +369,18 @@ rmsnorm_status Checker::launch(const rmsn::Launch &launch,
                                     "function, got %u",
                                     count));
   for (unsigned i = 0; i < count; ++i)
-    RMSNORM_TRY(parameter(*launch.parameters()->Get(i), arguments,
+    RMSNORM_TRY(parameter(*launch.parameters()->Get(i), arguments, numLaunches,
                           where + formatted(", parameter %u", i)));
   return RMSNORM_OK;
 }
 
 rmsnorm_status Checker::parameter(const rmsn::Parameter &parameter,
                                   const Arguments &arguments,
+                                  unsigned numLaunches,
                                   const std::string &where) {
   // Also where the kind has no use for it: no expression goes unchecked.
-  RMSNORM_TRY(
-      expression(parameter.expression(), arguments, where, "expression"));
+  RMSNORM_TRY(expression(parameter.expression(), arguments, where, "expression",
+                         numLaunches));
   switch (parameter.kind()) {
   case rmsn::ParameterKind::Pointer:
     if (parameter.argument() >= arguments.size())

@@ -38,28 +38,16 @@ static rmsnorm_status selectProgram(const rmsn::Module &module,
               targets.empty() ? "none" : targets.c_str());
 }
 
-static rmsnorm_status prepareLaunch(Function &function,
+/// Loads the launch's kernel. What it must be able to do is settled now, not at
+/// the launch.
+static rmsnorm_status prepareKernel(Function &function,
                                     const rmsn::Launch &launch,
+                                    const DeviceValues &device,
                                     PreparedLaunch &prepared) {
   ExpressionPool &pool = function.expressions;
-  const std::vector<uint16_t> &slots = function.rules.slots();
-  int64_t multiprocessors = function.device->multiprocessorCount;
   prepared.launch = &launch;
-  const rmsn::Expression *grid[3] = {launch.grid_x(), launch.grid_y(),
-                                     launch.grid_z()};
-  for (int d = 0; d < 3; ++d)
-    prepared.grid[d] = pool.add(grid[d], slots, multiprocessors);
-  function.device->gridLimits(launch, prepared.gridLimits);
-  prepared.cluster = launch.cluster_x();
   prepared.sharedMemory =
-      pool.add(launch.shared_memory(), slots, multiprocessors);
-  if (launch.parameters())
-    for (const rmsn::Parameter *parameter : *launch.parameters())
-      prepared.parameters.push_back(
-          {parameter->kind(), parameter->argument(), parameter->f32_constant(),
-           pool.add(parameter->expression(), slots, multiprocessors)});
-
-  // What the kernel must be able to do is settled now, not at the launch.
+      pool.add(launch.shared_memory(), function.rules.slots(), device);
   KernelRequirement requirement{&launch, 0};
   if (prepared.sharedMemory) {
     int64_t &bytes = requirement.sharedMemory;
@@ -86,24 +74,52 @@ static rmsnorm_status prepareLaunch(Function &function,
   return RMSNORM_OK;
 }
 
+/// The launch's grid and parameters.
+static void prepareLaunch(Function &function, const rmsn::Launch &launch,
+                          const DeviceValues &device,
+                          PreparedLaunch &prepared) {
+  ExpressionPool &pool = function.expressions;
+  const std::vector<uint16_t> &slots = function.rules.slots();
+  const rmsn::Expression *grid[3] = {launch.grid_x(), launch.grid_y(),
+                                     launch.grid_z()};
+  for (int d = 0; d < 3; ++d)
+    prepared.grid[d] = pool.add(grid[d], slots, device);
+  function.device->gridLimits(launch, prepared.gridLimits);
+  prepared.cluster = launch.cluster_x();
+  if (launch.parameters())
+    for (const rmsn::Parameter *parameter : *launch.parameters())
+      prepared.parameters.push_back(
+          {parameter->kind(), parameter->argument(), parameter->f32_constant(),
+           pool.add(parameter->expression(), slots, device)});
+}
+
 static rmsnorm_status prepareVariant(Function &function,
                                      const rmsn::Variant &variant,
                                      PreparedVariant &prepared) {
   ExpressionPool &pool = function.expressions;
   const std::vector<uint16_t> &slots = function.rules.slots();
-  int64_t multiprocessors = function.device->multiprocessorCount;
+  DeviceValues device;
+  device.multiprocessors = function.device->multiprocessorCount;
   prepared.name = variant.name()->c_str();
+  // Grids, and through them workspaces, may follow from what the kernels need.
+  const unsigned numLaunches = variant.launches()->size();
+  prepared.launches.resize(numLaunches);
+  for (unsigned i = 0; i < numLaunches; ++i) {
+    RMSNORM_TRY(prepareKernel(function, *variant.launches()->Get(i), device,
+                              prepared.launches[i]));
+    device.residentClusters.push_back(
+        prepared.launches[i].kernel.residentClusters);
+  }
+  for (unsigned i = 0; i < numLaunches; ++i)
+    prepareLaunch(function, *variant.launches()->Get(i), device,
+                  prepared.launches[i]);
   if (variant.guards())
     for (const rmsn::Guard *guard : *variant.guards())
-      prepared.guards.push_back(
-          {guard->kind(), guard->argument(),
-           pool.add(guard->expression(), slots, multiprocessors),
-           guard->multiple(), guard->lower(), guard->upper()});
-  prepared.workspace = pool.add(variant.workspace(), slots, multiprocessors);
-  prepared.launches.resize(variant.launches()->size());
-  for (size_t i = 0; i < prepared.launches.size(); ++i)
-    RMSNORM_TRY(prepareLaunch(function, *variant.launches()->Get(i),
-                              prepared.launches[i]));
+      prepared.guards.push_back({guard->kind(), guard->argument(),
+                                 pool.add(guard->expression(), slots, device),
+                                 guard->multiple(), guard->lower(),
+                                 guard->upper()});
+  prepared.workspace = pool.add(variant.workspace(), slots, device);
   return RMSNORM_OK;
 }
 

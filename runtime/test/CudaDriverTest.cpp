@@ -212,6 +212,40 @@ TEST_F(CudaDriverTest, DependentLaunchAndCluster) {
                "the cluster of 2 blocks, got 1");
 }
 
+TEST_F(CudaDriverTest, GridFollowsResidentClusters) {
+  Module description = good();
+  Launch &l = description.entries[0].programs[0].variants[0].launches[0];
+  l.clusterX = 8;
+  l.sharedMemory = {constant(65536)};
+  l.gridX = {residentClusters(0), constant(8), op(rmsn::ExpressionOpcode::Mul)};
+  ASSERT_EQ(prepare(description), RMSNORM_OK) << rmsnorm_last_error();
+  // Behind the attributes that the answer depends on.
+  auto asked = std::find(fake->calls.begin(), fake->calls.end(),
+                         "cuOccupancyMaxActiveClusters(8 1 1 128 1 1 65536 "
+                         "stream 0 cluster 8)");
+  EXPECT_NE(asked, fake->calls.end());
+  EXPECT_NE(
+      std::find(fake->calls.begin(), asked, "cuFuncSetAttribute(8, 65536)"),
+      asked);
+  fake->calls.clear();
+  ASSERT_EQ(launch(1 << 20), RMSNORM_OK) << rmsnorm_last_error();
+  EXPECT_EQ(fake->calls[1],
+            "cuLaunchKernelEx(120 1 1 128 1 1 65536 stream 7 cluster 8)");
+}
+
+TEST_F(CudaDriverTest, RefusesClustersThatNeverFit) {
+  Module description = good();
+  description.entries[0].programs[0].variants[0].launches[0].clusterX = 16;
+  fake->residentClusters = 0;
+  EXPECT_EQ(prepare(description), RMSNORM_UNSUPPORTED);
+  EXPECT_NE(std::string(rmsnorm_last_error())
+                .find("kernel 'forward_kernel': expected a device with room "
+                      "for a cluster of 16 blocks of 128 threads and 0 bytes "
+                      "of shared memory"),
+            std::string::npos)
+      << rmsnorm_last_error();
+}
+
 TEST_F(CudaDriverTest, OldDriverIgnoresDependentLaunch) {
   fake->hasLaunchEx = false;
   Module description = good();

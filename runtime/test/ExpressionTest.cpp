@@ -32,9 +32,10 @@ protected:
   EvaluationError evaluate(const Ops &ops, int64_t &result) {
     const rmsn::Expression &expression = read(ops);
     std::string why;
-    EXPECT_TRUE(checkExpression(expression, *arguments, why)) << why;
+    EXPECT_TRUE(checkExpression(expression, *arguments, /*numLaunches=*/2, why))
+        << why;
     ExpressionPool pool;
-    ExpressionPool::Ref ref = pool.add(&expression, {0, 2}, 132);
+    ExpressionPool::Ref ref = pool.add(&expression, {0, 2}, {132, {15, 30}});
     const int64_t sizes[] = {3, 5, 7}, strides[] = {50, 1, 1};
     return pool.evaluate(ref, sizes, strides, result);
   }
@@ -57,7 +58,8 @@ protected:
   std::string refusal(const Ops &ops) {
     std::string why;
     const rmsn::Expression &expression = read(ops); // sets arguments
-    EXPECT_FALSE(checkExpression(expression, *arguments, why));
+    EXPECT_FALSE(
+        checkExpression(expression, *arguments, /*numLaunches=*/2, why));
     return why;
   }
 
@@ -71,6 +73,7 @@ TEST_F(ExpressionTest, Leaves) {
   EXPECT_EQ(value({size(1, 0)}), 7);
   EXPECT_EQ(value({stride(0, 0)}), 50);
   EXPECT_EQ(value({multiprocessors()}), 132);
+  EXPECT_EQ(value({residentClusters(1)}), 30);
 }
 
 TEST_F(ExpressionTest, Arithmetic) {
@@ -120,6 +123,11 @@ TEST_F(ExpressionTest, DivisorMustBePositive) {
     EXPECT_EQ(binaryError(1, 0, opcode), EvaluationError::Divisor);
     EXPECT_EQ(binaryError(INT64_MIN, -1, opcode), EvaluationError::Divisor);
   }
+}
+
+TEST_F(ExpressionTest, ChecksWhoseClustersAreMeant) {
+  EXPECT_EQ(refusal({residentClusters(2)}),
+            "expected the clusters of a launch below 2, got 2");
 }
 
 TEST_F(ExpressionTest, ChecksTheStack) {

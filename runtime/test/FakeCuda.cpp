@@ -181,6 +181,15 @@ CUresult cuLaunchKernelEx(const CUlaunchConfig *c, CUfunction,
   }
   return launched(parameters);
 }
+CUresult cuOccupancyMaxActiveClusters(int *clusters, CUfunction,
+                                      const CUlaunchConfig *c) {
+  *clusters = state().residentClusters;
+  return log("cuOccupancyMaxActiveClusters(" +
+             shape(c->gridX, c->gridY, c->gridZ, c->blockX, c->blockY,
+                   c->blockZ, c->sharedMemoryBytes, c->stream) +
+             " cluster " +
+             std::to_string(c->attributes[0].value.clusterDimension.x) + ")");
+}
 CUresult cuMemAlloc(CUdeviceptr *pointer, size_t bytes) {
   *pointer = reinterpret_cast<uintptr_t>(std::malloc(bytes));
   return log("cuMemAlloc");

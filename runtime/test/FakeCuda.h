@@ -22,6 +22,7 @@ struct FakeCuda {
   bool hasLaunchEx = true; // false: a driver before CUDA 11.8
   bool hasGraphs = true;
   int captureResult = 0; // of ending a capture
+  int residentClusters = 15;
   /// Sizes that cuFuncGetParamInfo tells of any kernel; empty: the driver does
   /// not have that function.
   std::vector<size_t> parameterSizes;

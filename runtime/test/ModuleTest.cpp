@@ -259,6 +259,17 @@ TEST(ModuleTest, RefusesWhatBreaksARule) {
           launch + ": expected 1..1024 threads a block, got 1025 x 1 x 1");
   refused(change([&](Module &m) { variant(m).launches[0].clusterX = 0; }),
           launch + ": expected 1..16 blocks a cluster, got 0");
+  refused(change([&](Module &m) {
+            variant(m).launches[0].gridX = {residentClusters(1)};
+          }),
+          launch +
+              ": grid x: expected the clusters of a launch below 1, got 1");
+  refused(change([&](Module &m) {
+            variant(m).launches[0].sharedMemory = {residentClusters(0)};
+          }),
+          launch +
+              ": shared memory: expected the clusters of a launch below 0, "
+              "got 0");
   refused(change([&](Module &m) { variant(m).launches[0].subgroup = 48; }),
           launch + ": expected a subgroup size that is a power of two <= 64, "
                    "got 48");

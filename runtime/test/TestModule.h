@@ -29,6 +29,10 @@ inline Op stride(unsigned argument, unsigned dimension) {
 inline Op multiprocessors() {
   return Op(0, rmsn::ExpressionOpcode::DeviceAttribute, 0, 0);
 }
+inline Op residentClusters(unsigned launch) {
+  return Op(int64_t(rmsn::DeviceAttribute::ResidentClusters),
+            rmsn::ExpressionOpcode::DeviceAttribute, 0, launch);
+}
 inline Op op(rmsn::ExpressionOpcode opcode) { return Op(0, opcode, 0, 0); }
 
 struct Argument {

@@ -52,10 +52,9 @@
 // WAVES: %[[GRID:.*]] = arith.minui
 // PERSISTENT: %[[SMS:.*]] = rmsnorm.multiprocessor_count
 // PERSISTENT: %[[BLOCKS:.*]] = arith.muli %[[SMS]], %c2
-// A cluster does not span groups of multiprocessors: one in eleven is left over.
-// PERSISTENT: %[[LEFT:.*]] = arith.divui %[[BLOCKS]], %c11 :
-// PERSISTENT: %[[USED:.*]] = arith.subi %[[BLOCKS]], %[[LEFT]]
-// PERSISTENT: %[[WHOLE:.*]] = arith.divui %[[USED]], %c4
+// PERSISTENT: %[[FIT:.*]] = arith.divui %[[BLOCKS]], %c4
+// PERSISTENT: %[[RESIDENT:.*]] = rmsnorm.resident_clusters
+// PERSISTENT: %[[WHOLE:.*]] = arith.minui %[[FIT]], %[[RESIDENT]]
 // PERSISTENT: %[[MOST:.*]] = arith.maxui %[[WHOLE]], %c1
 // PERSISTENT: %[[GRID:.*]] = arith.minui %{{.*}}, %[[MOST]]
 // CHECK: %[[THREADBLOCKS:.*]] = arith.muli %[[GRID]], %c4

@@ -39,14 +39,14 @@ func.func @persistent(%x: memref<?x4096xf32>, %m: index) {
 
 // -----
 
-// Clusters walk: blocks / 4 of them, one at least, of the blocks that clusters
-// of four can have.
+// Clusters walk: blocks / 4 of them, one at least, and no more than are resident
+// together.
 // CHECK-LABEL: func.func @persistent_clusters
 // CHECK-SAME: %[[TILES:[a-z0-9]*]]: index)
 // CHECK: %[[BLOCKS:.*]] = arith.muli
-// CHECK: %[[LEFT:.*]] = arith.divui %[[BLOCKS]], %c11 :
-// CHECK: %[[USED:.*]] = arith.subi %[[BLOCKS]], %[[LEFT]]
-// CHECK: %[[CLUSTERS:.*]] = arith.divui %[[USED]], %c4
+// CHECK: %[[WHOLE:.*]] = arith.divui %[[BLOCKS]], %c4
+// CHECK: %[[RESIDENT:.*]] = rmsnorm.resident_clusters
+// CHECK: %[[CLUSTERS:.*]] = arith.minui %[[WHOLE]], %[[RESIDENT]]
 // CHECK: %[[MOST:.*]] = arith.maxui %[[CLUSTERS]], %c1
 // CHECK: %[[GRID:.*]] = arith.minui %[[TILES]], %[[MOST]]
 // CHECK: scf.forall (%[[BLOCK:.*]]) in (%[[GRID]])

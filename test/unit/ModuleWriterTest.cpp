@@ -96,6 +96,27 @@ TEST_F(ModuleWriterTest, ClustersAreConstantAndAlongX) {
               "expected a constant size of clusters along x");
 }
 
+TEST_F(ModuleWriterTest, ResidentClustersBelongToOneLaunch) {
+  const std::string body = R"(
+    %four = arith.constant 4 : index
+    %resident = rmsnorm.resident_clusters
+    %clusters = arith.minui %m, %resident : index
+    %grid = arith.muli %clusters, %four : index)";
+  std::string source = text(body, "%grid");
+  const std::string clusters = " clusters in (%four, %one, %one)";
+  expectError(source, "'rmsnorm.resident_clusters' op expected the grid of one "
+                      "launch in clusters to follow from it, got none");
+  size_t at = source.find(" blocks in");
+  source.insert(at, clusters);
+  EXPECT_TRUE(succeeded(write(source))) << message;
+  // The same launch once more.
+  size_t begin = source.find("gpu.launch_func");
+  size_t end = source.find("return", begin);
+  source.insert(end, source.substr(begin, end - begin));
+  expectError(source, "'rmsnorm.resident_clusters' op expected the grid of one "
+                      "launch in clusters to follow from it, got several");
+}
+
 TEST_F(ModuleWriterTest, TakesLaunchesAndIndexArithmetic) {
   EXPECT_TRUE(succeeded(write(text(R"(
     %sms = rmsnorm.multiprocessor_count

@@ -87,6 +87,20 @@ def RMSNorm_MultiprocessorCountOp
   let assemblyFormat = "attr-dict";
 }
 
+// Not Pure: it stands for one launch, and two of them are not one.
+def RMSNorm_ResidentClustersOp : RMSNorm_Op<"resident_clusters"> {
+  let summary = "clusters of a launch that the device holds at once";
+  let description = [{
+    Of the launch whose grid follows from it, the only one. A cluster does not
+    span the device's groups of multiprocessors, so that fewer are resident
+    than the multiprocessors have room for; a persistent grid of more would
+    leave some for a second wave. Evaluated by the runtime when it prepares;
+    a large number where the device knows no such limit.
+  }];
+  let results = (outs Index:$result);
+  let assemblyFormat = "attr-dict";
+}
+
 //===----------------------------------------------------------------------===//
 // Global memory
 //===----------------------------------------------------------------------===//

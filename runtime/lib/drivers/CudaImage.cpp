@@ -68,6 +68,46 @@ rmsnorm_status CudaImage::checkParameters(CUfunction function,
   return RMSNORM_OK;
 }
 
+/// Clusters do not span the device's groups of multiprocessors, whose sizes
+/// differ from card to card: only the driver knows.
+rmsnorm_status CudaImage::countClusters(CUfunction function,
+                                        const rmsn::Launch &launch,
+                                        int64_t sharedMemory, int64_t &count) {
+  const Symbols &symbols = *primary->symbols;
+  const char *name = launch.kernel()->c_str();
+  if (!symbols.cuLaunchKernelEx || !symbols.cuOccupancyMaxActiveClusters)
+    return fail(RMSNORM_UNSUPPORTED,
+                "kernel '%s': expected a driver with cuLaunchKernelEx and "
+                "cuOccupancyMaxActiveClusters (CUDA 11.8 or later) for "
+                "clusters",
+                name);
+  CUlaunchAttribute cluster = {};
+  cluster.id = LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION;
+  cluster.value.clusterDimension = {launch.cluster_x(), 1, 1};
+  CUlaunchConfig config = {launch.cluster_x(),
+                           1,
+                           1,
+                           launch.block_x(),
+                           launch.block_y(),
+                           launch.block_z(),
+                           unsigned(sharedMemory),
+                           nullptr,
+                           &cluster,
+                           1};
+  int clusters = 0;
+  RMSNORM_CUDA_TRY(symbols, cuOccupancyMaxActiveClusters, &clusters, function,
+                   &config);
+  if (clusters < 1)
+    return fail(RMSNORM_UNSUPPORTED,
+                "kernel '%s': expected a device with room for a cluster of %u "
+                "blocks of %u threads and %lld bytes of shared memory",
+                name, launch.cluster_x(),
+                launch.block_x() * launch.block_y() * launch.block_z(),
+                (long long)sharedMemory);
+  count = clusters;
+  return RMSNORM_OK;
+}
+
 rmsnorm_status CudaImage::prepareKernel(const KernelRequirement &requirement,
                                         Kernel &kernel) {
   const Symbols &symbols = *primary->symbols;
@@ -116,11 +156,9 @@ rmsnorm_status CudaImage::prepareKernel(const KernelRequirement &requirement,
   if (launch.cluster_x() > 8)
     RMSNORM_CUDA_TRY(symbols, cuFuncSetAttribute, function,
                      FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
-  if (launch.cluster_x() > 1 && !symbols.cuLaunchKernelEx)
-    return fail(RMSNORM_UNSUPPORTED,
-                "kernel '%s': expected a driver with cuLaunchKernelEx (CUDA "
-                "11.8 or later) for clusters",
-                name);
+  if (launch.cluster_x() > 1)
+    RMSNORM_TRY(
+        countClusters(function, launch, wanted, kernel.residentClusters));
   // With lazy loading the code would reach the device at the first launch.
   if (symbols.cuFuncLoad)
     RMSNORM_CUDA_TRY(symbols, cuFuncLoad, function);

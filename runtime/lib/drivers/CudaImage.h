@@ -26,6 +26,8 @@ public:
 private:
   rmsnorm_status checkParameters(CUfunction function,
                                  const rmsn::Launch &launch);
+  rmsnorm_status countClusters(CUfunction function, const rmsn::Launch &launch,
+                               int64_t sharedMemory, int64_t &count);
 
   std::shared_ptr<PrimaryContext> primary;
   CUmodule module = nullptr;

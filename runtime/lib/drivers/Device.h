@@ -8,6 +8,7 @@
 #include "Module.h"
 #include "rmsnorm/device.h"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -25,6 +26,9 @@ struct Kernel {
   void *handle = nullptr;
   /// The most dynamic workgroup memory a launch may ask for.
   int64_t sharedMemoryLimit = 0;
+  /// Clusters of the launch it was prepared for that the device holds at once;
+  /// more than any grid has if the device has no such limit of its own.
+  int64_t residentClusters = INT32_MAX;
 };
 
 /// The code of one image on one device. Dies after the last function using it.
