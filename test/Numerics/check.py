@@ -83,7 +83,7 @@ class Checker:
             file.write(module.text())
         targets = [f"--target=sim:{chip}" for chip in module.chips] + ["--target=oracle"]
         schedule = [f"--schedule={module.schedule}"] if module.schedule else []
-        status, _, error = call(["norm-compile", path + ".mlir", *targets, *schedule,
+        status, _, error = call(["norm-compile", path + ".mlir", *targets, *schedule, *module.options,
                                  "-o", path + ".rmsn"])
         if status:
             self.fail(f"norm-compile {' '.join(schedule)}: {error}")
@@ -210,9 +210,11 @@ def coverage(suite, checkers, chips, modes, fields, source):
     missing = []
 
     def need(*dims):
-        """dims: (name, values); all combinations must occur."""
+        """dims: (name, values); all combinations must occur. For a tuple of names the values are tuples."""
         for combination in itertools.product(*(values for _, values in dims)):
-            wanted = {name: value for (name, _), value in zip(dims, combination)}
+            wanted = {}
+            for (name, _), value in zip(dims, combination):
+                wanted.update(zip(name, value) if isinstance(name, tuple) else [(name, value)])
             if not any(all(s[k] == v for k, v in wanted.items()) for s in seen):
                 missing.append(", ".join(f"{k} = {v}" for k, v in wanted.items()))
 

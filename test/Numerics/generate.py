@@ -348,11 +348,13 @@ def emit(case, name):
 class Module:
     """Cases that are compiled together for `chips` and run in all `runs`."""
 
-    def __init__(self, name, cases, chips, runs, schedule="", suite=sys.modules[__name__], same_bits=None):
+    def __init__(self, name, cases, chips, runs, schedule="", suite=sys.modules[__name__], same_bits=None,
+                 options=()):
         self.name, self.cases, self.chips, self.runs, self.schedule = name, cases, chips, runs, schedule
         self.suite = suite
         # Modules with the same value here give the same bits.
         self.same_bits = same_bits
+        self.options = options  # of norm-compile
 
     def text(self):
         return "\n".join(self.suite.emit(case, f"e{i}") for i, case in enumerate(self.cases))
@@ -424,6 +426,23 @@ def liger_modules():
         yield Module(f"liger_{n}", cases, [chip], [
             {"rows": 4, "order": "shuffled", "layout": "dense", "dim": None},
             {"rows": 2, "order": "forward", "layout": "unaligned", "dim": None}])
+
+
+# The product that must be complete: every mode, chip (and so subgroup size), casting, weight or none, rstd or none with the
+# types of x, y and weight that norms are used with, by the tail of a row and the width of accesses, which N decides.
+PRODUCT_TYPES = [("bf16", "bf16", "bf16"), ("bf16", "bf16", "f32"), ("f16", "f16", "f16"), ("f32", "f32", "f32"),
+                 ("bf16", "f32", "bf16"), ("bf16", "bf16", "none"), ("f16", "f16", "none"), ("f32", "f32", "none")]
+PRODUCT_SIZES = {2048: "none", 2056: "whole vectors", 2052: "part of a vector", 2050: "part of a vector", 2051: "part of a vector"}
+
+
+def product_modules():
+    for mode, chip, n in itertools.product(MODES[1:], DIMENSIONS["chip"], PRODUCT_SIZES):
+        cases = [case(mode=mode, chip=chip, n=n, x=x, y=y, weight=weight, casting=casting, rstd=rstd)
+                 for (x, y, weight), casting, rstd in itertools.product(PRODUCT_TYPES, DIMENSIONS["casting"], (False, True))]
+        yield Module(f"product_{mode}_{chip}_{n}", cases, [chip], [
+            {"rows": 3, "order": "shuffled", "layout": "dense", "dim": None},
+            {"rows": 3, "order": "reverse", "layout": "unaligned", "dim": None}], mode,
+            options=["--batch-invariant"])  # the schedule for any number of rows for these few, too
 
 
 def override_modules():
@@ -516,7 +535,7 @@ def rank_one_dynamic():
 
 
 def modules(chips=("sm_90", "gfx942")):
-    return [*pairwise_modules(), *liger_modules(), *override_modules(), *cluster_modules(), *ring_modules(),
+    return [*product_modules(), *pairwise_modules(), *liger_modules(), *override_modules(), *cluster_modules(), *ring_modules(),
             *chip_modules(chips), *rank_one_dynamic()]
 
 
@@ -532,6 +551,14 @@ def coverage(need, enum_values, modes):
     need(("mode", ["multi_wave_reload", "static_persistent"]), ("tail", dynamic))
     need(mode, ("variant", ["align16", "element"]), subgroup)
     need(("variant", ["align8", "align4"]), subgroup)
+    wide = [t for t in PRODUCT_TYPES if t[0] == "f32"]
+    narrow = [t for t in PRODUCT_TYPES if t[0] != "f32"]
+    for tail, variants, types in (("none", ["align16", "element"], PRODUCT_TYPES),
+                                  ("whole vectors", ["align16", "element"], PRODUCT_TYPES),
+                                  ("part of a vector", ["align8", "align4", "element"], narrow),
+                                  ("part of a vector", ["align8", "element"], wide)):
+        need(mode, subgroup, ("tail", [tail]), ("variant", variants), (("x", "y", "weight"), types),
+             ("casting", enum_values("Casting")), ("rstd", [False, True]))
     need(("variant", ["align4"]), ("tail", ["dynamic, part of a vector"]))
     need(("row class", ["few", "any"]), ("variant", ["align16", "element"]))
     need(mode, ("casting", enum_values("Casting")), ("x", ["f16", "bf16"]))
