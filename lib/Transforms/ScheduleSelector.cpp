@@ -311,7 +311,9 @@ LogicalResult mlir::rmsnorm::applyScheduleOverrides(
           !text.contains("cache")) {
         fields.cache = Cache::reload;
         fields.stages = 0;
-        if (!text.contains("blocks_per_sm"))
+        // Without a reduction the rows are nothing but sums, of persistent
+        // blocks.
+        if (!text.contains("blocks_per_sm") && facts.numReductions > 0)
           fields.blocksPerSM = 0;
       }
       continue;

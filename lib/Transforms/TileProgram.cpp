@@ -16,7 +16,8 @@ SmallVector<scf::ForallOp> mlir::rmsnorm::getRowLoops(Operation *root) {
   SmallVector<scf::ForallOp> loops;
   root->walk([&](scf::ForallOp forall) {
     for (Operation &op : *getProgramBlock(forall))
-      if (isa<TileLoadOp, TileStoreOp>(op)) {
+      // Sums of rows that come from a ring alone have neither load nor store.
+      if (isa<TileLoadOp, TileStoreOp, RingLoadOp, AccumulateOp>(op)) {
         loops.push_back(forall);
         return;
       }
