@@ -35,16 +35,12 @@ static int64_t getSlotBytes(const ScheduleFields &fields,
 static int64_t getRingBudget(const ScheduleFields &fields,
                              const ProgramFacts &facts, const ChipInfo &chip) {
   // The row groups' sums meet there in the end.
-  const int64_t step = fields.threadsPerRow * fields.vectorWidth;
   int64_t sums = 0;
-  if (fields.rowGroups > 1 && fields.columnSums == ColumnSums::registers)
-    sums = facts.numColumnSums * fields.rowGroups *
-           llvm::alignTo(ScheduleAttr::getPartColumns(
-                             facts.columns, fields.cluster, fields.vectorWidth),
-                         step) *
-           4;
-  const int64_t blocks = std::max<int64_t>(fields.blocksPerSM, 1);
-  return chip.maxWorkgroupMemory / blocks - kReservedBytes - sums;
+  if (fields.rowGroups > 1)
+    sums = countSumRegisters(fields, facts) * fields.rowGroups *
+           fields.threadsPerRow * 4;
+  return chip.maxWorkgroupMemory / std::max<int64_t>(fields.blocksPerSM, 1) -
+         kReservedBytes - sums;
 }
 
 /// Accesses to workgroup memory are unrolled.
@@ -95,9 +91,11 @@ bool mlir::rmsnorm::selectRing(ScheduleFields &fields,
                                const ProgramFacts &facts, const ChipInfo &chip,
                                int64_t vectors) {
   const int64_t subgroup = chip.subgroupSize;
-  // Narrower rows are as many in registers. Elsewhere copies hide nothing.
-  if (chip.vendor != Vendor::Nvidia || vectors < 8 * subgroup ||
-      facts.singleRow)
+  // Elsewhere copies hide nothing. Narrow rows are as many in registers, and so
+  // are those that a power of two of threads shares out evenly.
+  if (chip.vendor != Vendor::Nvidia || facts.singleRow ||
+      vectors <= 2 * subgroup ||
+      (vectors < 8 * subgroup && llvm::isPowerOf2_64(vectors)))
     return false;
   // The shapes of the hand-written kernels (PERFORMANCE.md): two vectors a
   // thread, up to 512 threads a row, for wider ones a cluster, portable if its
@@ -118,11 +116,24 @@ bool mlir::rmsnorm::selectRing(ScheduleFields &fields,
     const bool small =
         fields.cluster == 1 && fields.threadsPerRow <= mostThreads / 2;
     fields.blocksPerSM = small ? 2 : 1;
-    fields.rowGroups =
-        small ? llvm::divideCeil(mostThreads / 2, fields.threadsPerRow)
-        : fields.cluster == 1 && 4 * fields.threadsPerRow <= 3 * mostThreads
-            ? 2
-            : 1;
+    if (small)
+      fields.rowGroups =
+          llvm::divideCeil(mostThreads / 2, fields.threadsPerRow);
+    else
+      fields.rowGroups =
+          fields.cluster == 1 && 4 * fields.threadsPerRow <= 3 * mostThreads
+              ? 2
+              : 1;
+    // A row takes its group about 1.7 us, however narrow it is: below 2048
+    // columns of bf16 as many groups as have three slots in 72 KB, of threads
+    // few enough to have registers. Not measured (in registers 32768x1128 took
+    // 78 us, eight rows on a multiprocessor at once; 24 are there now).
+    if (vectors < 8 * subgroup) {
+      fields.threadsPerRow = (vectors <= 6 * subgroup ? 2 : 4) * subgroup;
+      fields.stages = 3;
+      fields.rowGroups = 1;
+      fields.rowGroups = (24 << 10) / getSlotBytes(fields, facts);
+    }
     // Copies that were faster past L1 (16384x131072 over clusters of 8: 3111
     // us, through it 3423 at best; 32768x16384 over two: 738 and 762).
     fields.copy = fields.cluster == 2 || part > 2 * mostThreads ? CopyCache::cg

@@ -51,13 +51,17 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
     // Eight vectors a thread: the weight waits beside them in registers, and 32
     // subgroups on a multiprocessor hide each other's waits (16384x131072: 0.97
     // in 8 blocks of 256 threads, 0.83 of 512, 0.87 in 16 of 256, 0.87 when the
-    // row is read again; 8192x262144: 0.93, 0.84 when it is read again).
+    // row is read again; 8192x262144: 0.94, 0.84 when it is read again). Past
+    // L1 where its share is small (8192x262144: 2114 us, through it 2134).
     fields.cache = Cache::shared;
     fields.threadsPerRow =
         std::min<int64_t>(llvm::alignTo(llvm::divideCeil(vectors, 8), subgroup),
                           chip.maxThreadsPerBlock / 2);
-    if (facts.numColumnSums == 0 && holdsRings(fields, facts, chip))
+    if (facts.numColumnSums == 0 && holdsRings(fields, facts, chip)) {
+      if (rowBytes > fields.cluster * (32 << 10))
+        fields.copy = CopyCache::cg;
       return;
+    }
   }
   // About two vectors a thread, in whole subgroups (32768x1024: 64 threads
   // 0.99, 128 threads 0.94), up to half of the largest block (32768x16384: 512

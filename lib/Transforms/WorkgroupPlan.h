@@ -6,7 +6,6 @@
 
 #include "llvm/Support/MathExtras.h"
 
-#include <algorithm>
 #include <cstdint>
 
 namespace mlir::rmsnorm {
@@ -18,22 +17,13 @@ public:
   int64_t reserve(int64_t bytes, int64_t alignment = 4) {
     int64_t offset = llvm::alignTo(end, alignment);
     end = offset + bytes;
-    peak = std::max(peak, end);
     return offset;
   }
 
-  /// Where bytes begin that others reserved, for use when those are done with:
-  /// behind a barrier, and behind the copies that are under way.
-  int64_t reuse(int64_t offset, int64_t bytes) {
-    peak = std::max(peak, offset + bytes);
-    return offset;
-  }
-
-  int64_t getBytes() const { return peak; }
+  int64_t getBytes() const { return end; }
 
 private:
   int64_t end = 0;
-  int64_t peak = 0;
 };
 
 } // namespace mlir::rmsnorm

@@ -38,7 +38,7 @@ func.func @n131072(%x: memref<?x131072xbf16>, %y: memref<?x131072xbf16>, %m: ind
 }
 
 // CHECK-LABEL: func.func @n262144(
-// CLUSTER: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = shared, cluster = 8, pdl = true>
+// CLUSTER: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = shared, cluster = 8, pdl = true, copy = cg>
 // ALONE: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>
 func.func @n262144(%x: memref<?x262144xbf16>, %y: memref<?x262144xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
@@ -54,7 +54,7 @@ func.func @n262144(%x: memref<?x262144xbf16>, %y: memref<?x262144xbf16>, %m: ind
 }
 
 // CHECK-LABEL: func.func @n524288(
-// CLUSTER: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = shared, cluster = 16, pdl = true>
+// CLUSTER: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = shared, cluster = 16, pdl = true, copy = cg>
 // ALONE: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>
 func.func @n524288(%x: memref<?x524288xbf16>, %y: memref<?x524288xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
@@ -70,7 +70,7 @@ func.func @n524288(%x: memref<?x524288xbf16>, %y: memref<?x524288xbf16>, %m: ind
 }
 
 // CHECK-LABEL: func.func @n262144_f32(
-// CLUSTER: #rmsnorm.schedule<threads_per_row = 512, vector_width = 4, cache = shared, cluster = 16, pdl = true>
+// CLUSTER: #rmsnorm.schedule<threads_per_row = 512, vector_width = 4, cache = shared, cluster = 16, pdl = true, copy = cg>
 // ALONE: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 4, cache = reload>
 func.func @n262144_f32(%x: memref<?x262144xf32>, %y: memref<?x262144xf32>, %m: index) {
   scf.forall (%row) in (%m) {
@@ -84,7 +84,7 @@ func.func @n262144_f32(%x: memref<?x262144xf32>, %y: memref<?x262144xf32>, %m: i
 }
 
 // CHECK-LABEL: func.func @n131077(
-// CLUSTER: #rmsnorm.schedule<threads_per_row = 288, vector_width = 8, cache = shared, cluster = 8, pdl = true>
+// CLUSTER: #rmsnorm.schedule<threads_per_row = 288, vector_width = 8, cache = shared, cluster = 8, pdl = true, copy = cg>
 // ALONE: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>
 func.func @n131077(%x: memref<?x131077xf16>, %y: memref<?x131077xf16>, %m: index) {
   scf.forall (%row) in (%m) {
