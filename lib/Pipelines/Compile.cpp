@@ -25,15 +25,16 @@ namespace {
 
 constexpr StringLiteral oracleTarget = "oracle";
 
-/// One class of calls of an entry: by alignment and by number of rows.
+/// One class of calls of an entry: by alignment and by numbers of columns and
+/// rows.
 struct VariantPlan {
   StringLiteral alignmentName;
   /// What the memref half is told.
   int64_t alignment;
   SmallVector<AlignmentGuard> guards;
-  int64_t lastRow = kAnyRows;
+  int64_t lastRow = kAnyRows, lastColumn = kAnyColumns;
   SmallVector<RangeGuard> ranges;
-  /// Both: "align16", "align16_rows_le_512".
+  /// All: "align16", "align16_rows_le_512", "align4_columns_le_2048".
   std::string name;
 };
 
@@ -96,9 +97,9 @@ private:
                               TargetAttr target);
   /// Sets `refused` and goes on if a pass refuses the schedule.
   LogicalResult addCandidate(ModuleWriter &writer, func::FuncOp entry,
-                             TargetAttr target, const ScheduleSpace &space,
-                             ScheduleAttr schedule, StringRef name,
-                             bool &refused);
+                             TargetAttr target, const VariantPlan &calls,
+                             const ScheduleSpace &space, ScheduleAttr schedule,
+                             StringRef name, bool &refused);
   LogicalResult addOracle(ModuleWriter &writer);
   FailureOr<CompiledVariant> compileOracle();
   void record(CompileTimes times) {
@@ -208,24 +209,34 @@ static SmallVector<VariantPlan, 3> planAlignments(func::FuncOp entry) {
 /// "align16", "element_rows_le_512", "element".
 FailureOr<SmallVector<VariantPlan>> Compiler::planVariants(func::FuncOp entry,
                                                            TargetAttr target) {
-  FailureOr<RowClasses> classes =
-      getRowClasses(entry, target,
-                    {options.schedule, /*alignment=*/16, options.batchInvariant,
-                     options.tuning});
-  if (failed(classes))
+  ScheduleOptions schedules = {options.schedule, /*alignment=*/16,
+                               options.batchInvariant, options.tuning};
+  FailureOr<ColumnClasses> columns = getColumnClasses(entry, target, schedules);
+  if (failed(columns))
     return failure();
   SmallVector<VariantPlan> plans;
   for (const VariantPlan &alignment : planAlignments(entry))
-    for (int64_t lastRow : classes->lastRows) {
-      VariantPlan plan = alignment;
-      plan.lastRow = lastRow;
-      plan.name = plan.alignmentName.str();
-      if (lastRow != kAnyRows) {
-        plan.name += "_rows_le_" + std::to_string(lastRow);
-        plan.ranges.push_back({classes->rows});
-        plan.ranges.back().upper = lastRow;
+    for (int64_t lastColumn : columns->lastColumns) {
+      schedules.columns = lastColumn == kAnyColumns ? -1 : lastColumn;
+      FailureOr<RowClasses> rows = getRowClasses(entry, target, schedules);
+      if (failed(rows))
+        return failure();
+      for (int64_t lastRow : rows->lastRows) {
+        VariantPlan plan = alignment;
+        plan.lastRow = lastRow;
+        plan.lastColumn = lastColumn;
+        plan.name = plan.alignmentName.str();
+        auto limit = [&](StringRef what, Value value, int64_t last) {
+          plan.name += ("_" + what + "_le_" + Twine(last)).str();
+          plan.ranges.push_back({value});
+          plan.ranges.back().upper = last;
+        };
+        if (lastColumn != kAnyColumns)
+          limit("columns", columns->columns, lastColumn);
+        if (lastRow != kAnyRows)
+          limit("rows", rows->rows, lastRow);
+        plans.push_back(std::move(plan));
       }
-      plans.push_back(std::move(plan));
     }
   return plans;
 }
@@ -259,6 +270,8 @@ FailureOr<CompiledVariant> Compiler::compileVariant(func::FuncOp entry,
   if (plan.lastRow != kAnyRows)
     memref.rows = plan.lastRow;
   memref.tuning = options.tuning;
+  if (plan.lastColumn != kAnyColumns)
+    memref.columns = plan.lastColumn;
   buildMemrefHalf(passes, memref);
   if (failed(passes.run(*variant.module)))
     return failure();
@@ -371,11 +384,11 @@ LogicalResult Compiler::addTarget(ModuleWriter &writer, TargetAttr target) {
 
 LogicalResult Compiler::addCandidate(ModuleWriter &writer, func::FuncOp entry,
                                      TargetAttr target,
+                                     const VariantPlan &calls,
                                      const ScheduleSpace &space,
                                      ScheduleAttr schedule, StringRef name,
                                      bool &refused) {
-  VariantPlan plan = planAlignments(entry).front();
-  plan.name = "candidate";
+  VariantPlan plan = calls;
   // The loops that are not varied get what is chosen without measuring.
   for (Operation *loop : space.loops)
     loop->setAttr(RMSNormDialect::kScheduleAttrName, schedule);
@@ -405,7 +418,7 @@ LogicalResult Compiler::addCandidate(ModuleWriter &writer, func::FuncOp entry,
     return failure();
   for (auto &[argument, bound] : deriveErrorBounds(entry))
     writer.setErrorBound(name, argument, std::move(bound));
-  bool guarded = !plan.guards.empty();
+  bool guarded = !plan.guards.empty() || !plan.ranges.empty();
   if (failed(addVariant(writer, entry, target, std::move(*variant),
                         std::move(plan), name, space.tuningKey, schedule)))
     return failure();
@@ -417,10 +430,20 @@ LogicalResult Compiler::addCandidate(ModuleWriter &writer, func::FuncOp entry,
 
 LogicalResult Compiler::addCandidates(ModuleWriter &writer, func::FuncOp entry,
                                       TargetAttr target) {
+  VariantPlan calls = planAlignments(entry).front();
+  calls.name = "candidate";
   FailureOr<SmallVector<ScheduleSpace>> spaces =
-      getScheduleSpaces(entry, target, planAlignments(entry).front().alignment);
-  if (failed(spaces))
+      getScheduleSpaces(entry, target, calls.alignment);
+  FailureOr<ColumnClasses> columns =
+      getColumnClasses(entry, target, {"", calls.alignment, false, "", -1});
+  if (failed(spaces) || failed(columns))
     return failure();
+  // What is measured with fewer columns says nothing about the class without
+  // end, which is the one that has candidates.
+  if (columns->columns) {
+    calls.ranges.push_back({columns->columns});
+    calls.ranges.back().lower = *std::next(columns->lastColumns.rbegin()) + 1;
+  }
   CompileProgress progress;
   progress.entry = entry.getName();
   progress.target = target.getSpelling();
@@ -438,8 +461,8 @@ LogicalResult Compiler::addCandidates(ModuleWriter &writer, func::FuncOp entry,
       std::string name =
           (entry.getName() + "#" + Twine(progress.done + 1)).str();
       bool refused = false;
-      if (failed(addCandidate(writer, entry, target, space, schedule, name,
-                              refused)))
+      if (failed(addCandidate(writer, entry, target, calls, space, schedule,
+                              name, refused)))
         return failure();
       progress.refused += refused;
       progress.count -= refused;
@@ -596,11 +619,12 @@ FailureOr<std::string> Compiler::emit(const EmitOptions &emit) {
       return failure();
     auto plan = llvm::find_if(*plans, [&](const VariantPlan &plan) {
       if (!emit.variant.empty() && emit.variant == plan.name &&
-          plan.lastRow != kAnyRows)
+          plan.name != plan.alignmentName)
         return true;
       bool alignment =
           emit.variant.empty() || emit.variant == plan.alignmentName;
-      return alignment && emit.rows.value_or(kAnyRows) <= plan.lastRow;
+      return alignment && plan.lastColumn == kAnyColumns &&
+             emit.rows.value_or(kAnyRows) <= plan.lastRow;
     });
     if (plan == plans->end()) {
       InFlightDiagnostic error = entry.emitError("expected variant ");

@@ -39,9 +39,9 @@ void rmsnorm::buildTensorHalf(OpPassManager &manager) {
 void rmsnorm::buildMemrefHalf(OpPassManager &manager,
                               const MemrefHalfOptions &options) {
   manager.addPass(createAttachTarget({options.target}));
-  manager.addPass(
-      createSelectSchedule({options.schedule, options.alignment, options.rows,
-                            options.batchInvariant, options.tuning}));
+  manager.addPass(createSelectSchedule({options.schedule, options.alignment,
+                                        options.rows, options.batchInvariant,
+                                        options.tuning, options.columns}));
   manager.addPass(createSplitStrips());
   manager.addPass(createPackRows());
   manager.addPass(createWalkRows({options.smMargin}));

@@ -53,6 +53,11 @@ struct TargetPipelineOptions : PassPipelineOptions<TargetPipelineOptions> {
       llvm::cl::desc("a row is summed in the same order whatever the number of "
                      "rows"),
       llvm::cl::init(false)};
+  PassOptions::Option<int64_t> columns{
+      *this, "columns",
+      llvm::cl::desc("the most columns that a call will have, where N is known "
+                     "only then; -1: any number"),
+      llvm::cl::init(-1)};
   PassOptions::Option<int64_t> smMargin{
       *this, "sm-margin",
       llvm::cl::desc("multiprocessors to leave to other work"),
@@ -79,6 +84,7 @@ static void registerOne(StringRef name, StringRef description, Backend backend,
         memref.alignment = options.alignment;
         memref.rows = options.rows;
         memref.batchInvariant = options.batchInvariant;
+        memref.columns = options.columns;
         memref.smMargin = options.smMargin;
         memref.tuning = options.tuning;
         buildTensorHalf(manager);

@@ -44,14 +44,6 @@ static std::string getKernelName(func::FuncOp func, ScheduleAttr schedule) {
   return name;
 }
 
-/// The `columns` of a program of rows of dynamic size, else null.
-static Value getDynamicColumns(Block &program) {
-  for (auto load : program.getOps<TileLoadOp>())
-    if (Value columns = load.getColumns())
-      return columns;
-  return {};
-}
-
 /// Whether `op` loads what may be read before the kernels before have ended.
 static bool isEarly(Operation *op, ScheduleAttr schedule) {
   auto load = dyn_cast<TileLoadOp>(op);

@@ -90,6 +90,8 @@ mlir::rmsnorm::chooseSchedules(scf::ForallOp forall, TargetAttr target,
   FailureOr<ProgramFacts> facts = getProgramFacts(forall);
   if (failed(facts))
     return failure();
+  if (facts->hasDynamicColumns() && options.columns >= 0)
+    facts->maxColumns = std::min(facts->maxColumns, options.columns);
   const ChipInfo &chip = target.getChipInfo();
   auto emitError = [&] { return forall.emitOpError("schedule: "); };
   SmallVector<ScheduleClass, 2> chosen;
@@ -165,4 +167,63 @@ mlir::rmsnorm::getRowClasses(func::FuncOp function, TargetAttr target,
   if (!oneM || classes.lastRows.size() < 2)
     classes = {Value(), {kAnyRows}};
   return classes;
+}
+
+/// The schedules of all loops of `function` for up to `lastColumn` columns, one
+/// after the other, each with the last row it is for.
+static FailureOr<SmallVector<std::pair<int64_t, ScheduleAttr>>>
+chooseAll(func::FuncOp function, TargetAttr target, ScheduleOptions options,
+          int64_t lastColumn) {
+  // Overrides meant for any number may not fit the choice for few.
+  std::optional<ScopedDiagnosticHandler> quiet;
+  if (lastColumn != kAnyColumns) {
+    options.columns = lastColumn;
+    quiet.emplace(function.getContext(),
+                  [](Diagnostic &) { return success(); });
+  }
+  SmallVector<std::pair<int64_t, ScheduleAttr>> all;
+  for (scf::ForallOp forall : getRowLoops(function)) {
+    FailureOr<SmallVector<ScheduleClass, 2>> chosen =
+        chooseSchedules(forall, target, options);
+    if (failed(chosen))
+      return failure();
+    for (const ScheduleClass &one : *chosen)
+      all.push_back({one.lastRow, one.schedule});
+  }
+  return all;
+}
+
+FailureOr<ColumnClasses>
+mlir::rmsnorm::getColumnClasses(func::FuncOp function, TargetAttr target,
+                                const ScheduleOptions &options) {
+  const ColumnClasses one = {Value(), {kAnyColumns}};
+  ColumnClasses classes;
+  SmallVector<int64_t> bounds;
+  for (scf::ForallOp forall : getRowLoops(function)) {
+    FailureOr<ProgramFacts> facts = getProgramFacts(forall);
+    if (failed(facts))
+      return failure();
+    Value columns = getDynamicColumns(*getProgramBlock(forall));
+    if (!columns || (classes.columns && classes.columns != columns))
+      return one;
+    classes.columns = columns;
+    llvm::append_range(bounds, getColumnBounds(*facts, target.getChipInfo()));
+  }
+  llvm::sort(bounds);
+  bounds.erase(llvm::unique(bounds), bounds.end());
+  SmallVector<std::pair<int64_t, ScheduleAttr>> last;
+  for (int64_t bound : bounds) {
+    auto chosen = chooseAll(function, target, options, bound);
+    if (failed(chosen) && bound != kAnyColumns)
+      continue;
+    if (failed(chosen))
+      return failure();
+    // Neighbours that choose the same are one.
+    if (!classes.lastColumns.empty() && last == *chosen)
+      classes.lastColumns.back() = bound;
+    else
+      classes.lastColumns.push_back(bound);
+    last = *chosen;
+  }
+  return classes.lastColumns.size() < 2 ? one : classes;
 }

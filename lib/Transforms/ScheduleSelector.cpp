@@ -104,6 +104,39 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
   }
 }
 
+/// Columns of two vectors a thread: the bound of a class of N.
+static int64_t getColumnBound(const ScheduleFields &fields,
+                              int64_t threadsPerRow) {
+  return 2 * threadsPerRow * fields.vectorWidth;
+}
+
+/// Rows of a size that is known only at a call: of up to so many columns that
+/// each of a subgroup's threads, or of four subgroups', has the two vectors
+/// that are in flight, or of any number. Not measured.
+static void selectDynamicRow(ScheduleFields &fields, const ProgramFacts &facts,
+                             const ChipInfo &chip) {
+  const int64_t subgroup = chip.subgroupSize;
+  if (facts.maxColumns <= getColumnBound(fields, subgroup)) {
+    fields.threadsPerRow = subgroup;
+    fields.rowGroups = facts.singleRow ? 1 : 4;
+  } else if (facts.maxColumns <= getColumnBound(fields, 4 * subgroup)) {
+    fields.threadsPerRow = 4 * subgroup;
+  } else {
+    fields.threadsPerRow = chip.maxThreadsPerBlock / 2;
+  }
+}
+
+SmallVector<int64_t, 3>
+mlir::rmsnorm::getColumnBounds(const ProgramFacts &facts,
+                               const ChipInfo &chip) {
+  ScheduleFields fields;
+  fields.vectorWidth = 16 / facts.narrowestBytes;
+  if (!facts.hasDynamicColumns() || facts.numColumnSums > 0)
+    return {kAnyColumns};
+  return {getColumnBound(fields, chip.subgroupSize),
+          getColumnBound(fields, 4 * chip.subgroupSize), kAnyColumns};
+}
+
 /// Rows enough to fill the machine several times.
 static ScheduleFields selectManyRows(const ProgramFacts &facts,
                                      const ChipInfo &chip) {
@@ -122,6 +155,8 @@ static ScheduleFields selectManyRows(const ProgramFacts &facts,
     if (facts.numColumnSums > 0)
       fields.columnSums = ColumnSums::strips;
     fields.threadsPerRow = 256;
+    if (facts.numColumnSums == 0)
+      selectDynamicRow(fields, facts, chip);
     return fields;
   }
 

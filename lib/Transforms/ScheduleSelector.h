@@ -83,6 +83,11 @@ LogicalResult verifyRings(ScheduleAttr schedule, const ProgramFacts &facts,
                           const ChipInfo &chip,
                           function_ref<InFlightDiagnostic()> emitError);
 
+/// The numbers of columns up to which programs whose N is known only at a call
+/// may want different schedules, ascending; the last is kAnyColumns.
+SmallVector<int64_t, 3> getColumnBounds(const ProgramFacts &facts,
+                                        const ChipInfo &chip);
+
 /// Applies `text`, a mode's name or "field=value" items separated by commas, to
 /// `fields`. The row groups follow the threads of a row unless they are given
 /// too. Returns failure after an error that names the fields there are.

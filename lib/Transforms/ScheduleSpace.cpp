@@ -274,7 +274,8 @@ static FailureOr<ScheduleSpace> getSpace(scf::ForallOp forall,
                                          TargetAttr target, int64_t alignment) {
   FailureOr<ProgramFacts> facts = getProgramFacts(forall);
   FailureOr<SmallVector<ScheduleClass, 2>> chosen = chooseSchedules(
-      forall, target, {"", alignment, /*batchInvariant=*/false, ""});
+      forall, target,
+      {"", alignment, /*batchInvariant=*/false, "", /*columns=*/-1});
   if (failed(facts) || failed(chosen))
     return failure();
   ScheduleSpace space{{forall}, getProgramKey(*facts), {}, 0};

@@ -27,8 +27,9 @@ struct SelectSchedule final
     FailureOr<TargetAttr> target = getTarget(forall);
     if (failed(target))
       return failure();
-    FailureOr<SmallVector<ScheduleClass, 2>> classes = chooseSchedules(
-        forall, *target, {schedule, alignment, batchInvariant, tuning});
+    FailureOr<SmallVector<ScheduleClass, 2>> classes =
+        chooseSchedules(forall, *target,
+                        {schedule, alignment, batchInvariant, tuning, columns});
     if (failed(classes))
       return failure();
     // M is a fact where it is static, else what the variant is for.

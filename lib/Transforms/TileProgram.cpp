@@ -86,14 +86,16 @@ static void collectLoads(Value value, SetVector<Operation *> &loads,
 }
 
 std::string mlir::rmsnorm::getProgramKey(const ProgramFacts &facts) {
-  static_assert(sizeof(ProgramFacts) == 56, "a new fact belongs in the key");
+  static_assert(sizeof(ProgramFacts) == 64, "a new fact belongs in the key");
   std::string key;
   llvm::raw_string_ostream os(key);
   os << "columns=";
-  if (facts.hasDynamicColumns())
+  if (!facts.hasDynamicColumns())
+    os << facts.columns;
+  else if (facts.maxColumns == kDynamicColumns)
     os << "?";
   else
-    os << facts.columns;
+    os << "?<=" << facts.maxColumns;
   os << ",narrowest_bytes=" << facts.narrowestBytes
      << ",live_bytes_per_column=" << facts.liveBytesPerColumn
      << ",loaded_bytes_per_column=" << facts.loadedBytesPerColumn
@@ -221,4 +223,11 @@ void mlir::rmsnorm::eraseDeadOps(RewriterBase &rewriter, Block &program) {
       dropDeadResults(rewriter, reduce);
     else if (isOpTriviallyDead(&op))
       rewriter.eraseOp(&op);
+}
+
+Value mlir::rmsnorm::getDynamicColumns(Block &program) {
+  for (auto load : program.getOps<TileLoadOp>())
+    if (Value columns = load.getColumns())
+      return columns;
+  return {};
 }

@@ -45,6 +45,9 @@ struct ProgramFacts {
   /// Columns N, or kDynamicColumns. 1 if the program touches only per-row
   /// values.
   int64_t columns = 1;
+  /// Where `columns` is kDynamicColumns, the most that a call has: the bound of
+  /// a class of N. Says nothing where N is static.
+  int64_t maxColumns = kDynamicColumns;
   /// Bytes of the narrowest element among the tiles and per-column operands
   /// that are loaded or stored.
   int64_t narrowestBytes = 4;
@@ -68,7 +71,10 @@ struct ProgramFacts {
 int64_t getColumnReduceBytes(ScheduleAttr schedule, const ProgramFacts &facts);
 
 /// All of the facts as text, "columns=4096,narrowest_bytes=2,...": what a
-/// tuning file knows a program by. Programs of one key get one schedule.
+/// tuning file knows a program by. Programs of one key get one schedule. Where
+/// N is known only at a call, "columns=?" is the class without end and
+/// "columns=?<=512" one with: classes are tuned apart, as what is best for one
+/// is not for another.
 std::string getProgramKey(const ProgramFacts &facts);
 
 /// Collects the facts of `forall`'s program; emits an error if its tiles
@@ -81,6 +87,10 @@ void eraseDeadOps(RewriterBase &rewriter, Block &program);
 
 /// The buffer that `buffer` is a view of.
 Value getRootBuffer(Value buffer);
+
+/// The number of columns, an index, where it is known only at a call, else
+/// null.
+Value getDynamicColumns(Block &program);
 
 /// Whether `buffer` is an argument that the user declared rmsnorm.constant.
 bool isConstantArgument(Value buffer);

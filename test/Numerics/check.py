@@ -189,12 +189,20 @@ class Checker:
         mode = ("static_persistent" if persistent else
                 "multi_wave_reload" if cache == "reload" else "multi_wave_cached")
         kernels = self.kernels.get((row["entry"], f"sim:{chip}", row["variant"]), [])
+        # The bounds between classes of N of this entry, and where N is among them.
+        bounds = sorted({int(bound) for entry, target, variant in self.kernels if (entry, target) == (row["entry"], f"sim:{chip}")
+                         for bound in re.findall(r"_columns_le_(\d+)", variant)})
+        edge = next((f"{i}+{n - bound}" for i, bound in enumerate(bounds) if 0 <= n - bound <= 8), "none")
+        if bounds and [int(b) for b in re.findall(r"_columns_le_(\d+)", row["variant"])] != [b for b in bounds if n <= b][:1]:
+            self.fail(f"@{row['entry']}: {n} columns took variant {row['variant']}")
         sums = ("none" if case.get("dweight", "none") == "none" else
                 "strips" if any("_column_strips_" in k for k in kernels) else "registers")
         self.seen.add(tuple({
             "sums": sums,
             "mode": mode, "chosen": "by the selector" if not self.module.schedule else "given", "subgroup": subgroup,
-            "sharing": sharing, "tail": "dynamic, " + tail if dynamic else tail, "variant": row["variant"].split("_rows_")[0],
+            "sharing": sharing, "tail": "dynamic, " + tail if dynamic else tail, "variant": re.split("_rows_|_columns_", row["variant"])[0],
+            "column class": "few" if "_columns_le_" in row["variant"] else "any",
+            "column edge": edge,
             "row class": "few" if "_rows_le_" in row["variant"] else "any",
             "rows of a group": min(per_group, 3), "row groups": "several" if groups > 1 else "one",
             "order": run["order"], "layout": run["layout"], "row count": run["rows"], "chip": chip,

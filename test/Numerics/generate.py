@@ -534,9 +534,26 @@ def rank_one_dynamic():
                                ("forward", "dense", 1), ("forward", "unaligned", WIDE + 5))])
 
 
+def column_class_modules():
+    """Run-time N on both sides of each bound between classes of N: two vectors for each thread of one subgroup, and of
+    four."""
+    wide = [case(n="?"), case(n="?", kind="residual_both", casting="llama", y="f16", weight="f32", offset=1),
+            case(n="?", kind="amax", x="f16", y="f16", rows=(1, "?")), case(n="?", casting="none", rstd=True, output="in place")]
+    narrow = [case(n="?", x="f32", y="f32", weight="f32"), case(n="?", x="f32", y="f32", weight="none", kind="statistics")]
+    for chip, subgroup in (("sm_90", 32), ("gfx942", 64)):
+        for name, cases, vector in (("bytes2", wide, 8), ("bytes4", narrow, 4)):
+            bounds = [2 * subgroup * vector, 8 * subgroup * vector]
+            # The last of a class by vectors and by elements, the first of the next by elements, its first vector.
+            plan = [{"rows": 7, "order": ORDERS[i % 3], "layout": layout, "dim": bound + more}
+                    for bound in bounds for i, (more, layout) in enumerate(
+                        [(0, "dense"), (0, "unaligned"), (1, "dense"), (1, "both"), (2, "dense"), (vector, "dense"),
+                         (vector, "unaligned"), (-1, "strided")])]
+            yield Module(f"column_classes_{name}_{chip}", cases, [chip], plan)
+
+
 def modules(chips=("sm_90", "gfx942")):
     return [*product_modules(), *pairwise_modules(), *liger_modules(), *override_modules(), *cluster_modules(), *ring_modules(),
-            *chip_modules(chips), *rank_one_dynamic()]
+            *chip_modules(chips), *rank_one_dynamic(), *column_class_modules()]
 
 
 def coverage(need, enum_values, modes):
@@ -560,6 +577,10 @@ def coverage(need, enum_values, modes):
         need(mode, subgroup, ("tail", [tail]), ("variant", variants), (("x", "y", "weight"), types),
              ("casting", enum_values("Casting")), ("rstd", [False, True]))
     need(("variant", ["align4"]), ("tail", ["dynamic, part of a vector"]))
+    need(("column class", ["few", "any"]), ("variant", ["align16", "align4", "element"]), subgroup)
+    # Which bound, and how many columns more.
+    need(("column edge", ["0+0", "0+1", "1+0", "1+1"]), ("variant", ["element"]), subgroup)
+    need(("column edge", ["0+0", "0+8", "1+0", "1+8"]), ("variant", ["align16"]), subgroup)
     need(("row class", ["few", "any"]), ("variant", ["align16", "element"]))
     need(mode, ("casting", enum_values("Casting")), ("x", ["f16", "bf16"]))
     need(("casting", enum_values("Casting")), ("offset", [0, 1]), ("weight", ["f16", "bf16", "f32"]))

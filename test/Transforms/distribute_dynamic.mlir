@@ -2,9 +2,17 @@
 // then one that asks. Partial sums are carried by the loop. The float N is
 // computed in the kernel, as a launch passes integers and pointers.
 // RUN: norm-opt %s --rmsnorm-memref-half=target=sm_90 | FileCheck %s
+// The threads of a row follow the most columns that there will be.
+// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 columns=512" | FileCheck %s --check-prefix=NARROW
+// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 columns=513" | FileCheck %s --check-prefix=MIDDLE
+// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 columns=2048" | FileCheck %s --check-prefix=MIDDLE
+// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 columns=2049" | FileCheck %s --check-prefix=WIDE
+// NARROW: gpu.func @dynamic_multi_wave_reload_g4u1t32v8f2
+// MIDDLE: gpu.func @dynamic_multi_wave_reload_g1u1t128v8f2
+// WIDE: gpu.func @dynamic_multi_wave_reload_g1u1t512v8f2
 
 // CHECK-LABEL: gpu.func @dynamic_multi_wave_reload
-// CHECK-DAG: %[[STEP:.*]] = arith.constant 4096 : i32
+// CHECK-DAG: %[[STEP:.*]] = arith.constant 8192 : i32
 // CHECK-DAG: %[[NF:.*]] = arith.uitofp %{{.*}} : i64 to f32
 // CHECK: scf.for %{{.*}} step %{{.*}} iter_args(%{{.*}}) -> (i32) {
 // CHECK: %[[N:.*]] = arith.index_castui %{{.*}} : index to i32

@@ -331,8 +331,11 @@ Tuner::Status Tuner::finish(const std::vector<Contestant> &contestants,
     finding.microseconds = contestants[1].microseconds;
     return Status::done;
   }
+  // One that was left out stands for other calls: its key, a class of N, is not
+  // that of the variant that was chosen here.
   for (const Candidate &candidate : space->candidates)
-    if (isChosen(candidate))
+    if (isChosen(candidate) &&
+        !journal.find(candidate.name, 0, Journal::leftOut))
       finding.best = &candidate;
   return Status::done;
 }

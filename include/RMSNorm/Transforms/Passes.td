@@ -302,6 +302,9 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule", "::mlir::ModuleOp"> {
            "a row is summed in the same order whatever the number of rows">,
     Option<"tuning", "tuning", "std::string", "\"\"",
            "a file of norm-tune, whose records replace the choice">,
+    Option<"columns", "columns", "int64_t", "-1",
+           "the most columns that a call will have, where N is known only "
+           "then; -1: any number">,
   ];
   let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
 }

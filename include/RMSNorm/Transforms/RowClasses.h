@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- RowClasses.h - numbers of rows that want different schedules ------===//
+//===- RowClasses.h - sizes that want different schedules ----------------===//
 //
-// M, the number of rows, is known only at a call. A module holds a variant for
-// each class of M that wants a schedule of its own.
+// M, the number of rows, is known only at a call, and N, their size, may be. A
+// module holds a variant for each class that wants a schedule of its own.
 //
 //===----------------------------------------------------------------------===//
 
@@ -21,6 +21,9 @@ namespace mlir::rmsnorm {
 /// The last row of a class without end.
 constexpr int64_t kAnyRows = std::numeric_limits<int64_t>::max();
 
+/// The last column of a class without end.
+constexpr int64_t kAnyColumns = std::numeric_limits<int64_t>::max();
+
 /// What is said about schedules from outside, as the options of
 /// rmsnorm-select-schedule of the same names.
 struct ScheduleOptions {
@@ -29,6 +32,9 @@ struct ScheduleOptions {
   bool batchInvariant = false;
   /// A file of norm-tune; empty: none.
   std::string tuning;
+  /// The most columns a call will have where N is known only then; -1: any
+  /// number.
+  int64_t columns = -1;
 };
 
 struct RowClasses {
@@ -37,6 +43,21 @@ struct RowClasses {
   /// Largest M of each class, ascending; the last is kAnyRows.
   SmallVector<int64_t, 2> lastRows;
 };
+
+struct ColumnClasses {
+  /// N, an index value of the function's; null if there is one class.
+  Value columns;
+  /// Largest N of each class, ascending; the last is kAnyColumns.
+  SmallVector<int64_t, 3> lastColumns;
+};
+
+/// The classes of N for a bufferized function whose rows have a size that is
+/// known only at a call, as few as choose different schedules. One if N is
+/// static or not the same in all its loops. Emits an error if `options` does
+/// not fit the target.
+FailureOr<ColumnClasses> getColumnClasses(func::FuncOp function,
+                                          TargetAttr target,
+                                          const ScheduleOptions &options);
 
 /// The classes of M for a bufferized function, as few as choose different
 /// schedules. One if it has loops over different numbers of rows, or if M is

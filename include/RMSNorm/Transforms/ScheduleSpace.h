@@ -26,7 +26,9 @@ struct ScheduleSpace {
 
 /// The candidates for the loops over rows of a bufferized function, for rows
 /// aligned to `alignment` bytes. Loops whose schedule is written in the IR have
-/// none. A schedule that another is known to beat is left out:
+/// none. Where N is known only at a call they are for the class of N without
+/// end (getColumnClasses). A schedule that another is known to beat is left
+/// out:
 /// - narrower accesses than the widest, for aligned rows;
 /// - threads without work, or with more than eight vectors unless that takes
 ///   the largest block;

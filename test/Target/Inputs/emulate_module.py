@@ -9,11 +9,12 @@ is added to dx.
 
 Which arguments a kernel takes, its grid and its guards are read from what norm-inspect
 printed; nothing about the kernels is written down here. --size s1=A:B gives a size for the
-aligned and for the element variant. Rows lie in padded, strided buffers; the pads must
+aligned and for the element variant; of several of one symbol a variant gets the first that
+its guards hold for. Rows lie in padded, strided buffers; the pads must
 stay as they are. Each kernel also runs with fewer blocks than it asks for, so that blocks
 walk over several tiles, and with its waves in other orders: same bits each time.
 """
-import argparse, re, struct, sys
+import argparse, itertools, re, struct, sys
 
 import numpy as np
 
@@ -184,8 +185,10 @@ class Buffers:
     def holds(self, guard, alignment):
         if m := re.fullmatch(r"(\w+) aligned to (\d+)", guard):
             return alignment % int(m[2]) == 0
-        m = re.fullmatch(r"(.*) a multiple of (\d+)", guard)
-        return self.evaluate(m[1]) % int(m[2]) == 0
+        if m := re.fullmatch(r"(.*) a multiple of (\d+)", guard):
+            return self.evaluate(m[1]) % int(m[2]) == 0
+        m = re.fullmatch(r"(.*) <= (\d+)", guard)
+        return self.evaluate(m[1]) <= int(m[2])
 
 
 def workspaces(variant, buffers):
@@ -299,15 +302,18 @@ def main():
     entries, images = parse(open(options.inspected).read())
     for entry in entries:
         for variant in entry["variants"]:
-            aligned = bool(variant["guards"])
-            sizes = {}
+            aligned = not variant["name"].startswith("element")
+            given = {}
             for size in options.size:
-                symbol, given = size.split("=")
-                sizes[symbol] = int(given.split(":")[0 if aligned else -1])
+                symbol, text = size.split("=")
+                given.setdefault(symbol, []).append(int(text.split(":")[0 if aligned else -1]))
             alignment = 16 if aligned else 4 if "f32" in [a["kind"] for a in entry["arguments"].values()] else 2
-            buffers = Buffers(entry, sizes, aligned, options)
-            for guard in variant["guards"]:
-                assert buffers.holds(guard, alignment), f"{entry['name']}: {guard} does not hold"
+            for sizes in itertools.product(*given.values()):
+                buffers = Buffers(entry, dict(zip(given, sizes)), aligned, options)
+                failing = [guard for guard in variant["guards"] if not buffers.holds(guard, alignment)]
+                if not failing:
+                    break
+            assert not failing, f"{entry['name']} {variant['name']}: {failing[0]} does not hold"
             launch = variant["launches"][0]
             kernels = [code_object(Hsaco, module, *images[l["image"]], l["kernel"]) for l in variant["launches"]]
             blocks = buffers.evaluate(launch["grid"].split(" x ")[0])
