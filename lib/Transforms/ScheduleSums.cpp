@@ -64,12 +64,11 @@ bool mlir::rmsnorm::selectPersistent(ScheduleFields &fields,
     fields.threadsPerRow = llvm::PowerOf2Ceil(vectors);
     fields.rowGroups = most / 4 / fields.threadsPerRow;
     fields.rowsPerGroup = 4;
-  } else if (vectors <= 4 * subgroup) {
-    // A vector a thread (us: 4096x1024 10.3, two vectors 10.8).
-    fields.threadsPerRow = llvm::PowerOf2Ceil(vectors);
-    fields.rowGroups = most / 2 / fields.threadsPerRow;
   } else {
-    // Two vectors a thread, and blocks of at least eight subgroups.
+    // Two vectors a thread, and blocks of at least eight subgroups. Larger ones
+    // would leave 64 registers on NVIDIA chips, and spill (us: 4096x1024 10.8,
+    // with a vector a thread in blocks of 512 10.3; from 32768 rows on as
+    // fast).
     fields.threadsPerRow = roundUp(llvm::divideCeil(vectors, 2));
     fields.rowGroups =
         std::max<int64_t>(1, 8 * subgroup / fields.threadsPerRow);
