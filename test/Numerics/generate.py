@@ -432,7 +432,7 @@ def liger_modules():
 # types of x, y and weight that norms are used with, by the tail of a row and the width of accesses, which N decides.
 PRODUCT_TYPES = [("bf16", "bf16", "bf16"), ("bf16", "bf16", "f32"), ("f16", "f16", "f16"), ("f32", "f32", "f32"),
                  ("bf16", "f32", "bf16"), ("bf16", "bf16", "none"), ("f16", "f16", "none"), ("f32", "f32", "none")]
-PRODUCT_SIZES = {2048: "none", 2056: "whole vectors", 2052: "part of a vector", 2050: "part of a vector", 2051: "part of a vector"}
+PRODUCT_SIZES = {2048: "none", 2056: "whole vectors", 2052: "part of a vector", 2050: "part of a vector"}
 
 
 def product_modules():
