@@ -90,12 +90,16 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t alignment, int64_t cluster,
                                    int64_t blocksPerSM, ColumnSums columnSums,
                                    bool, int64_t stages, CopyCache copy) {
-  auto atLeast = [&](StringRef field, int64_t value,
-                     int64_t minimum) -> LogicalResult {
-    if (value >= minimum)
+  // Both ends: what a thread does at once is unrolled, and products of fields
+  // must not overflow before the target's own limits are looked at.
+  auto within = [&](StringRef field, int64_t value, int64_t minimum,
+                    int64_t maximum) -> LogicalResult {
+    if (value >= minimum && value <= maximum)
       return success();
-    return emitError() << "expected " << field << " >= " << minimum << ", got "
-                       << value;
+    InFlightDiagnostic error = emitError() << "expected " << field;
+    if (value < minimum)
+      return error << " >= " << minimum << ", got " << value;
+    return error << " <= " << maximum << ", got " << value;
   };
   auto powerOfTwo = [&](StringRef field, int64_t value,
                         int64_t maximum) -> LogicalResult {
@@ -111,18 +115,16 @@ LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
               "stages >= 2, got cache = "
            << stringifyCache(cache) << ", blocks_per_sm = " << blocksPerSM
            << " and stages = " << stages;
-  if (stages > kMaxStages)
-    return emitError() << "expected stages <= " << kMaxStages << ", got "
-                       << stages;
-  return success(succeeded(atLeast("row_groups", rowGroups, 1)) &&
-                 succeeded(atLeast("rows_per_group", rowsPerGroup, 1)) &&
-                 succeeded(atLeast("threads_per_row", threadsPerRow, 1)) &&
-                 succeeded(powerOfTwo("vector_width", vectorWidth, 16)) &&
-                 succeeded(atLeast("vectors_in_flight", vectorsInFlight, 1)) &&
-                 succeeded(powerOfTwo("alignment", alignment, 16)) &&
-                 succeeded(powerOfTwo("cluster", cluster, 16)) &&
-                 succeeded(atLeast("blocks_per_sm", blocksPerSM, 0)) &&
-                 succeeded(atLeast("stages", stages, 0)));
+  return success(
+      succeeded(within("row_groups", rowGroups, 1, 1024)) &&
+      succeeded(within("rows_per_group", rowsPerGroup, 1, 16)) &&
+      succeeded(within("threads_per_row", threadsPerRow, 1, 1 << 16)) &&
+      succeeded(powerOfTwo("vector_width", vectorWidth, 16)) &&
+      succeeded(within("vectors_in_flight", vectorsInFlight, 1, 16)) &&
+      succeeded(powerOfTwo("alignment", alignment, 16)) &&
+      succeeded(powerOfTwo("cluster", cluster, 16)) &&
+      succeeded(within("blocks_per_sm", blocksPerSM, 0, 64)) &&
+      succeeded(within("stages", stages, 0, kMaxStages)));
 }
 
 int64_t ScheduleAttr::getPartColumns(int64_t columns, int64_t cluster,

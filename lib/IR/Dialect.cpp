@@ -42,6 +42,15 @@ RMSNormDialect::verifyOperationAttribute(Operation *op,
     return op->emitOpError("expected '")
            << kScheduleAttrName << "' to be a #rmsnorm.schedule, got "
            << attribute.getValue();
+  // A norm becomes part of a loop over rows together with what is around it:
+  // on the norm the attribute would be lost.
+  if (attribute.getName() == kScheduleAttrName &&
+      (isa<ForwardOp, BackwardOp>(op) ||
+       op->getName().getStringRef() == "func.func"))
+    return op->emitOpError("expected '")
+           << kScheduleAttrName
+           << "' on the loop over rows, which rmsnorm-tile-rows makes; for a "
+              "norm give the pass option or norm-compile's --schedule";
   if (attribute.getName() == kDependentLaunchAttrName &&
       !isa<UnitAttr>(attribute.getValue()))
     return op->emitOpError("expected '")

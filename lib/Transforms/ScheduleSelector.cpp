@@ -311,6 +311,13 @@ LogicalResult mlir::rmsnorm::applyScheduleOverrides(
     if (llvm::is_contained(given, key))
       return emitError() << "expected each field of the schedule once, got '"
                          << key << "' twice";
+    static constexpr StringLiteral modes[] = {
+        "multi_wave_cached", "multi_wave_reload", "static_persistent"};
+    if (llvm::is_contained(modes, key))
+      for (StringRef other : given)
+        if (llvm::is_contained(modes, other))
+          return emitError() << "expected one mode, got '" << other << "' and '"
+                             << key << "'";
     given.push_back(key);
     if (item.trim() == "multi_wave_cached") {
       fields.cache = Cache::registers;

@@ -22,6 +22,19 @@
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=row_groups=1,cache=reload,row_groups=1" 2>&1 | FileCheck %s --check-prefix=TWICE
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=multi_wave_reload,multi_wave_reload" 2>&1 | FileCheck %s --check-prefix=TWICE-MODE
 
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=multi_wave_reload,static_persistent" 2>&1 | FileCheck %s --check-prefix=MODES
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=row_groups=36028797018963968,threads_per_row=512" 2>&1 | FileCheck %s --check-prefix=MANY-GROUPS
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=multi_wave_reload,rows_per_group=17" 2>&1 | FileCheck %s --check-prefix=MANY-ROWS
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=threads_per_row=65537" 2>&1 | FileCheck %s --check-prefix=MANY-THREADS
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=multi_wave_reload,vectors_in_flight=100000000" 2>&1 | FileCheck %s --check-prefix=MANY-VECTORS
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=blocks_per_sm=65" 2>&1 | FileCheck %s --check-prefix=MANY-BLOCKS
+
+// MODES: error: {{.*}}expected one mode, got 'multi_wave_reload' and 'static_persistent'
+// MANY-GROUPS: error: {{.*}}expected row_groups <= 1024, got 36028797018963968
+// MANY-ROWS: error: {{.*}}expected rows_per_group <= 16, got 17
+// MANY-THREADS: error: {{.*}}expected threads_per_row <= 65536, got 65537
+// MANY-VECTORS: error: {{.*}}expected vectors_in_flight <= 16, got 100000000
+// MANY-BLOCKS: error: {{.*}}expected blocks_per_sm <= 64, got 65
 // EMPTY: error: {{.*}}expected a mode ({{.*}}) and its value, got ''
 // TWICE: error: {{.*}}expected each field of the schedule once, got 'row_groups' twice
 // TWICE-MODE: error: {{.*}}expected each field of the schedule once, got 'multi_wave_reload' twice
