@@ -28,43 +28,13 @@ void rmsnorm::buildFinalize(OpPassManager &manager, TargetAttr target) {
 
 namespace {
 
-struct TargetPipelineOptions : PassPipelineOptions<TargetPipelineOptions> {
+struct TargetPipelineOptions : VariantOptions<TargetPipelineOptions> {
   PassOptions::Option<std::string> chip{
       *this, "chip",
       llvm::cl::desc("a chip, see RMSNorm/Target/Targets.h; default: sm_90, "
                      "gfx942. For the simulator the chip whose kernels are "
                      "run, or sim32 (the default) or sim64: generic ones with "
                      "subgroups of that size")};
-  PassOptions::Option<std::string> schedule{
-      *this, "schedule",
-      llvm::cl::desc("overrides of the selector's choice: a mode and "
-                     "field=value items, separated by commas")};
-  PassOptions::Option<int64_t> alignment{
-      *this, "alignment",
-      llvm::cl::desc("bytes all rows are aligned to: 16, or 1 for the variant "
-                     "that takes any pointer and stride"),
-      llvm::cl::init(16)};
-  PassOptions::Option<int64_t> rows{
-      *this, "rows",
-      llvm::cl::desc("the most rows that a call will have; -1: any number"),
-      llvm::cl::init(-1)};
-  PassOptions::Option<bool> batchInvariant{
-      *this, "batch-invariant",
-      llvm::cl::desc("a row is summed in the same order whatever the number of "
-                     "rows"),
-      llvm::cl::init(false)};
-  PassOptions::Option<int64_t> columns{
-      *this, "columns",
-      llvm::cl::desc("the most columns that a call will have, where N is known "
-                     "only then; -1: any number"),
-      llvm::cl::init(-1)};
-  PassOptions::Option<int64_t> smMargin{
-      *this, "sm-margin",
-      llvm::cl::desc("multiprocessors to leave to other work"),
-      llvm::cl::init(0)};
-  PassOptions::Option<std::string> tuning{
-      *this, "tuning",
-      llvm::cl::desc("a file of norm-tune, whose records replace the choice")};
 };
 
 } // namespace
@@ -80,13 +50,7 @@ static void registerOne(StringRef name, StringRef description, Backend backend,
             (prefix +
              (options.chip.empty() ? defaultChip : StringRef(options.chip)))
                 .str();
-        memref.schedule = options.schedule;
-        memref.alignment = options.alignment;
-        memref.rows = options.rows;
-        memref.batchInvariant = options.batchInvariant;
-        memref.columns = options.columns;
-        memref.smMargin = options.smMargin;
-        memref.tuning = options.tuning;
+        memref.copyFrom(options);
         buildTensorHalf(manager);
         buildMemrefHalf(manager, memref);
         addFinalize(manager, backend);

@@ -612,7 +612,7 @@ def coverage(need, enum_values, modes):
     need(("cluster", [8, 16]), ("chosen", ["by the selector"]), ("order", ORDERS))
 
 
-def main():
+def main(modules=modules):
     found = {m.name: m for m in modules()}
     if len(sys.argv) > 1:
         print(found[sys.argv[1]].text())

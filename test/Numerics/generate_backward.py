@@ -7,7 +7,7 @@
 import itertools
 import sys
 
-from generate import LAYOUTS, ORDERS, WIDE, Function, Module, cover, runs
+from generate import LAYOUTS, ORDERS, WIDE, Function, Module, cover, main, runs
 
 DIMENSIONS = {
     "chip": ["sm_90", "gfx942"],
@@ -363,16 +363,5 @@ def coverage(need, enum_values, modes):
     need(("columns", [n for n in DIMENSIONS["n"] if n != "?"] + [4096, 16384, 32768]))
 
 
-def main():
-    found = {m.name: m for m in modules()}
-    if len(sys.argv) > 1:
-        print(found[sys.argv[1]].text())
-        return
-    for m in found.values():
-        print(f"{m.name}: {len(m.cases)} entries, {len(m.runs)} runs")
-    print(f"{len(found)} modules, {sum(len(m.cases) for m in found.values())} entries, "
-          f"{sum(len(m.cases) * len(m.runs) for m in found.values())} launches")
-
-
 if __name__ == "__main__":
-    main()
+    main(modules)

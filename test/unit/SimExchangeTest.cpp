@@ -171,13 +171,7 @@ static void expectBreach(const std::string &body, const std::string &expected,
   test.request.workgroupBytes = 1024;
   test.request.cluster = cluster;
   test.request.grid = 2;
-  for (OrderAndSeed order : kOrders) {
-    test.request.order = order.order;
-    test.request.seed = order.seed;
-    std::string message = test.run();
-    EXPECT_NE(message.find(expected), std::string::npos)
-        << "expected: " << expected << "\ngot: " << message;
-  }
+  expectInEveryOrder(test, expected);
 }
 static void expectBreach(const std::string &body, const std::string &expected) {
   for (int cluster : {1, 2})

@@ -30,16 +30,7 @@ static void expectWorkgroup(const std::string &body,
   std::vector<double> sink(1);
   test.addBuffer("sink", sink, true);
   test.request.workgroupBytes = 256;
-  for (OrderAndSeed order : kOrders) {
-    test.request.order = order.order;
-    test.request.seed = order.seed;
-    std::string message = test.run();
-    if (expected.empty())
-      EXPECT_EQ(message, "");
-    else
-      EXPECT_NE(message.find(expected), std::string::npos)
-          << "expected: " << expected << "\ngot: " << message;
-  }
+  expectInEveryOrder(test, expected);
 }
 
 //===----------------------------------------------------------------------===//
@@ -367,16 +358,7 @@ static void expectDependent(const std::string &body,
   test.addBuffer("y", y, /*writable=*/true);
   test.request.dependentLaunch = dependent;
   test.request.grid = 2;
-  for (OrderAndSeed order : kOrders) {
-    test.request.order = order.order;
-    test.request.seed = order.seed;
-    std::string message = test.run();
-    if (expected.empty())
-      EXPECT_EQ(message, "");
-    else
-      EXPECT_NE(message.find(expected), std::string::npos)
-          << "expected: " << expected << "\ngot: " << message;
-  }
+  expectInEveryOrder(test, expected);
 }
 
 static const char *const loadX = R"(

@@ -117,6 +117,20 @@ std::string KernelTest::run() {
   return report.message;
 }
 
+void rmsnorm::test::expectInEveryOrder(KernelTest &test,
+                                       const std::string &expected) {
+  for (OrderAndSeed order : kOrders) {
+    test.request.order = order.order;
+    test.request.seed = order.seed;
+    std::string message = test.run();
+    if (expected.empty())
+      EXPECT_EQ(message, "");
+    else
+      EXPECT_NE(message.find(expected), std::string::npos)
+          << "expected: " << expected << "\ngot: " << message;
+  }
+}
+
 std::string rmsnorm::test::replaceAll(std::string text, const std::string &from,
                                       const std::string &to) {
   for (size_t at = 0; (at = text.find(from, at)) != std::string::npos;

@@ -73,6 +73,10 @@ constexpr OrderAndSeed kOrders[] = {{sim::Order::Forward, 0},
                                     {sim::Order::Shuffled, 2},
                                     {sim::Order::Shuffled, 3}};
 
+/// Runs `test` in each of them and expects its messages to hold `expected`; ""
+/// is success.
+void expectInEveryOrder(KernelTest &test, const std::string &expected);
+
 /// `text` with every `from` replaced.
 std::string replaceAll(std::string text, const std::string &from,
                        const std::string &to);

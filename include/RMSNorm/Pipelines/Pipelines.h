@@ -16,43 +16,59 @@ class TargetAttr;
 
 namespace mlir::rmsnorm {
 
+/// What pipelines to kernels are told of a variant beside its target.
+template <typename Derived>
+struct VariantOptions : PassPipelineOptions<Derived> {
+  mlir::detail::PassOptions::Option<std::string> schedule{
+      *this, "schedule",
+      llvm::cl::desc("overrides of the selector's choice: a mode and "
+                     "field=value items, separated by commas")};
+  mlir::detail::PassOptions::Option<int64_t> alignment{
+      *this, "alignment",
+      llvm::cl::desc("bytes all rows are aligned to: 16, or 1 for the variant "
+                     "that takes any pointer and stride"),
+      llvm::cl::init(16)};
+  mlir::detail::PassOptions::Option<int64_t> rows{
+      *this, "rows",
+      llvm::cl::desc("the most rows that a call will have; -1: any number"),
+      llvm::cl::init(-1)};
+  mlir::detail::PassOptions::Option<bool> batchInvariant{
+      *this, "batch-invariant",
+      llvm::cl::desc("a row is summed in the same order whatever the number of "
+                     "rows"),
+      llvm::cl::init(false)};
+  mlir::detail::PassOptions::Option<int64_t> columns{
+      *this, "columns",
+      llvm::cl::desc("the most columns that a call will have, where N is known "
+                     "only then; -1: any number"),
+      llvm::cl::init(-1)};
+  mlir::detail::PassOptions::Option<int64_t> smMargin{
+      *this, "sm-margin",
+      llvm::cl::desc("multiprocessors to leave to other work"),
+      llvm::cl::init(0)};
+  mlir::detail::PassOptions::Option<std::string> tuning{
+      *this, "tuning",
+      llvm::cl::desc("a file of norm-tune, whose records replace the choice")};
+
+  /// Takes the values of another pipeline's.
+  template <typename Other> void copyFrom(const VariantOptions<Other> &other) {
+    schedule = other.schedule;
+    alignment = other.alignment;
+    rows = other.rows;
+    batchInvariant = other.batchInvariant;
+    columns = other.columns;
+    smMargin = other.smMargin;
+    tuning = other.tuning;
+  }
+};
+
 /// What one run of the memref half compiles for.
-struct MemrefHalfOptions : PassPipelineOptions<MemrefHalfOptions> {
+struct MemrefHalfOptions : VariantOptions<MemrefHalfOptions> {
   PassOptions::Option<std::string> target{
       *this, "target",
       llvm::cl::desc("a chip (sm_90, gfx942), the simulator of a chip "
                      "(sim:gfx942), or sim for a generic one"),
       llvm::cl::init("sim")};
-  PassOptions::Option<std::string> schedule{
-      *this, "schedule",
-      llvm::cl::desc("overrides of the selector's choice: a mode and "
-                     "field=value items, separated by commas")};
-  PassOptions::Option<int64_t> alignment{
-      *this, "alignment",
-      llvm::cl::desc("bytes all rows are aligned to: 16, or 1 for the variant "
-                     "that takes any pointer and stride"),
-      llvm::cl::init(16)};
-  PassOptions::Option<int64_t> rows{
-      *this, "rows",
-      llvm::cl::desc("the most rows that a call will have; -1: any number"),
-      llvm::cl::init(-1)};
-  PassOptions::Option<bool> batchInvariant{
-      *this, "batch-invariant",
-      llvm::cl::desc("a row is summed in the same order whatever the number of "
-                     "rows"),
-      llvm::cl::init(false)};
-  PassOptions::Option<int64_t> columns{
-      *this, "columns",
-      llvm::cl::desc("the most columns that a call will have, where N is known "
-                     "only then; -1: any number"),
-      llvm::cl::init(-1)};
-  PassOptions::Option<int64_t> smMargin{
-      *this, "sm-margin",
-      llvm::cl::desc("multiprocessors to leave to other work"),
-      llvm::cl::init(0)};
-  PassOptions::Option<std::string> tuning{
-      *this, "tuning",
-      llvm::cl::desc("a file of norm-tune, whose records replace the choice")};
 };
 
 /// From norms on tensors to bufferized tile programs, in public functions that
