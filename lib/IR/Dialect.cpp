@@ -56,6 +56,14 @@ RMSNormDialect::verifyOperationAttribute(Operation *op,
     return op->emitOpError("expected '")
            << kDependentLaunchAttrName << "' to be a unit attribute, got "
            << attribute.getValue();
+  if (attribute.getName() == kBlocksPerMultiprocessorAttrName) {
+    auto blocks = dyn_cast<IntegerAttr>(attribute.getValue());
+    if (!blocks || !blocks.getType().isSignlessInteger(32) ||
+        blocks.getInt() < 1)
+      return op->emitOpError("expected '")
+             << kBlocksPerMultiprocessorAttrName
+             << "' to be a positive i32, got " << attribute.getValue();
+  }
   return success();
 }
 

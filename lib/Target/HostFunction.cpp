@@ -378,6 +378,9 @@ FailureOr<HostLaunch> HostFunctionReader::readLaunch(gpu::LaunchFuncOp launch) {
   result.kernel = launch.getKernelName().str();
   result.dependentLaunch =
       launch->hasAttr(RMSNormDialect::kDependentLaunchAttrName);
+  if (auto blocks = launch->getAttrOfType<IntegerAttr>(
+          RMSNormDialect::kBlocksPerMultiprocessorAttrName))
+    result.blocksPerMultiprocessor = blocks.getInt();
   gpu::KernelDim3 grid = launch.getGridSizeOperandValues();
   gpu::KernelDim3 block = launch.getBlockSizeOperandValues();
   Value grids[] = {grid.x, grid.y, grid.z};

@@ -31,6 +31,7 @@ struct HostLaunch {
   int64_t block[3];
   int64_t cluster = 1; // blocks, along x
   Expression sharedMemory;
+  unsigned blocksPerMultiprocessor = 0; // 0: however many
   bool dependentLaunch = false;
   std::vector<HostParameter> parameters;
 };

@@ -87,6 +87,7 @@ static fb::Offset<rmsn::Launch> write(FlatBuilder &b, const HostLaunch &l,
   launch.add_block_z(l.block[2]);
   launch.add_cluster_x(l.cluster);
   launch.add_shared_memory(sharedMemory);
+  launch.add_blocks_per_multiprocessor(l.blocksPerMultiprocessor);
   launch.add_programmatic_dependent_launch(l.dependentLaunch);
   launch.add_subgroup_size(subgroupSize);
   launch.add_parameters(parametersOffset);

@@ -207,6 +207,9 @@ static LogicalResult distribute(scf::ForallOp forall, SymbolTable &symbols) {
   if (schedule->getPdl())
     launch->setAttr(RMSNormDialect::kDependentLaunchAttrName,
                     builder.getUnitAttr());
+  if (schedule->getBlocksPerSm() > 0)
+    launch->setAttr(RMSNormDialect::kBlocksPerMultiprocessorAttrName,
+                    builder.getI32IntegerAttr(schedule->getBlocksPerSm()));
   forall.erase();
   return success();
 }

@@ -34,13 +34,8 @@ static int64_t getSlotBytes(const ScheduleFields &fields,
 /// the schedule wants are to share a multiprocessor.
 static int64_t getRingBudget(const ScheduleFields &fields,
                              const ProgramFacts &facts, const ChipInfo &chip) {
-  // The row groups' sums meet there in the end.
-  int64_t sums = 0;
-  if (fields.rowGroups > 1)
-    sums = countSumRegisters(fields, facts) * fields.rowGroups *
-           fields.threadsPerRow * 4;
   return chip.maxWorkgroupMemory / std::max<int64_t>(fields.blocksPerSM, 1) -
-         kReservedBytes - sums;
+         kReservedBytes;
 }
 
 /// Accesses to workgroup memory are unrolled.
@@ -87,70 +82,89 @@ mlir::rmsnorm::verifyRings(ScheduleAttr schedule, const ProgramFacts &facts,
                      << getSlotBytes(fields, facts) << " bytes)";
 }
 
+/// Rows that one subgroup reads: it needs nobody else for their reduction, and
+/// one iteration hides what the next one waits for. Figures are us, backward of
+/// 32768 rows of bf16 on an H200.
+static void selectNarrowRing(ScheduleFields &fields, const ProgramFacts &facts,
+                             const ChipInfo &chip, int64_t vectors) {
+  const int64_t subgroup = chip.subgroupSize;
+  fields.threadsPerRow =
+      std::min<int64_t>(subgroup, llvm::PowerOf2Ceil(vectors));
+  // Two vectors on their way a thread (x256 15.9, of one row 19.2).
+  fields.rowsPerGroup = vectors <= subgroup ? 2 : 1;
+  // Eight subgroups, or as many as copy 24 KB at once (x512 27.5, of sixteen
+  // 37; x1128 57.9 of four, 59.3 of five; x1024 52.3 of six, 55.4 of eight).
+  fields.stages = 2;
+  fields.rowGroups = 1;
+  fields.rowGroups = std::clamp<int64_t>(
+      (24 << 10) / getSlotBytes(fields, facts), 1,
+      8 * subgroup / fields.threadsPerRow);
+  fields.blocksPerSM = 2;
+}
+
+/// Rows of several subgroups, up to half of the largest block.
+static void selectWideRing(ScheduleFields &fields, const ProgramFacts &facts,
+                           const ChipInfo &chip, int64_t vectors) {
+  const int64_t most = chip.maxThreadsPerBlock / 2;
+  const int64_t each =
+      std::max<int64_t>(2, llvm::divideCeil(vectors, most));
+  fields.threadsPerRow =
+      llvm::alignTo(llvm::divideCeil(vectors, each), chip.subgroupSize);
+  fields.rowGroups = fields.blocksPerSM = 1;
+  fields.stages = 2;
+  // Rows enough that 32 KB are on their way to a multiprocessor, whose share
+  // of the memory's speed is as much in the microsecond a load takes. Of small
+  // ones in two blocks, as one works while the other waits (x4096 190.5, in one
+  // block of two 194.7; but x5120 257 and 237).
+  int64_t rows = 1;
+  if (fields.cluster == 1 && 4 * fields.threadsPerRow <= 3 * most)
+    rows = llvm::divideCeil(32 << 10, getSlotBytes(fields, facts));
+  if (rows % 2 == 0 && 2 * fields.threadsPerRow <= most)
+    fields.blocksPerSM = 2;
+  fields.rowGroups = rows / fields.blocksPerSM;
+  // Two slots; a row that is alone gains by more (x8192 376, of three
+  // slots 384, of two 390), if they leave L1, where copies pass, two fifths of
+  // what the two share. Three are the fewest that hold the tiles of a split
+  // reduction beside one on its way.
+  if (rows > 1)
+    return;
+  fields.stages = 4;
+  if (getRingBytes(fields, facts) > chip.maxWorkgroupMemory / 5 * 3)
+    fields.stages = 3;
+}
+
 bool mlir::rmsnorm::selectRing(ScheduleFields &fields,
                                const ProgramFacts &facts, const ChipInfo &chip,
                                int64_t vectors) {
   const int64_t subgroup = chip.subgroupSize;
-  // Elsewhere copies hide nothing. Narrow rows are as many in registers, and so
-  // are those that a power of two of threads shares out evenly.
-  if (chip.vendor != Vendor::Nvidia || facts.singleRow ||
-      vectors <= 2 * subgroup ||
-      (vectors < 8 * subgroup && llvm::isPowerOf2_64(vectors)))
+  // Elsewhere copies hide nothing.
+  if (chip.vendor != Vendor::Nvidia || facts.singleRow)
     return false;
-  // The shapes of the hand-written kernels (PERFORMANCE.md): two vectors a
-  // thread, up to 512 threads a row, for wider ones a cluster, portable if its
-  // blocks can hold the row.
-  const int64_t mostThreads = chip.maxThreadsPerBlock / 2;
   fields.cache = Cache::shared;
-  fields.rowsPerGroup = 1;
-  const int64_t wanted =
-      llvm::PowerOf2Ceil(llvm::divideCeil(vectors, 2 * mostThreads));
+  auto fits = [&] {
+    return 4 * countSumRegisters(fields, facts) <=
+               getRegisterBudget(fields, chip) &&
+           holdsRings(fields, facts, chip);
+  };
+  if (vectors <= 6 * subgroup) {
+    selectNarrowRing(fields, facts, chip, vectors);
+    return fits();
+  }
+  // Wider ones in a cluster, portable if its blocks can hold the row. One block
+  // takes 2.6 vectors for each of its threads (x10240 471, in two blocks 518).
+  const int64_t wanted = llvm::PowerOf2Ceil(
+      llvm::divideCeil(vectors, chip.maxThreadsPerBlock / 16 * 21));
   for (int64_t most : {int64_t(8), chip.maxClusterSize}) {
     fields.cluster = std::min({chip.maxClusterSize, wanted, most});
     const int64_t part = llvm::divideCeil(vectors, fields.cluster);
-    fields.threadsPerRow = std::min<int64_t>(
-        mostThreads, llvm::alignTo(llvm::divideCeil(part, 2), subgroup));
-    // Sixteen subgroups and more on a multiprocessor, in two blocks if they are
-    // small (us: 32768x4096 191.1 in two blocks, 195.5 in one of two row
-    // groups; 4096x4096 29.6 and 30.5; but 32768x5120 255 and 241).
-    const bool small =
-        fields.cluster == 1 && fields.threadsPerRow <= mostThreads / 2;
-    fields.blocksPerSM = small ? 2 : 1;
-    if (small)
-      fields.rowGroups =
-          llvm::divideCeil(mostThreads / 2, fields.threadsPerRow);
-    else
-      fields.rowGroups =
-          fields.cluster == 1 && 4 * fields.threadsPerRow <= 3 * mostThreads
-              ? 2
-              : 1;
-    // A row takes its group about 1.7 us, however narrow it is: below 2048
-    // columns of bf16 as many groups as have three slots in 72 KB, of threads
-    // few enough to have registers. Not measured (in registers 32768x1128 took
-    // 78 us, eight rows on a multiprocessor at once; 24 are there now).
-    if (vectors < 8 * subgroup) {
-      fields.threadsPerRow = (vectors <= 6 * subgroup ? 2 : 4) * subgroup;
-      fields.stages = 3;
-      fields.rowGroups = 1;
-      fields.rowGroups = (24 << 10) / getSlotBytes(fields, facts);
-    }
+    selectWideRing(fields, facts, chip, part);
     // Copies that were faster past L1 (16384x131072 over clusters of 8: 3111
     // us, through it 3423 at best; 32768x16384 over two: 738 and 762).
-    fields.copy = fields.cluster == 2 || part > 2 * mostThreads ? CopyCache::cg
-                                                                : CopyCache::ca;
-    if (4 * countSumRegisters(fields, facts) > getRegisterBudget(fields, chip))
-      continue;
-    // Four slots, as the ring is refilled before a tile is waited for, if they
-    // leave L1, where copies pass, two fifths of what the two share
-    // (32768x5120: four slots of 40 KB 276 us, three 241). Three are the fewest
-    // that hold the tiles of a split reduction beside one on its way.
-    fields.stages = 4;
-    if (holdsRings(fields, facts, chip) &&
-        fields.blocksPerSM * getRingBytes(fields, facts) <=
-            chip.maxWorkgroupMemory / 5 * 3)
-      return true;
-    fields.stages = 3;
-    if (holdsRings(fields, facts, chip))
+    fields.copy = fields.cluster == 2 ||
+                          (fields.cluster > 1 && part > chip.maxThreadsPerBlock)
+                      ? CopyCache::cg
+                      : CopyCache::ca;
+    if (fits())
       return true;
   }
   return false;

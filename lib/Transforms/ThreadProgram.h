@@ -153,6 +153,9 @@ private:
   void emitRing(TileRingOp ring);
   LogicalResult emitRingCopy(RingCopyOp copy);
   void emitRingLoad(RingLoadOp load, int64_t numVectors);
+  /// After the loop, when no thread reads a tile any more: the bytes of the
+  /// rings are free for what meets in workgroup memory in the end.
+  void releaseRings();
   /// The offset of a thread's first vector in a slot, and the distance to the
   /// next one.
   std::pair<Value, int64_t> getRingSlot(Value ring, Value slot);

@@ -71,6 +71,7 @@ LogicalResult ThreadProgram::emitColumnReduce(TileStoreOp store,
       getNumAccumulators(reduce.getInput().getType()) * width * threads;
   // Columns of a thread in the second half: a power of two, as the width.
   const int64_t piece = std::min<int64_t>(width, 4);
+  releaseRings();
   const int64_t begin = workgroup.reserve(
       schedule.getRowGroups() * perGroup * 4, /*alignment=*/4 * width);
 

@@ -94,6 +94,14 @@ void ThreadProgram::emitRing(TileRingOp ring) {
       /*alignment=*/128);
 }
 
+void ThreadProgram::releaseRings() {
+  if (rings.empty())
+    return;
+  workgroup.release(*llvm::min_element(llvm::make_second_range(rings)));
+  rings.clear();
+  BarrierOp::create(builder, loc);
+}
+
 std::pair<Value, int64_t> ThreadProgram::getRingSlot(Value ring, Value slot) {
   const int64_t vectorBytes =
       getVectorWidth() *

@@ -6,6 +6,7 @@
 
 #include "llvm/Support/MathExtras.h"
 
+#include <algorithm>
 #include <cstdint>
 
 namespace mlir::rmsnorm {
@@ -17,13 +18,18 @@ public:
   int64_t reserve(int64_t bytes, int64_t alignment = 4) {
     int64_t offset = llvm::alignTo(end, alignment);
     end = offset + bytes;
+    most = std::max(most, end);
     return offset;
   }
 
-  int64_t getBytes() const { return end; }
+  /// What lies at `offset` and behind it is free again: nobody looks there any
+  /// more.
+  void release(int64_t offset) { end = offset; }
+
+  int64_t getBytes() const { return most; }
 
 private:
-  int64_t end = 0;
+  int64_t end = 0, most = 0;
 };
 
 } // namespace mlir::rmsnorm

@@ -207,6 +207,9 @@ void Describer::launch(unsigned index, const rmsn::Launch &launch,
           formatted(" threads, subgroup %u", launch.subgroup_size());
   if (launch.cluster_x() != 1)
     block += formatted(", cluster %u", launch.cluster_x());
+  if (launch.blocks_per_multiprocessor() != 0)
+    block += formatted(", %u per multiprocessor",
+                       launch.blocks_per_multiprocessor());
   if (launch.programmatic_dependent_launch())
     block += ", programmatic dependent launch";
   line(4, block);

@@ -15,6 +15,7 @@ constexpr unsigned kMaxArguments = 64;
 constexpr unsigned kMaxRank = 8;
 constexpr unsigned kMaxSymbols = 64;
 constexpr unsigned kMaxParameters = 128;
+constexpr unsigned kMaxBlocksPerMultiprocessor = 64;
 constexpr unsigned kWorkspaceAlignment = 256;
 
 struct FreeDeleter {

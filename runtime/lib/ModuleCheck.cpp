@@ -355,11 +355,11 @@ rmsnorm_status Checker::launch(const rmsn::Launch &launch,
     return invalid(where, formatted("expected a subgroup size that is a power "
                                     "of two <= 64, got %u",
                                     subgroup));
-  if (launch.shared_memory_carveout() < -1 ||
-      launch.shared_memory_carveout() > 100)
-    return invalid(where, formatted("expected a shared memory carve-out of "
-                                    "-1..100 percent, got %d",
-                                    launch.shared_memory_carveout()));
+  if (launch.blocks_per_multiprocessor() > kMaxBlocksPerMultiprocessor)
+    return invalid(where, formatted("expected 0..%u blocks a multiprocessor, "
+                                    "got %u",
+                                    kMaxBlocksPerMultiprocessor,
+                                    launch.blocks_per_multiprocessor()));
   unsigned count = launch.parameters() ? launch.parameters()->size() : 0;
   if (count > kMaxParameters)
     return invalid(where, formatted("expected at most %u parameters, got %u",

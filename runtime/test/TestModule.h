@@ -60,6 +60,7 @@ struct Launch {
   Ops gridX = {constant(1)}, gridY, gridZ;
   unsigned blockX = 128, clusterX = 1;
   Ops sharedMemory;
+  unsigned blocksPerMultiprocessor = 0;
   bool pdl = false;
   unsigned subgroup = 32;
   std::vector<Parameter> parameters;

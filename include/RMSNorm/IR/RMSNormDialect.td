@@ -57,6 +57,11 @@ def RMSNorm_Dialect : Dialect {
     /// rmsnorm.grid_wait.
     static constexpr ::llvm::StringLiteral kDependentLaunchAttrName =
         "rmsnorm.programmatic_dependent_launch";
+    /// Positive integer attribute of a gpu.launch_func: the blocks that are to
+    /// share a multiprocessor at the same time, which the runtime has L1 leave
+    /// workgroup memory for.
+    static constexpr ::llvm::StringLiteral kBlocksPerMultiprocessorAttrName =
+        "rmsnorm.blocks_per_multiprocessor";
   }];
 }
 

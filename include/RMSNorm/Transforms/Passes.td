@@ -502,16 +502,17 @@ def PipelineRows : Pass<"rmsnorm-pipeline-rows", "::mlir::ModuleOp"> {
     Per-column operands are loaded before the loop, once for all tiles. Per-row
     operands are loaded at the top of the iteration.
 
-    Split phase: from S = 3 on, the first row_reduce of rows that several
-    subgroups share becomes two halves. Tile k + 1 begins its reduction before
-    tile k ends its own, so that no subgroup waits idly for the slowest one; the
-    copies of tile k + 1 are then waited for in tile k's iteration. A reduction
-    that depends on another one is not split.
+    Split phase: from S = 3 on, the row_reduce of rows that a cluster shares
+    becomes two halves. Tile k + 1 begins its reduction before tile k ends its
+    own, so that no block waits idly for the slowest one; the copies of tile
+    k + 1 are then waited for in tile k's iteration. Of two reductions none is
+    split, and none within a block: its subgroups wait for each other less than
+    the copies of a tile gain by a whole iteration more.
 
     A tile is then read before earlier tiles are stored: a store to the buffer
     of a copy must be to the very rows that were copied, else it is refused.
 
-    Requires: `rmsnorm.target`, `rmsnorm-place-tiles`. Numeric effect: none.
+    Requires: `rmsnorm-place-tiles`. Numeric effect: none.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect",
@@ -534,6 +535,12 @@ def Distribute : Pass<"rmsnorm-distribute", "::mlir::ModuleOp"> {
     vector; padding reads as zero, and a contribution to a reduction is masked
     only if padding would not be its identity. Kernel arguments are bare
     pointers, strides and sizes, each once.
+
+    Sums over rows of several row groups meet in workgroup memory after the
+    loop, where the rings were.
+
+    The launch of a persistent kernel carries
+    `rmsnorm.blocks_per_multiprocessor`, `blocks_per_sm` of the schedule.
 
     With `pdl` the kernel lets the next one start first of all, then loads what
     place-tiles put before the loop, then waits for the kernels before it.

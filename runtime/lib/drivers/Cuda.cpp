@@ -330,6 +330,13 @@ rmsnorm_status rmsnorm::runtime::openCuda(const rmsnorm_device_options &options,
                    MULTIPROCESSOR_COUNT, handle);
   RMSNORM_CUDA_TRY(symbols, cuDeviceGetAttribute, &primary->maxSharedMemory,
                    MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, handle);
+  RMSNORM_CUDA_TRY(symbols, cuDeviceGetAttribute,
+                   &primary->multiprocessorSharedMemory,
+                   MAX_SHARED_MEMORY_PER_MULTIPROCESSOR, handle);
+  // Drivers before CUDA 11.1 do not know it, and their devices reserve nothing.
+  if (symbols.cuDeviceGetAttribute(&primary->reservedSharedMemory,
+                                   RESERVED_SHARED_MEMORY_PER_BLOCK, handle))
+    primary->reservedSharedMemory = 0;
   RMSNORM_CUDA_TRY(symbols, cuDevicePrimaryCtxRetain, &primary->context,
                    handle);
   auto opened = std::make_shared<CudaDevice>(std::move(primary));

@@ -50,6 +50,8 @@ public:
   CUcontext context = nullptr;
   Chip chip;
   int maxSharedMemory = 0; // per block, after opting in
+  int multiprocessorSharedMemory = 0;
+  int reservedSharedMemory = 0; // per block
 };
 
 } // namespace rmsnorm::runtime::cuda

@@ -28,6 +28,7 @@ private:
                                  const rmsn::Launch &launch);
   rmsnorm_status countClusters(CUfunction function, const rmsn::Launch &launch,
                                int64_t sharedMemory, int64_t &count);
+  int getCarveout(int64_t bytes) const;
 
   std::shared_ptr<PrimaryContext> primary;
   CUmodule module = nullptr;
