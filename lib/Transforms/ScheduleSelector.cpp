@@ -104,26 +104,20 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
   }
 }
 
-/// Columns of two vectors a thread: the bound of a class of N.
-static int64_t getColumnBound(const ScheduleFields &fields,
-                              int64_t threadsPerRow) {
-  return 2 * threadsPerRow * fields.vectorWidth;
+/// Subgroups of rows whose size is known only at a call, by class of N: what is
+/// best at one size is far off at another (us, forward of 32768 rows of bf16 on
+/// an H200 by 1, 2, 4, 8 and 16 subgroups: x1024 34.5, 40.9, 46.0, 82.9, 163;
+/// x4096 182, 142, 134, 159, 204; 16384x12288 -, 285, 234, 193, 241). Programs
+/// that sum over rows are two loops, and as many kernels for each class: fewer.
+static SmallVector<int64_t, 4> getDynamicSubgroups(const ProgramFacts &facts) {
+  if (facts.numColumnSums > 0)
+    return {1, 4, 8};
+  return {1, 2, 4, 8, 16};
 }
 
-/// Rows of a size that is known only at a call: of up to so many columns that
-/// each of a subgroup's threads, or of four subgroups', has the two vectors
-/// that are in flight, or of any number. Not measured.
-static void selectDynamicRow(ScheduleFields &fields, const ProgramFacts &facts,
-                             const ChipInfo &chip) {
-  const int64_t subgroup = chip.subgroupSize;
-  if (facts.maxColumns <= getColumnBound(fields, subgroup)) {
-    fields.threadsPerRow = subgroup;
-    fields.rowGroups = facts.singleRow ? 1 : 4;
-  } else if (facts.maxColumns <= getColumnBound(fields, 4 * subgroup)) {
-    fields.threadsPerRow = 4 * subgroup;
-  } else {
-    fields.threadsPerRow = chip.maxThreadsPerBlock / 2;
-  }
+/// Columns of six vectors a thread: where a class of N ends.
+static int64_t getColumnBound(const ScheduleFields &fields, int64_t threads) {
+  return 6 * threads * fields.vectorWidth;
 }
 
 SmallVector<int64_t, 3>
@@ -131,10 +125,33 @@ mlir::rmsnorm::getColumnBounds(const ProgramFacts &facts,
                                const ChipInfo &chip) {
   ScheduleFields fields;
   fields.vectorWidth = 16 / facts.narrowestBytes;
-  if (!facts.hasDynamicColumns() || facts.numColumnSums > 0)
-    return {kAnyColumns};
-  return {getColumnBound(fields, chip.subgroupSize),
-          getColumnBound(fields, 4 * chip.subgroupSize), kAnyColumns};
+  SmallVector<int64_t, 3> bounds;
+  if (facts.hasDynamicColumns())
+    for (int64_t subgroups : getDynamicSubgroups(facts))
+      bounds.push_back(getColumnBound(fields, subgroups * chip.subgroupSize));
+  if (!bounds.empty())
+    bounds.pop_back();
+  bounds.push_back(kAnyColumns);
+  return bounds;
+}
+
+static void selectDynamicRow(ScheduleFields &fields, const ProgramFacts &facts,
+                             const ChipInfo &chip) {
+  // None may fit anywhere: read the row again.
+  fields.cache = Cache::reload;
+  const SmallVector<int64_t, 4> classes = getDynamicSubgroups(facts);
+  const int64_t *subgroups = llvm::find_if(classes, [&](int64_t count) {
+    return facts.maxColumns <=
+           getColumnBound(fields, count * chip.subgroupSize);
+  });
+  if (subgroups == classes.end())
+    --subgroups;
+  fields.threadsPerRow =
+      std::min(*subgroups * chip.subgroupSize, chip.maxThreadsPerBlock);
+  if (*subgroups == 1 && !facts.singleRow)
+    fields.rowGroups = 4;
+  if (facts.numColumnSums > 0)
+    fields.columnSums = ColumnSums::strips;
 }
 
 /// Rows enough to fill the machine several times.
@@ -150,13 +167,7 @@ static ScheduleFields selectManyRows(const ProgramFacts &facts,
   fields.pdl = chip.hasDependentLaunch;
 
   if (facts.hasDynamicColumns()) {
-    // One kernel for every N: read the row again, as none may fit.
-    fields.cache = Cache::reload;
-    if (facts.numColumnSums > 0)
-      fields.columnSums = ColumnSums::strips;
-    fields.threadsPerRow = 256;
-    if (facts.numColumnSums == 0)
-      selectDynamicRow(fields, facts, chip);
+    selectDynamicRow(fields, facts, chip);
     return fields;
   }
 

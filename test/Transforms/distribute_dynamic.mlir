@@ -3,13 +3,17 @@
 // computed in the kernel, as a launch passes integers and pointers.
 // RUN: norm-opt %s --rmsnorm-memref-half=target=sm_90 | FileCheck %s
 // The threads of a row follow the most columns that there will be.
-// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 columns=512" | FileCheck %s --check-prefix=NARROW
-// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 columns=513" | FileCheck %s --check-prefix=MIDDLE
-// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 columns=2048" | FileCheck %s --check-prefix=MIDDLE
-// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 columns=2049" | FileCheck %s --check-prefix=WIDE
-// NARROW: gpu.func @dynamic_multi_wave_reload_g4u1t32v8f2
-// MIDDLE: gpu.func @dynamic_multi_wave_reload_g1u1t128v8f2
-// WIDE: gpu.func @dynamic_multi_wave_reload_g1u1t512v8f2
+// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 columns=1536" | FileCheck %s --check-prefix=ONE
+// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 columns=1537" | FileCheck %s --check-prefix=TWO
+// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 columns=3072" | FileCheck %s --check-prefix=TWO
+// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 columns=6144" | FileCheck %s --check-prefix=FOUR
+// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 columns=12288" | FileCheck %s --check-prefix=EIGHT
+// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 columns=12289" | FileCheck %s --check-prefix=SIXTEEN
+// ONE: gpu.func @dynamic_multi_wave_reload_g4u1t32v8f2
+// TWO: gpu.func @dynamic_multi_wave_reload_g1u1t64v8f2
+// FOUR: gpu.func @dynamic_multi_wave_reload_g1u1t128v8f2
+// EIGHT: gpu.func @dynamic_multi_wave_reload_g1u1t256v8f2
+// SIXTEEN: gpu.func @dynamic_multi_wave_reload_g1u1t512v8f2
 
 // CHECK-LABEL: gpu.func @dynamic_multi_wave_reload
 // CHECK-DAG: %[[STEP:.*]] = arith.constant 8192 : i32
