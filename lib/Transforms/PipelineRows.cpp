@@ -21,8 +21,7 @@ class Pipeline {
 public:
   Pipeline(scf::ForOp loop, ScheduleAttr schedule)
       : loop(loop), loc(loop.getLoc()), stages(schedule.getStages()),
-        isCluster(schedule.getCluster() > 1),
-        rewriter(loop.getContext()) {}
+        isCluster(schedule.getCluster() > 1), rewriter(loop.getContext()) {}
 
   LogicalResult run() {
     llvm::append_range(copies, getBody().getOps<RingCopyOp>());

@@ -21,9 +21,8 @@ static int64_t countVectors(const ScheduleFields &fields,
                           fields.threadsPerRow * fields.vectorWidth);
 }
 
-/// Bytes of one slot of all rings of a block.
-static int64_t getSlotBytes(const ScheduleFields &fields,
-                            const ProgramFacts &facts) {
+int64_t mlir::rmsnorm::getSlotBytes(const ScheduleFields &fields,
+                                    const ProgramFacts &facts) {
   return countVectors(fields, facts) * fields.vectorWidth * fields.rowGroups *
          fields.threadsPerRow *
          (fields.stages >= 2 ? facts.loadedBytesPerColumn
@@ -96,9 +95,9 @@ static void selectNarrowRing(ScheduleFields &fields, const ProgramFacts &facts,
   // 37; x1128 57.9 of four, 59.3 of five; x1024 52.3 of six, 55.4 of eight).
   fields.stages = 2;
   fields.rowGroups = 1;
-  fields.rowGroups = std::clamp<int64_t>(
-      (24 << 10) / getSlotBytes(fields, facts), 1,
-      8 * subgroup / fields.threadsPerRow);
+  fields.rowGroups =
+      std::clamp<int64_t>((24 << 10) / getSlotBytes(fields, facts), 1,
+                          8 * subgroup / fields.threadsPerRow);
   fields.blocksPerSM = 2;
 }
 
@@ -106,8 +105,7 @@ static void selectNarrowRing(ScheduleFields &fields, const ProgramFacts &facts,
 static void selectWideRing(ScheduleFields &fields, const ProgramFacts &facts,
                            const ChipInfo &chip, int64_t vectors) {
   const int64_t most = chip.maxThreadsPerBlock / 2;
-  const int64_t each =
-      std::max<int64_t>(2, llvm::divideCeil(vectors, most));
+  const int64_t each = std::max<int64_t>(2, llvm::divideCeil(vectors, most));
   fields.threadsPerRow =
       llvm::alignTo(llvm::divideCeil(vectors, each), chip.subgroupSize);
   fields.rowGroups = fields.blocksPerSM = 1;
@@ -146,7 +144,9 @@ bool mlir::rmsnorm::selectRing(ScheduleFields &fields,
                getRegisterBudget(fields, chip) &&
            holdsRings(fields, facts, chip);
   };
-  if (vectors <= 6 * subgroup) {
+  // Four vectors a thread are two of two subgroups (x1024 52.1 us by two and
+  // by one; 4096x1024 10.6 and 11.4).
+  if (vectors <= 6 * subgroup && llvm::divideCeil(vectors, subgroup) != 4) {
     selectNarrowRing(fields, facts, chip, vectors);
     return fits();
   }
@@ -158,12 +158,11 @@ bool mlir::rmsnorm::selectRing(ScheduleFields &fields,
     fields.cluster = std::min({chip.maxClusterSize, wanted, most});
     const int64_t part = llvm::divideCeil(vectors, fields.cluster);
     selectWideRing(fields, facts, chip, part);
-    // Copies that were faster past L1 (16384x131072 over clusters of 8: 3111
-    // us, through it 3423 at best; 32768x16384 over two: 738 and 762).
-    fields.copy = fields.cluster == 2 ||
-                          (fields.cluster > 1 && part > chip.maxThreadsPerBlock)
-                      ? CopyCache::cg
-                      : CopyCache::ca;
+    // Copies that were faster past L1, or through it (us: 8192x262144 over 16
+    // blocks 3092 and 3821, 16384x131072 over eight 3095 and 3020, 32768x12288
+    // over two 585 and 598).
+    fields.copy = fields.cluster == 2 || fields.cluster > 8 ? CopyCache::cg
+                                                            : CopyCache::ca;
     if (fits())
       return true;
   }

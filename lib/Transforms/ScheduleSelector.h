@@ -74,6 +74,9 @@ bool selectPersistent(ScheduleFields &fields, const ProgramFacts &facts,
 bool selectRing(ScheduleFields &fields, const ProgramFacts &facts,
                 const ChipInfo &chip, int64_t vectors);
 
+/// Bytes of one slot of all rings of a block.
+int64_t getSlotBytes(const ScheduleFields &fields, const ProgramFacts &facts);
+
 /// Whether tiles fit into workgroup memory.
 bool holdsRings(const ScheduleFields &fields, const ProgramFacts &facts,
                 const ChipInfo &chip);

@@ -35,14 +35,15 @@ private:
   void addSums(int64_t vectors, int64_t cluster);
   /// Of a row group, its threads and blocks.
   void addSums(ScheduleFields fields, int64_t vectorsPerThread);
+  /// With rows copied ahead by so many threads each.
+  void addRings(ScheduleFields fields, int64_t vectors);
   /// With one tile a block, and with as many blocks as a multiprocessor holds.
   void addWalks(ScheduleFields fields);
   bool addIfLegal(const ScheduleFields &fields);
-  /// Whether copies ahead are worth trying: rows that registers hold less of,
-  /// on chips where a copy needs no registers.
+  /// Whether copies ahead are worth trying: on chips where a copy needs no
+  /// registers.
   bool mayRing() const {
-    return chip.vendor == Vendor::Nvidia && !facts.singleRow &&
-           facts.columns >= 8 * chip.subgroupSize * base.vectorWidth;
+    return chip.vendor == Vendor::Nvidia && !facts.singleRow;
   }
   SmallVector<int64_t> getThreads(int64_t vectors) const;
   SmallVector<int64_t> getRowGroups(int64_t threads) const;
@@ -240,7 +241,34 @@ void Enumerator::addSums(int64_t vectors, int64_t cluster) {
         addSums(fields, llvm::divideCeil(vectors, threads));
       }
     }
+    ScheduleFields ring = base;
+    ring.cluster = cluster;
+    ring.threadsPerRow = threads;
+    if (mayRing())
+      addRings(ring, vectors);
   }
+}
+
+void Enumerator::addRings(ScheduleFields fields, int64_t vectors) {
+  fields.cache = Cache::shared;
+  fields.rowsPerGroup = vectors <= chip.subgroupSize ? 2 : 1;
+  // About as many bytes on their way to a multiprocessor as its share of the
+  // memory's speed in the time that a load takes; wide rows are more.
+  constexpr int64_t least = 16 << 10, most = 48 << 10;
+  for (int64_t blocks : {1, 2})
+    for (int64_t groups : {1, 2, 3, 4, 6, 8, 16}) {
+      if (groups > 1 && fields.cluster > 1)
+        break;
+      fields.blocksPerSM = blocks;
+      fields.rowGroups = groups;
+      fields.stages = 2;
+      const int64_t bytes = blocks * getSlotBytes(fields, facts);
+      const bool alone = blocks == 1 && groups == 1;
+      if (bytes < least || (bytes > most && !alone))
+        continue;
+      for (; fields.stages <= (alone ? 4 : 3); ++fields.stages)
+        addIfLegal(fields);
+    }
 }
 
 void Enumerator::addSums(ScheduleFields fields, int64_t vectorsPerThread) {
@@ -256,17 +284,9 @@ void Enumerator::addSums(ScheduleFields fields, int64_t vectorsPerThread) {
     }
     fields.rowsPerGroup = 1;
   }
-  if (mayRing()) {
-    fields.cache = Cache::shared;
-    fields.copy = base.copy;
-    for (fields.stages = 3; fields.stages <= 4; ++fields.stages)
-      held |= addIfLegal(fields);
-    fields.stages = 0;
-    fields.copy = CopyCache::ca;
-  }
   fields.cache = Cache::reload;
   fields.vectorsInFlight = 4;
-  if (!held && vectorsPerThread >= 4)
+  if (!held && !mayRing() && vectorsPerThread >= 4)
     addIfLegal(fields);
 }
 

@@ -78,8 +78,8 @@ private:
     return rmsn::CreateLaunchDirect(
         fb, l.image, l.kernel.c_str(), expression(l.gridX), expression(l.gridY),
         expression(l.gridZ), l.blockX, 1, 1, l.clusterX,
-        expression(l.sharedMemory),
-        l.blocksPerMultiprocessor, l.pdl, l.subgroup, &parameters);
+        expression(l.sharedMemory), l.blocksPerMultiprocessor, l.pdl,
+        l.subgroup, &parameters);
   }
 
   Offset<rmsn::Image> image(const Image &i) {

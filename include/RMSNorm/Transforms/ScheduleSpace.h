@@ -35,14 +35,15 @@ struct ScheduleSpace {
 /// - several rows in flight where one has four vectors or more a thread, and
 ///   reading a row again where it takes two registers or less a value;
 /// - clusters and workgroup memory for rows that a block holds with four
-/// vectors
-///   a thread, clusters that leave their blocks less than a vector a thread;
+///   vectors a thread, clusters that leave their blocks less than a vector a
+///   thread;
 /// - a persistent grid that leaves room on a multiprocessor.
 ///
-/// For sums over rows in registers, rings of three and four tiles are among
-/// them, for rows of 8 subgroups' vectors and more; reading rows again only
-/// where neither registers nor rings hold them. Dependent launches and the
-/// caches of copies are changed in what is chosen without measuring alone.
+/// For sums over rows in registers, rings are among them: of two and three
+/// slots that each hold 16 to 48 KB on a multiprocessor, of up to four where a
+/// row is alone. Reading rows again only where neither registers nor rings hold
+/// them. Dependent launches and the caches of copies are changed in what is
+/// chosen without measuring alone.
 FailureOr<SmallVector<ScheduleSpace>>
 getScheduleSpaces(func::FuncOp function, TargetAttr target, int64_t alignment);
 
