@@ -265,6 +265,44 @@ static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
   return few;
 }
 
+int64_t mlir::rmsnorm::getAccessWidth(const ProgramFacts &facts) {
+  const int64_t widest = 16 / facts.narrowestBytes;
+  if (facts.hasDynamicColumns())
+    return widest;
+  return std::min(widest, facts.columns & -facts.columns);
+}
+
+/// Makes a thread own no more neighbouring columns than one access can take
+/// where N is no multiple of 16 bytes. Threads side by side then access
+/// elements side by side, where eight of each would be as many accesses 16
+/// bytes apart (us on an H200, single elements and eight: forward of 32768x1023
+/// 38.0 and 124, x4095 150 and 511, by two x1022 33.9 and 37.0; backward x1023
+/// 67.2 and 187). N says so for all variants, which own the same columns.
+static void narrowVectors(ScheduleFields &fields, const ProgramFacts &facts,
+                          const ChipInfo &chip) {
+  const int64_t width = getAccessWidth(facts);
+  if (width >= fields.vectorWidth)
+    return;
+  const int64_t wide = fields.vectorWidth;
+  fields.vectorWidth = width;
+  if (facts.numColumnSums == 0 && fields.cache != Cache::shared) {
+    // Of 32 single elements over 1024 threads some spill.
+    const int64_t values =
+        width * getVectorsPerThread(facts.columns, fields.threadsPerRow, width);
+    const bool held =
+        values <= (fields.threadsPerRow < chip.maxThreadsPerBlock ? 32 : 16);
+    // Less than four bytes: reading a row again is more accesses than it is
+    // worth (x4095 150 us, read again 164).
+    if (held && width * facts.narrowestBytes < 4)
+      fields.cache = Cache::registers;
+    else if (!held)
+      fields.cache = Cache::reload;
+  }
+  if (fields.cache == Cache::reload)
+    fields.vectorsInFlight =
+        std::min<int64_t>(8, fields.vectorsInFlight * wide / width);
+}
+
 SmallVector<RowClass, 2>
 mlir::rmsnorm::selectSchedules(const ProgramFacts &facts,
                                const ChipInfo &chip) {
@@ -273,6 +311,8 @@ mlir::rmsnorm::selectSchedules(const ProgramFacts &facts,
   if (std::optional<RowClass> few = selectFewRows(facts, chip, many))
     classes.push_back(*few);
   classes.push_back({kAnyRows, many});
+  for (RowClass &one : classes)
+    narrowVectors(one.fields, facts, chip);
   return classes;
 }
 

@@ -41,6 +41,10 @@ struct RowClass {
   ScheduleFields fields;
 };
 
+/// Elements of the narrowest operand that one access can take, at most 16 bytes
+/// of it: no more than N is a multiple of, as every row begins behind another.
+int64_t getAccessWidth(const ProgramFacts &facts);
+
 /// The schedules for a program on a chip by the number of rows, ascending; the
 /// last class takes any number. Pure: the same facts, the same choice.
 SmallVector<RowClass, 2> selectSchedules(const ProgramFacts &facts,

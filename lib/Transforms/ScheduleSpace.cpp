@@ -45,6 +45,11 @@ private:
   bool mayRing() const {
     return chip.vendor == Vendor::Nvidia && !facts.singleRow;
   }
+  /// Of 16 bytes, in a row: what threads are counted by, however few of them
+  /// an access takes.
+  int64_t countVectors() const {
+    return llvm::divideCeil(facts.columns * facts.narrowestBytes, 16);
+  }
   SmallVector<int64_t> getThreads(int64_t vectors) const;
   SmallVector<int64_t> getRowGroups(int64_t threads) const;
   int64_t getMaxRowsPerGroup(int64_t threads, int64_t vectorsPerThread) const;
@@ -154,13 +159,13 @@ SmallVector<int64_t> Enumerator::getRowGroups(int64_t threads) const {
 int64_t Enumerator::getMaxRowsPerGroup(int64_t threads,
                                        int64_t vectorsPerThread) const {
   if (facts.singleRow || threads >= 4 * chip.subgroupSize ||
-      facts.columns > 4 * chip.maxThreadsPerBlock * base.vectorWidth)
+      countVectors() > 4 * chip.maxThreadsPerBlock)
     return 1;
   return std::max<int64_t>(1, 4 / vectorsPerThread);
 }
 
 void Enumerator::addStatic() {
-  const int64_t vectors = llvm::divideCeil(facts.columns, base.vectorWidth);
+  const int64_t vectors = countVectors();
   addStatic(vectors, /*cluster=*/1);
   // Rows of more vectors than four a thread of the largest block: clusters that
   // leave a vector for each of its threads.
@@ -190,7 +195,7 @@ void Enumerator::addStatic(int64_t vectors, int64_t cluster) {
       fields.rowsPerGroup = 1;
       // Rows that registers hold with difficulty, each in the workgroup memory
       // of as many blocks as share it.
-      if (facts.columns > 4 * chip.maxThreadsPerBlock * base.vectorWidth &&
+      if (countVectors() > 4 * chip.maxThreadsPerBlock &&
           chip.vendor == Vendor::Nvidia && each <= 8) {
         fields.cache = Cache::shared;
         addIfLegal(fields);
@@ -210,7 +215,7 @@ void Enumerator::addStatic(int64_t vectors, int64_t cluster) {
 }
 
 void Enumerator::addSums() {
-  const int64_t vectors = llvm::divideCeil(facts.columns, base.vectorWidth);
+  const int64_t vectors = countVectors();
   addSums(vectors, /*cluster=*/1);
   // Clusters that leave two vectors for each thread of eight subgroups.
   for (int64_t cluster = 2; cluster <= chip.maxClusterSize &&
