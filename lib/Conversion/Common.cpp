@@ -136,6 +136,19 @@ void rmsnorm::expandCopies(gpu::GPUModuleOp module,
   });
 }
 
+LogicalResult rmsnorm::checkExchanges(gpu::GPUModuleOp module,
+                                      const ChipInfo &chip) {
+  WalkResult walk = module.walk([&](ExchangeInitOp op) -> WalkResult {
+    const int64_t cluster = op.getExchange().getCluster();
+    if (cluster <= chip.maxClusterSize)
+      return WalkResult::advance();
+    return op.emitError("expected an exchange between at most ")
+           << chip.maxClusterSize << " blocks on " << chip.name << ", got "
+           << cluster;
+  });
+  return failure(walk.wasInterrupted());
+}
+
 Value rmsnorm::createCombine(ImplicitLocOpBuilder &b, ReduceKind kind,
                              Value lhs, Value rhs) {
   switch (kind) {

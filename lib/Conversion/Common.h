@@ -99,6 +99,16 @@ LLVM::InlineAsmOp createAsm(ImplicitLocOpBuilder &b, Type result,
                             StringRef constraints, bool sideEffects);
 
 //===----------------------------------------------------------------------===//
+// Exchanges
+//===----------------------------------------------------------------------===//
+
+/// Refuses exchanges between more blocks than a cluster of the chip has.
+LogicalResult checkExchanges(gpu::GPUModuleOp module, const ChipInfo &chip);
+
+/// Replaces the ops of exchanges by mbarriers and st.async.
+void lowerExchangesToMBarriers(gpu::GPUModuleOp module);
+
+//===----------------------------------------------------------------------===//
 // Math
 //===----------------------------------------------------------------------===//
 

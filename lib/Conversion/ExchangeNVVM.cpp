@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ExchangeNVVM.cpp - exchanges through mbarriers --------------------===//
 
-#include "Exchange.h"
+#include "Common.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -30,6 +31,49 @@ Value createEqual(ImplicitLocOpBuilder &b, Value value, int64_t constant) {
 Value createLane(ImplicitLocOpBuilder &b) {
   return arith::AndIOp::create(b, createThread(b), createI32(b, 31));
 }
+
+Value createScaled(ImplicitLocOpBuilder &b, Value value, int64_t by) {
+  return arith::MulIOp::create(b, value, createI32(b, by));
+}
+
+/// The number of a publish: where it lies in the ring, and what lies there.
+class Place {
+public:
+  Place(ImplicitLocOpBuilder &b, ExchangeAttr exchange, Value number)
+      : exchange(exchange), number(number),
+        slot(arith::AndIOp::create(b, number,
+                                   createI32(b, exchange.getSlots() - 1))) {}
+
+  /// Byte offset into workgroup memory of `publisher`'s value number `value`.
+  Value getValue(ImplicitLocOpBuilder &b, Value publisher,
+                 int64_t value) const {
+    // Values of one kind side by side: a subgroup reads them without conflicts.
+    Value offset = createScaled(b, slot, exchange.getSlotBytes());
+    offset = arith::AddIOp::create(b, offset, createScaled(b, publisher, 4));
+    return arith::AddIOp::create(
+        b, offset,
+        createI32(b,
+                  exchange.getOffset() + value * exchange.getPublishers() * 4));
+  }
+
+  /// Byte offset of the slot's barrier.
+  Value getBarrier(ImplicitLocOpBuilder &b) const {
+    Value offset = createScaled(b, slot, 8);
+    return arith::AddIOp::create(b, offset,
+                                 createI32(b, exchange.getBarrierOffset()));
+  }
+
+  /// 0 and 1 in turns, from one use of a slot to the next.
+  Value getPhase(ImplicitLocOpBuilder &b) const {
+    Value use = arith::ShRUIOp::create(
+        b, number, createI32(b, llvm::Log2_64(exchange.getSlots())));
+    return arith::AndIOp::create(b, use, createI32(b, 1));
+  }
+
+private:
+  ExchangeAttr exchange;
+  Value number, slot; // i32
+};
 
 /// The 32-bit shared address of `offset` in the block's workgroup memory.
 Value createAddress(ImplicitLocOpBuilder &b, gpu::GPUModuleOp module,
@@ -57,51 +101,33 @@ void createEffect(ImplicitLocOpBuilder &b, ValueRange operands, StringRef text,
 void lowerInit(ExchangeInitOp op, gpu::GPUModuleOp module) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   ExchangeAttr exchange = op.getExchange();
-  const int64_t barriers = exchange.getSlots() * exchange.getRowGroups();
-  // In a cluster one thread arrives, with the number of bytes to come.
-  const int64_t arrivals = exchange.isCluster() ? 1 : exchange.getSubgroups();
   Value thread = createThread(b);
   Value mine = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, thread,
-                                     createI32(b, barriers));
-  Value offset = arith::AddIOp::create(
-      b, arith::MulIOp::create(b, thread, createI32(b, 8)),
-      createI32(b, exchange.getBarrierOffset()));
-  std::string text = "@$1 mbarrier.init.shared::cta.b64 [$0], " +
-                     std::to_string(arrivals) + ";";
-  if (exchange.isCluster())
-    text += "\n\t@$1 fence.mbarrier_init.release.cluster;";
-  createEffect(b, {createAddress(b, module, offset), mine}, text, "r,b");
-  if (exchange.isCluster())
-    NVVM::ClusterArriveRelaxedOp::create(b, /*aligned=*/b.getUnitAttr());
+                                     createI32(b, exchange.getSlots()));
+  Value offset = createScaled(b, thread, 8);
+  offset = arith::AddIOp::create(b, offset,
+                                 createI32(b, exchange.getBarrierOffset()));
+  // One thread of the block arrives, with the number of bytes to come.
+  createEffect(b, {createAddress(b, module, offset), mine},
+               "@$1 mbarrier.init.shared::cta.b64 [$0], 1;\n\t"
+               "@$1 fence.mbarrier_init.release.cluster;",
+               "r,b");
+  NVVM::ClusterArriveRelaxedOp::create(b, /*aligned=*/b.getUnitAttr());
   op.erase();
 }
 
 void lowerReady(ExchangeReadyOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  if (op.getExchange().isCluster())
-    NVVM::ClusterWaitOp::create(b, /*aligned=*/b.getUnitAttr());
-  else
-    NVVM::BarrierOp::create(b);
+  NVVM::ClusterWaitOp::create(b, /*aligned=*/b.getUnitAttr());
   op.erase();
 }
 
 void lowerPublish(ExchangePublishOp op, gpu::GPUModuleOp module) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   ExchangeAttr exchange = op.getExchange();
-  ExchangePlace place(b, exchange, op.getNumber(), op.getGroup());
+  Place place(b, exchange, op.getNumber());
   Value lane = createLane(b);
   Value barrier = createAddress(b, module, place.getBarrier(b));
-  if (!exchange.isCluster()) {
-    auto branch = scf::IfOp::create(b, createEqual(b, lane, 0), false);
-    b.setInsertionPointToStart(branch.thenBlock());
-    for (auto [index, value] : llvm::enumerate(op.getValues()))
-      WorkgroupStoreOp::create(b, value,
-                               place.getValue(b, op.getSubgroup(), index));
-    createEffect(b, barrier, "mbarrier.arrive.shared::cta.b64 _, [$0];", "r");
-    op.erase();
-    return;
-  }
-
   // Bytes may come before the block says how many it expects: this phase is
   // not complete without its arrival.
   const int64_t bytes = op.getValues().size() * exchange.getPublishers() * 4;
@@ -119,8 +145,7 @@ void lowerPublish(ExchangePublishOp op, gpu::GPUModuleOp module) {
   b.setInsertionPointToStart(branch.thenBlock());
   Value rank = NVVM::ClusterId::create(b, b.getI32Type());
   Value publisher = arith::AddIOp::create(
-      b, arith::MulIOp::create(b, rank, createI32(b, exchange.getSubgroups())),
-      op.getSubgroup());
+      b, createScaled(b, rank, exchange.getSubgroups()), op.getSubgroup());
   Value remote = createMapToRank(
       b, createAddress(b, module, place.getValue(b, publisher, 0)), lane);
   Value remoteBarrier = createMapToRank(b, barrier, lane);
@@ -136,7 +161,7 @@ void lowerPublish(ExchangePublishOp op, gpu::GPUModuleOp module) {
 
 void lowerAwait(ExchangeAwaitOp op, gpu::GPUModuleOp module) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
-  ExchangePlace place(b, op.getExchange(), op.getNumber(), op.getGroup());
+  Place place(b, op.getExchange(), op.getNumber());
   Value barrier = createAddress(b, module, place.getBarrier(b));
   // With the long suspend hint the subgroup sleeps instead of spinning;
   // acquiring at cluster scope would invalidate L1 at every wait.
@@ -150,33 +175,28 @@ void lowerAwait(ExchangeAwaitOp op, gpu::GPUModuleOp module) {
   op.erase();
 }
 
+void lowerRead(ExchangeReadOp op) {
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  Place place(b, op.getExchange(), op.getNumber());
+  Value loaded = WorkgroupLoadOp::create(
+      b, op.getType(), place.getValue(b, op.getPublisher(), op.getValue()));
+  op.replaceAllUsesWith(loaded);
+  op.erase();
+}
+
 } // namespace
 
-LogicalResult rmsnorm::lowerExchangesToMBarriers(gpu::GPUModuleOp module,
-                                                 const ChipInfo &chip) {
-  WalkResult walk = module.walk([&](Operation *op) -> WalkResult {
-    if (auto init = dyn_cast<ExchangeInitOp>(op)) {
-      if (failed(checkCluster(init, chip)))
-        return WalkResult::interrupt();
+void rmsnorm::lowerExchangesToMBarriers(gpu::GPUModuleOp module) {
+  module.walk([&](Operation *op) {
+    if (auto init = dyn_cast<ExchangeInitOp>(op))
       lowerInit(init, module);
-    } else if (auto ready = dyn_cast<ExchangeReadyOp>(op)) {
+    else if (auto ready = dyn_cast<ExchangeReadyOp>(op))
       lowerReady(ready);
-    } else if (auto publish = dyn_cast<ExchangePublishOp>(op)) {
+    else if (auto publish = dyn_cast<ExchangePublishOp>(op))
       lowerPublish(publish, module);
-    } else if (auto await = dyn_cast<ExchangeAwaitOp>(op)) {
+    else if (auto await = dyn_cast<ExchangeAwaitOp>(op))
       lowerAwait(await, module);
-    } else if (auto read = dyn_cast<ExchangeReadOp>(op)) {
-      ImplicitLocOpBuilder b(op->getLoc(), op);
-      ExchangePlace place(b, read.getExchange(), read.getNumber(),
-                          read.getGroup());
-      read.replaceAllUsesWith(
-          WorkgroupLoadOp::create(
-              b, read.getType(),
-              place.getValue(b, read.getPublisher(), read.getValue()))
-              .getResult());
-      op->erase();
-    }
-    return WalkResult::advance();
+    else if (auto read = dyn_cast<ExchangeReadOp>(op))
+      lowerRead(read);
   });
-  return failure(walk.wasInterrupted());
 }

@@ -2,7 +2,6 @@
 //===- FinalizeNVVM.cpp - rmsnorm-finalize-nvvm --------------------------===//
 
 #include "Common.h"
-#include "Exchange.h"
 #include "RMSNorm/Conversion/Passes.h"
 
 #include "mlir/Conversion/GPUToNVVM/GPUToNVVMPass.h"
@@ -446,13 +445,14 @@ struct FinalizeNVVM final : rmsnorm::impl::FinalizeNVVMBase<FinalizeNVVM> {
   }
 
   LogicalResult finalize(gpu::GPUModuleOp module, const ChipInfo &chip) {
+    if (failed(checkExchanges(module, chip)))
+      return failure();
     Policies policies;
     expandCopies(module, isPlainCopy);
     lowerCopies(module);
     module.walk([&](GlobalLoadOp op) { lowerLoad(op, policies); });
     module.walk([&](GlobalStoreOp op) { lowerStore(op, policies); });
-    if (failed(lowerExchangesToMBarriers(module, chip)))
-      return failure();
+    lowerExchangesToMBarriers(module);
     lowerWorkgroupAccesses(module, "r");
     module.walk([](BarrierOp op) {
       OpBuilder b(op);

@@ -2,7 +2,6 @@
 //===- FinalizeROCDL.cpp - rmsnorm-finalize-rocdl ------------------------===//
 
 #include "Common.h"
-#include "Exchange.h"
 #include "RMSNorm/Conversion/Passes.h"
 
 #include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
@@ -299,6 +298,9 @@ struct FinalizeROCDL final : rmsnorm::impl::FinalizeROCDLBase<FinalizeROCDL> {
     if (failed(chipset))
       return module.emitError("expected an AMD chip, got '")
              << chip.name << "'";
+    // All of them, as no AMD chip has clusters.
+    if (failed(checkExchanges(module, chip)))
+      return failure();
     // No copies in the background: loads and stores, which nobody waits for.
     expandCopies(module, [](AsyncCopyOp) { return true; });
     module.walk([](Operation *op) {
@@ -308,8 +310,6 @@ struct FinalizeROCDL final : rmsnorm::impl::FinalizeROCDLBase<FinalizeROCDL> {
     Launderer launderer;
     module.walk([&](GlobalLoadOp op) { lowerLoad(op, launderer); });
     module.walk([](GlobalStoreOp op) { lowerStore(op); });
-    if (failed(lowerExchangesToBarriers(module, chip)))
-      return failure();
     lowerWorkgroupAccesses(module, "v");
     module.walk([](BarrierOp op) { lowerBarrier(op); });
     // Kernels of a stream never overlap.

@@ -58,8 +58,7 @@ struct Init final : SimPattern<ExchangeInitOp> {
     SmallVector<Value> operands{kernel->thread};
     for (int64_t value :
          {exchange.getOffset(), exchange.getBytes(), exchange.getSlots(),
-          exchange.getValues(), exchange.getRowGroups(),
-          exchange.getSubgroups(), exchange.getCluster()})
+          exchange.getValues(), exchange.getSubgroups(), exchange.getCluster()})
       operands.push_back(b.constant(b.i32, value));
     createCheckedCall(op, offsetof(rmsnorm_sim_table, exchange_init), operands,
                       *kernel, rewriter);
@@ -94,9 +93,8 @@ struct Publish final : SimPattern<ExchangePublishOp> {
       SimBuilder b{rewriter, op.getLoc(), *kernel};
       createCheckedCall(op, offsetof(rmsnorm_sim_table, exchange_publish),
                         {kernel->thread, adaptor.getNumber(),
-                         adaptor.getGroup(), adaptor.getSubgroup(),
-                         b.constant(b.i32, index), b.constant(b.i32, count),
-                         value},
+                         adaptor.getSubgroup(), b.constant(b.i32, index),
+                         b.constant(b.i32, count), value},
                         *kernel, rewriter);
     }
     rewriter.eraseOp(op);
@@ -115,8 +113,6 @@ struct Await final : SimPattern<ExchangeAwaitOp> {
     SimBuilder b{rewriter, op.getLoc(), *kernel};
     b.store(adaptor.getNumber(), kernel->thread,
             offsetof(rmsnorm_sim_thread, number));
-    b.store(adaptor.getGroup(), kernel->thread,
-            offsetof(rmsnorm_sim_thread, group));
     createSuspend(op, RMSNORM_SIM_AWAIT, *kernel, rewriter);
     return success();
   }
@@ -133,8 +129,8 @@ struct Read final : SimPattern<ExchangeReadOp> {
     SimBuilder b{rewriter, op.getLoc(), *kernel};
     Value address = createCheckedCall(
         op, offsetof(rmsnorm_sim_table, exchange_read),
-        {kernel->thread, adaptor.getNumber(), adaptor.getGroup(),
-         adaptor.getPublisher(), b.constant(b.i32, op.getValue())},
+        {kernel->thread, adaptor.getNumber(), adaptor.getPublisher(),
+         b.constant(b.i32, op.getValue())},
         *kernel, rewriter);
     rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, op.getType(), address);
     return success();

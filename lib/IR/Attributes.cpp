@@ -149,8 +149,8 @@ StringRef ScheduleAttr::getMode() const {
 
 LogicalResult ExchangeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                                    int64_t slots, int64_t values,
-                                   int64_t rowGroups, int64_t subgroups,
-                                   int64_t cluster, int64_t offset) {
+                                   int64_t subgroups, int64_t cluster,
+                                   int64_t offset) {
   auto powerOfTwo = [&](StringRef field, int64_t value, int64_t minimum,
                         int64_t maximum) -> LogicalResult {
     if (value >= minimum && value <= maximum && llvm::isPowerOf2_64(value))
@@ -170,7 +170,6 @@ LogicalResult ExchangeAttr::verify(function_ref<InFlightDiagnostic()> emitError,
                        << offset;
   return success(succeeded(powerOfTwo("slots", slots, 4, 32)) &&
                  succeeded(inRange("values", values, 64)) &&
-                 succeeded(inRange("row_groups", rowGroups, 32)) &&
                  succeeded(inRange("subgroups", subgroups, 32)) &&
-                 succeeded(powerOfTwo("cluster", cluster, 1, 16)));
+                 succeeded(powerOfTwo("cluster", cluster, 2, 16)));
 }

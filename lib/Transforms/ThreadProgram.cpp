@@ -59,7 +59,7 @@ void ThreadProgram::emitThreadIds(Value strip) {
 
 bool ThreadProgram::needsToggle() const {
   if (schedule.getCluster() > 1)
-    return true;
+    return facts.numReductions > 0;
   // Two exchanges a tile already alternate between two places.
   return facts.numReductions == 1 &&
          schedule.getThreadsPerRow() > chip.subgroupSize && facts.columns > 1;
@@ -455,9 +455,8 @@ LogicalResult ThreadProgram::emitSegment(Segment &segment) {
     return success();
   SmallVector<Value> totals = combineThreads(segment.reduce, partials);
   if (auto begin = dyn_cast<RowReduceBeginOp>(segment.reduce.op))
-    emitBegin(begin, totals);
-  else
-    setResults(segment.reduce.op->getResults(), totals);
+    return emitBegin(begin, totals);
+  setResults(segment.reduce.op->getResults(), totals);
   return success();
 }
 

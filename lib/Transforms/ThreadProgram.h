@@ -41,9 +41,9 @@ public:
   /// column_sums = strips, else null.
   void emitThreadIds(Value strip);
 
-  /// Begins to prepare what the blocks of a cluster, or the two halves of
-  /// a reduction, need to exchange values, if there are any. Once, at the
-  /// kernel's entry, before emitOnce and emitTile(program).
+  /// Begins to prepare what the blocks of a cluster need to exchange values, if
+  /// there is one. Once, at the kernel's entry, before emitOnce and
+  /// emitTile(program).
   void emitExchangeInit(Block &program);
 
   /// Whether consecutive tiles must use workgroup memory in turns.
@@ -166,23 +166,21 @@ private:
                                     ArrayRef<Value> partials);
   SmallVector<Value> exchangeSubgroups(const Reduction &reduce,
                                        ArrayRef<Value> totals);
-  SmallVector<Value> exchangeCluster(const Reduction &reduce,
-                                     ArrayRef<Value> totals);
-  int64_t getSubgroupsPerRow() const;
-  /// The block's rank in its cluster, and its part of the columns.
-  void emitRank();
   /// What `publishers` subgroups have, combined: `load` gives the value of the
   /// one of that number.
   Value combineSubgroups(ReduceKind kind, int64_t publishers,
                          function_ref<Value(Value)> load);
   void setResults(ResultRange results, ArrayRef<Value> totals);
 
-  // Exchanges, reductions in two halves.
-  void publish(Location at, ArrayRef<Value> totals, Value number);
-  SmallVector<Value> await(Location at, ArrayRef<ReduceKind> kinds,
-                           Value number);
-  void emitBegin(RowReduceBeginOp begin, ArrayRef<Value> totals);
-  void emitEnd(RowReduceEndOp end);
+  // Rows that the blocks of a cluster share.
+  /// The block's rank in its cluster, and its part of the columns.
+  void emitRank();
+  SmallVector<Value> exchangeCluster(const Reduction &reduce,
+                                     ArrayRef<Value> totals);
+  SmallVector<Value> await(Location at, ArrayAttr kinds, Value number);
+  FailureOr<Value> getNumber(Operation *half, Value number);
+  LogicalResult emitBegin(RowReduceBeginOp begin, ArrayRef<Value> totals);
+  LogicalResult emitEnd(RowReduceEndOp end);
 
   // Sums over rows.
   void emitAccumulate(AccumulateOp op, Chunk chunk);
@@ -217,11 +215,11 @@ private:
 
   // Per kernel.
   WorkgroupPlan workgroup;
-  // Null if neither blocks of a cluster nor the two halves of a reduction
-  // exchange values.
+  // Null unless blocks of a cluster exchange values.
   ExchangeAttr exchange;
-  // Whether the loop has reductions in two halves, and the exchange is ready.
-  bool isSplit = false, exchangeReady = false;
+  // Whether the next wait for copies is to make the exchange ready, as the loop
+  // has reductions in two halves.
+  bool readyAtWait = false;
   // Offsets of rings.
   DenseMap<Value, int64_t> rings;
   // Values of which all vectors are held at once, not a chunk at a time.

@@ -5,7 +5,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -25,12 +24,53 @@ void ThreadProgram::emitRank() {
         arith::MinUIOp::create(builder, loc, endColumn, emitI32(facts.columns));
 }
 
-int64_t ThreadProgram::getSubgroupsPerRow() const {
-  return schedule.getThreadsPerRow() / chip.subgroupSize;
+/// Reductions in two halves: at most one begins before another one ends, so
+/// that four slots need no other flow control.
+void ThreadProgram::emitExchangeInit(Block &program) {
+  if (schedule.getCluster() == 1)
+    return;
+  assert(schedule.getTileRows() == 1 && "a cluster shares one row");
+  readyAtWait = !program.getOps<RowReduceEndOp>().empty();
+  // The most totals that one reduction has.
+  int64_t most = 0;
+  for (Operation &op : program) {
+    auto reduce = dyn_cast<RowReduceOp>(op);
+    if (isa<RowReduceEndOp>(op) ||
+        (reduce && isPerColumn(reduce.getInputs().front().getType())))
+      most = std::max<int64_t>(most, op.getNumResults());
+  }
+  if (most == 0)
+    return;
+  constexpr int64_t slots = 4;
+  auto get = [&](int64_t offset) {
+    return ExchangeAttr::get(builder.getContext(), slots, most,
+                             schedule.getThreadsPerRow() / chip.subgroupSize,
+                             schedule.getCluster(), offset);
+  };
+  exchange = get(workgroup.reserve(get(0).getBytes(), /*alignment=*/16));
+  ExchangeInitOp::create(builder, loc, exchange);
 }
 
-/// Rows that the blocks of a cluster share: every subgroup of theirs publishes
-/// its totals when it has them, and combines those of all in the same order.
+/// What the subgroups of the cluster publish as `number`, combined.
+SmallVector<Value> ThreadProgram::await(Location at, ArrayAttr kinds,
+                                        Value number) {
+  ExchangeAwaitOp::create(builder, at, number, exchange);
+  SmallVector<Value> totals;
+  for (auto [index, attr] : llvm::enumerate(kinds)) {
+    IntegerAttr value = builder.getI64IntegerAttr(index);
+    totals.push_back(combineSubgroups(
+        cast<ReduceKindAttr>(attr).getValue(), exchange.getPublishers(),
+        [&](Value publisher) {
+          return ExchangeReadOp::create(builder, at, builder.getF32Type(),
+                                        number, publisher, value, exchange)
+              .getResult();
+        }));
+  }
+  return totals;
+}
+
+/// Every subgroup of the cluster publishes its totals when it has them, and
+/// combines those of all in the same order.
 SmallVector<Value> ThreadProgram::exchangeCluster(const Reduction &reduce,
                                                   ArrayRef<Value> totals) {
   // The loads of the first row hide what it takes to prepare the exchange.
@@ -52,10 +92,39 @@ SmallVector<Value> ThreadProgram::exchangeCluster(const Reduction &reduce,
         arith::MulIOp::create(builder, loc, toggle,
                               emitI32(facts.numReductions)),
         emitI32(reductionNumber));
-  publish(reduce.op->getLoc(), totals, number);
-  SmallVector<ReduceKind> kinds;
-  const int64_t rows = totals.size() / reduce.inputs.size();
-  for (int64_t index = 0, e = totals.size(); index < e; ++index)
-    kinds.push_back(reduce.getKind(index / rows));
-  return await(reduce.op->getLoc(), kinds, number);
+  ExchangePublishOp::create(builder, reduce.op->getLoc(), totals, number,
+                            subgroup, exchange);
+  return await(reduce.op->getLoc(), reduce.kinds, number);
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions in two halves
+//===----------------------------------------------------------------------===//
+
+/// The number of one half.
+FailureOr<Value> ThreadProgram::getNumber(Operation *half, Value number) {
+  if (!exchange)
+    return half->emitOpError("expected both halves of a reduction of rows that "
+                             "a cluster shares");
+  return arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(),
+                                      getScalar(number, *scalars))
+      .getResult();
+}
+
+LogicalResult ThreadProgram::emitBegin(RowReduceBeginOp begin,
+                                       ArrayRef<Value> totals) {
+  FailureOr<Value> number = getNumber(begin, begin.getNumber());
+  if (failed(number))
+    return failure();
+  ExchangePublishOp::create(builder, begin.getLoc(), totals, *number, subgroup,
+                            exchange);
+  return success();
+}
+
+LogicalResult ThreadProgram::emitEnd(RowReduceEndOp end) {
+  FailureOr<Value> number = getNumber(end, end.getNumber());
+  if (failed(number))
+    return failure();
+  setResults(end.getResults(), await(end.getLoc(), end.getKinds(), *number));
+  return success();
 }

@@ -50,14 +50,12 @@ LogicalResult ThreadProgram::emitControl(Operation *op) {
     builder.setInsertionPointToStart(copy.thenBlock());
     return emitOps(getOps(branch.thenBlock()->without_terminator()));
   }
-  if (auto end = dyn_cast<RowReduceEndOp>(op)) {
-    emitEnd(end);
-    return success();
-  }
-  if (isa<CopyWaitOp>(op) && isSplit && !exchangeReady) {
+  if (auto end = dyn_cast<RowReduceEndOp>(op))
+    return emitEnd(end);
+  if (isa<CopyWaitOp>(op) && readyAtWait) {
     // Before the first publish, while the copies are on their way.
     ExchangeReadyOp::create(builder, loc, exchange);
-    exchangeReady = true;
+    readyAtWait = false;
   }
   // copy_commit, copy_wait: the same for a thread.
   builder.clone(*op);

@@ -130,6 +130,35 @@ SmallVector<Value> ThreadProgram::combineThreads(const Reduction &reduce,
   return totals;
 }
 
+/// Lane l takes publishers l, l + subgroup size, ...; lanes without one repeat
+/// the last and contribute the identity.
+Value ThreadProgram::combineSubgroups(ReduceKind kind, int64_t publishers,
+                                      function_ref<Value(Value)> load) {
+  const int64_t width = std::min(
+      chip.subgroupSize, static_cast<int64_t>(llvm::PowerOf2Ceil(publishers)));
+  Value slot = arith::AndIOp::create(builder, loc, lane, emitI32(width - 1));
+  Value result;
+  for (int64_t first = 0; first < publishers; first += width) {
+    Value publisher = slot;
+    if (first > 0)
+      publisher = arith::AddIOp::create(builder, loc, slot, emitI32(first));
+    Value exists;
+    if (first + width > publishers) {
+      exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                     publisher, emitI32(publishers));
+      publisher = arith::MinUIOp::create(builder, loc, publisher,
+                                         emitI32(publishers - 1));
+    }
+    Value value = load(publisher);
+    if (exists)
+      value = arith::SelectOp::create(builder, loc, exists, value,
+                                      emitIdentity(kind, value.getType()));
+    result = result ? emitCombine(kind, result, value) : value;
+  }
+  return SubgroupReduceOp::create(builder, loc, result.getType(), kind, result,
+                                  width);
+}
+
 /// Rows that several subgroups share: each leaves its total in workgroup
 /// memory, and every subgroup combines them all. Two places are used in turns,
 /// by two reductions of a tile or by consecutive tiles, so that one barrier is

@@ -94,7 +94,7 @@ gpu.module @reduce_module {
 // CHECK:         %[[READABLE:.+]] = llvm.load %[[SIZE_AT]]
 // CHECK:         %[[EARLY_AT:.+]] = llvm.getelementptr %{{.+}}[72]
 // CHECK:         %[[EARLY:.+]] = llvm.load %[[EARLY_AT]]
-// CHECK:         %[[WAITED_AT:.+]] = llvm.getelementptr %[[THREAD]][44]
+// CHECK:         %[[WAITED_AT:.+]] = llvm.getelementptr %[[THREAD]][40]
 // CHECK:         %[[WAITED:.+]] = llvm.load %[[WAITED_AT]]
 // CHECK:         %[[WAITING:.+]] = llvm.icmp "eq" %[[WAITED]], %{{.+}}
 // CHECK:         %[[SIZE:.+]] = llvm.select %[[WAITING]], %[[EARLY]], %[[READABLE]]
@@ -206,7 +206,7 @@ gpu.module @narrow_module {
 // CHECK-SAME:      %{{.+}}: !llvm.ptr, %[[THREAD:.+]]: !llvm.ptr)
 // CHECK:         llvm.br
 // CHECK:         %[[ONE:.+]] = llvm.mlir.constant(1 : i32)
-// CHECK-NEXT:    %[[WAITED_AT:.+]] = llvm.getelementptr %[[THREAD]][44]
+// CHECK-NEXT:    %[[WAITED_AT:.+]] = llvm.getelementptr %[[THREAD]][40]
 // CHECK-NEXT:    llvm.store %[[ONE]], %[[WAITED_AT]] : i32
 gpu.module @grids_module {
   gpu.func @grids() kernel {

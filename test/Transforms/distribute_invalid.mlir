@@ -88,3 +88,54 @@ module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
     return
   }
 }
+
+// -----
+
+// Two halves exchange what the blocks of a cluster have: here is none.
+module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
+  func.func @half_of_a_block(%x: memref<?x256xf32>, %m: index) {
+    scf.forall (%block) in (%m) {
+      scf.for %row = %block to %m step %m {
+        %0 = rmsnorm.tile_load tile %x[%row] : memref<?x256xf32> -> vector<1x256xf32>
+        // expected-error @below {{expected both halves of a reduction of rows that a cluster shares}}
+        rmsnorm.row_reduce_begin add(%0) number(%row) : vector<1x256xf32>
+        %1 = rmsnorm.row_reduce_end [add] number(%row) : vector<1x1xf32>
+        %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x256xf32>
+        rmsnorm.tile_store tile %2, %x[%row] : vector<1x256xf32>, memref<?x256xf32>
+      }
+    } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 64, vector_width = 4>}
+    return
+  }
+}
+
+// -----
+
+module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
+  func.func @no_begin(%x: memref<?x256xf32>, %m: index) {
+    scf.forall (%block) in (%m) {
+      scf.for %row = %block to %m step %m {
+        // expected-error @below {{expected both halves of a reduction of rows that a cluster shares}}
+        %1 = rmsnorm.row_reduce_end [add] number(%row) : vector<1x1xf32>
+        %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x256xf32>
+        rmsnorm.tile_store tile %2, %x[%row] : vector<1x256xf32>, memref<?x256xf32>
+      }
+    } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 64, vector_width = 4>}
+    return
+  }
+}
+
+// -----
+
+// Nobody would wait for what is begun.
+module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
+  func.func @no_end(%x: memref<?x256xf32>, %m: index) {
+    scf.forall (%block) in (%m) {
+      scf.for %row = %block to %m step %m {
+        %0 = rmsnorm.tile_load tile %x[%row] : memref<?x256xf32> -> vector<1x256xf32>
+        // expected-error @below {{expected both halves of a reduction of rows that a cluster shares}}
+        rmsnorm.row_reduce_begin add(%0) number(%row) : vector<1x256xf32>
+      }
+    } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, cluster = 2>}
+    return
+  }
+}

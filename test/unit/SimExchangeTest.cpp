@@ -8,72 +8,57 @@
 using namespace rmsnorm;
 using namespace rmsnorm::test;
 
-/// Each thread of a row group sums what its subgroups publish, in the order of
-/// publishers, and thread 0 of the group adds the sums of all trips up in
-/// %y[block * GROUPS + group]. The values are whole numbers: any order would
-/// give the same sum. Trip n publishes n + 1 + subgroup + 10 * group +
-/// 100 * block.
+/// Each thread sums what the subgroups of its cluster publish, in the order of
+/// publishers, and thread 0 of each block adds the sums of all trips up in
+/// %y[block]. The values are whole numbers: any order would give the same sum.
+/// Trip n publishes n + 1 + subgroup + 100 * block.
 static const char *const kPrologue = R"(
     %size = arith.constant SUBGROUP : i32
-    %perGroup = arith.constant PERGROUP : i32
-    %all = arith.divui %t32, %size : i32
-    %s = arith.remui %all, %perGroup : i32
-    %g = arith.divui %all, %perGroup : i32
+    %s = arith.divui %t32, %size : i32
     %b32 = arith.index_cast %b : index to i32
     %trips = arith.constant TRIPS : i32
     %publishers = arith.constant PUBLISHERS : i32
-    %ten = arith.constant 10 : i32
     %hundred = arith.constant 100 : i32
     rmsnorm.exchange_init EXCHANGE
 )";
 static const char *const kValue = R"(
       %v0 = arith.addi %NUMBER, %s : i32
-      %g10 = arith.muli %g, %ten : i32
-      %v1 = arith.addi %v0, %g10 : i32
       %b100 = arith.muli %b32, %hundred : i32
-      %v2 = arith.addi %v1, %b100 : i32
-      %v3 = arith.addi %v2, %i1 : i32
-      %value = arith.sitofp %v3 : i32 to f32
+      %v1 = arith.addi %v0, %b100 : i32
+      %v2 = arith.addi %v1, %i1 : i32
+      %value = arith.sitofp %v2 : i32 to f32
       %twice = arith.addf %value, %value : f32
-      rmsnorm.exchange_publish %value, %twice number(%NUMBER) group(%g) subgroup(%s) EXCHANGE : f32, f32
+      rmsnorm.exchange_publish %value, %twice number(%NUMBER) subgroup(%s) EXCHANGE : f32, f32
 )";
 static const char *const kSum = R"(
-      rmsnorm.exchange_await number(%n) group(%g) EXCHANGE
+      rmsnorm.exchange_await number(%n) EXCHANGE
       %sum = scf.for %p = %i0 to %publishers step %i1 iter_args(%acc = %total) -> f32 : i32 {
-        %one = rmsnorm.exchange_read number(%n) group(%g) publisher(%p) value(0) EXCHANGE : f32
-        %two = rmsnorm.exchange_read number(%n) group(%g) publisher(%p) value(1) EXCHANGE : f32
+        %one = rmsnorm.exchange_read number(%n) publisher(%p) value(0) EXCHANGE : f32
+        %two = rmsnorm.exchange_read number(%n) publisher(%p) value(1) EXCHANGE : f32
         %difference = arith.subf %two, %one : f32
         %next = arith.addf %acc, %difference : f32
         scf.yield %next : f32
       }
 )";
 static const char *const kStore = R"(
-    %groups = arith.constant GROUPS : i32
-    %b4 = arith.muli %b32, %groups : i32
-    %place = arith.addi %b4, %g : i32
-    %perRow = arith.muli %size, %perGroup : i32
-    %inRow = arith.remui %t32, %perRow : i32
-    %owner = arith.cmpi eq, %inRow, %i0 : i32
+    %owner = arith.cmpi eq, %t32, %i0 : i32
     %valid = arith.extui %owner : i1 to i32
     %y0 = vector.broadcast %end : f32 to vector<1xf32>
-    rmsnorm.global_store %y0, %y[%r0, %place] valid(%valid) alignment(4) : vector<1xf32>
+    rmsnorm.global_store %y0, %y[%r0, %b32] valid(%valid) alignment(4) : vector<1xf32>
 )";
 
 struct Plan {
-  int subgroup = 32, groups = 1, perGroup = 2, cluster = 1, trips = 9;
+  int subgroup = 32, subgroups = 2, cluster = 2, trips = 9;
 };
 
 static std::string fill(std::string text, const Plan &plan) {
   std::string exchange =
-      "<values = 2, row_groups = " + std::to_string(plan.groups) +
-      ", subgroups = " + std::to_string(plan.perGroup) +
+      "<values = 2, subgroups = " + std::to_string(plan.subgroups) +
       ", cluster = " + std::to_string(plan.cluster) + ", offset = 16>";
   text = replaceAll(text, "EXCHANGE", exchange);
   text = replaceAll(text, "SUBGROUP", std::to_string(plan.subgroup));
-  text = replaceAll(text, "PERGROUP", std::to_string(plan.perGroup));
   text = replaceAll(text, "PUBLISHERS",
-                    std::to_string(plan.perGroup * plan.cluster));
-  text = replaceAll(text, "GROUPS", std::to_string(plan.groups));
+                    std::to_string(plan.subgroups * plan.cluster));
   return replaceAll(text, "TRIPS", std::to_string(plan.trips));
 }
 
@@ -103,24 +88,24 @@ static std::string splitPhase() {
     })" + kStore;
 }
 
-static float expected(const Plan &plan, int block, int group) {
+static float expected(const Plan &plan, int block) {
   double sum = 0;
   int first = block / plan.cluster * plan.cluster;
   for (int trip = 0; trip < plan.trips; ++trip)
     for (int rank = 0; rank < plan.cluster; ++rank)
-      for (int s = 0; s < plan.perGroup; ++s)
-        sum += trip + 1 + s + 10 * group + 100 * (first + rank);
+      for (int s = 0; s < plan.subgroups; ++s)
+        sum += trip + 1 + s + 100 * (first + rank);
   return float(sum);
 }
 
 static void expectSums(const std::string &body, const Plan &plan) {
   const int blocks = 3 * plan.cluster;
-  std::vector<float> y(blocks * plan.groups);
+  std::vector<float> y(blocks);
   KernelTest test("%y: !llvm.ptr<1>",
                   fill("%true = arith.constant true\n" + body, plan));
   test.addBuffer("y", y, true);
   test.request.subgroupSize = plan.subgroup;
-  test.request.blockThreads = plan.subgroup * plan.perGroup * plan.groups;
+  test.request.blockThreads = plan.subgroup * plan.subgroups;
   test.request.workgroupBytes = 64 << 10;
   test.request.cluster = plan.cluster;
   test.request.grid = blocks;
@@ -132,25 +117,15 @@ static void expectSums(const std::string &body, const Plan &plan) {
       std::fill(y.begin(), y.end(), 0.f);
       ASSERT_EQ(test.run(), "");
       for (int block = 0; block < blocks; ++block)
-        for (int group = 0; group < plan.groups; ++group)
-          ASSERT_EQ(y[block * plan.groups + group],
-                    expected(plan, block, group))
-              << "block " << block << " group " << group;
+        ASSERT_EQ(y[block], expected(plan, block)) << "block " << block;
     }
-}
-
-TEST(SimExchange, RowGroups) {
-  for (int subgroup : {32, 64})
-    for (int groups : {1, 3})
-      for (const std::string &body : {inStep(), splitPhase()})
-        expectSums(body, {subgroup, groups, 2, 1, 9});
 }
 
 TEST(SimExchange, Clusters) {
   for (const std::string &body : {inStep(), splitPhase()}) {
-    expectSums(body, {32, 1, 3, 2, 6});
-    expectSums(body, {64, 1, 2, 4, 5});
-    expectSums(body, {32, 2, 1, 16, 5});
+    expectSums(body, {32, 3, 2, 9});
+    expectSums(body, {64, 2, 4, 5});
+    expectSums(body, {32, 1, 16, 5});
   }
 }
 
@@ -158,24 +133,17 @@ TEST(SimExchange, Clusters) {
 // Breaches
 //===----------------------------------------------------------------------===//
 
-/// Runs `body` in two blocks of two subgroups, in clusters of `cluster`, in
-/// every order and expects each message to hold `expected`.
-static void expectBreach(const std::string &body, const std::string &expected,
-                         int cluster) {
-  Plan plan;
-  plan.cluster = cluster;
+/// Runs `body` in a cluster of two blocks of two subgroups, in every order, and
+/// expects each message to hold `expected`.
+static void expectBreach(const std::string &body, const std::string &expected) {
   std::vector<float> y(2);
   KernelTest test("%y: !llvm.ptr<1>",
-                  fill("%true = arith.constant true\n" + body, plan));
+                  fill("%true = arith.constant true\n" + body, Plan()));
   test.addBuffer("y", y, true);
   test.request.workgroupBytes = 1024;
-  test.request.cluster = cluster;
+  test.request.cluster = 2;
   test.request.grid = 2;
   expectInEveryOrder(test, expected);
-}
-static void expectBreach(const std::string &body, const std::string &expected) {
-  for (int cluster : {1, 2})
-    expectBreach(body, expected, cluster);
 }
 
 /// `body` behind the preparation.
@@ -184,21 +152,19 @@ static std::string prepared(const std::string &body) {
          body;
 }
 static std::string publish(const std::string &number,
-                           const std::string &group = "g",
                            const std::string &subgroup = "s",
                            const std::string &value = "f1") {
   return "rmsnorm.exchange_publish %" + value + " number(%" + number +
-         ") group(%" + group + ") subgroup(%" + subgroup + ") EXCHANGE : f32\n";
+         ") subgroup(%" + subgroup + ") EXCHANGE : f32\n";
 }
 static std::string await(const std::string &number) {
-  return "rmsnorm.exchange_await number(%" + number + ") group(%g) EXCHANGE\n";
+  return "rmsnorm.exchange_await number(%" + number + ") EXCHANGE\n";
 }
 /// A value that is read is used: a load nobody uses would be removed.
 static std::string read(const std::string &number, const std::string &publisher,
                         int value = 0) {
   return "{\n%r = rmsnorm.exchange_read number(%" + number +
-         ") group(%g) publisher(%" + publisher + ") value(" +
-         std::to_string(value) +
+         ") publisher(%" + publisher + ") value(" + std::to_string(value) +
          ") EXCHANGE : f32\n"
          "%rv = vector.broadcast %r : f32 to vector<1xf32>\n"
          "rmsnorm.global_store %rv, %y[%r0, %i0] alignment(4) : vector<1xf32>\n"
@@ -214,7 +180,7 @@ TEST(SimExchange, PublishTooFarAheadIsFound) {
       %late = arith.cmpi uge, %n, %i3 : i32
       scf.if %late {
         %m = arith.subi %n, %i3 : i32
-        rmsnorm.exchange_await number(%m) group(%g) EXCHANGE
+        rmsnorm.exchange_await number(%m) EXCHANGE
       })" + publish("n") +
                       "}\n";
   expectBreach(prepared(ahead), " overtakes number ");
@@ -247,13 +213,12 @@ TEST(SimExchange, WrongNumbersAreFound) {
                "exchange_publish: expected number 0, got 1");
   expectBreach(prepared(publish("i0") + publish("i1") + await("i1")),
                "exchange_await: expected number 0, got 1");
-  expectBreach(prepared(publish("i0", "s")),
-               "exchange_publish: expected subgroup 1 of row group 0, got "
-               "subgroup 1 of row group 1");
+  expectBreach(prepared(publish("i0", "i1")),
+               "exchange_publish: expected subgroup 0, got 1");
 }
 
 TEST(SimExchange, DifferentValuesInASubgroupAreFound) {
-  expectBreach(prepared(publish("i0", "g", "s", "t_f32") + await("i0")),
+  expectBreach(prepared(publish("i0", "s", "t_f32") + await("i0")),
                "expected the same value in all threads of the subgroup");
 }
 
@@ -261,13 +226,13 @@ TEST(SimExchange, MissingPublishIsFound) {
   expectBreach(prepared("%second = arith.cmpi eq, %s, %i1 : i32\n"
                         "scf.if %second {" +
                         publish("i0") + "}\n" + await("i0")),
-               "exchange_await: not all subgroups make publish 0 of row group "
-               "0 (thread ");
+               "exchange_await: not all subgroups make publish 0 (thread ");
 }
 
 TEST(SimExchange, LeavingBeforeAwaitIsFound) {
   expectBreach(prepared(publish("i0")),
-               "exchange: expected every publish to be awaited, but thread 0");
+               "exchange: expected every publish to be awaited, but thread 0 "
+               "of rank 0 has awaited 0 of 1");
 }
 
 TEST(SimExchange, PublishBeforeReadyIsFound) {
@@ -300,9 +265,7 @@ TEST(SimExchange, ItsMemoryIsItsOwn) {
 }
 
 TEST(SimExchange, LaunchesThatDoNotFitAreRefused) {
-  Plan plan;
-  plan.cluster = 2;
-  KernelTest test("", fill(prepared(""), plan));
+  KernelTest test("", fill(prepared(""), Plan()));
   test.request.workgroupBytes = 1024;
   EXPECT_NE(test.run().find("exchange_init: expected the launch's clusters of "
                             "1 blocks, got 2"),
@@ -319,6 +282,6 @@ TEST(SimExchange, LaunchesThatDoNotFitAreRefused) {
             std::string::npos);
   test.request.workgroupBytes = 1024;
   test.request.blockThreads = 128;
-  EXPECT_NE(test.run().find("to be the block's 4 subgroups, got 1 x 2"),
+  EXPECT_NE(test.run().find("expected the block's 4 subgroups, got 2"),
             std::string::npos);
 }

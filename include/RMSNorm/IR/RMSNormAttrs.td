@@ -163,7 +163,8 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
       copies ahead. 0, 1: a tile is copied when its turn comes. From 2 on,
       only for `cache = shared` and a persistent grid, stages - 1 tiles are on
       their way while one is worked on, and per-column operands stay in
-      registers for all of the block's rows.
+      registers for all of the block's rows. From 3 on, a cluster begins to
+      reduce a tile while it works on the one before.
     - `copy`: the caches that `cache = shared` copies through, on chips with
       asynchronous copies; nothing elsewhere.
   }];
@@ -220,43 +221,33 @@ def RMSNorm_ExchangeAttr : AttrDef<RMSNorm_Dialect, "Exchange"> {
   let summary = "where subgroups leave f32 values for one another";
   let description = [{
     The shape of an exchange (see `rmsnorm.exchange_init`): a ring of `slots`
-    slots, a power of two from 4 to 32. In each slot each of the block's `row_groups`
-    row groups has a place for `values` f32 values of each of its publishers:
-    its `subgroups` subgroups in each of the `cluster` blocks of the cluster.
+    slots, a power of two from 4 to 32. Each slot has a place for `values` f32
+    values of each publisher: the `subgroups` subgroups of each of the `cluster`
+    blocks of the cluster, 2 to 16 of them, a power of two.
 
-    `cluster` = 1: the scope of the exchange is the row group in its block.
-    Otherwise it is the row group of that number in all blocks of the cluster,
-    2 to 16 of them, a power of two.
-
-    The exchange takes `getBytes()` bytes of the block's workgroup memory at
+    The exchange takes `getBytes()` bytes of each block's workgroup memory at
     `offset`, a multiple of 16: the values, then a barrier of 8 bytes for each
-    slot and row group.
+    slot.
   }];
   let parameters = (ins
       DefaultValuedParameter<"int64_t", "4">:$slots,
       DefaultValuedParameter<"int64_t", "1">:$values,
-      DefaultValuedParameter<"int64_t", "1">:$row_groups,
       "int64_t":$subgroups,
-      DefaultValuedParameter<"int64_t", "1">:$cluster,
+      "int64_t":$cluster,
       DefaultValuedParameter<"int64_t", "0">:$offset);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    bool isCluster() const { return getCluster() > 1; }
-    /// Subgroups that publish for one row group.
     int64_t getPublishers() const { return getCluster() * getSubgroups(); }
-    /// Bytes of the values of a row group in a slot.
-    int64_t getGroupBytes() const { return getValues() * getPublishers() * 4; }
-    int64_t getSlotBytes() const { return getRowGroups() * getGroupBytes(); }
-    /// Byte offset of the barrier of slot 0 and row group 0.
+    /// Bytes of the values in a slot.
+    int64_t getSlotBytes() const { return getValues() * getPublishers() * 4; }
+    /// Byte offset of the barrier of slot 0: a multiple of 8, as a slot has two
+    /// publishers at least.
     int64_t getBarrierOffset() const {
-      return getOffset() + (getSlots() * getSlotBytes() + 7) / 8 * 8;
+      return getOffset() + getSlots() * getSlotBytes();
     }
     /// Bytes of workgroup memory from `offset` on.
-    int64_t getBytes() const {
-      return getBarrierOffset() - getOffset() +
-             getSlots() * getRowGroups() * 8;
-    }
+    int64_t getBytes() const { return getSlots() * (getSlotBytes() + 8); }
   }];
 }
 

@@ -323,17 +323,17 @@ class RMSNorm_ExchangeOp<string mnemonic>
     : RMSNorm_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>]>;
 
 def RMSNorm_ExchangeInitOp : RMSNorm_ExchangeOp<"exchange_init"> {
-  let summary = "begins to prepare the block's exchange";
+  let summary = "begins to prepare the cluster's exchange";
   let description = [{
-    An exchange lets the subgroups that share a row combine their parts without
-    a barrier: each publishes its values when it has them, and waits for those
-    of the others when it needs them; between the two it may do other work.
+    An exchange lets the blocks of a cluster, which share a row, combine their
+    parts without a barrier: each subgroup publishes its values when it has
+    them, and waits for those of all others when it needs them; between the two
+    it may do other work.
 
     A kernel has one exchange. Each block executes `exchange_init` once, then
     `exchange_ready` once before it first publishes: what lies between hides the
     latency. Publishes are numbered 0, 1, 2, ...; number n uses slot n mod
-    `slots`. Each subgroup of a row group, in all blocks of the cluster,
-    executes
+    `slots`. Each subgroup, in all blocks of the cluster, executes
 
         exchange_publish number n          once for each n, in this order
         exchange_await   number n          once for each n, in this order
@@ -345,26 +345,24 @@ def RMSNorm_ExchangeInitOp : RMSNorm_ExchangeOp<"exchange_init"> {
     - publish n, await n, read n;
     - publish n + 1, await n, read n (split phase).
 
-    Everything published is awaited, by all threads of all blocks of the scope,
-    before they leave the kernel: nobody then sends to a block that is gone, so
-    that no closing operation is needed. All threads of a block execute the ops
-    of an exchange equally often. Other workgroup memory is not ordered by
-    them.
+    Everything published is awaited, by all threads of all blocks of the
+    cluster, before they leave the kernel: nobody then sends to a block that is
+    gone, so that no closing operation is needed. All threads of a block execute
+    the ops of an exchange equally often. Other workgroup memory is not ordered
+    by them.
 
-    NVIDIA: publish is a store to workgroup memory and an arrival on an
-    mbarrier; in a cluster `st.async` to each block, whose mbarrier counts the
-    bytes. Await is an mbarrier wait. AMD has no mbarrier: publish is a store,
-    await a block barrier; init and ready are nothing, clusters are refused.
+    NVIDIA: publish is `st.async` to each block, whose mbarrier counts the
+    bytes; await is an mbarrier wait. Chips without clusters refuse an exchange.
     The simulator checks the protocol.
 
     ```mlir
-    rmsnorm.exchange_init <subgroups = 8>
-    rmsnorm.exchange_ready <subgroups = 8>
-    rmsnorm.exchange_publish %sum number(%n) group(%g) subgroup(%s)
-        <subgroups = 8> : f32
-    rmsnorm.exchange_await number(%n) group(%g) <subgroups = 8>
-    %part = rmsnorm.exchange_read number(%n) group(%g) publisher(%p) value(0)
-        <subgroups = 8> : f32
+    rmsnorm.exchange_init <subgroups = 8, cluster = 4>
+    rmsnorm.exchange_ready <subgroups = 8, cluster = 4>
+    rmsnorm.exchange_publish %sum number(%n) subgroup(%s)
+        <subgroups = 8, cluster = 4> : f32
+    rmsnorm.exchange_await number(%n) <subgroups = 8, cluster = 4>
+    %part = rmsnorm.exchange_read number(%n) publisher(%p) value(0)
+        <subgroups = 8, cluster = 4> : f32
     ```
   }];
   let arguments = (ins RMSNorm_ExchangeAttr:$exchange);
@@ -379,31 +377,27 @@ def RMSNorm_ExchangeReadyOp : RMSNorm_ExchangeOp<"exchange_ready"> {
 }
 
 def RMSNorm_ExchangePublishOp : RMSNorm_ExchangeOp<"exchange_publish"> {
-  let summary = "gives a subgroup's values to all of its row group";
+  let summary = "gives a subgroup's values to all blocks of the cluster";
   let description = [{
-    See `rmsnorm.exchange_init`. Subgroup `subgroup` of row group `group` of
-    this block gives 1 to `values` values, the same in all its threads, to the
-    row group `group` of this block or of all blocks of the cluster. In a
-    cluster it is publisher number rank * `subgroups` + `subgroup`, where
-    rank is the block's number in its cluster.
+    See `rmsnorm.exchange_init`. Subgroup `subgroup` of this block gives 1 to
+    `values` values, the same in all its threads. It is publisher number
+    rank * `subgroups` + `subgroup`, where rank is the block's number in its
+    cluster.
   }];
-  let arguments = (ins Variadic<F32>:$values, I32:$number, I32:$group,
-                       I32:$subgroup, RMSNorm_ExchangeAttr:$exchange);
+  let arguments = (ins Variadic<F32>:$values, I32:$number, I32:$subgroup,
+                       RMSNorm_ExchangeAttr:$exchange);
   let assemblyFormat = [{
-    $values `number` `(` $number `)` `group` `(` $group `)`
-    `subgroup` `(` $subgroup `)` $exchange attr-dict `:` type($values)
+    $values `number` `(` $number `)` `subgroup` `(` $subgroup `)` $exchange
+    attr-dict `:` type($values)
   }];
   let hasVerifier = 1;
 }
 
 def RMSNorm_ExchangeAwaitOp : RMSNorm_ExchangeOp<"exchange_await"> {
-  let summary = "waits until all publishers of a row group have published";
+  let summary = "waits until all publishers have published";
   let description = [{See `rmsnorm.exchange_init`.}];
-  let arguments = (ins I32:$number, I32:$group,
-                       RMSNorm_ExchangeAttr:$exchange);
-  let assemblyFormat = [{
-    `number` `(` $number `)` `group` `(` $group `)` $exchange attr-dict
-  }];
+  let arguments = (ins I32:$number, RMSNorm_ExchangeAttr:$exchange);
+  let assemblyFormat = "`number` `(` $number `)` $exchange attr-dict";
 }
 
 def RMSNorm_ExchangeReadOp : RMSNorm_Op<"exchange_read", [
@@ -411,15 +405,14 @@ def RMSNorm_ExchangeReadOp : RMSNorm_Op<"exchange_read", [
   let summary = "reads a value that a subgroup published";
   let description = [{
     See `rmsnorm.exchange_init`. Value number `value` of publish `number`, by
-    publisher `publisher` of row group `group`.
+    publisher `publisher`.
   }];
-  let arguments = (ins I32:$number, I32:$group, I32:$publisher, I64Attr:$value,
+  let arguments = (ins I32:$number, I32:$publisher, I64Attr:$value,
                        RMSNorm_ExchangeAttr:$exchange);
   let results = (outs F32:$result);
   let assemblyFormat = [{
-    `number` `(` $number `)` `group` `(` $group `)`
-    `publisher` `(` $publisher `)` `value` `(` $value `)` $exchange attr-dict
-    `:` type($result)
+    `number` `(` $number `)` `publisher` `(` $publisher `)`
+    `value` `(` $value `)` $exchange attr-dict `:` type($result)
   }];
   let hasVerifier = 1;
 }

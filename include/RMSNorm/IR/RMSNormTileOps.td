@@ -165,13 +165,14 @@ def RMSNorm_RowReduceBeginOp : RMSNorm_Op<"row_reduce_begin", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "the first half of a row_reduce: gives the parts away";
   let description = [{
-    Each subgroup reduces its part of the rows and publishes the result; nobody
-    waits. `rmsnorm.row_reduce_end` of the same number waits and combines. The
-    two are one `rmsnorm.row_reduce`, bit for bit.
+    For rows that the blocks of a cluster share. Each subgroup reduces its part
+    of the row and publishes the result; nobody waits. `rmsnorm.row_reduce_end`
+    of the same number waits and combines. The two are one
+    `rmsnorm.row_reduce`, bit for bit.
 
     Numbers count 0, 1, 2, ... for each block. Number n begins before number
     n - 1 ends, but not before number n - 2 has (`rmsnorm-pipeline-rows`); a
-    kernel has one such sequence.
+    kernel has one such sequence, and no whole row_reduce of such rows.
 
     ```mlir
     rmsnorm.row_reduce_begin add(%sq) number(%k1) : vector<1x4096xf32>

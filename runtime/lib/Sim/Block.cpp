@@ -139,7 +139,7 @@ bool Block::canRun(int32_t first) const {
   case RMSNORM_SIM_READY:
     return exchange.isReady();
   case RMSNORM_SIM_AWAIT:
-    return exchange.isComplete(thread->shared.number, thread->shared.group);
+    return exchange.isComplete(thread->shared.number);
   default:
     return false;
   }
@@ -159,8 +159,7 @@ std::string Block::describeWait() const {
              describe(thread);
     if (thread.shared.wait == RMSNORM_SIM_AWAIT)
       return "exchange_await: not all subgroups make publish " +
-             std::to_string(thread.shared.number) + " of row group " +
-             std::to_string(thread.shared.group) + describe(thread);
+             std::to_string(thread.shared.number) + describe(thread);
   }
   return "";
 }
@@ -172,8 +171,7 @@ bool Block::passWait(int32_t first) {
     if (thread.wait == RMSNORM_SIM_READY)
       message = exchange.ready(getNumber(threads[i]));
     else if (thread.wait == RMSNORM_SIM_AWAIT)
-      message =
-          exchange.await(getNumber(threads[i]), thread.number, thread.group);
+      message = exchange.await(getNumber(threads[i]), thread.number);
     if (!passOrFail(message, threads[i]))
       return false;
   }
@@ -191,8 +189,7 @@ bool Block::checkWait(int32_t first) {
   for (int32_t i = first, e = first + getCount(first); i < e; ++i) {
     const rmsnorm_sim_thread &a = waiting->shared, &b = threads[i].shared;
     if (a.wait != b.wait || a.site != b.site ||
-        (a.wait == RMSNORM_SIM_AWAIT &&
-         (a.number != b.number || a.group != b.group)))
+        (a.wait == RMSNORM_SIM_AWAIT && a.number != b.number))
       return fail(std::string(a.wait == RMSNORM_SIM_READY ? "exchange_ready"
                                                           : "exchange_await") +
                   ": expected all threads of the subgroup to execute it, but "
@@ -488,32 +485,31 @@ void *Block::passOrFail(const std::string &message, const Thread &thread) {
 
 void *Block::exchangeInit(rmsnorm_sim_thread *thread, int32_t offset,
                           int32_t bytes, int32_t slots, int32_t values,
-                          int32_t rowGroups, int32_t subgroups,
-                          int32_t cluster) {
+                          int32_t subgroups, int32_t cluster) {
   Block &block = *get(thread).block;
-  return block.passOrFail(block.exchange.init(block.getNumber(get(thread)),
-                                              {offset, bytes, slots, values,
-                                               rowGroups, subgroups, cluster},
-                                              block.request.workgroupBytes),
-                          get(thread));
+  return block.passOrFail(
+      block.exchange.init(block.getNumber(get(thread)),
+                          {offset, bytes, slots, values, subgroups, cluster},
+                          block.request.workgroupBytes),
+      get(thread));
 }
 
 void *Block::exchangePublish(rmsnorm_sim_thread *thread, int32_t number,
-                             int32_t group, int32_t subgroup, int32_t index,
-                             int32_t count, float value) {
+                             int32_t subgroup, int32_t index, int32_t count,
+                             float value) {
   Block &block = *get(thread).block;
   return block.passOrFail(block.exchange.publish(block.getNumber(get(thread)),
-                                                 number, group, subgroup, index,
-                                                 count, value),
+                                                 number, subgroup, index, count,
+                                                 value),
                           get(thread));
 }
 
 void *Block::exchangeRead(rmsnorm_sim_thread *thread, int32_t number,
-                          int32_t group, int32_t publisher, int32_t value) {
+                          int32_t publisher, int32_t value) {
   Block &block = *get(thread).block;
   const float *address = nullptr;
-  std::string message = block.exchange.read(
-      block.getNumber(get(thread)), number, group, publisher, value, address);
+  std::string message = block.exchange.read(block.getNumber(get(thread)),
+                                            number, publisher, value, address);
   if (!block.passOrFail(message, get(thread)))
     return nullptr;
   return const_cast<float *>(address);

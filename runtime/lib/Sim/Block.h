@@ -70,13 +70,12 @@ public:
                                int32_t bytes, int32_t isStore);
   static void *exchangeInit(rmsnorm_sim_thread *thread, int32_t offset,
                             int32_t bytes, int32_t slots, int32_t values,
-                            int32_t rowGroups, int32_t subgroups,
-                            int32_t cluster);
+                            int32_t subgroups, int32_t cluster);
   static void *exchangePublish(rmsnorm_sim_thread *thread, int32_t number,
-                               int32_t group, int32_t subgroup, int32_t index,
-                               int32_t count, float value);
+                               int32_t subgroup, int32_t index, int32_t count,
+                               float value);
   static void *exchangeRead(rmsnorm_sim_thread *thread, int32_t number,
-                            int32_t group, int32_t publisher, int32_t value);
+                            int32_t publisher, int32_t value);
   static int32_t asyncCopy(rmsnorm_sim_thread *thread, int32_t offset,
                            int32_t bytes, const void *address, int32_t valid);
   static void copyCommit(rmsnorm_sim_thread *thread);

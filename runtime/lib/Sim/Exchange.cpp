@@ -15,10 +15,8 @@ void Exchange::begin() {
 }
 
 std::string Exchange::name(int32_t thread) const {
-  std::string text = "thread " + std::to_string(thread % blockThreads);
-  if (blocks > 1)
-    text += " of rank " + std::to_string(thread / blockThreads);
-  return text;
+  return "thread " + std::to_string(thread % blockThreads) + " of rank " +
+         std::to_string(thread / blockThreads);
 }
 
 std::string Exchange::init(int32_t thread, const Shape &given,
@@ -36,20 +34,18 @@ std::string Exchange::init(int32_t thread, const Shape &given,
     return "exchange_init: expected the launch's clusters of " +
            std::to_string(blocks) + " blocks, got " +
            std::to_string(shape.cluster);
-  if (shape.rowGroups * shape.subgroups * subgroupSize != blockThreads)
-    return "exchange_init: expected row_groups x subgroups to be the block's " +
+  if (shape.subgroups * subgroupSize != blockThreads)
+    return "exchange_init: expected the block's " +
            std::to_string(blockThreads / subgroupSize) + " subgroups, got " +
-           std::to_string(shape.rowGroups) + " x " +
            std::to_string(shape.subgroups);
   if (shape.offset + int64_t(shape.bytes) > workgroupBytes)
     return "exchange_init: expected " + std::to_string(shape.bytes) +
            " bytes of workgroup memory at offset " +
            std::to_string(shape.offset) + ", the block has " +
            std::to_string(workgroupBytes);
-  size_t values = size_t(shape.values) * shape.cluster * shape.subgroups;
-  slots.assign(
-      size_t(shape.slots) * shape.rowGroups,
-      {-1, 0, 0, std::vector<float>(values), std::vector<bool>(values)});
+  size_t values = size_t(shape.values) * getPublishers();
+  slots.assign(shape.slots, {-1, 0, 0, std::vector<float>(values),
+                             std::vector<bool>(values)});
   return "";
 }
 
@@ -60,15 +56,7 @@ std::string Exchange::ready(int32_t thread) {
   return "";
 }
 
-std::string Exchange::checkGroup(int32_t group) const {
-  if (group >= 0 && group < shape.rowGroups)
-    return "";
-  return "expected a row group below " + std::to_string(shape.rowGroups) +
-         ", got " + std::to_string(group);
-}
-
-std::string Exchange::checkFree(const Slot &slot, int32_t number,
-                                int32_t group) const {
+std::string Exchange::checkFree(const Slot &slot, int32_t number) const {
   if (slot.number < 0)
     return "";
   if (slot.number != number - shape.slots)
@@ -77,8 +65,7 @@ std::string Exchange::checkFree(const Slot &slot, int32_t number,
            std::to_string(number);
   for (size_t i = 0; i < threads.size(); ++i) {
     const Thread &thread = threads[i];
-    if (getGroup(int32_t(i)) != group ||
-        (thread.awaited > slot.number && thread.reading != slot.number))
+    if (thread.awaited > slot.number && thread.reading != slot.number)
       continue;
     return "exchange_publish: number " + std::to_string(number) +
            " overtakes number " + std::to_string(slot.number) +
@@ -87,26 +74,24 @@ std::string Exchange::checkFree(const Slot &slot, int32_t number,
   return "";
 }
 
-std::string Exchange::publish(int32_t thread, int32_t number, int32_t group,
-                              int32_t subgroup, int32_t index, int32_t count,
-                              float value) {
+std::string Exchange::publish(int32_t thread, int32_t number, int32_t subgroup,
+                              int32_t index, int32_t count, float value) {
   Thread &me = threads[thread];
   if (!me.ready)
     return "exchange_publish: expected exchange_ready before it";
-  if (group != getGroup(thread) || subgroup != getSubgroup(thread))
+  if (subgroup != getSubgroup(thread))
     return "exchange_publish: expected subgroup " +
-           std::to_string(getSubgroup(thread)) + " of row group " +
-           std::to_string(getGroup(thread)) + ", got subgroup " +
-           std::to_string(subgroup) + " of row group " + std::to_string(group);
+           std::to_string(getSubgroup(thread)) + ", got " +
+           std::to_string(subgroup);
   if (number != me.published)
     return "exchange_publish: expected number " + std::to_string(me.published) +
            ", got " + std::to_string(number);
   me.reading = -1;
   if (index + 1 == count)
     ++me.published;
-  Slot &slot = get(number, group);
+  Slot &slot = get(number);
   if (slot.number != number) {
-    if (std::string error = checkFree(slot, number, group); !error.empty())
+    if (std::string error = checkFree(slot, number); !error.empty())
       return error;
     slot.number = number;
     slot.count = count;
@@ -116,8 +101,7 @@ std::string Exchange::publish(int32_t thread, int32_t number, int32_t group,
   if (slot.count != count)
     return "exchange_publish: expected " + std::to_string(slot.count) +
            " values as from others, got " + std::to_string(count);
-  int32_t publishers = shape.cluster * shape.subgroups;
-  size_t place = size_t(index) * publishers +
+  size_t place = size_t(index) * getPublishers() +
                  size_t(thread / blockThreads) * shape.subgroups + subgroup;
   // The first thread of a subgroup stores, the others must have the same.
   if (slot.present[place]) {
@@ -134,22 +118,17 @@ std::string Exchange::publish(int32_t thread, int32_t number, int32_t group,
   return "";
 }
 
-bool Exchange::isComplete(int32_t number, int32_t group) const {
-  if (number < 0 || !initialised || !checkGroup(group).empty())
+bool Exchange::isComplete(int32_t number) const {
+  if (number < 0 || !initialised)
     return false;
-  const Slot &slot =
-      slots[size_t(number % shape.slots) * shape.rowGroups + group];
-  return slot.number == number &&
-         slot.publishers == shape.cluster * shape.subgroups;
+  const Slot &slot = slots[number % shape.slots];
+  return slot.number == number && slot.publishers == getPublishers();
 }
 
-std::string Exchange::await(int32_t thread, int32_t number, int32_t group) {
+std::string Exchange::await(int32_t thread, int32_t number) {
   Thread &me = threads[thread];
   if (!me.ready)
     return "exchange_await: expected exchange_ready before it";
-  if (group != getGroup(thread))
-    return "exchange_await: expected row group " +
-           std::to_string(getGroup(thread)) + ", got " + std::to_string(group);
   if (number != me.awaited)
     return "exchange_await: expected number " + std::to_string(me.awaited) +
            ", got " + std::to_string(number);
@@ -158,23 +137,22 @@ std::string Exchange::await(int32_t thread, int32_t number, int32_t group) {
   return "";
 }
 
-std::string Exchange::read(int32_t thread, int32_t number, int32_t group,
-                           int32_t publisher, int32_t value,
-                           const float *&address) {
+std::string Exchange::read(int32_t thread, int32_t number, int32_t publisher,
+                           int32_t value, const float *&address) {
   const Thread &me = threads[thread];
-  int32_t publishers = shape.cluster * shape.subgroups;
-  if (me.reading < 0 || number != me.reading || group != getGroup(thread))
+  if (me.reading < 0 || number != me.reading)
     return "exchange_read: expected to read what the thread awaited last, and "
            "before it publishes again, got number " +
-           std::to_string(number) + " of row group " + std::to_string(group);
-  const Slot &slot = get(number, group);
-  if (publisher < 0 || publisher >= publishers)
+           std::to_string(number);
+  const Slot &slot = get(number);
+  if (publisher < 0 || publisher >= getPublishers())
     return "exchange_read: expected a publisher below " +
-           std::to_string(publishers) + ", got " + std::to_string(publisher);
+           std::to_string(getPublishers()) + ", got " +
+           std::to_string(publisher);
   if (value >= slot.count)
     return "exchange_read: expected one of the " + std::to_string(slot.count) +
            " values that were published, got number " + std::to_string(value);
-  address = &slot.values[size_t(value) * publishers + publisher];
+  address = &slot.values[size_t(value) * getPublishers() + publisher];
   return "";
 }
 

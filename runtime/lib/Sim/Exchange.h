@@ -10,8 +10,8 @@
 
 namespace rmsnorm::sim {
 
-/// The exchange of a block or of the blocks of a cluster: the values, and for
-/// each thread where it stands, to check the protocol that the text of
+/// The exchange of the blocks of a cluster: the values, and for each thread
+/// where it stands, to check the protocol that the text of
 /// `rmsnorm.exchange_init` states. Whether a publish may overtake a read does
 /// not depend on which thread is ahead, as the scheduler lets each subgroup run
 /// as far as it can before it turns to another one.
@@ -21,7 +21,7 @@ namespace rmsnorm::sim {
 class Exchange {
 public:
   struct Shape {
-    int32_t offset, bytes, slots, values, rowGroups, subgroups, cluster;
+    int32_t offset, bytes, slots, values, subgroups, cluster;
   };
 
   Exchange(int32_t blocks, int32_t blockThreads, int32_t subgroupSize)
@@ -33,19 +33,18 @@ public:
 
   std::string init(int32_t thread, const Shape &shape, int64_t workgroupBytes);
   std::string ready(int32_t thread);
-  std::string publish(int32_t thread, int32_t number, int32_t group,
-                      int32_t subgroup, int32_t index, int32_t count,
-                      float value);
-  std::string await(int32_t thread, int32_t number, int32_t group);
-  std::string read(int32_t thread, int32_t number, int32_t group,
-                   int32_t publisher, int32_t value, const float *&address);
+  std::string publish(int32_t thread, int32_t number, int32_t subgroup,
+                      int32_t index, int32_t count, float value);
+  std::string await(int32_t thread, int32_t number);
+  std::string read(int32_t thread, int32_t number, int32_t publisher,
+                   int32_t value, const float *&address);
   /// When all threads have ended.
   std::string finish() const;
 
   /// Whether every thread has executed exchange_init.
   bool isReady() const { return initialised == threads.size(); }
-  /// Whether all of row group `group` have made publish `number`.
-  bool isComplete(int32_t number, int32_t group) const;
+  /// Whether all subgroups have made publish `number`.
+  bool isComplete(int32_t number) const;
   /// Whether bytes of workgroup memory belong to the exchange.
   bool owns(int64_t offset, int32_t bytes) const {
     return initialised && offset < shape.offset + shape.bytes &&
@@ -58,7 +57,6 @@ private:
     /// The numbers of the next publish and await; the one being read, or -1.
     int32_t published, awaited, reading;
   };
-  /// What one row group has in one slot.
   struct Slot {
     int32_t number;
     int32_t count; // values of each publisher
@@ -68,17 +66,12 @@ private:
   };
 
   std::string name(int32_t thread) const;
-  Slot &get(int32_t number, int32_t group) {
-    return slots[size_t(number % shape.slots) * shape.rowGroups + group];
-  }
+  Slot &get(int32_t number) { return slots[number % shape.slots]; }
   /// Why `number` cannot take its slot yet.
-  std::string checkFree(const Slot &slot, int32_t number, int32_t group) const;
-  std::string checkGroup(int32_t group) const;
-  int32_t getGroup(int32_t thread) const {
-    return thread % blockThreads / (shape.subgroups * subgroupSize);
-  }
+  std::string checkFree(const Slot &slot, int32_t number) const;
+  int32_t getPublishers() const { return shape.cluster * shape.subgroups; }
   int32_t getSubgroup(int32_t thread) const {
-    return thread % blockThreads / subgroupSize % shape.subgroups;
+    return thread % blockThreads / subgroupSize;
   }
 
   int32_t blocks, blockThreads, subgroupSize;

@@ -24,7 +24,7 @@
 extern "C" {
 #endif
 
-#define RMSNORM_SIM_ABI_VERSION 4
+#define RMSNORM_SIM_ABI_VERSION 5
 #define RMSNORM_SIM_ABI_SYMBOL "rmsnorm_sim_abi_version"
 
 /* thread->wait */
@@ -42,7 +42,7 @@ enum {
   RMSNORM_SIM_FAILED = 4,
   /* At an exchange_ready. `site` is set. */
   RMSNORM_SIM_READY = 5,
-  /* At an exchange_await of `number` and `group`; `site` is set. */
+  /* At an exchange_await of `number`; `site` is set. */
   RMSNORM_SIM_AWAIT = 6
 };
 
@@ -65,7 +65,6 @@ typedef struct rmsnorm_sim_thread {
   int32_t width;
   float value;
   int32_t number;
-  int32_t group;
   /* Whether the thread has passed its grid_wait, or has none to pass: 0 at the
    * start of a dependent launch, 1 at that of any other. */
   int32_t grid_waited;
@@ -146,13 +145,12 @@ typedef struct rmsnorm_sim_table {
    */
   void *(*exchange_init)(rmsnorm_sim_thread *thread, int32_t offset,
                          int32_t bytes, int32_t slots, int32_t values,
-                         int32_t row_groups, int32_t subgroups,
-                         int32_t cluster);
+                         int32_t subgroups, int32_t cluster);
   void *(*exchange_publish)(rmsnorm_sim_thread *thread, int32_t number,
-                            int32_t group, int32_t subgroup, int32_t index,
-                            int32_t count, float value);
+                            int32_t subgroup, int32_t index, int32_t count,
+                            float value);
   void *(*exchange_read)(rmsnorm_sim_thread *thread, int32_t number,
-                         int32_t group, int32_t publisher, int32_t value);
+                         int32_t publisher, int32_t value);
   /* Begins to copy `valid` bytes from `address`, then zeros up to `bytes`, to
    * `offset` of the block's workgroup memory. It lands when this thread waits
    * for it. 0, with an error reported, if that is out of bounds, misaligned or
