@@ -491,8 +491,7 @@ def ring_modules():
     """Where rows are kept, and how far ahead they are copied, must not show in
     the bits: the reduction tree is that of the threads of a row."""
     plans = [
-        # Several subgroups a row: split phase from three stages on. Whole vectors
-        # and a part of one are left over.
+        # Several subgroups a row. Whole vectors and a part of one are left over.
         ("wide", {"sm_90": 64, "gfx942": 128},
          [case(n=1128, rstd=True, casting="llama", weight="f32"), case(n=1128, kind="residual_inplace", x="f16", y="f16"),
           case(n=1128, kind="amax", x="f32", y="f32", rows=("?", 2, "?")), case(n=1128, kind="gate", y="f32", weight="none"),
@@ -515,6 +514,12 @@ def ring_modules():
                 f"rows_per_group={1 if small else (1, 2, 3)[i % 3]}")
         yield Module(f"ring_{name}_{i}_{chip}", cases, [chip], runs([0, 1, 7, 35]),
                      f"vector_width=8,threads_per_row={threads[chip]},{rows},{schedule}", same_bits=f"ring_{name}_{chip}")
+    # Two blocks a row: split phase from three stages on, but of two norms.
+    for i, schedule in enumerate(["cache=registers,blocks_per_sm=1", "cache=shared,blocks_per_sm=1,stages=2",
+                                  "cache=shared,blocks_per_sm=1,stages=3",
+                                  "cache=shared,blocks_per_sm=2,stages=4,copy=cg,vectors_in_flight=1"]):
+        yield Module(f"ring_cluster_{i}", plans[0][2], ["sm_90"], runs([0, 1, 7, 35]),
+                     f"vector_width=8,cluster=2,threads_per_row=64,{schedule}", same_bits="ring_cluster")
 
 
 def chip_modules(chips):
@@ -609,6 +614,7 @@ def coverage(need, enum_values, modes):
     need(("cluster", [2, 8, 16]), ("tail", ["none"]))
     need(cluster, ("variant", ["align16", "element"]))
     need(("cluster", [2]), subgroup)
+    need(("cluster", [2]), ("stages", [2, 3, 4]), ("kind", ["plain", "two_norms"]), ("row count", [0, 1, 35]))
     need(("cluster", [8, 16]), ("chosen", ["by the selector"]), ("order", ORDERS))
 
 

@@ -226,6 +226,7 @@ def cluster_modules():
             ("sm_90", "cluster=2,threads_per_row=64,cache=reload,blocks_per_sm=2"),
             ("sim64", "cluster=2,threads_per_row=64,cache=registers,blocks_per_sm=1"),
             ("sm_90", "cluster=4,threads_per_row=96,cache=registers,blocks_per_sm=1"),
+            # Split phase from three stages on, but of reductions that depend on one another.
             ("sm_90", "cluster=8,threads_per_row=32,cache=shared,stages=3,blocks_per_sm=3"),
             ("sm_90", "cluster=16,threads_per_row=32,cache=shared,stages=4,blocks_per_sm=6,copy=cg")]):
         # 4096: equal parts. 4099: the last part is smaller. 520: some ranks have nothing.
@@ -245,8 +246,7 @@ def ring_modules():
     """Where rows are kept, and how far ahead they are copied, must not show in
     the bits, where the same threads own them and the same blocks walk them."""
     plans = [
-        # Several subgroups a row: split phase from three stages on. Whole vectors
-        # and a part of one are left over.
+        # Several subgroups a row. Whole vectors and a part of one are left over.
         ("wide", {"sm_90": 64, "gfx942": 128}, 1,
          [case(n=1128, casting="llama", weight="f32", output="dy"), case(n=1128, kind="residual", x="f16", dy="f16", dx="f16",
           rstd="computed"), case(n=1128, casting="none", dweight="weight", rstd="computed"), case(n=1000, weight="none", dweight="none"),
@@ -358,6 +358,7 @@ def coverage(need, enum_values, modes):
     need(cluster, ("tail", ["whole vectors", "part of a vector"]))
     need(("cluster", [2]), subgroup)
     need(("cluster", [2]), ("sums", ["strips"]))
+    need((("cluster", "stages"), [(8, 3), (16, 4)]), castings, ("row count", [0, 1, 35]))
     need(("cluster", [4, 8, 16]), ("chosen", ["by the selector"]), ("order", ORDERS))
     need(("rows of a group", [1, 2, 3]), ("row groups", ["one", "several"]), ("sums", ["registers"]))
     need(("columns", [n for n in DIMENSIONS["n"] if n != "?"] + [4096, 16384, 32768]))

@@ -115,10 +115,10 @@ func.func @ring(%x: memref<?x64xbf16>, %z: memref<?x64xbf16>, %w: memref<64xbf16
 
 // -----
 
-// Split phase, three stages: the first tile is published before the loop; in
-// tile k's iteration tile k + 1 is, from its own slot, before tile k is awaited,
-// and its copies are waited for. The second reduction depends on the first and
-// stays whole. What only the first half needs is gone from the second.
+// Split phase, three stages and rows that a cluster shares: the first tile is
+// published before the loop; in tile k's iteration tile k + 1 is, from its own
+// slot, before tile k is awaited, and its copies are waited for. What only the
+// first half needs is gone from the second.
 // CHECK-LABEL: func.func @split
 // CHECK: %[[RING:.*]] = rmsnorm.tile_ring : memref<3x1x512xf32
 // CHECK-COUNT-2: rmsnorm.copy_commit
@@ -142,8 +142,7 @@ func.func @ring(%x: memref<?x64xbf16>, %z: memref<?x64xbf16>, %w: memref<64xbf16
 // CHECK-NOT: rmsnorm.ring_load
 // CHECK: rmsnorm.row_reduce_end [add] number(%[[K]]) : vector<1x1xf32>
 // CHECK: rmsnorm.ring_load %[[RING]][%[[SLOT]]] segment(1)
-// CHECK: rmsnorm.row_reduce maximumf
-// CHECK: rmsnorm.ring_load %[[RING]][%[[SLOT]]] segment(2)
+// CHECK-NOT: rmsnorm.row_reduce
 // CHECK: rmsnorm.tile_store
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 func.func @split(%x: memref<?x512xf32>, %y: memref<?x512xf32>, %m: index, %grid: index) {
@@ -154,33 +153,74 @@ func.func @split(%x: memref<?x512xf32>, %y: memref<?x512xf32>, %m: index, %grid:
       %2 = rmsnorm.row_reduce add(%1) : vector<1x512xf32> -> vector<1x1xf32>
       %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x512xf32>
       %4 = arith.mulf %0, %3 : vector<1x512xf32>
-      %5 = rmsnorm.row_reduce maximumf(%4) : vector<1x512xf32> -> vector<1x1xf32>
-      %6 = vector.broadcast %5 : vector<1x1xf32> to vector<1x512xf32>
-      %7 = arith.divf %4, %6 : vector<1x512xf32>
-      rmsnorm.tile_store tile %7, %y[%row] : vector<1x512xf32>, memref<?x512xf32>
+      rmsnorm.tile_store tile %4, %y[%row] : vector<1x512xf32>, memref<?x512xf32>
     }
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 64, vector_width = 4, cache = shared, blocks_per_sm = 1, stages = 3>}
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 64, vector_width = 4, cache = shared, cluster = 2, blocks_per_sm = 1, stages = 3>}
   return
 }
 }
 
 // -----
 
-// A row within a subgroup: no reduction to split, no number to carry.
-// CHECK-LABEL: func.func @narrow
+// What stays whole, and carries no number: a row of several subgroups of one
+// block, two reductions of which one depends on the other, and rows that are
+// copied one ahead.
+// CHECK-LABEL: func.func @one_block
 // CHECK-NOT: row_reduce_begin
 // CHECK: iter_args(%{{[^,]*}}) -> (index)
+// CHECK: rmsnorm.copy_wait 2
+// CHECK: rmsnorm.row_reduce add
+// CHECK-LABEL: func.func @dependent
+// CHECK-NOT: row_reduce_begin
+// CHECK: iter_args(%{{[^,]*}}) -> (index)
+// CHECK: rmsnorm.copy_wait 2
+// CHECK: rmsnorm.row_reduce add
+// CHECK: rmsnorm.row_reduce maximumf
+// CHECK-LABEL: func.func @one_ahead
+// CHECK-NOT: row_reduce_begin
+// CHECK: iter_args(%{{[^,]*}}) -> (index)
+// CHECK: rmsnorm.copy_wait 1
+// CHECK: rmsnorm.row_reduce add
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
-func.func @narrow(%x: memref<?x64xf32>, %y: memref<?x64xf32>, %m: index, %grid: index) {
+func.func @one_block(%x: memref<?x512xf32>, %y: memref<?x512xf32>, %m: index, %grid: index) {
   scf.forall (%block) in (%grid) {
     scf.for %row = %block to %m step %grid {
-      %0 = rmsnorm.tile_load tile %x[%row] : memref<?x64xf32> -> vector<1x64xf32>
-      %1 = rmsnorm.row_reduce add(%0) : vector<1x64xf32> -> vector<1x1xf32>
-      %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x64xf32>
-      %3 = arith.mulf %0, %2 : vector<1x64xf32>
-      rmsnorm.tile_store tile %3, %y[%row] : vector<1x64xf32>, memref<?x64xf32>
+      %0 = rmsnorm.tile_load tile %x[%row] : memref<?x512xf32> -> vector<1x512xf32>
+      %1 = rmsnorm.row_reduce add(%0) : vector<1x512xf32> -> vector<1x1xf32>
+      %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x512xf32>
+      %3 = arith.mulf %0, %2 : vector<1x512xf32>
+      rmsnorm.tile_store tile %3, %y[%row] : vector<1x512xf32>, memref<?x512xf32>
     }
-  } {rmsnorm.schedule = #rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4, cache = shared, blocks_per_sm = 1, stages = 3>}
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 128, vector_width = 4, cache = shared, blocks_per_sm = 1, stages = 3>}
+  return
+}
+
+func.func @dependent(%x: memref<?x512xf32>, %y: memref<?x512xf32>, %m: index, %grid: index) {
+  scf.forall (%block) in (%grid) {
+    scf.for %row = %block to %m step %grid {
+      %0 = rmsnorm.tile_load tile %x[%row] : memref<?x512xf32> -> vector<1x512xf32>
+      %1 = rmsnorm.row_reduce add(%0) : vector<1x512xf32> -> vector<1x1xf32>
+      %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x512xf32>
+      %3 = arith.mulf %0, %2 : vector<1x512xf32>
+      %4 = rmsnorm.row_reduce maximumf(%3) : vector<1x512xf32> -> vector<1x1xf32>
+      %5 = vector.broadcast %4 : vector<1x1xf32> to vector<1x512xf32>
+      %6 = arith.divf %3, %5 : vector<1x512xf32>
+      rmsnorm.tile_store tile %6, %y[%row] : vector<1x512xf32>, memref<?x512xf32>
+    }
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 64, vector_width = 4, cache = shared, cluster = 2, blocks_per_sm = 1, stages = 3>}
+  return
+}
+
+func.func @one_ahead(%x: memref<?x512xf32>, %y: memref<?x512xf32>, %m: index, %grid: index) {
+  scf.forall (%block) in (%grid) {
+    scf.for %row = %block to %m step %grid {
+      %0 = rmsnorm.tile_load tile %x[%row] : memref<?x512xf32> -> vector<1x512xf32>
+      %1 = rmsnorm.row_reduce add(%0) : vector<1x512xf32> -> vector<1x1xf32>
+      %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x512xf32>
+      %3 = arith.mulf %0, %2 : vector<1x512xf32>
+      rmsnorm.tile_store tile %3, %y[%row] : vector<1x512xf32>, memref<?x512xf32>
+    }
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 64, vector_width = 4, cache = shared, cluster = 2, blocks_per_sm = 1, stages = 2>}
   return
 }
 }
