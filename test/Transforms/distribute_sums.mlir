@@ -48,6 +48,45 @@ func.func @sums(%x: memref<?x256xf32>, %dw: memref<256xbf16>) {
 
 // -----
 
+// Two rings of two slots, 4096 bytes each. Behind the loop the sums meet in the
+// bytes of the rings, from the first on: only when all threads have read their
+// tiles. That takes no more memory than the rings.
+// CHECK-LABEL: gpu.func @rings_static_persistent_g2u1t64v4f2a16_s2ca(
+// CHECK-DAG: %[[FOUR:.*]] = arith.constant 4 : i32
+// CHECK-DAG: %[[ROW:.*]] = arith.constant 256 : i32
+// CHECK: %[[THREAD:.*]] = arith.remui %{{.*}}, %c64_i32 : i32
+// CHECK: %[[GROUP:.*]] = arith.divui %{{.*}}, %c64_i32 : i32
+// CHECK: %[[INDEX:.*]] = arith.muli %[[THREAD]], %[[FOUR]] : i32
+// CHECK: %[[SUM:.*]]:2 = scf.for
+// CHECK-NOT: rmsnorm.barrier
+// CHECK: scf.yield
+// CHECK-NEXT: }
+// CHECK-NOT: rmsnorm.workgroup_
+// CHECK: rmsnorm.barrier
+// CHECK-NOT: rmsnorm.workgroup_
+// CHECK: %[[BEFORE:.*]] = arith.muli %[[GROUP]], %[[ROW]] : i32
+// CHECK: %[[PLACE:.*]] = arith.addi %[[BEFORE]], %[[INDEX]] : i32
+// CHECK: %[[BYTES:.*]] = arith.muli %[[PLACE]], %[[FOUR]] : i32
+// CHECK-NEXT: rmsnorm.workgroup_store %[[SUM]]#0, %[[BYTES]] : vector<4xf32>
+// CHECK: rmsnorm.barrier
+// CHECK: rmsnorm.workgroup_load
+// CHECK: gpu.return
+// CHECK-LABEL: func.func @rings
+// CHECK: gpu.launch_func @rmsnorm_kernels::@rings_static_persistent_g2u1t64v4f2a16_s2ca {{.*}} dynamic_shared_memory_size %c8192_i32
+func.func @rings(%x: memref<?x256xf32>, %y: memref<?x256xf32>, %dw: memref<256xf32>) {
+  %c0 = arith.constant 0 : index
+  %m = memref.dim %x, %c0 : memref<?x256xf32>
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x256xf32> -> vector<1x256xf32>
+    %1 = rmsnorm.tile_load tile %y[%row] : memref<?x256xf32> -> vector<1x256xf32>
+    %2 = arith.addf %0, %1 : vector<1x256xf32>
+    rmsnorm.accumulate %2 into %dw : vector<1x256xf32> into memref<256xf32>
+  } {rmsnorm.schedule = #rmsnorm.schedule<row_groups = 2, threads_per_row = 64, vector_width = 4, cache = shared, blocks_per_sm = 1, stages = 2>}
+  return
+}
+
+// -----
+
 // A product is summed by fused multiply-adds; one row group needs no workgroup
 // memory and stores what it carries.
 // CHECK-LABEL: gpu.func @product_static_persistent_g1u1t64v4f2a16(
