@@ -137,7 +137,7 @@ bool mlir::rmsnorm::selectRing(ScheduleFields &fields,
   const int64_t subgroup = chip.subgroupSize;
   // Elsewhere copies hide nothing, and less than 8 bytes at a time they cost
   // more than they hide (x1022 63.1 us, in registers 57.3).
-  if (chip.vendor != Vendor::Nvidia || facts.singleRow ||
+  if (chip.vendor != Vendor::Nvidia || facts.singleRow || facts.columns == 1 ||
       getAccessWidth(facts) * facts.narrowestBytes < 8)
     return false;
   fields.cache = Cache::shared;

@@ -163,8 +163,8 @@ static std::string await(const std::string &number) {
 /// A value that is read is used: a load nobody uses would be removed.
 static std::string read(const std::string &number, const std::string &publisher,
                         int value = 0) {
-  return "{\n%r = rmsnorm.exchange_read number(%" + number +
-         ") publisher(%" + publisher + ") value(" + std::to_string(value) +
+  return "{\n%r = rmsnorm.exchange_read number(%" + number + ") publisher(%" +
+         publisher + ") value(" + std::to_string(value) +
          ") EXCHANGE : f32\n"
          "%rv = vector.broadcast %r : f32 to vector<1xf32>\n"
          "rmsnorm.global_store %rv, %y[%r0, %i0] alignment(4) : vector<1xf32>\n"
