@@ -265,6 +265,89 @@ TEST_F(CudaDriverTest, LargeSharedMemoryIsAskedForOnce) {
   EXPECT_EQ(fake->calls[1], "cuLaunchKernel(2 1 1 128 1 1 102400 stream 7)");
 }
 
+/// What the driver is told to leave of a multiprocessor's shared memory for
+/// `blocks` blocks of `kilobytes` each; empty: nothing.
+class CarveoutTest : public CudaDriverTest {
+protected:
+  Calls carveouts(unsigned blocks, double kilobytes) {
+    rmsnorm_function_release(function);
+    rmsnorm_module_close(module);
+    rmsnorm_device_close(device);
+    function = nullptr;
+    module = nullptr;
+    device = nullptr;
+    fake->calls.clear();
+    Module description = good();
+    std::vector<Variant> &variants =
+        description.entries[0].programs[0].variants;
+    // The other one stands for kernels that say nothing.
+    Launch &l = variants[0].launches[0];
+    l.blocksPerMultiprocessor = blocks;
+    l.sharedMemory = {constant(int64_t(kilobytes * 1024))};
+    EXPECT_EQ(prepare(description), RMSNORM_OK) << rmsnorm_last_error();
+    Calls found;
+    for (const std::string &call : fake->calls)
+      if (call.find("cuFuncSetAttribute(9, ") == 0)
+        found.push_back(call);
+    return found;
+  }
+
+  static Calls percent(int value) {
+    return {"cuFuncSetAttribute(9, " + std::to_string(value) + ")"};
+  }
+};
+
+TEST_F(CarveoutTest, NextSizeThatHoldsTheBlocks) {
+  // 130 KB: a device of 228 KB has 132, which is 57.9 % of it. The driver takes
+  // the next size at or above the percentage, so that it must be rounded down.
+  EXPECT_EQ(carveouts(2, 64), percent(57));
+  EXPECT_EQ(carveouts(1, 64), percent(43)); // 65 of 100 KB
+  EXPECT_EQ(carveouts(1, 1), percent(3));   // 2 of 8 KB
+}
+
+TEST_F(CarveoutTest, ExactFit) {
+  EXPECT_EQ(carveouts(2, 65), percent(57));             // 132 of 132 KB
+  EXPECT_EQ(carveouts(2, 65 + 1. / 1024), percent(71)); // 164 KB
+  EXPECT_EQ(carveouts(4, 48), percent(85));             // 196 of 196 KB
+}
+
+TEST_F(CarveoutTest, AllOfIt) {
+  EXPECT_EQ(carveouts(2, 113), percent(100)); // 228 of 228 KB
+  EXPECT_EQ(carveouts(2, 100), percent(100)); // 202 of 228 KB
+  // Of more than there is, fewer blocks run at once.
+  EXPECT_EQ(carveouts(4, 100), percent(100));
+  EXPECT_EQ(carveouts(64, 227), percent(100));
+}
+
+TEST_F(CarveoutTest, StaticSharedMemoryCounts) {
+  fake->staticSharedMemory = 1024;
+  EXPECT_EQ(carveouts(2, 64), percent(57)); // 132 of 132 KB
+  fake->staticSharedMemory = 1028;
+  EXPECT_EQ(carveouts(2, 64), percent(71));
+}
+
+TEST_F(CarveoutTest, AnotherDevice) {
+  fake->multiprocessorSharedMemory = 164 * 1024; // sm_80
+  fake->maxSharedMemory = 163 * 1024;
+  EXPECT_EQ(carveouts(2, 64), percent(80)); // 132 of 164 KB
+  EXPECT_EQ(carveouts(2, 66), percent(100));
+  fake->multiprocessorSharedMemory = 100 * 1024; // sm_86
+  fake->maxSharedMemory = 99 * 1024;
+  EXPECT_EQ(carveouts(2, 31), percent(64));
+  EXPECT_EQ(carveouts(2, 32), percent(100));
+}
+
+TEST_F(CarveoutTest, DriverThatKnowsNoReservedMemory) {
+  fake->reservedSharedMemory = -1;
+  EXPECT_EQ(carveouts(2, 66), percent(57)); // 132 of 132 KB
+  EXPECT_EQ(carveouts(2, 66 + 1. / 1024), percent(71));
+}
+
+TEST_F(CarveoutTest, NoneUnlessTheModuleSaysSo) {
+  EXPECT_EQ(carveouts(0, 64), Calls());
+  EXPECT_TRUE(called("cuFuncSetAttribute(8, 65536)"));
+}
+
 TEST_F(CudaDriverTest, TooMuchSharedMemory) {
   Module description = good();
   description.entries[0].programs[0].variants[0].launches[0].sharedMemory = {

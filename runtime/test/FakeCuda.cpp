@@ -74,6 +74,14 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice) {
   case MAX_SHARED_MEMORY_PER_BLOCK_OPTIN:
     *value = state().maxSharedMemory;
     return 0;
+  case MAX_SHARED_MEMORY_PER_MULTIPROCESSOR:
+    *value = state().multiprocessorSharedMemory;
+    return 0;
+  case RESERVED_SHARED_MEMORY_PER_BLOCK:
+    if (state().reservedSharedMemory < 0)
+      return 1;
+    *value = state().reservedSharedMemory;
+    return 0;
   }
   return 1;
 }
@@ -125,8 +133,9 @@ CUresult cuModuleGetFunction(CUfunction *function, CUmodule, const char *name) {
   return 0;
 }
 CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction) {
-  *value =
-      attribute == FUNC_MAX_THREADS_PER_BLOCK ? state().maxThreadsPerBlock : 0;
+  *value = attribute == FUNC_MAX_THREADS_PER_BLOCK ? state().maxThreadsPerBlock
+           : attribute == FUNC_SHARED_SIZE_BYTES   ? state().staticSharedMemory
+                                                   : 0;
   return 0;
 }
 CUresult cuFuncSetAttribute(CUfunction, int attribute, int value) {

@@ -17,6 +17,9 @@ struct FakeCuda {
   int major = 9, minor = 0;
   int multiprocessors = 132;
   int maxSharedMemory = 227 * 1024;
+  int multiprocessorSharedMemory = 228 * 1024;
+  int reservedSharedMemory = 1024; // per block; < 0: a driver before CUDA 11.1
+  int staticSharedMemory = 0;      // of every kernel
   int maxThreadsPerBlock = 1024;
   int cubinResult = 0;     // of loading ELF code
   bool hasLaunchEx = true; // false: a driver before CUDA 11.8

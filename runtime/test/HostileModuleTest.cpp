@@ -238,6 +238,7 @@ TEST_F(HostileModuleTest, StrangeDescriptions) {
     if (random() % 2)
       launch.sharedMemory = strangeOps(3);
     launch.blockX = pick({1, 128, 1024});
+    launch.blocksPerMultiprocessor = pick({0, 0, 1, 64, 65, UINT32_MAX});
     for (Parameter &parameter : launch.parameters)
       parameter = {rmsn::ParameterKind(random() % 5), unsigned(random() % 3),
                    strangeOps(1 + random() % 9)};

@@ -125,6 +125,23 @@ TEST(ModuleTest, Describes) {
     EXPECT_NE(all.find(part), std::string::npos) << part << "\nin\n" << all;
 }
 
+TEST(ModuleTest, DescribesBlocksPerMultiprocessor) {
+  Module module = good();
+  Launch &launch = module.entries[0].programs[0].variants[0].launches[0];
+  launch.blocksPerMultiprocessor = 64; // the most
+  launch.pdl = true;
+  Opened opened;
+  ASSERT_EQ(open(module.file(), opened), RMSNORM_OK) << rmsnorm_last_error();
+  char *text = nullptr;
+  ASSERT_EQ(rmsnorm_module_describe(opened.module, &text), RMSNORM_OK);
+  std::string all = text;
+  rmsnorm_free(text);
+  EXPECT_NE(all.find("block 128 threads, subgroup 32, 64 per multiprocessor, "
+                     "programmatic dependent launch\n"),
+            std::string::npos)
+      << all;
+}
+
 TEST(ModuleTest, ErrorBound) {
   Module module = good();
   module.entries[0].arguments[2].terms = {size(0, 0)};
@@ -259,6 +276,10 @@ TEST(ModuleTest, RefusesWhatBreaksARule) {
           launch + ": expected 1..1024 threads a block, got 1025 x 1 x 1");
   refused(change([&](Module &m) { variant(m).launches[0].clusterX = 0; }),
           launch + ": expected 1..16 blocks a cluster, got 0");
+  refused(change([&](Module &m) {
+            variant(m).launches[0].blocksPerMultiprocessor = 65;
+          }),
+          launch + ": expected 0..64 blocks a multiprocessor, got 65");
   refused(change([&](Module &m) {
             variant(m).launches[0].gridX = {residentClusters(1)};
           }),

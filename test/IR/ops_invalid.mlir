@@ -569,3 +569,31 @@ func.func @dependent_launch_value() {
   // expected-error @below {{expected 'rmsnorm.programmatic_dependent_launch' to be a unit attribute, got 1 : i64}}
   return {rmsnorm.programmatic_dependent_launch = 1 : i64}
 }
+
+// -----
+
+func.func @blocks_per_multiprocessor_unit() {
+  // expected-error @below {{expected 'rmsnorm.blocks_per_multiprocessor' to be a positive i32, got unit}}
+  return {rmsnorm.blocks_per_multiprocessor}
+}
+
+// -----
+
+func.func @blocks_per_multiprocessor_i64() {
+  // expected-error @below {{expected 'rmsnorm.blocks_per_multiprocessor' to be a positive i32, got 2 : i64}}
+  return {rmsnorm.blocks_per_multiprocessor = 2 : i64}
+}
+
+// -----
+
+func.func @blocks_per_multiprocessor_zero() {
+  // expected-error @below {{expected 'rmsnorm.blocks_per_multiprocessor' to be a positive i32, got 0 : i32}}
+  return {rmsnorm.blocks_per_multiprocessor = 0 : i32}
+}
+
+// -----
+
+func.func @blocks_per_multiprocessor_negative() {
+  // expected-error @below {{expected 'rmsnorm.blocks_per_multiprocessor' to be a positive i32, got -1 : i32}}
+  return {rmsnorm.blocks_per_multiprocessor = -1 : i32}
+}

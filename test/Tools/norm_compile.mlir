@@ -2,6 +2,11 @@
 // roles and shape symbols, variants with guards, launches with expressions.
 // RUN: norm-compile %s --target=sm_90 --target=gfx942,sim:gfx942 --target=oracle -o %t.rmsn
 // RUN: norm-inspect %t.rmsn | FileCheck %s
+// How many blocks of a persistent kernel are to share a multiprocessor, for L1
+// to leave them their memory.
+// RUN: norm-compile %s --target=sm_90 --schedule=static_persistent,blocks_per_sm=2 -o %t.persistent.rmsn
+// RUN: norm-inspect %t.persistent.rmsn | FileCheck %s --check-prefix=PERSISTENT
+// PERSISTENT-COUNT-3: block {{[0-9]+}} threads, subgroup 32, 2 per multiprocessor, programmatic dependent launch
 // RUN: norm-compile %s --target=gfx942 --timing -o %t.timed.rmsn 2>&1 | FileCheck %s --check-prefix=TIMING
 // TIMING: entry {{ *}}target {{ *}}variant {{ *}}passes translate {{ *}}optimise {{ *}}codegen ptxas/lld {{ *}}total (ms)
 // TIMING-NEXT: (all) (tensor) -

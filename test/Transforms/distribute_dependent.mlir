@@ -1,6 +1,6 @@
 // Programmatic dependent launch: where the two ops stand, and what may stand before.
-// RUN: norm-opt %s --rmsnorm-memref-half=target=sm_90 | FileCheck %s
-// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 schedule=static_persistent" | FileCheck %s
+// RUN: norm-opt %s --rmsnorm-memref-half=target=sm_90 | FileCheck %s --check-prefixes=CHECK,WAVES
+// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 schedule=static_persistent" | FileCheck %s --check-prefixes=CHECK,PERSISTENT
 // RUN: norm-opt %s --rmsnorm-memref-half=target=gfx942 | FileCheck %s --check-prefix=NONE
 // RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 schedule=pdl=false" | FileCheck %s --check-prefix=NONE
 
@@ -36,9 +36,12 @@
 // CHECK: rmsnorm.grid_wait
 // CHECK: scf.for
 
-// CHECK: gpu.launch_func @rmsnorm_kernels::@plain_{{.*}} {rmsnorm.programmatic_dependent_launch,
-// CHECK: gpu.launch_func @rmsnorm_kernels::@constant_{{.*}} {rmsnorm.programmatic_dependent_launch,
-// CHECK: gpu.launch_func @rmsnorm_kernels::@dynamic_{{.*}} {rmsnorm.programmatic_dependent_launch,
+// WAVES: gpu.launch_func @rmsnorm_kernels::@plain_{{.*}} {rmsnorm.programmatic_dependent_launch,
+// PERSISTENT: gpu.launch_func @rmsnorm_kernels::@plain_{{.*}} {rmsnorm.blocks_per_multiprocessor = {{[0-9]+}} : i32, rmsnorm.programmatic_dependent_launch,
+// WAVES: gpu.launch_func @rmsnorm_kernels::@constant_{{.*}} {rmsnorm.programmatic_dependent_launch,
+// PERSISTENT: gpu.launch_func @rmsnorm_kernels::@constant_{{.*}} {rmsnorm.blocks_per_multiprocessor = {{[0-9]+}} : i32, rmsnorm.programmatic_dependent_launch,
+// WAVES: gpu.launch_func @rmsnorm_kernels::@dynamic_{{.*}} {rmsnorm.programmatic_dependent_launch,
+// PERSISTENT: gpu.launch_func @rmsnorm_kernels::@dynamic_{{.*}} {rmsnorm.blocks_per_multiprocessor = {{[0-9]+}} : i32, rmsnorm.programmatic_dependent_launch,
 
 // NONE-NOT: rmsnorm.launch_dependents
 // NONE-NOT: rmsnorm.grid_wait

@@ -34,8 +34,13 @@
 // CHECK: rmsnorm.global_store
 // CHECK-LABEL: func.func @sums
 // CHECK: %[[WS:.*]] = rmsnorm.workspace(%[[GRID:.*]]) : memref<?x256xf32>
+// The blocks stay and share a multiprocessor as the schedule says; those of
+// sum_rows come and go.
 // CHECK: gpu.launch_func @rmsnorm_kernels::@sums_static_persistent_g2u2t64v4f2a16 blocks in (%[[GRID]],
+// CHECK-SAME: {rmsnorm.blocks_per_multiprocessor = 1 : i32
 // CHECK: gpu.launch_func @rmsnorm_kernels::@sums_sum_rows blocks in (%c8
+// CHECK-NOT: rmsnorm.blocks_per_multiprocessor
+// CHECK: return
 func.func @sums(%x: memref<?x256xf32>, %dw: memref<256xbf16>) {
   %c0 = arith.constant 0 : index
   %m = memref.dim %x, %c0 : memref<?x256xf32>
