@@ -168,6 +168,15 @@ inline rmsnorm_status ArgumentRules::checkShape(size_t index,
   return RMSNORM_OK;
 }
 
+/// Whether two ranges of bytes meet: all there is to see for most calls. That
+/// tensors share elements is another matter, since slices of one buffer
+/// interleave, such as the columns of q and of k. An empty range may meet
+/// another one.
+static bool rangesMeet(uint64_t a, uint64_t bytesOfA, uint64_t b,
+                       uint64_t bytesOfB) {
+  return b - a < bytesOfA || a - b < bytesOfB;
+}
+
 inline rmsnorm_status ArgumentRules::checkAddress(size_t index,
                                                   const DLTensor &tensor,
                                                   const DevicePlace &place,
@@ -194,16 +203,37 @@ inline rmsnorm_status ArgumentRules::checkAddress(size_t index,
                 "argument '%s': expected an address aligned to %u bytes, got "
                 "0x%" PRIx64,
                 rule.name, rule.alignment, address);
-  // Kernels are compiled knowing that an output is nobody else's memory. Only
-  // the certain case is refused: slices of one buffer interleave legally.
+  // Kernels are compiled knowing that an output is nobody else's memory.
   for (size_t other = 0; other < index; ++other)
-    if (values.addresses[other] == address && values.extents[other] != 0 &&
+    if (rangesMeet(values.addresses[other], values.extents[other], address,
+                   values.extents[index]) &&
         (rule.role != rmsn::Role::Input ||
-         rules[other].role != rmsn::Role::Input))
+         rules[other].role != rmsn::Role::Input) &&
+        values.extents[other] != 0 &&
+        shareBytes(footprint(other, values), footprint(index, values)))
       return fail(RMSNORM_INVALID_ARGUMENT,
-                  "argument '%s': expected memory of its own, got the address "
+                  "argument '%s': expected memory of its own, got some of that "
                   "of '%s', and one of them is written",
                   rule.name, rules[other].name);
+  return RMSNORM_OK;
+}
+
+Footprint ArgumentRules::footprint(size_t index, const Values &values) const {
+  const ArgumentRule &rule = rules[index];
+  return Footprint(values.addresses[index], rule.dtype.bits / 8, rule.rank,
+                   values.sizes + rule.slot, values.strides + rule.slot);
+}
+
+rmsnorm_status ArgumentRules::checkWorkspace(uint64_t workspace, uint64_t bytes,
+                                             const Values &values) const {
+  for (size_t i = 0; i < rules.size(); ++i)
+    if (rangesMeet(values.addresses[i], values.extents[i], workspace, bytes) &&
+        values.extents[i] != 0 &&
+        shareBytes(Footprint(workspace, int64_t(bytes)), footprint(i, values)))
+      return fail(RMSNORM_INVALID_ARGUMENT,
+                  "expected a workspace of its own memory, got some of that of "
+                  "argument '%s'",
+                  rules[i].name);
   return RMSNORM_OK;
 }
 

@@ -5,6 +5,7 @@
 #define RMSNORM_RUNTIME_ARGUMENTCHECK_H
 
 #include "Module.h"
+#include "Overlap.h"
 
 #include <vector>
 
@@ -57,6 +58,11 @@ public:
                        const DevicePlace &place, Mode mode,
                        Values &values) const;
 
+  /// That no argument, checked into `values` for a launch, has bytes of the
+  /// workspace.
+  rmsnorm_status checkWorkspace(uint64_t workspace, uint64_t bytes,
+                                const Values &values) const;
+
   size_t size() const { return rules.size(); }
   const ArgumentRule &operator[](size_t index) const { return rules[index]; }
   /// Slot of dimension 0, per argument.
@@ -68,6 +74,7 @@ private:
                             Values &values) const;
   rmsnorm_status checkAddress(size_t index, const DLTensor &tensor,
                               const DevicePlace &place, Values &values) const;
+  Footprint footprint(size_t index, const Values &values) const;
   rmsnorm_status wrongSymbol(size_t index, unsigned dimension, int64_t expected,
                              int64_t got) const;
 

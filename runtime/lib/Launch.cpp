@@ -211,6 +211,8 @@ rmsnorm_status rmsnorm_launch(const rmsnorm_function *handle,
       return fail(RMSNORM_INVALID_ARGUMENT,
                   "expected a workspace aligned to %u bytes, got %p",
                   kWorkspaceAlignment, workspace);
+    RMSNORM_TRY(function.rules.checkWorkspace(
+        reinterpret_cast<uintptr_t>(workspace), uint64_t(needed), values));
   }
   return launchVariant(function, variant, values, arguments,
                        reinterpret_cast<uintptr_t>(workspace), needed, stream);

@@ -177,11 +177,105 @@ TEST_F(ArgumentCheckTest, Device) {
 
 TEST_F(ArgumentCheckTest, SharedAddress) {
   y.data = x.data;
-  refused("argument 'y': expected memory of its own, got the address of 'x', "
+  refused("argument 'y': expected memory of its own, got some of that of 'x', "
           "and one of them is written");
   y.data = at(0xa0000);
   weight.data = x.data; // two inputs may
   EXPECT_EQ(check(), RMSNORM_OK);
+}
+
+TEST_F(ArgumentCheckTest, OverlapOfPackedTensors) {
+  x.steps = {4096, 1};
+  const uintptr_t begin = 0x40000, bytes = 8 * 8192;
+  x.data = at(begin);
+  const char *message = "argument 'y': expected memory of its own, got some of "
+                        "that of 'x', and one of them is written";
+  y.data = at(begin + bytes);
+  EXPECT_EQ(check(), RMSNORM_OK) << rmsnorm_last_error();
+  y.data = at(begin + bytes - 2); // its first element is x's last
+  refused(message);
+  y.data = at(begin + 8192); // a row on
+  refused(message);
+  y.data = at(begin - bytes + 2);
+  refused(message);
+  y.data = at(begin - bytes);
+  EXPECT_EQ(check(), RMSNORM_OK) << rmsnorm_last_error();
+}
+
+TEST_F(ArgumentCheckTest, OverlapWithAnInput) {
+  weight.data = at(0xa0000 + 3 * 8192 + 16);
+  refused("argument 'y': expected memory of its own, got some of that of "
+          "'weight', and one of them is written");
+}
+
+/// x and y as columns of the rows of one buffer, as of a fused q and k.
+TEST_F(ArgumentCheckTest, InterleavedSlices) {
+  x.steps = y.steps = {8192, 1};
+  y.update();
+  y.data = at(0x10000 + 8192);
+  EXPECT_EQ(check(), RMSNORM_OK) << rmsnorm_last_error();
+  // The other way round, and with another row first.
+  std::swap(x.data, y.data);
+  EXPECT_EQ(check(), RMSNORM_OK) << rmsnorm_last_error();
+  y.data = at(0x10000 + 8192 + 5 * 16384);
+  x.data = at(0x10000);
+  EXPECT_EQ(check(), RMSNORM_OK) << rmsnorm_last_error();
+  // A column too far to the left, or to the right: of the next row.
+  for (uintptr_t shift : {uintptr_t(-2), uintptr_t(2)}) {
+    y.data = at(0x10000 + 8192 + 5 * 16384 + shift);
+    refused("argument 'y': expected memory of its own, got some of that of "
+            "'x', and one of them is written");
+  }
+  // Between x's rows only where the column of 'weight' is.
+  weight.data = at(0x10000 + 8192);
+  y.data = at(0xa0000);
+  EXPECT_EQ(check(), RMSNORM_OK) << rmsnorm_last_error();
+}
+
+TEST_F(ArgumentCheckTest, EmptyTensorInsideAnother) {
+  // With no rows neither x nor y has an element, wherever they are.
+  x.sizes[0] = y.sizes[0] = 0;
+  x.data = y.data = at(0x90010);
+  EXPECT_EQ(check(), RMSNORM_OK) << rmsnorm_last_error();
+  // Nor where the empty one is written and comes first.
+  x.steps = {4096, 1};
+  test::Module module = forwardModule("sm_90", rmsn::Backend::Cuda,
+                                      rmsn::BinaryFormat::Ptx, "code");
+  module.entries[0].arguments[0].role = rmsn::Role::Output;
+  std::string written = module.file();
+  ArgumentRules writesX(*rmsn::GetModule(written.data())->entries()->Get(0));
+  DLTensor *arguments[] = {&x, &weight, &y};
+  EXPECT_EQ(
+      writesX.check(arguments, 3, place, ArgumentRules::Mode::Launch, values),
+      RMSNORM_OK)
+      << rmsnorm_last_error();
+  EXPECT_EQ(writesX.checkWorkspace(0x90000, 256, values),
+            RMSNORM_INVALID_ARGUMENT);
+  weight.data = at(0x80000);
+  ASSERT_EQ(
+      writesX.check(arguments, 3, place, ArgumentRules::Mode::Launch, values),
+      RMSNORM_OK);
+  EXPECT_EQ(writesX.checkWorkspace(0x90000, 256, values), RMSNORM_OK);
+}
+
+TEST_F(ArgumentCheckTest, WorkspaceApart) {
+  ASSERT_EQ(check(), RMSNORM_OK) << rmsnorm_last_error();
+  // x has rows of 8192 bytes each 10000 from 0x10000 on: 0x12000 is a hole.
+  EXPECT_EQ(rules.checkWorkspace(0x12000, 1808, values), RMSNORM_OK);
+  EXPECT_EQ(rules.checkWorkspace(0x12000, 1809, values),
+            RMSNORM_INVALID_ARGUMENT);
+  EXPECT_STREQ(rmsnorm_last_error(), "expected a workspace of its own memory, "
+                                     "got some of that of argument 'x'");
+  EXPECT_EQ(rules.checkWorkspace(0xa0000 - 256, 256, values), RMSNORM_OK);
+  EXPECT_EQ(rules.checkWorkspace(0xa0000 - 256, 257, values),
+            RMSNORM_INVALID_ARGUMENT);
+  EXPECT_STREQ(rmsnorm_last_error(), "expected a workspace of its own memory, "
+                                     "got some of that of argument 'y'");
+  EXPECT_EQ(rules.checkWorkspace(0xa0000 + 8 * 8192, 1 << 20, values),
+            RMSNORM_OK);
+  // What is around everything.
+  EXPECT_EQ(rules.checkWorkspace(0x100, 1 << 30, values),
+            RMSNORM_INVALID_ARGUMENT);
 }
 
 TEST_F(ArgumentCheckTest, TooLarge) {
@@ -192,6 +286,7 @@ TEST_F(ArgumentCheckTest, TooLarge) {
 
 TEST_F(ArgumentCheckTest, MoreThan2To31Elements) {
   x.sizes[0] = y.sizes[0] = int64_t(1) << 22; // 2^34 elements
+  y.data = at(uintptr_t(1) << 40);
   ASSERT_EQ(check(), RMSNORM_OK) << rmsnorm_last_error();
 }
 

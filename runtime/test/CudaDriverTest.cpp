@@ -79,7 +79,7 @@ protected:
   rmsnorm_function *function = nullptr;
   Tensor x{reinterpret_cast<void *>(0x1000), CUDA0, BF16, {8, 4096}, {5000, 1}};
   Tensor weight{reinterpret_cast<void *>(0x800), CUDA0, BF16, {4096}};
-  Tensor y{reinterpret_cast<void *>(0x100000), CUDA0, BF16, {8, 4096}};
+  Tensor y{reinterpret_cast<void *>(0x1000000000), CUDA0, BF16, {8, 4096}};
 };
 
 TEST_F(CudaDriverTest, PrepareLoadsEverythingOnce) {
@@ -134,8 +134,8 @@ TEST_F(CudaDriverTest, LaunchIsOneCall) {
   uint32_t epsBits;
   std::memcpy(&epsBits, &eps, 4);
   EXPECT_EQ(fake->parameters,
-            (std::vector<uint64_t>{0x1000, 0x800, 0x100000, 5000, 4096, 1000,
-                                   epsBits}));
+            (std::vector<uint64_t>{0x1000, 0x800, 0x1000000000, 5000, 4096,
+                                   1000, epsBits}));
 }
 
 TEST_F(CudaDriverTest, LaunchNeitherAllocatesNorWaits) {
@@ -505,11 +505,18 @@ TEST_F(CudaDriverTest, Workspace) {
             RMSNORM_INVALID_ARGUMENT);
   EXPECT_STREQ(rmsnorm_last_error(),
                "expected a workspace aligned to 256 bytes, got 0x3010");
+  // In the middle of x, whose rows are 10000 bytes apart and 8192 long.
+  EXPECT_EQ(rmsnorm_launch(function, arguments, 3,
+                           reinterpret_cast<void *>(0x3000), 8000, nullptr),
+            RMSNORM_INVALID_ARGUMENT);
+  EXPECT_STREQ(rmsnorm_last_error(),
+               "expected a workspace of its own memory, got some of that of "
+               "argument 'x'");
   fake->parameterCount = 8;
   ASSERT_EQ(rmsnorm_launch(function, arguments, 3,
-                           reinterpret_cast<void *>(0x3000), 8000, nullptr),
+                           reinterpret_cast<void *>(0x300000), 8000, nullptr),
             RMSNORM_OK);
-  EXPECT_EQ(fake->parameters[7], 0x3040u);
+  EXPECT_EQ(fake->parameters[7], 0x300040u);
 }
 
 TEST_F(CudaDriverTest, ParameterThatDoesNotFit) {

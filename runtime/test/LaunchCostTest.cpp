@@ -68,6 +68,16 @@ TEST(LaunchCostTest, CheckAndMarshal) {
   std::printf("  check of 3 tensors and choice of variant: %.0f ns; whole "
               "launch on a driver that does nothing: %.0f ns\n",
               select, launch);
+  // Rows of x and y side by side: that their elements are apart takes a closer
+  // look.
+  x.steps = y.steps = {8192, 1};
+  y.data = reinterpret_cast<void *>(0x1000 + 8192);
+  double interleaved = nanoseconds(
+      [&] { rmsnorm_select_variant(function, arguments, 3, &variant); });
+  EXPECT_EQ(variant, 0u);
+  std::printf("  check and choice where two tensors interleave: %.0f ns\n",
+              interleaved);
+  RecordProperty("interleaved_ns", std::to_string(interleaved));
   RecordProperty("select_ns", std::to_string(select));
   RecordProperty("launch_ns", std::to_string(launch));
   EXPECT_LT(launch, 100000);

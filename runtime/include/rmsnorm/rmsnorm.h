@@ -315,11 +315,12 @@ RMSNORM_API rmsnorm_status rmsnorm_select_variant(
  * of each: data type, rank, sizes (static ones, and equal ones where a symbol
  * stands), strides >= 0 and 1 in the last dimension unless its size is 1, an
  * address aligned to the element, the device. An output's elements must be
- * distinct, and it must not share its address with another argument.
+ * distinct, and none may be an element of another argument; slices of one
+ * buffer that interleave are fine.
  *
  * `workspace` is device memory of at least rmsnorm_workspace_size bytes,
- * aligned to 256, NULL if that is 0; it belongs to the launch until the stream
- * has passed it. */
+ * aligned to 256, apart from all arguments, NULL if that is 0; it belongs to
+ * the launch until the stream has passed it. */
 RMSNORM_API rmsnorm_status rmsnorm_launch(const rmsnorm_function *function,
                                           DLTensor *const *arguments,
                                           size_t argument_count,
