@@ -151,6 +151,8 @@ LogicalResult Compiler::prepare() {
     return emitError(loc, "expected one target beside the oracle for a space "
                           "of schedules, got ")
            << targets.size();
+  // No schedule is timed that was not compared with it.
+  wantsOracle |= options.scheduleSpace;
 
   bool hasFunction = false;
   for (auto function : source.getOps<func::FuncOp>())

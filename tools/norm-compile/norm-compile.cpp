@@ -59,7 +59,8 @@ static cl::opt<std::string> tuning(
 static cl::opt<bool> scheduleSpace(
     "schedule-space",
     cl::desc("make a module for norm-tune: beside each entry NAME, entries "
-             "NAME#1, NAME#2, ... with each schedule worth measuring"),
+             "NAME#1, NAME#2, ... with each schedule worth measuring, for one "
+             "target and the oracle, which is added"),
     cl::cat(category));
 static cl::opt<EmitKind> emitKind(
     "emit", cl::desc("write this code for the one target instead of a module:"),

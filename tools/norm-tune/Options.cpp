@@ -12,10 +12,13 @@ namespace norm_tune {
 const char helpText[] =
     R"(usage: norm-tune [options] --rows=M,... -o TUNING.json FILE
 
-Measures the schedules in a module that norm-compile --schedule-space made (or
-makes it of a .mlir file first), and writes the best of each entry and number
-of rows to a tuning file, which norm-compile --tuning=FILE reads. Needs the
+Measures the schedules in a module (or makes it of a .mlir file first), and
+writes the best of each entry and number of rows to a tuning file. Needs the
 runtime only: compile the module elsewhere, measure where the device is.
+
+  norm-compile in.mlir --target=sm_90 --schedule-space -o space.rmsn
+  norm-tune space.rmsn --device=cuda --rows=1,64,1024,32768 -o tuning.json
+  norm-compile in.mlir --target=sm_90 --tuning=tuning.json -o out.rmsn
 
 Each schedule first runs on a few rows and is compared with the oracle in the
 module; one that is wrong or fails is reported and left out. What is timed is

@@ -38,6 +38,11 @@ std::string findSpaces(rmsnorm_module *module, const std::string &target,
       return rmsnorm_last_error();
     Candidate one{i, entry.name, "", ""};
     if (readCandidate(module, target, one)) {
+      if (!entry.has_oracle)
+        return "entry '" + one.name +
+               "' has no program for the oracle, with which a schedule is "
+               "compared before it is timed: compile the module anew, "
+               "norm-compile --schedule-space adds it";
       candidates.push_back(std::move(one));
       continue;
     }

@@ -52,7 +52,8 @@ struct CompileOptions {
   std::string tuning;
   SerializeOptions serialize;
   /// Also makes entries "NAME#1", "NAME#2", ... out of each entry NAME: one for
-  /// each schedule worth measuring. All have NAME's arguments.
+  /// each schedule worth measuring. All have NAME's arguments. Implies the
+  /// target "oracle", which each is compared with before it is timed.
   bool scheduleSpace = false;
   /// Called as the candidates of an entry are compiled, if set.
   std::function<void(const CompileProgress &)> progress;
