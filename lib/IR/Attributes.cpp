@@ -48,7 +48,12 @@ TargetAttr TargetAttr::parseSpelling(Location loc, StringRef spelling) {
     chip = "sim32";
   }
   const ChipInfo *info = lookupChip(chip);
-  if (!info || (!sim && info->vendor == Vendor::Generic)) {
+  if (info && !sim && info->vendor == Vendor::Generic) {
+    emitError(loc) << "expected target 'sim:" << chip << "', got '" << spelling
+                   << "': only the simulator has that chip";
+    return {};
+  }
+  if (!info) {
     emitError(loc) << "expected a target: a chip (" << getChipNames()
                    << "), 'sim', or 'sim:' and a chip, got '" << spelling
                    << "'";

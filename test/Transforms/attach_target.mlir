@@ -10,5 +10,5 @@
 // SIM: module attributes {rmsnorm.target = #rmsnorm.target<sim "gfx942">}
 // GENERIC: module attributes {rmsnorm.target = #rmsnorm.target<sim "sim32">}
 // UNKNOWN: error: expected a target: a chip (sm_80, {{.*}}), 'sim', or 'sim:' and a chip, got 'sm_91'
-// NOCHIP: error: expected a target: {{.*}} got 'sim32'
+// NOCHIP: error: expected target 'sim:sim32', got 'sim32': only the simulator has that chip
 module {}
