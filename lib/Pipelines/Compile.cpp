@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/StringSet.h"
 
 #include <chrono>
@@ -74,8 +75,10 @@ private:
     }
   };
 
-  FailureOr<SmallVector<VariantPlan>> planVariants(func::FuncOp entry,
-                                                   TargetAttr target);
+  FailureOr<SmallVector<VariantPlan>>
+  planVariants(func::FuncOp entry, TargetAttr target, TuningReport &report);
+  /// Says which part of the tuning file had no effect.
+  void warnOfTuning(TargetAttr target, const TuningReport &report);
   FailureOr<CompiledVariant> compileVariant(func::FuncOp entry,
                                             TargetAttr target,
                                             const VariantPlan &plan);
@@ -209,10 +212,14 @@ static SmallVector<VariantPlan, 3> planAlignments(func::FuncOp entry) {
 
 /// The variants in the order in which a call tries them: "align16_rows_le_512",
 /// "align16", "element_rows_le_512", "element".
-FailureOr<SmallVector<VariantPlan>> Compiler::planVariants(func::FuncOp entry,
-                                                           TargetAttr target) {
-  ScheduleOptions schedules = {options.schedule, /*alignment=*/16,
-                               options.batchInvariant, options.tuning};
+FailureOr<SmallVector<VariantPlan>>
+Compiler::planVariants(func::FuncOp entry, TargetAttr target,
+                       TuningReport &report) {
+  ScheduleOptions schedules;
+  schedules.schedule = options.schedule;
+  schedules.batchInvariant = options.batchInvariant;
+  schedules.tuning = options.tuning;
+  schedules.report = &report;
   FailureOr<ColumnClasses> columns = getColumnClasses(entry, target, schedules);
   if (failed(columns))
     return failure();
@@ -241,6 +248,28 @@ FailureOr<SmallVector<VariantPlan>> Compiler::planVariants(func::FuncOp entry,
       }
     }
   return plans;
+}
+
+void Compiler::warnOfTuning(TargetAttr target, const TuningReport &report) {
+  Location loc = UnknownLoc::get(source.getContext());
+  if (!report.found && !report.programs.empty()) {
+    InFlightDiagnostic warning = emitWarning(loc, options.tuning);
+    warning << ": expected a record for target '" << target.getSpelling()
+            << "' and a program of this file, got ";
+    if (report.targets.empty())
+      warning << "no records at all";
+    else
+      warning << "none among those for '" << llvm::join(report.targets, "', '")
+              << "'";
+    for (const std::string &program : report.programs)
+      warning.attachNote() << "looked for program '" << program << "'";
+  }
+  for (const std::string &place : report.dropped)
+    emitWarning(loc, place)
+        << ": batch invariance leaves it out on target '"
+        << target.getSpelling()
+        << "', as it sums a row in another order than the schedule for any "
+           "number of rows";
 }
 
 /// A copy of `module` whose only public function with a body is `entry`.
@@ -363,8 +392,10 @@ LogicalResult Compiler::addVariant(ModuleWriter &writer, func::FuncOp entry,
 }
 
 LogicalResult Compiler::addTarget(ModuleWriter &writer, TargetAttr target) {
+  TuningReport report;
   for (func::FuncOp entry : entries) {
-    FailureOr<SmallVector<VariantPlan>> plans = planVariants(entry, target);
+    FailureOr<SmallVector<VariantPlan>> plans =
+        planVariants(entry, target, report);
     if (failed(plans))
       return failure();
     for (VariantPlan &plan : *plans) {
@@ -377,6 +408,7 @@ LogicalResult Compiler::addTarget(ModuleWriter &writer, TargetAttr target) {
     if (options.scheduleSpace && failed(addCandidates(writer, entry, target)))
       return failure();
   }
+  warnOfTuning(target, report);
   return success();
 }
 
@@ -615,8 +647,10 @@ FailureOr<std::string> Compiler::emit(const EmitOptions &emit) {
            << wanted.size() << "; choose one with --entry";
 
   std::string code;
+  TuningReport report;
   for (func::FuncOp entry : wanted) {
-    FailureOr<SmallVector<VariantPlan>> plans = planVariants(entry, targets[0]);
+    FailureOr<SmallVector<VariantPlan>> plans =
+        planVariants(entry, targets[0], report);
     if (failed(plans))
       return failure();
     auto plan = llvm::find_if(*plans, [&](const VariantPlan &plan) {
@@ -646,6 +680,7 @@ FailureOr<std::string> Compiler::emit(const EmitOptions &emit) {
     code += *one;
     record(std::move(variant->times));
   }
+  warnOfTuning(targets[0], report);
   return code;
 }
 

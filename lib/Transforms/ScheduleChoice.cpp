@@ -7,8 +7,16 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
+namespace {
+struct Candidate {
+  RowClass rows;
+  /// "FILE: record 3" if it is from a tuning file.
+  std::string place;
+};
+} // namespace
+
 /// The selector's classes, with those of the tuning file in their place.
-static FailureOr<SmallVector<RowClass>>
+static FailureOr<SmallVector<Candidate>>
 getCandidates(scf::ForallOp forall, const ProgramFacts &facts,
               TargetAttr target, const ScheduleOptions &options,
               function_ref<InFlightDiagnostic()> emitError) {
@@ -22,7 +30,14 @@ getCandidates(scf::ForallOp forall, const ProgramFacts &facts,
         });
     if (failed(read))
       return failure();
-    records = selectRecords(*read, target, getProgramKey(facts));
+    const std::string program = getProgramKey(facts);
+    records = selectRecords(*read, target, program);
+    if (TuningReport *report = options.report) {
+      report->programs.insert(program);
+      report->found |= !records.empty();
+      for (const TuningRecord &record : *read)
+        report->targets.insert(record.target);
+    }
   }
   SmallVector<int64_t> lastRows;
   for (const RowClass &one : selected)
@@ -38,18 +53,19 @@ getCandidates(scf::ForallOp forall, const ProgramFacts &facts,
   llvm::sort(lastRows);
   lastRows.erase(llvm::unique(lastRows), lastRows.end());
 
-  SmallVector<RowClass> candidates;
+  SmallVector<Candidate> candidates;
   for (int64_t lastRow : lastRows) {
     const auto record = llvm::find_if(records, [&](const TuningRecord &record) {
       return record.firstRow <= lastRow && lastRow <= record.lastRow;
     });
     if (record != records.end()) {
-      candidates.push_back({lastRow, ScheduleFields(record->schedule)});
+      candidates.push_back(
+          {{lastRow, ScheduleFields(record->schedule)}, record->place});
       continue;
     }
     const auto *one = llvm::find_if(
         selected, [&](const RowClass &one) { return lastRow <= one.lastRow; });
-    candidates.push_back({lastRow, one->fields});
+    candidates.push_back({{lastRow, one->fields}, ""});
   }
   return candidates;
 }
@@ -105,11 +121,12 @@ mlir::rmsnorm::chooseSchedules(scf::ForallOp forall, TargetAttr target,
     return chosen;
   }
 
-  FailureOr<SmallVector<RowClass>> candidates =
+  FailureOr<SmallVector<Candidate>> candidates =
       getCandidates(forall, *facts, target, options, emitError);
   if (failed(candidates))
     return failure();
-  for (RowClass &candidate : *candidates) {
+  SmallVector<std::pair<std::string, ScheduleAttr>> measured;
+  for (const auto &[candidate, place] : *candidates) {
     // Overrides meant for many rows may not fit the choice for few.
     std::optional<ScopedDiagnosticHandler> quiet;
     if (candidate.lastRow != kAnyRows)
@@ -121,17 +138,25 @@ mlir::rmsnorm::chooseSchedules(scf::ForallOp forall, TargetAttr target,
       continue;
     if (!schedule)
       return failure();
+    if (!place.empty())
+      measured.push_back({place, schedule});
     // Classes that choose the same are one.
     if (!chosen.empty() && chosen.back().schedule == schedule)
       chosen.back().lastRow = candidate.lastRow;
     else
       chosen.push_back({candidate.lastRow, schedule});
   }
+  if (!options.batchInvariant)
+    return chosen;
   // The tree of a row's sum is that of the class for any number.
-  if (options.batchInvariant)
-    llvm::erase_if(chosen, [&](const ScheduleClass &one) {
-      return !haveSameTree(one.schedule, chosen.back().schedule);
-    });
+  const ScheduleAttr last = chosen.back().schedule;
+  llvm::erase_if(chosen, [&](const ScheduleClass &one) {
+    return !haveSameTree(one.schedule, last);
+  });
+  if (options.report)
+    for (const auto &[place, schedule] : measured)
+      if (!haveSameTree(schedule, last))
+        options.report->dropped.insert(place);
   return chosen;
 }
 

@@ -53,8 +53,9 @@ static cl::opt<int64_t>
              cl::value_desc("number"), cl::init(0), cl::cat(category));
 static cl::opt<std::string> tuning(
     "tuning",
-    cl::desc("a file of norm-tune: its schedules for these programs, targets "
-             "and numbers of rows replace the compiler's choice"),
+    cl::desc("a file of norm-tune, one for all targets: its schedules for "
+             "these programs, targets and numbers of rows replace the "
+             "compiler's choice"),
     cl::value_desc("file"), cl::cat(category));
 static cl::opt<bool> scheduleSpace(
     "schedule-space",
@@ -161,6 +162,10 @@ static LogicalResult checkCommandLine() {
   if (smMargin < 0)
     return complain("--sm-margin: expected a number >= 0, got " +
                     Twine(smMargin));
+  if (tuning.getNumOccurrences() > 1)
+    return complain("--tuning: expected one file, got " +
+                    Twine(tuning.getNumOccurrences()) +
+                    ": put their records into one");
   if (scheduleSpace && (emits || !schedule.empty()))
     return complain("--schedule-space tries schedules and writes a module: "
                     "expected neither --schedule nor --emit");

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <limits>
+#include <set>
 #include <string>
 
 namespace mlir::rmsnorm {
@@ -23,6 +24,19 @@ constexpr int64_t kAnyRows = std::numeric_limits<int64_t>::max();
 
 /// The last column of a class without end.
 constexpr int64_t kAnyColumns = std::numeric_limits<int64_t>::max();
+
+/// What came of a tuning file.
+struct TuningReport {
+  /// The programs that records were looked for of, as records name them.
+  std::set<std::string> programs;
+  /// Whether there was a record of one of them, for the target.
+  bool found = false;
+  /// The targets of all records.
+  std::set<std::string> targets;
+  /// "FILE: record 3", of the records that `batchInvariant` left out: they sum
+  /// a row in another order than the schedule for any number of rows.
+  std::set<std::string> dropped;
+};
 
 /// What is said about schedules from outside, as the options of
 /// rmsnorm-select-schedule of the same names.
@@ -35,6 +49,8 @@ struct ScheduleOptions {
   /// The most columns a call will have where N is known only then; -1: any
   /// number.
   int64_t columns = -1;
+  /// Added to, if set.
+  TuningReport *report = nullptr;
 };
 
 struct RowClasses {
