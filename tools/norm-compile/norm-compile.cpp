@@ -84,7 +84,10 @@ static cl::opt<int64_t>
                       "takes; default: that for any number"),
              cl::cat(category));
 static cl::opt<std::string>
-    entryName("entry", cl::desc("--emit: the function; default: all"),
+    entryName("entry",
+              cl::desc("--emit: the function; default: all, their "
+                       "texts one behind another, of which ptxas "
+                       "takes one at a time"),
               cl::cat(category));
 static cl::opt<unsigned>
     codeObjectVersion("code-object-version",
