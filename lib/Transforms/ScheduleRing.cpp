@@ -116,7 +116,9 @@ static void selectWideRing(ScheduleFields &fields, const ProgramFacts &facts,
   // block of two 194.7; but x5120 257 and 237).
   int64_t rows = 1;
   if (fields.cluster == 1 && 4 * fields.threadsPerRow <= 3 * most)
-    rows = llvm::divideCeil(32 << 10, getSlotBytes(fields, facts));
+    rows = std::min<int64_t>(
+        llvm::divideCeil(32 << 10, getSlotBytes(fields, facts)),
+        chip.maxThreadsPerBlock / fields.threadsPerRow);
   if (rows % 2 == 0 && 2 * fields.threadsPerRow <= most)
     fields.blocksPerSM = 2;
   fields.rowGroups = rows / fields.blocksPerSM;

@@ -259,7 +259,7 @@ void Enumerator::addRings(ScheduleFields fields, int64_t vectors) {
   fields.rowsPerGroup = vectors <= chip.subgroupSize ? 2 : 1;
   // About as many bytes on their way to a multiprocessor as its share of the
   // memory's speed in the time that a load takes; wide rows are more.
-  constexpr int64_t least = 16 << 10, most = 48 << 10;
+  constexpr int64_t least = 24 << 10, most = 48 << 10;
   for (int64_t blocks : {1, 2})
     for (int64_t groups : {1, 2, 3, 4, 6, 8, 16}) {
       if (groups > 1 && fields.cluster > 1)
@@ -269,7 +269,9 @@ void Enumerator::addRings(ScheduleFields fields, int64_t vectors) {
       fields.stages = 2;
       const int64_t bytes = blocks * getSlotBytes(fields, facts);
       const bool alone = blocks == 1 && groups == 1;
-      if (bytes < least || (bytes > most && !alone))
+      // Nor do more threads than the largest block has hide anything.
+      if (bytes < least || (bytes > most && !alone) ||
+          blocks * groups * fields.threadsPerRow > chip.maxThreadsPerBlock)
         continue;
       for (; fields.stages <= (alone ? 4 : 3); ++fields.stages)
         addIfLegal(fields);

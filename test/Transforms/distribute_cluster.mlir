@@ -1,6 +1,6 @@
 // Blocks of a cluster share a row: each has its columns, all have the sum.
-// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 schedule=multi_wave_reload,cluster=4,threads_per_row=128" | FileCheck %s --check-prefixes=CHECK,WAVES
-// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 schedule=multi_wave_cached,cluster=4,threads_per_row=128,blocks_per_sm=2" | FileCheck %s --check-prefixes=CHECK,PERSISTENT
+// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 schedule=multi_wave_reload,cluster=4,threads_per_row=128,vector_width=8,vectors_in_flight=2" | FileCheck %s --check-prefixes=CHECK,WAVES
+// RUN: norm-opt %s --rmsnorm-memref-half="target=sm_90 schedule=multi_wave_cached,cluster=4,threads_per_row=128,vector_width=8,blocks_per_sm=2" | FileCheck %s --check-prefixes=CHECK,PERSISTENT
 
 // Four parts of 2048 columns: two vectors a thread, none of them in part. Three
 // values of a row travel at once: a slot holds 3 x 4 x 4 of them.

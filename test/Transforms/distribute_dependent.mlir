@@ -21,7 +21,7 @@
 // CHECK: gpu.func @constant_{{.*}}p(%[[W:[a-z0-9]*]]: !llvm.ptr<1>
 // CHECK: rmsnorm.launch_dependents
 // CHECK-NOT: scf
-// CHECK: rmsnorm.global_load %[[W]]{{.*}} valid(%{{.*}}) alignment(8) : vector<8xbf16>
+// CHECK: rmsnorm.global_load %[[W]]{{.*}} valid(%{{.*}}) alignment(8) : vector<4xbf16>
 // CHECK-NOT: rmsnorm.global
 // CHECK: rmsnorm.grid_wait
 // CHECK: scf.for

@@ -86,10 +86,12 @@ func.func @n640(%x: memref<?x640xbf16>, %y: memref<?x640xbf16>, %m: index) {
 }
 
 // Two vectors a thread, to the nearest whole subgroup: 513 vectors, 256 threads.
+// An access takes one element: that many a thread owns side by side, and what is
+// so little is not read again.
 // CHECK-LABEL: func.func @n4097
-// NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload, pdl = true>
-// FEW: #rmsnorm.schedule<threads_per_row = 160, vector_width = 8, pdl = true>
-// AMD: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
+// NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 1, pdl = true>
+// FEW: #rmsnorm.schedule<threads_per_row = 160, vector_width = 1, pdl = true>
+// AMD: #rmsnorm.schedule<threads_per_row = 256, vector_width = 1>
 func.func @n4097(%x: memref<?x4097xbf16>, %y: memref<?x4097xbf16>, %m: index) {
   scf.forall (%row) in (%m) {
     %0 = rmsnorm.tile_load tile %x[%row] : memref<?x4097xbf16> -> vector<1x4097xbf16>

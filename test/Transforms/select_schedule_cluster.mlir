@@ -84,8 +84,8 @@ func.func @n262144_f32(%x: memref<?x262144xf32>, %y: memref<?x262144xf32>, %m: i
 }
 
 // CHECK-LABEL: func.func @n131077(
-// CLUSTER: #rmsnorm.schedule<threads_per_row = 288, vector_width = 8, cache = shared, cluster = 8, pdl = true, copy = cg>
-// ALONE: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>
+// CLUSTER: #rmsnorm.schedule<threads_per_row = 288, vector_width = 1, cache = shared, cluster = 8, pdl = true, copy = cg>
+// ALONE: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 1, vectors_in_flight = 8, cache = reload>
 func.func @n131077(%x: memref<?x131077xf16>, %y: memref<?x131077xf16>, %m: index) {
   scf.forall (%row) in (%m) {
     %0 = rmsnorm.tile_load tile %x[%row] : memref<?x131077xf16> -> vector<1x131077xf16>

@@ -123,7 +123,7 @@ TEST_F(ScheduleSpaceTest, IsLegalDistinctAndSmall) {
           parse(columns, type, "%m", sums);
           SmallVector<ScheduleAttr> schedules = getSchedules(chip);
           EXPECT_GE(schedules.size(), 1u);
-          EXPECT_LE(schedules.size(), 64u);
+          EXPECT_LE(schedules.size(), 72u);
           DenseSet<Attribute> distinct(schedules.begin(), schedules.end());
           EXPECT_EQ(distinct.size(), schedules.size());
           for (ScheduleAttr one : schedules)
@@ -167,14 +167,16 @@ TEST_F(ScheduleSpaceTest, HoldsRingsAndClusters) {
   auto has = [&](StringRef chip, StringRef fields) {
     return llvm::is_contained(getSchedules(chip), schedule(fields));
   };
-  // Rings of three and four slots, for one and two row groups.
+  // Rings of rows of 8 KB, 24 KB and more of them in a slot.
   parse("4096", "bf16", "%m", /*sums=*/true);
   const std::string ring =
       "threads_per_row = 256, vector_width = 8, cache = shared, blocks_per_sm "
       "= 1, ";
   for (const char *stages :
-       {"pdl = true, stages = 4", "pdl = true, stages = 3"})
-    EXPECT_TRUE(has("sm_90", "row_groups = 2, " + ring + stages)) << stages;
+       {"pdl = true, stages = 2", "pdl = true, stages = 3"}) {
+    EXPECT_TRUE(has("sm_90", "row_groups = 4, " + ring + stages)) << stages;
+    EXPECT_FALSE(has("sm_90", "row_groups = 2, " + ring + stages)) << stages;
+  }
   // Of what is chosen without measuring, with and without dependent launch,
   // through both caches.
   std::string chosen;
@@ -187,11 +189,17 @@ TEST_F(ScheduleSpaceTest, HoldsRingsAndClusters) {
   EXPECT_TRUE(has("sm_90", fields));
   EXPECT_TRUE(has("sm_90", (before + after).str()));
   EXPECT_TRUE(has("sm_90", (fields + ", copy = cg").str()));
-  EXPECT_TRUE(has("sm_90", ring + "pdl = true, stages = 4"));
   EXPECT_FALSE(
-      has("sm_80", "row_groups = 2, " + ring + "pdl = true, stages = 4"));
-  EXPECT_TRUE(has("sm_80", "row_groups = 2, " + ring + "stages = 4"));
-  // Two blocks of four slots each take more than a multiprocessor has.
+      has("sm_80", "row_groups = 4, " + ring + "pdl = true, stages = 2"));
+  EXPECT_TRUE(has("sm_80", "row_groups = 4, " + ring + "stages = 2"));
+  // Of rows that are alone, four slots too.
+  parse("16384", "bf16", "%m", /*sums=*/true);
+  const std::string alone =
+      "threads_per_row = 512, vector_width = 8, cache = shared, blocks_per_sm "
+      "= 1, pdl = true, ";
+  for (const char *stages : {"stages = 2", "stages = 3", "stages = 4"})
+    EXPECT_TRUE(has("sm_90", alone + stages + ", copy = cg")) << stages;
+  parse("4096", "bf16", "%m", /*sums=*/true);
   getSchedules("sm_90");
   EXPECT_GT(refused, 0u);
 

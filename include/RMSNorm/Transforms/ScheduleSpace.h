@@ -40,7 +40,7 @@ struct ScheduleSpace {
 /// - a persistent grid that leaves room on a multiprocessor.
 ///
 /// For sums over rows in registers, rings are among them: of two and three
-/// slots that each hold 16 to 48 KB on a multiprocessor, of up to four where a
+/// slots that each hold 24 to 48 KB on a multiprocessor, of up to four where a
 /// row is alone. Reading rows again only where neither registers nor rings hold
 /// them. Dependent launches and the caches of copies are changed in what is
 /// chosen without measuring alone.
