@@ -10,10 +10,10 @@
 // CHECK-NEXT: even,{{.*}}cluster {{.*}},ok{{$}}
 
 // As the selector has them: the part of a row in registers, or read again.
-// RUN: %python %source/test/Target/Inputs/norm_shapes.py bf16 backward 20005 65536 262144 > %t.wide.mlir
+// RUN: %python %source/test/Target/Inputs/norm_shapes.py bf16 backward 24580 65536 262144 > %t.wide.mlir
 // RUN: norm-run %t.wide.mlir --device=sim:sm_90 --rows=5 --order=shuffled --csv | FileCheck %s --check-prefix=WIDE
 // WIDE: entry,
-// WIDE-NEXT: b20005,{{.*}}shared, cluster 4,{{.*}},ok{{$}}
+// WIDE-NEXT: b24580,{{.*}}shared, cluster 4,{{.*}},ok{{$}}
 // WIDE-NEXT: b65536,{{.*}}shared, cluster 8,{{.*}},ok{{$}}
 // WIDE-NEXT: b262144,{{.*}}shared, cluster 16,{{.*}},ok{{$}}
 

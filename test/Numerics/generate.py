@@ -429,10 +429,10 @@ def liger_modules():
 
 
 # The product that must be complete: every mode, chip (and so subgroup size), casting, weight or none, rstd or none with the
-# types of x, y and weight that norms are used with, by the tail of a row and the width of accesses, which N decides.
+# types of x, y and weight that norms are used with, by the tail of a row and the elements of an access, which N decides.
 PRODUCT_TYPES = [("bf16", "bf16", "bf16"), ("bf16", "bf16", "f32"), ("f16", "f16", "f16"), ("f32", "f32", "f32"),
                  ("bf16", "f32", "bf16"), ("bf16", "bf16", "none"), ("f16", "f16", "none"), ("f32", "f32", "none")]
-PRODUCT_SIZES = {2048: "none", 2056: "whole vectors", 2052: "part of a vector", 2050: "part of a vector"}
+PRODUCT_SIZES = [2048, 2056, 2052, 2050, 2049]
 
 
 def product_modules():
@@ -443,6 +443,18 @@ def product_modules():
             {"rows": 3, "order": "shuffled", "layout": "dense", "dim": None},
             {"rows": 3, "order": "reverse", "layout": "unaligned", "dim": None}], mode,
             options=["--batch-invariant"])  # the schedule for any number of rows for these few, too
+
+
+def partial_modules():
+    """Vectors of which a part exists, or that no row fills: the selector has none where N is known, a schedule may."""
+    sizes = (1004, 1002, 1001, 5)
+    for i, (mode, chip) in enumerate(itertools.product(MODES[1:], DIMENSIONS["chip"])):
+        cases = [case(mode=mode, chip=chip, n=sizes[k % 4], x=x, y=y, weight=weight, casting=DIMENSIONS["casting"][(k + k // 4 + i) % 3],
+                      rstd=k % 2 == 0, offset=int(weight != "none"), kind=("plain", "statistics")[k == 3])
+                 for k, (x, y, weight) in enumerate(PRODUCT_TYPES)]
+        yield Module(f"partial_{mode}_{chip}", cases, [chip], [
+            {"rows": 3, "order": "shuffled", "layout": "dense", "dim": None},
+            {"rows": 35, "order": "reverse", "layout": "unaligned", "dim": None}], f"{mode},vector_width=8")
 
 
 def override_modules():
@@ -466,11 +478,11 @@ def cluster_modules():
     """Rows that the blocks of a cluster share: forced on narrow ones, in each cache and mode, for every kind and casting;
     chosen by the selector for wide ones."""
     kinds, types = DIMENSIONS["kind"], DIMENSIONS["x"]
-    schedules = {"cluster=2,threads_per_row=64,multi_wave_reload": "sm_90",
+    schedules = {"cluster=2,threads_per_row=64,multi_wave_reload,vector_width=8": "sm_90",
                  "cluster=2,threads_per_row=64,vectors_in_flight=1,static_persistent": "sim64",
-                 "cluster=4,threads_per_row=96,multi_wave_cached": "sm_90",
-                 "cluster=8,threads_per_row=32,blocks_per_sm=6,cache=registers": "sm_90",
-                 "cluster=16,threads_per_row=32,multi_wave_reload": "sm_90"}
+                 "cluster=4,threads_per_row=96,multi_wave_cached,vector_width=8": "sm_90",
+                 "cluster=8,threads_per_row=32,blocks_per_sm=6,cache=registers,vector_width=8": "sm_90",
+                 "cluster=16,threads_per_row=32,multi_wave_reload,vector_width=8": "sm_90"}
     for i, (schedule, chip) in enumerate(schedules.items()):
         # 4096: equal parts. 4099: the last part is smaller. 520: some ranks have nothing.
         cases = [case(n=(4096, 4099, 520)[(i + k) % 3], kind=kind, x=types[k % 3], y=types[(k + i // 2) % 3],
@@ -540,24 +552,22 @@ def rank_one_dynamic():
 
 
 def column_class_modules():
-    """Run-time N on both sides of each bound between classes of N: two vectors for each thread of one subgroup, and of
-    four."""
+    """Run-time N on both sides of each bound between classes of N: six vectors for each thread of 1, 2, 4 and 8 subgroups."""
     wide = [case(n="?"), case(n="?", kind="residual_both", casting="llama", y="f16", weight="f32", offset=1),
             case(n="?", kind="amax", x="f16", y="f16", rows=(1, "?")), case(n="?", casting="none", rstd=True, output="in place")]
     narrow = [case(n="?", x="f32", y="f32", weight="f32"), case(n="?", x="f32", y="f32", weight="none", kind="statistics")]
     for chip, subgroup in (("sm_90", 32), ("gfx942", 64)):
         for name, cases, vector in (("bytes2", wide, 8), ("bytes4", narrow, 4)):
-            bounds = [2 * subgroup * vector, 8 * subgroup * vector]
             # The last of a class by vectors and by elements, the first of the next by elements, its first vector.
-            plan = [{"rows": 7, "order": ORDERS[i % 3], "layout": layout, "dim": bound + more}
-                    for bound in bounds for i, (more, layout) in enumerate(
-                        [(0, "dense"), (0, "unaligned"), (1, "dense"), (1, "both"), (2, "dense"), (vector, "dense"),
-                         (vector, "unaligned"), (-1, "strided")])]
+            plan = [{"rows": 3, "order": ORDERS[i % 3], "layout": layout, "dim": 6 * subgroups * subgroup * vector + more}
+                    for subgroups in (1, 2, 4, 8) for i, (more, layout) in enumerate(
+                        [(0, "dense"), (0, "unaligned"), (1, "dense"), (vector, "dense"),
+                         *([(1, "both"), (2, "dense"), (vector, "unaligned"), (-1, "strided")] if subgroups == 1 else [])])]
             yield Module(f"column_classes_{name}_{chip}", cases, [chip], plan)
 
 
 def modules(chips=("sm_90", "gfx942")):
-    return [*product_modules(), *pairwise_modules(), *liger_modules(), *override_modules(), *cluster_modules(), *ring_modules(),
+    return [*product_modules(), *pairwise_modules(), *partial_modules(), *liger_modules(), *override_modules(), *cluster_modules(), *ring_modules(),
             *chip_modules(chips), *rank_one_dynamic(), *column_class_modules()]
 
 
@@ -575,17 +585,24 @@ def coverage(need, enum_values, modes):
     need(("variant", ["align8", "align4"]), subgroup)
     wide = [t for t in PRODUCT_TYPES if t[0] == "f32"]
     narrow = [t for t in PRODUCT_TYPES if t[0] != "f32"]
-    for tail, variants, types in (("none", ["align16", "element"], PRODUCT_TYPES),
-                                  ("whole vectors", ["align16", "element"], PRODUCT_TYPES),
-                                  ("part of a vector", ["align8", "align4", "element"], narrow),
-                                  ("part of a vector", ["align8", "element"], wide)):
-        need(mode, subgroup, ("tail", [tail]), ("variant", variants), (("x", "y", "weight"), types),
+    for width, tail, variants, types in ((8, "none", ["align16", "element"], narrow),
+                                         (8, "whole vectors", ["align16", "element"], narrow),
+                                         (4, "whole vectors", ["align8", "element"], narrow),
+                                         (2, "whole vectors", ["align4", "element"], narrow),
+                                         (1, "whole vectors", ["element"], narrow),
+                                         (4, "none", ["align16", "element"], wide),
+                                         (4, "whole vectors", ["align16", "element"], wide),
+                                         (2, "whole vectors", ["align8", "element"], wide),
+                                         (1, "whole vectors", ["element"], wide)):
+        need(mode, subgroup, ("width", [width]), ("tail", [tail]), ("variant", variants), (("x", "y", "weight"), types),
              ("casting", enum_values("Casting")), ("rstd", [False, True]))
+    need(mode, subgroup, ("tail", ["part of a vector"]), ("variant", ["align8", "align4", "element"]))
+    need(mode, ("tail", ["part of a vector", "less than a vector"]), ("casting", enum_values("Casting")))
     need(("variant", ["align4"]), ("tail", ["dynamic, part of a vector"]))
     need(("column class", ["few", "any"]), ("variant", ["align16", "align4", "element"]), subgroup)
     # Which bound, and how many columns more.
-    need(("column edge", ["0+0", "0+1", "1+0", "1+1"]), ("variant", ["element"]), subgroup)
-    need(("column edge", ["0+0", "0+8", "1+0", "1+8"]), ("variant", ["align16"]), subgroup)
+    need(("column edge", [f"{i}+{more}" for i in range(4) for more in (0, 1)]), ("variant", ["element"]), subgroup)
+    need(("column edge", [f"{i}+{more}" for i in range(4) for more in (0, 8)]), ("variant", ["align16"]), subgroup)
     need(("row class", ["few", "any"]), ("variant", ["align16", "element"]))
     need(mode, ("casting", enum_values("Casting")), ("x", ["f16", "bf16"]))
     need(("casting", enum_values("Casting")), ("offset", [0, 1]), ("weight", ["f16", "bf16", "f32"]))

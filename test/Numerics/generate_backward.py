@@ -223,12 +223,12 @@ def cluster_modules():
     on narrow rows, chosen by the selector for wide ones."""
     kinds = list(itertools.product(DIMENSIONS["casting"], DIMENSIONS["rstd"]))
     for i, (chip, schedule) in enumerate([
-            ("sm_90", "cluster=2,threads_per_row=64,cache=reload,blocks_per_sm=2"),
+            ("sm_90", "cluster=2,threads_per_row=64,cache=reload,blocks_per_sm=2,vector_width=8"),
             ("sim64", "cluster=2,threads_per_row=64,cache=registers,blocks_per_sm=1"),
-            ("sm_90", "cluster=4,threads_per_row=96,cache=registers,blocks_per_sm=1"),
+            ("sm_90", "cluster=4,threads_per_row=96,cache=registers,blocks_per_sm=1,vector_width=8"),
             # Split phase from three stages on, but of reductions that depend on one another.
-            ("sm_90", "cluster=8,threads_per_row=32,cache=shared,stages=3,blocks_per_sm=3"),
-            ("sm_90", "cluster=16,threads_per_row=32,cache=shared,stages=4,blocks_per_sm=6,copy=cg")]):
+            ("sm_90", "cluster=8,threads_per_row=32,cache=shared,stages=3,blocks_per_sm=3,vector_width=8"),
+            ("sm_90", "cluster=16,threads_per_row=32,cache=shared,stages=4,blocks_per_sm=6,copy=cg,vector_width=8")]):
         # 4096: equal parts. 4099: the last part is smaller. 520: some ranks have nothing.
         cases = [case(chip="sm_90", n=(4096, 4099, 520)[(i + k) % 3], casting=casting, rstd=rstd,
                       kind=("plain", "residual", "forward")[k % 3] if rstd == "given" else ("plain", "residual")[k // 2 % 2],
@@ -237,9 +237,19 @@ def cluster_modules():
                       output=("dy", "argument", "empty")[k // 2 % 3], rows=[("?",), ("?", 2, "?"), (1, "?")][k % 3])
                  for k, (casting, rstd) in enumerate(kinds)]
         yield module(f"cluster_{i}", cases, [chip], runs([0, 1, 7, 35]), schedule)
-    wide = [case(n=20005), case(n=65536, casting="llama", rstd="computed", output="dy"),
+    wide = [case(n=24580), case(n=65536, casting="llama", rstd="computed", output="dy"),
             case(n=131072 + 5, x="f16", dy="f16", dx="f16", weight="f32", dweight="weight"), case(n=262144, kind="residual")]
     yield module("cluster_selected", wide, ["sm_90"], runs([0, 2]))
+
+
+def partial_modules():
+    """Vectors of which a part exists, or that no row fills: the selector has none where N is known, a schedule may."""
+    for chip, (name, schedule, dweight) in itertools.product(DIMENSIONS["chip"], (
+            ("none", "", "none"), ("registers", "", "f32"), ("strips", ",column_sums=strips", "weight"))):
+        cases = [case(chip=chip, n=n, x=t, dy=t, dx=t, weight=t, dweight=dweight, casting=DIMENSIONS["casting"][k % 3],
+                      rstd=DIMENSIONS["rstd"][k % 2])
+                 for k, (n, t) in enumerate(itertools.product((1004, 1001, 5), ("bf16", "f16")))]
+        yield module(f"partial_{name}_{chip}", cases, [chip], runs([1, 35]), "vector_width=8" + schedule)
 
 
 def ring_modules():
@@ -305,7 +315,7 @@ def chip_modules(chips):
 
 
 def modules(chips=("sm_90", "gfx942")):
-    return [*pairwise_modules(), *strip_modules(), *strip_mode_modules(), *cluster_modules(), *ring_modules(),
+    return [*pairwise_modules(), *partial_modules(), *strip_modules(), *strip_mode_modules(), *cluster_modules(), *ring_modules(),
             *override_modules(), *wide_modules(), *chip_modules(chips)]
 
 
@@ -344,6 +354,7 @@ def coverage(need, enum_values, modes):
     need(("cache", ["shared"]), ("stages", [0, 2, 3]), subgroup)
     need(("cache", ["shared"]), ("stages", [0, 2, 3]), castings)
     need(("copy", enum_values("CopyCache")), ("variant", ["align16", "element"]))
+    need(("cache", ["shared"]), ("width", [4]), ("variant", ["align8", "element"]))
     # Sums in registers are those of a persistent block.
     need(("mode", modes), ("sums", ["none", "strips"]))
     need(("mode", ["static_persistent"]), ("sums", ["registers"]))
