@@ -226,6 +226,10 @@ static FailureOr<MachineSpec> getDeviceSpec(Operation *op) {
     return spec;
   case Backend::rocdl:
     spec.triple = llvm::Triple("amdgcn-amd-amdhsa");
+    // LLVM 22 puts halves of registers that do not exist into four bf16 loaded
+    // one by one: wrong code in an object, a crash as text.
+    if (chip.name.starts_with("gfx11"))
+      spec.features = "-real-true16";
     return spec;
   case Backend::sim:
     break;
