@@ -116,21 +116,19 @@ static SmallVector<int64_t, 4> getDynamicSubgroups(const ProgramFacts &facts) {
 }
 
 /// Columns of six vectors a thread: where a class of N ends.
-static int64_t getColumnBound(const ScheduleFields &fields, int64_t threads) {
-  return 6 * threads * fields.vectorWidth;
+static int64_t getColumnBound(const ProgramFacts &facts, int64_t threads) {
+  return 6 * threads * getWidestVector(facts);
 }
 
 SmallVector<int64_t, 3>
 mlir::rmsnorm::getColumnBounds(const ProgramFacts &facts,
                                const ChipInfo &chip) {
-  ScheduleFields fields;
-  fields.vectorWidth = 16 / facts.narrowestBytes;
+  if (!facts.hasDynamicColumns())
+    return {kAnyColumns};
+  const SmallVector<int64_t, 4> classes = getDynamicSubgroups(facts);
   SmallVector<int64_t, 3> bounds;
-  if (facts.hasDynamicColumns())
-    for (int64_t subgroups : getDynamicSubgroups(facts))
-      bounds.push_back(getColumnBound(fields, subgroups * chip.subgroupSize));
-  if (!bounds.empty())
-    bounds.pop_back();
+  for (int64_t subgroups : ArrayRef(classes).drop_back())
+    bounds.push_back(getColumnBound(facts, subgroups * chip.subgroupSize));
   bounds.push_back(kAnyColumns);
   return bounds;
 }
@@ -141,8 +139,7 @@ static void selectDynamicRow(ScheduleFields &fields, const ProgramFacts &facts,
   fields.cache = Cache::reload;
   const SmallVector<int64_t, 4> classes = getDynamicSubgroups(facts);
   const int64_t *subgroups = llvm::find_if(classes, [&](int64_t count) {
-    return facts.maxColumns <=
-           getColumnBound(fields, count * chip.subgroupSize);
+    return facts.maxColumns <= getColumnBound(facts, count * chip.subgroupSize);
   });
   if (subgroups == classes.end())
     --subgroups;
@@ -161,7 +158,7 @@ static ScheduleFields selectManyRows(const ProgramFacts &facts,
   const int64_t subgroup = chip.subgroupSize;
   // 16 bytes of the narrowest operand: its accesses are as wide as the machine
   // has, those of wider operands are several of that width.
-  fields.vectorWidth = 16 / facts.narrowestBytes;
+  fields.vectorWidth = getWidestVector(facts);
   // Hides the launch behind the end of the kernel before: 0.3 to 0.6 us a
   // launch, 5 to 10% below 20 us, nothing lost from 100 us up.
   fields.pdl = chip.hasDependentLaunch;
@@ -265,8 +262,12 @@ static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
   return few;
 }
 
+int64_t mlir::rmsnorm::getWidestVector(const ProgramFacts &facts) {
+  return 16 / facts.narrowestBytes;
+}
+
 int64_t mlir::rmsnorm::getAccessWidth(const ProgramFacts &facts) {
-  const int64_t widest = 16 / facts.narrowestBytes;
+  const int64_t widest = getWidestVector(facts);
   if (facts.hasDynamicColumns())
     return widest;
   return std::min(widest, facts.columns & -facts.columns);

@@ -41,6 +41,9 @@ struct RowClass {
   ScheduleFields fields;
 };
 
+/// Elements of the narrowest operand in 16 bytes: what rows are measured in.
+int64_t getWidestVector(const ProgramFacts &facts);
+
 /// Elements of the narrowest operand that one access can take, at most 16 bytes
 /// of it: no more than N is a multiple of, as every row begins behind another.
 int64_t getAccessWidth(const ProgramFacts &facts);

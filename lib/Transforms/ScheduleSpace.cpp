@@ -48,7 +48,7 @@ private:
   /// Of 16 bytes, in a row: what threads are counted by, however few of them
   /// an access takes.
   int64_t countVectors() const {
-    return llvm::divideCeil(facts.columns * facts.narrowestBytes, 16);
+    return llvm::divideCeil(facts.columns, getWidestVector(facts));
   }
   SmallVector<int64_t> getThreads(int64_t vectors) const;
   SmallVector<int64_t> getRowGroups(int64_t threads) const;

@@ -111,7 +111,7 @@ ScheduleFields mlir::rmsnorm::selectStrips(const ProgramFacts &facts,
   fields.columnSums = ColumnSums::strips;
   fields.cache = Cache::reload;
   fields.alignment = alignment;
-  fields.vectorWidth = 16 / facts.narrowestBytes;
+  fields.vectorWidth = getWidestVector(facts);
   // One vector a thread, so that narrow rows keep threads busy; blocks of
   // eight subgroups, four of them and four rows a thread in flight.
   fields.threadsPerRow = 2 * chip.subgroupSize;
