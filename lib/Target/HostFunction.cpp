@@ -19,10 +19,6 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 using rmsn::ExpressionOpcode;
 
-// Limits of the format, see module.fbs.
-static constexpr size_t maxOperations = 256;
-static constexpr size_t maxParameters = 128;
-
 Expression rmsnorm::constantExpression(int64_t value) {
   return {rmsn::ExpressionOp(value, ExpressionOpcode::Constant, 0, 0)};
 }
@@ -40,6 +36,25 @@ Expression rmsnorm::binaryExpression(ExpressionOpcode opcode, Expression lhs,
   lhs.insert(lhs.end(), rhs.begin(), rhs.end());
   lhs.push_back(rmsn::ExpressionOp(0, opcode, 0, 0));
   return lhs;
+}
+
+/// That the runtime has room for an expression.
+static LogicalResult checkExpression(const Expression &expression,
+                                     Location loc) {
+  if (expression.size() > rmsn::kMaxExpressionOps)
+    return emitError(loc, "expected an index expression of at most ")
+           << rmsn::kMaxExpressionOps << " operations, got "
+           << expression.size();
+  size_t depth = 0, deepest = 0;
+  for (const rmsn::ExpressionOp &op : expression) {
+    bool isLeaf = op.opcode() <= ExpressionOpcode::DeviceAttribute;
+    depth = isLeaf ? depth + 1 : depth - 1;
+    deepest = std::max(depth, deepest);
+  }
+  if (deepest > rmsn::kMaxExpressionStack)
+    return emitError(loc, "expected an index expression of at most ")
+           << rmsn::kMaxExpressionStack << " values at a time, got " << deepest;
+  return success();
 }
 
 namespace {
@@ -166,10 +181,7 @@ LogicalResult HostFunctionReader::addWorkspace(WorkspaceOp workspace) {
   workspaceEnd = workspaceEnd.empty() ? bytes
                                       : binaryExpression(ExpressionOpcode::Add,
                                                          workspaceEnd, bytes);
-  if (workspaceEnd.size() > maxOperations)
-    return workspace.emitOpError("expected offsets of at most ")
-           << maxOperations << " operations, got " << workspaceEnd.size();
-  return success();
+  return checkExpression(workspaceEnd, workspace.getLoc());
 }
 
 FailureOr<Expression> HostFunctionReader::evaluate(OpFoldResult value) {
@@ -245,11 +257,8 @@ FailureOr<Expression> HostFunctionReader::evaluate(Value value) {
     return failure();
   // Values are inlined where they are used: a chain of squares would grow
   // without bound.
-  if (result->size() > maxOperations) {
-    return emitError(value.getLoc())
-           << "expected an index expression of at most " << maxOperations
-           << " operations, got " << result->size();
-  }
+  if (failed(checkExpression(*result, value.getLoc())))
+    return failure();
   known[value] = *result;
   return result;
 }
@@ -412,9 +421,9 @@ FailureOr<HostLaunch> HostFunctionReader::readLaunch(gpu::LaunchFuncOp launch) {
       return failure();
     result.sharedMemory = *expression;
   }
-  if (launch.getNumKernelOperands() > maxParameters)
+  if (launch.getNumKernelOperands() > rmsn::kMaxParameters)
     return launch.emitOpError("expected at most ")
-           << maxParameters << " kernel parameters, got "
+           << rmsn::kMaxParameters << " kernel parameters, got "
            << launch.getNumKernelOperands();
   for (Value operand : launch.getKernelOperands()) {
     FailureOr<HostParameter> parameter = readParameter(operand, launch);
@@ -475,7 +484,7 @@ FailureOr<HostProgram> HostFunctionReader::read() {
         isa<memref::DimOp, memref::ExtractStridedMetadataOp, BufferPointerOp,
             MultiprocessorCountOp, ResidentClustersOp, affine::AffineApplyOp,
             affine::AffineMinOp, affine::AffineMaxOp>(op) ||
-        isa<arith::ArithDialect>(op.getDialect());
+        isa_and_nonnull<arith::ArithDialect>(op.getDialect());
     if (!arithmetic)
       return op.emitOpError("expected only kernel launches and index "
                             "arithmetic in a host function");

@@ -4,6 +4,7 @@
 #ifndef RMSNORM_LIB_TARGET_HOSTFUNCTION_H
 #define RMSNORM_LIB_TARGET_HOSTFUNCTION_H
 
+#include "Limits.h"
 #include "module_generated.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"

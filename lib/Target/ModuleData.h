@@ -19,6 +19,7 @@ struct ArgumentData {
   std::vector<int64_t> dims;
   bool innerContiguous = true, dense = false, constant = false,
        nonemptyRows = false;
+  int64_t maxColumns = 0;
   uint32_t alignment = 0;
   std::optional<OutputErrorBound> bound;
 };

@@ -59,7 +59,7 @@ static fb::Offset<rmsn::Argument> write(FlatBuilder &b, const ArgumentData &a,
   auto dims = b.CreateVector(a.dims);
   return rmsn::CreateArgument(b, name, a.role, a.dtype, dims, a.innerContiguous,
                               a.dense, a.alignment, a.constant, bound,
-                              a.nonemptyRows);
+                              a.nonemptyRows, a.maxColumns);
 }
 
 static fb::Offset<rmsn::Launch> write(FlatBuilder &b, const HostLaunch &l,

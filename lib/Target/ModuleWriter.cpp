@@ -7,6 +7,7 @@
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/TargetParser/Host.h"
 #include "llvm/TargetParser/Triple.h"
 
@@ -89,6 +90,20 @@ static LogicalResult setLayout(MemRefType type, ArgumentData &argument) {
   return success(outerDynamic && innerKnown);
 }
 
+/// That the runtime takes a name. `report` begins an error.
+static LogicalResult checkName(function_ref<InFlightDiagnostic()> report,
+                               StringRef what, StringRef name) {
+  if (name.empty() || name.size() > rmsn::kMaxNameBytes)
+    return report() << "expected a " << what << " of 1.." << rmsn::kMaxNameBytes
+                    << " bytes, got " << name.size();
+  for (char c : name)
+    if (!rmsn::isPrintable(c))
+      return report() << "expected a printable " << what << ", got byte 0x"
+                      << llvm::utohexstr(uint8_t(c), /*LowerCase=*/true,
+                                         /*Width=*/2);
+  return success();
+}
+
 static FailureOr<ArgumentData> readArgument(func::FuncOp function,
                                             unsigned index) {
   ArgumentData argument;
@@ -107,6 +122,8 @@ static FailureOr<ArgumentData> readArgument(func::FuncOp function,
 
   auto name = function.getArgAttrOfType<StringAttr>(index, "rmsnorm.name");
   argument.name = name ? name.str() : "arg" + std::to_string(index);
+  if (failed(checkName(report, "name", argument.name)))
+    return failure();
   auto role = function.getArgAttrOfType<StringAttr>(index, "rmsnorm.role");
   std::optional<rmsn::Role> known =
       role ? getRole(role) : std::optional<rmsn::Role>();
@@ -123,6 +140,13 @@ static FailureOr<ArgumentData> readArgument(func::FuncOp function,
     return report() << "expected rmsnorm.dims with " << type.getRank()
                     << " sizes (rmsnorm-bind-arguments sets it)";
   argument.dims.assign(dims.asArrayRef().begin(), dims.asArrayRef().end());
+  if (dims.size() > rmsn::kMaxRank)
+    return report() << "expected rank <= " << rmsn::kMaxRank << ", got "
+                    << dims.size();
+  for (int64_t dim : argument.dims)
+    if (dim < -int64_t(rmsn::kMaxSymbols))
+      return report() << "expected at most " << rmsn::kMaxSymbols
+                      << " different run-time sizes in an entry, got more";
   if (failed(setLayout(type, argument)))
     return report() << "expected a packed layout or run-time strides, got "
                     << type;
@@ -138,9 +162,17 @@ LogicalResult ModuleWriter::addEntry(func::FuncOp function, StringRef name) {
     return function.emitError("expected entries of different names, got two "
                               "named '")
            << name << "'";
+  auto report = [&] { return function.emitError(); };
+  if (failed(checkName(report, "name of an entry", name)))
+    return failure();
+  const unsigned count = function.getNumArguments();
+  if (count == 0 || count > rmsn::kMaxArguments)
+    return function.emitError("expected 1..")
+           << rmsn::kMaxArguments << " arguments, results among them, got "
+           << count;
   EntryData entry;
   entry.name = name.str();
-  for (unsigned i = 0, e = function.getNumArguments(); i < e; ++i) {
+  for (unsigned i = 0; i < count; ++i) {
     FailureOr<ArgumentData> argument = readArgument(function, i);
     if (failed(argument))
       return failure();
@@ -157,7 +189,12 @@ LogicalResult ModuleWriter::addEntry(func::FuncOp function, StringRef name) {
   }
   for (unsigned i : getVectorArguments(function)) {
     ArgumentData &argument = entry.arguments[i];
-    argument.nonemptyRows = !argument.dims.empty() && argument.dims.back() < 0;
+    if (argument.dims.empty() || argument.dims.back() >= 0)
+      continue;
+    argument.nonemptyRows = true;
+    // Threads count columns, and bytes in a row, in 32 bits.
+    argument.maxColumns =
+        std::min(kDynamicColumns, (int64_t(1) << 32) / entry.elementBytes[i]);
   }
   state->entries.push_back(std::move(entry));
   return success();
@@ -267,12 +304,28 @@ ModuleWriter::addVariant(func::FuncOp host, VariantOptions options,
                               std::move(*expression), /*multiple=*/1,
                               range.lower, range.upper});
   }
+  ProgramData &programOfTarget = entry->getProgram(target.getSpelling());
+  auto checkCount = [&](size_t count, unsigned limit, StringRef what) {
+    if (count <= limit)
+      return success();
+    return LogicalResult(host.emitError("expected at most ")
+                         << limit << " " << what << ", got " << count);
+  };
+  if (failed(checkCount(variant.guards.size(), rmsn::kMaxGuards,
+                        "guards of a variant")) ||
+      failed(checkCount(program->launches.size(), rmsn::kMaxLaunches,
+                        "kernels for an entry")) ||
+      failed(checkCount(programOfTarget.variants.size() + 1, rmsn::kMaxVariants,
+                        "variants of an entry")) ||
+      failed(checkCount(
+          std::max(variant.schedule.size(), variant.tuningKey.size()),
+          rmsn::kMaxProseBytes, "bytes of schedules as text")))
+    return failure();
   for (const HostLaunch &launch : program->launches)
     variant.images.push_back(imageOf(launch.module));
   variant.launches = std::move(program->launches);
   variant.workspace = std::move(program->workspace);
-  entry->getProgram(target.getSpelling())
-      .variants.push_back(std::move(variant));
+  programOfTarget.variants.push_back(std::move(variant));
   return success();
 }
 

@@ -49,7 +49,8 @@ private:
                             unsigned numLaunches = 0);
   /// A name: not empty, printable, short enough for a message.
   rmsnorm_status name(const flatbuffers::String *string,
-                      const std::string &where, const char *what);
+                      const std::string &where, const char *what,
+                      unsigned limit = rmsn::kMaxNameBytes);
   /// Text for people: may be absent, long, and hold line breaks.
   rmsnorm_status prose(const flatbuffers::String *string,
                        const std::string &where, const char *what);
@@ -77,12 +78,13 @@ const char *duplicate(const Tables &tables, GetName getName) {
 }
 
 rmsnorm_status Checker::name(const flatbuffers::String *string,
-                             const std::string &where, const char *what) {
-  if (!string || string->size() == 0 || string->size() > 1024)
-    return invalid(where, formatted("expected a %s of 1..1024 bytes, got %u",
-                                    what, string ? string->size() : 0));
+                             const std::string &where, const char *what,
+                             unsigned limit) {
+  if (!string || string->size() == 0 || string->size() > limit)
+    return invalid(where, formatted("expected a %s of 1..%u bytes, got %u",
+                                    what, limit, string ? string->size() : 0));
   for (char c : *string)
-    if (uint8_t(c) < 0x20 || c == 0x7f)
+    if (!rmsn::isPrintable(c))
       return invalid(where,
                      formatted("expected a printable %s, got byte 0x%02x", what,
                                uint8_t(c)));
@@ -93,12 +95,12 @@ rmsnorm_status Checker::prose(const flatbuffers::String *string,
                               const std::string &where, const char *what) {
   if (!string)
     return RMSNORM_OK;
-  if (string->size() > 16384)
-    return invalid(where, formatted("expected a %s of at most 16384 bytes, got "
-                                    "%u",
-                                    what, string->size()));
+  if (string->size() > rmsn::kMaxProseBytes)
+    return invalid(where,
+                   formatted("expected a %s of at most %u bytes, got %u", what,
+                             rmsn::kMaxProseBytes, string->size()));
   for (char c : *string)
-    if ((uint8_t(c) < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
+    if (!rmsn::isPrintable(c) && c != '\n' && c != '\t')
       return invalid(where,
                      formatted("expected a printable %s, got byte 0x%02x", what,
                                uint8_t(c)));
@@ -176,16 +178,16 @@ rmsnorm_status Checker::entry(const rmsn::Entry &entry) {
   RMSNORM_TRY(name(entry.name(), "module", "entry name"));
   std::string where = formatted("entry '%s'", entry.name()->c_str());
   const Arguments &arguments = *entry.arguments();
-  if (arguments.size() == 0 || arguments.size() > kMaxArguments)
+  if (arguments.size() == 0 || arguments.size() > rmsn::kMaxArguments)
     return invalid(where, formatted("expected 1..%u arguments, got %u",
-                                    kMaxArguments, arguments.size()));
+                                    rmsn::kMaxArguments, arguments.size()));
   // Names and ranks first: expressions refer to other arguments.
   for (const rmsn::Argument *a : arguments) {
     RMSNORM_TRY(name(a->name(), where, "argument name"));
-    if (a->dims() && a->dims()->size() > kMaxRank)
+    if (a->dims() && a->dims()->size() > rmsn::kMaxRank)
       return invalid(where, formatted("argument '%s': expected rank <= %u, got "
                                       "%u",
-                                      a->name()->c_str(), kMaxRank,
+                                      a->name()->c_str(), rmsn::kMaxRank,
                                       a->dims()->size()));
     // Handed out as an array; the verifier looks at its length word only. The
     // builder does not align what has no elements: a scalar has no sizes.
@@ -231,10 +233,14 @@ rmsnorm_status Checker::argument(const rmsn::Argument &argument,
                                     alignment));
   if (argument.dims())
     for (int64_t dim : *argument.dims())
-      if (dim < -int64_t(kMaxSymbols))
+      if (dim < -int64_t(rmsn::kMaxSymbols))
         return invalid(where, formatted("expected a size >= 0 or a symbol "
                                         "-%u..-1, got %lld",
-                                        kMaxSymbols, (long long)dim));
+                                        rmsn::kMaxSymbols, (long long)dim));
+  if (argument.max_columns() < 0)
+    return invalid(where, formatted("expected a limit of columns >= 0, got "
+                                    "%lld",
+                                    (long long)argument.max_columns()));
   const rmsn::ErrorBound *bound = argument.error_bound();
   if (!bound)
     return RMSNORM_OK;
@@ -262,9 +268,9 @@ rmsnorm_status Checker::program(const rmsn::Program &program,
     return invalid(where, "unknown target, expected sm_*, gfx*, sim, sim:*, "
                           "oracle or magnitudes");
   const auto &variants = *program.variants();
-  if (variants.size() == 0 || variants.size() > 1024)
-    return invalid(
-        where, formatted("expected 1..1024 variants, got %u", variants.size()));
+  if (variants.size() == 0 || variants.size() > rmsn::kMaxVariants)
+    return invalid(where, formatted("expected 1..%u variants, got %u",
+                                    rmsn::kMaxVariants, variants.size()));
   for (const rmsn::Variant *variant : variants) {
     RMSNORM_TRY(name(variant->name(), where, "variant name"));
     std::string here =
@@ -272,17 +278,17 @@ rmsnorm_status Checker::program(const rmsn::Program &program,
     RMSNORM_TRY(prose(variant->schedule(), here, "schedule"));
     RMSNORM_TRY(prose(variant->tuning_key(), here, "tuning key"));
     if (const auto *guards = variant->guards()) {
-      if (guards->size() > 128)
-        return invalid(here, formatted("expected at most 128 guards, got %u",
-                                       guards->size()));
+      if (guards->size() > rmsn::kMaxGuards)
+        return invalid(here, formatted("expected at most %u guards, got %u",
+                                       rmsn::kMaxGuards, guards->size()));
       for (unsigned i = 0; i < guards->size(); ++i)
         RMSNORM_TRY(guard(*guards->Get(i), arguments,
                           here + formatted(", guard %u", i)));
     }
     const unsigned numLaunches = variant->launches()->size();
-    if (numLaunches > 64)
-      return invalid(
-          here, formatted("expected at most 64 launches, got %u", numLaunches));
+    if (numLaunches > rmsn::kMaxLaunches)
+      return invalid(here, formatted("expected at most %u launches, got %u",
+                                     rmsn::kMaxLaunches, numLaunches));
     RMSNORM_TRY(expression(variant->workspace(), arguments, here, "workspace",
                            numLaunches));
     for (unsigned i = 0; i < numLaunches; ++i)
@@ -332,7 +338,8 @@ rmsnorm_status Checker::launch(const rmsn::Launch &launch,
     return invalid(where, formatted("expected an image for the program's "
                                     "target, got one for '%s'",
                                     image.target()->c_str()));
-  RMSNORM_TRY(name(launch.kernel(), where, "kernel name"));
+  RMSNORM_TRY(
+      name(launch.kernel(), where, "kernel name", rmsn::kMaxSymbolBytes));
   RMSNORM_TRY(
       expression(launch.grid_x(), arguments, where, "grid x", numLaunches));
   RMSNORM_TRY(
@@ -355,15 +362,15 @@ rmsnorm_status Checker::launch(const rmsn::Launch &launch,
     return invalid(where, formatted("expected a subgroup size that is a power "
                                     "of two <= 64, got %u",
                                     subgroup));
-  if (launch.blocks_per_multiprocessor() > kMaxBlocksPerMultiprocessor)
+  if (launch.blocks_per_multiprocessor() > rmsn::kMaxBlocksPerMultiprocessor)
     return invalid(where, formatted("expected 0..%u blocks a multiprocessor, "
                                     "got %u",
-                                    kMaxBlocksPerMultiprocessor,
+                                    rmsn::kMaxBlocksPerMultiprocessor,
                                     launch.blocks_per_multiprocessor()));
   unsigned count = launch.parameters() ? launch.parameters()->size() : 0;
-  if (count > kMaxParameters)
+  if (count > rmsn::kMaxParameters)
     return invalid(where, formatted("expected at most %u parameters, got %u",
-                                    kMaxParameters, count));
+                                    rmsn::kMaxParameters, count));
   if (backend == rmsn::Backend::Oracle && count != 0)
     return invalid(where, formatted("expected no parameters of an oracle "
                                     "function, got %u",
