@@ -280,6 +280,22 @@ LogicalResult rmsnorm::lowerToLLVM(
   return verifySelfContained(module);
 }
 
+LogicalResult rmsnorm::checkDeviceCode(gpu::GPUModuleOp module) {
+  WalkResult walk = module.walk([](Operation *op) -> WalkResult {
+    if (!op->isRegistered())
+      return op->emitError("no lowering for '")
+             << op->getName() << "' in device code";
+    for (Type type : op->getResultTypes())
+      if (auto vector = dyn_cast<VectorType>(type))
+        if (vector.getNumElements() > kMaxFragmentElements)
+          return op->emitError("expected vectors of at most ")
+                 << kMaxFragmentElements << " elements in device code, got "
+                 << vector;
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
 FailureOr<SmallVector<gpu::GPUModuleOp>>
 rmsnorm::getDeviceModules(ModuleOp root, Backend backend, StringRef passName) {
   TargetAttr target = TargetAttr::lookup(root);
@@ -293,5 +309,8 @@ rmsnorm::getDeviceModules(ModuleOp root, Backend backend, StringRef passName) {
            << " target, got '" << target.getSpelling() << "'";
   SmallVector<gpu::GPUModuleOp> modules;
   root.walk([&](gpu::GPUModuleOp module) { modules.push_back(module); });
+  for (gpu::GPUModuleOp module : modules)
+    if (failed(checkDeviceCode(module)))
+      return failure();
   return modules;
 }

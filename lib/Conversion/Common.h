@@ -133,8 +133,12 @@ LogicalResult lowerToLLVM(
     gpu::GPUModuleOp module,
     function_ref<void(LLVMTypeConverter &, RewritePatternSet &)> populate);
 
-/// The gpu.modules below `root` if its target is `backend`; an error is
-/// emitted if it has none or another one.
+/// Refuses what no target has code for: operations that nobody registered, and
+/// vectors too wide for a thread, which code generators would unroll.
+LogicalResult checkDeviceCode(gpu::GPUModuleOp module);
+
+/// The gpu.modules below `root`, checked as device code, if its target is
+/// `backend`; an error is emitted if it has none or another one.
 FailureOr<SmallVector<gpu::GPUModuleOp>>
 getDeviceModules(ModuleOp root, Backend backend, StringRef passName);
 

@@ -20,6 +20,16 @@
 
 #include "RMSNorm/Target/Targets.h"
 
+namespace mlir::rmsnorm {
+
+/// The elements of the widest vector that a thread may hold.
+constexpr int64_t kMaxFragmentElements = 64;
+
+/// Whether a thread may hold a vector: few elements of 1, 2, 4 or 8 bytes.
+bool isFragment(VectorType type);
+
+} // namespace mlir::rmsnorm
+
 #include "RMSNorm/IR/RMSNormDialect.h.inc"
 
 #include "RMSNorm/IR/RMSNormEnums.h.inc"
