@@ -104,14 +104,19 @@ void lowerInit(ExchangeInitOp op, gpu::GPUModuleOp module) {
   Value thread = createThread(b);
   Value mine = arith::CmpIOp::create(b, arith::CmpIPredicate::ult, thread,
                                      createI32(b, exchange.getSlots()));
+  // A branch and no predicate: compute-sanitizer takes all threads that reach
+  // an initialisation for initialising.
+  auto branch = scf::IfOp::create(b, mine, /*withElseRegion=*/false);
+  b.setInsertionPointToStart(branch.thenBlock());
   Value offset = createScaled(b, thread, 8);
   offset = arith::AddIOp::create(b, offset,
                                  createI32(b, exchange.getBarrierOffset()));
   // One thread of the block arrives, with the number of bytes to come.
-  createEffect(b, {createAddress(b, module, offset), mine},
-               "@$1 mbarrier.init.shared::cta.b64 [$0], 1;\n\t"
-               "@$1 fence.mbarrier_init.release.cluster;",
-               "r,b");
+  createEffect(b, {createAddress(b, module, offset)},
+               "mbarrier.init.shared::cta.b64 [$0], 1;\n\t"
+               "fence.mbarrier_init.release.cluster;",
+               "r");
+  b.setInsertionPointAfter(branch);
   NVVM::ClusterArriveRelaxedOp::create(b, /*aligned=*/b.getUnitAttr());
   op.erase();
 }

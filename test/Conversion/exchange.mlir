@@ -23,11 +23,15 @@
 // NV-DAG:     %[[BUFFER:.+]] = llvm.mlir.addressof @rmsnorm_workgroup
 // A thread for each barrier.
 // NV:         %[[MINE:.+]] = llvm.icmp "ult" %[[THREAD:.+]], %[[FOUR]] : i32
+// NV:         llvm.cond_br %[[MINE]], ^[[INIT:.+]], ^[[NEXT:.+]]
+// NV:       ^[[INIT]]:
 // NV:         %[[BYTES:.+]] = llvm.mul %[[THREAD]], %[[EIGHT]] : i32
 // NV:         %[[OFFSET:.+]] = llvm.add %[[BYTES]], %[[BARRIERS]] : i32
 // NV:         %[[BASE:.+]] = llvm.ptrtoint %[[BUFFER]] : !llvm.ptr<3> to i32
 // NV:         %[[ADDRESS:.+]] = llvm.add %[[BASE]], %[[OFFSET]] : i32
-// NV:         "@$1 mbarrier.init.shared::cta.b64 [$0], 1;\0A\09@$1 fence.mbarrier_init.release.cluster;", "r,b,~{memory}" %[[ADDRESS]], %[[MINE]]
+// NV:         "mbarrier.init.shared::cta.b64 [$0], 1;\0A\09fence.mbarrier_init.release.cluster;", "r,~{memory}" %[[ADDRESS]]
+// NV-NEXT:    llvm.br ^[[NEXT]]
+// NV:       ^[[NEXT]]:
 // NV-NEXT:    nvvm.cluster.arrive.relaxed {aligned}
 // NV:         nvvm.cluster.wait {aligned}
 // The slot is the number modulo 4.
