@@ -376,20 +376,13 @@ LogicalResult lowerKeep(KeepOp op, Value runTimeZero) {
   return success();
 }
 
-/// The blocks that a persistent grid wants on a multiprocessor together, or 0.
-int64_t getBlocksPerSM(Operation *function) {
-  auto schedule =
-      function->getAttrOfType<ScheduleAttr>(RMSNormDialect::kScheduleAttrName);
-  return schedule ? schedule.getBlocksPerSm() : 0;
-}
-
 LogicalResult lowerKeeps(gpu::GPUFuncOp function, int64_t registers) {
   int64_t threads = 1024;
   if (auto size = function.getKnownBlockSize())
     threads = size->front();
   Value zero;
   WalkResult walk = function.walk([&](KeepOp op) -> WalkResult {
-    if (!zero && (getBlocksPerSM(function) > 0 ||
+    if (!zero && (function->hasAttr(RMSNormDialect::kMinBlocksAttrName) ||
                   registers / threads <= kTightRegisters)) {
       auto b = ImplicitLocOpBuilder::atBlockBegin(op.getLoc(),
                                                   &function.getBody().front());
@@ -400,16 +393,13 @@ LogicalResult lowerKeeps(gpu::GPUFuncOp function, int64_t registers) {
   return failure(walk.wasInterrupted());
 }
 
-/// The block size is known, not just bounded. A persistent grid that does not
-/// fit at once would run in two waves, the second alone. sum_rows, which has no
-/// schedule, is few blocks: ptxas would rather fit eight on a multiprocessor
-/// than leave the loads together.
+/// The block size is known, not just bounded.
 void requireBlockSizes(gpu::GPUModuleOp module) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
-    const bool scheduled = function->hasAttr(RMSNormDialect::kScheduleAttrName);
-    if (int64_t blocks = scheduled ? getBlocksPerSM(function) : 1)
+    if (auto blocks = function->getAttrOfType<IntegerAttr>(
+            RMSNormDialect::kMinBlocksAttrName))
       function->setAttr(NVVM::NVVMDialect::getMinctasmAttrName(),
-                        OpBuilder(function).getI32IntegerAttr(blocks));
+                        OpBuilder(function).getI32IntegerAttr(blocks.getInt()));
     if (Attribute size =
             function->removeAttr(NVVM::NVVMDialect::getMaxntidAttrName()))
       function->setAttr(NVVM::NVVMDialect::getReqntidAttrName(), size);

@@ -56,13 +56,17 @@ RMSNormDialect::verifyOperationAttribute(Operation *op,
     return op->emitOpError("expected '")
            << kDependentLaunchAttrName << "' to be a unit attribute, got "
            << attribute.getValue();
-  if (attribute.getName() == kBlocksPerMultiprocessorAttrName) {
+  for (auto [name, bits] :
+       {std::pair<StringRef, unsigned>(kBlocksPerMultiprocessorAttrName, 32),
+        {kMinBlocksAttrName, 64}}) {
+    if (attribute.getName() != name)
+      continue;
     auto blocks = dyn_cast<IntegerAttr>(attribute.getValue());
-    if (!blocks || !blocks.getType().isSignlessInteger(32) ||
+    if (!blocks || !blocks.getType().isSignlessInteger(bits) ||
         blocks.getInt() < 1)
       return op->emitOpError("expected '")
-             << kBlocksPerMultiprocessorAttrName
-             << "' to be a positive i32, got " << attribute.getValue();
+             << name << "' to be a positive i" << bits << ", got "
+             << attribute.getValue();
   }
   return success();
 }

@@ -74,6 +74,11 @@ static LogicalResult distribute(scf::ForallOp forall, SymbolTable &symbols) {
                              schedule->getBlockThreads(), symbols);
   // For people: a compiled module says which schedule a variant has.
   kernel->setAttr(RMSNormDialect::kScheduleAttrName, *schedule);
+  // A persistent grid that does not fit at once would run in two waves, the
+  // second alone.
+  if (int64_t blocks = schedule->getBlocksPerSm())
+    kernel->setAttr(RMSNormDialect::kMinBlocksAttrName,
+                    OpBuilder(forall).getI64IntegerAttr(blocks));
 
   Block &entry = kernel.getBody().front();
   OpBuilder builder(forall.getContext());

@@ -212,6 +212,10 @@ LogicalResult rmsnorm::distributeSumRows(SumRowsOp op, SymbolTable &symbols) {
   Location loc = op.getLoc();
   auto kernel = createKernel(loc, (func.getSymName() + "_sum_rows").str(),
                              lanes * walkers, symbols);
+  // Few blocks: the compiler would rather fit eight on a multiprocessor than
+  // leave the loads together.
+  kernel->setAttr(RMSNormDialect::kMinBlocksAttrName,
+                  OpBuilder(op).getI64IntegerAttr(1));
   OpBuilder host(op);
   LaunchArguments arguments(host, kernel.getBody().front());
   RowSummer summer(op, kernel, arguments, lanes, walkers);

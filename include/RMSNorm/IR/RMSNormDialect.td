@@ -62,6 +62,11 @@ def RMSNorm_Dialect : Dialect {
     /// workgroup memory for.
     static constexpr ::llvm::StringLiteral kBlocksPerMultiprocessorAttrName =
         "rmsnorm.blocks_per_multiprocessor";
+    /// Positive integer attribute of a kernel: the blocks that a
+    /// multiprocessor must have registers for at the same time. Absent: as many
+    /// as the kernel's registers leave room for.
+    static constexpr ::llvm::StringLiteral kMinBlocksAttrName =
+        "rmsnorm.min_blocks";
   }];
 }
 

@@ -540,7 +540,8 @@ def Distribute : Pass<"rmsnorm-distribute", "::mlir::ModuleOp"> {
     loop, where the rings were.
 
     The launch of a persistent kernel carries
-    `rmsnorm.blocks_per_multiprocessor`, `blocks_per_sm` of the schedule.
+    `rmsnorm.blocks_per_multiprocessor`, and the kernel `rmsnorm.min_blocks`:
+    `blocks_per_sm` of the schedule.
 
     With `pdl` the kernel lets the next one start first of all, then loads what
     place-tiles put before the loop, then waits for the kernels before it.
