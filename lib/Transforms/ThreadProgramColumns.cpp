@@ -298,7 +298,9 @@ void ThreadProgram::accumulate(const Reduction &reduce, Chunk chunk,
   partials.resize(count);
   auto vectorType = VectorType::get({getVectorWidth()}, builder.getF32Type());
   int64_t first = 0;
-  for (auto [kindAttr, input] : llvm::zip(reduce.kinds, reduce.inputs)) {
+  for (auto [kindAttr, contribution] : llvm::zip(reduce.kinds, reduce.inputs)) {
+    // Clang 14 has no lambdas that capture a structured binding.
+    Value input = contribution;
     ReduceKind kind = cast<ReduceKindAttr>(kindAttr).getValue();
     arith::MulFOp product = getFusedProduct(input);
     const bool masked = !(kind == ReduceKind::add && isZeroOnPadding(input));

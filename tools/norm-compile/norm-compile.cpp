@@ -15,6 +15,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
@@ -178,8 +179,33 @@ static LogicalResult checkCommandLine() {
   return success();
 }
 
+/// Whether reading may never end, as /dev/zero; files and pipes end, and so
+/// does who types.
+static bool isEndless(StringRef path) {
+  llvm::sys::fs::file_status status;
+  if (path == "-" ? llvm::sys::fs::status(0, status)
+                  : llvm::sys::fs::status(path, status))
+    return false;
+  return llvm::sys::fs::is_other(status) &&
+         status.type() != llvm::sys::fs::file_type::fifo_file &&
+         status.type() != llvm::sys::fs::file_type::socket_file &&
+         !(path == "-" && llvm::sys::Process::StandardInIsUserInput());
+}
+
+static LogicalResult checkFiles() {
+  for (StringRef path : {StringRef(inputFile), StringRef(tuning)}) {
+    if (isEndless(path))
+      return complain(path + ": expected a file or a pipe, got a device");
+    if (path != "-" && llvm::sys::fs::is_regular_file(path) &&
+        llvm::sys::fs::equivalent(path, outputFile))
+      return complain("-o: expected another file than what is read, got " +
+                      outputFile);
+  }
+  return success();
+}
+
 static LogicalResult run() {
-  if (failed(checkCommandLine()))
+  if (failed(checkCommandLine()) || failed(checkFiles()))
     return failure();
   std::string message;
   auto file = openInputFile(inputFile, &message);

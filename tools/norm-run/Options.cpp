@@ -91,8 +91,10 @@ static bool parseOption(const std::string &name, const std::string &value,
                         Options &o, std::string &expected) {
   expected = "a number";
   int64_t number = 0;
-  auto integer = [&](auto &field, int64_t largest) {
-    if (!parseInteger(value, number) || number > largest)
+  auto integer = [&](auto &field, int64_t largest, int64_t smallest = 0) {
+    if (smallest > 0)
+      expected = "a number >= " + std::to_string(smallest);
+    if (!parseInteger(value, number) || number < smallest || number > largest)
       return false;
     field = number;
     return true;
@@ -102,11 +104,11 @@ static bool parseOption(const std::string &name, const std::string &value,
   if (name == "--seed")
     return integer(o.seed, INT64_MAX);
   if (name == "--repeat")
-    return integer(o.repeat, 1000000);
+    return integer(o.repeat, 1000000, 1);
   if (name == "--ordinal")
     return integer(o.ordinal, 1000);
   if (name == "--multiprocessors")
-    return integer(o.multiprocessors, 1000000);
+    return integer(o.multiprocessors, 1000000, 1);
   if (name == "--device") {
     expected = "sim, sim:CHIP, cuda or hip";
     return parseDevice(value, o);

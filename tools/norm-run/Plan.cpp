@@ -4,6 +4,7 @@
 #include "Run.h"
 
 #include <algorithm>
+#include <cstdio>
 #include <map>
 #include <set>
 
@@ -13,6 +14,8 @@ namespace norm_run {
 static constexpr int64_t simulatorRows = 301;
 // Elements of the largest argument on a GPU: more than any L2 keeps.
 static constexpr int64_t deviceElements = int64_t(1) << 27;
+// No machine has it.
+static constexpr double maxBytes = 1e15;
 // For a run-time row size: 8 divides it, 16 and a power of two do not.
 static constexpr int64_t defaultColumns = 1000;
 
@@ -38,6 +41,12 @@ struct Chooser {
 
 } // namespace
 
+/// For sizes whose product may be anything.
+static int64_t multiplySaturated(int64_t a, int64_t b) {
+  int64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
 /// Spreads `rows` over the leading dimensions of an argument whose sizes are
 /// not known: 2 for each but the last of them, which takes what is left.
 static void chooseRows(const rmsnorm_argument_info &argument, int64_t rows,
@@ -47,20 +56,19 @@ static void chooseRows(const rmsnorm_argument_info &argument, int64_t rows,
   for (int d = 0; d + 1 < argument.rank; ++d) {
     int64_t dim = argument.dims[d];
     if (int64_t size = chooser.get(dim); size >= 0)
-      known *= size;
+      known = multiplySaturated(known, size);
     else if (std::find(open.begin(), open.end(), dim) == open.end())
       open.push_back(dim);
   }
   for (size_t i = 0; i + 1 < open.size(); ++i) {
     chooser.set(open[i], rows == 0 ? 0 : 2);
-    known *= 2;
+    known = multiplySaturated(known, 2);
   }
+  known = std::max<int64_t>(1, known);
+  bool roundsUp = rows % known >= known - known / 2;
   if (!open.empty())
     chooser.set(open.back(),
-                rows == 0
-                    ? 0
-                    : std::max<int64_t>(1, (rows + known / 2) /
-                                               std::max<int64_t>(1, known)));
+                rows == 0 ? 0 : std::max<int64_t>(1, rows / known + roundsUp));
 }
 
 std::string planEntry(rmsnorm_module *module, size_t entry,
@@ -101,13 +109,24 @@ std::string planEntry(rmsnorm_module *module, size_t entry,
                                             std::max<int64_t>(1, columns));
     chooseRows(*widest, rows, chooser);
   }
+  double bytes = 0;
   for (const rmsnorm_argument_info &argument : plan.arguments) {
     std::vector<int64_t> sizes;
+    double product = argument.dtype.bits / 8.0;
     for (int d = 0; d < argument.rank; ++d) {
       chooser.set(argument.dims[d], simulatorRows);
       sizes.push_back(chooser.get(argument.dims[d]));
+      product *= std::max(1.0, double(sizes.back()));
     }
     plan.shapes.push_back(std::move(sizes));
+    bytes += product;
+  }
+  // Before anything is multiplied.
+  if (bytes > maxBytes) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.3g bytes", bytes);
+    return "entry '" + plan.name + "': expected smaller sizes, got " + text +
+           " in all arguments";
   }
   return "";
 }

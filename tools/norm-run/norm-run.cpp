@@ -149,5 +149,9 @@ int main(int argc, char **argv) {
   for (rmsnorm_module *module : modules)
     rmsnorm_module_close(module);
   rmsnorm_device_close(device);
+  if (std::fflush(stdout) || std::ferror(stdout)) {
+    complain("cannot write to the standard output");
+    return 1;
+  }
   return good ? 0 : 1;
 }

@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <sys/stat.h>
 
 namespace norm_tune {
 
@@ -149,6 +150,13 @@ bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
     error = "expected --rows, e.g. --rows=1,4096,32768";
   else if (o.output.empty())
     error = "expected -o for the tuning file, e.g. -o tuning.json";
+  else if (struct stat at, input; stat(o.output.c_str(), &at) == 0)
+    if (!S_ISREG(at.st_mode))
+      error = "-o: expected a file, beside which results are kept, got " +
+              o.output + ", which is none";
+    else if (stat(o.run.inputs[0].c_str(), &input) == 0 &&
+             at.st_dev == input.st_dev && at.st_ino == input.st_ino)
+      error = "-o: expected another file than the input, got " + o.output;
   return error.empty();
 }
 

@@ -16,8 +16,6 @@ namespace norm_tune {
 // a multiple of anything, so that packed ones have a tail.
 static constexpr int64_t checkedElements[] = {1 << 19, 1 << 20};
 static constexpr int64_t checkedRows[] = {37, 1021};
-// No machine has it.
-static constexpr double maxBytes = 1e15;
 
 norm_run::Options Tuner::getRunOptions(int64_t rows) const {
   norm_run::Options run = options.run;
@@ -63,14 +61,6 @@ bool Tuner::planEntry(const Space &space, int64_t rows, norm_run::Plan &plan) {
   plan = {};
   error =
       norm_run::planEntry(module, space.plain.entry, getRunOptions(rows), plan);
-  // Before sizes overflow.
-  double bytes = error.empty() ? getBytesPerCall(plan) : 0;
-  if (bytes > maxBytes) {
-    char text[64];
-    std::snprintf(text, sizeof text, "%.3g bytes", bytes);
-    error = "entry '" + space.plain.name + "', " + std::to_string(rows) +
-            " rows: expected fewer, got " + text + " in all arguments";
-  }
   return error.empty();
 }
 

@@ -99,13 +99,13 @@ static int tuneAll(const Options &options, rmsnorm_module *module,
       !text.empty())
     return complain(text);
 
-  for (const auto &[name, rows] : options.rowsOf)
+  for (const auto &named : options.rowsOf)
     if (std::none_of(spaces.begin(), spaces.end(), [&](const Space &space) {
-          return space.plain.name == name;
+          return space.plain.name == named.first;
         }))
       return complain("--rows: expected the name of an entry that is tuned, "
                       "got '" +
-                      name + "'");
+                      named.first + "'");
 
   char hash[64];
   std::snprintf(hash, sizeof hash, "%016llx%016llx",
@@ -203,5 +203,7 @@ int main(int argc, char **argv) {
   int status = module ? tuneAll(options, module, device) : 1;
   rmsnorm_module_close(module);
   rmsnorm_device_close(device);
+  if (std::fflush(stdout) || std::ferror(stdout))
+    return complain("cannot write to the standard output");
   return status;
 }
