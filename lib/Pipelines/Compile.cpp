@@ -2,11 +2,11 @@
 //===- Compile.cpp - from a module of norms to code ----------------------===//
 
 #include "RMSNorm/Pipelines/Compile.h"
-#include "../Target/ErrorBounds.h"
 #include "RMSNorm/Conversion/Passes.h"
 #include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Module/ErrorBounds.h"
+#include "RMSNorm/Module/ModuleWriter.h"
 #include "RMSNorm/Pipelines/Pipelines.h"
-#include "RMSNorm/Target/ModuleWriter.h"
 #include "RMSNorm/Transforms/Passes.h"
 #include "RMSNorm/Transforms/RowClasses.h"
 #include "RMSNorm/Transforms/ScheduleSpace.h"

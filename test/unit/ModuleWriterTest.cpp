@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ModuleWriterTest.cpp - host functions that a module cannot hold ---===//
 
-#include "RMSNorm/Target/ModuleWriter.h"
+#include "RMSNorm/Module/ModuleWriter.h"
 #include "RMSNorm/InitAll.h"
 
 #include "mlir/IR/DialectRegistry.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ModuleWriter.cpp - from compiled functions to a .rmsn module ------===//
 
-#include "RMSNorm/Target/ModuleWriter.h"
-#include "ErrorBounds.h"
+#include "RMSNorm/Module/ModuleWriter.h"
 #include "ModuleData.h"
+#include "RMSNorm/Module/ErrorBounds.h"
 
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/STLExtras.h"
@@ -297,7 +297,8 @@ ModuleWriter::addVariant(func::FuncOp host, VariantOptions options,
   for (AlignmentGuard guard : options.guards)
     addGuards(*entry, guard, variant.guards);
   for (const RangeGuard &range : options.ranges) {
-    FailureOr<Expression> expression = readIndexValue(host, range.value);
+    FailureOr<Expression> expression =
+        IndexExpressions(host).evaluate(range.value);
     if (failed(expression))
       return failure();
     variant.guards.push_back({rmsn::GuardKind::InRange, 0,

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ModuleData.h - a module before it is written ----------------------===//
 
-#ifndef RMSNORM_LIB_TARGET_MODULEDATA_H
-#define RMSNORM_LIB_TARGET_MODULEDATA_H
+#ifndef RMSNORM_LIB_MODULE_MODULEDATA_H
+#define RMSNORM_LIB_MODULE_MODULEDATA_H
 
 #include "HostFunction.h"
 
-#include "RMSNorm/Target/ModuleWriter.h"
+#include "RMSNorm/Module/ModuleWriter.h"
 
 namespace mlir::rmsnorm {
 
@@ -74,4 +74,4 @@ std::string writeModule(ArrayRef<EntryData> entries,
 
 } // namespace mlir::rmsnorm
 
-#endif // RMSNORM_LIB_TARGET_MODULEDATA_H
+#endif // RMSNORM_LIB_MODULE_MODULEDATA_H

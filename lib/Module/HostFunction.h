@@ -1,22 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- HostFunction.h - a host function as data --------------------------===//
 
-#ifndef RMSNORM_LIB_TARGET_HOSTFUNCTION_H
-#define RMSNORM_LIB_TARGET_HOSTFUNCTION_H
+#ifndef RMSNORM_LIB_MODULE_HOSTFUNCTION_H
+#define RMSNORM_LIB_MODULE_HOSTFUNCTION_H
 
-#include "Limits.h"
-#include "module_generated.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Support/LLVM.h"
+#include "IndexExpressions.h"
 
 #include <string>
-#include <vector>
 
 namespace mlir::rmsnorm {
-
-/// A postfix program; empty: absent, the format's default value.
-using Expression = std::vector<rmsn::ExpressionOp>;
 
 struct HostParameter {
   rmsn::ParameterKind kind;
@@ -42,20 +34,10 @@ struct HostProgram {
   Expression workspace;             // bytes
 };
 
-Expression constantExpression(int64_t value);
-Expression sizeExpression(unsigned argument, unsigned dimension);
-Expression strideExpression(unsigned argument, unsigned dimension);
-/// `lhs` `opcode` `rhs`.
-Expression binaryExpression(rmsn::ExpressionOpcode opcode, Expression lhs,
-                            const Expression &rhs);
-
 /// What a host function does. An error names the first operation that is more
 /// than launching kernels, workspaces and index arithmetic.
 FailureOr<HostProgram> readHostFunction(func::FuncOp function);
 
-/// An index value of a host function as an expression.
-FailureOr<Expression> readIndexValue(func::FuncOp function, Value value);
-
 } // namespace mlir::rmsnorm
 
-#endif // RMSNORM_LIB_TARGET_HOSTFUNCTION_H
+#endif // RMSNORM_LIB_MODULE_HOSTFUNCTION_H

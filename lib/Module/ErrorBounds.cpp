@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ErrorBounds.cpp - how far outputs may be from the oracle's --------===//
 
-#include "ErrorBounds.h"
+#include "RMSNorm/Module/ErrorBounds.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -9,8 +9,8 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef RMSNORM_TARGET_MODULEWRITER_H
-#define RMSNORM_TARGET_MODULEWRITER_H
+#ifndef RMSNORM_MODULE_MODULEWRITER_H
+#define RMSNORM_MODULE_MODULEWRITER_H
 
 #include "RMSNorm/IR/RMSNorm.h"
 
@@ -127,4 +127,4 @@ private:
 
 } // namespace mlir::rmsnorm
 
-#endif // RMSNORM_TARGET_MODULEWRITER_H
+#endif // RMSNORM_MODULE_MODULEWRITER_H

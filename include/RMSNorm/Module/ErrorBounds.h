@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ErrorBounds.h - how far outputs may be from the oracle's ----------===//
 
-#ifndef RMSNORM_LIB_TARGET_ERRORBOUNDS_H
-#define RMSNORM_LIB_TARGET_ERRORBOUNDS_H
+#ifndef RMSNORM_MODULE_ERRORBOUNDS_H
+#define RMSNORM_MODULE_ERRORBOUNDS_H
 
-#include "RMSNorm/Target/ModuleWriter.h"
+#include "RMSNorm/Module/ModuleWriter.h"
 
 #include "llvm/ADT/MapVector.h"
 
@@ -54,4 +54,4 @@ SmallVector<unsigned> getVectorArguments(func::FuncOp function);
 
 } // namespace mlir::rmsnorm
 
-#endif // RMSNORM_LIB_TARGET_ERRORBOUNDS_H
+#endif // RMSNORM_MODULE_ERRORBOUNDS_H
