@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- FinalizeSim.cpp - rmsnorm-finalize-sim ----------------------------===//
 
-#include "Common.h"
+#include "DeviceModules.h"
 #include "RMSNorm/Conversion/Passes.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "SimABI.h"
