@@ -88,6 +88,21 @@ static bool isShared(const std::string &name) {
   return false;
 }
 
+/// Why a file cannot be written there; "" if it can be.
+static std::string checkOutput(const std::string &output,
+                               const std::string &input) {
+  struct stat there, read;
+  if (stat(output.c_str(), &there))
+    return "";
+  if (!S_ISREG(there.st_mode))
+    return "-o: expected a file, beside which results are kept, got " + output +
+           ", which is none";
+  if (!stat(input.c_str(), &read) && there.st_dev == read.st_dev &&
+      there.st_ino == read.st_ino)
+    return "-o: expected another file than the input, got " + output;
+  return "";
+}
+
 bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
   std::vector<char *> shared = {argv[0]};
   for (int i = 1; i < argc; ++i) {
@@ -134,12 +149,9 @@ bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
       return false;
     }
   }
-  if (!norm_run::parseOptions(int(shared.size()), shared.data(), o.run,
-                              error)) {
-    for (size_t at; (at = error.find("norm-run")) != std::string::npos;)
-      error.replace(at, 8, "norm-tune");
+  if (!trial::parseOptions(int(shared.size()), shared.data(), "norm-tune",
+                           o.run, error))
     return false;
-  }
   o.help = o.run.help;
   if (o.help)
     return true;
@@ -150,13 +162,8 @@ bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
     error = "expected --rows, e.g. --rows=1,4096,32768";
   else if (o.output.empty())
     error = "expected -o for the tuning file, e.g. -o tuning.json";
-  else if (struct stat at, input; stat(o.output.c_str(), &at) == 0)
-    if (!S_ISREG(at.st_mode))
-      error = "-o: expected a file, beside which results are kept, got " +
-              o.output + ", which is none";
-    else if (stat(o.run.inputs[0].c_str(), &input) == 0 &&
-             at.st_dev == input.st_dev && at.st_ino == input.st_ino)
-      error = "-o: expected another file than the input, got " + o.output;
+  else
+    error = checkOutput(o.output, o.run.inputs[0]);
   return error.empty();
 }
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Table.cpp - what norm-run prints ----------------------------------===//
+//===- Table.cpp - the results of trials ---------------------------------===//
 
 #include "Table.h"
 
 #include <algorithm>
 #include <cstdio>
 
-namespace norm_run {
+namespace trial {
 
 static std::string number(const char *format, double value) {
   char text[64];
@@ -167,4 +167,4 @@ void Table::print(const Plan &plan, const Result &result) {
   printLine(cells);
 }
 
-} // namespace norm_run
+} // namespace trial

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Table.h - what norm-run prints ------------------------------------===//
+//===- Table.h - the results of trials -----------------------------------===//
 
-#ifndef NORM_RUN_TABLE_H
-#define NORM_RUN_TABLE_H
+#ifndef TRIAL_TABLE_H
+#define TRIAL_TABLE_H
 
 #include "Run.h"
 
-namespace norm_run {
+namespace trial {
 
 /// Prints a header, then a line as each result comes in: columns are as wide as
 /// the plans demand.
@@ -30,6 +30,6 @@ std::string typesText(const Plan &plan);
 /// registers".
 std::string scheduleText(const std::string &schedule);
 
-} // namespace norm_run
+} // namespace trial
 
-#endif // NORM_RUN_TABLE_H
+#endif // TRIAL_TABLE_H

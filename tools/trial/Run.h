@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Run.h - runs one entry and compares it with the oracle ------------===//
 
-#ifndef NORM_RUN_RUN_H
-#define NORM_RUN_RUN_H
+#ifndef TRIAL_RUN_H
+#define TRIAL_RUN_H
 
 #include "Options.h"
 
@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-namespace norm_run {
+namespace trial {
 
 /// Sizes of all arguments of an entry.
 using Shapes = std::vector<std::vector<int64_t>>;
@@ -28,6 +28,9 @@ struct Plan {
 /// Chooses sizes for the entry's shape symbols. Returns "" or why it cannot.
 std::string planEntry(rmsnorm_module *module, size_t entry,
                       const Options &options, Plan &plan);
+
+/// Bytes that a call with arguments as in `plan` reads and writes at least.
+double getBytesPerCall(const Plan &plan);
 
 /// One line of the table.
 struct Result {
@@ -61,6 +64,6 @@ Result runEntry(const Plan &plan, rmsnorm_device *device,
                 const Options &options,
                 std::shared_ptr<Reference> reference = nullptr);
 
-} // namespace norm_run
+} // namespace trial
 
-#endif // NORM_RUN_RUN_H
+#endif // TRIAL_RUN_H

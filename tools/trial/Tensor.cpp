@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <cstring>
 
-namespace norm_run {
+namespace trial {
 
 // Wide enough to catch a whole subgroup's 16-byte stores.
 static constexpr size_t guardBytes = 2048;
@@ -99,4 +99,4 @@ bool Tensor::sameBytes(const Tensor &other) const {
   return std::memcmp(bytes(), other.bytes(), size) == 0;
 }
 
-} // namespace norm_run
+} // namespace trial

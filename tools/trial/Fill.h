@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Fill.h - inputs from a seed ---------------------------------------===//
 
-#ifndef NORM_RUN_FILL_H
-#define NORM_RUN_FILL_H
+#ifndef TRIAL_FILL_H
+#define TRIAL_FILL_H
 
+#include "Run.h"
 #include "Tensor.h"
 
-namespace norm_run {
+namespace trial {
 
 /// What an input is, told by its shape.
 enum class InputKind {
@@ -32,6 +33,19 @@ void fillRowFactors(Tensor &tensor, const Tensor &data);
 /// an element that is not written shows.
 void poison(Tensor &tensor);
 
-} // namespace norm_run
+/// Tensors of the plan's shapes in the layout asked for, of any contents; empty
+/// if one cannot be made.
+std::vector<Tensor> makeTensors(const Plan &plan, const Options &options);
 
-#endif // NORM_RUN_FILL_H
+/// Inputs from the seed, poisoned outputs.
+void fillTensors(const Plan &plan, const Options &options,
+                 std::vector<Tensor> &tensors);
+
+/// As makeTensors, with the contents of `from`.
+std::vector<Tensor> copyTensors(const Plan &plan,
+                                const std::vector<Tensor> &from,
+                                const Options &options);
+
+} // namespace trial
+
+#endif // TRIAL_FILL_H

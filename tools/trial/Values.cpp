@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-namespace norm_run {
+namespace trial {
 
 bool getFormat(DLDataType dtype, Format &format) {
   if (dtype.lanes != 1)
@@ -149,4 +149,4 @@ double normal(uint64_t bits) {
   return (sum - 2) * 1.7320508075688772;
 }
 
-} // namespace norm_run
+} // namespace trial

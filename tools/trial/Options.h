@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Options.h - the command line of norm-run --------------------------===//
+//===- Options.h - the options of a trial -------------------------------===//
 
-#ifndef NORM_RUN_OPTIONS_H
-#define NORM_RUN_OPTIONS_H
+#ifndef TRIAL_OPTIONS_H
+#define TRIAL_OPTIONS_H
 
 #include "rmsnorm/rmsnorm.h"
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace norm_run {
+namespace trial {
 
 struct Options {
   std::vector<std::string> inputs;
@@ -35,12 +35,11 @@ struct Options {
   bool help = false;
 };
 
-/// Text of --help.
-extern const char helpText[];
+/// Reads a command line of these options alone; on an error returns false and
+/// sets `error`, which names `program`.
+bool parseOptions(int argc, char **argv, const std::string &program,
+                  Options &options, std::string &error);
 
-/// Reads the command line; on an error returns false and sets `error`.
-bool parseOptions(int argc, char **argv, Options &options, std::string &error);
+} // namespace trial
 
-} // namespace norm_run
-
-#endif // NORM_RUN_OPTIONS_H
+#endif // TRIAL_OPTIONS_H

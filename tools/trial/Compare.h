@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Compare.h - an output against the oracle's ------------------------===//
 
-#ifndef NORM_RUN_COMPARE_H
-#define NORM_RUN_COMPARE_H
+#ifndef TRIAL_COMPARE_H
+#define TRIAL_COMPARE_H
 
 #include "Tensor.h"
 
-namespace norm_run {
+namespace trial {
 
 struct Difference {
   double ulps = 0;     // worst distance in ulps of the output's type
@@ -26,6 +26,6 @@ Difference compare(const Tensor &got, const Tensor &oracle,
                    const rmsnorm_error_bound &bound,
                    const Tensor *magnitudes = nullptr);
 
-} // namespace norm_run
+} // namespace trial
 
-#endif // NORM_RUN_COMPARE_H
+#endif // TRIAL_COMPARE_H

@@ -8,7 +8,7 @@
 #include <map>
 #include <set>
 
-namespace norm_run {
+namespace trial {
 
 // Not a multiple of anything, so that packed rows have a tail.
 static constexpr int64_t simulatorRows = 301;
@@ -131,4 +131,16 @@ std::string planEntry(rmsnorm_module *module, size_t entry,
   return "";
 }
 
-} // namespace norm_run
+double getBytesPerCall(const Plan &plan) {
+  double bytes = 0;
+  for (size_t i = 0; i < plan.arguments.size(); ++i) {
+    const rmsnorm_argument_info &argument = plan.arguments[i];
+    double size = argument.dtype.bits / 8.0;
+    for (int64_t dim : plan.shapes[i])
+      size *= double(dim);
+    bytes += size * (argument.role == RMSNORM_INOUT ? 2 : 1);
+  }
+  return bytes;
+}
+
+} // namespace trial

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Tensor.h - a tensor in host memory between guard bytes ------------===//
 
-#ifndef NORM_RUN_TENSOR_H
-#define NORM_RUN_TENSOR_H
+#ifndef TRIAL_TENSOR_H
+#define TRIAL_TENSOR_H
 
 #include "Values.h"
 
@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-namespace norm_run {
+namespace trial {
 
 /// How tensors lie in memory, beside packed and aligned to 256 bytes.
 struct LayoutOptions {
@@ -68,6 +68,6 @@ private:
   std::unique_ptr<unsigned char, Free> memory;
 };
 
-} // namespace norm_run
+} // namespace trial
 
-#endif // NORM_RUN_TENSOR_H
+#endif // TRIAL_TENSOR_H

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <limits>
 
-namespace norm_run {
+namespace trial {
 
 Difference compare(const Tensor &got, const Tensor &oracle,
                    const rmsnorm_error_bound &bound, const Tensor *magnitudes) {
@@ -49,4 +49,4 @@ Difference compare(const Tensor &got, const Tensor &oracle,
   return worst;
 }
 
-} // namespace norm_run
+} // namespace trial

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Values.h - elements of tensors on the host ------------------------===//
 
-#ifndef NORM_RUN_VALUES_H
-#define NORM_RUN_VALUES_H
+#ifndef TRIAL_VALUES_H
+#define TRIAL_VALUES_H
 
 #include "rmsnorm/rmsnorm.h"
 
 #include <cstdint>
 
-namespace norm_run {
+namespace trial {
 
 /// How a data type stores a number. Floating point: sign, exponent, mantissa.
 struct Format {
@@ -20,7 +20,7 @@ struct Format {
   bool finite = false;
 };
 
-/// Returns false for a data type norm-run cannot fill.
+/// Returns false for a data type that cannot be filled.
 bool getFormat(DLDataType dtype, Format &format);
 
 /// The number stored at `at`.
@@ -38,6 +38,6 @@ uint64_t mix(uint64_t seed, uint64_t position);
 /// About normally distributed, mean 0, variance 1, |x| < 3.5.
 double normal(uint64_t bits);
 
-} // namespace norm_run
+} // namespace trial
 
-#endif // NORM_RUN_VALUES_H
+#endif // TRIAL_VALUES_H

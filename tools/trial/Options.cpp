@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Options.cpp - the command line of norm-run ------------------------===//
+//===- Options.cpp - the options of a trial -----------------------------===//
 
 #include "Options.h"
 
@@ -7,39 +7,7 @@
 #include <cstdlib>
 #include <cstring>
 
-namespace norm_run {
-
-const char helpText[] =
-    R"(usage: norm-run [options] FILE...
-
-Runs the entries of compiled modules (.rmsn), or of .mlir files, which it has
-norm-compile compile first, on inputs made from a seed, and compares every
-output with the oracle in the module. Prints one line an entry: the worst error
-in ulps of the output type and in absolute terms, the bound that the compiler
-derived, and the time of a launch. Exit status: 0 if all is within its bounds,
-1 if not or if something failed, 2 for a wrong command line.
-
-  --entry=NAME        only this entry
-  --device=DEVICE     sim (default), sim:CHIP (sim:sm_90), cuda, hip
-  --target=TARGET     program to take from the module; default: what fits the
-                      device
-  --schedule=TEXT     schedule to compile .mlir files with
-  --rows=M            rows to run, spread over the run-time sizes in front of
-                      the last dimension (default: 301 on the simulator, about
-                      256 MiB of input on a GPU)
-  --dim=sK=VALUE      size for shape symbol K, as norm-inspect prints
-                      them
-  --seed=S            seed of inputs and of --order=shuffled (default 1)
-  --order=ORDER       simulator: forward, reverse or shuffled thread order
-  --multiprocessors=K multiprocessors that launches may fill
-  --strided           rows and outer dimensions lie apart, as in a slice
-  --unaligned         addresses are aligned to an element only
-  --repeat=K          launches to time (default: 1 on the simulator, 50)
-  --ordinal=K         which of the driver's devices (default 0)
-  --csv               comma-separated values instead of a table, with the
-                      share of an output's elements that differ from the
-                      oracle's and a hash of all outputs
-)";
+namespace trial {
 
 static bool parseInteger(const std::string &text, int64_t &value) {
   if (text.empty())
@@ -150,7 +118,9 @@ static bool fitsDevice(const Options &o) {
   }
 }
 
-bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
+bool parseOptions(int argc, char **argv, const std::string &program, Options &o,
+                  std::string &error) {
+  const std::string listed = "; " + program + " --help lists the options";
   for (int i = 1; i < argc; ++i) {
     std::string argument = argv[i];
     if (argument.rfind("--", 0) != 0) {
@@ -171,8 +141,7 @@ bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
       }
       // "--rows 5" is the same as "--rows=5".
       if (i + 1 >= argc) {
-        error = "unknown option or missing value: " + argument +
-                "; norm-run --help lists the options";
+        error = "unknown option or missing value: " + argument + listed;
         return false;
       }
     }
@@ -180,15 +149,15 @@ bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
         equals == std::string::npos ? argv[++i] : argument.substr(equals + 1);
     std::string expected;
     if (!parseOption(name, value, o, expected)) {
-      error =
-          expected.empty()
-              ? "unknown option " + name + "; norm-run --help lists the options"
-              : name + ": expected " + expected + ", got '" + value + "'";
+      error = expected.empty()
+                  ? "unknown option " + name + listed
+                  : name + ": expected " + expected + ", got '" + value + "'";
       return false;
     }
   }
   if (o.inputs.empty() && !o.help) {
-    error = "expected at least one .mlir or .rmsn file; see norm-run --help";
+    error =
+        "expected at least one .mlir or .rmsn file; see " + program + " --help";
     return false;
   }
   if (!o.help && !fitsDevice(o)) {
@@ -199,4 +168,4 @@ bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
   return true;
 }
 
-} // namespace norm_run
+} // namespace trial
