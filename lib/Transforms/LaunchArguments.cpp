@@ -82,15 +82,6 @@ Value LaunchArguments::getScalar(Value scalar) {
   return argument = add(scalar);
 }
 
-void LaunchArguments::requireRowAlignment(Value buffer, int64_t bytes) {
-  auto argument = dyn_cast<BlockArgument>(buffer);
-  auto func =
-      dyn_cast_or_null<func::FuncOp>(buffer.getParentBlock()->getParentOp());
-  if (argument && func)
-    func.setArgAttr(argument.getArgNumber(), "rmsnorm.row_alignment",
-                    host.getI64IntegerAttr(bytes));
-}
-
 Value LaunchArguments::add(Value operand) {
   operands.push_back(operand);
   return entry.addArgument(operand.getType(), operand.getLoc());

@@ -21,7 +21,6 @@ public:
   Value getStride(Value buffer, int64_t dim) override;
   Value getSize(Value buffer, int64_t dim) override;
   Value getScalar(Value scalar) override;
-  void requireRowAlignment(Value buffer, int64_t bytes) override;
 
   /// Makes uses of `value` in the kernel read `replacement`.
   void replaceScalar(Value value, Value replacement) {

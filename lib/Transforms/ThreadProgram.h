@@ -25,8 +25,6 @@ public:
   virtual Value getSize(Value buffer, int64_t dim) = 0;
   /// `scalar`, or a copy of it if it is a constant.
   virtual Value getScalar(Value scalar) = 0;
-  /// Tells that the rows of `buffer` are accessed `bytes` at a time.
-  virtual void requireRowAlignment(Value buffer, int64_t bytes) = 0;
 };
 
 /// Emits, at the insertion point of a builder, what a thread does for one tile.

@@ -208,8 +208,6 @@ LogicalResult ThreadProgram::emitColumnOp(Operation *op, Chunk chunk) {
   if (auto load = dyn_cast<TileLoadOp>(op)) {
     Value pointer = arguments.getPointer(load.getBase());
     Type element = load.getType().getElementType();
-    if (schedule.getAlignment() > 1)
-      arguments.requireRowAlignment(load.getBase(), schedule.getAlignment());
     SmallVector<Value> results;
     for (int64_t row = 0; row < getNumRows(load.getType()); ++row)
       for (const VectorPosition &position : chunk)
@@ -239,8 +237,6 @@ LogicalResult ThreadProgram::emitColumnOp(Operation *op, Chunk chunk) {
                                "program through a column sum");
     Value pointer = arguments.getPointer(store.getBase());
     Type type = store.getValue().getType();
-    if (schedule.getAlignment() > 1)
-      arguments.requireRowAlignment(store.getBase(), schedule.getAlignment());
     forEachFragment(type, numVectors, [&](int64_t row, int64_t index) {
       const VectorPosition &position = chunk[index];
       GlobalStoreOp::create(

@@ -66,8 +66,6 @@ LogicalResult ThreadProgram::emitControl(Operation *op) {
 void ThreadProgram::emitHeldLoad(TileLoadOp load) {
   Value pointer = arguments.getPointer(load.getBase());
   Type element = load.getType().getElementType();
-  if (schedule.getAlignment() > 1)
-    arguments.requireRowAlignment(load.getBase(), schedule.getAlignment());
   SmallVector<Value> results;
   for (int64_t index = 0; index < getNumVectors(); ++index) {
     VectorPosition position =
@@ -120,8 +118,6 @@ LogicalResult ThreadProgram::emitRingCopy(RingCopyOp copy) {
   auto fragment = VectorType::get({getVectorWidth()}, ring.getElementType());
   if (!rings.count(copy.getRing()))
     return copy.emitOpError("expected a ring that is made before the loop");
-  if (schedule.getAlignment() > 1)
-    arguments.requireRowAlignment(copy.getBase(), schedule.getAlignment());
   auto [offset, step] = getRingSlot(copy.getRing(), copy.getSlot());
   for (int64_t row = 0; row < schedule.getRowsPerGroup(); ++row)
     for (int64_t index = 0; index < getNumVectors(); ++index) {

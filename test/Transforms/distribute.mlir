@@ -89,13 +89,12 @@
 // CHECK: arith.muli %[[TOKEN]], %[[XS0]]
 
 // The host launches with bare pointers.
-// CHECK: func.func @packed(%[[XM:[a-z0-9]*]]: memref<?x128xbf16, strided<[?, 1]>> {rmsnorm.row_alignment = 16 : i64}
+// CHECK: func.func @packed(%[[XM:[a-z0-9]*]]: memref<?x128xbf16, strided<[?, 1]>>
 // CHECK: %[[SIZE:.*]] = memref.dim %[[XM]]
 // CHECK: %[[PTR:.*]] = rmsnorm.buffer_pointer %[[XM]]
 // CHECK: gpu.launch_func @rmsnorm_kernels::@packed_multi_wave_cached_
 // CHECK-SAME: args(%{{.*}} : index, %[[SIZE]] : index, %{{.*}} : index, %{{.*}} : index, %[[PTR]] : !llvm.ptr<1>, %{{.*}} : !llvm.ptr<1>)
 // CHECK-SAME: rmsnorm.schedule = #rmsnorm.schedule<
-// ELEMENT-NOT: rmsnorm.row_alignment
 func.func @packed(%x: memref<?x128xbf16, strided<[?, 1]>>, %y: memref<?x128xbf16, strided<[?, 1]>>) {
   %c0 = arith.constant 0 : index
   %m = memref.dim %x, %c0 : memref<?x128xbf16, strided<[?, 1]>>

@@ -546,9 +546,9 @@ def Distribute : Pass<"rmsnorm-distribute", "::mlir::ModuleOp"> {
     With `pdl` the kernel lets the next one start first of all, then loads what
     place-tiles put before the loop, then waits for the kernels before it.
 
-    An argument that is accessed 16 bytes at a time gets the attribute
-    `rmsnorm.row_alignment = 16`: pointer, row strides and, if N is dynamic, the
-    row size must be multiples of that for the kernel to be launched.
+    Where the schedule has an `alignment` of 16, pointers, row strides and, if N
+    is dynamic, row sizes must be multiples of that for the kernel to be
+    launched: the guards of a module's variants (RMSNorm/Module/ModuleWriter.h).
 
     Requires: `rmsnorm-place-tiles` (`rmsnorm-pipeline-rows` for stages >= 2).
     Numeric effect: a product that is summed
