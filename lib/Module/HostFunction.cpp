@@ -23,8 +23,8 @@ public:
 
 private:
   LogicalResult addWorkspace(WorkspaceOp workspace);
-  FailureOr<HostLaunch> readLaunch(gpu::LaunchFuncOp launch);
-  FailureOr<HostParameter> readParameter(Value value, Operation *launch);
+  LogicalResult readLaunch(gpu::LaunchFuncOp launch, rmsn::LaunchT &result);
+  FailureOr<rmsn::ParameterT> readParameter(Value value, Operation *launch);
   LogicalResult findLaunchesOfClusters();
 
   func::FuncOp function;
@@ -62,9 +62,9 @@ LogicalResult HostFunctionReader::addWorkspace(WorkspaceOp workspace) {
   return checkExpression(workspaceEnd, workspace.getLoc());
 }
 
-FailureOr<HostParameter> HostFunctionReader::readParameter(Value value,
-                                                           Operation *launch) {
-  HostParameter parameter;
+FailureOr<rmsn::ParameterT>
+HostFunctionReader::readParameter(Value value, Operation *launch) {
+  rmsn::ParameterT parameter;
   Type type = value.getType();
   if (isa<LLVM::LLVMPointerType>(type)) {
     auto pointer = value.getDefiningOp<BufferPointerOp>();
@@ -75,7 +75,7 @@ FailureOr<HostParameter> HostFunctionReader::readParameter(Value value,
     Value buffer = pointer.getBuffer();
     if (buffer.getDefiningOp<WorkspaceOp>()) {
       parameter.kind = rmsn::ParameterKind::Workspace;
-      parameter.expression = workspaceOffsets.lookup(buffer);
+      parameter.expression = pack(workspaceOffsets.lookup(buffer));
       return parameter;
     }
     FailureOr<unsigned> argument = values.getArgument(buffer, pointer);
@@ -91,7 +91,7 @@ FailureOr<HostParameter> HostFunctionReader::readParameter(Value value,
       return launch->emitOpError("expected a constant as f32 parameter, got ")
              << value;
     parameter.kind = rmsn::ParameterKind::F32;
-    parameter.constant = constant.getValue().convertToFloat();
+    parameter.f32_constant = constant.getValue().convertToFloat();
     return parameter;
   }
   if (!type.isIndex() && !type.isInteger(64) && !type.isInteger(32))
@@ -103,65 +103,70 @@ FailureOr<HostParameter> HostFunctionReader::readParameter(Value value,
     return failure();
   parameter.kind =
       type.isInteger(32) ? rmsn::ParameterKind::I32 : rmsn::ParameterKind::I64;
-  parameter.expression = std::move(*expression);
+  parameter.expression = pack(std::move(*expression));
   return parameter;
 }
 
-FailureOr<HostLaunch> HostFunctionReader::readLaunch(gpu::LaunchFuncOp launch) {
+LogicalResult HostFunctionReader::readLaunch(gpu::LaunchFuncOp launch,
+                                             rmsn::LaunchT &result) {
   if (launch.getAsyncToken() || !launch.getAsyncDependencies().empty() ||
       launch.getAsyncObject())
     return launch.emitOpError("expected a launch without tokens and stream: "
                               "launches run in order on the caller's stream");
-  HostLaunch result;
-  result.module = launch.getKernelModuleName().str();
   result.kernel = launch.getKernelName().str();
-  result.dependentLaunch =
+  result.programmatic_dependent_launch =
       launch->hasAttr(RMSNormDialect::kDependentLaunchAttrName);
   if (auto blocks = launch->getAttrOfType<IntegerAttr>(
           RMSNormDialect::kBlocksPerMultiprocessorAttrName))
-    result.blocksPerMultiprocessor = blocks.getInt();
+    result.blocks_per_multiprocessor = blocks.getInt();
+  auto readValue = [&](Value value, std::unique_ptr<rmsn::ExpressionT> &to) {
+    FailureOr<Expression> expression = values.evaluate(value);
+    if (succeeded(expression))
+      to = pack(std::move(*expression));
+    return LogicalResult(expression);
+  };
+  auto readThreads = [&](Value value, uint32_t &to) -> LogicalResult {
+    APInt threads;
+    if (!matchPattern(value, m_ConstantInt(&threads)))
+      return launch.emitOpError("expected a constant block size, got ")
+             << value;
+    to = threads.getSExtValue();
+    return success();
+  };
   gpu::KernelDim3 grid = launch.getGridSizeOperandValues();
   gpu::KernelDim3 block = launch.getBlockSizeOperandValues();
-  Value grids[] = {grid.x, grid.y, grid.z};
-  Value blocks[] = {block.x, block.y, block.z};
-  for (int i = 0; i < 3; ++i) {
-    FailureOr<Expression> blocksOfGrid = values.evaluate(grids[i]);
-    if (failed(blocksOfGrid))
-      return failure();
-    result.grid[i] = *blocksOfGrid;
-    IntegerAttr threads;
-    if (!matchPattern(blocks[i], m_Constant(&threads)))
-      return launch.emitOpError("expected a constant block size, got ")
-             << blocks[i];
-    result.block[i] = threads.getValue().getSExtValue();
-  }
+  if (failed(readValue(grid.x, result.grid_x)) ||
+      failed(readValue(grid.y, result.grid_y)) ||
+      failed(readValue(grid.z, result.grid_z)) ||
+      failed(readThreads(block.x, result.block_x)) ||
+      failed(readThreads(block.y, result.block_y)) ||
+      failed(readThreads(block.z, result.block_z)))
+    return failure();
   if (launch.hasClusterSize()) {
     gpu::KernelDim3 cluster = launch.getClusterSizeOperandValues();
-    IntegerAttr size;
-    if (!matchPattern(cluster.x, m_Constant(&size)) ||
+    APInt size;
+    if (!matchPattern(cluster.x, m_ConstantInt(&size)) ||
         !matchPattern(cluster.y, m_One()) || !matchPattern(cluster.z, m_One()))
       return launch.emitOpError("expected a constant size of clusters along x, "
                                 "got ")
              << cluster.x << ", " << cluster.y << ", " << cluster.z;
-    result.cluster = size.getValue().getSExtValue();
+    result.cluster_x = size.getSExtValue();
   }
-  if (Value bytes = launch.getDynamicSharedMemorySize()) {
-    FailureOr<Expression> expression = values.evaluate(bytes);
-    if (failed(expression))
+  if (Value bytes = launch.getDynamicSharedMemorySize())
+    if (failed(readValue(bytes, result.shared_memory)))
       return failure();
-    result.sharedMemory = *expression;
-  }
   if (launch.getNumKernelOperands() > rmsn::kMaxParameters)
     return launch.emitOpError("expected at most ")
            << rmsn::kMaxParameters << " kernel parameters, got "
            << launch.getNumKernelOperands();
   for (Value operand : launch.getKernelOperands()) {
-    FailureOr<HostParameter> parameter = readParameter(operand, launch);
+    FailureOr<rmsn::ParameterT> parameter = readParameter(operand, launch);
     if (failed(parameter))
       return failure();
-    result.parameters.push_back(std::move(*parameter));
+    result.parameters.push_back(
+        std::make_unique<rmsn::ParameterT>(std::move(*parameter)));
   }
-  return result;
+  return success();
 }
 
 /// Finds the launch that each rmsnorm.resident_clusters is about.
@@ -190,10 +195,10 @@ FailureOr<HostProgram> HostFunctionReader::read() {
   HostProgram program;
   for (Operation &op : function.getBody().front()) {
     if (auto launch = dyn_cast<gpu::LaunchFuncOp>(op)) {
-      FailureOr<HostLaunch> read = readLaunch(launch);
-      if (failed(read))
+      program.modules.push_back(launch.getKernelModuleName().str());
+      program.launches.push_back(std::make_unique<rmsn::LaunchT>());
+      if (failed(readLaunch(launch, *program.launches.back())))
         return failure();
-      program.launches.push_back(std::move(*read));
       continue;
     }
     if (auto workspace = dyn_cast<WorkspaceOp>(op)) {
@@ -214,7 +219,7 @@ FailureOr<HostProgram> HostFunctionReader::read() {
       return op.emitOpError("expected only kernel launches and index "
                             "arithmetic in a host function");
   }
-  program.workspace = std::move(workspaceEnd);
+  program.workspace = pack(std::move(workspaceEnd));
   return program;
 }
 

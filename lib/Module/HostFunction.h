@@ -6,32 +6,16 @@
 
 #include "IndexExpressions.h"
 
+#include <memory>
 #include <string>
 
 namespace mlir::rmsnorm {
 
-struct HostParameter {
-  rmsn::ParameterKind kind;
-  unsigned argument = 0;
-  Expression expression;
-  float constant = 0;
-};
-
-struct HostLaunch {
-  /// Name of the gpu.module, and of the kernel in it.
-  std::string module, kernel;
-  Expression grid[3];
-  int64_t block[3];
-  int64_t cluster = 1; // blocks, along x
-  Expression sharedMemory;
-  unsigned blocksPerMultiprocessor = 0; // 0: however many
-  bool dependentLaunch = false;
-  std::vector<HostParameter> parameters;
-};
-
 struct HostProgram {
-  std::vector<HostLaunch> launches; // in order
-  Expression workspace;             // bytes
+  /// In order. Their images are not known yet, only the gpu.module of each.
+  std::vector<std::unique_ptr<rmsn::LaunchT>> launches;
+  std::vector<std::string> modules;
+  std::unique_ptr<rmsn::ExpressionT> workspace; // bytes
 };
 
 /// What a host function does. An error names the first operation that is more

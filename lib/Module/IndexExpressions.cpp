@@ -37,6 +37,14 @@ Expression rmsnorm::binaryExpression(ExpressionOpcode opcode, Expression lhs,
   return lhs;
 }
 
+std::unique_ptr<rmsn::ExpressionT> rmsnorm::pack(Expression expression) {
+  if (expression.empty())
+    return nullptr;
+  auto packed = std::make_unique<rmsn::ExpressionT>();
+  packed->ops = std::move(expression);
+  return packed;
+}
+
 LogicalResult rmsnorm::checkExpression(const Expression &expression,
                                        Location loc) {
   if (expression.size() > rmsn::kMaxExpressionOps)

@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
+#include <memory>
 #include <vector>
 
 namespace mlir::rmsnorm {
@@ -24,6 +25,9 @@ Expression strideExpression(unsigned argument, unsigned dimension);
 /// `lhs` `opcode` `rhs`.
 Expression binaryExpression(rmsn::ExpressionOpcode opcode, Expression lhs,
                             const Expression &rhs);
+
+/// As part of a module; null if absent.
+std::unique_ptr<rmsn::ExpressionT> pack(Expression expression);
 
 /// That the runtime has room for an expression.
 LogicalResult checkExpression(const Expression &expression, Location loc);
