@@ -84,7 +84,7 @@ class Checker:
         targets = [f"--target=sim:{chip}" for chip in module.chips] + ["--target=oracle"]
         schedule = [f"--schedule={module.schedule}"] if module.schedule else []
         status, _, error = call(["norm-compile", path + ".mlir", *targets, *schedule, *module.options,
-                                 "-o", path + ".rmsn"])
+                                 "--host-optimization=0", "-o", path + ".rmsn"])
         if status:
             self.fail(f"norm-compile {' '.join(schedule)}: {error}")
             return self

@@ -93,6 +93,12 @@ static cl::opt<unsigned>
     codeObjectVersion("code-object-version",
                       cl::desc("AMD code object version times 100: 500, 600"),
                       cl::init(500), cl::cat(category));
+static cl::opt<unsigned> hostOptimization(
+    "host-optimization",
+    cl::desc("how far code of the simulator and the oracle is optimised, 0 to "
+             "3: 0 compiles in a third of the time, for modules that run once; "
+             "results have the same bits"),
+    cl::value_desc("level"), cl::init(3), cl::cat(category));
 static cl::opt<std::string>
     ptxas("ptxas",
           cl::desc("the ptxas to run; default: that of $CUDA_HOME, $CUDA_PATH, "
@@ -175,6 +181,9 @@ static LogicalResult checkCommandLine() {
   if (codeObjectVersion != 500 && codeObjectVersion != 600)
     return complain("--code-object-version: expected 500 or 600, got " +
                     Twine(codeObjectVersion));
+  if (hostOptimization > 3)
+    return complain("--host-optimization: expected 0, 1, 2 or 3, got " +
+                    Twine(hostOptimization));
   return success();
 }
 
@@ -224,6 +233,7 @@ static LogicalResult run() {
   if (options.scheduleSpace)
     options.progress = printProgress;
   options.serialize.codeObjectVersion = codeObjectVersion;
+  options.serialize.hostOptimization = hostOptimization;
   options.serialize.ptxas = ptxas;
   options.times = &times;
   FailureOr<std::string> bytes =

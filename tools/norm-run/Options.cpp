@@ -24,6 +24,9 @@ derived, and the time of a launch. Exit status: 0 if all is within its bounds,
   --target=TARGET     program to take from the module; default: what fits the
                       device
   --schedule=TEXT     schedule to compile .mlir files with
+  --host-optimization=K
+                      how far to optimise their code for the simulator and the
+                      oracle, 0 to 3 (default): 0 compiles faster, the same bits
   --rows=M            rows to run, spread over the run-time sizes in front of
                       the last dimension (default: 301 on the simulator, about
                       256 MiB of input on a GPU)
@@ -120,10 +123,11 @@ static bool parseOption(const std::string &name, const std::string &value,
     return parseDim(value, o);
   }
   expected = "some text";
-  std::string *text = name == "--entry"      ? &o.entry
-                      : name == "--target"   ? &o.target
-                      : name == "--schedule" ? &o.schedule
-                                             : nullptr;
+  std::string *text = name == "--entry"               ? &o.entry
+                      : name == "--target"            ? &o.target
+                      : name == "--schedule"          ? &o.schedule
+                      : name == "--host-optimization" ? &o.hostOptimization
+                                                      : nullptr;
   if (!text) {
     expected.clear();
     return false;

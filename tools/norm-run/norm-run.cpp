@@ -32,12 +32,18 @@ static rmsnorm_module *openModule(const std::string &input,
                                   rmsnorm_device *device,
                                   const Options &options) {
   std::string path = input;
-  if (!options.schedule.empty() && !endsWith(input, ".mlir")) {
+  bool compiles = endsWith(input, ".mlir");
+  if (!options.schedule.empty() && !compiles) {
     complain(input + ": --schedule is for .mlir files; a compiled module has "
                      "its schedules");
     return nullptr;
   }
-  if (endsWith(input, ".mlir")) {
+  if (!options.hostOptimization.empty() && !compiles) {
+    complain(input + ": --host-optimization is for .mlir files; a compiled "
+                     "module has its code");
+    return nullptr;
+  }
+  if (compiles) {
     std::string target = options.target, error;
     rmsnorm_device_info info;
     if (target.empty() && options.backend == RMSNORM_SIM)
@@ -47,6 +53,9 @@ static rmsnorm_module *openModule(const std::string &input,
     std::vector<std::string> compileOptions;
     if (!options.schedule.empty())
       compileOptions.push_back("--schedule=" + options.schedule);
+    if (!options.hostOptimization.empty())
+      compileOptions.push_back("--host-optimization=" +
+                               options.hostOptimization);
     path = compileModule(input, target, compileOptions, error);
     if (!error.empty())
       complain(error);
