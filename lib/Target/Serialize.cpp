@@ -187,8 +187,14 @@ LogicalResult Compilation::optimize() {
   const llvm::OptimizationLevel levels[] = {
       llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
       llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
-  builder.buildPerModuleDefaultPipeline(levels[getOptimization()])
-      .run(*module, modules);
+  llvm::ModulePassManager passes =
+      builder.buildPerModuleDefaultPipeline(levels[getOptimization()]);
+  // Half of the blocks cannot be reached once the simulator's coroutines are
+  // split: removing them takes less time than selecting their instructions.
+  if (getOptimization() == 0)
+    llvm::cantFail(
+        builder.parsePassPipeline(passes, "function(early-cse,simplifycfg)"));
+  passes.run(*module, modules);
   return failure(hasErrors());
 }
 
