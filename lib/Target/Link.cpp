@@ -143,11 +143,12 @@ FailureOr<Blob> rmsnorm::linkSharedObject(Location loc, StringRef object) {
                           "this process");
   std::string messages;
   llvm::raw_string_ostream stream(messages);
+  // One object is linked faster than threads are started.
   const char *arguments[] = {
-      "ld.lld",           "-shared",          "--no-undefined",
-      "--error-limit=5",  "--build-id=none",  "-z",
-      "noexecstack",      input.path.c_str(), "-o",
-      output.path.c_str()};
+      "ld.lld",      "-shared",          "--no-undefined",
+      "--threads=1", "--error-limit=5",  "--build-id=none",
+      "-z",          "noexecstack",      input.path.c_str(),
+      "-o",          output.path.c_str()};
   lld::Result result = {1, true};
   LogicalResult guarded = runGuarded(loc, [&] {
     result =

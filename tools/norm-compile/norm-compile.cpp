@@ -205,7 +205,7 @@ static LogicalResult run() {
   registerAllDialects(registry);
   registerAllExtensions(registry);
   registerSerialization(registry);
-  MLIRContext context(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   // A function printed in generic form hides the message above it.
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
