@@ -22,9 +22,10 @@
 // RUN: norm-run %s --host-optimization=0 --device=sim:sm_90 --multiprocessors=4 --rows=35 --csv --order=reverse --schedule=cluster=2,threads_per_row=64,row_groups=1,rows_per_group=1,blocks_per_sm=1,cache=shared,stages=2 | awk -F, '{print $1, $2, $(NF-1)}' | diff %t.cluster -
 
 // As the selector has it, few rows and none, and on a chip without copies.
-// RUN: norm-run %s --host-optimization=0 --device=sim:sm_90 --rows=35 --order=shuffled --csv | FileCheck %s
-// RUN: norm-run %s --host-optimization=0 --device=sim:sm_90 --rows=1 --csv | FileCheck %s
-// RUN: norm-run %s --host-optimization=0 --device=sim:sm_90 --rows=0 --csv | FileCheck %s
+// RUN: norm-compile %s --target=sim:sm_90,oracle --host-optimization=0 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=35 --order=shuffled --csv | FileCheck %s
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=1 --csv | FileCheck %s
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=0 --csv | FileCheck %s
 // RUN: norm-run %s --host-optimization=0 --device=sim:gfx942 --multiprocessors=3 --rows=13 --order=shuffled --csv --schedule=threads_per_row=256,row_groups=1,rows_per_group=1,blocks_per_sm=1,cache=shared,stages=3 | FileCheck %s
 // CHECK: entry,
 // CHECK-NEXT: given,{{.*}},{{ok|unchecked}}
