@@ -9,6 +9,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
@@ -396,5 +398,12 @@ LogicalResult SumRowsOp::verify() {
       columns != dest.getDimSize(0))
     return emitOpError("expected as many columns as dest has, got ")
            << partials << " and " << dest;
+  // (C4)
+  const int64_t lanes = getLanes(), walkers = getWalkers();
+  if (lanes < 1 || lanes > 1024 || walkers < 1 || walkers > 1024 / lanes ||
+      !llvm::isPowerOf2_64(walkers))
+    return emitOpError("expected walkers to be a power of two and lanes x "
+                       "walkers from 1 to 1024, got ")
+           << lanes << " x " << walkers;
   return success();
 }

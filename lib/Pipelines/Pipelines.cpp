@@ -39,12 +39,17 @@ void rmsnorm::buildTensorHalf(OpPassManager &manager) {
 void rmsnorm::buildMemrefHalf(OpPassManager &manager,
                               const MemrefHalfOptions &options) {
   manager.addPass(createAttachTarget({options.target}));
-  manager.addPass(createSelectSchedule({options.schedule, options.alignment,
-                                        options.rows, options.batchInvariant,
-                                        options.tuning, options.columns}));
+  manager.addPass(
+      createSelectSchedule({options.schedule, options.alignment, options.rows,
+                            options.batchInvariant, options.tuning,
+                            options.columns, options.smMargin}));
+  buildScheduledHalf(manager);
+}
+
+void rmsnorm::buildScheduledHalf(OpPassManager &manager) {
   manager.addPass(createSplitStrips());
   manager.addPass(createPackRows());
-  manager.addPass(createWalkRows({options.smMargin}));
+  manager.addPass(createWalkRows());
   manager.addPass(createCSEPass());
   // Repeats loads and arithmetic on purpose: no CSE between it and the point
   // where repeated loads carry their segment to the thread level.

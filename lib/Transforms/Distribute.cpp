@@ -27,27 +27,14 @@ using namespace mlir::rmsnorm;
 
 /// The kernel's name says what it is specialised for.
 static std::string getKernelName(func::FuncOp func, ScheduleAttr schedule) {
-  std::string name;
-  llvm::raw_string_ostream(name)
-      << func.getSymName() << "_" << schedule.getMode() << "_g"
-      << schedule.getRowGroups() << "u" << schedule.getRowsPerGroup() << "t"
-      << schedule.getThreadsPerRow() << "v" << schedule.getVectorWidth() << "f"
-      << schedule.getVectorsInFlight() << "a" << schedule.getAlignment()
-      << (schedule.getCluster() > 1
-              ? "c" + std::to_string(schedule.getCluster())
-              : "")
-      << (schedule.getPdl() ? "p" : "");
-  if (schedule.getCache() == Cache::shared)
-    name += ("_s" + Twine(schedule.getRingSlots()) +
-             stringifyCopyCache(schedule.getCopy()))
-                .str();
-  return name;
+  return (func.getSymName() + "_" + schedule.getFields().getKernelSuffix())
+      .str();
 }
 
 /// Whether `op` loads what may be read before the kernels before have ended.
 static bool isEarly(Operation *op, ScheduleAttr schedule) {
   auto load = dyn_cast<TileLoadOp>(op);
-  return schedule.getPdl() && load && load.getKind() == TileKind::column &&
+  return schedule.getConstants() == Constants::block && load && load.getKind() == TileKind::column &&
          !load.getColumns() && isConstantArgument(load.getBase());
 }
 

@@ -202,12 +202,9 @@ LogicalResult rmsnorm::distributeSumRows(SumRowsOp op, SymbolTable &symbols) {
   auto func = op->getParentOfType<func::FuncOp>();
   if (!func)
     return op.emitOpError("expected to stand in a function");
-  // Small blocks spread narrow rows over the machine; wide rows have blocks
-  // enough, and profit from longer lines.
   int64_t columns = cast<MemRefType>(op.getDest().getType()).getDimSize(0);
-  const bool wide = !ShapedType::isDynamic(columns) && columns >= 16384;
-  const int64_t lanes = wide ? 32 : 8;
-  const int64_t walkers = wide ? 16 : 32;
+  const int64_t lanes = op.getLanes();
+  const int64_t walkers = op.getWalkers();
 
   Location loc = op.getLoc();
   auto kernel = createKernel(loc, (func.getSymName() + "_sum_rows").str(),

@@ -21,7 +21,7 @@ class Pipeline {
 public:
   Pipeline(scf::ForOp loop, ScheduleAttr schedule)
       : loop(loop), loc(loop.getLoc()), stages(schedule.getStages()),
-        isCluster(schedule.getCluster() > 1), rewriter(loop.getContext()) {}
+        schedule(schedule), rewriter(loop.getContext()) {}
 
   LogicalResult run() {
     llvm::append_range(copies, getBody().getOps<RingCopyOp>());
@@ -36,7 +36,8 @@ public:
     if (failed(checkAliasing()))
       return failure();
     hoistLoads();
-    findSplit();
+    if (schedule.getSplit() && failed(findSplit()))
+      return failure();
     carrySlot();
     createPrologue();
     refillAtTop();
@@ -82,6 +83,7 @@ private:
     for (auto load :
          llvm::make_early_inc_range(getBody().getOps<TileLoadOp>())) {
       if (load.getKind() == TileKind::column && load.getSegment() == 0 &&
+          schedule.getColumnOperands() == ColumnOperands::block &&
           llvm::none_of(getBody().getOps<TileStoreOp>(),
                         [&](TileStoreOp store) {
                           return getRootBuffer(store.getBase()) ==
@@ -97,22 +99,16 @@ private:
     }
   }
 
-  /// The first reduction of rows that a cluster shares is split where two tiles
-  /// fit beside the one that is on its way. The subgroups of one block wait for
-  /// each other so briefly that a slot more of rows on their way gains more
-  /// (us, backward on an H200, whole and split: 32768x7168 338 and 357, x8192
-  /// 376 and 386, x2048 99.7 and 101.7).
-  void findSplit() {
-    if (stages < 3 || !isCluster)
-      return;
-    // What the blocks exchange is numbered in one order, which a second
-    // reduction between the halves would break.
-    SmallVector<RowReduceOp> reductions;
-    for (auto reduce : getBody().getOps<RowReduceOp>())
-      if (isPerColumn(reduce.getInputs().front().getType()))
-        reductions.push_back(reduce);
-    if (reductions.size() == 1)
-      split = reductions.front();
+  LogicalResult findSplit() {
+    for (auto reduce : getBody().getOps<RowReduceOp>()) {
+      if (!isPerColumn(reduce.getInputs().front().getType()))
+        continue;
+      if (split)
+        return reduce.emitOpError("expected a schedule with split = false "
+                                  "where a tile has several reductions");
+      split = reduce;
+    }
+    return success();
   }
 
   Value emitIndex(int64_t value) {
@@ -268,7 +264,7 @@ private:
   scf::ForOp loop;
   Location loc;
   const int64_t stages;
-  const bool isCluster;
+  ScheduleAttr schedule;
   IRRewriter rewriter;
   SmallVector<RingCopyOp> copies;
   SmallVector<TileLoadOp> columns;

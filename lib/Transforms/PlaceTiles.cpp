@@ -27,14 +27,16 @@ class Placement {
 public:
   Placement(Block &program, ScheduleAttr schedule)
       : program(program), schedule(schedule), cache(schedule.getCache()),
+        holdsColumns(schedule.getColumnOperands() != ColumnOperands::use),
         rewriter(program.getParentOp()->getContext()) {}
 
   void run() {
     sinkStores();
     if (cache == Cache::registers) {
-      if (schedule.getPdl())
+      if (schedule.getConstants() == Constants::block)
         hoistConstantLoads();
-      hoistColumnLoads();
+      if (holdsColumns)
+        hoistColumnLoads();
     }
     numberSegments();
     // Latest uses first: a chain recomputed for a late segment is not seen
@@ -71,7 +73,7 @@ private:
   /// reduction's, and by a persistent block once, before all rows.
   void hoistColumnLoads() {
     auto loop = dyn_cast<scf::ForOp>(program.getParentOp());
-    if (loop && schedule.getBlocksPerSm() > 0) {
+    if (loop && schedule.getColumnOperands() == ColumnOperands::block) {
       auto isStored = [&](Value base) {
         return llvm::any_of(
             program.getOps<TileStoreOp>(),
@@ -210,21 +212,6 @@ private:
     return kept;
   }
 
-  /// Whether per-column operands are held in registers beside tiles in
-  /// workgroup memory, so that they are there when the reduction is: up to a
-  /// quarter of what a thread has. With a ring they stay for all rows.
-  bool holdsColumns() {
-    constexpr int64_t maxBytes = 128;
-    int64_t bytes = 0;
-    for (auto load : program.getOps<TileLoadOp>())
-      if (load.getKind() == TileKind::column && load.getSegment() == 0)
-        bytes += llvm::divideCeil(load.getType().getNumElements(),
-                                  schedule.getCluster() *
-                                      schedule.getThreadsPerRow()) *
-                 load.getType().getElementTypeBitWidth() / 8;
-    return schedule.getStages() >= 2 || bytes <= maxBytes;
-  }
-
   /// Reload: the chain from the loads on is computed again. Loads say which
   /// segment they are for, so that nobody merges them. Shared: the same, but
   /// that tiles come from workgroup memory and per-column operands stay where
@@ -238,7 +225,7 @@ private:
       return placed;
     auto column = dyn_cast<TileLoadOp>(def);
     if (column && column.getKind() == TileKind::column &&
-        cache == Cache::shared && holdsColumns())
+        cache == Cache::shared && holdsColumns)
       return copies[{value, segment}] = createKeep(value, segment);
     IRMapping mapping;
     for (Value operand : def->getOperands())
@@ -331,12 +318,11 @@ private:
     }
     // Per-column operands travel while the tiles do, or are loaded where they
     // are used.
-    const bool holds = holdsColumns();
     for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>())) {
       if (load.getKind() != TileKind::column || load.getSegment() != 0 ||
           load->isBeforeInBlock(commit))
         continue;
-      if (holds || segments.lookup(load) == 0)
+      if (holdsColumns || segments.lookup(load) == 0)
         rewriter.moveOpAfter(load, commit);
       else
         load.setSegment(segments.lookup(load));
@@ -370,6 +356,7 @@ private:
   Block &program;
   ScheduleAttr schedule;
   Cache cache;
+  bool holdsColumns;
   IRRewriter rewriter;
   DenseSet<Operation *> hoisted;
   DenseMap<Operation *, int64_t> segments;

@@ -2,7 +2,8 @@
 //===- SelectSchedule.cpp - rmsnorm-select-schedule ----------------------===//
 
 #include "RMSNorm/Transforms/Passes.h"
-#include "ScheduleChoice.h"
+#include "RMSNorm/Transforms/RowClasses.h"
+#include "TileProgram.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_SELECTSCHEDULE
@@ -18,26 +19,35 @@ struct SelectSchedule final
   using SelectScheduleBase::SelectScheduleBase;
 
   void runOnOperation() override {
+    std::string error;
+    FailureOr<TuningTable> table = TuningTable::read(tuning, error);
+    if (failed(table)) {
+      emitError(UnknownLoc::get(&getContext())) << error;
+      return signalPassFailure();
+    }
+    ScheduleOptions options;
+    options.request = {schedule, alignment, batchInvariant, smMargin};
+    options.tuning = &*table;
+    options.columns = columns;
     for (scf::ForallOp forall : getRowLoops(getOperation()))
-      if (failed(select(forall)))
+      if (failed(select(forall, options)))
         return signalPassFailure();
   }
 
-  LogicalResult select(scf::ForallOp forall) {
+  LogicalResult select(scf::ForallOp forall, const ScheduleOptions &options) {
     FailureOr<TargetAttr> target = getTarget(forall);
     if (failed(target))
       return failure();
-    FailureOr<SmallVector<ScheduleClass, 2>> classes =
-        chooseSchedules(forall, *target,
-                        {schedule, alignment, batchInvariant, tuning, columns});
-    if (failed(classes))
+    FailureOr<Selection> selection = chooseSchedules(forall, *target, options);
+    if (failed(selection))
       return failure();
     // M is a fact where it is static, else what the variant is for.
     std::optional<int64_t> m =
         getConstantIntValue(forall.getMixedUpperBound().front());
     int64_t expected = rows < 0 ? kAnyRows : int64_t(rows);
     forall->setAttr(RMSNormDialect::kScheduleAttrName,
-                    getScheduleFor(*classes, m.value_or(expected)));
+                    ScheduleAttr::get(&getContext(),
+                                      selection->getFor(m.value_or(expected))));
     return success();
   }
 };

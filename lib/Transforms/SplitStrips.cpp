@@ -2,7 +2,7 @@
 //===- SplitStrips.cpp - rmsnorm-split-strips ----------------------------===//
 
 #include "RMSNorm/Transforms/Passes.h"
-#include "ScheduleSelector.h"
+#include "TileProgram.h"
 
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/IR/IRMapping.h"
@@ -33,7 +33,10 @@ private:
   Value createWorkspace(Value value);
   scf::ForallOp createLoop();
   scf::ForallOp createSums();
-  LogicalResult setSchedule(scf::ForallOp strips);
+  void setSchedule(scf::ForallOp loop, const ScheduleFields &fields) {
+    loop->setAttr(RMSNormDialect::kScheduleAttrName,
+                  ScheduleAttr::get(loop.getContext(), fields));
+  }
   void storeSaved(scf::ForallOp loop, const IRMapping &mapping);
 
   scf::ForallOp rows;
@@ -141,24 +144,14 @@ void StripSplitter::storeSaved(scf::ForallOp loop, const IRMapping &mapping) {
                         /*rows=*/Value(), /*columns=*/Value());
 }
 
-LogicalResult StripSplitter::setSchedule(scf::ForallOp loop) {
-  FailureOr<TargetAttr> target = getTarget(loop);
-  FailureOr<ProgramFacts> facts = getProgramFacts(loop);
-  if (failed(target) || failed(facts))
-    return failure();
-  const ChipInfo &chip = target->getChipInfo();
-  auto emitError = [&] { return loop.emitOpError("schedule: "); };
-  ScheduleFields fields = selectStrips(*facts, chip, schedule.getAlignment());
-  fields.pdl = schedule.getPdl();
-  ScheduleAttr strips = fields.getChecked(emitError, loop.getContext());
-  if (!strips ||
-      failed(verifyScheduleOnTarget(strips, *facts, chip, emitError)))
-    return failure();
-  loop->setAttr(RMSNormDialect::kScheduleAttrName, strips);
-  return success();
-}
-
 LogicalResult StripSplitter::run() {
+  ScheduleFields rest = schedule.getFields();
+  if (!rest.sums) {
+    InFlightDiagnostic error = rows.emitOpError(
+        "expected a schedule with sums, the schedule of the loop to split off");
+    error.attachNote() << "rmsnorm-select-schedule sets it";
+    return error;
+  }
   for (AccumulateOp sum : sums)
     collect(sum.getSource());
   const bool overwrites = overwritesWhatIsRead();
@@ -174,13 +167,10 @@ LogicalResult StripSplitter::run() {
   for (AccumulateOp sum : sums)
     rewriter.eraseOp(sum);
 
-  ScheduleFields fields(schedule);
-  fields.columnSums = ColumnSums::registers;
-  auto emitError = [&] { return rows.emitOpError("schedule: "); };
-  ScheduleAttr rest = fields.getChecked(emitError, rows.getContext());
-  if (!rest)
-    return failure();
-  rows->setAttr(RMSNormDialect::kScheduleAttrName, rest);
+  setSchedule(strips, *rest.sums);
+  rest.columnSums = ColumnSums::registers;
+  rest.sums = {};
+  setSchedule(rows, rest);
 
   if (!saved.empty() && overwrites) {
     // A loop of its own for them, in front.
@@ -196,7 +186,7 @@ LogicalResult StripSplitter::run() {
     storeSaved(rows, IRMapping());
   }
   eraseDeadOps(rewriter, program);
-  return setSchedule(strips);
+  return success();
 }
 
 namespace {

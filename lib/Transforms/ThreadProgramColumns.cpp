@@ -14,9 +14,6 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// A loop over the columns is unrolled when a thread owns no more vectors.
-static constexpr int64_t kMaxUnrolledVectors = 8;
-
 /// Columns stay below 2^31: the sum does not wrap, so that a constant part of
 /// it can become the offset of an access.
 Value ThreadProgram::emitColumnSum(Value lhs, Value rhs) {
@@ -68,7 +65,7 @@ ThreadProgram::emitStaticColumns(Segment &segment,
   // Accumulators are registers: a loop could not tell which.
   const bool accumulates = llvm::any_of(
       segment.columnOps, [](Operation *op) { return isa<AccumulateOp>(op); });
-  if (full > kMaxUnrolledVectors && inFlight != total && !accumulates &&
+  if (full > schedule.getUnrolled() && inFlight != total && !accumulates &&
       schedule.getCache() == Cache::reload) {
     const int64_t trips = full / inFlight;
     if (failed(emitColumnLoop(segment, emitI32(trips), partials)))

@@ -63,16 +63,6 @@ Value mlir::rmsnorm::createStripCount(OpBuilder &builder, Location loc,
   return arith::CeilDivUIOp::create(builder, loc, dynamicColumns, step);
 }
 
-int64_t mlir::rmsnorm::getColumnReduceBytes(ScheduleAttr schedule,
-                                            const ProgramFacts &facts) {
-  int64_t columns = schedule.getStripColumns();
-  if (schedule.getColumnSums() == ColumnSums::registers)
-    columns = llvm::alignTo(facts.columns, columns);
-  if (schedule.getRowGroups() == 1)
-    return 0;
-  return facts.numColumnSums * schedule.getRowGroups() * columns * 4;
-}
-
 /// The loads `value` is computed from, through per-column values only.
 static void collectLoads(Value value, SetVector<Operation *> &loads,
                          DenseSet<Value> &seen) {
@@ -85,24 +75,54 @@ static void collectLoads(Value value, SetVector<Operation *> &loads,
     collectLoads(operand, loads, seen);
 }
 
-std::string mlir::rmsnorm::getProgramKey(const ProgramFacts &facts) {
-  static_assert(sizeof(ProgramFacts) == 64, "a new fact belongs in the key");
-  std::string key;
-  llvm::raw_string_ostream os(key);
-  os << "columns=";
-  if (!facts.hasDynamicColumns())
-    os << facts.columns;
-  else if (facts.maxColumns == kDynamicColumns)
-    os << "?";
-  else
-    os << "?<=" << facts.maxColumns;
-  os << ",narrowest_bytes=" << facts.narrowestBytes
-     << ",live_bytes_per_column=" << facts.liveBytesPerColumn
-     << ",loaded_bytes_per_column=" << facts.loadedBytesPerColumn
-     << ",reductions=" << facts.numReductions
-     << ",column_sums=" << facts.numColumnSums
-     << ",single_row=" << facts.singleRow;
-  return key;
+namespace {
+/// The narrowest element that sums over rows load without what a reduction
+/// leads to: the loop with nothing but the sums (rmsnorm-split-strips).
+class SumsLoads {
+public:
+  explicit SumsLoads(Block &program) : program(program) {}
+
+  void collect(Value value);
+  int64_t getNarrowestBits() const { return narrowestBits; }
+
+private:
+  bool dependsOnReduction(Value value);
+  void visit(Type type) {
+    narrowestBits = std::min<int64_t>(
+        narrowestBits, cast<VectorType>(type).getElementTypeBitWidth());
+  }
+
+  Block &program;
+  DenseMap<Value, bool> depends;
+  DenseSet<Value> seen;
+  int64_t narrowestBits = 32;
+};
+} // namespace
+
+bool SumsLoads::dependsOnReduction(Value value) {
+  auto it = depends.find(value);
+  if (it != depends.end())
+    return it->second;
+  Operation *op = value.getDefiningOp();
+  bool result = op && op->getBlock() == &program &&
+                (isa<RowReduceOp>(op) ||
+                 llvm::any_of(op->getOperands(), [&](Value operand) {
+                   return dependsOnReduction(operand);
+                 }));
+  return depends[value] = result;
+}
+
+void SumsLoads::collect(Value value) {
+  Operation *op = value.getDefiningOp();
+  auto vector = dyn_cast<VectorType>(value.getType());
+  if (!op || op->getBlock() != &program || !seen.insert(value).second ||
+      (vector && vector.getShape().back() == 1 && dependsOnReduction(value)))
+    return;
+  if (auto load = dyn_cast<TileLoadOp>(op);
+      load && load.getKind() != TileKind::row)
+    visit(load.getType());
+  for (Value operand : op->getOperands())
+    collect(operand);
 }
 
 FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
@@ -113,6 +133,7 @@ FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
   SetVector<Operation *> before, after;
   DenseSet<Value> seenBefore, seenAfter;
   Operation *lastReduce = nullptr;
+  SumsLoads sums(*program);
   for (Operation &op : *program)
     if (isa<RowReduceOp>(op)) {
       ++facts.numReductions;
@@ -125,8 +146,8 @@ FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
                    VectorType vector) -> LogicalResult {
     if (kind == TileKind::row)
       return success();
-    int64_t bytes = vector.getElementTypeBitWidth() / 8;
-    facts.narrowestBytes = std::min(facts.narrowestBytes, bytes);
+    facts.narrowestBits =
+        std::min<int64_t>(facts.narrowestBits, vector.getElementTypeBitWidth());
     if (columns && *columns != vector.getDimSize(1))
       return op->emitOpError("expected all tiles of a program to have ")
              << *columns << " columns, got " << vector;
@@ -140,8 +161,9 @@ FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
       result = visit(&op, load.getKind(), load.getType());
       if (load.getKind() == TileKind::tile &&
           loaded.insert({load.getBase(), load.getRow()}).second)
-        facts.loadedBytesPerColumn +=
-            load.getType().getElementTypeBitWidth() / 8;
+        facts.loadedBitsPerColumn += load.getType().getElementTypeBitWidth();
+      if (load.getKind() == TileKind::column)
+        facts.columnOperandBits += load.getType().getElementTypeBitWidth();
     } else if (auto store = dyn_cast<TileStoreOp>(op)) {
       result = visit(&op, store.getKind(),
                      cast<VectorType>(store.getValue().getType()));
@@ -150,6 +172,7 @@ FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
     } else if (auto accumulate = dyn_cast<AccumulateOp>(op)) {
       ++facts.numColumnSums;
       result = visit(&op, TileKind::column, accumulate.getSource().getType());
+      sums.collect(accumulate.getSource());
       if (lastReduce && lastReduce->isBeforeInBlock(&op))
         collectLoads(accumulate.getSource(), after, seenAfter);
     }
@@ -165,10 +188,11 @@ FailureOr<ProgramFacts> mlir::rmsnorm::getProgramFacts(scf::ForallOp forall) {
     return failure();
   if (columns)
     facts.columns = *columns;
+  facts.sumsNarrowestBits = sums.getNarrowestBits();
   for (Operation *load : before)
     if (after.contains(load))
-      facts.liveBytesPerColumn +=
-          cast<TileLoadOp>(load).getType().getElementTypeBitWidth() / 8;
+      facts.liveBitsPerColumn +=
+          cast<TileLoadOp>(load).getType().getElementTypeBitWidth();
   return facts;
 }
 

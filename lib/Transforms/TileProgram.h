@@ -9,7 +9,7 @@
 #ifndef RMSNORM_LIB_TRANSFORMS_TILEPROGRAM_H
 #define RMSNORM_LIB_TRANSFORMS_TILEPROGRAM_H
 
-#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Schedule/ProgramFacts.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
@@ -39,43 +39,6 @@ Block *getProgramBlock(scf::ForallOp forall);
 /// columns, or of `dynamicColumns` if that is not null: index.
 Value createStripCount(OpBuilder &builder, Location loc, ScheduleAttr schedule,
                        int64_t columns, Value dynamicColumns);
-
-/// Facts about a tile program that the schedule depends on.
-struct ProgramFacts {
-  /// Columns N, or kDynamicColumns. 1 if the program touches only per-row
-  /// values.
-  int64_t columns = 1;
-  /// Where `columns` is kDynamicColumns, the most that a call has: the bound of
-  /// a class of N. Says nothing where N is static.
-  int64_t maxColumns = kDynamicColumns;
-  /// Bytes of the narrowest element among the tiles and per-column operands
-  /// that are loaded or stored.
-  int64_t narrowestBytes = 4;
-  /// Tiles read from memory whose values are needed on both sides of a
-  /// row_reduce, in bytes per column: what caching a row costs.
-  int64_t liveBytesPerColumn = 0;
-  /// All tiles read from memory, in bytes per column.
-  int64_t loadedBytesPerColumn = 0;
-  /// row_reduce ops.
-  int64_t numReductions = 0;
-  /// accumulate ops: sums over rows, an f32 per column each.
-  int64_t numColumnSums = 0;
-  /// Whether there is one row for certain.
-  bool singleRow = false;
-
-  bool hasDynamicColumns() const { return columns == kDynamicColumns; }
-};
-
-/// Workgroup memory that row groups take to add up what each has summed over
-/// its rows.
-int64_t getColumnReduceBytes(ScheduleAttr schedule, const ProgramFacts &facts);
-
-/// All of the facts as text, "columns=4096,narrowest_bytes=2,...": what a
-/// tuning file knows a program by. Programs of one key get one schedule. Where
-/// N is known only at a call, "columns=?" is the class without end and
-/// "columns=?<=512" one with: classes are tuned apart, as what is best for one
-/// is not for another.
-std::string getProgramKey(const ProgramFacts &facts);
 
 /// Collects the facts of `forall`'s program; emits an error if its tiles
 /// disagree on the number of columns.

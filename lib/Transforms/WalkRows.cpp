@@ -182,7 +182,8 @@ LogicalResult RowWalker::run() {
   Value block = walk.getInductionVar(0);
   rewriter.setInsertionPointAfter(walk);
   for (auto [sum, workspace] : llvm::zip(sums, workspaces))
-    SumRowsOp::create(rewriter, sum.getLoc(), workspace, sum.getDest());
+    SumRowsOp::create(rewriter, sum.getLoc(), workspace, sum.getDest(),
+                      schedule.getSumLanes(), schedule.getSumWalkers());
 
   rewriter.setInsertionPointToStart(walk.getBody());
   SmallVector<Value> zeros;
@@ -219,11 +220,6 @@ struct WalkRows final : rmsnorm::impl::WalkRowsBase<WalkRows> {
   using WalkRowsBase::WalkRowsBase;
 
   void runOnOperation() override {
-    if (smMargin < 0) {
-      getOperation().emitError("expected sm-margin >= 0, got ")
-          << int64_t(smMargin);
-      return signalPassFailure();
-    }
     for (scf::ForallOp forall : getRowLoops(getOperation()))
       if (failed(walk(forall)))
         return signalPassFailure();
@@ -233,8 +229,9 @@ struct WalkRows final : rmsnorm::impl::WalkRowsBase<WalkRows> {
     FailureOr<ScheduleAttr> schedule = getSchedule(forall);
     if (failed(schedule))
       return failure();
+    const int64_t margin = schedule->getSmMargin();
     int64_t resident = 0;
-    if (smMargin > 0) {
+    if (margin > 0) {
       FailureOr<TargetAttr> target = getTarget(forall);
       if (failed(target))
         return failure();
@@ -242,7 +239,7 @@ struct WalkRows final : rmsnorm::impl::WalkRowsBase<WalkRows> {
           std::max<int64_t>(1, target->getChipInfo().threadsPerMultiprocessor /
                                    schedule->getBlockThreads());
     }
-    return RowWalker(forall, *schedule, smMargin, resident).run();
+    return RowWalker(forall, *schedule, margin, resident).run();
   }
 };
 } // namespace

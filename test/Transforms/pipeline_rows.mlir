@@ -207,7 +207,7 @@ func.func @dependent(%x: memref<?x512xf32>, %y: memref<?x512xf32>, %m: index, %g
       %6 = arith.divf %3, %5 : vector<1x512xf32>
       rmsnorm.tile_store tile %6, %y[%row] : vector<1x512xf32>, memref<?x512xf32>
     }
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 64, vector_width = 4, cache = shared, cluster = 2, blocks_per_sm = 1, stages = 3>}
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 64, vector_width = 4, cache = shared, cluster = 2, blocks_per_sm = 1, stages = 3, split = false>}
   return
 }
 

@@ -29,6 +29,9 @@
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=multi_wave_reload,vectors_in_flight=100000000" 2>&1 | FileCheck %s --check-prefix=MANY-VECTORS
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=blocks_per_sm=65" 2>&1 | FileCheck %s --check-prefix=MANY-BLOCKS
 
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=sm-margin=-1 2>&1 | FileCheck %s --check-prefix=MARGIN
+
+// MARGIN: error: {{.*}}expected sm-margin >= 0, got -1
 // MODES: error: {{.*}}expected one mode, got 'multi_wave_reload' and 'static_persistent'
 // MANY-GROUPS: error: {{.*}}expected row_groups <= 1024, got 36028797018963968
 // MANY-ROWS: error: {{.*}}expected rows_per_group <= 16, got 17

@@ -22,7 +22,7 @@
 // CHECK: %[[XHAT:.*]] = arith.mulf %{{.*}}, %[[B]]
 // CHECK: %[[P:.*]] = arith.mulf %{{.*}}, %[[XHAT]]
 // CHECK: rmsnorm.accumulate %[[P]] into %[[DW]] columns(%[[N]])
-// CHECK: } {rmsnorm.schedule = #rmsnorm.schedule<{{.*}}column_sums = strips>}
+// CHECK: } {rmsnorm.schedule = #rmsnorm.schedule<row_groups = 4, rows_per_group = 4, threads_per_row = 64, vector_width = 4, cache = reload, blocks_per_sm = 4, column_sums = strips>}
 func.func @recomputed(%dys: memref<?x?xbf16>, %xs: memref<?x?xbf16>, %dxs: memref<?x?xbf16>, %dw: memref<?xbf16>, %m: index, %n: index) {
   scf.forall (%row) in (%m) {
     %dy = rmsnorm.tile_load tile %dys[%row] columns(%n) : memref<?x?xbf16> -> vector<1x1073741824xbf16>
@@ -38,7 +38,7 @@ func.func @recomputed(%dys: memref<?x?xbf16>, %xs: memref<?x?xbf16>, %dxs: memre
     %p = arith.mulf %dyf, %xhat : vector<1x1073741824xf32>
     rmsnorm.tile_store tile %dx, %dxs[%row] columns(%n) : vector<1x1073741824xbf16>, memref<?x?xbf16>
     rmsnorm.accumulate %p into %dw columns(%n) : vector<1x1073741824xf32> into memref<?xbf16>
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload, column_sums = strips>}
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload, column_sums = strips, sums = <row_groups = 4, rows_per_group = 4, threads_per_row = 64, vector_width = 4, cache = reload, blocks_per_sm = 4, column_sums = strips>>}
   return
 }
 
@@ -68,7 +68,7 @@ func.func @in_place(%dys: memref<?x64xf32>, %dw: memref<64xf32>, %m: index) {
     %p = arith.mulf %dy, %b : vector<1x64xf32>
     rmsnorm.tile_store tile %p, %dys[%row] : vector<1x64xf32>, memref<?x64xf32>
     rmsnorm.accumulate %p into %dw : vector<1x64xf32> into memref<64xf32>
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, cache = reload, column_sums = strips>}
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, cache = reload, column_sums = strips, sums = <row_groups = 4, rows_per_group = 4, threads_per_row = 64, vector_width = 4, cache = reload, blocks_per_sm = 4, column_sums = strips>>}
   return
 }
 
@@ -94,7 +94,7 @@ func.func @in_place_given(%dys: memref<?x64xf32>, %rs: memref<?xf32>, %dw: memre
     %p = arith.mulf %dy, %rb : vector<1x64xf32>
     rmsnorm.tile_store tile %dx, %dys[%row] : vector<1x64xf32>, memref<?x64xf32>
     rmsnorm.accumulate %p into %dw : vector<1x64xf32> into memref<64xf32>
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, cache = reload, column_sums = strips>}
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, cache = reload, column_sums = strips, sums = <row_groups = 4, rows_per_group = 4, threads_per_row = 64, vector_width = 4, cache = reload, blocks_per_sm = 4, column_sums = strips>>}
   return
 }
 
@@ -130,7 +130,7 @@ func.func @in_place_view(%dys: memref<?x64xf32>, %xs: memref<?x64xf32>, %dw: mem
     %dx = arith.subf %p, %c : vector<1x64xf32>
     rmsnorm.tile_store tile %dx, %view[%row] : vector<1x64xf32>, memref<?x64xf32, strided<[?, 1]>>
     rmsnorm.accumulate %p into %dw : vector<1x64xf32> into memref<64xf32>
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, cache = reload, column_sums = strips>}
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, cache = reload, column_sums = strips, sums = <row_groups = 4, rows_per_group = 4, threads_per_row = 64, vector_width = 4, cache = reload, blocks_per_sm = 4, column_sums = strips>>}
   return
 }
 

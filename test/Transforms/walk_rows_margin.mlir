@@ -1,8 +1,6 @@
-// sm-margin leaves multiprocessors to others: fewer blocks of a persistent grid, and
+// sm_margin leaves multiprocessors to others: fewer blocks of a persistent grid, and
 // a multi-wave one that is no larger than what fits the rest.
-// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-walk-rows=sm-margin=4 | FileCheck %s
-// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-walk-rows=sm-margin=-1 2>&1 | FileCheck %s --check-prefix=NEGATIVE
-// NEGATIVE: error: expected sm-margin >= 0, got -1
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-walk-rows | FileCheck %s
 
 // 2048 threads of a multiprocessor are eight blocks of 256.
 // CHECK-LABEL: func.func @multi_wave
@@ -20,7 +18,7 @@ func.func @multi_wave(%x: memref<?x4096xf32>, %m: index) {
   scf.forall (%row) in (%m) {
     %0 = rmsnorm.tile_load tile %x[%row] : memref<?x4096xf32> -> vector<1x4096xf32>
     rmsnorm.tile_store tile %0, %x[%row] : vector<1x4096xf32>, memref<?x4096xf32>
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 256, vector_width = 4>}
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 256, vector_width = 4, sm_margin = 4>}
   return
 }
 
@@ -32,6 +30,6 @@ func.func @persistent(%x: memref<?x4096xf32>, %m: index) {
   scf.forall (%row) in (%m) {
     %0 = rmsnorm.tile_load tile %x[%row] : memref<?x4096xf32> -> vector<1x4096xf32>
     rmsnorm.tile_store tile %0, %x[%row] : vector<1x4096xf32>, memref<?x4096xf32>
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 256, vector_width = 4, blocks_per_sm = 2>}
+  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 256, vector_width = 4, blocks_per_sm = 2, sm_margin = 4>}
   return
 }

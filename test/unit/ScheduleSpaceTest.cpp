@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ScheduleSpaceTest.cpp - schedules worth measuring -----------------===//
 
-#include "RMSNorm/Transforms/ScheduleSpace.h"
 #include "RMSNorm/InitAll.h"
 #include "RMSNorm/Transforms/Passes.h"
+#include "RMSNorm/Transforms/RowClasses.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -64,16 +64,20 @@ protected:
     TargetAttr target =
         TargetAttr::parseSpelling(UnknownLoc::get(&context), chip);
     auto spaces = getScheduleSpaces(module->lookupSymbol<func::FuncOp>("f"),
-                                    target, /*alignment=*/16);
+                                    target, ScheduleRequest());
     EXPECT_TRUE(succeeded(spaces));
     if (failed(spaces) || spaces->size() != 1) {
       ADD_FAILURE() << "expected one loop";
       return {};
     }
-    loop = spaces->front().loops.front();
+    EXPECT_EQ(spaces->front().loops, SmallVector<size_t>{0});
+    module->walk([&](scf::ForallOp forall) { loop = forall; });
     key = spaces->front().tuningKey;
-    refused = spaces->front().numRefused;
-    return spaces->front().schedules;
+    refused = spaces->front().candidates.numRefused;
+    SmallVector<ScheduleAttr> schedules;
+    for (const ScheduleFields &one : spaces->front().candidates.schedules)
+      schedules.push_back(ScheduleAttr::get(&context, one));
+    return schedules;
   }
 
   ScheduleAttr schedule(StringRef fields) {
@@ -259,7 +263,8 @@ TEST_F(ScheduleSpaceTest, LeavesAloneWhatTheUserWrote) {
                 schedule("threads_per_row = 64, vector_width = 8"));
   auto spaces = getScheduleSpaces(
       module->lookupSymbol<func::FuncOp>("f"),
-      TargetAttr::parseSpelling(UnknownLoc::get(&context), "sm_90"), 16);
+      TargetAttr::parseSpelling(UnknownLoc::get(&context), "sm_90"),
+      ScheduleRequest());
   ASSERT_TRUE(succeeded(spaces));
   EXPECT_TRUE(spaces->empty());
 }

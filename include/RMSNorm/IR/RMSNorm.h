@@ -22,7 +22,7 @@
 
 #include "RMSNorm/IR/RMSNormDialect.h.inc"
 
-#include "RMSNorm/IR/RMSNormEnums.h.inc"
+#include "RMSNorm/IR/ScheduleFields.h"
 
 #define GET_ATTRDEF_CLASSES
 #include "RMSNorm/IR/RMSNormAttrs.h.inc"

@@ -305,6 +305,8 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule", "::mlir::ModuleOp"> {
     Option<"columns", "columns", "int64_t", "-1",
            "the most columns that a call will have, where N is known only "
            "then; -1: any number">,
+    Option<"smMargin", "sm-margin", "int64_t", "0",
+           "multiprocessors to leave to other work">,
   ];
   let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
 }
@@ -391,7 +393,7 @@ def WalkRows : Pass<"rmsnorm-walk-rows", "::mlir::ModuleOp"> {
     block strides through the tiles. Multi-wave: one tile a block, up to the
     largest grid that CUDA and HIP both launch. `blocks_per_sm` > 0:
     a persistent grid of that many blocks a multiprocessor, of which the runtime
-    knows the number. `sm-margin` leaves that many of them free: a persistent
+    knows the number. `sm_margin` leaves that many of them free: a persistent
     grid is smaller by their blocks, and a multi-wave one is no larger than what
     fits the others by their threads. `cluster` > 1: a "block" here is a cluster
     of that many, and a persistent grid has as many whole clusters as that many
@@ -433,10 +435,6 @@ def WalkRows : Pass<"rmsnorm-walk-rows", "::mlir::ModuleOp"> {
     rmsnorm.sum_rows %ws into %dw : memref<?x128xf32> into memref<128xbf16>
     ```
   }];
-  let options = [
-    Option<"smMargin", "sm-margin", "int64_t", "0",
-           "multiprocessors to leave to other work">,
-  ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::rmsnorm::RMSNormDialect"];

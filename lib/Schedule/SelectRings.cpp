@@ -1,85 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ScheduleRing.cpp - schedules with tiles in workgroup memory -------===//
+//===- SelectRings.cpp - schedules with tiles in workgroup memory --------===//
 
-#include "ScheduleSelector.h"
+#include "Selectors.h"
 
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
-
-/// Exchanges of row_reduce, and what the hardware takes for each block.
-static constexpr int64_t kReservedBytes = 2 << 10;
-
-/// Vectors of its rows that a thread has in workgroup memory.
-static int64_t countVectors(const ScheduleFields &fields,
-                            const ProgramFacts &facts) {
-  return fields.rowsPerGroup *
-         llvm::divideCeil(ScheduleAttr::getPartColumns(facts.columns,
-                                                       fields.cluster,
-                                                       fields.vectorWidth),
-                          fields.threadsPerRow * fields.vectorWidth);
-}
-
-int64_t mlir::rmsnorm::getSlotBytes(const ScheduleFields &fields,
-                                    const ProgramFacts &facts) {
-  return countVectors(fields, facts) * fields.vectorWidth * fields.rowGroups *
-         fields.threadsPerRow *
-         (fields.stages >= 2 ? facts.loadedBytesPerColumn
-                             : facts.liveBytesPerColumn);
-}
-
-/// Bytes that slots may take of a block's workgroup memory, if the blocks that
-/// the schedule wants are to share a multiprocessor.
-static int64_t getRingBudget(const ScheduleFields &fields,
-                             const ProgramFacts &facts, const ChipInfo &chip) {
-  return chip.maxWorkgroupMemory / std::max<int64_t>(fields.blocksPerSM, 1) -
-         kReservedBytes;
-}
-
-/// Accesses to workgroup memory are unrolled.
-static constexpr int64_t kMaxVectors = 64;
-
-/// Tiles are in a slot each of a ring, or all in the only one.
-static int64_t getRingBytes(const ScheduleFields &fields,
-                            const ProgramFacts &facts) {
-  return std::max<int64_t>(fields.stages, 1) * getSlotBytes(fields, facts);
-}
-
-bool mlir::rmsnorm::holdsRings(const ScheduleFields &fields,
-                               const ProgramFacts &facts,
-                               const ChipInfo &chip) {
-  return countVectors(fields, facts) <= kMaxVectors &&
-         getRingBytes(fields, facts) <= getRingBudget(fields, facts, chip);
-}
-
-LogicalResult
-mlir::rmsnorm::verifyRings(ScheduleAttr schedule, const ProgramFacts &facts,
-                           const ChipInfo &chip,
-                           function_ref<InFlightDiagnostic()> emitError) {
-  const ScheduleFields fields(schedule);
-  if (schedule.getColumnSums() == ColumnSums::strips)
-    return emitError() << "expected cache = registers or reload for "
-                          "column_sums = strips, got shared";
-  if (facts.columns == 1)
-    return emitError() << "expected cache = registers or reload for rows of "
-                          "one column, got shared";
-  if (holdsRings(fields, facts, chip))
-    return success();
-  const int64_t vectors = countVectors(fields, facts);
-  if (vectors > kMaxVectors)
-    return emitError() << "expected at most " << kMaxVectors
-                       << " vectors of rows in workgroup memory a thread, got "
-                       << vectors;
-  return emitError() << "expected tiles in workgroup memory to take at most "
-                     << getRingBudget(fields, facts, chip)
-                     << " bytes of each of "
-                     << std::max<int64_t>(fields.blocksPerSM, 1)
-                     << " blocks a multiprocessor on " << chip.name << ", got "
-                     << getRingBytes(fields, facts) << " ("
-                     << schedule.getRingSlots() << " slots of "
-                     << getSlotBytes(fields, facts) << " bytes)";
-}
 
 /// Rows that one subgroup reads: it needs nobody else for their reduction, and
 /// one iteration hides what the next one waits for. Figures are us, backward of
@@ -139,8 +66,9 @@ bool mlir::rmsnorm::selectRing(ScheduleFields &fields,
   const int64_t subgroup = chip.subgroupSize;
   // Elsewhere copies hide nothing, and less than 8 bytes at a time they cost
   // more than they hide (x1022 63.1 us, in registers 57.3).
-  if (chip.vendor != Vendor::Nvidia || facts.singleRow || facts.columns == 1 ||
-      getAccessWidth(facts) * facts.narrowestBytes < 8)
+  if (!chip.hasAsyncCopies || facts.singleRow || facts.columns == 1 ||
+      facts.loadedBitsPerColumn == 0 ||
+      getAccessWidth(facts, chip) * facts.narrowestBits < 64)
     return false;
   fields.cache = Cache::shared;
   auto fits = [&] {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- TuningFile.cpp - schedules that were measured ---------------------===//
 
-#include "TuningFile.h"
-#include "RMSNorm/Transforms/RowClasses.h"
-#include "TileProgram.h"
+#include "RMSNorm/Schedule/TuningFile.h"
+#include "RMSNorm/Schedule/Select.h"
 
-#include "mlir/AsmParser/AsmParser.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -37,32 +36,44 @@ static const char *getKind(const json::Value &value) {
 
 namespace {
 
+/// Writes a message to where the reader's caller wants it; turns into failure.
+class Message {
+public:
+  Message(std::string &text, StringRef place) : text(text) {
+    text = (place + ": ").str();
+  }
+  template <typename T> Message &operator<<(const T &value) {
+    llvm::raw_string_ostream(text) << value;
+    return *this;
+  }
+  operator LogicalResult() const { return failure(); }
+  template <typename T> operator FailureOr<T>() const { return failure(); }
+
+private:
+  std::string &text;
+};
+
 class Reader {
 public:
-  Reader(StringRef path, MLIRContext *context,
-         function_ref<InFlightDiagnostic()> report)
-      : path(path), context(context), report(report) {}
+  Reader(StringRef path, std::string &message) : path(path), message(message) {}
 
   FailureOr<std::vector<TuningRecord>> read();
 
 private:
-  InFlightDiagnostic error() { return report() << path << ": "; }
-  InFlightDiagnostic error(const TuningRecord &record) {
-    return report() << record.place << ": ";
-  }
+  Message error() { return {message, path}; }
+  Message error(const TuningRecord &record) { return {message, record.place}; }
   FailureOr<json::Value> parse();
   /// Fails if `object` has a field that is not among `known`.
   LogicalResult checkFields(const json::Object &object,
                             ArrayRef<StringRef> known,
-                            function_ref<InFlightDiagnostic()> error);
+                            function_ref<Message()> error);
   LogicalResult readRecord(const json::Object &object, TuningRecord &record);
   LogicalResult readRows(const json::Value &rows, TuningRecord &record);
   LogicalResult readSchedule(StringRef text, TuningRecord &record);
   LogicalResult checkDistinct(const std::vector<TuningRecord> &records);
 
   StringRef path;
-  MLIRContext *context;
-  function_ref<InFlightDiagnostic()> report;
+  std::string &message;
 };
 
 } // namespace
@@ -114,7 +125,7 @@ FailureOr<json::Value> Reader::parse() {
 
 LogicalResult Reader::checkFields(const json::Object &object,
                                   ArrayRef<StringRef> known,
-                                  function_ref<InFlightDiagnostic()> error) {
+                                  function_ref<Message()> error) {
   for (const auto &[key, value] : object)
     if (!llvm::is_contained(known, StringRef(key)))
       return error() << "unknown field '" << StringRef(key) << "'; expected "
@@ -140,21 +151,20 @@ LogicalResult Reader::readRows(const json::Value &rows, TuningRecord &record) {
 }
 
 LogicalResult Reader::readSchedule(StringRef text, TuningRecord &record) {
-  std::string message;
-  {
-    ScopedDiagnosticHandler handler(context, [&](Diagnostic &diagnostic) {
-      message += (message.empty() ? "" : "; ") + diagnostic.str();
-      return success();
-    });
-    record.schedule =
-        dyn_cast_or_null<ScheduleAttr>(parseAttribute(text, context));
-  }
-  if (record.schedule)
-    return success();
-  return error(record) << "expected schedule to be a #rmsnorm.schedule of this "
-                          "version, got '"
-                       << text << "'" << (message.empty() ? "" : ": ")
-                       << message;
+  llvm::Expected<ScheduleFields> schedule = ScheduleFields::parse(text);
+  std::string why;
+  if (!schedule)
+    why = llvm::toString(schedule.takeError());
+  else if (!text.starts_with("#rmsnorm.schedule<"))
+    why = "expected it to begin with '#rmsnorm.schedule<'";
+  else if (std::optional<Refusal> refusal = schedule->check())
+    why = refusal->getMessage();
+  if (!why.empty())
+    return error(record) << "expected schedule to be a #rmsnorm.schedule of "
+                            "this version, got '"
+                         << text << "': " << why;
+  record.schedule = *schedule;
+  return success();
 }
 
 /// The names in "columns=4096,reductions=1".
@@ -263,26 +273,37 @@ FailureOr<std::vector<TuningRecord>> Reader::read() {
   return records;
 }
 
-FailureOr<std::vector<TuningRecord>>
-mlir::rmsnorm::readTuningFile(StringRef path, MLIRContext *context,
-                              function_ref<InFlightDiagnostic()> emitError) {
-  return Reader(path, context, emitError).read();
+FailureOr<TuningTable> TuningTable::read(StringRef path, std::string &error) {
+  TuningTable table;
+  if (path.empty())
+    return table;
+  FailureOr<std::vector<TuningRecord>> records = Reader(path, error).read();
+  if (failed(records))
+    return failure();
+  table.records = std::move(*records);
+  return table;
 }
 
-std::vector<TuningRecord>
-mlir::rmsnorm::selectRecords(const std::vector<TuningRecord> &records,
-                             TargetAttr target, StringRef program) {
+std::vector<TuningRecord> TuningTable::select(TargetAttr target,
+                                              StringRef program) const {
   std::vector<TuningRecord> selected;
-  auto select = [&](StringRef spelling) {
+  auto add = [&](StringRef spelling) {
     for (const TuningRecord &record : records)
       if (record.target == spelling && record.program == program)
         selected.push_back(record);
   };
-  select(target.getSpelling());
+  add(target.getSpelling());
   if (selected.empty())
-    select(target.getChip());
+    add(target.getChip());
   llvm::sort(selected, [](const TuningRecord &a, const TuningRecord &b) {
     return a.firstRow < b.firstRow;
   });
   return selected;
+}
+
+std::set<std::string> TuningTable::getTargets() const {
+  std::set<std::string> targets;
+  for (const TuningRecord &record : records)
+    targets.insert(record.target);
+  return targets;
 }

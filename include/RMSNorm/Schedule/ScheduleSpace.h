@@ -1,34 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ScheduleSpace.h - schedules worth measuring -----------------------===//
 
-#ifndef RMSNORM_TRANSFORMS_SCHEDULESPACE_H
-#define RMSNORM_TRANSFORMS_SCHEDULESPACE_H
+#ifndef RMSNORM_SCHEDULE_SCHEDULESPACE_H
+#define RMSNORM_SCHEDULE_SCHEDULESPACE_H
 
-#include "RMSNorm/IR/RMSNorm.h"
-
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-
-#include <string>
+#include "RMSNorm/Schedule/Select.h"
 
 namespace mlir::rmsnorm {
 
-/// The candidates for the loops over rows with one program.
-struct ScheduleSpace {
-  SmallVector<Operation *> loops;
-  /// What a tuning file knows the program by.
-  std::string tuningKey;
+struct ScheduleCandidates {
   /// Legal on the target and different; first what is chosen without measuring,
   /// one for each class of rows. A few dozen at most.
-  SmallVector<ScheduleAttr> schedules;
+  std::vector<ScheduleFields> schedules;
   /// Others that were thought of, but cannot run on the target.
-  size_t numRefused;
+  size_t numRefused = 0;
 };
 
-/// The candidates for the loops over rows of a bufferized function, for rows
-/// aligned to `alignment` bytes. Loops whose schedule is written in the IR have
-/// none. Where N is known only at a call they are for the class of N without
-/// end (getColumnClasses). A schedule that another is known to beat is left
-/// out:
+/// The candidates for a program, for which `chosen` is chosen without
+/// measuring. A schedule that another is known to beat is left out:
 /// - narrower accesses than the widest, for aligned rows;
 /// - threads without work, or with more than eight vectors unless that takes
 ///   the largest block;
@@ -44,9 +33,10 @@ struct ScheduleSpace {
 /// row is alone. Reading rows again only where neither registers nor rings hold
 /// them. Dependent launches and the caches of copies are changed in what is
 /// chosen without measuring alone.
-FailureOr<SmallVector<ScheduleSpace>>
-getScheduleSpaces(func::FuncOp function, TargetAttr target, int64_t alignment);
+ScheduleCandidates enumerateSchedules(const ProgramFacts &facts,
+                                      const ChipInfo &chip,
+                                      const Selection &chosen);
 
 } // namespace mlir::rmsnorm
 
-#endif // RMSNORM_TRANSFORMS_SCHEDULESPACE_H
+#endif // RMSNORM_SCHEDULE_SCHEDULESPACE_H

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ScheduleSpace.cpp - schedules worth measuring ---------------------===//
 
-#include "RMSNorm/Transforms/ScheduleSpace.h"
-#include "ScheduleChoice.h"
+#include "RMSNorm/Schedule/ScheduleSpace.h"
+#include "Selectors.h"
 
-#include "llvm/ADT/SetVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -15,18 +14,21 @@ namespace {
 class Enumerator {
 public:
   Enumerator(const ProgramFacts &facts, const ChipInfo &chip,
-             const ScheduleFields &base, MLIRContext *context)
-      : facts(facts), chip(chip), base(base), context(context) {}
+             const ScheduleFields &base)
+      : facts(facts), chip(chip), base(base) {}
 
-  void add(ScheduleAttr schedule) { schedules.insert(schedule); }
+  void add(const ScheduleFields &schedule) {
+    if (!llvm::is_contained(schedules, schedule))
+      schedules.push_back(schedule);
+  }
   /// `chosen` with one of the fields changed that are not enumerated.
-  void addChanged(ScheduleAttr chosen);
+  void addChanged(const ScheduleFields &chosen);
   void addDynamic();
   void addStatic();
   /// Persistent blocks that add up their rows in registers.
   void addSums();
 
-  SmallVector<ScheduleAttr> take() { return schedules.takeVector(); }
+  std::vector<ScheduleFields> take() { return std::move(schedules); }
   size_t countRefused() const { return refused.size(); }
 
 private:
@@ -39,16 +41,14 @@ private:
   void addRings(ScheduleFields fields, int64_t vectors);
   /// With one tile a block, and with as many blocks as a multiprocessor holds.
   void addWalks(ScheduleFields fields);
-  bool addIfLegal(const ScheduleFields &fields);
+  bool addIfLegal(ScheduleFields fields);
   /// Whether copies ahead are worth trying: on chips where a copy needs no
   /// registers.
-  bool mayRing() const {
-    return chip.vendor == Vendor::Nvidia && !facts.singleRow;
-  }
+  bool mayRing() const { return chip.hasAsyncCopies && !facts.singleRow; }
   /// Of 16 bytes, in a row: what threads are counted by, however few of them
   /// an access takes.
   int64_t countVectors() const {
-    return llvm::divideCeil(facts.columns, getWidestVector(facts));
+    return llvm::divideCeil(facts.columns, getWidestVector(facts, chip));
   }
   SmallVector<int64_t> getThreads(int64_t vectors) const;
   SmallVector<int64_t> getRowGroups(int64_t threads) const;
@@ -58,38 +58,34 @@ private:
   const ChipInfo &chip;
   /// What the selector chooses for many rows: all that is not enumerated.
   const ScheduleFields base;
-  MLIRContext *context;
-  SetVector<ScheduleAttr, SmallVector<ScheduleAttr>> schedules;
+  std::vector<ScheduleFields> schedules;
   /// Of those enumerated, what cannot run on the chip.
-  DenseSet<Attribute> refused;
+  std::vector<ScheduleFields> refused;
 };
 
 } // namespace
 
-bool Enumerator::addIfLegal(const ScheduleFields &fields) {
-  ScopedDiagnosticHandler quiet(context,
-                                [](Diagnostic &) { return success(); });
-  auto emitError = [&] { return mlir::emitError(UnknownLoc::get(context)); };
-  ScheduleAttr schedule = fields.getChecked(emitError, context);
-  if (!schedule)
+bool Enumerator::addIfLegal(ScheduleFields fields) {
+  followRules(fields, facts, chip);
+  if (fields.check())
     return false;
-  if (failed(verifyScheduleOnTarget(schedule, facts, chip, emitError))) {
-    refused.insert(schedule);
-    return false;
+  if (!verifyOnTarget(fields, facts, chip)) {
+    add(fields);
+    return true;
   }
-  add(schedule);
-  return true;
+  if (!llvm::is_contained(refused, fields))
+    refused.push_back(fields);
+  return false;
 }
 
-void Enumerator::addChanged(ScheduleAttr chosen) {
-  ScheduleFields fields(chosen);
+void Enumerator::addChanged(const ScheduleFields &chosen) {
+  ScheduleFields fields = chosen;
   fields.pdl = !fields.pdl && chip.hasDependentLaunch;
   addIfLegal(fields);
-  if (chosen.getCache() != Cache::shared)
+  if (chosen.cache != Cache::shared)
     return;
-  fields.pdl = chosen.getPdl();
-  fields.copy =
-      chosen.getCopy() == CopyCache::ca ? CopyCache::cg : CopyCache::ca;
+  fields.pdl = chosen.pdl;
+  fields.copy = chosen.copy == CopyCache::ca ? CopyCache::cg : CopyCache::ca;
   addIfLegal(fields);
 }
 
@@ -195,8 +191,8 @@ void Enumerator::addStatic(int64_t vectors, int64_t cluster) {
       fields.rowsPerGroup = 1;
       // Rows that registers hold with difficulty, each in the workgroup memory
       // of as many blocks as share it.
-      if (countVectors() > 4 * chip.maxThreadsPerBlock &&
-          chip.vendor == Vendor::Nvidia && each <= 8) {
+      if (countVectors() > 4 * chip.maxThreadsPerBlock && chip.hasAsyncCopies &&
+          each <= 8) {
         fields.cache = Cache::shared;
         addIfLegal(fields);
       }
@@ -297,51 +293,21 @@ void Enumerator::addSums(ScheduleFields fields, int64_t vectorsPerThread) {
     addIfLegal(fields);
 }
 
-static FailureOr<ScheduleSpace> getSpace(scf::ForallOp forall,
-                                         TargetAttr target, int64_t alignment) {
-  FailureOr<ProgramFacts> facts = getProgramFacts(forall);
-  FailureOr<SmallVector<ScheduleClass, 2>> chosen = chooseSchedules(
-      forall, target,
-      {"", alignment, /*batchInvariant=*/false, "", /*columns=*/-1});
-  if (failed(facts) || failed(chosen))
-    return failure();
-  ScheduleSpace space{{forall}, getProgramKey(*facts), {}, 0};
-  Enumerator enumerator(*facts, target.getChipInfo(),
-                        ScheduleFields(chosen->back().schedule),
-                        forall.getContext());
-  for (const ScheduleClass &one : *chosen)
+ScheduleCandidates mlir::rmsnorm::enumerateSchedules(const ProgramFacts &facts,
+                                                     const ChipInfo &chip,
+                                                     const Selection &chosen) {
+  const ScheduleFields &base = chosen.classes.back().schedule;
+  Enumerator enumerator(facts, chip, base);
+  for (const RowClass &one : chosen.classes)
     enumerator.add(one.schedule);
-  for (const ScheduleClass &one : *chosen)
+  for (const RowClass &one : chosen.classes)
     enumerator.addChanged(one.schedule);
-  if (facts->hasDynamicColumns())
+  if (facts.hasDynamicColumns())
     enumerator.addDynamic();
-  else if (facts->numColumnSums > 0 &&
-           chosen->back().schedule.getColumnSums() == ColumnSums::registers)
+  else if (facts.numColumnSums > 0 && base.columnSums == ColumnSums::registers)
     enumerator.addSums();
   else
     enumerator.addStatic();
-  space.schedules = enumerator.take();
-  space.numRefused = enumerator.countRefused();
-  return space;
-}
-
-FailureOr<SmallVector<ScheduleSpace>>
-mlir::rmsnorm::getScheduleSpaces(func::FuncOp function, TargetAttr target,
-                                 int64_t alignment) {
-  SmallVector<ScheduleSpace> spaces;
-  for (scf::ForallOp forall : getRowLoops(function)) {
-    if (forall->hasAttr(RMSNormDialect::kScheduleAttrName))
-      continue;
-    FailureOr<ScheduleSpace> space = getSpace(forall, target, alignment);
-    if (failed(space))
-      return failure();
-    auto same = llvm::find_if(spaces, [&](const ScheduleSpace &other) {
-      return other.tuningKey == space->tuningKey;
-    });
-    if (same != spaces.end())
-      same->loops.push_back(forall);
-    else
-      spaces.push_back(std::move(*space));
-  }
-  return spaces;
+  const size_t refused = enumerator.countRefused();
+  return {enumerator.take(), refused};
 }

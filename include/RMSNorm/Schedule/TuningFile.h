@@ -16,13 +16,12 @@
 //
 //===----------------------------------------------------------------------===//
 
-#ifndef RMSNORM_LIB_TRANSFORMS_TUNINGFILE_H
-#define RMSNORM_LIB_TRANSFORMS_TUNINGFILE_H
+#ifndef RMSNORM_SCHEDULE_TUNINGFILE_H
+#define RMSNORM_SCHEDULE_TUNINGFILE_H
 
 #include "RMSNorm/IR/RMSNorm.h"
 
-#include "llvm/ADT/STLFunctionalExtras.h"
-
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,20 +32,28 @@ struct TuningRecord {
   std::string place;
   std::string target, program;
   int64_t firstRow, lastRow;
-  ScheduleAttr schedule;
+  ScheduleFields schedule;
 };
 
-/// Reads and checks a whole file: syntax, fields, types, schedules, that no two
-/// records are for the same. An error at `emitError` names file and record.
-FailureOr<std::vector<TuningRecord>>
-readTuningFile(StringRef path, MLIRContext *context,
-               function_ref<InFlightDiagnostic()> emitError);
+/// The records of a whole file, or of none.
+class TuningTable {
+public:
+  TuningTable() = default;
+  /// Reads and checks a file: syntax, fields, types, schedules, that no two
+  /// records are for the same. None if `path` is empty. Returns failure and
+  /// says in `error` which file and record, and why.
+  static FailureOr<TuningTable> read(StringRef path, std::string &error);
 
-/// The records for a program on a target, by rows, ascending.
-std::vector<TuningRecord>
-selectRecords(const std::vector<TuningRecord> &records, TargetAttr target,
-              StringRef program);
+  bool empty() const { return records.empty(); }
+  /// Those for a program on a target, by rows, ascending.
+  std::vector<TuningRecord> select(TargetAttr target, StringRef program) const;
+  /// The targets of all records.
+  std::set<std::string> getTargets() const;
+
+private:
+  std::vector<TuningRecord> records;
+};
 
 } // namespace mlir::rmsnorm
 
-#endif // RMSNORM_LIB_TRANSFORMS_TUNINGFILE_H
+#endif // RMSNORM_SCHEDULE_TUNINGFILE_H

@@ -1,56 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ScheduleSums.cpp - schedules of programs that sum over rows -------===//
+//===- SelectSums.cpp - schedules of programs that sum over rows ---------===//
 
-#include "ScheduleSelector.h"
+#include "Selectors.h"
 
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// Values of a row that a thread owns.
-static int64_t countValues(const ScheduleFields &fields,
-                           const ProgramFacts &facts) {
-  const int64_t step = fields.threadsPerRow * fields.vectorWidth;
-  const int64_t columns = ScheduleAttr::getPartColumns(
-      facts.columns, fields.cluster, fields.vectorWidth);
-  return fields.vectorWidth * llvm::divideCeil(columns, step);
-}
-
-int64_t mlir::rmsnorm::countSumRegisters(const ScheduleFields &fields,
-                                         const ProgramFacts &facts) {
-  if (fields.columnSums != ColumnSums::registers)
-    return 0;
-  return facts.numColumnSums * countValues(fields, facts);
-}
-
-int64_t mlir::rmsnorm::countRowRegisters(const ScheduleFields &fields,
-                                         const ProgramFacts &facts) {
-  if (fields.cache != Cache::registers)
-    return 0;
-  return llvm::divideCeil(fields.rowsPerGroup * countValues(fields, facts) *
-                              std::max<int64_t>(facts.liveBytesPerColumn, 1),
-                          4);
-}
-
-int64_t mlir::rmsnorm::getRegisterBudget(const ScheduleFields &fields,
-                                         const ChipInfo &chip) {
-  return std::min<int64_t>(256, chip.registersPerMultiprocessor /
-                                    (fields.rowGroups * fields.threadsPerRow *
-                                     std::max<int64_t>(fields.blocksPerSM, 1)));
-}
-
 bool mlir::rmsnorm::selectPersistent(ScheduleFields &fields,
                                      const ProgramFacts &facts,
                                      const ChipInfo &chip, int64_t vectors) {
   const int64_t subgroup = chip.subgroupSize;
   const int64_t most = chip.maxThreadsPerBlock;
-  auto fits = [&] {
-    const int64_t budget = getRegisterBudget(fields, chip);
-    const int64_t sums = countSumRegisters(fields, facts);
-    return sums <= budget / 4 &&
-           sums + countRowRegisters(fields, facts) <= budget / 2;
-  };
+  auto fits = [&] { return fitsRegisters(fields, facts, chip); };
   auto roundUp = [&](int64_t threads) {
     return std::min<int64_t>(most, llvm::alignTo(threads, subgroup));
   };
@@ -105,18 +68,17 @@ bool mlir::rmsnorm::selectPersistent(ScheduleFields &fields,
 }
 
 ScheduleFields mlir::rmsnorm::selectStrips(const ProgramFacts &facts,
-                                           const ChipInfo &chip,
-                                           int64_t alignment) {
+                                           const ChipInfo &chip) {
   ScheduleFields fields;
   fields.columnSums = ColumnSums::strips;
   fields.cache = Cache::reload;
-  fields.alignment = alignment;
-  fields.vectorWidth = getWidestVector(facts);
+  fields.vectorWidth = getWidestVector(facts, chip);
   // One vector a thread, so that narrow rows keep threads busy; blocks of
   // eight subgroups, four of them and four rows a thread in flight.
   fields.threadsPerRow = 2 * chip.subgroupSize;
   fields.rowGroups = facts.singleRow ? 1 : 4;
   fields.rowsPerGroup = facts.singleRow ? 1 : 4;
   fields.blocksPerSM = 4;
+  followRules(fields, facts, chip);
   return fields;
 }
