@@ -58,7 +58,8 @@ rmsnorm::planVariants(const Compilation &compilation, func::FuncOp entry,
   options.request.overrides = compilation.options.schedule;
   options.request.batchInvariant = compilation.options.batchInvariant;
   options.request.smMargin = compilation.options.smMargin;
-  options.tuning = &compilation.tuning;
+  if (!compilation.options.tuning.empty())
+    options.tuning = &compilation.tuning;
   options.report = &report;
   FailureOr<ColumnClasses> columns = getColumnClasses(entry, target, options);
   if (failed(columns))

@@ -171,3 +171,18 @@ std::optional<Refusal> mlir::rmsnorm::applyOverrides(ScheduleFields &fields,
   fields = *whole;
   return std::nullopt;
 }
+
+OrRefusal<std::string> mlir::rmsnorm::getLoopOverrides(StringRef overrides,
+                                                       size_t loop,
+                                                       size_t count) {
+  SmallVector<StringRef> schedules;
+  overrides.split(schedules, ';');
+  if (schedules.size() == 1)
+    return overrides.str();
+  if (schedules.size() != count)
+    return Refusal{"",
+                   "one schedule or one for each of " + std::to_string(count) +
+                       " loops over rows",
+                   std::to_string(schedules.size())};
+  return schedules[loop].trim().str();
+}

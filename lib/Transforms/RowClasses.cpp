@@ -7,10 +7,32 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
+namespace {
+/// A loop over rows, with its place among all of a function or module.
+struct RowLoop {
+  scf::ForallOp forall;
+  ProgramFacts facts;
+  size_t place, count;
+};
+} // namespace
+
+static FailureOr<std::vector<RowLoop>>
+collectFacts(ArrayRef<scf::ForallOp> loops) {
+  std::vector<RowLoop> collected;
+  for (auto [place, forall] : llvm::enumerate(loops)) {
+    FailureOr<ProgramFacts> facts = getProgramFacts(forall);
+    if (failed(facts))
+      return failure();
+    collected.push_back({forall, *facts, place, loops.size()});
+  }
+  return collected;
+}
+
 /// A choice of schedules with the reason if there is none.
-static OrRefusal<Selection> choose(scf::ForallOp forall, ProgramFacts facts,
-                                   TargetAttr target,
+static OrRefusal<Selection> choose(const RowLoop &loop, TargetAttr target,
                                    const ScheduleOptions &options) {
+  scf::ForallOp forall = loop.forall;
+  ProgramFacts facts = loop.facts;
   if (facts.hasDynamicColumns() && options.columns >= 0)
     facts.maxColumns = std::min(facts.maxColumns, options.columns);
   const ChipInfo &chip = target.getChipInfo();
@@ -26,7 +48,7 @@ static OrRefusal<Selection> choose(scf::ForallOp forall, ProgramFacts facts,
     return selection;
   }
   std::vector<TuningRecord> records;
-  if (options.tuning && !options.tuning->empty()) {
+  if (options.tuning) {
     const std::string program = getProgramKey(facts);
     records = options.tuning->select(target, program);
     if (TuningReport *report = options.report) {
@@ -34,25 +56,35 @@ static OrRefusal<Selection> choose(scf::ForallOp forall, ProgramFacts facts,
       report->found |= !records.empty();
     }
   }
+  ScheduleRequest request = options.request;
+  OrRefusal<std::string> overrides =
+      getLoopOverrides(request.overrides, loop.place, loop.count);
+  if (!overrides)
+    return overrides.getRefusal();
+  request.overrides = *overrides;
   OrRefusal<Selection> selection =
-      selectSchedules(facts, chip, options.request, records);
+      selectSchedules(facts, chip, request, records);
   if (selection && options.report)
     options.report->dropped.insert(selection->dropped.begin(),
                                    selection->dropped.end());
   return selection;
 }
 
-FailureOr<Selection>
-mlir::rmsnorm::chooseSchedules(scf::ForallOp forall, TargetAttr target,
+FailureOr<std::vector<Selection>>
+mlir::rmsnorm::chooseSchedules(ArrayRef<scf::ForallOp> loops, TargetAttr target,
                                const ScheduleOptions &options) {
-  FailureOr<ProgramFacts> facts = getProgramFacts(forall);
-  if (failed(facts))
+  FailureOr<std::vector<RowLoop>> collected = collectFacts(loops);
+  if (failed(collected))
     return failure();
-  OrRefusal<Selection> selection = choose(forall, *facts, target, options);
-  if (!selection)
-    return forall.emitOpError("schedule: ")
-           << selection.getRefusal().getMessage();
-  return *selection;
+  std::vector<Selection> chosen;
+  for (RowLoop &loop : *collected) {
+    OrRefusal<Selection> selection = choose(loop, target, options);
+    if (!selection)
+      return loop.forall.emitOpError("schedule: ")
+             << selection.getRefusal().getMessage();
+    chosen.push_back(*selection);
+  }
+  return chosen;
 }
 
 /// M where it is static.
@@ -65,19 +97,19 @@ mlir::rmsnorm::getRowClasses(func::FuncOp function, TargetAttr target,
                              const ScheduleOptions &options) {
   RowClasses result;
   bool oneM = true;
-  std::vector<std::pair<scf::ForallOp, Selection>> loops;
+  SmallVector<scf::ForallOp> loops = getRowLoops(function);
+  FailureOr<std::vector<Selection>> chosen =
+      chooseSchedules(loops, target, options);
+  if (failed(chosen))
+    return failure();
   SmallVector<int64_t> lastRows;
-  for (scf::ForallOp forall : getRowLoops(function)) {
-    FailureOr<Selection> chosen = chooseSchedules(forall, target, options);
-    if (failed(chosen))
-      return failure();
-    loops.push_back({forall, *chosen});
+  for (auto [forall, selection] : llvm::zip(loops, *chosen)) {
     if (forall.getDynamicUpperBound().size() != 1)
       continue;
     Value rows = forall.getDynamicUpperBound().front();
     oneM &= !result.rows || result.rows == rows;
     result.rows = rows;
-    for (const RowClass &one : chosen->classes)
+    for (const RowClass &one : selection.classes)
       lastRows.push_back(one.lastRow);
   }
   llvm::sort(lastRows);
@@ -88,7 +120,7 @@ mlir::rmsnorm::getRowClasses(func::FuncOp function, TargetAttr target,
   }
   for (int64_t lastRow : lastRows) {
     ScheduledRows one{lastRow, {}};
-    for (auto &[forall, selection] : loops)
+    for (auto [forall, selection] : llvm::zip(loops, *chosen))
       one.schedules.push_back(
           selection.getFor(getStaticRows(forall).value_or(lastRow)));
     result.classes.push_back(std::move(one));
@@ -106,13 +138,13 @@ void mlir::rmsnorm::setSchedules(func::FuncOp function,
 /// The schedules of all `loops` for up to `lastColumn` columns, one after the
 /// other, each with the last row it is for.
 static OrRefusal<std::vector<std::pair<int64_t, ScheduleFields>>>
-chooseAll(ArrayRef<std::pair<scf::ForallOp, ProgramFacts>> loops,
-          TargetAttr target, ScheduleOptions options, int64_t lastColumn) {
+chooseAll(ArrayRef<RowLoop> loops, TargetAttr target, ScheduleOptions options,
+          int64_t lastColumn) {
   if (lastColumn != kAnyColumns)
     options.columns = lastColumn;
   std::vector<std::pair<int64_t, ScheduleFields>> all;
-  for (const auto &[forall, facts] : loops) {
-    OrRefusal<Selection> chosen = choose(forall, facts, target, options);
+  for (const RowLoop &loop : loops) {
+    OrRefusal<Selection> chosen = choose(loop, target, options);
     if (!chosen)
       return chosen.getRefusal();
     for (const RowClass &one : chosen->classes)
@@ -127,28 +159,27 @@ mlir::rmsnorm::getColumnClasses(func::FuncOp function, TargetAttr target,
   const ColumnClasses one = {Value(), {kAnyColumns}};
   ColumnClasses classes;
   SmallVector<int64_t> bounds;
-  std::vector<std::pair<scf::ForallOp, ProgramFacts>> loops;
-  for (scf::ForallOp forall : getRowLoops(function)) {
-    FailureOr<ProgramFacts> facts = getProgramFacts(forall);
-    if (failed(facts))
-      return failure();
-    Value columns = getDynamicColumns(*getProgramBlock(forall));
+  FailureOr<std::vector<RowLoop>> loops = collectFacts(getRowLoops(function));
+  if (failed(loops))
+    return failure();
+  for (RowLoop &loop : *loops) {
+    Value columns = getDynamicColumns(*getProgramBlock(loop.forall));
     if (!columns || (classes.columns && classes.columns != columns))
       return one;
     classes.columns = columns;
-    loops.push_back({forall, *facts});
-    llvm::append_range(bounds, getColumnBounds(*facts, target.getChipInfo()));
+    llvm::append_range(bounds,
+                       getColumnBounds(loop.facts, target.getChipInfo()));
   }
   llvm::sort(bounds);
   bounds.erase(llvm::unique(bounds), bounds.end());
   std::vector<std::pair<int64_t, ScheduleFields>> last;
   for (int64_t bound : bounds) {
-    auto chosen = chooseAll(loops, target, options, bound);
+    auto chosen = chooseAll(*loops, target, options, bound);
     // Overrides meant for any number may not fit the choice for few.
     if (!chosen && bound != kAnyColumns)
       continue;
     if (!chosen)
-      return loops.front().first.emitOpError("schedule: ")
+      return loops->front().forall.emitOpError("schedule: ")
              << chosen.getRefusal().getMessage();
     // Neighbours that choose the same are one.
     if (!classes.lastColumns.empty() && last == *chosen)
@@ -168,13 +199,14 @@ static FailureOr<ScheduleSpace> getSpace(scf::ForallOp forall, size_t loop,
     return failure();
   ScheduleOptions options;
   options.request = request;
-  FailureOr<Selection> chosen = chooseSchedules(forall, target, options);
+  FailureOr<std::vector<Selection>> chosen =
+      chooseSchedules(forall, target, options);
   if (failed(chosen))
     return failure();
   return ScheduleSpace{
       {loop},
       getProgramKey(*facts),
-      enumerateSchedules(*facts, target.getChipInfo(), *chosen)};
+      enumerateSchedules(*facts, target.getChipInfo(), chosen->front())};
 }
 
 FailureOr<SmallVector<ScheduleSpace>>

@@ -29,26 +29,26 @@ struct SelectSchedule final
     options.request = {schedule, alignment, batchInvariant, smMargin};
     options.tuning = &*table;
     options.columns = columns;
-    for (scf::ForallOp forall : getRowLoops(getOperation()))
-      if (failed(select(forall, options)))
-        return signalPassFailure();
-  }
-
-  LogicalResult select(scf::ForallOp forall, const ScheduleOptions &options) {
-    FailureOr<TargetAttr> target = getTarget(forall);
+    SmallVector<scf::ForallOp> loops = getRowLoops(getOperation());
+    if (loops.empty())
+      return;
+    FailureOr<TargetAttr> target = getTarget(loops.front());
     if (failed(target))
-      return failure();
-    FailureOr<Selection> selection = chooseSchedules(forall, *target, options);
-    if (failed(selection))
-      return failure();
-    // M is a fact where it is static, else what the variant is for.
-    std::optional<int64_t> m =
-        getConstantIntValue(forall.getMixedUpperBound().front());
-    int64_t expected = rows < 0 ? kAnyRows : int64_t(rows);
-    forall->setAttr(RMSNormDialect::kScheduleAttrName,
-                    ScheduleAttr::get(&getContext(),
-                                      selection->getFor(m.value_or(expected))));
-    return success();
+      return signalPassFailure();
+    FailureOr<std::vector<Selection>> selections =
+        chooseSchedules(loops, *target, options);
+    if (failed(selections))
+      return signalPassFailure();
+    for (auto [forall, selection] : llvm::zip(loops, *selections)) {
+      // M is a fact where it is static, else what the variant is for.
+      std::optional<int64_t> m =
+          getConstantIntValue(forall.getMixedUpperBound().front());
+      int64_t expected = rows < 0 ? kAnyRows : int64_t(rows);
+      forall->setAttr(
+          RMSNormDialect::kScheduleAttrName,
+          ScheduleAttr::get(&getContext(),
+                            selection.getFor(m.value_or(expected))));
+    }
   }
 };
 } // namespace

@@ -40,7 +40,8 @@ static cl::list<std::string> targetNames(
 static cl::opt<std::string> schedule(
     "schedule",
     cl::desc("overrides of the chosen schedule: a mode (multi_wave_cached, "
-             "multi_wave_reload, static_persistent) and field=value items"),
+             "multi_wave_reload, static_persistent) and field=value items, or "
+             "whole schedules as norm-inspect prints them"),
     cl::cat(category));
 static cl::opt<bool> batchInvariant(
     "batch-invariant",

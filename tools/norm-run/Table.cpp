@@ -48,9 +48,14 @@ static std::string field(const std::string &schedule, const std::string &key,
   return schedule.substr(at, schedule.find_first_of(",>", at) - at);
 }
 
-std::string scheduleText(const std::string &schedule) {
-  if (schedule.find('<') == std::string::npos)
-    return schedule.empty() ? "-" : schedule;
+std::string scheduleText(const std::string &all) {
+  if (all.find('<') == std::string::npos)
+    return all.empty() ? "-" : all;
+  // Of several the first, without the nested schedule of its sums.
+  std::string schedule = all.substr(0, all.find("; "));
+  size_t nested = schedule.find("sums = <");
+  if (nested != std::string::npos)
+    schedule.erase(nested, schedule.find('>', nested) + 1 - nested);
   std::string text = field(schedule, "row_groups", "1") + "x" +
                      field(schedule, "rows_per_group", "1") + " rows, " +
                      field(schedule, "threads_per_row", "?") + "x" +

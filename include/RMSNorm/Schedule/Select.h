@@ -26,7 +26,8 @@ constexpr int64_t kAnyColumns = std::numeric_limits<int64_t>::max();
 /// What is said about a schedule from outside, as the options of
 /// rmsnorm-select-schedule of the same names.
 struct ScheduleRequest {
-  /// A mode and field=value items, or a whole "#rmsnorm.schedule<...>".
+  /// A mode and field=value items, or a whole "#rmsnorm.schedule<...>"; see
+  /// also getLoopOverrides.
   std::string overrides = "";
   int64_t alignment = 16;
   bool batchInvariant = false;
@@ -57,6 +58,11 @@ OrRefusal<Selection> selectSchedules(const ProgramFacts &facts,
                                      const ChipInfo &chip,
                                      const ScheduleRequest &request = {},
                                      ArrayRef<TuningRecord> records = {});
+
+/// The overrides for one of `count` loops: of several whole schedules, "; "
+/// between them as a module prints them, the one in its place; else all.
+OrRefusal<std::string> getLoopOverrides(StringRef overrides, size_t loop,
+                                        size_t count);
 
 /// A schedule that the user wrote: checked, not changed but where it leaves out
 /// what depends on the program or is asked for besides.

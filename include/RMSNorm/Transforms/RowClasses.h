@@ -63,10 +63,11 @@ struct ColumnClasses {
   SmallVector<int64_t, 3> lastColumns;
 };
 
-/// The schedules of a loop over rows: those of selectSchedules, or the one that
-/// is written in the IR. Emits an error if there is none.
-FailureOr<Selection> chooseSchedules(scf::ForallOp forall, TargetAttr target,
-                                     const ScheduleOptions &options);
+/// The schedules of `loops` over rows: for each those of selectSchedules, or
+/// the one that is written in the IR. Emits an error if there is none.
+FailureOr<std::vector<Selection>>
+chooseSchedules(ArrayRef<scf::ForallOp> loops, TargetAttr target,
+                const ScheduleOptions &options);
 
 /// The classes of N for a bufferized function whose rows have a size that is
 /// known only at a call, as few as choose different schedules. One if N is
