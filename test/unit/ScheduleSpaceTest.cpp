@@ -202,7 +202,10 @@ TEST_F(ScheduleSpaceTest, HoldsRingsAndClusters) {
       "threads_per_row = 512, vector_width = 8, cache = shared, blocks_per_sm "
       "= 1, pdl = true, ";
   for (const char *stages : {"stages = 2", "stages = 3", "stages = 4"})
-    EXPECT_TRUE(has("sm_90", alone + stages + ", copy = cg")) << stages;
+    EXPECT_TRUE(has("sm_90", alone + stages +
+                                 ", copy = cg, sum_lanes = 32, sum_walkers = "
+                                 "16"))
+        << stages;
   parse("4096", "bf16", "%m", /*sums=*/true);
   getSchedules("sm_90");
   EXPECT_GT(refused, 0u);

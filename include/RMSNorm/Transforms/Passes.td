@@ -266,9 +266,11 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule", "::mlir::ModuleOp"> {
   let description = [{
     Sets `rmsnorm.schedule` on every scf.forall over rows, chosen from what is
     live in its tile program, the element types, N, the number of rows and the
-    target. A schedule that is already there is checked and kept. `schedule`
-    overrides fields of the choice; what cannot run on the target is an error
-    that says which limit is exceeded. A record of the `tuning` file for this
+    target. Every field is filled, so that no pass behind has to decide.
+    A schedule that is already there is checked and kept; where it needs `sums`
+    and has none, they are chosen. `schedule` overrides fields of the choice, or
+    is one or more whole schedules in the order of the loops; what cannot run on
+    the target is an error that says which limit is exceeded. A record of the `tuning` file for this
     program, target and number of rows goes before the choice and after the
     overrides. With `batch-invariant` numbers of rows have schedules of their own
     only as far as a row's sum is the same tree in all of them: the same threads
@@ -326,8 +328,10 @@ def SplitStrips : Pass<"rmsnorm-split-strips", "::mlir::ModuleOp"> {
     second comes first; if it also needs per-row values, a third loop in front
     computes those alone.
 
-    Requires: `rmsnorm.schedule`. Numeric effect: none on the first loop; the
-    schedule of the second fixes the order of the sums.
+    The second loop gets the schedule's `sums`, the first the rest.
+
+    Requires: `rmsnorm.schedule` with `sums`. Numeric effect: none on the first
+    loop; the schedule of the second fixes the order of the sums.
 
     ```mlir
     scf.forall (%row) in (%m) {
@@ -336,7 +340,8 @@ def SplitStrips : Pass<"rmsnorm-split-strips", "::mlir::ModuleOp"> {
       %rstd = math.rsqrt ...
       rmsnorm.tile_store tile %dx, %dxs[%row] : ...
       rmsnorm.accumulate %p into %dw : ...
-    } {rmsnorm.schedule = #rmsnorm.schedule<..., column_sums = strips>}
+    } {rmsnorm.schedule = #rmsnorm.schedule<..., column_sums = strips,
+                                            sums = <...>>}
     ```
     becomes
     ```mlir
