@@ -177,11 +177,19 @@ std::optional<Error> TileProgramErrors::compute(Value value) {
     return exact;
   }
   if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
-    // A size; the conversion of one above 2^24 rounds.
-    Error size;
-    size.relative = u;
-    size.nonNegative = true;
-    return size;
+    Value integer = op->getOperand(0);
+    unsigned width =
+        getElementTypeOrSelf(integer.getType()).getIntOrFloatBitWidth();
+    Error converted;
+    // A scalar is a size.
+    converted.nonNegative =
+        isa<arith::UIToFPOp>(op) || !isa<VectorType>(integer.getType());
+    converted.leaf = isa_and_nonnull<TileLoadOp>(integer.getDefiningOp());
+    if (width <= getPrecision(value.getType()))
+      converted.bits = width;
+    else
+      converted = addRounding(converted, value.getType(), true);
+    return converted;
   }
   if (op->hasTrait<OpTrait::ConstantLike>()) {
     Error exact;
