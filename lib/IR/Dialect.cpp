@@ -51,6 +51,13 @@ RMSNormDialect::verifyOperationAttribute(Operation *op,
            << kScheduleAttrName
            << "' on the loop over rows, which rmsnorm-tile-rows makes; for a "
               "norm give the pass option or norm-compile's --schedule";
+  if (attribute.getName() == kRowWiseAttrName &&
+      (!isa<UnitAttr>(attribute.getValue()) ||
+       op->getName().getDialectNamespace() != "linalg"))
+    return op->emitOpError("expected '")
+           << kRowWiseAttrName
+           << "' to be a unit attribute of a linalg op, got "
+           << attribute.getValue();
   if (attribute.getName() == kDependentLaunchAttrName &&
       !isa<UnitAttr>(attribute.getValue()))
     return op->emitOpError("expected '")

@@ -21,8 +21,10 @@ void rmsnorm::buildTensorHalf(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createTileRows());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  manager.addNestedPass<func::FuncOp>(createDecompose());
   manager.addNestedPass<func::FuncOp>(createVectorize());
   manager.addPass(createCanonicalizerPass());
+  manager.addNestedPass<func::FuncOp>(createFactorSums());
   manager.addNestedPass<func::FuncOp>(createFuseReductions());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;

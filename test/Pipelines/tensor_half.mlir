@@ -24,7 +24,7 @@
 // CHECK-NEXT:      %[[YF:.*]] = arith.mulf %[[XHAT]], %[[WF]]
 // CHECK-NEXT:      %[[Y:.*]] = arith.truncf %[[YF]]
 // CHECK-NEXT:      rmsnorm.tile_store tile %[[Y]], %[[YS]][%[[ROW]]]
-// CHECK-NEXT:    } {mapping = [#gpu.block<x>]}
+// CHECK-NEXT:    } {mapping = [#gpu.block<x>], rmsnorm.rows = 1 : i64}
 // CHECK-NEXT:    return
 func.func @llama(%x: tensor<?x4096xbf16>, %w: tensor<4096xbf16>) -> tensor<?x4096xbf16> {
   %c0 = arith.constant 0 : index

@@ -24,6 +24,8 @@
 
 #include "RMSNorm/IR/RMSNormEnums.h.inc"
 
+#include "RMSNorm/IR/RowWiseOpInterface.h.inc"
+
 #define GET_ATTRDEF_CLASSES
 #include "RMSNorm/IR/RMSNormAttrs.h.inc"
 
@@ -41,6 +43,10 @@ namespace mlir::rmsnorm {
 /// The static number of columns that stands for "not known until run time" in
 /// the types of a tile program. The live number is the `columns` operand.
 constexpr int64_t kDynamicColumns = int64_t(1) << 30;
+
+/// The most columns of a row that the kernels take: threads count bytes in a
+/// row in 32 bits, those of columns past the last one included.
+constexpr int64_t kMaxColumns = int64_t(1) << 29;
 
 } // namespace mlir::rmsnorm
 

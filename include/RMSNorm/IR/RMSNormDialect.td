@@ -41,6 +41,14 @@ def RMSNorm_Dialect : Dialect {
 
     /// Module attribute naming the target the memref half compiles for.
     static constexpr ::llvm::StringLiteral kTargetAttrName = "rmsnorm.target";
+    /// Unit attribute of an scf.forall that rmsnorm-tile-rows made: an
+    /// iteration is a row. Somebody else's loop has none and is left alone.
+    static constexpr ::llvm::StringLiteral kRowsAttrName = "rmsnorm.rows";
+    /// Unit attribute of a linalg op that reduces along its last dimension: it
+    /// is to become a loop over rows with what is row-wise around it, as a norm
+    /// is. The user's or the front end's wish, see rmsnorm-tile-rows.
+    static constexpr ::llvm::StringLiteral kRowWiseAttrName =
+        "rmsnorm.row_wise";
     /// Attribute of an scf.forall over rows: how it is laid on the machine.
     static constexpr ::llvm::StringLiteral kScheduleAttrName =
         "rmsnorm.schedule";
@@ -48,6 +56,10 @@ def RMSNorm_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kNameAttrName = "rmsnorm.name";
     static constexpr ::llvm::StringLiteral kRoleAttrName = "rmsnorm.role";
     static constexpr ::llvm::StringLiteral kDimsAttrName = "rmsnorm.dims";
+    /// Integer attribute of a result of an entry function: the argument that it
+    /// is computed into.
+    static constexpr ::llvm::StringLiteral kArgumentAttrName =
+        "rmsnorm.argument";
     /// Unit attribute of an argument that no earlier work on the stream writes,
     /// such as a weight in inference: a kernel may read it before the ones
     /// before it have ended. The user's promise; inputs only.

@@ -5,6 +5,7 @@
 #define RMSNORM_IR_RMSNORMOPS_TD
 
 include "RMSNorm/IR/RMSNormAttrs.td"
+include "RMSNorm/IR/RowWiseOpInterface.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/ParallelCombiningOpInterface.td"
@@ -24,6 +25,7 @@ class RMSNorm_NormOp<string mnemonic, list<Trait> traits = []>
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
         DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
           ["reifyResultShapes"]>,
+        DeclareOpInterfaceMethods<RMSNorm_RowWiseOpInterface>,
         DeclareOpInterfaceMethods<TilingInterface, [
           "getLoopIteratorTypes", "getIterationDomain",
           "getTiledImplementation", "getResultTilePosition",

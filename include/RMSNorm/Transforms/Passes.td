@@ -39,7 +39,9 @@ def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
       ranks 0 and 1 the identity), and `bufferization.writable`.
 
     Every `tensor.dim` of an argument becomes a constant or the `tensor.dim` of
-    the first argument with that symbol.
+    the first argument with that symbol. Each result gets `rmsnorm.argument`,
+    the number of the argument that it is computed into: folding may leave of a
+    result that is the identity of an argument nothing but that argument.
 
     Errors: a returned value that is no tensor, that is an argument or a
     constant as it is, that no destination-style op computes, or that is
@@ -74,10 +76,22 @@ def TileRows : Pass<"rmsnorm-tile-rows", "::mlir::func::FuncOp"> {
   let description = [{
     Collects the cluster of ops connected with a norm that work row by row and
     makes one `scf.forall` over the flattened rows of it: M iterations, the
-    product of the leading dimensions. Each op's own `TilingInterface` gives
+    product of the leading dimensions. `rmsnorm.rows` marks the loop as ours
+    and says how many leading dimensions those are. Each op's own `TilingInterface` gives
     its implementation for one row; a row that another op of the cluster
     computes is used directly, nothing is computed twice. A result used
     outside of the cluster becomes a `shared_outs`.
+
+    A `linalg` op is taken for a norm where it is asked for by the unit
+    attribute `rmsnorm.row_wise`: an op of parallel loops and one reduction, the
+    last, which is along the rows. With it on its first reduction a
+    LayerNorm, an L2 norm or a softmax written in `linalg` is one loop, too.
+
+    ```mlir
+    %sum = linalg.generic {iterator_types = ["parallel", "reduction"], ...}
+        ins(%x : tensor<?x64xf32>) outs(%zero : tensor<?xf32>)
+        attrs = {rmsnorm.row_wise} { ... } -> tensor<?xf32>
+    ```
 
     An op belongs to the cluster if it is a norm, or a `linalg` op whose
     iteration space is the rows and at most one more dimension, and each of
@@ -105,10 +119,10 @@ def TileRows : Pass<"rmsnorm-tile-rows", "::mlir::func::FuncOp"> {
       scf.forall.in_parallel {
         tensor.parallel_insert_slice %y1 into %out[%i#0, %i#1, 0] [1, 1, 64] [1, 1, 1] : ...
       }
-    } {mapping = [#gpu.block<x>]}
+    } {mapping = [#gpu.block<x>], rmsnorm.rows = 2 : i64}
     ```
 
-    The mapping keeps the loop a loop where it has one iteration.
+    What each op says of its rows is `RowWiseOpInterface`. The mapping keeps the loop a loop where it has one iteration.
   }];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
@@ -120,42 +134,50 @@ def TileRows : Pass<"rmsnorm-tile-rows", "::mlir::func::FuncOp"> {
 def Vectorize : Pass<"rmsnorm-vectorize", "::mlir::func::FuncOp"> {
   let summary = "makes the body of a loop over rows a tile program";
   let description = [{
-    Replaces the ops on tensors of one row by `arith`, `math` and
+    Replaces the `linalg` ops on tensors of one row by `arith`, `math` and
     `vector.broadcast` on rank-2 vectors between `rmsnorm.tile_load` and
     `rmsnorm.tile_store`; a reduction along the row becomes
     `rmsnorm.row_reduce`. All stores stand at the end of the body. A row size
     that is not static is 2^30 columns in the types and a `columns` operand.
+    What only a sum over rows needs (`rmsnorm.column_sum`) stands behind
+    the rest, and what is one value a column is loaded where it is used first.
 
-    `rmsnorm.forward`, with T the input's type, arithmetic in f32:
+    A body may hold elementwise `arith` and `math` ops, and use scalars and
+    constants from outside; a reduction must be a single add, mul, maximumf or
+    minimumf of floats with the accumulator. Anything else is an error that
+    names the op.
 
-        gemma   y = round_y(x * rstd * (weight + offset))
-        llama   y = round_y(round_T(x * rstd) * (weight + offset))
-        none    ms = round_T(round_T(sum(round_T(x*x)) / N) + eps)
-                rstd = round_T(rsqrt(ms)), xhat = round_T(x * rstd)
-                y = round_y(round_T(xhat * round_T(weight + offset)))
-
-    `rmsnorm.backward`, with w' as above and g = dy * w':
-
-        gemma   c = sum(g * x) * rstd / N, xhat = x * rstd
-        llama   dx = round_dx((g - xhat * c) * rstd)
-                dweight += dy * xhat, in llama dy * round_T(xhat)
-        none    as its text says, each step rounded; the sum is of g * xhat
-
-    so that rstd, where it is not given, takes no traversal of its own but in
-    `none`. What a row adds to dweight goes to `rmsnorm.column_sum`.
-
-    The mean is the sum times the f32 nearest to 1/N where N is static (at most
-    1.5 ulp from the exact quotient), and a division where it is not.
-
-    A `linalg` body may hold elementwise `arith` and `math` ops, and use
-    scalars and constants from outside; a reduction must be a single add,
-    mul, maximumf or minimumf of floats with the accumulator. Anything else is
-    an error that names the op.
+    Requires: the loops of `rmsnorm-tile-rows`, which are marked `rmsnorm.rows`;
+    no norms in them (`rmsnorm-decompose`).
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect",
                            "::mlir::rmsnorm::RMSNormDialect",
                            "::mlir::tensor::TensorDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def FactorSums : Pass<"rmsnorm-factor-sums", "::mlir::func::FuncOp"> {
+  let summary = "takes factors that are the same along a row out of its sum";
+  let description = [{
+    In tile programs
+
+        row_reduce add(a * (b * r))  ->  row_reduce add(a * b) * r
+
+    where r is one value a row. The sum then does not wait for r: the backward's
+    sum(g * xhat), xhat = x * rstd, becomes sum(g * x) * rstd, and where rstd
+    is computed from the row, too, both sums take one traversal
+    (`rmsnorm-fuse-reductions`).
+
+    Only where the element types that a and b are computed from prove that no
+    product and no sum leaves the range in which f32 is as precise as it gets:
+    f16 does, with at most a product of two as one factor. bf16 and f32 do not:
+    there a * b may be infinite, or lost below the smallest f32, where a * (b *
+    r) is an ordinary number. Casting `none` rounds in between and has no such
+    product.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::rmsnorm::RMSNormDialect",
                            "::mlir::vector::VectorDialect"];
 }
 
@@ -179,7 +201,15 @@ def DropResults : Pass<"rmsnorm-drop-results", "::mlir::func::FuncOp"> {
     it. Upstream's `drop-equivalent-buffer-results` does the same for private
     functions only, as it has to see all callers; a compiled entry has none in
     its module.
+
+    A result that is another argument than the one that it is to be computed
+    into (`rmsnorm.argument`), the identity of an input, is copied there by a
+    loop over rows.
   }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::rmsnorm::RMSNormDialect",
+                           "::mlir::scf::SCFDialect"];
 }
 
 def CheckBuffers : Pass<"rmsnorm-check-buffers", "::mlir::func::FuncOp"> {
@@ -188,8 +218,9 @@ def CheckBuffers : Pass<"rmsnorm-check-buffers", "::mlir::func::FuncOp"> {
     The last step of the tensor half: an entry is loops over rows on its
     arguments. A `memref.alloc`, `memref.alloca` or `memref.copy`, a tensor, a
     returned value, a `linalg` or operator-level op that is no part of a loop
-    over rows, and a tile that is not a whole row of a buffer are errors that
-    say which value is to blame.
+    over rows, a loop that `rmsnorm-tile-rows` did not make, and a tile that is
+    not the whole row of the iteration, has more than 2^29 columns or elements
+    of part of a byte are errors that say which value is to blame.
   }];
 }
 
@@ -203,11 +234,18 @@ def Decompose : Pass<"rmsnorm-decompose"> {
     Replaces `rmsnorm.forward` and `rmsnorm.backward` on tensors by what their
     text says, one `linalg.generic` per formula: a sum along the row, the row
     statistic, the elementwise rest, for `dweight` a sum over rows. Nothing is
-    reassociated; sums run in the order of the elements. rsqrt is 1 / sqrt.
+    reassociated; sums run in the order of the elements. This is the one place
+    where the formulas stand: in f32, inside of the loops over rows, they are
+    what kernels compute, so the result of a sum over rows is the summand of
+    the loop's row there.
 
     With `compute-type=f64` all of it, sums included, is f64; values are
     rounded at the same places as `casting` says and once more for the element
     type of a result. That is the oracle: every lowering is compared with it.
+
+    The mean is the sum times the number nearest to 1/N where N is static (in
+    f32 at most 1.5 ulp from the exact quotient), and a division where it is
+    not.
 
     Requires: tensors; a norm on memrefs is an error. Leaves all else alone.
 
