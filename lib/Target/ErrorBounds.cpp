@@ -2,6 +2,7 @@
 //===- ErrorBounds.cpp - how far outputs may be from the oracle's --------===//
 
 #include "ErrorBounds.h"
+#include "RMSNorm/IR/FloatRange.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -162,6 +163,11 @@ std::optional<Error> TileProgramErrors::get(Value value) {
   if (auto it = known.find(value); it != known.end())
     return it->second;
   std::optional<Error> error = compute(value);
+  // Small integers, their sums and products.
+  if (error && getFloatRange(value).isExact()) {
+    error->relative = error->relativePerSqrt = 0;
+    error->ofValue = true;
+  }
   known[value] = error;
   return error;
 }
@@ -177,19 +183,16 @@ std::optional<Error> TileProgramErrors::compute(Value value) {
     return exact;
   }
   if (isa<arith::SIToFPOp, arith::UIToFPOp>(op)) {
-    Value integer = op->getOperand(0);
-    unsigned width =
-        getElementTypeOrSelf(integer.getType()).getIntOrFloatBitWidth();
-    Error converted;
-    // A scalar is a size.
+    Type integer = op->getOperand(0).getType();
+    Error converted; // of a size, if it is a scalar
     converted.nonNegative =
-        isa<arith::UIToFPOp>(op) || !isa<VectorType>(integer.getType());
-    converted.leaf = isa_and_nonnull<TileLoadOp>(integer.getDefiningOp());
-    if (width <= getPrecision(value.getType()))
-      converted.bits = width;
-    else
-      converted = addRounding(converted, value.getType(), true);
-    return converted;
+        isa<arith::UIToFPOp>(op) || !isa<VectorType>(integer);
+    converted.leaf =
+        isa_and_nonnull<TileLoadOp>(op->getOperand(0).getDefiningOp());
+    converted.bits = getElementTypeOrSelf(integer).getIntOrFloatBitWidth();
+    if (converted.bits <= getPrecision(value.getType()))
+      return converted;
+    return addRounding(converted, value.getType(), true);
   }
   if (op->hasTrait<OpTrait::ConstantLike>()) {
     Error exact;
