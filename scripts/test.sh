@@ -11,4 +11,4 @@ fi
   echo "== AMDEMU_PATH is not set: tests that run AMD code objects are skipped"
 echo "== Testing"
 cd "$build"
-exec ctest --output-on-failure "$@"
+exec ctest --output-on-failure --parallel "$(nproc)" "$@"

@@ -84,6 +84,11 @@ Value BodyRewriter::getMagnitude(Operation *inner) {
       return absolute(loc, result);
     return arith::AddFOp::create(builder, loc, operands[0], operands[1]);
   }
+  if (isa<arith::SIToFPOp, arith::UIToFPOp>(inner)) {
+    if (isa<BlockArgument>(inner->getOperand(0)))
+      exact.insert(result);
+    return absolute(loc, result);
+  }
   if (isa<arith::ExtFOp>(inner) && allExact)
     exact.insert(result);
   if (isa<arith::NegFOp>(inner))

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ExchangeNVVM.cpp - exchanges through mbarriers --------------------===//
 
-#include "Common.h"
+#include "DeviceOps.h"
+#include "NVVM.h"
+#include "WorkgroupMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"

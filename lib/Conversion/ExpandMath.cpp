@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ExpandMath.cpp - math without device libraries --------------------===//
 
-#include "Common.h"
+#include "ExpandMath.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -59,7 +59,8 @@ LogicalResult rmsnorm::expandMath(gpu::GPUModuleOp module,
                                   ScalarF32Lowering exp2) {
   bool hasMath = false;
   module.walk([&](Operation *op) {
-    hasMath |= isa<math::MathDialect>(op->getDialect()) && !isNative(op);
+    hasMath |=
+        isa_and_present<math::MathDialect>(op->getDialect()) && !isNative(op);
   });
   if (hasMath) {
     RewritePatternSet patterns(module.getContext());
@@ -72,7 +73,7 @@ LogicalResult rmsnorm::expandMath(gpu::GPUModuleOp module,
       return failure();
   }
   WalkResult walk = module.walk([&](Operation *op) -> WalkResult {
-    if (!isa<math::MathDialect>(op->getDialect()) || isNative(op))
+    if (!isa_and_present<math::MathDialect>(op->getDialect()) || isNative(op))
       return WalkResult::advance();
     bool f32 = getElementTypeOrSelf(op->getOperand(0).getType()).isF32();
     if (f32 && isa<math::RsqrtOp>(op))

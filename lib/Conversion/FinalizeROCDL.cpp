@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- FinalizeROCDL.cpp - rmsnorm-finalize-rocdl ------------------------===//
 
-#include "Common.h"
+#include "DeviceModules.h"
+#include "DeviceOps.h"
+#include "ExpandMath.h"
+#include "Fragments.h"
 #include "RMSNorm/Conversion/Passes.h"
+#include "WorkgroupMemory.h"
 
 #include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"

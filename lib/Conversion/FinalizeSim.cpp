@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- FinalizeSim.cpp - rmsnorm-finalize-sim ----------------------------===//
 
+#include "DeviceModules.h"
 #include "RMSNorm/Conversion/Passes.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "SimABI.h"
@@ -244,6 +245,8 @@ private:
 } // namespace
 
 LogicalResult FinalizeSim::finalize(gpu::GPUModuleOp module) {
+  if (failed(checkDeviceCode(module)))
+    return failure();
   for (Operation &op : *module.getBody()) {
     auto kernel = dyn_cast<gpu::GPUFuncOp>(op);
     if (!kernel)

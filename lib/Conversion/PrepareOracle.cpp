@@ -2,6 +2,7 @@
 //===- PrepareOracle.cpp - rmsnorm-prepare-oracle ------------------------===//
 
 #include "RMSNorm/Conversion/Passes.h"
+#include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -34,12 +35,23 @@ static LogicalResult dropResults(func::FuncOp function) {
                                 "tensors or memrefs, got ")
              << type;
   Operation *terminator = function.getBody().front().getTerminator();
-  for (OpOperand &operand : terminator->getOpOperands())
-    if (!isa<BlockArgument>(getBuffer(operand.get())))
+  for (OpOperand &operand : terminator->getOpOperands()) {
+    Value buffer = getBuffer(operand.get());
+    if (!isa<BlockArgument>(buffer))
       return function.emitError("expected result ")
              << operand.getOperandNumber()
              << " to be computed into an argument; run rmsnorm-bind-arguments "
                 "first";
+    // A result that is what another argument holds is still to be written.
+    auto bound = function.getResultAttrOfType<IntegerAttr>(
+        operand.getOperandNumber(), RMSNormDialect::kArgumentAttrName);
+    Value target =
+        bound ? function.getArgument(bound.getInt()) : BlockArgument();
+    if (target && target != buffer) {
+      OpBuilder builder(terminator);
+      memref::CopyOp::create(builder, terminator->getLoc(), buffer, target);
+    }
+  }
   llvm::BitVector results(terminator->getNumOperands(), true);
   if (failed(function.eraseResults(results)))
     return failure();

@@ -5,6 +5,7 @@
 
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectImplementation.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/ADT/TypeSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -85,67 +86,65 @@ TargetAttr TargetAttr::lookup(Operation *op) {
 // ScheduleAttr
 //===----------------------------------------------------------------------===//
 
-/// Slots of a ring. Three or four hide memory; this only catches mistakes.
-static constexpr int64_t kMaxStages = 8;
-
 LogicalResult ScheduleAttr::verify(function_ref<InFlightDiagnostic()> emitError,
-                                   int64_t rowGroups, int64_t rowsPerGroup,
-                                   int64_t threadsPerRow, int64_t vectorWidth,
-                                   int64_t vectorsInFlight, Cache cache,
-                                   int64_t alignment, int64_t cluster,
-                                   int64_t blocksPerSM, ColumnSums columnSums,
-                                   bool, int64_t stages, CopyCache copy) {
-  // Both ends: what a thread does at once is unrolled, and products of fields
-  // must not overflow before the target's own limits are looked at.
-  auto within = [&](StringRef field, int64_t value, int64_t minimum,
-                    int64_t maximum) -> LogicalResult {
-    if (value >= minimum && value <= maximum)
-      return success();
-    InFlightDiagnostic error = emitError() << "expected " << field;
-    if (value < minimum)
-      return error << " >= " << minimum << ", got " << value;
-    return error << " <= " << maximum << ", got " << value;
-  };
-  auto powerOfTwo = [&](StringRef field, int64_t value,
-                        int64_t maximum) -> LogicalResult {
-    if (value >= 1 && value <= maximum && llvm::isPowerOf2_64(value))
-      return success();
-    return emitError() << "expected " << field << " to be a power of two up to "
-                       << maximum << ", got " << value;
-  };
-  // A ring exists to be filled while another tile is worked on.
-  if (stages >= 2 && (cache != Cache::shared || blocksPerSM < 1))
-    return emitError()
-           << "expected cache = shared and blocks_per_sm >= 1 where "
-              "stages >= 2, got cache = "
-           << stringifyCache(cache) << ", blocks_per_sm = " << blocksPerSM
-           << " and stages = " << stages;
-  return success(
-      succeeded(within("row_groups", rowGroups, 1, 1024)) &&
-      succeeded(within("rows_per_group", rowsPerGroup, 1, 16)) &&
-      succeeded(within("threads_per_row", threadsPerRow, 1, 1 << 16)) &&
-      succeeded(powerOfTwo("vector_width", vectorWidth, 16)) &&
-      succeeded(within("vectors_in_flight", vectorsInFlight, 1, 16)) &&
-      succeeded(powerOfTwo("alignment", alignment, 16)) &&
-      succeeded(powerOfTwo("cluster", cluster, 16)) &&
-      succeeded(within("blocks_per_sm", blocksPerSM, 0, 64)) &&
-      succeeded(within("stages", stages, 0, kMaxStages)));
+                                   ScheduleFields fields) {
+  if (std::optional<Refusal> refusal = fields.check())
+    return emitError() << refusal->getMessage();
+  return success();
 }
 
-int64_t ScheduleAttr::getPartColumns(int64_t columns, int64_t cluster,
-                                     int64_t vectorWidth) {
-  if (cluster == 1)
-    return columns;
-  return llvm::divideCeil(columns, cluster * vectorWidth) * vectorWidth;
+/// Collects "field=value,field=value" for ScheduleFields::parse.
+static ParseResult collectItems(AsmParser &parser, raw_ostream &os,
+                                bool isNested = false) {
+  llvm::ListSeparator separator(",");
+  return parser.parseCommaSeparatedList([&]() -> ParseResult {
+    StringRef key;
+    if (parser.parseKeyword(&key) || parser.parseEqual())
+      return failure();
+    os << separator << key << '=';
+    if (!isNested && succeeded(parser.parseOptionalLess())) {
+      os << '<';
+      if (collectItems(parser, os, /*isNested=*/true) || parser.parseGreater())
+        return failure();
+      os << '>';
+      return success();
+    }
+    // First: as integers, true and false would be numbers.
+    StringRef keyword;
+    APInt integer;
+    if (failed(parser.parseOptionalKeyword(&keyword))) {
+      OptionalParseResult result = parser.parseOptionalInteger(integer);
+      if (!result.has_value())
+        return parser.emitError(parser.getCurrentLocation(),
+                                "expected a value of '")
+               << key << "'";
+      if (failed(*result))
+        return failure();
+      integer.print(os, /*isSigned=*/true);
+    }
+    os << keyword;
+    return success();
+  });
 }
 
-StringRef ScheduleAttr::getMode() const {
-  if (getColumnSums() == ColumnSums::strips)
-    return "column_strips";
-  if (getBlocksPerSm())
-    return "static_persistent";
-  return getCache() == Cache::reload ? "multi_wave_reload"
-                                     : "multi_wave_cached";
+Attribute ScheduleAttr::parse(AsmParser &parser, Type) {
+  SMLoc loc = parser.getCurrentLocation();
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  if (parser.parseLess() || collectItems(parser, os) || parser.parseGreater())
+    return {};
+  llvm::Expected<ScheduleFields> fields = ScheduleFields::parse(text);
+  if (!fields) {
+    parser.emitError(loc, llvm::toString(fields.takeError()));
+    return {};
+  }
+  return parser.getChecked<ScheduleAttr>(loc, parser.getContext(), *fields);
+}
+
+void ScheduleAttr::print(AsmPrinter &printer) const {
+  printer << '<';
+  getFields().print(printer.getStream());
+  printer << '>';
 }
 
 //===----------------------------------------------------------------------===//

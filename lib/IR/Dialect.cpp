@@ -15,6 +15,7 @@ using namespace mlir::rmsnorm;
 
 void RMSNormDialect::initialize() {
   registerAttributes();
+  registerTypes();
   addOperations<
 #define GET_OP_LIST
 #include "RMSNorm/IR/RMSNormOps.cpp.inc"
@@ -22,6 +23,10 @@ void RMSNormDialect::initialize() {
   addOperations<
 #define GET_OP_LIST
 #include "RMSNorm/IR/RMSNormTileOps.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "RMSNorm/IR/RMSNormRowsOps.cpp.inc"
       >();
   addOperations<
 #define GET_OP_LIST
@@ -37,32 +42,29 @@ RMSNormDialect::verifyOperationAttribute(Operation *op,
     return op->emitOpError("expected '")
            << kTargetAttrName << "' to be a #rmsnorm.target, got "
            << attribute.getValue();
-  if (attribute.getName() == kScheduleAttrName &&
-      !isa<ScheduleAttr>(attribute.getValue()))
+  if (attribute.getName() == kRowWiseAttrName &&
+      (!isa<UnitAttr>(attribute.getValue()) ||
+       op->getName().getDialectNamespace() != "linalg"))
     return op->emitOpError("expected '")
-           << kScheduleAttrName << "' to be a #rmsnorm.schedule, got "
+           << kRowWiseAttrName
+           << "' to be a unit attribute of a linalg op, got "
            << attribute.getValue();
-  // A norm becomes part of a loop over rows together with what is around it:
-  // on the norm the attribute would be lost.
-  if (attribute.getName() == kScheduleAttrName &&
-      (isa<ForwardOp, BackwardOp>(op) ||
-       op->getName().getStringRef() == "func.func"))
-    return op->emitOpError("expected '")
-           << kScheduleAttrName
-           << "' on the loop over rows, which rmsnorm-tile-rows makes; for a "
-              "norm give the pass option or norm-compile's --schedule";
   if (attribute.getName() == kDependentLaunchAttrName &&
       !isa<UnitAttr>(attribute.getValue()))
     return op->emitOpError("expected '")
            << kDependentLaunchAttrName << "' to be a unit attribute, got "
            << attribute.getValue();
-  if (attribute.getName() == kBlocksPerMultiprocessorAttrName) {
+  for (auto [name, bits] :
+       {std::pair<StringRef, unsigned>(kBlocksPerMultiprocessorAttrName, 32),
+        {kMinBlocksAttrName, 64}}) {
+    if (attribute.getName() != name)
+      continue;
     auto blocks = dyn_cast<IntegerAttr>(attribute.getValue());
-    if (!blocks || !blocks.getType().isSignlessInteger(32) ||
+    if (!blocks || !blocks.getType().isSignlessInteger(bits) ||
         blocks.getInt() < 1)
       return op->emitOpError("expected '")
-             << kBlocksPerMultiprocessorAttrName
-             << "' to be a positive i32, got " << attribute.getValue();
+             << name << "' to be a positive i" << bits << ", got "
+             << attribute.getValue();
   }
   return success();
 }

@@ -47,10 +47,12 @@ DimSource rmsnorm::traceSize(OpFoldResult size) {
     return {*constant, Value()};
   auto value = cast<Value>(size);
   if (auto dim = value.getDefiningOp<tensor::DimOp>())
-    if (std::optional<int64_t> index = dim.getConstantIndex())
+    if (std::optional<int64_t> index = dim.getConstantIndex();
+        index && *index >= 0)
       return traceDim(dim.getSource(), *index);
   if (auto dim = value.getDefiningOp<memref::DimOp>())
-    if (std::optional<int64_t> index = dim.getConstantIndex())
+    if (std::optional<int64_t> index = dim.getConstantIndex();
+        index && *index >= 0)
       return traceDim(dim.getSource(), *index);
   return {ShapedType::kDynamic, value};
 }

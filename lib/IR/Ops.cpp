@@ -9,6 +9,8 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
@@ -355,6 +357,9 @@ LogicalResult AccumulateOp::verify() {
     return emitOpError("expected a result of the type of dest if and only if "
                        "that is a vector, got dest ")
            << getDest().getType();
+  // In rmsnorm.rows that says how many columns there are, and verifies it.
+  if (!dest && (*this)->getParentOfType<RowsOp>())
+    return success();
   if (!dest)
     return verifyColumns(*this, source);
   // (C4)
@@ -396,5 +401,12 @@ LogicalResult SumRowsOp::verify() {
       columns != dest.getDimSize(0))
     return emitOpError("expected as many columns as dest has, got ")
            << partials << " and " << dest;
+  // (C4)
+  const int64_t lanes = getLanes(), walkers = getWalkers();
+  if (lanes < 1 || lanes > 1024 || walkers < 1 || walkers > 1024 / lanes ||
+      !llvm::isPowerOf2_64(walkers))
+    return emitOpError("expected walkers to be a power of two and lanes x "
+                       "walkers from 1 to 1024, got ")
+           << lanes << " x " << walkers;
   return success();
 }

@@ -10,6 +10,12 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
+bool rmsnorm::isFragment(VectorType type) {
+  const unsigned bits = type.getElementTypeBitWidth();
+  return type.getNumElements() <= kMaxFragmentElements && bits >= 8 &&
+         bits <= 64 && llvm::isPowerOf2_32(bits);
+}
+
 #define GET_OP_CLASSES
 #include "RMSNorm/IR/RMSNormThreadOps.cpp.inc"
 

@@ -8,7 +8,6 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -50,30 +49,6 @@ static void printReductions(OpAsmPrinter &printer, Operation *, ArrayAttr kinds,
   });
 }
 
-/// row_reduce_end's `[add, maximumf]`.
-static ParseResult parseKinds(OpAsmParser &parser, ArrayAttr &kinds) {
-  SmallVector<Attribute> attributes;
-  auto parseOne = [&]() -> ParseResult {
-    ReduceKindAttr kind;
-    if (parseEnum(parser, kind))
-      return failure();
-    attributes.push_back(kind);
-    return success();
-  };
-  if (parser.parseCommaSeparatedList(OpAsmParser::Delimiter::Square, parseOne))
-    return failure();
-  kinds = parser.getBuilder().getArrayAttr(attributes);
-  return success();
-}
-
-static void printKinds(OpAsmPrinter &printer, Operation *, ArrayAttr kinds) {
-  printer << '[';
-  llvm::interleaveComma(kinds, printer, [&](Attribute kind) {
-    printer << stringifyReduceKind(cast<ReduceKindAttr>(kind).getValue());
-  });
-  printer << ']';
-}
-
 #define GET_OP_CLASSES
 #include "RMSNorm/IR/RMSNormTileOps.cpp.inc"
 
@@ -92,9 +67,9 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
            << base.getElementType() << ", got " << vector.getElementType();
   switch (op.getKind()) {
   case TileKind::column: // (C2)
-    if (rank != 1 || op.getRow() || op.getRows() || vector.getDimSize(0) != 1)
+    if (rank != 1 || op.getRow() || vector.getDimSize(0) != 1)
       return op.emitOpError("expected 'column' to take a base of rank 1, no "
-                            "row and no rows, and a 1xN vector, got rank ")
+                            "row, and a 1xN vector, got rank ")
              << rank << " and " << vector;
     break;
   case TileKind::row: // (C3)
@@ -114,6 +89,10 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
   // (C5)
   int64_t columns = base.getDimSize(rank - 1);
   int64_t expected = op.getColumns() ? kDynamicColumns : columns;
+  // It has the bound, and verifies that it is the base's.
+  if (auto rows = op->template getParentOfType<RowsOp>();
+      rows && !op.getColumns())
+    expected = rows.getColumns();
   if (ShapedType::isDynamic(expected))
     return op.emitOpError("expected 'columns', as the base has a dynamic last "
                           "dimension");
@@ -270,19 +249,8 @@ void TileStoreOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
 }
 
 //===----------------------------------------------------------------------===//
-// column_reduce, row_reduce
+// row_reduce
 //===----------------------------------------------------------------------===//
-
-LogicalResult ColumnReduceOp::verify() {
-  // (C1)
-  VectorType type = getInput().getType();
-  auto expected =
-      VectorType::get({1, type.getDimSize(1)}, type.getElementType());
-  if (getResult().getType() != expected)
-    return emitOpError("expected a result of type ")
-           << expected << ", got " << getResult().getType();
-  return success();
-}
 
 LogicalResult RowReduceOp::verify() {
   // (C1)
@@ -307,79 +275,4 @@ LogicalResult RowReduceOp::verify() {
              << expected << ", got " << result.getType();
   }
   return success();
-}
-
-LogicalResult RowReduceBeginOp::verify() {
-  // (C1)
-  if (getInputs().empty() || getKinds().size() != getInputs().size())
-    return emitOpError("expected as many kinds as inputs, at least one, got ")
-           << getKinds().size() << " kinds, " << getInputs().size()
-           << " inputs";
-  // (C2)
-  auto first = cast<VectorType>(getInputs().front().getType());
-  for (Value input : getInputs()) {
-    auto type = cast<VectorType>(input.getType());
-    if (type.getShape() != first.getShape() ||
-        !isa<FloatType>(type.getElementType()))
-      return emitOpError("expected float inputs of shape ")
-             << first.getDimSize(0) << "x" << first.getDimSize(1) << ", got "
-             << type;
-  }
-  return success();
-}
-
-LogicalResult RowReduceEndOp::verify() {
-  // (C1)
-  if (getResults().empty() || getKinds().size() != getResults().size())
-    return emitOpError("expected as many kinds as results, at least one, got ")
-           << getKinds().size() << " kinds, " << getNumResults() << " results";
-  for (Value result : getResults()) {
-    auto type = cast<VectorType>(result.getType());
-    if (type.getDimSize(1) != 1 || !isa<FloatType>(type.getElementType()))
-      return emitOpError("expected Rx1 floats, got ") << type;
-  }
-  return success();
-}
-
-//===----------------------------------------------------------------------===//
-// tile_ring, ring_copy, ring_load
-//===----------------------------------------------------------------------===//
-
-LogicalResult TileRingOp::verify() {
-  // (C1)
-  MemRefType type = getType();
-  auto space = dyn_cast_or_null<gpu::AddressSpaceAttr>(type.getMemorySpace());
-  if (type.hasStaticShape() && type.getLayout().isIdentity() && space &&
-      space.getValue() == gpu::AddressSpace::Workgroup)
-    return success();
-  return emitOpError("expected a packed, static memref in workgroup memory, "
-                     "got ")
-         << type;
-}
-
-LogicalResult RingCopyOp::verify() {
-  auto base = cast<MemRefType>(getBase().getType());
-  auto ring = cast<MemRefType>(getRing().getType());
-  // (C1)
-  if (base.getRank() < 1 || bool(getRow()) != (base.getRank() > 1))
-    return emitOpError("expected a row unless the base has rank 1, got rank ")
-           << base.getRank();
-  // (C2)
-  if (base.getElementType() != ring.getElementType() ||
-      base.getShape().back() != ring.getShape().back())
-    return emitOpError("expected base and ring to agree in element type and "
-                       "columns, got ")
-           << base << " and " << ring;
-  return success();
-}
-
-LogicalResult RingLoadOp::verify() {
-  auto ring = cast<MemRefType>(getRing().getType());
-  auto expected =
-      VectorType::get(ring.getShape().drop_front(), ring.getElementType());
-  // (C1)
-  if (getType() == expected)
-    return success();
-  return emitOpError("expected the vector of a slot, ")
-         << expected << ", got " << getType();
 }

@@ -3,10 +3,12 @@
 
 #include "RMSNorm/InitAll.h"
 #include "RMSNorm/Conversion/Passes.h"
+#include "RMSNorm/Distribution/Passes.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Pipelines/Pipelines.h"
 #include "RMSNorm/Transforms/BufferizableOpInterfaceImpl.h"
 #include "RMSNorm/Transforms/Passes.h"
+#include "RMSNorm/Transforms/RowWiseOpInterfaceImpl.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/IR/ValueBoundsOpInterfaceImpl.h"
@@ -58,6 +60,7 @@ void rmsnorm::registerAllExtensions(DialectRegistry &registry) {
   linalg::registerBufferizableOpInterfaceExternalModels(registry);
   linalg::registerTilingInterfaceExternalModels(registry);
   rmsnorm::registerBufferizableOpInterfaceExternalModels(registry);
+  rmsnorm::registerRowWiseExternalModels(registry);
   scf::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerTilingInterfaceExternalModels(registry);
@@ -66,6 +69,7 @@ void rmsnorm::registerAllExtensions(DialectRegistry &registry) {
 
 void rmsnorm::registerAllPasses() {
   registerRMSNormTransformsPasses();
+  registerRMSNormDistributionPasses();
   registerRMSNormConversionPasses();
   registerPipelines();
   registerTargetPipelines();

@@ -2,6 +2,7 @@
 //===- Pipelines.cpp - the passes in their order -------------------------===//
 
 #include "RMSNorm/Pipelines/Pipelines.h"
+#include "RMSNorm/Distribution/Passes.h"
 #include "RMSNorm/Transforms/Passes.h"
 
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
@@ -21,8 +22,10 @@ void rmsnorm::buildTensorHalf(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createTileRows());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
+  manager.addNestedPass<func::FuncOp>(createDecompose());
   manager.addNestedPass<func::FuncOp>(createVectorize());
   manager.addPass(createCanonicalizerPass());
+  manager.addNestedPass<func::FuncOp>(createFactorSums());
   manager.addNestedPass<func::FuncOp>(createFuseReductions());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
@@ -34,22 +37,26 @@ void rmsnorm::buildTensorHalf(OpPassManager &manager) {
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addNestedPass<func::FuncOp>(createCheckBuffers());
+  manager.addPass(createOutlineRows());
 }
 
 void rmsnorm::buildMemrefHalf(OpPassManager &manager,
                               const MemrefHalfOptions &options) {
   manager.addPass(createAttachTarget({options.target}));
-  manager.addPass(createSelectSchedule({options.schedule, options.alignment,
-                                        options.rows, options.batchInvariant,
-                                        options.tuning, options.columns}));
+  manager.addPass(
+      createSelectSchedule({options.schedule, options.alignment, options.rows,
+                            options.batchInvariant, options.tuning,
+                            options.columns, options.smMargin}));
+  buildScheduledHalf(manager);
+}
+
+void rmsnorm::buildScheduledHalf(OpPassManager &manager) {
   manager.addPass(createSplitStrips());
   manager.addPass(createPackRows());
-  manager.addPass(createWalkRows({options.smMargin}));
+  manager.addPass(createCarrySums());
   manager.addPass(createCSEPass());
-  // Repeats loads and arithmetic on purpose: no CSE between it and the point
-  // where repeated loads carry their segment to the thread level.
   manager.addPass(createPlaceTiles());
-  manager.addPass(createPipelineRows());
+  manager.addPass(createSplitReductions());
   manager.addPass(createDistribute());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
@@ -58,11 +65,11 @@ void rmsnorm::buildMemrefHalf(OpPassManager &manager,
 void rmsnorm::registerPipelines() {
   PassPipelineRegistration<>(
       "rmsnorm-tensor-half",
-      "From norms on tensors to bufferized tile programs on arguments",
+      "From norms on tensors to programs over the rows of buffers",
       buildTensorHalf);
   PassPipelineRegistration<MemrefHalfOptions>(
       "rmsnorm-memref-half",
-      "From bufferized tile programs to thread-level kernels, for one target",
+      "From programs over rows to thread-level kernels, for one target",
       buildMemrefHalf);
   PassPipelineRegistration<>(
       "rmsnorm-to-oracle",

@@ -12,6 +12,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include "lld/Common/Driver.h"
@@ -87,9 +88,15 @@ LogicalResult rmsnorm::runGuarded(Location loc,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// A file of our own in the temporary directory, removed at the end.
+/// A file of our own in the temporary directory, removed at the end, also when
+/// a signal ends the process.
 class TemporaryFile {
 public:
+  ~TemporaryFile() {
+    if (!path.empty())
+      llvm::sys::DontRemoveFileOnSignal(path);
+  }
+
   LogicalResult create(Location loc, StringRef suffix, StringRef contents) {
     int descriptor;
     llvm::SmallString<128> name;
@@ -99,6 +106,7 @@ public:
              << error.message();
     path = std::string(name);
     remover.setFile(path);
+    llvm::sys::RemoveFileOnSignal(path);
     llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
     stream << contents;
     stream.close();
@@ -143,11 +151,12 @@ FailureOr<Blob> rmsnorm::linkSharedObject(Location loc, StringRef object) {
                           "this process");
   std::string messages;
   llvm::raw_string_ostream stream(messages);
+  // One object is linked faster than threads are started.
   const char *arguments[] = {
-      "ld.lld",           "-shared",          "--no-undefined",
-      "--error-limit=5",  "--build-id=none",  "-z",
-      "noexecstack",      input.path.c_str(), "-o",
-      output.path.c_str()};
+      "ld.lld",      "-shared",          "--no-undefined",
+      "--threads=1", "--error-limit=5",  "--build-id=none",
+      "-z",          "noexecstack",      input.path.c_str(),
+      "-o",          output.path.c_str()};
   lld::Result result = {1, true};
   LogicalResult guarded = runGuarded(loc, [&] {
     result =

@@ -122,6 +122,9 @@ public:
 
 private:
   bool hasErrors() const { return context.getDiagHandlerPtr()->HasErrors; }
+  unsigned getOptimization() const {
+    return spec.isHost ? options.hostOptimization : 3;
+  }
 
   Operation *op;
   MachineSpec spec;
@@ -148,7 +151,7 @@ LogicalResult Compilation::translate() {
   targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Strict;
   machine.reset(target->createTargetMachine(
       spec.triple, spec.cpu, spec.features, targetOptions, llvm::Reloc::PIC_,
-      std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+      std::nullopt, *llvm::CodeGenOpt::getLevel(getOptimization())));
   if (!machine)
     return op->emitError("this LLVM has no code generator for '")
            << spec.triple.str() << "'";
@@ -181,8 +184,17 @@ LogicalResult Compilation::optimize() {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
-  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3)
-      .run(*module, modules);
+  const llvm::OptimizationLevel levels[] = {
+      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
+      llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
+  llvm::ModulePassManager passes =
+      builder.buildPerModuleDefaultPipeline(levels[getOptimization()]);
+  // Half of the blocks cannot be reached once the simulator's coroutines are
+  // split: removing them takes less time than selecting their instructions.
+  if (getOptimization() == 0)
+    llvm::cantFail(
+        builder.parsePassPipeline(passes, "function(early-cse,simplifycfg)"));
+  passes.run(*module, modules);
   return failure(hasErrors());
 }
 

@@ -166,10 +166,12 @@ LogicalResult FunctionBinder::bindResult(OpOperand &returned) {
                                    "got argument #")
            << cast<BlockArgument>(argument).getArgNumber() << " for results #"
            << it->second << " and #" << number;
+  unsigned argumentNumber = cast<BlockArgument>(argument).getArgNumber();
+  function.setResultAttr(number, RMSNormDialect::kArgumentAttrName,
+                         builder.getI64IntegerAttr(argumentNumber));
   if (Attribute name =
           function.getResultAttr(number, RMSNormDialect::kNameAttrName)) {
-    function.setArgAttr(cast<BlockArgument>(argument).getArgNumber(),
-                        RMSNormDialect::kNameAttrName, name);
+    function.setArgAttr(argumentNumber, RMSNormDialect::kNameAttrName, name);
     function.removeResultAttr(
         number,
         StringAttr::get(function.getContext(), RMSNormDialect::kNameAttrName));
@@ -292,7 +294,7 @@ void FunctionBinder::replaceDims() {
   for (tensor::DimOp op : dimOps) {
     std::optional<int64_t> index = op.getConstantIndex();
     auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
-    if (!index || !type || *index >= type.getRank())
+    if (!index || !type || *index < 0 || *index >= type.getRank())
       continue;
     unsigned classNumber = symbols.getClass(op.getSource(), *index);
     auto it = representatives.find(classNumber);

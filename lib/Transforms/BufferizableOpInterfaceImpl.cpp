@@ -89,7 +89,7 @@ private:
   /// True if no element of the base keeps its value: the usual store of one
   /// row into a slice of one row.
   static bool overwritesBase(TileStoreOp op) {
-    if (op.getRows() || op.getColumns())
+    if (op.getColumns())
       return false;
     if (op.getKind() == TileKind::column)
       return true;
@@ -187,8 +187,7 @@ struct ColumnSumModel
     // In front of the in_parallel terminator, which holds no effects.
     rewriter.setInsertionPoint(op->getParentOp());
     AccumulateOp::create(rewriter, op->getLoc(), /*result=*/Type(),
-                         sum.getSource(), *dest,
-                         /*rows=*/Value(), sum.getColumns());
+                         sum.getSource(), *dest, sum.getColumns());
     rewriter.eraseOp(op);
     return success();
   }

@@ -37,15 +37,31 @@ static std::string describe(Value buffer, func::FuncOp function) {
   return text;
 }
 
-/// A tile must be rows of a buffer that exists outside of the loop.
+/// A tile must be the loop's row of a buffer that exists outside of the loop,
+/// and one that a kernel can address.
 template <typename OpTy> static LogicalResult checkTile(OpTy op) {
+  auto type = cast<ShapedType>(op.getBase().getType());
+  if (unsigned bits = type.getElementTypeBitWidth(); bits % 8 != 0)
+    return op.emitOpError("expected elements of whole bytes in memory, got ")
+           << type.getElementType();
+  if (op.getKind() != TileKind::row && type.getShape().back() > kMaxColumns)
+    return op.emitOpError("expected rows of at most ")
+           << kMaxColumns << " elements, got " << type.getShape().back();
   Operation *base = op.getBase().getDefiningOp();
   auto loop = op->template getParentOfType<scf::ForallOp>();
-  if (!base || !loop || !loop->isAncestor(base))
+  if (!loop)
     return success();
-  return op.emitOpError("expected a tile of whole rows of a buffer, got one of "
-                        "the result of '")
-         << base->getName() << "'";
+  if (base && loop->isAncestor(base))
+    return op.emitOpError("expected a tile of whole rows of a buffer, got one "
+                          "of the result of '")
+           << base->getName() << "'";
+  // One block works on one row: which one is the loop's affair.
+  bool isRow = !op.getRow() || op.getRow() == loop.getInductionVar(0) ||
+               (isZeroInteger(op.getRow()) &&
+                loop.getStaticUpperBound() == ArrayRef<int64_t>(1));
+  if (!isRow)
+    return op.emitOpError("expected the row of the iteration, got another one");
+  return success();
 }
 
 static LogicalResult check(Operation *op, func::FuncOp function) {
@@ -79,6 +95,11 @@ static LogicalResult check(Operation *op, func::FuncOp function) {
   if (auto store = dyn_cast<TileStoreOp>(op))
     return checkTile(store);
   bool isHost = op->getParentOp() == function;
+  // Which loops are ours is said, not guessed from what is in them.
+  bool isRowLoop = isHost && op->hasAttr(RMSNormDialect::kRowsAttrName);
+  if (isa<scf::ForallOp>(op) && !isRowLoop)
+    return op->emitOpError("expected a public function to hold no loops but "
+                           "those of rmsnorm-tile-rows, got another one");
   if (isHost && !isa<scf::ForallOp, func::ReturnOp>(op) &&
       !isMemoryEffectFree(op))
     return op->emitOpError("expected a public function to hold nothing but "

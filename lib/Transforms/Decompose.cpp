@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir::rmsnorm {
@@ -63,19 +64,25 @@ public:
     return step(b, arith::MulFOp::create(b, loc, x, y));
   }
 
-  /// rstd of a row whose squares sum to `sum`.
-  Value rstd(OpBuilder &b, Value sum, Value size, const APFloat &eps) const {
-    Value mean = step(b, arith::DivFOp::create(b, loc, sum, size));
+  /// `sum` / N. `size` is N, or 1/N if `isInverse`.
+  Value mean(OpBuilder &b, Value sum, Value size, bool isInverse) const {
+    return step(b, isInverse
+                       ? arith::MulFOp::create(b, loc, sum, size).getResult()
+                       : arith::DivFOp::create(b, loc, sum, size).getResult());
+  }
+
+  /// rstd of a row whose squares have this mean.
+  Value rstd(OpBuilder &b, Value mean, const APFloat &eps) const {
     Value ms = step(b, arith::AddFOp::create(b, loc, mean, constant(b, eps)));
-    Value root = math::SqrtOp::create(b, loc, ms);
-    Value one = constant(b, APFloat(1.0f));
-    return step(b, arith::DivFOp::create(b, loc, one, root));
+    return step(b, math::RsqrtOp::create(b, loc, ms));
   }
 
   /// w' = weight + offset.
   Value weight(OpBuilder &b, Value weight, const APFloat &offset) const {
-    return step(b, arith::AddFOp::create(b, loc, extend(b, weight),
-                                         constant(b, offset)));
+    Value value = extend(b, weight);
+    if (!offset.isZero())
+      value = arith::AddFOp::create(b, loc, value, constant(b, offset));
+    return step(b, value);
   }
 
   Location loc;
@@ -92,14 +99,31 @@ public:
   NormBuilder(RewriterBase &b, const Arithmetic &math, Value base)
       : math(math), b(b), loc(math.loc),
         sizes(tensor::getMixedSizes(b, loc, base)),
-        rank(static_cast<unsigned>(sizes.size())) {
-    Value columns = getValueOrCreateConstantIndexOp(b, loc, sizes.back());
-    columns = arith::IndexCastOp::create(b, loc, b.getI64Type(), columns);
-    numColumns = arith::SIToFPOp::create(b, loc, math.compute, columns);
-  }
+        rank(static_cast<unsigned>(sizes.size())) {}
 
-  /// N in the compute type.
-  Value getNumColumns() const { return numColumns; }
+  unsigned getRank() const { return rank; }
+
+  /// sum / N for each row; `yield` makes the results of it.
+  SmallVector<Value>
+  perRowMean(Value sum, ValueRange inits,
+             function_ref<SmallVector<Value>(OpBuilder &, Value mean)> yield) {
+    std::optional<int64_t> columns = getConstantIntValue(sizes.back());
+    Value size;
+    if (columns) {
+      APFloat inverse(math.compute.getFloatSemantics(), 1);
+      inverse.divide(APFloat(math.compute.getFloatSemantics(), *columns),
+                     APFloat::rmNearestTiesToEven);
+      size = math.constant(b, inverse);
+    } else {
+      // A row has no more columns than 32 bits count (kMaxColumns).
+      Value number = getValueOrCreateConstantIndexOp(b, loc, sizes.back());
+      number = arith::IndexCastOp::create(b, loc, b.getI32Type(), number);
+      size = arith::SIToFPOp::create(b, loc, math.compute, number);
+    }
+    return perRow(sum, inits, [&](OpBuilder &b, ValueRange args) {
+      return yield(b, math.mean(b, args[0], size, columns.has_value()));
+    });
+  }
 
   Value emptyPerRow() { return empty(ArrayRef(sizes).drop_back()); }
   Value zeroPerRow() { return fillZero(emptyPerRow()); }
@@ -157,8 +181,8 @@ public:
     if (rstd)
       inits.push_back(rstd);
     SmallVector<Value> rows =
-        perRow(sum, inits, [&](OpBuilder &b, ValueRange args) {
-          SmallVector<Value> yield{math.rstd(b, args[0], getNumColumns(), eps)};
+        perRowMean(sum, inits, [&](OpBuilder &b, Value mean) {
+          SmallVector<Value> yield{math.rstd(b, mean, eps)};
           if (rstd)
             yield.push_back(math.convert(b, yield[0], b.getF32Type()));
           return yield;
@@ -199,7 +223,6 @@ private:
   Location loc;
   SmallVector<OpFoldResult> sizes;
   unsigned rank;
-  Value numColumns;
 };
 
 SmallVector<Value> decompose(ForwardOp op, RewriterBase &rewriter,
@@ -230,21 +253,21 @@ SmallVector<Value> decompose(BackwardOp op, RewriterBase &rewriter,
   NormBuilder norm(rewriter, math, op.getDx());
   Location loc = op.getLoc();
   SmallVector<Value> results;
-  Value rstd;
-  if (op.getRstd())
-    rstd = norm.perRow(op.getRstd(), norm.emptyPerRow(),
-                       [&](OpBuilder &b, ValueRange args) {
-                         Value value = math.extend(b, args[0]);
-                         return SmallVector<Value>{math.step(b, value)};
-                       })[0];
-  else
+  Value rstd = op.getRstd();
+  if (!rstd)
     rstd = norm.computeRstd(op.getInput(), op.getEps(), Value(), results);
 
-  auto xhat = [&](OpBuilder &b, Value x, Value rstd) {
-    return math.mul(b, math.extend(b, x), rstd);
+  // What was given may be finer than `none` computes with.
+  auto rstdOf = [&](OpBuilder &b, Value rstd) {
+    rstd = math.extend(b, rstd);
+    return op.getRstd() ? math.step(b, rstd) : rstd;
   };
+  // dy, or g if there is a weight.
+  bool roundsDy = getElementTypeOrSelf(op.getDy()) != math.input;
   auto gradient = [&](OpBuilder &b, Value dy, Value weight) {
-    Value value = math.step(b, math.extend(b, dy));
+    Value value = math.extend(b, dy);
+    if (roundsDy)
+      value = math.step(b, value);
     if (!weight)
       return value;
     return math.mul(b, value, math.weight(b, weight, op.getOffset()));
@@ -257,18 +280,18 @@ SmallVector<Value> decompose(BackwardOp op, RewriterBase &rewriter,
   auto weightOf = [&](ValueRange args) {
     return op.getWeight() ? args[3] : Value();
   };
-  Value sum = norm.perElement(
-      inputs, kinds, norm.zeroPerRow(), "r",
-      [&](OpBuilder &b, ValueRange args) {
-        Value product = math.mul(b, gradient(b, args[0], weightOf(args)),
-                                 xhat(b, args[1], args[2]));
-        return SmallVector<Value>{
-            arith::AddFOp::create(b, loc, args.back(), product)};
-      })[0];
+  Value sum = norm.perElement(inputs, kinds, norm.zeroPerRow(), "r",
+                              [&](OpBuilder &b, ValueRange args) {
+                                Value x = math.extend(b, args[1]);
+                                Value g = gradient(b, args[0], weightOf(args));
+                                Value xhat = math.mul(b, x, rstdOf(b, args[2]));
+                                Value product = math.mul(b, g, xhat);
+                                return SmallVector<Value>{arith::AddFOp::create(
+                                    b, loc, args.back(), product)};
+                              })[0];
   Value mean =
-      norm.perRow(sum, norm.emptyPerRow(), [&](OpBuilder &b, ValueRange args) {
-        Value c = arith::DivFOp::create(b, loc, args[0], norm.getNumColumns());
-        return SmallVector<Value>{math.step(b, c)};
+      norm.perRowMean(sum, norm.emptyPerRow(), [&](OpBuilder &, Value mean) {
+        return SmallVector<Value>{mean};
       })[0];
 
   // Before dx, which may take the place of what this reads. Summed in the
@@ -282,13 +305,17 @@ SmallVector<Value> decompose(BackwardOp op, RewriterBase &rewriter,
         inPlace ? norm.fillZero(op.getDweight()) : norm.zeroPerColumn();
     total = norm.perElement(ArrayRef(inputs).take_front(3), "eer", zero, "c",
                             [&](OpBuilder &b, ValueRange args) {
-                              Value x = xhat(b, args[1], args[2]);
+                              Value x = math.extend(b, args[1]);
+                              Value dy = gradient(b, args[0], Value());
+                              Value xhat = math.mul(b, x, rstdOf(b, args[2]));
                               if (math.casting == Casting::llama)
-                                x = math.round(b, x);
-                              Value product =
-                                  math.mul(b, gradient(b, args[0], Value()), x);
-                              return SmallVector<Value>{arith::AddFOp::create(
-                                  b, loc, args[3], product)};
+                                xhat = math.round(b, xhat);
+                              Value product = math.mul(b, dy, xhat);
+                              // A single row is no sum.
+                              if (norm.getRank() > 1)
+                                product = arith::AddFOp::create(b, loc, args[3],
+                                                                product);
+                              return SmallVector<Value>{product};
                             })[0];
     if (!inPlace)
       total = norm.pointwise(
@@ -302,11 +329,13 @@ SmallVector<Value> decompose(BackwardOp op, RewriterBase &rewriter,
   results.push_back(norm.perElement(
       inputs, (kinds + "r").str(), op.getDx(), "e",
       [&](OpBuilder &b, ValueRange args) {
+        Value x = math.extend(b, args[1]);
         Value g = gradient(b, args[0], weightOf(args));
-        Value c = args[inputs.size() - 1];
-        Value along = math.mul(b, xhat(b, args[1], args[2]), c);
+        Value rstd = rstdOf(b, args[2]);
+        Value xhat = math.mul(b, x, rstd);
+        Value along = math.mul(b, xhat, args[inputs.size() - 1]);
         Value rest = math.step(b, arith::SubFOp::create(b, loc, g, along));
-        Value dx = math.mul(b, rest, args[2]);
+        Value dx = math.mul(b, rest, rstd);
         return SmallVector<Value>{math.convert(b, dx, dxType)};
       })[0]);
   if (total)

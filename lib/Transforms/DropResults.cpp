@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- DropResults.cpp - rmsnorm-drop-results ----------------------------===//
 
+#include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Transforms/Passes.h"
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "llvm/ADT/BitVector.h"
 
 namespace mlir::rmsnorm {
@@ -14,11 +18,44 @@ namespace mlir::rmsnorm {
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// Whether `value` is an argument, perhaps with a type that says less.
-static bool isArgument(Value value) {
+/// The argument that `value` is, perhaps with a type that says less, or null.
+static BlockArgument findArgument(Value value) {
   while (auto cast = value.getDefiningOp<memref::CastOp>())
     value = cast.getSource();
-  return isa<BlockArgument>(value) && isa<MemRefType>(value.getType());
+  return isa<MemRefType>(value.getType()) ? dyn_cast<BlockArgument>(value)
+                                          : BlockArgument();
+}
+
+/// Copies `source` to `target`, both arguments, in a loop over rows.
+static void copyRows(OpBuilder &builder, Location loc, Value source,
+                     Value target) {
+  auto type = cast<MemRefType>(source.getType());
+  int64_t rank = type.getRank(), rowDims = std::max<int64_t>(rank - 1, 0);
+  SmallVector<Value> sizes = getValueOrCreateConstantIndexOp(
+      builder, loc, memref::getMixedSizes(builder, loc, target));
+  Value rows = arith::createProduct(builder, loc,
+                                    ArrayRef<Value>(sizes).take_front(rowDims),
+                                    builder.getIndexType());
+  auto mapping = builder.getArrayAttr(gpu::GPUBlockMappingAttr::get(
+      builder.getContext(), gpu::MappingId::DimX));
+  auto loop = scf::ForallOp::create(builder, loc, OpFoldResult(rows),
+                                    ValueRange(), mapping);
+  loop->setAttr(RMSNormDialect::kRowsAttrName,
+                builder.getI64IntegerAttr(rowDims));
+  builder.setInsertionPoint(loop.getTerminator());
+  TileKind kind = rank == 0 ? TileKind::row : TileKind::tile;
+  Value row = rank > 1 ? loop.getInductionVar(0) : Value();
+  int64_t size = rank == 0 ? 1 : type.getShape().back();
+  Value columns;
+  if (ShapedType::isDynamic(size)) {
+    size = kDynamicColumns;
+    columns = sizes.back();
+  }
+  Value tile = TileLoadOp::create(
+      builder, loc, VectorType::get({1, size}, type.getElementType()), kind,
+      source, row, columns);
+  TileStoreOp::create(builder, loc, /*result=*/Type(), kind, tile, target, row,
+                      columns);
 }
 
 namespace {
@@ -31,9 +68,22 @@ struct DropResults final : rmsnorm::impl::DropResultsBase<DropResults> {
       return;
     Operation *terminator = function.front().getTerminator();
     llvm::BitVector dropped(terminator->getNumOperands());
-    for (OpOperand &operand : terminator->getOpOperands())
-      if (isArgument(operand.get()))
-        dropped.set(operand.getOperandNumber());
+    OpBuilder builder(terminator);
+    for (OpOperand &operand : terminator->getOpOperands()) {
+      BlockArgument argument = findArgument(operand.get());
+      if (!argument)
+        continue;
+      unsigned number = operand.getOperandNumber();
+      dropped.set(number);
+      // What an argument holds already, by folding, is still to be written.
+      auto bound = function.getResultAttrOfType<IntegerAttr>(
+          number, RMSNormDialect::kArgumentAttrName);
+      if (!bound || bound.getInt() == argument.getArgNumber())
+        continue;
+      builder.setInsertionPoint(terminator);
+      copyRows(builder, terminator->getLoc(), argument,
+               function.getArgument(bound.getInt()));
+    }
     terminator->eraseOperands(dropped);
     if (failed(function.eraseResults(dropped)))
       signalPassFailure();

@@ -3,7 +3,7 @@
 
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Transforms/Passes.h"
-#include "TileProgram.h"
+#include "RowsProgram.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/IR/Dominance.h"

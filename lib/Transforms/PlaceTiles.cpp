@@ -2,10 +2,10 @@
 //===- PlaceTiles.cpp - rmsnorm-place-tiles ------------------------------===//
 
 #include "RMSNorm/Transforms/Passes.h"
-#include "TileProgram.h"
+#include "RowsProgram.h"
+#include "Traverses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/MapVector.h"
@@ -22,21 +22,32 @@ namespace {
 /// The program cut at its row_reduce ops: segment 0 ends with the first one,
 /// the last segment ends with the program. Values that threads of a row share
 /// out (tiles, per-column operands) and that cross a cut are what the pass is
-/// about.
+/// about. In the end each segment becomes a traverse.
 class Placement {
 public:
-  Placement(Block &program, ScheduleAttr schedule)
-      : program(program), schedule(schedule), cache(schedule.getCache()),
-        rewriter(program.getParentOp()->getContext()) {}
+  Placement(RowsOp rows, ScheduleAttr schedule)
+      : rows(rows), tiles(rows.getTiles()), program(tiles.getBody().front()),
+        schedule(schedule), cache(schedule.getCache()),
+        rewriter(rows.getContext()) {}
 
-  void run() {
-    sinkStores();
-    if (cache == Cache::registers) {
-      if (schedule.getPdl())
-        hoistConstantLoads();
-      hoistColumnLoads();
+  LogicalResult run() {
+    for (auto sum : program.getOps<AccumulateOp>())
+      if (!sum.getResult()) {
+        InFlightDiagnostic error =
+            sum.emitOpError("expected to be carried by rmsnorm.tiles");
+        error.attachNote() << "rmsnorm-carry-sums makes it so";
+        return error;
+      }
+    dropTrivialReductions();
+    if (failed(sinkStores()))
+      return failure();
+    if (schedule.getPdl()) {
+      rewriter.setInsertionPoint(tiles);
+      wait = GridWaitOp::create(rewriter, rows.getLoc());
     }
-    numberSegments();
+    if (cache != Cache::shared)
+      hoistColumnLoads();
+    segments.number(program);
     // Latest uses first: a chain recomputed for a late segment is not seen
     // again, as its own operands are in that segment too.
     SmallVector<Operation *> ops;
@@ -44,43 +55,76 @@ public:
       ops.push_back(&op);
     for (Operation *op : llvm::reverse(ops))
       for (OpOperand &operand : op->getOpOperands())
-        placeOperand(operand, segments.lookup(op));
-    eraseDeadOps();
+        placeOperand(operand, segments.get(op));
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(program)))
+      if (isOpTriviallyDead(&op))
+        rewriter.eraseOp(&op);
     if (cache == Cache::shared)
-      makeRings();
+      copyTiles();
     if (cache == Cache::reload)
       setPolicies();
+    return cutTraverses(rewriter, rows, schedule, segments);
   }
 
 private:
+  /// Of rows of one column what is reduced is the result.
+  void dropTrivialReductions() {
+    for (auto reduce :
+         llvm::make_early_inc_range(program.getOps<RowReduceOp>()))
+      if (!isPerColumn(reduce.getInputs().front().getType()))
+        rewriter.replaceOp(reduce, reduce.getInputs());
+  }
+
   /// A store goes behind every read of the row, so that an exact in-place
   /// update is right when the row is read again. All stores move to the end:
   /// they keep their order, and no later segment reads what they write.
-  void sinkStores() {
-    SmallVector<Operation *> stores;
-    for (Operation &op : program)
-      if (auto store = dyn_cast<TileStoreOp>(op))
-        if (isPerColumn(store.getValue().getType()))
-          stores.push_back(&op);
-    for (Operation *store : stores)
+  LogicalResult sinkStores() {
+    SmallVector<TileStoreOp> stores;
+    for (Operation &op : program) {
+      auto load = dyn_cast<TileLoadOp>(op);
+      for (TileStoreOp store : stores)
+        if (load && rows.mayAlias(load.getBase(), store.getBase()))
+          return load.emitOpError("expected to stand in front of what writes "
+                                  "its buffer");
+      auto store = dyn_cast<TileStoreOp>(op);
+      if (store && isPerColumn(store.getValue().getType()))
+        stores.push_back(store);
+    }
+    for (TileStoreOp store : stores)
       rewriter.moveOpBefore(store, program.getTerminator());
+    return success();
+  }
+
+  bool isStored(Value buffer) {
+    return llvm::any_of(program.getOps<TileStoreOp>(), [&](TileStoreOp store) {
+      return rows.mayAlias(store.getBase(), buffer);
+    });
+  }
+
+  /// Moves `load` in front of the tiles, a constant one ahead of the wait for
+  /// the kernels before, if the schedule wants it there.
+  bool hoistToBlock(TileLoadOp load) {
+    const bool early = wait && schedule.getConstants() == Constants::block &&
+                       rows.getAccess(load.getBase()).getConstant() &&
+                       !rows.getDynamicColumns();
+    if (!early && (schedule.getColumnOperands() != ColumnOperands::block ||
+                   isStored(load.getBase())))
+      return false;
+    rewriter.moveOpBefore(load, early ? wait.getOperation() : tiles);
+    if (early)
+      constants.insert(load);
+    return true;
   }
 
   /// What is kept in registers is wanted there early: per-column operands are
   /// loaded right behind the row, so that their latency hides behind the
-  /// reduction's, and by a persistent block once, before all rows.
+  /// reduction's, or by a block once, before all rows.
   void hoistColumnLoads() {
-    auto loop = dyn_cast<scf::ForOp>(program.getParentOp());
-    if (loop && schedule.getBlocksPerSm() > 0) {
-      auto isStored = [&](Value base) {
-        return llvm::any_of(
-            program.getOps<TileStoreOp>(),
-            [&](TileStoreOp store) { return store.getBase() == base; });
-      };
-      for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>()))
-        if (load.getKind() == TileKind::column && !isStored(load.getBase()))
-          loop.moveOutOfLoop(load);
-    }
+    for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>()))
+      if (load.getKind() == TileKind::column)
+        hoistToBlock(load);
+    if (schedule.getColumnOperands() == ColumnOperands::use)
+      return;
     Operation *last = nullptr;
     for (auto load : program.getOps<TileLoadOp>())
       if (load.getKind() == TileKind::tile)
@@ -93,40 +137,12 @@ private:
       }
   }
 
-  /// Per-column operands that no earlier kernel writes are loaded before the
-  /// block's loop, where distribution puts them ahead of the wait for the
-  /// kernels before. In registers a block holds them while it works on a row
-  /// anyway.
-  void hoistConstantLoads() {
-    Operation *loop = program.getParentOp();
-    if (!isa<scf::ForOp>(loop))
-      return;
-    for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>()))
-      if (load.getKind() == TileKind::column && !load.getColumns() &&
-          isConstantArgument(load.getBase())) {
-        rewriter.moveOpBefore(load, loop);
-        hoisted.insert(load);
-      }
-  }
-
-  void numberSegments() {
-    int64_t segment = 0;
-    for (Operation &op : program) {
-      segments[&op] = segment;
-      if (isa<RowReduceOp>(op)) {
-        reductions.push_back(&op);
-        ++segment;
-      }
-    }
-  }
-
   /// Makes `operand`, used in `segment`, available there the way the schedule
   /// wants it if it is defined in an earlier one.
   void placeOperand(OpOperand &operand, int64_t segment) {
     Value value = operand.get();
     Operation *def = value.getDefiningOp();
-    if (def && hoisted.contains(def) && segment > 0 &&
-        isPerColumn(value.getType())) {
+    if (def && constants.contains(def) && segment > 0) {
       // Else LLVM extends it to f32 ahead of the loop, at twice the registers.
       Value &kept = copies[{value, segment}];
       if (!kept)
@@ -135,7 +151,7 @@ private:
       return;
     }
     if (!def || def->getBlock() != &program || !isPerColumn(value.getType()) ||
-        segments.lookup(def) >= segment)
+        segments.get(def) >= segment)
       return;
     rewriter.modifyOpInPlace(operand.getOwner(), [&] {
       operand.set(cache == Cache::registers ? keep(value, segment)
@@ -147,33 +163,33 @@ private:
   /// per-row values and narrower per-column operands: recomputing it costs no
   /// register, as the tile is there anyway.
   bool isCheap(Value value, int64_t segment) {
-    llvm::SmallDenseSet<Value> tiles;
+    llvm::SmallDenseSet<Value> sources;
     bool extends = false;
-    return comesFromNarrow(value, segment, tiles, extends) && extends &&
-           tiles.size() <= 1;
+    return comesFromNarrow(value, segment, sources, extends) && extends &&
+           sources.size() <= 1;
   }
 
   /// Collects the tiles `value` is computed from. Fails at what cannot, or
   /// need not, be computed again.
   bool comesFromNarrow(Value value, int64_t segment,
-                       llvm::SmallDenseSet<Value> &tiles, bool &extends) {
+                       llvm::SmallDenseSet<Value> &sources, bool &extends) {
     Operation *def = value.getDefiningOp();
     if (!isPerColumn(value.getType()) ||
         (def && def->hasTrait<OpTrait::ConstantLike>()))
       return true;
     if (!def || def->getBlock() != &program || !isPure(def) ||
-        isa<RowReduceOp, AccumulateOp>(def) || segments.lookup(def) >= segment)
+        isa<RowReduceOp, AccumulateOp>(def) || segments.get(def) >= segment)
       return false;
     if (isa<arith::ExtFOp>(def)) {
       extends = true;
       Value narrow = def->getOperand(0);
       auto load = narrow.getDefiningOp<TileLoadOp>();
       if (!load || load.getKind() != TileKind::column)
-        tiles.insert(narrow);
+        sources.insert(narrow);
       return true;
     }
     return llvm::all_of(def->getOperands(), [&](Value operand) {
-      return comesFromNarrow(operand, segment, tiles, extends);
+      return comesFromNarrow(operand, segment, sources, extends);
     });
   }
 
@@ -181,14 +197,13 @@ private:
   /// tile is kept, hidden behind rmsnorm.keep, and extended again after the
   /// reduction; a value that does not come from one stays as it is.
   Value keep(Value value, int64_t segment) {
-    Operation *operation = value.getDefiningOp();
+    Operation *def = value.getDefiningOp();
     if (!isPerColumn(value.getType()) ||
-        (operation && operation->hasTrait<OpTrait::ConstantLike>()) ||
+        (def && def->hasTrait<OpTrait::ConstantLike>()) ||
         !isCheap(value, segment))
       return value;
     if (Value placed = copies.lookup({value, segment}))
       return placed;
-    Operation *def = value.getDefiningOp();
     IRMapping mapping;
     if (isa<arith::ExtFOp>(def)) {
       Value narrow = def->getOperand(0);
@@ -202,148 +217,126 @@ private:
   }
 
   Value createKeep(Value value, int64_t segment) {
-    setInsertionPointInSegment(segment);
+    segments.setInsertionPoint(rewriter, segment);
     auto kept = KeepOp::create(rewriter, value.getLoc(), value.getType(), value,
-                               reductions[segment - 1]->getResult(0));
-    segments[kept] = segment;
-    lastClone[segment] = kept;
+                               segments.getCut(segment)->getResult(0));
+    segments.append(kept, segment);
     return kept;
-  }
-
-  /// Whether per-column operands are held in registers beside tiles in
-  /// workgroup memory, so that they are there when the reduction is: up to a
-  /// quarter of what a thread has. With a ring they stay for all rows.
-  bool holdsColumns() {
-    constexpr int64_t maxBytes = 128;
-    int64_t bytes = 0;
-    for (auto load : program.getOps<TileLoadOp>())
-      if (load.getKind() == TileKind::column && load.getSegment() == 0)
-        bytes += llvm::divideCeil(load.getType().getNumElements(),
-                                  schedule.getCluster() *
-                                      schedule.getThreadsPerRow()) *
-                 load.getType().getElementTypeBitWidth() / 8;
-    return schedule.getStages() >= 2 || bytes <= maxBytes;
   }
 
   /// Reload: the chain from the loads on is computed again. Loads say which
   /// segment they are for, so that nobody merges them. Shared: the same, but
-  /// that tiles come from workgroup memory and per-column operands stay where
-  /// they are.
+  /// that tiles come from workgroup memory and per-column operands, unless they
+  /// are loaded where they are used, stay where they are.
   Value recompute(Value value, int64_t segment) {
     Operation *def = value.getDefiningOp();
     if (!def || def->getBlock() != &program || !isPerColumn(value.getType()) ||
-        segments.lookup(def) >= segment)
+        segments.get(def) >= segment)
       return value;
     if (Value placed = copies.lookup({value, segment}))
       return placed;
     auto column = dyn_cast<TileLoadOp>(def);
     if (column && column.getKind() == TileKind::column &&
-        cache == Cache::shared && holdsColumns())
+        cache == Cache::shared &&
+        schedule.getColumnOperands() != ColumnOperands::use)
       return copies[{value, segment}] = createKeep(value, segment);
     IRMapping mapping;
     for (Value operand : def->getOperands())
       mapping.map(operand, recompute(operand, segment));
     Operation *clone = cloneInSegment(def, mapping, segment);
     if (auto load = dyn_cast<TileLoadOp>(clone))
-      load.setSegment(segment);
+      load.setAgain(segment);
     for (auto [from, to] : llvm::zip(def->getResults(), clone->getResults()))
       copies[{from, segment}] = to;
     return copies.lookup({value, segment});
   }
 
-  /// After the cut that begins the segment and what was put there before.
-  void setInsertionPointInSegment(int64_t segment) {
-    Operation *last = lastClone.lookup(segment);
-    rewriter.setInsertionPointAfter(last ? last : reductions[segment - 1]);
-  }
-
   Operation *cloneInSegment(Operation *op, IRMapping &mapping,
                             int64_t segment) {
-    setInsertionPointInSegment(segment);
+    segments.setInsertionPoint(rewriter, segment);
     Operation *clone = rewriter.clone(*op, mapping);
-    segments[clone] = segment;
-    lastClone[segment] = clone;
+    segments.append(clone, segment);
     return clone;
-  }
-
-  void eraseDeadOps() {
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(program)))
-      if (isOpTriviallyDead(&op))
-        rewriter.eraseOp(&op);
-  }
-
-  /// Moves what computes `value`, index arithmetic, before `place`.
-  void hoist(Value value, Operation *place) {
-    Operation *def = value ? value.getDefiningOp() : nullptr;
-    if (!def || def->getBlock() != &program || def->isBeforeInBlock(place))
-      return;
-    for (Value operand : def->getOperands())
-      hoist(operand, place);
-    rewriter.moveOpBefore(def, place);
   }
 
   /// Tiles that are read in several segments, with a ring all tiles, are copied
   /// to workgroup memory together and read from there.
-  void makeRings() {
-    using Key = std::tuple<Value, Value, Value>;
-    llvm::MapVector<Key, SmallVector<TileLoadOp>> tiles;
+  void copyTiles() {
+    llvm::MapVector<Value, SmallVector<TileLoadOp>> copied;
     for (auto load : program.getOps<TileLoadOp>())
       if (load.getKind() == TileKind::tile)
-        tiles[{load.getBase(), load.getRow(), load.getRows()}].push_back(load);
-    tiles.remove_if([&](auto &tile) {
+        copied[load.getBase()].push_back(load);
+    copied.remove_if([&](auto &tile) {
       return schedule.getStages() < 2 && tile.second.size() < 2;
     });
-    // Ahead of all that a thread does column by column, which copies and loads
-    // of per-column operands, emitted for all columns at once, would cut in
-    // two.
     auto first = llvm::find_if(program, [](Operation &op) {
       return llvm::any_of(op.getResultTypes(), isPerColumn);
     });
     if (first == program.end())
       return;
     rewriter.setInsertionPoint(&*first);
-    auto commit = CopyCommitOp::create(rewriter, first->getLoc());
-    auto wait = CopyWaitOp::create(rewriter, first->getLoc(), 0);
-    Operation *walk = program.getParentOp();
-    auto space = gpu::AddressSpaceAttr::get(rewriter.getContext(),
-                                            gpu::AddressSpace::Workgroup);
-    rewriter.setInsertionPointToStart(&program);
-    Value slot = arith::ConstantIndexOp::create(rewriter, walk->getLoc(), 0);
-    for (auto &[key, loads] : tiles) {
-      auto [base, row, rows] = key;
-      TileLoadOp load = loads.front();
-      SmallVector<int64_t> shape{schedule.getRingSlots()};
-      llvm::append_range(shape, load.getType().getShape());
-      rewriter.setInsertionPoint(walk);
-      Value ring = TileRingOp::create(
-          rewriter, load.getLoc(),
-          MemRefType::get(shape, load.getType().getElementType(),
-                          MemRefLayoutAttrInterface(), space));
-      hoist(row, commit);
-      hoist(rows, commit);
-      rewriter.setInsertionPoint(commit);
-      RingCopyOp::create(rewriter, load.getLoc(), base, row, rows, ring, slot);
+    SmallVector<Value> slots;
+    for (auto &[buffer, loads] : copied) {
+      auto type = SlotType::get(rewriter.getContext(),
+                                loads.front().getType().getShape(),
+                                loads.front().getType().getElementType());
+      slots.push_back(program.insertArgument(1 + slots.size(), type,
+                                             loads.front().getLoc()));
+      tiles.getCopiesMutable().append(buffer);
       for (TileLoadOp load : loads) {
+        OpBuilder::InsertionGuard guard(rewriter);
         rewriter.setInsertionPoint(load);
-        rewriter.replaceOpWithNewOp<RingLoadOp>(load, load.getType(), ring,
-                                                slot, load.getSegment());
+        auto slotLoad =
+            SlotLoadOp::create(rewriter, load.getLoc(), load.getType(),
+                               slots.back(), load.getAgain());
+        segments.set(slotLoad, segments.get(load));
+        if (&*first == load.getOperation())
+          first = slotLoad->getIterator();
+        rewriter.replaceOp(load, slotLoad);
       }
     }
-    // Per-column operands travel while the tiles do, or are loaded where they
-    // are used.
-    const bool holds = holdsColumns();
+    rewriter.setInsertionPoint(&*first);
+    auto fetch = FetchOp::create(rewriter, rows.getLoc(), slots);
+    auto arrive = ArriveOp::create(rewriter, rows.getLoc(), slots);
+    tiles.setStages(std::max<int64_t>(schedule.getStages(), 1));
+    placeLoads(fetch);
+    if (!copied.empty())
+      return;
+    rewriter.eraseOp(fetch);
+    rewriter.eraseOp(arrive);
+    tiles.setStages(0);
+  }
+
+  /// Per-row values are loaded ahead of the copies, whose slots they do not
+  /// wait for; per-column operands travel while the tiles do, once a block, or
+  /// are loaded where they are used.
+  void placeLoads(FetchOp fetch) {
     for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>())) {
-      if (load.getKind() != TileKind::column || load.getSegment() != 0 ||
-          load->isBeforeInBlock(commit))
+      if (load.getKind() == TileKind::row && schedule.getStages() >= 2 &&
+          fetch->isBeforeInBlock(load))
+        rewriter.moveOpBefore(load, fetch);
+      if (load.getKind() != TileKind::column || load.getAgain() != 0)
         continue;
-      if (holds || segments.lookup(load) == 0)
-        rewriter.moveOpAfter(load, commit);
-      else
-        load.setSegment(segments.lookup(load));
+      if (hoistToBlock(load))
+        keepInTile(load);
+      else if (schedule.getColumnOperands() != ColumnOperands::use ||
+               segments.get(load) == 0)
+        rewriter.moveOpAfter(load, fetch);
     }
-    if (tiles.empty()) {
-      rewriter.eraseOp(wait);
-      rewriter.eraseOp(commit);
+  }
+
+  /// LLVM would widen per-column operands before the loop, once for all tiles,
+  /// and hold twice the registers.
+  void keepInTile(TileLoadOp load) {
+    for (OpOperand &use : llvm::make_early_inc_range(load->getUses())) {
+      Operation *user = use.getOwner();
+      if (isa<KeepOp>(user))
+        continue;
+      rewriter.setInsertionPoint(user);
+      auto kept = KeepOp::create(rewriter, load.getLoc(), load.getType(), load,
+                                 tiles.getTile());
+      segments.set(kept, segments.get(user));
+      use.set(kept);
     }
   }
 
@@ -354,39 +347,40 @@ private:
     for (auto load : program.getOps<TileLoadOp>())
       if (load.getKind() == TileKind::tile) {
         int64_t &last = lastRead[load.getBase()];
-        last = std::max<int64_t>(last, load.getSegment());
+        last = std::max<int64_t>(last, load.getAgain());
       }
     for (auto load : program.getOps<TileLoadOp>()) {
       if (load.getKind() == TileKind::row)
         continue;
       bool again = load.getKind() == TileKind::column ||
-                   static_cast<int64_t>(load.getSegment()) <
+                   static_cast<int64_t>(load.getAgain()) <
                        lastRead.lookup(load.getBase());
       load.setPolicy(again ? CachePolicy::evict_last
                            : CachePolicy::evict_first);
     }
   }
 
+  RowsOp rows;
+  TilesOp tiles;
   Block &program;
   ScheduleAttr schedule;
   Cache cache;
   IRRewriter rewriter;
-  DenseSet<Operation *> hoisted;
-  DenseMap<Operation *, int64_t> segments;
-  SmallVector<Operation *> reductions;
+  GridWaitOp wait;
+  Segments segments;
+  DenseSet<Operation *> constants;
   DenseMap<std::pair<Value, int64_t>, Value> copies;
-  DenseMap<int64_t, Operation *> lastClone;
 };
 
 struct PlaceTiles final : rmsnorm::impl::PlaceTilesBase<PlaceTiles> {
   using PlaceTilesBase::PlaceTilesBase;
 
   void runOnOperation() override {
-    for (scf::ForallOp forall : getRowLoops(getOperation())) {
-      FailureOr<ScheduleAttr> schedule = getSchedule(forall);
-      if (failed(schedule))
+    for (RowsOp rows : getRows(getOperation())) {
+      FailureOr<ScheduleAttr> schedule = rows.getRequiredSchedule();
+      if (failed(schedule) || failed(verifyNotPlaced(rows)) ||
+          failed(Placement(rows, *schedule).run()))
         return signalPassFailure();
-      Placement(*getProgramBlock(forall), *schedule).run();
     }
   }
 };

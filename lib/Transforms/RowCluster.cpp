@@ -5,80 +5,34 @@
 
 #include "RMSNorm/IR/RMSNorm.h"
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-bool rmsnorm::isNorm(Operation *op) { return isa<ForwardOp, BackwardOp>(op); }
-
-static ShapedType getInputType(Operation *norm) {
-  Value input = isa<ForwardOp>(norm) ? cast<ForwardOp>(norm).getInput()
-                                     : cast<BackwardOp>(norm).getInput();
-  return cast<ShapedType>(input.getType());
-}
-
-int64_t rmsnorm::getNumRowDims(Operation *norm) {
-  return getInputType(norm).getRank() - 1;
+std::optional<int64_t> rmsnorm::getAnchorRowDims(Operation *op) {
+  auto rowWise = dyn_cast<RowWiseOpInterface>(op);
+  return rowWise ? rowWise.getAnchorRowDims() : std::nullopt;
 }
 
 bool rmsnorm::sumsOverRows(OpResult result) {
-  return isa<BackwardOp>(result.getOwner()) && result.getResultNumber() == 1;
+  auto op = dyn_cast<RowWiseOpInterface>(result.getOwner());
+  return op && op.sumsOverRows(result.getResultNumber());
 }
 
 bool rmsnorm::isInitRead(OpOperand &init) {
-  if (auto op = dyn_cast<linalg::LinalgOp>(init.getOwner()))
-    return op.payloadUsesValueFromOperand(&init);
-  return !isNorm(init.getOwner());
+  auto op = dyn_cast<RowWiseOpInterface>(init.getOwner());
+  return !op || op.readsInit(init);
 }
 
 //===----------------------------------------------------------------------===//
 // One op
 //===----------------------------------------------------------------------===//
 
-static bool usesAny(AffineMap map, unsigned numDims) {
-  for (unsigned dim = 0; dim < numDims; ++dim)
-    if (map.isFunctionOfDim(dim))
-      return true;
-  return false;
-}
-
-/// Whether the leading results of `map` are the first `rowDims` dimensions and
-/// no other result uses those.
-static bool isRowMap(AffineMap map, unsigned rowDims) {
-  if (map.getNumResults() < rowDims)
-    return false;
-  for (unsigned dim = 0; dim < rowDims; ++dim)
-    if (map.getResult(dim) != getAffineDimExpr(dim, map.getContext()))
-      return false;
-  for (AffineExpr expr : map.getResults().drop_front(rowDims))
-    for (unsigned dim = 0; dim < rowDims; ++dim)
-      if (expr.isFunctionOfDim(dim))
-        return false;
-  return true;
-}
-
-/// Whether `exprs` index nothing or the columns: dimension `rowDims`, or 0.
-static bool isColumnIndex(ArrayRef<AffineExpr> exprs, unsigned rowDims) {
-  if (exprs.empty())
-    return true;
-  if (exprs.size() > 1)
-    return false;
-  auto constant = dyn_cast<AffineConstantExpr>(exprs.front());
-  return (constant && constant.getValue() == 0) ||
-         exprs.front() == getAffineDimExpr(rowDims, exprs.front().getContext());
-}
-
-static SmallVector<int64_t> getRowSizes(Operation *op, unsigned rowDims) {
-  if (isNorm(op))
-    return SmallVector<int64_t>(
-        getInputType(op).getShape().take_front(rowDims));
-  SmallVector<int64_t> ranges =
-      cast<linalg::LinalgOp>(op).getStaticLoopRanges();
-  ranges.resize(rowDims);
-  return ranges;
+static SmallVector<int64_t> getRowSizes(Operation *op, int64_t rowDims) {
+  return cast<RowWiseOpInterface>(op).getRowSizes(rowDims);
 }
 
 static std::string formatSizes(ArrayRef<int64_t> sizes) {
@@ -98,35 +52,11 @@ static std::string formatSizes(ArrayRef<int64_t> sizes) {
 
 /// Why `op` does not work row by row; empty if it does.
 static std::string whyNotRowWise(Operation *op, const RowCluster &cluster) {
-  unsigned rowDims = cluster.rowDims;
-  if (isNorm(op)) {
-    if (getNumRowDims(op) != cluster.rowDims)
-      return llvm::formatv("it has {0} row dimensions", getNumRowDims(op));
-  } else {
-    auto linalgOp = cast<linalg::LinalgOp>(op);
-    if (!linalgOp.hasPureTensorSemantics())
-      return "it is not on tensors";
-    unsigned loops = linalgOp.getNumLoops();
-    if (loops != rowDims && loops != rowDims + 1)
-      return llvm::formatv("it has {0} loops", loops);
-    SmallVector<utils::IteratorType> iterators =
-        linalgOp.getIteratorTypesArray();
-    for (unsigned dim = 0; dim < rowDims; ++dim)
-      if (iterators[dim] != utils::IteratorType::parallel)
-        return "it combines rows";
-    for (OpOperand &operand : op->getOpOperands()) {
-      AffineMap map = linalgOp.getMatchingIndexingMap(&operand);
-      bool hasRows = isRowMap(map, rowDims);
-      bool isInit = linalgOp.isDpsInit(&operand);
-      unsigned drop = hasRows ? rowDims : 0;
-      if ((!hasRows && (isInit || usesAny(map, rowDims))) ||
-          !isColumnIndex(map.getResults().drop_front(drop), rowDims))
-        return llvm::formatv(
-            "its operand #{0} does not have the rows as its leading dimensions",
-            operand.getOperandNumber());
-    }
-  }
-  SmallVector<int64_t> sizes = getRowSizes(op, rowDims);
+  std::string reason =
+      cast<RowWiseOpInterface>(op).whyNotRowWise(cluster.rowDims);
+  if (!reason.empty())
+    return reason;
+  SmallVector<int64_t> sizes = getRowSizes(op, cluster.rowDims);
   for (auto [size, other] : llvm::zip(sizes, cluster.rowSizes))
     if (!ShapedType::isDynamic(size) && !ShapedType::isDynamic(other) &&
         size != other)
@@ -136,36 +66,15 @@ static std::string whyNotRowWise(Operation *op, const RowCluster &cluster) {
 }
 
 /// Whether an iteration needs of the operand just the row it works on.
-static bool usesRow(OpOperand &use, unsigned rowDims) {
+static bool usesRow(OpOperand &use, int64_t rowDims) {
   if (auto sum = dyn_cast<OpResult>(use.get()); sum && sumsOverRows(sum))
     return false;
-  if (auto norm = dyn_cast<BackwardOp>(use.getOwner()))
-    if (norm.getDweight() && &use == &norm.getDweightMutable()[0])
-      return false;
-  if (rowDims == 0)
-    return true;
-  if (auto norm = dyn_cast<ForwardOp>(use.getOwner()))
-    return use.get() != norm.getWeight();
-  if (auto norm = dyn_cast<BackwardOp>(use.getOwner()))
-    return use.get() != norm.getWeight();
-  auto op = cast<linalg::LinalgOp>(use.getOwner());
-  return isRowMap(op.getMatchingIndexingMap(&use), rowDims);
+  return cast<RowWiseOpInterface>(use.getOwner()).usesRow(use, rowDims);
 }
 
 static bool isCandidate(Operation *op) {
-  return (isNorm(op) || isa<linalg::LinalgOp>(op)) &&
-         isa<TilingInterface>(op) && op->getNumResults() > 0;
-}
-
-/// Whether `op` computes something of its own, the same for all rows.
-static bool isUniform(Operation *op, const RowCluster &cluster) {
-  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  return linalgOp && linalgOp.hasPureTensorSemantics() &&
-         linalgOp.getNumLoops() == linalgOp.getNumParallelLoops() &&
-         linalgOp.getNumLoops() <= 1 &&
-         llvm::none_of(op->getOperands(), [&](Value operand) {
-           return cluster.members.contains(operand.getDefiningOp());
-         });
+  return isa<RowWiseOpInterface>(op) && isa<TilingInterface>(op) &&
+         isa<DestinationStyleOpInterface>(op) && op->getNumResults() > 0;
 }
 
 //===----------------------------------------------------------------------===//
@@ -229,13 +138,14 @@ static bool anyOperand(Operation *op, Callback callback) {
       .wasInterrupted();
 }
 
-static bool containsNorm(const llvm::SetVector<Operation *> &ops) {
-  return llvm::any_of(ops, isNorm);
+static bool containsAnchor(const llvm::SetVector<Operation *> &ops) {
+  return llvm::any_of(
+      ops, [](Operation *op) { return getAnchorRowDims(op).has_value(); });
 }
 
 /// Finds the ops outside that use the cluster. If one of them feeds it, drops
-/// the part of the cluster before or behind it, the one without a norm if
-/// possible, and returns true.
+/// the part of the cluster before or behind it, the one without an anchor
+/// if possible, and returns true.
 static bool splitOnce(RowCluster &cluster, Block *block) {
   llvm::DenseSet<Operation *> outside;
   llvm::SetVector<Operation *> before, behind;
@@ -267,7 +177,7 @@ static bool splitOnce(RowCluster &cluster, Block *block) {
     return false;
   splitter->emitRemark("uses the rows of a norm's cluster and feeds it; the "
                        "cluster is split here");
-  cluster.members = containsNorm(before) ? before : behind;
+  cluster.members = containsAnchor(before) ? before : behind;
   return true;
 }
 
@@ -279,11 +189,18 @@ static void addMember(RowCluster &cluster, Operation *op) {
       size = other;
 }
 
+static bool usesMember(Operation *op, const RowCluster &cluster) {
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    return cluster.members.contains(operand.getDefiningOp());
+  });
+}
+
+/// Ops that compute something of their own, the same for all rows.
 static void collectUniforms(RowCluster &cluster, Block *block,
                             const llvm::SetVector<Operation *> &taken) {
   for (Operation &op : llvm::reverse(*block)) {
     if (cluster.members.contains(&op) || taken.contains(&op) ||
-        !isUniform(&op, cluster))
+        !isUniform(&op) || usesMember(&op, cluster))
       continue;
     if (llvm::any_of(op.getUses(), [&](OpOperand &use) {
           auto user = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
@@ -295,14 +212,14 @@ static void collectUniforms(RowCluster &cluster, Block *block,
   }
 }
 
-RowCluster RowCluster::grow(Operation *norm,
+RowCluster RowCluster::grow(Operation *anchor,
                             const llvm::SetVector<Operation *> &taken,
                             llvm::DenseSet<Operation *> &reported) {
   RowCluster cluster;
-  Block *block = norm->getBlock();
-  cluster.rowDims = getNumRowDims(norm);
-  cluster.rowSizes = getRowSizes(norm, cluster.rowDims);
-  addMember(cluster, norm);
+  Block *block = anchor->getBlock();
+  cluster.rowDims = *getAnchorRowDims(anchor);
+  cluster.rowSizes = getRowSizes(anchor, cluster.rowDims);
+  addMember(cluster, anchor);
   for (bool changed = true; changed;) {
     changed = false;
     for (Operation &op : *block) {

@@ -4,17 +4,24 @@
 #ifndef RMSNORM_TRANSFORMS_ROWCLUSTER_H
 #define RMSNORM_TRANSFORMS_ROWCLUSTER_H
 
-#include "mlir/IR/Operation.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::rmsnorm {
 
-/// rmsnorm.forward or rmsnorm.backward.
-bool isNorm(Operation *op);
+/// The row dimensions of the loop that `op` asks for, a norm or what is marked
+/// rmsnorm.row_wise; none if it asks for none.
+std::optional<int64_t> getAnchorRowDims(Operation *op);
 
-/// The leading dimensions of a norm's input: all but one.
-int64_t getNumRowDims(Operation *norm);
+/// Whether `op` computes something without rows, at most one value a column:
+/// who works row by row repeats it in each iteration.
+bool isUniform(Operation *op);
+
+/// A dimension of `operand` of which `op` uses one element, at a constant
+/// index, though it has, or may have, more.
+std::optional<int64_t> findPartlyReadDim(linalg::LinalgOp op,
+                                         OpOperand &operand);
 
 /// Whether `result` of an op sums over rows: it is the same for all of them.
 /// Who works row by row has a summand of it.
@@ -29,14 +36,14 @@ struct RowCluster {
   int64_t rowDims = 0;
   /// Their sizes, as far as the types of the members tell.
   SmallVector<int64_t> rowSizes;
-  /// The ops that work on rows, among them a norm.
+  /// The ops that work on rows, among them an anchor.
   llvm::SetVector<Operation *> members;
   /// Ops that know no rows and feed members: repeated in each iteration.
   llvm::SetVector<Operation *> uniforms;
 
-  /// The largest cluster that contains `norm` and none of `taken`. Near misses
-  /// get a remark, unless they are among `reported`.
-  static RowCluster grow(Operation *norm,
+  /// The largest cluster that contains `anchor` and none of `taken`. Near
+  /// misses get a remark, unless they are among `reported`.
+  static RowCluster grow(Operation *anchor,
                          const llvm::SetVector<Operation *> &taken,
                          llvm::DenseSet<Operation *> &reported);
 

@@ -2,7 +2,8 @@
 //===- SelectSchedule.cpp - rmsnorm-select-schedule ----------------------===//
 
 #include "RMSNorm/Transforms/Passes.h"
-#include "ScheduleChoice.h"
+#include "RMSNorm/Transforms/RowClasses.h"
+#include "RowsProgram.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_SELECTSCHEDULE
@@ -18,27 +19,33 @@ struct SelectSchedule final
   using SelectScheduleBase::SelectScheduleBase;
 
   void runOnOperation() override {
-    for (scf::ForallOp forall : getRowLoops(getOperation()))
-      if (failed(select(forall)))
-        return signalPassFailure();
-  }
-
-  LogicalResult select(scf::ForallOp forall) {
-    FailureOr<TargetAttr> target = getTarget(forall);
+    std::string error;
+    FailureOr<TuningTable> table = TuningTable::read(tuning, error);
+    if (failed(table)) {
+      emitError(UnknownLoc::get(&getContext())) << error;
+      return signalPassFailure();
+    }
+    ScheduleOptions options;
+    options.request = {schedule, alignment, batchInvariant, smMargin};
+    options.tuning = &*table;
+    options.columns = columns;
+    SmallVector<RowsOp> all = getRows(getOperation());
+    if (all.empty())
+      return;
+    FailureOr<TargetAttr> target = getTarget(all.front());
     if (failed(target))
-      return failure();
-    FailureOr<SmallVector<ScheduleClass, 2>> classes =
-        chooseSchedules(forall, *target,
-                        {schedule, alignment, batchInvariant, tuning, columns});
-    if (failed(classes))
-      return failure();
-    // M is a fact where it is static, else what the variant is for.
-    std::optional<int64_t> m =
-        getConstantIntValue(forall.getMixedUpperBound().front());
-    int64_t expected = rows < 0 ? kAnyRows : int64_t(rows);
-    forall->setAttr(RMSNormDialect::kScheduleAttrName,
-                    getScheduleFor(*classes, m.value_or(expected)));
-    return success();
+      return signalPassFailure();
+    FailureOr<std::vector<Selection>> selections =
+        chooseSchedules(all, *target, options);
+    if (failed(selections))
+      return signalPassFailure();
+    for (auto [rowsOp, selection] : llvm::zip(all, *selections)) {
+      // M is a fact where it is static, else what the variant is for.
+      const int64_t expected = rows < 0 ? kAnyRows : int64_t(rows);
+      rowsOp.setScheduleAttr(ScheduleAttr::get(
+          &getContext(),
+          selection.getFor(getStaticRows(rowsOp).value_or(expected))));
+    }
   }
 };
 } // namespace

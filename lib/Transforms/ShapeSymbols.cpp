@@ -143,11 +143,13 @@ LogicalResult ShapeSymbols::collect(Operation *op) {
   }
   if (auto dim = dyn_cast<tensor::DimOp>(op)) {
     std::optional<int64_t> index = dim.getConstantIndex();
-    if (index && isa<RankedTensorType>(dim.getSource().getType()) &&
-        *index < getRank(dim.getSource()))
-      return unite(op, getNode(dim.getSource(), *index),
-                   getNode(dim.getResult(), -1));
-    return success();
+    if (!index || !isa<RankedTensorType>(dim.getSource().getType()))
+      return success();
+    if (*index < 0 || *index >= getRank(dim.getSource()))
+      return dim.emitOpError("expected a dimension of ")
+             << dim.getSource().getType() << ", got " << *index;
+    return unite(op, getNode(dim.getSource(), *index),
+                 getNode(dim.getResult(), -1));
   }
   if (auto castOp = dyn_cast<tensor::CastOp>(op))
     if (isa<RankedTensorType>(castOp.getSource().getType()) &&

@@ -2,9 +2,10 @@
 //===- SplitStrips.cpp - rmsnorm-split-strips ----------------------------===//
 
 #include "RMSNorm/Transforms/Passes.h"
-#include "ScheduleSelector.h"
+#include "RowsProgram.h"
 
-#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -17,12 +18,13 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 namespace {
-/// Splits the sums over rows off one loop.
+/// Splits the sums over rows off one op.
 class StripSplitter {
 public:
-  StripSplitter(scf::ForallOp rows, ScheduleAttr schedule)
-      : rows(rows), schedule(schedule), program(*rows.getBody()),
-        rewriter(rows.getContext()), sums(program.getOps<AccumulateOp>()) {}
+  StripSplitter(RowsOp rows, ScheduleAttr schedule)
+      : rows(rows), schedule(schedule),
+        program(rows.getTiles().getBody().front()),
+        rewriter(rows.getContext()) {}
 
   LogicalResult run();
 
@@ -31,16 +33,14 @@ private:
   void collect(Value value);
   bool overwritesWhatIsRead();
   Value createWorkspace(Value value);
-  scf::ForallOp createLoop();
-  scf::ForallOp createSums();
-  LogicalResult setSchedule(scf::ForallOp strips);
-  void storeSaved(scf::ForallOp loop, const IRMapping &mapping);
+  RowsOp createSums();
+  void storeSaved(RowsOp op, const IRMapping &mapping);
+  void finish(RowsOp op, const ScheduleFields &fields);
 
-  scf::ForallOp rows;
+  RowsOp rows;
   ScheduleAttr schedule;
   Block &program;
   IRRewriter rewriter;
-  SmallVector<AccumulateOp> sums;
   DenseMap<Value, bool> depends;
   /// What the sums are computed from, short of `saved`.
   DenseSet<Operation *> needed;
@@ -84,82 +84,74 @@ bool StripSplitter::overwritesWhatIsRead() {
     auto load = dyn_cast<TileLoadOp>(op);
     return load &&
            llvm::any_of(program.getOps<TileStoreOp>(), [&](TileStoreOp store) {
-             return getRootBuffer(store.getBase()) ==
-                    getRootBuffer(load.getBase());
+             return rows.mayAlias(store.getBase(), load.getBase());
            });
   });
 }
 
 /// One element a row, of the type of `value`.
 Value StripSplitter::createWorkspace(Value value) {
-  OpFoldResult count = rows.getMixedUpperBound().front();
+  Value count = rows.createNumRows(rewriter);
   std::optional<int64_t> size = getConstantIntValue(count);
   SmallVector<Value> sizes;
   if (!size)
-    sizes.push_back(cast<Value>(count));
+    sizes.push_back(count);
   auto type =
       MemRefType::get({size.value_or(ShapedType::kDynamic)},
                       cast<VectorType>(value.getType()).getElementType());
   return WorkspaceOp::create(rewriter, value.getLoc(), type, sizes);
 }
 
-/// An empty loop over the same rows, at the insertion point.
-scf::ForallOp StripSplitter::createLoop() {
-  return scf::ForallOp::create(rewriter, rows.getLoc(),
-                               rows.getMixedUpperBound(),
-                               /*outputs=*/ValueRange(), rows.getMapping());
-}
-
-/// The loop over rows with nothing but the sums.
-scf::ForallOp StripSplitter::createSums() {
-  scf::ForallOp loop = createLoop();
-  rewriter.setInsertionPointToStart(loop.getBody());
+/// The op with nothing but the sums, at the insertion point.
+RowsOp StripSplitter::createSums() {
   IRMapping mapping;
-  mapping.map(rows.getInductionVar(0), loop.getInductionVar(0));
-  for (Value value : saved)
-    mapping.map(value,
-                TileLoadOp::create(rewriter, value.getLoc(),
-                                   cast<VectorType>(value.getType()),
-                                   TileKind::row, workspaces.lookup(value),
-                                   loop.getInductionVar(0), /*rows=*/Value(),
-                                   /*columns=*/Value())
-                    .getResult());
-  for (Operation &op : program)
-    if (needed.contains(&op) || isa<AccumulateOp>(op))
-      rewriter.clone(op, mapping);
-  return loop;
+  auto strips = cast<RowsOp>(rewriter.clone(*rows, mapping));
+  Block &block = strips.getTiles().getBody().front();
+  for (auto store : llvm::make_early_inc_range(block.getOps<TileStoreOp>()))
+    rewriter.eraseOp(store);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(&block);
+  for (auto [index, value] : llvm::enumerate(saved)) {
+    Value buffer = addBuffer(rewriter, strips, workspaces.lookup(value),
+                             AccessKind::read, index);
+    Value load = TileLoadOp::create(
+        rewriter, value.getLoc(), cast<VectorType>(value.getType()),
+        TileKind::row, buffer, strips.getTiles().getTile(),
+        /*columns=*/Value());
+    rewriter.replaceAllUsesWith(mapping.lookup(value), load);
+  }
+  return strips;
 }
 
-/// At the end of `loop`, which holds the values of the program that `mapping`
+/// At the end of `op`, which holds the values of the program that `mapping`
 /// leads to, or those of the program itself.
-void StripSplitter::storeSaved(scf::ForallOp loop, const IRMapping &mapping) {
-  rewriter.setInsertionPoint(loop.getTerminator());
-  for (Value value : saved)
+void StripSplitter::storeSaved(RowsOp op, const IRMapping &mapping) {
+  for (Value value : saved) {
+    Value buffer = addBuffer(rewriter, op, workspaces.lookup(value),
+                             AccessKind::write, op.getBuffers().size());
+    rewriter.setInsertionPoint(op.getTiles().getBody().front().getTerminator());
     TileStoreOp::create(rewriter, value.getLoc(), /*result=*/Type(),
-                        TileKind::row, mapping.lookupOrDefault(value),
-                        workspaces.lookup(value), loop.getInductionVar(0),
-                        /*rows=*/Value(), /*columns=*/Value());
+                        TileKind::row, mapping.lookupOrDefault(value), buffer,
+                        op.getTiles().getTile(), /*columns=*/Value());
+  }
 }
 
-LogicalResult StripSplitter::setSchedule(scf::ForallOp loop) {
-  FailureOr<TargetAttr> target = getTarget(loop);
-  FailureOr<ProgramFacts> facts = getProgramFacts(loop);
-  if (failed(target) || failed(facts))
-    return failure();
-  const ChipInfo &chip = target->getChipInfo();
-  auto emitError = [&] { return loop.emitOpError("schedule: "); };
-  ScheduleFields fields = selectStrips(*facts, chip, schedule.getAlignment());
-  fields.pdl = schedule.getPdl();
-  ScheduleAttr strips = fields.getChecked(emitError, loop.getContext());
-  if (!strips ||
-      failed(verifyScheduleOnTarget(strips, *facts, chip, emitError)))
-    return failure();
-  loop->setAttr(RMSNormDialect::kScheduleAttrName, strips);
-  return success();
+void StripSplitter::finish(RowsOp op, const ScheduleFields &fields) {
+  eraseDeadOps(rewriter, op.getTiles().getBody().front());
+  eraseDeadOps(rewriter, op.getBody().front());
+  op.setScheduleAttr(ScheduleAttr::get(op.getContext(), fields));
+  pruneOperands(rewriter, op);
 }
 
 LogicalResult StripSplitter::run() {
-  for (AccumulateOp sum : sums)
+  ScheduleFields rest = schedule.getFields();
+  if (!rest.sums) {
+    InFlightDiagnostic error = rows.emitOpError(
+        "expected a schedule with sums, the schedule of the loop to split off");
+    error.attachNote() << "rmsnorm-select-schedule sets it";
+    return error;
+  }
+  for (auto sum : program.getOps<AccumulateOp>())
     collect(sum.getSource());
   const bool overwrites = overwritesWhatIsRead();
   rewriter.setInsertionPoint(rows);
@@ -170,33 +162,29 @@ LogicalResult StripSplitter::run() {
   rewriter.setInsertionPointAfter(rows);
   if (overwrites)
     rewriter.setInsertionPoint(rows);
-  scf::ForallOp strips = createSums();
-  for (AccumulateOp sum : sums)
+  RowsOp strips = createSums();
+  for (auto sum : llvm::make_early_inc_range(program.getOps<AccumulateOp>()))
     rewriter.eraseOp(sum);
 
-  ScheduleFields fields(schedule);
-  fields.columnSums = ColumnSums::registers;
-  auto emitError = [&] { return rows.emitOpError("schedule: "); };
-  ScheduleAttr rest = fields.getChecked(emitError, rows.getContext());
-  if (!rest)
-    return failure();
-  rows->setAttr(RMSNormDialect::kScheduleAttrName, rest);
-
+  const ScheduleFields sums = *rest.sums;
+  rest.columnSums = ColumnSums::registers;
+  rest.sums = {};
   if (!saved.empty() && overwrites) {
-    // A loop of its own for them, in front.
+    // An op of its own for them, in front.
     rewriter.setInsertionPoint(strips);
     IRMapping mapping;
-    auto first = cast<scf::ForallOp>(rewriter.clone(*rows, mapping));
-    for (auto store :
-         llvm::make_early_inc_range(first.getBody()->getOps<TileStoreOp>()))
+    auto first = cast<RowsOp>(rewriter.clone(*rows, mapping));
+    for (auto store : llvm::make_early_inc_range(
+             first.getTiles().getBody().front().getOps<TileStoreOp>()))
       rewriter.eraseOp(store);
     storeSaved(first, mapping);
-    eraseDeadOps(rewriter, *first.getBody());
+    finish(first, rest);
   } else if (!saved.empty()) {
     storeSaved(rows, IRMapping());
   }
-  eraseDeadOps(rewriter, program);
-  return setSchedule(strips);
+  finish(rows, rest);
+  finish(strips, sums);
+  return success();
 }
 
 namespace {
@@ -204,16 +192,16 @@ struct SplitStrips final : rmsnorm::impl::SplitStripsBase<SplitStrips> {
   using SplitStripsBase::SplitStripsBase;
 
   void runOnOperation() override {
-    for (scf::ForallOp forall : getRowLoops(getOperation())) {
-      FailureOr<ScheduleAttr> schedule = getSchedule(forall);
-      if (failed(schedule))
+    for (RowsOp rows : getRows(getOperation())) {
+      FailureOr<ScheduleAttr> schedule = rows.getRequiredSchedule();
+      if (failed(schedule) || failed(verifyNotPlaced(rows)))
         return signalPassFailure();
-      Block &program = *forall.getBody();
+      Block &program = rows.getTiles().getBody().front();
       if (schedule->getColumnSums() != ColumnSums::strips ||
           program.getOps<AccumulateOp>().empty() ||
           program.getOps<RowReduceOp>().empty())
         continue;
-      if (failed(StripSplitter(forall, *schedule).run()))
+      if (failed(StripSplitter(rows, *schedule).run()))
         return signalPassFailure();
     }
   }

@@ -130,15 +130,16 @@ static OpFoldResult multiply(OpBuilder &builder, Location loc,
 }
 
 void RowTiler::createLoop() {
-  Operation *norm = *llvm::find_if(ops, isNorm);
-  Location loc = norm->getLoc();
+  Operation *anchor = *llvm::find_if(
+      ops, [](Operation *op) { return getAnchorRowDims(op).has_value(); });
+  Location loc = anchor->getLoc();
   rewriter.setInsertionPoint(ops.back());
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim = 0; dim < cluster.rowDims; ++dim) {
     int64_t size = cluster.rowSizes[dim];
     sizes.push_back(
         ShapedType::isDynamic(size)
-            ? materializeDim(rewriter, loc, traceDim(norm->getResult(0), dim))
+            ? materializeDim(rewriter, loc, traceDim(anchor->getResult(0), dim))
             : rewriter.getIndexAttr(size));
   }
   OpFoldResult count = multiply(rewriter, loc, sizes);
@@ -149,6 +150,8 @@ void RowTiler::createLoop() {
     destinations.push_back(output.destination);
   loop = scf::ForallOp::create(rewriter, loc, ArrayRef(count), destinations,
                                mapping);
+  loop->setAttr(RMSNormDialect::kRowsAttrName,
+                rewriter.getI64IntegerAttr(cluster.rowDims));
   rewriter.setInsertionPoint(loop.getTerminator());
   Value row = loop.getInductionVar(0);
   if (sizes.size() == 1)
@@ -248,6 +251,7 @@ LogicalResult RowTiler::tile(TilingInterface op) {
   if (failed(result) || result->tiledOps.size() != 1)
     return op->emitOpError("could not be tiled to one row");
   Operation *tiled = result->tiledOps.front();
+  tiled->removeAttr(RMSNormDialect::kRowWiseAttrName);
   rewriter.setInsertionPoint(tiled);
   for (auto [operand, tiledOperand] :
        llvm::zip(op->getOpOperands(), tiled->getOpOperands())) {
@@ -328,6 +332,22 @@ LogicalResult RowTiler::run() {
   return success();
 }
 
+/// A wish that cannot be fulfilled is an error, not a loop that is missing.
+static LogicalResult checkAnchor(Operation *op, int64_t rowDims) {
+  if (isa<ForwardOp, BackwardOp>(op))
+    return success();
+  auto linalgOp = cast<linalg::LinalgOp>(op);
+  std::string reason = cast<RowWiseOpInterface>(op).whyNotRowWise(rowDims);
+  if (reason.empty() &&
+      linalgOp.getIteratorTypesArray().back() != utils::IteratorType::reduction)
+    reason = "its last loop is no reduction";
+  if (reason.empty())
+    return success();
+  return op->emitOpError("expected what is '")
+         << RMSNormDialect::kRowWiseAttrName
+         << "' to reduce along the last dimension, row by row, but " << reason;
+}
+
 namespace {
 struct TileRows final : rmsnorm::impl::TileRowsBase<TileRows> {
   using TileRowsBase::TileRowsBase;
@@ -339,16 +359,21 @@ struct TileRows final : rmsnorm::impl::TileRowsBase<TileRows> {
     llvm::SetVector<Operation *> taken;
     llvm::DenseSet<Operation *> reported;
     SmallVector<RowCluster> clusters;
-    getOperation().walk([&](Operation *norm) {
-      if (!isNorm(norm))
-        return;
-      bool isTiled = isa<scf::ForallOp>(norm->getParentOp());
-      if (isTiled || taken.contains(norm) || norm->getNumResults() == 0)
-        return;
-      clusters.push_back(RowCluster::grow(norm, taken, reported));
+    WalkResult walk = getOperation().walk([&](Operation *op) {
+      std::optional<int64_t> rowDims = getAnchorRowDims(op);
+      bool isTiled = op->getParentOp() &&
+                     op->getParentOp()->hasAttr(RMSNormDialect::kRowsAttrName);
+      if (!rowDims || isTiled || taken.contains(op))
+        return WalkResult::advance();
+      if (failed(checkAnchor(op, *rowDims)))
+        return WalkResult::interrupt();
+      clusters.push_back(RowCluster::grow(op, taken, reported));
       const RowCluster &cluster = clusters.back();
       taken.insert(cluster.members.begin(), cluster.members.end());
+      return WalkResult::advance();
     });
+    if (walk.wasInterrupted())
+      return signalPassFailure();
     for (RowCluster &cluster : clusters)
       if (failed(RowTiler(rewriter, cluster).run()))
         return signalPassFailure();

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Vectorize.cpp - rmsnorm-vectorize ---------------------------------===//
 
-#include "RowCluster.h"
 #include "VectorizeLinalg.h"
-#include "VectorizeNorms.h"
 
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
@@ -35,21 +33,16 @@ public:
 
   LogicalResult run();
 
-  FailureOr<Value> getVector(Value tensor) override {
-    return getVector(tensor, /*isColumn=*/false);
-  }
+  int64_t getRowDims() const override { return rowDims; }
+  FailureOr<Value> getVector(Value tensor, bool isColumn) override;
   void setVector(Value tensor, Value vector) override {
     vectors[tensor] = vector;
   }
   Value getColumns(Value tensor) override;
 
 private:
-  /// `isColumn` says what the rank does not tell if rows have rank 1.
-  FailureOr<Value> getVector(Value tensor, bool isColumn);
   FailureOr<Value> load(Value tensor, bool isColumn);
   LogicalResult vectorize(Operation *op);
-  LogicalResult vectorizeNorm(ForwardOp op);
-  LogicalResult vectorizeNorm(BackwardOp op);
   LogicalResult store(tensor::ParallelInsertSliceOp insert);
   LogicalResult sum(ColumnSumOp op);
   Value getZero() {
@@ -62,6 +55,8 @@ private:
   /// Whether the number of columns is a run-time value.
   bool hasDynamicColumns = false;
   llvm::DenseMap<Value, Value> vectors;
+  /// Sums over rows: vectorized where the summand leaves the loop, last.
+  llvm::SmallPtrSet<Operation *, 2> rowSums;
 };
 } // namespace
 
@@ -157,7 +152,7 @@ FailureOr<Value> RowVectorizer::load(Value tensor, bool isColumn) {
            << " (one value a row) or 1 (one value a column), got " << type;
   }
   return TileLoadOp::create(builder, loc, vectorType, kind, tensor, row,
-                            /*rows=*/Value(), getColumns(tensor))
+                            getColumns(tensor))
       .getResult();
 }
 
@@ -167,78 +162,45 @@ FailureOr<Value> RowVectorizer::getVector(Value tensor, bool isColumn) {
   Operation *definition = tensor.getDefiningOp();
   FailureOr<Value> vector;
   if (auto castOp = dyn_cast_or_null<tensor::CastOp>(definition);
-      castOp && loop->isAncestor(castOp))
+      castOp && loop->isAncestor(castOp)) {
     vector = getVector(castOp.getSource(), isColumn);
-  else
+  } else if (rowSums.erase(definition)) {
+    if (failed(vectorizeLinalg(builder, cast<linalg::LinalgOp>(definition),
+                               *this)))
+      return failure();
+    return vectors.lookup(tensor);
+  } else {
     vector = load(tensor, isColumn);
+  }
   if (succeeded(vector))
     vectors[tensor] = *vector;
   return vector;
 }
 
-LogicalResult RowVectorizer::vectorizeNorm(ForwardOp op) {
-  FailureOr<Value> input = getVector(op.getInput());
-  if (failed(input))
-    return failure();
-  FailureOr<Value> weight = Value();
-  ForwardRow row =
-      vectorizeForward(builder, op, *input, getColumns(op.getInput()), [&] {
-        weight = getVector(op.getWeight(), /*isColumn=*/true);
-        return succeeded(weight) ? *weight : *input;
-      });
-  if (failed(weight))
-    return failure();
-  setVector(op.getResult(0), row.output);
-  if (op.getRstd())
-    setVector(op.getResult(1), row.rstd);
-  return success();
-}
-
-LogicalResult RowVectorizer::vectorizeNorm(BackwardOp op) {
-  bool hasAll = true;
-  auto get = [&](Value tensor, bool isColumn) {
-    FailureOr<Value> vector = Value();
-    if (tensor && hasAll)
-      vector = getVector(tensor, isColumn);
-    hasAll &= succeeded(vector);
-    return succeeded(vector) ? *vector : Value();
-  };
-  BackwardOperands operands;
-  operands.dy = get(op.getDy(), /*isColumn=*/false);
-  operands.input = get(op.getInput(), /*isColumn=*/false);
-  operands.rstd = get(op.getRstd(), /*isColumn=*/false);
-  operands.weight = get(op.getWeight(), /*isColumn=*/true);
-  if (!hasAll)
-    return failure();
-  BackwardRow row =
-      vectorizeBackward(builder, op, operands, getColumns(op.getInput()));
-  setVector(op.getResult(0), row.dx);
-  if (op.getDweight())
-    setVector(op.getResult(1), row.dweight);
-  return success();
-}
-
 LogicalResult RowVectorizer::vectorize(Operation *op) {
   builder.setInsertionPoint(op);
-  if (auto norm = dyn_cast<ForwardOp>(op))
-    return vectorizeNorm(norm);
-  if (auto norm = dyn_cast<BackwardOp>(op))
-    return vectorizeNorm(norm);
-  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-    return vectorizeLinalg(builder, linalgOp, *this);
+  if (isa<ForwardOp, BackwardOp>(op))
+    return op->emitOpError(
+        "expected no norm in a loop over rows; run rmsnorm-decompose first");
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+    if (!sumsRows(linalgOp, rowDims))
+      return vectorizeLinalg(builder, linalgOp, *this);
+    rowSums.insert(op);
+    return success();
+  }
   // What only says where a row is, or how large.
   if (isa<tensor::ExtractSliceOp, tensor::EmptyOp, tensor::CastOp,
           tensor::DimOp>(op) ||
       (llvm::none_of(op->getOperands(), isTensor) &&
        llvm::none_of(op->getResults(), isTensor)))
     return success();
-  return op->emitOpError("has no tile program: expected norms, linalg ops and "
-                         "slices in a loop over rows");
+  return op->emitOpError("has no tile program: expected linalg ops and slices "
+                         "in a loop over rows");
 }
 
 LogicalResult RowVectorizer::store(tensor::ParallelInsertSliceOp insert) {
   builder.setInsertionPoint(loop.getTerminator());
-  FailureOr<Value> value = getVector(insert.getSource());
+  FailureOr<Value> value = getVector(insert.getSource(), /*isColumn=*/false);
   if (failed(value))
     return failure();
   Location loc = insert.getLoc();
@@ -253,8 +215,7 @@ LogicalResult RowVectorizer::store(tensor::ParallelInsertSliceOp insert) {
   bool hasRow = type.getRank() > (kind == TileKind::tile ? 1 : 0);
   Value columns = kind == TileKind::tile ? getColumns(slice) : Value();
   Value stored = TileStoreOp::create(builder, loc, type, kind, *value, slice,
-                                     hasRow ? getZero() : Value(),
-                                     /*rows=*/Value(), columns)
+                                     hasRow ? getZero() : Value(), columns)
                      .getResult();
   insert.getSourceMutable().assign(stored);
   return success();
@@ -276,11 +237,18 @@ LogicalResult RowVectorizer::run() {
   for (Operation &op : loop.getBody()->without_terminator())
     body.push_back(&op);
   for (Operation *op : body)
-    if (isNorm(op) || isa<linalg::LinalgOp>(op))
+    if (isa<linalg::LinalgOp>(op))
       for (Value operand : op->getOperands())
         hasDynamicColumns |= isLastDimDynamic(operand);
   for (Operation *op : body)
     if (failed(vectorize(op)))
+      return failure();
+  // Summands in front of all stores.
+  builder.setInsertionPoint(loop.getTerminator());
+  for (Operation &op : loop.getTerminator().getYieldingOps())
+    if (auto columnSum = dyn_cast<ColumnSumOp>(op);
+        columnSum &&
+        failed(getVector(columnSum.getSource(), /*isColumn=*/true)))
       return failure();
   for (Operation &op : loop.getTerminator().getYieldingOps()) {
     LogicalResult result = failure();
@@ -296,7 +264,7 @@ LogicalResult RowVectorizer::run() {
   }
   for (Operation *op : llvm::reverse(body))
     if (op->use_empty() &&
-        (isNorm(op) || isa<linalg::LinalgOp>(op) ||
+        (isa<linalg::LinalgOp>(op) ||
          isa_and_nonnull<tensor::TensorDialect>(op->getDialect())))
       op->erase();
   return success();
@@ -308,12 +276,10 @@ struct Vectorize final : rmsnorm::impl::VectorizeBase<Vectorize> {
 
   void runOnOperation() override {
     SmallVector<std::pair<scf::ForallOp, int64_t>> loops;
-    getOperation().walk([&](Operation *norm) {
-      auto loop = dyn_cast_or_null<scf::ForallOp>(norm->getParentOp());
-      if (!isNorm(norm) || !loop || norm->getNumResults() == 0 ||
-          (!loops.empty() && loops.back().first == loop))
-        return;
-      loops.push_back({loop, getNumRowDims(norm)});
+    getOperation().walk([&](scf::ForallOp loop) {
+      if (auto rowDims =
+              loop->getAttrOfType<IntegerAttr>(RMSNormDialect::kRowsAttrName))
+        loops.push_back({loop, rowDims.getInt()});
     });
     for (auto [loop, rowDims] : loops)
       if (failed(RowVectorizer(loop, rowDims).run()))

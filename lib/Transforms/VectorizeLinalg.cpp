@@ -2,7 +2,7 @@
 //===- VectorizeLinalg.cpp - the tile program of a linalg op -------------===//
 
 #include "VectorizeLinalg.h"
-#include "RowMath.h"
+#include "RowCluster.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
 
@@ -26,6 +26,7 @@ public:
 
 private:
   LogicalResult bindOperands();
+  FailureOr<Value> getVector(Value payloadValue);
   LogicalResult vectorize(Operation &payload);
   Value toVector(Value payloadValue, ArrayRef<int64_t> shape);
   Operation *getCombiner(OpOperand &init);
@@ -39,6 +40,8 @@ private:
   /// The vector of each block argument and payload result. A value that is
   /// missing is a scalar from outside.
   llvm::DenseMap<Value, Value> vectors;
+  /// Block arguments whose operand is one value a column and not loaded yet.
+  llvm::DenseMap<Value, Value> columns;
   /// The ops that combine with an accumulator.
   llvm::SmallPtrSet<Operation *, 2> combiners;
   /// The shape of a value that varies along the row.
@@ -55,6 +58,37 @@ static std::optional<ReduceKind> getReduceKind(Operation *op) {
       .Case<arith::MaximumFOp>([](auto) { return ReduceKind::maximumf; })
       .Case<arith::MinimumFOp>([](auto) { return ReduceKind::minimumf; })
       .Default([](Operation *) { return std::nullopt; });
+}
+
+/// `value`, a vector of rank 2, as a vector of `shape`: unit dimensions are
+/// repeated.
+static Value broadcastTo(OpBuilder &builder, Location loc, Value value,
+                         ArrayRef<int64_t> shape) {
+  auto type = cast<VectorType>(value.getType());
+  if (type.getShape() == shape)
+    return value;
+  return vector::BroadcastOp::create(
+      builder, loc, VectorType::get(shape, type.getElementType()), value);
+}
+
+bool rmsnorm::sumsRows(linalg::LinalgOp op, int64_t rowDims) {
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  return llvm::is_contained(ArrayRef(iterators).take_front(
+                                std::min<size_t>(rowDims, iterators.size())),
+                            utils::IteratorType::reduction);
+}
+
+/// The vector of a payload value, null for a scalar from outside. Loads a
+/// column where it is used first.
+FailureOr<Value> PayloadVectorizer::getVector(Value value) {
+  if (Value tensor = columns.lookup(value)) {
+    FailureOr<Value> vector = values.getVector(tensor, /*isColumn=*/true);
+    if (failed(vector))
+      return failure();
+    columns.erase(value);
+    vectors[value] = *vector;
+  }
+  return vectors.lookup(value);
 }
 
 /// `value` as a vector of `shape`; a scalar is repeated.
@@ -78,16 +112,31 @@ LogicalResult PayloadVectorizer::bindOperands() {
       continue;
     }
     bool isUsed = op.payloadUsesValueFromOperand(&operand);
+    if (std::optional<int64_t> dim = findPartlyReadDim(op, operand))
+      return op.emitOpError("expected all columns of an operand to be used, or "
+                            "one value a row; of dimension ")
+             << *dim << " of operand #" << operand.getOperandNumber() << " ("
+             << operand.get().getType() << ") one element is";
     auto type = cast<RankedTensorType>(operand.get().getType());
-    int64_t columns = type.getRank() == 0 ? 1 : type.getShape().back();
-    if (columns != 1) {
+    int64_t size = type.getRank() == 0 ? 1 : type.getShape().back();
+    if (size != 1) {
       bool dynamic = bool(values.getColumns(operand.get()));
-      rowShape[1] = dynamic ? kDynamicColumns : columns;
+      rowShape[1] = dynamic ? kDynamicColumns : size;
       widest = operand.get();
     }
     if (!isUsed)
       continue;
-    FailureOr<Value> vector = values.getVector(operand.get());
+    // One loop is that of the rows or, in an op that knows none, the columns.
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    int64_t rowDims = values.getRowDims();
+    bool isColumn = rowDims > 0 && op.getNumLoops() > rowDims &&
+                    map.getNumResults() == 1 && map.isFunctionOfDim(rowDims);
+    if (isColumn) {
+      columns[argument] = operand.get();
+      continue;
+    }
+    FailureOr<Value> vector =
+        values.getVector(operand.get(), /*isColumn=*/false);
     if (failed(vector))
       return failure();
     vectors[argument] = *vector;
@@ -109,10 +158,13 @@ LogicalResult PayloadVectorizer::vectorize(Operation &payload) {
     return success();
   // What does not vary along the row is computed once for it.
   SmallVector<int64_t, 2> shape = {1, 1};
-  for (Value operand : payload.getOperands())
-    if (Value vector = vectors.lookup(operand))
-      if (cast<VectorType>(vector.getType()).getDimSize(1) != 1)
-        shape = rowShape;
+  for (Value operand : payload.getOperands()) {
+    FailureOr<Value> vector = getVector(operand);
+    if (failed(vector))
+      return failure();
+    if (*vector && cast<VectorType>(vector->getType()).getDimSize(1) != 1)
+      shape = rowShape;
+  }
   SmallVector<Value> operands;
   for (Value operand : payload.getOperands())
     operands.push_back(toVector(operand, shape));
@@ -175,7 +227,7 @@ Value PayloadVectorizer::extend(Value value, Type elementType) {
   return arith::TruncFOp::create(builder, loc, type.clone(elementType), value);
 }
 
-/// The reduction of `init` over the row, 1x1.
+/// The reduction of `init` over the row, 1x1; over rows, the value of this one.
 FailureOr<Value> PayloadVectorizer::reduce(OpOperand &init) {
   BlockArgument accumulator = op.getMatchingBlockArgument(&init);
   Operation *combiner = *accumulator.getUsers().begin();
@@ -186,16 +238,25 @@ FailureOr<Value> PayloadVectorizer::reduce(OpOperand &init) {
     return op.emitOpError("expected a reduction to combine something with its "
                           "accumulator");
   // Sums of narrow types accumulate in f32 and are rounded once.
+  if (failed(getVector(contribution)))
+    return failure();
   Value input = extend(toVector(contribution, rowShape), builder.getF32Type());
   auto kinds =
       builder.getArrayAttr(ReduceKindAttr::get(builder.getContext(), kind));
   Value columns = widest ? values.getColumns(widest) : Value();
-  auto type = VectorType::get({1, 1}, builder.getF32Type());
-  Value result = RowReduceOp::create(builder, loc, type, kinds, input, columns)
-                     .getResult(0);
-  Value start = vectors.lookup(accumulator);
-  if (!isIdentity(start, kind)) {
-    Value startF32 = extend(start, builder.getF32Type());
+  auto type = cast<VectorType>(input.getType());
+  Value result = input;
+  if (!sumsRows(op, values.getRowDims())) {
+    type = VectorType::get({1, 1}, builder.getF32Type());
+    result = RowReduceOp::create(builder, loc, type, kinds, input, columns)
+                 .getResult(0);
+  }
+  FailureOr<Value> start = getVector(accumulator);
+  if (failed(start))
+    return failure();
+  if (!isIdentity(*start, kind)) {
+    Value startF32 = broadcastTo(
+        builder, loc, extend(*start, builder.getF32Type()), type.getShape());
     result =
         builder
             .create(combiner->getLoc(), combiner->getName().getIdentifier(),
@@ -235,6 +296,8 @@ LogicalResult PayloadVectorizer::run() {
     SmallVector<int64_t, 2> shape = {1, varies ? rowShape[1] : 1};
     Value yielded =
         op.getBlock()->getTerminator()->getOperand(result.getResultNumber());
+    if (failed(getVector(yielded)))
+      return failure();
     values.setVector(result, toVector(yielded, shape));
   }
   return success();

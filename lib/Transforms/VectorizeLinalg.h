@@ -12,13 +12,20 @@ namespace mlir::rmsnorm {
 class RowValues {
 public:
   virtual ~RowValues() = default;
+  /// The leading dimensions that are rows.
+  virtual int64_t getRowDims() const = 0;
   /// The vector for `tensor`, loaded at the builder's position if need be. An
-  /// error is emitted where there can be none.
-  virtual FailureOr<Value> getVector(Value tensor) = 0;
+  /// error is emitted where there can be none. `isColumn` says that it is one
+  /// value a column, which the rank does not tell if rows have rank 1.
+  virtual FailureOr<Value> getVector(Value tensor, bool isColumn) = 0;
   virtual void setVector(Value tensor, Value vector) = 0;
   /// The number of columns of `tensor` if that is a run-time value, else null.
   virtual Value getColumns(Value tensor) = 0;
 };
+
+/// Whether `op`, on one row of a loop with `rowDims` row dimensions, sums over
+/// rows: its result is the summand of this row.
+bool sumsRows(linalg::LinalgOp op, int64_t rowDims);
 
 /// Emits the tile program of `op`, which works on one row, at the builder's
 /// position, and sets the vectors of its results.

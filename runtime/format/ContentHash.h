@@ -1,7 +1,7 @@
 //===- ContentHash.h - hash of a module file ------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// Shared by the writer (lib/Target/ModuleWriter) and the runtime; header only.
+// Shared by the writer (lib/Module/ModuleWriter) and the runtime; header only.
 
 #ifndef RMSN_FORMAT_CONTENTHASH_H
 #define RMSN_FORMAT_CONTENTHASH_H

@@ -21,6 +21,8 @@ ArgumentRules::ArgumentRules(const rmsn::Entry &entry)
     rule.dense = argument->dense();
     rule.constant = argument->constant();
     rule.nonemptyRows = argument->nonempty_rows();
+    rule.maxColumns =
+        argument->max_columns() ? argument->max_columns() : INT64_MAX;
     rule.slot = slot;
     rule.alignment =
         std::max<uint32_t>(argument->alignment(), rule.dtype.bits / 8);
@@ -105,6 +107,11 @@ inline rmsnorm_status ArgumentRules::checkShape(size_t index,
                   "argument '%s': expected at least one column, got size 0 in "
                   "dimension %d",
                   rule.name, d);
+    if (size > rule.maxColumns && d == rule.rank - 1)
+      return fail(RMSNORM_INVALID_ARGUMENT,
+                  "argument '%s': expected at most %" PRId64
+                  " columns, got size %" PRId64 " in dimension %d",
+                  rule.name, rule.maxColumns, size, d);
     int64_t stride = tensor.strides ? tensor.strides[d] : packed;
     // The stride of a dimension of size 1 is never used, and frameworks put
     // anything there; the packed one keeps guards from failing over it.
@@ -252,7 +259,7 @@ rmsnorm_status ArgumentRules::check(DLTensor *const *arguments, size_t count,
                 "entry '%s': expected %zu arguments (%s), got a null array",
                 entryName, rules.size(), names.c_str());
   }
-  int64_t symbols[kMaxSymbols];
+  int64_t symbols[rmsn::kMaxSymbols];
   uint64_t boundSymbols = 0;
   for (size_t i = 0; i < count; ++i) {
     if (!arguments[i])

@@ -11,7 +11,7 @@
 
 namespace rmsnorm::runtime {
 
-constexpr unsigned kMaxSlots = kMaxArguments * kMaxRank;
+constexpr unsigned kMaxSlots = rmsn::kMaxArguments * rmsn::kMaxRank;
 
 /// What one argument must be, in the form that is quick to check.
 struct ArgumentRule {
@@ -22,10 +22,11 @@ struct ArgumentRule {
   bool innerContiguous;
   bool dense;
   bool nonemptyRows;  // the last dimension must not be 0
+  int64_t maxColumns; // and not above this
   bool constant;      // not written by earlier work on the stream
   uint16_t slot;      // of dimension 0 in Values
   uint32_t alignment; // bytes, at least the element's
-  int64_t dims[kMaxRank];
+  int64_t dims[rmsn::kMaxRank];
 };
 
 /// What a device takes as its own tensors.
@@ -39,9 +40,9 @@ struct DevicePlace {
 struct Values {
   int64_t sizes[kMaxSlots];
   int64_t strides[kMaxSlots]; // in elements
-  uint64_t addresses[kMaxArguments];
+  uint64_t addresses[rmsn::kMaxArguments];
   /// Bytes from the first to behind the last element, 0 when there is none.
-  uint64_t extents[kMaxArguments];
+  uint64_t extents[rmsn::kMaxArguments];
 };
 
 class ArgumentRules {

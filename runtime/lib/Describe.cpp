@@ -110,6 +110,9 @@ void Describer::argument(unsigned index, const rmsn::Argument &argument,
     content += ", constant";
   if (argument.nonempty_rows())
     content += ", rows not empty";
+  if (argument.max_columns())
+    content +=
+        formatted(", at most %lld columns", (long long)argument.max_columns());
   line(1, content);
   if (argument.error_bound())
     errorBound(*argument.error_bound(), arguments);

@@ -18,9 +18,9 @@ bool rmsnorm::runtime::checkExpression(
     const flatbuffers::Vector<flatbuffers::Offset<rmsn::Argument>> &arguments,
     unsigned numLaunches, std::string &why) {
   const auto &ops = *expression.ops();
-  if (ops.size() == 0 || ops.size() > kMaxExpressionOps) {
-    why = formatted("expected 1..%u operations, got %u", kMaxExpressionOps,
-                    ops.size());
+  if (ops.size() == 0 || ops.size() > rmsn::kMaxExpressionOps) {
+    why = formatted("expected 1..%u operations, got %u",
+                    rmsn::kMaxExpressionOps, ops.size());
     return false;
   }
   // The verifier looks at a vector's length word only, not at its elements'
@@ -44,9 +44,9 @@ bool rmsnorm::runtime::checkExpression(
       --depth;
       continue;
     }
-    if (++depth > kMaxExpressionStack) {
+    if (++depth > rmsn::kMaxExpressionStack) {
       why = formatted("expected at most %u values on the stack",
-                      kMaxExpressionStack);
+                      rmsn::kMaxExpressionStack);
       return false;
     }
     if (op->opcode() == ExpressionOpcode::DeviceAttribute) {
@@ -182,7 +182,7 @@ EvaluationError rmsnorm::runtime::evaluate(const Operation *operations,
                                            unsigned count, const int64_t *sizes,
                                            const int64_t *strides,
                                            int64_t &result) {
-  int64_t stack[kMaxExpressionStack];
+  int64_t stack[rmsn::kMaxExpressionStack];
   unsigned depth = 0;
   for (const Operation *op = operations; op != operations + count; ++op) {
     switch (op->opcode) {

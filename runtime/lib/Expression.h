@@ -8,6 +8,7 @@
 #ifndef RMSNORM_RUNTIME_EXPRESSION_H
 #define RMSNORM_RUNTIME_EXPRESSION_H
 
+#include "Limits.h"
 #include "module_generated.h"
 
 #include <cstdint>
@@ -15,9 +16,6 @@
 #include <vector>
 
 namespace rmsnorm::runtime {
-
-constexpr unsigned kMaxExpressionOps = 256;
-constexpr unsigned kMaxExpressionStack = 32;
 
 /// Whether `expression` keeps the format's rules for an entry with these
 /// arguments, in a variant with `numLaunches` launches whose clusters it may

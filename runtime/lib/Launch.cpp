@@ -168,7 +168,7 @@ launchVariant(const Function &function, const PreparedVariant &variant,
                     prepared.launch->kernel()->c_str(),
                     prepared.kernel.sharedMemoryLimit, sharedMemory);
     }
-    uint64_t slots[kMaxParameters];
+    uint64_t slots[rmsn::kMaxParameters];
     RMSNORM_TRY(marshal(function, prepared, values, workspace, slots));
     launch.kernel = &prepared.kernel;
     launch.launch = prepared.launch;
@@ -207,10 +207,10 @@ rmsnorm_status rmsnorm_launch(const rmsnorm_function *handle,
                   "expected a workspace of %" PRId64 " bytes, got %" PRIu64
                   " at %p",
                   needed, workspaceGiven, workspace);
-    if (reinterpret_cast<uintptr_t>(workspace) % kWorkspaceAlignment != 0)
+    if (reinterpret_cast<uintptr_t>(workspace) % rmsn::kWorkspaceAlignment != 0)
       return fail(RMSNORM_INVALID_ARGUMENT,
                   "expected a workspace aligned to %u bytes, got %p",
-                  kWorkspaceAlignment, workspace);
+                  rmsn::kWorkspaceAlignment, workspace);
     RMSNORM_TRY(function.rules.checkWorkspace(
         reinterpret_cast<uintptr_t>(workspace), uint64_t(needed), values));
   }

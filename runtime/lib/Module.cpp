@@ -9,6 +9,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
 #include <sys/stat.h>
 
 using namespace rmsnorm::runtime;
@@ -100,10 +101,12 @@ rmsnorm_status rmsnorm_module_open_file(const char *path,
   if (!path || !module)
     return fail(RMSNORM_INVALID_ARGUMENT, "%s is null",
                 path ? "module" : "path");
-  std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(std::fopen(path, "rbe"),
-                                                        &std::fclose);
+  // Without waiting for whoever writes to a pipe.
+  int descriptor = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(
+      descriptor < 0 ? nullptr : fdopen(descriptor, "rb"), &std::fclose);
   struct stat status;
-  if (!file || fstat(fileno(file.get()), &status) != 0)
+  if (!file || fstat(descriptor, &status) != 0)
     return fail(RMSNORM_NOT_FOUND, "cannot open module '%s': %s", path,
                 std::strerror(errno));
   if (!S_ISREG(status.st_mode))

@@ -4,19 +4,13 @@
 #ifndef RMSNORM_RUNTIME_MODULE_H
 #define RMSNORM_RUNTIME_MODULE_H
 
+#include "Limits.h"
 #include "Status.h"
 #include "module_generated.h"
 
 #include <memory>
 
 namespace rmsnorm::runtime {
-
-constexpr unsigned kMaxArguments = 64;
-constexpr unsigned kMaxRank = 8;
-constexpr unsigned kMaxSymbols = 64;
-constexpr unsigned kMaxParameters = 128;
-constexpr unsigned kMaxBlocksPerMultiprocessor = 64;
-constexpr unsigned kWorkspaceAlignment = 256;
 
 struct FreeDeleter {
   void operator()(void *memory) const;

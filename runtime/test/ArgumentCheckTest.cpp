@@ -7,6 +7,8 @@
 
 #include <gtest/gtest.h>
 
+#include <type_traits>
+
 using namespace rmsnorm::runtime;
 using namespace test;
 
@@ -122,6 +124,29 @@ TEST_F(ArgumentCheckTest, NegativeSize) {
   refused("argument 'x': expected a size >= 0 in dimension 0, got -3");
 }
 
+TEST(ArgumentCheck, Columns) {
+  // Kernels count columns in 32 bits: more would be cut.
+  test::Module module = forwardModule("sm_90", rmsn::Backend::Cuda,
+                                      rmsn::BinaryFormat::Ptx, "code");
+  module.entries[0].arguments = {
+      {"x", rmsn::Role::Input, rmsn::DataType::F32, {-1, -2}}};
+  module.entries[0].arguments[0].maxColumns = 1 << 30;
+  std::string file = module.file();
+  ArgumentRules rules(*rmsn::GetModule(file.data())->entries()->Get(0));
+  Values values;
+  auto check = [&](int64_t columns) {
+    Tensor x(nullptr, CUDA0, F32, {1, columns});
+    DLTensor *arguments[] = {&x};
+    return rules.check(arguments, 1, {CUDA0, true}, ArgumentRules::Mode::Shapes,
+                       values);
+  };
+  EXPECT_EQ(check(1 << 30), RMSNORM_OK) << rmsnorm_last_error();
+  EXPECT_EQ(check((int64_t(1) << 32) + 8), RMSNORM_INVALID_ARGUMENT);
+  EXPECT_STREQ(rmsnorm_last_error(),
+               "argument 'x': expected at most 1073741824 columns, got size "
+               "4294967304 in dimension 1");
+}
+
 TEST_F(ArgumentCheckTest, Symbol) {
   y.sizes[0] = 9;
   refused("argument 'y': expected size 8 in dimension 0, as in dimension 0 of "
@@ -164,6 +189,15 @@ TEST_F(ArgumentCheckTest, InputMayRepeatRowsOutputNot) {
 TEST_F(ArgumentCheckTest, Alignment) {
   x.byte_offset = 1;
   refused("argument 'x': expected an address aligned to 2 bytes, got 0x10001");
+}
+
+// Newer DLPacks have kinds of devices that ours has no name for.
+static_assert(std::is_same_v<std::underlying_type_t<DLDeviceType>, int32_t>);
+
+TEST_F(ArgumentCheckTest, UnknownDevice) {
+  y.device = {DLDeviceType(17), 0};
+  refused("argument 'y': expected a tensor on cuda:0, got one on DLPack device "
+          "type 17");
 }
 
 TEST_F(ArgumentCheckTest, Device) {

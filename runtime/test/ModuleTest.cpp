@@ -295,7 +295,7 @@ TEST(ModuleTest, RefusesWhatBreaksARule) {
           launch + ": expected a subgroup size that is a power of two <= 64, "
                    "got 48");
   refused(change([&](Module &m) { variant(m).launches[0].kernel = ""; }),
-          launch + ": expected a kernel name of 1..1024 bytes, got 0");
+          launch + ": expected a kernel name of 1..2048 bytes, got 0");
   refused(change([&](Module &m) {
             variant(m).launches[0].gridX = {op(rmsn::ExpressionOpcode::Add)};
           }),

@@ -43,7 +43,8 @@ private:
             0.5f, 0.0625f, 0.03125f, 0.75f, 0x1p-10f, 0x1p-20f, "made up");
       arguments.push_back(rmsn::CreateArgumentDirect(
           fb, a.name.c_str(), a.role, a.dtype, &a.dims, a.innerContiguous,
-          a.dense, a.alignment, false, bound));
+          a.dense, a.alignment, false, bound, /*nonempty_rows=*/false,
+          a.maxColumns));
     }
     std::vector<Offset<rmsn::Program>> programs;
     for (const Program &p : e.programs) {

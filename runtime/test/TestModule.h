@@ -45,6 +45,7 @@ struct Argument {
   float ulps = 0; // > 0: has an error bound
   Ops terms;
   bool innerContiguous = true;
+  int64_t maxColumns = 0;
 };
 
 struct Parameter {

@@ -8,7 +8,8 @@ gpu.module @kernels {
 
   // Neither noalias nor readonly on arguments: no load becomes .nc.
   // CHECK-LABEL: llvm.func @plain_access(%arg0: !llvm.ptr<1>, %arg1: !llvm.ptr<1>, %arg2: i64, %arg3: i32)
-  // NV-SAME: nvvm.kernel, nvvm.minctasm = 1 : i32, nvvm.reqntid = array<i32: 512, 1, 1>
+  // NV-NOT: nvvm.minctasm
+  // NV-SAME: nvvm.kernel, nvvm.reqntid = array<i32: 512, 1, 1>
   // AMD-SAME: rocdl.flat_work_group_size = "512,512"
   // AMD-SAME: rocdl.kernel
   gpu.func @plain_access(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>, %row: i64, %column: i32)
@@ -155,7 +156,21 @@ gpu.module @kernels {
     gpu.return
   }
 
-  // CHECK-LABEL: llvm.func @keep
+  // The same where several blocks must fit together.
+  // CHECK-LABEL: llvm.func @keep_blocks
+  // NV-SAME: nvvm.minctasm = 3 : i32
+  gpu.func @keep_blocks(%x: vector<4xbf16>, %after: f32, %y: !llvm.ptr<1>, %row: i64)
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>, rmsnorm.min_blocks = 3 : i64} {
+    %c0 = arith.constant 0 : i32
+    // NV: %[[ZERO:.*]] = llvm.inline_asm asm_dialect = att "mov.u32 $0, %ctaid.z;", "=r"
+    // NV: %[[WORD:.*]] = llvm.inline_asm asm_dialect = att "", "=r,0,f" %{{.*}}, %arg1 : (i32, f32) -> i32
+    // NV: llvm.xor %[[WORD]], %[[ZERO]] : i32
+    %k = rmsnorm.keep %x after %after : vector<4xbf16>, f32
+    rmsnorm.global_store %k, %y[%row, %c0] alignment(8) : vector<4xbf16>
+    gpu.return
+  }
+
+  // CHECK-LABEL: llvm.func @keep(
   gpu.func @keep(%x: vector<1xbf16>, %after: f32, %y: !llvm.ptr<1>, %row: i64)
       kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : i32

@@ -124,11 +124,11 @@ func.func @sums(%v: vector<1x64xf32>, %t: tensor<?xf32>,
 }
 
 // CHECK-LABEL: func.func @accumulate(
-// CHECK:         rmsnorm.accumulate %{{[^ ]*}} into %{{[^ ]*}} rows(%{{[^ ]*}}) : vector<4x64xf32> into memref<64xf16>
+// CHECK:         rmsnorm.accumulate %{{[^ ]*}} into %{{[^ ]*}} : vector<4x64xf32> into memref<64xf16>
 // CHECK:         rmsnorm.accumulate %{{[^ ]*}} into %{{[^ ]*}} columns(%{{[^ ]*}}) : vector<1x1073741824xf32> into memref<?xf32>
 func.func @accumulate(%v: vector<4x64xf32>, %d: vector<1x1073741824xf32>,
                       %n: index, %a: memref<64xf16>, %b: memref<?xf32>) {
-  rmsnorm.accumulate %v into %a rows(%n) : vector<4x64xf32> into memref<64xf16>
+  rmsnorm.accumulate %v into %a : vector<4x64xf32> into memref<64xf16>
   rmsnorm.accumulate %d into %b columns(%n)
       : vector<1x1073741824xf32> into memref<?xf32>
   return
@@ -145,18 +145,16 @@ func.func @workspace(%n: index, %m: index) {
   return
 }
 
-// Sums over rows: into a buffer, into accumulators, over row groups and blocks.
+// Sums over rows: into a buffer, into accumulators, over blocks.
 // CHECK-LABEL: func.func @sums_over_rows
-func.func @sums_over_rows(%p: vector<4x64xf32>, %a: vector<2x64xf32>, %dw: memref<64xbf16>, %ws: memref<?x64xf32>, %live: index) -> (vector<2x64xf32>, vector<1x64xf32>) {
-  // CHECK: rmsnorm.accumulate %{{.*}} into %{{.*}} rows(%{{.*}}) : vector<4x64xf32> into memref<64xbf16>
-  rmsnorm.accumulate %p into %dw rows(%live) : vector<4x64xf32> into memref<64xbf16>
-  // CHECK: rmsnorm.accumulate %{{.*}} into %{{.*}} rows(%{{.*}}) : vector<4x64xf32> into vector<2x64xf32> -> vector<2x64xf32>
-  %b = rmsnorm.accumulate %p into %a rows(%live) : vector<4x64xf32> into vector<2x64xf32> -> vector<2x64xf32>
-  // CHECK: rmsnorm.column_reduce %{{.*}} : vector<2x64xf32> -> vector<1x64xf32>
-  %s = rmsnorm.column_reduce %b : vector<2x64xf32> -> vector<1x64xf32>
+func.func @sums_over_rows(%p: vector<4x64xf32>, %a: vector<2x64xf32>, %dw: memref<64xbf16>, %ws: memref<?x64xf32>) -> vector<2x64xf32> {
+  // CHECK: rmsnorm.accumulate %{{.*}} into %{{.*}} : vector<4x64xf32> into memref<64xbf16>
+  rmsnorm.accumulate %p into %dw : vector<4x64xf32> into memref<64xbf16>
+  // CHECK: rmsnorm.accumulate %{{.*}} into %{{.*}} : vector<4x64xf32> into vector<2x64xf32> -> vector<2x64xf32>
+  %b = rmsnorm.accumulate %p into %a : vector<4x64xf32> into vector<2x64xf32> -> vector<2x64xf32>
   // CHECK: rmsnorm.sum_rows %{{.*}} into %{{.*}} : memref<?x64xf32> into memref<64xbf16>
   rmsnorm.sum_rows %ws into %dw : memref<?x64xf32> into memref<64xbf16>
-  return %b, %s : vector<2x64xf32>, vector<1x64xf32>
+  return %b : vector<2x64xf32>
 }
 
 // CHECK-LABEL: func.func @grids(%{{[^ ]*}}: memref<64xf32> {rmsnorm.constant})

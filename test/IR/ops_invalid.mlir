@@ -512,14 +512,6 @@ func.func @accumulate_rows(%p: vector<4x64xf32>, %a: vector<3x64xf32>) {
 
 // -----
 
-func.func @column_reduce_rows(%a: vector<2x64xf32>) {
-  // expected-error @+1 {{expected a result of type 'vector<1x64xf32>', got 'vector<2x64xf32>'}}
-  rmsnorm.column_reduce %a : vector<2x64xf32> -> vector<2x64xf32>
-  return
-}
-
-// -----
-
 func.func @sum_rows_columns(%ws: memref<?x64xf32>, %dw: memref<65xf32>) {
   // expected-error @+1 {{expected as many columns as dest has, got 'memref<?x64xf32>' and 'memref<65xf32>'}}
   rmsnorm.sum_rows %ws into %dw : memref<?x64xf32> into memref<65xf32>

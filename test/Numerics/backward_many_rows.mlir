@@ -2,14 +2,14 @@
 // terms beside what each term has: a hundred times the rows give ten times that
 // part, and the sums stay within it, whether blocks add them up in registers or
 // in strips, few blocks with many rows each or more of them.
-// RUN: norm-run %s --device=sim:sm_90 --rows=20000 --multiprocessors=2 --csv | FileCheck %s
-// RUN: norm-run %s --device=sim:gfx942 --rows=20000 --multiprocessors=5 --order=shuffled --csv | FileCheck %s
-// RUN: norm-run %s --device=sim:sm_90 --rows=20000 --multiprocessors=3 --order=reverse --csv --schedule=column_sums=strips,cache=reload | FileCheck %s
+// RUN: norm-run %s --host-optimization=0 --device=sim:sm_90 --rows=20000 --multiprocessors=2 --csv | FileCheck %s
+// RUN: norm-run %s --host-optimization=0 --device=sim:gfx942 --rows=20000 --multiprocessors=5 --order=shuffled --csv | FileCheck %s
+// RUN: norm-run %s --host-optimization=0 --device=sim:sm_90 --rows=20000 --multiprocessors=3 --order=reverse --csv --schedule=column_sums=strips,cache=reload | FileCheck %s
 // CHECK: entry,
 // CHECK-NEXT: narrow,{{.*}},ok{{$}}
 // CHECK-NEXT: rounded,{{.*}},ok{{$}}
 
-// RUN: norm-compile %s --target=sim -o %t.rmsn
+// RUN: norm-compile %s --target=sim --host-optimization=0 -o %t.rmsn
 // RUN: norm-inspect %t.rmsn | FileCheck %s --check-prefix=BOUND
 // BOUND-LABEL: entry narrow
 // BOUND: argument {{.*}} dweight: output f32[64]

@@ -84,7 +84,7 @@ class Checker:
         targets = [f"--target=sim:{chip}" for chip in module.chips] + ["--target=oracle"]
         schedule = [f"--schedule={module.schedule}"] if module.schedule else []
         status, _, error = call(["norm-compile", path + ".mlir", *targets, *schedule, *module.options,
-                                 "-o", path + ".rmsn"])
+                                 "--host-optimization=0", "-o", path + ".rmsn"])
         if status:
             self.fail(f"norm-compile {' '.join(schedule)}: {error}")
             return self
@@ -105,16 +105,15 @@ class Checker:
                 kernels = self.kernels[entry, target, word[2]] = []
                 schedules = self.schedules[entry, target, word[2]] = []
             elif line.startswith("      schedule "):
-                schedules += re.findall(r"#rmsnorm.schedule<([^>]*)>", line)
+                # The schedule of strips is a field of the one of their rows.
+                schedules += re.findall(r"#rmsnorm.schedule<([^>]*)>", re.sub(r"sums = <[^>]*>(, )?", "", line))
             elif line.startswith("      launch "):
                 kernels.append(word[2])
 
     def rows_schedule(self, entry, target, variant):
-        """The fields of the schedule of the rows, not of the strips of columns."""
+        """The fields of the schedule of the first norm's rows."""
         for schedule in self.schedules[entry, target, variant]:
-            fields = dict(f.split(" = ") for f in schedule.split(", ") if f)
-            if fields.get("column_sums") != "strips":
-                return fields
+            return dict(f.split(" = ") for f in schedule.split(", ") if f)
         raise SystemExit(f"{self.module.name}: no schedule of rows for {entry}, {target}, {variant}")
 
     def launch(self, path, chip, run):

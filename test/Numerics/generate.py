@@ -38,7 +38,18 @@ RECORDED = ["kind", "x", "y", "weight", "casting", "offset", "rstd", "constant",
 # Kinds with an output that no bound is derived for.
 UNCHECKED = ["gate", "statistics", "amax"]
 # Fields of the schedule that the forward has no use for.
-WITHOUT = ["column_sums"]
+WITHOUT = ["column_sums", "sums", "sum_lanes", "sum_walkers"]
+# Where per-column operands and constants are loaded, and what is unrolled: in
+# registers, read again, in workgroup memory, ahead, ahead in a cluster.
+PLACES = [
+    ("cache=registers,", ["", "column_operands=use,unrolled=1", "column_operands=block,constants=block,blocks_per_sm=1",
+                          "column_operands=tile,constants=as_columns,blocks_per_sm=2,sm_margin=1"]),
+    ("cache=reload,vectors_in_flight=1,", ["unrolled=0", "unrolled=64"]),
+    ("cache=shared,", ["column_operands=use,unrolled=1", "column_operands=tile,unrolled=0"]),
+    ("cache=shared,blocks_per_sm=1,stages=2,", ["column_operands=use", "column_operands=tile,unrolled=2",
+                                                "column_operands=block,constants=as_columns,pdl=true"]),
+]
+CLUSTER_PLACES = ["split=true", "split=false", "split=false,column_operands=tile"]
 # Orders, layouts and row counts are met by running each module several times.
 LAYOUTS = {"dense": [], "strided": ["--strided"], "unaligned": ["--unaligned"],
            "both": ["--strided", "--unaligned"]}
@@ -534,6 +545,20 @@ def ring_modules():
                      f"vector_width=8,cluster=2,threads_per_row=64,{schedule}", same_bits="ring_cluster")
 
 
+def place_modules():
+    """Where operands are loaded, and what is unrolled, must not show in the bits either."""
+    cases = [case(n=1128, constant=True, rstd=True, casting="llama", weight="f32"),
+             case(n=1127, constant=True, kind="two_norms", offset=1, rows=(1, "?")),
+             case(n=1128, constant=True, kind="residual_inplace", x="f16", y="f16"), case(n=1128, kind="gate", y="f32")]
+    for i, schedule in enumerate(first + rest for first, several in PLACES for rest in several):
+        yield Module(f"place_{i}", cases, ["sm_90"], runs([0, 7, 35]),
+                     f"vector_width=8,threads_per_row=32,row_groups=2,rows_per_group=1,{schedule}".rstrip(","), same_bits="place")
+    for i, schedule in enumerate(CLUSTER_PLACES):
+        yield Module(f"place_cluster_{i}", [cases[0], cases[2]], ["sm_90"], runs([0, 7, 35]),
+                     f"vector_width=8,cluster=2,threads_per_row=64,cache=shared,blocks_per_sm=1,stages=3,{schedule}",
+                     same_bits="place_cluster")
+
+
 def chip_modules(chips):
     cases = [case(n=1128, weight="f32", rstd=True), case(n=128, casting="llama", rows=("?", 2, "?"))]
     for chip in chips:
@@ -568,7 +593,7 @@ def column_class_modules():
 
 def modules(chips=("sm_90", "gfx942")):
     return [*product_modules(), *pairwise_modules(), *partial_modules(), *liger_modules(), *override_modules(), *cluster_modules(), *ring_modules(),
-            *chip_modules(chips), *rank_one_dynamic(), *column_class_modules()]
+            *place_modules(), *chip_modules(chips), *rank_one_dynamic(), *column_class_modules()]
 
 
 def coverage(need, enum_values, modes):

@@ -7,7 +7,7 @@
 import itertools
 import sys
 
-from generate import LAYOUTS, ORDERS, WIDE, Function, Module, cover, main, runs
+from generate import CLUSTER_PLACES, LAYOUTS, ORDERS, PLACES, WIDE, Function, Module, cover, main, runs
 
 DIMENSIONS = {
     "chip": ["sm_90", "gfx942"],
@@ -295,6 +295,34 @@ def override_modules():
         yield module(f"override_{i}", cases, [chip], runs([7, 35]), schedule)
 
 
+def place_modules():
+    """Where operands are loaded, and what is unrolled, must not show in the bits either; nor whether the first reduction of
+    a cluster is split, where there is one."""
+    cases = [case(n=1128, constant=True, casting="llama", weight="f32"),
+             case(n=1127, constant=True, rstd="computed", dweight="weight", offset=1, rows=(1, "?")),
+             case(n=1000, constant=True, kind="residual", dweight="none", x="f16", dy="f16", dx="f16")]
+    for i, schedule in enumerate(first + rest for first, several in PLACES for rest in several):
+        blocks = "" if "blocks_per_sm" in schedule else "blocks_per_sm=1,"
+        yield module(f"place_{i}", cases, ["sm_90"], runs([0, 7, 35]),
+                     f"vector_width=8,threads_per_row=64,row_groups=2,rows_per_group=1,{blocks}{schedule}".rstrip(","),
+                     # With other blocks rows are added up in another order.
+                     same_bits=None if "blocks_per_sm=2" in schedule else "place")
+    for i, schedule in enumerate(CLUSTER_PLACES):
+        yield module(f"place_cluster_{i}", [cases[0], cases[2]], ["sm_90"], runs([0, 7, 35]),
+                     f"vector_width=8,cluster=2,threads_per_row=64,cache=shared,blocks_per_sm=1,stages=3,{schedule}",
+                     same_bits="place_cluster")
+
+
+def sum_modules():
+    """Schedules of the kernels that add up columns."""
+    cases = [case(n=1128), case(n=333, dweight="weight", rstd="computed", casting="llama", x="f32", dy="f32", dx="f32")]
+    for i, schedule in enumerate([
+            "sum_lanes=16,sum_walkers=8", "sum_lanes=1,sum_walkers=64", "sum_lanes=64,sum_walkers=1", "blocks_per_sm=2,sm_margin=2",
+            "column_sums=strips,sums=<threads_per_row=16,row_groups=8,rows_per_group=3,vector_width=4,cache=reload,"
+            "column_sums=strips,blocks_per_sm=2>"]):
+        yield module(f"sums_{i}", cases, DIMENSIONS["chip"], runs([0, 1, 35]), schedule)
+
+
 def wide_modules():
     """Rows as models have them, few: up to the widest whose sums fit registers,
     and the one after that."""
@@ -316,7 +344,7 @@ def chip_modules(chips):
 
 def modules(chips=("sm_90", "gfx942")):
     return [*pairwise_modules(), *partial_modules(), *strip_modules(), *strip_mode_modules(), *cluster_modules(), *ring_modules(),
-            *override_modules(), *wide_modules(), *chip_modules(chips)]
+            *override_modules(), *place_modules(), *sum_modules(), *wide_modules(), *chip_modules(chips)]
 
 
 def coverage(need, enum_values, modes):

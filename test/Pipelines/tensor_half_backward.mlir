@@ -7,13 +7,15 @@
 // CHECK-SAME:    %[[X:[a-z0-9]+]]: memref<?x64xbf16, {{[^{]*}}{{{[^}]*}}rmsnorm.role = "input"}
 // CHECK-SAME:    %[[W:[a-z0-9]+]]: memref<64xbf16> {{{[^}]*}}rmsnorm.role = "input"}
 // CHECK-SAME:    %[[DW:[a-z0-9]+]]: memref<64xf32> {{{[^}]*}}rmsnorm.role = "output"})
-// CHECK:         scf.forall (%[[ROW:.*]]) in
-// CHECK-DAG:       rmsnorm.tile_load tile %[[DY]][%[[ROW]]]
-// CHECK-DAG:       rmsnorm.tile_load tile %[[X]][%[[ROW]]]
-// CHECK-NOT:       rmsnorm.tile_store
-// CHECK-DAG:       rmsnorm.tile_store tile %{{.*}}, %[[DY]][%[[ROW]]]
-// CHECK-DAG:       rmsnorm.accumulate %{{.*}} into %[[DW]]
-// CHECK-NOT:     scf.forall
+// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns(64) buffers(read %[[X]] : {{.*}}, update %[[DY]] : {{.*}}, read %[[W]] : {{.*}}, write %[[DW]] : memref<64xf32>) {
+// CHECK-NEXT:    ^bb0(%{{.*}}: index, %[[XA:.*]]: memref<{{.*}}>>, %[[DYA:.*]]: memref<{{.*}}>>, %{{.*}}: memref<64xbf16>, %[[DWA:.*]]: memref<64xf32>):
+// CHECK:           ^bb0(%[[ROW:.*]]: index):
+// CHECK-DAG:         rmsnorm.tile_load tile %[[DYA]][%[[ROW]]]
+// CHECK-DAG:         rmsnorm.tile_load tile %[[XA]][%[[ROW]]]
+// CHECK-NOT:         rmsnorm.tile_store
+// CHECK-DAG:         rmsnorm.tile_store tile %{{.*}}, %[[DYA]][%[[ROW]]]
+// CHECK-DAG:         rmsnorm.accumulate %{{.*}} into %[[DWA]]
+// CHECK-NOT:     rmsnorm.rows sizes
 // CHECK:         return
 func.func @in_place(%dy: tensor<?x64xbf16>, %x: tensor<?x64xbf16>, %w: tensor<64xbf16>, %dw0: tensor<64xf32>) -> (tensor<?x64xbf16>, tensor<64xf32>) {
   %dx, %dw = rmsnorm.backward dy(%dy : tensor<?x64xbf16>) input(%x : tensor<?x64xbf16>) weight(%w : tensor<64xbf16>) dx(%dy : tensor<?x64xbf16>) dweight(%dw0 : tensor<64xf32>) eps = 1.0e-5 -> tensor<?x64xbf16>, tensor<64xf32>
@@ -27,10 +29,12 @@ func.func @in_place(%dy: tensor<?x64xbf16>, %x: tensor<?x64xbf16>, %w: tensor<64
 // CHECK-SAME:    %[[DY:[a-z0-9]+]]: memref<?x64xf32, {{[^{]*}}{{{[^}]*}}rmsnorm.name = "dy", rmsnorm.role = "input"}
 // CHECK-SAME:    rmsnorm.role = "input"}
 // CHECK-SAME:    %[[DX:[a-z0-9]+]]: memref<?x64xf32, {{[^{]*}}{{{[^}]*}}rmsnorm.name = "dx", rmsnorm.role = "output"})
-// CHECK:         scf.forall (%[[ROW:.*]]) in
-// CHECK-NOT:       rmsnorm.tile_store
-// CHECK:           rmsnorm.tile_store tile %{{.*}}, %[[DX]][%[[ROW]]]
-// CHECK-NOT:       rmsnorm.tile_store
+// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns(64) buffers(read %{{.*}}, read %[[DY]] : {{.*}}, write %[[DX]] : {{.*}}) {
+// CHECK-NEXT:    ^bb0(%{{.*}}: index, %{{.*}}: memref<{{.*}}>>, %{{.*}}: memref<{{.*}}>>, %[[DXA:.*]]: memref<{{.*}}>>):
+// CHECK:           ^bb0(%[[ROW:.*]]: index):
+// CHECK-NOT:         rmsnorm.tile_store
+// CHECK:             rmsnorm.tile_store tile %{{.*}}, %[[DXA]][%[[ROW]]]
+// CHECK-NOT:         rmsnorm.tile_store
 // CHECK:         return
 func.func @apart(%dy: tensor<?x64xf32>, %x: tensor<?x64xf32>) -> tensor<?x64xf32> {
   %c0 = arith.constant 0 : index
@@ -47,13 +51,15 @@ func.func @apart(%dy: tensor<?x64xf32>, %x: tensor<?x64xf32>) -> tensor<?x64xf32
 // CHECK-LABEL: func.func @residual(
 // CHECK-SAME:    %[[DY:[a-z0-9]+]]: memref
 // CHECK-SAME:    %[[DH:[a-z0-9]+]]: memref<?x64xbf16, {{[^{]*}}{{{[^}]*}}rmsnorm.role = "inout"}
-// CHECK:         scf.forall (%[[ROW:.*]]) in
-// CHECK:           %[[PAST:.*]] = rmsnorm.tile_load tile %[[DH]][%[[ROW]]]
-// CHECK-NOT:       rmsnorm.tile_store
-// CHECK:           %[[SUM:.*]] = arith.addf %{{.*}}, %[[PAST]]
-// CHECK:           rmsnorm.tile_store tile %[[SUM]], %[[DH]][%[[ROW]]]
-// CHECK-NOT:       rmsnorm.tile_store
-// CHECK-NOT:     scf.forall
+// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns(64) buffers(read %{{.*}}, read %[[DY]] : {{.*}}, update %[[DH]] : {{.*}}) {
+// CHECK-NEXT:    ^bb0(%{{.*}}: index, %{{.*}}: memref<{{.*}}>>, %{{.*}}: memref<{{.*}}>>, %[[DHA:.*]]: memref<{{.*}}>>):
+// CHECK:           ^bb0(%[[ROW:.*]]: index):
+// CHECK:             %[[PAST:.*]] = rmsnorm.tile_load tile %[[DHA]][%[[ROW]]]
+// CHECK-NOT:         rmsnorm.tile_store
+// CHECK:             %[[SUM:.*]] = arith.addf %{{.*}}, %[[PAST]]
+// CHECK:             rmsnorm.tile_store tile %[[SUM]], %[[DHA]][%[[ROW]]]
+// CHECK-NOT:         rmsnorm.tile_store
+// CHECK-NOT:     rmsnorm.rows sizes
 // CHECK:         return
 func.func @residual(%dy: tensor<?x64xbf16>, %x: tensor<?x64xbf16>, %dh: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
   %c0 = arith.constant 0 : index

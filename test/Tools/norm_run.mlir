@@ -5,21 +5,22 @@
 // DEFAULT-NEXT: tokens 2x151x64 {{ *}}bf16 f32 -> bf16 {{ *}}align16 {{.*}} sim:sim32 {{.*}} ok
 // DEFAULT-NEXT: columns 301x1000 {{ *}}f32 -> f32 {{ *}}align16_columns_le_1536 {{.*}} sim:sim32 {{.*}} ok
 // DEFAULT-NOT: {{.}}
-// RUN: norm-run %s --device=sim:gfx942 --rows=12 --strided | FileCheck %s --check-prefix=STRIDED
+// RUN: norm-run %s --host-optimization=0 --device=sim:gfx942 --rows=12 --strided | FileCheck %s --check-prefix=STRIDED
 // STRIDED: tokens 2x6x64 {{.*}}align16 {{.*}} sim:gfx942 {{.*}} ok
 // STRIDED: columns 12x1000 {{.*}}align16_columns_le_1536 {{.*}} sim:gfx942 {{.*}} ok
-// RUN: norm-run %s --entry=tokens --unaligned | FileCheck %s --check-prefix=UNALIGNED
+// RUN: norm-run %s --host-optimization=0 --entry=tokens --unaligned | FileCheck %s --check-prefix=UNALIGNED
 // UNALIGNED: tokens 2x151x64 {{.*}}element {{.*}} ok
 // UNALIGNED-NOT: columns
-// RUN: norm-run %s --entry columns --dim=s0=3 --dim=s1=7 | FileCheck %s --check-prefix=DIMS
+// RUN: norm-run %s --host-optimization=0 --entry columns --dim=s0=3 --dim=s1=7 | FileCheck %s --check-prefix=DIMS
 // DIMS: columns 3x7 {{.*}}element_columns_le_768 {{.*}} ok
-// RUN: norm-run %s --entry=columns --rows=0 --csv | FileCheck %s --check-prefix=CSV
+// RUN: norm-run %s --host-optimization=0 --entry=columns --rows=0 --csv | FileCheck %s --check-prefix=CSV
 // CSV: entry,shape,types,variant,"schedule (rows, threads)",device,ulp,abs,bound,ms,GB/s,differing,hash,result
 // CSV-NEXT: columns,0x1000,f32 -> f32,align16_columns_le_1536,"{{.*}}",sim:sim32,0,0.0e+00,{{.*}},ok
 
 // The same seed gives the same bits, whatever the order of threads.
-// RUN: norm-run %s --seed=5 --csv | cut -d, -f1-11,14-16 > %t.forward
-// RUN: norm-run %s --seed=5 --order=shuffled --multiprocessors=1 --csv | cut -d, -f1-11,14-16 > %t.shuffled
+// RUN: norm-compile %s --target=sim,oracle --host-optimization=0 -o %t.rmsn
+// RUN: norm-run %t.rmsn --seed=5 --csv | cut -d, -f1-11,14-16 > %t.forward
+// RUN: norm-run %t.rmsn --seed=5 --order=shuffled --multiprocessors=1 --csv | cut -d, -f1-11,14-16 > %t.shuffled
 // RUN: diff %t.forward %t.shuffled
 func.func @tokens(%x: tensor<?x?x64xbf16>, %w: tensor<64xf32>, %y0: tensor<?x?x64xbf16>) -> tensor<?x?x64xbf16> {
   %y = rmsnorm.forward input(%x : tensor<?x?x64xbf16>) weight(%w : tensor<64xf32>) output(%y0 : tensor<?x?x64xbf16>) eps = 1.0e-05 -> tensor<?x?x64xbf16>

@@ -7,7 +7,7 @@
 // CHECK-SAME:    %[[W:.*]]: tensor<64xf32> {bufferization.buffer_layout = affine_map<(d0) -> (d0)>, bufferization.writable = false, rmsnorm.dims = array<i64: 64>, rmsnorm.name = "weight", rmsnorm.role = "input"}
 // CHECK-SAME:    %[[Y:.*]]: tensor<?x64xbf16> {bufferization.buffer_layout = strided<[?, 1]>, bufferization.writable = true, rmsnorm.dims = array<i64: -1, 64>, rmsnorm.name = "output", rmsnorm.role = "output"}
 // CHECK-SAME:    %[[R:.*]]: tensor<?xf32> {{{.*}}rmsnorm.dims = array<i64: -1>, rmsnorm.name = "rstd", rmsnorm.role = "output"}
-// CHECK-SAME:    ) -> (tensor<?x64xbf16>, tensor<?xf32>)
+// CHECK-SAME:    ) -> (tensor<?x64xbf16> {rmsnorm.argument = 2 : i64}, tensor<?xf32> {rmsnorm.argument = 3 : i64})
 // CHECK-NOT:     tensor.empty
 // CHECK:         %[[O:.*]]:2 = rmsnorm.forward input(%[[X]] : {{.*}}) weight(%[[W]] : {{.*}}) output(%[[Y]] : {{.*}}) rstd(%[[R]] :
 // CHECK:         return %[[O]]#0, %[[O]]#1
@@ -31,7 +31,7 @@ func.func @forward(%x: tensor<?x64xbf16>, %w: tensor<64xf32>) -> (tensor<?x64xbf
 // CHECK-SAME:    %[[W:[^:]*]]: tensor<64xbf16> {{{[^}]*}}rmsnorm.name = "weight", rmsnorm.role = "input"}
 // CHECK-SAME:    %[[Y:[^:]*]]: tensor<?x64xbf16> {{{[^}]*}}rmsnorm.name = "output", rmsnorm.role = "output"}
 // CHECK-SAME:    %[[H:[^:]*]]: tensor<?x64xbf16> {{{[^}]*}}rmsnorm.name = "sum", rmsnorm.role = "output"}
-// CHECK-SAME:    ) -> (tensor<?x64xbf16>, tensor<?x64xbf16>)
+// CHECK-SAME:    ) -> (tensor<?x64xbf16> {rmsnorm.argument = 3 : i64}, tensor<?x64xbf16> {rmsnorm.argument = 4 : i64})
 // CHECK:         %[[S:.*]] = linalg.add ins(%[[X]], %[[R]] : {{.*}}) outs(%[[H]] :
 // CHECK:         rmsnorm.forward input(%[[S]] : {{.*}}) weight(%[[W]] : {{.*}}) output(%[[Y]] :
 func.func @residual(%x: tensor<?x64xbf16>, %r: tensor<?x64xbf16> {rmsnorm.name = "residual"}, %w: tensor<64xbf16>)

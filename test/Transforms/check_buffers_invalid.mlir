@@ -41,7 +41,7 @@ func.func @part_of_a_row(%x: memref<4x8xf32>) {
     %s = memref.subview %x[%row, 4] [1, 4] [1, 1] : memref<4x8xf32> to memref<1x4xf32, strided<[8, 1], offset: ?>>
     // expected-error @below {{expected a tile of whole rows of a buffer, got one of the result of 'memref.subview'}}
     %v = rmsnorm.tile_load tile %s[%c0] : memref<1x4xf32, strided<[8, 1], offset: ?>> -> vector<1x4xf32>
-  }
+  } {rmsnorm.rows = 1 : i64}
   return
 }
 

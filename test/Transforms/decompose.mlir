@@ -9,8 +9,6 @@
 
 // CHECK-LABEL: func.func @gemma(
 // CHECK-SAME:    %[[X:[^ ]*]]: tensor<?x?xbf16>, %[[W:[^ ]*]]: tensor<?xf16>, %[[Y:[^ ]*]]: tensor<?x?xbf16>
-// F32:           %[[N:.*]] = arith.sitofp %{{.*}} : i64 to f32
-// F64:           %[[N:.*]] = arith.sitofp %{{.*}} : i64 to f64
 // F32:           %[[ZERO:.*]] = linalg.fill {{.*}} -> tensor<?xf32>
 // F64:           %[[ZERO:.*]] = linalg.fill {{.*}} -> tensor<?xf64>
 // CHECK:         %[[SUM:.*]] = linalg.generic {indexing_maps = [#[[$ALL]], #[[$ROW]]], iterator_types = ["parallel", "reduction"]} ins(%[[X]] : {{.*}}) outs(%[[ZERO]] :
@@ -18,19 +16,19 @@
 // CHECK-NEXT:      %[[SQ:.*]] = arith.mulf %[[X1]], %[[X1]]
 // CHECK-NEXT:      %[[ADD:.*]] = arith.addf %{{.*}}, %[[SQ]]
 // CHECK-NEXT:      linalg.yield %[[ADD]]
+// F32:           %[[N:.*]] = arith.sitofp %{{.*}} : i32 to f32
+// F64:           %[[N:.*]] = arith.sitofp %{{.*}} : i32 to f64
 // CHECK:         %[[RSTD:.*]] = linalg.generic {{.*}} iterator_types = ["parallel"]} ins(%[[SUM]] :
 // CHECK:           %[[MEAN:.*]] = arith.divf %{{.*}}, %[[N]]
 // CHECK-NEXT:      %[[MS:.*]] = arith.addf %[[MEAN]], %{{.*}}
-// CHECK-NEXT:      %[[ROOT:.*]] = math.sqrt %[[MS]]
-// CHECK-NEXT:      %[[INV:.*]] = arith.divf %{{.*}}, %[[ROOT]]
+// CHECK-NEXT:      %[[INV:.*]] = math.rsqrt %[[MS]]
 // CHECK-NEXT:      linalg.yield %[[INV]]
 // CHECK:         %[[RES:.*]] = linalg.generic {indexing_maps = [#[[$ALL]], #[[$ROW]], #[[$COLUMN]], #[[$ALL]]], iterator_types = ["parallel", "parallel"]} ins(%[[X]], %[[RSTD]], %[[W]] : {{.*}}) outs(%[[Y]] :
 // CHECK-NEXT:    ^bb0(%[[XI:.*]]: bf16, %[[RI:.*]]: f{{[0-9]+}}, %[[WI:.*]]: f16,
 // CHECK-NEXT:      %[[X2:.*]] = arith.extf %[[XI]]
 // CHECK-NEXT:      %[[XHAT:.*]] = arith.mulf %[[X2]], %[[RI]]
 // CHECK-NEXT:      %[[W1:.*]] = arith.extf %[[WI]]
-// CHECK-NEXT:      %[[W2:.*]] = arith.addf %[[W1]], %{{.*}}
-// CHECK-NEXT:      %[[Y1:.*]] = arith.mulf %[[XHAT]], %[[W2]]
+// CHECK-NEXT:      %[[Y1:.*]] = arith.mulf %[[XHAT]], %[[W1]]
 // F32-NEXT:        %[[Y2:.*]] = arith.truncf %[[Y1]] : f32 to bf16
 // F64-NEXT:        %[[Y2:.*]] = arith.truncf %[[Y1]] : f64 to bf16
 // CHECK-NEXT:      linalg.yield %[[Y2]]
@@ -71,14 +69,14 @@ func.func @llama(%x: tensor<4x8xf16>, %w: tensor<8xf32>, %y: tensor<4x8xbf16>)
 // CHECK-NEXT:      linalg.yield %[[ADD]]
 // CHECK:         linalg.generic {{.*}} iterator_types = []}
 // CHECK-SAME:      outs(%{{.*}}, %[[R]] :
-// CHECK:           arith.divf
+// N is static: a product with 1/N.
+// CHECK:           arith.mulf %{{.*}}, %cst
 // CHECK-NEXT:      arith.truncf {{.*}} to bf16
 // CHECK-NEXT:      arith.extf
 // CHECK-NEXT:      arith.addf
 // CHECK-NEXT:      arith.truncf {{.*}} to bf16
 // CHECK-NEXT:      arith.extf
-// CHECK-NEXT:      math.sqrt
-// CHECK-NEXT:      arith.divf
+// CHECK-NEXT:      math.rsqrt
 // CHECK-NEXT:      arith.truncf {{.*}} to bf16
 // CHECK-NEXT:      %[[RSTD:.*]] = arith.extf
 // F32-NEXT:        linalg.yield %[[RSTD]], %[[RSTD]] : f32, f32

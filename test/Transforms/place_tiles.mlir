@@ -1,34 +1,89 @@
 // RUN: norm-opt %s --rmsnorm-place-tiles --split-input-file | FileCheck %s
 
-// Registers: the weight is loaded right behind the row. What is carried over the
+// Registers: the weight is loaded right behind the row. What is held over the
 // reduction is the narrow tile and the narrow weight, extended again behind it,
-// offset and all; a weight that is narrow still is carried as it is.
+// offset and all; a weight that is narrow still is held as it is. Per-row work
+// stands between the traverses.
 // CHECK-LABEL: func.func @registers
-// CHECK: %[[X:.*]] = rmsnorm.tile_load tile
-// CHECK: %[[W:.*]] = rmsnorm.tile_load column
-// CHECK: %[[XF:.*]] = arith.extf %[[X]]
-// CHECK: %[[SUM:.*]] = rmsnorm.row_reduce add(%[[XF]])
-// CHECK-DAG: %[[KX:.*]] = rmsnorm.keep %[[X]] after %[[SUM]] : vector<1x64xbf16>, vector<1x1xf32>
+// CHECK: ^bb0(%{{[^:]*}}: index, %[[X:[^:]*]]: memref<?x64xbf16>, %[[W:[^:]*]]: memref<64xbf16>, %[[Y:[^:]*]]: memref<?x64xf32>):
+// CHECK: %[[ONE:.*]] = arith.constant dense<1.000000e+00> : vector<1x64xf32>
+// CHECK: rmsnorm.tiles body {
+// CHECK-NEXT: ^bb0(%[[T:.*]]: index):
+// CHECK-NEXT: %[[S:.*]]:3 = rmsnorm.traverse unrolled reduce(add) {
+// CHECK-NEXT: %[[X0:.*]] = rmsnorm.tile_load tile %[[X]][%[[T]]] :
+// CHECK-NEXT: %[[W0:.*]] = rmsnorm.tile_load column %[[W]] :
+// CHECK-NEXT: %[[XF:.*]] = arith.extf %[[X0]]
+// CHECK-NEXT: rmsnorm.yield %[[XF]], %[[X0]], %[[W0]] : vector<1x64xf32>, vector<1x64xbf16>, vector<1x64xbf16>
+// CHECK-NEXT: } -> vector<1x1xf32>, vector<1x64xbf16>, vector<1x64xbf16>
+// CHECK-NEXT: %[[RSTD:.*]] = math.rsqrt %[[S]]#0 : vector<1x1xf32>
+// CHECK-NEXT: rmsnorm.traverse unrolled {
+// CHECK: %[[KX:.*]] = rmsnorm.keep %[[S]]#1 after %[[S]]#0 : vector<1x64xbf16>, vector<1x1xf32>
 // CHECK-DAG: %[[XF2:.*]] = arith.extf %[[KX]]
-// CHECK-DAG: %[[WF2:.*]] = arith.extf %[[W]]
-// CHECK-DAG: %[[W1:.*]] = arith.addf %[[WF2]], %{{.*}} : vector<1x64xf32>
-// CHECK: arith.mulf %[[XF2]], %[[W1]]
+// CHECK-DAG: %[[WF2:.*]] = arith.extf %[[S]]#2
+// CHECK-DAG: %[[W1:.*]] = arith.addf %[[WF2]], %[[ONE]] : vector<1x64xf32>
+// CHECK: %[[P:.*]] = arith.mulf %[[XF2]], %[[W1]]
+// CHECK: %[[B:.*]] = vector.broadcast %[[RSTD]]
+// CHECK: %[[Q:.*]] = arith.mulf %[[P]], %[[B]]
+// CHECK-NEXT: rmsnorm.tile_store tile %[[Q]], %[[Y]][%[[T]]]
+// CHECK-NEXT: rmsnorm.yield
 func.func @registers(%x: memref<?x64xbf16>, %w: memref<64xbf16>, %y: memref<?x64xf32>, %m: index) {
-  %one = arith.constant dense<1.0> : vector<1x64xf32>
-  scf.forall (%block) in (%m) {
-    scf.for %row = %block to %m step %m {
-      %0 = rmsnorm.tile_load tile %x[%row] : memref<?x64xbf16> -> vector<1x64xbf16>
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16>, read %w : memref<64xbf16>, write %y : memref<?x64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 8>) {
+  ^bb0(%M: index, %X: memref<?x64xbf16>, %W: memref<64xbf16>, %Y: memref<?x64xf32>):
+    %one = arith.constant dense<1.0> : vector<1x64xf32>
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xbf16> -> vector<1x64xbf16>
       %2 = arith.extf %0 : vector<1x64xbf16> to vector<1x64xf32>
       %5 = rmsnorm.row_reduce add(%2) : vector<1x64xf32> -> vector<1x1xf32>
-      %1 = rmsnorm.tile_load column %w : memref<64xbf16> -> vector<1x64xbf16>
+      %rstd = math.rsqrt %5 : vector<1x1xf32>
+      %1 = rmsnorm.tile_load column %W : memref<64xbf16> -> vector<1x64xbf16>
       %3 = arith.extf %1 : vector<1x64xbf16> to vector<1x64xf32>
       %4 = arith.addf %3, %one : vector<1x64xf32>
       %6 = arith.mulf %2, %4 : vector<1x64xf32>
-      %7 = vector.broadcast %5 : vector<1x1xf32> to vector<1x64xf32>
+      %7 = vector.broadcast %rstd : vector<1x1xf32> to vector<1x64xf32>
       %8 = arith.mulf %6, %7 : vector<1x64xf32>
-      rmsnorm.tile_store tile %8, %y[%row] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.tile_store tile %8, %Y[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
     }
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 8, vector_width = 8>}
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+// A value that takes two tiles is held as it is: computing it again would hold
+// both. So is one that is not narrower anywhere.
+// CHECK-LABEL: func.func @held_wide
+// CHECK: %[[S:.*]]:3 = rmsnorm.traverse unrolled reduce(add) {
+// CHECK: %[[Z:.*]] = rmsnorm.tile_load tile %{{.*}} : memref<?x64xf32> -> vector<1x64xf32>
+// CHECK: %[[A:.*]] = arith.addf
+// CHECK: rmsnorm.yield %[[A]], %{{.*}}, %{{.*}} : vector<1x64xf32>, vector<1x64xf32>, vector<1x64xf32>
+// CHECK: rmsnorm.traverse unrolled {
+// CHECK-NOT: rmsnorm.keep
+// CHECK-NOT: arith.addf
+// CHECK: rmsnorm.tile_store
+// CHECK-NEXT: rmsnorm.yield
+func.func @held_wide(%x: memref<?x64xbf16>, %z: memref<?x64xf32>, %v: memref<?x64xbf16>, %y: memref<?x64xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16>, read %z : memref<?x64xf32>, read %v : memref<?x64xbf16>, write %y : memref<?x64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 8>) {
+  ^bb0(%M: index, %X: memref<?x64xbf16>, %Z: memref<?x64xf32>, %V: memref<?x64xbf16>, %Y: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xbf16> -> vector<1x64xbf16>
+      %v0 = rmsnorm.tile_load tile %V[%t] : memref<?x64xbf16> -> vector<1x64xbf16>
+      %z0 = rmsnorm.tile_load tile %Z[%t] : memref<?x64xf32> -> vector<1x64xf32>
+      %1 = arith.extf %0 : vector<1x64xbf16> to vector<1x64xf32>
+      %2 = arith.extf %v0 : vector<1x64xbf16> to vector<1x64xf32>
+      %3 = arith.addf %1, %2 : vector<1x64xf32>
+      %4 = rmsnorm.row_reduce add(%3) : vector<1x64xf32> -> vector<1x1xf32>
+      %5 = vector.broadcast %4 : vector<1x1xf32> to vector<1x64xf32>
+      %6 = arith.mulf %3, %5 : vector<1x64xf32>
+      %7 = arith.mulf %6, %z0 : vector<1x64xf32>
+      rmsnorm.tile_store tile %7, %Y[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
   return
 }
 
@@ -36,111 +91,125 @@ func.func @registers(%x: memref<?x64xbf16>, %w: memref<64xbf16>, %y: memref<?x64
 
 // Reload, with the residual updated in place: both rows are read again, the sum
 // is computed again, and both stores stand behind the last read. The first
-// reads want their lines kept, the second ones do not.
+// reads want their lines kept, the second ones do not. Nothing is held, and a
+// thread walks a few vectors at a time.
 // CHECK-LABEL: func.func @reload
-// CHECK-SAME: (%[[X:[a-z0-9]*]]: memref<?x64xbf16>, %[[R:[a-z0-9]*]]: memref<?x64xbf16>, %[[Y:[a-z0-9]*]]:
-// CHECK: rmsnorm.tile_load tile %[[X]][%{{.*}}] policy(evict_last)
-// CHECK: rmsnorm.tile_load tile %[[R]][%{{.*}}] policy(evict_last)
-// CHECK: %[[SUM1:.*]] = arith.addf
-// CHECK-NOT: rmsnorm.tile_store
-// CHECK: %[[S:.*]] = rmsnorm.row_reduce
-// CHECK-DAG: %[[X2:.*]] = rmsnorm.tile_load tile %[[X]][%{{.*}}] segment(1) policy(evict_first)
-// CHECK-DAG: %[[R2:.*]] = rmsnorm.tile_load tile %[[R]][%{{.*}}] segment(1) policy(evict_first)
+// CHECK: ^bb0(%{{[^:]*}}: index, %[[X:[^:]*]]: memref<?x64xbf16>, %[[R:[^:]*]]: memref<?x64xbf16>, %[[Y:[^:]*]]: memref<?x64xf32>):
+// CHECK: %[[S:.*]] = rmsnorm.traverse chunks in_flight(2) reduce(add) {
+// CHECK-NEXT: %[[X1:.*]] = rmsnorm.tile_load tile %[[X]][%{{.*}}] policy(evict_last) :
+// CHECK-NEXT: %[[R1:.*]] = rmsnorm.tile_load tile %[[R]][%{{.*}}] policy(evict_last) :
+// CHECK-NEXT: %[[SUM1:.*]] = arith.addf %[[X1]], %[[R1]]
+// CHECK-NEXT: %[[SF:.*]] = arith.extf %[[SUM1]]
+// CHECK-NEXT: rmsnorm.yield %[[SF]] : vector<1x64xf32>
+// CHECK-NEXT: } -> vector<1x1xf32>
+// CHECK-NEXT: rmsnorm.traverse chunks in_flight(2) {
+// CHECK-DAG: %[[X2:.*]] = rmsnorm.tile_load tile %[[X]][%{{.*}}] again(1) policy(evict_first) :
+// CHECK-DAG: %[[R2:.*]] = rmsnorm.tile_load tile %[[R]][%{{.*}}] again(1) policy(evict_first) :
 // CHECK: %[[SUM2:.*]] = arith.addf %[[X2]], %[[R2]]
 // CHECK-NOT: rmsnorm.tile_load
 // CHECK: rmsnorm.tile_store tile %[[SUM2]], %[[R]]
-// CHECK: rmsnorm.tile_store tile %{{.*}}, %[[Y]]
+// CHECK-NEXT: rmsnorm.tile_store tile %{{.*}}, %[[Y]]
+// CHECK-NEXT: rmsnorm.yield
 func.func @reload(%x: memref<?x64xbf16>, %r: memref<?x64xbf16>, %y: memref<?x64xf32>, %m: index) {
-  scf.forall (%block) in (%m) {
-    scf.for %row = %block to %m step %m {
-      %0 = rmsnorm.tile_load tile %x[%row] : memref<?x64xbf16> -> vector<1x64xbf16>
-      %1 = rmsnorm.tile_load tile %r[%row] : memref<?x64xbf16> -> vector<1x64xbf16>
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16>, update %r : memref<?x64xbf16>, write %y : memref<?x64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 8, cache = reload>) {
+  ^bb0(%M: index, %X: memref<?x64xbf16>, %R: memref<?x64xbf16>, %Y: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xbf16> -> vector<1x64xbf16>
+      %1 = rmsnorm.tile_load tile %R[%t] : memref<?x64xbf16> -> vector<1x64xbf16>
       %2 = arith.addf %0, %1 : vector<1x64xbf16>
-      rmsnorm.tile_store tile %2, %r[%row] : vector<1x64xbf16>, memref<?x64xbf16>
+      rmsnorm.tile_store tile %2, %R[%t] : vector<1x64xbf16>, memref<?x64xbf16>
       %3 = arith.extf %2 : vector<1x64xbf16> to vector<1x64xf32>
       %4 = rmsnorm.row_reduce add(%3) : vector<1x64xf32> -> vector<1x1xf32>
       %5 = vector.broadcast %4 : vector<1x1xf32> to vector<1x64xf32>
       %6 = arith.mulf %3, %5 : vector<1x64xf32>
-      rmsnorm.tile_store tile %6, %y[%row] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.tile_store tile %6, %Y[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
     }
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 8, vector_width = 8, cache = reload>}
+    rmsnorm.yield
+  }
   return
 }
 
 // -----
 
-// Two reductions that depend on each other: three segments, three reads.
-// CHECK-LABEL: func.func @three_segments
-// CHECK: rmsnorm.tile_load tile %{{.*}} policy(evict_last)
-// CHECK: rmsnorm.row_reduce add
-// CHECK: rmsnorm.tile_load tile %{{.*}} segment(1) policy(evict_last)
-// CHECK: rmsnorm.row_reduce maximumf
-// CHECK: rmsnorm.tile_load tile %{{.*}} segment(2) policy(evict_first)
+// Two reductions that depend on each other: three traverses, three reads.
+// CHECK-LABEL: func.func @three_traverses
+// CHECK: %[[S:.*]] = rmsnorm.traverse chunks in_flight(2) reduce(add) {
+// CHECK-NEXT: rmsnorm.tile_load tile %{{.*}} policy(evict_last)
+// CHECK: %[[MAX:.*]] = rmsnorm.traverse chunks in_flight(2) reduce(maximumf) {
+// CHECK: rmsnorm.tile_load tile %{{.*}} again(1) policy(evict_last)
+// CHECK: vector.broadcast %[[S]]
+// CHECK: rmsnorm.traverse chunks in_flight(2) {
+// CHECK: rmsnorm.tile_load tile %{{.*}} again(2) policy(evict_first)
+// CHECK: vector.broadcast %[[S]]
+// CHECK: vector.broadcast %[[MAX]]
 // CHECK: rmsnorm.tile_store
-func.func @three_segments(%x: memref<?x64xf32>, %y: memref<?x64xf32>, %m: index) {
-  scf.forall (%block) in (%m) {
-    scf.for %row = %block to %m step %m {
-      %0 = rmsnorm.tile_load tile %x[%row] : memref<?x64xf32> -> vector<1x64xf32>
+func.func @three_traverses(%x: memref<?x64xf32>, %y: memref<?x64xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 4, cache = reload>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
       %1 = rmsnorm.row_reduce add(%0) : vector<1x64xf32> -> vector<1x1xf32>
       %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x64xf32>
       %3 = arith.mulf %0, %2 : vector<1x64xf32>
       %4 = rmsnorm.row_reduce maximumf(%3) : vector<1x64xf32> -> vector<1x1xf32>
       %5 = vector.broadcast %4 : vector<1x1xf32> to vector<1x64xf32>
       %6 = arith.divf %3, %5 : vector<1x64xf32>
-      rmsnorm.tile_store tile %6, %y[%row] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.tile_store tile %6, %Y[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
     }
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 8, vector_width = 4, cache = reload>}
+    rmsnorm.yield
+  }
   return
 }
 
 // -----
 
-// A constant weight is loaded before the loop over tiles, where it waits for no
-// other kernel; in the loop it is kept narrow. What may be written is not, nor
-// is the constant one without dependent launches.
-// CHECK-LABEL: func.func @constant_weight
-// CHECK-SAME: (%[[X:[a-z0-9]*]]: memref<?x64xbf16>, %[[W:[a-z0-9]*]]: memref<64xbf16> {rmsnorm.constant}, %[[V:[a-z0-9]*]]: memref<64xbf16>,
-// CHECK: scf.forall
-// CHECK: %[[EARLY:.*]] = rmsnorm.tile_load column %[[W]]
-// CHECK: scf.for
-// CHECK: rmsnorm.tile_load tile %[[X]]
-// CHECK: rmsnorm.tile_load column %[[V]]
-// CHECK: %[[SUM:.*]] = rmsnorm.row_reduce
-// CHECK: %[[KEPT:.*]] = rmsnorm.keep %[[EARLY]] after %[[SUM]] : vector<1x64xbf16>, vector<1x1xf32>
-// CHECK: arith.extf %[[KEPT]]
-func.func @constant_weight(%x: memref<?x64xbf16>, %w: memref<64xbf16> {rmsnorm.constant}, %v: memref<64xbf16>, %y: memref<?x64xf32>, %m: index) {
-  scf.forall (%block) in (%m) {
-    scf.for %row = %block to %m step %m {
-      %0 = rmsnorm.tile_load tile %x[%row] : memref<?x64xbf16> -> vector<1x64xbf16>
-      %1 = arith.extf %0 : vector<1x64xbf16> to vector<1x64xf32>
-      %2 = rmsnorm.row_reduce add(%1) : vector<1x64xf32> -> vector<1x1xf32>
-      %3 = rmsnorm.tile_load column %w : memref<64xbf16> -> vector<1x64xbf16>
-      %4 = rmsnorm.tile_load column %v : memref<64xbf16> -> vector<1x64xbf16>
-      %5 = arith.extf %3 : vector<1x64xbf16> to vector<1x64xf32>
-      %6 = arith.extf %4 : vector<1x64xbf16> to vector<1x64xf32>
-      %7 = vector.broadcast %2 : vector<1x1xf32> to vector<1x64xf32>
-      %8 = arith.mulf %5, %7 : vector<1x64xf32>
-      %9 = arith.mulf %6, %8 : vector<1x64xf32>
-      rmsnorm.tile_store tile %9, %y[%row] : vector<1x64xf32>, memref<?x64xf32>
+// One traverse makes both reductions; where nothing per column comes behind, there
+// is no other.
+// CHECK-LABEL: func.func @two_reductions
+// CHECK: %[[S:.*]]:2 = rmsnorm.traverse chunks in_flight(2) reduce(add, maximumf) {
+// CHECK: rmsnorm.yield %[[A:.*]], %[[A]] : vector<1x64xf32>, vector<1x64xf32>
+// CHECK-NEXT: } -> vector<1x1xf32>, vector<1x1xf32>
+// CHECK-NEXT: rmsnorm.tile_store row %[[S]]#0
+// CHECK-NEXT: rmsnorm.tile_store row %[[S]]#1
+// CHECK-NOT: rmsnorm.traverse
+func.func @two_reductions(%x: memref<?x64xf32>, %r: memref<?xf32>, %s: memref<?xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %r : memref<?xf32>, write %s : memref<?xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 4, cache = reload>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %R: memref<?xf32>, %S: memref<?xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+      %1:2 = rmsnorm.row_reduce add(%0), maximumf(%0) : vector<1x64xf32>, vector<1x64xf32> -> vector<1x1xf32>, vector<1x1xf32>
+      rmsnorm.tile_store row %1#0, %R[%t] : vector<1x1xf32>, memref<?xf32>
+      rmsnorm.tile_store row %1#1, %S[%t] : vector<1x1xf32>, memref<?xf32>
+      rmsnorm.yield
     }
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 8, vector_width = 8, pdl = true>}
+    rmsnorm.yield
+  }
   return
 }
 
 // -----
 
-// CHECK-LABEL: func.func @constant_without_dependent_launch
-// CHECK: scf.for
-// CHECK: rmsnorm.tile_load tile
-// CHECK: rmsnorm.tile_load column
-func.func @constant_without_dependent_launch(%x: memref<?x64xf32>, %w: memref<64xf32> {rmsnorm.constant}, %m: index) {
-  scf.forall (%block) in (%m) {
-    scf.for %row = %block to %m step %m {
-      %0 = rmsnorm.tile_load tile %x[%row] : memref<?x64xf32> -> vector<1x64xf32>
-      %1 = rmsnorm.tile_load column %w : memref<64xf32> -> vector<1x64xf32>
-      %2 = arith.mulf %0, %1 : vector<1x64xf32>
-      rmsnorm.tile_store tile %2, %x[%row] : vector<1x64xf32>, memref<?x64xf32>
+// Of rows of one column what is reduced is the result: nothing to walk over.
+// CHECK-LABEL: func.func @one_column
+// CHECK: %[[V:.*]] = rmsnorm.tile_load tile
+// CHECK-NEXT: rmsnorm.tile_store row %[[V]]
+// CHECK-NOT: rmsnorm.traverse
+func.func @one_column(%x: memref<?x1xf32>, %r: memref<?xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(1) buffers(read %x : memref<?x1xf32>, write %r : memref<?xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 4, cache = reload>) {
+  ^bb0(%M: index, %X: memref<?x1xf32>, %R: memref<?xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x1xf32> -> vector<1x1xf32>
+      %1 = rmsnorm.row_reduce add(%0) : vector<1x1xf32> -> vector<1x1xf32>
+      rmsnorm.tile_store row %1, %R[%t] : vector<1x1xf32>, memref<?xf32>
+      rmsnorm.yield
     }
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 8, vector_width = 8>}
+    rmsnorm.yield
+  }
   return
 }

@@ -23,14 +23,20 @@
 // FEW: #rmsnorm.schedule<row_groups = 8, rows_per_group = 2, threads_per_row = 16, vector_width = 8, pdl = true>
 // AMD: #rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 16, vector_width = 8>
 func.func @n128(%x: memref<?x128xbf16>, %y: memref<?x128xbf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x128xbf16> -> vector<1x128xbf16>
-    %1 = arith.extf %0 : vector<1x128xbf16> to vector<1x128xf32>
-    %2 = rmsnorm.row_reduce add(%1) : vector<1x128xf32> -> vector<1x1xf32>
-    %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x128xf32>
-    %4 = arith.mulf %1, %3 : vector<1x128xf32>
-    %5 = arith.truncf %4 : vector<1x128xf32> to vector<1x128xbf16>
-    rmsnorm.tile_store tile %5, %y[%row] : vector<1x128xbf16>, memref<?x128xbf16>
+  rmsnorm.rows sizes [%m] columns(128) buffers(read %x : memref<?x128xbf16>, write %y : memref<?x128xbf16>) {
+  ^bb0(%M: index, %X: memref<?x128xbf16>, %Y: memref<?x128xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x128xbf16> -> vector<1x128xbf16>
+      %1 = arith.extf %0 : vector<1x128xbf16> to vector<1x128xf32>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x128xf32> -> vector<1x1xf32>
+      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x128xf32>
+      %4 = arith.mulf %1, %3 : vector<1x128xf32>
+      %5 = arith.truncf %4 : vector<1x128xf32> to vector<1x128xbf16>
+      rmsnorm.tile_store tile %5, %Y[%t] : vector<1x128xbf16>, memref<?x128xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }
@@ -47,14 +53,20 @@ func.func @n128(%x: memref<?x128xbf16>, %y: memref<?x128xbf16>, %m: index) {
 // FORCED-LABEL: func.func @n4096
 // FORCED: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, alignment = 1, pdl = true>
 func.func @n4096(%x: memref<?x4096xbf16>, %y: memref<?x4096xbf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x4096xbf16> -> vector<1x4096xbf16>
-    %1 = arith.extf %0 : vector<1x4096xbf16> to vector<1x4096xf32>
-    %2 = rmsnorm.row_reduce add(%1) : vector<1x4096xf32> -> vector<1x1xf32>
-    %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x4096xf32>
-    %4 = arith.mulf %1, %3 : vector<1x4096xf32>
-    %5 = arith.truncf %4 : vector<1x4096xf32> to vector<1x4096xbf16>
-    rmsnorm.tile_store tile %5, %y[%row] : vector<1x4096xbf16>, memref<?x4096xbf16>
+  rmsnorm.rows sizes [%m] columns(4096) buffers(read %x : memref<?x4096xbf16>, write %y : memref<?x4096xbf16>) {
+  ^bb0(%M: index, %X: memref<?x4096xbf16>, %Y: memref<?x4096xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x4096xbf16> -> vector<1x4096xbf16>
+      %1 = arith.extf %0 : vector<1x4096xbf16> to vector<1x4096xf32>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x4096xf32> -> vector<1x1xf32>
+      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x4096xf32>
+      %4 = arith.mulf %1, %3 : vector<1x4096xf32>
+      %5 = arith.truncf %4 : vector<1x4096xf32> to vector<1x4096xbf16>
+      rmsnorm.tile_store tile %5, %Y[%t] : vector<1x4096xbf16>, memref<?x4096xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }
@@ -65,9 +77,15 @@ func.func @n4096(%x: memref<?x4096xbf16>, %y: memref<?x4096xbf16>, %m: index) {
 // FEW: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 64, vector_width = 8, pdl = true>
 // AMD: #rmsnorm.schedule<row_groups = 4, rows_per_group = 2, threads_per_row = 64, vector_width = 8>
 func.func @n512(%x: memref<?x512xbf16>, %y: memref<?x512xbf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x512xbf16> -> vector<1x512xbf16>
-    rmsnorm.tile_store tile %0, %y[%row] : vector<1x512xbf16>, memref<?x512xbf16>
+  rmsnorm.rows sizes [%m] columns(512) buffers(read %x : memref<?x512xbf16>, write %y : memref<?x512xbf16>) {
+  ^bb0(%M: index, %X: memref<?x512xbf16>, %Y: memref<?x512xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x512xbf16> -> vector<1x512xbf16>
+      rmsnorm.tile_store tile %0, %Y[%t] : vector<1x512xbf16>, memref<?x512xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }
@@ -78,9 +96,15 @@ func.func @n512(%x: memref<?x512xbf16>, %y: memref<?x512xbf16>, %m: index) {
 // FEW: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 64, vector_width = 8, pdl = true>
 // AMD: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 128, vector_width = 8>
 func.func @n640(%x: memref<?x640xbf16>, %y: memref<?x640xbf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x640xbf16> -> vector<1x640xbf16>
-    rmsnorm.tile_store tile %0, %y[%row] : vector<1x640xbf16>, memref<?x640xbf16>
+  rmsnorm.rows sizes [%m] columns(640) buffers(read %x : memref<?x640xbf16>, write %y : memref<?x640xbf16>) {
+  ^bb0(%M: index, %X: memref<?x640xbf16>, %Y: memref<?x640xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x640xbf16> -> vector<1x640xbf16>
+      rmsnorm.tile_store tile %0, %Y[%t] : vector<1x640xbf16>, memref<?x640xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }
@@ -93,9 +117,15 @@ func.func @n640(%x: memref<?x640xbf16>, %y: memref<?x640xbf16>, %m: index) {
 // FEW: #rmsnorm.schedule<threads_per_row = 160, vector_width = 1, pdl = true>
 // AMD: #rmsnorm.schedule<threads_per_row = 256, vector_width = 1>
 func.func @n4097(%x: memref<?x4097xbf16>, %y: memref<?x4097xbf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x4097xbf16> -> vector<1x4097xbf16>
-    rmsnorm.tile_store tile %0, %y[%row] : vector<1x4097xbf16>, memref<?x4097xbf16>
+  rmsnorm.rows sizes [%m] columns(4097) buffers(read %x : memref<?x4097xbf16>, write %y : memref<?x4097xbf16>) {
+  ^bb0(%M: index, %X: memref<?x4097xbf16>, %Y: memref<?x4097xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x4097xbf16> -> vector<1x4097xbf16>
+      rmsnorm.tile_store tile %0, %Y[%t] : vector<1x4097xbf16>, memref<?x4097xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }
@@ -106,9 +136,15 @@ func.func @n4097(%x: memref<?x4097xbf16>, %y: memref<?x4097xbf16>, %m: index) {
 // FEW: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, pdl = true>
 // AMD: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8>
 func.func @n16384(%x: memref<?x16384xbf16>, %y: memref<?x16384xbf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x16384xbf16> -> vector<1x16384xbf16>
-    rmsnorm.tile_store tile %0, %y[%row] : vector<1x16384xbf16>, memref<?x16384xbf16>
+  rmsnorm.rows sizes [%m] columns(16384) buffers(read %x : memref<?x16384xbf16>, write %y : memref<?x16384xbf16>) {
+  ^bb0(%M: index, %X: memref<?x16384xbf16>, %Y: memref<?x16384xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x16384xbf16> -> vector<1x16384xbf16>
+      rmsnorm.tile_store tile %0, %Y[%t] : vector<1x16384xbf16>, memref<?x16384xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }
@@ -118,14 +154,20 @@ func.func @n16384(%x: memref<?x16384xbf16>, %y: memref<?x16384xbf16>, %m: index)
 // NV: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload, pdl = true>
 // AMD: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>
 func.func @n65536(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x65536xbf16> -> vector<1x65536xbf16>
-    %1 = arith.extf %0 : vector<1x65536xbf16> to vector<1x65536xf32>
-    %2 = rmsnorm.row_reduce add(%1) : vector<1x65536xf32> -> vector<1x1xf32>
-    %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x65536xf32>
-    %4 = arith.mulf %1, %3 : vector<1x65536xf32>
-    %5 = arith.truncf %4 : vector<1x65536xf32> to vector<1x65536xbf16>
-    rmsnorm.tile_store tile %5, %y[%row] : vector<1x65536xbf16>, memref<?x65536xbf16>
+  rmsnorm.rows sizes [%m] columns(65536) buffers(read %x : memref<?x65536xbf16>, write %y : memref<?x65536xbf16>) {
+  ^bb0(%M: index, %X: memref<?x65536xbf16>, %Y: memref<?x65536xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x65536xbf16> -> vector<1x65536xbf16>
+      %1 = arith.extf %0 : vector<1x65536xbf16> to vector<1x65536xf32>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x65536xf32> -> vector<1x1xf32>
+      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x65536xf32>
+      %4 = arith.mulf %1, %3 : vector<1x65536xf32>
+      %5 = arith.truncf %4 : vector<1x65536xf32> to vector<1x65536xbf16>
+      rmsnorm.tile_store tile %5, %Y[%t] : vector<1x65536xbf16>, memref<?x65536xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }
@@ -134,10 +176,16 @@ func.func @n65536(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index)
 // CHECK-LABEL: func.func @given
 // CHECK: #rmsnorm.schedule<threads_per_row = 64, vector_width = 4>
 func.func @given(%x: memref<?x256xf32>, %y: memref<?x256xf32>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x256xf32> -> vector<1x256xf32>
-    rmsnorm.tile_store tile %0, %y[%row] : vector<1x256xf32>, memref<?x256xf32>
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 64, vector_width = 4>}
+  rmsnorm.rows sizes [%m] columns(256) buffers(read %x : memref<?x256xf32>, write %y : memref<?x256xf32>) schedule(#rmsnorm.schedule<threads_per_row = 64, vector_width = 4>) {
+  ^bb0(%M: index, %X: memref<?x256xf32>, %Y: memref<?x256xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x256xf32> -> vector<1x256xf32>
+      rmsnorm.tile_store tile %0, %Y[%t] : vector<1x256xf32>, memref<?x256xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
   return
 }
 
@@ -147,12 +195,18 @@ func.func @given(%x: memref<?x256xf32>, %y: memref<?x256xf32>, %m: index) {
 // FEW: #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, pdl = true>
 // AMD: #rmsnorm.schedule<threads_per_row = 64, vector_width = 4>
 func.func @single_row(%x: memref<16xf32>, %y: memref<16xf32>) {
-  scf.forall (%row) in (1) {
-    %0 = rmsnorm.tile_load tile %x : memref<16xf32> -> vector<1x16xf32>
-    %1 = rmsnorm.row_reduce add(%0) : vector<1x16xf32> -> vector<1x1xf32>
-    %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x16xf32>
-    rmsnorm.tile_store tile %2, %y : vector<1x16xf32>, memref<16xf32>
-  } {mapping = [#gpu.block<x>]}
+  rmsnorm.rows sizes [1] columns(16) buffers(read %x : memref<16xf32>, write %y : memref<16xf32>) {
+  ^bb0(%X: memref<16xf32>, %Y: memref<16xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X : memref<16xf32> -> vector<1x16xf32>
+      %1 = rmsnorm.row_reduce add(%0) : vector<1x16xf32> -> vector<1x1xf32>
+      %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x16xf32>
+      rmsnorm.tile_store tile %2, %Y : vector<1x16xf32>, memref<16xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
   return
 }
 
@@ -162,9 +216,15 @@ func.func @single_row(%x: memref<16xf32>, %y: memref<16xf32>) {
 // FEW: #rmsnorm.schedule<threads_per_row = 128, vector_width = 8, pdl = true>
 // AMD: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
 func.func @static_rows(%x: memref<8x4096xbf16>, %y: memref<8x4096xbf16>) {
-  scf.forall (%row) in (8) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<8x4096xbf16> -> vector<1x4096xbf16>
-    rmsnorm.tile_store tile %0, %y[%row] : vector<1x4096xbf16>, memref<8x4096xbf16>
+  rmsnorm.rows sizes [8] columns(4096) buffers(read %x : memref<8x4096xbf16>, write %y : memref<8x4096xbf16>) {
+  ^bb0(%X: memref<8x4096xbf16>, %Y: memref<8x4096xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<8x4096xbf16> -> vector<1x4096xbf16>
+      rmsnorm.tile_store tile %0, %Y[%t] : vector<1x4096xbf16>, memref<8x4096xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }

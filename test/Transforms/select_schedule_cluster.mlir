@@ -9,14 +9,20 @@
 // CLUSTER: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload, pdl = true>
 // ALONE: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>
 func.func @n65536(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x65536xbf16> -> vector<1x65536xbf16>
-    %1 = arith.extf %0 : vector<1x65536xbf16> to vector<1x65536xf32>
-    %2 = rmsnorm.row_reduce add(%1) : vector<1x65536xf32> -> vector<1x1xf32>
-    %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x65536xf32>
-    %4 = arith.mulf %1, %3 : vector<1x65536xf32>
-    %5 = arith.truncf %4 : vector<1x65536xf32> to vector<1x65536xbf16>
-    rmsnorm.tile_store tile %5, %y[%row] : vector<1x65536xbf16>, memref<?x65536xbf16>
+  rmsnorm.rows sizes [%m] columns(65536) buffers(read %x : memref<?x65536xbf16>, write %y : memref<?x65536xbf16>) {
+  ^bb0(%M: index, %X: memref<?x65536xbf16>, %Y: memref<?x65536xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x65536xbf16> -> vector<1x65536xbf16>
+      %1 = arith.extf %0 : vector<1x65536xbf16> to vector<1x65536xf32>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x65536xf32> -> vector<1x1xf32>
+      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x65536xf32>
+      %4 = arith.mulf %1, %3 : vector<1x65536xf32>
+      %5 = arith.truncf %4 : vector<1x65536xf32> to vector<1x65536xbf16>
+      rmsnorm.tile_store tile %5, %Y[%t] : vector<1x65536xbf16>, memref<?x65536xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }
@@ -25,14 +31,20 @@ func.func @n65536(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index)
 // CLUSTER: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = shared, cluster = 8, pdl = true>
 // ALONE: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>
 func.func @n131072(%x: memref<?x131072xbf16>, %y: memref<?x131072xbf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x131072xbf16> -> vector<1x131072xbf16>
-    %1 = arith.extf %0 : vector<1x131072xbf16> to vector<1x131072xf32>
-    %2 = rmsnorm.row_reduce add(%1) : vector<1x131072xf32> -> vector<1x1xf32>
-    %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x131072xf32>
-    %4 = arith.mulf %1, %3 : vector<1x131072xf32>
-    %5 = arith.truncf %4 : vector<1x131072xf32> to vector<1x131072xbf16>
-    rmsnorm.tile_store tile %5, %y[%row] : vector<1x131072xbf16>, memref<?x131072xbf16>
+  rmsnorm.rows sizes [%m] columns(131072) buffers(read %x : memref<?x131072xbf16>, write %y : memref<?x131072xbf16>) {
+  ^bb0(%M: index, %X: memref<?x131072xbf16>, %Y: memref<?x131072xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x131072xbf16> -> vector<1x131072xbf16>
+      %1 = arith.extf %0 : vector<1x131072xbf16> to vector<1x131072xf32>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x131072xf32> -> vector<1x1xf32>
+      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x131072xf32>
+      %4 = arith.mulf %1, %3 : vector<1x131072xf32>
+      %5 = arith.truncf %4 : vector<1x131072xf32> to vector<1x131072xbf16>
+      rmsnorm.tile_store tile %5, %Y[%t] : vector<1x131072xbf16>, memref<?x131072xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }
@@ -41,14 +53,20 @@ func.func @n131072(%x: memref<?x131072xbf16>, %y: memref<?x131072xbf16>, %m: ind
 // CLUSTER: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = shared, cluster = 8, pdl = true, copy = cg>
 // ALONE: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>
 func.func @n262144(%x: memref<?x262144xbf16>, %y: memref<?x262144xbf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x262144xbf16> -> vector<1x262144xbf16>
-    %1 = arith.extf %0 : vector<1x262144xbf16> to vector<1x262144xf32>
-    %2 = rmsnorm.row_reduce add(%1) : vector<1x262144xf32> -> vector<1x1xf32>
-    %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x262144xf32>
-    %4 = arith.mulf %1, %3 : vector<1x262144xf32>
-    %5 = arith.truncf %4 : vector<1x262144xf32> to vector<1x262144xbf16>
-    rmsnorm.tile_store tile %5, %y[%row] : vector<1x262144xbf16>, memref<?x262144xbf16>
+  rmsnorm.rows sizes [%m] columns(262144) buffers(read %x : memref<?x262144xbf16>, write %y : memref<?x262144xbf16>) {
+  ^bb0(%M: index, %X: memref<?x262144xbf16>, %Y: memref<?x262144xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x262144xbf16> -> vector<1x262144xbf16>
+      %1 = arith.extf %0 : vector<1x262144xbf16> to vector<1x262144xf32>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x262144xf32> -> vector<1x1xf32>
+      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x262144xf32>
+      %4 = arith.mulf %1, %3 : vector<1x262144xf32>
+      %5 = arith.truncf %4 : vector<1x262144xf32> to vector<1x262144xbf16>
+      rmsnorm.tile_store tile %5, %Y[%t] : vector<1x262144xbf16>, memref<?x262144xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }
@@ -57,14 +75,20 @@ func.func @n262144(%x: memref<?x262144xbf16>, %y: memref<?x262144xbf16>, %m: ind
 // CLUSTER: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = shared, cluster = 16, pdl = true, copy = cg>
 // ALONE: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>
 func.func @n524288(%x: memref<?x524288xbf16>, %y: memref<?x524288xbf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x524288xbf16> -> vector<1x524288xbf16>
-    %1 = arith.extf %0 : vector<1x524288xbf16> to vector<1x524288xf32>
-    %2 = rmsnorm.row_reduce add(%1) : vector<1x524288xf32> -> vector<1x1xf32>
-    %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x524288xf32>
-    %4 = arith.mulf %1, %3 : vector<1x524288xf32>
-    %5 = arith.truncf %4 : vector<1x524288xf32> to vector<1x524288xbf16>
-    rmsnorm.tile_store tile %5, %y[%row] : vector<1x524288xbf16>, memref<?x524288xbf16>
+  rmsnorm.rows sizes [%m] columns(524288) buffers(read %x : memref<?x524288xbf16>, write %y : memref<?x524288xbf16>) {
+  ^bb0(%M: index, %X: memref<?x524288xbf16>, %Y: memref<?x524288xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x524288xbf16> -> vector<1x524288xbf16>
+      %1 = arith.extf %0 : vector<1x524288xbf16> to vector<1x524288xf32>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x524288xf32> -> vector<1x1xf32>
+      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x524288xf32>
+      %4 = arith.mulf %1, %3 : vector<1x524288xf32>
+      %5 = arith.truncf %4 : vector<1x524288xf32> to vector<1x524288xbf16>
+      rmsnorm.tile_store tile %5, %Y[%t] : vector<1x524288xbf16>, memref<?x524288xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }
@@ -73,12 +97,18 @@ func.func @n524288(%x: memref<?x524288xbf16>, %y: memref<?x524288xbf16>, %m: ind
 // CLUSTER: #rmsnorm.schedule<threads_per_row = 512, vector_width = 4, cache = shared, cluster = 16, pdl = true, copy = cg>
 // ALONE: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 4, cache = reload>
 func.func @n262144_f32(%x: memref<?x262144xf32>, %y: memref<?x262144xf32>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x262144xf32> -> vector<1x262144xf32>
-    %2 = rmsnorm.row_reduce add(%0) : vector<1x262144xf32> -> vector<1x1xf32>
-    %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x262144xf32>
-    %4 = arith.mulf %0, %3 : vector<1x262144xf32>
-    rmsnorm.tile_store tile %4, %y[%row] : vector<1x262144xf32>, memref<?x262144xf32>
+  rmsnorm.rows sizes [%m] columns(262144) buffers(read %x : memref<?x262144xf32>, write %y : memref<?x262144xf32>) {
+  ^bb0(%M: index, %X: memref<?x262144xf32>, %Y: memref<?x262144xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x262144xf32> -> vector<1x262144xf32>
+      %2 = rmsnorm.row_reduce add(%0) : vector<1x262144xf32> -> vector<1x1xf32>
+      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x262144xf32>
+      %4 = arith.mulf %0, %3 : vector<1x262144xf32>
+      rmsnorm.tile_store tile %4, %Y[%t] : vector<1x262144xf32>, memref<?x262144xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }
@@ -87,14 +117,20 @@ func.func @n262144_f32(%x: memref<?x262144xf32>, %y: memref<?x262144xf32>, %m: i
 // CLUSTER: #rmsnorm.schedule<threads_per_row = 288, vector_width = 1, cache = shared, cluster = 8, pdl = true, copy = cg>
 // ALONE: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 1, vectors_in_flight = 8, cache = reload>
 func.func @n131077(%x: memref<?x131077xf16>, %y: memref<?x131077xf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x131077xf16> -> vector<1x131077xf16>
-    %1 = arith.extf %0 : vector<1x131077xf16> to vector<1x131077xf32>
-    %2 = rmsnorm.row_reduce add(%1) : vector<1x131077xf32> -> vector<1x1xf32>
-    %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x131077xf32>
-    %4 = arith.mulf %1, %3 : vector<1x131077xf32>
-    %5 = arith.truncf %4 : vector<1x131077xf32> to vector<1x131077xf16>
-    rmsnorm.tile_store tile %5, %y[%row] : vector<1x131077xf16>, memref<?x131077xf16>
+  rmsnorm.rows sizes [%m] columns(131077) buffers(read %x : memref<?x131077xf16>, write %y : memref<?x131077xf16>) {
+  ^bb0(%M: index, %X: memref<?x131077xf16>, %Y: memref<?x131077xf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x131077xf16> -> vector<1x131077xf16>
+      %1 = arith.extf %0 : vector<1x131077xf16> to vector<1x131077xf32>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x131077xf32> -> vector<1x1xf32>
+      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x131077xf32>
+      %4 = arith.mulf %1, %3 : vector<1x131077xf32>
+      %5 = arith.truncf %4 : vector<1x131077xf32> to vector<1x131077xf16>
+      rmsnorm.tile_store tile %5, %Y[%t] : vector<1x131077xf16>, memref<?x131077xf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }

@@ -16,14 +16,20 @@
 // WHOLE: error: {{.*}}expected a block of whole subgroups of 32 threads on sm_90, got 16 threads
 // REGISTERS: error: {{.*}}expected rows in registers to take at most half of a thread's 256 registers on sm_90, got 256
 func.func @wide(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x65536xbf16> -> vector<1x65536xbf16>
-    %1 = arith.extf %0 : vector<1x65536xbf16> to vector<1x65536xf32>
-    %2 = rmsnorm.row_reduce add(%1) : vector<1x65536xf32> -> vector<1x1xf32>
-    %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x65536xf32>
-    %4 = arith.mulf %1, %3 : vector<1x65536xf32>
-    %5 = arith.truncf %4 : vector<1x65536xf32> to vector<1x65536xbf16>
-    rmsnorm.tile_store tile %5, %y[%row] : vector<1x65536xbf16>, memref<?x65536xbf16>
+  rmsnorm.rows sizes [%m] columns(65536) buffers(read %x : memref<?x65536xbf16>, write %y : memref<?x65536xbf16>) {
+  ^bb0(%M: index, %X: memref<?x65536xbf16>, %Y: memref<?x65536xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x65536xbf16> -> vector<1x65536xbf16>
+      %1 = arith.extf %0 : vector<1x65536xbf16> to vector<1x65536xf32>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x65536xf32> -> vector<1x1xf32>
+      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x65536xf32>
+      %4 = arith.mulf %1, %3 : vector<1x65536xf32>
+      %5 = arith.truncf %4 : vector<1x65536xf32> to vector<1x65536xbf16>
+      rmsnorm.tile_store tile %5, %Y[%t] : vector<1x65536xbf16>, memref<?x65536xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }

@@ -29,6 +29,9 @@
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=multi_wave_reload,vectors_in_flight=100000000" 2>&1 | FileCheck %s --check-prefix=MANY-VECTORS
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=blocks_per_sm=65" 2>&1 | FileCheck %s --check-prefix=MANY-BLOCKS
 
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=sm-margin=-1 2>&1 | FileCheck %s --check-prefix=MARGIN
+
+// MARGIN: error: {{.*}}expected sm-margin >= 0, got -1
 // MODES: error: {{.*}}expected one mode, got 'multi_wave_reload' and 'static_persistent'
 // MANY-GROUPS: error: {{.*}}expected row_groups <= 1024, got 36028797018963968
 // MANY-ROWS: error: {{.*}}expected rows_per_group <= 16, got 17
@@ -41,7 +44,7 @@
 // PDL-AMD: error: {{.*}}expected pdl = false on gfx942, which has no programmatic dependent launch
 // PDL-SM80: error: {{.*}}expected pdl = false on sm_80, which has no programmatic dependent launch
 // PDL-VALUE: error: {{.*}}expected pdl to be true or false, got '1'
-// TARGET: error: 'scf.forall' op expected a module with a 'rmsnorm.target' attribute
+// TARGET: error: 'rmsnorm.rows' op expected a module with a 'rmsnorm.target' attribute
 // TARGET: note: rmsnorm-attach-target sets it
 // THREADS: error: {{.*}}expected at most 1024 threads a block on sm_90, got 2048
 // SPLIT: error: {{.*}}expected threads_per_row to be a power of two below the subgroup size 32 of sm_90 or a multiple of it, got 48
@@ -58,14 +61,20 @@
 // STAGES: error: {{.*}}expected cache = shared and blocks_per_sm >= 1 where stages >= 2, got cache = reload, blocks_per_sm = 1 and stages = 3
 // GROUPS: error: {{.*}}expected row_groups >= 1, got 0
 func.func @wide(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x65536xbf16> -> vector<1x65536xbf16>
-    %1 = arith.extf %0 : vector<1x65536xbf16> to vector<1x65536xf32>
-    %2 = rmsnorm.row_reduce add(%1) : vector<1x65536xf32> -> vector<1x1xf32>
-    %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x65536xf32>
-    %4 = arith.mulf %1, %3 : vector<1x65536xf32>
-    %5 = arith.truncf %4 : vector<1x65536xf32> to vector<1x65536xbf16>
-    rmsnorm.tile_store tile %5, %y[%row] : vector<1x65536xbf16>, memref<?x65536xbf16>
+  rmsnorm.rows sizes [%m] columns(65536) buffers(read %x : memref<?x65536xbf16>, write %y : memref<?x65536xbf16>) {
+  ^bb0(%M: index, %X: memref<?x65536xbf16>, %Y: memref<?x65536xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x65536xbf16> -> vector<1x65536xbf16>
+      %1 = arith.extf %0 : vector<1x65536xbf16> to vector<1x65536xf32>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x65536xf32> -> vector<1x1xf32>
+      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x65536xf32>
+      %4 = arith.mulf %1, %3 : vector<1x65536xf32>
+      %5 = arith.truncf %4 : vector<1x65536xf32> to vector<1x65536xbf16>
+      rmsnorm.tile_store tile %5, %Y[%t] : vector<1x65536xbf16>, memref<?x65536xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }
@@ -76,10 +85,16 @@ func.func @wide(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index) {
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule 2>&1 | FileCheck %s --check-prefixes=SINGLE,DYNAMIC
 // SINGLE: error: {{.*}}expected row_groups = rows_per_group = 1 for a single row, got 2 rows
 func.func @single(%x: memref<128xf32>) {
-  scf.forall (%row) in (1) {
-    %0 = rmsnorm.tile_load tile %x : memref<128xf32> -> vector<1x128xf32>
-    rmsnorm.tile_store tile %0, %x : vector<1x128xf32>, memref<128xf32>
-  } {mapping = [#gpu.block<x>], rmsnorm.schedule = #rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4>}
+  rmsnorm.rows sizes [1] columns(128) buffers(update %x : memref<128xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4>) {
+  ^bb0(%X: memref<128xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X : memref<128xf32> -> vector<1x128xf32>
+      rmsnorm.tile_store tile %0, %X : vector<1x128xf32>, memref<128xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
   return
 }
 
@@ -87,10 +102,16 @@ func.func @single(%x: memref<128xf32>) {
 
 // DYNAMIC: error: {{.*}}expected cache = reload for rows of dynamic size, got registers
 func.func @dynamic(%x: memref<?x?xf32>, %m: index, %n: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] columns(%n) : memref<?x?xf32> -> vector<1x1073741824xf32>
-    rmsnorm.tile_store tile %0, %x[%row] columns(%n) : vector<1x1073741824xf32>, memref<?x?xf32>
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 64, vector_width = 4>}
+  rmsnorm.rows sizes [%m] columns(1073741824, %n) buffers(update %x : memref<?x?xf32>) schedule(#rmsnorm.schedule<threads_per_row = 64, vector_width = 4>) {
+  ^bb0(%M: index, %N: index, %X: memref<?x?xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x?xf32> -> vector<1x1073741824xf32>
+      rmsnorm.tile_store tile %0, %X[%t] : vector<1x1073741824xf32>, memref<?x?xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
   return
 }
 
@@ -104,23 +125,35 @@ func.func @dynamic(%x: memref<?x?xf32>, %m: index, %n: index) {
 // SUMS: error: {{.*}}expected column_sums = strips for rows of dynamic size, got registers
 // SUMS: error: {{.*}}expected column_sums = registers where nothing is summed over rows, got strips
 func.func @multi_wave(%x: memref<?x128xf32>, %s: memref<128xf32>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x128xf32> -> vector<1x128xf32>
-    rmsnorm.accumulate %0 into %s : vector<1x128xf32> into memref<128xf32>
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 32, vector_width = 4>}
+  rmsnorm.rows sizes [%m] columns(128) buffers(read %x : memref<?x128xf32>, write %s : memref<128xf32>) schedule(#rmsnorm.schedule<threads_per_row = 32, vector_width = 4>) {
+  ^bb0(%M: index, %X: memref<?x128xf32>, %S: memref<128xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x128xf32> -> vector<1x128xf32>
+      rmsnorm.accumulate %0 into %S : vector<1x128xf32> into memref<128xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
   return
 }
 
 // -----
 
 func.func @too_wide(%x: memref<?x16384xf32>, %s: memref<16384xf32>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x16384xf32> -> vector<1x16384xf32>
-    %1 = rmsnorm.row_reduce add(%0) : vector<1x16384xf32> -> vector<1x1xf32>
-    %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x16384xf32>
-    %3 = arith.mulf %0, %2 : vector<1x16384xf32>
-    rmsnorm.accumulate %3 into %s : vector<1x16384xf32> into memref<16384xf32>
-  } {rmsnorm.schedule = #rmsnorm.schedule<rows_per_group = 2, threads_per_row = 1024, vector_width = 4, blocks_per_sm = 1>}
+  rmsnorm.rows sizes [%m] columns(16384) buffers(read %x : memref<?x16384xf32>, write %s : memref<16384xf32>) schedule(#rmsnorm.schedule<rows_per_group = 2, threads_per_row = 1024, vector_width = 4, blocks_per_sm = 1>) {
+  ^bb0(%M: index, %X: memref<?x16384xf32>, %S: memref<16384xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x16384xf32> -> vector<1x16384xf32>
+      %1 = rmsnorm.row_reduce add(%0) : vector<1x16384xf32> -> vector<1x1xf32>
+      %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x16384xf32>
+      %3 = arith.mulf %0, %2 : vector<1x16384xf32>
+      rmsnorm.accumulate %3 into %S : vector<1x16384xf32> into memref<16384xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
   return
 }
 
@@ -129,30 +162,48 @@ func.func @too_wide(%x: memref<?x16384xf32>, %s: memref<16384xf32>, %m: index) {
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=gfx942 --rmsnorm-select-schedule 2>&1 | FileCheck %s --check-prefix=GROUPSUMS
 // GROUPSUMS: error: {{.*}}expected the sums of 16 row groups to take at most 65536 bytes of workgroup memory on gfx942, got 131072
 func.func @too_many_groups(%x: memref<?x2048xf32>, %s: memref<2048xf32>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x2048xf32> -> vector<1x2048xf32>
-    rmsnorm.accumulate %0 into %s : vector<1x2048xf32> into memref<2048xf32>
-  } {rmsnorm.schedule = #rmsnorm.schedule<row_groups = 16, threads_per_row = 64, vector_width = 4, cache = reload, blocks_per_sm = 1>}
+  rmsnorm.rows sizes [%m] columns(2048) buffers(read %x : memref<?x2048xf32>, write %s : memref<2048xf32>) schedule(#rmsnorm.schedule<row_groups = 16, threads_per_row = 64, vector_width = 4, cache = reload, blocks_per_sm = 1>) {
+  ^bb0(%M: index, %X: memref<?x2048xf32>, %S: memref<2048xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x2048xf32> -> vector<1x2048xf32>
+      rmsnorm.accumulate %0 into %S : vector<1x2048xf32> into memref<2048xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
   return
 }
 
 // -----
 
 func.func @dynamic_sums(%x: memref<?x?xf32>, %s: memref<?xf32>, %m: index, %n: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] columns(%n) : memref<?x?xf32> -> vector<1x1073741824xf32>
-    rmsnorm.accumulate %0 into %s columns(%n) : vector<1x1073741824xf32> into memref<?xf32>
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 64, vector_width = 4, cache = reload, blocks_per_sm = 1>}
+  rmsnorm.rows sizes [%m] columns(1073741824, %n) buffers(read %x : memref<?x?xf32>, write %s : memref<?xf32>) schedule(#rmsnorm.schedule<threads_per_row = 64, vector_width = 4, cache = reload, blocks_per_sm = 1>) {
+  ^bb0(%M: index, %N: index, %X: memref<?x?xf32>, %S: memref<?xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x?xf32> -> vector<1x1073741824xf32>
+      rmsnorm.accumulate %0 into %S : vector<1x1073741824xf32> into memref<?xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
   return
 }
 
 // -----
 
 func.func @no_sums(%x: memref<?x128xf32>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x128xf32> -> vector<1x128xf32>
-    rmsnorm.tile_store tile %0, %x[%row] : vector<1x128xf32>, memref<?x128xf32>
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, column_sums = strips>}
+  rmsnorm.rows sizes [%m] columns(128) buffers(update %x : memref<?x128xf32>) schedule(#rmsnorm.schedule<threads_per_row = 32, vector_width = 4, column_sums = strips>) {
+  ^bb0(%M: index, %X: memref<?x128xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x128xf32> -> vector<1x128xf32>
+      rmsnorm.tile_store tile %0, %X[%t] : vector<1x128xf32>, memref<?x128xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
   return
 }
 
@@ -164,25 +215,37 @@ func.func @no_sums(%x: memref<?x128xf32>, %m: index) {
 // SHARED: error: {{.*}}expected cache = registers or reload for column_sums = strips, got shared
 // SHARED: error: {{.*}}expected cache = registers or reload for rows of one column, got shared
 func.func @shared_strips(%x: memref<?x128xf32>, %s: memref<128xf32>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x128xf32> -> vector<1x128xf32>
-    %1 = rmsnorm.row_reduce add(%0) : vector<1x128xf32> -> vector<1x1xf32>
-    %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x128xf32>
-    %3 = arith.mulf %0, %2 : vector<1x128xf32>
-    rmsnorm.tile_store tile %3, %x[%row] : vector<1x128xf32>, memref<?x128xf32>
-    rmsnorm.accumulate %3 into %s : vector<1x128xf32> into memref<128xf32>
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, cache = shared, blocks_per_sm = 1, column_sums = strips>}
+  rmsnorm.rows sizes [%m] columns(128) buffers(update %x : memref<?x128xf32>, write %s : memref<128xf32>) schedule(#rmsnorm.schedule<threads_per_row = 32, vector_width = 4, cache = shared, blocks_per_sm = 1, column_sums = strips>) {
+  ^bb0(%M: index, %X: memref<?x128xf32>, %S: memref<128xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x128xf32> -> vector<1x128xf32>
+      %1 = rmsnorm.row_reduce add(%0) : vector<1x128xf32> -> vector<1x1xf32>
+      %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x128xf32>
+      %3 = arith.mulf %0, %2 : vector<1x128xf32>
+      rmsnorm.tile_store tile %3, %X[%t] : vector<1x128xf32>, memref<?x128xf32>
+      rmsnorm.accumulate %3 into %S : vector<1x128xf32> into memref<128xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
   return
 }
 
 // -----
 
 func.func @shared_column(%x: memref<?x1xf32>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x1xf32> -> vector<1x1xf32>
-    %1 = rmsnorm.row_reduce add(%0) : vector<1x1xf32> -> vector<1x1xf32>
-    %2 = arith.mulf %0, %1 : vector<1x1xf32>
-    rmsnorm.tile_store tile %2, %x[%row] : vector<1x1xf32>, memref<?x1xf32>
-  } {rmsnorm.schedule = #rmsnorm.schedule<row_groups = 32, threads_per_row = 1, vector_width = 1, cache = shared>}
+  rmsnorm.rows sizes [%m] columns(1) buffers(update %x : memref<?x1xf32>) schedule(#rmsnorm.schedule<row_groups = 32, threads_per_row = 1, vector_width = 1, cache = shared>) {
+  ^bb0(%M: index, %X: memref<?x1xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x1xf32> -> vector<1x1xf32>
+      %1 = rmsnorm.row_reduce add(%0) : vector<1x1xf32> -> vector<1x1xf32>
+      %2 = arith.mulf %0, %1 : vector<1x1xf32>
+      rmsnorm.tile_store tile %2, %X[%t] : vector<1x1xf32>, memref<?x1xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
   return
 }

@@ -15,17 +15,29 @@
 // GIVEN-LABEL: func.func @n128
 // GIVEN: #rmsnorm.schedule<row_groups = 3, rows_per_group = 2, threads_per_row = 64, vector_width = 8, cache = reload>
 func.func @n128(%x: memref<?x128xbf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x128xbf16> -> vector<1x128xbf16>
-    rmsnorm.tile_store tile %0, %x[%row] : vector<1x128xbf16>, memref<?x128xbf16>
+  rmsnorm.rows sizes [%m] columns(128) buffers(update %x : memref<?x128xbf16>) {
+  ^bb0(%M: index, %X: memref<?x128xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x128xbf16> -> vector<1x128xbf16>
+      rmsnorm.tile_store tile %0, %X[%t] : vector<1x128xbf16>, memref<?x128xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }
 
 func.func @n4096(%x: memref<?x4096xbf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x4096xbf16> -> vector<1x4096xbf16>
-    rmsnorm.tile_store tile %0, %x[%row] : vector<1x4096xbf16>, memref<?x4096xbf16>
+  rmsnorm.rows sizes [%m] columns(4096) buffers(update %x : memref<?x4096xbf16>) {
+  ^bb0(%M: index, %X: memref<?x4096xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x4096xbf16> -> vector<1x4096xbf16>
+      rmsnorm.tile_store tile %0, %X[%t] : vector<1x4096xbf16>, memref<?x4096xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }

@@ -10,7 +10,7 @@
 // CHECK:           scf.forall.in_parallel {
 // CHECK-NEXT:        tensor.parallel_insert_slice %[[Y1]] into %[[OUT]][%[[ROW]], 0] [1, 64] [1, 1]
 // CHECK-NEXT:      }
-// CHECK-NEXT:    } {mapping = [#gpu.block<x>]}
+// CHECK-NEXT:    } {mapping = [#gpu.block<x>], rmsnorm.rows = 1 : i64}
 // CHECK-NEXT:    return %[[LOOP]]
 func.func @forward(%x: tensor<?x64xbf16>, %w: tensor<64xbf16>, %y0: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
   %y = rmsnorm.forward input(%x : tensor<?x64xbf16>) weight(%w : tensor<64xbf16>) output(%y0 : tensor<?x64xbf16>) eps = 1.0e-5 -> tensor<?x64xbf16>
@@ -137,10 +137,10 @@ func.func @empty(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
 // CHECK-LABEL: func.func @several(
 // CHECK-COUNT-1: scf.forall
 // CHECK-COUNT-3: rmsnorm.forward
-// CHECK:         } {mapping = [#gpu.block<x>]}
+// CHECK:         } {mapping = [#gpu.block<x>], rmsnorm.rows = 1 : i64}
 // CHECK:         scf.forall
 // CHECK:           rmsnorm.forward
-// CHECK:         } {mapping = [#gpu.block<x>]}
+// CHECK:         } {mapping = [#gpu.block<x>], rmsnorm.rows = 1 : i64}
 // CHECK-NOT:     scf.forall
 func.func @several(%x: tensor<?x64xf32>, %z: tensor<?x64xf32>, %a0: tensor<?x64xf32>, %b0: tensor<?x64xf32>, %c0: tensor<?x64xf32>, %d0: tensor<?x64xf32>)
     -> (tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>) {

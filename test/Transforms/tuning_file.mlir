@@ -26,17 +26,29 @@
 
 //--- in.mlir
 func.func @tuned(%x: memref<?x4096xbf16>, %y: memref<?x4096xbf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x4096xbf16> -> vector<1x4096xbf16>
-    rmsnorm.tile_store tile %0, %y[%row] : vector<1x4096xbf16>, memref<?x4096xbf16>
+  rmsnorm.rows sizes [%m] columns(4096) buffers(read %x : memref<?x4096xbf16>, write %y : memref<?x4096xbf16>) {
+  ^bb0(%M: index, %X: memref<?x4096xbf16>, %Y: memref<?x4096xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x4096xbf16> -> vector<1x4096xbf16>
+      rmsnorm.tile_store tile %0, %Y[%t] : vector<1x4096xbf16>, memref<?x4096xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }
 func.func @given(%x: memref<?x4096xbf16>, %y: memref<?x4096xbf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x4096xbf16> -> vector<1x4096xbf16>
-    rmsnorm.tile_store tile %0, %y[%row] : vector<1x4096xbf16>, memref<?x4096xbf16>
-  } {rmsnorm.schedule = #rmsnorm.schedule<threads_per_row = 1024, vector_width = 4>}
+  rmsnorm.rows sizes [%m] columns(4096) buffers(read %x : memref<?x4096xbf16>, write %y : memref<?x4096xbf16>) schedule(#rmsnorm.schedule<threads_per_row = 1024, vector_width = 4>) {
+  ^bb0(%M: index, %X: memref<?x4096xbf16>, %Y: memref<?x4096xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x4096xbf16> -> vector<1x4096xbf16>
+      rmsnorm.tile_store tile %0, %Y[%t] : vector<1x4096xbf16>, memref<?x4096xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
   return
 }
 //--- good.json

@@ -46,7 +46,7 @@
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/overlap.json 2>&1 | FileCheck %s --check-prefix=OVERLAP
 // OVERLAP: error: {{.*}}overlap.json: record 1: expected rows that no other record of this target and program is for, got some of {{.*}}overlap.json: record 0
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/unfit.json 2>&1 | FileCheck %s --check-prefix=UNFIT
-// UNFIT: error: 'scf.forall' op schedule: {{.*}}unfit.json: record 0: expected rows in registers to take at most half of a thread's 256 registers on sm_90, got {{[0-9]+}}{{$}}
+// UNFIT: error: 'rmsnorm.rows' op schedule: {{.*}}unfit.json: record 0: expected rows in registers to take at most half of a thread's 256 registers on sm_90, got {{[0-9]+}}{{$}}
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/none.json 2>&1 | FileCheck %s --check-prefix=NONE
 // NONE: error: {{.*}}none.json: cannot read the tuning file: No such file
 // A device without end, not read to its end.
@@ -55,14 +55,20 @@
 
 //--- in.mlir
 func.func @wide(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index) {
-  scf.forall (%row) in (%m) {
-    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x65536xbf16> -> vector<1x65536xbf16>
-    %1 = arith.extf %0 : vector<1x65536xbf16> to vector<1x65536xf32>
-    %2 = rmsnorm.row_reduce add(%1) : vector<1x65536xf32> -> vector<1x1xf32>
-    %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x65536xf32>
-    %4 = arith.mulf %1, %3 : vector<1x65536xf32>
-    %5 = arith.truncf %4 : vector<1x65536xf32> to vector<1x65536xbf16>
-    rmsnorm.tile_store tile %5, %y[%row] : vector<1x65536xbf16>, memref<?x65536xbf16>
+  rmsnorm.rows sizes [%m] columns(65536) buffers(read %x : memref<?x65536xbf16>, write %y : memref<?x65536xbf16>) {
+  ^bb0(%M: index, %X: memref<?x65536xbf16>, %Y: memref<?x65536xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x65536xbf16> -> vector<1x65536xbf16>
+      %1 = arith.extf %0 : vector<1x65536xbf16> to vector<1x65536xf32>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x65536xf32> -> vector<1x1xf32>
+      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x65536xf32>
+      %4 = arith.mulf %1, %3 : vector<1x65536xf32>
+      %5 = arith.truncf %4 : vector<1x65536xf32> to vector<1x65536xbf16>
+      rmsnorm.tile_store tile %5, %Y[%t] : vector<1x65536xbf16>, memref<?x65536xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }

@@ -1,4 +1,4 @@
-// RUN: norm-opt %s --rmsnorm-tile-rows --canonicalize --cse --rmsnorm-vectorize --canonicalize --cse --split-input-file | FileCheck %s
+// RUN: norm-opt %s --rmsnorm-tile-rows --canonicalize --cse --rmsnorm-decompose --rmsnorm-vectorize --canonicalize --cse --split-input-file | FileCheck %s
 
 // Rounding once, at the end.
 // CHECK-LABEL: func.func @gemma(
@@ -121,10 +121,10 @@ func.func @dynamic(%x: tensor<?x?xf32> {rmsnorm.dims = array<i64: -1, -2>}, %w: 
 
 // -----
 
-// A row of rank 1 is row 0: no index. Its weight is still per column.
+// A row of rank 1 is row 0: no index, and its weight is another one.
 // CHECK-LABEL: func.func @rank_1(
 // CHECK:           rmsnorm.tile_load tile %{{[^\[]*}} : tensor<64xf32> -> vector<1x64xf32>
-// CHECK:           rmsnorm.tile_load column %{{.*}} : tensor<64xf32> -> vector<1x64xf32>
+// CHECK:           rmsnorm.tile_load tile %{{[^\[]*}} : tensor<64xf32> -> vector<1x64xf32>
 // CHECK:           rmsnorm.tile_store tile %{{.*}}, %{{[^\[]*}} : vector<1x64xf32>, tensor<64xf32> -> tensor<64xf32>
 // CHECK:           rmsnorm.tile_store row %{{.*}}, %{{[^\[]*}} : vector<1x1xf32>, tensor<f32> -> tensor<f32>
 func.func @rank_1(%x: tensor<64xf32>, %w: tensor<64xf32>, %y0: tensor<64xf32>, %r0: tensor<f32>) -> (tensor<64xf32>, tensor<f32>) {
@@ -148,9 +148,9 @@ func.func @rank_1(%x: tensor<64xf32>, %w: tensor<64xf32>, %y0: tensor<64xf32>, %
 // CHECK-DAG:       %[[SUM_T:.*]] = arith.truncf %[[SUM]] : vector<1x1xf32> to vector<1x1xbf16>
 // CHECK-DAG:       %[[S:.*]] = rmsnorm.tile_load row %{{.*}}[%c0] : tensor<1xf32> -> vector<1x1xf32>
 // CHECK-DAG:       %[[T:.*]] = rmsnorm.tile_load row %[[TS]] : tensor<f32> -> vector<1x1xf32>
-// CHECK-DAG:       %[[B:.*]] = rmsnorm.tile_load column %[[BS]]
 // CHECK:           %[[ST:.*]] = arith.mulf %[[S]], %[[T]] : vector<1x1xf32>
 // CHECK:           %[[INV:.*]] = arith.divf %[[ONE]], %[[ST]] : vector<1x1xf32>
+// CHECK:           %[[B:.*]] = rmsnorm.tile_load column %[[BS]]
 // CHECK:           %[[INVS:.*]] = vector.broadcast %[[INV]] : vector<1x1xf32> to vector<1x64xf32>
 // CHECK:           %[[BI:.*]] = arith.mulf %[[B]], %[[INVS]]
 // CHECK:           %[[LIMITS:.*]] = vector.broadcast %[[LIMIT]] : f32 to vector<1x64xf32>

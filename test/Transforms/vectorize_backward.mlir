@@ -1,18 +1,21 @@
-// RUN: norm-opt %s --rmsnorm-tile-rows --canonicalize --cse --rmsnorm-vectorize --canonicalize --rmsnorm-fuse-reductions --split-input-file | FileCheck %s
+// RUN: norm-opt %s --rmsnorm-tile-rows --canonicalize --cse --rmsnorm-decompose --rmsnorm-vectorize --canonicalize --rmsnorm-factor-sums --rmsnorm-fuse-reductions --split-input-file | FileCheck %s
 
-// rstd recomputed: both sums in one traversal; c = sum(g * x) * rstd / N.
+// rstd recomputed, in f16: both sums in one traversal; c = sum(g * x) * rstd / N.
 // CHECK-LABEL: func.func @gemma(
-// CHECK-SAME:    %[[DYS:[^:]*]]: tensor<?x64xbf16>, %[[XS:[^:]*]]: tensor<?x64xf16>, %[[WS:[^:]*]]: tensor<64xf32>, %[[DXS:[^:]*]]: tensor<?x64xbf16>, %[[DWS:[^:]*]]: tensor<64xf32>)
+// CHECK-SAME:    %[[DYS:[^:]*]]: tensor<?x64xf16>, %[[XS:[^:]*]]: tensor<?x64xf16>, %[[WS:[^:]*]]: tensor<64xf16>, %[[DXS:[^:]*]]: tensor<?x64xf16>, %[[DWS:[^:]*]]: tensor<64xf32>)
 // CHECK-DAG:     %[[OFFSET:.*]] = arith.constant dense<1.000000e+00> : vector<1x64xf32>
 // CHECK-DAG:     %[[EPS:.*]] = arith.constant dense<9.99999974E-6> : vector<1x1xf32>
 // CHECK-DAG:     %[[RECIPROCAL:.*]] = arith.constant dense<1.562500e-02> : vector<1x1xf32>
 // CHECK:         scf.forall (%[[ROW:.*]]) in (%{{.*}}) shared_outs(%[[DX:.*]] = %[[DXS]], %[[DW:.*]] = %[[DWS]])
-// CHECK-DAG:       %[[DY0:.*]] = rmsnorm.tile_load tile %{{.*}} : tensor<1x64xbf16>
-// CHECK-DAG:       %[[X0:.*]] = rmsnorm.tile_load tile %{{.*}} : tensor<1x64xf16>
+// CHECK-DAG:       %[[DY1:.*]] = tensor.extract_slice %[[DYS]]
+// CHECK-DAG:       %[[X1:.*]] = tensor.extract_slice %[[XS]]
+// CHECK-DAG:       %[[DY0:.*]] = rmsnorm.tile_load tile %[[DY1]][%c0]
+// CHECK-DAG:       %[[X0:.*]] = rmsnorm.tile_load tile %[[X1]][%c0]
 // CHECK-DAG:       %[[W0:.*]] = rmsnorm.tile_load column %[[WS]]
 // CHECK-DAG:       %[[X:.*]] = arith.extf %[[X0]]
 // CHECK-DAG:       %[[DY:.*]] = arith.extf %[[DY0]]
-// CHECK-DAG:       %[[W:.*]] = arith.addf %[[W0]], %[[OFFSET]]
+// CHECK-DAG:       %[[WF:.*]] = arith.extf %[[W0]]
+// CHECK-DAG:       %[[W:.*]] = arith.addf %[[WF]], %[[OFFSET]]
 // CHECK-DAG:       %[[G:.*]] = arith.mulf %[[DY]], %[[W]]
 // CHECK-DAG:       %[[XX:.*]] = arith.mulf %[[X]], %[[X]]
 // CHECK-DAG:       %[[GX:.*]] = arith.mulf %[[G]], %[[X]]
@@ -29,15 +32,15 @@
 // CHECK:           %[[ALONG:.*]] = arith.mulf %[[XHAT]], %[[CB]]
 // CHECK:           %[[REST:.*]] = arith.subf %[[G]], %[[ALONG]]
 // CHECK:           %[[DXF:.*]] = arith.mulf %[[REST]], %[[RB]]
-// CHECK:           %[[DX1:.*]] = arith.truncf %[[DXF]] : vector<1x64xf32> to vector<1x64xbf16>
+// CHECK:           %[[DX1:.*]] = arith.truncf %[[DXF]] : vector<1x64xf32> to vector<1x64xf16>
 // CHECK:           %[[P:.*]] = arith.mulf %[[DY]], %[[XHAT]]
 // CHECK:           %[[STORED:.*]] = rmsnorm.tile_store tile %[[DX1]]
 // CHECK:           scf.forall.in_parallel
 // CHECK-NEXT:        tensor.parallel_insert_slice %[[STORED]] into %[[DX]][%[[ROW]], 0]
 // CHECK-NEXT:        rmsnorm.column_sum %[[P]] into %[[DW]] : vector<1x64xf32> into tensor<64xf32>
-func.func @gemma(%dy: tensor<?x64xbf16>, %x: tensor<?x64xf16>, %w: tensor<64xf32>, %dx0: tensor<?x64xbf16>, %dw0: tensor<64xf32>) -> (tensor<?x64xbf16>, tensor<64xf32>) {
-  %g:2 = rmsnorm.backward dy(%dy : tensor<?x64xbf16>) input(%x : tensor<?x64xf16>) weight(%w : tensor<64xf32>) dx(%dx0 : tensor<?x64xbf16>) dweight(%dw0 : tensor<64xf32>) eps = 1.0e-5 offset = 1.0 -> tensor<?x64xbf16>, tensor<64xf32>
-  return %g#0, %g#1 : tensor<?x64xbf16>, tensor<64xf32>
+func.func @gemma(%dy: tensor<?x64xf16>, %x: tensor<?x64xf16>, %w: tensor<64xf16>, %dx0: tensor<?x64xf16>, %dw0: tensor<64xf32>) -> (tensor<?x64xf16>, tensor<64xf32>) {
+  %g:2 = rmsnorm.backward dy(%dy : tensor<?x64xf16>) input(%x : tensor<?x64xf16>) weight(%w : tensor<64xf16>) dx(%dx0 : tensor<?x64xf16>) dweight(%dw0 : tensor<64xf32>) eps = 1.0e-5 offset = 1.0 -> tensor<?x64xf16>, tensor<64xf32>
+  return %g#0, %g#1 : tensor<?x64xf16>, tensor<64xf32>
 }
 
 // -----
@@ -46,10 +49,13 @@ func.func @gemma(%dy: tensor<?x64xbf16>, %x: tensor<?x64xf16>, %w: tensor<64xf32
 // given, a dynamic number of columns goes along.
 // CHECK-LABEL: func.func @llama(
 // CHECK:           %[[R:.*]] = rmsnorm.tile_load row
-// CHECK:           %[[S:.*]] = rmsnorm.row_reduce add(%{{.*}}) columns(%{{.*}}) :
+// CHECK:           %[[X:.*]] = arith.extf
+// CHECK:           %[[GX:.*]] = arith.mulf %{{.*}}, %[[X]]
+// CHECK-NEXT:      %[[S:.*]] = rmsnorm.row_reduce add(%[[GX]]) columns(%{{.*}}) :
 // CHECK-NOT:       math.rsqrt
+// CHECK:           arith.mulf %[[S]], %[[R]]
 // CHECK:           %[[RB:.*]] = vector.broadcast %[[R]]
-// CHECK:           %[[XHAT:.*]] = arith.mulf %{{.*}}, %[[RB]]
+// CHECK:           %[[XHAT:.*]] = arith.mulf %[[X]], %[[RB]]
 // CHECK:           arith.mulf %[[XHAT]], %
 // CHECK:           %[[T:.*]] = arith.truncf %[[XHAT]] : vector<1x1073741824xf32> to vector<1x1073741824xbf16>
 // CHECK:           %[[ROUNDED:.*]] = arith.extf %[[T]]

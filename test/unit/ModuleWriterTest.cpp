@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ModuleWriterTest.cpp - host functions that a module cannot hold ---===//
 
-#include "RMSNorm/Target/ModuleWriter.h"
+#include "RMSNorm/Module/ModuleWriter.h"
 #include "RMSNorm/InitAll.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -167,8 +167,8 @@ TEST_F(ModuleWriterTest, BoundsTheSizeOfWorkspaces) {
             " = rmsnorm.workspace(%m) : memref<?x3xf32>\n";
   EXPECT_TRUE(succeeded(write(text(body.substr(0, body.find("%w32"))))))
       << message;
-  expectError(text(body), "'rmsnorm.workspace' op expected offsets of at most "
-                          "256 operations, got 263");
+  expectError(text(body), "expected an index expression of at most 256 "
+                          "operations, got 263");
 }
 
 TEST_F(ModuleWriterTest, NamesTheBufferItHasNot) {
@@ -188,13 +188,44 @@ TEST_F(ModuleWriterTest, ChecksParameters) {
 
 TEST_F(ModuleWriterTest, ChecksArguments) {
   std::string source = text("");
-  auto without = [&](StringRef what, StringRef with) {
+  auto without = [&](StringRef what, const std::string &with) {
     std::string changed = source;
-    changed.replace(changed.find(what.str()), what.size(), with.str());
+    changed.replace(changed.find(what.str()), what.size(), with);
     return changed;
   };
   expectError(without("\"inout\"", "\"both\""),
               "argument 0: expected rmsnorm.role");
   expectError(without("array<i64: -1, 64>", "array<i64: -1>"),
               "argument 0: expected rmsnorm.dims with 2 sizes");
+  // What the runtime would refuse.
+  expectError(without("array<i64: -1, 64>", "array<i64: -65, 64>"),
+              "argument 0: expected at most 64 different run-time sizes");
+  expectError(without("\"x\"", "\"\""),
+              "argument 0: expected a name of 1..1024 bytes, got 0");
+  expectError(without("\"x\"", "\"" + std::string(1025, 'x') + "\""),
+              "argument 0: expected a name of 1..1024 bytes, got 1025");
+  expectError(without("\"x\"", "\"a\\0Ab\""),
+              "argument 0: expected a printable name, got byte 0x0a");
+}
+
+TEST_F(ModuleWriterTest, BoundsTheStackOfExpressions) {
+  // m + (m + (m + ...)) keeps all of them until the end.
+  std::string body = "%v0 = arith.addi %m, %m : index\n";
+  for (int i = 1; i <= 31; ++i)
+    body += "%v" + std::to_string(i) + " = arith.addi %m, %v" +
+            std::to_string(i - 1) + " : index\n";
+  EXPECT_TRUE(succeeded(write(text(body, "%v30")))) << message;
+  expectError(text(body, "%v31"), "at most 32 values at a time, got 33");
+}
+
+TEST_F(ModuleWriterTest, BoundsTheKernelsOfAnEntry) {
+  std::string source = text("");
+  const size_t begin = source.find("gpu.launch_func");
+  const std::string launch =
+      source.substr(begin, source.find("return", begin) - begin);
+  for (int i = 0; i < 63; ++i)
+    source.insert(begin, launch);
+  EXPECT_TRUE(succeeded(write(source))) << message;
+  source.insert(begin, launch);
+  expectError(source, "expected at most 64 kernels for an entry, got 65");
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- NormRunTest.cpp - what norm-run's verdict rests on ----------------===//
 
-#include "../../tools/norm-run/Compare.h"
-#include "../../tools/norm-run/Fill.h"
+#include "../../tools/trial/Compare.h"
+#include "../../tools/trial/Fill.h"
 
 #include <gtest/gtest.h>
 
@@ -10,7 +10,7 @@
 #include <cstring>
 #include <limits>
 
-using namespace norm_run;
+using namespace trial;
 
 static DLDataType f16() { return {kDLFloat, 16, 1}; }
 static DLDataType bf16() { return {kDLBfloat, 16, 1}; }

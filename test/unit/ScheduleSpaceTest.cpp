@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ScheduleSpaceTest.cpp - schedules worth measuring -----------------===//
 
-#include "RMSNorm/Transforms/ScheduleSpace.h"
 #include "RMSNorm/InitAll.h"
 #include "RMSNorm/Transforms/Passes.h"
+#include "RMSNorm/Transforms/RowClasses.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -55,25 +55,33 @@ protected:
         (sums ? "rmsnorm.accumulate %4 into %s" + live + " : " + wide +
                     " into memref<" + columns + "xf32>\n"
               : "") +
-        " }{mapping = [#gpu.block<x>]}\n return\n}";
+        " }{mapping = [#gpu.block<x>], rmsnorm.rows = 2}\n return\n}";
     module = parseSourceString<ModuleOp>(source, &context);
     ASSERT_TRUE(module) << source;
+    PassManager passes(&context);
+    passes.addPass(createOutlineRows());
+    ASSERT_TRUE(succeeded(passes.run(*module))) << source;
+    module->walk([&](RowsOp rows) { loop = rows; });
+    ASSERT_TRUE(loop) << source;
   }
 
   SmallVector<ScheduleAttr> getSchedules(StringRef chip) {
     TargetAttr target =
         TargetAttr::parseSpelling(UnknownLoc::get(&context), chip);
     auto spaces = getScheduleSpaces(module->lookupSymbol<func::FuncOp>("f"),
-                                    target, /*alignment=*/16);
+                                    target, ScheduleRequest());
     EXPECT_TRUE(succeeded(spaces));
     if (failed(spaces) || spaces->size() != 1) {
       ADD_FAILURE() << "expected one loop";
       return {};
     }
-    loop = spaces->front().loops.front();
+    EXPECT_EQ(spaces->front().loops, SmallVector<size_t>{0});
     key = spaces->front().tuningKey;
-    refused = spaces->front().numRefused;
-    return spaces->front().schedules;
+    refused = spaces->front().candidates.numRefused;
+    SmallVector<ScheduleAttr> schedules;
+    for (const ScheduleFields &one : spaces->front().candidates.schedules)
+      schedules.push_back(ScheduleAttr::get(&context, one));
+    return schedules;
   }
 
   ScheduleAttr schedule(StringRef fields) {
@@ -84,9 +92,9 @@ protected:
   /// What rmsnorm-select-schedule sets without and accepts with the attribute.
   ScheduleAttr select(StringRef chip, ScheduleAttr given, int64_t rows) {
     if (given)
-      loop->setAttr(RMSNormDialect::kScheduleAttrName, given);
+      loop.setScheduleAttr(given);
     OwningOpRef<ModuleOp> clone = module->clone();
-    loop->removeAttr(RMSNormDialect::kScheduleAttrName);
+    loop.removeScheduleAttr();
     PassManager passes(&context);
     passes.addPass(createAttachTarget({chip.str()}));
     SelectScheduleOptions options;
@@ -95,17 +103,13 @@ protected:
     if (failed(passes.run(*clone)))
       return ScheduleAttr();
     ScheduleAttr found;
-    clone->walk([&](Operation *op) {
-      if (auto schedule = op->getAttrOfType<ScheduleAttr>(
-              RMSNormDialect::kScheduleAttrName))
-        found = schedule;
-    });
+    clone->walk([&](RowsOp rows) { found = rows.getScheduleAttr(); });
     return found;
   }
 
   MLIRContext context;
   OwningOpRef<ModuleOp> module;
-  Operation *loop = nullptr;
+  RowsOp loop;
   std::string key;
   size_t refused = 0;
 };
@@ -197,8 +201,9 @@ TEST_F(ScheduleSpaceTest, HoldsRingsAndClusters) {
   const std::string alone =
       "threads_per_row = 512, vector_width = 8, cache = shared, blocks_per_sm "
       "= 1, pdl = true, ";
+  const std::string sums = ", copy = cg, sum_lanes = 32, sum_walkers = 16";
   for (const char *stages : {"stages = 2", "stages = 3", "stages = 4"})
-    EXPECT_TRUE(has("sm_90", alone + stages + ", copy = cg")) << stages;
+    EXPECT_TRUE(has("sm_90", alone + stages + sums)) << stages;
   parse("4096", "bf16", "%m", /*sums=*/true);
   getSchedules("sm_90");
   EXPECT_GT(refused, 0u);
@@ -255,11 +260,11 @@ TEST_F(ScheduleSpaceTest, FollowsTheFacts) {
 TEST_F(ScheduleSpaceTest, LeavesAloneWhatTheUserWrote) {
   parse("4096", "bf16");
   getSchedules("sm_90");
-  loop->setAttr(RMSNormDialect::kScheduleAttrName,
-                schedule("threads_per_row = 64, vector_width = 8"));
+  loop.setScheduleAttr(schedule("threads_per_row = 64, vector_width = 8"));
   auto spaces = getScheduleSpaces(
       module->lookupSymbol<func::FuncOp>("f"),
-      TargetAttr::parseSpelling(UnknownLoc::get(&context), "sm_90"), 16);
+      TargetAttr::parseSpelling(UnknownLoc::get(&context), "sm_90"),
+      ScheduleRequest());
   ASSERT_TRUE(succeeded(spaces));
   EXPECT_TRUE(spaces->empty());
 }

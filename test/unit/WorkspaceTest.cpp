@@ -9,7 +9,7 @@
 
 #include "RMSNorm/Conversion/Passes.h"
 #include "RMSNorm/InitAll.h"
-#include "RMSNorm/Target/ModuleWriter.h"
+#include "RMSNorm/Module/ModuleWriter.h"
 #include "RMSNorm/Target/Serialize.h"
 #include "rmsnorm/rmsnorm.h"
 

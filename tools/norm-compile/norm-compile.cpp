@@ -15,6 +15,7 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
@@ -40,7 +41,8 @@ static cl::list<std::string> targetNames(
 static cl::opt<std::string> schedule(
     "schedule",
     cl::desc("overrides of the chosen schedule: a mode (multi_wave_cached, "
-             "multi_wave_reload, static_persistent) and field=value items"),
+             "multi_wave_reload, static_persistent) and field=value items, or "
+             "whole schedules as norm-inspect prints them"),
     cl::cat(category));
 static cl::opt<bool> batchInvariant(
     "batch-invariant",
@@ -93,6 +95,12 @@ static cl::opt<unsigned>
     codeObjectVersion("code-object-version",
                       cl::desc("AMD code object version times 100: 500, 600"),
                       cl::init(500), cl::cat(category));
+static cl::opt<unsigned> hostOptimization(
+    "host-optimization",
+    cl::desc("how far code of the simulator and the oracle is optimised, 0 to "
+             "3: 0 compiles in a third of the time, for modules that run once; "
+             "results have the same bits"),
+    cl::value_desc("level"), cl::init(3), cl::cat(category));
 static cl::opt<std::string>
     ptxas("ptxas",
           cl::desc("the ptxas to run; default: that of $CUDA_HOME, $CUDA_PATH, "
@@ -175,11 +183,39 @@ static LogicalResult checkCommandLine() {
   if (codeObjectVersion != 500 && codeObjectVersion != 600)
     return complain("--code-object-version: expected 500 or 600, got " +
                     Twine(codeObjectVersion));
+  if (hostOptimization > 3)
+    return complain("--host-optimization: expected 0, 1, 2 or 3, got " +
+                    Twine(hostOptimization));
+  return success();
+}
+
+/// Whether reading may never end, as /dev/zero; files and pipes end, and so
+/// does who types.
+static bool isEndless(StringRef path) {
+  llvm::sys::fs::file_status status;
+  if (path == "-" ? llvm::sys::fs::status(0, status)
+                  : llvm::sys::fs::status(path, status))
+    return false;
+  return llvm::sys::fs::is_other(status) &&
+         status.type() != llvm::sys::fs::file_type::fifo_file &&
+         status.type() != llvm::sys::fs::file_type::socket_file &&
+         !(path == "-" && llvm::sys::Process::StandardInIsUserInput());
+}
+
+static LogicalResult checkFiles() {
+  for (StringRef path : {StringRef(inputFile), StringRef(tuning)}) {
+    if (isEndless(path))
+      return complain(path + ": expected a file or a pipe, got a device");
+    if (path != "-" && llvm::sys::fs::is_regular_file(path) &&
+        llvm::sys::fs::equivalent(path, outputFile))
+      return complain("-o: expected another file than what is read, got " +
+                      outputFile);
+  }
   return success();
 }
 
 static LogicalResult run() {
-  if (failed(checkCommandLine()))
+  if (failed(checkCommandLine()) || failed(checkFiles()))
     return failure();
   std::string message;
   auto file = openInputFile(inputFile, &message);
@@ -196,7 +232,7 @@ static LogicalResult run() {
   registerAllDialects(registry);
   registerAllExtensions(registry);
   registerSerialization(registry);
-  MLIRContext context(registry);
+  MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   // A function printed in generic form hides the message above it.
   context.printOpOnDiagnostic(false);
   llvm::SourceMgr sources;
@@ -224,6 +260,7 @@ static LogicalResult run() {
   if (options.scheduleSpace)
     options.progress = printProgress;
   options.serialize.codeObjectVersion = codeObjectVersion;
+  options.serialize.hostOptimization = hostOptimization;
   options.serialize.ptxas = ptxas;
   options.times = &times;
   FailureOr<std::string> bytes =

@@ -26,5 +26,10 @@ int main(int argc, char **argv) {
   std::fputs(text, stdout);
   rmsnorm_free(text);
   rmsnorm_module_close(module);
+  if (std::fflush(stdout) || std::ferror(stdout)) {
+    std::fputs("norm-inspect: error: cannot write to the standard output\n",
+               stderr);
+    return 1;
+  }
   return 0;
 }

@@ -6,59 +6,52 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Compile.h"
-#include "Table.h"
+#include "../trial/Open.h"
+#include "../trial/Table.h"
 
 #include <cstdio>
-#include <cstring>
 #include <set>
-#include <unistd.h>
 
-using namespace norm_run;
+using namespace trial;
+
+static const char helpText[] =
+    R"(usage: norm-run [options] FILE...
+
+Runs the entries of compiled modules (.rmsn), or of .mlir files, which it has
+norm-compile compile first, on inputs made from a seed, and compares every
+output with the oracle in the module. Prints one line an entry: the worst error
+in ulps of the output type and in absolute terms, the bound that the compiler
+derived, and the time of a launch. Exit status: 0 if all is within its bounds,
+1 if not or if something failed, 2 for a wrong command line.
+
+  --entry=NAME        only this entry
+  --device=DEVICE     sim (default), sim:CHIP (sim:sm_90), cuda, hip
+  --target=TARGET     program to take from the module; default: what fits the
+                      device
+  --schedule=TEXT     schedule to compile .mlir files with
+  --host-optimization=K
+                      how far to optimise their code for the simulator and the
+                      oracle, 0 to 3 (default): 0 compiles faster, the same bits
+  --rows=M            rows to run, spread over the run-time sizes in front of
+                      the last dimension (default: 301 on the simulator, about
+                      256 MiB of input on a GPU)
+  --dim=sK=VALUE      size for shape symbol K, as norm-inspect prints
+                      them
+  --seed=S            seed of inputs and of --order=shuffled (default 1)
+  --order=ORDER       simulator: forward, reverse or shuffled thread order
+  --multiprocessors=K multiprocessors that launches may fill
+  --strided           rows and outer dimensions lie apart, as in a slice
+  --unaligned         addresses are aligned to an element only
+  --repeat=K          launches to time (default: 1 on the simulator, 50)
+  --ordinal=K         which of the driver's devices (default 0)
+  --csv               comma-separated values instead of a table, with the
+                      share of an output's elements that differ from the
+                      oracle's and a hash of all outputs
+)";
 
 static void complain(const std::string &text) {
   std::fflush(stdout);
   std::fprintf(stderr, "norm-run: error: %s\n", text.c_str());
-}
-
-static bool endsWith(const std::string &text, const char *end) {
-  size_t length = std::strlen(end);
-  return text.size() >= length &&
-         text.compare(text.size() - length, length, end) == 0;
-}
-
-/// Opens a module, having it compiled first if need be; null after an error.
-static rmsnorm_module *openModule(const std::string &input,
-                                  rmsnorm_device *device,
-                                  const Options &options) {
-  std::string path = input;
-  if (!options.schedule.empty() && !endsWith(input, ".mlir")) {
-    complain(input + ": --schedule is for .mlir files; a compiled module has "
-                     "its schedules");
-    return nullptr;
-  }
-  if (endsWith(input, ".mlir")) {
-    std::string target = options.target, error;
-    rmsnorm_device_info info;
-    if (target.empty() && options.backend == RMSNORM_SIM)
-      target = "sim";
-    else if (target.empty() && !rmsnorm_device_get_info(device, &info))
-      target = info.chip;
-    std::vector<std::string> compileOptions;
-    if (!options.schedule.empty())
-      compileOptions.push_back("--schedule=" + options.schedule);
-    path = compileModule(input, target, compileOptions, error);
-    if (!error.empty())
-      complain(error);
-    if (path.empty())
-      return nullptr;
-  }
-  rmsnorm_module *module = nullptr;
-  if (rmsnorm_module_open_file(path.c_str(), &module))
-    complain(rmsnorm_last_error());
-  if (path != input)
-    unlink(path.c_str());
-  return module;
 }
 
 static bool planModule(rmsnorm_module *module, const std::string &file,
@@ -91,9 +84,18 @@ static bool runAll(const Options &options, rmsnorm_device *device,
                    std::vector<rmsnorm_module *> &modules) {
   bool good = true;
   std::vector<Plan> plans;
+  std::vector<std::string> compileOptions;
+  if (!options.schedule.empty())
+    compileOptions.push_back("--schedule=" + options.schedule);
+  if (!options.hostOptimization.empty())
+    compileOptions.push_back("--host-optimization=" + options.hostOptimization);
   for (const std::string &input : options.inputs) {
-    rmsnorm_module *module = openModule(input, device, options);
+    std::string error;
+    rmsnorm_module *module =
+        openModule(input, device, options, compileOptions, error);
     if (!module) {
+      if (!error.empty())
+        complain(error);
       good = false;
       continue;
     }
@@ -123,7 +125,7 @@ static bool runAll(const Options &options, rmsnorm_device *device,
 int main(int argc, char **argv) {
   Options options;
   std::string error;
-  if (!parseOptions(argc, argv, options, error)) {
+  if (!parseOptions(argc, argv, "norm-run", options, error)) {
     complain(error);
     return 2;
   }
@@ -131,17 +133,9 @@ int main(int argc, char **argv) {
     std::fputs(helpText, stdout);
     return 0;
   }
-  rmsnorm_device_options deviceOptions;
-  rmsnorm_device_options_init(&deviceOptions);
-  deviceOptions.ordinal = options.ordinal;
-  deviceOptions.target =
-      options.target.empty() ? nullptr : options.target.c_str();
-  deviceOptions.multiprocessor_count = options.multiprocessors;
-  deviceOptions.thread_order = options.order;
-  deviceOptions.seed = options.seed;
-  rmsnorm_device *device = nullptr;
-  if (rmsnorm_device_open(options.backend, &deviceOptions, &device)) {
-    complain("--device=" + options.deviceText + ": " + rmsnorm_last_error());
+  rmsnorm_device *device = openDevice(options, error);
+  if (!device) {
+    complain(error);
     return 1;
   }
   std::vector<rmsnorm_module *> modules;
@@ -149,5 +143,9 @@ int main(int argc, char **argv) {
   for (rmsnorm_module *module : modules)
     rmsnorm_module_close(module);
   rmsnorm_device_close(device);
+  if (!flushOutput(error)) {
+    complain(error);
+    return 1;
+  }
   return good ? 0 : 1;
 }

@@ -2,7 +2,7 @@
 //===- Bench.cpp - times calls of one shape ------------------------------===//
 
 #include "Bench.h"
-#include "../norm-run/Values.h"
+#include "../trial/Values.h"
 
 #include <algorithm>
 #include <cmath>
@@ -41,15 +41,15 @@ Bench::~Bench() {
 /// does, to the power a device draws.
 bool Bench::fill(void *memory, const rmsnorm_argument_info &info,
                  uint64_t elements, uint64_t seed, bool isData) {
-  norm_run::Format format;
-  if (!norm_run::getFormat(info.dtype, format))
+  trial::Format format;
+  if (!trial::getFormat(info.dtype, format))
     return true;
   uint64_t count = std::min(elements, patternElements);
   std::vector<unsigned char> pattern(count * format.bytes);
   for (uint64_t i = 0; i < count; ++i) {
-    double value = norm_run::normal(norm_run::mix(seed, i));
-    norm_run::encode(format, isData ? value : 1 + 0.25 * value,
-                     pattern.data() + i * format.bytes);
+    double value = trial::normal(trial::mix(seed, i));
+    trial::encode(format, isData ? value : 1 + 0.25 * value,
+                  pattern.data() + i * format.bytes);
   }
   auto *begin = static_cast<unsigned char *>(memory);
   if (rmsnorm_device_copy(device, begin, pattern.data(), pattern.size(),
@@ -64,7 +64,7 @@ bool Bench::fill(void *memory, const rmsnorm_argument_info &info,
   return true;
 }
 
-bool Bench::allocate(const norm_run::Plan &plan, uint64_t seed) {
+bool Bench::allocate(const trial::Plan &plan, uint64_t seed) {
   rmsnorm_device_info info;
   if (rmsnorm_device_get_info(device, &info) ||
       rmsnorm_stream_create(device, &stream) ||
@@ -105,7 +105,7 @@ bool Bench::allocate(const norm_run::Plan &plan, uint64_t seed) {
       tensor.shape = shapes[i].data();
       sets.back().push_back(tensor);
       if (s == 0 && argument.role != RMSNORM_OUTPUT &&
-          !fill(tensor.data, argument, elements[i], norm_run::mix(seed, i),
+          !fill(tensor.data, argument, elements[i], trial::mix(seed, i),
                 argument.rank >= 2 || !hasTile))
         return false;
     }
@@ -224,18 +224,6 @@ bool Bench::getVariant(const Subject &subject, size_t &program,
     return false;
   program = function.program;
   return true;
-}
-
-double getBytesPerCall(const norm_run::Plan &plan) {
-  double bytes = 0;
-  for (size_t i = 0; i < plan.arguments.size(); ++i) {
-    const rmsnorm_argument_info &argument = plan.arguments[i];
-    double size = argument.dtype.bits / 8.0;
-    for (int64_t dim : plan.shapes[i])
-      size *= double(dim);
-    bytes += size * (argument.role == RMSNORM_INOUT ? 2 : 1);
-  }
-  return bytes;
 }
 
 } // namespace norm_tune

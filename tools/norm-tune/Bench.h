@@ -4,7 +4,7 @@
 #ifndef NORM_TUNE_BENCH_H
 #define NORM_TUNE_BENCH_H
 
-#include "../norm-run/Run.h"
+#include "../trial/Run.h"
 
 #include "rmsnorm/device.h"
 
@@ -23,7 +23,7 @@ public:
 
   /// Allocates and fills the arguments of `plan`. Returns false after an error
   /// of the runtime's, whose message says what; so do the others.
-  bool allocate(const norm_run::Plan &plan, uint64_t seed);
+  bool allocate(const trial::Plan &plan, uint64_t seed);
 
   /// A function to be timed, and how.
   struct Subject {
@@ -69,9 +69,6 @@ private:
   std::vector<std::vector<DLTensor>> sets;
   std::vector<std::vector<int64_t>> shapes;
 };
-
-/// Bytes that a call with arguments as in `plan` reads and writes at least.
-double getBytesPerCall(const norm_run::Plan &plan);
 
 double median(std::vector<double> values);
 

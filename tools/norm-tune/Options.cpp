@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
+#include <sys/stat.h>
 
 namespace norm_tune {
 
@@ -87,6 +88,21 @@ static bool isShared(const std::string &name) {
   return false;
 }
 
+/// Why a file cannot be written there; "" if it can be.
+static std::string checkOutput(const std::string &output,
+                               const std::string &input) {
+  struct stat there, read;
+  if (stat(output.c_str(), &there))
+    return "";
+  if (!S_ISREG(there.st_mode))
+    return "-o: expected a file, beside which results are kept, got " + output +
+           ", which is none";
+  if (!stat(input.c_str(), &read) && there.st_dev == read.st_dev &&
+      there.st_ino == read.st_ino)
+    return "-o: expected another file than the input, got " + output;
+  return "";
+}
+
 bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
   std::vector<char *> shared = {argv[0]};
   for (int i = 1; i < argc; ++i) {
@@ -133,12 +149,9 @@ bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
       return false;
     }
   }
-  if (!norm_run::parseOptions(int(shared.size()), shared.data(), o.run,
-                              error)) {
-    for (size_t at; (at = error.find("norm-run")) != std::string::npos;)
-      error.replace(at, 8, "norm-tune");
+  if (!trial::parseOptions(int(shared.size()), shared.data(), "norm-tune",
+                           o.run, error))
     return false;
-  }
   o.help = o.run.help;
   if (o.help)
     return true;
@@ -149,6 +162,8 @@ bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
     error = "expected --rows, e.g. --rows=1,4096,32768";
   else if (o.output.empty())
     error = "expected -o for the tuning file, e.g. -o tuning.json";
+  else
+    error = checkOutput(o.output, o.run.inputs[0]);
   return error.empty();
 }
 

@@ -4,7 +4,7 @@
 #ifndef NORM_TUNE_OPTIONS_H
 #define NORM_TUNE_OPTIONS_H
 
-#include "../norm-run/Options.h"
+#include "../trial/Options.h"
 
 #include <chrono>
 
@@ -12,7 +12,7 @@ namespace norm_tune {
 
 struct Options {
   /// Input, device, entry, sizes of symbols, seed: as norm-run's.
-  norm_run::Options run;
+  trial::Options run;
   std::string output;
   /// Rows to measure at, as given: for entries by name, and for the others.
   std::map<std::string, std::vector<int64_t>> rowsOf;

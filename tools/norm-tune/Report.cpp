@@ -2,7 +2,7 @@
 //===- Report.cpp - the tuning file and the table ------------------------===//
 
 #include "Report.h"
-#include "../norm-run/Table.h"
+#include "../trial/Table.h"
 
 #include <algorithm>
 #include <cmath>
@@ -78,13 +78,13 @@ void printTable(const std::vector<Finding> &findings) {
   std::vector<std::vector<std::string>> lines = {
       {"entry", "rows", "best", "us", "GB/s", "chosen without", "us", "gain"}};
   for (const Finding &f : findings) {
-    std::string best = f.best ? norm_run::scheduleText(f.best->schedule) : "-";
+    std::string best = f.best ? trial::scheduleText(f.best->schedule) : "-";
     bool same = f.microseconds == f.chosenMicroseconds;
     lines.push_back(
         {f.space->plain.name, std::to_string(f.rows), same ? "the same" : best,
          number("%.2f", f.microseconds),
          number("%.0f", f.bytes / f.microseconds / 1e3),
-         norm_run::scheduleText(f.chosenSchedule),
+         trial::scheduleText(f.chosenSchedule),
          number("%.2f", f.chosenMicroseconds),
          same ? "-"
               : number("%.1f %%",

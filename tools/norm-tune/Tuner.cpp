@@ -2,7 +2,7 @@
 //===- Tuner.cpp - finds the fastest schedule of an entry ----------------===//
 
 #include "Tuner.h"
-#include "../norm-run/Run.h"
+#include "../trial/Run.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -16,11 +16,9 @@ namespace norm_tune {
 // a multiple of anything, so that packed ones have a tail.
 static constexpr int64_t checkedElements[] = {1 << 19, 1 << 20};
 static constexpr int64_t checkedRows[] = {37, 1021};
-// No machine has it.
-static constexpr double maxBytes = 1e15;
 
-norm_run::Options Tuner::getRunOptions(int64_t rows) const {
-  norm_run::Options run = options.run;
+trial::Options Tuner::getRunOptions(int64_t rows) const {
+  trial::Options run = options.run;
   run.rows = rows;
   run.repeat = 1;
   return run;
@@ -38,8 +36,8 @@ bool Tuner::outOfTime() const {
          getElapsed() >= options.timeLimit;
 }
 
-/// The widest argument's rows, as norm_run::planEntry spreads them.
-static int64_t countRows(const norm_run::Plan &plan, bool &fixedRows,
+/// The widest argument's rows, as trial::planEntry spreads them.
+static int64_t countRows(const trial::Plan &plan, bool &fixedRows,
                          int64_t &columns) {
   size_t widest = 0;
   for (size_t i = 0; i < plan.shapes.size(); ++i)
@@ -59,53 +57,45 @@ static int64_t countRows(const norm_run::Plan &plan, bool &fixedRows,
   return rows;
 }
 
-bool Tuner::planEntry(const Space &space, int64_t rows, norm_run::Plan &plan) {
+bool Tuner::planEntry(const Space &space, int64_t rows, trial::Plan &plan) {
   plan = {};
   error =
-      norm_run::planEntry(module, space.plain.entry, getRunOptions(rows), plan);
-  // Before sizes overflow.
-  double bytes = error.empty() ? getBytesPerCall(plan) : 0;
-  if (bytes > maxBytes) {
-    char text[64];
-    std::snprintf(text, sizeof text, "%.3g bytes", bytes);
-    error = "entry '" + space.plain.name + "', " + std::to_string(rows) +
-            " rows: expected fewer, got " + text + " in all arguments";
-  }
+      trial::planEntry(module, space.plain.entry, getRunOptions(rows), plan);
   return error.empty();
 }
 
 int64_t Tuner::getRows(const Space &space, int64_t rows, bool &fixedRows) {
-  norm_run::Plan plan;
+  trial::Plan plan;
   int64_t columns;
   return planEntry(space, rows, plan) ? countRows(plan, fixedRows, columns)
                                       : -1;
 }
 
 std::string Tuner::check(const Candidate &candidate) {
-  norm_run::Plan plan;
+  trial::Plan plan;
   bool fixedRows;
   int64_t columns;
   std::string text =
-      norm_run::planEntry(module, candidate.entry, getRunOptions(1), plan);
+      trial::planEntry(module, candidate.entry, getRunOptions(1), plan);
   if (!text.empty())
     return text;
   countRows(plan, fixedRows, columns);
   int64_t few = std::clamp<int64_t>(checkedElements[isOnDevice()] /
                                         std::max<int64_t>(columns, 1),
                                     1, checkedRows[isOnDevice()]);
-  norm_run::Options run = getRunOptions(few);
+  trial::Options run = getRunOptions(few);
   plan = {};
-  text = norm_run::planEntry(module, candidate.entry, run, plan);
+  text = trial::planEntry(module, candidate.entry, run, plan);
   if (!text.empty())
     return text;
   // Made once for all candidates: the oracle takes longer than what it judges.
   if (referenceOf != space) {
-    reference = norm_run::makeReference(plan, run, text);
+    reference = trial::makeReference(plan, run, text);
     if (!reference)
       return text;
     referenceOf = space;
   }
-  norm_run::Result result = norm_run::runEntry(plan, device, run, reference);
+  trial::Result result = trial::runEntry(plan, device, run, reference);
   if (!result.error.empty())
     return result.error;
   if (!result.passed)

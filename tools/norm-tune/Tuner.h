@@ -50,9 +50,9 @@ private:
     double microseconds;
   };
 
-  norm_run::Options getRunOptions(int64_t rows) const;
+  trial::Options getRunOptions(int64_t rows) const;
   /// Sizes for about `rows` rows of what `space` is of; false after an error.
-  bool planEntry(const Space &space, int64_t rows, norm_run::Plan &plan);
+  bool planEntry(const Space &space, int64_t rows, trial::Plan &plan);
   Status fail(std::string text) {
     error = std::move(text);
     return Status::failed;
@@ -89,10 +89,10 @@ private:
   Journal &journal;
   const Space *space = nullptr;
   int64_t rows = 0;
-  norm_run::Plan plan;
+  trial::Plan plan;
   std::unique_ptr<Bench> bench;
   /// What candidates are compared with, and the space it was made for.
-  std::shared_ptr<norm_run::Reference> reference;
+  std::shared_ptr<trial::Reference> reference;
   const Space *referenceOf = nullptr;
   size_t measured = 0;
   bool isWarm = false;

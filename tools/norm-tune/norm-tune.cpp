@@ -5,13 +5,11 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "../norm-run/Compile.h"
+#include "../trial/Open.h"
 #include "Report.h"
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
-#include <unistd.h>
 
 using namespace norm_tune;
 
@@ -23,32 +21,6 @@ static int complain(const std::string &text) {
 
 static void note(const std::string &text) {
   std::fprintf(stderr, "norm-tune: %s\n", text.c_str());
-}
-
-/// Opens the module, having it compiled first if need be; null after an error.
-static rmsnorm_module *openModule(const Options &options,
-                                  rmsnorm_device *device) {
-  const std::string &input = options.run.inputs[0];
-  std::string path = input;
-  if (input.size() > 5 && input.compare(input.size() - 5, 5, ".mlir") == 0) {
-    rmsnorm_device_info info;
-    std::string target = options.run.target, error;
-    if (target.empty() && options.run.backend == RMSNORM_SIM)
-      target = "sim";
-    else if (target.empty() && !rmsnorm_device_get_info(device, &info))
-      target = info.chip;
-    path = norm_run::compileModule(input, target, {"--schedule-space"}, error);
-    if (!error.empty())
-      complain(error);
-    if (path.empty())
-      return nullptr;
-  }
-  rmsnorm_module *module = nullptr;
-  if (rmsnorm_module_open_file(path.c_str(), &module))
-    complain(rmsnorm_last_error());
-  if (path != input)
-    unlink(path.c_str());
-  return module;
 }
 
 /// The target that the module's kernels are for: it has one, and the oracle.
@@ -99,13 +71,13 @@ static int tuneAll(const Options &options, rmsnorm_module *module,
       !text.empty())
     return complain(text);
 
-  for (const auto &[name, rows] : options.rowsOf)
+  for (const auto &named : options.rowsOf)
     if (std::none_of(spaces.begin(), spaces.end(), [&](const Space &space) {
-          return space.plain.name == name;
+          return space.plain.name == named.first;
         }))
       return complain("--rows: expected the name of an entry that is tuned, "
                       "got '" +
-                      name + "'");
+                      named.first + "'");
 
   char hash[64];
   std::snprintf(hash, sizeof hash, "%016llx%016llx",
@@ -189,19 +161,17 @@ int main(int argc, char **argv) {
     std::fputs(helpText, stdout);
     return 0;
   }
-  rmsnorm_device_options deviceOptions;
-  rmsnorm_device_options_init(&deviceOptions);
-  deviceOptions.ordinal = options.run.ordinal;
-  deviceOptions.target =
-      options.run.target.empty() ? nullptr : options.run.target.c_str();
-  deviceOptions.seed = options.run.seed;
-  rmsnorm_device *device = nullptr;
-  if (rmsnorm_device_open(options.run.backend, &deviceOptions, &device))
-    return complain("--device=" + options.run.deviceText + ": " +
-                    rmsnorm_last_error());
-  rmsnorm_module *module = openModule(options, device);
+  rmsnorm_device *device = trial::openDevice(options.run, error);
+  if (!device)
+    return complain(error);
+  rmsnorm_module *module = trial::openModule(
+      options.run.inputs[0], device, options.run, {"--schedule-space"}, error);
+  if (!error.empty())
+    complain(error);
   int status = module ? tuneAll(options, module, device) : 1;
   rmsnorm_module_close(module);
   rmsnorm_device_close(device);
+  if (!trial::flushOutput(error))
+    return complain(error);
   return status;
 }

@@ -12,6 +12,7 @@
 #include "mlir/IR/Dialect.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/ParallelCombiningOpInterface.h"
@@ -20,9 +21,21 @@
 
 #include "RMSNorm/Target/Targets.h"
 
+namespace mlir::rmsnorm {
+
+/// The elements of the widest vector that a thread may hold.
+constexpr int64_t kMaxFragmentElements = 64;
+
+/// Whether a thread may hold a vector: few elements of 1, 2, 4 or 8 bytes.
+bool isFragment(VectorType type);
+
+} // namespace mlir::rmsnorm
+
 #include "RMSNorm/IR/RMSNormDialect.h.inc"
 
-#include "RMSNorm/IR/RMSNormEnums.h.inc"
+#include "RMSNorm/IR/ScheduleFields.h"
+
+#include "RMSNorm/IR/RowWiseOpInterface.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "RMSNorm/IR/RMSNormAttrs.h.inc"
@@ -30,8 +43,14 @@
 #define GET_OP_CLASSES
 #include "RMSNorm/IR/RMSNormOps.h.inc"
 
+#define GET_TYPEDEF_CLASSES
+#include "RMSNorm/IR/RMSNormTypes.h.inc"
+
 #define GET_OP_CLASSES
 #include "RMSNorm/IR/RMSNormTileOps.h.inc"
+
+#define GET_OP_CLASSES
+#include "RMSNorm/IR/RMSNormRowsOps.h.inc"
 
 #define GET_OP_CLASSES
 #include "RMSNorm/IR/RMSNormThreadOps.h.inc"
@@ -41,6 +60,10 @@ namespace mlir::rmsnorm {
 /// The static number of columns that stands for "not known until run time" in
 /// the types of a tile program. The live number is the `columns` operand.
 constexpr int64_t kDynamicColumns = int64_t(1) << 30;
+
+/// The most columns of a row that the kernels take: threads count bytes in a
+/// row in 32 bits, those of columns past the last one included.
+constexpr int64_t kMaxColumns = int64_t(1) << 29;
 
 } // namespace mlir::rmsnorm
 

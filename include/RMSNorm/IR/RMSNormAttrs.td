@@ -60,6 +60,46 @@ def RMSNorm_CachePolicyAttr
     : RMSNorm_EnumAttr<RMSNorm_CachePolicy, "cache_policy">;
 
 //===----------------------------------------------------------------------===//
+// Rows level
+//===----------------------------------------------------------------------===//
+
+def RMSNorm_AccessKind : RMSNorm_I32Enum<"AccessKind",
+    "what the body of rmsnorm.rows does with a buffer", [
+      I32EnumAttrCase<"read", 0>, I32EnumAttrCase<"write", 1>,
+      // Reads and writes.
+      I32EnumAttrCase<"update", 2>]>;
+
+def RMSNorm_AccessAttr : AttrDef<RMSNorm_Dialect, "Access"> {
+  let mnemonic = "access";
+  let summary = "what a buffer of rmsnorm.rows is to its body";
+  let description = [{
+    `kind`; whether no earlier kernel writes the buffer (`constant`, from the
+    argument attribute of that name); and the class of buffers of the op that
+    may overlap, -1: it overlaps no other. In the op's text: `read constant`,
+    `write alias(0)`.
+  }];
+  let parameters = (ins EnumParameter<RMSNorm_AccessKind>:$kind,
+                        DefaultValuedParameter<"bool", "false">:$constant,
+                        DefaultValuedParameter<"int64_t", "-1">:$alias);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    bool reads() const { return getKind() != AccessKind::write; }
+    bool writes() const { return getKind() != AccessKind::read; }
+  }];
+}
+
+def RMSNorm_Walk : RMSNorm_I32Enum<"Walk",
+    "how a thread walks over its vectors of a row", [
+      I32EnumAttrCase<"unrolled", 0>, I32EnumAttrCase<"chunks", 1>,
+      I32EnumAttrCase<"looped", 2>, I32EnumAttrCase<"strip", 3>]>;
+def RMSNorm_WalkAttr : RMSNorm_EnumAttr<RMSNorm_Walk, "walk">;
+
+def RMSNorm_Order : RMSNorm_I32Enum<"Order",
+    "what a thread does first: an op for all vectors, or all ops for one", [
+      I32EnumAttrCase<"ops", 0>, I32EnumAttrCase<"vectors", 1>]>;
+def RMSNorm_OrderAttr : RMSNorm_EnumAttr<RMSNorm_Order, "order">;
+
+//===----------------------------------------------------------------------===//
 // Target and schedule
 //===----------------------------------------------------------------------===//
 
@@ -125,6 +165,26 @@ def RMSNorm_CopyCache : RMSNorm_I32Enum<"CopyCache",
 def RMSNorm_CopyCacheAttr
     : RMSNorm_EnumAttr<RMSNorm_CopyCache, "copy_cache">;
 
+def RMSNorm_ColumnOperands : RMSNorm_I32Enum<"ColumnOperands",
+    "when per-column operands are loaded", [
+      // Where they are used, again for each traversal of the row.
+      I32EnumAttrCase<"use", 0>,
+      // With the row's loads, and held until the row is done with.
+      I32EnumAttrCase<"tile", 1>,
+      // Once a block, and held for all of its rows.
+      I32EnumAttrCase<"block", 2>]>;
+def RMSNorm_ColumnOperandsAttr
+    : RMSNorm_EnumAttr<RMSNorm_ColumnOperands, "column_operands">;
+
+def RMSNorm_Constants : RMSNorm_I32Enum<"Constants",
+    "when per-column operands that no kernel writes are loaded", [
+      // As the others.
+      I32EnumAttrCase<"as_columns", 0>,
+      // Once a block, before the wait for the kernels before it.
+      I32EnumAttrCase<"block", 1>]>;
+def RMSNorm_ConstantsAttr
+    : RMSNorm_EnumAttr<RMSNorm_Constants, "constants">;
+
 def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
   let mnemonic = "schedule";
   let summary = "how a loop over rows is laid on the machine";
@@ -162,57 +222,46 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
     - `stages`: slots of the ring of tiles in workgroup memory that the block
       copies ahead. 0, 1: a tile is copied when its turn comes. From 2 on,
       only for `cache = shared` and a persistent grid, stages - 1 tiles are on
-      their way while one is worked on, and per-column operands stay in
-      registers for all of the block's rows. From 3 on, a cluster begins to
-      reduce a tile while it works on the one before.
+      their way while one is worked on.
     - `copy`: the caches that `cache = shared` copies through, on chips with
       asynchronous copies; nothing elsewhere.
+    - `column_operands`: when per-column operands are loaded: where they are
+      `use`d, with each `tile` or once a `block`. With `cache = reload` where
+      they are used only, in workgroup memory once a block with a ring only.
+    - `constants`: when those are loaded that are declared `rmsnorm.constant`:
+      `as_columns` says, or once a `block`, with `pdl` before the wait.
+    - `unrolled`: the most vectors of a thread that are unrolled where the row
+      is read again; of more it is a loop.
+    - `split`: the blocks of a cluster begin to reduce a tile while they work on
+      the one before; of rings of three slots and one reduction.
+    - `sums`: the schedule of the loop that `rmsnorm-split-strips` splits off, in
+      `<` and `>`. Where it is left out, `rmsnorm-select-schedule` chooses it.
+    - `sum_lanes`, `sum_walkers`: the blocks that add up what blocks have summed
+      over their rows: so many threads side by side, of so many rows at a time.
+    - `sm_margin`: multiprocessors that the grid leaves to other work.
+
+    A field is left out of the text where it has its default. That of
+    `column_operands`, `constants` and `split` follows from the fields before
+    (`RMSNorm/IR/ScheduleFields.def`).
   }];
   let parameters = (ins
-      DefaultValuedParameter<"int64_t", "1">:$row_groups,
-      DefaultValuedParameter<"int64_t", "1">:$rows_per_group,
-      "int64_t":$threads_per_row,
-      "int64_t":$vector_width,
-      DefaultValuedParameter<"int64_t", "2">:$vectors_in_flight,
-      DefaultValuedParameter<"::mlir::rmsnorm::Cache",
-                             "::mlir::rmsnorm::Cache::registers">:$cache,
-      DefaultValuedParameter<"int64_t", "16">:$alignment,
-      DefaultValuedParameter<"int64_t", "1">:$cluster,
-      DefaultValuedParameter<"int64_t", "0">:$blocks_per_sm,
-      DefaultValuedParameter<"::mlir::rmsnorm::ColumnSums",
-                             "::mlir::rmsnorm::ColumnSums::registers">
-          :$column_sums,
-      DefaultValuedParameter<"bool", "false">:$pdl,
-      DefaultValuedParameter<"int64_t", "0">:$stages,
-      DefaultValuedParameter<"::mlir::rmsnorm::CopyCache",
-                             "::mlir::rmsnorm::CopyCache::ca">:$copy);
-  let assemblyFormat = "`<` struct(params) `>`";
+      AttrParameter<"::mlir::rmsnorm::ScheduleFields", "all fields",
+                    "const ::mlir::rmsnorm::ScheduleFields &">:$fields);
+  let hasCustomAssemblyFormat = 1;
   let genVerifyDecl = 1;
   let extraClassDeclaration = [{
-    /// Rows of one tile: row_groups * rows_per_group.
-    int64_t getTileRows() const { return getRowGroups() * getRowsPerGroup(); }
-    /// Threads of a block: row_groups * threads_per_row.
-    int64_t getBlockThreads() const {
-      return getRowGroups() * getThreadsPerRow();
-    }
-    /// Columns of every rank's part of a row of `columns`, but for the last
-    /// ones: they have what is left, which may be nothing.
+#define RMSNORM_SCHEDULE_FIELD(Type, member, Getter, text, Default, Letter)    \
+    Type get##Getter() const { return getFields().member; }
+#include "RMSNorm/IR/ScheduleFields.def"
+
+    // What follows from the fields, see ScheduleFields.
+    int64_t getTileRows() const { return getFields().getTileRows(); }
+    int64_t getBlockThreads() const { return getFields().getBlockThreads(); }
     int64_t getPartColumns(int64_t columns) const {
-      return getPartColumns(columns, getCluster(), getVectorWidth());
+      return getFields().getPartColumns(columns);
     }
-    static int64_t getPartColumns(int64_t columns, int64_t cluster,
-                                  int64_t vectorWidth);
-    /// Tiles that workgroup memory holds at once, of one buffer.
-    int64_t getRingSlots() const {
-      return std::max<int64_t>(getStages(), 1);
-    }
-    /// Columns of the strip that a block owns, if column_sums = strips.
-    int64_t getStripColumns() const {
-      return getThreadsPerRow() * getVectorWidth();
-    }
-    /// The mode's name: multi_wave_cached, multi_wave_reload,
-    /// static_persistent or column_strips.
-    ::llvm::StringRef getMode() const;
+    int64_t getRingSlots() const { return getFields().getRingSlots(); }
+    int64_t getStripColumns() const { return getFields().getStripColumns(); }
   }];
 }
 

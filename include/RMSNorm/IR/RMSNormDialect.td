@@ -13,13 +13,15 @@ def RMSNorm_Dialect : Dialect {
   let summary = "RMSNorm, forward and backward, from one op to GPU threads";
   let description = [{
     One job: root-mean-square normalisation for people who build ML compilers.
-    The dialect has three levels, each in its own `.td` file:
+    The dialect has four levels, each in its own `.td` file:
 
     - *operator level* (`RMSNormOps.td`): `rmsnorm.forward` and
       `rmsnorm.backward`, destination-style ops on tensors or memrefs that live
       among ordinary `linalg`, `arith` and `tensor` IR;
     - *tile level* (`RMSNormTileOps.td`): a straight-line program on rank-2
       vectors that handles one tile of rows and knows nothing of threads;
+    - *rows level* (`RMSNormRowsOps.td`): how a block works on its rows: tiles,
+      walks over their columns, what is held, what is copied ahead;
     - *thread level* (`RMSNormThreadOps.td`): the closed list of ops that
       `rmsnorm-distribute` emits next to `arith`, `math`, `vector`, `scf` and
       `gpu`. Each has a lowering to NVVM, to ROCDL and to the simulator.
@@ -29,6 +31,7 @@ def RMSNorm_Dialect : Dialect {
     ours: LayerNorm, attention, a general GPU compiler.
   }];
   let useDefaultAttributePrinterParser = 1;
+  let useDefaultTypePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
   let dependentDialects = [
@@ -38,16 +41,26 @@ def RMSNorm_Dialect : Dialect {
   ];
   let extraClassDeclaration = [{
     void registerAttributes();
+    void registerTypes();
 
     /// Module attribute naming the target the memref half compiles for.
     static constexpr ::llvm::StringLiteral kTargetAttrName = "rmsnorm.target";
-    /// Attribute of an scf.forall over rows: how it is laid on the machine.
-    static constexpr ::llvm::StringLiteral kScheduleAttrName =
-        "rmsnorm.schedule";
+    /// Attribute of an scf.forall that rmsnorm-tile-rows made: an
+    /// iteration is a row. Somebody else's loop has none and is left alone.
+    static constexpr ::llvm::StringLiteral kRowsAttrName = "rmsnorm.rows";
+    /// Unit attribute of a linalg op that reduces along its last dimension: it
+    /// is to become a loop over rows with what is row-wise around it, as a norm
+    /// is. The user's or the front end's wish, see rmsnorm-tile-rows.
+    static constexpr ::llvm::StringLiteral kRowWiseAttrName =
+        "rmsnorm.row_wise";
     /// Argument attributes of an entry function; see rmsnorm-bind-arguments.
     static constexpr ::llvm::StringLiteral kNameAttrName = "rmsnorm.name";
     static constexpr ::llvm::StringLiteral kRoleAttrName = "rmsnorm.role";
     static constexpr ::llvm::StringLiteral kDimsAttrName = "rmsnorm.dims";
+    /// Integer attribute of a result of an entry function: the argument that it
+    /// is computed into.
+    static constexpr ::llvm::StringLiteral kArgumentAttrName =
+        "rmsnorm.argument";
     /// Unit attribute of an argument that no earlier work on the stream writes,
     /// such as a weight in inference: a kernel may read it before the ones
     /// before it have ended. The user's promise; inputs only.
@@ -62,6 +75,11 @@ def RMSNorm_Dialect : Dialect {
     /// workgroup memory for.
     static constexpr ::llvm::StringLiteral kBlocksPerMultiprocessorAttrName =
         "rmsnorm.blocks_per_multiprocessor";
+    /// Positive integer attribute of a kernel: the blocks that a
+    /// multiprocessor must have registers for at the same time. Absent: as many
+    /// as the kernel's registers leave room for.
+    static constexpr ::llvm::StringLiteral kMinBlocksAttrName =
+        "rmsnorm.min_blocks";
   }];
 }
 

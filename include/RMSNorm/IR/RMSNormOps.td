@@ -5,6 +5,7 @@
 #define RMSNORM_IR_RMSNORMOPS_TD
 
 include "RMSNorm/IR/RMSNormAttrs.td"
+include "RMSNorm/IR/RowWiseOpInterface.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/ParallelCombiningOpInterface.td"
@@ -24,6 +25,7 @@ class RMSNorm_NormOp<string mnemonic, list<Trait> traits = []>
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
         DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
           ["reifyResultShapes"]>,
+        DeclareOpInterfaceMethods<RMSNorm_RowWiseOpInterface>,
         DeclareOpInterfaceMethods<TilingInterface, [
           "getLoopIteratorTypes", "getIterationDomain",
           "getTiledImplementation", "getResultTilePosition",
@@ -255,7 +257,6 @@ def RMSNorm_ColumnSumOp : RMSNorm_Op<"column_sum", [
 }
 
 def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
-    AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "adds the rows of a tile to a sum over all iterations";
   let description = [{
@@ -263,37 +264,33 @@ def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
     `dest` holds the sum of the rows of `source` over all iterations, as
     `rmsnorm.column_sum` says: what it held before does not count, it is
     rounded once, zero iterations give zeros. During the loop its contents
-    are unspecified, so nothing else may access it. `rmsnorm-walk-rows` turns
-    it into accumulators that the loop carries: then `dest` is a vector GxN,
+    are unspecified, so nothing else may access it. `rmsnorm-carry-sums` turns
+    it into an accumulator of `rmsnorm.tiles`: then `dest` is a vector GxN,
     and the result is `dest` with row u * G + g of `source` added to its row g,
-    for u = 0, 1, ... in turn.
-
-    `rows` says how many of the R rows exist (absent: all); the others do not
+    for u = 0, 1, ... in turn. Rows of a tile that do not exist do not
     contribute, whatever they hold. `columns` as in `rmsnorm.tile_load`.
 
     ```mlir
-    rmsnorm.accumulate %p into %dw rows(%live)
-        : vector<4x4096xf32> into memref<4096xbf16>
-    %b = rmsnorm.accumulate %p into %a rows(%live)
+    rmsnorm.accumulate %p into %dw : vector<1x4096xf32> into memref<4096xbf16>
+    %b = rmsnorm.accumulate %p into %a
         : vector<4x4096xf32> into vector<2x4096xf32> -> vector<2x4096xf32>
     ```
 
     Constraints:
     - (C1) a memref `dest` has rank 1 and element type f16, bf16 or f32.
     - (C2) `source` is a vector RxN of f32.
-    - (C3) into a memref: without `columns`, N is its size; with it, N is 2^30.
+    - (C3) into a memref: without `columns`, N is its size, or in `rmsnorm.rows`
+      as many as there; with it, N is 2^30.
     - (C4) into a vector GxN: G divides R, there is no `columns`.
     - (C5) there is a result, of the type of `dest`, if and only if `dest` is
       a vector.
   }];
   let arguments = (ins VectorOfRankAndType<[2], [F32]>:$source,
                        RMSNorm_BufferOrTile:$dest,
-                       Optional<Index>:$rows,
                        Optional<Index>:$columns);
   let results = (outs Optional<VectorOfRankAndType<[2], [F32]>>:$result);
   let assemblyFormat = [{
-    $source `into` $dest (`rows` `(` $rows^ `)`)?
-    (`columns` `(` $columns^ `)`)? attr-dict
+    $source `into` $dest (`columns` `(` $columns^ `)`)? attr-dict
     `:` type($source) `into` type($dest) (`->` type($result)^)?
   }];
   let hasVerifier = 1;
@@ -305,10 +302,11 @@ def RMSNorm_SumRowsOp : RMSNorm_Op<"sum_rows"> {
     The second half of a sum over rows that was distributed over blocks. `dest`
     is overwritten with the sum of the rows of `partials`, in f32 and in an
     order that depends on their number only, rounded once. No rows give zeros.
-    Stands beside the loop; `rmsnorm-distribute` makes a kernel of it.
+    Stands beside the loop; `rmsnorm-distribute` makes a kernel of it, whose
+    blocks are `lanes` threads side by side for `walkers` rows at a time.
 
     ```mlir
-    rmsnorm.sum_rows %partials into %dw
+    rmsnorm.sum_rows %partials into %dw {lanes = 32 : i64, walkers = 16 : i64}
         : memref<?x4096xf32> into memref<4096xbf16>
     ```
 
@@ -317,10 +315,13 @@ def RMSNorm_SumRowsOp : RMSNorm_Op<"sum_rows"> {
     - (C2) `dest` has rank 1, an inner stride of 1 and element type f16, bf16
       or f32.
     - (C3) they have the same number of columns, as far as it is static.
+    - (C4) `walkers` is a power of two, `lanes` x `walkers` from 1 to 1024.
   }];
   let arguments = (ins Arg<MemRefRankOf<[F32], [2]>, "", [MemRead]>:$partials,
                        Arg<MemRefRankOf<[F16, BF16, F32], [1]>, "",
-                           [MemWrite]>:$dest);
+                           [MemWrite]>:$dest,
+                       DefaultValuedAttr<I64Attr, "8">:$lanes,
+                       DefaultValuedAttr<I64Attr, "32">:$walkers);
   let assemblyFormat = [{
     $partials `into` $dest attr-dict `:` type($partials) `into` type($dest)
   }];

@@ -10,96 +10,16 @@
 #ifndef RMSNORM_IR_RMSNORMTHREADOPS_TD
 #define RMSNORM_IR_RMSNORMTHREADOPS_TD
 
-include "RMSNorm/IR/RMSNormAttrs.td"
-include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
+include "RMSNorm/IR/RMSNormHostOps.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def RMSNorm_GlobalPointer : LLVM_PointerInAddressSpace<1>;
-def RMSNorm_Fragment : VectorOfRankAndType<[1], [AnyFloat, AnyInteger]>;
+// What a thread holds in registers, hence few: code generators unroll vectors.
+def RMSNorm_Fragment : ConfinedType<
+    VectorOfRankAndType<[1], [AnyFloat, AnyInteger]>,
+    [CPred<"::mlir::rmsnorm::isFragment(::llvm::cast<::mlir::VectorType>($_self))">],
+    "fragment of 1 to 64 elements of 1, 2, 4 or 8 bytes", "::mlir::VectorType">;
 def RMSNorm_Scalar : AnyTypeOf<[AnyFloat, AnySignlessInteger]>;
 def RMSNorm_Stored : AnyTypeOf<[RMSNorm_Scalar, RMSNorm_Fragment]>;
-
-//===----------------------------------------------------------------------===//
-// Host side: what a launch passes
-//===----------------------------------------------------------------------===//
-
-def RMSNorm_BufferPointerOp : RMSNorm_Op<"buffer_pointer", [Pure]> {
-  let summary = "the address of a buffer's first element";
-  let description = [{
-    A launch passes bare global pointers, never memref descriptors. The
-    address includes the buffer's offset.
-  }];
-  let arguments = (ins AnyMemRef:$buffer);
-  let results = (outs RMSNorm_GlobalPointer:$result);
-  let assemblyFormat = "$buffer attr-dict `:` type($buffer)";
-}
-
-def RMSNorm_WorkspaceOp : RMSNorm_Op<"workspace", []> {
-  let summary = "a buffer in the workspace that the caller owns";
-  let description = [{
-    Device memory between the kernels of one call: written by an earlier launch
-    of the host function, read by a later one. Its contents are undefined
-    before, and nobody's afterwards. The operands are the sizes of the dynamic
-    dimensions, index arithmetic that the runtime evaluates at a call, none
-    negative; like any buffer it reaches a kernel through
-    `rmsnorm.buffer_pointer`.
-
-    It is aligned to 256 bytes. The workspaces of a function lie one behind
-    the other in the order of these ops, and their sum is what
-    `rmsnorm_workspace_size` of the C API returns. Two ops are two buffers:
-    they are never merged. Nothing is allocated at run time.
-
-    ```mlir
-    %partials = rmsnorm.workspace(%blocks) : memref<?x4096xf32>
-    ```
-
-    Constraints:
-    - (C1) as many operands as dynamic dimensions.
-    - (C2) the memref is packed (no layout) and has no memory space; its
-      elements take whole bytes.
-    - (C3) the static sizes and the element take fewer than 2^62 bytes.
-  }];
-  let arguments = (ins Variadic<Index>:$sizes);
-  let results = (outs Res<AnyMemRef, "", [MemAlloc]>:$result);
-  let assemblyFormat = "`(` $sizes `)` attr-dict `:` type($result)";
-  let extraClassDeclaration = [{
-    /// Where a workspace begins, in bytes from the caller's.
-    static constexpr int64_t alignment = 256;
-
-    /// Bytes of an element times the static sizes; times the operands that is
-    /// the size of the buffer. None if that is too much, see (C3).
-    std::optional<int64_t> getStaticBytes();
-
-    /// The size of a dimension: an operand, or a static size.
-    OpFoldResult getMixedSize(int64_t dim);
-  }];
-  let hasVerifier = 1;
-}
-
-def RMSNorm_MultiprocessorCountOp
-    : RMSNorm_Op<"multiprocessor_count", [Pure]> {
-  let summary = "multiprocessors of the device the kernel is launched on";
-  let description = [{
-    Evaluated by the runtime when it prepares: chips of one name differ, so it
-    is never folded to the number in the target table.
-  }];
-  let results = (outs Index:$result);
-  let assemblyFormat = "attr-dict";
-}
-
-// Not Pure: it stands for one launch, and two of them are not one.
-def RMSNorm_ResidentClustersOp : RMSNorm_Op<"resident_clusters"> {
-  let summary = "clusters of a launch that the device holds at once";
-  let description = [{
-    Of the launch whose grid follows from it, the only one. A cluster does not
-    span the device's groups of multiprocessors, so that fewer are resident
-    than the multiprocessors have room for; a persistent grid of more would
-    leave some for a second wave. Evaluated by the runtime when it prepares;
-    a large number where the device knows no such limit.
-  }];
-  let results = (outs Index:$result);
-  let assemblyFormat = "attr-dict";
-}
 
 //===----------------------------------------------------------------------===//
 // Global memory

@@ -79,6 +79,10 @@ void buildTensorHalf(OpPassManager &manager);
 /// for one target and one variant.
 void buildMemrefHalf(OpPassManager &manager, const MemrefHalfOptions &options);
 
+/// The memref half of loops whose schedules are set, in a module whose target
+/// is: it chooses nothing.
+void buildScheduledHalf(OpPassManager &manager);
+
 /// From tensor IR with norms to the oracle: for each public function @f an
 /// llvm.func @oracle_f in f64 scalar loops, see rmsnorm-finalize-oracle. All of
 /// f's results must be computed into arguments (rmsnorm-bind-arguments).

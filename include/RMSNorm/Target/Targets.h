@@ -34,6 +34,12 @@ struct ChipInfo {
   int64_t maxThreadsPerBlock;
   /// Bytes of workgroup memory a block can ask for.
   int64_t maxWorkgroupMemory;
+  /// Bytes of the cache that a multiprocessor's own accesses go through.
+  int64_t l1Bytes;
+  /// Bytes of the widest access of a thread.
+  int64_t accessBytes;
+  /// Copies to workgroup memory that need no registers and nobody waits for.
+  bool hasAsyncCopies;
   /// PTX ISA version as an LLVM feature ("+ptx80"), empty elsewhere.
   llvm::StringLiteral ptxFeature;
   /// Blocks of the largest cluster a kernel can be launched with; 1: none.

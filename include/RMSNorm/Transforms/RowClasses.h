@@ -9,21 +9,14 @@
 #ifndef RMSNORM_TRANSFORMS_ROWCLASSES_H
 #define RMSNORM_TRANSFORMS_ROWCLASSES_H
 
-#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Schedule/ScheduleSpace.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-#include <limits>
 #include <set>
 #include <string>
 
 namespace mlir::rmsnorm {
-
-/// The last row of a class without end.
-constexpr int64_t kAnyRows = std::numeric_limits<int64_t>::max();
-
-/// The last column of a class without end.
-constexpr int64_t kAnyColumns = std::numeric_limits<int64_t>::max();
 
 /// What came of a tuning file.
 struct TuningReport {
@@ -31,21 +24,15 @@ struct TuningReport {
   std::set<std::string> programs;
   /// Whether there was a record of one of them, for the target.
   bool found = false;
-  /// The targets of all records.
-  std::set<std::string> targets;
-  /// "FILE: record 3", of the records that `batchInvariant` left out: they sum
-  /// a row in another order than the schedule for any number of rows.
+  /// The places of the records that batch invariance left out, see Selection.
   std::set<std::string> dropped;
 };
 
-/// What is said about schedules from outside, as the options of
-/// rmsnorm-select-schedule of the same names.
+/// What is said about the schedules of a function from outside.
 struct ScheduleOptions {
-  std::string schedule;
-  int64_t alignment = 16;
-  bool batchInvariant = false;
-  /// A file of norm-tune; empty: none.
-  std::string tuning;
+  ScheduleRequest request;
+  /// Null: none.
+  const TuningTable *tuning = nullptr;
   /// The most columns a call will have where N is known only then; -1: any
   /// number.
   int64_t columns = -1;
@@ -53,11 +40,19 @@ struct ScheduleOptions {
   TuningReport *report = nullptr;
 };
 
+/// A class of M and the schedules of a function's rmsnorm.rows for it, in
+/// their order.
+struct ScheduledRows {
+  /// Its largest M, or kAnyRows.
+  int64_t lastRow;
+  std::vector<ScheduleFields> schedules;
+};
+
 struct RowClasses {
   /// M, an index value of the function's; null if there is one class.
   Value rows;
-  /// Largest M of each class, ascending; the last is kAnyRows.
-  SmallVector<int64_t, 2> lastRows;
+  /// By largest M, ascending; the last is for any.
+  std::vector<ScheduledRows> classes;
 };
 
 struct ColumnClasses {
@@ -66,6 +61,12 @@ struct ColumnClasses {
   /// Largest N of each class, ascending; the last is kAnyColumns.
   SmallVector<int64_t, 3> lastColumns;
 };
+
+/// The schedules of `loops`, rmsnorm.rows: for each those of selectSchedules,
+/// or the one that is written in the IR. Emits an error if there is none.
+FailureOr<std::vector<Selection>>
+chooseSchedules(ArrayRef<RowsOp> loops, TargetAttr target,
+                const ScheduleOptions &options);
 
 /// The classes of N for a bufferized function whose rows have a size that is
 /// known only at a call, as few as choose different schedules. One if N is
@@ -80,6 +81,25 @@ FailureOr<ColumnClasses> getColumnClasses(func::FuncOp function,
 /// static. Emits an error if `options` does not fit the target.
 FailureOr<RowClasses> getRowClasses(func::FuncOp function, TargetAttr target,
                                     const ScheduleOptions &options);
+
+/// Writes the schedules of all rmsnorm.rows of a function into the IR.
+void setSchedules(func::FuncOp function, ArrayRef<ScheduleFields> schedules);
+
+/// The candidates for the rmsnorm.rows with one program.
+struct ScheduleSpace {
+  /// Their places among the rmsnorm.rows of the function.
+  SmallVector<size_t> loops;
+  /// What a tuning file knows the program by.
+  std::string tuningKey;
+  ScheduleCandidates candidates;
+};
+
+/// The candidates for the rmsnorm.rows of a bufferized function. Loops whose
+/// schedule is written in the IR have none. Where N is known only at a call
+/// they are for the class of N without end (getColumnClasses).
+FailureOr<SmallVector<ScheduleSpace>>
+getScheduleSpaces(func::FuncOp function, TargetAttr target,
+                  const ScheduleRequest &request);
 
 } // namespace mlir::rmsnorm
 

@@ -18,7 +18,12 @@
 
 #ifndef DLPACK_DLPACK_H_
 
+/* As wide as its field, so that kinds we have no name for can be read. */
+#ifdef __cplusplus
+typedef enum : int32_t {
+#else
 typedef enum {
+#endif
   kDLCPU = 1,
   kDLCUDA = 2,
   kDLROCM = 10,

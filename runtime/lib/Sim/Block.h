@@ -5,8 +5,8 @@
 #define RMSNORM_SIM_BLOCK_H
 
 #include "Exchange.h"
-#include "Shadow.h"
 #include "Simulator.h"
+#include "Workgroup.h"
 
 #include <memory>
 #include <string>
@@ -82,31 +82,16 @@ public:
   static int32_t copyWait(rmsnorm_sim_thread *thread, int32_t pending);
 
 private:
-  /// A fragment that an asynchronous copy moves: at most 16 elements of f64.
-  static constexpr int32_t kMaxCopyBytes = 128;
-  struct Copy {
-    int64_t group; // the number of its commit
-    int32_t offset, bytes, valid;
-    const char *source;
-    char began[kMaxCopyBytes]; // what the source was when it began
-  };
   struct Thread {
     rmsnorm_sim_thread shared; // first: the kernel's pointer is to it
     Block *block;
     void *handle;
-    int64_t commits;
-    std::vector<Copy> copies; // under way, oldest first
-  };
-  struct FreeDeleter {
-    void operator()(void *memory) const;
   };
 
   static Thread &get(rmsnorm_sim_thread *thread) {
     return *reinterpret_cast<Thread *>(thread);
   }
   void shuffle(std::vector<int32_t> &numbers);
-  void start(Thread &thread);
-  void resume(Thread &thread);
   /// The thread's number in its cluster.
   int32_t getNumber(const Thread &thread) const {
     return rank * request.blockThreads + int32_t(thread.shared.thread_id);
@@ -131,12 +116,6 @@ private:
   bool fail(std::string message);
   /// Null after an error.
   void *passOrFail(const std::string &message, const Thread &thread);
-  /// Whether a write or read of workgroup memory by `thread` is allowed.
-  bool check(const Shadow::Result &result, const Thread &thread,
-             const char *verb, int32_t offset, int32_t bytes);
-  bool checkRange(const Thread &thread, const char *verb, int32_t offset,
-                  int32_t bytes);
-  bool land(const Thread &thread, const Copy &copy);
 
   const LaunchRequest &request;
   const rmsnorm_sim_launch &launch;
@@ -150,8 +129,7 @@ private:
   std::vector<float> values;
   std::unique_ptr<char, FreeDeleter> frames;
   uint64_t frameBytes = 0;
-  std::unique_ptr<char, FreeDeleter> workgroup;
-  Shadow shadow;
+  Workgroup workgroup;
   uint64_t switches = 0;
   bool failed = false;
   std::string error;

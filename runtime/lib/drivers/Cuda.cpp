@@ -112,7 +112,7 @@ int CudaDevice::suitability(const rmsn::Module &module,
 
 rmsnorm_status CudaDevice::launch(const KernelLaunch &launch) {
   RMSNORM_CUDA_ENTER(symbols, primary->context);
-  void *parameters[kMaxParameters];
+  void *parameters[rmsn::kMaxParameters];
   for (unsigned i = 0; i < launch.slotCount; ++i)
     parameters[i] = launch.slots + i;
   const rmsn::Launch &constants = *launch.launch;

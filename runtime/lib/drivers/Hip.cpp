@@ -181,7 +181,7 @@ rmsnorm_status HipDevice::load(const rmsn::Image &image,
 
 rmsnorm_status HipDevice::launch(const KernelLaunch &launch) {
   RMSNORM_HIP_ENTER(symbols, ordinal);
-  void *parameters[kMaxParameters];
+  void *parameters[rmsn::kMaxParameters];
   for (unsigned i = 0; i < launch.slotCount; ++i)
     parameters[i] = launch.slots + i;
   const rmsn::Launch &constants = *launch.launch;

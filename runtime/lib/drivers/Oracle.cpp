@@ -12,7 +12,7 @@ struct MemRefDescriptor {
   void *allocated;
   void *aligned;
   int64_t offset; // elements
-  int64_t sizesAndStrides[2 * kMaxRank];
+  int64_t sizesAndStrides[2 * rmsn::kMaxRank];
 };
 
 using OracleFunction = void (*)(void *const *descriptors);
@@ -60,8 +60,8 @@ public:
 
 rmsnorm_status OracleDevice::launch(const KernelLaunch &launch) {
   const ArgumentRules &rules = *launch.rules;
-  MemRefDescriptor descriptors[kMaxArguments];
-  void *pointers[kMaxArguments];
+  MemRefDescriptor descriptors[rmsn::kMaxArguments];
+  void *pointers[rmsn::kMaxArguments];
   for (size_t i = 0; i < rules.size(); ++i) {
     MemRefDescriptor &descriptor = descriptors[i];
     unsigned rank = rules[i].rank, slot = rules[i].slot;

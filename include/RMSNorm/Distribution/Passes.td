@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Passes.td - from rmsnorm.rows to threads --------------------------===//
+
+#ifndef RMSNORM_DISTRIBUTION_PASSES_TD
+#define RMSNORM_DISTRIBUTION_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def Distribute : Pass<"rmsnorm-distribute", "::mlir::ModuleOp"> {
+  let summary = "turns rmsnorm.rows into thread-level kernels";
+  let description = [{
+    The one place that knows SIMT. Each `rmsnorm.rows` becomes a gpu.func in
+    a gpu.module, a gpu.launch_func in its place and a `rmsnorm.workspace` for
+    each of its results; each `rmsnorm.sum_rows` a kernel of its own. A value is
+    mapped by its shape: of an RxN tile a thread holds, for each of the
+    rows_per_group rows of its row group, the vectors t, t + threads_per_row,
+    ... of that row; an Rx1 value is held by all threads of the row group; 1xN
+    is shared out like a row. A reduction becomes sums in the thread, in order
+    of the column, then a butterfly over the subgroup, then, for rows that
+    several subgroups share, one exchange through workgroup memory, for those
+    that the blocks of a cluster share, one through the cluster's.
+
+    Blocks walk over the tiles. Multi-wave: one tile a block, up to the largest
+    grid that CUDA and HIP both launch. `blocks_per_sm` > 0: a persistent grid of
+    that many blocks a multiprocessor, of which the runtime knows the number;
+    `sm_margin` leaves that many of them free. With `column_sums = strips`
+    the blocks beside one another own strips of the same rows.
+
+    Loads carry no predicate where the bound is static, except a thread's last
+    vector; padding reads as zero, and a contribution to a reduction is masked
+    only if padding would not be its identity. Kernel arguments are bare
+    pointers, strides and sizes, each once. Sums over rows of several row groups
+    meet in workgroup memory after the loop, where the rings were.
+
+    The launch of a persistent kernel carries
+    `rmsnorm.blocks_per_multiprocessor`, its gpu.func `rmsnorm.min_blocks`;
+    a launch whose kernel waits for those before carries
+    `rmsnorm.programmatic_dependent_launch`.
+
+    Requires: `rmsnorm-place-tiles` (`rmsnorm-split-reductions` for `split`).
+    Numeric effect: a product that is summed along a row becomes a fused
+    multiply-add, on every target.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::vector::VectorDialect",
+                           "::mlir::rmsnorm::RMSNormDialect"];
+}
+
+#endif // RMSNORM_DISTRIBUTION_PASSES_TD

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ProgramFacts.h - what a schedule depends on -----------------------===//
+
+#ifndef RMSNORM_SCHEDULE_PROGRAMFACTS_H
+#define RMSNORM_SCHEDULE_PROGRAMFACTS_H
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include <string>
+
+namespace mlir::rmsnorm {
+
+/// What selection knows of a program over rows. Whoever has the program
+/// collects it.
+struct ProgramFacts {
+  /// Columns N, or kDynamicColumns. 1 if the program touches only per-row
+  /// values.
+  int64_t columns = 1;
+  /// Where `columns` is kDynamicColumns, the most that a call has: the bound of
+  /// a class of N. Says nothing where N is static.
+  int64_t maxColumns = kDynamicColumns;
+  /// Bits of the narrowest element among the tiles and per-column operands
+  /// that are loaded or stored.
+  int64_t narrowestBits = 32;
+  /// Tiles read from memory whose values are needed on both sides of a
+  /// row_reduce, in bits per column: what caching a row costs.
+  int64_t liveBitsPerColumn = 0;
+  /// All tiles read from memory, in bits per column.
+  int64_t loadedBitsPerColumn = 0;
+  /// row_reduce ops.
+  int64_t numReductions = 0;
+  /// accumulate ops: sums over rows, an f32 per column each.
+  int64_t numColumnSums = 0;
+  /// Whether there is one row for certain.
+  bool singleRow = false;
+
+  // Not in the key: they decide column_operands and sums alone, which a tuning
+  // record says.
+  /// Per-column operands, in bits per column.
+  int64_t columnOperandBits = 0;
+  /// `narrowestBits` of what the sums over rows alone load: those of the loop
+  /// that column_sums = strips splits off.
+  int64_t sumsNarrowestBits = 32;
+
+  bool hasDynamicColumns() const { return columns == kDynamicColumns; }
+  /// Bytes that `count` columns take of what has so many bits a column.
+  static int64_t getBytes(int64_t bitsPerColumn, int64_t count);
+  /// The facts of the loop that column_sums = strips splits off.
+  ProgramFacts getSumsFacts() const;
+};
+
+/// The facts as text, "columns=4096,narrowest_bytes=2,...": what a tuning file
+/// knows a program by. Programs of one key get one schedule. Where N is known
+/// only at a call, "columns=?" is the class without end and "columns=?<=512"
+/// one with: classes are tuned apart, as what is best for one is not for
+/// another.
+std::string getProgramKey(const ProgramFacts &facts);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_SCHEDULE_PROGRAMFACTS_H

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ScheduleSpace.h - schedules worth measuring -----------------------===//
+
+#ifndef RMSNORM_SCHEDULE_SCHEDULESPACE_H
+#define RMSNORM_SCHEDULE_SCHEDULESPACE_H
+
+#include "RMSNorm/Schedule/Select.h"
+
+namespace mlir::rmsnorm {
+
+struct ScheduleCandidates {
+  /// Legal on the target and different; first what is chosen without measuring,
+  /// one for each class of rows. A few dozen at most.
+  std::vector<ScheduleFields> schedules;
+  /// Others that were thought of, but cannot run on the target.
+  size_t numRefused = 0;
+};
+
+/// The candidates for a program, for which `chosen` is chosen without
+/// measuring. A schedule that another is known to beat is left out:
+/// - narrower accesses than the widest, for aligned rows;
+/// - threads without work, or with more than eight vectors unless that takes
+///   the largest block;
+/// - several rows in flight where one has four vectors or more a thread, and
+///   reading a row again where it takes two registers or less a value;
+/// - clusters and workgroup memory for rows that a block holds with four
+///   vectors a thread, clusters that leave their blocks less than a vector a
+///   thread;
+/// - a persistent grid that leaves room on a multiprocessor.
+///
+/// For sums over rows in registers, rings are among them: of two and three
+/// slots that each hold 24 to 48 KB on a multiprocessor, of up to four where a
+/// row is alone. Reading rows again only where neither registers nor rings hold
+/// them. Dependent launches and the caches of copies are changed in what is
+/// chosen without measuring alone.
+ScheduleCandidates enumerateSchedules(const ProgramFacts &facts,
+                                      const ChipInfo &chip,
+                                      const Selection &chosen);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_SCHEDULE_SCHEDULESPACE_H

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Select.h - the schedules of a program -----------------------------===//
+//
+// Pure: facts, a chip and what is asked for go in, schedules or a reason why
+// not come out. Every field of a schedule is filled, so that nothing behind
+// selection has to decide.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RMSNORM_SCHEDULE_SELECT_H
+#define RMSNORM_SCHEDULE_SELECT_H
+
+#include "RMSNorm/Schedule/ProgramFacts.h"
+#include "RMSNorm/Schedule/TuningFile.h"
+
+#include <limits>
+
+namespace mlir::rmsnorm {
+
+/// The last row of a class without end.
+constexpr int64_t kAnyRows = std::numeric_limits<int64_t>::max();
+
+/// The last column of a class without end.
+constexpr int64_t kAnyColumns = std::numeric_limits<int64_t>::max();
+
+/// What is said about a schedule from outside, as the options of
+/// rmsnorm-select-schedule of the same names.
+struct ScheduleRequest {
+  /// A mode and field=value items, or a whole "#rmsnorm.schedule<...>"; see
+  /// also getLoopOverrides.
+  std::string overrides = "";
+  int64_t alignment = 16;
+  bool batchInvariant = false;
+  int64_t smMargin = 0;
+};
+
+/// A schedule and the numbers of rows M it is for: up to `lastRow`, as far as
+/// no class before it takes them.
+struct RowClass {
+  int64_t lastRow;
+  ScheduleFields schedule;
+};
+
+/// The schedules of a program by the number of rows, ascending, neighbours
+/// different; the last takes any number.
+struct Selection {
+  SmallVector<RowClass, 2> classes;
+  /// The places of tuning records that batch invariance left out: they sum a
+  /// row in another order than the schedule for any number of rows.
+  std::vector<std::string> dropped;
+
+  const ScheduleFields &getFor(int64_t rows) const;
+};
+
+/// The overrides go before the records, and those before what is chosen by
+/// rules: that never is refused.
+OrRefusal<Selection> selectSchedules(const ProgramFacts &facts,
+                                     const ChipInfo &chip,
+                                     const ScheduleRequest &request = {},
+                                     ArrayRef<TuningRecord> records = {});
+
+/// The overrides for one of `count` loops: of several whole schedules, "; "
+/// between them as a module prints them, the one in its place; else all.
+OrRefusal<std::string> getLoopOverrides(StringRef overrides, size_t loop,
+                                        size_t count);
+
+/// A schedule that the user wrote: checked, not changed but where it leaves out
+/// what depends on the program or is asked for besides.
+OrRefusal<ScheduleFields> takeSchedule(const ScheduleFields &given,
+                                       const ProgramFacts &facts,
+                                       const ChipInfo &chip,
+                                       const ScheduleRequest &request = {});
+
+/// Refuses what cannot run: too many threads, registers or columns for the
+/// chip, a row split that is not whole subgroups, a launch the chip lacks.
+std::optional<Refusal> verifyOnTarget(const ScheduleFields &schedule,
+                                      const ProgramFacts &facts,
+                                      const ChipInfo &chip);
+
+/// The numbers of columns up to which programs whose N is known only at a call
+/// may want different schedules, ascending; the last is kAnyColumns.
+SmallVector<int64_t, 3> getColumnBounds(const ProgramFacts &facts,
+                                        const ChipInfo &chip);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_SCHEDULE_SELECT_H

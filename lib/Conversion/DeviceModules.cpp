@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- DeviceModules.cpp - the device code of a module --------------------===//
+
+#include "DeviceModules.h"
+
+#include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
+#include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
+#include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/Dialect/Vector/Transforms/VectorTransforms.h"
+#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+//===----------------------------------------------------------------------===//
+// Before
+//===----------------------------------------------------------------------===//
+
+LogicalResult rmsnorm::checkDeviceCode(gpu::GPUModuleOp module) {
+  WalkResult walk = module.walk([](Operation *op) -> WalkResult {
+    if (!op->isRegistered())
+      return op->emitError("no lowering for '")
+             << op->getName() << "' in device code";
+    for (Type type : op->getResultTypes())
+      if (auto vector = dyn_cast<VectorType>(type))
+        if (vector.getNumElements() > kMaxFragmentElements)
+          return op->emitError("expected vectors of at most ")
+                 << kMaxFragmentElements << " elements in device code, got "
+                 << vector;
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+LogicalResult rmsnorm::checkExchanges(gpu::GPUModuleOp module,
+                                      const ChipInfo &chip) {
+  WalkResult walk = module.walk([&](ExchangeInitOp op) -> WalkResult {
+    const int64_t cluster = op.getExchange().getCluster();
+    if (cluster <= chip.maxClusterSize)
+      return WalkResult::advance();
+    return op.emitError("expected an exchange between at most ")
+           << chip.maxClusterSize << " blocks on " << chip.name << ", got "
+           << cluster;
+  });
+  return failure(walk.wasInterrupted());
+}
+
+FailureOr<SmallVector<gpu::GPUModuleOp>>
+rmsnorm::getDeviceModules(ModuleOp root, Backend backend, StringRef passName) {
+  TargetAttr target = TargetAttr::lookup(root);
+  if (!target)
+    return root.emitError() << passName << ": expected a module with '"
+                            << RMSNormDialect::kTargetAttrName
+                            << "' (run rmsnorm-attach-target), got none";
+  if (target.getBackend() != backend)
+    return root.emitError()
+           << passName << ": expected an " << stringifyBackend(backend)
+           << " target, got '" << target.getSpelling() << "'";
+  SmallVector<gpu::GPUModuleOp> modules;
+  root.walk([&](gpu::GPUModuleOp module) { modules.push_back(module); });
+  for (gpu::GPUModuleOp module : modules)
+    if (failed(checkDeviceCode(module)))
+      return failure();
+  return modules;
+}
+
+//===----------------------------------------------------------------------===//
+// To LLVM
+//===----------------------------------------------------------------------===//
+
+/// Upstream's conversion takes few forms of some vector ops: bring the others
+/// into those.
+static LogicalResult prepareVectors(gpu::GPUModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  vector::populateVectorBroadcastLoweringPatterns(patterns);
+  vector::populateVectorShapeCastLoweringPatterns(patterns);
+  vector::populateVectorInsertExtractStridedSliceTransforms(patterns);
+  vector::populateVectorStepLoweringPatterns(patterns);
+  vector::populateVectorRankReducingFMAPattern(patterns);
+  return applyPatternsGreedily(module, std::move(patterns));
+}
+
+static LogicalResult lowerLoops(gpu::GPUModuleOp module) {
+  RewritePatternSet patterns(module.getContext());
+  populateSCFToControlFlowConversionPatterns(patterns);
+  ConversionTarget target(*module.getContext());
+  target.addIllegalDialect<scf::SCFDialect>();
+  target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+  return applyPartialConversion(module, target, std::move(patterns));
+}
+
+/// Nothing but LLVM dialects is left, and nothing outside is called: there is
+/// no device library to link with.
+static LogicalResult verifySelfContained(gpu::GPUModuleOp module) {
+  WalkResult walk = module.walk([&](Operation *op) -> WalkResult {
+    if (auto call = dyn_cast<LLVM::CallOp>(op)) {
+      std::optional<StringRef> callee = call.getCallee();
+      auto function =
+          callee ? module.lookupSymbol<LLVM::LLVMFuncOp>(*callee) : nullptr;
+      if (function && !function.isExternal())
+        return WalkResult::advance();
+      return op->emitError("expected device code without library calls, got a "
+                           "call to '")
+             << callee.value_or("<indirect>") << "'";
+    }
+    StringRef dialect = op->getName().getDialectNamespace();
+    if (op == module || dialect == "llvm" || dialect == "nvvm" ||
+        dialect == "rocdl")
+      return WalkResult::advance();
+    return op->emitError("no lowering for '")
+           << op->getName() << "' in device code";
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  for (auto function :
+       llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>()))
+    if (function.isExternal())
+      return function.emitError("expected device code without declared "
+                                "functions, got '")
+             << function.getSymName() << "'";
+  return success();
+}
+
+LogicalResult rmsnorm::lowerToLLVM(
+    gpu::GPUModuleOp module,
+    function_ref<void(LLVMTypeConverter &, RewritePatternSet &)> populate) {
+  if (failed(prepareVectors(module)) || failed(lowerLoops(module)))
+    return failure();
+  MLIRContext *context = module.getContext();
+  LowerToLLVMOptions options(context);
+  options.overrideIndexBitwidth(64);
+  LLVMTypeConverter converter(context, options);
+  auto convert = [&](function_ref<void(RewritePatternSet &)> addPatterns,
+                     function_ref<void(ConversionTarget &)> addIllegal) {
+    RewritePatternSet patterns(context);
+    addPatterns(patterns);
+    ConversionTarget target(*context);
+    target.markUnknownOpDynamicallyLegal([](Operation *) { return true; });
+    addIllegal(target);
+    return applyPartialConversion(module, target, std::move(patterns));
+  };
+  // Everything but gpu first: the targets' own patterns would turn some of
+  // arith and math into calls of device libraries.
+  if (failed(convert(
+          [&](RewritePatternSet &patterns) {
+            arith::populateArithToLLVMConversionPatterns(converter, patterns);
+            cf::populateControlFlowToLLVMConversionPatterns(converter,
+                                                            patterns);
+            populateMathToLLVMConversionPatterns(converter, patterns);
+            populateVectorToLLVMConversionPatterns(converter, patterns);
+          },
+          [](ConversionTarget &target) {
+            target
+                .addIllegalDialect<arith::ArithDialect, cf::ControlFlowDialect,
+                                   math::MathDialect, vector::VectorDialect>();
+          })))
+    return failure();
+  if (failed(convert(
+          [&](RewritePatternSet &patterns) { populate(converter, patterns); },
+          [](ConversionTarget &target) {
+            target.addIllegalDialect<gpu::GPUDialect>();
+            target.addLegalOp<gpu::GPUModuleOp>();
+          })))
+    return failure();
+  // index is gone: its casts cancel.
+  SmallVector<UnrealizedConversionCastOp> casts;
+  module.walk([&](UnrealizedConversionCastOp op) { casts.push_back(op); });
+  reconcileUnrealizedCasts(casts);
+  return verifySelfContained(module);
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- DeviceModules.h - the device code of a module ----------------------===//
+
+#ifndef RMSNORM_LIB_CONVERSION_DEVICEMODULES_H
+#define RMSNORM_LIB_CONVERSION_DEVICEMODULES_H
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir {
+class LLVMTypeConverter;
+} // namespace mlir
+
+namespace mlir::rmsnorm {
+
+/// The gpu.modules below `root`, checked as device code, if its target is
+/// `backend`; an error is emitted if it has none or another one.
+FailureOr<SmallVector<gpu::GPUModuleOp>>
+getDeviceModules(ModuleOp root, Backend backend, StringRef passName);
+
+/// Refuses what no target has code for: operations that nobody registered, and
+/// vectors too wide for a thread, which code generators would unroll.
+LogicalResult checkDeviceCode(gpu::GPUModuleOp module);
+
+/// Refuses exchanges between more blocks than a cluster of the chip has.
+LogicalResult checkExchanges(gpu::GPUModuleOp module, const ChipInfo &chip);
+
+/// Lowers everything left (arith, math, vector, scf, gpu) with upstream's
+/// patterns; `populate` adds the target's. Fails, naming the operation, if
+/// something has no lowering, or calls or declares a function that the
+/// module does not define.
+LogicalResult lowerToLLVM(
+    gpu::GPUModuleOp module,
+    function_ref<void(LLVMTypeConverter &, RewritePatternSet &)> populate);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_CONVERSION_DEVICEMODULES_H

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- DeviceOps.h - operations that several targets make -----------------===//
+
+#ifndef RMSNORM_LIB_CONVERSION_DEVICEOPS_H
+#define RMSNORM_LIB_CONVERSION_DEVICEOPS_H
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+
+namespace mlir::rmsnorm {
+
+/// `lhs` and `rhs` combined.
+Value createCombine(ImplicitLocOpBuilder &b, ReduceKind kind, Value lhs,
+                    Value rhs);
+
+/// Inline assembly with no memory clobber. `results` may be empty.
+LLVM::InlineAsmOp createAsm(ImplicitLocOpBuilder &b, Type result,
+                            ValueRange operands, StringRef text,
+                            StringRef constraints, bool sideEffects);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_CONVERSION_DEVICEOPS_H

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Addresses.cpp - where the rows of a tile are ----------------------===//
+
+#include "Addresses.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+void Addresses::emitTile() {
+  const int64_t tileRows = kernel.layout.getTileRows();
+  if (tileRows == 1) {
+    firstRow = tile;
+    return;
+  }
+  OpBuilder &builder = kernel.builder;
+  Value size = kernel.getConstant(tileRows);
+  firstRow = arith::MulIOp::create(builder, kernel.loc, tile, size);
+  Value left =
+      arith::SubIOp::create(builder, kernel.loc, kernel.getNumRows(), firstRow);
+  liveRows = arith::MinUIOp::create(builder, kernel.loc, left, size);
+}
+
+void Addresses::emit(Block &block) {
+  llvm::SmallDenseMap<Value, std::pair<TileKind, bool>> accesses;
+  bool accumulates = false;
+  block.walk([&](Operation *op) {
+    if (auto load = dyn_cast<TileLoadOp>(op))
+      accesses[load.getBase()] = {load.getKind(), bool(load.getRow())};
+    else if (auto store = dyn_cast<TileStoreOp>(op))
+      accesses[store.getBase()] = {store.getKind(), bool(store.getRow())};
+    accumulates |= isa<AccumulateOp>(op);
+  });
+  for (Value buffer : kernel.rows.getBufferArguments())
+    if (auto access = accesses.find(buffer); access != accesses.end())
+      emitAccess(buffer, access->second.first, access->second.second);
+  if (accumulates)
+    emitLive();
+}
+
+/// Tile row u * G + g belongs to row group g.
+void Addresses::emitLive() {
+  if (!liveRows || !live.empty())
+    return;
+  OpBuilder &builder = kernel.builder;
+  Value count = kernel.emitCast(liveRows);
+  for (int64_t u = 0; u < kernel.layout.getRowsPerGroup(); ++u) {
+    Value tileRow =
+        arith::AddIOp::create(builder, kernel.loc, kernel.threads.rowGroup,
+                              kernel.emitI32(u * kernel.layout.getRowGroups()));
+    live.push_back(arith::CmpIOp::create(
+        builder, kernel.loc, arith::CmpIPredicate::ult, tileRow, count));
+  }
+}
+
+/// The number of row `u`. Rows that do not exist read the last one that does.
+Value Addresses::emitRow(int64_t u) {
+  if (!liveRows)
+    return firstRow;
+  OpBuilder &builder = kernel.builder;
+  Value tileRow =
+      arith::AddIOp::create(builder, kernel.loc, kernel.threads.rowGroup,
+                            kernel.emitI32(u * kernel.layout.getRowGroups()));
+  Value wide = arith::IndexCastUIOp::create(builder, kernel.loc,
+                                            builder.getIndexType(), tileRow);
+  Value last =
+      arith::SubIOp::create(builder, kernel.loc, liveRows, kernel.emitIndex(1));
+  return arith::AddIOp::create(
+      builder, kernel.loc, firstRow,
+      arith::MinUIOp::create(builder, kernel.loc, wide, last));
+}
+
+void Addresses::emitAccess(Value buffer, TileKind kind, bool hasRow) {
+  OpBuilder &builder = kernel.builder;
+  Location loc = kernel.loc;
+  if (kind != TileKind::row && kernel.rows.getDynamicColumns() && !columns)
+    columns =
+        kernel.emitCast(kernel.getScalar(kernel.rows.getColumnsArgument()));
+  if (hasRow)
+    emitLive();
+  SmallVector<Value> &rowOffsets = offsets[buffer];
+  if (!rowOffsets.empty())
+    return;
+  auto type = cast<MemRefType>(buffer.getType());
+  const int64_t numRowDims = type.getRank() - (kind == TileKind::row ? 0 : 1);
+  for (int64_t u = 0; u < kernel.layout.getRowsPerGroup(); ++u) {
+    Value elements = kernel.emitIndex(0);
+    Value row = hasRow ? emitRow(u) : Value();
+    for (int64_t dim = numRowDims - 1; hasRow && dim >= 0; --dim) {
+      Value index = row;
+      if (dim > 0) {
+        Value size = kernel.getLeadingSize(dim);
+        index = arith::RemUIOp::create(builder, loc, row, size);
+        row = arith::DivUIOp::create(builder, loc, row, size);
+      }
+      elements = arith::AddIOp::create(
+          builder, loc, elements,
+          arith::MulIOp::create(builder, loc, index,
+                                kernel.getStride(buffer, dim)));
+    }
+    rowOffsets.push_back(arith::IndexCastOp::create(
+        builder, loc, builder.getI64Type(), elements));
+  }
+}

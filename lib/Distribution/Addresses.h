@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Addresses.h - where the rows of a tile are ------------------------===//
+
+#ifndef RMSNORM_LIB_DISTRIBUTION_ADDRESSES_H
+#define RMSNORM_LIB_DISTRIBUTION_ADDRESSES_H
+
+#include "Kernel.h"
+
+namespace mlir::rmsnorm {
+
+/// The rows of one tile, as one thread's row group sees them. Values belong to
+/// the block they are emitted in: a branch has addresses of its own.
+class Addresses {
+public:
+  /// `tile` is the tile's number, an index; null where there is none, as only
+  /// per-column operands are accessed.
+  Addresses(Kernel &kernel, Value tile) : kernel(kernel), tile(tile) {}
+
+  /// Emits the first row and how many there are. In front of all else.
+  void emitTile();
+  /// Emits what the accesses of `block` need, first of all, ahead of any loop
+  /// over columns: in the order in which rmsnorm.rows has the buffers.
+  void emit(Block &block);
+  /// Emits the rows of `buffer`, of which `kind` is accessed.
+  void emitAccess(Value buffer, TileKind kind, bool hasRow);
+
+  /// The element where row `u` of the thread's row group begins, i64.
+  Value getOffset(Value buffer, int64_t u) const {
+    return offsets.find(buffer)->second[u];
+  }
+  /// Whether that row exists, i1; null: it does for certain.
+  Value getLive(int64_t u) const { return live.empty() ? Value() : live[u]; }
+  /// The number of columns, i32, if only a call knows it, else null.
+  Value getColumns() const { return columns; }
+
+private:
+  void emitLive();
+  Value emitRow(int64_t u);
+
+  Kernel &kernel;
+  Value tile, firstRow, liveRows, columns;
+  SmallVector<Value> live;
+  DenseMap<Value, SmallVector<Value>> offsets;
+};
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_DISTRIBUTION_ADDRESSES_H

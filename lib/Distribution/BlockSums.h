@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- BlockSums.h - what a block has summed over its rows ---------------===//
+
+#ifndef RMSNORM_LIB_DISTRIBUTION_BLOCKSUMS_H
+#define RMSNORM_LIB_DISTRIBUTION_BLOCKSUMS_H
+
+#include "Rings.h"
+
+namespace mlir::rmsnorm {
+
+/// Stores `sums`, what the row groups of a block have come to, as row `block`,
+/// an index, of `partials`, buffers of the host.
+void emitBlockSums(Kernel &kernel, Rings &rings, ValueRange sums,
+                   ValueRange partials, Value block);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_DISTRIBUTION_BLOCKSUMS_H

@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Distribute.cpp - rmsnorm-distribute -------------------------------===//
+//
+// The one place that knows SIMT. A kernel is emitted in the order in which
+// a thread executes it: what a block does once here, its tiles by TileLoop, a
+// tile's columns by Traverse, what threads have summed by Combine.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RMSNorm/Distribution/Passes.h"
+
+#include "BlockSums.h"
+#include "Grid.h"
+#include "SumRows.h"
+#include "TileLoop.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::rmsnorm {
+#define GEN_PASS_DEF_DISTRIBUTE
+#include "RMSNorm/Distribution/Passes.h.inc"
+} // namespace mlir::rmsnorm
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+namespace {
+/// Makes the kernel of one `rmsnorm.rows`, its launch and its workspaces.
+class Distributor {
+public:
+  Distributor(RowsOp rows, ScheduleAttr schedule, const ChipInfo &chip,
+              SymbolTable &symbols)
+      : rows(rows), tiles(rows.getTiles()), schedule(schedule), chip(chip),
+        layout(getLayout(schedule.getFields(), rows.getColumns(),
+                         bool(rows.getDynamicColumns()), chip.subgroupSize)),
+        host(rows),
+        function(createKernel(
+            rows.getLoc(),
+            (rows->getParentOfType<FunctionOpInterface>().getName() + "_" +
+             schedule.getFields().getKernelSuffix())
+                .str(),
+            schedule.getBlockThreads(), symbols)),
+        kernel(rows, layout, chip, function, host) {}
+
+  LogicalResult run();
+
+private:
+  Value emitEntry();
+  void emitOnce(Block::iterator begin, Block::iterator end,
+                function_ref<void()> emitScalars);
+  SmallVector<Value> createWorkspaces();
+
+  RowsOp rows;
+  TilesOp tiles;
+  ScheduleAttr schedule;
+  const ChipInfo &chip;
+  const Layout layout;
+  OpBuilder host;
+  gpu::GPUFuncOp function;
+  Kernel kernel;
+  Grid grid;
+  /// Which walker the block belongs to and how many there are.
+  Value walker, walkers;
+};
+} // namespace
+
+/// What a block and its threads are.
+Value Distributor::emitEntry() {
+  OpBuilder &builder = kernel.builder;
+  Location loc = kernel.loc;
+  walker = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  walkers = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
+  if (layout.getCluster() > 1) {
+    // Blocks of a cluster walk over the same rows.
+    Value size = kernel.emitIndex(layout.getCluster());
+    walker = arith::DivUIOp::create(builder, loc, walker, size);
+    walkers = arith::DivUIOp::create(builder, loc, walkers, size);
+    return {};
+  }
+  if (!grid.strips)
+    return {};
+  // Blocks beside one another own strips of the same rows.
+  Value count = kernel.getHostScalar(grid.strips);
+  Value strip =
+      kernel.emitCast(arith::RemUIOp::create(builder, loc, walker, count));
+  walker = arith::DivUIOp::create(builder, loc, walker, count);
+  walkers = arith::DivUIOp::create(builder, loc, walkers, count);
+  return strip;
+}
+
+/// What a block does once: per-column operands that it holds.
+void Distributor::emitOnce(Block::iterator begin, Block::iterator end,
+                           function_ref<void()> emitScalars) {
+  Tile once(kernel, /*number=*/Value(), /*slot=*/Value());
+  emitScalars();
+  for (Operation &op : llvm::make_range(begin, end))
+    if (auto load = dyn_cast<TileLoadOp>(op))
+      once.addresses.emitAccess(load.getBase(), load.getKind(),
+                                /*hasRow=*/false);
+  for (Operation &op : llvm::make_range(begin, end)) {
+    auto load = dyn_cast<TileLoadOp>(op);
+    if (load && isPerColumn(load.getType()))
+      once.emitHeldLoad(load);
+    else if (llvm::any_of(op.getResultTypes(), llvm::IsaPred<VectorType>) &&
+             !op.hasTrait<OpTrait::ConstantLike>())
+      once.emitRowOp(&op);
+  }
+}
+
+/// A row of f32 for each block, and what it is.
+SmallVector<Value> Distributor::createWorkspaces() {
+  SmallVector<Value> workspaces;
+  for (Value partials : rows.getPartials()) {
+    SmallVector<Value> sizes{grid.walkers};
+    auto type = cast<MemRefType>(partials.getType());
+    if (type.isDynamicDim(1))
+      sizes.push_back(rows.getDynamicColumns());
+    workspaces.push_back(WorkspaceOp::create(host, rows.getLoc(), type, sizes));
+    partials.replaceAllUsesWith(workspaces.back());
+  }
+  return workspaces;
+}
+
+LogicalResult Distributor::run() {
+  grid = createGrid(host, rows, schedule, chip);
+  Block &body = rows.getBody().front();
+  auto waits = body.getOps<GridWaitOp>();
+  const bool dependent = !waits.empty();
+  if (dependent)
+    LaunchDependentsOp::create(kernel.builder, kernel.loc);
+  Value strip = emitEntry();
+  kernel.emitThreads(strip);
+  Combine combine(kernel, tiles);
+  combine.emitInit();
+
+  // On every path, also of a block without tiles: the kernel behind this one
+  // takes its end for the end of all before.
+  Block::iterator begin = body.begin();
+  if (dependent) {
+    Block::iterator wait = (*waits.begin())->getIterator();
+    emitOnce(begin, wait, [] {});
+    GridWaitOp::create(kernel.builder, kernel.loc);
+    begin = std::next(wait);
+  }
+  Rings rings(kernel, tiles, schedule.getCopy());
+  TileLoop loop(kernel, tiles, combine, rings, walker, grid.tiles, walkers);
+  emitOnce(begin, tiles->getIterator(), [&] { loop.emitScalars(); });
+  loop.emit();
+  emitBlockSums(kernel, rings, cast<YieldOp>(body.getTerminator()).getValues(),
+                createWorkspaces(), walker);
+  gpu::ReturnOp::create(kernel.builder, kernel.loc);
+
+  const int64_t bytes = kernel.workgroup.getBytes();
+  if (bytes > chip.maxWorkgroupMemory)
+    return rows.emitOpError("expected at most ")
+           << chip.maxWorkgroupMemory << " bytes of workgroup memory on "
+           << chip.name << ", got " << bytes;
+  auto launch =
+      createLaunch(host, function, grid.blocks, schedule.getBlockThreads(),
+                   bytes, kernel.arguments, layout.getCluster());
+  if (dependent)
+    launch->setAttr(RMSNormDialect::kDependentLaunchAttrName,
+                    host.getUnitAttr());
+  if (const int64_t resident = schedule.getBlocksPerSm()) {
+    launch->setAttr(RMSNormDialect::kBlocksPerMultiprocessorAttrName,
+                    host.getI32IntegerAttr(resident));
+    // Registers are shared out for as many, too.
+    function->setAttr(RMSNormDialect::kMinBlocksAttrName,
+                      host.getI64IntegerAttr(resident));
+  }
+  rows.erase();
+  return success();
+}
+
+namespace {
+struct Distribute final : rmsnorm::impl::DistributeBase<Distribute> {
+  using DistributeBase::DistributeBase;
+
+  void runOnOperation() override {
+    ModuleOp module = getOperation();
+    SmallVector<RowsOp> all;
+    module.walk([&](RowsOp rows) { all.push_back(rows); });
+    SmallVector<SumRowsOp> sums;
+    module.walk([&](SumRowsOp op) { sums.push_back(op); });
+    if (all.empty() && sums.empty())
+      return;
+    TargetAttr target = TargetAttr::lookup(module);
+    if (!target) {
+      InFlightDiagnostic error = module.emitOpError("expected a '")
+                                 << RMSNormDialect::kTargetAttrName
+                                 << "' attribute";
+      error.attachNote() << "rmsnorm-attach-target sets it";
+      return signalPassFailure();
+    }
+    OpBuilder builder(module.getBodyRegion());
+    builder.setInsertionPointToStart(module.getBody());
+    auto kernels =
+        gpu::GPUModuleOp::create(builder, module.getLoc(), "rmsnorm_kernels");
+    SymbolTable(module).insert(kernels);
+    SymbolTable symbols(kernels);
+    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                    builder.getUnitAttr());
+    for (RowsOp rows : all)
+      if (failed(distribute(rows, target.getChipInfo(), symbols)))
+        return signalPassFailure();
+    for (SumRowsOp op : sums)
+      if (failed(distributeSumRows(op, symbols)))
+        return signalPassFailure();
+  }
+
+  LogicalResult distribute(RowsOp rows, const ChipInfo &chip,
+                           SymbolTable &symbols) {
+    FailureOr<ScheduleAttr> schedule = rows.getRequiredSchedule();
+    if (failed(schedule))
+      return failure();
+    if (!rows->getParentOfType<FunctionOpInterface>())
+      return rows.emitOpError("expected to stand in a function");
+    if (failed(checkForm(rows)))
+      return failure();
+    return Distributor(rows, *schedule, chip, symbols).run();
+  }
+
+  /// What the passes before have to have done.
+  LogicalResult checkForm(RowsOp rows) {
+    WalkResult walk = rows.walk([&](Operation *op) -> WalkResult {
+      auto report = [&](StringRef pass, StringRef what) {
+        InFlightDiagnostic error = op->emitOpError("expected ") << what;
+        error.attachNote() << pass << " makes it so";
+        return error;
+      };
+      auto sum = dyn_cast<AccumulateOp>(op);
+      if (sum && !sum.getResult())
+        return report("rmsnorm-carry-sums", "to be carried by rmsnorm.tiles");
+      const bool isDirect = isa<TilesOp>(op->getParentOp());
+      auto load = dyn_cast<TileLoadOp>(op);
+      auto store = dyn_cast<TileStoreOp>(op);
+      const bool isPlaced = isa<TraverseOp>(op) ||
+                            op->hasTrait<OpTrait::ConstantLike>() ||
+                            (load && load.getKind() == TileKind::column);
+      const bool perColumn = llvm::any_of(op->getResultTypes(), isPerColumn) ||
+                             (store && isPerColumn(store.getValue().getType()));
+      if (isa<RowReduceOp>(op) || (isDirect && perColumn && !isPlaced))
+        return report("rmsnorm-place-tiles",
+                      "per-column work in rmsnorm.traverse");
+      return WalkResult::advance();
+    });
+    return failure(walk.wasInterrupted());
+  }
+};
+} // namespace

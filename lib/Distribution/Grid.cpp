@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Grid.cpp - how many blocks walk over the rows ---------------------===//
+
+#include "Grid.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// Blocks a grid may have: CUDA allows 2^31 - 1, HIP 2^32 - 1 threads in all.
+static int64_t getMaxBlocks(int64_t blockThreads) {
+  const int64_t maxThreads = (int64_t(1) << 32) - 1;
+  return std::min<int64_t>((int64_t(1) << 31) - 1, maxThreads / blockThreads);
+}
+
+/// The blocks, or clusters, that a grid has at most.
+static Value createLimit(OpBuilder &host, Location loc, ScheduleAttr schedule,
+                         const ChipInfo &chip) {
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(host, loc, value);
+  };
+  const int64_t margin = schedule.getSmMargin();
+  int64_t perSM = schedule.getBlocksPerSm();
+  // With multiprocessors to leave free a grid is no larger than what fits the
+  // others by its threads.
+  if (perSM == 0 && margin > 0)
+    perSM = std::max<int64_t>(1, chip.threadsPerMultiprocessor /
+                                     schedule.getBlockThreads());
+  if (perSM == 0)
+    return index(getMaxBlocks(schedule.getBlockThreads()) /
+                 schedule.getCluster());
+  Value count = MultiprocessorCountOp::create(host, loc, host.getIndexType());
+  if (margin > 0)
+    count = arith::MaxSIOp::create(
+        host, loc, arith::SubIOp::create(host, loc, count, index(margin)),
+        index(1));
+  Value limit = arith::MulIOp::create(host, loc, count, index(perSM));
+  if (schedule.getCluster() == 1)
+    return limit;
+  // Whole clusters, one at least, and no more than are resident together: the
+  // others would follow in a second wave and take twice the time (H200,
+  // backward of 32768x32768 over clusters of 4: 0.60 of the ceiling).
+  limit =
+      arith::DivUIOp::create(host, loc, limit, index(schedule.getCluster()));
+  limit = arith::MinUIOp::create(
+      host, loc, limit,
+      ResidentClustersOp::create(host, loc, host.getIndexType()));
+  return arith::MaxUIOp::create(host, loc, limit, index(1));
+}
+
+Grid rmsnorm::createGrid(OpBuilder &host, RowsOp rows, ScheduleAttr schedule,
+                         const ChipInfo &chip) {
+  Location loc = rows.getLoc();
+  auto index = [&](int64_t value) -> Value {
+    return arith::ConstantIndexOp::create(host, loc, value);
+  };
+  Grid grid;
+  grid.tiles = rows.createNumRows(host);
+  if (schedule.getTileRows() != 1)
+    grid.tiles = arith::CeilDivUIOp::create(host, loc, grid.tiles,
+                                            index(schedule.getTileRows()));
+  Value limit = createLimit(host, loc, schedule, chip);
+  if (schedule.getColumnSums() == ColumnSums::strips) {
+    // Several blocks walk the same rows, each a strip of them. No more runs
+    // than fit at once, or some blocks would run behind all others.
+    const int64_t width = schedule.getStripColumns();
+    grid.strips =
+        rows.getDynamicColumns()
+            ? arith::CeilDivUIOp::create(host, loc, rows.getDynamicColumns(),
+                                         index(width))
+                  .getResult()
+            : index(llvm::divideCeil(int64_t(rows.getColumns()), width));
+    limit = arith::MaxUIOp::create(
+        host, loc, arith::DivUIOp::create(host, loc, limit, grid.strips),
+        index(1));
+  }
+  grid.walkers = arith::MinUIOp::create(host, loc, grid.tiles, limit);
+  grid.blocks =
+      grid.strips ? arith::MulIOp::create(host, loc, grid.walkers, grid.strips)
+                        .getResult()
+                  : grid.walkers;
+  return grid;
+}

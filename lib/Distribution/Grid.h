@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Grid.h - how many blocks walk over the rows -----------------------===//
+
+#ifndef RMSNORM_LIB_DISTRIBUTION_GRID_H
+#define RMSNORM_LIB_DISTRIBUTION_GRID_H
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+namespace mlir::rmsnorm {
+
+/// What a launch of rmsnorm.rows has of each, indices of the host.
+struct Grid {
+  /// Tiles, and those that walk over them side by side: blocks, clusters, or
+  /// runs of rows that the blocks of `strips` share, null but for strips.
+  Value tiles, walkers, strips;
+  /// Blocks, or clusters, in all.
+  Value blocks;
+};
+
+/// Computes the grid of `rows` at `host`. Multi-wave: one tile a block, up to
+/// the largest grid that CUDA and HIP both launch. Persistent
+/// (`blocks_per_sm`): that many blocks a multiprocessor, of which the runtime
+/// knows the number.
+Grid createGrid(OpBuilder &host, RowsOp rows, ScheduleAttr schedule,
+                const ChipInfo &chip);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_DISTRIBUTION_GRID_H

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Kernel.cpp - the kernel that is being emitted ---------------------===//
+
+#include "Kernel.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+Value Kernel::emitI32(int64_t value) {
+  return arith::ConstantIntOp::create(builder, loc, value, 32);
+}
+
+Value Kernel::emitIndex(int64_t value) {
+  return arith::ConstantIndexOp::create(builder, loc, value);
+}
+
+Value Kernel::emitColumnSum(Value lhs, Value rhs) {
+  return arith::AddIOp::create(builder, loc, lhs, rhs,
+                               arith::IntegerOverflowFlags::nsw |
+                                   arith::IntegerOverflowFlags::nuw);
+}
+
+Value Kernel::emitCast(Value value) {
+  return arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(),
+                                      value);
+}
+
+void Kernel::emitThreads(Value strip) {
+  Threads &t = threads;
+  t.thread = emitCast(gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x));
+  Value threadsPerRow = emitI32(layout.getThreadsPerRow());
+  Value subgroupSize = emitI32(layout.getSubgroupSize());
+  if (layout.getRowGroups() == 1) {
+    t.threadInRow = t.thread;
+    t.rowGroup = emitI32(0);
+  } else {
+    t.threadInRow =
+        arith::RemUIOp::create(builder, loc, t.thread, threadsPerRow);
+    t.rowGroup = arith::DivUIOp::create(builder, loc, t.thread, threadsPerRow);
+  }
+  t.lane = arith::RemUIOp::create(builder, loc, t.thread, subgroupSize);
+  t.subgroup = arith::DivUIOp::create(builder, loc, t.thread, subgroupSize);
+  t.firstColumn = arith::MulIOp::create(builder, loc, t.threadInRow,
+                                        emitI32(layout.getVectorWidth()));
+  if (strip)
+    t.firstColumn =
+        emitColumnSum(arith::MulIOp::create(builder, loc, strip,
+                                            emitI32(layout.getColumnStep())),
+                      t.firstColumn);
+  if (layout.getCluster() == 1)
+    return;
+  Value block =
+      emitCast(gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x));
+  t.rank =
+      arith::RemUIOp::create(builder, loc, block, emitI32(layout.getCluster()));
+  const int64_t part = layout.getPart();
+  Value begin = arith::MulIOp::create(builder, loc, t.rank, emitI32(part));
+  t.firstColumn = emitColumnSum(begin, t.firstColumn);
+  t.endColumn = arith::AddIOp::create(builder, loc, begin, emitI32(part));
+  if (part * layout.getCluster() != layout.getColumns())
+    t.endColumn = arith::MinUIOp::create(builder, loc, t.endColumn,
+                                         emitI32(layout.getColumns()));
+}
+
+Value Kernel::getScalar(Value value) {
+  Operation *def = value.getDefiningOp();
+  if (!def)
+    return getHostScalar(getOperand(value));
+  if (Value scalar = scalars.lookup(value))
+    return scalar;
+  IRMapping mapping;
+  for (Value operand : def->getOperands())
+    mapping.map(operand, getScalar(operand));
+  return scalars[value] =
+             arguments.addToPrelude(def->clone(mapping))->getResult(0);
+}
+
+Value Kernel::getHostScalar(Value value) {
+  if (std::optional<int64_t> constant = getConstantIntValue(value))
+    return getConstant(*constant);
+  return arguments.getScalar(value);
+}
+
+Value Kernel::getConstant(int64_t value) {
+  Value &constant = constants[value];
+  if (!constant)
+    constant = arguments.getConstant(value);
+  return constant;
+}
+
+Value Kernel::getNumRows() {
+  if (!numRows)
+    numRows = rows.createNumRows(host);
+  return getHostScalar(numRows);
+}
+
+Value Kernel::getLeadingSize(int64_t dim) {
+  OpFoldResult size = rows.getMixedSizes()[dim];
+  if (auto constant = dyn_cast<Attribute>(size))
+    return getConstant(cast<IntegerAttr>(constant).getInt());
+  return getHostScalar(cast<Value>(size));
+}
+
+int64_t Kernel::getNumRows(Type type) const {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector ? std::max<int64_t>(1, vector.getDimSize(0) /
+                                           layout.getRowGroups())
+                : 1;
+}
+
+Type Kernel::getFragmentType(Type type) const {
+  Type element = getElementTypeOrSelf(type);
+  return isPerColumn(type) ? VectorType::get({layout.getVectorWidth()}, element)
+                           : element;
+}
+
+int64_t Kernel::getAlignment(Value buffer, bool partial) const {
+  const int64_t bytes =
+      getElementTypeOrSelf(buffer).getIntOrFloatBitWidth() / 8;
+  const bool packed = bool(getOperand(buffer).getDefiningOp<WorkspaceOp>());
+  return layout.getAccessBytes(bytes, partial, packed);
+}
+
+Value Kernel::emitIdentity(ReduceKind kind, Type type) {
+  auto floatType = cast<FloatType>(getElementTypeOrSelf(type));
+  const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
+  APFloat value = APFloat::getZero(semantics);
+  switch (kind) {
+  case ReduceKind::add:
+    break;
+  case ReduceKind::maximumf:
+    value = APFloat::getInf(semantics, /*Negative=*/true);
+    break;
+  case ReduceKind::minimumf:
+    value = APFloat::getInf(semantics);
+    break;
+  case ReduceKind::mul:
+    value = APFloat(semantics, 1);
+    break;
+  }
+  TypedAttr attr = FloatAttr::get(floatType, value);
+  if (auto vector = dyn_cast<VectorType>(type))
+    attr = SplatElementsAttr::get(vector, attr);
+  return arith::ConstantOp::create(builder, loc, attr);
+}
+
+Value Kernel::emitCombine(ReduceKind kind, Value lhs, Value rhs) {
+  switch (kind) {
+  case ReduceKind::add:
+    return arith::AddFOp::create(builder, loc, lhs, rhs);
+  case ReduceKind::maximumf:
+    return arith::MaximumFOp::create(builder, loc, lhs, rhs);
+  case ReduceKind::minimumf:
+    return arith::MinimumFOp::create(builder, loc, lhs, rhs);
+  case ReduceKind::mul:
+    return arith::MulFOp::create(builder, loc, lhs, rhs);
+  }
+  llvm_unreachable("unknown reduction kind");
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Kernel.h - the kernel that is being emitted -----------------------===//
+
+#ifndef RMSNORM_LIB_DISTRIBUTION_KERNEL_H
+#define RMSNORM_LIB_DISTRIBUTION_KERNEL_H
+
+#include "KernelArguments.h"
+#include "RMSNorm/Schedule/Layout.h"
+#include "WorkgroupPlan.h"
+
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::rmsnorm {
+
+/// Whether threads of a row hold different parts of `type`: RxN, 1xN, N > 1.
+inline bool isPerColumn(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector && vector.getRank() == 2 && vector.getDimSize(1) != 1;
+}
+
+/// What a thread is, i32 each. Emitted once, at the kernel's entry.
+struct Threads {
+  /// Its number in the block, in its row group, that of the group.
+  Value thread, threadInRow, rowGroup;
+  /// Its place in its subgroup, and the subgroup's number.
+  Value lane, subgroup;
+  /// Where its first vector begins.
+  Value firstColumn;
+  /// The block's rank in its cluster and where its part of the row ends; null
+  /// but in clusters.
+  Value rank, endColumn;
+};
+
+/// What all emitters of one kernel share: where they build, what they know of
+/// the launch and of the thread, and what a thread holds of each value.
+class Kernel {
+public:
+  Kernel(RowsOp rows, const Layout &layout, const ChipInfo &chip,
+         gpu::GPUFuncOp function, OpBuilder host)
+      : rows(rows), layout(layout), chip(chip), loc(rows.getLoc()),
+        builder(OpBuilder::atBlockEnd(&function.getBody().front())), host(host),
+        arguments(host, function.getBody().front()) {}
+
+  /// Emits what a thread is; `strip` is the number of the strip of columns that
+  /// the block owns, if it owns one, else null.
+  void emitThreads(Value strip);
+
+  Value emitI32(int64_t value);
+  Value emitIndex(int64_t value);
+  /// Columns stay below 2^31: the sum does not wrap, so that a constant part of
+  /// it can become the offset of an access.
+  Value emitColumnSum(Value lhs, Value rhs);
+  /// `value` as an i32.
+  Value emitCast(Value value);
+
+  /// `value` of the body of rmsnorm.rows, not of one of its tiles: an argument,
+  /// or computed at the entry.
+  Value getScalar(Value value);
+
+  /// `value`, an index of the host.
+  Value getHostScalar(Value value);
+  /// An index constant, at the entry.
+  Value getConstant(int64_t value);
+  /// M.
+  Value getNumRows();
+  /// The leading size `dim`.
+  Value getLeadingSize(int64_t dim);
+  Value getPointer(Value buffer) {
+    return arguments.getPointer(getOperand(buffer));
+  }
+  Value getStride(Value buffer, int64_t dim) {
+    return arguments.getStride(getOperand(buffer), dim);
+  }
+
+  /// Rows a thread holds of a value of type `type`: of a tile's row_groups x
+  /// rows_per_group the latter, of an accumulator's row_groups one.
+  int64_t getNumRows(Type type) const;
+  /// What a thread holds of one of its vectors, or of a per-row value.
+  Type getFragmentType(Type type) const;
+  /// The bytes an access to `buffer` may take at a time.
+  int64_t getAlignment(Value buffer, bool partial) const;
+
+  Value emitIdentity(ReduceKind kind, Type type);
+  Value emitCombine(ReduceKind kind, Value lhs, Value rhs);
+
+  RowsOp rows;
+  const Layout &layout;
+  const ChipInfo &chip;
+  const Location loc;
+  OpBuilder builder, host;
+  KernelArguments arguments;
+  WorkgroupPlan workgroup;
+  Threads threads;
+  /// What a thread holds of a value of the body: for each of its rows, its
+  /// vectors; of a value in a traverse, those of the chunk that is emitted.
+  DenseMap<Value, SmallVector<Value>> fragments;
+
+private:
+  /// What the host calls a buffer of the body.
+  Value getOperand(Value buffer) const {
+    return RowsOp(rows).getOperandOf(buffer);
+  }
+
+  Value numRows;
+  DenseMap<int64_t, Value> constants;
+  DenseMap<Value, Value> scalars;
+};
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_DISTRIBUTION_KERNEL_H

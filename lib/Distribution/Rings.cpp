@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Rings.cpp - tiles in workgroup memory -----------------------------===//
+
+#include "Rings.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+Rings::Rings(Kernel &kernel, TilesOp tiles, CopyCache copy)
+    : kernel(kernel), tiles(tiles), copy(copy) {
+  const int64_t slots = tiles.getStages();
+  for (size_t ring = 0; ring < tiles.getCopies().size(); ++ring)
+    offsets.push_back(kernel.workgroup.reserve(
+        slots * kernel.layout.getSlotBytes(getElementBytes(ring)),
+        /*alignment=*/128));
+}
+
+int64_t Rings::getElementBytes(int64_t ring) const {
+  TilesOp op = tiles;
+  return getElementTypeOrSelf(op.getCopies()[ring]).getIntOrFloatBitWidth() / 8;
+}
+
+Value Rings::emitSlot(Value slot, int64_t distance) const {
+  OpBuilder &builder = kernel.builder;
+  TilesOp op = tiles;
+  Value limit = kernel.emitIndex(op.getStages() - distance);
+  Value below = arith::CmpIOp::create(builder, kernel.loc,
+                                      arith::CmpIPredicate::ult, slot, limit);
+  Value up = arith::AddIOp::create(builder, kernel.loc, slot,
+                                   kernel.emitIndex(distance));
+  Value down = arith::SubIOp::create(builder, kernel.loc, slot, limit);
+  return arith::SelectOp::create(builder, kernel.loc, below, up, down);
+}
+
+Value Rings::emitOffset(int64_t ring, Value slot) const {
+  OpBuilder &builder = kernel.builder;
+  const int64_t bytes = getElementBytes(ring);
+  Value number = kernel.emitCast(slot);
+  Value offset = kernel.emitColumnSum(
+      arith::MulIOp::create(
+          builder, kernel.loc, kernel.threads.thread,
+          kernel.emitI32(kernel.layout.getVectorWidth() * bytes)),
+      arith::MulIOp::create(builder, kernel.loc, number,
+                            kernel.emitI32(kernel.layout.getSlotBytes(bytes))));
+  return kernel.emitColumnSum(offset, kernel.emitI32(offsets[ring]));
+}
+
+void Rings::emitAddresses(Addresses &addresses) const {
+  TilesOp op = tiles;
+  for (Value buffer : op.getCopies())
+    addresses.emitAccess(buffer, TileKind::tile,
+                         cast<MemRefType>(buffer.getType()).getRank() > 1);
+}
+
+void Rings::emitCopies(Tile &tile, Value slot) const {
+  const Layout &layout = kernel.layout;
+  TilesOp op = tiles;
+  for (auto [ring, buffer] : llvm::enumerate(op.getCopies())) {
+    Value pointer = kernel.getPointer(buffer);
+    Value offset = emitOffset(ring, slot);
+    auto fragment = VectorType::get({layout.getVectorWidth()},
+                                    getElementTypeOrSelf(buffer));
+    for (int64_t row = 0; row < layout.getRowsPerGroup(); ++row)
+      for (int64_t index = 0; index < layout.getNumVectors(); ++index) {
+        VectorPosition position =
+            emitPosition(kernel, kernel.threads.firstColumn, index,
+                         index >= layout.getNumFullVectors(), Value());
+        const int64_t number = row * layout.getNumVectors() + index;
+        Value to = kernel.emitColumnSum(
+            offset,
+            kernel.emitI32(number * layout.getSlotStep(getElementBytes(ring))));
+        AsyncCopyOp::create(kernel.builder, kernel.loc, pointer,
+                            tile.addresses.getOffset(buffer, row),
+                            position.column, to, position.valid,
+                            kernel.getAlignment(buffer, bool(position.valid)),
+                            copy, fragment);
+      }
+  }
+}
+
+void Rings::emitLoad(SlotLoadOp load, Value slot, int64_t begin,
+                     int64_t count) const {
+  const Layout &layout = kernel.layout;
+  // Behind the tile's number.
+  const int64_t ring = cast<BlockArgument>(load.getSlot()).getArgNumber() - 1;
+  Value offset = emitOffset(ring, slot);
+  SmallVector<Value> vectors;
+  for (int64_t row = 0; row < kernel.getNumRows(load.getType()); ++row)
+    for (int64_t index = 0; index < count; ++index) {
+      const int64_t number = row * layout.getNumVectors() + begin + index;
+      Value from = kernel.emitColumnSum(
+          offset,
+          kernel.emitI32(number * layout.getSlotStep(getElementBytes(ring))));
+      vectors.push_back(WorkgroupLoadOp::create(
+          kernel.builder, load.getLoc(), kernel.getFragmentType(load.getType()),
+          from, load.getAgain()));
+    }
+  kernel.fragments[load] = std::move(vectors);
+}
+
+void Rings::release() {
+  if (offsets.empty())
+    return;
+  kernel.workgroup.release(*llvm::min_element(offsets));
+  offsets.clear();
+  BarrierOp::create(kernel.builder, kernel.loc);
+}

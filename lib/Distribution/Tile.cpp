@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Tile.cpp - what a thread does for one tile, but along the columns -===//
+
+#include "Tile.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+//===----------------------------------------------------------------------===//
+// Values
+//===----------------------------------------------------------------------===//
+
+Value Tile::getScalar(Value value) const {
+  if (Value mapped = scalars.lookupOrNull(value))
+    return mapped;
+  return kernel.getScalar(value);
+}
+
+Value Tile::getUniform(Value value) const {
+  DenseElementsAttr splat;
+  if (matchPattern(value, m_Constant(&splat)) && splat.isSplat()) {
+    Type type = kernel.getFragmentType(value.getType());
+    TypedAttr attr = splat.getSplatValue<TypedAttr>();
+    if (auto vectorType = dyn_cast<VectorType>(type))
+      attr = SplatElementsAttr::get(vectorType, attr);
+    return arith::ConstantOp::create(kernel.builder, kernel.loc, attr);
+  }
+  return isa<VectorType>(value.getType()) ? Value() : getScalar(value);
+}
+
+Value Tile::getFragment(Value value, int64_t row, int64_t vector) const {
+  if (Value uniform = getUniform(value))
+    return uniform;
+  if (kernel.getNumRows(value.getType()) == 1)
+    row = 0;
+  if (!isPerColumn(value.getType()))
+    return kernel.fragments[value][row];
+  return kernel.fragments[value][row * kernel.layout.getNumVectors() + vector];
+}
+
+void Tile::emitScalars(Block &block) {
+  for (Operation &op : block.without_terminator())
+    if (op.getNumResults() != 0 &&
+        llvm::all_of(op.getResultTypes(),
+                     [](Type type) { return type.isIntOrIndexOrFloat(); })) {
+      for (Value operand : op.getOperands())
+        if (!scalars.contains(operand))
+          scalars.map(operand, kernel.getScalar(operand));
+      kernel.builder.clone(op, scalars);
+    }
+}
+
+Value Tile::emitElementwise(Operation *op, function_ref<Value(Value)> get) {
+  IRMapping mapping;
+  for (Value operand : op->getOperands())
+    mapping.map(operand, get(operand));
+  Operation *clone = kernel.builder.clone(*op, mapping);
+  clone->getResult(0).setType(
+      kernel.getFragmentType(op->getResult(0).getType()));
+  return clone->getResult(0);
+}
+
+Value Tile::emitStoreValid(int64_t row, Value valid, int64_t count) {
+  Value live = addresses.getLive(row);
+  if (!live)
+    return valid;
+  return arith::SelectOp::create(kernel.builder, kernel.loc, live,
+                                 valid ? valid : kernel.emitI32(count),
+                                 kernel.emitI32(0));
+}
+
+//===----------------------------------------------------------------------===//
+// Per-row values, per-column operands
+//===----------------------------------------------------------------------===//
+
+void Tile::emitRowOp(Operation *op) {
+  OpBuilder &builder = kernel.builder;
+  if (auto store = dyn_cast<TileStoreOp>(op))
+    return emitRowStore(store);
+  Value result = op->getResult(0);
+  SmallVector<Value> rows;
+  const int64_t numRows = kernel.getNumRows(result.getType());
+  if (auto load = dyn_cast<TileLoadOp>(op)) {
+    Value pointer = kernel.getPointer(load.getBase());
+    Type element = load.getType().getElementType();
+    for (int64_t row = 0; row < numRows; ++row) {
+      Value loaded = GlobalLoadOp::create(
+          builder, load.getLoc(), VectorType::get({1}, element), pointer,
+          addresses.getOffset(load.getBase(), row), kernel.emitI32(0),
+          /*valid=*/Value(), element.getIntOrFloatBitWidth() / 8,
+          load.getAgain(), load.getPolicy());
+      rows.push_back(
+          vector::ExtractOp::create(builder, kernel.loc, loaded, int64_t(0)));
+    }
+  } else if (auto sum = dyn_cast<AccumulateOp>(op)) {
+    Value total = kernel.fragments[sum.getDest()].front();
+    for (int64_t row = 0; row < kernel.getNumRows(sum.getSource().getType());
+         ++row)
+      emitAccumulate(kernel, *this, sum, row, total,
+                     [&](Value value) { return getFragment(value, row, 0); });
+    rows.push_back(total);
+  } else if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
+    for (int64_t row = 0; row < numRows; ++row)
+      rows.push_back(getFragment(broadcast.getSource(), row, 0));
+  } else {
+    for (int64_t row = 0; row < numRows; ++row)
+      rows.push_back(emitElementwise(
+          op, [&](Value value) { return getFragment(value, row, 0); }));
+  }
+  kernel.fragments[result] = std::move(rows);
+}
+
+/// All threads of the row group hold the value, one writes it.
+void Tile::emitRowStore(TileStoreOp store) {
+  OpBuilder &builder = kernel.builder;
+  Location loc = kernel.loc;
+  const Threads &threads = kernel.threads;
+  Value pointer = kernel.getPointer(store.getBase());
+  Type element = getElementTypeOrSelf(store.getValue().getType());
+  Value owner = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      threads.threadInRow, kernel.emitI32(0));
+  if (threads.rank)
+    owner = arith::AndIOp::create(
+        builder, loc, owner,
+        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                              threads.rank, kernel.emitI32(0)));
+  const int64_t numRows = kernel.getNumRows(store.getValue().getType());
+  for (int64_t row = 0; row < numRows; ++row) {
+    Value value =
+        vector::BroadcastOp::create(builder, loc, VectorType::get({1}, element),
+                                    getFragment(store.getValue(), row, 0));
+    Value valid =
+        arith::ExtUIOp::create(builder, loc, builder.getI32Type(), owner);
+    GlobalStoreOp::create(builder, store.getLoc(), value, pointer,
+                          addresses.getOffset(store.getBase(), row),
+                          kernel.emitI32(0), emitStoreValid(row, valid, 1),
+                          element.getIntOrFloatBitWidth() / 8,
+                          store.getPolicy());
+  }
+}
+
+void Tile::emitHeldLoad(TileLoadOp load) {
+  Value pointer = kernel.getPointer(load.getBase());
+  SmallVector<Value> vectors;
+  for (int64_t index = 0; index < kernel.layout.getNumVectors(); ++index) {
+    VectorPosition position = emitPosition(
+        kernel, kernel.threads.firstColumn, index,
+        index >= kernel.layout.getNumFullVectors(), addresses.getColumns());
+    vectors.push_back(GlobalLoadOp::create(
+        kernel.builder, load.getLoc(), kernel.getFragmentType(load.getType()),
+        pointer, addresses.getOffset(load.getBase(), 0), position.column,
+        position.valid,
+        kernel.getAlignment(load.getBase(), bool(position.valid)),
+        load.getAgain(), load.getPolicy()));
+  }
+  kernel.fragments[load] = std::move(vectors);
+}
+
+//===----------------------------------------------------------------------===//
+// Columns and sums
+//===----------------------------------------------------------------------===//
+
+VectorPosition rmsnorm::emitPosition(Kernel &kernel, Value firstColumn,
+                                     int64_t index, bool partial,
+                                     Value columns) {
+  VectorPosition position;
+  position.index = index;
+  position.column = firstColumn;
+  if (index != 0)
+    position.column = kernel.emitColumnSum(
+        firstColumn, kernel.emitI32(index * kernel.layout.getColumnStep()));
+  if (!partial)
+    return position;
+  Value end = columns ? columns : kernel.threads.endColumn;
+  if (!end)
+    end = kernel.emitI32(kernel.layout.getColumns());
+  position.valid =
+      arith::SubIOp::create(kernel.builder, kernel.loc, end, position.column);
+  return position;
+}
+
+bool rmsnorm::isZeroOnPadding(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (matchPattern(value, m_AnyZeroFloat()))
+    return true;
+  if (auto load = dyn_cast<TileLoadOp>(op))
+    return load.getKind() != TileKind::row;
+  if (isa<SlotLoadOp>(op))
+    return true;
+  if (auto traverse = dyn_cast<TraverseOp>(op))
+    return isPerColumn(value.getType()) &&
+           isZeroOnPadding(
+               traverse.getYield()
+                   .getValues()[cast<OpResult>(value).getResultNumber()]);
+  if (isa<arith::ExtFOp, arith::TruncFOp, arith::NegFOp, math::AbsFOp, KeepOp>(
+          op))
+    return isZeroOnPadding(op->getOperand(0));
+  // Both operands: zero times a per-row value may be zero times infinity.
+  if (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp, arith::MaximumFOp,
+          arith::MinimumFOp>(op))
+    return isZeroOnPadding(op->getOperand(0)) &&
+           isZeroOnPadding(op->getOperand(1));
+  return false;
+}
+
+arith::MulFOp rmsnorm::getFusedProduct(Value value) {
+  auto product = value.getDefiningOp<arith::MulFOp>();
+  if (!product || !product->hasOneUse() || !isPerColumn(product.getType()) ||
+      !getElementTypeOrSelf(product.getType()).isF32())
+    return {};
+  OpOperand &use = *product->use_begin();
+  if (isa<AccumulateOp>(use.getOwner()))
+    return product;
+  auto traverse = dyn_cast<TraverseOp>(use.getOwner()->getParentOp());
+  const int64_t index = use.getOperandNumber();
+  if (isa<YieldOp>(use.getOwner()) && traverse &&
+      index < traverse.getNumReductions() &&
+      traverse.getKind(index) == ReduceKind::add && isZeroOnPadding(product))
+    return product;
+  return {};
+}
+
+/// A row that does not exist leaves the sum as it is: what it would contribute
+/// is selected away, not an operand of it, as zero times infinity would be NaN.
+/// Columns that do not exist hold anything and are not stored.
+void rmsnorm::emitAccumulate(Kernel &kernel, const Tile &tile, AccumulateOp op,
+                             int64_t row, Value &sum,
+                             function_ref<Value(Value)> get) {
+  OpBuilder &builder = kernel.builder;
+  Location loc = op.getLoc();
+  Value next;
+  if (arith::MulFOp product = getFusedProduct(op.getSource()))
+    next = math::FmaOp::create(builder, loc, get(product.getLhs()),
+                               get(product.getRhs()), sum);
+  else
+    next = arith::AddFOp::create(builder, loc, sum, get(op.getSource()));
+  if (Value live = tile.addresses.getLive(row))
+    next = arith::SelectOp::create(builder, loc, live, next, sum);
+  sum = next;
+}

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Tile.h - what a thread does for one tile, but along the columns ---===//
+
+#ifndef RMSNORM_LIB_DISTRIBUTION_TILE_H
+#define RMSNORM_LIB_DISTRIBUTION_TILE_H
+
+#include "Addresses.h"
+
+namespace mlir::rmsnorm {
+
+/// One tile of one emission of a region of rmsnorm.tiles: scalars, addresses,
+/// per-row values. A branch that works on another tile has a Tile of its own.
+class Tile {
+public:
+  /// `number` is the tile's, an index, null outside of rmsnorm.tiles; `slot`
+  /// the one of the rings that holds it, an index, null if none does.
+  Tile(Kernel &kernel, Value number, Value slot)
+      : addresses(kernel, number), slot(slot), kernel(kernel) {}
+
+  /// Emits the scalars of `block`, everything that is not a vector.
+  void emitScalars(Block &block);
+  /// Emits an op on per-row values.
+  void emitRowOp(Operation *op);
+  /// Emits the load of a per-column operand that stays in registers: all of
+  /// a thread's vectors.
+  void emitHeldLoad(TileLoadOp load);
+  /// Emits an elementwise op for one row and vector of what `get` gives of its
+  /// operands.
+  Value emitElementwise(Operation *op, function_ref<Value(Value)> get);
+
+  /// `value`, a scalar of the region or of the body.
+  Value getScalar(Value value) const;
+  /// What a thread holds of `value` for row `row`: of a per-column value of
+  /// which it holds all vectors vector `vector`.
+  Value getFragment(Value value, int64_t row, int64_t vector) const;
+  /// The fragment of a splat constant or the scalar that `value` is, null if it
+  /// is neither.
+  Value getUniform(Value value) const;
+
+  /// How many of `count` elements of a store to row `row` exist, i32; null:
+  /// all. `valid` says how many of the columns do.
+  Value emitStoreValid(int64_t row, Value valid, int64_t count);
+
+  Addresses addresses;
+  Value slot;
+
+private:
+  void emitRowStore(TileStoreOp store);
+
+  Kernel &kernel;
+  IRMapping scalars;
+};
+
+/// One vector a thread owns of a row: where it starts, how many of its elements
+/// exist (null: all), and which of the thread's vectors it is (in a loop over
+/// columns: of the trip).
+struct VectorPosition {
+  Value column, valid;
+  int64_t index = 0;
+};
+
+/// The vector `index` behind `firstColumn`. `partial`: its columns may not
+/// exist; `columns` is their number where only a call knows it.
+VectorPosition emitPosition(Kernel &kernel, Value firstColumn, int64_t index,
+                            bool partial, Value columns);
+
+/// Adds to `sums`, one for each of a thread's vectors, the rows of the thread's
+/// group of what `op` accumulates: vector `position` of what `get` gives.
+void emitAccumulate(Kernel &kernel, const Tile &tile, AccumulateOp op,
+                    int64_t row, Value &sum, function_ref<Value(Value)> get);
+
+/// The product that `value` is, if it is summed with fused multiply-adds: by
+/// the only use it has, and without changing what padding contributes.
+arith::MulFOp getFusedProduct(Value value);
+
+/// Whether columns that do not exist are zero in `value`. Looks through what
+/// a traverse holds.
+bool isZeroOnPadding(Value value);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_DISTRIBUTION_TILE_H

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- TileLoop.h - the tiles of a block, one after another --------------===//
+
+#ifndef RMSNORM_LIB_DISTRIBUTION_TILELOOP_H
+#define RMSNORM_LIB_DISTRIBUTION_TILELOOP_H
+
+#include "Combine.h"
+#include "Rings.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace mlir::rmsnorm {
+
+/// Emits rmsnorm.tiles: the loop, the copies ahead of it and of each iteration,
+/// the reductions that begin in one iteration and end in the next.
+class TileLoop {
+public:
+  /// Tiles `first`, `first` + `step`, ... below `count`, indices, the last one
+  /// of the host.
+  TileLoop(Kernel &kernel, TilesOp tiles, Combine &combine, Rings &rings,
+           Value first, Value count, Value step)
+      : kernel(kernel), tiles(tiles), combine(combine), rings(rings),
+        loc(kernel.loc), builder(kernel.builder), first(first),
+        hostCount(count), step(step) {}
+
+  /// Emits the scalars of what comes in front of the loop.
+  void emitScalars();
+  /// Emits the first copies, with a split the first publish, then the loop. The
+  /// fragments of the op's results are what a thread holds after it.
+  void emit();
+
+private:
+  /// A tile that is worked on ahead of its turn: its number, whether there is
+  /// one (i1), the slot and the number of its publish.
+  struct Ahead {
+    Value tile, exists, slot, publish;
+  };
+  Ahead emitAhead(Value tile, Value slot, Value publish);
+  Value emitTile(Value tile, int64_t distance);
+  void emitCopies(const Ahead &ahead);
+  void emitBegin(const Ahead &ahead, bool isFirst);
+  void emitPrologue();
+  scf::ForOp createLoop();
+  void setCarried(ValueRange values, ValueRange carried);
+  void emitBody(scf::ForOp loop);
+  void emitOp(Operation *op, Tile &tile);
+  Value getCount() { return kernel.getHostScalar(hostCount); }
+  bool isAhead() { return tiles.getStages() > 1; }
+
+  Kernel &kernel;
+  TilesOp tiles;
+  Combine &combine;
+  Rings &rings;
+  const Location loc;
+  OpBuilder &builder;
+  Value first, hostCount, step;
+  /// What comes in front of the loop.
+  SmallVector<Ahead> prologue;
+  Ahead firstBegin;
+  /// Of an iteration: the tile whose copies begin, the one whose reductions do,
+  /// the number of this one's publish.
+  Ahead refill, next;
+  Value publish;
+};
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_DISTRIBUTION_TILELOOP_H

@@ -1,0 +1,365 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Traverse.cpp - one walk of a thread over its columns --------------===//
+
+#include "Traverse.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+namespace {
+/// The vectors that are handled together.
+using Chunk = ArrayRef<VectorPosition>;
+
+class Walker {
+public:
+  Walker(Kernel &kernel, Tile &tile, const Rings &rings, TraverseOp traverse,
+         Order order)
+      : kernel(kernel), layout(kernel.layout), tile(tile), rings(rings),
+        traverse(traverse), order(order), loc(kernel.loc),
+        builder(kernel.builder) {}
+
+  SmallVector<Value> run();
+
+private:
+  void walkStatic();
+  void walkDynamic();
+  void emitLoop(Value trips);
+  void emitChunk(Chunk chunk, int64_t begin);
+  void emitOps(bool loads, bool others);
+  void emitOp(Operation *op);
+  void emitLoad(TileLoadOp load);
+  void emitStore(TileStoreOp store);
+  void reduce();
+  Value maskPadding(Value value, ReduceKind kind, Value valid);
+  void hold();
+
+  Value get(Value value, int64_t row, int64_t index);
+  void forEach(Type type, function_ref<void(int64_t row, int64_t index)> visit);
+  void define(Value value,
+              function_ref<Value(int64_t row, int64_t index)> emit);
+  VectorPosition getPosition(Value first, int64_t index, bool partial) {
+    return emitPosition(kernel, first, index, partial,
+                        tile.addresses.getColumns());
+  }
+
+  Kernel &kernel;
+  const Layout &layout;
+  Tile &tile;
+  const Rings &rings;
+  TraverseOp traverse;
+  const Order order;
+  const Location loc;
+  OpBuilder &builder;
+
+  /// What is emitted now: the chunk and which of the thread's vectors is its
+  /// first; of it, if not all, the row and the vector.
+  Chunk chunk;
+  int64_t chunkBegin = 0;
+  std::optional<int64_t> onlyRow, onlyVector;
+  SmallVector<Value> partials;
+};
+} // namespace
+
+/// The fragment of `value` for row `row` of vector `index` of the chunk. Of
+/// a value from outside of the traverse a thread holds all vectors.
+Value Walker::get(Value value, int64_t row, int64_t index) {
+  if (value.getParentRegion() != &traverse.getBody())
+    return tile.getFragment(value, row, chunkBegin + index);
+  if (Value uniform = tile.getUniform(value))
+    return uniform;
+  if (kernel.getNumRows(value.getType()) == 1)
+    row = 0;
+  // An accumulator has all vectors: what it has come to is not for one chunk.
+  if (value.getDefiningOp<AccumulateOp>())
+    return kernel.fragments[value][chunk[index].index];
+  return kernel.fragments[value][row * chunk.size() + index];
+}
+
+/// Visits what a thread holds of a value of type `type` in the chunk, or of
+/// that what is emitted now. What is the same for all rows is visited with the
+/// first.
+void Walker::forEach(Type type,
+                     function_ref<void(int64_t row, int64_t index)> visit) {
+  for (int64_t row = 0; row < kernel.getNumRows(type); ++row)
+    for (int64_t index = 0, e = chunk.size(); index < e; ++index)
+      if (onlyRow.value_or(row) == row && onlyVector.value_or(index) == index)
+        visit(row, index);
+}
+
+void Walker::define(Value value,
+                    function_ref<Value(int64_t row, int64_t index)> emit) {
+  kernel.fragments[value].resize(kernel.getNumRows(value.getType()) *
+                                 chunk.size());
+  forEach(value.getType(), [&](int64_t row, int64_t index) {
+    Value fragment = emit(row, index);
+    kernel.fragments[value][row * chunk.size() + index] = fragment;
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Walks
+//===----------------------------------------------------------------------===//
+
+SmallVector<Value> Walker::run() {
+  for (Value result : traverse.getHeldResults())
+    kernel.fragments[result].assign(
+        kernel.getNumRows(result.getType()) * layout.getNumVectors(), Value());
+  for (auto sum : traverse.getOps<AccumulateOp>()) {
+    // A copy: the map moves its values when it grows.
+    SmallVector<Value> sums = kernel.fragments[sum.getDest()];
+    kernel.fragments[sum.getResult()] = std::move(sums);
+  }
+  if (layout.hasDynamicColumns() && traverse.getWalk() == Walk::looped)
+    walkDynamic();
+  else
+    walkStatic();
+  return std::move(partials);
+}
+
+void Walker::walkStatic() {
+  const int64_t full = layout.getNumFullVectors();
+  const int64_t total = layout.getNumVectors();
+  Value first = kernel.threads.firstColumn;
+  if (traverse.getWalk() == Walk::strip) {
+    // The strips end where the row does or behind it.
+    emitChunk(getPosition(first, 0, layout.hasPartialStrips()), 0);
+    return;
+  }
+  const int64_t inFlight =
+      traverse.getWalk() == Walk::unrolled ? total : traverse.getInFlight();
+  int64_t done = 0;
+  if (traverse.getWalk() == Walk::looped) {
+    const int64_t trips = full / inFlight;
+    emitLoop(kernel.emitI32(trips));
+    done = trips * inFlight;
+  }
+  while (done < total) {
+    SmallVector<VectorPosition> vectors;
+    const int64_t begin = done;
+    for (; done < total && static_cast<int64_t>(vectors.size()) < inFlight;
+         ++done)
+      vectors.push_back(getPosition(first, done, done >= full));
+    emitChunk(vectors, begin);
+  }
+}
+
+/// Trips in which every thread's columns exist, then one that asks.
+void Walker::walkDynamic() {
+  const int64_t inFlight = traverse.getInFlight();
+  Value step = kernel.emitI32(inFlight * layout.getColumnStep());
+  Value trips =
+      arith::DivUIOp::create(builder, loc, tile.addresses.getColumns(), step);
+  emitLoop(trips);
+  Value first =
+      arith::AddIOp::create(builder, loc, kernel.threads.firstColumn,
+                            arith::MulIOp::create(builder, loc, trips, step));
+  SmallVector<VectorPosition> vectors;
+  for (int64_t index = 0; index < inFlight; ++index)
+    vectors.push_back(getPosition(first, index, /*partial=*/true));
+  emitChunk(vectors, 0);
+}
+
+/// `trips` chunks of in_flight vectors, all of whose columns exist. Partial
+/// sums are carried by the loop.
+void Walker::emitLoop(Value trips) {
+  const int64_t inFlight = traverse.getInFlight();
+  for (auto [index, input] : llvm::enumerate(traverse.getReduced()))
+    for (int64_t row = 0; row < kernel.getNumRows(input.getType()); ++row)
+      partials.push_back(kernel.emitIdentity(
+          traverse.getKind(index),
+          VectorType::get({layout.getVectorWidth()}, builder.getF32Type())));
+  auto loop = scf::ForOp::create(builder, loc, kernel.emitI32(0), trips,
+                                 kernel.emitI32(1), partials);
+  OpBuilder::InsertionGuard guard(builder);
+  builder.setInsertionPointToStart(loop.getBody());
+  Value first = kernel.emitColumnSum(
+      kernel.threads.firstColumn,
+      arith::MulIOp::create(builder, loc, loop.getInductionVar(),
+                            kernel.emitI32(inFlight * layout.getColumnStep())));
+  SmallVector<VectorPosition> vectors;
+  for (int64_t index = 0; index < inFlight; ++index)
+    vectors.push_back(getPosition(first, index, /*partial=*/false));
+  partials.assign(loop.getRegionIterArgs().begin(),
+                  loop.getRegionIterArgs().end());
+  emitChunk(vectors, 0);
+  if (!partials.empty())
+    scf::YieldOp::create(builder, loc, partials);
+  partials.assign(loop.getResults().begin(), loop.getResults().end());
+}
+
+void Walker::emitChunk(Chunk vectors, int64_t begin) {
+  chunk = vectors;
+  chunkBegin = begin;
+  if (order == Order::ops) {
+    emitOps(/*loads=*/true, /*others=*/true);
+  } else {
+    emitOps(/*loads=*/true, /*others=*/false);
+    for (int64_t index = 0, e = chunk.size(); index < e; ++index)
+      for (int64_t row = 0; row < layout.getRowsPerGroup(); ++row) {
+        onlyVector = index;
+        onlyRow = row;
+        emitOps(/*loads=*/false, /*others=*/true);
+      }
+    onlyVector = onlyRow = std::nullopt;
+  }
+  hold();
+}
+
+/// Keeps what the chunk has of the values that are held.
+void Walker::hold() {
+  for (auto [value, result] :
+       llvm::zip(traverse.getHeld(), traverse.getHeldResults()))
+    forEach(value.getType(), [&](int64_t row, int64_t index) {
+      Value fragment = get(value, row, index);
+      kernel.fragments[result][row * layout.getNumVectors() + chunkBegin +
+                               index] = fragment;
+    });
+}
+
+//===----------------------------------------------------------------------===//
+// Ops
+//===----------------------------------------------------------------------===//
+
+void Walker::emitOps(bool loads, bool others) {
+  for (Operation &op : traverse.getBody().front().without_terminator())
+    if ((isa<TileLoadOp, SlotLoadOp>(op) ? loads : others) &&
+        !op.hasTrait<OpTrait::ConstantLike>() &&
+        !(op.getNumResults() == 1 && getFusedProduct(op.getResult(0))))
+      emitOp(&op);
+  if (others && traverse.getNumReductions() != 0)
+    reduce();
+}
+
+void Walker::emitLoad(TileLoadOp load) {
+  Value pointer = kernel.getPointer(load.getBase());
+  define(load, [&](int64_t row, int64_t index) {
+    const VectorPosition &position = chunk[index];
+    return GlobalLoadOp::create(
+        builder, load.getLoc(), kernel.getFragmentType(load.getType()), pointer,
+        tile.addresses.getOffset(load.getBase(), row), position.column,
+        position.valid,
+        kernel.getAlignment(load.getBase(), bool(position.valid)),
+        load.getAgain(), load.getPolicy());
+  });
+}
+
+void Walker::emitStore(TileStoreOp store) {
+  Value pointer = kernel.getPointer(store.getBase());
+  forEach(store.getValue().getType(), [&](int64_t row, int64_t index) {
+    const VectorPosition &position = chunk[index];
+    GlobalStoreOp::create(
+        builder, store.getLoc(), get(store.getValue(), row, index), pointer,
+        tile.addresses.getOffset(store.getBase(), row), position.column,
+        tile.emitStoreValid(row, position.valid, layout.getVectorWidth()),
+        kernel.getAlignment(store.getBase(), bool(position.valid)),
+        store.getPolicy());
+  });
+}
+
+void Walker::emitOp(Operation *op) {
+  if (auto load = dyn_cast<TileLoadOp>(op))
+    return emitLoad(load);
+  if (auto load = dyn_cast<SlotLoadOp>(op))
+    return rings.emitLoad(load, tile.slot, chunkBegin, chunk.size());
+  if (auto store = dyn_cast<TileStoreOp>(op))
+    return emitStore(store);
+  if (auto sum = dyn_cast<AccumulateOp>(op))
+    return forEach(sum.getSource().getType(), [&](int64_t row, int64_t index) {
+      Value total = kernel.fragments[sum.getResult()][chunk[index].index];
+      emitAccumulate(kernel, tile, sum, row, total,
+                     [&](Value value) { return get(value, row, index); });
+      kernel.fragments[sum.getResult()][chunk[index].index] = total;
+    });
+  if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
+    Type type = kernel.getFragmentType(broadcast.getType());
+    return define(broadcast, [&](int64_t row, int64_t index) {
+      Value source = get(broadcast.getSource(), row, index);
+      if (source.getType() != type)
+        source = vector::BroadcastOp::create(builder, loc, type, source);
+      return source;
+    });
+  }
+  if (auto keep = dyn_cast<KeepOp>(op))
+    return define(keep, [&](int64_t row, int64_t index) -> Value {
+      // After a tile: when it is known which slot that is in.
+      Value value = get(keep.getValue(), row, index);
+      Value after = isa<VectorType>(keep.getAfter().getType())
+                        ? get(keep.getAfter(), row, 0)
+                        : kernel.emitCast(tile.slot);
+      return KeepOp::create(builder, keep.getLoc(),
+                            kernel.getFragmentType(keep.getType()), value,
+                            after);
+    });
+  define(op->getResult(0), [&](int64_t row, int64_t index) {
+    return tile.emitElementwise(
+        op, [&](Value value) { return get(value, row, index); });
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Reductions
+//===----------------------------------------------------------------------===//
+
+/// The contribution of a column that does not exist, not an operand of it, is
+/// the identity: zero times infinity would be NaN.
+Value Walker::maskPadding(Value value, ReduceKind kind, Value valid) {
+  const int64_t width = layout.getVectorWidth();
+  auto lanesType = VectorType::get({width}, builder.getI32Type());
+  SmallVector<int32_t> lanes(width);
+  std::iota(lanes.begin(), lanes.end(), 0);
+  Value element = arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(lanesType, ArrayRef<int32_t>(lanes)));
+  Value count = vector::BroadcastOp::create(builder, loc, lanesType, valid);
+  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
+                                       element, count);
+  return arith::SelectOp::create(builder, loc, exists, value,
+                                 kernel.emitIdentity(kind, value.getType()));
+}
+
+/// Adds the chunk to the partial sums.
+void Walker::reduce() {
+  int64_t count = 0;
+  for (Value input : traverse.getReduced())
+    count += kernel.getNumRows(input.getType());
+  partials.resize(count);
+  auto vectorType =
+      VectorType::get({layout.getVectorWidth()}, builder.getF32Type());
+  int64_t first = 0;
+  for (auto [number, input] : llvm::enumerate(traverse.getReduced())) {
+    const ReduceKind kind = traverse.getKind(number);
+    arith::MulFOp product = getFusedProduct(input);
+    const bool masked = !(kind == ReduceKind::add && isZeroOnPadding(input));
+    forEach(input.getType(), [&](int64_t row, int64_t index) {
+      Value &sum = partials[first + row];
+      if (product) {
+        Value lhs = get(product.getLhs(), row, index);
+        Value rhs = get(product.getRhs(), row, index);
+        sum = sum ? math::FmaOp::create(builder, loc, lhs, rhs, sum).getResult()
+                  : arith::MulFOp::create(builder, loc, lhs, rhs).getResult();
+        return;
+      }
+      Value value = get(input, row, index);
+      if (!getElementTypeOrSelf(value.getType()).isF32())
+        value = arith::ExtFOp::create(builder, loc, vectorType, value);
+      if (Value valid = chunk[index].valid; valid && masked)
+        value = maskPadding(value, kind, valid);
+      sum = sum ? kernel.emitCombine(kind, sum, value) : value;
+    });
+    first += kernel.getNumRows(input.getType());
+  }
+}
+
+SmallVector<Value> rmsnorm::emitTraverse(Kernel &kernel, Tile &tile,
+                                         const Rings &rings,
+                                         TraverseOp traverse, Order order) {
+  return Walker(kernel, tile, rings, traverse, order).run();
+}

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RowsVerifier.cpp - what holds of programs at the rows level -------===//
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
+
+#include <map>
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+static bool isPerColumn(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector && vector.getRank() == 2 && vector.getDimSize(1) != 1;
+}
+
+//===----------------------------------------------------------------------===//
+// rows
+//===----------------------------------------------------------------------===//
+
+LogicalResult RowsOp::verify() {
+  // (C1), before the ops of the body are verified, which rely on it.
+  if (getBody().front().getArgumentTypes() != (*this)->getOperandTypes())
+    return emitOpError("expected block arguments of the operands' types, in "
+                       "their order");
+  if (llvm::count_if(getStaticSizes(), ShapedType::isDynamic) !=
+          static_cast<int64_t>(getSizes().size()) ||
+      llvm::any_of(getStaticSizes(), [](int64_t size) {
+        return size < 0 && !ShapedType::isDynamic(size);
+      }))
+    return emitOpError("expected static sizes >= 0, and an operand for each "
+                       "of the others");
+  // (C2)
+  if (getAccesses().size() != getBuffers().size())
+    return emitOpError("expected as many accesses as buffers, got ")
+           << getAccesses().size() << " and " << getBuffers().size();
+  llvm::SmallDenseSet<Value> seen;
+  std::map<int64_t, int64_t> members;
+  for (auto [buffer, access] :
+       llvm::zip(getBuffers(), getAccesses().getAsRange<AccessAttr>())) {
+    if (!seen.insert(buffer).second)
+      return emitOpError("expected each buffer once, got one of type ")
+             << buffer.getType() << " twice";
+    if (access.getConstant() && access.getKind() != AccessKind::read)
+      return emitOpError("expected a constant buffer to be read only, got ")
+             << stringifyAccessKind(access.getKind());
+    if (access.getAlias() >= 0)
+      ++members[access.getAlias()];
+  }
+  for (auto [alias, count] : members)
+    if (count < 2)
+      return emitOpError("expected two buffers at least of an alias class, got "
+                         "one of class ")
+             << alias;
+  // (C3)
+  const int64_t columns = getColumns();
+  if (columns < 1 || columns > kDynamicColumns ||
+      (columns == kDynamicColumns && !getDynamicColumns()))
+    return emitOpError("expected columns from 1 to ")
+           << kDynamicColumns - 1 << ", or " << kDynamicColumns
+           << " with the dynamic number of them, got " << columns;
+  ScheduleAttr schedule = getScheduleAttr();
+  if (schedule && schedule.getCluster() > 1 &&
+      (schedule.getTileRows() != 1 || getDynamicColumns()))
+    return emitOpError("expected tiles of one row of static size in a cluster");
+  return success();
+}
+
+namespace {
+/// Checks the body of one op.
+class BodyVerifier {
+public:
+  explicit BodyVerifier(RowsOp rows)
+      : rows(rows), schedule(rows.getScheduleAttr()) {
+    rows.getBody().walk([&](TraverseOp) { isPlaced = true; });
+  }
+
+  LogicalResult run();
+
+private:
+  LogicalResult verifyOp(Operation *op);
+  LogicalResult verifyType(Operation *op, Type type);
+  template <typename OpTy>
+  LogicalResult verifyAccess(OpTy op, VectorType tile, bool writes);
+  LogicalResult verifyShape(Operation *op, Value buffer, TileKind kind);
+  LogicalResult verifyOnce();
+  LogicalResult verifyPlacement(Block &block);
+  LogicalResult verifyStores(Block &block);
+  LogicalResult verifyYield();
+
+  RowsOp rows;
+  ScheduleAttr schedule;
+  bool isPlaced = false;
+};
+} // namespace
+
+/// (C5)
+LogicalResult BodyVerifier::verifyType(Operation *op, Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  if (!vector && type.isIntOrIndexOrFloat())
+    return success();
+  const int64_t columns = rows.getColumns();
+  if (!vector || vector.getRank() != 2 || vector.isScalable())
+    return op->emitOpError("expected scalars and rank-2 vectors in "
+                           "rmsnorm.rows, got ")
+           << type;
+  if (vector.getDimSize(1) != 1 && vector.getDimSize(1) != columns)
+    return op->emitOpError("expected vectors of 1 or ")
+           << columns << " columns, as rmsnorm.rows says, got " << vector;
+  const int64_t count = vector.getDimSize(0);
+  const int64_t tile = schedule ? schedule.getTileRows() : 1;
+  const int64_t groups = schedule ? schedule.getRowGroups() : 1;
+  if (isa<TilesOp, AccumulateOp>(op) && count != groups)
+    return op->emitOpError("expected accumulators of ")
+           << groups << " rows, as the schedule says, got " << vector;
+  const bool isAccumulator =
+      isa<TilesOp, AccumulateOp, TraverseOp, arith::ConstantOp>(op);
+  if (count != 1 && count != tile && (!isAccumulator || count != groups))
+    return op->emitOpError("expected vectors of 1 or ")
+           << tile << " rows, as the schedule says, got " << vector;
+  return success();
+}
+
+LogicalResult BodyVerifier::verifyShape(Operation *op, Value buffer,
+                                        TileKind kind) {
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return op->emitOpError("expected a strided buffer, got ") << type;
+  SmallVector<int64_t> sizes(rows.getStaticSizes());
+  ArrayRef<int64_t> leading = type.getShape();
+  if (kind != TileKind::row) {
+    if (strides.empty() || strides.back() != 1)
+      return op->emitOpError("expected an inner stride of 1, got ") << type;
+    leading = leading.drop_back();
+    // With `dynamic_columns` a buffer's type may still know their number.
+    const int64_t last = type.getShape().back(), columns = rows.getColumns();
+    if (rows.getDynamicColumns() ? last > columns : last != columns)
+      return op->emitOpError("expected a buffer with the columns of "
+                             "rmsnorm.rows, got ")
+             << type;
+  }
+  if (kind == TileKind::column || (leading.empty() && rows.hasSingleRow()))
+    return success();
+  if (leading.size() == 1) // all rows, flattened
+    sizes.assign(1, ShapedType::isDynamicShape(sizes)
+                        ? ShapedType::kDynamic
+                        : ShapedType::getNumElements(sizes));
+  if (failed(verifyCompatibleShape(sizes, leading)))
+    return op->emitOpError("expected a buffer with the leading sizes of "
+                           "rmsnorm.rows, got ")
+           << type;
+  return success();
+}
+
+/// The region of rmsnorm.tiles that `op` stands in, or null.
+static Region *getTilesRegion(Operation *op) {
+  Region *region = op->getParentRegion();
+  while (region && !isa<TilesOp, RowsOp>(region->getParentOp()))
+    region = region->getParentRegion();
+  return region && isa<TilesOp>(region->getParentOp()) ? region : nullptr;
+}
+
+/// (C6)
+template <typename OpTy>
+LogicalResult BodyVerifier::verifyAccess(OpTy op, VectorType tile,
+                                         bool writes) {
+  if (!llvm::is_contained(rows.getBufferArguments(), op.getBase()))
+    return op.emitOpError("expected a buffer of the rmsnorm.rows it is in");
+  if (op.getColumns())
+    return op.emitOpError("expected no 'columns', as rmsnorm.rows says how "
+                          "many there are");
+  AccessAttr access = rows.getAccess(op.getBase());
+  if (writes ? !access.writes() : !access.reads())
+    return op.emitOpError("expected a buffer that rmsnorm.rows ")
+           << (writes ? "writes" : "reads") << ", got '"
+           << stringifyAccessKind(access.getKind()) << "'";
+  if (Value row = op.getRow()) {
+    Region *region = getTilesRegion(op);
+    if (!region || row != region->getArgument(0))
+      return op.emitOpError("expected the number of the tile, the first "
+                            "argument of the region of rmsnorm.tiles");
+  }
+  const int64_t count = tile.getDimSize(0);
+  const int64_t expected = schedule ? schedule.getTileRows() : 1;
+  if (isPlaced && op.getKind() != TileKind::column && count != expected)
+    return op.emitOpError("expected a tile of ")
+           << expected << " rows, as the schedule says, got " << tile;
+  return verifyShape(op, op.getBase(), op.getKind());
+}
+
+/// (C4), and what concerns one op of the rest.
+LogicalResult BodyVerifier::verifyOp(Operation *op) {
+  for (Type type : op->getResultTypes())
+    if (failed(verifyType(op, type)))
+      return failure();
+  if (auto load = dyn_cast<TileLoadOp>(op))
+    return verifyAccess(load, load.getType(), /*writes=*/false);
+  if (auto store = dyn_cast<TileStoreOp>(op)) {
+    if (store.getKind() == TileKind::column)
+      return store.emitOpError("expected per-column values to leave "
+                               "rmsnorm.rows as sums over rows");
+    return verifyAccess(store, cast<VectorType>(store.getValue().getType()),
+                        /*writes=*/true);
+  }
+  if (auto sum = dyn_cast<AccumulateOp>(op)) {
+    if (isa<VectorType>(sum.getDest().getType()))
+      return success();
+    if (!llvm::is_contained(rows.getBufferArguments(), sum.getDest()) ||
+        !rows.getAccess(sum.getDest()).writes() || sum.getColumns())
+      return sum.emitOpError("expected a buffer that rmsnorm.rows writes, and "
+                             "no 'columns'");
+    return verifyShape(sum, sum.getDest(), TileKind::column);
+  }
+  if (isa<RowReduceOp>(op)) {
+    if (cast<RowReduceOp>(op).getColumns())
+      return op->emitOpError("expected no 'columns', as rmsnorm.rows says how "
+                             "many there are");
+    return success();
+  }
+  if (auto load = dyn_cast<SlotLoadOp>(op)) {
+    Region *region = getTilesRegion(op);
+    if (!region || !llvm::is_contained(region->getArguments(), load.getSlot()))
+      return op->emitOpError("expected a slot of the region of rmsnorm.tiles");
+    return success();
+  }
+  if (isa<TilesOp, TraverseOp, YieldOp, FetchOp, ArriveOp, AwaitOp, KeepOp,
+          GridWaitOp, vector::BroadcastOp>(op))
+    return success();
+  const bool isConstant = isa<arith::ConstantOp>(op);
+  DenseElementsAttr value;
+  if (isConstant && matchPattern(op, m_Constant(&value)) && !value.isSplat())
+    return op->emitOpError("expected constants to be splats");
+  const bool isScalar = isPure(op) && op->getNumRegions() == 0 &&
+                        llvm::all_of(op->getOperandTypes(), [](Type type) {
+                          return type.isIntOrIndexOrFloat();
+                        });
+  const bool isElementwise =
+      OpTrait::hasElementwiseMappableTraits(op) && op->getNumResults() == 1;
+  if ((isConstant || isScalar || isElementwise) &&
+      isa_and_present<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+    return success();
+  return op->emitOpError("expected an elementwise or scalar op of arith or "
+                         "math, a broadcast or an op of the tile or rows level "
+                         "in rmsnorm.rows");
+}
+
+/// (C7)
+LogicalResult BodyVerifier::verifyOnce() {
+  Block &body = rows.getBody().front();
+  auto tiles = body.getOps<TilesOp>();
+  if (!llvm::hasSingleElement(tiles))
+    return rows.emitOpError("expected one rmsnorm.tiles in its body, got ")
+           << llvm::range_size(tiles);
+  auto waits = llvm::to_vector(body.getOps<GridWaitOp>());
+  if (waits.size() > 1 ||
+      (!waits.empty() && (*tiles.begin())->isBeforeInBlock(waits.front())) ||
+      (*tiles.begin())
+          ->walk([](GridWaitOp) { return WalkResult::interrupt(); })
+          .wasInterrupted())
+    return rows.emitOpError("expected at most one rmsnorm.grid_wait, in front "
+                            "of rmsnorm.tiles");
+  for (Operation &op : body) {
+    if (isa<TileStoreOp, AccumulateOp, RowReduceOp, SlotLoadOp>(op))
+      return op.emitOpError("expected to stand in rmsnorm.tiles");
+    auto load = dyn_cast<TileLoadOp>(op);
+    if (!load)
+      continue;
+    if (load.getKind() != TileKind::column)
+      return load.emitOpError("expected a per-column operand outside of "
+                              "rmsnorm.tiles");
+    if (!waits.empty() && op.isBeforeInBlock(waits.front()) &&
+        !rows.getAccess(load.getBase()).getConstant())
+      return load.emitOpError("expected a constant buffer in front of "
+                              "rmsnorm.grid_wait");
+  }
+  return success();
+}
+
+/// (C8)
+LogicalResult BodyVerifier::verifyPlacement(Block &block) {
+  for (Operation &op : block) {
+    auto store = dyn_cast<TileStoreOp>(op);
+    auto load = dyn_cast<TileLoadOp>(op);
+    const bool perColumn =
+        llvm::any_of(op.getResultTypes(), isPerColumn) ||
+        (store && isPerColumn(store.getValue().getType())) ||
+        (isa<RowReduceOp>(op) && isPerColumn(op.getOperand(0).getType())) ||
+        (isa<AccumulateOp>(op) && isPerColumn(op.getOperand(0).getType()));
+    if (perColumn && !isa<TraverseOp>(op) &&
+        !op.hasTrait<OpTrait::ConstantLike>() &&
+        !(load && load.getKind() == TileKind::column))
+      return op.emitOpError("expected per-column work in rmsnorm.traverse, as "
+                            "its rmsnorm.tiles has one");
+  }
+  return success();
+}
+
+/// (C9)
+LogicalResult BodyVerifier::verifyStores(Block &block) {
+  SmallVector<TileStoreOp> stores;
+  for (Operation &op : block) {
+    if (auto store = dyn_cast<TileStoreOp>(op))
+      stores.push_back(store);
+    auto traverse = dyn_cast<TraverseOp>(op);
+    if (!traverse)
+      continue;
+    for (auto load : traverse.getOps<TileLoadOp>())
+      for (TileStoreOp store : stores)
+        if (rows.mayAlias(load.getBase(), store.getBase())) {
+          InFlightDiagnostic error = load.emitOpError(
+              "expected a buffer that nothing before has written");
+          error.attachNote(store.getLoc()) << "written here";
+          return error;
+        }
+    for (auto store : traverse.getOps<TileStoreOp>()) {
+      for (auto load : traverse.getOps<TileLoadOp>())
+        if (load.getBase() != store.getBase() &&
+            rows.mayAlias(load.getBase(), store.getBase()))
+          return store.emitOpError("expected a buffer that overlaps none that "
+                                   "the same traverse reads");
+      stores.push_back(store);
+    }
+  }
+  return success();
+}
+
+/// (C10)
+LogicalResult BodyVerifier::verifyYield() {
+  auto yield = dyn_cast<YieldOp>(rows.getBody().front().getTerminator());
+  if (!yield || yield.getValues().size() != rows.getNumResults())
+    return rows.emitOpError("expected its body to yield a sum for each of its ")
+           << rows.getNumResults() << " results";
+  const int64_t groups = schedule ? schedule.getRowGroups() : 1;
+  for (auto [value, result] :
+       llvm::zip(yield.getValues(), rows.getPartials())) {
+    auto vector = dyn_cast<VectorType>(value.getType());
+    auto partials = cast<MemRefType>(result.getType());
+    const bool isDynamic =
+        vector && isPerColumn(vector) && rows.getDynamicColumns();
+    if (!vector || !vector.getElementType().isF32() ||
+        vector.getDimSize(0) != groups)
+      return yield.emitOpError("expected sums of ")
+             << groups << " row groups in f32, got " << value.getType();
+    const int64_t expected =
+        isDynamic ? ShapedType::kDynamic : vector.getDimSize(1);
+    if (partials != MemRefType::get({ShapedType::kDynamic, expected},
+                                    vector.getElementType()))
+      return rows.emitOpError("expected a result of a row for each block, of ")
+             << vector << ", got " << partials;
+  }
+  return success();
+}
+
+LogicalResult BodyVerifier::run() {
+  WalkResult walk = rows.getBody().walk(
+      [&](Operation *op) { return WalkResult(verifyOp(op)); });
+  if (walk.wasInterrupted() || failed(verifyOnce()) || failed(verifyYield()))
+    return failure();
+  TilesOp tiles = rows.getTiles();
+  for (Value copied : tiles.getCopies())
+    if (failed(verifyShape(tiles, copied, TileKind::tile)))
+      return failure();
+
+  for (Region &region : tiles->getRegions())
+    for (Block &block : region)
+      if ((isPlaced && failed(verifyPlacement(block))) ||
+          failed(verifyStores(block)))
+        return failure();
+  // tiles (C5)
+  if (tiles.getStages() < 2)
+    return success();
+  WalkResult copies = tiles.walk([&](Operation *op) -> WalkResult {
+    auto store = dyn_cast<TileStoreOp>(op);
+    auto sum = dyn_cast<AccumulateOp>(op);
+    Value base = store                     ? store.getBase()
+                 : sum && !sum.getResult() ? sum.getDest()
+                                           : Value();
+    for (Value copied : tiles.getCopies())
+      if (base && copied != base && rows.mayAlias(copied, base))
+        return op->emitOpError("expected stages < 2 where a buffer that is "
+                               "copied ahead is written through another");
+    return WalkResult::advance();
+  });
+  return failure(copies.wasInterrupted());
+}
+
+LogicalResult RowsOp::verifyRegions() { return BodyVerifier(*this).run(); }

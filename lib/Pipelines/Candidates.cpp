@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Candidates.cpp - entries to measure -------------------------------===//
+
+#include "Candidates.h"
+#include "RMSNorm/Module/ErrorBounds.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// Compiles `plan`, whose schedule the chip takes. A pass may not take it for
+/// this program, as a ring whose tiles are overwritten out of turn: then `why`
+/// says so.
+static FailureOr<CompiledVariant>
+tryVariant(const Compilation &compilation, func::FuncOp entry,
+           TargetAttr target, const VariantPlan &plan, std::string &why) {
+  ScopedDiagnosticHandler handler(
+      entry.getContext(), [&](Diagnostic &diagnostic) {
+        if (diagnostic.getSeverity() != DiagnosticSeverity::Error)
+          return failure();
+        why += (why.empty() ? "" : "; ") + diagnostic.str();
+        return success();
+      });
+  return compileVariant(compilation, entry, target, plan);
+}
+
+/// Adds the entry `name` with `schedule` for the loops of `space`. Sets
+/// `refused` and goes on if a pass refuses it.
+static LogicalResult
+addCandidate(Compilation &compilation, ModuleWriter &writer, func::FuncOp entry,
+             TargetAttr target, VariantPlan plan, const ScheduleSpace &space,
+             const ScheduleFields &schedule, StringRef name, bool &refused) {
+  for (size_t loop : space.loops)
+    plan.schedules[loop] = schedule;
+  auto attribute = ScheduleAttr::get(entry.getContext(), schedule);
+  std::string why;
+  FailureOr<CompiledVariant> variant =
+      tryVariant(compilation, entry, target, plan, why);
+  refused = failed(variant);
+  if (refused) {
+    entry.emitWarning("leaves out ") << attribute << ": " << why;
+    return success();
+  }
+  if (failed(writer.addEntry(entry, name)))
+    return failure();
+  for (auto &[argument, bound] : deriveErrorBounds(entry))
+    writer.setErrorBound(name, argument, std::move(bound));
+  VariantNames names{name.str(), "", space.tuningKey};
+  llvm::raw_string_ostream(names.schedule) << attribute;
+  if (failed(addVariant(compilation, writer, entry, target, std::move(*variant),
+                        plan, names)))
+    return failure();
+  if (!plan.guards.empty() || !plan.ranges.empty())
+    writer.addLastVariantOf(entry.getName(), name, target);
+  compilation.candidates.push_back({entry.getName().str(), name.str()});
+  return success();
+}
+
+LogicalResult rmsnorm::addCandidates(Compilation &compilation,
+                                     ModuleWriter &writer, func::FuncOp entry,
+                                     TargetAttr target,
+                                     const VariantPlan &plan) {
+  VariantPlan calls = plan;
+  calls.name = "candidate";
+  ScheduleOptions options;
+  options.request.alignment = calls.alignment;
+  options.request.smMargin = compilation.options.smMargin;
+  FailureOr<SmallVector<ScheduleSpace>> spaces =
+      getScheduleSpaces(entry, target, options.request);
+  FailureOr<ColumnClasses> columns = getColumnClasses(entry, target, options);
+  if (failed(spaces) || failed(columns))
+    return failure();
+  // What is measured with fewer columns says nothing about the class without
+  // end, which is the one that has candidates.
+  if (columns->columns) {
+    calls.ranges.push_back({columns->columns});
+    calls.ranges.back().lower = *std::next(columns->lastColumns.rbegin()) + 1;
+  }
+  CompileProgress progress;
+  progress.entry = entry.getName();
+  progress.target = target.getSpelling();
+  for (const ScheduleSpace &space : *spaces) {
+    progress.count += space.candidates.schedules.size();
+    progress.refused += space.candidates.numRefused;
+  }
+  auto report = [&] {
+    if (compilation.options.progress)
+      compilation.options.progress(progress);
+  };
+  for (const ScheduleSpace &space : *spaces)
+    for (const ScheduleFields &schedule : space.candidates.schedules) {
+      report();
+      std::string name =
+          (entry.getName() + "#" + Twine(progress.done + 1)).str();
+      bool refused = false;
+      if (failed(addCandidate(compilation, writer, entry, target, calls, space,
+                              schedule, name, refused)))
+        return failure();
+      progress.refused += refused;
+      progress.count -= refused;
+      progress.done += !refused;
+    }
+  report();
+  return success();
+}

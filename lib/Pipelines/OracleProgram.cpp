@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- OracleProgram.cpp - the definition as a program of a module -------===//
+
+#include "OracleProgram.h"
+#include "RMSNorm/Conversion/Passes.h"
+#include "RMSNorm/Module/ModuleWriter.h"
+#include "RMSNorm/Pipelines/Pipelines.h"
+#include "RMSNorm/Transforms/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+FailureOr<CompiledOracle>
+rmsnorm::compileOracle(const Compilation &compilation) {
+  CompiledOracle oracle;
+  oracle.times.entry = "(all)";
+  oracle.times.target = kOracleTarget.str();
+  Milliseconds time;
+  ModuleOp source = compilation.source;
+  oracle.module = cast<ModuleOp>(source->clone());
+  for (auto function : oracle.module->getOps<func::FuncOp>())
+    if (compilation.withMagnitudes.contains(function.getName()))
+      function->setAttr(kMagnitudesAttrName,
+                        UnitAttr::get(function.getContext()));
+  PassManager passes(source.getContext());
+  // As the tensor half begins, so that the arguments are the same.
+  passes.addPass(createBindArguments());
+  buildToOracle(passes);
+  if (failed(passes.run(*oracle.module)))
+    return failure();
+  oracle.times.passes = time.get();
+  return oracle;
+}
+
+LogicalResult rmsnorm::addOracle(const Compilation &compilation,
+                                 ModuleWriter &writer) {
+  FailureOr<CompiledOracle> oracle = compileOracle(compilation);
+  if (failed(oracle))
+    return failure();
+  FailureOr<Blob> blob = serializeHost(
+      *oracle->module, compilation.getSerializeOptions(oracle->times));
+  if (failed(blob))
+    return failure();
+  unsigned image = writer.addImage(
+      TargetAttr(),
+      {{BinaryKind::HostELF, std::string(blob->begin(), blob->end())}});
+  auto add = [&](StringRef name, StringRef entry) {
+    writer.addOracle(name, image, ("oracle_" + entry).str());
+    if (compilation.withMagnitudes.contains(entry))
+      writer.addMagnitudes(name, image, "oracle_" + getMagnitudesName(entry));
+  };
+  for (func::FuncOp entry : compilation.entries)
+    add(entry.getName(), entry.getName());
+  for (const auto &[entry, name] : compilation.candidates)
+    add(name, entry);
+  compilation.record(std::move(oracle->times));
+  return success();
+}

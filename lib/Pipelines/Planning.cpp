@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Planning.cpp - the variants of an entry ---------------------------===//
+
+#include "Planning.h"
+#include "RMSNorm/Module/ErrorBounds.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+std::string VariantPlan::getScheduleText() const {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  llvm::ListSeparator separator("; ");
+  for (const ScheduleFields &schedule : schedules) {
+    os << separator << "#rmsnorm.schedule<";
+    schedule.print(os);
+    os << '>';
+  }
+  return text;
+}
+
+/// The alignment classes of an entry, widest first. A row whose size is not
+/// a multiple of the alignment never starts where the next ends and both are
+/// aligned: such a variant would not be taken. With a run-time row size any may
+/// be; 16 bytes and 4 are worth their code.
+static SmallVector<VariantPlan, 3> planAlignments(func::FuncOp entry) {
+  SmallVector<VariantPlan, 3> plans;
+  for (auto [name, bytes] : {std::pair<StringLiteral, int64_t>("align16", 16),
+                             {"align8", 8},
+                             {"align4", 4}}) {
+    VariantPlan plan{name, bytes};
+    bool possible = true, isDynamic = false, isWider = false;
+    for (unsigned argument : getVectorArguments(entry)) {
+      auto type = cast<MemRefType>(entry.getArgumentTypes()[argument]);
+      plan.guards.push_back({argument, bytes});
+      int64_t columns = type.getRank() ? type.getShape().back() : 1;
+      int64_t bits = type.getElementTypeBitWidth();
+      isWider |= bytes * 8 > bits;
+      if (ShapedType::isDynamic(columns))
+        isDynamic = true;
+      else if (columns * bits % (bytes * 8) != 0)
+        possible = false;
+    }
+    bool isWorthIt = plans.empty() || (isDynamic && bytes == 4);
+    if (possible && isWider && isWorthIt)
+      plans.push_back(std::move(plan));
+  }
+  plans.push_back({"element", 1});
+  return plans;
+}
+
+FailureOr<std::vector<VariantPlan>>
+rmsnorm::planVariants(const Compilation &compilation, func::FuncOp entry,
+                      TargetAttr target, TuningReport &report) {
+  ScheduleOptions options;
+  options.request.overrides = compilation.options.schedule;
+  options.request.batchInvariant = compilation.options.batchInvariant;
+  options.request.smMargin = compilation.options.smMargin;
+  if (!compilation.options.tuning.empty()) {
+    options.tuning = &compilation.tuning;
+    options.report = &report;
+  }
+  FailureOr<ColumnClasses> columns = getColumnClasses(entry, target, options);
+  if (failed(columns))
+    return failure();
+  std::vector<VariantPlan> plans;
+  for (const VariantPlan &alignment : planAlignments(entry))
+    for (int64_t lastColumn : columns->lastColumns) {
+      options.columns = lastColumn == kAnyColumns ? -1 : lastColumn;
+      options.request.alignment = alignment.alignment;
+      FailureOr<RowClasses> rows = getRowClasses(entry, target, options);
+      if (failed(rows))
+        return failure();
+      for (ScheduledRows &one : rows->classes) {
+        VariantPlan plan = alignment;
+        plan.lastRow = one.lastRow;
+        plan.lastColumn = lastColumn;
+        plan.schedules = std::move(one.schedules);
+        plan.name = plan.alignmentName.str();
+        auto limit = [&](StringRef what, Value value, int64_t last) {
+          plan.name += ("_" + what + "_le_" + Twine(last)).str();
+          plan.ranges.push_back({value});
+          plan.ranges.back().upper = last;
+        };
+        if (lastColumn != kAnyColumns)
+          limit("columns", columns->columns, lastColumn);
+        if (plan.lastRow != kAnyRows)
+          limit("rows", rows->rows, plan.lastRow);
+        plans.push_back(std::move(plan));
+      }
+    }
+  return plans;
+}
+
+void rmsnorm::warnOfTuning(const Compilation &compilation, TargetAttr target,
+                           const TuningReport &report) {
+  Location loc = UnknownLoc::get(target.getContext());
+  if (!report.found && !report.programs.empty()) {
+    InFlightDiagnostic warning = emitWarning(loc, compilation.options.tuning);
+    warning << ": expected a record for target '" << target.getSpelling()
+            << "' and a program of this file, got ";
+    if (compilation.tuning.empty())
+      warning << "no records at all";
+    else
+      warning << "none among those for '"
+              << llvm::join(compilation.tuning.getTargets(), "', '") << "'";
+    for (const std::string &program : report.programs)
+      warning.attachNote() << "looked for program '" << program << "'";
+  }
+  for (const std::string &place : report.dropped)
+    emitWarning(loc, place)
+        << ": batch invariance leaves it out on target '"
+        << target.getSpelling()
+        << "', as it sums a row in another order than the schedule for any "
+           "number of rows";
+}

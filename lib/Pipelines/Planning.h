@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Planning.h - the variants of an entry -----------------------------===//
+
+#ifndef RMSNORM_LIB_PIPELINES_PLANNING_H
+#define RMSNORM_LIB_PIPELINES_PLANNING_H
+
+#include "Compilation.h"
+#include "RMSNorm/Module/ModuleWriter.h"
+#include "RMSNorm/Transforms/RowClasses.h"
+
+namespace mlir::rmsnorm {
+
+/// One class of calls of an entry, by alignment and by numbers of columns and
+/// rows: what is asked of a call, and the schedules that it gets.
+struct VariantPlan {
+  StringLiteral alignmentName;
+  /// Bytes that all rows are aligned to.
+  int64_t alignment;
+  SmallVector<AlignmentGuard> guards;
+  int64_t lastRow = kAnyRows, lastColumn = kAnyColumns;
+  SmallVector<RangeGuard> ranges;
+  /// All: "align16", "align16_rows_le_512", "align4_columns_le_2048".
+  std::string name;
+  /// Of the loops over rows of the entry, in their order.
+  std::vector<ScheduleFields> schedules;
+
+  /// The schedules as text, one behind another.
+  std::string getScheduleText() const;
+};
+
+/// The variants in the order in which a call tries them: "align16_rows_le_512",
+/// "align16", "element_rows_le_512", "element".
+FailureOr<std::vector<VariantPlan>> planVariants(const Compilation &compilation,
+                                                 func::FuncOp entry,
+                                                 TargetAttr target,
+                                                 TuningReport &report);
+
+/// Says which part of the tuning file had no effect.
+void warnOfTuning(const Compilation &compilation, TargetAttr target,
+                  const TuningReport &report);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_PIPELINES_PLANNING_H

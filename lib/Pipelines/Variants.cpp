@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Variants.cpp - the code of a variant ------------------------------===//
+
+#include "Variants.h"
+#include "RMSNorm/Pipelines/Pipelines.h"
+
+#include "mlir/Pass/PassManager.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// A copy of `module` whose only public function with a body is `entry`.
+static OwningOpRef<ModuleOp> cloneWithEntry(ModuleOp module, StringRef entry) {
+  OwningOpRef<ModuleOp> clone(cast<ModuleOp>(module->clone()));
+  for (auto function :
+       llvm::make_early_inc_range(clone->getOps<func::FuncOp>()))
+    if (function.getName() != entry && function.isPublic())
+      function.erase();
+  return clone;
+}
+
+FailureOr<CompiledVariant>
+rmsnorm::compileVariant(const Compilation &compilation, func::FuncOp entry,
+                        TargetAttr target, const VariantPlan &plan) {
+  CompiledVariant variant;
+  variant.times.entry = entry.getName().str();
+  variant.times.target = target.getSpelling();
+  variant.times.variant = plan.name;
+  Milliseconds time;
+  variant.module = cloneWithEntry(compilation.tiled.get(), entry.getName());
+  (*variant.module)->setAttr(RMSNormDialect::kTargetAttrName, target);
+  setSchedules(variant.getHost(entry.getName()), plan.schedules);
+  PassManager passes(entry.getContext());
+  buildScheduledHalf(passes);
+  if (failed(passes.run(*variant.module)))
+    return failure();
+  if (!variant.getKernels())
+    return entry.emitError("expected a norm to make a kernel of, got none in '")
+           << entry.getName() << "'";
+
+  PassManager finalize(entry.getContext());
+  buildFinalize(finalize, target);
+  if (failed(finalize.run(*variant.module)))
+    return failure();
+  variant.times.passes = time.get();
+  return variant;
+}
+
+static FailureOr<SmallVector<ModuleBinary>>
+serialize(const Compilation &compilation, CompiledVariant &variant,
+          TargetAttr target) {
+  const SerializeOptions options =
+      compilation.getSerializeOptions(variant.times);
+  gpu::GPUModuleOp kernels = variant.getKernels();
+  SmallVector<ModuleBinary> binaries;
+  auto add = [&](BinaryKind kind, FailureOr<Blob> bytes) {
+    if (succeeded(bytes))
+      binaries.push_back({kind, std::string(bytes->begin(), bytes->end())});
+    return LogicalResult(bytes);
+  };
+  switch (target.getBackend()) {
+  case Backend::nvvm: {
+    FailureOr<std::string> ptx = serializePTX(kernels, options);
+    if (failed(ptx))
+      return failure();
+    // Without ptxas the driver compiles the PTX when the module is prepared.
+    if ((findPtxas() || !options.ptxas.empty()) &&
+        failed(add(BinaryKind::Cubin, assemblePTX(kernels, *ptx, options))))
+      return failure();
+    binaries.push_back({BinaryKind::PTX, std::move(*ptx)});
+    break;
+  }
+  case Backend::rocdl:
+    if (failed(add(BinaryKind::HSACO, serializeHSACO(kernels, options))))
+      return failure();
+    break;
+  case Backend::sim:
+    if (failed(add(BinaryKind::HostELF, serializeHost(kernels, options))))
+      return failure();
+    break;
+  }
+  return binaries;
+}
+
+LogicalResult rmsnorm::addVariant(const Compilation &compilation,
+                                  ModuleWriter &writer, func::FuncOp entry,
+                                  TargetAttr target, CompiledVariant variant,
+                                  const VariantPlan &plan,
+                                  const VariantNames &names) {
+  FailureOr<SmallVector<ModuleBinary>> binaries =
+      serialize(compilation, variant, target);
+  if (failed(binaries))
+    return failure();
+  unsigned image = writer.addImage(target, std::move(*binaries));
+  ModuleWriter::VariantOptions options;
+  options.name = plan.name;
+  options.schedule = names.schedule;
+  options.tuningKey = names.tuningKey;
+  options.guards = plan.guards;
+  options.ranges = plan.ranges;
+  if (failed(writer.addVariant(
+          variant.getHost(entry.getName()), std::move(options),
+          [&](StringRef) { return image; }, names.entry)))
+    return failure();
+  compilation.record(std::move(variant.times));
+  return success();
+}

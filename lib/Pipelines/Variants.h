@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Variants.h - the code of a variant --------------------------------===//
+
+#ifndef RMSNORM_LIB_PIPELINES_VARIANTS_H
+#define RMSNORM_LIB_PIPELINES_VARIANTS_H
+
+#include "Planning.h"
+
+namespace mlir::rmsnorm {
+
+/// A variant between the memref half and serialization.
+struct CompiledVariant {
+  OwningOpRef<ModuleOp> module;
+  CompileTimes times;
+
+  func::FuncOp getHost(StringRef entry) {
+    return module->lookupSymbol<func::FuncOp>(entry);
+  }
+  gpu::GPUModuleOp getKernels() {
+    auto kernels = module->getOps<gpu::GPUModuleOp>();
+    return kernels.empty() ? gpu::GPUModuleOp() : *kernels.begin();
+  }
+};
+
+/// Compiles `entry` with the schedules of `plan`; chooses none.
+FailureOr<CompiledVariant> compileVariant(const Compilation &compilation,
+                                          func::FuncOp entry, TargetAttr target,
+                                          const VariantPlan &plan);
+
+/// What a module says of a variant beside its code.
+struct VariantNames {
+  /// The entry it is a variant of.
+  std::string entry;
+  std::string schedule;
+  std::string tuningKey = "";
+};
+
+/// Serializes `variant` and adds it to the module.
+LogicalResult addVariant(const Compilation &compilation, ModuleWriter &writer,
+                         func::FuncOp entry, TargetAttr target,
+                         CompiledVariant variant, const VariantPlan &plan,
+                         const VariantNames &names);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_PIPELINES_VARIANTS_H

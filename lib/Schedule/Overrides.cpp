@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Overrides.cpp - fields of a schedule that are given ---------------===//
+
+#include "Selectors.h"
+
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+static constexpr StringLiteral kModes[] = {
+    "multi_wave_cached", "multi_wave_reload", "static_persistent"};
+
+/// The fields that may be given. What a variant is checked for, `alignment`,
+/// is not for the user to say.
+static SmallVector<StringRef> getFieldNames() {
+  SmallVector<StringRef> names = {
+#define RMSNORM_SCHEDULE_FIELD(Type, member, Getter, text, Default, Letter)    \
+#text,
+#include "RMSNorm/IR/ScheduleFields.def"
+  };
+  llvm::erase(names, "alignment");
+  return names;
+}
+
+namespace {
+class Overrider {
+public:
+  Overrider(ScheduleFields &fields, StringRef text, const ProgramFacts &facts,
+            const ChipInfo &chip)
+      : fields(fields), facts(facts), chip(chip),
+        items(splitScheduleItems(text)) {}
+
+  std::optional<Refusal> run();
+
+private:
+  bool isGiven(StringRef key) const {
+    return llvm::any_of(items, [&](StringRef item) {
+      return item.split('=').first.trim() == key;
+    });
+  }
+  std::optional<Refusal> checkKeys();
+  void setMode(StringRef mode);
+  void followCache();
+  void followColumnSums();
+  void followThreads(int64_t blockThreads);
+
+  ScheduleFields &fields;
+  const ProgramFacts &facts;
+  const ChipInfo &chip;
+  SmallVector<StringRef> items;
+};
+} // namespace
+
+static Refusal refuse(const Twine &expected, const Twine &got) {
+  return {"", expected.str(), got.str()};
+}
+
+std::optional<Refusal> Overrider::checkKeys() {
+  SmallVector<StringRef> given;
+  for (StringRef item : items) {
+    StringRef key = item.split('=').first.trim();
+    if (!key.empty() && llvm::is_contained(given, key))
+      return refuse("each field of the schedule once", "'" + key + "' twice");
+    for (StringRef other : given)
+      if (llvm::is_contained(kModes, key) && llvm::is_contained(kModes, other))
+        return refuse("one mode", "'" + other + "' and '" + key + "'");
+    given.push_back(key);
+  }
+  return std::nullopt;
+}
+
+void Overrider::setMode(StringRef mode) {
+  if (mode == "static_persistent") {
+    fields.blocksPerSM = std::max<int64_t>(fields.blocksPerSM, 1);
+    return;
+  }
+  fields.cache = mode == "multi_wave_reload" ? Cache::reload : Cache::registers;
+  fields.blocksPerSM = fields.stages = 0;
+}
+
+/// A ring that nobody asked for goes with the cache it was chosen for.
+void Overrider::followCache() {
+  if (fields.cache != Cache::shared && !isGiven("stages"))
+    fields.stages = 0;
+}
+
+/// Strips have no use for a ring that nobody asked for.
+void Overrider::followColumnSums() {
+  if (fields.columnSums != ColumnSums::strips ||
+      fields.cache != Cache::shared || isGiven("cache"))
+    return;
+  fields.cache = Cache::reload;
+  fields.stages = 0;
+  // Without a reduction the rows are nothing but sums, of persistent blocks.
+  if (!isGiven("blocks_per_sm") && facts.numReductions > 0)
+    fields.blocksPerSM = 0;
+}
+
+/// Row groups for a block of the size that was chosen, `blockThreads`; rows of
+/// a part of a subgroup fill four.
+void Overrider::followThreads(int64_t blockThreads) {
+  const int64_t threads = std::max<int64_t>(1, fields.threadsPerRow);
+  const bool isGroupsGiven = isGiven("row_groups");
+  if (isGiven("threads_per_row") && !isGroupsGiven)
+    fields.rowGroups =
+        threads < chip.subgroupSize && !facts.singleRow
+            ? 4 * chip.subgroupSize / threads
+            : std::max<int64_t>(
+                  1, std::min(fields.rowGroups, blockThreads / threads));
+  // A row that several blocks share is not packed with others.
+  if (fields.cluster > 1 && !isGroupsGiven)
+    fields.rowGroups = 1;
+  if (fields.cluster > 1 && !isGiven("rows_per_group"))
+    fields.rowsPerGroup = 1;
+}
+
+std::optional<Refusal> Overrider::run() {
+  if (std::optional<Refusal> refusal = checkKeys())
+    return refusal;
+  const ScheduleFields before = fields;
+  const ScheduleFields ruled = getRuled(before, facts, chip);
+  for (StringRef item : items) {
+    auto [key, value] = item.split('=');
+    key = key.trim();
+    if (llvm::is_contained(kModes, item)) {
+      setMode(item);
+      continue;
+    }
+    if (!llvm::is_contained(getFieldNames(), key) || !item.contains('='))
+      return refuse("a mode (" +
+                        llvm::join(std::begin(kModes), std::end(kModes), ", ") +
+                        ") or a field of the schedule (" +
+                        llvm::join(getFieldNames(), ", ") + ") and its value",
+                    "'" + item + "'");
+    std::string error;
+    if (!fields.set(key, value.trim(), error)) {
+      StringRef expected = error;
+      expected.consume_front("expected ");
+      auto [what, got] = expected.rsplit(", got ");
+      return Refusal{key.str(), what.str(), got.str()};
+    }
+    if (key == "cache")
+      followCache();
+    if (key == "column_sums")
+      followColumnSums();
+  }
+  followThreads(before.getBlockThreads());
+  // What followed a rule goes on following it.
+#define RMSNORM_SCHEDULE_FIELD(Type, member, Getter, text, Default, Letter)    \
+  if (!isGiven(#text) && before.member == ruled.member)                        \
+    fields.member = getRuled(fields, facts, chip).member;
+#include "RMSNorm/IR/ScheduleFields.def"
+  return std::nullopt;
+}
+
+std::optional<Refusal> mlir::rmsnorm::applyOverrides(ScheduleFields &fields,
+                                                     StringRef text,
+                                                     const ProgramFacts &facts,
+                                                     const ChipInfo &chip) {
+  text = text.trim();
+  if (text.empty())
+    return std::nullopt;
+  if (!text.starts_with("#rmsnorm.schedule"))
+    return Overrider(fields, text, facts, chip).run();
+  llvm::Expected<ScheduleFields> whole = ScheduleFields::parse(text);
+  if (!whole) {
+    std::string error = llvm::toString(whole.takeError());
+    StringRef expected = error;
+    expected.consume_front("expected ");
+    return Refusal{"", expected.str(), ""};
+  }
+  fields = *whole;
+  return std::nullopt;
+}
+
+OrRefusal<std::string> mlir::rmsnorm::getLoopOverrides(StringRef overrides,
+                                                       size_t loop,
+                                                       size_t count) {
+  SmallVector<StringRef> schedules;
+  overrides.split(schedules, ';');
+  if (schedules.size() == 1)
+    return overrides.str();
+  if (schedules.size() != count)
+    return Refusal{"",
+                   "one schedule or one for each of " + std::to_string(count) +
+                       " loops over rows",
+                   std::to_string(schedules.size())};
+  return schedules[loop].trim().str();
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Resources.cpp - what a schedule takes of a chip -------------------===//
+
+#include "Resources.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+//===----------------------------------------------------------------------===//
+// Accesses
+//===----------------------------------------------------------------------===//
+
+/// The widest access that there is a lowering for, and the most elements of
+/// a vector.
+static constexpr int64_t kMaxAccessBytes = 16, kMaxVectorWidth = 16;
+
+static int64_t getAccessBytes(const ChipInfo &chip) {
+  return std::min(chip.accessBytes, kMaxAccessBytes);
+}
+
+int64_t mlir::rmsnorm::getWidestVector(const ProgramFacts &facts,
+                                       const ChipInfo &chip) {
+  return std::min(8 * getAccessBytes(chip) / facts.narrowestBits,
+                  kMaxVectorWidth);
+}
+
+int64_t mlir::rmsnorm::getAccessWidth(const ProgramFacts &facts,
+                                      const ChipInfo &chip) {
+  const int64_t widest = getWidestVector(facts, chip);
+  if (facts.hasDynamicColumns())
+    return widest;
+  return std::min(widest, facts.columns & -facts.columns);
+}
+
+bool mlir::rmsnorm::rereadsFromL1(const ChipInfo &chip) {
+  // Two vectors a thread, see selectWideRow.
+  return chip.l1Bytes >=
+         2 * getAccessBytes(chip) * chip.threadsPerMultiprocessor;
+}
+
+int64_t mlir::rmsnorm::getVectorsPerThread(int64_t columns,
+                                           int64_t threadsPerRow,
+                                           int64_t vectorWidth) {
+  return llvm::divideCeil(columns, threadsPerRow * vectorWidth);
+}
+
+//===----------------------------------------------------------------------===//
+// Registers
+//===----------------------------------------------------------------------===//
+
+/// Values of a row that a thread owns.
+static int64_t countValues(const ScheduleFields &fields,
+                           const ProgramFacts &facts) {
+  return fields.vectorWidth *
+         getVectorsPerThread(fields.getPartColumns(facts.columns),
+                             fields.threadsPerRow, fields.vectorWidth);
+}
+
+int64_t mlir::rmsnorm::countSumRegisters(const ScheduleFields &fields,
+                                         const ProgramFacts &facts) {
+  if (fields.columnSums != ColumnSums::registers)
+    return 0;
+  return facts.numColumnSums * countValues(fields, facts);
+}
+
+int64_t mlir::rmsnorm::countRowRegisters(const ScheduleFields &fields,
+                                         const ProgramFacts &facts) {
+  if (fields.cache != Cache::registers)
+    return 0;
+  return llvm::divideCeil(fields.rowsPerGroup * countValues(fields, facts) *
+                              std::max<int64_t>(facts.liveBitsPerColumn, 8),
+                          32);
+}
+
+int64_t mlir::rmsnorm::getRegisterBudget(const ScheduleFields &fields,
+                                         const ChipInfo &chip) {
+  return std::min<int64_t>(256, chip.registersPerMultiprocessor /
+                                    (fields.getBlockThreads() *
+                                     std::max<int64_t>(fields.blocksPerSM, 1)));
+}
+
+bool mlir::rmsnorm::fitsRegisters(const ScheduleFields &fields,
+                                  const ProgramFacts &facts,
+                                  const ChipInfo &chip) {
+  const int64_t budget = getRegisterBudget(fields, chip);
+  const int64_t sums = countSumRegisters(fields, facts);
+  return sums <= budget / 4 &&
+         sums + countRowRegisters(fields, facts) <= budget / 2;
+}
+
+//===----------------------------------------------------------------------===//
+// Workgroup memory
+//===----------------------------------------------------------------------===//
+
+int64_t mlir::rmsnorm::countRingVectors(const ScheduleFields &fields,
+                                        const ProgramFacts &facts) {
+  return fields.rowsPerGroup *
+         getVectorsPerThread(fields.getPartColumns(facts.columns),
+                             fields.threadsPerRow, fields.vectorWidth);
+}
+
+int64_t mlir::rmsnorm::getSlotBytes(const ScheduleFields &fields,
+                                    const ProgramFacts &facts) {
+  return ProgramFacts::getBytes(
+      fields.stages >= 2 ? facts.loadedBitsPerColumn : facts.liveBitsPerColumn,
+      countRingVectors(fields, facts) * fields.vectorWidth *
+          fields.getBlockThreads());
+}
+
+int64_t mlir::rmsnorm::getRingBytes(const ScheduleFields &fields,
+                                    const ProgramFacts &facts) {
+  return fields.getRingSlots() * getSlotBytes(fields, facts);
+}
+
+int64_t mlir::rmsnorm::getRingBudget(const ScheduleFields &fields,
+                                     const ChipInfo &chip) {
+  // Exchanges of row_reduce, and what the hardware takes for each block.
+  constexpr int64_t reserved = 2 << 10;
+  return chip.maxWorkgroupMemory / std::max<int64_t>(fields.blocksPerSM, 1) -
+         reserved;
+}
+
+bool mlir::rmsnorm::holdsRings(const ScheduleFields &fields,
+                               const ProgramFacts &facts,
+                               const ChipInfo &chip) {
+  return countRingVectors(fields, facts) <= kMaxRingVectors &&
+         getRingBytes(fields, facts) <= getRingBudget(fields, chip);
+}
+
+int64_t mlir::rmsnorm::getColumnReduceBytes(const ScheduleFields &fields,
+                                            const ProgramFacts &facts) {
+  if (fields.rowGroups == 1)
+    return 0;
+  int64_t columns = fields.getStripColumns();
+  if (fields.columnSums == ColumnSums::registers)
+    columns = llvm::alignTo(facts.columns, columns);
+  return facts.numColumnSums * fields.rowGroups * columns * 4;
+}

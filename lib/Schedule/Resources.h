@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Resources.h - what a schedule takes of a chip ---------------------===//
+
+#ifndef RMSNORM_LIB_SCHEDULE_RESOURCES_H
+#define RMSNORM_LIB_SCHEDULE_RESOURCES_H
+
+#include "RMSNorm/Schedule/ProgramFacts.h"
+
+namespace mlir::rmsnorm {
+
+/// Elements of the narrowest operand in the chip's widest access: what rows
+/// are measured in.
+int64_t getWidestVector(const ProgramFacts &facts, const ChipInfo &chip);
+
+/// Elements of the narrowest operand that one access can take: no more than N
+/// is a multiple of, as every row begins behind another.
+int64_t getAccessWidth(const ProgramFacts &facts, const ChipInfo &chip);
+
+/// Whether L1 holds the rows that a multiprocessor works on, so that reading
+/// them again is cheap.
+bool rereadsFromL1(const ChipInfo &chip);
+
+/// Vectors a thread owns of a row of `columns` columns.
+int64_t getVectorsPerThread(int64_t columns, int64_t threadsPerRow,
+                            int64_t vectorWidth);
+
+/// Registers a thread needs for its part of the rows it keeps, and of the sums
+/// over rows.
+int64_t countRowRegisters(const ScheduleFields &fields,
+                          const ProgramFacts &facts);
+int64_t countSumRegisters(const ScheduleFields &fields,
+                          const ProgramFacts &facts);
+
+/// Registers a thread has if the blocks that the schedule wants are to share
+/// a multiprocessor. Rows and sums may take half of them, the rest is for
+/// addresses, weights and arithmetic; sums alone a quarter: 48 of 128 spilt
+/// 48 bytes (rows of 24576 bf16, 512 threads, sm_90).
+int64_t getRegisterBudget(const ScheduleFields &fields, const ChipInfo &chip);
+bool fitsRegisters(const ScheduleFields &fields, const ProgramFacts &facts,
+                   const ChipInfo &chip);
+
+/// Vectors of its rows that a thread has in workgroup memory, and the most of
+/// them: accesses to it are unrolled.
+int64_t countRingVectors(const ScheduleFields &fields,
+                         const ProgramFacts &facts);
+constexpr int64_t kMaxRingVectors = 64;
+
+/// Bytes of one slot of all rings of a block, and of all slots: tiles are in
+/// a slot each of a ring, or all in the only one.
+int64_t getSlotBytes(const ScheduleFields &fields, const ProgramFacts &facts);
+int64_t getRingBytes(const ScheduleFields &fields, const ProgramFacts &facts);
+
+/// Bytes that slots may take of a block's workgroup memory, if the blocks that
+/// the schedule wants are to share a multiprocessor.
+int64_t getRingBudget(const ScheduleFields &fields, const ChipInfo &chip);
+
+/// Whether tiles fit into workgroup memory.
+bool holdsRings(const ScheduleFields &fields, const ProgramFacts &facts,
+                const ChipInfo &chip);
+
+/// Workgroup memory that row groups take to add up what each has summed over
+/// its rows.
+int64_t getColumnReduceBytes(const ScheduleFields &fields,
+                             const ProgramFacts &facts);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_SCHEDULE_RESOURCES_H

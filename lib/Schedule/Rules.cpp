@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Rules.cpp - fields that follow others and the program -------------===//
+
+#include "Selectors.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// Beside tiles in workgroup memory per-column operands are held in registers,
+/// so that they are there when the reduction is: up to a quarter of what
+/// a thread has. With a ring they stay for all rows.
+static ColumnOperands getColumnOperandsRule(const ScheduleFields &fields,
+                                            const ProgramFacts &facts) {
+  constexpr int64_t maxBytes = 128;
+  if (fields.cache != Cache::shared || fields.stages >= 2)
+    return fields.getDefaultColumnOperands();
+  const int64_t columns =
+      llvm::divideCeil(facts.columns, fields.cluster * fields.threadsPerRow);
+  return ProgramFacts::getBytes(facts.columnOperandBits, columns) <= maxBytes
+             ? ColumnOperands::tile
+             : ColumnOperands::use;
+}
+
+/// The first reduction of rows that a cluster shares is split where two tiles
+/// fit beside the one that is on its way. The subgroups of one block wait for
+/// each other so briefly that a slot more of rows on their way gains more
+/// (us, backward on an H200, whole and split: 32768x7168 338 and 357, x8192
+/// 376 and 386, x2048 99.7 and 101.7). What the blocks exchange is numbered in
+/// one order, which a second reduction between the halves would break.
+static bool getSplitRule(const ScheduleFields &fields,
+                         const ProgramFacts &facts) {
+  return fields.getDefaultSplit() && facts.numReductions <= 1;
+}
+
+static NestedSchedule getSumsRule(const ScheduleFields &fields,
+                                  const ProgramFacts &facts,
+                                  const ChipInfo &chip) {
+  if (fields.columnSums != ColumnSums::strips || facts.numReductions == 0)
+    return {};
+  ScheduleFields strips = selectStrips(facts.getSumsFacts(), chip);
+  strips.pdl = fields.pdl;
+  strips.alignment = fields.alignment;
+  strips.smMargin = fields.smMargin;
+  return strips;
+}
+
+/// Small blocks spread narrow rows over the machine; wide rows have blocks
+/// enough, and profit from longer lines.
+static bool hasWideSums(const ProgramFacts &facts) {
+  return facts.numColumnSums > 0 && !facts.hasDynamicColumns() &&
+         facts.columns >= 16384;
+}
+
+ScheduleFields mlir::rmsnorm::getRuled(const ScheduleFields &fields,
+                                       const ProgramFacts &facts,
+                                       const ChipInfo &chip) {
+  ScheduleFields ruled = fields;
+  ruled.columnOperands = getColumnOperandsRule(fields, facts);
+  ruled.constants = fields.getDefaultConstants();
+  ruled.split = getSplitRule(fields, facts);
+  ruled.sums = getSumsRule(fields, facts, chip);
+  ruled.sumLanes = hasWideSums(facts) ? 32 : fields.getDefaultSumLanes();
+  ruled.sumWalkers = hasWideSums(facts) ? 16 : fields.getDefaultSumWalkers();
+  return ruled;
+}
+
+void mlir::rmsnorm::followRules(ScheduleFields &fields,
+                                const ProgramFacts &facts,
+                                const ChipInfo &chip) {
+  // One after another: rules look at the fields before.
+#define RMSNORM_SCHEDULE_FIELD(Type, member, Getter, text, Default, Letter)    \
+  fields.member = getRuled(fields, facts, chip).member;
+#include "RMSNorm/IR/ScheduleFields.def"
+}
+
+void mlir::rmsnorm::setForRequest(ScheduleFields &fields,
+                                  const ScheduleRequest &request) {
+  fields.alignment = request.alignment;
+  if (request.smMargin > 0)
+    fields.smMargin = request.smMargin;
+  if (!fields.sums)
+    return;
+  ScheduleFields sums = *fields.sums;
+  setForRequest(sums, request);
+  fields.sums = sums;
+}

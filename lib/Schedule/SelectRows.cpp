@@ -1,0 +1,327 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- SelectRows.cpp - schedules by the size and number of rows ---------===//
+
+#include "Selectors.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// Rows of several subgroups.
+static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
+                          const ChipInfo &chip, int64_t vectors) {
+  const int64_t subgroup = chip.subgroupSize;
+  // Rows that L1 does not hold: a cluster keeps them in workgroup memory, each
+  // block up to 64 KB of a row. Clusters of more than 8 are not portable, and a
+  // device takes fewer of them.
+  const int64_t rowBytes =
+      ProgramFacts::getBytes(facts.liveBitsPerColumn, facts.columns);
+  if (chip.maxClusterSize > 1 && chip.hasAsyncCopies &&
+      rowBytes > (192 << 10)) {
+    while (fields.cluster < std::min<int64_t>(chip.maxClusterSize, 8) &&
+           rowBytes > fields.cluster * (32 << 10))
+      fields.cluster *= 2;
+    while (fields.cluster < chip.maxClusterSize &&
+           rowBytes > fields.cluster * (64 << 10))
+      fields.cluster *= 2;
+    vectors = llvm::divideCeil(vectors, fields.cluster);
+    // Eight vectors a thread: the weight waits beside them in registers, and 32
+    // subgroups on a multiprocessor hide each other's waits (16384x131072: 0.97
+    // in 8 blocks of 256 threads, 0.83 of 512, 0.87 in 16 of 256, 0.87 when the
+    // row is read again; 8192x262144: 0.94, 0.84 when it is read again). Past
+    // L1 where its share is small (8192x262144: 2114 us, through it 2134).
+    fields.cache = Cache::shared;
+    fields.threadsPerRow =
+        std::min<int64_t>(llvm::alignTo(llvm::divideCeil(vectors, 8), subgroup),
+                          chip.maxThreadsPerBlock / 2);
+    if (facts.numColumnSums == 0 && holdsRings(fields, facts, chip)) {
+      if (rowBytes > fields.cluster * (32 << 10))
+        fields.copy = CopyCache::cg;
+      return;
+    }
+  }
+  // About two vectors a thread, in whole subgroups (32768x1024: 64 threads
+  // 0.99, 128 threads 0.94), up to half of the largest block (32768x16384: 512
+  // threads 0.985, 1024 threads 0.955).
+  auto threads = [&](int64_t most) {
+    int64_t subgroups = (vectors + subgroup) / (2 * subgroup);
+    return std::clamp(subgroups * subgroup, 2 * subgroup, most);
+  };
+  fields.threadsPerRow = threads(chip.maxThreadsPerBlock / 2);
+
+  if (rereadsFromL1(chip)) {
+    // The second read of the row hits L1 and beats keeping it at every width
+    // (32768x2048: 0.99 read again, 0.98 in registers; x4096: 1.00 and 0.97;
+    // x7168: 0.985 and 0.92).
+    fields.cache = Cache::reload;
+    // Rows of more than half of L1: one block a multiprocessor, so that rows
+    // do not evict one another (8192x65536: 0.98 with 1024 threads, 0.67 with
+    // 512; a cluster of 4 gets 0.905).
+    if (rowBytes > fields.cluster * (64 << 10))
+      fields.threadsPerRow = threads(chip.maxThreadsPerBlock);
+    return;
+  }
+
+  // AMD chips, not measured: their L1 is smaller than the rows in flight.
+  // Registers hold a row as long as 32 values a thread suffice.
+  auto fits = [&] {
+    return fields.vectorWidth * getVectorsPerThread(facts.columns,
+                                                    fields.threadsPerRow,
+                                                    fields.vectorWidth) <=
+           32;
+  };
+  if (!fits())
+    fields.threadsPerRow = threads(chip.maxThreadsPerBlock);
+  if (!fits()) {
+    fields.cache = Cache::reload;
+    // Two rows, of x and dy, that 1024 threads read by elements spill
+    // (gfx1100).
+    if (facts.numColumnSums > 0)
+      fields.threadsPerRow = threads(chip.maxThreadsPerBlock / 2);
+  }
+}
+
+/// Subgroups of rows whose size is known only at a call, by class of N: what is
+/// best at one size is far off at another (us, forward of 32768 rows of bf16 on
+/// an H200 by 1, 2, 4, 8 and 16 subgroups: x1024 34.5, 40.9, 46.0, 82.9, 163;
+/// x4096 182, 142, 134, 159, 204; 16384x12288 -, 285, 234, 193, 241). Programs
+/// that sum over rows are two loops, and as many kernels for each class: fewer.
+static SmallVector<int64_t, 4> getDynamicSubgroups(const ProgramFacts &facts) {
+  if (facts.numColumnSums > 0)
+    return {1, 4, 8};
+  return {1, 2, 4, 8, 16};
+}
+
+/// Columns of six vectors a thread: where a class of N ends.
+static int64_t getColumnBound(const ProgramFacts &facts, const ChipInfo &chip,
+                              int64_t subgroups) {
+  return 6 * subgroups * chip.subgroupSize * getWidestVector(facts, chip);
+}
+
+SmallVector<int64_t, 3>
+mlir::rmsnorm::getColumnBounds(const ProgramFacts &facts,
+                               const ChipInfo &chip) {
+  if (!facts.hasDynamicColumns())
+    return {kAnyColumns};
+  const SmallVector<int64_t, 4> classes = getDynamicSubgroups(facts);
+  SmallVector<int64_t, 3> bounds;
+  for (int64_t subgroups : ArrayRef(classes).drop_back())
+    bounds.push_back(getColumnBound(facts, chip, subgroups));
+  bounds.push_back(kAnyColumns);
+  return bounds;
+}
+
+static void selectDynamicRow(ScheduleFields &fields, const ProgramFacts &facts,
+                             const ChipInfo &chip) {
+  // None may fit anywhere: read the row again.
+  fields.cache = Cache::reload;
+  const SmallVector<int64_t, 4> classes = getDynamicSubgroups(facts);
+  const int64_t *subgroups = llvm::find_if(classes, [&](int64_t count) {
+    return facts.maxColumns <= getColumnBound(facts, chip, count);
+  });
+  if (subgroups == classes.end())
+    --subgroups;
+  fields.threadsPerRow =
+      std::min(*subgroups * chip.subgroupSize, chip.maxThreadsPerBlock);
+  if (*subgroups == 1 && !facts.singleRow)
+    fields.rowGroups = 4;
+  if (facts.numColumnSums > 0)
+    fields.columnSums = ColumnSums::strips;
+}
+
+/// Rows enough to fill the machine several times.
+static ScheduleFields selectManyRows(const ProgramFacts &facts,
+                                     const ChipInfo &chip) {
+  ScheduleFields fields;
+  const int64_t subgroup = chip.subgroupSize;
+  // 16 bytes of the narrowest operand: its accesses are as wide as the machine
+  // has, those of wider operands are several of that width.
+  fields.vectorWidth = getWidestVector(facts, chip);
+  // Hides the launch behind the end of the kernel before: 0.3 to 0.6 us a
+  // launch, 5 to 10% below 20 us, nothing lost from 100 us up.
+  fields.pdl = chip.hasDependentLaunch;
+
+  if (facts.hasDynamicColumns()) {
+    selectDynamicRow(fields, facts, chip);
+    return fields;
+  }
+
+  // A row shorter than a vector: no wider than it needs to be.
+  while (fields.vectorWidth / 2 >= facts.columns)
+    fields.vectorWidth /= 2;
+  const int64_t vectors = llvm::divideCeil(facts.columns, fields.vectorWidth);
+
+  if (facts.numColumnSums > 0) {
+    ScheduleFields ring = fields;
+    if (selectRing(ring, facts, chip, vectors))
+      return ring;
+    // The smallest cluster whose blocks hold their part of the row and the sums
+    // over it in registers, else the smallest whose blocks hold the sums. Not
+    // measured; the hand-written kernels have the same clusters for 16384 to
+    // 131072 columns of bf16, with rows in workgroup memory.
+    for (bool reload : {false, true})
+      for (int64_t cluster = 1; cluster <= chip.maxClusterSize; cluster *= 2) {
+        ScheduleFields persistent = fields;
+        persistent.cluster = cluster;
+        if (selectPersistent(persistent, facts, chip,
+                             llvm::divideCeil(vectors, cluster)) &&
+            (reload || persistent.cache == Cache::registers))
+          return persistent;
+      }
+    // The rows as if nothing were summed, the sums in strips.
+    fields.columnSums = ColumnSums::strips;
+  }
+
+  // Figures: bf16 on an H200, share of the speed of a copy of the same bytes,
+  // CUDA-graph replays over more memory than L2 holds.
+  if (vectors <= subgroup) {
+    // A subgroup or less a row: no barrier; four subgroups a block, and two
+    // rows in flight to hide one another's loads (262144x128: 0.98, with one
+    // row in flight 0.96; one row a block is 0.24).
+    fields.threadsPerRow = llvm::PowerOf2Ceil(vectors);
+    fields.rowGroups = 4 * subgroup / fields.threadsPerRow;
+    fields.rowsPerGroup = 2;
+  } else if (vectors <= 5 * subgroup) {
+    // Two subgroups a row, two rows in flight. A grid of dependent launches
+    // gets 0.8 blocks a nanosecond started, so that a block must be worth it:
+    // two row groups up to 768 columns (32768x512: 17.6 us, with one 20.5;
+    // 32768x1024 with one: 33.5, one row in flight 40.4).
+    fields.threadsPerRow = 2 * subgroup;
+    fields.rowGroups = vectors <= 3 * subgroup ? 2 : 1;
+    fields.rowsPerGroup = 2;
+  } else {
+    selectWideRow(fields, facts, chip, vectors);
+  }
+  if (facts.singleRow) {
+    fields.threadsPerRow = std::max(fields.threadsPerRow, subgroup);
+    fields.rowGroups = fields.rowsPerGroup = 1;
+  }
+  return fields;
+}
+
+/// Few rows, `many` being the choice for more.
+static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
+                                             const ChipInfo &chip,
+                                             const ScheduleFields &many) {
+  // Reading a row again pays because registers saved are blocks more on a
+  // multiprocessor; with few blocks only the second latency is left.
+  if (!rereadsFromL1(chip) || many.cache != Cache::reload ||
+      facts.hasDynamicColumns() || facts.numColumnSums > 0)
+    return std::nullopt;
+  // Four vectors a thread (us on an H200, in registers by 4 vectors a thread
+  // and read again by 2: 1x4096 1.19 and 1.31; 128x8192 3.12 and 3.74).
+  RowClass few{0, many};
+  few.schedule.cache = Cache::registers;
+  const int64_t part = many.getPartColumns(facts.columns);
+  const int64_t vectors = llvm::divideCeil(part, many.vectorWidth);
+  const int64_t threads =
+      llvm::alignTo(llvm::divideCeil(vectors, 4), chip.subgroupSize);
+  if (threads > chip.maxThreadsPerBlock)
+    return std::nullopt;
+  few.schedule.threadsPerRow =
+      std::max<int64_t>(threads, 4 * chip.subgroupSize);
+  few.schedule.rowGroups = 1;
+  const int64_t values =
+      many.vectorWidth *
+      getVectorsPerThread(part, few.schedule.threadsPerRow, many.vectorWidth);
+  if (ProgramFacts::getBytes(facts.liveBitsPerColumn, values) >
+      std::min<int64_t>(256, chip.registersPerMultiprocessor /
+                                 few.schedule.threadsPerRow))
+    return std::nullopt;
+  // Up to 16 MB (us at 16 and 32 MB: N = 2048 9.66 and 17.42, read again 10.22
+  // and 17.26; N = 4096 9.85 and 17.83, 10.05 and 17.47). Large blocks balance
+  // badly: one on each multiprocessor (N = 16384: 128 rows 4.66 and 5.62, 512
+  // rows 11.35 and 9.95).
+  few.lastRow =
+      threads > 8 * chip.subgroupSize
+          ? chip.multiprocessors / many.cluster
+          : (16 << 20) / std::max<int64_t>(
+                             1, ProgramFacts::getBytes(facts.liveBitsPerColumn,
+                                                       facts.columns));
+  return few;
+}
+
+/// Makes a thread own no more neighbouring columns than one access can take
+/// where N is no multiple of 16 bytes. Threads side by side then access
+/// elements side by side, where eight of each would be as many accesses 16
+/// bytes apart (us on an H200, single elements and eight: forward of 32768x1023
+/// 38.0 and 124, x4095 150 and 511, by two x1022 33.9 and 37.0; backward x1023
+/// 67.2 and 187). N says so for all variants, which own the same columns.
+static void narrowVectors(ScheduleFields &fields, const ProgramFacts &facts,
+                          const ChipInfo &chip) {
+  const int64_t width = getAccessWidth(facts, chip);
+  if (width >= fields.vectorWidth)
+    return;
+  const int64_t wide = fields.vectorWidth;
+  fields.vectorWidth = width;
+  if (facts.numColumnSums == 0 && fields.cache != Cache::shared) {
+    // Of 32 single elements over 1024 threads some spill.
+    const int64_t values =
+        width * getVectorsPerThread(facts.columns, fields.threadsPerRow, width);
+    const bool held =
+        values <= (fields.threadsPerRow < chip.maxThreadsPerBlock ? 32 : 16);
+    // Less than four bytes: reading a row again is more accesses than it is
+    // worth (x4095 150 us, read again 164).
+    if (held && width * facts.narrowestBits < 32)
+      fields.cache = Cache::registers;
+    else if (!held)
+      fields.cache = Cache::reload;
+  }
+  if (fields.cache == Cache::reload)
+    fields.vectorsInFlight =
+        std::min<int64_t>(8, fields.vectorsInFlight * wide / width);
+}
+
+/// What the figures above say nothing of, as of more tiles that are live across
+/// a reduction, and the chip does not take: fewer rows at a time, then the row
+/// read again and sums in strips, which takes nothing of it.
+static void mend(ScheduleFields &fields, const ProgramFacts &facts,
+                 const ChipInfo &chip) {
+  auto isRefused = [&] {
+    followRules(fields, facts, chip);
+    return verifyOnTarget(fields, facts, chip).has_value();
+  };
+  while (isRefused() && fields.rowsPerGroup > 1)
+    fields.rowsPerGroup /= 2;
+  if (!isRefused())
+    return;
+  if (facts.numColumnSums > 0 && facts.numReductions == 0) {
+    const bool pdl = fields.pdl;
+    fields = selectStrips(facts, chip);
+    fields.pdl = pdl;
+    return followRules(fields, facts, chip);
+  }
+  fields.cache = Cache::reload;
+  if (!isRefused())
+    return;
+  fields.cluster = 1;
+  fields.rowGroups = 1;
+  fields.stages = fields.blocksPerSM = 0;
+  fields.threadsPerRow = std::clamp<int64_t>(
+      llvm::alignTo(fields.threadsPerRow, chip.subgroupSize), chip.subgroupSize,
+      chip.maxThreadsPerBlock / 2);
+  if (facts.numColumnSums > 0)
+    fields.columnSums = ColumnSums::strips;
+  followRules(fields, facts, chip);
+}
+
+SmallVector<RowClass, 2> mlir::rmsnorm::selectByRules(const ProgramFacts &facts,
+                                                      const ChipInfo &chip) {
+  SmallVector<RowClass, 2> classes;
+  ScheduleFields many = selectManyRows(facts, chip);
+  if (std::optional<RowClass> few = selectFewRows(facts, chip, many))
+    classes.push_back(*few);
+  classes.push_back({kAnyRows, many});
+  for (RowClass &one : classes) {
+    narrowVectors(one.schedule, facts, chip);
+    followRules(one.schedule, facts, chip);
+  }
+  // A choice for few rows that does not fit is none.
+  llvm::erase_if(classes, [&](const RowClass &one) {
+    return one.lastRow != kAnyRows &&
+           verifyOnTarget(one.schedule, facts, chip).has_value();
+  });
+  mend(classes.back().schedule, facts, chip);
+  return classes;
+}

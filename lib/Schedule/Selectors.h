@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Selectors.h - the parts of the choice of a schedule ---------------===//
+
+#ifndef RMSNORM_LIB_SCHEDULE_SELECTORS_H
+#define RMSNORM_LIB_SCHEDULE_SELECTORS_H
+
+#include "RMSNorm/Schedule/Select.h"
+#include "Resources.h"
+
+namespace mlir::rmsnorm {
+
+/// What is chosen by rules alone: as Selection::classes, each runs on `chip`.
+SmallVector<RowClass, 2> selectByRules(const ProgramFacts &facts,
+                                       const ChipInfo &chip);
+
+/// A program that sums over rows of `vectors` vectors: persistent blocks that
+/// keep the sums in registers. Returns false if they do not fit.
+bool selectPersistent(ScheduleFields &fields, const ProgramFacts &facts,
+                      const ChipInfo &chip, int64_t vectors);
+
+/// The same with a ring of rows in workgroup memory. Returns false if the chip
+/// or the rows are not made for that.
+bool selectRing(ScheduleFields &fields, const ProgramFacts &facts,
+                const ChipInfo &chip, int64_t vectors);
+
+/// The schedule for sums over rows alone that fit no registers.
+ScheduleFields selectStrips(const ProgramFacts &facts, const ChipInfo &chip);
+
+/// What the rules make of each field, given the others: those that follow
+/// another or the program. What is chosen by itself stays.
+ScheduleFields getRuled(const ScheduleFields &fields, const ProgramFacts &facts,
+                        const ChipInfo &chip);
+
+/// Sets all fields that have a rule.
+void followRules(ScheduleFields &fields, const ProgramFacts &facts,
+                 const ChipInfo &chip);
+
+/// Sets what does not depend on the program, but on what is asked for besides,
+/// also of a nested schedule.
+void setForRequest(ScheduleFields &fields, const ScheduleRequest &request);
+
+/// Applies `text`, a mode's name or "field=value" items separated by commas, or
+/// a whole schedule. The row groups follow the threads of a row unless they are
+/// given too, and fields that follow a rule go on following it.
+std::optional<Refusal> applyOverrides(ScheduleFields &fields, StringRef text,
+                                      const ProgramFacts &facts,
+                                      const ChipInfo &chip);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_SCHEDULE_SELECTORS_H

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Verify.cpp - what a chip takes of a schedule ----------------------===//
+
+#include "RMSNorm/Schedule/Select.h"
+#include "Resources.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+static Refusal refuse(StringRef field, const Twine &expected,
+                      const Twine &got = "") {
+  return {field.str(), expected.str(), got.str()};
+}
+
+static std::optional<Refusal> verifyThreads(const ScheduleFields &schedule,
+                                            const ChipInfo &chip) {
+  const int64_t subgroup = chip.subgroupSize;
+  const int64_t threads = schedule.threadsPerRow;
+  if (schedule.getBlockThreads() > chip.maxThreadsPerBlock)
+    return refuse("threads_per_row",
+                  "at most " + Twine(chip.maxThreadsPerBlock) +
+                      " threads a block on " + chip.name,
+                  Twine(schedule.getBlockThreads()));
+  if (threads < subgroup ? !llvm::isPowerOf2_64(threads)
+                         : threads % subgroup != 0)
+    return refuse("threads_per_row",
+                  "threads_per_row to be a power of two below the subgroup "
+                  "size " +
+                      Twine(subgroup) + " of " + chip.name +
+                      " or a multiple of it",
+                  Twine(threads));
+  if (schedule.getBlockThreads() % subgroup != 0)
+    return refuse("row_groups",
+                  "a block of whole subgroups of " + Twine(subgroup) +
+                      " threads on " + chip.name,
+                  Twine(schedule.getBlockThreads()) + " threads");
+  const int64_t summing = schedule.sumLanes * schedule.sumWalkers;
+  if (summing > chip.maxThreadsPerBlock || summing % subgroup != 0)
+    return refuse("sum_lanes",
+                  "sum_lanes x sum_walkers to be whole subgroups of " +
+                      Twine(subgroup) + " threads and at most " +
+                      Twine(chip.maxThreadsPerBlock) + " on " + chip.name,
+                  Twine(summing));
+  return std::nullopt;
+}
+
+static std::optional<Refusal> verifyCluster(const ScheduleFields &schedule,
+                                            const ProgramFacts &facts,
+                                            const ChipInfo &chip) {
+  if (schedule.cluster == 1)
+    return std::nullopt;
+  if (schedule.cluster > chip.maxClusterSize)
+    return refuse("cluster",
+                  "a cluster of at most " + Twine(chip.maxClusterSize) +
+                      " blocks on " + chip.name,
+                  Twine(schedule.cluster));
+  if (facts.hasDynamicColumns())
+    return refuse("cluster", "cluster = 1 for rows of dynamic size",
+                  Twine(schedule.cluster));
+  if (schedule.getTileRows() != 1)
+    return refuse("cluster", "row_groups = rows_per_group = 1 in a cluster",
+                  Twine(schedule.getTileRows()) + " rows");
+  if (schedule.columnSums == ColumnSums::strips && facts.numReductions == 0)
+    return refuse("cluster", "cluster = 1 for strips of columns",
+                  Twine(schedule.cluster));
+  if (schedule.split && facts.numReductions > 1)
+    return refuse("split", "split = false where a tile has several reductions",
+                  Twine(facts.numReductions) + " of them");
+  return std::nullopt;
+}
+
+static std::optional<Refusal> verifyRings(const ScheduleFields &schedule,
+                                          const ProgramFacts &facts,
+                                          const ChipInfo &chip) {
+  if (schedule.columnSums == ColumnSums::strips)
+    return refuse("cache",
+                  "cache = registers or reload for column_sums = strips",
+                  "shared");
+  if (facts.columns == 1)
+    return refuse("cache", "cache = registers or reload for rows of one column",
+                  "shared");
+  const int64_t vectors = countRingVectors(schedule, facts);
+  if (vectors > kMaxRingVectors)
+    return refuse("threads_per_row",
+                  "at most " + Twine(kMaxRingVectors) +
+                      " vectors of rows in workgroup memory a thread",
+                  Twine(vectors));
+  if (holdsRings(schedule, facts, chip))
+    return std::nullopt;
+  return refuse("stages",
+                "tiles in workgroup memory to take at most " +
+                    Twine(getRingBudget(schedule, chip)) +
+                    " bytes of each of " +
+                    Twine(std::max<int64_t>(schedule.blocksPerSM, 1)) +
+                    " blocks a multiprocessor on " + chip.name,
+                Twine(getRingBytes(schedule, facts)) + " (" +
+                    Twine(schedule.getRingSlots()) + " slots of " +
+                    Twine(getSlotBytes(schedule, facts)) + " bytes)");
+}
+
+static std::optional<Refusal> verifyRegisters(const ScheduleFields &schedule,
+                                              const ProgramFacts &facts,
+                                              const ChipInfo &chip) {
+  const int64_t sums = countSumRegisters(schedule, facts);
+  const int64_t registers = countRowRegisters(schedule, facts) + sums;
+  const int64_t budget = getRegisterBudget(schedule, chip);
+  if (registers > budget / 2)
+    return refuse("threads_per_row",
+                  Twine("rows ") +
+                      (schedule.columnSums == ColumnSums::registers &&
+                               facts.numColumnSums > 0
+                           ? "and sums over rows "
+                           : "") +
+                      "in registers to take at most half of a thread's " +
+                      Twine(budget) + " registers on " + chip.name,
+                  Twine(registers));
+  if (sums > budget / 4)
+    return refuse("column_sums",
+                  "sums over rows in registers to take at most a quarter of a "
+                  "thread's " +
+                      Twine(budget) + " registers on " + chip.name,
+                  Twine(sums));
+  return std::nullopt;
+}
+
+/// The sums of row groups, and what adds up those of blocks.
+static std::optional<Refusal> verifySums(const ScheduleFields &schedule,
+                                         const ProgramFacts &facts,
+                                         const ChipInfo &chip) {
+  const int64_t bytes = getColumnReduceBytes(schedule, facts);
+  if (bytes > chip.maxWorkgroupMemory)
+    return refuse("row_groups",
+                  "the sums of " + Twine(schedule.rowGroups) +
+                      " row groups to take at most " +
+                      Twine(chip.maxWorkgroupMemory) +
+                      " bytes of workgroup memory on " + chip.name,
+                  Twine(bytes));
+  return std::nullopt;
+}
+
+/// The schedule of the loop that column_sums = strips splits off.
+static std::optional<Refusal> verifyNested(const ScheduleFields &schedule,
+                                           const ProgramFacts &facts,
+                                           const ChipInfo &chip) {
+  if (schedule.columnSums != ColumnSums::strips || facts.numReductions == 0)
+    return std::nullopt;
+  if (!schedule.sums)
+    return refuse("sums", "sums, the schedule of sums over rows in strips");
+  std::optional<Refusal> refusal =
+      verifyOnTarget(*schedule.sums, facts.getSumsFacts(), chip);
+  if (refusal)
+    refusal->place = "sums";
+  return refusal;
+}
+
+std::optional<Refusal>
+mlir::rmsnorm::verifyOnTarget(const ScheduleFields &schedule,
+                              const ProgramFacts &facts, const ChipInfo &chip) {
+  if (std::optional<Refusal> refusal = schedule.check())
+    return refusal;
+  if (std::optional<Refusal> refusal = verifyThreads(schedule, chip))
+    return refusal;
+  if (schedule.pdl && !chip.hasDependentLaunch)
+    return refuse("pdl", "pdl = false on " + Twine(chip.name) +
+                             ", which has no programmatic dependent launch");
+  if (facts.singleRow && schedule.getTileRows() != 1)
+    return refuse("row_groups",
+                  "row_groups = rows_per_group = 1 for a single row",
+                  Twine(schedule.getTileRows()) + " rows");
+  const bool sumsInRegisters =
+      facts.numColumnSums > 0 && schedule.columnSums == ColumnSums::registers;
+  if (facts.numColumnSums == 0 && schedule.columnSums != ColumnSums::registers)
+    return refuse("column_sums",
+                  "column_sums = registers where nothing is summed over rows",
+                  stringifyColumnSums(schedule.columnSums));
+  if (std::optional<Refusal> refusal = verifyCluster(schedule, facts, chip))
+    return refusal;
+  if (schedule.blocksPerSM == 0 && facts.numColumnSums > 0 &&
+      (sumsInRegisters || facts.numReductions == 0))
+    return refuse("blocks_per_sm",
+                  "blocks_per_sm >= 1, as a persistent block adds up its rows",
+                  "0");
+  if (facts.hasDynamicColumns() && sumsInRegisters)
+    return refuse("column_sums",
+                  "column_sums = strips for rows of dynamic size", "registers");
+  if (std::optional<Refusal> refusal = verifyNested(schedule, facts, chip))
+    return refusal;
+  if (schedule.cache == Cache::reload && !sumsInRegisters)
+    return std::nullopt;
+  if (facts.hasDynamicColumns())
+    return refuse("cache", "cache = reload for rows of dynamic size",
+                  stringifyCache(schedule.cache));
+  if (schedule.cache == Cache::shared)
+    if (std::optional<Refusal> refusal = verifyRings(schedule, facts, chip))
+      return refusal;
+  if (std::optional<Refusal> refusal = verifyRegisters(schedule, facts, chip))
+    return refusal;
+  return sumsInRegisters ? verifySums(schedule, facts, chip) : std::nullopt;
+}

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- OutlineRows.cpp - rmsnorm-outline-rows ----------------------------===//
+
+#include "RMSNorm/Transforms/Passes.h"
+#include "RowsProgram.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+namespace mlir::rmsnorm {
+#define GEN_PASS_DEF_OUTLINEROWS
+#include "RMSNorm/Transforms/Passes.h.inc"
+} // namespace mlir::rmsnorm
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+namespace {
+/// Makes a `rmsnorm.rows` of one loop over rows.
+class Outliner {
+public:
+  explicit Outliner(scf::ForallOp forall)
+      : forall(forall), program(*forall.getBody()),
+        rewriter(forall.getContext()) {}
+
+  LogicalResult run();
+
+private:
+  /// Whether there is one row: its number may be folded to 0 then.
+  bool isSingleRow() {
+    return isConstantIntValue(forall.getMixedUpperBound().front(), 1);
+  }
+  LogicalResult collectBuffers();
+  LogicalResult setColumns(Operation *op, Value columns, int64_t bound);
+  LogicalResult collectSizes();
+  LogicalResult collectScalars();
+  AccessAttr getAccess(Value buffer, bool reads, bool writes);
+  RowsOp createRows();
+  void moveProgram(RowsOp rows);
+  Value sink(Value value, OpBuilder &builder, IRMapping &mapping);
+
+  scf::ForallOp forall;
+  Block &program;
+  IRRewriter rewriter;
+  /// The buffers in the order of their first use, and what is done with them.
+  llvm::MapVector<Value, std::pair<bool, bool>> buffers;
+  SmallVector<OpFoldResult> sizes;
+  /// N or its bound; the number of columns where only a call knows it.
+  int64_t columns = 1;
+  Value dynamicColumns;
+  /// Values from outside that are operands, and ones that are computed inside.
+  SetVector<Value> scalars, sunk;
+};
+} // namespace
+
+/// The buffer that `buffer` is a view of.
+static Value getRootBuffer(Value buffer) {
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+    buffer = view.getViewSource();
+  return buffer;
+}
+
+/// Whether `buffer` is an argument that the user declared rmsnorm.constant.
+static bool isConstantArgument(Value buffer) {
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  if (!argument)
+    return false;
+  auto function =
+      dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  return function && argument.getOwner()->isEntryBlock() &&
+         function.getArgAttr(argument.getArgNumber(),
+                             RMSNormDialect::kConstantAttrName);
+}
+
+/// All accesses of a program agree on N.
+LogicalResult Outliner::setColumns(Operation *op, Value count, int64_t bound) {
+  if (columns != 1 && (columns != bound || dynamicColumns != count))
+    return op->emitOpError("expected all tiles of a loop over rows to have the "
+                           "same number of columns, got ")
+           << columns << " and " << bound
+           << (columns == bound ? ", and two values for how many exist" : "");
+  columns = bound;
+  dynamicColumns = count;
+  return success();
+}
+
+LogicalResult Outliner::collectBuffers() {
+  Value row = forall.getInductionVar(0);
+  auto add = [&](auto op, Value buffer, Value rowOperand, Value count,
+                 VectorType type, bool writes) -> LogicalResult {
+    if (rowOperand && rowOperand != row &&
+        !(isSingleRow() && isConstantIntValue(rowOperand, 0)))
+      return op.emitOpError("expected the row of the loop it is in");
+    if (!isa<MemRefType>(buffer.getType()) ||
+        forall->isAncestor(buffer.getParentBlock()->getParentOp()))
+      return op.emitOpError("expected a buffer from outside of the loop over "
+                            "rows, got ")
+             << buffer.getType();
+    auto &[isRead, isWritten] = buffers[buffer];
+    (writes ? isWritten : isRead) = true;
+    if (!isPerColumn(type) && !count)
+      return success();
+    return setColumns(op, count, type.getDimSize(1));
+  };
+  for (Operation &op : program) {
+    LogicalResult result = success();
+    if (auto load = dyn_cast<TileLoadOp>(op))
+      result = add(load, load.getBase(), load.getRow(), load.getColumns(),
+                   load.getType(), /*writes=*/false);
+    else if (auto store = dyn_cast<TileStoreOp>(op))
+      result = add(store, store.getBase(), store.getRow(), store.getColumns(),
+                   cast<VectorType>(store.getValue().getType()),
+                   /*writes=*/true);
+    else if (auto sum = dyn_cast<AccumulateOp>(op))
+      result = add(sum, sum.getDest(), Value(), sum.getColumns(),
+                   sum.getSource().getType(), /*writes=*/true);
+    else if (auto reduce = dyn_cast<RowReduceOp>(op);
+             reduce && isPerColumn(reduce.getInputs().front().getType()))
+      result = setColumns(
+          reduce, reduce.getColumns(),
+          cast<VectorType>(reduce.getInputs().front().getType()).getDimSize(1));
+    if (failed(result))
+      return failure();
+  }
+  if (buffers.empty())
+    return forall.emitOpError("expected a loop over rows to access a buffer");
+  return success();
+}
+
+/// The leading sizes, of the first buffer that has all of them, static where
+/// any has it. The loop's bound is their product.
+LogicalResult Outliner::collectSizes() {
+  SmallVector<std::pair<Value, int64_t>> leading;
+  for (Operation &op : program) {
+    Value base;
+    int64_t trailing = 1;
+    if (auto load = dyn_cast<TileLoadOp>(op)) {
+      base = load.getRow() ? load.getBase() : Value();
+      trailing = load.getKind() == TileKind::row ? 0 : 1;
+    } else if (auto store = dyn_cast<TileStoreOp>(op)) {
+      base = store.getRow() ? store.getBase() : Value();
+      trailing = store.getKind() == TileKind::row ? 0 : 1;
+    }
+    if (base)
+      leading.push_back(
+          {base, cast<MemRefType>(base.getType()).getRank() - trailing});
+  }
+  int64_t rank = 0;
+  for (auto [base, count] : leading)
+    rank = std::max(rank, count);
+  if (rank <= 1) {
+    sizes = forall.getMixedUpperBound();
+    return success();
+  }
+  std::optional<int64_t> rows = 1;
+  for (int64_t dim = 0; dim < rank; ++dim) {
+    OpFoldResult size;
+    for (auto [base, count] : leading) {
+      auto type = cast<MemRefType>(base.getType());
+      if (count == rank && !type.isDynamicDim(dim))
+        size = rewriter.getIndexAttr(type.getDimSize(dim));
+    }
+    for (auto [base, count] : leading)
+      if (count == rank && !size)
+        size = memref::DimOp::create(rewriter, forall.getLoc(), base, dim)
+                   .getResult();
+    sizes.push_back(size);
+    std::optional<int64_t> count = getConstantIntValue(size);
+    rows = rows && count ? std::optional(*rows * *count) : std::nullopt;
+  }
+  std::optional<int64_t> bound =
+      getConstantIntValue(forall.getMixedUpperBound().front());
+  if (bound && rows != bound) {
+    InFlightDiagnostic error = forall.emitOpError(
+        "expected as many iterations as its buffers have rows, got ");
+    error << *bound;
+    return error;
+  }
+  return success();
+}
+
+/// What the program uses from outside beside its buffers. Constants and float
+/// arithmetic are computed inside: a launch computes indices only.
+LogicalResult Outliner::collectScalars() {
+  std::function<LogicalResult(Operation *, Value)> add =
+      [&](Operation *user, Value value) -> LogicalResult {
+    if (forall->isAncestor(value.getParentBlock()->getParentOp()) ||
+        value == dynamicColumns || buffers.count(value) || sunk.count(value))
+      return success();
+    Operation *def = value.getDefiningOp();
+    if (def && (def->hasTrait<OpTrait::ConstantLike>() ||
+                (!value.getType().isIntOrIndex() && isPure(def) &&
+                 def->getNumRegions() == 0))) {
+      for (Value operand : def->getOperands())
+        if (failed(add(user, operand)))
+          return failure();
+      sunk.insert(value);
+      return success();
+    }
+    if (!value.getType().isIntOrIndexOrFloat())
+      return user->emitOpError("expected scalars from outside of the loop over "
+                               "rows, got ")
+             << value.getType();
+    scalars.insert(value);
+    return success();
+  };
+  WalkResult walk = program.walk([&](Operation *op) {
+    for (Value operand : op->getOperands())
+      if (failed(add(op, operand)))
+        return WalkResult::interrupt();
+    return WalkResult::advance();
+  });
+  return failure(walk.wasInterrupted());
+}
+
+AccessAttr Outliner::getAccess(Value buffer, bool reads, bool writes) {
+  const AccessKind kind = !writes ? AccessKind::read
+                          : reads ? AccessKind::update
+                                  : AccessKind::write;
+  // Views of one buffer may overlap; its first view names the class.
+  int64_t alias = -1;
+  Value root = getRootBuffer(buffer);
+  auto isView = [&](Value other) { return getRootBuffer(other) == root; };
+  auto all = llvm::make_first_range(buffers);
+  if (llvm::count_if(all, isView) > 1)
+    alias = std::distance(all.begin(), llvm::find_if(all, isView));
+  const bool constant = kind == AccessKind::read && isConstantArgument(buffer);
+  return AccessAttr::get(rewriter.getContext(), kind, constant, alias);
+}
+
+RowsOp Outliner::createRows() {
+  SmallVector<Value> dynamicSizes;
+  SmallVector<int64_t> staticSizes;
+  dispatchIndexOpFoldResults(sizes, dynamicSizes, staticSizes);
+  SmallVector<Value> operands;
+  SmallVector<Attribute> accesses;
+  for (auto &[buffer, access] : buffers) {
+    operands.push_back(buffer);
+    accesses.push_back(getAccess(buffer, access.first, access.second));
+  }
+  auto rows = RowsOp::create(
+      rewriter, forall.getLoc(), /*partials=*/TypeRange(), dynamicSizes,
+      dynamicColumns, operands, scalars.getArrayRef(), staticSizes, columns,
+      rewriter.getArrayAttr(accesses), ScheduleAttr());
+  Block &body = rows.getBody().emplaceBlock();
+  for (Value operand : rows->getOperands())
+    body.addArgument(operand.getType(), operand.getLoc());
+  return rows;
+}
+
+void Outliner::moveProgram(RowsOp rows) {
+  Block &body = rows.getBody().front();
+  IRMapping mapping;
+  mapping.map(rows->getOperands(), body.getArguments());
+  rewriter.setInsertionPointToStart(&body);
+  for (Value value : sunk)
+    rewriter.clone(*value.getDefiningOp(), mapping);
+  auto tiles =
+      TilesOp::create(rewriter, forall.getLoc(), /*results=*/TypeRange(),
+                      /*copies=*/ValueRange(), /*inits=*/ValueRange(),
+                      /*stages=*/0);
+  YieldOp::create(rewriter, forall.getLoc());
+  Block &tile = tiles.getBody().emplaceBlock();
+  Value number = tile.addArgument(rewriter.getIndexType(), forall.getLoc());
+  rewriter.setInsertionPointToEnd(&tile);
+  mapping.map(forall.getInductionVar(0), number);
+  for (Operation &op : program.without_terminator()) {
+    Operation *clone = rewriter.clone(op, mapping);
+    // rmsnorm.rows says how many columns there are.
+    auto setTile = [&](auto access) {
+      access.getColumnsMutable().clear();
+      if (access.getRow())
+        access.getRowMutable().assign(number);
+    };
+    if (auto load = dyn_cast<TileLoadOp>(clone))
+      setTile(load);
+    else if (auto store = dyn_cast<TileStoreOp>(clone))
+      setTile(store);
+    else if (auto sum = dyn_cast<AccumulateOp>(clone))
+      sum.getColumnsMutable().clear();
+    else if (auto reduce = dyn_cast<RowReduceOp>(clone))
+      reduce.getColumnsMutable().clear();
+  }
+  YieldOp::create(rewriter, forall.getLoc());
+}
+
+LogicalResult Outliner::run() {
+  if (!forall.isNormalized() || forall.getRank() != 1 ||
+      forall.getNumResults() != 0)
+    return forall.emitOpError("expected a bufferized loop over rows from 0 "
+                              "with step 1");
+  if (failed(collectBuffers()) || failed(collectScalars()))
+    return failure();
+  rewriter.setInsertionPoint(forall);
+  if (failed(collectSizes()))
+    return failure();
+  moveProgram(createRows());
+  rewriter.eraseOp(forall);
+  return success();
+}
+
+namespace {
+struct OutlineRows final : rmsnorm::impl::OutlineRowsBase<OutlineRows> {
+  using OutlineRowsBase::OutlineRowsBase;
+
+  void runOnOperation() override {
+    SmallVector<scf::ForallOp> loops;
+    getOperation()->walk([&](scf::ForallOp forall) {
+      if (forall->hasAttr(RMSNormDialect::kRowsAttrName))
+        loops.push_back(forall);
+    });
+    for (scf::ForallOp forall : loops)
+      if (failed(Outliner(forall).run()))
+        return signalPassFailure();
+  }
+};
+} // namespace

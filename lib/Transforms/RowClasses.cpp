@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RowClasses.cpp - sizes that want different schedules --------------===//
+
+#include "RMSNorm/Transforms/RowClasses.h"
+#include "RowsProgram.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+namespace {
+/// A program over rows, with its place among all of a function or module.
+struct RowProgram {
+  RowsOp rows;
+  ProgramFacts facts;
+  size_t place, count;
+};
+} // namespace
+
+static FailureOr<std::vector<RowProgram>> collectFacts(ArrayRef<RowsOp> all) {
+  std::vector<RowProgram> collected;
+  for (auto [place, rows] : llvm::enumerate(all)) {
+    if (failed(verifyNotPlaced(rows)))
+      return failure();
+    collected.push_back({rows, getProgramFacts(rows), place, all.size()});
+  }
+  return collected;
+}
+
+/// A choice of schedules with the reason if there is none.
+static OrRefusal<Selection> choose(const RowProgram &loop, TargetAttr target,
+                                   const ScheduleOptions &options) {
+  RowsOp rows = loop.rows;
+  ProgramFacts facts = loop.facts;
+  if (facts.hasDynamicColumns() && options.columns >= 0)
+    facts.maxColumns = std::min(facts.maxColumns, options.columns);
+  const ChipInfo &chip = target.getChipInfo();
+  // A schedule written in the IR is the user's.
+  if (ScheduleAttr given = rows.getScheduleAttr()) {
+    OrRefusal<ScheduleFields> taken =
+        takeSchedule(given.getFields(), facts, chip, options.request);
+    if (!taken)
+      return taken.getRefusal();
+    Selection selection;
+    selection.classes.push_back({kAnyRows, *taken});
+    return selection;
+  }
+  std::vector<TuningRecord> records;
+  if (options.tuning) {
+    const std::string program = getProgramKey(facts);
+    records = options.tuning->select(target, program);
+    if (TuningReport *report = options.report) {
+      report->programs.insert(program);
+      report->found |= !records.empty();
+    }
+  }
+  ScheduleRequest request = options.request;
+  OrRefusal<std::string> overrides =
+      getLoopOverrides(request.overrides, loop.place, loop.count);
+  if (!overrides)
+    return overrides.getRefusal();
+  request.overrides = *overrides;
+  OrRefusal<Selection> selection =
+      selectSchedules(facts, chip, request, records);
+  if (selection && options.report)
+    options.report->dropped.insert(selection->dropped.begin(),
+                                   selection->dropped.end());
+  return selection;
+}
+
+FailureOr<std::vector<Selection>>
+mlir::rmsnorm::chooseSchedules(ArrayRef<RowsOp> loops, TargetAttr target,
+                               const ScheduleOptions &options) {
+  FailureOr<std::vector<RowProgram>> collected = collectFacts(loops);
+  if (failed(collected))
+    return failure();
+  std::vector<Selection> chosen;
+  for (RowProgram &loop : *collected) {
+    OrRefusal<Selection> selection = choose(loop, target, options);
+    if (!selection)
+      return loop.rows.emitOpError("schedule: ")
+             << selection.getRefusal().getMessage();
+    chosen.push_back(*selection);
+  }
+  return chosen;
+}
+
+FailureOr<RowClasses>
+mlir::rmsnorm::getRowClasses(func::FuncOp function, TargetAttr target,
+                             const ScheduleOptions &options) {
+  RowClasses result;
+  bool oneM = true;
+  SmallVector<RowsOp> loops = getRows(function);
+  FailureOr<std::vector<Selection>> chosen =
+      chooseSchedules(loops, target, options);
+  if (failed(chosen))
+    return failure();
+  SmallVector<int64_t> lastRows;
+  SmallVector<OpFoldResult> sizes;
+  for (auto [rows, selection] : llvm::zip(loops, *chosen)) {
+    if (getStaticRows(rows))
+      continue;
+    oneM &= !result.rows || rows.getMixedSizes() == sizes;
+    if (!result.rows) {
+      OpBuilder builder(rows);
+      result.rows = rows.createNumRows(builder);
+      sizes = rows.getMixedSizes();
+    }
+    for (const RowClass &one : selection.classes)
+      lastRows.push_back(one.lastRow);
+  }
+  llvm::sort(lastRows);
+  lastRows.erase(llvm::unique(lastRows), lastRows.end());
+  if (!oneM || lastRows.size() < 2) {
+    result.rows = Value();
+    lastRows = {kAnyRows};
+  }
+  for (int64_t lastRow : lastRows) {
+    ScheduledRows one{lastRow, {}};
+    for (auto [rows, selection] : llvm::zip(loops, *chosen))
+      one.schedules.push_back(
+          selection.getFor(getStaticRows(rows).value_or(lastRow)));
+    result.classes.push_back(std::move(one));
+  }
+  return result;
+}
+
+void mlir::rmsnorm::setSchedules(func::FuncOp function,
+                                 ArrayRef<ScheduleFields> schedules) {
+  for (auto [rows, schedule] : llvm::zip(getRows(function), schedules))
+    rows.setScheduleAttr(ScheduleAttr::get(function.getContext(), schedule));
+}
+
+/// The schedules of all `loops` for up to `lastColumn` columns, one after the
+/// other, each with the last row it is for.
+static OrRefusal<std::vector<std::pair<int64_t, ScheduleFields>>>
+chooseAll(ArrayRef<RowProgram> loops, TargetAttr target,
+          ScheduleOptions options, int64_t lastColumn) {
+  if (lastColumn != kAnyColumns)
+    options.columns = lastColumn;
+  std::vector<std::pair<int64_t, ScheduleFields>> all;
+  for (const RowProgram &loop : loops) {
+    OrRefusal<Selection> chosen = choose(loop, target, options);
+    if (!chosen)
+      return chosen.getRefusal();
+    for (const RowClass &one : chosen->classes)
+      all.push_back({one.lastRow, one.schedule});
+  }
+  return all;
+}
+
+FailureOr<ColumnClasses>
+mlir::rmsnorm::getColumnClasses(func::FuncOp function, TargetAttr target,
+                                const ScheduleOptions &options) {
+  const ColumnClasses one = {Value(), {kAnyColumns}};
+  ColumnClasses classes;
+  SmallVector<int64_t> bounds;
+  FailureOr<std::vector<RowProgram>> loops = collectFacts(getRows(function));
+  if (failed(loops))
+    return failure();
+  for (RowProgram &loop : *loops) {
+    Value columns = loop.rows.getDynamicColumns();
+    if (!columns || (classes.columns && classes.columns != columns))
+      return one;
+    classes.columns = columns;
+    llvm::append_range(bounds,
+                       getColumnBounds(loop.facts, target.getChipInfo()));
+  }
+  llvm::sort(bounds);
+  bounds.erase(llvm::unique(bounds), bounds.end());
+  std::vector<std::pair<int64_t, ScheduleFields>> last;
+  for (int64_t bound : bounds) {
+    auto chosen = chooseAll(*loops, target, options, bound);
+    // Overrides meant for any number may not fit the choice for few.
+    if (!chosen && bound != kAnyColumns)
+      continue;
+    if (!chosen)
+      return loops->front().rows.emitOpError("schedule: ")
+             << chosen.getRefusal().getMessage();
+    // Neighbours that choose the same are one.
+    if (!classes.lastColumns.empty() && last == *chosen)
+      classes.lastColumns.back() = bound;
+    else
+      classes.lastColumns.push_back(bound);
+    last = *chosen;
+  }
+  return classes.lastColumns.size() < 2 ? one : classes;
+}
+
+static FailureOr<ScheduleSpace> getSpace(RowsOp rows, size_t loop,
+                                         TargetAttr target,
+                                         const ScheduleRequest &request) {
+  ScheduleOptions options;
+  options.request = request;
+  FailureOr<std::vector<Selection>> chosen =
+      chooseSchedules(rows, target, options);
+  if (failed(chosen))
+    return failure();
+  const ProgramFacts facts = getProgramFacts(rows);
+  return ScheduleSpace{
+      {loop},
+      getProgramKey(facts),
+      enumerateSchedules(facts, target.getChipInfo(), chosen->front())};
+}
+
+FailureOr<SmallVector<ScheduleSpace>>
+mlir::rmsnorm::getScheduleSpaces(func::FuncOp function, TargetAttr target,
+                                 const ScheduleRequest &request) {
+  SmallVector<ScheduleSpace> spaces;
+  for (auto [loop, rows] : llvm::enumerate(getRows(function))) {
+    if (rows.getScheduleAttr())
+      continue;
+    FailureOr<ScheduleSpace> space = getSpace(rows, loop, target, request);
+    if (failed(space))
+      return failure();
+    auto *same = llvm::find_if(spaces, [&](const ScheduleSpace &other) {
+      return other.tuningKey == space->tuningKey;
+    });
+    if (same != spaces.end())
+      same->loops.push_back(loop);
+    else
+      spaces.push_back(std::move(*space));
+  }
+  return spaces;
+}

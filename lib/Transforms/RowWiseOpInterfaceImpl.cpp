@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RowWiseOpInterfaceImpl.cpp - rows of linalg ops -------------------===//
+
+#include "RMSNorm/Transforms/RowWiseOpInterfaceImpl.h"
+#include "RowCluster.h"
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/DialectRegistry.h"
+#include "llvm/Support/FormatVariadic.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+using linalg::LinalgOp;
+
+static bool usesAny(AffineMap map, int64_t numDims) {
+  for (int64_t dim = 0; dim < numDims; ++dim)
+    if (map.isFunctionOfDim(dim))
+      return true;
+  return false;
+}
+
+/// Whether the leading results of `map` are the first `rowDims` dimensions and
+/// no other result uses those.
+static bool isRowMap(AffineMap map, int64_t rowDims) {
+  if (map.getNumResults() < rowDims)
+    return false;
+  for (int64_t dim = 0; dim < rowDims; ++dim)
+    if (map.getResult(dim) != getAffineDimExpr(dim, map.getContext()))
+      return false;
+  for (AffineExpr expr : map.getResults().drop_front(rowDims))
+    for (int64_t dim = 0; dim < rowDims; ++dim)
+      if (expr.isFunctionOfDim(dim))
+        return false;
+  return true;
+}
+
+/// Whether `exprs` index nothing or the columns: dimension `rowDims`.
+static bool isColumnIndex(ArrayRef<AffineExpr> exprs, int64_t rowDims) {
+  return exprs.empty() ||
+         (exprs.size() == 1 &&
+          exprs.front() ==
+              getAffineDimExpr(rowDims, exprs.front().getContext()));
+}
+
+std::optional<int64_t> rmsnorm::findPartlyReadDim(LinalgOp op,
+                                                  OpOperand &operand) {
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  for (auto [dim, expr] : llvm::enumerate(map.getResults()))
+    if (isa<AffineConstantExpr>(expr) &&
+        cast<ShapedType>(operand.get().getType()).getDimSize(dim) != 1)
+      return dim;
+  return std::nullopt;
+}
+
+/// `map` without results that index a dimension of size 1 with a constant.
+static AffineMap dropUnitResults(AffineMap map) {
+  SmallVector<AffineExpr> exprs;
+  for (AffineExpr expr : map.getResults())
+    if (!isa<AffineConstantExpr>(expr))
+      exprs.push_back(expr);
+  return AffineMap::get(map.getNumDims(), 0, exprs, map.getContext());
+}
+
+static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
+  if (!op.hasPureTensorSemantics())
+    return "it is not on tensors";
+  int64_t loops = op.getNumLoops();
+  if (loops != rowDims && loops != rowDims + 1)
+    return llvm::formatv("it has {0} loops", loops);
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  for (int64_t dim = 0; dim < rowDims; ++dim)
+    if (iterators[dim] != utils::IteratorType::parallel)
+      return "it combines rows";
+  for (OpOperand &operand : op->getOpOperands()) {
+    unsigned number = operand.getOperandNumber();
+    if (std::optional<int64_t> dim = findPartlyReadDim(op, operand))
+      return llvm::formatv("of dimension {0} of its operand #{1} it uses one "
+                           "element",
+                           *dim, number);
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    bool hasRows = isRowMap(map, rowDims);
+    ArrayRef<AffineExpr> rest =
+        map.getResults().drop_front(hasRows ? rowDims : 0);
+    // A constant here is the index of a dimension of size 1, at the end.
+    if (!rest.empty() && isa<AffineConstantExpr>(rest.back()))
+      rest = rest.drop_back();
+    if ((!hasRows && (op.isDpsInit(&operand) || usesAny(map, rowDims))) ||
+        !isColumnIndex(rest, rowDims))
+      return llvm::formatv(
+          "its operand #{0} does not have the rows as its leading dimensions",
+          number);
+  }
+  return "";
+}
+
+bool rmsnorm::isUniform(Operation *op) {
+  auto linalgOp = dyn_cast<LinalgOp>(op);
+  if (!linalgOp || !linalgOp.hasPureTensorSemantics() ||
+      linalgOp.getNumLoops() != linalgOp.getNumParallelLoops() ||
+      linalgOp.getNumLoops() > 1)
+    return false;
+  return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+    return !findPartlyReadDim(linalgOp, operand) &&
+           isColumnIndex(
+               dropUnitResults(linalgOp.getMatchingIndexingMap(&operand))
+                   .getResults(),
+               0);
+  });
+}
+
+namespace {
+template <typename OpTy>
+struct LinalgRows : RowWiseOpInterface::ExternalModel<LinalgRows<OpTy>, OpTy> {
+  std::optional<int64_t> getAnchorRowDims(Operation *op) const {
+    auto linalgOp = cast<LinalgOp>(op);
+    if (!op->hasAttr(RMSNormDialect::kRowWiseAttrName) ||
+        linalgOp.getNumLoops() == 0)
+      return std::nullopt;
+    return linalgOp.getNumLoops() - 1;
+  }
+  std::string whyNotRowWise(Operation *op, int64_t rowDims) const {
+    return ::whyNotRowWise(cast<LinalgOp>(op), rowDims);
+  }
+  SmallVector<int64_t> getRowSizes(Operation *op, int64_t rowDims) const {
+    SmallVector<int64_t> ranges = cast<LinalgOp>(op).getStaticLoopRanges();
+    ranges.resize(rowDims);
+    return ranges;
+  }
+  bool usesRow(Operation *op, OpOperand &operand, int64_t rowDims) const {
+    return rowDims == 0 ||
+           isRowMap(cast<LinalgOp>(op).getMatchingIndexingMap(&operand),
+                    rowDims);
+  }
+  bool sumsOverRows(Operation *, unsigned) const { return false; }
+  bool readsInit(Operation *op, OpOperand &init) const {
+    return cast<LinalgOp>(op).payloadUsesValueFromOperand(&init);
+  }
+};
+} // namespace
+
+template <typename... OpTypes> static void attachTo(MLIRContext *context) {
+  (OpTypes::template attachInterface<LinalgRows<OpTypes>>(*context), ...);
+}
+
+void mlir::rmsnorm::registerRowWiseExternalModels(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, linalg::LinalgDialect *) {
+    attachTo<
+#define GET_OP_LIST
+#include "mlir/Dialect/Linalg/IR/LinalgStructuredOps.cpp.inc"
+        >(context);
+  });
+}

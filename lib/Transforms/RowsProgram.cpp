@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RowsProgram.cpp - what the passes on rmsnorm.rows share -----------===//
+
+#include "RowsProgram.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+SmallVector<RowsOp> mlir::rmsnorm::getRows(Operation *root) {
+  SmallVector<RowsOp> all;
+  root->walk([&](RowsOp rows) { all.push_back(rows); });
+  return all;
+}
+
+FailureOr<TargetAttr> mlir::rmsnorm::getTarget(Operation *op) {
+  if (TargetAttr target = TargetAttr::lookup(op))
+    return target;
+  InFlightDiagnostic error = op->emitOpError("expected a module with a '")
+                             << RMSNormDialect::kTargetAttrName
+                             << "' attribute";
+  error.attachNote() << "rmsnorm-attach-target sets it";
+  return error;
+}
+
+std::optional<int64_t> mlir::rmsnorm::getStaticRows(RowsOp rows) {
+  int64_t count = 1;
+  for (OpFoldResult size : rows.getMixedSizes()) {
+    std::optional<int64_t> value = getConstantIntValue(size);
+    if (!value)
+      return std::nullopt;
+    count *= *value;
+  }
+  return count;
+}
+
+LogicalResult mlir::rmsnorm::verifyNotPlaced(RowsOp rows) {
+  TilesOp tiles = rows.getTiles();
+  if (tiles.getBody().getOps<TraverseOp>().empty() &&
+      tiles.getCopies().empty() && !tiles.isSplit())
+    return success();
+  InFlightDiagnostic error =
+      rows.emitOpError("expected a straight-line program, got one with "
+                       "traverses or copies");
+  error.attachNote() << "rmsnorm-place-tiles comes later";
+  return error;
+}
+
+//===----------------------------------------------------------------------===//
+// Facts
+//===----------------------------------------------------------------------===//
+
+/// The loads `value` is computed from, through per-column values only.
+static void collectLoads(Value value, SetVector<Operation *> &loads,
+                         DenseSet<Value> &seen) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !isPerColumn(value.getType()) || !seen.insert(value).second)
+    return;
+  if (isa<TileLoadOp>(op))
+    loads.insert(op);
+  for (Value operand : op->getOperands())
+    collectLoads(operand, loads, seen);
+}
+
+namespace {
+/// The loads that the sums over rows alone are computed from, in the loop that
+/// column_sums = strips splits off: short of per-row values that a reduction
+/// leads to.
+class SumsLoads {
+public:
+  explicit SumsLoads(Block &program) : program(program) {}
+
+  void collect(Value value) {
+    Operation *op = value.getDefiningOp();
+    auto vector = dyn_cast<VectorType>(value.getType());
+    if (!op || op->getBlock() != &program || !seen.insert(value).second ||
+        (vector && vector.getShape().back() == 1 && dependsOnReduction(value)))
+      return;
+    if (auto load = dyn_cast<TileLoadOp>(op);
+        load && load.getKind() != TileKind::row)
+      narrowestBits = std::min<int64_t>(
+          narrowestBits, load.getType().getElementTypeBitWidth());
+    for (Value operand : op->getOperands())
+      collect(operand);
+  }
+  int64_t getNarrowestBits() const { return narrowestBits; }
+
+private:
+  bool dependsOnReduction(Value value) {
+    auto it = depends.find(value);
+    if (it != depends.end())
+      return it->second;
+    Operation *op = value.getDefiningOp();
+    const bool result = op && op->getBlock() == &program &&
+                        (isa<RowReduceOp>(op) ||
+                         llvm::any_of(op->getOperands(), [&](Value operand) {
+                           return dependsOnReduction(operand);
+                         }));
+    return depends[value] = result;
+  }
+
+  Block &program;
+  DenseMap<Value, bool> depends;
+  DenseSet<Value> seen;
+  int64_t narrowestBits = 32;
+};
+} // namespace
+
+ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
+  ProgramFacts facts;
+  facts.singleRow = rows.hasSingleRow();
+  facts.columns = rows.getColumns();
+  if (rows.getDynamicColumns()) {
+    facts.columns = kDynamicColumns;
+    facts.maxColumns = rows.getColumns();
+  }
+  Block &program = rows.getTiles().getBody().front();
+  SetVector<Operation *> before, after;
+  DenseSet<Value> seenBefore, seenAfter;
+  Operation *lastReduce = nullptr;
+  for (auto reduce : program.getOps<RowReduceOp>()) {
+    ++facts.numReductions;
+    lastReduce = reduce;
+    for (Value input : reduce.getInputs())
+      collectLoads(input, before, seenBefore);
+  }
+  auto collectAfter = [&](Operation *op, Value value) {
+    if (lastReduce && lastReduce->isBeforeInBlock(op))
+      collectLoads(value, after, seenAfter);
+  };
+  auto visit = [&](TileKind kind, Value value) {
+    const int64_t bits =
+        cast<VectorType>(value.getType()).getElementTypeBitWidth();
+    if (kind != TileKind::row)
+      facts.narrowestBits = std::min(facts.narrowestBits, bits);
+    return bits;
+  };
+  SumsLoads sums(program);
+  llvm::SmallDenseSet<Value> loaded;
+  for (Operation &op : program) {
+    if (auto load = dyn_cast<TileLoadOp>(op)) {
+      const int64_t bits = visit(load.getKind(), load);
+      if (load.getKind() == TileKind::tile &&
+          loaded.insert(load.getBase()).second)
+        facts.loadedBitsPerColumn += bits;
+      if (load.getKind() == TileKind::column)
+        facts.columnOperandBits += bits;
+    } else if (auto store = dyn_cast<TileStoreOp>(op)) {
+      visit(store.getKind(), store.getValue());
+      collectAfter(&op, store.getValue());
+    } else if (auto sum = dyn_cast<AccumulateOp>(op)) {
+      ++facts.numColumnSums;
+      sums.collect(sum.getSource());
+      collectAfter(&op, sum.getSource());
+    }
+  }
+  facts.sumsNarrowestBits = sums.getNarrowestBits();
+  for (Operation *load : before)
+    if (after.contains(load))
+      facts.liveBitsPerColumn +=
+          cast<TileLoadOp>(load).getType().getElementTypeBitWidth();
+  return facts;
+}
+
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
+
+Value mlir::rmsnorm::addBuffer(RewriterBase &rewriter, RowsOp rows,
+                               Value buffer, AccessKind kind, unsigned index) {
+  SmallVector<Value> buffers(rows.getBuffers());
+  SmallVector<Attribute> accesses(rows.getAccesses().getValue());
+  const unsigned argument =
+      rows.getBufferArguments().front().getArgNumber() + index;
+  buffers.insert(buffers.begin() + index, buffer);
+  accesses.insert(accesses.begin() + index,
+                  AccessAttr::get(rows.getContext(), kind, /*constant=*/false,
+                                  /*alias=*/-1));
+  rewriter.modifyOpInPlace(rows, [&] {
+    rows.getBuffersMutable().assign(buffers);
+    rows.setAccessesAttr(rewriter.getArrayAttr(accesses));
+    rows.getBody().insertArgument(argument, buffer.getType(), buffer.getLoc());
+  });
+  return rows.getBody().getArgument(argument);
+}
+
+/// What the body does with `buffer`.
+static AccessKind getAccessKind(Value buffer) {
+  bool reads = false, writes = false;
+  for (Operation *user : buffer.getUsers()) {
+    reads |= isa<TileLoadOp, TilesOp>(user);
+    writes |= isa<TileStoreOp, AccumulateOp>(user);
+  }
+  return !writes ? AccessKind::read
+         : reads ? AccessKind::update
+                 : AccessKind::write;
+}
+
+void mlir::rmsnorm::pruneOperands(RewriterBase &rewriter, RowsOp rows) {
+  SmallVector<AccessAttr> accesses;
+  DenseMap<int64_t, int64_t> members;
+  rewriter.modifyOpInPlace(rows, [&] {
+    auto old = llvm::to_vector(rows.getAccesses().getAsRange<AccessAttr>());
+    for (int64_t index = old.size() - 1; index >= 0; --index) {
+      BlockArgument buffer = rows.getBufferArguments()[index];
+      if (buffer.use_empty()) {
+        rows.getBody().eraseArgument(buffer.getArgNumber());
+        rows.getBuffersMutable().erase(index);
+        continue;
+      }
+      const AccessKind kind = getAccessKind(buffer);
+      accesses.push_back(
+          AccessAttr::get(rows.getContext(), kind,
+                          old[index].getConstant() && kind == AccessKind::read,
+                          old[index].getAlias()));
+      ++members[old[index].getAlias()];
+    }
+    for (int64_t index = rows.getScalars().size() - 1; index >= 0; --index) {
+      BlockArgument scalar = rows.getBody().getArgument(
+          rows->getNumOperands() - rows.getScalars().size() + index);
+      if (!scalar.use_empty())
+        continue;
+      rows.getBody().eraseArgument(scalar.getArgNumber());
+      rows.getScalarsMutable().erase(index);
+    }
+    // A class of one is none.
+    SmallVector<Attribute> kept;
+    for (AccessAttr access : llvm::reverse(accesses))
+      kept.push_back(AccessAttr::get(
+          rows.getContext(), access.getKind(), access.getConstant(),
+          members.lookup(access.getAlias()) > 1 ? access.getAlias() : -1));
+    rows.setAccessesAttr(rewriter.getArrayAttr(kept));
+  });
+}
+
+//===----------------------------------------------------------------------===//
+// Dead ops
+//===----------------------------------------------------------------------===//
+
+/// Drops the results that nobody uses, and the op if none is left.
+static void dropDeadResults(RewriterBase &rewriter, RowReduceOp op) {
+  SmallVector<Attribute> kinds;
+  SmallVector<Value> inputs, results;
+  SmallVector<Type> types;
+  for (auto [kind, input, result] :
+       llvm::zip(op.getKinds(), op.getInputs(), op.getResults())) {
+    if (result.use_empty())
+      continue;
+    kinds.push_back(kind);
+    inputs.push_back(input);
+    results.push_back(result);
+    types.push_back(result.getType());
+  }
+  if (results.size() == op.getNumResults())
+    return;
+  if (!results.empty()) {
+    rewriter.setInsertionPoint(op);
+    auto live = RowReduceOp::create(rewriter, op.getLoc(), types,
+                                    rewriter.getArrayAttr(kinds), inputs,
+                                    op.getColumns());
+    for (auto [result, replacement] : llvm::zip(results, live.getResults()))
+      rewriter.replaceAllUsesWith(result, replacement);
+  }
+  rewriter.eraseOp(op);
+}
+
+void mlir::rmsnorm::eraseDeadOps(RewriterBase &rewriter, Block &program) {
+  // From the end, so that what feeds only dead ones is seen dead.
+  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(program)))
+    if (auto reduce = dyn_cast<RowReduceOp>(op))
+      dropDeadResults(rewriter, reduce);
+    else if (isOpTriviallyDead(&op))
+      rewriter.eraseOp(&op);
+}

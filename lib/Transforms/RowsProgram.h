@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RowsProgram.h - what the passes on rmsnorm.rows share -------------===//
+
+#ifndef RMSNORM_LIB_TRANSFORMS_ROWSPROGRAM_H
+#define RMSNORM_LIB_TRANSFORMS_ROWSPROGRAM_H
+
+#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Schedule/ProgramFacts.h"
+
+namespace mlir::rmsnorm {
+
+/// Whether threads of a row hold different parts of `type`: RxN, 1xN, N > 1.
+inline bool isPerColumn(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector && vector.getRank() == 2 && vector.getDimSize(1) != 1;
+}
+
+/// The rmsnorm.rows of `root`.
+SmallVector<RowsOp> getRows(Operation *root);
+
+/// The target of the module; emits an error naming the pass that sets it.
+FailureOr<TargetAttr> getTarget(Operation *op);
+
+/// M where it is static.
+std::optional<int64_t> getStaticRows(RowsOp rows);
+
+/// Refuses `rows` if rmsnorm-place-tiles has seen it: what a pass that works on
+/// straight-line programs wants.
+LogicalResult verifyNotPlaced(RowsOp rows);
+
+/// What the schedule of `rows` depends on, of a straight-line program.
+ProgramFacts getProgramFacts(RowsOp rows);
+
+/// Adds a buffer to the operands of `rows`, the `index`-th then; returns what
+/// its body calls it.
+Value addBuffer(RewriterBase &rewriter, RowsOp rows, Value buffer,
+                AccessKind kind, unsigned index);
+
+/// Drops buffers and scalars that the body does not use, and says anew what it
+/// does with the others.
+void pruneOperands(RewriterBase &rewriter, RowsOp rows);
+
+/// Erases what nobody uses in a program, single results of row_reduce and what
+/// only they need included.
+void eraseDeadOps(RewriterBase &rewriter, Block &program);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_TRANSFORMS_ROWSPROGRAM_H

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Traverses.h - a program cut into walks over its columns -----------===//
+
+#ifndef RMSNORM_LIB_TRANSFORMS_TRAVERSES_H
+#define RMSNORM_LIB_TRANSFORMS_TRAVERSES_H
+
+#include "RowsProgram.h"
+
+namespace mlir::rmsnorm {
+
+/// Which ops of a straight-line program belong together: those up to the first
+/// row_reduce are segment 0, and so on. What is added to a segment comes
+/// right behind its beginning, in the order of addition.
+class Segments {
+public:
+  void number(Block &program);
+  int64_t get(Operation *op) const { return numbers.lookup(op); }
+  void set(Operation *op, int64_t segment) { numbers[op] = segment; }
+  /// The reduction that `segment` begins behind.
+  Operation *getCut(int64_t segment) const { return cuts[segment - 1]; }
+  ArrayRef<Operation *> getCuts() const { return cuts; }
+  void setInsertionPoint(OpBuilder &builder, int64_t segment) const;
+  void append(Operation *op, int64_t segment);
+
+private:
+  DenseMap<Operation *, int64_t> numbers;
+  SmallVector<Operation *> cuts;
+  DenseMap<int64_t, Operation *> last;
+};
+
+/// Makes a traverse of what each segment of `rows` does per column; what later
+/// ones use of it is held. Per-row work stays, ahead of its segment's.
+LogicalResult cutTraverses(RewriterBase &rewriter, RowsOp rows,
+                           ScheduleAttr schedule, const Segments &segments);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_TRANSFORMS_TRAVERSES_H

@@ -1,0 +1,30 @@
+// What no target has code for ends in a message with each of them.
+// RUN: norm-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect --rmsnorm-attach-target=target=sm_90 --rmsnorm-finalize-nvvm
+// RUN: norm-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect --rmsnorm-attach-target=target=gfx942 --rmsnorm-finalize-rocdl
+// RUN: norm-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect --rmsnorm-attach-target=target=sim:sm_90 --rmsnorm-finalize-sim
+
+gpu.module @beside_kernels {
+  // expected-error @below {{no lowering for 'foo.bar' in device code}}
+  "foo.bar"() : () -> ()
+}
+
+// -----
+
+gpu.module @in_a_kernel {
+  gpu.func @k(%x: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    // expected-error @below {{no lowering for 'foo.bar' in device code}}
+    "foo.bar"() : () -> ()
+    gpu.return
+  }
+}
+
+// -----
+
+// Code generators unroll vectors: this one for hours.
+gpu.module @wide {
+  gpu.func @k(%x: !llvm.ptr<1>, %row: i64, %column: i32, %value: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    // expected-error @below {{expected vectors of at most 64 elements in device code, got 'vector<1048576xf32>'}}
+    %v = vector.broadcast %value : f32 to vector<1048576xf32>
+    gpu.return
+  }
+}

@@ -1,0 +1,64 @@
+// RUN: norm-opt %s --rmsnorm-tensor-half --split-input-file --verify-diagnostics
+
+// A map to column 0 of a wider tensor was taken for all columns.
+func.func @column(%x: tensor<?x64xf32>, %r: tensor<?x64xf32>, %e: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  // expected-remark @below {{not tiled with the norm next to it: of dimension 1 of its operand #1 it uses one element}}
+  // expected-error @below {{expected every tensor to have a buffer among the arguments}}
+  // expected-error @below {{expected to be part of a loop over rows}}
+  %h = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, 0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x, %r : tensor<?x64xf32>, tensor<?x64xf32>) outs(%e : tensor<?x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<?x64xf32>
+  %y = rmsnorm.forward input(%h : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// -----
+
+// One element of a weight.
+func.func @weight(%x: tensor<?x64xf32>, %r: tensor<64xf32>, %e: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  // expected-remark @below {{not tiled with the norm next to it: of dimension 0 of its operand #1 it uses one element}}
+  // expected-error @below {{expected every tensor to have a buffer among the arguments}}
+  // expected-error @below {{expected to be part of a loop over rows}}
+  %h = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x, %r : tensor<?x64xf32>, tensor<64xf32>) outs(%e : tensor<?x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<?x64xf32>
+  %y = rmsnorm.forward input(%h : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// -----
+
+// Of unknown size: it may have more than one column.
+func.func @dynamic(%x: tensor<?x64xf32>, %r: tensor<?x?xf32>, %e: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  // expected-remark @below {{of dimension 1 of its operand #1 it uses one element}}
+  // expected-error @below {{expected every tensor to have a buffer among the arguments}}
+  // expected-error @below {{expected to be part of a loop over rows}}
+  %h = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, 0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x, %r : tensor<?x64xf32>, tensor<?x?xf32>) outs(%e : tensor<?x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %s = arith.addf %a, %b : f32
+    linalg.yield %s : f32
+  } -> tensor<?x64xf32>
+  %y = rmsnorm.forward input(%h : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// -----
+
+// In an op without rows, too.
+func.func @uniform(%x: tensor<?x64xf32>, %w: tensor<64xf32>, %e: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  // expected-error @below {{expected every tensor to have a buffer among the arguments}}
+  %w0 = tensor.empty() : tensor<64xf32>
+  // expected-remark @below {{of dimension 0 of its operand #0 it uses one element}}
+  // expected-error @below {{expected to be part of a loop over rows}}
+  %v = linalg.generic {indexing_maps = [affine_map<(d0) -> (0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%w : tensor<64xf32>) outs(%w0 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %s = arith.addf %a, %a : f32
+    linalg.yield %s : f32
+  } -> tensor<64xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) weight(%v : tensor<64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}

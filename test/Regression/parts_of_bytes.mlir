@@ -1,0 +1,39 @@
+// RUN: norm-opt %s --rmsnorm-tensor-half --split-input-file --verify-diagnostics
+
+// Elements of part of a byte in memory divided by zero in the selection.
+func.func @i4(%x: tensor<?x64xf32>, %e: tensor<?x64xf32>, %q0: tensor<?x64xi4>) -> (tensor<?x64xf32>, tensor<?x64xi4>) {
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  // expected-error @below {{expected elements of whole bytes in memory, got 'i4'}}
+  %q = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<?x64xf32>) outs(%q0 : tensor<?x64xi4>) {
+  ^bb0(%a: f32, %o: i4):
+    %c = arith.fptosi %a : f32 to i4
+    linalg.yield %c : i4
+  } -> tensor<?x64xi4>
+  return %y, %q : tensor<?x64xf32>, tensor<?x64xi4>
+}
+
+// -----
+
+func.func @f4(%x: tensor<?x64xf32>, %e: tensor<?x64xf32>, %q0: tensor<?x64xf4E2M1FN>) -> (tensor<?x64xf32>, tensor<?x64xf4E2M1FN>) {
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  // expected-error @below {{expected elements of whole bytes in memory, got 'f4E2M1FN'}}
+  %q = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<?x64xf32>) outs(%q0 : tensor<?x64xf4E2M1FN>) {
+  ^bb0(%a: f32, %o: f4E2M1FN):
+    %c = arith.truncf %a : f32 to f4E2M1FN
+    linalg.yield %c : f4E2M1FN
+  } -> tensor<?x64xf4E2M1FN>
+  return %y, %q : tensor<?x64xf32>, tensor<?x64xf4E2M1FN>
+}
+
+// -----
+
+func.func @i1(%x: tensor<?x64xf32>, %e: tensor<?x64xf32>, %q0: tensor<?x64xi1>) -> (tensor<?x64xf32>, tensor<?x64xi1>) {
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  // expected-error @below {{expected elements of whole bytes in memory, got 'i1'}}
+  %q = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<?x64xf32>) outs(%q0 : tensor<?x64xi1>) {
+  ^bb0(%a: f32, %o: i1):
+    %c = arith.fptosi %a : f32 to i1
+    linalg.yield %c : i1
+  } -> tensor<?x64xi1>
+  return %y, %q : tensor<?x64xf32>, tensor<?x64xi1>
+}

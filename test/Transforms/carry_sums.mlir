@@ -1,0 +1,87 @@
+// RUN: norm-opt %s --rmsnorm-carry-sums --split-input-file | FileCheck %s
+// RUN: norm-opt %s --rmsnorm-carry-sums --rmsnorm-carry-sums --split-input-file | FileCheck %s
+
+// A sum over rows: an accumulator for each row group, carried from tile to tile,
+// a row of partial sums for each block, and their sum. Nothing is left of the
+// buffer inside; what else the program does stays.
+// CHECK-LABEL: func.func @sums
+// CHECK-SAME: (%[[X:[a-z0-9]*]]: memref<?x128xf32>, %[[DW:[a-z0-9]*]]: memref<128xbf16>, %[[Y:[a-z0-9]*]]: memref<?x128xf32>, %[[DB:[a-z0-9]*]]: memref<128xf32>, %[[M:[a-z0-9]*]]: index)
+// CHECK: %[[P:.*]]:2 = rmsnorm.rows sizes [%[[M]]] columns(128) buffers(read %[[X]] : memref<?x128xf32>, write %[[Y]] : memref<?x128xf32>) schedule({{.*}}blocks_per_sm = 1{{.*}}) -> memref<?x128xf32>, memref<?x128xf32> {
+// CHECK-NEXT: ^bb0(%{{[^:]*}}: index, %[[XA:[^:]*]]: memref<?x128xf32>, %[[YA:[^:]*]]: memref<?x128xf32>):
+// CHECK-NEXT: %[[ZERO:.*]] = arith.constant dense<0.000000e+00> : vector<2x128xf32>
+// CHECK-NEXT: %[[ZERO1:.*]] = arith.constant dense<0.000000e+00> : vector<2x128xf32>
+// CHECK-NEXT: %[[SUM:.*]]:2 = rmsnorm.tiles inits(%[[ZERO]], %[[ZERO1]] : vector<2x128xf32>, vector<2x128xf32>) body {
+// CHECK-NEXT: ^bb0(%[[T:.*]]: index, %[[ACC:.*]]: vector<2x128xf32>, %[[ACC1:.*]]: vector<2x128xf32>):
+// CHECK-NEXT: %[[V:.*]] = rmsnorm.tile_load tile %[[XA]][%[[T]]]
+// CHECK-NEXT: %[[NEXT:.*]] = rmsnorm.accumulate %[[V]] into %[[ACC]] : vector<4x128xf32> into vector<2x128xf32> -> vector<2x128xf32>
+// CHECK-NEXT: rmsnorm.row_reduce add(%[[V]])
+// CHECK: %[[S:.*]] = arith.mulf
+// CHECK-NEXT: %[[NEXT1:.*]] = rmsnorm.accumulate %[[S]] into %[[ACC1]] : vector<4x128xf32> into vector<2x128xf32> -> vector<2x128xf32>
+// CHECK-NEXT: rmsnorm.tile_store tile %[[V]], %[[YA]][%[[T]]]
+// CHECK-NEXT: rmsnorm.yield %[[NEXT]], %[[NEXT1]] : vector<2x128xf32>, vector<2x128xf32>
+// CHECK-NEXT: } -> vector<2x128xf32>, vector<2x128xf32>
+// CHECK-NEXT: rmsnorm.yield %[[SUM]]#0, %[[SUM]]#1 : vector<2x128xf32>, vector<2x128xf32>
+// CHECK-DAG: rmsnorm.sum_rows %[[P]]#0 into %[[DW]] : memref<?x128xf32> into memref<128xbf16>
+// CHECK-DAG: rmsnorm.sum_rows %[[P]]#1 into %[[DB]] : memref<?x128xf32> into memref<128xf32>
+func.func @sums(%x: memref<?x128xf32>, %dw: memref<128xbf16>, %y: memref<?x128xf32>, %db: memref<128xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(128) buffers(read %x : memref<?x128xf32>, write %dw : memref<128xbf16>, write %y : memref<?x128xf32>, write %db : memref<128xf32>) schedule(#rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 32, vector_width = 4, blocks_per_sm = 1>) {
+  ^bb0(%M: index, %X: memref<?x128xf32>, %DW: memref<128xbf16>, %Y: memref<?x128xf32>, %DB: memref<128xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x128xf32> -> vector<4x128xf32>
+      rmsnorm.accumulate %0 into %DW : vector<4x128xf32> into memref<128xbf16>
+      %1 = rmsnorm.row_reduce add(%0) : vector<4x128xf32> -> vector<4x1xf32>
+      %b = vector.broadcast %1 : vector<4x1xf32> to vector<4x128xf32>
+      %2 = arith.mulf %0, %b : vector<4x128xf32>
+      rmsnorm.accumulate %2 into %DB : vector<4x128xf32> into memref<128xf32>
+      rmsnorm.tile_store tile %0, %Y[%t] : vector<4x128xf32>, memref<?x128xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+// Columns known at a call: so are those of the result. The schedule says who
+// adds up the blocks' rows.
+// CHECK-LABEL: func.func @dynamic
+// CHECK-SAME: (%[[X:[a-z0-9]*]]: memref<?x?xf32>, %[[DW:[a-z0-9]*]]: memref<?xf32>, %[[M:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index)
+// CHECK: %[[P:.*]] = rmsnorm.rows sizes [%[[M]]] columns(1073741824, %[[N]]) buffers(read %[[X]] : memref<?x?xf32>) {{.*}} -> memref<?x?xf32> {
+// CHECK: rmsnorm.tiles inits(%{{.*}} : vector<1x1073741824xf32>)
+// CHECK: rmsnorm.sum_rows %[[P]] into %[[DW]] {lanes = 32 : i64, walkers = 16 : i64} : memref<?x?xf32> into memref<?xf32>
+func.func @dynamic(%x: memref<?x?xf32>, %dw: memref<?xf32>, %m: index, %n: index) {
+  rmsnorm.rows sizes [%m] columns(1073741824, %n) buffers(read %x : memref<?x?xf32>, write %dw : memref<?xf32>) schedule(#rmsnorm.schedule<threads_per_row = 64, vector_width = 4, cache = reload, blocks_per_sm = 2, column_sums = strips, sum_lanes = 32, sum_walkers = 16>) {
+  ^bb0(%M: index, %N: index, %X: memref<?x?xf32>, %DW: memref<?xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x?xf32> -> vector<1x1073741824xf32>
+      rmsnorm.accumulate %0 into %DW : vector<1x1073741824xf32> into memref<?xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+// Nothing is summed: nothing to do, no persistent block wanted.
+// CHECK-LABEL: func.func @no_sums
+// CHECK: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<threads_per_row = 32, vector_width = 4>) {
+// CHECK: rmsnorm.tiles body {
+// CHECK-NOT: rmsnorm.sum_rows
+func.func @no_sums(%x: memref<?x128xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(128) buffers(update %x : memref<?x128xf32>) schedule(#rmsnorm.schedule<threads_per_row = 32, vector_width = 4>) {
+  ^bb0(%M: index, %X: memref<?x128xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x128xf32> -> vector<1x128xf32>
+      rmsnorm.tile_store tile %0, %X[%t] : vector<1x128xf32>, memref<?x128xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}

@@ -1,0 +1,100 @@
+// RUN: norm-opt %s --rmsnorm-factor-sums | FileCheck %s
+
+// sum(a * (b * r)) is sum(a * b) * r where f16 proves that a * b stays in range.
+// CHECK-LABEL: func.func @f16(
+// CHECK-SAME:    %[[X:[^:]*]]: vector<1x64xf16>, %[[G:[^:]*]]: vector<1x64xf16>, %[[R:[^:]*]]: vector<1x1xf32>)
+// CHECK-DAG:     %[[XF:.*]] = arith.extf %[[X]]
+// CHECK-DAG:     %[[GF:.*]] = arith.extf %[[G]]
+// CHECK:         %[[P:.*]] = arith.mulf %[[GF]], %[[XF]]
+// CHECK-NEXT:    %[[S:.*]] = rmsnorm.row_reduce add(%[[P]])
+// CHECK-NEXT:    %[[C:.*]] = arith.mulf %[[S]], %[[R]]
+// CHECK-NEXT:    return %[[C]]
+func.func @f16(%x: vector<1x64xf16>, %g: vector<1x64xf16>, %r: vector<1x1xf32>) -> vector<1x1xf32> {
+  %xf = arith.extf %x : vector<1x64xf16> to vector<1x64xf32>
+  %gf = arith.extf %g : vector<1x64xf16> to vector<1x64xf32>
+  %rb = vector.broadcast %r : vector<1x1xf32> to vector<1x64xf32>
+  %xhat = arith.mulf %xf, %rb : vector<1x64xf32>
+  %p = arith.mulf %gf, %xhat : vector<1x64xf32>
+  %s = rmsnorm.row_reduce add(%p) : vector<1x64xf32> -> vector<1x1xf32>
+  return %s : vector<1x1xf32>
+}
+
+// The factors in the other order, with a weight, an offset and the most columns.
+// CHECK-LABEL: func.func @weight(
+// CHECK:         %[[G:.*]] = arith.mulf
+// CHECK:         %[[P:.*]] = arith.mulf %[[G]], %{{.*}} : vector<1x1073741824xf32>
+// CHECK-NEXT:    %[[S:.*]] = rmsnorm.row_reduce add(%[[P]])
+// CHECK-NEXT:    arith.mulf %[[S]], %{{.*}} : vector<1x1xf32>
+func.func @weight(%x: vector<1x1073741824xf16>, %dy: vector<1x1073741824xf16>, %w: vector<1x1073741824xf16>, %r: vector<1x1xf32>, %n: index) -> vector<1x1xf32> {
+  %one = arith.constant dense<1.0> : vector<1x1073741824xf32>
+  %xf = arith.extf %x : vector<1x1073741824xf16> to vector<1x1073741824xf32>
+  %dyf = arith.extf %dy : vector<1x1073741824xf16> to vector<1x1073741824xf32>
+  %wf = arith.extf %w : vector<1x1073741824xf16> to vector<1x1073741824xf32>
+  %w1 = arith.addf %wf, %one : vector<1x1073741824xf32>
+  %g = arith.mulf %dyf, %w1 : vector<1x1073741824xf32>
+  %rb = vector.broadcast %r : vector<1x1xf32> to vector<1x1073741824xf32>
+  %xhat = arith.mulf %rb, %xf : vector<1x1073741824xf32>
+  %p = arith.mulf %xhat, %g : vector<1x1073741824xf32>
+  %s = rmsnorm.row_reduce add(%p) columns(%n) : vector<1x1073741824xf32> -> vector<1x1xf32>
+  return %s : vector<1x1xf32>
+}
+
+// bf16 has the range of f32, but is factored for its speed.
+// CHECK-LABEL: func.func @bf16(
+// CHECK:         %[[P:.*]] = arith.mulf %{{.*}}, %{{.*}}
+// CHECK-NEXT:    %[[S:.*]] = rmsnorm.row_reduce add(%[[P]])
+// CHECK-NEXT:    %[[C:.*]] = arith.mulf %[[S]], %{{.*}}
+// CHECK-NEXT:    return %[[C]]
+func.func @bf16(%x: vector<1x64xbf16>, %g: vector<1x64xbf16>, %r: vector<1x1xf32>) -> vector<1x1xf32> {
+  %xf = arith.extf %x : vector<1x64xbf16> to vector<1x64xf32>
+  %gf = arith.extf %g : vector<1x64xbf16> to vector<1x64xf32>
+  %rb = vector.broadcast %r : vector<1x1xf32> to vector<1x64xf32>
+  %xhat = arith.mulf %xf, %rb : vector<1x64xf32>
+  %p = arith.mulf %gf, %xhat : vector<1x64xf32>
+  %s = rmsnorm.row_reduce add(%p) : vector<1x64xf32> -> vector<1x1xf32>
+  return %s : vector<1x1xf32>
+}
+
+// CHECK-LABEL: func.func @mixed(
+// CHECK:         %[[S:.*]] = rmsnorm.row_reduce
+// CHECK-NEXT:    return %[[S]]
+func.func @mixed(%x: vector<1x64xf16>, %g: vector<1x64xf32>, %r: vector<1x1xf32>) -> vector<1x1xf32> {
+  %xf = arith.extf %x : vector<1x64xf16> to vector<1x64xf32>
+  %rb = vector.broadcast %r : vector<1x1xf32> to vector<1x64xf32>
+  %xhat = arith.mulf %xf, %rb : vector<1x64xf32>
+  %p = arith.mulf %g, %xhat : vector<1x64xf32>
+  %s = rmsnorm.row_reduce add(%p) : vector<1x64xf32> -> vector<1x1xf32>
+  return %s : vector<1x1xf32>
+}
+
+// A constant that makes products too large, one that makes them too small.
+// CHECK-LABEL: func.func @constants(
+// CHECK:         %[[S:.*]]:2 = rmsnorm.row_reduce
+// CHECK-NEXT:    return %[[S]]#0, %[[S]]#1
+func.func @constants(%x: vector<1x64xf16>, %r: vector<1x1xf32>) -> (vector<1x1xf32>, vector<1x1xf32>) {
+  %large = arith.constant dense<1.0e+32> : vector<1x64xf32>
+  %small = arith.constant dense<1.0e-32> : vector<1x64xf32>
+  %xf = arith.extf %x : vector<1x64xf16> to vector<1x64xf32>
+  %rb = vector.broadcast %r : vector<1x1xf32> to vector<1x64xf32>
+  %xhat = arith.mulf %xf, %rb : vector<1x64xf32>
+  %p = arith.mulf %large, %xhat : vector<1x64xf32>
+  %q = arith.mulf %small, %xhat : vector<1x64xf32>
+  %s:2 = rmsnorm.row_reduce add(%p), add(%q) : vector<1x64xf32>, vector<1x64xf32> -> vector<1x1xf32>, vector<1x1xf32>
+  return %s#0, %s#1 : vector<1x1xf32>, vector<1x1xf32>
+}
+
+// A maximum, and a factor that varies along the row.
+// CHECK-LABEL: func.func @others(
+// CHECK:         %[[S:.*]]:2 = rmsnorm.row_reduce
+// CHECK-NEXT:    return %[[S]]#0, %[[S]]#1
+func.func @others(%x: vector<1x64xf16>, %w: vector<1x64xf16>, %r: vector<1x1xf32>) -> (vector<1x1xf32>, vector<1x1xf32>) {
+  %xf = arith.extf %x : vector<1x64xf16> to vector<1x64xf32>
+  %wf = arith.extf %w : vector<1x64xf16> to vector<1x64xf32>
+  %rb = vector.broadcast %r : vector<1x1xf32> to vector<1x64xf32>
+  %xhat = arith.mulf %xf, %rb : vector<1x64xf32>
+  %p = arith.mulf %wf, %xhat : vector<1x64xf32>
+  %xw = arith.mulf %xf, %wf : vector<1x64xf32>
+  %q = arith.mulf %wf, %xw : vector<1x64xf32>
+  %s:2 = rmsnorm.row_reduce maximumf(%p), add(%q) : vector<1x64xf32>, vector<1x64xf32> -> vector<1x1xf32>, vector<1x1xf32>
+  return %s#0, %s#1 : vector<1x1xf32>, vector<1x1xf32>
+}

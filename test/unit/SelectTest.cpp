@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- SelectTest.cpp - the choice of schedules as a pure function -------===//
+
+#include "RMSNorm/Schedule/ScheduleSpace.h"
+
+#include <gtest/gtest.h>
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// A norm of rows of `columns` elements of `bits` bits, with a weight.
+static ProgramFacts forward(int64_t columns, int64_t bits) {
+  ProgramFacts facts;
+  facts.columns = columns;
+  facts.narrowestBits = facts.columnOperandBits = bits;
+  facts.liveBitsPerColumn = facts.loadedBitsPerColumn = bits;
+  facts.numReductions = 1;
+  return facts;
+}
+
+/// Its derivatives by rows and weight.
+static ProgramFacts backward(int64_t columns, int64_t bits) {
+  ProgramFacts facts = forward(columns, bits);
+  facts.liveBitsPerColumn = facts.loadedBitsPerColumn = 2 * bits;
+  facts.numColumnSums = 1;
+  facts.sumsNarrowestBits = bits;
+  return facts;
+}
+
+static const ChipInfo &chip(StringRef name) { return *lookupChip(name); }
+
+static std::string print(const ScheduleFields &fields) {
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  fields.print(os);
+  return text;
+}
+
+static ScheduleFields parse(StringRef text) {
+  llvm::Expected<ScheduleFields> fields = ScheduleFields::parse(text);
+  if (fields)
+    return *fields;
+  ADD_FAILURE() << llvm::toString(fields.takeError());
+  return {};
+}
+
+/// The choice for many rows with overrides.
+static ScheduleFields select(const ProgramFacts &facts, StringRef name,
+                             const std::string &overrides = "") {
+  ScheduleRequest request;
+  request.overrides = overrides;
+  OrRefusal<Selection> selection =
+      selectSchedules(facts, chip(name), request, {});
+  if (selection)
+    return selection->getFor(kAnyRows);
+  ADD_FAILURE() << selection.getRefusal().getMessage();
+  return {};
+}
+
+static Refusal refuse(const ProgramFacts &facts, StringRef name,
+                      const std::string &overrides) {
+  ScheduleRequest request;
+  request.overrides = overrides;
+  OrRefusal<Selection> selection = selectSchedules(facts, chip(name), request);
+  EXPECT_FALSE(bool(selection)) << overrides;
+  return selection ? Refusal() : selection.getRefusal();
+}
+
+/// Calls `visit` with programs of all kinds and sizes.
+static void forEachProgram(function_ref<void(const ProgramFacts &)> visit) {
+  for (int64_t columns :
+       {1,      2,      3,      8,       100,           128,    512,
+        640,    760,    1022,   1023,    1024,          2880,   4096,
+        4097,   7168,   12289,  16384,   24576,         32768,  65536,
+        131072, 262144, 262147, 1 << 24, (1 << 30) - 1, 1 << 30})
+    for (int64_t bits : {8, 16, 32})
+      for (int64_t tiles : {0, 1, 2, 4, 8})
+        for (int64_t reductions : {0, 1, 2})
+          for (int64_t sums : {0, 1, 2})
+            for (bool single : {false, true}) {
+              ProgramFacts facts;
+              facts.columns = columns;
+              facts.narrowestBits = bits;
+              facts.columnOperandBits = bits;
+              facts.liveBitsPerColumn = reductions > 0 ? tiles * bits : 0;
+              facts.loadedBitsPerColumn = tiles * 32;
+              facts.numReductions = reductions;
+              facts.numColumnSums = sums;
+              facts.singleRow = single;
+              visit(facts);
+            }
+}
+
+TEST(Select, NeverRefusesItsOwnChoice) {
+  for (const ChipInfo &one : getChips())
+    forEachProgram([&](const ProgramFacts &facts) {
+      OrRefusal<Selection> selection = selectSchedules(facts, one);
+      ASSERT_TRUE(bool(selection))
+          << one.name.str() << " " << getProgramKey(facts) << ": "
+          << selection.getRefusal().getMessage();
+      for (const RowClass &rows : selection->classes) {
+        std::optional<Refusal> refusal =
+            verifyOnTarget(rows.schedule, facts, one);
+        EXPECT_FALSE(refusal) << getProgramKey(facts);
+      }
+      EXPECT_EQ(selection->classes.back().lastRow, kAnyRows);
+    });
+}
+
+TEST(Select, CanBeFedBack) {
+  for (const ChipInfo &one : getChips())
+    forEachProgram([&](const ProgramFacts &facts) {
+      OrRefusal<Selection> selection = selectSchedules(facts, one);
+      for (const RowClass &rows : selection->classes) {
+        const std::string text = print(rows.schedule);
+        ScheduleFields again = parse(text);
+        EXPECT_TRUE(again == rows.schedule) << text << "\n" << print(again);
+        OrRefusal<ScheduleFields> taken = takeSchedule(again, facts, one);
+        ASSERT_TRUE(bool(taken)) << text;
+        EXPECT_TRUE(*taken == rows.schedule) << text;
+        // As a whole schedule on the command line, too.
+        ScheduleRequest request;
+        request.overrides = "#rmsnorm.schedule<" + text + ">";
+        OrRefusal<Selection> given = selectSchedules(facts, one, request);
+        ASSERT_TRUE(bool(given)) << text;
+        ASSERT_EQ(given->classes.size(), 1u);
+        EXPECT_TRUE(given->classes[0].schedule == rows.schedule) << text;
+      }
+    });
+}
+
+TEST(Select, SpacesAreLegalAndComplete) {
+  for (StringRef name : {"sm_90", "gfx942"})
+    for (int64_t columns : {128, 4096, 65536, 262144, 1 << 30})
+      for (const ProgramFacts &facts :
+           {forward(columns, 32), backward(columns, 16)}) {
+        OrRefusal<Selection> selection = selectSchedules(facts, chip(name));
+        ScheduleCandidates candidates =
+            enumerateSchedules(facts, chip(name), *selection);
+        for (const ScheduleFields &one : candidates.schedules) {
+          OrRefusal<ScheduleFields> taken =
+              takeSchedule(parse(print(one)), facts, chip(name));
+          ASSERT_TRUE(bool(taken)) << print(one);
+          EXPECT_TRUE(*taken == one) << print(one);
+        }
+      }
+}
+
+TEST(Select, FillsWhatPassesDecidedBefore) {
+  // In registers per-column operands are loaded with the row, by persistent
+  // blocks once; of a row that is read again where they are used.
+  EXPECT_EQ(select(forward(1024, 16), "sm_90").columnOperands,
+            ColumnOperands::tile);
+  EXPECT_EQ(select(forward(4096, 16), "sm_90").columnOperands,
+            ColumnOperands::use);
+  EXPECT_EQ(select(backward(1023, 16), "sm_90").columnOperands,
+            ColumnOperands::block);
+  // In workgroup memory up to 128 bytes a thread are held.
+  EXPECT_EQ(select(forward(262144, 16), "sm_90").columnOperands,
+            ColumnOperands::tile);
+  EXPECT_EQ(select(forward(131072, 32), "sm_90").columnOperands,
+            ColumnOperands::tile);
+  ProgramFacts twoWeights = forward(262144, 16);
+  twoWeights.columnOperandBits = 64;
+  EXPECT_EQ(select(twoWeights, "sm_90").columnOperands, ColumnOperands::use);
+  // With dependent launches constants are loaded before the wait.
+  EXPECT_EQ(select(forward(1024, 16), "sm_90").constants, Constants::block);
+  EXPECT_EQ(select(forward(1024, 16), "sm_80").constants,
+            Constants::as_columns);
+  EXPECT_EQ(select(forward(4096, 16), "sm_90").constants,
+            Constants::as_columns);
+  // A reduction that a cluster shares is split, of two none is.
+  ProgramFacts wide = backward(65536, 16);
+  EXPECT_TRUE(select(wide, "sm_90").split) << print(select(wide, "sm_90"));
+  wide.numReductions = 2;
+  EXPECT_FALSE(select(wide, "sm_90").split);
+  // Blocks for narrow sums and for wide ones.
+  EXPECT_EQ(select(backward(8192, 16), "sm_90").sumLanes, 8);
+  EXPECT_EQ(select(backward(8192, 16), "sm_90").sumWalkers, 32);
+  EXPECT_EQ(select(backward(16384, 16), "sm_90").sumLanes, 32);
+  EXPECT_EQ(select(backward(16384, 16), "sm_90").sumWalkers, 16);
+  // The loop that is split off.
+  const ScheduleFields strips = select(backward(kDynamicColumns, 16), "sm_90");
+  EXPECT_EQ(strips.columnSums, ColumnSums::strips);
+  ASSERT_TRUE(bool(strips.sums));
+  EXPECT_EQ(print(*strips.sums),
+            "row_groups = 4, rows_per_group = 4, threads_per_row = 64, "
+            "vector_width = 8, cache = reload, blocks_per_sm = 4, column_sums "
+            "= strips, pdl = true");
+  ProgramFacts f32Sums = backward(kDynamicColumns, 16);
+  f32Sums.sumsNarrowestBits = 32;
+  EXPECT_EQ(select(f32Sums, "sm_90").sums->vectorWidth, 4);
+}
+
+TEST(Select, OverridesTakeAlongWhatFollows) {
+  const ProgramFacts facts = forward(1024, 16);
+  ScheduleFields reload = select(facts, "sm_90", "cache=reload");
+  EXPECT_EQ(reload.columnOperands, ColumnOperands::use);
+  EXPECT_EQ(reload.constants, Constants::as_columns);
+  // What is given stays, and so does what was not ruled before.
+  ScheduleFields use = select(facts, "sm_90", "column_operands=use");
+  EXPECT_EQ(use.columnOperands, ColumnOperands::use);
+  EXPECT_EQ(use.constants, Constants::block);
+  ScheduleFields persistent =
+      select(facts, "sm_90",
+             "static_persistent,column_operands=use,constants="
+             "as_columns");
+  EXPECT_EQ(persistent.columnOperands, ColumnOperands::use);
+  EXPECT_EQ(persistent.constants, Constants::as_columns);
+  TuningRecord record{"f: record 0", "sm_90", "", 0, kAnyRows, use};
+  ScheduleRequest request;
+  request.overrides = "vectors_in_flight=4";
+  OrRefusal<Selection> selection =
+      selectSchedules(facts, chip("sm_90"), request, record);
+  ASSERT_TRUE(bool(selection));
+  use.vectorsInFlight = 4;
+  EXPECT_TRUE(selection->getFor(1) == use);
+  // A ring that nobody asked for goes; strips have a schedule of their own.
+  ScheduleFields strips =
+      select(backward(4096, 16), "sm_90", "column_sums=strips");
+  EXPECT_EQ(strips.stages, 0);
+  EXPECT_TRUE(bool(strips.sums));
+  strips = select(backward(4096, 16), "sm_90",
+                  "column_sums=strips, sums=<threads_per_row=32, "
+                  "vector_width=8, row_groups=4, cache=reload, "
+                  "column_sums=strips, blocks_per_sm=2>");
+  EXPECT_EQ(strips.sums->blocksPerSM, 2);
+}
+
+TEST(Select, RequestsReachNestedSchedules) {
+  ScheduleRequest request;
+  request.alignment = 4;
+  request.smMargin = 7;
+  OrRefusal<Selection> selection =
+      selectSchedules(backward(kDynamicColumns, 16), chip("sm_90"), request);
+  const ScheduleFields &fields = selection->getFor(kAnyRows);
+  for (const ScheduleFields &one : {fields, *fields.sums}) {
+    EXPECT_EQ(one.alignment, 4);
+    EXPECT_EQ(one.smMargin, 7);
+  }
+  request.smMargin = -1;
+  EXPECT_EQ(selectSchedules(forward(128, 16), chip("sm_90"), request)
+                .getRefusal()
+                .getMessage(),
+            "expected sm-margin >= 0, got -1");
+}
+
+TEST(Select, RefusalsAreValues) {
+  const ProgramFacts wide = forward(65536, 16);
+  Refusal threads = refuse(wide, "sm_90", "threads_per_row=2048");
+  EXPECT_EQ(threads.field, "threads_per_row");
+  EXPECT_EQ(threads.expected, "at most 1024 threads a block on sm_90");
+  EXPECT_EQ(threads.got, "2048");
+  EXPECT_EQ(threads.getMessage(),
+            "expected at most 1024 threads a block on sm_90, got 2048");
+  EXPECT_EQ(refuse(wide, "gfx942", "pdl=true").getMessage(),
+            "expected pdl = false on gfx942, which has no programmatic "
+            "dependent launch");
+  EXPECT_EQ(refuse(wide, "sm_90", "row_groups=two").got, "'two'");
+  EXPECT_EQ(refuse(wide, "sm_90", "alignment=16").got, "'alignment=16'");
+  EXPECT_EQ(refuse(wide, "sm_90", "column_operands=tile").field,
+            "column_operands");
+  EXPECT_EQ(refuse(wide, "sm_90", "split=true").field, "split");
+  EXPECT_EQ(refuse(wide, "sm_90", "sum_walkers=24").field, "sum_walkers");
+  EXPECT_EQ(refuse(wide, "sm_90", "sum_lanes=64").field, "sum_lanes");
+  EXPECT_EQ(refuse(wide, "sm_90", "unrolled=65").field, "unrolled");
+  EXPECT_EQ(refuse(backward(4096, 16), "sm_90",
+                   "column_sums=strips,sums=<threads_per_row=48,vector_width=8,"
+                   "cache=reload,blocks_per_sm=1,column_sums=strips>")
+                .place,
+            "sums");
+  // A record names itself.
+  TuningRecord record{"f.json: record 2",
+                      "sm_90",
+                      "",
+                      0,
+                      kAnyRows,
+                      parse("threads_per_row = 48, vector_width = 8")};
+  OrRefusal<Selection> selection =
+      selectSchedules(wide, chip("sm_90"), {}, record);
+  ASSERT_FALSE(bool(selection));
+  EXPECT_EQ(selection.getRefusal().place, "f.json: record 2");
+}
+
+TEST(Select, BatchInvarianceDropsOtherTrees) {
+  const ProgramFacts facts = forward(4096, 16);
+  TuningRecord record{"f.json: record 0",
+                      "sm_90",
+                      "",
+                      0,
+                      8,
+                      parse("threads_per_row = 64, vector_width = 8")};
+  ScheduleRequest request;
+  request.batchInvariant = true;
+  OrRefusal<Selection> selection =
+      selectSchedules(facts, chip("sm_90"), request, record);
+  ASSERT_TRUE(bool(selection));
+  EXPECT_EQ(selection->dropped, std::vector<std::string>{"f.json: record 0"});
+  EXPECT_EQ(selection->getFor(1).threadsPerRow,
+            selection->getFor(kAnyRows).threadsPerRow);
+}
+
+TEST(Select, AsksTheTableOfChips) {
+  // What is Nvidia's is a field: a chip with its L1 and copies is chosen for
+  // alike.
+  ChipInfo made = chip("gfx1100");
+  const ProgramFacts facts = forward(4096, 16);
+  EXPECT_EQ(selectSchedules(facts, made)->getFor(kAnyRows).cache,
+            Cache::registers);
+  made.l1Bytes = 256 << 10;
+  EXPECT_EQ(selectSchedules(facts, made)->getFor(kAnyRows).cache,
+            Cache::reload);
+  EXPECT_NE(selectSchedules(backward(4096, 16), made)->getFor(kAnyRows).cache,
+            Cache::shared);
+  made.hasAsyncCopies = true;
+  made.maxWorkgroupMemory = 227 << 10;
+  EXPECT_EQ(selectSchedules(backward(4096, 16), made)->getFor(kAnyRows).cache,
+            Cache::shared);
+  // 32 bytes are data until there is a lowering for them.
+  EXPECT_EQ(chip("sm_100").accessBytes, 32);
+  EXPECT_EQ(select(forward(4096, 32), "sm_100").vectorWidth, 4);
+}
+
+TEST(ScheduleFields, TextLeavesOutWhatFollows) {
+  ScheduleFields fields = parse("threads_per_row = 256, vector_width = 8");
+  EXPECT_EQ(fields.columnOperands, ColumnOperands::tile);
+  fields = parse("threads_per_row = 256, vector_width = 8, cache = reload");
+  EXPECT_EQ(fields.columnOperands, ColumnOperands::use);
+  EXPECT_EQ(print(fields),
+            "threads_per_row = 256, vector_width = 8, cache = reload");
+  fields.cache = Cache::registers;
+  EXPECT_EQ(print(fields), "threads_per_row = 256, vector_width = 8, "
+                           "column_operands = use");
+  EXPECT_FALSE(fields.check());
+  for (StringRef wrong :
+       {"", "threads_per_row = 8", "threads_per_row = 8, vector_width = 8, x",
+        "threads_per_row = 8, vector_width = 8, threads_per_row = 8",
+        "<threads_per_row = 8, vector_width = 8",
+        "threads_per_row = 8, vector_width = 8, pdl = 1",
+        "threads_per_row = 8, vector_width = 8, sums = 3",
+        "threads_per_row = 8, vector_width = 8, sums = <threads_per_row = "
+        "8>"}) {
+    llvm::Expected<ScheduleFields> parsed = ScheduleFields::parse(wrong);
+    EXPECT_FALSE(bool(parsed)) << wrong.str();
+    llvm::consumeError(parsed.takeError());
+  }
+}
+
+TEST(ScheduleFields, KernelsKeepTheirNames) {
+  auto suffix = [](StringRef text) { return parse(text).getKernelSuffix(); };
+  EXPECT_EQ(suffix("threads_per_row = 256, vector_width = 8"),
+            "multi_wave_cached_g1u1t256v8f2a16");
+  EXPECT_EQ(suffix("row_groups = 4, rows_per_group = 2, threads_per_row = 32, "
+                   "vector_width = 8, cache = reload, alignment = 1, pdl = "
+                   "true"),
+            "multi_wave_reload_g4u2t32v8f2a1p");
+  EXPECT_EQ(suffix("threads_per_row = 512, vector_width = 8, cache = shared, "
+                   "cluster = 8, blocks_per_sm = 1, pdl = true, stages = 3, "
+                   "copy = cg, column_operands = tile"),
+            "static_persistent_g1u1t512v8f2a16c8p_s3cg");
+  EXPECT_EQ(suffix("threads_per_row = 256, vector_width = 8, unrolled = 4"),
+            "multi_wave_cached_g1u1t256v8f2a16n4");
+}
+
+TEST(ProgramFacts, KeyIsInBytes) {
+  EXPECT_EQ(getProgramKey(backward(4096, 16)),
+            "columns=4096,narrowest_bytes=2,live_bytes_per_column=4,loaded_"
+            "bytes_per_column=4,reductions=1,column_sums=1,single_row=0");
+  EXPECT_NE(getProgramKey(forward(4096, 4)).find("narrowest_bytes=0.5,"),
+            std::string::npos);
+}

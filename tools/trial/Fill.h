@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Fill.h - inputs from a seed ---------------------------------------===//
+
+#ifndef TRIAL_FILL_H
+#define TRIAL_FILL_H
+
+#include "Run.h"
+#include "Tensor.h"
+
+namespace trial {
+
+/// What an input is, told by its shape.
+enum class InputKind {
+  /// Rank >= 2, or nothing of rank >= 2 is there: about normal, rows scaled
+  /// from 2^-10 to 2^8, every eighth one all zero, so that eps and cancelled
+  /// scales show.
+  Data,
+  /// Rank 1 beside data: a weight, around 1, between 0 and 2.
+  Weight,
+};
+
+/// Fills argument number `index`. The same values whatever the layout. The
+/// scales of rows begin at number `shift` of their list: two tensors of which
+/// one is small where the other is large.
+void fillInput(Tensor &tensor, uint64_t seed, unsigned index, InputKind kind,
+               unsigned shift = 0);
+
+/// Fills an input that has a value for each row of `data`: the reciprocal of
+/// the row's root mean square, as rstd is for an eps of 1e-5.
+void fillRowFactors(Tensor &tensor, const Tensor &data);
+
+/// Fills an output with bits that are NaN in every floating-point type, so that
+/// an element that is not written shows.
+void poison(Tensor &tensor);
+
+/// Tensors of the plan's shapes in the layout asked for, of any contents; empty
+/// if one cannot be made.
+std::vector<Tensor> makeTensors(const Plan &plan, const Options &options);
+
+/// Inputs from the seed, poisoned outputs.
+void fillTensors(const Plan &plan, const Options &options,
+                 std::vector<Tensor> &tensors);
+
+/// As makeTensors, with the contents of `from`.
+std::vector<Tensor> copyTensors(const Plan &plan,
+                                const std::vector<Tensor> &from,
+                                const Options &options);
+
+} // namespace trial
+
+#endif // TRIAL_FILL_H

@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Options.cpp - the options of a trial -----------------------------===//
+
+#include "Options.h"
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+
+namespace trial {
+
+static bool parseInteger(const std::string &text, int64_t &value) {
+  if (text.empty())
+    return false;
+  char *end = nullptr;
+  errno = 0;
+  value = std::strtoll(text.c_str(), &end, 10);
+  return errno == 0 && *end == 0 && value >= 0;
+}
+
+static bool parseDevice(const std::string &text, Options &options) {
+  options.deviceText = text;
+  if (text == "cuda")
+    options.backend = RMSNORM_CUDA;
+  else if (text == "hip")
+    options.backend = RMSNORM_HIP;
+  else if (text == "sim" || text.rfind("sim:", 0) == 0)
+    options.backend = RMSNORM_SIM;
+  else
+    return false;
+  if (text.rfind("sim:", 0) == 0 && options.target.empty())
+    options.target = text;
+  return true;
+}
+
+static bool parseOrder(const std::string &text, Options &options) {
+  static const char *const names[] = {"forward", "reverse", "shuffled"};
+  for (int i = 0; i < 3; ++i)
+    if (text == names[i]) {
+      options.order = rmsnorm_thread_order(i);
+      return true;
+    }
+  return false;
+}
+
+/// sK=VALUE.
+static bool parseDim(const std::string &text, Options &options) {
+  size_t equals = text.find('=');
+  int64_t symbol, size;
+  if (text.empty() || text[0] != 's' || equals == std::string::npos ||
+      !parseInteger(text.substr(1, equals - 1), symbol) || symbol >= 64 ||
+      !parseInteger(text.substr(equals + 1), size))
+    return false;
+  options.dims[int(symbol)] = size;
+  return true;
+}
+
+static bool parseOption(const std::string &name, const std::string &value,
+                        Options &o, std::string &expected) {
+  expected = "a number";
+  int64_t number = 0;
+  auto integer = [&](auto &field, int64_t largest, int64_t smallest = 0) {
+    if (smallest > 0)
+      expected = "a number >= " + std::to_string(smallest);
+    if (!parseInteger(value, number) || number < smallest || number > largest)
+      return false;
+    field = number;
+    return true;
+  };
+  if (name == "--rows")
+    return integer(o.rows, INT64_MAX);
+  if (name == "--seed")
+    return integer(o.seed, INT64_MAX);
+  if (name == "--repeat")
+    return integer(o.repeat, 1000000, 1);
+  if (name == "--ordinal")
+    return integer(o.ordinal, 1000);
+  if (name == "--multiprocessors")
+    return integer(o.multiprocessors, 1000000, 1);
+  if (name == "--device") {
+    expected = "sim, sim:CHIP, cuda or hip";
+    return parseDevice(value, o);
+  }
+  if (name == "--order") {
+    expected = "forward, reverse or shuffled";
+    return parseOrder(value, o);
+  }
+  if (name == "--dim") {
+    expected = "sK=VALUE, e.g. s0=17";
+    return parseDim(value, o);
+  }
+  expected = "some text";
+  std::string *text = name == "--entry"               ? &o.entry
+                      : name == "--target"            ? &o.target
+                      : name == "--schedule"          ? &o.schedule
+                      : name == "--host-optimization" ? &o.hostOptimization
+                                                      : nullptr;
+  if (!text) {
+    expected.clear();
+    return false;
+  }
+  *text = value;
+  return !value.empty();
+}
+
+/// Whether the back end that the target's spelling names is the device's.
+static bool fitsDevice(const Options &o) {
+  const std::string &target = o.target;
+  auto begins = [&](const char *text) { return target.rfind(text, 0) == 0; };
+  if (target.empty())
+    return true;
+  switch (o.backend) {
+  case RMSNORM_CUDA:
+    return begins("sm_");
+  case RMSNORM_HIP:
+    return begins("gfx");
+  default:
+    return target == "sim" || begins("sim:");
+  }
+}
+
+bool parseOptions(int argc, char **argv, const std::string &program, Options &o,
+                  std::string &error) {
+  const std::string listed = "; " + program + " --help lists the options";
+  for (int i = 1; i < argc; ++i) {
+    std::string argument = argv[i];
+    if (argument.rfind("--", 0) != 0) {
+      o.inputs.push_back(argument);
+      continue;
+    }
+    size_t equals = argument.find('=');
+    std::string name = argument.substr(0, equals);
+    if (equals == std::string::npos) {
+      bool *flag = name == "--strided"     ? &o.strided
+                   : name == "--unaligned" ? &o.unaligned
+                   : name == "--csv"       ? &o.csv
+                   : name == "--help"      ? &o.help
+                                           : nullptr;
+      if (flag) {
+        *flag = true;
+        continue;
+      }
+      // "--rows 5" is the same as "--rows=5".
+      if (i + 1 >= argc) {
+        error = "unknown option or missing value: " + argument + listed;
+        return false;
+      }
+    }
+    std::string value =
+        equals == std::string::npos ? argv[++i] : argument.substr(equals + 1);
+    std::string expected;
+    if (!parseOption(name, value, o, expected)) {
+      error = expected.empty()
+                  ? "unknown option " + name + listed
+                  : name + ": expected " + expected + ", got '" + value + "'";
+      return false;
+    }
+  }
+  if (o.inputs.empty() && !o.help) {
+    error =
+        "expected at least one .mlir or .rmsn file; see " + program + " --help";
+    return false;
+  }
+  if (!o.help && !fitsDevice(o)) {
+    error = "--target: expected a target that --device=" + o.deviceText +
+            " runs, got '" + o.target + "'";
+    return false;
+  }
+  return true;
+}
+
+} // namespace trial

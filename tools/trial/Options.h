@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Options.h - the options of a trial -------------------------------===//
+
+#ifndef TRIAL_OPTIONS_H
+#define TRIAL_OPTIONS_H
+
+#include "rmsnorm/rmsnorm.h"
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace trial {
+
+struct Options {
+  std::vector<std::string> inputs;
+  std::string entry; // empty: all
+  rmsnorm_backend backend = RMSNORM_SIM;
+  std::string deviceText = "sim";
+  /// Target to compile for or to take from a module; empty: the device's.
+  std::string target;
+  std::string schedule;
+  /// What .mlir files are compiled with; empty: norm-compile's default.
+  std::string hostOptimization;
+  int64_t rows = -1;
+  /// Sizes of shape symbols, by number.
+  std::map<int, int64_t> dims;
+  uint64_t seed = 1;
+  rmsnorm_thread_order order = RMSNORM_ORDER_FORWARD;
+  int multiprocessors = 0;
+  int ordinal = 0;
+  bool strided = false;
+  bool unaligned = false;
+  int repeat = 0; // 0: chosen by the device
+  bool csv = false;
+  bool help = false;
+};
+
+/// Reads a command line of these options alone; on an error returns false and
+/// sets `error`, which names `program`.
+bool parseOptions(int argc, char **argv, const std::string &program,
+                  Options &options, std::string &error);
+
+} // namespace trial
+
+#endif // TRIAL_OPTIONS_H

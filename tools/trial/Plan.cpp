@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Plan.cpp - chooses the sizes an entry is run with -----------------===//
+
+#include "Run.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+
+namespace trial {
+
+// Not a multiple of anything, so that packed rows have a tail.
+static constexpr int64_t simulatorRows = 301;
+// Elements of the largest argument on a GPU: more than any L2 keeps.
+static constexpr int64_t deviceElements = int64_t(1) << 27;
+// No machine has it.
+static constexpr double maxBytes = 1e15;
+// For a run-time row size: 8 divides it, 16 and a power of two do not.
+static constexpr int64_t defaultColumns = 1000;
+
+namespace {
+
+/// Sizes of symbols, chosen from the outside of the largest argument inwards.
+struct Chooser {
+  const Options &options;
+  std::map<int, int64_t> sizes;
+
+  /// The size of `dim` if it is static or already chosen, else -1.
+  int64_t get(int64_t dim) const {
+    if (dim >= 0)
+      return dim;
+    auto it = sizes.find(int(-1 - dim));
+    return it == sizes.end() ? -1 : it->second;
+  }
+  void set(int64_t dim, int64_t size) {
+    if (get(dim) < 0)
+      sizes[int(-1 - dim)] = size;
+  }
+};
+
+} // namespace
+
+/// For sizes whose product may be anything.
+static int64_t multiplySaturated(int64_t a, int64_t b) {
+  int64_t product;
+  return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
+}
+
+/// Spreads `rows` over the leading dimensions of an argument whose sizes are
+/// not known: 2 for each but the last of them, which takes what is left.
+static void chooseRows(const rmsnorm_argument_info &argument, int64_t rows,
+                       Chooser &chooser) {
+  std::vector<int64_t> open;
+  int64_t known = 1;
+  for (int d = 0; d + 1 < argument.rank; ++d) {
+    int64_t dim = argument.dims[d];
+    if (int64_t size = chooser.get(dim); size >= 0)
+      known = multiplySaturated(known, size);
+    else if (std::find(open.begin(), open.end(), dim) == open.end())
+      open.push_back(dim);
+  }
+  for (size_t i = 0; i + 1 < open.size(); ++i) {
+    chooser.set(open[i], rows == 0 ? 0 : 2);
+    known = multiplySaturated(known, 2);
+  }
+  known = std::max<int64_t>(1, known);
+  bool roundsUp = rows % known >= known - known / 2;
+  if (!open.empty())
+    chooser.set(open.back(),
+                rows == 0 ? 0 : std::max<int64_t>(1, rows / known + roundsUp));
+}
+
+std::string planEntry(rmsnorm_module *module, size_t entry,
+                      const Options &options, Plan &plan) {
+  rmsnorm_entry_info info;
+  if (rmsnorm_module_get_entry(module, entry, &info))
+    return rmsnorm_last_error();
+  plan.module = module;
+  plan.entry = entry;
+  plan.name = info.name;
+  plan.arguments.resize(info.argument_count);
+  std::set<int> symbols;
+  const rmsnorm_argument_info *widest = nullptr;
+  for (size_t i = 0; i < info.argument_count; ++i) {
+    rmsnorm_argument_info &argument = plan.arguments[i];
+    if (rmsnorm_module_get_argument(module, entry, i, &argument))
+      return rmsnorm_last_error();
+    for (int d = 0; d < argument.rank; ++d)
+      if (argument.dims[d] < 0)
+        symbols.insert(int(-1 - argument.dims[d]));
+    if (!widest || argument.rank > widest->rank)
+      widest = &argument;
+  }
+  for (const auto &dim : options.dims)
+    if (!symbols.count(dim.first))
+      return "--dim: entry '" + plan.name + "' has no shape symbol s" +
+             std::to_string(dim.first);
+
+  Chooser chooser{options, options.dims};
+  if (widest && widest->rank > 0) {
+    chooser.set(widest->dims[widest->rank - 1], defaultColumns);
+    int64_t columns = chooser.get(widest->dims[widest->rank - 1]);
+    int64_t rows = options.rows;
+    if (rows < 0)
+      rows = options.backend == RMSNORM_SIM
+                 ? simulatorRows
+                 : std::max<int64_t>(1, deviceElements /
+                                            std::max<int64_t>(1, columns));
+    chooseRows(*widest, rows, chooser);
+  }
+  double bytes = 0;
+  for (const rmsnorm_argument_info &argument : plan.arguments) {
+    std::vector<int64_t> sizes;
+    double product = argument.dtype.bits / 8.0;
+    for (int d = 0; d < argument.rank; ++d) {
+      chooser.set(argument.dims[d], simulatorRows);
+      sizes.push_back(chooser.get(argument.dims[d]));
+      product *= std::max(1.0, double(sizes.back()));
+    }
+    plan.shapes.push_back(std::move(sizes));
+    bytes += product;
+  }
+  // Before anything is multiplied.
+  if (bytes > maxBytes) {
+    char text[64];
+    std::snprintf(text, sizeof text, "%.3g bytes", bytes);
+    return "entry '" + plan.name + "': expected smaller sizes, got " + text +
+           " in all arguments";
+  }
+  return "";
+}
+
+double getBytesPerCall(const Plan &plan) {
+  double bytes = 0;
+  for (size_t i = 0; i < plan.arguments.size(); ++i) {
+    const rmsnorm_argument_info &argument = plan.arguments[i];
+    double size = argument.dtype.bits / 8.0;
+    for (int64_t dim : plan.shapes[i])
+      size *= double(dim);
+    bytes += size * (argument.role == RMSNORM_INOUT ? 2 : 1);
+  }
+  return bytes;
+}
+
+} // namespace trial

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Run.h - runs one entry and compares it with the oracle ------------===//
+
+#ifndef TRIAL_RUN_H
+#define TRIAL_RUN_H
+
+#include "Options.h"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace trial {
+
+/// Sizes of all arguments of an entry.
+using Shapes = std::vector<std::vector<int64_t>>;
+
+/// An entry and what it will be run with.
+struct Plan {
+  rmsnorm_module *module;
+  std::string file;
+  size_t entry;
+  std::string name;
+  std::vector<rmsnorm_argument_info> arguments;
+  Shapes shapes;
+};
+
+/// Chooses sizes for the entry's shape symbols. Returns "" or why it cannot.
+std::string planEntry(rmsnorm_module *module, size_t entry,
+                      const Options &options, Plan &plan);
+
+/// Bytes that a call with arguments as in `plan` reads and writes at least.
+double getBytesPerCall(const Plan &plan);
+
+/// One line of the table.
+struct Result {
+  std::string error; // "" if it ran
+  std::string note;  // a finding that makes the run fail, e.g. a guard byte
+  std::string warning;
+  std::string variant, schedule, device;
+  std::string output; // name of the output whose error is nearest its bound
+  double ulps = 0, absolute = 0;
+  /// Largest share of an output's elements that differ from the oracle's.
+  double differing = 0;
+  /// Of the elements of all outputs, in order; the same whatever the layout.
+  uint64_t hash = 0;
+  rmsnorm_error_bound bound = {};
+  bool hasBound = false;
+  bool passed = false;
+  double milliseconds = 0;
+  double bytes = 0; // read and written once
+};
+
+/// Inputs, and what the oracle makes of them.
+struct Reference;
+
+/// Runs the oracle; null after an error, with which `error` is set.
+std::shared_ptr<Reference>
+makeReference(const Plan &plan, const Options &options, std::string &error);
+
+/// Runs an entry and compares it with `reference`, which was made with an entry
+/// of the same definition, the same sizes and options; null: made here.
+Result runEntry(const Plan &plan, rmsnorm_device *device,
+                const Options &options,
+                std::shared_ptr<Reference> reference = nullptr);
+
+} // namespace trial
+
+#endif // TRIAL_RUN_H

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Table.cpp - the results of trials ---------------------------------===//
+
+#include "Table.h"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace trial {
+
+static std::string number(const char *format, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, format, value);
+  return text;
+}
+
+std::string shapeText(const Plan &plan) {
+  size_t widest = 0;
+  for (size_t i = 0; i < plan.shapes.size(); ++i)
+    if (plan.shapes[i].size() > plan.shapes[widest].size())
+      widest = i;
+  std::string text;
+  if (widest < plan.shapes.size())
+    for (int64_t size : plan.shapes[widest])
+      text += (text.empty() ? "" : "x") + std::to_string(size);
+  return text.empty() ? "-" : text;
+}
+
+std::string typesText(const Plan &plan) {
+  std::string inputs, outputs;
+  for (const rmsnorm_argument_info &argument : plan.arguments) {
+    std::string &side = argument.role == RMSNORM_INPUT ? inputs : outputs;
+    side += (side.empty() ? "" : " ") + std::string(argument.dtype_name);
+  }
+  return inputs + " -> " + outputs;
+}
+
+/// The value of `key` in "#rmsnorm.schedule<a = 1, b = 2>", or `otherwise`.
+static std::string field(const std::string &schedule, const std::string &key,
+                         const std::string &otherwise) {
+  size_t at = schedule.find(key + " = ");
+  while (at != std::string::npos && at > 0 && schedule[at - 1] != '<' &&
+         schedule[at - 1] != ' ')
+    at = schedule.find(key + " = ", at + 1);
+  if (at == std::string::npos)
+    return otherwise;
+  at += key.size() + 3;
+  return schedule.substr(at, schedule.find_first_of(",>", at) - at);
+}
+
+std::string scheduleText(const std::string &all) {
+  if (all.find('<') == std::string::npos)
+    return all.empty() ? "-" : all;
+  // Of several the first, without the nested schedule of its sums.
+  std::string schedule = all.substr(0, all.find("; "));
+  size_t nested = schedule.find("sums = <");
+  if (nested != std::string::npos)
+    schedule.erase(nested, schedule.find('>', nested) + 1 - nested);
+  std::string text = field(schedule, "row_groups", "1") + "x" +
+                     field(schedule, "rows_per_group", "1") + " rows, " +
+                     field(schedule, "threads_per_row", "?") + "x" +
+                     field(schedule, "vector_width", "?") + ", " +
+                     field(schedule, "cache", "registers");
+  std::string cluster = field(schedule, "cluster", "1");
+  if (cluster != "1")
+    text += ", cluster " + cluster;
+  std::string persistent = field(schedule, "blocks_per_sm", "0");
+  if (persistent != "0")
+    text += ", " + persistent + " per SM";
+  if (field(schedule, "pdl", "false") == "true")
+    text += ", pdl";
+  std::string stages = field(schedule, "stages", "0");
+  if (stages != "0")
+    text += ", " + stages + " stages";
+  if (field(schedule, "copy", "ca") != "ca")
+    text += ", " + field(schedule, "copy", "ca");
+  return text;
+}
+
+static std::string boundText(const Result &result) {
+  if (!result.hasBound)
+    return "none";
+  const rmsnorm_error_bound &bound = result.bound;
+  std::string text;
+  auto add = [&](double value, const char *format, const char *unit) {
+    if (value != 0)
+      text += (text.empty() ? "" : " + ") + number(format, value) + unit;
+  };
+  add(bound.ulps, "%.3g", " ulp");
+  add(bound.relative, "%.1e", " rel");
+  add(bound.magnitude, "%.1e", " mag");
+  return text.empty() ? "exact" : text;
+}
+
+/// Length of the longest name of a variant that the entry could take.
+static int widestVariant(const Plan &plan) {
+  int widest = 0;
+  rmsnorm_program_info program;
+  rmsnorm_variant_info variant;
+  for (size_t p = 0;
+       !rmsnorm_module_get_program(plan.module, plan.entry, p, &program); ++p)
+    for (size_t v = 0; v < program.variant_count; ++v)
+      if (!rmsnorm_module_get_variant(plan.module, plan.entry, p, v, &variant))
+        widest = std::max(widest, int(std::string(variant.name).size()));
+  return widest;
+}
+
+static const char *const headers[] = {
+    "entry",  "shape", "types", "variant", "schedule (rows, threads)",
+    "device", "ulp",   "abs",   "bound",   "ms",
+    "GB/s",   "result"};
+
+Table::Table(const std::vector<Plan> &plans, bool csv) : csv(csv) {
+  widths = {0, 0, 0, 8, 27, 11, 6, 8, 21, 9, 6, 0};
+  for (size_t i = 0; i < widths.size(); ++i)
+    widths[i] = std::max(widths[i], int(std::string(headers[i]).size()));
+  for (const Plan &plan : plans) {
+    widths[0] = std::max(widths[0], int(plan.name.size()));
+    widths[1] = std::max(widths[1], int(shapeText(plan).size()));
+    widths[2] = std::max(widths[2], int(typesText(plan).size()));
+    widths[3] = std::max(widths[3], widestVariant(plan));
+  }
+  std::vector<std::string> names(std::begin(headers), std::end(headers));
+  if (csv)
+    names.insert(names.end() - 1, {"differing", "hash"});
+  printLine(names);
+}
+
+void Table::printLine(const std::vector<std::string> &cells) {
+  for (size_t i = 0; i < cells.size(); ++i) {
+    if (csv) {
+      bool quote = cells[i].find(',') != std::string::npos;
+      std::printf("%s%s%s%s", i ? "," : "", quote ? "\"" : "", cells[i].c_str(),
+                  quote ? "\"" : "");
+      continue;
+    }
+    // Figures to the right, words to the left.
+    bool right = i == 6 || i == 7 || i == 9 || i == 10;
+    std::printf(right ? "%s%*s" : "%s%-*s", i ? "  " : "",
+                i + 1 == cells.size() ? 0 : widths[i], cells[i].c_str());
+  }
+  std::printf("\n");
+  std::fflush(stdout);
+}
+
+void Table::print(const Plan &plan, const Result &result) {
+  std::vector<std::string> cells = {plan.name, shapeText(plan),
+                                    typesText(plan)};
+  if (!result.error.empty()) {
+    cells.insert(cells.end(), {"-", "-", "-", "-", "-", "-", "-", "-"});
+    if (csv)
+      cells.insert(cells.end(), {"-", "-"});
+    cells.push_back("failed");
+  } else {
+    double gigabytes =
+        result.milliseconds > 0 ? result.bytes / result.milliseconds / 1e6 : 0;
+    cells.insert(cells.end(),
+                 {result.variant, scheduleText(result.schedule), result.device,
+                  number("%.3g", result.ulps), number("%.1e", result.absolute),
+                  boundText(result), number("%.4f", result.milliseconds),
+                  number(gigabytes < 10 ? "%.2f" : "%.0f", gigabytes)});
+    if (csv) {
+      char hash[24];
+      std::snprintf(hash, sizeof hash, "%016llx",
+                    (unsigned long long)result.hash);
+      cells.insert(cells.end(), {number("%.3g", result.differing), hash});
+    }
+    cells.push_back(!result.passed    ? "EXCEEDED"
+                    : result.hasBound ? "ok"
+                                      : "unchecked");
+  }
+  printLine(cells);
+}
+
+} // namespace trial

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Values.cpp - elements of tensors on the host ----------------------===//
+
+#include "Values.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+namespace trial {
+
+bool getFormat(DLDataType dtype, Format &format) {
+  if (dtype.lanes != 1)
+    return false;
+  if (dtype.code == kDLFloat && dtype.bits == 16)
+    format = {2, true, 5, 10};
+  else if (dtype.code == kDLBfloat && dtype.bits == 16)
+    format = {2, true, 8, 7};
+  else if (dtype.code == kDLFloat && dtype.bits == 32)
+    format = {4, true, 8, 23};
+  else if (dtype.code == kDLFloat && dtype.bits == 64)
+    format = {8, true, 11, 52};
+  else if (dtype.code == RMSNORM_DL_FLOAT8_E4M3FN && dtype.bits == 8)
+    format = {1, true, 4, 3, true, true};
+  else if (dtype.code == RMSNORM_DL_FLOAT8_E5M2 && dtype.bits == 8)
+    format = {1, true, 5, 2};
+  else if (dtype.code == kDLInt || dtype.code == kDLUInt)
+    format = {dtype.bits / 8, false, 0, 0, dtype.code == kDLInt};
+  else
+    return false;
+  return true;
+}
+
+static uint64_t loadBits(int bytes, const void *at) {
+  uint64_t bits = 0;
+  std::memcpy(&bits, at, bytes); // little endian hosts only, as the runtime
+  return bits;
+}
+
+double decode(const Format &f, const void *at) {
+  uint64_t bits = loadBits(f.bytes, at);
+  if (!f.isFloat) {
+    int unused = 64 - 8 * f.bytes;
+    return f.isSigned ? double(int64_t(bits << unused) >> unused)
+                      : double(bits);
+  }
+  // The two that the host knows itself, for speed.
+  if (f.mantissaBits == 23) {
+    float value;
+    std::memcpy(&value, at, 4);
+    return value;
+  }
+  if (f.mantissaBits == 7 && f.exponentBits == 8) {
+    uint32_t wide = uint32_t(bits) << 16;
+    float value;
+    std::memcpy(&value, &wide, 4);
+    return value;
+  }
+  if (f.mantissaBits == 52) {
+    double value;
+    std::memcpy(&value, at, 8);
+    return value;
+  }
+  uint64_t mantissa = bits & ((1ull << f.mantissaBits) - 1);
+  int allOnes = (1 << f.exponentBits) - 1;
+  int exponent = int(bits >> f.mantissaBits) & allOnes;
+  bool negative = bits >> (f.mantissaBits + f.exponentBits) & 1;
+  int bias = allOnes >> 1;
+  double value;
+  if (exponent == allOnes &&
+      (!f.finite || mantissa == (1ull << f.mantissaBits) - 1))
+    value = mantissa ? std::numeric_limits<double>::quiet_NaN()
+                     : std::numeric_limits<double>::infinity();
+  else if (exponent == 0)
+    value = std::ldexp(double(mantissa), 1 - bias - f.mantissaBits);
+  else
+    value = std::ldexp(double(mantissa | 1ull << f.mantissaBits),
+                       exponent - bias - f.mantissaBits);
+  return negative ? -value : value;
+}
+
+static int minExponent(const Format &f) {
+  return 2 - (1 << (f.exponentBits - 1)); // of normal numbers
+}
+
+double ulpAt(const Format &f, double value) {
+  if (!f.isFloat)
+    return 1;
+  int exponent = minExponent(f);
+  if (value != 0 && std::isfinite(value))
+    exponent = std::max(exponent, std::ilogb(value));
+  return std::ldexp(1.0, exponent - f.mantissaBits);
+}
+
+void encode(const Format &f, double value, void *at) {
+  if (!f.isFloat) {
+    int64_t integer = std::llrint(value);
+    std::memcpy(at, &integer, f.bytes);
+    return;
+  }
+  if (f.mantissaBits == 23) {
+    float narrow = float(value);
+    std::memcpy(at, &narrow, 4);
+    return;
+  }
+  if (f.mantissaBits == 52) {
+    std::memcpy(at, &value, 8);
+    return;
+  }
+  uint64_t sign = uint64_t(std::signbit(value))
+                  << (f.mantissaBits + f.exponentBits);
+  uint64_t bits;
+  int allOnes = (1 << f.exponentBits) - 1;
+  uint64_t infinity = uint64_t(allOnes) << f.mantissaBits;
+  if (std::isnan(value)) {
+    bits = infinity | ((1ull << f.mantissaBits) - 1);
+  } else if (std::isinf(value)) {
+    bits = f.finite ? infinity | ((1ull << f.mantissaBits) - 1) : infinity;
+  } else {
+    // In units of the spacing: the integer part is the mantissa with its
+    // leading one, and a carry out of it lands in the exponent by itself.
+    double spacing = ulpAt(f, value);
+    uint64_t units = uint64_t(std::nearbyint(std::fabs(value) / spacing));
+    int exponent = std::ilogb(spacing) + f.mantissaBits - minExponent(f);
+    bits = (uint64_t(exponent) << f.mantissaBits) + units;
+    uint64_t largest =
+        f.finite ? infinity + (1ull << f.mantissaBits) - 2 : infinity;
+    bits = std::min(bits, largest);
+  }
+  bits |= sign;
+  std::memcpy(at, &bits, f.bytes);
+}
+
+uint64_t mix(uint64_t seed, uint64_t position) {
+  // splitmix64.
+  uint64_t z = seed * 0xd1342543de82ef95ull + position * 0x9e3779b97f4a7c15ull +
+               0x9e3779b97f4a7c15ull;
+  z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9ull;
+  z = (z ^ z >> 27) * 0x94d049bb133111ebull;
+  return z ^ z >> 31;
+}
+
+double normal(uint64_t bits) {
+  // Sum of four uniform numbers in [0, 1): variance 4/12.
+  double sum = 0;
+  for (int i = 0; i < 4; ++i)
+    sum += double(bits >> (16 * i) & 0xffff) / 65536;
+  return (sum - 2) * 1.7320508075688772;
+}
+
+} // namespace trial

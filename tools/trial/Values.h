@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Values.h - elements of tensors on the host ------------------------===//
+
+#ifndef TRIAL_VALUES_H
+#define TRIAL_VALUES_H
+
+#include "rmsnorm/rmsnorm.h"
+
+#include <cstdint>
+
+namespace trial {
+
+/// How a data type stores a number. Floating point: sign, exponent, mantissa.
+struct Format {
+  int bytes;
+  bool isFloat;
+  int exponentBits, mantissaBits;
+  bool isSigned = true;
+  /// E4M3FN: no infinity, all ones is NaN.
+  bool finite = false;
+};
+
+/// Returns false for a data type that cannot be filled.
+bool getFormat(DLDataType dtype, Format &format);
+
+/// The number stored at `at`.
+double decode(const Format &format, const void *at);
+
+/// Stores `value`, rounded to nearest even.
+void encode(const Format &format, double value, void *at);
+
+/// Distance of neighbouring numbers of the format at `value`.
+double ulpAt(const Format &format, double value);
+
+/// A well mixed function of a seed and a position.
+uint64_t mix(uint64_t seed, uint64_t position);
+
+/// About normally distributed, mean 0, variance 1, |x| < 3.5.
+double normal(uint64_t bits);
+
+} // namespace trial
+
+#endif // TRIAL_VALUES_H
