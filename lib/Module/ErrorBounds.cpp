@@ -354,23 +354,13 @@ static std::optional<OutputErrorBound> getSumBound(Error error, Type type) {
   return bound;
 }
 
-/// The argument that `buffer`, of a program over rows, is outside of it; null
-/// if it is none.
-static BlockArgument getArgument(Value buffer) {
-  auto argument = dyn_cast<BlockArgument>(buffer);
-  if (argument)
-    if (auto rows = dyn_cast<RowsOp>(argument.getOwner()->getParentOp()))
-      return dyn_cast<BlockArgument>(rows.getOperandOf(argument));
-  return argument;
-}
-
 llvm::MapVector<unsigned, OutputErrorBound>
 rmsnorm::deriveErrorBounds(func::FuncOp function) {
   llvm::MapVector<unsigned, OutputErrorBound> bounds;
   SmallVector<unsigned> vectors = getVectorArguments(function);
   TileProgramErrors errors;
   auto set = [&](Value base, std::optional<OutputErrorBound> bound) {
-    auto argument = getArgument(base);
+    BlockArgument argument = getFunctionArgument(base);
     if (!argument || !bound || argument.getOwner()->getParentOp() != function)
       return;
     bound->termsArgument = vectors.empty() ? 0 : vectors.front();
@@ -388,23 +378,4 @@ rmsnorm::deriveErrorBounds(func::FuncOp function) {
     }
   });
   return bounds;
-}
-
-SmallVector<unsigned> rmsnorm::getVectorArguments(func::FuncOp function) {
-  llvm::SmallSetVector<unsigned, 8> arguments;
-  auto add = [&](Value base, TileKind kind) {
-    auto argument = getArgument(base);
-    if (kind != TileKind::row && argument &&
-        argument.getOwner()->getParentOp() == function)
-      arguments.insert(argument.getArgNumber());
-  };
-  // Tiles first: the normalised dimension is theirs.
-  function.walk([&](TileLoadOp load) {
-    if (load.getKind() == TileKind::tile)
-      add(load.getBase(), load.getKind());
-  });
-  function.walk([&](TileLoadOp load) { add(load.getBase(), load.getKind()); });
-  function.walk(
-      [&](TileStoreOp store) { add(store.getBase(), store.getKind()); });
-  return arguments.takeVector();
 }

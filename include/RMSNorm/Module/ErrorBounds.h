@@ -49,6 +49,10 @@ namespace mlir::rmsnorm {
 llvm::MapVector<unsigned, OutputErrorBound>
 deriveErrorBounds(func::FuncOp function);
 
+/// The argument that `buffer`, of a program over rows, is outside of it; null
+/// if it is none.
+BlockArgument getFunctionArgument(Value buffer);
+
 /// The arguments whose rows a thread reads or writes in vectors, in order.
 SmallVector<unsigned> getVectorArguments(func::FuncOp function);
 

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- OpsSums.cpp - sums over rows: verifiers, effects ------------------===//
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+//===----------------------------------------------------------------------===//
+// column_sum, accumulate
+//===----------------------------------------------------------------------===//
+
+/// Constraints (C1) and (C3), which the two ops share. `type` is the source's,
+/// of rank 1 or 2.
+template <typename OpTy>
+static LogicalResult verifyColumns(OpTy op, ShapedType type) {
+  auto dest = cast<ShapedType>(op.getDest().getType());
+  Type element = dest.getElementType();
+  // (C1)
+  if (dest.getRank() != 1 ||
+      !(element.isF16() || element.isBF16() || element.isF32()))
+    return op.emitOpError("expected dest to have rank 1 and element type f16, "
+                          "bf16 or f32, got ")
+           << dest;
+  // (C3)
+  int64_t columns = type.getShape().back();
+  if (op.getColumns()) {
+    if (!isa<VectorType>(type) || columns != kDynamicColumns)
+      return op.emitOpError("expected a vector of ")
+             << kDynamicColumns << " columns, as columns is given, got "
+             << type;
+    return success();
+  }
+  bool dynamic = ShapedType::isDynamic(dest.getDimSize(0));
+  if (dynamic && isa<VectorType>(type))
+    return op.emitOpError("expected columns, as dest has a dynamic size, got ")
+           << dest;
+  if (columns != dest.getDimSize(0))
+    return op.emitOpError("expected as many columns as dest has, got ")
+           << type << " and " << dest;
+  return success();
+}
+
+LogicalResult ColumnSumOp::verify() {
+  auto source = cast<ShapedType>(getSource().getType());
+  // (C2)
+  if (isa<VectorType>(source) ? source.getDimSize(0) != 1
+                              : source.getRank() != 1)
+    return emitOpError("expected source to be a vector 1xN or a tensor of rank "
+                       "1, got ")
+           << source;
+  if (failed(verifyColumns(*this, source)))
+    return failure();
+  // (C4)
+  if (!isa_and_present<scf::InParallelOp>((*this)->getParentOp()))
+    return emitOpError("expected to stand in scf.forall.in_parallel");
+  return success();
+}
+
+MutableOperandRange ColumnSumOp::getUpdatedDestinations() {
+  return getDestMutable();
+}
+
+Operation *ColumnSumOp::getIteratingParent() {
+  return (*this)->getParentOfType<scf::ForallOp>();
+}
+
+LogicalResult AccumulateOp::verify() {
+  VectorType source = getSource().getType();
+  auto dest = dyn_cast<VectorType>(getDest().getType());
+  // (C5)
+  if (bool(dest) != bool(getResult()) ||
+      (dest && getResult().getType() != dest))
+    return emitOpError("expected a result of the type of dest if and only if "
+                       "that is a vector, got dest ")
+           << getDest().getType();
+  // In rmsnorm.rows that says how many columns there are, and verifies it.
+  if (!dest && (*this)->getParentOfType<RowsOp>())
+    return success();
+  if (!dest)
+    return verifyColumns(*this, source);
+  // (C4)
+  if (getColumns() || source.getDimSize(1) != dest.getDimSize(1) ||
+      source.getDimSize(0) % dest.getDimSize(0) != 0)
+    return emitOpError("expected a vector dest with as many columns as source, "
+                       "a divisor of its rows, and no 'columns', got ")
+           << source << " and " << dest;
+  return success();
+}
+
+void AccumulateOp::getEffects(
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
+  if (!isa<MemRefType>(getDest().getType()))
+    return;
+  effects.emplace_back(MemoryEffects::Read::get(), &getDestMutable());
+  effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable());
+}
+
+//===----------------------------------------------------------------------===//
+// sum_rows
+//===----------------------------------------------------------------------===//
+
+LogicalResult SumRowsOp::verify() {
+  auto partials = cast<MemRefType>(getPartials().getType());
+  auto dest = cast<MemRefType>(getDest().getType());
+  // (C1)
+  if (!partials.getLayout().isIdentity())
+    return emitOpError("expected packed partials, got ") << partials;
+  // (C2)
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(dest.getStridesAndOffset(strides, offset)) || strides[0] != 1)
+    return emitOpError("expected dest with an inner stride of 1, got ") << dest;
+  // (C3)
+  int64_t columns = partials.getDimSize(1);
+  if (!ShapedType::isDynamic(columns) && !dest.isDynamicDim(0) &&
+      columns != dest.getDimSize(0))
+    return emitOpError("expected as many columns as dest has, got ")
+           << partials << " and " << dest;
+  // (C4)
+  const int64_t lanes = getLanes(), walkers = getWalkers();
+  if (lanes < 1 || lanes > 1024 || walkers < 1 || walkers > 1024 / lanes ||
+      !llvm::isPowerOf2_64(walkers))
+    return emitOpError("expected walkers to be a power of two and lanes x "
+                       "walkers from 1 to 1024, got ")
+           << lanes << " x " << walkers;
+  return success();
+}

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- VectorArguments.cpp - which arguments rows are read of ------------===//
+
+#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Module/ErrorBounds.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+BlockArgument rmsnorm::getFunctionArgument(Value buffer) {
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  if (argument)
+    if (auto rows = dyn_cast<RowsOp>(argument.getOwner()->getParentOp()))
+      return dyn_cast<BlockArgument>(rows.getOperandOf(argument));
+  return argument;
+}
+
+SmallVector<unsigned> rmsnorm::getVectorArguments(func::FuncOp function) {
+  llvm::SmallSetVector<unsigned, 8> arguments;
+  auto add = [&](Value base, TileKind kind) {
+    BlockArgument argument = getFunctionArgument(base);
+    if (kind != TileKind::row && argument &&
+        argument.getOwner()->getParentOp() == function)
+      arguments.insert(argument.getArgNumber());
+  };
+  // Tiles first: the normalised dimension is theirs.
+  function.walk([&](TileLoadOp load) {
+    if (load.getKind() == TileKind::tile)
+      add(load.getBase(), load.getKind());
+  });
+  function.walk([&](TileLoadOp load) { add(load.getBase(), load.getKind()); });
+  function.walk(
+      [&](TileStoreOp store) { add(store.getBase(), store.getKind()); });
+  return arguments.takeVector();
+}
