@@ -5,18 +5,13 @@
 #define RMSNORM_LIB_DISTRIBUTION_KERNEL_H
 
 #include "KernelArguments.h"
+#include "RMSNorm/IR/TileTypes.h"
 #include "RMSNorm/Schedule/Layout.h"
 #include "WorkgroupPlan.h"
 
 #include "mlir/IR/IRMapping.h"
 
 namespace mlir::rmsnorm {
-
-/// Whether threads of a row hold different parts of `type`: RxN, 1xN, N > 1.
-inline bool isPerColumn(Type type) {
-  auto vector = dyn_cast<VectorType>(type);
-  return vector && vector.getRank() == 2 && vector.getDimSize(1) != 1;
-}
 
 /// What a thread is, i32 each. Emitted once, at the kernel's entry.
 struct Threads {

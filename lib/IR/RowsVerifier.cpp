@@ -2,6 +2,7 @@
 //===- RowsVerifier.cpp - what holds of programs at the rows level -------===//
 
 #include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/IR/TileTypes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -13,11 +14,6 @@
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
-
-static bool isPerColumn(Type type) {
-  auto vector = dyn_cast<VectorType>(type);
-  return vector && vector.getRank() == 2 && vector.getDimSize(1) != 1;
-}
 
 //===----------------------------------------------------------------------===//
 // rows

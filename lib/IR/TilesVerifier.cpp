@@ -2,14 +2,10 @@
 //===- TilesVerifier.cpp - what holds of rmsnorm.tiles and traverses -----===//
 
 #include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/IR/TileTypes.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
-
-static bool isPerColumn(Type type) {
-  auto vector = dyn_cast<VectorType>(type);
-  return vector && vector.getRank() == 2 && vector.getDimSize(1) != 1;
-}
 
 /// Whether all users of `value` in `block`, and in regions there, stand behind
 /// `mark`; `expected` is the error of the first that does not.

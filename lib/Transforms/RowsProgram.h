@@ -5,15 +5,10 @@
 #define RMSNORM_LIB_TRANSFORMS_ROWSPROGRAM_H
 
 #include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/IR/TileTypes.h"
 #include "RMSNorm/Schedule/ProgramFacts.h"
 
 namespace mlir::rmsnorm {
-
-/// Whether threads of a row hold different parts of `type`: RxN, 1xN, N > 1.
-inline bool isPerColumn(Type type) {
-  auto vector = dyn_cast<VectorType>(type);
-  return vector && vector.getRank() == 2 && vector.getDimSize(1) != 1;
-}
 
 /// The rmsnorm.rows of `root`.
 SmallVector<RowsOp> getRows(Operation *root);
