@@ -64,27 +64,26 @@ static void collectLoads(Value value, SetVector<Operation *> &loads,
 }
 
 namespace {
-/// The loads that the sums over rows alone are computed from, in the loop that
-/// column_sums = strips splits off: short of per-row values that a reduction
-/// leads to.
-class SumsLoads {
+/// Follows what the sums over rows use, operands first.
+class SumsCollector {
 public:
-  explicit SumsLoads(Block &program) : program(program) {}
+  SumsCollector(Block &program, SumsSlice &slice)
+      : program(program), slice(slice) {}
 
   void collect(Value value) {
     Operation *op = value.getDefiningOp();
-    auto vector = dyn_cast<VectorType>(value.getType());
-    if (!op || op->getBlock() != &program || !seen.insert(value).second ||
-        (vector && vector.getShape().back() == 1 && dependsOnReduction(value)))
+    if (!op || op->getBlock() != &program)
       return;
-    if (auto load = dyn_cast<TileLoadOp>(op);
-        load && load.getKind() != TileKind::row)
-      narrowestBits = std::min<int64_t>(
-          narrowestBits, load.getType().getElementTypeBitWidth());
+    auto vector = dyn_cast<VectorType>(value.getType());
+    if (vector && vector.getDimSize(1) == 1 && dependsOnReduction(value)) {
+      slice.saved.insert(value);
+      return;
+    }
+    if (!slice.needed.insert(op).second)
+      return;
     for (Value operand : op->getOperands())
       collect(operand);
   }
-  int64_t getNarrowestBits() const { return narrowestBits; }
 
 private:
   bool dependsOnReduction(Value value) {
@@ -101,11 +100,18 @@ private:
   }
 
   Block &program;
+  SumsSlice &slice;
   DenseMap<Value, bool> depends;
-  DenseSet<Value> seen;
-  int64_t narrowestBits = 32;
 };
 } // namespace
+
+SumsSlice mlir::rmsnorm::getSumsSlice(Block &program) {
+  SumsSlice slice;
+  SumsCollector collector(program, slice);
+  for (auto sum : program.getOps<AccumulateOp>())
+    collector.collect(sum.getSource());
+  return slice;
+}
 
 ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
   ProgramFacts facts;
@@ -136,7 +142,6 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
       facts.narrowestBits = std::min(facts.narrowestBits, bits);
     return bits;
   };
-  SumsLoads sums(program);
   llvm::SmallDenseSet<Value> loaded;
   for (Operation &op : program) {
     if (auto load = dyn_cast<TileLoadOp>(op)) {
@@ -151,11 +156,14 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
       collectAfter(&op, store.getValue());
     } else if (auto sum = dyn_cast<AccumulateOp>(op)) {
       ++facts.numColumnSums;
-      sums.collect(sum.getSource());
       collectAfter(&op, sum.getSource());
     }
   }
-  facts.sumsNarrowestBits = sums.getNarrowestBits();
+  for (Operation *op : getSumsSlice(program).needed)
+    if (auto load = dyn_cast<TileLoadOp>(op);
+        load && load.getKind() != TileKind::row)
+      facts.sumsNarrowestBits = std::min<int64_t>(
+          facts.sumsNarrowestBits, load.getType().getElementTypeBitWidth());
   for (Operation *load : before)
     if (after.contains(load))
       facts.liveBitsPerColumn +=

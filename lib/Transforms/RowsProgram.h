@@ -26,6 +26,16 @@ LogicalResult verifyNotPlaced(RowsOp rows);
 /// What the schedule of `rows` depends on, of a straight-line program.
 ProgramFacts getProgramFacts(RowsOp rows);
 
+/// What the sums over rows (rmsnorm.accumulate) of a straight-line program are
+/// computed from: what stays if they are split off.
+struct SumsSlice {
+  /// The ops, short of `saved`.
+  DenseSet<Operation *> needed;
+  /// Per-row values that a reduction leads to.
+  SetVector<Value> saved;
+};
+SumsSlice getSumsSlice(Block &program);
+
 /// Adds a buffer to the operands of `rows`, the `index`-th then; returns what
 /// its body calls it.
 Value addBuffer(RewriterBase &rewriter, RowsOp rows, Value buffer,

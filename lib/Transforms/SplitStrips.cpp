@@ -23,14 +23,12 @@ class StripSplitter {
 public:
   StripSplitter(RowsOp rows, ScheduleAttr schedule)
       : rows(rows), schedule(schedule),
-        program(rows.getTiles().getBody().front()),
-        rewriter(rows.getContext()) {}
+        program(rows.getTiles().getBody().front()), rewriter(rows.getContext()),
+        slice(getSumsSlice(program)) {}
 
   LogicalResult run();
 
 private:
-  bool dependsOnReduction(Value value);
-  void collect(Value value);
   bool overwritesWhatIsRead();
   Value createWorkspace(Value value);
   RowsOp createSums();
@@ -41,46 +39,14 @@ private:
   ScheduleAttr schedule;
   Block &program;
   IRRewriter rewriter;
-  DenseMap<Value, bool> depends;
-  /// What the sums are computed from, short of `saved`.
-  DenseSet<Operation *> needed;
-  /// Per-row values that a reduction leads to, and where they are kept.
-  SetVector<Value> saved;
+  const SumsSlice slice;
+  /// Where the values that the sums need are kept.
   DenseMap<Value, Value> workspaces;
 };
 } // namespace
 
-bool StripSplitter::dependsOnReduction(Value value) {
-  auto it = depends.find(value);
-  if (it != depends.end())
-    return it->second;
-  Operation *op = value.getDefiningOp();
-  bool result = false;
-  if (op && op->getBlock() == &program)
-    result = isa<RowReduceOp>(op) ||
-             llvm::any_of(op->getOperands(), [&](Value operand) {
-               return dependsOnReduction(operand);
-             });
-  return depends[value] = result;
-}
-
-void StripSplitter::collect(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (!op || op->getBlock() != &program)
-    return;
-  auto vector = dyn_cast<VectorType>(value.getType());
-  if (vector && vector.getDimSize(1) == 1 && dependsOnReduction(value)) {
-    saved.insert(value);
-    return;
-  }
-  if (!needed.insert(op).second)
-    return;
-  for (Value operand : op->getOperands())
-    collect(operand);
-}
-
 bool StripSplitter::overwritesWhatIsRead() {
-  return llvm::any_of(needed, [&](Operation *op) {
+  return llvm::any_of(slice.needed, [&](Operation *op) {
     auto load = dyn_cast<TileLoadOp>(op);
     return load &&
            llvm::any_of(program.getOps<TileStoreOp>(), [&](TileStoreOp store) {
@@ -111,7 +77,7 @@ RowsOp StripSplitter::createSums() {
     rewriter.eraseOp(store);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(&block);
-  for (auto [index, value] : llvm::enumerate(saved)) {
+  for (auto [index, value] : llvm::enumerate(slice.saved)) {
     Value buffer = addBuffer(rewriter, strips, workspaces.lookup(value),
                              AccessKind::read, index);
     Value load = TileLoadOp::create(
@@ -126,7 +92,7 @@ RowsOp StripSplitter::createSums() {
 /// At the end of `op`, which holds the values of the program that `mapping`
 /// leads to, or those of the program itself.
 void StripSplitter::storeSaved(RowsOp op, const IRMapping &mapping) {
-  for (Value value : saved) {
+  for (Value value : slice.saved) {
     Value buffer = addBuffer(rewriter, op, workspaces.lookup(value),
                              AccessKind::write, op.getBuffers().size());
     rewriter.setInsertionPoint(op.getTiles().getBody().front().getTerminator());
@@ -151,11 +117,9 @@ LogicalResult StripSplitter::run() {
     error.attachNote() << "rmsnorm-select-schedule sets it";
     return error;
   }
-  for (auto sum : program.getOps<AccumulateOp>())
-    collect(sum.getSource());
   const bool overwrites = overwritesWhatIsRead();
   rewriter.setInsertionPoint(rows);
-  for (Value value : saved)
+  for (Value value : slice.saved)
     workspaces[value] = createWorkspace(value);
 
   // What the sums read must not be overwritten before they have.
@@ -169,7 +133,7 @@ LogicalResult StripSplitter::run() {
   const ScheduleFields sums = *rest.sums;
   rest.columnSums = ColumnSums::registers;
   rest.sums = {};
-  if (!saved.empty() && overwrites) {
+  if (!slice.saved.empty() && overwrites) {
     // An op of its own for them, in front.
     rewriter.setInsertionPoint(strips);
     IRMapping mapping;
@@ -179,7 +143,7 @@ LogicalResult StripSplitter::run() {
       rewriter.eraseOp(store);
     storeSaved(first, mapping);
     finish(first, rest);
-  } else if (!saved.empty()) {
+  } else if (!slice.saved.empty()) {
     storeSaved(rows, IRMapping());
   }
   finish(rows, rest);
