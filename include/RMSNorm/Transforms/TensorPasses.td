@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- TensorPasses.td - from the op to loops over rows -------------------===//
+
+#ifndef RMSNORM_TRANSFORMS_TENSORPASSES_TD
+#define RMSNORM_TRANSFORMS_TENSORPASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+//===----------------------------------------------------------------------===//
+// Tensor half: once per module, knows neither target nor schedule
+//===----------------------------------------------------------------------===//
+
+def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
+  let summary = "makes every result of a public function an argument's contents";
+  let description = [{
+    A compiled entry allocates nothing: each tensor that a public function
+    returns must be computed into an argument. A result whose destination is a
+    `tensor.empty` gets a new argument after the others; one whose destination
+    is an argument already is written in place. The function keeps returning the
+    tensors, and bufferization drops them. Runs on untiled tensor IR, so that
+    the oracle sees the same arguments as the kernels.
+
+    Each tensor argument gets
+
+    - `rmsnorm.name`: the user's, else the argument's location name, else its
+      role in the first norm that uses it (`input`, `weight`, `output`,
+      `rstd`), else `arg3`; a new one: the user's `rmsnorm.name` on the
+      result, else its role in the norm that computes it, else `result1`;
+      `_1`, `_2`, ... where two would be equal;
+    - `rmsnorm.role`: `input`, `output` (written, never read) or `inout`;
+    - `rmsnorm.dims`: per dimension its size, or -1-k for shape symbol k. The
+      ops say which dimensions are equal; equal dimensions have one symbol,
+      and a size that is static anywhere is static everywhere;
+    - `bufferization.buffer_layout`: any strides but the last, which is 1 (for
+      ranks 0 and 1 the identity), and `bufferization.writable`.
+
+    Every `tensor.dim` of an argument becomes a constant or the `tensor.dim` of
+    the first argument with that symbol. Each result gets `rmsnorm.argument`,
+    the number of the argument that it is computed into: folding may leave of a
+    result that is the identity of an argument nothing but that argument.
+
+    Errors: a returned value that is no tensor, that is an argument or a
+    constant as it is, that no destination-style op computes, or that is
+    returned twice; two results in one argument; dimensions that must be equal
+    and are not; two equal `rmsnorm.name`; a body of several blocks; a call
+    of a public function.
+
+    ```mlir
+    func.func @f(%x: tensor<?x64xf32>, %w: tensor<64xf32>) -> tensor<?x64xf32> {
+      ...
+      %e = tensor.empty(%m) : tensor<?x64xf32>
+      %y = rmsnorm.forward input(%x : ...) weight(%w : ...) output(%e : ...) ...
+      return %y : tensor<?x64xf32>
+    }
+    ->
+    func.func @f(%x: tensor<?x64xf32> {rmsnorm.name = "input", ...},
+                 %w: tensor<64xf32> {rmsnorm.name = "weight", ...},
+                 %out: tensor<?x64xf32> {rmsnorm.dims = array<i64: -1, 64>,
+                   rmsnorm.name = "output", rmsnorm.role = "output", ...})
+        -> tensor<?x64xf32> {
+      %y = rmsnorm.forward input(%x : ...) weight(%w : ...) output(%out : ...) ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def TileRows : Pass<"rmsnorm-tile-rows", "::mlir::func::FuncOp"> {
+  let summary = "one loop over rows for a norm and the row-wise work around it";
+  let description = [{
+    Collects the cluster of ops connected with a norm that work row by row and
+    makes one `scf.forall` over the flattened rows of it: M iterations, the
+    product of the leading dimensions. `rmsnorm.rows` marks the loop as ours
+    and says how many leading dimensions those are. Each op's own `TilingInterface` gives
+    its implementation for one row; a row that another op of the cluster
+    computes is used directly, nothing is computed twice. A result used
+    outside of the cluster becomes a `shared_outs`.
+
+    A `linalg` op is taken for a norm where it is asked for by the unit
+    attribute `rmsnorm.row_wise`: an op of parallel loops and one reduction, the
+    last, which is along the rows. With it on its first reduction a
+    LayerNorm, an L2 norm or a softmax written in `linalg` is one loop, too.
+
+    ```mlir
+    %sum = linalg.generic {iterator_types = ["parallel", "reduction"], ...}
+        ins(%x : tensor<?x64xf32>) outs(%zero : tensor<?xf32>)
+        attrs = {rmsnorm.row_wise} { ... } -> tensor<?xf32>
+    ```
+
+    An op belongs to the cluster if it is a norm, or a `linalg` op whose
+    iteration space is the rows and at most one more dimension, and each of
+    whose indexing maps has either no row dimension or all of them, in order,
+    as its leading results; it must use rows of the cluster as rows. A `linalg`
+    op that knows no rows (a weight plus one) is repeated in each iteration. A
+    neighbour that looks row-wise and is not is named in a remark.
+
+    An op outside that uses the cluster and feeds it splits it, with a remark.
+
+    The weight's gradient of `rmsnorm.backward` is the sum of a summand a row,
+    which leaves the loop through `rmsnorm.column_sum`; who uses it is no part
+    of the cluster.
+
+    Reads of a tensor that also is the destination of a result go through the
+    loop's block argument, so that bufferization sees that an exact in-place
+    update reads each row before it writes it.
+
+    ```mlir
+    %y = scf.forall (%row) in (%m) shared_outs(%out = %dest) -> tensor<?x8x64xf32> {
+      %i:2 = affine.delinearize_index %row into (%b, 8)
+      %x1 = tensor.extract_slice %x[%i#0, %i#1, 0] [1, 1, 64] [1, 1, 1] : ...
+      %o1 = tensor.extract_slice %out[%i#0, %i#1, 0] [1, 1, 64] [1, 1, 1] : ...
+      %y1 = rmsnorm.forward input(%x1 : ...) output(%o1 : ...) eps = 1.0e-5 -> ...
+      scf.forall.in_parallel {
+        tensor.parallel_insert_slice %y1 into %out[%i#0, %i#1, 0] [1, 1, 64] [1, 1, 1] : ...
+      }
+    } {mapping = [#gpu.block<x>], rmsnorm.rows = 2 : i64}
+    ```
+
+    What each op says of its rows is `RowWiseOpInterface`. The mapping keeps the loop a loop where it has one iteration.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def Vectorize : Pass<"rmsnorm-vectorize", "::mlir::func::FuncOp"> {
+  let summary = "makes the body of a loop over rows a tile program";
+  let description = [{
+    Replaces the `linalg` ops on tensors of one row by `arith`, `math` and
+    `vector.broadcast` on rank-2 vectors between `rmsnorm.tile_load` and
+    `rmsnorm.tile_store`; a reduction along the row becomes
+    `rmsnorm.row_reduce`. All stores stand at the end of the body. A row size
+    that is not static is 2^30 columns in the types and a `columns` operand.
+    What only a sum over rows needs (`rmsnorm.column_sum`) stands behind
+    the rest, and what is one value a column is loaded where it is used first.
+
+    A body may hold elementwise `arith` and `math` ops, and use scalars and
+    constants from outside; a reduction must be a single add, mul, maximumf or
+    minimumf of floats with the accumulator. Anything else is an error that
+    names the op.
+
+    Requires: the loops of `rmsnorm-tile-rows`, which are marked `rmsnorm.rows`;
+    no norms in them (`rmsnorm-decompose`).
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
+                           "::mlir::rmsnorm::RMSNormDialect",
+                           "::mlir::tensor::TensorDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def FactorSums : Pass<"rmsnorm-factor-sums", "::mlir::func::FuncOp"> {
+  let summary = "takes factors that are the same along a row out of its sum";
+  let description = [{
+    In tile programs
+
+        row_reduce add(a * (b * r))  ->  row_reduce add(a * b) * r
+
+    where r is one value a row. The sum then does not wait for r: the backward's
+    sum(g * xhat), xhat = x * rstd, becomes sum(g * x) * rstd, and where rstd
+    is computed from the row, too, both sums take one traversal
+    (`rmsnorm-fuse-reductions`).
+
+    Where the element types that a and b are computed from prove that no
+    product and no sum leaves the range in which f32 is as precise as it gets,
+    and where both come from elements of 16 bits. f32 is left as it is: there a * b may be
+    infinite, or lost below the smallest f32, where a * (b * r) is an ordinary
+    number. bf16, which has the range of f32, could be so from values of 1e18
+    on; a multiply more for each element costs it up to a quarter of its
+    speed. Casting `none` rounds in between and has no such product.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::rmsnorm::RMSNormDialect",
+                           "::mlir::vector::VectorDialect"];
+}
+
+def FuseReductions : Pass<"rmsnorm-fuse-reductions", "::mlir::func::FuncOp"> {
+  let summary = "merges row reductions that can share a traversal";
+  let description = [{
+    Reductions of one loop body with the same shape and `columns`, none of
+    which depends on another, become one `rmsnorm.row_reduce`: one traversal of
+    the row, one tree of shuffles, one barrier. Each joins the earliest it can,
+    so two norms of one input take one traversal and a norm of a norm two. An
+    input reduced twice in the same way is reduced once; results without a use
+    are dropped.
+  }];
+  let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
+}
+
+def DropResults : Pass<"rmsnorm-drop-results", "::mlir::func::FuncOp"> {
+  let summary = "drops results that are arguments";
+  let description = [{
+    After bufferization a public function returns buffers that the caller gave
+    it. Upstream's `drop-equivalent-buffer-results` does the same for private
+    functions only, as it has to see all callers; a compiled entry has none in
+    its module.
+
+    A result that is another argument than the one that it is to be computed
+    into (`rmsnorm.argument`), the identity of an input, is copied there by a
+    loop over rows.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::rmsnorm::RMSNormDialect",
+                           "::mlir::scf::SCFDialect"];
+}
+
+def CheckBuffers : Pass<"rmsnorm-check-buffers", "::mlir::func::FuncOp"> {
+  let summary = "makes sure that bufferization allocated and copied nothing";
+  let description = [{
+    The last step of the tensor half: an entry is loops over rows on its
+    arguments. A `memref.alloc`, `memref.alloca` or `memref.copy`, a tensor, a
+    returned value, a `linalg` or operator-level op that is no part of a loop
+    over rows, a loop that `rmsnorm-tile-rows` did not make, and a tile that is
+    not the whole row of the iteration, has more than 2^29 columns or elements
+    of part of a byte are errors that say which value is to blame.
+  }];
+}
+
+//===----------------------------------------------------------------------===//
+// The definition
+//===----------------------------------------------------------------------===//
+
+def Decompose : Pass<"rmsnorm-decompose"> {
+  let summary = "norms become linalg and arith, by definition";
+  let description = [{
+    Replaces `rmsnorm.forward` and `rmsnorm.backward` on tensors by what their
+    text says, one `linalg.generic` per formula: a sum along the row, the row
+    statistic, the elementwise rest, for `dweight` a sum over rows. Nothing is
+    reassociated; sums run in the order of the elements. This is the one place
+    where the formulas stand: in f32, inside of the loops over rows, they are
+    what kernels compute, so the result of a sum over rows is the summand of
+    the loop's row there.
+
+    With `compute-type=f64` all of it, sums included, is f64; values are
+    rounded at the same places as `casting` says and once more for the element
+    type of a result. That is the oracle: every lowering is compared with it.
+
+    The mean is the sum times the number nearest to 1/N where N is static (in
+    f32 at most 1.5 ulp from the exact quotient), and a division where it is
+    not.
+
+    Requires: tensors; a norm on memrefs is an error. Leaves all else alone.
+
+    ```mlir
+    %y = rmsnorm.forward input(%x : tensor<?x64xf32>)
+        output(%y0 : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+    ```
+    becomes
+    ```mlir
+    %sum = linalg.generic {iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<?x64xf32>) outs(%zero : tensor<?xf32>) ...
+    %rstd = linalg.generic {iterator_types = ["parallel"]}
+        ins(%sum : tensor<?xf32>) outs(%empty : tensor<?xf32>) ...
+    %y = linalg.generic {iterator_types = ["parallel", "parallel"]}
+        ins(%x, %rstd : tensor<?x64xf32>, tensor<?xf32>)
+        outs(%y0 : tensor<?x64xf32>) ...
+    ```
+  }];
+  let options = [
+    Option<"computeType", "compute-type", "::mlir::rmsnorm::ComputeType",
+           "::mlir::rmsnorm::ComputeType::f32",
+           "the type of all arithmetic between roundings: f32 or f64",
+           [{::llvm::cl::values(
+               clEnumValN(::mlir::rmsnorm::ComputeType::f32, "f32", "f32"),
+               clEnumValN(::mlir::rmsnorm::ComputeType::f64, "f64", "f64"))}]>,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+  ];
+}
+
+def OutlineRows : Pass<"rmsnorm-outline-rows"> {
+  let summary = "makes an rmsnorm.rows of each loop over rows";
+  let description = [{
+    A loop over rows that `rmsnorm-tile-rows` made and bufferization has passed
+    becomes `rmsnorm.rows`: its body the `body` of `rmsnorm.tiles`, for tiles of one row.
+    What the body uses from outside become operands: buffers, each once, with
+    what is done with it, whether it is `rmsnorm.constant`, and which others may
+    overlap, as they are views of one buffer; the leading sizes; N where only
+    a call knows it; scalars. Constants and arithmetic on floats are computed
+    inside, as a launch computes indices only. Loads and stores lose `columns`.
+
+    Matches scf.forall with the attribute `rmsnorm.rows`, anywhere. One that is not
+    bufferized, or whose accesses are not to its own row, is an error. Other
+    loops are left alone. Numeric effect: none.
+
+    ```mlir
+    scf.forall (%row) in (%m) {
+      %x = rmsnorm.tile_load tile %xs[%row] : memref<?x64xf32> -> vector<1x64xf32>
+      ...
+    } {rmsnorm.rows}
+    ```
+    becomes
+    ```mlir
+    rmsnorm.rows sizes [%m] columns(64) buffers(read %xs : memref<?x64xf32>, ...) {
+    ^bb0(%M: index, %X: memref<?x64xf32>, ...):
+      rmsnorm.tiles body {
+      ^bb0(%t: index):
+        %x = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+        ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect",
+                           "::mlir::rmsnorm::RMSNormDialect"];
+}
+
+#endif // RMSNORM_TRANSFORMS_TENSORPASSES_TD
