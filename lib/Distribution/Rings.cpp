@@ -65,9 +65,9 @@ void Rings::emitCopies(Tile &tile, Value slot) const {
                                     getElementTypeOrSelf(buffer));
     for (int64_t row = 0; row < layout.getRowsPerGroup(); ++row)
       for (int64_t index = 0; index < layout.getNumVectors(); ++index) {
-        VectorPosition position =
-            emitPosition(kernel, kernel.threads.firstColumn, index,
-                         index >= layout.getNumFullVectors(), Value());
+        VectorPosition position = emitPosition(
+            kernel, kernel.threads.firstColumn, index,
+            index >= layout.getNumFullVectors(), tile.addresses.getColumns());
         const int64_t number = row * layout.getNumVectors() + index;
         Value to = kernel.emitColumnSum(
             offset,

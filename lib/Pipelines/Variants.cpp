@@ -29,7 +29,8 @@ rmsnorm::compileVariant(const Compilation &compilation, func::FuncOp entry,
   Milliseconds time;
   variant.module = cloneWithEntry(compilation.tiled.get(), entry.getName());
   (*variant.module)->setAttr(RMSNormDialect::kTargetAttrName, target);
-  setSchedules(variant.getHost(entry.getName()), plan.schedules);
+  setSchedules(variant.getHost(entry.getName()), plan.schedules,
+               plan.lastColumn);
   PassManager passes(entry.getContext());
   buildScheduledHalf(passes);
   if (failed(passes.run(*variant.module)))

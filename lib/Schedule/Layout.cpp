@@ -24,6 +24,8 @@ int64_t Layout::getNumVectors() const {
 }
 
 int64_t Layout::getNumFullVectors() const {
+  if (shape.dynamicColumns)
+    return 0;
   const int64_t lastPart = shape.columns - (shape.cluster - 1) * getPart();
   return std::max<int64_t>(0, lastPart) / getColumnStep();
 }
@@ -57,6 +59,6 @@ Layout mlir::rmsnorm::getLayout(const ScheduleFields &schedule, int64_t columns,
   shape.subgroupSize = subgroupSize;
   shape.columns = columns;
   shape.dynamicColumns = dynamicColumns;
-  shape.strips = schedule.columnSums == ColumnSums::strips;
+  shape.strips = schedule.hasStrips();
   return Layout(shape);
 }

@@ -15,6 +15,7 @@ int64_t ProgramFacts::getBytes(int64_t bitsPerColumn, int64_t count) {
 ProgramFacts ProgramFacts::getSumsFacts() const {
   ProgramFacts sums;
   sums.columns = columns;
+  sums.dynamicColumns = dynamicColumns;
   sums.narrowestBits = sums.sumsNarrowestBits = sumsNarrowestBits;
   sums.numColumnSums = numColumnSums;
   sums.singleRow = singleRow;
@@ -33,12 +34,10 @@ std::string mlir::rmsnorm::getProgramKey(const ProgramFacts &facts) {
   std::string key;
   llvm::raw_string_ostream os(key);
   os << "columns=";
-  if (!facts.hasDynamicColumns())
+  if (facts.dynamicColumns)
+    os << (facts.hasBound() ? "?<=" : "?");
+  if (facts.hasBound())
     os << facts.columns;
-  else if (facts.maxColumns == kDynamicColumns)
-    os << "?";
-  else
-    os << "?<=" << facts.maxColumns;
   os << ",narrowest_bytes=" << toBytes(facts.narrowestBits)
      << ",live_bytes_per_column=" << toBytes(facts.liveBitsPerColumn)
      << ",loaded_bytes_per_column=" << toBytes(facts.loadedBitsPerColumn)

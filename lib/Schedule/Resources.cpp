@@ -29,7 +29,7 @@ int64_t mlir::rmsnorm::getWidestVector(const ProgramFacts &facts,
 int64_t mlir::rmsnorm::getAccessWidth(const ProgramFacts &facts,
                                       const ChipInfo &chip) {
   const int64_t widest = getWidestVector(facts, chip);
-  if (facts.hasDynamicColumns())
+  if (facts.dynamicColumns)
     return widest;
   return std::min(widest, facts.columns & -facts.columns);
 }

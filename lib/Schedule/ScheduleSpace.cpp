@@ -302,7 +302,7 @@ ScheduleCandidates mlir::rmsnorm::enumerateSchedules(const ProgramFacts &facts,
     enumerator.add(one.schedule);
   for (const RowClass &one : chosen.classes)
     enumerator.addChanged(one.schedule);
-  if (facts.hasDynamicColumns())
+  if (facts.dynamicColumns)
     enumerator.addDynamic();
   else if (facts.numColumnSums > 0 && base.columnSums == ColumnSums::registers)
     enumerator.addSums();

@@ -56,13 +56,13 @@ static std::optional<Refusal> verifyCluster(const ScheduleFields &schedule,
                   "a cluster of at most " + Twine(chip.maxClusterSize) +
                       " blocks on " + chip.name,
                   Twine(schedule.cluster));
-  if (facts.hasDynamicColumns())
+  if (facts.dynamicColumns)
     return refuse("cluster", "cluster = 1 for rows of dynamic size",
                   Twine(schedule.cluster));
   if (schedule.getTileRows() != 1)
     return refuse("cluster", "row_groups = rows_per_group = 1 in a cluster",
                   Twine(schedule.getTileRows()) + " rows");
-  if (schedule.columnSums == ColumnSums::strips && facts.numReductions == 0)
+  if (schedule.hasStrips() && facts.numReductions == 0)
     return refuse("cluster", "cluster = 1 for strips of columns",
                   Twine(schedule.cluster));
   if (schedule.split && facts.numReductions > 1)
@@ -74,9 +74,10 @@ static std::optional<Refusal> verifyCluster(const ScheduleFields &schedule,
 static std::optional<Refusal> verifyRings(const ScheduleFields &schedule,
                                           const ProgramFacts &facts,
                                           const ChipInfo &chip) {
-  if (schedule.columnSums == ColumnSums::strips)
+  if (schedule.hasStrips())
     return refuse("cache",
-                  "cache = registers or reload for column_sums = strips",
+                  "cache = registers or reload for column_sums = " +
+                      stringifyColumnSums(schedule.columnSums),
                   "shared");
   if (facts.columns == 1)
     return refuse("cache", "cache = registers or reload for rows of one column",
@@ -175,22 +176,30 @@ mlir::rmsnorm::verifyOnTarget(const ScheduleFields &schedule,
     return refuse("column_sums",
                   "column_sums = registers where nothing is summed over rows",
                   stringifyColumnSums(schedule.columnSums));
+  if (schedule.columnSums == ColumnSums::all_rows && facts.numReductions > 0)
+    return refuse(
+        "column_sums",
+        "column_sums = registers or strips where something is reduced "
+        "along a row",
+        "all_rows");
   if (std::optional<Refusal> refusal = verifyCluster(schedule, facts, chip))
     return refusal;
   if (schedule.blocksPerSM == 0 && facts.numColumnSums > 0 &&
+      schedule.columnSums != ColumnSums::all_rows &&
       (sumsInRegisters || facts.numReductions == 0))
     return refuse("blocks_per_sm",
                   "blocks_per_sm >= 1, as a persistent block adds up its rows",
                   "0");
-  if (facts.hasDynamicColumns() && sumsInRegisters)
+  if (!facts.hasBound() && sumsInRegisters)
     return refuse("column_sums",
-                  "column_sums = strips for rows of dynamic size", "registers");
+                  "column_sums = strips for rows of unbounded size",
+                  "registers");
   if (std::optional<Refusal> refusal = verifyNested(schedule, facts, chip))
     return refusal;
   if (schedule.cache == Cache::reload && !sumsInRegisters)
     return std::nullopt;
-  if (facts.hasDynamicColumns())
-    return refuse("cache", "cache = reload for rows of dynamic size",
+  if (!facts.hasBound())
+    return refuse("cache", "cache = reload for rows of unbounded size",
                   stringifyCache(schedule.cache));
   if (schedule.cache == Cache::shared)
     if (std::optional<Refusal> refusal = verifyRings(schedule, facts, chip))

@@ -106,7 +106,7 @@ private:
   bool hoistToBlock(TileLoadOp load) {
     const bool early = wait && schedule.getConstants() == Constants::block &&
                        rows.getAccess(load.getBase()).getConstant() &&
-                       !rows.getDynamicColumns();
+                       rows.getColumns() != kDynamicColumns;
     if (!early && (schedule.getColumnOperands() != ColumnOperands::block ||
                    isStored(load.getBase())))
       return false;
@@ -260,11 +260,12 @@ private:
   }
 
   /// Tiles that are read in several segments, with a ring all tiles, are copied
-  /// to workgroup memory together and read from there.
+  /// to workgroup memory together and read from there. Not those that several
+  /// rows share, which L1 or L2 holds.
   void copyTiles() {
     llvm::MapVector<Value, SmallVector<TileLoadOp>> copied;
     for (auto load : program.getOps<TileLoadOp>())
-      if (load.getKind() == TileKind::tile)
+      if (load.getKind() == TileKind::tile && !load.getDims())
         copied[load.getBase()].push_back(load);
     copied.remove_if([&](auto &tile) {
       return schedule.getStages() < 2 && tile.second.size() < 2;

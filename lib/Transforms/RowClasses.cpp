@@ -31,8 +31,8 @@ static OrRefusal<Selection> choose(const RowProgram &loop, TargetAttr target,
                                    const ScheduleOptions &options) {
   RowsOp rows = loop.rows;
   ProgramFacts facts = loop.facts;
-  if (facts.hasDynamicColumns() && options.columns >= 0)
-    facts.maxColumns = std::min(facts.maxColumns, options.columns);
+  if (facts.dynamicColumns && options.columns >= 0)
+    facts.columns = std::min(facts.columns, options.columns);
   const ChipInfo &chip = target.getChipInfo();
   // A schedule written in the IR is the user's.
   if (ScheduleAttr given = rows.getScheduleAttr()) {
@@ -124,10 +124,15 @@ mlir::rmsnorm::getRowClasses(func::FuncOp function, TargetAttr target,
   return result;
 }
 
-void mlir::rmsnorm::setSchedules(func::FuncOp function,
-                                 ArrayRef<ScheduleFields> schedules) {
-  for (auto [rows, schedule] : llvm::zip(getRows(function), schedules))
-    rows.setScheduleAttr(ScheduleAttr::get(function.getContext(), schedule));
+void mlir::rmsnorm::setSchedules(Operation *root,
+                                 ArrayRef<ScheduleFields> schedules,
+                                 int64_t lastColumn) {
+  for (auto [rows, schedule] : llvm::zip(getRows(root), schedules)) {
+    if (rows.getDynamicColumns() &&
+        lastColumn < static_cast<int64_t>(rows.getColumns()))
+      setColumns(rows, lastColumn);
+    rows.setScheduleAttr(ScheduleAttr::get(rows.getContext(), schedule));
+  }
 }
 
 /// The schedules of all `loops` for up to `lastColumn` columns, one after the

@@ -3,6 +3,7 @@
 
 #include "RowsProgram.h"
 
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
 using namespace mlir;
@@ -117,10 +118,7 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
   ProgramFacts facts;
   facts.singleRow = rows.hasSingleRow();
   facts.columns = rows.getColumns();
-  if (rows.getDynamicColumns()) {
-    facts.columns = kDynamicColumns;
-    facts.maxColumns = rows.getColumns();
-  }
+  facts.dynamicColumns = bool(rows.getDynamicColumns());
   Block &program = rows.getTiles().getBody().front();
   SetVector<Operation *> before, after;
   DenseSet<Value> seenBefore, seenAfter;
@@ -175,6 +173,27 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
 // Operands
 //===----------------------------------------------------------------------===//
 
+void mlir::rmsnorm::setColumns(RowsOp rows, int64_t columns) {
+  const int64_t old = rows.getColumns();
+  auto bound = [&](Value value) {
+    auto type = dyn_cast<VectorType>(value.getType());
+    if (type && type.getDimSize(1) == old)
+      value.setType(VectorType::get({type.getDimSize(0), columns},
+                                    type.getElementType()));
+  };
+  rows.getBody().walk([&](Operation *op) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        llvm::for_each(block.getArguments(), bound);
+    llvm::for_each(op->getResults(), bound);
+    DenseElementsAttr splat;
+    if (op->getNumResults() == 1 && matchPattern(op, m_Constant(&splat)))
+      op->setAttr("value", splat.resizeSplat(
+                               cast<ShapedType>(op->getResult(0).getType())));
+  });
+  rows.setColumns(columns);
+}
+
 Value mlir::rmsnorm::addBuffer(RewriterBase &rewriter, RowsOp rows,
                                Value buffer, AccessKind kind, unsigned index) {
   SmallVector<Value> buffers(rows.getBuffers());
@@ -198,7 +217,7 @@ static AccessKind getAccessKind(Value buffer) {
   bool reads = false, writes = false;
   for (Operation *user : buffer.getUsers()) {
     reads |= isa<TileLoadOp, TilesOp>(user);
-    writes |= isa<TileStoreOp, AccumulateOp>(user);
+    writes |= isa<TileStoreOp, AccumulateOp, SumStoreOp>(user);
   }
   return !writes ? AccessKind::read
          : reads ? AccessKind::update

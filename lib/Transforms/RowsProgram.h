@@ -36,6 +36,9 @@ struct SumsSlice {
 };
 SumsSlice getSumsSlice(Block &program);
 
+/// Says of `rows`, whose N only a call knows, that it has at most `columns`.
+void setColumns(RowsOp rows, int64_t columns);
+
 /// Adds a buffer to the operands of `rows`, the `index`-th then; returns what
 /// its body calls it.
 Value addBuffer(RewriterBase &rewriter, RowsOp rows, Value buffer,

@@ -39,13 +39,15 @@ struct SelectSchedule final
         chooseSchedules(all, *target, options);
     if (failed(selections))
       return signalPassFailure();
+    std::vector<ScheduleFields> schedules;
     for (auto [rowsOp, selection] : llvm::zip(all, *selections)) {
       // M is a fact where it is static, else what the variant is for.
       const int64_t expected = rows < 0 ? kAnyRows : int64_t(rows);
-      rowsOp.setScheduleAttr(ScheduleAttr::get(
-          &getContext(),
-          selection.getFor(getStaticRows(rowsOp).value_or(expected))));
+      schedules.push_back(
+          selection.getFor(getStaticRows(rowsOp).value_or(expected)));
     }
+    setSchedules(getOperation(), schedules,
+                 columns < 0 ? kAnyColumns : int64_t(columns));
   }
 };
 } // namespace

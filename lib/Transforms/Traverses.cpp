@@ -75,15 +75,16 @@ bool Cutter::isColumnWork(Operation &op) {
 /// from a buffer, in a loop if there are many of those, or nobody knows how
 /// many. Accumulators are registers: a loop could not tell which.
 Walk Cutter::getWalk(ArrayRef<Operation *> ops) {
-  if (schedule.getColumnSums() == ColumnSums::strips)
+  if (schedule.hasStrips())
     return Walk::strip;
-  if (rows.getDynamicColumns())
+  const bool accumulates = llvm::any_of(ops, llvm::IsaPred<AccumulateOp>);
+  if (rows.getDynamicColumns() && schedule.getCache() == Cache::reload &&
+      !accumulates)
     return Walk::looped;
   if (schedule.getCache() == Cache::registers)
     return Walk::unrolled;
   const Layout layout = getLayout(schedule.getFields(), rows.getColumns(),
                                   /*dynamicColumns=*/false, /*subgroupSize=*/1);
-  const bool accumulates = llvm::any_of(ops, llvm::IsaPred<AccumulateOp>);
   if (schedule.getCache() == Cache::reload && !accumulates &&
       layout.getNumFullVectors() > schedule.getUnrolled() &&
       schedule.getVectorsInFlight() != layout.getNumVectors())
@@ -146,7 +147,7 @@ LogicalResult Cutter::run() {
     RowReduceOp reduce;
     if (segment < segments.getCuts().size())
       reduce = cast<RowReduceOp>(segments.getCuts()[segment]);
-    if (reduce && schedule.getColumnSums() == ColumnSums::strips) {
+    if (reduce && schedule.hasStrips()) {
       InFlightDiagnostic error = reduce.emitOpError(
           "expected no reduction along a row whose columns are divided into "
           "strips");

@@ -100,7 +100,7 @@ func.func @single(%x: memref<128xf32>) {
 
 // -----
 
-// DYNAMIC: error: {{.*}}expected cache = reload for rows of dynamic size, got registers
+// DYNAMIC: error: {{.*}}expected cache = reload for rows of unbounded size, got registers
 func.func @dynamic(%x: memref<?x?xf32>, %m: index, %n: index) {
   rmsnorm.rows sizes [%m] columns(1073741824, %n) buffers(update %x : memref<?x?xf32>) schedule(#rmsnorm.schedule<threads_per_row = 64, vector_width = 4>) {
   ^bb0(%M: index, %N: index, %X: memref<?x?xf32>):
@@ -122,7 +122,7 @@ func.func @dynamic(%x: memref<?x?xf32>, %m: index, %n: index) {
 // SUMS: error: {{.*}}expected blocks_per_sm >= 1, as a persistent block adds up its rows, got 0
 // SUMS: error: {{.*}}expected rows and sums over rows in registers to take at most half of a thread's 64 registers on sm_90, got 48
 // SUMS: error: {{.*}}expected sums over rows in registers to take at most a quarter of a thread's 64 registers on sm_90, got 32
-// SUMS: error: {{.*}}expected column_sums = strips for rows of dynamic size, got registers
+// SUMS: error: {{.*}}expected column_sums = strips for rows of unbounded size, got registers
 // SUMS: error: {{.*}}expected column_sums = registers where nothing is summed over rows, got strips
 func.func @multi_wave(%x: memref<?x128xf32>, %s: memref<128xf32>, %m: index) {
   rmsnorm.rows sizes [%m] columns(128) buffers(read %x : memref<?x128xf32>, write %s : memref<128xf32>) schedule(#rmsnorm.schedule<threads_per_row = 32, vector_width = 4>) {

@@ -12,6 +12,7 @@ using namespace mlir::rmsnorm;
 static ProgramFacts forward(int64_t columns, int64_t bits) {
   ProgramFacts facts;
   facts.columns = columns;
+  facts.dynamicColumns = columns == kDynamicColumns;
   facts.narrowestBits = facts.columnOperandBits = bits;
   facts.liveBitsPerColumn = facts.loadedBitsPerColumn = bits;
   facts.numReductions = 1;
@@ -77,18 +78,21 @@ static void forEachProgram(function_ref<void(const ProgramFacts &)> visit) {
       for (int64_t tiles : {0, 1, 2, 4, 8})
         for (int64_t reductions : {0, 1, 2})
           for (int64_t sums : {0, 1, 2})
-            for (bool single : {false, true}) {
-              ProgramFacts facts;
-              facts.columns = columns;
-              facts.narrowestBits = bits;
-              facts.columnOperandBits = bits;
-              facts.liveBitsPerColumn = reductions > 0 ? tiles * bits : 0;
-              facts.loadedBitsPerColumn = tiles * 32;
-              facts.numReductions = reductions;
-              facts.numColumnSums = sums;
-              facts.singleRow = single;
-              visit(facts);
-            }
+            for (bool dynamic : {false, true})
+              for (bool single : {false, true}) {
+                ProgramFacts facts;
+                facts.columns = columns;
+                // Of a call's rows, the bound. Only those may have none.
+                facts.dynamicColumns = dynamic || columns == 1 << 30;
+                facts.narrowestBits = bits;
+                facts.columnOperandBits = bits;
+                facts.liveBitsPerColumn = reductions > 0 ? tiles * bits : 0;
+                facts.loadedBitsPerColumn = tiles * 32;
+                facts.numReductions = reductions;
+                facts.numColumnSums = sums;
+                facts.singleRow = single;
+                visit(facts);
+              }
 }
 
 TEST(Select, NeverRefusesItsOwnChoice) {

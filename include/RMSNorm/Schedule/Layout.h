@@ -63,7 +63,8 @@ public:
   /// Vectors a thread owns, whether their columns exist or not.
   int64_t getNumVectors() const;
   /// Those of them whose columns all exist, for every thread of every rank; at
-  /// most one is left, but for the last rank's, whose part may be smaller.
+  /// most one is left, but for the last rank's, whose part may be smaller, and
+  /// where a call has fewer columns than the bound: none is certain then.
   int64_t getNumFullVectors() const;
   /// Whether some thread of a strip has columns that do not exist.
   bool hasPartialStrips() const {

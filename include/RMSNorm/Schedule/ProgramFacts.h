@@ -13,12 +13,12 @@ namespace mlir::rmsnorm {
 /// What selection knows of a program over rows. Whoever has the program
 /// collects it.
 struct ProgramFacts {
-  /// Columns N, or kDynamicColumns. 1 if the program touches only per-row
-  /// values.
+  /// Columns N; where only a call knows it, the most that it has, the bound of
+  /// a class of N, or kDynamicColumns for the class without end. 1 if the
+  /// program touches only per-row values.
   int64_t columns = 1;
-  /// Where `columns` is kDynamicColumns, the most that a call has: the bound of
-  /// a class of N. Says nothing where N is static.
-  int64_t maxColumns = kDynamicColumns;
+  /// Whether N is known only at a call.
+  bool dynamicColumns = false;
   /// Bits of the narrowest element among the tiles and per-column operands
   /// that are loaded or stored.
   int64_t narrowestBits = 32;
@@ -42,7 +42,7 @@ struct ProgramFacts {
   /// that column_sums = strips splits off.
   int64_t sumsNarrowestBits = 32;
 
-  bool hasDynamicColumns() const { return columns == kDynamicColumns; }
+  bool hasBound() const { return columns != kDynamicColumns; }
   /// Bytes that `count` columns take of what has so many bits a column.
   static int64_t getBytes(int64_t bitsPerColumn, int64_t count);
   /// The facts of the loop that column_sums = strips splits off.

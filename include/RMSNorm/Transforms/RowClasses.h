@@ -82,8 +82,10 @@ FailureOr<ColumnClasses> getColumnClasses(func::FuncOp function,
 FailureOr<RowClasses> getRowClasses(func::FuncOp function, TargetAttr target,
                                     const ScheduleOptions &options);
 
-/// Writes the schedules of all rmsnorm.rows of a function into the IR.
-void setSchedules(func::FuncOp function, ArrayRef<ScheduleFields> schedules);
+/// Writes the schedules of all rmsnorm.rows in `root` into the IR, and, of
+/// those whose N only a call knows, that it has at most `lastColumn`.
+void setSchedules(Operation *root, ArrayRef<ScheduleFields> schedules,
+                  int64_t lastColumn);
 
 /// The candidates for the rmsnorm.rows with one program.
 struct ScheduleSpace {
