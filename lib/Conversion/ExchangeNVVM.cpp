@@ -109,7 +109,10 @@ void lowerInit(ExchangeInitOp op, gpu::GPUModuleOp module) {
   Value offset = createScaled(b, thread, 8);
   offset = arith::AddIOp::create(b, offset,
                                  createI32(b, exchange.getBarrierOffset()));
+  if (Value idle = op.getIdle())
+    offset = arith::SelectOp::create(b, mine, offset, idle);
   // One thread of the block arrives, with the number of bytes to come.
+  // Predicated: a branch made forward of 16384x131072 1.2% slower on an H200.
   createEffect(b, {createAddress(b, module, offset), mine},
                "@$1 mbarrier.init.shared::cta.b64 [$0], 1;\n\t"
                "@$1 fence.mbarrier_init.release.cluster;",

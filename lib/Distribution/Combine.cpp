@@ -18,17 +18,10 @@ Combine::Combine(Kernel &kernel, TilesOp tiles) : kernel(kernel) {
     numValues = std::max(numValues, traverse.getNumReductions());
   }
   numValues = std::max<int64_t>(numValues, tiles.getSums().size());
-}
-
-//===----------------------------------------------------------------------===//
-// Tiles
-//===----------------------------------------------------------------------===//
-
-/// At most one reduction in two halves begins before another one ends, so that
-/// four slots need no other flow control.
-void Combine::emitInit() {
   if (kernel.layout.getCluster() == 1 || numValues == 0)
     return;
+  // At most one reduction in two halves begins before another one ends, so that
+  // four slots need no other flow control.
   constexpr int64_t slots = 4;
   auto get = [&](int64_t offset) {
     return ExchangeAttr::get(kernel.builder.getContext(), slots, numValues,
@@ -36,7 +29,16 @@ void Combine::emitInit() {
                              kernel.layout.getCluster(), offset);
   };
   exchange = get(kernel.workgroup.reserve(get(0).getBytes(), /*alignment=*/16));
-  ExchangeInitOp::create(kernel.builder, kernel.loc, exchange);
+}
+
+//===----------------------------------------------------------------------===//
+// Tiles
+//===----------------------------------------------------------------------===//
+
+void Combine::emitInit(const Rings &rings) {
+  if (exchange)
+    ExchangeInitOp::create(kernel.builder, kernel.loc, exchange,
+                           rings.emitOwn());
 }
 
 void Combine::emitReady() {

@@ -4,7 +4,7 @@
 #ifndef RMSNORM_LIB_DISTRIBUTION_COMBINE_H
 #define RMSNORM_LIB_DISTRIBUTION_COMBINE_H
 
-#include "Kernel.h"
+#include "Rings.h"
 
 namespace mlir::rmsnorm {
 
@@ -14,10 +14,12 @@ namespace mlir::rmsnorm {
 /// combination from the next: an i32 that the loop over tiles carries.
 class Combine {
 public:
+  /// Reserves workgroup memory for the exchange of a cluster.
   Combine(Kernel &kernel, TilesOp tiles);
 
-  /// Begins to prepare the exchange of a cluster. At the kernel's entry.
-  void emitInit();
+  /// Begins to prepare the exchange of a cluster. At the kernel's entry, ahead
+  /// of the first copy into `rings`.
+  void emitInit(const Rings &rings);
   /// Completes that, ahead of the first publish of reductions in two halves,
   /// while the first copies are on their way.
   void emitReady();
