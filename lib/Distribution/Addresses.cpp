@@ -23,18 +23,22 @@ void Addresses::emitTile() {
 }
 
 void Addresses::emit(Block &block) {
-  llvm::SmallDenseMap<Value, std::pair<TileKind, bool>> accesses;
+  llvm::SmallDenseMap<Value, Operation *> accesses;
   bool accumulates = false;
   block.walk([&](Operation *op) {
     if (auto load = dyn_cast<TileLoadOp>(op))
-      accesses[load.getBase()] = {load.getKind(), bool(load.getRow())};
+      accesses[load.getBase()] = load;
     else if (auto store = dyn_cast<TileStoreOp>(op))
-      accesses[store.getBase()] = {store.getKind(), bool(store.getRow())};
+      accesses[store.getBase()] = store;
     accumulates |= isa<AccumulateOp>(op);
   });
-  for (Value buffer : kernel.rows.getBufferArguments())
-    if (auto access = accesses.find(buffer); access != accesses.end())
-      emitAccess(buffer, access->second.first, access->second.second);
+  for (Value buffer : kernel.rows.getBufferArguments()) {
+    Operation *access = accesses.lookup(buffer);
+    if (auto load = dyn_cast_or_null<TileLoadOp>(access))
+      emitAccess(buffer, load.getKind(), bool(load.getRow()), load.getDims());
+    else if (auto store = dyn_cast_or_null<TileStoreOp>(access))
+      emitAccess(buffer, store.getKind(), bool(store.getRow()));
+  }
   if (accumulates)
     emitLive();
 }
@@ -71,7 +75,8 @@ Value Addresses::emitRow(int64_t u) {
       arith::MinUIOp::create(builder, kernel.loc, wide, last));
 }
 
-void Addresses::emitAccess(Value buffer, TileKind kind, bool hasRow) {
+void Addresses::emitAccess(Value buffer, TileKind kind, bool hasRow,
+                           std::optional<ArrayRef<int64_t>> dims) {
   OpBuilder &builder = kernel.builder;
   Location loc = kernel.loc;
   if (kind != TileKind::row && kernel.rows.getDynamicColumns() && !columns)
@@ -82,22 +87,33 @@ void Addresses::emitAccess(Value buffer, TileKind kind, bool hasRow) {
   SmallVector<Value> &rowOffsets = offsets[buffer];
   if (!rowOffsets.empty())
     return;
+  // Which leading size each of the buffer's dimensions has; of one that counts
+  // all rows, it does not matter.
   auto type = cast<MemRefType>(buffer.getType());
-  const int64_t numRowDims = type.getRank() - (kind == TileKind::row ? 0 : 1);
+  SmallVector<int64_t> leading =
+      dims ? llvm::to_vector(*dims)
+           : llvm::to_vector(llvm::seq<int64_t>(
+                 0, type.getRank() - (kind == TileKind::row ? 0 : 1)));
+  const int64_t numSizes =
+      dims ? kernel.rows.getStaticSizes().size() : leading.size();
   for (int64_t u = 0; u < kernel.layout.getRowsPerGroup(); ++u) {
     Value elements = kernel.emitIndex(0);
     Value row = hasRow ? emitRow(u) : Value();
-    for (int64_t dim = numRowDims - 1; hasRow && dim >= 0; --dim) {
+    for (int64_t dim = numSizes - 1; hasRow && dim >= 0; --dim) {
+      const auto *place = llvm::find(leading, dim);
       Value index = row;
       if (dim > 0) {
         Value size = kernel.getLeadingSize(dim);
-        index = arith::RemUIOp::create(builder, loc, row, size);
+        if (place != leading.end())
+          index = arith::RemUIOp::create(builder, loc, row, size);
         row = arith::DivUIOp::create(builder, loc, row, size);
       }
+      if (place == leading.end())
+        continue;
+      Value stride = kernel.getStride(buffer, place - leading.begin());
       elements = arith::AddIOp::create(
           builder, loc, elements,
-          arith::MulIOp::create(builder, loc, index,
-                                kernel.getStride(buffer, dim)));
+          arith::MulIOp::create(builder, loc, index, stride));
     }
     rowOffsets.push_back(arith::IndexCastOp::create(
         builder, loc, builder.getI64Type(), elements));

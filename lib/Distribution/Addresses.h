@@ -21,8 +21,10 @@ public:
   /// Emits what the accesses of `block` need, first of all, ahead of any loop
   /// over columns: in the order in which rmsnorm.rows has the buffers.
   void emit(Block &block);
-  /// Emits the rows of `buffer`, of which `kind` is accessed.
-  void emitAccess(Value buffer, TileKind kind, bool hasRow);
+  /// Emits the rows of `buffer`, of which `kind` is accessed; `dims`: which of
+  /// the leading sizes it has, if not all.
+  void emitAccess(Value buffer, TileKind kind, bool hasRow,
+                  std::optional<ArrayRef<int64_t>> dims = {});
 
   /// The element where row `u` of the thread's row group begins, i64.
   Value getOffset(Value buffer, int64_t u) const {

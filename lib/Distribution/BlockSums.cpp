@@ -13,20 +13,38 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 namespace {
+/// Where a sum goes: the row `offset` of what `pointer` points to.
+struct SumDest {
+  Value pointer, offset;
+  FloatType element;
+  /// Whether it is a workspace: rows lie packed behind an aligned beginning. Of
+  /// another buffer nobody knows more than that elements are aligned.
+  bool packed;
+};
+
 class BlockSum {
 public:
-  BlockSum(Kernel &kernel, Value sum, Value partials, Value offset,
-           Value columns)
+  BlockSum(Kernel &kernel, const SumDest &dest, Value sum, Value columns)
       : kernel(kernel), layout(kernel.layout), loc(kernel.loc),
-        builder(kernel.builder), sum(sum), partials(partials), offset(offset),
-        columns(columns), perColumn(isPerColumn(sum.getType())) {}
+        builder(kernel.builder), dest(dest), sum(sum), columns(columns),
+        perColumn(isPerColumn(sum.getType())) {}
 
   void storeColumns(ArrayRef<VectorPosition> positions);
   void storeRowValue();
   void combineRowGroups();
 
 private:
+  /// What row groups have left in workgroup memory: from `begin` on, `perGroup`
+  /// sums each, of which a thread adds up `piece`.
+  struct Left {
+    int64_t begin, perGroup, piece;
+  };
+
   void leave(int64_t begin, int64_t perGroup);
+  Value addGroups(const Left &left, Value first, int64_t step, int64_t end,
+                  Value index);
+  int64_t combineParts(const Left &left, Value thread);
+  void store(Value value, Value column, Value valid, int64_t alignment);
   Value add(Value lhs, Value rhs) {
     return arith::AddIOp::create(builder, loc, lhs, rhs);
   }
@@ -42,25 +60,34 @@ private:
   const Layout &layout;
   Location loc;
   OpBuilder &builder;
-  Value sum, partials, offset, columns;
+  SumDest dest;
+  Value sum, columns;
   const bool perColumn;
 };
 } // namespace
 
+/// `value` is rounded once, here.
+void BlockSum::store(Value value, Value column, Value valid,
+                     int64_t alignment) {
+  auto type = cast<VectorType>(value.getType());
+  if (type.getElementType() != dest.element)
+    value = arith::TruncFOp::create(
+        builder, loc, VectorType::get(type.getShape(), dest.element), value);
+  GlobalStoreOp::create(builder, loc, value, dest.pointer, dest.offset, column,
+                        valid, alignment, CachePolicy::normal);
+}
+
 /// One row group: a thread has the sums of its columns.
 void BlockSum::storeColumns(ArrayRef<VectorPosition> positions) {
-  Value pointer = kernel.arguments.getPointer(partials);
   for (auto [position, fragment] : llvm::zip(positions, kernel.fragments[sum]))
-    GlobalStoreOp::create(
-        builder, loc, fragment, pointer, offset, position.column,
-        position.valid,
-        layout.getAccessBytes(4, bool(position.valid), /*packed=*/true),
-        CachePolicy::normal);
+    store(fragment, position.column, position.valid,
+          dest.packed ? layout.getAccessBytes(4, bool(position.valid),
+                                              /*packed=*/true)
+                      : dest.element.getWidth() / 8);
 }
 
 /// The same of rows of one column: all threads have it, one stores it.
 void BlockSum::storeRowValue() {
-  Value pointer = kernel.arguments.getPointer(partials);
   Value owner =
       arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                             kernel.threads.threadInRow, kernel.emitI32(0));
@@ -69,8 +96,7 @@ void BlockSum::storeRowValue() {
       kernel.fragments[sum].front());
   Value valid =
       arith::ExtUIOp::create(builder, loc, builder.getI32Type(), owner);
-  GlobalStoreOp::create(builder, loc, value, pointer, offset, kernel.emitI32(0),
-                        valid, 4, CachePolicy::normal);
+  store(value, kernel.emitI32(0), valid, dest.element.getWidth() / 8);
 }
 
 /// Leaves the sums of the thread's row group in workgroup memory, as the row
@@ -99,6 +125,54 @@ void BlockSum::leave(int64_t begin, int64_t perGroup) {
   }
 }
 
+/// The sum of groups `first`, `first` + `step`, ... of what they have left at
+/// `index`, in this order.
+Value BlockSum::addGroups(const Left &left, Value first, int64_t step,
+                          int64_t end, Value index) {
+  Value total;
+  for (int64_t group = 0; group < end; group += step) {
+    Value number = kernel.emitI32(group);
+    if (first)
+      number = add(first, number);
+    Value one = WorkgroupLoadOp::create(
+        builder, loc, VectorType::get({left.piece}, builder.getF32Type()),
+        place(left.begin, left.perGroup, number, index));
+    total = total ? arith::AddFOp::create(builder, loc, total, one).getResult()
+                  : one;
+  }
+  return total;
+}
+
+/// Of many groups every kParts-th first, by threads of their own, in place of
+/// the first kParts. Returns how many are left (us, backward on an H200 of
+/// 4096x128 and 4096x4096, whose sums of blocks are those of 32 groups: 4.0
+/// and 29.2, all 32 by one thread 4.4 and 29.6).
+int64_t BlockSum::combineParts(const Left &left, Value thread) {
+  constexpr int64_t kParts = 4;
+  const int64_t groups = layout.getRowGroups();
+  const int64_t pieces = left.perGroup / left.piece;
+  if (groups < 2 * kParts || kParts * pieces > layout.getBlockThreads())
+    return groups;
+  Value part =
+      arith::DivUIOp::create(builder, loc, thread, kernel.emitI32(pieces));
+  Value index =
+      mul(arith::RemUIOp::create(builder, loc, thread, kernel.emitI32(pieces)),
+          left.piece);
+  Value helps = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+                                      part, kernel.emitI32(kParts));
+  auto branch =
+      scf::IfOp::create(builder, loc, helps, /*withElseRegion=*/false);
+  {
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    Value total = addGroups(left, part, kParts, groups, index);
+    WorkgroupStoreOp::create(builder, loc, total,
+                             place(left.begin, left.perGroup, part, index));
+  }
+  BarrierOp::create(builder, loc);
+  return kParts;
+}
+
 /// Each group leaves its sums; then the threads of the block share out the
 /// columns, 16 bytes each, and add up their own in the order of the groups.
 /// Stores of neighbours are neighbours, too: with single columns, apart by the
@@ -106,75 +180,58 @@ void BlockSum::leave(int64_t begin, int64_t perGroup) {
 void BlockSum::combineRowGroups() {
   const int64_t width = perColumn ? layout.getVectorWidth() : 1;
   const int64_t threads = perColumn ? layout.getThreadsPerRow() : 1;
-  const int64_t perGroup = kernel.fragments[sum].size() * width * threads;
+  Left left;
+  left.perGroup = kernel.fragments[sum].size() * width * threads;
   // Columns of a thread in the second half: a power of two, as the width.
-  const int64_t piece = std::min<int64_t>(width, 4);
-  const int64_t begin = kernel.workgroup.reserve(
-      layout.getRowGroups() * perGroup * 4, /*alignment=*/4 * width);
-  leave(begin, perGroup);
+  left.piece = std::min<int64_t>(width, 4);
+  left.begin = kernel.workgroup.reserve(
+      layout.getRowGroups() * left.perGroup * 4, /*alignment=*/4 * width);
+  leave(left.begin, left.perGroup);
   BarrierOp::create(builder, loc);
 
   const Threads &ids = kernel.threads;
   Value thread =
       add(mul(ids.rowGroup, layout.getThreadsPerRow()), ids.threadInRow);
+  const int64_t groups = combineParts(left, thread);
   // Where the strip or the row begins.
   Value origin =
       arith::SubIOp::create(builder, loc, ids.firstColumn,
                             mul(ids.threadInRow, layout.getVectorWidth()));
   Value count = columns ? columns : kernel.emitI32(layout.getColumns());
-  Value pointer = kernel.arguments.getPointer(partials);
-  const int64_t step = layout.getBlockThreads() * piece;
-  auto pieceType = VectorType::get({piece}, builder.getF32Type());
-  // Rows of a workspace are packed, and it is aligned to more than 16 bytes,
-  // whatever is known of the arguments.
-  const int64_t alignment =
-      layout.hasDynamicColumns() ? 4 : 4 * std::gcd(piece, layout.getColumns());
-  for (int64_t done = 0; done < perGroup; done += step) {
-    Value index = add(mul(thread, piece), kernel.emitI32(done));
+  const int64_t step = layout.getBlockThreads() * left.piece;
+  int64_t alignment = dest.element.getWidth() / 8;
+  if (dest.packed && !layout.hasDynamicColumns())
+    alignment *= std::gcd(left.piece, layout.getColumns());
+  for (int64_t done = 0; done < left.perGroup; done += step) {
+    Value index = add(mul(thread, left.piece), kernel.emitI32(done));
     Value exists;
-    if (done + step > perGroup) {
+    if (done + step > left.perGroup) {
       exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                     index, kernel.emitI32(perGroup));
-      index = arith::MinUIOp::create(builder, loc, index,
-                                     kernel.emitI32(perGroup - piece));
+                                     index, kernel.emitI32(left.perGroup));
+      index = arith::MinUIOp::create(
+          builder, loc, index, kernel.emitI32(left.perGroup - left.piece));
     }
-    Value total;
-    for (int64_t group = 0; group < layout.getRowGroups(); ++group) {
-      Value one = WorkgroupLoadOp::create(
-          builder, loc, pieceType,
-          place(begin, perGroup, kernel.emitI32(group), index));
-      total = total
-                  ? arith::AddFOp::create(builder, loc, total, one).getResult()
-                  : one;
-    }
+    Value total = addGroups(left, /*first=*/Value(), 1, groups, index);
     Value column = add(origin, index);
     Value valid = arith::SubIOp::create(builder, loc, count, column);
     if (exists)
       valid = arith::SelectOp::create(builder, loc, exists, valid,
                                       kernel.emitI32(0));
-    GlobalStoreOp::create(builder, loc, total, pointer, offset, column, valid,
-                          alignment, CachePolicy::normal);
+    store(total, column, valid, alignment);
   }
 }
 
-void rmsnorm::emitBlockSums(Kernel &kernel, Rings &rings, ValueRange sums,
-                            ValueRange partials, Value block) {
-  if (sums.empty())
-    return;
+/// How many columns a row has, where only a call knows it.
+static Value emitColumns(Kernel &kernel) {
+  if (!kernel.rows.getDynamicColumns())
+    return {};
+  return kernel.emitCast(kernel.getScalar(kernel.rows.getColumnsArgument()));
+}
+
+/// Stores the sums of the block, each to its place.
+static void emitSums(Kernel &kernel, Rings &rings, ValueRange sums,
+                     ArrayRef<SumDest> dests, Value columns) {
   const Layout &layout = kernel.layout;
-  OpBuilder &builder = kernel.builder;
-  Value columns;
-  if (kernel.rows.getDynamicColumns())
-    columns =
-        kernel.emitCast(kernel.getScalar(kernel.rows.getColumnsArgument()));
-  SmallVector<Value> offsets;
-  for (Value buffer : partials)
-    offsets.push_back(arith::IndexCastOp::create(
-        builder, kernel.loc, builder.getI64Type(),
-        arith::AddIOp::create(
-            builder, kernel.loc, kernel.emitIndex(0),
-            arith::MulIOp::create(builder, kernel.loc, block,
-                                  kernel.arguments.getStride(buffer, 0)))));
   // Where a thread's columns are.
   SmallVector<VectorPosition> positions;
   const bool isStrip = layout.hasStrips();
@@ -184,8 +241,8 @@ void rmsnorm::emitBlockSums(Kernel &kernel, Rings &rings, ValueRange sums,
                                          ? layout.hasPartialStrips()
                                          : index >= layout.getNumFullVectors(),
                                      columns));
-  for (auto [sum, buffer, offset] : llvm::zip(sums, partials, offsets)) {
-    BlockSum one(kernel, sum, buffer, offset, columns);
+  for (auto [sum, dest] : llvm::zip(sums, dests)) {
+    BlockSum one(kernel, dest, sum, columns);
     if (layout.getRowGroups() > 1) {
       rings.release();
       one.combineRowGroups();
@@ -195,4 +252,42 @@ void rmsnorm::emitBlockSums(Kernel &kernel, Rings &rings, ValueRange sums,
       one.storeRowValue();
     }
   }
+}
+
+void rmsnorm::emitBlockSums(Kernel &kernel, Rings &rings, ValueRange sums,
+                            ValueRange partials, Value block) {
+  if (sums.empty())
+    return;
+  OpBuilder &builder = kernel.builder;
+  Value columns = emitColumns(kernel);
+  SmallVector<SumDest> dests;
+  for (Value buffer : partials) {
+    Value row = arith::MulIOp::create(builder, kernel.loc, block,
+                                      kernel.arguments.getStride(buffer, 0));
+    Value offset = arith::IndexCastOp::create(
+        builder, kernel.loc, builder.getI64Type(),
+        arith::AddIOp::create(builder, kernel.loc, kernel.emitIndex(0), row));
+    dests.push_back({Value(), offset, builder.getF32Type(), /*packed=*/true});
+  }
+  for (auto [dest, buffer] : llvm::zip(dests, partials))
+    dest.pointer = kernel.arguments.getPointer(buffer);
+  emitSums(kernel, rings, sums, dests, columns);
+}
+
+void rmsnorm::emitSumStores(Kernel &kernel, Rings &rings,
+                            ArrayRef<SumStoreOp> stores) {
+  if (stores.empty())
+    return;
+  SmallVector<Value> sums;
+  SmallVector<SumDest> dests;
+  for (SumStoreOp store : stores) {
+    Value first =
+        arith::ConstantIntOp::create(kernel.builder, kernel.loc, 0, 64);
+    sums.push_back(store.getValue());
+    dests.push_back(
+        {kernel.getPointer(store.getBase()), first,
+         cast<FloatType>(store.getBase().getType().getElementType()),
+         /*packed=*/false});
+  }
+  emitSums(kernel, rings, sums, dests, emitColumns(kernel));
 }

@@ -13,6 +13,9 @@ namespace mlir::rmsnorm {
 void emitBlockSums(Kernel &kernel, Rings &rings, ValueRange sums,
                    ValueRange partials, Value block);
 
+/// Stores the sums of a block that has done all rows of its columns.
+void emitSumStores(Kernel &kernel, Rings &rings, ArrayRef<SumStoreOp> stores);
+
 } // namespace mlir::rmsnorm
 
 #endif // RMSNORM_LIB_DISTRIBUTION_BLOCKSUMS_H

@@ -11,7 +11,6 @@
 
 #include "BlockSums.h"
 #include "Grid.h"
-#include "SumRows.h"
 #include "TileLoop.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -134,7 +133,8 @@ LogicalResult Distributor::run() {
   Value strip = emitEntry();
   kernel.emitThreads(strip);
   Combine combine(kernel, tiles);
-  combine.emitInit();
+  Rings rings(kernel, tiles, schedule.getCopy());
+  combine.emitInit(rings);
 
   // On every path, also of a block without tiles: the kernel behind this one
   // takes its end for the end of all before.
@@ -145,12 +145,12 @@ LogicalResult Distributor::run() {
     GridWaitOp::create(kernel.builder, kernel.loc);
     begin = std::next(wait);
   }
-  Rings rings(kernel, tiles, schedule.getCopy());
   TileLoop loop(kernel, tiles, combine, rings, walker, grid.tiles, walkers);
   emitOnce(begin, tiles->getIterator(), [&] { loop.emitScalars(); });
   loop.emit();
   emitBlockSums(kernel, rings, cast<YieldOp>(body.getTerminator()).getValues(),
                 createWorkspaces(), walker);
+  emitSumStores(kernel, rings, llvm::to_vector(body.getOps<SumStoreOp>()));
   gpu::ReturnOp::create(kernel.builder, kernel.loc);
 
   const int64_t bytes = kernel.workgroup.getBytes();
@@ -170,6 +170,11 @@ LogicalResult Distributor::run() {
     // Registers are shared out for as many, too.
     function->setAttr(RMSNormDialect::kMinBlocksAttrName,
                       host.getI64IntegerAttr(resident));
+  } else if (grid.strips) {
+    // Few blocks: the compiler would rather fit eight on a multiprocessor than
+    // leave the loads together.
+    function->setAttr(RMSNormDialect::kMinBlocksAttrName,
+                      host.getI64IntegerAttr(1));
   }
   rows.erase();
   return success();
@@ -183,9 +188,7 @@ struct Distribute final : rmsnorm::impl::DistributeBase<Distribute> {
     ModuleOp module = getOperation();
     SmallVector<RowsOp> all;
     module.walk([&](RowsOp rows) { all.push_back(rows); });
-    SmallVector<SumRowsOp> sums;
-    module.walk([&](SumRowsOp op) { sums.push_back(op); });
-    if (all.empty() && sums.empty())
+    if (all.empty())
       return;
     TargetAttr target = TargetAttr::lookup(module);
     if (!target) {
@@ -205,9 +208,6 @@ struct Distribute final : rmsnorm::impl::DistributeBase<Distribute> {
                     builder.getUnitAttr());
     for (RowsOp rows : all)
       if (failed(distribute(rows, target.getChipInfo(), symbols)))
-        return signalPassFailure();
-    for (SumRowsOp op : sums)
-      if (failed(distributeSumRows(op, symbols)))
         return signalPassFailure();
   }
 

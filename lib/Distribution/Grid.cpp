@@ -62,9 +62,7 @@ Grid rmsnorm::createGrid(OpBuilder &host, RowsOp rows, ScheduleAttr schedule,
     grid.tiles = arith::CeilDivUIOp::create(host, loc, grid.tiles,
                                             index(schedule.getTileRows()));
   Value limit = createLimit(host, loc, schedule, chip);
-  if (schedule.getColumnSums() == ColumnSums::strips) {
-    // Several blocks walk the same rows, each a strip of them. No more runs
-    // than fit at once, or some blocks would run behind all others.
+  if (schedule.hasStrips()) {
     const int64_t width = schedule.getStripColumns();
     grid.strips =
         rows.getDynamicColumns()
@@ -72,6 +70,14 @@ Grid rmsnorm::createGrid(OpBuilder &host, RowsOp rows, ScheduleAttr schedule,
                                          index(width))
                   .getResult()
             : index(llvm::divideCeil(int64_t(rows.getColumns()), width));
+    // Also without rows: the sum of none is zero.
+    if (schedule.getColumnSums() == ColumnSums::all_rows) {
+      grid.walkers = index(1);
+      grid.blocks = grid.strips;
+      return grid;
+    }
+    // Several blocks walk the same rows, each a strip of them. No more runs
+    // than fit at once, or some blocks would run behind all others.
     limit = arith::MaxUIOp::create(
         host, loc, arith::DivUIOp::create(host, loc, limit, grid.strips),
         index(1));

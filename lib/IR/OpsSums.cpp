@@ -98,34 +98,3 @@ void AccumulateOp::getEffects(
   effects.emplace_back(MemoryEffects::Read::get(), &getDestMutable());
   effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable());
 }
-
-//===----------------------------------------------------------------------===//
-// sum_rows
-//===----------------------------------------------------------------------===//
-
-LogicalResult SumRowsOp::verify() {
-  auto partials = cast<MemRefType>(getPartials().getType());
-  auto dest = cast<MemRefType>(getDest().getType());
-  // (C1)
-  if (!partials.getLayout().isIdentity())
-    return emitOpError("expected packed partials, got ") << partials;
-  // (C2)
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (failed(dest.getStridesAndOffset(strides, offset)) || strides[0] != 1)
-    return emitOpError("expected dest with an inner stride of 1, got ") << dest;
-  // (C3)
-  int64_t columns = partials.getDimSize(1);
-  if (!ShapedType::isDynamic(columns) && !dest.isDynamicDim(0) &&
-      columns != dest.getDimSize(0))
-    return emitOpError("expected as many columns as dest has, got ")
-           << partials << " and " << dest;
-  // (C4)
-  const int64_t lanes = getLanes(), walkers = getWalkers();
-  if (lanes < 1 || lanes > 1024 || walkers < 1 || walkers > 1024 / lanes ||
-      !llvm::isPowerOf2_64(walkers))
-    return emitOpError("expected walkers to be a power of two and lanes x "
-                       "walkers from 1 to 1024, got ")
-           << lanes << " x " << walkers;
-  return success();
-}

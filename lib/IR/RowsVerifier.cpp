@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- RowsVerifier.cpp - what holds of programs at the rows level -------===//
 
-#include "RMSNorm/IR/RMSNorm.h"
+#include "AccessVerifier.h"
+
 #include "RMSNorm/IR/TileTypes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -72,7 +73,7 @@ namespace {
 class BodyVerifier {
 public:
   explicit BodyVerifier(RowsOp rows)
-      : rows(rows), schedule(rows.getScheduleAttr()) {
+      : rows(rows), schedule(rows.getScheduleAttr()), accesses(rows) {
     rows.getBody().walk([&](TraverseOp) { isPlaced = true; });
   }
 
@@ -81,16 +82,15 @@ public:
 private:
   LogicalResult verifyOp(Operation *op);
   LogicalResult verifyType(Operation *op, Type type);
-  template <typename OpTy>
-  LogicalResult verifyAccess(OpTy op, VectorType tile, bool writes);
-  LogicalResult verifyShape(Operation *op, Value buffer, TileKind kind);
   LogicalResult verifyOnce();
   LogicalResult verifyPlacement(Block &block);
   LogicalResult verifyStores(Block &block);
   LogicalResult verifyYield();
+  LogicalResult verifySumStores();
 
   RowsOp rows;
   ScheduleAttr schedule;
+  AccessVerifier accesses;
   bool isPlaced = false;
 };
 } // namespace
@@ -122,88 +122,18 @@ LogicalResult BodyVerifier::verifyType(Operation *op, Type type) {
   return success();
 }
 
-LogicalResult BodyVerifier::verifyShape(Operation *op, Value buffer,
-                                        TileKind kind) {
-  auto type = cast<MemRefType>(buffer.getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)))
-    return op->emitOpError("expected a strided buffer, got ") << type;
-  SmallVector<int64_t> sizes(rows.getStaticSizes());
-  ArrayRef<int64_t> leading = type.getShape();
-  if (kind != TileKind::row) {
-    if (strides.empty() || strides.back() != 1)
-      return op->emitOpError("expected an inner stride of 1, got ") << type;
-    leading = leading.drop_back();
-    // With `dynamic_columns` a buffer's type may still know their number.
-    const int64_t last = type.getShape().back(), columns = rows.getColumns();
-    if (rows.getDynamicColumns() ? last > columns : last != columns)
-      return op->emitOpError("expected a buffer with the columns of "
-                             "rmsnorm.rows, got ")
-             << type;
-  }
-  if (kind == TileKind::column || (leading.empty() && rows.hasSingleRow()))
-    return success();
-  if (leading.size() == 1) // all rows, flattened
-    sizes.assign(1, ShapedType::isDynamicShape(sizes)
-                        ? ShapedType::kDynamic
-                        : ShapedType::getNumElements(sizes));
-  if (failed(verifyCompatibleShape(sizes, leading)))
-    return op->emitOpError("expected a buffer with the leading sizes of "
-                           "rmsnorm.rows, got ")
-           << type;
-  return success();
-}
-
-/// The region of rmsnorm.tiles that `op` stands in, or null.
-static Region *getTilesRegion(Operation *op) {
-  Region *region = op->getParentRegion();
-  while (region && !isa<TilesOp, RowsOp>(region->getParentOp()))
-    region = region->getParentRegion();
-  return region && isa<TilesOp>(region->getParentOp()) ? region : nullptr;
-}
-
-/// (C6)
-template <typename OpTy>
-LogicalResult BodyVerifier::verifyAccess(OpTy op, VectorType tile,
-                                         bool writes) {
-  if (!llvm::is_contained(rows.getBufferArguments(), op.getBase()))
-    return op.emitOpError("expected a buffer of the rmsnorm.rows it is in");
-  if (op.getColumns())
-    return op.emitOpError("expected no 'columns', as rmsnorm.rows says how "
-                          "many there are");
-  AccessAttr access = rows.getAccess(op.getBase());
-  if (writes ? !access.writes() : !access.reads())
-    return op.emitOpError("expected a buffer that rmsnorm.rows ")
-           << (writes ? "writes" : "reads") << ", got '"
-           << stringifyAccessKind(access.getKind()) << "'";
-  if (Value row = op.getRow()) {
-    Region *region = getTilesRegion(op);
-    if (!region || row != region->getArgument(0))
-      return op.emitOpError("expected the number of the tile, the first "
-                            "argument of the region of rmsnorm.tiles");
-  }
-  const int64_t count = tile.getDimSize(0);
-  const int64_t expected = schedule ? schedule.getTileRows() : 1;
-  if (isPlaced && op.getKind() != TileKind::column && count != expected)
-    return op.emitOpError("expected a tile of ")
-           << expected << " rows, as the schedule says, got " << tile;
-  return verifyShape(op, op.getBase(), op.getKind());
-}
-
 /// (C4), and what concerns one op of the rest.
 LogicalResult BodyVerifier::verifyOp(Operation *op) {
   for (Type type : op->getResultTypes())
     if (failed(verifyType(op, type)))
       return failure();
   if (auto load = dyn_cast<TileLoadOp>(op))
-    return verifyAccess(load, load.getType(), /*writes=*/false);
+    return accesses.verify(load, isPlaced);
   if (auto store = dyn_cast<TileStoreOp>(op)) {
     if (store.getKind() == TileKind::column)
       return store.emitOpError("expected per-column values to leave "
                                "rmsnorm.rows as sums over rows");
-    return verifyAccess(store, cast<VectorType>(store.getValue().getType()),
-                        /*writes=*/true);
+    return accesses.verify(store, isPlaced);
   }
   if (auto sum = dyn_cast<AccumulateOp>(op)) {
     if (isa<VectorType>(sum.getDest().getType()))
@@ -212,7 +142,15 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
         !rows.getAccess(sum.getDest()).writes() || sum.getColumns())
       return sum.emitOpError("expected a buffer that rmsnorm.rows writes, and "
                              "no 'columns'");
-    return verifyShape(sum, sum.getDest(), TileKind::column);
+    return accesses.verifyShape(sum, sum.getDest(), TileKind::column);
+  }
+  if (auto store = dyn_cast<SumStoreOp>(op)) {
+    if (!llvm::is_contained(rows.getBufferArguments(), store.getBase()) ||
+        !rows.getAccess(store.getBase()).writes())
+      return store.emitOpError("expected a buffer that rmsnorm.rows writes");
+    if (!store.getValue().getDefiningOp<TilesOp>())
+      return store.emitOpError("expected a result of rmsnorm.tiles");
+    return accesses.verifyShape(store, store.getBase(), TileKind::column);
   }
   if (isa<RowReduceOp>(op)) {
     if (cast<RowReduceOp>(op).getColumns())
@@ -354,14 +292,35 @@ LogicalResult BodyVerifier::verifyYield() {
   return success();
 }
 
+/// (C11)
+LogicalResult BodyVerifier::verifySumStores() {
+  Block &body = rows.getBody().front();
+  auto stores = body.getOps<SumStoreOp>();
+  const bool hasAllRows =
+      schedule && schedule.getColumnSums() == ColumnSums::all_rows;
+  if (stores.empty() ? hasAllRows && rows.getNumResults() != 0 : !hasAllRows)
+    return rows.emitOpError("expected rmsnorm.sum_store where the schedule has "
+                            "column_sums = all_rows, and results elsewhere");
+  for (SumStoreOp store : stores)
+    for (BlockArgument buffer : rows.getBufferArguments())
+      if (buffer != store.getBase() ? rows.mayAlias(buffer, store.getBase())
+                                    : rows.getAccess(buffer).reads())
+        return store.emitOpError(
+            "expected a buffer that nothing else in "
+            "rmsnorm.rows accesses: its blocks do not wait "
+            "for one another");
+  return success();
+}
+
 LogicalResult BodyVerifier::run() {
   WalkResult walk = rows.getBody().walk(
       [&](Operation *op) { return WalkResult(verifyOp(op)); });
-  if (walk.wasInterrupted() || failed(verifyOnce()) || failed(verifyYield()))
+  if (walk.wasInterrupted() || failed(verifyOnce()) || failed(verifyYield()) ||
+      failed(verifySumStores()))
     return failure();
   TilesOp tiles = rows.getTiles();
   for (Value copied : tiles.getCopies())
-    if (failed(verifyShape(tiles, copied, TileKind::tile)))
+    if (failed(accesses.verifyShape(tiles, copied, TileKind::tile)))
       return failure();
 
   for (Region &region : tiles->getRegions())

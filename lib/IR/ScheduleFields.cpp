@@ -243,6 +243,7 @@ std::optional<Refusal> ScheduleFields::check() const {
   within("unrolled", unrolled, 0, 64);
   within("sum_lanes", sumLanes, 1, 1024);
   powerOfTwo("sum_walkers", sumWalkers, 1024);
+  within("sum_in_flight", sumInFlight, 1, 16);
   within("sm_margin", smMargin, 0, 1 << 16);
   if (cache == Cache::reload && columnOperands != ColumnOperands::use)
     refuse("column_operands", "column_operands = use where cache = reload",
@@ -266,8 +267,10 @@ std::optional<Refusal> ScheduleFields::check() const {
   if (columnSums != ColumnSums::strips)
     refuse("sums", "sums with column_sums = strips only",
            stringifyColumnSums(columnSums));
-  if (sums->sums || sums->columnSums != ColumnSums::strips)
-    refuse("sums", "sums with column_sums = strips and no sums of its own", "");
+  if (sums->sums || !sums->hasStrips())
+    refuse("sums",
+           "sums with column_sums = strips or all_rows and no sums of its own",
+           "");
   if (!refusal && (refusal = sums->check()))
     refusal->place = "sums";
   return refusal;
@@ -284,6 +287,8 @@ int64_t ScheduleFields::getPartColumns(int64_t columns) const {
 }
 
 StringRef ScheduleFields::getMode() const {
+  if (columnSums == ColumnSums::all_rows)
+    return "sum_rows";
   if (columnSums == ColumnSums::strips)
     return "column_strips";
   if (blocksPerSM)

@@ -102,12 +102,17 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
   return success();
 }
 
-LogicalResult TileLoadOp::verify() { return verifyTile(*this, getType()); }
+LogicalResult TileLoadOp::verify() {
+  // (C6), the rest of it in rmsnorm.rows
+  if (getDims() && (!getRow() || !(*this)->getParentOfType<RowsOp>()))
+    return emitOpError("expected 'dims' in rmsnorm.rows only, and with a row");
+  return verifyTile(*this, getType());
+}
 
 LogicalResult TileStoreOp::verify() {
   if (failed(verifyTile(*this, cast<VectorType>(getValue().getType()))))
     return failure();
-  // (C6)
+  // (C7)
   bool tensor = isa<RankedTensorType>(getBase().getType());
   if (tensor != bool(getResult()) ||
       (tensor && getResult().getType() != getBase().getType()))

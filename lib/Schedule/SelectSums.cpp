@@ -67,6 +67,21 @@ bool mlir::rmsnorm::selectPersistent(ScheduleFields &fields,
   return fits();
 }
 
+ScheduleFields mlir::rmsnorm::getSumRowsFields(const ScheduleFields &blocks,
+                                               bool dynamicColumns) {
+  ScheduleFields fields;
+  fields.columnSums = ColumnSums::all_rows;
+  fields.cache = Cache::reload;
+  fields.columnOperands = fields.getDefaultColumnOperands();
+  fields.pdl = blocks.pdl;
+  fields.threadsPerRow = blocks.sumLanes;
+  fields.rowGroups = blocks.sumWalkers;
+  fields.vectorWidth = 4;
+  fields.rowsPerGroup = blocks.sumInFlight;
+  fields.alignment = dynamicColumns ? 4 : 16;
+  return fields;
+}
+
 ScheduleFields mlir::rmsnorm::selectStrips(const ProgramFacts &facts,
                                            const ChipInfo &chip) {
   ScheduleFields fields;

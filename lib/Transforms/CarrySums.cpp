@@ -4,7 +4,10 @@
 #include "RMSNorm/Transforms/Passes.h"
 #include "RowsProgram.h"
 
+#include "RMSNorm/Schedule/Select.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir::rmsnorm {
@@ -41,7 +44,94 @@ static TilesOp addInits(RewriterBase &rewriter, TilesOp tiles,
   return carrying;
 }
 
-static LogicalResult carrySums(RowsOp rows) {
+/// The program that adds up `partials`, what the blocks of `rows` have come to,
+/// into `dest`.
+static RowsOp createSumRows(RewriterBase &rewriter, RowsOp rows, Value partials,
+                            Value dest, const ScheduleFields &fields) {
+  Location loc = rows.getLoc();
+  auto type = cast<MemRefType>(partials.getType());
+  Value columns = type.isDynamicDim(1) ? rows.getDynamicColumns() : Value();
+  const int64_t bound =
+      columns ? int64_t(rows.getColumns()) : type.getDimSize(1);
+  Value count = memref::DimOp::create(rewriter, loc, partials, 0);
+  auto access = [&](AccessKind kind) -> Attribute {
+    return AccessAttr::get(rewriter.getContext(), kind, /*constant=*/false,
+                           /*alias=*/-1);
+  };
+  auto sumRows =
+      RowsOp::create(rewriter, loc, /*partials=*/TypeRange(), count, columns,
+                     ValueRange{partials, dest}, /*scalars=*/ValueRange(),
+                     {ShapedType::kDynamic}, bound,
+                     rewriter.getArrayAttr(
+                         {access(AccessKind::read), access(AccessKind::write)}),
+                     ScheduleAttr::get(rewriter.getContext(), fields));
+  Block &body = sumRows.getBody().emplaceBlock();
+  for (Value operand : sumRows->getOperands())
+    body.addArgument(operand.getType(), loc);
+  OpBuilder::InsertionGuard guard(rewriter);
+  rewriter.setInsertionPointToStart(&body);
+  auto tiles = TilesOp::create(rewriter, loc, /*results=*/TypeRange(),
+                               /*copies=*/ValueRange(), /*inits=*/ValueRange(),
+                               /*stages=*/0);
+  YieldOp::create(rewriter, loc);
+  Block &tile = tiles.getBody().emplaceBlock();
+  Value number = tile.addArgument(rewriter.getIndexType(), loc);
+  rewriter.setInsertionPointToEnd(&tile);
+  MutableArrayRef<BlockArgument> buffers = sumRows.getBufferArguments();
+  Value load = TileLoadOp::create(
+      rewriter, loc,
+      VectorType::get({fields.getTileRows(), bound}, rewriter.getF32Type()),
+      TileKind::tile, buffers[0], number, /*columns=*/Value(),
+      /*dims=*/nullptr);
+  AccumulateOp::create(rewriter, loc, /*result=*/Type(), load, buffers[1],
+                       /*columns=*/Value());
+  YieldOp::create(rewriter, loc);
+  return sumRows;
+}
+
+/// Carries the sums of `rows` and writes them behind its tiles.
+static void storeSums(RewriterBase &rewriter, RowsOp rows,
+                      ArrayRef<Value> dests) {
+  TilesOp tiles = rows.getTiles();
+  rewriter.setInsertionPointAfter(tiles);
+  for (auto [sum, dest] : llvm::zip(tiles.getResults(), dests))
+    SumStoreOp::create(rewriter, sum.getLoc(), sum, dest);
+}
+
+/// Makes the sums of `rows` results of it, and adds up those.
+static void yieldSums(RewriterBase &rewriter, RowsOp rows,
+                      ArrayRef<Value> dests, const ScheduleFields &fields,
+                      SmallVectorImpl<RowsOp> &made) {
+  SmallVector<Type> types;
+  SmallVector<Value> operands;
+  for (auto [sum, dest] : llvm::zip(rows.getTiles().getResults(), dests)) {
+    const int64_t columns = cast<VectorType>(sum.getType()).getDimSize(1);
+    const bool isDynamic = columns != 1 && rows.getDynamicColumns();
+    types.push_back(MemRefType::get(
+        {ShapedType::kDynamic, isDynamic ? ShapedType::kDynamic : columns},
+        rewriter.getF32Type()));
+    operands.push_back(rows.getOperandOf(dest));
+  }
+  Operation *end = rows.getBody().front().getTerminator();
+  rewriter.modifyOpInPlace(
+      end, [&] { end->setOperands(rows.getTiles().getResults()); });
+  rewriter.setInsertionPoint(rows);
+  auto carrying = RowsOp::create(
+      rewriter, rows.getLoc(), types, rows.getSizes(), rows.getDynamicColumns(),
+      rows.getBuffers(), rows.getScalars(), rows.getStaticSizes(),
+      rows.getColumns(), rows.getAccesses(), rows.getScheduleAttr());
+  carrying.getBody().takeBody(rows.getBody());
+  for (auto [sum, dest] : llvm::zip(carrying.getPartials(), operands))
+    made.push_back(createSumRows(
+        rewriter, carrying, sum, dest,
+        getSumRowsFields(fields,
+                         cast<MemRefType>(sum.getType()).isDynamicDim(1))));
+  rewriter.eraseOp(rows);
+  pruneOperands(rewriter, carrying);
+}
+
+/// Adds to `made` what adds up what the blocks have come to.
+static LogicalResult carrySums(RowsOp rows, SmallVectorImpl<RowsOp> &made) {
   SmallVector<AccumulateOp> sums;
   rows.walk([&](AccumulateOp sum) {
     if (!sum.getResult())
@@ -52,28 +142,24 @@ static LogicalResult carrySums(RowsOp rows) {
   FailureOr<ScheduleAttr> schedule = rows.getRequiredSchedule();
   if (failed(schedule) || failed(verifyNotPlaced(rows)))
     return failure();
-  if (schedule->getBlocksPerSm() == 0)
+  const bool hasAllRows = schedule->getColumnSums() == ColumnSums::all_rows;
+  if (schedule->getBlocksPerSm() == 0 && !hasAllRows)
     return sums.front().emitOpError("expected a schedule with blocks_per_sm >= "
                                     "1, as a persistent block adds up its "
                                     "rows");
 
   IRRewriter rewriter(rows.getContext());
-  SmallVector<Type> types, partials;
-  for (AccumulateOp sum : sums) {
-    const int64_t columns = sum.getSource().getType().getDimSize(1);
-    types.push_back(VectorType::get({schedule->getRowGroups(), columns},
-                                    rewriter.getF32Type()));
-    const bool isDynamic = columns != 1 && rows.getDynamicColumns();
-    partials.push_back(MemRefType::get(
-        {ShapedType::kDynamic, isDynamic ? ShapedType::kDynamic : columns},
+  SmallVector<Type> types;
+  for (AccumulateOp sum : sums)
+    types.push_back(VectorType::get(
+        {schedule->getRowGroups(), sum.getSource().getType().getDimSize(1)},
         rewriter.getF32Type()));
-  }
   TilesOp tiles = addInits(rewriter, rows.getTiles(), types);
   auto yield = cast<YieldOp>(tiles.getBody().front().getTerminator());
   SmallVector<Value> dests;
   for (auto [sum, accumulator, next] :
        llvm::zip(sums, tiles.getAccumulators(), yield.getValuesMutable())) {
-    dests.push_back(rows.getOperandOf(sum.getDest()));
+    dests.push_back(sum.getDest());
     rewriter.setInsertionPoint(sum);
     next.set(AccumulateOp::create(rewriter, sum.getLoc(), accumulator.getType(),
                                   sum.getSource(), accumulator,
@@ -81,21 +167,10 @@ static LogicalResult carrySums(RowsOp rows) {
                  .getResult());
     rewriter.eraseOp(sum);
   }
-  Operation *end = rows.getBody().front().getTerminator();
-  rewriter.modifyOpInPlace(end, [&] { end->setOperands(tiles.getResults()); });
-
-  // The sums leave as results.
-  rewriter.setInsertionPoint(rows);
-  auto carrying = RowsOp::create(
-      rewriter, rows.getLoc(), partials, rows.getSizes(),
-      rows.getDynamicColumns(), rows.getBuffers(), rows.getScalars(),
-      rows.getStaticSizes(), rows.getColumns(), rows.getAccesses(), *schedule);
-  carrying.getBody().takeBody(rows.getBody());
-  for (auto [sum, dest] : llvm::zip(carrying.getPartials(), dests))
-    SumRowsOp::create(rewriter, sum.getLoc(), sum, dest,
-                      schedule->getSumLanes(), schedule->getSumWalkers());
-  rewriter.eraseOp(rows);
-  pruneOperands(rewriter, carrying);
+  if (hasAllRows)
+    storeSums(rewriter, rows, dests);
+  else
+    yieldSums(rewriter, rows, dests, schedule->getFields(), made);
   return success();
 }
 
@@ -104,8 +179,9 @@ struct CarrySums final : rmsnorm::impl::CarrySumsBase<CarrySums> {
   using CarrySumsBase::CarrySumsBase;
 
   void runOnOperation() override {
-    for (RowsOp rows : getRows(getOperation()))
-      if (failed(carrySums(rows)))
+    SmallVector<RowsOp> worklist = getRows(getOperation());
+    while (!worklist.empty())
+      if (failed(carrySums(worklist.pop_back_val(), worklist)))
         return signalPassFailure();
   }
 };

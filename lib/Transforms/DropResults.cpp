@@ -53,7 +53,7 @@ static void copyRows(OpBuilder &builder, Location loc, Value source,
   }
   Value tile = TileLoadOp::create(
       builder, loc, VectorType::get({1, size}, type.getElementType()), kind,
-      source, row, columns);
+      source, row, columns, /*dims=*/nullptr);
   TileStoreOp::create(builder, loc, /*result=*/Type(), kind, tile, target, row,
                       columns);
 }

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- OutlineRows.cpp - rmsnorm-outline-rows ----------------------------===//
 
+#include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/Transforms/Passes.h"
 #include "RowsProgram.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -35,9 +37,14 @@ private:
   bool isSingleRow() {
     return isConstantIntValue(forall.getMixedUpperBound().front(), 1);
   }
+  std::optional<int64_t> getDim(TileLoadOp load);
+  std::optional<int64_t> getDim(TileStoreOp) { return std::nullopt; }
+  std::optional<int64_t> getDim(AccumulateOp) { return std::nullopt; }
   LogicalResult collectBuffers();
   LogicalResult setColumns(Operation *op, Value columns, int64_t bound);
   LogicalResult collectSizes();
+  LogicalResult setSizes(affine::AffineDelinearizeIndexOp indices,
+                         ArrayRef<std::pair<Value, int64_t>> leading);
   LogicalResult collectScalars();
   AccessAttr getAccess(Value buffer, bool reads, bool writes);
   RowsOp createRows();
@@ -77,6 +84,23 @@ static bool isConstantArgument(Value buffer) {
                              RMSNormDialect::kConstantAttrName);
 }
 
+/// The leading size that `load` counts instead of all rows, of a buffer with
+/// that dimension only: its row is one index of the loop's delinearized.
+std::optional<int64_t> Outliner::getDim(TileLoadOp load) {
+  Value row = load.getRow();
+  auto delinearize = row ? row.getDefiningOp<affine::AffineDelinearizeIndexOp>()
+                         : affine::AffineDelinearizeIndexOp();
+  if (!delinearize || delinearize.getLinearIndex() != forall.getInductionVar(0))
+    return std::nullopt;
+  return cast<OpResult>(row).getResultNumber();
+}
+
+/// Whether `op` takes the row apart for loads of some leading sizes only.
+static bool isRowIndices(Operation *op) {
+  return isa<affine::AffineDelinearizeIndexOp>(op) &&
+         llvm::all_of(op->getUsers(), llvm::IsaPred<TileLoadOp>);
+}
+
 /// All accesses of a program agree on N.
 LogicalResult Outliner::setColumns(Operation *op, Value count, int64_t bound) {
   if (columns != 1 && (columns != bound || dynamicColumns != count))
@@ -93,7 +117,7 @@ LogicalResult Outliner::collectBuffers() {
   Value row = forall.getInductionVar(0);
   auto add = [&](auto op, Value buffer, Value rowOperand, Value count,
                  VectorType type, bool writes) -> LogicalResult {
-    if (rowOperand && rowOperand != row &&
+    if (rowOperand && rowOperand != row && !getDim(op) &&
         !(isSingleRow() && isConstantIntValue(rowOperand, 0)))
       return op.emitOpError("expected the row of the loop it is in");
     if (!isa<MemRefType>(buffer.getType()) ||
@@ -132,14 +156,45 @@ LogicalResult Outliner::collectBuffers() {
   return success();
 }
 
+/// The leading sizes by which `indices` takes the row apart. Buffers of
+/// `leading` dimensions have all of them, or one for all rows.
+LogicalResult Outliner::setSizes(affine::AffineDelinearizeIndexOp indices,
+                                 ArrayRef<std::pair<Value, int64_t>> leading) {
+  for (auto [dim, size] : llvm::enumerate(indices.getPaddedBasis())) {
+    auto value = dyn_cast_or_null<Value>(size);
+    if (!size ||
+        (value && forall->isAncestor(value.getParentBlock()->getParentOp())))
+      return indices.emitOpError("expected bounds of all indices, from outside "
+                                 "of the loop over rows");
+    sizes.push_back(size);
+  }
+  const int64_t rank = sizes.size();
+  for (auto [base, count] : leading)
+    for (int64_t dim = 0; dim < count && count > 1; ++dim)
+      if (count != rank || !(traceDim(base, dim) == traceSize(sizes[dim])))
+        return indices.emitOpError("expected the leading sizes of ")
+               << base.getType()
+               << ", which all rows of the loop are counted in";
+  return success();
+}
+
 /// The leading sizes, of the first buffer that has all of them, static where
 /// any has it. The loop's bound is their product.
 LogicalResult Outliner::collectSizes() {
   SmallVector<std::pair<Value, int64_t>> leading;
+  affine::AffineDelinearizeIndexOp indices;
   for (Operation &op : program) {
     Value base;
     int64_t trailing = 1;
-    if (auto load = dyn_cast<TileLoadOp>(op)) {
+    auto load = dyn_cast<TileLoadOp>(op);
+    if (load && getDim(load)) {
+      auto own =
+          load.getRow().getDefiningOp<affine::AffineDelinearizeIndexOp>();
+      if (indices && indices.getMixedBasis() != own.getMixedBasis())
+        return own.emitOpError("expected all rows of a loop to be counted in "
+                               "the same sizes");
+      indices = own;
+    } else if (load) {
       base = load.getRow() ? load.getBase() : Value();
       trailing = load.getKind() == TileKind::row ? 0 : 1;
     } else if (auto store = dyn_cast<TileStoreOp>(op)) {
@@ -150,6 +205,8 @@ LogicalResult Outliner::collectSizes() {
       leading.push_back(
           {base, cast<MemRefType>(base.getType()).getRank() - trailing});
   }
+  if (indices)
+    return setSizes(indices, leading);
   int64_t rank = 0;
   for (auto [base, count] : leading)
     rank = std::max(rank, count);
@@ -210,6 +267,8 @@ LogicalResult Outliner::collectScalars() {
     return success();
   };
   WalkResult walk = program.walk([&](Operation *op) {
+    if (isRowIndices(op))
+      return WalkResult::advance();
     for (Value operand : op->getOperands())
       if (failed(add(op, operand)))
         return WalkResult::interrupt();
@@ -270,6 +329,8 @@ void Outliner::moveProgram(RowsOp rows) {
   rewriter.setInsertionPointToEnd(&tile);
   mapping.map(forall.getInductionVar(0), number);
   for (Operation &op : program.without_terminator()) {
+    if (isRowIndices(&op))
+      continue;
     Operation *clone = rewriter.clone(op, mapping);
     // rmsnorm.rows says how many columns there are.
     auto setTile = [&](auto access) {
@@ -277,9 +338,11 @@ void Outliner::moveProgram(RowsOp rows) {
       if (access.getRow())
         access.getRowMutable().assign(number);
     };
-    if (auto load = dyn_cast<TileLoadOp>(clone))
+    if (auto load = dyn_cast<TileLoadOp>(clone)) {
+      if (std::optional<int64_t> dim = getDim(cast<TileLoadOp>(op)))
+        load.setDims(ArrayRef<int64_t>(*dim));
       setTile(load);
-    else if (auto store = dyn_cast<TileStoreOp>(clone))
+    } else if (auto store = dyn_cast<TileStoreOp>(clone))
       setTile(store);
     else if (auto sum = dyn_cast<AccumulateOp>(clone))
       sum.getColumnsMutable().clear();

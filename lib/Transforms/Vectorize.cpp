@@ -152,7 +152,7 @@ FailureOr<Value> RowVectorizer::load(Value tensor, bool isColumn) {
            << " (one value a row) or 1 (one value a column), got " << type;
   }
   return TileLoadOp::create(builder, loc, vectorType, kind, tensor, row,
-                            getColumns(tensor))
+                            getColumns(tensor), /*dims=*/nullptr)
       .getResult();
 }
 

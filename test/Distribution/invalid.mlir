@@ -56,15 +56,6 @@ module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 // -----
 
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
-  %partials = memref.alloc() : memref<7x128xf32>
-  %dw = memref.alloc() : memref<128xf32>
-  // expected-error @below {{expected to stand in a function}}
-  rmsnorm.sum_rows %partials into %dw : memref<7x128xf32> into memref<128xf32>
-}
-
-// -----
-
-module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
   func.func @not_carried(%dw: memref<128xf32>, %m: index) {
     rmsnorm.rows sizes [%m] columns(128) buffers(write %dw : memref<128xf32>)
         schedule(#rmsnorm.schedule<threads_per_row = 32, vector_width = 4, blocks_per_sm = 1>) {

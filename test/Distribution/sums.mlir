@@ -24,28 +24,14 @@
 // CHECK: %[[LEFT:.*]] = arith.select %[[MINE]], %{{.*}}, %c0_i32
 // CHECK: rmsnorm.global_store %[[T]], %{{.*}}[%[[ROW]], %{{.*}}] valid(%[[LEFT]]) alignment(16)
 // CHECK-NOT: rmsnorm.global_store
-// A walker has 16 rows in flight, those that do not exist as zeros.
-// CHECK-LABEL: gpu.func @sums_sum_rows(
-// CHECK: scf.for %[[ROW:.*]] = %{{.*}} to %[[ROWS:.*]] step %c512
-// CHECK: %[[EXISTS:.*]] = arith.cmpi ult, %[[ROW]], %[[ROWS]]
-// CHECK: %[[COUNT:.*]] = arith.select %[[EXISTS]], %{{.*}}, %c0_i32
-// CHECK: rmsnorm.global_load %{{.*}} valid(%[[COUNT]])
-// CHECK-COUNT-15: rmsnorm.global_load
-// CHECK-COUNT-16: arith.addf
-// CHECK: rmsnorm.barrier
-// CHECK: arith.truncf %{{.*}} : vector<4xf32> to vector<4xbf16>
-// CHECK: rmsnorm.global_store
 // CHECK-LABEL: func.func @sums
 // CHECK: %[[M:.*]] = memref.dim
 // CHECK: %[[TILES:.*]] = arith.ceildivui %[[M]], %c4 : index
 // CHECK: %[[GRID:.*]] = arith.minui %[[TILES]],
 // CHECK: %[[WS:.*]] = rmsnorm.workspace(%[[GRID]]) : memref<?x256xf32>
-// The blocks stay and share a multiprocessor as the schedule says; those of
-// sum_rows come and go.
+// The blocks stay and share a multiprocessor as the schedule says.
 // CHECK: gpu.launch_func @rmsnorm_kernels::@sums_static_persistent_g2u2t64v4f2a16 blocks in (%[[GRID]],
 // CHECK-SAME: {rmsnorm.blocks_per_multiprocessor = 1 : i32
-// CHECK: gpu.launch_func @rmsnorm_kernels::@sums_sum_rows blocks in (%c8
-// CHECK-NOT: rmsnorm.blocks_per_multiprocessor
 // CHECK: return
 func.func @sums(%x: memref<?x256xf32>, %dw: memref<256xbf16>) {
   %c0 = arith.constant 0 : index
@@ -66,7 +52,6 @@ func.func @sums(%x: memref<?x256xf32>, %dw: memref<256xbf16>) {
     } -> vector<2x256xf32>
     rmsnorm.yield %1 : vector<2x256xf32>
   }
-  rmsnorm.sum_rows %0 into %dw : memref<?x256xf32> into memref<256xbf16>
   return
 }
 
@@ -120,7 +105,6 @@ func.func @rings(%x: memref<?x256xf32>, %y: memref<?x256xf32>, %dw: memref<256xf
     } -> vector<2x256xf32>
     rmsnorm.yield %1 : vector<2x256xf32>
   }
-  rmsnorm.sum_rows %0 into %dw : memref<?x256xf32> into memref<256xf32>
   return
 }
 
@@ -159,7 +143,6 @@ func.func @product(%x: memref<?x512xf32>, %dw: memref<512xf32>) {
     } -> vector<1x512xf32>
     rmsnorm.yield %1 : vector<1x512xf32>
   }
-  rmsnorm.sum_rows %0 into %dw : memref<?x512xf32> into memref<512xf32>
   return
 }
 
@@ -209,6 +192,48 @@ func.func @strips(%x: memref<?x?xf32>, %dw: memref<?xf32>) {
     } -> vector<1x1073741824xf32>
     rmsnorm.yield %1 : vector<1x1073741824xf32>
   }
-  rmsnorm.sum_rows %0 into %dw : memref<?x?xf32> into memref<?xf32>
+  return
+}
+
+// -----
+
+// A block does all rows of a strip of 32 columns: two groups of four rows each
+// at a time, those that do not exist left out. What the groups have come to is
+// the sum, rounded where it is stored, element by element, as nobody knows how
+// the buffer is aligned. Blocks come and go, one for each strip, also without
+// rows.
+// CHECK-LABEL: gpu.func @all_rows_sum_rows_g2u4t8v4f2a16(
+// CHECK-SAME: rmsnorm.min_blocks = 1
+// CHECK: scf.for %{{.*}} iter_args(%[[ACC:.*]] = %{{.*}}) -> (vector<4xf32>)
+// CHECK-COUNT-4: rmsnorm.global_load
+// CHECK-COUNT-4: arith.addf
+// CHECK: rmsnorm.barrier
+// CHECK: %[[T:.*]] = arith.addf
+// CHECK: %[[ROUNDED:.*]] = arith.truncf %[[T]] : vector<4xf32> to vector<4xbf16>
+// CHECK: rmsnorm.global_store %[[ROUNDED]], {{.*}} alignment(2)
+// CHECK-LABEL: func.func @all_rows
+// CHECK: gpu.launch_func @rmsnorm_kernels::@all_rows_sum_rows_g2u4t8v4f2a16 blocks in (%c8, %c1, %c1)
+// CHECK-NOT: rmsnorm.blocks_per_multiprocessor
+// CHECK: return
+func.func @all_rows(%p: memref<?x256xf32>, %dw: memref<256xbf16>) {
+  %c0 = arith.constant 0 : index
+  %m = memref.dim %p, %c0 : memref<?x256xf32>
+  rmsnorm.rows sizes [%m] columns(256)
+      buffers(read %p : memref<?x256xf32>, write %dw : memref<256xbf16>)
+      schedule(#rmsnorm.schedule<row_groups = 2, rows_per_group = 4, threads_per_row = 8, vector_width = 4, cache = reload, column_sums = all_rows>) {
+  ^bb0(%M: index, %P: memref<?x256xf32>, %DW: memref<256xbf16>):
+    %cst = arith.constant dense<0.000000e+00> : vector<2x256xf32>
+    %1 = rmsnorm.tiles inits(%cst : vector<2x256xf32>) body {
+    ^bb0(%t: index, %acc: vector<2x256xf32>):
+      %2 = rmsnorm.traverse strip order(vectors) {
+        %3 = rmsnorm.tile_load tile %P[%t] : memref<?x256xf32> -> vector<8x256xf32>
+        %4 = rmsnorm.accumulate %3 into %acc : vector<8x256xf32> into vector<2x256xf32> -> vector<2x256xf32>
+        rmsnorm.yield %4 : vector<2x256xf32>
+      } -> vector<2x256xf32>
+      rmsnorm.yield %2 : vector<2x256xf32>
+    } -> vector<2x256xf32>
+    rmsnorm.sum_store %1, %DW : vector<2x256xf32>, memref<256xbf16>
+    rmsnorm.yield
+  }
   return
 }

@@ -512,30 +512,6 @@ func.func @accumulate_rows(%p: vector<4x64xf32>, %a: vector<3x64xf32>) {
 
 // -----
 
-func.func @sum_rows_columns(%ws: memref<?x64xf32>, %dw: memref<65xf32>) {
-  // expected-error @+1 {{expected as many columns as dest has, got 'memref<?x64xf32>' and 'memref<65xf32>'}}
-  rmsnorm.sum_rows %ws into %dw : memref<?x64xf32> into memref<65xf32>
-  return
-}
-
-// -----
-
-func.func @sum_rows_layout(%ws: memref<?x64xf32, strided<[128, 1]>>, %dw: memref<64xf32>) {
-  // expected-error @+1 {{expected packed partials, got 'memref<?x64xf32, strided<[128, 1]>>'}}
-  rmsnorm.sum_rows %ws into %dw : memref<?x64xf32, strided<[128, 1]>> into memref<64xf32>
-  return
-}
-
-// -----
-
-func.func @sum_rows_stride(%ws: memref<?x64xf32>, %dw: memref<64xf32, strided<[2]>>) {
-  // expected-error @+1 {{expected dest with an inner stride of 1, got 'memref<64xf32, strided<[2]>>'}}
-  rmsnorm.sum_rows %ws into %dw : memref<?x64xf32> into memref<64xf32, strided<[2]>>
-  return
-}
-
-// -----
-
 // expected-error @below {{expected 'rmsnorm.constant' of argument #0 to be a unit attribute, got true}}
 func.func @constant_value(%w: memref<8xf32> {rmsnorm.constant = true}) {
   return

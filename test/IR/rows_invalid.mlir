@@ -283,13 +283,13 @@ func.func @rows_c4_poison(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>)
 
 // -----
 
-func.func @rows_c4_sum_rows(%m: index, %x: memref<?x64xf32>, %y: memref<64xf32>) {
+func.func @rows_c4_host_op(%m: index, %x: memref<?x64xf32>, %y: memref<64xf32>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<64xf32>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<64xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
       // expected-error @+1 {{expected an elementwise or scalar op of arith or math, a broadcast or an op of the tile or rows level in rmsnorm.rows}}
-      rmsnorm.sum_rows %X into %Y : memref<?x64xf32> into memref<64xf32>
+      %p = memref.dim %X, %M : memref<?x64xf32>
       rmsnorm.yield
     }
     rmsnorm.yield
@@ -1298,6 +1298,179 @@ func.func @rows_no_terminator(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
     // expected-error @+1 {{block with no terminator}}
     rmsnorm.grid_wait
+  }
+  return
+}
+
+// -----
+
+func.func @sum_store_c1(%m: index, %x: memref<?x64xf32>, %y: memref<64xf32>) {
+   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<64xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4, column_sums = all_rows>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<64xf32>):
+    %0 = arith.constant dense<0.0> : vector<2x64xf32>
+    %s = rmsnorm.tiles inits(%0 : vector<2x64xf32>) body {
+    ^bb0(%t: index, %a: vector<2x64xf32>):
+      rmsnorm.yield %a : vector<2x64xf32>
+    } -> vector<2x64xf32>
+    // expected-error @+1 {{expected a result of rmsnorm.tiles}}
+    rmsnorm.sum_store %0, %Y : vector<2x64xf32>, memref<64xf32>
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @sum_store_c2(%m: index, %x: memref<?x64xf32>, %y: memref<64xf32>) {
+   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, read %y : memref<64xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4, column_sums = all_rows>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<64xf32>):
+    %0 = arith.constant dense<0.0> : vector<2x64xf32>
+    %s = rmsnorm.tiles inits(%0 : vector<2x64xf32>) body {
+    ^bb0(%t: index, %a: vector<2x64xf32>):
+      rmsnorm.yield %a : vector<2x64xf32>
+    } -> vector<2x64xf32>
+    // expected-error @+1 {{expected a buffer that rmsnorm.rows writes}}
+    rmsnorm.sum_store %s, %Y : vector<2x64xf32>, memref<64xf32>
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @rows_c11_partials(%m: index, %x: memref<?x64xf32>, %y: memref<64xf32>) {
+  // expected-error @+1 {{expected rmsnorm.sum_store where the schedule has column_sums = all_rows, and results elsewhere}}
+  %p = rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<64xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4, column_sums = all_rows>) -> memref<?x64xf32> {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<64xf32>):
+    %0 = arith.constant dense<0.0> : vector<2x64xf32>
+    %s = rmsnorm.tiles inits(%0 : vector<2x64xf32>) body {
+    ^bb0(%t: index, %a: vector<2x64xf32>):
+      rmsnorm.yield %a : vector<2x64xf32>
+    } -> vector<2x64xf32>
+    rmsnorm.yield %s : vector<2x64xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @rows_c11_store(%m: index, %x: memref<?x64xf32>, %y: memref<64xf32>) {
+  // expected-error @+1 {{expected rmsnorm.sum_store where the schedule has column_sums = all_rows, and results elsewhere}}
+   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<64xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4, blocks_per_sm = 1>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<64xf32>):
+    %0 = arith.constant dense<0.0> : vector<2x64xf32>
+    %s = rmsnorm.tiles inits(%0 : vector<2x64xf32>) body {
+    ^bb0(%t: index, %a: vector<2x64xf32>):
+      rmsnorm.yield %a : vector<2x64xf32>
+    } -> vector<2x64xf32>
+    rmsnorm.sum_store %s, %Y : vector<2x64xf32>, memref<64xf32>
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @rows_c11_overlap(%m: index, %x: memref<?x64xf32>, %y: memref<64xf32>) {
+   rmsnorm.rows sizes [%m] columns(64) buffers(read alias(0) %x : memref<?x64xf32>, write alias(0) %y : memref<64xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4, column_sums = all_rows>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<64xf32>):
+    %0 = arith.constant dense<0.0> : vector<2x64xf32>
+    %s = rmsnorm.tiles inits(%0 : vector<2x64xf32>) body {
+    ^bb0(%t: index, %a: vector<2x64xf32>):
+      rmsnorm.yield %a : vector<2x64xf32>
+    } -> vector<2x64xf32>
+    // expected-error @+1 {{expected a buffer that nothing else in rmsnorm.rows accesses: its blocks do not wait for one another}}
+    rmsnorm.sum_store %s, %Y : vector<2x64xf32>, memref<64xf32>
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @dims_range(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?x64xf32>) {
+  rmsnorm.rows sizes [%b, %t] columns(64) buffers(update %x : memref<?x?x64xf32>, update %w : memref<?x64xf32>) {
+  ^bb0(%B: index, %T: index, %X: memref<?x?x64xf32>, %W: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%k: index):
+      // expected-error @+1 {{expected increasing 'dims' from 0 to 1, one for each of the 1 leading dimensions of 'memref<?x64xf32>'}}
+      %0 = rmsnorm.tile_load tile %W[%k] dims [2] : memref<?x64xf32> -> vector<1x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @dims_order(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?x64xf32>) {
+  rmsnorm.rows sizes [%b, %t] columns(64) buffers(update %x : memref<?x?x64xf32>, update %w : memref<?x64xf32>) {
+  ^bb0(%B: index, %T: index, %X: memref<?x?x64xf32>, %W: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%k: index):
+      // expected-error @+1 {{expected increasing 'dims' from 0 to 1, one for each of the 2 leading dimensions of 'memref<?x?x64xf32>'}}
+      %0 = rmsnorm.tile_load tile %X[%k] dims [1, 0] : memref<?x?x64xf32> -> vector<1x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @dims_count(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?x64xf32>) {
+  rmsnorm.rows sizes [%b, %t] columns(64) buffers(update %x : memref<?x?x64xf32>, update %w : memref<?x64xf32>) {
+  ^bb0(%B: index, %T: index, %X: memref<?x?x64xf32>, %W: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%k: index):
+      // expected-error @+1 {{expected increasing 'dims' from 0 to 1, one for each of the 1 leading dimensions of 'memref<?x64xf32>'}}
+      %0 = rmsnorm.tile_load tile %W[%k] dims [0, 1] : memref<?x64xf32> -> vector<1x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @dims_differ(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?x64xf32>) {
+  rmsnorm.rows sizes [%b, %t] columns(64) buffers(update %x : memref<?x?x64xf32>, update %w : memref<?x64xf32>) {
+  ^bb0(%B: index, %T: index, %X: memref<?x?x64xf32>, %W: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%k: index):
+      %0 = rmsnorm.tile_load tile %W[%k] dims [0] : memref<?x64xf32> -> vector<1x64xf32>
+      // expected-error @+1 {{expected all accesses to a buffer to have the same 'dims', and a row or none}}
+      %1 = rmsnorm.tile_load tile %W[%k] dims [1] : memref<?x64xf32> -> vector<1x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @dims_outside(%w: memref<?x64xf32>, %k: index) {
+  // expected-error @+1 {{expected 'dims' in rmsnorm.rows only, and with a row}}
+  %0 = rmsnorm.tile_load tile %w[%k] dims [0] : memref<?x64xf32> -> vector<1x64xf32>
+  return
+}
+
+// -----
+
+func.func @dims_no_row(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?x64xf32>) {
+  rmsnorm.rows sizes [%b, %t] columns(64) buffers(update %x : memref<?x?x64xf32>, update %w : memref<?x64xf32>) {
+  ^bb0(%B: index, %T: index, %X: memref<?x?x64xf32>, %W: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%k: index):
+      // expected-error @+1 {{expected 'dims' in rmsnorm.rows only, and with a row}}
+      %0 = rmsnorm.tile_load row %W dims [0] : memref<?x64xf32> -> vector<1x1xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
   }
   return
 }

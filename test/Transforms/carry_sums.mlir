@@ -2,8 +2,9 @@
 // RUN: norm-opt %s --rmsnorm-carry-sums --rmsnorm-carry-sums --split-input-file | FileCheck %s
 
 // A sum over rows: an accumulator for each row group, carried from tile to tile,
-// a row of partial sums for each block, and their sum. Nothing is left of the
-// buffer inside; what else the program does stays.
+// a row of partial sums for each block, and a program that adds those up: its
+// blocks do all rows, so the sums are stored. Nothing is left of the buffer
+// inside; what else the program does stays.
 // CHECK-LABEL: func.func @sums
 // CHECK-SAME: (%[[X:[a-z0-9]*]]: memref<?x128xf32>, %[[DW:[a-z0-9]*]]: memref<128xbf16>, %[[Y:[a-z0-9]*]]: memref<?x128xf32>, %[[DB:[a-z0-9]*]]: memref<128xf32>, %[[M:[a-z0-9]*]]: index)
 // CHECK: %[[P:.*]]:2 = rmsnorm.rows sizes [%[[M]]] columns(128) buffers(read %[[X]] : memref<?x128xf32>, write %[[Y]] : memref<?x128xf32>) schedule({{.*}}blocks_per_sm = 1{{.*}}) -> memref<?x128xf32>, memref<?x128xf32> {
@@ -21,8 +22,20 @@
 // CHECK-NEXT: rmsnorm.yield %[[NEXT]], %[[NEXT1]] : vector<2x128xf32>, vector<2x128xf32>
 // CHECK-NEXT: } -> vector<2x128xf32>, vector<2x128xf32>
 // CHECK-NEXT: rmsnorm.yield %[[SUM]]#0, %[[SUM]]#1 : vector<2x128xf32>, vector<2x128xf32>
-// CHECK-DAG: rmsnorm.sum_rows %[[P]]#0 into %[[DW]] : memref<?x128xf32> into memref<128xbf16>
-// CHECK-DAG: rmsnorm.sum_rows %[[P]]#1 into %[[DB]] : memref<?x128xf32> into memref<128xf32>
+// CHECK: %[[B0:.*]] = memref.dim %[[P]]#0, %{{.*}}
+// CHECK: rmsnorm.rows sizes [%[[B0]]] columns(128) buffers(read %[[P]]#0 : memref<?x128xf32>, write %[[DW]] : memref<128xbf16>) schedule(#rmsnorm.schedule<row_groups = 32, rows_per_group = 16, threads_per_row = 8, vector_width = 4, cache = reload, column_sums = all_rows>) {
+// CHECK-NEXT: ^bb0(%{{[^:]*}}: index, %[[PA:[^:]*]]: memref<?x128xf32>, %[[DWA:[^:]*]]: memref<128xbf16>):
+// CHECK-NEXT: %[[ZEROS:.*]] = arith.constant dense<0.000000e+00> : vector<32x128xf32>
+// CHECK-NEXT: %[[ALL:.*]] = rmsnorm.tiles inits(%[[ZEROS]] : vector<32x128xf32>) body {
+// CHECK-NEXT: ^bb0(%[[PT:.*]]: index, %[[PACC:.*]]: vector<32x128xf32>):
+// CHECK-NEXT: %[[PV:.*]] = rmsnorm.tile_load tile %[[PA]][%[[PT]]] : memref<?x128xf32> -> vector<512x128xf32>
+// CHECK-NEXT: %[[PNEXT:.*]] = rmsnorm.accumulate %[[PV]] into %[[PACC]] : vector<512x128xf32> into vector<32x128xf32> -> vector<32x128xf32>
+// CHECK-NEXT: rmsnorm.yield %[[PNEXT]] : vector<32x128xf32>
+// CHECK-NEXT: } -> vector<32x128xf32>
+// CHECK-NEXT: rmsnorm.sum_store %[[ALL]], %[[DWA]] : vector<32x128xf32>, memref<128xbf16>
+// CHECK-NEXT: rmsnorm.yield
+// CHECK: %[[B1:.*]] = memref.dim %[[P]]#1, %{{.*}}
+// CHECK: rmsnorm.rows sizes [%[[B1]]] columns(128) buffers(read %[[P]]#1 : memref<?x128xf32>, write %[[DB]] : memref<128xf32>)
 func.func @sums(%x: memref<?x128xf32>, %dw: memref<128xbf16>, %y: memref<?x128xf32>, %db: memref<128xf32>, %m: index) {
   rmsnorm.rows sizes [%m] columns(128) buffers(read %x : memref<?x128xf32>, write %dw : memref<128xbf16>, write %y : memref<?x128xf32>, write %db : memref<128xf32>) schedule(#rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 32, vector_width = 4, blocks_per_sm = 1>) {
   ^bb0(%M: index, %X: memref<?x128xf32>, %DW: memref<128xbf16>, %Y: memref<?x128xf32>, %DB: memref<128xf32>):
@@ -50,7 +63,7 @@ func.func @sums(%x: memref<?x128xf32>, %dw: memref<128xbf16>, %y: memref<?x128xf
 // CHECK-SAME: (%[[X:[a-z0-9]*]]: memref<?x?xf32>, %[[DW:[a-z0-9]*]]: memref<?xf32>, %[[M:[a-z0-9]*]]: index, %[[N:[a-z0-9]*]]: index)
 // CHECK: %[[P:.*]] = rmsnorm.rows sizes [%[[M]]] columns(1073741824, %[[N]]) buffers(read %[[X]] : memref<?x?xf32>) {{.*}} -> memref<?x?xf32> {
 // CHECK: rmsnorm.tiles inits(%{{.*}} : vector<1x1073741824xf32>)
-// CHECK: rmsnorm.sum_rows %[[P]] into %[[DW]] {lanes = 32 : i64, walkers = 16 : i64} : memref<?x?xf32> into memref<?xf32>
+// CHECK: rmsnorm.rows sizes [%{{.*}}] columns(1073741824, %[[N]]) buffers(read %[[P]] : memref<?x?xf32>, write %[[DW]] : memref<?xf32>) schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 16, threads_per_row = 32, vector_width = 4, cache = reload, alignment = 4, column_sums = all_rows>) {
 func.func @dynamic(%x: memref<?x?xf32>, %dw: memref<?xf32>, %m: index, %n: index) {
   rmsnorm.rows sizes [%m] columns(1073741824, %n) buffers(read %x : memref<?x?xf32>, write %dw : memref<?xf32>) schedule(#rmsnorm.schedule<threads_per_row = 64, vector_width = 4, cache = reload, blocks_per_sm = 2, column_sums = strips, sum_lanes = 32, sum_walkers = 16>) {
   ^bb0(%M: index, %N: index, %X: memref<?x?xf32>, %DW: memref<?xf32>):
@@ -67,11 +80,35 @@ func.func @dynamic(%x: memref<?x?xf32>, %dw: memref<?xf32>, %m: index, %n: index
 
 // -----
 
+// The user's choice of all_rows: nothing is left to add up, no persistent blocks
+// are wanted.
+// CHECK-LABEL: func.func @all_rows
+// CHECK: rmsnorm.rows {{.*}} column_sums = all_rows>) {
+// CHECK: rmsnorm.sum_store
+// CHECK-NOT: rmsnorm.rows
+// CHECK: return
+func.func @all_rows(%x: memref<?x128xf32>, %dw: memref<128xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(128) buffers(read %x : memref<?x128xf32>, write %dw : memref<128xf32>) schedule(#rmsnorm.schedule<row_groups = 4, threads_per_row = 32, vector_width = 4, cache = reload, column_sums = all_rows>) {
+  ^bb0(%M: index, %X: memref<?x128xf32>, %DW: memref<128xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x128xf32> -> vector<4x128xf32>
+      rmsnorm.accumulate %0 into %DW : vector<4x128xf32> into memref<128xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
 // Nothing is summed: nothing to do, no persistent block wanted.
 // CHECK-LABEL: func.func @no_sums
 // CHECK: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<threads_per_row = 32, vector_width = 4>) {
 // CHECK: rmsnorm.tiles body {
-// CHECK-NOT: rmsnorm.sum_rows
+// CHECK-NOT: rmsnorm.rows
+// CHECK: return
 func.func @no_sums(%x: memref<?x128xf32>, %m: index) {
   rmsnorm.rows sizes [%m] columns(128) buffers(update %x : memref<?x128xf32>) schedule(#rmsnorm.schedule<threads_per_row = 32, vector_width = 4>) {
   ^bb0(%M: index, %X: memref<?x128xf32>):

@@ -164,3 +164,35 @@ func.func @others(%x: memref<4x64xf32>, %m: index) {
   }
   return
 }
+
+// -----
+
+// A buffer with some of the leading sizes: its rows are counted by one index of
+// the loop's delinearized, which names the size and is gone then.
+// CHECK-LABEL: func.func @dims
+// CHECK-SAME: (%[[X:[a-z0-9]*]]: memref<?x?x64xf32>, %[[S:[a-z0-9]*]]: memref<?x64xf32>, %[[R:[a-z0-9]*]]: memref<?xf32>)
+// CHECK: rmsnorm.rows sizes [%[[B:.*]], %[[T:.*]]] columns(64) buffers(update %[[X]] : memref<?x?x64xf32>, read %[[S]] : memref<?x64xf32>, read %[[R]] : memref<?xf32>) {
+// CHECK-NEXT: ^bb0(%{{[^:]*}}: index, %{{[^:]*}}: index, %[[XA:[^:]*]]: memref<?x?x64xf32>, %[[SA:[^:]*]]: memref<?x64xf32>, %[[RA:[^:]*]]: memref<?xf32>):
+// CHECK-NEXT: rmsnorm.tiles body {
+// CHECK-NEXT: ^bb0(%[[K:.*]]: index):
+// CHECK-NEXT: rmsnorm.tile_load tile %[[XA]][%[[K]]] : memref<?x?x64xf32>
+// CHECK-NEXT: rmsnorm.tile_load tile %[[SA]][%[[K]]] dims [0] : memref<?x64xf32>
+// CHECK-NEXT: rmsnorm.tile_load row %[[RA]][%[[K]]] dims [1] : memref<?xf32>
+func.func @dims(%x: memref<?x?x64xf32>, %s: memref<?x64xf32>, %r: memref<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = memref.dim %x, %c0 : memref<?x?x64xf32>
+  %t = memref.dim %x, %c1 : memref<?x?x64xf32>
+  %m = arith.muli %b, %t : index
+  scf.forall (%row) in (%m) {
+    %i:2 = affine.delinearize_index %row into (%b, %t) : index, index
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x?x64xf32> -> vector<1x64xf32>
+    %1 = rmsnorm.tile_load tile %s[%i#0] : memref<?x64xf32> -> vector<1x64xf32>
+    %2 = rmsnorm.tile_load row %r[%i#1] : memref<?xf32> -> vector<1x1xf32>
+    %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x64xf32>
+    %4 = arith.mulf %0, %1 : vector<1x64xf32>
+    %5 = arith.addf %4, %3 : vector<1x64xf32>
+    rmsnorm.tile_store tile %5, %x[%row] : vector<1x64xf32>, memref<?x?x64xf32>
+  } {rmsnorm.rows = 1 : i64}
+  return
+}

@@ -204,3 +204,56 @@ func.func @buffer_of_another_op(%x: memref<?x64xf32>, %s: memref<f32>, %m: index
   } {rmsnorm.rows = 1 : i64}
   return
 }
+
+// -----
+
+func.func @dims_bound(%x: memref<?x?x64xf32>, %s: memref<?x64xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = memref.dim %x, %c0 : memref<?x?x64xf32>
+  %t = memref.dim %x, %c1 : memref<?x?x64xf32>
+  %m = arith.muli %b, %t : index
+  scf.forall (%row) in (%m) {
+    // expected-error @below {{expected bounds of all indices, from outside of the loop over rows}}
+    %i:2 = affine.delinearize_index %row into (%t) : index, index
+    %1 = rmsnorm.tile_load tile %s[%i#0] : memref<?x64xf32> -> vector<1x64xf32>
+    rmsnorm.tile_store tile %1, %x[%row] : vector<1x64xf32>, memref<?x?x64xf32>
+  } {rmsnorm.rows = 1 : i64}
+  return
+}
+
+// -----
+
+func.func @dims_sizes(%x: memref<?x?x64xf32>, %s: memref<?x64xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = memref.dim %x, %c0 : memref<?x?x64xf32>
+  %t = memref.dim %x, %c1 : memref<?x?x64xf32>
+  %m = arith.muli %b, %t : index
+  scf.forall (%row) in (%m) {
+    // expected-error @below {{expected the leading sizes of 'memref<?x?x64xf32>', which all rows of the loop are counted in}}
+    %i:2 = affine.delinearize_index %row into (%b, %n) : index, index
+    %1 = rmsnorm.tile_load tile %s[%i#0] : memref<?x64xf32> -> vector<1x64xf32>
+    rmsnorm.tile_store tile %1, %x[%row] : vector<1x64xf32>, memref<?x?x64xf32>
+  } {rmsnorm.rows = 1 : i64}
+  return
+}
+
+// -----
+
+func.func @dims_differ(%x: memref<?x?x64xf32>, %s: memref<?x64xf32>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = memref.dim %x, %c0 : memref<?x?x64xf32>
+  %t = memref.dim %x, %c1 : memref<?x?x64xf32>
+  %m = arith.muli %b, %t : index
+  scf.forall (%row) in (%m) {
+    %i:2 = affine.delinearize_index %row into (%b, %t) : index, index
+    // expected-error @below {{expected all rows of a loop to be counted in the same sizes}}
+    %j:2 = affine.delinearize_index %row into (%t, %b) : index, index
+    %1 = rmsnorm.tile_load tile %s[%i#0] : memref<?x64xf32> -> vector<1x64xf32>
+    %2 = rmsnorm.tile_load tile %s[%j#0] : memref<?x64xf32> -> vector<1x64xf32>
+    rmsnorm.tile_store tile %1, %x[%row] : vector<1x64xf32>, memref<?x?x64xf32>
+  } {rmsnorm.rows = 1 : i64}
+  return
+}

@@ -11,8 +11,7 @@ def Distribute : Pass<"rmsnorm-distribute", "::mlir::ModuleOp"> {
   let description = [{
     The one place that knows SIMT. Each `rmsnorm.rows` becomes a gpu.func in
     a gpu.module, a gpu.launch_func in its place and a `rmsnorm.workspace` for
-    each of its results; each `rmsnorm.sum_rows` a kernel of its own. A value is
-    mapped by its shape: of an RxN tile a thread holds, for each of the
+    each of its results. A value is mapped by its shape: of an RxN tile a thread holds, for each of the
     rows_per_group rows of its row group, the vectors t, t + threads_per_row,
     ... of that row; an Rx1 value is held by all threads of the row group; 1xN
     is shared out like a row. A reduction becomes sums in the thread, in order
@@ -24,7 +23,8 @@ def Distribute : Pass<"rmsnorm-distribute", "::mlir::ModuleOp"> {
     grid that CUDA and HIP both launch. `blocks_per_sm` > 0: a persistent grid of
     that many blocks a multiprocessor, of which the runtime knows the number;
     `sm_margin` leaves that many of them free. With `column_sums = strips`
-    the blocks beside one another own strips of the same rows.
+    the blocks beside one another own strips of the same rows, with `all_rows`
+    there is one for each strip.
 
     Loads carry no predicate where the bound is static, except a thread's last
     vector; padding reads as zero, and a contribution to a reduction is masked

@@ -152,7 +152,10 @@ def RMSNorm_ColumnSums : RMSNorm_I32Enum<"ColumnSums",
       I32EnumAttrCase<"registers", 0>,
       // There, too, but of blocks which own a strip of columns and read all
       // rows of a run again: a loop of its own.
-      I32EnumAttrCase<"strips", 1>]>;
+      I32EnumAttrCase<"strips", 1>,
+      // Strips whose blocks do all rows: the sums are stored, nothing is left
+      // to add up.
+      I32EnumAttrCase<"all_rows", 2>]>;
 def RMSNorm_ColumnSumsAttr
     : RMSNorm_EnumAttr<RMSNorm_ColumnSums, "column_sums">;
 
@@ -216,7 +219,7 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
     - `column_sums`: where sums over rows (`rmsnorm.accumulate`) are kept.
       `strips` on a program with a row_reduce: it is split in two
       (`rmsnorm-split-strips`); on one without: a block owns threads_per_row x
-      vector_width columns.
+      vector_width columns. `all_rows`: so does it, and has all of their rows.
     - `pdl`: programmatic dependent launch: the kernel may start before the one
       before it has ended, and waits for that itself.
     - `stages`: slots of the ring of tiles in workgroup memory that the block
@@ -238,6 +241,7 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
       `<` and `>`. Where it is left out, `rmsnorm-select-schedule` chooses it.
     - `sum_lanes`, `sum_walkers`: the blocks that add up what blocks have summed
       over their rows: so many threads side by side, of so many rows at a time.
+    - `sum_in_flight`: rows that each of those has in flight.
     - `sm_margin`: multiprocessors that the grid leaves to other work.
 
     A field is left out of the text where it has its default. That of
@@ -255,6 +259,7 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
 #include "RMSNorm/IR/ScheduleFields.def"
 
     // What follows from the fields, see ScheduleFields.
+    bool hasStrips() const { return getFields().hasStrips(); }
     int64_t getTileRows() const { return getFields().getTileRows(); }
     int64_t getBlockThreads() const { return getFields().getBlockThreads(); }
     int64_t getPartColumns(int64_t columns) const {

@@ -296,36 +296,4 @@ def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
   let hasVerifier = 1;
 }
 
-def RMSNorm_SumRowsOp : RMSNorm_Op<"sum_rows"> {
-  let summary = "adds up the rows that the blocks of a loop left behind";
-  let description = [{
-    The second half of a sum over rows that was distributed over blocks. `dest`
-    is overwritten with the sum of the rows of `partials`, in f32 and in an
-    order that depends on their number only, rounded once. No rows give zeros.
-    Stands beside the loop; `rmsnorm-distribute` makes a kernel of it, whose
-    blocks are `lanes` threads side by side for `walkers` rows at a time.
-
-    ```mlir
-    rmsnorm.sum_rows %partials into %dw {lanes = 32 : i64, walkers = 16 : i64}
-        : memref<?x4096xf32> into memref<4096xbf16>
-    ```
-
-    Constraints:
-    - (C1) `partials` has rank 2, no layout and element type f32.
-    - (C2) `dest` has rank 1, an inner stride of 1 and element type f16, bf16
-      or f32.
-    - (C3) they have the same number of columns, as far as it is static.
-    - (C4) `walkers` is a power of two, `lanes` x `walkers` from 1 to 1024.
-  }];
-  let arguments = (ins Arg<MemRefRankOf<[F32], [2]>, "", [MemRead]>:$partials,
-                       Arg<MemRefRankOf<[F16, BF16, F32], [1]>, "",
-                           [MemWrite]>:$dest,
-                       DefaultValuedAttr<I64Attr, "8">:$lanes,
-                       DefaultValuedAttr<I64Attr, "32">:$walkers);
-  let assemblyFormat = [{
-    $partials `into` $dest attr-dict `:` type($partials) `into` type($dest)
-  }];
-  let hasVerifier = 1;
-}
-
 #endif // RMSNORM_IR_RMSNORMOPS_TD

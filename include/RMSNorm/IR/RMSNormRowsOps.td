@@ -70,7 +70,8 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
     ones ahead of it have ended, one `rmsnorm.tiles`, and a yield of the sums
     over its rows. For each there is a result, memref<?xN>, of which row b is
     the sum of block b: its row groups are added up, the workspace is made with
-    the launch.
+    the launch. Or, where a block does all rows of its columns,
+    `rmsnorm.sum_store` writes them.
 
     ```mlir
     rmsnorm.rows sizes [%m] columns(4096)
@@ -95,10 +96,12 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
     - (C4) all ops of the body are `arith`, `math` and `vector` ops on scalars
       and rank-2 vectors or ops of the tile and rows levels.
     - (C5) every rank-2 vector has 1 or `columns` columns; with a schedule it
-      has 1 or R rows, accumulators row_groups.
+      has 1 or R rows, tiles in traverses R, accumulators row_groups. In
+      a cluster R is 1 and N static.
     - (C6) a `tile_load`, `tile_store`, `slot_load` accesses the buffers among
-      the block arguments, in its region's tile, as `accesses` says; shapes
-      agree with `sizes` and `columns`; the inner stride is 1.
+      the block arguments, in its region's tile, as `accesses` says, a buffer
+      always by the same kind and `dims`; shapes agree with `sizes` and
+      `columns`; the inner stride is 1.
     - (C7) one `tiles`, directly in the body; before `grid_wait`, of which
       there is at most one and which precedes `tiles`, only `constant` buffers
       are loaded.
@@ -108,6 +111,8 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
       alias class.
     - (C10) the yield has one GxN or Gx1 f32 vector for each result, whose
       type is memref<?xNxf32>, N dynamic with `dynamic_columns`.
+    - (C11) there are `sum_store` ops, and no results then, if and only if the
+      schedule has column_sums = all_rows and sums are carried.
   }];
   let arguments = (ins
       Variadic<Index>:$sizes, Optional<Index>:$dynamic_columns,
@@ -203,8 +208,8 @@ def RMSNorm_TilesOp : RMSNorm_Op<"tiles", [
     - (C2) `begin` has the tile's number and the slots; it yields one Rx1 sum
       for each of `body`'s; there is a slot then and `stages` is 3 at least.
     - (C3) with `copies`, `body` has one `fetch` and behind it one `arrive`,
-      each of all slots; no slot is read before. Without, `stages` is 0 and
-      it has neither.
+      each of all slots; no slot is read before. `stages` is from 1 to what the
+      schedule says then. Without, it is 0 and `body` has neither.
     - (C4) with `begin`, `body` has one `await`, of all its sums, behind
       `arrive`; no sum is used before.
     - (C5) from two `stages` on, no buffer that is copied ahead is written
@@ -236,6 +241,29 @@ def RMSNorm_TilesOp : RMSNorm_Op<"tiles", [
     }
     bool isSplit() { return !getBegin().empty(); }
   }];
+}
+
+def RMSNorm_SumStoreOp : RMSNorm_Op<"sum_store", [HasParent<"RowsOp">]> {
+  let summary = "writes a sum over all rows";
+  let description = [{
+    For a result of `rmsnorm.tiles` of which each block has done all rows of its
+    columns (column_sums = all_rows): `base` is overwritten with the sum of the
+    row groups, added up in f32 in their order and rounded once. No rows give
+    zeros.
+
+    ```mlir
+    rmsnorm.sum_store %sum, %DW : vector<32x4096xf32>, memref<4096xbf16>
+    ```
+
+    Constraints:
+    - (C1) `value` is a result of `rmsnorm.tiles`.
+    - (C2) `base` is a buffer of the `rmsnorm.rows` that it writes, of rank 1
+      and as many columns, f16, bf16 or f32, with an inner stride of 1.
+  }];
+  let arguments = (ins RMSNorm_Accumulator:$value,
+                       Arg<MemRefRankOf<[F16, BF16, F32], [1]>, "",
+                           [MemWrite]>:$base);
+  let assemblyFormat = "$value `,` $base attr-dict `:` type(operands)";
 }
 
 class RMSNorm_MarkOp<string mnemonic> : RMSNorm_Op<mnemonic, [

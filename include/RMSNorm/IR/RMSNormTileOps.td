@@ -35,6 +35,10 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     `rmsnorm.rows` says). Columns past it read as zero. It is how a dynamic row
     size is expressed: N is then a static upper bound, 2^30.
 
+    `dims` says which of the leading sizes of `rmsnorm.rows` `base` has, where
+    it has not all of them: row (b, t) of B x T rows reads row b of a base of
+    B rows with `dims [0]`.
+
     `again` tells apart loads of the same tile that must not be merged because
     reading again is the point (`rmsnorm-place-tiles`): the number of the walk
     over the columns it is for, where one before has read the tile. `policy` is
@@ -54,15 +58,19 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     - (C4) `tile`: `row` is present unless `base` has rank 1.
     - (C5) without `columns`, the last dimension of `base` is equal to N
       (`tile`, `column`), and static but in `rmsnorm.rows`; with it, N is 2^30.
+    - (C6) `dims` are increasing numbers of leading sizes of the `rmsnorm.rows`
+      that the op is in, as many as `base` has leading dimensions; `row` is
+      present.
   }];
   let arguments = (ins RMSNorm_TileKindAttr:$kind, RMSNorm_TileBase:$base,
                        Optional<Index>:$row, Optional<Index>:$columns,
+                       OptionalAttr<DenseI64ArrayAttr>:$dims,
                        DefaultValuedAttr<I64Attr, "0">:$again,
                        DefaultValuedAttr<RMSNorm_CachePolicyAttr,
                          "::mlir::rmsnorm::CachePolicy::normal">:$policy);
   let results = (outs RMSNorm_TileVector:$result);
   let assemblyFormat = [{
-    custom<Enum>($kind) $base (`[` $row^ `]`)?
+    custom<Enum>($kind) $base (`[` $row^ `]`)? (`dims` $dims^)?
     (`columns` `(` $columns^ `)`)? (`again` `(` $again^ `)`)?
     (`policy` `(` custom<Enum>($policy)^ `)`)? attr-dict
     `:` type($base) `->` type($result)
@@ -86,7 +94,7 @@ def RMSNorm_TileStoreOp : RMSNorm_Op<"tile_store", [
     ```
 
     Constraints: (C1) to (C5) of `rmsnorm.tile_load`, and
-    - (C6) the result is present and has the type of `base` if and only if
+    - (C7) the result is present and has the type of `base` if and only if
       `base` is a tensor.
   }];
   let arguments = (ins RMSNorm_TileKindAttr:$kind, RMSNorm_TileVector:$value,

@@ -103,6 +103,8 @@ struct ScheduleFields {
   /// What no target and no program takes, if there is something of it.
   std::optional<Refusal> check() const;
 
+  /// Whether a block owns a strip of columns.
+  bool hasStrips() const { return columnSums != ColumnSums::registers; }
   /// Rows of one tile.
   int64_t getTileRows() const { return rowGroups * rowsPerGroup; }
   /// Threads of a block.

@@ -151,12 +151,13 @@ def CarrySums : Pass<"rmsnorm-carry-sums"> {
   let description = [{
     A sum over rows (`rmsnorm.accumulate` into a buffer) becomes an accumulator
     GxN of `rmsnorm.tiles`, one row for each row group. What a block has come to
-    leaves `rmsnorm.rows` as its row of a result [blocks x N], and
-    `rmsnorm.sum_rows` behind it adds up those. That needs persistent blocks,
-    `blocks_per_sm` >= 1.
+    leaves `rmsnorm.rows` as its row of a result [blocks x N], and another
+    `rmsnorm.rows` behind it adds up those. That needs persistent blocks,
+    `blocks_per_sm` >= 1. With `column_sums = all_rows`, as that second program
+    has, what a block has come to is the sum, and `rmsnorm.sum_store` writes it.
 
     Requires: `rmsnorm-pack-rows`. Numeric effect: fixes the order of sums over
-    rows: by tile within a block, by row group, then by block.
+    rows: by tile within a block, by row group, then by block in the same way.
 
     ```mlir
     rmsnorm.rows ... buffers(..., write %dw : memref<128xbf16>) {
@@ -173,10 +174,19 @@ def CarrySums : Pass<"rmsnorm-carry-sums"> {
       } -> vector<2x128xf32>
       rmsnorm.yield %sum : vector<2x128xf32>
     }
-    rmsnorm.sum_rows %p into %dw : memref<?x128xf32> into memref<128xbf16>
+    %b = memref.dim %p, %c0
+    rmsnorm.rows sizes [%b] columns(128) buffers(read %p : memref<?x128xf32>, write %dw : memref<128xbf16>)
+        schedule(#rmsnorm.schedule<row_groups = 32, rows_per_group = 16, ..., column_sums = all_rows>) {
+      %sum = rmsnorm.tiles inits(%zero : vector<32x128xf32>) body {
+        ...
+      }
+      rmsnorm.sum_store %sum, %DW : vector<32x128xf32>, memref<128xbf16>
+      rmsnorm.yield
+    }
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
                            "::mlir::rmsnorm::RMSNormDialect"];
 }
 

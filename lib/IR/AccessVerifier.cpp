@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- AccessVerifier.cpp - what rmsnorm.rows does with its buffers ------===//
+
+#include "AccessVerifier.h"
+
+#include "mlir/IR/TypeUtilities.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+LogicalResult AccessVerifier::verifyShape(Operation *op, Value buffer,
+                                        TileKind kind,
+                                        std::optional<ArrayRef<int64_t>> dims) {
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return op->emitOpError("expected a strided buffer, got ") << type;
+  SmallVector<int64_t> sizes(rows.getStaticSizes());
+  ArrayRef<int64_t> leading = type.getShape();
+  if (kind != TileKind::row) {
+    if (strides.empty() || strides.back() != 1)
+      return op->emitOpError("expected an inner stride of 1, got ") << type;
+    leading = leading.drop_back();
+    // With `dynamic_columns` a buffer's type may still know their number.
+    const int64_t last = type.getShape().back(), columns = rows.getColumns();
+    if (rows.getDynamicColumns() ? last > columns : last != columns)
+      return op->emitOpError("expected a buffer with the columns of "
+                             "rmsnorm.rows, got ")
+             << type;
+  }
+  if (dims) {
+    // tile_load (C6)
+    const int64_t count = sizes.size();
+    if (dims->size() != leading.size() || !llvm::is_sorted(*dims, std::less_equal<>()) ||
+        (!dims->empty() && (dims->front() < 0 || dims->back() >= count)))
+      return op->emitOpError("expected increasing 'dims' from 0 to ")
+             << count - 1 << ", one for each of the " << leading.size()
+             << " leading dimensions of " << type;
+    sizes = llvm::map_to_vector(
+        *dims, [&](int64_t dim) { return rows.getStaticSizes()[dim]; });
+  } else if (kind == TileKind::column ||
+             (leading.empty() && rows.hasSingleRow())) {
+    return success();
+  } else if (leading.size() == 1) { // all rows, flattened
+    sizes.assign(1, ShapedType::isDynamicShape(sizes)
+                        ? ShapedType::kDynamic
+                        : ShapedType::getNumElements(sizes));
+  }
+  if (failed(verifyCompatibleShape(sizes, leading)))
+    return op->emitOpError("expected a buffer with the leading sizes of "
+                           "rmsnorm.rows, got ")
+           << type;
+  return success();
+}
+
+Region *mlir::rmsnorm::getTilesRegion(Operation *op) {
+  Region *region = op->getParentRegion();
+  while (region && !isa<TilesOp, RowsOp>(region->getParentOp()))
+    region = region->getParentRegion();
+  return region && isa<TilesOp>(region->getParentOp()) ? region : nullptr;
+}
+
+template <typename OpTy>
+LogicalResult AccessVerifier::verifyAccess(OpTy op, VectorType tile,
+                                           bool writes, bool isPlaced) {
+  if (!llvm::is_contained(rows.getBufferArguments(), op.getBase()))
+    return op.emitOpError("expected a buffer of the rmsnorm.rows it is in");
+  if (op.getColumns())
+    return op.emitOpError("expected no 'columns', as rmsnorm.rows says how "
+                          "many there are");
+  AccessAttr access = rows.getAccess(op.getBase());
+  if (writes ? !access.writes() : !access.reads())
+    return op.emitOpError("expected a buffer that rmsnorm.rows ")
+           << (writes ? "writes" : "reads") << ", got '"
+           << stringifyAccessKind(access.getKind()) << "'";
+  if (Value row = op.getRow()) {
+    Region *region = getTilesRegion(op);
+    if (!region || row != region->getArgument(0))
+      return op.emitOpError("expected the number of the tile, the first "
+                            "argument of the region of rmsnorm.tiles");
+  }
+  const int64_t count = tile.getDimSize(0);
+  ScheduleAttr schedule = rows.getScheduleAttr();
+  const int64_t expected = schedule ? schedule.getTileRows() : 1;
+  if (isPlaced && op.getKind() != TileKind::column && count != expected)
+    return op.emitOpError("expected a tile of ")
+           << expected << " rows, as the schedule says, got " << tile;
+  std::optional<ArrayRef<int64_t>> dims;
+  Attribute dimsAttr;
+  if constexpr (std::is_same_v<OpTy, TileLoadOp>) {
+    dims = op.getDims();
+    dimsAttr = op.getDimsAttr();
+  }
+  auto [known, isNew] = accesses.try_emplace(
+      op.getBase(), std::make_pair(bool(op.getRow()), dimsAttr));
+  if (!isNew && known->second != std::make_pair(bool(op.getRow()), dimsAttr))
+    return op.emitOpError("expected all accesses to a buffer to have the same "
+                          "'dims', and a row or none");
+  return verifyShape(op, op.getBase(), op.getKind(), dims);
+}
+
+LogicalResult AccessVerifier::verify(TileLoadOp load, bool isPlaced) {
+  return verifyAccess(load, load.getType(), /*writes=*/false, isPlaced);
+}
+
+LogicalResult AccessVerifier::verify(TileStoreOp store, bool isPlaced) {
+  return verifyAccess(store, cast<VectorType>(store.getValue().getType()),
+                      /*writes=*/true, isPlaced);
+}
