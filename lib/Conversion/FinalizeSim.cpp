@@ -4,8 +4,7 @@
 #include "DeviceModules.h"
 #include "RMSNorm/Conversion/Passes.h"
 #include "RMSNorm/IR/RMSNorm.h"
-#include "SimABI.h"
-#include "SimPatterns.h"
+#include "SimBuilder.h"
 
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -117,9 +116,8 @@ static LogicalResult checkKernel(gpu::GPUFuncOp kernel) {
 /// The value of a kernel argument, from its slot.
 static Value loadArgument(OpBuilder &builder, Location loc, Value arguments,
                           unsigned number, Type type) {
-  Value slot = createByteOffset(builder, loc, arguments,
-                                number * sizeof(rmsnorm_sim_argument) +
-                                    offsetof(rmsnorm_sim_argument, slot));
+  Value slot =
+      createByteOffset(builder, loc, arguments, number * sizeof(uint64_t));
   Type loaded = type.isIndex() ? builder.getI64Type() : type;
   Value value = LLVM::LoadOp::create(builder, loc, loaded, slot);
   if (type.isIndex())
@@ -127,8 +125,8 @@ static Value loadArgument(OpBuilder &builder, Location loc, Value arguments,
   return value;
 }
 
-/// Replaces `kernel` by an llvm.func that starts the coroutine, loads the
-/// arguments and continues with the kernel's body.
+/// Replaces `kernel` by an llvm.func that makes the coroutine and, resumed,
+/// loads the arguments and continues with the kernel's body.
 static LLVM::LLVMFuncOp createCoroutine(gpu::GPUFuncOp kernel,
                                         SimKernels &kernels) {
   OpBuilder builder(kernel);
@@ -165,24 +163,21 @@ static LLVM::LLVMFuncOp createCoroutine(gpu::GPUFuncOp kernel,
       builder, loc, LLVM::LLVMTokenType::get(builder.getContext()),
       ValueRange{align, null, null, null});
   Value size = LLVM::CoroSizeOp::create(builder, loc, builder.getI64Type());
-  Value table = LLVM::LoadOp::create(
-      builder, loc, pointer,
-      createByteOffset(builder, loc, sim.launch,
-                       offsetof(rmsnorm_sim_launch, table)));
-  Value allocate = LLVM::LoadOp::create(
-      builder, loc, pointer,
-      createByteOffset(builder, loc, table,
-                       offsetof(rmsnorm_sim_table, allocate_frame)));
-  auto allocateType =
-      LLVM::LLVMFunctionType::get(pointer, {pointer, builder.getI64Type()});
-  auto memory = LLVM::CallOp::create(builder, loc, allocateType,
-                                     ValueRange{allocate, sim.thread, size});
-  Value handle = LLVM::CoroBeginOp::create(builder, loc, pointer,
-                                           ValueRange{id, memory.getResult()});
-  Value arguments = LLVM::LoadOp::create(
-      builder, loc, pointer,
-      createByteOffset(builder, loc, sim.launch,
-                       offsetof(rmsnorm_sim_launch, arguments)));
+  SimBuilder b{builder, loc, sim};
+  sim.table = b.load(pointer, sim.launch, offsetof(rmsnorm_sim_launch, table));
+  Value memory = b.callTable(offsetof(rmsnorm_sim_table, allocate_frame),
+                             pointer, {sim.thread, size})
+                     .getResult();
+  Value handle =
+      LLVM::CoroBeginOp::create(builder, loc, pointer, ValueRange{id, memory});
+  // What comes before the first wait would be there twice, were it part of the
+  // start: in the loop over the tiles it is also behind the last wait.
+  Block *begin = builder.createBlock(start);
+  builder.setInsertionPointToEnd(entry);
+  b.suspend(begin);
+  builder.setInsertionPointToEnd(begin);
+  Value arguments =
+      b.load(pointer, sim.launch, offsetof(rmsnorm_sim_launch, arguments));
   for (auto [i, argument] : llvm::enumerate(start->getArguments()))
     argument.replaceAllUsesWith(
         loadArgument(builder, loc, arguments, i, argument.getType()));

@@ -33,33 +33,10 @@ struct SimBuilder {
     LLVM::StoreOp::create(builder, loc, value,
                           createByteOffset(builder, loc, base, offset));
   }
-  Value add(Value a, Value b) {
-    return LLVM::AddOp::create(builder, loc, a, b);
-  }
-  Value sub(Value a, Value b) {
-    return LLVM::SubOp::create(builder, loc, a, b);
-  }
-  Value mul(Value a, int64_t b) {
-    return LLVM::MulOp::create(builder, loc, a, constant(a.getType(), b));
-  }
-  Value bitAnd(Value a, Value b) {
-    return LLVM::AndOp::create(builder, loc, a, b);
-  }
-  Value bitOr(Value a, Value b) {
-    return LLVM::OrOp::create(builder, loc, a, b);
-  }
-  Value compare(LLVM::ICmpPredicate predicate, Value a, Value b) {
-    return LLVM::ICmpOp::create(builder, loc, predicate, a, b);
-  }
-  Value isZero(Value a) {
-    return compare(LLVM::ICmpPredicate::eq, a, constant(a.getType(), 0));
-  }
 
   /// Calls the function at `offset` of the launch's table.
   LLVM::CallOp callTable(int64_t offset, Type result, ValueRange operands) {
-    Value table =
-        load(pointer, kernel.launch, offsetof(rmsnorm_sim_launch, table));
-    SmallVector<Value> all{load(pointer, table, offset)};
+    SmallVector<Value> all{load(pointer, kernel.table, offset)};
     llvm::append_range(all, operands);
     auto type = LLVM::LLVMFunctionType::get(
         result, llvm::to_vector(operands.getTypes()));
@@ -80,6 +57,9 @@ struct SimBuilder {
           offsetof(rmsnorm_sim_thread, wait));
     store(constant(i32, site), kernel.thread,
           offsetof(rmsnorm_sim_thread, site));
+    suspend(resume);
+  }
+  void suspend(Block *resume) {
     Value none = LLVM::NoneTokenOp::create(builder, loc);
     Value next = LLVM::CoroSuspendOp::create(
         builder, loc, builder.getI8Type(),
@@ -106,6 +86,25 @@ template <typename Op> struct SimPattern : ConvertOpToLLVMPattern<Op> {
 
   SimKernels &kernels;
 };
+
+/// Calls the function at `offset` of the table, which returns null after it has
+/// reported an error: the thread then ends. On return the builder stands in a
+/// new block before `op`, reached otherwise.
+inline Value createCheckedCall(Operation *op, int64_t offset,
+                               ValueRange operands, SimKernel &kernel,
+                               ConversionPatternRewriter &rewriter) {
+  SimBuilder b{rewriter, op->getLoc(), kernel};
+  Value result = b.callTable(offset, b.pointer, operands).getResult();
+  Value null = LLVM::ZeroOp::create(rewriter, op->getLoc(), b.pointer);
+  Value failed = LLVM::ICmpOp::create(rewriter, op->getLoc(),
+                                      LLVM::ICmpPredicate::eq, result, null);
+  Block *call = rewriter.getInsertionBlock();
+  Block *next = rewriter.splitBlock(call, op->getIterator());
+  rewriter.setInsertionPointToEnd(call);
+  LLVM::CondBrOp::create(rewriter, op->getLoc(), failed, kernel.exit, next);
+  rewriter.setInsertionPointToStart(next);
+  return result;
+}
 
 /// The parts of populateSimPatterns.
 void populateSimMemoryPatterns(const LLVMTypeConverter &converter,

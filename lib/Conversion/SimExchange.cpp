@@ -14,26 +14,6 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 namespace {
-/// Calls the function at `offset` of the table, which returns null after it has
-/// reported an error. On return the builder stands in a new block before `op`,
-/// reached otherwise.
-Value createCheckedCall(Operation *op, int64_t offset, ValueRange operands,
-                        SimKernel &kernel,
-                        ConversionPatternRewriter &rewriter) {
-  SimBuilder b{rewriter, op->getLoc(), kernel};
-  Value result = b.callTable(offset, b.pointer, operands).getResult();
-  Value null = LLVM::ZeroOp::create(rewriter, op->getLoc(), b.pointer);
-  Value ok = b.compare(LLVM::ICmpPredicate::ne, result, null);
-  Block *call = rewriter.getInsertionBlock();
-  Block *next = rewriter.splitBlock(call, op->getIterator());
-  Block *fault = rewriter.createBlock(next);
-  b.exit(RMSNORM_SIM_FAILED);
-  rewriter.setInsertionPointToEnd(call);
-  LLVM::CondBrOp::create(rewriter, op->getLoc(), ok, next, fault);
-  rewriter.setInsertionPointToStart(next);
-  return result;
-}
-
 /// Ends the block before `op` and goes on behind it when the scheduler wants.
 void createSuspend(Operation *op, int32_t wait, SimKernel &kernel,
                    ConversionPatternRewriter &rewriter) {

@@ -13,6 +13,8 @@ namespace mlir::rmsnorm {
 struct SimKernel {
   Value launch;
   Value thread;
+  /// The functions of the scheduler.
+  Value table;
   /// Leaves the coroutine: to the scheduler, for now or for good.
   Block *exit = nullptr;
   /// The number of the next waiting op.

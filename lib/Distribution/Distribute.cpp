@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 namespace mlir::rmsnorm {
@@ -218,7 +219,8 @@ struct Distribute final : rmsnorm::impl::DistributeBase<Distribute> {
       return failure();
     if (!rows->getParentOfType<FunctionOpInterface>())
       return rows.emitOpError("expected to stand in a function");
-    if (failed(checkForm(rows)))
+    // What the emitters rely on, also where nobody verifies between passes.
+    if (failed(verify(rows)) || failed(checkForm(rows)))
       return failure();
     return Distributor(rows, *schedule, chip, symbols).run();
   }

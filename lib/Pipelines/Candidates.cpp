@@ -11,8 +11,8 @@ using namespace mlir::rmsnorm;
 /// this program, as a ring whose tiles are overwritten out of turn: then `why`
 /// says so.
 static FailureOr<CompiledVariant>
-tryVariant(const Compilation &compilation, func::FuncOp entry,
-           TargetAttr target, const VariantPlan &plan, std::string &why) {
+tryVariant(Compilation &compilation, func::FuncOp entry, TargetAttr target,
+           const VariantPlan &plan, std::string &why) {
   ScopedDiagnosticHandler handler(
       entry.getContext(), [&](Diagnostic &diagnostic) {
         if (diagnostic.getSeverity() != DiagnosticSeverity::Error)

@@ -9,6 +9,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Pass/PassManager.h"
 #include "llvm/ADT/StringSet.h"
 
 #include <chrono>
@@ -39,6 +40,9 @@ struct Compilation {
   /// The source after the tensor half.
   OwningOpRef<ModuleOp> tiled;
   SmallVector<func::FuncOp> entries;
+  /// From there to code, for each target: made once, as it takes longer to set
+  /// up a canonicalizer than to run it.
+  llvm::DenseMap<TargetAttr, std::unique_ptr<PassManager>> variantPasses;
   /// Entries with an output whose error bound needs magnitudes.
   llvm::StringSet<> withMagnitudes;
   /// With a schedule space: entries and the names of their candidates.

@@ -11,17 +11,34 @@ using namespace mlir::rmsnorm;
 
 /// A copy of `module` whose only public function with a body is `entry`.
 static OwningOpRef<ModuleOp> cloneWithEntry(ModuleOp module, StringRef entry) {
-  OwningOpRef<ModuleOp> clone(cast<ModuleOp>(module->clone()));
-  for (auto function :
-       llvm::make_early_inc_range(clone->getOps<func::FuncOp>()))
-    if (function.getName() != entry && function.isPublic())
-      function.erase();
+  OwningOpRef<ModuleOp> clone(cast<ModuleOp>(module->cloneWithoutRegions()));
+  clone->getBodyRegion().emplaceBlock();
+  for (Operation &op : *module.getBody()) {
+    auto function = dyn_cast<func::FuncOp>(op);
+    if (!function || function.getName() == entry || !function.isPublic())
+      clone->push_back(op.clone());
+  }
   return clone;
 }
 
-FailureOr<CompiledVariant>
-rmsnorm::compileVariant(const Compilation &compilation, func::FuncOp entry,
-                        TargetAttr target, const VariantPlan &plan) {
+static PassManager &getPasses(Compilation &compilation, TargetAttr target) {
+  std::unique_ptr<PassManager> &passes = compilation.variantPasses[target];
+  if (!passes) {
+    passes = std::make_unique<PassManager>(target.getContext());
+    buildScheduledHalf(*passes);
+    buildFinalize(*passes, target);
+    // norm-opt verifies between passes. Here, it would take longer than they
+    // do; distribution verifies what it takes, and the LLVM IR that comes of it
+    // all is verified.
+    passes->enableVerifier(false);
+  }
+  return *passes;
+}
+
+FailureOr<CompiledVariant> rmsnorm::compileVariant(Compilation &compilation,
+                                                   func::FuncOp entry,
+                                                   TargetAttr target,
+                                                   const VariantPlan &plan) {
   CompiledVariant variant;
   variant.times.entry = entry.getName().str();
   variant.times.target = target.getSpelling();
@@ -31,18 +48,11 @@ rmsnorm::compileVariant(const Compilation &compilation, func::FuncOp entry,
   (*variant.module)->setAttr(RMSNormDialect::kTargetAttrName, target);
   setSchedules(variant.getHost(entry.getName()), plan.schedules,
                plan.lastColumn);
-  PassManager passes(entry.getContext());
-  buildScheduledHalf(passes);
-  if (failed(passes.run(*variant.module)))
+  if (failed(getPasses(compilation, target).run(*variant.module)))
     return failure();
   if (!variant.getKernels())
     return entry.emitError("expected a norm to make a kernel of, got none in '")
            << entry.getName() << "'";
-
-  PassManager finalize(entry.getContext());
-  buildFinalize(finalize, target);
-  if (failed(finalize.run(*variant.module)))
-    return failure();
   variant.times.passes = time.get();
   return variant;
 }

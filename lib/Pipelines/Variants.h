@@ -23,7 +23,7 @@ struct CompiledVariant {
 };
 
 /// Compiles `entry` with the schedules of `plan`; chooses none.
-FailureOr<CompiledVariant> compileVariant(const Compilation &compilation,
+FailureOr<CompiledVariant> compileVariant(Compilation &compilation,
                                           func::FuncOp entry, TargetAttr target,
                                           const VariantPlan &plan);
 

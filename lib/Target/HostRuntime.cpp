@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- HostRuntime.cpp - library calls of code for the CPU ---------------===//
+//===- HostRuntime.cpp - what code for the CPU needs ---------------------===//
 
 #include "RMSNorm/Target/HostRuntime.h"
 
 #include "llvm/AsmParser/Parser.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/Module.h"
 #include "llvm/Linker/Linker.h"
 #include "llvm/Support/ErrorHandling.h"
@@ -128,7 +131,23 @@ define hidden float @__extendhfsf2(half %x) nounwind {
 declare double @llvm.fabs.f64(double)
 )";
 
+/// Whether something may become a call of one of them.
+static bool usesNarrowFloats(const llvm::Module &module) {
+  auto isNarrow = [](const llvm::Value *value) {
+    llvm::Type *type = value->getType()->getScalarType();
+    return type->isHalfTy() || type->isBFloatTy();
+  };
+  for (const llvm::Function &function : module)
+    for (const llvm::Instruction &instruction : llvm::instructions(function))
+      if (isNarrow(&instruction) ||
+          llvm::any_of(instruction.operand_values(), isNarrow))
+        return true;
+  return false;
+}
+
 void mlir::rmsnorm::addHostRuntimeFunctions(llvm::Module &module) {
+  if (!usesNarrowFloats(module))
+    return;
   llvm::SMDiagnostic diagnostic;
   std::unique_ptr<llvm::Module> library =
       llvm::parseAssemblyString(kFunctions, diagnostic, module.getContext());
@@ -143,4 +162,18 @@ void mlir::rmsnorm::addHostRuntimeFunctions(llvm::Module &module) {
   }
   if (llvm::Linker::linkModules(module, std::move(library)))
     llvm::report_fatal_error("linking the host's library calls failed");
+}
+
+void mlir::rmsnorm::widenStores(llvm::Module &module) {
+  for (llvm::Function &function : module)
+    for (llvm::Instruction &instruction : llvm::instructions(function)) {
+      auto *store = llvm::dyn_cast<llvm::StoreInst>(&instruction);
+      auto *value =
+          store ? llvm::dyn_cast<llvm::ConstantInt>(store->getValueOperand())
+                : nullptr;
+      if (value && value->getBitWidth() > 1 && value->getBitWidth() < 8)
+        store->setOperand(0, llvm::ConstantInt::get(
+                                 llvm::Type::getInt8Ty(module.getContext()),
+                                 value->getZExtValue()));
+    }
 }

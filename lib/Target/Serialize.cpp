@@ -195,6 +195,8 @@ LogicalResult Compilation::optimize() {
     llvm::cantFail(
         builder.parsePassPipeline(passes, "function(early-cse,simplifycfg)"));
   passes.run(*module, modules);
+  if (getOptimization() == 0)
+    widenStores(*module);
   return failure(hasErrors());
 }
 

@@ -2,47 +2,57 @@
  * ----===*/
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * A simulated kernel without waits, so its "coroutine" ends in the first call,
+ * A simulated kernel without waits, so its "coroutine" ends when first resumed,
  * and an oracle function. Both: y[i, j] = 2 * x[i, j], f32. */
 #include "Sim/SimABI.h"
 
 int32_t rmsnorm_sim_abi_version = RMSNORM_SIM_ABI_VERSION;
 
+typedef struct {
+  void (*resume)(void *frame);
+  const rmsnorm_sim_launch *launch;
+  rmsnorm_sim_thread *thread;
+  int64_t beyond;
+} coroutine;
+
 /* Parameters: x, y, i64 rows, i64 columns, i64 stride of x, of y. One block a
  * row, threads stride over the columns. */
-static void *run(const rmsnorm_sim_launch *launch, rmsnorm_sim_thread *thread,
-                 int64_t beyond) {
-  const rmsnorm_sim_argument *a = launch->arguments;
-  void **frame = launch->table->allocate_frame(thread, 64);
-  int64_t columns = (int64_t)a[3].slot + beyond;
-  for (int64_t j = thread->thread_id; j < columns; j += launch->block) {
-    uint64_t offset = 4 * (thread->block_id * (int64_t)a[5].slot + j);
-    const float *x =
-        (const float *)(uintptr_t)(a[0].slot +
-                                   4 * (thread->block_id * (int64_t)a[4].slot +
-                                        j));
-    float *y = (float *)(uintptr_t)(a[1].slot + offset);
-    if (a[1].slot + offset + 4 > a[1].begin + a[1].writable) {
-      launch->table->global_fault(thread, 1, a[1].slot + offset, 4, 0, 4,
-                                  RMSNORM_SIM_STORE);
-      thread->wait = RMSNORM_SIM_FAILED;
-      return frame;
-    }
-    *y = 2 * *x;
+static void run(void *frame) {
+  static const rmsnorm_sim_access access = {1, 1, 4, 4};
+  const coroutine *self = frame;
+  rmsnorm_sim_thread *thread = self->thread;
+  const uint64_t *a = self->launch->arguments;
+  int64_t columns = (int64_t)a[3] + self->beyond;
+  for (int64_t j = thread->thread_id; j < columns; j += self->launch->block) {
+    const float *x = (const float *)(uintptr_t)a[0];
+    *(float *)thread->fragment = 2 * x[thread->block_id * (int64_t)a[4] + j];
+    if (!self->launch->table->global_store(thread, &access, a[1],
+                                           thread->block_id * (int64_t)a[5],
+                                           (int32_t)j, RMSNORM_SIM_ALL))
+      return;
   }
   thread->wait = RMSNORM_SIM_FINISHED;
-  return frame;
+}
+
+static void *make(const rmsnorm_sim_launch *launch, rmsnorm_sim_thread *thread,
+                  int64_t beyond) {
+  coroutine *self = launch->table->allocate_frame(thread, sizeof(coroutine));
+  self->resume = run;
+  self->launch = launch;
+  self->thread = thread;
+  self->beyond = beyond;
+  return self;
 }
 
 void *twice_kernel(const rmsnorm_sim_launch *launch,
                    rmsnorm_sim_thread *thread) {
-  return run(launch, thread, 0);
+  return make(launch, thread, 0);
 }
 
 /* Writes one element too many. */
 void *overrun_kernel(const rmsnorm_sim_launch *launch,
                      rmsnorm_sim_thread *thread) {
-  return run(launch, thread, 1);
+  return make(launch, thread, 1);
 }
 
 /* An MLIR memref descriptor of rank 2. */

@@ -20,8 +20,7 @@ gpu.module @kernels {
   // AMD: llvm.store %{{.*}} {alignment = 16 : i64} : vector<8xbf16>, !llvm.ptr<3>
   // AMD-NOT: nvvm
   // SIM-LABEL: llvm.func @copies
-  // SIM: llvm.mlir.constant(16 : i32)
-  // SIM: llvm.call %{{.*}}(%{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}}) : !llvm.ptr, (!llvm.ptr, i32, i32, !llvm.ptr, i32) -> i32
+  // SIM: llvm.call %{{.*}}(%{{.*}}) : !llvm.ptr, (!llvm.ptr, !llvm.ptr, i64, i64, i32, i32, i32) -> !llvm.ptr
   gpu.func @copies(%x: !llvm.ptr<1>, %row: i64, %column: i32, %to: i32)
       kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %c4096 = arith.constant 4096 : i32

@@ -73,13 +73,13 @@
 // SIM:         %[[SUBGROUPS:.+]] = llvm.mlir.constant(8 : i32)
 // SIM:         %[[CLUSTER:.+]] = llvm.mlir.constant(4 : i32)
 // SIM:         %[[OK:.+]] = llvm.call %{{.+}}(%[[THREAD]], %[[OFFSET]], %[[BYTES]], %[[SLOTS]], %[[VALUES]], %[[SUBGROUPS]], %[[CLUSTER]]) : !llvm.ptr, (!llvm.ptr, i32, i32, i32, i32, i32, i32) -> !llvm.ptr
-// SIM:         llvm.icmp "ne" %[[OK]]
-// SIM:         llvm.mlir.constant(5 : i32)
+// SIM:         llvm.icmp "eq" %[[OK]]
+// SIM:         llvm.mlir.constant(4 : i32)
 // SIM:         llvm.intr.coro.suspend
 // SIM-COUNT-2: llvm.call %{{.+}} : !llvm.ptr, (!llvm.ptr, i32, i32, i32, i32, f32) -> !llvm.ptr
 // SIM:         %[[NUMBER:.+]] = llvm.getelementptr %[[THREAD]][36]
 // SIM:         llvm.store %{{.+}}, %[[NUMBER]]
-// SIM:         llvm.mlir.constant(6 : i32)
+// SIM:         llvm.mlir.constant(5 : i32)
 // SIM:         llvm.intr.coro.suspend
 // SIM:         %[[ADDRESS:.+]] = llvm.call %{{.+}} : !llvm.ptr, (!llvm.ptr, i32, i32, i32) -> !llvm.ptr
 // SIM:         llvm.load %[[ADDRESS]] : !llvm.ptr -> f32

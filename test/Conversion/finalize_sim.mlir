@@ -1,7 +1,7 @@
 // RUN: norm-opt %s --rmsnorm-finalize-sim --split-input-file | FileCheck %s
 
-// The coroutine's frame: a pointer to launch, one to the thread. Arguments
-// come from 40-byte descriptors, the second one being at 40.
+// The coroutine's frame: a pointer to launch, one to the thread. The start makes
+// the thread; resumed, it reads the arguments.
 
 // CHECK-LABEL: gpu.module @empty_module
 // CHECK-NEXT:    llvm.mlir.global external constant @rmsnorm_sim_abi_version([[#]] : i32)
@@ -14,12 +14,22 @@
 // CHECK:         %[[ALLOCATE:.+]] = llvm.load %[[TABLE]]
 // CHECK:         %[[MEMORY:.+]] = llvm.call %[[ALLOCATE]](%[[THREAD]], %[[SIZE]])
 // CHECK:         %[[HANDLE:.+]] = llvm.intr.coro.begin %[[ID]], %[[MEMORY]]
+// CHECK:         %[[NEXT:.+]] = llvm.intr.coro.suspend
+// CHECK:         llvm.switch %[[NEXT]] : i8, ^[[EXIT:.+]] [
+// CHECK-NEXT:      0: ^[[BEGIN:.+]],
+// CHECK-NEXT:      1: ^[[EXIT]]
+// CHECK:       ^[[BEGIN]]:
+// CHECK:         %[[ARGUMENTS_AT:.+]] = llvm.getelementptr %[[LAUNCH]][8]
+// CHECK:         %[[ARGUMENTS:.+]] = llvm.load %[[ARGUMENTS_AT]]
+// CHECK:         llvm.load %[[ARGUMENTS]] : !llvm.ptr -> !llvm.ptr<1>
+// CHECK:         %[[N_AT:.+]] = llvm.getelementptr %[[ARGUMENTS]][8]
+// CHECK:         llvm.load %[[N_AT]] : !llvm.ptr -> i64
 // CHECK:         llvm.br ^[[START:.+]]
 // CHECK:       ^[[START]]:
 // CHECK:         %[[FINISHED:.+]] = llvm.mlir.constant(3 : i32)
 // CHECK:         %[[WAIT:.+]] = llvm.getelementptr %[[THREAD]][16]
 // CHECK:         llvm.store %[[FINISHED]], %[[WAIT]]
-// CHECK:         llvm.br ^[[EXIT:.+]]
+// CHECK:         llvm.br ^[[EXIT]]
 // CHECK:       ^[[EXIT]]:
 // CHECK:         llvm.intr.coro.end %[[HANDLE]]
 // CHECK:         llvm.return %[[HANDLE]]
@@ -79,39 +89,37 @@ gpu.module @reduce_module {
 
 // -----
 
-// The checks of a load through the second argument: its descriptor is at 40,
-// begin at 48, the readable size at 56, that before grid_wait at 72. bf16 is
-// i16.
+// A load through the second argument: 8 elements of 2 bytes, aligned to 16, all
+// of them. A store is of the same kind, through the first one; its value goes to
+// the thread's fragment, at 48. bf16 is i16.
 
-// CHECK-LABEL: llvm.func @load(
+// CHECK-LABEL: gpu.module @load_module
+// CHECK-DAG:     llvm.mlir.global private constant @[[OF_X:.+]](dense<[0, 8, 2, 16]> : tensor<4xi32>)
+// CHECK-DAG:     llvm.mlir.global private constant @[[OF_W:.+]](dense<[1, 8, 2, 16]> : tensor<4xi32>)
+// CHECK-NOT:     llvm.mlir.global private
+// CHECK:       llvm.func @load(
 // CHECK-SAME:      %[[LAUNCH:.+]]: !llvm.ptr, %[[THREAD:.+]]: !llvm.ptr)
-// CHECK:         %[[ROW:.+]] = llvm.add %{{.+}}, %{{.+}} : i64
-// CHECK:         %[[ADDRESS:.+]] = llvm.add %[[ROW]], %{{.+}} : i64
-// CHECK:         %[[BYTES:.+]] = llvm.mlir.constant(16 : i64)
-// CHECK:         %[[BEGIN_AT:.+]] = llvm.getelementptr %{{.+}}[48]
-// CHECK:         %[[BEGIN:.+]] = llvm.load %[[BEGIN_AT]]
-// CHECK:         %[[SIZE_AT:.+]] = llvm.getelementptr %{{.+}}[56]
-// CHECK:         %[[READABLE:.+]] = llvm.load %[[SIZE_AT]]
-// CHECK:         %[[EARLY_AT:.+]] = llvm.getelementptr %{{.+}}[72]
-// CHECK:         %[[EARLY:.+]] = llvm.load %[[EARLY_AT]]
-// CHECK:         %[[WAITED_AT:.+]] = llvm.getelementptr %[[THREAD]][40]
-// CHECK:         %[[WAITED:.+]] = llvm.load %[[WAITED_AT]]
-// CHECK:         %[[WAITING:.+]] = llvm.icmp "eq" %[[WAITED]], %{{.+}}
-// CHECK:         %[[SIZE:.+]] = llvm.select %[[WAITING]], %[[EARLY]], %[[READABLE]]
-// CHECK:         llvm.icmp "ule" %[[BYTES]], %[[SIZE]]
-// CHECK:         %[[FROM:.+]] = llvm.sub %[[ADDRESS]], %[[BEGIN]]
-// CHECK:         %[[LAST:.+]] = llvm.sub %[[SIZE]], %[[BYTES]]
-// CHECK:         llvm.icmp "ule" %[[FROM]], %[[LAST]]
-// CHECK:         llvm.or %[[ADDRESS]], %[[BYTES]]
-// CHECK:         llvm.cond_br %{{.+}}, ^[[ACCESS:.+]], ^[[FAULT:.+]]
-// CHECK:       ^[[FAULT]]:
-// CHECK:         %[[ARGUMENT:.+]] = llvm.mlir.constant(1 : i32)
-// CHECK:         llvm.call %{{.+}}(%[[THREAD]], %[[ARGUMENT]], %[[ADDRESS]], %[[BYTES]]
-// CHECK:         %[[FAILED:.+]] = llvm.mlir.constant(4 : i32)
-// CHECK:         llvm.store %[[FAILED]]
-// CHECK:       ^[[ACCESS]]:
-// CHECK:         %[[P:.+]] = llvm.inttoptr %[[ADDRESS]]
-// CHECK:         llvm.load %[[P]] {alignment = 16 : i64} : !llvm.ptr -> vector<8xi16>
+// CHECK:         %[[TABLE:.+]] = llvm.load %[[LAUNCH]]
+// CHECK:         %[[ROW:.+]] = llvm.load %{{.+}} : !llvm.ptr -> i64
+// CHECK:         %[[COLUMN:.+]] = llvm.load %{{.+}} : !llvm.ptr -> i32
+// CHECK:         %[[BASE:.+]] = llvm.ptrtoint
+// CHECK:         %[[ALL:.+]] = llvm.mlir.constant(2147483647 : i32)
+// CHECK:         %[[ACCESS:.+]] = llvm.mlir.addressof @[[OF_W]]
+// CHECK:         %[[LOAD_AT:.+]] = llvm.getelementptr %[[TABLE]][8]
+// CHECK:         %[[LOAD:.+]] = llvm.load %[[LOAD_AT]]
+// CHECK:         %[[P:.+]] = llvm.call %[[LOAD]](%[[THREAD]], %[[ACCESS]], %[[BASE]], %[[ROW]], %[[COLUMN]], %[[ALL]])
+// CHECK:         %[[NULL:.+]] = llvm.mlir.zero
+// CHECK:         %[[FAILED:.+]] = llvm.icmp "eq" %[[P]], %[[NULL]]
+// CHECK:         llvm.cond_br %[[FAILED]], ^[[EXIT:.+]], ^[[PASSED:.+]]
+// CHECK:       ^[[PASSED]]:
+// CHECK:         %[[V:.+]] = llvm.load %[[P]] {alignment = 16 : i64} : !llvm.ptr -> vector<8xi16>
+// CHECK:         %[[PLACE_AT:.+]] = llvm.getelementptr %[[THREAD]][48]
+// CHECK:         %[[PLACE:.+]] = llvm.load %[[PLACE_AT]]
+// CHECK:         llvm.store %[[V]], %[[PLACE]] {alignment = 64 : i64} : vector<8xi16>
+// CHECK:         %[[STORE_AT:.+]] = llvm.getelementptr %[[TABLE]][16]
+// CHECK:         %[[STORE:.+]] = llvm.load %[[STORE_AT]]
+// CHECK:         llvm.call %[[STORE]](%[[THREAD]]
+// CHECK:         llvm.cond_br %{{.+}}, ^[[EXIT]], ^{{.+}}
 gpu.module @load_module {
   gpu.func @load(%x: !llvm.ptr<1>, %w: !llvm.ptr<1>, %row: i64, %column: i32) kernel {
     %v = rmsnorm.global_load %w[%row, %column] alignment(16) : vector<8xbf16>
@@ -122,23 +130,12 @@ gpu.module @load_module {
 
 // -----
 
-// A predicated store: all lanes, or a masked store; checked against the
-// writable size, at 24. Nothing is writable before grid_wait.
+// A predicated store passes on which elements there are.
 
 // CHECK-LABEL: llvm.func @store(
-// CHECK:         %[[SIZE_AT:.+]] = llvm.getelementptr %{{.+}}[24]
-// CHECK:         %[[WRITABLE:.+]] = llvm.load %[[SIZE_AT]]
-// CHECK:         %[[NOTHING:.+]] = llvm.mlir.constant(0 : i64)
-// CHECK:         llvm.select %{{.+}}, %[[NOTHING]], %[[WRITABLE]]
-// CHECK:         llvm.cond_br %{{.+}}, ^{{.+}}, ^[[FAULT:.+]]
-// CHECK:       ^[[FAULT]]:
-// CHECK:         llvm.call
-// CHECK:         llvm.cond_br %{{.+}}, ^[[FULL:.+]], ^[[PART:.+]]
-// CHECK:       ^[[FULL]]:
-// CHECK-NEXT:    llvm.store %[[V:.+]], %[[P:.+]] {alignment = 4 : i64} : vector<4xf32>
-// CHECK:       ^[[PART]]:
-// CHECK:         %[[MASK:.+]] = llvm.icmp "slt"
-// CHECK:         llvm.intr.masked.store %[[V]], %[[P]], %[[MASK]] {alignment = 4 : i32}
+// CHECK:         %[[COLUMN:.+]] = llvm.load %{{.+}} : !llvm.ptr -> i32
+// CHECK:         %[[VALID:.+]] = llvm.load %{{.+}} : !llvm.ptr -> i32
+// CHECK:         llvm.call %{{.+}}(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %[[COLUMN]], %[[VALID]])
 gpu.module @store_module {
   gpu.func @store(%y: !llvm.ptr<1>, %row: i64, %column: i32, %n: i32, %s: f32) kernel {
     %v = vector.broadcast %s : f32 to vector<4xf32>
@@ -157,7 +154,7 @@ gpu.module @store_module {
 // CHECK:         llvm.intr.sqrt
 // CHECK:         llvm.fdiv
 // CHECK:         llvm.intr.fma
-// CHECK:         %[[ENTRY:.+]] = llvm.getelementptr %{{.+}}[216]
+// CHECK:         %[[ENTRY:.+]] = llvm.getelementptr %{{.+}}[224]
 // CHECK:         %[[FUNCTION:.+]] = llvm.load %[[ENTRY]]
 // CHECK:         llvm.call %[[FUNCTION]](%{{.+}}) : !llvm.ptr, (f32) -> f32
 // CHECK-NOT:     llvm.func

@@ -2,12 +2,9 @@
 //===- Block.cpp - the threads of one block, and what they share ---------===//
 
 #include "Block.h"
-#include "GlobalFault.h"
 #include "Reduce.h"
 
 #include <algorithm>
-#include <cstdio>
-#include <cstdlib>
 
 using namespace rmsnorm::sim;
 
@@ -15,6 +12,7 @@ Block::Block(const LaunchRequest &request, const rmsnorm_sim_launch &launch,
              Exchange &exchange, int32_t rank)
     : request(request), launch(launch), exchange(exchange), rank(rank),
       random(0), threads(request.blockThreads), values(request.subgroupSize),
+      frames(threads.size()),
       workgroup(request.workgroupBytes, request.blockThreads, exchange) {
   for (int32_t i = 0; i < request.blockThreads; i += request.subgroupSize)
     subgroups.push_back(i);
@@ -59,6 +57,7 @@ bool Block::begin(int64_t blockId) {
     shared.thread_id = int64_t(i);
     shared.block_id = id;
     shared.grid_waited = !request.dependentLaunch;
+    shared.fragment = fragment;
     threads[i].handle = nullptr;
   }
   return true;
@@ -122,11 +121,13 @@ bool Block::canRun(int32_t first) const {
   }
 }
 
+bool Block::isInExchange(const Thread &thread) {
+  return thread.shared.wait == RMSNORM_SIM_READY ||
+         thread.shared.wait == RMSNORM_SIM_AWAIT;
+}
+
 bool Block::isWaiting() const {
-  return std::any_of(threads.begin(), threads.end(), [](const Thread &thread) {
-    return thread.shared.wait == RMSNORM_SIM_READY ||
-           thread.shared.wait == RMSNORM_SIM_AWAIT;
-  });
+  return std::any_of(threads.begin(), threads.end(), isInExchange);
 }
 
 std::string Block::describeWait() const {
@@ -156,15 +157,12 @@ bool Block::passWait(int32_t first) {
 }
 
 bool Block::checkWait(int32_t first) {
-  const Thread *waiting = nullptr;
-  for (int32_t i = first, e = first + getCount(first); i < e && !waiting; ++i)
-    if (threads[i].shared.wait == RMSNORM_SIM_READY ||
-        threads[i].shared.wait == RMSNORM_SIM_AWAIT)
-      waiting = &threads[i];
-  if (!waiting)
+  const Thread *begin = &threads[first], *end = begin + getCount(first);
+  const Thread *waiting = std::find_if(begin, end, isInExchange);
+  if (waiting == end)
     return true;
-  for (int32_t i = first, e = first + getCount(first); i < e; ++i) {
-    const rmsnorm_sim_thread &a = waiting->shared, &b = threads[i].shared;
+  for (const Thread *thread = begin; thread != end; ++thread) {
+    const rmsnorm_sim_thread &a = waiting->shared, &b = thread->shared;
     if (a.wait != b.wait || a.site != b.site ||
         (a.wait == RMSNORM_SIM_AWAIT && a.number != b.number))
       return fail(std::string(a.wait == RMSNORM_SIM_READY ? "exchange_ready"
@@ -195,8 +193,7 @@ bool Block::runSubgroup(int32_t first) {
       ++switches;
       if (!thread.handle)
         thread.handle = request.kernel(&launch, &thread.shared);
-      else
-        rmsnorm_sim_resume(thread.handle);
+      rmsnorm_sim_resume(thread.handle);
       if (failed)
         return false;
       reducing += thread.shared.wait == RMSNORM_SIM_REDUCE;
@@ -237,11 +234,11 @@ bool Block::runSubgroup(int32_t first) {
 }
 
 bool Block::checkBarrier(bool &done) {
-  const Thread *waiting = nullptr, *other = nullptr;
-  for (const Thread &thread : threads)
-    if (!waiting && thread.shared.wait == RMSNORM_SIM_BARRIER)
-      waiting = &thread;
-  done = !waiting;
+  auto waiting =
+      std::find_if(threads.begin(), threads.end(), [](const Thread &thread) {
+        return thread.shared.wait == RMSNORM_SIM_BARRIER;
+      });
+  done = waiting == threads.end();
   if (done) {
     for (const Thread &thread : threads)
       if (!thread.shared.grid_waited)
@@ -250,11 +247,12 @@ bool Block::checkBarrier(bool &done) {
                     describe(thread));
     return true;
   }
-  for (const Thread &thread : threads)
-    if (!other && (thread.shared.wait != RMSNORM_SIM_BARRIER ||
-                   thread.shared.site != waiting->shared.site))
-      other = &thread;
-  if (!other) {
+  auto other =
+      std::find_if(threads.begin(), threads.end(), [&](const Thread &thread) {
+        return thread.shared.wait != RMSNORM_SIM_BARRIER ||
+               thread.shared.site != waiting->shared.site;
+      });
+  if (other == threads.end()) {
     for (Thread &thread : threads)
       thread.shared.wait = RMSNORM_SIM_RUNNING;
     return true;
@@ -304,31 +302,29 @@ bool Block::fail(std::string message) {
 //===----------------------------------------------------------------------===//
 
 void *Block::allocateFrame(rmsnorm_sim_thread *thread, uint64_t bytes) {
-  Block &block = *get(thread).block;
-  if (!block.frames) {
-    block.frameBytes = (bytes + 63) / 64 * 64; // frames hold vectors
-    block.frames.reset(
-        allocateAligned(block.frameBytes * block.threads.size()));
-    if (!block.frames) {
-      // The kernel has no way to go on, nor to return.
-      std::fprintf(stderr,
-                   "rmsnorm simulator: out of memory for frames of "
-                   "%llu bytes\n",
-                   (unsigned long long)block.frameBytes);
-      std::abort();
-    }
-  }
-  return block.frames.get() + block.frameBytes * thread->thread_id;
+  return get(thread).block->frames.get(size_t(thread->thread_id), bytes);
 }
 
-void Block::globalFault(rmsnorm_sim_thread *thread, int32_t argument,
-                        uint64_t address, uint64_t bytes, uint64_t fallback,
-                        int32_t alignment, int32_t flags) {
+bool Block::check(const GlobalAccess &access, const Thread &thread) {
+  const Parameter &parameter = request.parameters[access.getArgument()];
+  return passOrFail(access.check(parameter, thread.shared.grid_waited), thread);
+}
+
+void *Block::globalLoad(rmsnorm_sim_thread *thread,
+                        const rmsnorm_sim_access *access, uint64_t base,
+                        int64_t row, int32_t column, int32_t valid) {
   Block &block = *get(thread).block;
-  block.fail(describeGlobalFault(block.request.parameters[argument], argument,
-                                 address, bytes, fallback, alignment, flags,
-                                 thread->grid_waited) +
-             block.describe(get(thread)));
+  GlobalAccess load(*access, base, row, column, valid, /*isStore=*/false);
+  return block.check(load, get(thread)) ? load.load(block.fragment) : nullptr;
+}
+
+void *Block::globalStore(rmsnorm_sim_thread *thread,
+                         const rmsnorm_sim_access *access, uint64_t base,
+                         int64_t row, int32_t column, int32_t valid) {
+  Block &block = *get(thread).block;
+  GlobalAccess store(*access, base, row, column, valid, /*isStore=*/true);
+  return block.check(store, get(thread)) ? store.store(block.fragment)
+                                         : nullptr;
 }
 
 void *Block::workgroupAccess(rmsnorm_sim_thread *thread, int32_t offset,
@@ -374,25 +370,31 @@ void *Block::exchangeRead(rmsnorm_sim_thread *thread, int32_t number,
   const float *address = nullptr;
   std::string message = block.exchange.read(block.getNumber(get(thread)),
                                             number, publisher, value, address);
-  if (!block.passOrFail(message, get(thread)))
-    return nullptr;
-  return const_cast<float *>(address);
+  return block.passOrFail(message, get(thread)) ? const_cast<float *>(address)
+                                                : nullptr;
 }
 
-int32_t Block::asyncCopy(rmsnorm_sim_thread *thread, int32_t offset,
-                         int32_t bytes, const void *address, int32_t valid) {
+void *Block::asyncCopy(rmsnorm_sim_thread *thread,
+                       const rmsnorm_sim_access *access, uint64_t base,
+                       int64_t row, int32_t column, int32_t valid,
+                       int32_t offset) {
   Block &block = *get(thread).block;
-  std::string wrong = block.workgroup.copy(int32_t(thread->thread_id), offset,
-                                           bytes, address, valid);
-  return block.passOrFail(wrong, get(thread)) != nullptr;
+  GlobalAccess load(*access, base, row, column, valid, /*isStore=*/false);
+  if (!block.check(load, get(thread)))
+    return nullptr;
+  std::string wrong = block.workgroup.copy(
+      int32_t(thread->thread_id), offset, int32_t(load.getWholeBytes()),
+      load.getAddress(), int32_t(load.getBytes()));
+  return block.passOrFail(wrong, get(thread));
 }
 
-void Block::copyCommit(rmsnorm_sim_thread *thread) {
+void *Block::copyCommit(rmsnorm_sim_thread *thread) {
   get(thread).block->workgroup.commit(int32_t(thread->thread_id));
+  return thread;
 }
 
-int32_t Block::copyWait(rmsnorm_sim_thread *thread, int32_t pending) {
+void *Block::copyWait(rmsnorm_sim_thread *thread, int32_t pending) {
   Block &block = *get(thread).block;
   std::string wrong = block.workgroup.wait(int32_t(thread->thread_id), pending);
-  return block.passOrFail(wrong, get(thread)) != nullptr;
+  return block.passOrFail(wrong, get(thread));
 }

@@ -5,10 +5,11 @@
 #define RMSNORM_SIM_BLOCK_H
 
 #include "Exchange.h"
+#include "Frames.h"
+#include "GlobalAccess.h"
 #include "Simulator.h"
 #include "Workgroup.h"
 
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -59,13 +60,16 @@ public:
   /// One line, names the block and the thread.
   const std::string &getError() const { return error; }
   uint64_t getSwitches() const { return switches; }
-  uint64_t getFrameBytes() const { return frameBytes; }
+  uint64_t getFrameBytes() const { return frames.getBytes(); }
 
   /// The table's functions.
   static void *allocateFrame(rmsnorm_sim_thread *thread, uint64_t bytes);
-  static void globalFault(rmsnorm_sim_thread *thread, int32_t argument,
-                          uint64_t address, uint64_t bytes, uint64_t fallback,
-                          int32_t alignment, int32_t flags);
+  static void *globalLoad(rmsnorm_sim_thread *thread,
+                          const rmsnorm_sim_access *access, uint64_t base,
+                          int64_t row, int32_t column, int32_t valid);
+  static void *globalStore(rmsnorm_sim_thread *thread,
+                           const rmsnorm_sim_access *access, uint64_t base,
+                           int64_t row, int32_t column, int32_t valid);
   static void *workgroupAccess(rmsnorm_sim_thread *thread, int32_t offset,
                                int32_t bytes, int32_t isStore);
   static void *exchangeInit(rmsnorm_sim_thread *thread, int32_t offset,
@@ -76,10 +80,12 @@ public:
                                float value);
   static void *exchangeRead(rmsnorm_sim_thread *thread, int32_t number,
                             int32_t publisher, int32_t value);
-  static int32_t asyncCopy(rmsnorm_sim_thread *thread, int32_t offset,
-                           int32_t bytes, const void *address, int32_t valid);
-  static void copyCommit(rmsnorm_sim_thread *thread);
-  static int32_t copyWait(rmsnorm_sim_thread *thread, int32_t pending);
+  static void *asyncCopy(rmsnorm_sim_thread *thread,
+                         const rmsnorm_sim_access *access, uint64_t base,
+                         int64_t row, int32_t column, int32_t valid,
+                         int32_t offset);
+  static void *copyCommit(rmsnorm_sim_thread *thread);
+  static void *copyWait(rmsnorm_sim_thread *thread, int32_t pending);
 
 private:
   struct Thread {
@@ -91,6 +97,7 @@ private:
   static Thread &get(rmsnorm_sim_thread *thread) {
     return *reinterpret_cast<Thread *>(thread);
   }
+  static bool isInExchange(const Thread &thread);
   void shuffle(std::vector<int32_t> &numbers);
   /// The thread's number in its cluster.
   int32_t getNumber(const Thread &thread) const {
@@ -116,6 +123,8 @@ private:
   bool fail(std::string message);
   /// Null after an error.
   void *passOrFail(const std::string &message, const Thread &thread);
+  /// Whether an access of global memory is right: see `getError`.
+  bool check(const GlobalAccess &access, const Thread &thread);
 
   const LaunchRequest &request;
   const rmsnorm_sim_launch &launch;
@@ -127,8 +136,8 @@ private:
   /// First threads of the subgroups, and lanes, in the order they run.
   std::vector<int32_t> subgroups, lanes;
   std::vector<float> values;
-  std::unique_ptr<char, FreeDeleter> frames;
-  uint64_t frameBytes = 0;
+  Frames frames;
+  alignas(64) char fragment[RMSNORM_SIM_FRAGMENT_BYTES];
   Workgroup workgroup;
   uint64_t switches = 0;
   bool failed = false;

@@ -5,10 +5,11 @@
  *
  *   void *KERNEL(const rmsnorm_sim_launch *, rmsnorm_sim_thread *);
  *
- * The call runs the thread to its first wait and returns the coroutine's
- * handle; rmsnorm_sim_resume(handle) runs it to the next one. Each time,
- * thread->wait says why control came back. A blob has no undefined symbols:
- * whatever it needs of the host it reaches through launch->table.
+ * The call makes the thread and returns the coroutine's handle;
+ * rmsnorm_sim_resume(handle) runs it to its first wait, and from there to the
+ * next one. Each time, thread->wait says why control came back. A blob has no
+ *undefined symbols: whatever it needs of the host it reaches through
+ *launch->table.
  *
  * The finalize-sim pass includes this file for the offsets, so it is C, and
  * every field has a fixed size. Any change of a layout or of the meaning of a
@@ -24,7 +25,7 @@
 extern "C" {
 #endif
 
-#define RMSNORM_SIM_ABI_VERSION 5
+#define RMSNORM_SIM_ABI_VERSION 6
 #define RMSNORM_SIM_ABI_SYMBOL "rmsnorm_sim_abi_version"
 
 /* thread->wait */
@@ -38,12 +39,10 @@ enum {
   RMSNORM_SIM_REDUCE = 2,
   /* Returned. Must not be resumed. */
   RMSNORM_SIM_FINISHED = 3,
-  /* A callback reported an error. Must not be resumed. */
-  RMSNORM_SIM_FAILED = 4,
   /* At an exchange_ready. `site` is set. */
-  RMSNORM_SIM_READY = 5,
+  RMSNORM_SIM_READY = 4,
   /* At an exchange_await of `number`; `site` is set. */
-  RMSNORM_SIM_AWAIT = 6
+  RMSNORM_SIM_AWAIT = 5
 };
 
 /* thread->kind, the values of the dialect's ReduceKind. */
@@ -68,30 +67,26 @@ typedef struct rmsnorm_sim_thread {
   /* Whether the thread has passed its grid_wait, or has none to pass: 0 at the
    * start of a dependent launch, 1 at that of any other. */
   int32_t grid_waited;
+  /* RMSNORM_SIM_FRAGMENT_BYTES bytes, aligned to 64, for a fragment on its way
+   * to or from global memory. */
+  void *fragment;
 } rmsnorm_sim_thread;
 
-/* A kernel argument. Bounds are checked in the kernel, without a call. */
-typedef struct rmsnorm_sim_argument {
-  /* The bits of the argument: a pointer, i64, i32, f32, ... in the low bytes
-   * (little endian). */
-  uint64_t slot;
-  /* Pointers: the buffer starts here, ... */
-  uint64_t begin;
-  /* ... this many bytes of it may be read, ... */
-  uint64_t readable;
-  /* ... and this many written: all of them, or none. */
-  uint64_t writable;
-  /* Readable before grid_wait: all of a constant argument, else none. */
-  uint64_t early;
-} rmsnorm_sim_argument;
+/* The largest fragment: 64 elements of 8 bytes. */
+#define RMSNORM_SIM_FRAGMENT_BYTES 512
 
-/* global_fault's `flags` */
-enum {
-  RMSNORM_SIM_STORE = 1,
-  /* A load with `valid`: targets without predicated loads read `alignment`
-   * bytes at `fallback` instead, so these must be readable. */
-  RMSNORM_SIM_HAS_FALLBACK = 2
-};
+/* What is the same each time an access of global memory is made. */
+typedef struct rmsnorm_sim_access {
+  /* The number of the kernel's argument whose buffer is accessed. */
+  int32_t argument;
+  /* Of the fragment. */
+  int32_t elements;
+  int32_t element_bytes;
+  int32_t alignment;
+} rmsnorm_sim_access;
+
+/* The `valid` of an access without one: all elements. */
+#define RMSNORM_SIM_ALL 0x7fffffff
 
 /* f32 functions of the host's libm, and their f64 versions. */
 enum {
@@ -128,21 +123,28 @@ typedef struct rmsnorm_sim_table {
    * thread, before anything else; never fails. It lives as long as the block,
    * nobody frees it. */
   void *(*allocate_frame)(rmsnorm_sim_thread *thread, uint64_t bytes);
-  /* Reports a global_load or global_store of `bytes` bytes at `address` (the
-   * valid elements only) that did not pass the checks. The caller then ends
-   * with RMSNORM_SIM_FAILED. */
-  void (*global_fault)(rmsnorm_sim_thread *thread, int32_t argument,
-                       uint64_t address, uint64_t bytes, uint64_t fallback,
-                       int32_t alignment, int32_t flags);
+  /* What follows returns null after it has reported an error. The kernel then
+   * leaves the coroutine at once.
+   *
+   * An access of the elements at `base` + `row` + `column` (in elements) of
+   * which those below `valid` exist. A load returns where the fragment can be
+   * read, with zeros for the others; a store writes thread->fragment. An error
+   * is an access out of bounds, a misaligned one, one that the argument's role
+   * forbids, and one before grid_wait of what earlier kernels may write. */
+  void *(*global_load)(rmsnorm_sim_thread *thread,
+                       const rmsnorm_sim_access *access, uint64_t base,
+                       int64_t row, int32_t column, int32_t valid);
+  void *(*global_store)(rmsnorm_sim_thread *thread,
+                        const rmsnorm_sim_access *access, uint64_t base,
+                        int64_t row, int32_t column, int32_t valid);
   /* The address of `bytes` bytes at `offset` of the block's workgroup memory,
-   * for one read or one write. Null, with an error reported, if that is out
-   * of bounds, misaligned or a race. */
+   * for one read or one write. An error is one out of bounds, a misaligned one
+   * and a race. */
   void *(*workgroup_access)(rmsnorm_sim_thread *thread, int32_t offset,
                             int32_t bytes, int32_t is_store);
-  /* The ops of an exchange, with the fields of its attribute. Each returns
-   * null after it has reported an error, and exchange_read else the address of
-   * the value. A publish of `count` values is that many calls, `index` from 0.
-   */
+  /* The ops of an exchange, with the fields of its attribute. exchange_read
+   * returns the address of the value. A publish of `count` values is that many
+   * calls, `index` from 0. */
   void *(*exchange_init)(rmsnorm_sim_thread *thread, int32_t offset,
                          int32_t bytes, int32_t slots, int32_t values,
                          int32_t subgroups, int32_t cluster);
@@ -151,17 +153,17 @@ typedef struct rmsnorm_sim_table {
                             float value);
   void *(*exchange_read)(rmsnorm_sim_thread *thread, int32_t number,
                          int32_t publisher, int32_t value);
-  /* Begins to copy `valid` bytes from `address`, then zeros up to `bytes`, to
-   * `offset` of the block's workgroup memory. It lands when this thread waits
-   * for it. 0, with an error reported, if that is out of bounds, misaligned or
-   * a race; else 1. */
-  int32_t (*async_copy)(rmsnorm_sim_thread *thread, int32_t offset,
-                        int32_t bytes, const void *address, int32_t valid);
+  /* Begins to copy what global_load would read to `offset` of the block's
+   * workgroup memory. It lands when this thread waits for it. */
+  void *(*async_copy)(rmsnorm_sim_thread *thread,
+                      const rmsnorm_sim_access *access, uint64_t base,
+                      int64_t row, int32_t column, int32_t valid,
+                      int32_t offset);
   /* Makes the thread's copies since the last call a group. */
-  void (*copy_commit)(rmsnorm_sim_thread *thread);
-  /* Lands all but the last `pending` groups. 0, with an error reported, if
-   * the source of one has changed since it began, or landing is a race. */
-  int32_t (*copy_wait)(rmsnorm_sim_thread *thread, int32_t pending);
+  void *(*copy_commit)(rmsnorm_sim_thread *thread);
+  /* Lands all but the last `pending` groups. An error is a source that has
+   * changed since its copy began, and a race. */
+  void *(*copy_wait)(rmsnorm_sim_thread *thread, int32_t pending);
   float (*unary_f32[RMSNORM_SIM_UNARY_COUNT])(float);
   float (*binary_f32[RMSNORM_SIM_BINARY_COUNT])(float, float);
   double (*unary_f64[RMSNORM_SIM_UNARY_COUNT])(double);
@@ -171,7 +173,9 @@ typedef struct rmsnorm_sim_table {
 /* The same for all threads of a launch. */
 typedef struct rmsnorm_sim_launch {
   const rmsnorm_sim_table *table;
-  const rmsnorm_sim_argument *arguments;
+  /* The bits of each: a pointer, i64, i32, f32, ... in the low bytes (little
+   * endian). */
+  const uint64_t *arguments;
   int64_t grid;  /* blocks */
   int64_t block; /* threads of a block */
 } rmsnorm_sim_launch;

@@ -29,7 +29,8 @@ static constexpr int64_t kThreadsPerHostThread = 512;
 static rmsnorm_sim_table makeTable() {
   rmsnorm_sim_table table = {};
   table.allocate_frame = Block::allocateFrame;
-  table.global_fault = Block::globalFault;
+  table.global_load = Block::globalLoad;
+  table.global_store = Block::globalStore;
   table.workgroup_access = Block::workgroupAccess;
   table.exchange_init = Block::exchangeInit;
   table.exchange_publish = Block::exchangePublish;
@@ -201,13 +202,9 @@ bool rmsnorm::sim::runGrid(const LaunchRequest &request, Report &report) {
     return true;
 
   static const rmsnorm_sim_table table = makeTable();
-  std::vector<rmsnorm_sim_argument> arguments;
-  for (const Parameter &parameter : request.parameters) {
-    uint64_t size = parameter.end - parameter.begin;
-    arguments.push_back({parameter.slot, parameter.begin, size,
-                         parameter.writable ? size : 0,
-                         parameter.constant ? size : 0});
-  }
+  std::vector<uint64_t> arguments;
+  for (const Parameter &parameter : request.parameters)
+    arguments.push_back(parameter.slot);
   rmsnorm_sim_launch launch = {&table, arguments.data(), request.grid,
                                request.blockThreads};
   Grid grid{request, launch, GridOrder(request), {}, {}, {}, report};
