@@ -8,9 +8,9 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-LogicalResult AccessVerifier::verifyShape(Operation *op, Value buffer,
-                                        TileKind kind,
-                                        std::optional<ArrayRef<int64_t>> dims) {
+LogicalResult
+AccessVerifier::verifyShape(Operation *op, Value buffer, TileKind kind,
+                            std::optional<ArrayRef<int64_t>> dims) {
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -32,7 +32,8 @@ LogicalResult AccessVerifier::verifyShape(Operation *op, Value buffer,
   if (dims) {
     // tile_load (C6)
     const int64_t count = sizes.size();
-    if (dims->size() != leading.size() || !llvm::is_sorted(*dims, std::less_equal<>()) ||
+    if (dims->size() != leading.size() ||
+        !llvm::is_sorted(*dims, std::less_equal<>()) ||
         (!dims->empty() && (dims->front() < 0 || dims->back() >= count)))
       return op->emitOpError("expected increasing 'dims' from 0 to ")
              << count - 1 << ", one for each of the " << leading.size()

@@ -195,7 +195,8 @@ class Checker:
         if bounds and [int(b) for b in re.findall(r"_columns_le_(\d+)", row["variant"])] != [b for b in bounds if n <= b][:1]:
             self.fail(f"@{row['entry']}: {n} columns took variant {row['variant']}")
         sums = ("none" if case.get("dweight", "none") == "none" else
-                "strips" if any("_column_strips_" in k for k in kernels) else "registers")
+                "strips" if any("_column_strips_" in k for k in kernels) else
+                "all_rows" if fields.get("column_sums") == "strips" else "registers")
         self.seen.add(tuple({
             "sums": sums,
             "mode": mode, "chosen": "by the selector" if not self.module.schedule else "given", "subgroup": subgroup,

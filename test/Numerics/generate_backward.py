@@ -212,7 +212,7 @@ def strip_mode_modules():
             ("sm_90", ("?",), "blocks_per_sm=2,threads_per_row=64,row_groups=2,rows_per_group=2"),
             ("gfx942", ("?",), "blocks_per_sm=1,threads_per_row=128,row_groups=1,rows_per_group=3"),
             ("sm_90", sizes, "multi_wave_cached,threads_per_row=64,row_groups=2,rows_per_group=2")]):
-        plan = runs([0, 7, 35], *([333] if n == ("?",) else []))
+        plan = runs([0, 7, 35], *([333, 1, 5] if n == ("?",) else []))
         if n == ("?",):
             plan.append({"rows": 35, "order": "shuffled", "layout": "unaligned", "dim": 1128})
         yield module(f"strip_modes_{i}", list(cases(chip, n, i % 2)), [chip], plan, "column_sums=strips," + schedule)
@@ -317,10 +317,34 @@ def sum_modules():
     """Schedules of the kernels that add up columns."""
     cases = [case(n=1128), case(n=333, dweight="weight", rstd="computed", casting="llama", x="f32", dy="f32", dx="f32")]
     for i, schedule in enumerate([
-            "sum_lanes=16,sum_walkers=8", "sum_lanes=1,sum_walkers=64", "sum_lanes=64,sum_walkers=1", "blocks_per_sm=2,sm_margin=2",
+            "sum_lanes=16,sum_walkers=8,sum_in_flight=3", "sum_lanes=1,sum_walkers=64", "sum_lanes=64,sum_walkers=1", "blocks_per_sm=2,sm_margin=2",
             "column_sums=strips,sums=<threads_per_row=16,row_groups=8,rows_per_group=3,vector_width=4,cache=reload,"
             "column_sums=strips,blocks_per_sm=2>"]):
         yield module(f"sums_{i}", cases, DIMENSIONS["chip"], runs([0, 1, 35]), schedule)
+
+
+def all_rows_modules():
+    """Strips whose blocks do all rows, and store what others leave to be added up."""
+    cases = [case(n=n, casting=casting, dweight=dweight, rstd=rstd, kind=kind)
+             for n, casting, dweight, rstd, kind in ((1, "gemma", "f32", "given", "plain"), (3, "llama", "weight", "computed", "residual"),
+                                                     (256, "none", "f32", "given", "plain"), (1128, "llama", "weight", "given", "plain"),
+                                                     (333, "gemma", "weight", "computed", "residual"))]
+    # One row group too: nothing meets in workgroup memory then.
+    for i, groups in enumerate((8, 1)):
+        schedule = (f"column_sums=strips,sums=<threads_per_row=64,row_groups={groups},rows_per_group=3,vector_width=4,cache=reload,"
+                    "column_sums=all_rows>")
+        yield module(f"all_rows_{i}", cases, DIMENSIONS["chip"], runs([0, 1, 35]), schedule)
+        yield module(f"all_rows_dynamic_{i}", [case(n="?", dweight="weight")], DIMENSIONS["chip"],
+                     runs([7], 1, 5, 128, 333), schedule)
+
+
+def column_class_modules():
+    """Run-time N on both sides of each bound between classes of N, in vectors of 16 bytes."""
+    for chip in DIMENSIONS["chip"]:
+        plan = [{"rows": 3, "order": ORDERS[i % 3], "layout": layout, "dim": 8 * vectors + more}
+                for vectors in (16, 32, 64, 128, 192, 256, 384, 512, 640, 768, 1024, 1280)
+                for i, (more, layout) in enumerate([(0, "dense"), (0, "unaligned"), (1, "dense"), (8, "dense")])]
+        yield module(f"column_classes_{chip}", [case(n="?")], [chip], plan)
 
 
 def wide_modules():
@@ -344,7 +368,7 @@ def chip_modules(chips):
 
 def modules(chips=("sm_90", "gfx942")):
     return [*pairwise_modules(), *partial_modules(), *strip_modules(), *strip_mode_modules(), *cluster_modules(), *ring_modules(),
-            *override_modules(), *place_modules(), *sum_modules(), *wide_modules(), *chip_modules(chips)]
+            *override_modules(), *place_modules(), *sum_modules(), *all_rows_modules(), *column_class_modules(), *wide_modules(), *chip_modules(chips)]
 
 
 def coverage(need, enum_values, modes):
@@ -353,8 +377,13 @@ def coverage(need, enum_values, modes):
     tails = ["one column", "less than a vector", "none", "whole vectors", "part of a vector"]
     dynamic = ["dynamic, " + t for t in ["one column", "less than a vector", "whole vectors", "part of a vector"]]
     subgroup = ("subgroup", [32, 64])
-    places = ("sums", enum_values("ColumnSums"))
-    sums = ("sums", ["none", *enum_values("ColumnSums")])
+    # Those that leave something to be added up; what does is all_rows, in each of them.
+    places = ("sums", ["registers", "strips"])
+    sums = ("sums", ["none", "registers", "strips"])
+    need(("sums", enum_values("ColumnSums")), subgroup, ("variant", ["align16", "element"]))
+    need(("sums", ["all_rows"]), castings)
+    need(("sums", ["all_rows"]), ("tail", ["one column", "less than a vector", "none", "part of a vector", *dynamic]))
+    need(("sums", ["all_rows"]), ("row count", [0, 1, 35]), ("dweight", ["f32", "weight"]))
     castings = ("casting", enum_values("Casting"))
     need(sums, ("tail", tails), subgroup)
     need(("sums", ["none", "strips"]), ("tail", dynamic))
@@ -400,6 +429,8 @@ def coverage(need, enum_values, modes):
     need((("cluster", "stages"), [(8, 3), (16, 4)]), castings, ("row count", [0, 1, 35]))
     need(("cluster", [4, 8, 16]), ("chosen", ["by the selector"]), ("order", ORDERS))
     need(("rows of a group", [1, 2, 3]), ("row groups", ["one", "several"]), ("sums", ["registers"]))
+    need(("column edge", [f"{i}+{more}" for i in range(12) for more in (0, 1)]), ("variant", ["element"]), ("chip", ["sm_90"]))
+    need(("column edge", [f"{i}+{more}" for i in range(12) for more in (0, 8)]), ("variant", ["align16"]), ("chip", ["sm_90"]))
     need(("columns", [n for n in DIMENSIONS["n"] if n != "?"] + [4096, 16384, 32768]))
 
 
