@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- NormOps.h - norms that were recognised, as ops --------------------===//
+
+#ifndef RMSNORM_LIB_RAISE_NORMOPS_H
+#define RMSNORM_LIB_RAISE_NORMOPS_H
+
+#include "Forward.h"
+#include "Rewriter.h"
+
+namespace mlir::rmsnorm::raising {
+
+/// Creates the ops of norms and puts them in place of what computed them.
+class NormOps {
+public:
+  NormOps(const Context &context, Rewriter &rewriter)
+      : context(context), rewriter(rewriter) {}
+
+  /// `scalar`, in the body of `host`, is an element of `norm`.
+  void createForward(linalg::GenericOp host, Value scalar, const Norm &norm);
+  /// Lets norms return their rstd in place of what still computes it for
+  /// others. After all norms have been created.
+  void returnStatistics();
+
+private:
+  struct Forward {
+    ForwardOp op;
+    /// rstd in the dimensions of the rows.
+    Expr *rstd;
+  };
+
+  Value getInput(linalg::GenericOp host, const Norm &norm);
+  Value getWeight(linalg::GenericOp host, const Norm &norm);
+  void returnStatistics(Forward &forward, Value tensor);
+
+  const Context &context;
+  Rewriter &rewriter;
+  SmallVector<Forward> forwards;
+};
+
+} // namespace mlir::rmsnorm::raising
+
+#endif // RMSNORM_LIB_RAISE_NORMOPS_H
