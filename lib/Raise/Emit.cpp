@@ -216,3 +216,36 @@ Value raising::emit(linalg::LinalgOp host, Expr *expr, ArrayRef<int> loops,
       });
   return op.getResult(0);
 }
+
+/// How the dimensions of `type` come out of those that are not of size 1.
+static SmallVector<ReassociationIndices> getUnitDims(RankedTensorType type) {
+  SmallVector<ReassociationIndices> groups;
+  bool hasWide = false;
+  for (auto [dim, size] : llvm::enumerate(type.getShape())) {
+    if (groups.empty() || (size != 1 && hasWide))
+      groups.emplace_back();
+    hasWide |= size != 1;
+    groups.back().push_back(dim);
+  }
+  return hasWide ? groups : SmallVector<ReassociationIndices>();
+}
+
+Value raising::reshape(OpBuilder &builder, Location loc, Value tensor,
+                       RankedTensorType type) {
+  auto source = cast<RankedTensorType>(tensor.getType());
+  if (source == type)
+    return tensor;
+  if (llvm::is_contained(source.getShape(), 1))
+    tensor = tensor::CollapseShapeOp::create(builder, loc, tensor,
+                                             getUnitDims(source));
+  if (!llvm::is_contained(type.getShape(), 1))
+    return tensor;
+  SmallVector<OpFoldResult> sizes;
+  int64_t next = 0;
+  for (int64_t size : type.getShape())
+    sizes.push_back(size == 1
+                        ? OpFoldResult(builder.getIndexAttr(1))
+                        : tensor::getMixedSize(builder, loc, tensor, next++));
+  return tensor::ExpandShapeOp::create(builder, loc, type, tensor,
+                                       getUnitDims(type), sizes);
+}

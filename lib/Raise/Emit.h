@@ -19,6 +19,11 @@ bool canEmit(Expr *expr, const Tensors &tensors);
 /// of `host` as it can.
 Value emit(linalg::LinalgOp host, Expr *expr, ArrayRef<int> loops, Type type);
 
+/// `tensor` with dimensions of size 1 added and taken out so that it is a
+/// `type`.
+Value reshape(OpBuilder &builder, Location loc, Value tensor,
+              RankedTensorType type);
+
 /// Where ops may stand that use `operands`, and that `host` uses: in its block,
 /// as far up as they can.
 void setInsertionPoint(OpBuilder &builder, Operation *host,

@@ -174,24 +174,33 @@ bool ForwardMatcher::matchWeight(Expr *root, ArrayRef<Expr *> factors,
   if (factors.empty())
     return true;
   norm.weight = pool.product(factors);
-  Type type;
-  bool isNone = norm.casting == Casting::none;
-  Expr *sum = isNone ? stripRound(norm.weight, type) : norm.weight;
-  if (isNone && type && type != norm.inputType)
-    return reasons.add(root, kWeight, "the weight is rounded to another type");
-  if (sum->is(Kind::Add))
-    for (int i : {0, 1})
-      if (sum->operands[i]->is(Kind::Constant) &&
-          std::isfinite(static_cast<float>(sum->operands[i]->number)) &&
-          (!isNone || type)) {
-        norm.offset = sum->operands[i]->number;
-        norm.weight = sum->operands[1 - i];
-        return true;
-      }
-  if (isNone && pool.getType(norm.weight) != norm.inputType)
+  splitOffset(norm);
+  if (norm.casting == Casting::none && norm.offset == 0 &&
+      pool.getType(norm.weight) != norm.inputType)
     return reasons.add(root, kWeight,
                        "casting 'none' with a weight that is not rounded");
   return true;
+}
+
+void raising::splitOffset(Norm &norm) {
+  Type type;
+  Expr *sum = norm.weight;
+  if (norm.casting == Casting::none) {
+    sum = stripRound(sum, type);
+    if (type != norm.inputType)
+      return;
+  }
+  if (!sum->is(Kind::Add))
+    return;
+  for (int i : {0, 1}) {
+    Expr *constant = sum->operands[i];
+    if (!constant->is(Kind::Constant) ||
+        !std::isfinite(static_cast<float>(constant->number)))
+      continue;
+    norm.offset = constant->number;
+    norm.weight = sum->operands[1 - i];
+    return;
+  }
 }
 
 /// True if `x` is a - mean(a).

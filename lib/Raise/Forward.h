@@ -68,6 +68,11 @@ private:
   linalg::GenericOp host;
 };
 
+/// Takes the constant out of a weight that is a sum: the offset, which is added
+/// in f32, and with casting none, as the weight is an operand of its own type,
+/// is rounded then.
+void splitOffset(Norm &norm);
+
 /// Whether the loop `column` of `host` walks what `sum` sums over.
 bool isSameLoop(Expr *sum, linalg::LinalgOp host, unsigned column);
 

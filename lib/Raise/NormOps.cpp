@@ -4,8 +4,6 @@
 #include "NormOps.h"
 #include "Emit.h"
 
-#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
-
 using namespace mlir;
 using namespace mlir::rmsnorm;
 using namespace mlir::rmsnorm::raising;
@@ -14,44 +12,81 @@ static APFloat toF32(double number) {
   return APFloat(static_cast<float>(number));
 }
 
+/// The non-negative ones of `loops`.
+static SmallVector<int> getWalked(ArrayRef<int> loops) {
+  return SmallVector<int>(
+      llvm::make_filter_range(loops, [](int loop) { return loop >= 0; }));
+}
+
+/// `placed` with its dimensions in the order of `loops`, -1 for size 1.
+Value NormOps::fit(linalg::GenericOp host, const Placed &placed,
+                   ArrayRef<int> loops) {
+  auto type = cast<RankedTensorType>(placed.tensor.getType());
+  if (ArrayRef(placed.loops) == loops)
+    return placed.tensor;
+  if (getWalked(placed.loops) != getWalked(loops))
+    return emit(host, getElement(placed), loops, type.getElementType());
+  SmallVector<int64_t> shape, sizes;
+  llvm::copy_if(type.getShape(), std::back_inserter(sizes),
+                [](int64_t size) { return size != 1; });
+  auto next = sizes.begin();
+  for (int loop : loops)
+    shape.push_back(loop < 0 ? 1 : *next++);
+  OpBuilder builder(host);
+  setInsertionPoint(builder, host, placed.tensor);
+  return reshape(builder, host.getLoc(), placed.tensor, type.clone(shape));
+}
+
+Expr *NormOps::getElement(const Placed &placed) {
+  SmallVector<AffineExpr> indices;
+  for (int loop : placed.loops)
+    indices.push_back(loop < 0 ? context.pool.zero() : context.pool.dim(loop));
+  return context.pool.element(placed.tensor, indices);
+}
+
 /// x as a tensor. Where rounding goes by its type, exactly of that.
 Value NormOps::getInput(linalg::GenericOp host, const Norm &norm) {
   Value tensor = norm.input.tensor;
-  Expr *x = norm.x;
-  if (tensor) {
-    if (norm.casting == Casting::gemma ||
-        getElementTypeOrSelf(tensor.getType()) == norm.inputType)
-      return tensor;
-    SmallVector<AffineExpr> indices;
-    for (int loop : norm.input.loops)
-      indices.push_back(loop < 0 ? context.pool.zero()
-                                 : context.pool.dim(loop));
-    x = context.pool.element(tensor, indices);
-  }
+  if (tensor && (norm.casting == Casting::gemma ||
+                 getElementTypeOrSelf(tensor.getType()) == norm.inputType))
+    return tensor;
+  Expr *x = tensor ? getElement(norm.input) : norm.x;
   tensor = emit(host, x, norm.input.loops, norm.inputType);
   // The next norm of it finds it.
   context.tensors.add(tensor);
   return tensor;
 }
 
-/// The weight, if there is one, as a tensor of rank 1.
+/// The weight as a tensor of rank 1; null if there is none.
 Value NormOps::getWeight(linalg::GenericOp host, const Norm &norm) {
   if (!norm.weight)
     return Value();
-  Value tensor = norm.weights.tensor;
-  if (!tensor)
-    return emit(host, norm.weight, norm.weights.loops,
-                context.pool.getType(norm.weight));
-  int64_t rank = cast<RankedTensorType>(tensor.getType()).getRank();
-  if (rank == 1)
-    return tensor;
-  OpBuilder builder(host);
-  setInsertionPoint(builder, host, tensor);
-  SmallVector<ReassociationIndices> groups(1);
-  for (int64_t dim = 0; dim < rank; ++dim)
-    groups.front().push_back(dim);
-  return tensor::CollapseShapeOp::create(builder, host.getLoc(), tensor,
-                                         groups);
+  int column = norm.column;
+  if (norm.weights.tensor)
+    return fit(host, norm.weights, column);
+  return emit(host, norm.weight, column, context.pool.getType(norm.weight));
+}
+
+Value NormOps::getDy(linalg::GenericOp host, const Gradient &gradient) {
+  const Norm &norm = gradient.norm;
+  Placed placed = findLike(context, host, gradient.dy, norm);
+  if (placed.tensor)
+    return fit(host, placed, norm.input.loops);
+  return emit(host, gradient.dy, norm.input.loops,
+              context.pool.getType(gradient.dy));
+}
+
+/// The rstd that is given, a tensor of the rows of x; null if there is none.
+Value NormOps::getSavedRstd(linalg::GenericOp host, const Gradient &gradient) {
+  if (!gradient.savedRstd)
+    return Value();
+  ArrayRef<int> loops = ArrayRef(gradient.norm.input.loops).drop_back();
+  Expr *rstd = gradient.savedRstd;
+  SmallVector<int> walked(rstd->indices.size(), -1);
+  for (auto [loop, index] : llvm::zip(walked, rstd->indices))
+    if (auto dim = dyn_cast<AffineDimExpr>(index))
+      loop = dim.getPosition();
+  return fit(host, {rstd->value, walked}, loops);
 }
 
 void NormOps::createForward(linalg::GenericOp host, Value scalar,
@@ -74,6 +109,63 @@ void NormOps::createForward(linalg::GenericOp host, Value scalar,
   rewriter.replaceScalar(host, scalar, op.getResult(0), norm.input.loops);
 }
 
+/// A destination of the sizes of `like`.
+static Value createEmpty(OpBuilder &builder, Location loc, Value like,
+                         Type type) {
+  return tensor::EmptyOp::create(
+      builder, loc, tensor::getMixedSizes(builder, loc, like), type);
+}
+
+void NormOps::createBackward(linalg::GenericOp host, Value scalar,
+                             const Gradient &gradient) {
+  const Norm &norm = gradient.norm;
+  Location loc = scalar.getLoc();
+  Value x = getInput(host, norm), weight = getWeight(host, norm);
+  Value dy = getDy(host, gradient), rstd = getSavedRstd(host, gradient);
+
+  // As far up as can be: what uses dw may stand in front of the host.
+  OpBuilder builder(host);
+  SmallVector<Value> operands{dy, x};
+  for (Value operand : {weight, rstd})
+    if (operand)
+      operands.push_back(operand);
+  setInsertionPoint(builder, host, operands);
+  Operation *next = &*builder.getInsertionPoint();
+  SmallVector<Value> weightGradients;
+  llvm::copy_if(gradient.weightGradients, std::back_inserter(weightGradients),
+                [&](Value tensor) {
+                  return !tensor.use_empty() && precedesUsers(next, tensor);
+                });
+
+  Value dx = createEmpty(builder, loc, x, norm.outputType), dw;
+  SmallVector<Type> types{dx.getType()};
+  if (!weightGradients.empty()) {
+    Type type = getElementTypeOrSelf(weightGradients.front().getType());
+    if (type != getElementTypeOrSelf(weight.getType()))
+      type = builder.getF32Type();
+    dw = createEmpty(builder, loc, weight, type);
+    types.push_back(dw.getType());
+  }
+  auto op =
+      BackwardOp::create(builder, loc, types, dy, x, weight, rstd, dx, dw,
+                         toF32(norm.eps), toF32(norm.offset), norm.casting);
+  for (Value tensor : weightGradients) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    if (type.getElementType() == getElementTypeOrSelf(types.back()))
+      rewriter.replaceTensor(tensor,
+                             reshape(builder, loc, op.getResult(1), type));
+  }
+  rewriter.replaceScalar(host, scalar, op.getResult(0), norm.input.loops);
+}
+
+/// True if `next`, and so what is put in front of it, precedes all that use
+/// `tensor`.
+bool NormOps::precedesUsers(Operation *next, Value tensor) const {
+  return llvm::all_of(tensor.getUsers(), [&](Operation *user) {
+    return user == next || context.tensors.precedes(next, user);
+  });
+}
+
 //===----------------------------------------------------------------------===//
 // rstd for others
 //===----------------------------------------------------------------------===//
@@ -85,29 +177,6 @@ void NormOps::returnStatistics() {
         returnStatistics(forward, tensor);
 }
 
-/// How dimensions of `type`, some of size 1, come out of a tensor that has
-/// only its others; nothing if they are not that.
-static std::optional<SmallVector<ReassociationIndices>>
-getUnitDims(RankedTensorType narrow, RankedTensorType type) {
-  SmallVector<ReassociationIndices> groups;
-  if (type.getRank() < narrow.getRank())
-    return std::nullopt;
-  int64_t wide = 0;
-  for (auto [dim, size] : llvm::enumerate(type.getShape())) {
-    bool isUnit = size == 1;
-    if (!isUnit)
-      ++wide;
-    if (narrow.getRank() == 0 && isUnit)
-      continue;
-    if (groups.empty() || (!isUnit && wide > 1))
-      groups.emplace_back();
-    groups.back().push_back(dim);
-  }
-  if (wide != narrow.getRank() || llvm::is_contained(narrow.getShape(), 1))
-    return std::nullopt;
-  return groups;
-}
-
 /// `tensor` holds what `forward` knows.
 void NormOps::returnStatistics(Forward &forward, Value tensor) {
   ForwardOp op = forward.op;
@@ -116,8 +185,12 @@ void NormOps::returnStatistics(Forward &forward, Value tensor) {
   auto shape = cast<RankedTensorType>(op.getInput().getType()).getShape();
   auto rstdType = RankedTensorType::get(shape.drop_back(),
                                         Float32Type::get(op.getContext()));
-  auto groups = getUnitDims(rstdType, type);
-  if (!type.getElementType().isF32() || (rstdType != type && !groups))
+  auto getWide = [](ArrayRef<int64_t> shape) {
+    return SmallVector<int64_t>(
+        llvm::make_filter_range(shape, [](int64_t size) { return size != 1; }));
+  };
+  if (!type.getElementType().isF32() ||
+      getWide(type.getShape()) != getWide(rstdType.getShape()))
     return;
 
   // As far up as its operands allow, in front of those who use rstd.
@@ -126,38 +199,21 @@ void NormOps::returnStatistics(Forward &forward, Value tensor) {
   if (op.getWeight())
     operands.push_back(op.getWeight());
   setInsertionPoint(builder, op, operands);
-  Operation *next = &*builder.getInsertionPoint();
-  for (Operation *user : tensor.getUsers())
-    if (user != next && !context.tensors.precedes(next, user))
-      return;
-
-  ForwardOp other = op;
-  Value rstd = op.getRstd() ? op.getResult(1) : Value();
-  if (!rstd) {
+  if (!precedesUsers(&*builder.getInsertionPoint(), tensor))
+    return;
+  if (!op.getRstd()) {
     SmallVector<OpFoldResult> sizes =
         tensor::getMixedSizes(builder, loc, op.getInput());
     sizes.pop_back();
     Value init =
         tensor::EmptyOp::create(builder, loc, sizes, builder.getF32Type());
-    other = ForwardOp::create(
+    forward.op = ForwardOp::create(
         builder, loc, TypeRange({op.getResult(0).getType(), init.getType()}),
         op.getInput(), op.getWeight(), op.getOutput(), init, op.getEps(),
         op.getOffset(), op.getCasting());
-    rstd = other.getResult(1);
-    forward.op = other;
+    rewriter.replaceTensor(op.getResult(0), forward.op.getResult(0));
   }
-  if (rstd.getType() != type) {
-    SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, rstd),
-                              expanded;
-    auto nextSize = sizes.begin();
-    for (int64_t size : type.getShape())
-      expanded.push_back(size == 1 ? builder.getIndexAttr(1)
-                                   : OpFoldResult(*nextSize++));
-    builder.setInsertionPointAfterValue(rstd);
-    rstd = tensor::ExpandShapeOp::create(builder, loc, type, rstd, *groups,
-                                         expanded);
-  }
-  if (other != op)
-    rewriter.replaceTensor(op.getResult(0), other.getResult(0));
-  rewriter.replaceTensor(tensor, rstd);
+  Value rstd = forward.op.getResult(1);
+  builder.setInsertionPointAfterValue(rstd);
+  rewriter.replaceTensor(tensor, reshape(builder, loc, rstd, type));
 }

@@ -4,7 +4,7 @@
 #ifndef RMSNORM_LIB_RAISE_NORMOPS_H
 #define RMSNORM_LIB_RAISE_NORMOPS_H
 
-#include "Forward.h"
+#include "Backward.h"
 #include "Rewriter.h"
 
 namespace mlir::rmsnorm::raising {
@@ -17,6 +17,9 @@ public:
 
   /// `scalar`, in the body of `host`, is an element of `norm`.
   void createForward(linalg::GenericOp host, Value scalar, const Norm &norm);
+  /// `scalar`, in the body of `host`, is an element of dx of `gradient`.
+  void createBackward(linalg::GenericOp host, Value scalar,
+                      const Gradient &gradient);
   /// Lets norms return their rstd in place of what still computes it for
   /// others. After all norms have been created.
   void returnStatistics();
@@ -28,8 +31,13 @@ private:
     Expr *rstd;
   };
 
+  Value fit(linalg::GenericOp host, const Placed &placed, ArrayRef<int> loops);
   Value getInput(linalg::GenericOp host, const Norm &norm);
   Value getWeight(linalg::GenericOp host, const Norm &norm);
+  Value getDy(linalg::GenericOp host, const Gradient &gradient);
+  Value getSavedRstd(linalg::GenericOp host, const Gradient &gradient);
+  Expr *getElement(const Placed &placed);
+  bool precedesUsers(Operation *next, Value tensor) const;
   void returnStatistics(Forward &forward, Value tensor);
 
   const Context &context;

@@ -85,6 +85,15 @@ static void explain(Context &context, Operation *op) {
       << context.reasons.lookup(root);
 }
 
+/// Calls `raise` with what is left of `candidates`.
+static void
+forEach(Context &context, ArrayRef<Operation *> candidates,
+        function_ref<void(linalg::GenericOp, Value, Expr *)> raise) {
+  for (Operation *op : candidates)
+    if (Expr *expr = readCandidate(context, op))
+      raise(cast<linalg::GenericOp>(op->getParentOp()), op->getResult(0), expr);
+}
+
 static void raiseNorms(FunctionOpInterface function) {
   ExprPool pool(function.getContext());
   Reader reader(pool);
@@ -94,12 +103,17 @@ static void raiseNorms(FunctionOpInterface function) {
   Rewriter rewriter(reader, tensors);
   NormOps norms(context, rewriter);
   SmallVector<Operation *> candidates = getCandidates(function);
-  for (Operation *op : candidates)
-    if (Expr *expr = readCandidate(context, op)) {
-      auto host = cast<linalg::GenericOp>(op->getParentOp());
-      if (auto norm = ForwardMatcher(context, host).match(expr))
-        norms.createForward(host, op->getResult(0), *norm);
-    }
+  // Gradients first: x * rstd is a norm, too.
+  forEach(context, candidates,
+          [&](linalg::GenericOp host, Value scalar, Expr *expr) {
+            if (auto gradient = BackwardMatcher(context, host).match(expr))
+              norms.createBackward(host, scalar, *gradient);
+          });
+  forEach(context, candidates,
+          [&](linalg::GenericOp host, Value scalar, Expr *expr) {
+            if (auto norm = ForwardMatcher(context, host).match(expr))
+              norms.createForward(host, scalar, *norm);
+          });
   norms.returnStatistics();
   for (Operation *op : llvm::reverse(candidates))
     explain(context, op);

@@ -10,9 +10,9 @@ def Raise : Pass<"rmsnorm-raise"> {
   let summary = "turns decomposed norms into rmsnorm ops";
   let description = [{
     Recognises RMSNorms that a front end or an exporter has decomposed into
-    `linalg`, `arith` and `math` on tensors, and puts an `rmsnorm.forward` in
-    their place. Runs on anything; each function in it is raised for
-    itself.
+    `linalg`, `arith` and `math` on tensors, and the gradients that autodiff
+    makes of those, and puts an `rmsnorm.forward` or `rmsnorm.backward` in their
+    place. Runs on anything; each function in it is raised for itself.
 
     A scalar of a `linalg.generic` is a norm if what it computes is, by the
     definition of the op, an element of its result. What it computes is read
@@ -33,6 +33,15 @@ def Raise : Pass<"rmsnorm-raise"> {
     rounding, the norm without weight.
 
     Where others use the rstd of a norm that was raised, the op returns it.
+
+    A gradient is dx = dy * w * r - (1/N) * x * r^3 * sum(x * dy * w), in any
+    order, with terms that occur twice or products of sums, and with r computed
+    or given: any f32 tensor of the rows (the op's eps is 1e-5 then, and not
+    used). With `none` it is the definition step by step. A tensor
+    that is sum(dy * x * r) over all rows, or sum(dy * round_T(x * r)), is its
+    dweight; the latter makes it `llama`. Where the gradient of y is rounded on
+    its way through the weight, dy is that product, without weight, and the
+    weight's gradient stays a sum of its own; so it does where dx is not wanted.
 
     Never raised: x minus its mean; eps outside of the root, or none; a sum that
     is not divided by its own length, in a narrower type than f32, not from 0;
