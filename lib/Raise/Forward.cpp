@@ -232,7 +232,6 @@ bool raising::placeOperands(const Context &context, linalg::GenericOp host,
   if (norm.weight) {
     Type type = context.pool.getType(norm.weight);
     norm.weights = tensors.find(norm.weight, {}, norm.column, type, host);
-    norm.weights.loops = {static_cast<int>(norm.column)};
     if (!norm.weights.tensor && !canEmit(norm.weight, tensors))
       return reasons.add(root, kInput,
                          "the weight is no tensor and cannot be computed as "

@@ -44,9 +44,31 @@ Expr *NormOps::getElement(const Placed &placed) {
   return context.pool.element(placed.tensor, indices);
 }
 
+/// Where exporters extend before they reshape, x is there in its own type, but
+/// not in its shape: `tensor`, wider than `type`, reshaped from that, or null.
+Value NormOps::getNarrow(Value tensor, Type type) {
+  auto expand = tensor.getDefiningOp<tensor::ExpandShapeOp>();
+  if (!expand)
+    return Value();
+  for (Value source : context.tensors.getEqual(expand.getSrc())) {
+    auto sourceType = cast<RankedTensorType>(source.getType());
+    if (sourceType != expand.getSrcType().clone(type) ||
+        !context.tensors.dominates(source, expand))
+      continue;
+    OpBuilder builder(expand);
+    return tensor::ExpandShapeOp::create(
+        builder, expand.getLoc(), expand.getResultType().clone(type), source,
+        expand.getReassociationIndices(), expand.getMixedOutputShape());
+  }
+  return Value();
+}
+
 /// x as a tensor. Where rounding goes by its type, exactly of that.
 Value NormOps::getInput(linalg::GenericOp host, const Norm &norm) {
   Value tensor = norm.input.tensor;
+  if (tensor && getElementTypeOrSelf(tensor.getType()) != norm.inputType)
+    if (Value narrow = getNarrow(tensor, norm.inputType))
+      return narrow;
   if (tensor && (norm.casting == Casting::gemma ||
                  getElementTypeOrSelf(tensor.getType()) == norm.inputType))
     return tensor;

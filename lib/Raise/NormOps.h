@@ -32,6 +32,7 @@ private:
   };
 
   Value fit(linalg::GenericOp host, const Placed &placed, ArrayRef<int> loops);
+  Value getNarrow(Value tensor, Type type);
   Value getInput(linalg::GenericOp host, const Norm &norm);
   Value getWeight(linalg::GenericOp host, const Norm &norm);
   Value getDy(linalg::GenericOp host, const Gradient &gradient);

@@ -81,6 +81,10 @@ SmallVector<Value> Tensors::lookup(Expr *expr) const {
   return live;
 }
 
+SmallVector<Value> Tensors::getEqual(Value tensor) {
+  return lookup(reader.element(tensor, getIndices(pool, tensor)));
+}
+
 //===----------------------------------------------------------------------===//
 // Where expressions end
 //===----------------------------------------------------------------------===//

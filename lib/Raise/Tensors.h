@@ -36,6 +36,8 @@ public:
   /// The live tensors whose element at (d0, d1, ...), dimensions of size 1 left
   /// out, is `expr`.
   SmallVector<Value> lookup(Expr *expr) const;
+  /// The live tensors that hold what `tensor` holds, it included.
+  SmallVector<Value> getEqual(Value tensor);
 
   /// A tensor that holds `expr`, in the loops of `host`, and that may stand
   /// in front of it: the loops `rows` in any order, then, if it is not
