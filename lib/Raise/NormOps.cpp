@@ -217,7 +217,7 @@ void NormOps::returnStatistics(Forward &forward, Value tensor) {
 
   // As far up as its operands allow, in front of those who use rstd.
   OpBuilder builder(op);
-  SmallVector<Value> operands{op.getInput(), op.getOutput()};
+  SmallVector<Value> operands{op.getInput()};
   if (op.getWeight())
     operands.push_back(op.getWeight());
   setInsertionPoint(builder, op, operands);
@@ -226,12 +226,14 @@ void NormOps::returnStatistics(Forward &forward, Value tensor) {
   if (!op.getRstd()) {
     SmallVector<OpFoldResult> sizes =
         tensor::getMixedSizes(builder, loc, op.getInput());
+    Value output = tensor::EmptyOp::create(
+        builder, loc, sizes, getElementTypeOrSelf(op.getOutput()));
     sizes.pop_back();
     Value init =
         tensor::EmptyOp::create(builder, loc, sizes, builder.getF32Type());
     forward.op = ForwardOp::create(
-        builder, loc, TypeRange({op.getResult(0).getType(), init.getType()}),
-        op.getInput(), op.getWeight(), op.getOutput(), init, op.getEps(),
+        builder, loc, TypeRange({output.getType(), init.getType()}),
+        op.getInput(), op.getWeight(), output, init, op.getEps(),
         op.getOffset(), op.getCasting());
     rewriter.replaceTensor(op.getResult(0), forward.op.getResult(0));
   }
