@@ -97,6 +97,7 @@ bool BackwardMatcher::matchRstd(Expr *rstd, const Term &first,
                                 const Term &second, Gradient &gradient) {
   Norm &norm = gradient.norm;
   norm.rstd = rstd;
+  gradient.savedRstd = nullptr;
   Statistics s;
   if (rstd->is(Kind::Rsqrt)) {
     if (!readStatistics(rstd, s, context.reasons) || s.square || s.mean ||

@@ -320,17 +320,23 @@ class Function:
             body += f"\n%r = arith.truncf %q : f32 to {self.Y}"
         return self.generic(inputs, maps, full, self.Y, body)
 
-    def text(self, remark=""):
-        wshape = {"row": [1, N], "per row": self.rows}.get(self.p["wrank"], [N])
-        full, y = self.tensor(self.shape, self.T), self.tensor(self.shape, self.Y)
-        self.types.update({"%x": (self.shape, self.T), "%x2": (self.shape, self.T), "%weight": (wshape, self.W)})
+    def begin(self, arguments):
+        """Constants and sizes; returns the text of the arguments, name -> (shape, type)."""
+        self.types.update(arguments)
         for i, size in enumerate(self.rows):
             self.dynamic.append(f"%d{i}")
             if size == "?":
-                self.lines.append(f"%i{i} = arith.constant {i} : index\n%d{i} = tensor.dim %x, %i{i} : {full}")
+                self.lines.append(f"%i{i} = arith.constant {i} : index\n%d{i} = tensor.dim %x, %i{i} : {self.type('%x')}")
         for name, value, kind in [("zero", "0.0", "f32"), ("one", "1.0", "f32"), ("eps", "1.0e-05", "f32"), ("n", float(N), "f32"),
                                   ("init", self.p["init"], self.p["acc"])]:
             self.lines.append(f"%{name} = arith.constant {value} : {kind}")
+        return ", ".join(f"{name}: {self.type(name)}" for name in arguments)
+
+    def text(self, remark=""):
+        wshape = {"row": [1, N], "per row": self.rows}.get(self.p["wrank"], [N])
+        y = self.tensor(self.shape, self.Y)
+        arguments = self.begin({"%x": (self.shape, self.T), "%x2": (self.shape, self.T), "%weight": (wshape, self.W)})
+        arguments += ", %epsilon: f32" if self.p["eps"] == "argument" else ""
         xf = self.input("%x", "%x2")
         x2f = self.extend("%x2")
         root, shape = self.statistics(xf, x2f, remark)
@@ -338,7 +344,6 @@ class Function:
         inputs = [xf, root] + ([x2f] if "%a2" in body else [])
         product = self.generic(inputs, [None, self.read(shape)] + ([None] if "%a2" in body else []), self.shape, "f32", body)
         result = self.weight(product)
-        arguments = f"%x: {full}, %x2: {full}, %weight: {self.tensor(wshape, self.W)}" + (", %epsilon: f32" if self.p["eps"] == "argument" else "")
         return f"func.func @{self.name}({arguments}) -> {y} {{\n" + "\n".join(self.lines) + f"\nreturn {result} : {y}\n}}\n"
 
 
@@ -359,4 +364,5 @@ def main():
             print(Function(name, parts).text(remark))
 
 
-main()
+if __name__ == "__main__":
+    main()
