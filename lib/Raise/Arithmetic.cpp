@@ -93,6 +93,14 @@ static Expr *readFloat(ExprPool &pool, Operation *op,
   return nullptr;
 }
 
+/// `number` rounded to `type`.
+static Expr *readConstant(ExprPool &pool, APFloat number, Type type) {
+  bool losesInfo;
+  number.convert(cast<FloatType>(type).getFloatSemantics(),
+                 APFloat::rmNearestTiesToEven, &losesInfo);
+  return pool.constant(number.convertToDouble());
+}
+
 Expr *raising::readArithmetic(ExprPool &pool, Operation *op,
                               ArrayRef<Expr *> operands) {
   Type type = op->getResult(0).getType();
@@ -107,6 +115,9 @@ Expr *raising::readArithmetic(ExprPool &pool, Operation *op,
     return count ? pool.round(type, count) : opaque();
   }
   if (isa<arith::ExtFOp, arith::TruncFOp>(op)) {
+    // PyTorch's epsilon is an f64.
+    if (matchPattern(op->getOperand(0), m_Constant(&constant)))
+      return readConstant(pool, constant.getValue(), type);
     // Only to nearest even; f64 and fp8 are no values of ours.
     auto truncf = dyn_cast<arith::TruncFOp>(op);
     bool isOther = truncf && truncf.getRoundingmode().value_or(

@@ -5,6 +5,7 @@
 #include "Arithmetic.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
@@ -161,16 +162,28 @@ Expr *Reader::readResult(linalg::LinalgOp op, unsigned number,
   return readScalar(yielded, op, loops, known);
 }
 
+/// The factors of what `next` adds to `sum`: one, or two of an fma; none if it
+/// is no sum.
+static SmallVector<Value, 2> getSummand(Value next, Value sum) {
+  if (auto add = next.getDefiningOp<arith::AddFOp>()) {
+    if (add.getLhs() == sum)
+      return {add.getRhs()};
+    if (add.getRhs() == sum)
+      return {add.getLhs()};
+  }
+  if (auto fma = next.getDefiningOp<math::FmaOp>(); fma && fma.getC() == sum)
+    return {fma.getA(), fma.getB()};
+  return {};
+}
+
 Expr *Reader::readSum(linalg::LinalgOp op, unsigned number, const Loops &loops,
                       ArrayRef<unsigned> reductions) {
   OpOperand *init = op.getDpsInitOperand(number);
   BlockArgument sum = op.getMatchingBlockArgument(init);
   Value yielded = op.getBlock()->getTerminator()->getOperand(number);
-  auto add = yielded.getDefiningOp<arith::AddFOp>();
-  if (!add || !sum.hasOneUse() || !isSmallFloat(sum.getType()) ||
+  SmallVector<Value, 2> factors = getSummand(yielded, sum);
+  if (factors.empty() || !sum.hasOneUse() || !isSmallFloat(sum.getType()) ||
       reductions.size() > 4 || isContraction(op, getLoops(op)))
-    return nullptr;
-  if (add.getLhs() != sum && add.getRhs() != sum)
     return nullptr;
   SmallVector<AffineExpr> indices;
   for (AffineExpr result : op.getMatchingIndexingMap(init).getResults())
@@ -188,8 +201,9 @@ Expr *Reader::readSum(linalg::LinalgOp op, unsigned number, const Loops &loops,
     extents.push_back(op.getStaticLoopRanges()[loop]);
   }
   Scalars known;
-  Value term = add.getLhs() == sum ? add.getRhs() : add.getLhs();
-  Expr *body = readScalar(term, op, inner, known);
+  Expr *body = readScalar(factors.front(), op, inner, known);
+  if (factors.size() == 2)
+    body = pool.product({body, readScalar(factors.back(), op, inner, known)});
   // The sum over one element.
   if (reductions.empty())
     return body;

@@ -5,7 +5,8 @@ A form is a choice for each part below. The formulas are those of the models and
 libraries named as sources; the IR is written for this test, one op at a time as
 exporters leave it.
 
-    forms.py raised | refused    prints a module with what is to be checked
+    forms.py raised | refused [NAME...]    prints a module with what is to be
+                                           checked, all forms or those named
 """
 
 import sys
@@ -18,6 +19,7 @@ SQUARE = {
     "powf": "%p = arith.constant 2.0 : f32\n%r = math.powf {x}, %p : f32",
     "fpowi": "%p = arith.constant 2 : i32\n%r = math.fpowi {x}, %p : f32, i32",
     "rounded": "%s = arith.mulf {x}, {x} : f32\n%b = arith.truncf %s : f32 to bf16\n%r = arith.extf %b : bf16 to f32",
+    "fma": "",
     "over n": "%s = arith.mulf {x}, {x} : f32\n%c = arith.constant 0.010416667 : f32\n%r = arith.mulf %s, %c : f32",
     "abs": "%r = math.absf {x} : f32",
     "cube": "%s = arith.mulf {x}, {x} : f32\n%r = arith.mulf %s, {x} : f32",
@@ -37,6 +39,7 @@ MEAN = {
 }
 # What is added is %eps, or an operand of the op.
 SHIFT = {
+    "add f64": "%e64 = arith.constant 1.0e-05 : f64\n%e = arith.truncf %e64 : f64 to f32\n%r = arith.addf {x}, %e : f32",
     "add": "%r = arith.addf {x}, {eps} : f32",
     "add first": "%r = arith.addf {eps}, {x} : f32",
     "rounded": "%s = arith.addf {x}, {eps} : f32\n%b = arith.truncf %s : f32 to bf16\n%r = arith.extf %b : bf16 to f32",
@@ -137,6 +140,8 @@ RAISED = [
     ("residual", "x = a + b, a tensor with other users", "weight", dict(x="residual")),
     ("gated", "Mamba-2: x * silu(z) in f32", "weight", dict(x="gated", types="bf16 bf16 bf16")),
     ("negated", "-x, scaled by nothing", "weight", dict(product="of -x", types=F32)),
+    ("fma", "squares summed by fma", "weight", dict(square="fma")),
+    ("eps_f64", "torch-mlir: epsilon as an f64", "weight casting = llama", dict(shift="add f64", weight="llama")),
     ("llama_other_type", "rounded to f16 between: the norm without weight", "", dict(weight="llama f16", types="bf16 bf16 bf16")),
     ("weight_per_row", "a weight per row: the norm without weight", "", dict(wrank="per row")),
     ("doubled", "2 * norm: the norm, the factor stays", "weight", dict(weight="doubled", types=F32)),
@@ -260,15 +265,16 @@ class Function:
 
     def statistics(self, xf, x2f, remark):
         p, acc, axes = self.p, self.p["acc"], self.reduced()
-        body = SQUARE[p["square"]].format(x="%a0", x2="%a1")
-        square = self.generic([xf, x2f] if "%a1" in body else [xf], [None] * (2 if "%a1" in body else 1), self.shape, "f32", body)
+        fused = p["square"] == "fma"
+        body = SQUARE["mul" if fused else p["square"]].format(x="%a0", x2="%a1")
+        square = xf if fused else self.generic([xf, x2f] if "%a1" in body else [xf], [None] * (2 if "%a1" in body else 1), self.shape, "f32", body)
         if acc != "f32":
             square = self.generic([square], [None], self.shape, acc, f"%r = arith.truncf %a0 : f32 to {acc}")
         kept = [size for i, size in enumerate(self.shape) if i not in axes]
         kept1 = [1 if i in axes else size for i, size in enumerate(self.shape)]
         shape = kept1 if p["keep"] == "map" else kept
         zero = self.fill(f"%init", shape, acc)
-        total = self.generic([square], [None], shape, acc, f"%r = {p['reduce']} %acc, %a0 : {acc}", self.read(shape), axes, zero)
+        total = self.generic([square], [None], shape, acc, "%r = math.fma %a0, %a0, %acc : f32" if fused else f"%r = {p['reduce']} %acc, %a0 : {acc}", self.read(shape), axes, zero)
         if p["keep"] == "reshape":
             groups = [[i] for i in range(len(kept))]
             groups[-1].append(len(kept))
@@ -350,6 +356,8 @@ class Function:
 def main():
     if sys.argv[1] == "raised":
         for name, source, expected, parts in RAISED:
+            if sys.argv[2:] and name not in sys.argv[2:]:
+                continue
             pattern = "{{.*}}".join(["rmsnorm.forward input("] + [f"{word}" for word in expected.replace("casting = ", "casting~=~").split()])
             pattern = pattern.replace("~", " ").replace("weight", "weight(")
             print(f"// {source}\n// CHECK-LABEL: func.func @{name}(\n// CHECK-NOT: {{{{rsqrt|math.sqrt|math.powf|reduction}}}}\n// CHECK: {pattern}")
