@@ -18,28 +18,61 @@ static constexpr size_t kMaxTerms = 8;
 BackwardMatcher::BackwardMatcher(const Context &context, linalg::GenericOp host)
     : context(context), pool(context.pool), host(host) {}
 
-std::optional<Gradient> BackwardMatcher::match(Expr *expr) {
+std::optional<Gradient> BackwardMatcher::match(Value scalar, Expr *expr) {
   Gradient gradient;
   if (matchNoneGradient(context, host, expr, gradient) && place(gradient)) {
     findWeightGradients(gradient);
     return gradient;
   }
-  gradient = Gradient();
   Type type;
-  Expr *exact = stripRound(expr, type);
   Terms terms;
-  if (!collectTerms(exact, 1, terms) || terms.size() != 2)
+  if (!collectTerms(stripRound(expr, type), 1, terms))
     return std::nullopt;
-  for (int i : {0, 1}) {
-    gradient = Gradient();
-    gradient.norm.outputType =
-        type ? type : Type(Float32Type::get(host.getContext()));
-    if (matchTerms(terms[i], terms[1 - i], gradient) && place(gradient)) {
+  for (const Term &first : terms)
+    for (const Term &second : terms) {
+      gradient = Gradient();
+      gradient.norm.outputType =
+          type ? type : Type(Float32Type::get(host.getContext()));
+      if (&first == &second || !matchTerms(first, second, gradient) ||
+          !place(gradient))
+        continue;
+      Type sumType = gradient.norm.outputType;
+      if (terms.size() > 2 &&
+          (scalar.getType() != sumType ||
+           !placeRest(terms, first, second, scalar, gradient)))
+        continue;
       findWeightGradients(gradient);
       return gradient;
     }
-  }
   return std::nullopt;
+}
+
+/// What is added to dx before the sum is rounded, a residual's gradient. Where
+/// dx is a scalar of its own, that one's turn is yet to come.
+bool BackwardMatcher::placeRest(ArrayRef<Term> terms, const Term &first,
+                                const Term &second, Value scalar,
+                                Gradient &gradient) {
+  for (Value operand : scalar.getDefiningOp()->getOperands()) {
+    Terms parts;
+    auto has = [&](const Term &term) {
+      return llvm::any_of(parts, [&](const Term &part) {
+        return part.product == term.product && part.number == term.number;
+      });
+    };
+    if (isSmallFloat(operand.getType()) &&
+        collectTerms(context.reader.scalar(operand, host), 1, parts) &&
+        has(first) && has(second))
+      return false;
+  }
+  for (const Term &term : terms) {
+    if (&term == &first || &term == &second)
+      continue;
+    Expr *product = pool.product({term.product}, term.number);
+    gradient.rest = gradient.rest ? pool.add(gradient.rest, product) : product;
+  }
+  gradient.norm.outputType = Float32Type::get(host.getContext());
+  return !(gradient.rest->dims & ~gradient.norm.x->dims) &&
+         canPlace(gradient.rest, gradient.norm);
 }
 
 //===----------------------------------------------------------------------===//
@@ -96,6 +129,9 @@ bool BackwardMatcher::matchTerms(const Term &first, const Term &second,
 bool BackwardMatcher::matchRstd(Expr *rstd, const Term &first,
                                 const Term &second, Gradient &gradient) {
   Norm &norm = gradient.norm;
+  double number;
+  if (llvm::count(getFactors(second.product, number), rstd) < 3)
+    return false;
   norm.rstd = rstd;
   gradient.savedRstd = nullptr;
   Statistics s;
@@ -112,7 +148,6 @@ bool BackwardMatcher::matchRstd(Expr *rstd, const Term &first,
   for (unsigned column : getDims(first.product->dims & ~rstd->dims)) {
     norm.column = column;
     List x;
-    double number;
     if (s.sum) {
       if (!isSameLoop(s.sum, host, column))
         continue;
@@ -195,9 +230,12 @@ bool BackwardMatcher::place(Gradient &gradient) {
   uint64_t column = uint64_t(1) << norm.column;
   uint64_t rows = norm.x->dims & ~column;
   return gradient.dy->dims && !(gradient.dy->dims & ~norm.x->dims) &&
-         !(norm.rstd->dims & ~rows) &&
-         (findLike(context, host, gradient.dy, norm).tensor ||
-          canEmit(gradient.dy, context.tensors));
+         !(norm.rstd->dims & ~rows) && canPlace(gradient.dy, norm);
+}
+
+bool BackwardMatcher::canPlace(Expr *expr, const Norm &norm) {
+  return findLike(context, host, expr, norm).tensor ||
+         canEmit(expr, context.tensors);
 }
 
 Placed raising::findLike(const Context &context, linalg::LinalgOp host,

@@ -16,6 +16,8 @@ struct Gradient {
   /// Of the norm: its output type is that of dx.
   Norm norm;
   Expr *dy = nullptr;
+  /// What is added to dx before the sum is rounded, or null.
+  Expr *rest = nullptr;
   /// rstd, if it is not computed here but given: a tensor of the rows.
   Expr *savedRstd = nullptr;
   /// Tensors that are the weight's gradient, in one or two types, and which.
@@ -34,7 +36,8 @@ class BackwardMatcher {
 public:
   BackwardMatcher(const Context &context, linalg::GenericOp host);
 
-  std::optional<Gradient> match(Expr *expr);
+  /// `scalar`, of the body of the host, is `expr`.
+  std::optional<Gradient> match(Value scalar, Expr *expr);
 
 private:
   using List = ExprPool::List;
@@ -51,6 +54,9 @@ private:
   bool matchColumn(const Term &first, const Term &second, int64_t extent,
                    Gradient &gradient);
   bool place(Gradient &gradient);
+  bool canPlace(Expr *expr, const Norm &norm);
+  bool placeRest(ArrayRef<Term> terms, const Term &first, const Term &second,
+                 Value scalar, Gradient &gradient);
   void findWeightGradients(Gradient &gradient);
 
   const Context &context;

@@ -89,13 +89,12 @@ Value NormOps::getWeight(linalg::GenericOp host, const Norm &norm) {
   return emit(host, norm.weight, column, context.pool.getType(norm.weight));
 }
 
-Value NormOps::getDy(linalg::GenericOp host, const Gradient &gradient) {
-  const Norm &norm = gradient.norm;
-  Placed placed = findLike(context, host, gradient.dy, norm);
+/// `expr` as a tensor of the shape of x.
+Value NormOps::getLike(linalg::GenericOp host, Expr *expr, const Norm &norm) {
+  Placed placed = findLike(context, host, expr, norm);
   if (placed.tensor)
     return fit(host, placed, norm.input.loops);
-  return emit(host, gradient.dy, norm.input.loops,
-              context.pool.getType(gradient.dy));
+  return emit(host, expr, norm.input.loops, context.pool.getType(expr));
 }
 
 /// The rstd that is given, a tensor of the rows of x; null if there is none.
@@ -143,7 +142,8 @@ void NormOps::createBackward(linalg::GenericOp host, Value scalar,
   const Norm &norm = gradient.norm;
   Location loc = scalar.getLoc();
   Value x = getInput(host, norm), weight = getWeight(host, norm);
-  Value dy = getDy(host, gradient), rstd = getSavedRstd(host, gradient);
+  Value dy = getLike(host, gradient.dy, norm);
+  Value rstd = getSavedRstd(host, gradient);
 
   // As far up as can be: what uses dw may stand in front of the host.
   OpBuilder builder(host);
@@ -177,7 +177,10 @@ void NormOps::createBackward(linalg::GenericOp host, Value scalar,
       rewriter.replaceTensor(tensor,
                              reshape(builder, loc, op.getResult(1), type));
   }
-  rewriter.replaceScalar(host, scalar, op.getResult(0), norm.input.loops);
+  SmallVector<Value> summands{op.getResult(0)};
+  if (gradient.rest)
+    summands.push_back(getLike(host, gradient.rest, norm));
+  rewriter.replaceScalar(host, scalar, summands, norm.input.loops);
 }
 
 /// True if `next`, and so what is put in front of it, precedes all that use

@@ -35,7 +35,7 @@ private:
   Value getNarrow(Value tensor, Type type);
   Value getInput(linalg::GenericOp host, const Norm &norm);
   Value getWeight(linalg::GenericOp host, const Norm &norm);
-  Value getDy(linalg::GenericOp host, const Gradient &gradient);
+  Value getLike(linalg::GenericOp host, Expr *expr, const Norm &norm);
   Value getSavedRstd(linalg::GenericOp host, const Gradient &gradient);
   Expr *getElement(const Placed &placed);
   bool precedesUsers(Operation *next, Value tensor) const;

@@ -106,7 +106,8 @@ static void raiseNorms(FunctionOpInterface function) {
   // Gradients first: x * rstd is a norm, too.
   forEach(context, candidates,
           [&](linalg::GenericOp host, Value scalar, Expr *expr) {
-            if (auto gradient = BackwardMatcher(context, host).match(expr))
+            if (auto gradient =
+                    BackwardMatcher(context, host).match(scalar, expr))
               norms.createBackward(host, scalar, *gradient);
           });
   forEach(context, candidates,

@@ -41,46 +41,58 @@ void Rewriter::eraseDead() {
   }
 }
 
-void Rewriter::addInput(linalg::GenericOp host, Value tensor, AffineMap map) {
+BlockArgument Rewriter::addInput(linalg::GenericOp host, Value tensor,
+                                 AffineMap map) {
   OpBuilder builder(host);
   unsigned number = host.getNumDpsInputs();
   SmallVector<AffineMap> maps = host.getIndexingMapsArray();
   maps.insert(maps.begin() + number, map);
   host.getInputsMutable().append(tensor);
   host.setIndexingMapsAttr(builder.getAffineMapArrayAttr(maps));
-  host.getBody()->insertArgument(number, getElementTypeOrSelf(tensor.getType()),
-                                 host.getLoc());
+  return host.getBody()->insertArgument(
+      number, getElementTypeOrSelf(tensor.getType()), host.getLoc());
 }
 
-void Rewriter::replaceScalar(linalg::GenericOp host, Value scalar, Value tensor,
-                             ArrayRef<int> loops) {
+/// `value`, a float, in `type`.
+static Value convert(OpBuilder &builder, Location loc, Value value, Type type) {
+  unsigned width = value.getType().getIntOrFloatBitWidth();
+  if (value.getType() == type)
+    return value;
+  if (width < type.getIntOrFloatBitWidth())
+    return arith::ExtFOp::create(builder, loc, type, value);
+  return arith::TruncFOp::create(builder, loc, type, value);
+}
+
+void Rewriter::replaceScalar(linalg::GenericOp host, Value scalar,
+                             ValueRange summands, ArrayRef<int> loops) {
   MLIRContext *context = host.getContext();
+  Location loc = host.getLoc();
   SmallVector<AffineExpr> indices;
   for (int loop : loops)
     indices.push_back(loop < 0 ? getAffineConstantExpr(0, context)
                                : getAffineDimExpr(loop, context));
   auto map = AffineMap::get(host.getNumLoops(), 0, indices, context);
-  unsigned number = host.getNumDpsInputs();
-  addInput(host, tensor, map);
-  BlockArgument argument = host.getBody()->getArgument(number);
-  Value value = argument;
-  if (value.getType() != scalar.getType()) {
-    auto builder = OpBuilder::atBlockBegin(host.getBody());
+  Value value;
+  auto builder = OpBuilder::atBlockBegin(host.getBody());
+  for (Value tensor : summands) {
+    Value argument = addInput(host, tensor, map);
+    if (summands.size() > 1)
+      argument = convert(builder, loc, argument, builder.getF32Type());
     value =
-        arith::ExtFOp::create(builder, host.getLoc(), scalar.getType(), value);
+        value ? arith::AddFOp::create(builder, loc, value, argument) : argument;
   }
-  scalar.replaceAllUsesWith(value);
+  scalar.replaceAllUsesWith(convert(builder, loc, value, scalar.getType()));
 
   // A result that only copies the norm is the norm.
   Operation *yield = host.getBody()->getTerminator();
   for (OpResult result : host->getResults()) {
     OpOperand *init = host.getDpsInitOperand(result.getResultNumber());
-    if (yield->getOperand(result.getResultNumber()) == argument &&
-        host.getMatchingIndexingMap(init) == map &&
+    if (yield->getOperand(result.getResultNumber()) == value &&
+        isa<BlockArgument>(value) && host.getMatchingIndexingMap(init) == map &&
         host.getNumReductionLoops() == 0 &&
-        result.getType() == tensor.getType()) {
-      tensors.replace(result, tensor);
-      result.replaceAllUsesWith(tensor);
+        result.getType() == summands.front().getType()) {
+      tensors.replace(result, summands.front());
+      result.replaceAllUsesWith(summands.front());
     }
   }
   clean(host);

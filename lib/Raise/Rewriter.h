@@ -16,15 +16,16 @@ public:
       : reader(reader), tensors(tensors) {}
   ~Rewriter();
 
-  /// The body of `host` reads `tensor`, dimensions walked by `loops`, in place
-  /// of computing `scalar`. What nobody needs any more is erased.
-  void replaceScalar(linalg::GenericOp host, Value scalar, Value tensor,
+  /// The body of `host` reads `summands`, dimensions walked by `loops`, in
+  /// place of computing `scalar`: it is their element, or the sum of theirs.
+  /// What nobody needs any more is erased.
+  void replaceScalar(linalg::GenericOp host, Value scalar, ValueRange summands,
                      ArrayRef<int> loops);
   /// Uses of `tensor` become uses of `other`, which is equal.
   void replaceTensor(Value tensor, Value other);
 
 private:
-  void addInput(linalg::GenericOp host, Value tensor, AffineMap map);
+  BlockArgument addInput(linalg::GenericOp host, Value tensor, AffineMap map);
   void clean(linalg::GenericOp host);
   void dropInputs(linalg::GenericOp host);
   void dropResults(linalg::GenericOp host);

@@ -37,11 +37,14 @@ def Raise : Pass<"rmsnorm-raise"> {
     A gradient is dx = dy * w * r - (1/N) * x * r^3 * sum(x * dy * w), in any
     order, with terms that occur twice or products of sums, and with r computed
     or given: any f32 tensor of the rows (the op's eps is 1e-5 then, and not
-    used). With `none` it is the definition step by step. A tensor
-    that is sum(dy * x * r) over all rows, or sum(dy * round_T(x * r)), is its
-    dweight; the latter makes it `llama`. Where the gradient of y is rounded on
-    its way through the weight, dy is that product, without weight, and the
-    weight's gradient stays a sum of its own; so it does where dx is not wanted.
+    used). What else is added before the sum is rounded, a residual's gradient,
+    is added to a dx in f32. With `none` it is the definition step by step.
+
+    A tensor that is sum(dy * x * r) over all rows, or sum(dy * round_T(x * r)),
+    is its dweight; the latter makes it `llama`. Where the gradient of y is
+    rounded on its way through the weight, dy is that product, without
+    weight, and the weight's gradient stays a sum of its own; so it does where
+    dx is not wanted.
 
     Never raised: x minus its mean; eps outside of the root, or none; a sum that
     is not divided by its own length, in a narrower type than f32, not from 0;

@@ -30,6 +30,8 @@ DX = {
     "twice": "%p = arith.mulf {g}, {r} : f32\n%q = arith.mulf {x}, {f} : f32\n%u = arith.addf %p, %q : f32\n%dx = arith.addf %q, %u : f32",
     # Liger, Apex: (g - x * r * r * mean) * r; f has no r there.
     "factored": "%i = arith.mulf {r}, {r} : f32\n%q = arith.mulf {x}, %i : f32\n%k = arith.mulf %q, {f} : f32\n%u = arith.addf {g}, %k : f32\n%dx = arith.mulf %u, {r} : f32",
+    # JAX adds up what flows into x in any order.
+    "residual first": "%p = arith.mulf {g}, {r} : f32\n%u = arith.addf %a6, %p : f32\n%q = arith.mulf {x}, {f} : f32\n%dx = arith.addf %u, %q : f32",
     "no first term": "%dx = arith.mulf {x}, {f} : f32",
     "of x2": "%p = arith.mulf {g}, {r} : f32\n%q = arith.mulf {x2}, {f} : f32\n%dx = arith.addf %p, %q : f32",
 }
@@ -56,6 +58,7 @@ RAISED = [
     ("f32_stream", "an f32 residual stream, bf16 gradients", "weight dweight", dict(types="f32 bf16 bf16 f32", dw="f32")),
     ("f16", "f16 throughout", "weight dweight", dict(types="f16 f16 f16 f16", dw="f32")),
     ("residual", "the residual's gradient added in the same body", "weight dweight", dict(residual=True)),
+    ("residual_first", "an f32 residual's gradient, added to the first term", "weight dweight", dict(types="f32 bf16 bf16 f32", dw="f32", dx="residual first")),
     ("shared_dw", "dw wanted in f32, x of rank 4", "weight dweight", dict(rows=[2, 2, 2], dw="f32")),
 ]
 REFUSED = [
