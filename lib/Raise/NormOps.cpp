@@ -130,6 +130,13 @@ void NormOps::createForward(linalg::GenericOp host, Value scalar,
   rewriter.replaceScalar(host, scalar, op.getResult(0), norm.input.loops);
 }
 
+/// The sizes but 1 of a tensor, in which reshaping leaves it.
+static SmallVector<int64_t> getWideSizes(Type type) {
+  return SmallVector<int64_t>(
+      llvm::make_filter_range(cast<RankedTensorType>(type).getShape(),
+                              [](int64_t size) { return size != 1; }));
+}
+
 /// A destination of the sizes of `like`.
 static Value createEmpty(OpBuilder &builder, Location loc, Value like,
                          Type type) {
@@ -154,10 +161,10 @@ void NormOps::createBackward(linalg::GenericOp host, Value scalar,
   setInsertionPoint(builder, host, operands);
   Operation *next = &*builder.getInsertionPoint();
   SmallVector<Value> weightGradients;
-  llvm::copy_if(gradient.weightGradients, std::back_inserter(weightGradients),
-                [&](Value tensor) {
-                  return !tensor.use_empty() && precedesUsers(next, tensor);
-                });
+  for (Value tensor : gradient.weightGradients)
+    if (!tensor.use_empty() && precedesUsers(next, tensor) &&
+        getWideSizes(tensor.getType()) == getWideSizes(weight.getType()))
+      weightGradients.push_back(tensor);
 
   Value dx = createEmpty(builder, loc, x, norm.outputType), dw;
   SmallVector<Type> types{dx.getType()};
@@ -208,14 +215,9 @@ void NormOps::returnStatistics(Forward &forward, Value tensor) {
   Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(tensor.getType());
   auto shape = cast<RankedTensorType>(op.getInput().getType()).getShape();
-  auto rstdType = RankedTensorType::get(shape.drop_back(),
-                                        Float32Type::get(op.getContext()));
-  auto getWide = [](ArrayRef<int64_t> shape) {
-    return SmallVector<int64_t>(
-        llvm::make_filter_range(shape, [](int64_t size) { return size != 1; }));
-  };
+  auto rows = RankedTensorType::get(shape.drop_back(), type.getElementType());
   if (!type.getElementType().isF32() ||
-      getWide(type.getShape()) != getWide(rstdType.getShape()))
+      getWideSizes(type) != getWideSizes(rows))
     return;
 
   // As far up as its operands allow, in front of those who use rstd.

@@ -23,7 +23,7 @@ using Kind = Expr::Kind;
 static SmallVector<Operation *> getCandidates(Operation *function) {
   SmallVector<Operation *> ops;
   function->walk<WalkOrder::PreOrder>([&](linalg::GenericOp host) {
-    if (host.hasPureTensorSemantics())
+    if (host.hasPureTensorSemantics() && host.getNumLoops() <= kMaxLoops)
       for (Operation &op : host.getBody()->without_terminator())
         if (op.getNumResults() == 1 && isSmallFloat(op.getResult(0).getType()))
           ops.push_back(&op);

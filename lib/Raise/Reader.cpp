@@ -17,9 +17,6 @@ using namespace mlir::rmsnorm::raising;
 /// are read in the order of the program, so that few chains are that deep.
 static constexpr unsigned kMaxDepth = 400;
 
-/// The most loops that positions of dimensions are kept for.
-static constexpr unsigned kMaxLoops = 32;
-
 static bool isReduction(utils::IteratorType type) {
   return type == utils::IteratorType::reduction;
 }

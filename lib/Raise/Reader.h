@@ -11,6 +11,9 @@
 
 namespace mlir::rmsnorm::raising {
 
+/// The most loops that positions of dimensions are kept for.
+constexpr unsigned kMaxLoops = 32;
+
 /// Reads programs: walks from an element of a tensor through the linalg ops,
 /// fills, reshapes and casts that produce it. What it cannot look through is
 /// an Element. Dimensions and loops of size 1 have index 0, so that they do
