@@ -83,6 +83,7 @@ WEIGHT = {
     "llama": "%h = arith.truncf {x} : f32 to T\n%e = arith.extf %h : T to f32\n%q = arith.mulf %e, %w : f32",
     "llama plus one": "%h = arith.truncf {x} : f32 to T\n%e = arith.extf %h : T to f32\n%v = arith.addf %w, %one : f32\n%q = arith.mulf %e, %v : f32",
     "llama native": "%h = arith.truncf {x} : f32 to T\n%q = arith.mulf %h, {raw} : T",
+    "llama doubled": "%h = arith.truncf {x} : f32 to T\n%e = arith.extf %h : T to f32\n%v = arith.mulf %e, %w : f32\n%c = arith.constant 2.0 : f32\n%q = arith.mulf %v, %c : f32",
     "llama f16": "%h = arith.truncf {x} : f32 to f16\n%e = arith.extf %h : f16 to f32\n%q = arith.mulf %e, %w : f32",
     "doubled": "%v = arith.mulf {x}, %w : f32\n%c = arith.constant 2.0 : f32\n%q = arith.mulf %v, %c : f32",
 }
@@ -143,6 +144,7 @@ RAISED = [
     ("negated", "-x, scaled by nothing", "weight", dict(product="of -x", types=F32)),
     ("fma", "squares summed by fma", "weight", dict(square="fma")),
     ("eps_f64", "torch-mlir: epsilon as an f64", "weight casting = llama", dict(shift="add f64", weight="llama")),
+    ("llama_doubled", "2 * norm, rounded between: the factor stays", "weight casting = llama", dict(weight="llama doubled", types="bf16 bf16 f32")),
     ("llama_other_type", "rounded to f16 between: the norm without weight", "", dict(weight="llama f16", types="bf16 bf16 bf16")),
     ("weight_per_row", "a weight per row: the norm without weight", "", dict(wrank="per row")),
     ("doubled", "2 * norm: the norm, the factor stays", "weight", dict(weight="doubled", types=F32)),
