@@ -6,6 +6,7 @@
 #include "RMSNorm/Distribution/Passes.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Pipelines/Pipelines.h"
+#include "RMSNorm/Raise/Passes.h"
 #include "RMSNorm/Transforms/BufferizableOpInterfaceImpl.h"
 #include "RMSNorm/Transforms/Passes.h"
 #include "RMSNorm/Transforms/RowWiseOpInterfaceImpl.h"
@@ -26,6 +27,7 @@
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Dialect/Linalg/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Linalg/Transforms/TilingInterfaceImpl.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -68,6 +70,7 @@ void rmsnorm::registerAllExtensions(DialectRegistry &registry) {
 }
 
 void rmsnorm::registerAllPasses() {
+  registerRMSNormRaisePasses();
   registerRMSNormTransformsPasses();
   registerRMSNormDistributionPasses();
   registerRMSNormConversionPasses();
@@ -77,4 +80,7 @@ void rmsnorm::registerAllPasses() {
   registerCanonicalizerPass();
   registerCSEPass();
   bufferization::registerBufferizationPasses();
+  // What rmsnorm-raise wants before it and leaves to others after it.
+  registerLinalgGeneralizeNamedOpsPass();
+  registerLinalgElementwiseOpFusionPass();
 }

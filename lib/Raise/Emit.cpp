@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Emit.cpp - expressions as ops -------------------------------------===//
+
+#include "Emit.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::raising;
+
+using Kind = Expr::Kind;
+
+/// True if `value` is a scalar that a body of linalg computes or is given.
+static bool isInBody(Value value) {
+  return isa<linalg::LinalgOp>(value.getParentBlock()->getParentOp());
+}
+
+bool raising::canEmit(Expr *expr, const Tensors &tensors) {
+  bool can = true;
+  walk(expr, [&](Expr *part) {
+    switch (part->kind) {
+    case Kind::Sum:
+    case Kind::Size:
+    case Kind::InverseSize:
+    case Kind::Index:
+      can = false;
+      break;
+    case Kind::Element:
+      can &= tensors.isLive(part->value) && !isInBody(part->value) &&
+             part->freeSymbols.empty();
+      break;
+    default:
+      break;
+    }
+  });
+  return can;
+}
+
+void raising::setInsertionPoint(OpBuilder &builder, Operation *host,
+                                ValueRange operands) {
+  Block *block = host->getBlock();
+  Operation *last = nullptr;
+  for (Value operand : operands)
+    if (Operation *op = operand.getDefiningOp();
+        op && op->getBlock() == block && (!last || last->isBeforeInBlock(op)))
+      last = op;
+  if (last)
+    builder.setInsertionPointAfter(last);
+  else
+    builder.setInsertionPointToStart(block);
+}
+
+namespace {
+/// Writes the body of an op that computes an expression.
+class BodyBuilder {
+public:
+  BodyBuilder(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+
+  void map(Expr *leaf, Value value) { values[leaf] = value; }
+
+  /// `value` as a `type`; only floats are converted.
+  Value convert(Value value, Type type) {
+    if (value.getType() == type || !isSmallFloat(type) ||
+        !isSmallFloat(value.getType()))
+      return value;
+    Type f32 = builder.getF32Type();
+    if (value.getType() != f32)
+      value = arith::ExtFOp::create(builder, loc, f32, value);
+    if (type != f32)
+      value = arith::TruncFOp::create(builder, loc, type, value);
+    return value;
+  }
+
+  /// `expr`, in f32 if it is a small float.
+  Value build(Expr *expr) {
+    if (Value known = values.lookup(expr))
+      return known;
+    return values[expr] = convert(compute(expr), builder.getF32Type());
+  }
+
+private:
+  Value constant(double number) {
+    return arith::ConstantOp::create(
+        builder, loc, builder.getF32FloatAttr(static_cast<float>(number)));
+  }
+
+  Value compute(Expr *expr) {
+    switch (expr->kind) {
+    case Kind::Constant:
+      return constant(expr->number);
+    case Kind::Product:
+      return computeProduct(expr);
+    case Kind::Add: {
+      Value lhs = build(expr->operands[0]), rhs = build(expr->operands[1]);
+      return arith::AddFOp::create(builder, loc, lhs, rhs);
+    }
+    case Kind::Round:
+      return convert(build(expr->operands.front()), expr->type);
+    case Kind::Rsqrt:
+      return math::RsqrtOp::create(builder, loc, build(expr->operands.front()));
+    case Kind::Sqrt:
+      return math::SqrtOp::create(builder, loc, build(expr->operands.front()));
+    case Kind::Op: {
+      auto type = cast<FunctionType>(expr->type);
+      SmallVector<Value> operands;
+      for (auto [part, operandType] :
+           llvm::zip(expr->operands, type.getInputs()))
+        operands.push_back(convert(build(part), operandType));
+      OperationState state(loc, *expr->name, operands, type.getResults(),
+                           expr->attributes.getValue());
+      return builder.create(state)->getResult(0);
+    }
+    default: // A scalar from outside.
+      return expr->value;
+    }
+  }
+
+  Value computeProduct(Expr *expr) {
+    Value product;
+    for (Expr *factor : expr->operands) {
+      Value value = build(factor);
+      product =
+          product ? arith::MulFOp::create(builder, loc, product, value) : value;
+    }
+    if (expr->number == -1)
+      return arith::NegFOp::create(builder, loc, product);
+    if (expr->number == 1)
+      return product;
+    return arith::MulFOp::create(builder, loc, product, constant(expr->number));
+  }
+
+  OpBuilder &builder;
+  Location loc;
+  DenseMap<Expr *, Value> values;
+};
+} // namespace
+
+/// A dimension of an operand of `host` that its loop number `loop` walks.
+static std::pair<Value, int64_t> getWalked(linalg::LinalgOp host, int loop) {
+  for (OpOperand &operand : host->getOpOperands())
+    for (auto [dim, index] :
+         llvm::enumerate(host.getMatchingIndexingMap(&operand).getResults()))
+      if (auto expr = dyn_cast<AffineDimExpr>(index);
+          expr && static_cast<int>(expr.getPosition()) == loop)
+        return {operand.get(), dim};
+  llvm_unreachable("every loop of a linalg op is a dimension of an operand");
+}
+
+Value raising::emit(linalg::LinalgOp host, Expr *expr, ArrayRef<int> loops,
+                    Type type) {
+  MLIRContext *context = host.getContext();
+  Location loc = host.getLoc();
+  OpBuilder builder(host);
+  SmallVector<Value> operands, inputs;
+  SmallVector<Expr *> leaves;
+  SmallVector<AffineMap> maps;
+  Substitution names;
+  for (auto [i, loop] : llvm::enumerate(loops))
+    if (loop >= 0)
+      names[getAffineDimExpr(loop, context)] = getAffineDimExpr(i, context);
+  walk(expr, [&](Expr *part) {
+    if (!part->is(Kind::Element))
+      return;
+    operands.push_back(part->value);
+    if (!isa<ShapedType>(part->value.getType()))
+      return;
+    SmallVector<AffineExpr> indices;
+    for (AffineExpr index : part->indices)
+      indices.push_back(index.replace(names));
+    leaves.push_back(part);
+    inputs.push_back(part->value);
+    maps.push_back(AffineMap::get(loops.size(), 0, indices, context));
+  });
+
+  // Sizes: of what is read where it has them, else of what the host walks.
+  SmallVector<std::pair<Value, int64_t>> walked;
+  SmallVector<int64_t, 4> extents = host.getStaticLoopRanges();
+  for (auto [i, loop] : llvm::enumerate(loops)) {
+    AffineExpr dim = getAffineDimExpr(i, context);
+    std::pair<Value, int64_t> source;
+    for (auto [input, map] : llvm::zip(inputs, maps))
+      for (auto [position, index] : llvm::enumerate(map.getResults()))
+        if (index == dim && !source.first)
+          source = {input, position};
+    if (!source.first && loop >= 0 && ShapedType::isDynamic(extents[loop])) {
+      source = getWalked(host, loop);
+      operands.push_back(source.first);
+    }
+    walked.push_back(source);
+  }
+  setInsertionPoint(builder, host, operands);
+  SmallVector<OpFoldResult> sizes;
+  for (auto [loop, source] : llvm::zip(loops, walked)) {
+    int64_t extent = loop < 0 ? 1 : extents[loop];
+    sizes.push_back(
+        ShapedType::isDynamic(extent)
+            ? tensor::getMixedSize(builder, loc, source.first, source.second)
+            : builder.getIndexAttr(extent));
+  }
+  Value init = tensor::EmptyOp::create(builder, loc, sizes, type);
+  maps.push_back(builder.getMultiDimIdentityMap(loops.size()));
+  SmallVector<utils::IteratorType> iterators(loops.size(),
+                                             utils::IteratorType::parallel);
+  auto op = linalg::GenericOp::create(
+      builder, loc, init.getType(), inputs, init, maps, iterators,
+      [&](OpBuilder &nested, Location nestedLoc, ValueRange arguments) {
+        BodyBuilder body(nested, nestedLoc);
+        for (auto [leaf, argument] : llvm::zip(leaves, arguments))
+          body.map(leaf, body.convert(argument, nested.getF32Type()));
+        Value result = body.convert(body.build(expr), type);
+        linalg::YieldOp::create(nested, nestedLoc, result);
+      });
+  return op.getResult(0);
+}
+
+/// How the dimensions of `type` come out of those that are not of size 1.
+static SmallVector<ReassociationIndices> getUnitDims(RankedTensorType type) {
+  SmallVector<ReassociationIndices> groups;
+  bool hasWide = false;
+  for (auto [dim, size] : llvm::enumerate(type.getShape())) {
+    if (groups.empty() || (size != 1 && hasWide))
+      groups.emplace_back();
+    hasWide |= size != 1;
+    groups.back().push_back(dim);
+  }
+  return hasWide ? groups : SmallVector<ReassociationIndices>();
+}
+
+Value raising::reshape(OpBuilder &builder, Location loc, Value tensor,
+                       RankedTensorType type) {
+  auto source = cast<RankedTensorType>(tensor.getType());
+  if (source == type)
+    return tensor;
+  if (llvm::is_contained(source.getShape(), 1))
+    tensor = tensor::CollapseShapeOp::create(builder, loc, tensor,
+                                             getUnitDims(source));
+  if (!llvm::is_contained(type.getShape(), 1))
+    return tensor;
+  SmallVector<OpFoldResult> sizes;
+  int64_t next = 0;
+  for (int64_t size : type.getShape())
+    sizes.push_back(size == 1
+                        ? OpFoldResult(builder.getIndexAttr(1))
+                        : tensor::getMixedSize(builder, loc, tensor, next++));
+  return tensor::ExpandShapeOp::create(builder, loc, type, tensor,
+                                       getUnitDims(type), sizes);
+}

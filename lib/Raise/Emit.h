@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Emit.h - expressions as ops ---------------------------------------===//
+
+#ifndef RMSNORM_LIB_RAISE_EMIT_H
+#define RMSNORM_LIB_RAISE_EMIT_H
+
+#include "Tensors.h"
+
+#include "mlir/IR/Builders.h"
+
+namespace mlir::rmsnorm::raising {
+
+/// True if `expr` can be computed by one elementwise op: it has no sums in it,
+/// no scalars of other bodies, and nothing that is gone.
+bool canEmit(Expr *expr, const Tensors &tensors);
+
+/// Computes `expr`, which can be, as a tensor of `type`: one dimension for each
+/// of `loops` of `host`, one of size 1 for -1. It stands as far up in the block
+/// of `host` as it can.
+Value emit(linalg::LinalgOp host, Expr *expr, ArrayRef<int> loops, Type type);
+
+/// `tensor` with dimensions of size 1 added and taken out so that it is a
+/// `type`.
+Value reshape(OpBuilder &builder, Location loc, Value tensor,
+              RankedTensorType type);
+
+/// Where ops may stand that use `operands`, and that `host` uses: in its block,
+/// as far up as they can.
+void setInsertionPoint(OpBuilder &builder, Operation *host,
+                       ValueRange operands);
+
+} // namespace mlir::rmsnorm::raising
+
+#endif // RMSNORM_LIB_RAISE_EMIT_H

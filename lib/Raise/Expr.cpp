@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Expr.cpp - values as expressions in a normal form -----------------===//
+
+#include "Expr.h"
+
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/SetVector.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::raising;
+
+/// A product of more factors is a factor itself, else repeated squaring would
+/// have a factor for each atom.
+static constexpr size_t kMaxFactors = 32;
+
+/// Symbols that a sum binds are numbered by the height of its body, this many
+/// for each; symbols not bound yet come behind all of them.
+static constexpr unsigned kMaxBound = 8;
+static constexpr unsigned kFirstFresh = 1u << 24;
+
+void Expr::Profile(llvm::FoldingSetNodeID &id) const {
+  id.AddInteger(static_cast<int>(kind));
+  for (Expr *operand : operands)
+    id.AddPointer(operand);
+  id.AddPointer(value.getAsOpaquePointer());
+  for (AffineExpr index : indices)
+    id.AddPointer(index.getAsOpaquePointer());
+  for (int64_t extent : extents)
+    id.AddInteger(extent);
+  id.AddInteger(llvm::bit_cast<uint64_t>(number));
+  id.AddPointer(type.getAsOpaquePointer());
+  if (name)
+    id.AddPointer(name->getAsOpaquePointer());
+  id.AddPointer(attributes.getAsOpaquePointer());
+}
+
+bool raising::isSmallFloat(Type type) {
+  return type.isF32() || type.isBF16() || type.isF16();
+}
+
+//===----------------------------------------------------------------------===//
+// Nodes
+//===----------------------------------------------------------------------===//
+
+void ExprPool::derive(Expr &expr) const {
+  llvm::SmallSetVector<unsigned, 4> symbols;
+  for (Expr *operand : expr.operands) {
+    expr.height = std::max(expr.height, operand->height);
+    expr.dims |= operand->dims;
+    expr.sumDims |= operand->sumDims;
+    symbols.insert(operand->freeSymbols.begin(), operand->freeSymbols.end());
+  }
+  if (expr.is(Kind::Sum)) {
+    ++expr.height;
+    expr.sumDims |= expr.dims;
+    for (AffineExpr symbol : expr.indices)
+      symbols.remove(cast<AffineSymbolExpr>(symbol).getPosition());
+  } else {
+    for (AffineExpr index : expr.indices)
+      index.walk([&](AffineExpr part) {
+        if (auto dim = dyn_cast<AffineDimExpr>(part))
+          expr.dims |= uint64_t(1) << dim.getPosition();
+        else if (auto symbol = dyn_cast<AffineSymbolExpr>(part))
+          symbols.insert(symbol.getPosition());
+      });
+  }
+  expr.freeSymbols.assign(symbols.begin(), symbols.end());
+  llvm::sort(expr.freeSymbols);
+}
+
+Expr *ExprPool::get(Expr &&expr) {
+  llvm::FoldingSetNodeID id;
+  expr.Profile(id);
+  void *position;
+  if (Expr *known = set.FindNodeOrInsertPos(id, position))
+    return known;
+  derive(expr);
+  expr.id = nodes.size();
+  nodes.push_back(std::make_unique<Expr>(std::move(expr)));
+  set.InsertNode(nodes.back().get(), position);
+  return nodes.back().get();
+}
+
+Expr *ExprPool::unary(Kind kind, Expr *operand) {
+  Expr expr(kind);
+  expr.operands = {operand};
+  return get(std::move(expr));
+}
+
+Expr *ExprPool::element(Value value, ArrayRef<AffineExpr> indices) {
+  Expr expr(Kind::Element);
+  expr.value = value;
+  expr.indices.assign(indices.begin(), indices.end());
+  return get(std::move(expr));
+}
+
+Expr *ExprPool::index(AffineExpr value) {
+  Expr expr(Kind::Index);
+  expr.indices = {value};
+  return get(std::move(expr));
+}
+
+Expr *ExprPool::constant(double number) {
+  Expr expr(Kind::Constant);
+  expr.number = number + 0.0; // no negative zero
+  return get(std::move(expr));
+}
+
+Expr *ExprPool::product(ArrayRef<Expr *> factors, double number) {
+  Expr expr(Kind::Product);
+  expr.number = number;
+  size_t count = 0;
+  for (Expr *factor : factors)
+    count += factor->is(Kind::Product) ? factor->operands.size() : 1;
+  for (Expr *factor : factors) {
+    if (factor->is(Kind::Constant)) {
+      expr.number *= factor->number;
+    } else if (factor->is(Kind::Product) && count <= kMaxFactors) {
+      expr.number *= factor->number;
+      expr.operands.append(factor->operands);
+    } else {
+      expr.operands.push_back(factor);
+    }
+  }
+  if (expr.operands.empty())
+    return constant(expr.number);
+  if (expr.number == 1 && expr.operands.size() == 1)
+    return expr.operands.front();
+  llvm::sort(expr.operands, [](Expr *a, Expr *b) { return a->id < b->id; });
+  return get(std::move(expr));
+}
+
+Expr *ExprPool::add(Expr *lhs, Expr *rhs) {
+  if (lhs->is(Kind::Constant) && rhs->is(Kind::Constant))
+    return constant(static_cast<float>(lhs->number + rhs->number));
+  if (lhs->is(Kind::Constant) && lhs->number == 0)
+    return rhs;
+  if (rhs->is(Kind::Constant) && rhs->number == 0)
+    return lhs;
+  Expr expr(Kind::Add);
+  expr.operands = {lhs, rhs};
+  if (lhs->id > rhs->id)
+    std::swap(expr.operands[0], expr.operands[1]);
+  return get(std::move(expr));
+}
+
+Expr *ExprPool::round(Type type, Expr *expr) {
+  if (!type || type.isF32() || getType(expr) == type)
+    return expr;
+  if (expr->is(Kind::Constant)) {
+    APFloat number(expr->number);
+    bool losesInfo;
+    number.convert(cast<FloatType>(type).getFloatSemantics(),
+                   APFloat::rmNearestTiesToEven, &losesInfo);
+    return constant(number.convertToDouble());
+  }
+  Expr rounded(Kind::Round);
+  rounded.type = type;
+  rounded.operands = {expr};
+  return get(std::move(rounded));
+}
+
+Expr *ExprPool::size(Kind kind, Value value, int64_t dim) {
+  Expr expr(kind);
+  expr.value = value;
+  expr.extents = {dim};
+  return get(std::move(expr));
+}
+
+Expr *ExprPool::operation(Operation *op, ArrayRef<Expr *> operands) {
+  Expr expr(Kind::Op);
+  expr.name = op->getName();
+  expr.attributes = op->getAttrDictionary();
+  expr.type =
+      FunctionType::get(context, op->getOperandTypes(), op->getResultTypes());
+  expr.operands.assign(operands.begin(), operands.end());
+  return get(std::move(expr));
+}
+
+Expr *ExprPool::sum(Expr *body, ArrayRef<AffineExpr> symbols,
+                    ArrayRef<int64_t> extents, Type accumulator) {
+  SmallVector<AffineExpr, 3> bound(symbols.begin(), symbols.end());
+  SmallVector<int64_t, 1> sizes(extents.begin(), extents.end());
+  double number = 1;
+  List outside;
+  if (!accumulator) {
+    // What does not depend on the symbols is no part of the sum.
+    List inside;
+    for (Expr *factor : getFactors(body, number)) {
+      bool depends = llvm::any_of(bound, [&](AffineExpr symbol) {
+        return llvm::is_contained(factor->freeSymbols,
+                                  cast<AffineSymbolExpr>(symbol).getPosition());
+      });
+      (depends ? inside : outside).push_back(factor);
+    }
+    body = product(inside);
+    // A sum of sums is one.
+    if (body->is(Kind::Sum) && !body->type &&
+        bound.size() + body->indices.size() <= kMaxBound) {
+      Substitution opened;
+      Expr *inner = body;
+      for (AffineExpr symbol : inner->indices) {
+        bound.push_back(freshSymbol());
+        opened[symbol] = bound.back();
+      }
+      sizes.append(inner->extents);
+      body = substitute(inner->operands.front(), opened);
+    }
+  }
+  // Equal sums are equal nodes: the names of symbols follow from the body.
+  Substitution names;
+  Expr expr(Kind::Sum);
+  for (auto [i, symbol] : llvm::enumerate(bound)) {
+    expr.indices.push_back(
+        getAffineSymbolExpr(body->height * kMaxBound + i, context));
+    names[symbol] = expr.indices.back();
+  }
+  expr.operands = {substitute(body, names)};
+  expr.extents = sizes;
+  expr.type = accumulator;
+  outside.push_back(get(std::move(expr)));
+  return product(outside, number);
+}
+
+//===----------------------------------------------------------------------===//
+// Queries
+//===----------------------------------------------------------------------===//
+
+AffineExpr ExprPool::dim(unsigned position) const {
+  return getAffineDimExpr(position, context);
+}
+
+AffineExpr ExprPool::zero() const { return getAffineConstantExpr(0, context); }
+
+AffineExpr ExprPool::freshSymbol() {
+  return getAffineSymbolExpr(kFirstFresh + freshSymbols++, context);
+}
+
+Type ExprPool::getType(Expr *expr) const {
+  switch (expr->kind) {
+  case Kind::Element:
+    return getElementTypeOrSelf(expr->value.getType());
+  case Kind::Round:
+    return expr->type;
+  case Kind::Op:
+    return cast<FunctionType>(expr->type).getResult(0);
+  case Kind::Sum:
+    return expr->type ? expr->type : Type(Float32Type::get(context));
+  case Kind::Product: // A sign costs no bit.
+    if (expr->number == -1 && expr->operands.size() == 1)
+      return getType(expr->operands.front());
+    return Float32Type::get(context);
+  default:
+    return Float32Type::get(context);
+  }
+}
+
+Expr *ExprPool::substitute(Expr *root, const Substitution &substitution) {
+  uint64_t dims = 0;
+  SmallVector<unsigned> symbols;
+  for (auto [from, to] : substitution) {
+    if (auto dim = dyn_cast<AffineDimExpr>(from))
+      dims |= uint64_t(1) << dim.getPosition();
+    else
+      symbols.push_back(cast<AffineSymbolExpr>(from).getPosition());
+  }
+  DenseMap<Expr *, Expr *> known;
+  auto visit = [&](auto &self, Expr *expr) -> Expr * {
+    if (!(expr->dims & dims) && llvm::none_of(symbols, [&](unsigned symbol) {
+          return llvm::is_contained(expr->freeSymbols, symbol);
+        }))
+      return expr;
+    if (Expr *done = known.lookup(expr))
+      return done;
+    List operands;
+    for (Expr *operand : expr->operands)
+      operands.push_back(self(self, operand));
+    Expr *result;
+    if (expr->is(Kind::Product)) {
+      result = product(operands, expr->number);
+    } else if (expr->is(Kind::Add)) {
+      result = add(operands[0], operands[1]);
+    } else {
+      Expr copy(expr->kind);
+      copy.operands.assign(operands.begin(), operands.end());
+      copy.value = expr->value;
+      copy.extents = expr->extents;
+      copy.number = expr->number;
+      copy.type = expr->type;
+      copy.name = expr->name;
+      copy.attributes = expr->attributes;
+      for (AffineExpr index : expr->indices)
+        copy.indices.push_back(
+            expr->is(Kind::Sum) ? index : index.replace(substitution));
+      result = get(std::move(copy));
+    }
+    return known[expr] = result;
+  };
+  return visit(visit, root);
+}
+
+Expr *ExprPool::renumber(Expr *expr) {
+  Substitution names;
+  for (auto [i, position] : llvm::enumerate(raising::getDims(expr->dims)))
+    names[dim(position)] = dim(i);
+  return substitute(expr, names);
+}
+
+ExprPool::List raising::getFactors(Expr *expr, double &number) {
+  number = 1;
+  if (expr->is(Expr::Kind::Constant)) {
+    number = expr->number;
+    return {};
+  }
+  if (!expr->is(Expr::Kind::Product))
+    return {expr};
+  number = expr->number;
+  return ExprPool::List(expr->operands.begin(), expr->operands.end());
+}
+
+Expr *raising::stripRound(Expr *expr, Type &type) {
+  bool isRound = expr->is(Expr::Kind::Round);
+  type = isRound ? expr->type : Type();
+  return isRound ? expr->operands.front() : expr;
+}
+
+bool raising::take(ExprPool::List &list, Expr *expr) {
+  auto it = llvm::find(list, expr);
+  if (it == list.end())
+    return false;
+  list.erase(it);
+  return true;
+}
+
+void raising::walk(Expr *expr, function_ref<void(Expr *)> visit) {
+  llvm::SetVector<Expr *> found;
+  found.insert(expr);
+  for (unsigned i = 0; i < found.size(); ++i) {
+    visit(found[i]);
+    found.insert(found[i]->operands.begin(), found[i]->operands.end());
+  }
+}
+
+SmallVector<unsigned> raising::getDims(uint64_t dims) {
+  SmallVector<unsigned> positions;
+  for (unsigned i = 0; i < 64; ++i)
+    if (dims >> i & 1)
+      positions.push_back(i);
+  return positions;
+}

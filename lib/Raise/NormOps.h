@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- NormOps.h - norms that were recognised, as ops --------------------===//
+
+#ifndef RMSNORM_LIB_RAISE_NORMOPS_H
+#define RMSNORM_LIB_RAISE_NORMOPS_H
+
+#include "Backward.h"
+#include "Rewriter.h"
+
+namespace mlir::rmsnorm::raising {
+
+/// Creates the ops of norms and puts them in place of what computed them.
+class NormOps {
+public:
+  NormOps(const Context &context, Rewriter &rewriter)
+      : context(context), rewriter(rewriter) {}
+
+  /// `scalar`, in the body of `host`, is an element of `norm`.
+  void createForward(linalg::GenericOp host, Value scalar, const Norm &norm);
+  /// `scalar`, in the body of `host`, is an element of dx of `gradient`.
+  void createBackward(linalg::GenericOp host, Value scalar,
+                      const Gradient &gradient);
+  /// Lets norms return their rstd in place of what still computes it for
+  /// others. After all norms have been created.
+  void returnStatistics();
+
+private:
+  struct Forward {
+    ForwardOp op;
+    /// rstd in the dimensions of the rows.
+    Expr *rstd;
+  };
+
+  Value fit(linalg::GenericOp host, const Placed &placed, ArrayRef<int> loops);
+  Value getNarrow(Value tensor, Type type);
+  Value getInput(linalg::GenericOp host, const Norm &norm);
+  Value getWeight(linalg::GenericOp host, const Norm &norm);
+  Value getLike(linalg::GenericOp host, Expr *expr, const Norm &norm);
+  Value getSavedRstd(linalg::GenericOp host, const Gradient &gradient);
+  Expr *getElement(const Placed &placed);
+  bool precedesUsers(Operation *next, Value tensor) const;
+  void returnStatistics(Forward &forward, Value tensor);
+
+  const Context &context;
+  Rewriter &rewriter;
+  SmallVector<Forward> forwards;
+};
+
+} // namespace mlir::rmsnorm::raising
+
+#endif // RMSNORM_LIB_RAISE_NORMOPS_H

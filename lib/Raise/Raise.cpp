@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Raise.cpp - rmsnorm-raise -----------------------------------------===//
+
+#include "NormOps.h"
+#include "RMSNorm/Raise/Passes.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Interfaces/FunctionInterfaces.h"
+
+namespace mlir::rmsnorm {
+#define GEN_PASS_DEF_RAISE
+#include "RMSNorm/Raise/Passes.h.inc"
+} // namespace mlir::rmsnorm
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::raising;
+
+using Kind = Expr::Kind;
+
+/// The scalars that bodies of linalg compute, users first.
+static SmallVector<Operation *> getCandidates(Operation *function) {
+  SmallVector<Operation *> ops;
+  function->walk<WalkOrder::PreOrder>([&](linalg::GenericOp host) {
+    if (host.hasPureTensorSemantics() && host.getNumLoops() <= kMaxLoops)
+      for (Operation &op : host.getBody()->without_terminator())
+        if (op.getNumResults() == 1 && isSmallFloat(op.getResult(0).getType()))
+          ops.push_back(&op);
+  });
+  std::reverse(ops.begin(), ops.end());
+  return ops;
+}
+
+/// What a candidate computes; null if it is no norm for certain: it is gone,
+/// is no function of a sum, or is equal to one of its operands, like a cast.
+static Expr *readCandidate(Context &context, Operation *op) {
+  if (context.tensors.isRetired(op) || op->use_empty())
+    return nullptr;
+  auto host = cast<linalg::GenericOp>(op->getParentOp());
+  Expr *expr = context.reader.scalar(op->getResult(0), host);
+  if (expr->height == 0 || expr->is(Kind::Sum))
+    return nullptr;
+  for (Value operand : op->getOperands())
+    if (isSmallFloat(operand.getType()) &&
+        context.reader.scalar(operand, host) == expr)
+      return nullptr;
+  return expr;
+}
+
+/// True if `expr` depends on what a reduction computes.
+static bool isOfReduction(Expr *expr) {
+  bool found = false;
+  walk(expr, [&](Expr *part) {
+    found |= part->is(Kind::Sum);
+    if (!part->is(Kind::Element))
+      return;
+    auto op = part->value.getDefiningOp<linalg::LinalgOp>();
+    found |= op && op.getNumReductionLoops() > 0;
+  });
+  return found;
+}
+
+/// Says of each root of a reduction that is left why it is.
+static void explain(Context &context, Operation *op) {
+  if (context.tensors.isRetired(op) ||
+      !isa<math::RsqrtOp, math::SqrtOp, math::PowFOp>(op))
+    return;
+  Type type;
+  Expr *root = stripRound(
+      context.reader.scalar(op->getResult(0),
+                            cast<linalg::GenericOp>(op->getParentOp())),
+      type);
+  if (root->is(Kind::Sqrt))
+    root = context.pool.rsqrt(root->operands.front());
+  if (!root->is(Kind::Rsqrt) || !isOfReduction(root))
+    return;
+  Statistics statistics;
+  if (context.reasons.lookup(root).empty() &&
+      readStatistics(root, statistics, context.reasons))
+    context.reasons.add(root, kFactors,
+                        "it is not multiplied with the x whose squares are "
+                        "summed");
+  op->emitRemark("not raised to rmsnorm.forward: ")
+      << context.reasons.lookup(root);
+}
+
+/// Calls `raise` with what is left of `candidates`.
+static void
+forEach(Context &context, ArrayRef<Operation *> candidates,
+        function_ref<void(linalg::GenericOp, Value, Expr *)> raise) {
+  for (Operation *op : candidates)
+    if (Expr *expr = readCandidate(context, op))
+      raise(cast<linalg::GenericOp>(op->getParentOp()), op->getResult(0), expr);
+}
+
+static void raiseNorms(FunctionOpInterface function) {
+  ExprPool pool(function.getContext());
+  Reader reader(pool);
+  Tensors tensors(pool, reader, function);
+  Reasons reasons(pool);
+  Context context{pool, reader, tensors, reasons};
+  Rewriter rewriter(reader, tensors);
+  NormOps norms(context, rewriter);
+  SmallVector<Operation *> candidates = getCandidates(function);
+  // Gradients first: x * rstd is a norm, too.
+  forEach(context, candidates,
+          [&](linalg::GenericOp host, Value scalar, Expr *expr) {
+            if (auto gradient =
+                    BackwardMatcher(context, host).match(scalar, expr))
+              norms.createBackward(host, scalar, *gradient);
+          });
+  forEach(context, candidates,
+          [&](linalg::GenericOp host, Value scalar, Expr *expr) {
+            if (auto norm = ForwardMatcher(context, host).match(expr))
+              norms.createForward(host, scalar, *norm);
+          });
+  norms.returnStatistics();
+  for (Operation *op : llvm::reverse(candidates))
+    explain(context, op);
+}
+
+namespace {
+struct Raise final : rmsnorm::impl::RaiseBase<Raise> {
+  using RaiseBase::RaiseBase;
+
+  void runOnOperation() override {
+    getOperation()->walk<WalkOrder::PreOrder>([](FunctionOpInterface function) {
+      if (!function.isExternal())
+        raiseNorms(function);
+      // Functions in functions are part of the outer one.
+      return WalkResult::skip();
+    });
+  }
+};
+} // namespace

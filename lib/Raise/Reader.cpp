@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Reader.cpp - what elements of tensors are computed as -------------===//
+
+#include "Reader.h"
+#include "Arithmetic.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::raising;
+
+/// Deeper chains of ops are not followed, so that the stack suffices. Tensors
+/// are read in the order of the program, so that few chains are that deep.
+static constexpr unsigned kMaxDepth = 400;
+
+static bool isReduction(utils::IteratorType type) {
+  return type == utils::IteratorType::reduction;
+}
+
+Reader::Loops Reader::getLoops(linalg::LinalgOp op) const {
+  Loops loops;
+  for (auto [i, extent] : llvm::enumerate(op.getStaticLoopRanges()))
+    loops.push_back(extent == 1 ? pool.zero() : pool.dim(i));
+  return loops;
+}
+
+Expr *Reader::element(Value tensor, ArrayRef<AffineExpr> indices) {
+  SmallVector<AffineExpr> normal(indices);
+  if (auto type = dyn_cast<RankedTensorType>(tensor.getType()))
+    for (auto [index, size] : llvm::zip(normal, type.getShape()))
+      if (size == 1)
+        index = pool.zero();
+  Expr *leaf = pool.element(tensor, normal);
+  if (cuts.contains(tensor) || depth >= kMaxDepth)
+    return leaf;
+  if (Expr *known = elements.lookup(leaf))
+    return known;
+  Expr *expr = read(leaf);
+  elements[leaf] = expr;
+  return expr;
+}
+
+Expr *Reader::definition(Value tensor, ArrayRef<AffineExpr> indices) {
+  return read(pool.element(tensor, indices));
+}
+
+Expr *Reader::read(Expr *leaf) {
+  Value tensor = leaf->value;
+  auto type = dyn_cast<RankedTensorType>(tensor.getType());
+  Operation *op = tensor.getDefiningOp();
+  if (!op || !type)
+    return leaf;
+  ++depth;
+  Expr *expr = nullptr;
+  DenseElementsAttr splat;
+  if (matchPattern(tensor, m_Constant(&splat))) {
+    if (splat.isSplat() && isSmallFloat(type.getElementType()))
+      expr = pool.constant(splat.getSplatValue<APFloat>().convertToDouble());
+  } else if (auto castOp = dyn_cast<tensor::CastOp>(op)) {
+    if (isa<RankedTensorType>(castOp.getSource().getType()))
+      expr = element(castOp.getSource(), leaf->indices);
+  } else if (auto splatOp = dyn_cast<tensor::SplatOp>(op)) {
+    expr = readOutside(splatOp.getInput());
+  } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+    expr = readExpandShape(expand, leaf->indices);
+  } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+    expr = readCollapseShape(collapse, leaf->indices);
+  } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+    if (linalgOp.hasPureTensorSemantics() &&
+        linalgOp.getNumLoops() <= kMaxLoops)
+      expr = readResult(linalgOp, cast<OpResult>(tensor).getResultNumber(),
+                        leaf->indices);
+  }
+  --depth;
+  return expr ? expr : leaf;
+}
+
+Expr *Reader::readExpandShape(tensor::ExpandShapeOp op,
+                              ArrayRef<AffineExpr> indices) {
+  RankedTensorType type = op.getResultType();
+  SmallVector<AffineExpr> source;
+  for (const auto &group : op.getReassociationIndices()) {
+    AffineExpr index;
+    for (int64_t dim : group) {
+      if (type.getDimSize(dim) == 1)
+        continue;
+      // An inner size that is not known would be a factor.
+      if (index && type.isDynamicDim(dim))
+        return nullptr;
+      index =
+          index ? index * type.getDimSize(dim) + indices[dim] : indices[dim];
+    }
+    source.push_back(index ? index : pool.zero());
+  }
+  return element(op.getSrc(), source);
+}
+
+Expr *Reader::readCollapseShape(tensor::CollapseShapeOp op,
+                                ArrayRef<AffineExpr> indices) {
+  RankedTensorType type = op.getSrcType();
+  SmallVector<AffineExpr> source(type.getRank(), pool.zero());
+  for (auto [group, index] : llvm::zip(op.getReassociationIndices(), indices)) {
+    auto isWide = [&](int64_t dim) { return type.getDimSize(dim) != 1; };
+    auto wide = llvm::find_if(group, isWide);
+    if (wide == group.end())
+      continue;
+    if (llvm::count_if(group, isWide) > 1)
+      return nullptr;
+    source[*wide] = index;
+  }
+  return element(op.getSrc(), source);
+}
+
+/// True if no input is walked by all loops, as in a contraction: its result
+/// is no statistic of rows, and whole networks hang behind it.
+static bool isContraction(linalg::LinalgOp op, ArrayRef<AffineExpr> loops) {
+  return llvm::none_of(op.getDpsInputOperands(), [&](OpOperand *input) {
+    AffineMap map = op.getMatchingIndexingMap(input);
+    return llvm::all_of(loops, [&](AffineExpr loop) {
+      return !isa<AffineDimExpr>(loop) ||
+             llvm::is_contained(map.getResults(), loop);
+    });
+  });
+}
+
+Expr *Reader::readResult(linalg::LinalgOp op, unsigned number,
+                         ArrayRef<AffineExpr> indices) {
+  OpOperand *init = op.getDpsInitOperand(number);
+  auto type = cast<RankedTensorType>(init->get().getType());
+  Loops own = getLoops(op), loops(own.size());
+  AffineMap map = op.getMatchingIndexingMap(init);
+  for (auto [i, result] : llvm::enumerate(map.getResults())) {
+    if (type.getDimSize(i) == 1)
+      continue;
+    auto dim = dyn_cast<AffineDimExpr>(result);
+    if (!dim || loops[dim.getPosition()])
+      return nullptr;
+    loops[dim.getPosition()] = indices[i];
+  }
+  SmallVector<unsigned> reductions;
+  bool isSum = false;
+  for (auto [i, iterator] : llvm::enumerate(op.getIteratorTypesArray())) {
+    isSum |= isReduction(iterator);
+    if (!isa<AffineDimExpr>(own[i]))
+      loops[i] = own[i];
+    else if (isReduction(iterator) == bool(loops[i]))
+      return nullptr;
+    else if (!loops[i])
+      reductions.push_back(i);
+  }
+  if (isSum)
+    return readSum(op, number, loops, reductions);
+  Scalars known;
+  Value yielded = op.getBlock()->getTerminator()->getOperand(number);
+  return readScalar(yielded, op, loops, known);
+}
+
+/// The factors of what `next` adds to `sum`: one, or two of an fma; none if it
+/// is no sum.
+static SmallVector<Value, 2> getSummand(Value next, Value sum) {
+  if (auto add = next.getDefiningOp<arith::AddFOp>()) {
+    if (add.getLhs() == sum)
+      return {add.getRhs()};
+    if (add.getRhs() == sum)
+      return {add.getLhs()};
+  }
+  if (auto fma = next.getDefiningOp<math::FmaOp>(); fma && fma.getC() == sum)
+    return {fma.getA(), fma.getB()};
+  return {};
+}
+
+Expr *Reader::readSum(linalg::LinalgOp op, unsigned number, const Loops &loops,
+                      ArrayRef<unsigned> reductions) {
+  OpOperand *init = op.getDpsInitOperand(number);
+  BlockArgument sum = op.getMatchingBlockArgument(init);
+  Value yielded = op.getBlock()->getTerminator()->getOperand(number);
+  SmallVector<Value, 2> factors = getSummand(yielded, sum);
+  if (factors.empty() || !sum.hasOneUse() || !isSmallFloat(sum.getType()) ||
+      reductions.size() > 4 || isContraction(op, getLoops(op)))
+    return nullptr;
+  SmallVector<AffineExpr> indices;
+  for (AffineExpr result : op.getMatchingIndexingMap(init).getResults())
+    indices.push_back(result.replaceDims(loops));
+  Expr *zero = element(init->get(), indices);
+  if (!zero->is(Expr::Kind::Constant) || zero->number != 0)
+    return nullptr;
+
+  Loops inner = loops;
+  SmallVector<AffineExpr> symbols;
+  SmallVector<int64_t> extents;
+  for (unsigned loop : reductions) {
+    symbols.push_back(pool.freshSymbol());
+    inner[loop] = symbols.back();
+    extents.push_back(op.getStaticLoopRanges()[loop]);
+  }
+  Scalars known;
+  Expr *body = readScalar(factors.front(), op, inner, known);
+  if (factors.size() == 2)
+    body = pool.product({body, readScalar(factors.back(), op, inner, known)});
+  // The sum over one element.
+  if (reductions.empty())
+    return body;
+  bool isF32 = sum.getType().isF32();
+  return pool.sum(body, symbols, extents, isF32 ? Type() : sum.getType());
+}
+
+Expr *Reader::scalar(Value scalar, linalg::LinalgOp op) {
+  return readScalar(scalar, op, getLoops(op), scalars);
+}
+
+Expr *Reader::readScalar(Value scalar, linalg::LinalgOp op, const Loops &loops,
+                         Scalars &known) {
+  if (Expr *done = known.lookup(scalar))
+    return done;
+  // A value of the body that cannot be looked through, at this iteration.
+  auto opaque = [&] { return pool.element(scalar, loops); };
+  Block *body = op.getBlock();
+  ++depth;
+  Expr *expr;
+  if (scalar.getParentBlock() != body) {
+    expr = readOutside(scalar);
+  } else if (depth >= kMaxDepth) {
+    expr = opaque();
+  } else if (auto argument = dyn_cast<BlockArgument>(scalar)) {
+    expr = readArgument(argument, op, loops);
+  } else if (Operation *def = scalar.getDefiningOp();
+             auto index = dyn_cast<linalg::IndexOp>(def)) {
+    expr = pool.index(loops[index.getDim()]);
+  } else if (def->getNumRegions() || def->getNumResults() != 1 ||
+             !isMemoryEffectFree(def)) {
+    expr = opaque();
+  } else {
+    SmallVector<Expr *> operands;
+    for (Value operand : def->getOperands())
+      operands.push_back(readScalar(operand, op, loops, known));
+    expr = readArithmetic(pool, def, operands);
+  }
+  --depth;
+  return known[scalar] = expr;
+}
+
+Expr *Reader::readArgument(BlockArgument argument, linalg::LinalgOp op,
+                           const Loops &loops) {
+  OpOperand &operand = op->getOpOperand(argument.getArgNumber());
+  if (!isa<ShapedType>(operand.get().getType()))
+    return readOutside(operand.get());
+  // What a reduction has accumulated so far.
+  bool accumulates = false;
+  for (auto [iterator, loop] :
+       llvm::zip(op.getIteratorTypesArray(), getLoops(op)))
+    accumulates |= isReduction(iterator) && isa<AffineDimExpr>(loop);
+  if (op.isDpsInit(&operand) && accumulates)
+    return pool.element(argument, loops);
+  SmallVector<AffineExpr> indices;
+  for (AffineExpr index : op.getMatchingIndexingMap(&operand).getResults())
+    indices.push_back(index.replaceDims(loops));
+  return element(operand.get(), indices);
+}
+
+/// A scalar that no body computes: the same for all elements.
+Expr *Reader::readOutside(Value scalar) {
+  if (Expr *done = scalars.lookup(scalar))
+    return done;
+  Operation *op = scalar.getDefiningOp();
+  if (!op || op->getNumRegions() || op->getNumResults() != 1 ||
+      !isSmallFloat(scalar.getType()) || !isMemoryEffectFree(op) ||
+      !llvm::all_of(op->getOperandTypes(),
+                    [](Type type) { return type.isIntOrIndexOrFloat(); }) ||
+      depth >= kMaxDepth)
+    return pool.element(scalar, {});
+  ++depth;
+  SmallVector<Expr *> operands;
+  for (Value operand : op->getOperands())
+    operands.push_back(readOutside(operand));
+  --depth;
+  return scalars[scalar] = readArithmetic(pool, op, operands);
+}

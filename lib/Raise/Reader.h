@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Reader.h - what elements of tensors are computed as ---------------===//
+
+#ifndef RMSNORM_LIB_RAISE_READER_H
+#define RMSNORM_LIB_RAISE_READER_H
+
+#include "Expr.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::rmsnorm::raising {
+
+/// The most loops that positions of dimensions are kept for.
+constexpr unsigned kMaxLoops = 32;
+
+/// Reads programs: walks from an element of a tensor through the linalg ops,
+/// fills, reshapes and casts that produce it. What it cannot look through is
+/// an Element. Dimensions and loops of size 1 have index 0, so that they do
+/// not count.
+///
+/// Reading only ever says what is true of values, so replacing an op by one
+/// that computes the same invalidates nothing, as long as no value is freed.
+class Reader {
+public:
+  explicit Reader(ExprPool &pool) : pool(pool) {}
+
+  /// The element of `tensor` at `indices`.
+  Expr *element(Value tensor, ArrayRef<AffineExpr> indices);
+  /// The same, where `tensor` itself is looked through even if it is cut.
+  Expr *definition(Value tensor, ArrayRef<AffineExpr> indices);
+  /// `scalar` of the body of `op`, with the loops of `op` as dimensions.
+  Expr *scalar(Value scalar, linalg::LinalgOp op);
+
+  /// The argument of a body is about to be freed.
+  void forget(BlockArgument argument) { scalars.erase(argument); }
+
+  /// From now on `tensor` is an Element for all that is computed from it.
+  void cut(Value tensor) { cuts.insert(tensor); }
+
+private:
+  using Loops = SmallVector<AffineExpr, 4>;
+  using Scalars = DenseMap<Value, Expr *>;
+
+  Expr *read(Expr *leaf);
+  Expr *readExpandShape(tensor::ExpandShapeOp op, ArrayRef<AffineExpr> indices);
+  Expr *readCollapseShape(tensor::CollapseShapeOp op,
+                          ArrayRef<AffineExpr> indices);
+  Expr *readResult(linalg::LinalgOp op, unsigned number,
+                   ArrayRef<AffineExpr> indices);
+  Expr *readSum(linalg::LinalgOp op, unsigned number, const Loops &loops,
+                ArrayRef<unsigned> reductions);
+  Expr *readScalar(Value scalar, linalg::LinalgOp op, const Loops &loops,
+                   Scalars &known);
+  Expr *readArgument(BlockArgument argument, linalg::LinalgOp op,
+                     const Loops &loops);
+  Expr *readOutside(Value scalar);
+  Loops getLoops(linalg::LinalgOp op) const;
+
+  ExprPool &pool;
+  /// What the element that is the key is computed as.
+  DenseMap<Expr *, Expr *> elements;
+  /// Scalars of bodies, in the loops of their own op.
+  Scalars scalars;
+  DenseSet<Value> cuts;
+  unsigned depth = 0;
+};
+
+} // namespace mlir::rmsnorm::raising
+
+#endif // RMSNORM_LIB_RAISE_READER_H

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Tensors.cpp - which tensors hold an expression --------------------===//
+
+#include "Tensors.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+
+#include <algorithm>
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::raising;
+
+/// More dimensions are tried in their own order only.
+static constexpr unsigned kMaxPermuted = 4;
+
+/// Sums nested deeper than a norm's backward nests them.
+static constexpr unsigned kMaxHeight = 4;
+
+static bool isTensorOfFloats(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && isSmallFloat(type.getElementType()) && !type.getEncoding();
+}
+
+/// (d0, d1, ...), without dimensions of size 1.
+static SmallVector<AffineExpr> getIndices(ExprPool &pool, Value tensor) {
+  SmallVector<AffineExpr> indices;
+  unsigned next = 0;
+  for (int64_t size : cast<RankedTensorType>(tensor.getType()).getShape())
+    indices.push_back(size == 1 ? pool.zero() : pool.dim(next++));
+  return indices;
+}
+
+Tensors::Tensors(ExprPool &pool, Reader &reader, Operation *root)
+    : pool(pool), reader(reader), dominance(root) {
+  root->walk<WalkOrder::PreOrder>([&](Operation *op) {
+    for (Region &region : op->getRegions())
+      for (Block &block : region)
+        for (BlockArgument argument : block.getArguments())
+          add(argument);
+    for (Value result : op->getResults())
+      add(result);
+  });
+}
+
+void Tensors::add(Value tensor) {
+  if (!isTensorOfFloats(tensor) ||
+      cast<RankedTensorType>(tensor.getType()).getRank() > 32)
+    return;
+  SmallVector<AffineExpr> indices = getIndices(pool, tensor);
+  Expr *expr = reader.element(tensor, indices);
+  tensors[expr].push_back(tensor);
+  if (!shouldCut(tensor, expr))
+    return;
+  reader.cut(tensor);
+  tensors[reader.element(tensor, indices)].push_back(tensor);
+}
+
+void Tensors::retire(Operation *op) {
+  op->walk([&](Operation *nested) { retired.insert(nested); });
+}
+
+bool Tensors::isLive(Value value) const {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    op = cast<BlockArgument>(value).getOwner()->getParentOp();
+  return !isRetired(op);
+}
+
+void Tensors::replace(Value tensor, Value other) {
+  SmallVector<AffineExpr> indices = getIndices(pool, tensor);
+  tensors[reader.element(tensor, indices)].push_back(other);
+}
+
+SmallVector<Value> Tensors::lookup(Expr *expr) const {
+  SmallVector<Value> live;
+  auto it = tensors.find(expr);
+  if (it != tensors.end())
+    llvm::copy_if(it->second, std::back_inserter(live),
+                  [&](Value tensor) { return isLive(tensor); });
+  return live;
+}
+
+SmallVector<Value> Tensors::getEqual(Value tensor) {
+  return lookup(reader.element(tensor, getIndices(pool, tensor)));
+}
+
+//===----------------------------------------------------------------------===//
+// Where expressions end
+//===----------------------------------------------------------------------===//
+
+/// True if `op` only extends, broadcasts or reshapes its operand.
+static bool isTransparent(Operation *op) {
+  if (isa<tensor::CastOp, tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+    return true;
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && op->getNumResults() == 1 &&
+         linalgOp.getNumReductionLoops() == 0 &&
+         llvm::all_of(*linalgOp.getBlock(), [](Operation &nested) {
+           return isa<arith::ExtFOp, linalg::YieldOp>(nested);
+         });
+}
+
+/// The number of ops that compute with `tensor`; two stands for more, too.
+static unsigned countUsers(Value tensor, unsigned depth = 0) {
+  llvm::SmallPtrSet<Operation *, 4> users;
+  unsigned count = 0;
+  for (Operation *user : tensor.getUsers()) {
+    if (!users.insert(user).second)
+      continue;
+    count += depth < 4 && isTransparent(user)
+                 ? countUsers(user->getResult(0), depth + 1)
+                 : 1;
+    if (count >= 2)
+      break;
+  }
+  return count;
+}
+
+/// A sum of tensors with several users, a residual stream, is a tensor that
+/// norms are of: what lies behind it need not be known, else the last block
+/// of a chain would be an expression of all blocks. Rows' statistics are
+/// sums, too, but do not depend on more dimensions than the sums in them.
+/// Norms of norms without such a sum in between end at some depth.
+bool Tensors::shouldCut(Value tensor, Expr *expr) const {
+  bool isFull = expr->dims & ~expr->sumDims;
+  Type type;
+  Expr *exact = stripRound(expr, type);
+  bool isSum = exact->is(Expr::Kind::Add) &&
+               llvm::none_of(exact->operands, [](Expr *operand) {
+                 return operand->is(Expr::Kind::Constant);
+               });
+  return isFull && (isSum || expr->height >= kMaxHeight) &&
+         pool.getType(expr) == getElementTypeOrSelf(tensor.getType()) &&
+         countUsers(tensor) >= 2;
+}
+
+//===----------------------------------------------------------------------===//
+// Finding
+//===----------------------------------------------------------------------===//
+
+bool raising::walksDimension(Expr *expr, AffineExpr dim) {
+  bool found = false;
+  walk(expr, [&](Expr *part) {
+    found |= part->is(Expr::Kind::Element) &&
+             isa<ShapedType>(part->value.getType()) &&
+             llvm::is_contained(part->indices, dim);
+  });
+  return found;
+}
+
+bool Tensors::fits(Value tensor, ArrayRef<int> loops, Expr *expr,
+                   linalg::LinalgOp host) const {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  SmallVector<int64_t, 4> extents = host.getStaticLoopRanges();
+  for (auto [size, loop] : llvm::zip(type.getShape(), loops)) {
+    if (loop < 0)
+      continue;
+    bool isStatic =
+        !ShapedType::isDynamic(size) && !ShapedType::isDynamic(extents[loop]);
+    if (isStatic ? size != extents[loop]
+                 : !walksDimension(expr, pool.dim(loop)))
+      return false;
+  }
+  return dominates(tensor, host);
+}
+
+Placed Tensors::find(Expr *expr, ArrayRef<unsigned> rows, int column, Type type,
+                     linalg::LinalgOp host) {
+  auto getCost = [](Value tensor) {
+    auto type = cast<RankedTensorType>(tensor.getType());
+    return std::pair(type.getElementTypeBitWidth(), type.getRank());
+  };
+  Placed best;
+  SmallVector<unsigned> order(rows);
+  llvm::sort(order);
+  do {
+    SmallVector<unsigned> dims(order);
+    if (column >= 0)
+      dims.push_back(column);
+    Substitution names;
+    for (auto [i, loop] : llvm::enumerate(dims))
+      names[pool.dim(loop)] = pool.dim(i);
+    for (Value tensor : lookup(pool.substitute(expr, names))) {
+      auto tensorType = cast<RankedTensorType>(tensor.getType());
+      SmallVector<int> loops;
+      unsigned next = 0;
+      for (int64_t size : tensorType.getShape())
+        loops.push_back(size == 1             ? -1
+                        : next == dims.size() ? (next = ~0u, -1)
+                                              : dims[next++]);
+      if (next != dims.size() || tensorType.getRank() == 0 ||
+          (column >= 0 && loops.back() != column))
+        continue;
+      if (tensorType.getElementTypeBitWidth() < type.getIntOrFloatBitWidth() ||
+          (best.tensor && getCost(tensor) >= getCost(best.tensor)) ||
+          !fits(tensor, loops, expr, host))
+        continue;
+      best = {tensor, loops};
+    }
+  } while (order.size() <= kMaxPermuted &&
+           std::next_permutation(order.begin(), order.end()));
+  return best;
+}

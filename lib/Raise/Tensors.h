@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Tensors.h - which tensors hold an expression ----------------------===//
+
+#ifndef RMSNORM_LIB_RAISE_TENSORS_H
+#define RMSNORM_LIB_RAISE_TENSORS_H
+
+#include "Reader.h"
+
+#include "mlir/IR/Dominance.h"
+
+namespace mlir::rmsnorm::raising {
+
+/// An expression as a tensor: for each dimension the loop of the host that
+/// walks it, -1 where the size is 1.
+struct Placed {
+  Value tensor;
+  SmallVector<int> loops;
+};
+
+/// All tensors of a function by what their elements are. Built in the order of
+/// the program; there it is decided, too, which tensors are not looked
+/// through.
+class Tensors {
+public:
+  Tensors(ExprPool &pool, Reader &reader, Operation *root);
+
+  /// Also finds `tensor` from now on.
+  void add(Value tensor);
+  /// `op` and all in it are gone from the program, but not freed.
+  void retire(Operation *op);
+  bool isRetired(Operation *op) const { return retired.contains(op); }
+  bool isLive(Value value) const;
+  /// `tensor` is computed by `other` from now on.
+  void replace(Value tensor, Value other);
+
+  /// The live tensors whose element at (d0, d1, ...), dimensions of size 1 left
+  /// out, is `expr`.
+  SmallVector<Value> lookup(Expr *expr) const;
+  /// The live tensors that hold what `tensor` holds, it included.
+  SmallVector<Value> getEqual(Value tensor);
+
+  /// A tensor that holds `expr`, in the loops of `host`, and that may stand
+  /// in front of it: the loops `rows` in any order, then, if it is not
+  /// negative, `column`, as the last dimension. The narrowest that is
+  /// at least as wide as `type`, and of those the one of the lowest rank.
+  Placed find(Expr *expr, ArrayRef<unsigned> rows, int column, Type type,
+              linalg::LinalgOp host);
+
+  /// True if `value` is defined in front of `op`.
+  bool dominates(Value value, Operation *op) const {
+    return dominance.properlyDominates(value, op);
+  }
+  bool precedes(Operation *first, Operation *second) const {
+    return dominance.properlyDominates(first, second);
+  }
+
+private:
+  bool shouldCut(Value tensor, Expr *expr) const;
+  bool fits(Value tensor, ArrayRef<int> loops, Expr *expr,
+            linalg::LinalgOp host) const;
+
+  ExprPool &pool;
+  Reader &reader;
+  DominanceInfo dominance;
+  DenseMap<Expr *, SmallVector<Value, 1>> tensors;
+  DenseSet<Operation *> retired;
+};
+
+/// True if loop `dim` of `expr`, a dimension or symbol, walks a whole
+/// dimension of some tensor: then it has as many iterations wherever `expr`
+/// is computed.
+bool walksDimension(Expr *expr, AffineExpr dim);
+
+} // namespace mlir::rmsnorm::raising
+
+#endif // RMSNORM_LIB_RAISE_TENSORS_H

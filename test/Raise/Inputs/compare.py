@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs functions and their raised versions side by side.
+
+    compare.py INPUT... [--drop-casting]
+
+Each input is raised by norm-opt, decomposed again and, in one program with what
+it was, lowered by stock passes and run on the CPU by mlir-runner, on arguments
+that are a hash of the indices; a dynamic size is 7, a scalar 1e-5. What differs:
+the association of f32. So an f32 result may differ in its last bits, a
+narrower one may be rounded the other way now and then, but by one step.
+With --drop-casting all norms become gemma, to see that this is seen.
+"""
+
+import os
+import re
+import subprocess
+import sys
+
+PIPELINE = """builtin.module(eliminate-empty-tensors, empty-tensor-to-alloc-tensor,
+one-shot-bufferize{bufferize-function-boundaries=true}, func.func(convert-linalg-to-loops, math-expand-ops{ops=fpowi}),
+arith-expand{include-bf16=true}, convert-vector-to-scf, convert-scf-to-cf, expand-strided-metadata, lower-affine,
+convert-arith-to-llvm, convert-math-to-llvm, convert-math-to-libm, convert-vector-to-llvm, finalize-memref-to-llvm,
+convert-func-to-llvm, convert-index-to-llvm, convert-cf-to-llvm, reconcile-unrealized-casts)"""
+# Of the elements of a narrow result this share may be rounded the other way.
+SHARE = 0.01
+# One step of a type, or what the association of f32 may cost, relative to the
+# element or, where terms cancel, to a quarter.
+STEP = {"bf16": 2.0**-7, "f16": 2.0**-10, "f32": 2.0**-19, "f8E4M3FN": 0.125, "i8": 0.0}
+TENSOR = r"tensor<([0-9?x]*)(bf16|f16|f32|i8|f8E4M3FN)>"
+
+
+def run(*command, text=None):
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{command[0]} failed:\n{done.stderr[-4000:]}")
+    return done.stdout
+
+
+def functions(text):
+    """Name -> (argument types, result types), and the text without its module."""
+    found = {}
+    for name, arguments, results in re.findall(r"func\.func @(\w+)\((.*?)\)(?: -> (.*?))? \{$", text, re.M):
+        found[name] = (re.findall(r"%\w+: ([^,]+)", arguments), re.findall(TENSOR, results or ""))
+    lines = text.strip().split("\n")
+    return found, "\n".join(lines[1:-1] if lines[0].startswith("module") else lines)
+
+
+class Program:
+    def __init__(self):
+        self.functions, self.lines, self.count = [], [], 0
+
+    def new(self, line):
+        self.count += 1
+        self.lines.append(f"%c{self.count} = {line}")
+        return f"%c{self.count}"
+
+    def argument(self, kind, seed):
+        match = re.fullmatch(TENSOR, kind)
+        if not match:
+            return self.new(f"arith.constant 1.0e-05 : {kind}")
+        sizes, element = match.groups()
+        static = f"tensor<{sizes.replace('?', '7')}{element}>"
+        rank = sizes.count("x")
+        dims = ", ".join(f"d{i}" for i in range(rank))
+        iterators = ", ".join(['"parallel"'] * rank)
+        empty = self.new(f"tensor.empty() : {static}")
+        # A hash of the indices, from -2 to 2, more often near 0.
+        body = [f"%h0 = arith.constant {seed * 7919 + 17} : i32", "%p = arith.constant 1103515245 : i32", "%q = arith.constant 12345 : i32", "%t = arith.constant 15 : i32"]
+        last = "%h0"
+        for i in range(rank):
+            body += [f"%i{i} = linalg.index {i} : index", f"%j{i} = arith.index_cast %i{i} : index to i32", f"%a{i} = arith.addi {last}, %j{i} : i32",
+                     f"%m{i} = arith.muli %a{i}, %p : i32", f"%n{i} = arith.addi %m{i}, %q : i32", f"%s{i} = arith.shrui %n{i}, %t : i32", f"%x{i} = arith.xori %s{i}, %n{i} : i32"]
+            last = f"%x{i}"
+        body += ["%mask = arith.constant 4095 : i32", f"%k = arith.andi {last}, %mask : i32", "%f = arith.sitofp %k : i32 to f32",
+                 "%scale = arith.constant 4.8828125e-4 : f32", "%one = arith.constant 1.0 : f32", "%g = arith.mulf %f, %scale : f32",
+                 "%u = arith.subf %g, %one : f32", "%uu = arith.mulf %u, %u : f32", "%v = arith.addf %uu, %one : f32", "%w = arith.mulf %u, %v : f32"]
+        value = "%w"
+        if element != "f32":
+            body.append(f"%z = arith.truncf %w : f32 to {element}")
+            value = "%z"
+        filled = self.new(f"linalg.generic {{indexing_maps = [affine_map<({dims}) -> ({dims})>], iterator_types = [{iterators}]}} outs({empty} : {static}) {{\n"
+                          f"^bb0(%o: {element}):\n" + "\n".join(body) + f"\nlinalg.yield {value} : {element} }} -> {static}")
+        return filled if static == kind else self.new(f"tensor.cast {filled} : {static} to {kind}")
+
+    def count_differences(self, a, b, sizes, element, tolerance):
+        kind = f"tensor<{sizes}{element}>"
+        rank = sizes.count("x")
+        dims = ", ".join(f"d{i}" for i in range(rank))
+        iterators = ", ".join(['"reduction"'] * rank)
+        empty = self.new("tensor.empty() : tensor<i64>")
+        zero = self.new("arith.constant 0 : i64")
+        init = self.new(f"linalg.fill ins({zero} : i64) outs({empty} : tensor<i64>) -> tensor<i64>")
+        convert = {"f32": "arith.addf %{0}, %zero : f32", "i8": "arith.sitofp %{0} : i8 to f32"}.get(element, f"arith.extf %{{0}} : {element} to f32")
+        body = ["%zero = arith.constant 0.0 : f32", "%x = " + convert.format("a"), "%y = " + convert.format("b"), "%d = arith.subf %x, %y : f32", "%e = math.absf %d : f32",
+                "%l = math.absf %x : f32", "%floor = arith.constant 0.25 : f32", "%m = arith.maximumf %l, %floor : f32", f"%s = arith.constant {tolerance} : f32", "%t = arith.mulf %m, %s : f32",
+                # Unordered: a NaN on one side only would differ, and no test has any.
+                "%c = arith.cmpf ugt, %e, %t : f32", "%i = arith.extui %c : i1 to i64", "%r = arith.addi %i, %acc : i64"]
+        total = self.new(f"linalg.generic {{indexing_maps = [affine_map<({dims}) -> ({dims})>, affine_map<({dims}) -> ({dims})>, affine_map<({dims}) -> ()>], iterator_types = [{iterators}]}} "
+                         f"ins({a}, {b} : {kind}, {kind}) outs({init} : tensor<i64>) {{\n^bb0(%a: {element}, %b: {element}, %acc: i64):\n" + "\n".join(body)
+                         + "\nlinalg.yield %r : i64 } -> tensor<i64>")
+        number = self.new(f"tensor.extract {total}[] : tensor<i64>")
+        self.lines.append(f"vector.print {number} : i64")
+
+
+def versions(path):
+    """A file as it is and raised and decomposed, its @main named after it."""
+    name = os.path.splitext(os.path.basename(path))[0]
+    before = ["--linalg-generalize-named-ops", "--canonicalize", "--cse", "--mlir-print-local-scope"]
+    original = run("norm-opt", path, *before).replace("@main(", f"@{name}(")
+    raised = run("norm-opt", "--rmsnorm-raise", "--canonicalize", "--cse", text=original)
+    if "--drop-casting" in sys.argv:
+        raised = re.sub(r" casting = \w+", "", raised)
+    return original, run("norm-opt", "--rmsnorm-decompose", "--mlir-print-local-scope", text=raised)
+
+
+def compare(program, original, raised):
+    """Adds the functions of both versions to `program`, and what compares their results."""
+    found, original = functions(original)
+    _, raised = functions(raised)
+    reports = []
+    for name, (arguments, results) in found.items():
+        raised = re.sub(rf"@{name}\b", f"@{name}_raised", raised)
+        values = ", ".join(program.argument(kind, i) for i, kind in enumerate(arguments))
+        kinds = [f"tensor<{sizes}{element}>" for sizes, element in results]
+        called = []
+        for callee in (name, f"{name}_raised"):
+            program.count += 1
+            called.append(f"%c{program.count}")
+            program.lines.append(f"{called[-1]}:{len(kinds)} = func.call @{callee}({values}) : ({', '.join(arguments)}) -> ({', '.join(kinds)})")
+        for i, (sizes, element) in enumerate(results):
+            elements = 1
+            for size in sizes.replace("?", "7").split("x")[:-1]:
+                elements *= int(size)
+            reports.append((name, i, element, elements))
+            for tolerance in (0.0, STEP[element]):
+                program.count_differences(f"{called[0]}#{i}", f"{called[1]}#{i}", sizes, element, tolerance)
+    program.functions += [original, raised]
+    return reports
+
+
+def main():
+    program, reports, wrong = Program(), [], 0
+    for path in sys.argv[1:]:
+        if not path.startswith("--"):
+            reports += compare(program, *versions(path))
+    text = "\n".join(program.functions + ["func.func @run_and_compare() {"] + program.lines + ["return }"])
+    lowered = run("mlir-opt", f"--pass-pipeline={PIPELINE}", text=text)
+    libraries = os.path.join(os.environ["LLVM_LIBDIR"], "libmlir_")
+    printed = run("mlir-runner", "-e", "run_and_compare", "--entry-point-result=void", "-O0",
+                  f"--shared-libs={libraries}c_runner_utils.so,{libraries}float16_utils.so", text=lowered)
+    counts = [int(line) for line in printed.split()]
+    for (name, i, element, elements), different, far in zip(reports, counts[::2], counts[1::2]):
+        bad = far or (element != "f32" and different > SHARE * elements)
+        wrong += bool(bad)
+        if bad or different:
+            print(f"{name} result {i}: {different} of {elements} {element} differ, {far} by more than a step{', WRONG' if bad else ''}")
+    print(f"{len(reports)} results, {wrong} wrong")
+    sys.exit(1 if wrong else 0)
+
+
+main()

@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Generates gradients of norms as autodiff and hand-written code leave them.
+
+    gradients.py raised | refused    prints a module with what is to be checked
+"""
+
+import sys
+
+from forms import N, Function
+
+# r^3 of r and v = mean + eps.
+CUBE = {
+    "r * r * r": "%s = arith.mulf {r}, {r} : f32\n%c = arith.mulf %s, {r} : f32",
+    "r / v": "%c = arith.divf {r}, {v} : f32",
+    "pow v": "%p = arith.constant -1.5 : f32\n%c = math.powf {v}, %p : f32",
+    "pow r": "%p = arith.constant 3.0 : f32\n%c = math.powf {r}, %p : f32",
+    "r * r": "%c = arith.mulf {r}, {r} : f32",
+}
+# What x is multiplied with, of the cube, s = sum(x * g) and constants.
+FACTOR = {
+    "torch": "%a = arith.mulf {s}, %c : f32\n%h = arith.constant -0.5 : f32\n%b = arith.mulf %a, %h : f32\n%d = arith.divf %b, %n : f32\n%t = arith.constant 2.0 : f32\n%f = arith.mulf %d, %t : f32",
+    "once": "%a = arith.mulf {s}, %c : f32\n%b = arith.divf %a, %n : f32\n%f = arith.negf %b : f32",
+    "half": "%a = arith.mulf {s}, %c : f32\n%h = arith.constant -0.5 : f32\n%b = arith.mulf %a, %h : f32\n%f = arith.divf %b, %n : f32",
+    "positive": "%a = arith.mulf {s}, %c : f32\n%f = arith.divf %a, %n : f32",
+    "n - 1": "%a = arith.mulf {s}, %c : f32\n%k = arith.constant -95.0 : f32\n%f = arith.divf %a, %k : f32",
+}
+# dx of x, g = dy * w, r and the factor f.
+DX = {
+    "sum": "%p = arith.mulf {g}, {r} : f32\n%q = arith.mulf {x}, {f} : f32\n%dx = arith.addf %p, %q : f32",
+    "twice": "%p = arith.mulf {g}, {r} : f32\n%q = arith.mulf {x}, {f} : f32\n%u = arith.addf %p, %q : f32\n%dx = arith.addf %q, %u : f32",
+    # Liger, Apex: (g - x * r * r * mean) * r; f has no r there.
+    "factored": "%i = arith.mulf {r}, {r} : f32\n%q = arith.mulf {x}, %i : f32\n%k = arith.mulf %q, {f} : f32\n%u = arith.addf {g}, %k : f32\n%dx = arith.mulf %u, {r} : f32",
+    # JAX adds up what flows into x in any order.
+    "residual first": "%p = arith.mulf {g}, {r} : f32\n%u = arith.addf %a6, %p : f32\n%q = arith.mulf {x}, {f} : f32\n%dx = arith.addf %u, %q : f32",
+    "no first term": "%dx = arith.mulf {x}, {f} : f32",
+    "of x2": "%p = arith.mulf {g}, {r} : f32\n%q = arith.mulf {x2}, {f} : f32\n%dx = arith.addf %p, %q : f32",
+}
+
+DEFAULTS = dict(rows=[8], types="bf16 bf16 bf16 bf16", cube="r * r * r", factor="torch", dx="sum", weight="f32", dw="bf16", rstd="computed",
+                keep="drop", residual=False, sum="of x")
+RAISED = [
+    # name, what it is, what the op has, parts
+    ("torch", "autograd of torch rms_norm, decomposed", "weight dweight", dict(cube="pow v")),
+    ("torch_f32", "the same in f32", "weight dweight", dict(types="f32 f32 f32 f32", cube="pow r", dw="f32")),
+    ("torch_no_weight", "the same without a weight", "", dict(weight="none", dw="none")),
+    ("jax", "jax.grad: rsqrt / v, the x term twice", "weight dweight", dict(cube="r / v", factor="half", dx="twice", dw="through 1xN", keep="map")),
+    ("flax_batch", "jax.grad over [batch, time, n]", "weight dweight", dict(rows=[2, 4], cube="r / v", factor="half", dx="twice", dw="f32", keep="map")),
+    ("two_sums", "dw summed over time, then over batch", "weight dweight", dict(rows=[2, 4], dw="two sums")),
+    ("liger", "Liger-Kernel's formula, rstd saved", "weight rstd dweight", dict(cube="none", factor="once", dx="factored", rstd="saved")),
+    ("saved_keepdims", "rstd saved with its dimension of size 1", "weight rstd dweight", dict(rstd="saved keepdims", keep="map")),
+    ("saved_dynamic", "any number of rows, rstd saved", "weight rstd dweight", dict(rows=["?"], rstd="saved", dw="f32")),
+    ("dynamic", "any number of rows", "weight dweight", dict(rows=["?"])),
+    ("gemma", "weight + 1", "weight dweight offset", dict(weight="plus one")),
+    ("llama", "dw of the rounded x * r", "weight dweight casting = llama", dict(dw="llama", types="bf16 bf16 f32 bf16")),
+    ("llama_f32_dw", "the same, dw in f32", "weight dweight casting = llama", dict(dw="llama f32", types="bf16 bf16 f32 bf16", rows=[2, 4])),
+    ("dx_only", "a frozen weight", "weight", dict(dw="none")),
+    ("rounded_g", "Hugging Face's Llama in bf16: dy * w is rounded; a gradient without weight", "", dict(weight="rounded", dw="none")),
+    ("f32_stream", "an f32 residual stream, bf16 gradients", "weight dweight", dict(types="f32 bf16 bf16 f32", dw="f32")),
+    ("f16", "f16 throughout", "weight dweight", dict(types="f16 f16 f16 f16", dw="f32")),
+    ("residual", "the residual's gradient added in the same body", "weight dweight", dict(residual=True)),
+    ("residual_first", "an f32 residual's gradient, added to the first term", "weight dweight", dict(types="f32 bf16 bf16 f32", dw="f32", dx="residual first")),
+    ("shared_dw", "dw wanted in f32, x of rank 4", "weight dweight", dict(rows=[2, 2, 2], dw="f32")),
+]
+REFUSED = [
+    ("not_negative", "+ instead of -", dict(factor="positive")),
+    ("half_of_it", "half of the second term", dict(factor="half")),
+    ("wrong_n", "divided by N - 1", dict(factor="n - 1")),
+    ("square", "r * r in place of r^3", dict(cube="r * r")),
+    ("other_x", "the second term of another x", dict(dx="of x2")),
+    ("other_sum", "the sum of x2 * g", dict(sum="of x2")),
+    ("no_weight_in_sum", "the sum without the weight", dict(sum="of dy")),
+    ("second_term_only", "no dy * w * r", dict(dx="no first term")),
+]
+
+
+class Gradient(Function):
+    def __init__(self, name, parts):
+        self.g = {**DEFAULTS, **parts}
+        self.X, self.DY, weight, self.DX = self.g["types"].split()
+        super().__init__(name, dict(rows=self.g["rows"], keep=self.g["keep"], types=f"{self.X} {weight} {self.X}"))
+
+    def sum(self, values, body, shape, out, reduced):
+        return self.generic(values, [None] * len(values), shape, "f32", body + "\n%r = arith.addf %acc, %term : f32", out, reduced, self.fill("%zero", shape, "f32"))
+
+    def weight_gradient(self, xf, dyf, rstd, shape):
+        kind, rows = self.g["dw"], len(self.rows)
+        body = "%h = arith.mulf %a0, %a1 : f32\n"
+        body += f"%b = arith.truncf %h : f32 to {self.X}\n%k = arith.extf %b : {self.X} to f32\n" if "llama" in kind else "%k = arith.mulf %h, %one : f32\n"
+        product = self.generic([xf, rstd, dyf], [None, self.read(shape), None], self.shape, "f32", body + "%r = arith.mulf %k, %a2 : f32")
+        term = "%term = arith.mulf %a0, %one : f32"
+        if kind == "two sums":
+            inner = [self.rows[0], N]
+            partial = self.sum([product], term, inner, "d0, d2", [1])
+            zero = self.fill("%zero", [N], "f32")
+            dims = "affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>"
+            total = self.new(f'linalg.generic {{indexing_maps = [{dims}], iterator_types = ["reduction", "parallel"]}} ins({partial} : {self.type(partial)}) '
+                             f"outs({zero} : {self.type(zero)}) {{\n^bb0(%a0: f32, %acc: f32):\n%r = arith.addf %acc, %a0 : f32\nlinalg.yield %r : f32 }} -> {self.type(zero)}", [N], "f32")
+        else:
+            total = self.sum([product], term, [N], f"d{rows}", list(range(rows)))
+        if kind == "through 1xN":
+            row = self.new(f"tensor.expand_shape {total} [[0, 1]] output_shape [1, {N}] : {self.type(total)} into tensor<1x{N}xf32>", [1, N], "f32")
+            zero = self.fill("%zero", [N], "f32")
+            dims = "affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0)>"
+            total = self.new(f'linalg.generic {{indexing_maps = [{dims}], iterator_types = ["parallel", "reduction"]}} ins({row} : {self.type(row)}) '
+                             f"outs({zero} : {self.type(zero)}) {{\n^bb0(%a0: f32, %acc: f32):\n%r = arith.addf %acc, %a0 : f32\nlinalg.yield %r : f32 }} -> {self.type(zero)}", [N], "f32")
+        if "f32" in kind or self.W == "f32":
+            return total
+        return self.generic([total], [None], [N], self.W, f"%r = arith.truncf %a0 : f32 to {self.W}")
+
+    def text(self, remark=""):
+        p, full, last = self.g, self.shape, f"d{len(self.shape) - 1}"
+        kept = self.rows + [1] if "keepdims" in p["rstd"] else self.rows
+        arguments = self.begin({"%x": (full, self.X), "%x2": (full, self.X), "%weight": ([N], self.W), "%dy": (full, self.DY), "%res": (full, self.DX), "%rstd": (kept, "f32")})
+        xf, x2f, dyf = self.extend("%x"), self.extend("%x2"), self.extend("%dy")
+        read = lambda value: self.read(self.types[value][0])
+        if "saved" in p["rstd"]:
+            rstd = shifted = "%rstd"
+        else:
+            rstd, _ = self.statistics(xf, x2f, remark)
+            shifted = [v for v in self.types if v.startswith("%v")][-3]
+        weight = {"none": "%r = arith.mulf %a0, %one : f32", "plus one": "%w = arith.extf %a1 : bf16 to f32\n%v = arith.addf %w, %one : f32\n%r = arith.mulf %a0, %v : f32",
+                  "rounded": "%w = arith.extf %a1 : bf16 to f32\n%v = arith.mulf %a0, %w : f32\n%u = arith.truncf %v : f32 to bf16\n%r = arith.extf %u : bf16 to f32",
+                  "f32": (f"%w = arith.extf %a1 : {self.W} to f32" if self.W != "f32" else "%w = arith.mulf %a1, %one : f32") + "\n%r = arith.mulf %a0, %w : f32"}[p["weight"]]
+        g = self.generic([dyf, "%weight"], [None, last], full, "f32", weight)
+        one, other = {"of x": (xf, g), "of x2": (x2f, g), "of dy": (xf, dyf)}[p["sum"]]
+        shape = self.rows + [1] if p["keep"] == "map" else self.rows
+        total = self.sum([one, other], "%term = arith.mulf %a0, %a1 : f32", shape, self.read(shape), self.reduced())
+        cube = CUBE.get(p["cube"], "%c = arith.addf %zero, %one : f32").format(r="%a1", v="%a2")
+        factor = self.generic([total, rstd, shifted], [None] * 3, self.types[total][0], "f32", cube + "\n" + FACTOR[p["factor"]].format(s="%a0") + "\n%r = arith.addf %f, %zero : f32")
+        body = DX[p["dx"]].format(x="%a0", g="%a1", r="%a2", f="%a3", x2="%a4", s="%a5")
+        if self.DX != "f32":
+            body += f"\n%dxr = arith.truncf %dx : f32 to {self.DX}"
+        else:
+            body += "\n%dxr = arith.mulf %dx, %one : f32"
+        body += f"\n%r = arith.addf %dxr, %a6 : {self.DX}" if p["residual"] else ""
+        body = body if p["residual"] else body.replace("%dxr =", "%r =")
+        inputs = [xf, g, rstd, factor, x2f, total, "%res"]
+        maps = [None, None, read(rstd), read(factor), None, read(total), None]
+        dx = self.generic(inputs, maps, full, self.DX, body)
+        results = [dx] + ([self.weight_gradient(xf, dyf, rstd, self.types[rstd][0])] if p["dw"] != "none" else [])
+        types = ", ".join(map(self.type, results))
+        return f"func.func @{self.name}({arguments}) -> ({types}) {{\n" + "\n".join(self.lines) + f"\nreturn {', '.join(results)} : {types}\n}}\n"
+
+
+def main():
+    if sys.argv[1] == "raised":
+        for name, what, expected, parts in RAISED:
+            print(f"// {what}\n// CHECK-LABEL: func.func @{name}(\n// CHECK-NOT: {{{{rsqrt|powf|reduction|forward}}}}\n// CHECK: rmsnorm.backward")
+            for word in ["weight(", " rstd(", "dweight(", "offset", "casting = llama"]:
+                present = word.strip(" (") in expected.split() or word in expected
+                print(f"// CHECK-{'SAME' if present else 'NOT'}: {word}")
+            print("// CHECK-NOT: {{rmsnorm|rsqrt|powf|reduction}}\n// CHECK: return")
+            print(Gradient(name, parts).text())
+    else:
+        for name, what, parts in REFUSED:
+            print(f"// {what}\n// CHECK-LABEL: func.func @{name}(\n// CHECK-NOT: rmsnorm.backward\n// CHECK: return")
+            print(Gradient(name, parts).text())
+
+
+if __name__ == "__main__":
+    main()
