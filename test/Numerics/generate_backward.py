@@ -331,11 +331,11 @@ def all_rows_modules():
                                                      (333, "gemma", "weight", "computed", "residual"))]
     # One row group too: nothing meets in workgroup memory then.
     for i, groups in enumerate((8, 1)):
-        schedule = (f"column_sums=strips,sums=<threads_per_row=64,row_groups={groups},rows_per_group=3,vector_width=4,cache=reload,"
+        schedule = (f"vector_width=8,column_sums=strips,sums=<threads_per_row=64,row_groups={groups},rows_per_group=3,vector_width=4,cache=reload,"
                     "column_sums=all_rows>")
         yield module(f"all_rows_{i}", cases, DIMENSIONS["chip"], runs([0, 1, 35]), schedule)
         yield module(f"all_rows_dynamic_{i}", [case(n="?", dweight="weight")], DIMENSIONS["chip"],
-                     runs([7], 1, 5, 128, 333), schedule)
+                     runs([7], 1, 5, 136, 333), schedule)
 
 
 def column_class_modules():
@@ -377,6 +377,7 @@ def coverage(need, enum_values, modes):
     tails = ["one column", "less than a vector", "none", "whole vectors", "part of a vector"]
     dynamic = ["dynamic, " + t for t in ["one column", "less than a vector", "whole vectors", "part of a vector"]]
     subgroup = ("subgroup", [32, 64])
+    castings = ("casting", enum_values("Casting"))
     # Those that leave something to be added up; what does is all_rows, in each of them.
     places = ("sums", ["registers", "strips"])
     sums = ("sums", ["none", "registers", "strips"])
@@ -384,7 +385,6 @@ def coverage(need, enum_values, modes):
     need(("sums", ["all_rows"]), castings)
     need(("sums", ["all_rows"]), ("tail", ["one column", "less than a vector", "none", "part of a vector", *dynamic]))
     need(("sums", ["all_rows"]), ("row count", [0, 1, 35]), ("dweight", ["f32", "weight"]))
-    castings = ("casting", enum_values("Casting"))
     need(sums, ("tail", tails), subgroup)
     need(("sums", ["none", "strips"]), ("tail", dynamic))
     need(("sums", ["registers"]), ("sharing", sharing), subgroup)
