@@ -93,6 +93,25 @@ Value fromRegisters(ImplicitLocOpBuilder &b, const PtxAccess &ptx,
   return LLVM::BitcastOp::create(b, piece, value);
 }
 
+/// Ends the text of an access with `outputs` results: the policy as its last
+/// operand, and the predicate in front of it all. Operands are numbered behind
+/// the results.
+void endPtxAccess(std::string &text, std::string &constraints,
+                  SmallVectorImpl<Value> &operands, int64_t outputs,
+                  Value policyValue, Value predicate) {
+  if (policyValue) {
+    text += ", $" + std::to_string(outputs + operands.size());
+    constraints += ",l";
+    operands.push_back(policyValue);
+  }
+  text += ";";
+  if (predicate) {
+    text = "@$" + std::to_string(outputs + operands.size()) + " " + text;
+    constraints += ",b";
+    operands.push_back(predicate);
+  }
+}
+
 /// One load as inline PTX. It is volatile: with the plain kind LLVM may
 /// reorder it with a store to the same row.
 Value createPtxLoad(ImplicitLocOpBuilder &b, Value address, VectorType piece,
@@ -104,22 +123,13 @@ Value createPtxLoad(ImplicitLocOpBuilder &b, Value address, VectorType piece,
   for (int64_t i = 0; i < ptx.count; ++i)
     constraints += "=" + ptx.constraint + ",";
   constraints += "l";
-  int64_t next = ptx.count;
   std::string text = "ld.global";
   if (policyValue)
     text += Policies::modifiers(policy);
   text += ptx.suffix + " " + ptx.registers(0) + ", [$" +
-          std::to_string(next++) + "]";
-  if (policyValue) {
-    text += ", $" + std::to_string(next++);
-    constraints += ",l";
-    operands.push_back(policyValue);
-  }
-  text += ";";
+          std::to_string(ptx.count) + "]";
+  endPtxAccess(text, constraints, operands, ptx.count, policyValue, predicate);
   if (predicate) {
-    text = "@$" + std::to_string(next++) + " " + text;
-    constraints += ",b";
-    operands.push_back(predicate);
     // Zeros in the same registers: what is not read stays zero.
     Value zero = LLVM::ConstantOp::create(b, b.getIntegerAttr(ptx.reg, 0));
     for (int64_t i = 0; i < ptx.count; ++i) {
@@ -151,22 +161,12 @@ void createPtxStore(ImplicitLocOpBuilder &b, Value address, Value piece,
   std::string constraints = "l";
   for (int64_t i = 0; i < ptx.count; ++i)
     constraints += "," + ptx.constraint;
-  int64_t next = 1 + ptx.count;
   std::string text = "st.global";
   if (policyValue)
     text += Policies::modifiers(policy);
   text += ptx.suffix + " [$0], " + ptx.registers(1);
-  if (policyValue) {
-    text += ", $" + std::to_string(next++);
-    constraints += ",l";
-    operands.push_back(policyValue);
-  }
-  text += ";";
-  if (predicate) {
-    text = "@$" + std::to_string(next++) + " " + text;
-    constraints += ",b";
-    operands.push_back(predicate);
-  }
+  endPtxAccess(text, constraints, operands, /*outputs=*/0, policyValue,
+               predicate);
   createAsm(b, Type(), operands, text, constraints + ",~{memory}", true);
 }
 

@@ -34,16 +34,9 @@ public:
   void combineRowGroups();
 
 private:
-  /// What row groups have left in workgroup memory: from `begin` on, `perGroup`
-  /// sums each, of which a thread adds up `piece`.
-  struct Left {
-    int64_t begin, perGroup, piece;
-  };
-
-  void leave(int64_t begin, int64_t perGroup);
-  Value addGroups(const Left &left, Value first, int64_t step, int64_t end,
-                  Value index);
-  int64_t combineParts(const Left &left, Value thread);
+  void leave();
+  Value addGroups(Value first, int64_t step, int64_t end, Value index);
+  int64_t combineParts(Value thread);
   void store(Value value, Value column, Value valid, int64_t alignment);
   Value add(Value lhs, Value rhs) {
     return arith::AddIOp::create(builder, loc, lhs, rhs);
@@ -52,7 +45,7 @@ private:
     return arith::MulIOp::create(builder, loc, lhs, kernel.emitI32(rhs));
   }
   /// Byte offset of element `index` of group `group`.
-  Value place(int64_t begin, int64_t perGroup, Value group, Value index) {
+  Value place(Value group, Value index) {
     return add(kernel.emitI32(begin), mul(add(mul(group, perGroup), index), 4));
   }
 
@@ -63,6 +56,9 @@ private:
   SumDest dest;
   Value sum, columns;
   const bool perColumn;
+  /// What row groups leave in workgroup memory: from `begin` on, `perGroup`
+  /// sums each, of which a thread adds up `piece`.
+  int64_t begin = 0, perGroup = 0, piece = 0;
 };
 } // namespace
 
@@ -102,7 +98,7 @@ void BlockSum::storeRowValue() {
 /// Leaves the sums of the thread's row group in workgroup memory, as the row
 /// lies in global memory. A value of a row is held by all threads of its group,
 /// the first leaves it.
-void BlockSum::leave(int64_t begin, int64_t perGroup) {
+void BlockSum::leave() {
   const int64_t width = perColumn ? layout.getVectorWidth() : 1;
   const int64_t threads = perColumn ? layout.getThreadsPerRow() : 1;
   OpBuilder::InsertionGuard guard(builder);
@@ -119,24 +115,22 @@ void BlockSum::leave(int64_t begin, int64_t perGroup) {
                                       kernel.threads.threadInRow),
                                   width)
                             : kernel.emitI32(0);
-    WorkgroupStoreOp::create(
-        builder, loc, fragment,
-        place(begin, perGroup, kernel.threads.rowGroup, index));
+    WorkgroupStoreOp::create(builder, loc, fragment,
+                             place(kernel.threads.rowGroup, index));
   }
 }
 
 /// The sum of groups `first`, `first` + `step`, ... of what they have left at
 /// `index`, in this order.
-Value BlockSum::addGroups(const Left &left, Value first, int64_t step,
-                          int64_t end, Value index) {
+Value BlockSum::addGroups(Value first, int64_t step, int64_t end, Value index) {
   Value total;
   for (int64_t group = 0; group < end; group += step) {
     Value number = kernel.emitI32(group);
     if (first)
       number = add(first, number);
     Value one = WorkgroupLoadOp::create(
-        builder, loc, VectorType::get({left.piece}, builder.getF32Type()),
-        place(left.begin, left.perGroup, number, index));
+        builder, loc, VectorType::get({piece}, builder.getF32Type()),
+        place(number, index));
     total = total ? arith::AddFOp::create(builder, loc, total, one).getResult()
                   : one;
   }
@@ -147,17 +141,17 @@ Value BlockSum::addGroups(const Left &left, Value first, int64_t step,
 /// the first kParts. Returns how many are left (us, backward on an H200 of
 /// 4096x128 and 4096x4096, whose sums of blocks are those of 32 groups: 4.0
 /// and 29.2, all 32 by one thread 4.4 and 29.6).
-int64_t BlockSum::combineParts(const Left &left, Value thread) {
+int64_t BlockSum::combineParts(Value thread) {
   constexpr int64_t kParts = 4;
   const int64_t groups = layout.getRowGroups();
-  const int64_t pieces = left.perGroup / left.piece;
+  const int64_t pieces = perGroup / piece;
   if (groups < 2 * kParts || kParts * pieces > layout.getBlockThreads())
     return groups;
   Value part =
       arith::DivUIOp::create(builder, loc, thread, kernel.emitI32(pieces));
   Value index =
       mul(arith::RemUIOp::create(builder, loc, thread, kernel.emitI32(pieces)),
-          left.piece);
+          piece);
   Value helps = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
                                       part, kernel.emitI32(kParts));
   auto branch =
@@ -165,9 +159,8 @@ int64_t BlockSum::combineParts(const Left &left, Value thread) {
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
-    Value total = addGroups(left, part, kParts, groups, index);
-    WorkgroupStoreOp::create(builder, loc, total,
-                             place(left.begin, left.perGroup, part, index));
+    Value total = addGroups(part, kParts, groups, index);
+    WorkgroupStoreOp::create(builder, loc, total, place(part, index));
   }
   BarrierOp::create(builder, loc);
   return kParts;
@@ -180,38 +173,37 @@ int64_t BlockSum::combineParts(const Left &left, Value thread) {
 void BlockSum::combineRowGroups() {
   const int64_t width = perColumn ? layout.getVectorWidth() : 1;
   const int64_t threads = perColumn ? layout.getThreadsPerRow() : 1;
-  Left left;
-  left.perGroup = kernel.fragments[sum].size() * width * threads;
+  perGroup = kernel.fragments[sum].size() * width * threads;
   // Columns of a thread in the second half: a power of two, as the width.
-  left.piece = std::min<int64_t>(width, 4);
-  left.begin = kernel.workgroup.reserve(
-      layout.getRowGroups() * left.perGroup * 4, /*alignment=*/4 * width);
-  leave(left.begin, left.perGroup);
+  piece = std::min<int64_t>(width, 4);
+  begin = kernel.workgroup.reserve(layout.getRowGroups() * perGroup * 4,
+                                   /*alignment=*/4 * width);
+  leave();
   BarrierOp::create(builder, loc);
 
   const Threads &ids = kernel.threads;
   Value thread =
       add(mul(ids.rowGroup, layout.getThreadsPerRow()), ids.threadInRow);
-  const int64_t groups = combineParts(left, thread);
+  const int64_t groups = combineParts(thread);
   // Where the strip or the row begins.
   Value origin =
       arith::SubIOp::create(builder, loc, ids.firstColumn,
                             mul(ids.threadInRow, layout.getVectorWidth()));
   Value count = columns ? columns : kernel.emitI32(layout.getColumns());
-  const int64_t step = layout.getBlockThreads() * left.piece;
+  const int64_t step = layout.getBlockThreads() * piece;
   int64_t alignment = dest.element.getWidth() / 8;
   if (dest.packed && !layout.hasDynamicColumns())
-    alignment *= std::gcd(left.piece, layout.getColumns());
-  for (int64_t done = 0; done < left.perGroup; done += step) {
-    Value index = add(mul(thread, left.piece), kernel.emitI32(done));
+    alignment *= std::gcd(piece, layout.getColumns());
+  for (int64_t done = 0; done < perGroup; done += step) {
+    Value index = add(mul(thread, piece), kernel.emitI32(done));
     Value exists;
-    if (done + step > left.perGroup) {
+    if (done + step > perGroup) {
       exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                     index, kernel.emitI32(left.perGroup));
-      index = arith::MinUIOp::create(
-          builder, loc, index, kernel.emitI32(left.perGroup - left.piece));
+                                     index, kernel.emitI32(perGroup));
+      index = arith::MinUIOp::create(builder, loc, index,
+                                     kernel.emitI32(perGroup - piece));
     }
-    Value total = addGroups(left, /*first=*/Value(), 1, groups, index);
+    Value total = addGroups(/*first=*/Value(), 1, groups, index);
     Value column = add(origin, index);
     Value valid = arith::SubIOp::create(builder, loc, count, column);
     if (exists)

@@ -46,6 +46,13 @@ int64_t mlir::rmsnorm::getVectorsPerThread(int64_t columns,
   return llvm::divideCeil(columns, threadsPerRow * vectorWidth);
 }
 
+/// Vectors of a row that a thread owns.
+static int64_t countVectors(const ScheduleFields &fields,
+                            const ProgramFacts &facts) {
+  return getVectorsPerThread(fields.getPartColumns(facts.columns),
+                             fields.threadsPerRow, fields.vectorWidth);
+}
+
 //===----------------------------------------------------------------------===//
 // Registers
 //===----------------------------------------------------------------------===//
@@ -53,9 +60,7 @@ int64_t mlir::rmsnorm::getVectorsPerThread(int64_t columns,
 /// Values of a row that a thread owns.
 static int64_t countValues(const ScheduleFields &fields,
                            const ProgramFacts &facts) {
-  return fields.vectorWidth *
-         getVectorsPerThread(fields.getPartColumns(facts.columns),
-                             fields.threadsPerRow, fields.vectorWidth);
+  return fields.vectorWidth * countVectors(fields, facts);
 }
 
 int64_t mlir::rmsnorm::countSumRegisters(const ScheduleFields &fields,
@@ -96,9 +101,7 @@ bool mlir::rmsnorm::fitsRegisters(const ScheduleFields &fields,
 
 int64_t mlir::rmsnorm::countRingVectors(const ScheduleFields &fields,
                                         const ProgramFacts &facts) {
-  return fields.rowsPerGroup *
-         getVectorsPerThread(fields.getPartColumns(facts.columns),
-                             fields.threadsPerRow, fields.vectorWidth);
+  return fields.rowsPerGroup * countVectors(fields, facts);
 }
 
 int64_t mlir::rmsnorm::getSlotBytes(const ScheduleFields &fields,

@@ -82,11 +82,11 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
   }
 }
 
+namespace {
 /// Rows whose size is known only at a call, by class of N: what is best at one
 /// size is far off at another (us, forward of 32768 rows of bf16 on an H200 by
 /// 1, 2, 4, 8 and 16 subgroups: x1024 34.5, 40.9, 46.0, 82.9, 163; x4096 182,
 /// 142, 134, 159, 204; 16384x12288 -, 285, 234, 193, 241).
-namespace {
 struct DynamicClass {
   /// 16-byte vectors of the largest row.
   int64_t vectors;
@@ -148,9 +148,8 @@ static void selectDynamicRow(ScheduleFields &fields, const ProgramFacts &facts,
         return vectors <= other.vectors;
       });
   // What may not fit anywhere, or comes from L1 as fast, is read again.
-  fields.cache = one->held && rereadsFromL1(chip) && facts.hasBound()
-                     ? Cache::registers
-                     : Cache::reload;
+  fields.cache =
+      one->held && rereadsFromL1(chip) ? Cache::registers : Cache::reload;
   fields.threadsPerRow =
       std::min(one->subgroups * chip.subgroupSize, chip.maxThreadsPerBlock);
   if (one->subgroups == 1 && !facts.singleRow)

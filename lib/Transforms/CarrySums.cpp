@@ -65,23 +65,14 @@ static RowsOp createSumRows(RewriterBase &rewriter, RowsOp rows, Value partials,
                      rewriter.getArrayAttr(
                          {access(AccessKind::read), access(AccessKind::write)}),
                      ScheduleAttr::get(rewriter.getContext(), fields));
-  Block &body = sumRows.getBody().emplaceBlock();
-  for (Value operand : sumRows->getOperands())
-    body.addArgument(operand.getType(), loc);
+  Block &tile = createBody(rewriter, sumRows);
   OpBuilder::InsertionGuard guard(rewriter);
-  rewriter.setInsertionPointToStart(&body);
-  auto tiles = TilesOp::create(rewriter, loc, /*results=*/TypeRange(),
-                               /*copies=*/ValueRange(), /*inits=*/ValueRange(),
-                               /*stages=*/0);
-  YieldOp::create(rewriter, loc);
-  Block &tile = tiles.getBody().emplaceBlock();
-  Value number = tile.addArgument(rewriter.getIndexType(), loc);
   rewriter.setInsertionPointToEnd(&tile);
   MutableArrayRef<BlockArgument> buffers = sumRows.getBufferArguments();
   Value load = TileLoadOp::create(
       rewriter, loc,
       VectorType::get({fields.getTileRows(), bound}, rewriter.getF32Type()),
-      TileKind::tile, buffers[0], number, /*columns=*/Value(),
+      TileKind::tile, buffers[0], tile.getArgument(0), /*columns=*/Value(),
       /*dims=*/nullptr);
   AccumulateOp::create(rewriter, loc, /*result=*/Type(), load, buffers[1],
                        /*columns=*/Value());

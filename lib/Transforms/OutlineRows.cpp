@@ -37,9 +37,7 @@ private:
   bool isSingleRow() {
     return isConstantIntValue(forall.getMixedUpperBound().front(), 1);
   }
-  std::optional<int64_t> getDim(TileLoadOp load);
-  std::optional<int64_t> getDim(TileStoreOp) { return std::nullopt; }
-  std::optional<int64_t> getDim(AccumulateOp) { return std::nullopt; }
+  std::optional<int64_t> getDim(Value row);
   LogicalResult collectBuffers();
   LogicalResult setColumns(Operation *op, Value columns, int64_t bound);
   LogicalResult collectSizes();
@@ -84,10 +82,9 @@ static bool isConstantArgument(Value buffer) {
                              RMSNormDialect::kConstantAttrName);
 }
 
-/// The leading size that `load` counts instead of all rows, of a buffer with
-/// that dimension only: its row is one index of the loop's delinearized.
-std::optional<int64_t> Outliner::getDim(TileLoadOp load) {
-  Value row = load.getRow();
+/// The leading size that `row` counts instead of all rows, in a buffer with
+/// that dimension only: it is one index of the loop's delinearized.
+std::optional<int64_t> Outliner::getDim(Value row) {
   auto delinearize = row ? row.getDefiningOp<affine::AffineDelinearizeIndexOp>()
                          : affine::AffineDelinearizeIndexOp();
   if (!delinearize || delinearize.getLinearIndex() != forall.getInductionVar(0))
@@ -117,7 +114,7 @@ LogicalResult Outliner::collectBuffers() {
   Value row = forall.getInductionVar(0);
   auto add = [&](auto op, Value buffer, Value rowOperand, Value count,
                  VectorType type, bool writes) -> LogicalResult {
-    if (rowOperand && rowOperand != row && !getDim(op) &&
+    if (rowOperand && rowOperand != row && (writes || !getDim(rowOperand)) &&
         !(isSingleRow() && isConstantIntValue(rowOperand, 0)))
       return op.emitOpError("expected the row of the loop it is in");
     if (!isa<MemRefType>(buffer.getType()) ||
@@ -187,7 +184,7 @@ LogicalResult Outliner::collectSizes() {
     Value base;
     int64_t trailing = 1;
     auto load = dyn_cast<TileLoadOp>(op);
-    if (load && getDim(load)) {
+    if (load && getDim(load.getRow())) {
       auto own =
           load.getRow().getDefiningOp<affine::AffineDelinearizeIndexOp>();
       if (indices && indices.getMixedBasis() != own.getMixedBasis())
@@ -306,26 +303,18 @@ RowsOp Outliner::createRows() {
       rewriter, forall.getLoc(), /*partials=*/TypeRange(), dynamicSizes,
       dynamicColumns, operands, scalars.getArrayRef(), staticSizes, columns,
       rewriter.getArrayAttr(accesses), ScheduleAttr());
-  Block &body = rows.getBody().emplaceBlock();
-  for (Value operand : rows->getOperands())
-    body.addArgument(operand.getType(), operand.getLoc());
   return rows;
 }
 
 void Outliner::moveProgram(RowsOp rows) {
+  Block &tile = createBody(rewriter, rows);
   Block &body = rows.getBody().front();
   IRMapping mapping;
   mapping.map(rows->getOperands(), body.getArguments());
   rewriter.setInsertionPointToStart(&body);
   for (Value value : sunk)
     rewriter.clone(*value.getDefiningOp(), mapping);
-  auto tiles =
-      TilesOp::create(rewriter, forall.getLoc(), /*results=*/TypeRange(),
-                      /*copies=*/ValueRange(), /*inits=*/ValueRange(),
-                      /*stages=*/0);
-  YieldOp::create(rewriter, forall.getLoc());
-  Block &tile = tiles.getBody().emplaceBlock();
-  Value number = tile.addArgument(rewriter.getIndexType(), forall.getLoc());
+  Value number = tile.getArgument(0);
   rewriter.setInsertionPointToEnd(&tile);
   mapping.map(forall.getInductionVar(0), number);
   for (Operation &op : program.without_terminator()) {
@@ -339,7 +328,7 @@ void Outliner::moveProgram(RowsOp rows) {
         access.getRowMutable().assign(number);
     };
     if (auto load = dyn_cast<TileLoadOp>(clone)) {
-      if (std::optional<int64_t> dim = getDim(cast<TileLoadOp>(op)))
+      if (std::optional<int64_t> dim = getDim(cast<TileLoadOp>(op).getRow()))
         load.setDims(ArrayRef<int64_t>(*dim));
       setTile(load);
     } else if (auto store = dyn_cast<TileStoreOp>(clone))

@@ -173,6 +173,21 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
 // Operands
 //===----------------------------------------------------------------------===//
 
+Block &mlir::rmsnorm::createBody(OpBuilder &builder, RowsOp rows) {
+  OpBuilder::InsertionGuard guard(builder);
+  Block &body = rows.getBody().emplaceBlock();
+  for (Value operand : rows->getOperands())
+    body.addArgument(operand.getType(), operand.getLoc());
+  builder.setInsertionPointToStart(&body);
+  auto tiles = TilesOp::create(builder, rows.getLoc(), /*results=*/TypeRange(),
+                               /*copies=*/ValueRange(), /*inits=*/ValueRange(),
+                               /*stages=*/0);
+  YieldOp::create(builder, rows.getLoc());
+  Block &tile = tiles.getBody().emplaceBlock();
+  tile.addArgument(builder.getIndexType(), rows.getLoc());
+  return tile;
+}
+
 void mlir::rmsnorm::setColumns(RowsOp rows, int64_t columns) {
   const int64_t old = rows.getColumns();
   auto bound = [&](Value value) {

@@ -39,6 +39,10 @@ SumsSlice getSumsSlice(Block &program);
 /// Says of `rows`, whose N only a call knows, that it has at most `columns`.
 void setColumns(RowsOp rows, int64_t columns);
 
+/// Gives `rows` its body: arguments, and a rmsnorm.tiles whose body, an empty
+/// block with the tile's number, is returned.
+Block &createBody(OpBuilder &builder, RowsOp rows);
+
 /// Adds a buffer to the operands of `rows`, the `index`-th then; returns what
 /// its body calls it.
 Value addBuffer(RewriterBase &rewriter, RowsOp rows, Value buffer,
