@@ -307,7 +307,10 @@ void *Block::allocateFrame(rmsnorm_sim_thread *thread, uint64_t bytes) {
 
 bool Block::check(const GlobalAccess &access, const Thread &thread) {
   const Parameter &parameter = request.parameters[access.getArgument()];
-  return passOrFail(access.check(parameter, thread.shared.grid_waited), thread);
+  GlobalAccess::Error error =
+      access.check(parameter, thread.shared.grid_waited);
+  return error == GlobalAccess::Error::None ||
+         passOrFail(access.describe(error, parameter), thread);
 }
 
 void *Block::globalLoad(rmsnorm_sim_thread *thread,

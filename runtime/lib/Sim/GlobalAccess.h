@@ -4,7 +4,11 @@
 #ifndef RMSNORM_SIM_GLOBALACCESS_H
 #define RMSNORM_SIM_GLOBALACCESS_H
 
+#include "SimABI.h"
 #include "Simulator.h"
+
+#include <algorithm>
+#include <string>
 
 namespace rmsnorm::sim {
 
@@ -12,12 +16,22 @@ namespace rmsnorm::sim {
 /// SimABI.h.
 class GlobalAccess {
 public:
+  // Unsigned: what a kernel computes may wrap.
   GlobalAccess(const rmsnorm_sim_access &access, uint64_t base, int64_t row,
-               int32_t column, int32_t valid, bool isStore);
+               int32_t column, int32_t valid, bool isStore)
+      : access(access),
+        rowAddress(base + uint64_t(row) * uint64_t(access.element_bytes)),
+        address(rowAddress +
+                uint64_t(int64_t(column)) * uint64_t(access.element_bytes)),
+        bytes(uint64_t(std::clamp(valid, 0, access.elements)) *
+              uint64_t(access.element_bytes)),
+        isStore(isStore), hasFallback(!isStore && valid != RMSNORM_SIM_ALL) {}
 
-  /// What is wrong with it, or nothing. `gridWaited`: whether the thread has
-  /// waited for earlier kernels.
-  std::string check(const Parameter &parameter, bool gridWaited) const;
+  enum class Error { None, Early, ReadOnly, OutOfBounds, Misaligned, Fallback };
+  /// What is wrong with it. `gridWaited`: whether the thread has waited for
+  /// earlier kernels.
+  Error check(const Parameter &parameter, bool gridWaited) const;
+  std::string describe(Error error, const Parameter &parameter) const;
 
   int32_t getArgument() const { return access.argument; }
   char *getAddress() const { return reinterpret_cast<char *>(address); }
@@ -41,6 +55,30 @@ private:
   /// exist, so it must be readable.
   bool hasFallback;
 };
+
+inline GlobalAccess::Error GlobalAccess::check(const Parameter &parameter,
+                                               bool gridWaited) const {
+  // In two steps, so that no sum or difference wraps.
+  auto inBuffer = [&](uint64_t first, uint64_t length) {
+    uint64_t size = parameter.end - parameter.begin;
+    return length <= size && first - parameter.begin <= size - length;
+  };
+  const bool isEarly = !gridWaited && (isStore || !parameter.constant);
+  const auto alignment = uint64_t(access.alignment);
+  if (bytes) {
+    if (isEarly)
+      return Error::Early;
+    if (isStore && !parameter.writable)
+      return Error::ReadOnly;
+    if (!inBuffer(address, bytes))
+      return Error::OutOfBounds;
+    if ((address | bytes) & (alignment - 1))
+      return Error::Misaligned;
+  }
+  if (hasFallback && (isEarly || !inBuffer(rowAddress, alignment)))
+    return Error::Fallback;
+  return Error::None;
+}
 
 } // namespace rmsnorm::sim
 

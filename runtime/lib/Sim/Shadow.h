@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <cstring>
 #include <memory>
 
 namespace rmsnorm::sim {
@@ -54,6 +55,8 @@ public:
     bool uninitialised = false;
     /// An asynchronous copy to one of the bytes has not landed.
     bool underWay = false;
+
+    bool isWrong() const { return race || underWay; }
   };
 
   /// A copy to [offset, offset + length) begins (records a write) or lands
@@ -100,6 +103,11 @@ private:
     void operator()(Record *memory) const { std::free(memory); }
   };
 
+  static_assert(sizeof(Record) == 16, "compared as bytes: no padding");
+
+  /// Records an access of a byte by thread `me` - 1.
+  void touch(Record &record, uint16_t me, bool isStore, Result &result) const;
+
   std::unique_ptr<Record[], FreeDeleter> records;
   int64_t bytes;
   uint64_t epoch = 0;
@@ -107,10 +115,8 @@ private:
   Uninitialised uninitialised;
 };
 
-inline Shadow::Result Shadow::access(int32_t thread, int64_t offset,
-                                     int32_t length, bool isStore) {
-  Result result;
-  auto me = uint16_t(thread + 1);
+inline void Shadow::touch(Record &record, uint16_t me, bool isStore,
+                          Result &result) const {
   auto conflict = [&](uint16_t other, bool wasStore) {
     if (other == 0 || other == me || result.race)
       return;
@@ -118,29 +124,41 @@ inline Shadow::Result Shadow::access(int32_t thread, int64_t offset,
     result.thread = other - 1;
     result.wasStore = wasStore;
   };
-  for (int64_t i = offset; i < offset + length; ++i) {
-    Record &record = records[i];
-    if (record.epoch != epoch)
-      record = {epoch,
-                0,
-                0,
-                0,
-                record.written && record.epoch >= firstEpoch,
-                record.underWay && record.epoch >= firstEpoch};
-    result.underWay |= record.underWay;
-    conflict(record.writer, true);
-    if (isStore) {
-      conflict(record.reader, false);
-      conflict(record.otherReader, false);
-      record.writer = me;
-      record.written = true;
-      continue;
-    }
-    if (record.reader == 0)
-      record.reader = me;
-    else if (record.reader != me)
-      record.otherReader = me;
-    result.uninitialised |= !record.written;
+  if (record.epoch != epoch)
+    record = {epoch,
+              0,
+              0,
+              0,
+              record.written && record.epoch >= firstEpoch,
+              record.underWay && record.epoch >= firstEpoch};
+  result.underWay |= record.underWay;
+  conflict(record.writer, true);
+  if (isStore) {
+    conflict(record.reader, false);
+    conflict(record.otherReader, false);
+    record.writer = me;
+    record.written = true;
+    return;
+  }
+  if (record.reader == 0)
+    record.reader = me;
+  else if (record.reader != me)
+    record.otherReader = me;
+  result.uninitialised |= !record.written;
+}
+
+inline Shadow::Result Shadow::access(int32_t thread, int64_t offset,
+                                     int32_t length, bool isStore) {
+  Result result;
+  for (int64_t i = offset, end = offset + length; i < end;) {
+    const Record before = records[i];
+    Record after = before;
+    touch(after, uint16_t(thread + 1), isStore, result);
+    // Bytes that are accessed together were so before: what is known of one
+    // becomes the same as of its neighbour.
+    do
+      records[i++] = after;
+    while (i < end && !std::memcmp(&records[i], &before, sizeof(Record)));
   }
   if (result.uninitialised && !uninitialised.found)
     uninitialised = {true, thread, offset, length};

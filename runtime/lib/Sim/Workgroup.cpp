@@ -48,16 +48,14 @@ std::string Workgroup::checkRange(const char *verb, int32_t offset,
 }
 
 /// What is wrong with what a thread did.
-static std::string check(const Shadow::Result &result, const char *verb,
-                         int32_t offset, int32_t bytes) {
+static std::string describe(const Shadow::Result &result, const char *verb,
+                            int32_t offset, int32_t bytes) {
   if (result.underWay)
     return describe(verb, offset, bytes) +
            " while an asynchronous copy to it is under way";
-  if (result.race)
-    return describe(verb, offset, bytes) + " races with a " +
-           (result.wasStore ? "write" : "read") + " by thread " +
-           std::to_string(result.thread) + ": no barrier between them";
-  return "";
+  return describe(verb, offset, bytes) + " races with a " +
+         (result.wasStore ? "write" : "read") + " by thread " +
+         std::to_string(result.thread) + ": no barrier between them";
 }
 
 std::string Workgroup::access(int32_t thread, int32_t offset, int32_t bytes,
@@ -66,8 +64,8 @@ std::string Workgroup::access(int32_t thread, int32_t offset, int32_t bytes,
   if (std::string wrong = checkRange(verb, offset, bytes); !wrong.empty())
     return wrong;
   Shadow::Result result = shadow.access(thread, offset, bytes, isStore);
-  if (std::string wrong = check(result, verb, offset, bytes); !wrong.empty())
-    return wrong;
+  if (result.isWrong())
+    return describe(result, verb, offset, bytes);
   address = memory.get() + offset;
   if (result.uninitialised) // NaN, and an index that is out of every bounds.
     std::memset(address, 0xff, size_t(bytes));
@@ -85,9 +83,8 @@ std::string Workgroup::copy(int32_t thread, int32_t offset, int32_t bytes,
   if (std::string wrong = checkRange(copyVerb, offset, bytes); !wrong.empty())
     return wrong;
   Shadow::Result result = shadow.beginCopy(thread, offset, bytes);
-  if (std::string wrong = check(result, copyVerb, offset, bytes);
-      !wrong.empty())
-    return wrong;
+  if (result.isWrong())
+    return describe(result, copyVerb, offset, bytes);
   Copy &copy = copies[thread].underWay.emplace_back();
   copy.group = copies[thread].commits;
   copy.offset = offset;
@@ -102,9 +99,8 @@ std::string Workgroup::copy(int32_t thread, int32_t offset, int32_t bytes,
 
 std::string Workgroup::land(int32_t thread, const Copy &copy) {
   Shadow::Result result = shadow.landCopy(thread, copy.offset, copy.bytes);
-  if (std::string wrong = check(result, copyVerb, copy.offset, copy.bytes);
-      !wrong.empty())
-    return wrong;
+  if (result.isWrong())
+    return describe(result, copyVerb, copy.offset, copy.bytes);
   if (std::memcmp(copy.began, copy.source, size_t(copy.valid)) != 0)
     return describe(copyVerb, copy.offset, copy.bytes) +
            ": its source is written while it is under way";
