@@ -75,7 +75,7 @@ serialize(const Compilation &compilation, CompiledVariant &variant,
     if (failed(ptx))
       return failure();
     // Without ptxas the driver compiles the PTX when the module is prepared.
-    if ((findPtxas() || !options.ptxas.empty()) &&
+    if (!getPtxas(options).empty() &&
         failed(add(BinaryKind::Cubin, assemblePTX(kernels, *ptx, options))))
       return failure();
     binaries.push_back({BinaryKind::PTX, std::move(*ptx)});

@@ -349,18 +349,20 @@ FailureOr<std::string> rmsnorm::serializePTX(Operation *module,
   return emitAssembly(module, options);
 }
 
+std::string rmsnorm::getPtxas(const SerializeOptions &options) {
+  return options.ptxas ? *options.ptxas : findPtxas().value_or("");
+}
+
 FailureOr<Blob> rmsnorm::assemblePTX(Operation *module, StringRef ptx,
                                      const SerializeOptions &options) {
   if (failed(expectBackend(module, Backend::nvvm, "a cubin")))
     return failure();
   PhaseTimer timer(options.times, &SerializeTimes::link);
-  std::optional<std::string> ptxas = options.ptxas;
-  if (options.ptxas.empty())
-    ptxas = findPtxas();
-  if (!ptxas)
+  std::string ptxas = getPtxas(options);
+  if (ptxas.empty())
     return module->emitError("no ptxas found (looked in $CUDA_HOME/bin, "
                              "$CUDA_PATH/bin, $PATH, /usr/local/cuda/bin)");
-  return runPtxas(module->getLoc(), *ptxas,
+  return runPtxas(module->getLoc(), ptxas,
                   TargetAttr::lookup(module).getChipInfo().name, ptx,
                   options.ptxasLog);
 }

@@ -104,7 +104,8 @@ static cl::opt<unsigned> hostOptimization(
 static cl::opt<std::string>
     ptxas("ptxas",
           cl::desc("the ptxas to run; default: that of $CUDA_HOME, $CUDA_PATH, "
-                   "$PATH, /usr/local/cuda"),
+                   "$PATH, /usr/local/cuda; empty: none, the driver compiles "
+                   "the PTX"),
           cl::cat(category));
 static cl::opt<bool> timing(
     "timing",
@@ -261,7 +262,8 @@ static LogicalResult run() {
     options.progress = printProgress;
   options.serialize.codeObjectVersion = codeObjectVersion;
   options.serialize.hostOptimization = hostOptimization;
-  options.serialize.ptxas = ptxas;
+  if (ptxas.getNumOccurrences())
+    options.serialize.ptxas = ptxas;
   options.times = &times;
   FailureOr<std::string> bytes =
       emitKind.getNumOccurrences() != 0

@@ -47,8 +47,8 @@ struct SerializeOptions {
   /// 0 to 3. Results have the same bits. 0 takes a third of the time, for
   /// modules that run once; device code is always made with 3.
   unsigned hostOptimization = 3;
-  /// The ptxas to run; empty: what findPtxas finds.
-  std::string ptxas;
+  /// The ptxas to run, "" for none; not given: what findPtxas finds.
+  std::optional<std::string> ptxas;
   /// Receives the time spent, if set.
   SerializeTimes *times = nullptr;
   /// Receives what `ptxas -v` says (registers, spills), if set.
@@ -79,8 +79,11 @@ FailureOr<std::string> serializePTX(Operation *module,
 /// /usr/local/cuda/bin, in this order; none if there is none.
 std::optional<std::string> findPtxas();
 
+/// The ptxas that `options` ask for, "" for none.
+std::string getPtxas(const SerializeOptions &options);
+
 /// Assembles PTX, as serializePTX returns it for `module`, to a cubin. No
-/// ptxas is an error: ask findPtxas first to fall back to PTX.
+/// ptxas is an error: ask getPtxas first to fall back to PTX.
 FailureOr<Blob> assemblePTX(Operation *module, llvm::StringRef ptx,
                             const SerializeOptions &options = {});
 
