@@ -447,10 +447,11 @@ PRODUCT_SIZES = [2048, 2056, 2052, 2050, 2049]
 
 
 def product_modules():
-    for mode, chip, n in itertools.product(MODES[1:], DIMENSIONS["chip"], PRODUCT_SIZES):
-        cases = [case(mode=mode, chip=chip, n=n, x=x, y=y, weight=weight, casting=casting, rstd=rstd)
+    for mode, n in itertools.product(MODES[1:], PRODUCT_SIZES):
+        cases = [case(mode=mode, n=n, x=x, y=y, weight=weight, casting=casting, rstd=rstd)
                  for (x, y, weight), casting, rstd in itertools.product(PRODUCT_TYPES, DIMENSIONS["casting"], (False, True))]
-        yield Module(f"product_{mode}_{chip}_{n}", cases, [chip], [
+        # One oracle for both chips.
+        yield Module(f"product_{mode}_{n}", cases, DIMENSIONS["chip"], [
             {"rows": 3, "order": "shuffled", "layout": "dense", "dim": None},
             {"rows": 3, "order": "reverse", "layout": "unaligned", "dim": None}], mode,
             options=["--batch-invariant"])  # the schedule for any number of rows for these few, too

@@ -244,12 +244,11 @@ def cluster_modules():
 
 def partial_modules():
     """Vectors of which a part exists, or that no row fills: the selector has none where N is known, a schedule may."""
-    for chip, (name, schedule, dweight) in itertools.product(DIMENSIONS["chip"], (
-            ("none", "", "none"), ("registers", "", "f32"), ("strips", ",column_sums=strips", "weight"))):
-        cases = [case(chip=chip, n=n, x=t, dy=t, dx=t, weight=t, dweight=dweight, casting=DIMENSIONS["casting"][k % 3],
+    for name, schedule, dweight in (("none", "", "none"), ("registers", "", "f32"), ("strips", ",column_sums=strips", "weight")):
+        cases = [case(n=n, x=t, dy=t, dx=t, weight=t, dweight=dweight, casting=DIMENSIONS["casting"][k % 3],
                       rstd=DIMENSIONS["rstd"][k % 2])
                  for k, (n, t) in enumerate(itertools.product((1004, 1001, 5), ("bf16", "f16")))]
-        yield module(f"partial_{name}_{chip}", cases, [chip], runs([1, 35]), "vector_width=8" + schedule)
+        yield module(f"partial_{name}", cases, DIMENSIONS["chip"], runs([1, 35]), "vector_width=8" + schedule)
 
 
 def ring_modules():
@@ -340,20 +339,19 @@ def all_rows_modules():
 
 def column_class_modules():
     """Run-time N on both sides of each bound between classes of N, in vectors of 16 bytes."""
-    for chip in DIMENSIONS["chip"]:
-        plan = [{"rows": 3, "order": ORDERS[i % 3], "layout": layout, "dim": 8 * vectors + more}
-                for vectors in (16, 32, 64, 128, 192, 256, 384, 512, 640, 768, 1024, 1280)
-                for i, (more, layout) in enumerate([(0, "dense"), (0, "unaligned"), (1, "dense"), (8, "dense")])]
-        yield module(f"column_classes_{chip}", [case(n="?")], [chip], plan)
+    plan = [{"rows": 3, "order": ORDERS[i % 3], "layout": layout, "dim": 8 * vectors + more}
+            for vectors in (16, 32, 64, 128, 192, 256, 384, 512, 640, 768, 1024, 1280)
+            for i, (more, layout) in enumerate([(0, "dense"), (0, "unaligned"), (1, "dense"), (8, "dense")])]
+    yield module("column_classes", [case(n="?")], DIMENSIONS["chip"], plan)
 
 
 def wide_modules():
     """Rows as models have them, few: up to the widest whose sums fit registers,
     and the one after that."""
-    for n, chip in itertools.product((4096, 16384, 32768), DIMENSIONS["chip"]):
+    for n in (4096, 16384, 32768):
         cases = [case(n=n, casting=casting, dweight=dweight, rstd=rstd, output=output) for casting, dweight, rstd, output in (
             ("gemma", "f32", "given", "argument"), ("llama", "weight", "given", "dy"), ("none", "f32", "computed", "empty"))]
-        yield module(f"models_{chip}_{n}", cases, [chip], [
+        yield module(f"models_{n}", cases, DIMENSIONS["chip"], [
             {"rows": 19, "order": "shuffled", "layout": "dense", "dim": None},
             {"rows": 2, "order": "forward", "layout": "unaligned", "dim": None}])
 

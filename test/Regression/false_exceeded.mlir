@@ -1,6 +1,6 @@
 // A sum of converted integers was taken for one of terms that are not negative,
 // and its bound for too small a one.
-// RUN: norm-compile %s --target=sim:sm_90 --target=oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90 --target=oracle --host-optimization=0 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 | FileCheck %s
 // CHECK: f {{.*}} mag {{.*}} ok
 

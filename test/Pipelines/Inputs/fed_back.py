@@ -1,14 +1,15 @@
 """Compiles files, reads the schedules that norm-inspect prints for every variant, and
 compares the code of each variant with that of the same schedules given by hand.
 
-usage: fed_back.py TARGET KIND FILE...
+usage: fed_back.py TARGET KIND [--alignment=NAME] FILE...    of one alignment, or of all
 """
 import re
 import subprocess
 import sys
 import tempfile
 
-target, kind = sys.argv[1:3]
+target, kind, *paths = sys.argv[1:]
+wanted = paths.pop(0).split("=")[1] if paths[0].startswith("--alignment=") else ""
 
 
 def run(*command):
@@ -41,8 +42,10 @@ def kernels_up_to(path, entry, columns, printed, given=None):
 
 
 count = differ = 0
-for path in sys.argv[3:]:
+for path in paths:
     for entry, variant, schedules in variants(path):
+        if not variant.startswith(wanted):
+            continue
         emit = ["norm-compile", path, "--target=" + target, "--emit=" + kind,
                 "--entry=" + entry, "-o", "-"]
         if bound := re.search(r"_columns_le_(\d+)", variant):

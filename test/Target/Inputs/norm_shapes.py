@@ -1,28 +1,30 @@
 """Prints a module with a norm for each row size.
 
-Usage: norm_shapes.py TYPE [backward] SIZE...
+Usage: norm_shapes.py TYPE [backward|recomputed] SIZE...
 
-Forward entries are called nN, backward ones bN: dy, x, weight and rstd to dx of
-TYPE and dweight in f32."""
+Forward entries are called nN. Backward ones are called bN: dy, x, weight and rstd to
+dx of TYPE and dweight in f32; or, where rstd is recomputed, rN: to dweight of TYPE."""
 import sys
 
 element, *sizes = sys.argv[1:]
-backward = sizes[:1] == ["backward"]
-for size in sizes[backward:]:
+kind = sizes.pop(0) if sizes[0] in ("backward", "recomputed") else "forward"
+for size in sizes:
     rows, weight = f"tensor<?x{size}x{element}>", f"tensor<{size}x{element}>"
-    if backward:
+    if kind != "forward":
+        given = kind == "backward"
+        sums = f"tensor<{size}x{'f32' if given else element}>"
         print(f"""
-func.func @b{size}(%dy: {rows}, %x: {rows}, %weight: {weight}, %rstd: tensor<?xf32>)
-    -> ({rows}, tensor<{size}xf32>) {{
+func.func @{kind[0]}{size}(%dy: {rows}, %x: {rows}, %weight: {weight}{", %rstd: tensor<?xf32>" if given else ""})
+    -> ({rows}, {sums}) {{
   %c0 = arith.constant 0 : index
   %rows = tensor.dim %x, %c0 : {rows}
   %empty = tensor.empty(%rows) : {rows}
-  %empty_weight = tensor.empty() : tensor<{size}xf32>
+  %empty_weight = tensor.empty() : {sums}
   %dx, %dweight = rmsnorm.backward dy(%dy : {rows}) input(%x : {rows})
-      weight(%weight : {weight}) rstd(%rstd : tensor<?xf32>) dx(%empty : {rows})
-      dweight(%empty_weight : tensor<{size}xf32>) eps = 1.0e-05
-      -> {rows}, tensor<{size}xf32>
-  return %dx, %dweight : {rows}, tensor<{size}xf32>
+      weight(%weight : {weight}){" rstd(%rstd : tensor<?xf32>)" if given else ""} dx(%empty : {rows})
+      dweight(%empty_weight : {sums}) eps = 1.0e-05
+      -> {rows}, {sums}
+  return %dx, %dweight : {rows}, {sums}
 }}""")
         continue
     print(f"""
