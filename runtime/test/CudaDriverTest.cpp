@@ -3,6 +3,7 @@
 
 #include "Allocations.h"
 #include "FakeCuda.h"
+#include "Limits.h"
 #include "Tensor.h"
 #include "TestModule.h"
 #include "rmsnorm/device.h"
@@ -382,8 +383,27 @@ TEST_F(CudaDriverTest, KernelWithMoreParameters) {
   EXPECT_STREQ(
       rmsnorm_last_error(),
       "entry 'forward', target sm_90, variant 'align16': kernel "
-      "'forward_kernel': expected a kernel of 7 parameters, got one of "
-      "more");
+      "'forward_kernel': expected a kernel of 7 parameters, got one of 8");
+}
+
+TEST_F(CudaDriverTest, KernelWithFewerParameters) {
+  fake->hasParameterCount = false;
+  fake->parameterSizes = {8, 8, 8};
+  EXPECT_EQ(prepare(good()), RMSNORM_INVALID_MODULE);
+  EXPECT_STREQ(
+      rmsnorm_last_error(),
+      "entry 'forward', target sm_90, variant 'align16': kernel "
+      "'forward_kernel': expected a kernel of 7 parameters, got one of 3");
+}
+
+/// Nobody says that the kernel takes more, but all it reads is ours.
+TEST_F(CudaDriverTest, KernelWithUnknownParameters) {
+  fake->hasParameterCount = false;
+  fake->parameterSizes = {8, 8, 8, 8, 8, 8, 4, 8};
+  ASSERT_EQ(prepare(good()), RMSNORM_OK) << rmsnorm_last_error();
+  fake->parameterCount = rmsn::kMaxParameters;
+  ASSERT_EQ(launch(8), RMSNORM_OK) << rmsnorm_last_error();
+  EXPECT_EQ(fake->parameters.back(), fake->parameters.front());
 }
 
 TEST_F(CudaDriverTest, KernelWithOtherParameters) {

@@ -151,6 +151,10 @@ CUresult cuFuncGetParamInfo(CUfunction, size_t index, size_t *offset,
   *size = state().parameterSizes[index];
   return 0;
 }
+CUresult cuFuncGetParamCount(CUfunction, size_t *count) {
+  *count = state().parameterSizes.size();
+  return 0;
+}
 CUresult launched(void **parameters) {
   test::FakeCuda &fake = state();
   ++fake.launches;
@@ -266,6 +270,9 @@ CUresult cuGraphExecDestroy(CUgraphExec) { return log("cuGraphExecDestroy"); }
 extern "C" __attribute__((visibility("default"))) CUresult
 cuGetProcAddress(const char *wanted, void **function, int version, uint64_t) {
   *function = nullptr;
+  if (std::strcmp(wanted, "cuFuncGetParamCount") == 0 &&
+      !state().hasParameterCount)
+    return 500;
   if (std::strcmp(wanted, "cuFuncGetParamInfo") == 0 &&
       state().parameterSizes.empty())
     return 500;

@@ -29,6 +29,7 @@ struct FakeCuda {
   /// Sizes that cuFuncGetParamInfo tells of any kernel; empty: the driver does
   /// not have that function.
   std::vector<size_t> parameterSizes;
+  bool hasParameterCount = true; // false: a driver before CUDA 13.2
 
   bool record = true;
   std::vector<std::string> calls; // "cuModuleGetFunction(forward_kernel)"

@@ -3,6 +3,9 @@
 
 #include "CudaImage.h"
 
+#include <algorithm>
+#include <iterator>
+
 using namespace rmsnorm::runtime;
 using namespace rmsnorm::runtime::cuda;
 
@@ -115,6 +118,10 @@ rmsnorm_status CudaDevice::launch(const KernelLaunch &launch) {
   void *parameters[rmsn::kMaxParameters];
   for (unsigned i = 0; i < launch.slotCount; ++i)
     parameters[i] = launch.slots + i;
+  // A kernel that takes more than the module says would have the driver read
+  // on, and not every driver can say what it takes.
+  std::fill(parameters + launch.slotCount, std::end(parameters),
+            const_cast<uint64_t *>(launch.slots));
   const rmsn::Launch &constants = *launch.launch;
   auto function = static_cast<CUfunction>(launch.kernel->handle);
   CUlaunchAttribute attributes[2];

@@ -36,24 +36,29 @@ rmsnorm_status CudaImage::loadBinary(const rmsn::Binary &binary,
               primary->chip.minor, rmsnorm_last_error(), *log ? "\n" : "", log);
 }
 
-/// Compares the module's parameter list with the kernel's own: were the kernel
-/// to take more, the driver would read past our array.
+/// Compares the module's parameter list with the kernel's own. Whether there
+/// are more only drivers of CUDA 13.2 tell without an error that tools report:
+/// see CudaDevice::launch for the others.
 rmsnorm_status CudaImage::checkParameters(CUfunction function,
                                           const rmsn::Launch &launch) {
   const Symbols &symbols = *primary->symbols;
   if (!symbols.cuFuncGetParamInfo)
     return RMSNORM_OK;
   size_t count = launch.parameters() ? launch.parameters()->size() : 0;
-  for (size_t i = 0; i <= count; ++i) {
+  size_t actual = count;
+  if (symbols.cuFuncGetParamCount &&
+      symbols.cuFuncGetParamCount(function, &actual) == 0 && actual != count)
+    return fail(RMSNORM_INVALID_MODULE,
+                "kernel '%s': expected a kernel of %zu parameters, got one of "
+                "%zu",
+                launch.kernel()->c_str(), count, actual);
+  for (size_t i = 0; i < count; ++i) {
     size_t offset = 0, size = 0;
-    bool exists = symbols.cuFuncGetParamInfo(function, i, &offset, &size) == 0;
-    if (exists != (i < count))
+    if (symbols.cuFuncGetParamInfo(function, i, &offset, &size) != 0)
       return fail(RMSNORM_INVALID_MODULE,
                   "kernel '%s': expected a kernel of %zu parameters, got one "
-                  "of %s",
-                  launch.kernel()->c_str(), count, exists ? "more" : "fewer");
-    if (!exists)
-      break;
+                  "of %zu",
+                  launch.kernel()->c_str(), count, i);
     rmsn::ParameterKind kind = launch.parameters()->Get(i)->kind();
     size_t expected =
         kind == rmsn::ParameterKind::I32 || kind == rmsn::ParameterKind::F32
