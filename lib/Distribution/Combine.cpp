@@ -35,10 +35,9 @@ Combine::Combine(Kernel &kernel, TilesOp tiles) : kernel(kernel) {
 // Tiles
 //===----------------------------------------------------------------------===//
 
-void Combine::emitInit(const Rings &rings) {
+void Combine::emitInit() {
   if (exchange)
-    ExchangeInitOp::create(kernel.builder, kernel.loc, exchange,
-                           rings.emitOwn());
+    ExchangeInitOp::create(kernel.builder, kernel.loc, exchange);
 }
 
 void Combine::emitReady() {

@@ -4,7 +4,7 @@
 #ifndef RMSNORM_LIB_DISTRIBUTION_COMBINE_H
 #define RMSNORM_LIB_DISTRIBUTION_COMBINE_H
 
-#include "Rings.h"
+#include "Kernel.h"
 
 namespace mlir::rmsnorm {
 
@@ -17,9 +17,8 @@ public:
   /// Reserves workgroup memory for the exchange of a cluster.
   Combine(Kernel &kernel, TilesOp tiles);
 
-  /// Begins to prepare the exchange of a cluster. At the kernel's entry, ahead
-  /// of the first copy into `rings`.
-  void emitInit(const Rings &rings);
+  /// Begins to prepare the exchange of a cluster. At the kernel's entry.
+  void emitInit();
   /// Completes that, ahead of the first publish of reductions in two halves,
   /// while the first copies are on their way.
   void emitReady();

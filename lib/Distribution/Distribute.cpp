@@ -135,7 +135,7 @@ LogicalResult Distributor::run() {
   kernel.emitThreads(strip);
   Combine combine(kernel, tiles);
   Rings rings(kernel, tiles, schedule.getCopy());
-  combine.emitInit(rings);
+  combine.emitInit();
 
   // On every path, also of a block without tiles: the kernel behind this one
   // takes its end for the end of all before.

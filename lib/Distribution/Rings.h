@@ -29,12 +29,6 @@ public:
   /// rings are free for what meets in workgroup memory in the end.
   void release();
 
-  /// The offset of workgroup memory that the thread owns, null if there is no
-  /// ring.
-  Value emitOwn() const {
-    return offsets.empty() ? Value() : emitOffset(0, kernel.emitIndex(0));
-  }
-
   /// (slot + distance) mod stages.
   Value emitSlot(Value slot, int64_t distance) const;
 

@@ -27,7 +27,10 @@
 // NV:         %[[OFFSET:.+]] = llvm.add %[[BYTES]], %[[BARRIERS]] : i32
 // NV:         %[[BASE:.+]] = llvm.ptrtoint %[[BUFFER]] : !llvm.ptr<3> to i32
 // NV:         %[[ADDRESS:.+]] = llvm.add %[[BASE]], %[[OFFSET]] : i32
-// NV:         "@$1 mbarrier.init.shared::cta.b64 [$0], 1;\0A\09@$1 fence.mbarrier_init.release.cluster;", "r,b,~{memory}" %[[ADDRESS]], %[[MINE]]
+// NV:         %[[END:.+]] = llvm.add
+// Behind a branch, in a loop: what is only switched off counts as done for compute-sanitizer.
+// NV:         @!$2 bra DONE_${:uid};\0AINIT_${:uid}:\0A\09mbarrier.init.shared::cta.b64 [at], 1;
+// NV-SAME:    @more bra INIT_${:uid};\0ADONE_${:uid}:\0A\09}\0A\09@$2 fence.mbarrier_init.release.cluster;", "r,r,b,~{memory}" %[[ADDRESS]], %[[END]], %[[MINE]]
 // NV-NEXT:    nvvm.cluster.arrive.relaxed {aligned}
 // NV:         nvvm.cluster.wait {aligned}
 // The slot is the number modulo 4.

@@ -6,8 +6,6 @@
 func.func @exchange(%x: f32, %y: f32, %n: i32, %s: i32) -> f32 {
   // CHECK: rmsnorm.exchange_init <values = 2, subgroups = 3, cluster = 2, offset = 16>
   rmsnorm.exchange_init <slots = 4, values = 2, subgroups = 3, cluster = 2, offset = 16>
-  // CHECK: rmsnorm.exchange_init <values = 2, subgroups = 3, cluster = 2, offset = 16> idle(%{{.*}})
-  rmsnorm.exchange_init <values = 2, subgroups = 3, cluster = 2, offset = 16> idle(%n)
   // CHECK: rmsnorm.exchange_ready <values = 2, subgroups = 3, cluster = 2, offset = 16>
   rmsnorm.exchange_ready <values = 2, subgroups = 3, cluster = 2, offset = 16>
   // CHECK: rmsnorm.exchange_publish %[[X]], %[[Y]] number(%[[N]]) subgroup(%[[S]]) <slots = 8, values = 2, subgroups = 3, cluster = 2> : f32, f32

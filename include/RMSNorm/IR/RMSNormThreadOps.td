@@ -271,10 +271,6 @@ def RMSNorm_ExchangeInitOp : RMSNorm_ExchangeOp<"exchange_init"> {
     the ops of an exchange equally often. Other workgroup memory is not ordered
     by them.
 
-    `idle` is a byte offset in workgroup memory that belongs to the thread and
-    that it has not used yet. Threads that prepare nothing point there, as
-    compute-sanitizer takes an mbarrier.init that is switched off for a write.
-
     NVIDIA: publish is `st.async` to each block, whose mbarrier counts the
     bytes; await is an mbarrier wait. Chips without clusters refuse an exchange.
     The simulator checks the protocol.
@@ -289,8 +285,8 @@ def RMSNorm_ExchangeInitOp : RMSNorm_ExchangeOp<"exchange_init"> {
         <subgroups = 8, cluster = 4> : f32
     ```
   }];
-  let arguments = (ins RMSNorm_ExchangeAttr:$exchange, Optional<I32>:$idle);
-  let assemblyFormat = "$exchange (`idle` `(` $idle^ `)`)? attr-dict";
+  let arguments = (ins RMSNorm_ExchangeAttr:$exchange);
+  let assemblyFormat = "$exchange attr-dict";
 }
 
 def RMSNorm_ExchangeReadyOp : RMSNorm_ExchangeOp<"exchange_ready"> {
