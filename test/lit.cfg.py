@@ -31,6 +31,8 @@ config.substitutions += [
     ("%source", config.rmsnorm_source_dir),
     ("%python", config.python),
     ("%ptxas", config.ptxas or "ptxas"),
+    ("%plugin", "--load-dialect-plugin={0} --load-pass-plugin={0}".format(
+        os.path.join(config.rmsnorm_library_dir, "RMSNormPlugin.so"))),
     ("%libdir", config.rmsnorm_library_dir),
     ("%llvm_libdir", os.path.join(os.path.dirname(config.llvm_tools_dir), "lib")),
 ]
