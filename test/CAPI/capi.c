@@ -1,4 +1,5 @@
-/*===- capi.c - the C API, used from C -------------------------------------===*/
+/*===- capi.c - the C API, used from C
+ * -------------------------------------===*/
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
  *   rmsnorm-capi-test IN.mlir OUT.rmsn TARGET...
@@ -44,8 +45,7 @@ static void testMLIR(MlirContext context, MlirModule module) {
           "a shaped type");
   MlirOperation function =
       mlirBlockGetFirstOperation(mlirModuleGetBody(module));
-  MlirBlock body =
-      mlirRegionGetFirstBlock(mlirOperationGetRegion(function, 0));
+  MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(function, 0));
   require(!mlirOperationIsNull(mlirBlockGetTerminator(body)), "a terminator");
   MlirSymbolTable symbols =
       mlirSymbolTableCreate(mlirModuleGetOperation(module));
@@ -93,6 +93,42 @@ static void testPipeline(MlirContext context, MlirModule module) {
   mlirOperationDestroy(copy);
 }
 
+static void compile(MlirModule module, int count, char **targets, FILE *file) {
+  /* [compile] */
+  RMSNormCompileOptions options = rmsnormCompileOptionsCreate();
+  for (int i = 0; i < count; ++i) /* "sm_90", "gfx942", ... */
+    rmsnormCompileOptionsAddTarget(options, string(targets[i]));
+  rmsnormCompileOptionsSetHostOptimization(options, 0);
+  rmsnormCompileOptionsSetCodeObjectVersion(options, 600);
+  rmsnormCompileOptionsSetSMMargin(options, 8);
+  rmsnormCompileOptionsSetBatchInvariant(options, true);
+  /* print is called with the module's bytes, and with `file`. */
+  MlirLogicalResult result = rmsnormCompileModule(module, options, print, file);
+  rmsnormCompileOptionsDestroy(options);
+  /* [compile] */
+  require(mlirLogicalResultIsSuccess(result), "that the module is compiled");
+}
+
+/* What is wrong is said by diagnostics, and nothing is given to the callback.
+ */
+static void testErrors(MlirModule module) {
+  RMSNormCompileOptions options = rmsnormCompileOptionsCreate();
+  require(mlirLogicalResultIsFailure(
+              rmsnormCompileModule(module, options, print, stdout)),
+          "an error without targets");
+  rmsnormCompileOptionsAddTarget(options, string("sim"));
+  rmsnormCompileOptionsSetHostOptimization(options, 4);
+  require(mlirLogicalResultIsFailure(
+              rmsnormCompileModule(module, options, print, stdout)),
+          "an error of the level");
+  rmsnormCompileOptionsSetHostOptimization(options, 3);
+  rmsnormCompileOptionsSetCodeObjectVersion(options, 700);
+  require(mlirLogicalResultIsFailure(
+              rmsnormCompileModule(module, options, print, stdout)),
+          "an error of the version");
+  rmsnormCompileOptionsDestroy(options);
+}
+
 int main(int argc, char **argv) {
   require(argc >= 4, "IN.mlir OUT.rmsn TARGET...");
   MlirDialectRegistry registry = mlirDialectRegistryCreate();
@@ -111,32 +147,12 @@ int main(int argc, char **argv) {
   testMLIR(context, module);
   testPipeline(context, module);
 
-  RMSNormCompileOptions options = rmsnormCompileOptionsCreate();
-  require(mlirLogicalResultIsFailure(
-              rmsnormCompileModule(module, options, print, stdout)),
-          "an error without targets");
-  for (int i = 3; i < argc; ++i)
-    rmsnormCompileOptionsAddTarget(options, string(argv[i]));
-  rmsnormCompileOptionsSetHostOptimization(options, 4);
-  require(mlirLogicalResultIsFailure(
-              rmsnormCompileModule(module, options, print, stdout)),
-          "an error of the level");
-  rmsnormCompileOptionsSetHostOptimization(options, 0);
-  rmsnormCompileOptionsSetCodeObjectVersion(options, 700);
-  require(mlirLogicalResultIsFailure(
-              rmsnormCompileModule(module, options, print, stdout)),
-          "an error of the version");
-  rmsnormCompileOptionsSetCodeObjectVersion(options, 600);
-  rmsnormCompileOptionsSetSMMargin(options, 8);
-  rmsnormCompileOptionsSetBatchInvariant(options, true);
+  testErrors(module);
   FILE *file = fopen(argv[2], "wb");
   require(file != NULL, "a file to write");
-  require(mlirLogicalResultIsSuccess(
-              rmsnormCompileModule(module, options, print, file)),
-          "that the module is compiled");
+  compile(module, argc - 3, argv + 3, file);
   fclose(file);
 
-  rmsnormCompileOptionsDestroy(options);
   mlirModuleDestroy(module);
   mlirContextDestroy(context);
   mlirDialectRegistryDestroy(registry);
