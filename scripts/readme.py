@@ -14,11 +14,12 @@ import re
 import subprocess
 import sys
 
+SOURCE = pathlib.Path(__file__).resolve().parent.parent
 BLOCK = re.compile(r"(<!-- run: (?P<command>.*?) -->\n```\w*\n)(?P<text>.*?)(```\n)", re.S)
 
 
-def run(command, folder):
-    result = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=folder, capture_output=True, text=True)
+def run(command):
+    result = subprocess.run(["bash", "-o", "pipefail", "-c", command], cwd=SOURCE, capture_output=True, text=True)
     if result.returncode != 0:
         sys.exit(f"error: `{command}` failed with {result.returncode}:\n{result.stderr}")
     return result.stdout
@@ -36,7 +37,7 @@ def main():
     def replace(match):
         nonlocal count
         count += 1
-        return match[1] + run(match["command"], options.file.parent.resolve()) + match[4]
+        return match[1] + run(match["command"]) + match[4]
 
     new = BLOCK.sub(replace, old)
     if count == 0:

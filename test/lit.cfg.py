@@ -10,7 +10,7 @@ import lit.formats
 config.name = "RMSNORM"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "CMakeLists.txt"]
+config.excludes = ["Inputs", "toyc", "CMakeLists.txt"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.rmsnorm_build_dir, "test")
 
@@ -22,7 +22,7 @@ config.environment["PATH"] = os.pathsep.join(path)
 # A capture cannot leak past the next CHECK-LABEL, and an unused prefix is an
 # error: both hide tests that check nothing.
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
-for name in ("AMDEMU_PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES"):
+for name in ("AMDEMU_PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "HOME", "CCACHE_DIR"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
@@ -31,6 +31,10 @@ config.substitutions += [
     ("%source", config.rmsnorm_source_dir),
     ("%python", config.python),
     ("%ptxas", config.ptxas or "ptxas"),
+    ("%plugin", "--load-dialect-plugin={0} --load-pass-plugin={0}".format(
+        os.path.join(config.rmsnorm_library_dir, "RMSNormPlugin.so"))),
+    ("%build", config.rmsnorm_build_dir),
+    ("%launcher", "-DCMAKE_CXX_COMPILER_LAUNCHER=" + config.compiler_launcher),
     ("%libdir", config.rmsnorm_library_dir),
     ("%llvm_libdir", os.path.join(os.path.dirname(config.llvm_tools_dir), "lib")),
 ]

@@ -48,6 +48,17 @@ static LogicalResult readTargets(Compilation &compilation) {
   return success();
 }
 
+static LogicalResult checkSerialization(Location loc,
+                                        const SerializeOptions &options) {
+  if (options.hostOptimization > 3)
+    return emitError(loc, "expected host optimization 0, 1, 2 or 3, got ")
+           << options.hostOptimization;
+  if (options.codeObjectVersion != 500 && options.codeObjectVersion != 600)
+    return emitError(loc, "expected code object version 500 or 600, got ")
+           << options.codeObjectVersion;
+  return success();
+}
+
 static bool isEntry(func::FuncOp function) {
   return function.isPublic() && !function.isExternal();
 }
@@ -58,7 +69,9 @@ static LogicalResult prepare(Compilation &compilation) {
   MLIRContext *context = source.getContext();
   // The source may have no op of ours, and targets are our attributes.
   context->getOrLoadDialect<RMSNormDialect>();
-  if (failed(readTargets(compilation)))
+  if (failed(readTargets(compilation)) ||
+      failed(
+          checkSerialization(source.getLoc(), compilation.options.serialize)))
     return failure();
   if (llvm::none_of(source.getOps<func::FuncOp>(), isEntry))
     return emitError(source.getLoc(),

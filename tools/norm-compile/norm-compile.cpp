@@ -181,12 +181,6 @@ static LogicalResult checkCommandLine() {
   if (scheduleSpace && (emits || !schedule.empty()))
     return complain("--schedule-space tries schedules and writes a module: "
                     "expected neither --schedule nor --emit");
-  if (codeObjectVersion != 500 && codeObjectVersion != 600)
-    return complain("--code-object-version: expected 500 or 600, got " +
-                    Twine(codeObjectVersion));
-  if (hostOptimization > 3)
-    return complain("--host-optimization: expected 0, 1, 2 or 3, got " +
-                    Twine(hostOptimization));
   return success();
 }
 

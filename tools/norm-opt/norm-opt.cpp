@@ -4,9 +4,12 @@
 #include "RMSNorm/InitAll.h"
 
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/InitAllPasses.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
+  // Upstream's too: reproducers of our pipelines name them.
+  mlir::registerAllPasses();
   mlir::DialectRegistry registry;
   mlir::rmsnorm::registerAllDialects(registry);
   mlir::rmsnorm::registerAllExtensions(registry);

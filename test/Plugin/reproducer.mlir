@@ -1,0 +1,23 @@
+// A pipeline that fails leaves a reproducer that fails the same, with norm-opt
+// and through the plugin; the schedule's commas and spaces survive in it.
+// RUN: not norm-opt %s --pass-pipeline='builtin.module(rmsnorm-to-nvvm{chip=sm_90 schedule="#rmsnorm.schedule<threads_per_row = 128, vector_width = 4>"})' --mlir-pass-pipeline-crash-reproducer=%t.norm.mlir -o /dev/null 2>&1 | FileCheck %s
+// RUN: not mlir-opt %plugin %s --pass-pipeline='builtin.module(rmsnorm-to-nvvm{chip=sm_90 schedule="#rmsnorm.schedule<threads_per_row = 128, vector_width = 4>"})' --mlir-pass-pipeline-crash-reproducer=%t.plugin.mlir -o /dev/null 2>&1 | FileCheck %s
+// RUN: cmp %t.norm.mlir %t.plugin.mlir
+// RUN: FileCheck %s --check-prefix=FILE < %t.norm.mlir
+// RUN: not norm-opt %t.plugin.mlir --run-reproducer -o /dev/null 2>&1 | FileCheck %s --check-prefix=ERROR
+// RUN: not mlir-opt %plugin %t.norm.mlir --run-reproducer -o /dev/null 2>&1 | FileCheck %s --check-prefix=ERROR
+
+// CHECK: error: 'linalg.matmul' op expected to be part of a loop over rows
+// CHECK: Pipeline failed while executing [`CheckBuffers` on 'func.func' operation: @f]: reproducer generated at
+// FILE:  pipeline: "builtin.module(symbol-dce, rmsnorm-bind-arguments,
+// FILE-SAME: schedule={#rmsnorm.schedule<threads_per_row = 128, vector_width = 4>}
+// ERROR: error: 'linalg.matmul' op expected to be part of a loop over rows
+
+func.func @f(%x: tensor<?x1024xf32>, %b: tensor<1024x8xf32>, %y: tensor<?x1024xf32>,
+             %c: tensor<?x8xf32>) -> (tensor<?x1024xf32>, tensor<?x8xf32>) {
+  %0 = rmsnorm.forward input(%x : tensor<?x1024xf32>)
+      output(%y : tensor<?x1024xf32>) eps = 1.0e-05 -> tensor<?x1024xf32>
+  %1 = linalg.matmul ins(%x, %b : tensor<?x1024xf32>, tensor<1024x8xf32>)
+      outs(%c : tensor<?x8xf32>) -> tensor<?x8xf32>
+  return %0, %1 : tensor<?x1024xf32>, tensor<?x8xf32>
+}
