@@ -416,7 +416,7 @@ def pairwise_modules():
         n = c["n"]
         width = "dynamic" if n == "?" else "narrow" if n < 1000 else "middle" if n < 5000 else "wide"
         groups.setdefault((c["mode"], c["chip"], width), []).append(c)
-    plans = {"narrow": runs([0, 1, 7, 301]), "middle": runs([0, 1, 7, 35]), "wide": runs([0, 1, 7]),
+    plans = {"narrow": runs([0, 1, 7, 301]), "middle": runs([0, 1, 7, 35]), "wide": runs([0, 1, 3]),
              "dynamic": runs([0, 1, 7]) + [
                  {"rows": rows, "order": ORDERS[i % 3], "layout": list(LAYOUTS)[i % 4], "dim": n}
                  for i, (n, rows) in enumerate([(1, 301), (2, 7), (3, 7), (7, 301), (128, 301), (128, 301), (760, 35),
