@@ -16,6 +16,9 @@ public:
   rmsnorm_status open(const rmsn::Image &image);
   rmsnorm_status prepareKernel(const KernelRequirement &requirement,
                                Kernel &kernel) override;
+  const void *data(const char *name) const override {
+    return library.symbol(name);
+  }
 
 private:
   HostLibrary library;
@@ -102,7 +105,12 @@ rmsnorm_status SimDevice::launch(const KernelLaunch &launch) {
     sim::Parameter &parameter = request.parameters[i];
     const rmsn::Parameter &given = *constants.parameters()->Get(i);
     parameter.slot = launch.slots[i];
-    if (given.kind() == rmsn::ParameterKind::Pointer) {
+    if (given.kind() == rmsn::ParameterKind::Pointer && !launch.rules) {
+      parameter.name = "argument";
+      parameter.begin = 0;
+      parameter.end = INT64_MAX;
+      parameter.writable = true;
+    } else if (given.kind() == rmsn::ParameterKind::Pointer) {
       const ArgumentRule &rule = (*launch.rules)[given.argument()];
       parameter.name = rule.name;
       parameter.begin = parameter.slot;
