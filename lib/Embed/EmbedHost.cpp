@@ -28,8 +28,16 @@ struct EmbedHost final : rmsnorm::impl::EmbedHostBase<EmbedHost> {
   using EmbedHostBase::EmbedHostBase;
 
   void runOnOperation() override {
-    if (failed(checkOptions()) || failed(collectKernels()) || failed(lower()))
+    if (failed(checkOptions()))
       return signalPassFailure();
+    // A launch finds its kernel in the module around it.
+    SmallVector<ModuleOp> modules;
+    getOperation().walk([&](ModuleOp module) { modules.push_back(module); });
+    for (ModuleOp host : modules) {
+      module = host;
+      if (failed(collectKernels()) || failed(lower()))
+        return signalPassFailure();
+    }
     stripAttributes();
     if (failed(verifyNothingLeft()))
       signalPassFailure();
@@ -47,12 +55,20 @@ private:
   void stripAttributes();
   LogicalResult verifyNothingLeft();
 
+  /// The ops of `module`, short of modules in it.
   template <typename OpTy> SmallVector<OpTy> collect() {
     SmallVector<OpTy> ops;
-    getOperation().walk([&](OpTy op) { ops.push_back(op); });
+    module->walk<WalkOrder::PreOrder>([&](Operation *op) {
+      if (isa<ModuleOp>(op) && op != module)
+        return WalkResult::skip();
+      if (auto found = dyn_cast<OpTy>(op))
+        ops.push_back(found);
+      return WalkResult::advance();
+    });
     return ops;
   }
 
+  ModuleOp module;
   bool isDirect = false;
   std::optional<gpu::CompilationTarget> target;
   SmallVector<gpu::GPUModuleOp> kernels;
@@ -80,7 +96,7 @@ LogicalResult EmbedHost::checkOptions() {
 LogicalResult EmbedHost::collectKernels() {
   kernels.clear();
   launches.clear();
-  for (auto kernel : getOperation().getOps<gpu::GPUModuleOp>()) {
+  for (auto kernel : module.getOps<gpu::GPUModuleOp>()) {
     if (!isOurModule(kernel))
       continue;
     for (auto function : kernel.getOps<gpu::GPUFuncOp>()) {
@@ -95,7 +111,6 @@ LogicalResult EmbedHost::collectKernels() {
 }
 
 LogicalResult EmbedHost::lower() {
-  ModuleOp module = getOperation();
   HostCalls calls(module, kernels);
   for (auto launch : collect<gpu::LaunchFuncOp>())
     if (calls.isOurs(launch))

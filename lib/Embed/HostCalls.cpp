@@ -2,6 +2,7 @@
 //===- HostCalls.cpp - calls of runtime/include/rmsnorm/embed.h ----------===//
 
 #include "HostCalls.h"
+#include "rmsnorm/embed.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/FunctionCallUtils.h"
@@ -151,9 +152,12 @@ LogicalResult HostCalls::emitObjects(gpu::CompilationTarget format) {
         builder.getStringAttr(StringRef(bytes->data(), bytes->size())));
     LLVM::GlobalOp spelling =
         createString(loc, name + "_target", target.getSpelling());
-    objects[name] = createTable(
-        loc, name + "_object",
-        {{code}, {64, int64_t(bytes->size())}, {spelling}, {/*state=*/}});
+    objects[name] = createTable(loc, name + "_object",
+                                {{64, RMSNORM_GPU_VERSION},
+                                 {code},
+                                 {64, int64_t(bytes->size())},
+                                 {spelling},
+                                 {/*state=*/}});
   }
   return success();
 }

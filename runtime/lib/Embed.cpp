@@ -66,6 +66,10 @@ void rmsnorm::runtime::check(rmsnorm_status status, const char *what) {
 
 /// By the first bytes.
 static rmsn::BinaryFormat formatOf(const rmsnorm_gpu_object &object) {
+  if (object.version != RMSNORM_GPU_VERSION)
+    die(formatted("expected tables of kernels of version %d, got %llu: compile "
+                  "the program anew",
+                  RMSNORM_GPU_VERSION, (unsigned long long)object.version));
   constexpr uint16_t cuda = 190, amdgpu = 224;
   auto *bytes = static_cast<const char *>(object.bytes);
   if (object.size >= sizeof(Elf64_Ehdr) &&

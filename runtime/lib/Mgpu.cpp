@@ -121,7 +121,7 @@ void *getData(const UnrankedDescriptor &memref, int64_t elementBytes) {
 // it can choose a device.
 EXPORTED void *mgpuModuleLoad(void *data, size_t size) {
   auto *module = new Module;
-  module->object = {data, size, nullptr, nullptr};
+  module->object = {RMSNORM_GPU_VERSION, data, size, nullptr, nullptr};
   rmsnorm_gpu_add_object(&module->object);
   return module;
 }

@@ -92,7 +92,7 @@ struct Table {
   Table(std::string bytes, const char *target, const char *name,
         const char *parameters)
       : code(std::move(bytes)) {
-    object = {code.data(), code.size(), target, nullptr};
+    object = {RMSNORM_GPU_VERSION, code.data(), code.size(), target, nullptr};
     kernel.object = &object;
     kernel.name = name;
     kernel.parameters = parameters;
@@ -245,6 +245,12 @@ static void useUnknownObject() {
   rmsnorm_gpu_multiprocessor_count(&table.object);
 }
 
+static void useOldTable() {
+  Table table(hostCode(), "sim:sm_90", "k", "p");
+  table.object.version = 0;
+  rmsnorm_gpu_multiprocessor_count(&table.object);
+}
+
 static void launchOnGrid(const char *kernel, uint64_t blocks) {
   Table table(hostCode(), "sim:sm_90", kernel, "ppllll");
   const uint64_t grid[] = {blocks, 1, 1};
@@ -268,6 +274,9 @@ TEST(EmbedTest, Dies) {
   EXPECT_DEATH(useUnknownObject(),
                "expected an object that is a cubin, PTX, an AMD code object or "
                "simulated kernels");
+  EXPECT_DEATH(useOldTable(),
+               "expected tables of kernels of version 1, got 0: compile the "
+               "program anew");
   EXPECT_DEATH(launchOnGrid("no_kernel", 1),
                "setting up a kernel: expected a kernel 'no_kernel'");
   EXPECT_DEATH(launchOnGrid("twice_kernel", 1ull << 32),

@@ -126,6 +126,28 @@ module attributes {gpu.container_module, rmsnorm.target = #rmsnorm.target<sim "s
     return
   }
 
+  // A module in a module has kernels of its own.
+  // GPU: module @inner
+  // GPU: gpu.module @kernels [#rmsnorm.target<sim "sim32">]
+  // GPU: llvm.mlir.global external constant @k.parameters("p\00")
+  // DIRECT: module @inner
+  // DIRECT: @kernels_object
+  // CHECK-LABEL: func.func @nested
+  // DIRECT: llvm.call @rmsnorm_gpu_launch
+  module @inner attributes {gpu.container_module} {
+    gpu.module @kernels [#rmsnorm.target<sim "sim32">] {
+      llvm.func @k(%a: !llvm.ptr, %b: !llvm.ptr) -> !llvm.ptr attributes {gpu.kernel} {
+        llvm.return %a : !llvm.ptr
+      }
+    }
+    func.func @nested(%x: memref<64xf32>) {
+      %c1 = arith.constant 1 : index
+      %p = rmsnorm.buffer_pointer %x : memref<64xf32>
+      gpu.launch_func @kernels::@k blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%p : !llvm.ptr<1>)
+      return
+    }
+  }
+
   // Not so where the loop looks at what is computed.
   // CHECK-LABEL: func.func @look
   func.func @look(%x: memref<64xf32>, %n: index) {

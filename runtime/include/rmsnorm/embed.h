@@ -21,9 +21,13 @@
 extern "C" {
 #endif
 
+/* Of the tables that follow. */
+#define RMSNORM_GPU_VERSION 1
+
 /* Kernels of one gpu.module. The compiler emits it as a constant but for
  * `state`. */
 typedef struct {
+  uint64_t version; /* RMSNORM_GPU_VERSION */
   const void *bytes;
   uint64_t size;      /* in bytes */
   const char *target; /* "sm_90", "gfx942", "sim:sm_90"; NULL: not known */

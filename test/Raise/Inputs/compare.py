@@ -1,15 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs functions and their raised versions side by side.
 
-    compare.py INPUT... [--drop-casting] [--size=N] [--magnitude=S]
-               [--embed=TARGET,HOST [--fixed]]
+    compare.py INPUT... [--drop-casting] [--size=N] [--magnitude=S,T]
+               [--embed=TARGET,HOST [--options=OPTIONS]]
 
 Each input is raised by norm-opt, decomposed again and, in one program with what
 it was, lowered by stock passes and run on the CPU by mlir-runner, on arguments
 that are a hash of the indices; a dynamic size is N (7), a scalar 1e-5. With
 --embed, what was raised becomes kernels for TARGET, among the same stock passes,
-and HOST ("gpu", "direct") is how they are launched. S is what terms
-that cancel add up to without their signs. What differs:
+and HOST ("gpu", "direct") is how they are launched; OPTIONS are more ones of
+rmsnorm-embed-memrefs. S and
+T are what terms that cancel add up to without their signs, in f32 and in narrower
+types. What differs:
 the association of f32. So an f32 result may differ in its last bits, a
 narrower one may be rounded the other way now and then, but by one step.
 With --drop-casting all norms become gemma, to see that this is seen.
@@ -38,7 +40,7 @@ convert-math-to-llvm, convert-math-to-libm, gpu-to-llvm, convert-to-llvm, reconc
 # Of the elements of a narrow result this share may be rounded the other way.
 SHARE = 0.01
 # One step of a type, or what the association of f32 may cost, relative to the
-# element or, where terms cancel, to S, by default a quarter.
+# element or, where terms cancel, to S or T, by default a quarter.
 STEP = {"bf16": 2.0**-7, "f16": 2.0**-10, "f32": 2.0**-19, "f8E4M3FN": 0.125, "i8": 0.0}
 # Kernels sum up in another order. So what a body rounds on its way may be rounded
 # the other way too: that is a second step, and one of an integer.
@@ -50,14 +52,14 @@ parser = argparse.ArgumentParser()
 parser.add_argument("inputs", nargs="+")
 parser.add_argument("--drop-casting", action="store_true")
 parser.add_argument("--size", default="7")
-parser.add_argument("--magnitude", type=float, default=0.25)
+parser.add_argument("--magnitude", type=lambda text: [float(one) for one in text.split(",")], default=[0.25, 0.25])
 parser.add_argument("--embed")
-parser.add_argument("--fixed", action="store_true")
+parser.add_argument("--options", default="")
 options = parser.parse_args()
 if options.embed:
     STEP = EMBEDDED_STEP
 # Differences are relative to an element of this magnitude at least.
-FLOOR = {"i8": 128.0}
+FLOOR = {"f32": options.magnitude[0], "i8": 128.0}
 
 
 def run(*command, text=None):
@@ -125,7 +127,7 @@ class Program:
         init = self.new(f"linalg.fill ins({zero} : i64) outs({empty} : tensor<i64>) -> tensor<i64>")
         convert = {"f32": "arith.addf %{0}, %zero : f32", "i8": "arith.sitofp %{0} : i8 to f32"}.get(element, f"arith.extf %{{0}} : {element} to f32")
         body = ["%zero = arith.constant 0.0 : f32", "%x = " + convert.format("a"), "%y = " + convert.format("b"), "%d = arith.subf %x, %y : f32", "%e = math.absf %d : f32",
-                "%l = math.absf %x : f32", f"%floor = arith.constant {FLOOR.get(element, options.magnitude)} : f32", "%m = arith.maximumf %l, %floor : f32", f"%s = arith.constant {tolerance} : f32", "%t = arith.mulf %m, %s : f32",
+                "%l = math.absf %x : f32", f"%floor = arith.constant {FLOOR.get(element, options.magnitude[1])} : f32", "%m = arith.maximumf %l, %floor : f32", f"%s = arith.constant {tolerance} : f32", "%t = arith.mulf %m, %s : f32",
                 # Unordered: a NaN on one side only would differ, and no test has any.
                 "%c = arith.cmpf ugt, %e, %t : f32", "%i = arith.extui %c : i1 to i64", "%r = arith.addi %i, %acc : i64"]
         total = self.new(f"linalg.generic {{indexing_maps = [affine_map<({dims}) -> ({dims})>, affine_map<({dims}) -> ({dims})>, affine_map<({dims}) -> ()>], iterator_types = [{iterators}]}} "
@@ -154,7 +156,7 @@ def lower(text):
     if not options.embed:
         return run("mlir-opt", f"--pass-pipeline={PIPELINE}", text=text), []
     target, host = options.embed.split(",")
-    values = {"host": host, "options": f"target={target}" + (" variants=fixed" if options.fixed else ""),
+    values = {"host": host, "options": f"target={target} {options.options}",
               "wait": "func.func(gpu-async-region)," if host == "gpu" else ""}
     passes = ",".join([TENSORS, EMBED % values, LLVM % values])
     # What is left is nothing of ours: upstream's own tool takes it.
