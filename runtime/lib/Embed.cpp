@@ -349,16 +349,21 @@ rmsnorm_device *rmsnorm_gpu_device() {
   std::lock_guard<std::mutex> lock(p.mutex);
   if (!p.objects.empty())
     openDevice(*p.objects.front());
-  rmsnorm_device *device = p.device;
-  if (!device) {
-    // Somebody else loads and launches, on a GPU.
-    if (rmsnorm_device_open(RMSNORM_CUDA, nullptr, &device) &&
-        rmsnorm_device_open(RMSNORM_HIP, nullptr, &device))
-      die("expected a GPU, an object to be loaded, or a device to be chosen by "
-          "rmsnorm_gpu_use");
-    p.device = device;
+  // Memory comes before objects, or somebody else loads those: on a GPU.
+  const char *wanted = std::getenv("RMSNORM_GPU_BACKEND");
+  for (rmsnorm_backend backend : {RMSNORM_CUDA, RMSNORM_HIP, RMSNORM_SIM}) {
+    rmsnorm_device *device = nullptr;
+    const bool isWanted =
+        wanted ? !std::strcmp(wanted, backendName(rmsn::Backend(backend)))
+               : backend != RMSNORM_SIM;
+    if (!p.device && isWanted &&
+        !rmsnorm_device_open(backend, nullptr, &device))
+      p.device = device;
   }
-  return device;
+  if (!p.device)
+    die("expected a GPU, an object to be loaded, or a device to be chosen by "
+        "rmsnorm_gpu_use or RMSNORM_GPU_BACKEND=cuda, hip or sim");
+  return p.device;
 }
 
 int64_t rmsnorm_gpu_multiprocessor_count(const rmsnorm_gpu_object *object) {

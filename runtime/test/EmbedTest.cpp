@@ -141,6 +141,21 @@ TEST(EmbedTest, LaunchesWhatATableSays) {
   });
 }
 
+/// The kernel writes 3 rows of 5 to memory for fewer bytes.
+static void overrunWhatWasAllocated() {
+  std::string code = hostCode();
+  void *module = mgpuModuleLoad(code.data(), code.size());
+  void *function = mgpuModuleGetFunction(module, "twice_kernel");
+  Twice twice;
+  twice.addresses[1] = mgpuMemAlloc(59, nullptr, false);
+  mgpuLaunchKernel(function, 3, 1, 1, 64, 1, 1, 0, nullptr, twice.parameters,
+                   nullptr, 6);
+}
+
+TEST(EmbedTest, FindsOverrunsOfWhatWasAllocated) {
+  EXPECT_DEATH(overrunWhatWasAllocated(), "parameter 1");
+}
+
 TEST(EmbedTest, LaunchesByNameAlone) {
   expectGood([] {
     std::string code = hostCode();
@@ -166,8 +181,7 @@ TEST(EmbedTest, LaunchesByNameAlone) {
 
 TEST(EmbedTest, FillsMemory) {
   expectGood([] {
-    std::string code = hostCode();
-    mgpuModuleLoad(code.data(), code.size());
+    setenv("RMSNORM_GPU_BACKEND", "sim", 1);
     auto *memory = static_cast<uint32_t *>(mgpuMemAlloc(16, nullptr, true));
     mgpuMemset32(memory, 0x01020304, 4, nullptr);
     REQUIRE(memory[0] == 0x01020304 && memory[3] == 0x01020304);
@@ -245,6 +259,11 @@ static void useUnknownObject() {
   rmsnorm_gpu_multiprocessor_count(&table.object);
 }
 
+static void allocateWithoutDevice() {
+  setenv("RMSNORM_GPU_BACKEND", "none", 1);
+  mgpuMemAlloc(16, nullptr, false);
+}
+
 static void useOldTable() {
   Table table(hostCode(), "sim:sm_90", "k", "p");
   table.object.version = 0;
@@ -274,6 +293,8 @@ TEST(EmbedTest, Dies) {
   EXPECT_DEATH(useUnknownObject(),
                "expected an object that is a cubin, PTX, an AMD code object or "
                "simulated kernels");
+  EXPECT_DEATH(allocateWithoutDevice(),
+               "expected a GPU, an object to be loaded");
   EXPECT_DEATH(useOldTable(),
                "expected tables of kernels of version 1, got 0: compile the "
                "program anew");

@@ -9,7 +9,9 @@
  * An object is a cubin, PTX, an AMD code object or simulated kernels; its first
  * bytes say which, and so which driver runs it. All objects of a process run on
  * one device: the one that rmsnorm_gpu_use names, else device 0 of the driver
- * that the first object is for. Any thread may call anything. With
+ * that the first object is for, or, where memory is asked for before there is
+ * one, of RMSNORM_GPU_BACKEND in the environment (cuda, hip, sim), else of a
+ * GPU. Any thread may call anything. With
  * RMSNORM_GPU_TRACE in the environment each launch prints a line to stderr.
  */
 #ifndef RMSNORM_EMBED_H
