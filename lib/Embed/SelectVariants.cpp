@@ -51,17 +51,23 @@ private:
 /// Replaces a `rmsnorm.rows` by its variants.
 class Variants {
 public:
-  Variants(RowsOp rows, int64_t place) : rows(rows), place(place) {}
+  Variants(RowsOp rows, TargetAttr target, ScheduleOptions options)
+      : rows(rows), target(target), options(std::move(options)), builder(rows) {
+  }
 
-  /// `choose` gives the schedules for an alignment.
-  LogicalResult
-  run(function_ref<FailureOr<Selection>(int64_t, int64_t)> choose);
+  LogicalResult run();
 
 private:
-  void emitRows(OpBuilder &builder, const Selection &selection, int64_t bytes);
+  LogicalResult emitAlignment(int64_t bytes);
+  void emitColumns(const Selection &selection, int64_t lastColumn);
+  void emitRows(ScheduleFields schedule, int64_t lastColumn);
+  void emitBranch(Value condition, function_ref<void()> emitThen);
+  Value emitAtMost(Value size, int64_t last);
 
   RowsOp rows;
-  const int64_t place;
+  TargetAttr target;
+  ScheduleOptions options;
+  OpBuilder builder;
 };
 } // namespace
 
@@ -177,70 +183,95 @@ Value Multiples::emitCondition() {
 // Variants
 //===----------------------------------------------------------------------===//
 
-/// A copy for each class of M, in branches.
-void Variants::emitRows(OpBuilder &builder, const Selection &selection,
-                        int64_t bytes) {
-  Location loc = rows.getLoc();
-  const std::optional<int64_t> known = getStaticRows(rows);
-  ArrayRef<RowClass> classes = selection.classes;
-  if (known)
-    classes = {};
-  Value number;
+/// What is emitted next stands in the else branch.
+void Variants::emitBranch(Value condition, function_ref<void()> emitThen) {
+  auto branch = scf::IfOp::create(builder, rows.getLoc(), condition,
+                                  /*withElseRegion=*/true);
+  builder.setInsertionPointToStart(branch.thenBlock());
+  emitThen();
+  builder.setInsertionPointToStart(branch.elseBlock());
+}
+
+Value Variants::emitAtMost(Value size, int64_t last) {
+  return arith::CmpIOp::create(
+      builder, rows.getLoc(), arith::CmpIPredicate::ule, size,
+      arith::ConstantIndexOp::create(builder, rows.getLoc(), last));
+}
+
+void Variants::emitRows(ScheduleFields schedule, int64_t lastColumn) {
+  // One that was given may promise more.
+  schedule.alignment = std::min(schedule.alignment, options.request.alignment);
+  setSchedules(builder.clone(*rows), schedule, lastColumn);
+}
+
+/// A copy for each class of M.
+void Variants::emitColumns(const Selection &selection, int64_t lastColumn) {
   OpBuilder::InsertionGuard guard(builder);
-  auto emit = [&](ScheduleFields schedule) {
-    // One that was given may promise more.
-    schedule.alignment = std::min(schedule.alignment, bytes);
-    auto copy = cast<RowsOp>(builder.clone(*rows));
-    copy.setScheduleAttr(ScheduleAttr::get(builder.getContext(), schedule));
-  };
-  for (const RowClass &one : classes) {
+  if (std::optional<int64_t> known = getStaticRows(rows)) {
+    emitRows(selection.getFor(*known), lastColumn);
+    return;
+  }
+  Value number;
+  for (const RowClass &one : selection.classes) {
     if (one.lastRow == kAnyRows)
       break;
     if (!number)
       number = rows.createNumRows(builder);
-    Value isFew = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ule, number,
-        arith::ConstantIndexOp::create(builder, loc, one.lastRow));
-    auto branch = scf::IfOp::create(builder, loc, isFew, /*withElse=*/true);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    emit(one.schedule);
-    builder.setInsertionPointToStart(branch.elseBlock());
+    emitBranch(emitAtMost(number, one.lastRow),
+               [&] { emitRows(one.schedule, lastColumn); });
   }
-  emit(selection.getFor(known.value_or(kAnyRows)));
+  emitRows(selection.getFor(kAnyRows), lastColumn);
 }
 
-LogicalResult
-Variants::run(function_ref<FailureOr<Selection>(int64_t, int64_t)> choose) {
+/// Copies for each class of N and M.
+LogicalResult Variants::emitAlignment(int64_t bytes) {
+  OpBuilder::InsertionGuard guard(builder);
+  options.request.alignment = bytes;
+  options.columns = -1;
+  FailureOr<ColumnClasses> classes = getColumnClasses(rows, target, options);
+  if (failed(classes))
+    return failure();
+  for (int64_t lastColumn : classes->lastColumns) {
+    options.columns = lastColumn == kAnyColumns ? -1 : lastColumn;
+    FailureOr<std::vector<Selection>> chosen =
+        chooseSchedules(rows, target, options);
+    if (failed(chosen))
+      return failure();
+    if (lastColumn == kAnyColumns)
+      emitColumns(chosen->front(), lastColumn);
+    else
+      emitBranch(emitAtMost(rows.getDynamicColumns(), lastColumn),
+                 [&] { emitColumns(chosen->front(), lastColumn); });
+  }
+  return success();
+}
+
+LogicalResult Variants::run() {
   const SmallVector<Value> buffers = getVectorBuffers(rows);
   SmallVector<MemRefType> types;
   for (Value buffer : buffers)
     types.push_back(cast<MemRefType>(buffer.getType()));
-  OpBuilder builder(rows);
   for (int64_t bytes : getAlignments(types)) {
     Multiples multiples(builder, rows.getLoc(), bytes);
     for (Value buffer : buffers)
       multiples.addRows(buffer);
     if (!multiples.isPossible)
       continue;
-    FailureOr<Selection> selection = choose(place, bytes);
-    if (failed(selection))
-      return failure();
     Value condition = multiples.emitCondition();
+    LogicalResult result = success();
+    if (condition)
+      emitBranch(condition, [&] { result = emitAlignment(bytes); });
+    else
+      result = emitAlignment(bytes);
+    if (failed(result))
+      return failure();
     if (!condition) {
-      emitRows(builder, *selection, bytes);
       rows.erase();
       return success();
     }
-    auto branch =
-        scf::IfOp::create(builder, rows.getLoc(), condition, /*withElse=*/true);
-    builder.setInsertionPointToStart(branch.thenBlock());
-    emitRows(builder, *selection, bytes);
-    builder.setInsertionPointToStart(branch.elseBlock());
   }
-  FailureOr<Selection> selection = choose(place, /*alignment=*/1);
-  if (failed(selection))
+  if (failed(emitAlignment(/*bytes=*/1)))
     return failure();
-  emitRows(builder, *selection, /*bytes=*/1);
   rows.erase();
   return success();
 }
@@ -268,22 +299,21 @@ struct SelectVariants final
       error.attachNote() << "rmsnorm-attach-target sets it";
       return signalPassFailure();
     }
-    // What is written for several loops names them by their place.
-    std::map<int64_t, FailureOr<std::vector<Selection>>> chosen;
-    for (int64_t bytes : {16, 8, 4, 1}) {
+    for (auto [place, rows] : llvm::enumerate(all)) {
+      OrRefusal<std::string> overrides =
+          getLoopOverrides(schedule, place, all.size());
+      if (!overrides) {
+        rows.emitOpError("schedule: ") << overrides.getRefusal().getMessage();
+        return signalPassFailure();
+      }
       ScheduleOptions options;
-      options.request = {schedule, bytes, batchInvariant, smMargin};
+      options.request.overrides = *overrides;
+      options.request.batchInvariant = batchInvariant;
+      options.request.smMargin = smMargin;
       options.tuning = &*table;
-      chosen[bytes] = chooseSchedules(all, target, options);
-      if (failed(chosen[bytes]))
+      if (failed(Variants(rows, target, options).run()))
         return signalPassFailure();
     }
-    auto choose = [&](int64_t place, int64_t bytes) -> FailureOr<Selection> {
-      return (*chosen[bytes])[place];
-    };
-    for (auto [place, rows] : llvm::enumerate(all))
-      if (failed(Variants(rows, place).run(choose)))
-        return signalPassFailure();
   }
 };
 } // namespace

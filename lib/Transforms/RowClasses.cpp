@@ -188,10 +188,16 @@ chooseAll(ArrayRef<RowProgram> loops, TargetAttr target,
 FailureOr<ColumnClasses>
 mlir::rmsnorm::getColumnClasses(func::FuncOp function, TargetAttr target,
                                 const ScheduleOptions &options) {
+  return getColumnClasses(getRows(function), target, options);
+}
+
+FailureOr<ColumnClasses>
+mlir::rmsnorm::getColumnClasses(ArrayRef<RowsOp> all, TargetAttr target,
+                                const ScheduleOptions &options) {
   const ColumnClasses one = {Value(), {kAnyColumns}};
   ColumnClasses classes;
   SmallVector<int64_t> bounds;
-  FailureOr<std::vector<RowProgram>> loops = collectFacts(getRows(function));
+  FailureOr<std::vector<RowProgram>> loops = collectFacts(all);
   if (failed(loops))
     return failure();
   for (RowProgram &loop : *loops) {

@@ -197,3 +197,44 @@ func.func @given(%x: memref<8x64xf32>) {
   }
   return
 }
+
+// -----
+
+// So do narrow ones where N is known only at a call; N may be odd.
+// CHECK-LABEL: func @columns
+// CHECK-SAME: %{{.*}}: memref<?x?xbf16>, %[[N:.*]]: index
+func.func @columns(%x: memref<?x?xbf16>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %m = memref.dim %x, %c0 : memref<?x?xbf16>
+  // CHECK: memref.extract_strided_metadata
+  // CHECK: arith.muli %sizes#1, %c2
+  // CHECK: arith.andi %{{.*}}, %c15
+  // CHECK: scf.if
+  // CHECK: arith.cmpi ule, %[[N]], %c[[#LAST:]]
+  // CHECK-NEXT: scf.if
+  // CHECK-NEXT: rmsnorm.rows sizes [%{{.*}}] columns([[#LAST]], %[[N]]) {{.*}}vector_width = 8, {{.*}}pdl = true
+  // CHECK: rmsnorm.rows {{.*}} columns(1073741824, %[[N]])
+  // CHECK: } else {
+  // CHECK: arith.andi %{{.*}}, %c3
+  // CHECK: scf.if
+  // CHECK: rmsnorm.rows {{.*}} columns([[#LAST]], %[[N]]) {{.*}}alignment = 4
+  // CHECK: } else {
+  // CHECK: rmsnorm.rows {{.*}} columns(1073741824, %[[N]]) {{.*}}alignment = 1
+  rmsnorm.rows sizes [%m] columns(1073741824, %n) buffers(update %x : memref<?x?xbf16>) {
+  ^bb0(%M: index, %N: index, %X: memref<?x?xbf16>):
+    %c = arith.constant dense<2.0> : vector<1x1xf32>
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x?xbf16> -> vector<1x1073741824xbf16>
+      %e = arith.extf %v : vector<1x1073741824xbf16> to vector<1x1073741824xf32>
+      %s = rmsnorm.row_reduce add(%e) : vector<1x1073741824xf32> -> vector<1x1xf32>
+      %b = vector.broadcast %s : vector<1x1xf32> to vector<1x1073741824xf32>
+      %p = arith.mulf %e, %b : vector<1x1073741824xf32>
+      %r = arith.truncf %p : vector<1x1073741824xf32> to vector<1x1073741824xbf16>
+      rmsnorm.tile_store tile %r, %X[%t] : vector<1x1073741824xbf16>, memref<?x?xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}

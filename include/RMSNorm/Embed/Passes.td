@@ -14,13 +14,13 @@ def SelectVariants : Pass<"rmsnorm-select-variants"> {
     first copy is for buffers whose rows all begin at multiples of 16 bytes
     (address, strides of dimensions of more than one element, a size of rows
     that only a call knows), the last for any; and where few rows want another
-    schedule than many, there is a copy for each. A copy that would never be
+    schedule than many, or narrow ones where N is known only at a call, there is
+    a copy for each. A copy that would never be
     taken is left out, and a condition that holds for certain: 16 bytes of a
     static offset, stride or row size, of a `memref.alloc` or `memref.global`
     with an `alignment`.
 
-    A `rmsnorm.rows` that has a schedule already keeps it, guarded. Classes of N
-    that only a call knows have no copies of their own.
+    A `rmsnorm.rows` that has a schedule already keeps it, guarded.
 
     Requires: `rmsnorm-outline-rows`, `rmsnorm.target` on the module.
     Numeric effect: that of rmsnorm-select-schedule; a row may be summed in

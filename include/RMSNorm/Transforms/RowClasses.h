@@ -85,6 +85,10 @@ chooseSchedules(ArrayRef<RowsOp> loops, TargetAttr target,
 FailureOr<ColumnClasses> getColumnClasses(func::FuncOp function,
                                           TargetAttr target,
                                           const ScheduleOptions &options);
+/// The same for `loops` alone.
+FailureOr<ColumnClasses> getColumnClasses(ArrayRef<RowsOp> loops,
+                                          TargetAttr target,
+                                          const ScheduleOptions &options);
 
 /// The classes of M for a bufferized function, as few as choose different
 /// schedules. One if it has loops over different numbers of rows, or if M is
