@@ -11,8 +11,8 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
-  // Upstream's too: ours stand among them in other compilers, and reproducers of
-  // our pipelines name them.
+  // Upstream's too: ours stand among them in other compilers, and reproducers
+  // of our pipelines name them.
   mlir::DialectRegistry registry;
   mlir::registerAllDialects(registry);
   mlir::registerAllExtensions(registry);
