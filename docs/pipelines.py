@@ -9,6 +9,11 @@ ours = False
 print("# Pipelines")
 for line in lines:
     item = re.match(r"( +)--(\S+) +-\s+(.*)", line)
+    value = re.match(r" +=(\S+) +-\s+(.*)", line)
+    if value:
+        if ours:
+            print(f"  - `{value[1]}`: {value[2]}")
+        continue
     if not item:
         break
     indent, name, text = len(item[1]), item[2], item[3]

@@ -201,8 +201,9 @@ struct Distribute final : rmsnorm::impl::DistributeBase<Distribute> {
     }
     OpBuilder builder(module.getBodyRegion());
     builder.setInsertionPointToStart(module.getBody());
-    auto kernels =
-        gpu::GPUModuleOp::create(builder, module.getLoc(), "rmsnorm_kernels");
+    auto kernels = gpu::GPUModuleOp::create(
+        builder, module.getLoc(), "rmsnorm_kernels",
+        builder.getArrayAttr(ArrayRef<Attribute>(target)));
     SymbolTable(module).insert(kernels);
     SymbolTable symbols(kernels);
     module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),

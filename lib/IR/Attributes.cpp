@@ -3,6 +3,7 @@
 
 #include "RMSNorm/IR/RMSNorm.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/DialectImplementation.h"
 #include "llvm/ADT/StringExtras.h"
@@ -75,10 +76,16 @@ const ChipInfo &TargetAttr::getChipInfo() const {
 }
 
 TargetAttr TargetAttr::lookup(Operation *op) {
-  for (; op; op = op->getParentOp())
+  for (; op; op = op->getParentOp()) {
+    if (auto module = dyn_cast<gpu::GPUModuleOp>(op);
+        module && module.getTargetsAttr())
+      for (Attribute target : module.getTargetsAttr())
+        if (isa<TargetAttr>(target))
+          return cast<TargetAttr>(target);
     if (auto target =
             op->getAttrOfType<TargetAttr>(RMSNormDialect::kTargetAttrName))
       return target;
+  }
   return {};
 }
 

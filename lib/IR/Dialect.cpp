@@ -4,6 +4,7 @@
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/CompilationInterfaces.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -16,6 +17,8 @@ using namespace mlir::rmsnorm;
 void RMSNormDialect::initialize() {
   registerAttributes();
   registerTypes();
+  // By the serialization library: here nobody knows LLVM's code generators.
+  declarePromisedInterface<gpu::TargetAttrInterface, TargetAttr>();
   addOperations<
 #define GET_OP_LIST
 #include "RMSNorm/IR/RMSNormOps.cpp.inc"

@@ -4,6 +4,7 @@
 #include "RMSNorm/InitAll.h"
 #include "RMSNorm/Conversion/Passes.h"
 #include "RMSNorm/Distribution/Passes.h"
+#include "RMSNorm/Embed/Passes.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Pipelines/Pipelines.h"
 #include "RMSNorm/Raise/Passes.h"
@@ -73,9 +74,11 @@ void rmsnorm::registerAllPasses() {
   registerRMSNormRaisePasses();
   registerRMSNormTransformsPasses();
   registerRMSNormDistributionPasses();
+  registerRMSNormEmbedPasses();
   registerRMSNormConversionPasses();
   registerPipelines();
   registerTargetPipelines();
+  registerEmbedPipelines();
   // What one needs beside our own passes to run the pipeline step by step.
   registerCanonicalizerPass();
   registerCSEPass();

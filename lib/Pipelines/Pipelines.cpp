@@ -3,6 +3,7 @@
 
 #include "RMSNorm/Pipelines/Pipelines.h"
 #include "RMSNorm/Distribution/Passes.h"
+#include "RMSNorm/Embed/Passes.h"
 #include "RMSNorm/Transforms/Passes.h"
 
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
@@ -50,16 +51,24 @@ void rmsnorm::buildMemrefHalf(OpPassManager &manager,
   buildScheduledHalf(manager);
 }
 
-void rmsnorm::buildScheduledHalf(OpPassManager &manager) {
+void rmsnorm::buildScheduledHalf(OpPassManager &manager, HostCode host) {
+  auto simplify = [&](bool canonicalize) {
+    if (host == HostCode::theirs) {
+      manager.addPass(createSimplifyOurs({canonicalize}));
+      return;
+    }
+    if (canonicalize)
+      manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCSEPass());
+  };
   manager.addPass(createSplitStrips());
   manager.addPass(createPackRows());
   manager.addPass(createCarrySums());
-  manager.addPass(createCSEPass());
+  simplify(/*canonicalize=*/false);
   manager.addPass(createPlaceTiles());
   manager.addPass(createSplitReductions());
   manager.addPass(createDistribute());
-  manager.addPass(createCanonicalizerPass());
-  manager.addPass(createCSEPass());
+  simplify(/*canonicalize=*/true);
 }
 
 void rmsnorm::registerPipelines() {

@@ -21,31 +21,29 @@ std::string VariantPlan::getScheduleText() const {
   return text;
 }
 
-/// The alignment classes of an entry, widest first. A row whose size is not
-/// a multiple of the alignment never starts where the next ends and both are
-/// aligned: such a variant would not be taken. With a run-time row size any may
-/// be; 16 bytes and 4 are worth their code.
+static StringLiteral getAlignmentName(int64_t bytes) {
+  switch (bytes) {
+  case 16:
+    return "align16";
+  case 8:
+    return "align8";
+  default:
+    return "align4";
+  }
+}
+
+/// The alignment classes of an entry, widest first.
 static SmallVector<VariantPlan, 3> planAlignments(func::FuncOp entry) {
   SmallVector<VariantPlan, 3> plans;
-  for (auto [name, bytes] : {std::pair<StringLiteral, int64_t>("align16", 16),
-                             {"align8", 8},
-                             {"align4", 4}}) {
-    VariantPlan plan{name, bytes};
-    bool possible = true, isDynamic = false, isWider = false;
-    for (unsigned argument : getVectorArguments(entry)) {
-      auto type = cast<MemRefType>(entry.getArgumentTypes()[argument]);
+  const SmallVector<unsigned> arguments = getVectorArguments(entry);
+  SmallVector<MemRefType> types;
+  for (unsigned argument : arguments)
+    types.push_back(cast<MemRefType>(entry.getArgumentTypes()[argument]));
+  for (int64_t bytes : getAlignments(types)) {
+    VariantPlan plan{getAlignmentName(bytes), bytes};
+    for (unsigned argument : arguments)
       plan.guards.push_back({argument, bytes});
-      int64_t columns = type.getRank() ? type.getShape().back() : 1;
-      int64_t bits = type.getElementTypeBitWidth();
-      isWider |= bytes * 8 > bits;
-      if (ShapedType::isDynamic(columns))
-        isDynamic = true;
-      else if (columns * bits % (bytes * 8) != 0)
-        possible = false;
-    }
-    bool isWorthIt = plans.empty() || (isDynamic && bytes == 4);
-    if (possible && isWider && isWorthIt)
-      plans.push_back(std::move(plan));
+    plans.push_back(std::move(plan));
   }
   plans.push_back({"element", 1});
   return plans;

@@ -11,7 +11,7 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-static void addFinalize(OpPassManager &manager, Backend backend) {
+void rmsnorm::buildFinalize(OpPassManager &manager, Backend backend) {
   switch (backend) {
   case Backend::nvvm:
     return manager.addPass(createFinalizeNVVM());
@@ -20,10 +20,6 @@ static void addFinalize(OpPassManager &manager, Backend backend) {
   case Backend::sim:
     return manager.addPass(createFinalizeSim());
   }
-}
-
-void rmsnorm::buildFinalize(OpPassManager &manager, TargetAttr target) {
-  addFinalize(manager, target.getBackend());
 }
 
 namespace {
@@ -53,7 +49,7 @@ static void registerOne(StringRef name, StringRef description, Backend backend,
         memref.copyFrom(options);
         buildTensorHalf(manager);
         buildMemrefHalf(manager, memref);
-        addFinalize(manager, backend);
+        buildFinalize(manager, backend);
       });
 }
 

@@ -5,6 +5,7 @@
 #include "Link.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Target/HostRuntime.h"
+#include "TargetModel.h"
 
 #include "mlir/IR/Operation.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
@@ -324,6 +325,7 @@ void rmsnorm::registerSerialization(DialectRegistry &registry) {
   registerLLVMDialectTranslation(registry);
   registerNVVMDialectTranslation(registry);
   registerROCDLDialectTranslation(registry);
+  registerTargetModel(registry);
 }
 
 FailureOr<std::string> rmsnorm::emitLLVMIR(Operation *module,

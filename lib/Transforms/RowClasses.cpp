@@ -16,6 +16,38 @@ struct RowProgram {
 };
 } // namespace
 
+std::optional<int64_t> mlir::rmsnorm::getStaticRows(RowsOp rows) {
+  int64_t count = 1;
+  for (OpFoldResult size : rows.getMixedSizes()) {
+    std::optional<int64_t> value = getConstantIntValue(size);
+    if (!value)
+      return std::nullopt;
+    count *= *value;
+  }
+  return count;
+}
+
+SmallVector<int64_t, 2>
+mlir::rmsnorm::getAlignments(ArrayRef<MemRefType> types) {
+  SmallVector<int64_t, 2> alignments;
+  for (int64_t bytes : {16, 8, 4}) {
+    bool possible = true, isDynamic = false, isWider = false;
+    for (MemRefType type : types) {
+      const int64_t columns = type.getRank() ? type.getShape().back() : 1;
+      const int64_t bits = type.getElementTypeBitWidth();
+      isWider |= bytes * 8 > bits;
+      if (ShapedType::isDynamic(columns))
+        isDynamic = true;
+      else if (columns * bits % (bytes * 8) != 0)
+        possible = false;
+    }
+    const bool isWorthIt = alignments.empty() || (isDynamic && bytes == 4);
+    if (possible && isWider && isWorthIt)
+      alignments.push_back(bytes);
+  }
+  return alignments;
+}
+
 static FailureOr<std::vector<RowProgram>> collectFacts(ArrayRef<RowsOp> all) {
   std::vector<RowProgram> collected;
   for (auto [place, rows] : llvm::enumerate(all)) {
@@ -156,10 +188,16 @@ chooseAll(ArrayRef<RowProgram> loops, TargetAttr target,
 FailureOr<ColumnClasses>
 mlir::rmsnorm::getColumnClasses(func::FuncOp function, TargetAttr target,
                                 const ScheduleOptions &options) {
+  return getColumnClasses(getRows(function), target, options);
+}
+
+FailureOr<ColumnClasses>
+mlir::rmsnorm::getColumnClasses(ArrayRef<RowsOp> all, TargetAttr target,
+                                const ScheduleOptions &options) {
   const ColumnClasses one = {Value(), {kAnyColumns}};
   ColumnClasses classes;
   SmallVector<int64_t> bounds;
-  FailureOr<std::vector<RowProgram>> loops = collectFacts(getRows(function));
+  FailureOr<std::vector<RowProgram>> loops = collectFacts(all);
   if (failed(loops))
     return failure();
   for (RowProgram &loop : *loops) {

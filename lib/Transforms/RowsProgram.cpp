@@ -25,17 +25,6 @@ FailureOr<TargetAttr> mlir::rmsnorm::getTarget(Operation *op) {
   return error;
 }
 
-std::optional<int64_t> mlir::rmsnorm::getStaticRows(RowsOp rows) {
-  int64_t count = 1;
-  for (OpFoldResult size : rows.getMixedSizes()) {
-    std::optional<int64_t> value = getConstantIntValue(size);
-    if (!value)
-      return std::nullopt;
-    count *= *value;
-  }
-  return count;
-}
-
 LogicalResult mlir::rmsnorm::verifyNotPlaced(RowsOp rows) {
   TilesOp tiles = rows.getTiles();
   if (tiles.getBody().getOps<TraverseOp>().empty() &&

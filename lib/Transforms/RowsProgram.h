@@ -16,9 +16,6 @@ SmallVector<RowsOp> getRows(Operation *root);
 /// The target of the module; emits an error naming the pass that sets it.
 FailureOr<TargetAttr> getTarget(Operation *op);
 
-/// M where it is static.
-std::optional<int64_t> getStaticRows(RowsOp rows);
-
 /// Refuses `rows` if rmsnorm-place-tiles has seen it: what a pass that works on
 /// straight-line programs wants.
 LogicalResult verifyNotPlaced(RowsOp rows);

@@ -228,6 +228,23 @@ CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t bytes,
   std::memset(reinterpret_cast<void *>(to), value, bytes);
   return log("cuMemsetD8Async");
 }
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
+                       CUstream) {
+  std::memcpy(reinterpret_cast<void *>(to), reinterpret_cast<void *>(from),
+              bytes);
+  return log("cuMemcpyAsync");
+}
+CUresult cuMemAllocManaged(CUdeviceptr *, size_t, unsigned flags) {
+  log("cuMemAllocManaged(" + std::to_string(flags) + ")");
+  return CUDA_ERROR_OUT_OF_MEMORY;
+}
+CUresult cuMemHostRegister(void *, size_t, unsigned flags) {
+  return log("cuMemHostRegister(" + std::to_string(flags) + ")");
+}
+CUresult cuMemHostUnregister(void *) { return log("cuMemHostUnregister"); }
+CUresult cuStreamWaitEvent(CUstream, CUevent, unsigned) {
+  return log("cuStreamWaitEvent");
+}
 CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
   *stream = reinterpret_cast<CUstream>(0x50);
   return log("cuStreamCreate(" + std::to_string(flags) + ")");

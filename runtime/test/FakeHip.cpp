@@ -85,6 +85,14 @@ EXPORTED hipError_t hipModuleLaunchKernel(hipFunction_t, unsigned gx,
 }
 EXPORTED hipError_t hipMalloc(void **, size_t) { return hipErrorOutOfMemory; }
 EXPORTED hipError_t hipFree(void *) { return 0; }
+EXPORTED hipError_t hipMallocManaged(void **, size_t, unsigned) {
+  return hipErrorOutOfMemory;
+}
+EXPORTED hipError_t hipHostRegister(void *, size_t, unsigned) { return 0; }
+EXPORTED hipError_t hipHostUnregister(void *) { return 0; }
+EXPORTED hipError_t hipStreamWaitEvent(hipStream_t, hipEvent_t, unsigned) {
+  return 0;
+}
 EXPORTED hipError_t hipMemcpyAsync(void *to, const void *from, size_t bytes,
                                    int kind, hipStream_t) {
   std::memcpy(to, from, bytes);

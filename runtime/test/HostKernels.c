@@ -7,6 +7,9 @@
 #include "Sim/SimABI.h"
 
 int32_t rmsnorm_sim_abi_version = RMSNORM_SIM_ABI_VERSION;
+/* For launches by name alone. */
+int32_t rmsnorm_sim_subgroup_size = 64;
+const char twice_parameters[] __asm__("twice_kernel.parameters") = "ppllll";
 
 typedef struct {
   void (*resume)(void *frame);

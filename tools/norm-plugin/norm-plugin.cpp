@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RMSNorm/InitAll.h"
+#include "RMSNorm/Target/Serialize.h"
 
 #include "mlir/Tools/Plugins/DialectPlugin.h"
 #include "mlir/Tools/Plugins/PassPlugin.h"
@@ -17,6 +18,7 @@ mlirGetDialectPluginInfo() {
           [](mlir::DialectRegistry *registry) {
             mlir::rmsnorm::registerAllDialects(*registry);
             mlir::rmsnorm::registerAllExtensions(*registry);
+            mlir::rmsnorm::registerSerialization(*registry);
           }};
 }
 

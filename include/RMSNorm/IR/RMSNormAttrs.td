@@ -118,6 +118,10 @@ def RMSNorm_TargetAttr : AttrDef<RMSNorm_Dialect, "Target"> {
     takes that chip's subgroup size, schedule and limits. On the command line
     the same is written `sm_90`, `gfx942`, `sim:sm_90`, and `sim` for
     `sim:sim32`.
+
+    As a target of a gpu.module it says that the module is ours, and
+    gpu-module-to-binary compiles it (registerSerialization): upstream's
+    `gpu::TargetAttrInterface`.
   }];
   let parameters = (ins EnumParameter<RMSNorm_Backend>:$backend,
                         StringRefParameter<"chip">:$chip);
@@ -132,7 +136,8 @@ def RMSNorm_TargetAttr : AttrDef<RMSNorm_Dialect, "Target"> {
     std::string getSpelling() const;
     /// The chip's entry in the target table.
     const ::mlir::rmsnorm::ChipInfo &getChipInfo() const;
-    /// The target of the module `op` is in, or null.
+    /// Of the gpu.module `op` is in if that has one, else of the module, or
+    /// null.
     static TargetAttr lookup(::mlir::Operation *op);
   }];
 }

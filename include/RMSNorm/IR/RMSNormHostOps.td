@@ -12,18 +12,25 @@
 include "RMSNorm/IR/RMSNormAttrs.td"
 include "mlir/Dialect/LLVMIR/LLVMOpBase.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
+include "mlir/Interfaces/ViewLikeInterface.td"
 
 def RMSNorm_GlobalPointer : LLVM_PointerInAddressSpace<1>;
 
-def RMSNorm_BufferPointerOp : RMSNorm_Op<"buffer_pointer", [Pure]> {
+def RMSNorm_BufferPointerOp
+    : RMSNorm_Op<"buffer_pointer",
+                 [Pure, DeclareOpInterfaceMethods<ViewLikeOpInterface>]> {
   let summary = "the address of a buffer's first element";
   let description = [{
     A launch passes bare global pointers, never memref descriptors. The
-    address includes the buffer's offset.
+    address includes the buffer's offset. It is a view of the buffer, so that
+    who looks for a buffer's last use finds the launch.
   }];
   let arguments = (ins AnyMemRef:$buffer);
   let results = (outs RMSNorm_GlobalPointer:$result);
   let assemblyFormat = "$buffer attr-dict `:` type($buffer)";
+  let extraClassDefinition = [{
+    ::mlir::Value $cppClass::getViewSource() { return getBuffer(); }
+  }];
 }
 
 def RMSNorm_WorkspaceOp : RMSNorm_Op<"workspace", []> {

@@ -4,15 +4,13 @@
 #ifndef RMSNORM_PIPELINES_PIPELINES_H
 #define RMSNORM_PIPELINES_PIPELINES_H
 
+#include "RMSNorm/IR/RMSNorm.h"
+
 #include "mlir/Pass/PassOptions.h"
 
 namespace mlir {
 class OpPassManager;
 } // namespace mlir
-
-namespace mlir::rmsnorm {
-class TargetAttr;
-} // namespace mlir::rmsnorm
 
 namespace mlir::rmsnorm {
 
@@ -71,6 +69,28 @@ struct MemrefHalfOptions : VariantOptions<MemrefHalfOptions> {
       llvm::cl::init("sim")};
 };
 
+/// How calls of different alignments and sizes are told apart.
+enum class EmbedVariants { guarded, fixed };
+
+/// What kernels are made for in somebody else's host code.
+struct EmbedMemrefsOptions : VariantOptions<EmbedMemrefsOptions> {
+  PassOptions::Option<std::string> target{
+      *this, "target",
+      llvm::cl::desc("a chip (sm_90, gfx942), the simulator of a chip "
+                     "(sim:gfx942), or sim for a generic one"),
+      llvm::cl::init("sim")};
+  PassOptions::Option<EmbedVariants> variants{
+      *this, "variants",
+      llvm::cl::desc("what alignment and numbers of rows are asked of"),
+      llvm::cl::init(EmbedVariants::guarded),
+      llvm::cl::values(
+          clEnumValN(EmbedVariants::guarded, "guarded",
+                     "each call: branches in the host code"),
+          clEnumValN(EmbedVariants::fixed, "fixed",
+                     "the options alignment, rows and columns: all calls "
+                     "promise them"))};
+};
+
 /// From norms on tensors to bufferized tile programs, in public functions that
 /// take all their results as arguments. Knows neither target nor variant.
 void buildTensorHalf(OpPassManager &manager);
@@ -79,18 +99,26 @@ void buildTensorHalf(OpPassManager &manager);
 /// for one target and one variant.
 void buildMemrefHalf(OpPassManager &manager, const MemrefHalfOptions &options);
 
+/// Whose code around kernels a pipeline may simplify: all, or none but ours.
+enum class HostCode { ours, theirs };
+
 /// The memref half of loops whose schedules are set, in a module whose target
 /// is: it chooses nothing.
-void buildScheduledHalf(OpPassManager &manager);
+void buildScheduledHalf(OpPassManager &manager, HostCode host = HostCode::ours);
 
 /// From tensor IR with norms to the oracle: for each public function @f an
 /// llvm.func @oracle_f in f64 scalar loops, see rmsnorm-finalize-oracle. All of
 /// f's results must be computed into arguments (rmsnorm-bind-arguments).
 void buildToOracle(OpPassManager &manager);
 
-/// From thread-level kernels to LLVM dialect ones that serialization takes,
-/// with the pass for the back end of `target`.
-void buildFinalize(OpPassManager &manager, TargetAttr target);
+/// From thread-level kernels to LLVM dialect ones that serialization takes.
+void buildFinalize(OpPassManager &manager, Backend backend);
+
+/// From bufferized loops over rows in any functions to finalized kernels and
+/// their launches, for one target: rmsnorm-embed-host comes next, when all that
+/// frees buffers has been.
+void buildEmbedMemrefs(OpPassManager &manager,
+                       const EmbedMemrefsOptions &options);
 
 /// Registers the pipelines under their command-line names.
 void registerPipelines();
@@ -98,6 +126,9 @@ void registerPipelines();
 /// Registers rmsnorm-to-nvvm, rmsnorm-to-rocdl and rmsnorm-to-sim: everything
 /// from the ops to what serialization takes, for one chip and variant.
 void registerTargetPipelines();
+
+/// Registers rmsnorm-embed-memrefs.
+void registerEmbedPipelines();
 
 } // namespace mlir::rmsnorm
 

@@ -4,9 +4,9 @@
 // All functions take an operation with a symbol table (gpu.module, module)
 // that holds LLVM dialect functions only, as the rmsnorm-finalize passes and
 // the oracle pipeline leave it, and do not change it. The chip comes from the
-// `rmsnorm.target` of the enclosing module. On failure they have emitted a
-// diagnostic and nothing is written anywhere. The translation interfaces must
-// be in the context: registerSerialization.
+// gpu.module's target or `rmsnorm.target` of the enclosing module. On failure
+// they have emitted a diagnostic and nothing is written anywhere. The
+// translation interfaces must be in the context: registerSerialization.
 //
 // serializeHSACO and serializeHost run lld, which resets all llvm::cl options
 // of the process: a tool must read its own before.
@@ -57,7 +57,10 @@ struct SerializeOptions {
 
 using Blob = llvm::SmallVector<char, 0>;
 
-/// Registers the translations to LLVM IR that serialization needs.
+/// Registers the translations to LLVM IR that serialization needs, and that
+/// gpu-module-to-binary compiles a gpu.module whose target is #rmsnorm.target:
+/// to machine code by default (an NVIDIA chip's without ptxas: PTX), to text
+/// with format=isa. The objects name a target of upstream's.
 void registerSerialization(DialectRegistry &registry);
 
 /// The LLVM IR of a device module before (`optimized` = false) or after LLVM's

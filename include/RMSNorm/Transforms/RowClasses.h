@@ -62,6 +62,16 @@ struct ColumnClasses {
   SmallVector<int64_t, 3> lastColumns;
 };
 
+/// M where it is static.
+std::optional<int64_t> getStaticRows(RowsOp rows);
+
+/// The alignments in bytes that are worth a variant beside the one for any, for
+/// rows of buffers of these types, widest first. A row whose size is not a
+/// multiple of the alignment never starts where the next ends and both are
+/// aligned: such a variant would not be taken. With a run-time row size any may
+/// be; 16 bytes and 4 are worth their code.
+SmallVector<int64_t, 2> getAlignments(ArrayRef<MemRefType> types);
+
 /// The schedules of `loops`, rmsnorm.rows: for each those of selectSchedules,
 /// or the one that is written in the IR. Emits an error if there is none.
 FailureOr<std::vector<Selection>>
@@ -73,6 +83,10 @@ chooseSchedules(ArrayRef<RowsOp> loops, TargetAttr target,
 /// static or not the same in all its loops. Emits an error if `options` does
 /// not fit the target.
 FailureOr<ColumnClasses> getColumnClasses(func::FuncOp function,
+                                          TargetAttr target,
+                                          const ScheduleOptions &options);
+/// The same for `loops` alone.
+FailureOr<ColumnClasses> getColumnClasses(ArrayRef<RowsOp> loops,
                                           TargetAttr target,
                                           const ScheduleOptions &options);
 

@@ -21,14 +21,26 @@ RMSNORM_API rmsnorm_status rmsnorm_device_allocate(rmsnorm_device *device,
 RMSNORM_API rmsnorm_status rmsnorm_device_free(rmsnorm_device *device,
                                                void *memory);
 
+/* Memory of host and device at the same addresses (unified memory); freed as
+ * above. The host may touch it while the device does not. */
+RMSNORM_API rmsnorm_status rmsnorm_device_allocate_managed(
+    rmsnorm_device *device, uint64_t bytes, void **memory);
+/* Makes host memory the device's, too, until it is unregistered. */
+RMSNORM_API rmsnorm_status rmsnorm_device_register_host(rmsnorm_device *device,
+                                                        void *memory,
+                                                        uint64_t bytes);
+RMSNORM_API rmsnorm_status
+rmsnorm_device_unregister_host(rmsnorm_device *device, void *memory);
+
 typedef enum {
   RMSNORM_HOST_TO_DEVICE = 0,
   RMSNORM_DEVICE_TO_HOST = 1,
-  RMSNORM_DEVICE_TO_DEVICE = 2
+  RMSNORM_DEVICE_TO_DEVICE = 2,
+  RMSNORM_ANY_TO_ANY = 3 /* as the driver knows the addresses */
 } rmsnorm_copy_direction;
 
 /* Copies on `stream` and waits for it, except device to device, which does not
- * wait. */
+ * wait, nor does one of any kind. */
 RMSNORM_API rmsnorm_status rmsnorm_device_copy(
     rmsnorm_device *device, void *destination, const void *source,
     uint64_t bytes, rmsnorm_copy_direction direction, void *stream);
@@ -54,6 +66,10 @@ RMSNORM_API rmsnorm_status rmsnorm_event_create(rmsnorm_device *device,
 RMSNORM_API void rmsnorm_event_destroy(rmsnorm_event *event);
 RMSNORM_API rmsnorm_status rmsnorm_event_record(rmsnorm_event *event,
                                                 void *stream);
+RMSNORM_API rmsnorm_status rmsnorm_event_synchronize(rmsnorm_event *event);
+/* What comes on `stream` begins after the event; nobody waits here. */
+RMSNORM_API rmsnorm_status rmsnorm_stream_wait_event(void *stream,
+                                                     rmsnorm_event *event);
 /* Waits for `end`, then gives the time between the two in milliseconds. */
 RMSNORM_API rmsnorm_status rmsnorm_event_elapsed(rmsnorm_event *begin,
                                                  rmsnorm_event *end,

@@ -28,6 +28,12 @@ extern "C" {
 #define RMSNORM_SIM_ABI_VERSION 6
 #define RMSNORM_SIM_ABI_SYMBOL "rmsnorm_sim_abi_version"
 
+/* In blobs that are launched by name alone (rmsnorm/embed.h), an int32, and for
+ * each kernel KERNEL.parameters: a letter for each parameter, zero at the end.
+ */
+#define RMSNORM_SIM_SUBGROUP_SYMBOL "rmsnorm_sim_subgroup_size"
+#define RMSNORM_SIM_PARAMETERS_SUFFIX ".parameters"
+
 /* thread->wait */
 enum {
   /* Between two waits. Never seen by the scheduler. */

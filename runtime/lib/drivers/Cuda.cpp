@@ -28,6 +28,9 @@ public:
 
   rmsnorm_status allocate(uint64_t bytes, void *&memory) override;
   rmsnorm_status release(void *memory) override;
+  rmsnorm_status allocateManaged(uint64_t bytes, void *&memory) override;
+  rmsnorm_status registerHost(void *memory, uint64_t bytes) override;
+  rmsnorm_status unregisterHost(void *memory) override;
   rmsnorm_status copy(void *destination, const void *source, uint64_t bytes,
                       rmsnorm_copy_direction direction, void *stream) override;
   rmsnorm_status fill(void *memory, uint8_t value, uint64_t bytes,
@@ -38,6 +41,8 @@ public:
   rmsnorm_status createEvent(void *&event) override;
   void destroyEvent(void *event) override;
   rmsnorm_status recordEvent(void *event, void *stream) override;
+  rmsnorm_status waitEvent(void *stream, void *event) override;
+  rmsnorm_status synchronizeEvent(void *event) override;
   rmsnorm_status elapsed(void *begin, void *end, double &milliseconds) override;
   rmsnorm_status beginGraph(void *stream) override;
   rmsnorm_status endGraph(void *stream, void *&native) override;
@@ -62,10 +67,11 @@ rmsnorm_status CudaDevice::load(const rmsn::Image &image,
                                 std::shared_ptr<LoadedImage> &loaded) {
   RMSNORM_CUDA_ENTER(symbols, primary->context);
   Chip chip;
-  Chip::parse(image.chip()->str(), chip);
+  // A bare object does not say what it is for; the driver knows.
+  const bool isKnown = Chip::parse(image.chip()->str(), chip);
   const rmsn::Binary *cubin = findBinary(image, rmsn::BinaryFormat::Cubin);
   const rmsn::Binary *ptx = findBinary(image, rmsn::BinaryFormat::Ptx);
-  if (cubin && !chip.cubinRunsOn(primary->chip))
+  if (cubin && isKnown && !chip.cubinRunsOn(primary->chip))
     cubin = nullptr;
   CUresult result = 0;
   if (cubin) {
@@ -115,12 +121,13 @@ int CudaDevice::suitability(const rmsn::Module &module,
 
 rmsnorm_status CudaDevice::launch(const KernelLaunch &launch) {
   RMSNORM_CUDA_ENTER(symbols, primary->context);
-  void *parameters[rmsn::kMaxParameters];
+  void *slots[rmsn::kMaxParameters];
+  void **parameters = launch.parameters ? launch.parameters : slots;
   for (unsigned i = 0; i < launch.slotCount; ++i)
-    parameters[i] = launch.slots + i;
+    slots[i] = launch.slots + i;
   // A kernel that takes more than the module says would have the driver read
   // on, and not every driver can say what it takes.
-  std::fill(parameters + launch.slotCount, std::end(parameters),
+  std::fill(slots + launch.slotCount, std::end(slots),
             const_cast<uint64_t *>(launch.slots));
   const rmsn::Launch &constants = *launch.launch;
   auto function = static_cast<CUfunction>(launch.kernel->handle);
@@ -182,24 +189,47 @@ rmsnorm_status CudaDevice::release(void *memory) {
   return RMSNORM_OK;
 }
 
+rmsnorm_status CudaDevice::allocateManaged(uint64_t bytes, void *&memory) {
+  RMSNORM_CUDA_ENTER(symbols, primary->context);
+  CUdeviceptr pointer = 0;
+  RMSNORM_CUDA_TRY(symbols, cuMemAllocManaged, &pointer, bytes,
+                   MEM_ATTACH_GLOBAL);
+  memory = reinterpret_cast<void *>(pointer);
+  return RMSNORM_OK;
+}
+
+rmsnorm_status CudaDevice::registerHost(void *memory, uint64_t bytes) {
+  RMSNORM_CUDA_ENTER(symbols, primary->context);
+  RMSNORM_CUDA_TRY(symbols, cuMemHostRegister, memory, bytes,
+                   MEMHOSTREGISTER_DEVICEMAP);
+  return RMSNORM_OK;
+}
+
+rmsnorm_status CudaDevice::unregisterHost(void *memory) {
+  RMSNORM_CUDA_ENTER(symbols, primary->context);
+  RMSNORM_CUDA_TRY(symbols, cuMemHostUnregister, memory);
+  return RMSNORM_OK;
+}
+
 rmsnorm_status CudaDevice::copy(void *destination, const void *source,
                                 uint64_t bytes,
                                 rmsnorm_copy_direction direction,
                                 void *stream) {
   RMSNORM_CUDA_ENTER(symbols, primary->context);
-  if (direction == RMSNORM_DEVICE_TO_DEVICE) {
+  if (direction == RMSNORM_DEVICE_TO_DEVICE)
     RMSNORM_CUDA_TRY(symbols, cuMemcpyDtoDAsync, asPointer(destination),
                      asPointer(source), bytes, asStream(stream));
-    return RMSNORM_OK;
-  }
-  if (direction == RMSNORM_HOST_TO_DEVICE)
+  else if (direction == RMSNORM_ANY_TO_ANY)
+    RMSNORM_CUDA_TRY(symbols, cuMemcpyAsync, asPointer(destination),
+                     asPointer(source), bytes, asStream(stream));
+  else if (direction == RMSNORM_HOST_TO_DEVICE)
     RMSNORM_CUDA_TRY(symbols, cuMemcpyHtoDAsync, asPointer(destination), source,
                      bytes, asStream(stream));
   else
     RMSNORM_CUDA_TRY(symbols, cuMemcpyDtoHAsync, destination, asPointer(source),
                      bytes, asStream(stream));
-  RMSNORM_CUDA_TRY(symbols, cuStreamSynchronize, asStream(stream));
-  return RMSNORM_OK;
+  const bool waits = direction < RMSNORM_DEVICE_TO_DEVICE;
+  return waits ? synchronize(stream) : RMSNORM_OK;
 }
 
 rmsnorm_status CudaDevice::fill(void *memory, uint8_t value, uint64_t bytes,
@@ -247,6 +277,19 @@ rmsnorm_status CudaDevice::recordEvent(void *event, void *stream) {
   RMSNORM_CUDA_ENTER(symbols, primary->context);
   RMSNORM_CUDA_TRY(symbols, cuEventRecord, static_cast<CUevent>(event),
                    asStream(stream));
+  return RMSNORM_OK;
+}
+
+rmsnorm_status CudaDevice::waitEvent(void *stream, void *event) {
+  RMSNORM_CUDA_ENTER(symbols, primary->context);
+  RMSNORM_CUDA_TRY(symbols, cuStreamWaitEvent, asStream(stream),
+                   static_cast<CUevent>(event), /*flags=*/0);
+  return RMSNORM_OK;
+}
+
+rmsnorm_status CudaDevice::synchronizeEvent(void *event) {
+  RMSNORM_CUDA_ENTER(symbols, primary->context);
+  RMSNORM_CUDA_TRY(symbols, cuEventSynchronize, static_cast<CUevent>(event));
   return RMSNORM_OK;
 }
 

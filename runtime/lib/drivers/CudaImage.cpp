@@ -141,7 +141,8 @@ rmsnorm_status CudaImage::prepareKernel(const KernelRequirement &requirement,
     return fail(RMSNORM_INVALID_MODULE, "kernel '%s': %s", name,
                 rmsnorm_last_error());
   }
-  RMSNORM_TRY(checkParameters(function, launch));
+  if (requirement.knowsParameters)
+    RMSNORM_TRY(checkParameters(function, launch));
 
   int maxThreads = 0, staticShared = 0;
   RMSNORM_CUDA_TRY(symbols, cuFuncGetAttribute, &maxThreads,

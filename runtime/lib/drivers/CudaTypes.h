@@ -55,6 +55,7 @@ enum : int { JIT_ERROR_LOG_BUFFER = 5, JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6 };
 enum : int { STREAM_CAPTURE_MODE_THREAD_LOCAL = 1 };
 
 enum : unsigned { STREAM_NON_BLOCKING = 1, EVENT_DEFAULT = 0 };
+enum : unsigned { MEM_ATTACH_GLOBAL = 1, MEMHOSTREGISTER_DEVICEMAP = 2 };
 
 // CUlaunchAttributeID
 enum : int {

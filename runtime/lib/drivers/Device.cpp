@@ -142,6 +142,30 @@ rmsnorm_status rmsnorm_device_allocate(rmsnorm_device *device, uint64_t bytes,
   return device->device->allocate(bytes, *memory);
 }
 
+rmsnorm_status rmsnorm_device_allocate_managed(rmsnorm_device *device,
+                                               uint64_t bytes, void **memory) {
+  RMSNORM_TRY(need(device, memory, "memory"));
+  if (bytes == 0) {
+    *memory = nullptr;
+    return RMSNORM_OK;
+  }
+  return device->device->allocateManaged(bytes, *memory);
+}
+
+rmsnorm_status rmsnorm_device_register_host(rmsnorm_device *device,
+                                            void *memory, uint64_t bytes) {
+  if (bytes == 0)
+    return RMSNORM_OK;
+  RMSNORM_TRY(need(device, memory, "memory"));
+  return device->device->registerHost(memory, bytes);
+}
+
+rmsnorm_status rmsnorm_device_unregister_host(rmsnorm_device *device,
+                                              void *memory) {
+  RMSNORM_TRY(need(device, memory, "memory"));
+  return device->device->unregisterHost(memory);
+}
+
 rmsnorm_status rmsnorm_device_free(rmsnorm_device *device, void *memory) {
   if (!memory)
     return RMSNORM_OK;
@@ -157,10 +181,9 @@ rmsnorm_status rmsnorm_device_copy(rmsnorm_device *device, void *destination,
     return RMSNORM_OK;
   RMSNORM_TRY(need(device, destination, "destination"));
   RMSNORM_TRY(need(device, source, "source"));
-  if (direction < RMSNORM_HOST_TO_DEVICE ||
-      direction > RMSNORM_DEVICE_TO_DEVICE)
+  if (direction < RMSNORM_HOST_TO_DEVICE || direction > RMSNORM_ANY_TO_ANY)
     return fail(RMSNORM_INVALID_ARGUMENT,
-                "expected a copy direction of 0..2, got %d", int(direction));
+                "expected a copy direction of 0..3, got %d", int(direction));
   return device->device->copy(destination, source, bytes, direction, stream);
 }
 
@@ -210,6 +233,18 @@ rmsnorm_status rmsnorm_event_record(rmsnorm_event *event, void *stream) {
   if (!event)
     return fail(RMSNORM_INVALID_ARGUMENT, "event is null");
   return event->device->recordEvent(event->native, stream);
+}
+
+rmsnorm_status rmsnorm_event_synchronize(rmsnorm_event *event) {
+  if (!event)
+    return fail(RMSNORM_INVALID_ARGUMENT, "event is null");
+  return event->device->synchronizeEvent(event->native);
+}
+
+rmsnorm_status rmsnorm_stream_wait_event(void *stream, rmsnorm_event *event) {
+  if (!event)
+    return fail(RMSNORM_INVALID_ARGUMENT, "event is null");
+  return event->device->waitEvent(stream, event->native);
 }
 
 rmsnorm_status rmsnorm_event_elapsed(rmsnorm_event *begin, rmsnorm_event *end,

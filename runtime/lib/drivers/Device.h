@@ -20,6 +20,8 @@ struct KernelRequirement {
   const rmsn::Launch *launch;
   /// Dynamic workgroup memory in bytes; -1: known only at a launch.
   int64_t sharedMemory;
+  /// Whether `launch` says which parameters the kernel takes.
+  bool knowsParameters = true;
 };
 
 struct Kernel {
@@ -38,6 +40,8 @@ public:
   /// Finds a kernel and makes it ready to launch. Serialised by the caller.
   virtual rmsnorm_status prepareKernel(const KernelRequirement &requirement,
                                        Kernel &kernel) = 0;
+  /// Data of the code, if it runs on the host; null if there is none.
+  virtual const void *data(const char *) const { return nullptr; }
 
   rmsn::BinaryFormat format = rmsn::BinaryFormat::Elf;
   std::string warning; // for people, "" if none
@@ -52,8 +56,11 @@ struct KernelLaunch {
   /// One 8-byte slot per parameter; narrower ones lie in its first bytes.
   uint64_t *slots;
   unsigned slotCount;
+  /// Where the parameters lie instead, whose number the kernel knows; or null.
+  void **parameters = nullptr;
   void *stream;
-  // What the simulator and the oracle need beyond that.
+  // What the simulator and the oracle need beyond that. `rules` null: nothing
+  // is known of the buffers.
   const ArgumentRules *rules;
   const Values *values;
   DLTensor *const *arguments;
@@ -72,7 +79,10 @@ public:
   virtual void gridLimits(const rmsn::Launch &launch,
                           uint32_t limits[3]) const = 0;
 
-  /// The image's code on this device, loaded by the first who asks.
+  /// The image's code on this device. Serialised by the caller.
+  virtual rmsnorm_status load(const rmsn::Image &image,
+                              std::shared_ptr<LoadedImage> &loaded) = 0;
+  /// The same, loaded by the first who asks.
   rmsnorm_status loadOnce(const Module &module, uint32_t image,
                           std::shared_ptr<LoadedImage> &loaded);
   /// Puts a kernel on a stream: no waiting, no allocation.
@@ -80,6 +90,11 @@ public:
 
   virtual rmsnorm_status allocate(uint64_t bytes, void *&memory) = 0;
   virtual rmsnorm_status release(void *memory) = 0;
+  /// Memory of host and device; `release` frees it, too.
+  virtual rmsnorm_status allocateManaged(uint64_t bytes, void *&memory) = 0;
+  /// Makes host memory the device's, too.
+  virtual rmsnorm_status registerHost(void *memory, uint64_t bytes) = 0;
+  virtual rmsnorm_status unregisterHost(void *memory) = 0;
   virtual rmsnorm_status copy(void *destination, const void *source,
                               uint64_t bytes, rmsnorm_copy_direction direction,
                               void *stream) = 0;
@@ -91,6 +106,9 @@ public:
   virtual rmsnorm_status createEvent(void *&event) = 0;
   virtual void destroyEvent(void *event) = 0;
   virtual rmsnorm_status recordEvent(void *event, void *stream) = 0;
+  /// Has what comes on the stream wait for the event.
+  virtual rmsnorm_status waitEvent(void *stream, void *event) = 0;
+  virtual rmsnorm_status synchronizeEvent(void *event) = 0;
   virtual rmsnorm_status elapsed(void *begin, void *end,
                                  double &milliseconds) = 0;
 
@@ -109,10 +127,6 @@ public:
   DevicePlace place = {{kDLCPU, 0}};
   /// Serialises prepareKernel and loadOnce.
   std::mutex mutex;
-
-protected:
-  virtual rmsnorm_status load(const rmsn::Image &image,
-                              std::shared_ptr<LoadedImage> &loaded) = 0;
 
 private:
   /// By module serial and image.

@@ -1,8 +1,7 @@
 //===- Hip.cpp - the HIP driver -------------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Device.h"
-#include "HipSymbols.h"
+#include "HipImage.h"
 
 #include <cctype>
 #include <cstring>
@@ -11,59 +10,6 @@ using namespace rmsnorm::runtime;
 using namespace rmsnorm::runtime::hip;
 
 namespace {
-
-/// Makes the device current for a scope and the former one again after it.
-class DeviceScope {
-public:
-  DeviceScope(const Symbols &symbols, int device) : symbols(symbols) {
-    result = symbols.hipGetDevice(&former);
-    changed = result == 0 && former != device;
-    if (changed)
-      result = symbols.hipSetDevice(device);
-  }
-  ~DeviceScope() {
-    if (changed)
-      symbols.hipSetDevice(former);
-  }
-  DeviceScope(const DeviceScope &) = delete;
-
-  hipError_t result = 0;
-
-private:
-  const Symbols &symbols;
-  int former = 0;
-  bool changed = false;
-};
-
-/// Enters the device for the rest of the function.
-#define RMSNORM_HIP_ENTER(symbols, device)                                     \
-  DeviceScope scope_(symbols, device);                                         \
-  if (scope_.result)                                                           \
-  return driverError(symbols, scope_.result, "hipSetDevice")
-
-class HipImage : public LoadedImage {
-public:
-  HipImage(std::shared_ptr<const Symbols> symbols, int device,
-           int64_t sharedMemory)
-      : symbols(std::move(symbols)), device(device),
-        maxSharedMemory(sharedMemory) {}
-  ~HipImage() override {
-    DeviceScope scope(*symbols, device);
-    if (module)
-      symbols->hipModuleUnload(module);
-  }
-
-  rmsnorm_status loadBinary(const rmsn::Binary &binary);
-  rmsnorm_status prepareKernel(const KernelRequirement &requirement,
-                               Kernel &kernel) override;
-
-private:
-  std::shared_ptr<const Symbols> symbols;
-  int device;
-  int64_t maxSharedMemory;
-  Bytes code; // kept: older HIP reads it after loading
-  hipModule_t module = nullptr;
-};
 
 class HipDevice : public Device {
 public:
@@ -88,6 +34,9 @@ public:
 
   rmsnorm_status allocate(uint64_t bytes, void *&memory) override;
   rmsnorm_status release(void *memory) override;
+  rmsnorm_status allocateManaged(uint64_t bytes, void *&memory) override;
+  rmsnorm_status registerHost(void *memory, uint64_t bytes) override;
+  rmsnorm_status unregisterHost(void *memory) override;
   rmsnorm_status copy(void *destination, const void *source, uint64_t bytes,
                       rmsnorm_copy_direction direction, void *stream) override;
   rmsnorm_status fill(void *memory, uint8_t value, uint64_t bytes,
@@ -98,6 +47,8 @@ public:
   rmsnorm_status createEvent(void *&event) override;
   void destroyEvent(void *event) override;
   rmsnorm_status recordEvent(void *event, void *stream) override;
+  rmsnorm_status waitEvent(void *stream, void *event) override;
+  rmsnorm_status synchronizeEvent(void *event) override;
   rmsnorm_status elapsed(void *begin, void *end, double &milliseconds) override;
   rmsnorm_status beginGraph(void *stream) override;
   rmsnorm_status endGraph(void *stream, void *&native) override;
@@ -117,55 +68,6 @@ hipEvent_t asEvent(void *event) { return static_cast<hipEvent_t>(event); }
 
 //===- Code ---------------------------------------------------------------===//
 
-rmsnorm_status HipImage::loadBinary(const rmsn::Binary &binary) {
-  format = binary.format();
-  size_t size = binary.bytes()->size();
-  code = allocateBytes(size);
-  if (!code)
-    return fail(RMSNORM_OUT_OF_MEMORY, "no memory for %zu bytes of code", size);
-  std::memcpy(code.get(), binary.bytes()->data(), size);
-  RMSNORM_HIP_TRY(*symbols, hipModuleLoadData, &module, code.get());
-  return RMSNORM_OK;
-}
-
-rmsnorm_status HipImage::prepareKernel(const KernelRequirement &requirement,
-                                       Kernel &kernel) {
-  RMSNORM_HIP_ENTER(*symbols, device);
-  const rmsn::Launch &launch = *requirement.launch;
-  const char *name = launch.kernel()->c_str();
-  hipFunction_t function = nullptr;
-  if (hipError_t result =
-          symbols->hipModuleGetFunction(&function, module, name)) {
-    driverError(*symbols, result, "hipModuleGetFunction");
-    return fail(RMSNORM_INVALID_MODULE, "kernel '%s': %s", name,
-                rmsnorm_last_error());
-  }
-  if (launch.cluster_x() > 1)
-    return fail(RMSNORM_UNSUPPORTED, "kernel '%s': AMD chips have no clusters",
-                name);
-  int maxThreads = 0, staticShared = 0;
-  RMSNORM_HIP_TRY(*symbols, hipFuncGetAttribute, &maxThreads,
-                  FUNC_MAX_THREADS_PER_BLOCK, function);
-  RMSNORM_HIP_TRY(*symbols, hipFuncGetAttribute, &staticShared,
-                  FUNC_SHARED_SIZE_BYTES, function);
-  int64_t threads =
-      int64_t(launch.block_x()) * launch.block_y() * launch.block_z();
-  if (threads > maxThreads)
-    return fail(RMSNORM_UNSUPPORTED,
-                "kernel '%s': expected at most %d threads a block, got %lld",
-                name, maxThreads, (long long)threads);
-  int64_t available = maxSharedMemory - staticShared;
-  if (requirement.sharedMemory > available)
-    return fail(RMSNORM_UNSUPPORTED,
-                "kernel '%s': expected at most %lld bytes of LDS, which a "
-                "block has on this device, got %lld",
-                name, (long long)available,
-                (long long)requirement.sharedMemory);
-  kernel.handle = function;
-  kernel.sharedMemoryLimit = available;
-  return RMSNORM_OK;
-}
-
 rmsnorm_status HipDevice::load(const rmsn::Image &image,
                                std::shared_ptr<LoadedImage> &loaded) {
   RMSNORM_HIP_ENTER(symbols, ordinal);
@@ -181,9 +83,10 @@ rmsnorm_status HipDevice::load(const rmsn::Image &image,
 
 rmsnorm_status HipDevice::launch(const KernelLaunch &launch) {
   RMSNORM_HIP_ENTER(symbols, ordinal);
-  void *parameters[rmsn::kMaxParameters];
+  void *slots[rmsn::kMaxParameters];
+  void **parameters = launch.parameters ? launch.parameters : slots;
   for (unsigned i = 0; i < launch.slotCount; ++i)
-    parameters[i] = launch.slots + i;
+    slots[i] = launch.slots + i;
   const rmsn::Launch &constants = *launch.launch;
   hipError_t result = symbols.hipModuleLaunchKernel(
       static_cast<hipFunction_t>(launch.kernel->handle), launch.grid[0],
@@ -217,16 +120,38 @@ rmsnorm_status HipDevice::release(void *memory) {
   return RMSNORM_OK;
 }
 
+rmsnorm_status HipDevice::allocateManaged(uint64_t bytes, void *&memory) {
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  void *allocated = nullptr;
+  RMSNORM_HIP_TRY(symbols, hipMallocManaged, &allocated, bytes,
+                  MemAttachGlobal);
+  memory = allocated;
+  return RMSNORM_OK;
+}
+
+rmsnorm_status HipDevice::registerHost(void *memory, uint64_t bytes) {
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  RMSNORM_HIP_TRY(symbols, hipHostRegister, memory, bytes, HostRegisterMapped);
+  return RMSNORM_OK;
+}
+
+rmsnorm_status HipDevice::unregisterHost(void *memory) {
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  RMSNORM_HIP_TRY(symbols, hipHostUnregister, memory);
+  return RMSNORM_OK;
+}
+
 rmsnorm_status HipDevice::copy(void *destination, const void *source,
                                uint64_t bytes, rmsnorm_copy_direction direction,
                                void *stream) {
   RMSNORM_HIP_ENTER(symbols, ordinal);
   int kind = direction == RMSNORM_HOST_TO_DEVICE   ? HostToDevice
              : direction == RMSNORM_DEVICE_TO_HOST ? DeviceToHost
+             : direction == RMSNORM_ANY_TO_ANY     ? AnyToAny
                                                    : DeviceToDevice;
   RMSNORM_HIP_TRY(symbols, hipMemcpyAsync, destination, source, bytes, kind,
                   asStream(stream));
-  if (direction != RMSNORM_DEVICE_TO_DEVICE)
+  if (direction != RMSNORM_DEVICE_TO_DEVICE && direction != RMSNORM_ANY_TO_ANY)
     RMSNORM_HIP_TRY(symbols, hipStreamSynchronize, asStream(stream));
   return RMSNORM_OK;
 }
@@ -276,6 +201,19 @@ void HipDevice::destroyEvent(void *event) {
 rmsnorm_status HipDevice::recordEvent(void *event, void *stream) {
   RMSNORM_HIP_ENTER(symbols, ordinal);
   RMSNORM_HIP_TRY(symbols, hipEventRecord, asEvent(event), asStream(stream));
+  return RMSNORM_OK;
+}
+
+rmsnorm_status HipDevice::waitEvent(void *stream, void *event) {
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  RMSNORM_HIP_TRY(symbols, hipStreamWaitEvent, asStream(stream), asEvent(event),
+                  /*flags=*/0);
+  return RMSNORM_OK;
+}
+
+rmsnorm_status HipDevice::synchronizeEvent(void *event) {
+  RMSNORM_HIP_ENTER(symbols, ordinal);
+  RMSNORM_HIP_TRY(symbols, hipEventSynchronize, asEvent(event));
   return RMSNORM_OK;
 }
 

@@ -31,9 +31,15 @@ enum : int { MultiprocessorCount = 63, MaxSharedMemoryPerBlock = 74 };
 enum : int { FUNC_MAX_THREADS_PER_BLOCK = 0, FUNC_SHARED_SIZE_BYTES = 1 };
 
 // hipMemcpyKind
-enum : int { HostToDevice = 1, DeviceToHost = 2, DeviceToDevice = 3 };
+enum : int {
+  HostToDevice = 1,
+  DeviceToHost = 2,
+  DeviceToDevice = 3,
+  AnyToAny = 4,
+};
 
 enum : unsigned { StreamNonBlocking = 1 };
+enum : unsigned { MemAttachGlobal = 1, HostRegisterMapped = 2 };
 
 // hipStreamCaptureMode: only calls of this thread may break a capture.
 enum : int { StreamCaptureModeThreadLocal = 1 };

@@ -160,6 +160,14 @@ rmsnorm_status HostDevice::release(void *memory) {
   return RMSNORM_OK;
 }
 
+rmsnorm_status HostDevice::allocateManaged(uint64_t bytes, void *&memory) {
+  return allocate(bytes, memory);
+}
+
+rmsnorm_status HostDevice::registerHost(void *, uint64_t) { return RMSNORM_OK; }
+
+rmsnorm_status HostDevice::unregisterHost(void *) { return RMSNORM_OK; }
+
 rmsnorm_status HostDevice::copy(void *destination, const void *source,
                                 uint64_t bytes, rmsnorm_copy_direction,
                                 void *) {
@@ -197,6 +205,10 @@ rmsnorm_status HostDevice::recordEvent(void *event, void *) {
   *static_cast<Clock::time_point *>(event) = Clock::now();
   return RMSNORM_OK;
 }
+
+rmsnorm_status HostDevice::waitEvent(void *, void *) { return RMSNORM_OK; }
+
+rmsnorm_status HostDevice::synchronizeEvent(void *) { return RMSNORM_OK; }
 
 rmsnorm_status HostDevice::elapsed(void *begin, void *end,
                                    double &milliseconds) {

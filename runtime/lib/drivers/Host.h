@@ -32,6 +32,9 @@ class HostDevice : public Device {
 public:
   rmsnorm_status allocate(uint64_t bytes, void *&memory) override;
   rmsnorm_status release(void *memory) override;
+  rmsnorm_status allocateManaged(uint64_t bytes, void *&memory) override;
+  rmsnorm_status registerHost(void *memory, uint64_t bytes) override;
+  rmsnorm_status unregisterHost(void *memory) override;
   rmsnorm_status copy(void *destination, const void *source, uint64_t bytes,
                       rmsnorm_copy_direction direction, void *stream) override;
   rmsnorm_status fill(void *memory, uint8_t value, uint64_t bytes,
@@ -42,6 +45,8 @@ public:
   rmsnorm_status createEvent(void *&event) override;
   void destroyEvent(void *event) override;
   rmsnorm_status recordEvent(void *event, void *stream) override;
+  rmsnorm_status waitEvent(void *stream, void *event) override;
+  rmsnorm_status synchronizeEvent(void *event) override;
   rmsnorm_status elapsed(void *begin, void *end, double &milliseconds) override;
 };
 

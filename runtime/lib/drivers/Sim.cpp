@@ -16,6 +16,9 @@ public:
   rmsnorm_status open(const rmsn::Image &image);
   rmsnorm_status prepareKernel(const KernelRequirement &requirement,
                                Kernel &kernel) override;
+  const void *data(const char *name) const override {
+    return library.symbol(name);
+  }
 
 private:
   HostLibrary library;
@@ -37,10 +40,19 @@ public:
     return RMSNORM_OK;
   }
   rmsnorm_status launch(const KernelLaunch &launch) override;
+  rmsnorm_status allocate(uint64_t bytes, void *&memory) override;
+  rmsnorm_status release(void *memory) override;
 
   sim::Order order = sim::Order::Forward;
   uint64_t seed = 0;
   int32_t workerThreads = 0;
+
+private:
+  void setBounds(sim::Parameter &parameter);
+
+  /// What was allocated here: address and bytes.
+  std::mutex blocksMutex;
+  std::map<uint64_t, uint64_t> blocks;
 };
 
 } // namespace
@@ -83,6 +95,36 @@ int SimDevice::suitability(const rmsn::Module &,
          backend == rmsn::Backend::Sim;
 }
 
+rmsnorm_status SimDevice::allocate(uint64_t bytes, void *&memory) {
+  RMSNORM_TRY(HostDevice::allocate(bytes, memory));
+  std::lock_guard<std::mutex> lock(blocksMutex);
+  blocks[reinterpret_cast<uintptr_t>(memory)] = bytes;
+  return RMSNORM_OK;
+}
+
+rmsnorm_status SimDevice::release(void *memory) {
+  {
+    std::lock_guard<std::mutex> lock(blocksMutex);
+    blocks.erase(reinterpret_cast<uintptr_t>(memory));
+  }
+  return HostDevice::release(memory);
+}
+
+/// Those of the block that was allocated here, if it is one; else none.
+void SimDevice::setBounds(sim::Parameter &parameter) {
+  parameter.begin = 0;
+  parameter.end = INT64_MAX;
+  std::lock_guard<std::mutex> lock(blocksMutex);
+  auto next = blocks.upper_bound(parameter.slot);
+  if (next == blocks.begin())
+    return;
+  auto [begin, bytes] = *std::prev(next);
+  if (parameter.slot > begin + bytes)
+    return;
+  parameter.begin = begin;
+  parameter.end = begin + bytes;
+}
+
 rmsnorm_status SimDevice::launch(const KernelLaunch &launch) {
   sim::LaunchRequest request;
   const rmsn::Launch &constants = *launch.launch;
@@ -102,7 +144,11 @@ rmsnorm_status SimDevice::launch(const KernelLaunch &launch) {
     sim::Parameter &parameter = request.parameters[i];
     const rmsn::Parameter &given = *constants.parameters()->Get(i);
     parameter.slot = launch.slots[i];
-    if (given.kind() == rmsn::ParameterKind::Pointer) {
+    if (given.kind() == rmsn::ParameterKind::Pointer && !launch.rules) {
+      parameter.name = formatted("parameter %u", i);
+      parameter.writable = true;
+      setBounds(parameter);
+    } else if (given.kind() == rmsn::ParameterKind::Pointer) {
       const ArgumentRule &rule = (*launch.rules)[given.argument()];
       parameter.name = rule.name;
       parameter.begin = parameter.slot;

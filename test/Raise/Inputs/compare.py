@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs functions and their raised versions side by side.
 
-    compare.py INPUT... [--drop-casting]
+    compare.py INPUT... [--drop-casting] [--size=N] [--magnitude=S,T]
+               [--embed=TARGET,HOST [--options=OPTIONS]]
 
 Each input is raised by norm-opt, decomposed again and, in one program with what
 it was, lowered by stock passes and run on the CPU by mlir-runner, on arguments
-that are a hash of the indices; a dynamic size is 7, a scalar 1e-5. What differs:
+that are a hash of the indices; a dynamic size is N (7), a scalar 1e-5. With
+--embed, what was raised becomes kernels for TARGET, among the same stock passes,
+and HOST ("gpu", "direct") is how they are launched; OPTIONS are more ones of
+rmsnorm-embed-memrefs. S and
+T are what terms that cancel add up to without their signs, in f32 and in narrower
+types. What differs:
 the association of f32. So an f32 result may differ in its last bits, a
 narrower one may be rounded the other way now and then, but by one step.
 With --drop-casting all norms become gemma, to see that this is seen.
 """
 
+import argparse
 import os
 import re
 import subprocess
@@ -21,18 +28,46 @@ one-shot-bufferize{bufferize-function-boundaries=true}, func.func(convert-linalg
 arith-expand{include-bf16=true}, convert-vector-to-scf, convert-scf-to-cf, expand-strided-metadata, lower-affine,
 convert-arith-to-llvm, convert-math-to-llvm, convert-math-to-libm, convert-vector-to-llvm, finalize-memref-to-llvm,
 convert-func-to-llvm, convert-index-to-llvm, convert-cf-to-llvm, reconcile-unrealized-casts)"""
+# The same with our passes among them.
+TENSORS = """func.func(rmsnorm-tile-rows),canonicalize,cse,func.func(rmsnorm-decompose,rmsnorm-vectorize),canonicalize,
+func.func(rmsnorm-factor-sums,rmsnorm-fuse-reductions),eliminate-empty-tensors,empty-tensor-to-alloc-tensor,
+one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map},canonicalize,cse,canonicalize,
+buffer-deallocation-pipeline"""
+EMBED = """rmsnorm-embed-memrefs{%(options)s},rmsnorm-embed-host{host=%(host)s},gpu-module-to-binary"""
+LLVM = """func.func(convert-linalg-to-loops, math-expand-ops{ops=fpowi}),%(wait)s
+arith-expand{include-bf16=true}, convert-vector-to-scf, expand-strided-metadata, lower-affine, convert-scf-to-cf,
+convert-math-to-llvm, convert-math-to-libm, finalize-memref-to-llvm{use-generic-functions=1}, gpu-to-llvm, convert-to-llvm, reconcile-unrealized-casts"""
 # Of the elements of a narrow result this share may be rounded the other way.
 SHARE = 0.01
 # One step of a type, or what the association of f32 may cost, relative to the
-# element or, where terms cancel, to a quarter.
+# element or, where terms cancel, to S or T, by default a quarter.
 STEP = {"bf16": 2.0**-7, "f16": 2.0**-10, "f32": 2.0**-19, "f8E4M3FN": 0.125, "i8": 0.0}
+# Kernels sum up in another order. So what a body rounds on its way may be rounded
+# the other way too: that is a second step, and one of an integer.
+EMBEDDED_STEP = {**STEP, "bf16": 2 * STEP["bf16"], "f16": 2 * STEP["f16"], "i8": 1.0 / 128}
 TENSOR = r"tensor<([0-9?x]*)(bf16|f16|f32|i8|f8E4M3FN)>"
+
+
+parser = argparse.ArgumentParser()
+parser.add_argument("inputs", nargs="+")
+parser.add_argument("--drop-casting", action="store_true")
+parser.add_argument("--size", default="7")
+parser.add_argument("--magnitude", type=lambda text: [float(one) for one in text.split(",")], default=[0.25, 0.25])
+parser.add_argument("--embed")
+parser.add_argument("--options", default="")
+options = parser.parse_args()
+if options.embed:
+    STEP = EMBEDDED_STEP
+# Differences are relative to an element of this magnitude at least.
+FLOOR = {"f32": options.magnitude[0], "i8": 128.0}
 
 
 def run(*command, text=None):
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"{command[0]} failed:\n{done.stderr[-4000:]}")
+    launched = re.findall(r"^rmsnorm: launch of (\S+),", done.stderr, re.M)
+    print("".join(f"launched {name} {launched.count(name)} times\n" for name in sorted(set(launched))), end="")
     return done.stdout
 
 
@@ -59,7 +94,7 @@ class Program:
         if not match:
             return self.new(f"arith.constant 1.0e-05 : {kind}")
         sizes, element = match.groups()
-        static = f"tensor<{sizes.replace('?', '7')}{element}>"
+        static = f"tensor<{sizes.replace('?', options.size)}{element}>"
         rank = sizes.count("x")
         dims = ", ".join(f"d{i}" for i in range(rank))
         iterators = ", ".join(['"parallel"'] * rank)
@@ -92,7 +127,7 @@ class Program:
         init = self.new(f"linalg.fill ins({zero} : i64) outs({empty} : tensor<i64>) -> tensor<i64>")
         convert = {"f32": "arith.addf %{0}, %zero : f32", "i8": "arith.sitofp %{0} : i8 to f32"}.get(element, f"arith.extf %{{0}} : {element} to f32")
         body = ["%zero = arith.constant 0.0 : f32", "%x = " + convert.format("a"), "%y = " + convert.format("b"), "%d = arith.subf %x, %y : f32", "%e = math.absf %d : f32",
-                "%l = math.absf %x : f32", "%floor = arith.constant 0.25 : f32", "%m = arith.maximumf %l, %floor : f32", f"%s = arith.constant {tolerance} : f32", "%t = arith.mulf %m, %s : f32",
+                "%l = math.absf %x : f32", f"%floor = arith.constant {FLOOR.get(element, options.magnitude[1])} : f32", "%m = arith.maximumf %l, %floor : f32", f"%s = arith.constant {tolerance} : f32", "%t = arith.mulf %m, %s : f32",
                 # Unordered: a NaN on one side only would differ, and no test has any.
                 "%c = arith.cmpf ugt, %e, %t : f32", "%i = arith.extui %c : i1 to i64", "%r = arith.addi %i, %acc : i64"]
         total = self.new(f"linalg.generic {{indexing_maps = [affine_map<({dims}) -> ({dims})>, affine_map<({dims}) -> ({dims})>, affine_map<({dims}) -> ()>], iterator_types = [{iterators}]}} "
@@ -107,19 +142,37 @@ def versions(path):
     name = os.path.splitext(os.path.basename(path))[0]
     before = ["--linalg-generalize-named-ops", "--canonicalize", "--cse", "--mlir-print-local-scope"]
     original = run("norm-opt", path, *before).replace("@main(", f"@{name}(")
-    raised = run("norm-opt", "--rmsnorm-raise", "--canonicalize", "--cse", text=original)
-    if "--drop-casting" in sys.argv:
+    raised = run("norm-opt", "--rmsnorm-raise", "--canonicalize", "--cse", "--mlir-print-local-scope", text=original)
+    if options.drop_casting:
         raised = re.sub(r" casting = \w+", "", raised)
-    return original, run("norm-opt", "--rmsnorm-decompose", "--mlir-print-local-scope", text=raised)
+    decompose = ["norm-opt", "--rmsnorm-decompose", "--mlir-print-local-scope"]
+    if "rmsnorm." in original:
+        original = run(*decompose, text=original)
+    return original, raised if options.embed else run(*decompose, text=raised)
+
+
+def lower(text):
+    """To LLVM, and the libraries it calls."""
+    if not options.embed:
+        return run("mlir-opt", f"--pass-pipeline={PIPELINE}", text=text), []
+    target, host = options.embed.split(",")
+    values = {"host": host, "options": f"target={target} {options.options}",
+              "wait": "func.func(gpu-async-region)," if host == "gpu" else ""}
+    passes = ",".join([TENSORS, EMBED % values, LLVM % values])
+    # Memory of the simulator's, whose bounds it checks.
+    os.environ["RMSNORM_GPU_BACKEND"] = "sim"
+    return run("norm-opt", f"--pass-pipeline=builtin.module({passes})", text=text), [
+        os.path.join(os.environ["LIBDIR"], f"librmsnorm_{name}.so") for name in ("runtime", "mgpu")]
 
 
 def compare(program, original, raised):
     """Adds the functions of both versions to `program`, and what compares their results."""
     found, original = functions(original)
     _, raised = functions(raised)
+    for name in re.findall(r"^ *func\.func (?:private )?@(\w+)", raised, re.M):
+        raised = re.sub(rf"@{name}\b", f"@{name}_raised", raised)
     reports = []
     for name, (arguments, results) in found.items():
-        raised = re.sub(rf"@{name}\b", f"@{name}_raised", raised)
         values = ", ".join(program.argument(kind, i) for i, kind in enumerate(arguments))
         kinds = [f"tensor<{sizes}{element}>" for sizes, element in results]
         called = []
@@ -129,7 +182,7 @@ def compare(program, original, raised):
             program.lines.append(f"{called[-1]}:{len(kinds)} = func.call @{callee}({values}) : ({', '.join(arguments)}) -> ({', '.join(kinds)})")
         for i, (sizes, element) in enumerate(results):
             elements = 1
-            for size in sizes.replace("?", "7").split("x")[:-1]:
+            for size in sizes.replace("?", options.size).split("x")[:-1]:
                 elements *= int(size)
             reports.append((name, i, element, elements))
             for tolerance in (0.0, STEP[element]):
@@ -140,14 +193,13 @@ def compare(program, original, raised):
 
 def main():
     program, reports, wrong = Program(), [], 0
-    for path in sys.argv[1:]:
-        if not path.startswith("--"):
-            reports += compare(program, *versions(path))
+    for path in options.inputs:
+        reports += compare(program, *versions(path))
     text = "\n".join(program.functions + ["func.func @run_and_compare() {"] + program.lines + ["return }"])
-    lowered = run("mlir-opt", f"--pass-pipeline={PIPELINE}", text=text)
-    libraries = os.path.join(os.environ["LLVM_LIBDIR"], "libmlir_")
+    lowered, libraries = lower(text)
+    libraries += [os.path.join(os.environ["LLVM_LIBDIR"], f"libmlir_{name}.so") for name in ("c_runner_utils", "float16_utils")]
     printed = run("mlir-runner", "-e", "run_and_compare", "--entry-point-result=void", "-O0",
-                  f"--shared-libs={libraries}c_runner_utils.so,{libraries}float16_utils.so", text=lowered)
+                  f"--shared-libs={','.join(libraries)}", text=lowered)
     counts = [int(line) for line in printed.split()]
     for (name, i, element, elements), different, far in zip(reports, counts[::2], counts[1::2]):
         bad = far or (element != "f32" and different > SHARE * elements)

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Passes.td - kernels in somebody else's host code ------------------===//
+
+#ifndef RMSNORM_EMBED_PASSES_TD
+#define RMSNORM_EMBED_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def SelectVariants : Pass<"rmsnorm-select-variants"> {
+  let summary = "chooses schedules of each rmsnorm.rows and guards them";
+  let description = [{
+    What a module of norm-compile has as variants stands in the IR here: copies
+    of a `rmsnorm.rows` in the branches of `scf.if`, each with a schedule. The
+    first copy is for buffers whose rows all begin at multiples of 16 bytes
+    (address, strides of dimensions of more than one element, a size of rows
+    that only a call knows), the last for any; and where few rows want another
+    schedule than many, or narrow ones where N is known only at a call, there is
+    a copy for each. A copy that would never be
+    taken is left out, and a condition that holds for certain: 16 bytes of a
+    static offset, stride or row size, of a `memref.alloc` or `memref.global`
+    with an `alignment`.
+
+    A `rmsnorm.rows` that has a schedule already keeps it, guarded.
+
+    Requires: `rmsnorm-outline-rows`, `rmsnorm.target` on the module.
+    Numeric effect: that of rmsnorm-select-schedule; a row may be summed in
+    another order where its address is another one.
+
+    ```mlir
+    rmsnorm.rows sizes [%m] columns(1024) buffers(read %x : ..., ...) {
+    ```
+    becomes
+    ```mlir
+    %address = memref.extract_aligned_pointer_as_index %x : ...
+    %low = arith.andi %address, %c15 : index
+    %aligned = arith.cmpi eq, %low, %c0 : index
+    scf.if %aligned {
+      rmsnorm.rows ... schedule(#rmsnorm.schedule<..., vector_width = 8>) {
+    } else {
+      rmsnorm.rows ... schedule(#rmsnorm.schedule<..., alignment = 1>) {
+    }
+    ```
+  }];
+  let options = [
+    Option<"schedule", "schedule", "std::string", "\"\"",
+           "overrides of the choice, as of rmsnorm-select-schedule">,
+    Option<"batchInvariant", "batch-invariant", "bool", "false",
+           "a row is summed in the same order whatever the number of rows">,
+    Option<"tuning", "tuning", "std::string", "\"\"",
+           "a file of norm-tune, whose records replace the choice">,
+    Option<"smMargin", "sm-margin", "int64_t", "0",
+           "multiprocessors to leave to other work">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::rmsnorm::RMSNormDialect"];
+}
+
+def SimplifyOurs : Pass<"rmsnorm-simplify"> {
+  let summary = "canonicalize and cse inside of what is ours";
+  let description = [{
+    Upstream's canonicalize and cse, in each `rmsnorm.rows` and in the
+    gpu.modules whose target is `#rmsnorm.target`. Code around them, which is
+    somebody else's, stays as it is.
+  }];
+  let options = [
+    Option<"canonicalize", "canonicalize", "bool", "true",
+           "not only common subexpressions">,
+  ];
+  let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
+}
+
+def EmbedHost : Pass<"rmsnorm-embed-host", "::mlir::ModuleOp"> {
+  let summary = "lowers what our launches need to upstream's dialects";
+  let description = [{
+    The last of our passes on host code. Afterwards nothing outside of our
+    gpu.modules has an op or attribute of ours. Buffers become bare pointers
+    here, which hide their uses: deallocations come before (`bufferization`'s
+    passes see that `rmsnorm.buffer_pointer` is a view).
+
+    `host=gpu`: gpu.launch_func stay, for gpu-module-to-binary, gpu-async-region
+    and gpu-to-llvm. `rmsnorm.workspace` becomes a memref.alloc, aligned to 256
+    bytes, and a memref.dealloc behind its last launch: memory that the device
+    must reach, as that of all buffers. Upstream's calls have no place for
+    programmatic dependent launch and for the blocks that share a
+    multiprocessor: kernels start one after the other.
+
+    `host=direct`: launches become calls of `rmsnorm_gpu_launch`
+    (runtime/include/rmsnorm/embed.h) and each of our gpu.modules a constant with
+    its machine code (`format=isa`: text) beside a table of its kernels, so that
+    nothing is lost; no stack is taken in loops. `rmsnorm.workspace` becomes
+    memory that the runtime keeps. Launches with tokens or a stream are errors.
+    The host waits behind each run of launches, before the next op with an effect
+    (`synchronize=false`: nowhere, the program does).
+
+    `rmsnorm.multiprocessor_count` and `rmsnorm.resident_clusters` become calls
+    of `rmsnorm_gpu_multiprocessor_count` and `rmsnorm_gpu_resident_clusters`.
+
+    Requires: finalized kernels (`rmsnorm-finalize-nvvm`, `-rocdl`, `-sim`);
+    for `direct`, registerSerialization. Numeric effect: none.
+  }];
+  let options = [
+    Option<"host", "host", "std::string", "\"direct\"",
+           "direct: calls of our runtime; gpu: upstream's gpu dialect">,
+    Option<"synchronize", "synchronize", "bool", "true",
+           "direct: wait behind launches">,
+    Option<"format", "format", "std::string", "\"fatbin\"",
+           "direct: as of gpu-module-to-binary, isa, bin or fatbin">,
+  ];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::LLVM::LLVMDialect"];
+}
+
+#endif // RMSNORM_EMBED_PASSES_TD

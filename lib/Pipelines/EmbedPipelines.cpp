@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- EmbedPipelines.cpp - our passes in somebody else's pipeline -------===//
+
+#include "RMSNorm/Embed/Passes.h"
+#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Pipelines/Pipelines.h"
+#include "RMSNorm/Transforms/Passes.h"
+
+#include "mlir/Pass/PassManager.h"
+#include "mlir/Pass/PassRegistry.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// Of a target as it is spelled; rmsnorm-attach-target reports unknown ones.
+static Backend getBackend(StringRef target) {
+  const ChipInfo *chip = lookupChip(target);
+  if (!chip)
+    return Backend::sim;
+  return chip->vendor == Vendor::Nvidia ? Backend::nvvm : Backend::rocdl;
+}
+
+void rmsnorm::buildEmbedMemrefs(OpPassManager &manager,
+                                const EmbedMemrefsOptions &options) {
+  manager.addPass(createOutlineRows());
+  manager.addPass(createAttachTarget({options.target}));
+  if (options.variants == EmbedVariants::guarded)
+    manager.addPass(
+        createSelectVariants({options.schedule, options.batchInvariant,
+                              options.tuning, options.smMargin}));
+  else
+    manager.addPass(
+        createSelectSchedule({options.schedule, options.alignment, options.rows,
+                              options.batchInvariant, options.tuning,
+                              options.columns, options.smMargin}));
+  buildScheduledHalf(manager, HostCode::theirs);
+  buildFinalize(manager, getBackend(options.target));
+}
+
+void rmsnorm::registerEmbedPipelines() {
+  PassPipelineRegistration<EmbedMemrefsOptions>(
+      "rmsnorm-embed-memrefs",
+      "From bufferized loops over rows, among other work, to finalized kernels "
+      "and their launches",
+      buildEmbedMemrefs);
+}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- TargetModel.cpp - #rmsnorm.target compiles gpu.modules ------------===//
+//
+// Upstream's gpu-module-to-binary asks the targets of a gpu.module for objects.
+//
+//===----------------------------------------------------------------------===//
+
+#include "TargetModel.h"
+#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Target/Serialize.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+using gpu::CompilationTarget;
+
+/// What an object will be in: the machine code of a chip is what upstream's
+/// runtime wrappers load, so that it is what the default ("fatbin") gives, too.
+static CompilationTarget getFormat(TargetAttr target,
+                                   CompilationTarget wanted) {
+  if (wanted != CompilationTarget::Fatbin)
+    return wanted;
+  // Without ptxas the driver compiles.
+  if (target.getBackend() == Backend::nvvm && !findPtxas())
+    return CompilationTarget::Assembly;
+  return CompilationTarget::Binary;
+}
+
+static FailureOr<Blob> serialize(Operation *module, TargetAttr target,
+                                 CompilationTarget format) {
+  if (format == CompilationTarget::Assembly) {
+    FailureOr<std::string> text = emitAssembly(module);
+    if (failed(text))
+      return failure();
+    return Blob(text->begin(), text->end());
+  }
+  if (format != CompilationTarget::Binary)
+    return module->emitError("expected the format isa, bin or fatbin for "
+                             "kernels of '")
+           << target.getSpelling() << "', got '"
+           << gpu::stringifyCompilationTarget(format) << "'";
+  switch (target.getBackend()) {
+  case Backend::nvvm:
+    return serializeCubin(module);
+  case Backend::rocdl:
+    return serializeHSACO(module);
+  case Backend::sim:
+    return serializeHost(module);
+  }
+  llvm_unreachable("all back ends are handled");
+}
+
+/// The target that the object names: one of upstream's, so that what has none
+/// of our dialects reads it. Nobody looks for what a simulator's object says.
+static Attribute getUpstreamTarget(TargetAttr target) {
+  MLIRContext *context = target.getContext();
+  switch (target.getBackend()) {
+  case Backend::nvvm:
+    return NVVM::NVVMTargetAttr::get(context, /*O=*/3, "nvptx64-nvidia-cuda",
+                                     target.getChip());
+  case Backend::rocdl:
+    return ROCDL::ROCDLTargetAttr::get(
+        context, /*O=*/3, "amdgcn-amd-amdhsa", target.getChip(),
+        /*features=*/"", std::to_string(SerializeOptions().codeObjectVersion));
+  case Backend::sim:
+    return NVVM::NVVMTargetAttr::get(context);
+  }
+  llvm_unreachable("all back ends are handled");
+}
+
+namespace {
+struct TargetModel
+    : gpu::TargetAttrInterface::ExternalModel<TargetModel, TargetAttr> {
+  std::optional<SmallVector<char, 0>>
+  serializeToObject(Attribute attribute, Operation *module,
+                    const gpu::TargetOptions &options) const {
+    auto target = cast<TargetAttr>(attribute);
+    FailureOr<Blob> object = serialize(
+        module, target, getFormat(target, options.getCompilationTarget()));
+    if (failed(object))
+      return std::nullopt;
+    return std::move(*object);
+  }
+
+  Attribute createObject(Attribute attribute, Operation *,
+                         const SmallVector<char, 0> &object,
+                         const gpu::TargetOptions &options) const {
+    auto target = cast<TargetAttr>(attribute);
+    // The simulator's assembly is text for people, never loaded.
+    const CompilationTarget format =
+        getFormat(target, options.getCompilationTarget());
+    return gpu::ObjectAttr::get(
+        getUpstreamTarget(target), format,
+        StringAttr::get(target.getContext(),
+                        StringRef(object.data(), object.size())));
+  }
+};
+} // namespace
+
+void rmsnorm::registerTargetModel(DialectRegistry &registry) {
+  registry.addExtension(+[](MLIRContext *context, RMSNormDialect *) {
+    TargetAttr::attachInterface<TargetModel>(*context);
+    // Of the targets that objects name.
+    context->loadDialect<NVVM::NVVMDialect, ROCDL::ROCDLDialect>();
+  });
+}

@@ -1,0 +1,58 @@
+// What stands around kernels is somebody else's: it stays as it is.
+// RUN: norm-opt %s --rmsnorm-embed-memrefs=target=sim:sm_90 > %t
+// RUN: FileCheck %s < %t
+// RUN: norm-opt %s | sed -n '/@theirs/,/^  }/p' > %t.before
+// RUN: sed -n '/@theirs/,/^  }/p' %t > %t.after
+// RUN: FileCheck %s --check-prefix=THEIRS < %t.before && diff %t.before %t.after
+// RUN: norm-opt %s --rmsnorm-embed-memrefs="target=sm_90 variants=fixed alignment=1" | FileCheck %s --check-prefix=FIXED
+// RUN: norm-opt %s --rmsnorm-embed-memrefs="target=gfx942" | FileCheck %s --check-prefix=AMD
+// RUN: not norm-opt %s --rmsnorm-embed-memrefs=target=sm_1 2>&1 | FileCheck %s --check-prefix=CHIP
+// RUN: not norm-opt %s --rmsnorm-embed-memrefs=variants=some 2>&1 | FileCheck %s --check-prefix=VARIANTS
+// CHIP: sm_1
+// VARIANTS: Cannot find option named 'some'
+
+// FIXED: gpu.module @rmsnorm_kernels [#rmsnorm.target<nvvm "sm_90">]
+// FIXED: llvm.func @norm_{{.*}}a1p
+// FIXED-NOT: llvm.func
+// FIXED: func.func @norm
+// FIXED-NOT: scf.if
+// FIXED: return
+
+// AMD: gpu.module @rmsnorm_kernels [#rmsnorm.target<rocdl "gfx942">]
+// AMD: rocdl.kernel
+
+// CHECK: gpu.module @rmsnorm_kernels [#rmsnorm.target<sim "sm_90">]
+// CHECK-DAG: llvm.func @norm_{{.*}}a16p(
+// CHECK-DAG: llvm.func @norm_{{.*}}a1p(
+// CHECK-LABEL: func.func @norm
+// CHECK: scf.if
+// CHECK: gpu.launch_func @rmsnorm_kernels::@norm_{{.*}}a16p blocks
+// CHECK: } else {
+// CHECK: gpu.launch_func @rmsnorm_kernels::@norm_{{.*}}a1p blocks
+func.func @norm(%x: memref<?x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %m = memref.dim %x, %c0 : memref<?x64xf32>
+  scf.forall (%r) in (%m) {
+    %v = rmsnorm.tile_load tile %x[%r] : memref<?x64xf32> -> vector<1x64xf32>
+    %d = arith.mulf %v, %v : vector<1x64xf32>
+    rmsnorm.tile_store tile %d, %x[%r] : vector<1x64xf32>, memref<?x64xf32>
+  } {mapping = [#gpu.block<x>], rmsnorm.rows = 1 : i64}
+  return
+}
+
+// THEIRS: arith.constant 1 : index
+// THEIRS: arith.constant 1 : index
+// THEIRS: arith.addi
+// THEIRS: arith.addi
+// THEIRS: scf.for
+func.func @theirs(%a: index, %x: memref<?xf32>) -> index {
+  %c1 = arith.constant 1 : index
+  %one = arith.constant 1 : index
+  %dead = arith.addi %a, %one : index
+  %sum = arith.addi %a, %c1 : index
+  scf.for %i = %c1 to %c1 step %one {
+    %v = memref.load %x[%i] : memref<?xf32>
+    memref.store %v, %x[%i] : memref<?xf32>
+  }
+  return %sum : index
+}

@@ -1,0 +1,240 @@
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-variants --split-input-file | FileCheck %s
+
+// Two kernels: the addresses decide.
+// CHECK-LABEL: func @addresses
+// CHECK-SAME: %[[X:.*]]: memref<?x64xf32>, %[[Y:.*]]: memref<?x64xf32>
+func.func @addresses(%x: memref<?x64xf32>, %y: memref<?x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %m = memref.dim %x, %c0 : memref<?x64xf32>
+  // CHECK-DAG: %[[PX:.*]] = memref.extract_aligned_pointer_as_index %[[X]]
+  // CHECK-DAG: %[[PY:.*]] = memref.extract_aligned_pointer_as_index %[[Y]]
+  // CHECK: %[[BITS:.*]] = arith.ori %[[PX]], %[[PY]] : index
+  // CHECK-NOT: arith.ori
+  // CHECK: %[[MASK:.*]] = arith.constant 15 : index
+  // CHECK: %[[LOW:.*]] = arith.andi %[[BITS]], %[[MASK]]
+  // CHECK: %[[IS:.*]] = arith.cmpi eq, %[[LOW]]
+  // CHECK: scf.if %[[IS]] {
+  // CHECK-NEXT: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}vector_width = 4, pdl = true>)
+  // CHECK: } else {
+  // CHECK-NEXT: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}vector_width = 4, alignment = 1, pdl = true>)
+  // CHECK-NOT: rmsnorm.rows
+  // CHECK: return
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+      rmsnorm.tile_store tile %v, %Y[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+// What is known to be aligned needs no branch: allocations, packed rows.
+memref.global "private" constant @weight : memref<64xf32> = dense<2.0> {alignment = 64 : i64}
+// CHECK-LABEL: func @known
+func.func @known(%m: index) {
+  %x = memref.alloc(%m) {alignment = 64 : i64} : memref<?x64xf32>
+  %w = memref.get_global @weight : memref<64xf32>
+  // CHECK-NOT: scf.if
+  // CHECK: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}vector_width = 4, pdl = true>)
+  // CHECK-NOT: rmsnorm.rows
+  // CHECK: return
+  rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xf32>, read %w : memref<64xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %W: memref<64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+      %w1 = rmsnorm.tile_load column %W : memref<64xf32> -> vector<1x64xf32>
+      %p = arith.mulf %v, %w1 : vector<1x64xf32>
+      rmsnorm.tile_store tile %p, %X[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+// A view of bytes has an address of its own.
+// CHECK-LABEL: func @bytes
+func.func @bytes(%first: index) {
+  %x = memref.alloc() {alignment = 64 : i64} : memref<4096xi8>
+  %v = memref.view %x[%first][] : memref<4096xi8> to memref<8x64xf32>
+  // CHECK: memref.extract_aligned_pointer_as_index
+  // CHECK: scf.if
+  rmsnorm.rows sizes [8] columns(64) buffers(update %v : memref<8x64xf32>) {
+  ^bb0(%X: memref<8x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %l = rmsnorm.tile_load tile %X[%t] : memref<8x64xf32> -> vector<1x64xf32>
+      rmsnorm.tile_store tile %l, %X[%t] : vector<1x64xf32>, memref<8x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+// Never aligned: an odd offset, rows of an odd distance.
+// CHECK-LABEL: func @never
+func.func @never(%x: memref<8x64xf32, strided<[512, 1], offset: 3>>, %y: memref<8x64xf32, strided<[65, 1]>>) {
+  // CHECK-NOT: scf.if
+  // CHECK: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}alignment = 1, pdl = true>)
+  // CHECK: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}alignment = 1, pdl = true>)
+  // CHECK-NOT: rmsnorm.rows
+  // CHECK: return
+  rmsnorm.rows sizes [8] columns(64) buffers(update %x : memref<8x64xf32, strided<[512, 1], offset: 3>>) {
+  ^bb0(%X: memref<8x64xf32, strided<[512, 1], offset: 3>>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<8x64xf32, strided<[512, 1], offset: 3>> -> vector<1x64xf32>
+      rmsnorm.tile_store tile %v, %X[%t] : vector<1x64xf32>, memref<8x64xf32, strided<[512, 1], offset: 3>>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  rmsnorm.rows sizes [8] columns(64) buffers(update %y : memref<8x64xf32, strided<[65, 1]>>) {
+  ^bb0(%X: memref<8x64xf32, strided<[65, 1]>>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<8x64xf32, strided<[65, 1]>> -> vector<1x64xf32>
+      rmsnorm.tile_store tile %v, %X[%t] : vector<1x64xf32>, memref<8x64xf32, strided<[65, 1]>>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+// Offset and stride are known at a call; the stride of one row says nothing.
+// CHECK-LABEL: func @strided
+func.func @strided(%x: memref<?x64xbf16, strided<[?, 1], offset: ?>>) {
+  %c0 = arith.constant 0 : index
+  %m = memref.dim %x, %c0 : memref<?x64xbf16, strided<[?, 1], offset: ?>>
+  // CHECK: %[[P:.*]] = memref.extract_aligned_pointer_as_index
+  // CHECK: %{{.*}}, %[[OFFSET:.*]], %[[SIZES:.*]]:2, %[[STRIDES:.*]]:2 = memref.extract_strided_metadata
+  // CHECK: %[[BYTES:.*]] = arith.muli %[[OFFSET]], %c2
+  // CHECK: %[[OR:.*]] = arith.ori %[[P]], %[[BYTES]]
+  // CHECK: %[[MORE:.*]] = arith.subi %[[SIZES]]#0, %c1
+  // CHECK: %[[ONE:.*]] = arith.minui %[[MORE]], %c1
+  // CHECK: %[[STRIDE:.*]] = arith.muli %[[ONE]], %[[STRIDES]]#0
+  // CHECK: %[[BYTES1:.*]] = arith.muli %[[STRIDE]], %c2
+  // CHECK: arith.ori %[[OR]], %[[BYTES1]]
+  // CHECK: scf.if
+  rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xbf16, strided<[?, 1], offset: ?>>) {
+  ^bb0(%M: index, %X: memref<?x64xbf16, strided<[?, 1], offset: ?>>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x64xbf16, strided<[?, 1], offset: ?>> -> vector<1x64xbf16>
+      rmsnorm.tile_store tile %v, %X[%t] : vector<1x64xbf16>, memref<?x64xbf16, strided<[?, 1], offset: ?>>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+// Few rows want another schedule than many.
+// CHECK-LABEL: func @classes
+func.func @classes(%m: index) {
+  %x = memref.alloc(%m) {alignment = 64 : i64} : memref<?x4096xbf16>
+  // CHECK: %[[IS_FEW:.*]] = arith.cmpi ule, %{{.*}}, %c2048
+  // CHECK: scf.if %[[IS_FEW]] {
+  // CHECK-NEXT: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<threads_per_row = 128, vector_width = 8, pdl = true>)
+  // CHECK: } else {
+  // CHECK-NEXT: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload, pdl = true>)
+  // CHECK-NOT: rmsnorm.rows
+  // CHECK: return
+  rmsnorm.rows sizes [%m] columns(4096) buffers(update %x : memref<?x4096xbf16>) {
+  ^bb0(%M: index, %X: memref<?x4096xbf16>):
+    %c = arith.constant dense<2.0> : vector<1x1xf32>
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x4096xbf16> -> vector<1x4096xbf16>
+      %e = arith.extf %v : vector<1x4096xbf16> to vector<1x4096xf32>
+      %s = rmsnorm.row_reduce add(%e) : vector<1x4096xf32> -> vector<1x1xf32>
+      %b = vector.broadcast %s : vector<1x1xf32> to vector<1x4096xf32>
+      %p = arith.mulf %e, %b : vector<1x4096xf32>
+      %r = arith.truncf %p : vector<1x4096xf32> to vector<1x4096xbf16>
+      rmsnorm.tile_store tile %r, %X[%t] : vector<1x4096xbf16>, memref<?x4096xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+// A schedule that is given is guarded, too, and its alignment is ours to say.
+// CHECK-LABEL: func @given
+func.func @given(%x: memref<8x64xf32>) {
+  // CHECK: scf.if
+  // CHECK-NEXT: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 32, vector_width = 2>)
+  // CHECK: } else {
+  // CHECK-NEXT: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 32, vector_width = 2, alignment = 1>)
+  rmsnorm.rows sizes [8] columns(64) buffers(update %x : memref<8x64xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 32, vector_width = 2>) {
+  ^bb0(%X: memref<8x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<8x64xf32> -> vector<1x64xf32>
+      rmsnorm.tile_store tile %v, %X[%t] : vector<1x64xf32>, memref<8x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+// So do narrow ones where N is known only at a call; N may be odd.
+// CHECK-LABEL: func @columns
+// CHECK-SAME: %{{.*}}: memref<?x?xbf16>, %[[N:.*]]: index
+func.func @columns(%x: memref<?x?xbf16>, %n: index) {
+  %c0 = arith.constant 0 : index
+  %m = memref.dim %x, %c0 : memref<?x?xbf16>
+  // CHECK: memref.extract_strided_metadata
+  // CHECK: arith.muli %sizes#1, %c2
+  // CHECK: arith.andi %{{.*}}, %c15
+  // CHECK: scf.if
+  // CHECK: arith.cmpi ule, %[[N]], %c[[#LAST:]]
+  // CHECK-NEXT: scf.if
+  // CHECK-NEXT: rmsnorm.rows sizes [%{{.*}}] columns([[#LAST]], %[[N]]) {{.*}}vector_width = 8, {{.*}}pdl = true
+  // CHECK: rmsnorm.rows {{.*}} columns(1073741824, %[[N]])
+  // CHECK: } else {
+  // CHECK: arith.andi %{{.*}}, %c3
+  // CHECK: scf.if
+  // CHECK: rmsnorm.rows {{.*}} columns([[#LAST]], %[[N]]) {{.*}}alignment = 4
+  // CHECK: } else {
+  // CHECK: rmsnorm.rows {{.*}} columns(1073741824, %[[N]]) {{.*}}alignment = 1
+  rmsnorm.rows sizes [%m] columns(1073741824, %n) buffers(update %x : memref<?x?xbf16>) {
+  ^bb0(%M: index, %N: index, %X: memref<?x?xbf16>):
+    %c = arith.constant dense<2.0> : vector<1x1xf32>
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x?xbf16> -> vector<1x1073741824xbf16>
+      %e = arith.extf %v : vector<1x1073741824xbf16> to vector<1x1073741824xf32>
+      %s = rmsnorm.row_reduce add(%e) : vector<1x1073741824xf32> -> vector<1x1xf32>
+      %b = vector.broadcast %s : vector<1x1xf32> to vector<1x1073741824xf32>
+      %p = arith.mulf %e, %b : vector<1x1073741824xf32>
+      %r = arith.truncf %p : vector<1x1073741824xf32> to vector<1x1073741824xbf16>
+      rmsnorm.tile_store tile %r, %X[%t] : vector<1x1073741824xbf16>, memref<?x?xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
