@@ -56,6 +56,11 @@ LogicalResult rmsnorm::checkExchanges(gpu::GPUModuleOp module,
   return failure(walk.wasInterrupted());
 }
 
+bool rmsnorm::isOurs(gpu::GPUModuleOp module) {
+  return module.getTargetsAttr() &&
+         llvm::any_of(module.getTargetsAttr(), llvm::IsaPred<TargetAttr>);
+}
+
 FailureOr<SmallVector<gpu::GPUModuleOp>>
 rmsnorm::getDeviceModules(ModuleOp root, Backend backend, StringRef passName) {
   TargetAttr target = TargetAttr::lookup(root);
@@ -68,7 +73,10 @@ rmsnorm::getDeviceModules(ModuleOp root, Backend backend, StringRef passName) {
            << passName << ": expected an " << stringifyBackend(backend)
            << " target, got '" << target.getSpelling() << "'";
   SmallVector<gpu::GPUModuleOp> modules;
-  root.walk([&](gpu::GPUModuleOp module) { modules.push_back(module); });
+  root.walk([&](gpu::GPUModuleOp module) {
+    if (isOurs(module))
+      modules.push_back(module);
+  });
   for (gpu::GPUModuleOp module : modules)
     if (failed(checkDeviceCode(module)))
       return failure();

@@ -15,7 +15,10 @@ class LLVMTypeConverter;
 
 namespace mlir::rmsnorm {
 
-/// The gpu.modules below `root`, checked as device code, if its target is
+/// Whether `module` has a target of ours. Somebody else's is left alone.
+bool isOurs(gpu::GPUModuleOp module);
+
+/// Our gpu.modules below `root`, checked as device code, if its target is
 /// `backend`; an error is emitted if it has none or another one.
 FailureOr<SmallVector<gpu::GPUModuleOp>>
 getDeviceModules(ModuleOp root, Backend backend, StringRef passName);

@@ -227,9 +227,12 @@ struct FinalizeSim final : rmsnorm::impl::FinalizeSimBase<FinalizeSim> {
           << target.getSpelling() << "'";
       return signalPassFailure();
     }
-    for (auto module : getOperation().getOps<gpu::GPUModuleOp>())
-      if (failed(finalize(module)))
-        return signalPassFailure();
+    WalkResult walk =
+        getOperation().walk([&](gpu::GPUModuleOp module) -> WalkResult {
+          return isOurs(module) ? finalize(module) : success();
+        });
+    if (walk.wasInterrupted())
+      signalPassFailure();
   }
 
 private:

@@ -27,6 +27,18 @@ namespace mlir::rmsnorm {
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
+/// `name`, which may have any characters, as a symbol for all code generators.
+static std::string getKernelName(StringRef name, ScheduleAttr schedule) {
+  std::string symbol = name.str();
+  for (char &c : symbol)
+    if (!llvm::isAlnum(c) && c != '$')
+      c = '_';
+  // The code generators' names do not begin with a digit.
+  if (llvm::isDigit(symbol.front()))
+    symbol.insert(0, "_");
+  return symbol + "_" + schedule.getFields().getKernelSuffix();
+}
+
 namespace {
 /// Makes the kernel of one `rmsnorm.rows`, its launch and its workspaces.
 class Distributor {
@@ -39,9 +51,9 @@ public:
         host(rows),
         function(createKernel(
             rows.getLoc(),
-            (rows->getParentOfType<FunctionOpInterface>().getName() + "_" +
-             schedule.getFields().getKernelSuffix())
-                .str(),
+            getKernelName(
+                rows->getParentOfType<FunctionOpInterface>().getName(),
+                schedule),
             schedule.getBlockThreads(), symbols)),
         kernel(rows, layout, chip, function, host) {}
 
@@ -199,18 +211,29 @@ struct Distribute final : rmsnorm::impl::DistributeBase<Distribute> {
       error.attachNote() << "rmsnorm-attach-target sets it";
       return signalPassFailure();
     }
-    OpBuilder builder(module.getBodyRegion());
-    builder.setInsertionPointToStart(module.getBody());
-    auto kernels = gpu::GPUModuleOp::create(
-        builder, module.getLoc(), "rmsnorm_kernels",
-        builder.getArrayAttr(ArrayRef<Attribute>(target)));
-    SymbolTable(module).insert(kernels);
-    SymbolTable symbols(kernels);
-    module->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
-                    builder.getUnitAttr());
+    // A launch finds its kernel in the module around it.
+    llvm::MapVector<ModuleOp, SmallVector<RowsOp>> hosts;
     for (RowsOp rows : all)
-      if (failed(distribute(rows, target.getChipInfo(), symbols)))
-        return signalPassFailure();
+      hosts[rows->getParentOfType<ModuleOp>()].push_back(rows);
+    for (auto &[host, hostRows] : hosts) {
+      gpu::GPUModuleOp kernels = createKernelModule(host, target);
+      SymbolTable symbols(kernels);
+      for (RowsOp rows : hostRows)
+        if (failed(distribute(rows, target.getChipInfo(), symbols)))
+          return signalPassFailure();
+    }
+  }
+
+  /// A gpu.module with the target, which says that it is ours.
+  static gpu::GPUModuleOp createKernelModule(ModuleOp host, TargetAttr target) {
+    OpBuilder builder(host.getContext());
+    auto kernels = gpu::GPUModuleOp::create(
+        builder, host.getLoc(), "rmsnorm_kernels",
+        builder.getArrayAttr(ArrayRef<Attribute>(target)));
+    SymbolTable(host).insert(kernels, host.getBody()->begin());
+    host->setAttr(gpu::GPUDialect::getContainerModuleAttrName(),
+                  builder.getUnitAttr());
+    return kernels;
   }
 
   LogicalResult distribute(RowsOp rows, const ChipInfo &chip,

@@ -5,10 +5,10 @@
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
-#include "mlir/Interfaces/LoopLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -34,12 +34,14 @@ static DimSource getRepresentative(FunctionOpInterface function,
   llvm_unreachable("the symbol comes from an argument of this function");
 }
 
-/// The value that `argument` is bound to at loop entry, or null.
+/// The value that `argument`, of a loop in which it keeps its shape, is bound
+/// to at loop entry, or null. An scf.for may carry a tensor of another size.
 static Value getLoopInit(BlockArgument argument) {
   auto loop =
-      dyn_cast_or_null<LoopLikeOpInterface>(argument.getOwner()->getParentOp());
-  OpOperand *init = loop ? loop.getTiedLoopInit(argument) : nullptr;
-  return init ? init->get() : Value();
+      dyn_cast_or_null<scf::ForallOp>(argument.getOwner()->getParentOp());
+  if (!loop || argument.getArgNumber() < loop.getRank())
+    return {};
+  return loop.getTiedOpOperand(argument)->get();
 }
 
 DimSource rmsnorm::traceSize(OpFoldResult size) {
@@ -89,6 +91,8 @@ DimSource rmsnorm::traceDim(Value value, int64_t dim) {
                static_cast<int64_t>(slice.getMixedSizes().size()) ==
                    type.getRank()) {
       return traceSize(slice.getMixedSizes()[dim]);
+    } else if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
+      return traceSize(alloc.getMixedSizes()[dim]);
     } else if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
       return traceSize(empty.getMixedSizes()[dim]);
     } else {

@@ -137,6 +137,21 @@ void TileStoreOp::getEffects(
 }
 
 namespace {
+/// Accesses what a cast only forgets static sizes, strides or offsets of.
+template <typename OpTy> struct FoldBaseCast : OpRewritePattern<OpTy> {
+  using OpRewritePattern<OpTy>::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(OpTy op,
+                                PatternRewriter &rewriter) const override {
+    auto cast = op.getBase().template getDefiningOp<memref::CastOp>();
+    if (!cast || !memref::CastOp::canFoldIntoConsumerOp(cast))
+      return rewriter.notifyMatchFailure(op, "base is no cast to less");
+    rewriter.modifyOpInPlace(
+        op, [&] { op.getBaseMutable().assign(cast.getSource()); });
+    return success();
+  }
+};
+
 /// Folds the subview of one whole row into the op that accesses it:
 ///
 ///   %i:2 = affine.delinearize_index %row into (%m, 8)
@@ -155,6 +170,10 @@ template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
     auto subview = op.getBase().template getDefiningOp<memref::SubViewOp>();
     if (!subview)
       return rewriter.notifyMatchFailure(op, "base is not a subview");
+    // In a loop over one row each row may be a constant.
+    if (op->getParentOp()->hasAttr(RMSNormDialect::kRowsAttrName) &&
+        subview->getBlock() != op->getBlock())
+      return rewriter.notifyMatchFailure(op, "not a row of the loop");
     MemRefType source = subview.getSourceType();
     if (source.getRank() != subview.getType().getRank())
       return rewriter.notifyMatchFailure(op, "rank-reducing subview");
@@ -245,12 +264,12 @@ template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
 
 void TileLoadOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                              MLIRContext *context) {
-  patterns.add<FoldRowSubview<TileLoadOp>>(context);
+  patterns.add<FoldBaseCast<TileLoadOp>, FoldRowSubview<TileLoadOp>>(context);
 }
 
 void TileStoreOp::getCanonicalizationPatterns(RewritePatternSet &patterns,
                                               MLIRContext *context) {
-  patterns.add<FoldRowSubview<TileStoreOp>>(context);
+  patterns.add<FoldBaseCast<TileStoreOp>, FoldRowSubview<TileStoreOp>>(context);
 }
 
 //===----------------------------------------------------------------------===//

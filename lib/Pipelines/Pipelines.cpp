@@ -41,6 +41,20 @@ void rmsnorm::buildTensorHalf(OpPassManager &manager) {
   manager.addPass(createOutlineRows());
 }
 
+void rmsnorm::buildEmbedTensors(OpPassManager &manager,
+                                const EmbedTensorsOptions &options) {
+  manager.addPass(createWrapMemRefs());
+  manager.addPass(createTileRows({/*embedded=*/true, options.remarks}));
+  manager.addPass(createSimplifyLoops());
+  DecomposeOptions decompose;
+  decompose.inLoops = !options.decomposeRest;
+  manager.addPass(createDecompose(decompose));
+  manager.addPass(createVectorize());
+  manager.addPass(createSimplifyLoops());
+  manager.addPass(createFactorSums());
+  manager.addPass(createFuseReductions());
+}
+
 void rmsnorm::buildMemrefHalf(OpPassManager &manager,
                               const MemrefHalfOptions &options) {
   manager.addPass(createAttachTarget({options.target}));
@@ -76,6 +90,10 @@ void rmsnorm::registerPipelines() {
       "rmsnorm-tensor-half",
       "From norms on tensors to programs over the rows of buffers",
       buildTensorHalf);
+  PassPipelineRegistration<EmbedTensorsOptions>(
+      "rmsnorm-embed-tensors",
+      "From norms among other work to bufferizable loops over rows",
+      buildEmbedTensors);
   PassPipelineRegistration<MemrefHalfOptions>(
       "rmsnorm-memref-half",
       "From programs over rows to thread-level kernels, for one target",

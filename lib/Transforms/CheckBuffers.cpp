@@ -71,6 +71,11 @@ static LogicalResult check(Operation *op, func::FuncOp function) {
            << op->getResult(0).getType()
            << "; is a value used outside of the loop over rows, or read after "
               "its destination is written?";
+  if (auto global = dyn_cast<memref::GetGlobalOp>(op))
+    return global.emitOpError("expected every tensor to have a buffer among "
+                              "the arguments, got a constant of different "
+                              "values, ")
+           << global.getType();
   if (auto copy = dyn_cast<memref::CopyOp>(op))
     return copy.emitOpError("expected no copy, got one of ")
            << describe(copy.getSource(), function) << " to "

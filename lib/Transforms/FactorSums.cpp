@@ -6,7 +6,6 @@
 #include "RMSNorm/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/Support/MathExtras.h"
@@ -102,7 +101,7 @@ struct FactorSums final : rmsnorm::impl::FactorSumsBase<FactorSums> {
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    getOperation().walk([&](RowReduceOp op) {
+    getOperation()->walk([&](RowReduceOp op) {
       for (unsigned number = 0; number < op.getNumResults(); ++number)
         factor(rewriter, op, number);
     });

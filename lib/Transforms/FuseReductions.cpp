@@ -100,15 +100,22 @@ struct FuseReductions final
 
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
-    // Equal inputs have to be one value to be reduced once.
-    DominanceInfo dominance(getOperation());
-    eliminateCommonSubExpressions(rewriter, dominance, getOperation());
-    llvm::SetVector<Block *> blocks;
-    getOperation().walk([&](RowReduceOp op) { blocks.insert(op->getBlock()); });
-    for (Block *block : blocks)
-      fuseBlock(rewriter, *block);
-    DominanceInfo after(getOperation());
-    eliminateCommonSubExpressions(rewriter, after, getOperation());
+    llvm::SetVector<Operation *> programs;
+    getOperation()->walk(
+        [&](RowReduceOp op) { programs.insert(op->getParentOp()); });
+    for (Operation *program : programs) {
+      auto mergeEqual = [&] {
+        DominanceInfo dominance(program);
+        eliminateCommonSubExpressions(rewriter, dominance, program);
+      };
+      // Equal inputs have to be one value to be reduced once.
+      mergeEqual();
+      llvm::SetVector<Block *> blocks;
+      program->walk([&](RowReduceOp op) { blocks.insert(op->getBlock()); });
+      for (Block *block : blocks)
+        fuseBlock(rewriter, *block);
+      mergeEqual();
+    }
   }
 };
 } // namespace

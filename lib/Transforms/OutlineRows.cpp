@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- OutlineRows.cpp - rmsnorm-outline-rows ----------------------------===//
 
+#include "PackBuffers.h"
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/Transforms/Passes.h"
 #include "RowsProgram.h"
@@ -11,8 +12,10 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "mlir/Pass/PassManager.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_OUTLINEROWS
@@ -70,8 +73,15 @@ static Value getRootBuffer(Value buffer) {
   return buffer;
 }
 
-/// Whether `buffer` is an argument that the user declared rmsnorm.constant.
-static bool isConstantArgument(Value buffer) {
+/// Whether `buffer` is, or is a view of, a constant global or an argument that
+/// the user declared rmsnorm.constant.
+static bool isConstant(Value buffer) {
+  buffer = getRootBuffer(buffer);
+  if (auto get = buffer.getDefiningOp<memref::GetGlobalOp>()) {
+    auto global = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(
+        get, get.getNameAttr());
+    return global && global.getConstant();
+  }
   auto argument = dyn_cast<BlockArgument>(buffer);
   if (!argument)
     return false;
@@ -285,7 +295,7 @@ AccessAttr Outliner::getAccess(Value buffer, bool reads, bool writes) {
   auto all = llvm::make_first_range(buffers);
   if (llvm::count_if(all, isView) > 1)
     alias = std::distance(all.begin(), llvm::find_if(all, isView));
-  const bool constant = kind == AccessKind::read && isConstantArgument(buffer);
+  const bool constant = kind == AccessKind::read && isConstant(buffer);
   return AccessAttr::get(rewriter.getContext(), kind, constant, alias);
 }
 
@@ -361,13 +371,17 @@ struct OutlineRows final : rmsnorm::impl::OutlineRowsBase<OutlineRows> {
   using OutlineRowsBase::OutlineRowsBase;
 
   void runOnOperation() override {
+    OpPassManager simplify;
+    simplify.addPass(createSimplifyLoops());
+    if (failed(runPipeline(simplify, getOperation())))
+      return signalPassFailure();
     SmallVector<scf::ForallOp> loops;
     getOperation()->walk([&](scf::ForallOp forall) {
       if (forall->hasAttr(RMSNormDialect::kRowsAttrName))
         loops.push_back(forall);
     });
     for (scf::ForallOp forall : loops)
-      if (failed(Outliner(forall).run()))
+      if (failed(packBuffers(forall, pack)) || failed(Outliner(forall).run()))
         return signalPassFailure();
   }
 };

@@ -3,6 +3,9 @@
 
 #include "RowCluster.h"
 
+#include "EmbeddedCluster.h"
+#include "TileProgram.h"
+
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
@@ -50,6 +53,46 @@ static std::string formatSizes(ArrayRef<int64_t> sizes) {
   return sizes.empty() ? "one" : text;
 }
 
+std::optional<int64_t> rmsnorm::getColumnDim(OpOperand &operand,
+                                             int64_t rowDims) {
+  auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+  if (!type)
+    return std::nullopt;
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(operand.getOwner());
+  if (!linalgOp) {
+    // A norm's; of its operands one value a row has no columns.
+    const bool perRow =
+        type.getRank() == rowDims &&
+        cast<RowWiseOpInterface>(operand.getOwner()).usesRow(operand, rowDims);
+    return perRow ? std::nullopt : std::optional(type.getRank() - 1);
+  }
+  if (linalgOp.getNumLoops() == rowDims)
+    return std::nullopt;
+  for (auto [dim, expr] :
+       llvm::enumerate(linalgOp.getMatchingIndexingMap(&operand).getResults()))
+    if (expr == getAffineDimExpr(rowDims, expr.getContext()))
+      return dim;
+  return std::nullopt;
+}
+
+/// The sizes of the columns of the operands of `op`, which are equal.
+static SmallVector<DimSource> getColumns(Operation *op, int64_t rowDims) {
+  SmallVector<DimSource> columns;
+  for (OpOperand &operand : op->getOpOperands())
+    if (std::optional<int64_t> dim = getColumnDim(operand, rowDims))
+      columns.push_back(traceDim(operand.get(), *dim));
+  return columns;
+}
+
+/// Whether `op` has no columns, or as many as the cluster.
+static bool hasColumns(Operation *op, int64_t rowDims,
+                       const RowCluster &cluster) {
+  SmallVector<DimSource> columns = getColumns(op, rowDims);
+  return columns.empty() || llvm::any_of(columns, [&](const DimSource &size) {
+           return llvm::is_contained(cluster.columns, size);
+         });
+}
+
 /// Why `op` does not work row by row; empty if it does.
 static std::string whyNotRowWise(Operation *op, const RowCluster &cluster) {
   std::string reason =
@@ -62,6 +105,8 @@ static std::string whyNotRowWise(Operation *op, const RowCluster &cluster) {
         size != other)
       return llvm::formatv("its rows are {0}, not {1}", formatSizes(sizes),
                            formatSizes(cluster.rowSizes));
+  if (!hasColumns(op, cluster.rowDims, cluster))
+    return "its rows are not known to have as many columns";
   return "";
 }
 
@@ -72,7 +117,7 @@ static bool usesRow(OpOperand &use, int64_t rowDims) {
   return cast<RowWiseOpInterface>(use.getOwner()).usesRow(use, rowDims);
 }
 
-static bool isCandidate(Operation *op) {
+bool rmsnorm::isCandidate(Operation *op) {
   return isa<RowWiseOpInterface>(op) && isa<TilingInterface>(op) &&
          isa<DestinationStyleOpInterface>(op) && op->getNumResults() > 0;
 }
@@ -124,21 +169,7 @@ static Contact getContact(Operation *op, const RowCluster &cluster) {
   return contact;
 }
 
-/// All operations of `op` and its regions use these values.
-template <typename Callback>
-static bool anyOperand(Operation *op, Callback callback) {
-  return op
-      ->walk([&](Operation *nested) {
-        return WalkResult(
-            failure(llvm::any_of(nested->getOperands(), [&](Value operand) {
-              Operation *definition = operand.getDefiningOp();
-              return definition && callback(definition);
-            })));
-      })
-      .wasInterrupted();
-}
-
-static bool containsAnchor(const llvm::SetVector<Operation *> &ops) {
+bool rmsnorm::containsAnchor(const llvm::SetVector<Operation *> &ops) {
   return llvm::any_of(
       ops, [](Operation *op) { return getAnchorRowDims(op).has_value(); });
 }
@@ -146,12 +177,12 @@ static bool containsAnchor(const llvm::SetVector<Operation *> &ops) {
 /// Finds the ops outside that use the cluster. If one of them feeds it, drops
 /// the part of the cluster before or behind it, the one without an anchor
 /// if possible, and returns true.
-static bool splitOnce(RowCluster &cluster, Block *block) {
+static bool splitOnce(RowCluster &cluster, Block *block, bool remarks) {
   llvm::DenseSet<Operation *> outside;
   llvm::SetVector<Operation *> before, behind;
   Operation *splitter = nullptr;
   for (Operation &op : *block) {
-    bool followsOutside = anyOperand(&op, [&](Operation *definition) {
+    bool followsOutside = anyOperand(&op, cluster, [&](Operation *definition) {
       if (!outside.contains(definition))
         return false;
       if (!splitter && cluster.members.contains(&op))
@@ -159,14 +190,14 @@ static bool splitOnce(RowCluster &cluster, Block *block) {
       return true;
     });
     if (cluster.members.contains(&op)) {
-      bool isBehind =
-          followsOutside || anyOperand(&op, [&](Operation *definition) {
-            return behind.contains(definition);
-          });
+      bool isBehind = followsOutside ||
+                      anyOperand(&op, cluster, [&](Operation *definition) {
+                        return behind.contains(definition);
+                      });
       (isBehind ? behind : before).insert(&op);
       continue;
     }
-    if (followsOutside || anyOperand(&op, [&](Operation *definition) {
+    if (followsOutside || anyOperand(&op, cluster, [&](Operation *definition) {
           return cluster.members.contains(definition);
         })) {
       outside.insert(&op);
@@ -175,8 +206,9 @@ static bool splitOnce(RowCluster &cluster, Block *block) {
   }
   if (behind.empty())
     return false;
-  splitter->emitRemark("uses the rows of a norm's cluster and feeds it; the "
-                       "cluster is split here");
+  if (remarks)
+    splitter->emitRemark("uses the rows of a norm's cluster and feeds it; the "
+                         "cluster is split here");
   cluster.members = containsAnchor(before) ? before : behind;
   return true;
 }
@@ -187,6 +219,7 @@ static void addMember(RowCluster &cluster, Operation *op) {
   for (auto [size, other] : llvm::zip(cluster.rowSizes, sizes))
     if (ShapedType::isDynamic(size))
       size = other;
+  llvm::append_range(cluster.columns, getColumns(op, cluster.rowDims));
 }
 
 static bool usesMember(Operation *op, const RowCluster &cluster) {
@@ -197,10 +230,12 @@ static bool usesMember(Operation *op, const RowCluster &cluster) {
 
 /// Ops that compute something of their own, the same for all rows.
 static void collectUniforms(RowCluster &cluster, Block *block,
-                            const llvm::SetVector<Operation *> &taken) {
+                            const Growth &growth) {
   for (Operation &op : llvm::reverse(*block)) {
-    if (cluster.members.contains(&op) || taken.contains(&op) ||
-        !isUniform(&op) || usesMember(&op, cluster))
+    if (cluster.members.contains(&op) || growth.taken.contains(&op) ||
+        !isUniform(&op) || usesMember(&op, cluster) ||
+        (growth.embedded && (!whyNoKernel(&op).empty() ||
+                             !hasColumns(&op, /*rowDims=*/0, cluster))))
       continue;
     if (llvm::any_of(op.getUses(), [&](OpOperand &use) {
           auto user = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
@@ -212,13 +247,25 @@ static void collectUniforms(RowCluster &cluster, Block *block,
   }
 }
 
-RowCluster RowCluster::grow(Operation *anchor,
-                            const llvm::SetVector<Operation *> &taken,
-                            llvm::DenseSet<Operation *> &reported) {
+RowCluster RowCluster::grow(Operation *anchor, Growth &growth) {
   RowCluster cluster;
   Block *block = anchor->getBlock();
+  const llvm::SetVector<Operation *> &taken = growth.taken;
+  auto whyNot = [&](Operation *op) {
+    std::string reason = whyNotRowWise(op, cluster);
+    return reason.empty() && growth.embedded ? whyNotEmbedded(op, cluster)
+                                             : reason;
+  };
   cluster.rowDims = *getAnchorRowDims(anchor);
   cluster.rowSizes = getRowSizes(anchor, cluster.rowDims);
+  cluster.columns = getColumns(anchor, cluster.rowDims);
+  if (growth.embedded) {
+    if (std::string reason = whyNot(anchor); !reason.empty()) {
+      if (growth.remarks)
+        anchor->emitRemark("not made a kernel of: ") << reason;
+      return cluster;
+    }
+  }
   addMember(cluster, anchor);
   for (bool changed = true; changed;) {
     changed = false;
@@ -227,23 +274,23 @@ RowCluster RowCluster::grow(Operation *anchor,
           !isCandidate(&op))
         continue;
       Contact contact = getContact(&op, cluster);
-      if (!contact.exists || !contact.byRow ||
-          !whyNotRowWise(&op, cluster).empty())
+      if (!contact.exists || !contact.byRow || !whyNot(&op).empty())
         continue;
       addMember(cluster, &op);
       changed = true;
     }
   }
-  collectUniforms(cluster, block, taken);
+  collectUniforms(cluster, block, growth);
   // Near misses.
   for (Operation &op : *block) {
-    if (cluster.members.contains(&op) || cluster.uniforms.contains(&op) ||
-        taken.contains(&op) || !isCandidate(&op))
+    if (!growth.remarks || cluster.members.contains(&op) ||
+        cluster.uniforms.contains(&op) || taken.contains(&op) ||
+        !isCandidate(&op))
       continue;
     Contact contact = getContact(&op, cluster);
-    if (!contact.exists || !reported.insert(&op).second)
+    if (!contact.exists || !growth.reported.insert(&op).second)
       continue;
-    std::string reason = whyNotRowWise(&op, cluster);
+    std::string reason = whyNot(&op);
     if (llvm::any_of(op.getOperands(), [&](Value operand) {
           auto result = dyn_cast<OpResult>(operand);
           return result && cluster.members.contains(result.getOwner()) &&
@@ -254,8 +301,11 @@ RowCluster RowCluster::grow(Operation *anchor,
       reason = "it uses rows as columns";
     op.emitRemark("not tiled with the norm next to it: ") << reason;
   }
-  while (splitOnce(cluster, block)) {
+  while (splitOnce(cluster, block, growth.remarks) ||
+         (growth.embedded && cutOnce(cluster))) {
   }
+  if (growth.remarks && cluster.members.empty())
+    anchor->emitRemark("not made a kernel of: ") << cluster.refusal;
   return cluster;
 }
 
@@ -272,7 +322,8 @@ SmallVector<Operation *> RowCluster::getFollowers() const {
   llvm::SetVector<Operation *> followers;
   for (Operation *op = &members.front()->getBlock()->front(); op && op != last;
        op = op->getNextNode())
-    if (!members.contains(op) && anyOperand(op, [&](Operation *definition) {
+    if (!members.contains(op) &&
+        anyOperand(op, *this, [&](Operation *definition) {
           return members.contains(definition) || followers.contains(definition);
         }))
       followers.insert(op);

@@ -4,6 +4,8 @@
 #ifndef RMSNORM_TRANSFORMS_ROWCLUSTER_H
 #define RMSNORM_TRANSFORMS_ROWCLUSTER_H
 
+#include "RMSNorm/IR/DimTrace.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
@@ -30,6 +32,21 @@ bool sumsOverRows(OpResult result);
 /// Whether the op that owns `init`, a destination, looks at what is in it.
 bool isInitRead(OpOperand &init);
 
+/// The dimension of `operand` that its op takes for the columns, if any.
+std::optional<int64_t> getColumnDim(OpOperand &operand, int64_t rowDims);
+
+/// How clusters grow.
+struct Growth {
+  /// Only what kernels can hold is taken, and only what a loop may stand for
+  /// among the effects of other ops.
+  bool embedded = false;
+  /// Whether near misses get a remark, and which have one.
+  bool remarks = true;
+  llvm::DenseSet<Operation *> reported;
+  /// The members of other clusters.
+  llvm::SetVector<Operation *> taken;
+};
+
 /// Ops of one block that one loop over rows can execute.
 struct RowCluster {
   /// Leading dimensions that are rows.
@@ -40,12 +57,13 @@ struct RowCluster {
   llvm::SetVector<Operation *> members;
   /// Ops that know no rows and feed members: repeated in each iteration.
   llvm::SetVector<Operation *> uniforms;
+  /// Sizes that are the number of columns.
+  SmallVector<DimSource> columns;
+  /// Why there are no members, if there are none.
+  StringRef refusal;
 
-  /// The largest cluster that contains `anchor` and none of `taken`. Near
-  /// misses get a remark, unless they are among `reported`.
-  static RowCluster grow(Operation *anchor,
-                         const llvm::SetVector<Operation *> &taken,
-                         llvm::DenseSet<Operation *> &reported);
+  /// The largest cluster that contains `anchor`; no members if there is none.
+  static RowCluster grow(Operation *anchor, Growth &growth);
 
   /// Members and uniforms in the order of the block.
   SmallVector<Operation *> getOpsInOrder() const;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- TileRows.cpp - rmsnorm-tile-rows ----------------------------------===//
 
-#include "RowCluster.h"
+#include "RowSizes.h"
 
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
@@ -26,33 +26,22 @@ namespace mlir::rmsnorm {
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// Asks the destinations, not the results, for their sizes: results are about
-/// to disappear, and a use of a size is no use of the value.
-static void redirectDims(Operation *root) {
+static SmallVector<tensor::DimOp> getDims(Operation *root) {
   SmallVector<tensor::DimOp> dims;
   root->walk([&](tensor::DimOp op) { dims.push_back(op); });
-  OpBuilder builder(root->getContext());
-  for (tensor::DimOp op : dims) {
-    DimSource source = traceSize(op.getResult());
-    if (source.value == op.getSource() || source.value == op.getResult())
-      continue;
-    builder.setInsertionPoint(op);
-    Value size = getValueOrCreateConstantIndexOp(
-        builder, op.getLoc(), materializeDim(builder, op.getLoc(), source));
-    op.replaceAllUsesWith(size);
-    op.erase();
-  }
+  return dims;
 }
 
 namespace {
 /// Makes one scf.forall of a cluster.
 class RowTiler {
 public:
-  RowTiler(RewriterBase &rewriter, RowCluster &cluster)
-      : rewriter(rewriter), cluster(cluster), ops(cluster.getOpsInOrder()),
-        followers(cluster.getFollowers()) {}
+  RowTiler(RewriterBase &rewriter, RowCluster &cluster, bool embedded)
+      : rewriter(rewriter), cluster(cluster), embedded(embedded),
+        ops(cluster.getOpsInOrder()), followers(cluster.getFollowers()),
+        sizes(atEnd(), cluster) {}
 
-  LogicalResult run();
+  FailureOr<scf::ForallOp> run();
 
 private:
   struct Output {
@@ -60,6 +49,11 @@ private:
     Value destination;
   };
 
+  /// The rewriter at the place that the loop will take.
+  RewriterBase &atEnd() {
+    rewriter.setInsertionPoint(ops.back());
+    return rewriter;
+  }
   void collectOutputs();
   void createLoop();
   LogicalResult tile(TilingInterface op);
@@ -71,8 +65,11 @@ private:
 
   RewriterBase &rewriter;
   RowCluster &cluster;
+  /// Whether nobody says which sizes of arguments are equal.
+  const bool embedded;
   SmallVector<Operation *> ops;
   SmallVector<Operation *> followers;
+  RowSizes sizes;
   SmallVector<Output> outputs;
   scf::ForallOp loop;
   /// Row index per leading dimension.
@@ -100,49 +97,24 @@ void RowTiler::collectOutputs() {
                           ->get();
       }
       // What a sum over rows is written over does not matter.
-      if (sumsOverRows(result))
-        if (auto fill = destination.getDefiningOp<linalg::FillOp>())
+      if (sumsOverRows(result)) {
+        Value whole = sizes.getWhole(destination);
+        if (auto fill =
+                (whole ? whole : destination).getDefiningOp<linalg::FillOp>())
           destination = fill.getOutputs().front();
+      }
       outputs.push_back({result, destination});
     }
   }
-}
-
-/// The product of the sizes, which may be static, dynamic or none.
-static OpFoldResult multiply(OpBuilder &builder, Location loc,
-                             ArrayRef<OpFoldResult> sizes) {
-  int64_t constant = 1;
-  Value product;
-  for (OpFoldResult size : sizes) {
-    if (std::optional<int64_t> value = getConstantIntValue(size))
-      constant *= *value;
-    else if (product)
-      product = arith::MulIOp::create(builder, loc, product, cast<Value>(size));
-    else
-      product = cast<Value>(size);
-  }
-  if (!product || constant == 0)
-    return builder.getIndexAttr(constant);
-  if (constant == 1)
-    return product;
-  Value factor = arith::ConstantIndexOp::create(builder, loc, constant);
-  return arith::MulIOp::create(builder, loc, product, factor).getResult();
 }
 
 void RowTiler::createLoop() {
   Operation *anchor = *llvm::find_if(
       ops, [](Operation *op) { return getAnchorRowDims(op).has_value(); });
   Location loc = anchor->getLoc();
-  rewriter.setInsertionPoint(ops.back());
-  SmallVector<OpFoldResult> sizes;
-  for (int64_t dim = 0; dim < cluster.rowDims; ++dim) {
-    int64_t size = cluster.rowSizes[dim];
-    sizes.push_back(
-        ShapedType::isDynamic(size)
-            ? materializeDim(rewriter, loc, traceDim(anchor->getResult(0), dim))
-            : rewriter.getIndexAttr(size));
-  }
-  OpFoldResult count = multiply(rewriter, loc, sizes);
+  atEnd();
+  SmallVector<OpFoldResult> basis(sizes.getRows());
+  OpFoldResult count = sizes.countRows(loc);
   auto mapping = rewriter.getArrayAttr(gpu::GPUBlockMappingAttr::get(
       rewriter.getContext(), gpu::MappingId::DimX));
   SmallVector<Value> destinations;
@@ -154,15 +126,15 @@ void RowTiler::createLoop() {
                 rewriter.getI64IntegerAttr(cluster.rowDims));
   rewriter.setInsertionPoint(loop.getTerminator());
   Value row = loop.getInductionVar(0);
-  if (sizes.size() == 1)
+  if (basis.size() == 1)
     indices.push_back(row);
-  if (sizes.size() > 1) {
+  if (basis.size() > 1) {
     // Without rows there is no iteration, but a size of 0 is no basis.
-    for (OpFoldResult &size : sizes)
+    for (OpFoldResult &size : basis)
       if (isZeroInteger(size))
         size = rewriter.getIndexAttr(1);
     for (Value index :
-         affine::AffineDelinearizeIndexOp::create(rewriter, loc, row, sizes)
+         affine::AffineDelinearizeIndexOp::create(rewriter, loc, row, basis)
              .getResults())
       indices.push_back(index);
   }
@@ -225,16 +197,13 @@ OpFoldResult RowTiler::getColumns(Operation *op) {
   int64_t size = linalgOp.getStaticLoopRanges()[cluster.rowDims];
   if (!ShapedType::isDynamic(size))
     return rewriter.getIndexAttr(size);
-  AffineExpr column = getAffineDimExpr(cluster.rowDims, rewriter.getContext());
   for (OpOperand &operand : op->getOpOperands())
-    for (auto [dim, expr] : llvm::enumerate(
-             linalgOp.getMatchingIndexingMap(&operand).getResults()))
-      if (expr == column) {
-        OpBuilder::InsertionGuard guard(rewriter);
-        rewriter.setInsertionPoint(loop);
-        return materializeDim(rewriter, op->getLoc(),
-                              traceDim(operand.get(), dim));
-      }
+    if (std::optional<int64_t> dim = getColumnDim(operand, cluster.rowDims)) {
+      OpBuilder::InsertionGuard guard(rewriter);
+      rewriter.setInsertionPoint(loop);
+      return materializeDim(rewriter, op->getLoc(),
+                            traceDim(operand.get(), *dim));
+    }
   llvm_unreachable("every loop of a linalg op is a dimension of an operand");
 }
 
@@ -275,7 +244,10 @@ void RowTiler::repeat(Operation *op) {
     if (Operation *empty = operand.getDefiningOp<tensor::EmptyOp>())
       if (!values.contains(operand))
         rewriter.clone(*empty, values);
-  rewriter.clone(*op, values);
+  Operation *clone = rewriter.clone(*op, values);
+  rewriter.setInsertionPoint(loop);
+  if (embedded)
+    sizes.share(clone, /*rowDims=*/0);
 }
 
 void RowTiler::createTerminator() {
@@ -284,7 +256,12 @@ void RowTiler::createTerminator() {
     Value row = values.lookup(output.result);
     Location loc = output.result.getLoc();
     auto replaceUses = [&, &output = output, &result = result] {
-      rewriter.replaceUsesWithIf(output.result, result, [&](OpOperand &use) {
+      Value whole = result;
+      if (sizes.getWhole(output.destination)) {
+        rewriter.setInsertionPointAfter(loop);
+        whole = sizes.insertIntoWhole(result, output.destination);
+      }
+      rewriter.replaceUsesWithIf(output.result, whole, [&](OpOperand &use) {
         return !cluster.members.contains(use.getOwner());
       });
     };
@@ -297,20 +274,23 @@ void RowTiler::createTerminator() {
     rewriter.setInsertionPoint(loop.getTerminator());
     auto type = cast<RankedTensorType>(row.getType());
     SmallVector<OpFoldResult> offsets = indices;
-    SmallVector<OpFoldResult> sizes(indices.size(), rewriter.getIndexAttr(1));
+    SmallVector<OpFoldResult> slice(indices.size(), rewriter.getIndexAttr(1));
     for (int64_t dim = indices.size(); dim < type.getRank(); ++dim) {
       offsets.push_back(rewriter.getIndexAttr(0));
-      sizes.push_back(tensor::getMixedSize(rewriter, loc, row, dim));
+      slice.push_back(tensor::getMixedSize(rewriter, loc, row, dim));
     }
-    SmallVector<OpFoldResult> strides(sizes.size(), rewriter.getIndexAttr(1));
+    SmallVector<OpFoldResult> strides(slice.size(), rewriter.getIndexAttr(1));
     rewriter.setInsertionPointToEnd(loop.getTerminator().getBody());
     tensor::ParallelInsertSliceOp::create(rewriter, loc, row, argument, offsets,
-                                          sizes, strides);
+                                          slice, strides);
     replaceUses();
   }
 }
 
-LogicalResult RowTiler::run() {
+FailureOr<scf::ForallOp> RowTiler::run() {
+  if (embedded)
+    for (Operation *op : cluster.members)
+      sizes.share(op, cluster.rowDims);
   collectOutputs();
   createLoop();
   for (Operation *op : ops) {
@@ -320,8 +300,8 @@ LogicalResult RowTiler::run() {
       return failure();
   }
   createTerminator();
-  redirectDims(loop);
-  Operation *last = loop;
+  redirectDims(getDims(loop), embedded ? loop : scf::ForallOp());
+  Operation *last = sizes.getLastInsertion() ? sizes.getLastInsertion() : loop;
   for (Operation *follower : followers) {
     follower->moveAfter(last);
     last = follower;
@@ -329,7 +309,7 @@ LogicalResult RowTiler::run() {
   for (Operation *op : llvm::reverse(ops))
     if (op->use_empty())
       rewriter.eraseOp(op);
-  return success();
+  return loop;
 }
 
 /// A wish that cannot be fulfilled is an error, not a loop that is missing.
@@ -353,32 +333,50 @@ struct TileRows final : rmsnorm::impl::TileRowsBase<TileRows> {
   using TileRowsBase::TileRowsBase;
 
   void runOnOperation() override {
-    redirectDims(getOperation());
-    IRRewriter rewriter(&getContext());
+    Growth growth;
+    growth.embedded = embedded;
+    growth.remarks = remarks;
+    if (!embedded)
+      redirectDims(getDims(getOperation()));
     // Clusters grow before any is tiled: a remark should not depend on that.
-    llvm::SetVector<Operation *> taken;
-    llvm::DenseSet<Operation *> reported;
     SmallVector<RowCluster> clusters;
-    WalkResult walk = getOperation().walk([&](Operation *op) {
-      std::optional<int64_t> rowDims = getAnchorRowDims(op);
+    SmallVector<Operation *> anchors;
+    getOperation()->walk([&](Operation *op) {
       bool isTiled = op->getParentOp() &&
                      op->getParentOp()->hasAttr(RMSNormDialect::kRowsAttrName);
-      if (!rowDims || isTiled || taken.contains(op))
-        return WalkResult::advance();
-      if (failed(checkAnchor(op, *rowDims)))
-        return WalkResult::interrupt();
-      clusters.push_back(RowCluster::grow(op, taken, reported));
-      const RowCluster &cluster = clusters.back();
-      taken.insert(cluster.members.begin(), cluster.members.end());
-      return WalkResult::advance();
+      if (!isTiled && getAnchorRowDims(op))
+        anchors.push_back(op);
     });
-    if (walk.wasInterrupted())
-      return signalPassFailure();
-    for (RowCluster &cluster : clusters)
-      if (failed(RowTiler(rewriter, cluster).run()))
+    for (size_t i = 0; i < anchors.size(); ++i) {
+      Operation *op = anchors[i];
+      if (growth.taken.contains(op))
+        continue;
+      if (!embedded && failed(checkAnchor(op, *getAnchorRowDims(op))))
         return signalPassFailure();
-    DominanceInfo dominance(getOperation());
-    eliminateCommonSubExpressions(rewriter, dominance, getOperation());
+      clusters.push_back(RowCluster::grow(op, growth));
+      const llvm::SetVector<Operation *> &members = clusters.back().members;
+      growth.taken.insert_range(members);
+      // In another part of what was split.
+      if (!members.empty() && !members.contains(op))
+        anchors.push_back(op);
+    }
+    IRRewriter rewriter(&getContext());
+    for (RowCluster &cluster : clusters) {
+      if (cluster.members.empty())
+        continue;
+      SmallVector<tensor::DimOp> dims;
+      for (Operation *op : cluster.members)
+        for (Operation *user : op->getUsers())
+          if (auto dim = dyn_cast<tensor::DimOp>(user))
+            dims.push_back(dim);
+      redirectDims(dims);
+      FailureOr<scf::ForallOp> loop =
+          RowTiler(rewriter, cluster, embedded).run();
+      if (failed(loop))
+        return signalPassFailure();
+      DominanceInfo dominance(*loop);
+      eliminateCommonSubExpressions(rewriter, dominance, *loop);
+    }
   }
 };
 } // namespace

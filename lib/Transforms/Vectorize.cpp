@@ -54,6 +54,8 @@ private:
   OpBuilder builder;
   /// Whether the number of columns is a run-time value.
   bool hasDynamicColumns = false;
+  /// The number of columns, for each place where it comes from.
+  SmallVector<std::pair<DimSource, Value>> columns;
   llvm::DenseMap<Value, Value> vectors;
   /// Sums over rows: vectorized where the summand leaves the loop, last.
   llvm::SmallPtrSet<Operation *, 2> rowSums;
@@ -72,12 +74,13 @@ static int64_t getLastDim(Value tensor) {
 
 /// Whether the number of columns of `tensor`, or of the buffer that it is a row
 /// of, is a run-time value for the types.
-static bool isLastDimDynamic(Value tensor) {
+static bool isLastDimDynamic(Value tensor, scf::ForallOp loop) {
   if (!isTensor(tensor) || getLastDim(tensor) == 1)
     return false;
-  if (auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>())
-    if (ShapedType::isDynamic(getLastDim(slice.getSource())))
-      return true;
+  auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
+  if (slice && loop->isAncestor(slice) &&
+      ShapedType::isDynamic(getLastDim(slice.getSource())))
+    return true;
   return ShapedType::isDynamic(getLastDim(tensor));
 }
 
@@ -87,16 +90,26 @@ Value RowVectorizer::getColumns(Value tensor) {
   OpBuilder::InsertionGuard guard(builder);
   DimSource source =
       traceDim(tensor, cast<ShapedType>(tensor.getType()).getRank() - 1);
+  for (auto [known, value] : columns)
+    if (known == source)
+      return value;
   Operation *definition = source.value ? source.value.getDefiningOp() : nullptr;
-  if (!definition || !loop->isAncestor(definition))
+  const bool isInside = definition && loop->isAncestor(definition);
+  if (!isInside)
     builder.setInsertionPoint(loop);
-  return getValueOrCreateConstantIndexOp(
+  Value value = getValueOrCreateConstantIndexOp(
       builder, loop.getLoc(), materializeDim(builder, loop.getLoc(), source));
+  if (!isInside)
+    columns.push_back({source, value});
+  return value;
 }
 
 FailureOr<Value> RowVectorizer::load(Value tensor, bool isColumn) {
   Value base = tensor;
+  // A slice from outside of the loop is a tensor like any other.
   auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
+  if (slice && !loop->isAncestor(slice))
+    slice = {};
   if (slice) {
     if (slice.getSourceType().getRank() != slice.getType().getRank())
       return slice.emitOpError("expected a slice of full rank, got ")
@@ -111,17 +124,13 @@ FailureOr<Value> RowVectorizer::load(Value tensor, bool isColumn) {
       VectorType::get({1, dynamic ? kDynamicColumns : getLastDim(tensor)},
                       type.getElementType());
   DenseElementsAttr constant;
-  if (matchPattern(base, m_Constant(&constant))) {
-    if (!constant.isSplat())
-      return base.getDefiningOp()->emitOpError(
-                 "expected a splat, which needs no memory, got ")
-             << constant.getType() << " of different values";
+  // A splat needs no memory.
+  if (matchPattern(base, m_Constant(&constant)) && constant.isSplat())
     return arith::ConstantOp::create(
                builder, loc,
                DenseElementsAttr::get(vectorType,
                                       constant.getSplatValue<Attribute>()))
         .getResult();
-  }
   if (Operation *definition = base.getDefiningOp())
     if (isa<tensor::EmptyOp>(definition))
       return definition->emitOpError("expected contents, got a read of it");
@@ -239,7 +248,7 @@ LogicalResult RowVectorizer::run() {
   for (Operation *op : body)
     if (isa<linalg::LinalgOp>(op))
       for (Value operand : op->getOperands())
-        hasDynamicColumns |= isLastDimDynamic(operand);
+        hasDynamicColumns |= isLastDimDynamic(operand, loop);
   for (Operation *op : body)
     if (failed(vectorize(op)))
       return failure();
@@ -276,7 +285,7 @@ struct Vectorize final : rmsnorm::impl::VectorizeBase<Vectorize> {
 
   void runOnOperation() override {
     SmallVector<std::pair<scf::ForallOp, int64_t>> loops;
-    getOperation().walk([&](scf::ForallOp loop) {
+    getOperation()->walk([&](scf::ForallOp loop) {
       if (auto rowDims =
               loop->getAttrOfType<IntegerAttr>(RMSNormDialect::kRowsAttrName))
         loops.push_back({loop, rowDims.getInt()});

@@ -2,7 +2,7 @@
 //===- VectorizeLinalg.cpp - the tile program of a linalg op -------------===//
 
 #include "VectorizeLinalg.h"
-#include "RowCluster.h"
+#include "TileProgram.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
 
@@ -10,7 +10,6 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -29,7 +28,6 @@ private:
   FailureOr<Value> getVector(Value payloadValue);
   LogicalResult vectorize(Operation &payload);
   Value toVector(Value payloadValue, ArrayRef<int64_t> shape);
-  Operation *getCombiner(OpOperand &init);
   FailureOr<Value> reduce(OpOperand &init);
   Value extend(Value value, Type elementType);
 
@@ -50,15 +48,6 @@ private:
   Value widest;
 };
 } // namespace
-
-static std::optional<ReduceKind> getReduceKind(Operation *op) {
-  return llvm::TypeSwitch<Operation *, std::optional<ReduceKind>>(op)
-      .Case<arith::AddFOp>([](auto) { return ReduceKind::add; })
-      .Case<arith::MulFOp>([](auto) { return ReduceKind::mul; })
-      .Case<arith::MaximumFOp>([](auto) { return ReduceKind::maximumf; })
-      .Case<arith::MinimumFOp>([](auto) { return ReduceKind::minimumf; })
-      .Default([](Operation *) { return std::nullopt; });
-}
 
 /// `value`, a vector of rank 2, as a vector of `shape`: unit dimensions are
 /// repeated.
@@ -112,11 +101,6 @@ LogicalResult PayloadVectorizer::bindOperands() {
       continue;
     }
     bool isUsed = op.payloadUsesValueFromOperand(&operand);
-    if (std::optional<int64_t> dim = findPartlyReadDim(op, operand))
-      return op.emitOpError("expected all columns of an operand to be used, or "
-                            "one value a row; of dimension ")
-             << *dim << " of operand #" << operand.getOperandNumber() << " ("
-             << operand.get().getType() << ") one element is";
     auto type = cast<RankedTensorType>(operand.get().getType());
     int64_t size = type.getRank() == 0 ? 1 : type.getShape().back();
     if (size != 1) {
@@ -147,12 +131,6 @@ LogicalResult PayloadVectorizer::bindOperands() {
 LogicalResult PayloadVectorizer::vectorize(Operation &payload) {
   if (combiners.contains(&payload))
     return success();
-  if (payload.getNumRegions() != 0 || payload.getNumResults() != 1 ||
-      !(OpTrait::hasElementwiseMappableTraits(&payload) ||
-        payload.hasTrait<OpTrait::ConstantLike>()))
-    return op.emitOpError("expected elementwise arith and math ops in the body "
-                          "of a row-wise op, got '")
-           << payload.getName() << "'";
   // A constant is taken as a scalar from outside.
   if (payload.hasTrait<OpTrait::ConstantLike>())
     return success();
@@ -174,30 +152,6 @@ LogicalResult PayloadVectorizer::vectorize(Operation &payload) {
       payload.getAttrs());
   vectors[payload.getResult(0)] = vectorOp->getResult(0);
   return success();
-}
-
-/// The op that combines what `init` accumulates, or null with an error.
-Operation *PayloadVectorizer::getCombiner(OpOperand &init) {
-  BlockArgument accumulator = op.getMatchingBlockArgument(&init);
-  unsigned number = init.getOperandNumber() - op.getNumDpsInputs();
-  Operation *combiner =
-      op.getBlock()->getTerminator()->getOperand(number).getDefiningOp();
-  if (!accumulator.hasOneUse() || !combiner ||
-      *accumulator.getUsers().begin() != combiner || !combiner->hasOneUse() ||
-      !getReduceKind(combiner)) {
-    InFlightDiagnostic error = op.emitOpError(
-        "expected a reduction that combines its accumulator once, by "
-        "arith.addf, mulf, maximumf or minimumf");
-    if (combiner)
-      error << ", got '" << combiner->getName() << "'";
-    return nullptr;
-  }
-  Type type = accumulator.getType();
-  if (!type.isF32() && !type.isF16() && !type.isBF16()) {
-    op.emitOpError("expected a reduction in f16, bf16 or f32, got ") << type;
-    return nullptr;
-  }
-  return combiner;
 }
 
 static bool isIdentity(Value vector, ReduceKind kind) {
@@ -267,18 +221,14 @@ FailureOr<Value> PayloadVectorizer::reduce(OpOperand &init) {
 }
 
 LogicalResult PayloadVectorizer::run() {
-  if (op.hasIndexSemantics())
-    return op.emitOpError("expected no linalg.index in a row-wise op");
+  if (std::string reason = whyNoTileProgram(op); !reason.empty())
+    return op.emitOpError(reason);
   if (failed(bindOperands()))
     return failure();
   bool reduces = op.getNumReductionLoops() > 0;
   if (reduces)
-    for (OpOperand &init : op.getDpsInitsMutable()) {
-      Operation *combiner = getCombiner(init);
-      if (!combiner)
-        return failure();
-      combiners.insert(combiner);
-    }
+    for (OpOperand &init : op.getDpsInitsMutable())
+      combiners.insert(getCombiner(op, init));
   for (Operation &payload : op.getBlock()->without_terminator())
     if (failed(vectorize(payload)))
       return failure();

@@ -1,8 +1,8 @@
-// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-finalize-nvvm | FileCheck %s --check-prefix=NV
-// RUN: norm-opt %s --rmsnorm-attach-target=target=gfx942 --rmsnorm-finalize-rocdl | FileCheck %s --check-prefix=AMD
-// RUN: norm-opt %s --rmsnorm-finalize-sim | FileCheck %s --check-prefix=SIM
+// RUN: sed 's/TARGET/nvvm "sm_90"/' %s | norm-opt --rmsnorm-attach-target=target=sm_90 --rmsnorm-finalize-nvvm | FileCheck %s --check-prefix=NV
+// RUN: sed 's/TARGET/rocdl "gfx942"/' %s | norm-opt --rmsnorm-attach-target=target=gfx942 --rmsnorm-finalize-rocdl | FileCheck %s --check-prefix=AMD
+// RUN: sed 's/TARGET/sim "sim32"/' %s | norm-opt --rmsnorm-finalize-sim | FileCheck %s --check-prefix=SIM
 
-gpu.module @kernels {
+gpu.module @kernels [#rmsnorm.target<TARGET>] {
   // Pieces of up to 16 bytes; the constant of an offset is a step of its own.
   // NV-LABEL: llvm.func @copies
   // NV: %[[BASE:.*]] = llvm.mlir.addressof @rmsnorm_workgroup

@@ -1,16 +1,16 @@
 // What no target has code for ends in a message with each of them.
-// RUN: norm-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect --rmsnorm-attach-target=target=sm_90 --rmsnorm-finalize-nvvm
-// RUN: norm-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect --rmsnorm-attach-target=target=gfx942 --rmsnorm-finalize-rocdl
-// RUN: norm-opt %s --split-input-file --verify-diagnostics --allow-unregistered-dialect --rmsnorm-attach-target=target=sim:sm_90 --rmsnorm-finalize-sim
+// RUN: sed 's/TARGET/nvvm "sm_90"/' %s | norm-opt --split-input-file --verify-diagnostics --allow-unregistered-dialect --rmsnorm-attach-target=target=sm_90 --rmsnorm-finalize-nvvm
+// RUN: sed 's/TARGET/rocdl "gfx942"/' %s | norm-opt --split-input-file --verify-diagnostics --allow-unregistered-dialect --rmsnorm-attach-target=target=gfx942 --rmsnorm-finalize-rocdl
+// RUN: sed 's/TARGET/sim "sm_90"/' %s | norm-opt --split-input-file --verify-diagnostics --allow-unregistered-dialect --rmsnorm-attach-target=target=sim:sm_90 --rmsnorm-finalize-sim
 
-gpu.module @beside_kernels {
+gpu.module @beside_kernels [#rmsnorm.target<TARGET>] {
   // expected-error @below {{no lowering for 'foo.bar' in device code}}
   "foo.bar"() : () -> ()
 }
 
 // -----
 
-gpu.module @in_a_kernel {
+gpu.module @in_a_kernel [#rmsnorm.target<TARGET>] {
   gpu.func @k(%x: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     // expected-error @below {{no lowering for 'foo.bar' in device code}}
     "foo.bar"() : () -> ()
@@ -21,7 +21,7 @@ gpu.module @in_a_kernel {
 // -----
 
 // Code generators unroll vectors: this one for hours.
-gpu.module @wide {
+gpu.module @wide [#rmsnorm.target<TARGET>] {
   gpu.func @k(%x: !llvm.ptr<1>, %row: i64, %column: i32, %value: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
     // expected-error @below {{expected vectors of at most 64 elements in device code, got 'vector<1048576xf32>'}}
     %v = vector.broadcast %value : f32 to vector<1048576xf32>

@@ -1,7 +1,7 @@
-// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-finalize-nvvm | FileCheck %s --check-prefix=NV
-// RUN: norm-opt %s --rmsnorm-attach-target=target=sim:sm_90 --rmsnorm-finalize-sim | FileCheck %s --check-prefix=SIM
-// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_80 --rmsnorm-finalize-nvvm 2>&1 | FileCheck %s --check-prefix=SM80
-// RUN: not norm-opt %s --rmsnorm-attach-target=target=gfx942 --rmsnorm-finalize-rocdl 2>&1 | FileCheck %s --check-prefix=AMD
+// RUN: sed 's/TARGET/nvvm "sm_90"/' %s | norm-opt --rmsnorm-attach-target=target=sm_90 --rmsnorm-finalize-nvvm | FileCheck %s --check-prefix=NV
+// RUN: sed 's/TARGET/sim "sm_90"/' %s | norm-opt --rmsnorm-attach-target=target=sim:sm_90 --rmsnorm-finalize-sim | FileCheck %s --check-prefix=SIM
+// RUN: sed 's/TARGET/nvvm "sm_80"/' %s | not norm-opt --rmsnorm-attach-target=target=sm_80 --rmsnorm-finalize-nvvm 2>&1 | FileCheck %s --check-prefix=SM80
+// RUN: sed 's/TARGET/rocdl "gfx942"/' %s | not norm-opt --rmsnorm-attach-target=target=gfx942 --rmsnorm-finalize-rocdl 2>&1 | FileCheck %s --check-prefix=AMD
 
 // SM80: error: expected an exchange between at most 1 blocks on sm_80, got 4
 // AMD: error: expected an exchange between at most 1 blocks on gfx942, got 4
@@ -86,7 +86,7 @@
 // SIM:         llvm.intr.coro.suspend
 // SIM:         %[[ADDRESS:.+]] = llvm.call %{{.+}} : !llvm.ptr, (!llvm.ptr, i32, i32, i32) -> !llvm.ptr
 // SIM:         llvm.load %[[ADDRESS]] : !llvm.ptr -> f32
-gpu.module @cluster_module {
+gpu.module @cluster_module [#rmsnorm.target<TARGET>] {
   gpu.func @cluster(%x: f32, %y: f32, %n: i32, %s: i32, %p: i32, %out: !llvm.ptr<1>, %row: i64)
       kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : i32

@@ -1,9 +1,9 @@
-// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-finalize-nvvm | FileCheck %s --check-prefixes=CHECK,NV
-// RUN: norm-opt %s --rmsnorm-attach-target=target=gfx942 --rmsnorm-finalize-rocdl | FileCheck %s --check-prefixes=CHECK,AMD,GFX9
-// RUN: norm-opt %s --rmsnorm-attach-target=target=gfx1100 --rmsnorm-finalize-rocdl | FileCheck %s --check-prefixes=CHECK,AMD,GFX11
+// RUN: sed 's/TARGET/nvvm "sm_90"/' %s | norm-opt --rmsnorm-attach-target=target=sm_90 --rmsnorm-finalize-nvvm | FileCheck %s --check-prefixes=CHECK,NV
+// RUN: sed 's/TARGET/rocdl "gfx942"/' %s | norm-opt --rmsnorm-attach-target=target=gfx942 --rmsnorm-finalize-rocdl | FileCheck %s --check-prefixes=CHECK,AMD,GFX9
+// RUN: sed 's/TARGET/rocdl "gfx1100"/' %s | norm-opt --rmsnorm-attach-target=target=gfx1100 --rmsnorm-finalize-rocdl | FileCheck %s --check-prefixes=CHECK,AMD,GFX11
 
 // AMD: #mmra_tag = #llvm.mmra_tag<"amdgpu-synchronize-as":"local">
-gpu.module @kernels {
+gpu.module @kernels [#rmsnorm.target<TARGET>] {
   // CHECK: llvm.mlir.global external @rmsnorm_workgroup() {addr_space = 3 : i32, alignment = 16 : i64} : !llvm.array<0 x i8>
 
   // Neither noalias nor readonly on arguments: no load becomes .nc.

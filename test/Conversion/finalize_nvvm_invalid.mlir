@@ -13,7 +13,7 @@ module attributes {rmsnorm.target = #rmsnorm.target<rocdl "gfx942">} {
 // -----
 
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
-  gpu.module @kernels {
+  gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
     gpu.func @width(%x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
       // expected-error @below {{expected a width up to the subgroup size 32, got 64}}
       %y = rmsnorm.subgroup_reduce add %x width(64) : f32
@@ -25,7 +25,7 @@ module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 // -----
 
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
-  gpu.module @kernels {
+  gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
     gpu.func @after(%x: vector<2xbf16>, %a: f64) kernel {
       // expected-error @below {{expected 'after' to be f32 or i32 in device code, got 'f64'}}
       %y = rmsnorm.keep %x after %a : vector<2xbf16>, f64
@@ -37,7 +37,7 @@ module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 // -----
 
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
-  gpu.module @kernels {
+  gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
     gpu.func @no_lowering(%x: f64, %p: !llvm.ptr<1>) kernel {
       // expected-error @below {{no lowering for 'math.rsqrt' on 'f64' in device code}}
       %y = math.rsqrt %x : f64
@@ -50,7 +50,7 @@ module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 // -----
 
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
-  gpu.module @kernels {
+  gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
     // expected-error @below {{expected device code without declared functions, got '__nv_expf'}}
     llvm.func @__nv_expf(f32) -> f32
   }
@@ -59,7 +59,7 @@ module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 // -----
 
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
-  gpu.module @kernels {
+  gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
     llvm.func @__nv_expf(f32) -> f32
     gpu.func @library(%x: f32) kernel {
       // expected-error @below {{expected device code without library calls, got a call to '__nv_expf'}}

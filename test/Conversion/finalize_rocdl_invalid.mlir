@@ -7,7 +7,7 @@ module attributes {rmsnorm.target = #rmsnorm.target<sim "gfx942">} {
 // -----
 
 module attributes {rmsnorm.target = #rmsnorm.target<rocdl "gfx1100">} {
-  gpu.module @kernels {
+  gpu.module @kernels [#rmsnorm.target<rocdl "gfx1100">] {
     gpu.func @width(%x: f32) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
       // expected-error @below {{expected a width up to the subgroup size 32, got 64}}
       %y = rmsnorm.subgroup_reduce add %x width(64) : f32
@@ -19,7 +19,7 @@ module attributes {rmsnorm.target = #rmsnorm.target<rocdl "gfx1100">} {
 // -----
 
 module attributes {rmsnorm.target = #rmsnorm.target<rocdl "gfx942">} {
-  gpu.module @kernels {
+  gpu.module @kernels [#rmsnorm.target<rocdl "gfx942">] {
     gpu.func @after(%x: vector<2xbf16>, %a: f64) kernel {
       // expected-error @below {{expected 'after' to be f32 or i32 in device code, got 'f64'}}
       %y = rmsnorm.keep %x after %a : vector<2xbf16>, f64

@@ -33,7 +33,7 @@
 // CHECK:       ^[[EXIT]]:
 // CHECK:         llvm.intr.coro.end %[[HANDLE]]
 // CHECK:         llvm.return %[[HANDLE]]
-gpu.module @empty_module {
+gpu.module @empty_module [#rmsnorm.target<sim "sim32">] {
   gpu.func @empty(%x: !llvm.ptr<1>, %n: i64) kernel {
     gpu.return
   }
@@ -57,7 +57,7 @@ gpu.module @empty_module {
 // CHECK:         %[[SITE1:.+]] = llvm.mlir.constant(1 : i32)
 // CHECK:         llvm.store %[[SITE1]], %{{.+}}
 // CHECK:         llvm.intr.coro.suspend
-gpu.module @barriers_module {
+gpu.module @barriers_module [#rmsnorm.target<sim "sim32">] {
   gpu.func @barriers() kernel {
     rmsnorm.barrier
     rmsnorm.barrier
@@ -79,7 +79,7 @@ gpu.module @barriers_module {
 // CHECK:         llvm.intr.coro.suspend
 // CHECK:         %[[OUT:.+]] = llvm.getelementptr %[[THREAD]][32]
 // CHECK:         llvm.load %[[OUT]] : !llvm.ptr -> f32
-gpu.module @reduce_module {
+gpu.module @reduce_module [#rmsnorm.target<sim "sim32">] {
   gpu.func @reduce(%s: f32) kernel {
     %t = rmsnorm.subgroup_reduce maximumf %s width(16) : f32
     %u = arith.addf %t, %t : f32
@@ -120,7 +120,7 @@ gpu.module @reduce_module {
 // CHECK:         %[[STORE:.+]] = llvm.load %[[STORE_AT]]
 // CHECK:         llvm.call %[[STORE]](%[[THREAD]]
 // CHECK:         llvm.cond_br %{{.+}}, ^[[EXIT]], ^{{.+}}
-gpu.module @load_module {
+gpu.module @load_module [#rmsnorm.target<sim "sim32">] {
   gpu.func @load(%x: !llvm.ptr<1>, %w: !llvm.ptr<1>, %row: i64, %column: i32) kernel {
     %v = rmsnorm.global_load %w[%row, %column] alignment(16) : vector<8xbf16>
     rmsnorm.global_store %v, %x[%row, %column] alignment(16) : vector<8xbf16>
@@ -136,7 +136,7 @@ gpu.module @load_module {
 // CHECK:         %[[COLUMN:.+]] = llvm.load %{{.+}} : !llvm.ptr -> i32
 // CHECK:         %[[VALID:.+]] = llvm.load %{{.+}} : !llvm.ptr -> i32
 // CHECK:         llvm.call %{{.+}}(%{{.+}}, %{{.+}}, %{{.+}}, %{{.+}}, %[[COLUMN]], %[[VALID]])
-gpu.module @store_module {
+gpu.module @store_module [#rmsnorm.target<sim "sim32">] {
   gpu.func @store(%y: !llvm.ptr<1>, %row: i64, %column: i32, %n: i32, %s: f32) kernel {
     %v = vector.broadcast %s : f32 to vector<4xf32>
     rmsnorm.global_store %v, %y[%row, %column] valid(%n) alignment(4) : vector<4xf32>
@@ -158,7 +158,7 @@ gpu.module @store_module {
 // CHECK:         %[[FUNCTION:.+]] = llvm.load %[[ENTRY]]
 // CHECK:         llvm.call %[[FUNCTION]](%{{.+}}) : !llvm.ptr, (f32) -> f32
 // CHECK-NOT:     llvm.func
-gpu.module @math_module {
+gpu.module @math_module [#rmsnorm.target<sim "sim32">] {
   gpu.func @math(%s: f32, %y: !llvm.ptr<1>, %row: i64, %column: i32) kernel {
     %a = math.rsqrt %s : f32
     %b = math.fma %a, %a, %s : f32
@@ -181,7 +181,7 @@ gpu.module @math_module {
 // CHECK:         llvm.trunc %{{.+}} : vector<2xi32> to vector<2xi16>
 // CHECK-NOT:     bf16
 // CHECK:         llvm.return
-gpu.module @narrow_module {
+gpu.module @narrow_module [#rmsnorm.target<sim "sim32">] {
   gpu.func @narrow(%x: !llvm.ptr<1>, %row: i64, %column: i32, %s: f32) kernel {
     %v = rmsnorm.global_load %x[%row, %column] alignment(4) : vector<2xbf16>
     %k = rmsnorm.keep %v after %s : vector<2xbf16>, f32
@@ -205,7 +205,7 @@ gpu.module @narrow_module {
 // CHECK:         %[[ONE:.+]] = llvm.mlir.constant(1 : i32)
 // CHECK-NEXT:    %[[WAITED_AT:.+]] = llvm.getelementptr %[[THREAD]][40]
 // CHECK-NEXT:    llvm.store %[[ONE]], %[[WAITED_AT]] : i32
-gpu.module @grids_module {
+gpu.module @grids_module [#rmsnorm.target<sim "sim32">] {
   gpu.func @grids() kernel {
     rmsnorm.launch_dependents
     rmsnorm.grid_wait
@@ -227,7 +227,7 @@ module attributes {gpu.container_module, rmsnorm.target = #rmsnorm.target<sim "g
     gpu.launch_func @kernels::@launched blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%p : !llvm.ptr<1>)
     return
   }
-  gpu.module @kernels {
+  gpu.module @kernels [#rmsnorm.target<sim "gfx942">] {
     gpu.func @launched(%x: !llvm.ptr<1>) kernel {
       gpu.return
     }

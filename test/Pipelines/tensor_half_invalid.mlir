@@ -43,3 +43,12 @@ func.func @dy_read_after(%dy: tensor<64x64xf32>, %x: tensor<64x64xf32>, %t0: ten
   // expected-error @below {{expected results to be written to arguments, got a returned 'memref<64x64xf32>'}}
   return %dx, %t : tensor<64x64xf32>, tensor<64x64xf32>
 }
+
+// -----
+
+func.func @table(%x: tensor<?x2xf32>, %y0: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  // expected-error @below {{expected every tensor to have a buffer among the arguments, got a constant of different values, 'memref<2xf32>'}}
+  %w = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x2xf32>) weight(%w : tensor<2xf32>) output(%y0 : tensor<?x2xf32>) eps = 1.0e-5 -> tensor<?x2xf32>
+  return %y : tensor<?x2xf32>
+}

@@ -7,7 +7,7 @@
 // TARGET: expected an rocdl target for an AMD code object, got 'sm_90'
 // ASM: error: {{.*}}ptxas failed: {{.*}}not_an_instruction
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
-  gpu.module @kernels {
+  gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
     gpu.func @bad() kernel {
       llvm.inline_asm has_side_effects "not_an_instruction;", "" : () -> ()
       gpu.return

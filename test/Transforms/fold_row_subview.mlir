@@ -12,6 +12,22 @@ func.func @one_dimension(%x: memref<?x8xf32>, %row: index) -> vector<1x8xf32> {
 
 // -----
 
+// Through what canonicalization makes of row 0 of one.
+// CHECK-LABEL: func.func @cast(
+// CHECK-SAME:    %[[X:[^:]*]]: memref<1x8xf32>)
+// CHECK:         rmsnorm.tile_load tile %[[X]][%c0] : memref<1x8xf32> -> vector<1x8xf32>
+// CHECK-NEXT:    rmsnorm.tile_store tile %{{.*}}, %[[X]][%c0]
+func.func @cast(%x: memref<1x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %s = memref.subview %x[0, 0] [1, 8] [1, 1] : memref<1x8xf32> to memref<1x8xf32, strided<[8, 1]>>
+  %t = memref.cast %s : memref<1x8xf32, strided<[8, 1]>> to memref<1x8xf32, strided<[?, 1], offset: ?>>
+  %v = rmsnorm.tile_load tile %t[%c0] : memref<1x8xf32, strided<[?, 1], offset: ?>> -> vector<1x8xf32>
+  rmsnorm.tile_store tile %v, %t[%c0] : vector<1x8xf32>, memref<1x8xf32, strided<[?, 1], offset: ?>>
+  return
+}
+
+// -----
+
 // CHECK-LABEL: func.func @static_basis(
 // CHECK-SAME:    %[[X:[^:]*]]: memref<?x4x8xf32>, %[[ROW:[^:]*]]: index)
 // CHECK:         rmsnorm.tile_load tile %[[X]][%[[ROW]]] : memref<?x4x8xf32>

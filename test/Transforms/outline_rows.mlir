@@ -113,14 +113,15 @@ func.func @leading_sizes(%x: memref<?x?x64xf32>, %y: memref<?x32x64xf32>, %r: me
 // Views of one buffer may overlap: they are of one class, named by the first of
 // them. A single row needs no size.
 // CHECK-LABEL: func.func @views
-// CHECK: rmsnorm.rows sizes [1] columns(64) buffers(read %{{.*}} : memref<64xf32>, read alias(1) %{{.*}} : memref<1x64xf32>, write alias(1) %{{.*}} : memref<1x64xf32, strided<[?, 1]>>) {
-func.func @views(%x: memref<1x64xf32>, %z: memref<64xf32>) {
-  %view = memref.cast %x : memref<1x64xf32> to memref<1x64xf32, strided<[?, 1]>>
+// CHECK: rmsnorm.rows sizes [1] columns(64) buffers(read %{{.*}} : memref<64xf32>, read alias(1) %{{.*}} : memref<1x64xf32, strided<[64, 1], offset: 64>>, write alias(1) %{{.*}} : memref<1x64xf32, strided<[64, 1], offset: ?>>) {
+func.func @views(%b: memref<2x64xf32>, %i: index, %z: memref<64xf32>) {
+  %x = memref.subview %b[1, 0] [1, 64] [1, 1] : memref<2x64xf32> to memref<1x64xf32, strided<[64, 1], offset: 64>>
+  %view = memref.subview %b[%i, 0] [1, 64] [1, 1] : memref<2x64xf32> to memref<1x64xf32, strided<[64, 1], offset: ?>>
   scf.forall (%row) in (1) {
     %0 = rmsnorm.tile_load tile %z : memref<64xf32> -> vector<1x64xf32>
-    %1 = rmsnorm.tile_load tile %x[%row] : memref<1x64xf32> -> vector<1x64xf32>
+    %1 = rmsnorm.tile_load tile %x[%row] : memref<1x64xf32, strided<[64, 1], offset: 64>> -> vector<1x64xf32>
     %2 = arith.addf %0, %1 : vector<1x64xf32>
-    rmsnorm.tile_store tile %2, %view[%row] : vector<1x64xf32>, memref<1x64xf32, strided<[?, 1]>>
+    rmsnorm.tile_store tile %2, %view[%row] : vector<1x64xf32>, memref<1x64xf32, strided<[64, 1], offset: ?>>
   } {rmsnorm.rows = 1 : i64}
   return
 }

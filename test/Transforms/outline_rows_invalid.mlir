@@ -253,7 +253,20 @@ func.func @dims_differ(%x: memref<?x?x64xf32>, %s: memref<?x64xf32>, %n: index) 
     %j:2 = affine.delinearize_index %row into (%t, %b) : index, index
     %1 = rmsnorm.tile_load tile %s[%i#0] : memref<?x64xf32> -> vector<1x64xf32>
     %2 = rmsnorm.tile_load tile %s[%j#0] : memref<?x64xf32> -> vector<1x64xf32>
-    rmsnorm.tile_store tile %1, %x[%row] : vector<1x64xf32>, memref<?x?x64xf32>
+    %3 = arith.addf %1, %2 : vector<1x64xf32>
+    rmsnorm.tile_store tile %3, %x[%row] : vector<1x64xf32>, memref<?x?x64xf32>
+  } {rmsnorm.rows = 1 : i64}
+  return
+}
+
+// -----
+
+func.func @inner_stride(%x: memref<?x64xf32, strided<[?, ?], offset: ?>>, %y: memref<?x64xf32>, %m: index) {
+  scf.forall (%row) in (%m) {
+    // expected-error @below {{expected a buffer with an inner stride of 1, got 'memref<?x64xf32, strided<[?, ?], offset: ?>>'}}
+    // expected-note @below {{identity-layout-map}}
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x64xf32, strided<[?, ?], offset: ?>> -> vector<1x64xf32>
+    rmsnorm.tile_store tile %0, %y[%row] : vector<1x64xf32>, memref<?x64xf32>
   } {rmsnorm.rows = 1 : i64}
   return
 }

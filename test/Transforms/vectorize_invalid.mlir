@@ -83,12 +83,3 @@ func.func @other_op(%x: tensor<?x64xf32>, %y0: tensor<?x64xf32>) -> tensor<?x64x
   } {rmsnorm.rows = 1 : i64}
   return %y : tensor<?x64xf32>
 }
-
-// -----
-
-func.func @table(%x: tensor<?x2xf32>, %y0: tensor<?x2xf32>) -> tensor<?x2xf32> {
-  // expected-error @below {{expected a splat, which needs no memory, got 'tensor<2xf32>' of different values}}
-  %w = arith.constant dense<[1.0, 2.0]> : tensor<2xf32>
-  %y = rmsnorm.forward input(%x : tensor<?x2xf32>) weight(%w : tensor<2xf32>) output(%y0 : tensor<?x2xf32>) eps = 1.0e-5 -> tensor<?x2xf32>
-  return %y : tensor<?x2xf32>
-}

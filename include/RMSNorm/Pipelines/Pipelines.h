@@ -91,6 +91,28 @@ struct EmbedMemrefsOptions : VariantOptions<EmbedMemrefsOptions> {
                      "promise them"))};
 };
 
+/// How norms among other work are taken.
+struct EmbedTensorsOptions : PassPipelineOptions<EmbedTensorsOptions> {
+  PassOptions::Option<bool> decomposeRest{
+      *this, "decompose-rest",
+      llvm::cl::desc("decompose the norms that no kernel is made of, so that "
+                     "no op is left but upstream's"),
+      llvm::cl::init(true)};
+  PassOptions::Option<bool> remarks{
+      *this, "remarks",
+      llvm::cl::desc("say of each neighbour of a norm why it is not fused"),
+      llvm::cl::init(false)};
+};
+
+/// From norms on tensors or memrefs, anywhere below the op that `manager` runs
+/// on, to loops over their rows that hold tile programs, marked `rmsnorm.rows`.
+/// What is row-wise around a norm is in its loop; everything else stays as it
+/// is. The compiler around it bufferizes all of it (one-shot bufferization,
+/// with an inner stride of 1 for what norms use), and rmsnorm-outline-rows
+/// comes next.
+void buildEmbedTensors(OpPassManager &manager,
+                       const EmbedTensorsOptions &options);
+
 /// From norms on tensors to bufferized tile programs, in public functions that
 /// take all their results as arguments. Knows neither target nor variant.
 void buildTensorHalf(OpPassManager &manager);

@@ -67,7 +67,30 @@ def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def TileRows : Pass<"rmsnorm-tile-rows", "::mlir::func::FuncOp"> {
+def WrapMemRefs : Pass<"rmsnorm-wrap-memrefs"> {
+  let summary = "norms on memrefs become norms on tensors that live there";
+  let description = [{
+    A norm on memrefs reads `bufferization.to_tensor` of them and its results
+    are materialized in its destinations. One-shot bufferization makes the
+    buffers of it again, in place, without a copy. Of a buffer that is an
+    operand twice there is one tensor, so that an update in place is seen.
+
+    As for `rmsnorm.rows`, two operands are the same buffer, row by row, or
+    disjoint.
+
+    ```mlir
+    rmsnorm.forward input(%x : memref<?x64xf32>) output(%y : memref<?x64xf32>) eps = 1.0e-5
+    ->
+    %a = bufferization.to_tensor %x restrict : memref<?x64xf32> to tensor<?x64xf32>
+    %b = bufferization.to_tensor %y restrict writable : memref<?x64xf32> to tensor<?x64xf32>
+    %c = rmsnorm.forward input(%a : tensor<?x64xf32>) output(%b : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+    bufferization.materialize_in_destination %c in writable %y : (tensor<?x64xf32>, memref<?x64xf32>) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
+def TileRows : Pass<"rmsnorm-tile-rows"> {
   let summary = "one loop over rows for a norm and the row-wise work around it";
   let description = [{
     Collects the cluster of ops connected with a norm that work row by row and
@@ -119,7 +142,19 @@ def TileRows : Pass<"rmsnorm-tile-rows", "::mlir::func::FuncOp"> {
     ```
 
     What each op says of its rows is `RowWiseOpInterface`. The mapping keeps the loop a loop where it has one iteration.
+
+    With `embedded` what no kernel can hold (see `rmsnorm-vectorize`, and the
+    types and math ops that the back ends take) is no part of a cluster and
+    stays outside, as it was: an op, a norm in device code, an op behind a
+    call that the cluster would have to move over. Without it such an op is an
+    error, here or in a later pass.
   }];
+  let options = [
+    Option<"embedded", "embedded", "bool", "false",
+           "among other work: what no kernel can hold is left outside">,
+    Option<"remarks", "remarks", "bool", "true",
+           "say of each neighbour of a cluster why it is none of it">,
+  ];
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::gpu::GPUDialect",
@@ -127,7 +162,7 @@ def TileRows : Pass<"rmsnorm-tile-rows", "::mlir::func::FuncOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def Vectorize : Pass<"rmsnorm-vectorize", "::mlir::func::FuncOp"> {
+def Vectorize : Pass<"rmsnorm-vectorize"> {
   let summary = "makes the body of a loop over rows a tile program";
   let description = [{
     Replaces the `linalg` ops on tensors of one row by `arith`, `math` and
@@ -153,7 +188,16 @@ def Vectorize : Pass<"rmsnorm-vectorize", "::mlir::func::FuncOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
-def FactorSums : Pass<"rmsnorm-factor-sums", "::mlir::func::FuncOp"> {
+def SimplifyLoops : Pass<"rmsnorm-simplify-loops"> {
+  let summary = "canonicalization and CSE in loops over rows only";
+  let description = [{
+    Runs the canonicalization patterns of all loaded dialects, and CSE, in the
+    loops of `rmsnorm-tile-rows`. What stands around them, which may be somebody
+    else's, stays as it is.
+  }];
+}
+
+def FactorSums : Pass<"rmsnorm-factor-sums"> {
   let summary = "takes factors that are the same along a row out of its sum";
   let description = [{
     In tile programs
@@ -178,7 +222,7 @@ def FactorSums : Pass<"rmsnorm-factor-sums", "::mlir::func::FuncOp"> {
                            "::mlir::vector::VectorDialect"];
 }
 
-def FuseReductions : Pass<"rmsnorm-fuse-reductions", "::mlir::func::FuncOp"> {
+def FuseReductions : Pass<"rmsnorm-fuse-reductions"> {
   let summary = "merges row reductions that can share a traversal";
   let description = [{
     Reductions of one loop body with the same shape and `columns`, none of
@@ -268,6 +312,8 @@ def Decompose : Pass<"rmsnorm-decompose"> {
            [{::llvm::cl::values(
                clEnumValN(::mlir::rmsnorm::ComputeType::f32, "f32", "f32"),
                clEnumValN(::mlir::rmsnorm::ComputeType::f64, "f64", "f64"))}]>,
+    Option<"inLoops", "in-loops", "bool", "false",
+           "only the norms in the loops of rmsnorm-tile-rows">,
   ];
   let dependentDialects = [
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
@@ -286,9 +332,15 @@ def OutlineRows : Pass<"rmsnorm-outline-rows"> {
     a call knows it; scalars. Constants and arithmetic on floats are computed
     inside, as a launch computes indices only. Loads and stores lose `columns`.
 
-    Matches scf.forall with the attribute `rmsnorm.rows`, anywhere. One that is not
-    bufferized, or whose accesses are not to its own row, is an error. Other
-    loops are left alone. Numeric effect: none.
+    Deallocation passes come before: they would enter the op.
+
+    Matches scf.forall with the attribute `rmsnorm.rows`, anywhere, and
+    simplifies it first (`rmsnorm-simplify-loops`). One that is not
+    bufferized, or whose accesses are not to its own row, is an error, and so
+    is a buffer whose inner stride is not known to be 1, as of function
+    arguments of one-shot bufferization's default layout; with `pack` the loop
+    works on a packed copy of it. Other loops are left alone. Numeric effect:
+    none.
 
     ```mlir
     scf.forall (%row) in (%m) {
@@ -306,6 +358,11 @@ def OutlineRows : Pass<"rmsnorm-outline-rows"> {
         ...
     ```
   }];
+  let options = [
+    Option<"pack", "pack", "bool", "false",
+           "copy buffers of another inner stride than 1 in front of the loop, "
+           "and back behind it">,
+  ];
   let dependentDialects = ["::mlir::memref::MemRefDialect",
                            "::mlir::rmsnorm::RMSNormDialect"];
 }

@@ -1,7 +1,7 @@
 // A row norm as rmsnorm-distribute writes it, N = 4096, bf16, registers kept
 // packed over the reduction. SUBGROUP, WARPS, ROWS are substituted.
 module attributes {rmsnorm.target = #rmsnorm.target<BACKEND "CHIP">} {
-  gpu.module @kernels {
+  gpu.module @kernels [#rmsnorm.target<BACKEND "CHIP">] {
     gpu.func @row_norm(%x: !llvm.ptr<1>, %w: !llvm.ptr<1>, %y: !llvm.ptr<1>,
                        %rows: i64, %xs: i64, %ys: i64, %eps: f32) kernel
         attributes {known_block_size = array<i32: 256, 1, 1>} {

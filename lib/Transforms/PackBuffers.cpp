@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- PackBuffers.cpp - buffers whose columns lie side by side ----------===//
+
+#include "PackBuffers.h"
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// The buffer whose columns `op` accesses, if it does, and whether it writes.
+static std::pair<Value, bool> getColumnsBuffer(Operation &op) {
+  if (auto load = dyn_cast<TileLoadOp>(op);
+      load && load.getKind() != TileKind::row)
+    return {load.getBase(), false};
+  if (auto store = dyn_cast<TileStoreOp>(op);
+      store && store.getKind() != TileKind::row)
+    return {store.getBase(), true};
+  if (auto sum = dyn_cast<AccumulateOp>(op))
+    return {sum.getDest(), true};
+  return {};
+}
+
+static bool hasInnerStrideOne(MemRefType type) {
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  return type.getRank() == 0 ||
+         (succeeded(type.getStridesAndOffset(strides, offset)) &&
+          strides.back() == 1);
+}
+
+static void copyAround(scf::ForallOp loop, Value buffer, bool isWritten) {
+  OpBuilder builder(loop);
+  Location loc = loop.getLoc();
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<Value> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim))
+      sizes.push_back(memref::DimOp::create(builder, loc, buffer, dim));
+  Value packed = memref::AllocOp::create(
+      builder, loc,
+      MemRefType::get(type.getShape(), type.getElementType(),
+                      MemRefLayoutAttrInterface(), type.getMemorySpace()),
+      sizes);
+  // Also where it is only written: not all of it may be.
+  memref::CopyOp::create(builder, loc, buffer, packed);
+  buffer.replaceUsesWithIf(packed, [&](OpOperand &use) {
+    return loop->isProperAncestor(use.getOwner());
+  });
+  builder.setInsertionPointAfter(loop);
+  if (isWritten)
+    memref::CopyOp::create(builder, loc, packed, buffer);
+  memref::DeallocOp::create(builder, loc, packed);
+}
+
+LogicalResult rmsnorm::packBuffers(scf::ForallOp loop, bool copies) {
+  llvm::MapVector<Value, bool> strided;
+  for (Operation &op : *loop.getBody()) {
+    auto [buffer, isWritten] = getColumnsBuffer(op);
+    auto type = buffer ? dyn_cast<MemRefType>(buffer.getType()) : MemRefType();
+    if (!type || hasInnerStrideOne(type) ||
+        loop->isAncestor(buffer.getParentBlock()->getParentOp()))
+      continue;
+    if (!copies) {
+      InFlightDiagnostic error =
+          op.emitOpError("expected a buffer with an inner stride of 1, got ")
+          << type;
+      error.attachNote()
+          << "one-shot-bufferize{function-boundary-type-conversion="
+             "identity-layout-map} or bufferization.buffer_layout gives "
+             "arguments one; rmsnorm-outline-rows{pack} copies";
+      return error;
+    }
+    strided[buffer] |= isWritten;
+  }
+  for (auto [buffer, isWritten] : strided)
+    copyAround(loop, buffer, isWritten);
+  return success();
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- TileProgram.cpp - what a loop over rows can hold ------------------===//
+
+#include "TileProgram.h"
+#include "RowCluster.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+using linalg::LinalgOp;
+
+/// The text that is streamed.
+template <typename... Args> static std::string format(Args &&...args) {
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  (stream << ... << args);
+  return text;
+}
+
+//===----------------------------------------------------------------------===//
+// What has a tile program
+//===----------------------------------------------------------------------===//
+
+std::optional<ReduceKind> rmsnorm::getReduceKind(Operation *op) {
+  return llvm::TypeSwitch<Operation *, std::optional<ReduceKind>>(op)
+      .Case<arith::AddFOp>([](auto) { return ReduceKind::add; })
+      .Case<arith::MulFOp>([](auto) { return ReduceKind::mul; })
+      .Case<arith::MaximumFOp>([](auto) { return ReduceKind::maximumf; })
+      .Case<arith::MinimumFOp>([](auto) { return ReduceKind::minimumf; })
+      .Default([](Operation *) { return std::nullopt; });
+}
+
+Operation *rmsnorm::getCombiner(LinalgOp op, OpOperand &init) {
+  unsigned number = init.getOperandNumber() - op.getNumDpsInputs();
+  return op.getBlock()->getTerminator()->getOperand(number).getDefiningOp();
+}
+
+static std::string whyNoReduction(LinalgOp op, OpOperand &init) {
+  BlockArgument accumulator = op.getMatchingBlockArgument(&init);
+  Operation *combiner = getCombiner(op, init);
+  if (!accumulator.hasOneUse() || !combiner ||
+      *accumulator.getUsers().begin() != combiner || !combiner->hasOneUse() ||
+      !getReduceKind(combiner)) {
+    std::string reason = "expected a reduction that combines its accumulator "
+                         "once, by arith.addf, mulf, maximumf or minimumf";
+    return combiner ? format(reason, ", got '", combiner->getName(), "'")
+                    : reason;
+  }
+  Type type = accumulator.getType();
+  if (!type.isF32() && !type.isF16() && !type.isBF16())
+    return format("expected a reduction in f16, bf16 or f32, got '", type, "'");
+  return "";
+}
+
+std::string rmsnorm::whyNoTileProgram(LinalgOp op) {
+  if (op.hasIndexSemantics())
+    return "expected no linalg.index in a row-wise op";
+  for (OpOperand &operand : op->getOpOperands())
+    if (isa<RankedTensorType>(operand.get().getType()))
+      if (std::optional<int64_t> dim = findPartlyReadDim(op, operand))
+        return format("expected all columns of an operand to be used, or one "
+                      "value a row; of dimension ",
+                      *dim, " of operand #", operand.getOperandNumber(), " (",
+                      operand.get().getType(), ") one element is");
+  if (op.getNumReductionLoops() > 0)
+    for (OpOperand &init : op.getDpsInitsMutable())
+      if (std::string reason = whyNoReduction(op, init); !reason.empty())
+        return reason;
+  for (Operation &payload : op.getBlock()->without_terminator())
+    if (payload.getNumRegions() != 0 || payload.getNumResults() != 1 ||
+        !(OpTrait::hasElementwiseMappableTraits(&payload) ||
+          payload.hasTrait<OpTrait::ConstantLike>()))
+      return format("expected elementwise arith and math ops in the body of a "
+                    "row-wise op, got '",
+                    payload.getName(), "'");
+  return "";
+}
+
+//===----------------------------------------------------------------------===//
+// What a kernel can hold
+//===----------------------------------------------------------------------===//
+
+bool rmsnorm::isStorable(Type type) {
+  return type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
+         type.isInteger(8) || type.isInteger(16) || type.isInteger(32) ||
+         type.isInteger(64);
+}
+
+/// Whether all back ends compute `op` on elements of the types it has. What
+/// they refuse is the outcome of compiling each op of arith and math on each
+/// type.
+static bool isComputable(Operation &op) {
+  SmallVector<Type> types(op.getOperandTypes());
+  llvm::append_range(types, op.getResultTypes());
+  if (!llvm::all_of(types, [](Type type) {
+        return isStorable(type) || type.isInteger(1);
+      }))
+    return false;
+  if (llvm::any_of(types, [](Type type) { return type.isF64(); }) &&
+      llvm::any_of(types, [](Type type) { return type.isBF16(); }))
+    return false;
+  Type type = types.front();
+  // Of libraries that kernels are not linked with, or of no lowering at all.
+  if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp,
+          math::AcoshOp, math::AsinhOp, math::AtanhOp, math::ClampFOp,
+          math::FPowIOp, math::IPowIOp, math::IsInfOp, math::IsNormalOp,
+          math::Log10Op, math::RoundOp>(op))
+    return false;
+  if (isa<arith::RemFOp, arith::MaxNumFOp, arith::MinNumFOp>(op))
+    return type.isF32();
+  if (isa<math::MathDialect>(op.getDialect()))
+    return !type.isF64() && !(isa<math::FmaOp>(op) && type.isBF16());
+  return isa<arith::ArithDialect>(op.getDialect());
+}
+
+/// A kernel's parameters: what is computed from them is computed in the kernel
+/// if it is of floats, on the host otherwise.
+static bool isParameter(Value value) {
+  Type type = value.getType();
+  Operation *def = value.getDefiningOp();
+  if (def && def->hasTrait<OpTrait::ConstantLike>())
+    return true;
+  if (def && !type.isIntOrIndex() && isPure(def) && def->getNumRegions() == 0 &&
+      isComputable(*def))
+    return llvm::all_of(def->getOperands(), isParameter);
+  return type.isF32() || type.isInteger(32) || type.isInteger(64);
+}
+
+static std::string whyNotStorable(LinalgOp op) {
+  for (OpOperand &operand : op->getOpOperands()) {
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    if (!type) {
+      if (!isParameter(operand.get()))
+        return format("a kernel has no parameters of type '",
+                      operand.get().getType(), "'");
+      continue;
+    }
+    if (type.getEncoding())
+      return "its tensors have an encoding";
+    if (type.getRank() > 0 && !type.isDynamicDim(type.getRank() - 1) &&
+        type.getShape().back() > kMaxColumns)
+      return format("its rows have more than ", kMaxColumns, " elements");
+    if (op.payloadUsesValueFromOperand(&operand) &&
+        operand.get().getDefiningOp<tensor::EmptyOp>())
+      return "it reads a tensor without contents";
+  }
+  return "";
+}
+
+static bool isDeviceCode(Operation *op) {
+  for (; op; op = op->getParentOp()) {
+    if (isa<gpu::GPUModuleOp, gpu::LaunchOp>(op))
+      return true;
+    // Mapped to blocks or threads of a kernel to be.
+    if (auto forall = dyn_cast<scf::ForallOp>(op))
+      if (forall.getMapping() && !forall.getMapping()->empty())
+        return true;
+  }
+  return false;
+}
+
+std::string rmsnorm::whyNoKernel(Operation *op) {
+  if (isDeviceCode(op->getParentOp()))
+    return "it stands in device code, which launches no kernel";
+  auto linalgOp = dyn_cast<LinalgOp>(op);
+  if (!linalgOp) {
+    auto type = cast<ShapedType>(op->getOperand(0).getType());
+    if (type.getShape().back() > kMaxColumns)
+      return format("its rows have more than ", kMaxColumns, " elements");
+    return "";
+  }
+  if (std::string reason = whyNoTileProgram(linalgOp); !reason.empty())
+    return reason;
+  if (std::string reason = whyNotStorable(linalgOp); !reason.empty())
+    return reason;
+  Block *body = linalgOp.getBlock();
+  for (Operation &payload : *body) {
+    for (Value operand : payload.getOperands())
+      if (operand.getParentBlock() != body && !isParameter(operand))
+        return format("a kernel has no parameters of type '", operand.getType(),
+                      "'");
+    if (&payload != body->getTerminator() && !isComputable(payload) &&
+        !payload.hasTrait<OpTrait::ConstantLike>())
+      return format("kernels lack '", payload.getName(), "' on '",
+                    payload.getOperand(0).getType(), "'");
+  }
+  return "";
+}

@@ -1,0 +1,319 @@
+// RUN: norm-opt %s --split-input-file --rmsnorm-tile-rows="embedded remarks=false" --verify-diagnostics --allow-unregistered-dialect | FileCheck %s
+// RUN: norm-opt %s --split-input-file --rmsnorm-tile-rows=embedded --allow-unregistered-dialect 2>&1 | FileCheck %s --check-prefix=REMARK
+
+// What no kernel can hold stays outside, as it was; without `remarks` nothing
+// is said.
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// REMARK: remark: not tiled with the norm next to it: expected no linalg.index in a row-wise op
+// CHECK-LABEL: func.func @gather(
+// CHECK:         %[[G:.*]] = linalg.generic
+// CHECK:           tensor.extract
+// CHECK:         scf.forall
+// CHECK:           tensor.extract_slice %[[G]]
+// CHECK:           rmsnorm.forward
+func.func @gather(%table: tensor<100x64xf32>, %id: tensor<?xi32>, %o: tensor<?x64xf32>, %o2: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %e = linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]} ins(%id : tensor<?xi32>) outs(%o : tensor<?x64xf32>) {
+  ^bb0(%a: i32, %out: f32):
+    %k = arith.index_cast %a : i32 to index
+    %j = linalg.index 1 : index
+    %v = tensor.extract %table[%k, %j] : tensor<100x64xf32>
+    linalg.yield %v : f32
+  } -> tensor<?x64xf32>
+  %a = rmsnorm.forward input(%e : tensor<?x64xf32>) output(%o2 : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+  return %a : tensor<?x64xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// REMARK: remark: not tiled with the norm next to it: kernels lack 'arith.extf' on 'f8E4M3FN'
+// CHECK-LABEL: func.func @fp8(
+// CHECK:         linalg.generic
+// CHECK:         scf.forall
+// CHECK-NOT:       linalg.generic
+// CHECK:           rmsnorm.forward
+func.func @fp8(%x: tensor<?x64xf8E4M3FN>, %o: tensor<?x64xf32>, %o2: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %e = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?x64xf8E4M3FN>) outs(%o : tensor<?x64xf32>) {
+  ^bb0(%a: f8E4M3FN, %out: f32):
+    %v = arith.extf %a : f8E4M3FN to f32
+    linalg.yield %v : f32
+  } -> tensor<?x64xf32>
+  %a = rmsnorm.forward input(%e : tensor<?x64xf32>) output(%o2 : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+  return %a : tensor<?x64xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// REMARK: remark: not tiled with the norm next to it: kernels lack 'math.log10' on 'f32'
+// CHECK-LABEL: func.func @library(
+// CHECK:         linalg.generic
+// CHECK:         scf.forall
+func.func @library(%x: tensor<?x64xf32>, %o: tensor<?x64xf32>, %o2: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %e = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?x64xf32>) outs(%o : tensor<?x64xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %v = math.log10 %a : f32
+    linalg.yield %v : f32
+  } -> tensor<?x64xf32>
+  %a = rmsnorm.forward input(%e : tensor<?x64xf32>) output(%o2 : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+  return %a : tensor<?x64xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// A mask is no problem as long as it is not stored: that of @mask_used is not,
+// that of @mask_returned is.
+// CHECK-LABEL: func.func @mask_used(
+// CHECK:         scf.forall
+// CHECK:           arith.cmpf
+// CHECK:           arith.select
+func.func @mask_used(%x: tensor<?x64xf32>, %k: tensor<?x64xi1>, %o: tensor<?x64xf32>, %o2: tensor<?x64xf32>) -> (tensor<?x64xf32>, tensor<?x64xf32>) {
+  %a = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%o : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+  %m = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<?x64xf32>) outs(%k : tensor<?x64xi1>) {
+  ^bb0(%v: f32, %out: i1):
+    %c = arith.cmpf ogt, %v, %v : f32
+    linalg.yield %c : i1
+  } -> tensor<?x64xi1>
+  %b = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%m, %a : tensor<?x64xi1>, tensor<?x64xf32>) outs(%o2 : tensor<?x64xf32>) {
+  ^bb0(%c: i1, %v: f32, %out: f32):
+    %w = math.absf %v : f32
+    %s = arith.select %c, %v, %w : f32
+    linalg.yield %s : f32
+  } -> tensor<?x64xf32>
+  return %a, %b : tensor<?x64xf32>, tensor<?x64xf32>
+}
+
+// CHECK-LABEL: func.func @mask_returned(
+// CHECK:         scf.forall
+// CHECK-NOT:       arith.cmpf
+// CHECK:         mapping
+// CHECK:         arith.cmpf
+// CHECK:         arith.select
+func.func @mask_returned(%x: tensor<?x64xf32>, %k: tensor<?x64xi1>, %o: tensor<?x64xf32>, %o2: tensor<?x64xf32>) -> (tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xi1>) {
+  %a = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%o : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+  %m = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%a : tensor<?x64xf32>) outs(%k : tensor<?x64xi1>) {
+  ^bb0(%v: f32, %out: i1):
+    %c = arith.cmpf ogt, %v, %v : f32
+    linalg.yield %c : i1
+  } -> tensor<?x64xi1>
+  %b = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%m, %a : tensor<?x64xi1>, tensor<?x64xf32>) outs(%o2 : tensor<?x64xf32>) {
+  ^bb0(%c: i1, %v: f32, %out: f32):
+    %w = math.absf %v : f32
+    %s = arith.select %c, %v, %w : f32
+    linalg.yield %s : f32
+  } -> tensor<?x64xf32>
+  return %a, %b, %m : tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xi1>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#column = affine_map<(d0, d1) -> (d1)>
+
+// 64 rows of 64 columns: what is a value a row here is one a column there.
+// REMARK: remark: not tiled with the norm next to it: of a tensor it accesses rows, and others columns
+// CHECK-LABEL: func.func @two_ways(
+// CHECK:         scf.forall
+// CHECK:         mapping
+// CHECK:         linalg.generic
+func.func @two_ways(%x: tensor<64x64xf32>, %v: tensor<64xf32>, %o: tensor<64x64xf32>, %o2: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %a = rmsnorm.forward input(%x : tensor<64x64xf32>) weight(%v : tensor<64xf32>) output(%o : tensor<64x64xf32>) eps = 1.0e-05 -> tensor<64x64xf32>
+  %b = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%a, %v : tensor<64x64xf32>, tensor<64xf32>) outs(%o2 : tensor<64x64xf32>) {
+  ^bb0(%p: f32, %q: f32, %out: f32):
+    %s = arith.mulf %p, %q : f32
+    linalg.yield %s : f32
+  } -> tensor<64x64xf32>
+  return %b : tensor<64x64xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+
+// One value a row is common to rows of 64 and of 128 columns.
+// REMARK: remark: not tiled with the norm next to it: its rows are not known to have as many columns
+// CHECK-LABEL: func.func @other_columns(
+// CHECK:         scf.forall
+// CHECK:         mapping
+// CHECK:         linalg.generic
+func.func @other_columns(%x: tensor<?x64xf32>, %z: tensor<?x128xf32>, %o: tensor<?x64xf32>, %r: tensor<?xf32>, %o2: tensor<?x128xf32>) -> (tensor<?x64xf32>, tensor<?x128xf32>) {
+  %a:2 = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%o : tensor<?x64xf32>) rstd(%r : tensor<?xf32>) eps = 1.0e-05 -> tensor<?x64xf32>, tensor<?xf32>
+  %b = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%z, %a#1 : tensor<?x128xf32>, tensor<?xf32>) outs(%o2 : tensor<?x128xf32>) {
+  ^bb0(%p: f32, %q: f32, %out: f32):
+    %s = arith.mulf %p, %q : f32
+    linalg.yield %s : f32
+  } -> tensor<?x128xf32>
+  return %a#0, %b : tensor<?x64xf32>, tensor<?x128xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// A parameter that no launch can pass.
+// REMARK: remark: not tiled with the norm next to it: a kernel has no parameters of type 'bf16'
+// CHECK-LABEL: func.func @parameter(
+// CHECK:         linalg.generic
+// CHECK:         scf.forall
+func.func @parameter(%x: tensor<?x64xbf16>, %s: bf16, %o: tensor<?x64xbf16>, %o2: tensor<?x64xbf16>) -> tensor<?x64xbf16> {
+  %e = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?x64xbf16>) outs(%o : tensor<?x64xbf16>) {
+  ^bb0(%a: bf16, %out: bf16):
+    %v = arith.mulf %a, %s : bf16
+    linalg.yield %v : bf16
+  } -> tensor<?x64xbf16>
+  %a = rmsnorm.forward input(%e : tensor<?x64xbf16>) output(%o2 : tensor<?x64xbf16>) eps = 1.0e-05 -> tensor<?x64xbf16>
+  return %a : tensor<?x64xbf16>
+}
+
+// -----
+
+// A kernel launches no kernel.
+// REMARK: remark: not made a kernel of: it stands in device code, which launches no kernel
+// CHECK-LABEL: func.func @mapped(
+// CHECK:         scf.forall
+// CHECK-NOT:     rmsnorm.rows
+// CHECK:           rmsnorm.forward {{.*}} : tensor<8x64xf32>)
+// CHECK-NOT:     rmsnorm.rows
+// CHECK:         return
+func.func @mapped(%x: tensor<8x64xf32>, %o: tensor<8x64xf32>) -> tensor<8x64xf32> {
+  %r = scf.forall (%i) in (1) shared_outs(%s = %o) -> (tensor<8x64xf32>) {
+    %q = rmsnorm.forward input(%x : tensor<8x64xf32>) output(%s : tensor<8x64xf32>) eps = 1.0e-05 -> tensor<8x64xf32>
+    scf.forall.in_parallel { tensor.parallel_insert_slice %q into %s[0, 0] [8, 64] [1, 1] : tensor<8x64xf32> into tensor<8x64xf32> }
+  } {mapping = [#gpu.block<x>]}
+  return %r : tensor<8x64xf32>
+}
+
+// -----
+
+// In loops of others that are mapped to nothing, and in their branches.
+// CHECK-LABEL: func.func @nested(
+// CHECK:         scf.forall
+// CHECK:           scf.forall (%{{.*}}) in (8)
+// CHECK:             rmsnorm.forward {{.*}} : tensor<1x64xf32>)
+// CHECK:           rmsnorm.rows = 1
+// CHECK:         scf.if
+// CHECK:           scf.forall
+// CHECK:           rmsnorm.rows = 1
+func.func @nested(%c: i1, %x: tensor<4x8x64xf32>, %o: tensor<4x8x64xf32>, %y: tensor<?x64xf32>, %p: tensor<?x64xf32>) -> (tensor<4x8x64xf32>, tensor<?x64xf32>) {
+  %r = scf.forall (%i) in (4) shared_outs(%s = %o) -> (tensor<4x8x64xf32>) {
+    %as = tensor.extract_slice %x[%i, 0, 0] [1, 8, 64] [1, 1, 1] : tensor<4x8x64xf32> to tensor<8x64xf32>
+    %ss = tensor.extract_slice %s[%i, 0, 0] [1, 8, 64] [1, 1, 1] : tensor<4x8x64xf32> to tensor<8x64xf32>
+    %q = rmsnorm.forward input(%as : tensor<8x64xf32>) output(%ss : tensor<8x64xf32>) eps = 1.0e-05 -> tensor<8x64xf32>
+    scf.forall.in_parallel { tensor.parallel_insert_slice %q into %s[%i, 0, 0] [1, 8, 64] [1, 1, 1] : tensor<8x64xf32> into tensor<4x8x64xf32> }
+  }
+  %b = scf.if %c -> tensor<?x64xf32> {
+    %a = rmsnorm.forward input(%y : tensor<?x64xf32>) output(%p : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+    scf.yield %a : tensor<?x64xf32>
+  } else {
+    scf.yield %y : tensor<?x64xf32>
+  }
+  return %r, %b : tensor<4x8x64xf32>, tensor<?x64xf32>
+}
+
+// -----
+
+// What uses the norm and has effects stays where it is, and so ends the
+// cluster; a size of it is no use.
+// CHECK-LABEL: func.func @effect(
+// CHECK:         tensor.dim %arg1
+// CHECK:         scf.forall
+// CHECK-NOT:       linalg.exp
+// CHECK:         rmsnorm.rows
+// CHECK:         "test.print"
+// CHECK:         call @other
+// CHECK:         linalg.exp
+func.func @effect(%x: tensor<?x64xf32>, %o: tensor<?x64xf32>, %o2: tensor<?x64xf32>) -> (tensor<?x64xf32>, index) {
+  %c0 = arith.constant 0 : index
+  %a = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%o : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+  %m = tensor.dim %a, %c0 : tensor<?x64xf32>
+  "test.print"(%a) : (tensor<?x64xf32>) -> ()
+  func.call @other() : () -> ()
+  %b = linalg.exp ins(%a : tensor<?x64xf32>) outs(%o2 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %b, %m : tensor<?x64xf32>, index
+}
+func.func private @other()
+
+// -----
+
+// Over a call that has nothing to do with the rows the loop may move, but not
+// if they are in a buffer that the call may write.
+// CHECK-LABEL: func.func @over_call(
+// CHECK:         call @other
+// CHECK:         scf.forall
+// CHECK:           linalg.exp
+func.func @over_call(%x: tensor<?x64xf32>, %o: tensor<?x64xf32>, %o2: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %a = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%o : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+  func.call @other() : () -> ()
+  %b = linalg.exp ins(%a : tensor<?x64xf32>) outs(%o2 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %b : tensor<?x64xf32>
+}
+// CHECK-LABEL: func.func @buffer(
+// CHECK:         scf.forall
+// CHECK-NOT:       linalg.exp
+// CHECK:         rmsnorm.rows
+// CHECK:         call @other
+// CHECK:         linalg.exp
+func.func @buffer(%x: memref<?x64xf32>, %o: tensor<?x64xf32>, %o2: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %t = bufferization.to_tensor %x restrict : memref<?x64xf32> to tensor<?x64xf32>
+  %a = rmsnorm.forward input(%t : tensor<?x64xf32>) output(%o : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+  func.call @other() : () -> ()
+  %b = linalg.exp ins(%a : tensor<?x64xf32>) outs(%o2 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %b : tensor<?x64xf32>
+}
+func.func private @other()
+
+// -----
+
+// Sizes of arguments that nobody says are equal: the loop's own are said by
+// slices of all of them.
+// CHECK-LABEL: func.func @sizes(
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<?x?x?xf32>, %[[W:[^:]*]]: tensor<?xf32>, %[[O:[^:]*]]: tensor<?x?x?xf32>)
+// CHECK-DAG:     %[[T:.*]] = tensor.dim %[[O]], %c1
+// CHECK-DAG:     %[[N:.*]] = tensor.dim %{{.*}}, %c2
+// CHECK-DAG:     %[[XS:.*]] = tensor.extract_slice %[[X]][0, 0, 0] [%{{.*}}, %[[T]], %{{.*}}] [1, 1, 1]
+// CHECK-DAG:     %[[WS:.*]] = tensor.extract_slice %[[W]][0] [%[[N]]] [1]
+// CHECK:         scf.forall
+// CHECK-DAG:       tensor.extract_slice %[[XS]][
+func.func @sizes(%x: tensor<?x?x?xf32>, %w: tensor<?xf32>, %o: tensor<?x?x?xf32>) -> tensor<?x?x?xf32> {
+  %a = rmsnorm.forward input(%x : tensor<?x?x?xf32>) weight(%w : tensor<?xf32>) output(%o : tensor<?x?x?xf32>) eps = 1.0e-05 -> tensor<?x?x?xf32>
+  return %a : tensor<?x?x?xf32>
+}
+
+// -----
+
+// A wish that cannot be fulfilled is none here.
+// CHECK-LABEL: func.func @wish(
+// CHECK:         linalg.reduce
+// CHECK-NOT:     scf.forall
+func.func @wish(%x: tensor<?x64xf32>, %e: tensor<64xf32>) -> tensor<64xf32> {
+  %y = linalg.reduce {arith.addf} ins(%x : tensor<?x64xf32>) outs(%e : tensor<64xf32>) dimensions = [0] {rmsnorm.row_wise}
+  return %y : tensor<64xf32>
+}
+
+// -----
+
+// Columns that will not lie side by side in memory: every second one, those of
+// a last dimension that is sliced away, those of a buffer of any layout.
+// REMARK-COUNT-3: remark: not made a kernel of: kernels cannot access its tensors as they will lie in memory
+// CHECK-LABEL: func.func @apart(
+// CHECK-NOT:     scf.forall
+// CHECK:         return
+func.func @apart(%x: tensor<?x128xf32>, %z: tensor<?x64x4xf32>, %b: memref<?x64xf32, strided<[?, ?], offset: ?>>, %m: index,
+    %o1: tensor<?x64xf32>, %o2: tensor<?x64xf32>, %o3: tensor<?x64xf32>) -> (tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>) {
+  %x2 = tensor.extract_slice %x[0, 0] [%m, 64] [1, 2] : tensor<?x128xf32> to tensor<?x64xf32>
+  %y1 = rmsnorm.forward input(%x2 : tensor<?x64xf32>) output(%o1 : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+  %z2 = tensor.extract_slice %z[0, 0, 1] [%m, 64, 1] [1, 1, 1] : tensor<?x64x4xf32> to tensor<?x64xf32>
+  %y2 = rmsnorm.forward input(%z2 : tensor<?x64xf32>) output(%o2 : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+  %b2 = bufferization.to_tensor %b restrict : memref<?x64xf32, strided<[?, ?], offset: ?>> to tensor<?x64xf32>
+  %y3 = rmsnorm.forward input(%b2 : tensor<?x64xf32>) output(%o3 : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+  return %y1, %y2, %y3 : tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>
+}
