@@ -43,17 +43,18 @@ Kind Waits::getKind(Operation *op) {
     return Kind::launches;
   if (isa<WorkspaceOp, BufferPointerOp>(op))
     return Kind::transparent;
-  if (op->getNumRegions() == 0) {
-    if (isMemoryEffectFree(op))
-      return Kind::transparent;
+  // What it does itself, as linalg on buffers does beside what is in it.
+  if (auto effects = dyn_cast<MemoryEffectOpInterface>(op)) {
     // New memory is nobody's.
-    auto effects = dyn_cast<MemoryEffectOpInterface>(op);
-    return effects && effects.onlyHasEffect<MemoryEffects::Allocate>()
-               ? Kind::transparent
-               : Kind::other;
+    if (!effects.hasNoEffect() &&
+        !effects.onlyHasEffect<MemoryEffects::Allocate>())
+      return Kind::other;
+  } else if (!op->hasTrait<OpTrait::HasRecursiveMemoryEffects>()) {
+    return Kind::other;
   }
-  if (!op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
-      op->hasTrait<OpTrait::HasParallelRegion>())
+  if (op->getNumRegions() != 0 &&
+      (!op->hasTrait<OpTrait::HasRecursiveMemoryEffects>() ||
+       op->hasTrait<OpTrait::HasParallelRegion>()))
     return Kind::other;
   Kind kind = Kind::transparent;
   for (Region &region : op->getRegions())

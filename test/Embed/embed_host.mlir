@@ -126,6 +126,24 @@ module attributes {gpu.container_module, rmsnorm.target = #rmsnorm.target<sim "s
     return
   }
 
+  // An op with a body and effects of its own is waited for, too.
+  // CHECK-LABEL: func.func @linalg
+  func.func @linalg(%x: memref<64xf32>, %y: memref<64xf32>) {
+    %c1 = arith.constant 1 : index
+    %p = rmsnorm.buffer_pointer %x : memref<64xf32>
+    // DIRECT: llvm.call @rmsnorm_gpu_launch
+    // DIRECT-NEXT: llvm.call @rmsnorm_gpu_synchronize
+    gpu.launch_func @kernels::@clustered blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%p : !llvm.ptr<1>, %p : !llvm.ptr<1>)
+    // CHECK: linalg.generic
+    linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]}
+        ins(%x : memref<64xf32>) outs(%y : memref<64xf32>) {
+    ^bb0(%in: f32, %out: f32):
+      %sum = arith.addf %in, %in : f32
+      linalg.yield %sum : f32
+    }
+    return
+  }
+
   // A module in a module has kernels of its own.
   // GPU: module @inner
   // GPU: gpu.module @kernels [#rmsnorm.target<sim "sim32">]
