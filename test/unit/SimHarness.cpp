@@ -36,8 +36,8 @@ static mlir::MLIRContext &getContext() {
 Code::Code(const std::string &functions, bool device) {
   std::string text = device ? "module attributes {rmsnorm.target = "
                               "#rmsnorm.target<sim \"sim32\">} {\n"
-                              "gpu.module @device attributes {rmsnorm.target = "
-                              "#rmsnorm.target<sim \"sim32\">} {\n" +
+                              "gpu.module @device "
+                              "[#rmsnorm.target<sim \"sim32\">] {\n" +
                                   functions + "}\n}\n"
                             : "module {\n" + functions + "}\n";
   auto module = mlir::parseSourceString<mlir::ModuleOp>(text, &getContext());

@@ -32,7 +32,7 @@ using namespace mlir::rmsnorm;
 // in a good one.
 static const char *const kSource = R"(
 module attributes {gpu.container_module, rmsnorm.target = #rmsnorm.target<sim "sm_90">} {
-  gpu.module @kernels attributes {rmsnorm.target = #rmsnorm.target<sim "sm_90">} {
+  gpu.module @kernels [#rmsnorm.target<sim "sm_90">] {
     gpu.func @partial(%rows: index, %x: !llvm.ptr<1>, %sums: !llvm.ptr<1>,
                       %counts: !llvm.ptr<1>, %unused: !llvm.ptr<1>) kernel
         attributes {known_block_size = array<i32: 64, 1, 1>} {

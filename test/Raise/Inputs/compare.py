@@ -29,8 +29,7 @@ arith-expand{include-bf16=true}, convert-vector-to-scf, convert-scf-to-cf, expan
 convert-arith-to-llvm, convert-math-to-llvm, convert-math-to-libm, convert-vector-to-llvm, finalize-memref-to-llvm,
 convert-func-to-llvm, convert-index-to-llvm, convert-cf-to-llvm, reconcile-unrealized-casts)"""
 # The same with our passes among them.
-TENSORS = """func.func(rmsnorm-tile-rows),canonicalize,cse,func.func(rmsnorm-decompose,rmsnorm-vectorize),canonicalize,
-func.func(rmsnorm-factor-sums,rmsnorm-fuse-reductions),eliminate-empty-tensors,empty-tensor-to-alloc-tensor,
+TENSORS = """rmsnorm-embed-tensors,eliminate-empty-tensors,empty-tensor-to-alloc-tensor,
 one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map},canonicalize,cse,canonicalize,
 buffer-deallocation-pipeline"""
 EMBED = """rmsnorm-embed-memrefs{%(options)s},rmsnorm-embed-host{host=%(host)s},gpu-module-to-binary"""

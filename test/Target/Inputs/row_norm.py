@@ -36,7 +36,7 @@ def extend(result, value):
 
 
 emit(f'module attributes {{rmsnorm.target = #rmsnorm.target<{backend} "{args.chip}">}} {{')
-emit(f'gpu.module @kernels attributes {{rmsnorm.target = #rmsnorm.target<{backend} "{args.chip}">}} {{')
+emit(f'gpu.module @kernels [#rmsnorm.target<{backend} "{args.chip}">] {{')
 emit("gpu.func @row_norm(%x: !llvm.ptr<1>, %w: !llvm.ptr<1>, %y: !llvm.ptr<1>, %rows: i64, %xs: i64, %ys: i64, %eps: f32) kernel")
 emit(f"attributes {{known_block_size = array<i32: {args.threads}, 1, 1>}} {{")
 emit(f"""%c0 = arith.constant 0 : i32
