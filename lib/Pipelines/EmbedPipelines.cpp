@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- EmbedPipelines.cpp - our passes in somebody else's pipeline -------===//
 
+#include "ModulePipeline.h"
 #include "RMSNorm/Embed/Passes.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Pipelines/Pipelines.h"
@@ -38,7 +39,7 @@ void rmsnorm::buildEmbedMemrefs(OpPassManager &manager,
 }
 
 void rmsnorm::registerEmbedPipelines() {
-  PassPipelineRegistration<EmbedMemrefsOptions>(
+  registerModulePipeline<EmbedMemrefsOptions>(
       "rmsnorm-embed-memrefs",
       "From bufferized loops over rows, among other work, to finalized kernels "
       "and their launches",

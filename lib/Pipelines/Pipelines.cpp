@@ -2,6 +2,7 @@
 //===- Pipelines.cpp - the passes in their order -------------------------===//
 
 #include "RMSNorm/Pipelines/Pipelines.h"
+#include "ModulePipeline.h"
 #include "RMSNorm/Distribution/Passes.h"
 #include "RMSNorm/Embed/Passes.h"
 #include "RMSNorm/Transforms/Passes.h"
@@ -86,7 +87,7 @@ void rmsnorm::buildScheduledHalf(OpPassManager &manager, HostCode host) {
 }
 
 void rmsnorm::registerPipelines() {
-  PassPipelineRegistration<>(
+  registerModulePipeline(
       "rmsnorm-tensor-half",
       "From norms on tensors to programs over the rows of buffers",
       buildTensorHalf);
@@ -94,11 +95,11 @@ void rmsnorm::registerPipelines() {
       "rmsnorm-embed-tensors",
       "From norms among other work to bufferizable loops over rows",
       buildEmbedTensors);
-  PassPipelineRegistration<MemrefHalfOptions>(
+  registerModulePipeline<MemrefHalfOptions>(
       "rmsnorm-memref-half",
       "From programs over rows to thread-level kernels, for one target",
       buildMemrefHalf);
-  PassPipelineRegistration<>(
+  registerModulePipeline(
       "rmsnorm-to-oracle",
       "From norms on tensors to their definition in f64 scalar loops",
       buildToOracle);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- TargetPipelines.cpp - from the ops to a target's LLVM dialect -----===//
 
+#include "ModulePipeline.h"
 #include "RMSNorm/Conversion/Passes.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Pipelines/Pipelines.h"
@@ -38,7 +39,7 @@ struct TargetPipelineOptions : VariantOptions<TargetPipelineOptions> {
 /// Registers the pipeline whose targets are written `prefix` + chip.
 static void registerOne(StringRef name, StringRef description, Backend backend,
                         StringRef prefix, StringRef defaultChip) {
-  PassPipelineRegistration<TargetPipelineOptions>(
+  registerModulePipeline<TargetPipelineOptions>(
       name, description,
       [=](OpPassManager &manager, const TargetPipelineOptions &options) {
         MemrefHalfOptions memref;

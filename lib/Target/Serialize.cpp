@@ -115,7 +115,6 @@ class Compilation {
 public:
   Compilation(Operation *op, MachineSpec spec, const SerializeOptions &options)
       : op(op), spec(std::move(spec)), options(options) {}
-
   LogicalResult translate();
   LogicalResult optimize();
   FailureOr<std::string> emit(llvm::CodeGenFileType type);
@@ -185,9 +184,8 @@ LogicalResult Compilation::optimize() {
   builder.registerFunctionAnalyses(functions);
   builder.registerLoopAnalyses(loops);
   builder.crossRegisterProxies(loops, functions, sccs, modules);
-  const llvm::OptimizationLevel levels[] = {
-      llvm::OptimizationLevel::O0, llvm::OptimizationLevel::O1,
-      llvm::OptimizationLevel::O2, llvm::OptimizationLevel::O3};
+  using Level = llvm::OptimizationLevel;
+  const Level levels[] = {Level::O0, Level::O1, Level::O2, Level::O3};
   llvm::ModulePassManager passes =
       builder.buildPerModuleDefaultPipeline(levels[getOptimization()]);
   // Half of the blocks cannot be reached once the simulator's coroutines are

@@ -307,8 +307,7 @@ void *Block::allocateFrame(rmsnorm_sim_thread *thread, uint64_t bytes) {
 
 bool Block::check(const GlobalAccess &access, const Thread &thread) {
   const Parameter &parameter = request.parameters[access.getArgument()];
-  GlobalAccess::Error error =
-      access.check(parameter, thread.shared.grid_waited);
+  auto error = access.check(parameter, thread.shared.grid_waited);
   return error == GlobalAccess::Error::None ||
          passOrFail(access.describe(error, parameter), thread);
 }
@@ -340,10 +339,7 @@ void *Block::workgroupAccess(rmsnorm_sim_thread *thread, int32_t offset,
 }
 
 void *Block::passOrFail(const std::string &message, const Thread &thread) {
-  if (message.empty())
-    return this;
-  fail(message + describe(thread));
-  return nullptr;
+  return message.empty() || fail(message + describe(thread)) ? this : nullptr;
 }
 
 void *Block::exchangeInit(rmsnorm_sim_thread *thread, int32_t offset,
