@@ -56,11 +56,6 @@ LogicalResult rmsnorm::checkExchanges(gpu::GPUModuleOp module,
   return failure(walk.wasInterrupted());
 }
 
-bool rmsnorm::isOurs(gpu::GPUModuleOp module) {
-  return module.getTargetsAttr() &&
-         llvm::any_of(module.getTargetsAttr(), llvm::IsaPred<TargetAttr>);
-}
-
 FailureOr<SmallVector<gpu::GPUModuleOp>>
 rmsnorm::getDeviceModules(ModuleOp root, Backend backend, StringRef passName) {
   TargetAttr target = TargetAttr::lookup(root);
@@ -74,7 +69,7 @@ rmsnorm::getDeviceModules(ModuleOp root, Backend backend, StringRef passName) {
            << " target, got '" << target.getSpelling() << "'";
   SmallVector<gpu::GPUModuleOp> modules;
   root.walk([&](gpu::GPUModuleOp module) {
-    if (isOurs(module))
+    if (getKernelTarget(module))
       modules.push_back(module);
   });
   for (gpu::GPUModuleOp module : modules)

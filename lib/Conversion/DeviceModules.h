@@ -4,7 +4,7 @@
 #ifndef RMSNORM_LIB_CONVERSION_DEVICEMODULES_H
 #define RMSNORM_LIB_CONVERSION_DEVICEMODULES_H
 
-#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/IR/KernelTarget.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/PatternMatch.h"
@@ -14,9 +14,6 @@ class LLVMTypeConverter;
 } // namespace mlir
 
 namespace mlir::rmsnorm {
-
-/// Whether `module` has a target of ours. Somebody else's is left alone.
-bool isOurs(gpu::GPUModuleOp module);
 
 /// Our gpu.modules below `root`, checked as device code, if its target is
 /// `backend`; an error is emitted if it has none or another one.

@@ -229,7 +229,7 @@ struct FinalizeSim final : rmsnorm::impl::FinalizeSimBase<FinalizeSim> {
     }
     WalkResult walk =
         getOperation().walk([&](gpu::GPUModuleOp module) -> WalkResult {
-          return isOurs(module) ? finalize(module) : success();
+          return getKernelTarget(module) ? finalize(module) : success();
         });
     if (walk.wasInterrupted())
       signalPassFailure();

@@ -2,10 +2,10 @@
 //===- EmbedHost.cpp - rmsnorm-embed-host --------------------------------===//
 
 #include "RMSNorm/Embed/Passes.h"
+#include "RMSNorm/IR/KernelTarget.h"
 
 #include "HostCalls.h"
 #include "HostWaits.h"
-#include "Ours.h"
 #include "SimABI.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -97,7 +97,7 @@ LogicalResult EmbedHost::collectKernels() {
   kernels.clear();
   launches.clear();
   for (auto kernel : module.getOps<gpu::GPUModuleOp>()) {
-    if (!isOurModule(kernel))
+    if (!getKernelTarget(kernel))
       continue;
     for (auto function : kernel.getOps<gpu::GPUFuncOp>()) {
       InFlightDiagnostic error =
@@ -329,7 +329,7 @@ LogicalResult EmbedHost::describeSimulatedKernels() {
 /// Not inside our gpu.modules: what compiles them asks for attributes there.
 static void walkHost(Operation *root, function_ref<void(Operation *)> visit) {
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
-    if (isOurModule(op))
+    if (getKernelTarget(op))
       return WalkResult::skip();
     visit(op);
     return WalkResult::advance();

@@ -292,13 +292,9 @@ struct SelectVariants final
     getOperation()->walk([&](RowsOp rows) { all.push_back(rows); });
     if (all.empty())
       return;
-    TargetAttr target = TargetAttr::lookup(getOperation());
-    if (!target) {
-      InFlightDiagnostic error = all.front().emitOpError(
-          "expected a module with a 'rmsnorm.target' attribute");
-      error.attachNote() << "rmsnorm-attach-target sets it";
+    FailureOr<TargetAttr> target = getTarget(all.front());
+    if (failed(target))
       return signalPassFailure();
-    }
     for (auto [place, rows] : llvm::enumerate(all)) {
       OrRefusal<std::string> overrides =
           getLoopOverrides(schedule, place, all.size());
@@ -311,7 +307,7 @@ struct SelectVariants final
       options.request.batchInvariant = batchInvariant;
       options.request.smMargin = smMargin;
       options.tuning = &*table;
-      if (failed(Variants(rows, target, options).run()))
+      if (failed(Variants(rows, *target, options).run()))
         return signalPassFailure();
     }
   }

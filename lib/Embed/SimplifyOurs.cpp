@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SimplifyOurs.cpp - rmsnorm-simplify -------------------------------===//
 
-#include "Ours.h"
 #include "RMSNorm/Embed/Passes.h"
+#include "RMSNorm/IR/KernelTarget.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/Passes.h"
@@ -26,7 +26,7 @@ struct SimplifyOurs final : rmsnorm::impl::SimplifyOursBase<SimplifyOurs> {
     passes.addPass(createCSEPass());
     WalkResult walk =
         getOperation()->walk<WalkOrder::PreOrder>([&](Operation *op) {
-          if (op == getOperation() || !(isa<RowsOp>(op) || isOurModule(op)))
+          if (op == getOperation() || !(isa<RowsOp>(op) || getKernelTarget(op)))
             return WalkResult::advance();
           return failed(runPipeline(passes, op)) ? WalkResult::interrupt()
                                                  : WalkResult::skip();

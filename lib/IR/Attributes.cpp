@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Attributes.cpp - targets and schedules ----------------------------===//
 
-#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/IR/KernelTarget.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -75,13 +75,19 @@ const ChipInfo &TargetAttr::getChipInfo() const {
   return *lookupChip(getChip());
 }
 
+TargetAttr mlir::rmsnorm::getKernelTarget(Operation *op) {
+  if (auto module = dyn_cast<gpu::GPUModuleOp>(op);
+      module && module.getTargetsAttr())
+    for (Attribute target : module.getTargetsAttr())
+      if (isa<TargetAttr>(target))
+        return cast<TargetAttr>(target);
+  return {};
+}
+
 TargetAttr TargetAttr::lookup(Operation *op) {
   for (; op; op = op->getParentOp()) {
-    if (auto module = dyn_cast<gpu::GPUModuleOp>(op);
-        module && module.getTargetsAttr())
-      for (Attribute target : module.getTargetsAttr())
-        if (isa<TargetAttr>(target))
-          return cast<TargetAttr>(target);
+    if (TargetAttr target = getKernelTarget(op))
+      return target;
     if (auto target =
             op->getAttrOfType<TargetAttr>(RMSNormDialect::kTargetAttrName))
       return target;

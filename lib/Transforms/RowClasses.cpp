@@ -16,6 +16,16 @@ struct RowProgram {
 };
 } // namespace
 
+FailureOr<TargetAttr> mlir::rmsnorm::getTarget(Operation *op) {
+  if (TargetAttr target = TargetAttr::lookup(op))
+    return target;
+  InFlightDiagnostic error = op->emitOpError("expected a module with a '")
+                             << RMSNormDialect::kTargetAttrName
+                             << "' attribute";
+  error.attachNote() << "rmsnorm-attach-target sets it";
+  return error;
+}
+
 std::optional<int64_t> mlir::rmsnorm::getStaticRows(RowsOp rows) {
   int64_t count = 1;
   for (OpFoldResult size : rows.getMixedSizes()) {

@@ -15,16 +15,6 @@ SmallVector<RowsOp> mlir::rmsnorm::getRows(Operation *root) {
   return all;
 }
 
-FailureOr<TargetAttr> mlir::rmsnorm::getTarget(Operation *op) {
-  if (TargetAttr target = TargetAttr::lookup(op))
-    return target;
-  InFlightDiagnostic error = op->emitOpError("expected a module with a '")
-                             << RMSNormDialect::kTargetAttrName
-                             << "' attribute";
-  error.attachNote() << "rmsnorm-attach-target sets it";
-  return error;
-}
-
 LogicalResult mlir::rmsnorm::verifyNotPlaced(RowsOp rows) {
   TilesOp tiles = rows.getTiles();
   if (tiles.getBody().getOps<TraverseOp>().empty() &&

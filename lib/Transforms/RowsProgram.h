@@ -13,9 +13,6 @@ namespace mlir::rmsnorm {
 /// The rmsnorm.rows of `root`.
 SmallVector<RowsOp> getRows(Operation *root);
 
-/// The target of the module; emits an error naming the pass that sets it.
-FailureOr<TargetAttr> getTarget(Operation *op);
-
 /// Refuses `rows` if rmsnorm-place-tiles has seen it: what a pass that works on
 /// straight-line programs wants.
 LogicalResult verifyNotPlaced(RowsOp rows);

@@ -18,6 +18,9 @@
 
 namespace mlir::rmsnorm {
 
+/// The target of the module; emits an error naming the pass that sets it.
+FailureOr<TargetAttr> getTarget(Operation *op);
+
 /// What came of a tuning file.
 struct TuningReport {
   /// The programs that records were looked for of, as records name them.

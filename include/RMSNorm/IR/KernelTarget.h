@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- KernelTarget.h - which gpu.modules are ours -----------------------===//
+
+#ifndef RMSNORM_IR_KERNELTARGET_H
+#define RMSNORM_IR_KERNELTARGET_H
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+namespace mlir::rmsnorm {
+
+/// The target of ours among those of `op`, a gpu.module of our kernels; null if
+/// it is somebody else's gpu.module, or no gpu.module.
+TargetAttr getKernelTarget(Operation *op);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_IR_KERNELTARGET_H
