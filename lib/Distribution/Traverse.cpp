@@ -215,13 +215,16 @@ void Walker::emitChunk(Chunk vectors, int64_t begin) {
 
 /// Keeps what the chunk has of the values that are held.
 void Walker::hold() {
-  for (auto [value, result] :
-       llvm::zip(traverse.getHeld(), traverse.getHeldResults()))
+  for (auto [held, heldResult] :
+       llvm::zip(traverse.getHeld(), traverse.getHeldResults())) {
+    // A lambda of C++17 captures no structured binding.
+    Value value = held, result = heldResult;
     forEach(value.getType(), [&](int64_t row, int64_t index) {
       Value fragment = get(value, row, index);
       kernel.fragments[result][row * layout.getNumVectors() + chunkBegin +
                                index] = fragment;
     });
+  }
 }
 
 //===----------------------------------------------------------------------===//
@@ -334,7 +337,8 @@ void Walker::reduce() {
   auto vectorType =
       VectorType::get({layout.getVectorWidth()}, builder.getF32Type());
   int64_t first = 0;
-  for (auto [number, input] : llvm::enumerate(traverse.getReduced())) {
+  for (auto [number, reduced] : llvm::enumerate(traverse.getReduced())) {
+    Value input = reduced;
     const ReduceKind kind = traverse.getKind(number);
     arith::MulFOp product = getFusedProduct(input);
     const bool masked = !(kind == ReduceKind::add && isZeroOnPadding(input));
