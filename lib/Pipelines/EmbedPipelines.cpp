@@ -23,6 +23,7 @@ static Backend getBackend(StringRef target) {
 
 void rmsnorm::buildEmbedMemrefs(OpPassManager &manager,
                                 const EmbedMemrefsOptions &options) {
+  manager.addPass(createSimplifyLoops());
   manager.addPass(createOutlineRows());
   manager.addPass(createAttachTarget({options.target}));
   if (options.variants == EmbedVariants::guarded)

@@ -15,7 +15,6 @@
 #include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
-#include "mlir/Pass/PassManager.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_OUTLINEROWS
@@ -371,10 +370,6 @@ struct OutlineRows final : rmsnorm::impl::OutlineRowsBase<OutlineRows> {
   using OutlineRowsBase::OutlineRowsBase;
 
   void runOnOperation() override {
-    OpPassManager simplify;
-    simplify.addPass(createSimplifyLoops());
-    if (failed(runPipeline(simplify, getOperation())))
-      return signalPassFailure();
     SmallVector<scf::ForallOp> loops;
     getOperation()->walk([&](scf::ForallOp forall) {
       if (forall->hasAttr(RMSNormDialect::kRowsAttrName))

@@ -1,6 +1,6 @@
 // Functions that embedders have, each through the whole pipeline: every norm
 // becomes a launch, and what no kernel can hold stays.
-// RUN: norm-opt %s --verify-each --pass-pipeline="builtin.module(rmsnorm-embed-tensors,one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map},rmsnorm-outline-rows,rmsnorm-memref-half{target=sim:sim32},rmsnorm-finalize-sim)" | FileCheck %s --implicit-check-not=rmsnorm.forward --implicit-check-not=rmsnorm.tile
+// RUN: norm-opt %s --verify-each --pass-pipeline="builtin.module(rmsnorm-embed-tensors,one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map},rmsnorm-simplify-loops,rmsnorm-outline-rows,rmsnorm-memref-half{target=sim:sim32},rmsnorm-finalize-sim)" | FileCheck %s --implicit-check-not=rmsnorm.forward --implicit-check-not=rmsnorm.tile
 
 // A result that is no tensor.
 // CHECK-LABEL: func.func @bind_two(

@@ -332,10 +332,11 @@ def OutlineRows : Pass<"rmsnorm-outline-rows"> {
     a call knows it; scalars. Constants and arithmetic on floats are computed
     inside, as a launch computes indices only. Loads and stores lose `columns`.
 
-    Deallocation passes come before: they would enter the op.
+    Deallocation passes come before: they would enter the op. So does a
+    simplification: bufferization leaves copies of a row to itself
+    (`rmsnorm-simplify-loops`, or canonicalize and CSE).
 
-    Matches scf.forall with the attribute `rmsnorm.rows`, anywhere, and
-    simplifies it first (`rmsnorm-simplify-loops`). One that is not
+    Matches scf.forall with the attribute `rmsnorm.rows`, anywhere. One that is not
     bufferized, or whose accesses are not to its own row, is an error, and so
     is a buffer whose inner stride is not known to be 1, as of function
     arguments of one-shot bufferization's default layout; with `pack` the loop
