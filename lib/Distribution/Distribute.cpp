@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RMSNorm/Distribution/Passes.h"
+#include "RMSNorm/IR/KernelTarget.h"
 
 #include "BlockSums.h"
 #include "Grid.h"
@@ -203,23 +204,18 @@ struct Distribute final : rmsnorm::impl::DistributeBase<Distribute> {
     module.walk([&](RowsOp rows) { all.push_back(rows); });
     if (all.empty())
       return;
-    TargetAttr target = TargetAttr::lookup(module);
-    if (!target) {
-      InFlightDiagnostic error = module.emitOpError("expected a '")
-                                 << RMSNormDialect::kTargetAttrName
-                                 << "' attribute";
-      error.attachNote() << "rmsnorm-attach-target sets it";
+    FailureOr<TargetAttr> target = getTarget(all.front());
+    if (failed(target))
       return signalPassFailure();
-    }
     // A launch finds its kernel in the module around it.
     llvm::MapVector<ModuleOp, SmallVector<RowsOp>> hosts;
     for (RowsOp rows : all)
       hosts[rows->getParentOfType<ModuleOp>()].push_back(rows);
     for (auto &[host, hostRows] : hosts) {
-      gpu::GPUModuleOp kernels = createKernelModule(host, target);
+      gpu::GPUModuleOp kernels = createKernelModule(host, *target);
       SymbolTable symbols(kernels);
       for (RowsOp rows : hostRows)
-        if (failed(distribute(rows, target.getChipInfo(), symbols)))
+        if (failed(distribute(rows, target->getChipInfo(), symbols)))
           return signalPassFailure();
     }
   }

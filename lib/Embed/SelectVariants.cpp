@@ -2,6 +2,7 @@
 //===- SelectVariants.cpp - rmsnorm-select-variants ----------------------===//
 
 #include "RMSNorm/Embed/Passes.h"
+#include "RMSNorm/IR/KernelTarget.h"
 #include "RMSNorm/Transforms/RowClasses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -288,16 +289,17 @@ struct SelectVariants final
       emitError(UnknownLoc::get(&getContext())) << error;
       return signalPassFailure();
     }
-    SmallVector<RowsOp> all;
-    getOperation()->walk([&](RowsOp rows) { all.push_back(rows); });
-    if (all.empty())
+    FailureOr<SmallVector<RowsOp>> all = getPrograms(getOperation());
+    if (failed(all))
+      return signalPassFailure();
+    if (all->empty())
       return;
-    FailureOr<TargetAttr> target = getTarget(all.front());
+    FailureOr<TargetAttr> target = getTarget(all->front());
     if (failed(target))
       return signalPassFailure();
-    for (auto [place, rows] : llvm::enumerate(all)) {
+    for (auto [place, rows] : llvm::enumerate(*all)) {
       OrRefusal<std::string> overrides =
-          getLoopOverrides(schedule, place, all.size());
+          getLoopOverrides(schedule, place, all->size());
       if (!overrides) {
         rows.emitOpError("schedule: ") << overrides.getRefusal().getMessage();
         return signalPassFailure();

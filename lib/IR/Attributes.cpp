@@ -95,6 +95,16 @@ TargetAttr TargetAttr::lookup(Operation *op) {
   return {};
 }
 
+FailureOr<TargetAttr> mlir::rmsnorm::getTarget(Operation *op) {
+  if (TargetAttr target = TargetAttr::lookup(op))
+    return target;
+  InFlightDiagnostic error = op->emitOpError("expected a module with a '")
+                             << RMSNormDialect::kTargetAttrName
+                             << "' attribute";
+  error.attachNote() << "rmsnorm-attach-target sets it";
+  return error;
+}
+
 //===----------------------------------------------------------------------===//
 // ScheduleAttr
 //===----------------------------------------------------------------------===//

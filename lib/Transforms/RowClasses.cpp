@@ -16,14 +16,23 @@ struct RowProgram {
 };
 } // namespace
 
-FailureOr<TargetAttr> mlir::rmsnorm::getTarget(Operation *op) {
-  if (TargetAttr target = TargetAttr::lookup(op))
-    return target;
-  InFlightDiagnostic error = op->emitOpError("expected a module with a '")
-                             << RMSNormDialect::kTargetAttrName
-                             << "' attribute";
-  error.attachNote() << "rmsnorm-attach-target sets it";
-  return error;
+FailureOr<SmallVector<RowsOp>> mlir::rmsnorm::getPrograms(Operation *root) {
+  SmallVector<RowsOp> programs;
+  WalkResult walk = root->walk([&](Operation *op) -> WalkResult {
+    if (auto rows = dyn_cast<RowsOp>(op))
+      programs.push_back(rows);
+    if (isa<ForwardOp, BackwardOp>(op) && op->getNumResults() > 0)
+      return op->emitOpError("expected bufferized programs over rows "
+                             "(rmsnorm-tensor-half, or rmsnorm-embed-tensors "
+                             "and bufferization), got a norm on tensors");
+    if (op->hasAttr(RMSNormDialect::kRowsAttrName))
+      return op->emitOpError("expected rmsnorm.rows, got a loop over rows "
+                             "(rmsnorm-outline-rows makes one of it)");
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  return programs;
 }
 
 std::optional<int64_t> mlir::rmsnorm::getStaticRows(RowsOp rows) {

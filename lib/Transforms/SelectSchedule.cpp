@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SelectSchedule.cpp - rmsnorm-select-schedule ----------------------===//
 
+#include "RMSNorm/IR/KernelTarget.h"
 #include "RMSNorm/Transforms/Passes.h"
 #include "RMSNorm/Transforms/RowClasses.h"
 #include "RowsProgram.h"
@@ -29,18 +30,20 @@ struct SelectSchedule final
     options.request = {schedule, alignment, batchInvariant, smMargin};
     options.tuning = &*table;
     options.columns = columns;
-    SmallVector<RowsOp> all = getRows(getOperation());
-    if (all.empty())
+    FailureOr<SmallVector<RowsOp>> all = getPrograms(getOperation());
+    if (failed(all))
+      return signalPassFailure();
+    if (all->empty())
       return;
-    FailureOr<TargetAttr> target = getTarget(all.front());
+    FailureOr<TargetAttr> target = getTarget(all->front());
     if (failed(target))
       return signalPassFailure();
     FailureOr<std::vector<Selection>> selections =
-        chooseSchedules(all, *target, options);
+        chooseSchedules(*all, *target, options);
     if (failed(selections))
       return signalPassFailure();
     std::vector<ScheduleFields> schedules;
-    for (auto [rowsOp, selection] : llvm::zip(all, *selections)) {
+    for (auto [rowsOp, selection] : llvm::zip(*all, *selections)) {
       // M is a fact where it is static, else what the variant is for.
       const int64_t expected = rows < 0 ? kAnyRows : int64_t(rows);
       schedules.push_back(

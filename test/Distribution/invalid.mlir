@@ -1,9 +1,9 @@
 // RUN: norm-opt %s --rmsnorm-distribute --split-input-file --verify-diagnostics
 
-// expected-error @below {{expected a 'rmsnorm.target' attribute}}
-// expected-note @below {{rmsnorm-attach-target sets it}}
 module {
   func.func @no_target(%x: memref<?x128xf32>, %m: index) {
+    // expected-error @below {{expected a module with a 'rmsnorm.target' attribute}}
+    // expected-note @below {{rmsnorm-attach-target sets it}}
     rmsnorm.rows sizes [%m] columns(128) buffers(read %x : memref<?x128xf32>)
         schedule(#rmsnorm.schedule<threads_per_row = 32, vector_width = 4>) {
     ^bb0(%M: index, %X: memref<?x128xf32>):

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- KernelTarget.h - which gpu.modules are ours -----------------------===//
+//===- KernelTarget.h - what kernels are for ------------------------------===//
 
 #ifndef RMSNORM_IR_KERNELTARGET_H
 #define RMSNORM_IR_KERNELTARGET_H
@@ -11,6 +11,10 @@ namespace mlir::rmsnorm {
 /// The target of ours among those of `op`, a gpu.module of our kernels; null if
 /// it is somebody else's gpu.module, or no gpu.module.
 TargetAttr getKernelTarget(Operation *op);
+
+/// The target that `op` is compiled for, which `rmsnorm.target` of a module
+/// around it says; emits an error naming the pass that sets it.
+FailureOr<TargetAttr> getTarget(Operation *op);
 
 } // namespace mlir::rmsnorm
 

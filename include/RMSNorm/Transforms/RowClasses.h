@@ -18,8 +18,9 @@
 
 namespace mlir::rmsnorm {
 
-/// The target of the module; emits an error naming the pass that sets it.
-FailureOr<TargetAttr> getTarget(Operation *op);
+/// The rmsnorm.rows in `root`; emits an error at a norm on tensors or a loop
+/// over rows that is to become one.
+FailureOr<SmallVector<RowsOp>> getPrograms(Operation *root);
 
 /// What came of a tuning file.
 struct TuningReport {
