@@ -64,6 +64,22 @@ template <typename OpTy> static LogicalResult checkTile(OpTy op) {
   return success();
 }
 
+/// Other work than norms and what is row-wise beside them. Buffers, copies and
+/// results that are wrong then follow from it, and so do fills of what it sums
+/// up in.
+static LogicalResult checkWork(func::FuncOp function) {
+  SmallVector<linalg::LinalgOp> others;
+  function.walk([&](linalg::LinalgOp op) { others.push_back(op); });
+  if (!llvm::all_of(others, llvm::IsaPred<linalg::FillOp>))
+    llvm::erase_if(others, llvm::IsaPred<linalg::FillOp>);
+  for (linalg::LinalgOp op : others)
+    op->emitOpError(
+        "expected to be part of a loop over rows, which needs a norm whose "
+        "rows it uses or computes (see the remarks of rmsnorm-tile-rows); "
+        "functions with other work are for rmsnorm-embed-tensors");
+  return success(others.empty());
+}
+
 static LogicalResult check(Operation *op, func::FuncOp function) {
   if (isa<memref::AllocOp, memref::AllocaOp>(op))
     return op->emitOpError("expected every tensor to have a buffer among the "
@@ -84,10 +100,6 @@ static LogicalResult check(Operation *op, func::FuncOp function) {
   if (isa<ForwardOp, BackwardOp>(op))
     return op->emitOpError("expected a norm on tensors to be lowered to "
                            "kernels, got one on memrefs");
-  if (isa<linalg::LinalgOp>(op))
-    return op->emitOpError(
-        "expected to be part of a loop over rows, which needs a norm whose "
-        "rows it uses or computes (see the remarks of rmsnorm-tile-rows)");
   for (Value result : op->getResults())
     if (isa<TensorType>(result.getType()))
       return op->emitOpError("expected no tensors, got ") << result.getType();
@@ -120,6 +132,8 @@ struct CheckBuffers final : rmsnorm::impl::CheckBuffersBase<CheckBuffers> {
     func::FuncOp function = getOperation();
     if (!function.isPublic() || function.isDeclaration())
       return;
+    if (failed(checkWork(function)))
+      return signalPassFailure();
     // All of them: what is wrong first may follow from what is wrong later.
     bool failedAny = false;
     function.walk([&](Operation *op) {

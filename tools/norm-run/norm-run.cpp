@@ -109,7 +109,10 @@ static bool runAll(const Options &options, rmsnorm_device *device,
   for (const Plan &plan : plans) {
     Result result = runEntry(plan, device, options);
     table.print(plan, result);
-    std::string place = plan.file + ": entry '" + plan.name + "': ";
+    const std::string name = "entry '" + plan.name + "'";
+    // The runtime's messages may begin with it.
+    std::string place =
+        plan.file + ": " + (result.error.rfind(name, 0) ? name + ": " : "");
     if (!result.error.empty())
       complain(place + result.error);
     else if (!result.note.empty())

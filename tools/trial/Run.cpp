@@ -38,6 +38,13 @@ struct Reference {
 
 std::shared_ptr<Reference>
 makeReference(const Plan &plan, const Options &options, std::string &error) {
+  rmsnorm_entry_info entry;
+  if (!rmsnorm_module_get_entry(plan.module, plan.entry, &entry) &&
+      !entry.has_oracle) {
+    error = "expected a program for the oracle, which results are compared "
+            "with, got none; norm-compile --target=oracle adds it";
+    return nullptr;
+  }
   auto reference = std::make_shared<Reference>();
   reference->before = makeTensors(plan, options);
   if (reference->before.size() != plan.arguments.size()) {
