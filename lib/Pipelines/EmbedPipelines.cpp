@@ -13,14 +13,6 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// Of a target as it is spelled; rmsnorm-attach-target reports unknown ones.
-static Backend getBackend(StringRef target) {
-  const ChipInfo *chip = lookupChip(target);
-  if (!chip)
-    return Backend::sim;
-  return chip->vendor == Vendor::Nvidia ? Backend::nvvm : Backend::rocdl;
-}
-
 void rmsnorm::buildEmbedMemrefs(OpPassManager &manager,
                                 const EmbedMemrefsOptions &options) {
   manager.addPass(createSimplifyLoops());
@@ -36,7 +28,7 @@ void rmsnorm::buildEmbedMemrefs(OpPassManager &manager,
                               options.batchInvariant, options.tuning,
                               options.columns, options.smMargin}));
   buildScheduledHalf(manager, HostCode::theirs);
-  buildFinalize(manager, getBackend(options.target));
+  buildFinalize(manager, options.target);
 }
 
 void rmsnorm::registerEmbedPipelines() {

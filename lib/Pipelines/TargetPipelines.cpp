@@ -12,7 +12,7 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-void rmsnorm::buildFinalize(OpPassManager &manager, Backend backend) {
+static void buildFinalize(OpPassManager &manager, Backend backend) {
   switch (backend) {
   case Backend::nvvm:
     return manager.addPass(createFinalizeNVVM());
@@ -23,45 +23,47 @@ void rmsnorm::buildFinalize(OpPassManager &manager, Backend backend) {
   }
 }
 
+void rmsnorm::buildFinalize(OpPassManager &manager, StringRef target) {
+  const ChipInfo *chip = lookupChip(target);
+  ::buildFinalize(manager, !chip                            ? Backend::sim
+                           : chip->vendor == Vendor::Nvidia ? Backend::nvvm
+                                                            : Backend::rocdl);
+}
+
 namespace {
 
 struct TargetPipelineOptions : VariantOptions<TargetPipelineOptions> {
-  PassOptions::Option<std::string> chip{
-      *this, "chip",
-      llvm::cl::desc("a chip, see RMSNorm/Target/Targets.h; default: sm_90, "
-                     "gfx942. For the simulator the chip whose kernels are "
-                     "run, or sim32 (the default) or sim64: generic ones with "
-                     "subgroups of that size")};
+  PassOptions::Option<std::string> target{
+      *this, "target",
+      llvm::cl::desc("as of rmsnorm-memref-half; default: sm_90, gfx942, sim")};
 };
 
 } // namespace
 
-/// Registers the pipeline whose targets are written `prefix` + chip.
+/// Registers the pipeline to `backend`, to `defaultTarget` if none is said.
 static void registerOne(StringRef name, StringRef description, Backend backend,
-                        StringRef prefix, StringRef defaultChip) {
+                        StringRef defaultTarget) {
   registerModulePipeline<TargetPipelineOptions>(
       name, description,
       [=](OpPassManager &manager, const TargetPipelineOptions &options) {
         MemrefHalfOptions memref;
-        memref.target =
-            (prefix +
-             (options.chip.empty() ? defaultChip : StringRef(options.chip)))
-                .str();
+        memref.target = options.target.empty() ? defaultTarget.str()
+                                               : std::string(options.target);
         memref.copyFrom(options);
         buildTensorHalf(manager);
         buildMemrefHalf(manager, memref);
-        buildFinalize(manager, backend);
+        ::buildFinalize(manager, backend);
       });
 }
 
 void rmsnorm::registerTargetPipelines() {
   registerOne("rmsnorm-to-nvvm",
               "From the ops to NVVM dialect kernels for one chip",
-              Backend::nvvm, "", "sm_90");
+              Backend::nvvm, "sm_90");
   registerOne("rmsnorm-to-rocdl",
               "From the ops to ROCDL dialect kernels for one chip",
-              Backend::rocdl, "", "gfx942");
+              Backend::rocdl, "gfx942");
   registerOne("rmsnorm-to-sim",
               "From the ops to kernels for the SIMT simulator", Backend::sim,
-              "sim:", "sim32");
+              "sim");
 }

@@ -26,7 +26,7 @@ static PassManager &getPasses(Compilation &compilation, TargetAttr target) {
   if (!passes) {
     passes = std::make_unique<PassManager>(target.getContext());
     buildScheduledHalf(*passes);
-    buildFinalize(*passes, target.getBackend());
+    buildFinalize(*passes, target.getSpelling());
     // norm-opt verifies between passes. Here, it would take longer than they
     // do; distribution verifies what it takes, and the LLVM IR that comes of it
     // all is verified.

@@ -83,7 +83,7 @@ static void testPipeline(MlirContext context, MlirModule module) {
   MlirPassManager manager = mlirPassManagerCreate(context);
   MlirLogicalResult parsed = mlirParsePassPipeline(
       mlirPassManagerGetAsOpPassManager(manager),
-      string("builtin.module(rmsnorm-to-nvvm{chip=sm_90})"), print, stdout);
+      string("builtin.module(rmsnorm-to-nvvm{target=sm_90})"), print, stdout);
   require(mlirLogicalResultIsSuccess(parsed), "a pipeline of that name");
   require(mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(manager, copy)),
           "that the pipeline succeeds");

@@ -1,11 +1,11 @@
 // The pipelines of norm-opt end where serialization begins: kernels are LLVM
 // functions, the host function holds launches.
 // RUN: norm-opt %s --rmsnorm-to-nvvm | FileCheck %s --check-prefixes=CHECK,NVVM
-// RUN: norm-opt %s --rmsnorm-to-nvvm="chip=sm_80 schedule=multi_wave_cached alignment=1" | FileCheck %s --check-prefix=SM80
-// RUN: norm-opt %s --rmsnorm-to-rocdl=chip=gfx1100 | FileCheck %s --check-prefixes=CHECK,ROCDL
-// RUN: norm-opt %s --rmsnorm-to-sim=chip=sim64 | FileCheck %s --check-prefix=SIM
-// RUN: not norm-opt %s --rmsnorm-to-nvvm=chip=sm_1 2>&1 | FileCheck %s --check-prefix=UNKNOWN
-// RUN: not norm-opt %s --rmsnorm-to-nvvm=chip=gfx942 2>&1 | FileCheck %s --check-prefix=VENDOR
+// RUN: norm-opt %s --rmsnorm-to-nvvm="target=sm_80 schedule=multi_wave_cached alignment=1" | FileCheck %s --check-prefix=SM80
+// RUN: norm-opt %s --rmsnorm-to-rocdl=target=gfx1100 | FileCheck %s --check-prefixes=CHECK,ROCDL
+// RUN: norm-opt %s --rmsnorm-to-sim=target=sim:sim64 | FileCheck %s --check-prefix=SIM
+// RUN: not norm-opt %s --rmsnorm-to-nvvm=target=sm_1 2>&1 | FileCheck %s --check-prefix=UNKNOWN
+// RUN: not norm-opt %s --rmsnorm-to-nvvm=target=gfx942 2>&1 | FileCheck %s --check-prefix=VENDOR
 
 // NVVM: rmsnorm.target = #rmsnorm.target<nvvm "sm_90">
 // ROCDL: rmsnorm.target = #rmsnorm.target<rocdl "gfx1100">

@@ -1,6 +1,6 @@
 // Through the plugin our pipelines and passes run nested under other ops, with
 // upstream's passes between them.
-// RUN: mlir-opt %plugin %s --pass-pipeline='builtin.module(builtin.module(rmsnorm-to-nvvm{chip=sm_90 schedule=multi_wave_cached,threads_per_row=128}))' | FileCheck %s --check-prefix=MODULE
+// RUN: mlir-opt %plugin %s --pass-pipeline='builtin.module(builtin.module(rmsnorm-to-nvvm{target=sm_90 schedule=multi_wave_cached,threads_per_row=128}))' | FileCheck %s --check-prefix=MODULE
 // RUN: mlir-opt %plugin %s --pass-pipeline='builtin.module(builtin.module(func.func(rmsnorm-decompose, linalg-fuse-elementwise-ops, canonicalize)))' | FileCheck %s --check-prefix=FUNC
 // RUN: mlir-opt %plugin %s --pass-pipeline='builtin.module(builtin.module(any(rmsnorm-decompose)))' | FileCheck %s --check-prefix=FUNC
 

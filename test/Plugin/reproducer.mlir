@@ -1,7 +1,7 @@
 // A pipeline that fails leaves a reproducer that fails the same, with norm-opt
 // and through the plugin; the schedule's commas and spaces survive in it.
-// RUN: not norm-opt %s --pass-pipeline='builtin.module(rmsnorm-to-nvvm{chip=sm_90 schedule="#rmsnorm.schedule<threads_per_row = 128, vector_width = 4>"})' --mlir-pass-pipeline-crash-reproducer=%t.norm.mlir -o /dev/null 2>&1 | FileCheck %s
-// RUN: not mlir-opt %plugin %s --pass-pipeline='builtin.module(rmsnorm-to-nvvm{chip=sm_90 schedule="#rmsnorm.schedule<threads_per_row = 128, vector_width = 4>"})' --mlir-pass-pipeline-crash-reproducer=%t.plugin.mlir -o /dev/null 2>&1 | FileCheck %s
+// RUN: not norm-opt %s --pass-pipeline='builtin.module(rmsnorm-to-nvvm{target=sm_90 schedule="#rmsnorm.schedule<threads_per_row = 128, vector_width = 4>"})' --mlir-pass-pipeline-crash-reproducer=%t.norm.mlir -o /dev/null 2>&1 | FileCheck %s
+// RUN: not mlir-opt %plugin %s --pass-pipeline='builtin.module(rmsnorm-to-nvvm{target=sm_90 schedule="#rmsnorm.schedule<threads_per_row = 128, vector_width = 4>"})' --mlir-pass-pipeline-crash-reproducer=%t.plugin.mlir -o /dev/null 2>&1 | FileCheck %s
 // RUN: cmp %t.norm.mlir %t.plugin.mlir
 // RUN: FileCheck %s --check-prefix=FILE < %t.norm.mlir
 // RUN: not norm-opt %t.plugin.mlir --run-reproducer -o /dev/null 2>&1 | FileCheck %s --check-prefix=ERROR

@@ -133,8 +133,9 @@ void buildScheduledHalf(OpPassManager &manager, HostCode host = HostCode::ours);
 /// f's results must be computed into arguments (rmsnorm-bind-arguments).
 void buildToOracle(OpPassManager &manager);
 
-/// From thread-level kernels to LLVM dialect ones that serialization takes.
-void buildFinalize(OpPassManager &manager, Backend backend);
+/// From thread-level kernels to LLVM dialect ones that serialization takes, for
+/// the target that the memref half had. Unknown ones are its errors.
+void buildFinalize(OpPassManager &manager, StringRef target);
 
 /// From bufferized loops over rows in any functions to finalized kernels and
 /// their launches, for one target: rmsnorm-embed-host comes next, when all that
