@@ -80,7 +80,7 @@ static void explain(Context &context, Operation *op) {
       readStatistics(root, statistics, context.reasons))
     context.reasons.add(root, kFactors,
                         "it is not multiplied with the x whose squares are "
-                        "summed");
+                        "summed, or is rounded first");
   op->emitRemark("not raised to rmsnorm.forward: ")
       << context.reasons.lookup(root);
 }

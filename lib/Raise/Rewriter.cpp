@@ -63,6 +63,17 @@ static Value convert(OpBuilder &builder, Location loc, Value value, Type type) {
   return arith::TruncFOp::create(builder, loc, type, value);
 }
 
+/// Whether the elements that `a` and `b` select of a tensor of `type` are the
+/// same: in a dimension of size 1 there is but one.
+static bool isSameElement(AffineMap a, AffineMap b, RankedTensorType type) {
+  return llvm::all_of(
+      llvm::zip_equal(a.getResults(), b.getResults(), type.getShape()),
+      [](auto part) {
+        auto [left, right, size] = part;
+        return left == right || size == 1;
+      });
+}
+
 void Rewriter::replaceScalar(linalg::GenericOp host, Value scalar,
                              ValueRange summands, ArrayRef<int> loops) {
   MLIRContext *context = host.getContext();
@@ -88,9 +99,10 @@ void Rewriter::replaceScalar(linalg::GenericOp host, Value scalar,
   for (OpResult result : host->getResults()) {
     OpOperand *init = host.getDpsInitOperand(result.getResultNumber());
     if (yield->getOperand(result.getResultNumber()) == value &&
-        isa<BlockArgument>(value) && host.getMatchingIndexingMap(init) == map &&
-        host.getNumReductionLoops() == 0 &&
-        result.getType() == summands.front().getType()) {
+        isa<BlockArgument>(value) && host.getNumReductionLoops() == 0 &&
+        result.getType() == summands.front().getType() &&
+        isSameElement(host.getMatchingIndexingMap(init), map,
+                      cast<RankedTensorType>(result.getType()))) {
       tensors.replace(result, summands.front());
       result.replaceAllUsesWith(summands.front());
     }

@@ -49,8 +49,8 @@ def Raise : Pass<"rmsnorm-raise"> {
     Never raised: x minus its mean; eps outside of the root, or none; a sum that
     is not divided by its own length, in a narrower type than f32, not from 0;
     another summand than x * x; a factor that depends on the row in place of
-    the weight. For each root of a reduction that is left a remark says what
-    does not match.
+    the weight. For each root of a reduction that is left, in f32 or narrower, a
+    remark says what does not match.
 
     After it, what only the norms needed is gone, inputs of bodies that are
     not read any more included; all else is as it was. A function without norms
