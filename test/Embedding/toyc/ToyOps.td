@@ -9,23 +9,15 @@ def Toy_Dialect : Dialect {
   let cppNamespace = "::toy";
 }
 
-class Toy_Op<string mnemonic> : Op<Toy_Dialect, mnemonic,
-    [Pure, AllTypesMatch<["x", "result"]>]>;
-
-def Toy_NormOp : Toy_Op<"norm"> {
-  let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$weight);
-  let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$x `,` $weight attr-dict `:` type($x) `,` type($weight)";
-}
-
-def Toy_AddOp : Toy_Op<"add"> {
+class Toy_BinaryOp<string mnemonic, list<Trait> traits = []>
+    : Op<Toy_Dialect, mnemonic,
+         [Pure, AllTypesMatch<["x", "result"]>] # traits> {
   let arguments = (ins AnyRankedTensor:$x, AnyRankedTensor:$y);
   let results = (outs AnyRankedTensor:$result);
   let assemblyFormat = "$x `,` $y attr-dict `:` type($x) `,` type($y)";
 }
 
-def Toy_ReluOp : Toy_Op<"relu"> {
-  let arguments = (ins AnyRankedTensor:$x);
-  let results = (outs AnyRankedTensor:$result);
-  let assemblyFormat = "$x attr-dict `:` type($x)";
-}
+/// x / sqrt(mean(x^2) + 1e-5) * y, the mean over the last dimension.
+def Toy_NormOp : Toy_BinaryOp<"norm">;
+def Toy_AddOp : Toy_BinaryOp<"add">;
+def Toy_MulOp : Toy_BinaryOp<"mul">;
