@@ -141,6 +141,9 @@ module attributes {gpu.container_module, rmsnorm.target = #rmsnorm.target<sim "s
       %sum = arith.addf %in, %in : f32
       linalg.yield %sum : f32
     }
+    // DIRECT: llvm.call @rmsnorm_gpu_launch
+    // DIRECT-NEXT: llvm.call @rmsnorm_gpu_synchronize
+    gpu.launch_func @kernels::@clustered blocks in (%c1, %c1, %c1) threads in (%c1, %c1, %c1) args(%p : !llvm.ptr<1>, %p : !llvm.ptr<1>)
     return
   }
 
