@@ -28,8 +28,8 @@ func.func @forward_all(%x: tensor<?x?x3x?xf16>, %w: tensor<?xf32>,
     -> (tensor<?x?x3x?xbf16>, tensor<?x?x3xf32>) {
   %0:2 = rmsnorm.forward input(%x : tensor<?x?x3x?xf16>)
       weight(%w : tensor<?xf32>) output(%y : tensor<?x?x3x?xbf16>)
-      rstd(%r : tensor<?x?x3xf32>) eps = 1.0e-06 offset = 1.0
-      casting = llama {note = "kept"}
+      rstd(%r : tensor<?x?x3xf32>) eps = 1.0e-06 casting = llama
+      offset = 1.0 {note = "kept"}
       -> tensor<?x?x3x?xbf16>, tensor<?x?x3xf32>
   return %0#0, %0#1 : tensor<?x?x3x?xbf16>, tensor<?x?x3xf32>
 }

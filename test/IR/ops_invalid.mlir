@@ -565,3 +565,11 @@ func.func @blocks_per_multiprocessor_negative() {
   // expected-error @below {{expected 'rmsnorm.blocks_per_multiprocessor' to be a positive i32, got -1 : i32}}
   return {rmsnorm.blocks_per_multiprocessor = -1 : i32}
 }
+
+// -----
+
+func.func @offset_twice(%x: tensor<8xf32>, %w: tensor<8xf32>) -> tensor<8xf32> {
+  // expected-error @below {{`offset` clause can appear at most once}}
+  %0 = rmsnorm.forward input(%x : tensor<8xf32>) weight(%w : tensor<8xf32>) output(%x : tensor<8xf32>) eps = 1.0e-05 offset = 1.0 casting = llama offset = 1.0 -> tensor<8xf32>
+  return %0 : tensor<8xf32>
+}

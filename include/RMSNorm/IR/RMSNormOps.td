@@ -114,8 +114,8 @@ def RMSNorm_ForwardOp : RMSNorm_NormOp<"forward"> {
     (`weight` `(` $weight^ `:` type($weight) `)`)?
     `output` `(` $output `:` type($output) `)`
     (`rstd` `(` $rstd^ `:` type($rstd) `)`)?
-    `eps` `=` $eps (`offset` `=` $offset^)?
-    (`casting` `=` custom<Enum>($casting)^)?
+    `eps` `=` $eps
+    oilist(`offset` `=` $offset | `casting` `=` custom<Enum>($casting))
     attr-dict (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
@@ -207,8 +207,8 @@ def RMSNorm_BackwardOp : RMSNorm_NormOp<"backward"> {
     (`rstd` `(` $rstd^ `:` type($rstd) `)`)?
     `dx` `(` $dx `:` type($dx) `)`
     (`dweight` `(` $dweight^ `:` type($dweight) `)`)?
-    `eps` `=` $eps (`offset` `=` $offset^)?
-    (`casting` `=` custom<Enum>($casting)^)?
+    `eps` `=` $eps
+    oilist(`offset` `=` $offset | `casting` `=` custom<Enum>($casting))
     attr-dict (`->` type($results)^)?
   }];
   let extraClassDeclaration = [{
