@@ -21,8 +21,10 @@ void registerModulePipeline(StringRef name, StringRef description,
           function_ref<LogicalResult(const Twine &)> error) -> LogicalResult {
     if (manager.getNesting() == OpPassManager::Nesting::Explicit &&
         manager.getOpAnchorName() != ModuleOp::getOperationName())
+      // A PassManager is one for any op unless it is told.
       return error("'" + name + "' expected to run on 'builtin.module', got '" +
-                   manager.getOpAnchorName() + "'");
+                   manager.getOpAnchorName() +
+                   "' (in C++: PassManager::on<ModuleOp>)");
     Options options;
     if (failed(options.parseFromString(text)))
       return failure();
