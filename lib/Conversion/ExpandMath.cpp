@@ -4,10 +4,13 @@
 #include "ExpandMath.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -24,39 +27,159 @@ static bool isNative(Operation *op) {
 /// Approximated by upstream's polynomials, within a few ulp of f32.
 static bool isApproximated(StringRef name) {
   return llvm::is_contained<StringRef>(
-      {"math.tanh", "math.erf", "math.erfc", "math.exp", "math.expm1",
-       "math.log", "math.log1p", "math.log2", "math.sin", "math.cos",
-       "math.atan", "math.atan2", "math.asin", "math.acos", "math.cbrt"},
+      {"math.erf", "math.erfc", "math.expm1", "math.log", "math.log1p",
+       "math.log2", "math.sin", "math.cos", "math.atan", "math.atan2",
+       "math.asin", "math.acos", "math.cbrt"},
       name);
 }
 
 /// Ops whose f16 and bf16 forms are computed in f32.
 static bool isWidened(StringRef name) {
-  return isApproximated(name) || name == "math.rsqrt" || name == "math.exp2" ||
-         name == "math.sqrt";
+  return isApproximated(name) ||
+         llvm::is_contained<StringRef>(
+             {"math.exp", "math.exp2", "math.rsqrt", "math.sqrt", "math.tanh"},
+             name);
 }
 
-/// Replaces an f32 scalar or vector op by scalar calls of `lowering`.
-static void scalarize(Operation *op, ScalarF32Lowering lowering) {
-  ImplicitLocOpBuilder b(op->getLoc(), op);
-  Value operand = op->getOperand(0);
-  auto type = dyn_cast<VectorType>(operand.getType());
-  if (!type) {
-    op->getResult(0).replaceAllUsesWith(lowering(b, operand));
-    op->erase();
-    return;
+static bool isF32(Value value) {
+  return getElementTypeOrSelf(value.getType()).isF32();
+}
+
+//===----------------------------------------------------------------------===//
+// Functions by instructions
+//===----------------------------------------------------------------------===//
+
+namespace {
+
+/// Arithmetic on values of one type, f32 or vectors of it.
+struct Arithmetic {
+  ImplicitLocOpBuilder b;
+  Type type;
+
+  Value constant(double value) {
+    auto element = b.getF32FloatAttr(static_cast<float>(value));
+    if (auto vector = dyn_cast<VectorType>(type))
+      return arith::ConstantOp::create(b,
+                                       DenseElementsAttr::get(vector, element));
+    return arith::ConstantOp::create(b, element);
   }
-  SmallVector<Value> elements;
-  for (int64_t i = 0; i < type.getNumElements(); ++i)
-    elements.push_back(lowering(b, vector::ExtractOp::create(b, operand, i)));
-  op->getResult(0).replaceAllUsesWith(
-      vector::FromElementsOp::create(b, type, elements).getResult());
+  Value mul(Value lhs, Value rhs) { return arith::MulFOp::create(b, lhs, rhs); }
+  Value add(Value lhs, Value rhs) { return arith::AddFOp::create(b, lhs, rhs); }
+  Value fma(Value lhs, Value rhs, Value sum) {
+    return math::FmaOp::create(b, lhs, rhs, sum);
+  }
+  /// e^(factor * value).
+  Value exp(Value value, double factor = 1) {
+    return math::Exp2Op::create(
+        b, mul(value, constant(factor * llvm::numbers::log2e)));
+  }
+};
+
+struct ExpandExp final : OpRewritePattern<math::ExpOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ExpOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isF32(op.getResult()))
+      return rewriter.notifyMatchFailure(op, "not f32");
+    Arithmetic a{{op.getLoc(), rewriter}, op.getType()};
+    rewriter.replaceOp(op, a.exp(op.getOperand()));
+    return success();
+  }
+};
+
+/// 1 - 2 / (e^2|x| + 1), which cancels near 0, where Cephes' polynomial (tanhf,
+/// |x| < 0.625) is taken.
+struct ExpandTanh final : OpRewritePattern<math::TanhOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::TanhOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isF32(op.getResult()))
+      return rewriter.notifyMatchFailure(op, "not f32");
+    Arithmetic a{{op.getLoc(), rewriter}, op.getType()};
+    Value x = op.getOperand();
+    Value magnitude = math::AbsFOp::create(a.b, x);
+    Value one = a.constant(1);
+    Value quotient = arith::DivFOp::create(
+        a.b, one, a.add(one, a.exp(magnitude, /*factor=*/2)));
+    Value large =
+        math::CopySignOp::create(a.b, a.fma(a.constant(-2), quotient, one), x);
+    Value square = a.mul(x, x);
+    Value sum = a.constant(-5.70498872745e-3);
+    for (double coefficient : {2.06390887954e-2, -5.37397155531e-2,
+                               1.33314422036e-1, -3.33332819422e-1})
+      sum = a.fma(sum, square, a.constant(coefficient));
+    Value small = a.fma(a.mul(sum, square), x, x);
+    Value isSmall = arith::CmpFOp::create(a.b, arith::CmpFPredicate::OLT,
+                                          magnitude, a.constant(0.625));
+    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isSmall, small, large);
+    return success();
+  }
+};
+
+} // namespace
+
+void rmsnorm::populateExpandFunctionsPatterns(RewritePatternSet &patterns) {
+  patterns.add<ExpandExp, ExpandTanh>(patterns.getContext());
+}
+
+/// Whether `value` is 1 plus what is never negative, as in a sigmoid.
+static bool isOneOrMore(Value value) {
+  auto sum = value.getDefiningOp<arith::AddFOp>();
+  if (!sum)
+    return false;
+  auto isOne = [](Value term) { return matchPattern(term, m_OneFloat()); };
+  auto isPower = [](Value term) {
+    return isa_and_present<math::ExpOp, math::Exp2Op>(term.getDefiningOp());
+  };
+  return (isOne(sum.getLhs()) && isPower(sum.getRhs())) ||
+         (isPower(sum.getLhs()) && isOne(sum.getRhs()));
+}
+
+/// Replaces `op`, on f32 scalars or vectors, by scalars that `lowering` makes
+/// of those of its operands.
+static void
+scalarize(Operation *op,
+          function_ref<Value(ImplicitLocOpBuilder &, ValueRange)> lowering) {
+  ImplicitLocOpBuilder b(op->getLoc(), op);
+  Value result;
+  if (auto type = dyn_cast<VectorType>(op->getResult(0).getType())) {
+    SmallVector<Value> elements;
+    for (int64_t i = 0; i < type.getNumElements(); ++i) {
+      SmallVector<Value> scalars;
+      for (Value operand : op->getOperands())
+        scalars.push_back(vector::ExtractOp::create(b, operand, i));
+      elements.push_back(lowering(b, scalars));
+    }
+    result = vector::FromElementsOp::create(b, type, elements);
+  } else {
+    result = lowering(b, op->getOperands());
+  }
+  op->getResult(0).replaceAllUsesWith(result);
   op->erase();
 }
 
+static Value call(ImplicitLocOpBuilder &b, StringRef intrinsic,
+                  ValueRange scalars) {
+  return LLVM::CallIntrinsicOp::create(b, b.getF32Type(),
+                                       b.getStringAttr(intrinsic), scalars)
+      .getResult(0);
+}
+
+static void lowerDivision(arith::DivFOp op, const F32Intrinsics &intrinsics) {
+  bool large = isOneOrMore(op.getRhs());
+  bool inverse = matchPattern(op.getLhs(), m_OneFloat());
+  scalarize(op, [&](ImplicitLocOpBuilder &b, ValueRange scalars) -> Value {
+    if (!large)
+      return call(b, intrinsics.divide, scalars);
+    Value reciprocal = call(b, intrinsics.reciprocal, scalars[1]);
+    if (inverse)
+      return reciprocal;
+    return arith::MulFOp::create(b, scalars[0], reciprocal);
+  });
+}
+
 LogicalResult rmsnorm::expandMath(gpu::GPUModuleOp module,
-                                  ScalarF32Lowering rsqrt,
-                                  ScalarF32Lowering exp2) {
+                                  const F32Intrinsics &intrinsics) {
   bool hasMath = false;
   module.walk([&](Operation *op) {
     hasMath |=
@@ -64,6 +187,7 @@ LogicalResult rmsnorm::expandMath(gpu::GPUModuleOp module,
   });
   if (hasMath) {
     RewritePatternSet patterns(module.getContext());
+    populateExpandFunctionsPatterns(patterns);
     populateMathF32ExpansionPatterns(patterns, isWidened);
     populateMathPolynomialApproximationPatterns(patterns, isApproximated);
     math::populateExpansionPatterns(patterns,
@@ -72,18 +196,24 @@ LogicalResult rmsnorm::expandMath(gpu::GPUModuleOp module,
     if (failed(applyPatternsGreedily(module, std::move(patterns))))
       return failure();
   }
+  // Before the powers of two, which say that a divisor is not small.
+  module.walk([&](arith::DivFOp op) {
+    if (isF32(op.getResult()))
+      lowerDivision(op, intrinsics);
+  });
   WalkResult walk = module.walk([&](Operation *op) -> WalkResult {
     if (!isa_and_present<math::MathDialect>(op->getDialect()) || isNative(op))
       return WalkResult::advance();
-    bool f32 = getElementTypeOrSelf(op->getOperand(0).getType()).isF32();
-    if (f32 && isa<math::RsqrtOp>(op))
-      scalarize(op, rsqrt);
-    else if (f32 && isa<math::Exp2Op>(op))
-      scalarize(op, exp2);
-    else
+    StringRef intrinsic = isa<math::RsqrtOp>(op)  ? intrinsics.rsqrt
+                          : isa<math::Exp2Op>(op) ? intrinsics.exp2
+                                                  : "";
+    if (intrinsic.empty() || !isF32(op->getOperand(0)))
       return op->emitError("no lowering for '")
              << op->getName() << "' on " << op->getOperand(0).getType()
              << " in device code";
+    scalarize(op, [&](ImplicitLocOpBuilder &b, ValueRange scalars) {
+      return call(b, intrinsic, scalars);
+    });
     return WalkResult::advance();
   });
   return failure(walk.wasInterrupted());

@@ -6,17 +6,31 @@
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/PatternMatch.h"
 
 namespace mlir::rmsnorm {
 
-/// Makes an f32 operation of one scalar.
-using ScalarF32Lowering = function_ref<Value(ImplicitLocOpBuilder &, Value)>;
+/// LLVM's names of what a GPU has instructions for, on f32 scalars. Errors are
+/// in units of the last place of a normal result; a smaller one may be zero.
+struct F32Intrinsics {
+  /// 2 ulp.
+  llvm::StringLiteral rsqrt, exp2;
+  /// 1 ulp, of divisors from 1 on; above 2^126 zero.
+  llvm::StringLiteral reciprocal;
+  /// 2.5 ulp, of all divisors.
+  llvm::StringLiteral divide;
+};
 
-/// Rewrites math ops into arith and what the back end selects without a
-/// library: approximations for the transcendental ones, `rsqrt` and `exp2` on
-/// f32 scalars through the callbacks. 16-bit ones are computed in f32.
-LogicalResult expandMath(gpu::GPUModuleOp module, ScalarF32Lowering rsqrt,
-                         ScalarF32Lowering exp2);
+/// Functions of f32 by the instructions that GPUs have: exp, tanh.
+void populateExpandFunctionsPatterns(RewritePatternSet &patterns);
+
+/// Rewrites math ops and divisions into arith and what the back end selects
+/// without a library: instructions where there are any, else upstream's
+/// approximations by polynomials. 16-bit math is computed in f32. What is lost,
+/// in ulp of f32: exp 2 + 1.2 |x| (as __expf: 2^t of a rounded t), tanh 5,
+/// division 2.5.
+LogicalResult expandMath(gpu::GPUModuleOp module,
+                         const F32Intrinsics &intrinsics);
 
 } // namespace mlir::rmsnorm
 

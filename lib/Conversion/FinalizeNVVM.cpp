@@ -148,11 +148,10 @@ void requireBlockSizes(gpu::GPUModuleOp module) {
 // The pass
 //===----------------------------------------------------------------------===//
 
-Value createApprox(ImplicitLocOpBuilder &b, StringRef intrinsic, Value value) {
-  return LLVM::CallIntrinsicOp::create(b, value.getType(),
-                                       b.getStringAttr(intrinsic), value)
-      .getResult(0);
-}
+// Their errors: PTX ISA, "Floating Point Instructions".
+constexpr F32Intrinsics intrinsics = {
+    "llvm.nvvm.rsqrt.approx.f", "llvm.nvvm.ex2.approx.ftz.f32",
+    "llvm.nvvm.rcp.approx.ftz.f", "llvm.nvvm.div.full"};
 
 struct FinalizeNVVM final : rmsnorm::impl::FinalizeNVVMBase<FinalizeNVVM> {
   void getDependentDialects(DialectRegistry &registry) const override {
@@ -196,13 +195,7 @@ struct FinalizeNVVM final : rmsnorm::impl::FinalizeNVVMBase<FinalizeNVVM> {
     for (auto function : module.getOps<gpu::GPUFuncOp>())
       if (failed(lowerKeeps(function, chip.registersPerMultiprocessor)))
         return failure();
-    auto rsqrt = [](ImplicitLocOpBuilder &b, Value value) {
-      return createApprox(b, "llvm.nvvm.rsqrt.approx.f", value);
-    };
-    auto exp2 = [](ImplicitLocOpBuilder &b, Value value) {
-      return createApprox(b, "llvm.nvvm.ex2.approx.f32", value);
-    };
-    if (failed(expandMath(module, rsqrt, exp2)))
+    if (failed(expandMath(module, intrinsics)))
       return failure();
     if (failed(lowerToLLVM(module, [](LLVMTypeConverter &converter,
                                       RewritePatternSet &patterns) {

@@ -2,6 +2,7 @@
 //===- FinalizeSim.cpp - rmsnorm-finalize-sim ----------------------------===//
 
 #include "DeviceModules.h"
+#include "ExpandMath.h"
 #include "RMSNorm/Conversion/Passes.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "SimBuilder.h"
@@ -286,6 +287,8 @@ LogicalResult FinalizeSim::simplify(gpu::GPUModuleOp module) {
   });
 
   RewritePatternSet expand(&getContext());
+  // The arithmetic of GPUs' kernels, on the host's exp2.
+  populateExpandFunctionsPatterns(expand);
   arith::populateExpandBFloat16Patterns(expand);
   arith::populateCeilFloorDivExpandOpsPatterns(expand);
   vector::populateVectorBitCastLoweringPatterns(expand);

@@ -190,6 +190,14 @@ gpu.module @kernels [#rmsnorm.target<TARGET>] {
     // CHECK-NOT: llvm.call @
     // NV-COUNT-2: llvm.call_intrinsic "llvm.nvvm.rsqrt.approx.f"
     // AMD-COUNT-2: llvm.call_intrinsic "llvm.amdgcn.rsq.f32"
+    // tanh: e^2|x| by one instruction, and 1 over what is at least 1.
+    // NV-COUNT-2: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+    // AMD-COUNT-2: llvm.call_intrinsic "llvm.amdgcn.exp2.f32"
+    // NV-COUNT-2: llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
+    // AMD-COUNT-2: llvm.call_intrinsic "llvm.amdgcn.rcp.f32"
+    // CHECK-NOT: llvm.call @
+    // NV-COUNT-2: llvm.call_intrinsic "llvm.nvvm.div.full"
+    // AMD-COUNT-2: llvm.call_intrinsic "llvm.amdgcn.fdiv.fast"
     // CHECK-NOT: llvm.call @
     %a = math.rsqrt %x : vector<2xf32>
     %c = math.tanh %a : vector<2xf32>
@@ -203,6 +211,29 @@ gpu.module @kernels [#rmsnorm.target<TARGET>] {
     %k = arith.divf %j, %x : vector<2xf32>
     // CHECK: llvm.return
     rmsnorm.global_store %k, %y[%row, %c0] alignment(8) : vector<2xf32>
+    gpu.return
+  }
+
+  // No polynomial, and nothing for divisors that cannot be.
+  // CHECK-LABEL: llvm.func @sigmoid
+  gpu.func @sigmoid(%x: f32, %y: !llvm.ptr<1>, %row: i64)
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : i32
+    %one = arith.constant 1.0 : f32
+    %n = arith.negf %x : f32
+    // CHECK: %[[LOG2E:.*]] = llvm.mlir.constant(1.44269502 : f32)
+    // CHECK: %[[T:.*]] = llvm.fmul %{{.*}}, %[[LOG2E]]
+    // NV-NEXT: %[[E:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%[[T]])
+    // AMD-NEXT: %[[E:.*]] = llvm.call_intrinsic "llvm.amdgcn.exp2.f32"(%[[T]])
+    // CHECK-NEXT: %[[D:.*]] = llvm.fadd %[[E]],
+    // NV-NEXT: %[[S:.*]] = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%[[D]])
+    // AMD-NEXT: %[[S:.*]] = llvm.call_intrinsic "llvm.amdgcn.rcp.f32"(%[[D]])
+    // CHECK-NEXT: llvm.fmul %{{.*}}, %[[S]]
+    %e = math.exp %n : f32
+    %d = arith.addf %e, %one : f32
+    %s = arith.divf %x, %d : f32
+    %v = vector.broadcast %s : f32 to vector<1xf32>
+    rmsnorm.global_store %v, %y[%row, %c0] alignment(4) : vector<1xf32>
     gpu.return
   }
 

@@ -154,7 +154,7 @@ gpu.module @store_module [#rmsnorm.target<sim "sim32">] {
 // CHECK:         llvm.intr.sqrt
 // CHECK:         llvm.fdiv
 // CHECK:         llvm.intr.fma
-// CHECK:         %[[ENTRY:.+]] = llvm.getelementptr %{{.+}}[224]
+// CHECK:         %[[ENTRY:.+]] = llvm.getelementptr %{{.+}}[152]
 // CHECK:         %[[FUNCTION:.+]] = llvm.load %[[ENTRY]]
 // CHECK:         llvm.call %[[FUNCTION]](%{{.+}}) : !llvm.ptr, (f32) -> f32
 // CHECK-NOT:     llvm.func

@@ -23,7 +23,8 @@ def FinalizeSim : Pass<"rmsnorm-finalize-sim", "::mlir::ModuleOp"> {
     runtime/lib/Sim/SimABI.h; the global `rmsnorm_sim_abi_version` names their
     version. Code needs nothing from the host but a table of functions in the
     launch, so the compiled module has no undefined symbols: math functions are
-    the host's libm through that table, rsqrt is 1 / sqrt, fma is exact.
+    the host's libm through that table (exp and tanh are made of its exp2, as
+    they are on GPUs), rsqrt is 1 / sqrt, fma is exact.
 
     What is checked, in every run:
 
@@ -68,7 +69,13 @@ def FinalizeNVVM : Pass<"rmsnorm-finalize-nvvm", "::mlir::ModuleOp"> {
       stores. No load is `.nc`.
     - Workgroup memory is one `extern .shared` symbol.
     - Math functions are expanded here: a device module declares no function.
-      One that has no expansion is an error naming it.
+      One that has no expansion is an error naming it. Where the machine has an
+      instruction it is taken, and a result below 2^-126 may be zero. Errors in
+      ulp of f32: rsqrt and exp2 2; exp 2 + 1.2 |x| (2^t of the rounded
+      t = x log2 e: CUDA C++ Programming Guide, __expf); tanh 5; division 2 (PTX
+      ISA, div.full), and by 1 + exp(x) 2, where the divisor is at most 2^126,
+      else zero. Polynomials (upstream's, a few ulp): erf, erfc, expm1, log,
+      log1p, log2, sin, cos and the inverse ones.
   }];
 }
 
