@@ -216,22 +216,34 @@ gpu.module @kernels [#rmsnorm.target<TARGET>] {
 
   // No polynomial, and nothing for divisors that cannot be.
   // CHECK-LABEL: llvm.func @sigmoid
-  gpu.func @sigmoid(%x: f32, %y: !llvm.ptr<1>, %row: i64)
+  gpu.func @sigmoid(%x: vector<1xf32>, %y: !llvm.ptr<1>, %row: i64)
       kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : i32
-    %one = arith.constant 1.0 : f32
-    %n = arith.negf %x : f32
-    // CHECK: %[[LOG2E:.*]] = llvm.mlir.constant(1.44269502 : f32)
-    // CHECK: %[[T:.*]] = llvm.fmul %{{.*}}, %[[LOG2E]]
-    // NV-NEXT: %[[E:.*]] = llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"(%[[T]])
-    // AMD-NEXT: %[[E:.*]] = llvm.call_intrinsic "llvm.amdgcn.exp2.f32"(%[[T]])
-    // CHECK-NEXT: %[[D:.*]] = llvm.fadd %[[E]],
-    // NV-NEXT: %[[S:.*]] = llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"(%[[D]])
-    // AMD-NEXT: %[[S:.*]] = llvm.call_intrinsic "llvm.amdgcn.rcp.f32"(%[[D]])
-    // CHECK-NEXT: llvm.fmul %{{.*}}, %[[S]]
-    %e = math.exp %n : f32
-    %d = arith.addf %e, %one : f32
-    %s = arith.divf %x, %d : f32
+    %one = arith.constant dense<1.0> : vector<1xf32>
+    %n = arith.negf %x : vector<1xf32>
+    // CHECK: %[[LOG2E:.*]] = llvm.mlir.constant(dense<1.44269502> : vector<1xf32>)
+    // CHECK: llvm.fmul %{{.*}}, %[[LOG2E]]
+    // NV: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+    // AMD: llvm.call_intrinsic "llvm.amdgcn.exp2.f32"
+    // CHECK: llvm.fadd
+    // CHECK-NOT: llvm.fma
+    // NV: llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
+    // AMD: llvm.call_intrinsic "llvm.amdgcn.rcp.f32"
+    // CHECK: llvm.fmul
+    %e = math.exp %n : vector<1xf32>
+    %d = arith.addf %e, %one : vector<1xf32>
+    %s = arith.divf %x, %d : vector<1xf32>
+    rmsnorm.global_store %s, %y[%row, %c0] alignment(4) : vector<1xf32>
+    gpu.return
+  }
+
+  // A scale of a row is stored, and compared with others'.
+  // CHECK-LABEL: llvm.func @scale
+  gpu.func @scale(%x: f32, %z: f32, %y: !llvm.ptr<1>, %row: i64)
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : i32
+    // CHECK: llvm.fdiv
+    %s = arith.divf %x, %z : f32
     %v = vector.broadcast %s : f32 to vector<1xf32>
     rmsnorm.global_store %v, %y[%row, %c0] alignment(4) : vector<1xf32>
     gpu.return

@@ -72,9 +72,10 @@ def FinalizeNVVM : Pass<"rmsnorm-finalize-nvvm", "::mlir::ModuleOp"> {
       One that has no expansion is an error naming it. Where the machine has an
       instruction it is taken, and a result below 2^-126 may be zero. Errors in
       ulp of f32: rsqrt and exp2 2; exp 2 + 1.2 |x| (2^t of the rounded
-      t = x log2 e: CUDA C++ Programming Guide, __expf); tanh 5; division 2 (PTX
-      ISA, div.full), and by 1 + exp(x) 2, where the divisor is at most 2^126,
-      else zero. Polynomials (upstream's, a few ulp): erf, erfc, expm1, log,
+      t = x log2 e: CUDA C++ Programming Guide, __expf); tanh 5; division of
+      vectors 2 (PTX ISA, div.full), and by 1 + exp(x) 2, where the divisor is
+      at most 2^126, else zero; of scalars, once a row, correctly rounded.
+      Polynomials (upstream's, a few ulp): erf, erfc, expm1, log,
       log1p, log2, sin, cos and the inverse ones.
   }];
 }
