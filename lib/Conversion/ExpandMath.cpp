@@ -196,8 +196,8 @@ LogicalResult rmsnorm::expandMath(gpu::GPUModuleOp module,
     if (failed(applyPatternsGreedily(module, std::move(patterns))))
       return failure();
   }
-  // Before the powers of two, which say that a divisor is not small. Scalars are
-  // of a row, not of each of its columns: exact, as a scale that is stored.
+  // Before the powers of two, which say that a divisor is not small. Scalars
+  // are of a row, not of each of its columns: exact, as a scale that is stored.
   module.walk([&](arith::DivFOp op) {
     if (isa<VectorType>(op.getType()) && isF32(op.getResult()))
       lowerDivision(op, intrinsics);

@@ -94,9 +94,10 @@ void lowerStore(GlobalStoreOp op) {
   FragmentAddress address(b, op.getBase(), op.getRow(), op.getColumn(),
                           type.getElementType(), /*inBounds=*/!op.getValid());
   auto store = [&](ImplicitLocOpBuilder &b, int64_t i) {
+    Value pointer = address.get(b, i * plan.bytes);
     LLVM::StoreOp::create(
-        b, plan.extract(b, op.getValue(), i), address.get(b, i * plan.bytes),
-        plan.bytes, /*isVolatile=*/false,
+        b, plan.extract(b, op.getValue(), i), pointer, plan.bytes,
+        /*isVolatile=*/false,
         /*isNonTemporal=*/op.getPolicy() == CachePolicy::evict_first);
   };
   auto storeAll = [&](ImplicitLocOpBuilder &b) {
@@ -183,8 +184,10 @@ Value createWholeWave(ImplicitLocOpBuilder &b, ReduceKind kind, Value value) {
   for (int64_t i = 0; i < 4; ++i)
     rows[i] = ROCDL::ReadlaneOp::create(b, value.getType(), value,
                                         constantI32(b, 16 * i));
-  return createCombine(b, kind, createCombine(b, kind, rows[0], rows[1]),
-                       createCombine(b, kind, rows[2], rows[3]));
+  // In an order that is not the compiler's to choose: it is in the kernel.
+  Value upper = createCombine(b, kind, rows[2], rows[3]);
+  Value lower = createCombine(b, kind, rows[0], rows[1]);
+  return createCombine(b, kind, lower, upper);
 }
 
 LogicalResult lowerReduce(SubgroupReduceOp op, const ChipInfo &chip) {

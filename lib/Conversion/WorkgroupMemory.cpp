@@ -95,10 +95,11 @@ void rmsnorm::lowerWorkgroupAccesses(gpu::GPUModuleOp module,
     ImplicitLocOpBuilder b(op.getLoc(), op);
     Value pointer = createWorkgroupAddress(b, module, op.getOffset());
     if (auto access = plan(op.getValue().getType()))
-      for (int64_t i = 0; i < access->count; ++i)
-        LLVM::StoreOp::create(b, access->extract(b, op.getValue(), i),
-                              advance(b, pointer, i * access->bytes),
+      for (int64_t i = 0; i < access->count; ++i) {
+        Value place = advance(b, pointer, i * access->bytes);
+        LLVM::StoreOp::create(b, access->extract(b, op.getValue(), i), place,
                               access->bytes);
+      }
     else
       LLVM::StoreOp::create(b, op.getValue(), pointer);
     op.erase();

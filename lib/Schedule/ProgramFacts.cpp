@@ -30,7 +30,7 @@ static std::string toBytes(int64_t bits) {
 }
 
 std::string mlir::rmsnorm::getProgramKey(const ProgramFacts &facts) {
-  static_assert(sizeof(ProgramFacts) == 80, "a new fact belongs in the key");
+  static_assert(sizeof(ProgramFacts) == 96, "a new fact belongs in the key");
   std::string key;
   llvm::raw_string_ostream os(key);
   os << "columns=";
@@ -44,5 +44,8 @@ std::string mlir::rmsnorm::getProgramKey(const ProgramFacts &facts) {
      << ",reductions=" << facts.numReductions
      << ",column_sums=" << facts.numColumnSums
      << ",single_row=" << facts.singleRow;
+  if (facts.numFunctions > 0)
+    os << ",functions=" << facts.numFunctions
+       << ",repeated_functions=" << facts.numRepeatedFunctions;
   return key;
 }

@@ -44,12 +44,36 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
   // About two vectors a thread, in whole subgroups (32768x1024: 64 threads
   // 0.99, 128 threads 0.94), up to half of the largest block (32768x16384: 512
   // threads 0.985, 1024 threads 0.955).
-  auto threads = [&](int64_t most) {
-    int64_t subgroups = (vectors + subgroup) / (2 * subgroup);
+  auto threads = [&](int64_t most, int64_t vectorsPerThread = 2) {
+    int64_t subgroups = (vectors + vectorsPerThread / 2 * subgroup) /
+                        (vectorsPerThread * subgroup);
     return std::clamp(subgroups * subgroup, 2 * subgroup, most);
   };
   fields.threadsPerRow = threads(chip.maxThreadsPerBlock / 2);
 
+  if (rereadsFromL1(chip) && facts.numRepeatedFunctions > 0 &&
+      vectors <= 8 * fields.threadsPerRow) {
+    // What takes instructions is done once, and its values held (us, norm(x *
+    // silu(z)), in registers and read again: 4096x4096 25.5 and 31.2, of a
+    // ceiling of 24.9; 32768x4096 185 and 231, of 185; 4096x7168 42.7 and
+    // 53.9; 16384x16384 371, of 369).
+    fields.cache = Cache::registers;
+    return;
+  }
+  if (rereadsFromL1(chip) && facts.numFunctions > 0 &&
+      rowBytes <= fields.cluster * (64 << 10)) {
+    // Fewer threads, each with more to do at once, hide what functions take
+    // (us, norm(x) * silu(z) with 2 and 4 vectors a thread: 32768x2048 97 and
+    // 95, x4096 198 and 186, x7168 372 and 324, x8192 415 and 373, 16384x16384
+    // 510 and 376; four in flight and two: x7168 324 and 329, x8192 378 and
+    // 373, 16384x16384 387 and 376).
+    fields.cache = Cache::reload;
+    fields.threadsPerRow =
+        threads(chip.maxThreadsPerBlock / 2, /*vectorsPerThread=*/4);
+    if (fields.threadsPerRow < 8 * subgroup)
+      fields.vectorsInFlight = 4;
+    return;
+  }
   if (rereadsFromL1(chip)) {
     // The second read of the row hits L1 and beats keeping it at every width
     // (32768x2048: 0.99 read again, 0.98 in registers; x4096: 1.00 and 0.97;

@@ -169,8 +169,8 @@ private:
            sources.size() <= 1;
   }
 
-  /// Collects the tiles `value` is computed from. Fails at what cannot, or
-  /// need not, be computed again.
+  /// Collects the tiles `value` is computed from. Fails at what cannot, need
+  /// not, or had better not, be computed again.
   bool comesFromNarrow(Value value, int64_t segment,
                        llvm::SmallDenseSet<Value> &sources, bool &extends) {
     Operation *def = value.getDefiningOp();
@@ -178,7 +178,8 @@ private:
         (def && def->hasTrait<OpTrait::ConstantLike>()))
       return true;
     if (!def || def->getBlock() != &program || !isPure(def) ||
-        isa<RowReduceOp, AccumulateOp>(def) || segments.get(def) >= segment)
+        isa<RowReduceOp, AccumulateOp>(def) || isFunction(def) ||
+        segments.get(def) >= segment)
       return false;
     if (isa<arith::ExtFOp>(def)) {
       extends = true;

@@ -3,6 +3,8 @@
 
 #include "RowsProgram.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -41,6 +43,17 @@ static void collectLoads(Value value, SetVector<Operation *> &loads,
     loads.insert(op);
   for (Value operand : op->getOperands())
     collectLoads(operand, loads, seen);
+}
+
+bool mlir::rmsnorm::isFunction(Operation *op) {
+  if (op->getNumResults() != 1 || !isPerColumn(op->getResult(0).getType()) ||
+      !isa<FloatType>(getElementTypeOrSelf(op->getResult(0).getType())))
+    return false;
+  if (isa<arith::DivFOp>(op))
+    return true;
+  return isa_and_present<math::MathDialect>(op->getDialect()) &&
+         !isa<math::AbsFOp, math::CeilOp, math::CopySignOp, math::FloorOp,
+              math::FmaOp, math::RoundEvenOp, math::TruncOp>(op);
 }
 
 namespace {
@@ -136,6 +149,12 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
       collectAfter(&op, sum.getSource());
     }
   }
+  for (Operation &op : program)
+    if (isFunction(&op)) {
+      ++facts.numFunctions;
+      facts.numRepeatedFunctions += seenBefore.contains(op.getResult(0)) &&
+                                    seenAfter.contains(op.getResult(0));
+    }
   for (Operation *op : getSumsSlice(program).needed)
     if (auto load = dyn_cast<TileLoadOp>(op);
         load && load.getKind() != TileKind::row)

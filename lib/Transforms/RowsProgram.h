@@ -20,6 +20,10 @@ LogicalResult verifyNotPlaced(RowsOp rows);
 /// What the schedule of `rows` depends on, of a straight-line program.
 ProgramFacts getProgramFacts(RowsOp rows);
 
+/// Whether `op` computes of each column what takes many instructions: exp and
+/// the like, a division.
+bool isFunction(Operation *op);
+
 /// What the sums over rows (rmsnorm.accumulate) of a straight-line program are
 /// computed from: what stays if they are split off.
 struct SumsSlice {

@@ -33,6 +33,12 @@ struct ProgramFacts {
   int64_t numColumnSums = 0;
   /// Whether there is one row for certain.
   bool singleRow = false;
+  /// Operations on every column that take many instructions: exp and the like,
+  /// divisions.
+  int64_t numFunctions = 0;
+  /// Those of them before a row_reduce whose values are needed behind it, and
+  /// computed again with a row that is read again.
+  int64_t numRepeatedFunctions = 0;
 
   // Not in the key: they decide column_operands and sums alone, which a tuning
   // record says.
