@@ -213,3 +213,32 @@ func.func @one_column(%x: memref<?x1xf32>, %r: memref<?xf32>, %m: index) {
   }
   return
 }
+
+// -----
+
+// A function takes more than the registers its value is held in.
+// CHECK-LABEL: func.func @held_function
+// CHECK: %[[S:.*]]:2 = rmsnorm.traverse unrolled reduce(add) {
+// CHECK: %[[E:.*]] = math.exp
+// CHECK: rmsnorm.yield %[[E]], %[[E]] : vector<1x64xf32>, vector<1x64xf32>
+// CHECK: rmsnorm.traverse unrolled {
+// CHECK-NOT: math.exp
+// CHECK: arith.mulf %[[S]]#1,
+func.func @held_function(%x: memref<?x64xbf16>, %y: memref<?x64xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16>, write %y : memref<?x64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 8>) {
+  ^bb0(%M: index, %X: memref<?x64xbf16>, %Y: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xbf16> -> vector<1x64xbf16>
+      %1 = arith.extf %0 : vector<1x64xbf16> to vector<1x64xf32>
+      %2 = math.exp %1 : vector<1x64xf32>
+      %3 = rmsnorm.row_reduce add(%2) : vector<1x64xf32> -> vector<1x1xf32>
+      %4 = vector.broadcast %3 : vector<1x1xf32> to vector<1x64xf32>
+      %5 = arith.mulf %2, %4 : vector<1x64xf32>
+      rmsnorm.tile_store tile %5, %Y[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
