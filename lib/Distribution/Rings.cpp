@@ -38,14 +38,16 @@ Value Rings::emitSlot(Value slot, int64_t distance) const {
 Value Rings::emitOffset(int64_t ring, Value slot) const {
   OpBuilder &builder = kernel.builder;
   const int64_t bytes = getElementBytes(ring);
-  Value number = kernel.emitCast(slot);
-  Value offset = kernel.emitColumnSum(
-      arith::MulIOp::create(
-          builder, kernel.loc, kernel.threads.thread,
-          kernel.emitI32(kernel.layout.getVectorWidth() * bytes)),
-      arith::MulIOp::create(builder, kernel.loc, number,
-                            kernel.emitI32(kernel.layout.getSlotBytes(bytes))));
-  return kernel.emitColumnSum(offset, kernel.emitI32(offsets[ring]));
+  auto scale = [&](Value value, int64_t factor) -> Value {
+    return arith::MulIOp::create(builder, kernel.loc, value,
+                                 kernel.emitI32(factor));
+  };
+  Value slotBegin =
+      scale(kernel.emitCast(slot), kernel.layout.getSlotBytes(bytes));
+  Value part =
+      scale(kernel.threads.thread, kernel.layout.getVectorWidth() * bytes);
+  return kernel.emitColumnSum(kernel.emitColumnSum(part, slotBegin),
+                              kernel.emitI32(offsets[ring]));
 }
 
 void Rings::emitAddresses(Addresses &addresses) const {

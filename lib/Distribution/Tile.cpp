@@ -237,11 +237,12 @@ void rmsnorm::emitAccumulate(Kernel &kernel, const Tile &tile, AccumulateOp op,
   OpBuilder &builder = kernel.builder;
   Location loc = op.getLoc();
   Value next;
-  if (arith::MulFOp product = getFusedProduct(op.getSource()))
-    next = math::FmaOp::create(builder, loc, get(product.getLhs()),
-                               get(product.getRhs()), sum);
-  else
+  if (arith::MulFOp product = getFusedProduct(op.getSource())) {
+    Value rhs = get(product.getRhs());
+    next = math::FmaOp::create(builder, loc, get(product.getLhs()), rhs, sum);
+  } else {
     next = arith::AddFOp::create(builder, loc, sum, get(op.getSource()));
+  }
   if (Value live = tile.addresses.getLive(row))
     next = arith::SelectOp::create(builder, loc, live, next, sum);
   sum = next;
