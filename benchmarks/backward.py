@@ -49,7 +49,7 @@ def reference_chunks(dy, x, weight, rstd):
 
 def errors(dy, x, weight, rstd, dx, dweight):
     """The largest errors of dx and dweight, as a share of what rounding explains: half an ulp of bf16 for dx, and of each
-    term and sum of f32 a few roundings (include/RMSNorm/Module/ErrorBounds.h)."""
+    term and sum of f32 a few roundings (include/RMSNorm/Conversion/Passes.td, ToIntervals)."""
     rows, columns = x.shape
     total = torch.zeros(columns, dtype=torch.float64, device="cuda")
     size = torch.zeros_like(total)

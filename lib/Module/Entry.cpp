@@ -4,7 +4,7 @@
 #include "Entry.h"
 #include "Limits.h"
 #include "RMSNorm/IR/RMSNorm.h"
-#include "RMSNorm/Module/ErrorBounds.h"
+#include "RMSNorm/Module/VectorArguments.h"
 
 #include "llvm/ADT/StringExtras.h"
 

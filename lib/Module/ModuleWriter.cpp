@@ -57,36 +57,6 @@ LogicalResult ModuleWriter::addEntry(func::FuncOp function, StringRef name) {
   return success();
 }
 
-void ModuleWriter::setErrorBound(StringRef entryName, unsigned argument,
-                                 OutputErrorBound bound) {
-  rmsn::EntryT &entry = *state->find(entryName);
-  ArrayRef<int64_t> dims = entry.arguments[bound.termsArgument]->dims;
-  auto size = [&](unsigned d) {
-    return dims[d] >= 0 ? constantExpression(dims[d])
-                        : sizeExpression(bound.termsArgument, d);
-  };
-  Expression rows;
-  for (unsigned d = 0; d + 1 < dims.size(); ++d)
-    rows = d == 0
-               ? size(d)
-               : binaryExpression(rmsn::ExpressionOpcode::Mul, rows, size(d));
-  auto packed = std::make_unique<rmsn::ErrorBoundT>();
-  packed->ulps = bound.ulps;
-  if (!dims.empty())
-    packed->terms = pack(size(dims.size() - 1));
-  packed->rows = pack(std::move(rows));
-  packed->relative = bound.relative;
-  packed->relative_per_sqrt_terms = bound.relativePerSqrtTerms;
-  packed->magnitude = bound.magnitude;
-  packed->magnitude_per_sqrt_terms = bound.magnitudePerSqrtTerms;
-  packed->magnitude_per_sqrt_rows = bound.magnitudePerSqrtRows;
-  packed->flip = bound.flip;
-  packed->flip_chance = bound.flipChance;
-  packed->flip_chance_per_sqrt_terms = bound.flipChancePerSqrtTerms;
-  packed->derivation = std::move(bound.derivation);
-  entry.arguments[argument]->error_bound = std::move(packed);
-}
-
 //===----------------------------------------------------------------------===//
 // Images and variants
 //===----------------------------------------------------------------------===//
@@ -271,14 +241,9 @@ void ModuleWriter::addOracle(StringRef entry, unsigned image,
   addHostProgram(entry, "oracle", "definition", image, symbol);
 }
 
-void ModuleWriter::addMagnitudes(StringRef entry, unsigned image,
-                                 StringRef symbol) {
-  addHostProgram(entry, "magnitudes", "magnitudes", image, symbol);
-}
-
 std::string ModuleWriter::finish() {
   rmsn::ModuleT &module = state->module;
-  module.format_version = 1;
+  module.format_version = 2;
   module.producer = "norm-compile 0.1.0, LLVM " LLVM_VERSION_STRING;
   // Not zero: a builder leaves out what equals the default, and the stamp
   // below needs the 16 bytes to be there.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- VectorArguments.cpp - which arguments rows are read of ------------===//
 
+#include "RMSNorm/Module/VectorArguments.h"
 #include "RMSNorm/IR/RMSNorm.h"
-#include "RMSNorm/Module/ErrorBounds.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;

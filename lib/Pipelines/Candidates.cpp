@@ -2,7 +2,7 @@
 //===- Candidates.cpp - entries to measure -------------------------------===//
 
 #include "Candidates.h"
-#include "RMSNorm/Module/ErrorBounds.h"
+#include "RMSNorm/Module/VectorArguments.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -42,8 +42,6 @@ addCandidate(Compilation &compilation, ModuleWriter &writer, func::FuncOp entry,
   }
   if (failed(writer.addEntry(entry, name)))
     return failure();
-  for (auto &[argument, bound] : deriveErrorBounds(entry))
-    writer.setErrorBound(name, argument, std::move(bound));
   VariantNames names{name.str(), "", space.tuningKey};
   llvm::raw_string_ostream(names.schedule) << attribute;
   if (failed(addVariant(compilation, writer, entry, target, std::move(*variant),

@@ -43,8 +43,6 @@ struct Compilation {
   /// From there to code, for each target: made once, as it takes longer to set
   /// up a canonicalizer than to run it.
   llvm::DenseMap<TargetAttr, std::unique_ptr<PassManager>> variantPasses;
-  /// Entries with an output whose error bound needs magnitudes.
-  llvm::StringSet<> withMagnitudes;
   /// With a schedule space: entries and the names of their candidates.
   std::vector<std::pair<std::string, std::string>> candidates;
 };

@@ -4,7 +4,6 @@
 #include "RMSNorm/Pipelines/Compile.h"
 #include "Candidates.h"
 #include "OracleProgram.h"
-#include "RMSNorm/Module/ErrorBounds.h"
 #include "RMSNorm/Pipelines/Pipelines.h"
 
 #include "mlir/Pass/PassManager.h"
@@ -138,15 +137,9 @@ FailureOr<std::string> rmsnorm::compileModule(ModuleOp module,
   if (failed(prepare(compilation)))
     return failure();
   ModuleWriter writer;
-  for (func::FuncOp entry : compilation.entries) {
+  for (func::FuncOp entry : compilation.entries)
     if (failed(writer.addEntry(entry)))
       return failure();
-    for (auto &[argument, bound] : deriveErrorBounds(entry)) {
-      if (bound.needsMagnitudes())
-        compilation.withMagnitudes.insert(entry.getName());
-      writer.setErrorBound(entry.getName(), argument, std::move(bound));
-    }
-  }
   for (TargetAttr target : compilation.targets)
     if (failed(addTarget(compilation, writer, target)))
       return failure();

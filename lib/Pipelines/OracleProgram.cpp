@@ -20,10 +20,6 @@ rmsnorm::compileOracle(const Compilation &compilation) {
   Milliseconds time;
   ModuleOp source = compilation.source;
   oracle.module = cast<ModuleOp>(source->clone());
-  for (auto function : oracle.module->getOps<func::FuncOp>())
-    if (compilation.withMagnitudes.contains(function.getName()))
-      function->setAttr(kMagnitudesAttrName,
-                        UnitAttr::get(function.getContext()));
   PassManager passes(source.getContext());
   // As the tensor half begins, so that the arguments are the same.
   passes.addPass(createBindArguments());
@@ -46,15 +42,10 @@ LogicalResult rmsnorm::addOracle(const Compilation &compilation,
   unsigned image = writer.addImage(
       TargetAttr(),
       {{BinaryKind::HostELF, std::string(blob->begin(), blob->end())}});
-  auto add = [&](StringRef name, StringRef entry) {
-    writer.addOracle(name, image, ("oracle_" + entry).str());
-    if (compilation.withMagnitudes.contains(entry))
-      writer.addMagnitudes(name, image, "oracle_" + getMagnitudesName(entry));
-  };
   for (func::FuncOp entry : compilation.entries)
-    add(entry.getName(), entry.getName());
+    writer.addOracle(entry.getName(), image, "oracle_" + entry.getName().str());
   for (const auto &[entry, name] : compilation.candidates)
-    add(name, entry);
+    writer.addOracle(name, image, "oracle_" + entry);
   compilation.record(std::move(oracle->times));
   return success();
 }

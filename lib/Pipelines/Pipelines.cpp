@@ -101,6 +101,6 @@ void rmsnorm::registerPipelines() {
       buildMemrefHalf);
   registerModulePipeline(
       "rmsnorm-to-oracle",
-      "From norms on tensors to their definition in f64 scalar loops",
+      "From programs on tensors to scalar loops in interval arithmetic",
       buildToOracle);
 }

@@ -2,7 +2,7 @@
 //===- Planning.cpp - the variants of an entry ---------------------------===//
 
 #include "Planning.h"
-#include "RMSNorm/Module/ErrorBounds.h"
+#include "RMSNorm/Module/VectorArguments.h"
 
 #include "llvm/ADT/StringExtras.h"
 

@@ -8,7 +8,7 @@
 
 using namespace rmsnorm::runtime;
 
-ArgumentRules::ArgumentRules(const rmsn::Entry &entry)
+ArgumentRules::ArgumentRules(const rmsn::Entry &entry, bool ofIntervals)
     : entryName(entry.name()->c_str()) {
   uint16_t slot = 0;
   for (const rmsn::Argument *argument : *entry.arguments()) {
@@ -26,6 +26,10 @@ ArgumentRules::ArgumentRules(const rmsn::Entry &entry)
     rule.slot = slot;
     rule.alignment =
         std::max<uint32_t>(argument->alignment(), rule.dtype.bits / 8);
+    if (ofIntervals) {
+      rule.dtype = {RMSNORM_DL_COMPLEX, 128, 1};
+      rule.alignment = alignof(double);
+    }
     for (unsigned d = 0; d < rule.rank; ++d)
       rule.dims[d] = argument->dims()->Get(d);
     rules.push_back(rule);

@@ -47,7 +47,8 @@ struct Values {
 
 class ArgumentRules {
 public:
-  explicit ArgumentRules(const rmsn::Entry &entry);
+  /// `ofIntervals`: the oracle's, whose elements are intervals.
+  explicit ArgumentRules(const rmsn::Entry &entry, bool ofIntervals = false);
 
   enum class Mode {
     Launch,

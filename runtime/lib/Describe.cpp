@@ -20,9 +20,7 @@ public:
 
 private:
   void entry(const rmsn::Entry &entry);
-  void argument(unsigned index, const rmsn::Argument &argument,
-                const Arguments &arguments);
-  void errorBound(const rmsn::ErrorBound &bound, const Arguments &arguments);
+  void argument(unsigned index, const rmsn::Argument &argument);
   void variant(unsigned index, const rmsn::Variant &variant,
                const Arguments &arguments);
   void launch(unsigned index, const rmsn::Launch &launch,
@@ -76,7 +74,7 @@ void Describer::entry(const rmsn::Entry &entry) {
   line(0, "entry " + entry.name()->str());
   const Arguments &arguments = *entry.arguments();
   for (unsigned i = 0; i < arguments.size(); ++i)
-    argument(i, *arguments.Get(i), arguments);
+    argument(i, *arguments.Get(i));
   for (const rmsn::Program *program : *entry.programs()) {
     line(1, "program " + program->target()->str());
     for (unsigned i = 0; i < program->variants()->size(); ++i)
@@ -84,8 +82,7 @@ void Describer::entry(const rmsn::Entry &entry) {
   }
 }
 
-void Describer::argument(unsigned index, const rmsn::Argument &argument,
-                         const Arguments &arguments) {
+void Describer::argument(unsigned index, const rmsn::Argument &argument) {
   static const char *const roles[] = {"input", "output", "inout"};
   std::string content =
       formatted("argument %u %s: %s %s[", index, argument.name()->c_str(),
@@ -114,36 +111,6 @@ void Describer::argument(unsigned index, const rmsn::Argument &argument,
     content +=
         formatted(", at most %lld columns", (long long)argument.max_columns());
   line(1, content);
-  if (argument.error_bound())
-    errorBound(*argument.error_bound(), arguments);
-}
-
-void Describer::errorBound(const rmsn::ErrorBound &bound,
-                           const Arguments &arguments) {
-  std::string content = formatted("error bound: %g ulps", bound.ulps());
-  auto root = [&](const rmsn::Expression *size) {
-    return "sqrt(" + (size ? expressionText(*size, arguments) : "1") + ")";
-  };
-  auto add = [&](double factor, const char *of, const std::string &times) {
-    if (factor)
-      content += formatted(" + %g ", factor) + of +
-                 (times.empty() ? "" : " * " + times);
-  };
-  add(bound.relative(), "relative", "");
-  add(bound.relative_per_sqrt_terms(), "relative", root(bound.terms()));
-  add(bound.magnitude(), "magnitude", "");
-  add(bound.magnitude_per_sqrt_terms(), "magnitude", root(bound.terms()));
-  add(bound.magnitude_per_sqrt_rows(), "magnitude", root(bound.rows()));
-  if (bound.flip())
-    add(bound.flip(), "magnitude",
-        formatted("flips(%g + %g * ", bound.flip_chance(),
-                  bound.flip_chance_per_sqrt_terms()) +
-            root(bound.terms()) + ", " +
-            (bound.rows() ? expressionText(*bound.rows(), arguments) : "1") +
-            ")");
-  line(2, content);
-  if (bound.derivation())
-    line(2, "because " + bound.derivation()->str());
 }
 
 std::string Describer::guard(const rmsn::Guard &guard,

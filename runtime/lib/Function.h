@@ -45,7 +45,8 @@ struct PreparedVariant {
 
 /// Immutable once prepared, so that threads may launch it at the same time.
 struct Function {
-  explicit Function(const rmsn::Entry &entry) : rules(entry) {}
+  Function(const rmsn::Entry &entry, bool ofIntervals)
+      : rules(entry, ofIntervals) {}
 
   std::shared_ptr<Module> module;
   std::shared_ptr<Device> device;

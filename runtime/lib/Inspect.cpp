@@ -116,8 +116,7 @@ rmsnorm_status rmsnorm_module_get_argument(const rmsnorm_module *module,
            argument->inner_contiguous(),
            argument->dense(),
            std::max(argument->alignment(), elementBytes),
-           argument->constant(),
-           argument->error_bound() != nullptr};
+           argument->constant()};
   return RMSNORM_OK;
 }
 

@@ -9,7 +9,6 @@
 #include "ModuleRules.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
 using namespace rmsnorm::runtime;
@@ -75,7 +74,6 @@ static rmsnorm_status checkImage(const rmsn::Image &image,
 }
 
 static rmsnorm_status checkArgument(const rmsn::Argument &argument,
-                                    const Arguments &arguments,
                                     std::string where) {
   if (argument.role() > rmsn::Role::InOut)
     return invalidModule(
@@ -101,25 +99,7 @@ static rmsnorm_status checkArgument(const rmsn::Argument &argument,
                          formatted("expected a limit of columns >= 0, got "
                                    "%lld",
                                    (long long)argument.max_columns()));
-  const rmsn::ErrorBound *bound = argument.error_bound();
-  if (!bound)
-    return RMSNORM_OK;
-  if (argument.role() == rmsn::Role::Input)
-    return invalidModule(where, "an input has no error bound");
-  for (float figure :
-       {bound->ulps(), bound->relative(), bound->relative_per_sqrt_terms(),
-        bound->magnitude(), bound->magnitude_per_sqrt_terms(),
-        bound->magnitude_per_sqrt_rows(), bound->flip(), bound->flip_chance(),
-        bound->flip_chance_per_sqrt_terms()})
-    if (!(figure >= 0) || std::isinf(figure))
-      return invalidModule(where,
-                           formatted("expected finite error bounds >= 0, got "
-                                     "%g",
-                                     double(figure)));
-  RMSNORM_TRY(checkProse(bound->derivation(), where, "derivation"));
-  RMSNORM_TRY(
-      checkOptional(bound->rows(), arguments, where, "error bound rows"));
-  return checkOptional(bound->terms(), arguments, where, "error bound terms");
+  return RMSNORM_OK;
 }
 
 static rmsnorm_status checkEntry(const rmsn::Entry &entry,
@@ -154,8 +134,7 @@ static rmsnorm_status checkEntry(const rmsn::Entry &entry,
                          formatted("argument '%s' stands there twice", twice));
   for (const rmsn::Argument *a : arguments)
     RMSNORM_TRY(checkArgument(
-        *a, arguments,
-        where + formatted(", argument '%s'", a->name()->c_str())));
+        *a, where + formatted(", argument '%s'", a->name()->c_str())));
 
   for (const rmsn::Program *p : *entry.programs()) {
     RMSNORM_TRY(checkName(p->target(), where, "program target"));
@@ -194,8 +173,7 @@ bool rmsnorm::runtime::backendOfTarget(const char *target,
     backend = rmsn::Backend::Hip;
   else if (startsWith("sim:") || std::strcmp(target, "sim") == 0)
     backend = rmsn::Backend::Sim;
-  else if (std::strcmp(target, "oracle") == 0 ||
-           std::strcmp(target, "magnitudes") == 0)
+  else if (std::strcmp(target, "oracle") == 0)
     backend = rmsn::Backend::Oracle;
   else
     return false;

@@ -48,6 +48,9 @@ std::string rmsnorm::runtime::dlDataTypeName(DLDataType type) {
   case kDLBfloat:
     kind = "bf";
     break;
+  case RMSNORM_DL_COMPLEX:
+    kind = "complex";
+    break;
   case RMSNORM_DL_FLOAT8_E4M3FN:
     kind = "f8e4m3fn";
     break;

@@ -136,8 +136,8 @@ rmsnorm_status rmsnorm_prepare(rmsnorm_module *module, const char *entryName,
   RMSNORM_TRY(rmsnorm_module_find_entry(module, entryName, &entryIndex));
   const rmsn::Module &root = module->module->root();
   const rmsn::Entry &entry = *root.entries()->Get(entryIndex);
-  auto prepared =
-      std::make_unique<rmsnorm_function>(rmsnorm_function{Function(entry)});
+  auto prepared = std::make_unique<rmsnorm_function>(rmsnorm_function{
+      Function(entry, device->device->backend == RMSNORM_ORACLE)});
   Function &function = prepared->function;
   function.module = module->module;
   function.device = device->device;

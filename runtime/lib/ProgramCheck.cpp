@@ -68,9 +68,7 @@ checkLaunch(const rmsn::Launch &launch, const rmsn::Module &module,
                          formatted("expected an image below %u, got %u",
                                    module.images()->size(), launch.image()));
   const rmsn::Image &image = *module.images()->Get(launch.image());
-  // The oracle and its magnitudes are one image.
-  if (std::strcmp(image.target()->c_str(), program.target()->c_str()) != 0 &&
-      !(backend == rmsn::Backend::Oracle && image.backend() == backend))
+  if (std::strcmp(image.target()->c_str(), program.target()->c_str()) != 0)
     return invalidModule(where, formatted("expected an image for the program's "
                                           "target, got one for '%s'",
                                           image.target()->c_str()));
@@ -130,8 +128,8 @@ rmsnorm_status rmsnorm::runtime::checkProgram(const rmsn::Program &program,
   rmsn::Backend backend;
   if (!backendOfTarget(program.target()->c_str(), backend))
     return invalidModule(where,
-                         "unknown target, expected sm_*, gfx*, sim, sim:*, "
-                         "oracle or magnitudes");
+                         "unknown target, expected sm_*, gfx*, sim, sim:* "
+                         "or oracle");
   const auto &variants = *program.variants();
   if (variants.size() == 0 || variants.size() > rmsn::kMaxVariants)
     return invalidModule(where, formatted("expected 1..%u variants, got %u",

@@ -83,6 +83,27 @@ protected:
 
   rmsnorm_status launch() {
     DLTensor *arguments[] = {&x, &y};
+    if (GetParam() != RMSNORM_ORACLE)
+      return rmsnorm_launch(function, arguments, 2, nullptr, 0, nullptr);
+    // The oracle's elements are intervals.
+    std::vector<double> xEnds, yEnds(2 * yData.size());
+    for (float value : xData)
+      xEnds.insert(xEnds.end(), 2, value);
+    for (Tensor *tensor : {&x, &y})
+      tensor->dtype = {RMSNORM_DL_COMPLEX, 128, 1};
+    x.data = x.data ? xEnds.data() : nullptr;
+    y.data = y.data ? yEnds.data() : nullptr;
+    rmsnorm_status status =
+        rmsnorm_launch(function, arguments, 2, nullptr, 0, nullptr);
+    for (size_t i = 0; i < yData.size(); ++i) {
+      EXPECT_EQ(yEnds[2 * i], yEnds[2 * i + 1]);
+      yData[i] = float(yEnds[2 * i]);
+    }
+    return status;
+  }
+
+  rmsnorm_status launchAsIs() {
+    DLTensor *arguments[] = {&x, &y};
     return rmsnorm_launch(function, arguments, 2, nullptr, 0, nullptr);
   }
 
@@ -143,6 +164,18 @@ TEST_P(HostDriverTest, MissingKernel) {
   EXPECT_NE(std::string(rmsnorm_last_error()).find("'nobody'"),
             std::string::npos)
       << rmsnorm_last_error();
+}
+
+TEST_P(HostDriverTest, TheOraclesElementsAreIntervals) {
+  ASSERT_EQ(prepare(twiceModule(), GetParam()), RMSNORM_OK)
+      << rmsnorm_last_error();
+  if (GetParam() != RMSNORM_ORACLE) {
+    EXPECT_EQ(launchAsIs(), RMSNORM_OK) << rmsnorm_last_error();
+    return;
+  }
+  EXPECT_EQ(launchAsIs(), RMSNORM_INVALID_ARGUMENT);
+  EXPECT_STREQ(rmsnorm_last_error(),
+               "argument 'x': expected data type complex128, got f32");
 }
 
 INSTANTIATE_TEST_SUITE_P(, HostDriverTest,

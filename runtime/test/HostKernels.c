@@ -4,9 +4,11 @@
  *
  * A simulated kernel without waits, so its "coroutine" ends when first resumed,
  * and an oracle function. Both: y[i, j] = 2 * x[i, j], f32. */
+#include "Oracle/OracleABI.h"
 #include "Sim/SimABI.h"
 
 int32_t rmsnorm_sim_abi_version = RMSNORM_SIM_ABI_VERSION;
+int32_t rmsnorm_oracle_abi_version = RMSNORM_ORACLE_ABI_VERSION;
 /* For launches by name alone. */
 int32_t rmsnorm_sim_subgroup_size = 64;
 const char twice_parameters[] __asm__("twice_kernel.parameters") = "ppllll";
@@ -58,16 +60,26 @@ void *overrun_kernel(const rmsnorm_sim_launch *launch,
   return make(launch, thread, 1);
 }
 
+typedef struct {
+  double lo, hi;
+} interval;
+
 /* An MLIR memref descriptor of rank 2. */
 typedef struct {
-  float *allocated, *aligned;
+  interval *allocated, *aligned;
   int64_t offset, sizes[2], strides[2];
 } memref;
 
-void oracle_twice(void *const *descriptors) {
+void oracle_twice(void *const *descriptors, void *const *functions) {
   const memref *x = descriptors[0], *y = descriptors[1];
+  /* The first of the functions. */
+  interval (*add)(interval, interval) =
+      (interval(*)(interval, interval))functions[0];
   for (int64_t i = 0; i < x->sizes[0]; ++i)
-    for (int64_t j = 0; j < x->sizes[1]; ++j)
+    for (int64_t j = 0; j < x->sizes[1]; ++j) {
+      interval value =
+          x->aligned[x->offset + i * x->strides[0] + j * x->strides[1]];
       y->aligned[y->offset + i * y->strides[0] + j * y->strides[1]] =
-          2 * x->aligned[x->offset + i * x->strides[0] + j * x->strides[1]];
+          add(value, value);
+    }
 }

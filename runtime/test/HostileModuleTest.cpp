@@ -71,10 +71,6 @@ protected:
     std::vector<DLTensor *> arguments;
     for (Tensor &tensor : tensors)
       arguments.push_back(&tensor);
-    rmsnorm_error_bound bound;
-    for (size_t a = 0; a < entry.argument_count; ++a)
-      rmsnorm_module_get_error_bound(module, index, a, arguments.data(),
-                                     arguments.size(), &bound);
     rmsnorm_function *function = nullptr;
     if (rmsnorm_prepare(module, entry.name, device, &function) != RMSNORM_OK)
       return;

@@ -36,15 +36,9 @@ private:
   Offset<rmsn::Entry> entry(const Entry &e) {
     std::vector<Offset<rmsn::Argument>> arguments;
     for (const Argument &a : e.arguments) {
-      Offset<rmsn::ErrorBound> bound;
-      if (a.ulps > 0)
-        bound = rmsn::CreateErrorBoundDirect(
-            fb, a.ulps, expression(a.terms), expression(a.terms), 0.25f, 0.125f,
-            0.5f, 0.0625f, 0.03125f, 0.75f, 0x1p-10f, 0x1p-20f, "made up");
       arguments.push_back(rmsn::CreateArgumentDirect(
           fb, a.name.c_str(), a.role, a.dtype, &a.dims, a.innerContiguous,
-          a.dense, a.alignment, false, bound, /*nonempty_rows=*/false,
-          a.maxColumns));
+          a.dense, a.alignment, false, /*nonempty_rows=*/false, a.maxColumns));
     }
     std::vector<Offset<rmsn::Program>> programs;
     for (const Program &p : e.programs) {

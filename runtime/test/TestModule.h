@@ -42,8 +42,6 @@ struct Argument {
   std::vector<int64_t> dims;
   bool dense = false;
   unsigned alignment = 0;
-  float ulps = 0; // > 0: has an error bound
-  Ops terms;
   bool innerContiguous = true;
   int64_t maxColumns = 0;
 };
@@ -101,7 +99,7 @@ struct Image {
 };
 
 struct Module {
-  unsigned version = 1;
+  unsigned version = 2;
   std::vector<Entry> entries;
   std::vector<Image> images;
 

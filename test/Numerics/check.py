@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Compiles the modules of generate.py, runs them on the simulator and checks
 
-- that every output is within the bound the compiler derived, or where it
-  derives none (exp) within a few ulps, of the oracle's;
-- that outputs of narrow types, where a rounding in another place stays within
-  any bound, are but rarely not the very bits of the oracle's;
+- that every element of every output lies in the oracle's interval, and that
+  hardly any of these is too wide to tell roundings apart;
 - that thread order and memory layout do not change a bit;
 - that every value of every dimension of the dispatch occurred, as norm-run
   reports the variant that was launched and norm-inspect what that is, also of
@@ -32,13 +30,10 @@ import generate_backward
 
 SUITES = {"forward": generate, "backward": generate_backward}
 
-# Share of the elements of a narrow output that may differ from the oracle's:
-# those whose exact value is within the f32 error of the middle between two.
-DIFFERING = {"bf16": 0.02, "f16": 0.05}
-# Where no bound is derived: exp and the division after it are a few ulps of
-# f32, and a neighbour in narrow types; two where the norm rounded before, and as
-# many again where it rounds at every step.
-UNDERIVED_ULPS = {"bf16": 2, "f16": 2, "f32": 40}
+# Share of the elements whose interval may hold several values of their type: what
+# is uncertain in f32 is 2^-17 of a value, and often lies around a boundary where
+# steps are of 2^-11.
+UNDECIDED = {"bf16": 0.03, "f16": 0.15, "f32": 0.03}
 
 
 def call(command):
@@ -144,19 +139,13 @@ class Checker:
             self.errors.append(error.rstrip())
 
     def judge(self, case, run, row):
-        if row["result"] not in ("ok", "unchecked"):
-            return f"{row['result']}: {row['ulp']} ulp, {row['abs']} absolute, bound {row['bound']}"
-        if row["result"] == "unchecked":
-            if case["kind"] not in self.module.suite.UNCHECKED:
-                return "no bound was derived"
-            if case["kind"] == "gate" and float(row["ulp"]) > UNDERIVED_ULPS[case["y"]] * (1 + (case["casting"] == "none")):
-                return f"{row['ulp']} ulp, {row['abs']} absolute, no bound derived"
-        kinds = row["types"].split(" -> ")[1].split()
+        if row["result"] != "ok":
+            return f"{row['result']}: {row['ulp']} ulp, {row['undecided']} undecided"
+        # A rounding on the way, of the input's type, moves what is computed of it.
+        kinds = set(row["types"].replace(" -> ", " ").split()) & set(UNDECIDED)
         elements = max(run["rows"], 1) * (run["dim"] or (1000 if case["n"] == "?" else case["n"]))
-        if all(k in DIFFERING for k in kinds) and elements >= 1000:
-            allowed = max(DIFFERING[k] for k in kinds)
-            if float(row["differing"]) > allowed:
-                return f"{row['differing']} of the elements differ from the oracle's, at most {allowed} expected"
+        if elements >= 1000 and float(row["undecided"]) > max(UNDECIDED[k] for k in kinds):
+            return f"{row['undecided']} of the elements are undecided"
         # Order and layout must not show in the bits.
         key = (row["entry"], run["rows"], run["dim"], row["device"])
         first = self.hashes.setdefault(key, (row["hash"], run))

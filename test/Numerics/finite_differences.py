@@ -64,14 +64,24 @@ def worst_error(runtime, i, case):
     # A row's root mean square is about one, and the step small beside it.
     for k in range(len(arrays["x"])):
         arrays["x"][k] = rng.choice([-1, 1]) * rng.uniform(0.5, 1.5)
-    tensors = {name: capi.Tensor(a.buffer_info()[0], shapes[name], capi.F32, runtime.place) for name, a in arrays.items()}
+    # What the oracle computes with: both ends of each element's interval.
+    ends = {name: array.array("d", [0.0] * (2 * len(a))) for name, a in arrays.items()}
+    tensors = {name: capi.Tensor(a.buffer_info()[0], shapes[name], capi.INTERVAL, runtime.place) for name, a in ends.items()}
     forward = runtime.prepare(f"forward{i}").bind([tensors[t] for t in ("x", "w", "y", "r")])
     backward = runtime.prepare(f"backward{i}").bind([tensors[t] for t in ("dy", "x", "w", "r", "dx", "dw")])
-    forward()
-    backward()
+
+    def compute(entry, results):
+        for name, values in arrays.items():
+            ends[name][0::2] = ends[name][1::2] = array.array("d", values)
+        entry()
+        for name in results:
+            arrays[name] = array.array("d", [(lo + hi) / 2 for lo, hi in zip(ends[name][0::2], ends[name][1::2])])
+
+    compute(forward, "yr")
+    compute(backward, ("dx", "dw") if case["weight"] else ("dx",))
 
     def loss():
-        forward()
+        compute(forward, "y")
         return math.fsum(a * b for a, b in zip(arrays["dy"], arrays["y"]))
 
     def derivative(values, k):

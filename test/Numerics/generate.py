@@ -35,8 +35,6 @@ DIMENSIONS = {
 }
 # What check.py records of a case.
 RECORDED = ["kind", "x", "y", "weight", "casting", "offset", "rstd", "constant", "rows", "output"]
-# Kinds with an output that no bound is derived for.
-UNCHECKED = ["gate", "statistics", "amax"]
 # Fields of the schedule that the forward has no use for.
 WITHOUT = ["column_sums", "sums", "sum_lanes", "sum_walkers", "sum_in_flight"]
 # Where per-column operands and constants are loaded, and what is unrolled: in

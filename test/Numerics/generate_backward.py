@@ -31,8 +31,6 @@ DIMENSIONS = {
 }
 # What check.py records of a case.
 RECORDED = ["kind", "x", "dy", "dx", "weight", "dweight", "casting", "offset", "rstd", "constant", "rows", "output"]
-# Kinds with an output that no bound is derived for: none.
-UNCHECKED = []
 # Fields of the schedule that the backward has no use for: none.
 WITHOUT = []
 

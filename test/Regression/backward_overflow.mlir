@@ -3,7 +3,7 @@
 // RUN: norm-compile %s --target=sim:sm_90 --target=sim:gfx942 --target=oracle --host-optimization=0 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=5 | FileCheck %s
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=5 | FileCheck %s
-// CHECK: recomputed {{.*}} rel {{.*}} ok
+// CHECK: recomputed {{.*}} ok
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 

@@ -6,7 +6,7 @@
 // RUN: norm-run %t.rmsn --device=sim:sim32 --rows=3 | FileCheck %s --check-prefix=RESULT
 // CHECK: program sim:sim32
 // CHECK: schedule #rmsnorm.schedule<{{.*}}cache = reload
-// RESULT: reload {{.*}} {{[0-9.]+}}e-0{{[7-9] .* (ok|unchecked)}}
+// RESULT: reload {{.*}} ok
 func.func @f(%x: tensor<?x12289xf32>, %r0: tensor<?x12289xf32>, %r1: tensor<?x12289xf32>, %r2: tensor<?x12289xf32>) -> (tensor<?x12289xf32>, tensor<?x12289xf32>, tensor<?x12289xf32>, tensor<?x12289xf32>) {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x12289xf32>

@@ -6,7 +6,7 @@
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=3 | FileCheck %s --check-prefix=RESULT
 // CHECK: program sim:gfx942
 // CHECK: schedule #rmsnorm.schedule<{{.*}}cache = reload
-// RESULT: reload {{.*}} {{[0-9.]+}}e-0{{[7-9] .* (ok|unchecked)}}
+// RESULT: reload {{.*}} ok
 func.func @f(%x: tensor<?x32768xf32>, %r0: tensor<?x32768xf32>, %r1: tensor<?x32768xf32>) -> (tensor<?x32768xf32>, tensor<?x32768xf32>, tensor<?x32768xf32>) {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x32768xf32>

@@ -1,8 +1,8 @@
 // A sum of converted integers was taken for one of terms that are not negative,
-// and its bound for too small a one.
+// and the error it was allowed was too small.
 // RUN: norm-compile %s --target=sim:sm_90 --target=oracle --host-optimization=0 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 | FileCheck %s
-// CHECK: f {{.*}} mag {{.*}} ok
+// CHECK: f {{.*}} ok
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

@@ -36,7 +36,7 @@ static cl::list<std::string> targetNames(
     "target",
     cl::desc("what to compile for, may be repeated: a chip (sm_90, gfx942), "
              "the simulator with a chip's kernels (sim:sm_90), the simulator "
-             "(sim), the definition in scalar loops (oracle)"),
+             "(sim), the program in interval arithmetic (oracle)"),
     cl::value_desc("target"), cl::CommaSeparated, cl::cat(category));
 static cl::opt<std::string> schedule(
     "schedule",

@@ -19,10 +19,14 @@ static const char helpText[] =
 
 Runs the entries of compiled modules (.rmsn), or of .mlir files, which it has
 norm-compile compile first, on inputs made from a seed, and compares every
-output with the oracle in the module. Prints one line an entry: the worst error
-in ulps of the output type and in absolute terms, the bound that the compiler
-derived, and the time of a launch. Exit status: 0 if all is within its bounds,
-1 if not or if something failed, 2 for a wrong command line.
+element of the outputs with what the oracle in the module says: the interval in
+which every correct evaluation of the program in f32 lies. Prints one line an
+entry: the worst distance from the middle of an interval in ulps of the output's
+type, the share of undecided elements, whose interval holds more than one value
+of that type (of f32, is wider than a step of f16), and the time of a launch.
+Exit status: 0 if all elements lie in their intervals, 1 if not, if more than
+half of 256 or more are undecided or if something failed, 2 for a wrong command
+line.
 
   --entry=NAME        only this entry
   --device=DEVICE     sim (default), sim:CHIP (sim:sm_90), cuda, hip
@@ -44,9 +48,8 @@ derived, and the time of a launch. Exit status: 0 if all is within its bounds,
   --unaligned         addresses are aligned to an element only
   --repeat=K          launches to time (default: 1 on the simulator, 50)
   --ordinal=K         which of the driver's devices (default 0)
-  --csv               comma-separated values instead of a table, with the
-                      share of an output's elements that differ from the
-                      oracle's and a hash of all outputs
+  --csv               comma-separated values instead of a table, with a hash
+                      of all outputs
 )";
 
 static void complain(const std::string &text) {
@@ -120,7 +123,7 @@ static bool runAll(const Options &options, rmsnorm_device *device,
     if (!result.warning.empty() && warnings.insert(result.warning).second)
       std::fprintf(stderr, "norm-run: warning: %s%s\n", place.c_str(),
                    result.warning.c_str());
-    good &= result.error.empty() && result.passed;
+    good &= result.error.empty() && result.verdict == Verdict::Right;
   }
   return good;
 }

@@ -98,7 +98,7 @@ std::string Tuner::check(const Candidate &candidate) {
   trial::Result result = trial::runEntry(plan, device, run, reference);
   if (!result.error.empty())
     return result.error;
-  if (!result.passed)
+  if (result.verdict != trial::Verdict::Right)
     return "wrong: " + result.note;
   if (result.variant != "candidate")
     return "the call took variant '" + result.variant + "'";

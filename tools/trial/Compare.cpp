@@ -9,44 +9,46 @@
 
 namespace trial {
 
-Difference compare(const Tensor &got, const Tensor &oracle,
-                   const rmsnorm_error_bound &bound, const Tensor *magnitudes) {
+/// How far `value` is from the middle, in ulps.
+static double getDistance(const Format &format, double value,
+                          const Interval &interval) {
+  double middle = interval.lo / 2 + interval.hi / 2;
+  if (value == middle || (std::isnan(value) && std::isnan(middle)))
+    return 0;
+  if (!std::isfinite(value) || !std::isfinite(middle))
+    return std::numeric_limits<double>::infinity();
+  return std::fabs(value - middle) / ulpAt(format, middle);
+}
+
+Difference compare(const Tensor &got, const Intervals &expected) {
   const Format &format = got.getFormat();
-  const double infinity = std::numeric_limits<double>::infinity();
-  Difference worst;
+  Difference result;
+  double furthest = -1;
   for (int64_t row = 0; row < got.rowCount(); ++row) {
     for (int64_t column = 0; column < got.rowSize(); ++column) {
-      double a = got.at(row, column), e = oracle.at(row, column);
-      if (a == e || (std::isnan(a) && std::isnan(e)))
+      double value = got.at(row, column);
+      const Interval &interval = expected.at(row, column);
+      bool isUndecided = interval.isUndecided(format);
+      result.undecided += isUndecided;
+      bool isRight = interval.contains(value);
+      double distance = getDistance(format, value, interval);
+      if (!isRight || !isUndecided)
+        result.ulps = std::fmax(result.ulps, distance);
+      if (isRight)
         continue;
-      ++worst.differing;
-      double absolute = infinity, ulps = infinity, share = infinity;
-      if (std::isfinite(a) && std::isfinite(e)) {
-        double ulp = ulpAt(format, e);
-        double allowed = bound.ulps * ulp + bound.relative * std::fabs(e);
-        if (magnitudes) {
-          // Rounded to the output's type, perhaps down. One that overflows that
-          // type allows anything.
-          double magnitude = magnitudes->at(row, column);
-          allowed += bound.magnitude * (magnitude + ulpAt(format, magnitude));
-        }
-        absolute = std::fabs(a - e);
-        ulps = absolute / ulp;
-        share = allowed > 0 ? absolute / allowed : infinity;
-      }
-      worst.ulps = std::fmax(worst.ulps, ulps);
-      worst.absolute = std::fmax(worst.absolute, absolute);
-      if (share > worst.share) {
-        worst.share = share;
-        char text[160];
-        std::snprintf(text, sizeof text,
-                      "row %lld, column %lld: got %.9g, oracle %.9g",
-                      (long long)row, (long long)column, a, e);
-        worst.where = text;
-      }
+      ++result.wrong;
+      if (distance <= furthest)
+        continue;
+      furthest = distance;
+      char text[160];
+      std::snprintf(text, sizeof text,
+                    "row %lld, column %lld: got %.9g, expected %.9g to %.9g",
+                    (long long)row, (long long)column, value, interval.lo,
+                    interval.hi);
+      result.where = text;
     }
   }
-  return worst;
+  return result;
 }
 
 } // namespace trial

@@ -32,21 +32,22 @@ std::string planEntry(rmsnorm_module *module, size_t entry,
 /// Bytes that a call with arguments as in `plan` reads and writes at least.
 double getBytesPerCall(const Plan &plan);
 
+/// Undecided: nothing is wrong, but for too many elements nothing could be.
+enum class Verdict { Right, Wrong, Undecided };
+
 /// One line of the table.
 struct Result {
   std::string error; // "" if it ran
   std::string note;  // a finding that makes the run fail, e.g. a guard byte
   std::string warning;
   std::string variant, schedule, device;
-  std::string output; // name of the output whose error is nearest its bound
-  double ulps = 0, absolute = 0;
-  /// Largest share of an output's elements that differ from the oracle's.
-  double differing = 0;
+  /// Of the elements that are decided or wrong, see Difference.
+  double ulps = 0;
+  /// Share of the outputs' elements whose interval is undecided.
+  double undecided = 0;
   /// Of the elements of all outputs, in order; the same whatever the layout.
   uint64_t hash = 0;
-  rmsnorm_error_bound bound = {};
-  bool hasBound = false;
-  bool passed = false;
+  Verdict verdict = Verdict::Wrong;
   double milliseconds = 0;
   double bytes = 0; // read and written once
 };

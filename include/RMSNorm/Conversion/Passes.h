@@ -9,12 +9,8 @@
 
 namespace mlir::rmsnorm {
 
-/// A function with this attribute gets a companion from
-/// rmsnorm-add-magnitudes, of the name that getMagnitudesName gives.
-inline constexpr llvm::StringLiteral kMagnitudesAttrName = "rmsnorm.magnitudes";
-inline std::string getMagnitudesName(llvm::StringRef function) {
-  return (function + ".magnitudes").str();
-}
+/// The functions of the runtime that rmsnorm-to-intervals calls begin so.
+inline constexpr llvm::StringLiteral kOracleFunctionPrefix = "rmsnorm_oracle_";
 
 #define GEN_PASS_DECL
 #include "RMSNorm/Conversion/Passes.h.inc"

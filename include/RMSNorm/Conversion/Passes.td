@@ -98,33 +98,6 @@ def FinalizeROCDL : Pass<"rmsnorm-finalize-rocdl", "::mlir::ModuleOp"> {
 // The oracle
 //===----------------------------------------------------------------------===//
 
-def WidenReductions : Pass<"rmsnorm-widen-reductions", "::mlir::ModuleOp"> {
-  let summary = "sums and products of the oracle accumulate in f64";
-  let description = [{
-    A linalg op on tensors that sums or multiplies floats along a dimension
-    keeps its arithmetic but accumulates in f64, and is rounded to its own type
-    once, at the end: one after the other in f32, a long sum would be further
-    from the truth than the kernel that is compared with it. Other combiners
-    are exact or not ours, and stay.
-
-    ```mlir
-    ^bb0(%x: bf16, %sum: f32):
-      %e = arith.extf %x : bf16 to f32
-      %s = arith.addf %sum, %e : f32
-      linalg.yield %s : f32
-    ->
-    ^bb0(%x: bf16, %sum: f64):
-      %e = arith.extf %x : bf16 to f32
-      %w = arith.extf %e : f32 to f64
-      %s = arith.addf %sum, %w : f64
-      linalg.yield %s : f64
-    ```
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
-                           "::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect"];
-}
-
 def PrepareOracle : Pass<"rmsnorm-prepare-oracle", "::mlir::ModuleOp"> {
   let summary = "bufferized functions become entries of the oracle";
   let description = [{
@@ -152,56 +125,61 @@ def PrepareOracle : Pass<"rmsnorm-prepare-oracle", "::mlir::ModuleOp"> {
                            "::mlir::memref::MemRefDialect"];
 }
 
-def AddMagnitudes : Pass<"rmsnorm-add-magnitudes", "::mlir::ModuleOp"> {
-  let summary = "how large the terms are that an output is the sum of";
+def ToIntervals : Pass<"rmsnorm-to-intervals", "::mlir::ModuleOp"> {
+  let summary = "programs on buffers compute intervals of their elements";
   let description = [{
-    An error bound of an output that cancels is relative to what cancelled. For
-    each function with the attribute `rmsnorm.magnitudes` (which it loses), adds
-    @"<function>.magnitudes" with the same arguments, which computes that: the
-    same program with the absolute values of all that it reads, sums for
-    differences, and no rounding to narrower types on the way. A sum of elements
-    of arguments and constants is not taken apart: it has no error that could
-    cancel.
+    Elements of buffers, floats and integers, become intervals, pairs of f64
+    (`complex<f64>`): the values between which every correct evaluation of the
+    program in f32 lies. Scalar operations become calls of the runtime's
+    functions of that name, runtime/lib/Oracle/OracleABI.h.
 
-    Requires: linalg on buffers (`rmsnorm-prepare-oracle`).
+    - A sum, difference or product is rounded to f32, to nearest; a product that
+      goes into a sum may stay unrounded (fma). Rounding is monotone, so both
+      ends are rounded, and exact operands have an exact result.
+    - Division, roots, exponentials and the like may err by what
+      runtime/lib/Oracle/Interval.cpp says, with its source.
+    - An operation on a narrower float type is that of f32, rounded to the type.
+      So are conversions, from f8 on, whatever a type has after its largest
+      number; to an integer, what is out of its range may be anything.
+    - Maxima, minima, selections are exact. A comparison of what overlaps is
+      undecided, a selection by it the union of both.
+    - A sum of T terms in any order: the sum of the intervals, wider on each
+      side by (8 + sqrt(T)) 2^-24 of the sum of the terms' absolute values, and
+      rounded to its type at the end. Term k passes through d_k additions, in
+      each of which a rounding error of at most 2^-24 relative to a partial sum,
+      itself at most that sum, is made. Taken as independent and of mean zero
+      (Higham and Mary, A New Approach to Probabilistic Rounding Error Analysis,
+      2019), they add up to at most lambda sqrt(d) 2^-24 with probability
+      1 - 2 exp(-lambda^2 / 2). d is far below T: a thread adds T / threads
+      terms (a sum over rows: a block its rows), the rest is a tree, which leaves
+      lambda to 5 and more for every schedule but the narrowest rows, where the
+      8 does.
+    - A product of many: 2^-23 relative for each factor.
+    - NaN: both ends where it is certain. Where it is possible, or where a
+      partial sum may overflow, the interval is [-inf, inf], which stands for
+      anything, a NaN included, and stays so.
+
+    Requires: linalg on buffers (`rmsnorm-prepare-oracle`), floats of at most 32
+    bits. Operations without a rule are an error: programs with them cannot be
+    checked.
 
     ```mlir
-    ^bb0(%g: f64, %p: f64, %r: f64, %out: f64):
-      %d = arith.subf %g, %p : f64
-      %dx = arith.mulf %d, %r : f64
+    ^bb0(%g: bf16, %p: f32, %out: bf16):
+      %w = arith.extf %g : bf16 to f32
+      %d = arith.subf %w, %p : f32
+      %r = arith.truncf %d : f32 to bf16
     ->
-    ^bb0(%g: f64, %p: f64, %r: f64, %out: f64):
-      %mg = math.absf %g : f64
-      %mp = math.absf %p : f64
-      %mr = math.absf %r : f64
-      %d = arith.addf %mg, %mp : f64
-      %dx = arith.mulf %d, %mr : f64
+    ^bb0(%g: complex<f64>, %p: complex<f64>, %out: complex<f64>):
+      %d = call @rmsnorm_oracle_sub(%g, %p) : ...
+      %r = call @rmsnorm_oracle_round(%d, %c8, %c-126, %largest, %c0) : ...
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::complex::ComplexDialect",
+                           "::mlir::func::FuncDialect",
                            "::mlir::linalg::LinalgDialect",
-                           "::mlir::math::MathDialect"];
-}
-
-def ExpandOracleMath : Pass<"rmsnorm-expand-oracle-math"> {
-  let summary = "math that a CPU without a maths library can do";
-  let description = [{
-    The oracle's machine code calls no library. Of the math dialect, sqrt,
-    absf, copysign, fma, floor, ceil, trunc and roundeven are instructions and
-    stay, as do absi, ctlz, cttz, ctpop and the predicates. rsqrt, exp, exp2,
-    expm1, log, log2, log1p, tanh, erf, erfc, sin, cos, tan, sinh, cosh, powf,
-    cbrt, round, atan, atan2, asin, acos of f32 are expanded as upstream MLIR
-    does, with errors of a few f32 ulps; f16 and bf16 go through f32. What
-    remains is an error that names the op and its type.
-
-    Rounding f64 to f16 or bf16 goes through f32 rounded to odd, which gives
-    what rounding once gives.
-
-    Requires: scalar arithmetic.
-  }];
-  let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect",
-                           "::mlir::vector::VectorDialect"];
+                           "::mlir::memref::MemRefDialect"];
 }
 
 def FinalizeOracle : Pass<"rmsnorm-finalize-oracle", "::mlir::ModuleOp"> {
@@ -210,15 +188,15 @@ def FinalizeOracle : Pass<"rmsnorm-finalize-oracle", "::mlir::ModuleOp"> {
     For each entry @f adds
 
     ```mlir
-    llvm.func @oracle_f(%descriptors: !llvm.ptr)
+    llvm.func @oracle_f(%descriptors: !llvm.ptr, %functions: !llvm.ptr)
     ```
 
     where element i of the array `descriptors` points to the memref descriptor
     {allocated, aligned, i64 offset, i64 sizes[rank], i64 strides[rank]} of
-    argument i of @f (a declaration of it in the module is given the body). All
-    other functions become internal. Buffers come from the operating system by
-    system call (Linux on x86-64 and AArch64; elsewhere a module that allocates
-    is an error), since compiled modules have no undefined symbols.
+    argument i of @f (a declaration of it in the module is given the body), and
+    `functions` is the runtime's table of functions, OracleABI.h, which calls of
+    declared functions of those names go through, buffers included. All other
+    functions become internal: compiled modules have no undefined symbols.
 
     Requires: the LLVM dialect, entries from `rmsnorm-prepare-oracle`, buffers
     lowered with generic allocation functions.

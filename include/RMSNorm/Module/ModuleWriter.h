@@ -48,25 +48,6 @@ struct RangeGuard {
   int64_t upper = std::numeric_limits<int64_t>::max();
 };
 
-/// How far an output may be from the oracle's value, as ErrorBound in
-/// runtime/format/module.fbs says, where the formula stands. T is the size of
-/// the normalised dimension, M the number of rows.
-struct OutputErrorBound {
-  double ulps = 0;
-  double relative = 0, relativePerSqrtTerms = 0;
-  double magnitude = 0, magnitudePerSqrtTerms = 0, magnitudePerSqrtRows = 0;
-  double flip = 0, flipChance = 0, flipChancePerSqrtTerms = 0;
-  /// The argument whose last dimension is T, and whose others are rows.
-  unsigned termsArgument = 0;
-  std::string derivation;
-
-  /// Whether the magnitudes of the output are needed to evaluate it.
-  bool needsMagnitudes() const {
-    return magnitude > 0 || magnitudePerSqrtTerms > 0 ||
-           magnitudePerSqrtRows > 0 || flip > 0;
-  }
-};
-
 class ModuleWriter {
 public:
   ModuleWriter();
@@ -76,10 +57,6 @@ public:
   /// the attributes of rmsnorm-bind-arguments, and its name unless `name` is
   /// given.
   LogicalResult addEntry(func::FuncOp function, StringRef name = {});
-
-  /// Sets the error bound of an output of the entry `entry`.
-  void setErrorBound(StringRef entry, unsigned argument,
-                     OutputErrorBound bound);
 
   /// Adds device code and returns its number. `target` null: the oracle.
   unsigned addImage(TargetAttr target, SmallVector<ModuleBinary> binaries);
@@ -110,9 +87,6 @@ public:
   /// Adds the oracle of an entry: the function `symbol` of an image, which
   /// takes the descriptors of all arguments.
   void addOracle(StringRef entry, unsigned image, StringRef symbol);
-
-  /// Adds the magnitudes of an entry in the same way.
-  void addMagnitudes(StringRef entry, unsigned image, StringRef symbol);
 
   /// The bytes of the module.
   std::string finish();

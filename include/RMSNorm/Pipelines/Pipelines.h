@@ -129,7 +129,8 @@ enum class HostCode { ours, theirs };
 void buildScheduledHalf(OpPassManager &manager, HostCode host = HostCode::ours);
 
 /// From tensor IR with norms to the oracle: for each public function @f an
-/// llvm.func @oracle_f in f64 scalar loops, see rmsnorm-finalize-oracle. All of
+/// llvm.func @oracle_f in scalar loops over intervals, see rmsnorm-to-intervals
+/// and rmsnorm-finalize-oracle. All of
 /// f's results must be computed into arguments (rmsnorm-bind-arguments).
 void buildToOracle(OpPassManager &manager);
 

@@ -61,6 +61,10 @@ typedef struct {
 #endif /* DLPACK_DLPACK_H_ */
 
 /* Codes of DLPack 1.1 that an older dlpack.h lacks. */
-enum { RMSNORM_DL_FLOAT8_E4M3FN = 10, RMSNORM_DL_FLOAT8_E5M2 = 12 };
+enum {
+  RMSNORM_DL_COMPLEX = 5,
+  RMSNORM_DL_FLOAT8_E4M3FN = 10,
+  RMSNORM_DL_FLOAT8_E5M2 = 12
+};
 
 #endif /* RMSNORM_DLPACK_H */

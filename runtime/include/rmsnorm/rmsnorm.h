@@ -97,8 +97,14 @@ typedef enum {
 typedef enum {
   RMSNORM_CUDA = 0,
   RMSNORM_HIP = 1,
-  RMSNORM_SIM = 2,   /* SIMT simulator on the CPU: the real kernels, slowly */
-  RMSNORM_ORACLE = 3 /* the ops' definition in scalar loops on the CPU */
+  RMSNORM_SIM = 2, /* SIMT simulator on the CPU: the real kernels, slowly */
+  /* The program as written, in interval arithmetic on the CPU. Every element of
+   * its tensors is complex of 128 bits, two doubles: what a correct evaluation
+   * in f32, with roundings where the program has them, may be. Both NaN: a NaN
+   * for certain; -inf and inf: anything, as after a NaN that is possible. Where
+   * integers are less than 64 bits wide their values are signed; i1: 0 and 1.
+   */
+  RMSNORM_ORACLE = 3
 } rmsnorm_backend;
 
 typedef struct {
@@ -130,12 +136,10 @@ typedef struct {
   bool dense;            /* all strides must be those of a packed tensor */
   uint32_t alignment;    /* of the address, in bytes; at least element size */
   bool constant;         /* must not be written by earlier work in flight */
-  bool has_error_bound;
 } rmsnorm_argument_info;
 
 typedef struct {
-  const char *target; /* "sm_90", "gfx942", "sim:sm_90", "sim", "oracle",
-                         "magnitudes" */
+  const char *target; /* "sm_90", "gfx942", "sim:sm_90", "sim", "oracle" */
   rmsnorm_backend backend;
   size_t variant_count;
 } rmsnorm_program_info;
@@ -193,26 +197,6 @@ rmsnorm_module_get_binary(const rmsnorm_module *module, size_t image,
 RMSNORM_API rmsnorm_status rmsnorm_module_describe(const rmsnorm_module *module,
                                                    char **text);
 RMSNORM_API void rmsnorm_free(void *memory);
-
-/* How far an output may be from the oracle's, for given sizes. An element
- * passes when |got - e| <= ulps * ulp(e) + relative * |e| + magnitude * S,
- * where e is the oracle's value, ulp(e) the spacing of the output's data type
- * there, and S what a launch of the entry's program for the target "magnitudes"
- * (backend RMSNORM_ORACLE) writes to the element: how large the terms are that
- * e is the sum of. S is needed only if `magnitude` is not 0. NaN must meet NaN,
- * an infinity the same infinity. */
-typedef struct {
-  double ulps;
-  double relative;
-  double magnitude;
-  const char *derivation;
-} rmsnorm_error_bound;
-
-/* Only shapes of `arguments` are looked at. */
-RMSNORM_API rmsnorm_status rmsnorm_module_get_error_bound(
-    const rmsnorm_module *module, size_t entry, size_t argument,
-    DLTensor *const *arguments, size_t argument_count,
-    rmsnorm_error_bound *bound);
 
 /*--- Devices --------------------------------------------------------------*/
 

@@ -2,6 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #include "Host.h"
+#include "Oracle/Interval.h"
 
 using namespace rmsnorm::runtime;
 
@@ -15,7 +16,8 @@ struct MemRefDescriptor {
   int64_t sizesAndStrides[2 * rmsn::kMaxRank];
 };
 
-using OracleFunction = void (*)(void *const *descriptors);
+using OracleFunction = void (*)(void *const *descriptors,
+                                void *const *functions);
 
 class OracleImage : public LoadedImage {
 public:
@@ -37,11 +39,8 @@ public:
   int suitability(const rmsn::Module &,
                   const rmsn::Program &program) const override {
     rmsn::Backend backend;
-    if (!backendOfTarget(program.target()->c_str(), backend) ||
-        backend != rmsn::Backend::Oracle)
-      return 0;
-    // Magnitudes only for who asks for that target.
-    return program.target()->str() == "oracle" ? 2 : 1;
+    return backendOfTarget(program.target()->c_str(), backend) &&
+           backend == rmsn::Backend::Oracle;
   }
   void gridLimits(const rmsn::Launch &, uint32_t limits[3]) const override {
     limits[0] = limits[1] = limits[2] = 0x7fffffff;
@@ -50,6 +49,13 @@ public:
                       std::shared_ptr<LoadedImage> &loaded) override {
     auto opened = std::make_shared<OracleImage>();
     RMSNORM_TRY(opened->library.open(image));
+    auto *version = static_cast<const int32_t *>(
+        opened->library.symbol(RMSNORM_ORACLE_ABI_SYMBOL));
+    if (!version || *version != RMSNORM_ORACLE_ABI_VERSION)
+      return fail(RMSNORM_UNSUPPORTED,
+                  "expected an oracle of version %d, got version %d: compile "
+                  "the module anew",
+                  RMSNORM_ORACLE_ABI_VERSION, version ? *version : 0);
     loaded = std::move(opened);
     return RMSNORM_OK;
   }
@@ -74,7 +80,8 @@ rmsnorm_status OracleDevice::launch(const KernelLaunch &launch) {
     }
     pointers[i] = &descriptor;
   }
-  reinterpret_cast<OracleFunction>(launch.kernel->handle)(pointers);
+  reinterpret_cast<OracleFunction>(launch.kernel->handle)(pointers,
+                                                          oracle::functions);
   return RMSNORM_OK;
 }
 

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- VectorArguments.h - which arguments rows are read of --------------===//
+
+#ifndef RMSNORM_MODULE_VECTORARGUMENTS_H
+#define RMSNORM_MODULE_VECTORARGUMENTS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::rmsnorm {
+
+/// The argument that `buffer`, of a program over rows, is outside of it; null
+/// if it is none.
+BlockArgument getFunctionArgument(Value buffer);
+
+/// The arguments whose rows a thread reads or writes in vectors, in order.
+SmallVector<unsigned> getVectorArguments(func::FuncOp function);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_MODULE_VECTORARGUMENTS_H

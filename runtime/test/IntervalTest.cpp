@@ -1,0 +1,282 @@
+//===- IntervalTest.cpp - the oracle's arithmetic -------------------------===//
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+
+#include "Oracle/Interval.h"
+
+#include <algorithm>
+#include <cmath>
+#include <gtest/gtest.h>
+#include <random>
+#include <vector>
+
+using rmsnorm::runtime::oracle::Interval;
+using rmsnorm::runtime::oracle::isAnything;
+using rmsnorm::runtime::oracle::isNaN;
+
+namespace {
+
+enum Function {
+#define RMSNORM_ORACLE_NUMBER(name, operands) name##_,
+  RMSNORM_ORACLE_FUNCTIONS(RMSNORM_ORACLE_NUMBER)
+#undef RMSNORM_ORACLE_NUMBER
+};
+
+template <typename... Operands>
+Interval call(Function function, Operands... operands) {
+  auto *entry = reinterpret_cast<Interval (*)(Operands...)>(
+      rmsnorm::runtime::oracle::functions[function]);
+  return entry(operands...);
+}
+
+Interval point(double x) { return {x, x}; }
+bool holds(Interval a, double x) {
+  return std::isnan(x) ? std::isnan(a.lo) : a.lo <= x && x <= a.hi;
+}
+constexpr double inf = HUGE_VAL;
+
+class IntervalTest : public testing::Test {
+protected:
+  /// Of all magnitudes that do not overflow when squared.
+  float random() {
+    return std::ldexp(std::uniform_real_distribution<float>(-2, 2)(engine),
+                      std::uniform_int_distribution<int>(-40, 40)(engine));
+  }
+  /// An interval of f32 and something in it.
+  Interval around(float &x) {
+    x = random();
+    if (engine() % 2)
+      return point(x);
+    float lo = std::min(x, x + random()), hi = std::max(x, x + random());
+    return {lo, hi};
+  }
+
+  std::mt19937 engine{1};
+};
+
+TEST_F(IntervalTest, ContainsWhatF32Computes) {
+  for (int i = 0; i < 100000; ++i) {
+    float x, y, z;
+    Interval a = around(x), b = around(y), c = around(z);
+    EXPECT_TRUE(holds(call(add_, a, b), x + y)) << x << " " << y;
+    EXPECT_TRUE(holds(call(sub_, a, b), x - y)) << x << " " << y;
+    EXPECT_TRUE(holds(call(mul_, a, b), x * y)) << x << " " << y;
+    EXPECT_TRUE(holds(call(square_, a), x * x)) << x;
+    EXPECT_TRUE(holds(call(max_, a, b), std::max(x, y)));
+    EXPECT_TRUE(holds(call(minnum_, a, b), std::min(x, y)));
+    EXPECT_TRUE(holds(call(abs_, a), std::fabs(x)));
+    EXPECT_TRUE(holds(call(add_, call(mul_, a, b), c), std::fma(x, y, z)));
+    EXPECT_TRUE(holds(call(add_, call(mul_, a, b), c), x * y + z));
+    EXPECT_TRUE(isAnything(call(div_, a, b)) || holds(call(div_, a, b), x / y));
+    EXPECT_TRUE(
+        holds(call(compare_, a, b, int64_t(RMSNORM_ORACLE_LESS)), x < y));
+    EXPECT_TRUE(holds(call(select_, point(1), a, b), x));
+    EXPECT_TRUE(holds(call(select_, Interval{0, 1}, a, b), y));
+  }
+}
+
+TEST_F(IntervalTest, ContainsWhatF32FunctionsCompute) {
+#define UNARY(name)                                                            \
+  {                                                                            \
+    RMSNORM_ORACLE_##name, [](float x) -> float { return std::name(x); }       \
+  }
+  struct {
+    int64_t number;
+    float (*of)(float);
+  } const functions[] = {
+      UNARY(exp),
+      UNARY(exp2),
+      UNARY(expm1),
+      UNARY(log),
+      UNARY(log2),
+      UNARY(log1p),
+      UNARY(tanh),
+      UNARY(erf),
+      UNARY(sqrt),
+      UNARY(sin),
+      UNARY(cos),
+      UNARY(floor),
+      UNARY(ceil),
+      UNARY(trunc),
+      UNARY(round),
+      UNARY(atan),
+      UNARY(cbrt),
+      UNARY(erfc),
+      UNARY(sinh),
+      UNARY(cosh),
+      {RMSNORM_ORACLE_roundeven,
+       [](float x) -> float { return std::nearbyint(x); }},
+      {RMSNORM_ORACLE_rsqrt, [](float x) { return 1 / std::sqrt(x); }}};
+#undef UNARY
+  for (auto [number, of] : functions)
+    for (int i = 0; i < 20000; ++i) {
+      float x;
+      Interval result = call(unary_, around(x), number);
+      EXPECT_TRUE(isAnything(result) || holds(result, of(x)))
+          << number << " " << x << ": " << of(x) << " not in " << result.lo
+          << " " << result.hi;
+      // Narrow for a point: 2^-18, and of exp for each unit of its argument.
+      Interval sharp = call(unary_, point(x), number);
+      EXPECT_FALSE(sharp.hi - sharp.lo >
+                   0x1p-19 + 0x1p-19 * std::fabs(sharp.hi) * (1 + std::fabs(x)))
+          << number << " " << x;
+    }
+}
+
+TEST_F(IntervalTest, ExactOperandsHaveExactResults) {
+  Interval sum = call(add_, point(1.5), point(0x1p-30));
+  EXPECT_EQ(sum.lo, 1.5);
+  EXPECT_EQ(sum.hi, 1.5);
+  // Not yet rounded, for the sum it may go into.
+  Interval product = call(mul_, point(1 + 0x1p-20), point(1 + 0x1p-20));
+  EXPECT_EQ(product.lo, 1 + 0x1p-19);
+  EXPECT_EQ(product.hi, 1 + 0x1p-19 + 0x1p-40);
+}
+
+struct Format {
+  int64_t precision, minExponent;
+  double largest;
+  int64_t after;
+};
+constexpr Format bf16 = {8, -126, 0x1.FEp127, RMSNORM_ORACLE_TO_INFINITY};
+constexpr Format f16 = {11, -14, 65504, RMSNORM_ORACLE_TO_INFINITY};
+constexpr Format e4m3 = {4, -6, 448, RMSNORM_ORACLE_TO_NAN};
+constexpr Format e5m2 = {3, -14, 57344, RMSNORM_ORACLE_TO_INFINITY};
+constexpr Format e2m1 = {2, 0, 6, RMSNORM_ORACLE_SATURATE};
+constexpr Format e8m0 = {1, -127, 0x1p127, RMSNORM_ORACLE_TO_NAN};
+
+Interval round(Interval a, const Format &to) {
+  return call(round_, a, to.precision, to.minExponent, to.largest, to.after);
+}
+
+TEST_F(IntervalTest, RoundsToEveryFormat) {
+  const struct {
+    const Format &to;
+    double from, result;
+  } cases[] = {
+      {bf16, 1 + 0x1p-8, 1},
+      {bf16, 1 + 3 * 0x1p-8, 1 + 0x1p-6},
+      {bf16, 1 + 0x1p-8 + 0x1p-40, 1 + 0x1p-7},
+      {bf16, 0x1.FEFFFFp127, 0x1.FEp127},
+      {bf16, 0x1.FFp127, inf},
+      {bf16, -0x1p-134, 0},
+      {bf16, 0x1.8p-134, 0x1p-133},
+      {f16, 65519.9, 65504},
+      {f16, -65520, -inf},
+      {f16, 3 * 0x1p-26, 0x1p-24},
+      {f16, 0x1p-25, 0},
+      {f16, 0x1p-14 - 0x1p-26, 0x1p-14},
+      {e4m3, 464, 448},
+      {e4m3, 464.001, NAN},
+      {e4m3, 0x1p-10, 0},
+      {e4m3, 0x1.8p-10, 0x1p-9},
+      {e4m3, -17, -16},
+      {e4m3, 19, 20},
+      {e5m2, 61440, inf},
+      {e5m2, 61439, 57344},
+      {e5m2, 1.125, 1},
+      {e2m1, 100, 6},
+      {e2m1, -5, -4},
+      {e2m1, 0.25, 0},
+      {e2m1, 0.75, 1},
+      {e2m1, 3.5, 4},
+      {e8m0, 1.49, 1},
+      {e8m0, 1.5, 2},
+      {e8m0, 0x1.8p127, NAN},
+  };
+  for (const auto &[to, from, result] : cases) {
+    Interval rounded = round(point(from), to);
+    EXPECT_TRUE(holds(rounded, result) &&
+                (isNaN(rounded) || rounded.lo == rounded.hi))
+        << from << ": expected " << result << ", got " << rounded.lo << " "
+        << rounded.hi;
+  }
+  EXPECT_TRUE(isAnything(round({440, 500}, e4m3)));
+  EXPECT_TRUE(isAnything(round({-inf, inf}, e4m3)));
+}
+
+TEST_F(IntervalTest, SumsInAnyOrder) {
+  std::vector<float> terms(1000);
+  for (int round = 0; round < 200; ++round) {
+    double depth = 8 + std::sqrt(terms.size());
+    Interval total = call(sum_begin_, point(3), depth);
+    double exact = 3;
+    for (float &term : terms) {
+      term = random();
+      exact += term;
+      total = call(sum_, total, point(term), depth);
+    }
+    total = call(sum_finish_, total, depth);
+    EXPECT_TRUE(holds(total, float(exact)));
+    std::sort(terms.begin(), terms.end());
+    float sum = 0;
+    for (float term : terms)
+      sum += term;
+    EXPECT_TRUE(holds(total, sum + 3));
+  }
+  // Terms that may overflow on the way; one that must.
+  auto sum = [](double a, double b, double c) {
+    Interval total = call(sum_begin_, point(0), 10.0);
+    for (double term : {a, b, c})
+      total = call(sum_, total, point(term), 10.0);
+    return call(sum_finish_, total, 10.0);
+  };
+  EXPECT_TRUE(isAnything(sum(3e38, 3e38, -3e38)));
+  Interval overflown = sum(3e38, 3e38, 3e38);
+  EXPECT_EQ(overflown.lo, inf);
+  EXPECT_EQ(overflown.hi, inf);
+  EXPECT_FALSE(isAnything(sum(1e38, 1e38, -1e38)));
+}
+
+TEST_F(IntervalTest, NaNIsCertainOrPossible) {
+  const Interval nan = point(NAN), anything = {-inf, inf};
+  EXPECT_TRUE(isNaN(call(sub_, point(inf), point(inf))));
+  EXPECT_TRUE(isNaN(call(mul_, point(0), point(inf))));
+  EXPECT_TRUE(isAnything(call(sub_, Interval{1, inf}, point(inf))));
+  EXPECT_TRUE(isAnything(call(mul_, Interval{0, 1}, point(inf))));
+  EXPECT_TRUE(isAnything(call(mul_, anything, point(0))));
+  EXPECT_TRUE(isAnything(call(add_, anything, point(1))));
+  EXPECT_TRUE(isAnything(call(max_, anything, point(1))));
+  EXPECT_TRUE(isNaN(call(max_, nan, point(1))));
+  EXPECT_EQ(call(maxnum_, nan, point(1)).lo, 1);
+  EXPECT_EQ(call(maxnum_, anything, point(1)).lo, 1);
+  EXPECT_TRUE(isNaN(call(add_, nan, anything)));
+  EXPECT_TRUE(isNaN(call(unary_, point(-1), int64_t(RMSNORM_ORACLE_sqrt))));
+  EXPECT_TRUE(
+      isAnything(call(unary_, Interval{-1, 1}, int64_t(RMSNORM_ORACLE_rsqrt))));
+  EXPECT_TRUE(isAnything(call(div_, point(1), Interval{-1, 1})));
+  EXPECT_TRUE(isNaN(call(div_, point(0), point(0))));
+  EXPECT_TRUE(isAnything(call(select_, Interval{0, 1}, nan, point(1))));
+  EXPECT_EQ(call(compare_, nan, point(1), int64_t(15)).lo, 1);
+  EXPECT_EQ(call(compare_, nan, point(1), int64_t(7)).hi, 0);
+  EXPECT_EQ(call(compare_, anything, point(1), int64_t(7)).lo, 0);
+}
+
+TEST_F(IntervalTest, Integers) {
+  auto is = [](Interval a, double lo, double hi) {
+    return a.lo == lo && a.hi == hi;
+  };
+  int64_t i8 = 8, isSigned = 1;
+  EXPECT_TRUE(is(call(to_integer_, Interval{-3.7, 2.9}, i8, isSigned), -3, 2));
+  EXPECT_TRUE(is(call(to_integer_, point(128), i8, isSigned), -128, 127));
+  EXPECT_TRUE(is(call(to_integer_, point(200), i8, int64_t(0)), -56, -56));
+  EXPECT_TRUE(is(call(to_integer_, point(NAN), i8, isSigned), -128, 127));
+  EXPECT_TRUE(is(call(to_unsigned_, Interval{-2, -1}, i8), 254, 255));
+  EXPECT_TRUE(is(call(to_unsigned_, Interval{-1, 1}, i8), 0, 255));
+  EXPECT_TRUE(is(call(wrap_, point(300), i8), 44, 44));
+  EXPECT_TRUE(is(call(wrap_, Interval{127, 128}, i8), -128, 127));
+  auto compute = [&](Interval a, Interval b, int64_t operation) {
+    return call(integer_, a, b, operation, i8);
+  };
+  EXPECT_TRUE(
+      is(compute(point(100), point(100), RMSNORM_ORACLE_ADDI), -56, -56));
+  EXPECT_TRUE(is(compute({1, 2}, point(3), RMSNORM_ORACLE_MULI), 3, 6));
+  EXPECT_TRUE(is(compute(point(12), point(10), RMSNORM_ORACLE_ANDI), 8, 8));
+  EXPECT_TRUE(is(compute({1, 2}, point(3), RMSNORM_ORACLE_ANDI), -128, 127));
+  EXPECT_TRUE(is(compute(point(-1), point(4), RMSNORM_ORACLE_SHRUI), 15, 15));
+  EXPECT_TRUE(is(compute({-9, 8}, point(1), RMSNORM_ORACLE_SHRSI), -5, 4));
+  EXPECT_TRUE(is(call(integer_, Interval{0, 1}, point(0),
+                      int64_t(RMSNORM_ORACLE_ANDI), int64_t(1)),
+                 0, 0));
+}
+
+} // namespace
