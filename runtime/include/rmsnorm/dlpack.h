@@ -61,6 +61,11 @@ typedef struct {
 #endif /* DLPACK_DLPACK_H_ */
 
 /* Codes of DLPack 1.1 that an older dlpack.h lacks. */
-enum { RMSNORM_DL_FLOAT8_E4M3FN = 10, RMSNORM_DL_FLOAT8_E5M2 = 12 };
+enum {
+  RMSNORM_DL_BOOL = 6,
+  RMSNORM_DL_FLOAT8_E4M3FN = 10,
+  RMSNORM_DL_FLOAT8_E4M3FNUZ = 11,
+  RMSNORM_DL_FLOAT8_E5M2 = 12
+};
 
 #endif /* RMSNORM_DLPACK_H */
