@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ExpandOracleMath.cpp - rmsnorm-expand-oracle-math -----------------===//
 
+#include "ExpandFloat8.h"
 #include "RMSNorm/Conversion/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -21,7 +22,7 @@ using namespace mlir::rmsnorm;
 
 namespace {
 
-/// f64 to f16 or bf16 through f32 rounded to odd: truncated, with the last
+/// f64 to f16, bf16 or f8 through f32 rounded to odd: truncated, with the last
 /// bit set wherever that is inexact. Rounding this again to at most 22 bits is
 /// rounding once; through f32 rounded to nearest it is not.
 struct TruncateThroughOdd : OpRewritePattern<arith::TruncFOp> {
@@ -30,8 +31,9 @@ struct TruncateThroughOdd : OpRewritePattern<arith::TruncFOp> {
   LogicalResult matchAndRewrite(arith::TruncFOp op,
                                 PatternRewriter &rewriter) const override {
     Type type = op.getType();
-    if (!op.getIn().getType().isF64() || !(type.isF16() || type.isBF16()))
-      return rewriter.notifyMatchFailure(op, "not f64 to f16 or bf16");
+    if (!op.getIn().getType().isF64() ||
+        !(type.isF16() || type.isBF16() || isFloat8(type)))
+      return rewriter.notifyMatchFailure(op, "not f64 to f16, bf16 or f8");
     Location loc = op.getLoc();
     Type f32 = rewriter.getF32Type(), i32 = rewriter.getI32Type();
     Value in = op.getIn();
@@ -62,7 +64,9 @@ struct WidenMath : RewritePattern {
   explicit WidenMath(MLIRContext *context)
       : RewritePattern(MatchAnyOpTypeTag(), /*benefit=*/2, context) {}
 
-  static bool isNarrow(Type type) { return type.isF16() || type.isBF16(); }
+  static bool isNarrow(Type type) {
+    return type.isF16() || type.isBF16() || isFloat8(type);
+  }
 
   LogicalResult matchAndRewrite(Operation *op,
                                 PatternRewriter &rewriter) const override {
@@ -99,6 +103,7 @@ struct ExpandOracleMath final
     MLIRContext *context = &getContext();
     RewritePatternSet patterns(context);
     patterns.add<TruncateThroughOdd, WidenMath>(context);
+    populateExpandFloat8Patterns(patterns);
     math::populateExpansionPatterns(
         patterns, {"tan", "sinh", "cosh", "asinh", "acosh", "atanh", "powf",
                    "fpowi", "exp2", "round", "rsqrt"});

@@ -207,6 +207,10 @@ std::optional<Error> TileProgramErrors::compute(Value value) {
     return exact;
   }
 
+  // What overflows f8 becomes NaN, infinity or the largest number.
+  if (isa<arith::TruncFOp>(op) &&
+      getElementTypeOrSelf(value.getType()).getIntOrFloatBitWidth() < 16)
+    return std::nullopt;
   SmallVector<Error> operands;
   for (Value operand : op->getOperands()) {
     if (!isa<FloatType>(getElementTypeOrSelf(operand.getType())))

@@ -25,8 +25,6 @@ rmsnorm::compileOracle(const Compilation &compilation) {
       function->setAttr(kMagnitudesAttrName,
                         UnitAttr::get(function.getContext()));
   PassManager passes(source.getContext());
-  // As the tensor half begins, so that the arguments are the same.
-  passes.addPass(createBindArguments());
   buildToOracle(passes);
   if (failed(passes.run(*oracle.module)))
     return failure();
