@@ -19,6 +19,10 @@ Value rmsnorm::createCombine(ImplicitLocOpBuilder &b, ReduceKind kind,
     return arith::MinimumFOp::create(b, lhs, rhs);
   case ReduceKind::mul:
     return arith::MulFOp::create(b, lhs, rhs);
+  case ReduceKind::maxnumf:
+    return arith::MaxNumFOp::create(b, lhs, rhs);
+  case ReduceKind::minnumf:
+    return arith::MinNumFOp::create(b, lhs, rhs);
   }
   llvm_unreachable("all kinds handled");
 }

@@ -3,6 +3,7 @@
 
 #include "DeviceModules.h"
 #include "DeviceOps.h"
+#include "ExpandFloat8.h"
 #include "ExpandMath.h"
 #include "Fragments.h"
 #include "NVVM.h"
@@ -172,7 +173,8 @@ struct FinalizeNVVM final : rmsnorm::impl::FinalizeNVVMBase<FinalizeNVVM> {
   }
 
   LogicalResult finalize(gpu::GPUModuleOp module, const ChipInfo &chip) {
-    if (failed(checkExchanges(module, chip)))
+    if (failed(checkExchanges(module, chip)) ||
+        failed(lowerFloat8(module, getFloat8Instructions(chip))))
       return failure();
     lowerGlobalMemoryToPTX(module);
     lowerExchangesToMBarriers(module);

@@ -3,6 +3,7 @@
 
 #include "DeviceModules.h"
 #include "DeviceOps.h"
+#include "ExpandFloat8.h"
 #include "ExpandMath.h"
 #include "Fragments.h"
 #include "RMSNorm/Conversion/Passes.h"
@@ -312,7 +313,8 @@ struct FinalizeROCDL final : rmsnorm::impl::FinalizeROCDLBase<FinalizeROCDL> {
       return module.emitError("expected an AMD chip, got '")
              << chip.name << "'";
     // All of them, as no AMD chip has clusters.
-    if (failed(checkExchanges(module, chip)))
+    if (failed(checkExchanges(module, chip)) ||
+        failed(lowerFloat8(module, getFloat8Instructions(chip))))
       return failure();
     // No copies in the background: loads and stores, which nobody waits for.
     expandCopies(module, [](AsyncCopyOp) { return true; });

@@ -2,6 +2,7 @@
 //===- FinalizeSim.cpp - rmsnorm-finalize-sim ----------------------------===//
 
 #include "DeviceModules.h"
+#include "ExpandFloat8.h"
 #include "ExpandMath.h"
 #include "RMSNorm/Conversion/Passes.h"
 #include "RMSNorm/IR/RMSNorm.h"
@@ -269,6 +270,8 @@ LogicalResult FinalizeSim::finalize(gpu::GPUModuleOp module) {
 /// Reduces the kernels to what has a direct translation: no structured control
 /// flow, no arithmetic on narrow floats, no bf16 conversions.
 LogicalResult FinalizeSim::simplify(gpu::GPUModuleOp module) {
+  if (failed(lowerFloat8(module, /*instructions=*/std::nullopt)))
+    return failure();
   OpPassManager narrow(module->getName());
   narrow.addPass(math::createMathExtendToSupportedTypes());
   arith::ArithEmulateUnsupportedFloatsOptions emulate;

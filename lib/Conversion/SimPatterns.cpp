@@ -14,7 +14,9 @@ using namespace mlir::rmsnorm;
 static_assert(RMSNORM_SIM_ADD == int(ReduceKind::add) &&
                   RMSNORM_SIM_MAXIMUMF == int(ReduceKind::maximumf) &&
                   RMSNORM_SIM_MINIMUMF == int(ReduceKind::minimumf) &&
-                  RMSNORM_SIM_MUL == int(ReduceKind::mul),
+                  RMSNORM_SIM_MUL == int(ReduceKind::mul) &&
+                  RMSNORM_SIM_MAXNUMF == int(ReduceKind::maxnumf) &&
+                  RMSNORM_SIM_MINNUMF == int(ReduceKind::minnumf),
               "the scheduler reads the dialect's numbers");
 
 Value rmsnorm::createByteOffset(OpBuilder &builder, Location loc, Value pointer,

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -114,15 +115,50 @@ int64_t Kernel::getNumRows(Type type) const {
 
 Type Kernel::getFragmentType(Type type) const {
   Type element = getElementTypeOrSelf(type);
-  return isPerColumn(type) ? VectorType::get({layout.getVectorWidth()}, element)
-                           : element;
+  if (!isPerColumn(type))
+    return element;
+  const int64_t group =
+      layout.getColumns() / cast<VectorType>(type).getDimSize(1);
+  return VectorType::get(
+      {std::max<int64_t>(1, layout.getVectorWidth() / group)}, element);
+}
+
+int64_t rmsnorm::getElementBytes(Value value) {
+  return llvm::divideCeil(getElementTypeOrSelf(value).getIntOrFloatBitWidth(),
+                          8);
 }
 
 int64_t Kernel::getAlignment(Value buffer, bool partial) const {
-  const int64_t bytes =
-      getElementTypeOrSelf(buffer).getIntOrFloatBitWidth() / 8;
+  const int64_t bytes = getElementBytes(buffer);
   const bool packed = bool(getOperand(buffer).getDefiningOp<WorkspaceOp>());
   return layout.getAccessBytes(bytes, partial, packed);
+}
+
+Value Kernel::emitLoad(TileLoadOp load, VectorType type, Value row,
+                       Value column, Value valid, int64_t alignment) {
+  const bool isMask = type.getElementType().isInteger(1);
+  auto stored =
+      isMask ? cast<VectorType>(type.clone(builder.getI8Type())) : type;
+  Value loaded = GlobalLoadOp::create(
+      builder, load.getLoc(), stored, getPointer(load.getBase()), row, column,
+      valid, alignment, load.getAgain(), load.getPolicy());
+  if (!isMask)
+    return loaded;
+  Value zero =
+      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(stored));
+  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, loaded,
+                               zero);
+}
+
+void Kernel::emitStore(TileStoreOp store, Value value, Value row, Value column,
+                       Value valid, int64_t alignment) {
+  auto type = cast<VectorType>(value.getType());
+  if (type.getElementType().isInteger(1))
+    value = arith::ExtUIOp::create(builder, loc,
+                                   type.clone(builder.getI8Type()), value);
+  GlobalStoreOp::create(builder, store.getLoc(), value,
+                        getPointer(store.getBase()), row, column, valid,
+                        alignment, store.getPolicy());
 }
 
 Value Kernel::emitIdentity(ReduceKind kind, Type type) {
@@ -141,6 +177,10 @@ Value Kernel::emitIdentity(ReduceKind kind, Type type) {
   case ReduceKind::mul:
     value = APFloat(semantics, 1);
     break;
+  case ReduceKind::maxnumf:
+  case ReduceKind::minnumf:
+    value = APFloat::getQNaN(semantics);
+    break;
   }
   TypedAttr attr = FloatAttr::get(floatType, value);
   if (auto vector = dyn_cast<VectorType>(type))
@@ -158,6 +198,10 @@ Value Kernel::emitCombine(ReduceKind kind, Value lhs, Value rhs) {
     return arith::MinimumFOp::create(builder, loc, lhs, rhs);
   case ReduceKind::mul:
     return arith::MulFOp::create(builder, loc, lhs, rhs);
+  case ReduceKind::maxnumf:
+    return arith::MaxNumFOp::create(builder, loc, lhs, rhs);
+  case ReduceKind::minnumf:
+    return arith::MinNumFOp::create(builder, loc, lhs, rhs);
   }
   llvm_unreachable("unknown reduction kind");
 }

@@ -26,6 +26,9 @@ struct Threads {
   Value rank, endColumn;
 };
 
+/// Bytes that an element of `value` takes in memory.
+int64_t getElementBytes(Value value);
+
 /// What all emitters of one kernel share: where they build, what they know of
 /// the launch and of the thread, and what a thread holds of each value.
 class Kernel {
@@ -70,10 +73,18 @@ public:
   /// Rows a thread holds of a value of type `type`: of a tile's row_groups x
   /// rows_per_group the latter, of an accumulator's row_groups one.
   int64_t getNumRows(Type type) const;
-  /// What a thread holds of one of its vectors, or of a per-row value.
+  /// What a thread holds of one of its vectors, or of a per-row value. Of
+  /// groups of columns it has those of the vector, or one that it shares.
   Type getFragmentType(Type type) const;
   /// The bytes an access to `buffer` may take at a time.
   int64_t getAlignment(Value buffer, bool partial) const;
+
+  /// Reads what a thread has of `type`, a vector, from memory; there a mask is
+  /// bytes. The arguments are those of GlobalLoadOp.
+  Value emitLoad(TileLoadOp load, VectorType type, Value row, Value column,
+                 Value valid, int64_t alignment);
+  void emitStore(TileStoreOp store, Value value, Value row, Value column,
+                 Value valid, int64_t alignment);
 
   Value emitIdentity(ReduceKind kind, Type type);
   Value emitCombine(ReduceKind kind, Value lhs, Value rhs);

@@ -9,6 +9,9 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 Value KernelArguments::getPointer(Value buffer) {
+  // Groups of columns that are taken for columns begin where those do.
+  while (auto view = buffer.getDefiningOp<memref::CollapseShapeOp>())
+    buffer = view.getSrc();
   Value &argument = pointers[buffer];
   if (!argument)
     argument = add(BufferPointerOp::create(

@@ -87,14 +87,11 @@ void Tile::emitRowOp(Operation *op) {
   SmallVector<Value> rows;
   const int64_t numRows = kernel.getNumRows(result.getType());
   if (auto load = dyn_cast<TileLoadOp>(op)) {
-    Value pointer = kernel.getPointer(load.getBase());
-    Type element = load.getType().getElementType();
+    auto type = VectorType::get({1}, load.getType().getElementType());
     for (int64_t row = 0; row < numRows; ++row) {
-      Value loaded = GlobalLoadOp::create(
-          builder, load.getLoc(), VectorType::get({1}, element), pointer,
-          addresses.getOffset(load.getBase(), row), kernel.emitI32(0),
-          /*valid=*/Value(), element.getIntOrFloatBitWidth() / 8,
-          load.getAgain(), load.getPolicy());
+      Value loaded = kernel.emitLoad(
+          load, type, addresses.getOffset(load.getBase(), row),
+          kernel.emitI32(0), /*valid=*/Value(), getElementBytes(load));
       rows.push_back(
           vector::ExtractOp::create(builder, kernel.loc, loaded, int64_t(0)));
     }
@@ -121,7 +118,6 @@ void Tile::emitRowStore(TileStoreOp store) {
   OpBuilder &builder = kernel.builder;
   Location loc = kernel.loc;
   const Threads &threads = kernel.threads;
-  Value pointer = kernel.getPointer(store.getBase());
   Type element = getElementTypeOrSelf(store.getValue().getType());
   Value owner = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
                                       threads.threadInRow, kernel.emitI32(0));
@@ -137,27 +133,23 @@ void Tile::emitRowStore(TileStoreOp store) {
                                     getFragment(store.getValue(), row, 0));
     Value valid =
         arith::ExtUIOp::create(builder, loc, builder.getI32Type(), owner);
-    GlobalStoreOp::create(builder, store.getLoc(), value, pointer,
-                          addresses.getOffset(store.getBase(), row),
-                          kernel.emitI32(0), emitStoreValid(row, valid, 1),
-                          element.getIntOrFloatBitWidth() / 8,
-                          store.getPolicy());
+    kernel.emitStore(store, value, addresses.getOffset(store.getBase(), row),
+                     kernel.emitI32(0), emitStoreValid(row, valid, 1),
+                     getElementBytes(store.getValue()));
   }
 }
 
 void Tile::emitHeldLoad(TileLoadOp load) {
-  Value pointer = kernel.getPointer(load.getBase());
+  auto type = cast<VectorType>(kernel.getFragmentType(load.getType()));
   SmallVector<Value> vectors;
   for (int64_t index = 0; index < kernel.layout.getNumVectors(); ++index) {
     VectorPosition position = emitPosition(
         kernel, kernel.threads.firstColumn, index,
         index >= kernel.layout.getNumFullVectors(), addresses.getColumns());
-    vectors.push_back(GlobalLoadOp::create(
-        kernel.builder, load.getLoc(), kernel.getFragmentType(load.getType()),
-        pointer, addresses.getOffset(load.getBase(), 0), position.column,
+    vectors.push_back(kernel.emitLoad(
+        load, type, addresses.getOffset(load.getBase(), 0), position.column,
         position.valid,
-        kernel.getAlignment(load.getBase(), bool(position.valid)),
-        load.getAgain(), load.getPolicy()));
+        kernel.getAlignment(load.getBase(), bool(position.valid))));
   }
   kernel.fragments[load] = std::move(vectors);
 }

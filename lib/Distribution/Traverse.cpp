@@ -2,6 +2,7 @@
 //===- Traverse.cpp - one walk of a thread over its columns --------------===//
 
 #include "Traverse.h"
+#include "Groups.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -242,28 +243,41 @@ void Walker::emitOps(bool loads, bool others) {
 }
 
 void Walker::emitLoad(TileLoadOp load) {
-  Value pointer = kernel.getPointer(load.getBase());
+  auto type = cast<VectorType>(kernel.getFragmentType(load.getType()));
   define(load, [&](int64_t row, int64_t index) {
     const VectorPosition &position = chunk[index];
-    return GlobalLoadOp::create(
-        builder, load.getLoc(), kernel.getFragmentType(load.getType()), pointer,
-        tile.addresses.getOffset(load.getBase(), row), position.column,
-        position.valid,
-        kernel.getAlignment(load.getBase(), bool(position.valid)),
-        load.getAgain(), load.getPolicy());
+    Value offset = tile.addresses.getOffset(load.getBase(), row);
+    if (load.getKind() == TileKind::group) {
+      VectorPosition groups = emitGroupPosition(kernel, load.getType(),
+                                                position, /*isStore=*/false);
+      return kernel.emitLoad(load, type, offset, groups.column, groups.valid,
+                             getElementBytes(load));
+    }
+    return kernel.emitLoad(
+        load, type, offset, position.column, position.valid,
+        kernel.getAlignment(load.getBase(), bool(position.valid)));
   });
 }
 
 void Walker::emitStore(TileStoreOp store) {
-  Value pointer = kernel.getPointer(store.getBase());
   forEach(store.getValue().getType(), [&](int64_t row, int64_t index) {
     const VectorPosition &position = chunk[index];
-    GlobalStoreOp::create(
-        builder, store.getLoc(), get(store.getValue(), row, index), pointer,
-        tile.addresses.getOffset(store.getBase(), row), position.column,
+    Value value = get(store.getValue(), row, index);
+    Value offset = tile.addresses.getOffset(store.getBase(), row);
+    if (store.getKind() == TileKind::group) {
+      VectorPosition groups = emitGroupPosition(
+          kernel, cast<VectorType>(store.getValue().getType()), position,
+          /*isStore=*/true);
+      const int64_t count = cast<VectorType>(value.getType()).getNumElements();
+      kernel.emitStore(store, value, offset, groups.column,
+                       tile.emitStoreValid(row, groups.valid, count),
+                       getElementBytes(store.getValue()));
+      return;
+    }
+    kernel.emitStore(
+        store, value, offset, position.column,
         tile.emitStoreValid(row, position.valid, layout.getVectorWidth()),
-        kernel.getAlignment(store.getBase(), bool(position.valid)),
-        store.getPolicy());
+        kernel.getAlignment(store.getBase(), bool(position.valid)));
   });
 }
 
@@ -280,6 +294,16 @@ void Walker::emitOp(Operation *op) {
       emitAccumulate(kernel, tile, sum, row, total,
                      [&](Value value) { return get(value, row, index); });
       kernel.fragments[sum.getResult()][chunk[index].index] = total;
+    });
+  if (auto reduce = dyn_cast<GroupReduceOp>(op))
+    return define(reduce, [&](int64_t row, int64_t index) {
+      return emitGroupReduce(kernel, reduce,
+                             get(reduce.getInput(), row, index));
+    });
+  if (auto broadcast = dyn_cast<GroupBroadcastOp>(op))
+    return define(broadcast, [&](int64_t row, int64_t index) {
+      return emitGroupBroadcast(kernel, broadcast,
+                                get(broadcast.getValue(), row, index));
     });
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
     Type type = kernel.getFragmentType(broadcast.getType());

@@ -14,6 +14,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/StringSwitch.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_EMBEDHOST
@@ -265,7 +266,7 @@ void EmbedHost::lowerPointers() {
     Value address =
         memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer);
     auto [strides, offset] = type.getStridesAndOffset();
-    const int64_t unit = type.getElementTypeBitWidth() / 8;
+    const int64_t unit = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
     Value bytes;
     if (ShapedType::isDynamic(offset))
       bytes = arith::MulIOp::create(

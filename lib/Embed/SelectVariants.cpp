@@ -10,6 +10,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_SELECTVARIANTS
@@ -133,7 +134,7 @@ void Multiples::addAddress(Value buffer) {
 
 void Multiples::addRows(Value buffer) {
   auto type = cast<MemRefType>(buffer.getType());
-  const int64_t unit = type.getElementTypeBitWidth() / 8;
+  const int64_t unit = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
   addAddress(buffer);
   auto [strides, offset] = type.getStridesAndOffset();
   memref::ExtractStridedMetadataOp metadata;

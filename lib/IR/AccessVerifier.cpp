@@ -24,7 +24,10 @@ AccessVerifier::verifyShape(Operation *op, Value buffer, TileKind kind,
     leading = leading.drop_back();
     // With `dynamic_columns` a buffer's type may still know their number.
     const int64_t last = type.getShape().back(), columns = rows.getColumns();
-    if (rows.getDynamicColumns() ? last > columns : last != columns)
+    const bool isGroups = kind == TileKind::group && !rows.getDynamicColumns();
+    if (isGroups                   ? columns % last != 0
+        : rows.getDynamicColumns() ? last > columns
+                                   : last != columns)
       return op->emitOpError("expected a buffer with the columns of "
                              "rmsnorm.rows, got ")
              << type;
@@ -41,7 +44,10 @@ AccessVerifier::verifyShape(Operation *op, Value buffer, TileKind kind,
     sizes = llvm::map_to_vector(
         *dims, [&](int64_t dim) { return rows.getStaticSizes()[dim]; });
   } else if (kind == TileKind::column ||
-             (leading.empty() && rows.hasSingleRow())) {
+             (leading.empty() &&
+              (rows.hasSingleRow() ||
+               (kind == TileKind::row && isa<TileLoadOp>(op))))) {
+    // One value for all rows may be read.
     return success();
   } else if (leading.size() == 1) { // all rows, flattened
     sizes.assign(1, ShapedType::isDynamicShape(sizes)
@@ -84,7 +90,8 @@ LogicalResult AccessVerifier::verifyAccess(OpTy op, VectorType tile,
   const int64_t count = tile.getDimSize(0);
   ScheduleAttr schedule = rows.getScheduleAttr();
   const int64_t expected = schedule ? schedule.getTileRows() : 1;
-  if (isPlaced && op.getKind() != TileKind::column && count != expected)
+  const bool hasRows = op.getKind() != TileKind::column && op.getRow();
+  if (isPlaced && hasRows && count != expected)
     return op.emitOpError("expected a tile of ")
            << expected << " rows, as the schedule says, got " << tile;
   std::optional<ArrayRef<int64_t>> dims;

@@ -44,6 +44,18 @@ static Value getLoopInit(BlockArgument argument) {
   return loop.getTiedOpOperand(argument)->get();
 }
 
+std::optional<int64_t> rmsnorm::getReshapedDim(Operation *op, int64_t dim) {
+  auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
+  const auto groups =
+      expand ? expand.getReassociationIndices()
+             : cast<tensor::CollapseShapeOp>(op).getReassociationIndices();
+  for (auto [collapsed, group] : llvm::enumerate(groups))
+    if (group.size() == 1 &&
+        dim == (expand ? group.front() : int64_t(collapsed)))
+      return expand ? int64_t(collapsed) : group.front();
+  return std::nullopt;
+}
+
 DimSource rmsnorm::traceSize(OpFoldResult size) {
   if (std::optional<int64_t> constant = getConstantIntValue(size))
     return {*constant, Value()};
@@ -91,6 +103,11 @@ DimSource rmsnorm::traceDim(Value value, int64_t dim) {
                static_cast<int64_t>(slice.getMixedSizes().size()) ==
                    type.getRank()) {
       return traceSize(slice.getMixedSizes()[dim]);
+    } else if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op) &&
+               getReshapedDim(op, dim)) {
+      const int64_t sourceDim = *getReshapedDim(op, dim);
+      value = op->getOperand(0);
+      dim = sourceDim;
     } else if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
       return traceSize(alloc.getMixedSizes()[dim]);
     } else if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {

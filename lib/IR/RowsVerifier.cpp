@@ -105,9 +105,13 @@ LogicalResult BodyVerifier::verifyType(Operation *op, Type type) {
     return op->emitOpError("expected scalars and rank-2 vectors in "
                            "rmsnorm.rows, got ")
            << type;
-  if (vector.getDimSize(1) != 1 && vector.getDimSize(1) != columns)
+  // Of groups of columns there are fewer.
+  if (columns % vector.getDimSize(1) != 0 ||
+      (rows.getDynamicColumns() && vector.getDimSize(1) != 1 &&
+       vector.getDimSize(1) != columns))
     return op->emitOpError("expected vectors of 1 or ")
-           << columns << " columns, as rmsnorm.rows says, got " << vector;
+           << columns << " columns, as rmsnorm.rows says, or groups of them, "
+           << "got " << vector;
   const int64_t count = vector.getDimSize(0);
   const int64_t tile = schedule ? schedule.getTileRows() : 1;
   const int64_t groups = schedule ? schedule.getRowGroups() : 1;
@@ -153,6 +157,10 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
     return accesses.verifyShape(store, store.getBase(), TileKind::column);
   }
   if (isa<RowReduceOp>(op)) {
+    auto reduced = cast<VectorType>(op->getOperand(0).getType());
+    if (isPerColumn(reduced) && reduced.getDimSize(1) != rows.getColumns())
+      return op->emitOpError("expected to reduce ")
+             << rows.getColumns() << " columns, got " << reduced;
     if (cast<RowReduceOp>(op).getColumns())
       return op->emitOpError("expected no 'columns', as rmsnorm.rows says how "
                              "many there are");
@@ -165,7 +173,7 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
     return success();
   }
   if (isa<TilesOp, TraverseOp, YieldOp, FetchOp, ArriveOp, AwaitOp, KeepOp,
-          GridWaitOp, vector::BroadcastOp>(op))
+          GridWaitOp, GroupReduceOp, GroupBroadcastOp, vector::BroadcastOp>(op))
     return success();
   const bool isConstant = isa<arith::ConstantOp>(op);
   DenseElementsAttr value;

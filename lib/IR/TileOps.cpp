@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -27,7 +28,8 @@ parseReductions(OpAsmParser &parser, ArrayAttr &kinds,
     std::optional<ReduceKind> kind = symbolizeReduceKind(keyword);
     if (!kind)
       return parser.emitError(loc) << "expected a reduction kind (add, "
-                                      "maximumf, minimumf, mul), got '"
+                                      "maximumf, minimumf, mul, maxnumf, "
+                                      "minnumf), got '"
                                    << keyword << "'";
     attributes.push_back(ReduceKindAttr::get(parser.getContext(), *kind));
     return failure(parser.parseLParen() ||
@@ -78,6 +80,14 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
       return op.emitOpError("expected 'row' to take an Rx1 vector, a row "
                             "unless the base has rank 0, and no columns, got ")
              << vector << " and rank " << rank;
+    return success();
+  case TileKind::group:
+    if (rank < 2 || !op.getRow() || op.getColumns() ||
+        base.getShape().back() != vector.getDimSize(1))
+      return op.emitOpError("expected 'group' to take a row, no columns, and "
+                            "as many groups of a vector as the base has in its "
+                            "last dimension, got ")
+             << vector << " and " << base;
     return success();
   case TileKind::tile: // (C4)
     if (rank < 1 || bool(op.getRow()) != (rank > 1))
@@ -180,7 +190,7 @@ template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
     if (op.getRow() && !isConstantIntValue(op.getRow(), 0))
       return rewriter.notifyMatchFailure(op, "not the subview's first row");
     int64_t numRowDims =
-        source.getRank() - (op.getKind() == TileKind::tile ? 1 : 0);
+        source.getRank() - (op.getKind() == TileKind::row ? 0 : 1);
     if (op.getKind() == TileKind::column)
       return rewriter.notifyMatchFailure(op, "per-column operands have no row");
     SmallVector<OpFoldResult> offsets;
@@ -299,4 +309,33 @@ LogicalResult RowReduceOp::verify() {
              << expected << ", got " << result.getType();
   }
   return success();
+}
+
+//===----------------------------------------------------------------------===//
+// group_reduce, group_broadcast
+//===----------------------------------------------------------------------===//
+
+/// (C2): `groups`, RxK, has groups of the columns of `tile`, RxN.
+static LogicalResult verifyGroups(Operation *op, VectorType tile,
+                                  VectorType groups) {
+  const int64_t columns = tile.getDimSize(1), count = groups.getDimSize(1);
+  if (tile.getDimSize(0) == groups.getDimSize(0) && count > 1 &&
+      count < columns && columns % count == 0)
+    return success();
+  return op->emitOpError("expected RxN and RxK elements, where K divides N and "
+                         "1 < K < N, got ")
+         << tile << " and " << groups;
+}
+
+LogicalResult GroupReduceOp::verify() {
+  auto type = cast<VectorType>(getInput().getType());
+  // (C1)
+  if (!type.getElementType().isF32())
+    return emitOpError("expected elements of f32, got ") << type;
+  return verifyGroups(*this, type, cast<VectorType>(getResult().getType()));
+}
+
+LogicalResult GroupBroadcastOp::verify() {
+  return verifyGroups(*this, cast<VectorType>(getResult().getType()),
+                      cast<VectorType>(getValue().getType()));
 }

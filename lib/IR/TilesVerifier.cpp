@@ -165,8 +165,7 @@ LogicalResult TraverseOp::verifyRegions() {
   for (Operation &op : getBody().front()) {
     // (C4)
     auto store = dyn_cast<TileStoreOp>(op);
-    const bool isStore = store && store.getKind() == TileKind::tile &&
-                         isPerColumn(store.getValue().getType());
+    const bool isStore = store && isPerColumn(store.getValue().getType());
     const bool isValue = op.getNumResults() == 1 &&
                          isPerColumn(op.getResult(0).getType()) &&
                          op.getNumRegions() == 0;

@@ -7,13 +7,14 @@
 #include "RMSNorm/Module/VectorArguments.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
 int64_t rmsnorm::getElementBytes(func::FuncOp function, unsigned argument) {
   auto type = cast<MemRefType>(function.getArgumentTypes()[argument]);
-  return type.getElementTypeBitWidth() / 8;
+  return llvm::divideCeil(type.getElementTypeBitWidth(), 8);
 }
 
 static std::optional<rmsn::DataType> getDataType(Type type) {
@@ -29,6 +30,10 @@ static std::optional<rmsn::DataType> getDataType(Type type) {
     return rmsn::DataType::F8E4M3FN;
   if (isa<Float8E5M2Type>(type))
     return rmsn::DataType::F8E5M2;
+  if (isa<Float8E4M3FNUZType>(type))
+    return rmsn::DataType::F8E4M3FNUZ;
+  if (type.isInteger(1))
+    return rmsn::DataType::Bool;
   if (type.isUnsignedInteger(8))
     return rmsn::DataType::U8;
   if (type.isSignlessInteger(8) || type.isSignedInteger(8))

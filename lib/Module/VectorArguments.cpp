@@ -4,6 +4,8 @@
 #include "RMSNorm/Module/VectorArguments.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
@@ -11,15 +13,18 @@ BlockArgument rmsnorm::getFunctionArgument(Value buffer) {
   auto argument = dyn_cast<BlockArgument>(buffer);
   if (argument)
     if (auto rows = dyn_cast<RowsOp>(argument.getOwner()->getParentOp()))
-      return dyn_cast<BlockArgument>(rows.getOperandOf(argument));
-  return argument;
+      buffer = rows.getOperandOf(argument);
+  // Groups of columns are taken for columns.
+  while (auto view = buffer.getDefiningOp<memref::CollapseShapeOp>())
+    buffer = view.getSrc();
+  return dyn_cast<BlockArgument>(buffer);
 }
 
 SmallVector<unsigned> rmsnorm::getVectorArguments(func::FuncOp function) {
   llvm::SmallSetVector<unsigned, 8> arguments;
   auto add = [&](Value base, TileKind kind) {
     BlockArgument argument = getFunctionArgument(base);
-    if (kind != TileKind::row && argument &&
+    if (kind != TileKind::row && kind != TileKind::group && argument &&
         argument.getOwner()->getParentOp() == function)
       arguments.insert(argument.getArgNumber());
   };

@@ -28,6 +28,7 @@ void rmsnorm::buildToOracle(OpPassManager &manager) {
   // Private functions nobody calls are no entries.
   manager.addPass(createSymbolDCEPass());
   // As for the kernels, so that the arguments are the same.
+  manager.addNestedPass<func::FuncOp>(createGeneralizeElementwise());
   manager.addPass(createBindArguments());
   manager.addPass(createInlinerPass());
   manager.addPass(createDecompose());

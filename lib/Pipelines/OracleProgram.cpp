@@ -21,8 +21,6 @@ rmsnorm::compileOracle(const Compilation &compilation) {
   ModuleOp source = compilation.source;
   oracle.module = cast<ModuleOp>(source->clone());
   PassManager passes(source.getContext());
-  // As the tensor half begins, so that the arguments are the same.
-  passes.addPass(createBindArguments());
   buildToOracle(passes);
   if (failed(passes.run(*oracle.module)))
     return failure();

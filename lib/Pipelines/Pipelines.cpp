@@ -19,7 +19,8 @@ using namespace mlir::rmsnorm;
 void rmsnorm::buildTensorHalf(OpPassManager &manager) {
   // Private functions nobody calls are no entries.
   manager.addPass(createSymbolDCEPass());
-  // First, on plain tensor IR: the oracle binds its arguments the same way.
+  manager.addNestedPass<func::FuncOp>(createGeneralizeElementwise());
+  // On plain tensor IR: the oracle binds its arguments the same way.
   manager.addPass(createBindArguments());
   manager.addNestedPass<func::FuncOp>(createTileRows());
   manager.addPass(createCanonicalizerPass());

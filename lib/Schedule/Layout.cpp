@@ -43,6 +43,17 @@ int64_t Layout::getAccessBytes(int64_t elementBytes, bool partial,
   return std::max(bytes, elementBytes);
 }
 
+int64_t Layout::getGroupThreads(int64_t columns) const {
+  const int64_t width = shape.vectorWidth;
+  if (width % columns == 0 && shape.columns % width == 0)
+    return 1;
+  const int64_t threads = columns / width;
+  const bool fits = columns % width == 0 && (threads & (threads - 1)) == 0 &&
+                    getSubgroupThreads() % threads == 0 &&
+                    getPart() % columns == 0;
+  return fits ? threads : 0;
+}
+
 int64_t Layout::getSubgroupThreads() const {
   return std::min(shape.threadsPerRow, shape.subgroupSize);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Verify.cpp - what a chip takes of a schedule ----------------------===//
 
+#include "RMSNorm/Schedule/Layout.h"
 #include "RMSNorm/Schedule/Select.h"
 #include "Resources.h"
 
@@ -170,6 +171,16 @@ mlir::rmsnorm::verifyOnTarget(const ScheduleFields &schedule,
     return refuse("row_groups",
                   "row_groups = rows_per_group = 1 for a single row",
                   Twine(schedule.getTileRows()) + " rows");
+  if (facts.groupColumns != 0 &&
+      getLayout(schedule, facts.columns, facts.dynamicColumns,
+                chip.subgroupSize)
+              .getGroupThreads(facts.groupColumns) == 0)
+    return refuse("vector_width",
+                  "each group of " + Twine(facts.groupColumns) +
+                      " columns to lie in a vector, or in those of 2, 4, 8, "
+                      "... neighbours of a subgroup",
+                  Twine(schedule.vectorWidth) + " columns a vector and " +
+                      Twine(schedule.threadsPerRow) + " threads a row");
   const bool sumsInRegisters =
       facts.numColumnSums > 0 && schedule.columnSums == ColumnSums::registers;
   if (facts.numColumnSums == 0 && schedule.columnSums != ColumnSums::registers)

@@ -13,19 +13,19 @@ using namespace mlir::rmsnorm;
 static constexpr ChipInfo kChips[] = {
     // name, vendor, subgroup, SMs, threads/SM, registers/SM, threads/block,
     // workgroup memory, L1, access, asynchronous copies, PTX, blocks/cluster,
-    // dependent launch
+    // dependent launch, f8
     {"sm_80", Vendor::Nvidia, 32, 108, 2048, 65536, 1024, 163 << 10, 192 << 10,
      16, true, "+ptx80"},
     {"sm_90", Vendor::Nvidia, 32, 132, 2048, 65536, 1024, 227 << 10, 256 << 10,
-     16, true, "+ptx81", 16, true},
+     16, true, "+ptx81", 16, true, Float8Conversions::Ocp},
     {"sm_100", Vendor::Nvidia, 32, 148, 2048, 65536, 1024, 227 << 10, 256 << 10,
-     32, true, "+ptx86", 16, true},
+     32, true, "+ptx86", 16, true, Float8Conversions::Ocp},
     {"gfx90a", Vendor::Amd, 64, 104, 2048, 131072, 1024, 64 << 10, 16 << 10, 16,
      false, ""},
     {"gfx942", Vendor::Amd, 64, 304, 2048, 131072, 1024, 64 << 10, 32 << 10, 16,
-     false, ""},
+     false, "", 1, false, Float8Conversions::Fnuz},
     {"gfx950", Vendor::Amd, 64, 256, 2048, 131072, 1024, 160 << 10, 32 << 10,
-     16, false, ""},
+     16, false, "", 1, false, Float8Conversions::Ocp},
     {"gfx1100", Vendor::Amd, 32, 96, 2048, 98304, 1024, 64 << 10, 32 << 10, 16,
      false, ""},
     // Nobody's chip: for tests of either subgroup size on the simulator.

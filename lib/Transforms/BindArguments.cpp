@@ -52,6 +52,7 @@ public:
 private:
   LogicalResult bindResult(OpOperand &returned);
   FailureOr<OpOperand *> findDestination(OpOperand &returned);
+  LogicalResult matchShapes(OpOperand &returned, OpOperand *&destination);
   LogicalResult addArgument(OpOperand &returned, OpOperand &destination);
   FailureOr<SmallVector<std::string>> chooseNames();
   LogicalResult setAttributes(ArrayRef<std::string> names);
@@ -79,6 +80,10 @@ FailureOr<OpOperand *> FunctionBinder::findDestination(OpOperand &returned) {
     bool isRoot = isa<BlockArgument>(value) || isa<tensor::EmptyOp>(op);
     if (isRoot && use != &returned)
       return use;
+    if (isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
+      use = &op->getOpOperand(0);
+      continue;
+    }
     auto destination = dyn_cast_or_null<DestinationStyleOpInterface>(op);
     if (isRoot || !destination) {
       InFlightDiagnostic error = terminator->emitOpError("expected result #")
@@ -117,6 +122,30 @@ FailureOr<OpOperand *> FunctionBinder::findDestination(OpOperand &returned) {
   }
 }
 
+/// What is computed in groups of columns and returned as rows is computed into
+/// the groups of a tensor of rows.
+LogicalResult FunctionBinder::matchShapes(OpOperand &returned,
+                                          OpOperand *&destination) {
+  auto type = cast<RankedTensorType>(returned.get().getType());
+  auto groups = cast<RankedTensorType>(destination->get().getType());
+  const int64_t rank = type.getRank();
+  if (rank == groups.getRank())
+    return success();
+  auto empty = destination->get().getDefiningOp<tensor::EmptyOp>();
+  if (!empty || groups.getRank() != rank + 1 || rank == 0 ||
+      ShapedType::isDynamicShape(groups.getShape().take_back(2)))
+    return terminator->emitOpError("expected result #")
+           << returned.getOperandNumber()
+           << " to be computed into a tensor of its shape, got " << groups;
+  builder.setInsertionPoint(destination->getOwner());
+  tensor::ExpandShapeOp expand = createEmptyRows(builder, empty);
+  if (failed(symbols.uniteShapes(expand, expand.getSrc(), empty, rank - 1)))
+    return failure();
+  destination->set(expand);
+  destination = &expand.getSrcMutable();
+  return success();
+}
+
 LogicalResult FunctionBinder::addArgument(OpOperand &returned,
                                           OpOperand &destination) {
   unsigned number = returned.getOperandNumber();
@@ -135,10 +164,9 @@ LogicalResult FunctionBinder::addArgument(OpOperand &returned,
   std::string &name = newNames[argument];
   name = ("result" + Twine(number)).str();
   auto result = cast<OpResult>(returned.get());
-  StringRef role = getRole(*cast<DestinationStyleOpInterface>(result.getOwner())
-                                .getTiedOpOperand(result));
-  if (!role.empty())
-    name = role.str();
+  if (auto op = dyn_cast<DestinationStyleOpInterface>(result.getOwner()))
+    if (StringRef role = getRole(*op.getTiedOpOperand(result)); !role.empty())
+      name = role.str();
   return success();
 }
 
@@ -156,8 +184,9 @@ LogicalResult FunctionBinder::bindResult(OpOperand &returned) {
   FailureOr<OpOperand *> destination = findDestination(returned);
   if (failed(destination))
     return failure();
-  if (isa<OpResult>((*destination)->get()) &&
-      failed(addArgument(returned, **destination)))
+  if (failed(matchShapes(returned, *destination)) ||
+      (isa<OpResult>((*destination)->get()) &&
+       failed(addArgument(returned, **destination))))
     return failure();
   Value argument = (*destination)->get();
   auto [it, inserted] = boundResults.try_emplace(argument, number);
@@ -257,7 +286,7 @@ LogicalResult FunctionBinder::setAttributes(ArrayRef<std::string> names) {
         !written ? "input" : (isRead(argument) ? "inout" : "output");
     Attribute layout =
         AffineMapAttr::get(builder.getMultiDimIdentityMap(type.getRank()));
-    if (type.getRank() > 1) {
+    if (type.getRank() > 1 && !isReshaped(argument)) {
       SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
       strides.back() = 1;
       layout = StridedLayoutAttr::get(function.getContext(), 0, strides);

@@ -97,7 +97,7 @@ private:
       return false;
     auto base = cast<ShapedType>(op.getBase().getType());
     ArrayRef<int64_t> rowDims = base.getShape();
-    if (op.getKind() == TileKind::tile)
+    if (op.getKind() != TileKind::row)
       rowDims = rowDims.drop_back();
     return !ShapedType::isDynamicShape(rowDims) &&
            ShapedType::getNumElements(rowDims) ==

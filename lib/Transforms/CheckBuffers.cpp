@@ -41,7 +41,8 @@ static std::string describe(Value buffer, func::FuncOp function) {
 /// and one that a kernel can address.
 template <typename OpTy> static LogicalResult checkTile(OpTy op) {
   auto type = cast<ShapedType>(op.getBase().getType());
-  if (unsigned bits = type.getElementTypeBitWidth(); bits % 8 != 0)
+  // A mask has a byte for each element.
+  if (unsigned bits = type.getElementTypeBitWidth(); bits % 8 != 0 && bits > 1)
     return op.emitOpError("expected elements of whole bytes in memory, got ")
            << type.getElementType();
   if (op.getKind() != TileKind::row && type.getShape().back() > kMaxColumns)

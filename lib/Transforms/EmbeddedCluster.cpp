@@ -44,6 +44,10 @@ static bool accessesInTwoWays(OpOperand &operand, const RowCluster &cluster) {
 }
 
 std::string rmsnorm::whyNotEmbedded(Operation *op, const RowCluster &cluster) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!isa<DestinationStyleOpInterface>(op) ||
+      (linalgOp && linalgOp.getNumLoops() > cluster.rowDims + 1))
+    return "it divides columns into groups";
   if (std::string reason = whyNoKernel(op); !reason.empty())
     return reason;
   const bool isStatic = llvm::any_of(

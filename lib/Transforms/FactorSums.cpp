@@ -6,6 +6,7 @@
 #include "RMSNorm/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/Support/MathExtras.h"
@@ -48,6 +49,79 @@ static void sink(RewriterBase &rewriter, Operation *op, Operation *place) {
                     place->isBeforeInBlock(user);
            }))
     rewriter.moveOpAfter(op, place);
+}
+
+/// Whether `value` is made of constants and elements of at most 16 bits by
+/// additions and multiplications.
+static bool isOfNarrowElements(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (auto extension = dyn_cast<arith::ExtFOp>(op))
+    return getElementTypeOrSelf(extension.getIn().getType())
+               .getIntOrFloatBitWidth() <= 16;
+  return op->hasTrait<OpTrait::ConstantLike>() ||
+         (isa<arith::AddFOp, arith::SubFOp, arith::MulFOp>(op) &&
+          llvm::all_of(op->getOperands(), isOfNarrowElements));
+}
+
+namespace {
+/// A product without one of its factors.
+struct RowFactor {
+  Value row;
+  /// From the outside inwards: what each product on the way multiplies with.
+  SmallVector<Value, 2> kept;
+  Value rest;
+};
+} // namespace
+
+/// Looks for a row factor in `value` and sets what is found.
+static bool findRowFactor(Value value, RowFactor &found) {
+  auto product = value.getDefiningOp<arith::MulFOp>();
+  if (!product || !getElementTypeOrSelf(product.getType()).isF32())
+    return false;
+  for (unsigned side : {0, 1}) {
+    if ((found.row = getRowFactor(product->getOperand(side)))) {
+      found.rest = product->getOperand(1 - side);
+      return true;
+    }
+  }
+  for (unsigned side : {0, 1}) {
+    found.kept.push_back(product->getOperand(1 - side));
+    if (findRowFactor(product->getOperand(side), found))
+      return true;
+    found.kept.pop_back();
+  }
+  return false;
+}
+
+/// max(|a * r * b|), to be max(|a * b|) * |r|, so that it shares a traversal
+/// with what r is computed from.
+static void factorMaximum(RewriterBase &rewriter, RowReduceOp op,
+                          unsigned number) {
+  auto kind = cast<ReduceKindAttr>(op.getKinds()[number]).getValue();
+  if (kind != ReduceKind::maximumf && kind != ReduceKind::maxnumf)
+    return;
+  auto size = op.getInputs()[number].getDefiningOp<math::AbsFOp>();
+  RowFactor found;
+  if (!size || !findRowFactor(size.getOperand(), found))
+    return;
+  // As for sums: of f32 the product of the others may leave its range where
+  // that with the factor does not.
+  if (!found.kept.empty() && !(isOfNarrowElements(found.rest) &&
+                               llvm::all_of(found.kept, isOfNarrowElements)))
+    return;
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  Value rest = found.rest;
+  for (Value other : llvm::reverse(found.kept))
+    rest = arith::MulFOp::create(rewriter, loc, rest, other);
+  op.getInputsMutable()[number].set(math::AbsFOp::create(rewriter, loc, rest));
+  rewriter.setInsertionPointAfter(op);
+  Value maximum = op.getResult(number);
+  Value factor = math::AbsFOp::create(rewriter, loc, found.row);
+  auto result = arith::MulFOp::create(rewriter, loc, maximum, factor);
+  rewriter.replaceAllUsesExcept(maximum, result, result);
 }
 
 /// sum(a * (b * r)), to be sum(a * b) * r.
@@ -102,8 +176,10 @@ struct FactorSums final : rmsnorm::impl::FactorSumsBase<FactorSums> {
   void runOnOperation() override {
     IRRewriter rewriter(&getContext());
     getOperation()->walk([&](RowReduceOp op) {
-      for (unsigned number = 0; number < op.getNumResults(); ++number)
+      for (unsigned number = 0; number < op.getNumResults(); ++number) {
         factor(rewriter, op, number);
+        factorMaximum(rewriter, op, number);
+      }
     });
   }
 };

@@ -122,7 +122,7 @@ LogicalResult Outliner::setColumns(Operation *op, Value count, int64_t bound) {
 LogicalResult Outliner::collectBuffers() {
   Value row = forall.getInductionVar(0);
   auto add = [&](auto op, Value buffer, Value rowOperand, Value count,
-                 VectorType type, bool writes) -> LogicalResult {
+                 VectorType type, TileKind kind, bool writes) -> LogicalResult {
     if (rowOperand && rowOperand != row && (writes || !getDim(rowOperand)) &&
         !(isSingleRow() && isConstantIntValue(rowOperand, 0)))
       return op.emitOpError("expected the row of the loop it is in");
@@ -133,7 +133,7 @@ LogicalResult Outliner::collectBuffers() {
              << buffer.getType();
     auto &[isRead, isWritten] = buffers[buffer];
     (writes ? isWritten : isRead) = true;
-    if (!isPerColumn(type) && !count)
+    if ((!isPerColumn(type) && !count) || kind == TileKind::group)
       return success();
     return setColumns(op, count, type.getDimSize(1));
   };
@@ -141,14 +141,15 @@ LogicalResult Outliner::collectBuffers() {
     LogicalResult result = success();
     if (auto load = dyn_cast<TileLoadOp>(op))
       result = add(load, load.getBase(), load.getRow(), load.getColumns(),
-                   load.getType(), /*writes=*/false);
+                   load.getType(), load.getKind(), /*writes=*/false);
     else if (auto store = dyn_cast<TileStoreOp>(op))
       result = add(store, store.getBase(), store.getRow(), store.getColumns(),
                    cast<VectorType>(store.getValue().getType()),
-                   /*writes=*/true);
+                   store.getKind(), /*writes=*/true);
     else if (auto sum = dyn_cast<AccumulateOp>(op))
       result = add(sum, sum.getDest(), Value(), sum.getColumns(),
-                   sum.getSource().getType(), /*writes=*/true);
+                   sum.getSource().getType(), TileKind::column,
+                   /*writes=*/true);
     else if (auto reduce = dyn_cast<RowReduceOp>(op);
              reduce && isPerColumn(reduce.getInputs().front().getType()))
       result = setColumns(

@@ -262,11 +262,13 @@ private:
 
   /// Tiles that are read in several segments, with a ring all tiles, are copied
   /// to workgroup memory together and read from there. Not those that several
-  /// rows share, which L1 or L2 holds.
+  /// rows share, which L1 or L2 holds, and not masks, which are bits in
+  /// registers.
   void copyTiles() {
     llvm::MapVector<Value, SmallVector<TileLoadOp>> copied;
     for (auto load : program.getOps<TileLoadOp>())
-      if (load.getKind() == TileKind::tile && !load.getDims())
+      if (load.getKind() == TileKind::tile && !load.getDims() &&
+          !load.getType().getElementType().isInteger(1))
         copied[load.getBase()].push_back(load);
     copied.remove_if([&](auto &tile) {
       return schedule.getStages() < 2 && tile.second.size() < 2;

@@ -8,6 +8,7 @@
 
 #include "RMSNorm/IR/RMSNorm.h"
 
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/Support/FormatVariadic.h"
@@ -59,6 +60,8 @@ std::optional<int64_t> rmsnorm::getColumnDim(OpOperand &operand,
   if (!type)
     return std::nullopt;
   auto linalgOp = dyn_cast<linalg::LinalgOp>(operand.getOwner());
+  if (isGroupReshape(operand.getOwner(), rowDims))
+    return rowDims;
   if (!linalgOp) {
     // A norm's; of its operands one value a row has no columns.
     const bool perRow =
@@ -78,6 +81,8 @@ std::optional<int64_t> rmsnorm::getColumnDim(OpOperand &operand,
 /// The sizes of the columns of the operands of `op`, which are equal.
 static SmallVector<DimSource> getColumns(Operation *op, int64_t rowDims) {
   SmallVector<DimSource> columns;
+  if (isGroupReshape(op, rowDims))
+    return {traceDim(getRowsOfGroups(op), rowDims)};
   for (OpOperand &operand : op->getOpOperands())
     if (std::optional<int64_t> dim = getColumnDim(operand, rowDims))
       columns.push_back(traceDim(operand.get(), *dim));
@@ -105,6 +110,17 @@ static std::string whyNotRowWise(Operation *op, const RowCluster &cluster) {
         size != other)
       return llvm::formatv("its rows are {0}, not {1}", formatSizes(sizes),
                            formatSizes(cluster.rowSizes));
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+      linalgOp && linalgOp.getNumLoops() > cluster.rowDims + 1) {
+    // Groups of the cluster's columns, all of them.
+    SmallVector<int64_t> ranges = linalgOp.getStaticLoopRanges();
+    ArrayRef<int64_t> groups = ArrayRef(ranges).take_back(2);
+    if (ShapedType::isDynamicShape(groups) ||
+        !llvm::is_contained(
+            cluster.columns,
+            DimSource{ShapedType::getNumElements(groups), Value()}))
+      return llvm::formatv("it has {0} loops", ranges.size());
+  }
   if (!hasColumns(op, cluster.rowDims, cluster))
     return "its rows are not known to have as many columns";
   return "";
@@ -118,8 +134,27 @@ static bool usesRow(OpOperand &use, int64_t rowDims) {
 }
 
 bool rmsnorm::isCandidate(Operation *op) {
+  // Into groups, for someone to work on them.
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+    return isa<tensor::CollapseShapeOp>(op) ||
+           llvm::any_of(op->getUsers(), llvm::IsaPred<linalg::LinalgOp>);
   return isa<RowWiseOpInterface>(op) && isa<TilingInterface>(op) &&
          isa<DestinationStyleOpInterface>(op) && op->getNumResults() > 0;
+}
+
+LogicalResult rmsnorm::checkAnchor(Operation *op, int64_t rowDims) {
+  if (isa<ForwardOp, BackwardOp>(op))
+    return success();
+  auto linalgOp = cast<linalg::LinalgOp>(op);
+  std::string reason = cast<RowWiseOpInterface>(op).whyNotRowWise(rowDims);
+  if (reason.empty() &&
+      linalgOp.getIteratorTypesArray().back() != utils::IteratorType::reduction)
+    reason = "its last loop is no reduction";
+  if (reason.empty())
+    return success();
+  return op->emitOpError("expected what is '")
+         << RMSNormDialect::kRowWiseAttrName
+         << "' to reduce along the last dimension, row by row, but " << reason;
 }
 
 //===----------------------------------------------------------------------===//
@@ -137,10 +172,10 @@ struct Contact {
 
 /// Whether `operand` is an input whose rows come from outside of the cluster.
 static bool readsOutsideRow(OpOperand &operand, const RowCluster &cluster) {
-  auto op = cast<DestinationStyleOpInterface>(operand.getOwner());
+  auto op = dyn_cast<DestinationStyleOpInterface>(operand.getOwner());
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   Operation *definition = operand.get().getDefiningOp();
-  return type && type.getRank() > 0 && !op.isDpsInit(&operand) &&
+  return type && type.getRank() > 0 && !(op && op.isDpsInit(&operand)) &&
          !(definition && definition->hasTrait<OpTrait::ConstantLike>()) &&
          !cluster.members.contains(definition) &&
          usesRow(operand, cluster.rowDims);
@@ -220,6 +255,10 @@ static void addMember(RowCluster &cluster, Operation *op) {
     if (ShapedType::isDynamic(size))
       size = other;
   llvm::append_range(cluster.columns, getColumns(op, cluster.rowDims));
+  // What works on groups has as many columns as there are groups.
+  if (isGroupReshape(op, cluster.rowDims))
+    for (Value value : {op->getOperand(0), Value(op->getResult(0))})
+      cluster.columns.push_back(traceDim(value, cluster.rowDims));
 }
 
 static bool usesMember(Operation *op, const RowCluster &cluster) {
@@ -283,9 +322,9 @@ RowCluster RowCluster::grow(Operation *anchor, Growth &growth) {
   collectUniforms(cluster, block, growth);
   // Near misses.
   for (Operation &op : *block) {
-    if (!growth.remarks || cluster.members.contains(&op) ||
-        cluster.uniforms.contains(&op) || taken.contains(&op) ||
-        !isCandidate(&op))
+    if (!growth.remarks || !isa<DestinationStyleOpInterface>(op) ||
+        cluster.members.contains(&op) || cluster.uniforms.contains(&op) ||
+        taken.contains(&op) || !isCandidate(&op))
       continue;
     Contact contact = getContact(&op, cluster);
     if (!contact.exists || !growth.reported.insert(&op).second)

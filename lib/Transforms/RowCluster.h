@@ -4,6 +4,7 @@
 #ifndef RMSNORM_TRANSFORMS_ROWCLUSTER_H
 #define RMSNORM_TRANSFORMS_ROWCLUSTER_H
 
+#include "GroupReshapes.h"
 #include "RMSNorm/IR/DimTrace.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -15,6 +16,10 @@ namespace mlir::rmsnorm {
 /// The row dimensions of the loop that `op` asks for, a norm or what is marked
 /// rmsnorm.row_wise; none if it asks for none.
 std::optional<int64_t> getAnchorRowDims(Operation *op);
+
+/// An error if `op`, which asks for a loop over rows, cannot have it: a wish
+/// that cannot be fulfilled is no loop that is missing.
+LogicalResult checkAnchor(Operation *op, int64_t rowDims);
 
 /// Whether `op` computes something without rows, at most one value a column:
 /// who works row by row repeats it in each iteration.

@@ -4,9 +4,11 @@
 #include "RMSNorm/Transforms/RowWiseOpInterfaceImpl.h"
 #include "RowCluster.h"
 
+#include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "llvm/Support/FormatVariadic.h"
 
@@ -36,12 +38,14 @@ static bool isRowMap(AffineMap map, int64_t rowDims) {
   return true;
 }
 
-/// Whether `exprs` index nothing or the columns: dimension `rowDims`.
+/// Whether `exprs` index nothing, the columns: dimension `rowDims`, or groups
+/// of columns and the columns in them.
 static bool isColumnIndex(ArrayRef<AffineExpr> exprs, int64_t rowDims) {
-  return exprs.empty() ||
-         (exprs.size() == 1 &&
-          exprs.front() ==
-              getAffineDimExpr(rowDims, exprs.front().getContext()));
+  for (auto [number, expr] : llvm::enumerate(exprs))
+    if (number > 1 ||
+        expr != getAffineDimExpr(rowDims + number, expr.getContext()))
+      return false;
+  return true;
 }
 
 std::optional<int64_t> rmsnorm::findPartlyReadDim(LinalgOp op,
@@ -67,8 +71,9 @@ static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
   if (!op.hasPureTensorSemantics())
     return "it is not on tensors";
   int64_t loops = op.getNumLoops();
-  if (loops != rowDims && loops != rowDims + 1)
-    return llvm::formatv("it has {0} loops", loops);
+  const std::string tooMany = llvm::formatv("it has {0} loops", loops);
+  if (loops < rowDims || loops > rowDims + 2)
+    return tooMany;
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   for (int64_t dim = 0; dim < rowDims; ++dim)
     if (iterators[dim] != utils::IteratorType::parallel)
@@ -88,9 +93,12 @@ static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
       rest = rest.drop_back();
     if ((!hasRows && (op.isDpsInit(&operand) || usesAny(map, rowDims))) ||
         !isColumnIndex(rest, rowDims))
-      return llvm::formatv(
-          "its operand #{0} does not have the rows as its leading dimensions",
-          number);
+      return loops > rowDims + 1
+                 ? tooMany
+                 : std::string(llvm::formatv("its operand #{0} does not have "
+                                             "the rows as its leading "
+                                             "dimensions",
+                                             number));
   }
   return "";
 }
@@ -140,6 +148,31 @@ struct LinalgRows : RowWiseOpInterface::ExternalModel<LinalgRows<OpTy>, OpTy> {
 };
 } // namespace
 
+namespace {
+/// Columns divided into groups, or put together again.
+template <typename OpTy>
+struct ReshapeRows
+    : RowWiseOpInterface::ExternalModel<ReshapeRows<OpTy>, OpTy> {
+  std::optional<int64_t> getAnchorRowDims(Operation *) const {
+    return std::nullopt;
+  }
+  std::string whyNotRowWise(Operation *op, int64_t rowDims) const {
+    return isGroupReshape(op, rowDims)
+               ? ""
+               : "it is no division of columns into groups";
+  }
+  SmallVector<int64_t> getRowSizes(Operation *op, int64_t rowDims) const {
+    return llvm::to_vector(
+        cast<OpTy>(op).getResultType().getShape().take_front(rowDims));
+  }
+  bool usesRow(Operation *, OpOperand &operand, int64_t) const {
+    return operand.getOperandNumber() == 0;
+  }
+  bool sumsOverRows(Operation *, unsigned) const { return false; }
+  bool readsInit(Operation *, OpOperand &) const { return false; }
+};
+} // namespace
+
 template <typename... OpTypes> static void attachTo(MLIRContext *context) {
   (OpTypes::template attachInterface<LinalgRows<OpTypes>>(*context), ...);
 }
@@ -150,5 +183,11 @@ void mlir::rmsnorm::registerRowWiseExternalModels(DialectRegistry &registry) {
 #define GET_OP_LIST
 #include "mlir/Dialect/Linalg/IR/LinalgStructuredOps.cpp.inc"
         >(context);
+  });
+  registry.addExtension(+[](MLIRContext *context, tensor::TensorDialect *) {
+    tensor::ExpandShapeOp::attachInterface<ReshapeRows<tensor::ExpandShapeOp>>(
+        *context);
+    tensor::CollapseShapeOp::attachInterface<
+        ReshapeRows<tensor::CollapseShapeOp>>(*context);
   });
 }

@@ -3,6 +3,7 @@
 
 #include "ShapeSymbols.h"
 
+#include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -138,6 +139,15 @@ LogicalResult ShapeSymbols::collect(Operation *op) {
       return success();
     for (auto [dim, size] : llvm::enumerate(slice.getMixedSizes()))
       if (failed(uniteSize(op, slice.getResult(), dim, size)))
+        return failure();
+    return success();
+  }
+  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
+    Value result = op->getResult(0);
+    for (int64_t dim = 0; dim < getRank(result); ++dim)
+      if (std::optional<int64_t> source = getReshapedDim(op, dim);
+          source && failed(unite(op, getNode(result, dim),
+                                 getNode(op->getOperand(0), *source))))
         return failure();
     return success();
   }

@@ -33,6 +33,8 @@ std::optional<ReduceKind> rmsnorm::getReduceKind(Operation *op) {
       .Case<arith::MulFOp>([](auto) { return ReduceKind::mul; })
       .Case<arith::MaximumFOp>([](auto) { return ReduceKind::maximumf; })
       .Case<arith::MinimumFOp>([](auto) { return ReduceKind::minimumf; })
+      .Case<arith::MaxNumFOp>([](auto) { return ReduceKind::maxnumf; })
+      .Case<arith::MinNumFOp>([](auto) { return ReduceKind::minnumf; })
       .Default([](Operation *) { return std::nullopt; });
 }
 
@@ -48,7 +50,8 @@ static std::string whyNoReduction(LinalgOp op, OpOperand &init) {
       *accumulator.getUsers().begin() != combiner || !combiner->hasOneUse() ||
       !getReduceKind(combiner)) {
     std::string reason = "expected a reduction that combines its accumulator "
-                         "once, by arith.addf, mulf, maximumf or minimumf";
+                         "once, by arith.addf, mulf, maximumf, minimumf, "
+                         "maxnumf or minnumf";
     return combiner ? format(reason, ", got '", combiner->getName(), "'")
                     : reason;
   }
@@ -88,8 +91,9 @@ std::string rmsnorm::whyNoTileProgram(LinalgOp op) {
 
 bool rmsnorm::isStorable(Type type) {
   return type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
-         type.isInteger(8) || type.isInteger(16) || type.isInteger(32) ||
-         type.isInteger(64);
+         isa<Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type>(type) ||
+         type.isInteger(1) || type.isInteger(8) || type.isInteger(16) ||
+         type.isInteger(32) || type.isInteger(64);
 }
 
 /// Whether all back ends compute `op` on elements of the types it has. What
@@ -98,9 +102,7 @@ bool rmsnorm::isStorable(Type type) {
 static bool isComputable(Operation &op) {
   SmallVector<Type> types(op.getOperandTypes());
   llvm::append_range(types, op.getResultTypes());
-  if (!llvm::all_of(types, [](Type type) {
-        return isStorable(type) || type.isInteger(1);
-      }))
+  if (!llvm::all_of(types, [](Type type) { return isStorable(type); }))
     return false;
   if (llvm::any_of(types, [](Type type) { return type.isF64(); }) &&
       llvm::any_of(types, [](Type type) { return type.isBF16(); }))
@@ -115,7 +117,8 @@ static bool isComputable(Operation &op) {
   if (isa<arith::RemFOp, arith::MaxNumFOp, arith::MinNumFOp>(op))
     return type.isF32();
   if (isa<math::MathDialect>(op.getDialect()))
-    return !type.isF64() && !(isa<math::FmaOp>(op) && type.isBF16());
+    return !type.isF64() && !(isa<math::FmaOp>(op) && type.isBF16()) &&
+           type.getIntOrFloatBitWidth() >= 16;
   return isa<arith::ArithDialect>(op.getDialect());
 }
 

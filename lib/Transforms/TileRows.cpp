@@ -57,10 +57,11 @@ private:
   void collectOutputs();
   void createLoop();
   LogicalResult tile(TilingInterface op);
+  void tileReshape(Operation *op);
   Value getTiledOperand(OpOperand &operand, Value tiled);
   Value getBlockArgument(Value destination, OpResult result = {});
   void repeat(Operation *op);
-  OpFoldResult getColumns(Operation *op);
+  OpFoldResult getColumns(Operation *op, int64_t loopNumber);
   void createTerminator();
 
   RewriterBase &rewriter;
@@ -92,9 +93,15 @@ void RowTiler::collectOutputs() {
       while (Operation *definition = destination.getDefiningOp()) {
         if (!cluster.members.contains(definition))
           break;
-        destination = cast<DestinationStyleOpInterface>(definition)
-                          .getTiedOpOperand(cast<OpResult>(destination))
-                          ->get();
+        auto op = dyn_cast<DestinationStyleOpInterface>(definition);
+        destination =
+            op ? op.getTiedOpOperand(cast<OpResult>(destination))->get()
+               : definition->getOperand(0);
+      }
+      if (cast<ShapedType>(destination.getType()).getRank() >
+          cluster.rowDims + 1) {
+        rewriter.setInsertionPointAfterValue(destination);
+        destination = collapseGroups(rewriter, destination);
       }
       // What a sum over rows is written over does not matter.
       if (sumsOverRows(result)) {
@@ -173,8 +180,9 @@ Value RowTiler::getTiledOperand(OpOperand &operand, Value tiled) {
     OpResult result = op.getTiedOpResult(&operand);
     bool escapes = llvm::any_of(
         outputs, [&](const Output &output) { return output.result == result; });
-    if (escapes) {
-      slice.getSourceMutable().assign(getBlockArgument(value, result));
+    Value argument = escapes ? getBlockArgument(value, result) : Value();
+    if (argument) {
+      slice.getSourceMutable().assign(argument);
       return slice;
     }
     // Nobody outside sees it: no need for memory outside.
@@ -191,10 +199,11 @@ Value RowTiler::getTiledOperand(OpOperand &operand, Value tiled) {
   return slice;
 }
 
-/// The number of columns that `op`, a linalg op, works on.
-OpFoldResult RowTiler::getColumns(Operation *op) {
+/// The number of columns that `op`, a linalg op, works on, or of those in
+/// a group, which is static.
+OpFoldResult RowTiler::getColumns(Operation *op, int64_t loopNumber) {
   auto linalgOp = cast<linalg::LinalgOp>(op);
-  int64_t size = linalgOp.getStaticLoopRanges()[cluster.rowDims];
+  int64_t size = linalgOp.getStaticLoopRanges()[loopNumber];
   if (!ShapedType::isDynamic(size))
     return rewriter.getIndexAttr(size);
   for (OpOperand &operand : op->getOpOperands())
@@ -210,9 +219,10 @@ OpFoldResult RowTiler::getColumns(Operation *op) {
 LogicalResult RowTiler::tile(TilingInterface op) {
   SmallVector<OpFoldResult> offsets = indices;
   SmallVector<OpFoldResult> sizes(indices.size(), rewriter.getIndexAttr(1));
-  if (op.getLoopIteratorTypes().size() > indices.size()) {
+  const int64_t loops = op.getLoopIteratorTypes().size();
+  for (int64_t dim = indices.size(); dim < loops; ++dim) {
     offsets.push_back(rewriter.getIndexAttr(0));
-    sizes.push_back(getColumns(op));
+    sizes.push_back(getColumns(op, dim));
   }
   rewriter.setInsertionPoint(loop.getTerminator());
   FailureOr<TilingResult> result =
@@ -237,6 +247,18 @@ LogicalResult RowTiler::tile(TilingInterface op) {
   return success();
 }
 
+/// A row of groups, or of columns again.
+void RowTiler::tileReshape(Operation *op) {
+  rewriter.setInsertionPoint(loop.getTerminator());
+  Value source = op->getOperand(0);
+  Value row = values.lookupOrNull(source);
+  if (!row) {
+    Value argument = getBlockArgument(source);
+    row = extractRow(rewriter, argument ? argument : source, indices);
+  }
+  values.map(op->getResult(0), reshapeRow(rewriter, op, row));
+}
+
 /// Repeats an op that knows no rows.
 void RowTiler::repeat(Operation *op) {
   rewriter.setInsertionPoint(loop.getTerminator());
@@ -255,8 +277,18 @@ void RowTiler::createTerminator() {
        llvm::zip(outputs, loop.getRegionIterArgs(), loop.getResults())) {
     Value row = values.lookup(output.result);
     Location loc = output.result.getLoc();
+    auto wholeType = cast<RankedTensorType>(output.result.getType());
+    const bool hasGroups = wholeType.getRank() > cluster.rowDims + 1;
+    if (hasGroups) {
+      rewriter.setInsertionPoint(loop.getTerminator());
+      row = collapseGroups(rewriter, row);
+    }
     auto replaceUses = [&, &output = output, &result = result] {
       Value whole = result;
+      if (hasGroups) {
+        rewriter.setInsertionPointAfter(loop);
+        whole = expandGroups(rewriter, result, wholeType);
+      }
       if (sizes.getWhole(output.destination)) {
         rewriter.setInsertionPointAfter(loop);
         whole = sizes.insertIntoWhole(result, output.destination);
@@ -296,6 +328,8 @@ FailureOr<scf::ForallOp> RowTiler::run() {
   for (Operation *op : ops) {
     if (!cluster.members.contains(op))
       repeat(op);
+    else if (isGroupReshape(op, cluster.rowDims))
+      tileReshape(op);
     else if (failed(tile(cast<TilingInterface>(op))))
       return failure();
   }
@@ -310,22 +344,6 @@ FailureOr<scf::ForallOp> RowTiler::run() {
     if (op->use_empty())
       rewriter.eraseOp(op);
   return loop;
-}
-
-/// A wish that cannot be fulfilled is an error, not a loop that is missing.
-static LogicalResult checkAnchor(Operation *op, int64_t rowDims) {
-  if (isa<ForwardOp, BackwardOp>(op))
-    return success();
-  auto linalgOp = cast<linalg::LinalgOp>(op);
-  std::string reason = cast<RowWiseOpInterface>(op).whyNotRowWise(rowDims);
-  if (reason.empty() &&
-      linalgOp.getIteratorTypesArray().back() != utils::IteratorType::reduction)
-    reason = "its last loop is no reduction";
-  if (reason.empty())
-    return success();
-  return op->emitOpError("expected what is '")
-         << RMSNormDialect::kRowWiseAttrName
-         << "' to reduce along the last dimension, row by row, but " << reason;
 }
 
 namespace {

@@ -41,6 +41,16 @@ public:
   Value getColumns(Value tensor) override;
 
 private:
+  /// Elements of one row of `tensor`: its columns, groups of columns, or 1.
+  int64_t getLastDim(Value tensor) const {
+    return getRowElements(tensor.getType(), rowDims);
+  }
+  bool isLastDimDynamic(Value tensor) const;
+  /// Whether a row of `type` has one element for each group of columns.
+  bool isGroupsOf(RankedTensorType type) const {
+    const int64_t size = getRowElements(type, rowDims);
+    return size > 1 && size < mostColumns;
+  }
   FailureOr<Value> load(Value tensor, bool isColumn);
   LogicalResult vectorize(Operation *op);
   LogicalResult store(tensor::ParallelInsertSliceOp insert);
@@ -54,6 +64,8 @@ private:
   OpBuilder builder;
   /// Whether the number of columns is a run-time value.
   bool hasDynamicColumns = false;
+  /// The most elements of a row. What has fewer has groups of columns.
+  int64_t mostColumns = 1;
   /// The number of columns, for each place where it comes from.
   SmallVector<std::pair<DimSource, Value>> columns;
   llvm::DenseMap<Value, Value> vectors;
@@ -66,15 +78,9 @@ static bool isTensor(Value value) {
   return isa<RankedTensorType>(value.getType());
 }
 
-/// The size of the last dimension of a tensor of one row: its columns, or 1.
-static int64_t getLastDim(Value tensor) {
-  auto type = cast<RankedTensorType>(tensor.getType());
-  return type.getRank() == 0 ? 1 : type.getShape().back();
-}
-
 /// Whether the number of columns of `tensor`, or of the buffer that it is a row
 /// of, is a run-time value for the types.
-static bool isLastDimDynamic(Value tensor, scf::ForallOp loop) {
+bool RowVectorizer::isLastDimDynamic(Value tensor) const {
   if (!isTensor(tensor) || getLastDim(tensor) == 1)
     return false;
   auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
@@ -146,18 +152,19 @@ FailureOr<Value> RowVectorizer::load(Value tensor, bool isColumn) {
   };
   Value row;
   TileKind kind;
-  if (rank == rowDims + 1 && !isColumn) {
-    kind = TileKind::tile;
+  const bool isGroups = isGroupsOf(type);
+  if (rank == rowDims + 1 && !isColumn && !(isGroups && rank == 1)) {
+    kind = isGroups ? TileKind::group : TileKind::tile;
     row = rank > 1 ? getZero() : Value();
   } else if (!isColumn && (rank == 0 || isRow())) {
     kind = TileKind::row;
     row = rank > 0 ? getZero() : Value();
-  } else if (rank == 1) {
+  } else if (rank == 1 && !isGroups) {
     kind = TileKind::column;
     tensor = base;
   } else {
     return emitError(loc, "expected a tensor of rank ")
-           << rowDims + 1 << " (columns), " << rowDims
+           << rowDims + 1 << " (columns, or groups of them), " << rowDims
            << " (one value a row) or 1 (one value a column), got " << type;
   }
   return TileLoadOp::create(builder, loc, vectorType, kind, tensor, row,
@@ -173,6 +180,9 @@ FailureOr<Value> RowVectorizer::getVector(Value tensor, bool isColumn) {
   if (auto castOp = dyn_cast_or_null<tensor::CastOp>(definition);
       castOp && loop->isAncestor(castOp)) {
     vector = getVector(castOp.getSource(), isColumn);
+  } else if (definition && loop->isAncestor(definition) &&
+             isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(definition)) {
+    vector = getVector(definition->getOperand(0), isColumn);
   } else if (rowSums.erase(definition)) {
     if (failed(vectorizeLinalg(builder, cast<linalg::LinalgOp>(definition),
                                *this)))
@@ -199,7 +209,7 @@ LogicalResult RowVectorizer::vectorize(Operation *op) {
   }
   // What only says where a row is, or how large.
   if (isa<tensor::ExtractSliceOp, tensor::EmptyOp, tensor::CastOp,
-          tensor::DimOp>(op) ||
+          tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::DimOp>(op) ||
       (llvm::none_of(op->getOperands(), isTensor) &&
        llvm::none_of(op->getResults(), isTensor)))
     return success();
@@ -221,6 +231,12 @@ LogicalResult RowVectorizer::store(tensor::ParallelInsertSliceOp insert) {
       insert.getMixedSizes(), insert.getMixedStrides());
   TileKind kind =
       type.getRank() == rowDims + 1 ? TileKind::tile : TileKind::row;
+  if (kind == TileKind::tile && isGroupsOf(type)) {
+    if (type.getRank() == 1)
+      return insert.emitOpError("expected rows of groups of columns, got one "
+                                "row without a dimension for it");
+    kind = TileKind::group;
+  }
   bool hasRow = type.getRank() > (kind == TileKind::tile ? 1 : 0);
   Value columns = kind == TileKind::tile ? getColumns(slice) : Value();
   Value stored = TileStoreOp::create(builder, loc, type, kind, *value, slice,
@@ -247,8 +263,11 @@ LogicalResult RowVectorizer::run() {
     body.push_back(&op);
   for (Operation *op : body)
     if (isa<linalg::LinalgOp>(op))
-      for (Value operand : op->getOperands())
-        hasDynamicColumns |= isLastDimDynamic(operand, loop);
+      for (Value operand : op->getOperands()) {
+        hasDynamicColumns |= isLastDimDynamic(operand);
+        if (isTensor(operand))
+          mostColumns = std::max(mostColumns, getLastDim(operand));
+      }
   for (Operation *op : body)
     if (failed(vectorize(op)))
       return failure();

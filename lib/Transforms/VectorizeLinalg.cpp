@@ -49,15 +49,28 @@ private:
 };
 } // namespace
 
-/// `value`, a vector of rank 2, as a vector of `shape`: unit dimensions are
-/// repeated.
+/// `value`, a vector of rank 2, as a vector of `shape`: unit dimensions and
+/// groups of columns are repeated.
 static Value broadcastTo(OpBuilder &builder, Location loc, Value value,
                          ArrayRef<int64_t> shape) {
   auto type = cast<VectorType>(value.getType());
   if (type.getShape() == shape)
     return value;
+  if (type.getDimSize(1) != 1 && type.getDimSize(1) != shape[1])
+    return GroupBroadcastOp::create(
+        builder, loc, VectorType::get(shape, type.getElementType()), value);
   return vector::BroadcastOp::create(
       builder, loc, VectorType::get(shape, type.getElementType()), value);
+}
+
+int64_t rmsnorm::getRowElements(Type type, int64_t rowDims) {
+  ArrayRef<int64_t> shape = cast<ShapedType>(type).getShape();
+  const int64_t rank = shape.size();
+  if (rank == 0)
+    return 1;
+  if (rank != rowDims + 2 || ShapedType::isDynamicShape(shape.take_back(2)))
+    return shape.back();
+  return shape[rank - 2] * shape.back();
 }
 
 bool rmsnorm::sumsRows(linalg::LinalgOp op, int64_t rowDims) {
@@ -102,11 +115,14 @@ LogicalResult PayloadVectorizer::bindOperands() {
     }
     bool isUsed = op.payloadUsesValueFromOperand(&operand);
     auto type = cast<RankedTensorType>(operand.get().getType());
-    int64_t size = type.getRank() == 0 ? 1 : type.getShape().back();
+    int64_t size = getRowElements(type, values.getRowDims());
     if (size != 1) {
       bool dynamic = bool(values.getColumns(operand.get()));
-      rowShape[1] = dynamic ? kDynamicColumns : size;
-      widest = operand.get();
+      if (dynamic)
+        size = kDynamicColumns;
+      if (size >= rowShape[1])
+        widest = operand.get();
+      rowShape[1] = std::max(rowShape[1], size);
     }
     if (!isUsed)
       continue;
@@ -140,8 +156,9 @@ LogicalResult PayloadVectorizer::vectorize(Operation &payload) {
     FailureOr<Value> vector = getVector(operand);
     if (failed(vector))
       return failure();
-    if (*vector && cast<VectorType>(vector->getType()).getDimSize(1) != 1)
-      shape = rowShape;
+    if (*vector)
+      shape[1] =
+          std::max(shape[1], cast<VectorType>(vector->getType()).getDimSize(1));
   }
   SmallVector<Value> operands;
   for (Value operand : payload.getOperands())
@@ -168,6 +185,9 @@ static bool isIdentity(Value vector, ReduceKind kind) {
     return value.isInfinity() && value.isNegative();
   case ReduceKind::minimumf:
     return value.isInfinity() && !value.isNegative();
+  case ReduceKind::maxnumf:
+  case ReduceKind::minnumf:
+    return value.isNaN();
   }
   llvm_unreachable("unknown reduction");
 }
@@ -200,7 +220,12 @@ FailureOr<Value> PayloadVectorizer::reduce(OpOperand &init) {
   Value columns = widest ? values.getColumns(widest) : Value();
   auto type = cast<VectorType>(input.getType());
   Value result = input;
-  if (!sumsRows(op, values.getRowDims())) {
+  const int64_t groups =
+      getRowElements(init.get().getType(), values.getRowDims());
+  if (groups != 1 && !sumsRows(op, values.getRowDims())) {
+    type = VectorType::get({1, groups}, builder.getF32Type());
+    result = GroupReduceOp::create(builder, loc, type, kind, input);
+  } else if (!sumsRows(op, values.getRowDims())) {
     type = VectorType::get({1, 1}, builder.getF32Type());
     result = RowReduceOp::create(builder, loc, type, kinds, input, columns)
                  .getResult(0);
@@ -241,9 +266,10 @@ LogicalResult PayloadVectorizer::run() {
       values.setVector(result, *reduced);
       continue;
     }
-    auto type = cast<RankedTensorType>(result.getType());
-    bool varies = type.getRank() > 0 && type.getShape().back() != 1;
-    SmallVector<int64_t, 2> shape = {1, varies ? rowShape[1] : 1};
+    int64_t elements = getRowElements(result.getType(), values.getRowDims());
+    if (elements != 1 && rowShape[1] == kDynamicColumns)
+      elements = kDynamicColumns;
+    SmallVector<int64_t, 2> shape = {1, elements};
     Value yielded =
         op.getBlock()->getTerminator()->getOperand(result.getResultNumber());
     if (failed(getVector(yielded)))

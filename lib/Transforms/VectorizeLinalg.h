@@ -23,6 +23,11 @@ public:
   virtual Value getColumns(Value tensor) = 0;
 };
 
+/// The elements that a tensor of `type` has in one row: its columns, or groups
+/// of columns with those in a group, as one number; of what has neither, 1.
+/// ShapedType::kDynamic if types do not tell.
+int64_t getRowElements(Type type, int64_t rowDims);
+
 /// Whether `op`, on one row of a loop with `rowDims` row dimensions, sums over
 /// rows: its result is the summand of this row.
 bool sumsRows(linalg::LinalgOp op, int64_t rowDims);

@@ -78,7 +78,7 @@ static rmsnorm_status checkArgument(const rmsn::Argument &argument,
   if (argument.role() > rmsn::Role::InOut)
     return invalidModule(
         where, formatted("unknown role %u", unsigned(argument.role())));
-  if (argument.dtype() > rmsn::DataType::U8)
+  if (argument.dtype() > rmsn::DataType::MAX)
     return invalidModule(
         where, formatted("unknown data type %u", unsigned(argument.dtype())));
   uint32_t alignment = argument.alignment();

@@ -29,6 +29,10 @@ DLDataType rmsnorm::runtime::dlDataType(rmsn::DataType type) {
     return {kDLInt, 64, 1};
   case rmsn::DataType::U8:
     return {kDLUInt, 8, 1};
+  case rmsn::DataType::F8E4M3FNUZ:
+    return {RMSNORM_DL_FLOAT8_E4M3FNUZ, 8, 1};
+  case rmsn::DataType::Bool:
+    return {RMSNORM_DL_BOOL, 8, 1};
   }
   return {kDLUInt, 8, 1}; // not reached: modules are checked
 }
@@ -54,14 +58,20 @@ std::string rmsnorm::runtime::dlDataTypeName(DLDataType type) {
   case RMSNORM_DL_FLOAT8_E4M3FN:
     kind = "f8e4m3fn";
     break;
+  case RMSNORM_DL_FLOAT8_E4M3FNUZ:
+    kind = "f8e4m3fnuz";
+    break;
   case RMSNORM_DL_FLOAT8_E5M2:
     kind = "f8e5m2";
+    break;
+  case RMSNORM_DL_BOOL:
+    kind = "bool";
     break;
   }
   std::string name;
   if (!kind)
     name = formatted("code %u of %u bits", type.code, type.bits);
-  else if (kind[0] == 'f' && kind[1] == '8')
+  else if (type.code >= RMSNORM_DL_BOOL)
     name = kind;
   else
     name = kind + std::to_string(type.bits);
@@ -94,6 +104,10 @@ const char *rmsnorm::runtime::dataTypeName(rmsn::DataType type) {
     return "i64";
   case rmsn::DataType::U8:
     return "u8";
+  case rmsn::DataType::F8E4M3FNUZ:
+    return "f8e4m3fnuz";
+  case rmsn::DataType::Bool:
+    return "bool";
   }
   return "?";
 }

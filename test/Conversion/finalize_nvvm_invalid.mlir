@@ -68,3 +68,16 @@ module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
     }
   }
 }
+
+// -----
+
+module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
+  gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
+    gpu.func @float8(%y: !llvm.ptr<1>, %row: i64, %column: i32, %x: vector<8xf8E4M3FN>) kernel {
+      // expected-error @below {{no lowering for 'math.absf' on 'vector<8xf8E4M3FN>' in device code}}
+      %a = math.absf %x : vector<8xf8E4M3FN>
+      rmsnorm.global_store %a, %y[%row, %column] alignment(16) : vector<8xf8E4M3FN>
+      gpu.return
+    }
+  }
+}

@@ -370,8 +370,8 @@ func.func @rows_c5_columns(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
-      // expected-error @+1 {{expected vectors of 1 or 64 columns, as rmsnorm.rows says, got 'vector<1x32xf32>'}}
-      %0 = arith.constant dense<0.0> : vector<1x32xf32>
+      // expected-error @+1 {{expected vectors of 1 or 64 columns, as rmsnorm.rows says, or groups of them, got 'vector<1x24xf32>'}}
+      %0 = arith.constant dense<0.0> : vector<1x24xf32>
       rmsnorm.yield
     }
     rmsnorm.yield

@@ -27,13 +27,13 @@ func.func @f4(%x: tensor<?x64xf32>, %e: tensor<?x64xf32>, %q0: tensor<?x64xf4E2M
 
 // -----
 
-func.func @i1(%x: tensor<?x64xf32>, %e: tensor<?x64xf32>, %q0: tensor<?x64xi1>) -> (tensor<?x64xf32>, tensor<?x64xi1>) {
+func.func @i2(%x: tensor<?x64xf32>, %e: tensor<?x64xf32>, %q0: tensor<?x64xi2>) -> (tensor<?x64xf32>, tensor<?x64xi2>) {
   %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
-  // expected-error @below {{expected elements of whole bytes in memory, got 'i1'}}
-  %q = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<?x64xf32>) outs(%q0 : tensor<?x64xi1>) {
-  ^bb0(%a: f32, %o: i1):
-    %c = arith.fptosi %a : f32 to i1
-    linalg.yield %c : i1
-  } -> tensor<?x64xi1>
-  return %y, %q : tensor<?x64xf32>, tensor<?x64xi1>
+  // expected-error @below {{expected elements of whole bytes in memory, got 'i2'}}
+  %q = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<?x64xf32>) outs(%q0 : tensor<?x64xi2>) {
+  ^bb0(%a: f32, %o: i2):
+    %c = arith.fptosi %a : f32 to i2
+    linalg.yield %c : i2
+  } -> tensor<?x64xi2>
+  return %y, %q : tensor<?x64xf32>, tensor<?x64xi2>
 }

@@ -98,3 +98,58 @@ func.func @others(%x: vector<1x64xf16>, %w: vector<1x64xf16>, %r: vector<1x1xf32
   %s:2 = rmsnorm.row_reduce maximumf(%p), add(%q) : vector<1x64xf32>, vector<1x64xf32> -> vector<1x1xf32>, vector<1x1xf32>
   return %s#0, %s#1 : vector<1x1xf32>, vector<1x1xf32>
 }
+
+// The largest |x * r * w| of a row does not wait for r, either.
+// CHECK-LABEL: func.func @maximum(
+// CHECK-SAME:    %[[X:[^:]*]]: vector<1x64xbf16>, %[[W:[^:]*]]: vector<1x64xbf16>, %[[R:[^:]*]]: vector<1x1xf32>)
+// CHECK-DAG:     %[[XF:.*]] = arith.extf %[[X]]
+// CHECK-DAG:     %[[WF:.*]] = arith.extf %[[W]]
+// CHECK:         %[[P:.*]] = arith.mulf %[[XF]], %[[WF]]
+// CHECK:         %[[A:.*]] = math.absf %[[P]]
+// CHECK:         %[[M:.*]] = rmsnorm.row_reduce maximumf(%[[A]])
+// CHECK:         %[[F:.*]] = math.absf %[[R]]
+// CHECK:         %[[Y:.*]] = arith.mulf %[[M]], %[[F]]
+// CHECK:         return %[[Y]]
+func.func @maximum(%x: vector<1x64xbf16>, %w: vector<1x64xbf16>, %r: vector<1x1xf32>) -> vector<1x1xf32> {
+  %xf = arith.extf %x : vector<1x64xbf16> to vector<1x64xf32>
+  %wf = arith.extf %w : vector<1x64xbf16> to vector<1x64xf32>
+  %rb = vector.broadcast %r : vector<1x1xf32> to vector<1x64xf32>
+  %xhat = arith.mulf %xf, %rb : vector<1x64xf32>
+  %y = arith.mulf %xhat, %wf : vector<1x64xf32>
+  %a = math.absf %y : vector<1x64xf32>
+  %m = rmsnorm.row_reduce maximumf(%a) : vector<1x64xf32> -> vector<1x1xf32>
+  return %m : vector<1x1xf32>
+}
+
+// Without another factor there is no product that could leave the range.
+// CHECK-LABEL: func.func @maximum_f32(
+// CHECK-SAME:    %[[X:[^:]*]]: vector<1x64xf32>
+// CHECK:         %[[A:.*]] = math.absf %[[X]]
+// CHECK:         rmsnorm.row_reduce maxnumf(%[[A]])
+func.func @maximum_f32(%x: vector<1x64xf32>, %r: vector<1x1xf32>) -> vector<1x1xf32> {
+  %rb = vector.broadcast %r : vector<1x1xf32> to vector<1x64xf32>
+  %y = arith.mulf %x, %rb : vector<1x64xf32>
+  %a = math.absf %y : vector<1x64xf32>
+  %m = rmsnorm.row_reduce maxnumf(%a) : vector<1x64xf32> -> vector<1x1xf32>
+  return %m : vector<1x1xf32>
+}
+
+// A product of f32 could, a maximum of the values themselves has a sign, and
+// what is rounded between is another number.
+// CHECK-LABEL: func.func @maximum_stays(
+// CHECK-SAME:    %[[X:[^:]*]]: vector<1x64xf32>
+// CHECK:         %[[H:.*]] = arith.mulf %[[X]], %{{.*}}
+// CHECK:         %[[Y:.*]] = arith.mulf %[[H]], %{{.*}}
+// CHECK:         %[[A:.*]] = math.absf %[[Y]]
+// CHECK:         rmsnorm.row_reduce maximumf(%[[A]]), maximumf(%[[H]]), maximumf(%{{.*}})
+func.func @maximum_stays(%x: vector<1x64xf32>, %w: vector<1x64xf32>, %r: vector<1x1xf32>) -> (vector<1x1xf32>, vector<1x1xf32>, vector<1x1xf32>) {
+  %rb = vector.broadcast %r : vector<1x1xf32> to vector<1x64xf32>
+  %xhat = arith.mulf %x, %rb : vector<1x64xf32>
+  %y = arith.mulf %xhat, %w : vector<1x64xf32>
+  %a = math.absf %y : vector<1x64xf32>
+  %t = arith.truncf %xhat : vector<1x64xf32> to vector<1x64xbf16>
+  %e = arith.extf %t : vector<1x64xbf16> to vector<1x64xf32>
+  %b = math.absf %e : vector<1x64xf32>
+  %m:3 = rmsnorm.row_reduce maximumf(%a), maximumf(%xhat), maximumf(%b) : vector<1x64xf32>, vector<1x64xf32>, vector<1x64xf32> -> vector<1x1xf32>, vector<1x1xf32>, vector<1x1xf32>
+  return %m#0, %m#1, %m#2 : vector<1x1xf32>, vector<1x1xf32>, vector<1x1xf32>
+}

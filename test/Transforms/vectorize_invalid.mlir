@@ -40,10 +40,10 @@ func.func @control_flow(%x: tensor<?x64xf32>, %c: i1, %h0: tensor<?x64xf32>, %y0
 #row = affine_map<(d0, d1) -> (d0)>
 func.func @combiner(%x: tensor<?x64xf32>, %m0: tensor<?xf32>, %y0: tensor<?x64xf32>) -> (tensor<?x64xf32>, tensor<?xf32>) {
   %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
-  // expected-error @below {{expected a reduction that combines its accumulator once, by arith.addf, mulf, maximumf or minimumf, got 'arith.maxnumf'}}
+  // expected-error @below {{expected a reduction that combines its accumulator once, by arith.addf, mulf, maximumf, minimumf, maxnumf or minnumf, got 'arith.subf'}}
   %m = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%y : tensor<?x64xf32>) outs(%m0 : tensor<?xf32>) {
   ^bb0(%a: f32, %o: f32):
-    %p = arith.maxnumf %a, %o : f32
+    %p = arith.subf %a, %o : f32
     linalg.yield %p : f32
   } -> tensor<?xf32>
   return %y, %m : tensor<?x64xf32>, tensor<?xf32>

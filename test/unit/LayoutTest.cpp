@@ -172,3 +172,24 @@ TEST(LayoutTest, SlotsHoldWhatThreadsOwn) {
   EXPECT_EQ(layout.getSlotBytes(2), 3 * 3 * 512 * 8 * 2);
   EXPECT_EQ(Layout(getShape(131072, 256, 8, 8)).getSlotBytes(2), 32768);
 }
+
+TEST(LayoutTest, GroupsLieInVectorsOrNeighbours) {
+  // 128 columns: 16 threads of 8, all of one subgroup.
+  EXPECT_EQ(Layout(getShape(4096, 256, 8)).getGroupThreads(128), 16);
+  EXPECT_EQ(Layout(getShape(4096, 256, 8)).getGroupThreads(256), 32);
+  EXPECT_EQ(Layout(getShape(4096, 256, 8)).getGroupThreads(16), 2);
+  EXPECT_EQ(Layout(getShape(4096, 256, 8)).getGroupThreads(8), 1);
+  EXPECT_EQ(Layout(getShape(4096, 256, 16)).getGroupThreads(4), 1);
+  // Several subgroups, a number of threads that shuffles do not know, a group
+  // that is cut, a last vector of groups that do not exist.
+  EXPECT_EQ(Layout(getShape(4096, 256, 8)).getGroupThreads(512), 0);
+  EXPECT_EQ(Layout(getShape(4608, 576, 8)).getGroupThreads(24), 0);
+  EXPECT_EQ(Layout(getShape(4096, 256, 8)).getGroupThreads(12), 0);
+  EXPECT_EQ(Layout(getShape(20, 4, 8)).getGroupThreads(4), 0);
+  // Rows of 8 threads have neighbours among those only.
+  EXPECT_EQ(Layout(getShape(64, 8, 8)).getGroupThreads(64), 8);
+  EXPECT_EQ(Layout(getShape(256, 8, 8)).getGroupThreads(128), 0);
+  // Parts of a cluster's row that are no whole groups.
+  EXPECT_EQ(Layout(getShape(65536, 256, 8, 4)).getGroupThreads(128), 16);
+  EXPECT_EQ(Layout(getShape(8192 + 128, 256, 8, 4)).getGroupThreads(128), 0);
+}

@@ -25,6 +25,10 @@ bool getFormat(DLDataType dtype, Format &format) {
     format = {1, true, 4, 3, true, true};
   else if (dtype.code == RMSNORM_DL_FLOAT8_E5M2 && dtype.bits == 8)
     format = {1, true, 5, 2};
+  else if (dtype.code == RMSNORM_DL_FLOAT8_E4M3FNUZ && dtype.bits == 8)
+    format = {1, true, 4, 3, true, true, true};
+  else if (dtype.code == RMSNORM_DL_BOOL && dtype.bits == 8)
+    format = {1, false, 0, 0, false, false, false, true};
   else if (dtype.code == kDLInt || dtype.code == kDLUInt)
     format = {dtype.bits / 8, false, 0, 0, dtype.code == kDLInt};
   else
@@ -36,6 +40,10 @@ static uint64_t loadBits(int bytes, const void *at) {
   uint64_t bits = 0;
   std::memcpy(&bits, at, bytes); // little endian hosts only, as the runtime
   return bits;
+}
+
+static int minExponent(const Format &f) {
+  return 2 - (1 << (f.exponentBits - 1)) - f.fnuz; // of normal numbers
 }
 
 double decode(const Format &f, const void *at) {
@@ -66,9 +74,11 @@ double decode(const Format &f, const void *at) {
   int allOnes = (1 << f.exponentBits) - 1;
   int exponent = int(bits >> f.mantissaBits) & allOnes;
   bool negative = bits >> (f.mantissaBits + f.exponentBits) & 1;
-  int bias = allOnes >> 1;
+  int bias = 1 - minExponent(f);
   double value;
-  if (exponent == allOnes &&
+  if (f.fnuz && negative && exponent == 0 && mantissa == 0)
+    return std::numeric_limits<double>::quiet_NaN();
+  if (exponent == allOnes && !f.fnuz &&
       (!f.finite || mantissa == (1ull << f.mantissaBits) - 1))
     value = mantissa ? std::numeric_limits<double>::quiet_NaN()
                      : std::numeric_limits<double>::infinity();
@@ -78,10 +88,6 @@ double decode(const Format &f, const void *at) {
     value = std::ldexp(double(mantissa | 1ull << f.mantissaBits),
                        exponent - bias - f.mantissaBits);
   return negative ? -value : value;
-}
-
-static int minExponent(const Format &f) {
-  return 2 - (1 << (f.exponentBits - 1)); // of normal numbers
 }
 
 double ulpAt(const Format &f, double value) {
@@ -95,7 +101,7 @@ double ulpAt(const Format &f, double value) {
 
 void encode(const Format &f, double value, void *at) {
   if (!f.isFloat) {
-    int64_t integer = std::llrint(value);
+    int64_t integer = f.isBool ? value > 0 : std::llrint(value);
     std::memcpy(at, &integer, f.bytes);
     return;
   }
@@ -113,7 +119,12 @@ void encode(const Format &f, double value, void *at) {
   uint64_t bits;
   int allOnes = (1 << f.exponentBits) - 1;
   uint64_t infinity = uint64_t(allOnes) << f.mantissaBits;
-  if (std::isnan(value)) {
+  if (f.fnuz && std::isnan(value)) {
+    bits = 0; // with a sign
+    sign = 0x80;
+  } else if (f.fnuz && std::isinf(value)) {
+    bits = 0x7f; // saturated
+  } else if (std::isnan(value)) {
     bits = infinity | ((1ull << f.mantissaBits) - 1);
   } else if (std::isinf(value)) {
     bits = f.finite ? infinity | ((1ull << f.mantissaBits) - 1) : infinity;
@@ -125,8 +136,10 @@ void encode(const Format &f, double value, void *at) {
     int exponent = std::ilogb(spacing) + f.mantissaBits - minExponent(f);
     bits = (uint64_t(exponent) << f.mantissaBits) + units;
     uint64_t largest =
-        f.finite ? infinity + (1ull << f.mantissaBits) - 2 : infinity;
+        f.finite ? infinity + (1ull << f.mantissaBits) - 2 + f.fnuz : infinity;
     bits = std::min(bits, largest);
+    if (f.fnuz && bits == 0)
+      sign = 0;
   }
   bits |= sign;
   std::memcpy(at, &bits, f.bytes);

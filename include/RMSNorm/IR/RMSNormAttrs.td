@@ -37,7 +37,9 @@ def RMSNorm_TileKind : RMSNorm_I32Enum<"TileKind",
       // All dimensions are rows, one value per row: Rx1.
       I32EnumAttrCase<"row", 1>,
       // Rank 1, one value per column: 1xN.
-      I32EnumAttrCase<"column", 2>]>;
+      I32EnumAttrCase<"column", 2>,
+      // The last dimension is K groups of columns, one value each: RxK.
+      I32EnumAttrCase<"group", 3>]>;
 def RMSNorm_TileKindAttr : RMSNorm_EnumAttr<RMSNorm_TileKind, "tile_kind">;
 
 def RMSNorm_ReduceKind : RMSNorm_I32Enum<"ReduceKind",
@@ -45,7 +47,9 @@ def RMSNorm_ReduceKind : RMSNorm_I32Enum<"ReduceKind",
       I32EnumAttrCase<"add", 0>,
       // NaN if either is NaN (arith.maximumf, arith.minimumf).
       I32EnumAttrCase<"maximumf", 1>, I32EnumAttrCase<"minimumf", 2>,
-      I32EnumAttrCase<"mul", 3>]>;
+      I32EnumAttrCase<"mul", 3>,
+      // The other one if either is NaN (arith.maxnumf, arith.minnumf).
+      I32EnumAttrCase<"maxnumf", 4>, I32EnumAttrCase<"minnumf", 5>]>;
 def RMSNorm_ReduceKindAttr
     : RMSNorm_EnumAttr<RMSNorm_ReduceKind, "reduce_kind">;
 

@@ -4,7 +4,8 @@
 // The tile program is straight-line SSA on rank-2 vectors: a tile is RxN, a
 // per-row value Rx1, a per-column value 1xN. A dimension of size 1 means "the
 // same for all", so R = 1 and N = 1 need no special case. There is no rank-1
-// value: it would be ambiguous when R = N. Nothing here knows threads.
+// value: it would be ambiguous when R = N. One value for each of K groups of
+// N / K neighbouring columns is RxK. Nothing here knows threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,6 +59,8 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     - (C4) `tile`: `row` is present unless `base` has rank 1.
     - (C5) without `columns`, the last dimension of `base` is equal to N
       (`tile`, `column`), and static but in `rmsnorm.rows`; with it, N is 2^30.
+      `group`: `row` is present, the result is RxK without `columns`, and the
+      last dimension of `base` is K.
     - (C6) `dims` are increasing numbers of leading sizes of the `rmsnorm.rows`
       that the op is in, as many as `base` has leading dimensions; `row` is
       present.
@@ -146,6 +149,50 @@ def RMSNorm_RowReduceOp : RMSNorm_Op<"row_reduce", [
     custom<Reductions>($kinds, $inputs) (`columns` `(` $columns^ `)`)?
     attr-dict `:` type($inputs) `->` type($results)
   }];
+  let hasVerifier = 1;
+}
+
+def RMSNorm_GroupReduceOp : RMSNorm_Op<"group_reduce", [
+    Pure, AllElementTypesMatch<["input", "result"]>]> {
+  let summary = "reduces each group of neighbouring columns of a tile";
+  let description = [{
+    Reduces the g = N / K columns k * g to k * g + g - 1 of an RxN input to
+    column k of the result, RxK. The order of combination depends on g and the
+    vectors of the schedule only.
+
+    ```mlir
+    %m = rmsnorm.group_reduce maximumf(%abs) : vector<1x4096xf32> -> vector<1x32xf32>
+    ```
+
+    Constraints:
+    - (C1) the elements are f32.
+    - (C2) as many rows of both; K divides N, 1 < K < N.
+  }];
+  let arguments = (ins RMSNorm_ReduceKindAttr:$kind, RMSNorm_TileVector:$input);
+  let results = (outs RMSNorm_TileVector:$result);
+  let assemblyFormat = [{
+    custom<Enum>($kind) `(` $input `)` attr-dict `:` type($input) `->`
+    type($result)
+  }];
+  let hasVerifier = 1;
+}
+
+def RMSNorm_GroupBroadcastOp : RMSNorm_Op<"group_broadcast", [
+    Pure, AllElementTypesMatch<["value", "result"]>]> {
+  let summary = "repeats the value of each group of columns for all of them";
+  let description = [{
+    The N / K columns of group k of the RxN result have column k of the RxK
+    value.
+
+    ```mlir
+    %s = rmsnorm.group_broadcast %scale : vector<1x32xf32> -> vector<1x4096xf32>
+    ```
+
+    Constraints: (C2) of `rmsnorm.group_reduce`.
+  }];
+  let arguments = (ins RMSNorm_TileVector:$value);
+  let results = (outs RMSNorm_TileVector:$result);
+  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
   let hasVerifier = 1;
 }
 

@@ -13,7 +13,8 @@ def RMSNorm_RowWiseOpInterface : OpInterface<"RowWiseOpInterface"> {
     rows. Such an op is also a `TilingInterface` and a
     `DestinationStyleOpInterface` on tensors, and the first `rowDims`
     dimensions of its iteration space are the rows; at most one more follows,
-    the columns. `rowDims` is that of the cluster the op is to join: a linalg
+    the columns, or two: groups of columns and the columns in a group. A reshape
+    that divides columns into groups is one, too, without a destination. `rowDims` is that of the cluster the op is to join: a linalg
     op of two loops may be one value a row for two row dimensions, or a row
     of columns for one.
 

@@ -86,6 +86,11 @@ public:
     return shape.threadsPerRow > shape.subgroupSize;
   }
 
+  /// Threads of a row that share a group of `columns` columns, of which a
+  /// thread has a vector; 1 if a vector holds groups; 0 if groups lie
+  /// otherwise: in vectors of several subgroups, or across vectors.
+  int64_t getGroupThreads(int64_t columns) const;
+
   /// Bytes of workgroup memory that a tile of a buffer takes, and the distance
   /// from one of a thread's vectors in it to the next: the vectors of all
   /// threads of the block lie side by side, so neighbours are in neighbouring

@@ -20,7 +20,7 @@ struct ProgramFacts {
   /// Whether N is known only at a call.
   bool dynamicColumns = false;
   /// Bits of the narrowest element among the tiles and per-column operands
-  /// that are loaded or stored.
+  /// that are loaded or stored; of bytes beside wider tiles 16.
   int64_t narrowestBits = 32;
   /// Tiles read from memory whose values are needed on both sides of a
   /// row_reduce, in bits per column: what caching a row costs.
@@ -39,6 +39,9 @@ struct ProgramFacts {
   /// Those of them before a row_reduce whose values are needed behind it, and
   /// computed again with a row that is read again.
   int64_t numRepeatedFunctions = 0;
+  /// Columns of a group of those that are reduced by groups; 0: none are. Of
+  /// several sizes the largest, which all others divide.
+  int64_t groupColumns = 0;
 
   // Not in the key: they decide column_operands and sums alone, which a tuning
   // record says.

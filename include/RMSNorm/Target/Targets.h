@@ -18,6 +18,10 @@ namespace mlir::rmsnorm {
 
 enum class Vendor { Nvidia, Amd, Generic };
 
+/// The f8 types that a chip has conversions for: none; f8E4M3FN and f8E5M2;
+/// f8E4M3FNUZ.
+enum class Float8Conversions { None, Ocp, Fnuz };
+
 /// What the compiler has to know of a chip. Limits are per block, unless said
 /// otherwise.
 struct ChipInfo {
@@ -47,6 +51,7 @@ struct ChipInfo {
   /// A kernel can be launched before the one before it has ended, and wait for
   /// that itself (programmatic dependent launch).
   bool hasDependentLaunch = false;
+  Float8Conversions float8 = Float8Conversions::None;
 };
 
 /// All chips, by vendor and age.

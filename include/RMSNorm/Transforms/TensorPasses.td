@@ -10,6 +10,21 @@ include "mlir/Pass/PassBase.td"
 // Tensor half: once per module, knows neither target nor schedule
 //===----------------------------------------------------------------------===//
 
+def GeneralizeElementwise
+    : Pass<"rmsnorm-generalize-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "makes linalg of arith and math on tensors";
+  let description = [{
+    Each elementwise op on ranked tensors becomes a `linalg.generic`, as by
+    upstream's `convert-elementwise-to-linalg`, but into a `tensor.empty`: an
+    operand that is a function's argument is not what the result is computed
+    into. First, so that arguments are bound to what they are.
+
+        %h = arith.addf %x, %r : tensor<?x4096xbf16>
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
   let summary = "makes every result of a public function an argument's contents";
   let description = [{
@@ -198,11 +213,12 @@ def SimplifyLoops : Pass<"rmsnorm-simplify-loops"> {
 }
 
 def FactorSums : Pass<"rmsnorm-factor-sums"> {
-  let summary = "takes factors that are the same along a row out of its sum";
+  let summary = "takes factors that are the same along a row out of its sum or maximum";
   let description = [{
     In tile programs
 
-        row_reduce add(a * (b * r))  ->  row_reduce add(a * b) * r
+        row_reduce add(a * (b * r))            ->  row_reduce add(a * b) * r
+        row_reduce maximumf(|(a * r) * b|)     ->  row_reduce maximumf(|a * b|) * |r|
 
     where r is one value a row. The sum then does not wait for r: the backward's
     sum(g * xhat), xhat = x * rstd, becomes sum(g * x) * rstd, and where rstd
@@ -216,8 +232,14 @@ def FactorSums : Pass<"rmsnorm-factor-sums"> {
     number. bf16, which has the range of f32, could be so from values of 1e18
     on; a multiply more for each element costs it up to a quarter of its
     speed. Casting `none` rounds in between and has no such product.
+
+    A maximum, as of the scale of a quantised row, then takes one traversal with
+    the sum of squares that rstd is computed from. It is taken where a and b come
+    from elements of at most 16 bits, or there is no b. Roundings differ:
+    the maximum may be some ulps of f32 off the largest |(a * r) * b|.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::math::MathDialect",
                            "::mlir::rmsnorm::RMSNormDialect",
                            "::mlir::vector::VectorDialect"];
 }

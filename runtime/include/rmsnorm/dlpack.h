@@ -63,7 +63,9 @@ typedef struct {
 /* Codes of DLPack 1.1 that an older dlpack.h lacks. */
 enum {
   RMSNORM_DL_COMPLEX = 5,
+  RMSNORM_DL_BOOL = 6,
   RMSNORM_DL_FLOAT8_E4M3FN = 10,
+  RMSNORM_DL_FLOAT8_E4M3FNUZ = 11,
   RMSNORM_DL_FLOAT8_E5M2 = 12
 };
 

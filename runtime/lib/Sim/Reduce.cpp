@@ -9,22 +9,30 @@
 
 using namespace rmsnorm::sim;
 
+static float maximum(float a, float b) {
+  if (a == b) // the zeros: -0 < +0
+    return std::signbit(a) ? b : a;
+  return a > b ? a : b;
+}
+
+static float minimum(float a, float b) {
+  if (a == b)
+    return std::signbit(a) ? a : b;
+  return a < b ? a : b;
+}
+
 static float combine(int32_t kind, float a, float b) {
   switch (kind) {
   case RMSNORM_SIM_MUL:
     return a * b;
   case RMSNORM_SIM_MAXIMUMF:
-    if (a != a || b != b)
-      return a + b;
-    if (a == b) // the zeros: -0 < +0
-      return std::signbit(a) ? b : a;
-    return a > b ? a : b;
+    return a != a || b != b ? a + b : maximum(a, b);
   case RMSNORM_SIM_MINIMUMF:
-    if (a != a || b != b)
-      return a + b;
-    if (a == b)
-      return std::signbit(a) ? a : b;
-    return a < b ? a : b;
+    return a != a || b != b ? a + b : minimum(a, b);
+  case RMSNORM_SIM_MAXNUMF:
+    return a != a ? b : b != b ? a : maximum(a, b);
+  case RMSNORM_SIM_MINNUMF:
+    return a != a ? b : b != b ? a : minimum(a, b);
   default:
     return a + b;
   }

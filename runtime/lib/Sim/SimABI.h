@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-#define RMSNORM_SIM_ABI_VERSION 6
+#define RMSNORM_SIM_ABI_VERSION 7
 #define RMSNORM_SIM_ABI_SYMBOL "rmsnorm_sim_abi_version"
 
 /* In blobs that are launched by name alone (rmsnorm/embed.h), an int32, and for
@@ -56,7 +56,9 @@ enum {
   RMSNORM_SIM_ADD = 0,
   RMSNORM_SIM_MAXIMUMF = 1, /* NaN if either is, -0 < +0 */
   RMSNORM_SIM_MINIMUMF = 2,
-  RMSNORM_SIM_MUL = 3
+  RMSNORM_SIM_MUL = 3,
+  RMSNORM_SIM_MAXNUMF = 4, /* the other one if either is NaN */
+  RMSNORM_SIM_MINNUMF = 5
 };
 
 /* A thread of the block being run. The scheduler's own data lies behind it. */

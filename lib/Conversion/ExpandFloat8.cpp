@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ExpandFloat8.cpp - conversions of f8 types -------------------------===//
+
+#include "ExpandFloat8.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/APFloat.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+bool rmsnorm::isFloat8(Type type) {
+  return isa<Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type>(
+      getElementTypeOrSelf(type));
+}
+
+Type rmsnorm::withElement(Type type, Type element) {
+  auto shaped = dyn_cast<ShapedType>(type);
+  return shaped ? shaped.clone(element) : element;
+}
+
+namespace {
+/// Arithmetic on scalars or vectors alike, with splat constants.
+struct Words {
+  Words(ImplicitLocOpBuilder &b, Type shape)
+      : b(b), words(withElement(shape, b.getI32Type())),
+        floats(withElement(shape, b.getF32Type())) {}
+
+  Value splat(Type type, TypedAttr value) {
+    if (auto vector = dyn_cast<VectorType>(type))
+      value = SplatElementsAttr::get(vector, value);
+    return arith::ConstantOp::create(b, value);
+  }
+  Value word(int64_t value) {
+    return splat(words, b.getI32IntegerAttr(static_cast<int32_t>(value)));
+  }
+  Value bits(Value value) { return arith::BitcastOp::create(b, words, value); }
+  Value number(Value value) {
+    return arith::BitcastOp::create(b, floats, value);
+  }
+  Value above(Value value, int64_t limit) {
+    return arith::CmpIOp::create(b, arith::CmpIPredicate::ugt, value,
+                                 word(limit));
+  }
+  Value select(Value condition, Value yes, Value no) {
+    return arith::SelectOp::create(b, condition, yes, no);
+  }
+
+  ImplicitLocOpBuilder &b;
+  Type words, floats;
+};
+
+/// What the bits of an f8 type mean.
+struct Layout8 {
+  explicit Layout8(FloatType type)
+      : mantissa(int(type.getFPMantissaWidth()) - 1),
+        minExponent(
+            llvm::APFloat::semanticsMinExponent(type.getFloatSemantics())),
+        largest(llvm::APFloat::getLargest(type.getFloatSemantics())),
+        hasInfinity(llvm::APFloat::semanticsHasInf(type.getFloatSemantics())),
+        hasNegativeZero(llvm::APFloat::getZero(type.getFloatSemantics(), true)
+                            .isNegative()) {
+    nan = llvm::APFloat::getQNaN(type.getFloatSemantics())
+              .bitcastToAPInt()
+              .getZExtValue();
+    largestBits = largest.bitcastToAPInt().getZExtValue();
+  }
+
+  /// What is added to the exponent of an f32, in units of f8's last place.
+  int64_t rebias() const { return int64_t(126 + minExponent) << mantissa; }
+  /// The f32 bits of 2^`exponent`.
+  static int64_t power(int exponent) { return int64_t(exponent + 127) << 23; }
+
+  int mantissa, minExponent;
+  llvm::APFloat largest;
+  bool hasInfinity, hasNegativeZero;
+  int64_t nan, largestBits;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// In integers
+//===----------------------------------------------------------------------===//
+
+/// The bits of `value`, f32, rounded to `type`, as i8.
+static Value expandTruncation(ImplicitLocOpBuilder &b, Value value,
+                              FloatType type) {
+  const Layout8 f8(type);
+  Words w(b, value.getType());
+  const int shift = 23 - f8.mantissa;
+  Value all = w.bits(value);
+  Value size = arith::AndIOp::create(b, all, w.word(0x7fffffff));
+  // To nearest even in the last place that stays: half of it, less one if it is
+  // even, may carry into the exponent.
+  Value places = arith::ShRUIOp::create(b, size, w.word(shift));
+  Value odd = arith::AndIOp::create(b, places, w.word(1));
+  Value half =
+      arith::AddIOp::create(b, odd, w.word((int64_t(1) << (shift - 1)) - 1));
+  Value normal = arith::ShRUIOp::create(b, arith::AddIOp::create(b, size, half),
+                                        w.word(shift));
+  normal = arith::SubIOp::create(b, normal, w.word(f8.rebias()));
+  // Below the smallest normal number: added to that whose last place in f32 is
+  // that of f8 there, f32 rounds.
+  const int64_t magic = Layout8::power(f8.minExponent + shift);
+  Value moved =
+      arith::AddFOp::create(b, w.number(size), w.number(w.word(magic)));
+  Value subnormal = arith::SubIOp::create(b, w.bits(moved), w.word(magic));
+  Value result = w.select(w.above(size, Layout8::power(f8.minExponent) - 1),
+                          normal, subnormal);
+  const int64_t overflow = f8.hasInfinity ? f8.largestBits + 1 : f8.nan;
+  result = w.select(w.above(result, f8.largestBits), w.word(overflow), result);
+  if (f8.hasInfinity)
+    result = w.select(w.above(size, 0x7f800000), w.word(f8.nan), result);
+  Value sign = arith::AndIOp::create(
+      b, arith::ShRUIOp::create(b, all, w.word(24)), w.word(0x80));
+  if (!f8.hasNegativeZero) {
+    // The bits of -0 are NaN: neither zero nor NaN has a sign.
+    Value isNumber = arith::CmpIOp::create(
+        b, arith::CmpIPredicate::ult,
+        arith::SubIOp::create(b, result, w.word(1)), w.word(f8.largestBits));
+    sign = w.select(isNumber, sign, w.word(0));
+  }
+  result = arith::OrIOp::create(b, result, sign);
+  return arith::TruncIOp::create(b, withElement(value.getType(), b.getI8Type()),
+                                 result);
+}
+
+/// `bytes`, i8, the bits of numbers of `type`, as f32.
+static Value expandExtension(ImplicitLocOpBuilder &b, Value bytes,
+                             FloatType type) {
+  const Layout8 f8(type);
+  Words w(b, bytes.getType());
+  const int shift = 23 - f8.mantissa;
+  Value all = arith::ExtUIOp::create(b, w.words, bytes);
+  Value size = arith::AndIOp::create(b, all, w.word(0x7f));
+  Value places = arith::ShLIOp::create(b, size, w.word(shift));
+  Value normal = arith::AddIOp::create(b, places, w.word(f8.rebias() << shift));
+  // Without a leading one: with one, less that one.
+  const int64_t smallest = Layout8::power(f8.minExponent);
+  Value subnormal = w.bits(arith::SubFOp::create(
+      b, w.number(arith::AddIOp::create(b, places, w.word(smallest))),
+      w.number(w.word(smallest))));
+  Value result =
+      w.select(w.above(size, (1 << f8.mantissa) - 1), normal, subnormal);
+  if (f8.hasInfinity)
+    result =
+        w.select(w.above(size, f8.largestBits),
+                 arith::OrIOp::create(b, places, w.word(0x7f800000)), result);
+  else if (f8.hasNegativeZero)
+    result =
+        w.select(w.above(size, f8.largestBits), w.word(0x7fc00000), result);
+  Value sign = arith::ShLIOp::create(
+      b, arith::AndIOp::create(b, all, w.word(0x80)), w.word(24));
+  result = arith::OrIOp::create(b, result, sign);
+  if (!f8.hasNegativeZero) {
+    Value isNaN =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::eq, all, w.word(f8.nan));
+    result = w.select(isNaN, w.word(0x7fc00000), result);
+  }
+  return w.number(result);
+}
+
+/// `value` as f32, exactly: all that is narrower.
+static Value toF32(ImplicitLocOpBuilder &b, Value value) {
+  Type f32 = withElement(value.getType(), b.getF32Type());
+  return value.getType() == f32
+             ? value
+             : arith::ExtFOp::create(b, f32, value).getResult();
+}
+
+namespace {
+struct ExpandTruncation : OpRewritePattern<arith::TruncFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::TruncFOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isFloat8(op.getType()) ||
+        getElementTypeOrSelf(op.getIn().getType()).isF64())
+      return rewriter.notifyMatchFailure(op, "not from f32 or less to f8");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value bytes =
+        expandTruncation(b, toF32(b, op.getIn()),
+                         cast<FloatType>(getElementTypeOrSelf(op.getType())));
+    rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), bytes);
+    return success();
+  }
+};
+
+struct ExpandExtension : OpRewritePattern<arith::ExtFOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(arith::ExtFOp op,
+                                PatternRewriter &rewriter) const override {
+    Type type = op.getIn().getType();
+    if (!isFloat8(type))
+      return rewriter.notifyMatchFailure(op, "not from f8");
+    ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    Value bytes = arith::BitcastOp::create(b, withElement(type, b.getI8Type()),
+                                           op.getIn());
+    Value wide =
+        expandExtension(b, bytes, cast<FloatType>(getElementTypeOrSelf(type)));
+    Type element = getElementTypeOrSelf(op.getType());
+    if (element.getIntOrFloatBitWidth() < 32)
+      wide = arith::TruncFOp::create(b, op.getType(), wide);
+    else if (element.isF64())
+      wide = arith::ExtFOp::create(b, op.getType(), wide);
+    rewriter.replaceOp(op, wide);
+    return success();
+  }
+};
+} // namespace
+
+void rmsnorm::populateExpandFloat8Patterns(RewritePatternSet &patterns) {
+  patterns.add<ExpandTruncation, ExpandExtension>(patterns.getContext());
+}

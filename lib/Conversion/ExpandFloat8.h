@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ExpandFloat8.h - conversions of f8 types ---------------------------===//
+
+#ifndef RMSNORM_LIB_CONVERSION_EXPANDFLOAT8_H
+#define RMSNORM_LIB_CONVERSION_EXPANDFLOAT8_H
+
+#include "RMSNorm/Target/Targets.h"
+
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::rmsnorm {
+
+/// Conversions between f32 and an f8 type that a chip has instructions for,
+/// four elements at a time: f8 as a word of 32 bits, the first element lowest.
+struct Float8Instructions {
+  /// Whether there are any for this type.
+  bool (*convert)(FloatType);
+  /// Whether what is too large becomes the largest number, where arith.truncf
+  /// has an infinity or, in types without, NaN.
+  bool saturate;
+  Value (*truncate)(ImplicitLocOpBuilder &, ArrayRef<Value>, FloatType);
+  SmallVector<Value> (*extend)(ImplicitLocOpBuilder &, Value, FloatType);
+};
+
+std::optional<Float8Instructions> getFloat8Instructions(const ChipInfo &chip);
+
+/// Whether elements of `type` are of one of the f8 types that kernels convert.
+bool isFloat8(Type type);
+
+/// `type` with elements of `element`.
+Type withElement(Type type, Type element);
+
+/// Adds patterns that rewrite arith.truncf from f32 and arith.extf to or from
+/// such types into integer arithmetic, bit for bit what APFloat does but for
+/// the payload of a NaN. f8 is left in arith.bitcast only.
+void populateExpandFloat8Patterns(RewritePatternSet &patterns);
+
+/// Replaces f8 types in the kernels of `module` by i8: conversions become the
+/// instructions or, where there are none of the type, integer arithmetic;
+/// other arithmetic is done in f32.
+LogicalResult
+lowerFloat8(gpu::GPUModuleOp module,
+            const std::optional<Float8Instructions> &instructions);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_CONVERSION_EXPANDFLOAT8_H

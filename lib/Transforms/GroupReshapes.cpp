@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- GroupReshapes.cpp - columns divided into groups --------------------===//
+
+#include "GroupReshapes.h"
+
+#include "RMSNorm/IR/DimTrace.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+bool rmsnorm::isGroupReshape(Operation *op, int64_t rowDims) {
+  if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
+    return false;
+  auto expanded = cast<RankedTensorType>(op->getOperand(0).getType());
+  auto collapsed = cast<RankedTensorType>(op->getResult(0).getType());
+  if (isa<tensor::ExpandShapeOp>(op))
+    std::swap(expanded, collapsed);
+  if (collapsed.getRank() != rowDims + 1 || expanded.getRank() != rowDims + 2)
+    return false;
+  for (int64_t dim = 0; dim < rowDims; ++dim)
+    if (getReshapedDim(op, dim) != dim)
+      return false;
+  return !ShapedType::isDynamicShape(expanded.getShape().drop_front(rowDims));
+}
+
+Value rmsnorm::getRowsOfGroups(Operation *op) {
+  return isa<tensor::ExpandShapeOp>(op) ? op->getOperand(0) : op->getResult(0);
+}
+
+/// Whether `value` is made of columns divided into groups.
+static bool hasGroups(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op))
+    return expand.getReassociationIndices().back().size() == 2;
+  if (!isa_and_present<linalg::LinalgOp>(op))
+    return false;
+  const int64_t rank = cast<ShapedType>(value.getType()).getRank();
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    return type && type.getRank() == rank && hasGroups(operand);
+  });
+}
+
+bool rmsnorm::isReshaped(BlockArgument argument) {
+  return llvm::any_of(argument.getUses(), [](OpOperand &use) {
+    auto op = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+    return isa<tensor::CollapseShapeOp>(use.getOwner()) ||
+           (op && op.isDpsInit(&use) && isa<linalg::LinalgOp>(*op) &&
+            hasGroups(op.getTiedOpResult(&use)));
+  });
+}
+
+Value rmsnorm::collapseGroups(OpBuilder &builder, Value value) {
+  const int64_t rank = cast<ShapedType>(value.getType()).getRank();
+  SmallVector<ReassociationIndices> dims;
+  for (int64_t dim = 0; dim < rank - 1; ++dim)
+    dims.push_back({dim});
+  dims.back().push_back(rank - 1);
+  return tensor::CollapseShapeOp::create(builder, value.getLoc(), value, dims);
+}
+
+Value rmsnorm::expandGroups(OpBuilder &builder, Value value,
+                            RankedTensorType type) {
+  SmallVector<ReassociationIndices> dims;
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(builder, value.getLoc(), value);
+  const int64_t rank = sizes.size();
+  for (int64_t dim = 0; dim < rank; ++dim)
+    dims.push_back({dim});
+  dims.back().push_back(rank);
+  sizes.back() = builder.getIndexAttr(type.getDimSize(rank - 1));
+  sizes.push_back(builder.getIndexAttr(type.getDimSize(rank)));
+  return tensor::ExpandShapeOp::create(builder, value.getLoc(), type, value,
+                                       dims, sizes);
+}
+
+tensor::ExpandShapeOp rmsnorm::createEmptyRows(OpBuilder &builder,
+                                               tensor::EmptyOp groups) {
+  RankedTensorType type = groups.getType();
+  SmallVector<OpFoldResult> sizes = groups.getMixedSizes();
+  sizes.pop_back();
+  sizes.back() = builder.getIndexAttr(
+      ShapedType::getNumElements(type.getShape().take_back(2)));
+  Value rows = tensor::EmptyOp::create(builder, groups.getLoc(), sizes,
+                                       type.getElementType());
+  return expandGroups(builder, rows, type)
+      .getDefiningOp<tensor::ExpandShapeOp>();
+}
+
+Value rmsnorm::extractRow(OpBuilder &builder, Value tensor,
+                          ArrayRef<OpFoldResult> indices) {
+  SmallVector<OpFoldResult> sizes =
+      tensor::getMixedSizes(builder, tensor.getLoc(), tensor);
+  SmallVector<OpFoldResult> offsets(sizes.size(), builder.getIndexAttr(0));
+  SmallVector<OpFoldResult> strides(sizes.size(), builder.getIndexAttr(1));
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    offsets[dim] = index;
+    sizes[dim] = builder.getIndexAttr(1);
+  }
+  return tensor::ExtractSliceOp::create(builder, tensor.getLoc(), tensor,
+                                        offsets, sizes, strides);
+}
+
+Value rmsnorm::reshapeRow(OpBuilder &builder, Operation *op, Value row) {
+  if (isa<tensor::CollapseShapeOp>(op))
+    return collapseGroups(builder, row);
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  SmallVector<int64_t> shape(type.getRank() - 2, 1);
+  llvm::append_range(shape, type.getShape().take_back(2));
+  return expandGroups(builder, row, type.clone(shape));
+}

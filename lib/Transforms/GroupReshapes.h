@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- GroupReshapes.h - columns divided into groups ----------------------===//
+
+#ifndef RMSNORM_TRANSFORMS_GROUPRESHAPES_H
+#define RMSNORM_TRANSFORMS_GROUPRESHAPES_H
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::rmsnorm {
+
+/// Whether `op`, on tensors, divides the columns of rows into groups, [.., N]
+/// to [.., K, N / K] of static size, or puts groups together again.
+bool isGroupReshape(Operation *op, int64_t rowDims);
+
+/// That side of `op`, a group reshape, which has rows, not groups.
+Value getRowsOfGroups(Operation *op);
+
+/// Whether the rows of `argument` are taken for columns in groups, or the
+/// other way round, which only packed ones can be.
+bool isReshaped(BlockArgument argument);
+
+/// `value` with its last two dimensions as one.
+Value collapseGroups(OpBuilder &builder, Value value);
+
+/// `value` with its last dimension divided as in `type`, into static sizes.
+Value expandGroups(OpBuilder &builder, Value value, RankedTensorType type);
+
+/// An empty tensor of rows in the groups that `groups` has.
+tensor::ExpandShapeOp createEmptyRows(OpBuilder &builder,
+                                      tensor::EmptyOp groups);
+
+/// The row of `tensor` at `indices`, one index a leading dimension.
+Value extractRow(OpBuilder &builder, Value tensor,
+                 ArrayRef<OpFoldResult> indices);
+
+/// `row` reshaped as `op`, a group reshape, does with all rows.
+Value reshapeRow(OpBuilder &builder, Operation *op, Value row);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_TRANSFORMS_GROUPRESHAPES_H

@@ -1,0 +1,23 @@
+// RUN: norm-opt %s | norm-opt | FileCheck %s
+// RUN: norm-opt %s --mlir-print-op-generic | norm-opt | FileCheck %s
+
+// CHECK-LABEL: func.func @groups
+// CHECK:         rmsnorm.group_reduce maximumf(%{{.*}}) : vector<4x256xf32> -> vector<4x8xf32>
+// CHECK:         rmsnorm.group_reduce maxnumf(%{{.*}}) : vector<4x256xf32> -> vector<4x8xf32>
+// CHECK:         rmsnorm.group_broadcast %{{.*}} : vector<4x8xf32> -> vector<4x256xf32>
+func.func @groups(%x: vector<4x256xf32>) -> vector<4x256xf32> {
+  %a = rmsnorm.group_reduce maximumf(%x) : vector<4x256xf32> -> vector<4x8xf32>
+  %b = rmsnorm.group_reduce maxnumf(%x) : vector<4x256xf32> -> vector<4x8xf32>
+  %c = arith.addf %a, %b : vector<4x8xf32>
+  %d = rmsnorm.group_broadcast %c : vector<4x8xf32> -> vector<4x256xf32>
+  return %d : vector<4x256xf32>
+}
+
+// CHECK-LABEL: func.func @accesses
+// CHECK:         rmsnorm.tile_load group %{{.*}}[%{{.*}}] : memref<?x8xf32> -> vector<1x8xf32>
+// CHECK:         rmsnorm.tile_store group %{{.*}}, %{{.*}}[%{{.*}}] : vector<1x8xf32>, memref<?x8xf32>
+func.func @accesses(%s: memref<?x8xf32>, %row: index) {
+  %a = rmsnorm.tile_load group %s[%row] : memref<?x8xf32> -> vector<1x8xf32>
+  rmsnorm.tile_store group %a, %s[%row] : vector<1x8xf32>, memref<?x8xf32>
+  return
+}
