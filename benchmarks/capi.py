@@ -11,7 +11,6 @@ import re
 CUDA, HIP, SIM, ORACLE = range(4)
 # Code and bits of a DLPack data type.
 F16, BF16, F32, F64 = (2, 16), (4, 16), (2, 32), (2, 64)
-INTERVAL = (5, 128)  # complex: what the oracle takes and makes
 PLACES = {CUDA: 2, HIP: 10, SIM: 1, ORACLE: 1}  # DLDeviceType
 
 
@@ -37,10 +36,6 @@ class Tensor(DLTensor):
         self.keep_alive = (ctypes.c_int64 * len(shape))(*shape)
         super().__init__(address, place, 0, len(shape), *dtype, 1, self.keep_alive, None, 0)
 
-    def set_strides(self, strides):
-        self.keep_strides = (ctypes.c_int64 * len(strides))(*strides)
-        self.strides = self.keep_strides
-
     @property
     def bytes(self):
         return math.prod(self.keep_alive) * self.bits // 8
@@ -64,11 +59,15 @@ class Runtime:
     def prepare(self, entry):
         return Function(self, entry)
 
-    def describe(self, entry):
-        """What norm-inspect prints of an entry."""
+    def text(self):
+        """What norm-inspect prints."""
         text = ctypes.c_char_p()
         self.check(self.api.rmsnorm_module_describe(self.module, ctypes.byref(text)))
-        return re.search(rf"^entry {entry}\n(.*?)(?=^entry |^image )", text.value.decode(), re.M | re.S)[1]
+        return text.value.decode()
+
+    def describe(self, entry):
+        """What norm-inspect prints of an entry."""
+        return re.search(rf"^entry {entry}\n(.*?)(?=^entry |^image )", self.text(), re.M | re.S)[1]
 
 
 class Function:

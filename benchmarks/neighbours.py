@@ -1,0 +1,220 @@
+#!/usr/bin/env python3
+"""Times norms with what stands around them on a CUDA device, next to torch.compile and the fastest copy of the same bytes.
+
+On a machine with LLVM, for each form of FORMS below and each N:
+
+    sed s/4096/N/g FORM.mlir | norm-compile - --target=sm_90 -o FORM_N.rmsn      # examples/quantised; the entry is @FORM or @f
+
+On the machine with the GPU (PyTorch, CuPy and librmsnorm_runtime.so are all it needs):
+
+    python3 benchmarks/neighbours.py FOLDER 64x4096 32768x4096 --library=lib/librmsnorm_runtime.so --compile=default
+
+Ours and theirs are timed in turn, three rounds, and the median is printed; timing.py says how a time is taken. The ceiling
+reads as many bytes and writes as many, 16 at a time. Outputs are compared with the form in f64 before they are timed, and
+poisoned before that: no more than `differing` of them may be further off than one step of their type.
+"""
+import argparse
+import itertools
+import os
+import statistics
+import sys
+
+import cupy
+import torch
+
+import capi
+import timing
+
+BF16, F32, I8, E4M3 = torch.bfloat16, torch.float32, torch.int8, torch.float8_e4m3fn
+CODES = {BF16: capi.BF16, F32: capi.F32, I8: (0, 8), E4M3: (10, 8)}
+
+
+def norm(x, w, eps=1e-5):
+    return x * torch.rsqrt((x * x).mean(-1, keepdim=True) + eps) * w
+
+
+def silu(z):
+    return z * torch.sigmoid(z)
+
+
+class Form:
+    """`inputs` and `outputs`: (shape of M and N, dtype); `compute`: of inputs in f32 or f64, what is stored before it is
+    converted, and what stands for it in PyTorch."""
+
+    def __init__(self, inputs, outputs, compute, tolerance=2**-7):
+        self.inputs, self.outputs, self.compute, self.tolerance = inputs, outputs, compute, tolerance
+
+
+def row_scale(most, floor=1e-12):
+    """A quantisation by the largest element of a row, or of a group of one."""
+    return lambda y: torch.clamp(y.abs().amax(-1, keepdim=True) / most, min=floor)
+
+
+def by_row(x, w, most):
+    y = norm(x, w)
+    scale = row_scale(most)(y)
+    return [(y * (1 / scale)).clamp(-most, most), scale.squeeze(-1)]
+
+
+def by_block(x, w, size=128):
+    y = norm(x, w).unflatten(-1, (-1, size))
+    scale = row_scale(448.0)(y)
+    return [(y * (1 / scale)).clamp(-448, 448).flatten(-2), scale.squeeze(-1)]
+
+
+ROW, COLUMNS, ROWS, BLOCKS = (lambda m, n: (m, n)), (lambda m, n: (n,)), (lambda m, n: (m,)), (lambda m, n: (m, n // 128))
+FORMS = {
+    "gated_silu": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16)], [(ROW, BF16)],
+                       lambda x, z, w: [norm(x, w) * silu(z)]),
+    "mamba_gated": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16)], [(ROW, BF16)],
+                        lambda x, z, w: [norm((x * silu(z)).bfloat16().to(x.dtype), w)]),
+    "fp8_static": Form([(ROW, BF16), (COLUMNS, BF16), (lambda m, n: (), F32)], [(ROW, E4M3)],
+                       lambda x, w, s: [(norm(x, w) * (1 / s)).clamp(-448, 448)]),
+    "fp8_row": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3), (ROWS, F32)], lambda x, w: by_row(x, w, 448.0)),
+    "int8_row": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, I8), (ROWS, F32)], lambda x, w: by_row(x, w, 127.0)),
+    "fp8_block": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3), (BLOCKS, F32)], by_block),
+}
+
+COPY = r"""
+#ifdef STREAMING
+#define LOAD __ldcs
+#define STORE(p, v) __stcs(p, v)
+#else
+#define LOAD *
+#define STORE(p, v) *(p) = (v)
+#endif
+extern "C" __global__ void copy(const uint4 *from, uint4 *to, long long part) {
+  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (i >= part) return;
+  uint4 v[READS], x = {0, 0, 0, 0};
+  for (int k = 0; k < READS; ++k) v[k] = LOAD(from + k * part + i);
+  for (int k = 0; k < READS; ++k) { x.x ^= v[k].x; x.y ^= v[k].y; x.z ^= v[k].z; x.w ^= v[k].w; }
+  for (int k = 0; k < WRITES; ++k) STORE(to + k * part + i, k < READS && READS <= WRITES ? v[k] : x);
+}
+"""
+
+
+def ceiling(read, written):
+    """Microseconds to read and write so many bytes, of other memory each time."""
+    ratio = min(((r, w) for r in range(1, 9) for w in range(1, 9)), key=lambda p: (abs(p[0] / p[1] - read / written), sum(p)))
+    part = (read + written) // 16 // sum(ratio)
+    memory = torch.zeros(max(1 << 30, 32 * part * sum(ratio)), dtype=torch.uint8, device="cuda")
+    step = 16 * part * sum(ratio)
+    places = [memory.data_ptr() + k * step for k in range(min(16, memory.numel() // step))]
+    best = float("inf")
+    for threads, policy in itertools.product((128, 256, 512), ((), ("-DSTREAMING",))):
+        kernel = cupy.RawKernel(COPY, "copy", options=(f"-DREADS={ratio[0]}", f"-DWRITES={ratio[1]}", *policy))
+
+        def bind(place):
+            def launch(stream):
+                with cupy.cuda.ExternalStream(stream):
+                    kernel((-(-part // threads),), (threads,), (place, place + 16 * part * ratio[0], cupy.int64(part)))
+            return launch
+
+        best = min(best, timing.microseconds([bind(place) for place in places]))
+    return best
+
+
+def to_dlpack(tensor):
+    return capi.Tensor(tensor.data_ptr(), tensor.shape, CODES[tensor.dtype], capi.PLACES[capi.CUDA])
+
+
+def tensors(shapes, m, n, filled):
+    made = []
+    for shape, dtype in shapes:
+        size = shape(m, n)
+        # Weights about 1, a scale that is one.
+        value = torch.randn(size, device="cuda") * 0.5 + (len(size) == 1) if size else torch.tensor(0.02, device="cuda")
+        made.append(value.to(dtype) if filled else torch.zeros(size, device="cuda", dtype=dtype))
+    return made
+
+
+def differing(form, inputs, outputs):
+    """The largest share, of an output, that is further from f64 than its type's step and what f32 adds."""
+    expected = form.compute(*(t.double() for t in inputs))
+    share = 0.0
+    for value, output in zip(expected, outputs):
+        if output.dtype == E4M3:
+            value = value.clamp(-448, 448).to(F32)
+        elif output.dtype == I8:
+            value = value.round()
+        off = (output.double() - value.double()).abs()
+        step = {I8: 1.0, F32: 0.0}.get(output.dtype, 0.0)
+        relative = {E4M3: 2**-3, F32: 2**-18}.get(output.dtype, form.tolerance)
+        share = max(share, (~(off <= step + value.double().abs() * relative + 2**-9 * (output.dtype == E4M3) + 1e-30)).double().mean().item())
+    return share
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", help="has FORM_N.rmsn for the forms and N to time")
+    parser.add_argument("shapes", nargs="+", metavar="MxN")
+    parser.add_argument("--library", default="librmsnorm_runtime.so")
+    parser.add_argument("--compile", nargs="*", default=[], help="modes of torch.compile to time beside")
+    options = parser.parse_args()
+    torch.manual_seed(1)
+    failed = False
+    print(f"{'form':>18} {'shape':>12} {'ceiling us':>10} {'ours':>8} {'share':>6}" +
+          "".join(f" {mode:>28}" for mode in options.compile))
+    for shape in options.shapes:
+        m, n = map(int, shape.split("x"))
+        for name, form in FORMS.items():
+            module = os.path.join(options.folder, f"{name}_{n}.rmsn")
+            if not os.path.exists(module):
+                continue
+            runtime = capi.Runtime(options.library, module, capi.CUDA)
+            function = runtime.prepare(name if f"entry {name}\n" in runtime.text() else "f")
+            first = tensors(form.inputs, m, n, True), tensors(form.outputs, m, n, False)
+            size = sum(t.numel() * t.element_size() for part in first for t in part)
+            sets = [first] + [(tensors(form.inputs, m, n, True), tensors(form.outputs, m, n, False))
+                              for _ in range(min(15, (1 << 30) // size))]
+
+            def bind(inputs, outputs):
+                return function.bind([to_dlpack(t) for t in [*inputs, *outputs]])
+
+            for output in first[1]:
+                output.view(torch.uint8).fill_(0xFF)
+            bind(*first)(torch.cuda.current_stream().cuda_stream)
+            torch.cuda.synchronize()
+            bad = max(differing(form, [t[part] if t.dim() > 1 and t.shape[0] == m else t for t in first[0]],
+                                [t[part] for t in first[1]]) for part in (slice(0, 64), slice(max(0, m - 64), m)))
+            if bad > 1e-4:
+                failed = True
+                print(f"{name:>18} {shape:>12} {bad:.4f} of an output differ: not timed")
+                continue
+            launches = {"ours": [bind(*s) for s in sets]}
+            for mode in options.compile:
+                torch._dynamo.reset()
+                dtypes = [d for _, d in form.outputs]
+
+                def plain(*inputs):
+                    made = form.compute(*(t.float() for t in inputs))
+                    return [(v.clamp(-448, 448) if d == E4M3 else v.round().clamp(-128, 127) if d == I8 else v).to(d)
+                            for v, d in zip(made, dtypes)]
+
+                compiled = torch.compile(plain, mode=None if mode == "default" else mode + "-no-cudagraphs", dynamic=False)
+                compiled(*first[0])
+
+                def theirs(inputs, compiled=compiled):
+                    def launch(stream):
+                        with torch.cuda.stream(torch.cuda.ExternalStream(stream)):
+                            theirs.results = compiled(*inputs)
+                    return launch
+
+                launches[mode] = [theirs(s[0]) for s in sets]
+            times = {key: [] for key in launches}
+            for _ in range(3):
+                for key, several in launches.items():
+                    times[key].append(timing.microseconds(several))
+            read, written = (sum(t.numel() * t.element_size() for t in part) for part in first)
+            top = ceiling(read, written)
+            ours = statistics.median(times["ours"])
+            print(f"{name:>18} {shape:>12} {top:10.2f} {ours:8.2f} {top / ours:6.3f}" + "".join(
+                f" {statistics.median(times[mode]):18.2f} ({statistics.median(times[mode]) / ours:5.2f} x)" for mode in options.compile),
+                flush=True)
+            del sets, launches
+    sys.exit(failed)
+
+
+if __name__ == "__main__":
+    main()
