@@ -221,7 +221,8 @@ def coverage(suite, checkers, chips, modes, fields, source):
     missing += [f"schedule field {f}" for f in fields if f + "=" not in schedules and f not in suite.WITHOUT]
     if suite is generate:
         ir = "".join(c.module.text() for c in checkers)
-        ops = {"add": "arith.addf", "maximumf": "arith.maximumf", "minimumf": "arith.minimumf", "mul": "arith.mulf"}
+        ops = {"add": "arith.addf", "maximumf": "arith.maximumf", "minimumf": "arith.minimumf",
+               "maxnumf": "arith.maxnumf", "minnumf": "arith.minnumf", "mul": "arith.mulf"}
         missing += [f"reduction {kind}" for kind in enum_values(source, "ReduceKind")
                     if f"%r = {ops.get(kind, '?')} %a" not in ir]
     return missing

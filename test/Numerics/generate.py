@@ -291,7 +291,7 @@ def emit(case, name):
         f.result(r, "f32", 1)
         f.result(f.reduce([("%x", x, 0), ("%weight", case["weight"], -1)],
                           extend + other + [f"%p = arith.mulf {wide}, {scale.replace('%wide', '%scale')} : f32",
-                                            "%c = math.absf %p : f32"], "maximumf", "0.0", "largest"), "f32", 1)
+                                            "%c = math.absf %p : f32"], "maxnumf" if x == "f16" else "maximumf", "0.0", "largest"), "f32", 1)
         return f.text()
     inner = "f32" if kind in ("gate", "amax") else y
     if case["output"] == "in place":
@@ -331,7 +331,8 @@ def emit(case, name):
         two = f.value("arith.constant 2.0 : f32")
         minus = f.value("arith.constant -1.0 : f32")
         operands = [("%x", x, 0)]
-        f.result(f.reduce(operands, extend + [f"%c = math.absf {wide} : f32"], "minimumf", "0x7F800000", "least"), "f32", 1)
+        f.result(f.reduce(operands, extend + [f"%c = math.absf {wide} : f32"],
+                          "minnumf" if x == "f16" else "minimumf", "0x7F800000", "least"), "f32", 1)
         f.result(f.reduce(operands, extend + [f"%b = math.absf {wide} : f32", "%c = arith.negf %b : f32"],
                           "maximumf", "0xFF800000", "minus_least"), "f32", 1)
         f.result(f.reduce(operands, extend + [f"%p = arith.cmpf ogt, {wide}, {zero} : f32",
