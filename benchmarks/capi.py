@@ -11,6 +11,7 @@ import re
 CUDA, HIP, SIM, ORACLE = range(4)
 # Code and bits of a DLPack data type.
 F16, BF16, F32, F64 = (2, 16), (4, 16), (2, 32), (2, 64)
+INTERVAL = (5, 128)  # complex: what the oracle takes and makes
 PLACES = {CUDA: 2, HIP: 10, SIM: 1, ORACLE: 1}  # DLDeviceType
 
 
@@ -35,6 +36,10 @@ class Tensor(DLTensor):
     def __init__(self, address, shape, dtype, place):
         self.keep_alive = (ctypes.c_int64 * len(shape))(*shape)
         super().__init__(address, place, 0, len(shape), *dtype, 1, self.keep_alive, None, 0)
+
+    def set_strides(self, strides):
+        self.keep_strides = (ctypes.c_int64 * len(strides))(*strides)
+        self.strides = self.keep_strides
 
     @property
     def bytes(self):
