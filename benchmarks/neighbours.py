@@ -26,7 +26,6 @@ import capi
 import timing
 
 BF16, F32, I8, E4M3 = torch.bfloat16, torch.float32, torch.int8, torch.float8_e4m3fn
-CODES = {BF16: capi.BF16, F32: capi.F32, I8: (0, 8), E4M3: (10, 8)}
 
 
 def norm(x, w, eps=1e-5):
@@ -115,10 +114,6 @@ def ceiling(read, written):
     return best
 
 
-def to_dlpack(tensor):
-    return capi.Tensor(tensor.data_ptr(), tensor.shape, CODES[tensor.dtype], capi.PLACES[capi.CUDA])
-
-
 def tensors(shapes, m, n, filled):
     made = []
     for shape, dtype in shapes:
@@ -170,7 +165,7 @@ def main():
                               for _ in range(min(15, (1 << 30) // size))]
 
             def bind(inputs, outputs):
-                return function.bind([to_dlpack(t) for t in [*inputs, *outputs]])
+                return function.bind([timing.to_dlpack(t) for t in [*inputs, *outputs]])
 
             for output in first[1]:
                 output.view(torch.uint8).fill_(0xFF)

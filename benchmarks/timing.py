@@ -53,7 +53,8 @@ ROTATED_BYTES = 1 << 30  # several times L2
 
 
 def to_dlpack(tensor):
-    dtype = {torch.bfloat16: capi.BF16, torch.float16: capi.F16, torch.float32: capi.F32}[tensor.dtype]
+    dtype = {torch.bfloat16: capi.BF16, torch.float16: capi.F16, torch.float32: capi.F32, torch.int8: capi.I8,
+             torch.float8_e4m3fn: capi.E4M3FN}[tensor.dtype]
     return capi.Tensor(tensor.data_ptr(), tensor.shape, dtype, capi.PLACES[capi.CUDA])
 
 

@@ -10,6 +10,7 @@
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
 #include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlowOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -132,6 +133,29 @@ static LogicalResult verifySelfContained(gpu::GPUModuleOp module) {
       return function.emitError("expected device code without declared "
                                 "functions, got '")
              << function.getSymName() << "'";
+  return success();
+}
+
+LogicalResult rmsnorm::computeInF32(gpu::GPUModuleOp module,
+                                    ArrayRef<Type> types) {
+  MLIRContext *context = module.getContext();
+  TypeConverter converter;
+  arith::populateEmulateUnsupportedFloatsConversions(converter, types,
+                                                     Float32Type::get(context));
+  RewritePatternSet patterns(context);
+  arith::populateEmulateUnsupportedFloatsPatterns(patterns, converter);
+  ConversionTarget target(*context);
+  arith::populateEmulateUnsupportedFloatsLegality(target, converter);
+  if (failed(applyPartialConversion(module, target, std::move(patterns))))
+    return failure();
+  // The conversions are marked `contract`, and folders would drop them: but
+  // each operation rounds.
+  module.walk([](Operation *op) {
+    if (auto extend = dyn_cast<arith::ExtFOp>(op))
+      extend.setFastmath(arith::FastMathFlags::none);
+    else if (auto truncate = dyn_cast<arith::TruncFOp>(op))
+      truncate.setFastmath(arith::FastMathFlags::none);
+  });
   return success();
 }
 

@@ -27,6 +27,10 @@ LogicalResult checkDeviceCode(gpu::GPUModuleOp module);
 /// Refuses exchanges between more blocks than a cluster of the chip has.
 LogicalResult checkExchanges(gpu::GPUModuleOp module, const ChipInfo &chip);
 
+/// Has arithmetic on floats of `types` done in f32, each operation rounded to
+/// its type: upstream's patterns, but that no conversion may be folded away.
+LogicalResult computeInF32(gpu::GPUModuleOp module, ArrayRef<Type> types);
+
 /// Lowers everything left (arith, math, vector, scf, gpu) with upstream's
 /// patterns; `populate` adds the target's. Fails, naming the operation, if
 /// something has no lowering, or calls or declares a function that the

@@ -27,6 +27,13 @@ Value rmsnorm::createCombine(ImplicitLocOpBuilder &b, ReduceKind kind,
   llvm_unreachable("all kinds handled");
 }
 
+Value rmsnorm::createIntrinsic(ImplicitLocOpBuilder &b, Type result,
+                               const Twine &name, ValueRange operands) {
+  return LLVM::CallIntrinsicOp::create(b, result, b.getStringAttr(name),
+                                       operands)
+      .getResult(0);
+}
+
 LLVM::InlineAsmOp rmsnorm::createAsm(ImplicitLocOpBuilder &b, Type result,
                                      ValueRange operands, StringRef text,
                                      StringRef constraints, bool sideEffects) {

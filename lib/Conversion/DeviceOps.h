@@ -15,6 +15,10 @@ namespace mlir::rmsnorm {
 Value createCombine(ImplicitLocOpBuilder &b, ReduceKind kind, Value lhs,
                     Value rhs);
 
+/// A call of LLVM's intrinsic of that name.
+Value createIntrinsic(ImplicitLocOpBuilder &b, Type result, const Twine &name,
+                      ValueRange operands);
+
 /// Inline assembly with no memory clobber. `results` may be empty.
 LLVM::InlineAsmOp createAsm(ImplicitLocOpBuilder &b, Type result,
                             ValueRange operands, StringRef text,

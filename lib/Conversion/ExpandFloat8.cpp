@@ -4,6 +4,7 @@
 #include "ExpandFloat8.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/APFloat.h"
 
@@ -27,13 +28,8 @@ struct Words {
       : b(b), words(withElement(shape, b.getI32Type())),
         floats(withElement(shape, b.getF32Type())) {}
 
-  Value splat(Type type, TypedAttr value) {
-    if (auto vector = dyn_cast<VectorType>(type))
-      value = SplatElementsAttr::get(vector, value);
-    return arith::ConstantOp::create(b, value);
-  }
   Value word(int64_t value) {
-    return splat(words, b.getI32IntegerAttr(static_cast<int32_t>(value)));
+    return createScalarOrSplatConstant(b, b.getLoc(), words, value);
   }
   Value bits(Value value) { return arith::BitcastOp::create(b, words, value); }
   Value number(Value value) {
@@ -161,12 +157,18 @@ static Value expandExtension(ImplicitLocOpBuilder &b, Value bytes,
   return w.number(result);
 }
 
-/// `value` as f32, exactly: all that is narrower.
-static Value toF32(ImplicitLocOpBuilder &b, Value value) {
+Value rmsnorm::toF32(ImplicitLocOpBuilder &b, Value value) {
   Type f32 = withElement(value.getType(), b.getF32Type());
   return value.getType() == f32
              ? value
              : arith::ExtFOp::create(b, f32, value).getResult();
+}
+
+Value rmsnorm::fromF32(ImplicitLocOpBuilder &b, Value value, Type type) {
+  const unsigned width = getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+  if (width < 32)
+    return arith::TruncFOp::create(b, type, value);
+  return width > 32 ? arith::ExtFOp::create(b, type, value).getResult() : value;
 }
 
 namespace {
@@ -200,12 +202,7 @@ struct ExpandExtension : OpRewritePattern<arith::ExtFOp> {
                                            op.getIn());
     Value wide =
         expandExtension(b, bytes, cast<FloatType>(getElementTypeOrSelf(type)));
-    Type element = getElementTypeOrSelf(op.getType());
-    if (element.getIntOrFloatBitWidth() < 32)
-      wide = arith::TruncFOp::create(b, op.getType(), wide);
-    else if (element.isF64())
-      wide = arith::ExtFOp::create(b, op.getType(), wide);
-    rewriter.replaceOp(op, wide);
+    rewriter.replaceOp(op, fromF32(b, wide, op.getType()));
     return success();
   }
 };

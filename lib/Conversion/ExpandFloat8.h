@@ -32,6 +32,12 @@ bool isFloat8(Type type);
 /// `type` with elements of `element`.
 Type withElement(Type type, Type element);
 
+/// `value`, of f32 or less, as f32.
+Value toF32(ImplicitLocOpBuilder &b, Value value);
+
+/// `value`, of f32, as `type`, of another float.
+Value fromF32(ImplicitLocOpBuilder &b, Value value, Type type);
+
 /// Adds patterns that rewrite arith.truncf from f32 and arith.extf to or from
 /// such types into integer arithmetic, bit for bit what APFloat does but for
 /// the payload of a NaN. f8 is left in arith.bitcast only.

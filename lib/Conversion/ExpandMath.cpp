@@ -2,8 +2,10 @@
 //===- ExpandMath.cpp - math without device libraries --------------------===//
 
 #include "ExpandMath.h"
+#include "DeviceOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Math/Transforms/Passes.h"
@@ -57,11 +59,8 @@ struct Arithmetic {
   Type type;
 
   Value constant(double value) {
-    auto element = b.getF32FloatAttr(static_cast<float>(value));
-    if (auto vector = dyn_cast<VectorType>(type))
-      return arith::ConstantOp::create(b,
-                                       DenseElementsAttr::get(vector, element));
-    return arith::ConstantOp::create(b, element);
+    return createScalarOrSplatConstant(b, b.getLoc(), type,
+                                       APFloat(static_cast<float>(value)));
   }
   Value mul(Value lhs, Value rhs) { return arith::MulFOp::create(b, lhs, rhs); }
   Value add(Value lhs, Value rhs) { return arith::AddFOp::create(b, lhs, rhs); }
@@ -158,20 +157,14 @@ scalarize(Operation *op,
   op->erase();
 }
 
-static Value call(ImplicitLocOpBuilder &b, StringRef intrinsic,
-                  ValueRange scalars) {
-  return LLVM::CallIntrinsicOp::create(b, b.getF32Type(),
-                                       b.getStringAttr(intrinsic), scalars)
-      .getResult(0);
-}
-
 static void lowerDivision(arith::DivFOp op, const F32Intrinsics &intrinsics) {
   bool large = isOneOrMore(op.getRhs());
   bool inverse = matchPattern(op.getLhs(), m_OneFloat());
   scalarize(op, [&](ImplicitLocOpBuilder &b, ValueRange scalars) -> Value {
     if (!large)
-      return call(b, intrinsics.divide, scalars);
-    Value reciprocal = call(b, intrinsics.reciprocal, scalars[1]);
+      return createIntrinsic(b, b.getF32Type(), intrinsics.divide, scalars);
+    Value reciprocal =
+        createIntrinsic(b, b.getF32Type(), intrinsics.reciprocal, scalars[1]);
     if (inverse)
       return reciprocal;
     return arith::MulFOp::create(b, scalars[0], reciprocal);
@@ -213,7 +206,7 @@ LogicalResult rmsnorm::expandMath(gpu::GPUModuleOp module,
              << op->getName() << "' on " << op->getOperand(0).getType()
              << " in device code";
     scalarize(op, [&](ImplicitLocOpBuilder &b, ValueRange scalars) {
-      return call(b, intrinsic, scalars);
+      return createIntrinsic(b, b.getF32Type(), intrinsic, scalars);
     });
     return WalkResult::advance();
   });

@@ -249,10 +249,7 @@ void lowerGridDim(gpu::GridDimOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto constantSpace = LLVM::LLVMPointerType::get(b.getContext(), 4);
   Value hidden =
-      LLVM::CallIntrinsicOp::create(
-          b, constantSpace, b.getStringAttr("llvm.amdgcn.implicitarg.ptr"),
-          ValueRange())
-          .getResult(0);
+      createIntrinsic(b, constantSpace, "llvm.amdgcn.implicitarg.ptr", {});
   Value count = LLVM::LoadOp::create(b, b.getI32Type(), hidden, 4,
                                      /*isVolatile=*/false,
                                      /*isNonTemporal=*/false,

@@ -274,20 +274,9 @@ LogicalResult FinalizeSim::simplify(gpu::GPUModuleOp module) {
     return failure();
   OpPassManager narrow(module->getName());
   narrow.addPass(math::createMathExtendToSupportedTypes());
-  arith::ArithEmulateUnsupportedFloatsOptions emulate;
-  emulate.sourceTypeStrs = {"bf16"};
-  emulate.targetTypeStr = "f32";
-  narrow.addPass(arith::createArithEmulateUnsupportedFloats(emulate));
-  if (failed(runPipeline(narrow, module)))
+  if (failed(runPipeline(narrow, module)) ||
+      failed(computeInF32(module, BFloat16Type::get(&getContext()))))
     return failure();
-  // These passes allow their conversions to be folded away (`contract`), and
-  // the folders below would: but each operation on bf16 rounds.
-  module.walk([](Operation *op) {
-    if (auto extend = dyn_cast<arith::ExtFOp>(op))
-      extend.setFastmath(arith::FastMathFlags::none);
-    else if (auto truncate = dyn_cast<arith::TruncFOp>(op))
-      truncate.setFastmath(arith::FastMathFlags::none);
-  });
 
   RewritePatternSet expand(&getContext());
   // The arithmetic of GPUs' kernels, on the host's exp2.

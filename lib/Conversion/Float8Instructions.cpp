@@ -1,21 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Float8Instructions.cpp - chips' conversions of f8 ------------------===//
 
+#include "DeviceOps.h"
 #include "ExpandFloat8.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
-
-static Value call(ImplicitLocOpBuilder &b, Type result, const Twine &name,
-                  ValueRange operands) {
-  return LLVM::CallIntrinsicOp::create(b, result, b.getStringAttr(name),
-                                       operands)
-      .getResult(0);
-}
 
 static bool isOcp(FloatType type) {
   return isa<Float8E4M3FNType, Float8E5M2Type>(type);
@@ -35,9 +28,9 @@ static StringRef getPairName(FloatType type) {
 static Value truncateNvidia(ImplicitLocOpBuilder &b, ArrayRef<Value> values,
                             FloatType type) {
   auto convert = [&](Value low, Value high) -> Value {
-    Value pair =
-        call(b, b.getI16Type(), "llvm.nvvm.ff.to." + getPairName(type) + ".rn",
-             {high, low});
+    Value pair = createIntrinsic(b, b.getI16Type(),
+                                 "llvm.nvvm.ff.to." + getPairName(type) + ".rn",
+                                 {high, low});
     return arith::ExtUIOp::create(b, b.getI32Type(), pair);
   };
   Value half = arith::ConstantOp::create(b, b.getI32IntegerAttr(16));
@@ -52,8 +45,9 @@ static SmallVector<Value> extendNvidia(ImplicitLocOpBuilder &b, Value word,
     Value amount = arith::ConstantOp::create(b, b.getI32IntegerAttr(shift));
     Value half = arith::TruncIOp::create(
         b, b.getI16Type(), arith::ShRUIOp::create(b, word, amount));
-    Value pair = call(b, VectorType::get({2}, b.getF16Type()),
-                      "llvm.nvvm." + getPairName(type) + ".to.f16x2.rn", half);
+    Value pair = createIntrinsic(
+        b, VectorType::get({2}, b.getF16Type()),
+        "llvm.nvvm." + getPairName(type) + ".to.f16x2.rn", half);
     for (int64_t i : {0, 1})
       values.push_back(arith::ExtFOp::create(
           b, b.getF32Type(),
@@ -80,7 +74,7 @@ static Value truncateAmd(ImplicitLocOpBuilder &b, ArrayRef<Value> values,
                          FloatType type) {
   Value word = LLVM::ConstantOp::create(b, b.getI32IntegerAttr(0));
   for (bool upper : {false, true})
-    word = call(
+    word = createIntrinsic(
         b, b.getI32Type(), "llvm.amdgcn.cvt.pk." + getAmdName(type) + ".f32",
         {values[2 * upper], values[2 * upper + 1], word, createBool(b, upper)});
   return word;
@@ -90,9 +84,9 @@ static SmallVector<Value> extendAmd(ImplicitLocOpBuilder &b, Value word,
                                     FloatType type) {
   SmallVector<Value> values;
   for (bool upper : {false, true}) {
-    Value pair = call(b, VectorType::get({2}, b.getF32Type()),
-                      "llvm.amdgcn.cvt.pk.f32." + getAmdName(type),
-                      {word, createBool(b, upper)});
+    Value pair = createIntrinsic(b, VectorType::get({2}, b.getF32Type()),
+                                 "llvm.amdgcn.cvt.pk.f32." + getAmdName(type),
+                                 {word, createBool(b, upper)});
     for (int64_t i : {0, 1})
       values.push_back(vector::ExtractOp::create(b, pair, i));
   }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- LowerFloat8.cpp - f8 in device code --------------------------------===//
 
+#include "DeviceModules.h"
 #include "ExpandFloat8.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
@@ -75,17 +75,12 @@ public:
   Value extend(arith::ExtFOp op, FloatType type);
 
 private:
-  Value splat(Type type, TypedAttr value) {
-    if (auto vector = dyn_cast<VectorType>(type))
-      value = SplatElementsAttr::get(vector, value);
-    return arith::ConstantOp::create(b, value);
-  }
   Value number(Type type, const APFloat &value) {
     APFloat single = value;
     bool losesInfo;
     single.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
                    &losesInfo);
-    return splat(type, b.getF32FloatAttr(single.convertToFloat()));
+    return createScalarOrSplatConstant(b, b.getLoc(), type, single);
   }
 
   const Float8Instructions &chip;
@@ -101,9 +96,7 @@ Value Converter::truncate(arith::TruncFOp op, FloatType type) {
   Value in = chip.saturate && clamp.isBounded() && clamp.saturates
                  ? clamp.source
                  : op.getIn();
-  if (!getElementTypeOrSelf(in.getType()).isF32())
-    in =
-        arith::ExtFOp::create(b, withElement(in.getType(), b.getF32Type()), in);
+  in = toF32(b, in);
   // What rounds up to the largest number does not overflow: it is less than
   // half a step above, or half, if that is even.
   APFloat half = largest;
@@ -169,8 +162,9 @@ Value Converter::extend(arith::ExtFOp op, FloatType type) {
     bytes = vector::BroadcastOp::create(b, bytesType, bytes);
   else if (padded != count)
     bytes = vector::InsertStridedSliceOp::create(
-        b, bytes, splat(bytesType, b.getI8IntegerAttr(0)), ArrayRef<int64_t>{0},
-        ArrayRef<int64_t>{1});
+        b, bytes,
+        createScalarOrSplatConstant(b, b.getLoc(), bytesType, int64_t(0)),
+        ArrayRef<int64_t>{0}, ArrayRef<int64_t>{1});
   Value words = vector::BitCastOp::create(
       b, VectorType::get({padded / 4}, b.getI32Type()), bytes);
   SmallVector<Value> elements;
@@ -207,13 +201,8 @@ static void useInstructions(gpu::GPUModuleOp module,
       Value wide = Converter(chip, op).extend(
           extend,
           cast<FloatType>(getElementTypeOrSelf(extend.getIn().getType())));
-      Type element = getElementTypeOrSelf(extend.getType());
-      OpBuilder b(op);
-      if (element.getIntOrFloatBitWidth() < 32)
-        wide = arith::TruncFOp::create(b, op->getLoc(), extend.getType(), wide);
-      else if (element.isF64())
-        wide = arith::ExtFOp::create(b, op->getLoc(), extend.getType(), wide);
-      op->replaceAllUsesWith(ValueRange(wide));
+      ImplicitLocOpBuilder b(op->getLoc(), op);
+      op->replaceAllUsesWith(ValueRange(fromF32(b, wide, extend.getType())));
       op->erase();
     }
   });
@@ -230,31 +219,6 @@ static void mergeExtensions(gpu::GPUModuleOp module) {
     if (inner && isFloat8(inner.getIn().getType()))
       op.getInMutable().assign(inner.getIn());
   });
-}
-
-/// Arithmetic on f8 in f32, each operation rounded.
-static LogicalResult emulate(gpu::GPUModuleOp module) {
-  MLIRContext *context = module.getContext();
-  TypeConverter converter;
-  Type types[] = {Float8E4M3FNType::get(context),
-                  Float8E4M3FNUZType::get(context),
-                  Float8E5M2Type::get(context)};
-  arith::populateEmulateUnsupportedFloatsConversions(converter, types,
-                                                     Float32Type::get(context));
-  RewritePatternSet patterns(context);
-  arith::populateEmulateUnsupportedFloatsPatterns(patterns, converter);
-  ConversionTarget target(*context);
-  arith::populateEmulateUnsupportedFloatsLegality(target, converter);
-  if (failed(applyPartialConversion(module, target, std::move(patterns))))
-    return failure();
-  // Each operation rounds.
-  module.walk([](Operation *op) {
-    if (auto extend = dyn_cast<arith::ExtFOp>(op))
-      extend.setFastmath(arith::FastMathFlags::none);
-    else if (auto truncate = dyn_cast<arith::TruncFOp>(op))
-      truncate.setFastmath(arith::FastMathFlags::none);
-  });
-  return success();
 }
 
 /// f8 is no more than bits from here on.
@@ -301,7 +265,10 @@ rmsnorm::lowerFloat8(gpu::GPUModuleOp module,
   });
   if (!walk.wasInterrupted())
     return success();
-  if (failed(emulate(module)))
+  MLIRContext *context = module.getContext();
+  if (failed(computeInF32(module, {Float8E4M3FNType::get(context),
+                                   Float8E4M3FNUZType::get(context),
+                                   Float8E5M2Type::get(context)})))
     return failure();
   mergeExtensions(module);
   if (instructions)

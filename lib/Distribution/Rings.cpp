@@ -20,7 +20,7 @@ Rings::Rings(Kernel &kernel, TilesOp tiles, CopyCache copy)
 
 int64_t Rings::getElementBytes(int64_t ring) const {
   TilesOp op = tiles;
-  return getElementTypeOrSelf(op.getCopies()[ring]).getIntOrFloatBitWidth() / 8;
+  return rmsnorm::getElementBytes(op.getCopies()[ring]);
 }
 
 Value Rings::emitSlot(Value slot, int64_t distance) const {

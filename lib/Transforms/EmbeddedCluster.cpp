@@ -81,10 +81,7 @@ static bool hasInnerStrideOne(Value tensor) {
   while (Operation *definition = tensor.getDefiningOp()) {
     if (auto buffer = dyn_cast<bufferization::ToTensorOp>(definition)) {
       auto type = dyn_cast<MemRefType>(buffer.getBuffer().getType());
-      SmallVector<int64_t> strides;
-      int64_t offset;
-      return type && succeeded(type.getStridesAndOffset(strides, offset)) &&
-             (strides.empty() || strides.back() == 1);
+      return type && type.isLastDimUnitStride();
     }
     if (auto slice = dyn_cast<tensor::ExtractSliceOp>(definition)) {
       const llvm::SmallBitVector dropped = slice.getDroppedDims();

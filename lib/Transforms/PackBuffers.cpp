@@ -23,14 +23,6 @@ static std::pair<Value, bool> getColumnsBuffer(Operation &op) {
   return {};
 }
 
-static bool hasInnerStrideOne(MemRefType type) {
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  return type.getRank() == 0 ||
-         (succeeded(type.getStridesAndOffset(strides, offset)) &&
-          strides.back() == 1);
-}
-
 static void copyAround(scf::ForallOp loop, Value buffer, bool isWritten) {
   OpBuilder builder(loop);
   Location loc = loop.getLoc();
@@ -60,7 +52,7 @@ LogicalResult rmsnorm::packBuffers(scf::ForallOp loop, bool copies) {
   for (Operation &op : *loop.getBody()) {
     auto [buffer, isWritten] = getColumnsBuffer(op);
     auto type = buffer ? dyn_cast<MemRefType>(buffer.getType()) : MemRefType();
-    if (!type || hasInnerStrideOne(type) ||
+    if (!type || type.isLastDimUnitStride() ||
         loop->isAncestor(buffer.getParentBlock()->getParentOp()))
       continue;
     if (!copies) {
