@@ -18,10 +18,14 @@ namespace mlir::rmsnorm {
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// The value whose buffer `value` is, through casts.
+/// The value whose buffer `value` is, through casts and reshapes.
 static Value getBuffer(Value value) {
-  while (auto cast = value.getDefiningOp<memref::CastOp>())
-    value = cast.getSource();
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp>(
+            op))
+      break;
+    value = op->getOperand(0);
+  }
   return value;
 }
 
@@ -49,7 +53,8 @@ static LogicalResult dropResults(func::FuncOp function) {
         bound ? function.getArgument(bound.getInt()) : BlockArgument();
     if (target && target != buffer) {
       OpBuilder builder(terminator);
-      memref::CopyOp::create(builder, terminator->getLoc(), buffer, target);
+      memref::CopyOp::create(builder, terminator->getLoc(), operand.get(),
+                             target);
     }
   }
   llvm::BitVector results(terminator->getNumOperands(), true);

@@ -6,6 +6,9 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -118,11 +121,40 @@ Type Kernel::getFragmentType(Type type) const {
                            : element;
 }
 
+/// What the rows of `buffer` are aligned to, at most `bytes`, where those of
+/// the buffer that it is a view of are aligned to that: dynamic strides are
+/// multiples of it.
+static int64_t getViewAlignment(Value buffer, int64_t bytes) {
+  auto limit = [&](MemRefType type, int64_t elements) {
+    bytes = std::gcd(bytes, elements * type.getElementTypeBitWidth() / 8);
+  };
+  auto getStrides = [](MemRefType type) {
+    return type.getStridesAndOffset().first;
+  };
+  if (buffer.getDefiningOp<ViewLikeOpInterface>()) {
+    auto type = cast<MemRefType>(buffer.getType());
+    for (int64_t stride : ArrayRef(getStrides(type)).drop_back())
+      if (!ShapedType::isDynamic(stride))
+        limit(type, stride);
+  }
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>()) {
+    if (auto subview = dyn_cast<memref::SubViewOp>(view.getOperation()))
+      for (auto [offset, stride] : llvm::zip(
+               subview.getMixedOffsets(), getStrides(subview.getSourceType())))
+        if (!ShapedType::isDynamic(stride))
+          limit(subview.getType(),
+                getConstantIntValue(offset).value_or(1) * stride);
+    buffer = view.getViewSource();
+  }
+  return bytes;
+}
+
 int64_t Kernel::getAlignment(Value buffer, bool partial) const {
   const int64_t bytes =
       getElementTypeOrSelf(buffer).getIntOrFloatBitWidth() / 8;
   const bool packed = bool(getOperand(buffer).getDefiningOp<WorkspaceOp>());
-  return layout.getAccessBytes(bytes, partial, packed);
+  return getViewAlignment(getOperand(buffer),
+                          layout.getAccessBytes(bytes, partial, packed));
 }
 
 Value Kernel::emitIdentity(ReduceKind kind, Type type) {

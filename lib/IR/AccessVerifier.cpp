@@ -84,7 +84,10 @@ LogicalResult AccessVerifier::verifyAccess(OpTy op, VectorType tile,
   const int64_t count = tile.getDimSize(0);
   ScheduleAttr schedule = rows.getScheduleAttr();
   const int64_t expected = schedule ? schedule.getTileRows() : 1;
-  if (isPlaced && op.getKind() != TileKind::column && count != expected)
+  // One value for all rows.
+  const bool isScalar = op.getKind() == TileKind::row && !op.getRow();
+  if (isPlaced && op.getKind() != TileKind::column && !isScalar &&
+      count != expected)
     return op.emitOpError("expected a tile of ")
            << expected << " rows, as the schedule says, got " << tile;
   std::optional<ArrayRef<int64_t>> dims;
@@ -98,6 +101,8 @@ LogicalResult AccessVerifier::verifyAccess(OpTy op, VectorType tile,
   if (!isNew && known->second != std::make_pair(bool(op.getRow()), dimsAttr))
     return op.emitOpError("expected all accesses to a buffer to have the same "
                           "'dims', and a row or none");
+  if (isScalar && !writes)
+    return success();
   return verifyShape(op, op.getBase(), op.getKind(), dims);
 }
 

@@ -81,8 +81,12 @@ HostFunctionReader::readParameter(Value value, Operation *launch) {
     FailureOr<unsigned> argument = values.getArgument(buffer, pointer);
     if (failed(argument))
       return failure();
+    FailureOr<Expression> offset = values.getByteOffset(buffer);
+    if (failed(offset))
+      return failure();
     parameter.kind = rmsn::ParameterKind::Pointer;
     parameter.argument = *argument;
+    parameter.expression = pack(std::move(*offset));
     return parameter;
   }
   if (type.isF32()) {

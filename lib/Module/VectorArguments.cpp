@@ -4,15 +4,18 @@
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Module/ErrorBounds.h"
 
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
 BlockArgument rmsnorm::getFunctionArgument(Value buffer) {
-  auto argument = dyn_cast<BlockArgument>(buffer);
-  if (argument)
+  if (auto argument = dyn_cast<BlockArgument>(buffer))
     if (auto rows = dyn_cast<RowsOp>(argument.getOwner()->getParentOp()))
-      return dyn_cast<BlockArgument>(rows.getOperandOf(argument));
-  return argument;
+      buffer = rows.getOperandOf(argument);
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+    buffer = view.getViewSource();
+  return dyn_cast<BlockArgument>(buffer);
 }
 
 SmallVector<unsigned> rmsnorm::getVectorArguments(func::FuncOp function) {

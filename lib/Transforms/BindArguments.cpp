@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- BindArguments.cpp - rmsnorm-bind-arguments ------------------------===//
 
+#include "Reshapes.h"
 #include "RowCluster.h"
 #include "ShapeSymbols.h"
 
@@ -73,12 +74,17 @@ private:
 FailureOr<OpOperand *> FunctionBinder::findDestination(OpOperand &returned) {
   unsigned number = returned.getOperandNumber();
   OpOperand *use = &returned;
+  bool isComputed = false;
   while (true) {
     Value value = use->get();
     Operation *op = value.getDefiningOp();
     bool isRoot = isa<BlockArgument>(value) || isa<tensor::EmptyOp>(op);
-    if (isRoot && use != &returned)
+    if (isRoot && isComputed)
       return use;
+    if (isReshape(op)) {
+      use = &op->getOpOperand(0);
+      continue;
+    }
     auto destination = dyn_cast_or_null<DestinationStyleOpInterface>(op);
     if (isRoot || !destination) {
       InFlightDiagnostic error = terminator->emitOpError("expected result #")
@@ -114,6 +120,7 @@ FailureOr<OpOperand *> FunctionBinder::findDestination(OpOperand &returned) {
       }
     }
     use = destination.getTiedOpOperand(cast<OpResult>(value));
+    isComputed = true;
   }
 }
 
@@ -121,20 +128,42 @@ LogicalResult FunctionBinder::addArgument(OpOperand &returned,
                                           OpOperand &destination) {
   unsigned number = returned.getOperandNumber();
   Value empty = destination.get();
+  Operation *reshape = nullptr;
+  auto result = cast<OpResult>(returned.get());
+  for (; isReshape(result.getOwner());
+       result = cast<OpResult>(reshape->getOperand(0))) {
+    if (reshape)
+      return terminator->emitOpError("expected result #")
+             << number << " to be reshaped once at most, got '"
+             << reshape->getName() << "' of '" << result.getOwner()->getName()
+             << "'";
+    reshape = result.getOwner();
+  }
+  Type type = returned.get().getType();
   unsigned index = function.getNumArguments();
-  if (failed(function.insertArgument(index, empty.getType(),
+  if (failed(function.insertArgument(index, type,
                                      DictionaryAttr::get(function.getContext()),
                                      empty.getLoc())))
     return failure();
   BlockArgument argument = function.getArgument(index);
-  if (failed(symbols.uniteShapes(destination.getOwner(), argument, empty,
-                                 cast<ShapedType>(empty.getType()).getRank())))
+  if (failed(symbols.uniteShapes(destination.getOwner(), argument,
+                                 returned.get(),
+                                 cast<ShapedType>(type).getRank())))
     return failure();
-  destination.set(argument);
+  Value target = argument;
+  if (reshape) {
+    // The sizes of what is computed stand where its destination was made.
+    builder.setInsertionPointAfterValue(empty);
+    target = undoReshape(builder, reshape, argument, empty);
+    if (failed(
+            symbols.uniteShapes(reshape, target, empty,
+                                cast<ShapedType>(empty.getType()).getRank())))
+      return failure();
+  }
+  destination.set(target);
 
   std::string &name = newNames[argument];
   name = ("result" + Twine(number)).str();
-  auto result = cast<OpResult>(returned.get());
   StringRef role = getRole(*cast<DestinationStyleOpInterface>(result.getOwner())
                                 .getTiedOpOperand(result));
   if (!role.empty())
@@ -160,6 +189,8 @@ LogicalResult FunctionBinder::bindResult(OpOperand &returned) {
       failed(addArgument(returned, **destination)))
     return failure();
   Value argument = (*destination)->get();
+  while (Operation *reshape = argument.getDefiningOp())
+    argument = reshape->getOperand(0);
   auto [it, inserted] = boundResults.try_emplace(argument, number);
   if (!inserted)
     return terminator->emitOpError("expected a destination for each result, "
@@ -225,11 +256,14 @@ FailureOr<SmallVector<std::string>> FunctionBinder::chooseNames() {
   return names;
 }
 
-/// Whether anything but the size of `argument` is read.
-static bool isRead(BlockArgument argument) {
-  return llvm::any_of(argument.getUses(), [](OpOperand &use) {
+/// Whether anything but the size of `tensor` is read.
+static bool isRead(Value tensor) {
+  return llvm::any_of(tensor.getUses(), [](OpOperand &use) {
     if (isa<tensor::DimOp>(use.getOwner()))
       return false;
+    if (isReshape(use.getOwner()) ||
+        isa<tensor::ExtractSliceOp>(use.getOwner()))
+      return isRead(use.getOwner()->getResult(0));
     auto op = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
     return !op || !op.isDpsInit(&use) || isInitRead(use);
   });
@@ -257,7 +291,7 @@ LogicalResult FunctionBinder::setAttributes(ArrayRef<std::string> names) {
         !written ? "input" : (isRead(argument) ? "inout" : "output");
     Attribute layout =
         AffineMapAttr::get(builder.getMultiDimIdentityMap(type.getRank()));
-    if (type.getRank() > 1) {
+    if (type.getRank() > 1 && !isCollapsed(argument)) {
       SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
       strides.back() = 1;
       layout = StridedLayoutAttr::get(function.getContext(), 0, strides);

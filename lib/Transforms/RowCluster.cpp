@@ -287,6 +287,13 @@ RowCluster RowCluster::grow(Operation *anchor, Growth &growth) {
         cluster.uniforms.contains(&op) || taken.contains(&op) ||
         !isCandidate(&op))
       continue;
+    // Becomes a part of what uses it.
+    if (llvm::all_of(op.getUses(), [&](OpOperand &use) {
+          return cluster.members.contains(use.getOwner()) &&
+                 isPartial(getOperandRowDims(use, cluster.rowDims),
+                           cluster.rowDims);
+        }))
+      continue;
     Contact contact = getContact(&op, cluster);
     if (!contact.exists || !growth.reported.insert(&op).second)
       continue;

@@ -25,6 +25,17 @@ bool isUniform(Operation *op);
 std::optional<int64_t> findPartlyReadDim(linalg::LinalgOp op,
                                          OpOperand &operand);
 
+/// Which of the row dimensions `operand` has, in increasing order, as its
+/// leading dimensions but for ones of size 1. All: an iteration needs the row
+/// that it works on. None: it needs all of the operand, a weight. Some: the row
+/// of, say, the batch that its row is in.
+SmallVector<int64_t> getOperandRowDims(OpOperand &operand, int64_t rowDims);
+
+/// Whether an operand with the row dimensions `dims` has some, but not all.
+inline bool isPartial(ArrayRef<int64_t> dims, int64_t rowDims) {
+  return !dims.empty() && static_cast<int64_t>(dims.size()) < rowDims;
+}
+
 /// Whether `result` of an op sums over rows: it is the same for all of them.
 /// Who works row by row has a summand of it.
 bool sumsOverRows(OpResult result);

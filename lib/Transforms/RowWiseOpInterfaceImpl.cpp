@@ -14,13 +14,6 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 using linalg::LinalgOp;
 
-static bool usesAny(AffineMap map, int64_t numDims) {
-  for (int64_t dim = 0; dim < numDims; ++dim)
-    if (map.isFunctionOfDim(dim))
-      return true;
-  return false;
-}
-
 /// Whether the leading results of `map` are the first `rowDims` dimensions and
 /// no other result uses those.
 static bool isRowMap(AffineMap map, int64_t rowDims) {
@@ -34,6 +27,20 @@ static bool isRowMap(AffineMap map, int64_t rowDims) {
       if (expr.isFunctionOfDim(dim))
         return false;
   return true;
+}
+
+/// The row dimensions that the leading results of `map` are, in increasing
+/// order.
+static SmallVector<int64_t> getLeadingRowDims(AffineMap map, int64_t rowDims) {
+  SmallVector<int64_t> dims;
+  for (AffineExpr expr : map.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim || dim.getPosition() >= rowDims ||
+        (!dims.empty() && dim.getPosition() <= dims.back()))
+      break;
+    dims.push_back(dim.getPosition());
+  }
+  return dims;
 }
 
 /// Whether `exprs` index nothing or the columns: dimension `rowDims`.
@@ -63,6 +70,18 @@ static AffineMap dropUnitResults(AffineMap map) {
   return AffineMap::get(map.getNumDims(), 0, exprs, map.getContext());
 }
 
+SmallVector<int64_t> rmsnorm::getOperandRowDims(OpOperand &operand,
+                                                int64_t rowDims) {
+  auto op = dyn_cast<LinalgOp>(operand.getOwner());
+  if (!op || !isa<RankedTensorType>(operand.get().getType())) {
+    const bool usesRow =
+        cast<RowWiseOpInterface>(operand.getOwner()).usesRow(operand, rowDims);
+    return llvm::to_vector(llvm::seq<int64_t>(0, usesRow ? rowDims : 0));
+  }
+  return getLeadingRowDims(dropUnitResults(op.getMatchingIndexingMap(&operand)),
+                           rowDims);
+}
+
 static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
   if (!op.hasPureTensorSemantics())
     return "it is not on tensors";
@@ -80,17 +99,26 @@ static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
                            "element",
                            *dim, number);
     AffineMap map = op.getMatchingIndexingMap(&operand);
-    bool hasRows = isRowMap(map, rowDims);
+    if (op.isDpsInit(&operand)) {
+      // A constant is the index of a dimension of size 1, at the end.
+      ArrayRef<AffineExpr> exprs = map.getResults();
+      if (!exprs.empty() && isa<AffineConstantExpr>(exprs.back()))
+        exprs = exprs.drop_back();
+      if (!isRowMap(map, rowDims) ||
+          !isColumnIndex(exprs.drop_front(rowDims), rowDims))
+        return llvm::formatv(
+            "its operand #{0} does not have the rows as its leading dimensions",
+            number);
+      continue;
+    }
+    map = dropUnitResults(map);
     ArrayRef<AffineExpr> rest =
-        map.getResults().drop_front(hasRows ? rowDims : 0);
-    // A constant here is the index of a dimension of size 1, at the end.
-    if (!rest.empty() && isa<AffineConstantExpr>(rest.back()))
-      rest = rest.drop_back();
-    if ((!hasRows && (op.isDpsInit(&operand) || usesAny(map, rowDims))) ||
-        !isColumnIndex(rest, rowDims))
-      return llvm::formatv(
-          "its operand #{0} does not have the rows as its leading dimensions",
-          number);
+        map.getResults().drop_front(getLeadingRowDims(map, rowDims).size());
+    if (!isColumnIndex(rest, rowDims))
+      return llvm::formatv("its operand #{0} does not have the rows, or some "
+                           "of their dimensions in their order, as its leading "
+                           "dimensions",
+                           number);
   }
   return "";
 }

@@ -137,10 +137,11 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
   for (Operation &op : program) {
     if (auto load = dyn_cast<TileLoadOp>(op)) {
       const int64_t bits = visit(load.getKind(), load);
-      if (load.getKind() == TileKind::tile &&
-          loaded.insert(load.getBase()).second)
+      // What several rows share comes from the caches, as a weight does.
+      const bool isTile = load.getKind() == TileKind::tile;
+      if (isTile && !load.getDims() && loaded.insert(load.getBase()).second)
         facts.loadedBitsPerColumn += bits;
-      if (load.getKind() == TileKind::column)
+      if (load.getKind() == TileKind::column || (isTile && load.getDims()))
         facts.columnOperandBits += bits;
     } else if (auto store = dyn_cast<TileStoreOp>(op)) {
       visit(store.getKind(), store.getValue());

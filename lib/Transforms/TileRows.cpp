@@ -2,6 +2,7 @@
 //===- TileRows.cpp - rmsnorm-tile-rows ----------------------------------===//
 
 #include "RowSizes.h"
+#include "SharedOperands.h"
 
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
@@ -364,6 +365,7 @@ struct TileRows final : rmsnorm::impl::TileRowsBase<TileRows> {
     for (RowCluster &cluster : clusters) {
       if (cluster.members.empty())
         continue;
+      prepareSharedOperands(rewriter, cluster);
       SmallVector<tensor::DimOp> dims;
       for (Operation *op : cluster.members)
         for (Operation *user : op->getUsers())

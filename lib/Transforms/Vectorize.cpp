@@ -34,14 +34,15 @@ public:
   LogicalResult run();
 
   int64_t getRowDims() const override { return rowDims; }
-  FailureOr<Value> getVector(Value tensor, bool isColumn) override;
+  FailureOr<Value> getVector(Value tensor,
+                             std::optional<TileKind> kind = {}) override;
   void setVector(Value tensor, Value vector) override {
     vectors[tensor] = vector;
   }
   Value getColumns(Value tensor) override;
 
 private:
-  FailureOr<Value> load(Value tensor, bool isColumn);
+  FailureOr<Value> load(Value tensor, std::optional<TileKind> kind);
   LogicalResult vectorize(Operation *op);
   LogicalResult store(tensor::ParallelInsertSliceOp insert);
   LogicalResult sum(ColumnSumOp op);
@@ -104,7 +105,8 @@ Value RowVectorizer::getColumns(Value tensor) {
   return value;
 }
 
-FailureOr<Value> RowVectorizer::load(Value tensor, bool isColumn) {
+FailureOr<Value> RowVectorizer::load(Value tensor,
+                                     std::optional<TileKind> kind) {
   Value base = tensor;
   // A slice from outside of the loop is a tensor like any other.
   auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
@@ -144,42 +146,41 @@ FailureOr<Value> RowVectorizer::load(Value tensor, bool isColumn) {
     return isIndexed ||
            (type.getDimSize(0) == 1 && loop.getStaticUpperBound()[0] == 1);
   };
-  Value row;
-  TileKind kind;
-  if (rank == rowDims + 1 && !isColumn) {
+  if (!kind && rank == rowDims + 1)
     kind = TileKind::tile;
-    row = rank > 1 ? getZero() : Value();
-  } else if (!isColumn && (rank == 0 || isRow())) {
+  else if (!kind && (rank == 0 || isRow()))
     kind = TileKind::row;
-    row = rank > 0 ? getZero() : Value();
-  } else if (rank == 1) {
+  else if (!kind && rank == 1)
     kind = TileKind::column;
-    tensor = base;
-  } else {
+  if (!kind)
     return emitError(loc, "expected a tensor of rank ")
            << rowDims + 1 << " (columns), " << rowDims
            << " (one value a row) or 1 (one value a column), got " << type;
-  }
-  return TileLoadOp::create(builder, loc, vectorType, kind, tensor, row,
+  if (kind == TileKind::column)
+    tensor = base;
+  const int64_t rows = kind == TileKind::row ? rank : rank - 1;
+  Value row = rows > 0 ? getZero() : Value();
+  return TileLoadOp::create(builder, loc, vectorType, *kind, tensor, row,
                             getColumns(tensor), /*dims=*/nullptr)
       .getResult();
 }
 
-FailureOr<Value> RowVectorizer::getVector(Value tensor, bool isColumn) {
+FailureOr<Value> RowVectorizer::getVector(Value tensor,
+                                          std::optional<TileKind> kind) {
   if (Value vector = vectors.lookup(tensor))
     return vector;
   Operation *definition = tensor.getDefiningOp();
   FailureOr<Value> vector;
   if (auto castOp = dyn_cast_or_null<tensor::CastOp>(definition);
       castOp && loop->isAncestor(castOp)) {
-    vector = getVector(castOp.getSource(), isColumn);
+    vector = getVector(castOp.getSource(), kind);
   } else if (rowSums.erase(definition)) {
     if (failed(vectorizeLinalg(builder, cast<linalg::LinalgOp>(definition),
                                *this)))
       return failure();
     return vectors.lookup(tensor);
   } else {
-    vector = load(tensor, isColumn);
+    vector = load(tensor, kind);
   }
   if (succeeded(vector))
     vectors[tensor] = *vector;
@@ -209,7 +210,7 @@ LogicalResult RowVectorizer::vectorize(Operation *op) {
 
 LogicalResult RowVectorizer::store(tensor::ParallelInsertSliceOp insert) {
   builder.setInsertionPoint(loop.getTerminator());
-  FailureOr<Value> value = getVector(insert.getSource(), /*isColumn=*/false);
+  FailureOr<Value> value = getVector(insert.getSource());
   if (failed(value))
     return failure();
   Location loc = insert.getLoc();
@@ -232,7 +233,7 @@ LogicalResult RowVectorizer::store(tensor::ParallelInsertSliceOp insert) {
 
 LogicalResult RowVectorizer::sum(ColumnSumOp op) {
   builder.setInsertionPoint(loop.getTerminator());
-  FailureOr<Value> value = getVector(op.getSource(), /*isColumn=*/true);
+  FailureOr<Value> value = getVector(op.getSource(), TileKind::column);
   if (failed(value))
     return failure();
   if (Value columns = getColumns(op.getSource()))
@@ -256,8 +257,7 @@ LogicalResult RowVectorizer::run() {
   builder.setInsertionPoint(loop.getTerminator());
   for (Operation &op : loop.getTerminator().getYieldingOps())
     if (auto columnSum = dyn_cast<ColumnSumOp>(op);
-        columnSum &&
-        failed(getVector(columnSum.getSource(), /*isColumn=*/true)))
+        columnSum && failed(getVector(columnSum.getSource(), TileKind::column)))
       return failure();
   for (Operation &op : loop.getTerminator().getYieldingOps()) {
     LogicalResult result = failure();

@@ -16,7 +16,7 @@ func.func @combines_rows(%x: tensor<?x64xf32>, %y0: tensor<?x64xf32>, %s0: tenso
 
 func.func @transposes(%x: tensor<64x64xf32>, %y0: tensor<64x64xf32>, %t0: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
   %y = rmsnorm.forward input(%x : tensor<64x64xf32>) output(%y0 : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
-  // expected-remark @below {{not tiled with the norm next to it: its operand #0 does not have the rows as its leading dimensions}}
+  // expected-remark @below {{not tiled with the norm next to it: its operand #0 does not have the rows, or some of their dimensions in their order, as its leading dimensions}}
   %t = linalg.transpose ins(%y : tensor<64x64xf32>) outs(%t0 : tensor<64x64xf32>) permutation = [1, 0]
   return %y, %t : tensor<64x64xf32>, tensor<64x64xf32>
 }
@@ -75,7 +75,7 @@ func.func @rank_differs(%x: tensor<64xf32>, %z: tensor<?x64xf32>, %y0: tensor<64
 func.func @split(%x: tensor<64x64xf32>, %y0: tensor<64x64xf32>, %t0: tensor<64x64xf32>, %h0: tensor<64x64xf32>, %z0: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %y = rmsnorm.forward input(%x : tensor<64x64xf32>) output(%y0 : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
   // expected-remark @below {{uses the rows of a norm's cluster and feeds it; the cluster is split here}}
-  // expected-remark @below {{not tiled with the norm next to it: its operand #0 does not have the rows as its leading dimensions}}
+  // expected-remark @below {{not tiled with the norm next to it: its operand #0 does not have the rows, or some of their dimensions in their order, as its leading dimensions}}
   %t = linalg.transpose ins(%y : tensor<64x64xf32>) outs(%t0 : tensor<64x64xf32>) permutation = [1, 0]
   %h = linalg.add ins(%t, %y : tensor<64x64xf32>, tensor<64x64xf32>) outs(%h0 : tensor<64x64xf32>) -> tensor<64x64xf32>
   %z = rmsnorm.forward input(%h : tensor<64x64xf32>) output(%z0 : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>

@@ -27,10 +27,15 @@ struct DimSource {
 };
 
 /// Follows dimension `dim` of the tensor or memref `value` through
-/// destination-style ops, loops, casts and slices up to an argument of the
-/// function, and there, if the argument has `rmsnorm.dims`, to the first
+/// destination-style ops, loops, casts, slices and reshapes up to an argument
+/// of the function, and there, if the argument has `rmsnorm.dims`, to the first
 /// argument with the same shape symbol.
 DimSource traceDim(Value value, int64_t dim);
+
+/// The dimension of the operand of `collapse`, a tensor.collapse_shape or
+/// memref.collapse_shape, that dimension `dim` of its result is, if the others
+/// of its group have size 1.
+std::optional<int64_t> getUncollapsedDim(Operation *collapse, int64_t dim);
 
 /// The same for a size that is already at hand.
 DimSource traceSize(OpFoldResult size);

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Reshapes.h - reshapes of arguments and results --------------------===//
+
+#ifndef RMSNORM_LIB_TRANSFORMS_RESHAPES_H
+#define RMSNORM_LIB_TRANSFORMS_RESHAPES_H
+
+#include "mlir/IR/Builders.h"
+
+namespace mlir::rmsnorm {
+
+/// Whether `op`, which may be null, is a tensor.collapse_shape or expand_shape.
+bool isReshape(Operation *op);
+
+/// Whether dimensions of `tensor` are used as one: they must lie packed.
+bool isCollapsed(Value tensor);
+
+/// `tensor`, of the shape of the result of `reshape`, in the shape of `source`,
+/// that of its operand.
+Value undoReshape(OpBuilder &builder, Operation *reshape, Value tensor,
+                  Value source);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_TRANSFORMS_RESHAPES_H
