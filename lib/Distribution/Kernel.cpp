@@ -115,9 +115,21 @@ int64_t Kernel::getNumRows(Type type) const {
                 : 1;
 }
 
+int64_t Kernel::getNumVectors(Type type) const {
+  const int64_t columns = cast<VectorType>(type).getDimSize(1);
+  if (columns == layout.getColumns())
+    return layout.getNumVectors();
+  return columns / (layout.getThreadsPerRow() * getVectorWidth(type));
+}
+
+int64_t Kernel::getVectorWidth(Type type) const {
+  const bool isHalf = cast<VectorType>(type).getDimSize(1) == pairs;
+  return layout.getVectorWidth() / (isHalf ? 2 : 1);
+}
+
 Type Kernel::getFragmentType(Type type) const {
   Type element = getElementTypeOrSelf(type);
-  return isPerColumn(type) ? VectorType::get({layout.getVectorWidth()}, element)
+  return isPerColumn(type) ? VectorType::get({getVectorWidth(type)}, element)
                            : element;
 }
 
@@ -149,12 +161,14 @@ static int64_t getViewAlignment(Value buffer, int64_t bytes) {
   return bytes;
 }
 
-int64_t Kernel::getAlignment(Value buffer, bool partial) const {
+int64_t Kernel::getAlignment(Value buffer, Type type, bool partial) const {
   const int64_t bytes =
       getElementTypeOrSelf(buffer).getIntOrFloatBitWidth() / 8;
   const bool packed = bool(getOperand(buffer).getDefiningOp<WorkspaceOp>());
-  return getViewAlignment(getOperand(buffer),
-                          layout.getAccessBytes(bytes, partial, packed));
+  return getViewAlignment(
+      getOperand(buffer),
+      std::min(layout.getAccessBytes(bytes, partial, packed),
+               std::max<int64_t>(getVectorWidth(type) * bytes, bytes)));
 }
 
 Value Kernel::emitIdentity(ReduceKind kind, Type type) {

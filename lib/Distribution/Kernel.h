@@ -9,6 +9,7 @@
 #include "RMSNorm/Schedule/Layout.h"
 #include "WorkgroupPlan.h"
 
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace mlir::rmsnorm {
@@ -34,7 +35,11 @@ public:
          gpu::GPUFuncOp function, OpBuilder host)
       : rows(rows), layout(layout), chip(chip), loc(rows.getLoc()),
         builder(OpBuilder::atBlockEnd(&function.getBody().front())), host(host),
-        arguments(host, function.getBody().front()) {}
+        arguments(host, function.getBody().front()) {
+    RowsOp(rows).getBody().walk([&](vector::DeinterleaveOp op) {
+      pairs = op.getResultVectorType().getDimSize(1);
+    });
+  }
 
   /// Emits what a thread is; `strip` is the number of the strip of columns that
   /// the block owns, if it owns one, else null.
@@ -70,10 +75,15 @@ public:
   /// Rows a thread holds of a value of type `type`: of a tile's row_groups x
   /// rows_per_group the latter, of an accumulator's row_groups one.
   int64_t getNumRows(Type type) const;
+  /// Vectors a thread holds of a row of type `type`, a part of one fewer.
+  int64_t getNumVectors(Type type) const;
+  /// Elements of a thread's vector of a row of type `type`: half of what others
+  /// have if it is every other column of them.
+  int64_t getVectorWidth(Type type) const;
   /// What a thread holds of one of its vectors, or of a per-row value.
   Type getFragmentType(Type type) const;
-  /// The bytes an access to `buffer` may take at a time.
-  int64_t getAlignment(Value buffer, bool partial) const;
+  /// The bytes an access to a vector of `type` in `buffer` may take at a time.
+  int64_t getAlignment(Value buffer, Type type, bool partial) const;
 
   Value emitIdentity(ReduceKind kind, Type type);
   Value emitCombine(ReduceKind kind, Value lhs, Value rhs);
@@ -97,6 +107,8 @@ private:
   }
 
   Value numRows;
+  /// Columns of what vector.deinterleave takes out, 0 if nothing.
+  int64_t pairs = 0;
   DenseMap<int64_t, Value> constants;
   DenseMap<Value, Value> scalars;
 };

@@ -148,15 +148,18 @@ void Tile::emitRowStore(TileStoreOp store) {
 void Tile::emitHeldLoad(TileLoadOp load) {
   Value pointer = kernel.getPointer(load.getBase());
   SmallVector<Value> vectors;
-  for (int64_t index = 0; index < kernel.layout.getNumVectors(); ++index) {
+  for (int64_t index = 0; index < kernel.getNumVectors(load.getType());
+       ++index) {
     VectorPosition position = emitPosition(
         kernel, kernel.threads.firstColumn, index,
         index >= kernel.layout.getNumFullVectors(), addresses.getColumns());
+    position.column = emitColumn(kernel, position, load.getType());
     vectors.push_back(GlobalLoadOp::create(
         kernel.builder, load.getLoc(), kernel.getFragmentType(load.getType()),
         pointer, addresses.getOffset(load.getBase(), 0), position.column,
         position.valid,
-        kernel.getAlignment(load.getBase(), bool(position.valid)),
+        kernel.getAlignment(load.getBase(), load.getType(),
+                            bool(position.valid)),
         load.getAgain(), load.getPolicy()));
   }
   kernel.fragments[load] = std::move(vectors);
@@ -165,6 +168,14 @@ void Tile::emitHeldLoad(TileLoadOp load) {
 //===----------------------------------------------------------------------===//
 // Columns and sums
 //===----------------------------------------------------------------------===//
+
+Value rmsnorm::emitColumn(Kernel &kernel, const VectorPosition &position,
+                          Type type) {
+  if (kernel.getVectorWidth(type) == kernel.layout.getVectorWidth())
+    return position.column;
+  return arith::DivUIOp::create(kernel.builder, kernel.loc, position.column,
+                                kernel.emitI32(2));
+}
 
 VectorPosition rmsnorm::emitPosition(Kernel &kernel, Value firstColumn,
                                      int64_t index, bool partial,

@@ -2,6 +2,7 @@
 //===- Traverse.cpp - one walk of a thread over its columns --------------===//
 
 #include "Traverse.h"
+#include "Parts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -88,8 +89,12 @@ Value Walker::get(Value value, int64_t row, int64_t index) {
 /// first.
 void Walker::forEach(Type type,
                      function_ref<void(int64_t row, int64_t index)> visit) {
+  // A part of a row is in the first of the vectors, all of which are in one
+  // chunk then.
+  const int64_t count = std::min<int64_t>(
+      chunk.size(), isPerColumn(type) ? kernel.getNumVectors(type) : 1 << 30);
   for (int64_t row = 0; row < kernel.getNumRows(type); ++row)
-    for (int64_t index = 0, e = chunk.size(); index < e; ++index)
+    for (int64_t index = 0; index < count; ++index)
       if (onlyRow.value_or(row) == row && onlyVector.value_or(index) == index)
         visit(row, index);
 }
@@ -247,9 +252,10 @@ void Walker::emitLoad(TileLoadOp load) {
     const VectorPosition &position = chunk[index];
     return GlobalLoadOp::create(
         builder, load.getLoc(), kernel.getFragmentType(load.getType()), pointer,
-        tile.addresses.getOffset(load.getBase(), row), position.column,
-        position.valid,
-        kernel.getAlignment(load.getBase(), bool(position.valid)),
+        tile.addresses.getOffset(load.getBase(), row),
+        emitColumn(kernel, position, load.getType()), position.valid,
+        kernel.getAlignment(load.getBase(), load.getType(),
+                            bool(position.valid)),
         load.getAgain(), load.getPolicy());
   });
 }
@@ -260,14 +266,26 @@ void Walker::emitStore(TileStoreOp store) {
     const VectorPosition &position = chunk[index];
     GlobalStoreOp::create(
         builder, store.getLoc(), get(store.getValue(), row, index), pointer,
-        tile.addresses.getOffset(store.getBase(), row), position.column,
-        tile.emitStoreValid(row, position.valid, layout.getVectorWidth()),
-        kernel.getAlignment(store.getBase(), bool(position.valid)),
+        tile.addresses.getOffset(store.getBase(), row),
+        emitColumn(kernel, position, store.getValue().getType()),
+        tile.emitStoreValid(row, position.valid,
+                            kernel.getVectorWidth(store.getValue().getType())),
+        kernel.getAlignment(store.getBase(), store.getValue().getType(),
+                            bool(position.valid)),
         store.getPolicy());
   });
 }
 
 void Walker::emitOp(Operation *op) {
+  if (emitPart(
+          kernel, op,
+          [&](Value value, int64_t row, int64_t index) {
+            return get(value, row, index);
+          },
+          [&](Value value, function_ref<Value(int64_t, int64_t)> emit) {
+            define(value, emit);
+          }))
+    return;
   if (auto load = dyn_cast<TileLoadOp>(op))
     return emitLoad(load);
   if (auto load = dyn_cast<SlotLoadOp>(op))

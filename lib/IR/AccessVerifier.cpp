@@ -8,9 +8,10 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-LogicalResult
-AccessVerifier::verifyShape(Operation *op, Value buffer, TileKind kind,
-                            std::optional<ArrayRef<int64_t>> dims) {
+LogicalResult AccessVerifier::verifyShape(Operation *op, Value buffer,
+                                          TileKind kind,
+                                          std::optional<ArrayRef<int64_t>> dims,
+                                          std::optional<int64_t> part) {
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -23,7 +24,8 @@ AccessVerifier::verifyShape(Operation *op, Value buffer, TileKind kind,
       return op->emitOpError("expected an inner stride of 1, got ") << type;
     leading = leading.drop_back();
     // With `dynamic_columns` a buffer's type may still know their number.
-    const int64_t last = type.getShape().back(), columns = rows.getColumns();
+    const int64_t last = type.getShape().back();
+    const int64_t columns = part.value_or(rows.getColumns());
     if (rows.getDynamicColumns() ? last > columns : last != columns)
       return op->emitOpError("expected a buffer with the columns of "
                              "rmsnorm.rows, got ")
@@ -103,7 +105,7 @@ LogicalResult AccessVerifier::verifyAccess(OpTy op, VectorType tile,
                           "'dims', and a row or none");
   if (isScalar && !writes)
     return success();
-  return verifyShape(op, op.getBase(), op.getKind(), dims);
+  return verifyShape(op, op.getBase(), op.getKind(), dims, tile.getDimSize(1));
 }
 
 LogicalResult AccessVerifier::verify(TileLoadOp load, bool isPlaced) {

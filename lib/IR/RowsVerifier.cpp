@@ -74,7 +74,15 @@ class BodyVerifier {
 public:
   explicit BodyVerifier(RowsOp rows)
       : rows(rows), schedule(rows.getScheduleAttr()), accesses(rows) {
-    rows.getBody().walk([&](TraverseOp) { isPlaced = true; });
+    rows.getBody().walk([&](Operation *op) {
+      isPlaced |= isa<TraverseOp>(op);
+      // What takes rows apart.
+      if (isa<vector::ExtractStridedSliceOp, vector::DeinterleaveOp>(op))
+        if (auto type = cast<VectorType>(op->getResult(0).getType());
+            type.getRank() == 2 && type.getDimSize(1) < rows.getColumns() &&
+            !rows.getDynamicColumns())
+          parts.insert(type.getDimSize(1));
+    });
   }
 
   LogicalResult run();
@@ -92,6 +100,8 @@ private:
   ScheduleAttr schedule;
   AccessVerifier accesses;
   bool isPlaced = false;
+  /// Columns of parts of rows.
+  llvm::SmallDenseSet<int64_t> parts;
 };
 } // namespace
 
@@ -105,7 +115,9 @@ LogicalResult BodyVerifier::verifyType(Operation *op, Type type) {
     return op->emitOpError("expected scalars and rank-2 vectors in "
                            "rmsnorm.rows, got ")
            << type;
-  if (vector.getDimSize(1) != 1 && vector.getDimSize(1) != columns)
+  if (vector.getDimSize(1) != 1 && vector.getDimSize(1) != columns &&
+      (!parts.contains(vector.getDimSize(1)) ||
+       isa<RowReduceOp, AccumulateOp>(op)))
     return op->emitOpError("expected vectors of 1 or ")
            << columns << " columns, as rmsnorm.rows says, got " << vector;
   const int64_t count = vector.getDimSize(0);
@@ -153,6 +165,9 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
     return accesses.verifyShape(store, store.getBase(), TileKind::column);
   }
   if (isa<RowReduceOp>(op)) {
+    for (Type type : op->getOperandTypes())
+      if (failed(verifyType(op, type)))
+        return failure();
     if (cast<RowReduceOp>(op).getColumns())
       return op->emitOpError("expected no 'columns', as rmsnorm.rows says how "
                              "many there are");
@@ -165,7 +180,9 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
     return success();
   }
   if (isa<TilesOp, TraverseOp, YieldOp, FetchOp, ArriveOp, AwaitOp, KeepOp,
-          GridWaitOp, vector::BroadcastOp>(op))
+          GridWaitOp, vector::BroadcastOp, vector::ExtractStridedSliceOp,
+          vector::InsertStridedSliceOp, vector::DeinterleaveOp,
+          vector::InterleaveOp>(op))
     return success();
   const bool isConstant = isa<arith::ConstantOp>(op);
   DenseElementsAttr value;

@@ -90,9 +90,11 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
   // (C5)
   int64_t columns = base.getDimSize(rank - 1);
   int64_t expected = op.getColumns() ? kDynamicColumns : columns;
-  // It has the bound, and verifies that it is the base's.
+  // It has the bound, and verifies that it, or a part of it, is the base's.
   if (auto rows = op->template getParentOfType<RowsOp>();
-      rows && !op.getColumns())
+      rows && !op.getColumns() &&
+      (rows.getDynamicColumns() || ShapedType::isDynamic(expected) ||
+       expected > rows.getColumns()))
     expected = rows.getColumns();
   if (ShapedType::isDynamic(expected))
     return op.emitOpError("expected 'columns', as the base has a dynamic last "

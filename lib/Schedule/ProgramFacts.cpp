@@ -30,7 +30,7 @@ static std::string toBytes(int64_t bits) {
 }
 
 std::string mlir::rmsnorm::getProgramKey(const ProgramFacts &facts) {
-  static_assert(sizeof(ProgramFacts) == 96, "a new fact belongs in the key");
+  static_assert(sizeof(ProgramFacts) == 104, "a new fact belongs in the key");
   std::string key;
   llvm::raw_string_ostream os(key);
   os << "columns=";
@@ -47,5 +47,7 @@ std::string mlir::rmsnorm::getProgramKey(const ProgramFacts &facts) {
   if (facts.numFunctions > 0)
     os << ",functions=" << facts.numFunctions
        << ",repeated_functions=" << facts.numRepeatedFunctions;
+  if (facts.part != 0)
+    os << ",part=" << facts.part;
   return key;
 }

@@ -3,6 +3,7 @@
 
 #include "Reshapes.h"
 #include "RowCluster.h"
+#include "ScalarArguments.h"
 #include "ShapeSymbols.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
@@ -256,19 +257,6 @@ FailureOr<SmallVector<std::string>> FunctionBinder::chooseNames() {
   return names;
 }
 
-/// Whether anything but the size of `tensor` is read.
-static bool isRead(Value tensor) {
-  return llvm::any_of(tensor.getUses(), [](OpOperand &use) {
-    if (isa<tensor::DimOp>(use.getOwner()))
-      return false;
-    if (isReshape(use.getOwner()) ||
-        isa<tensor::ExtractSliceOp>(use.getOwner()))
-      return isRead(use.getOwner()->getResult(0));
-    auto op = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
-    return !op || !op.isDpsInit(&use) || isInitRead(use);
-  });
-}
-
 LogicalResult FunctionBinder::setAttributes(ArrayRef<std::string> names) {
   llvm::DenseMap<unsigned, int64_t> symbolNumbers;
   for (BlockArgument argument : function.getArguments()) {
@@ -352,6 +340,9 @@ LogicalResult FunctionBinder::run() {
     return function.emitOpError("expected a body of one block, got ")
            << function.getBody().getBlocks().size();
   terminator = function.front().getTerminator();
+  if (failed(bindScalars(function)))
+    return failure();
+  flattenInsertions(function);
   FailureOr<ShapeSymbols> computed = ShapeSymbols::compute(function);
   if (failed(computed))
     return failure();

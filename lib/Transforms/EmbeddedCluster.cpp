@@ -45,6 +45,8 @@ static bool accessesInTwoWays(OpOperand &operand, const RowCluster &cluster) {
 }
 
 std::string rmsnorm::whyNotEmbedded(Operation *op, const RowCluster &cluster) {
+  if (takesPart(op))
+    return "it is a slice";
   if (std::string reason = whyNoKernel(op); !reason.empty())
     return reason;
   const bool isStatic = llvm::any_of(

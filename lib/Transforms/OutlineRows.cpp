@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/SymbolTable.h"
@@ -39,6 +40,7 @@ private:
   bool isSingleRow() {
     return isConstantIntValue(forall.getMixedUpperBound().front(), 1);
   }
+  bool isPart(VectorType type);
   LogicalResult collectBuffers();
   LogicalResult setColumns(Operation *op, Value columns, int64_t bound);
   LogicalResult collectSizes();
@@ -104,6 +106,15 @@ LogicalResult Outliner::setColumns(Operation *op, Value count, int64_t bound) {
   return success();
 }
 
+/// Whether rows are taken apart into values of the columns of `type`.
+bool Outliner::isPart(VectorType type) {
+  return llvm::any_of(program, [&](Operation &op) {
+    return isa<vector::ExtractStridedSliceOp, vector::DeinterleaveOp>(op) &&
+           cast<VectorType>(op.getResult(0).getType()).getDimSize(1) ==
+               type.getDimSize(1);
+  });
+}
+
 LogicalResult Outliner::collectBuffers() {
   Value row = forall.getInductionVar(0);
   auto add = [&](auto op, Value buffer, Value rowOperand, Value count,
@@ -119,7 +130,7 @@ LogicalResult Outliner::collectBuffers() {
              << buffer.getType();
     auto &[isRead, isWritten] = buffers[buffer];
     (writes ? isWritten : isRead) = true;
-    if (!isPerColumn(type) && !count)
+    if ((!isPerColumn(type) && !count) || isPart(type))
       return success();
     return setColumns(op, count, type.getDimSize(1));
   };
@@ -154,10 +165,6 @@ LogicalResult Outliner::collectBuffers() {
 LogicalResult Outliner::setSizes(affine::AffineDelinearizeIndexOp indices,
                                  int64_t rank,
                                  ArrayRef<std::pair<Value, int64_t>> leading) {
-  auto refuse = [&](Value base) {
-    return indices.emitOpError("expected the leading sizes of ")
-           << base.getType() << ", which all rows of the loop are counted in";
-  };
   auto isUnit = [&](int64_t dim) {
     return llvm::any_of(leading, [&](auto buffer) {
       return buffer.second == rank &&
@@ -183,7 +190,9 @@ LogicalResult Outliner::setSizes(affine::AffineDelinearizeIndexOp indices,
   for (auto [base, dims] : leading)
     for (int64_t dim = 0; dim < dims && dims > 1; ++dim)
       if (dims != count || !(traceDim(base, dim) == traceSize(sizes[dim])))
-        return refuse(base);
+        return indices.emitOpError("expected the leading sizes of ")
+               << base.getType()
+               << ", which all rows of the loop are counted in";
   return success();
 }
 

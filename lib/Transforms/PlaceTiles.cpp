@@ -219,8 +219,10 @@ private:
       for (Value operand : def->getOperands())
         mapping.map(operand, keep(operand, segment));
     }
-    Value copy = cloneInSegment(def, mapping, segment)->getResult(0);
-    return copies[{value, segment}] = copy;
+    Operation *clone = cloneInSegment(def, mapping, segment);
+    for (auto [from, to] : llvm::zip(def->getResults(), clone->getResults()))
+      copies[{from, segment}] = to;
+    return copies.lookup({value, segment});
   }
 
   Value createKeep(Value value, int64_t segment) {

@@ -20,6 +20,22 @@ std::optional<int64_t> rmsnorm::getAnchorRowDims(Operation *op) {
   return rowWise ? rowWise.getAnchorRowDims() : std::nullopt;
 }
 
+LogicalResult rmsnorm::checkAnchor(Operation *op) {
+  if (isa<ForwardOp, BackwardOp>(op))
+    return success();
+  auto linalgOp = cast<linalg::LinalgOp>(op);
+  std::string reason =
+      cast<RowWiseOpInterface>(op).whyNotRowWise(*getAnchorRowDims(op));
+  if (reason.empty() &&
+      linalgOp.getIteratorTypesArray().back() != utils::IteratorType::reduction)
+    reason = "its last loop is no reduction";
+  if (reason.empty())
+    return success();
+  return op->emitOpError("expected what is '")
+         << RMSNormDialect::kRowWiseAttrName
+         << "' to reduce along the last dimension, row by row, but " << reason;
+}
+
 bool rmsnorm::sumsOverRows(OpResult result) {
   auto op = dyn_cast<RowWiseOpInterface>(result.getOwner());
   return op && op.sumsOverRows(result.getResultNumber());
@@ -117,9 +133,14 @@ static bool usesRow(OpOperand &use, int64_t rowDims) {
   return cast<RowWiseOpInterface>(use.getOwner()).usesRow(use, rowDims);
 }
 
+bool rmsnorm::takesPart(Operation *op) {
+  return isa<tensor::ExtractSliceOp, tensor::InsertSliceOp>(op);
+}
+
 bool rmsnorm::isCandidate(Operation *op) {
-  return isa<RowWiseOpInterface>(op) && isa<TilingInterface>(op) &&
-         isa<DestinationStyleOpInterface>(op) && op->getNumResults() > 0;
+  return isa<RowWiseOpInterface>(op) && op->getNumResults() > 0 &&
+         (takesPart(op) ||
+          (isa<TilingInterface>(op) && isa<DestinationStyleOpInterface>(op)));
 }
 
 //===----------------------------------------------------------------------===//
@@ -137,6 +158,8 @@ struct Contact {
 
 /// Whether `operand` is an input whose rows come from outside of the cluster.
 static bool readsOutsideRow(OpOperand &operand, const RowCluster &cluster) {
+  if (takesPart(operand.getOwner()))
+    return false;
   auto op = cast<DestinationStyleOpInterface>(operand.getOwner());
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   Operation *definition = operand.get().getDefiningOp();
@@ -220,6 +243,8 @@ static void addMember(RowCluster &cluster, Operation *op) {
     if (ShapedType::isDynamic(size))
       size = other;
   llvm::append_range(cluster.columns, getColumns(op, cluster.rowDims));
+  if (isa<tensor::ExtractSliceOp>(op))
+    cluster.columns.push_back(traceDim(op->getResult(0), cluster.rowDims));
 }
 
 static bool usesMember(Operation *op, const RowCluster &cluster) {
@@ -270,8 +295,11 @@ RowCluster RowCluster::grow(Operation *anchor, Growth &growth) {
   for (bool changed = true; changed;) {
     changed = false;
     for (Operation &op : *block) {
+      // Parts of tensors that are there already are tensors of their own.
       if (cluster.members.contains(&op) || taken.contains(&op) ||
-          !isCandidate(&op))
+          !isCandidate(&op) ||
+          (takesPart(&op) &&
+           !cluster.members.contains(op.getOperand(0).getDefiningOp())))
         continue;
       Contact contact = getContact(&op, cluster);
       if (!contact.exists || !contact.byRow || !whyNot(&op).empty())
@@ -285,7 +313,11 @@ RowCluster RowCluster::grow(Operation *anchor, Growth &growth) {
   for (Operation &op : *block) {
     if (!growth.remarks || cluster.members.contains(&op) ||
         cluster.uniforms.contains(&op) || taken.contains(&op) ||
-        !isCandidate(&op))
+        !isCandidate(&op) ||
+        (takesPart(&op) &&
+         !cluster.members.contains(
+             op.getOperand(isa<tensor::ExtractSliceOp>(op) ? 0 : 1)
+                 .getDefiningOp())))
       continue;
     // Becomes a part of what uses it.
     if (llvm::all_of(op.getUses(), [&](OpOperand &use) {

@@ -16,6 +16,10 @@ namespace mlir::rmsnorm {
 /// rmsnorm.row_wise; none if it asks for none.
 std::optional<int64_t> getAnchorRowDims(Operation *op);
 
+/// Fails if `op`, which asks for a loop, can have none: a wish that cannot be
+/// fulfilled is an error, not a loop that is missing.
+LogicalResult checkAnchor(Operation *op);
+
 /// Whether `op` computes something without rows, at most one value a column:
 /// who works row by row repeats it in each iteration.
 bool isUniform(Operation *op);
@@ -30,6 +34,9 @@ std::optional<int64_t> findPartlyReadDim(linalg::LinalgOp op,
 /// that it works on. None: it needs all of the operand, a weight. Some: the row
 /// of, say, the batch that its row is in.
 SmallVector<int64_t> getOperandRowDims(OpOperand &operand, int64_t rowDims);
+
+/// Whether `op` takes columns out of rows or puts them in.
+bool takesPart(Operation *op);
 
 /// Whether an operand with the row dimensions `dims` has some, but not all.
 inline bool isPartial(ArrayRef<int64_t> dims, int64_t rowDims) {

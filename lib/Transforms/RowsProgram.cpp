@@ -5,9 +5,12 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -107,12 +110,32 @@ SumsSlice mlir::rmsnorm::getSumsSlice(Block &program) {
   return slice;
 }
 
+/// The columns of which the parts that `program` takes rows apart into begin
+/// and end at multiples.
+static int64_t getPart(Block &program) {
+  int64_t part = 0;
+  auto add = [&](ArrayAttr offsets, VectorType type) {
+    part = std::gcd(part, cast<IntegerAttr>(offsets[1]).getInt());
+    part = std::gcd(part, type.getDimSize(1));
+  };
+  for (Operation &op : program) {
+    if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op))
+      add(slice.getOffsets(), slice.getType());
+    else if (auto insert = dyn_cast<vector::InsertStridedSliceOp>(op))
+      add(insert.getOffsets(), insert.getSourceVectorType());
+    else if (auto pairs = dyn_cast<vector::DeinterleaveOp>(op))
+      part = std::gcd(part, pairs.getSourceVectorType().getDimSize(1));
+  }
+  return part;
+}
+
 ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
   ProgramFacts facts;
   facts.singleRow = rows.hasSingleRow();
   facts.columns = rows.getColumns();
   facts.dynamicColumns = bool(rows.getDynamicColumns());
   Block &program = rows.getTiles().getBody().front();
+  facts.part = getPart(program);
   SetVector<Operation *> before, after;
   DenseSet<Value> seenBefore, seenAfter;
   Operation *lastReduce = nullptr;

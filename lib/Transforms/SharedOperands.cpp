@@ -72,9 +72,9 @@ llvm::SmallBitVector Preparation::getUnitDims(OpOperand &operand) {
     auto loop = dyn_cast<AffineDimExpr>(expr);
     const bool isRow = loop && loop.getPosition() < cluster.rowDims;
     const int64_t last = type.getRank() - 1;
-    dims[dim] = type.getDimSize(dim) == 1 &&
-                (hasRow ? !loop && static_cast<int64_t>(dim) != last
-                        : !loop || isRow);
+    dims[dim] =
+        type.getDimSize(dim) == 1 &&
+        (hasRow ? !loop && static_cast<int64_t>(dim) != last : !loop || isRow);
   }
   return dims;
 }
@@ -120,8 +120,7 @@ GenericOp Preparation::fuseProducer(OpOperand &operand) {
   auto consumer = cast<LinalgOp>(operand.getOwner());
   rewriter.setInsertionPoint(consumer);
   GenericOp copy = generalize(cast<LinalgOp>(rewriter.clone(*producer)));
-  rewriter.modifyOpInPlace(consumer,
-                           [&] { operand.set(copy->getResult(0)); });
+  rewriter.modifyOpInPlace(consumer, [&] { operand.set(copy->getResult(0)); });
   const unsigned number = operand.getOperandNumber();
   GenericOp generic = generalize(consumer);
   OpOperand &fused = generic->getOpOperand(number);
@@ -139,8 +138,7 @@ GenericOp Preparation::fuseProducer(OpOperand &operand) {
       return cast<GenericOp>(result->fusedOp);
     }
   }
-  rewriter.modifyOpInPlace(generic,
-                           [&] { fused.set(producer->getResult(0)); });
+  rewriter.modifyOpInPlace(generic, [&] { fused.set(producer->getResult(0)); });
   rewriter.eraseOp(copy);
   return {};
 }
@@ -154,9 +152,8 @@ void Preparation::prepare(LinalgOp op) {
         cluster.members.contains(operand->get().getDefiningOp()))
       continue;
     llvm::SmallBitVector dims = getUnitDims(*operand);
-    const bool isPartialOperand =
-        isPartial(getOperandRowDims(*operand, cluster.rowDims),
-                  cluster.rowDims);
+    const bool isPartialOperand = isPartial(
+        getOperandRowDims(*operand, cluster.rowDims), cluster.rowDims);
     if (!isPartialOperand && dims.none())
       continue;
     if (GenericOp fused = isPartialOperand ? fuseProducer(*operand) : nullptr) {

@@ -3,6 +3,7 @@
 
 #include "RowSizes.h"
 #include "SharedOperands.h"
+#include "TileParts.h"
 
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
@@ -17,6 +18,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/CSE.h"
 
 namespace mlir::rmsnorm {
@@ -58,6 +60,7 @@ private:
   void collectOutputs();
   void createLoop();
   LogicalResult tile(TilingInterface op);
+  void tileSlice(Operation *op);
   Value getTiledOperand(OpOperand &operand, Value tiled);
   Value getBlockArgument(Value destination, OpResult result = {});
   void repeat(Operation *op);
@@ -93,6 +96,13 @@ void RowTiler::collectOutputs() {
       while (Operation *definition = destination.getDefiningOp()) {
         if (!cluster.members.contains(definition))
           break;
+        if (isa<tensor::ExtractSliceOp>(definition)) {
+          destination = tensor::EmptyOp::create(
+              atEnd(), op->getLoc(),
+              tensor::getMixedSizes(atEnd(), op->getLoc(), destination),
+              getElementTypeOrSelf(destination));
+          break;
+        }
         destination = cast<DestinationStyleOpInterface>(definition)
                           .getTiedOpOperand(cast<OpResult>(destination))
                           ->get();
@@ -162,8 +172,10 @@ Value RowTiler::getTiledOperand(OpOperand &operand, Value tiled) {
   Value value = operand.get();
   auto owner = cast<DestinationStyleOpInterface>(operand.getOwner());
   if (owner.isDpsInit(&operand) &&
-      sumsOverRows(owner.getTiedOpResult(&operand)))
-    return tiled;
+      sumsOverRows(owner.getTiedOpResult(&operand))) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(operand.getOwner());
+    return linalgOp ? createSummand(rewriter, linalgOp, value, tiled) : tiled;
+  }
   if (Value row = values.lookupOrNull(value))
     return row;
   auto slice = tiled.getDefiningOp<tensor::ExtractSliceOp>();
@@ -238,6 +250,20 @@ LogicalResult RowTiler::tile(TilingInterface op) {
   return success();
 }
 
+/// Takes a part out of the iteration's row or puts one in.
+void RowTiler::tileSlice(Operation *op) {
+  rewriter.setInsertionPoint(loop.getTerminator());
+  Value row;
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op)) {
+    Value argument = getBlockArgument(insert.getDest());
+    row = values.lookupOrNull(insert.getDest());
+    if (!row)
+      row = getRow(rewriter, argument ? argument : insert.getDest(), indices);
+  }
+  values.map(op->getResult(0),
+             tilePart(rewriter, op, values.lookup(op->getOperand(0)), row));
+}
+
 /// Repeats an op that knows no rows.
 void RowTiler::repeat(Operation *op) {
   rewriter.setInsertionPoint(loop.getTerminator());
@@ -297,6 +323,8 @@ FailureOr<scf::ForallOp> RowTiler::run() {
   for (Operation *op : ops) {
     if (!cluster.members.contains(op))
       repeat(op);
+    else if (takesPart(op))
+      tileSlice(op);
     else if (failed(tile(cast<TilingInterface>(op))))
       return failure();
   }
@@ -311,22 +339,6 @@ FailureOr<scf::ForallOp> RowTiler::run() {
     if (op->use_empty())
       rewriter.eraseOp(op);
   return loop;
-}
-
-/// A wish that cannot be fulfilled is an error, not a loop that is missing.
-static LogicalResult checkAnchor(Operation *op, int64_t rowDims) {
-  if (isa<ForwardOp, BackwardOp>(op))
-    return success();
-  auto linalgOp = cast<linalg::LinalgOp>(op);
-  std::string reason = cast<RowWiseOpInterface>(op).whyNotRowWise(rowDims);
-  if (reason.empty() &&
-      linalgOp.getIteratorTypesArray().back() != utils::IteratorType::reduction)
-    reason = "its last loop is no reduction";
-  if (reason.empty())
-    return success();
-  return op->emitOpError("expected what is '")
-         << RMSNormDialect::kRowWiseAttrName
-         << "' to reduce along the last dimension, row by row, but " << reason;
 }
 
 namespace {
@@ -352,7 +364,7 @@ struct TileRows final : rmsnorm::impl::TileRowsBase<TileRows> {
       Operation *op = anchors[i];
       if (growth.taken.contains(op))
         continue;
-      if (!embedded && failed(checkAnchor(op, *getAnchorRowDims(op))))
+      if (!embedded && failed(checkAnchor(op)))
         return signalPassFailure();
       clusters.push_back(RowCluster::grow(op, growth));
       const llvm::SetVector<Operation *> &members = clusters.back().members;

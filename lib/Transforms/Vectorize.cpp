@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Vectorize.cpp - rmsnorm-vectorize ---------------------------------===//
 
+#include "RowCluster.h"
 #include "VectorizeLinalg.h"
 
 #include "RMSNorm/IR/DimTrace.h"
@@ -42,8 +43,10 @@ public:
   Value getColumns(Value tensor) override;
 
 private:
+  bool isComputed(tensor::ExtractSliceOp slice);
   FailureOr<Value> load(Value tensor, std::optional<TileKind> kind);
   LogicalResult vectorize(Operation *op);
+  LogicalResult insertPart(tensor::InsertSliceOp op);
   LogicalResult store(tensor::ParallelInsertSliceOp insert);
   LogicalResult sum(ColumnSumOp op);
   Value getZero() {
@@ -165,6 +168,16 @@ FailureOr<Value> RowVectorizer::load(Value tensor,
       .getResult();
 }
 
+/// Whether `slice` is a part of a row that is computed here.
+bool RowVectorizer::isComputed(tensor::ExtractSliceOp slice) {
+  while (slice && loop->isAncestor(slice)) {
+    if (vectors.contains(slice.getSource()))
+      return true;
+    slice = slice.getSource().getDefiningOp<tensor::ExtractSliceOp>();
+  }
+  return false;
+}
+
 FailureOr<Value> RowVectorizer::getVector(Value tensor,
                                           std::optional<TileKind> kind) {
   if (Value vector = vectors.lookup(tensor))
@@ -179,6 +192,20 @@ FailureOr<Value> RowVectorizer::getVector(Value tensor,
                                *this)))
       return failure();
     return vectors.lookup(tensor);
+  } else if (auto part = dyn_cast_or_null<tensor::ExtractSliceOp>(definition);
+             part && isComputed(part)) {
+    const int64_t last = part.getType().getRank() - 1;
+    Value row = *getVector(part.getSource());
+    const int64_t offset = part.getStaticOffsets()[last];
+    if (part.getStaticStrides()[last] == 2)
+      vector = vector::DeinterleaveOp::create(builder, part.getLoc(), row)
+                   ->getResult(offset);
+    else
+      vector = vector::ExtractStridedSliceOp::create(
+                   builder, part.getLoc(), row, ArrayRef<int64_t>{0, offset},
+                   ArrayRef<int64_t>{1, part.getStaticSizes()[last]},
+                   ArrayRef<int64_t>{1, 1})
+                   .getResult();
   } else {
     vector = load(tensor, kind);
   }
@@ -198,6 +225,8 @@ LogicalResult RowVectorizer::vectorize(Operation *op) {
     rowSums.insert(op);
     return success();
   }
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return insertPart(insert);
   // What only says where a row is, or how large.
   if (isa<tensor::ExtractSliceOp, tensor::EmptyOp, tensor::CastOp,
           tensor::DimOp>(op) ||
@@ -206,6 +235,41 @@ LogicalResult RowVectorizer::vectorize(Operation *op) {
     return success();
   return op->emitOpError("has no tile program: expected linalg ops and slices "
                          "in a loop over rows");
+}
+
+/// Puts columns into a row, which is not loaded if none of it stays.
+LogicalResult RowVectorizer::insertPart(tensor::InsertSliceOp op) {
+  FailureOr<Value> part = getVector(op.getSource());
+  FailureOr<Value> row = vectors.lookup(op.getDest());
+  const int64_t last = op.getType().getRank() - 1;
+  if (!*row && !isInitRead(op.getDestMutable())) {
+    auto type = VectorType::get({1, op.getType().getDimSize(last)},
+                                op.getType().getElementType());
+    row = arith::ConstantOp::create(builder, op.getLoc(),
+                                    builder.getZeroAttr(type))
+              .getResult();
+  } else if (!*row) {
+    row = getVector(op.getDest());
+  }
+  if (failed(part) || failed(row))
+    return failure();
+  const int64_t offset = op.getStaticOffsets()[last];
+  if (op.getStaticStrides()[last] == 2) {
+    // The other columns of the pairs stay.
+    auto pairs = row->getDefiningOp<vector::InterleaveOp>();
+    Value other =
+        pairs ? pairs->getOperand(1 - offset)
+              : vector::DeinterleaveOp::create(builder, op.getLoc(), *row)
+                    ->getResult(1 - offset);
+    vectors[op.getResult()] = vector::InterleaveOp::create(
+        builder, op.getLoc(), offset == 0 ? *part : other,
+        offset == 0 ? other : *part);
+    return success();
+  }
+  vectors[op.getResult()] = vector::InsertStridedSliceOp::create(
+      builder, op.getLoc(), *part, *row, ArrayRef<int64_t>{0, offset},
+      ArrayRef<int64_t>{1, 1});
+  return success();
 }
 
 LogicalResult RowVectorizer::store(tensor::ParallelInsertSliceOp insert) {

@@ -10,7 +10,7 @@ func.func @no_reduction(%x: tensor<?x64xf32>, %e: tensor<?x64xf32>) -> tensor<?x
 // -----
 
 func.func @over_rows(%x: tensor<?x64xf32>, %e: tensor<64xf32>) -> tensor<64xf32> {
-  // expected-error @below {{but it combines rows}}
+  // expected-error @below {{but it combines rows, and not all of them by arith.addf in f32, from zero, for each column}}
   %y = linalg.reduce {arith.addf} ins(%x : tensor<?x64xf32>) outs(%e : tensor<64xf32>) dimensions = [0] {rmsnorm.row_wise}
   return %y : tensor<64xf32>
 }

@@ -39,6 +39,9 @@ struct ProgramFacts {
   /// Those of them before a row_reduce whose values are needed behind it, and
   /// computed again with a row that is read again.
   int64_t numRepeatedFunctions = 0;
+  /// Columns of which all parts that rows are taken apart into begin and end at
+  /// multiples; 0: rows are whole.
+  int64_t part = 0;
 
   // Not in the key: they decide column_operands and sums alone, which a tuning
   // record says.
