@@ -9,7 +9,6 @@
 
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -84,10 +83,6 @@ void rmsnorm::buildScheduledHalf(OpPassManager &manager, HostCode host) {
   manager.addPass(createPlaceTiles());
   manager.addPass(createSplitReductions());
   manager.addPass(createDistribute());
-  // A module's launches know arguments, strides and offsets, not views.
-  if (host == HostCode::ours)
-    manager.addNestedPass<func::FuncOp>(
-        memref::createExpandStridedMetadataPass());
   simplify(/*canonicalize=*/true);
 }
 
