@@ -2,6 +2,7 @@
 //===- SharedOperands.cpp - operands that several rows share -------------===//
 
 #include "SharedOperands.h"
+#include "TileProgram.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
 
@@ -105,6 +106,21 @@ void Preparation::dropUnitDims(OpOperand &operand,
   });
 }
 
+/// Whether the dimensions of all operands of `op` are loops in their order, so
+/// that they are in what uses its result.
+static bool keepsOrder(LinalgOp op) {
+  return llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+    int64_t next = 0;
+    return llvm::all_of(map.getResults(), [&](AffineExpr expr) {
+      auto dim = dyn_cast<AffineDimExpr>(expr);
+      const bool isNext = dim && dim.getPosition() >= next;
+      if (isNext)
+        next = dim.getPosition() + 1;
+      return isNext || isa<AffineConstantExpr>(expr);
+    });
+  });
+}
+
 /// Computes an operand that several rows share where it is used, as nothing
 /// stands between the loops of rows: its own elementwise op would be a kernel,
 /// and its result one more tensor in memory. Null if it has none.
@@ -114,7 +130,8 @@ GenericOp Preparation::fuseProducer(OpOperand &operand) {
       cluster.uniforms.contains(producer) ||
       producer->getBlock() != operand.getOwner()->getBlock() ||
       producer.getNumLoops() != producer.getNumParallelLoops() ||
-      producer->getNumResults() != 1 || !producer.hasPureTensorSemantics())
+      producer->getNumResults() != 1 || !producer.hasPureTensorSemantics() ||
+      !whyNoKernel(producer).empty() || !keepsOrder(producer))
     return {};
   // A copy of its own: what else uses it does not matter.
   auto consumer = cast<LinalgOp>(operand.getOwner());

@@ -16,7 +16,11 @@ def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
     A compiled entry allocates nothing: each tensor that a public function
     returns must be computed into an argument. A result whose destination is a
     `tensor.empty` gets a new argument after the others; one whose destination
-    is an argument already is written in place. The function keeps returning the
+    is an argument already is written in place. A result may be reshaped once
+    behind its computation: the argument has the shape that is returned. What is
+    inserted one beside the other into dimensions of [.., K, N] lies side by side
+    in [.., K * N]. A number among the arguments becomes a tensor of rank 0, if
+    linalg ops alone use it. The function keeps returning the
     tensors, and bufferization drops them. Runs on untiled tensor IR, so that
     the oracle sees the same arguments as the kernels.
 
@@ -32,7 +36,8 @@ def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
       ops say which dimensions are equal; equal dimensions have one symbol,
       and a size that is static anywhere is static everywhere;
     - `bufferization.buffer_layout`: any strides but the last, which is 1 (for
-      ranks 0 and 1 the identity), and `bufferization.writable`.
+      ranks 0 and 1, and where dimensions are collapsed into one, the identity),
+      and `bufferization.writable`.
 
     Every `tensor.dim` of an argument becomes a constant or the `tensor.dim` of
     the first argument with that symbol. Each result gets `rmsnorm.argument`,
@@ -114,10 +119,16 @@ def TileRows : Pass<"rmsnorm-tile-rows"> {
 
     An op belongs to the cluster if it is a norm, or a `linalg` op whose
     iteration space is the rows and at most one more dimension, and each of
-    whose indexing maps has either no row dimension or all of them, in order,
-    as its leading results; it must use rows of the cluster as rows. A `linalg`
-    op that knows no rows (a weight plus one) is repeated in each iteration. A
-    neighbour that looks row-wise and is not is named in a remark.
+    whose indexing maps has row dimensions, in order, as its leading results:
+    those of inits all of them, those of inputs any ([B, N], [B, 1, N] or [T]
+    beside rows of [B, T]); it must use rows of the cluster as rows. Elementwise
+    work on an operand with some of them (a batch's scale plus one) becomes part
+    of the op that uses it. A `linalg` op that knows no rows (a weight plus one)
+    is repeated in each iteration. Slices belong to it that take columns out of
+    rows of the cluster or put them in (`tensor.extract_slice`, `insert_slice`:
+    all rows, columns side by side or every other of all, static), and sums
+    over all rows in f32 from a `linalg.fill` of zero. A neighbour that looks
+    row-wise and is not is named in a remark.
 
     An op outside that uses the cluster and feeds it splits it, with a remark.
 
