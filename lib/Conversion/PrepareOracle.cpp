@@ -53,7 +53,8 @@ static LogicalResult dropResults(func::FuncOp function) {
         bound ? function.getArgument(bound.getInt()) : BlockArgument();
     if (target && target != buffer) {
       OpBuilder builder(terminator);
-      memref::CopyOp::create(builder, terminator->getLoc(), buffer, target);
+      memref::CopyOp::create(builder, terminator->getLoc(), operand.get(),
+                             target);
     }
   }
   llvm::BitVector results(terminator->getNumOperands(), true);

@@ -69,9 +69,11 @@ Value rmsnorm::emitGroupBroadcast(Kernel &kernel, GroupBroadcastOp op,
                                         elements);
 }
 
-VectorPosition rmsnorm::emitGroupPosition(Kernel &kernel, VectorType type,
-                                          const VectorPosition &position,
-                                          bool isStore) {
+/// Where the groups of the vector at `position` are in a buffer of groups of
+/// type `type`, and how many of them there are; null: all.
+static VectorPosition emitGroupPosition(Kernel &kernel, VectorType type,
+                                        const VectorPosition &position,
+                                        bool isStore) {
   OpBuilder &builder = kernel.builder;
   Location loc = kernel.loc;
   const int64_t columns = getGroupColumns(kernel, type);
@@ -95,4 +97,25 @@ VectorPosition rmsnorm::emitGroupPosition(Kernel &kernel, VectorType type,
       builder, loc, owns, groups.valid ? groups.valid : kernel.emitI32(1),
       kernel.emitI32(0));
   return groups;
+}
+
+Value rmsnorm::emitGroupLoad(Kernel &kernel, TileLoadOp load, Value offset,
+                             const VectorPosition &position) {
+  VectorPosition groups = emitGroupPosition(kernel, load.getType(), position,
+                                            /*isStore=*/false);
+  auto type = cast<VectorType>(kernel.getFragmentType(load.getType()));
+  return kernel.emitLoad(load, type, offset, groups.column, groups.valid,
+                         getElementBytes(load));
+}
+
+void rmsnorm::emitGroupStore(Kernel &kernel, Tile &tile, TileStoreOp store,
+                             Value value, int64_t row,
+                             const VectorPosition &position) {
+  VectorPosition groups = emitGroupPosition(
+      kernel, cast<VectorType>(store.getValue().getType()), position,
+      /*isStore=*/true);
+  const int64_t count = cast<VectorType>(value.getType()).getNumElements();
+  kernel.emitStore(store, value, tile.addresses.getOffset(store.getBase(), row),
+                   groups.column, tile.emitStoreValid(row, groups.valid, count),
+                   getElementBytes(store.getValue()));
 }

@@ -14,11 +14,15 @@ Value emitGroupReduce(Kernel &kernel, GroupReduceOp op, Value fragment);
 /// The value of each column's group.
 Value emitGroupBroadcast(Kernel &kernel, GroupBroadcastOp op, Value fragment);
 
-/// Where the groups of the vector at `position` are in a buffer of groups of
-/// type `type`, and how many of them there are; null: all. Of a group that
-/// threads share, one of them stores it (`isStore`).
-VectorPosition emitGroupPosition(Kernel &kernel, VectorType type,
-                                 const VectorPosition &position, bool isStore);
+/// What `load` reads for the groups of the vector at `position`, of the row at
+/// `offset`.
+Value emitGroupLoad(Kernel &kernel, TileLoadOp load, Value offset,
+                    const VectorPosition &position);
+
+/// Stores `value`, that of the groups of the vector at `position` of `row`. Of
+/// a group that threads share, one of them stores it.
+void emitGroupStore(Kernel &kernel, Tile &tile, TileStoreOp store, Value value,
+                    int64_t row, const VectorPosition &position);
 
 } // namespace mlir::rmsnorm
 

@@ -6,7 +6,10 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -113,14 +116,28 @@ int64_t Kernel::getNumRows(Type type) const {
                 : 1;
 }
 
+int64_t Kernel::getNumVectors(Type type) const {
+  const int64_t columns = cast<VectorType>(type).getDimSize(1);
+  return parts.contains(columns)
+             ? columns / (layout.getThreadsPerRow() * getVectorWidth(type))
+             : layout.getNumVectors();
+}
+
+int64_t Kernel::getVectorWidth(Type type) const {
+  const int64_t width = layout.getVectorWidth();
+  const int64_t columns = cast<VectorType>(type).getDimSize(1);
+  if (columns == pairs)
+    return width / 2;
+  if (parts.contains(columns))
+    return width;
+  const int64_t group = layout.getColumns() / columns;
+  return std::max<int64_t>(1, width / group);
+}
+
 Type Kernel::getFragmentType(Type type) const {
   Type element = getElementTypeOrSelf(type);
-  if (!isPerColumn(type))
-    return element;
-  const int64_t group =
-      layout.getColumns() / cast<VectorType>(type).getDimSize(1);
-  return VectorType::get(
-      {std::max<int64_t>(1, layout.getVectorWidth() / group)}, element);
+  return isPerColumn(type) ? VectorType::get({getVectorWidth(type)}, element)
+                           : element;
 }
 
 int64_t rmsnorm::getElementBytes(Value value) {
@@ -128,10 +145,41 @@ int64_t rmsnorm::getElementBytes(Value value) {
                           8);
 }
 
-int64_t Kernel::getAlignment(Value buffer, bool partial) const {
+/// What the rows of `buffer` are aligned to, at most `bytes`, where those of
+/// the buffer that it is a view of are aligned to that: dynamic strides are
+/// multiples of it.
+static int64_t getViewAlignment(Value buffer, int64_t bytes) {
+  auto limit = [&](MemRefType type, int64_t elements) {
+    bytes = std::gcd(bytes, elements * type.getElementTypeBitWidth() / 8);
+  };
+  auto getStrides = [](MemRefType type) {
+    return type.getStridesAndOffset().first;
+  };
+  if (buffer.getDefiningOp<ViewLikeOpInterface>()) {
+    auto type = cast<MemRefType>(buffer.getType());
+    for (int64_t stride : ArrayRef(getStrides(type)).drop_back())
+      if (!ShapedType::isDynamic(stride))
+        limit(type, stride);
+  }
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>()) {
+    if (auto subview = dyn_cast<memref::SubViewOp>(view.getOperation()))
+      for (auto [offset, stride] : llvm::zip(
+               subview.getMixedOffsets(), getStrides(subview.getSourceType())))
+        if (!ShapedType::isDynamic(stride))
+          limit(subview.getType(),
+                getConstantIntValue(offset).value_or(1) * stride);
+    buffer = view.getViewSource();
+  }
+  return bytes;
+}
+
+int64_t Kernel::getAlignment(Value buffer, Type type, bool partial) const {
   const int64_t bytes = getElementBytes(buffer);
   const bool packed = bool(getOperand(buffer).getDefiningOp<WorkspaceOp>());
-  return layout.getAccessBytes(bytes, partial, packed);
+  return getViewAlignment(
+      getOperand(buffer),
+      std::min(layout.getAccessBytes(bytes, partial, packed),
+               std::max<int64_t>(getVectorWidth(type) * bytes, bytes)));
 }
 
 Value Kernel::emitLoad(TileLoadOp load, VectorType type, Value row,

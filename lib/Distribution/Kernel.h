@@ -9,6 +9,7 @@
 #include "RMSNorm/Schedule/Layout.h"
 #include "WorkgroupPlan.h"
 
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 
 namespace mlir::rmsnorm {
@@ -37,7 +38,16 @@ public:
          gpu::GPUFuncOp function, OpBuilder host)
       : rows(rows), layout(layout), chip(chip), loc(rows.getLoc()),
         builder(OpBuilder::atBlockEnd(&function.getBody().front())), host(host),
-        arguments(host, function.getBody().front()) {}
+        arguments(host, function.getBody().front()) {
+    RowsOp(rows).getBody().walk([&](Operation *op) {
+      if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op))
+        parts.insert(slice.getType().getDimSize(1));
+      if (auto deinterleave = dyn_cast<vector::DeinterleaveOp>(op)) {
+        pairs = deinterleave.getResultVectorType().getDimSize(1);
+        parts.insert(pairs);
+      }
+    });
+  }
 
   /// Emits what a thread is; `strip` is the number of the strip of columns that
   /// the block owns, if it owns one, else null.
@@ -73,11 +83,16 @@ public:
   /// Rows a thread holds of a value of type `type`: of a tile's row_groups x
   /// rows_per_group the latter, of an accumulator's row_groups one.
   int64_t getNumRows(Type type) const;
-  /// What a thread holds of one of its vectors, or of a per-row value. Of
-  /// groups of columns it has those of the vector, or one that it shares.
+  /// Vectors a thread holds of a row of type `type`, a part of one fewer.
+  int64_t getNumVectors(Type type) const;
+  /// Elements of a thread's vector of a row of type `type`: half of what others
+  /// have if it is every other column of them; of groups of columns those of
+  /// the vector, or one that it shares.
+  int64_t getVectorWidth(Type type) const;
+  /// What a thread holds of one of its vectors, or of a per-row value.
   Type getFragmentType(Type type) const;
-  /// The bytes an access to `buffer` may take at a time.
-  int64_t getAlignment(Value buffer, bool partial) const;
+  /// The bytes an access to a vector of `type` in `buffer` may take at a time.
+  int64_t getAlignment(Value buffer, Type type, bool partial) const;
 
   /// Reads what a thread has of `type`, a vector, from memory; there a mask is
   /// bytes. The arguments are those of GlobalLoadOp.
@@ -108,6 +123,10 @@ private:
   }
 
   Value numRows;
+  /// Columns of the parts that rows are taken apart into, and of what
+  /// vector.deinterleave takes out, 0 if nothing.
+  llvm::SmallDenseSet<int64_t> parts;
+  int64_t pairs = 0;
   DenseMap<int64_t, Value> constants;
   DenseMap<Value, Value> scalars;
 };

@@ -65,6 +65,8 @@ void Rings::emitCopies(Tile &tile, Value slot) const {
     Value offset = emitOffset(ring, slot);
     auto fragment = VectorType::get({layout.getVectorWidth()},
                                     getElementTypeOrSelf(buffer));
+    auto whole =
+        VectorType::get({1, layout.getColumns()}, fragment.getElementType());
     for (int64_t row = 0; row < layout.getRowsPerGroup(); ++row)
       for (int64_t index = 0; index < layout.getNumVectors(); ++index) {
         VectorPosition position = emitPosition(
@@ -74,11 +76,12 @@ void Rings::emitCopies(Tile &tile, Value slot) const {
         Value to = kernel.emitColumnSum(
             offset,
             kernel.emitI32(number * layout.getSlotStep(getElementBytes(ring))));
-        AsyncCopyOp::create(kernel.builder, kernel.loc, pointer,
-                            tile.addresses.getOffset(buffer, row),
-                            position.column, to, position.valid,
-                            kernel.getAlignment(buffer, bool(position.valid)),
-                            copy, fragment);
+        AsyncCopyOp::create(
+            kernel.builder, kernel.loc, pointer,
+            tile.addresses.getOffset(buffer, row), position.column, to,
+            position.valid,
+            kernel.getAlignment(buffer, whole, bool(position.valid)), copy,
+            fragment);
       }
   }
 }

@@ -142,14 +142,17 @@ void Tile::emitRowStore(TileStoreOp store) {
 void Tile::emitHeldLoad(TileLoadOp load) {
   auto type = cast<VectorType>(kernel.getFragmentType(load.getType()));
   SmallVector<Value> vectors;
-  for (int64_t index = 0; index < kernel.layout.getNumVectors(); ++index) {
+  for (int64_t index = 0; index < kernel.getNumVectors(load.getType());
+       ++index) {
     VectorPosition position = emitPosition(
         kernel, kernel.threads.firstColumn, index,
         index >= kernel.layout.getNumFullVectors(), addresses.getColumns());
-    vectors.push_back(kernel.emitLoad(
-        load, type, addresses.getOffset(load.getBase(), 0), position.column,
-        position.valid,
-        kernel.getAlignment(load.getBase(), bool(position.valid))));
+    position.column = emitColumn(kernel, position, load.getType());
+    vectors.push_back(
+        kernel.emitLoad(load, type, addresses.getOffset(load.getBase(), 0),
+                        position.column, position.valid,
+                        kernel.getAlignment(load.getBase(), load.getType(),
+                                            bool(position.valid))));
   }
   kernel.fragments[load] = std::move(vectors);
 }
@@ -157,6 +160,14 @@ void Tile::emitHeldLoad(TileLoadOp load) {
 //===----------------------------------------------------------------------===//
 // Columns and sums
 //===----------------------------------------------------------------------===//
+
+Value rmsnorm::emitColumn(Kernel &kernel, const VectorPosition &position,
+                          Type type) {
+  if (kernel.getVectorWidth(type) == kernel.layout.getVectorWidth())
+    return position.column;
+  return arith::DivUIOp::create(kernel.builder, kernel.loc, position.column,
+                                kernel.emitI32(2));
+}
 
 VectorPosition rmsnorm::emitPosition(Kernel &kernel, Value firstColumn,
                                      int64_t index, bool partial,

@@ -64,6 +64,9 @@ struct VectorPosition {
 VectorPosition emitPosition(Kernel &kernel, Value firstColumn, int64_t index,
                             bool partial, Value columns);
 
+/// The column of a row of type `type` that `position` is.
+Value emitColumn(Kernel &kernel, const VectorPosition &position, Type type);
+
 /// Adds to `sums`, one for each of a thread's vectors, the rows of the thread's
 /// group of what `op` accumulates: vector `position` of what `get` gives.
 void emitAccumulate(Kernel &kernel, const Tile &tile, AccumulateOp op,

@@ -3,6 +3,7 @@
 
 #include "Traverse.h"
 #include "Groups.h"
+#include "Parts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -89,8 +90,12 @@ Value Walker::get(Value value, int64_t row, int64_t index) {
 /// first.
 void Walker::forEach(Type type,
                      function_ref<void(int64_t row, int64_t index)> visit) {
+  // A part of a row is in the first of the vectors, all of which are in one
+  // chunk then.
+  const int64_t count = std::min<int64_t>(
+      chunk.size(), isPerColumn(type) ? kernel.getNumVectors(type) : 1 << 30);
   for (int64_t row = 0; row < kernel.getNumRows(type); ++row)
-    for (int64_t index = 0, e = chunk.size(); index < e; ++index)
+    for (int64_t index = 0; index < count; ++index)
       if (onlyRow.value_or(row) == row && onlyVector.value_or(index) == index)
         visit(row, index);
 }
@@ -247,15 +252,13 @@ void Walker::emitLoad(TileLoadOp load) {
   define(load, [&](int64_t row, int64_t index) {
     const VectorPosition &position = chunk[index];
     Value offset = tile.addresses.getOffset(load.getBase(), row);
-    if (load.getKind() == TileKind::group) {
-      VectorPosition groups = emitGroupPosition(kernel, load.getType(),
-                                                position, /*isStore=*/false);
-      return kernel.emitLoad(load, type, offset, groups.column, groups.valid,
-                             getElementBytes(load));
-    }
-    return kernel.emitLoad(
-        load, type, offset, position.column, position.valid,
-        kernel.getAlignment(load.getBase(), bool(position.valid)));
+    if (load.getKind() == TileKind::group)
+      return emitGroupLoad(kernel, load, offset, position);
+    return kernel.emitLoad(load, type, offset,
+                           emitColumn(kernel, position, load.getType()),
+                           position.valid,
+                           kernel.getAlignment(load.getBase(), load.getType(),
+                                               bool(position.valid)));
   });
 }
 
@@ -264,24 +267,26 @@ void Walker::emitStore(TileStoreOp store) {
     const VectorPosition &position = chunk[index];
     Value value = get(store.getValue(), row, index);
     Value offset = tile.addresses.getOffset(store.getBase(), row);
-    if (store.getKind() == TileKind::group) {
-      VectorPosition groups = emitGroupPosition(
-          kernel, cast<VectorType>(store.getValue().getType()), position,
-          /*isStore=*/true);
-      const int64_t count = cast<VectorType>(value.getType()).getNumElements();
-      kernel.emitStore(store, value, offset, groups.column,
-                       tile.emitStoreValid(row, groups.valid, count),
-                       getElementBytes(store.getValue()));
-      return;
-    }
+    auto type = cast<VectorType>(store.getValue().getType());
+    if (store.getKind() == TileKind::group)
+      return emitGroupStore(kernel, tile, store, value, row, position);
     kernel.emitStore(
-        store, value, offset, position.column,
-        tile.emitStoreValid(row, position.valid, layout.getVectorWidth()),
-        kernel.getAlignment(store.getBase(), bool(position.valid)));
+        store, value, offset, emitColumn(kernel, position, type),
+        tile.emitStoreValid(row, position.valid, kernel.getVectorWidth(type)),
+        kernel.getAlignment(store.getBase(), type, bool(position.valid)));
   });
 }
 
 void Walker::emitOp(Operation *op) {
+  if (emitPart(
+          kernel, op,
+          [&](Value value, int64_t row, int64_t index) {
+            return get(value, row, index);
+          },
+          [&](Value value, function_ref<Value(int64_t, int64_t)> emit) {
+            define(value, emit);
+          }))
+    return;
   if (auto load = dyn_cast<TileLoadOp>(op))
     return emitLoad(load);
   if (auto load = dyn_cast<SlotLoadOp>(op))

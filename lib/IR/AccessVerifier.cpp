@@ -8,9 +8,10 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-LogicalResult
-AccessVerifier::verifyShape(Operation *op, Value buffer, TileKind kind,
-                            std::optional<ArrayRef<int64_t>> dims) {
+LogicalResult AccessVerifier::verifyShape(Operation *op, Value buffer,
+                                          TileKind kind,
+                                          std::optional<ArrayRef<int64_t>> dims,
+                                          std::optional<int64_t> part) {
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
@@ -23,9 +24,10 @@ AccessVerifier::verifyShape(Operation *op, Value buffer, TileKind kind,
       return op->emitOpError("expected an inner stride of 1, got ") << type;
     leading = leading.drop_back();
     // With `dynamic_columns` a buffer's type may still know their number.
-    const int64_t last = type.getShape().back(), columns = rows.getColumns();
+    const int64_t last = type.getShape().back();
+    const int64_t columns = part.value_or(rows.getColumns());
     const bool isGroups = kind == TileKind::group && !rows.getDynamicColumns();
-    if (isGroups                   ? columns % last != 0
+    if (isGroups                   ? rows.getColumns() % last != 0
         : rows.getDynamicColumns() ? last > columns
                                    : last != columns)
       return op->emitOpError("expected a buffer with the columns of "
@@ -90,6 +92,7 @@ LogicalResult AccessVerifier::verifyAccess(OpTy op, VectorType tile,
   const int64_t count = tile.getDimSize(0);
   ScheduleAttr schedule = rows.getScheduleAttr();
   const int64_t expected = schedule ? schedule.getTileRows() : 1;
+  // One value for all rows.
   const bool hasRows = op.getKind() != TileKind::column && op.getRow();
   if (isPlaced && hasRows && count != expected)
     return op.emitOpError("expected a tile of ")
@@ -105,7 +108,9 @@ LogicalResult AccessVerifier::verifyAccess(OpTy op, VectorType tile,
   if (!isNew && known->second != std::make_pair(bool(op.getRow()), dimsAttr))
     return op.emitOpError("expected all accesses to a buffer to have the same "
                           "'dims', and a row or none");
-  return verifyShape(op, op.getBase(), op.getKind(), dims);
+  if (op.getKind() == TileKind::row && !op.getRow() && !writes)
+    return success();
+  return verifyShape(op, op.getBase(), op.getKind(), dims, tile.getDimSize(1));
 }
 
 LogicalResult AccessVerifier::verify(TileLoadOp load, bool isPlaced) {

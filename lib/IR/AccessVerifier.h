@@ -20,9 +20,11 @@ public:
   LogicalResult verify(TileLoadOp load, bool isPlaced);
   LogicalResult verify(TileStoreOp store, bool isPlaced);
   /// Whether `buffer`, which `op` accesses, has the sizes of the rows, or those
-  /// of their leading sizes that `dims` names.
+  /// of their leading sizes that `dims` names, and their columns, or the `part`
+  /// of them that there are.
   LogicalResult verifyShape(Operation *op, Value buffer, TileKind kind,
-                            std::optional<ArrayRef<int64_t>> dims = {});
+                            std::optional<ArrayRef<int64_t>> dims = {},
+                            std::optional<int64_t> part = {});
 
 private:
   template <typename OpTy>

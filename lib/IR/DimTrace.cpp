@@ -44,18 +44,6 @@ static Value getLoopInit(BlockArgument argument) {
   return loop.getTiedOpOperand(argument)->get();
 }
 
-std::optional<int64_t> rmsnorm::getReshapedDim(Operation *op, int64_t dim) {
-  auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
-  const auto groups =
-      expand ? expand.getReassociationIndices()
-             : cast<tensor::CollapseShapeOp>(op).getReassociationIndices();
-  for (auto [collapsed, group] : llvm::enumerate(groups))
-    if (group.size() == 1 &&
-        dim == (expand ? group.front() : int64_t(collapsed)))
-      return expand ? int64_t(collapsed) : group.front();
-  return std::nullopt;
-}
-
 DimSource rmsnorm::traceSize(OpFoldResult size) {
   if (std::optional<int64_t> constant = getConstantIntValue(size))
     return {*constant, Value()};
@@ -69,6 +57,34 @@ DimSource rmsnorm::traceSize(OpFoldResult size) {
         index && *index >= 0)
       return traceDim(dim.getSource(), *index);
   return {ShapedType::kDynamic, value};
+}
+
+/// The size of dimension `dim` of what has dropped some of those of `sizes`.
+static OpFoldResult getKept(ArrayRef<OpFoldResult> sizes,
+                            const llvm::SmallBitVector &dropped, int64_t dim) {
+  for (auto [index, size] : llvm::enumerate(sizes))
+    if (!dropped.test(index) && dim-- == 0)
+      return size;
+  llvm_unreachable("expected a dimension of the result");
+}
+
+std::optional<int64_t> rmsnorm::getUncollapsedDim(Operation *collapse,
+                                                  int64_t dim) {
+  auto memrefOp = dyn_cast<memref::CollapseShapeOp>(collapse);
+  SmallVector<ReassociationIndices> groups =
+      memrefOp
+          ? memrefOp.getReassociationIndices()
+          : cast<tensor::CollapseShapeOp>(collapse).getReassociationIndices();
+  auto type = cast<ShapedType>(collapse->getOperand(0).getType());
+  std::optional<int64_t> found;
+  for (int64_t source : groups[dim]) {
+    if (type.getDimSize(source) == 1)
+      continue;
+    if (found)
+      return std::nullopt;
+    found = source;
+  }
+  return found;
 }
 
 DimSource rmsnorm::traceDim(Value value, int64_t dim) {
@@ -98,16 +114,22 @@ DimSource rmsnorm::traceDim(Value value, int64_t dim) {
     } else if (isa<tensor::CastOp, memref::CastOp>(op) &&
                isa<RankedTensorType, MemRefType>(op->getOperand(0).getType())) {
       value = op->getOperand(0);
-    } else if (auto slice = dyn_cast<OffsetSizeAndStrideOpInterface>(op);
-               slice && isa<tensor::ExtractSliceOp, memref::SubViewOp>(op) &&
-               static_cast<int64_t>(slice.getMixedSizes().size()) ==
-                   type.getRank()) {
-      return traceSize(slice.getMixedSizes()[dim]);
-    } else if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op) &&
-               getReshapedDim(op, dim)) {
-      const int64_t sourceDim = *getReshapedDim(op, dim);
+    } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
+      return traceSize(
+          getKept(slice.getMixedSizes(), slice.getDroppedDims(), dim));
+    } else if (auto slice = dyn_cast<memref::SubViewOp>(op)) {
+      return traceSize(
+          getKept(slice.getMixedSizes(), slice.getDroppedDims(), dim));
+    } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+      return traceSize(expand.getMixedOutputShape()[dim]);
+    } else if (auto expand = dyn_cast<memref::ExpandShapeOp>(op)) {
+      return traceSize(expand.getMixedOutputShape()[dim]);
+    } else if (isa<tensor::CollapseShapeOp, memref::CollapseShapeOp>(op)) {
+      std::optional<int64_t> source = getUncollapsedDim(op, dim);
+      if (!source)
+        return {ShapedType::kDynamic, value, dim};
       value = op->getOperand(0);
-      dim = sourceDim;
+      dim = *source;
     } else if (auto alloc = dyn_cast<memref::AllocOp>(op)) {
       return traceSize(alloc.getMixedSizes()[dim]);
     } else if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {

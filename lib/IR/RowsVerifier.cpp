@@ -74,7 +74,15 @@ class BodyVerifier {
 public:
   explicit BodyVerifier(RowsOp rows)
       : rows(rows), schedule(rows.getScheduleAttr()), accesses(rows) {
-    rows.getBody().walk([&](TraverseOp) { isPlaced = true; });
+    rows.getBody().walk([&](Operation *op) {
+      isPlaced |= isa<TraverseOp>(op);
+      // What takes rows apart.
+      if (isa<vector::ExtractStridedSliceOp, vector::DeinterleaveOp>(op))
+        if (auto type = cast<VectorType>(op->getResult(0).getType());
+            type.getRank() == 2 && type.getDimSize(1) < rows.getColumns() &&
+            !rows.getDynamicColumns())
+          parts.insert(type.getDimSize(1));
+    });
   }
 
   LogicalResult run();
@@ -92,6 +100,8 @@ private:
   ScheduleAttr schedule;
   AccessVerifier accesses;
   bool isPlaced = false;
+  /// Columns of parts of rows.
+  llvm::SmallDenseSet<int64_t> parts;
 };
 } // namespace
 
@@ -106,9 +116,12 @@ LogicalResult BodyVerifier::verifyType(Operation *op, Type type) {
                            "rmsnorm.rows, got ")
            << type;
   // Of groups of columns there are fewer.
-  if (columns % vector.getDimSize(1) != 0 ||
-      (rows.getDynamicColumns() && vector.getDimSize(1) != 1 &&
-       vector.getDimSize(1) != columns))
+  const int64_t own = vector.getDimSize(1);
+  const bool isPart =
+      parts.contains(own) && !isa<RowReduceOp, AccumulateOp>(op);
+  const bool isGroups =
+      columns % own == 0 && parts.empty() && !rows.getDynamicColumns();
+  if (own != 1 && own != columns && !isPart && !isGroups)
     return op->emitOpError("expected vectors of 1 or ")
            << columns << " columns, as rmsnorm.rows says, or groups of them, "
            << "got " << vector;
@@ -161,6 +174,9 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
     if (isPerColumn(reduced) && reduced.getDimSize(1) != rows.getColumns())
       return op->emitOpError("expected to reduce ")
              << rows.getColumns() << " columns, got " << reduced;
+    for (Type type : op->getOperandTypes())
+      if (failed(verifyType(op, type)))
+        return failure();
     if (cast<RowReduceOp>(op).getColumns())
       return op->emitOpError("expected no 'columns', as rmsnorm.rows says how "
                              "many there are");
@@ -173,7 +189,9 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
     return success();
   }
   if (isa<TilesOp, TraverseOp, YieldOp, FetchOp, ArriveOp, AwaitOp, KeepOp,
-          GridWaitOp, GroupReduceOp, GroupBroadcastOp, vector::BroadcastOp>(op))
+          GridWaitOp, GroupReduceOp, GroupBroadcastOp, vector::BroadcastOp,
+          vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp,
+          vector::DeinterleaveOp, vector::InterleaveOp>(op))
     return success();
   const bool isConstant = isa<arith::ConstantOp>(op);
   DenseElementsAttr value;

@@ -7,6 +7,7 @@
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
@@ -99,9 +100,11 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
   // (C5)
   int64_t columns = base.getDimSize(rank - 1);
   int64_t expected = op.getColumns() ? kDynamicColumns : columns;
-  // It has the bound, and verifies that it is the base's.
+  // It has the bound, and verifies that it, or a part of it, is the base's.
   if (auto rows = op->template getParentOfType<RowsOp>();
-      rows && !op.getColumns())
+      rows && !op.getColumns() &&
+      (rows.getDynamicColumns() || ShapedType::isDynamic(expected) ||
+       expected > rows.getColumns()))
     expected = rows.getColumns();
   if (ShapedType::isDynamic(expected))
     return op.emitOpError("expected 'columns', as the base has a dynamic last "
@@ -213,7 +216,9 @@ template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
     if (op.getKind() == TileKind::tile && !op.getColumns() &&
         source.isDynamicDim(numRowDims))
       return rewriter.notifyMatchFailure(op, "columns of a dynamic buffer");
-    OpFoldResult flatRow = getFlatRow(subview.getSource(), offsets);
+    rewriter.setInsertionPoint(op);
+    OpFoldResult flatRow =
+        getFlatRow(rewriter, op.getLoc(), subview.getSource(), offsets);
     if (!flatRow)
       return rewriter.notifyMatchFailure(
           op, "offsets are not those of one flattened row");
@@ -234,8 +239,10 @@ template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
   /// The row of `base` that `offsets` lead to, or null. Rows are counted over
   /// the dimensions of `base`, so those have to be the basis of the
   /// delinearisation that the offsets come from. Dimensions of size 1 do not
-  /// count, and canonicalization has dropped them from the basis.
-  static OpFoldResult getFlatRow(Value base, ArrayRef<OpFoldResult> offsets) {
+  /// count, and canonicalization has dropped them from the basis. Where the
+  /// base has only some of the basis, its rows are counted in those.
+  static OpFoldResult getFlatRow(OpBuilder &builder, Location loc, Value base,
+                                 ArrayRef<OpFoldResult> offsets) {
     SmallVector<OpFoldResult> indices;
     SmallVector<DimSource> sizes;
     for (auto [dim, offset] : llvm::enumerate(offsets)) {
@@ -257,17 +264,35 @@ template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
       return {};
     SmallVector<OpFoldResult> basis = delinearize.getPaddedBasis();
     size_t next = 0;
+    bool hasAll = true;
+    SmallVector<OpFoldResult> own;
     for (auto [result, size] : llvm::zip(delinearize.getResults(), basis)) {
       if (size && isOneInteger(size))
         continue;
-      if (next == indices.size() || indices[next] != OpFoldResult(result) ||
-          (next > 0 && !(traceSize(size) == sizes[next])))
+      if (next == indices.size() || indices[next] != OpFoldResult(result)) {
+        hasAll = false;
+        continue;
+      }
+      if (next > 0 && !(traceSize(size) == sizes[next]))
         return {};
+      own.push_back(size);
       ++next;
     }
     if (next != indices.size())
       return {};
-    return OpFoldResult(delinearize.getLinearIndex());
+    if (hasAll)
+      return OpFoldResult(delinearize.getLinearIndex());
+    // No affine.linearize_index, which canonicalization merges with a part of
+    // the delinearisation.
+    Value row = cast<Value>(indices.front());
+    for (size_t i = 1; i < indices.size(); ++i)
+      row = arith::AddIOp::create(
+          builder, loc,
+          arith::MulIOp::create(
+              builder, loc, row,
+              getValueOrCreateConstantIndexOp(builder, loc, own[i])),
+          cast<Value>(indices[i]));
+    return row;
   }
 };
 } // namespace

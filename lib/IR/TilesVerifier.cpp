@@ -166,8 +166,8 @@ LogicalResult TraverseOp::verifyRegions() {
     // (C4)
     auto store = dyn_cast<TileStoreOp>(op);
     const bool isStore = store && isPerColumn(store.getValue().getType());
-    const bool isValue = op.getNumResults() == 1 &&
-                         isPerColumn(op.getResult(0).getType()) &&
+    const bool isValue = op.getNumResults() != 0 &&
+                         llvm::all_of(op.getResultTypes(), isPerColumn) &&
                          op.getNumRegions() == 0;
     if (!isStore && !isValue && &op != yield)
       return op.emitOpError("expected per-column values and stores of tiles in "

@@ -4,9 +4,12 @@
 #include "HostFunction.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
+#include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -81,8 +84,12 @@ HostFunctionReader::readParameter(Value value, Operation *launch) {
     FailureOr<unsigned> argument = values.getArgument(buffer, pointer);
     if (failed(argument))
       return failure();
+    FailureOr<Expression> offset = values.getByteOffset(buffer);
+    if (failed(offset))
+      return failure();
     parameter.kind = rmsn::ParameterKind::Pointer;
     parameter.argument = *argument;
+    parameter.expression = pack(std::move(*offset));
     return parameter;
   }
   if (type.isF32()) {
@@ -224,5 +231,10 @@ FailureOr<HostProgram> HostFunctionReader::read() {
 }
 
 FailureOr<HostProgram> rmsnorm::readHostFunction(func::FuncOp function) {
+  // A module's launches know arguments, strides and offsets, not views.
+  function.getContext()->getOrLoadDialect<affine::AffineDialect>();
+  RewritePatternSet patterns(function.getContext());
+  memref::populateExpandStridedMetadataPatterns(patterns);
+  (void)applyPatternsGreedily(function, std::move(patterns));
   return HostFunctionReader(function).read();
 }

@@ -67,6 +67,19 @@ LogicalResult rmsnorm::checkExpression(const Expression &expression,
 // IndexExpressions
 //===----------------------------------------------------------------------===//
 
+FailureOr<Expression> IndexExpressions::getByteOffset(Value buffer) {
+  auto view = buffer.getDefiningOp<memref::ReinterpretCastOp>();
+  if (!view || isZeroInteger(view.getMixedOffsets().front()))
+    return Expression();
+  FailureOr<Expression> offset = evaluate(view.getMixedOffsets().front());
+  if (failed(offset))
+    return failure();
+  const int64_t bits =
+      cast<MemRefType>(buffer.getType()).getElementTypeBitWidth();
+  return binaryExpression(ExpressionOpcode::Mul, *offset,
+                          constantExpression(bits / 8));
+}
+
 /// The opcode of an integer operation whose operands are sizes, strides and
 /// other values that are not negative; for those, truncating and flooring
 /// division agree.
@@ -91,8 +104,9 @@ static std::optional<ExpressionOpcode> getBinaryOpcode(Operation *op) {
 
 bool IndexExpressions::isKnown(Operation *op) {
   return isa<memref::DimOp, memref::ExtractStridedMetadataOp,
-             MultiprocessorCountOp, ResidentClustersOp, affine::AffineApplyOp,
-             affine::AffineMinOp, affine::AffineMaxOp>(op) ||
+             memref::ReinterpretCastOp, MultiprocessorCountOp,
+             ResidentClustersOp, affine::AffineApplyOp, affine::AffineMinOp,
+             affine::AffineMaxOp>(op) ||
          isa_and_present<arith::ArithDialect>(op->getDialect());
 }
 
@@ -103,6 +117,10 @@ bool IndexExpressions::bindClusters(ResidentClustersOp clusters,
 
 FailureOr<unsigned> IndexExpressions::getArgument(Value buffer,
                                                   Operation *user) {
+  if (auto view = buffer.getDefiningOp<memref::ReinterpretCastOp>())
+    buffer = view.getSource();
+  if (auto base = buffer.getDefiningOp<memref::ExtractStridedMetadataOp>())
+    buffer = base.getSource();
   if (auto argument = dyn_cast<BlockArgument>(buffer))
     return argument.getArgNumber();
   return user->emitOpError("expected an argument of the function or a "
@@ -115,6 +133,8 @@ FailureOr<Expression> IndexExpressions::getSize(Value buffer, int64_t dim,
                                                 Operation *user) {
   if (auto workspace = buffer.getDefiningOp<WorkspaceOp>())
     return evaluate(workspace.getMixedSize(dim));
+  if (auto view = buffer.getDefiningOp<memref::ReinterpretCastOp>())
+    return evaluate(view.getMixedSizes()[dim]);
   FailureOr<unsigned> argument = getArgument(buffer, user);
   if (failed(argument))
     return failure();
@@ -123,6 +143,8 @@ FailureOr<Expression> IndexExpressions::getSize(Value buffer, int64_t dim,
 
 FailureOr<Expression> IndexExpressions::getStride(Value buffer, int64_t dim,
                                                   Operation *user) {
+  if (auto view = buffer.getDefiningOp<memref::ReinterpretCastOp>())
+    return evaluate(view.getMixedStrides()[dim]);
   auto workspace = buffer.getDefiningOp<WorkspaceOp>();
   if (!workspace) {
     FailureOr<unsigned> argument = getArgument(buffer, user);

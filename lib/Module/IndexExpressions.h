@@ -41,8 +41,11 @@ public:
   static bool isKnown(Operation *op);
 
   FailureOr<Expression> evaluate(Value value);
-  /// The number of the function's argument that is `buffer`.
+  /// The number of the function's argument that is `buffer`, or that it is a
+  /// view of: a memref.reinterpret_cast of its base.
   FailureOr<unsigned> getArgument(Value buffer, Operation *user);
+  /// Where a view begins in it, in bytes; absent at the beginning.
+  FailureOr<Expression> getByteOffset(Value buffer);
 
   /// Says which launch `clusters` is about; false if it was another one.
   bool bindClusters(ResidentClustersOp clusters, unsigned launch);

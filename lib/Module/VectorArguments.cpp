@@ -6,17 +6,17 @@
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
 BlockArgument rmsnorm::getFunctionArgument(Value buffer) {
-  auto argument = dyn_cast<BlockArgument>(buffer);
-  if (argument)
+  if (auto argument = dyn_cast<BlockArgument>(buffer))
     if (auto rows = dyn_cast<RowsOp>(argument.getOwner()->getParentOp()))
       buffer = rows.getOperandOf(argument);
-  // Groups of columns are taken for columns.
-  while (auto view = buffer.getDefiningOp<memref::CollapseShapeOp>())
-    buffer = view.getSrc();
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+    buffer = view.getViewSource();
   return dyn_cast<BlockArgument>(buffer);
 }
 

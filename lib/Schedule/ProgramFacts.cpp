@@ -30,7 +30,7 @@ static std::string toBytes(int64_t bits) {
 }
 
 std::string mlir::rmsnorm::getProgramKey(const ProgramFacts &facts) {
-  static_assert(sizeof(ProgramFacts) == 104, "a new fact belongs in the key");
+  static_assert(sizeof(ProgramFacts) == 112, "a new fact belongs in the key");
   std::string key;
   llvm::raw_string_ostream os(key);
   os << "columns=";
@@ -49,5 +49,7 @@ std::string mlir::rmsnorm::getProgramKey(const ProgramFacts &facts) {
        << ",repeated_functions=" << facts.numRepeatedFunctions;
   if (facts.groupColumns != 0)
     os << ",group_columns=" << facts.groupColumns;
+  if (facts.part != 0)
+    os << ",part=" << facts.part;
   return key;
 }

@@ -301,70 +301,6 @@ static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
   return few;
 }
 
-/// Makes a thread own no more neighbouring columns than one access can take
-/// where N is no multiple of 16 bytes. Threads side by side then access
-/// elements side by side, where eight of each would be as many accesses 16
-/// bytes apart (us on an H200, single elements and eight: forward of 32768x1023
-/// 38.0 and 124, x4095 150 and 511, by two x1022 33.9 and 37.0; backward x1023
-/// 67.2 and 187). N says so for all variants, which own the same columns.
-static void narrowVectors(ScheduleFields &fields, const ProgramFacts &facts,
-                          const ChipInfo &chip) {
-  const int64_t width = getAccessWidth(facts, chip);
-  if (width >= fields.vectorWidth)
-    return;
-  const int64_t wide = fields.vectorWidth;
-  fields.vectorWidth = width;
-  if (facts.numColumnSums == 0 && fields.cache != Cache::shared) {
-    // Of 32 single elements over 1024 threads some spill.
-    const int64_t values =
-        width * getVectorsPerThread(facts.columns, fields.threadsPerRow, width);
-    const bool held =
-        values <= (fields.threadsPerRow < chip.maxThreadsPerBlock ? 32 : 16);
-    // Less than four bytes: reading a row again is more accesses than it is
-    // worth (x4095 150 us, read again 164).
-    if (held && width * facts.narrowestBits < 32)
-      fields.cache = Cache::registers;
-    else if (!held)
-      fields.cache = Cache::reload;
-  }
-  if (fields.cache == Cache::reload)
-    fields.vectorsInFlight =
-        std::min<int64_t>(8, fields.vectorsInFlight * wide / width);
-}
-
-/// What the figures above say nothing of, as of more tiles that are live across
-/// a reduction, and the chip does not take: fewer rows at a time, then the row
-/// read again and sums in strips, which takes nothing of it.
-static void mend(ScheduleFields &fields, const ProgramFacts &facts,
-                 const ChipInfo &chip) {
-  auto isRefused = [&] {
-    followRules(fields, facts, chip);
-    return verifyOnTarget(fields, facts, chip).has_value();
-  };
-  while (isRefused() && fields.rowsPerGroup > 1)
-    fields.rowsPerGroup /= 2;
-  if (!isRefused())
-    return;
-  if (facts.numColumnSums > 0 && facts.numReductions == 0) {
-    const bool pdl = fields.pdl;
-    fields = selectStrips(facts, chip);
-    fields.pdl = pdl;
-    return followRules(fields, facts, chip);
-  }
-  fields.cache = Cache::reload;
-  if (!isRefused())
-    return;
-  fields.cluster = 1;
-  fields.rowGroups = 1;
-  fields.stages = fields.blocksPerSM = 0;
-  fields.threadsPerRow = std::clamp<int64_t>(
-      llvm::alignTo(fields.threadsPerRow, chip.subgroupSize), chip.subgroupSize,
-      chip.maxThreadsPerBlock / 2);
-  if (facts.numColumnSums > 0)
-    fields.columnSums = ColumnSums::strips;
-  followRules(fields, facts, chip);
-}
-
 SmallVector<RowClass, 2> mlir::rmsnorm::selectByRules(const ProgramFacts &facts,
                                                       const ChipInfo &chip) {
   SmallVector<RowClass, 2> classes;
@@ -373,7 +309,7 @@ SmallVector<RowClass, 2> mlir::rmsnorm::selectByRules(const ProgramFacts &facts,
     classes.push_back(*few);
   classes.push_back({kAnyRows, many});
   for (RowClass &one : classes) {
-    narrowVectors(one.schedule, facts, chip);
+    fitRow(one.schedule, facts, chip);
     followRules(one.schedule, facts, chip);
   }
   // A choice for few rows that does not fit is none.

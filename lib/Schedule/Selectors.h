@@ -13,6 +13,14 @@ namespace mlir::rmsnorm {
 SmallVector<RowClass, 2> selectByRules(const ProgramFacts &facts,
                                        const ChipInfo &chip);
 
+/// Adapts a schedule to rows that its vectors or its threads do not divide.
+void fitRow(ScheduleFields &fields, const ProgramFacts &facts,
+            const ChipInfo &chip);
+
+/// Adapts a schedule that the chip does not take until it does.
+void mend(ScheduleFields &fields, const ProgramFacts &facts,
+          const ChipInfo &chip);
+
 /// A program that sums over rows of `vectors` vectors: persistent blocks that
 /// keep the sums in registers. Returns false if they do not fit.
 bool selectPersistent(ScheduleFields &fields, const ProgramFacts &facts,

@@ -127,6 +127,31 @@ static std::optional<Refusal> verifyRegisters(const ScheduleFields &schedule,
   return std::nullopt;
 }
 
+/// Parts of rows are some of each thread's vectors, in registers.
+static std::optional<Refusal> verifyParts(const ScheduleFields &schedule,
+                                          const ProgramFacts &facts) {
+  if (facts.part == 0)
+    return std::nullopt;
+  const int64_t step = schedule.threadsPerRow * schedule.vectorWidth;
+  if (facts.part % step != 0)
+    return refuse("threads_per_row",
+                  "threads_per_row x vector_width to divide the " +
+                      Twine(facts.part) +
+                      " columns that rows are taken apart in",
+                  Twine(step));
+  if (schedule.cluster != 1)
+    return refuse("cluster", "cluster = 1 for rows that are taken apart",
+                  Twine(schedule.cluster));
+  if (schedule.cache != Cache::registers)
+    return refuse("cache", "cache = registers for rows that are taken apart",
+                  stringifyCache(schedule.cache));
+  if (facts.numColumnSums > 0)
+    return refuse("column_sums",
+                  "no sums over rows of rows that are taken apart",
+                  Twine(facts.numColumnSums) + " of them");
+  return std::nullopt;
+}
+
 /// The sums of row groups, and what adds up those of blocks.
 static std::optional<Refusal> verifySums(const ScheduleFields &schedule,
                                          const ProgramFacts &facts,
@@ -193,6 +218,8 @@ mlir::rmsnorm::verifyOnTarget(const ScheduleFields &schedule,
         "column_sums = registers or strips where something is reduced "
         "along a row",
         "all_rows");
+  if (std::optional<Refusal> refusal = verifyParts(schedule, facts))
+    return refusal;
   if (std::optional<Refusal> refusal = verifyCluster(schedule, facts, chip))
     return refusal;
   if (schedule.blocksPerSM == 0 && facts.numColumnSums > 0 &&

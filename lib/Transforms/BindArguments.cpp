@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- BindArguments.cpp - rmsnorm-bind-arguments ------------------------===//
 
+#include "Reshapes.h"
 #include "RowCluster.h"
+#include "ScalarArguments.h"
 #include "ShapeSymbols.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
@@ -52,7 +54,6 @@ public:
 private:
   LogicalResult bindResult(OpOperand &returned);
   FailureOr<OpOperand *> findDestination(OpOperand &returned);
-  LogicalResult matchShapes(OpOperand &returned, OpOperand *&destination);
   LogicalResult addArgument(OpOperand &returned, OpOperand &destination);
   FailureOr<SmallVector<std::string>> chooseNames();
   LogicalResult setAttributes(ArrayRef<std::string> names);
@@ -74,13 +75,14 @@ private:
 FailureOr<OpOperand *> FunctionBinder::findDestination(OpOperand &returned) {
   unsigned number = returned.getOperandNumber();
   OpOperand *use = &returned;
+  bool isComputed = false;
   while (true) {
     Value value = use->get();
     Operation *op = value.getDefiningOp();
     bool isRoot = isa<BlockArgument>(value) || isa<tensor::EmptyOp>(op);
-    if (isRoot && use != &returned)
+    if (isRoot && isComputed)
       return use;
-    if (isa_and_present<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
+    if (isReshape(op)) {
       use = &op->getOpOperand(0);
       continue;
     }
@@ -119,54 +121,54 @@ FailureOr<OpOperand *> FunctionBinder::findDestination(OpOperand &returned) {
       }
     }
     use = destination.getTiedOpOperand(cast<OpResult>(value));
+    isComputed = true;
   }
-}
-
-/// What is computed in groups of columns and returned as rows is computed into
-/// the groups of a tensor of rows.
-LogicalResult FunctionBinder::matchShapes(OpOperand &returned,
-                                          OpOperand *&destination) {
-  auto type = cast<RankedTensorType>(returned.get().getType());
-  auto groups = cast<RankedTensorType>(destination->get().getType());
-  const int64_t rank = type.getRank();
-  if (rank == groups.getRank())
-    return success();
-  auto empty = destination->get().getDefiningOp<tensor::EmptyOp>();
-  if (!empty || groups.getRank() != rank + 1 || rank == 0 ||
-      ShapedType::isDynamicShape(groups.getShape().take_back(2)))
-    return terminator->emitOpError("expected result #")
-           << returned.getOperandNumber()
-           << " to be computed into a tensor of its shape, got " << groups;
-  builder.setInsertionPoint(destination->getOwner());
-  tensor::ExpandShapeOp expand = createEmptyRows(builder, empty);
-  if (failed(symbols.uniteShapes(expand, expand.getSrc(), empty, rank - 1)))
-    return failure();
-  destination->set(expand);
-  destination = &expand.getSrcMutable();
-  return success();
 }
 
 LogicalResult FunctionBinder::addArgument(OpOperand &returned,
                                           OpOperand &destination) {
   unsigned number = returned.getOperandNumber();
   Value empty = destination.get();
+  Operation *reshape = nullptr;
+  auto result = cast<OpResult>(returned.get());
+  for (; isReshape(result.getOwner());
+       result = cast<OpResult>(reshape->getOperand(0))) {
+    if (reshape)
+      return terminator->emitOpError("expected result #")
+             << number << " to be reshaped once at most, got '"
+             << reshape->getName() << "' of '" << result.getOwner()->getName()
+             << "'";
+    reshape = result.getOwner();
+  }
+  Type type = returned.get().getType();
   unsigned index = function.getNumArguments();
-  if (failed(function.insertArgument(index, empty.getType(),
+  if (failed(function.insertArgument(index, type,
                                      DictionaryAttr::get(function.getContext()),
                                      empty.getLoc())))
     return failure();
   BlockArgument argument = function.getArgument(index);
-  if (failed(symbols.uniteShapes(destination.getOwner(), argument, empty,
-                                 cast<ShapedType>(empty.getType()).getRank())))
+  if (failed(symbols.uniteShapes(destination.getOwner(), argument,
+                                 returned.get(),
+                                 cast<ShapedType>(type).getRank())))
     return failure();
-  destination.set(argument);
+  Value target = argument;
+  if (reshape) {
+    // The sizes of what is computed stand where its destination was made.
+    builder.setInsertionPointAfterValue(empty);
+    target = undoReshape(builder, reshape, argument, empty);
+    if (failed(
+            symbols.uniteShapes(reshape, target, empty,
+                                cast<ShapedType>(empty.getType()).getRank())))
+      return failure();
+  }
+  destination.set(target);
 
   std::string &name = newNames[argument];
   name = ("result" + Twine(number)).str();
-  auto result = cast<OpResult>(returned.get());
-  if (auto op = dyn_cast<DestinationStyleOpInterface>(result.getOwner()))
-    if (StringRef role = getRole(*op.getTiedOpOperand(result)); !role.empty())
-      name = role.str();
+  StringRef role = getRole(*cast<DestinationStyleOpInterface>(result.getOwner())
+                                .getTiedOpOperand(result));
+  if (!role.empty())
+    name = role.str();
   return success();
 }
 
@@ -184,11 +186,12 @@ LogicalResult FunctionBinder::bindResult(OpOperand &returned) {
   FailureOr<OpOperand *> destination = findDestination(returned);
   if (failed(destination))
     return failure();
-  if (failed(matchShapes(returned, *destination)) ||
-      (isa<OpResult>((*destination)->get()) &&
-       failed(addArgument(returned, **destination))))
+  if (isa<OpResult>((*destination)->get()) &&
+      failed(addArgument(returned, **destination)))
     return failure();
   Value argument = (*destination)->get();
+  while (Operation *reshape = argument.getDefiningOp())
+    argument = reshape->getOperand(0);
   auto [it, inserted] = boundResults.try_emplace(argument, number);
   if (!inserted)
     return terminator->emitOpError("expected a destination for each result, "
@@ -252,16 +255,6 @@ FailureOr<SmallVector<std::string>> FunctionBinder::chooseNames() {
       names[i] = (name + "_" + Twine(suffix)).str();
   }
   return names;
-}
-
-/// Whether anything but the size of `argument` is read.
-static bool isRead(BlockArgument argument) {
-  return llvm::any_of(argument.getUses(), [](OpOperand &use) {
-    if (isa<tensor::DimOp>(use.getOwner()))
-      return false;
-    auto op = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
-    return !op || !op.isDpsInit(&use) || isInitRead(use);
-  });
 }
 
 LogicalResult FunctionBinder::setAttributes(ArrayRef<std::string> names) {
@@ -347,6 +340,9 @@ LogicalResult FunctionBinder::run() {
     return function.emitOpError("expected a body of one block, got ")
            << function.getBody().getBlocks().size();
   terminator = function.front().getTerminator();
+  if (failed(bindScalars(function)))
+    return failure();
+  flattenInsertions(function);
   FailureOr<ShapeSymbols> computed = ShapeSymbols::compute(function);
   if (failed(computed))
     return failure();

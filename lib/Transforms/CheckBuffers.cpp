@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- CheckBuffers.cpp - rmsnorm-check-buffers --------------------------===//
 
+#include "RowIndex.h"
+
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Transforms/Passes.h"
 
@@ -58,6 +60,7 @@ template <typename OpTy> static LogicalResult checkTile(OpTy op) {
            << base->getName() << "'";
   // One block works on one row: which one is the loop's affair.
   bool isRow = !op.getRow() || op.getRow() == loop.getInductionVar(0) ||
+               (isa<TileLoadOp>(op) && matchRowIndex(op.getRow(), loop)) ||
                (isZeroInteger(op.getRow()) &&
                 loop.getStaticUpperBound() == ArrayRef<int64_t>(1));
   if (!isRow)

@@ -18,10 +18,15 @@ namespace mlir::rmsnorm {
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// The argument that `value` is, perhaps with a type that says less, or null.
+/// The argument that `value` is, perhaps with a type that says less or in
+/// another shape, or null.
 static BlockArgument findArgument(Value value) {
-  while (auto cast = value.getDefiningOp<memref::CastOp>())
-    value = cast.getSource();
+  while (Operation *op = value.getDefiningOp()) {
+    if (!isa<memref::CastOp, memref::CollapseShapeOp, memref::ExpandShapeOp>(
+            op))
+      break;
+    value = op->getOperand(0);
+  }
   return isa<MemRefType>(value.getType()) ? dyn_cast<BlockArgument>(value)
                                           : BlockArgument();
 }
@@ -81,7 +86,10 @@ struct DropResults final : rmsnorm::impl::DropResultsBase<DropResults> {
       if (!bound || bound.getInt() == argument.getArgNumber())
         continue;
       builder.setInsertionPoint(terminator);
-      copyRows(builder, terminator->getLoc(), argument,
+      Value source = operand.get();
+      while (auto cast = source.getDefiningOp<memref::CastOp>())
+        source = cast.getSource();
+      copyRows(builder, terminator->getLoc(), source,
                function.getArgument(bound.getInt()));
     }
     terminator->eraseOperands(dropped);

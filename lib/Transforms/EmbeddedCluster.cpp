@@ -24,11 +24,12 @@ static bool isSplat(Value value) {
 // One op
 //===----------------------------------------------------------------------===//
 
-/// What of a tensor an iteration accesses: a row, its columns, both or neither.
-static std::pair<bool, bool> getKind(OpOperand &operand, int64_t rowDims) {
-  return {
-      cast<RowWiseOpInterface>(operand.getOwner()).usesRow(operand, rowDims),
-      getColumnDim(operand, rowDims).has_value()};
+/// What of a tensor an iteration accesses: which dimensions are rows, and
+/// whether one is the columns.
+static std::pair<SmallVector<int64_t>, bool> getKind(OpOperand &operand,
+                                                     int64_t rowDims) {
+  return {getOperandRowDims(operand, rowDims),
+          getColumnDim(operand, rowDims).has_value()};
 }
 
 /// A buffer is accessed in one way only.
@@ -44,6 +45,8 @@ static bool accessesInTwoWays(OpOperand &operand, const RowCluster &cluster) {
 }
 
 std::string rmsnorm::whyNotEmbedded(Operation *op, const RowCluster &cluster) {
+  if (takesPart(op))
+    return "it is a slice";
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!isa<DestinationStyleOpInterface>(op) ||
       (linalgOp && linalgOp.getNumLoops() > cluster.rowDims + 1))
@@ -99,16 +102,15 @@ static bool hasInnerStrideOne(Value tensor) {
 }
 
 /// Whether a kernel can load, or store, what an op has as `operand`: a row of
-/// columns side by side or one value, or the columns of all rows. Neither has a
-/// dimension of size 1 beside, and a value for all rows has no row.
-static bool isAccessible(OpOperand &operand, int64_t rowDims, bool hasRows) {
+/// columns side by side or one value, or the columns of all rows, or a value
+/// for them. None has a dimension of size 1 beside.
+static bool isAccessible(OpOperand &operand, int64_t rowDims) {
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!type)
     return true;
-  auto [isRow, isColumn] = getKind(operand, rowDims);
-  const int64_t rank = (isRow ? rowDims : 0) + (isColumn ? 1 : 0);
+  auto [rowDimsOf, isColumn] = getKind(operand, rowDims);
+  const int64_t rank = rowDimsOf.size() + (isColumn ? 1 : 0);
   return isStorable(type.getElementType()) && type.getRank() == rank &&
-         (rank > 0 || !hasRows) &&
          (!isColumn || hasInnerStrideOne(operand.get()));
 }
 
@@ -122,7 +124,7 @@ static bool accessesOther(Operation *op, const RowCluster &cluster) {
   };
   auto destinations = cast<DestinationStyleOpInterface>(op);
   return llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
-    if (isAccessible(operand, rowDims, cluster.rowDims > 0))
+    if (isAccessible(operand, rowDims))
       return false;
     const bool loads = isRead(operand) && !isSplat(operand.get()) &&
                        !isInside(operand.get().getDefiningOp());

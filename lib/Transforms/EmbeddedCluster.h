@@ -10,9 +10,6 @@
 
 namespace mlir::rmsnorm {
 
-/// Whether a cluster may take `op` if it works row by row.
-bool isCandidate(Operation *op);
-
 bool containsAnchor(const llvm::SetVector<Operation *> &ops);
 
 /// Whether `op` or an op in its regions uses what `callback` knows. The size of

@@ -2,8 +2,7 @@
 //===- GroupReshapes.cpp - columns divided into groups --------------------===//
 
 #include "GroupReshapes.h"
-
-#include "RMSNorm/IR/DimTrace.h"
+#include "Reshapes.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
@@ -19,9 +18,12 @@ bool rmsnorm::isGroupReshape(Operation *op, int64_t rowDims) {
     std::swap(expanded, collapsed);
   if (collapsed.getRank() != rowDims + 1 || expanded.getRank() != rowDims + 2)
     return false;
-  for (int64_t dim = 0; dim < rowDims; ++dim)
-    if (getReshapedDim(op, dim) != dim)
-      return false;
+  auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
+  const auto dims =
+      expand ? expand.getReassociationIndices()
+             : cast<tensor::CollapseShapeOp>(op).getReassociationIndices();
+  if (dims.back().size() != 2)
+    return false;
   return !ShapedType::isDynamicShape(expanded.getShape().drop_front(rowDims));
 }
 
@@ -33,7 +35,9 @@ Value rmsnorm::getRowsOfGroups(Operation *op) {
 static bool hasGroups(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op))
-    return expand.getReassociationIndices().back().size() == 2;
+    return isGroupReshape(expand, expand.getSrcType().getRank() - 1) &&
+           !llvm::is_contained(expand.getResultType().getShape().take_back(2),
+                               1);
   if (!isa_and_present<linalg::LinalgOp>(op))
     return false;
   const int64_t rank = cast<ShapedType>(value.getType()).getRank();
@@ -44,12 +48,12 @@ static bool hasGroups(Value value) {
 }
 
 bool rmsnorm::isReshaped(BlockArgument argument) {
-  return llvm::any_of(argument.getUses(), [](OpOperand &use) {
-    auto op = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
-    return isa<tensor::CollapseShapeOp>(use.getOwner()) ||
-           (op && op.isDpsInit(&use) && isa<linalg::LinalgOp>(*op) &&
-            hasGroups(op.getTiedOpResult(&use)));
-  });
+  return isCollapsed(argument) ||
+         llvm::any_of(argument.getUses(), [](OpOperand &use) {
+           auto op = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+           return op && op.isDpsInit(&use) && isa<linalg::LinalgOp>(*op) &&
+                  hasGroups(op.getTiedOpResult(&use));
+         });
 }
 
 Value rmsnorm::collapseGroups(OpBuilder &builder, Value value) {
@@ -74,19 +78,6 @@ Value rmsnorm::expandGroups(OpBuilder &builder, Value value,
   sizes.push_back(builder.getIndexAttr(type.getDimSize(rank)));
   return tensor::ExpandShapeOp::create(builder, value.getLoc(), type, value,
                                        dims, sizes);
-}
-
-tensor::ExpandShapeOp rmsnorm::createEmptyRows(OpBuilder &builder,
-                                               tensor::EmptyOp groups) {
-  RankedTensorType type = groups.getType();
-  SmallVector<OpFoldResult> sizes = groups.getMixedSizes();
-  sizes.pop_back();
-  sizes.back() = builder.getIndexAttr(
-      ShapedType::getNumElements(type.getShape().take_back(2)));
-  Value rows = tensor::EmptyOp::create(builder, groups.getLoc(), sizes,
-                                       type.getElementType());
-  return expandGroups(builder, rows, type)
-      .getDefiningOp<tensor::ExpandShapeOp>();
 }
 
 Value rmsnorm::extractRow(OpBuilder &builder, Value tensor,

@@ -25,10 +25,6 @@ Value collapseGroups(OpBuilder &builder, Value value);
 /// `value` with its last dimension divided as in `type`, into static sizes.
 Value expandGroups(OpBuilder &builder, Value value, RankedTensorType type);
 
-/// An empty tensor of rows in the groups that `groups` has.
-tensor::ExpandShapeOp createEmptyRows(OpBuilder &builder,
-                                      tensor::EmptyOp groups);
-
 /// The row of `tensor` at `indices`, one index a leading dimension.
 Value extractRow(OpBuilder &builder, Value tensor,
                  ArrayRef<OpFoldResult> indices);

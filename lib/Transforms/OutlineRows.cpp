@@ -4,12 +4,13 @@
 #include "PackBuffers.h"
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/Transforms/Passes.h"
+#include "RowIndex.h"
 #include "RowsProgram.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/SymbolTable.h"
@@ -39,11 +40,11 @@ private:
   bool isSingleRow() {
     return isConstantIntValue(forall.getMixedUpperBound().front(), 1);
   }
-  std::optional<int64_t> getDim(Value row);
+  bool isPart(VectorType type);
   LogicalResult collectBuffers();
   LogicalResult setColumns(Operation *op, Value columns, int64_t bound);
   LogicalResult collectSizes();
-  LogicalResult setSizes(affine::AffineDelinearizeIndexOp indices,
+  LogicalResult setSizes(affine::AffineDelinearizeIndexOp indices, int64_t rank,
                          ArrayRef<std::pair<Value, int64_t>> leading);
   LogicalResult collectScalars();
   AccessAttr getAccess(Value buffer, bool reads, bool writes);
@@ -57,6 +58,8 @@ private:
   /// The buffers in the order of their first use, and what is done with them.
   llvm::MapVector<Value, std::pair<bool, bool>> buffers;
   SmallVector<OpFoldResult> sizes;
+  /// The leading size that each index of a row is of, if rows are taken apart.
+  SmallVector<int64_t> dimOfIndex;
   /// N or its bound; the number of columns where only a call knows it.
   int64_t columns = 1;
   Value dynamicColumns;
@@ -91,22 +94,6 @@ static bool isConstant(Value buffer) {
                              RMSNormDialect::kConstantAttrName);
 }
 
-/// The leading size that `row` counts instead of all rows, in a buffer with
-/// that dimension only: it is one index of the loop's delinearized.
-std::optional<int64_t> Outliner::getDim(Value row) {
-  auto delinearize = row ? row.getDefiningOp<affine::AffineDelinearizeIndexOp>()
-                         : affine::AffineDelinearizeIndexOp();
-  if (!delinearize || delinearize.getLinearIndex() != forall.getInductionVar(0))
-    return std::nullopt;
-  return cast<OpResult>(row).getResultNumber();
-}
-
-/// Whether `op` takes the row apart for loads of some leading sizes only.
-static bool isRowIndices(Operation *op) {
-  return isa<affine::AffineDelinearizeIndexOp>(op) &&
-         llvm::all_of(op->getUsers(), llvm::IsaPred<TileLoadOp>);
-}
-
 /// All accesses of a program agree on N.
 LogicalResult Outliner::setColumns(Operation *op, Value count, int64_t bound) {
   if (columns != 1 && (columns != bound || dynamicColumns != count))
@@ -119,11 +106,21 @@ LogicalResult Outliner::setColumns(Operation *op, Value count, int64_t bound) {
   return success();
 }
 
+/// Whether rows are taken apart into values of the columns of `type`.
+bool Outliner::isPart(VectorType type) {
+  return llvm::any_of(program, [&](Operation &op) {
+    return isa<vector::ExtractStridedSliceOp, vector::DeinterleaveOp>(op) &&
+           cast<VectorType>(op.getResult(0).getType()).getDimSize(1) ==
+               type.getDimSize(1);
+  });
+}
+
 LogicalResult Outliner::collectBuffers() {
   Value row = forall.getInductionVar(0);
   auto add = [&](auto op, Value buffer, Value rowOperand, Value count,
                  VectorType type, TileKind kind, bool writes) -> LogicalResult {
-    if (rowOperand && rowOperand != row && (writes || !getDim(rowOperand)) &&
+    if (rowOperand && rowOperand != row &&
+        (writes || !matchRowIndex(rowOperand, forall)) &&
         !(isSingleRow() && isConstantIntValue(rowOperand, 0)))
       return op.emitOpError("expected the row of the loop it is in");
     if (!isa<MemRefType>(buffer.getType()) ||
@@ -133,7 +130,8 @@ LogicalResult Outliner::collectBuffers() {
              << buffer.getType();
     auto &[isRead, isWritten] = buffers[buffer];
     (writes ? isWritten : isRead) = true;
-    if ((!isPerColumn(type) && !count) || kind == TileKind::group)
+    if ((!isPerColumn(type) && !count) || kind == TileKind::group ||
+        isPart(type))
       return success();
     return setColumns(op, count, type.getDimSize(1));
   };
@@ -163,22 +161,37 @@ LogicalResult Outliner::collectBuffers() {
   return success();
 }
 
-/// The leading sizes by which `indices` takes the row apart. Buffers of
-/// `leading` dimensions have all of them, or one for all rows.
+/// The leading sizes by which `indices` takes the row apart, those of `leading`
+/// buffers with all of them: `rank` dimensions, of which ones of size 1 are no
+/// indices.
 LogicalResult Outliner::setSizes(affine::AffineDelinearizeIndexOp indices,
+                                 int64_t rank,
                                  ArrayRef<std::pair<Value, int64_t>> leading) {
-  for (auto [dim, size] : llvm::enumerate(indices.getPaddedBasis())) {
+  auto isUnit = [&](int64_t dim) {
+    return llvm::any_of(leading, [&](auto buffer) {
+      return buffer.second == rank &&
+             cast<MemRefType>(buffer.first.getType()).getDimSize(dim) == 1;
+    });
+  };
+  for (OpFoldResult size : indices.getPaddedBasis()) {
     auto value = dyn_cast_or_null<Value>(size);
     if (!size ||
         (value && forall->isAncestor(value.getParentBlock()->getParentOp())))
       return indices.emitOpError("expected bounds of all indices, from outside "
                                  "of the loop over rows");
+    const int64_t last = rank;
+    while (rank > 1 && !isOneInteger(size) &&
+           static_cast<int64_t>(sizes.size()) < last && isUnit(sizes.size()))
+      sizes.push_back(rewriter.getIndexAttr(1));
+    dimOfIndex.push_back(sizes.size());
     sizes.push_back(size);
   }
-  const int64_t rank = sizes.size();
-  for (auto [base, count] : leading)
-    for (int64_t dim = 0; dim < count && count > 1; ++dim)
-      if (count != rank || !(traceDim(base, dim) == traceSize(sizes[dim])))
+  while (static_cast<int64_t>(sizes.size()) < rank && isUnit(sizes.size()))
+    sizes.push_back(rewriter.getIndexAttr(1));
+  const int64_t count = sizes.size();
+  for (auto [base, dims] : leading)
+    for (int64_t dim = 0; dim < dims && dims > 1; ++dim)
+      if (dims != count || !(traceDim(base, dim) == traceSize(sizes[dim])))
         return indices.emitOpError("expected the leading sizes of ")
                << base.getType()
                << ", which all rows of the loop are counted in";
@@ -194,13 +207,12 @@ LogicalResult Outliner::collectSizes() {
     Value base;
     int64_t trailing = 1;
     auto load = dyn_cast<TileLoadOp>(op);
-    if (load && getDim(load.getRow())) {
-      auto own =
-          load.getRow().getDefiningOp<affine::AffineDelinearizeIndexOp>();
-      if (indices && indices.getMixedBasis() != own.getMixedBasis())
-        return own.emitOpError("expected all rows of a loop to be counted in "
-                               "the same sizes");
-      indices = own;
+    if (auto index =
+            load ? matchRowIndex(load.getRow(), forall) : std::nullopt) {
+      if (indices && indices.getMixedBasis() != index->indices.getMixedBasis())
+        return index->indices.emitOpError("expected all rows of a loop to be "
+                                          "counted in the same sizes");
+      indices = index->indices;
     } else if (load) {
       base = load.getRow() ? load.getBase() : Value();
       trailing = load.getKind() == TileKind::row ? 0 : 1;
@@ -212,11 +224,11 @@ LogicalResult Outliner::collectSizes() {
       leading.push_back(
           {base, cast<MemRefType>(base.getType()).getRank() - trailing});
   }
-  if (indices)
-    return setSizes(indices, leading);
   int64_t rank = 0;
   for (auto [base, count] : leading)
     rank = std::max(rank, count);
+  if (indices)
+    return setSizes(indices, rank, leading);
   if (rank <= 1) {
     sizes = forall.getMixedUpperBound();
     return success();
@@ -274,7 +286,7 @@ LogicalResult Outliner::collectScalars() {
     return success();
   };
   WalkResult walk = program.walk([&](Operation *op) {
-    if (isRowIndices(op))
+    if (isRowIndex(op))
       return WalkResult::advance();
     for (Value operand : op->getOperands())
       if (failed(add(op, operand)))
@@ -328,7 +340,7 @@ void Outliner::moveProgram(RowsOp rows) {
   rewriter.setInsertionPointToEnd(&tile);
   mapping.map(forall.getInductionVar(0), number);
   for (Operation &op : program.without_terminator()) {
-    if (isRowIndices(&op))
+    if (isRowIndex(&op))
       continue;
     Operation *clone = rewriter.clone(op, mapping);
     // rmsnorm.rows says how many columns there are.
@@ -338,8 +350,9 @@ void Outliner::moveProgram(RowsOp rows) {
         access.getRowMutable().assign(number);
     };
     if (auto load = dyn_cast<TileLoadOp>(clone)) {
-      if (std::optional<int64_t> dim = getDim(cast<TileLoadOp>(op).getRow()))
-        load.setDims(ArrayRef<int64_t>(*dim));
+      if (auto index = matchRowIndex(cast<TileLoadOp>(op).getRow(), forall))
+        load.setDims(llvm::map_to_vector(
+            index->dims, [&](int64_t dim) { return dimOfIndex[dim]; }));
       setTile(load);
     } else if (auto store = dyn_cast<TileStoreOp>(clone))
       setTile(store);

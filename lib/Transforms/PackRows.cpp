@@ -92,6 +92,11 @@ static LogicalResult packRows(RowsOp rows) {
     if (isDependent)
       for (Value result : op.getResults())
         result.setType(getPackedType(result.getType(), tileRows));
+    // Parts of rows are so of all rows.
+    if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op);
+        slice && isDependent)
+      slice.setSizesAttr(
+          rewriter.getI64ArrayAttr({tileRows, slice.getType().getDimSize(1)}));
   }
   return success();
 }

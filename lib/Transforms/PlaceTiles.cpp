@@ -19,6 +19,12 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 namespace {
+/// Whether several rows have what `load` loads per column.
+bool isShared(TileLoadOp load) {
+  return load.getKind() == TileKind::column ||
+         (load.getKind() == TileKind::tile && load.getDims());
+}
+
 /// The program cut at its row_reduce ops: segment 0 ends with the first one,
 /// the last segment ends with the program. Values that threads of a row share
 /// out (tiles, per-column operands) and that cross a cut are what the pass is
@@ -116,9 +122,10 @@ private:
     return true;
   }
 
-  /// What is kept in registers is wanted there early: per-column operands are
-  /// loaded right behind the row, so that their latency hides behind the
-  /// reduction's, or by a block once, before all rows.
+  /// What is kept in registers is wanted there early: per-column operands, and
+  /// tiles that several rows share, are loaded right behind the row, so that
+  /// their latency hides behind the reduction's, or, the former, by a block
+  /// once, before all rows.
   void hoistColumnLoads() {
     for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>()))
       if (load.getKind() == TileKind::column)
@@ -127,11 +134,10 @@ private:
       return;
     Operation *last = nullptr;
     for (auto load : program.getOps<TileLoadOp>())
-      if (load.getKind() == TileKind::tile)
+      if (load.getKind() == TileKind::tile && !isShared(load))
         last = load;
     for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>()))
-      if (last && load.getKind() == TileKind::column &&
-          last->isBeforeInBlock(load)) {
+      if (last && isShared(load) && last->isBeforeInBlock(load)) {
         rewriter.moveOpAfter(load, last);
         last = load;
       }
@@ -213,8 +219,10 @@ private:
       for (Value operand : def->getOperands())
         mapping.map(operand, keep(operand, segment));
     }
-    Value copy = cloneInSegment(def, mapping, segment)->getResult(0);
-    return copies[{value, segment}] = copy;
+    Operation *clone = cloneInSegment(def, mapping, segment);
+    for (auto [from, to] : llvm::zip(def->getResults(), clone->getResults()))
+      copies[{from, segment}] = to;
+    return copies.lookup({value, segment});
   }
 
   Value createKeep(Value value, int64_t segment) {
@@ -267,7 +275,7 @@ private:
   void copyTiles() {
     llvm::MapVector<Value, SmallVector<TileLoadOp>> copied;
     for (auto load : program.getOps<TileLoadOp>())
-      if (load.getKind() == TileKind::tile && !load.getDims() &&
+      if (load.getKind() == TileKind::tile && !isShared(load) &&
           !load.getType().getElementType().isInteger(1))
         copied[load.getBase()].push_back(load);
     copied.remove_if([&](auto &tile) {
@@ -345,7 +353,7 @@ private:
   }
 
   /// A row that is read again soon is wanted in the caches, one read for the
-  /// last time is not; per-column operands serve every row.
+  /// last time is not; what rows share serves others, too.
   void setPolicies() {
     DenseMap<Value, int64_t> lastRead;
     for (auto load : program.getOps<TileLoadOp>())
@@ -356,9 +364,8 @@ private:
     for (auto load : program.getOps<TileLoadOp>()) {
       if (load.getKind() == TileKind::row)
         continue;
-      bool again = load.getKind() == TileKind::column ||
-                   static_cast<int64_t>(load.getAgain()) <
-                       lastRead.lookup(load.getBase());
+      bool again = isShared(load) || static_cast<int64_t>(load.getAgain()) <
+                                         lastRead.lookup(load.getBase());
       load.setPolicy(again ? CachePolicy::evict_last
                            : CachePolicy::evict_first);
     }

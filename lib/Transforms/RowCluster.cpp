@@ -4,6 +4,7 @@
 #include "RowCluster.h"
 
 #include "EmbeddedCluster.h"
+#include "Reshapes.h"
 #include "TileProgram.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
@@ -15,21 +16,6 @@
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
-
-std::optional<int64_t> rmsnorm::getAnchorRowDims(Operation *op) {
-  auto rowWise = dyn_cast<RowWiseOpInterface>(op);
-  return rowWise ? rowWise.getAnchorRowDims() : std::nullopt;
-}
-
-bool rmsnorm::sumsOverRows(OpResult result) {
-  auto op = dyn_cast<RowWiseOpInterface>(result.getOwner());
-  return op && op.sumsOverRows(result.getResultNumber());
-}
-
-bool rmsnorm::isInitRead(OpOperand &init) {
-  auto op = dyn_cast<RowWiseOpInterface>(init.getOwner());
-  return !op || op.readsInit(init);
-}
 
 //===----------------------------------------------------------------------===//
 // One op
@@ -98,6 +84,13 @@ static bool hasColumns(Operation *op, int64_t rowDims,
          });
 }
 
+/// Whether `op` works on groups of columns.
+static bool usesGroups(Operation *op, int64_t rowDims) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return isGroupReshape(op, rowDims) ||
+         (linalgOp && linalgOp.getNumLoops() > rowDims + 1);
+}
+
 /// Why `op` does not work row by row; empty if it does.
 static std::string whyNotRowWise(Operation *op, const RowCluster &cluster) {
   std::string reason =
@@ -110,10 +103,10 @@ static std::string whyNotRowWise(Operation *op, const RowCluster &cluster) {
         size != other)
       return llvm::formatv("its rows are {0}, not {1}", formatSizes(sizes),
                            formatSizes(cluster.rowSizes));
-  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-      linalgOp && linalgOp.getNumLoops() > cluster.rowDims + 1) {
+  if (usesGroups(op, cluster.rowDims) && isa<linalg::LinalgOp>(op)) {
     // Groups of the cluster's columns, all of them.
-    SmallVector<int64_t> ranges = linalgOp.getStaticLoopRanges();
+    SmallVector<int64_t> ranges =
+        cast<linalg::LinalgOp>(op).getStaticLoopRanges();
     ArrayRef<int64_t> groups = ArrayRef(ranges).take_back(2);
     if (ShapedType::isDynamicShape(groups) ||
         !llvm::is_contained(
@@ -121,6 +114,12 @@ static std::string whyNotRowWise(Operation *op, const RowCluster &cluster) {
             DimSource{ShapedType::getNumElements(groups), Value()}))
       return llvm::formatv("it has {0} loops", ranges.size());
   }
+  if (usesGroups(op, cluster.rowDims)
+          ? llvm::any_of(cluster.members, takesPart)
+          : takesPart(op) && llvm::any_of(cluster.members, [&](Operation *one) {
+              return usesGroups(one, cluster.rowDims);
+            }))
+    return "rows would be both divided into groups and taken apart";
   if (!hasColumns(op, cluster.rowDims, cluster))
     return "its rows are not known to have as many columns";
   return "";
@@ -131,30 +130,6 @@ static bool usesRow(OpOperand &use, int64_t rowDims) {
   if (auto sum = dyn_cast<OpResult>(use.get()); sum && sumsOverRows(sum))
     return false;
   return cast<RowWiseOpInterface>(use.getOwner()).usesRow(use, rowDims);
-}
-
-bool rmsnorm::isCandidate(Operation *op) {
-  // Into groups, for someone to work on them.
-  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
-    return isa<tensor::CollapseShapeOp>(op) ||
-           llvm::any_of(op->getUsers(), llvm::IsaPred<linalg::LinalgOp>);
-  return isa<RowWiseOpInterface>(op) && isa<TilingInterface>(op) &&
-         isa<DestinationStyleOpInterface>(op) && op->getNumResults() > 0;
-}
-
-LogicalResult rmsnorm::checkAnchor(Operation *op, int64_t rowDims) {
-  if (isa<ForwardOp, BackwardOp>(op))
-    return success();
-  auto linalgOp = cast<linalg::LinalgOp>(op);
-  std::string reason = cast<RowWiseOpInterface>(op).whyNotRowWise(rowDims);
-  if (reason.empty() &&
-      linalgOp.getIteratorTypesArray().back() != utils::IteratorType::reduction)
-    reason = "its last loop is no reduction";
-  if (reason.empty())
-    return success();
-  return op->emitOpError("expected what is '")
-         << RMSNormDialect::kRowWiseAttrName
-         << "' to reduce along the last dimension, row by row, but " << reason;
 }
 
 //===----------------------------------------------------------------------===//
@@ -172,6 +147,8 @@ struct Contact {
 
 /// Whether `operand` is an input whose rows come from outside of the cluster.
 static bool readsOutsideRow(OpOperand &operand, const RowCluster &cluster) {
+  if (takesPart(operand.getOwner()))
+    return false;
   auto op = dyn_cast<DestinationStyleOpInterface>(operand.getOwner());
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   Operation *definition = operand.get().getDefiningOp();
@@ -259,6 +236,8 @@ static void addMember(RowCluster &cluster, Operation *op) {
   if (isGroupReshape(op, cluster.rowDims))
     for (Value value : {op->getOperand(0), Value(op->getResult(0))})
       cluster.columns.push_back(traceDim(value, cluster.rowDims));
+  if (isa<tensor::ExtractSliceOp>(op))
+    cluster.columns.push_back(traceDim(op->getResult(0), cluster.rowDims));
 }
 
 static bool usesMember(Operation *op, const RowCluster &cluster) {
@@ -309,8 +288,11 @@ RowCluster RowCluster::grow(Operation *anchor, Growth &growth) {
   for (bool changed = true; changed;) {
     changed = false;
     for (Operation &op : *block) {
+      // Parts of tensors that are there already are tensors of their own.
       if (cluster.members.contains(&op) || taken.contains(&op) ||
-          !isCandidate(&op))
+          !isCandidate(&op) ||
+          (takesPart(&op) &&
+           !cluster.members.contains(op.getOperand(0).getDefiningOp())))
         continue;
       Contact contact = getContact(&op, cluster);
       if (!contact.exists || !contact.byRow || !whyNot(&op).empty())
@@ -322,9 +304,20 @@ RowCluster RowCluster::grow(Operation *anchor, Growth &growth) {
   collectUniforms(cluster, block, growth);
   // Near misses.
   for (Operation &op : *block) {
-    if (!growth.remarks || !isa<DestinationStyleOpInterface>(op) ||
-        cluster.members.contains(&op) || cluster.uniforms.contains(&op) ||
-        taken.contains(&op) || !isCandidate(&op))
+    if (!growth.remarks || isReshape(&op) || cluster.members.contains(&op) ||
+        cluster.uniforms.contains(&op) || taken.contains(&op) ||
+        !isCandidate(&op) ||
+        (takesPart(&op) &&
+         !cluster.members.contains(
+             op.getOperand(isa<tensor::ExtractSliceOp>(op) ? 0 : 1)
+                 .getDefiningOp())))
+      continue;
+    // Becomes a part of what uses it.
+    if (llvm::all_of(op.getUses(), [&](OpOperand &use) {
+          return cluster.members.contains(use.getOwner()) &&
+                 isPartial(getOperandRowDims(use, cluster.rowDims),
+                           cluster.rowDims);
+        }))
       continue;
     Contact contact = getContact(&op, cluster);
     if (!contact.exists || !growth.reported.insert(&op).second)

@@ -4,41 +4,13 @@
 #ifndef RMSNORM_TRANSFORMS_ROWCLUSTER_H
 #define RMSNORM_TRANSFORMS_ROWCLUSTER_H
 
-#include "GroupReshapes.h"
 #include "RMSNorm/IR/DimTrace.h"
+#include "RowOps.h"
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "llvm/ADT/DenseSet.h"
 #include "llvm/ADT/SetVector.h"
 
 namespace mlir::rmsnorm {
-
-/// The row dimensions of the loop that `op` asks for, a norm or what is marked
-/// rmsnorm.row_wise; none if it asks for none.
-std::optional<int64_t> getAnchorRowDims(Operation *op);
-
-/// An error if `op`, which asks for a loop over rows, cannot have it: a wish
-/// that cannot be fulfilled is no loop that is missing.
-LogicalResult checkAnchor(Operation *op, int64_t rowDims);
-
-/// Whether `op` computes something without rows, at most one value a column:
-/// who works row by row repeats it in each iteration.
-bool isUniform(Operation *op);
-
-/// A dimension of `operand` of which `op` uses one element, at a constant
-/// index, though it has, or may have, more.
-std::optional<int64_t> findPartlyReadDim(linalg::LinalgOp op,
-                                         OpOperand &operand);
-
-/// Whether `result` of an op sums over rows: it is the same for all of them.
-/// Who works row by row has a summand of it.
-bool sumsOverRows(OpResult result);
-
-/// Whether the op that owns `init`, a destination, looks at what is in it.
-bool isInitRead(OpOperand &init);
-
-/// The dimension of `operand` that its op takes for the columns, if any.
-std::optional<int64_t> getColumnDim(OpOperand &operand, int64_t rowDims);
 
 /// How clusters grow.
 struct Growth {

@@ -94,11 +94,11 @@ void RowSizes::share(Operation *op, int64_t rowDims) {
     std::optional<int64_t> columnDim = getColumnDim(operand, rowDims);
     bool isKnown = !columnDim || !type.isDynamicDim(*columnDim) ||
                    traceDim(tensor, *columnDim) == columns;
-    int64_t numRowDims =
-        cast<RowWiseOpInterface>(op).usesRow(operand, rowDims) ? rowDims : 0;
+    SmallVector<int64_t> rowDimsOf = getOperandRowDims(operand, rowDims);
+    const int64_t numRowDims = rowDimsOf.size();
     for (int64_t dim = 1; dim < numRowDims; ++dim)
       isKnown &= !type.isDynamicDim(dim) ||
-                 traceDim(tensor, dim) == traceSize(rows[dim]);
+                 traceDim(tensor, dim) == traceSize(rows[rowDimsOf[dim]]);
     if (isKnown)
       continue;
     Value &slice = slices[tensor];
@@ -112,7 +112,7 @@ void RowSizes::share(Operation *op, int64_t rowDims) {
           size = getNumColumns(loc);
         else
           size = dim > 0 && dim < numRowDims
-                     ? rows[dim]
+                     ? rows[rowDimsOf[dim]]
                      : tensor::getMixedSize(rewriter, loc, tensor, dim);
         // The type stays what it is.
         if (type.isDynamicDim(dim))

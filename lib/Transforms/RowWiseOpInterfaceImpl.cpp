@@ -3,25 +3,23 @@
 
 #include "RMSNorm/Transforms/RowWiseOpInterfaceImpl.h"
 #include "RowCluster.h"
+#include "TileProgram.h"
 
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectRegistry.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
 using linalg::LinalgOp;
-
-static bool usesAny(AffineMap map, int64_t numDims) {
-  for (int64_t dim = 0; dim < numDims; ++dim)
-    if (map.isFunctionOfDim(dim))
-      return true;
-  return false;
-}
 
 /// Whether the leading results of `map` are the first `rowDims` dimensions and
 /// no other result uses those.
@@ -36,6 +34,20 @@ static bool isRowMap(AffineMap map, int64_t rowDims) {
       if (expr.isFunctionOfDim(dim))
         return false;
   return true;
+}
+
+/// The row dimensions that the leading results of `map` are, in increasing
+/// order.
+static SmallVector<int64_t> getLeadingRowDims(AffineMap map, int64_t rowDims) {
+  SmallVector<int64_t> dims;
+  for (AffineExpr expr : map.getResults()) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    if (!dim || dim.getPosition() >= rowDims ||
+        (!dims.empty() && dim.getPosition() <= dims.back()))
+      break;
+    dims.push_back(dim.getPosition());
+  }
+  return dims;
 }
 
 /// Whether `exprs` index nothing, the columns: dimension `rowDims`, or groups
@@ -67,17 +79,49 @@ static AffineMap dropUnitResults(AffineMap map) {
   return AffineMap::get(map.getNumDims(), 0, exprs, map.getContext());
 }
 
+SmallVector<int64_t> rmsnorm::getOperandRowDims(OpOperand &operand,
+                                                int64_t rowDims) {
+  auto op = dyn_cast<LinalgOp>(operand.getOwner());
+  if (!op || !isa<RankedTensorType>(operand.get().getType())) {
+    const bool usesRow =
+        cast<RowWiseOpInterface>(operand.getOwner()).usesRow(operand, rowDims);
+    return llvm::to_vector(llvm::seq<int64_t>(0, usesRow ? rowDims : 0));
+  }
+  return getLeadingRowDims(dropUnitResults(op.getMatchingIndexingMap(&operand)),
+                           rowDims);
+}
+
+/// Whether `op` sums over all rows, for each column, in f32 from zero.
+static bool sumsAllRows(LinalgOp op, int64_t rowDims) {
+  if (rowDims == 0 || op.getNumLoops() != rowDims + 1 ||
+      op.getNumReductionLoops() != rowDims || op.getNumDpsInits() != 1)
+    return false;
+  OpOperand &init = op.getDpsInitsMutable()[0];
+  AffineMap map = op.getMatchingIndexingMap(&init);
+  if (map.getNumResults() != 1 ||
+      map.getResult(0) != getAffineDimExpr(rowDims, map.getContext()) ||
+      !getElementTypeOrSelf(init.get().getType()).isF32())
+    return false;
+  Operation *combiner = getCombiner(op, init);
+  auto fill = init.get().getDefiningOp<linalg::FillOp>();
+  return isa_and_present<arith::AddFOp>(combiner) && fill &&
+         matchPattern(fill.value(), m_AnyZeroFloat());
+}
+
 static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
   if (!op.hasPureTensorSemantics())
     return "it is not on tensors";
   int64_t loops = op.getNumLoops();
+  const bool hasGroups = loops > rowDims + 1;
   const std::string tooMany = llvm::formatv("it has {0} loops", loops);
   if (loops < rowDims || loops > rowDims + 2)
     return tooMany;
+  const bool sums = sumsAllRows(op, rowDims);
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
-  for (int64_t dim = 0; dim < rowDims; ++dim)
+  for (int64_t dim = 0; dim < rowDims && !sums; ++dim)
     if (iterators[dim] != utils::IteratorType::parallel)
-      return "it combines rows";
+      return "it combines rows, and not all of them by arith.addf in f32, from "
+             "zero, for each column";
   for (OpOperand &operand : op->getOpOperands()) {
     unsigned number = operand.getOperandNumber();
     if (std::optional<int64_t> dim = findPartlyReadDim(op, operand))
@@ -85,20 +129,33 @@ static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
                            "element",
                            *dim, number);
     AffineMap map = op.getMatchingIndexingMap(&operand);
-    bool hasRows = isRowMap(map, rowDims);
-    ArrayRef<AffineExpr> rest =
-        map.getResults().drop_front(hasRows ? rowDims : 0);
-    // A constant here is the index of a dimension of size 1, at the end.
-    if (!rest.empty() && isa<AffineConstantExpr>(rest.back()))
-      rest = rest.drop_back();
-    if ((!hasRows && (op.isDpsInit(&operand) || usesAny(map, rowDims))) ||
-        !isColumnIndex(rest, rowDims))
-      return loops > rowDims + 1
-                 ? tooMany
-                 : std::string(llvm::formatv("its operand #{0} does not have "
-                                             "the rows as its leading "
-                                             "dimensions",
-                                             number));
+    if (op.isDpsInit(&operand) && sums)
+      continue;
+    if (op.isDpsInit(&operand)) {
+      // A constant is the index of a dimension of size 1, at the end.
+      ArrayRef<AffineExpr> exprs = map.getResults();
+      if (!exprs.empty() && isa<AffineConstantExpr>(exprs.back()))
+        exprs = exprs.drop_back();
+      if (!isRowMap(map, rowDims) ||
+          !isColumnIndex(exprs.drop_front(rowDims), rowDims))
+        return hasGroups ? tooMany
+                         : std::string(llvm::formatv(
+                               "its operand #{0} does not have the rows as its "
+                               "leading dimensions",
+                               number));
+      continue;
+    }
+    map = dropUnitResults(map);
+    SmallVector<int64_t> dims = getLeadingRowDims(map, rowDims);
+    ArrayRef<AffineExpr> rest = map.getResults().drop_front(dims.size());
+    if (hasGroups &&
+        (isPartial(dims, rowDims) || !isColumnIndex(rest, rowDims)))
+      return tooMany;
+    if (!isColumnIndex(rest, rowDims))
+      return llvm::formatv("its operand #{0} does not have the rows, or some "
+                           "of their dimensions in their order, as its leading "
+                           "dimensions",
+                           number);
   }
   return "";
 }
@@ -141,7 +198,10 @@ struct LinalgRows : RowWiseOpInterface::ExternalModel<LinalgRows<OpTy>, OpTy> {
            isRowMap(cast<LinalgOp>(op).getMatchingIndexingMap(&operand),
                     rowDims);
   }
-  bool sumsOverRows(Operation *, unsigned) const { return false; }
+  bool sumsOverRows(Operation *op, unsigned) const {
+    auto linalgOp = cast<LinalgOp>(op);
+    return sumsAllRows(linalgOp, linalgOp.getNumLoops() - 1);
+  }
   bool readsInit(Operation *op, OpOperand &init) const {
     return cast<LinalgOp>(op).payloadUsesValueFromOperand(&init);
   }
@@ -173,6 +233,94 @@ struct ReshapeRows
 };
 } // namespace
 
+//===----------------------------------------------------------------------===//
+// Parts of rows
+//===----------------------------------------------------------------------===//
+
+/// Why `op`, a slice of `whole`, is not one of columns of all rows.
+static std::string whyNoPart(OffsetSizeAndStrideOpInterface op, Value whole,
+                             RankedTensorType part, int64_t rowDims) {
+  auto type = cast<RankedTensorType>(whole.getType());
+  if (type.getRank() != rowDims + 1 || part.getRank() != type.getRank())
+    return llvm::formatv("it slices {0} into {1}", type, part);
+  for (auto [dim, offset, size, stride] : llvm::enumerate(
+           op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
+    const bool isColumns = static_cast<int64_t>(dim) == rowDims;
+    const bool isAll =
+        isZeroInteger(offset) && traceSize(size) == traceDim(whole, dim);
+    const bool isStatic = getConstantIntValue(offset) &&
+                          getConstantIntValue(size) && !type.isDynamicDim(dim);
+    const bool isPairs = isColumns && isStatic &&
+                         getConstantIntValue(stride) == 2 &&
+                         *getConstantIntValue(offset) < 2 &&
+                         2 * part.getDimSize(dim) == type.getDimSize(dim);
+    if (!isPairs && (!isOneInteger(stride) || (isColumns ? !isStatic : !isAll)))
+      return llvm::formatv("its dimension {0} is neither all rows nor columns "
+                           "side by side, or every other of all, how many "
+                           "types say",
+                           dim);
+  }
+  return "";
+}
+
+/// Whether `op` and what inserts into its result leave nothing of what it
+/// inserts into.
+static bool overwrites(tensor::InsertSliceOp op) {
+  const int64_t rowDims = op.getType().getRank() - 1;
+  const int64_t columns = op.getType().getShape().back();
+  SmallVector<std::pair<int64_t, int64_t>> parts;
+  llvm::SmallBitVector pairs(2);
+  while (op &&
+         whyNoPart(op, op.getDest(), op.getSourceType(), rowDims).empty()) {
+    if (op.getStaticStrides()[rowDims] == 2)
+      pairs.set(op.getStaticOffsets()[rowDims]);
+    else
+      parts.push_back(
+          {op.getStaticOffsets()[rowDims], op.getStaticSizes()[rowDims]});
+    auto next = op->hasOneUse()
+                    ? dyn_cast<tensor::InsertSliceOp>(*op->user_begin())
+                    : tensor::InsertSliceOp();
+    const bool isNext = next && next.getDest() == op.getResult();
+    op = isNext ? next : tensor::InsertSliceOp();
+  }
+  llvm::sort(parts);
+  int64_t end = 0;
+  for (auto [offset, size] : parts)
+    if (offset <= end)
+      end = std::max(end, offset + size);
+  return end == columns || pairs.all();
+}
+
+namespace {
+template <typename OpTy>
+struct SliceRows : RowWiseOpInterface::ExternalModel<SliceRows<OpTy>, OpTy> {
+  static constexpr bool isInsert = std::is_same_v<OpTy, tensor::InsertSliceOp>;
+
+  std::optional<int64_t> getAnchorRowDims(Operation *) const {
+    return std::nullopt;
+  }
+  std::string whyNotRowWise(Operation *op, int64_t rowDims) const {
+    auto slice = cast<OpTy>(op);
+    Type part = isInsert ? slice.getSource().getType() : slice.getType();
+    return whyNoPart(slice, op->getOperand(isInsert ? 1 : 0),
+                     cast<RankedTensorType>(part), rowDims);
+  }
+  SmallVector<int64_t> getRowSizes(Operation *op, int64_t rowDims) const {
+    auto type = cast<RankedTensorType>(op->getOperand(0).getType());
+    return SmallVector<int64_t>(type.getShape().take_front(rowDims));
+  }
+  bool usesRow(Operation *, OpOperand &operand, int64_t) const {
+    return isa<RankedTensorType>(operand.get().getType());
+  }
+  bool sumsOverRows(Operation *, unsigned) const { return false; }
+  bool readsInit(Operation *op, OpOperand &) const {
+    if constexpr (isInsert)
+      return !overwrites(cast<OpTy>(op));
+    return true;
+  }
+};
+} // namespace
+
 template <typename... OpTypes> static void attachTo(MLIRContext *context) {
   (OpTypes::template attachInterface<LinalgRows<OpTypes>>(*context), ...);
 }
@@ -189,5 +337,9 @@ void mlir::rmsnorm::registerRowWiseExternalModels(DialectRegistry &registry) {
         *context);
     tensor::CollapseShapeOp::attachInterface<
         ReshapeRows<tensor::CollapseShapeOp>>(*context);
+    tensor::ExtractSliceOp::attachInterface<SliceRows<tensor::ExtractSliceOp>>(
+        *context);
+    tensor::InsertSliceOp::attachInterface<SliceRows<tensor::InsertSliceOp>>(
+        *context);
   });
 }

@@ -5,9 +5,12 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/IR/TypeUtilities.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -113,12 +116,32 @@ static int64_t getStoredBits(Type vector) {
                            cast<VectorType>(vector).getElementTypeBitWidth());
 }
 
+/// The columns of which the parts that `program` takes rows apart into begin
+/// and end at multiples.
+static int64_t getPart(Block &program) {
+  int64_t part = 0;
+  auto add = [&](ArrayAttr offsets, VectorType type) {
+    part = std::gcd(part, cast<IntegerAttr>(offsets[1]).getInt());
+    part = std::gcd(part, type.getDimSize(1));
+  };
+  for (Operation &op : program) {
+    if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op))
+      add(slice.getOffsets(), slice.getType());
+    else if (auto insert = dyn_cast<vector::InsertStridedSliceOp>(op))
+      add(insert.getOffsets(), insert.getSourceVectorType());
+    else if (auto pairs = dyn_cast<vector::DeinterleaveOp>(op))
+      part = std::gcd(part, pairs.getSourceVectorType().getDimSize(1));
+  }
+  return part;
+}
+
 ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
   ProgramFacts facts;
   facts.singleRow = rows.hasSingleRow();
   facts.columns = rows.getColumns();
   facts.dynamicColumns = bool(rows.getDynamicColumns());
   Block &program = rows.getTiles().getBody().front();
+  facts.part = getPart(program);
   SetVector<Operation *> before, after;
   DenseSet<Value> seenBefore, seenAfter;
   Operation *lastReduce = nullptr;
@@ -145,10 +168,11 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
   for (Operation &op : program) {
     if (auto load = dyn_cast<TileLoadOp>(op)) {
       const int64_t bits = visit(load.getKind(), load);
-      if (load.getKind() == TileKind::tile &&
-          loaded.insert(load.getBase()).second)
+      // What several rows share comes from the caches, as a weight does.
+      const bool isTile = load.getKind() == TileKind::tile;
+      if (isTile && !load.getDims() && loaded.insert(load.getBase()).second)
         facts.loadedBitsPerColumn += bits;
-      if (load.getKind() == TileKind::column)
+      if (load.getKind() == TileKind::column || (isTile && load.getDims()))
         facts.columnOperandBits += bits;
     } else if (auto store = dyn_cast<TileStoreOp>(op)) {
       visit(store.getKind(), store.getValue());
@@ -182,9 +206,9 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
     if (after.contains(load))
       facts.liveBitsPerColumn +=
           getStoredBits(cast<TileLoadOp>(load).getType());
-  // Beside wider tiles bytes set no pace: 16 of them are two accesses and twice
-  // the registers of what they are computed from. Hand-written kernels with
-  // bytes out of bf16 reach 0.98 of a copy with vectors of 8 elements.
+  // Beside wider tiles bytes set no pace: 16 of them are two accesses and
+  // twice the registers of what they are computed from. Hand-written kernels
+  // with bytes out of bf16 reach 0.98 of a copy with vectors of 8 elements.
   if (widestTile > 8)
     facts.narrowestBits = std::max<int64_t>(facts.narrowestBits, 16);
   return facts;

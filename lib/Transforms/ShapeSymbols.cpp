@@ -135,19 +135,24 @@ LogicalResult ShapeSymbols::collect(Operation *op) {
     return success();
   }
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
-    if (slice.getSourceType().getRank() != slice.getType().getRank())
-      return success();
+    int64_t next = 0;
     for (auto [dim, size] : llvm::enumerate(slice.getMixedSizes()))
-      if (failed(uniteSize(op, slice.getResult(), dim, size)))
+      if (!slice.getDroppedDims().test(dim) &&
+          failed(uniteSize(op, slice.getResult(), next++, size)))
         return failure();
     return success();
   }
-  if (isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op)) {
-    Value result = op->getResult(0);
-    for (int64_t dim = 0; dim < getRank(result); ++dim)
-      if (std::optional<int64_t> source = getReshapedDim(op, dim);
-          source && failed(unite(op, getNode(result, dim),
-                                 getNode(op->getOperand(0), *source))))
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+    for (auto [dim, size] : llvm::enumerate(expand.getMixedOutputShape()))
+      if (failed(uniteSize(op, expand.getResult(), dim, size)))
+        return failure();
+    return success();
+  }
+  if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
+    for (int64_t dim = 0; dim < getRank(collapse.getResult()); ++dim)
+      if (std::optional<int64_t> source = getUncollapsedDim(op, dim);
+          source && failed(unite(op, getNode(collapse.getResult(), dim),
+                                 getNode(collapse.getSrc(), *source))))
         return failure();
     return success();
   }

@@ -1,21 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- TileRows.cpp - rmsnorm-tile-rows ----------------------------------===//
 
-#include "RowSizes.h"
+#include "RowTiler.h"
+#include "SharedOperands.h"
 
-#include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
-#include "mlir/IR/IRMapping.h"
 #include "mlir/Transforms/CSE.h"
 
 namespace mlir::rmsnorm {
@@ -26,326 +23,6 @@ namespace mlir::rmsnorm {
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-static SmallVector<tensor::DimOp> getDims(Operation *root) {
-  SmallVector<tensor::DimOp> dims;
-  root->walk([&](tensor::DimOp op) { dims.push_back(op); });
-  return dims;
-}
-
-namespace {
-/// Makes one scf.forall of a cluster.
-class RowTiler {
-public:
-  RowTiler(RewriterBase &rewriter, RowCluster &cluster, bool embedded)
-      : rewriter(rewriter), cluster(cluster), embedded(embedded),
-        ops(cluster.getOpsInOrder()), followers(cluster.getFollowers()),
-        sizes(atEnd(), cluster) {}
-
-  FailureOr<scf::ForallOp> run();
-
-private:
-  struct Output {
-    OpResult result;
-    Value destination;
-  };
-
-  /// The rewriter at the place that the loop will take.
-  RewriterBase &atEnd() {
-    rewriter.setInsertionPoint(ops.back());
-    return rewriter;
-  }
-  void collectOutputs();
-  void createLoop();
-  LogicalResult tile(TilingInterface op);
-  void tileReshape(Operation *op);
-  Value getTiledOperand(OpOperand &operand, Value tiled);
-  Value getBlockArgument(Value destination, OpResult result = {});
-  void repeat(Operation *op);
-  OpFoldResult getColumns(Operation *op, int64_t loopNumber);
-  void createTerminator();
-
-  RewriterBase &rewriter;
-  RowCluster &cluster;
-  /// Whether nobody says which sizes of arguments are equal.
-  const bool embedded;
-  SmallVector<Operation *> ops;
-  SmallVector<Operation *> followers;
-  RowSizes sizes;
-  SmallVector<Output> outputs;
-  scf::ForallOp loop;
-  /// Row index per leading dimension.
-  SmallVector<OpFoldResult> indices;
-  /// The value of one iteration for each value of the cluster.
-  IRMapping values;
-};
-} // namespace
-
-void RowTiler::collectOutputs() {
-  for (Operation *op : ops) {
-    if (!cluster.members.contains(op))
-      continue;
-    for (OpResult result : op->getResults()) {
-      if (llvm::all_of(result.getUsers(), [&](Operation *user) {
-            return cluster.members.contains(user);
-          }))
-        continue;
-      Value destination = result;
-      while (Operation *definition = destination.getDefiningOp()) {
-        if (!cluster.members.contains(definition))
-          break;
-        auto op = dyn_cast<DestinationStyleOpInterface>(definition);
-        destination =
-            op ? op.getTiedOpOperand(cast<OpResult>(destination))->get()
-               : definition->getOperand(0);
-      }
-      if (cast<ShapedType>(destination.getType()).getRank() >
-          cluster.rowDims + 1) {
-        rewriter.setInsertionPointAfterValue(destination);
-        destination = collapseGroups(rewriter, destination);
-      }
-      // What a sum over rows is written over does not matter.
-      if (sumsOverRows(result)) {
-        Value whole = sizes.getWhole(destination);
-        if (auto fill =
-                (whole ? whole : destination).getDefiningOp<linalg::FillOp>())
-          destination = fill.getOutputs().front();
-      }
-      outputs.push_back({result, destination});
-    }
-  }
-}
-
-void RowTiler::createLoop() {
-  Operation *anchor = *llvm::find_if(
-      ops, [](Operation *op) { return getAnchorRowDims(op).has_value(); });
-  Location loc = anchor->getLoc();
-  atEnd();
-  SmallVector<OpFoldResult> basis(sizes.getRows());
-  OpFoldResult count = sizes.countRows(loc);
-  auto mapping = rewriter.getArrayAttr(gpu::GPUBlockMappingAttr::get(
-      rewriter.getContext(), gpu::MappingId::DimX));
-  SmallVector<Value> destinations;
-  for (const Output &output : outputs)
-    destinations.push_back(output.destination);
-  loop = scf::ForallOp::create(rewriter, loc, ArrayRef(count), destinations,
-                               mapping);
-  loop->setAttr(RMSNormDialect::kRowsAttrName,
-                rewriter.getI64IntegerAttr(cluster.rowDims));
-  rewriter.setInsertionPoint(loop.getTerminator());
-  Value row = loop.getInductionVar(0);
-  if (basis.size() == 1)
-    indices.push_back(row);
-  if (basis.size() > 1) {
-    // Without rows there is no iteration, but a size of 0 is no basis.
-    for (OpFoldResult &size : basis)
-      if (isZeroInteger(size))
-        size = rewriter.getIndexAttr(1);
-    for (Value index :
-         affine::AffineDelinearizeIndexOp::create(rewriter, loc, row, basis)
-             .getResults())
-      indices.push_back(index);
-  }
-}
-
-/// The block argument for `destination`, or null. Of several, the one for
-/// `result`.
-Value RowTiler::getBlockArgument(Value destination, OpResult result) {
-  Value found;
-  for (auto [output, argument] : llvm::zip(outputs, loop.getRegionIterArgs())) {
-    if (output.destination != destination)
-      continue;
-    if (output.result == result)
-      return argument;
-    if (!found)
-      found = argument;
-  }
-  return found;
-}
-
-/// What the tiled op takes for `operand` of the original one, where `tiled` is
-/// what the tiling interface made of it.
-Value RowTiler::getTiledOperand(OpOperand &operand, Value tiled) {
-  Value value = operand.get();
-  auto owner = cast<DestinationStyleOpInterface>(operand.getOwner());
-  if (owner.isDpsInit(&operand) &&
-      sumsOverRows(owner.getTiedOpResult(&operand)))
-    return tiled;
-  if (Value row = values.lookupOrNull(value))
-    return row;
-  auto slice = tiled.getDefiningOp<tensor::ExtractSliceOp>();
-  if (!slice || slice.getSource() != value)
-    return tiled;
-  auto op = dyn_cast<DestinationStyleOpInterface>(operand.getOwner());
-  if (op.isDpsInit(&operand)) {
-    OpResult result = op.getTiedOpResult(&operand);
-    bool escapes = llvm::any_of(
-        outputs, [&](const Output &output) { return output.result == result; });
-    Value argument = escapes ? getBlockArgument(value, result) : Value();
-    if (argument) {
-      slice.getSourceMutable().assign(argument);
-      return slice;
-    }
-    // Nobody outside sees it: no need for memory outside.
-    if (!isInitRead(operand)) {
-      SmallVector<OpFoldResult> sizes = slice.getMixedSizes();
-      return tensor::EmptyOp::create(rewriter, op.getLoc(), sizes,
-                                     slice.getType().getElementType());
-    }
-  }
-  // Written in this loop, too. An empty tensor has no contents to read.
-  if (Value argument = getBlockArgument(value);
-      argument && !value.getDefiningOp<tensor::EmptyOp>())
-    slice.getSourceMutable().assign(argument);
-  return slice;
-}
-
-/// The number of columns that `op`, a linalg op, works on, or of those in
-/// a group, which is static.
-OpFoldResult RowTiler::getColumns(Operation *op, int64_t loopNumber) {
-  auto linalgOp = cast<linalg::LinalgOp>(op);
-  int64_t size = linalgOp.getStaticLoopRanges()[loopNumber];
-  if (!ShapedType::isDynamic(size))
-    return rewriter.getIndexAttr(size);
-  for (OpOperand &operand : op->getOpOperands())
-    if (std::optional<int64_t> dim = getColumnDim(operand, cluster.rowDims)) {
-      OpBuilder::InsertionGuard guard(rewriter);
-      rewriter.setInsertionPoint(loop);
-      return materializeDim(rewriter, op->getLoc(),
-                            traceDim(operand.get(), *dim));
-    }
-  llvm_unreachable("every loop of a linalg op is a dimension of an operand");
-}
-
-LogicalResult RowTiler::tile(TilingInterface op) {
-  SmallVector<OpFoldResult> offsets = indices;
-  SmallVector<OpFoldResult> sizes(indices.size(), rewriter.getIndexAttr(1));
-  const int64_t loops = op.getLoopIteratorTypes().size();
-  for (int64_t dim = indices.size(); dim < loops; ++dim) {
-    offsets.push_back(rewriter.getIndexAttr(0));
-    sizes.push_back(getColumns(op, dim));
-  }
-  rewriter.setInsertionPoint(loop.getTerminator());
-  FailureOr<TilingResult> result =
-      op.getTiledImplementation(rewriter, offsets, sizes);
-  if (failed(result) || result->tiledOps.size() != 1)
-    return op->emitOpError("could not be tiled to one row");
-  Operation *tiled = result->tiledOps.front();
-  tiled->removeAttr(RMSNormDialect::kRowWiseAttrName);
-  rewriter.setInsertionPoint(tiled);
-  for (auto [operand, tiledOperand] :
-       llvm::zip(op->getOpOperands(), tiled->getOpOperands())) {
-    Value value = getTiledOperand(operand, tiledOperand.get());
-    if (value.getType() != tiledOperand.get().getType())
-      value = tensor::CastOp::create(rewriter, op.getLoc(),
-                                     tiledOperand.get().getType(), value);
-    tiledOperand.set(value);
-  }
-  for (Operation *slice : result->generatedSlices)
-    if (slice->use_empty())
-      rewriter.eraseOp(slice);
-  values.map(op->getResults(), result->tiledValues);
-  return success();
-}
-
-/// A row of groups, or of columns again.
-void RowTiler::tileReshape(Operation *op) {
-  rewriter.setInsertionPoint(loop.getTerminator());
-  Value source = op->getOperand(0);
-  Value row = values.lookupOrNull(source);
-  if (!row) {
-    Value argument = getBlockArgument(source);
-    row = extractRow(rewriter, argument ? argument : source, indices);
-  }
-  values.map(op->getResult(0), reshapeRow(rewriter, op, row));
-}
-
-/// Repeats an op that knows no rows.
-void RowTiler::repeat(Operation *op) {
-  rewriter.setInsertionPoint(loop.getTerminator());
-  for (Value operand : op->getOperands())
-    if (Operation *empty = operand.getDefiningOp<tensor::EmptyOp>())
-      if (!values.contains(operand))
-        rewriter.clone(*empty, values);
-  Operation *clone = rewriter.clone(*op, values);
-  rewriter.setInsertionPoint(loop);
-  if (embedded)
-    sizes.share(clone, /*rowDims=*/0);
-}
-
-void RowTiler::createTerminator() {
-  for (auto [output, argument, result] :
-       llvm::zip(outputs, loop.getRegionIterArgs(), loop.getResults())) {
-    Value row = values.lookup(output.result);
-    Location loc = output.result.getLoc();
-    auto wholeType = cast<RankedTensorType>(output.result.getType());
-    const bool hasGroups = wholeType.getRank() > cluster.rowDims + 1;
-    if (hasGroups) {
-      rewriter.setInsertionPoint(loop.getTerminator());
-      row = collapseGroups(rewriter, row);
-    }
-    auto replaceUses = [&, &output = output, &result = result] {
-      Value whole = result;
-      if (hasGroups) {
-        rewriter.setInsertionPointAfter(loop);
-        whole = expandGroups(rewriter, result, wholeType);
-      }
-      if (sizes.getWhole(output.destination)) {
-        rewriter.setInsertionPointAfter(loop);
-        whole = sizes.insertIntoWhole(result, output.destination);
-      }
-      rewriter.replaceUsesWithIf(output.result, whole, [&](OpOperand &use) {
-        return !cluster.members.contains(use.getOwner());
-      });
-    };
-    if (sumsOverRows(output.result)) {
-      rewriter.setInsertionPointToEnd(loop.getTerminator().getBody());
-      ColumnSumOp::create(rewriter, loc, row, argument, /*columns=*/Value());
-      replaceUses();
-      continue;
-    }
-    rewriter.setInsertionPoint(loop.getTerminator());
-    auto type = cast<RankedTensorType>(row.getType());
-    SmallVector<OpFoldResult> offsets = indices;
-    SmallVector<OpFoldResult> slice(indices.size(), rewriter.getIndexAttr(1));
-    for (int64_t dim = indices.size(); dim < type.getRank(); ++dim) {
-      offsets.push_back(rewriter.getIndexAttr(0));
-      slice.push_back(tensor::getMixedSize(rewriter, loc, row, dim));
-    }
-    SmallVector<OpFoldResult> strides(slice.size(), rewriter.getIndexAttr(1));
-    rewriter.setInsertionPointToEnd(loop.getTerminator().getBody());
-    tensor::ParallelInsertSliceOp::create(rewriter, loc, row, argument, offsets,
-                                          slice, strides);
-    replaceUses();
-  }
-}
-
-FailureOr<scf::ForallOp> RowTiler::run() {
-  if (embedded)
-    for (Operation *op : cluster.members)
-      sizes.share(op, cluster.rowDims);
-  collectOutputs();
-  createLoop();
-  for (Operation *op : ops) {
-    if (!cluster.members.contains(op))
-      repeat(op);
-    else if (isGroupReshape(op, cluster.rowDims))
-      tileReshape(op);
-    else if (failed(tile(cast<TilingInterface>(op))))
-      return failure();
-  }
-  createTerminator();
-  redirectDims(getDims(loop), embedded ? loop : scf::ForallOp());
-  Operation *last = sizes.getLastInsertion() ? sizes.getLastInsertion() : loop;
-  for (Operation *follower : followers) {
-    follower->moveAfter(last);
-    last = follower;
-  }
-  for (Operation *op : llvm::reverse(ops))
-    if (op->use_empty())
-      rewriter.eraseOp(op);
-  return loop;
-}
-
 namespace {
 struct TileRows final : rmsnorm::impl::TileRowsBase<TileRows> {
   using TileRowsBase::TileRowsBase;
@@ -354,8 +31,11 @@ struct TileRows final : rmsnorm::impl::TileRowsBase<TileRows> {
     Growth growth;
     growth.embedded = embedded;
     growth.remarks = remarks;
-    if (!embedded)
-      redirectDims(getDims(getOperation()));
+    if (!embedded) {
+      SmallVector<tensor::DimOp> dims;
+      getOperation()->walk([&](tensor::DimOp op) { dims.push_back(op); });
+      redirectDims(dims);
+    }
     // Clusters grow before any is tiled: a remark should not depend on that.
     SmallVector<RowCluster> clusters;
     SmallVector<Operation *> anchors;
@@ -382,6 +62,7 @@ struct TileRows final : rmsnorm::impl::TileRowsBase<TileRows> {
     for (RowCluster &cluster : clusters) {
       if (cluster.members.empty())
         continue;
+      prepareSharedOperands(rewriter, cluster);
       SmallVector<tensor::DimOp> dims;
       for (Operation *op : cluster.members)
         for (Operation *user : op->getUsers())

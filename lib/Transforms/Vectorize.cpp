@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Vectorize.cpp - rmsnorm-vectorize ---------------------------------===//
 
+#include "Reshapes.h"
+#include "RowCluster.h"
 #include "VectorizeLinalg.h"
 
 #include "RMSNorm/IR/DimTrace.h"
@@ -34,7 +36,8 @@ public:
   LogicalResult run();
 
   int64_t getRowDims() const override { return rowDims; }
-  FailureOr<Value> getVector(Value tensor, bool isColumn) override;
+  FailureOr<Value> getVector(Value tensor,
+                             std::optional<TileKind> kind = {}) override;
   void setVector(Value tensor, Value vector) override {
     vectors[tensor] = vector;
   }
@@ -49,10 +52,12 @@ private:
   /// Whether a row of `type` has one element for each group of columns.
   bool isGroupsOf(RankedTensorType type) const {
     const int64_t size = getRowElements(type, rowDims);
-    return size > 1 && size < mostColumns;
+    return hasGroups && size > 1 && size < mostColumns;
   }
-  FailureOr<Value> load(Value tensor, bool isColumn);
+  bool isComputed(tensor::ExtractSliceOp slice);
+  FailureOr<Value> load(Value tensor, std::optional<TileKind> kind);
   LogicalResult vectorize(Operation *op);
+  LogicalResult insertPart(tensor::InsertSliceOp op);
   LogicalResult store(tensor::ParallelInsertSliceOp insert);
   LogicalResult sum(ColumnSumOp op);
   Value getZero() {
@@ -64,6 +69,8 @@ private:
   OpBuilder builder;
   /// Whether the number of columns is a run-time value.
   bool hasDynamicColumns = false;
+  /// Whether columns are divided into groups.
+  bool hasGroups = false;
   /// The most elements of a row. What has fewer has groups of columns.
   int64_t mostColumns = 1;
   /// The number of columns, for each place where it comes from.
@@ -110,7 +117,8 @@ Value RowVectorizer::getColumns(Value tensor) {
   return value;
 }
 
-FailureOr<Value> RowVectorizer::load(Value tensor, bool isColumn) {
+FailureOr<Value> RowVectorizer::load(Value tensor,
+                                     std::optional<TileKind> kind) {
   Value base = tensor;
   // A slice from outside of the loop is a tensor like any other.
   auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
@@ -150,46 +158,69 @@ FailureOr<Value> RowVectorizer::load(Value tensor, bool isColumn) {
     return isIndexed ||
            (type.getDimSize(0) == 1 && loop.getStaticUpperBound()[0] == 1);
   };
-  Value row;
-  TileKind kind;
   const bool isGroups = isGroupsOf(type);
-  if (rank == rowDims + 1 && !isColumn && !(isGroups && rank == 1)) {
+  if (!kind && rank == rowDims + 1 && !(isGroups && rank == 1))
     kind = isGroups ? TileKind::group : TileKind::tile;
-    row = rank > 1 ? getZero() : Value();
-  } else if (!isColumn && (rank == 0 || isRow())) {
+  else if (!kind && (rank == 0 || isRow()))
     kind = TileKind::row;
-    row = rank > 0 ? getZero() : Value();
-  } else if (rank == 1 && !isGroups) {
+  else if (!kind && rank == 1)
     kind = TileKind::column;
-    tensor = base;
-  } else {
+  if (!kind || (kind == TileKind::column && isGroups))
     return emitError(loc, "expected a tensor of rank ")
            << rowDims + 1 << " (columns, or groups of them), " << rowDims
            << " (one value a row) or 1 (one value a column), got " << type;
-  }
-  return TileLoadOp::create(builder, loc, vectorType, kind, tensor, row,
+  if (kind == TileKind::column)
+    tensor = base;
+  const int64_t rows = kind == TileKind::row ? rank : rank - 1;
+  Value row = rows > 0 ? getZero() : Value();
+  return TileLoadOp::create(builder, loc, vectorType, *kind, tensor, row,
                             getColumns(tensor), /*dims=*/nullptr)
       .getResult();
 }
 
-FailureOr<Value> RowVectorizer::getVector(Value tensor, bool isColumn) {
+/// Whether `slice` is a part of a row that is computed here.
+bool RowVectorizer::isComputed(tensor::ExtractSliceOp slice) {
+  while (slice && loop->isAncestor(slice)) {
+    if (vectors.contains(slice.getSource()))
+      return true;
+    slice = slice.getSource().getDefiningOp<tensor::ExtractSliceOp>();
+  }
+  return false;
+}
+
+FailureOr<Value> RowVectorizer::getVector(Value tensor,
+                                          std::optional<TileKind> kind) {
   if (Value vector = vectors.lookup(tensor))
     return vector;
   Operation *definition = tensor.getDefiningOp();
   FailureOr<Value> vector;
   if (auto castOp = dyn_cast_or_null<tensor::CastOp>(definition);
       castOp && loop->isAncestor(castOp)) {
-    vector = getVector(castOp.getSource(), isColumn);
+    vector = getVector(castOp.getSource(), kind);
   } else if (definition && loop->isAncestor(definition) &&
-             isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(definition)) {
-    vector = getVector(definition->getOperand(0), isColumn);
+             isReshape(definition)) {
+    vector = getVector(definition->getOperand(0), kind);
   } else if (rowSums.erase(definition)) {
     if (failed(vectorizeLinalg(builder, cast<linalg::LinalgOp>(definition),
                                *this)))
       return failure();
     return vectors.lookup(tensor);
+  } else if (auto part = dyn_cast_or_null<tensor::ExtractSliceOp>(definition);
+             part && isComputed(part)) {
+    const int64_t last = part.getType().getRank() - 1;
+    Value row = *getVector(part.getSource());
+    const int64_t offset = part.getStaticOffsets()[last];
+    if (part.getStaticStrides()[last] == 2)
+      vector = vector::DeinterleaveOp::create(builder, part.getLoc(), row)
+                   ->getResult(offset);
+    else
+      vector = vector::ExtractStridedSliceOp::create(
+                   builder, part.getLoc(), row, ArrayRef<int64_t>{0, offset},
+                   ArrayRef<int64_t>{1, part.getStaticSizes()[last]},
+                   ArrayRef<int64_t>{1, 1})
+                   .getResult();
   } else {
-    vector = load(tensor, isColumn);
+    vector = load(tensor, kind);
   }
   if (succeeded(vector))
     vectors[tensor] = *vector;
@@ -207,6 +238,8 @@ LogicalResult RowVectorizer::vectorize(Operation *op) {
     rowSums.insert(op);
     return success();
   }
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    return insertPart(insert);
   // What only says where a row is, or how large.
   if (isa<tensor::ExtractSliceOp, tensor::EmptyOp, tensor::CastOp,
           tensor::ExpandShapeOp, tensor::CollapseShapeOp, tensor::DimOp>(op) ||
@@ -217,9 +250,44 @@ LogicalResult RowVectorizer::vectorize(Operation *op) {
                          "in a loop over rows");
 }
 
+/// Puts columns into a row, which is not loaded if none of it stays.
+LogicalResult RowVectorizer::insertPart(tensor::InsertSliceOp op) {
+  FailureOr<Value> part = getVector(op.getSource());
+  FailureOr<Value> row = vectors.lookup(op.getDest());
+  const int64_t last = op.getType().getRank() - 1;
+  if (!*row && !isInitRead(op.getDestMutable())) {
+    auto type = VectorType::get({1, op.getType().getDimSize(last)},
+                                op.getType().getElementType());
+    row = arith::ConstantOp::create(builder, op.getLoc(),
+                                    builder.getZeroAttr(type))
+              .getResult();
+  } else if (!*row) {
+    row = getVector(op.getDest());
+  }
+  if (failed(part) || failed(row))
+    return failure();
+  const int64_t offset = op.getStaticOffsets()[last];
+  if (op.getStaticStrides()[last] == 2) {
+    // The other columns of the pairs stay.
+    auto pairs = row->getDefiningOp<vector::InterleaveOp>();
+    Value other =
+        pairs ? pairs->getOperand(1 - offset)
+              : vector::DeinterleaveOp::create(builder, op.getLoc(), *row)
+                    ->getResult(1 - offset);
+    vectors[op.getResult()] = vector::InterleaveOp::create(
+        builder, op.getLoc(), offset == 0 ? *part : other,
+        offset == 0 ? other : *part);
+    return success();
+  }
+  vectors[op.getResult()] = vector::InsertStridedSliceOp::create(
+      builder, op.getLoc(), *part, *row, ArrayRef<int64_t>{0, offset},
+      ArrayRef<int64_t>{1, 1});
+  return success();
+}
+
 LogicalResult RowVectorizer::store(tensor::ParallelInsertSliceOp insert) {
   builder.setInsertionPoint(loop.getTerminator());
-  FailureOr<Value> value = getVector(insert.getSource(), /*isColumn=*/false);
+  FailureOr<Value> value = getVector(insert.getSource());
   if (failed(value))
     return failure();
   Location loc = insert.getLoc();
@@ -248,7 +316,7 @@ LogicalResult RowVectorizer::store(tensor::ParallelInsertSliceOp insert) {
 
 LogicalResult RowVectorizer::sum(ColumnSumOp op) {
   builder.setInsertionPoint(loop.getTerminator());
-  FailureOr<Value> value = getVector(op.getSource(), /*isColumn=*/true);
+  FailureOr<Value> value = getVector(op.getSource(), TileKind::column);
   if (failed(value))
     return failure();
   if (Value columns = getColumns(op.getSource()))
@@ -261,13 +329,17 @@ LogicalResult RowVectorizer::run() {
   SmallVector<Operation *> body;
   for (Operation &op : loop.getBody()->without_terminator())
     body.push_back(&op);
-  for (Operation *op : body)
-    if (isa<linalg::LinalgOp>(op))
+  for (Operation *op : body) {
+    hasGroups |= isReshape(op);
+    if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
+      hasGroups |= linalgOp.getNumLoops() > rowDims + 1;
       for (Value operand : op->getOperands()) {
         hasDynamicColumns |= isLastDimDynamic(operand);
         if (isTensor(operand))
           mostColumns = std::max(mostColumns, getLastDim(operand));
       }
+    }
+  }
   for (Operation *op : body)
     if (failed(vectorize(op)))
       return failure();
@@ -275,8 +347,7 @@ LogicalResult RowVectorizer::run() {
   builder.setInsertionPoint(loop.getTerminator());
   for (Operation &op : loop.getTerminator().getYieldingOps())
     if (auto columnSum = dyn_cast<ColumnSumOp>(op);
-        columnSum &&
-        failed(getVector(columnSum.getSource(), /*isColumn=*/true)))
+        columnSum && failed(getVector(columnSum.getSource(), TileKind::column)))
       return failure();
   for (Operation &op : loop.getTerminator().getYieldingOps()) {
     LogicalResult result = failure();

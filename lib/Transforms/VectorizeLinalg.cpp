@@ -2,6 +2,7 @@
 //===- VectorizeLinalg.cpp - the tile program of a linalg op -------------===//
 
 #include "VectorizeLinalg.h"
+#include "RowCluster.h"
 #include "TileProgram.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
@@ -84,7 +85,7 @@ bool rmsnorm::sumsRows(linalg::LinalgOp op, int64_t rowDims) {
 /// column where it is used first.
 FailureOr<Value> PayloadVectorizer::getVector(Value value) {
   if (Value tensor = columns.lookup(value)) {
-    FailureOr<Value> vector = values.getVector(tensor, /*isColumn=*/true);
+    FailureOr<Value> vector = values.getVector(tensor, TileKind::column);
     if (failed(vector))
       return failure();
     columns.erase(value);
@@ -129,14 +130,17 @@ LogicalResult PayloadVectorizer::bindOperands() {
     // One loop is that of the rows or, in an op that knows none, the columns.
     AffineMap map = op.getMatchingIndexingMap(&operand);
     int64_t rowDims = values.getRowDims();
-    bool isColumn = rowDims > 0 && op.getNumLoops() > rowDims &&
-                    map.getNumResults() == 1 && map.isFunctionOfDim(rowDims);
-    if (isColumn) {
+    const int64_t loops = op.getNumLoops();
+    const bool hasColumns = loops > rowDims && map.isFunctionOfDim(rowDims);
+    if (rowDims > 0 && hasColumns && map.getNumResults() == 1) {
       columns[argument] = operand.get();
       continue;
     }
-    FailureOr<Value> vector =
-        values.getVector(operand.get(), /*isColumn=*/false);
+    std::optional<TileKind> kind;
+    if (loops >= rowDims &&
+        isPartial(getOperandRowDims(operand, rowDims), rowDims))
+      kind = hasColumns ? TileKind::tile : TileKind::row;
+    FailureOr<Value> vector = values.getVector(operand.get(), kind);
     if (failed(vector))
       return failure();
     vectors[argument] = *vector;

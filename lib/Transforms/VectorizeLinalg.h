@@ -4,6 +4,8 @@
 #ifndef RMSNORM_TRANSFORMS_VECTORIZELINALG_H
 #define RMSNORM_TRANSFORMS_VECTORIZELINALG_H
 
+#include "RMSNorm/IR/RMSNorm.h"
+
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace mlir::rmsnorm {
@@ -15,9 +17,11 @@ public:
   /// The leading dimensions that are rows.
   virtual int64_t getRowDims() const = 0;
   /// The vector for `tensor`, loaded at the builder's position if need be. An
-  /// error is emitted where there can be none. `isColumn` says that it is one
-  /// value a column, which the rank does not tell if rows have rank 1.
-  virtual FailureOr<Value> getVector(Value tensor, bool isColumn) = 0;
+  /// error is emitted where there can be none. `kind` says what it is where the
+  /// rank does not tell: one value a column if rows have rank 1, too, a tile or
+  /// a value for some of the leading dimensions.
+  virtual FailureOr<Value> getVector(Value tensor,
+                                     std::optional<TileKind> kind = {}) = 0;
   virtual void setVector(Value tensor, Value vector) = 0;
   /// The number of columns of `tensor` if that is a run-time value, else null.
   virtual Value getColumns(Value tensor) = 0;

@@ -195,9 +195,15 @@ void Describer::launch(unsigned index, const rmsn::Launch &launch,
 
 std::string Describer::parameter(const rmsn::Parameter &parameter,
                                  const Arguments &arguments) {
+  auto offset = [&] {
+    return parameter.expression()
+               ? " + " + expressionText(*parameter.expression(), arguments)
+               : std::string();
+  };
   switch (parameter.kind()) {
   case rmsn::ParameterKind::Pointer:
-    return "pointer " + arguments.Get(parameter.argument())->name()->str();
+    return "pointer " + arguments.Get(parameter.argument())->name()->str() +
+           offset();
   case rmsn::ParameterKind::I64:
     return "i64 " + expressionText(*parameter.expression(), arguments);
   case rmsn::ParameterKind::I32:
@@ -205,10 +211,7 @@ std::string Describer::parameter(const rmsn::Parameter &parameter,
   case rmsn::ParameterKind::F32:
     return formatted("f32 %.9g", parameter.f32_constant());
   case rmsn::ParameterKind::Workspace:
-    return "workspace" +
-           (parameter.expression()
-                ? " + " + expressionText(*parameter.expression(), arguments)
-                : std::string());
+    return "workspace" + offset();
   }
   return "?";
 }

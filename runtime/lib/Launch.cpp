@@ -115,7 +115,7 @@ static rmsnorm_status marshal(const Function &function,
     }
     switch (parameter.kind) {
     case rmsn::ParameterKind::Pointer:
-      slot = values.addresses[parameter.argument];
+      slot = values.addresses[parameter.argument] + uint64_t(value);
       break;
     case rmsn::ParameterKind::I64:
       slot = uint64_t(value);

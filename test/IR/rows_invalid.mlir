@@ -1474,3 +1474,41 @@ func.func @dims_no_row(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<
   }
   return
 }
+
+// -----
+
+func.func @part_reduced(%x: memref<?x64xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+      %1 = vector.extract_strided_slice %0 {offsets = [0, 32], sizes = [1, 32], strides = [1, 1]} : vector<1x64xf32> to vector<1x32xf32>
+      // expected-error @+1 {{expected to reduce 64 columns, got 'vector<1x32xf32>'}}
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x32xf32> -> vector<1x1xf32>
+      rmsnorm.tile_store tile %0, %X[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @part_of_another_size(%x: memref<?x64xf32>, %c: memref<?x16xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xf32>, read %c : memref<?x16xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %C: memref<?x16xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+      %1 = vector.extract_strided_slice %0 {offsets = [0, 32], sizes = [1, 32], strides = [1, 1]} : vector<1x64xf32> to vector<1x32xf32>
+      // expected-error @+1 {{expected vectors of 1 or 64 columns, as rmsnorm.rows says, or groups of them, got 'vector<1x16xf32>'}}
+      %2 = rmsnorm.tile_load tile %C[%t] : memref<?x16xf32> -> vector<1x16xf32>
+      rmsnorm.tile_store tile %0, %X[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}

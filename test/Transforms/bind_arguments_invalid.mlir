@@ -100,3 +100,24 @@ func.func @constant_result(%x: tensor<4x8xf32> {rmsnorm.constant, rmsnorm.name =
   %y = rmsnorm.forward input(%x : tensor<4x8xf32>) output(%x : tensor<4x8xf32>) eps = 1.0e-5 -> tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
+
+// -----
+
+func.func @scalar_elsewhere(%x: tensor<4x8xf32>, %s: f32) -> tensor<4x8xf32> {
+  // expected-error @below {{expected argument #1, a 'f32', to be used by linalg ops only}}
+  %t = arith.addf %s, %s : f32
+  %e = tensor.empty() : tensor<4x8xf32>
+  %y = linalg.fill ins(%t : f32) outs(%e : tensor<4x8xf32>) -> tensor<4x8xf32>
+  return %y : tensor<4x8xf32>
+}
+
+// -----
+
+func.func @reshaped_twice(%x: tensor<4x8xf32>) -> tensor<2x2x2x4xf32> {
+  %e = tensor.empty() : tensor<4x8xf32>
+  %y = rmsnorm.forward input(%x : tensor<4x8xf32>) output(%e : tensor<4x8xf32>) eps = 1.0e-5 -> tensor<4x8xf32>
+  %r = tensor.expand_shape %y [[0, 1], [2]] output_shape [2, 2, 8] : tensor<4x8xf32> into tensor<2x2x8xf32>
+  %q = tensor.expand_shape %r [[0], [1], [2, 3]] output_shape [2, 2, 2, 4] : tensor<2x2x8xf32> into tensor<2x2x2x4xf32>
+  // expected-error @below {{expected result #0 to be reshaped once at most, got 'tensor.expand_shape' of 'tensor.expand_shape'}}
+  return %q : tensor<2x2x2x4xf32>
+}

@@ -27,18 +27,18 @@ struct DimSource {
 };
 
 /// Follows dimension `dim` of the tensor or memref `value` through
-/// destination-style ops, loops, casts, reshapes and slices up to an argument
+/// destination-style ops, loops, casts, slices and reshapes up to an argument
 /// of the function, and there, if the argument has `rmsnorm.dims`, to the first
 /// argument with the same shape symbol.
 DimSource traceDim(Value value, int64_t dim);
 
+/// The dimension of the operand of `collapse`, a tensor.collapse_shape or
+/// memref.collapse_shape, that dimension `dim` of its result is, if the others
+/// of its group have size 1.
+std::optional<int64_t> getUncollapsedDim(Operation *collapse, int64_t dim);
+
 /// The same for a size that is already at hand.
 DimSource traceSize(OpFoldResult size);
-
-/// The dimension of the source of `op`, an expand_shape or collapse_shape of
-/// a tensor, that dimension `dim` of its result is; none if it is a part of one
-/// or several.
-std::optional<int64_t> getReshapedDim(Operation *op, int64_t dim);
 
 /// The size as an attribute or as a value, for which a `tensor.dim` or
 /// `memref.dim` is created if need be.

@@ -60,7 +60,8 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     - (C5) without `columns`, the last dimension of `base` is equal to N
       (`tile`, `column`), and static but in `rmsnorm.rows`; with it, N is 2^30.
       `group`: `row` is present, the result is RxK without `columns`, and the
-      last dimension of `base` is K.
+      last dimension of `base` is K. In `rmsnorm.rows`, N may be a part of a
+      row, as its (C5) says.
     - (C6) `dims` are increasing numbers of leading sizes of the `rmsnorm.rows`
       that the op is in, as many as `base` has leading dimensions; `row` is
       present.

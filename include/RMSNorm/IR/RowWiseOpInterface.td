@@ -37,7 +37,8 @@ def RMSNorm_RowWiseOpInterface : OpInterface<"RowWiseOpInterface"> {
     (ins "int64_t":$rowDims)>,
     InterfaceMethod<[{
       Whether an iteration needs of `operand` just the row that it works on;
-      if not, it needs all of it: a weight, one value a column.
+      if not, it needs all of it, a weight, one value a column, or, of a
+      linalg op, what it has for some of the row dimensions.
     }], "bool", "usesRow", (ins "::mlir::OpOperand &":$operand,
                                 "int64_t":$rowDims)>,
     InterfaceMethod<[{

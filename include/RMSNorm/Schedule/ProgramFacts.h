@@ -42,6 +42,9 @@ struct ProgramFacts {
   /// Columns of a group of those that are reduced by groups; 0: none are. Of
   /// several sizes the largest, which all others divide.
   int64_t groupColumns = 0;
+  /// Columns of which all parts that rows are taken apart into begin and end at
+  /// multiples; 0: rows are whole.
+  int64_t part = 0;
 
   // Not in the key: they decide column_operands and sums alone, which a tuning
   // record says.

@@ -31,9 +31,12 @@ def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
     A compiled entry allocates nothing: each tensor that a public function
     returns must be computed into an argument. A result whose destination is a
     `tensor.empty` gets a new argument after the others; one whose destination
-    is an argument already is written in place. The function keeps returning the
-    tensors, and bufferization drops them. Runs on untiled tensor IR, so that
-    the oracle sees the same arguments as the kernels.
+    is an argument already is written in place. A result may be reshaped once
+    behind its computation: the argument has the shape that is returned. What is
+    inserted into dimension K of [.., K, N] lies side by side in [.., K * N]. A
+    number that linalg ops alone use becomes a tensor of rank 0. The function
+    keeps returning the tensors, and bufferization drops them. Runs on untiled
+    tensor IR, so that the oracle sees the same arguments as the kernels.
 
     Each tensor argument gets
 
@@ -47,7 +50,8 @@ def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
       ops say which dimensions are equal; equal dimensions have one symbol,
       and a size that is static anywhere is static everywhere;
     - `bufferization.buffer_layout`: any strides but the last, which is 1 (for
-      ranks 0 and 1 the identity), and `bufferization.writable`.
+      ranks 0 and 1, and where dimensions are collapsed into one, the identity),
+      and `bufferization.writable`.
 
     Every `tensor.dim` of an argument becomes a constant or the `tensor.dim` of
     the first argument with that symbol. Each result gets `rmsnorm.argument`,
@@ -110,11 +114,10 @@ def TileRows : Pass<"rmsnorm-tile-rows"> {
   let description = [{
     Collects the cluster of ops connected with a norm that work row by row and
     makes one `scf.forall` over the flattened rows of it: M iterations, the
-    product of the leading dimensions. `rmsnorm.rows` marks the loop as ours
-    and says how many leading dimensions those are. Each op's own `TilingInterface` gives
-    its implementation for one row; a row that another op of the cluster
-    computes is used directly, nothing is computed twice. A result used
-    outside of the cluster becomes a `shared_outs`.
+    product of the leading dimensions. `rmsnorm.rows` marks the loop as ours and
+    says how many of those there are. Each op's own `TilingInterface` gives its
+    implementation for one row; a row that another op of the cluster computes is
+    used directly. A result used outside of the cluster becomes a `shared_outs`.
 
     A `linalg` op is taken for a norm where it is asked for by the unit
     attribute `rmsnorm.row_wise`: an op of parallel loops and one reduction, the
@@ -129,10 +132,16 @@ def TileRows : Pass<"rmsnorm-tile-rows"> {
 
     An op belongs to the cluster if it is a norm, or a `linalg` op whose
     iteration space is the rows and at most one more dimension, and each of
-    whose indexing maps has either no row dimension or all of them, in order,
-    as its leading results; it must use rows of the cluster as rows. A `linalg`
-    op that knows no rows (a weight plus one) is repeated in each iteration. A
-    neighbour that looks row-wise and is not is named in a remark.
+    whose indexing maps has row dimensions, in order, as its leading results:
+    those of inits all of them, those of inputs any ([B, N], [B, 1, N] or [T]
+    beside rows of [B, T]); it must use rows of the cluster as rows. Elementwise
+    work on an operand with some of them (a batch's scale plus one) becomes part
+    of the op that uses it. A `linalg` op that knows no rows (a weight plus one)
+    is repeated in each iteration. Slices belong to it that take columns out of
+    rows of the cluster or put them in (`tensor.extract_slice`, `insert_slice`:
+    all rows, columns side by side or every other of all, static), and sums
+    over all rows in f32 from a `linalg.fill` of zero. A neighbour that looks
+    row-wise and is not is named in a remark.
 
     An op outside that uses the cluster and feeds it splits it, with a remark.
 
@@ -181,17 +190,15 @@ def Vectorize : Pass<"rmsnorm-vectorize"> {
   let summary = "makes the body of a loop over rows a tile program";
   let description = [{
     Replaces the `linalg` ops on tensors of one row by `arith`, `math` and
-    `vector.broadcast` on rank-2 vectors between `rmsnorm.tile_load` and
-    `rmsnorm.tile_store`; a reduction along the row becomes
-    `rmsnorm.row_reduce`. All stores stand at the end of the body. A row size
-    that is not static is 2^30 columns in the types and a `columns` operand.
-    What only a sum over rows needs (`rmsnorm.column_sum`) stands behind
-    the rest, and what is one value a column is loaded where it is used first.
+    `vector` ops on rank-2 vectors between `rmsnorm.tile_load` and `tile_store`;
+    a reduction along the row becomes `rmsnorm.row_reduce`. All stores stand at
+    the end. A row size that is not static is 2^30 columns in the types and a
+    `columns` operand. What only a `rmsnorm.column_sum` needs stands behind the
+    rest, what is one value a column where it is used first.
 
     A body may hold elementwise `arith` and `math` ops, and use scalars and
     constants from outside; a reduction must be a single add, mul, maximumf or
-    minimumf of floats with the accumulator. Anything else is an error that
-    names the op.
+    minimumf of floats with the accumulator. Anything else is an error.
 
     Requires: the loops of `rmsnorm-tile-rows`, which are marked `rmsnorm.rows`;
     no norms in them (`rmsnorm-decompose`).
@@ -225,13 +232,13 @@ def FactorSums : Pass<"rmsnorm-factor-sums"> {
     is computed from the row, too, both sums take one traversal
     (`rmsnorm-fuse-reductions`).
 
-    Where the element types that a and b are computed from prove that no
-    product and no sum leaves the range in which f32 is as precise as it gets,
-    and where both come from elements of 16 bits. f32 is left as it is: there a * b may be
+    Where the element types that a and b are computed from prove that no product
+    and no sum leaves the range in which f32 is as precise as it gets, and where
+    both come from elements of 16 bits. f32 is left as it is: there a * b may be
     infinite, or lost below the smallest f32, where a * (b * r) is an ordinary
-    number. bf16, which has the range of f32, could be so from values of 1e18
-    on; a multiply more for each element costs it up to a quarter of its
-    speed. Casting `none` rounds in between and has no such product.
+    number. bf16 could be so from values of 1e18 on; a multiply more for each
+    element costs it up to a quarter of its speed. Casting `none` rounds in
+    between and has no such product.
 
     A maximum, as of the scale of a quantised row, then takes one traversal with
     the sum of squares that rstd is computed from. It is taken where a and b come

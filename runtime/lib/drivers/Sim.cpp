@@ -151,8 +151,9 @@ rmsnorm_status SimDevice::launch(const KernelLaunch &launch) {
     } else if (given.kind() == rmsn::ParameterKind::Pointer) {
       const ArgumentRule &rule = (*launch.rules)[given.argument()];
       parameter.name = rule.name;
-      parameter.begin = parameter.slot;
-      parameter.end = parameter.slot + launch.values->extents[given.argument()];
+      parameter.begin = launch.values->addresses[given.argument()];
+      parameter.end =
+          parameter.begin + launch.values->extents[given.argument()];
       parameter.writable = rule.role != rmsn::Role::Input;
       parameter.constant = rule.constant;
     } else if (given.kind() == rmsn::ParameterKind::Workspace) {

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Reshapes.h - reshapes of arguments and results --------------------===//
+
+#ifndef RMSNORM_LIB_TRANSFORMS_RESHAPES_H
+#define RMSNORM_LIB_TRANSFORMS_RESHAPES_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/Builders.h"
+
+namespace mlir::rmsnorm {
+
+/// Whether `op`, which may be null, is a tensor.collapse_shape or expand_shape.
+bool isReshape(Operation *op);
+
+/// Whether dimensions of `tensor` are used as one: they must lie packed.
+bool isCollapsed(Value tensor);
+
+/// Whether anything but the size of `tensor` is read.
+bool isRead(Value tensor);
+
+/// `tensor`, of the shape of the result of `reshape`, in the shape of `source`,
+/// that of its operand.
+Value undoReshape(OpBuilder &builder, Operation *reshape, Value tensor,
+                  Value source);
+
+/// Puts parts of rows together as columns side by side: what is inserted into
+/// [.., K, N] at [.., k, 0], the halves of a head as exporters stack them, goes
+/// into [.., K * N], which is expanded in the end.
+void flattenInsertions(func::FuncOp function);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_TRANSFORMS_RESHAPES_H

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RowTiler.h - the loop over rows of a cluster ---------------------===//
+
+#ifndef RMSNORM_TRANSFORMS_ROWTILER_H
+#define RMSNORM_TRANSFORMS_ROWTILER_H
+
+#include "RowSizes.h"
+
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Interfaces/TilingInterface.h"
+
+namespace mlir::rmsnorm {
+
+/// Makes one scf.forall of a cluster.
+class RowTiler {
+public:
+  RowTiler(RewriterBase &rewriter, RowCluster &cluster, bool embedded)
+      : rewriter(rewriter), cluster(cluster), embedded(embedded),
+        ops(cluster.getOpsInOrder()), followers(cluster.getFollowers()),
+        sizes(atEnd(), cluster) {}
+
+  FailureOr<scf::ForallOp> run();
+
+private:
+  struct Output {
+    OpResult result;
+    Value destination;
+  };
+
+  /// The rewriter at the place that the loop will take.
+  RewriterBase &atEnd() {
+    rewriter.setInsertionPoint(ops.back());
+    return rewriter;
+  }
+  void collectOutputs();
+  void createLoop();
+  LogicalResult tile(TilingInterface op);
+  Value getRow(Value rows);
+  void tileReshape(Operation *op);
+  void tileSlice(Operation *op);
+  Value getTiledOperand(OpOperand &operand, Value tiled);
+  Value getBlockArgument(Value destination, OpResult result = {});
+  void repeat(Operation *op);
+  OpFoldResult getColumns(Operation *op, int64_t loopNumber);
+  void createTerminator();
+
+  RewriterBase &rewriter;
+  RowCluster &cluster;
+  /// Whether nobody says which sizes of arguments are equal.
+  const bool embedded;
+  SmallVector<Operation *> ops;
+  SmallVector<Operation *> followers;
+  RowSizes sizes;
+  SmallVector<Output> outputs;
+  scf::ForallOp loop;
+  /// Row index per leading dimension.
+  SmallVector<OpFoldResult> indices;
+  /// The value of one iteration for each value of the cluster.
+  IRMapping values;
+};
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_TRANSFORMS_ROWTILER_H

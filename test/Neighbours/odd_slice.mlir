@@ -1,0 +1,19 @@
+// RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
+// RUN: norm-run %s --device=sim:sm_90 --rows=67
+// RUN: norm-run %s --device=sim:gfx942 --rows=67
+
+// A slice that begins where no vector does: element by element, whatever the
+// alignment of the rows, and so is the row of a weight that has fewer.
+// CHECK: rmsnorm.rows sizes [%{{.*}}] columns(256)
+// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x256xbf16, strided<[?, 1], offset: 3>>
+// CHECK: rmsnorm.tile_load column %{{[a-z0-9]*}} : memref<256xbf16, strided<[1], offset: ?>>
+// CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x256xbf16>, memref<?x256xbf16, strided<[?, 1]>>
+func.func @odd_slice(%x: tensor<?x264xbf16>, %ws: tensor<3x256xbf16>) -> tensor<?x256xbf16> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x264xbf16>
+  %a = tensor.extract_slice %x[0, 3] [%m, 256] [1, 1] : tensor<?x264xbf16> to tensor<?x256xbf16>
+  %w = tensor.extract_slice %ws[1, 0] [1, 256] [1, 1] : tensor<3x256xbf16> to tensor<256xbf16>
+  %e = tensor.empty(%m) : tensor<?x256xbf16>
+  %y = rmsnorm.forward input(%a : tensor<?x256xbf16>) weight(%w : tensor<256xbf16>) output(%e : tensor<?x256xbf16>) eps = 1.0e-05 -> tensor<?x256xbf16>
+  return %y : tensor<?x256xbf16>
+}
