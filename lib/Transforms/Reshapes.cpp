@@ -74,7 +74,7 @@ void rmsnorm::flattenInsertions(func::FuncOp function) {
     SmallVector<OpFoldResult> sizes =
         op.getDest().getDefiningOp<tensor::EmptyOp>().getMixedSizes();
     OpBuilder builder(op);
-    SmallVector<OpFoldResult> flat(ArrayRef(sizes).drop_back());
+    SmallVector<OpFoldResult> flat(llvm::drop_end(sizes));
     flat.back() = builder.getIndexAttr(type.getDimSize(last) * columns);
     Value row = tensor::EmptyOp::create(builder, op.getLoc(), flat,
                                         type.getElementType());
