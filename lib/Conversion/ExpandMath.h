@@ -21,7 +21,8 @@ struct F32Intrinsics {
   llvm::StringLiteral divide;
 };
 
-/// Functions of f32 by the instructions that GPUs have: exp, tanh.
+/// Functions of f32 by the instructions that GPUs have: exp, tanh, and what is
+/// rounded to i8.
 void populateExpandFunctionsPatterns(RewritePatternSet &patterns);
 
 /// Rewrites math ops and divisions into arith and what the back end selects

@@ -47,6 +47,8 @@ std::string mlir::rmsnorm::getProgramKey(const ProgramFacts &facts) {
   if (facts.numFunctions > 0)
     os << ",functions=" << facts.numFunctions
        << ",repeated_functions=" << facts.numRepeatedFunctions;
+  if (facts.manyOperations)
+    os << ",many_operations=1";
   if (facts.groupColumns != 0)
     os << ",group_columns=" << facts.groupColumns;
   if (facts.part != 0)

@@ -74,6 +74,29 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
       fields.vectorsInFlight = 4;
     return;
   }
+  if (rereadsFromL1(chip) && facts.manyOperations &&
+      rowBytes <= fields.cluster * (64 << 10)) {
+    // Fewer threads again (us, bf16 with a scale and a shift for each batch, 2
+    // vectors a thread and 4: 32768x4096 159 and 130, 4096x4096 23.1 and 21.1).
+    fields.threadsPerRow =
+        threads(chip.maxThreadsPerBlock / 2, /*vectorsPerThread=*/4);
+    fields.cache = Cache::reload;
+    // What they hold of a row and of per-column operands stays in registers if
+    // it is no more than an f32: four to seven vectors, which divide N best
+    // (us, f8 out of bf16 with a scale a row, 2 vectors read again and these:
+    // 32768x4096 120 and 94.5, 4096x4096 16.9 and 13.5, 4096x7168 30.0 and
+    // 22.4, with 4 vectors 23.6; with a scale for 128 columns 16384x7168 85.2,
+    // 4 vectors and read again 90.3; 2048x16384 28.7 and 30.1).
+    const int64_t holding =
+        std::clamp<int64_t>(llvm::bit_floor<uint64_t>(vectors / 4),
+                            2 * subgroup, chip.maxThreadsPerBlock / 2);
+    if (facts.loadedBitsPerColumn + facts.columnOperandBits <= 32 &&
+        vectors <= 8 * holding) {
+      fields.threadsPerRow = holding;
+      fields.cache = Cache::registers;
+    }
+    return;
+  }
   if (rereadsFromL1(chip)) {
     // The second read of the row hits L1 and beats keeping it at every width
     // (32768x2048: 0.99 read again, 0.98 in registers; x4096: 1.00 and 0.97;
@@ -263,10 +286,24 @@ static ScheduleFields selectManyRows(const ProgramFacts &facts,
 static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
                                              const ChipInfo &chip,
                                              const ScheduleFields &many) {
+  if (!rereadsFromL1(chip) || facts.dynamicColumns || facts.numColumnSums > 0)
+    return std::nullopt;
+  if (facts.manyOperations && many.cache == Cache::registers &&
+      many.threadsPerRow > chip.subgroupSize && !facts.singleRow) {
+    // A row a multiprocessor: only its own threads hide what it waits for (us,
+    // f8 with a scale for 128 columns, 64 rows, 2 vectors a thread and more:
+    // x7168 2.48 and 3.93, x8192 2.54 and 3.35).
+    RowClass few{chip.multiprocessors, many};
+    few.schedule.rowGroups = few.schedule.rowsPerGroup = 1;
+    few.schedule.threadsPerRow = std::min<int64_t>(
+        llvm::alignTo(llvm::divideCeil(facts.columns, 2 * many.vectorWidth),
+                      chip.subgroupSize),
+        chip.maxThreadsPerBlock);
+    return few;
+  }
   // Reading a row again pays because registers saved are blocks more on a
   // multiprocessor; with few blocks only the second latency is left.
-  if (!rereadsFromL1(chip) || many.cache != Cache::reload ||
-      facts.dynamicColumns || facts.numColumnSums > 0)
+  if (many.cache != Cache::reload)
     return std::nullopt;
   // Four vectors a thread (us on an H200, in registers by 4 vectors a thread
   // and read again by 2: 1x4096 1.19 and 1.31; 128x8192 3.12 and 3.74).

@@ -5,9 +5,11 @@
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Transforms/Passes.h"
 
+#include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
 #include "llvm/Support/MathExtras.h"
 
@@ -95,14 +97,40 @@ static bool findRowFactor(Value value, RowFactor &found) {
   return false;
 }
 
-/// max(|a * r * b|), to be max(|a * b|) * |r|, so that it shares a traversal
-/// with what r is computed from.
-static void factorMaximum(RewriterBase &rewriter, RowReduceOp op,
-                          unsigned number) {
-  auto kind = cast<ReduceKindAttr>(op.getKinds()[number]).getValue();
+/// The last row_reduce ahead of `place` that `value` depends on, or null.
+static RowReduceOp getReduction(Value value, Operation *place) {
+  llvm::SetVector<Operation *> slice;
+  BackwardSliceOptions options;
+  options.inclusive = true;
+  (void)getBackwardSlice(value, &slice, options);
+  RowReduceOp last;
+  for (Operation *op : slice)
+    if (auto reduce = dyn_cast<RowReduceOp>(op);
+        reduce && reduce->getBlock() == place->getBlock() &&
+        (!last || last->isBeforeInBlock(reduce)))
+      last = reduce;
+  return last;
+}
+
+/// Moves `op` ahead of `place`, with what it needs: nothing that a tile loads
+/// is stored before it.
+static void hoist(RewriterBase &rewriter, Operation *op, Operation *place) {
+  if (!op || op->getBlock() != place->getBlock() || op->isBeforeInBlock(place))
+    return;
+  for (Value operand : op->getOperands())
+    hoist(rewriter, operand.getDefiningOp(), place);
+  rewriter.moveOpBefore(op, place);
+}
+
+/// max(|a * r * b|) of a row or of groups of its columns, to be
+/// max(|a * b|) * |r|, so that it shares a traversal with what r is computed
+/// from.
+static void factorMaximum(RewriterBase &rewriter, OpOperand &input,
+                          ReduceKind kind, Value maximum) {
   if (kind != ReduceKind::maximumf && kind != ReduceKind::maxnumf)
     return;
-  auto size = op.getInputs()[number].getDefiningOp<math::AbsFOp>();
+  Operation *op = input.getOwner();
+  auto size = input.get().getDefiningOp<math::AbsFOp>();
   RowFactor found;
   if (!size || !findRowFactor(size.getOperand(), found))
     return;
@@ -111,17 +139,38 @@ static void factorMaximum(RewriterBase &rewriter, RowReduceOp op,
   if (!found.kept.empty() && !(isOfNarrowElements(found.rest) &&
                                llvm::all_of(found.kept, isOfNarrowElements)))
     return;
-  Location loc = op.getLoc();
-  rewriter.setInsertionPoint(op);
+  ImplicitLocOpBuilder b(op->getLoc(), rewriter);
+  b.setInsertionPoint(op);
   Value rest = found.rest;
   for (Value other : llvm::reverse(found.kept))
-    rest = arith::MulFOp::create(rewriter, loc, rest, other);
-  op.getInputsMutable()[number].set(math::AbsFOp::create(rewriter, loc, rest));
-  rewriter.setInsertionPointAfter(op);
-  Value maximum = op.getResult(number);
-  Value factor = math::AbsFOp::create(rewriter, loc, found.row);
-  auto result = arith::MulFOp::create(rewriter, loc, maximum, factor);
+    rest = arith::MulFOp::create(b, rest, other);
+  rewriter.modifyOpInPlace(
+      op, [&] { input.set(math::AbsFOp::create(b, rest).getResult()); });
+  b.setInsertionPointAfter(op);
+  auto spread = [&](Value row, Type type) -> Value {
+    return row.getType() == type
+               ? row
+               : vector::BroadcastOp::create(b, type, row).getResult();
+  };
+  // Who divides by the maximum finds it among the elements, and need not
+  // compute the product again.
+  Value value = size.getOperand();
+  if (!found.kept.empty() &&
+      llvm::all_of(value.getUsers(), [&](Operation *user) {
+        return user == size || (user->getBlock() == op->getBlock() &&
+                                op->isBeforeInBlock(user));
+      }))
+    rewriter.replaceAllUsesExcept(
+        value,
+        arith::MulFOp::create(b, rest, spread(found.row, value.getType())),
+        size);
+  Value factor = math::AbsFOp::create(b, found.row);
+  auto result =
+      arith::MulFOp::create(b, maximum, spread(factor, maximum.getType()));
   rewriter.replaceAllUsesExcept(maximum, result, result);
+  if (isa<GroupReduceOp>(op))
+    if (RowReduceOp reduce = getReduction(found.row, op))
+      hoist(rewriter, op, reduce);
 }
 
 /// sum(a * (b * r)), to be sum(a * b) * r.
@@ -178,9 +227,16 @@ struct FactorSums final : rmsnorm::impl::FactorSumsBase<FactorSums> {
     getOperation()->walk([&](RowReduceOp op) {
       for (unsigned number = 0; number < op.getNumResults(); ++number) {
         factor(rewriter, op, number);
-        factorMaximum(rewriter, op, number);
+        auto kind = cast<ReduceKindAttr>(op.getKinds()[number]).getValue();
+        factorMaximum(rewriter, op->getOpOperand(number), kind,
+                      op.getResult(number));
       }
     });
+    SmallVector<GroupReduceOp> groups;
+    getOperation()->walk([&](GroupReduceOp op) { groups.push_back(op); });
+    for (GroupReduceOp op : groups)
+      factorMaximum(rewriter, op.getInputMutable(), op.getKind(),
+                    op.getResult());
   }
 };
 } // namespace

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- PlaceTiles.cpp - rmsnorm-place-tiles ------------------------------===//
 
+#include "HeldValues.h"
 #include "RMSNorm/Transforms/Passes.h"
-#include "RowsProgram.h"
-#include "Traverses.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
@@ -54,6 +53,7 @@ public:
     if (cache != Cache::shared)
       hoistColumnLoads();
     segments.number(program);
+    held.find(program);
     // Latest uses first: a chain recomputed for a late segment is not seen
     // again, as its own operands are in that segment too.
     SmallVector<Operation *> ops;
@@ -165,49 +165,14 @@ private:
     });
   }
 
-  /// Whether `value` is computed from the extension of one narrower tile,
-  /// per-row values and narrower per-column operands: recomputing it costs no
-  /// register, as the tile is there anyway.
-  bool isCheap(Value value, int64_t segment) {
-    llvm::SmallDenseSet<Value> sources;
-    bool extends = false;
-    return comesFromNarrow(value, segment, sources, extends) && extends &&
-           sources.size() <= 1;
-  }
-
-  /// Collects the tiles `value` is computed from. Fails at what cannot, need
-  /// not, or had better not, be computed again.
-  bool comesFromNarrow(Value value, int64_t segment,
-                       llvm::SmallDenseSet<Value> &sources, bool &extends) {
-    Operation *def = value.getDefiningOp();
-    if (!isPerColumn(value.getType()) ||
-        (def && def->hasTrait<OpTrait::ConstantLike>()))
-      return true;
-    if (!def || def->getBlock() != &program || !isPure(def) ||
-        isa<RowReduceOp, AccumulateOp>(def) || isFunction(def) ||
-        segments.get(def) >= segment)
-      return false;
-    if (isa<arith::ExtFOp>(def)) {
-      extends = true;
-      Value narrow = def->getOperand(0);
-      auto load = narrow.getDefiningOp<TileLoadOp>();
-      if (!load || load.getKind() != TileKind::column)
-        sources.insert(narrow);
-      return true;
-    }
-    return llvm::all_of(def->getOperands(), [&](Value operand) {
-      return comesFromNarrow(operand, segment, sources, extends);
-    });
-  }
-
   /// Registers: an extension is cheap, the extended tile is not. The narrow
   /// tile is kept, hidden behind rmsnorm.keep, and extended again after the
-  /// reduction; a value that does not come from one stays as it is.
+  /// reduction; what HeldValues holds stays as it is.
   Value keep(Value value, int64_t segment) {
     Operation *def = value.getDefiningOp();
     if (!isPerColumn(value.getType()) ||
         (def && def->hasTrait<OpTrait::ConstantLike>()) ||
-        !isCheap(value, segment))
+        !held.isComputedAgain(value, segment))
       return value;
     if (Value placed = copies.lookup({value, segment}))
       return placed;
@@ -379,6 +344,7 @@ private:
   IRRewriter rewriter;
   GridWaitOp wait;
   Segments segments;
+  HeldValues held{segments};
   DenseSet<Operation *> constants;
   DenseMap<std::pair<Value, int64_t>, Value> copies;
 };

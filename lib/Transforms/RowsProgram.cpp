@@ -110,6 +110,17 @@ SumsSlice mlir::rmsnorm::getSumsSlice(Block &program) {
   return slice;
 }
 
+/// Whether `op` is arithmetic on all of `columns` columns.
+static bool isColumnOperation(Operation *op, int64_t columns) {
+  auto type = op->getNumResults() == 1
+                  ? dyn_cast<VectorType>(op->getResult(0).getType())
+                  : VectorType();
+  return type && type.getDimSize(1) == columns &&
+         !op->hasTrait<OpTrait::ConstantLike>() &&
+         isa_and_present<arith::ArithDialect, math::MathDialect>(
+             op->getDialect());
+}
+
 /// Bits an element takes in memory: a mask has a byte.
 static int64_t getStoredBits(Type vector) {
   return std::max<int64_t>(8,
@@ -164,6 +175,7 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
       widestTile = std::max(widestTile, bits);
     return bits;
   };
+  int64_t storedBitsPerColumn = 0;
   llvm::SmallDenseSet<Value> loaded;
   for (Operation &op : program) {
     if (auto load = dyn_cast<TileLoadOp>(op)) {
@@ -175,7 +187,9 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
       if (load.getKind() == TileKind::column || (isTile && load.getDims()))
         facts.columnOperandBits += bits;
     } else if (auto store = dyn_cast<TileStoreOp>(op)) {
-      visit(store.getKind(), store.getValue());
+      const int64_t bits = visit(store.getKind(), store.getValue());
+      if (store.getKind() == TileKind::tile)
+        storedBitsPerColumn += bits;
       collectAfter(&op, store.getValue());
     } else if (isa<GroupReduceOp, GroupBroadcastOp>(op)) {
       const auto in = cast<VectorType>(op.getOperand(0).getType());
@@ -197,6 +211,13 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
       facts.numRepeatedFunctions += seenBefore.contains(op.getResult(0)) &&
                                     seenAfter.contains(op.getResult(0));
     }
+  const int64_t numOperations = llvm::count_if(program, [&](Operation &op) {
+    return isColumnOperation(&op, facts.columns);
+  });
+  facts.manyOperations =
+      facts.columns > 1 &&
+      2 * 8 * numOperations >
+          5 * (facts.loadedBitsPerColumn + storedBitsPerColumn);
   for (Operation *op : getSumsSlice(program).needed)
     if (auto load = dyn_cast<TileLoadOp>(op);
         load && load.getKind() != TileKind::row)

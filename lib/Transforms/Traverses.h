@@ -14,6 +14,7 @@ namespace mlir::rmsnorm {
 class Segments {
 public:
   void number(Block &program);
+  bool contains(Operation *op) const { return numbers.contains(op); }
   int64_t get(Operation *op) const { return numbers.lookup(op); }
   void set(Operation *op, int64_t segment) { numbers[op] = segment; }
   /// The reduction that `segment` begins behind.

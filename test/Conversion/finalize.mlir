@@ -237,6 +237,38 @@ gpu.module @kernels [#rmsnorm.target<TARGET>] {
     gpu.return
   }
 
+  // What is rounded to i8 comes from the lowest byte of a sum, a clamp in between
+  // or not; what is truncated is converted.
+  // CHECK-LABEL: llvm.func @bytes(
+  // CHECK-SAME: %[[X:[^:]*]]: vector<4xf32>
+  gpu.func @bytes(%x: vector<4xf32>, %y: !llvm.ptr<1>, %row: i64)
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : i32
+    %c4 = arith.constant 4 : i32
+    %c8 = arith.constant 8 : i32
+    %most = arith.constant dense<127.0> : vector<4xf32>
+    %half = arith.constant dense<126.5> : vector<4xf32>
+    %r = math.roundeven %x : vector<4xf32>
+    %c = arith.minimumf %r, %most : vector<4xf32>
+    // CHECK: %[[ROUNDER:.*]] = llvm.mlir.constant(dense<0x4B400000> : vector<4xf32>)
+    // CHECK: %[[CLAMPED:.*]] = llvm.intr.minimum(%[[X]], %{{.*}})
+    // CHECK: %[[SUM:.*]] = llvm.fadd %[[CLAMPED]], %[[ROUNDER]] : vector<4xf32>
+    // CHECK: %[[BITS:.*]] = llvm.bitcast %[[SUM]] : vector<4xf32> to vector<4xi32>
+    // CHECK: llvm.trunc %[[BITS]] : vector<4xi32> to vector<4xi8>
+    %b = arith.fptosi %c : vector<4xf32> to vector<4xi8>
+    rmsnorm.global_store %b, %y[%row, %c0] alignment(4) : vector<4xi8>
+    // CHECK: llvm.fptosi
+    %t = arith.fptosi %x : vector<4xf32> to vector<4xi8>
+    rmsnorm.global_store %t, %y[%row, %c4] alignment(4) : vector<4xi8>
+    // A clamp to what is no integer does not commute with rounding.
+    // CHECK: %[[OTHER:.*]] = llvm.intr.minimum(%{{.*}}, %{{.*}})
+    // CHECK: llvm.fptosi %[[OTHER]]
+    %d = arith.minimumf %r, %half : vector<4xf32>
+    %u = arith.fptosi %d : vector<4xf32> to vector<4xi8>
+    rmsnorm.global_store %u, %y[%row, %c8] alignment(4) : vector<4xi8>
+    gpu.return
+  }
+
   // A scale of a row is stored, and compared with others'.
   // CHECK-LABEL: llvm.func @scale
   gpu.func @scale(%x: f32, %z: f32, %y: !llvm.ptr<1>, %row: i64)

@@ -121,6 +121,58 @@ func.func @maximum(%x: vector<1x64xbf16>, %w: vector<1x64xbf16>, %r: vector<1x1x
   return %m : vector<1x1xf32>
 }
 
+// Who divides by the maximum takes the same product, |x * w| of which is in it.
+// CHECK-LABEL: func.func @divided(
+// CHECK-SAME:    %[[X:[^:]*]]: vector<1x64xbf16>, %[[W:[^:]*]]: vector<1x64xbf16>, %[[R:[^:]*]]: vector<1x1xf32>)
+// CHECK-DAG:     %[[XF:.*]] = arith.extf %[[X]]
+// CHECK-DAG:     %[[WF:.*]] = arith.extf %[[W]]
+// CHECK:         %[[P:.*]] = arith.mulf %[[XF]], %[[WF]]
+// CHECK:         %[[A:.*]] = math.absf %[[P]]
+// CHECK:         rmsnorm.row_reduce maximumf(%[[A]])
+// CHECK:         %[[B:.*]] = vector.broadcast %[[R]]
+// CHECK:         %[[Y:.*]] = arith.mulf %[[P]], %[[B]]
+// CHECK:         arith.divf %[[Y]],
+func.func @divided(%x: vector<1x64xbf16>, %w: vector<1x64xbf16>, %r: vector<1x1xf32>) -> vector<1x64xf32> {
+  %xf = arith.extf %x : vector<1x64xbf16> to vector<1x64xf32>
+  %wf = arith.extf %w : vector<1x64xbf16> to vector<1x64xf32>
+  %rb = vector.broadcast %r : vector<1x1xf32> to vector<1x64xf32>
+  %xhat = arith.mulf %xf, %rb : vector<1x64xf32>
+  %y = arith.mulf %xhat, %wf : vector<1x64xf32>
+  %a = math.absf %y : vector<1x64xf32>
+  %m = rmsnorm.row_reduce maximumf(%a) : vector<1x64xf32> -> vector<1x1xf32>
+  %mb = vector.broadcast %m : vector<1x1xf32> to vector<1x64xf32>
+  %q = arith.divf %y, %mb : vector<1x64xf32>
+  return %q : vector<1x64xf32>
+}
+
+// Nor do the largest of groups wait for it: they are there before the sum is.
+// CHECK-LABEL: func.func @groups(
+// CHECK-SAME:    %[[X:[^:]*]]: vector<1x64xbf16>, %[[W:[^:]*]]: vector<1x64xbf16>)
+// CHECK-DAG:     %[[XF:.*]] = arith.extf %[[X]]
+// CHECK-DAG:     %[[WF:.*]] = arith.extf %[[W]]
+// CHECK:         %[[P:.*]] = arith.mulf %[[XF]], %[[WF]]
+// CHECK:         %[[A:.*]] = math.absf %[[P]]
+// CHECK:         %[[M:.*]] = rmsnorm.group_reduce maximumf(%[[A]])
+// CHECK:         %[[S:.*]] = rmsnorm.row_reduce add
+// CHECK:         %[[R:.*]] = math.rsqrt %[[S]]
+// CHECK:         %[[F:.*]] = math.absf %[[R]]
+// CHECK:         %[[B:.*]] = vector.broadcast %[[F]] : vector<1x1xf32> to vector<1x4xf32>
+// CHECK:         %[[Y:.*]] = arith.mulf %[[M]], %[[B]]
+// CHECK:         return %[[Y]]
+func.func @groups(%x: vector<1x64xbf16>, %w: vector<1x64xbf16>) -> vector<1x4xf32> {
+  %xf = arith.extf %x : vector<1x64xbf16> to vector<1x64xf32>
+  %q = arith.mulf %xf, %xf : vector<1x64xf32>
+  %s = rmsnorm.row_reduce add(%q) : vector<1x64xf32> -> vector<1x1xf32>
+  %r = math.rsqrt %s : vector<1x1xf32>
+  %wf = arith.extf %w : vector<1x64xbf16> to vector<1x64xf32>
+  %rb = vector.broadcast %r : vector<1x1xf32> to vector<1x64xf32>
+  %xhat = arith.mulf %xf, %rb : vector<1x64xf32>
+  %y = arith.mulf %xhat, %wf : vector<1x64xf32>
+  %a = math.absf %y : vector<1x64xf32>
+  %m = rmsnorm.group_reduce maximumf(%a) : vector<1x64xf32> -> vector<1x4xf32>
+  return %m : vector<1x4xf32>
+}
+
 // Without another factor there is no product that could leave the range.
 // CHECK-LABEL: func.func @maximum_f32(
 // CHECK-SAME:    %[[X:[^:]*]]: vector<1x64xf32>

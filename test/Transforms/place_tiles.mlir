@@ -52,6 +52,65 @@ func.func @registers(%x: memref<?x64xbf16>, %w: memref<64xbf16>, %y: memref<?x64
 
 // -----
 
+// The product of a row and a weight is as narrow as both: it is held, if nothing
+// but it needs them; else they are there anyway.
+// CHECK-LABEL: func.func @held_product
+// CHECK: %[[S:.*]]:2 = rmsnorm.traverse unrolled reduce(maximumf) {
+// CHECK: %[[P:.*]] = arith.mulf
+// CHECK: rmsnorm.yield %{{.*}}, %[[P]] : vector<1x64xf32>, vector<1x64xf32>
+// CHECK: rmsnorm.traverse unrolled {
+// CHECK-NOT: arith.extf
+// CHECK: rmsnorm.tile_store
+// CHECK-LABEL: func.func @needed_beside
+// CHECK: rmsnorm.traverse unrolled reduce(maximumf) {
+// CHECK: rmsnorm.yield %{{.*}}, %{{.*}}, %{{.*}} : vector<1x64xf32>, vector<1x64xbf16>, vector<1x64xbf16>
+// CHECK: rmsnorm.traverse unrolled {
+// CHECK-COUNT-2: arith.extf
+// CHECK: arith.mulf
+func.func @held_product(%x: memref<?x64xbf16>, %w: memref<64xbf16>, %y: memref<?x64xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16>, read %w : memref<64xbf16>, write %y : memref<?x64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 8>) {
+  ^bb0(%M: index, %X: memref<?x64xbf16>, %W: memref<64xbf16>, %Y: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xbf16> -> vector<1x64xbf16>
+      %1 = rmsnorm.tile_load column %W : memref<64xbf16> -> vector<1x64xbf16>
+      %2 = arith.extf %0 : vector<1x64xbf16> to vector<1x64xf32>
+      %3 = arith.extf %1 : vector<1x64xbf16> to vector<1x64xf32>
+      %4 = arith.mulf %2, %3 : vector<1x64xf32>
+      %5 = rmsnorm.row_reduce maximumf(%4) : vector<1x64xf32> -> vector<1x1xf32>
+      %6 = vector.broadcast %5 : vector<1x1xf32> to vector<1x64xf32>
+      %7 = arith.mulf %4, %6 : vector<1x64xf32>
+      rmsnorm.tile_store tile %7, %Y[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+func.func @needed_beside(%x: memref<?x64xbf16>, %w: memref<64xbf16>, %y: memref<?x64xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16>, read %w : memref<64xbf16>, write %y : memref<?x64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 8>) {
+  ^bb0(%M: index, %X: memref<?x64xbf16>, %W: memref<64xbf16>, %Y: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xbf16> -> vector<1x64xbf16>
+      %1 = rmsnorm.tile_load column %W : memref<64xbf16> -> vector<1x64xbf16>
+      %2 = arith.extf %0 : vector<1x64xbf16> to vector<1x64xf32>
+      %3 = arith.extf %1 : vector<1x64xbf16> to vector<1x64xf32>
+      %4 = arith.mulf %2, %3 : vector<1x64xf32>
+      %5 = rmsnorm.row_reduce maximumf(%4) : vector<1x64xf32> -> vector<1x1xf32>
+      %6 = vector.broadcast %5 : vector<1x1xf32> to vector<1x64xf32>
+      %7 = arith.mulf %4, %6 : vector<1x64xf32>
+      %8 = arith.addf %7, %2 : vector<1x64xf32>
+      rmsnorm.tile_store tile %8, %Y[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
 // A value that takes two tiles is held as it is: computing it again would hold
 // both. So is one that is not narrower anywhere.
 // CHECK-LABEL: func.func @held_wide

@@ -33,6 +33,9 @@ struct ProgramFacts {
   int64_t numColumnSums = 0;
   /// Whether there is one row for certain.
   bool singleRow = false;
+  /// Whether a column takes more than five operations for every two bytes of it
+  /// that are read or written: memory alone does not set the pace.
+  bool manyOperations = false;
   /// Operations on every column that take many instructions: exp and the like,
   /// divisions.
   int64_t numFunctions = 0;

@@ -199,7 +199,9 @@ def PlaceTiles : Pass<"rmsnorm-place-tiles"> {
     wants it:
 
     - `cache = registers`: they are held, the narrow tile rather than its
-      extension, behind a `rmsnorm.keep` where it was extended before.
+      extension, behind a `rmsnorm.keep` where it was extended before; what is
+      as narrow as all that it is computed from, which nothing else needs
+      (x * w), itself.
     - `reload`: the chain from the loads on is repeated; loads say which traverse
       reads again, and how long their lines are wanted.
     - `shared`: tiles that several traverses read (with `stages` >= 2 all) are

@@ -237,13 +237,13 @@ def FactorSums : Pass<"rmsnorm-factor-sums"> {
     both come from elements of 16 bits. f32 is left as it is: there a * b may be
     infinite, or lost below the smallest f32, where a * (b * r) is an ordinary
     number. bf16 could be so from values of 1e18 on; a multiply more for each
-    element costs it up to a quarter of its speed. Casting `none` rounds in
-    between and has no such product.
+    element costs it up to a quarter of its speed.
 
-    A maximum, as of the scale of a quantised row, then takes one traversal with
-    the sum of squares that rstd is computed from. It is taken where a and b come
-    from elements of at most 16 bits, or there is no b. Roundings differ:
-    the maximum may be some ulps of f32 off the largest |(a * r) * b|.
+    A maximum, as of the scale of a quantised row or group, then takes one
+    traversal with the sum of squares that rstd is computed from. It is taken
+    where a and b come from elements of at most 16 bits, or there is no b.
+    Roundings differ: it may be some ulps of f32 off the largest |(a * r) * b|.
+    So may the elements, which become (a * b) * r where they are used behind it.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect",
