@@ -8,9 +8,11 @@
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -27,6 +29,7 @@ public:
 private:
   LogicalResult bindOperands();
   FailureOr<Value> getVector(Value payloadValue);
+  Value multiplyByReciprocal(Operation &op, ArrayRef<int64_t> shape);
   LogicalResult vectorize(Operation &payload);
   Value toVector(Value payloadValue, ArrayRef<int64_t> shape);
   FailureOr<Value> reduce(OpOperand &init);
@@ -148,6 +151,27 @@ LogicalResult PayloadVectorizer::bindOperands() {
   return success();
 }
 
+/// A division of columns by a value of their row or group, as a product with
+/// its reciprocal, if `op` is one and allows it.
+Value PayloadVectorizer::multiplyByReciprocal(Operation &op,
+                                              ArrayRef<int64_t> shape) {
+  auto division = dyn_cast<arith::DivFOp>(op);
+  if (!division ||
+      !bitEnumContainsAll(division.getFastmath(), arith::FastMathFlags::arcp))
+    return {};
+  Value divisor = *getVector(division.getRhs());
+  if (!divisor || cast<VectorType>(divisor.getType()).getDimSize(1) == shape[1])
+    return {};
+  Value one = createScalarOrSplatConstant(
+      builder, op.getLoc(), divisor.getType(),
+      APFloat::getOne(
+          cast<FloatType>(getElementTypeOrSelf(divisor)).getFloatSemantics()));
+  Value reciprocal = arith::DivFOp::create(builder, op.getLoc(), one, divisor);
+  return arith::MulFOp::create(
+      builder, op.getLoc(), toVector(division.getLhs(), shape),
+      broadcastTo(builder, op.getLoc(), reciprocal, shape));
+}
+
 LogicalResult PayloadVectorizer::vectorize(Operation &payload) {
   if (combiners.contains(&payload))
     return success();
@@ -163,6 +187,10 @@ LogicalResult PayloadVectorizer::vectorize(Operation &payload) {
     if (*vector)
       shape[1] =
           std::max(shape[1], cast<VectorType>(vector->getType()).getDimSize(1));
+  }
+  if (Value product = multiplyByReciprocal(payload, shape)) {
+    vectors[payload.getResult(0)] = product;
+    return success();
   }
   SmallVector<Value> operands;
   for (Value operand : payload.getOperands())

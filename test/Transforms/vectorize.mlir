@@ -101,6 +101,29 @@ func.func @none_f32(%x: tensor<?x64xf32>, %w: tensor<64xf32>, %y0: tensor<?x64xf
 
 // -----
 
+// Who allows a reciprocal divides once a row; who does not, each column.
+// CHECK-LABEL: func.func @reciprocal(
+// CHECK:         %[[S:.*]] = rmsnorm.tile_load row
+// CHECK:         %[[I:.*]] = arith.divf %{{.*}}, %[[S]] : vector<1x1xf32>
+// CHECK:         %[[B:.*]] = vector.broadcast %[[I]]
+// CHECK:         arith.mulf %{{.*}}, %[[B]] : vector<1x64xf32>
+// CHECK:         arith.divf %{{.*}} : vector<1x64xf32>
+#row = affine_map<(i, j) -> (i, j)>
+#scale = affine_map<(i, j) -> (i)>
+func.func @reciprocal(%x: tensor<?x64xf32>, %s: tensor<?xf32>, %y0: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  %q = linalg.generic {indexing_maps = [#row, #scale, #row], iterator_types = ["parallel", "parallel"]}
+      ins(%y, %s : tensor<?x64xf32>, tensor<?xf32>) outs(%y0 : tensor<?x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %d = arith.divf %a, %b fastmath<arcp> : f32
+    %e = arith.divf %d, %b : f32
+    linalg.yield %e : f32
+  } -> tensor<?x64xf32>
+  return %q : tensor<?x64xf32>
+}
+
+// -----
+
 // A row size that is not known: a bound in the types, the live columns beside
 // it, a division by it.
 // CHECK-LABEL: func.func @dynamic(

@@ -196,9 +196,10 @@ def Vectorize : Pass<"rmsnorm-vectorize"> {
     `columns` operand. What only a `rmsnorm.column_sum` needs stands behind the
     rest, what is one value a column where it is used first.
 
-    A body may hold elementwise `arith` and `math` ops, and use scalars and
-    constants from outside; a reduction must be a single add, mul, maximumf or
-    minimumf of floats with the accumulator. Anything else is an error.
+    A body may hold elementwise `arith` and `math` ops, and use scalars from
+    outside; a reduction must be a single add, mul, maximumf or minimumf of floats
+    with the accumulator. Anything else is an error. A division by a value of
+    a row with `arcp` becomes a multiplication with its reciprocal.
 
     Requires: the loops of `rmsnorm-tile-rows`, which are marked `rmsnorm.rows`;
     no norms in them (`rmsnorm-decompose`).
@@ -309,9 +310,8 @@ def Decompose : Pass<"rmsnorm-decompose"> {
     what kernels compute, so the result of a sum over rows is the summand of
     the loop's row there.
 
-    With `compute-type=f64` all of it, sums included, is f64; values are
-    rounded at the same places as `casting` says and once more for the element
-    type of a result. That is the oracle: every lowering is compared with it.
+    With `compute-type=f64` all of it, sums included, is f64; values are rounded
+    where `casting` says and once more for the element type of a result.
 
     The mean is the sum times the number nearest to 1/N where N is static (in
     f32 at most 1.5 ulp from the exact quotient), and a division where it is
