@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Times norms with what stands around them on a CUDA device, next to torch.compile and the fastest copy of the same bytes.
 
-On a machine with LLVM, for each form of FORMS below and each N:
+On a machine with LLVM, for each form of FORMS below, in examples/quantised and benchmarks/forms, and each N:
 
-    sed s/4096/N/g FORM.mlir | norm-compile - --target=sm_90 -o FORM_N.rmsn      # examples/quantised; the entry is @FORM or @f
+    sed "s/4096/$N/g; s/8x512/8x$((N/8))/g; s/x32x/x$((N/128))x/g; s/x32xf32/x$((N/128))xf32/g; s/, 32, 128/, $((N/128)), 128/" \
+        FORM.mlir | norm-compile - --target=sm_90 -o FORM_$N.rmsn                # qk_rope.mlir as it is, as qk_rope_6144.rmsn
 
 On the machine with the GPU (PyTorch, CuPy and librmsnorm_runtime.so are all it needs):
 
@@ -38,10 +39,10 @@ def silu(z):
 
 class Form:
     """`inputs` and `outputs`: (shape of M and N, dtype); `compute`: of inputs in f32 or f64, what is stored before it is
-    converted, and what stands for it in PyTorch."""
+    converted, and what stands for it in PyTorch; `read`: the part of the first input that it reads."""
 
-    def __init__(self, inputs, outputs, compute, tolerance=2**-7):
-        self.inputs, self.outputs, self.compute, self.tolerance = inputs, outputs, compute, tolerance
+    def __init__(self, inputs, outputs, compute, tolerance=2**-7, read=1):
+        self.inputs, self.outputs, self.compute, self.tolerance, self.read = inputs, outputs, compute, tolerance, read
 
 
 def row_scale(most, floor=1e-12):
@@ -61,17 +62,49 @@ def by_block(x, w, size=128):
     return [(y * (1 / scale)).clamp(-448, 448).flatten(-2), scale.squeeze(-1)]
 
 
+def added(quantise):
+    """Of a residual stream that goes on, rounded."""
+    def compute(x, r, *rest):
+        h = (x + r).bfloat16().to(x.dtype)
+        return [*quantise(h, *rest), h]
+    return compute
+
+
+def static(x, w, s):
+    return [(norm(x, w) * (1 / s)).clamp(-448, 448)]
+
+
+def rotated(qkv, w, cos, sin):
+    first, second = norm(qkv[:, :32], w).chunk(2, -1)
+    cos, sin = cos[:, None], sin[:, None]
+    return [torch.cat([first * cos - second * sin, second * cos + first * sin], -1)]
+
+
 ROW, COLUMNS, ROWS, BLOCKS = (lambda m, n: (m, n)), (lambda m, n: (n,)), (lambda m, n: (m,)), (lambda m, n: (m, n // 128))
+BATCHED, BATCHES = (lambda m, n: (max(1, m // 4096), min(m, 4096), n)), (lambda m, n: (max(1, m // 4096), n))
+GROUPED, ANGLES = (lambda m, n: (m, 8, n // 8)), (lambda m, n: (m, 64))
 FORMS = {
     "gated_silu": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16)], [(ROW, BF16)],
                        lambda x, z, w: [norm(x, w) * silu(z)]),
     "mamba_gated": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16)], [(ROW, BF16)],
                         lambda x, z, w: [norm((x * silu(z)).bfloat16().to(x.dtype), w)]),
-    "fp8_static": Form([(ROW, BF16), (COLUMNS, BF16), (lambda m, n: (), F32)], [(ROW, E4M3)],
-                       lambda x, w, s: [(norm(x, w) * (1 / s)).clamp(-448, 448)]),
+    "fp8_static": Form([(ROW, BF16), (COLUMNS, BF16), (lambda m, n: (), F32)], [(ROW, E4M3)], static),
     "fp8_row": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3), (ROWS, F32)], lambda x, w: by_row(x, w, 448.0)),
     "int8_row": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, I8), (ROWS, F32)], lambda x, w: by_row(x, w, 127.0)),
     "fp8_block": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3), (BLOCKS, F32)], by_block),
+    "add_fp8_static": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16), (lambda m, n: (), F32)], [(ROW, E4M3), (ROW, BF16)],
+                           added(static)),
+    "add_fp8_row": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3), (ROWS, F32), (ROW, BF16)],
+                        added(lambda x, w: by_row(x, w, 448.0))),
+    "add_int8_row": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16)], [(ROW, I8), (ROWS, F32), (ROW, BF16)],
+                         added(lambda x, w: by_row(x, w, 127.0))),
+    "add_fp8_block": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3), (BLOCKS, F32), (ROW, BF16)],
+                          added(by_block)),
+    "adaln": Form([(BATCHED, BF16), (BATCHES, BF16), (BATCHES, BF16)], [(BATCHED, BF16)],
+                  lambda x, scale, shift: [norm(x, 1 + scale[:, None]) + shift[:, None]]),
+    "grouped": Form([(GROUPED, BF16), (lambda m, n: (8, n // 8), BF16)], [(GROUPED, BF16)], lambda x, w: [norm(x, w)]),
+    "qk_rope": Form([(lambda m, n: (m, n // 128, 128), BF16), (lambda m, n: (128,), BF16), (ANGLES, F32), (ANGLES, F32)],
+                    [(lambda m, n: (m, 32, 128), BF16)], rotated, read=2 / 3),
 }
 
 COPY = r"""
@@ -171,8 +204,10 @@ def main():
                 output.view(torch.uint8).fill_(0xFF)
             bind(*first)(torch.cuda.current_stream().cuda_stream)
             torch.cuda.synchronize()
-            bad = max(differing(form, [t[part] if t.dim() > 1 and t.shape[0] == m else t for t in first[0]],
-                                [t[part] for t in first[1]]) for part in (slice(0, 64), slice(max(0, m - 64), m)))
+            lead = first[1][0].shape[0]  # M, or a number of batches
+            bad = max(differing(form, [t[part] if t.dim() > 1 and t.shape[0] == lead else t for t in first[0]],
+                                [t[part] for t in first[1]])
+                      for part in (slice(0, 64), slice(max(0, lead - 64), lead)))
             if bad > 1e-4:
                 failed = True
                 print(f"{name:>18} {shape:>12} {bad:.4f} of an output differ: not timed")
@@ -202,7 +237,7 @@ def main():
                 for key, several in launches.items():
                     times[key].append(timing.microseconds(several))
             read, written = (sum(t.numel() * t.element_size() for t in part) for part in first)
-            top = ceiling(read, written)
+            top = ceiling(int(read - (1 - form.read) * first[0][0].numel() * first[0][0].element_size()), written)
             ours = statistics.median(times["ours"])
             print(f"{name:>18} {shape:>12} {top:10.2f} {ours:8.2f} {top / ours:6.3f}" + "".join(
                 f" {statistics.median(times[mode]):18.2f} ({statistics.median(times[mode]) / ours:5.2f} x)" for mode in options.compile),

@@ -110,8 +110,12 @@ SumsSlice mlir::rmsnorm::getSumsSlice(Block &program) {
   return slice;
 }
 
-/// Whether `op` is arithmetic on all of `columns` columns.
+/// Whether `op` is arithmetic on all of `columns` columns, or the load of an
+/// operand that several rows share, which comes from the caches.
 static bool isColumnOperation(Operation *op, int64_t columns) {
+  if (auto load = dyn_cast<TileLoadOp>(op))
+    return load.getKind() == TileKind::column ||
+           (load.getKind() == TileKind::tile && load.getDims());
   auto type = op->getNumResults() == 1
                   ? dyn_cast<VectorType>(op->getResult(0).getType())
                   : VectorType();

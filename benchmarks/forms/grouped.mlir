@@ -1,0 +1,16 @@
+// A weight for each of 8 groups, which are rows of their own.
+func.func @grouped(%x: tensor<?x8x512xbf16>, %w: tensor<8x512xbf16>) -> tensor<?x8x512xbf16> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x8x512xbf16>
+  %e = tensor.empty(%m) : tensor<?x8x512xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x8x512xbf16>) output(%e : tensor<?x8x512xf32>) eps = 1.0e-05 -> tensor<?x8x512xf32>
+  %o = tensor.empty(%m) : tensor<?x8x512xbf16>
+  %q = linalg.generic {indexing_maps=[affine_map<(d0,d1,d2)->(d0,d1,d2)>,affine_map<(d0,d1,d2)->(d1,d2)>,affine_map<(d0,d1,d2)->(d0,d1,d2)>], iterator_types=["parallel","parallel","parallel"]} ins(%y, %w : tensor<?x8x512xf32>, tensor<8x512xbf16>) outs(%o : tensor<?x8x512xbf16>) {
+    ^bb0(%a: f32, %s: bf16, %z: bf16):
+      %s32 = arith.extf %s : bf16 to f32
+      %p = arith.mulf %a, %s32 : f32
+      %t = arith.truncf %p : f32 to bf16
+      linalg.yield %t : bf16
+  } -> tensor<?x8x512xbf16>
+  return %q : tensor<?x8x512xbf16>
+}
