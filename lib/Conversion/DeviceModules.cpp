@@ -18,6 +18,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorTransforms.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -28,11 +29,24 @@ using namespace mlir::rmsnorm;
 // Before
 //===----------------------------------------------------------------------===//
 
+/// Back ends drop a rounding mode, or know some of them for some types.
+static bool roundsOtherwise(arith::TruncFOp op) {
+  constexpr auto usual = arith::RoundingMode::to_nearest_even;
+  return op.getRoundingmode().value_or(usual) != usual &&
+         !isa<Float8E8M0FNUType>(getElementTypeOrSelf(op.getType()));
+}
+
 LogicalResult rmsnorm::checkDeviceCode(gpu::GPUModuleOp module) {
   WalkResult walk = module.walk([](Operation *op) -> WalkResult {
     if (!op->isRegistered())
       return op->emitError("no lowering for '")
              << op->getName() << "' in device code";
+    if (auto truncation = dyn_cast<arith::TruncFOp>(op);
+        truncation && roundsOtherwise(truncation))
+      return op->emitError("expected rounding to nearest even to ")
+             << getElementTypeOrSelf(truncation.getType())
+             << " in device code, got '"
+             << stringifyRoundingMode(*truncation.getRoundingmode()) << "'";
     for (Type type : op->getResultTypes())
       if (auto vector = dyn_cast<VectorType>(type))
         if (vector.getNumElements() > kMaxFragmentElements)

@@ -12,8 +12,8 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 bool rmsnorm::isFloat8(Type type) {
-  return isa<Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type>(
-      getElementTypeOrSelf(type));
+  return isa<Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type,
+             Float8E8M0FNUType>(getElementTypeOrSelf(type));
 }
 
 Type rmsnorm::withElement(Type type, Type element) {
@@ -157,6 +157,45 @@ static Value expandExtension(ImplicitLocOpBuilder &b, Value bytes,
   return w.number(result);
 }
 
+/// An exponent, f8E8M0FNU, of `value`, f32: 2^-127, of which zero has the bits,
+/// for what is smaller; NaN for what is negative, too large or NaN.
+static Value expandToExponent(ImplicitLocOpBuilder &b, Value value,
+                              arith::RoundingMode mode) {
+  Words w(b, value.getType());
+  Value all = w.bits(value);
+  Value size = arith::AndIOp::create(b, all, w.word(0x7fffffff));
+  // What carries into the exponent: all but the power itself, half of it and
+  // more (a number of one bit is odd), or nothing. 2^-127 and what lies below
+  // 2^-126 have the exponent 0 in f32, and one bit less behind the first.
+  auto carry = [&](int64_t normal, int64_t subnormal) {
+    Value least = w.word(0x00800000);
+    Value isSubnormal =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, size, least);
+    size = arith::AddIOp::create(
+        b, size, w.select(isSubnormal, w.word(subnormal), w.word(normal)));
+  };
+  if (mode == arith::RoundingMode::upward)
+    carry(0x007fffff, 0x003fffff);
+  else if (mode == arith::RoundingMode::to_nearest_even ||
+           mode == arith::RoundingMode::to_nearest_away)
+    carry(0x00400000, 0x00200000);
+  Value result = arith::MinUIOp::create(
+      b, arith::ShRUIOp::create(b, size, w.word(23)), w.word(0xff));
+  result = w.select(w.above(all, 0x80000000), w.word(0xff), result);
+  return arith::TruncIOp::create(b, withElement(value.getType(), b.getI8Type()),
+                                 result);
+}
+
+/// The power of two, f32, of which `bytes`, i8, are the exponents.
+static Value expandExponent(ImplicitLocOpBuilder &b, Value bytes) {
+  Words w(b, bytes.getType());
+  Value all = arith::ExtUIOp::create(b, w.words, bytes);
+  Value result = arith::ShLIOp::create(b, all, w.word(23));
+  // Neither 0 nor infinity.
+  result = arith::MaxUIOp::create(b, result, w.word(0x00400000));
+  return w.number(w.select(w.above(all, 0xfe), w.word(0x7fc00000), result));
+}
+
 Value rmsnorm::toF32(ImplicitLocOpBuilder &b, Value value) {
   Type f32 = withElement(value.getType(), b.getF32Type());
   return value.getType() == f32
@@ -181,9 +220,14 @@ struct ExpandTruncation : OpRewritePattern<arith::TruncFOp> {
         getElementTypeOrSelf(op.getIn().getType()).isF64())
       return rewriter.notifyMatchFailure(op, "not from f32 or less to f8");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto type = cast<FloatType>(getElementTypeOrSelf(op.getType()));
+    Value in = toF32(b, op.getIn());
     Value bytes =
-        expandTruncation(b, toF32(b, op.getIn()),
-                         cast<FloatType>(getElementTypeOrSelf(op.getType())));
+        isa<Float8E8M0FNUType>(type)
+            ? expandToExponent(b, in,
+                               op.getRoundingmode().value_or(
+                                   arith::RoundingMode::to_nearest_even))
+            : expandTruncation(b, in, type);
     rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), bytes);
     return success();
   }
@@ -200,8 +244,10 @@ struct ExpandExtension : OpRewritePattern<arith::ExtFOp> {
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
     Value bytes = arith::BitcastOp::create(b, withElement(type, b.getI8Type()),
                                            op.getIn());
-    Value wide =
-        expandExtension(b, bytes, cast<FloatType>(getElementTypeOrSelf(type)));
+    auto element = cast<FloatType>(getElementTypeOrSelf(type));
+    Value wide = isa<Float8E8M0FNUType>(element)
+                     ? expandExponent(b, bytes)
+                     : expandExtension(b, bytes, element);
     rewriter.replaceOp(op, fromF32(b, wide, op.getType()));
     return success();
   }

@@ -116,9 +116,18 @@ Value IntervalBuilder::getFloat(Operation *op, ArrayRef<Value> operands) {
     return call("compare", {operands[0], operands[1],
                             integer(int64_t(compare.getPredicate()))});
   if (auto truncation = dyn_cast<arith::TruncFOp>(op)) {
-    auto mode = truncation.getRoundingmode();
-    return mode && *mode != arith::RoundingMode::to_nearest_even ? Value()
-                                                                 : operands[0];
+    using Mode = arith::RoundingMode;
+    Mode mode = truncation.getRoundingmode().value_or(Mode::to_nearest_even);
+    if (mode == Mode::to_nearest_even)
+      return operands[0];
+    if (!isa<Float8E8M0FNUType>(truncation.getType()))
+      return Value();
+    if (mode == Mode::to_nearest_away)
+      return operands[0];
+    return call("unary",
+                {operands[0],
+                 integer(mode == Mode::upward ? RMSNORM_ORACLE_power_above
+                                              : RMSNORM_ORACLE_power_below)});
   }
   return isa<arith::ExtFOp>(op) ? operands[0] : Value();
 }

@@ -268,7 +268,8 @@ rmsnorm::lowerFloat8(gpu::GPUModuleOp module,
   MLIRContext *context = module.getContext();
   if (failed(computeInF32(module, {Float8E4M3FNType::get(context),
                                    Float8E4M3FNUZType::get(context),
-                                   Float8E5M2Type::get(context)})))
+                                   Float8E5M2Type::get(context),
+                                   Float8E8M0FNUType::get(context)})))
     return failure();
   mergeExtensions(module);
   if (instructions)

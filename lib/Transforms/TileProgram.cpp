@@ -91,7 +91,8 @@ std::string rmsnorm::whyNoTileProgram(LinalgOp op) {
 
 bool rmsnorm::isStorable(Type type) {
   return type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
-         isa<Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type>(type) ||
+         isa<Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type,
+             Float8E8M0FNUType>(type) ||
          type.isInteger(1) || type.isInteger(8) || type.isInteger(16) ||
          type.isInteger(32) || type.isInteger(64);
 }
@@ -108,6 +109,12 @@ static bool isComputable(Operation &op) {
       llvm::any_of(types, [](Type type) { return type.isBF16(); }))
     return false;
   Type type = types.front();
+  // Of a power of two it is the usual one that is not to nearest.
+  if (auto truncation = dyn_cast<arith::TruncFOp>(op))
+    if (truncation.getRoundingmode().value_or(
+            arith::RoundingMode::to_nearest_even) !=
+        arith::RoundingMode::to_nearest_even)
+      return isa<Float8E8M0FNUType>(truncation.getType());
   // Of libraries that kernels are not linked with, or of no lowering at all.
   if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp,
           math::AcoshOp, math::AsinhOp, math::AtanhOp, math::ClampFOp,

@@ -182,6 +182,10 @@ TEST_F(IntervalTest, RoundsToEveryFormat) {
       {e8m0, 1.49, 1},
       {e8m0, 1.5, 2},
       {e8m0, 0x1.8p127, NAN},
+      {e8m0, 0, 0x1p-127},
+      {e8m0, 0x1p-140, 0x1p-127},
+      {e8m0, 0x1.8p-127, 0x1p-126},
+      {e8m0, -1, NAN},
   };
   for (const auto &[to, from, result] : cases) {
     Interval rounded = round(point(from), to);
@@ -192,6 +196,22 @@ TEST_F(IntervalTest, RoundsToEveryFormat) {
   }
   EXPECT_TRUE(isAnything(round({440, 500}, e4m3)));
   EXPECT_TRUE(isAnything(round({-inf, inf}, e4m3)));
+}
+
+TEST_F(IntervalTest, PowersOfTwoAroundValues) {
+  auto below = [](Interval a) {
+    return call(unary_, a, int64_t(RMSNORM_ORACLE_power_below));
+  };
+  auto above = [](Interval a) {
+    return call(unary_, a, int64_t(RMSNORM_ORACLE_power_above));
+  };
+  EXPECT_TRUE(holds(below(point(3)), 2) && holds(above(point(3)), 4));
+  EXPECT_TRUE(holds(below(point(4)), 4) && holds(above(point(4)), 4));
+  EXPECT_TRUE(holds(above(point(0)), 0) && holds(above(point(inf)), inf));
+  // A product that rounds to 1 is 1.
+  EXPECT_EQ(above({1, 1 + 0x1p-25}).hi, 1);
+  EXPECT_EQ(above({0.75, 1.5}).lo, 1);
+  EXPECT_EQ(above({0.75, 1.5}).hi, 2);
 }
 
 TEST_F(IntervalTest, SumsInAnyOrder) {

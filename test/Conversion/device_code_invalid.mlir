@@ -20,6 +20,18 @@ gpu.module @in_a_kernel [#rmsnorm.target<TARGET>] {
 
 // -----
 
+gpu.module @rounding [#rmsnorm.target<TARGET>] {
+  gpu.func @k(%x: !llvm.ptr<1>, %row: i64, %column: i32, %value: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    // expected-error @below {{expected rounding to nearest even to 'bf16' in device code, got 'upward'}}
+    %t = arith.truncf %value upward : f32 to bf16
+    %v = vector.broadcast %t : bf16 to vector<1xbf16>
+    rmsnorm.global_store %v, %x[%row, %column] alignment(2) : vector<1xbf16>
+    gpu.return
+  }
+}
+
+// -----
+
 // Code generators unroll vectors: this one for hours.
 gpu.module @wide [#rmsnorm.target<TARGET>] {
   gpu.func @k(%x: !llvm.ptr<1>, %row: i64, %column: i32, %value: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {

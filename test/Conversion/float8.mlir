@@ -118,4 +118,27 @@ gpu.module @kernels [#rmsnorm.target<TARGET>] {
     rmsnorm.global_store %d, %x[%row, %column] alignment(16) : vector<8xf8E4M3FN>
     gpu.return
   }
+
+  // Powers of two have instructions nowhere: what is rounded upward carries
+  // into the exponent; what is negative or too large is NaN; no zero comes back.
+  // CHECK-LABEL: llvm.func @powers(
+  // CHECK-NOT: call_intrinsic
+  // CHECK: llvm.add
+  // CHECK: llvm.lshr
+  // CHECK: llvm.intr.umin
+  // CHECK: llvm.trunc {{.*}} : vector<4xi32> to vector<4xi8>
+  // Downward nothing does.
+  // CHECK-NOT: llvm.add
+  // CHECK: llvm.lshr
+  // CHECK: llvm.zext {{.*}} : vector<4xi8> to vector<4xi32>
+  // CHECK: llvm.intr.umax
+  // CHECK: llvm.return
+  gpu.func @powers(%y: !llvm.ptr<1>, %row: i64, %column: i32, %x: vector<4xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %p = arith.truncf %x upward : vector<4xf32> to vector<4xf8E8M0FNU>
+    rmsnorm.global_store %p, %y[%row, %column] alignment(4) : vector<4xf8E8M0FNU>
+    %q = arith.truncf %x downward : vector<4xf32> to vector<4xf8E8M0FNU>
+    %z = arith.extf %q : vector<4xf8E8M0FNU> to vector<4xf32>
+    rmsnorm.global_store %z, %y[%row, %column] alignment(16) : vector<4xf32>
+    gpu.return
+  }
 }

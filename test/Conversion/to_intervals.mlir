@@ -119,3 +119,22 @@ func.func @integers(%x: memref<?xf32>, %at: memref<?xi32>, %t: memref<?xi8>, %y:
   }
   return
 }
+
+// -----
+
+// Powers of two: the one above, in the range that the type has.
+
+// CHECK-LABEL: func.func @powers(
+// CHECK:         %[[ABOVE:.*]] = arith.constant 25 : i64
+// CHECK:         %[[P:.*]] = func.call @rmsnorm_oracle_unary(%{{.*}}, %[[ABOVE]])
+// CHECK:         %[[ONE:.*]] = arith.constant 1 : i64
+// CHECK:         func.call @rmsnorm_oracle_round(%[[P]], %[[ONE]],
+#id1 = affine_map<(d0) -> (d0)>
+func.func @powers(%x: memref<?xf32>, %y: memref<?xf8E8M0FNU>) {
+  linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%x : memref<?xf32>) outs(%y : memref<?xf8E8M0FNU>) {
+  ^bb0(%a: f32, %o: f8E8M0FNU):
+    %r = arith.truncf %a upward : f32 to f8E8M0FNU
+    linalg.yield %r : f8E8M0FNU
+  }
+  return
+}

@@ -27,6 +27,8 @@ bool getFormat(DLDataType dtype, Format &format) {
     format = {1, true, 5, 2};
   else if (dtype.code == RMSNORM_DL_FLOAT8_E4M3FNUZ && dtype.bits == 8)
     format = {1, true, 4, 3, true, true, true};
+  else if (dtype.code == RMSNORM_DL_FLOAT8_E8M0FNU && dtype.bits == 8)
+    format = {1, true, 8, 0, false};
   else if (dtype.code == RMSNORM_DL_BOOL && dtype.bits == 8)
     format = {1, false, 0, 0, false, false, false, true};
   else if (dtype.code == kDLInt || dtype.code == kDLUInt)
@@ -53,6 +55,9 @@ double decode(const Format &f, const void *at) {
     return f.isSigned ? double(int64_t(bits << unused) >> unused)
                       : double(bits);
   }
+  if (f.isPower())
+    return bits == 0xff ? std::numeric_limits<double>::quiet_NaN()
+                        : std::ldexp(1.0, int(bits) - 127);
   // The two that the host knows itself, for speed.
   if (f.mantissaBits == 23) {
     float value;
@@ -112,6 +117,13 @@ void encode(const Format &f, double value, void *at) {
   }
   if (f.mantissaBits == 52) {
     std::memcpy(at, &value, 8);
+    return;
+  }
+  if (f.isPower()) {
+    // Half of what lies between two is rounded up: a number of one bit is odd.
+    int exponent = value > 0x1p-127 ? std::ilogb(value / 0.75) : -127;
+    bool isPower = value >= 0 && exponent <= 127;
+    *static_cast<uint8_t *>(at) = uint8_t(isPower ? exponent + 127 : 0xff);
     return;
   }
   uint64_t sign = uint64_t(std::signbit(value))

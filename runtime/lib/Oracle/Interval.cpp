@@ -140,6 +140,17 @@ Interval pow(Interval a, Interval b) {
   return widen(power, 32 * u + 4 * u * exponent);
 }
 
+/// Of a value that is an f32.
+double powerBelow(double x) {
+  x = f32(x);
+  return x > 0 && x < infinity ? std::ldexp(1, std::ilogb(x)) : x;
+}
+
+double powerAbove(double x) {
+  double power = powerBelow(x);
+  return power < f32(x) ? 2 * power : power;
+}
+
 /// What an implementation of a function within the contract may err by.
 struct Function {
   double (*of)(double);
@@ -182,6 +193,8 @@ constexpr Function table[] = {
     {std::round, 0, 0, 0, -infinity, infinity},
     {std::nearbyint, 0, 0, 0, -infinity, infinity},
     {[](double x) { return x; }, 0, 0, 0, -infinity, infinity},
+    {powerBelow, 0, 0, 0, -infinity, infinity},
+    {powerAbove, 0, 0, 0, -infinity, infinity},
 };
 
 Interval unary(Interval a, int64_t number) {
@@ -223,10 +236,15 @@ Interval unary(Interval a, int64_t number) {
                       std::min(result.hi, function.most)});
 }
 
-/// `x` rounded to nearest even.
+/// `x` rounded to nearest even. Numbers of one bit are powers of two: there is
+/// no zero and nothing negative.
 double roundTo(double x, int64_t precision, int64_t minExponent, double largest,
                int64_t after) {
+  if (precision == 1 && x < 0)
+    return NAN;
   double magnitude = std::fabs(x);
+  if (precision == 1)
+    magnitude = std::max(magnitude, std::ldexp(1, int(minExponent)));
   if (magnitude < infinity) {
     uint64_t bits;
     std::memcpy(&bits, &magnitude, sizeof bits);

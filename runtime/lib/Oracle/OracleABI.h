@@ -18,7 +18,7 @@
 
 #include <stdint.h>
 
-#define RMSNORM_ORACLE_ABI_VERSION 1
+#define RMSNORM_ORACLE_ABI_VERSION 2
 #define RMSNORM_ORACLE_ABI_SYMBOL "rmsnorm_oracle_abi_version"
 
 /* F(name, operands): i an interval, n an int64_t, d a double. */
@@ -105,7 +105,10 @@ enum {
   F(round)                                                                     \
   F(roundeven)                                                                 \
   /* an integer to the nearest f32 */                                          \
-  F(nearest)
+  F(nearest)                                                                   \
+  /* the power of two that is not above, or not below */                       \
+  F(power_below)                                                               \
+  F(power_above)
 
 #define RMSNORM_ORACLE_ENUMERATOR(name) RMSNORM_ORACLE_##name,
 enum { RMSNORM_ORACLE_UNARY(RMSNORM_ORACLE_ENUMERATOR) };

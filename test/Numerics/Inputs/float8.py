@@ -2,8 +2,9 @@
 """Conversions to and from f8, compiled, against the definition of the types:
 
 - from f32: every number of the type, the middle between any two, the f32 next to each of these, what over- and
-  underflows, zeros, infinities, NaN and some random bits, of both signs; as they are and clamped;
-- from bf16: all 2^16 patterns;
+  underflows, zeros, infinities, NaN and some random bits, of both signs; as they are and clamped, or, to powers of two
+  (f8E8M0FNU), rounded upward;
+- from bf16: all 2^16 patterns; to powers of two rounded downward;
 - to f32: all 2^8 patterns.
 
     float8.py LIBRARY TYPE OUTPUT BACKEND:TARGET...
@@ -25,13 +26,17 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import capi
 
 # Exponent bits, mantissa bits, bias, DLPack's code.
-EXPONENT, MANTISSA, BIAS, CODE = {"f8E4M3FN": (4, 3, 7, 10), "f8E5M2": (5, 2, 15, 12), "f8E4M3FNUZ": (4, 3, 8, 11)}[name]
+EXPONENT, MANTISSA, BIAS, CODE = {"f8E4M3FN": (4, 3, 7, 10), "f8E5M2": (5, 2, 15, 12), "f8E4M3FNUZ": (4, 3, 8, 11),
+                                  "f8E8M0FNU": (8, 0, 127, 14)}[name]
+POWERS = name == "f8E8M0FNU"
 COLUMNS = 256
 LARGEST_EXPONENT = 2**EXPONENT - 1
 
 
 def decode(byte):
     """The number that a byte stands for, by definition."""
+    if POWERS:
+        return math.nan if byte == 0xFF else math.ldexp(1, byte - BIAS)
     sign = -1.0 if byte & 0x80 else 1.0
     exponent, mantissa = byte >> MANTISSA & LARGEST_EXPONENT, byte & (2**MANTISSA - 1)
     if name == "f8E4M3FNUZ" and byte == 0x80:
@@ -45,16 +50,30 @@ def decode(byte):
     return sign * math.ldexp(2**MANTISSA + mantissa, exponent - BIAS - MANTISSA)
 
 
-POSITIVE = [decode(byte) for byte in range(128) if math.isfinite(decode(byte))]
+POSITIVE = [decode(byte) for byte in range(256 if POWERS else 128) if math.isfinite(decode(byte))]
 assert POSITIVE == sorted(POSITIVE) and all(decode(byte) == value for byte, value in enumerate(POSITIVE))
 LARGEST = POSITIVE[-1]
 # What would come behind the largest number: rounding to it is to overflow.
-BEHIND = LARGEST + (LARGEST - POSITIVE[-2])
+BEHIND = 2 * LARGEST if POWERS else LARGEST + (LARGEST - POSITIVE[-2])
 INFINITE = "E5M2" in name
 
 
-def encode(value):
+def encode_power(value, mode):
+    """That of the powers of two around `value`, the upper one if both are as near; NaN if negative."""
+    if math.isnan(value) or value < 0:
+        return math.nan
+    numbers = POSITIVE + [BEHIND]
+    above = bisect.bisect_left(numbers, min(max(value, POSITIVE[0]), BEHIND))
+    exact = value <= numbers[above] if above == 0 else value >= numbers[above]
+    if not exact and (mode == "downward" or mode == "" and value < (numbers[above - 1] + numbers[above]) / 2):
+        above -= 1
+    return math.nan if above == len(POSITIVE) else above
+
+
+def encode(value, mode=""):
     """The byte nearest to `value`, that with an even mantissa of two; what overflows as LLVM's APFloat has it."""
+    if POWERS:
+        return encode_power(value, mode)
     if math.isnan(value):
         return math.nan
     size, sign = abs(value), 0x80 if math.copysign(1, value) < 0 else 0
@@ -83,6 +102,7 @@ def to_bits(value):
 def boundaries():
     numbers = POSITIVE + [BEHIND]
     points = numbers + [(a + b) / 2 for a, b in zip(numbers, numbers[1:])]
+    points = [point for point in points if point < 2**128]
     bits = {0, 1, 0x007FFFFF, 0x00800000, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FC00000, 0x7FFFFFFF}
     for point in points:
         bits |= {max(to_bits(point) + step, 0) for step in (-2, -1, 0, 1, 2)}
@@ -94,6 +114,8 @@ def boundaries():
 def module():
     x, b, q = (f"tensor<?x{COLUMNS}x{t}>" for t in ("f32", "bf16", name))
     results = f"{q}, {q}, {q}, {x}"
+    modes = ["upward", "downward"] if POWERS else ["", ""]
+    source = "%vx" if POWERS else "%clamped"
     return f"""
 #rows = affine_map<(d0, d1) -> (d0, d1)>
 func.func @convert(%x: {x}, %b: {b}, %p: {q}) -> ({x}, {results}) {{
@@ -110,8 +132,8 @@ func.func @convert(%x: {x}, %b: {b}, %p: {q}) -> ({x}, {results}) {{
     %low = arith.maximumf %vx, %least : f32
     %clamped = arith.minimumf %low, %most : f32
     %0 = arith.truncf %vx : f32 to {name}
-    %1 = arith.truncf %clamped : f32 to {name}
-    %2 = arith.truncf %vb : bf16 to {name}
+    %1 = arith.truncf {source} {modes[0]} : f32 to {name}
+    %2 = arith.truncf %vb {modes[1]} : bf16 to {name}
     %3 = arith.extf %vp : {name} to f32
     linalg.yield %0, %1, %2, %3 : {name}, {name}, {name}, f32
   }} -> ({results})
@@ -159,9 +181,9 @@ def run(kind, target):
     for i in range(count):
         value = to_f32(x[i])
         check("f32", x[i], outputs[1][i], encode(value))
-        check("f32 clamped", x[i], outputs[2][i],
-              encode(value if math.isnan(value) else max(-LARGEST, min(LARGEST, value))))
-        check("bf16", b[i], outputs[3][i], encode(to_f32(b[i] << 16)))
+        clamped = value if POWERS or math.isnan(value) else max(-LARGEST, min(LARGEST, value))
+        check("f32 upward" if POWERS else "f32 clamped", x[i], outputs[2][i], encode(clamped, "upward"))
+        check("bf16", b[i], outputs[3][i], encode(to_f32(b[i] << 16), "downward"))
     for i in range(256):
         check("to f32", p[i], outputs[4][i], decode(p[i]))
 
