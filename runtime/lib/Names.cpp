@@ -35,6 +35,8 @@ DLDataType rmsnorm::runtime::dlDataType(rmsn::DataType type) {
     return {RMSNORM_DL_BOOL, 8, 1};
   case rmsn::DataType::F8E8M0FNU:
     return {RMSNORM_DL_FLOAT8_E8M0FNU, 8, 1};
+  case rmsn::DataType::F4E2M1FN:
+    return {RMSNORM_DL_FLOAT4_E2M1FN, 4, 1};
   }
   return {kDLUInt, 8, 1}; // not reached: modules are checked
 }
@@ -68,6 +70,9 @@ std::string rmsnorm::runtime::dlDataTypeName(DLDataType type) {
     break;
   case RMSNORM_DL_FLOAT8_E8M0FNU:
     kind = "f8e8m0fnu";
+    break;
+  case RMSNORM_DL_FLOAT4_E2M1FN:
+    kind = "f4e2m1fn";
     break;
   case RMSNORM_DL_BOOL:
     kind = "bool";
@@ -115,6 +120,8 @@ const char *rmsnorm::runtime::dataTypeName(rmsn::DataType type) {
     return "bool";
   case rmsn::DataType::F8E8M0FNU:
     return "f8e8m0fnu";
+  case rmsn::DataType::F4E2M1FN:
+    return "f4e2m1fn";
   }
   return "?";
 }

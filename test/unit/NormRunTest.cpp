@@ -27,7 +27,8 @@ TEST(NormRunValues, EncodeInvertsDecodeForEveryPattern) {
                         bf16(),
                         {RMSNORM_DL_FLOAT8_E4M3FN, 8, 1},
                         {RMSNORM_DL_FLOAT8_E5M2, 8, 1},
-                        {RMSNORM_DL_FLOAT8_E8M0FNU, 8, 1}};
+                        {RMSNORM_DL_FLOAT8_E8M0FNU, 8, 1},
+                        {RMSNORM_DL_FLOAT4_E2M1FN, 4, 1}};
   for (DLDataType dtype : types) {
     Format format = formatOf(dtype);
     for (uint32_t bits = 0; bits < 1u << dtype.bits; ++bits) {

@@ -53,7 +53,7 @@ void fillRowFactors(Tensor &tensor, const Tensor &data) {
 void poison(Tensor &tensor) {
   for (int64_t row = 0; row < tensor.rowCount(); ++row)
     std::memset(tensor.bytes() + tensor.rowOffset(row), 0xff,
-                size_t(tensor.rowSize()) * tensor.getFormat().bytes);
+                size_t(tensor.getFormat().getBytes(tensor.rowSize())));
 }
 
 //===----------------------------------------------------------------------===//

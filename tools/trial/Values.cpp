@@ -29,6 +29,8 @@ bool getFormat(DLDataType dtype, Format &format) {
     format = {1, true, 4, 3, true, true, true};
   else if (dtype.code == RMSNORM_DL_FLOAT8_E8M0FNU && dtype.bits == 8)
     format = {1, true, 8, 0, false};
+  else if (dtype.code == RMSNORM_DL_FLOAT4_E2M1FN && dtype.bits == 4)
+    format = {1, true, 2, 1, true, true, false, false, true};
   else if (dtype.code == RMSNORM_DL_BOOL && dtype.bits == 8)
     format = {1, false, 0, 0, false, false, false, true};
   else if (dtype.code == kDLInt || dtype.code == kDLUInt)
@@ -83,7 +85,7 @@ double decode(const Format &f, const void *at) {
   double value;
   if (f.fnuz && negative && exponent == 0 && mantissa == 0)
     return std::numeric_limits<double>::quiet_NaN();
-  if (exponent == allOnes && !f.fnuz &&
+  if (exponent == allOnes && !f.fnuz && !f.isPacked &&
       (!f.finite || mantissa == (1ull << f.mantissaBits) - 1))
     value = mantissa ? std::numeric_limits<double>::quiet_NaN()
                      : std::numeric_limits<double>::infinity();
@@ -131,7 +133,9 @@ void encode(const Format &f, double value, void *at) {
   uint64_t bits;
   int allOnes = (1 << f.exponentBits) - 1;
   uint64_t infinity = uint64_t(allOnes) << f.mantissaBits;
-  if (f.fnuz && std::isnan(value)) {
+  if (f.isPacked && !std::isfinite(value)) {
+    bits = 7;
+  } else if (f.fnuz && std::isnan(value)) {
     bits = 0; // with a sign
     sign = 0x80;
   } else if (f.fnuz && std::isinf(value)) {
@@ -148,7 +152,8 @@ void encode(const Format &f, double value, void *at) {
     int exponent = std::ilogb(spacing) + f.mantissaBits - minExponent(f);
     bits = (uint64_t(exponent) << f.mantissaBits) + units;
     uint64_t largest =
-        f.finite ? infinity + (1ull << f.mantissaBits) - 2 + f.fnuz : infinity;
+        f.finite ? infinity + (1ull << f.mantissaBits) - 2 + f.fnuz + f.isPacked
+                 : infinity;
     bits = std::min(bits, largest);
     if (f.fnuz && bits == 0)
       sign = 0;

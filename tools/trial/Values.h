@@ -25,6 +25,13 @@ struct Format {
   /// A byte, 0 or 1.
   bool isBool = false;
 
+  /// Two a byte, the first in its lower half; neither infinity nor NaN.
+  bool isPacked = false;
+
+  /// That elements take.
+  int64_t getBytes(int64_t elements) const {
+    return isPacked ? elements / 2 : elements * bytes;
+  }
   bool isPower() const { return isFloat && !isSigned; }
 };
 
