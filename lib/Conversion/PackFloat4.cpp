@@ -16,7 +16,9 @@ using namespace mlir::rmsnorm;
 /// The bytes of `numbers`, by words of eight, which are integers of 4 bits.
 static Value pack(ImplicitLocOpBuilder &b, Value numbers) {
   const int64_t count = cast<VectorType>(numbers.getType()).getNumElements();
-  auto wordsOf = [&](int64_t n) { return VectorType::get({n}, b.getI32Type()); };
+  auto wordsOf = [&](int64_t n) {
+    return VectorType::get({n}, b.getI32Type());
+  };
   auto bytesOf = [&](int64_t n) { return VectorType::get({n}, b.getI8Type()); };
   Value wide = arith::ExtUIOp::create(b, wordsOf(count), numbers);
   SmallVector<Value> words;
@@ -26,8 +28,8 @@ static Value pack(ImplicitLocOpBuilder &b, Value numbers) {
       words.push_back(number);
       continue;
     }
-    Value place = arith::ConstantOp::create(
-        b, b.getI32IntegerAttr(int32_t(4 * (i % 8))));
+    Value place =
+        arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(4 * (i % 8))));
     words.back() = arith::OrIOp::create(
         b, words.back(), arith::ShLIOp::create(b, number, place));
   }
@@ -37,14 +39,14 @@ static Value pack(ImplicitLocOpBuilder &b, Value numbers) {
       vector::FromElementsOp::create(b, wordsOf(numWords), words));
   if (count == 8 * numWords)
     return bytes;
-  return vector::ExtractStridedSliceOp::create(
-      b, bytes, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{count / 2},
-      ArrayRef<int64_t>{1});
+  return vector::ExtractStridedSliceOp::create(b, bytes, ArrayRef<int64_t>{0},
+                                               ArrayRef<int64_t>{count / 2},
+                                               ArrayRef<int64_t>{1});
 }
 
 static Value halve(ImplicitLocOpBuilder &b, Value value) {
-  Value one = arith::ConstantOp::create(
-      b, b.getIntegerAttr(value.getType(), 1));
+  Value one =
+      arith::ConstantOp::create(b, b.getIntegerAttr(value.getType(), 1));
   return arith::ShRUIOp::create(b, value, one);
 }
 
@@ -87,8 +89,9 @@ LogicalResult rmsnorm::packFloat4(gpu::GPUModuleOp module) {
                              "stores to global memory only");
     auto type = cast<VectorType>(store.getValue().getType());
     if (type.getNumElements() % 2 != 0)
-      return op->emitOpError("expected an even number of f4E2M1FN, of which two "
-                             "are a byte, got ")
+      return op->emitOpError(
+                 "expected an even number of f4E2M1FN, of which two "
+                 "are a byte, got ")
              << type;
     stores.push_back(store);
     return WalkResult::advance();

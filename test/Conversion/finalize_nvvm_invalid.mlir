@@ -51,6 +51,19 @@ module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
   gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
+    gpu.func @no_lowering(%x: f32, %p: !llvm.ptr<1>) kernel {
+      // expected-error @below {{no lowering for 'math.asinh' on 'f32' in device code}}
+      %y = math.asinh %x : f32
+      llvm.store %y, %p : f32, !llvm.ptr<1>
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
+  gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
     // expected-error @below {{expected device code without declared functions, got '__nv_expf'}}
     llvm.func @__nv_expf(f32) -> f32
   }
