@@ -18,6 +18,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorTransforms.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 
@@ -28,11 +30,42 @@ using namespace mlir::rmsnorm;
 // Before
 //===----------------------------------------------------------------------===//
 
+/// Back ends drop a rounding mode, or know some of them for some types.
+static bool roundsOtherwise(arith::TruncFOp op) {
+  constexpr auto usual = arith::RoundingMode::to_nearest_even;
+  return op.getRoundingmode().value_or(usual) != usual &&
+         !isa<Float8E8M0FNUType>(getElementTypeOrSelf(op.getType()));
+}
+
+/// A type of f64 that `op` computes in. Constants may be written in it, to be
+/// rounded.
+static Type getF64(Operation *op) {
+  if (op->hasTrait<OpTrait::ConstantLike>() ||
+      (isa<arith::TruncFOp>(op) &&
+       matchPattern(op->getOperand(0), m_Constant())))
+    return Type();
+  SmallVector<Type> types(op->getOperandTypes());
+  llvm::append_range(types, op->getResultTypes());
+  auto *it = llvm::find_if(
+      types, [](Type type) { return getElementTypeOrSelf(type).isF64(); });
+  return it == types.end() ? Type() : *it;
+}
+
 LogicalResult rmsnorm::checkDeviceCode(gpu::GPUModuleOp module) {
   WalkResult walk = module.walk([](Operation *op) -> WalkResult {
     if (!op->isRegistered())
       return op->emitError("no lowering for '")
              << op->getName() << "' in device code";
+    if (auto truncation = dyn_cast<arith::TruncFOp>(op);
+        truncation && roundsOtherwise(truncation))
+      return op->emitError("expected rounding to nearest even to ")
+             << getElementTypeOrSelf(truncation.getType())
+             << " in device code, got '"
+             << stringifyRoundingMode(*truncation.getRoundingmode()) << "'";
+    if (Type type = getF64(op))
+      return op->emitError("expected floats of at most 32 bits, in which "
+                           "kernels compute, got ")
+             << type << " in '" << op->getName() << "'";
     for (Type type : op->getResultTypes())
       if (auto vector = dyn_cast<VectorType>(type))
         if (vector.getNumElements() > kMaxFragmentElements)

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ExpandFloat8.cpp - conversions of f8 types -------------------------===//
+//===- ExpandFloat8.cpp - conversions of f8 and f4 types ------------------===//
 
 #include "ExpandFloat8.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/APFloat.h"
 
@@ -12,8 +13,8 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 bool rmsnorm::isFloat8(Type type) {
-  return isa<Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type>(
-      getElementTypeOrSelf(type));
+  return isa<Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type,
+             Float8E8M0FNUType, Float4E2M1FNType>(getElementTypeOrSelf(type));
 }
 
 Type rmsnorm::withElement(Type type, Type element) {
@@ -57,9 +58,10 @@ struct Layout8 {
         hasInfinity(llvm::APFloat::semanticsHasInf(type.getFloatSemantics())),
         hasNegativeZero(llvm::APFloat::getZero(type.getFloatSemantics(), true)
                             .isNegative()) {
-    nan = llvm::APFloat::getQNaN(type.getFloatSemantics())
-              .bitcastToAPInt()
-              .getZExtValue();
+    if (llvm::APFloat::semanticsHasNaN(type.getFloatSemantics()))
+      nan = llvm::APFloat::getQNaN(type.getFloatSemantics())
+                .bitcastToAPInt()
+                .getZExtValue();
     largestBits = largest.bitcastToAPInt().getZExtValue();
   }
 
@@ -71,7 +73,7 @@ struct Layout8 {
   int mantissa, minExponent;
   llvm::APFloat largest;
   bool hasInfinity, hasNegativeZero;
-  int64_t nan, largestBits;
+  int64_t nan = 0, largestBits;
 };
 } // namespace
 
@@ -122,14 +124,15 @@ static Value expandTruncation(ImplicitLocOpBuilder &b, Value value,
                                  result);
 }
 
-/// `bytes`, i8, the bits of numbers of `type`, as f32.
+/// `bytes`, the bits of numbers of `type`, as f32.
 static Value expandExtension(ImplicitLocOpBuilder &b, Value bytes,
                              FloatType type) {
   const Layout8 f8(type);
+  const int sign8 = int(type.getWidth()) - 1;
   Words w(b, bytes.getType());
   const int shift = 23 - f8.mantissa;
   Value all = arith::ExtUIOp::create(b, w.words, bytes);
-  Value size = arith::AndIOp::create(b, all, w.word(0x7f));
+  Value size = arith::AndIOp::create(b, all, w.word((1 << sign8) - 1));
   Value places = arith::ShLIOp::create(b, size, w.word(shift));
   Value normal = arith::AddIOp::create(b, places, w.word(f8.rebias() << shift));
   // Without a leading one: with one, less that one.
@@ -143,11 +146,11 @@ static Value expandExtension(ImplicitLocOpBuilder &b, Value bytes,
     result =
         w.select(w.above(size, f8.largestBits),
                  arith::OrIOp::create(b, places, w.word(0x7f800000)), result);
-  else if (f8.hasNegativeZero)
+  else if (f8.hasNegativeZero && f8.nan)
     result =
         w.select(w.above(size, f8.largestBits), w.word(0x7fc00000), result);
   Value sign = arith::ShLIOp::create(
-      b, arith::AndIOp::create(b, all, w.word(0x80)), w.word(24));
+      b, arith::AndIOp::create(b, all, w.word(1 << sign8)), w.word(31 - sign8));
   result = arith::OrIOp::create(b, result, sign);
   if (!f8.hasNegativeZero) {
     Value isNaN =
@@ -155,6 +158,75 @@ static Value expandExtension(ImplicitLocOpBuilder &b, Value bytes,
     result = w.select(isNaN, w.word(0x7fc00000), result);
   }
   return w.number(result);
+}
+
+/// An exponent, f8E8M0FNU, of `value`, f32: 2^-127, of which zero has the bits,
+/// for what is smaller; NaN for what is negative, too large or NaN.
+static Value expandToExponent(ImplicitLocOpBuilder &b, Value value,
+                              arith::RoundingMode mode) {
+  Words w(b, value.getType());
+  Value all = w.bits(value);
+  Value size = arith::AndIOp::create(b, all, w.word(0x7fffffff));
+  // What carries into the exponent: all but the power itself, half of it and
+  // more (a number of one bit is odd), or nothing. 2^-127 and what lies below
+  // 2^-126 have the exponent 0 in f32, and one bit less behind the first.
+  auto carry = [&](int64_t normal, int64_t subnormal) {
+    Value least = w.word(0x00800000);
+    Value isSubnormal =
+        arith::CmpIOp::create(b, arith::CmpIPredicate::ult, size, least);
+    size = arith::AddIOp::create(
+        b, size, w.select(isSubnormal, w.word(subnormal), w.word(normal)));
+  };
+  if (mode == arith::RoundingMode::upward)
+    carry(0x007fffff, 0x003fffff);
+  else if (mode == arith::RoundingMode::to_nearest_even ||
+           mode == arith::RoundingMode::to_nearest_away)
+    carry(0x00400000, 0x00200000);
+  Value result = arith::MinUIOp::create(
+      b, arith::ShRUIOp::create(b, size, w.word(23)), w.word(0xff));
+  result = w.select(w.above(all, 0x80000000), w.word(0xff), result);
+  return arith::TruncIOp::create(b, withElement(value.getType(), b.getI8Type()),
+                                 result);
+}
+
+/// The power of two, f32, of which `bytes`, i8, are the exponents.
+static Value expandExponent(ImplicitLocOpBuilder &b, Value bytes) {
+  Words w(b, bytes.getType());
+  Value all = arith::ExtUIOp::create(b, w.words, bytes);
+  Value result = arith::ShLIOp::create(b, all, w.word(23));
+  // Neither 0 nor infinity.
+  result = arith::MaxUIOp::create(b, result, w.word(0x00400000));
+  return w.number(w.select(w.above(all, 0xfe), w.word(0x7fc00000), result));
+}
+
+/// The bits of `value`, f32, rounded to f4E2M1FN, as i4. What is too large
+/// becomes the largest number, as a type without infinity and NaN has it; NaN
+/// does, too.
+static Value expandToFloat4(ImplicitLocOpBuilder &b, Value value) {
+  Words w(b, value.getType());
+  auto number = [&](double constant) {
+    return createScalarOrSplatConstant(b, b.getLoc(), w.floats,
+                                       APFloat(float(constant)));
+  };
+  Value size =
+      arith::MinNumFOp::create(b, math::AbsFOp::create(b, value), number(6));
+  // The power of two 2^e that is not above; of numbers below 1, 1.
+  Value power = arith::AndIOp::create(b, w.bits(size), w.word(0x7f800000));
+  power = arith::MaxUIOp::create(b, power, w.word(0x3f800000));
+  // Half of it is the step there. f32 has the same step from 2^22 of these
+  // powers on: added to them the number is rounded to k steps, its last bits.
+  // The result is 2 e + k. The last three bits of 2 (127 + e) are 2 e - 2, so
+  // that one power more is added, two steps.
+  Value steps =
+      math::FmaOp::create(b, w.number(power), number(0x1p22 + 1), size);
+  Value twice = arith::ShRUIOp::create(b, power, w.word(22));
+  Value result = arith::AndIOp::create(
+      b, arith::AddIOp::create(b, w.bits(steps), twice), w.word(7));
+  Value sign = arith::AndIOp::create(
+      b, arith::ShRUIOp::create(b, w.bits(value), w.word(28)), w.word(8));
+  result = arith::OrIOp::create(b, result, sign);
+  return arith::TruncIOp::create(
+      b, withElement(value.getType(), b.getIntegerType(4)), result);
 }
 
 Value rmsnorm::toF32(ImplicitLocOpBuilder &b, Value value) {
@@ -181,9 +253,15 @@ struct ExpandTruncation : OpRewritePattern<arith::TruncFOp> {
         getElementTypeOrSelf(op.getIn().getType()).isF64())
       return rewriter.notifyMatchFailure(op, "not from f32 or less to f8");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
+    auto type = cast<FloatType>(getElementTypeOrSelf(op.getType()));
+    Value in = toF32(b, op.getIn());
     Value bytes =
-        expandTruncation(b, toF32(b, op.getIn()),
-                         cast<FloatType>(getElementTypeOrSelf(op.getType())));
+        isa<Float8E8M0FNUType>(type)
+            ? expandToExponent(b, in,
+                               op.getRoundingmode().value_or(
+                                   arith::RoundingMode::to_nearest_even))
+        : isa<Float4E2M1FNType>(type) ? expandToFloat4(b, in)
+                                      : expandTruncation(b, in, type);
     rewriter.replaceOpWithNewOp<arith::BitcastOp>(op, op.getType(), bytes);
     return success();
   }
@@ -198,10 +276,12 @@ struct ExpandExtension : OpRewritePattern<arith::ExtFOp> {
     if (!isFloat8(type))
       return rewriter.notifyMatchFailure(op, "not from f8");
     ImplicitLocOpBuilder b(op.getLoc(), rewriter);
-    Value bytes = arith::BitcastOp::create(b, withElement(type, b.getI8Type()),
-                                           op.getIn());
-    Value wide =
-        expandExtension(b, bytes, cast<FloatType>(getElementTypeOrSelf(type)));
+    auto element = cast<FloatType>(getElementTypeOrSelf(type));
+    Value bytes = arith::BitcastOp::create(
+        b, withElement(type, b.getIntegerType(element.getWidth())), op.getIn());
+    Value wide = isa<Float8E8M0FNUType>(element)
+                     ? expandExponent(b, bytes)
+                     : expandExtension(b, bytes, element);
     rewriter.replaceOp(op, fromF32(b, wide, op.getType()));
     return success();
   }

@@ -26,7 +26,8 @@ struct Float8Instructions {
 
 std::optional<Float8Instructions> getFloat8Instructions(const ChipInfo &chip);
 
-/// Whether elements of `type` are of one of the f8 types that kernels convert.
+/// Whether elements of `type` are of one of the f8 types that kernels convert,
+/// or f4E2M1FN.
 bool isFloat8(Type type);
 
 /// `type` with elements of `element`.
@@ -42,6 +43,10 @@ Value fromF32(ImplicitLocOpBuilder &b, Value value, Type type);
 /// such types into integer arithmetic, bit for bit what APFloat does but for
 /// the payload of a NaN. f8 is left in arith.bitcast only.
 void populateExpandFloat8Patterns(RewritePatternSet &patterns);
+
+/// Has stores of f4E2M1FN write bytes of two numbers, the first one in the
+/// lower half. Rows and columns are counted in numbers before, and are even.
+LogicalResult packFloat4(gpu::GPUModuleOp module);
 
 /// Replaces f8 types in the kernels of `module` by i8: conversions become the
 /// instructions or, where there are none of the type, integer arithmetic;

@@ -22,7 +22,7 @@ struct F32Intrinsics {
 };
 
 /// Functions of f32 by the instructions that GPUs have: exp, tanh, and what is
-/// rounded to i8.
+/// rounded to i8; clamps and powers of integers.
 void populateExpandFunctionsPatterns(RewritePatternSet &patterns);
 
 /// Rewrites math ops and divisions into arith and what the back end selects

@@ -60,10 +60,10 @@ static LogicalResult checkArgument(gpu::GPUFuncOp kernel, unsigned number) {
       return success();
   if (type.isSignlessInteger() && type.getIntOrFloatBitWidth() <= 64)
     return success();
-  if (type.isIndex() || type.isF32() || type.isF64())
+  if (type.isIndex() || type.isF32())
     return success();
   return kernel.emitError("expected kernel arguments of type !llvm.ptr<1>, "
-                          "integer, index, f32 or f64, got ")
+                          "integer, index or f32, got ")
          << type << " for argument " << number;
 }
 

@@ -8,9 +8,13 @@
 #include "OracleABI.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringSwitch.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -58,6 +62,15 @@ static int64_t getRelations(arith::CmpIPredicate predicate) {
   return (isLess ? less : greater) | (orEqual ? equal : 0);
 }
 
+/// That of an unordered predicate is one less than LLVM's, UNO the last.
+static int64_t getRelations(arith::CmpFPredicate predicate) {
+  using P = arith::CmpFPredicate;
+  if (predicate == P::UNO)
+    return RMSNORM_ORACLE_UNORDERED;
+  const bool isShifted = predicate >= P::UEQ && predicate <= P::UNE;
+  return int64_t(predicate) + isShifted;
+}
+
 /// What is one function of the runtime's with the op's operands, and nothing
 /// else; "" if it is not.
 static StringRef getFunction(StringRef op) {
@@ -66,6 +79,7 @@ static StringRef getFunction(StringRef op) {
       .Case("arith.subf", "sub")
       .Case("arith.mulf", "mul")
       .Case("arith.divf", "div")
+      .Case("arith.remf", "rem")
       .Case("arith.negf", "neg")
       .Cases({"arith.maximumf", "arith.maxsi"}, "max")
       .Cases({"arith.minimumf", "arith.minsi"}, "min")
@@ -74,6 +88,8 @@ static StringRef getFunction(StringRef op) {
       .Case("arith.select", "select")
       .Cases({"math.absf", "math.absi"}, "abs")
       .Cases({"math.powf", "math.fpowi"}, "pow")
+      .Case("math.atan2", "atan2")
+      .Case("math.copysign", "copysign")
       .Default("");
 }
 
@@ -97,6 +113,14 @@ static std::optional<int64_t> getIntegerOperation(StringRef op) {
       .Case("arith.shli", int64_t(RMSNORM_ORACLE_SHLI))
       .Case("arith.shrsi", int64_t(RMSNORM_ORACLE_SHRSI))
       .Case("arith.shrui", int64_t(RMSNORM_ORACLE_SHRUI))
+      .Cases({"arith.divsi", "arith.divui"}, int64_t(RMSNORM_ORACLE_DIVI))
+      .Case("arith.floordivsi", int64_t(RMSNORM_ORACLE_FLOORDIVI))
+      .Cases({"arith.ceildivsi", "arith.ceildivui"},
+             int64_t(RMSNORM_ORACLE_CEILDIVI))
+      .Cases({"arith.remsi", "arith.remui"}, int64_t(RMSNORM_ORACLE_REMI))
+      .Case("math.ctlz", int64_t(RMSNORM_ORACLE_CTLZ))
+      .Case("math.cttz", int64_t(RMSNORM_ORACLE_CTTZ))
+      .Case("math.ctpop", int64_t(RMSNORM_ORACLE_CTPOP))
       .Default(std::nullopt);
 }
 
@@ -108,19 +132,58 @@ Value IntervalBuilder::getFloat(Operation *op, ArrayRef<Value> operands) {
     return call(function, operands);
   if (std::optional<int64_t> function = getUnary(name))
     return call("unary", {operands[0], integer(*function)});
+  if (isa<math::TanOp>(op))
+    return call("div",
+                {call("unary", {operands[0], integer(RMSNORM_ORACLE_sin)}),
+                 call("unary", {operands[0], integer(RMSNORM_ORACLE_cos)})});
+  if (isa<math::IsNaNOp>(op))
+    return call("compare",
+                {operands[0], operands[0], integer(RMSNORM_ORACLE_UNORDERED)});
+  if (isa<math::IsFiniteOp, math::IsInfOp>(op)) {
+    Value infinity = number(HUGE_VAL);
+    infinity = complex::CreateOp::create(*this, interval, infinity, infinity);
+    return call("compare",
+                {call("abs", operands[0]), infinity,
+                 integer(isa<math::IsInfOp>(op) ? RMSNORM_ORACLE_EQUAL
+                                                : RMSNORM_ORACLE_LESS)});
+  }
   if (isa<math::FmaOp>(op))
     return call("add", {call("mul", {operands[0], operands[1]}), operands[2]});
   if (isa<math::ClampFOp>(op))
     return call("min", {call("max", {operands[0], operands[1]}), operands[2]});
   if (auto compare = dyn_cast<arith::CmpFOp>(op))
     return call("compare", {operands[0], operands[1],
-                            integer(int64_t(compare.getPredicate()))});
+                            integer(getRelations(compare.getPredicate()))});
   if (auto truncation = dyn_cast<arith::TruncFOp>(op)) {
-    auto mode = truncation.getRoundingmode();
-    return mode && *mode != arith::RoundingMode::to_nearest_even ? Value()
-                                                                 : operands[0];
+    using Mode = arith::RoundingMode;
+    Mode mode = truncation.getRoundingmode().value_or(Mode::to_nearest_even);
+    if (mode == Mode::to_nearest_even)
+      return operands[0];
+    if (!isa<Float8E8M0FNUType>(truncation.getType()))
+      return Value();
+    if (mode == Mode::to_nearest_away)
+      return operands[0];
+    return call("unary",
+                {operands[0],
+                 integer(mode == Mode::upward ? RMSNORM_ORACLE_power_above
+                                              : RMSNORM_ORACLE_power_below)});
   }
   return isa<arith::ExtFOp>(op) ? operands[0] : Value();
+}
+
+/// Of floats whose bits are as IEEE's, or an exponent.
+Value IntervalBuilder::getBitcast(Type from, Type to, Value operand) {
+  auto element = dyn_cast<FloatType>(isa<FloatType>(from) ? from : to);
+  if (!element || isa<FloatType>(from) == isa<FloatType>(to))
+    return from == to || !element ? operand : Value();
+  if (!isa<Float32Type, Float16Type, BFloat16Type, Float8E5M2Type,
+           Float8E8M0FNUType>(element))
+    return Value();
+  const llvm::fltSemantics &format = element.getFloatSemantics();
+  return call(isa<FloatType>(from) ? "to_bits" : "from_bits",
+              {operand, integer(APFloat::semanticsPrecision(format)),
+               integer(APFloat::semanticsMinExponent(format)),
+               integer(element.getWidth())});
 }
 
 Value IntervalBuilder::getInteger(Operation *op, ArrayRef<Value> operands) {
@@ -159,22 +222,29 @@ Value IntervalBuilder::getInteger(Operation *op, ArrayRef<Value> operands) {
     return call("wrap", {unsign(operands[0]), width});
   if (isa<arith::TruncIOp, arith::ExtSIOp>(op))
     return call("wrap", {operands[0], width});
-  if (std::optional<int64_t> operation = getIntegerOperation(name))
-    return call("integer",
-                {operands[0], operands[1], integer(*operation), width});
+  if (std::optional<int64_t> operation = getIntegerOperation(name)) {
+    Value a = operands.front(), b = operands.back();
+    if (isa<arith::DivUIOp, arith::CeilDivUIOp, arith::RemUIOp>(op))
+      a = unsign(a), b = unsign(b);
+    return call("integer", {a, b, integer(*operation), width});
+  }
   return Value();
 }
 
 Value IntervalBuilder::evaluate(Operation *op, ArrayRef<Value> operands) {
-  // No kernel computes in wider types than f32.
+  // No kernel computes in wider types than f32; constants may be rounded.
   auto isWide = [](Type type) {
     return isa<FloatType>(type) && type.getIntOrFloatBitWidth() > 32;
   };
+  const bool isConstant =
+      isa<arith::TruncFOp>(op) && matchPattern(op->getOperand(0), m_Constant());
   if (op->getNumResults() != 1 || op->getNumRegions() != 0 ||
-      llvm::any_of(op->getOperandTypes(), isWide) ||
+      (llvm::any_of(op->getOperandTypes(), isWide) && !isConstant) ||
       isWide(op->getResult(0).getType()) ||
       !isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
     return Value();
+  if (auto cast = dyn_cast<arith::BitcastOp>(op))
+    return getBitcast(cast.getIn().getType(), cast.getType(), operands[0]);
   Value result = getFloat(op, operands);
   return result ? result : getInteger(op, operands);
 }

@@ -36,6 +36,7 @@ public:
 
 private:
   Value getFloat(Operation *op, ArrayRef<Value> operands);
+  Value getBitcast(Type from, Type to, Value operand);
   Value getInteger(Operation *op, ArrayRef<Value> operands);
 
   ModuleOp module;

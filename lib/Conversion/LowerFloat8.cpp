@@ -221,12 +221,28 @@ static void mergeExtensions(gpu::GPUModuleOp module) {
   });
 }
 
-/// f8 is no more than bits from here on.
+/// f4 saturates by itself, what NaN becomes in it is nowhere said.
+static void dropClampsToFloat4(gpu::GPUModuleOp module) {
+  module.walk([](arith::TruncFOp op) {
+    auto type = dyn_cast<Float4E2M1FNType>(getElementTypeOrSelf(op.getType()));
+    if (!type)
+      return;
+    Clamp clamp =
+        matchClamp(op.getIn(), APFloat::getLargest(type.getFloatSemantics()));
+    if (clamp.saturates)
+      op.getInMutable().assign(clamp.source);
+  });
+}
+
+/// f8 and f4 are no more than bits from here on.
 static void retype(gpu::GPUModuleOp module) {
-  Type i8 = IntegerType::get(module.getContext(), 8);
+  auto toBits = [](Type type) {
+    Type element = getElementTypeOrSelf(type);
+    return IntegerType::get(type.getContext(), element.getIntOrFloatBitWidth());
+  };
   auto toBytes = [&](Value value) {
-    if (isFloat8(value.getType()))
-      value.setType(withElement(value.getType(), i8));
+    if (Type type = value.getType(); isFloat8(type))
+      value.setType(withElement(type, toBits(type)));
   };
   module.walk([&](Operation *op) {
     for (Region &region : op->getRegions())
@@ -235,10 +251,11 @@ static void retype(gpu::GPUModuleOp module) {
     if (auto constant = dyn_cast<arith::ConstantOp>(op);
         constant && isFloat8(constant.getType())) {
       TypedAttr value = constant.getValue();
+      IntegerType bits = toBits(constant.getType());
       if (auto scalar = dyn_cast<FloatAttr>(value))
-        value = IntegerAttr::get(i8, scalar.getValue().bitcastToAPInt());
+        value = IntegerAttr::get(bits, scalar.getValue().bitcastToAPInt());
       else
-        value = cast<DenseElementsAttr>(value).bitcast(i8);
+        value = cast<DenseElementsAttr>(value).bitcast(bits);
       constant.setValueAttr(value);
     }
     llvm::for_each(op->getResults(), toBytes);
@@ -268,9 +285,13 @@ rmsnorm::lowerFloat8(gpu::GPUModuleOp module,
   MLIRContext *context = module.getContext();
   if (failed(computeInF32(module, {Float8E4M3FNType::get(context),
                                    Float8E4M3FNUZType::get(context),
-                                   Float8E5M2Type::get(context)})))
+                                   Float8E5M2Type::get(context),
+                                   Float8E8M0FNUType::get(context),
+                                   Float4E2M1FNType::get(context)})) ||
+      failed(packFloat4(module)))
     return failure();
   mergeExtensions(module);
+  dropClampsToFloat4(module);
   if (instructions)
     useInstructions(module, *instructions);
   RewritePatternSet patterns(module.getContext());

@@ -12,8 +12,9 @@ using namespace mlir::rmsnorm;
 
 bool rmsnorm::isFragment(VectorType type) {
   const unsigned bits = type.getElementTypeBitWidth();
-  return type.getNumElements() <= kMaxFragmentElements && bits >= 8 &&
-         bits <= 64 && llvm::isPowerOf2_32(bits);
+  const bool fits = (bits >= 8 && bits <= 64 && llvm::isPowerOf2_32(bits)) ||
+                    isa<Float4E2M1FNType>(type.getElementType());
+  return type.getNumElements() <= kMaxFragmentElements && fits;
 }
 
 #define GET_OP_CLASSES
@@ -66,7 +67,7 @@ LogicalResult WorkspaceOp::verify() {
 static LogicalResult verifyAlignment(Operation *op, int64_t alignment,
                                      Type fragment) {
   int64_t elementBytes =
-      cast<VectorType>(fragment).getElementTypeBitWidth() / 8;
+      llvm::divideCeil(cast<VectorType>(fragment).getElementTypeBitWidth(), 8);
   if (llvm::isPowerOf2_64(alignment) && alignment >= elementBytes &&
       alignment <= 16)
     return success();

@@ -32,6 +32,10 @@ static std::optional<rmsn::DataType> getDataType(Type type) {
     return rmsn::DataType::F8E5M2;
   if (isa<Float8E4M3FNUZType>(type))
     return rmsn::DataType::F8E4M3FNUZ;
+  if (isa<Float8E8M0FNUType>(type))
+    return rmsn::DataType::F8E8M0FNU;
+  if (isa<Float4E2M1FNType>(type))
+    return rmsn::DataType::F4E2M1FN;
   if (type.isInteger(1))
     return rmsn::DataType::Bool;
   if (type.isUnsignedInteger(8))

@@ -76,6 +76,9 @@ FailureOr<Expression> IndexExpressions::getByteOffset(Value buffer) {
     return failure();
   const int64_t bits =
       cast<MemRefType>(buffer.getType()).getElementTypeBitWidth();
+  if (bits % 8 != 0)
+    return view.emitError("expected a view of elements of whole bytes, got ")
+           << buffer.getType();
   return binaryExpression(ExpressionOpcode::Mul, *offset,
                           constantExpression(bits / 8));
 }

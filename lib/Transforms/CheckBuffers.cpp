@@ -43,8 +43,18 @@ static std::string describe(Value buffer, func::FuncOp function) {
 /// and one that a kernel can address.
 template <typename OpTy> static LogicalResult checkTile(OpTy op) {
   auto type = cast<ShapedType>(op.getBase().getType());
-  // A mask has a byte for each element.
-  if (unsigned bits = type.getElementTypeBitWidth(); bits % 8 != 0 && bits > 1)
+  // Two numbers a byte: no thread may write half of one.
+  if (isa<Float4E2M1FNType>(type.getElementType())) {
+    const int64_t columns = type.getRank() ? type.getShape().back() : 1;
+    if (isa<TileLoadOp>(op) || op.getKind() != TileKind::tile ||
+        ShapedType::isDynamic(columns) || columns % 16 != 0)
+      return op.emitOpError("expected f4E2M1FN, of which two are a byte, to be "
+                            "written only, and in rows of a multiple of 16 "
+                            "columns, got ")
+             << type << (isa<TileLoadOp>(op) ? " that is read" : "");
+    // A mask has a byte for each element.
+  } else if (unsigned bits = type.getElementTypeBitWidth();
+             bits % 8 != 0 && bits > 1)
     return op.emitOpError("expected elements of whole bytes in memory, got ")
            << type.getElementType();
   if (op.getKind() != TileKind::row && type.getShape().back() > kMaxColumns)

@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -90,8 +91,9 @@ std::string rmsnorm::whyNoTileProgram(LinalgOp op) {
 //===----------------------------------------------------------------------===//
 
 bool rmsnorm::isStorable(Type type) {
-  return type.isF16() || type.isBF16() || type.isF32() || type.isF64() ||
-         isa<Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type>(type) ||
+  return type.isF16() || type.isBF16() || type.isF32() ||
+         isa<Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type,
+             Float8E8M0FNUType>(type) ||
          type.isInteger(1) || type.isInteger(8) || type.isInteger(16) ||
          type.isInteger(32) || type.isInteger(64);
 }
@@ -100,14 +102,20 @@ bool rmsnorm::isStorable(Type type) {
 /// they refuse is the outcome of compiling each op of arith and math on each
 /// type.
 static bool isComputable(Operation &op) {
-  SmallVector<Type> types(op.getOperandTypes());
-  llvm::append_range(types, op.getResultTypes());
+  SmallVector<Type> types(op.getResultTypes());
+  // Nothing is computed in f64, but numbers may be written in it.
+  if (!isa<arith::TruncFOp>(op) ||
+      !matchPattern(op.getOperand(0), m_Constant()))
+    llvm::append_range(types, op.getOperandTypes());
   if (!llvm::all_of(types, [](Type type) { return isStorable(type); }))
     return false;
-  if (llvm::any_of(types, [](Type type) { return type.isF64(); }) &&
-      llvm::any_of(types, [](Type type) { return type.isBF16(); }))
-    return false;
-  Type type = types.front();
+  Type type = op.getNumOperands() ? op.getOperand(0).getType() : types.front();
+  // Of a power of two it is the usual one that is not to nearest.
+  if (auto truncation = dyn_cast<arith::TruncFOp>(op))
+    if (truncation.getRoundingmode().value_or(
+            arith::RoundingMode::to_nearest_even) !=
+        arith::RoundingMode::to_nearest_even)
+      return isa<Float8E8M0FNUType>(truncation.getType());
   // Of libraries that kernels are not linked with, or of no lowering at all.
   if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp,
           math::AcoshOp, math::AsinhOp, math::AtanhOp, math::ClampFOp,
@@ -117,7 +125,7 @@ static bool isComputable(Operation &op) {
   if (isa<arith::RemFOp, arith::MaxNumFOp, arith::MinNumFOp>(op))
     return type.isF32();
   if (isa<math::MathDialect>(op.getDialect()))
-    return !type.isF64() && !(isa<math::FmaOp>(op) && type.isBF16()) &&
+    return !(isa<math::FmaOp>(op) && type.isBF16()) &&
            type.getIntOrFloatBitWidth() >= 16;
   return isa<arith::ArithDialect>(op.getDialect());
 }

@@ -25,7 +25,7 @@ ArgumentRules::ArgumentRules(const rmsn::Entry &entry, bool ofIntervals)
         argument->max_columns() ? argument->max_columns() : INT64_MAX;
     rule.slot = slot;
     rule.alignment =
-        std::max<uint32_t>(argument->alignment(), rule.dtype.bits / 8);
+        std::max<uint32_t>(argument->alignment(), (rule.dtype.bits + 7) / 8);
     if (ofIntervals) {
       rule.dtype = {RMSNORM_DL_COMPLEX, 128, 1};
       rule.alignment = alignof(double);
@@ -136,6 +136,14 @@ inline rmsnorm_status ArgumentRules::checkShape(size_t index,
                   "argument '%s': expected a packed tensor, with stride "
                   "%" PRId64 " in dimension %d, got %" PRId64,
                   rule.name, packed, d, stride);
+    // Two numbers a byte: no other row may begin in the middle of one.
+    const bool isLast = d == rule.rank - 1;
+    if (rule.dtype.bits == 4 && (isLast ? size : stride) % 2 != 0)
+      return fail(RMSNORM_INVALID_ARGUMENT,
+                  "argument '%s': expected an even %s in dimension %d, as two "
+                  "numbers are a byte, got %" PRId64,
+                  rule.name, isLast ? "size" : "stride", d,
+                  isLast ? size : stride);
     sizes[d] = size;
     strides[d] = stride;
     int64_t reach;
@@ -160,8 +168,9 @@ inline rmsnorm_status ArgumentRules::checkShape(size_t index,
   }
   int64_t bytes;
   overflow |= last == INT64_MAX;
-  overflow |= __builtin_mul_overflow(overflow ? 0 : last + 1,
-                                     rule.dtype.bits / 8, &bytes);
+  const int64_t perByte = rule.dtype.bits == 4 ? 2 : 1;
+  overflow |= __builtin_mul_overflow(overflow ? 0 : last / perByte + 1,
+                                     (rule.dtype.bits + 7) / 8, &bytes);
   if (overflow)
     return fail(RMSNORM_INVALID_ARGUMENT,
                 "argument '%s': expected fewer than 2^63 bytes from its first "
@@ -231,8 +240,19 @@ inline rmsnorm_status ArgumentRules::checkAddress(size_t index,
 
 Footprint ArgumentRules::footprint(size_t index, const Values &values) const {
   const ArgumentRule &rule = rules[index];
-  return Footprint(values.addresses[index], rule.dtype.bits / 8, rule.rank,
-                   values.sizes + rule.slot, values.strides + rule.slot);
+  const int64_t *sizes = values.sizes + rule.slot;
+  const int64_t *strides = values.strides + rule.slot;
+  if (rule.dtype.bits != 4)
+    return Footprint(values.addresses[index], rule.dtype.bits / 8, rule.rank,
+                     sizes, strides);
+  // In bytes of two.
+  int64_t halves[2][rmsn::kMaxRank];
+  for (unsigned d = 0; d < rule.rank; ++d) {
+    const bool isLast = d + 1 == rule.rank;
+    halves[0][d] = isLast ? sizes[d] / 2 : sizes[d];
+    halves[1][d] = isLast ? strides[d] : strides[d] / 2;
+  }
+  return Footprint(values.addresses[index], 1, rule.rank, halves[0], halves[1]);
 }
 
 rmsnorm_status ArgumentRules::checkWorkspace(uint64_t workspace, uint64_t bytes,

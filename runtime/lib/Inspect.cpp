@@ -105,7 +105,7 @@ rmsnorm_status rmsnorm_module_get_argument(const rmsnorm_module *module,
   RMSNORM_TRY(entryAt(module, entryIndex, info, entry));
   RMSNORM_TRY(at(entry->arguments(), index, "an argument", argument));
   DLDataType dtype = dlDataType(argument->dtype());
-  uint32_t elementBytes = dtype.bits / 8;
+  uint32_t elementBytes = (dtype.bits + 7) / 8;
   const auto *dims = argument->dims();
   *info = {argument->name()->c_str(),
            static_cast<rmsnorm_role>(argument->role()),

@@ -33,6 +33,10 @@ DLDataType rmsnorm::runtime::dlDataType(rmsn::DataType type) {
     return {RMSNORM_DL_FLOAT8_E4M3FNUZ, 8, 1};
   case rmsn::DataType::Bool:
     return {RMSNORM_DL_BOOL, 8, 1};
+  case rmsn::DataType::F8E8M0FNU:
+    return {RMSNORM_DL_FLOAT8_E8M0FNU, 8, 1};
+  case rmsn::DataType::F4E2M1FN:
+    return {RMSNORM_DL_FLOAT4_E2M1FN, 4, 1};
   }
   return {kDLUInt, 8, 1}; // not reached: modules are checked
 }
@@ -63,6 +67,12 @@ std::string rmsnorm::runtime::dlDataTypeName(DLDataType type) {
     break;
   case RMSNORM_DL_FLOAT8_E5M2:
     kind = "f8e5m2";
+    break;
+  case RMSNORM_DL_FLOAT8_E8M0FNU:
+    kind = "f8e8m0fnu";
+    break;
+  case RMSNORM_DL_FLOAT4_E2M1FN:
+    kind = "f4e2m1fn";
     break;
   case RMSNORM_DL_BOOL:
     kind = "bool";
@@ -108,6 +118,10 @@ const char *rmsnorm::runtime::dataTypeName(rmsn::DataType type) {
     return "f8e4m3fnuz";
   case rmsn::DataType::Bool:
     return "bool";
+  case rmsn::DataType::F8E8M0FNU:
+    return "f8e8m0fnu";
+  case rmsn::DataType::F4E2M1FN:
+    return "f4e2m1fn";
   }
   return "?";
 }

@@ -147,6 +147,41 @@ TEST(ArgumentCheck, Columns) {
                "4294967304 in dimension 1");
 }
 
+TEST(ArgumentCheck, TwoNumbersAByte) {
+  test::Module module = forwardModule("sm_90", rmsn::Backend::Cuda,
+                                      rmsn::BinaryFormat::Ptx, "code");
+  module.entries[0].arguments = {
+      {"x", rmsn::Role::Output, rmsn::DataType::F4E2M1FN, {-1, -2}},
+      {"y", rmsn::Role::Output, rmsn::DataType::F4E2M1FN, {-1, -2}}};
+  std::string file = module.file();
+  ArgumentRules rules(*rmsn::GetModule(file.data())->entries()->Get(0));
+  Values values;
+  const DLDataType f4 = {RMSNORM_DL_FLOAT4_E2M1FN, 4, 1};
+  auto check = [&](uintptr_t other, int64_t columns, int64_t stride) {
+    Tensor x(reinterpret_cast<void *>(0x10001), CUDA0, f4, {4, columns},
+             {stride, 1});
+    Tensor y(reinterpret_cast<void *>(other), CUDA0, f4, {4, columns},
+             {stride, 1});
+    DLTensor *arguments[] = {&x, &y};
+    return rules.check(arguments, 2, {CUDA0, true}, ArgumentRules::Mode::Launch,
+                       values);
+  };
+  EXPECT_EQ(check(0x20000, 16, 18), RMSNORM_OK) << rmsnorm_last_error();
+  EXPECT_EQ(values.extents[0], 3 * 9 + 8u); // bytes
+  EXPECT_EQ(values.strides[rules[0].slot], 18);
+  // Rows of eight bytes, one in each 16, beside each other.
+  EXPECT_EQ(check(0x10009, 16, 32), RMSNORM_OK) << rmsnorm_last_error();
+  EXPECT_EQ(check(0x10008, 16, 32), RMSNORM_INVALID_ARGUMENT);
+  EXPECT_EQ(check(0x20000, 16, 17), RMSNORM_INVALID_ARGUMENT);
+  EXPECT_STREQ(rmsnorm_last_error(),
+               "argument 'x': expected an even stride in dimension 0, as two "
+               "numbers are a byte, got 17");
+  EXPECT_EQ(check(0x20000, 15, 16), RMSNORM_INVALID_ARGUMENT);
+  EXPECT_STREQ(rmsnorm_last_error(),
+               "argument 'x': expected an even size in dimension 1, as two "
+               "numbers are a byte, got 15");
+}
+
 TEST_F(ArgumentCheckTest, Symbol) {
   y.sizes[0] = 9;
   refused("argument 'y': expected size 8 in dimension 0, as in dimension 0 of "

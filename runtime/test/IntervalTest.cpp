@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <random>
 #include <vector>
@@ -67,6 +68,11 @@ TEST_F(IntervalTest, ContainsWhatF32Computes) {
     EXPECT_TRUE(holds(call(add_, call(mul_, a, b), c), std::fma(x, y, z)));
     EXPECT_TRUE(holds(call(add_, call(mul_, a, b), c), x * y + z));
     EXPECT_TRUE(isAnything(call(div_, a, b)) || holds(call(div_, a, b), x / y));
+    EXPECT_TRUE(holds(call(copysign_, a, b), std::copysign(x, y)));
+    Interval rest = call(rem_, a, b), angle = call(atan2_, a, b);
+    EXPECT_TRUE(isAnything(rest) || holds(rest, std::fmod(x, y))) << x << y;
+    EXPECT_TRUE(isAnything(rest) || holds(rest, x - std::trunc(x / y) * y));
+    EXPECT_TRUE(isAnything(angle) || holds(angle, std::atan2(x, y)));
     EXPECT_TRUE(
         holds(call(compare_, a, b, int64_t(RMSNORM_ORACLE_LESS)), x < y));
     EXPECT_TRUE(holds(call(select_, point(1), a, b), x));
@@ -99,6 +105,8 @@ TEST_F(IntervalTest, ContainsWhatF32FunctionsCompute) {
       UNARY(trunc),
       UNARY(round),
       UNARY(atan),
+      UNARY(asin),
+      UNARY(acos),
       UNARY(cbrt),
       UNARY(erfc),
       UNARY(sinh),
@@ -116,8 +124,9 @@ TEST_F(IntervalTest, ContainsWhatF32FunctionsCompute) {
           << " " << result.hi;
       // Narrow for a point: 2^-18, and of exp for each unit of its argument.
       Interval sharp = call(unary_, point(x), number);
+      const double share = number == RMSNORM_ORACLE_atan ? 0x1p-16 : 0x1p-19;
       EXPECT_FALSE(sharp.hi - sharp.lo >
-                   0x1p-19 + 0x1p-19 * std::fabs(sharp.hi) * (1 + std::fabs(x)))
+                   share + share * std::fabs(sharp.hi) * (1 + std::fabs(x)))
           << number << " " << x;
     }
 }
@@ -182,6 +191,10 @@ TEST_F(IntervalTest, RoundsToEveryFormat) {
       {e8m0, 1.49, 1},
       {e8m0, 1.5, 2},
       {e8m0, 0x1.8p127, NAN},
+      {e8m0, 0, 0x1p-127},
+      {e8m0, 0x1p-140, 0x1p-127},
+      {e8m0, 0x1.8p-127, 0x1p-126},
+      {e8m0, -1, NAN},
   };
   for (const auto &[to, from, result] : cases) {
     Interval rounded = round(point(from), to);
@@ -192,6 +205,97 @@ TEST_F(IntervalTest, RoundsToEveryFormat) {
   }
   EXPECT_TRUE(isAnything(round({440, 500}, e4m3)));
   EXPECT_TRUE(isAnything(round({-inf, inf}, e4m3)));
+}
+
+template <typename To, typename From> To bitcast(From from) {
+  To to;
+  static_assert(sizeof to == sizeof from);
+  std::memcpy(&to, &from, sizeof to);
+  return to;
+}
+
+TEST_F(IntervalTest, BitsOfFloats) {
+  auto toBits = [](Interval a, const Format &f, int64_t width) {
+    return call(to_bits_, a, f.precision, f.minExponent, width);
+  };
+  auto fromBits = [](Interval a, const Format &f, int64_t width) {
+    return call(from_bits_, a, f.precision, f.minExponent, width);
+  };
+  constexpr Format single = {24, -126, 0x1.FFFFFEp127,
+                             RMSNORM_ORACLE_TO_INFINITY};
+  for (int i = 0; i < 100000; ++i) {
+    float x;
+    Interval a = around(x);
+    EXPECT_TRUE(holds(toBits(a, single, 32), bitcast<int32_t>(x))) << x;
+    // Any bits, alone and with what stands around them.
+    int32_t bits = int32_t(engine());
+    float y = bitcast<float>(bits);
+    Interval exact = fromBits(point(bits), single, 32);
+    EXPECT_TRUE(std::isnan(y) ? isNaN(exact) : exact.lo == y && exact.hi == y)
+        << bits;
+    Interval wide = fromBits({bits - 1000.0, bits + 1000.0}, single, 32);
+    EXPECT_TRUE(isAnything(wide) || holds(wide, y)) << bits;
+    if (!std::isnan(y) && y != 0)
+      EXPECT_TRUE(toBits(exact, single, 32).lo == bits &&
+                  toBits(exact, single, 32).hi == bits);
+  }
+  // Of a zero the sign is nobody's business.
+  EXPECT_TRUE(holds(toBits(point(0), single, 32), INT32_MIN) &&
+              holds(toBits(point(0), single, 32), 0));
+  EXPECT_EQ(toBits(point(0x1p-24), f16, 16).lo, 1);
+  EXPECT_EQ(toBits(point(-65504), f16, 16).lo, -32768 + 0x7bff);
+  EXPECT_EQ(toBits(point(inf), bf16, 16).lo, 0x7f80);
+  EXPECT_EQ(toBits(point(1), e8m0, 8).lo, 127);
+  EXPECT_EQ(toBits(point(2), e8m0, 8).lo, -128);
+  EXPECT_EQ(fromBits(point(-128), e8m0, 8).lo, 2);
+  EXPECT_TRUE(isNaN(fromBits(point(-1), e8m0, 8)));
+}
+
+TEST_F(IntervalTest, DivisionsOfIntegers) {
+  auto divide = [](Interval a, Interval b, int64_t operation) {
+    return call(integer_, a, b, operation, int64_t(8));
+  };
+  for (int a = -9; a <= 9; ++a)
+    for (int b = -4; b <= 4; ++b) {
+      if (b == 0)
+        continue;
+      const double quotient = double(a) / b;
+      const struct {
+        int64_t operation;
+        double result;
+      } cases[] = {{RMSNORM_ORACLE_DIVI, std::trunc(quotient)},
+                   {RMSNORM_ORACLE_FLOORDIVI, std::floor(quotient)},
+                   {RMSNORM_ORACLE_CEILDIVI, std::ceil(quotient)},
+                   {RMSNORM_ORACLE_REMI, double(a % b)}};
+      for (auto [operation, result] : cases) {
+        Interval exact = divide(point(a), point(b), operation);
+        EXPECT_TRUE(exact.lo == result && exact.hi == result)
+            << a << " " << b << " " << operation;
+        EXPECT_TRUE(
+            holds(divide({a - 1.0, a + 2.0}, point(b), operation), result));
+        EXPECT_TRUE(
+            holds(divide(point(a), {b - 1.0, b + 2.0}, operation), result));
+      }
+    }
+  EXPECT_EQ(divide(point(1), point(1), RMSNORM_ORACLE_CTLZ).lo, 7);
+  EXPECT_EQ(divide(point(-1), point(-1), RMSNORM_ORACLE_CTPOP).lo, 8);
+  EXPECT_EQ(divide(point(24), point(24), RMSNORM_ORACLE_CTTZ).lo, 3);
+}
+
+TEST_F(IntervalTest, PowersOfTwoAroundValues) {
+  auto below = [](Interval a) {
+    return call(unary_, a, int64_t(RMSNORM_ORACLE_power_below));
+  };
+  auto above = [](Interval a) {
+    return call(unary_, a, int64_t(RMSNORM_ORACLE_power_above));
+  };
+  EXPECT_TRUE(holds(below(point(3)), 2) && holds(above(point(3)), 4));
+  EXPECT_TRUE(holds(below(point(4)), 4) && holds(above(point(4)), 4));
+  EXPECT_TRUE(holds(above(point(0)), 0) && holds(above(point(inf)), inf));
+  // A product that rounds to 1 is 1.
+  EXPECT_EQ(above({1, 1 + 0x1p-25}).hi, 1);
+  EXPECT_EQ(above({0.75, 1.5}).lo, 1);
+  EXPECT_EQ(above({0.75, 1.5}).hi, 2);
 }
 
 TEST_F(IntervalTest, SumsInAnyOrder) {

@@ -20,6 +20,58 @@ gpu.module @in_a_kernel [#rmsnorm.target<TARGET>] {
 
 // -----
 
+gpu.module @rounding [#rmsnorm.target<TARGET>] {
+  gpu.func @k(%x: !llvm.ptr<1>, %row: i64, %column: i32, %value: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    // expected-error @below {{expected rounding to nearest even to 'bf16' in device code, got 'upward'}}
+    %t = arith.truncf %value upward : f32 to bf16
+    %v = vector.broadcast %t : bf16 to vector<1xbf16>
+    rmsnorm.global_store %v, %x[%row, %column] alignment(2) : vector<1xbf16>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @half_a_byte [#rmsnorm.target<TARGET>] {
+  gpu.func @k(%x: !llvm.ptr<1>, %row: i64, %column: i32, %value: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %v = vector.broadcast %value : f32 to vector<1xf32>
+    %t = arith.truncf %v : vector<1xf32> to vector<1xf4E2M1FN>
+    // expected-error @below {{expected an even number of f4E2M1FN, of which two are a byte, got 'vector<1xf4E2M1FN>'}}
+    rmsnorm.global_store %t, %x[%row, %column] alignment(1) : vector<1xf4E2M1FN>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @f4_loaded [#rmsnorm.target<TARGET>] {
+  gpu.func @k(%x: !llvm.ptr<1>, %row: i64, %column: i32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    // expected-error @below {{expected f4E2M1FN, of which two are a byte, in stores to global memory only}}
+    %v = rmsnorm.global_load %x[%row, %column] alignment(4) : vector<8xf4E2M1FN>
+    %w = arith.extf %v : vector<8xf4E2M1FN> to vector<8xf32>
+    rmsnorm.global_store %w, %x[%row, %column] alignment(16) : vector<8xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @f64 [#rmsnorm.target<TARGET>] {
+  gpu.func @k(%x: !llvm.ptr<1>, %row: i64, %column: i32, %value: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %v = vector.broadcast %value : f32 to vector<1xf32>
+    // A number may be written in it.
+    %c = arith.constant dense<0.1> : vector<1xf64>
+    %t = arith.truncf %c : vector<1xf64> to vector<1xf32>
+    %s = arith.addf %v, %t : vector<1xf32>
+    // expected-error @below {{expected floats of at most 32 bits, in which kernels compute, got 'vector<1xf64>' in 'arith.extf'}}
+    %w = arith.extf %s : vector<1xf32> to vector<1xf64>
+    rmsnorm.global_store %w, %x[%row, %column] alignment(8) : vector<1xf64>
+    gpu.return
+  }
+}
+
+// -----
+
 // Code generators unroll vectors: this one for hours.
 gpu.module @wide [#rmsnorm.target<TARGET>] {
   gpu.func @k(%x: !llvm.ptr<1>, %row: i64, %column: i32, %value: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {

@@ -26,9 +26,9 @@ module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
   gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
-    gpu.func @after(%x: vector<2xbf16>, %a: f64) kernel {
-      // expected-error @below {{expected 'after' to be f32 or i32 in device code, got 'f64'}}
-      %y = rmsnorm.keep %x after %a : vector<2xbf16>, f64
+    gpu.func @after(%x: vector<2xbf16>, %a: i64) kernel {
+      // expected-error @below {{expected 'after' to be f32 or i32 in device code, got 'i64'}}
+      %y = rmsnorm.keep %x after %a : vector<2xbf16>, i64
       gpu.return
     }
   }
@@ -38,10 +38,23 @@ module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
   gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
-    gpu.func @no_lowering(%x: f64, %p: !llvm.ptr<1>) kernel {
-      // expected-error @below {{no lowering for 'math.rsqrt' on 'f64' in device code}}
+    gpu.func @f64(%x: f64, %p: !llvm.ptr<1>) kernel {
+      // expected-error @below {{expected floats of at most 32 bits, in which kernels compute, got 'f64' in 'math.rsqrt'}}
       %y = math.rsqrt %x : f64
       llvm.store %y, %p : f64, !llvm.ptr<1>
+      gpu.return
+    }
+  }
+}
+
+// -----
+
+module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
+  gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
+    gpu.func @no_lowering(%x: f32, %p: !llvm.ptr<1>) kernel {
+      // expected-error @below {{no lowering for 'math.asinh' on 'f32' in device code}}
+      %y = math.asinh %x : f32
+      llvm.store %y, %p : f32, !llvm.ptr<1>
       gpu.return
     }
   }

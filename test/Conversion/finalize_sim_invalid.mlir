@@ -13,7 +13,7 @@ gpu.module @chosen_base [#rmsnorm.target<sim "sim32">] {
 
 gpu.module @vector_argument [#rmsnorm.target<sim "sim32">] {
   gpu.func @k(%v: vector<1xf32>, %row: i64, %column: i32) kernel {
-    // expected-error @above {{expected kernel arguments of type !llvm.ptr<1>, integer, index, f32 or f64, got 'vector<1xf32>' for argument 0}}
+    // expected-error @above {{expected kernel arguments of type !llvm.ptr<1>, integer, index or f32, got 'vector<1xf32>' for argument 0}}
     gpu.return
   }
 }
@@ -21,7 +21,7 @@ gpu.module @vector_argument [#rmsnorm.target<sim "sim32">] {
 // -----
 
 gpu.module @generic_pointer [#rmsnorm.target<sim "sim32">] {
-  // expected-error @below {{expected kernel arguments of type !llvm.ptr<1>, integer, index, f32 or f64, got '!llvm.ptr' for argument 1}}
+  // expected-error @below {{expected kernel arguments of type !llvm.ptr<1>, integer, index or f32, got '!llvm.ptr' for argument 1}}
   gpu.func @k(%x: !llvm.ptr<1>, %y: !llvm.ptr) kernel {
     gpu.return
   }

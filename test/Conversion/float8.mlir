@@ -118,4 +118,46 @@ gpu.module @kernels [#rmsnorm.target<TARGET>] {
     rmsnorm.global_store %d, %x[%row, %column] alignment(16) : vector<8xf8E4M3FN>
     gpu.return
   }
+
+  // Powers of two have instructions nowhere: what is rounded upward carries
+  // into the exponent; what is negative or too large is NaN; no zero comes back.
+  // CHECK-LABEL: llvm.func @powers(
+  // CHECK-NOT: call_intrinsic
+  // CHECK: llvm.add
+  // CHECK: llvm.lshr
+  // CHECK: llvm.intr.umin
+  // CHECK: llvm.trunc {{.*}} : vector<4xi32> to vector<4xi8>
+  // Downward nothing does.
+  // CHECK-NOT: llvm.add
+  // CHECK: llvm.lshr
+  // CHECK: llvm.zext {{.*}} : vector<4xi8> to vector<4xi32>
+  // CHECK: llvm.intr.umax
+  // CHECK: llvm.return
+  gpu.func @powers(%y: !llvm.ptr<1>, %row: i64, %column: i32, %x: vector<4xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %p = arith.truncf %x upward : vector<4xf32> to vector<4xf8E8M0FNU>
+    rmsnorm.global_store %p, %y[%row, %column] alignment(4) : vector<4xf8E8M0FNU>
+    %q = arith.truncf %x downward : vector<4xf32> to vector<4xf8E8M0FNU>
+    %z = arith.extf %q : vector<4xf8E8M0FNU> to vector<4xf32>
+    rmsnorm.global_store %z, %y[%row, %column] alignment(16) : vector<4xf32>
+    gpu.return
+  }
+
+  // f4, two a byte: eight conversions of few instructions, then a word. A clamp
+  // to what the type holds is nothing. Places are halved.
+  // CHECK-LABEL: llvm.func @packed(
+  // CHECK-NOT: {{llvm.intr.maximum|llvm.intr.minimum|fcmp|select}}
+  // CHECK: llvm.intr.minnum
+  // CHECK: llvm.intr.umax
+  // CHECK: llvm.intr.fma
+  // CHECK-COUNT-7: llvm.shl
+  // CHECK: llvm.store %{{.*}} {alignment = 4 : i64} : vector<4xi8>
+  gpu.func @packed(%y: !llvm.ptr<1>, %row: i64, %column: i32, %x: vector<8xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+    %least = arith.constant dense<-6.0> : vector<8xf32>
+    %most = arith.constant dense<6.0> : vector<8xf32>
+    %a = arith.minimumf %x, %most : vector<8xf32>
+    %b = arith.maximumf %a, %least : vector<8xf32>
+    %q = arith.truncf %b : vector<8xf32> to vector<8xf4E2M1FN>
+    rmsnorm.global_store %q, %y[%row, %column] alignment(8) : vector<8xf4E2M1FN>
+    gpu.return
+  }
 }

@@ -119,3 +119,63 @@ func.func @integers(%x: memref<?xf32>, %at: memref<?xi32>, %t: memref<?xi8>, %y:
   }
   return
 }
+
+// -----
+
+// Powers of two: the one above, in the range that the type has.
+
+// CHECK-LABEL: func.func @powers(
+// CHECK:         %[[ABOVE:.*]] = arith.constant 25 : i64
+// CHECK:         %[[P:.*]] = func.call @rmsnorm_oracle_unary(%{{.*}}, %[[ABOVE]])
+// CHECK:         %[[ONE:.*]] = arith.constant 1 : i64
+// CHECK:         func.call @rmsnorm_oracle_round(%[[P]], %[[ONE]],
+#id1 = affine_map<(d0) -> (d0)>
+func.func @powers(%x: memref<?xf32>, %y: memref<?xf8E8M0FNU>) {
+  linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%x : memref<?xf32>) outs(%y : memref<?xf8E8M0FNU>) {
+  ^bb0(%a: f32, %o: f8E8M0FNU):
+    %r = arith.truncf %a upward : f32 to f8E8M0FNU
+    linalg.yield %r : f8E8M0FNU
+  }
+  return
+}
+
+// -----
+
+// Comparisons with NaN, of which MLIR numbers the predicates in its own way;
+// the bits of floats, numbers written in f64, divisions.
+
+// CHECK-LABEL: func.func @rare(
+// CHECK:         %[[UNO:.*]] = arith.constant 8 : i64
+// CHECK:         func.call @rmsnorm_oracle_compare(%{{.*}}, %{{.*}}, %[[UNO]])
+// CHECK:         %[[UNE:.*]] = arith.constant 14 : i64
+// CHECK:         func.call @rmsnorm_oracle_compare(%{{.*}}, %{{.*}}, %[[UNE]])
+// CHECK:         %[[S:.*]] = func.call @rmsnorm_oracle_unary(
+// CHECK:         %[[C:.*]] = func.call @rmsnorm_oracle_unary(
+// CHECK:         func.call @rmsnorm_oracle_div(%[[S]], %[[C]])
+// CHECK:         func.call @rmsnorm_oracle_rem(
+// CHECK:         %[[WIDTH:.*]] = arith.constant 32 : i64
+// CHECK:         func.call @rmsnorm_oracle_to_bits(%{{.*}}, %{{.*}}, %{{.*}}, %[[WIDTH]])
+// CHECK:         func.call @rmsnorm_oracle_to_unsigned(
+// CHECK:         func.call @rmsnorm_oracle_to_unsigned(
+// CHECK:         func.call @rmsnorm_oracle_integer(
+// CHECK:         func.call @rmsnorm_oracle_from_bits(
+#id1 = affine_map<(d0) -> (d0)>
+func.func @rare(%x: memref<?xf32>, %y: memref<?xf32>) {
+  linalg.generic {indexing_maps = [#id1, #id1], iterator_types = ["parallel"]} ins(%x : memref<?xf32>) outs(%y : memref<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %third = arith.constant 0.33333333333333333 : f64
+    %three = arith.constant 3 : i32
+    %k = arith.truncf %third : f64 to f32
+    %n = arith.cmpf uno, %a, %k : f32
+    %s = arith.select %n, %k, %a : f32
+    %m = arith.cmpf une, %s, %k : f32
+    %t = arith.select %m, %s, %k : f32
+    %u = math.tan %t : f32
+    %r = arith.remf %u, %k : f32
+    %i = arith.bitcast %r : f32 to i32
+    %d = arith.divui %i, %three : i32
+    %f = arith.bitcast %d : i32 to f32
+    linalg.yield %f : f32
+  }
+  return
+}

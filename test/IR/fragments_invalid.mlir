@@ -49,7 +49,7 @@ func.func @bits(%x: !llvm.ptr<1>, %row: i64, %column: i32) {
 // -----
 
 func.func @half_bytes(%x: !llvm.ptr<1>, %row: i64, %column: i32) {
-  // expected-error @below {{must be fragment of 1 to 64 elements of 1, 2, 4 or 8 bytes, but got 'vector<8xf4E2M1FN>'}}
-  %v = rmsnorm.global_load %x[%row, %column] alignment(4) : vector<8xf4E2M1FN>
+  // expected-error @below {{must be fragment of 1 to 64 elements of 1, 2, 4 or 8 bytes, but got 'vector<8xi4>'}}
+  %v = rmsnorm.global_load %x[%row, %column] alignment(4) : vector<8xi4>
   return
 }

@@ -5,6 +5,7 @@
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=35 --seed=2 | FileCheck %s
 // CHECK: int8 {{.*}} 0.00{{[0-9]+ .*}} ok
 // CHECK: gates {{.*}} 0.0{{[0-9]+ .*}} ok
+// CHECK: others {{.*}} 0.10{{[0-9]+ .*}} ok
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
@@ -80,4 +81,57 @@ func.func @gates(%x: tensor<?x512xbf16>, %z: tensor<?x512xbf16>, %w: tensor<512x
     linalg.yield %n0, %n1, %r2 : bf16, bf16, f32
   } -> (tensor<?x512xbf16>, tensor<?x512xbf16>, tensor<?x512xf32>)
   return %g#0, %g#1, %g#2 : tensor<?x512xbf16>, tensor<?x512xbf16>, tensor<?x512xf32>
+}
+// What is rare: angles, remainders, signs, integers, bits. A scale that is a power of two, as torchao writes it: in integers.
+func.func @others(%x: tensor<?x512xbf16>, %z: tensor<?x512xbf16>) -> (tensor<?x512xf32>, tensor<?x512xf32>, tensor<?x512xi16>, tensor<?xf8E8M0FNU>) {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x512xbf16>
+  %ef = tensor.empty(%m) : tensor<?x512xf32>
+  %ei = tensor.empty(%m) : tensor<?x512xi16>
+  %e1 = tensor.empty(%m) : tensor<?xf32>
+  %e8 = tensor.empty(%m) : tensor<?xf8E8M0FNU>
+  %zero = arith.constant 0.0 : f32
+  %y = rmsnorm.forward input(%x : tensor<?x512xbf16>) output(%ef : tensor<?x512xf32>) eps = 1.0e-05 -> tensor<?x512xf32>
+  %r:3 = linalg.generic {indexing_maps = [#id, #id, #id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%y, %z : tensor<?x512xf32>, tensor<?x512xbf16>) outs(%ef, %ef, %ei : tensor<?x512xf32>, tensor<?x512xf32>, tensor<?x512xi16>) {
+  ^bb0(%a: f32, %b: bf16, %o0: f32, %o1: f32, %o2: i16):
+    %third = arith.constant 0.33333333333333333 : f64
+    %seven = arith.constant 7 : i16
+    %w = arith.extf %b : bf16 to f32
+    %k = arith.truncf %third : f64 to f32
+    %t = math.tan %w : f32
+    %u = math.atan2 %a, %w : f32
+    %s = math.copysign %u, %t : f32
+    %n = math.isnan %t : f32
+    %p = arith.select %n, %a, %s : f32
+    %q = arith.remf %w, %k : f32
+    %tiny = arith.constant 1.0e-3 : bf16
+    %size = math.absf %b : bf16
+    %large = arith.maximumf %size, %tiny : bf16
+    %i = arith.bitcast %large : bf16 to i16
+    %d = arith.divsi %i, %seven : i16
+    %e = arith.remui %i, %seven : i16
+    %f = arith.addi %d, %e : i16
+    linalg.yield %p, %q, %f : f32, f32, i16
+  } -> (tensor<?x512xf32>, tensor<?x512xf32>, tensor<?x512xi16>)
+  %f = linalg.fill ins(%zero : f32) outs(%e1 : tensor<?xf32>) -> tensor<?xf32>
+  %amax = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%y : tensor<?x512xf32>) outs(%f : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %b = math.absf %a : f32
+    %c = arith.maximumf %b, %o : f32
+    linalg.yield %c : f32
+  } -> tensor<?xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%amax : tensor<?xf32>) outs(%e8 : tensor<?xf8E8M0FNU>) {
+  ^bb0(%a: f32, %o: f8E8M0FNU):
+    %least = arith.constant 1.0e-10 : f32
+    %carry = arith.constant 8388607 : i32
+    %places = arith.constant 23 : i32
+    %b = arith.maximumf %a, %least : f32
+    %bits = arith.bitcast %b : f32 to i32
+    %up = arith.addi %bits, %carry : i32
+    %power = arith.shrui %up, %places : i32
+    %byte = arith.trunci %power : i32 to i8
+    %e = arith.bitcast %byte : i8 to f8E8M0FNU
+    linalg.yield %e : f8E8M0FNU
+  } -> tensor<?xf8E8M0FNU>
+  return %r#0, %r#1, %r#2, %s : tensor<?x512xf32>, tensor<?x512xf32>, tensor<?x512xi16>, tensor<?xf8E8M0FNU>
 }

@@ -73,8 +73,9 @@ func.func @dynstride_f(%x: memref<?x64xf32, strided<[?, 1], offset: ?>>, %w: mem
   return
 }
 
-// f64, which a kernel may load.
+// f64, which no kernel computes in, stays in front of it.
 // CHECK-LABEL: func.func @f64_f(
+// CHECK:         arith.truncf %{{.*}} : f64 to f32
 // CHECK:         gpu.launch_func
 func.func @f64_f(%x: tensor<?x64xf64>, %w: tensor<64xf32>) -> tensor<?x64xf32> {
   %c0 = arith.constant 0 : index

@@ -26,7 +26,9 @@ TEST(NormRunValues, EncodeInvertsDecodeForEveryPattern) {
   DLDataType types[] = {f16(),
                         bf16(),
                         {RMSNORM_DL_FLOAT8_E4M3FN, 8, 1},
-                        {RMSNORM_DL_FLOAT8_E5M2, 8, 1}};
+                        {RMSNORM_DL_FLOAT8_E5M2, 8, 1},
+                        {RMSNORM_DL_FLOAT8_E8M0FNU, 8, 1},
+                        {RMSNORM_DL_FLOAT4_E2M1FN, 4, 1}};
   for (DLDataType dtype : types) {
     Format format = formatOf(dtype);
     for (uint32_t bits = 0; bits < 1u << dtype.bits; ++bits) {
@@ -53,6 +55,22 @@ TEST(NormRunValues, EncodeRoundsToNearestEven) {
   EXPECT_EQ(round(1 + 0x1p-8 + 0x1p-20), 1 + 0x1p-7);
   EXPECT_EQ(round(-0x1.ffp0), -2); // the carry reaches the exponent
   EXPECT_TRUE(std::isinf(round(1e39)));
+}
+
+TEST(NormRunValues, EncodesPowersOfTwo) {
+  auto round = [](double value) {
+    uint8_t bits;
+    encode(formatOf({RMSNORM_DL_FLOAT8_E8M0FNU, 8, 1}), value, &bits);
+    return bits;
+  };
+  EXPECT_EQ(round(1.4999), 127);
+  EXPECT_EQ(round(1.5), 128); // a tie
+  EXPECT_EQ(round(0), 0);
+  EXPECT_EQ(round(0x1.7fp-127), 0);
+  EXPECT_EQ(round(0x1.8p-127), 1);
+  EXPECT_EQ(round(0x1.7p127), 254);
+  EXPECT_EQ(round(0x1.8p127), 255);
+  EXPECT_EQ(round(-1), 255);
 }
 
 TEST(NormRunValues, UlpIsTheSpacing) {

@@ -24,7 +24,8 @@ void fillInput(Tensor &tensor, uint64_t seed, unsigned index, InputKind kind,
     double mean = isData ? 0 : 1;
     for (int64_t column = 0; column < tensor.rowSize(); ++column) {
       uint64_t bits = mix(stream, uint64_t(row * tensor.rowSize() + column));
-      encode(format, mean + scale * normal(bits), at);
+      double value = mean + scale * normal(bits);
+      encode(format, format.isPower() ? std::fabs(value) : value, at);
       at += format.bytes;
     }
   }
@@ -52,7 +53,7 @@ void fillRowFactors(Tensor &tensor, const Tensor &data) {
 void poison(Tensor &tensor) {
   for (int64_t row = 0; row < tensor.rowCount(); ++row)
     std::memset(tensor.bytes() + tensor.rowOffset(row), 0xff,
-                size_t(tensor.rowSize()) * tensor.getFormat().bytes);
+                size_t(tensor.getFormat().getBytes(tensor.rowSize())));
 }
 
 //===----------------------------------------------------------------------===//

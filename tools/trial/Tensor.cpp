@@ -20,6 +20,8 @@ Tensor::Tensor(const rmsnorm_argument_info &info, const Format &format,
   rows = 1;
   strides.assign(rank, 1);
   int64_t gap = info.dense ? 0 : layout.rowGap;
+  if (format.isPacked)
+    gap *= 2; // whole bytes
   int64_t extent = columns;
   for (int d = rank - 2; d >= 0; --d) {
     // The gap again in every outer dimension: none of them collapse then.
@@ -29,7 +31,7 @@ Tensor::Tensor(const rmsnorm_argument_info &info, const Format &format,
   }
   int64_t shift = info.alignment > uint32_t(format.bytes) ? 0 : layout.shift;
   first = guardBytes + size_t(shift) * format.bytes;
-  size = first + size_t(extent) * format.bytes + guardBytes;
+  size = first + size_t(format.getBytes(extent)) + guardBytes;
   size = (size + 255) / 256 * 256;
   memory.reset(static_cast<unsigned char *>(std::aligned_alloc(256, size)));
   if (memory)
@@ -42,7 +44,7 @@ size_t Tensor::rowOffset(int64_t row) const {
     offset += row % sizes[d] * strides[d];
     row /= sizes[d];
   }
-  return first + size_t(offset) * format.bytes;
+  return first + size_t(format.getBytes(offset));
 }
 
 DLTensor Tensor::view(void *base, DLDevice device) const {
@@ -75,7 +77,7 @@ std::string Tensor::findOverrun(const Tensor &before) const {
     size_t begin = rowOffset(row);
     if (std::string text = check(begin); !text.empty())
       return text;
-    from = begin + size_t(columns) * format.bytes;
+    from = begin + size_t(format.getBytes(columns));
   }
   return check(size);
 }
@@ -83,7 +85,7 @@ std::string Tensor::findOverrun(const Tensor &before) const {
 uint64_t Tensor::hash(uint64_t seed) const {
   for (int64_t row = 0; row < rows; ++row) {
     const unsigned char *from = bytes() + rowOffset(row);
-    const unsigned char *end = from + size_t(columns) * format.bytes;
+    const unsigned char *end = from + format.getBytes(columns);
     while (from < end) {
       uint64_t word = 0;
       size_t count = std::min<size_t>(8, size_t(end - from));

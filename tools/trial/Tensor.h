@@ -39,7 +39,12 @@ public:
   /// Byte offset of a row's first element from bytes().
   size_t rowOffset(int64_t row) const;
   double at(int64_t row, int64_t column) const {
-    return decode(format, bytes() + rowOffset(row) + column * format.bytes);
+    const unsigned char *at =
+        bytes() + rowOffset(row) + format.getBytes(column);
+    if (!format.isPacked)
+      return decode(format, at);
+    const unsigned char number = *at >> 4 * (column % 2) & 15;
+    return decode(format, &number);
   }
 
   /// A tensor of this layout over other memory, e.g. a device's; `base` stands

@@ -27,6 +27,10 @@ bool getFormat(DLDataType dtype, Format &format) {
     format = {1, true, 5, 2};
   else if (dtype.code == RMSNORM_DL_FLOAT8_E4M3FNUZ && dtype.bits == 8)
     format = {1, true, 4, 3, true, true, true};
+  else if (dtype.code == RMSNORM_DL_FLOAT8_E8M0FNU && dtype.bits == 8)
+    format = {1, true, 8, 0, false};
+  else if (dtype.code == RMSNORM_DL_FLOAT4_E2M1FN && dtype.bits == 4)
+    format = {1, true, 2, 1, true, true, false, false, true};
   else if (dtype.code == RMSNORM_DL_BOOL && dtype.bits == 8)
     format = {1, false, 0, 0, false, false, false, true};
   else if (dtype.code == kDLInt || dtype.code == kDLUInt)
@@ -53,6 +57,9 @@ double decode(const Format &f, const void *at) {
     return f.isSigned ? double(int64_t(bits << unused) >> unused)
                       : double(bits);
   }
+  if (f.isPower())
+    return bits == 0xff ? std::numeric_limits<double>::quiet_NaN()
+                        : std::ldexp(1.0, int(bits) - 127);
   // The two that the host knows itself, for speed.
   if (f.mantissaBits == 23) {
     float value;
@@ -78,7 +85,7 @@ double decode(const Format &f, const void *at) {
   double value;
   if (f.fnuz && negative && exponent == 0 && mantissa == 0)
     return std::numeric_limits<double>::quiet_NaN();
-  if (exponent == allOnes && !f.fnuz &&
+  if (exponent == allOnes && !f.fnuz && !f.isPacked &&
       (!f.finite || mantissa == (1ull << f.mantissaBits) - 1))
     value = mantissa ? std::numeric_limits<double>::quiet_NaN()
                      : std::numeric_limits<double>::infinity();
@@ -114,12 +121,21 @@ void encode(const Format &f, double value, void *at) {
     std::memcpy(at, &value, 8);
     return;
   }
+  if (f.isPower()) {
+    // Half of what lies between two is rounded up: a number of one bit is odd.
+    int exponent = value > 0x1p-127 ? std::ilogb(value / 0.75) : -127;
+    bool isPower = value >= 0 && exponent <= 127;
+    *static_cast<uint8_t *>(at) = uint8_t(isPower ? exponent + 127 : 0xff);
+    return;
+  }
   uint64_t sign = uint64_t(std::signbit(value))
                   << (f.mantissaBits + f.exponentBits);
   uint64_t bits;
   int allOnes = (1 << f.exponentBits) - 1;
   uint64_t infinity = uint64_t(allOnes) << f.mantissaBits;
-  if (f.fnuz && std::isnan(value)) {
+  if (f.isPacked && !std::isfinite(value)) {
+    bits = 7;
+  } else if (f.fnuz && std::isnan(value)) {
     bits = 0; // with a sign
     sign = 0x80;
   } else if (f.fnuz && std::isinf(value)) {
@@ -136,7 +152,8 @@ void encode(const Format &f, double value, void *at) {
     int exponent = std::ilogb(spacing) + f.mantissaBits - minExponent(f);
     bits = (uint64_t(exponent) << f.mantissaBits) + units;
     uint64_t largest =
-        f.finite ? infinity + (1ull << f.mantissaBits) - 2 + f.fnuz : infinity;
+        f.finite ? infinity + (1ull << f.mantissaBits) - 2 + f.fnuz + f.isPacked
+                 : infinity;
     bits = std::min(bits, largest);
     if (f.fnuz && bits == 0)
       sign = 0;

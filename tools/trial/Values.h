@@ -11,6 +11,7 @@
 namespace trial {
 
 /// How a data type stores a number. Floating point: sign, exponent, mantissa.
+/// Without sign and mantissa: a power of two, all ones is NaN.
 struct Format {
   int bytes;
   bool isFloat;
@@ -23,6 +24,15 @@ struct Format {
   bool fnuz = false;
   /// A byte, 0 or 1.
   bool isBool = false;
+
+  /// Two a byte, the first in its lower half; neither infinity nor NaN.
+  bool isPacked = false;
+
+  /// That elements take.
+  int64_t getBytes(int64_t elements) const {
+    return isPacked ? elements / 2 : elements * bytes;
+  }
+  bool isPower() const { return isFloat && !isSigned; }
 };
 
 /// Returns false for a data type that cannot be filled.

@@ -141,6 +141,8 @@ def ToIntervals : Pass<"rmsnorm-to-intervals", "::mlir::ModuleOp"> {
     - An operation on a narrower float type is that of f32, rounded to the type.
       So are conversions, from f8 on, whatever a type has after its largest
       number; to an integer, what is out of its range may be anything.
+      Powers of two (f8E8M0FNU), rounded in any direction, begin at the least
+      one that the type has; what is negative is NaN.
     - Maxima, minima, selections are exact. A comparison of what overlaps is
       undecided, a selection by it the union of both.
     - A sum of T terms in any order: the sum of the intervals, wider on each

@@ -66,9 +66,39 @@ Interval to_integer(Interval a, int64_t width, int64_t isSigned) {
   return wrap(result, width);
 }
 
+static int64_t divide(int64_t a, int64_t b, int64_t operation) {
+  // Undefined in the IR: anything will do.
+  if (b == 0 || (b == -1 && a == INT64_MIN))
+    return 0;
+  int64_t quotient = a / b, rest = a % b;
+  if (operation == RMSNORM_ORACLE_REMI)
+    return rest;
+  bool isBelow = rest != 0 && (rest < 0) != (b < 0);
+  if (operation == RMSNORM_ORACLE_FLOORDIVI)
+    return quotient - isBelow;
+  return operation == RMSNORM_ORACLE_CEILDIVI && rest != 0 && !isBelow
+             ? quotient + 1
+             : quotient;
+}
+
+static int64_t countBits(uint64_t x, int64_t operation, int64_t width) {
+  if (width < 64)
+    x &= (uint64_t(1) << width) - 1;
+  if (operation == RMSNORM_ORACLE_CTPOP)
+    return __builtin_popcountll(x);
+  if (x == 0)
+    return width;
+  return operation == RMSNORM_ORACLE_CTTZ ? __builtin_ctzll(x)
+                                          : width - 64 + __builtin_clzll(x);
+}
+
 static int64_t evaluate(int64_t a, int64_t b, int64_t operation,
                         int64_t width) {
   uint64_t x = uint64_t(a), y = uint64_t(b);
+  if (operation >= RMSNORM_ORACLE_CTLZ)
+    return countBits(x, operation, width);
+  if (operation >= RMSNORM_ORACLE_DIVI)
+    return divide(a, b, operation);
   switch (operation) {
   case RMSNORM_ORACLE_ANDI:
     return int64_t(x & y);
@@ -100,14 +130,77 @@ Interval integer(Interval a, Interval b, int64_t operation, int64_t width) {
   };
   if (isPoint(a) && isPoint(b))
     return at(a.lo, b.lo);
-  // Of one bit, and of numbers shifted to the right, the ends are corners.
+  // A divisor of 0 is undefined.
+  bool divides = operation >= RMSNORM_ORACLE_DIVI &&
+                 operation < RMSNORM_ORACLE_REMI && !contains(b, 0);
+  // Of one bit, of quotients, and of numbers shifted to the right, the ends are
+  // corners.
   bool shifts =
       isPoint(b) && (operation == RMSNORM_ORACLE_SHRSI ||
                      (operation == RMSNORM_ORACLE_SHRUI && a.lo >= 0));
-  if (width == 1 || shifts)
+  if ((width == 1 && operation < RMSNORM_ORACLE_DIVI) || shifts || divides)
     return hull(hull(at(a.lo, b.lo), at(a.hi, b.hi)),
                 hull(at(a.lo, b.hi), at(a.hi, b.lo)));
   return range(width);
+}
+
+/// The bits of a magnitude in a format as IEEE's; of one without a mantissa,
+/// which has no zero either, its exponent.
+static double getBits(double x, int64_t precision, int64_t minExponent) {
+  if (std::isinf(x))
+    return std::ldexp(double(3 - 2 * minExponent), int(precision - 1));
+  int64_t exponent = x == 0 ? minExponent : std::ilogb(x);
+  exponent = std::max(exponent, minExponent);
+  double units = std::nearbyint(std::ldexp(x, int(precision - 1 - exponent)));
+  if (precision == 1)
+    return double(exponent - minExponent);
+  return units + std::ldexp(double(exponent - minExponent), int(precision - 1));
+}
+
+/// Back; of what is no number NaN.
+static double getNumber(double bits, int64_t precision, int64_t minExponent) {
+  if (precision == 1)
+    return bits == 255 ? double(NAN)
+                       : std::ldexp(1, int(bits) + int(minExponent));
+  double infinite = getBits(infinity, precision, minExponent);
+  if (bits >= infinite)
+    return bits == infinite ? infinity : double(NAN);
+  double leading = std::ldexp(1, int(precision - 1));
+  double exponent = std::max(1.0, std::floor(bits / leading));
+  double units = bits - (exponent - 1) * leading;
+  return std::ldexp(units, int(exponent + minExponent - precision));
+}
+
+Interval to_bits(Interval a, int64_t precision, int64_t minExponent,
+                 int64_t width) {
+  if (isUnknown(a)) // of a NaN nobody knows the bits
+    return range(width);
+  auto bits = [&](double x) { return getBits(x, precision, minExponent); };
+  if (precision == 1)
+    return wrap({bits(a.lo), bits(a.hi)}, width);
+  double least = range(width).lo; // the bits of -0
+  if (a.lo > 0)
+    return {bits(a.lo), bits(a.hi)};
+  if (a.hi < 0)
+    return {least + bits(-a.hi), least + bits(-a.lo)};
+  return {least, bits(a.hi)};
+}
+
+Interval from_bits(Interval a, int64_t precision, int64_t minExponent,
+                   int64_t width) {
+  auto number = [&](double x) { return getNumber(x, precision, minExponent); };
+  if (precision == 1)
+    a = to_unsigned(a, width);
+  double least = range(width).lo;
+  Interval result = a.lo >= 0 ? Interval{number(a.lo), number(a.hi)}
+                    : a.hi < 0
+                        ? Interval{-number(a.hi - least), -number(a.lo - least)}
+                        : anything;
+  if (result.lo <= result.hi)
+    return result;
+  return isPoint(a) || (result.lo != result.lo && result.hi != result.hi)
+             ? nan
+             : anything;
 }
 
 void *allocate(int64_t bytes) {

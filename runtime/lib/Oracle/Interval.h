@@ -61,6 +61,10 @@ Interval select(Interval condition, Interval a, Interval b);
 Interval wrap(Interval a, int64_t width);
 Interval to_unsigned(Interval a, int64_t width);
 Interval to_integer(Interval a, int64_t width, int64_t isSigned);
+Interval to_bits(Interval a, int64_t precision, int64_t minExponent,
+                 int64_t width);
+Interval from_bits(Interval a, int64_t precision, int64_t minExponent,
+                   int64_t width);
 Interval integer(Interval a, Interval b, int64_t operation, int64_t width);
 void *allocate(int64_t bytes);
 void release(void *buffer);

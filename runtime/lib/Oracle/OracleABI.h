@@ -18,7 +18,7 @@
 
 #include <stdint.h>
 
-#define RMSNORM_ORACLE_ABI_VERSION 1
+#define RMSNORM_ORACLE_ABI_VERSION 2
 #define RMSNORM_ORACLE_ABI_SYMBOL "rmsnorm_oracle_abi_version"
 
 /* F(name, operands): i an interval, n an int64_t, d a double. */
@@ -30,9 +30,12 @@
   F(mul, "ii")                                                                 \
   F(square, "i")                                                               \
   F(div, "ii")                                                                 \
+  F(rem, "ii")                                                                 \
   F(pow, "ii")                                                                 \
+  F(atan2, "ii")                                                               \
   F(neg, "i")                                                                  \
   F(abs, "i")                                                                  \
+  F(copysign, "ii")                                                            \
   /* maximumf, minimumf, which propagate NaNs; maxnumf, minnumf. */            \
   F(max, "ii")                                                                 \
   F(min, "ii")                                                                 \
@@ -60,6 +63,10 @@
   F(to_integer, "inn")                                                         \
   F(wrap, "in")                                                                \
   F(to_unsigned, "in")                                                         \
+  /* The bits of a float as an integer, and back: precision, exponent of the   \
+   * smallest normal number, width. */                                         \
+  F(to_bits, "innn")                                                           \
+  F(from_bits, "innn")                                                         \
   /* A buffer of that many bytes, and its end. Not of intervals. */            \
   F(allocate, "n")                                                             \
   F(release, "p")
@@ -71,7 +78,7 @@ enum {
   RMSNORM_ORACLE_SATURATE
 };
 
-/* The bits of LLVM's and MLIR's floating-point predicates. */
+/* The bits of LLVM's floating-point predicates. */
 enum {
   RMSNORM_ORACLE_EQUAL = 1,
   RMSNORM_ORACLE_GREATER = 2,
@@ -105,7 +112,12 @@ enum {
   F(round)                                                                     \
   F(roundeven)                                                                 \
   /* an integer to the nearest f32 */                                          \
-  F(nearest)
+  F(nearest)                                                                   \
+  /* the power of two that is not above, or not below */                       \
+  F(power_below)                                                               \
+  F(power_above)                                                               \
+  F(asin)                                                                      \
+  F(acos)
 
 #define RMSNORM_ORACLE_ENUMERATOR(name) RMSNORM_ORACLE_##name,
 enum { RMSNORM_ORACLE_UNARY(RMSNORM_ORACLE_ENUMERATOR) };
@@ -120,7 +132,16 @@ enum {
   RMSNORM_ORACLE_XORI,
   RMSNORM_ORACLE_SHLI,
   RMSNORM_ORACLE_SHRSI,
-  RMSNORM_ORACLE_SHRUI
+  RMSNORM_ORACLE_SHRUI,
+  /* The quotient towards zero, below, above; the remainder of the first. */
+  RMSNORM_ORACLE_DIVI,
+  RMSNORM_ORACLE_FLOORDIVI,
+  RMSNORM_ORACLE_CEILDIVI,
+  RMSNORM_ORACLE_REMI,
+  /* Of the first operand: leading zeros, trailing zeros, ones. */
+  RMSNORM_ORACLE_CTLZ,
+  RMSNORM_ORACLE_CTTZ,
+  RMSNORM_ORACLE_CTPOP
 };
 
 #endif /* RMSNORM_ORACLE_ORACLEABI_H */

@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Conversions to and from f8, compiled, against the definition of the types:
+"""Conversions to and from f8 and f4, compiled, against the definition of the types:
 
 - from f32: every number of the type, the middle between any two, the f32 next to each of these, what over- and
-  underflows, zeros, infinities, NaN and some random bits, of both signs; as they are and clamped;
-- from bf16: all 2^16 patterns;
-- to f32: all 2^8 patterns.
+  underflows, zeros, infinities, NaN and some random bits, of both signs; as they are and clamped, or, to powers of two
+  (f8E8M0FNU), rounded upward;
+- from bf16: all 2^16 patterns; to powers of two rounded downward;
+- to f32: all patterns.
+
+f4E2M1FN is stored only, two a byte: what comes back from it does so in the kernel.
 
     float8.py LIBRARY TYPE OUTPUT BACKEND:TARGET...
 
@@ -25,14 +28,20 @@ sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "../
 import capi
 
 # Exponent bits, mantissa bits, bias, DLPack's code.
-EXPONENT, MANTISSA, BIAS, CODE = {"f8E4M3FN": (4, 3, 7, 10), "f8E5M2": (5, 2, 15, 12), "f8E4M3FNUZ": (4, 3, 8, 11)}[name]
+EXPONENT, MANTISSA, BIAS, CODE = {"f8E4M3FN": (4, 3, 7, 10), "f8E5M2": (5, 2, 15, 12), "f8E4M3FNUZ": (4, 3, 8, 11),
+                                  "f8E8M0FNU": (8, 0, 127, 14), "f4E2M1FN": (2, 1, 1, 17)}[name]
+POWERS = name == "f8E8M0FNU"
+PACKED = name == "f4E2M1FN"
+SIGN = 8 if PACKED else 0x80
 COLUMNS = 256
 LARGEST_EXPONENT = 2**EXPONENT - 1
 
 
 def decode(byte):
     """The number that a byte stands for, by definition."""
-    sign = -1.0 if byte & 0x80 else 1.0
+    if POWERS:
+        return math.nan if byte == 0xFF else math.ldexp(1, byte - BIAS)
+    sign = -1.0 if byte & SIGN else 1.0
     exponent, mantissa = byte >> MANTISSA & LARGEST_EXPONENT, byte & (2**MANTISSA - 1)
     if name == "f8E4M3FNUZ" and byte == 0x80:
         return math.nan
@@ -45,19 +54,33 @@ def decode(byte):
     return sign * math.ldexp(2**MANTISSA + mantissa, exponent - BIAS - MANTISSA)
 
 
-POSITIVE = [decode(byte) for byte in range(128) if math.isfinite(decode(byte))]
+POSITIVE = [decode(byte) for byte in range(256 if POWERS else SIGN) if math.isfinite(decode(byte))]
 assert POSITIVE == sorted(POSITIVE) and all(decode(byte) == value for byte, value in enumerate(POSITIVE))
 LARGEST = POSITIVE[-1]
 # What would come behind the largest number: rounding to it is to overflow.
-BEHIND = LARGEST + (LARGEST - POSITIVE[-2])
+BEHIND = 2 * LARGEST if POWERS else LARGEST + (LARGEST - POSITIVE[-2])
 INFINITE = "E5M2" in name
 
 
-def encode(value):
+def encode_power(value, mode):
+    """That of the powers of two around `value`, the upper one if both are as near; NaN if negative."""
+    if math.isnan(value) or value < 0:
+        return math.nan
+    numbers = POSITIVE + [BEHIND]
+    above = bisect.bisect_left(numbers, min(max(value, POSITIVE[0]), BEHIND))
+    exact = value <= numbers[above] if above == 0 else value >= numbers[above]
+    if not exact and (mode == "downward" or mode == "" and value < (numbers[above - 1] + numbers[above]) / 2):
+        above -= 1
+    return math.nan if above == len(POSITIVE) else above
+
+
+def encode(value, mode=""):
     """The byte nearest to `value`, that with an even mantissa of two; what overflows as LLVM's APFloat has it."""
+    if POWERS:
+        return encode_power(value, mode)
     if math.isnan(value):
         return math.nan
-    size, sign = abs(value), 0x80 if math.copysign(1, value) < 0 else 0
+    size, sign = abs(value), SIGN if math.copysign(1, value) < 0 else 0
     numbers = POSITIVE + [BEHIND]
     above = bisect.bisect_left(numbers, min(size, BEHIND))
     byte = above
@@ -66,6 +89,8 @@ def encode(value):
         if size < middle or size == middle and above % 2:
             byte = above - 1
     if byte == len(POSITIVE):
+        if PACKED:
+            return byte - 1 | sign
         if not INFINITE:
             return math.nan
         return byte | sign
@@ -83,6 +108,7 @@ def to_bits(value):
 def boundaries():
     numbers = POSITIVE + [BEHIND]
     points = numbers + [(a + b) / 2 for a, b in zip(numbers, numbers[1:])]
+    points = [point for point in points if point < 2**128]
     bits = {0, 1, 0x007FFFFF, 0x00800000, 0x7F7FFFFF, 0x7F800000, 0x7F800001, 0x7FC00000, 0x7FFFFFFF}
     for point in points:
         bits |= {max(to_bits(point) + step, 0) for step in (-2, -1, 0, 1, 2)}
@@ -93,26 +119,32 @@ def boundaries():
 
 def module():
     x, b, q = (f"tensor<?x{COLUMNS}x{t}>" for t in ("f32", "bf16", name))
+    given = "f32" if PACKED else name
+    p = f"tensor<?x{COLUMNS}x{given}>"
+    narrow = f"%narrow = arith.truncf %vp : f32 to {name}" if PACKED else ""
     results = f"{q}, {q}, {q}, {x}"
+    modes = ["upward", "downward"] if POWERS else ["", ""]
+    source = "%vx" if POWERS else "%clamped"
     return f"""
 #rows = affine_map<(d0, d1) -> (d0, d1)>
-func.func @convert(%x: {x}, %b: {b}, %p: {q}) -> ({x}, {results}) {{
+func.func @convert(%x: {x}, %b: {b}, %p: {p}) -> ({x}, {results}) {{
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : {x}
   %e = tensor.empty(%m) : {x}
   %y = rmsnorm.forward input(%x : {x}) output(%e : {x}) eps = 1.0e-05 -> {x}
   %q = tensor.empty(%m) : {q}
   %r:4 = linalg.generic {{indexing_maps = [{", ".join(["#rows"] * 7)}], iterator_types = ["parallel", "parallel"]}}
-      ins(%x, %b, %p : {x}, {b}, {q}) outs(%q, %q, %q, %e : {results}) {{
-  ^bb0(%vx: f32, %vb: bf16, %vp: {name}, %o0: {name}, %o1: {name}, %o2: {name}, %o3: f32):
+      ins(%x, %b, %p : {x}, {b}, {p}) outs(%q, %q, %q, %e : {results}) {{
+  ^bb0(%vx: f32, %vb: bf16, %vp: {given}, %o0: {name}, %o1: {name}, %o2: {name}, %o3: f32):
     %least = arith.constant -{LARGEST} : f32
     %most = arith.constant {LARGEST} : f32
     %low = arith.maximumf %vx, %least : f32
     %clamped = arith.minimumf %low, %most : f32
     %0 = arith.truncf %vx : f32 to {name}
-    %1 = arith.truncf %clamped : f32 to {name}
-    %2 = arith.truncf %vb : bf16 to {name}
-    %3 = arith.extf %vp : {name} to f32
+    %1 = arith.truncf {source} {modes[0]} : f32 to {name}
+    %2 = arith.truncf %vb {modes[1]} : bf16 to {name}
+    {narrow}
+    %3 = arith.extf {"%narrow" if PACKED else "%vp"} : {name} to f32
     linalg.yield %0, %1, %2, %3 : {name}, {name}, {name}, f32
   }} -> ({results})
   return %y, %r#0, %r#1, %r#2, %r#3 : {x}, {results}
@@ -130,6 +162,8 @@ failures = checked = 0
 def check(what, source, got, expected):
     global failures, checked
     checked += 1
+    if PACKED and math.isnan(expected):
+        return  # there is nothing it could become
     same = got == expected or math.isnan(expected) and math.isnan(decode(got) if isinstance(got, int) else got)
     if isinstance(got, float) and got == expected:
         same = math.copysign(1, got) == math.copysign(1, expected)
@@ -148,20 +182,25 @@ def run(kind, target):
                    check=True)
     runtime = capi.Runtime(library, path + ".rmsn", {"sim": capi.SIM, "oracle": capi.ORACLE}[kind])
     count, shape = 256 * COLUMNS, (256, COLUMNS)
-    f32, f8 = (capi.F32, (CODE, 8))
-    inputs = [array.array("I", boundaries()), array.array("H", range(count)), array.array("B", list(range(256)) * 256)]
+    f32, f8 = (capi.F32, (CODE, 4 if PACKED else 8))
+    patterns = [decode(i % 16) for i in range(count)] if PACKED else list(range(256)) * 256
+    inputs = [array.array("I", boundaries()), array.array("H", range(count)), array.array("f" if PACKED else "B", patterns)]
     outputs = [array.array("f", bytes(4 * count)), *(array.array("B", bytes(count)) for _ in range(3)),
                array.array("f", bytes(4 * count))]
-    types = [f32, capi.BF16, f8, f32, f8, f8, f8, f32]
+    types = [f32, capi.BF16, f32 if PACKED else f8, f32, f8, f8, f8, f32]
     tensors = [capi.Tensor(a.buffer_info()[0], shape, t, runtime.place) for a, t in zip(inputs + outputs, types)]
     runtime.prepare("convert").bind(tensors)()
     x, b, p = inputs
+    if PACKED:
+        for k in (1, 2, 3):
+            outputs[k] = [byte >> shift & 15 for byte in outputs[k][:count // 2] for shift in (0, 4)]
+        p = [i % 16 for i in range(count)]
     for i in range(count):
         value = to_f32(x[i])
         check("f32", x[i], outputs[1][i], encode(value))
-        check("f32 clamped", x[i], outputs[2][i],
-              encode(value if math.isnan(value) else max(-LARGEST, min(LARGEST, value))))
-        check("bf16", b[i], outputs[3][i], encode(to_f32(b[i] << 16)))
+        clamped = value if POWERS or math.isnan(value) else max(-LARGEST, min(LARGEST, value))
+        check("f32 upward" if POWERS else "f32 clamped", x[i], outputs[2][i], encode(clamped, "upward"))
+        check("bf16", b[i], outputs[3][i], encode(to_f32(b[i] << 16), "downward"))
     for i in range(256):
         check("to f32", p[i], outputs[4][i], decode(p[i]))
 

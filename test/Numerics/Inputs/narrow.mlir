@@ -127,3 +127,22 @@ func.func @dequantised(%x: tensor<?x256xf8E4M3FN>, %s: tensor<?x16xf32>, %w: ten
   %y = rmsnorm.forward input(%r : tensor<?x256xbf16>) weight(%w : tensor<256xbf16>) output(%e : tensor<?x256xbf16>) eps = 1.0e-05 -> tensor<?x256xbf16>
   return %y : tensor<?x256xbf16>
 }
+
+// From mxfp8, with powers of two for scales.
+func.func @from_mxfp8(%x: tensor<?x256xf8E4M3FN>, %s: tensor<?x8xf8E8M0FNU>, %w: tensor<256xbf16>) -> tensor<?x256xbf16> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x256xf8E4M3FN>
+  %g = tensor.expand_shape %x [[0], [1, 2]] output_shape [%m, 8, 32] : tensor<?x256xf8E4M3FN> into tensor<?x8x32xf8E4M3FN>
+  %b = tensor.empty(%m) : tensor<?x8x32xf32>
+  %h = linalg.generic {indexing_maps = [#element, #group, #element], iterator_types = ["parallel", "parallel", "parallel"]} ins(%g, %s : tensor<?x8x32xf8E4M3FN>, tensor<?x8xf8E8M0FNU>) outs(%b : tensor<?x8x32xf32>) {
+  ^bb0(%p: f8E4M3FN, %q: f8E8M0FNU, %o: f32):
+    %v = arith.extf %p : f8E4M3FN to f32
+    %k = arith.extf %q : f8E8M0FNU to f32
+    %u = arith.mulf %v, %k : f32
+    linalg.yield %u : f32
+  } -> tensor<?x8x32xf32>
+  %r = tensor.collapse_shape %h [[0], [1, 2]] : tensor<?x8x32xf32> into tensor<?x256xf32>
+  %e = tensor.empty(%m) : tensor<?x256xbf16>
+  %y = rmsnorm.forward input(%r : tensor<?x256xf32>) weight(%w : tensor<256xbf16>) output(%e : tensor<?x256xbf16>) eps = 1.0e-05 -> tensor<?x256xbf16>
+  return %y : tensor<?x256xbf16>
+}
