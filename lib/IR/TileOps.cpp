@@ -83,11 +83,12 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
              << vector << " and rank " << rank;
     return success();
   case TileKind::group:
-    if (rank < 2 || !op.getRow() || op.getColumns() ||
+    if (rank < 1 || bool(op.getRow()) != (rank > 1) || op.getColumns() ||
         base.getShape().back() != vector.getDimSize(1))
-      return op.emitOpError("expected 'group' to take a row, no columns, and "
-                            "as many groups of a vector as the base has in its "
-                            "last dimension, got ")
+      return op.emitOpError("expected 'group' to take a row unless the base "
+                            "has rank 1, no columns, and as many groups of a "
+                            "vector as the base has in its last dimension, "
+                            "got ")
              << vector << " and " << base;
     return success();
   case TileKind::tile: // (C4)
@@ -109,7 +110,10 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
   if (ShapedType::isDynamic(expected))
     return op.emitOpError("expected 'columns', as the base has a dynamic last "
                           "dimension");
-  if (vector.getDimSize(1) != expected)
+  const bool repeats = isa<TileLoadOp>(op) &&
+                       op.getKind() == TileKind::column && !op.getColumns() &&
+                       expected > 0 && vector.getDimSize(1) % expected == 0;
+  if (vector.getDimSize(1) != expected && !repeats)
     return op.emitOpError("expected a vector of ")
            << expected << " columns, got " << vector;
   return success();

@@ -148,13 +148,15 @@ static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
     map = dropUnitResults(map);
     SmallVector<int64_t> dims = getLeadingRowDims(map, rowDims);
     ArrayRef<AffineExpr> rest = map.getResults().drop_front(dims.size());
-    if (hasGroups &&
-        (isPartial(dims, rowDims) || !isColumnIndex(rest, rowDims)))
+    // One value for each column of a group, the same for all groups.
+    const bool repeats =
+        hasGroups && dims.empty() && rest.size() == 1 &&
+        rest.front() == getAffineDimExpr(rowDims + 1, map.getContext());
+    if (hasGroups && !repeats && !isColumnIndex(rest, rowDims))
       return tooMany;
-    if (!isColumnIndex(rest, rowDims))
+    if (!repeats && !isColumnIndex(rest, rowDims))
       return llvm::formatv("its operand #{0} does not have the rows, or some "
-                           "of their dimensions in their order, as its leading "
-                           "dimensions",
+                           "of their dimensions, as its leading dimensions",
                            number);
   }
   return "";
