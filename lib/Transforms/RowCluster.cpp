@@ -5,6 +5,7 @@
 
 #include "EmbeddedCluster.h"
 #include "Reshapes.h"
+#include "RowSums.h"
 #include "TileProgram.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
@@ -312,8 +313,16 @@ RowCluster RowCluster::grow(Operation *anchor, Growth &growth) {
              op.getOperand(isa<tensor::ExtractSliceOp>(op) ? 0 : 1)
                  .getDefiningOp())))
       continue;
-    // Becomes a part of what uses it.
-    if (llvm::all_of(op.getUses(), [&](OpOperand &use) {
+    // Becomes a part of what uses it, or of a sum.
+    if (llvm::any_of(
+            cluster.members,
+            [&](Operation *member) {
+              return llvm::any_of(member->getResults(), [&](OpResult result) {
+                return sumsOverRows(result) &&
+                       llvm::is_contained(RowSum::match(result).tail, &op);
+              });
+            }) ||
+        llvm::all_of(op.getUses(), [&](OpOperand &use) {
           return cluster.members.contains(use.getOwner()) &&
                  isPartial(getOperandRowDims(use, cluster.rowDims),
                            cluster.rowDims);

@@ -103,9 +103,7 @@ static bool sumsAllRows(LinalgOp op, int64_t rowDims) {
       !getElementTypeOrSelf(init.get().getType()).isF32())
     return false;
   Operation *combiner = getCombiner(op, init);
-  auto fill = init.get().getDefiningOp<linalg::FillOp>();
-  return isa_and_present<arith::AddFOp>(combiner) && fill &&
-         matchPattern(fill.value(), m_AnyZeroFloat());
+  return isa_and_present<arith::AddFOp>(combiner);
 }
 
 static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
@@ -120,8 +118,8 @@ static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   for (int64_t dim = 0; dim < rowDims && !sums; ++dim)
     if (iterators[dim] != utils::IteratorType::parallel)
-      return "it combines rows, and not all of them by arith.addf in f32, from "
-             "zero, for each column";
+      return "it combines rows, and not all of them by arith.addf in f32, for "
+             "each column";
   for (OpOperand &operand : op->getOpOperands()) {
     unsigned number = operand.getOperandNumber();
     if (std::optional<int64_t> dim = findPartlyReadDim(op, operand))

@@ -132,22 +132,23 @@ def TileRows : Pass<"rmsnorm-tile-rows"> {
 
     An op belongs to the cluster if it is a norm, or a `linalg` op whose
     iteration space is the rows and at most one more dimension, and each of
-    whose indexing maps has row dimensions, in order, as its leading results:
-    those of inits all of them, those of inputs any ([B, N], [B, 1, N] or [T]
-    beside rows of [B, T]); it must use rows of the cluster as rows. Elementwise
+    whose indexing maps has row dimensions, in any order, as its leading
+    results: those of inits all of them, those of inputs any ([B, N], [B, 1, N],
+    [T] or [T, B, N] beside rows of [B, T]); it must use rows of the cluster as rows. Elementwise
     work on an operand with some of them (a batch's scale plus one) becomes part
     of the op that uses it. A `linalg` op that knows no rows (a weight plus one)
     is repeated in each iteration. Slices belong to it that take columns out of
     rows of the cluster or put them in (`tensor.extract_slice`, `insert_slice`:
     all rows, columns side by side or every other of all, static), and sums
-    over all rows in f32 from a `linalg.fill` of zero. A neighbour that looks
+    over all rows in f32. A neighbour that looks
     row-wise and is not is named in a remark.
 
     An op outside that uses the cluster and feeds it splits it, with a remark.
 
     The weight's gradient of `rmsnorm.backward` is the sum of a summand a row,
-    which leaves the loop through `rmsnorm.column_sum`; who uses it is no part
-    of the cluster.
+    which leaves the loop through `rmsnorm.column_sum`; so do other sums over
+    rows. Who uses one is no part of the cluster, but for ops that only add a
+    tensor to it or round it, which the sum does then.
 
     Reads of a tensor that also is the destination of a result go through the
     loop's block argument, so that bufferization sees that an exact in-place
