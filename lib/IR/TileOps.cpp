@@ -244,7 +244,8 @@ template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
   /// the dimensions of `base`, so those have to be the basis of the
   /// delinearisation that the offsets come from. Dimensions of size 1 do not
   /// count, and canonicalization has dropped them from the basis. Where the
-  /// base has only some of the basis, its rows are counted in those.
+  /// base has only some of the basis, or in another order, its rows are counted
+  /// in those.
   static OpFoldResult getFlatRow(OpBuilder &builder, Location loc, Value base,
                                  ArrayRef<OpFoldResult> offsets) {
     SmallVector<OpFoldResult> indices;
@@ -267,24 +268,19 @@ template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
     if (!delinearize)
       return {};
     SmallVector<OpFoldResult> basis = delinearize.getPaddedBasis();
-    size_t next = 0;
-    bool hasAll = true;
-    SmallVector<OpFoldResult> own;
-    for (auto [result, size] : llvm::zip(delinearize.getResults(), basis)) {
-      if (size && isOneInteger(size))
-        continue;
-      if (next == indices.size() || indices[next] != OpFoldResult(result)) {
-        hasAll = false;
-        continue;
-      }
-      if (next > 0 && !(traceSize(size) == sizes[next]))
+    SmallVector<OpFoldResult> own, all;
+    for (auto [result, size] : llvm::zip(delinearize.getResults(), basis))
+      if (!size || !isOneInteger(size))
+        all.push_back(result);
+    for (auto [index, known] : llvm::zip(indices, sizes)) {
+      auto result = dyn_cast<Value>(index);
+      if (!result || result.getDefiningOp() != delinearize.getOperation())
         return {};
-      own.push_back(size);
-      ++next;
+      own.push_back(basis[cast<OpResult>(result).getResultNumber()]);
+      if (own.size() > 1 && !(traceSize(own.back()) == known))
+        return {};
     }
-    if (next != indices.size())
-      return {};
-    if (hasAll)
+    if (indices == all)
       return OpFoldResult(delinearize.getLinearIndex());
     // No affine.linearize_index, which canonicalization merges with a part of
     // the delinearisation.

@@ -390,9 +390,11 @@ struct OutlineRows final : rmsnorm::impl::OutlineRowsBase<OutlineRows> {
       if (forall->hasAttr(RMSNormDialect::kRowsAttrName))
         loops.push_back(forall);
     });
-    for (scf::ForallOp forall : loops)
+    for (scf::ForallOp forall : loops) {
+      orderDimensions(forall);
       if (failed(packBuffers(forall, pack)) || failed(Outliner(forall).run()))
         return signalPassFailure();
+    }
   }
 };
 } // namespace

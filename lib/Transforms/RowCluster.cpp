@@ -130,6 +130,12 @@ static std::string whyNotRowWise(Operation *op, const RowCluster &cluster) {
 static bool usesRow(OpOperand &use, int64_t rowDims) {
   if (auto sum = dyn_cast<OpResult>(use.get()); sum && sumsOverRows(sum))
     return false;
+  // Rows that are written in another order are others' rows.
+  if (auto op = use.get().getDefiningOp<linalg::LinalgOp>();
+      op && op.getNumLoops() >= rowDims &&
+      !llvm::is_sorted(getOperandRowDims(
+          *op.getTiedOpOperand(cast<OpResult>(use.get())), rowDims)))
+    return false;
   return cast<RowWiseOpInterface>(use.getOwner()).usesRow(use, rowDims);
 }
 

@@ -283,6 +283,13 @@ void RowTiler::createTerminator() {
     rewriter.setInsertionPoint(loop.getTerminator());
     auto type = cast<RankedTensorType>(row.getType());
     SmallVector<OpFoldResult> offsets = indices;
+    if (auto op = dyn_cast<linalg::LinalgOp>(output.result.getOwner())) {
+      // Rows may be written in another order than they are read.
+      SmallVector<int64_t> dims = getOperandRowDims(
+          *op.getTiedOpOperand(output.result), cluster.rowDims);
+      offsets =
+          llvm::map_to_vector(dims, [&](int64_t dim) { return indices[dim]; });
+    }
     SmallVector<OpFoldResult> slice(indices.size(), rewriter.getIndexAttr(1));
     for (int64_t dim = indices.size(); dim < type.getRank(); ++dim) {
       offsets.push_back(rewriter.getIndexAttr(0));

@@ -36,14 +36,13 @@ static bool isRowMap(AffineMap map, int64_t rowDims) {
   return true;
 }
 
-/// The row dimensions that the leading results of `map` are, in increasing
-/// order.
+/// The row dimensions that the leading results of `map` are.
 static SmallVector<int64_t> getLeadingRowDims(AffineMap map, int64_t rowDims) {
   SmallVector<int64_t> dims;
   for (AffineExpr expr : map.getResults()) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
     if (!dim || dim.getPosition() >= rowDims ||
-        (!dims.empty() && dim.getPosition() <= dims.back()))
+        llvm::is_contained(dims, dim.getPosition()))
       break;
     dims.push_back(dim.getPosition());
   }
@@ -91,7 +90,7 @@ SmallVector<int64_t> rmsnorm::getOperandRowDims(OpOperand &operand,
                            rowDims);
 }
 
-/// Whether `op` sums over all rows, for each column, in f32 from zero.
+/// Whether `op` sums over all rows, for each column, in f32.
 static bool sumsAllRows(LinalgOp op, int64_t rowDims) {
   if (rowDims == 0 || op.getNumLoops() != rowDims + 1 ||
       op.getNumReductionLoops() != rowDims || op.getNumDpsInits() != 1)
@@ -134,8 +133,10 @@ static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
       ArrayRef<AffineExpr> exprs = map.getResults();
       if (!exprs.empty() && isa<AffineConstantExpr>(exprs.back()))
         exprs = exprs.drop_back();
-      if (!isRowMap(map, rowDims) ||
-          !isColumnIndex(exprs.drop_front(rowDims), rowDims))
+      const size_t dims = getLeadingRowDims(map, rowDims).size();
+      if (static_cast<int64_t>(dims) != rowDims ||
+          (hasGroups && !isRowMap(map, rowDims)) ||
+          !isColumnIndex(exprs.drop_front(dims), rowDims))
         return hasGroups ? tooMany
                          : std::string(llvm::formatv(
                                "its operand #{0} does not have the rows as its "

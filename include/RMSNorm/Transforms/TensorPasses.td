@@ -86,6 +86,27 @@ def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def SinkTransposes
+    : Pass<"rmsnorm-sink-transposes", "::mlir::func::FuncOp"> {
+  let summary = "transposes of rows become an order of what is written";
+  let description = [{
+    A `linalg.transpose` (or its generic) of the leading dimensions of what the
+    function computes moves behind the `linalg` ops, norms and slices that use
+    it, so that they have the rows in the order of what they compute from. In
+    the end it is a copy whose loops are those of its source: rows that are
+    written in another order. Of an argument it becomes the order in which the
+    op that uses it reads it. Two of them are one, or none.
+
+        %t = linalg.transpose ins(%y : tensor<?x?x8x64xf32>)
+            outs(%e : tensor<?x8x?x64xf32>) permutation = [0, 2, 1, 3]
+
+    Nothing is touched where there is no transpose; one in front of an op that
+    it cannot pass stays where it is.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def WrapMemRefs : Pass<"rmsnorm-wrap-memrefs"> {
   let summary = "norms on memrefs become norms on tensors that live there";
   let description = [{
@@ -349,53 +370,6 @@ def Decompose : Pass<"rmsnorm-decompose"> {
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
   ];
-}
-
-def OutlineRows : Pass<"rmsnorm-outline-rows"> {
-  let summary = "makes an rmsnorm.rows of each loop over rows";
-  let description = [{
-    A loop over rows that `rmsnorm-tile-rows` made and bufferization has passed
-    becomes `rmsnorm.rows`: its body the `body` of `rmsnorm.tiles`, for tiles of one row.
-    What the body uses from outside become operands: buffers, each once, with
-    what is done with it, whether it is `rmsnorm.constant`, and which others may
-    overlap, as they are views of one buffer; the leading sizes; N where only
-    a call knows it; scalars. Constants and arithmetic on floats are computed
-    inside, as a launch computes indices only. Loads and stores lose `columns`.
-
-    Deallocation passes come before: they would enter the op. So does a
-    simplification: bufferization leaves copies of a row to itself
-    (`rmsnorm-simplify-loops`, or canonicalize and CSE).
-
-    Matches scf.forall with the attribute `rmsnorm.rows`, anywhere. One that is not
-    bufferized, or whose accesses are not to its own row, is an error, and so
-    is a buffer whose inner stride is not known to be 1, as of function
-    arguments of one-shot bufferization's default layout; with `pack` the loop
-    works on a packed copy of it. Other loops are left alone. Numeric effect:
-    none.
-
-    ```mlir
-    scf.forall (%row) in (%m) {
-      %x = rmsnorm.tile_load tile %xs[%row] : memref<?x64xf32> -> vector<1x64xf32>
-      ...
-    } {rmsnorm.rows}
-    ```
-    becomes
-    ```mlir
-    rmsnorm.rows sizes [%m] columns(64) buffers(read %xs : memref<?x64xf32>, ...) {
-    ^bb0(%M: index, %X: memref<?x64xf32>, ...):
-      rmsnorm.tiles body {
-      ^bb0(%t: index):
-        %x = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
-        ...
-    ```
-  }];
-  let options = [
-    Option<"pack", "pack", "bool", "false",
-           "copy buffers of another inner stride than 1 in front of the loop, "
-           "and back behind it">,
-  ];
-  let dependentDialects = ["::mlir::memref::MemRefDialect",
-                           "::mlir::rmsnorm::RMSNormDialect"];
 }
 
 #endif // RMSNORM_TRANSFORMS_TENSORPASSES_TD
