@@ -65,7 +65,8 @@ RowSum RowSum::match(OpResult sum) {
   while (getElementTypeOrSelf(sum.getType()).isF32()) {
     SmallVector<Operation *> users(sum.getUsers());
     llvm::erase_if(users, llvm::IsaPred<tensor::DimOp>);
-    auto op = users.size() == 1 ? dyn_cast<LinalgOp>(users.front()) : LinalgOp();
+    auto op =
+        users.size() == 1 ? dyn_cast<LinalgOp>(users.front()) : LinalgOp();
     Value init;
     if (!op || op->getBlock() != sum.getOwner()->getBlock() ||
         !matchTail(op, sum, init) || (init && match.init))
@@ -95,8 +96,8 @@ Value RowSum::getDestination() const {
 
 Value rmsnorm::createSummand(RewriterBase &rewriter, LinalgOp op, Value tiled) {
   Location loc = op.getLoc();
-  Value zero = arith::ConstantOp::create(rewriter, loc,
-                                         rewriter.getF32FloatAttr(0));
+  Value zero =
+      arith::ConstantOp::create(rewriter, loc, rewriter.getF32FloatAttr(0));
   Value empty = tensor::EmptyOp::create(
       rewriter, loc, tensor::getMixedSizes(rewriter, loc, tiled),
       rewriter.getF32Type());

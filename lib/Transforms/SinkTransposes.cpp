@@ -92,8 +92,8 @@ static bool isRows(AffineMap map) {
   if (map.getNumResults() < rows)
     return false;
   return llvm::all_of(llvm::enumerate(map.getResults()), [&](auto result) {
-    return result.value() == getAffineDimExpr(result.index(),
-                                              map.getContext()) ||
+    return result.value() ==
+               getAffineDimExpr(result.index(), map.getContext()) ||
            (result.index() == rows && isa<AffineConstantExpr>(result.value()));
   });
 }
@@ -145,8 +145,8 @@ private:
     for (OpOperand *input : op.getDpsInputOperands()) {
       AffineMap map = op.getMatchingIndexingMap(input);
       inputs.push_back(input->get());
-      maps.push_back(fold(inputs.back(),
-                          map.replaceDimsAndSymbols(dims, {}, count, 0)));
+      maps.push_back(
+          fold(inputs.back(), map.replaceDimsAndSymbols(dims, {}, count, 0)));
     }
     for (OpOperand &init : op.getDpsInitsMutable())
       maps.push_back(op.getMatchingIndexingMap(&init));
@@ -159,10 +159,10 @@ private:
     SmallVector<Value> results;
     for (auto [result, init] :
          llvm::zip(generic->getResults(), op.getDpsInits()))
-      results.push_back(transpose(
-          rewriter, result, init,
-          ArrayRef(loops).take_front(
-              cast<ShapedType>(init.getType()).getRank())));
+      results.push_back(
+          transpose(rewriter, result, init,
+                    ArrayRef(loops).take_front(
+                        cast<ShapedType>(init.getType()).getRank())));
     rewriter.replaceOp(op, results);
     return success();
   }
@@ -237,8 +237,8 @@ struct SinkThroughNorm : OpRewritePattern<ForwardOp> {
     SmallVector<Value> results;
     for (auto [result, init] :
          llvm::zip(norm->getResults(), op.getDpsInitsMutable()))
-      results.push_back(transpose(rewriter, result, init.get(),
-                                  getPermutation(init.get())));
+      results.push_back(
+          transpose(rewriter, result, init.get(), getPermutation(init.get())));
     rewriter.replaceOp(op, results);
     return success();
   }
@@ -288,9 +288,8 @@ struct SinkThroughInsertion : OpRewritePattern<tensor::InsertSliceOp> {
                      : createInit(rewriter, op.getDest(), /*isRead=*/false,
                                   permutation);
     Value whole = tensor::InsertSliceOp::create(
-        rewriter, op.getLoc(), match->source, row,
-        undone(op.getMixedOffsets()), undone(op.getMixedSizes()),
-        undone(op.getMixedStrides()));
+        rewriter, op.getLoc(), match->source, row, undone(op.getMixedOffsets()),
+        undone(op.getMixedSizes()), undone(op.getMixedStrides()));
     Value init = dest ? op.getDest()
                             .getDefiningOp<DestinationStyleOpInterface>()
                             .getDpsInits()
@@ -314,8 +313,8 @@ struct MergeTransposes : OpRewritePattern<linalg::TransposeOp> {
     if (isIdentityPermutation(permutation))
       rewriter.replaceOp(op, inner->source);
     else
-      rewriter.replaceOp(op, transpose(rewriter, inner->source, op.getInit(),
-                                       permutation));
+      rewriter.replaceOp(
+          op, transpose(rewriter, inner->source, op.getInit(), permutation));
     return success();
   }
 };
@@ -338,7 +337,8 @@ static void interchange(RewriterBase &rewriter, LinalgOp op,
 }
 
 namespace {
-struct SinkTransposes final : rmsnorm::impl::SinkTransposesBase<SinkTransposes> {
+struct SinkTransposes final
+    : rmsnorm::impl::SinkTransposesBase<SinkTransposes> {
   using SinkTransposesBase::SinkTransposesBase;
 
   void runOnOperation() override {
