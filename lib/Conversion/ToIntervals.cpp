@@ -234,6 +234,9 @@ void IntervalRewriter::enterReduction(linalg::GenericOp op) {
 void IntervalRewriter::enterGeneric(linalg::GenericOp op) {
   if (op.getNumReductionLoops() != 0)
     enterReduction(op);
+  for (OpOperand &operand : op->getOpOperands())
+    if (isData(operand.get().getType()))
+      operand.set(get(operand.get()));
   // Added behind the old ones, which go in the end.
   Block &body = *op.getBody();
   for (BlockArgument argument : llvm::to_vector(body.getArguments())) {

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 
 #include <numeric>
 
@@ -20,6 +21,9 @@ struct SumDest {
   /// Whether it is a workspace: rows lie packed behind an aligned beginning. Of
   /// another buffer nobody knows more than that elements are aligned.
   bool packed;
+  /// What is added, at the same place; null if nothing is.
+  Value init;
+  FloatType initElement;
 };
 
 class BlockSum {
@@ -66,6 +70,14 @@ private:
 void BlockSum::store(Value value, Value column, Value valid,
                      int64_t alignment) {
   auto type = cast<VectorType>(value.getType());
+  if (dest.init) {
+    Value init = GlobalLoadOp::create(
+        builder, loc, VectorType::get(type.getShape(), dest.initElement),
+        dest.init, dest.offset, column, valid, dest.initElement.getWidth() / 8);
+    if (dest.initElement != type.getElementType())
+      init = arith::ExtFOp::create(builder, loc, type, init);
+    value = arith::AddFOp::create(builder, loc, init, value);
+  }
   if (type.getElementType() != dest.element)
     value = arith::TruncFOp::create(
         builder, loc, VectorType::get(type.getShape(), dest.element), value);
@@ -259,7 +271,8 @@ void rmsnorm::emitBlockSums(Kernel &kernel, Rings &rings, ValueRange sums,
     Value offset = arith::IndexCastOp::create(
         builder, kernel.loc, builder.getI64Type(),
         arith::AddIOp::create(builder, kernel.loc, kernel.emitIndex(0), row));
-    dests.push_back({Value(), offset, builder.getF32Type(), /*packed=*/true});
+    dests.push_back({Value(), offset, builder.getF32Type(), /*packed=*/true,
+                     Value(), FloatType()});
   }
   for (auto [dest, buffer] : llvm::zip(dests, partials))
     dest.pointer = kernel.arguments.getPointer(buffer);
@@ -276,10 +289,14 @@ void rmsnorm::emitSumStores(Kernel &kernel, Rings &rings,
     Value first =
         arith::ConstantIntOp::create(kernel.builder, kernel.loc, 0, 64);
     sums.push_back(store.getValue());
-    dests.push_back(
-        {kernel.getPointer(store.getBase()), first,
-         cast<FloatType>(store.getBase().getType().getElementType()),
-         /*packed=*/false});
+    auto getElement = [](Value buffer) {
+      return cast<FloatType>(getElementTypeOrSelf(buffer.getType()));
+    };
+    Value init = store.getInit();
+    dests.push_back({kernel.getPointer(store.getBase()), first,
+                     getElement(store.getBase()), /*packed=*/false,
+                     init ? kernel.getPointer(init) : Value(),
+                     init ? getElement(init) : FloatType()});
   }
   emitSums(kernel, rings, sums, dests, emitColumns(kernel));
 }

@@ -147,7 +147,7 @@ void Tile::emitHeldLoad(TileLoadOp load) {
     VectorPosition position = emitPosition(
         kernel, kernel.threads.firstColumn, index,
         index >= kernel.layout.getNumFullVectors(), addresses.getColumns());
-    position.column = emitColumn(kernel, position, load.getType());
+    position.column = emitColumn(kernel, position, load);
     vectors.push_back(
         kernel.emitLoad(load, type, addresses.getOffset(load.getBase(), 0),
                         position.column, position.valid,
@@ -167,6 +167,19 @@ Value rmsnorm::emitColumn(Kernel &kernel, const VectorPosition &position,
     return position.column;
   return arith::DivUIOp::create(kernel.builder, kernel.loc, position.column,
                                 kernel.emitI32(2));
+}
+
+Value rmsnorm::emitColumn(Kernel &kernel, const VectorPosition &position,
+                          TileLoadOp load) {
+  Value column = emitColumn(kernel, position, Type(load.getType()));
+  const int64_t period =
+      cast<ShapedType>(load.getBase().getType()).getShape().back();
+  if (load.getKind() != TileKind::column || ShapedType::isDynamic(period) ||
+      kernel.layout.hasDynamicColumns() ||
+      period >= load.getType().getDimSize(1))
+    return column;
+  return arith::RemUIOp::create(kernel.builder, kernel.loc, column,
+                                kernel.emitI32(period));
 }
 
 VectorPosition rmsnorm::emitPosition(Kernel &kernel, Value firstColumn,

@@ -67,6 +67,11 @@ VectorPosition emitPosition(Kernel &kernel, Value firstColumn, int64_t index,
 /// The column of a row of type `type` that `position` is.
 Value emitColumn(Kernel &kernel, const VectorPosition &position, Type type);
 
+/// Where `load` reads that: from the beginning again where its buffer has fewer
+/// columns.
+Value emitColumn(Kernel &kernel, const VectorPosition &position,
+                 TileLoadOp load);
+
 /// Adds to `sums`, one for each of a thread's vectors, the rows of the thread's
 /// group of what `op` accumulates: vector `position` of what `get` gives.
 void emitAccumulate(Kernel &kernel, const Tile &tile, AccumulateOp op,

@@ -255,8 +255,7 @@ void Walker::emitLoad(TileLoadOp load) {
     if (load.getKind() == TileKind::group)
       return emitGroupLoad(kernel, load, offset, position);
     return kernel.emitLoad(load, type, offset,
-                           emitColumn(kernel, position, load.getType()),
-                           position.valid,
+                           emitColumn(kernel, position, load), position.valid,
                            kernel.getAlignment(load.getBase(), load.getType(),
                                                bool(position.valid)));
   });

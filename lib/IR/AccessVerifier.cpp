@@ -26,7 +26,10 @@ LogicalResult AccessVerifier::verifyShape(Operation *op, Value buffer,
     // With `dynamic_columns` a buffer's type may still know their number.
     const int64_t last = type.getShape().back();
     const int64_t columns = part.value_or(rows.getColumns());
-    const bool isGroups = kind == TileKind::group && !rows.getDynamicColumns();
+    const bool isGroups = !rows.getDynamicColumns() &&
+                          !ShapedType::isDynamic(last) &&
+                          (kind == TileKind::group ||
+                           (kind == TileKind::column && isa<TileLoadOp>(op)));
     if (isGroups                   ? rows.getColumns() % last != 0
         : rows.getDynamicColumns() ? last > columns
                                    : last != columns)
@@ -48,7 +51,7 @@ LogicalResult AccessVerifier::verifyShape(Operation *op, Value buffer,
   } else if (kind == TileKind::column ||
              (leading.empty() &&
               (rows.hasSingleRow() ||
-               (kind == TileKind::row && isa<TileLoadOp>(op))))) {
+               (kind != TileKind::tile && isa<TileLoadOp>(op))))) {
     // One value for all rows may be read.
     return success();
   } else if (leading.size() == 1) { // all rows, flattened

@@ -117,6 +117,8 @@ DimSource rmsnorm::traceDim(Value value, int64_t dim) {
     } else if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {
       return traceSize(
           getKept(slice.getMixedSizes(), slice.getDroppedDims(), dim));
+    } else if (auto view = dyn_cast<memref::ReinterpretCastOp>(op)) {
+      return traceSize(view.getMixedSizes()[dim]);
     } else if (auto slice = dyn_cast<memref::SubViewOp>(op)) {
       return traceSize(
           getKept(slice.getMixedSizes(), slice.getDroppedDims(), dim));

@@ -12,18 +12,27 @@ using namespace mlir::rmsnorm;
 // column_sum, accumulate
 //===----------------------------------------------------------------------===//
 
-/// Constraints (C1) and (C3), which the two ops share. `type` is the source's,
-/// of rank 1 or 2.
+static bool isSumType(ShapedType type) {
+  Type element = type.getElementType();
+  return type.getRank() == 1 &&
+         (element.isF16() || element.isBF16() || element.isF32());
+}
+
+/// Constraints (C1) and (C3), and what holds of `init`, which the two ops
+/// share. `type` is the source's, of rank 1 or 2.
 template <typename OpTy>
 static LogicalResult verifyColumns(OpTy op, ShapedType type) {
   auto dest = cast<ShapedType>(op.getDest().getType());
-  Type element = dest.getElementType();
   // (C1)
-  if (dest.getRank() != 1 ||
-      !(element.isF16() || element.isBF16() || element.isF32()))
+  if (!isSumType(dest))
     return op.emitOpError("expected dest to have rank 1 and element type f16, "
                           "bf16 or f32, got ")
            << dest;
+  if (Value init = op.getInit())
+    if (auto other = cast<ShapedType>(init.getType());
+        !isSumType(other) || other.getShape() != dest.getShape())
+      return op.emitOpError("expected init to have the shape of dest, ")
+             << dest << ", and element type f16, bf16 or f32, got " << other;
   // (C3)
   int64_t columns = type.getShape().back();
   if (op.getColumns()) {
@@ -82,10 +91,11 @@ LogicalResult AccumulateOp::verify() {
   if (!dest)
     return verifyColumns(*this, source);
   // (C4)
-  if (getColumns() || source.getDimSize(1) != dest.getDimSize(1) ||
+  if (getColumns() || getInit() || source.getDimSize(1) != dest.getDimSize(1) ||
       source.getDimSize(0) % dest.getDimSize(0) != 0)
-    return emitOpError("expected a vector dest with as many columns as source, "
-                       "a divisor of its rows, and no 'columns', got ")
+    return emitOpError(
+               "expected a vector dest with as many columns as source, "
+               "a divisor of its rows, and no 'columns' or 'init', got ")
            << source << " and " << dest;
   return success();
 }
@@ -97,4 +107,6 @@ void AccumulateOp::getEffects(
     return;
   effects.emplace_back(MemoryEffects::Read::get(), &getDestMutable());
   effects.emplace_back(MemoryEffects::Write::get(), &getDestMutable());
+  if (getInit())
+    effects.emplace_back(MemoryEffects::Read::get(), &getInitMutable()[0]);
 }

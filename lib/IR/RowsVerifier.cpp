@@ -89,6 +89,7 @@ public:
 
 private:
   LogicalResult verifyOp(Operation *op);
+  template <typename OpTy> LogicalResult verifySum(OpTy op, Value dest);
   LogicalResult verifyType(Operation *op, Type type);
   LogicalResult verifyOnce();
   LogicalResult verifyPlacement(Block &block);
@@ -139,6 +140,22 @@ LogicalResult BodyVerifier::verifyType(Operation *op, Type type) {
   return success();
 }
 
+/// Of a sum over rows: where it goes and what is added to it.
+template <typename OpTy>
+LogicalResult BodyVerifier::verifySum(OpTy op, Value dest) {
+  auto arguments = rows.getBufferArguments();
+  if (!llvm::is_contained(arguments, dest) || !rows.getAccess(dest).writes())
+    return op.emitOpError("expected a buffer that rmsnorm.rows writes");
+  Value init = op.getInit();
+  if (init &&
+      (!llvm::is_contained(arguments, init) || !rows.getAccess(init).reads()))
+    return op.emitOpError("expected 'init' to be a buffer that rmsnorm.rows "
+                          "reads");
+  if (init && failed(accesses.verifyShape(op, init, TileKind::column)))
+    return failure();
+  return accesses.verifyShape(op, dest, TileKind::column);
+}
+
 /// (C4), and what concerns one op of the rest.
 LogicalResult BodyVerifier::verifyOp(Operation *op) {
   for (Type type : op->getResultTypes())
@@ -155,19 +172,15 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
   if (auto sum = dyn_cast<AccumulateOp>(op)) {
     if (isa<VectorType>(sum.getDest().getType()))
       return success();
-    if (!llvm::is_contained(rows.getBufferArguments(), sum.getDest()) ||
-        !rows.getAccess(sum.getDest()).writes() || sum.getColumns())
-      return sum.emitOpError("expected a buffer that rmsnorm.rows writes, and "
-                             "no 'columns'");
-    return accesses.verifyShape(sum, sum.getDest(), TileKind::column);
+    if (sum.getColumns())
+      return sum.emitOpError("expected no 'columns', as rmsnorm.rows says how "
+                             "many there are");
+    return verifySum(sum, sum.getDest());
   }
   if (auto store = dyn_cast<SumStoreOp>(op)) {
-    if (!llvm::is_contained(rows.getBufferArguments(), store.getBase()) ||
-        !rows.getAccess(store.getBase()).writes())
-      return store.emitOpError("expected a buffer that rmsnorm.rows writes");
     if (!store.getValue().getDefiningOp<TilesOp>())
       return store.emitOpError("expected a result of rmsnorm.tiles");
-    return accesses.verifyShape(store, store.getBase(), TileKind::column);
+    return verifySum(store, store.getBase());
   }
   if (isa<RowReduceOp>(op)) {
     auto reduced = cast<VectorType>(op->getOperand(0).getType());
@@ -329,8 +342,9 @@ LogicalResult BodyVerifier::verifySumStores() {
                             "column_sums = all_rows, and results elsewhere");
   for (SumStoreOp store : stores)
     for (BlockArgument buffer : rows.getBufferArguments())
-      if (buffer != store.getBase() ? rows.mayAlias(buffer, store.getBase())
-                                    : rows.getAccess(buffer).reads())
+      if (buffer != store.getBase()
+              ? rows.mayAlias(buffer, store.getBase())
+              : rows.getAccess(buffer).reads() && store.getInit() != buffer)
         return store.emitOpError(
             "expected a buffer that nothing else in "
             "rmsnorm.rows accesses: its blocks do not wait "

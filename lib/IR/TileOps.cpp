@@ -83,11 +83,12 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
              << vector << " and rank " << rank;
     return success();
   case TileKind::group:
-    if (rank < 2 || !op.getRow() || op.getColumns() ||
+    if (rank < 1 || bool(op.getRow()) != (rank > 1) || op.getColumns() ||
         base.getShape().back() != vector.getDimSize(1))
-      return op.emitOpError("expected 'group' to take a row, no columns, and "
-                            "as many groups of a vector as the base has in its "
-                            "last dimension, got ")
+      return op.emitOpError("expected 'group' to take a row unless the base "
+                            "has rank 1, no columns, and as many groups of a "
+                            "vector as the base has in its last dimension, "
+                            "got ")
              << vector << " and " << base;
     return success();
   case TileKind::tile: // (C4)
@@ -109,7 +110,10 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
   if (ShapedType::isDynamic(expected))
     return op.emitOpError("expected 'columns', as the base has a dynamic last "
                           "dimension");
-  if (vector.getDimSize(1) != expected)
+  const bool repeats = isa<TileLoadOp>(op) &&
+                       op.getKind() == TileKind::column && !op.getColumns() &&
+                       expected > 0 && vector.getDimSize(1) % expected == 0;
+  if (vector.getDimSize(1) != expected && !repeats)
     return op.emitOpError("expected a vector of ")
            << expected << " columns, got " << vector;
   return success();
@@ -240,7 +244,8 @@ template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
   /// the dimensions of `base`, so those have to be the basis of the
   /// delinearisation that the offsets come from. Dimensions of size 1 do not
   /// count, and canonicalization has dropped them from the basis. Where the
-  /// base has only some of the basis, its rows are counted in those.
+  /// base has only some of the basis, or in another order, its rows are counted
+  /// in those.
   static OpFoldResult getFlatRow(OpBuilder &builder, Location loc, Value base,
                                  ArrayRef<OpFoldResult> offsets) {
     SmallVector<OpFoldResult> indices;
@@ -263,24 +268,19 @@ template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
     if (!delinearize)
       return {};
     SmallVector<OpFoldResult> basis = delinearize.getPaddedBasis();
-    size_t next = 0;
-    bool hasAll = true;
-    SmallVector<OpFoldResult> own;
-    for (auto [result, size] : llvm::zip(delinearize.getResults(), basis)) {
-      if (size && isOneInteger(size))
-        continue;
-      if (next == indices.size() || indices[next] != OpFoldResult(result)) {
-        hasAll = false;
-        continue;
-      }
-      if (next > 0 && !(traceSize(size) == sizes[next]))
+    SmallVector<OpFoldResult> own, all;
+    for (auto [result, size] : llvm::zip(delinearize.getResults(), basis))
+      if (!size || !isOneInteger(size))
+        all.push_back(result);
+    for (auto [index, known] : llvm::zip(indices, sizes)) {
+      auto result = dyn_cast<Value>(index);
+      if (!result || result.getDefiningOp() != delinearize.getOperation())
         return {};
-      own.push_back(size);
-      ++next;
+      own.push_back(basis[cast<OpResult>(result).getResultNumber()]);
+      if (own.size() > 1 && !(traceSize(own.back()) == known))
+        return {};
     }
-    if (next != indices.size())
-      return {};
-    if (hasAll)
+    if (indices == all)
       return OpFoldResult(delinearize.getLinearIndex());
     // No affine.linearize_index, which canonicalization merges with a part of
     // the delinearisation.

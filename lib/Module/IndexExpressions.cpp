@@ -120,7 +120,7 @@ bool IndexExpressions::bindClusters(ResidentClustersOp clusters,
 
 FailureOr<unsigned> IndexExpressions::getArgument(Value buffer,
                                                   Operation *user) {
-  if (auto view = buffer.getDefiningOp<memref::ReinterpretCastOp>())
+  while (auto view = buffer.getDefiningOp<memref::ReinterpretCastOp>())
     buffer = view.getSource();
   if (auto base = buffer.getDefiningOp<memref::ExtractStridedMetadataOp>())
     buffer = base.getSource();

@@ -22,6 +22,7 @@ void rmsnorm::buildTensorHalf(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createGeneralizeElementwise());
   // On plain tensor IR: the oracle binds its arguments the same way.
   manager.addPass(createBindArguments());
+  manager.addNestedPass<func::FuncOp>(createSinkTransposes());
   manager.addNestedPass<func::FuncOp>(createTileRows());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());

@@ -168,6 +168,11 @@ struct ColumnSumModel
                                const AnalysisState &) const {
     return &operand == &cast<ColumnSumOp>(op).getDestMutable();
   }
+  /// Nor does anything else read or write a column while it is summed up.
+  bool bufferizesToElementwiseAccess(Operation *, const AnalysisState &,
+                                     ArrayRef<OpOperand *>) const {
+    return true;
+  }
   AliasingValueList getAliasingValues(Operation *, OpOperand &,
                                       const AnalysisState &) const {
     return {};
@@ -184,10 +189,15 @@ struct ColumnSumModel
     FailureOr<Value> dest = getBuffer(rewriter, sum.getDest(), options, state);
     if (failed(dest))
       return failure();
+    FailureOr<Value> init = Value();
+    if (sum.getInit())
+      init = getBuffer(rewriter, sum.getInit(), options, state);
+    if (failed(init))
+      return failure();
     // In front of the in_parallel terminator, which holds no effects.
     rewriter.setInsertionPoint(op->getParentOp());
     AccumulateOp::create(rewriter, op->getLoc(), /*result=*/Type(),
-                         sum.getSource(), *dest, sum.getColumns());
+                         sum.getSource(), *dest, sum.getColumns(), *init);
     rewriter.eraseOp(op);
     return success();
   }

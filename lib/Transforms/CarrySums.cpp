@@ -44,10 +44,17 @@ static TilesOp addInits(RewriterBase &rewriter, TilesOp tiles,
   return carrying;
 }
 
+namespace {
+/// Where a sum goes, and what is added to it, which may be null.
+struct SumDest {
+  Value dest, init;
+};
+} // namespace
+
 /// The program that adds up `partials`, what the blocks of `rows` have come to,
 /// into `dest`.
 static RowsOp createSumRows(RewriterBase &rewriter, RowsOp rows, Value partials,
-                            Value dest, const ScheduleFields &fields) {
+                            const SumDest &dest, const ScheduleFields &fields) {
   Location loc = rows.getLoc();
   auto type = cast<MemRefType>(partials.getType());
   Value columns = type.isDynamicDim(1) ? rows.getDynamicColumns() : Value();
@@ -58,12 +65,19 @@ static RowsOp createSumRows(RewriterBase &rewriter, RowsOp rows, Value partials,
     return AccessAttr::get(rewriter.getContext(), kind, /*constant=*/false,
                            /*alias=*/-1);
   };
+  const bool inPlace = dest.init == dest.dest;
+  SmallVector<Value> operands = {partials, dest.dest};
+  SmallVector<Attribute> accesses = {
+      access(AccessKind::read),
+      access(inPlace ? AccessKind::update : AccessKind::write)};
+  if (dest.init && !inPlace) {
+    operands.push_back(dest.init);
+    accesses.push_back(access(AccessKind::read));
+  }
   auto sumRows =
       RowsOp::create(rewriter, loc, /*partials=*/TypeRange(), count, columns,
-                     ValueRange{partials, dest}, /*scalars=*/ValueRange(),
-                     {ShapedType::kDynamic}, bound,
-                     rewriter.getArrayAttr(
-                         {access(AccessKind::read), access(AccessKind::write)}),
+                     operands, /*scalars=*/ValueRange(), {ShapedType::kDynamic},
+                     bound, rewriter.getArrayAttr(accesses),
                      ScheduleAttr::get(rewriter.getContext(), fields));
   Block &tile = createBody(rewriter, sumRows);
   OpBuilder::InsertionGuard guard(rewriter);
@@ -75,33 +89,36 @@ static RowsOp createSumRows(RewriterBase &rewriter, RowsOp rows, Value partials,
       TileKind::tile, buffers[0], tile.getArgument(0), /*columns=*/Value(),
       /*dims=*/nullptr);
   AccumulateOp::create(rewriter, loc, /*result=*/Type(), load, buffers[1],
-                       /*columns=*/Value());
+                       /*columns=*/Value(),
+                       dest.init ? Value(inPlace ? buffers[1] : buffers[2])
+                                 : Value());
   YieldOp::create(rewriter, loc);
   return sumRows;
 }
 
 /// Carries the sums of `rows` and writes them behind its tiles.
 static void storeSums(RewriterBase &rewriter, RowsOp rows,
-                      ArrayRef<Value> dests) {
+                      ArrayRef<SumDest> dests) {
   TilesOp tiles = rows.getTiles();
   rewriter.setInsertionPointAfter(tiles);
   for (auto [sum, dest] : llvm::zip(tiles.getResults(), dests))
-    SumStoreOp::create(rewriter, sum.getLoc(), sum, dest);
+    SumStoreOp::create(rewriter, sum.getLoc(), sum, dest.dest, dest.init);
 }
 
 /// Makes the sums of `rows` results of it, and adds up those.
 static void yieldSums(RewriterBase &rewriter, RowsOp rows,
-                      ArrayRef<Value> dests, const ScheduleFields &fields,
+                      ArrayRef<SumDest> dests, const ScheduleFields &fields,
                       SmallVectorImpl<RowsOp> &made) {
   SmallVector<Type> types;
-  SmallVector<Value> operands;
+  SmallVector<SumDest> operands;
   for (auto [sum, dest] : llvm::zip(rows.getTiles().getResults(), dests)) {
     const int64_t columns = cast<VectorType>(sum.getType()).getDimSize(1);
     const bool isDynamic = columns != 1 && rows.getDynamicColumns();
     types.push_back(MemRefType::get(
         {ShapedType::kDynamic, isDynamic ? ShapedType::kDynamic : columns},
         rewriter.getF32Type()));
-    operands.push_back(rows.getOperandOf(dest));
+    operands.push_back({rows.getOperandOf(dest.dest),
+                        dest.init ? rows.getOperandOf(dest.init) : Value()});
   }
   Operation *end = rows.getBody().front().getTerminator();
   rewriter.modifyOpInPlace(
@@ -147,14 +164,14 @@ static LogicalResult carrySums(RowsOp rows, SmallVectorImpl<RowsOp> &made) {
         rewriter.getF32Type()));
   TilesOp tiles = addInits(rewriter, rows.getTiles(), types);
   auto yield = cast<YieldOp>(tiles.getBody().front().getTerminator());
-  SmallVector<Value> dests;
+  SmallVector<SumDest> dests;
   for (auto [sum, accumulator, next] :
        llvm::zip(sums, tiles.getAccumulators(), yield.getValuesMutable())) {
-    dests.push_back(sum.getDest());
+    dests.push_back({sum.getDest(), sum.getInit()});
     rewriter.setInsertionPoint(sum);
     next.set(AccumulateOp::create(rewriter, sum.getLoc(), accumulator.getType(),
                                   sum.getSource(), accumulator,
-                                  /*columns=*/Value())
+                                  /*columns=*/Value(), /*init=*/Value())
                  .getResult());
     rewriter.eraseOp(sum);
   }

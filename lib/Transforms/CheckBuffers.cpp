@@ -69,8 +69,9 @@ template <typename OpTy> static LogicalResult checkTile(OpTy op) {
                           "of the result of '")
            << base->getName() << "'";
   // One block works on one row: which one is the loop's affair.
+  auto index = matchRowIndex(op.getRow(), loop);
   bool isRow = !op.getRow() || op.getRow() == loop.getInductionVar(0) ||
-               (isa<TileLoadOp>(op) && matchRowIndex(op.getRow(), loop)) ||
+               (index && (isa<TileLoadOp>(op) || index->hasAll())) ||
                (isZeroInteger(op.getRow()) &&
                 loop.getStaticUpperBound() == ArrayRef<int64_t>(1));
   if (!isRow)

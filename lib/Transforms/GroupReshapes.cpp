@@ -47,13 +47,57 @@ static bool hasGroups(Value value) {
   });
 }
 
+/// Whether `use` is by an op on groups of columns, and of an operand that has
+/// groups and their columns, or is written by it.
+static bool hasGroups(OpOperand &use) {
+  auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
+  if (!op)
+    return false;
+  if (op.isDpsInit(&use) && hasGroups(op.getTiedOpResult(&use)))
+    return true;
+  AffineMap map = op.getMatchingIndexingMap(&use);
+  const unsigned loops = op.getNumLoops(), rank = map.getNumResults();
+  return rank >= 2 && loops >= 2 &&
+         map.getResult(rank - 2) ==
+             getAffineDimExpr(loops - 2, map.getContext()) &&
+         map.getResult(rank - 1) ==
+             getAffineDimExpr(loops - 1, map.getContext()) &&
+         llvm::any_of(op->getOperands(), [&](Value operand) {
+           auto type = dyn_cast<RankedTensorType>(operand.getType());
+           return type && type.getRank() == static_cast<int64_t>(loops) &&
+                  hasGroups(operand);
+         });
+}
+
 bool rmsnorm::isReshaped(BlockArgument argument) {
   return isCollapsed(argument) ||
-         llvm::any_of(argument.getUses(), [](OpOperand &use) {
-           auto op = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
-           return op && op.isDpsInit(&use) && isa<linalg::LinalgOp>(*op) &&
-                  hasGroups(op.getTiedOpResult(&use));
-         });
+         llvm::any_of(argument.getUses(),
+                      [](OpOperand &use) { return hasGroups(use); });
+}
+
+Value rmsnorm::collapseOutside(OpBuilder &builder, Operation *loop,
+                               Value tensor) {
+  auto slice = tensor.getDefiningOp<tensor::ExtractSliceOp>();
+  if (slice && !loop->isAncestor(slice))
+    slice = {};
+  Value whole = slice ? slice.getSource() : tensor;
+  if (loop->isAncestor(whole.getParentBlock()->getParentOp()) ||
+      (slice && slice.getType().getRank() != slice.getSourceType().getRank()))
+    return {};
+  OpBuilder outside(loop);
+  Value collapsed = collapseGroups(outside, whole);
+  if (!slice)
+    return collapsed;
+  SmallVector<OpFoldResult> offsets(slice.getMixedOffsets());
+  SmallVector<OpFoldResult> sizes(slice.getMixedSizes());
+  SmallVector<OpFoldResult> strides(slice.getMixedStrides());
+  offsets.pop_back();
+  strides.pop_back();
+  sizes.pop_back();
+  sizes.back() = builder.getIndexAttr(
+      cast<ShapedType>(collapsed.getType()).getShape().back());
+  return tensor::ExtractSliceOp::create(builder, tensor.getLoc(), collapsed,
+                                        offsets, sizes, strides);
 }
 
 Value rmsnorm::collapseGroups(OpBuilder &builder, Value value) {

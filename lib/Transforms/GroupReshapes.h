@@ -22,6 +22,10 @@ bool isReshaped(BlockArgument argument);
 /// `value` with its last two dimensions as one.
 Value collapseGroups(OpBuilder &builder, Value value);
 
+/// `tensor`, a slice in `loop` of one from outside or one from there, with
+/// groups and their columns as one dimension; null if it is neither.
+Value collapseOutside(OpBuilder &builder, Operation *loop, Value tensor);
+
 /// `value` with its last dimension divided as in `type`, into static sizes.
 Value expandGroups(OpBuilder &builder, Value value, RankedTensorType type);
 

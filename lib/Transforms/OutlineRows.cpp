@@ -50,7 +50,6 @@ private:
   AccessAttr getAccess(Value buffer, bool reads, bool writes);
   RowsOp createRows();
   void moveProgram(RowsOp rows);
-  Value sink(Value value, OpBuilder &builder, IRMapping &mapping);
 
   scf::ForallOp forall;
   Block &program;
@@ -145,9 +144,12 @@ LogicalResult Outliner::collectBuffers() {
                    cast<VectorType>(store.getValue().getType()),
                    store.getKind(), /*writes=*/true);
     else if (auto sum = dyn_cast<AccumulateOp>(op))
-      result = add(sum, sum.getDest(), Value(), sum.getColumns(),
-                   sum.getSource().getType(), TileKind::column,
-                   /*writes=*/true);
+      for (bool writes : {true, false}) {
+        Value buffer = writes ? Value(sum.getDest()) : sum.getInit();
+        if (buffer && succeeded(result))
+          result = add(sum, buffer, Value(), sum.getColumns(),
+                       sum.getSource().getType(), TileKind::column, writes);
+      }
     else if (auto reduce = dyn_cast<RowReduceOp>(op);
              reduce && isPerColumn(reduce.getInputs().front().getType()))
       result = setColumns(
@@ -307,8 +309,8 @@ AccessAttr Outliner::getAccess(Value buffer, bool reads, bool writes) {
   auto all = llvm::make_first_range(buffers);
   if (llvm::count_if(all, isView) > 1)
     alias = std::distance(all.begin(), llvm::find_if(all, isView));
-  const bool constant = kind == AccessKind::read && isConstant(buffer);
-  return AccessAttr::get(rewriter.getContext(), kind, constant, alias);
+  return AccessAttr::get(rewriter.getContext(), kind,
+                         kind == AccessKind::read && isConstant(buffer), alias);
 }
 
 RowsOp Outliner::createRows() {
@@ -321,11 +323,10 @@ RowsOp Outliner::createRows() {
     operands.push_back(buffer);
     accesses.push_back(getAccess(buffer, access.first, access.second));
   }
-  auto rows = RowsOp::create(
-      rewriter, forall.getLoc(), /*partials=*/TypeRange(), dynamicSizes,
-      dynamicColumns, operands, scalars.getArrayRef(), staticSizes, columns,
-      rewriter.getArrayAttr(accesses), ScheduleAttr());
-  return rows;
+  return RowsOp::create(rewriter, forall.getLoc(), /*partials=*/TypeRange(),
+                        dynamicSizes, dynamicColumns, operands,
+                        scalars.getArrayRef(), staticSizes, columns,
+                        rewriter.getArrayAttr(accesses), ScheduleAttr());
 }
 
 void Outliner::moveProgram(RowsOp rows) {
@@ -389,9 +390,11 @@ struct OutlineRows final : rmsnorm::impl::OutlineRowsBase<OutlineRows> {
       if (forall->hasAttr(RMSNormDialect::kRowsAttrName))
         loops.push_back(forall);
     });
-    for (scf::ForallOp forall : loops)
+    for (scf::ForallOp forall : loops) {
+      orderDimensions(forall);
       if (failed(packBuffers(forall, pack)) || failed(Outliner(forall).run()))
         return signalPassFailure();
+    }
   }
 };
 } // namespace

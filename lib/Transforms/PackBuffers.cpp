@@ -10,16 +10,16 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// The buffer whose columns `op` accesses, if it does, and whether it writes.
-static std::pair<Value, bool> getColumnsBuffer(Operation &op) {
+/// The buffers whose columns `op` accesses, and whether it writes them.
+static SmallVector<std::pair<Value, bool>, 2> getColumnsBuffers(Operation &op) {
   if (auto load = dyn_cast<TileLoadOp>(op);
       load && load.getKind() != TileKind::row)
-    return {load.getBase(), false};
+    return {{load.getBase(), false}};
   if (auto store = dyn_cast<TileStoreOp>(op);
       store && store.getKind() != TileKind::row)
-    return {store.getBase(), true};
+    return {{store.getBase(), true}};
   if (auto sum = dyn_cast<AccumulateOp>(op))
-    return {sum.getDest(), true};
+    return {{sum.getDest(), true}, {sum.getInit(), false}};
   return {};
 }
 
@@ -49,24 +49,25 @@ static void copyAround(scf::ForallOp loop, Value buffer, bool isWritten) {
 
 LogicalResult rmsnorm::packBuffers(scf::ForallOp loop, bool copies) {
   llvm::MapVector<Value, bool> strided;
-  for (Operation &op : *loop.getBody()) {
-    auto [buffer, isWritten] = getColumnsBuffer(op);
-    auto type = buffer ? dyn_cast<MemRefType>(buffer.getType()) : MemRefType();
-    if (!type || type.isLastDimUnitStride() ||
-        loop->isAncestor(buffer.getParentBlock()->getParentOp()))
-      continue;
-    if (!copies) {
-      InFlightDiagnostic error =
-          op.emitOpError("expected a buffer with an inner stride of 1, got ")
-          << type;
-      error.attachNote()
-          << "one-shot-bufferize{function-boundary-type-conversion="
-             "identity-layout-map} or bufferization.buffer_layout gives "
-             "arguments one; rmsnorm-outline-rows{pack} copies";
-      return error;
+  for (Operation &op : *loop.getBody())
+    for (auto [buffer, isWritten] : getColumnsBuffers(op)) {
+      auto type =
+          buffer ? dyn_cast<MemRefType>(buffer.getType()) : MemRefType();
+      if (!type || type.isLastDimUnitStride() ||
+          loop->isAncestor(buffer.getParentBlock()->getParentOp()))
+        continue;
+      if (!copies) {
+        InFlightDiagnostic error =
+            op.emitOpError("expected a buffer with an inner stride of 1, got ")
+            << type;
+        error.attachNote()
+            << "one-shot-bufferize{function-boundary-type-conversion="
+               "identity-layout-map} or bufferization.buffer_layout gives "
+               "arguments one; rmsnorm-outline-rows{pack} copies";
+        return error;
+      }
+      strided[buffer] |= isWritten;
     }
-    strided[buffer] |= isWritten;
-  }
   for (auto [buffer, isWritten] : strided)
     copyAround(loop, buffer, isWritten);
   return success();

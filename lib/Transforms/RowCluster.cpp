@@ -5,6 +5,7 @@
 
 #include "EmbeddedCluster.h"
 #include "Reshapes.h"
+#include "RowSums.h"
 #include "TileProgram.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
@@ -128,6 +129,12 @@ static std::string whyNotRowWise(Operation *op, const RowCluster &cluster) {
 /// Whether an iteration needs of the operand just the row it works on.
 static bool usesRow(OpOperand &use, int64_t rowDims) {
   if (auto sum = dyn_cast<OpResult>(use.get()); sum && sumsOverRows(sum))
+    return false;
+  // Rows that are written in another order are others' rows.
+  if (auto op = use.get().getDefiningOp<linalg::LinalgOp>();
+      op && op.getNumLoops() >= rowDims &&
+      !llvm::is_sorted(getOperandRowDims(
+          *op.getTiedOpOperand(cast<OpResult>(use.get())), rowDims)))
     return false;
   return cast<RowWiseOpInterface>(use.getOwner()).usesRow(use, rowDims);
 }
@@ -312,8 +319,16 @@ RowCluster RowCluster::grow(Operation *anchor, Growth &growth) {
              op.getOperand(isa<tensor::ExtractSliceOp>(op) ? 0 : 1)
                  .getDefiningOp())))
       continue;
-    // Becomes a part of what uses it.
-    if (llvm::all_of(op.getUses(), [&](OpOperand &use) {
+    // Becomes a part of what uses it, or of a sum.
+    if (llvm::any_of(
+            cluster.members,
+            [&](Operation *member) {
+              return llvm::any_of(member->getResults(), [&](OpResult result) {
+                return sumsOverRows(result) &&
+                       llvm::is_contained(RowSum::match(result).tail, &op);
+              });
+            }) ||
+        llvm::all_of(op.getUses(), [&](OpOperand &use) {
           return cluster.members.contains(use.getOwner()) &&
                  isPartial(getOperandRowDims(use, cluster.rowDims),
                            cluster.rowDims);

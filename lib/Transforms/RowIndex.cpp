@@ -7,6 +7,9 @@
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Utils/IndexingUtils.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -16,7 +19,7 @@ static bool match(Value row, scf::ForallOp loop, RowIndex &index) {
     const int64_t dim = cast<OpResult>(row).getResultNumber();
     if (indices.getLinearIndex() != loop.getInductionVar(0) ||
         (index.indices && index.indices != indices) ||
-        (!index.dims.empty() && index.dims.back() >= dim))
+        llvm::is_contained(index.dims, dim))
       return false;
     index.indices = indices;
     index.dims.push_back(dim);
@@ -43,6 +46,94 @@ bool rmsnorm::isRowIndex(Operation *op) {
   return isa<affine::AffineDelinearizeIndexOp, arith::MulIOp, arith::AddIOp>(
              op) &&
          llvm::all_of(op->getUsers(), [](Operation *user) {
-           return isa<TileLoadOp>(user) || isRowIndex(user);
+           return isa<TileLoadOp, TileStoreOp>(user) || isRowIndex(user);
          });
+}
+
+bool RowIndex::hasAll() {
+  return dims.size() == indices.getPaddedBasis().size();
+}
+
+/// `base` with the leading dimensions `order`, the others behind them.
+static Value createView(OpBuilder &builder, Value base,
+                        ArrayRef<int64_t> order) {
+  Location loc = base.getLoc();
+  SmallVector<int64_t> dims(order);
+  auto type = cast<MemRefType>(base.getType());
+  for (int64_t dim = dims.size(); dim < type.getRank(); ++dim)
+    dims.push_back(dim);
+  auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, base);
+  auto [typeStrides, typeOffset] = type.getStridesAndOffset();
+  SmallVector<int64_t> strides = applyPermutation(typeStrides, dims);
+  auto viewType = MemRefType::get(
+      applyPermutation(type.getShape(), dims), type.getElementType(),
+      StridedLayoutAttr::get(type.getContext(), typeOffset, strides),
+      type.getMemorySpace());
+  return memref::ReinterpretCastOp::create(
+      builder, loc, viewType, base, metadata.getConstifiedMixedOffset(),
+      applyPermutation(memref::getMixedSizes(builder, loc, base), dims),
+      applyPermutation(metadata.getConstifiedMixedStrides(), dims));
+}
+
+/// The row that is counted in the `index.dims`.
+static Value createRow(OpBuilder &builder, Location loc, RowIndex &index) {
+  if (index.hasAll())
+    return index.indices.getLinearIndex();
+  SmallVector<OpFoldResult> basis = index.indices.getPaddedBasis();
+  OpBuilder outside(index.indices->getParentOp());
+  Value row;
+  for (int64_t dim : index.dims) {
+    Value next = index.indices.getResult(dim);
+    if (row)
+      next = arith::AddIOp::create(
+          builder, loc,
+          arith::MulIOp::create(
+              builder, loc, row,
+              getValueOrCreateConstantIndexOp(outside, loc, basis[dim])),
+          next);
+    row = next;
+  }
+  return row;
+}
+
+void rmsnorm::orderDimensions(scf::ForallOp loop) {
+  llvm::DenseMap<std::pair<Value, ArrayAttr>, Value> views;
+  OpBuilder outside(loop);
+  auto order = [&](auto op) {
+    auto index = matchRowIndex(op.getRow(), loop);
+    if (!index || llvm::is_sorted(index->dims))
+      return;
+    auto type = dyn_cast<MemRefType>(op.getBase().getType());
+    if (!type || loop->isAncestor(op.getBase().getParentBlock()->getParentOp()))
+      return;
+    // Dimensions of size 1 are no indices: they keep their places.
+    SmallVector<int64_t> own, dims;
+    const int64_t leading =
+        type.getRank() - (op.getKind() == TileKind::row ? 0 : 1);
+    for (int64_t dim = 0; dim < leading; ++dim)
+      if (type.getDimSize(dim) != 1)
+        own.push_back(dim);
+    if (own.size() != index->dims.size())
+      return;
+    SmallVector<int64_t> sorted = index->dims;
+    llvm::sort(sorted);
+    for (int64_t dim = 0, next = 0; dim < leading; ++dim)
+      dims.push_back(type.getDimSize(dim) == 1
+                         ? dim
+                         : own[llvm::find(index->dims, sorted[next++]) -
+                               index->dims.begin()]);
+    Value &view = views[{op.getBase(), outside.getI64ArrayAttr(dims)}];
+    if (!view)
+      view = createView(outside, op.getBase(), dims);
+    index->dims = sorted;
+    OpBuilder builder(op);
+    op.getBaseMutable().assign(view);
+    op.getRowMutable().assign(createRow(builder, op.getLoc(), *index));
+  };
+  for (Operation &op : llvm::make_early_inc_range(*loop.getBody())) {
+    if (auto load = dyn_cast<TileLoadOp>(op))
+      order(load);
+    else if (auto store = dyn_cast<TileStoreOp>(op))
+      order(store);
+  }
 }

@@ -12,8 +12,11 @@ namespace mlir::rmsnorm {
 /// Some of the indices of a delinearized row.
 struct RowIndex {
   affine::AffineDelinearizeIndexOp indices;
-  /// Which of its results, in increasing order.
+  /// Which of its results, in the order of the buffer.
   SmallVector<int64_t> dims;
+
+  /// Whether each row of the loop has a row of its own.
+  bool hasAll();
 };
 
 /// The indices of the row of `loop` that `row` counts rows by: it is one of
@@ -21,9 +24,13 @@ struct RowIndex {
 /// rmsnorm.tile_load leaves it. None if it is something else.
 std::optional<RowIndex> matchRowIndex(Value row, scf::ForallOp loop);
 
-/// Whether `op` does nothing but take a row apart for loads of buffers with
+/// Whether `op` does nothing but take a row apart for accesses to buffers with
 /// some of the leading dimensions.
 bool isRowIndex(Operation *op);
+
+/// Makes buffers that have leading dimensions in another order than `loop`
+/// counts rows in views of them that have its order.
+void orderDimensions(scf::ForallOp loop);
 
 } // namespace mlir::rmsnorm
 

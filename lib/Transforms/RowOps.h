@@ -27,8 +27,8 @@ bool isUniform(Operation *op);
 std::optional<int64_t> findPartlyReadDim(linalg::LinalgOp op,
                                          OpOperand &operand);
 
-/// Which of the row dimensions `operand` has, in increasing order, as its
-/// leading dimensions but for ones of size 1. All: an iteration needs the row
+/// Which of the row dimensions `operand` has, in its order, as its leading
+/// dimensions but for ones of size 1. All: an iteration needs the row
 /// that it works on. None: it needs all of the operand, a weight. Some: the row
 /// of, say, the batch that its row is in.
 SmallVector<int64_t> getOperandRowDims(OpOperand &operand, int64_t rowDims);

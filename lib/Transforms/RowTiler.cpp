@@ -48,14 +48,22 @@ void RowTiler::collectOutputs() {
         rewriter.setInsertionPointAfterValue(destination);
         destination = collapseGroups(rewriter, destination);
       }
-      // What a sum over rows is written over does not matter.
+      RowSum sum;
       if (sumsOverRows(result)) {
+        if (!embedded)
+          sum = RowSum::match(result);
+        else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+          sum.init = getAddedInit(linalgOp) ? destination : Value();
+        if (Value last = sum.getDestination())
+          destination = last;
+        // What a sum over rows is written over does not matter.
         Value whole = sizes.getWhole(destination);
         if (auto fill =
-                (whole ? whole : destination).getDefiningOp<linalg::FillOp>())
+                (whole ? whole : destination).getDefiningOp<linalg::FillOp>();
+            fill && !sum.init)
           destination = fill.getOutputs().front();
       }
-      outputs.push_back({result, destination});
+      outputs.push_back({result, destination, sum});
     }
   }
 }
@@ -115,7 +123,7 @@ Value RowTiler::getTiledOperand(OpOperand &operand, Value tiled) {
   if (owner.isDpsInit(&operand) &&
       sumsOverRows(owner.getTiedOpResult(&operand))) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(operand.getOwner());
-    return linalgOp ? createSummand(rewriter, linalgOp, value, tiled) : tiled;
+    return linalgOp ? createSummand(rewriter, linalgOp, tiled) : tiled;
   }
   if (Value row = values.lookupOrNull(value))
     return row;
@@ -231,12 +239,23 @@ void RowTiler::repeat(Operation *op) {
     sizes.share(clone, /*rowDims=*/0);
 }
 
+/// The iteration's summand of what is summed up over rows.
+void RowTiler::sumUp(const Output &output, Value row, BlockArgument argument) {
+  Value init = output.sum.init;
+  if (Value written = init ? getBlockArgument(init) : Value())
+    init = written;
+  rewriter.setInsertionPointToEnd(loop.getTerminator().getBody());
+  ColumnSumOp::create(rewriter, output.result.getLoc(), row, argument,
+                      /*columns=*/Value(), init);
+}
+
 void RowTiler::createTerminator() {
   for (auto [output, argument, result] :
        llvm::zip(outputs, loop.getRegionIterArgs(), loop.getResults())) {
     Value row = values.lookup(output.result);
     Location loc = output.result.getLoc();
-    auto wholeType = cast<RankedTensorType>(output.result.getType());
+    const OpResult computed = output.sum.getResult(output.result);
+    auto wholeType = cast<RankedTensorType>(computed.getType());
     const bool hasGroups = wholeType.getRank() > cluster.rowDims + 1;
     if (hasGroups) {
       rewriter.setInsertionPoint(loop.getTerminator());
@@ -252,19 +271,25 @@ void RowTiler::createTerminator() {
         rewriter.setInsertionPointAfter(loop);
         whole = sizes.insertIntoWhole(result, output.destination);
       }
-      rewriter.replaceUsesWithIf(output.result, whole, [&](OpOperand &use) {
+      rewriter.replaceUsesWithIf(computed, whole, [&](OpOperand &use) {
         return !cluster.members.contains(use.getOwner());
       });
     };
     if (sumsOverRows(output.result)) {
-      rewriter.setInsertionPointToEnd(loop.getTerminator().getBody());
-      ColumnSumOp::create(rewriter, loc, row, argument, /*columns=*/Value());
+      sumUp(output, row, argument);
       replaceUses();
       continue;
     }
     rewriter.setInsertionPoint(loop.getTerminator());
     auto type = cast<RankedTensorType>(row.getType());
     SmallVector<OpFoldResult> offsets = indices;
+    if (auto op = dyn_cast<linalg::LinalgOp>(output.result.getOwner())) {
+      // Rows may be written in another order than they are read.
+      SmallVector<int64_t> dims = getOperandRowDims(
+          *op.getTiedOpOperand(output.result), cluster.rowDims);
+      offsets =
+          llvm::map_to_vector(dims, [&](int64_t dim) { return indices[dim]; });
+    }
     SmallVector<OpFoldResult> slice(indices.size(), rewriter.getIndexAttr(1));
     for (int64_t dim = indices.size(); dim < type.getRank(); ++dim) {
       offsets.push_back(rewriter.getIndexAttr(0));
@@ -298,6 +323,11 @@ FailureOr<scf::ForallOp> RowTiler::run() {
   SmallVector<tensor::DimOp> dims;
   loop.walk([&](tensor::DimOp op) { dims.push_back(op); });
   redirectDims(dims, embedded ? loop : scf::ForallOp());
+  for (const Output &output : outputs)
+    for (linalg::LinalgOp op : llvm::reverse(output.sum.tail)) {
+      llvm::erase(followers, op.getOperation());
+      rewriter.eraseOp(op);
+    }
   Operation *last = sizes.getLastInsertion() ? sizes.getLastInsertion() : loop;
   for (Operation *follower : followers) {
     follower->moveAfter(last);

@@ -5,6 +5,7 @@
 #define RMSNORM_TRANSFORMS_ROWTILER_H
 
 #include "RowSizes.h"
+#include "RowSums.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -27,6 +28,8 @@ private:
   struct Output {
     OpResult result;
     Value destination;
+    /// Of a sum over rows: what becomes of it.
+    RowSum sum;
   };
 
   /// The rewriter at the place that the loop will take.
@@ -44,6 +47,7 @@ private:
   Value getBlockArgument(Value destination, OpResult result = {});
   void repeat(Operation *op);
   OpFoldResult getColumns(Operation *op, int64_t loopNumber);
+  void sumUp(const Output &output, Value row, BlockArgument argument);
   void createTerminator();
 
   RewriterBase &rewriter;

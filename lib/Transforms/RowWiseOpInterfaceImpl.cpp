@@ -36,14 +36,13 @@ static bool isRowMap(AffineMap map, int64_t rowDims) {
   return true;
 }
 
-/// The row dimensions that the leading results of `map` are, in increasing
-/// order.
+/// The row dimensions that the leading results of `map` are.
 static SmallVector<int64_t> getLeadingRowDims(AffineMap map, int64_t rowDims) {
   SmallVector<int64_t> dims;
   for (AffineExpr expr : map.getResults()) {
     auto dim = dyn_cast<AffineDimExpr>(expr);
     if (!dim || dim.getPosition() >= rowDims ||
-        (!dims.empty() && dim.getPosition() <= dims.back()))
+        llvm::is_contained(dims, dim.getPosition()))
       break;
     dims.push_back(dim.getPosition());
   }
@@ -91,7 +90,7 @@ SmallVector<int64_t> rmsnorm::getOperandRowDims(OpOperand &operand,
                            rowDims);
 }
 
-/// Whether `op` sums over all rows, for each column, in f32 from zero.
+/// Whether `op` sums over all rows, for each column, in f32.
 static bool sumsAllRows(LinalgOp op, int64_t rowDims) {
   if (rowDims == 0 || op.getNumLoops() != rowDims + 1 ||
       op.getNumReductionLoops() != rowDims || op.getNumDpsInits() != 1)
@@ -103,9 +102,7 @@ static bool sumsAllRows(LinalgOp op, int64_t rowDims) {
       !getElementTypeOrSelf(init.get().getType()).isF32())
     return false;
   Operation *combiner = getCombiner(op, init);
-  auto fill = init.get().getDefiningOp<linalg::FillOp>();
-  return isa_and_present<arith::AddFOp>(combiner) && fill &&
-         matchPattern(fill.value(), m_AnyZeroFloat());
+  return isa_and_present<arith::AddFOp>(combiner);
 }
 
 static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
@@ -120,8 +117,8 @@ static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   for (int64_t dim = 0; dim < rowDims && !sums; ++dim)
     if (iterators[dim] != utils::IteratorType::parallel)
-      return "it combines rows, and not all of them by arith.addf in f32, from "
-             "zero, for each column";
+      return "it combines rows, and not all of them by arith.addf in f32, for "
+             "each column";
   for (OpOperand &operand : op->getOpOperands()) {
     unsigned number = operand.getOperandNumber();
     if (std::optional<int64_t> dim = findPartlyReadDim(op, operand))
@@ -136,8 +133,10 @@ static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
       ArrayRef<AffineExpr> exprs = map.getResults();
       if (!exprs.empty() && isa<AffineConstantExpr>(exprs.back()))
         exprs = exprs.drop_back();
-      if (!isRowMap(map, rowDims) ||
-          !isColumnIndex(exprs.drop_front(rowDims), rowDims))
+      const size_t dims = getLeadingRowDims(map, rowDims).size();
+      if (static_cast<int64_t>(dims) != rowDims ||
+          (hasGroups && !isRowMap(map, rowDims)) ||
+          !isColumnIndex(exprs.drop_front(dims), rowDims))
         return hasGroups ? tooMany
                          : std::string(llvm::formatv(
                                "its operand #{0} does not have the rows as its "
@@ -148,13 +147,15 @@ static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
     map = dropUnitResults(map);
     SmallVector<int64_t> dims = getLeadingRowDims(map, rowDims);
     ArrayRef<AffineExpr> rest = map.getResults().drop_front(dims.size());
-    if (hasGroups &&
-        (isPartial(dims, rowDims) || !isColumnIndex(rest, rowDims)))
+    // One value for each column of a group, the same for all groups.
+    const bool repeats =
+        hasGroups && dims.empty() && rest.size() == 1 &&
+        rest.front() == getAffineDimExpr(rowDims + 1, map.getContext());
+    if (hasGroups && !repeats && !isColumnIndex(rest, rowDims))
       return tooMany;
-    if (!isColumnIndex(rest, rowDims))
+    if (!repeats && !isColumnIndex(rest, rowDims))
       return llvm::formatv("its operand #{0} does not have the rows, or some "
-                           "of their dimensions in their order, as its leading "
-                           "dimensions",
+                           "of their dimensions, as its leading dimensions",
                            number);
   }
   return "";

@@ -302,7 +302,15 @@ static AccessKind getAccessKind(Value buffer) {
   bool reads = false, writes = false;
   for (Operation *user : buffer.getUsers()) {
     reads |= isa<TileLoadOp, TilesOp>(user);
-    writes |= isa<TileStoreOp, AccumulateOp, SumStoreOp>(user);
+    auto setSum = [&](auto sum, Value dest) {
+      reads |= sum.getInit() == buffer;
+      writes |= dest == buffer;
+    };
+    if (auto sum = dyn_cast<AccumulateOp>(user))
+      setSum(sum, sum.getDest());
+    else if (auto store = dyn_cast<SumStoreOp>(user))
+      setSum(store, store.getBase());
+    writes |= isa<TileStoreOp>(user);
   }
   return !writes ? AccessKind::read
          : reads ? AccessKind::update

@@ -23,14 +23,3 @@ Value rmsnorm::tilePart(RewriterBase &rewriter, Operation *op, Value source,
   return tensor::ExtractSliceOp::create(rewriter, op->getLoc(), source, offsets,
                                         sizes, slice.getMixedStrides());
 }
-
-Value rmsnorm::createSummand(RewriterBase &rewriter, linalg::LinalgOp op,
-                             Value init, Value tiled) {
-  Location loc = op.getLoc();
-  Value empty = tensor::EmptyOp::create(
-      rewriter, loc, tensor::getMixedSizes(rewriter, loc, tiled),
-      rewriter.getF32Type());
-  return linalg::FillOp::create(
-             rewriter, loc, init.getDefiningOp<linalg::FillOp>().value(), empty)
-      .getResult(0);
-}

@@ -4,7 +4,6 @@
 #ifndef RMSNORM_LIB_TRANSFORMS_TILEPARTS_H
 #define RMSNORM_LIB_TRANSFORMS_TILEPARTS_H
 
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir::rmsnorm {
@@ -12,11 +11,6 @@ namespace mlir::rmsnorm {
 /// What `op`, a slice that takes columns out of rows or puts them in, is for
 /// one row: `source` in place of its source and `row` of its destination.
 Value tilePart(RewriterBase &rewriter, Operation *op, Value source, Value row);
-
-/// Where `op`, which sums over rows from zero into `init`, puts the summand of
-/// one row: zeros of the shape of `tiled`.
-Value createSummand(RewriterBase &rewriter, linalg::LinalgOp op, Value init,
-                    Value tiled);
 
 } // namespace mlir::rmsnorm
 

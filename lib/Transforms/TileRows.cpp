@@ -3,6 +3,7 @@
 
 #include "RowTiler.h"
 #include "SharedOperands.h"
+#include "UnitColumns.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Transforms/Passes.h"
@@ -32,6 +33,7 @@ struct TileRows final : rmsnorm::impl::TileRowsBase<TileRows> {
     growth.embedded = embedded;
     growth.remarks = remarks;
     if (!embedded) {
+      dropUnitColumns(getOperation());
       SmallVector<tensor::DimOp> dims;
       getOperation()->walk([&](tensor::DimOp op) { dims.push_back(op); });
       redirectDims(dims);

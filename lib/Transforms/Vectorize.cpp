@@ -41,6 +41,7 @@ public:
   void setVector(Value tensor, Value vector) override {
     vectors[tensor] = vector;
   }
+  bool hasVector(Value tensor) override;
   Value getColumns(Value tensor) override;
 
 private:
@@ -134,9 +135,12 @@ FailureOr<Value> RowVectorizer::load(Value tensor,
   Location loc = tensor.getLoc();
   int64_t rank = type.getRank();
   bool dynamic = hasDynamicColumns && getLastDim(tensor) != 1;
-  auto vectorType =
-      VectorType::get({1, dynamic ? kDynamicColumns : getLastDim(tensor)},
-                      type.getElementType());
+  // What is the same for all groups of columns is repeated.
+  const bool repeats = kind == TileKind::column && isGroupsOf(type);
+  auto vectorType = VectorType::get({1, dynamic   ? kDynamicColumns
+                                        : repeats ? mostColumns
+                                                  : getLastDim(tensor)},
+                                    type.getElementType());
   DenseElementsAttr constant;
   // A splat needs no memory.
   if (matchPattern(base, m_Constant(&constant)) && constant.isSplat())
@@ -163,9 +167,9 @@ FailureOr<Value> RowVectorizer::load(Value tensor,
     kind = isGroups ? TileKind::group : TileKind::tile;
   else if (!kind && (rank == 0 || isRow()))
     kind = TileKind::row;
-  else if (!kind && rank == 1)
+  else if (!kind && rank == 1 && !isGroups)
     kind = TileKind::column;
-  if (!kind || (kind == TileKind::column && isGroups))
+  if (!kind)
     return emitError(loc, "expected a tensor of rank ")
            << rowDims + 1 << " (columns, or groups of them), " << rowDims
            << " (one value a row) or 1 (one value a column), got " << type;
@@ -176,6 +180,13 @@ FailureOr<Value> RowVectorizer::load(Value tensor,
   return TileLoadOp::create(builder, loc, vectorType, *kind, tensor, row,
                             getColumns(tensor), /*dims=*/nullptr)
       .getResult();
+}
+
+bool RowVectorizer::hasVector(Value tensor) {
+  Operation *definition = tensor.getDefiningOp();
+  return vectors.contains(tensor) ||
+         (definition && loop->isAncestor(definition) &&
+          (isReshape(definition) || isa<tensor::CastOp>(definition)));
 }
 
 /// Whether `slice` is a part of a row that is computed here.

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -28,6 +29,7 @@ public:
 
 private:
   LogicalResult bindOperands();
+  LogicalResult bindToGroups(OpOperand &operand);
   FailureOr<Value> getVector(Value payloadValue);
   Value multiplyByReciprocal(Operation &op, ArrayRef<int64_t> shape);
   LogicalResult vectorize(Operation &payload);
@@ -109,6 +111,48 @@ Value PayloadVectorizer::toVector(Value value, ArrayRef<int64_t> shape) {
   return vector::BroadcastOp::create(builder, loc, type, value);
 }
 
+/// An operand of an op on groups of columns: its map says what it has of them.
+LogicalResult PayloadVectorizer::bindToGroups(OpOperand &operand) {
+  const int64_t rowDims = values.getRowDims();
+  BlockArgument argument = op.getMatchingBlockArgument(&operand);
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  const SmallVector<int64_t> dims = getOperandRowDims(operand, rowDims);
+  Value tensor = operand.get();
+  std::optional<TileKind> kind;
+  if (map.isFunctionOfDim(rowDims + 1)) {
+    kind = dims.empty() ? TileKind::column : TileKind::tile;
+    const int64_t size = cast<ShapedType>(tensor.getType()).getShape().back();
+    // Threads read whole vectors of a group's columns.
+    if (!map.isFunctionOfDim(rowDims) && size % 16 != 0)
+      return op.emitOpError("expected operand #")
+             << operand.getOperandNumber()
+             << ", the same for all groups of columns, to have a multiple of "
+                "16 of them, got "
+             << size;
+    if (map.isFunctionOfDim(rowDims) && !values.hasVector(tensor))
+      tensor = collapseOutside(builder, op->getParentOfType<scf::ForallOp>(),
+                               tensor);
+    if (!tensor)
+      return op.emitOpError("expected operand #")
+             << operand.getOperandNumber()
+             << ", which has groups of columns, to come from outside of the "
+                "loop over rows, or from a tensor of its rows";
+  } else if (map.isFunctionOfDim(rowDims)) {
+    kind = TileKind::group;
+  } else if (isPartial(dims, rowDims)) {
+    kind = TileKind::row;
+  }
+  if (kind == TileKind::column) {
+    columns[argument] = tensor;
+    return success();
+  }
+  FailureOr<Value> vector = values.getVector(tensor, kind);
+  if (failed(vector))
+    return failure();
+  vectors[argument] = *vector;
+  return success();
+}
+
 LogicalResult PayloadVectorizer::bindOperands() {
   for (OpOperand &operand : op->getOpOperands()) {
     BlockArgument argument = op.getMatchingBlockArgument(&operand);
@@ -130,6 +174,11 @@ LogicalResult PayloadVectorizer::bindOperands() {
     }
     if (!isUsed)
       continue;
+    if (op.getNumLoops() == values.getRowDims() + 2) {
+      if (failed(bindToGroups(operand)))
+        return failure();
+      continue;
+    }
     // One loop is that of the rows or, in an op that knows none, the columns.
     AffineMap map = op.getMatchingIndexingMap(&operand);
     int64_t rowDims = values.getRowDims();

@@ -23,6 +23,8 @@ public:
   virtual FailureOr<Value> getVector(Value tensor,
                                      std::optional<TileKind> kind = {}) = 0;
   virtual void setVector(Value tensor, Value vector) = 0;
+  /// Whether the vector for `tensor` is there already, or computed here.
+  virtual bool hasVector(Value tensor) = 0;
   /// The number of columns of `tensor` if that is a run-time value, else null.
   virtual Value getColumns(Value tensor) = 0;
 };

@@ -237,3 +237,38 @@ func.func @all_rows(%p: memref<?x256xf32>, %dw: memref<256xbf16>) {
   }
   return
 }
+
+// -----
+
+// What is added to the sum is read where that is written, before it is rounded.
+// CHECK-LABEL: gpu.func @in_place_sum_rows_
+// CHECK-SAME: (%{{[^:]*}}: index, %{{[^:]*}}: index, %{{[^:]*}}: !llvm.ptr<1>, %[[DW:[^:]*]]: !llvm.ptr<1>)
+// CHECK: rmsnorm.barrier
+// CHECK: %[[T:.*]] = arith.addf
+// CHECK: %[[I:.*]] = rmsnorm.global_load %[[DW]][%[[ROW:[^,]*]], %[[COLUMN:.*]]] valid(%[[VALID:.*]]) alignment(2) : vector<4xbf16>
+// CHECK: %[[W:.*]] = arith.extf %[[I]] : vector<4xbf16> to vector<4xf32>
+// CHECK: %[[S:.*]] = arith.addf %[[W]], %[[T]] : vector<4xf32>
+// CHECK: %[[R:.*]] = arith.truncf %[[S]] : vector<4xf32> to vector<4xbf16>
+// CHECK: rmsnorm.global_store %[[R]], %[[DW]][%[[ROW]], %[[COLUMN]]] valid(%[[VALID]]) alignment(2)
+func.func @in_place(%p: memref<?x256xf32>, %dw: memref<256xbf16>) {
+  %c0 = arith.constant 0 : index
+  %m = memref.dim %p, %c0 : memref<?x256xf32>
+  rmsnorm.rows sizes [%m] columns(256)
+      buffers(read %p : memref<?x256xf32>, update %dw : memref<256xbf16>)
+      schedule(#rmsnorm.schedule<row_groups = 2, rows_per_group = 4, threads_per_row = 8, vector_width = 4, cache = reload, column_sums = all_rows>) {
+  ^bb0(%M: index, %P: memref<?x256xf32>, %DW: memref<256xbf16>):
+    %cst = arith.constant dense<0.000000e+00> : vector<2x256xf32>
+    %1 = rmsnorm.tiles inits(%cst : vector<2x256xf32>) body {
+    ^bb0(%t: index, %acc: vector<2x256xf32>):
+      %2 = rmsnorm.traverse strip order(vectors) {
+        %3 = rmsnorm.tile_load tile %P[%t] : memref<?x256xf32> -> vector<8x256xf32>
+        %4 = rmsnorm.accumulate %3 into %acc : vector<8x256xf32> into vector<2x256xf32> -> vector<2x256xf32>
+        rmsnorm.yield %4 : vector<2x256xf32>
+      } -> vector<2x256xf32>
+      rmsnorm.yield %2 : vector<2x256xf32>
+    } -> vector<2x256xf32>
+    rmsnorm.sum_store %1, %DW init(%DW : memref<256xbf16>) : vector<2x256xf32>, memref<256xbf16>
+    rmsnorm.yield
+  }
+  return
+}

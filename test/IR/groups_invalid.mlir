@@ -43,7 +43,7 @@ func.func @all(%x: vector<1x64xf32>) {
 // -----
 
 func.func @base(%s: memref<?x8xf32>, %row: index) {
-  // expected-error @below {{expected 'group' to take a row, no columns, and as many groups of a vector as the base has in its last dimension, got 'vector<1x4xf32>' and 'memref<?x8xf32>'}}
+  // expected-error @below {{expected 'group' to take a row unless the base has rank 1, no columns, and as many groups of a vector as the base has in its last dimension, got 'vector<1x4xf32>' and 'memref<?x8xf32>'}}
   %a = rmsnorm.tile_load group %s[%row] : memref<?x8xf32> -> vector<1x4xf32>
   return
 }

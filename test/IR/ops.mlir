@@ -104,17 +104,18 @@ func.func @backward_memref(%dy: memref<4x64xf32>, %x: memref<4x64xf32>,
 }
 
 // CHECK-LABEL: func.func @sums(
-// CHECK:         rmsnorm.column_sum %{{[^ ]*}} into %{{[^ ]*}} : vector<1x64xf32> into tensor<64xbf16>
+// CHECK:         rmsnorm.column_sum %{{[^ ]*}} into %{{[^ ]*}} init(%{{[^ ]*}} : tensor<64xf32>) : vector<1x64xf32> into tensor<64xbf16>
 // CHECK:         rmsnorm.column_sum %{{[^ ]*}} into %{{[^ ]*}} : tensor<?xf32> into tensor<?xf32>
 // CHECK:         rmsnorm.column_sum %{{[^ ]*}} into %{{[^ ]*}} columns(%{{[^ ]*}}) : vector<1x1073741824xf32> into tensor<?xf32>
 func.func @sums(%v: vector<1x64xf32>, %t: tensor<?xf32>,
                 %d: vector<1x1073741824xf32>, %n: index, %a: tensor<64xbf16>,
-                %b: tensor<?xf32>, %c: tensor<?xf32>)
+                %b: tensor<?xf32>, %c: tensor<?xf32>, %init: tensor<64xf32>)
     -> (tensor<64xbf16>, tensor<?xf32>, tensor<?xf32>) {
   %0:3 = scf.forall (%i) in (%n) shared_outs(%ao = %a, %bo = %b, %co = %c)
       -> (tensor<64xbf16>, tensor<?xf32>, tensor<?xf32>) {
     scf.forall.in_parallel {
-      rmsnorm.column_sum %v into %ao : vector<1x64xf32> into tensor<64xbf16>
+      rmsnorm.column_sum %v into %ao init(%init : tensor<64xf32>)
+          : vector<1x64xf32> into tensor<64xbf16>
       rmsnorm.column_sum %t into %bo : tensor<?xf32> into tensor<?xf32>
       rmsnorm.column_sum %d into %co columns(%n)
           : vector<1x1073741824xf32> into tensor<?xf32>
@@ -125,11 +126,12 @@ func.func @sums(%v: vector<1x64xf32>, %t: tensor<?xf32>,
 
 // CHECK-LABEL: func.func @accumulate(
 // CHECK:         rmsnorm.accumulate %{{[^ ]*}} into %{{[^ ]*}} : vector<4x64xf32> into memref<64xf16>
-// CHECK:         rmsnorm.accumulate %{{[^ ]*}} into %{{[^ ]*}} columns(%{{[^ ]*}}) : vector<1x1073741824xf32> into memref<?xf32>
+// CHECK:         rmsnorm.accumulate %{{[^ ]*}} into %{{[^ ]*}} columns(%{{[^ ]*}}) init(%{{[^ ]*}} : memref<?xbf16>) : vector<1x1073741824xf32> into memref<?xf32>
 func.func @accumulate(%v: vector<4x64xf32>, %d: vector<1x1073741824xf32>,
-                      %n: index, %a: memref<64xf16>, %b: memref<?xf32>) {
+                      %n: index, %a: memref<64xf16>, %b: memref<?xf32>,
+                      %c: memref<?xbf16>) {
   rmsnorm.accumulate %v into %a : vector<4x64xf32> into memref<64xf16>
-  rmsnorm.accumulate %d into %b columns(%n)
+  rmsnorm.accumulate %d into %b columns(%n) init(%c : memref<?xbf16>)
       : vector<1x1073741824xf32> into memref<?xf32>
   return
 }

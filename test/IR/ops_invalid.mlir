@@ -456,6 +456,34 @@ func.func @accumulate_c3(%v: vector<1x8xf32>, %d: memref<?xf32>) {
 
 // -----
 
+func.func @column_sum_c5(%v: vector<1x8xf32>, %n: index, %d: tensor<8xf32>, %i: tensor<4xf32>) {
+  %0 = scf.forall (%k) in (%n) shared_outs(%o = %d) -> (tensor<8xf32>) {
+    scf.forall.in_parallel {
+      // expected-error @below {{expected init to have the shape of dest, 'tensor<8xf32>', and element type f16, bf16 or f32, got 'tensor<4xf32>'}}
+      rmsnorm.column_sum %v into %o init(%i : tensor<4xf32>) : vector<1x8xf32> into tensor<8xf32>
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @accumulate_c6(%v: vector<1x8xf32>, %d: memref<8xf32>, %i: memref<8xi32>) {
+  // expected-error @below {{expected init to have the shape of dest, 'memref<8xf32>', and element type f16, bf16 or f32, got 'memref<8xi32>'}}
+  rmsnorm.accumulate %v into %d init(%i : memref<8xi32>) : vector<1x8xf32> into memref<8xf32>
+  return
+}
+
+// -----
+
+func.func @accumulate_c4_init(%v: vector<1x8xf32>, %d: vector<1x8xf32>, %i: memref<8xf32>) {
+  // expected-error @below {{and no 'columns' or 'init', got 'vector<1x8xf32>' and 'vector<1x8xf32>'}}
+  %0 = rmsnorm.accumulate %v into %d init(%i : memref<8xf32>) : vector<1x8xf32> into vector<1x8xf32> -> vector<1x8xf32>
+  return
+}
+
+// -----
+
 func.func @workspace_c1(%n: index) {
   // expected-error @below {{expected as many sizes as dynamic dimensions, got 1 for 'memref<?x?xf32>'}}
   %0 = rmsnorm.workspace(%n) : memref<?x?xf32>
@@ -505,7 +533,7 @@ func.func @accumulate_no_result(%p: vector<4x64xf32>, %a: vector<2x64xf32>) {
 // -----
 
 func.func @accumulate_rows(%p: vector<4x64xf32>, %a: vector<3x64xf32>) {
-  // expected-error @+1 {{expected a vector dest with as many columns as source, a divisor of its rows, and no 'columns', got 'vector<4x64xf32>' and 'vector<3x64xf32>'}}
+  // expected-error @+1 {{expected a vector dest with as many columns as source, a divisor of its rows, and no 'columns' or 'init', got 'vector<4x64xf32>' and 'vector<3x64xf32>'}}
   rmsnorm.accumulate %p into %a : vector<4x64xf32> into vector<3x64xf32> -> vector<3x64xf32>
   return
 }

@@ -853,7 +853,7 @@ func.func @rows_c6_accumulate(%m: index, %w: memref<64xf32>) {
     rmsnorm.tiles body {
     ^bb0(%t: index):
       %w0 = rmsnorm.tile_load column %W : memref<64xf32> -> vector<1x64xf32>
-      // expected-error @+1 {{expected a buffer that rmsnorm.rows writes, and no 'columns'}}
+      // expected-error @+1 {{expected a buffer that rmsnorm.rows writes}}
       rmsnorm.accumulate %w0 into %W : vector<1x64xf32> into memref<64xf32>
       rmsnorm.yield
     }
@@ -1314,6 +1314,40 @@ func.func @sum_store_c1(%m: index, %x: memref<?x64xf32>, %y: memref<64xf32>) {
     } -> vector<2x64xf32>
     // expected-error @+1 {{expected a result of rmsnorm.tiles}}
     rmsnorm.sum_store %0, %Y : vector<2x64xf32>, memref<64xf32>
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @sum_store_c3(%m: index, %x: memref<?x64xf32>, %y: memref<64xf32>, %z: memref<64xf32>) {
+   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<64xf32>, write %z : memref<64xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4, column_sums = all_rows>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<64xf32>, %Z: memref<64xf32>):
+    %0 = arith.constant dense<0.0> : vector<2x64xf32>
+    %s = rmsnorm.tiles inits(%0 : vector<2x64xf32>) body {
+    ^bb0(%t: index, %a: vector<2x64xf32>):
+      rmsnorm.yield %a : vector<2x64xf32>
+    } -> vector<2x64xf32>
+    // expected-error @+1 {{expected 'init' to be a buffer that rmsnorm.rows reads}}
+    rmsnorm.sum_store %s, %Y init(%Z : memref<64xf32>) : vector<2x64xf32>, memref<64xf32>
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @sum_store_c3_shape(%m: index, %x: memref<?x64xf32>, %y: memref<64xf32>, %z: memref<32xf32>) {
+   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<64xf32>, read %z : memref<32xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4, column_sums = all_rows>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<64xf32>, %Z: memref<32xf32>):
+    %0 = arith.constant dense<0.0> : vector<2x64xf32>
+    %s = rmsnorm.tiles inits(%0 : vector<2x64xf32>) body {
+    ^bb0(%t: index, %a: vector<2x64xf32>):
+      rmsnorm.yield %a : vector<2x64xf32>
+    } -> vector<2x64xf32>
+    // expected-error @+1 {{expected a buffer with the columns of rmsnorm.rows, got 'memref<32xf32>'}}
+    rmsnorm.sum_store %s, %Y init(%Z : memref<32xf32>) : vector<2x64xf32>, memref<64xf32>
     rmsnorm.yield
   }
   return

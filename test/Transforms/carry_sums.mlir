@@ -103,6 +103,34 @@ func.func @all_rows(%x: memref<?x128xf32>, %dw: memref<128xf32>, %m: index) {
 
 // -----
 
+// What a sum is added to goes to the program that adds up what the blocks have
+// come to, as a buffer of its own or the one that is written.
+// CHECK-LABEL: func.func @added
+// CHECK-SAME: (%[[X:[a-z0-9]*]]: memref<?x128xf32>, %[[DW:[a-z0-9]*]]: memref<128xf32>, %[[ACC:[a-z0-9]*]]: memref<128xbf16>, %[[DB:[a-z0-9]*]]: memref<128xf32>, %{{.*}}: index)
+// CHECK: %[[P:.*]]:2 = rmsnorm.rows {{.*}} buffers(read %[[X]] : memref<?x128xf32>) schedule
+// CHECK: rmsnorm.rows {{.*}} buffers(read %[[P]]#0 : memref<?x128xf32>, write %[[DW]] : memref<128xf32>, read %[[ACC]] : memref<128xbf16>) schedule
+// CHECK: ^bb0(%{{[^:]*}}: index, %{{[^:]*}}: memref<?x128xf32>, %[[DWA:[^:]*]]: memref<128xf32>, %[[ACCA:[^:]*]]: memref<128xbf16>):
+// CHECK: rmsnorm.sum_store %{{.*}}, %[[DWA]] init(%[[ACCA]] : memref<128xbf16>) : vector<32x128xf32>, memref<128xf32>
+// CHECK: rmsnorm.rows {{.*}} buffers(read %[[P]]#1 : memref<?x128xf32>, update %[[DB]] : memref<128xf32>) schedule
+// CHECK: ^bb0(%{{[^:]*}}: index, %{{[^:]*}}: memref<?x128xf32>, %[[DBA:[^:]*]]: memref<128xf32>):
+// CHECK: rmsnorm.sum_store %{{.*}}, %[[DBA]] init(%[[DBA]] : memref<128xf32>) : vector<32x128xf32>, memref<128xf32>
+func.func @added(%x: memref<?x128xf32>, %dw: memref<128xf32>, %acc: memref<128xbf16>, %db: memref<128xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(128) buffers(read %x : memref<?x128xf32>, write %dw : memref<128xf32>, read %acc : memref<128xbf16>, update %db : memref<128xf32>) schedule(#rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 32, vector_width = 4, blocks_per_sm = 1>) {
+  ^bb0(%M: index, %X: memref<?x128xf32>, %DW: memref<128xf32>, %ACC: memref<128xbf16>, %DB: memref<128xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x128xf32> -> vector<4x128xf32>
+      rmsnorm.accumulate %0 into %DW init(%ACC : memref<128xbf16>) : vector<4x128xf32> into memref<128xf32>
+      rmsnorm.accumulate %0 into %DB init(%DB : memref<128xf32>) : vector<4x128xf32> into memref<128xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
 // Nothing is summed: nothing to do, no persistent block wanted.
 // CHECK-LABEL: func.func @no_sums
 // CHECK: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<threads_per_row = 32, vector_width = 4>) {

@@ -197,3 +197,37 @@ func.func @dims(%x: memref<?x?x64xf32>, %s: memref<?x64xf32>, %r: memref<?xf32>)
   } {rmsnorm.rows = 1 : i64}
   return
 }
+
+// -----
+
+// Leading sizes in another order: a view has them in the order of the rows.
+// CHECK-LABEL: func.func @permuted
+// CHECK-SAME: (%[[X:[a-z0-9]*]]: memref<2x5x4x64xf32>, %[[S:[a-z0-9]*]]: memref<4x5x64xf32>, %[[Y:[a-z0-9]*]]: memref<2x4x5x64xf32, strided<[?, ?, ?, 1]>>)
+// CHECK-DAG: %[[SV:.*]] = memref.reinterpret_cast %[[S]] to offset: [0], sizes: [5, 4, 64], strides: [64, 320, 1] : memref<4x5x64xf32> to memref<5x4x64xf32, strided<[64, 320, 1]>>
+// CHECK-DAG: %[[YV:.*]] = memref.reinterpret_cast %[[Y]] to offset: [0], sizes: [2, 5, 4, 64], strides: [%[[YS:.*]]#0, %[[YS]]#2, %[[YS]]#1, 1] : {{.*}} to memref<2x5x4x64xf32, strided<[?, ?, ?, 1]>>
+// CHECK: rmsnorm.rows sizes [2, 5, 4] columns(64) buffers(read %[[X]] : memref<2x5x4x64xf32>, read %[[SV]] : {{.*}}, write %[[YV]] :
+// CHECK: ^bb0(%[[XA:[^:]*]]: memref<2x5x4x64xf32>, %[[SA:[^:]*]]: memref<5x4x64xf32, strided<[64, 320, 1]>>, %[[YA:[^:]*]]: memref<2x5x4x64xf32, strided<[?, ?, ?, 1]>>):
+// CHECK: ^bb0(%[[K:.*]]: index):
+// CHECK-NEXT: rmsnorm.tile_load tile %[[XA]][%[[K]]] :
+// CHECK-NEXT: rmsnorm.tile_load tile %[[SA]][%[[K]]] dims [1, 2] :
+// CHECK-NEXT: arith.mulf
+// CHECK-NEXT: rmsnorm.tile_store tile %{{.*}}, %[[YA]][%[[K]]] :
+// CHECK-NEXT: rmsnorm.yield
+func.func @permuted(%x: memref<2x5x4x64xf32>, %s: memref<4x5x64xf32>, %y: memref<2x4x5x64xf32, strided<[?, ?, ?, 1]>>) {
+  %c4 = arith.constant 4 : index
+  %c5 = arith.constant 5 : index
+  scf.forall (%row) in (40) {
+    %i:3 = affine.delinearize_index %row into (2, 5, 4) : index, index, index
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<2x5x4x64xf32> -> vector<1x64xf32>
+    %ht = arith.muli %i#2, %c5 : index
+    %th = arith.addi %ht, %i#1 : index
+    %1 = rmsnorm.tile_load tile %s[%th] : memref<4x5x64xf32> -> vector<1x64xf32>
+    %2 = arith.mulf %0, %1 : vector<1x64xf32>
+    %b4 = arith.muli %i#0, %c4 : index
+    %bh = arith.addi %b4, %i#2 : index
+    %bht = arith.muli %bh, %c5 : index
+    %r = arith.addi %bht, %i#1 : index
+    rmsnorm.tile_store tile %2, %y[%r] : vector<1x64xf32>, memref<2x4x5x64xf32, strided<[?, ?, ?, 1]>>
+  } {rmsnorm.rows = 3 : i64}
+  return
+}

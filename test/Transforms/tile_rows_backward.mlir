@@ -21,6 +21,60 @@ func.func @backward(%dy: tensor<64x64xf32>, %x: tensor<64x64xf32>, %w: tensor<64
 
 // -----
 
+// What only adds to the sum, or rounds it, is part of it.
+// CHECK-LABEL: func.func @added(
+// CHECK-SAME:    %[[ACC:[a-z0-9]*]]: tensor<64xf32>, %[[OUT:[a-z0-9]*]]: tensor<64xbf16>) ->
+// CHECK:         %[[R:.*]]:2 = scf.forall {{.*}} shared_outs(%{{.*}} = %{{.*}}, %[[DW:.*]] = %[[OUT]])
+// CHECK:           rmsnorm.column_sum %{{.*}} into %[[DW]] init(%[[ACC]] : tensor<64xf32>) : tensor<64xf32> into tensor<64xbf16>
+// CHECK-NOT:     linalg
+// CHECK:         return %[[R]]#0, %[[R]]#1
+func.func @added(%dy: tensor<?x64xf32>, %x: tensor<?x64xf32>, %w: tensor<64xbf16>, %dx: tensor<?x64xf32>, %acc: tensor<64xf32>, %out: tensor<64xbf16>) -> (tensor<?x64xf32>, tensor<64xbf16>) {
+  %e = tensor.empty() : tensor<64xf32>
+  %g:2 = rmsnorm.backward dy(%dy : tensor<?x64xf32>) input(%x : tensor<?x64xf32>) weight(%w : tensor<64xbf16>) dx(%dx : tensor<?x64xf32>) dweight(%e : tensor<64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>, tensor<64xf32>
+  %a = linalg.add ins(%acc, %g#1 : tensor<64xf32>, tensor<64xf32>) outs(%e : tensor<64xf32>) -> tensor<64xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%a : tensor<64xf32>) outs(%out : tensor<64xbf16>) {
+  ^bb0(%p: f32, %o: bf16):
+    %t = arith.truncf %p : f32 to bf16
+    linalg.yield %t : bf16
+  } -> tensor<64xbf16>
+  return %g#0, %r : tensor<?x64xf32>, tensor<64xbf16>
+}
+
+// -----
+
+// In place, and by the sum itself.
+// CHECK-LABEL: func.func @in_place(
+// CHECK-SAME:    %[[ACC:[a-z0-9]*]]: tensor<64xf32>) ->
+// CHECK:         shared_outs(%{{.*}} = %{{.*}}, %[[OUT:.*]] = %[[ACC]])
+// CHECK:           rmsnorm.column_sum %{{.*}} into %[[OUT]] init(%[[OUT]] : tensor<64xf32>) : tensor<64xf32> into tensor<64xf32>
+func.func @in_place(%x: tensor<?x64xf32>, %y0: tensor<?x64xf32>, %acc: tensor<64xf32>) -> (tensor<?x64xf32>, tensor<64xf32>) {
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  %s = linalg.reduce {arith.addf} ins(%y : tensor<?x64xf32>) outs(%acc : tensor<64xf32>) dimensions = [0]
+  return %y, %s : tensor<?x64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// A sum that is used twice, or rounded before something is added, stays one.
+// CHECK-LABEL: func.func @others(
+// CHECK:           rmsnorm.column_sum %{{[^ ]*}} into %{{[^ ]*}} : tensor<64xf32> into tensor<64xbf16>
+// CHECK:           rmsnorm.column_sum %{{[^ ]*}} into %{{[^ ]*}} : tensor<64xf32> into tensor<64xf32>
+// CHECK:         linalg.add
+// CHECK:         linalg.add
+func.func @others(%dy: tensor<?x64xf32>, %x: tensor<?x64xf32>, %w: tensor<64xbf16>, %dx: tensor<?x64xf32>, %acc: tensor<64xbf16>, %out: tensor<64xbf16>, %acc2: tensor<64xf32>, %out2: tensor<64xf32>) -> (tensor<?x64xf32>, tensor<64xbf16>, tensor<64xf32>, tensor<64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<64xbf16>
+  %e2 = tensor.empty() : tensor<64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%e2 : tensor<64xf32>) -> tensor<64xf32>
+  %g:2 = rmsnorm.backward dy(%dy : tensor<?x64xf32>) input(%x : tensor<?x64xf32>) weight(%w : tensor<64xbf16>) dx(%dx : tensor<?x64xf32>) dweight(%e : tensor<64xbf16>) eps = 1.0e-5 -> tensor<?x64xf32>, tensor<64xbf16>
+  %a = linalg.add ins(%acc, %g#1 : tensor<64xbf16>, tensor<64xbf16>) outs(%out : tensor<64xbf16>) -> tensor<64xbf16>
+  %s = linalg.reduce {arith.addf} ins(%dy : tensor<?x64xf32>) outs(%f : tensor<64xf32>) dimensions = [0]
+  %b = linalg.add ins(%acc2, %s : tensor<64xf32>, tensor<64xf32>) outs(%out2 : tensor<64xf32>) -> tensor<64xf32>
+  return %g#0, %a, %s, %b : tensor<?x64xf32>, tensor<64xbf16>, tensor<64xf32>, tensor<64xf32>
+}
+
+// -----
+
 // Zeros to sum into are not needed.
 // CHECK-LABEL: func.func @filled(
 // CHECK-SAME:    %[[DW:[a-z0-9]*]]: tensor<64xbf16>) -> 

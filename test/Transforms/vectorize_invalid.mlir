@@ -83,3 +83,22 @@ func.func @other_op(%x: tensor<?x64xf32>, %y0: tensor<?x64xf32>) -> tensor<?x64x
   } {rmsnorm.rows = 1 : i64}
   return %y : tensor<?x64xf32>
 }
+
+// -----
+
+#e = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#g = affine_map<(d0, d1, d2) -> (d2)>
+// What all groups of columns share is read in whole vectors.
+func.func @group_columns(%x: tensor<?x64xf32>, %s: tensor<8xf32>, %y0: tensor<?x64xf32>, %z0: tensor<?x8x8xf32>) -> tensor<?x8x8xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  %h = tensor.expand_shape %y [[0], [1, 2]] output_shape [%m, 8, 8] : tensor<?x64xf32> into tensor<?x8x8xf32>
+  // expected-error @below {{expected operand #1, the same for all groups of columns, to have a multiple of 16 of them, got 8}}
+  %z = linalg.generic {indexing_maps = [#e, #g, #e], iterator_types = ["parallel", "parallel", "parallel"]} ins(%h, %s : tensor<?x8x8xf32>, tensor<8xf32>) outs(%z0 : tensor<?x8x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<?x8x8xf32>
+  return %z : tensor<?x8x8xf32>
+}

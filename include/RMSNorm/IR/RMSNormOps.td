@@ -221,6 +221,7 @@ def RMSNorm_BackwardOp : RMSNorm_NormOp<"backward"> {
 //===----------------------------------------------------------------------===//
 
 def RMSNorm_ColumnSumOp : RMSNorm_Op<"column_sum", [
+    AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<ParallelCombiningOpInterface,
       ["getUpdatedDestinations", "getIteratingParent"]>]> {
   let summary = "sums a per-column value over all iterations of a loop";
@@ -228,7 +229,9 @@ def RMSNorm_ColumnSumOp : RMSNorm_Op<"column_sum", [
     Stands in the `scf.forall.in_parallel` of a loop over rows. The result of
     the loop tied to `dest` is the sum of `source` over all iterations, in f32
     and in an order fixed by the schedule, rounded once to the element type
-    of `dest`. What `dest` held does not count; zero iterations give zeros.
+    of `dest`. To it `init`, where there is one, is added, in f32 and before it
+    is rounded; `init` may be `dest`. What `dest` held does not count else;
+    zero iterations give zeros.
 
     `source` is a rank-1 tensor before `rmsnorm-vectorize` and a vector 1xN
     after it, with `columns` where N is dynamic (`rmsnorm.tile_load`).
@@ -246,25 +249,30 @@ def RMSNorm_ColumnSumOp : RMSNorm_Op<"column_sum", [
     - (C3) without `columns`, `source` has as many columns as `dest`; with it,
       it is a vector with N = 2^30.
     - (C4) it stands in the `in_parallel` of an `scf.forall`.
+    - (C5) `init` has rank 1, the size of `dest`, and element type f16, bf16 or
+      f32.
   }];
   let arguments = (ins RMSNorm_TileOrRow:$source, AnyRankedTensor:$dest,
-                       Optional<Index>:$columns);
+                       Optional<Index>:$columns,
+                       Optional<AnyRankedTensor>:$init);
   let assemblyFormat = [{
-    $source `into` $dest (`columns` `(` $columns^ `)`)? attr-dict
+    $source `into` $dest (`columns` `(` $columns^ `)`)?
+    (`init` `(` $init^ `:` type($init) `)`)? attr-dict
     `:` type($source) `into` type($dest)
   }];
   let hasVerifier = 1;
 }
 
 def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
+    AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "adds the rows of a tile to a sum over all iterations";
   let description = [{
     Stands in a loop over tiles of rows, at its outermost level. After the loop
     `dest` holds the sum of the rows of `source` over all iterations, as
-    `rmsnorm.column_sum` says: what it held before does not count, it is
-    rounded once, zero iterations give zeros. During the loop its contents
-    are unspecified, so nothing else may access it. `rmsnorm-carry-sums` turns
+    `rmsnorm.column_sum` says: `init` is added to it, it is rounded once, zero
+    iterations give zeros. During the loop its contents are unspecified, so
+    nothing else may access it. `rmsnorm-carry-sums` turns
     it into an accumulator of `rmsnorm.tiles`: then `dest` is a vector GxN,
     and the result is `dest` with row u * G + g of `source` added to its row g,
     for u = 0, 1, ... in turn. Rows of a tile that do not exist do not
@@ -281,16 +289,19 @@ def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
     - (C2) `source` is a vector RxN of f32.
     - (C3) into a memref: without `columns`, N is its size, or in `rmsnorm.rows`
       as many as there; with it, N is 2^30.
-    - (C4) into a vector GxN: G divides R, there is no `columns`.
+    - (C4) into a vector GxN: G divides R, there is no `columns` and no `init`.
     - (C5) there is a result, of the type of `dest`, if and only if `dest` is
       a vector.
+    - (C6) `init` has rank 1, the size of `dest`, and element type f16, bf16 or
+      f32.
   }];
   let arguments = (ins VectorOfRankAndType<[2], [F32]>:$source,
                        RMSNorm_BufferOrTile:$dest,
-                       Optional<Index>:$columns);
+                       Optional<Index>:$columns, Optional<AnyMemRef>:$init);
   let results = (outs Optional<VectorOfRankAndType<[2], [F32]>>:$result);
   let assemblyFormat = [{
-    $source `into` $dest (`columns` `(` $columns^ `)`)? attr-dict
+    $source `into` $dest (`columns` `(` $columns^ `)`)?
+    (`init` `(` $init^ `:` type($init) `)`)? attr-dict
     `:` type($source) `into` type($dest) (`->` type($result)^)?
   }];
   let hasVerifier = 1;

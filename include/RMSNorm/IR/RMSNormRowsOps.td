@@ -250,8 +250,8 @@ def RMSNorm_SumStoreOp : RMSNorm_Op<"sum_store", [HasParent<"RowsOp">]> {
   let description = [{
     For a result of `rmsnorm.tiles` of which each block has done all rows of its
     columns (column_sums = all_rows): `base` is overwritten with the sum of the
-    row groups, added up in f32 in their order and rounded once. No rows give
-    zeros.
+    row groups, added up in f32 in their order, plus `init`, rounded once. No
+    rows give zeros.
 
     ```mlir
     rmsnorm.sum_store %sum, %DW : vector<32x4096xf32>, memref<4096xbf16>
@@ -261,11 +261,17 @@ def RMSNorm_SumStoreOp : RMSNorm_Op<"sum_store", [HasParent<"RowsOp">]> {
     - (C1) `value` is a result of `rmsnorm.tiles`.
     - (C2) `base` is a buffer of the `rmsnorm.rows` that it writes, of rank 1
       and as many columns, f16, bf16 or f32, with an inner stride of 1.
+    - (C3) so is `init`, which it reads; it may be `base`.
   }];
   let arguments = (ins RMSNorm_Accumulator:$value,
                        Arg<MemRefRankOf<[F16, BF16, F32], [1]>, "",
-                           [MemWrite]>:$base);
-  let assemblyFormat = "$value `,` $base attr-dict `:` type(operands)";
+                           [MemWrite]>:$base,
+                       Arg<Optional<MemRefRankOf<[F16, BF16, F32], [1]>>, "",
+                           [MemRead]>:$init);
+  let assemblyFormat = [{
+    $value `,` $base (`init` `(` $init^ `:` type($init) `)`)? attr-dict
+    `:` type($value) `,` type($base)
+  }];
 }
 
 class RMSNorm_MarkOp<string mnemonic> : RMSNorm_Op<mnemonic, [

@@ -30,7 +30,8 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     row 0). In `rmsnorm.rows`, `row` is the number of the tile: R rows are read
     from row R * `row` on, and those past the last row read some row that
     exists: no memory outside `base` is touched, and their value must not be
-    used.
+    used. A `group` of rank 1 is the same for all rows, and a `column` with
+    fewer elements than the result is repeated: all groups have the same.
 
     `columns` says how many of the N columns exist (absent: all, or as many as
     `rmsnorm.rows` says). Columns past it read as zero. It is how a dynamic row
@@ -58,8 +59,9 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
       unless `base` has rank 0.
     - (C4) `tile`: `row` is present unless `base` has rank 1.
     - (C5) without `columns`, the last dimension of `base` is equal to N
-      (`tile`, `column`), and static but in `rmsnorm.rows`; with it, N is 2^30.
-      `group`: `row` is present, the result is RxK without `columns`, and the
+      (`tile`, `column`), or, of a `column` that is loaded, divides N, and static
+      but in `rmsnorm.rows`; with it, N is 2^30. `group`: `row` is present
+      unless `base` has rank 1, the result is RxK without `columns`, and the
       last dimension of `base` is K. In `rmsnorm.rows`, N may be a part of a
       row, as its (C5) says.
     - (C6) `dims` are increasing numbers of leading sizes of the `rmsnorm.rows`

@@ -6,6 +6,54 @@
 
 include "mlir/Pass/PassBase.td"
 
+def OutlineRows : Pass<"rmsnorm-outline-rows"> {
+  let summary = "makes an rmsnorm.rows of each loop over rows";
+  let description = [{
+    A loop over rows that `rmsnorm-tile-rows` made and bufferization has passed
+    becomes `rmsnorm.rows`: its body the `body` of `rmsnorm.tiles`, for tiles of one row.
+    What the body uses from outside become operands: buffers, each once, with
+    what is done with it, whether it is `rmsnorm.constant`, and which others may
+    overlap, as they are views of one buffer; the leading sizes; N where only
+    a call knows it; scalars. Constants and arithmetic on floats are computed
+    inside, as a launch computes indices only. Loads and stores lose `columns`.
+
+    Deallocation passes come before: they would enter the op. So does a
+    simplification: bufferization leaves copies of a row to itself
+    (`rmsnorm-simplify-loops`, or canonicalize and CSE).
+
+    Matches scf.forall with the attribute `rmsnorm.rows`, anywhere. One that is not
+    bufferized, or whose accesses are not to its own row, is an error, and so
+    is a buffer whose inner stride is not known to be 1, as of function
+    arguments of one-shot bufferization's default layout; with `pack` the loop
+    works on a packed copy of it. A buffer with the leading sizes in another
+    order is accessed through a view (`memref.reinterpret_cast`). Other loops are left alone. Numeric effect:
+    none.
+
+    ```mlir
+    scf.forall (%row) in (%m) {
+      %x = rmsnorm.tile_load tile %xs[%row] : memref<?x64xf32> -> vector<1x64xf32>
+      ...
+    } {rmsnorm.rows}
+    ```
+    becomes
+    ```mlir
+    rmsnorm.rows sizes [%m] columns(64) buffers(read %xs : memref<?x64xf32>, ...) {
+    ^bb0(%M: index, %X: memref<?x64xf32>, ...):
+      rmsnorm.tiles body {
+      ^bb0(%t: index):
+        %x = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+        ...
+    ```
+  }];
+  let options = [
+    Option<"pack", "pack", "bool", "false",
+           "copy buffers of another inner stride than 1 in front of the loop, "
+           "and back behind it">,
+  ];
+  let dependentDialects = ["::mlir::memref::MemRefDialect",
+                           "::mlir::rmsnorm::RMSNormDialect"];
+}
+
 //===----------------------------------------------------------------------===//
 // Rows: once per target and variant
 //===----------------------------------------------------------------------===//

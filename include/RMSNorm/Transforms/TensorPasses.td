@@ -86,6 +86,27 @@ def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
+def SinkTransposes
+    : Pass<"rmsnorm-sink-transposes", "::mlir::func::FuncOp"> {
+  let summary = "transposes of rows become an order of what is written";
+  let description = [{
+    A `linalg.transpose` (or its generic) of the leading dimensions of what the
+    function computes moves behind the `linalg` ops, norms and slices that use
+    it, so that they have the rows in the order of what they compute from. In
+    the end it is a copy whose loops are those of its source: rows that are
+    written in another order. Of an argument it becomes the order in which the
+    op that uses it reads it. Two of them are one, or none.
+
+        %t = linalg.transpose ins(%y : tensor<?x?x8x64xf32>)
+            outs(%e : tensor<?x8x?x64xf32>) permutation = [0, 2, 1, 3]
+
+    Nothing is touched where there is no transpose; one in front of an op that
+    it cannot pass stays where it is.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def WrapMemRefs : Pass<"rmsnorm-wrap-memrefs"> {
   let summary = "norms on memrefs become norms on tensors that live there";
   let description = [{
@@ -132,22 +153,23 @@ def TileRows : Pass<"rmsnorm-tile-rows"> {
 
     An op belongs to the cluster if it is a norm, or a `linalg` op whose
     iteration space is the rows and at most one more dimension, and each of
-    whose indexing maps has row dimensions, in order, as its leading results:
-    those of inits all of them, those of inputs any ([B, N], [B, 1, N] or [T]
-    beside rows of [B, T]); it must use rows of the cluster as rows. Elementwise
+    whose indexing maps has row dimensions, in any order, as its leading
+    results: those of inits all of them, those of inputs any ([B, N], [B, 1, N],
+    [T] or [T, B, N] beside rows of [B, T]); it must use rows of the cluster as rows. Elementwise
     work on an operand with some of them (a batch's scale plus one) becomes part
     of the op that uses it. A `linalg` op that knows no rows (a weight plus one)
     is repeated in each iteration. Slices belong to it that take columns out of
     rows of the cluster or put them in (`tensor.extract_slice`, `insert_slice`:
     all rows, columns side by side or every other of all, static), and sums
-    over all rows in f32 from a `linalg.fill` of zero. A neighbour that looks
+    over all rows in f32. A neighbour that looks
     row-wise and is not is named in a remark.
 
     An op outside that uses the cluster and feeds it splits it, with a remark.
 
     The weight's gradient of `rmsnorm.backward` is the sum of a summand a row,
-    which leaves the loop through `rmsnorm.column_sum`; who uses it is no part
-    of the cluster.
+    which leaves the loop through `rmsnorm.column_sum`; so do other sums over
+    rows. Who uses one is no part of the cluster, but for ops that only add a
+    tensor to it or round it, which the sum does then.
 
     Reads of a tensor that also is the destination of a result go through the
     loop's block argument, so that bufferization sees that an exact in-place
@@ -348,53 +370,6 @@ def Decompose : Pass<"rmsnorm-decompose"> {
     "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
     "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
   ];
-}
-
-def OutlineRows : Pass<"rmsnorm-outline-rows"> {
-  let summary = "makes an rmsnorm.rows of each loop over rows";
-  let description = [{
-    A loop over rows that `rmsnorm-tile-rows` made and bufferization has passed
-    becomes `rmsnorm.rows`: its body the `body` of `rmsnorm.tiles`, for tiles of one row.
-    What the body uses from outside become operands: buffers, each once, with
-    what is done with it, whether it is `rmsnorm.constant`, and which others may
-    overlap, as they are views of one buffer; the leading sizes; N where only
-    a call knows it; scalars. Constants and arithmetic on floats are computed
-    inside, as a launch computes indices only. Loads and stores lose `columns`.
-
-    Deallocation passes come before: they would enter the op. So does a
-    simplification: bufferization leaves copies of a row to itself
-    (`rmsnorm-simplify-loops`, or canonicalize and CSE).
-
-    Matches scf.forall with the attribute `rmsnorm.rows`, anywhere. One that is not
-    bufferized, or whose accesses are not to its own row, is an error, and so
-    is a buffer whose inner stride is not known to be 1, as of function
-    arguments of one-shot bufferization's default layout; with `pack` the loop
-    works on a packed copy of it. Other loops are left alone. Numeric effect:
-    none.
-
-    ```mlir
-    scf.forall (%row) in (%m) {
-      %x = rmsnorm.tile_load tile %xs[%row] : memref<?x64xf32> -> vector<1x64xf32>
-      ...
-    } {rmsnorm.rows}
-    ```
-    becomes
-    ```mlir
-    rmsnorm.rows sizes [%m] columns(64) buffers(read %xs : memref<?x64xf32>, ...) {
-    ^bb0(%M: index, %X: memref<?x64xf32>, ...):
-      rmsnorm.tiles body {
-      ^bb0(%t: index):
-        %x = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
-        ...
-    ```
-  }];
-  let options = [
-    Option<"pack", "pack", "bool", "false",
-           "copy buffers of another inner stride than 1 in front of the loop, "
-           "and back behind it">,
-  ];
-  let dependentDialects = ["::mlir::memref::MemRefDialect",
-                           "::mlir::rmsnorm::RMSNormDialect"];
 }
 
 #endif // RMSNORM_TRANSFORMS_TENSORPASSES_TD

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- UnitColumns.cpp - one value a row with a dimension of size 1 ------===//
+
+#include "UnitColumns.h"
+#include "RowOps.h"
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/Dialect/Linalg/Transforms/Transforms.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+using linalg::ControlDropUnitDims;
+using linalg::GenericOp;
+
+/// What `value` has beside a last dimension of size 1, or null.
+static Value getWithoutUnit(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (!type || type.getRank() == 0)
+    return {};
+  ArrayRef<int64_t> shape = type.getShape();
+  Value source;
+  if (auto expand = value.getDefiningOp<tensor::ExpandShapeOp>())
+    source = expand.getSrc();
+  else if (auto insert = value.getDefiningOp<tensor::InsertSliceOp>())
+    source = insert.getSource();
+  return source && shape.back() == 1 &&
+                 cast<ShapedType>(source.getType()).getShape() ==
+                     shape.drop_back()
+             ? source
+             : Value();
+}
+
+/// Reads what was expanded to be broadcast as it was.
+static void dropUnitResults(RewriterBase &rewriter, GenericOp op) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  for (OpOperand *input : op.getDpsInputOperands()) {
+    AffineMap &map = maps[input->getOperandNumber()];
+    Value source = getWithoutUnit(input->get());
+    if (!source || !isa<AffineConstantExpr>(map.getResults().back()))
+      continue;
+    map = map.dropResult(map.getNumResults() - 1);
+    rewriter.modifyOpInPlace(op, [&] {
+      input->set(source);
+      op.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    });
+  }
+}
+
+void rmsnorm::dropUnitColumns(Operation *root) {
+  SmallVector<GenericOp> unit, others;
+  SmallVector<Operation *> unused;
+  bool hasRowsOfOne = false;
+  root->walk([&](Operation *op) {
+    // There one column is what a row has.
+    if (getAnchorRowDims(op))
+      for (Value operand : op->getOperands())
+        if (auto type = dyn_cast<RankedTensorType>(operand.getType()))
+          hasRowsOfOne |= type.getRank() == *getAnchorRowDims(op) + 1 &&
+                          type.getShape().back() == 1;
+    auto generic = dyn_cast<GenericOp>(op);
+    if (!generic || !generic.hasPureTensorSemantics() ||
+        generic.getNumLoops() < 2)
+      return;
+    if (op->getNumResults() > 1 && generic.hasIndexSemantics() &&
+        llvm::any_of(op->getResults(),
+                     [](Value result) { return result.use_empty(); }))
+      unused.push_back(op);
+    const bool isUnit =
+        generic.getStaticLoopRanges().back() == 1 &&
+        generic.getNumLoops() == generic.getNumParallelLoops() &&
+        !generic.hasIndexSemantics();
+    (isUnit ? unit : others).push_back(generic);
+  });
+  if (!unused.empty()) {
+    RewritePatternSet patterns(root->getContext());
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(patterns);
+    llvm::erase_if(others, [&](GenericOp op) {
+      return llvm::is_contained(unused, op.getOperation());
+    });
+    (void)applyOpPatternsGreedily(unused, std::move(patterns));
+  }
+  if (hasRowsOfOne)
+    return;
+  IRRewriter rewriter(root->getContext());
+  ControlDropUnitDims control;
+  control.controlFn = [](Operation *op) {
+    return SmallVector<unsigned>{cast<GenericOp>(op).getNumLoops() - 1};
+  };
+  // An argument may have any strides: a slice of it has them, too.
+  static const ControlDropUnitDims reshapes, slices = [] {
+    ControlDropUnitDims options;
+    options.rankReductionStrategy =
+        ControlDropUnitDims::RankReductionStrategy::ExtractInsertSlice;
+    return options;
+  }();
+  control.collapseFn = [](RewriterBase &rewriter, Location loc, Value operand,
+                          ArrayRef<int64_t> shape,
+                          ArrayRef<ReassociationIndices> dims,
+                          const ControlDropUnitDims &) -> FailureOr<Value> {
+    if (Value source = getWithoutUnit(operand))
+      return source;
+    return reshapes.collapseFn(rewriter, loc, operand, shape, dims,
+                               isa<BlockArgument>(operand) ? slices : reshapes);
+  };
+  control.expandFn = [](RewriterBase &rewriter, Location loc, Value result,
+                        Value dest, ArrayRef<ReassociationIndices> dims,
+                        const ControlDropUnitDims &) -> FailureOr<Value> {
+    return reshapes.expandFn(rewriter, loc, result, dest, dims,
+                             isa<BlockArgument>(dest) ? slices : reshapes);
+  };
+  for (GenericOp op : unit) {
+    rewriter.setInsertionPoint(op);
+    auto dropped = linalg::dropUnitDims(rewriter, op, control);
+    if (succeeded(dropped))
+      rewriter.replaceOp(op, dropped->replacements);
+  }
+  for (GenericOp op : others)
+    dropUnitResults(rewriter, op);
+}

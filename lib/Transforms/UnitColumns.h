@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- UnitColumns.h - one value a row with a dimension of size 1 --------===//
+
+#ifndef RMSNORM_LIB_TRANSFORMS_UNITCOLUMNS_H
+#define RMSNORM_LIB_TRANSFORMS_UNITCOLUMNS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::rmsnorm {
+
+/// Drops the last dimension, of size 1, that exporters keep behind a reduction,
+/// and what they reduce to besides and do not use (the place of a maximum):
+/// one value a row has no columns.
+void dropUnitColumns(Operation *root);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_TRANSFORMS_UNITCOLUMNS_H

@@ -1,0 +1,67 @@
+// RUN: norm-opt %s --rmsnorm-tile-rows --canonicalize --cse --split-input-file | FileCheck %s
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#keep = affine_map<(d0, d1) -> (d0, 0)>
+
+// What is kept of the columns behind a reduction, one of size 1, is dropped: in
+// the reduction's result, in what is computed of it, where it is broadcast, and
+// of an argument, whose strides stay any.
+// CHECK-LABEL: func.func @keepdims(
+// CHECK-SAME:    %[[S0:[a-z0-9]*]]: tensor<?x1xf32>, %[[Z0:[a-z0-9]*]]: tensor<?x64xf32>)
+// CHECK:         %[[S:.*]] = tensor.extract_slice %[[S0]][0, 0] [%{{.*}}, 1] [1, 1] : tensor<?x1xf32> to tensor<?xf32>
+// CHECK:         %[[R:.*]]:2 = scf.forall {{.*}} shared_outs(%{{.*}} = %[[S]], %{{.*}} = %[[Z0]]) -> (tensor<?xf32>, tensor<?x64xf32>)
+// CHECK:           linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]
+// CHECK:           linalg.generic {{.*}} iterator_types = ["parallel"]} ins(%{{.*}} : tensor<1xf32>)
+// CHECK:           linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]} ins(%{{.*}}, %{{.*}} : tensor<1x64xf32>, tensor<1xf32>)
+// CHECK:         %[[I:.*]] = tensor.insert_slice %[[R]]#0 into %[[S0]][0, 0] [%{{.*}}, 1] [1, 1] : tensor<?xf32> into tensor<?x1xf32>
+// CHECK:         return %[[R]]#1, %[[I]]
+func.func @keepdims(%x: tensor<?x64xf32>, %s0: tensor<?x1xf32>, %z0: tensor<?x64xf32>) -> (tensor<?x64xf32>, tensor<?x1xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %limit = arith.constant 127.0 : f32
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  %r0 = tensor.empty(%m) : tensor<?xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%r0 : tensor<?xf32>) -> tensor<?xf32>
+  %a = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%y : tensor<?x64xf32>) outs(%f : tensor<?xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %q = math.absf %p : f32
+    %r = arith.maximumf %q, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<?xf32>
+  %k = tensor.expand_shape %a [[0, 1]] output_shape [%m, 1] : tensor<?xf32> into tensor<?x1xf32>
+  %s = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%k : tensor<?x1xf32>) outs(%s0 : tensor<?x1xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %q = arith.divf %p, %limit : f32
+    linalg.yield %q : f32
+  } -> tensor<?x1xf32>
+  %z = linalg.generic {indexing_maps = [#id, #keep, #id], iterator_types = ["parallel", "parallel"]} ins(%y, %s : tensor<?x64xf32>, tensor<?x1xf32>) outs(%z0 : tensor<?x64xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %r = arith.divf %p, %q : f32
+    linalg.yield %r : f32
+  } -> tensor<?x64xf32>
+  return %z, %s : tensor<?x64xf32>, tensor<?x1xf32>
+}
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+
+// Rows of one column have one.
+// CHECK-LABEL: func.func @one_column(
+// CHECK:         scf.forall {{.*}} -> (tensor<?x1xf32>)
+// CHECK:           linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]}
+func.func @one_column(%x: tensor<?x1xf32>, %o: tensor<?x1xf32>) -> tensor<?x1xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x1xf32>
+  %e = tensor.empty(%m) : tensor<?x1xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x1xf32>) output(%e : tensor<?x1xf32>) eps = 1.0e-5 -> tensor<?x1xf32>
+  %z = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<?x1xf32>) outs(%o : tensor<?x1xf32>) {
+  ^bb0(%p: f32, %q: f32):
+    %r = arith.negf %p : f32
+    linalg.yield %r : f32
+  } -> tensor<?x1xf32>
+  return %z : tensor<?x1xf32>
+}
