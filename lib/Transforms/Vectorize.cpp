@@ -178,8 +178,11 @@ FailureOr<Value> RowVectorizer::load(Value tensor,
       .getResult();
 }
 
-/// Whether `slice` is a part of a row that is computed here.
+/// Whether `slice` is a part of a row that is computed here. Parts have sizes
+/// that are known: a slice of another size is all of its source.
 bool RowVectorizer::isComputed(tensor::ExtractSliceOp slice) {
+  if (slice && ShapedType::isDynamic(slice.getStaticSizes().back()))
+    return false;
   while (slice && loop->isAncestor(slice)) {
     if (vectors.contains(slice.getSource()))
       return true;
