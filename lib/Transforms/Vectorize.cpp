@@ -142,7 +142,6 @@ FailureOr<Value> RowVectorizer::load(Value tensor,
                                                   : getLastDim(tensor)},
                                     type.getElementType());
   DenseElementsAttr constant;
-  // A splat needs no memory.
   if (matchPattern(base, m_Constant(&constant)) && constant.isSplat())
     return arith::ConstantOp::create(
                builder, loc,
@@ -189,8 +188,10 @@ bool RowVectorizer::hasVector(Value tensor) {
           (isReshape(definition) || isa<tensor::CastOp>(definition)));
 }
 
-/// Whether `slice` is a part of a row that is computed here.
+/// Whether `slice` is a part, of a known size, of a row that is computed here.
 bool RowVectorizer::isComputed(tensor::ExtractSliceOp slice) {
+  if (slice && ShapedType::isDynamic(slice.getStaticSizes().back()))
+    return false;
   while (slice && loop->isAncestor(slice)) {
     if (vectors.contains(slice.getSource()))
       return true;

@@ -376,15 +376,18 @@ def describe(case):
             f"offset={case['offset']} rstd={int(case['rstd'])} output={case['output']} constant={int(case['constant'])}")
 
 
-def runs(row_counts, *dims):
-    """Every row count with every order and every layout, in turn."""
+def runs(row_counts, *dims, orders=1):
+    """The row counts with layouts in turn: the last, which shows most, in every order, those before in `orders` of them."""
     result = []
     layouts = list(LAYOUTS)
     for i, rows in enumerate(row_counts):
         # M = 0 has no element to order.
-        for j, order in enumerate(ORDERS if rows else ORDERS[:1]):
+        count = len(ORDERS) if rows == row_counts[-1] else orders if rows else 1
+        # In one order, with a layout that it does not meet below.
+        order, layout = (i + 1, i + 2) if count == 1 else (i, i)
+        for j in range(count):
             for dim in dims or [None]:
-                result.append({"rows": rows, "order": order, "layout": layouts[(i + j) % 4], "dim": dim})
+                result.append({"rows": rows, "order": ORDERS[(order + j) % 3], "layout": layouts[(layout + j) % 4], "dim": dim})
     return result
 
 
@@ -435,7 +438,8 @@ def liger_modules():
         chip = {4096: "gfx942", 16384: "gfx942"}.get(n, "sm_90")
         yield Module(f"liger_{n}", cases, [chip], [
             {"rows": 4, "order": "shuffled", "layout": "dense", "dim": None},
-            {"rows": 2, "order": "forward", "layout": "unaligned", "dim": None}])
+            {"rows": 2, "order": "forward", "layout": "unaligned", "dim": None}],
+            options=["--batch-invariant"])  # the schedule for many rows
 
 
 # The product that must be complete: every mode, chip (and so subgroup size), casting, weight or none, rstd or none with the
@@ -446,14 +450,16 @@ PRODUCT_SIZES = [2048, 2056, 2052, 2050, 2049]
 
 
 def product_modules():
+    # One schedule for any number of rows.
+    schedules = {"static_persistent": "static_persistent,cache=registers,vectors_in_flight=2"}
     for mode, n in itertools.product(MODES[1:], PRODUCT_SIZES):
         cases = [case(mode=mode, n=n, x=x, y=y, weight=weight, casting=casting, rstd=rstd)
                  for (x, y, weight), casting, rstd in itertools.product(PRODUCT_TYPES, DIMENSIONS["casting"], (False, True))]
         # One oracle for both chips.
         yield Module(f"product_{mode}_{n}", cases, DIMENSIONS["chip"], [
             {"rows": 3, "order": "shuffled", "layout": "dense", "dim": None},
-            {"rows": 3, "order": "reverse", "layout": "unaligned", "dim": None}], mode,
-            options=["--batch-invariant"])  # the schedule for any number of rows for these few, too
+            {"rows": 3, "order": "reverse", "layout": "unaligned", "dim": None}], schedules.get(mode, mode),
+            options=["--batch-invariant"])
 
 
 def partial_modules():
@@ -501,7 +507,7 @@ def cluster_modules():
                       rstd=k % 3 == 0 and kind != "statistics",
                       rows=[("?",), ("?", 2, "?"), (1, "?")][k % 3] if k else ())
                  for k, kind in enumerate(kinds)]
-        yield Module(f"cluster_{i}", cases, [chip], runs([0, 1, 7]), schedule)
+        yield Module(f"cluster_{i}", cases, [chip], runs([0, 1, 7], orders=3), schedule)
     wide = [case(n=131072, rstd=True), case(n=131072 + 5, x="f16", y="f16", kind="amax"),
             case(n=262144, casting="llama", weight="f32"), case(n=262144, x="f32", y="f32", weight="none", output="in place")]
     yield Module("cluster_selected", wide, ["sm_90"], runs([0, 2]))

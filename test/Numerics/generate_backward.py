@@ -145,15 +145,20 @@ PLANS = {"narrow": runs([0, 1, 7, 157]), "middle": runs([0, 1, 7, 35]), "wide": 
 
 def pairwise_modules():
     groups = {}
-    for c in cover(DIMENSIONS, [*corners(), *dynamic_corners()], possible):
+    # Half of the dynamic corners as they are chosen, each for every class of N, half in strips.
+    dynamic = list(dynamic_corners())
+    chosen = dynamic[0::4] + dynamic[3::4]
+    for c in cover(DIMENSIONS, [*corners(), *chosen], possible):
         groups.setdefault((c["chip"], width(c)), []).append(c)
     for (chip, name), cases in sorted(groups.items()):
         yield module(f"backward_{chip}_{name}", cases, [chip], PLANS[name])
+    for chip in DIMENSIONS["chip"]:
+        cases = [c for c in dynamic if c["chip"] == chip and c not in chosen]
+        yield module(f"backward_strips_{chip}_dynamic", cases, [chip], PLANS["dynamic"], "column_sums=strips")
 
 
 def dynamic_corners():
-    """Rows of run-time size are summed in strips: each casting, each rstd, with
-    and without a buffer that is overwritten."""
+    """Rows of run-time size: each casting, each rstd, with and without a buffer that is overwritten."""
     for i, (chip, casting, rstd) in enumerate(itertools.product(DIMENSIONS["chip"], DIMENSIONS["casting"],
                                                                 DIMENSIONS["rstd"])):
         yield case(chip=chip, n="?", casting=casting, rstd=rstd, offset=i % 2, dweight=DIMENSIONS["dweight"][1 + i % 2],
@@ -234,7 +239,7 @@ def cluster_modules():
                       weight=DIMENSIONS["weight"][1 + k % 3], dweight=DIMENSIONS["dweight"][k % 3], offset=k // 2 % 2,
                       output=("dy", "argument", "empty")[k // 2 % 3], rows=[("?",), ("?", 2, "?"), (1, "?")][k % 3])
                  for k, (casting, rstd) in enumerate(kinds)]
-        yield module(f"cluster_{i}", cases, [chip], runs([0, 1, 7, 35]), schedule)
+        yield module(f"cluster_{i}", cases, [chip], runs([0, 1, 7, 35], orders=3), schedule)
     wide = [case(n=24580), case(n=65536, casting="llama", rstd="computed", output="dy"),
             case(n=131072 + 5, x="f16", dy="f16", dx="f16", weight="f32", dweight="weight"), case(n=262144, kind="residual")]
     yield module("cluster_selected", wide, ["sm_90"], runs([0, 2]))
@@ -331,8 +336,9 @@ def all_rows_modules():
         schedule = (f"vector_width=8,column_sums=strips,sums=<threads_per_row=64,row_groups={groups},rows_per_group=3,vector_width=4,cache=reload,"
                     "column_sums=all_rows>")
         yield module(f"all_rows_{i}", cases, DIMENSIONS["chip"], runs([0, 1, 35]), schedule)
+        # All that differs between classes of N is given, so that there is one.
         yield module(f"all_rows_dynamic_{i}", [case(n="?", dweight="weight")], DIMENSIONS["chip"],
-                     runs([7], 1, 5, 136, 333), schedule)
+                     runs([7], 1, 5, 136, 333), "threads_per_row=64,row_groups=4,rows_per_group=1,cache=reload,blocks_per_sm=2," + schedule)
 
 
 def column_class_modules():

@@ -245,3 +245,25 @@ func.func @one_column(%x: tensor<?x1xf32>, %w: tensor<1xf32>, %y0: tensor<?x1xf3
   %y:2 = rmsnorm.forward input(%x : tensor<?x1xf32>) weight(%w : tensor<1xf32>) output(%y0 : tensor<?x1xf32>) rstd(%r0 : tensor<?xf32>) eps = 1.0e-5 -> tensor<?x1xf32>, tensor<?xf32>
   return %y#0, %y#1 : tensor<?x1xf32>, tensor<?xf32>
 }
+
+// -----
+
+// The weight is read twice, the second time as a slice of a size that a call
+// knows: all of it, no part.
+// CHECK-LABEL: func.func @whole_slice(
+// CHECK:           rmsnorm.tile_load column %{{.*}} columns(
+// CHECK-NOT:       vector.extract_strided_slice
+// CHECK:           rmsnorm.tile_store row
+func.func @whole_slice(%x: tensor<1x?x?xf32>, %w: tensor<?xf32>, %y0: tensor<1x?x?xf32>, %r0: tensor<1x?xf32>, %m0: tensor<1x?xf32>) -> (tensor<1x?xf32>, tensor<1x?xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %y:2 = rmsnorm.forward input(%x : tensor<1x?x?xf32>) weight(%w : tensor<?xf32>) output(%y0 : tensor<1x?x?xf32>) rstd(%r0 : tensor<1x?xf32>) eps = 1.0e-5 -> tensor<1x?x?xf32>, tensor<1x?xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%m0 : tensor<1x?xf32>) -> tensor<1x?xf32>
+  %m = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d2)>, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%x, %w : tensor<1x?x?xf32>, tensor<?xf32>) outs(%init : tensor<1x?xf32>) {
+  ^bb0(%a: f32, %b: f32, %c: f32):
+    %p = arith.mulf %a, %b : f32
+    %q = arith.maximumf %c, %p : f32
+    linalg.yield %q : f32
+  } -> tensor<1x?xf32>
+  return %y#1, %m : tensor<1x?xf32>, tensor<1x?xf32>
+}

@@ -2,6 +2,8 @@
 compares the code of each variant with that of the same schedules given by hand.
 
 usage: fed_back.py TARGET KIND [--alignment=NAME] FILE...    of one alignment, or of all
+
+KIND: what norm-compile emits (ptx, asm), or the IR of the kernels (ir), which takes a fraction of the time.
 """
 import re
 import subprocess
@@ -19,7 +21,8 @@ def run(*command):
 def variants(path):
     """(entry, variant, schedules) of a file."""
     with tempfile.NamedTemporaryFile(suffix=".rmsn") as module:
-        run("norm-compile", path, "--target=" + target, "--ptxas=", "-o", module.name)
+        # The simulator has the schedules of its chip.
+        run("norm-compile", path, "--target=sim:" + target, "--host-optimization=0", "-o", module.name)
         entry = variant = None
         for line in run("norm-inspect", module.name).splitlines():
             if found := re.match(r"entry (\S+)", line):
@@ -30,11 +33,15 @@ def variants(path):
                 yield entry, variant, found[1]
 
 
-def kernels_up_to(path, entry, columns, printed, given=None):
-    """The kernels of an entry whose N only a call knows for the class of N up to `columns`."""
+def kernels(path, entry, variant, printed, given=None):
+    """The kernels of an entry for a variant's classes of rows and of N, as IR."""
     alignment = re.search(r"alignment = (\d+)", printed)
     function = re.search(rf"^func\.func @{entry}\(.*?^}}", open(path).read(), re.DOTALL | re.MULTILINE)[0]
-    options = f"target={target} columns={columns} alignment={alignment[1] if alignment else 16}"
+    options = f"target={target} alignment={alignment[1] if alignment else 16}"
+    for name, bound in re.findall(r"_(rows|columns)_le_(\d+)", variant):
+        # All numbers of rows get what is given.
+        if name == "columns" or not given:
+            options += f" {name}={bound}"
     if given:
         options += f' schedule="{given}"'
     return subprocess.run(["norm-opt", "-", "--rmsnorm-tensor-half", f"--rmsnorm-memref-half={options}"],
@@ -48,9 +55,9 @@ for path in paths:
             continue
         emit = ["norm-compile", path, "--target=" + target, "--emit=" + kind,
                 "--entry=" + entry, "-o", "-"]
-        if bound := re.search(r"_columns_le_(\d+)", variant):
-            chosen = kernels_up_to(path, entry, bound[1], schedules)
-            given = kernels_up_to(path, entry, bound[1], schedules, schedules)
+        if kind == "ir" or "_columns_le_" in variant:
+            chosen = kernels(path, entry, variant, schedules)
+            given = kernels(path, entry, variant, schedules, schedules)
         else:
             # All sizes get what is given: the class alone has an alignment.
             alignment = variant.split("_")[0]
