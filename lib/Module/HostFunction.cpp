@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMTypes.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/MemRef/Transforms/Transforms.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -232,9 +233,17 @@ FailureOr<HostProgram> HostFunctionReader::read() {
 
 FailureOr<HostProgram> rmsnorm::readHostFunction(func::FuncOp function) {
   // A module's launches know arguments, strides and offsets, not views.
-  function.getContext()->getOrLoadDialect<affine::AffineDialect>();
-  RewritePatternSet patterns(function.getContext());
-  memref::populateExpandStridedMetadataPatterns(patterns);
-  (void)applyPatternsGreedily(function, std::move(patterns));
+  WalkResult views = function.walk([](Operation *op) {
+    return isa<memref::SubViewOp, memref::CollapseShapeOp,
+               memref::ExpandShapeOp, memref::ReinterpretCastOp>(op)
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  if (views.wasInterrupted()) {
+    function.getContext()->getOrLoadDialect<affine::AffineDialect>();
+    RewritePatternSet patterns(function.getContext());
+    memref::populateExpandStridedMetadataPatterns(patterns);
+    (void)applyPatternsGreedily(function, std::move(patterns));
+  }
   return HostFunctionReader(function).read();
 }

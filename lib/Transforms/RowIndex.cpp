@@ -45,6 +45,7 @@ std::optional<RowIndex> rmsnorm::matchRowIndex(Value row, scf::ForallOp loop) {
 bool rmsnorm::isRowIndex(Operation *op) {
   return isa<affine::AffineDelinearizeIndexOp, arith::MulIOp, arith::AddIOp>(
              op) &&
+         llvm::all_of(op->getResultTypes(), llvm::IsaPred<IndexType>) &&
          llvm::all_of(op->getUsers(), [](Operation *user) {
            return isa<TileLoadOp, TileStoreOp>(user) || isRowIndex(user);
          });

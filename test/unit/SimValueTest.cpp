@@ -391,7 +391,7 @@ TEST(SimValue, FmaIsFused) {
 
 TEST(SimValue, IdsAndScalarArguments) {
   KernelTest test("%y: !llvm.ptr<1>, %a: i64, %b32: i32, %f: f32, %i: index, "
-                  "%d: f64, %h: i16",
+                  "%d: f32, %h: i16",
                   R"(
     %grid = gpu.grid_dim x
     %block = gpu.block_dim x
@@ -400,7 +400,7 @@ TEST(SimValue, IdsAndScalarArguments) {
     %s2 = arith.extsi %b32 : i32 to i64
     %s3 = arith.fptosi %f : f32 to i64
     %s4 = arith.index_cast %i : index to i64
-    %s5 = arith.fptosi %d : f64 to i64
+    %s5 = arith.fptosi %d : f32 to i64
     %s6 = arith.extsi %h : i16 to i64
     %v = vector.from_elements %a, %s0, %s1, %s2, %s3, %s4, %s5, %s6 : vector<8xi64>
     %bi = arith.index_cast %b : index to i64
@@ -416,7 +416,7 @@ TEST(SimValue, IdsAndScalarArguments) {
   test.addScalar<int32_t>(-2);
   test.addScalar<float>(-3);
   test.addScalar<int64_t>(-4);
-  test.addScalar<double>(-5);
+  test.addScalar<float>(-5);
   test.addScalar<int16_t>(-6);
   test.request.grid = 3;
   test.request.blockThreads = 5;

@@ -20,7 +20,9 @@ sys.dont_write_bytecode = True  # the source tree stays clean
 sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../benchmarks"))
 import capi
 
-PRECISION = {"bf16": (8, -126), "f16": (11, -14), "f32": (24, -126)}
+PRECISION = {"bf16": (8, -126), "f16": (11, -14), "f32": (24, -126), "f8e4m3fn": (4, -6)}
+# The numbers of f8e4m3fn from zero on; the code behind the last is NaN.
+E4M3 = np.array([np.ldexp(m + 8 * (e > 0), max(e, 1) - 10) for e in range(16) for m in range(8)][:-1])
 
 
 # -- numbers ---------------------------------------------------------------------------
@@ -42,12 +44,19 @@ def rounded(values, kind):
 def encoded(values, kind):
     if kind == "bf16":
         return (rounded(values, kind).astype(np.float32).view(np.uint32) >> 16).astype(np.uint16)
+    if kind == "i8":
+        return np.rint(values).astype(np.int8)
+    if kind == "f8e4m3fn":
+        code = np.searchsorted(E4M3, np.minimum(np.abs(rounded(values, kind)), E4M3[-1]))
+        return (code + 128 * np.signbit(values)).astype(np.uint8)
     return rounded(values, kind).astype({"f16": np.float16, "f32": np.float32}[kind])
 
 
 def decoded(stored, kind):
     if kind == "bf16":
         return (stored.astype(np.uint32) << 16).view(np.float32).astype(np.float64)
+    if kind == "f8e4m3fn":
+        return np.copysign(np.append(E4M3, np.nan)[stored & 127], 64.0 - (stored >= 128) * 128)
     return stored.astype(np.float64)
 
 
@@ -121,7 +130,7 @@ class Buffers:
             shape = tuple(sizes[d] if d in sizes else int(d) for d in argument["dims"])
             whole = shape  # vectors are dense
             if len(shape) > 1:
-                pads = [0] + [1] * (len(shape) - 2) + [8 if aligned else 3]
+                pads = [0] + [1] * (len(shape) - 2) + [16 if aligned else 3]
                 whole = tuple(n + pad for n, pad in zip(shape, pads))
             self.shape[name] = shape
             strides = [1]
