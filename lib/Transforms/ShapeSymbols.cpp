@@ -128,9 +128,13 @@ LogicalResult ShapeSymbols::collect(Operation *op) {
     }
     return success();
   }
-  if (auto empty = dyn_cast<tensor::EmptyOp>(op)) {
-    for (auto [dim, size] : llvm::enumerate(empty.getMixedSizes()))
-      if (failed(uniteSize(op, empty.getResult(), dim, size)))
+  if (isa<tensor::EmptyOp, tensor::ExpandShapeOp>(op)) {
+    auto empty = dyn_cast<tensor::EmptyOp>(op);
+    SmallVector<OpFoldResult> sizes =
+        empty ? empty.getMixedSizes()
+              : cast<tensor::ExpandShapeOp>(op).getMixedOutputShape();
+    for (auto [dim, size] : llvm::enumerate(sizes))
+      if (failed(uniteSize(op, op->getResult(0), dim, size)))
         return failure();
     return success();
   }
@@ -139,12 +143,6 @@ LogicalResult ShapeSymbols::collect(Operation *op) {
     for (auto [dim, size] : llvm::enumerate(slice.getMixedSizes()))
       if (!slice.getDroppedDims().test(dim) &&
           failed(uniteSize(op, slice.getResult(), next++, size)))
-        return failure();
-    return success();
-  }
-  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
-    for (auto [dim, size] : llvm::enumerate(expand.getMixedOutputShape()))
-      if (failed(uniteSize(op, expand.getResult(), dim, size)))
         return failure();
     return success();
   }

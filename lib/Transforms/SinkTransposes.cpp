@@ -244,6 +244,16 @@ struct SinkThroughNorm : OpRewritePattern<ForwardOp> {
   }
 };
 
+/// Where `op` slices what `permutation` has transposed, before that.
+struct UndoneSlice {
+  UndoneSlice(OffsetSizeAndStrideOpInterface op, ArrayRef<int64_t> permutation)
+      : offsets(undo<OpFoldResult>(op.getMixedOffsets(), permutation)),
+        sizes(undo<OpFoldResult>(op.getMixedSizes(), permutation)),
+        strides(undo<OpFoldResult>(op.getMixedStrides(), permutation)) {}
+
+  SmallVector<OpFoldResult> offsets, sizes, strides;
+};
+
 /// A part of transposed rows is a part of rows, transposed.
 struct SinkThroughSlice : OpRewritePattern<tensor::ExtractSliceOp> {
   using OpRewritePattern::OpRewritePattern;
@@ -254,12 +264,10 @@ struct SinkThroughSlice : OpRewritePattern<tensor::ExtractSliceOp> {
     if (!match || op.getType().getRank() != op.getSourceType().getRank())
       return rewriter.notifyMatchFailure(op, "no slice of a transpose");
     ArrayRef<int64_t> permutation = match->permutation;
-    auto undone = [&](ArrayRef<OpFoldResult> values) {
-      return undo<OpFoldResult>(values, permutation);
-    };
-    Value part = tensor::ExtractSliceOp::create(
-        rewriter, op.getLoc(), match->source, undone(op.getMixedOffsets()),
-        undone(op.getMixedSizes()), undone(op.getMixedStrides()));
+    const UndoneSlice slice(op, permutation);
+    Value part = tensor::ExtractSliceOp::create(rewriter, op.getLoc(),
+                                                match->source, slice.offsets,
+                                                slice.sizes, slice.strides);
     Value empty =
         tensor::EmptyOp::create(rewriter, op.getLoc(), op.getMixedSizes(),
                                 op.getType().getElementType());
@@ -281,15 +289,13 @@ struct SinkThroughInsertion : OpRewritePattern<tensor::InsertSliceOp> {
               : isInitRead(op.getDestMutable())))
       return rewriter.notifyMatchFailure(op, "no insertion of transposes");
     ArrayRef<int64_t> permutation = match->permutation;
-    auto undone = [&](ArrayRef<OpFoldResult> values) {
-      return undo<OpFoldResult>(values, permutation);
-    };
+    const UndoneSlice slice(op, permutation);
     Value row = dest ? dest->source
                      : createInit(rewriter, op.getDest(), /*isRead=*/false,
                                   permutation);
     Value whole = tensor::InsertSliceOp::create(
-        rewriter, op.getLoc(), match->source, row, undone(op.getMixedOffsets()),
-        undone(op.getMixedSizes()), undone(op.getMixedStrides()));
+        rewriter, op.getLoc(), match->source, row, slice.offsets, slice.sizes,
+        slice.strides);
     Value init = dest ? op.getDest()
                             .getDefiningOp<DestinationStyleOpInterface>()
                             .getDpsInits()
