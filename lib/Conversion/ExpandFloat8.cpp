@@ -199,29 +199,31 @@ static Value expandExponent(ImplicitLocOpBuilder &b, Value bytes) {
   return w.number(w.select(w.above(all, 0xfe), w.word(0x7fc00000), result));
 }
 
-/// The bits of `value`, f32, rounded to f4E2M1FN, as i4. What is too large
-/// becomes the largest number, as a type without infinity and NaN has it; NaN
-/// does, too.
+Value rmsnorm::roundToFloat4(ImplicitLocOpBuilder &b, Value value) {
+  Words w(b, value.getType());
+  // Of |x| the number is 2 |x| up to 2, |x| + 2 up to 4 and |x| / 2 + 4 beyond:
+  // the least of three lines. Numbers of f32 from kFloat4Base on have the step
+  // 1, so that each is rounded once, where it is added; rounding is monotone,
+  // and the least one rounded the rounded least. As integers they compare as
+  // they do as numbers; NaN is above all.
+  const double base = llvm::bit_cast<float>(uint32_t(kFloat4Base));
+  auto line = [&](double slope, double offset) {
+    auto number = [&](double constant) {
+      return createScalarOrSplatConstant(b, b.getLoc(), w.floats,
+                                         APFloat(float(constant)));
+    };
+    return w.bits(math::FmaOp::create(b, math::AbsFOp::create(b, value),
+                                      number(slope), number(base + offset)));
+  };
+  Value least = arith::MinUIOp::create(b, line(2, 0), line(1, 2));
+  least = arith::MinUIOp::create(b, least, line(0.5, 4));
+  return arith::MinUIOp::create(b, least, w.word(kFloat4Base + 7));
+}
+
+/// The bits of `value`, f32, rounded to f4E2M1FN, as i4.
 static Value expandToFloat4(ImplicitLocOpBuilder &b, Value value) {
   Words w(b, value.getType());
-  auto number = [&](double constant) {
-    return createScalarOrSplatConstant(b, b.getLoc(), w.floats,
-                                       APFloat(float(constant)));
-  };
-  Value size =
-      arith::MinNumFOp::create(b, math::AbsFOp::create(b, value), number(6));
-  // The power of two 2^e that is not above; of numbers below 1, 1.
-  Value power = arith::AndIOp::create(b, w.bits(size), w.word(0x7f800000));
-  power = arith::MaxUIOp::create(b, power, w.word(0x3f800000));
-  // Half of it is the step there. f32 has the same step from 2^22 of these
-  // powers on: added to them the number is rounded to k steps, its last bits.
-  // The result is 2 e + k. The last three bits of 2 (127 + e) are 2 e - 2, so
-  // that one power more is added, two steps.
-  Value steps =
-      math::FmaOp::create(b, w.number(power), number(0x1p22 + 1), size);
-  Value twice = arith::ShRUIOp::create(b, power, w.word(22));
-  Value result = arith::AndIOp::create(
-      b, arith::AddIOp::create(b, w.bits(steps), twice), w.word(7));
+  Value result = arith::AndIOp::create(b, roundToFloat4(b, value), w.word(7));
   Value sign = arith::AndIOp::create(
       b, arith::ShRUIOp::create(b, w.bits(value), w.word(28)), w.word(8));
   result = arith::OrIOp::create(b, result, sign);

@@ -39,6 +39,14 @@ Value toF32(ImplicitLocOpBuilder &b, Value value);
 /// `value`, of f32, as `type`, of another float.
 Value fromF32(ImplicitLocOpBuilder &b, Value value, Type type);
 
+/// The bits of 1.5 * 2^23. The last 16 are zero.
+inline constexpr uint32_t kFloat4Base = 0x4b400000;
+
+/// The bits of |value|, f32, rounded to f4E2M1FN, 0 to 7, plus kFloat4Base.
+/// What is too large becomes the largest number, as a type without infinity and
+/// NaN has it; NaN does, too.
+Value roundToFloat4(ImplicitLocOpBuilder &b, Value value);
+
 /// Adds patterns that rewrite arith.truncf from f32 and arith.extf to or from
 /// such types into integer arithmetic, bit for bit what APFloat does but for
 /// the payload of a NaN. f8 is left in arith.bitcast only.

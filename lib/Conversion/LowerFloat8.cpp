@@ -287,11 +287,12 @@ rmsnorm::lowerFloat8(gpu::GPUModuleOp module,
                                    Float8E4M3FNUZType::get(context),
                                    Float8E5M2Type::get(context),
                                    Float8E8M0FNUType::get(context),
-                                   Float4E2M1FNType::get(context)})) ||
-      failed(packFloat4(module)))
+                                   Float4E2M1FNType::get(context)})))
     return failure();
   mergeExtensions(module);
   dropClampsToFloat4(module);
+  if (failed(packFloat4(module)))
+    return failure();
   if (instructions)
     useInstructions(module, *instructions);
   RewritePatternSet patterns(module.getContext());

@@ -7,36 +7,102 @@
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// The bytes of `numbers`, by words of eight, which are integers of 4 bits.
+namespace {
+/// Numbers of f4 before they are packed, as words of 32 bits.
+struct Unpacked {
+  /// The size in the lowest three bits, the others as in `base`.
+  Value sizes;
+  uint32_t base;
+  /// The sign in the highest bit, the others anything.
+  Value signs;
+};
+} // namespace
+
+static Unpacked unpack(ImplicitLocOpBuilder &b, Value numbers) {
+  auto type = cast<VectorType>(numbers.getType());
+  Type words = withElement(type, b.getI32Type());
+  auto word = [&](int64_t value) {
+    return createScalarOrSplatConstant(b, b.getLoc(), words, value);
+  };
+  // What is rounded here needs no masks.
+  if (auto truncation = numbers.getDefiningOp<arith::TruncFOp>()) {
+    Value wide = toF32(b, truncation.getIn());
+    return {roundToFloat4(b, wide), kFloat4Base,
+            arith::BitcastOp::create(b, words, wide)};
+  }
+  Value bits = arith::ExtUIOp::create(
+      b, words,
+      arith::BitcastOp::create(b, withElement(type, b.getIntegerType(4)),
+                               numbers));
+  return {arith::AndIOp::create(b, bits, word(7)), 0,
+          arith::ShLIOp::create(b, bits, word(28))};
+}
+
+/// A word of up to eight numbers, from element `first` on.
+static Value packWord(ImplicitLocOpBuilder &b, const Unpacked &numbers,
+                      int64_t first, int64_t count) {
+  auto word = [&](uint32_t value) {
+    return arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(value)));
+  };
+  auto shifted = [&](Value value, bool left) -> Value {
+    return left ? arith::ShLIOp::create(b, value, word(4)).getResult()
+                : arith::ShRUIOp::create(b, value, word(4)).getResult();
+  };
+  Value sizes;
+  uint32_t base = 0;
+  for (int64_t i = count - 1; i >= 0; --i) {
+    Value size = vector::ExtractOp::create(b, numbers.sizes, first + i);
+    sizes =
+        sizes ? arith::AddIOp::create(b, shifted(sizes, true), size).getResult()
+              : size;
+    base = base * 16 + numbers.base;
+  }
+  // Two signs at a time, in bits 15 and 31.
+  auto halves = VectorType::get({2}, b.getI16Type());
+  Value zero = arith::ConstantOp::create(b, b.getI16IntegerAttr(0));
+  auto getHigh = [&](int64_t i) -> Value {
+    if (i >= count)
+      return zero;
+    Value sign = vector::ExtractOp::create(b, numbers.signs, first + i);
+    sign = arith::ShRUIOp::create(b, sign, word(16));
+    return arith::TruncIOp::create(b, b.getI16Type(), sign);
+  };
+  Value signs;
+  for (int64_t i = 0; i < 4; ++i) {
+    Value two = vector::FromElementsOp::create(
+        b, halves, ValueRange{getHigh(i), getHigh(i + 4)});
+    two = vector::ExtractOp::create(
+        b,
+        vector::BitCastOp::create(b, VectorType::get({1}, b.getI32Type()), two),
+        int64_t(0));
+    two = arith::AndIOp::create(b, two, word(0x80008000));
+    signs =
+        signs ? arith::OrIOp::create(b, shifted(signs, false), two).getResult()
+              : two;
+  }
+  return arith::AddIOp::create(
+      b, arith::AddIOp::create(b, sizes, word(0 - base)), signs);
+}
+
+/// The bytes of `numbers`, f4, by words of eight.
 static Value pack(ImplicitLocOpBuilder &b, Value numbers) {
   const int64_t count = cast<VectorType>(numbers.getType()).getNumElements();
-  auto wordsOf = [&](int64_t n) {
-    return VectorType::get({n}, b.getI32Type());
-  };
-  auto bytesOf = [&](int64_t n) { return VectorType::get({n}, b.getI8Type()); };
-  Value wide = arith::ExtUIOp::create(b, wordsOf(count), numbers);
+  const Unpacked unpacked = unpack(b, numbers);
   SmallVector<Value> words;
-  for (int64_t i = 0; i < count; ++i) {
-    Value number = vector::ExtractOp::create(b, wide, i);
-    if (i % 8 == 0) {
-      words.push_back(number);
-      continue;
-    }
-    Value place =
-        arith::ConstantOp::create(b, b.getI32IntegerAttr(int32_t(4 * (i % 8))));
-    words.back() = arith::OrIOp::create(
-        b, words.back(), arith::ShLIOp::create(b, number, place));
-  }
+  for (int64_t i = 0; i < count; i += 8)
+    words.push_back(packWord(b, unpacked, i, std::min<int64_t>(8, count - i)));
   const int64_t numWords = words.size();
   Value bytes = vector::BitCastOp::create(
-      b, bytesOf(4 * numWords),
-      vector::FromElementsOp::create(b, wordsOf(numWords), words));
+      b, VectorType::get({4 * numWords}, b.getI8Type()),
+      vector::FromElementsOp::create(
+          b, VectorType::get({numWords}, b.getI32Type()), words));
   if (count == 8 * numWords)
     return bytes;
   return vector::ExtractStridedSliceOp::create(b, bytes, ArrayRef<int64_t>{0},
@@ -52,9 +118,6 @@ static Value halve(ImplicitLocOpBuilder &b, Value value) {
 
 static void packStore(GlobalStoreOp store) {
   ImplicitLocOpBuilder b(store.getLoc(), store);
-  auto type = cast<VectorType>(store.getValue().getType());
-  Value numbers = arith::BitcastOp::create(
-      b, withElement(type, b.getIntegerType(4)), store.getValue());
   // A constant stays one, for the instruction to add it.
   Value column = store.getColumn();
   const int64_t constant = peelConstant(column);
@@ -67,8 +130,9 @@ static void packStore(GlobalStoreOp store) {
   Value valid = store.getValid() ? halve(b, store.getValid()) : Value();
   // Alignments count a byte for each number.
   auto packed = GlobalStoreOp::create(
-      b, pack(b, numbers), store.getBase(), halve(b, store.getRow()), column,
-      valid, std::max<int64_t>(1, store.getAlignment() / 2), store.getPolicy());
+      b, pack(b, store.getValue()), store.getBase(), halve(b, store.getRow()),
+      column, valid, std::max<int64_t>(1, store.getAlignment() / 2),
+      store.getPolicy());
   packed->setDiscardableAttrs(store->getDiscardableAttrDictionary());
   store.erase();
 }

@@ -142,14 +142,17 @@ gpu.module @kernels [#rmsnorm.target<TARGET>] {
     gpu.return
   }
 
-  // f4, two a byte: eight conversions of few instructions, then a word. A clamp
-  // to what the type holds is nothing. Places are halved.
+  // f4, two a byte: of eight numbers three lines each, a word of their sizes and
+  // one of their signs. A clamp to what the type holds is nothing. Places are
+  // halved.
   // CHECK-LABEL: llvm.func @packed(
   // CHECK-NOT: {{llvm.intr.maximum|llvm.intr.minimum|fcmp|select}}
-  // CHECK: llvm.intr.minnum
-  // CHECK: llvm.intr.umax
+  // CHECK-COUNT-2: llvm.intr.fma
+  // CHECK: llvm.intr.umin
   // CHECK: llvm.intr.fma
+  // CHECK-COUNT-2: llvm.intr.umin
   // CHECK-COUNT-7: llvm.shl
+  // CHECK-COUNT-3: llvm.lshr %{{.*}} : i32
   // CHECK: llvm.store %{{.*}} {alignment = 4 : i64} : vector<4xi8>
   gpu.func @packed(%y: !llvm.ptr<1>, %row: i64, %column: i32, %x: vector<8xf32>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
     %least = arith.constant dense<-6.0> : vector<8xf32>
