@@ -2,7 +2,9 @@
 //===- ExpandMath.cpp - math without device libraries --------------------===//
 
 #include "ExpandMath.h"
+
 #include "DeviceOps.h"
+#include "RMSNorm/IR/FloatRange.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -212,7 +214,13 @@ scalarize(Operation *op,
 }
 
 static void lowerDivision(arith::DivFOp op, const F32Intrinsics &intrinsics) {
-  bool large = isOneOrMore(op.getRhs());
+  // Of what is so small or large that it, or its reciprocal, is flushed to zero
+  // there is none. f8 and f16 are not.
+  const FloatRange range = getFloatRange(op.getRhs());
+  bool large =
+      isOneOrMore(op.getRhs()) ||
+      (!matchPattern(op.getRhs(), m_Constant()) &&
+       range.unit >= FloatRange::least && range.bound < FloatRange::most);
   bool inverse = matchPattern(op.getLhs(), m_OneFloat());
   scalarize(op, [&](ImplicitLocOpBuilder &b, ValueRange scalars) -> Value {
     if (!large)

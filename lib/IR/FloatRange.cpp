@@ -62,6 +62,13 @@ static FloatRange computeRange(Value value, KnownRanges &known) {
     range = getIntegerRange(op->getOperand(0));
   } else if (isa<arith::ExtFOp, vector::BroadcastOp>(op)) {
     range = getRange(op->getOperand(0), known);
+  } else if (auto elements = dyn_cast<vector::FromElementsOp>(op)) {
+    range = getRange(elements.getElements().front(), known);
+    for (Value element : elements.getElements().drop_front()) {
+      FloatRange other = getRange(element, known);
+      range = {std::min(range.unit, other.unit),
+               std::max(range.bound, other.bound)};
+    }
   } else if (isa<arith::MulFOp>(op)) {
     range =
         getRange(op->getOperand(0), known) * getRange(op->getOperand(1), known);
