@@ -52,11 +52,11 @@ RMSNormDialect::verifyOperationAttribute(Operation *op,
            << kRowWiseAttrName
            << "' to be a unit attribute of a linalg op, got "
            << attribute.getValue();
-  if (attribute.getName() == kDependentLaunchAttrName &&
-      !isa<UnitAttr>(attribute.getValue()))
-    return op->emitOpError("expected '")
-           << kDependentLaunchAttrName << "' to be a unit attribute, got "
-           << attribute.getValue();
+  for (StringRef name : {kDependentLaunchAttrName, kMaskBf16AttrName})
+    if (attribute.getName() == name && !isa<UnitAttr>(attribute.getValue()))
+      return op->emitOpError("expected '")
+             << name << "' to be a unit attribute, got "
+             << attribute.getValue();
   for (auto [name, bits] :
        {std::pair<StringRef, unsigned>(kBlocksPerMultiprocessorAttrName, 32),
         {kMinBlocksAttrName, 64}}) {

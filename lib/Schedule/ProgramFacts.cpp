@@ -30,7 +30,7 @@ static std::string toBytes(int64_t bits) {
 }
 
 std::string mlir::rmsnorm::getProgramKey(const ProgramFacts &facts) {
-  static_assert(sizeof(ProgramFacts) == 112, "a new fact belongs in the key");
+  static_assert(sizeof(ProgramFacts) == 128, "a new fact belongs in the key");
   std::string key;
   llvm::raw_string_ostream os(key);
   os << "columns=";
@@ -48,7 +48,9 @@ std::string mlir::rmsnorm::getProgramKey(const ProgramFacts &facts) {
     os << ",functions=" << facts.numFunctions
        << ",repeated_functions=" << facts.numRepeatedFunctions;
   if (facts.manyOperations)
-    os << ",many_operations=1";
+    os << ",many_operations=" << facts.manyOperations;
+  if (facts.sharedBitsPerColumn > 0)
+    os << ",shared_bytes_per_column=" << toBytes(facts.sharedBitsPerColumn);
   if (facts.groupColumns != 0)
     os << ",group_columns=" << facts.groupColumns;
   if (facts.part != 0)

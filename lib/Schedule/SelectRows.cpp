@@ -87,13 +87,23 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
     // 32768x4096 120 and 94.5, 4096x4096 16.9 and 13.5, 4096x7168 30.0 and
     // 22.4, with 4 vectors 23.6; with a scale for 128 columns 16384x7168 85.2,
     // 4 vectors and read again 90.3; 2048x16384 28.7 and 30.1).
-    const int64_t holding =
-        std::clamp<int64_t>(llvm::bit_floor<uint64_t>(vectors / 4),
-                            2 * subgroup, chip.maxThreadsPerBlock / 2);
+    // With very many operations up to eight (us, 32768x4096 with i8 94.3 and
+    // with 4 vectors 96.1; f4 with a scale for 16 columns 108.6 and 115.9).
+    const int64_t holding = std::clamp<int64_t>(
+        facts.manyOperations > 1
+            ? llvm::PowerOf2Ceil(llvm::divideCeil(vectors, 8))
+            : llvm::bit_floor<uint64_t>(vectors / 4),
+        2 * subgroup, chip.maxThreadsPerBlock / 2);
+    // Of one tile: with a residual beside x loads wait longer.
+    fields.maskBf16 = facts.loadedBitsPerColumn <= 16;
     if (facts.loadedBitsPerColumn + facts.columnOperandBits <= 32 &&
         vectors <= 8 * holding) {
       fields.threadsPerRow = holding;
       fields.cache = Cache::registers;
+    } else if (fields.threadsPerRow < 8 * subgroup) {
+      // As above (us, the same with four in flight and two: 32768x4096 132.7
+      // and 134.2, 4096x4096 19.5 and 19.85).
+      fields.vectorsInFlight = 4;
     }
     return;
   }
@@ -264,6 +274,13 @@ static ScheduleFields selectManyRows(const ProgramFacts &facts,
     fields.threadsPerRow = llvm::PowerOf2Ceil(vectors);
     fields.rowGroups = 4 * subgroup / fields.threadsPerRow;
     fields.rowsPerGroup = 2;
+    // What rows of a tile share is loaded once for all of them (us, 32 heads of
+    // 128 with RoPE, 16 groups of two rows and 8 of four: 32768 tokens 141.8
+    // and 137.8, 2048 11.4 and 10.7).
+    if (rereadsFromL1(chip) && facts.sharedBitsPerColumn > 0) {
+      fields.rowGroups /= 2;
+      fields.rowsPerGroup = 4;
+    }
   } else if (vectors <= 5 * subgroup) {
     // Two subgroups a row, two rows in flight. A grid of dependent launches
     // gets 0.8 blocks a nanosecond started, so that a block must be worth it:
@@ -288,6 +305,13 @@ static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
                                              const ScheduleFields &many) {
   if (!rereadsFromL1(chip) || facts.dynamicColumns || facts.numColumnSums > 0)
     return std::nullopt;
+  if (facts.sharedBitsPerColumn > 0 && many.rowsPerGroup == 4) {
+    // Blocks for more multiprocessors (us, as there, two and four rows: 64
+    // tokens 1.51 and 1.65, 128 1.95 and 2.08, 512 4.25 and 4.23).
+    RowClass few{1 << 14, many};
+    few.schedule.rowsPerGroup = 2;
+    return few;
+  }
   if (facts.manyOperations && many.cache == Cache::registers &&
       many.threadsPerRow > chip.subgroupSize && !facts.singleRow) {
     // A row a multiprocessor: only its own threads hide what it waits for (us,
@@ -295,6 +319,7 @@ static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
     // x7168 2.48 and 3.93, x8192 2.54 and 3.35).
     RowClass few{chip.multiprocessors, many};
     few.schedule.rowGroups = few.schedule.rowsPerGroup = 1;
+    few.schedule.maskBf16 = false;
     few.schedule.threadsPerRow = std::min<int64_t>(
         llvm::alignTo(llvm::divideCeil(facts.columns, 2 * many.vectorWidth),
                       chip.subgroupSize),
@@ -309,6 +334,7 @@ static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
   // and read again by 2: 1x4096 1.19 and 1.31; 128x8192 3.12 and 3.74).
   RowClass few{0, many};
   few.schedule.cache = Cache::registers;
+  few.schedule.maskBf16 = false;
   const int64_t part = many.getPartColumns(facts.columns);
   const int64_t vectors = llvm::divideCeil(part, many.vectorWidth);
   const int64_t threads =

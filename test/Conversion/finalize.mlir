@@ -170,6 +170,26 @@ gpu.module @kernels [#rmsnorm.target<TARGET>] {
     gpu.return
   }
 
+  // Two bf16 of a word by a shift and a mask.
+  // CHECK-LABEL: llvm.func @mask_bf16(
+  // NV-SAME: %[[X:[^:]*]]: vector<4xbf16>
+  // NV-NOT: rmsnorm.mask_bf16
+  // NV: %[[PAIRS:.*]] = llvm.bitcast %[[X]] : vector<4xbf16> to vector<2xi32>
+  // NV: %[[LOW:.*]] = llvm.shl %[[PAIRS]], {{.*}} : vector<2xi32>
+  // NV: %[[HIGH:.*]] = llvm.and %[[PAIRS]], {{.*}} : vector<2xi32>
+  // NV: llvm.fpext %{{.*}} : vector<3xbf16> to vector<3xf32>
+  // AMD-COUNT-2: llvm.fpext
+  gpu.func @mask_bf16(%x: vector<4xbf16>, %odd: vector<3xbf16>, %y: !llvm.ptr<1>, %row: i64)
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>, rmsnorm.mask_bf16} {
+    %c0 = arith.constant 0 : i32
+    %0 = arith.extf %x : vector<4xbf16> to vector<4xf32>
+    rmsnorm.global_store %0, %y[%row, %c0] alignment(16) : vector<4xf32>
+    // No pairs.
+    %1 = arith.extf %odd : vector<3xbf16> to vector<3xf32>
+    rmsnorm.global_store %1, %y[%row, %c0] alignment(4) : vector<3xf32>
+    gpu.return
+  }
+
   // CHECK-LABEL: llvm.func @keep(
   gpu.func @keep(%x: vector<1xbf16>, %after: f32, %y: !llvm.ptr<1>, %row: i64)
       kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
@@ -180,6 +200,26 @@ gpu.module @kernels [#rmsnorm.target<TARGET>] {
     // CHECK: llvm.trunc %{{.*}} : i32 to i16
     %k = rmsnorm.keep %x after %after : vector<1xbf16>, f32
     rmsnorm.global_store %k, %y[%row, %c0] alignment(2) : vector<1xbf16>
+    gpu.return
+  }
+
+  // A divisor out of f16 is neither flushed to zero nor is its reciprocal: two
+  // instructions. Of a bf16 one may be, and a constant is left to LLVM.
+  // CHECK-LABEL: llvm.func @divide
+  gpu.func @divide(%x: vector<2xf32>, %half: vector<2xf16>, %b: vector<2xbf16>, %y: !llvm.ptr<1>, %row: i64)
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : i32
+    %six = arith.constant dense<6.0> : vector<2xf32>
+    // NV-COUNT-2: llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
+    // AMD-COUNT-2: llvm.call_intrinsic "llvm.amdgcn.rcp.f32"
+    %0 = arith.extf %half : vector<2xf16> to vector<2xf32>
+    %1 = arith.divf %x, %0 : vector<2xf32>
+    // NV-COUNT-4: llvm.call_intrinsic "llvm.nvvm.div.full"
+    // AMD-COUNT-4: llvm.call_intrinsic "llvm.amdgcn.fdiv.fast"
+    %2 = arith.extf %b : vector<2xbf16> to vector<2xf32>
+    %3 = arith.divf %1, %2 : vector<2xf32>
+    %4 = arith.divf %3, %six : vector<2xf32>
+    rmsnorm.global_store %4, %y[%row, %c0] alignment(8) : vector<2xf32>
     gpu.return
   }
 

@@ -568,6 +568,13 @@ func.func @dependent_launch_value() {
 
 // -----
 
+func.func @mask_bf16_value() {
+  // expected-error @below {{expected 'rmsnorm.mask_bf16' to be a unit attribute, got true}}
+  return {rmsnorm.mask_bf16 = true}
+}
+
+// -----
+
 func.func @blocks_per_multiprocessor_unit() {
   // expected-error @below {{expected 'rmsnorm.blocks_per_multiprocessor' to be a positive i32, got unit}}
   return {rmsnorm.blocks_per_multiprocessor}

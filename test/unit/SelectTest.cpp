@@ -325,6 +325,21 @@ TEST(Select, AsksTheTableOfChips) {
   EXPECT_EQ(select(forward(4096, 32), "sm_100").vectorWidth, 4);
 }
 
+TEST(Select, MasksWhereInstructionsSetThePace) {
+  ProgramFacts facts = forward(4096, 16);
+  EXPECT_FALSE(select(facts, "sm_90").maskBf16);
+  facts.manyOperations = 1;
+  EXPECT_TRUE(select(facts, "sm_90").maskBf16);
+  EXPECT_EQ(select(facts, "sm_90").threadsPerRow, 128);
+  EXPECT_FALSE(select(facts, "gfx942").maskBf16);
+  facts.manyOperations = 2;
+  EXPECT_EQ(select(facts, "sm_90").threadsPerRow, 64);
+  // Few rows wait for their loads, and so does who reads a second tile.
+  EXPECT_FALSE(selectSchedules(facts, chip("sm_90"))->getFor(64).maskBf16);
+  facts.loadedBitsPerColumn = 32;
+  EXPECT_FALSE(select(facts, "sm_90").maskBf16);
+}
+
 TEST(ScheduleFields, TextLeavesOutWhatFollows) {
   ScheduleFields fields = parse("threads_per_row = 256, vector_width = 8");
   EXPECT_EQ(fields.columnOperands, ColumnOperands::tile);
@@ -362,6 +377,8 @@ TEST(ScheduleFields, KernelsKeepTheirNames) {
                    "cluster = 8, blocks_per_sm = 1, pdl = true, stages = 3, "
                    "copy = cg, column_operands = tile"),
             "static_persistent_g1u1t512v8f2a16c8p_s3cg");
+  EXPECT_EQ(suffix("threads_per_row = 256, vector_width = 8, mask_bf16 = true"),
+            "multi_wave_cached_g1u1t256v8f2a16w");
   EXPECT_EQ(suffix("threads_per_row = 256, vector_width = 8, unrolled = 4"),
             "multi_wave_cached_g1u1t256v8f2a16n4");
 }

@@ -80,6 +80,10 @@ def RMSNorm_Dialect : Dialect {
     /// as the kernel's registers leave room for.
     static constexpr ::llvm::StringLiteral kMinBlocksAttrName =
         "rmsnorm.min_blocks";
+    /// Unit attribute of a kernel: pairs of bf16 are widened by a shift and a
+    /// mask.
+    static constexpr ::llvm::StringLiteral kMaskBf16AttrName =
+        "rmsnorm.mask_bf16";
   }];
 }
 

@@ -33,15 +33,19 @@ struct ProgramFacts {
   int64_t numColumnSums = 0;
   /// Whether there is one row for certain.
   bool singleRow = false;
-  /// Whether a column takes more than five operations for every two bytes of it
-  /// that are read or written: memory alone does not set the pace.
-  bool manyOperations = false;
+  /// 1: a column takes more than five operations for every two bytes of it that
+  /// are read or written, so that memory alone does not set the pace; 2: and
+  /// more than nine instructions.
+  int64_t manyOperations = 0;
   /// Operations on every column that take many instructions: exp and the like,
   /// divisions.
   int64_t numFunctions = 0;
   /// Those of them before a row_reduce whose values are needed behind it, and
   /// computed again with a row that is read again.
   int64_t numRepeatedFunctions = 0;
+  /// Tiles read from memory that several rows share, as those of one position
+  /// do the sines of RoPE, in bits per column.
+  int64_t sharedBitsPerColumn = 0;
   /// Columns of a group of those that are reduced by groups; 0: none are. Of
   /// several sizes the largest, which all others divide.
   int64_t groupColumns = 0;
