@@ -121,6 +121,7 @@ bool DeviceRun::describe(const Plan &plan, Result &result) {
     return false;
   result.variant = variant.name;
   result.schedule = variant.schedule;
+  result.launches = variant.launch_count;
   result.device = function_info.target;
   if (info.backend != RMSNORM_SIM)
     result.device = std::string(info.name) + " (" + function_info.target + ")";

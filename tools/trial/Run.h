@@ -41,6 +41,7 @@ struct Result {
   std::string note;  // a finding that makes the run fail, e.g. a guard byte
   std::string warning;
   std::string variant, schedule, device;
+  size_t launches = 0;
   /// Of the elements that are decided or wrong, see Difference.
   double ulps = 0;
   /// Share of the outputs' elements whose interval is undecided.

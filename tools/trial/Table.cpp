@@ -139,8 +139,11 @@ void Table::print(const Plan &plan, const Result &result) {
   } else {
     double gigabytes =
         result.milliseconds > 0 ? result.bytes / result.milliseconds / 1e6 : 0;
+    std::string schedule = scheduleText(result.schedule);
+    if (result.launches > 1)
+      schedule += ", " + std::to_string(result.launches) + " launches";
     cells.insert(cells.end(),
-                 {result.variant, scheduleText(result.schedule), result.device,
+                 {result.variant, schedule, result.device,
                   number("%.3g", result.ulps), number("%.4f", result.undecided),
                   number("%.4f", result.milliseconds),
                   number(gigabytes < 10 ? "%.2f" : "%.0f", gigabytes)});
