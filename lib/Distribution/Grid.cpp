@@ -9,8 +9,7 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// Blocks a grid may have: CUDA allows 2^31 - 1, HIP 2^32 - 1 threads in all.
-static int64_t getMaxBlocks(int64_t blockThreads) {
+int64_t rmsnorm::getMaxBlocks(int64_t blockThreads) {
   const int64_t maxThreads = (int64_t(1) << 32) - 1;
   return std::min<int64_t>((int64_t(1) << 31) - 1, maxThreads / blockThreads);
 }

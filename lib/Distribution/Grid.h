@@ -17,6 +17,9 @@ struct Grid {
   Value blocks;
 };
 
+/// Blocks a grid may have: CUDA allows 2^31 - 1, HIP 2^32 - 1 threads in all.
+int64_t getMaxBlocks(int64_t blockThreads);
+
 /// Computes the grid of `rows` at `host`. Multi-wave: one tile a block, up to
 /// the largest grid that CUDA and HIP both launch. Persistent
 /// (`blocks_per_sm`): that many blocks a multiprocessor, of which the runtime

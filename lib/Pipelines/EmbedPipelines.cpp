@@ -27,7 +27,7 @@ void rmsnorm::buildEmbedMemrefs(OpPassManager &manager,
         createSelectSchedule({options.schedule, options.alignment, options.rows,
                               options.batchInvariant, options.tuning,
                               options.columns, options.smMargin}));
-  buildScheduledHalf(manager, HostCode::theirs);
+  buildScheduledHalf(manager, options.mergeLaunches, HostCode::theirs);
   buildFinalize(manager, options.target);
 }
 

@@ -65,10 +65,11 @@ void rmsnorm::buildMemrefHalf(OpPassManager &manager,
       createSelectSchedule({options.schedule, options.alignment, options.rows,
                             options.batchInvariant, options.tuning,
                             options.columns, options.smMargin}));
-  buildScheduledHalf(manager);
+  buildScheduledHalf(manager, options.mergeLaunches);
 }
 
-void rmsnorm::buildScheduledHalf(OpPassManager &manager, HostCode host) {
+void rmsnorm::buildScheduledHalf(OpPassManager &manager, bool mergeLaunches,
+                                 HostCode host) {
   auto simplify = [&](bool canonicalize) {
     if (host == HostCode::theirs) {
       manager.addPass(createSimplifyOurs({canonicalize}));
@@ -85,6 +86,8 @@ void rmsnorm::buildScheduledHalf(OpPassManager &manager, HostCode host) {
   manager.addPass(createPlaceTiles());
   manager.addPass(createSplitReductions());
   manager.addPass(createDistribute());
+  if (mergeLaunches)
+    manager.addPass(createMergeLaunches());
   simplify(/*canonicalize=*/true);
 }
 

@@ -25,7 +25,7 @@ static PassManager &getPasses(Compilation &compilation, TargetAttr target) {
   std::unique_ptr<PassManager> &passes = compilation.variantPasses[target];
   if (!passes) {
     passes = std::make_unique<PassManager>(target.getContext());
-    buildScheduledHalf(*passes);
+    buildScheduledHalf(*passes, compilation.options.mergeLaunches);
     buildFinalize(*passes, target.getSpelling());
     // norm-opt verifies between passes. Here, it would take longer than they
     // do; distribution verifies what it takes, and the LLVM IR that comes of it

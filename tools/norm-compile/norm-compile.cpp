@@ -53,6 +53,10 @@ static cl::opt<int64_t>
     smMargin("sm-margin",
              cl::desc("multiprocessors that kernels leave to other work"),
              cl::value_desc("number"), cl::init(0), cl::cat(category));
+static cl::opt<bool> mergeLaunches(
+    "merge-launches",
+    cl::desc("make one launch of kernels that do not depend on each other"),
+    cl::init(true), cl::cat(category));
 static cl::opt<std::string> tuning(
     "tuning",
     cl::desc("a file of norm-tune, one for all targets: its schedules for "
@@ -250,6 +254,7 @@ static LogicalResult run() {
   options.schedule = schedule;
   options.batchInvariant = batchInvariant;
   options.smMargin = smMargin;
+  options.mergeLaunches = mergeLaunches;
   options.tuning = tuning;
   options.scheduleSpace = scheduleSpace;
   if (options.scheduleSpace)

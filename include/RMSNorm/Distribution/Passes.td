@@ -50,4 +50,58 @@ def Distribute : Pass<"rmsnorm-distribute", "::mlir::ModuleOp"> {
                            "::mlir::rmsnorm::RMSNormDialect"];
 }
 
+def MergeLaunches : Pass<"rmsnorm-merge-launches", "::mlir::ModuleOp"> {
+  let summary = "makes one launch of neighbours that do not depend on each other";
+  let description = [{
+    With few rows a launch takes longer than its work: the norms of q and of k,
+    two kernels, become one. Its grid is the sum of theirs; the first blocks do
+    what those of the first kernel did, and so on: a block does the same work in
+    the same order, so that all results keep their bits. A kernel whose grid is 0
+    has no blocks in it. Workgroup memory is that of the largest. Parameters that
+    kernels share are there once.
+
+    Launches of one block of the host are merged if
+    - nothing stands between them but what has no effect on memory, or
+      allocates some;
+    - no buffer that one writes is read or written by another. Different
+      arguments of an entry (`rmsnorm.role`) share no memory with one that is
+      written, as its runtime checks; slices of one buffer are told apart by
+      their offsets and sizes, everything else by MLIR's alias analysis;
+    - their blocks have the same number of threads, and all or none of them
+      start before the kernel in front of them has ended;
+    - none of them has clusters, nor a grid that follows from the number of
+      multiprocessors: it would be larger than what they hold or leave free;
+    - together they have at most 128 parameters; up to eight become one.
+
+    Others stay as they are. Grids are limited so that the sum is one that CUDA
+    and HIP launch.
+
+    Requires: `rmsnorm-distribute`. Numeric effect: none.
+
+    ```mlir
+    gpu.launch_func @kernels::@q blocks in (%m, %c1, %c1)
+        threads in (%c128, %c1, %c1) args(%x : !llvm.ptr<1>, ...)
+    gpu.launch_func @kernels::@k blocks in (%n, %c1, %c1)
+        threads in (%c128, %c1, %c1) args(%y : !llvm.ptr<1>, ...)
+    ```
+    becomes
+    ```mlir
+    %blocks = arith.addi %m, %n : index
+    gpu.launch_func @kernels::@q_and_k blocks in (%blocks, %c1, %c1)
+        threads in (%c128, %c1, %c1) args(%x, ..., %m : index, %y, ...)
+    ```
+    of a kernel that begins with
+    ```mlir
+    %block = gpu.block_id x
+    %first = arith.cmpi ult, %block, %m : index
+    scf.if %first {
+    ```
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::gpu::GPUDialect",
+                           "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect",
+                           "::mlir::rmsnorm::RMSNormDialect"];
+}
+
 #endif // RMSNORM_DISTRIBUTION_PASSES_TD

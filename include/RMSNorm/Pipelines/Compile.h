@@ -48,6 +48,8 @@ struct CompileOptions {
   bool batchInvariant = false;
   /// Multiprocessors that kernels leave to other work.
   int64_t smMargin = 0;
+  /// Kernels that do not depend on each other are one launch.
+  bool mergeLaunches = true;
   /// A file of norm-tune; empty: none.
   std::string tuning;
   SerializeOptions serialize;

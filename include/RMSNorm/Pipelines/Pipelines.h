@@ -47,6 +47,11 @@ struct VariantOptions : PassPipelineOptions<Derived> {
   mlir::detail::PassOptions::Option<std::string> tuning{
       *this, "tuning",
       llvm::cl::desc("a file of norm-tune, whose records replace the choice")};
+  mlir::detail::PassOptions::Option<bool> mergeLaunches{
+      *this, "merge-launches",
+      llvm::cl::desc("make one launch of kernels that do not depend on each "
+                     "other"),
+      llvm::cl::init(true)};
 
   /// Takes the values of another pipeline's.
   template <typename Other> void copyFrom(const VariantOptions<Other> &other) {
@@ -57,6 +62,7 @@ struct VariantOptions : PassPipelineOptions<Derived> {
     columns = other.columns;
     smMargin = other.smMargin;
     tuning = other.tuning;
+    mergeLaunches = other.mergeLaunches;
   }
 };
 
@@ -125,8 +131,9 @@ void buildMemrefHalf(OpPassManager &manager, const MemrefHalfOptions &options);
 enum class HostCode { ours, theirs };
 
 /// The memref half of loops whose schedules are set, in a module whose target
-/// is: it chooses nothing.
-void buildScheduledHalf(OpPassManager &manager, HostCode host = HostCode::ours);
+/// is: it chooses nothing. `mergeLaunches`: see rmsnorm-merge-launches.
+void buildScheduledHalf(OpPassManager &manager, bool mergeLaunches,
+                        HostCode host = HostCode::ours);
 
 /// From tensor IR with norms to the oracle: for each public function @f an
 /// llvm.func @oracle_f in scalar loops over intervals, see rmsnorm-to-intervals

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Disjoint.h - which buffers share no memory -------------------------===//
+
+#ifndef RMSNORM_IR_DISJOINT_H
+#define RMSNORM_IR_DISJOINT_H
+
+#include "mlir/Analysis/AliasAnalysis.h"
+
+namespace mlir::rmsnorm {
+
+/// Whether both are the same, if computed twice, by ops without effects: nobody
+/// may have simplified the code around ours.
+bool isSameValue(Value a, Value b);
+
+/// Whether two buffers, one of which is written, certainly share no memory.
+/// Different arguments of an entry (`rmsnorm.role`) do not: the runtime takes
+/// no such call (runtime/lib/ArgumentCheck.cpp). Slices of one buffer are told
+/// apart by their offsets and sizes, others by `aliases`.
+bool areDisjoint(Value a, Value b, AliasAnalysis &aliases);
+
+/// Whether what stands in front of `op` may come behind it, whatever buffers it
+/// uses: `op` has no effect, or allocates what nobody knows yet.
+bool mayCross(Operation &op);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_IR_DISJOINT_H

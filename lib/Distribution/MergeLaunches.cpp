@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MergeLaunches.cpp - rmsnorm-merge-launches ------------------------===//
+//
+// Side by side in one grid, not one thread for both: the blocks of the first
+// kernel come first, then those of the next.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RMSNorm/Distribution/Passes.h"
+#include "RMSNorm/IR/Disjoint.h"
+#include "RMSNorm/IR/KernelTarget.h"
+
+#include "Grid.h"
+#include "KernelArguments.h"
+#include "Limits.h"
+
+#include "mlir/Analysis/AliasAnalysis.h"
+#include "mlir/Analysis/SliceAnalysis.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mlir::rmsnorm {
+#define GEN_PASS_DEF_MERGELAUNCHES
+#include "RMSNorm/Distribution/Passes.h.inc"
+} // namespace mlir::rmsnorm
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// Each makes the expression of the grid longer, of which a module takes 256
+/// operations.
+static constexpr size_t kMaxParts = 8;
+
+namespace {
+/// A launch that may become a part of one, and the buffers of its kernel.
+struct Part {
+  gpu::LaunchFuncOp launch;
+  gpu::GPUFuncOp kernel;
+  int64_t threads, workgroupBytes;
+  SmallVector<Value> read, written;
+};
+} // namespace
+
+//===----------------------------------------------------------------------===//
+// What a launch is
+//===----------------------------------------------------------------------===//
+
+/// What `kernel` does with the buffer of each launch operand; false if that
+/// cannot be seen.
+static bool collectBuffers(Part &part) {
+  for (auto [operand, argument] :
+       llvm::zip_equal(part.launch.getKernelOperands(),
+                       part.kernel.getBody().front().getArguments())) {
+    if (operand.getType().isIntOrIndexOrFloat())
+      continue;
+    auto pointer = operand.getDefiningOp<BufferPointerOp>();
+    if (!pointer)
+      return false;
+    for (Operation *user : argument.getUsers()) {
+      const bool reads = isa<GlobalLoadOp, AsyncCopyOp>(user);
+      if (!reads && !isa<GlobalStoreOp>(user))
+        return false;
+      (reads ? part.read : part.written).push_back(pointer.getBuffer());
+    }
+  }
+  return true;
+}
+
+/// `launch` as a part of another, if it can be one. A grid that follows from
+/// the number of multiprocessors is what they hold at once, or leave free, and
+/// no other's blocks come on top; a cluster is one of its own launch.
+static std::optional<Part> getPart(gpu::LaunchFuncOp launch) {
+  auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
+      launch, launch.getKernel());
+  if (!kernel || !getKernelTarget(kernel->getParentOp()) ||
+      kernel->hasAttr(RMSNormDialect::kMinBlocksAttrName) ||
+      launch.hasClusterSize() || launch.getAsyncToken() ||
+      !launch.getAsyncDependencies().empty() || launch.getAsyncObject())
+    return std::nullopt;
+  const gpu::KernelDim3 grid = launch.getGridSizeOperandValues();
+  const gpu::KernelDim3 block = launch.getBlockSizeOperandValues();
+  if (!llvm::all_of(ArrayRef<Value>{grid.y, grid.z, block.y, block.z},
+                    [](Value size) { return isOneInteger(size); }))
+    return std::nullopt;
+  SetVector<Operation *> slice;
+  (void)getBackwardSlice(grid.x, &slice);
+  if (llvm::any_of(slice, llvm::IsaPred<MultiprocessorCountOp>))
+    return std::nullopt;
+  std::optional<int64_t> threads = getConstantIntValue(block.x);
+  std::optional<int64_t> bytes = 0;
+  if (Value dynamic = launch.getDynamicSharedMemorySize())
+    bytes = getConstantIntValue(dynamic);
+  if (!threads || !bytes)
+    return std::nullopt;
+  WalkResult walk = kernel.walk([&](Operation *op) {
+    return isa<gpu::BlockIdOp, gpu::GridDimOp>(op) &&
+                   op->getParentOp() != kernel
+               ? WalkResult::interrupt()
+               : WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return std::nullopt;
+  Part part{launch, kernel, *threads, *bytes, {}, {}};
+  return collectBuffers(part) ? std::optional(part) : std::nullopt;
+}
+
+//===----------------------------------------------------------------------===//
+// What is independent
+//===----------------------------------------------------------------------===//
+
+/// Whether the two may run at the same time, in blocks of the same kind.
+static bool areIndependent(const Part &a, const Part &b,
+                           AliasAnalysis &aliases) {
+  auto isDependent = [](gpu::LaunchFuncOp launch) {
+    return launch->hasAttr(RMSNormDialect::kDependentLaunchAttrName);
+  };
+  if (a.threads != b.threads ||
+      a.kernel->getParentOp() != b.kernel->getParentOp() ||
+      isDependent(a.launch) != isDependent(b.launch))
+    return false;
+  auto areAllDisjoint = [&](ArrayRef<Value> some, ArrayRef<Value> others) {
+    return llvm::all_of(some, [&](Value x) {
+      return llvm::all_of(others,
+                          [&](Value y) { return areDisjoint(x, y, aliases); });
+    });
+  };
+  return areAllDisjoint(a.written, b.written) &&
+         areAllDisjoint(a.written, b.read) && areAllDisjoint(a.read, b.written);
+}
+
+//===----------------------------------------------------------------------===//
+// One launch
+//===----------------------------------------------------------------------===//
+
+/// The names of the kernels, without what the others have in common with the
+/// first: "qk_multi_wave_cached_g8..._and_g4...".
+static std::string getName(ArrayRef<Part> parts) {
+  const StringRef first = Part(parts.front()).kernel.getName();
+  std::string name = first.str();
+  for (Part part : parts.drop_front()) {
+    StringRef other = part.kernel.getName();
+    size_t common = 0;
+    for (size_t i = 0; i < std::min(first.size(), other.size()); ++i) {
+      if (first[i] != other[i])
+        break;
+      if (first[i] == '_')
+        common = i + 1;
+    }
+    name += ("_and_" + other.drop_front(common)).str();
+  }
+  return name;
+}
+
+/// Emits what a block of `part` does, number `block` of its `grid`.
+static void emitPart(OpBuilder &builder, Part part, IRMapping &mapping,
+                     Value block, Value grid) {
+  for (Operation &op : part.kernel.getBody().front().without_terminator())
+    if (isa<gpu::BlockIdOp, gpu::GridDimOp>(op))
+      mapping.map(op.getResult(0), isa<gpu::BlockIdOp>(op) ? block : grid);
+    else
+      builder.clone(op, mapping);
+}
+
+/// `grid`, at most `limit`, which the sum of all is made of: one that CUDA and
+/// HIP launch.
+static Value limitGrid(OpBuilder &host, Location loc, Value grid,
+                       int64_t limit) {
+  auto limited = grid.getDefiningOp<arith::MinUIOp>();
+  if (std::optional<int64_t> given =
+          limited ? getConstantIntValue(limited.getRhs()) : std::nullopt) {
+    grid = limited.getLhs();
+    limit = std::min(limit, *given);
+  }
+  return arith::MinUIOp::create(
+      host, loc, grid, arith::ConstantIndexOp::create(host, loc, limit));
+}
+
+/// Makes one kernel and one launch, where the last of them stands.
+static void merge(ArrayRef<Part> parts) {
+  Part last = parts.back();
+  SymbolTable symbols(last.kernel->getParentOp());
+  SmallVector<Location> locations;
+  int64_t workgroupBytes = 0;
+  for (const Part &part : parts) {
+    locations.push_back(Part(part).launch.getLoc());
+    workgroupBytes = std::max(workgroupBytes, part.workgroupBytes);
+  }
+  OpBuilder host(last.launch);
+  Location loc = FusedLoc::get(host.getContext(), locations);
+  gpu::GPUFuncOp kernel =
+      createKernel(loc, getName(parts), last.threads, symbols);
+  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  KernelArguments arguments(host, kernel.getBody().front());
+
+  Value blocks;
+  Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  Value grid = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
+  SmallVector<Value> known;
+  for (Part part : parts) {
+    Value count = limitGrid(host, loc, part.launch.getGridSizeX(),
+                            getMaxBlocks(last.threads) / parts.size());
+    blocks = blocks ? arith::AddIOp::create(host, loc, blocks, count) : count;
+    IRMapping mapping;
+    for (auto [operand, argument] :
+         llvm::zip_equal(part.launch.getKernelOperands(),
+                         part.kernel.getBody().front().getArguments())) {
+      auto *same = llvm::find_if(known, [operand = operand](Value other) {
+        return isSameValue(operand, other);
+      });
+      Value given = same == known.end() ? operand : *same;
+      if (same == known.end())
+        known.push_back(operand);
+      mapping.map(argument, arguments.getScalar(given));
+    }
+    if (part.launch == last.launch) {
+      emitPart(builder, part, mapping, block, grid);
+      continue;
+    }
+    Value here = arguments.getScalar(count);
+    Value isHere = arith::CmpIOp::create(
+        builder, loc, arith::CmpIPredicate::ult, block, here);
+    auto branch =
+        scf::IfOp::create(builder, loc, isHere, /*withElseRegion=*/true);
+    builder.setInsertionPointToStart(branch.thenBlock());
+    emitPart(builder, part, mapping, block, here);
+    builder.setInsertionPointToStart(branch.elseBlock());
+    block = arith::SubIOp::create(builder, loc, block, here);
+    grid = arith::SubIOp::create(builder, loc, grid, here);
+  }
+  builder.setInsertionPointToEnd(&kernel.getBody().front());
+  gpu::ReturnOp::create(builder, loc);
+  gpu::LaunchFuncOp launch = createLaunch(host, kernel, blocks, last.threads,
+                                          workgroupBytes, arguments);
+  launch->setDiscardableAttrs(last.launch->getDiscardableAttrDictionary());
+  for (Part part : parts) {
+    part.launch.erase();
+    if (SymbolTable::symbolKnownUseEmpty(
+            part.kernel, part.kernel->getParentOp()->getParentOp()))
+      part.kernel.erase();
+  }
+}
+
+namespace {
+struct MergeLaunches final : rmsnorm::impl::MergeLaunchesBase<MergeLaunches> {
+  using MergeLaunchesBase::MergeLaunchesBase;
+
+  void runOnOperation() override {
+    llvm::SetVector<Block *> blocks;
+    getOperation().walk(
+        [&](gpu::LaunchFuncOp launch) { blocks.insert(launch->getBlock()); });
+    for (Block *block : blocks)
+      mergeIn(*block);
+  }
+
+  void mergeIn(Block &block) {
+    AliasAnalysis &aliases = getAnalysis<AliasAnalysis>();
+    SmallVector<SmallVector<Part>> groups(1);
+    for (Operation &op : block) {
+      auto launch = dyn_cast<gpu::LaunchFuncOp>(op);
+      std::optional<Part> part = launch ? getPart(launch) : std::nullopt;
+      if (!part) {
+        if (launch || !mayCross(op))
+          groups.emplace_back();
+        continue;
+      }
+      if (!fits(groups.back(), *part, aliases))
+        groups.emplace_back();
+      groups.back().push_back(std::move(*part));
+    }
+    for (ArrayRef<Part> group : groups)
+      if (group.size() > 1)
+        merge(group);
+  }
+
+  static bool fits(ArrayRef<Part> group, const Part &part,
+                   AliasAnalysis &aliases) {
+    size_t parameters = Part(part).launch.getNumKernelOperands();
+    for (Part other : group)
+      parameters += other.launch.getNumKernelOperands() + 1;
+    return group.size() < kMaxParts && parameters <= rmsn::kMaxParameters &&
+           llvm::all_of(group, [&](const Part &other) {
+             return areIndependent(other, part, aliases);
+           });
+  }
+};
+} // namespace

@@ -1,0 +1,46 @@
+// RUN: norm-compile %s --target=sm_90,sim:sm_90,sim:gfx942,oracle --host-optimization=0 -o %t.rmsn
+// RUN: norm-inspect %t.rmsn | FileCheck %s
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=1 | FileCheck %s --check-prefix=ONE
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=67 --order=shuffled
+// RUN: norm-run %t.rmsn --device=sim:gfx942 --dim=s0=3
+// RUN: norm-run %t.rmsn --device=sim:gfx942 --dim=s0=67 --order=reverse
+// RUN: norm-compile %s --target=sm_90,sim:sm_90,oracle --merge-launches=0 --host-optimization=0 -o %t.apart.rmsn
+// RUN: norm-inspect %t.apart.rmsn | FileCheck %s --check-prefix=APART
+// RUN: norm-run %t.apart.rmsn --device=sim:sm_90 --dim=s0=67 | FileCheck %s --check-prefix=TWO
+
+// The bits are those of two launches.
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=67 --csv | sed -n 's/.*,\([0-9a-f]\{16\}\),ok/\1/p' > %t.hash
+// RUN: norm-run %t.apart.rmsn --device=sim:sm_90 --dim=s0=67 --csv | grep -f %t.hash
+
+// The latents of DeepSeek's attention, normed where they lie in one projection:
+// rows of different sizes, so of different schedules, in one launch while their
+// blocks have as many threads, which all do that are for few rows.
+// CHECK: variant 0 align16_rows_le_
+// CHECK: launch 0 mla_norms_multi_wave_cached_g1u1t128v8f2a16p_and_g2u2t64v8f2a16p of image
+// CHECK: block 128 threads
+// CHECK-NEXT: shared memory 64 bytes
+// CHECK-NOT: launch 1
+// CHECK: variant 1 align16 when
+// CHECK: launch 0 mla_norms_multi_wave_reload_g1u1t96v8f2a16p of image
+// CHECK: launch 1 mla_norms_multi_wave_cached_g2u2t64v8f2a16p of image
+// CHECK: program sim:gfx942
+// CHECK: launch 0 mla_norms_multi_wave_cached_g2u2t128v8f2a16_and_g4u2t64v8f2a16 of image
+// CHECK: block 256 threads
+// CHECK-NOT: launch 1
+// ONE: mla_norms {{.*}} 1x1 rows, 128x8, registers, pdl {{.*}}ok
+// TWO: mla_norms {{.*}} 1x1 rows, 128x8, registers, pdl, 2 launches {{.*}}ok
+// APART: launch 0 mla_norms_multi_wave_cached_g1u1t128v8f2a16p of image
+// APART: shared memory 32 bytes
+// APART: launch 1 mla_norms_multi_wave_cached_g2u2t64v8f2a16p of image
+// APART: shared memory 64 bytes
+func.func @mla_norms(%a: tensor<?x2112xbf16>, %wq: tensor<1536xbf16>, %wk: tensor<512xbf16>) -> (tensor<?x1536xbf16>, tensor<?x512xbf16>) {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %a, %c0 : tensor<?x2112xbf16>
+  %q = tensor.extract_slice %a[0, 0] [%m, 1536] [1, 1] : tensor<?x2112xbf16> to tensor<?x1536xbf16>
+  %k = tensor.extract_slice %a[0, 1536] [%m, 512] [1, 1] : tensor<?x2112xbf16> to tensor<?x512xbf16>
+  %e = tensor.empty(%m) : tensor<?x1536xbf16>
+  %f = tensor.empty(%m) : tensor<?x512xbf16>
+  %0 = rmsnorm.forward input(%q : tensor<?x1536xbf16>) weight(%wq : tensor<1536xbf16>) output(%e : tensor<?x1536xbf16>) eps = 1.0e-06 -> tensor<?x1536xbf16>
+  %1 = rmsnorm.forward input(%k : tensor<?x512xbf16>) weight(%wk : tensor<512xbf16>) output(%f : tensor<?x512xbf16>) eps = 1.0e-06 -> tensor<?x512xbf16>
+  return %0, %1 : tensor<?x1536xbf16>, tensor<?x512xbf16>
+}

@@ -1,0 +1,25 @@
+// RUN: norm-compile %s --target=sim:sm_90,oracle --host-optimization=0 -o %t.rmsn
+// RUN: norm-inspect %t.rmsn | FileCheck %s --implicit-check-not="launch 1 "
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=3 --dim=s1=5 --dim=s2=7
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=0 --dim=s1=5 --dim=s2=7
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=3 --dim=s1=0 --dim=s2=7
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=3 --dim=s1=5 --dim=s2=0
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=0 --dim=s1=0 --dim=s2=7
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=0 --dim=s1=0 --dim=s2=0
+
+// Three loops over numbers of rows of their own, any of which may be 0.
+// CHECK: launch 0 three_norms_multi_wave_cached_g8u2t16v8f2a16p_and_g8u2t16v8f2a16p_0_and_g2u2t64v8f2a16p of image
+// CHECK-NEXT: grid (min(ceildiv(size(input, 0) * 32, 16), 11184810) + min(ceildiv(size(input_1, 0) * 8, 16), 11184810)) + min(ceildiv(size(input_2, 0), 4), 11184810) x 1 x 1
+func.func @three_norms(%q: tensor<?x32x128xbf16>, %k: tensor<?x8x128xbf16>, %v: tensor<?x512xbf16>, %wq: tensor<128xbf16>, %wk: tensor<128xbf16>, %wv: tensor<512xbf16>) -> (tensor<?x32x128xbf16>, tensor<?x8x128xbf16>, tensor<?x512xbf16>) {
+  %c0 = arith.constant 0 : index
+  %qm = tensor.dim %q, %c0 : tensor<?x32x128xbf16>
+  %qe = tensor.empty(%qm) : tensor<?x32x128xbf16>
+  %qy = rmsnorm.forward input(%q : tensor<?x32x128xbf16>) weight(%wq : tensor<128xbf16>) output(%qe : tensor<?x32x128xbf16>) eps = 1.0e-06 -> tensor<?x32x128xbf16>
+  %km = tensor.dim %k, %c0 : tensor<?x8x128xbf16>
+  %ke = tensor.empty(%km) : tensor<?x8x128xbf16>
+  %ky = rmsnorm.forward input(%k : tensor<?x8x128xbf16>) weight(%wk : tensor<128xbf16>) output(%ke : tensor<?x8x128xbf16>) eps = 1.0e-06 -> tensor<?x8x128xbf16>
+  %vm = tensor.dim %v, %c0 : tensor<?x512xbf16>
+  %ve = tensor.empty(%vm) : tensor<?x512xbf16>
+  %vy = rmsnorm.forward input(%v : tensor<?x512xbf16>) weight(%wv : tensor<512xbf16>) output(%ve : tensor<?x512xbf16>) eps = 1.0e-06 -> tensor<?x512xbf16>
+  return %qy, %ky, %vy : tensor<?x32x128xbf16>, tensor<?x8x128xbf16>, tensor<?x512xbf16>
+}
