@@ -2,15 +2,16 @@
 //===- SelectVariants.cpp - rmsnorm-select-variants ----------------------===//
 
 #include "RMSNorm/Embed/Passes.h"
+#include "RMSNorm/IR/DimTrace.h"
+#include "RMSNorm/IR/Disjoint.h"
 #include "RMSNorm/IR/KernelTarget.h"
 #include "RMSNorm/Transforms/RowClasses.h"
 
+#include "Multiples.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_SELECTVARIANTS
@@ -21,54 +22,34 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 namespace {
-/// What must be a multiple of an alignment in bytes: values whose bits are
-/// collected, and whether what is static is.
-class Multiples {
-public:
-  Multiples(OpBuilder &builder, Location loc, int64_t bytes)
-      : builder(builder), loc(loc), bytes(bytes) {}
-
-  /// `count` things of `unit` bytes.
-  void add(OpFoldResult count, int64_t unit);
-  /// The rows of a buffer that a tile is a row of, or the columns.
-  void addRows(Value buffer);
-
-  bool isPossible = true;
-  /// Null: it holds.
-  Value emitCondition();
-
-private:
-  void addAddress(Value buffer);
-  Value emitIndex(int64_t value) {
-    return arith::ConstantIndexOp::create(builder, loc, value);
-  }
-
-  OpBuilder &builder;
-  Location loc;
-  const int64_t bytes;
-  /// Of all that was added, the low ones count.
-  Value bits;
+/// A `rmsnorm.rows` and what is said of its schedules.
+struct Program {
+  RowsOp rows;
+  ScheduleOptions options;
 };
 
-/// Replaces a `rmsnorm.rows` by its variants.
+/// Replaces programs that may become one launch by their variants.
 class Variants {
 public:
-  Variants(RowsOp rows, TargetAttr target, ScheduleOptions options)
-      : rows(rows), target(target), options(std::move(options)), builder(rows) {
-  }
+  Variants(ArrayRef<Program> programs, TargetAttr target)
+      : programs(programs), target(target), loc(getRows(0).getLoc()),
+        builder(getRows(programs.size() - 1)) {}
 
   LogicalResult run();
 
 private:
+  RowsOp getRows(size_t program) { return programs[program].rows; }
   LogicalResult emitAlignment(int64_t bytes);
-  void emitColumns(const Selection &selection, int64_t lastColumn);
-  void emitRows(ScheduleFields schedule, int64_t lastColumn);
+  void emitColumns(ArrayRef<Selection> selections, int64_t lastColumn);
+  void emitClasses(ArrayRef<size_t> some, ArrayRef<Selection> selections,
+                   int64_t lastColumn);
+  void emitRows(size_t program, ScheduleFields schedule, int64_t lastColumn);
   void emitBranch(Value condition, function_ref<void()> emitThen);
   Value emitAtMost(Value size, int64_t last);
 
-  RowsOp rows;
+  SmallVector<Program> programs;
   TargetAttr target;
-  ScheduleOptions options;
+  Location loc;
   OpBuilder builder;
 };
 } // namespace
@@ -91,104 +72,14 @@ static SmallVector<Value> getVectorBuffers(RowsOp rows) {
   return buffers.takeVector();
 }
 
-void Multiples::add(OpFoldResult count, int64_t unit) {
-  if (std::optional<int64_t> constant = getConstantIntValue(count)) {
-    isPossible &= *constant * unit % bytes == 0;
-    return;
-  }
-  Value value = cast<Value>(count);
-  if (unit % bytes == 0)
-    return;
-  if (unit != 1)
-    value = arith::MulIOp::create(builder, loc, value, emitIndex(unit));
-  bits = bits ? arith::OrIOp::create(builder, loc, bits, value) : value;
-}
-
-/// What the buffer's memory is aligned to for certain.
-static int64_t getKnownAlignment(Value buffer) {
-  // All views but memref.view have the address of what they are views of, and
-  // an offset.
-  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>()) {
-    if (isa<memref::ViewOp>(view))
-      return 1;
-    buffer = view.getViewSource();
-  }
-  if (auto alloc = buffer.getDefiningOp<memref::AllocOp>())
-    return alloc.getAlignment().value_or(1);
-  if (auto alloca = buffer.getDefiningOp<memref::AllocaOp>())
-    return alloca.getAlignment().value_or(1);
-  if (auto get = buffer.getDefiningOp<memref::GetGlobalOp>())
-    if (auto global = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(
-            get, get.getNameAttr()))
-      return global.getAlignment().value_or(1);
-  return 1;
-}
-
-void Multiples::addAddress(Value buffer) {
-  if (getKnownAlignment(buffer) % bytes == 0)
-    return;
-  add(memref::ExtractAlignedPointerAsIndexOp::create(builder, loc, buffer)
-          .getResult(),
-      1);
-}
-
-void Multiples::addRows(Value buffer) {
-  auto type = cast<MemRefType>(buffer.getType());
-  const int64_t unit = llvm::divideCeil(type.getElementTypeBitWidth(), 8);
-  addAddress(buffer);
-  auto [strides, offset] = type.getStridesAndOffset();
-  memref::ExtractStridedMetadataOp metadata;
-  auto get = [&](int64_t known, auto pick) -> OpFoldResult {
-    if (!ShapedType::isDynamic(known))
-      return builder.getIndexAttr(known);
-    if (!metadata)
-      metadata = memref::ExtractStridedMetadataOp::create(builder, loc, buffer);
-    return OpFoldResult(Value(pick()));
-  };
-  add(get(offset, [&] { return metadata.getOffset(); }), unit);
-  auto getSize = [&](int64_t dim) {
-    return get(type.getDimSize(dim), [&] { return metadata.getSizes()[dim]; });
-  };
-  const int64_t last = type.getRank() - 1;
-  for (int64_t dim = 0; dim < last; ++dim) {
-    // The stride of a dimension of size 1 says nothing.
-    const int64_t size = type.getDimSize(dim);
-    const bool isMultiple = !ShapedType::isDynamic(strides[dim]) &&
-                            strides[dim] * unit % bytes == 0;
-    if (isMultiple || size == 0 || size == 1)
-      continue;
-    OpFoldResult stride =
-        get(strides[dim], [&] { return metadata.getStrides()[dim]; });
-    if (ShapedType::isDynamic(size)) {
-      Value more = arith::SubIOp::create(
-          builder, loc, cast<Value>(getSize(dim)), emitIndex(1));
-      more = arith::MinUIOp::create(builder, loc, more, emitIndex(1));
-      stride = arith::MulIOp::create(
-                   builder, loc, more,
-                   getValueOrCreateConstantIndexOp(builder, loc, stride))
-                   .getResult();
-    }
-    add(stride, unit);
-  }
-  add(getSize(last), unit);
-}
-
-Value Multiples::emitCondition() {
-  if (!bits)
-    return {};
-  Value low = arith::AndIOp::create(builder, loc, bits, emitIndex(bytes - 1));
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq, low,
-                               emitIndex(0));
-}
-
 //===----------------------------------------------------------------------===//
 // Variants
 //===----------------------------------------------------------------------===//
 
 /// What is emitted next stands in the else branch.
 void Variants::emitBranch(Value condition, function_ref<void()> emitThen) {
-  auto branch = scf::IfOp::create(builder, rows.getLoc(), condition,
-                                  /*withElseRegion=*/true);
+  auto branch =
+      scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/true);
   builder.setInsertionPointToStart(branch.thenBlock());
   emitThen();
   builder.setInsertionPointToStart(branch.elseBlock());
@@ -196,67 +87,118 @@ void Variants::emitBranch(Value condition, function_ref<void()> emitThen) {
 
 Value Variants::emitAtMost(Value size, int64_t last) {
   return arith::CmpIOp::create(
-      builder, rows.getLoc(), arith::CmpIPredicate::ule, size,
-      arith::ConstantIndexOp::create(builder, rows.getLoc(), last));
+      builder, loc, arith::CmpIPredicate::ule, size,
+      arith::ConstantIndexOp::create(builder, loc, last));
 }
 
-void Variants::emitRows(ScheduleFields schedule, int64_t lastColumn) {
+void Variants::emitRows(size_t program, ScheduleFields schedule,
+                        int64_t lastColumn) {
   // One that was given may promise more.
-  schedule.alignment = std::min(schedule.alignment, options.request.alignment);
-  setSchedules(builder.clone(*rows), schedule, lastColumn);
+  schedule.alignment =
+      std::min(schedule.alignment, programs[program].options.request.alignment);
+  setSchedules(builder.clone(*getRows(program)), schedule, lastColumn);
 }
 
-/// A copy for each class of M.
-void Variants::emitColumns(const Selection &selection, int64_t lastColumn) {
+/// Copies of `some` programs, over the same M if it decides, for each class of
+/// it.
+void Variants::emitClasses(ArrayRef<size_t> some,
+                           ArrayRef<Selection> selections, int64_t lastColumn) {
   OpBuilder::InsertionGuard guard(builder);
-  if (std::optional<int64_t> known = getStaticRows(rows)) {
-    emitRows(selection.getFor(*known), lastColumn);
-    return;
-  }
+  llvm::SmallSetVector<int64_t, 4> lastRows;
   Value number;
-  for (const RowClass &one : selection.classes) {
-    if (one.lastRow == kAnyRows)
-      break;
-    if (!number)
-      number = rows.createNumRows(builder);
-    emitBranch(emitAtMost(number, one.lastRow),
-               [&] { emitRows(one.schedule, lastColumn); });
+  for (size_t program : some) {
+    if (getStaticRows(getRows(program)))
+      continue;
+    if (!number && selections[program].classes.size() > 1)
+      number = getRows(program).createNumRows(builder);
+    for (const RowClass &one : selections[program].classes)
+      lastRows.insert(one.lastRow);
   }
-  emitRows(selection.getFor(kAnyRows), lastColumn);
+  auto emitAll = [&](int64_t lastRow) {
+    for (size_t program : some)
+      emitRows(program,
+               selections[program].getFor(
+                   getStaticRows(getRows(program)).value_or(lastRow)),
+               lastColumn);
+  };
+  SmallVector<int64_t> ascending = lastRows.takeVector();
+  llvm::sort(ascending);
+  for (int64_t lastRow : ascending)
+    if (lastRow != kAnyRows)
+      emitBranch(emitAtMost(number, lastRow), [&] { emitAll(lastRow); });
+  emitAll(kAnyRows);
 }
 
-/// Copies for each class of N and M.
+/// Whether M is the same for certain.
+static bool haveSameRows(RowsOp a, RowsOp b) {
+  return llvm::equal(a.getMixedSizes(), b.getMixedSizes(),
+                     [](OpFoldResult x, OpFoldResult y) {
+                       return traceSize(x) == traceSize(y);
+                     });
+}
+
+/// All programs in the branches of one M, or each in those of its own.
+void Variants::emitColumns(ArrayRef<Selection> selections, int64_t lastColumn) {
+  SmallVector<size_t> all = llvm::to_vector(llvm::seq(programs.size()));
+  std::optional<size_t> first;
+  bool oneM = true;
+  for (size_t program : all) {
+    if (selections[program].classes.size() == 1 ||
+        getStaticRows(getRows(program)))
+      continue;
+    first = first.value_or(program);
+    oneM &= haveSameRows(getRows(*first), getRows(program));
+  }
+  if (oneM)
+    return emitClasses(all, selections, lastColumn);
+  for (size_t program : all)
+    emitClasses(program, selections, lastColumn);
+}
+
+/// Copies for each class of N, which has several only alone, and M.
 LogicalResult Variants::emitAlignment(int64_t bytes) {
   OpBuilder::InsertionGuard guard(builder);
-  options.request.alignment = bytes;
-  options.columns = -1;
-  FailureOr<ColumnClasses> classes = getColumnClasses(rows, target, options);
+  for (Program &program : programs) {
+    program.options.request.alignment = bytes;
+    program.options.columns = -1;
+  }
+  FailureOr<ColumnClasses> classes =
+      getColumnClasses(getRows(0), target, programs.front().options);
   if (failed(classes))
     return failure();
   for (int64_t lastColumn : classes->lastColumns) {
-    options.columns = lastColumn == kAnyColumns ? -1 : lastColumn;
-    FailureOr<std::vector<Selection>> chosen =
-        chooseSchedules(rows, target, options);
-    if (failed(chosen))
-      return failure();
+    std::vector<Selection> selections;
+    for (Program &program : programs) {
+      program.options.columns = lastColumn == kAnyColumns ? -1 : lastColumn;
+      FailureOr<std::vector<Selection>> chosen =
+          chooseSchedules(program.rows, target, program.options);
+      if (failed(chosen))
+        return failure();
+      selections.push_back(chosen->front());
+    }
     if (lastColumn == kAnyColumns)
-      emitColumns(chosen->front(), lastColumn);
+      emitColumns(selections, lastColumn);
     else
-      emitBranch(emitAtMost(rows.getDynamicColumns(), lastColumn),
-                 [&] { emitColumns(chosen->front(), lastColumn); });
+      emitBranch(emitAtMost(getRows(0).getDynamicColumns(), lastColumn),
+                 [&] { emitColumns(selections, lastColumn); });
   }
   return success();
 }
 
-LogicalResult Variants::run() {
-  const SmallVector<Value> buffers = getVectorBuffers(rows);
+static SmallVector<int64_t, 2> getAlignments(RowsOp rows) {
   SmallVector<MemRefType> types;
-  for (Value buffer : buffers)
+  for (Value buffer : getVectorBuffers(rows))
     types.push_back(cast<MemRefType>(buffer.getType()));
-  for (int64_t bytes : getAlignments(types)) {
-    Multiples multiples(builder, rows.getLoc(), bytes);
-    for (Value buffer : buffers)
-      multiples.addRows(buffer);
+  return rmsnorm::getAlignments(types);
+}
+
+LogicalResult Variants::run() {
+  bool isGuarded = true;
+  for (int64_t bytes : ::getAlignments(getRows(0))) {
+    Multiples multiples(builder, loc, bytes);
+    for (Program &program : programs)
+      for (Value buffer : getVectorBuffers(program.rows))
+        multiples.addRows(buffer);
     if (!multiples.isPossible)
       continue;
     Value condition = multiples.emitCondition();
@@ -267,15 +209,49 @@ LogicalResult Variants::run() {
       result = emitAlignment(bytes);
     if (failed(result))
       return failure();
-    if (!condition) {
-      rows.erase();
-      return success();
-    }
+    isGuarded = bool(condition);
+    if (!isGuarded)
+      break;
   }
-  if (failed(emitAlignment(/*bytes=*/1)))
+  if (isGuarded && failed(emitAlignment(/*bytes=*/1)))
     return failure();
-  rows.erase();
+  for (Program &program : programs)
+    program.rows.erase();
   return success();
+}
+
+/// Whether no buffer that one writes is used by the other.
+static bool areIndependent(RowsOp a, RowsOp b, AliasAnalysis &aliases) {
+  SmallVector<MemoryEffects::EffectInstance> effectsOfA, effectsOfB;
+  a.getEffects(effectsOfA);
+  b.getEffects(effectsOfB);
+  for (const MemoryEffects::EffectInstance &x : effectsOfA)
+    for (const MemoryEffects::EffectInstance &y : effectsOfB)
+      if ((isa<MemoryEffects::Write>(x.getEffect()) ||
+           isa<MemoryEffects::Write>(y.getEffect())) &&
+          !areDisjoint(x.getValue(), y.getValue(), aliases))
+        return false;
+  return true;
+}
+
+/// Whether `rows` may become one launch with `group`, which stands in front of
+/// it: nothing with an effect is between them, and what is asked of one is
+/// asked of the others.
+static bool fits(ArrayRef<Program> group, RowsOp rows, AliasAnalysis &aliases) {
+  RowsOp last = group.back().rows;
+  if (last->getBlock() != rows->getBlock() || !rows.getPartials().empty() ||
+      rows.getDynamicColumns())
+    return false;
+  for (Operation &op :
+       llvm::make_range(std::next(last->getIterator()), rows->getIterator()))
+    if (!mayCross(op))
+      return false;
+  return llvm::all_of(group, [&](const Program &other) {
+    RowsOp before = other.rows;
+    return !before.getDynamicColumns() && before.getPartials().empty() &&
+           ::getAlignments(before) == ::getAlignments(rows) &&
+           areIndependent(before, rows, aliases);
+  });
 }
 
 namespace {
@@ -298,6 +274,8 @@ struct SelectVariants final
     FailureOr<TargetAttr> target = getTarget(all->front());
     if (failed(target))
       return signalPassFailure();
+    AliasAnalysis &aliases = getAnalysis<AliasAnalysis>();
+    SmallVector<SmallVector<Program>> groups;
     for (auto [place, rows] : llvm::enumerate(*all)) {
       OrRefusal<std::string> overrides =
           getLoopOverrides(schedule, place, all->size());
@@ -310,9 +288,13 @@ struct SelectVariants final
       options.request.batchInvariant = batchInvariant;
       options.request.smMargin = smMargin;
       options.tuning = &*table;
-      if (failed(Variants(rows, *target, options).run()))
-        return signalPassFailure();
+      if (groups.empty() || !fits(groups.back(), rows, aliases))
+        groups.emplace_back();
+      groups.back().push_back({rows, options});
     }
+    for (ArrayRef<Program> group : groups)
+      if (failed(Variants(group, *target).run()))
+        return signalPassFailure();
   }
 };
 } // namespace

@@ -238,3 +238,204 @@ func.func @columns(%x: memref<?x?xbf16>, %n: index) {
   }
   return
 }
+
+// -----
+
+// Programs that may become one launch are guarded together: in each branch they
+// stand beside one another.
+// CHECK-LABEL: func @together
+func.func @together(%x: memref<?x64xf32>, %z: memref<?x64xf32>, %m: index, %n: index) {
+  %y = memref.alloc(%m) {alignment = 64 : i64} : memref<?x64xf32>
+  // CHECK-DAG: %[[PX:.*]] = memref.extract_aligned_pointer_as_index %arg0
+  // CHECK-DAG: %[[PZ:.*]] = memref.extract_aligned_pointer_as_index %arg1
+  // CHECK: arith.ori %[[PX]], %[[PZ]] : index
+  // CHECK: scf.if
+  // CHECK-NEXT: rmsnorm.rows sizes [%arg2] {{.*}}vector_width = 4, pdl = true>)
+  // CHECK: rmsnorm.rows sizes [%arg3] {{.*}}vector_width = 4, pdl = true>)
+  // CHECK: } else {
+  // CHECK-NEXT: rmsnorm.rows sizes [%arg2] {{.*}}alignment = 1
+  // CHECK: rmsnorm.rows sizes [%arg3] {{.*}}alignment = 1
+  // CHECK-NOT: scf.if
+  // CHECK: return
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+      %s = arith.mulf %v, %v : vector<1x64xf32>
+      %r = rmsnorm.row_reduce add(%s) : vector<1x64xf32> -> vector<1x1xf32>
+      %b = vector.broadcast %r : vector<1x1xf32> to vector<1x64xf32>
+      %w = arith.mulf %v, %b : vector<1x64xf32>
+      rmsnorm.tile_store tile %w, %Y[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  %u = memref.alloc(%n) {alignment = 64 : i64} : memref<?x64xf32>
+  rmsnorm.rows sizes [%n] columns(64) buffers(read %z : memref<?x64xf32>, write %u : memref<?x64xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+      %s = arith.mulf %v, %v : vector<1x64xf32>
+      %r = rmsnorm.row_reduce add(%s) : vector<1x64xf32> -> vector<1x1xf32>
+      %b = vector.broadcast %r : vector<1x1xf32> to vector<1x64xf32>
+      %w = arith.mulf %v, %b : vector<1x64xf32>
+      rmsnorm.tile_store tile %w, %Y[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+// Their rows have the same classes if they are as many, else each has its own.
+// CHECK-LABEL: func @classes
+func.func @classes(%m: index, %n: index) {
+  %x = memref.alloc(%m) {alignment = 64 : i64} : memref<?x4096xf32>
+  %y = memref.alloc(%m) {alignment = 64 : i64} : memref<?x4096xf32>
+  %z = memref.alloc(%m) {alignment = 64 : i64} : memref<?x8192xf32>
+  %u = memref.alloc(%m) {alignment = 64 : i64} : memref<?x8192xf32>
+  %p = memref.alloc(%n) {alignment = 64 : i64} : memref<?x8192xf32>
+  %q = memref.alloc(%n) {alignment = 64 : i64} : memref<?x8192xf32>
+  %c1 = arith.constant 1 : index
+  // CHECK: %[[FEW:.*]] = arith.constant 132 : index
+  // CHECK: %[[IS:.*]] = arith.cmpi ule, %arg0, %[[FEW]] : index
+  // CHECK: scf.if %[[IS]] {
+  // CHECK-NEXT: rmsnorm.rows {{.*}} columns(4096)
+  // CHECK: rmsnorm.rows {{.*}} columns(8192)
+  // CHECK: } else {
+  // CHECK: scf.if
+  // CHECK-NEXT: rmsnorm.rows {{.*}} columns(4096)
+  // CHECK: rmsnorm.rows {{.*}} columns(8192)
+  // CHECK: } else {
+  // CHECK-NEXT: rmsnorm.rows {{.*}} columns(4096) {{.*}}reload
+  // CHECK: rmsnorm.rows {{.*}} columns(8192) {{.*}}reload
+  // CHECK: memref.store
+  // CHECK: arith.cmpi ule, %arg0
+  // CHECK: scf.if
+  // CHECK-NEXT: rmsnorm.rows {{.*}} columns(4096)
+  // CHECK: arith.cmpi ule, %arg1
+  // CHECK: scf.if
+  // CHECK-NEXT: rmsnorm.rows {{.*}} columns(8192)
+  rmsnorm.rows sizes [%m] columns(4096) buffers(read %x : memref<?x4096xf32>, write %y : memref<?x4096xf32>) {
+  ^bb0(%M: index, %X: memref<?x4096xf32>, %Y: memref<?x4096xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x4096xf32> -> vector<1x4096xf32>
+      %s = arith.mulf %v, %v : vector<1x4096xf32>
+      %r = rmsnorm.row_reduce add(%s) : vector<1x4096xf32> -> vector<1x1xf32>
+      %b = vector.broadcast %r : vector<1x1xf32> to vector<1x4096xf32>
+      %w = arith.mulf %v, %b : vector<1x4096xf32>
+      rmsnorm.tile_store tile %w, %Y[%t] : vector<1x4096xf32>, memref<?x4096xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  rmsnorm.rows sizes [%m] columns(8192) buffers(read %z : memref<?x8192xf32>, write %u : memref<?x8192xf32>) {
+  ^bb0(%M: index, %X: memref<?x8192xf32>, %Y: memref<?x8192xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x8192xf32> -> vector<1x8192xf32>
+      %s = arith.mulf %v, %v : vector<1x8192xf32>
+      %r = rmsnorm.row_reduce add(%s) : vector<1x8192xf32> -> vector<1x1xf32>
+      %b = vector.broadcast %r : vector<1x1xf32> to vector<1x8192xf32>
+      %w = arith.mulf %v, %b : vector<1x8192xf32>
+      rmsnorm.tile_store tile %w, %Y[%t] : vector<1x8192xf32>, memref<?x8192xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  %zero = arith.constant 0.0 : f32
+  memref.store %zero, %x[%c1, %c1] : memref<?x4096xf32>
+  rmsnorm.rows sizes [%m] columns(4096) buffers(read %x : memref<?x4096xf32>, write %y : memref<?x4096xf32>) {
+  ^bb0(%M: index, %X: memref<?x4096xf32>, %Y: memref<?x4096xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x4096xf32> -> vector<1x4096xf32>
+      %s = arith.mulf %v, %v : vector<1x4096xf32>
+      %r = rmsnorm.row_reduce add(%s) : vector<1x4096xf32> -> vector<1x1xf32>
+      %b = vector.broadcast %r : vector<1x1xf32> to vector<1x4096xf32>
+      %w = arith.mulf %v, %b : vector<1x4096xf32>
+      rmsnorm.tile_store tile %w, %Y[%t] : vector<1x4096xf32>, memref<?x4096xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  rmsnorm.rows sizes [%n] columns(8192) buffers(read %p : memref<?x8192xf32>, write %q : memref<?x8192xf32>) {
+  ^bb0(%M: index, %X: memref<?x8192xf32>, %Y: memref<?x8192xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x8192xf32> -> vector<1x8192xf32>
+      %s = arith.mulf %v, %v : vector<1x8192xf32>
+      %r = rmsnorm.row_reduce add(%s) : vector<1x8192xf32> -> vector<1x1xf32>
+      %b = vector.broadcast %r : vector<1x1xf32> to vector<1x8192xf32>
+      %w = arith.mulf %v, %b : vector<1x8192xf32>
+      rmsnorm.tile_store tile %w, %Y[%t] : vector<1x8192xf32>, memref<?x8192xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+// Each alone: the second reads what the first writes, the third could not have
+// 16 bytes.
+// CHECK-LABEL: func @apart
+func.func @apart(%x: memref<?x64xf32>, %m: index) {
+  %y = memref.alloc(%m) : memref<?x64xf32>
+  %z = memref.alloc(%m) : memref<?x64xf32>
+  %u = memref.alloc(%m) : memref<?x63xf32>
+  %o = memref.alloc(%m) : memref<?x63xf32>
+  // CHECK: scf.if
+  // CHECK: scf.if
+  // CHECK-NOT: scf.if
+  // CHECK: rmsnorm.rows {{.*}} columns(63)
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+      %s = arith.mulf %v, %v : vector<1x64xf32>
+      %r = rmsnorm.row_reduce add(%s) : vector<1x64xf32> -> vector<1x1xf32>
+      %b = vector.broadcast %r : vector<1x1xf32> to vector<1x64xf32>
+      %w = arith.mulf %v, %b : vector<1x64xf32>
+      rmsnorm.tile_store tile %w, %Y[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %y : memref<?x64xf32>, write %z : memref<?x64xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+      %s = arith.mulf %v, %v : vector<1x64xf32>
+      %r = rmsnorm.row_reduce add(%s) : vector<1x64xf32> -> vector<1x1xf32>
+      %b = vector.broadcast %r : vector<1x1xf32> to vector<1x64xf32>
+      %w = arith.mulf %v, %b : vector<1x64xf32>
+      rmsnorm.tile_store tile %w, %Y[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  rmsnorm.rows sizes [%m] columns(63) buffers(read %u : memref<?x63xf32>, write %o : memref<?x63xf32>) {
+  ^bb0(%M: index, %X: memref<?x63xf32>, %Y: memref<?x63xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x63xf32> -> vector<1x63xf32>
+      %s = arith.mulf %v, %v : vector<1x63xf32>
+      %r = rmsnorm.row_reduce add(%s) : vector<1x63xf32> -> vector<1x1xf32>
+      %b = vector.broadcast %r : vector<1x1xf32> to vector<1x63xf32>
+      %w = arith.mulf %v, %b : vector<1x63xf32>
+      rmsnorm.tile_store tile %w, %Y[%t] : vector<1x63xf32>, memref<?x63xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}

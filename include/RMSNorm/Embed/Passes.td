@@ -20,6 +20,11 @@ def SelectVariants : Pass<"rmsnorm-select-variants"> {
     static offset, stride or row size, of a `memref.alloc` or `memref.global`
     with an `alignment`.
 
+    Programs that do not depend on each other and have nothing with an effect
+    between them are in the branches of one guard, so that
+    `rmsnorm-merge-launches` finds them there: those of the same alignments and
+    with N static. The last of them says where.
+
     A `rmsnorm.rows` that has a schedule already keeps it, guarded.
 
     Requires: `rmsnorm-outline-rows`, `rmsnorm.target` on the module.

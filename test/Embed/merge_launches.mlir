@@ -1,0 +1,33 @@
+// Two norms among somebody else's host code are one launch.
+// DEFINE: %{compare} = env RMSNORM_GPU_TRACE=1 LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/test/Raise/Inputs/compare.py %s
+// RUN: %{compare} --embed=sim:sm_90,gpu --size=5 | FileCheck %s --implicit-check-not=launched
+// RUN: %{compare} --embed=sim:gfx942,direct --size=37 --options=variants=fixed | FileCheck %s --implicit-check-not=launched
+// RUN: %{compare} --embed=sim:sim32,direct --size=0 | FileCheck %s --check-prefix=NONE --implicit-check-not=launched
+// CHECK: launched qk_{{.*}}_and_{{.*}} 1 times
+// CHECK: 2 results, 0 wrong
+// NONE: 2 results, 0 wrong
+
+// RUN: norm-opt %s --pass-pipeline="builtin.module(rmsnorm-embed-tensors,one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map},canonicalize,cse,buffer-deallocation-pipeline)" -o %t
+// RUN: norm-opt %t --rmsnorm-embed-memrefs=target=sm_90 | FileCheck %s --check-prefix=IR
+// RUN: norm-opt %t --rmsnorm-embed-memrefs="target=sm_90 merge-launches=0" | FileCheck %s --check-prefix=APART
+// IR-LABEL: func.func @qk
+// IR: scf.if
+// IR: gpu.launch_func @rmsnorm_kernels::@qk_{{[a-z0-9_]*}}a16p_and_{{[a-z0-9_]*}}a16p
+// IR: } else {
+// IR: gpu.launch_func @rmsnorm_kernels::@qk_{{[a-z0-9_]*}}a1p_and_{{[a-z0-9_]*}}a1p
+// IR-NOT: gpu.launch_func
+// APART-LABEL: func.func @qk
+// APART: scf.if
+// APART-COUNT-2: gpu.launch_func
+// APART: else
+// APART-COUNT-2: gpu.launch_func
+func.func @qk(%q: tensor<?x8x64xf32>, %k: tensor<?x2x64xf32>, %wq: tensor<64xf32>, %wk: tensor<64xf32>) -> (tensor<?x8x64xf32>, tensor<?x2x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %q, %c0 : tensor<?x8x64xf32>
+  %n = tensor.dim %k, %c0 : tensor<?x2x64xf32>
+  %qe = tensor.empty(%m) : tensor<?x8x64xf32>
+  %ke = tensor.empty(%n) : tensor<?x2x64xf32>
+  %qy = rmsnorm.forward input(%q : tensor<?x8x64xf32>) weight(%wq : tensor<64xf32>) output(%qe : tensor<?x8x64xf32>) eps = 1.0e-05 -> tensor<?x8x64xf32>
+  %ky = rmsnorm.forward input(%k : tensor<?x2x64xf32>) weight(%wk : tensor<64xf32>) output(%ke : tensor<?x2x64xf32>) eps = 1.0e-05 -> tensor<?x2x64xf32>
+  return %qy, %ky : tensor<?x8x64xf32>, tensor<?x2x64xf32>
+}
