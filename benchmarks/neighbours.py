@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Times norms with what stands around them on a CUDA device, next to torch.compile and the fastest copy of the same bytes.
 
-On a machine with LLVM, for each form of FORMS below, in examples/quantised and benchmarks/forms, and each N:
+On a machine with LLVM, for each form of FORMS below, in examples/quantised, examples/models and benchmarks/forms, and each N:
 
     sed "s/4096/$N/g; s/8x512/8x$((N/8))/g; s/x32x/x$((N/128))x/g; s/x32xf32/x$((N/128))xf32/g; s/, 32, 128/, $((N/128)), 128/" \
-        FORM.mlir | norm-compile - --target=sm_90 -o FORM_$N.rmsn                # qk_rope.mlir as it is, as qk_rope_6144.rmsn
+        FORM.mlir | norm-compile - --target=sm_90 -o FORM_$N.rmsn                # the ropes as they are, as qk_rope_6144.rmsn
 
 On the machine with the GPU (PyTorch, CuPy and librmsnorm_runtime.so are all it needs):
 
@@ -74,8 +74,8 @@ def static(x, w, s):
     return [(norm(x, w) * (1 / s)).clamp(-448, 448)]
 
 
-def rotated(qkv, w, cos, sin):
-    first, second = norm(qkv[:, :32], w).chunk(2, -1)
+def rotated(heads, w, cos, sin):
+    first, second = norm(heads, w).chunk(2, -1)
     cos, sin = cos[:, None], sin[:, None]
     return [torch.cat([first * cos - second * sin, second * cos + first * sin], -1)]
 
@@ -104,7 +104,13 @@ FORMS = {
                   lambda x, scale, shift: [norm(x, 1 + scale[:, None]) + shift[:, None]]),
     "grouped": Form([(GROUPED, BF16), (lambda m, n: (8, n // 8), BF16)], [(GROUPED, BF16)], lambda x, w: [norm(x, w)]),
     "qk_rope": Form([(lambda m, n: (m, n // 128, 128), BF16), (lambda m, n: (128,), BF16), (ANGLES, F32), (ANGLES, F32)],
-                    [(lambda m, n: (m, 32, 128), BF16)], rotated, read=2 / 3),
+                    [(lambda m, n: (m, 32, 128), BF16)], lambda qkv, *rest: rotated(qkv[:, :32], *rest), read=2 / 3),
+    # With --merge-launches=0 as two launches.
+    "qwen3_8b_rope": Form([(lambda m, n: (m, n // 128, 128), BF16), (lambda m, n: (128,), BF16), (lambda m, n: (128,), BF16),
+                           (ANGLES, F32), (ANGLES, F32)],
+                          [(lambda m, n: (m, 32, 128), BF16), (lambda m, n: (m, 8, 128), BF16)],
+                          lambda qkv, wq, wk, *angles: [*rotated(qkv[:, :32], wq, *angles),
+                                                        *rotated(qkv[:, 32:40], wk, *angles)], read=5 / 6),
 }
 
 COPY = r"""

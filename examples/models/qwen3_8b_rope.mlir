@@ -1,32 +1,60 @@
-// Qwen3 normalises queries head by head, on their slice of packed qkv, and rotates
-// their halves by the cos and sin of the token.
-func.func @qwen3_8b_rope(%qkv: tensor<?x48x128xbf16>, %w: tensor<128xbf16>, %cos: tensor<?x64xf32>, %sin: tensor<?x64xf32>) -> tensor<?x32x128xbf16> {
+// Qwen3 normalises queries and keys head by head, on their slices of packed qkv,
+// and rotates their halves by the cos and sin of the token: two loops over other
+// numbers of rows, with a weight of their own each, and one launch.
+#x = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#t = affine_map<(d0, d1, d2) -> (d0, d2)>
+func.func @qwen3_8b_rope(%qkv: tensor<?x48x128xbf16>, %wq: tensor<128xbf16>, %wk: tensor<128xbf16>, %cos: tensor<?x64xf32>, %sin: tensor<?x64xf32>) -> (tensor<?x32x128xbf16>, tensor<?x8x128xbf16>) {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %qkv, %c0 : tensor<?x48x128xbf16>
   %q = tensor.extract_slice %qkv[0, 0, 0] [%m, 32, 128] [1, 1, 1] : tensor<?x48x128xbf16> to tensor<?x32x128xbf16>
-  %e = tensor.empty(%m) : tensor<?x32x128xf32>
-  %y = rmsnorm.forward input(%q : tensor<?x32x128xbf16>) weight(%w : tensor<128xbf16>) output(%e : tensor<?x32x128xf32>) eps = 1.0e-05 -> tensor<?x32x128xf32>
-  %y1 = tensor.extract_slice %y[0, 0, 0] [%m, 32, 64] [1, 1, 1] : tensor<?x32x128xf32> to tensor<?x32x64xf32>
-  %y2 = tensor.extract_slice %y[0, 0, 64] [%m, 32, 64] [1, 1, 1] : tensor<?x32x128xf32> to tensor<?x32x64xf32>
-  %e2 = tensor.empty(%m) : tensor<?x32x64xbf16>
-  %o1 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%y1, %y2, %cos, %sin : tensor<?x32x64xf32>, tensor<?x32x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>) outs(%e2 : tensor<?x32x64xbf16>) {
+  %qf = tensor.empty(%m) : tensor<?x32x128xf32>
+  %qy = rmsnorm.forward input(%q : tensor<?x32x128xbf16>) weight(%wq : tensor<128xbf16>) output(%qf : tensor<?x32x128xf32>) eps = 1.0e-06 -> tensor<?x32x128xf32>
+  %q1 = tensor.extract_slice %qy[0, 0, 0] [%m, 32, 64] [1, 1, 1] : tensor<?x32x128xf32> to tensor<?x32x64xf32>
+  %q2 = tensor.extract_slice %qy[0, 0, 64] [%m, 32, 64] [1, 1, 1] : tensor<?x32x128xf32> to tensor<?x32x64xf32>
+  %qh = tensor.empty(%m) : tensor<?x32x64xbf16>
+  %qr1 = linalg.generic {indexing_maps = [#x, #x, #t, #t, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%q1, %q2, %cos, %sin : tensor<?x32x64xf32>, tensor<?x32x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>) outs(%qh : tensor<?x32x64xbf16>) {
   ^bb0(%a: f32, %b: f32, %c: f32, %s: f32, %z: bf16):
     %p = arith.mulf %a, %c : f32
     %r = arith.mulf %b, %s : f32
     %d = arith.subf %p, %r : f32
-    %t = arith.truncf %d : f32 to bf16
-    linalg.yield %t : bf16
+    %v = arith.truncf %d : f32 to bf16
+    linalg.yield %v : bf16
   } -> tensor<?x32x64xbf16>
-  %o2 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d0, d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%y1, %y2, %cos, %sin : tensor<?x32x64xf32>, tensor<?x32x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>) outs(%e2 : tensor<?x32x64xbf16>) {
+  %qr2 = linalg.generic {indexing_maps = [#x, #x, #t, #t, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%q2, %q1, %cos, %sin : tensor<?x32x64xf32>, tensor<?x32x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>) outs(%qh : tensor<?x32x64xbf16>) {
   ^bb0(%a: f32, %b: f32, %c: f32, %s: f32, %z: bf16):
-    %p = arith.mulf %b, %c : f32
-    %r = arith.mulf %a, %s : f32
+    %p = arith.mulf %a, %c : f32
+    %r = arith.mulf %b, %s : f32
     %d = arith.addf %p, %r : f32
-    %t = arith.truncf %d : f32 to bf16
-    linalg.yield %t : bf16
+    %v = arith.truncf %d : f32 to bf16
+    linalg.yield %v : bf16
   } -> tensor<?x32x64xbf16>
-  %o = tensor.empty(%m) : tensor<?x32x128xbf16>
-  %i1 = tensor.insert_slice %o1 into %o[0, 0, 0] [%m, 32, 64] [1, 1, 1] : tensor<?x32x64xbf16> into tensor<?x32x128xbf16>
-  %i2 = tensor.insert_slice %o2 into %i1[0, 0, 64] [%m, 32, 64] [1, 1, 1] : tensor<?x32x64xbf16> into tensor<?x32x128xbf16>
-  return %i2 : tensor<?x32x128xbf16>
+  %qo = tensor.empty(%m) : tensor<?x32x128xbf16>
+  %qi1 = tensor.insert_slice %qr1 into %qo[0, 0, 0] [%m, 32, 64] [1, 1, 1] : tensor<?x32x64xbf16> into tensor<?x32x128xbf16>
+  %qi2 = tensor.insert_slice %qr2 into %qi1[0, 0, 64] [%m, 32, 64] [1, 1, 1] : tensor<?x32x64xbf16> into tensor<?x32x128xbf16>
+  %k = tensor.extract_slice %qkv[0, 32, 0] [%m, 8, 128] [1, 1, 1] : tensor<?x48x128xbf16> to tensor<?x8x128xbf16>
+  %kf = tensor.empty(%m) : tensor<?x8x128xf32>
+  %ky = rmsnorm.forward input(%k : tensor<?x8x128xbf16>) weight(%wk : tensor<128xbf16>) output(%kf : tensor<?x8x128xf32>) eps = 1.0e-06 -> tensor<?x8x128xf32>
+  %k1 = tensor.extract_slice %ky[0, 0, 0] [%m, 8, 64] [1, 1, 1] : tensor<?x8x128xf32> to tensor<?x8x64xf32>
+  %k2 = tensor.extract_slice %ky[0, 0, 64] [%m, 8, 64] [1, 1, 1] : tensor<?x8x128xf32> to tensor<?x8x64xf32>
+  %kh = tensor.empty(%m) : tensor<?x8x64xbf16>
+  %kr1 = linalg.generic {indexing_maps = [#x, #x, #t, #t, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%k1, %k2, %cos, %sin : tensor<?x8x64xf32>, tensor<?x8x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>) outs(%kh : tensor<?x8x64xbf16>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %s: f32, %z: bf16):
+    %p = arith.mulf %a, %c : f32
+    %r = arith.mulf %b, %s : f32
+    %d = arith.subf %p, %r : f32
+    %v = arith.truncf %d : f32 to bf16
+    linalg.yield %v : bf16
+  } -> tensor<?x8x64xbf16>
+  %kr2 = linalg.generic {indexing_maps = [#x, #x, #t, #t, #x], iterator_types = ["parallel", "parallel", "parallel"]} ins(%k2, %k1, %cos, %sin : tensor<?x8x64xf32>, tensor<?x8x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>) outs(%kh : tensor<?x8x64xbf16>) {
+  ^bb0(%a: f32, %b: f32, %c: f32, %s: f32, %z: bf16):
+    %p = arith.mulf %a, %c : f32
+    %r = arith.mulf %b, %s : f32
+    %d = arith.addf %p, %r : f32
+    %v = arith.truncf %d : f32 to bf16
+    linalg.yield %v : bf16
+  } -> tensor<?x8x64xbf16>
+  %ko = tensor.empty(%m) : tensor<?x8x128xbf16>
+  %ki1 = tensor.insert_slice %kr1 into %ko[0, 0, 0] [%m, 8, 64] [1, 1, 1] : tensor<?x8x64xbf16> into tensor<?x8x128xbf16>
+  %ki2 = tensor.insert_slice %kr2 into %ki1[0, 0, 64] [%m, 8, 64] [1, 1, 1] : tensor<?x8x64xbf16> into tensor<?x8x128xbf16>
+  return %qi2, %ki2 : tensor<?x32x128xbf16>, tensor<?x8x128xbf16>
 }
