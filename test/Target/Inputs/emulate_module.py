@@ -198,7 +198,8 @@ def run(kernels, variant, buffers, alignment, order, most_blocks):
             else:
                 arguments.append({"i64": np.int64, "i32": np.int32, "f32": np.float32}[kind](buffers.evaluate(expression)))
         grid = [buffers.evaluate(e) for e in launch["grid"].split(" x ")]
-        if len(kernels) == 1:
+        # Fewer blocks than the sum of several grids are those of the first.
+        if len(kernels) == 1 and "_and_" not in launch["kernel"]:
             grid[0] = min(grid[0], most_blocks)
         threads = int(launch["block"].split()[0])
         shared = buffers.evaluate(launch.get("shared memory", "0 bytes").removesuffix(" bytes"))
