@@ -3,10 +3,12 @@
 
 #include "RMSNorm/Transforms/Passes.h"
 
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Transforms/DialectConversion.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_GENERALIZEELEMENTWISE
@@ -26,6 +28,9 @@ struct GeneralizeElementwise final
   using GeneralizeElementwiseBase::GeneralizeElementwiseBase;
 
   void runOnOperation() override {
+    RewritePatternSet scaling(&getContext());
+    arith::populateExpandScalingExtTruncPatterns(scaling);
+    walkAndApplyPatterns(getOperation(), std::move(scaling));
     SmallVector<Operation *> elementwise;
     llvm::DenseSet<Operation *> theirs;
     getOperation()->walk([&](Operation *op) {

@@ -29,3 +29,23 @@ func.func @theirs(%x: tensor<?x64xf32>, %y: tensor<?x64xf32>) -> (tensor<?x64xf3
   %1 = math.absf %x : tensor<?x64xf32>
   return %0, %1 : tensor<?x64xf32>, tensor<?x64xf32>
 }
+
+// Divided by the scale and rounded, as upstream expands it, in bodies as well.
+// CHECK-LABEL: func.func @scaling(
+// CHECK-NOT:     arith.scaling_truncf
+// CHECK:         arith.extf %{{.*}} : f8E8M0FNU to f32
+// CHECK:         arith.divf %{{.*}} : f32
+// CHECK:         arith.truncf %{{.*}} : f32 to f4E2M1FN
+// CHECK:         linalg.generic
+// CHECK:         %[[S:.*]] = arith.extf %{{.*}} : f8E8M0FNU to f32
+// CHECK-NEXT:    %[[Q:.*]] = arith.divf %{{.*}}, %[[S]] : f32
+// CHECK-NEXT:    arith.truncf %[[Q]] : f32 to f8E4M3FN
+func.func @scaling(%x: tensor<?x64xf32>, %s: tensor<?x64xf8E8M0FNU>, %o: tensor<?x64xf8E4M3FN>) -> (tensor<?x64xf4E2M1FN>, tensor<?x64xf8E4M3FN>) {
+  %q = arith.scaling_truncf %x, %s : tensor<?x64xf32>, tensor<?x64xf8E8M0FNU> to tensor<?x64xf4E2M1FN>
+  %r = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%x, %s : tensor<?x64xf32>, tensor<?x64xf8E8M0FNU>) outs(%o : tensor<?x64xf8E4M3FN>) {
+  ^bb0(%a: f32, %b: f8E8M0FNU, %c: f8E4M3FN):
+    %d = arith.scaling_truncf %a, %b : f32, f8E8M0FNU to f8E4M3FN
+    linalg.yield %d : f8E4M3FN
+  } -> tensor<?x64xf8E4M3FN>
+  return %q, %r : tensor<?x64xf4E2M1FN>, tensor<?x64xf8E4M3FN>
+}
