@@ -37,7 +37,8 @@ void Addresses::emit(Block &block) {
     if (auto load = dyn_cast_or_null<TileLoadOp>(access))
       emitAccess(buffer, load.getKind(), bool(load.getRow()), load.getDims());
     else if (auto store = dyn_cast_or_null<TileStoreOp>(access))
-      emitAccess(buffer, store.getKind(), bool(store.getRow()));
+      emitAccess(buffer, store.getKind(), bool(store.getRow()), {},
+                 store.getRowDims());
   }
   if (accumulates)
     emitLive();
@@ -76,7 +77,8 @@ Value Addresses::emitRow(int64_t u) {
 }
 
 void Addresses::emitAccess(Value buffer, TileKind kind, bool hasRow,
-                           std::optional<ArrayRef<int64_t>> dims) {
+                           std::optional<ArrayRef<int64_t>> dims,
+                           std::optional<ArrayRef<int64_t>> rowDims) {
   OpBuilder &builder = kernel.builder;
   Location loc = kernel.loc;
   if (kind != TileKind::row && kernel.rows.getDynamicColumns() && !columns)
@@ -90,10 +92,12 @@ void Addresses::emitAccess(Value buffer, TileKind kind, bool hasRow,
   // Which leading size each of the buffer's dimensions has; of one that counts
   // all rows, it does not matter.
   auto type = cast<MemRefType>(buffer.getType());
+  const int64_t rank = rowDims
+                           ? rowDims->size()
+                           : type.getRank() - (kind == TileKind::row ? 0 : 1);
   SmallVector<int64_t> leading =
       dims ? llvm::to_vector(*dims)
-           : llvm::to_vector(llvm::seq<int64_t>(
-                 0, type.getRank() - (kind == TileKind::row ? 0 : 1)));
+           : llvm::to_vector(llvm::seq<int64_t>(0, rank));
   const int64_t numSizes =
       dims ? kernel.rows.getStaticSizes().size() : leading.size();
   // Rows of a tile share what has none of the sizes that count them (us, norm
@@ -118,14 +122,20 @@ void Addresses::emitAccess(Value buffer, TileKind kind, bool hasRow,
       const auto *place = llvm::find(leading, dim);
       Value index = row;
       if (dim > 0) {
-        Value size = kernel.getLeadingSize(dim);
+        // Rows may be counted over sizes of the buffer's own.
+        const int64_t own =
+            rowDims ? type.getDimSize((*rowDims)[dim]) : ShapedType::kDynamic;
+        Value size = ShapedType::isDynamic(own) ? kernel.getLeadingSize(dim)
+                                                : kernel.getConstant(own);
         if (place != leading.end())
           index = arith::RemUIOp::create(builder, loc, row, size);
         row = arith::DivUIOp::create(builder, loc, row, size);
       }
       if (place == leading.end())
         continue;
-      Value stride = kernel.getStride(buffer, place - leading.begin());
+      const int64_t number = place - leading.begin();
+      Value stride =
+          kernel.getStride(buffer, rowDims ? (*rowDims)[number] : number);
       elements = arith::AddIOp::create(
           builder, loc, elements,
           arith::MulIOp::create(builder, loc, index, stride));

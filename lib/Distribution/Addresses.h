@@ -22,9 +22,11 @@ public:
   /// over columns: in the order in which rmsnorm.rows has the buffers.
   void emit(Block &block);
   /// Emits the rows of `buffer`, of which `kind` is accessed; `dims`: which of
-  /// the leading sizes it has, if not all.
+  /// the leading sizes it has, if not all; `rowDims`: its dimensions that count
+  /// rows, if not the leading ones.
   void emitAccess(Value buffer, TileKind kind, bool hasRow,
-                  std::optional<ArrayRef<int64_t>> dims = {});
+                  std::optional<ArrayRef<int64_t>> dims = {},
+                  std::optional<ArrayRef<int64_t>> rowDims = {});
 
   /// The element where row `u` of the thread's row group begins, i64.
   Value getOffset(Value buffer, int64_t u) const {

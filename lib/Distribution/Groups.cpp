@@ -108,6 +108,35 @@ Value rmsnorm::emitGroupLoad(Kernel &kernel, TileLoadOp load, Value offset,
                          getElementBytes(load));
 }
 
+/// Where `group`, i32, of the row at `offset` is in the buffer of `store`,
+/// which has `row_dims`.
+static Value emitGroupOffset(Kernel &kernel, TileStoreOp store, Value offset,
+                             Value group) {
+  OpBuilder &builder = kernel.builder;
+  Location loc = kernel.loc;
+  Value base = store.getBase();
+  const SmallVector<int64_t> dims = store.getGroupDims();
+  for (int64_t dim : llvm::reverse(dims)) {
+    Value index = group;
+    if (dim != dims.front()) {
+      Value size =
+          kernel.emitI32(cast<MemRefType>(base.getType()).getDimSize(dim));
+      index = arith::RemUIOp::create(builder, loc, group, size);
+      group = arith::DivUIOp::create(builder, loc, group, size);
+    }
+    Value elements =
+        arith::MulIOp::create(builder, loc,
+                              arith::IndexCastUIOp::create(
+                                  builder, loc, builder.getIndexType(), index),
+                              kernel.getStride(base, dim));
+    offset = arith::AddIOp::create(
+        builder, loc, offset,
+        arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
+                                   elements));
+  }
+  return offset;
+}
+
 void rmsnorm::emitGroupStore(Kernel &kernel, Tile &tile, TileStoreOp store,
                              Value value, int64_t row,
                              const VectorPosition &position) {
@@ -115,7 +144,24 @@ void rmsnorm::emitGroupStore(Kernel &kernel, Tile &tile, TileStoreOp store,
       kernel, cast<VectorType>(store.getValue().getType()), position,
       /*isStore=*/true);
   const int64_t count = cast<VectorType>(value.getType()).getNumElements();
-  kernel.emitStore(store, value, tile.addresses.getOffset(store.getBase(), row),
-                   groups.column, tile.emitStoreValid(row, groups.valid, count),
-                   getElementBytes(store.getValue()));
+  Value offset = tile.addresses.getOffset(store.getBase(), row);
+  Value valid = tile.emitStoreValid(row, groups.valid, count);
+  const int64_t bytes = getElementBytes(store.getValue());
+  if (!store.getRowDims())
+    return kernel.emitStore(store, value, offset, groups.column, valid, bytes);
+  OpBuilder &builder = kernel.builder;
+  Location loc = kernel.loc;
+  for (auto [index, element] : llvm::enumerate(extractAll(kernel, value))) {
+    Value number = kernel.emitI32(index);
+    Value group = index == 0 ? groups.column
+                             : kernel.emitColumnSum(groups.column, number);
+    Value one = vector::BroadcastOp::create(
+        builder, loc, VectorType::get({1}, element.getType()), element);
+    Value isValid =
+        valid && index != 0
+            ? arith::SubIOp::create(builder, loc, valid, number).getResult()
+            : valid;
+    kernel.emitStore(store, one, emitGroupOffset(kernel, store, offset, group),
+                     kernel.emitI32(0), isValid, bytes);
+  }
 }

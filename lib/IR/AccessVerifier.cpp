@@ -66,6 +66,36 @@ LogicalResult AccessVerifier::verifyShape(Operation *op, Value buffer,
   return success();
 }
 
+/// tile_store (C8)
+LogicalResult AccessVerifier::verifyRowDims(TileStoreOp op) {
+  auto type = cast<MemRefType>(op.getBase().getType());
+  SmallVector<int64_t> strides;
+  int64_t offset;
+  if (failed(type.getStridesAndOffset(strides, offset)))
+    return op.emitOpError("expected a strided buffer, got ") << type;
+  ArrayRef<int64_t> sizes = rows.getStaticSizes();
+  const SmallVector<int64_t> own = llvm::map_to_vector(
+      *op.getRowDims(), [&](int64_t dim) { return type.getDimSize(dim); });
+  const bool isCounted =
+      !ShapedType::isDynamicShape(ArrayRef(own).drop_front());
+  if (!isCounted && failed(verifyCompatibleShape(own, sizes)))
+    return op.emitOpError("expected 'row_dims' of static sizes but for the "
+                          "first, or of the leading sizes of rmsnorm.rows, "
+                          "got ")
+           << type;
+  if (!ShapedType::isDynamicShape(own) && !ShapedType::isDynamicShape(sizes) &&
+      ShapedType::getNumElements(own) < ShapedType::getNumElements(sizes))
+    return op.emitOpError("expected a buffer of at least ")
+           << ShapedType::getNumElements(sizes) << " rows, got " << type;
+  const int64_t groups =
+      cast<VectorType>(op.getValue().getType()).getDimSize(1);
+  if (rows.getDynamicColumns() || rows.getColumns() % groups != 0)
+    return op.emitOpError("expected groups of the columns of rmsnorm.rows, "
+                          "got ")
+           << op.getValue().getType();
+  return success();
+}
+
 Region *mlir::rmsnorm::getTilesRegion(Operation *op) {
   Region *region = op->getParentRegion();
   while (region && !isa<TilesOp, RowsOp>(region->getParentOp()))
@@ -105,12 +135,17 @@ LogicalResult AccessVerifier::verifyAccess(OpTy op, VectorType tile,
   if constexpr (std::is_same_v<OpTy, TileLoadOp>) {
     dims = op.getDims();
     dimsAttr = op.getDimsAttr();
+  } else {
+    dimsAttr = op.getRowDimsAttr();
   }
   auto [known, isNew] = accesses.try_emplace(
       op.getBase(), std::make_pair(bool(op.getRow()), dimsAttr));
   if (!isNew && known->second != std::make_pair(bool(op.getRow()), dimsAttr))
     return op.emitOpError("expected all accesses to a buffer to have the same "
-                          "'dims', and a row or none");
+                          "'dims' or 'row_dims', and a row or none");
+  if constexpr (std::is_same_v<OpTy, TileStoreOp>)
+    if (op.getRowDims())
+      return verifyRowDims(op);
   if (op.getKind() == TileKind::row && !op.getRow() && !writes)
     return success();
   return verifyShape(op, op.getBase(), op.getKind(), dims, tile.getDimSize(1));

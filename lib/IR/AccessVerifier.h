@@ -30,6 +30,7 @@ private:
   template <typename OpTy>
   LogicalResult verifyAccess(OpTy op, VectorType tile, bool writes,
                              bool isPlaced);
+  LogicalResult verifyRowDims(TileStoreOp op);
 
   RowsOp rows;
   /// How a buffer is accessed: by rows or not, and which dims it has.

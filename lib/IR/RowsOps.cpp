@@ -3,10 +3,12 @@
 
 #include "EnumFormat.h"
 
+#include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/ADT/TypeSwitch.h"
@@ -169,7 +171,38 @@ Value RowsOp::createNumRows(OpBuilder &builder) {
     Value one = getValueOrCreateConstantIndexOp(builder, getLoc(), size);
     rows = rows ? arith::MulIOp::create(builder, getLoc(), rows, one) : one;
   }
-  return rows ? rows : arith::ConstantIndexOp::create(builder, getLoc(), 1);
+  if (!rows)
+    return arith::ConstantIndexOp::create(builder, getLoc(), 1);
+  // A caller's buffer that counts rows by sizes of its own may have fewer.
+  getBody().walk([&](TileStoreOp store) {
+    if (!store.getRowDims())
+      return;
+    Value buffer = getOperandOf(store.getBase());
+    const int64_t first = store.getRowDims()->front();
+    const SmallVector<int64_t> own =
+        llvm::map_to_vector(*store.getRowDims(), [&](int64_t dim) {
+          return cast<MemRefType>(buffer.getType()).getDimSize(dim);
+        });
+    ArrayRef<int64_t> inner = ArrayRef(own).drop_front();
+    if (ShapedType::isDynamicShape(inner) ||
+        (!ShapedType::isDynamicShape(own) &&
+         !ShapedType::isDynamicShape(getStaticSizes())))
+      return;
+    ArrayRef<int64_t> rest = getStaticSizes().drop_front();
+    const bool isEqual =
+        traceDim(buffer, first) == traceSize(getMixedSizes().front()) &&
+        !ShapedType::isDynamicShape(rest) &&
+        ShapedType::getNumElements(inner) == ShapedType::getNumElements(rest);
+    if (isEqual)
+      return;
+    Value count = memref::DimOp::create(builder, getLoc(), buffer, first);
+    Value each = arith::ConstantIndexOp::create(
+        builder, getLoc(), ShapedType::getNumElements(inner));
+    rows = arith::MinUIOp::create(
+        builder, getLoc(), rows,
+        arith::MulIOp::create(builder, getLoc(), count, each));
+  });
+  return rows;
 }
 
 Value RowsOp::getColumnsArgument() {

@@ -59,15 +59,46 @@ static void printReductions(OpAsmPrinter &printer, Operation *, ArrayAttr kinds,
 // tile_load, tile_store
 //===----------------------------------------------------------------------===//
 
+SmallVector<int64_t> TileStoreOp::getGroupDims() {
+  return llvm::filter_to_vector(
+      llvm::seq<int64_t>(0, cast<ShapedType>(getBase().getType()).getRank()),
+      [&](int64_t dim) { return !llvm::is_contained(*getRowDims(), dim); });
+}
+
+/// (C8) of rmsnorm.tile_store
+static LogicalResult verifyRowDims(TileStoreOp op, VectorType vector) {
+  auto base = cast<ShapedType>(op.getBase().getType());
+  ArrayRef<int64_t> dims = *op.getRowDims();
+  const llvm::SmallDenseSet<int64_t> seen(dims.begin(), dims.end());
+  if (op.getKind() != TileKind::group || !op.getRow() || op.getColumns() ||
+      dims.empty() || seen.size() != dims.size() ||
+      llvm::any_of(
+          dims, [&](int64_t dim) { return dim < 0 || dim >= base.getRank(); }))
+    return op.emitOpError("expected 'row_dims' of a 'group' with a row, and "
+                          "different dimensions of ")
+           << base << ", got " << op.getRowDimsAttr();
+  const SmallVector<int64_t> groups = llvm::map_to_vector(
+      op.getGroupDims(), [&](int64_t dim) { return base.getDimSize(dim); });
+  if (!ShapedType::isDynamicShape(groups) &&
+      ShapedType::getNumElements(groups) == vector.getDimSize(1))
+    return success();
+  return op.emitOpError("expected as many groups of a vector as the base has "
+                        "in its dimensions that are not 'row_dims', got ")
+         << vector << " and " << base;
+}
+
 /// Constraints (C1) to (C5), which the two ops share.
 template <typename OpTy>
 static LogicalResult verifyTile(OpTy op, VectorType vector) {
   auto base = cast<ShapedType>(op.getBase().getType());
-  int64_t rank = base.getRank();
+  const int64_t rank = base.getRank();
   // (C1)
   if (base.getElementType() != vector.getElementType())
     return op.emitOpError("expected the vector's element type to be ")
            << base.getElementType() << ", got " << vector.getElementType();
+  if constexpr (std::is_same_v<OpTy, TileStoreOp>)
+    if (op.getRowDims())
+      return verifyRowDims(op, vector);
   switch (op.getKind()) {
   case TileKind::column: // (C2)
     if (rank != 1 || op.getRow() || vector.getDimSize(0) != 1)
@@ -187,7 +218,7 @@ template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
     auto subview = op.getBase().template getDefiningOp<memref::SubViewOp>();
     if (!subview)
       return rewriter.notifyMatchFailure(op, "base is not a subview");
-    // In a loop over one row each row may be a constant.
+    // Of one row the number may be a constant.
     if (op->getParentOp()->hasAttr(RMSNormDialect::kRowsAttrName) &&
         subview->getBlock() != op->getBlock())
       return rewriter.notifyMatchFailure(op, "not a row of the loop");
@@ -198,15 +229,18 @@ template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
       return rewriter.notifyMatchFailure(op, "not the subview's first row");
     int64_t numRowDims =
         source.getRank() - (op.getKind() == TileKind::row ? 0 : 1);
+    auto rowDims = llvm::to_vector(llvm::seq<int64_t>(0, numRowDims));
+    if constexpr (std::is_same_v<OpTy, TileStoreOp>)
+      if (op.getRowDims())
+        rowDims.assign(op.getRowDims()->begin(), op.getRowDims()->end());
     if (op.getKind() == TileKind::column)
       return rewriter.notifyMatchFailure(op, "per-column operands have no row");
-    SmallVector<OpFoldResult> offsets;
     for (int64_t dim = 0; dim < source.getRank(); ++dim) {
       if (!isOneInteger(subview.getMixedStrides()[dim]))
         return rewriter.notifyMatchFailure(op, "strided subview");
       OpFoldResult offset = subview.getMixedOffsets()[dim];
       OpFoldResult size = subview.getMixedSizes()[dim];
-      if (dim >= numRowDims) {
+      if (!llvm::is_contained(rowDims, dim)) {
         // The columns must be whole: their number stays the base's.
         if (!isZeroInteger(offset) ||
             !(traceSize(size) == traceDim(subview.getSource(), dim)))
@@ -215,14 +249,12 @@ template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
       }
       if (!isOneInteger(size))
         return rewriter.notifyMatchFailure(op, "subview of several rows");
-      offsets.push_back(offset);
     }
     if (op.getKind() == TileKind::tile && !op.getColumns() &&
         source.isDynamicDim(numRowDims))
       return rewriter.notifyMatchFailure(op, "columns of a dynamic buffer");
     rewriter.setInsertionPoint(op);
-    OpFoldResult flatRow =
-        getFlatRow(rewriter, op.getLoc(), subview.getSource(), offsets);
+    OpFoldResult flatRow = getFlatRow(rewriter, op.getLoc(), subview, rowDims);
     if (!flatRow)
       return rewriter.notifyMatchFailure(
           op, "offsets are not those of one flattened row");
@@ -240,25 +272,27 @@ template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
     return success();
   }
 
-  /// The row of `base` that `offsets` lead to, or null. Rows are counted over
-  /// the dimensions of `base`, so those have to be the basis of the
-  /// delinearisation that the offsets come from. Dimensions of size 1 do not
-  /// count, and canonicalization has dropped them from the basis. Where the
-  /// base has only some of the basis, or in another order, its rows are counted
-  /// in those.
-  static OpFoldResult getFlatRow(OpBuilder &builder, Location loc, Value base,
-                                 ArrayRef<OpFoldResult> offsets) {
+  /// The row that the offsets of `subview` lead to, or null. Rows are counted
+  /// over the dimensions `dims` of its source, so those have to be the basis of
+  /// the delinearisation that the offsets come from. Dimensions of size 1 do
+  /// not count, and canonicalization has dropped them from the basis. Where the
+  /// source has only some of the basis, or in another order, its rows are
+  /// counted in those.
+  static OpFoldResult getFlatRow(OpBuilder &builder, Location loc,
+                                 memref::SubViewOp subview,
+                                 ArrayRef<int64_t> dims) {
     SmallVector<OpFoldResult> indices;
     SmallVector<DimSource> sizes;
-    for (auto [dim, offset] : llvm::enumerate(offsets)) {
-      DimSource size = traceDim(base, dim);
+    for (int64_t dim : dims) {
+      OpFoldResult offset = subview.getMixedOffsets()[dim];
+      DimSource size = traceDim(subview.getSource(), dim);
       if (size.size == 1 && isZeroInteger(offset))
         continue;
       indices.push_back(offset);
       sizes.push_back(size);
     }
     if (indices.empty())
-      return IntegerAttr::get(IndexType::get(base.getContext()), 0);
+      return builder.getIndexAttr(0);
     if (indices.size() == 1)
       return indices.front();
     auto first = dyn_cast<Value>(indices.front());

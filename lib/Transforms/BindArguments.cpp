@@ -279,7 +279,10 @@ LogicalResult FunctionBinder::setAttributes(ArrayRef<std::string> names) {
         !written ? "input" : (isRead(argument) ? "inout" : "output");
     Attribute layout =
         AffineMapAttr::get(builder.getMultiDimIdentityMap(type.getRank()));
-    if (type.getRank() > 1 && !isReshaped(argument)) {
+    const bool isPacked =
+        isReshaped(argument) ||
+        (written && mergesRows(terminator->getOperand(boundResults[argument])));
+    if (type.getRank() > 1 && !isPacked) {
       SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
       strides.back() = 1;
       layout = StridedLayoutAttr::get(function.getContext(), 0, strides);

@@ -97,11 +97,14 @@ private:
       return false;
     auto base = cast<ShapedType>(op.getBase().getType());
     ArrayRef<int64_t> rowDims = base.getShape();
+    auto value = cast<VectorType>(op.getValue().getType());
+    if (op.getRowDims())
+      return base.hasStaticShape() &&
+             base.getNumElements() == value.getNumElements();
     if (op.getKind() != TileKind::row)
       rowDims = rowDims.drop_back();
     return !ShapedType::isDynamicShape(rowDims) &&
-           ShapedType::getNumElements(rowDims) ==
-               cast<VectorType>(op.getValue().getType()).getDimSize(0);
+           ShapedType::getNumElements(rowDims) == value.getDimSize(0);
   }
 };
 

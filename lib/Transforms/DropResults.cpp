@@ -60,7 +60,7 @@ static void copyRows(OpBuilder &builder, Location loc, Value source,
       builder, loc, VectorType::get({1, size}, type.getElementType()), kind,
       source, row, columns, /*dims=*/nullptr);
   TileStoreOp::create(builder, loc, /*result=*/Type(), kind, tile, target, row,
-                      columns);
+                      columns, /*row_dims=*/nullptr);
 }
 
 namespace {

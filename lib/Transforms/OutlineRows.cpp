@@ -219,7 +219,7 @@ LogicalResult Outliner::collectSizes() {
       base = load.getRow() ? load.getBase() : Value();
       trailing = load.getKind() == TileKind::row ? 0 : 1;
     } else if (auto store = dyn_cast<TileStoreOp>(op)) {
-      base = store.getRow() ? store.getBase() : Value();
+      base = store.getRow() && !store.getRowDims() ? store.getBase() : Value();
       trailing = store.getKind() == TileKind::row ? 0 : 1;
     }
     if (base)

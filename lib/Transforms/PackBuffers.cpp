@@ -16,7 +16,7 @@ static SmallVector<std::pair<Value, bool>, 2> getColumnsBuffers(Operation &op) {
       load && load.getKind() != TileKind::row)
     return {{load.getBase(), false}};
   if (auto store = dyn_cast<TileStoreOp>(op);
-      store && store.getKind() != TileKind::row)
+      store && store.getKind() != TileKind::row && !store.getRowDims())
     return {{store.getBase(), true}};
   if (auto sum = dyn_cast<AccumulateOp>(op))
     return {{sum.getDest(), true}, {sum.getInit(), false}};

@@ -3,6 +3,7 @@
 
 #include "Reshapes.h"
 #include "RowCluster.h"
+#include "StoredLayouts.h"
 
 #include "RMSNorm/IR/DimTrace.h"
 
@@ -23,6 +24,28 @@ bool rmsnorm::isCollapsed(Value tensor) {
                llvm::seq<int64_t>(0, collapse.getResultType().getRank()),
                [&](int64_t dim) { return !getUncollapsedDim(user, dim); });
   });
+}
+
+bool rmsnorm::mergesRows(Value tensor) {
+  if (auto collapse = tensor.getDefiningOp<tensor::CollapseShapeOp>()) {
+    if (llvm::any_of(
+            llvm::seq<int64_t>(0, collapse.getResultType().getRank() - 1),
+            [&](int64_t dim) { return !getUncollapsedDim(collapse, dim); }))
+      return true;
+    tensor = collapse.getSrc();
+  }
+  Operation *op = tensor.getDefiningOp();
+  auto groups = dyn_cast_or_null<OpResult>(op ? getReordered(op) : Value());
+  if (!groups || groups == tensor)
+    return false;
+  return llvm::any_of(
+      StoredLayout::match(groups,
+                          cast<ShapedType>(groups.getType()).getRank() - 1),
+      [&](const StoredLayout &layout) {
+        return layout.getStored() == tensor &&
+               llvm::any_of(llvm::drop_end(layout.getReassociation()),
+                            [](const auto &parts) { return parts.size() > 1; });
+      });
 }
 
 bool rmsnorm::isRead(Value tensor) {

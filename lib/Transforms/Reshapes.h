@@ -15,6 +15,10 @@ bool isReshape(Operation *op);
 /// Whether dimensions of `tensor` are used as one: they must lie packed.
 bool isCollapsed(Value tensor);
 
+/// Whether dimensions of what is computed, but the last ones, are one of
+/// `tensor`: it must lie packed.
+bool mergesRows(Value tensor);
+
 /// Whether anything but the size of `tensor` is read.
 bool isRead(Value tensor);
 

@@ -6,6 +6,7 @@
 #include "EmbeddedCluster.h"
 #include "Reshapes.h"
 #include "RowSums.h"
+#include "StoredLayouts.h"
 #include "TileProgram.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
@@ -299,7 +300,8 @@ RowCluster RowCluster::grow(Operation *anchor, Growth &growth) {
       if (cluster.members.contains(&op) || taken.contains(&op) ||
           !isCandidate(&op) ||
           (takesPart(&op) &&
-           !cluster.members.contains(op.getOperand(0).getDefiningOp())))
+           !cluster.members.contains(op.getOperand(0).getDefiningOp())) ||
+          getStoredGroups(&op, cluster.rowDims))
         continue;
       Contact contact = getContact(&op, cluster);
       if (!contact.exists || !contact.byRow || !whyNot(&op).empty())
@@ -319,6 +321,22 @@ RowCluster RowCluster::grow(Operation *anchor, Growth &growth) {
              op.getOperand(isa<tensor::ExtractSliceOp>(op) ? 0 : 1)
                  .getDefiningOp())))
       continue;
+    // Says where groups are stored.
+    Value groups = getStoredGroups(&op, cluster.rowDims);
+    if (groups && cluster.members.contains(groups.getDefiningOp()) &&
+        hasGroupsOf(groups, cluster))
+      continue;
+    Value value =
+        groups || !isa<linalg::LinalgOp>(op) ? Value() : getReordered(&op);
+    if (value && value.getDefiningOp() != &op &&
+        cluster.members.contains(value.getDefiningOp()) &&
+        hasGroupsOf(value, cluster) && growth.reported.insert(&op).second) {
+      op.emitRemark("not stored with the norm next to it: expected groups of "
+                    "columns to keep their order and rows to be divided by "
+                    "static sizes, with nothing but what the destination "
+                    "holds beside them");
+      continue;
+    }
     // Becomes a part of what uses it, or of a sum.
     if (llvm::any_of(
             cluster.members,

@@ -134,7 +134,8 @@ void rmsnorm::orderDimensions(scf::ForallOp loop) {
   for (Operation &op : llvm::make_early_inc_range(*loop.getBody())) {
     if (auto load = dyn_cast<TileLoadOp>(op))
       order(load);
-    else if (auto store = dyn_cast<TileStoreOp>(op))
+    else if (auto store = dyn_cast<TileStoreOp>(op);
+             store && !store.getRowDims())
       order(store);
   }
 }

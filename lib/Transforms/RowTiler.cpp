@@ -14,18 +14,41 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
+
+/// Takes what stores groups of columns in another layout along with them; true
+/// if nobody else outside uses them.
+bool RowTiler::collectLayouts(OpResult result) {
+  llvm::SmallDenseSet<Operation *> stores;
+  if (!hasGroupsOf(result, cluster))
+    return false;
+  for (StoredLayout &layout : StoredLayout::match(result, cluster.rowDims)) {
+    Value init =
+        cast<linalg::LinalgOp>(layout.getOps().back()).getDpsInits().front();
+    if (failed(moveValueDefinitions(rewriter, init, ops.back())))
+      continue;
+    stores.insert(layout.getOps().front());
+    Value destination = layout.expandDestination(atEnd());
+    outputs.push_back({result, destination, RowSum(), std::move(layout)});
+  }
+  return llvm::all_of(result.getUsers(), [&](Operation *user) {
+    return cluster.members.contains(user) || stores.contains(user);
+  });
+}
 
 void RowTiler::collectOutputs() {
   for (Operation *op : ops) {
     if (!cluster.members.contains(op))
       continue;
     for (OpResult result : op->getResults()) {
-      if (llvm::all_of(result.getUsers(), [&](Operation *user) {
-            return cluster.members.contains(user);
-          }))
+      if (llvm::all_of(result.getUsers(),
+                       [&](Operation *user) {
+                         return cluster.members.contains(user);
+                       }) ||
+          collectLayouts(result))
         continue;
       Value destination = result;
       while (Operation *definition = destination.getDefiningOp()) {
@@ -254,6 +277,13 @@ void RowTiler::createTerminator() {
        llvm::zip(outputs, loop.getRegionIterArgs(), loop.getResults())) {
     Value row = values.lookup(output.result);
     Location loc = output.result.getLoc();
+    if (output.layout) {
+      output.layout->insertRow(rewriter, loop, row, argument, indices);
+      rewriter.setInsertionPointAfter(loop);
+      rewriter.replaceAllUsesWith(output.layout->getStored(),
+                                  output.layout->collapse(rewriter, result));
+      continue;
+    }
     const OpResult computed = output.sum.getResult(output.result);
     auto wholeType = cast<RankedTensorType>(computed.getType());
     const bool hasGroups = wholeType.getRank() > cluster.rowDims + 1;
@@ -326,6 +356,13 @@ FailureOr<scf::ForallOp> RowTiler::run() {
   for (const Output &output : outputs)
     for (linalg::LinalgOp op : llvm::reverse(output.sum.tail)) {
       llvm::erase(followers, op.getOperation());
+      rewriter.eraseOp(op);
+    }
+  for (const Output &output : outputs)
+    for (Operation *op : output.layout
+                             ? llvm::reverse(output.layout->getOps())
+                             : llvm::reverse(ArrayRef<Operation *>())) {
+      llvm::erase(followers, op);
       rewriter.eraseOp(op);
     }
   Operation *last = sizes.getLastInsertion() ? sizes.getLastInsertion() : loop;

@@ -6,6 +6,7 @@
 
 #include "RowSizes.h"
 #include "RowSums.h"
+#include "StoredLayouts.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/IRMapping.h"
@@ -30,6 +31,8 @@ private:
     Value destination;
     /// Of a sum over rows: what becomes of it.
     RowSum sum;
+    /// Where groups are stored, if not as the result has them.
+    std::optional<StoredLayout> layout = std::nullopt;
   };
 
   /// The rewriter at the place that the loop will take.
@@ -38,6 +41,7 @@ private:
     return rewriter;
   }
   void collectOutputs();
+  bool collectLayouts(OpResult result);
   void createLoop();
   LogicalResult tile(TilingInterface op);
   Value getRow(Value rows);
@@ -57,7 +61,7 @@ private:
   SmallVector<Operation *> ops;
   SmallVector<Operation *> followers;
   RowSizes sizes;
-  SmallVector<Output> outputs;
+  SmallVector<Output, 4> outputs;
   scf::ForallOp loop;
   /// Row index per leading dimension.
   SmallVector<OpFoldResult> indices;

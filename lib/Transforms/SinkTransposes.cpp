@@ -4,6 +4,7 @@
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Transforms/Passes.h"
 #include "RowOps.h"
+#include "StoredLayouts.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -19,28 +20,6 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 using linalg::GenericOp;
 using linalg::LinalgOp;
-
-namespace {
-/// Dimension i of a tensor is dimension permutation[i] of `source`.
-struct Transpose {
-  Value source;
-  SmallVector<int64_t> permutation;
-};
-} // namespace
-
-static std::optional<Transpose> matchTranspose(Value value) {
-  Operation *op = value.getDefiningOp();
-  if (auto transpose = dyn_cast_or_null<linalg::TransposeOp>(op);
-      transpose && transpose.hasPureTensorSemantics())
-    return Transpose{transpose.getInput(),
-                     SmallVector<int64_t>(transpose.getPermutation())};
-  auto generic = dyn_cast_or_null<GenericOp>(op);
-  if (!generic || !generic.hasPureTensorSemantics())
-    return std::nullopt;
-  if (auto permutation = linalg::isaTransposeOpInterface(generic))
-    return Transpose{generic.getDpsInputs().front(), *permutation};
-  return std::nullopt;
-}
 
 /// Whether `value` is more than a part or another shape of an argument.
 static bool isComputed(Value value) {
@@ -123,7 +102,11 @@ private:
     const unsigned count = op.getNumLoops();
     if (loops.size() < count)
       loops.push_back(count - 1);
-    if (loops.back() != count - 1)
+    // Groups of columns are transposed with rows for elementwise ops only.
+    if (loops.back() != count - 1 &&
+        !llvm::all_of(op.getIndexingMapsArray(), [](AffineMap map) {
+          return map.isIdentity() || map.getNumResults() == 0;
+        }))
       return failure();
     if (!llvm::all_of(op.getDpsInitsMutable(), [&](OpOperand &init) {
           return isRows(op.getMatchingIndexingMap(&init)) &&
@@ -186,27 +169,53 @@ private:
     if (!generic)
       return failure();
     SmallVector<AffineMap> maps = generic.getIndexingMapsArray();
-    bool changed = false;
-    rewriter.startOpModification(op);
+    SmallVector<std::pair<OpOperand *, Value>> sources;
     for (OpOperand *input : op.getDpsInputOperands()) {
-      std::optional<Transpose> match = matchTranspose(input->get());
-      if (!match)
-        continue;
       Value source = input->get();
       AffineMap &map = maps[input->getOperandNumber()];
       AffineMap folded = fold(source, map);
-      if (isComputed(source) && !isRows(folded))
+      if (source == input->get() || (isComputed(source) && !isRows(folded)))
         continue;
       map = folded;
-      input->set(source);
-      changed = true;
+      sources.push_back({input, source});
     }
-    if (!changed) {
-      rewriter.cancelOpModification(op);
+    if (sources.empty())
       return failure();
-    }
-    generic.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
-    rewriter.finalizeOpModification(op);
+    rewriter.modifyOpInPlace(op, [&] {
+      for (auto [input, source] : sources)
+        input->set(source);
+      generic.setIndexingMapsAttr(rewriter.getAffineMapArrayAttr(maps));
+    });
+    return success();
+  }
+};
+
+/// What is computed and written with columns, or groups of them, in front of
+/// rows is computed, then transposed.
+struct SplitTransposedInit : OpRewritePattern<GenericOp> {
+  using OpRewritePattern::OpRewritePattern;
+
+  LogicalResult matchAndRewrite(GenericOp op,
+                                PatternRewriter &rewriter) const override {
+    auto permutation = matchTransposedInit(op);
+    if (!permutation)
+      return rewriter.notifyMatchFailure(op, "no init with columns in front");
+    OpOperand &init = op.getDpsInitsMutable()[0];
+    Value dest = init.get();
+    SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+    maps.back() =
+        AffineMap::get(op.getNumLoops(), 0,
+                       undo<AffineExpr>(maps.back().getResults(), *permutation),
+                       op.getContext());
+    Value own = createInit(rewriter, dest,
+                           op.payloadUsesValueFromOperand(&init), *permutation);
+    auto computed = GenericOp::create(rewriter, op.getLoc(), own.getType(),
+                                      op.getDpsInputs(), own, maps,
+                                      op.getIteratorTypesArray());
+    computed->setDiscardableAttrs(op->getDiscardableAttrDictionary());
+    computed.getRegion().takeBody(op.getRegion());
+    rewriter.replaceOp(
+        op, transpose(rewriter, computed->getResult(0), dest, *permutation));
     return success();
   }
 };
@@ -356,11 +365,15 @@ struct SinkTransposes final
       });
       return transposes;
     };
-    if (getTransposes().empty())
+    WalkResult walk = getOperation().walk([](GenericOp op) {
+      return WalkResult(failure(matchTransposedInit(op).has_value()));
+    });
+    if (!walk.wasInterrupted() && getTransposes().empty())
       return;
     RewritePatternSet patterns(&getContext());
     patterns.add<SinkThroughLinalg, SinkThroughNorm, SinkThroughSlice,
-                 SinkThroughInsertion, MergeTransposes>(&getContext());
+                 SinkThroughInsertion, MergeTransposes, SplitTransposedInit>(
+        &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
     IRRewriter rewriter(&getContext());

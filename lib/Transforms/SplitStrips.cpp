@@ -98,7 +98,8 @@ void StripSplitter::storeSaved(RowsOp op, const IRMapping &mapping) {
     rewriter.setInsertionPoint(op.getTiles().getBody().front().getTerminator());
     TileStoreOp::create(rewriter, value.getLoc(), /*result=*/Type(),
                         TileKind::row, mapping.lookupOrDefault(value), buffer,
-                        op.getTiles().getTile(), /*columns=*/Value());
+                        op.getTiles().getTile(), /*columns=*/Value(),
+                        /*row_dims=*/nullptr);
   }
 }
 

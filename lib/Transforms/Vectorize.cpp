@@ -3,6 +3,7 @@
 
 #include "Reshapes.h"
 #include "RowCluster.h"
+#include "StoredLayouts.h"
 #include "VectorizeLinalg.h"
 
 #include "RMSNorm/IR/DimTrace.h"
@@ -148,9 +149,8 @@ FailureOr<Value> RowVectorizer::load(Value tensor,
                DenseElementsAttr::get(vectorType,
                                       constant.getSplatValue<Attribute>()))
         .getResult();
-  if (Operation *definition = base.getDefiningOp())
-    if (isa<tensor::EmptyOp>(definition))
-      return definition->emitOpError("expected contents, got a read of it");
+  if (auto empty = base.getDefiningOp<tensor::EmptyOp>())
+    return empty.emitOpError("expected contents, got a read of it");
 
   // A row of the rows, or the same columns for all of them? Where rows have one
   // index, that index tells; it is no longer there if there is one row only.
@@ -247,8 +247,7 @@ LogicalResult RowVectorizer::vectorize(Operation *op) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
     if (!sumsRows(linalgOp, rowDims))
       return vectorizeLinalg(builder, linalgOp, *this);
-    rowSums.insert(op);
-    return success();
+    return success(rowSums.insert(op).second);
   }
   if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
     return insertPart(insert);
@@ -302,27 +301,29 @@ LogicalResult RowVectorizer::store(tensor::ParallelInsertSliceOp insert) {
   FailureOr<Value> value = getVector(insert.getSource());
   if (failed(value))
     return failure();
-  Location loc = insert.getLoc();
-  auto type = cast<RankedTensorType>(insert.getSource().getType());
+  const RankedTensorType type = insert.getSourceType();
   if (insert.getDestType().getRank() != type.getRank())
     return insert.emitOpError("expected a slice of full rank, got ") << type;
   Value slice = tensor::ExtractSliceOp::create(
-      builder, loc, type, insert.getDest(), insert.getMixedOffsets(),
-      insert.getMixedSizes(), insert.getMixedStrides());
-  TileKind kind =
-      type.getRank() == rowDims + 1 ? TileKind::tile : TileKind::row;
+      builder, insert.getLoc(), type, insert.getDest(),
+      insert.getMixedOffsets(), insert.getMixedSizes(),
+      insert.getMixedStrides());
+  DenseI64ArrayAttr storedDims = getStoredRowDims(insert, rowDims);
+  TileKind kind = storedDims                      ? TileKind::group
+                  : type.getRank() == rowDims + 1 ? TileKind::tile
+                                                  : TileKind::row;
   if (kind == TileKind::tile && isGroupsOf(type)) {
     if (type.getRank() == 1)
       return insert.emitOpError("expected rows of groups of columns, got one "
                                 "row without a dimension for it");
     kind = TileKind::group;
   }
-  bool hasRow = type.getRank() > (kind == TileKind::tile ? 1 : 0);
-  Value columns = kind == TileKind::tile ? getColumns(slice) : Value();
-  Value stored = TileStoreOp::create(builder, loc, type, kind, *value, slice,
-                                     hasRow ? getZero() : Value(), columns)
-                     .getResult();
-  insert.getSourceMutable().assign(stored);
+  const bool isTile = kind == TileKind::tile;
+  insert.getSourceMutable().assign(
+      TileStoreOp::create(builder, insert.getLoc(), type, kind, *value, slice,
+                          type.getRank() > isTile ? getZero() : Value(),
+                          isTile ? getColumns(slice) : Value(), storedDims)
+          .getResult());
   return success();
 }
 
@@ -338,9 +339,8 @@ LogicalResult RowVectorizer::sum(ColumnSumOp op) {
 }
 
 LogicalResult RowVectorizer::run() {
-  SmallVector<Operation *> body;
-  for (Operation &op : loop.getBody()->without_terminator())
-    body.push_back(&op);
+  SmallVector<Operation *> body(
+      llvm::make_pointer_range(loop.getBody()->without_terminator()));
   for (Operation *op : body) {
     hasGroups |= isReshape(op);
     if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {

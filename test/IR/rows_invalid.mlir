@@ -1476,7 +1476,7 @@ func.func @dims_differ(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<
     rmsnorm.tiles body {
     ^bb0(%k: index):
       %0 = rmsnorm.tile_load tile %W[%k] dims [0] : memref<?x64xf32> -> vector<1x64xf32>
-      // expected-error @+1 {{expected all accesses to a buffer to have the same 'dims', and a row or none}}
+      // expected-error @+1 {{expected all accesses to a buffer to have the same 'dims' or 'row_dims', and a row or none}}
       %1 = rmsnorm.tile_load tile %W[%k] dims [1] : memref<?x64xf32> -> vector<1x64xf32>
       rmsnorm.yield
     }

@@ -155,3 +155,15 @@ func.func private @helper(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %e = tensor.empty() : tensor<4x8xf32>
   return %e : tensor<4x8xf32>
 }
+
+// -----
+
+// What puts leading dimensions together lies packed, so that they can be taken apart.
+// CHECK-LABEL: func.func @merged(
+// CHECK-SAME:    %{{[a-z0-9]*}}: tensor<4x16xf32> {bufferization.buffer_layout = affine_map<(d0, d1) -> (d0, d1)>
+func.func @merged(%x: tensor<2x2x16xf32>) -> tensor<4x16xf32> {
+  %e = tensor.empty() : tensor<2x2x16xf32>
+  %y = linalg.exp ins(%x : tensor<2x2x16xf32>) outs(%e : tensor<2x2x16xf32>) -> tensor<2x2x16xf32>
+  %c = tensor.collapse_shape %y [[0, 1], [2]] : tensor<2x2x16xf32> into tensor<4x16xf32>
+  return %c : tensor<4x16xf32>
+}

@@ -82,12 +82,12 @@ func.func @norm(%x: tensor<?x4x64xf32>, %o: tensor<?x4x64xf32>) -> tensor<?x4x64
 // -----
 
 // An argument that a norm reads is transposed where it was; columns are none of
-// the rows' dimensions.
+// the rows' dimensions for an op that is not elementwise.
 // CHECK-LABEL: func.func @stays(
 // CHECK:         %[[T:.*]] = linalg.transpose ins(%{{.*}} : tensor<?x4x64xf32>)
 // CHECK:         rmsnorm.forward input(%[[T]] : tensor<4x?x64xf32>)
-// CHECK:         linalg.exp ins(%{{.*}} : tensor<4x64x?xf32>)
-func.func @stays(%x: tensor<?x4x64xf32>, %o: tensor<4x64x?xf32>) -> tensor<4x64x?xf32> {
+// CHECK:         linalg.generic {{.*}} ins(%{{.*}}, %{{.*}} : tensor<4x64x?xf32>, tensor<?xf32>)
+func.func @stays(%x: tensor<?x4x64xf32>, %s: tensor<?xf32>, %o: tensor<4x64x?xf32>) -> tensor<4x64x?xf32> {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x4x64xf32>
   %t0 = tensor.empty(%m) : tensor<4x?x64xf32>
@@ -95,7 +95,11 @@ func.func @stays(%x: tensor<?x4x64xf32>, %o: tensor<4x64x?xf32>) -> tensor<4x64x
   %t = linalg.transpose ins(%x : tensor<?x4x64xf32>) outs(%t0 : tensor<4x?x64xf32>) permutation = [1, 0, 2]
   %y = rmsnorm.forward input(%t : tensor<4x?x64xf32>) output(%t0 : tensor<4x?x64xf32>) eps = 1.0e-5 -> tensor<4x?x64xf32>
   %u = linalg.transpose ins(%y : tensor<4x?x64xf32>) outs(%u0 : tensor<4x64x?xf32>) permutation = [0, 2, 1]
-  %v = linalg.exp ins(%u : tensor<4x64x?xf32>) outs(%o : tensor<4x64x?xf32>) -> tensor<4x64x?xf32>
+  %v = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d2)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%u, %s : tensor<4x64x?xf32>, tensor<?xf32>) outs(%o : tensor<4x64x?xf32>) {
+  ^bb0(%p: f32, %q: f32, %z: f32):
+    %w = arith.mulf %p, %q : f32
+    linalg.yield %w : f32
+  } -> tensor<4x64x?xf32>
   return %v : tensor<4x64x?xf32>
 }
 
@@ -116,4 +120,69 @@ func.func @backward(%g: tensor<4x?x64xf32>, %x: tensor<?x4x64xf32>, %o: tensor<?
   %t = linalg.transpose ins(%h : tensor<4x?x64xf32>) outs(%t0 : tensor<?x4x64xf32>) permutation = [1, 0, 2]
   %dx = rmsnorm.backward dy(%t : tensor<?x4x64xf32>) input(%x : tensor<?x4x64xf32>) dx(%o : tensor<?x4x64xf32>) eps = 1.0e-5 -> tensor<?x4x64xf32>
   return %dx : tensor<?x4x64xf32>
+}
+
+// -----
+
+// A value for each group of columns: an elementwise op works on rows, and the
+// copy has their loops.
+// CHECK-DAG: #[[$ID:.*]] = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-DAG: #[[$T:.*]] = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK-LABEL: func.func @groups(
+// CHECK:         %[[E:.*]] = linalg.generic {indexing_maps = [#[[$ID]], #[[$ID]]]{{.*}} ins(%{{.*}} : tensor<?x4xf32>) outs(%{{.*}} : tensor<?x4xbf16>)
+// CHECK:         arith.truncf
+// CHECK:         linalg.generic {indexing_maps = [#[[$ID]], #[[$T]]]{{.*}} ins(%[[E]] : tensor<?x4xbf16>) outs(%{{.*}} : tensor<4x?xbf16>)
+#groups = affine_map<(i, j) -> (i, j)>
+func.func @groups(%x: tensor<?x4xf32>, %o: tensor<4x?xbf16>) -> tensor<4x?xbf16> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x4xf32>
+  %e = tensor.empty(%m) : tensor<?x4xf32>
+  %t0 = tensor.empty(%m) : tensor<4x?xf32>
+  %y = linalg.exp ins(%x : tensor<?x4xf32>) outs(%e : tensor<?x4xf32>) -> tensor<?x4xf32>
+  %t = linalg.transpose ins(%y : tensor<?x4xf32>) outs(%t0 : tensor<4x?xf32>) permutation = [1, 0]
+  %r = linalg.generic {indexing_maps = [#groups, #groups], iterator_types = ["parallel", "parallel"]} ins(%t : tensor<4x?xf32>) outs(%o : tensor<4x?xbf16>) {
+  ^bb0(%p: f32, %z: bf16):
+    %v = arith.truncf %p : f32 to bf16
+    linalg.yield %v : bf16
+  } -> tensor<4x?xbf16>
+  return %r : tensor<4x?xbf16>
+}
+
+// -----
+
+// What a reduction writes with groups in front of rows it computes first, from the
+// same start.
+// CHECK-DAG: #[[$ROW:.*]] = affine_map<(d0, d1, d2) -> (d0, d1)>
+// CHECK-DAG: #[[$T:.*]] = affine_map<(d0, d1) -> (d1, d0)>
+// CHECK-LABEL: func.func @written(
+// CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x4x16xf32>, %[[O:[a-z0-9]*]]: tensor<4x?xf32>)
+// CHECK:         %[[F:.*]] = linalg.fill ins(%{{.*}} : f32) outs(%{{.*}} : tensor<?x4xf32>)
+// CHECK:         %[[R:.*]] = linalg.generic {indexing_maps = [#{{.*}}, #[[$ROW]]]{{.*}} ins(%[[X]] : tensor<?x4x16xf32>) outs(%[[F]] : tensor<?x4xf32>)
+// CHECK:         linalg.generic {indexing_maps = [#{{.*}}, #[[$T]]]{{.*}} ins(%[[R]] : tensor<?x4xf32>) outs(%[[O]] : tensor<4x?xf32>)
+func.func @written(%x: tensor<?x4x16xf32>, %o: tensor<4x?xf32>) -> tensor<4x?xf32> {
+  %zero = arith.constant 0.0 : f32
+  %f = linalg.fill ins(%zero : f32) outs(%o : tensor<4x?xf32>) -> tensor<4x?xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (j, i)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x : tensor<?x4x16xf32>) outs(%f : tensor<4x?xf32>) {
+  ^bb0(%p: f32, %s: f32):
+    %v = arith.addf %p, %s : f32
+    linalg.yield %v : f32
+  } -> tensor<4x?xf32>
+  return %r : tensor<4x?xf32>
+}
+
+// -----
+
+// One that reads what it writes to stays.
+// CHECK-DAG: #[[$T:.*]] = affine_map<(d0, d1, d2) -> (d1, d0)>
+// CHECK-LABEL: func.func @updated(
+// CHECK:         linalg.generic {indexing_maps = [#{{.*}}, #[[$T]]]{{.*}} outs(%{{.*}} : tensor<4x?xf32>)
+// CHECK-NOT:     ins(
+// CHECK:         return
+func.func @updated(%x: tensor<?x4x16xf32>, %o: tensor<4x?xf32>) -> tensor<4x?xf32> {
+  %r = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (j, i)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%x : tensor<?x4x16xf32>) outs(%o : tensor<4x?xf32>) {
+  ^bb0(%p: f32, %s: f32):
+    %v = arith.addf %p, %s : f32
+    linalg.yield %v : f32
+  } -> tensor<4x?xf32>
+  return %r : tensor<4x?xf32>
 }

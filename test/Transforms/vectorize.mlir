@@ -267,3 +267,36 @@ func.func @whole_slice(%x: tensor<1x?x?xf32>, %w: tensor<?xf32>, %y0: tensor<1x?
   } -> tensor<1x?xf32>
   return %y#1, %m : tensor<1x?xf32>, tensor<1x?xf32>
 }
+
+// -----
+
+// Groups stored in a layout: the store says which dimensions count rows.
+// CHECK-LABEL: func.func @stored_groups(
+// CHECK:           %[[S:.*]] = rmsnorm.group_reduce maximumf(%{{.*}}) : vector<1x512xf32> -> vector<1x16xf32>
+// CHECK:           %[[D:.*]] = tensor.extract_slice %{{.*}}[%[[P:.*]]#0, 0, %[[P]]#2, %[[P]]#1, 0] [1, 4, 1, 1, 4] [1, 1, 1, 1, 1]
+// CHECK:           rmsnorm.tile_store group %{{.*}}, %[[D]][%c0] row_dims [0, 3, 2] : vector<1x16xf32>, tensor<1x4x1x1x4xf32> -> tensor<1x4x1x1x4xf32>
+func.func @stored_groups(%x: tensor<?x512xbf16>, %old: tensor<?x4x32x4x4xf32>) -> tensor<?x4x32x4x4xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x512xbf16>
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty(%m) : tensor<?x512xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x512xbf16>) output(%e : tensor<?x512xf32>) eps = 1.0e-05 -> tensor<?x512xf32>
+  %groups = tensor.expand_shape %y [[0], [1, 2]] output_shape [%m, 16, 32] : tensor<?x512xf32> into tensor<?x16x32xf32>
+  %f = tensor.empty(%m) : tensor<?x16xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%f : tensor<?x16xf32>) -> tensor<?x16xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(i, j, k) -> (i, j, k)>, affine_map<(i, j, k) -> (i, j)>], iterator_types = ["parallel", "parallel", "reduction"]}
+      ins(%groups : tensor<?x16x32xf32>) outs(%zeros : tensor<?x16xf32>) {
+  ^bb0(%value: f32, %most: f32):
+    %size = math.absf %value : f32
+    %larger = arith.maximumf %size, %most : f32
+    linalg.yield %larger : f32
+  } -> tensor<?x16xf32>
+  %b = tensor.dim %old, %c0 : tensor<?x4x32x4x4xf32>
+  %ue = tensor.empty(%b) : tensor<?x4x32x4x4xf32>
+  %u = linalg.transpose ins(%old : tensor<?x4x32x4x4xf32>) outs(%ue : tensor<?x4x32x4x4xf32>) permutation = [0, 3, 2, 1, 4]
+  %all = tensor.collapse_shape %u [[0, 1, 2], [3, 4]] : tensor<?x4x32x4x4xf32> into tensor<?x16xf32>
+  %some = tensor.insert_slice %s into %all[0, 0] [%m, 16] [1, 1] : tensor<?x16xf32> into tensor<?x16xf32>
+  %x5 = tensor.expand_shape %some [[0, 1, 2], [3, 4]] output_shape [%b, 4, 32, 4, 4] : tensor<?x16xf32> into tensor<?x4x32x4x4xf32>
+  %t = linalg.transpose ins(%x5 : tensor<?x4x32x4x4xf32>) outs(%old : tensor<?x4x32x4x4xf32>) permutation = [0, 3, 2, 1, 4]
+  return %t : tensor<?x4x32x4x4xf32>
+}

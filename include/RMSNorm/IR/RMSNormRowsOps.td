@@ -140,7 +140,8 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
     SmallVector<OpFoldResult> getMixedSizes();
     /// Whether M is 1 for certain.
     bool hasSingleRow();
-    /// M, computed in front of the op.
+    /// M, computed in front of the op: the product of the leading sizes, but no
+    /// more than a buffer has that counts rows by sizes of its own.
     Value createNumRows(OpBuilder &builder);
     /// Block arguments that mirror the operands; null, if there is none.
     Value getColumnsArgument();

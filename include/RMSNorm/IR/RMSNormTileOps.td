@@ -94,24 +94,44 @@ def RMSNorm_TileStoreOp : RMSNorm_Op<"tile_store", [
     `columns` are not written. On tensors the result is the updated `base`; on
     memrefs there is none.
 
+    `row_dims` are the dimensions of `base` that rows are counted over, in this
+    order, where those are not its leading ones: the groups of a row are
+    counted over its other dimensions. Transposed scales have the one
+    `row_dims [1]`; the scales that tensor cores read, that of row r and group k
+    at [r / 128, k / 4, r % 32, r / 32 % 4, k % 4], have `row_dims [0, 3, 2]`.
+    `base` may have more rows than there are; where a call's has fewer, no more
+    rows are worked on.
+
     ```mlir
     rmsnorm.tile_store tile %y, %ys[%tile] : vector<4x4096xbf16>, memref<?x4096xbf16>
     %t = rmsnorm.tile_store row %rstd, %rs[%c0] : vector<1x1xf32>, tensor<1xf32> -> tensor<1xf32>
+    rmsnorm.tile_store group %s, %ss[%tile] row_dims [1] : vector<4x32xf32>, memref<32x?xf32>
     ```
 
-    Constraints: (C1) to (C5) of `rmsnorm.tile_load`, and
+    Constraints: (C1) to (C5) of `rmsnorm.tile_load`, but for the dimensions of
+    `base` with `row_dims`, and
     - (C7) the result is present and has the type of `base` if and only if
       `base` is a tensor.
+    - (C8) `row_dims` are different dimensions of `base`, of a `group` with a
+      `row`; the others are static, and their product is K. In `rmsnorm.rows`
+      all but the first of them are static, or as many as its leading sizes and
+      of these sizes.
   }];
   let arguments = (ins RMSNorm_TileKindAttr:$kind, RMSNorm_TileVector:$value,
                        RMSNorm_TileBase:$base, Optional<Index>:$row,
                        Optional<Index>:$columns,
+                       OptionalAttr<DenseI64ArrayAttr>:$row_dims,
                        DefaultValuedAttr<RMSNorm_CachePolicyAttr,
                          "::mlir::rmsnorm::CachePolicy::normal">:$policy);
   let results = (outs Optional<AnyRankedTensor>:$result);
+  let extraClassDeclaration = [{
+    /// The dimensions of `base` that count the groups of a row, with `row_dims`.
+    SmallVector<int64_t> getGroupDims();
+  }];
   let assemblyFormat = [{
     custom<Enum>($kind) $value `,` $base (`[` $row^ `]`)?
-    (`columns` `(` $columns^ `)`)? (`policy` `(` custom<Enum>($policy)^ `)`)? attr-dict
+    (`row_dims` $row_dims^)? (`columns` `(` $columns^ `)`)?
+    (`policy` `(` custom<Enum>($policy)^ `)`)? attr-dict
     `:` type($value) `,` type($base) (`->` type($result)^)?
   }];
   let hasVerifier = 1;

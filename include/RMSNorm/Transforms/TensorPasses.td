@@ -18,6 +18,9 @@ def GeneralizeElementwise
     upstream's `convert-elementwise-to-linalg`, but into a `tensor.empty`: an
     operand that is a function's argument is not what the result is computed
     into. First, so that arguments are bound to what they are.
+    `arith.scaling_truncf` and `scaling_extf` become what upstream's
+    `arith-expand` makes of them: a division by the scale and a rounding, an
+    extension and a product.
 
         %h = arith.addf %x, %r : tensor<?x4096xbf16>
   }];
@@ -94,7 +97,8 @@ def SinkTransposes
     function computes moves behind the `linalg` ops, norms and slices that use
     it, so that they have the rows in the order of what they compute from. In
     the end it is a copy whose loops are those of its source: rows that are
-    written in another order. Of an argument it becomes the order in which the
+    written in another order. What a generic writes with its last dimension in
+    front of others it computes first and then transposes. Of an argument it becomes the order in which the
     op that uses it reads it. Two of them are one, or none.
 
         %t = linalg.transpose ins(%y : tensor<?x?x8x64xf32>)
@@ -161,8 +165,10 @@ def TileRows : Pass<"rmsnorm-tile-rows"> {
     is repeated in each iteration. Slices belong to it that take columns out of
     rows of the cluster or put them in (`tensor.extract_slice`, `insert_slice`:
     all rows, columns side by side or every other of all, static), and sums
-    over all rows in f32. A neighbour that looks
-    row-wise and is not is named in a remark.
+    over all rows in f32. Reshapes and transposes of a value for each group of
+    columns that put groups in front of rows, or of parts of them, say where the
+    loop stores it: transposed, or as tensor cores read scales. A neighbour that
+    looks row-wise and is not is named in a remark.
 
     An op outside that uses the cluster and feeds it splits it, with a remark.
 
