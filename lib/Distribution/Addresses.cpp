@@ -26,7 +26,8 @@ void Addresses::emit(Block &block) {
   llvm::SmallDenseMap<Value, Operation *> accesses;
   bool accumulates = false;
   block.walk([&](Operation *op) {
-    if (auto load = dyn_cast<TileLoadOp>(op))
+    auto load = dyn_cast<TileLoadOp>(op);
+    if (load && !load.getGather())
       accesses[load.getBase()] = load;
     else if (auto store = dyn_cast<TileStoreOp>(op))
       accesses[store.getBase()] = store;
@@ -42,6 +43,20 @@ void Addresses::emit(Block &block) {
   }
   if (accumulates)
     emitLive();
+}
+
+void Addresses::emitGather(TileLoadOp load,
+                           function_ref<Value(int64_t u)> getIndex) {
+  OpBuilder &builder = kernel.builder;
+  SmallVector<Value> rows;
+  for (int64_t u = 0; u < kernel.getNumRows(load.getType()); ++u) {
+    Value stride = kernel.getStride(load.getBase(), 0);
+    Value elements =
+        arith::MulIOp::create(builder, kernel.loc, getIndex(u), stride);
+    rows.push_back(arith::IndexCastOp::create(builder, kernel.loc,
+                                              builder.getI64Type(), elements));
+  }
+  offsets[load.getResult()] = std::move(rows);
 }
 
 /// Tile row u * G + g belongs to row group g.

@@ -28,9 +28,16 @@ public:
                   std::optional<ArrayRef<int64_t>> dims = {},
                   std::optional<ArrayRef<int64_t>> rowDims = {});
 
+  /// Emits where the rows that `load` gathers begin; `getIndex` gives the index
+  /// for each of the thread's rows.
+  void emitGather(TileLoadOp load, function_ref<Value(int64_t u)> getIndex);
+
   /// The element where row `u` of the thread's row group begins, i64.
   Value getOffset(Value buffer, int64_t u) const {
     return offsets.find(buffer)->second[u];
+  }
+  Value getOffset(TileLoadOp load, int64_t u) const {
+    return getOffset(load.getGather() ? load.getResult() : load.getBase(), u);
   }
   /// Whether that row exists, i1; null: it does for certain.
   Value getLive(int64_t u) const { return live.empty() ? Value() : live[u]; }
@@ -44,6 +51,7 @@ private:
   Kernel &kernel;
   Value tile, firstRow, liveRows, columns;
   SmallVector<Value> live;
+  /// By buffer, of what is gathered by the load's result.
   DenseMap<Value, SmallVector<Value>> offsets;
 };
 

@@ -87,11 +87,13 @@ void Tile::emitRowOp(Operation *op) {
   SmallVector<Value> rows;
   const int64_t numRows = kernel.getNumRows(result.getType());
   if (auto load = dyn_cast<TileLoadOp>(op)) {
+    if (load.getGather())
+      emitGather(load);
     auto type = VectorType::get({1}, load.getType().getElementType());
     for (int64_t row = 0; row < numRows; ++row) {
-      Value loaded = kernel.emitLoad(
-          load, type, addresses.getOffset(load.getBase(), row),
-          kernel.emitI32(0), /*valid=*/Value(), getElementBytes(load));
+      Value loaded = kernel.emitLoad(load, type, addresses.getOffset(load, row),
+                                     kernel.emitI32(0),
+                                     /*valid=*/Value(), getElementBytes(load));
       rows.push_back(
           vector::ExtractOp::create(builder, kernel.loc, loaded, int64_t(0)));
     }
@@ -111,6 +113,11 @@ void Tile::emitRowOp(Operation *op) {
           op, [&](Value value) { return getFragment(value, row, 0); }));
   }
   kernel.fragments[result] = std::move(rows);
+}
+
+void Tile::emitGather(TileLoadOp load) {
+  addresses.emitGather(
+      load, [&](int64_t row) { return getFragment(load.getGather(), row, 0); });
 }
 
 /// All threads of the row group hold the value, one writes it.

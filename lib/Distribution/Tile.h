@@ -15,12 +15,14 @@ public:
   /// `number` is the tile's, an index, null outside of rmsnorm.tiles; `slot`
   /// the one of the rings that holds it, an index, null if none does.
   Tile(Kernel &kernel, Value number, Value slot)
-      : addresses(kernel, number), slot(slot), kernel(kernel) {}
+      : addresses(kernel, number), number(number), slot(slot), kernel(kernel) {}
 
   /// Emits the scalars of `block`, everything that is not a vector.
   void emitScalars(Block &block);
   /// Emits an op on per-row values.
   void emitRowOp(Operation *op);
+  /// Emits where the rows that `load` gathers are.
+  void emitGather(TileLoadOp load);
   /// Emits the load of a per-column operand that stays in registers: all of
   /// a thread's vectors.
   void emitHeldLoad(TileLoadOp load);
@@ -42,7 +44,7 @@ public:
   Value emitStoreValid(int64_t row, Value valid, int64_t count);
 
   Addresses addresses;
-  Value slot;
+  Value number, slot;
 
 private:
   void emitRowStore(TileStoreOp store);

@@ -123,6 +123,9 @@ SmallVector<Value> Walker::run() {
     SmallVector<Value> sums = kernel.fragments[sum.getDest()];
     kernel.fragments[sum.getResult()] = std::move(sums);
   }
+  for (auto load : traverse.getOps<TileLoadOp>())
+    if (load.getGather())
+      tile.emitGather(load);
   if (layout.hasDynamicColumns() && traverse.getWalk() == Walk::looped)
     walkDynamic();
   else
@@ -251,7 +254,7 @@ void Walker::emitLoad(TileLoadOp load) {
   auto type = cast<VectorType>(kernel.getFragmentType(load.getType()));
   define(load, [&](int64_t row, int64_t index) {
     const VectorPosition &position = chunk[index];
-    Value offset = tile.addresses.getOffset(load.getBase(), row);
+    Value offset = tile.addresses.getOffset(load, row);
     if (load.getKind() == TileKind::group)
       return emitGroupLoad(kernel, load, offset, position);
     return kernel.emitLoad(load, type, offset,
@@ -320,11 +323,11 @@ void Walker::emitOp(Operation *op) {
   }
   if (auto keep = dyn_cast<KeepOp>(op))
     return define(keep, [&](int64_t row, int64_t index) -> Value {
-      // After a tile: when it is known which slot that is in.
+      // After a tile: when it is known which one, or which slot it is in.
       Value value = get(keep.getValue(), row, index);
       Value after = isa<VectorType>(keep.getAfter().getType())
                         ? get(keep.getAfter(), row, 0)
-                        : kernel.emitCast(tile.slot);
+                        : kernel.emitCast(tile.slot ? tile.slot : tile.number);
       return KeepOp::create(builder, keep.getLoc(),
                             kernel.getFragmentType(keep.getType()), value,
                             after);

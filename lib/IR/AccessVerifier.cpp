@@ -37,6 +37,8 @@ LogicalResult AccessVerifier::verifyShape(Operation *op, Value buffer,
                              "rmsnorm.rows, got ")
              << type;
   }
+  if (auto load = dyn_cast<TileLoadOp>(op); load && load.getGather())
+    return success();
   if (dims) {
     // tile_load (C6)
     const int64_t count = sizes.size();
@@ -138,6 +140,11 @@ LogicalResult AccessVerifier::verifyAccess(OpTy op, VectorType tile,
   } else {
     dimsAttr = op.getRowDimsAttr();
   }
+  // Any rows of a table.
+  if constexpr (std::is_same_v<OpTy, TileLoadOp>)
+    if (op.getGather())
+      return verifyShape(op, op.getBase(), op.getKind(), dims,
+                         tile.getDimSize(1));
   auto [known, isNew] = accesses.try_emplace(
       op.getBase(), std::make_pair(bool(op.getRow()), dimsAttr));
   if (!isNew && known->second != std::make_pair(bool(op.getRow()), dimsAttr))

@@ -92,6 +92,9 @@ template <typename OpTy>
 static LogicalResult verifyTile(OpTy op, VectorType vector) {
   auto base = cast<ShapedType>(op.getBase().getType());
   const int64_t rank = base.getRank();
+  bool isGathered = false;
+  if constexpr (std::is_same_v<OpTy, TileLoadOp>)
+    isGathered = bool(op.getGather());
   // (C1)
   if (base.getElementType() != vector.getElementType())
     return op.emitOpError("expected the vector's element type to be ")
@@ -108,7 +111,7 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
     break;
   case TileKind::row: // (C3)
     if (vector.getDimSize(1) != 1 || op.getColumns() ||
-        bool(op.getRow()) != (rank > 0))
+        bool(op.getRow()) != (rank > 0 && !isGathered))
       return op.emitOpError("expected 'row' to take an Rx1 vector, a row "
                             "unless the base has rank 0, and no columns, got ")
              << vector << " and rank " << rank;
@@ -123,7 +126,7 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
              << vector << " and " << base;
     return success();
   case TileKind::tile: // (C4)
-    if (rank < 1 || bool(op.getRow()) != (rank > 1))
+    if (rank < 1 || bool(op.getRow()) != (rank > 1 && !isGathered))
       return op.emitOpError("expected 'tile' to take a row unless the base "
                             "has rank 1, got rank ")
              << rank;
@@ -154,7 +157,36 @@ LogicalResult TileLoadOp::verify() {
   // (C6), the rest of it in rmsnorm.rows
   if (getDims() && (!getRow() || !(*this)->getParentOfType<RowsOp>()))
     return emitOpError("expected 'dims' in rmsnorm.rows only, and with a row");
+  // (C8)
+  if (Value indices = getGather()) {
+    const int64_t rank = cast<ShapedType>(getBase().getType()).getRank();
+    const bool isTile = getKind() == TileKind::tile;
+    if (getRow() || rank != (isTile ? 2 : 1) ||
+        (!isTile && getKind() != TileKind::row) ||
+        cast<VectorType>(indices.getType()).getShape() !=
+            ArrayRef<int64_t>{getType().getDimSize(0), 1})
+      return emitOpError("expected 'gather' to take a tile of a base of rank 2 "
+                         "or a row of one of rank 1, no row, and an index for "
+                         "each row of the vector, got ")
+             << stringifyTileKind(getKind()) << ", " << getBase().getType()
+             << " and " << indices.getType();
+  }
   return verifyTile(*this, getType());
+}
+
+/// Whether `value`, one for each row, is the same for several rows.
+static bool isSharedByRows(Value value) {
+  Operation *op = value.getDefiningOp();
+  auto load = dyn_cast_or_null<TileLoadOp>(op);
+  if (load && !load.getGather())
+    return !load.getRow() || load.getDims();
+  return !op || llvm::all_of(op->getOperands(), isSharedByRows);
+}
+
+bool TileLoadOp::isShared() {
+  return getKind() == TileKind::column ||
+         (getKind() == TileKind::tile &&
+          (getDims() || (getGather() && isSharedByRows(getGather()))));
 }
 
 LogicalResult TileStoreOp::verify() {

@@ -58,7 +58,7 @@ static void copyRows(OpBuilder &builder, Location loc, Value source,
   }
   Value tile = TileLoadOp::create(
       builder, loc, VectorType::get({1, size}, type.getElementType()), kind,
-      source, row, columns, /*dims=*/nullptr);
+      source, row, /*gather=*/Value(), columns, /*dims=*/nullptr);
   TileStoreOp::create(builder, loc, /*result=*/Type(), kind, tile, target, row,
                       columns, /*row_dims=*/nullptr);
 }

@@ -28,10 +28,10 @@ static DenseSet<Value> getRowDependentValues(Block &program) {
   for (Operation &op : program) {
     auto load = dyn_cast<TileLoadOp>(op);
     const bool dependsOnRow =
-        load ? bool(load.getRow())
-             : llvm::any_of(op.getOperands(), [&](Value operand) {
-                 return dependent.contains(operand);
-               });
+        (load && load.getRow()) ||
+        llvm::any_of(op.getOperands(), [&](Value operand) {
+          return dependent.contains(operand);
+        });
     if (dependsOnRow)
       dependent.insert(op.result_begin(), op.result_end());
   }

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "llvm/ADT/MapVector.h"
 
 namespace mlir::rmsnorm {
@@ -18,12 +19,6 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 namespace {
-/// Whether several rows have what `load` loads per column.
-bool isShared(TileLoadOp load) {
-  return load.getKind() == TileKind::column ||
-         (load.getKind() == TileKind::tile && load.getDims());
-}
-
 /// The program cut at its row_reduce ops: segment 0 ends with the first one,
 /// the last segment ends with the program. Values that threads of a row share
 /// out (tiles, per-column operands) and that cross a cut are what the pass is
@@ -134,10 +129,13 @@ private:
       return;
     Operation *last = nullptr;
     for (auto load : program.getOps<TileLoadOp>())
-      if (load.getKind() == TileKind::tile && !isShared(load))
+      if (load.getKind() == TileKind::tile && !load.isShared())
         last = load;
     for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>()))
-      if (last && isShared(load) && last->isBeforeInBlock(load)) {
+      if (last && load.isShared() && last->isBeforeInBlock(load)) {
+        if (failed(
+                moveOperationDependencies(rewriter, load, last->getNextNode())))
+          continue;
         rewriter.moveOpAfter(load, last);
         last = load;
       }
@@ -235,13 +233,13 @@ private:
 
   /// Tiles that are read in several segments, with a ring all tiles, are copied
   /// to workgroup memory together and read from there. Not those that several
-  /// rows share, which L1 or L2 holds, and not masks, which are bits in
-  /// registers.
+  /// rows share, which L1 or L2 holds, not what is gathered, whose place copies
+  /// would wait for, and not masks, which are bits in registers.
   void copyTiles() {
     llvm::MapVector<Value, SmallVector<TileLoadOp>> copied;
     for (auto load : program.getOps<TileLoadOp>())
-      if (load.getKind() == TileKind::tile && !isShared(load) &&
-          !load.getType().getElementType().isInteger(1))
+      if (load.getKind() == TileKind::tile && !load.isShared() &&
+          !load.getGather() && !load.getType().getElementType().isInteger(1))
         copied[load.getBase()].push_back(load);
     copied.remove_if([&](auto &tile) {
       return schedule.getStages() < 2 && tile.second.size() < 2;
@@ -289,8 +287,8 @@ private:
   /// are loaded where they are used.
   void placeLoads(FetchOp fetch) {
     for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>())) {
-      if (load.getKind() == TileKind::row && schedule.getStages() >= 2 &&
-          fetch->isBeforeInBlock(load))
+      if (load.getKind() == TileKind::row && !load.getGather() &&
+          schedule.getStages() >= 2 && fetch->isBeforeInBlock(load))
         rewriter.moveOpBefore(load, fetch);
       if (load.getKind() != TileKind::column || load.getAgain() != 0)
         continue;
@@ -329,8 +327,8 @@ private:
     for (auto load : program.getOps<TileLoadOp>()) {
       if (load.getKind() == TileKind::row)
         continue;
-      bool again = isShared(load) || static_cast<int64_t>(load.getAgain()) <
-                                         lastRead.lookup(load.getBase());
+      bool again = load.isShared() || static_cast<int64_t>(load.getAgain()) <
+                                          lastRead.lookup(load.getBase());
       load.setPolicy(again ? CachePolicy::evict_last
                            : CachePolicy::evict_first);
     }

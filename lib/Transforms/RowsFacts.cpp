@@ -29,8 +29,7 @@ static void collectLoads(Value value, SetVector<Operation *> &loads,
 /// operand that several rows share, which comes from the caches.
 static bool isColumnOperation(Operation *op, int64_t columns) {
   if (auto load = dyn_cast<TileLoadOp>(op))
-    return load.getKind() == TileKind::column ||
-           (load.getKind() == TileKind::tile && load.getDims());
+    return load.isShared();
   auto type = op->getNumResults() == 1
                   ? dyn_cast<VectorType>(op->getResult(0).getType())
                   : VectorType();
@@ -108,15 +107,13 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
   for (Operation &op : program) {
     if (auto load = dyn_cast<TileLoadOp>(op)) {
       const int64_t bits = visit(load.getKind(), load);
-      // What several rows share comes from the caches, as a weight does.
       const bool isTile = load.getKind() == TileKind::tile;
-      const bool isShared = isTile && load.getDims();
-      if (isTile && !isShared && loaded.insert(load.getBase()).second)
-        facts.loadedBitsPerColumn += bits;
-      if (load.getKind() == TileKind::column || isShared)
+      if (load.isShared()) {
         facts.columnOperandBits += bits;
-      if (isShared)
-        facts.sharedBitsPerColumn += bits;
+        facts.sharedBitsPerColumn += isTile ? bits : 0;
+      } else if (isTile && loaded.insert(load.getBase()).second) {
+        facts.loadedBitsPerColumn += bits;
+      }
     } else if (auto store = dyn_cast<TileStoreOp>(op)) {
       const int64_t bits = visit(store.getKind(), store.getValue());
       if (store.getKind() == TileKind::tile)

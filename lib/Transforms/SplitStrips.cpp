@@ -83,7 +83,7 @@ RowsOp StripSplitter::createSums() {
     Value load = TileLoadOp::create(
         rewriter, value.getLoc(), cast<VectorType>(value.getType()),
         TileKind::row, buffer, strips.getTiles().getTile(),
-        /*columns=*/Value(), /*dims=*/nullptr);
+        /*gather=*/Value(), /*columns=*/Value(), /*dims=*/nullptr);
     rewriter.replaceAllUsesWith(mapping.lookup(value), load);
   }
   return strips;

@@ -174,10 +174,10 @@ FailureOr<Value> RowVectorizer::load(Value tensor,
            << " (one value a row) or 1 (one value a column), got " << type;
   if (kind == TileKind::column)
     tensor = base;
-  const int64_t rows = kind == TileKind::row ? rank : rank - 1;
-  Value row = rows > 0 ? getZero() : Value();
+  Value row = rank > (kind == TileKind::row ? 0 : 1) ? getZero() : Value();
   return TileLoadOp::create(builder, loc, vectorType, *kind, tensor, row,
-                            getColumns(tensor), /*dims=*/nullptr)
+                            /*gather=*/Value(), getColumns(tensor),
+                            /*dims=*/nullptr)
       .getResult();
 }
 

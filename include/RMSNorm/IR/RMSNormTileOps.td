@@ -18,6 +18,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def RMSNorm_TileVector : VectorOfRankAndType<[2], [AnyFloat, AnyInteger]>;
 def RMSNorm_TileBase : AnyTypeOf<[AnyRankedTensor, AnyMemRef]>;
+def RMSNorm_RowIndices : VectorOfRankAndType<[2], [Index]>;
 
 def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     AttrSizedOperandSegments,
@@ -41,6 +42,10 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     it has not all of them: row (b, t) of B x T rows reads row b of a base of
     B rows with `dims [0]`.
 
+    `gather` says which rows of `base`, a table, are read instead: Rx1 indices,
+    one for each row of the result. One that is not below the size of `base`'s
+    first dimension is undefined behaviour, as in `tensor.extract`.
+
     `again` tells apart loads of the same tile that must not be merged because
     reading again is the point (`rmsnorm-place-tiles`): the number of the walk
     over the columns it is for, where one before has read the tile. `policy` is
@@ -50,14 +55,16 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     %x = rmsnorm.tile_load tile %xs[%row] : memref<?x4096xbf16> -> vector<1x4096xbf16>
     %r = rmsnorm.tile_load row %rstd[%tile] : memref<?xf32> -> vector<4x1xf32>
     %w = rmsnorm.tile_load column %ws : memref<4096xbf16> -> vector<1x4096xbf16>
+    %c = rmsnorm.tile_load tile %table gather(%i : vector<4x1xindex>) : memref<?x64xf32> -> vector<4x64xf32>
     ```
 
     Constraints:
     - (C1) the element types of `base` and the result are equal.
     - (C2) `column`: `base` has rank 1, no `row`, the result is 1xN.
     - (C3) `row`: the result is Rx1 and has no `columns`; `row` is present
-      unless `base` has rank 0.
-    - (C4) `tile`: `row` is present unless `base` has rank 1.
+      unless `base` has rank 0, or there is `gather`.
+    - (C4) `tile`: `row` is present unless `base` has rank 1, or there is
+      `gather`.
     - (C5) without `columns`, the last dimension of `base` is equal to N
       (`tile`, `column`), or, of a `column` that is loaded, divides N, and static
       but in `rmsnorm.rows`; with it, N is 2^30. `group`: `row` is present
@@ -67,19 +74,29 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     - (C6) `dims` are increasing numbers of leading sizes of the `rmsnorm.rows`
       that the op is in, as many as `base` has leading dimensions; `row` is
       present.
+    - (C8) `gather`: a `tile` of a base of rank 2 or a `row` of one of rank 1,
+      without `row`; as many indices as the result has rows.
   }];
   let arguments = (ins RMSNorm_TileKindAttr:$kind, RMSNorm_TileBase:$base,
-                       Optional<Index>:$row, Optional<Index>:$columns,
+                       Optional<Index>:$row,
+                       Optional<RMSNorm_RowIndices>:$gather,
+                       Optional<Index>:$columns,
                        OptionalAttr<DenseI64ArrayAttr>:$dims,
                        DefaultValuedAttr<I64Attr, "0">:$again,
                        DefaultValuedAttr<RMSNorm_CachePolicyAttr,
                          "::mlir::rmsnorm::CachePolicy::normal">:$policy);
   let results = (outs RMSNorm_TileVector:$result);
   let assemblyFormat = [{
-    custom<Enum>($kind) $base (`[` $row^ `]`)? (`dims` $dims^)?
+    custom<Enum>($kind) $base (`[` $row^ `]`)?
+    (`gather` `(` $gather^ `:` type($gather) `)`)? (`dims` $dims^)?
     (`columns` `(` $columns^ `)`)? (`again` `(` $again^ `)`)?
     (`policy` `(` custom<Enum>($policy)^ `)`)? attr-dict
     `:` type($base) `->` type($result)
+  }];
+  let extraClassDeclaration = [{
+    /// Whether several rows have what is loaded for each column: it comes from
+    /// the caches, as a weight does.
+    bool isShared();
   }];
   let hasVerifier = 1;
   let hasCanonicalizer = 1;

@@ -254,11 +254,13 @@ def PlaceTiles : Pass<"rmsnorm-place-tiles"> {
       reads again, and how long their lines are wanted.
     - `shared`: tiles that several traverses read (with `stages` >= 2 all) are
       copied to workgroup memory, at `rmsnorm.fetch` and `rmsnorm.arrive`, and
-      read from there. Per-row values are loaded ahead of the copies then.
+      read from there. Per-row values are loaded ahead of the copies then. What
+      is gathered is never copied: it is read where it is used, and again.
 
     `column_operands` says where per-column operands are loaded: where they are
     used; with the tile (behind its loads or copies) and held; once a block, in
-    front of `rmsnorm.tiles`. `constants = block` does that for constant
+    front of `rmsnorm.tiles`. Tiles that several rows share, gathered ones with
+    their indices, are loaded behind the others unless it is `use`. `constants = block` does that for constant
     buffers, ahead of `rmsnorm.grid_wait`, which is written if `pdl` is.
 
     Stores go to the last traverse. A load behind a store of the same buffer is an error.
