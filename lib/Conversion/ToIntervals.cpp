@@ -49,6 +49,7 @@ private:
   Value evaluate(Operation *op);
   void enterGeneric(linalg::GenericOp op);
   void enterReduction(linalg::GenericOp op);
+  SmallVector<Value> clampIndices(memref::LoadOp load);
   Value getDepth(linalg::GenericOp op, unsigned termsOfIteration);
   void updateInPlace(Value buffer, function_ref<Value(Value)> update);
 
@@ -280,6 +281,22 @@ Value IntervalRewriter::evaluate(Operation *op) {
   return b.call("sum", {operands[operand], term, depth});
 }
 
+/// Where `load` reads. An index that is not there is undefined behaviour, which
+/// the simulator finds if the kernel has it: here any element serves.
+SmallVector<Value> IntervalRewriter::clampIndices(memref::LoadOp load) {
+  SmallVector<Value> indices(load.getIndices());
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    if (index.getDefiningOp<linalg::IndexOp>())
+      continue;
+    Value last = arith::SubIOp::create(
+        b, memref::DimOp::create(b, load.getMemRef(), dim),
+        arith::ConstantIndexOp::create(b, 1));
+    index = arith::MaxSIOp::create(b, arith::MinSIOp::create(b, index, last),
+                                   arith::ConstantIndexOp::create(b, 0));
+  }
+  return indices;
+}
+
 LogicalResult IntervalRewriter::rewrite(Operation *op) {
   b.setLoc(op->getLoc());
   b.setInsertionPoint(op);
@@ -290,7 +307,7 @@ LogicalResult IntervalRewriter::rewrite(Operation *op) {
   if (auto load = dyn_cast<memref::LoadOp>(op);
       load && isData(load.getType())) {
     intervals[load.getResult()] =
-        memref::LoadOp::create(b, load.getMemRef(), load.getIndices());
+        memref::LoadOp::create(b, load.getMemRef(), clampIndices(load));
     old.push_back(op);
     return success();
   }

@@ -29,6 +29,7 @@ void rmsnorm::buildToOracle(OpPassManager &manager) {
   manager.addPass(createSymbolDCEPass());
   // As for the kernels, so that the arguments are the same.
   manager.addNestedPass<func::FuncOp>(createGeneralizeElementwise());
+  manager.addNestedPass<func::FuncOp>(createGeneralizeGathers());
   manager.addPass(createBindArguments());
   manager.addPass(createInlinerPass());
   manager.addPass(createDecompose());

@@ -20,6 +20,7 @@ void rmsnorm::buildTensorHalf(OpPassManager &manager) {
   // Private functions nobody calls are no entries.
   manager.addPass(createSymbolDCEPass());
   manager.addNestedPass<func::FuncOp>(createGeneralizeElementwise());
+  manager.addNestedPass<func::FuncOp>(createGeneralizeGathers());
   // On plain tensor IR: the oracle binds its arguments the same way.
   manager.addPass(createBindArguments());
   manager.addNestedPass<func::FuncOp>(createSinkTransposes());

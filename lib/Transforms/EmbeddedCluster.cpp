@@ -2,6 +2,7 @@
 //===- EmbeddedCluster.cpp - clusters among the work of others -----------===//
 
 #include "EmbeddedCluster.h"
+#include "Gathers.h"
 #include "TileProgram.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
@@ -51,6 +52,8 @@ std::string rmsnorm::whyNotEmbedded(Operation *op, const RowCluster &cluster) {
   if (!isa<DestinationStyleOpInterface>(op) ||
       (linalgOp && linalgOp.getNumLoops() > cluster.rowDims + 1))
     return "it divides columns into groups";
+  if (linalgOp && gathers(linalgOp))
+    return "it gathers rows of a table";
   if (std::string reason = whyNoKernel(op); !reason.empty())
     return reason;
   const bool isStatic = llvm::any_of(

@@ -166,6 +166,19 @@ static bool readsOutsideRow(OpOperand &operand, const RowCluster &cluster) {
          usesRow(operand, cluster.rowDims);
 }
 
+/// Whether the body of `op` reads what an op computes that `isProducer` holds
+/// of.
+static bool readsTableOf(Operation *op,
+                         function_ref<bool(Operation *)> isProducer) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp &&
+         llvm::any_of(linalgOp.getBlock()->getOps<tensor::ExtractOp>(),
+                      [&](tensor::ExtractOp extract) {
+                        Operation *table = extract.getTensor().getDefiningOp();
+                        return table && isProducer(table);
+                      });
+}
+
 static Contact getContact(Operation *op, const RowCluster &cluster) {
   Contact contact;
   for (OpOperand &operand : op->getOpOperands()) {
@@ -186,6 +199,14 @@ static Contact getContact(Operation *op, const RowCluster &cluster) {
       contact.exists = true;
       contact.byRow &= usesRow(use, cluster.rowDims);
     }
+  // A table is read at any rows: it must be there.
+  if (readsTableOf(
+          op,
+          [&](Operation *other) { return cluster.members.contains(other); }) ||
+      llvm::any_of(cluster.members, [&](Operation *member) {
+        return readsTableOf(member, [&](Operation *o) { return o == op; });
+      }))
+    contact = {/*exists=*/true, /*byRow=*/false};
   return contact;
 }
 

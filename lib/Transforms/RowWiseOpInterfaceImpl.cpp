@@ -2,6 +2,7 @@
 //===- RowWiseOpInterfaceImpl.cpp - rows of linalg ops -------------------===//
 
 #include "RMSNorm/Transforms/RowWiseOpInterfaceImpl.h"
+#include "Gathers.h"
 #include "RowCluster.h"
 #include "TileProgram.h"
 
@@ -158,14 +159,15 @@ static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
                            "of their dimensions, as its leading dimensions",
                            number);
   }
-  return "";
+  return whyNoGathers(op, rowDims);
 }
 
 bool rmsnorm::isUniform(Operation *op) {
   auto linalgOp = dyn_cast<LinalgOp>(op);
   if (!linalgOp || !linalgOp.hasPureTensorSemantics() ||
       linalgOp.getNumLoops() != linalgOp.getNumParallelLoops() ||
-      linalgOp.getNumLoops() > 1)
+      linalgOp.getNumLoops() > 1 || linalgOp.hasIndexSemantics() ||
+      gathers(linalgOp))
     return false;
   return llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
     return !findPartlyReadDim(linalgOp, operand) &&

@@ -2,6 +2,7 @@
 //===- SharedOperands.cpp - operands that several rows share -------------===//
 
 #include "SharedOperands.h"
+#include "Gathers.h"
 #include "TileProgram.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
@@ -17,8 +18,8 @@ using linalg::LinalgOp;
 namespace {
 class Preparation {
 public:
-  Preparation(RewriterBase &rewriter, RowCluster &cluster)
-      : rewriter(rewriter), cluster(cluster) {}
+  Preparation(RewriterBase &rewriter, RowCluster &cluster, bool embedded)
+      : rewriter(rewriter), cluster(cluster), embedded(embedded) {}
 
   void run() {
     for (Operation *op : cluster.getOpsInOrder())
@@ -36,6 +37,7 @@ private:
 
   RewriterBase &rewriter;
   RowCluster &cluster;
+  const bool embedded;
 };
 } // namespace
 
@@ -131,7 +133,9 @@ GenericOp Preparation::fuseProducer(OpOperand &operand) {
       producer->getBlock() != operand.getOwner()->getBlock() ||
       producer.getNumLoops() != producer.getNumParallelLoops() ||
       producer->getNumResults() != 1 || !producer.hasPureTensorSemantics() ||
-      !whyNoKernel(producer).empty() || !keepsOrder(producer))
+      !whyNoKernel(producer).empty() || (embedded && gathers(producer)) ||
+      !whyNoGathers(producer, producer.getNumLoops() - 1).empty() ||
+      !keepsOrder(producer))
     return {};
   // A copy of its own: what else uses it does not matter.
   auto consumer = cast<LinalgOp>(operand.getOwner());
@@ -186,7 +190,7 @@ void Preparation::prepare(LinalgOp op) {
   }
 }
 
-void rmsnorm::prepareSharedOperands(RewriterBase &rewriter,
-                                    RowCluster &cluster) {
-  Preparation(rewriter, cluster).run();
+void rmsnorm::prepareSharedOperands(RewriterBase &rewriter, RowCluster &cluster,
+                                    bool embedded) {
+  Preparation(rewriter, cluster, embedded).run();
 }

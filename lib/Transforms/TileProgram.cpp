@@ -4,6 +4,7 @@
 #include "TileProgram.h"
 #include "RowCluster.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -62,9 +63,13 @@ static std::string whyNoReduction(LinalgOp op, OpOperand &init) {
   return "";
 }
 
+/// Whether `op` reads a table or counts its columns: how is another matter
+/// (`whyNoGathers`).
+static bool isOfGather(Operation *op) {
+  return isa<tensor::ExtractOp, linalg::IndexOp, affine::AffineApplyOp>(op);
+}
+
 std::string rmsnorm::whyNoTileProgram(LinalgOp op) {
-  if (op.hasIndexSemantics())
-    return "expected no linalg.index in a row-wise op";
   for (OpOperand &operand : op->getOpOperands())
     if (isa<RankedTensorType>(operand.get().getType()))
       if (std::optional<int64_t> dim = findPartlyReadDim(op, operand))
@@ -77,9 +82,10 @@ std::string rmsnorm::whyNoTileProgram(LinalgOp op) {
       if (std::string reason = whyNoReduction(op, init); !reason.empty())
         return reason;
   for (Operation &payload : op.getBlock()->without_terminator())
-    if (payload.getNumRegions() != 0 || payload.getNumResults() != 1 ||
-        !(OpTrait::hasElementwiseMappableTraits(&payload) ||
-          payload.hasTrait<OpTrait::ConstantLike>()))
+    if (!isOfGather(&payload) &&
+        (payload.getNumRegions() != 0 || payload.getNumResults() != 1 ||
+         !(OpTrait::hasElementwiseMappableTraits(&payload) ||
+           payload.hasTrait<OpTrait::ConstantLike>())))
       return format("expected elementwise arith and math ops in the body of a "
                     "row-wise op, got '",
                     payload.getName(), "'");
@@ -107,7 +113,8 @@ static bool isComputable(Operation &op) {
   if (!isa<arith::TruncFOp>(op) ||
       !matchPattern(op.getOperand(0), m_Constant()))
     llvm::append_range(types, op.getOperandTypes());
-  if (!llvm::all_of(types, [](Type type) { return isStorable(type); }))
+  if (!llvm::all_of(
+          types, [](Type type) { return isStorable(type) || type.isIndex(); }))
     return false;
   Type type = op.getNumOperands() ? op.getOperand(0).getType() : types.front();
   // Of a power of two it is the usual one that is not to nearest.
@@ -140,7 +147,8 @@ static bool isParameter(Value value) {
   if (def && !type.isIntOrIndex() && isPure(def) && def->getNumRegions() == 0 &&
       isComputable(*def))
     return llvm::all_of(def->getOperands(), isParameter);
-  return type.isF32() || type.isInteger(32) || type.isInteger(64);
+  return type.isF32() || type.isInteger(32) || type.isInteger(64) ||
+         type.isIndex();
 }
 
 static std::string whyNotStorable(LinalgOp op) {
@@ -192,6 +200,13 @@ std::string rmsnorm::whyNoKernel(Operation *op) {
     return reason;
   Block *body = linalgOp.getBlock();
   for (Operation &payload : *body) {
+    if (auto extract = dyn_cast<tensor::ExtractOp>(payload);
+        extract && (!isStorable(extract.getType()) ||
+                    extract.getTensor().getType().getEncoding()))
+      return format("a kernel reads no tables of type '",
+                    extract.getTensor().getType(), "'");
+    if (isOfGather(&payload))
+      continue;
     for (Value operand : payload.getOperands())
       if (operand.getParentBlock() != body && !isParameter(operand))
         return format("a kernel has no parameters of type '", operand.getType(),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- TileRows.cpp - rmsnorm-tile-rows ----------------------------------===//
 
+#include "Gathers.h"
 #include "RowTiler.h"
 #include "SharedOperands.h"
 #include "UnitColumns.h"
@@ -29,11 +30,13 @@ struct TileRows final : rmsnorm::impl::TileRowsBase<TileRows> {
   using TileRowsBase::TileRowsBase;
 
   void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
     Growth growth;
     growth.embedded = embedded;
     growth.remarks = remarks;
     if (!embedded) {
       dropUnitColumns(getOperation());
+      gatherSlices(rewriter, getOperation());
       SmallVector<tensor::DimOp> dims;
       getOperation()->walk([&](tensor::DimOp op) { dims.push_back(op); });
       redirectDims(dims);
@@ -60,11 +63,10 @@ struct TileRows final : rmsnorm::impl::TileRowsBase<TileRows> {
       if (!members.empty() && !members.contains(op))
         anchors.push_back(op);
     }
-    IRRewriter rewriter(&getContext());
     for (RowCluster &cluster : clusters) {
       if (cluster.members.empty())
         continue;
-      prepareSharedOperands(rewriter, cluster);
+      prepareSharedOperands(rewriter, cluster, embedded);
       SmallVector<tensor::DimOp> dims;
       for (Operation *op : cluster.members)
         for (Operation *user : op->getUsers())

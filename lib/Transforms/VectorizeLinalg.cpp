@@ -2,11 +2,13 @@
 //===- VectorizeLinalg.cpp - the tile program of a linalg op -------------===//
 
 #include "VectorizeLinalg.h"
+#include "Gathers.h"
 #include "RowCluster.h"
 #include "TileProgram.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -31,6 +33,7 @@ private:
   LogicalResult bindOperands();
   LogicalResult bindToGroups(OpOperand &operand);
   FailureOr<Value> getVector(Value payloadValue);
+  LogicalResult gather(tensor::ExtractOp extract);
   Value multiplyByReciprocal(Operation &op, ArrayRef<int64_t> shape);
   LogicalResult vectorize(Operation &payload);
   Value toVector(Value payloadValue, ArrayRef<int64_t> shape);
@@ -221,9 +224,29 @@ Value PayloadVectorizer::multiplyByReciprocal(Operation &op,
       broadcastTo(builder, op.getLoc(), reciprocal, shape));
 }
 
+/// The row of a table that `extract` reads columns, or one element, of.
+LogicalResult PayloadVectorizer::gather(tensor::ExtractOp extract) {
+  std::string reason;
+  std::optional<Gather> gather =
+      matchGather(extract, op, values.getRowDims(), reason);
+  if (!gather)
+    return op.emitOpError(reason);
+  if (failed(getVector(gather->getIndex())))
+    return failure();
+  OpBuilder outside(op->getParentOfType<scf::ForallOp>());
+  vectors[extract.getResult()] = gather->createLoad(
+      builder, outside, toVector(gather->getIndex(), {1, 1}), rowShape[1],
+      widest ? values.getColumns(widest) : Value());
+  return success();
+}
+
 LogicalResult PayloadVectorizer::vectorize(Operation &payload) {
-  if (combiners.contains(&payload))
+  if (combiners.contains(&payload) ||
+      isa<linalg::IndexOp, affine::AffineApplyOp>(payload) ||
+      countsColumns(payload, values.getRowDims()))
     return success();
+  if (auto extract = dyn_cast<tensor::ExtractOp>(payload))
+    return gather(extract);
   // A constant is taken as a scalar from outside.
   if (payload.hasTrait<OpTrait::ConstantLike>())
     return success();
@@ -329,6 +352,9 @@ FailureOr<Value> PayloadVectorizer::reduce(OpOperand &init) {
 LogicalResult PayloadVectorizer::run() {
   if (std::string reason = whyNoTileProgram(op); !reason.empty())
     return op.emitOpError(reason);
+  if (std::string reason = whyNoGathers(op, values.getRowDims());
+      !reason.empty())
+    return op.emitOpError("expected gathers of rows, but ") << reason;
   if (failed(bindOperands()))
     return failure();
   bool reduces = op.getNumReductionLoops() > 0;

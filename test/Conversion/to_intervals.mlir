@@ -100,7 +100,11 @@ func.func @reductions(%x: memref<?x?xf32>, %s: memref<?xf32>, %m: memref<?xf32>,
 // CHECK:         %[[RE:.*]] = complex.re %{{.*}} : complex<f64>
 // CHECK:         %[[I64:.*]] = arith.fptosi %[[RE]] : f64 to i64
 // CHECK:         %[[I:.*]] = arith.index_cast %[[I64]] : i64 to index
-// CHECK:         memref.load %{{.*}}[%[[I]]] : memref<?xcomplex<f64>>
+// CHECK:         %[[SIZE:.*]] = memref.dim %[[T:.*]], %{{.*}} : memref<?xcomplex<f64>>
+// CHECK:         %[[LAST:.*]] = arith.subi %[[SIZE]],
+// CHECK:         %[[LOW:.*]] = arith.minsi %[[I]], %[[LAST]]
+// CHECK:         %[[IN:.*]] = arith.maxsi %[[LOW]],
+// CHECK:         memref.load %[[T]][%[[IN]]] : memref<?xcomplex<f64>>
 // CHECK:         func.call @rmsnorm_oracle_integer(
 #id1 = affine_map<(d0) -> (d0)>
 func.func @integers(%x: memref<?xf32>, %at: memref<?xi32>, %t: memref<?xi8>, %y: memref<?xi8>) {

@@ -7,7 +7,7 @@
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// REMARK: remark: not tiled with the norm next to it: expected no linalg.index in a row-wise op
+// REMARK: remark: not tiled with the norm next to it: it gathers rows of a table
 // CHECK-LABEL: func.func @gather(
 // CHECK:         %[[G:.*]] = linalg.generic
 // CHECK:           tensor.extract

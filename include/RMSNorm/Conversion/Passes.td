@@ -157,6 +157,9 @@ def ToIntervals : Pass<"rmsnorm-to-intervals", "::mlir::ModuleOp"> {
       lambda to 5 and more for every schedule but the narrowest rows, where the
       8 does.
     - A product of many: 2^-23 relative for each factor.
+    - What is gathered is the element at the index, an integer that is certain;
+      another one where there is none, which is undefined behaviour, as the
+      kernel's simulation tells.
     - NaN: both ends where it is certain. Where it is possible, or where a
       partial sum may overflow, the interval is [-inf, inf], which stands for
       anything, a NaN included, and stays so.

@@ -28,6 +28,25 @@ def GeneralizeElementwise
                            "::mlir::tensor::TensorDialect"];
 }
 
+def GeneralizeGathers
+    : Pass<"rmsnorm-generalize-gathers", "::mlir::func::FuncOp"> {
+  let summary = "makes linalg of gathers, at indices that are operands";
+  let description = [{
+    A gather is a `linalg.generic` whose body reads a table from outside by
+    `tensor.extract` at an index that is an operand's. It is made of
+    `tensor.gather` and of bodies that read the indices by the numbers of their
+    loops. Without a limit in the input, an index of no row of the table is
+    undefined behaviour.
+
+        %row = arith.index_cast %id : i64 to index
+        %column = linalg.index 1 : index
+        %value = tensor.extract %t[%row, %column] : tensor<?x64xf32>
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
   let summary = "makes every result of a public function an argument's contents";
   let description = [{
@@ -52,6 +71,7 @@ def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
     - `rmsnorm.dims`: per dimension its size, or -1-k for shape symbol k. The
       ops say which dimensions are equal; equal dimensions have one symbol,
       and a size that is static anywhere is static everywhere;
+    - `rmsnorm.bounds`, if its elements are indices: the sizes they are below;
     - `bufferization.buffer_layout`: any strides but the last, which is 1 (for
       ranks 0 and 1, and where dimensions are collapsed into one, the identity),
       and `bufferization.writable`.
@@ -169,6 +189,11 @@ def TileRows : Pass<"rmsnorm-tile-rows"> {
     columns that put groups in front of rows, or of parts of them, say where the
     loop stores it: transposed, or as tensor cores read scales. A neighbour that
     looks row-wise and is not is named in a remark.
+
+    The body of an op may gather: read of a table that the cluster does not
+    compute, by `tensor.extract`, the row of an index that all columns share and
+    columns side by side, in the last dimension, or one. A slice of what is
+    gathered is one of the table, or of the indices. Not with `embedded`.
 
     An op outside that uses the cluster and feeds it splits it, with a remark.
 
