@@ -139,6 +139,10 @@ static FailureOr<rmsn::ArgumentT> readArgument(func::FuncOp function,
     if (dim < -int64_t(rmsn::kMaxSymbols))
       return report() << "expected at most " << rmsn::kMaxSymbols
                       << " different run-time sizes in an entry, got more";
+  if (auto bounds = function.getArgAttrOfType<DenseI64ArrayAttr>(
+          index, RMSNormDialect::kBoundsAttrName))
+    argument.bounds.assign(bounds.asArrayRef().begin(),
+                           bounds.asArrayRef().end());
   if (failed(setLayout(type, argument)))
     return report() << "expected a packed layout or run-time strides, got "
                     << type;

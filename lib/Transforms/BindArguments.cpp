@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- BindArguments.cpp - rmsnorm-bind-arguments ------------------------===//
 
+#include "Gathers.h"
 #include "Reshapes.h"
 #include "RowCluster.h"
 #include "ScalarArguments.h"
@@ -14,6 +15,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/CallInterfaces.h"
+#include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace mlir::rmsnorm {
@@ -259,21 +261,20 @@ FailureOr<SmallVector<std::string>> FunctionBinder::chooseNames() {
 
 LogicalResult FunctionBinder::setAttributes(ArrayRef<std::string> names) {
   llvm::DenseMap<unsigned, int64_t> symbolNumbers;
+  auto getSize = [&](Value value, int64_t dim) {
+    unsigned classNumber = symbols.getClass(value, dim);
+    if (std::optional<int64_t> size = symbols.getStaticSize(classNumber))
+      return *size;
+    int64_t next = -1 - static_cast<int64_t>(symbolNumbers.size());
+    return symbolNumbers.try_emplace(classNumber, next).first->second;
+  };
   for (BlockArgument argument : function.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     if (!type)
       continue;
     SmallVector<int64_t> dims;
-    for (int64_t dim = 0; dim < type.getRank(); ++dim) {
-      unsigned classNumber = symbols.getClass(argument, dim);
-      if (std::optional<int64_t> size = symbols.getStaticSize(classNumber)) {
-        dims.push_back(*size);
-        continue;
-      }
-      int64_t next = -1 - static_cast<int64_t>(symbolNumbers.size());
-      dims.push_back(
-          symbolNumbers.try_emplace(classNumber, next).first->second);
-    }
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      dims.push_back(getSize(argument, dim));
     bool written = boundResults.count(argument);
     StringRef role =
         !written ? "input" : (isRead(argument) ? "inout" : "output");
@@ -302,6 +303,13 @@ LogicalResult FunctionBinder::setAttributes(ArrayRef<std::string> names) {
     set(BufferizationDialect::kBufferLayoutAttrName, layout);
     set(BufferizationDialect::kWritableAttrName, builder.getBoolAttr(written));
   }
+  llvm::MapVector<unsigned, SetVector<int64_t>> bounds;
+  for (const IndexArgument &index : getIndexArguments(function))
+    bounds[index.argument.getArgNumber()].insert(
+        getSize(index.table, index.dim));
+  for (auto &[number, sizes] : bounds)
+    function.setArgAttr(number, RMSNormDialect::kBoundsAttrName,
+                        builder.getDenseI64ArrayAttr(sizes.getArrayRef()));
   return success();
 }
 

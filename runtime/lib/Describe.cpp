@@ -87,15 +87,17 @@ void Describer::argument(unsigned index, const rmsn::Argument &argument) {
   std::string content =
       formatted("argument %u %s: %s %s[", index, argument.name()->c_str(),
                 roles[int(argument.role())], dataTypeName(argument.dtype()));
-  if (argument.dims()) {
+  auto addSizes = [&](const flatbuffers::Vector<int64_t> *sizes) {
     const char *separator = "";
-    for (int64_t dim : *argument.dims()) {
+    for (size_t i = 0; sizes && i < sizes->size(); ++i) {
+      const int64_t size = sizes->Get(i);
       content += separator;
-      content += dim >= 0 ? std::to_string(dim)
-                          : "s" + std::to_string(-1 - dim); // symbol
+      content += size >= 0 ? std::to_string(size)
+                           : "s" + std::to_string(-1 - size); // symbol
       separator = ", ";
     }
-  }
+  };
+  addSizes(argument.dims());
   content += "]";
   if (argument.dense())
     content += ", dense";
@@ -110,6 +112,10 @@ void Describer::argument(unsigned index, const rmsn::Argument &argument) {
   if (argument.max_columns())
     content +=
         formatted(", at most %lld columns", (long long)argument.max_columns());
+  if (argument.bounds()) {
+    content += ", indices below ";
+    addSizes(argument.bounds());
+  }
   line(1, content);
 }
 

@@ -107,6 +107,7 @@ rmsnorm_status rmsnorm_module_get_argument(const rmsnorm_module *module,
   DLDataType dtype = dlDataType(argument->dtype());
   uint32_t elementBytes = (dtype.bits + 7) / 8;
   const auto *dims = argument->dims();
+  const auto *bounds = argument->bounds();
   *info = {argument->name()->c_str(),
            static_cast<rmsnorm_role>(argument->role()),
            dtype,
@@ -116,7 +117,9 @@ rmsnorm_status rmsnorm_module_get_argument(const rmsnorm_module *module,
            argument->inner_contiguous(),
            argument->dense(),
            std::max(argument->alignment(), elementBytes),
-           argument->constant()};
+           argument->constant(),
+           bounds ? int32_t(bounds->size()) : 0,
+           bounds ? bounds->data() : nullptr};
   return RMSNORM_OK;
 }
 

@@ -87,13 +87,13 @@ static rmsnorm_status checkArgument(const rmsn::Argument &argument,
                          formatted("expected an alignment that is a power of "
                                    "two <= 4096, got %u",
                                    alignment));
-  if (argument.dims())
-    for (int64_t dim : *argument.dims())
-      if (dim < -int64_t(rmsn::kMaxSymbols))
-        return invalidModule(where,
-                             formatted("expected a size >= 0 or a symbol "
-                                       "-%u..-1, got %lld",
-                                       rmsn::kMaxSymbols, (long long)dim));
+  for (const auto *sizes : {argument.dims(), argument.bounds()})
+    for (size_t i = 0; sizes && i < sizes->size(); ++i)
+      if (sizes->Get(i) < -int64_t(rmsn::kMaxSymbols))
+        return invalidModule(
+            where, formatted("expected a size >= 0 or a symbol "
+                             "-%u..-1, got %lld",
+                             rmsn::kMaxSymbols, (long long)sizes->Get(i)));
   if (argument.max_columns() < 0)
     return invalidModule(where,
                          formatted("expected a limit of columns >= 0, got "
@@ -122,11 +122,12 @@ static rmsnorm_status checkEntry(const rmsn::Entry &entry,
                                      a->dims()->size()));
     // Handed out as an array; the verifier looks at its length word only. The
     // builder does not align what has no elements: a scalar has no sizes.
-    if (a->dims() && a->dims()->size() &&
-        reinterpret_cast<uintptr_t>(a->dims()->Data()) % alignof(int64_t))
-      return invalidModule(where,
-                           formatted("argument '%s': the sizes are misaligned",
-                                     a->name()->c_str()));
+    for (const auto *sizes : {a->dims(), a->bounds()})
+      if (sizes && sizes->size() &&
+          reinterpret_cast<uintptr_t>(sizes->Data()) % alignof(int64_t))
+        return invalidModule(where, formatted("argument '%s': the sizes are "
+                                              "misaligned",
+                                              a->name()->c_str()));
   }
   if (const char *twice =
           duplicate(arguments, [](auto &a) { return a.name()->c_str(); }))

@@ -63,6 +63,7 @@ TEST(ModuleTest, Inspects) {
   EXPECT_EQ(y.dims[0], -1);
   EXPECT_EQ(y.dims[1], 4096);
   EXPECT_EQ(y.alignment, 2u);
+  EXPECT_EQ(y.bound_count, 0);
 
   rmsnorm_program_info program;
   ASSERT_EQ(rmsnorm_module_get_program(opened.module, 0, 0, &program),
@@ -321,6 +322,11 @@ TEST(ModuleTest, RefusesWhatBreaksARule) {
           "entry 'forward': argument 'x': expected rank <= 8, got 9");
   refused(change([&](Module &m) {
             m.entries[0].arguments[0].dims = {-65, 1};
+          }),
+          "entry 'forward', argument 'x': expected a size >= 0 or a symbol "
+          "-64..-1, got -65");
+  refused(change([&](Module &m) {
+            m.entries[0].arguments[0].bounds = {64, -65};
           }),
           "entry 'forward', argument 'x': expected a size >= 0 or a symbol "
           "-64..-1, got -65");

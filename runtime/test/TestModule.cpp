@@ -38,7 +38,8 @@ private:
     for (const Argument &a : e.arguments) {
       arguments.push_back(rmsn::CreateArgumentDirect(
           fb, a.name.c_str(), a.role, a.dtype, &a.dims, a.innerContiguous,
-          a.dense, a.alignment, false, /*nonempty_rows=*/false, a.maxColumns));
+          a.dense, a.alignment, false, /*nonempty_rows=*/false, a.maxColumns,
+          a.bounds.empty() ? nullptr : &a.bounds));
     }
     std::vector<Offset<rmsn::Program>> programs;
     for (const Program &p : e.programs) {

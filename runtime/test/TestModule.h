@@ -44,6 +44,7 @@ struct Argument {
   unsigned alignment = 0;
   bool innerContiguous = true;
   int64_t maxColumns = 0;
+  std::vector<int64_t> bounds = {};
 };
 
 struct Parameter {

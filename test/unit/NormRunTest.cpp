@@ -166,6 +166,20 @@ TEST_F(NormRunTensors, RowFactorsAreOfTheirRows) {
   EXPECT_EQ(data.at(2, 0), 0);
 }
 
+TEST_F(NormRunTensors, IndicesAreBelowTheirBound) {
+  Tensor indices = make({kDLInt, 64, 1}, {3, 7});
+  fillIndices(indices, 1, 0, 5);
+  EXPECT_EQ(indices.at(0, 0), 4);
+  EXPECT_EQ(indices.at(0, 1), 0);
+  bool isIn[5] = {};
+  for (int64_t i = 0; i < 21; ++i) {
+    const double index = indices.at(i / 7, i % 7);
+    ASSERT_TRUE(index >= 0 && index < 5);
+    isIn[int64_t(index)] = true;
+  }
+  EXPECT_TRUE(isIn[1] && isIn[2] && isIn[3]);
+}
+
 TEST_F(NormRunTensors, NaNAndInfinityMeetOnlyThemselves) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const double infinity = std::numeric_limits<double>::infinity();

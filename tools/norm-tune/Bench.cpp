@@ -40,7 +40,7 @@ Bench::~Bench() {
 /// Random numbers, repeated: what they are does not matter, that they differ
 /// does, to the power a device draws.
 bool Bench::fill(void *memory, const rmsnorm_argument_info &info,
-                 uint64_t elements, uint64_t seed, bool isData) {
+                 uint64_t elements, uint64_t seed, bool isData, int64_t bound) {
   trial::Format format;
   if (!trial::getFormat(info.dtype, format))
     return true;
@@ -48,8 +48,11 @@ bool Bench::fill(void *memory, const rmsnorm_argument_info &info,
   std::vector<unsigned char> pattern(count * format.bytes);
   for (uint64_t i = 0; i < count; ++i) {
     double value = trial::normal(trial::mix(seed, i));
-    trial::encode(format, isData ? value : 1 + 0.25 * value,
-                  pattern.data() + i * format.bytes);
+    if (bound >= 0)
+      value = double(trial::pickIndex(seed, i, bound));
+    else if (!isData)
+      value = 1 + 0.25 * value;
+    trial::encode(format, value, pattern.data() + i * format.bytes);
   }
   auto *begin = static_cast<unsigned char *>(memory);
   if (rmsnorm_device_copy(device, begin, pattern.data(), pattern.size(),
@@ -106,7 +109,7 @@ bool Bench::allocate(const trial::Plan &plan, uint64_t seed) {
       sets.back().push_back(tensor);
       if (s == 0 && argument.role != RMSNORM_OUTPUT &&
           !fill(tensor.data, argument, elements[i], trial::mix(seed, i),
-                argument.rank >= 2 || !hasTile))
+                argument.rank >= 2 || !hasTile, plan.bounds[i]))
         return false;
     }
     // Making numbers takes longer than all that is measured.

@@ -52,7 +52,7 @@ public:
 
 private:
   bool fill(void *memory, const rmsnorm_argument_info &info, uint64_t elements,
-            uint64_t seed, bool isData);
+            uint64_t seed, bool isData, int64_t bound);
   /// One launch on the arguments of set `set`.
   bool launch(const Subject &subject, size_t set);
   bool launchAll(const Subject &subject);

@@ -25,6 +25,9 @@ enum class InputKind {
 void fillInput(Tensor &tensor, uint64_t seed, unsigned index, InputKind kind,
                unsigned shift = 0);
 
+/// Fills argument number `index` with indices below `bound`.
+void fillIndices(Tensor &tensor, uint64_t seed, unsigned index, int64_t bound);
+
 /// Fills an input that has a value for each row of `data`: the reciprocal of
 /// the row's root mean square, as rstd is for an eps of 1e-5.
 void fillRowFactors(Tensor &tensor, const Tensor &data);

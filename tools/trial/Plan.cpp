@@ -47,6 +47,25 @@ static int64_t multiplySaturated(int64_t a, int64_t b) {
   return __builtin_mul_overflow(a, b, &product) ? INT64_MAX : product;
 }
 
+/// Calls `visit` with each of the sizes that elements of arguments must be
+/// below, as they are indices, and the number of the argument.
+template <typename Visitor>
+static void forEachBound(const Plan &plan, Visitor visit) {
+  for (size_t i = 0; i < plan.arguments.size(); ++i)
+    for (int b = 0; b < plan.arguments[i].bound_count; ++b)
+      visit(plan.arguments[i].bounds[b], i);
+}
+
+/// Whether rows of `argument` are those that indices say: how many it has is
+/// not the size of the problem.
+static bool isTable(const Plan &plan, const rmsnorm_argument_info &argument) {
+  bool found = false;
+  forEachBound(plan, [&](int64_t bound, size_t) {
+    found |= std::count(argument.dims, argument.dims + argument.rank, bound);
+  });
+  return found;
+}
+
 /// Spreads `rows` over the leading dimensions of an argument whose sizes are
 /// not known: 2 for each but the last of them, which takes what is left.
 static void chooseRows(const rmsnorm_argument_info &argument, int64_t rows,
@@ -89,9 +108,10 @@ std::string planEntry(rmsnorm_module *module, size_t entry,
     for (int d = 0; d < argument.rank; ++d)
       if (argument.dims[d] < 0)
         symbols.insert(int(-1 - argument.dims[d]));
-    if (!widest || argument.rank > widest->rank)
-      widest = &argument;
   }
+  for (const rmsnorm_argument_info &argument : plan.arguments)
+    if (!isTable(plan, argument) && (!widest || argument.rank > widest->rank))
+      widest = &argument;
   for (const auto &dim : options.dims)
     if (!symbols.count(dim.first))
       return "--dim: entry '" + plan.name + "' has no shape symbol s" +
@@ -121,6 +141,12 @@ std::string planEntry(rmsnorm_module *module, size_t entry,
     plan.shapes.push_back(std::move(sizes));
     bytes += product;
   }
+  plan.bounds.assign(plan.arguments.size(), -1);
+  forEachBound(plan, [&](int64_t bound, size_t i) {
+    int64_t size = std::max<int64_t>(0, chooser.get(bound));
+    if (plan.bounds[i] < 0 || size < plan.bounds[i])
+      plan.bounds[i] = size;
+  });
   // Before anything is multiplied.
   if (bytes > maxBytes) {
     char text[64];
@@ -136,8 +162,18 @@ double getBytesPerCall(const Plan &plan) {
   for (size_t i = 0; i < plan.arguments.size(); ++i) {
     const rmsnorm_argument_info &argument = plan.arguments[i];
     double size = argument.dtype.bits / 8.0;
-    for (int64_t dim : plan.shapes[i])
-      size *= double(dim);
+    for (int d = 0; d < argument.rank; ++d) {
+      // Of a table at most a row for each index.
+      double read = double(plan.shapes[i][d]);
+      forEachBound(plan, [&](int64_t bound, size_t index) {
+        double indices = 1;
+        for (int64_t dim : plan.shapes[index])
+          indices *= double(dim);
+        if (bound == argument.dims[d])
+          read = std::min(read, indices);
+      });
+      size *= read;
+    }
     bytes += size * (argument.role == RMSNORM_INOUT ? 2 : 1);
   }
   return bytes;

@@ -23,6 +23,9 @@ struct Plan {
   std::string name;
   std::vector<rmsnorm_argument_info> arguments;
   Shapes shapes;
+  /// What the elements of an argument must be below, as they are indices; -1:
+  /// they are not.
+  std::vector<int64_t> bounds;
 };
 
 /// Chooses sizes for the entry's shape symbols. Returns "" or why it cannot.

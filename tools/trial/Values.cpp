@@ -171,6 +171,12 @@ uint64_t mix(uint64_t seed, uint64_t position) {
   return z ^ z >> 31;
 }
 
+int64_t pickIndex(uint64_t seed, uint64_t position, int64_t bound) {
+  if (bound < 1 || position < 2)
+    return position == 0 && bound > 0 ? bound - 1 : 0;
+  return int64_t(mix(seed, position) % uint64_t(bound));
+}
+
 double normal(uint64_t bits) {
   // Sum of four uniform numbers in [0, 1): variance 4/12.
   double sum = 0;

@@ -44,6 +44,10 @@ double decode(const Format &format, const void *at);
 /// Stores `value`, rounded to nearest even.
 void encode(const Format &format, double value, void *at);
 
+/// An index below `bound`, or 0: the last one for position 0, then the first,
+/// then any.
+int64_t pickIndex(uint64_t seed, uint64_t position, int64_t bound);
+
 /// Distance of neighbouring numbers of the format at `value`.
 double ulpAt(const Format &format, double value);
 

@@ -57,6 +57,7 @@ def RMSNorm_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kNameAttrName = "rmsnorm.name";
     static constexpr ::llvm::StringLiteral kRoleAttrName = "rmsnorm.role";
     static constexpr ::llvm::StringLiteral kDimsAttrName = "rmsnorm.dims";
+    static constexpr ::llvm::StringLiteral kBoundsAttrName = "rmsnorm.bounds";
     /// Integer attribute of a result of an entry function: the argument that it
     /// is computed into.
     static constexpr ::llvm::StringLiteral kArgumentAttrName =

@@ -136,6 +136,10 @@ typedef struct {
   bool dense;            /* all strides must be those of a packed tensor */
   uint32_t alignment;    /* of the address, in bytes; at least element size */
   bool constant;         /* must not be written by earlier work in flight */
+  /* The elements are indices of other arguments: at least 0 and below each of
+   * these sizes, which are as in dims. Nobody checks that in a launch. */
+  int32_t bound_count;
+  const int64_t *bounds;
 } rmsnorm_argument_info;
 
 typedef struct {
