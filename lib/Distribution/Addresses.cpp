@@ -77,7 +77,7 @@ void Addresses::emitLive() {
 /// The number of row `u`. Rows that do not exist read the last one that does.
 Value Addresses::emitRow(int64_t u) {
   if (!liveRows)
-    return firstRow;
+    return kernel.emitRowOfAll(firstRow);
   OpBuilder &builder = kernel.builder;
   Value tileRow =
       arith::AddIOp::create(builder, kernel.loc, kernel.threads.rowGroup,
@@ -86,9 +86,9 @@ Value Addresses::emitRow(int64_t u) {
                                             builder.getIndexType(), tileRow);
   Value last =
       arith::SubIOp::create(builder, kernel.loc, liveRows, kernel.emitIndex(1));
-  return arith::AddIOp::create(
+  return kernel.emitRowOfAll(arith::AddIOp::create(
       builder, kernel.loc, firstRow,
-      arith::MinUIOp::create(builder, kernel.loc, wide, last));
+      arith::MinUIOp::create(builder, kernel.loc, wide, last)));
 }
 
 void Addresses::emitAccess(Value buffer, TileKind kind, bool hasRow,
@@ -125,7 +125,8 @@ void Addresses::emitAccess(Value buffer, TileKind kind, bool hasRow,
       break;
     counted *= size;
   }
-  const bool isShared = counted % kernel.layout.getTileRows() == 0;
+  const bool isShared =
+      counted % kernel.layout.getTileRows() == 0 && kernel.hasWholeSegments();
   for (int64_t u = 0; u < kernel.layout.getRowsPerGroup(); ++u) {
     if (u > 0 && isShared) {
       rowOffsets.push_back(rowOffsets.front());

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/Support/MathExtras.h"
 
 #include <numeric>
 
@@ -21,8 +22,8 @@ struct SumDest {
   /// Whether it is a workspace: rows lie packed behind an aligned beginning. Of
   /// another buffer nobody knows more than that elements are aligned.
   bool packed;
-  /// What is added, at the same place; null if nothing is.
-  Value init;
+  /// What is added, and its row; null if nothing is.
+  Value init, initOffset;
   FloatType initElement;
 };
 
@@ -31,7 +32,10 @@ public:
   BlockSum(Kernel &kernel, const SumDest &dest, Value sum, Value columns)
       : kernel(kernel), layout(kernel.layout), loc(kernel.loc),
         builder(kernel.builder), dest(dest), sum(sum), columns(columns),
-        perColumn(isPerColumn(sum.getType())) {}
+        kind(kernel.rows.getTiles().getSumKind(
+            cast<OpResult>(sum).getResultNumber())),
+        perColumn(isPerColumn(sum.getType())),
+        isOfRow(!perColumn && layout.getColumns() != 1) {}
 
   void storeColumns(ArrayRef<VectorPosition> positions);
   void storeRowValue();
@@ -59,7 +63,10 @@ private:
   OpBuilder &builder;
   SumDest dest;
   Value sum, columns;
+  const ReduceKind kind;
   const bool perColumn;
+  /// Whether it is one value of rows that have more columns.
+  const bool isOfRow;
   /// What row groups leave in workgroup memory: from `begin` on, `perGroup`
   /// sums each, of which a thread adds up `piece`.
   int64_t begin = 0, perGroup = 0, piece = 0;
@@ -73,10 +80,11 @@ void BlockSum::store(Value value, Value column, Value valid,
   if (dest.init) {
     Value init = GlobalLoadOp::create(
         builder, loc, VectorType::get(type.getShape(), dest.initElement),
-        dest.init, dest.offset, column, valid, dest.initElement.getWidth() / 8);
+        dest.init, dest.initOffset, column, valid,
+        dest.initElement.getWidth() / 8);
     if (dest.initElement != type.getElementType())
       init = arith::ExtFOp::create(builder, loc, type, init);
-    value = arith::AddFOp::create(builder, loc, init, value);
+    value = kernel.emitCombine(kind, init, value);
   }
   if (type.getElementType() != dest.element)
     value = arith::TruncFOp::create(
@@ -96,9 +104,11 @@ void BlockSum::storeColumns(ArrayRef<VectorPosition> positions) {
 
 /// The same of rows of one column: all threads have it, one stores it.
 void BlockSum::storeRowValue() {
-  Value owner =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                            kernel.threads.threadInRow, kernel.emitI32(0));
+  // Of the blocks that share a row the first does.
+  Value place =
+      isOfRow ? kernel.threads.firstColumn : kernel.threads.threadInRow;
+  Value owner = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+                                      place, kernel.emitI32(0));
   Value value = vector::BroadcastOp::create(
       builder, loc, VectorType::get({1}, builder.getF32Type()),
       kernel.fragments[sum].front());
@@ -143,21 +153,24 @@ Value BlockSum::addGroups(Value first, int64_t step, int64_t end, Value index) {
     Value one = WorkgroupLoadOp::create(
         builder, loc, VectorType::get({piece}, builder.getF32Type()),
         place(number, index));
-    total = total ? arith::AddFOp::create(builder, loc, total, one).getResult()
-                  : one;
+    total = total ? kernel.emitCombine(kind, total, one) : one;
   }
   return total;
 }
 
-/// Of many groups every kParts-th first, by threads of their own, in place of
-/// the first kParts. Returns how many are left (us, backward on an H200 of
+/// Of many groups every `parts`-th first, by threads of their own, in place of
+/// the first of them. Returns how many are left (us, backward on an H200 of
 /// 4096x128 and 4096x4096, whose sums of blocks are those of 32 groups: 4.0
 /// and 29.2, all 32 by one thread 4.4 and 29.6).
 int64_t BlockSum::combineParts(Value thread) {
-  constexpr int64_t kParts = 4;
   const int64_t groups = layout.getRowGroups();
+  // Of single values there may be a thousand: about as many parts as each has.
+  const int64_t parts =
+      perColumn
+          ? 4
+          : std::max<int64_t>(4, int64_t(1) << llvm::Log2_64_Ceil(groups) / 2);
   const int64_t pieces = perGroup / piece;
-  if (groups < 2 * kParts || kParts * pieces > layout.getBlockThreads())
+  if (groups < 2 * parts || parts * pieces > layout.getBlockThreads())
     return groups;
   Value part =
       arith::DivUIOp::create(builder, loc, thread, kernel.emitI32(pieces));
@@ -165,17 +178,17 @@ int64_t BlockSum::combineParts(Value thread) {
       mul(arith::RemUIOp::create(builder, loc, thread, kernel.emitI32(pieces)),
           piece);
   Value helps = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                      part, kernel.emitI32(kParts));
+                                      part, kernel.emitI32(parts));
   auto branch =
       scf::IfOp::create(builder, loc, helps, /*withElseRegion=*/false);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
-    Value total = addGroups(part, kParts, groups, index);
+    Value total = addGroups(part, parts, groups, index);
     WorkgroupStoreOp::create(builder, loc, total, place(part, index));
   }
   BarrierOp::create(builder, loc);
-  return kParts;
+  return parts;
 }
 
 /// Each group leaves its sums; then the threads of the block share out the
@@ -201,7 +214,9 @@ void BlockSum::combineRowGroups() {
   Value origin =
       arith::SubIOp::create(builder, loc, ids.firstColumn,
                             mul(ids.threadInRow, layout.getVectorWidth()));
-  Value count = columns ? columns : kernel.emitI32(layout.getColumns());
+  Value count = isOfRow   ? kernel.emitI32(1)
+                : columns ? columns
+                          : kernel.emitI32(layout.getColumns());
   const int64_t step = layout.getBlockThreads() * piece;
   int64_t alignment = dest.element.getWidth() / 8;
   if (dest.packed && !layout.hasDynamicColumns())
@@ -271,8 +286,8 @@ void rmsnorm::emitBlockSums(Kernel &kernel, Rings &rings, ValueRange sums,
     Value offset = arith::IndexCastOp::create(
         builder, kernel.loc, builder.getI64Type(),
         arith::AddIOp::create(builder, kernel.loc, kernel.emitIndex(0), row));
-    dests.push_back({Value(), offset, builder.getF32Type(), /*packed=*/true,
-                     Value(), FloatType()});
+    dests.push_back({Value(), offset, builder.getF32Type(),
+                     /*packed=*/true, Value(), Value(), FloatType()});
   }
   for (auto [dest, buffer] : llvm::zip(dests, partials))
     dest.pointer = kernel.arguments.getPointer(buffer);
@@ -293,9 +308,17 @@ void rmsnorm::emitSumStores(Kernel &kernel, Rings &rings,
       return cast<FloatType>(getElementTypeOrSelf(buffer.getType()));
     };
     Value init = store.getInit();
-    dests.push_back({kernel.getPointer(store.getBase()), first,
+    auto getOffset = [&](Value buffer) -> Value {
+      if (!buffer || store.getDims().empty())
+        return first;
+      return arith::IndexCastOp::create(kernel.builder, kernel.loc,
+                                        kernel.builder.getI64Type(),
+                                        kernel.emitSegmentOffset(buffer));
+    };
+    Value offset = getOffset(store.getBase());
+    dests.push_back({kernel.getPointer(store.getBase()), offset,
                      getElement(store.getBase()), /*packed=*/false,
-                     init ? kernel.getPointer(init) : Value(),
+                     init ? kernel.getPointer(init) : Value(), getOffset(init),
                      init ? getElement(init) : FloatType()});
   }
   emitSums(kernel, rings, sums, dests, emitColumns(kernel));

@@ -75,8 +75,9 @@ private:
   gpu::GPUFuncOp function;
   Kernel kernel;
   Grid grid;
-  /// Which walker the block belongs to and how many there are.
-  Value walker, walkers;
+  /// Which walker the block belongs to, of all and of those that walk over the
+  /// rows of its segment, and how many of these there are.
+  Value block, walker, walkers;
 };
 } // namespace
 
@@ -84,23 +85,29 @@ private:
 Value Distributor::emitEntry() {
   OpBuilder &builder = kernel.builder;
   Location loc = kernel.loc;
-  walker = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
+  block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
   walkers = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
   if (layout.getCluster() > 1) {
     // Blocks of a cluster walk over the same rows.
     Value size = kernel.emitIndex(layout.getCluster());
-    walker = arith::DivUIOp::create(builder, loc, walker, size);
+    block = arith::DivUIOp::create(builder, loc, block, size);
     walkers = arith::DivUIOp::create(builder, loc, walkers, size);
-    return {};
   }
-  if (!grid.strips)
-    return {};
-  // Blocks beside one another own strips of the same rows.
-  Value count = kernel.getHostScalar(grid.strips);
-  Value strip =
-      kernel.emitCast(arith::RemUIOp::create(builder, loc, walker, count));
-  walker = arith::DivUIOp::create(builder, loc, walker, count);
-  walkers = arith::DivUIOp::create(builder, loc, walkers, count);
+  Value strip;
+  if (grid.strips) {
+    // Blocks beside one another own strips of the same rows.
+    Value count = kernel.getHostScalar(grid.strips);
+    strip = kernel.emitCast(arith::RemUIOp::create(builder, loc, block, count));
+    block = arith::DivUIOp::create(builder, loc, block, count);
+    walkers = arith::DivUIOp::create(builder, loc, walkers, count);
+  }
+  walker = block;
+  if (rows.getSegments().empty())
+    return strip;
+  // Those of a segment are beside one another, too.
+  walkers = kernel.getHostScalar(grid.walkers);
+  walker = arith::RemUIOp::create(builder, loc, block, walkers);
+  kernel.setSegment(arith::DivUIOp::create(builder, loc, block, walkers));
   return strip;
 }
 
@@ -128,6 +135,9 @@ SmallVector<Value> Distributor::createWorkspaces() {
   SmallVector<Value> workspaces;
   for (Value partials : rows.getPartials()) {
     SmallVector<Value> sizes{grid.walkers};
+    if (!rows.getSegments().empty())
+      sizes[0] = arith::MulIOp::create(host, rows.getLoc(), grid.walkers,
+                                       rows.createNumSegments(host));
     auto type = cast<MemRefType>(partials.getType());
     if (type.isDynamicDim(1))
       sizes.push_back(rows.getDynamicColumns());
@@ -163,7 +173,7 @@ LogicalResult Distributor::run() {
   emitOnce(begin, tiles->getIterator(), [&] { loop.emitScalars(); });
   loop.emit();
   emitBlockSums(kernel, rings, cast<YieldOp>(body.getTerminator()).getValues(),
-                createWorkspaces(), walker);
+                createWorkspaces(), block);
   emitSumStores(kernel, rings, llvm::to_vector(body.getOps<SumStoreOp>()));
   gpu::ReturnOp::create(kernel.builder, kernel.loc);
 

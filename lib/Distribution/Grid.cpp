@@ -56,7 +56,7 @@ Grid rmsnorm::createGrid(OpBuilder &host, RowsOp rows, ScheduleAttr schedule,
     return arith::ConstantIndexOp::create(host, loc, value);
   };
   Grid grid;
-  grid.tiles = rows.createNumRows(host);
+  grid.tiles = rows.createSegmentRows(host);
   if (schedule.getTileRows() != 1)
     grid.tiles = arith::CeilDivUIOp::create(host, loc, grid.tiles,
                                             index(schedule.getTileRows()));
@@ -73,6 +73,9 @@ Grid rmsnorm::createGrid(OpBuilder &host, RowsOp rows, ScheduleAttr schedule,
     if (schedule.getColumnSums() == ColumnSums::all_rows) {
       grid.walkers = index(1);
       grid.blocks = grid.strips;
+      if (!rows.getSegments().empty())
+        grid.blocks = arith::MulIOp::create(host, loc, grid.blocks,
+                                            rows.createNumSegments(host));
       return grid;
     }
     // Several blocks walk the same rows, each a strip of them. No more runs
@@ -81,10 +84,20 @@ Grid rmsnorm::createGrid(OpBuilder &host, RowsOp rows, ScheduleAttr schedule,
         host, loc, arith::DivUIOp::create(host, loc, limit, grid.strips),
         index(1));
   }
+  Value segments;
+  if (!rows.getSegments().empty()) {
+    segments = rows.createNumSegments(host);
+    limit = arith::DivUIOp::create(
+        host, loc, limit,
+        arith::MaxUIOp::create(host, loc, segments, index(1)));
+    limit = arith::MaxUIOp::create(host, loc, limit, index(1));
+  }
   grid.walkers = arith::MinUIOp::create(host, loc, grid.tiles, limit);
   grid.blocks =
       grid.strips ? arith::MulIOp::create(host, loc, grid.walkers, grid.strips)
                         .getResult()
                   : grid.walkers;
+  if (segments)
+    grid.blocks = arith::MulIOp::create(host, loc, grid.blocks, segments);
   return grid;
 }

@@ -10,8 +10,9 @@ namespace mlir::rmsnorm {
 
 /// What a launch of rmsnorm.rows has of each, indices of the host.
 struct Grid {
-  /// Tiles, and those that walk over them side by side: blocks, clusters, or
-  /// runs of rows that the blocks of `strips` share, null but for strips.
+  /// Tiles, of each segment, and those that walk over them side by side:
+  /// blocks, clusters, or runs of rows that the blocks of `strips` share, null
+  /// but for strips.
   Value tiles, walkers, strips;
   /// Blocks, or clusters, in all.
   Value blocks;

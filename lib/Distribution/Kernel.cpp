@@ -98,8 +98,44 @@ Value Kernel::getConstant(int64_t value) {
 
 Value Kernel::getNumRows() {
   if (!numRows)
-    numRows = rows.createNumRows(host);
+    numRows = rows.createSegmentRows(host);
   return getHostScalar(numRows);
+}
+
+void Kernel::setSegment(Value number) {
+  segment = number;
+  if (!hasWholeSegments())
+    numSegments = rows.createNumSegments(host);
+}
+
+Value Kernel::emitRowOfAll(Value row) {
+  if (!segment)
+    return row;
+  const bool isWhole = hasWholeSegments();
+  Value first = isWhole
+                    ? arith::MulIOp::create(builder, loc, segment, getNumRows())
+                          .getResult()
+                    : segment;
+  if (!isWhole)
+    row = arith::MulIOp::create(builder, loc, row, getHostScalar(numSegments));
+  return arith::AddIOp::create(builder, loc, first, row);
+}
+
+Value Kernel::emitSegmentOffset(Value buffer) {
+  Value offset = emitIndex(0), rest = segment;
+  ArrayRef<int64_t> dims = rows.getSegments();
+  for (int64_t index = dims.size() - 1; index >= 0; --index) {
+    Value place = rest;
+    if (index > 0) {
+      Value size = getLeadingSize(dims[index]);
+      place = arith::RemUIOp::create(builder, loc, rest, size);
+      rest = arith::DivUIOp::create(builder, loc, rest, size);
+    }
+    offset = arith::AddIOp::create(
+        builder, loc, offset,
+        arith::MulIOp::create(builder, loc, place, getStride(buffer, index)));
+  }
+  return offset;
 }
 
 Value Kernel::getLeadingSize(int64_t dim) {
@@ -211,25 +247,7 @@ void Kernel::emitStore(TileStoreOp store, Value value, Value row, Value column,
 
 Value Kernel::emitIdentity(ReduceKind kind, Type type) {
   auto floatType = cast<FloatType>(getElementTypeOrSelf(type));
-  const llvm::fltSemantics &semantics = floatType.getFloatSemantics();
-  APFloat value = APFloat::getZero(semantics);
-  switch (kind) {
-  case ReduceKind::add:
-    break;
-  case ReduceKind::maximumf:
-    value = APFloat::getInf(semantics, /*Negative=*/true);
-    break;
-  case ReduceKind::minimumf:
-    value = APFloat::getInf(semantics);
-    break;
-  case ReduceKind::mul:
-    value = APFloat(semantics, 1);
-    break;
-  case ReduceKind::maxnumf:
-  case ReduceKind::minnumf:
-    value = APFloat::getQNaN(semantics);
-    break;
-  }
+  APFloat value = getIdentity(kind, floatType.getFloatSemantics());
   TypedAttr attr = FloatAttr::get(floatType, value);
   if (auto vector = dyn_cast<VectorType>(type))
     attr = SplatElementsAttr::get(vector, attr);

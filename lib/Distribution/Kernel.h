@@ -69,8 +69,20 @@ public:
   Value getHostScalar(Value value);
   /// An index constant, at the entry.
   Value getConstant(int64_t value);
-  /// M.
+  /// M, or the rows of a segment.
   Value getNumRows();
+  /// Says which segment the block works on, an index.
+  void setSegment(Value number);
+  /// The number among all rows of row `row` of the block's segment.
+  Value emitRowOfAll(Value row);
+  /// Where the row of the block's segment begins in `buffer`, an index, which
+  /// has of the leading sizes those that segments are made of.
+  Value emitSegmentOffset(Value buffer);
+  /// Whether rows side by side in a segment are so among all rows.
+  bool hasWholeSegments() const {
+    return RowsOp(rows).getSegments().empty() ||
+           RowsOp(rows).getSegments().front() == 0;
+  }
   /// The leading size `dim`.
   Value getLeadingSize(int64_t dim);
   Value getPointer(Value buffer) {
@@ -122,7 +134,7 @@ private:
     return RowsOp(rows).getOperandOf(buffer);
   }
 
-  Value numRows;
+  Value numRows, segment, numSegments;
   /// Columns of the parts that rows are taken apart into, and of what
   /// vector.deinterleave takes out, 0 if nothing.
   llvm::SmallDenseSet<int64_t> parts;

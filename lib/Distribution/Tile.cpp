@@ -240,8 +240,8 @@ arith::MulFOp rmsnorm::getFusedProduct(Value value) {
       !getElementTypeOrSelf(product.getType()).isF32())
     return {};
   OpOperand &use = *product->use_begin();
-  if (isa<AccumulateOp>(use.getOwner()))
-    return product;
+  if (auto sum = dyn_cast<AccumulateOp>(use.getOwner()))
+    return sum.getKind() == ReduceKind::add ? product : arith::MulFOp();
   auto traverse = dyn_cast<TraverseOp>(use.getOwner()->getParentOp());
   const int64_t index = use.getOperandNumber();
   if (isa<YieldOp>(use.getOwner()) && traverse &&
@@ -264,7 +264,7 @@ void rmsnorm::emitAccumulate(Kernel &kernel, const Tile &tile, AccumulateOp op,
     Value rhs = get(product.getRhs());
     next = math::FmaOp::create(builder, loc, get(product.getLhs()), rhs, sum);
   } else {
-    next = arith::AddFOp::create(builder, loc, sum, get(op.getSource()));
+    next = kernel.emitCombine(op.getKind(), sum, get(op.getSource()));
   }
   if (Value live = tile.addresses.getLive(row))
     next = arith::SelectOp::create(builder, loc, live, next, sum);

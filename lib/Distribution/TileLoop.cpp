@@ -99,10 +99,10 @@ scf::ForOp TileLoop::createLoop() {
   if (combine.needsNumber())
     inits.push_back(kernel.emitI32(0));
   for (Value sum : tiles.getInits()) {
-    Value zero = kernel.emitIdentity(ReduceKind::add,
-                                     kernel.getFragmentType(sum.getType()));
+    Value start =
+        Tile(kernel, /*number=*/Value(), /*slot=*/Value()).getUniform(sum);
     inits.append(isPerColumn(sum.getType()) ? kernel.layout.getNumVectors() : 1,
-                 zero);
+                 start);
   }
   if (isAhead())
     inits.push_back(kernel.emitIndex(0));

@@ -3,6 +3,8 @@
 
 #include "AccessVerifier.h"
 
+#include "RMSNorm/IR/TileTypes.h"
+
 #include "mlir/IR/TypeUtilities.h"
 
 using namespace mlir;
@@ -166,3 +168,42 @@ LogicalResult AccessVerifier::verify(TileStoreOp store, bool isPlaced) {
   return verifyAccess(store, cast<VectorType>(store.getValue().getType()),
                       /*writes=*/true, isPlaced);
 }
+
+template <typename OpTy>
+LogicalResult AccessVerifier::verifySum(OpTy op, Value dest, Value sum) {
+  auto arguments = rows.getBufferArguments();
+  if (!llvm::is_contained(arguments, dest) || !rows.getAccess(dest).writes())
+    return op.emitOpError("expected a buffer that rmsnorm.rows writes");
+  Value init = op.getInit();
+  if (init &&
+      (!llvm::is_contained(arguments, init) || !rows.getAccess(init).reads()))
+    return op.emitOpError("expected 'init' to be a buffer that rmsnorm.rows "
+                          "reads");
+  // (C12)
+  ArrayRef<int64_t> dims = op.getDims();
+  const int64_t rank = dims.size();
+  if (rank > 0 && dims != rows.getSegments())
+    return op.emitOpError(
+               "expected 'dims' to be the segments of rmsnorm.rows, ")
+           << rows.getSegmentsAttr() << ", got " << op.getDimsAttr();
+  const bool isValue = !isPerColumn(sum.getType());
+  for (Value buffer : {init, dest}) {
+    if (!buffer)
+      continue;
+    auto type = cast<MemRefType>(buffer.getType());
+    const bool hasColumns = type.getRank() != rank || !isValue;
+    if (type.getRank() != rank + hasColumns)
+      return op.emitOpError("expected a buffer of rank ")
+             << rank + hasColumns << ", got " << type;
+    if (type.getRank() > 0 &&
+        failed(verifyShape(op, buffer,
+                           hasColumns ? TileKind::column : TileKind::row,
+                           rank > 0 ? std::optional(dims) : std::nullopt,
+                           isValue ? std::optional<int64_t>(1) : std::nullopt)))
+      return failure();
+  }
+  return success();
+}
+
+template LogicalResult AccessVerifier::verifySum(AccumulateOp, Value, Value);
+template LogicalResult AccessVerifier::verifySum(SumStoreOp, Value, Value);

@@ -11,7 +11,7 @@ namespace mlir::rmsnorm {
 /// The region of rmsnorm.tiles that `op` stands in, or null.
 Region *getTilesRegion(Operation *op);
 
-/// Checks constraint (C6) of rmsnorm.rows.
+/// Checks constraint (C6) of rmsnorm.rows, and of (C12) what concerns sums.
 class AccessVerifier {
 public:
   explicit AccessVerifier(RowsOp rows) : rows(rows) {}
@@ -25,6 +25,9 @@ public:
   LogicalResult verifyShape(Operation *op, Value buffer, TileKind kind,
                             std::optional<ArrayRef<int64_t>> dims = {},
                             std::optional<int64_t> part = {});
+  /// Of `sum`, a sum over rows: where `op` puts it and what it adds to it.
+  template <typename OpTy>
+  LogicalResult verifySum(OpTy op, Value dest, Value sum);
 
 private:
   template <typename OpTy>

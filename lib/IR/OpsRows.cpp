@@ -54,7 +54,7 @@ bool ForwardOp::usesRow(OpOperand &operand, int64_t rowDims) {
   return rowDims == 0 || operand.get() != getWeight();
 }
 
-bool ForwardOp::sumsOverRows(unsigned) { return false; }
+bool ForwardOp::sumsOverRows(unsigned, int64_t) { return false; }
 
 bool ForwardOp::readsInit(OpOperand &) { return false; }
 
@@ -80,6 +80,6 @@ bool BackwardOp::usesRow(OpOperand &operand, int64_t rowDims) {
   return rowDims == 0 || operand.get() != getWeight();
 }
 
-bool BackwardOp::sumsOverRows(unsigned number) { return number == 1; }
+bool BackwardOp::sumsOverRows(unsigned number, int64_t) { return number == 1; }
 
 bool BackwardOp::readsInit(OpOperand &) { return false; }

@@ -1,40 +1,81 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- OpsSums.cpp - sums over rows: verifiers, effects ------------------===//
 
-#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/IR/TileTypes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
+APFloat rmsnorm::getIdentity(ReduceKind kind,
+                             const llvm::fltSemantics &semantics) {
+  switch (kind) {
+  case ReduceKind::add:
+    return APFloat::getZero(semantics);
+  case ReduceKind::maximumf:
+    return APFloat::getInf(semantics, /*Negative=*/true);
+  case ReduceKind::minimumf:
+    return APFloat::getInf(semantics);
+  case ReduceKind::mul:
+    return APFloat(semantics, 1);
+  case ReduceKind::maxnumf:
+  case ReduceKind::minnumf:
+    return APFloat::getQNaN(semantics);
+  }
+  llvm_unreachable("unknown reduction kind");
+}
+
+bool rmsnorm::isIdentity(ReduceKind kind, const APFloat &value) {
+  APFloat identity = getIdentity(kind, value.getSemantics());
+  return identity.isNaN()    ? value.isNaN()
+         : identity.isZero() ? value.isZero()
+                             : value.bitwiseIsEqual(identity);
+}
+
 //===----------------------------------------------------------------------===//
 // column_sum, accumulate
 //===----------------------------------------------------------------------===//
 
-static bool isSumType(ShapedType type) {
-  Type element = type.getElementType();
-  return type.getRank() == 1 &&
-         (element.isF16() || element.isBF16() || element.isF32());
+/// (C6) and (C7) of `rmsnorm.column_sum`.
+template <typename OpTy> static LogicalResult verifyKind(OpTy op) {
+  if (op.getKind() == ReduceKind::mul)
+    return op.emitOpError("expected rows to be added up, or their maximum or "
+                          "minimum to be taken, got kind mul");
+  if (op.getStart() && op.getKind() == ReduceKind::add)
+    return op.emitOpError("expected no start of a sum, got ")
+           << op.getStartAttr();
+  ArrayRef<int64_t> dims = op.getDims();
+  if (!llvm::is_sorted(dims, std::less_equal<>()) ||
+      (!dims.empty() && dims.front() < 0))
+    return op.emitOpError("expected increasing dims from 0 on, got ")
+           << op.getDimsAttr();
+  return success();
 }
 
-/// Constraints (C1) and (C3), and what holds of `init`, which the two ops
-/// share. `type` is the source's, of rank 1 or 2.
+/// (C1), (C3) and (C5) of `rmsnorm.column_sum`. `type` is the source's.
 template <typename OpTy>
-static LogicalResult verifyColumns(OpTy op, ShapedType type) {
+static LogicalResult verifyDest(OpTy op, ShapedType type) {
   auto dest = cast<ShapedType>(op.getDest().getType());
   // (C1)
-  if (!isSumType(dest))
-    return op.emitOpError("expected dest to have rank 1 and element type f16, "
-                          "bf16 or f32, got ")
-           << dest;
+  auto isSumType = [&](ShapedType sum) {
+    Type element = sum.getElementType();
+    return element.isF16() || element.isBF16() || element.isF32();
+  };
+  const int64_t rank = op.getDims().size();
+  const bool hasColumns = isa<VectorType>(type) || type.getRank() > rank;
+  const int64_t columns = hasColumns ? type.getShape().back() : 1;
+  if (!isSumType(dest) ||
+      (dest.getRank() != rank + 1 && !(columns == 1 && dest.getRank() == rank)))
+    return op.emitOpError("expected dest to have rank ")
+           << rank + 1 << " and element type f16, bf16 or f32, got " << dest;
+  // (C5)
   if (Value init = op.getInit())
     if (auto other = cast<ShapedType>(init.getType());
         !isSumType(other) || other.getShape() != dest.getShape())
       return op.emitOpError("expected init to have the shape of dest, ")
              << dest << ", and element type f16, bf16 or f32, got " << other;
   // (C3)
-  int64_t columns = type.getShape().back();
   if (op.getColumns()) {
     if (!isa<VectorType>(type) || columns != kDynamicColumns)
       return op.emitOpError("expected a vector of ")
@@ -42,11 +83,11 @@ static LogicalResult verifyColumns(OpTy op, ShapedType type) {
              << type;
     return success();
   }
-  bool dynamic = ShapedType::isDynamic(dest.getDimSize(0));
-  if (dynamic && isa<VectorType>(type))
+  const int64_t expected = dest.getRank() == rank ? 1 : dest.getShape().back();
+  if (ShapedType::isDynamic(expected) && isa<VectorType>(type))
     return op.emitOpError("expected columns, as dest has a dynamic size, got ")
            << dest;
-  if (columns != dest.getDimSize(0))
+  if (columns != expected)
     return op.emitOpError("expected as many columns as dest has, got ")
            << type << " and " << dest;
   return success();
@@ -55,12 +96,13 @@ static LogicalResult verifyColumns(OpTy op, ShapedType type) {
 LogicalResult ColumnSumOp::verify() {
   auto source = cast<ShapedType>(getSource().getType());
   // (C2)
-  if (isa<VectorType>(source) ? source.getDimSize(0) != 1
-                              : source.getRank() != 1)
-    return emitOpError("expected source to be a vector 1xN or a tensor of rank "
-                       "1, got ")
+  if (isa<VectorType>(source)
+          ? source.getDimSize(0) != 1
+          : source.getRank() != getDest().getType().getRank())
+    return emitOpError("expected source to be a vector 1xN or a tensor of the "
+                       "rank of dest, got ")
            << source;
-  if (failed(verifyColumns(*this, source)))
+  if (failed(verifyKind(*this)) || failed(verifyDest(*this, source)))
     return failure();
   // (C4)
   if (!isa_and_present<scf::InParallelOp>((*this)->getParentOp()))
@@ -85,17 +127,20 @@ LogicalResult AccumulateOp::verify() {
     return emitOpError("expected a result of the type of dest if and only if "
                        "that is a vector, got dest ")
            << getDest().getType();
+  if (failed(verifyKind(*this)))
+    return failure();
   // In rmsnorm.rows that says how many columns there are, and verifies it.
   if (!dest && (*this)->getParentOfType<RowsOp>())
     return success();
   if (!dest)
-    return verifyColumns(*this, source);
+    return verifyDest(*this, source);
   // (C4)
-  if (getColumns() || getInit() || source.getDimSize(1) != dest.getDimSize(1) ||
+  if (getColumns() || getInit() || getStart() || !getDims().empty() ||
+      source.getDimSize(1) != dest.getDimSize(1) ||
       source.getDimSize(0) % dest.getDimSize(0) != 0)
-    return emitOpError(
-               "expected a vector dest with as many columns as source, "
-               "a divisor of its rows, and no 'columns' or 'init', got ")
+    return emitOpError("expected a vector dest with as many columns as source, "
+                       "a divisor of its rows, and no 'columns', 'init', "
+                       "'start' or 'dims', got ")
            << source << " and " << dest;
   return success();
 }

@@ -165,14 +165,19 @@ bool RowsOp::hasSingleRow() {
   return llvm::all_of(getMixedSizes(), isOneInteger);
 }
 
-Value RowsOp::createNumRows(OpBuilder &builder) {
-  Value rows;
-  for (OpFoldResult size : getMixedSizes()) {
-    Value one = getValueOrCreateConstantIndexOp(builder, getLoc(), size);
-    rows = rows ? arith::MulIOp::create(builder, getLoc(), rows, one) : one;
+/// The product of `sizes`.
+static Value createProduct(OpBuilder &builder, Location loc,
+                           ArrayRef<OpFoldResult> sizes) {
+  Value product;
+  for (OpFoldResult size : sizes) {
+    Value one = getValueOrCreateConstantIndexOp(builder, loc, size);
+    product = product ? arith::MulIOp::create(builder, loc, product, one) : one;
   }
-  if (!rows)
-    return arith::ConstantIndexOp::create(builder, getLoc(), 1);
+  return product ? product : arith::ConstantIndexOp::create(builder, loc, 1);
+}
+
+Value RowsOp::createNumRows(OpBuilder &builder) {
+  Value rows = createProduct(builder, getLoc(), getMixedSizes());
   // A caller's buffer that counts rows by sizes of its own may have fewer.
   getBody().walk([&](TileStoreOp store) {
     if (!store.getRowDims())
@@ -203,6 +208,21 @@ Value RowsOp::createNumRows(OpBuilder &builder) {
         arith::MulIOp::create(builder, getLoc(), count, each));
   });
   return rows;
+}
+
+Value RowsOp::createNumSegments(OpBuilder &builder) {
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t dim : getSegments())
+    sizes.push_back(getMixedSizes()[dim]);
+  return createProduct(builder, getLoc(), sizes);
+}
+
+Value RowsOp::createSegmentRows(OpBuilder &builder) {
+  SmallVector<OpFoldResult> sizes;
+  for (auto [dim, size] : llvm::enumerate(getMixedSizes()))
+    if (!llvm::is_contained(getSegments(), static_cast<int64_t>(dim)))
+      sizes.push_back(size);
+  return createProduct(builder, getLoc(), sizes);
 }
 
 Value RowsOp::getColumnsArgument() {
@@ -250,6 +270,14 @@ FailureOr<ScheduleAttr> RowsOp::getRequiredSchedule() {
 
 YieldOp TraverseOp::getYield() {
   return cast<YieldOp>(getBody().front().back());
+}
+
+/// An accumulator is used by what adds to it first, in a traverse or not.
+ReduceKind TilesOp::getSumKind(unsigned index) {
+  for (Operation *user : getAccumulators()[index].getUsers())
+    if (auto sum = dyn_cast<AccumulateOp>(user))
+      return sum.getKind();
+  return ReduceKind::add;
 }
 
 ReduceKind TraverseOp::getKind(int64_t index) {

@@ -61,6 +61,14 @@ LogicalResult RowsOp::verify() {
     return emitOpError("expected columns from 1 to ")
            << kDynamicColumns - 1 << ", or " << kDynamicColumns
            << " with the dynamic number of them, got " << columns;
+  // (C12)
+  const int64_t sizes = getStaticSizes().size(), kept = getSegments().size();
+  auto isFrom = [&](int64_t first) {
+    return llvm::equal(getSegments(), llvm::seq<int64_t>(first, first + kept));
+  };
+  if (kept > 0 && (kept >= sizes || !(isFrom(0) || isFrom(sizes - kept))))
+    return emitOpError("expected segments to be the first or the last of the ")
+           << sizes << " leading sizes, and not all, got " << getSegmentsAttr();
   ScheduleAttr schedule = getScheduleAttr();
   if (schedule && schedule.getCluster() > 1 &&
       (schedule.getTileRows() != 1 || getDynamicColumns()))
@@ -89,7 +97,6 @@ public:
 
 private:
   LogicalResult verifyOp(Operation *op);
-  template <typename OpTy> LogicalResult verifySum(OpTy op, Value dest);
   LogicalResult verifyType(Operation *op, Type type);
   LogicalResult verifyOnce();
   LogicalResult verifyPlacement(Block &block);
@@ -140,22 +147,6 @@ LogicalResult BodyVerifier::verifyType(Operation *op, Type type) {
   return success();
 }
 
-/// Of a sum over rows: where it goes and what is added to it.
-template <typename OpTy>
-LogicalResult BodyVerifier::verifySum(OpTy op, Value dest) {
-  auto arguments = rows.getBufferArguments();
-  if (!llvm::is_contained(arguments, dest) || !rows.getAccess(dest).writes())
-    return op.emitOpError("expected a buffer that rmsnorm.rows writes");
-  Value init = op.getInit();
-  if (init &&
-      (!llvm::is_contained(arguments, init) || !rows.getAccess(init).reads()))
-    return op.emitOpError("expected 'init' to be a buffer that rmsnorm.rows "
-                          "reads");
-  if (init && failed(accesses.verifyShape(op, init, TileKind::column)))
-    return failure();
-  return accesses.verifyShape(op, dest, TileKind::column);
-}
-
 /// (C4), and what concerns one op of the rest.
 LogicalResult BodyVerifier::verifyOp(Operation *op) {
   for (Type type : op->getResultTypes())
@@ -175,12 +166,12 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
     if (sum.getColumns())
       return sum.emitOpError("expected no 'columns', as rmsnorm.rows says how "
                              "many there are");
-    return verifySum(sum, sum.getDest());
+    return accesses.verifySum(sum, sum.getDest(), sum.getSource());
   }
   if (auto store = dyn_cast<SumStoreOp>(op)) {
     if (!store.getValue().getDefiningOp<TilesOp>())
       return store.emitOpError("expected a result of rmsnorm.tiles");
-    return verifySum(store, store.getBase());
+    return accesses.verifySum(store, store.getBase(), store.getValue());
   }
   if (isa<RowReduceOp>(op)) {
     auto reduced = cast<VectorType>(op->getOperand(0).getType());
@@ -201,6 +192,10 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
       return op->emitOpError("expected a slot of the region of rmsnorm.tiles");
     return success();
   }
+  if (auto tiles = dyn_cast<TilesOp>(op))
+    for (Value init : tiles.getInits())
+      if (!matchPattern(init, m_Constant()))
+        return op->emitOpError("expected constants as inits");
   if (isa<TilesOp, TraverseOp, YieldOp, FetchOp, ArriveOp, AwaitOp, KeepOp,
           GridWaitOp, GroupReduceOp, GroupBroadcastOp, vector::BroadcastOp,
           vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp,
@@ -323,6 +318,8 @@ LogicalResult BodyVerifier::verifyYield() {
              << groups << " row groups in f32, got " << value.getType();
     const int64_t expected =
         isDynamic ? ShapedType::kDynamic : vector.getDimSize(1);
+    if (!value.getDefiningOp<TilesOp>())
+      return yield.emitOpError("expected results of rmsnorm.tiles");
     if (partials != MemRefType::get({ShapedType::kDynamic, expected},
                                     vector.getElementType()))
       return rows.emitOpError("expected a result of a row for each block, of ")

@@ -68,7 +68,8 @@ bool mlir::rmsnorm::selectPersistent(ScheduleFields &fields,
 }
 
 ScheduleFields mlir::rmsnorm::getSumRowsFields(const ScheduleFields &blocks,
-                                               bool dynamicColumns) {
+                                               bool dynamicColumns,
+                                               bool values) {
   ScheduleFields fields;
   fields.columnSums = ColumnSums::all_rows;
   fields.cache = Cache::reload;
@@ -79,6 +80,13 @@ ScheduleFields mlir::rmsnorm::getSumRowsFields(const ScheduleFields &blocks,
   fields.vectorWidth = 4;
   fields.rowsPerGroup = blocks.sumInFlight;
   fields.alignment = dynamicColumns ? 4 : 16;
+  if (values) {
+    // A value a thread of the largest block: there are as many as the rows'
+    // program has blocks, which are many where it is not persistent.
+    fields.rowGroups = 1024;
+    fields.threadsPerRow = fields.vectorWidth = 1;
+    fields.rowsPerGroup = fields.getDefaultSumInFlight();
+  }
   return fields;
 }
 

@@ -200,7 +200,8 @@ struct ColumnSumModel
     // In front of the in_parallel terminator, which holds no effects.
     rewriter.setInsertionPoint(op->getParentOp());
     AccumulateOp::create(rewriter, op->getLoc(), /*result=*/Type(),
-                         sum.getSource(), *dest, sum.getColumns(), *init);
+                         sum.getSource(), *dest, sum.getColumns(), *init,
+                         sum.getKind(), sum.getStartAttr(), sum.getDims());
     rewriter.eraseOp(op);
     return success();
   }

@@ -7,6 +7,7 @@
 #include "RMSNorm/Schedule/Select.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -18,26 +19,25 @@ namespace mlir::rmsnorm {
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// `tiles` with a zero of `types` for each more sum over rows. Its body has
-/// their accumulators as last arguments, and yields them.
+/// `tiles` with a more sum over rows for each of `values`, what it begins with.
+/// Its body has their accumulators as last arguments, and yields them.
 static TilesOp addInits(RewriterBase &rewriter, TilesOp tiles,
-                        ArrayRef<Type> types) {
+                        ArrayRef<DenseElementsAttr> values) {
   rewriter.setInsertionPoint(tiles);
   SmallVector<Value> inits(tiles.getInits());
-  for (Type type : types)
-    inits.push_back(arith::ConstantOp::create(rewriter, tiles.getLoc(),
-                                              rewriter.getZeroAttr(type)));
+  for (DenseElementsAttr value : values)
+    inits.push_back(arith::ConstantOp::create(rewriter, tiles.getLoc(), value));
   auto carrying =
       TilesOp::create(rewriter, tiles.getLoc(), TypeRange(ValueRange(inits)),
                       tiles.getCopies(), inits, tiles.getStages());
   carrying.getBegin().takeBody(tiles.getBegin());
   carrying.getBody().takeBody(tiles.getBody());
-  for (Type type : types)
-    carrying.getBody().addArgument(type, tiles.getLoc());
+  for (DenseElementsAttr value : values)
+    carrying.getBody().addArgument(value.getType(), tiles.getLoc());
   auto yield = cast<YieldOp>(carrying.getBody().front().getTerminator());
   rewriter.modifyOpInPlace(yield, [&] {
     yield.getValuesMutable().append(
-        carrying.getAccumulators().take_back(types.size()));
+        carrying.getAccumulators().take_back(values.size()));
   });
   rewriter.replaceOp(tiles,
                      carrying.getResults().take_front(tiles.getNumResults()));
@@ -45,9 +45,13 @@ static TilesOp addInits(RewriterBase &rewriter, TilesOp tiles,
 }
 
 namespace {
-/// Where a sum goes, and what is added to it, which may be null.
+/// Where a sum goes, and what is added to it, which may be null; the rest of
+/// what rmsnorm.accumulate says of it.
 struct SumDest {
   Value dest, init;
+  ReduceKind kind;
+  FloatAttr start;
+  SmallVector<int64_t> dims;
 };
 } // namespace
 
@@ -60,7 +64,25 @@ static RowsOp createSumRows(RewriterBase &rewriter, RowsOp rows, Value partials,
   Value columns = type.isDynamicDim(1) ? rows.getDynamicColumns() : Value();
   const int64_t bound =
       columns ? int64_t(rows.getColumns()) : type.getDimSize(1);
-  Value count = memref::DimOp::create(rewriter, loc, partials, 0);
+  SmallVector<OpFoldResult> sizes = {
+      memref::DimOp::create(rewriter, loc, partials, 0).getResult()};
+  SmallVector<int64_t> segments;
+  if (!dest.dims.empty()) {
+    // The rows of a segment lie together.
+    Value count = arith::MaxUIOp::create(
+        rewriter, loc, rows.createNumSegments(rewriter),
+        arith::ConstantIndexOp::create(rewriter, loc, 1));
+    sizes[0] =
+        arith::DivUIOp::create(rewriter, loc, cast<Value>(sizes[0]), count)
+            .getResult();
+    for (auto [index, dim] : llvm::enumerate(dest.dims)) {
+      sizes.insert(sizes.begin() + index, rows.getMixedSizes()[dim]);
+      segments.push_back(index);
+    }
+  }
+  SmallVector<Value> dynamicSizes;
+  SmallVector<int64_t> staticSizes;
+  dispatchIndexOpFoldResults(sizes, dynamicSizes, staticSizes);
   auto access = [&](AccessKind kind) -> Attribute {
     return AccessAttr::get(rewriter.getContext(), kind, /*constant=*/false,
                            /*alias=*/-1);
@@ -74,11 +96,11 @@ static RowsOp createSumRows(RewriterBase &rewriter, RowsOp rows, Value partials,
     operands.push_back(dest.init);
     accesses.push_back(access(AccessKind::read));
   }
-  auto sumRows =
-      RowsOp::create(rewriter, loc, /*partials=*/TypeRange(), count, columns,
-                     operands, /*scalars=*/ValueRange(), {ShapedType::kDynamic},
-                     bound, rewriter.getArrayAttr(accesses),
-                     ScheduleAttr::get(rewriter.getContext(), fields));
+  auto sumRows = RowsOp::create(
+      rewriter, loc, /*partials=*/TypeRange(), dynamicSizes, columns, operands,
+      /*scalars=*/ValueRange(), staticSizes, bound,
+      rewriter.getArrayAttr(accesses),
+      ScheduleAttr::get(rewriter.getContext(), fields), segments);
   Block &tile = createBody(rewriter, sumRows);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToEnd(&tile);
@@ -91,7 +113,8 @@ static RowsOp createSumRows(RewriterBase &rewriter, RowsOp rows, Value partials,
   AccumulateOp::create(rewriter, loc, /*result=*/Type(), load, buffers[1],
                        /*columns=*/Value(),
                        dest.init ? Value(inPlace ? buffers[1] : buffers[2])
-                                 : Value());
+                                 : Value(),
+                       dest.kind, dest.start, segments);
   YieldOp::create(rewriter, loc);
   return sumRows;
 }
@@ -102,7 +125,8 @@ static void storeSums(RewriterBase &rewriter, RowsOp rows,
   TilesOp tiles = rows.getTiles();
   rewriter.setInsertionPointAfter(tiles);
   for (auto [sum, dest] : llvm::zip(tiles.getResults(), dests))
-    SumStoreOp::create(rewriter, sum.getLoc(), sum, dest.dest, dest.init);
+    SumStoreOp::create(rewriter, sum.getLoc(), sum, dest.dest, dest.init,
+                       dest.dims);
 }
 
 /// Makes the sums of `rows` results of it, and adds up those.
@@ -117,8 +141,10 @@ static void yieldSums(RewriterBase &rewriter, RowsOp rows,
     types.push_back(MemRefType::get(
         {ShapedType::kDynamic, isDynamic ? ShapedType::kDynamic : columns},
         rewriter.getF32Type()));
-    operands.push_back({rows.getOperandOf(dest.dest),
-                        dest.init ? rows.getOperandOf(dest.init) : Value()});
+    operands.push_back(dest);
+    operands.back().dest = rows.getOperandOf(dest.dest);
+    if (dest.init)
+      operands.back().init = rows.getOperandOf(dest.init);
   }
   Operation *end = rows.getBody().front().getTerminator();
   rewriter.modifyOpInPlace(
@@ -127,13 +153,16 @@ static void yieldSums(RewriterBase &rewriter, RowsOp rows,
   auto carrying = RowsOp::create(
       rewriter, rows.getLoc(), types, rows.getSizes(), rows.getDynamicColumns(),
       rows.getBuffers(), rows.getScalars(), rows.getStaticSizes(),
-      rows.getColumns(), rows.getAccesses(), rows.getScheduleAttr());
+      rows.getColumns(), rows.getAccesses(), rows.getScheduleAttr(),
+      rows.getSegments());
   carrying.getBody().takeBody(rows.getBody());
   for (auto [sum, dest] : llvm::zip(carrying.getPartials(), operands))
     made.push_back(createSumRows(
         rewriter, carrying, sum, dest,
-        getSumRowsFields(fields,
-                         cast<MemRefType>(sum.getType()).isDynamicDim(1))));
+        getSumRowsFields(
+            fields, cast<MemRefType>(sum.getType()).isDynamicDim(1),
+            rows.getColumns() != 1 &&
+                cast<MemRefType>(sum.getType()).getDimSize(1) == 1)));
   rewriter.eraseOp(rows);
   pruneOperands(rewriter, carrying);
 }
@@ -151,27 +180,36 @@ static LogicalResult carrySums(RowsOp rows, SmallVectorImpl<RowsOp> &made) {
   if (failed(schedule) || failed(verifyNotPlaced(rows)))
     return failure();
   const bool hasAllRows = schedule->getColumnSums() == ColumnSums::all_rows;
-  if (schedule->getBlocksPerSm() == 0 && !hasAllRows)
-    return sums.front().emitOpError("expected a schedule with blocks_per_sm >= "
-                                    "1, as a persistent block adds up its "
-                                    "rows");
+  SmallVector<AccumulateOp> columnSums =
+      getColumnSums(rows.getTiles().getBody().front());
+  if (schedule->getBlocksPerSm() == 0 && !hasAllRows && !columnSums.empty())
+    return columnSums.front().emitOpError(
+        "expected a schedule with blocks_per_sm >= 1, as a persistent block "
+        "adds up its rows");
 
   IRRewriter rewriter(rows.getContext());
-  SmallVector<Type> types;
-  for (AccumulateOp sum : sums)
-    types.push_back(VectorType::get(
+  SmallVector<DenseElementsAttr> values;
+  for (AccumulateOp sum : sums) {
+    auto type = VectorType::get(
         {schedule->getRowGroups(), sum.getSource().getType().getDimSize(1)},
-        rewriter.getF32Type()));
-  TilesOp tiles = addInits(rewriter, rows.getTiles(), types);
+        rewriter.getF32Type());
+    values.push_back(DenseElementsAttr::get(
+        type, sum.getStart().value_or(getIdentity(
+                  sum.getKind(), rewriter.getF32Type().getFloatSemantics()))));
+  }
+  TilesOp tiles = addInits(rewriter, rows.getTiles(), values);
   auto yield = cast<YieldOp>(tiles.getBody().front().getTerminator());
   SmallVector<SumDest> dests;
   for (auto [sum, accumulator, next] :
        llvm::zip(sums, tiles.getAccumulators(), yield.getValuesMutable())) {
-    dests.push_back({sum.getDest(), sum.getInit()});
+    dests.push_back({sum.getDest(), sum.getInit(), sum.getKind(),
+                     sum.getStartAttr(), llvm::to_vector(sum.getDims())});
     rewriter.setInsertionPoint(sum);
     next.set(AccumulateOp::create(rewriter, sum.getLoc(), accumulator.getType(),
                                   sum.getSource(), accumulator,
-                                  /*columns=*/Value(), /*init=*/Value())
+                                  /*columns=*/Value(), /*init=*/Value(),
+                                  sum.getKind(), /*start=*/FloatAttr(),
+                                  /*dims=*/{})
                  .getResult());
     rewriter.eraseOp(sum);
   }

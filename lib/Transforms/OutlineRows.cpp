@@ -37,9 +37,7 @@ public:
 
 private:
   /// Whether there is one row: its number may be folded to 0 then.
-  bool isSingleRow() {
-    return isConstantIntValue(forall.getMixedUpperBound().front(), 1);
-  }
+  bool isSingleRow() { return isOneInteger(forall.getMixedUpperBound()[0]); }
   bool isPart(VectorType type);
   LogicalResult collectBuffers();
   LogicalResult setColumns(Operation *op, Value columns, int64_t bound);
@@ -59,6 +57,7 @@ private:
   SmallVector<OpFoldResult> sizes;
   /// The leading size that each index of a row is of, if rows are taken apart.
   SmallVector<int64_t> dimOfIndex;
+  SmallVector<int64_t> segments;
   /// N or its bound; the number of columns where only a call knows it.
   int64_t columns = 1;
   Value dynamicColumns;
@@ -323,10 +322,10 @@ RowsOp Outliner::createRows() {
     operands.push_back(buffer);
     accesses.push_back(getAccess(buffer, access.first, access.second));
   }
-  return RowsOp::create(rewriter, forall.getLoc(), /*partials=*/TypeRange(),
-                        dynamicSizes, dynamicColumns, operands,
-                        scalars.getArrayRef(), staticSizes, columns,
-                        rewriter.getArrayAttr(accesses), ScheduleAttr());
+  return RowsOp::create(
+      rewriter, forall.getLoc(), /*partials=*/TypeRange(), dynamicSizes,
+      dynamicColumns, operands, scalars.getArrayRef(), staticSizes, columns,
+      rewriter.getArrayAttr(accesses), ScheduleAttr(), segments);
 }
 
 void Outliner::moveProgram(RowsOp rows) {
@@ -363,6 +362,7 @@ void Outliner::moveProgram(RowsOp rows) {
       reduce.getColumnsMutable().clear();
   }
   YieldOp::create(rewriter, forall.getLoc());
+  sinkLastReductions(tile);
 }
 
 LogicalResult Outliner::run() {
@@ -370,10 +370,10 @@ LogicalResult Outliner::run() {
       forall.getNumResults() != 0)
     return forall.emitOpError("expected a bufferized loop over rows from 0 "
                               "with step 1");
-  if (failed(collectBuffers()) || failed(collectScalars()))
-    return failure();
   rewriter.setInsertionPoint(forall);
-  if (failed(collectSizes()))
+  if (failed(collectBuffers()) || failed(collectScalars()) ||
+      failed(collectSizes()) ||
+      failed(collectSegments(forall, sizes.size(), segments)))
     return failure();
   moveProgram(createRows());
   rewriter.eraseOp(forall);

@@ -91,8 +91,13 @@ private:
       if (store && isPerColumn(store.getValue().getType()))
         stores.push_back(store);
     }
+    // A reduction that no column waits for takes what is stored with it.
+    Operation *end = program.getTerminator();
+    for (auto reduce : program.getOps<RowReduceOp>())
+      if (end == program.getTerminator() && isLastReduction(reduce))
+        end = reduce;
     for (TileStoreOp store : stores)
-      rewriter.moveOpBefore(store, program.getTerminator());
+      rewriter.moveOpBefore(store, end);
     return success();
   }
 

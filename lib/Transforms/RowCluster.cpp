@@ -129,7 +129,8 @@ static std::string whyNotRowWise(Operation *op, const RowCluster &cluster) {
 
 /// Whether an iteration needs of the operand just the row it works on.
 static bool usesRow(OpOperand &use, int64_t rowDims) {
-  if (auto sum = dyn_cast<OpResult>(use.get()); sum && sumsOverRows(sum))
+  if (auto sum = dyn_cast<OpResult>(use.get());
+      sum && sumsOverRows(sum, rowDims))
     return false;
   // Rows that are written in another order are others' rows.
   if (auto op = use.get().getDefiningOp<linalg::LinalgOp>();
@@ -363,8 +364,11 @@ RowCluster RowCluster::grow(Operation *anchor, Growth &growth) {
             cluster.members,
             [&](Operation *member) {
               return llvm::any_of(member->getResults(), [&](OpResult result) {
-                return sumsOverRows(result) &&
-                       llvm::is_contained(RowSum::match(result).tail, &op);
+                return sumsOverRows(result, cluster.rowDims) &&
+                       llvm::is_contained(RowSum::match(result, cluster.rowDims,
+                                                        /*withTail=*/true)
+                                              .tail,
+                                          &op);
               });
             }) ||
         llvm::all_of(op.getUses(), [&](OpOperand &use) {
@@ -380,7 +384,7 @@ RowCluster RowCluster::grow(Operation *anchor, Growth &growth) {
     if (llvm::any_of(op.getOperands(), [&](Value operand) {
           auto result = dyn_cast<OpResult>(operand);
           return result && cluster.members.contains(result.getOwner()) &&
-                 sumsOverRows(result);
+                 sumsOverRows(result, cluster.rowDims);
         }))
       reason = "it uses a sum over all rows";
     if (reason.empty())

@@ -139,3 +139,22 @@ void rmsnorm::orderDimensions(scf::ForallOp loop) {
       order(store);
   }
 }
+
+LogicalResult rmsnorm::collectSegments(scf::ForallOp loop, int64_t numSizes,
+                                       SmallVectorImpl<int64_t> &segments) {
+  for (auto sum : loop.getBody()->getOps<AccumulateOp>()) {
+    ArrayRef<int64_t> dims = sum.getDims();
+    if (dims.empty())
+      continue;
+    if (!segments.empty() && dims != ArrayRef<int64_t>(segments))
+      return sum.emitOpError("expected all sums over rows of a loop to be over "
+                             "the same dimensions, or all, got dims [")
+             << dims << "] and [" << segments << "]";
+    auto rank = loop->getAttrOfType<IntegerAttr>(RMSNormDialect::kRowsAttrName);
+    if (rank.getInt() != numSizes)
+      return sum.emitOpError("expected rows that are counted in the ")
+             << numSizes << " leading dimensions that dims are of";
+    segments.assign(dims.begin(), dims.end());
+  }
+  return success();
+}

@@ -32,6 +32,11 @@ bool isRowIndex(Operation *op);
 /// counts rows in views of them that have its order.
 void orderDimensions(scf::ForallOp loop);
 
+/// Sets `segments` to the leading sizes, of `numSizes`, that sums of `loop` are
+/// for each index of: all of the same, or of none.
+LogicalResult collectSegments(scf::ForallOp loop, int64_t numSizes,
+                              SmallVectorImpl<int64_t> &segments);
+
 } // namespace mlir::rmsnorm
 
 #endif // RMSNORM_LIB_TRANSFORMS_ROWINDEX_H

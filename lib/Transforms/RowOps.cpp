@@ -16,9 +16,9 @@ std::optional<int64_t> rmsnorm::getAnchorRowDims(Operation *op) {
   return rowWise ? rowWise.getAnchorRowDims() : std::nullopt;
 }
 
-bool rmsnorm::sumsOverRows(OpResult result) {
+bool rmsnorm::sumsOverRows(OpResult result, int64_t rowDims) {
   auto op = dyn_cast<RowWiseOpInterface>(result.getOwner());
-  return op && op.sumsOverRows(result.getResultNumber());
+  return op && op.sumsOverRows(result.getResultNumber(), rowDims);
 }
 
 bool rmsnorm::isInitRead(OpOperand &init) {

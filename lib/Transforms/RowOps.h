@@ -39,14 +39,18 @@ bool isCandidate(Operation *op);
 /// Whether `op` takes columns out of rows or puts them in.
 bool takesPart(Operation *op);
 
+/// The row dimensions that `op`, which sums over rows, does not sum over: their
+/// indices make a segment of the rows.
+SmallVector<int64_t> getSegmentDims(linalg::LinalgOp op, int64_t rowDims);
+
 /// Whether an operand with the row dimensions `dims` has some, but not all.
 inline bool isPartial(ArrayRef<int64_t> dims, int64_t rowDims) {
   return !dims.empty() && static_cast<int64_t>(dims.size()) < rowDims;
 }
 
-/// Whether `result` of an op sums over rows: it is the same for all of them.
-/// Who works row by row has a summand of it.
-bool sumsOverRows(OpResult result);
+/// Whether `result` of an op sums over rows, or over those of a segment: it is
+/// the same for all of them. Who works row by row has a summand of it.
+bool sumsOverRows(OpResult result, int64_t rowDims);
 
 /// Whether the op that owns `init`, a destination, looks at what is in it.
 bool isInitRead(OpOperand &init);

@@ -2,6 +2,10 @@
 //===- RowSums.cpp - sums over the rows of a cluster ---------------------===//
 
 #include "RowSums.h"
+#include "RowOps.h"
+#include "TileProgram.h"
+
+#include "RMSNorm/IR/TileTypes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -12,10 +16,23 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 using linalg::LinalgOp;
 
-Value rmsnorm::getAddedInit(LinalgOp op) {
+static ReduceKind getKind(LinalgOp op) {
+  return *getReduceKind(getCombiner(op, op.getDpsInitsMutable()[0]));
+}
+
+/// What `op`, which sums over rows, begins with.
+static void setInit(LinalgOp op, RowSum &sum) {
   Value init = op.getDpsInits().front();
   auto fill = init.getDefiningOp<linalg::FillOp>();
-  return fill && matchPattern(fill.value(), m_AnyZeroFloat()) ? Value() : init;
+  FloatAttr value;
+  if (!fill || !matchPattern(fill.value(), m_Constant(&value)))
+    sum.init = init;
+  else if (isIdentity(sum.kind, value.getValue()))
+    return;
+  else if (sum.kind != ReduceKind::add)
+    sum.start = value;
+  else
+    sum.init = init;
 }
 
 /// The operand that `value`, in f32 in the body of an op, is an element of.
@@ -28,10 +45,10 @@ static Value getElement(Value value, LinalgOp op) {
              : Value();
 }
 
-/// Whether `op` adds something to `sum`, which is of f32, or rounds it, column
-/// by column; sets `init` to what it adds.
-static bool matchTail(LinalgOp op, Value sum, Value &init) {
-  if (op.getNumLoops() != 1 || op.getNumParallelLoops() != 1 ||
+/// Whether `op` adds something to `sum`, which is of f32, or combines them as
+/// rows are, or rounds it, element by element; sets `init` to what it adds.
+static bool matchTail(LinalgOp op, Value sum, ReduceKind kind, Value &init) {
+  if (op.getNumLoops() != op.getNumParallelLoops() ||
       op->getNumResults() != 1 || !op.hasPureTensorSemantics() ||
       llvm::is_contained(op.getDpsInits(), sum) ||
       !llvm::all_of(op.getIndexingMapsArray(),
@@ -44,32 +61,35 @@ static bool matchTail(LinalgOp op, Value sum, Value &init) {
     return false;
   if (isa<BlockArgument>(value))
     return getElement(value, op) == sum;
-  auto add = value.getDefiningOp<arith::AddFOp>();
-  if (!add)
+  Operation *combiner = value.getDefiningOp();
+  if (!combiner || getReduceKind(combiner) != kind)
     return false;
-  for (auto [own, other] : {std::pair(add.getLhs(), add.getRhs()),
-                            std::pair(add.getRhs(), add.getLhs())})
-    if (getElement(own, op) == sum && getElement(other, op) &&
-        getElement(other, op) != sum) {
-      init = getElement(other, op);
+  for (int64_t own : {0, 1})
+    if (Value other = getElement(combiner->getOperand(1 - own), op);
+        getElement(combiner->getOperand(own), op) == sum && other &&
+        other != sum) {
+      init = other;
       return true;
     }
   return false;
 }
 
-RowSum RowSum::match(OpResult sum) {
+RowSum RowSum::match(OpResult sum, int64_t rowDims, bool withTail) {
   RowSum match;
-  if (auto op = dyn_cast<LinalgOp>(sum.getOwner()))
-    match.init = getAddedInit(op);
+  if (auto op = dyn_cast<LinalgOp>(sum.getOwner())) {
+    match.kind = getKind(op);
+    match.dims = getSegmentDims(op, rowDims);
+    setInit(op, match);
+  }
   const RowSum alone = match;
-  while (getElementTypeOrSelf(sum.getType()).isF32()) {
+  while (withTail && getElementTypeOrSelf(sum.getType()).isF32()) {
     SmallVector<Operation *> users(sum.getUsers());
     llvm::erase_if(users, llvm::IsaPred<tensor::DimOp>);
     auto op =
         users.size() == 1 ? dyn_cast<LinalgOp>(users.front()) : LinalgOp();
     Value init;
     if (!op || op->getBlock() != sum.getOwner()->getBlock() ||
-        !matchTail(op, sum, init) || (init && match.init))
+        !matchTail(op, sum, match.kind, init) || (init && match.init))
       break;
     if (init)
       match.init = init;
@@ -96,10 +116,11 @@ Value RowSum::getDestination() const {
 
 Value rmsnorm::createSummand(RewriterBase &rewriter, LinalgOp op, Value tiled) {
   Location loc = op.getLoc();
-  Value zero =
-      arith::ConstantOp::create(rewriter, loc, rewriter.getF32FloatAttr(0));
+  FloatType f32 = rewriter.getF32Type();
+  Value identity = arith::ConstantOp::create(
+      rewriter, loc,
+      FloatAttr::get(f32, getIdentity(getKind(op), f32.getFloatSemantics())));
   Value empty = tensor::EmptyOp::create(
-      rewriter, loc, tensor::getMixedSizes(rewriter, loc, tiled),
-      rewriter.getF32Type());
-  return linalg::FillOp::create(rewriter, loc, zero, empty).getResult(0);
+      rewriter, loc, tensor::getMixedSizes(rewriter, loc, tiled), f32);
+  return linalg::FillOp::create(rewriter, loc, identity, empty).getResult(0);
 }

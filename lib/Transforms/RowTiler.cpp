@@ -72,11 +72,10 @@ void RowTiler::collectOutputs() {
         destination = collapseGroups(rewriter, destination);
       }
       RowSum sum;
-      if (sumsOverRows(result)) {
-        if (!embedded)
-          sum = RowSum::match(result);
-        else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
-          sum.init = getAddedInit(linalgOp) ? destination : Value();
+      if (sumsOverRows(result, cluster.rowDims)) {
+        sum = RowSum::match(result, cluster.rowDims, /*withTail=*/!embedded);
+        if (embedded && sum.init)
+          sum.init = destination;
         if (Value last = sum.getDestination())
           destination = last;
         // What a sum over rows is written over does not matter.
@@ -144,7 +143,7 @@ Value RowTiler::getTiledOperand(OpOperand &operand, Value tiled) {
   Value value = operand.get();
   auto owner = cast<DestinationStyleOpInterface>(operand.getOwner());
   if (owner.isDpsInit(&operand) &&
-      sumsOverRows(owner.getTiedOpResult(&operand))) {
+      sumsOverRows(owner.getTiedOpResult(&operand), cluster.rowDims)) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(operand.getOwner());
     return linalgOp ? createSummand(rewriter, linalgOp, tiled) : tiled;
   }
@@ -269,7 +268,8 @@ void RowTiler::sumUp(const Output &output, Value row, BlockArgument argument) {
     init = written;
   rewriter.setInsertionPointToEnd(loop.getTerminator().getBody());
   ColumnSumOp::create(rewriter, output.result.getLoc(), row, argument,
-                      /*columns=*/Value(), init);
+                      /*columns=*/Value(), init, output.sum.kind,
+                      output.sum.start, output.sum.dims);
 }
 
 void RowTiler::createTerminator() {
@@ -305,7 +305,7 @@ void RowTiler::createTerminator() {
         return !cluster.members.contains(use.getOwner());
       });
     };
-    if (sumsOverRows(output.result)) {
+    if (sumsOverRows(output.result, cluster.rowDims)) {
       sumUp(output, row, argument);
       replaceUses();
       continue;

@@ -91,19 +91,50 @@ SmallVector<int64_t> rmsnorm::getOperandRowDims(OpOperand &operand,
                            rowDims);
 }
 
-/// Whether `op` sums over all rows, for each column, in f32.
+SmallVector<int64_t> rmsnorm::getSegmentDims(LinalgOp op, int64_t rowDims) {
+  SmallVector<int64_t> dims;
+  for (auto [dim, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (static_cast<int64_t>(dim) < rowDims &&
+        kind == utils::IteratorType::parallel)
+      dims.push_back(dim);
+  return dims;
+}
+
+/// Whether `op` adds up all rows, or those of each segment, in f32, or takes
+/// their maximum or minimum: for each column or of all of them.
 static bool sumsAllRows(LinalgOp op, int64_t rowDims) {
-  if (rowDims == 0 || op.getNumLoops() != rowDims + 1 ||
-      op.getNumReductionLoops() != rowDims || op.getNumDpsInits() != 1)
+  const int64_t loops = op.getNumLoops();
+  if (rowDims == 0 || loops < rowDims || loops > rowDims + 1 ||
+      op.getNumDpsInits() != 1)
     return false;
+  // The first or the last of the leading dimensions stay.
+  SmallVector<int64_t> exprs = getSegmentDims(op, rowDims);
+  const int64_t kept = exprs.size();
+  auto isFrom = [&](int64_t first) {
+    return llvm::equal(exprs, llvm::seq<int64_t>(first, first + kept));
+  };
+  if (kept == rowDims || !(isFrom(0) || isFrom(rowDims - kept)))
+    return false;
+  if (loops > rowDims &&
+      op.getIteratorTypesArray().back() == utils::IteratorType::parallel)
+    exprs.push_back(rowDims);
   OpOperand &init = op.getDpsInitsMutable()[0];
   AffineMap map = op.getMatchingIndexingMap(&init);
-  if (map.getNumResults() != 1 ||
-      map.getResult(0) != getAffineDimExpr(rowDims, map.getContext()) ||
+  ArrayRef<AffineExpr> results = map.getResults();
+  // One value may have a dimension of size 1.
+  if (static_cast<int64_t>(exprs.size()) == kept && !results.empty() &&
+      isa<AffineConstantExpr>(results.back()))
+    results = results.drop_back();
+  if (!llvm::equal(results, exprs,
+                   [&](AffineExpr expr, int64_t dim) {
+                     return expr == getAffineDimExpr(dim, map.getContext());
+                   }) ||
       !getElementTypeOrSelf(init.get().getType()).isF32())
     return false;
   Operation *combiner = getCombiner(op, init);
-  return isa_and_present<arith::AddFOp>(combiner);
+  std::optional<ReduceKind> kind =
+      combiner ? getReduceKind(combiner) : std::nullopt;
+  return kind && kind != ReduceKind::mul;
 }
 
 static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
@@ -118,8 +149,9 @@ static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
   SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
   for (int64_t dim = 0; dim < rowDims && !sums; ++dim)
     if (iterators[dim] != utils::IteratorType::parallel)
-      return "it combines rows, and not all of them by arith.addf in f32, for "
-             "each column";
+      return "it combines rows, and not those of all its dimensions, or all "
+             "but the first or last ones, by arith.addf, a maximum or a "
+             "minimum in f32";
   for (OpOperand &operand : op->getOpOperands()) {
     unsigned number = operand.getOperandNumber();
     if (std::optional<int64_t> dim = findPartlyReadDim(op, operand))
@@ -201,9 +233,8 @@ struct LinalgRows : RowWiseOpInterface::ExternalModel<LinalgRows<OpTy>, OpTy> {
            isRowMap(cast<LinalgOp>(op).getMatchingIndexingMap(&operand),
                     rowDims);
   }
-  bool sumsOverRows(Operation *op, unsigned) const {
-    auto linalgOp = cast<LinalgOp>(op);
-    return sumsAllRows(linalgOp, linalgOp.getNumLoops() - 1);
+  bool sumsOverRows(Operation *op, unsigned, int64_t rowDims) const {
+    return sumsAllRows(cast<LinalgOp>(op), rowDims);
   }
   bool readsInit(Operation *op, OpOperand &init) const {
     return cast<LinalgOp>(op).payloadUsesValueFromOperand(&init);
@@ -231,7 +262,7 @@ struct ReshapeRows
   bool usesRow(Operation *, OpOperand &operand, int64_t) const {
     return operand.getOperandNumber() == 0;
   }
-  bool sumsOverRows(Operation *, unsigned) const { return false; }
+  bool sumsOverRows(Operation *, unsigned, int64_t) const { return false; }
   bool readsInit(Operation *, OpOperand &) const { return false; }
 };
 } // namespace
@@ -315,7 +346,7 @@ struct SliceRows : RowWiseOpInterface::ExternalModel<SliceRows<OpTy>, OpTy> {
   bool usesRow(Operation *, OpOperand &operand, int64_t) const {
     return isa<RankedTensorType>(operand.get().getType());
   }
-  bool sumsOverRows(Operation *, unsigned) const { return false; }
+  bool sumsOverRows(Operation *, unsigned, int64_t) const { return false; }
   bool readsInit(Operation *op, OpOperand &) const {
     if constexpr (isInsert)
       return !overwrites(cast<OpTy>(op));

@@ -80,11 +80,14 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
   facts.dynamicColumns = bool(rows.getDynamicColumns());
   Block &program = rows.getTiles().getBody().front();
   facts.part = getPart(program);
+  facts.numColumnSums = getColumnSums(program).size();
   SetVector<Operation *> before, after;
   DenseSet<Value> seenBefore, seenAfter;
   Operation *lastReduce = nullptr;
   for (auto reduce : program.getOps<RowReduceOp>()) {
     ++facts.numReductions;
+    if (isLastReduction(reduce))
+      continue;
     lastReduce = reduce;
     for (Value input : reduce.getInputs())
       collectLoads(input, before, seenBefore);
@@ -126,8 +129,10 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
           facts.groupColumns,
           facts.columns / std::min(in.getDimSize(1), out.getDimSize(1)));
     } else if (auto sum = dyn_cast<AccumulateOp>(op)) {
-      ++facts.numColumnSums;
       collectAfter(&op, sum.getSource());
+    } else if (auto reduce = dyn_cast<RowReduceOp>(op)) {
+      for (Value input : reduce.getInputs())
+        collectAfter(&op, input);
     }
   }
   for (Operation &op : program)

@@ -32,7 +32,7 @@ LogicalResult mlir::rmsnorm::verifyNotPlaced(RowsOp rows) {
 }
 
 //===----------------------------------------------------------------------===//
-// Slices
+// Cost
 //===----------------------------------------------------------------------===//
 
 bool mlir::rmsnorm::isFunction(Operation *op) {
@@ -44,56 +44,6 @@ bool mlir::rmsnorm::isFunction(Operation *op) {
   return isa_and_present<math::MathDialect>(op->getDialect()) &&
          !isa<math::AbsFOp, math::CeilOp, math::CopySignOp, math::FloorOp,
               math::FmaOp, math::RoundEvenOp, math::TruncOp>(op);
-}
-
-namespace {
-/// Follows what the sums over rows use, operands first.
-class SumsCollector {
-public:
-  SumsCollector(Block &program, SumsSlice &slice)
-      : program(program), slice(slice) {}
-
-  void collect(Value value) {
-    Operation *op = value.getDefiningOp();
-    if (!op || op->getBlock() != &program)
-      return;
-    auto vector = dyn_cast<VectorType>(value.getType());
-    if (vector && vector.getDimSize(1) == 1 && dependsOnReduction(value)) {
-      slice.saved.insert(value);
-      return;
-    }
-    if (!slice.needed.insert(op).second)
-      return;
-    for (Value operand : op->getOperands())
-      collect(operand);
-  }
-
-private:
-  bool dependsOnReduction(Value value) {
-    auto it = depends.find(value);
-    if (it != depends.end())
-      return it->second;
-    Operation *op = value.getDefiningOp();
-    const bool result = op && op->getBlock() == &program &&
-                        (isa<RowReduceOp>(op) ||
-                         llvm::any_of(op->getOperands(), [&](Value operand) {
-                           return dependsOnReduction(operand);
-                         }));
-    return depends[value] = result;
-  }
-
-  Block &program;
-  SumsSlice &slice;
-  DenseMap<Value, bool> depends;
-};
-} // namespace
-
-SumsSlice mlir::rmsnorm::getSumsSlice(Block &program) {
-  SumsSlice slice;
-  SumsCollector collector(program, slice);
-  for (auto sum : program.getOps<AccumulateOp>())
-    collector.collect(sum.getSource());
-  return slice;
 }
 
 //===----------------------------------------------------------------------===//

@@ -20,11 +20,21 @@ LogicalResult verifyNotPlaced(RowsOp rows);
 /// What the schedule of `rows` depends on, of a straight-line program.
 ProgramFacts getProgramFacts(RowsOp rows);
 
+/// The sums over rows (rmsnorm.accumulate) of a straight-line program that have
+/// a value for each column, not one of a row that has more.
+SmallVector<AccumulateOp> getColumnSums(Block &program);
+
+/// Whether nothing is done column by column behind `op`: what it reduces only
+/// leaves the program.
+bool isLastReduction(RowReduceOp op);
+/// Moves reductions of which that can be true to the end, with what uses them.
+void sinkLastReductions(Block &program);
+
 /// Whether `op` computes of each column what takes many instructions: exp and
 /// the like, a division.
 bool isFunction(Operation *op);
 
-/// What the sums over rows (rmsnorm.accumulate) of a straight-line program are
+/// What the sums over rows of a straight-line program (getColumnSums) are
 /// computed from: what stays if they are split off.
 struct SumsSlice {
   /// The ops, short of `saved`.

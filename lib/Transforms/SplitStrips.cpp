@@ -75,6 +75,10 @@ RowsOp StripSplitter::createSums() {
   Block &block = strips.getTiles().getBody().front();
   for (auto store : llvm::make_early_inc_range(block.getOps<TileStoreOp>()))
     rewriter.eraseOp(store);
+  // One value a row stays where rows are whole.
+  for (auto sum : llvm::make_early_inc_range(block.getOps<AccumulateOp>()))
+    if (!llvm::is_contained(getColumnSums(block), sum))
+      rewriter.eraseOp(sum);
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToStart(&block);
   for (auto [index, value] : llvm::enumerate(slice.saved)) {
@@ -128,8 +132,11 @@ LogicalResult StripSplitter::run() {
   if (overwrites)
     rewriter.setInsertionPoint(rows);
   RowsOp strips = createSums();
-  for (auto sum : llvm::make_early_inc_range(program.getOps<AccumulateOp>()))
+  for (AccumulateOp sum : getColumnSums(program))
     rewriter.eraseOp(sum);
+  if (llvm::all_of(program.getOps<AccumulateOp>(),
+                   [](AccumulateOp sum) { return sum.getDims().empty(); }))
+    rows.setSegments({});
 
   const ScheduleFields sums = *rest.sums;
   rest.columnSums = ColumnSums::registers;
@@ -139,9 +146,10 @@ LogicalResult StripSplitter::run() {
     rewriter.setInsertionPoint(strips);
     IRMapping mapping;
     auto first = cast<RowsOp>(rewriter.clone(*rows, mapping));
-    for (auto store : llvm::make_early_inc_range(
-             first.getTiles().getBody().front().getOps<TileStoreOp>()))
-      rewriter.eraseOp(store);
+    for (Operation &op :
+         llvm::make_early_inc_range(first.getTiles().getBody().front()))
+      if (isa<TileStoreOp, AccumulateOp>(op))
+        rewriter.eraseOp(&op);
     storeSaved(first, mapping);
     finish(first, rest);
   } else if (!slice.saved.empty()) {
@@ -163,7 +171,7 @@ struct SplitStrips final : rmsnorm::impl::SplitStripsBase<SplitStrips> {
         return signalPassFailure();
       Block &program = rows.getTiles().getBody().front();
       if (schedule->getColumnSums() != ColumnSums::strips ||
-          program.getOps<AccumulateOp>().empty() ||
+          getColumnSums(program).empty() ||
           program.getOps<RowReduceOp>().empty())
         continue;
       if (failed(StripSplitter(rows, *schedule).run()))

@@ -138,7 +138,7 @@ void Cutter::cut(int64_t segment, ArrayRef<Operation *> ops,
 LogicalResult Cutter::run() {
   SmallVector<SmallVector<Operation *>> work(segments.getCuts().size() + 1);
   for (Operation &op : program.without_terminator()) {
-    if (isa<AccumulateOp>(op))
+    if (isa<AccumulateOp>(op) && llvm::any_of(op.getResultTypes(), isPerColumn))
       order = Order::vectors;
     if (isColumnWork(op))
       work[segments.get(&op)].push_back(&op);

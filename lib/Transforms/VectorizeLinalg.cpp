@@ -6,7 +6,7 @@
 #include "RowCluster.h"
 #include "TileProgram.h"
 
-#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/IR/TileTypes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -277,23 +277,8 @@ LogicalResult PayloadVectorizer::vectorize(Operation &payload) {
 
 static bool isIdentity(Value vector, ReduceKind kind) {
   DenseElementsAttr constant;
-  if (!matchPattern(vector, m_Constant(&constant)) || !constant.isSplat())
-    return false;
-  auto value = constant.getSplatValue<APFloat>();
-  switch (kind) {
-  case ReduceKind::add:
-    return value.isZero();
-  case ReduceKind::mul:
-    return value.isExactlyValue(1.0);
-  case ReduceKind::maximumf:
-    return value.isInfinity() && value.isNegative();
-  case ReduceKind::minimumf:
-    return value.isInfinity() && !value.isNegative();
-  case ReduceKind::maxnumf:
-  case ReduceKind::minnumf:
-    return value.isNaN();
-  }
-  llvm_unreachable("unknown reduction");
+  return matchPattern(vector, m_Constant(&constant)) && constant.isSplat() &&
+         isIdentity(kind, constant.getSplatValue<APFloat>());
 }
 
 Value PayloadVectorizer::extend(Value value, Type elementType) {
@@ -305,7 +290,8 @@ Value PayloadVectorizer::extend(Value value, Type elementType) {
   return arith::TruncFOp::create(builder, loc, type.clone(elementType), value);
 }
 
-/// The reduction of `init` over the row, 1x1; over rows, the value of this one.
+/// The reduction of `init` over the row, 1x1; over rows, the value of this one,
+/// which is that of its columns where they are reduced, too.
 FailureOr<Value> PayloadVectorizer::reduce(OpOperand &init) {
   BlockArgument accumulator = op.getMatchingBlockArgument(&init);
   Operation *combiner = *accumulator.getUsers().begin();
@@ -329,7 +315,9 @@ FailureOr<Value> PayloadVectorizer::reduce(OpOperand &init) {
   if (groups != 1 && !sumsRows(op, values.getRowDims())) {
     type = VectorType::get({1, groups}, builder.getF32Type());
     result = GroupReduceOp::create(builder, loc, type, kind, input);
-  } else if (!sumsRows(op, values.getRowDims())) {
+  } else if (!sumsRows(op, values.getRowDims()) ||
+             (type.getDimSize(1) != 1 && op.getIteratorTypesArray().back() ==
+                                             utils::IteratorType::reduction)) {
     type = VectorType::get({1, 1}, builder.getF32Type());
     result = RowReduceOp::create(builder, loc, type, kinds, input, columns)
                  .getResult(0);

@@ -391,7 +391,7 @@ func.func @column_sum_c1(%v: vector<1x8xf32>, %n: index, %d: tensor<8xi32>) {
 func.func @column_sum_c2(%v: vector<2x8xf32>, %n: index, %d: tensor<8xf32>) {
   %0 = scf.forall (%i) in (%n) shared_outs(%o = %d) -> (tensor<8xf32>) {
     scf.forall.in_parallel {
-      // expected-error @below {{expected source to be a vector 1xN or a tensor of rank 1, got 'vector<2x8xf32>'}}
+      // expected-error @below {{expected source to be a vector 1xN or a tensor of the rank of dest, got 'vector<2x8xf32>'}}
       rmsnorm.column_sum %v into %o : vector<2x8xf32> into tensor<8xf32>
     }
   }
@@ -476,8 +476,88 @@ func.func @accumulate_c6(%v: vector<1x8xf32>, %d: memref<8xf32>, %i: memref<8xi3
 
 // -----
 
+func.func @accumulate_c6_mul(%v: vector<1x8xf32>, %d: memref<8xf32>) {
+  // expected-error @below {{expected rows to be added up, or their maximum or minimum to be taken, got kind mul}}
+  rmsnorm.accumulate %v into %d kind(mul) : vector<1x8xf32> into memref<8xf32>
+  return
+}
+
+// -----
+
+func.func @accumulate_c6_start(%v: vector<1x8xf32>, %d: memref<8xf32>) {
+  // expected-error @below {{expected no start of a sum, got 1.000000e+00 : f32}}
+  rmsnorm.accumulate %v into %d start(1.0) : vector<1x8xf32> into memref<8xf32>
+  return
+}
+
+// -----
+
+func.func @accumulate_c6_dims(%v: vector<1x8xf32>, %d: memref<4x4x8xf32>) {
+  // expected-error @below {{expected increasing dims from 0 on, got array<i64: 1, 0>}}
+  rmsnorm.accumulate %v into %d dims [1, 0] : vector<1x8xf32> into memref<4x4x8xf32>
+  return
+}
+
+// -----
+
+func.func @accumulate_c1_dims(%v: vector<1x8xf32>, %d: memref<8xf32>) {
+  // expected-error @below {{expected dest to have rank 2 and element type f16, bf16 or f32, got 'memref<8xf32>'}}
+  rmsnorm.accumulate %v into %d dims [0] : vector<1x8xf32> into memref<8xf32>
+  return
+}
+
+// -----
+
+func.func @accumulate_c1_value(%v: vector<1x8xf32>, %d: memref<f32>) {
+  // expected-error @below {{expected dest to have rank 1 and element type f16, bf16 or f32, got 'memref<f32>'}}
+  rmsnorm.accumulate %v into %d : vector<1x8xf32> into memref<f32>
+  return
+}
+
+// -----
+
+func.func @accumulate_c3_value(%v: vector<1x1xf32>, %d: memref<8xf32>) {
+  // expected-error @below {{expected as many columns as dest has, got 'vector<1x1xf32>' and 'memref<8xf32>'}}
+  rmsnorm.accumulate %v into %d : vector<1x1xf32> into memref<8xf32>
+  return
+}
+
+// -----
+
+func.func @accumulate_c4_start(%v: vector<1x8xf32>, %d: vector<1x8xf32>) {
+  // expected-error @below {{and no 'columns', 'init', 'start' or 'dims', got 'vector<1x8xf32>' and 'vector<1x8xf32>'}}
+  %0 = rmsnorm.accumulate %v into %d kind(maximumf) start(0.0) : vector<1x8xf32> into vector<1x8xf32> -> vector<1x8xf32>
+  return
+}
+
+// -----
+
+func.func @column_sum_c2_rank(%v: tensor<8xf32>, %n: index, %d: tensor<2x8xf32>) {
+  %0 = scf.forall (%i) in (%n) shared_outs(%o = %d) -> (tensor<2x8xf32>) {
+    scf.forall.in_parallel {
+      // expected-error @below {{expected source to be a vector 1xN or a tensor of the rank of dest, got 'tensor<8xf32>'}}
+      rmsnorm.column_sum %v into %o dims [0] : tensor<8xf32> into tensor<2x8xf32>
+    }
+  }
+  return
+}
+
+// -----
+
+func.func @column_sum_c6_mul(%v: vector<1x8xf32>, %n: index, %d: tensor<8xf32>) {
+  %0 = scf.forall (%i) in (%n) shared_outs(%o = %d) -> (tensor<8xf32>) {
+    scf.forall.in_parallel {
+      // expected-error @below {{expected rows to be added up, or their maximum or minimum to be taken, got kind mul}}
+      rmsnorm.column_sum %v into %o kind(mul) : vector<1x8xf32> into tensor<8xf32>
+    }
+  }
+  return
+}
+
+// -----
+
 func.func @accumulate_c4_init(%v: vector<1x8xf32>, %d: vector<1x8xf32>, %i: memref<8xf32>) {
-  // expected-error @below {{and no 'columns' or 'init', got 'vector<1x8xf32>' and 'vector<1x8xf32>'}}
+  // expected-error @below {{and no 'columns', 'init', 'start' or 'dims', got 'vector<1x8xf32>' and 'vector<1x8xf32>'}}
   %0 = rmsnorm.accumulate %v into %d init(%i : memref<8xf32>) : vector<1x8xf32> into vector<1x8xf32> -> vector<1x8xf32>
   return
 }
@@ -533,7 +613,7 @@ func.func @accumulate_no_result(%p: vector<4x64xf32>, %a: vector<2x64xf32>) {
 // -----
 
 func.func @accumulate_rows(%p: vector<4x64xf32>, %a: vector<3x64xf32>) {
-  // expected-error @+1 {{expected a vector dest with as many columns as source, a divisor of its rows, and no 'columns' or 'init', got 'vector<4x64xf32>' and 'vector<3x64xf32>'}}
+  // expected-error @+1 {{expected a vector dest with as many columns as source, a divisor of its rows, and no 'columns', 'init', 'start' or 'dims', got 'vector<4x64xf32>' and 'vector<3x64xf32>'}}
   rmsnorm.accumulate %p into %a : vector<4x64xf32> into vector<3x64xf32> -> vector<3x64xf32>
   return
 }

@@ -881,6 +881,136 @@ func.func @rows_c6_accumulate_shape(%m: index, %x: memref<?x64xf32>, %w: memref<
 
 // -----
 
+func.func @rows_c12_dims(%m: index, %x: memref<?x64xf32>, %w: memref<4x64xf32>) {
+  rmsnorm.rows sizes [%m, 4] segments [0] columns(64) buffers(read %x : memref<?x64xf32>, write %w : memref<4x64xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %W: memref<4x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+      // expected-error @+1 {{expected 'dims' to be the segments of rmsnorm.rows, array<i64: 0>, got array<i64: 1>}}
+      rmsnorm.accumulate %0 into %W dims [1] : vector<1x64xf32> into memref<4x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @rows_c12_none(%m: index, %x: memref<?x64xf32>, %w: memref<4x64xf32>) {
+  rmsnorm.rows sizes [%m, 4] columns(64) buffers(read %x : memref<?x64xf32>, write %w : memref<4x64xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %W: memref<4x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+      // expected-error @+1 {{expected 'dims' to be the segments of rmsnorm.rows, array<i64>, got array<i64: 1>}}
+      rmsnorm.accumulate %0 into %W dims [1] : vector<1x64xf32> into memref<4x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @rows_c12_sizes(%m: index, %x: memref<?x64xf32>, %w: memref<3x64xf32>) {
+  rmsnorm.rows sizes [%m, 4] segments [1] columns(64) buffers(read %x : memref<?x64xf32>, write %w : memref<3x64xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %W: memref<3x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+      // expected-error @+1 {{expected a buffer with the leading sizes of rmsnorm.rows, got 'memref<3x64xf32>'}}
+      rmsnorm.accumulate %0 into %W dims [1] : vector<1x64xf32> into memref<3x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @rows_c12_rank(%m: index, %x: memref<?x64xf32>, %w: memref<64xf32>) {
+  rmsnorm.rows sizes [%m, 4] segments [1] columns(64) buffers(read %x : memref<?x64xf32>, write %w : memref<64xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %W: memref<64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+      // expected-error @+1 {{expected a buffer of rank 2, got 'memref<64xf32>'}}
+      rmsnorm.accumulate %0 into %W dims [1] : vector<1x64xf32> into memref<64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @rows_c12_segments(%m: index, %x: memref<?x64xf32>) {
+  // expected-error @+1 {{expected segments to be the first or the last of the 3 leading sizes, and not all, got array<i64: 1>}}
+  rmsnorm.rows sizes [%m, 4, 2] segments [1] columns(64) buffers(update %x : memref<?x64xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @rows_c12_all(%m: index, %x: memref<?x64xf32>) {
+  // expected-error @+1 {{expected segments to be the first or the last of the 1 leading sizes, and not all, got array<i64: 0>}}
+  rmsnorm.rows sizes [%m] segments [0] columns(64) buffers(update %x : memref<?x64xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @rows_c10_yield(%m: index, %x: memref<?x64xf32>) {
+  %p = rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>) -> memref<?x64xf32> {
+  ^bb0(%M: index, %X: memref<?x64xf32>):
+    %0 = arith.constant dense<0.0> : vector<1x64xf32>
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      rmsnorm.yield
+    }
+    // expected-error @+1 {{expected results of rmsnorm.tiles}}
+    rmsnorm.yield %0 : vector<1x64xf32>
+  }
+  return
+}
+
+// -----
+
+func.func @tiles_c1_inits(%m: index, %x: memref<?x64xf32>, %f: f32) {
+  %p = rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>) scalars(%f : f32) -> memref<?x64xf32> {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %F: f32):
+    %0 = vector.broadcast %F : f32 to vector<1x64xf32>
+    // expected-error @+1 {{expected constants as inits}}
+    %s = rmsnorm.tiles inits(%0 : vector<1x64xf32>) body {
+    ^bb0(%t: index, %a: vector<1x64xf32>):
+      rmsnorm.yield %a : vector<1x64xf32>
+    } -> vector<1x64xf32>
+    rmsnorm.yield %s : vector<1x64xf32>
+  }
+  return
+}
+
+// -----
+
 func.func @rows_c7_none(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
   // expected-error @+1 {{expected one rmsnorm.tiles in its body, got 0}}
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) {
@@ -1348,6 +1478,23 @@ func.func @sum_store_c3_shape(%m: index, %x: memref<?x64xf32>, %y: memref<64xf32
     } -> vector<2x64xf32>
     // expected-error @+1 {{expected a buffer with the columns of rmsnorm.rows, got 'memref<32xf32>'}}
     rmsnorm.sum_store %s, %Y init(%Z : memref<32xf32>) : vector<2x64xf32>, memref<64xf32>
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @sum_store_c2_rank(%m: index, %x: memref<?x64xf32>, %y: memref<f32>) {
+   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<f32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4, column_sums = all_rows>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<f32>):
+    %0 = arith.constant dense<0.0> : vector<2x64xf32>
+    %s = rmsnorm.tiles inits(%0 : vector<2x64xf32>) body {
+    ^bb0(%t: index, %a: vector<2x64xf32>):
+      rmsnorm.yield %a : vector<2x64xf32>
+    } -> vector<2x64xf32>
+    // expected-error @+1 {{expected a buffer of rank 1, got 'memref<f32>'}}
+    rmsnorm.sum_store %s, %Y : vector<2x64xf32>, memref<f32>
     rmsnorm.yield
   }
   return

@@ -150,3 +150,71 @@ func.func @no_sums(%x: memref<?x128xf32>, %m: index) {
   }
   return
 }
+
+// -----
+
+// One value a row: blocks need not be persistent, each leaves one. It is there as
+// often as a program has blocks, for the largest block to reduce; a maximum
+// begins with what it is told, or what changes nothing.
+// CHECK-LABEL: func.func @values
+// CHECK-SAME: (%[[X:[a-z0-9]*]]: memref<?x128xf32>, %[[Y:[a-z0-9]*]]: memref<?x128xf32>, %[[A:[a-z0-9]*]]: memref<f32>, %[[B:[a-z0-9]*]]: memref<1xf32>, %{{.*}}: index)
+// CHECK: %[[P:.*]]:2 = rmsnorm.rows {{.*}} -> memref<?x1xf32>, memref<?x1xf32> {
+// CHECK-DAG: %[[S0:.*]] = arith.constant dense<5.000000e-01> : vector<2x1xf32>
+// CHECK-DAG: %[[S1:.*]] = arith.constant dense<0xFF800000> : vector<2x1xf32>
+// CHECK: rmsnorm.tiles inits(%[[S0]], %[[S1]] : vector<2x1xf32>, vector<2x1xf32>) body {
+// CHECK: ^bb0(%{{.*}}: index, %[[A0:.*]]: vector<2x1xf32>, %[[A1:.*]]: vector<2x1xf32>):
+// CHECK: rmsnorm.accumulate %{{.*}} into %[[A0]] kind(maximumf) : vector<4x1xf32> into vector<2x1xf32> -> vector<2x1xf32>
+// CHECK: rmsnorm.accumulate %{{.*}} into %[[A1]] kind(maximumf) : vector<4x1xf32> into vector<2x1xf32> -> vector<2x1xf32>
+// CHECK: %[[C0:.*]] = memref.dim %[[P]]#0, %{{.*}}
+// CHECK: rmsnorm.rows sizes [%[[C0]]] columns(1) buffers(read %[[P]]#0 : memref<?x1xf32>, write %[[A]] : memref<f32>) schedule(#rmsnorm.schedule<row_groups = 1024, rows_per_group = 16, threads_per_row = 1, vector_width = 1, cache = reload, column_sums = all_rows>) {
+// CHECK: %[[S:.*]] = arith.constant dense<5.000000e-01> : vector<1024x1xf32>
+// CHECK: rmsnorm.tiles inits(%[[S]] : vector<1024x1xf32>)
+// CHECK: rmsnorm.accumulate %{{.*}} kind(maximumf) : vector<16384x1xf32> into vector<1024x1xf32>
+// CHECK: rmsnorm.sum_store %{{.*}}, %{{.*}} : vector<1024x1xf32>, memref<f32>
+// CHECK: rmsnorm.rows {{.*}} buffers(read %[[P]]#1 : memref<?x1xf32>, update %[[B]] : memref<1xf32>)
+// CHECK: rmsnorm.sum_store %{{.*}}, %[[BA:.*]] init(%[[BA]] : memref<1xf32>) : vector<1024x1xf32>, memref<1xf32>
+func.func @values(%x: memref<?x128xf32>, %y: memref<?x128xf32>, %a: memref<f32>, %b: memref<1xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(128) buffers(read %x : memref<?x128xf32>, write %y : memref<?x128xf32>, write %a : memref<f32>, update %b : memref<1xf32>) schedule(#rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 32, vector_width = 4>) {
+  ^bb0(%M: index, %X: memref<?x128xf32>, %Y: memref<?x128xf32>, %A: memref<f32>, %B: memref<1xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x128xf32> -> vector<4x128xf32>
+      rmsnorm.tile_store tile %0, %Y[%t] : vector<4x128xf32>, memref<?x128xf32>
+      %1 = rmsnorm.row_reduce maximumf(%0) : vector<4x128xf32> -> vector<4x1xf32>
+      rmsnorm.accumulate %1 into %A kind(maximumf) start(0.5) : vector<4x1xf32> into memref<f32>
+      rmsnorm.accumulate %1 into %B init(%B : memref<1xf32>) kind(maximumf) : vector<4x1xf32> into memref<1xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+// Sums for each index of a leading size: those of a segment's blocks lie together
+// and are added up by blocks of its own; one over all rows takes them all.
+// CHECK-LABEL: func.func @segments
+// CHECK-SAME: (%[[X:[a-z0-9]*]]: memref<?x128xf32>, %[[H:[a-z0-9]*]]: memref<4x128xf32>, %[[DB:[a-z0-9]*]]: memref<128xf32>, %[[M:[a-z0-9]*]]: index)
+// CHECK: %[[P:.*]]:2 = rmsnorm.rows sizes [%[[M]], 4] segments [1] columns(128) {{.*}} -> memref<?x128xf32>, memref<?x128xf32> {
+// CHECK: %[[ALL:.*]] = memref.dim %[[P]]#0, %{{.*}}
+// CHECK: %[[OWN:.*]] = arith.divui %[[ALL]], %{{.*}} : index
+// CHECK: rmsnorm.rows sizes [4, %[[OWN]]] segments [0] columns(128) buffers(read %[[P]]#0 : memref<?x128xf32>, write %[[H]] : memref<4x128xf32>)
+// CHECK: rmsnorm.sum_store %{{.*}}, %{{.*}} dims [0] : vector<32x128xf32>, memref<4x128xf32>
+// CHECK: %[[ALL1:.*]] = memref.dim %[[P]]#1, %{{.*}}
+// CHECK: rmsnorm.rows sizes [%[[ALL1]]] columns(128) buffers(read %[[P]]#1 : memref<?x128xf32>, write %[[DB]] : memref<128xf32>)
+// CHECK: rmsnorm.sum_store %{{.*}}, %{{.*}} : vector<32x128xf32>, memref<128xf32>
+func.func @segments(%x: memref<?x128xf32>, %h: memref<4x128xf32>, %db: memref<128xf32>, %m: index) {
+  rmsnorm.rows sizes [%m, 4] segments [1] columns(128) buffers(read %x : memref<?x128xf32>, write %h : memref<4x128xf32>, write %db : memref<128xf32>) schedule(#rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 32, vector_width = 4, blocks_per_sm = 1>) {
+  ^bb0(%M: index, %X: memref<?x128xf32>, %H: memref<4x128xf32>, %DB: memref<128xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x128xf32> -> vector<4x128xf32>
+      rmsnorm.accumulate %0 into %H dims [1] : vector<4x128xf32> into memref<4x128xf32>
+      rmsnorm.accumulate %0 into %DB : vector<4x128xf32> into memref<128xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}

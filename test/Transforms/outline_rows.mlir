@@ -2,7 +2,8 @@
 
 // The body becomes that of the tiles. Buffers stand in the order of their first
 // use, each once, with all that is done with them; only what is read can be
-// constant. Constants are made again inside.
+// constant. Constants are made again inside. A reduction that no column waits
+// for comes last.
 // CHECK-LABEL: func.func @static
 // CHECK-SAME: (%[[X:[a-z0-9]*]]: memref<?x64xbf16>, %[[W:[a-z0-9]*]]: memref<64xf32> {rmsnorm.constant}, %[[Z:[a-z0-9]*]]: memref<?x64xbf16> {rmsnorm.constant}, %[[R:[a-z0-9]*]]: memref<?xf32>, %[[DW:[a-z0-9]*]]: memref<64xf32>, %[[M:[a-z0-9]*]]: index)
 // CHECK-NOT: scf.forall
@@ -14,13 +15,13 @@
 // CHECK-NEXT: %[[V:.*]] = rmsnorm.tile_load tile %[[XA]][%[[T]]] policy(evict_first) : memref<?x64xbf16> -> vector<1x64xbf16>
 // CHECK-NEXT: %[[WV:.*]] = rmsnorm.tile_load column %[[WA]] : memref<64xf32> -> vector<1x64xf32>
 // CHECK-NEXT: %[[F:.*]] = arith.extf %[[V]]
-// CHECK-NEXT: %[[S:.*]] = rmsnorm.row_reduce add(%[[F]])
-// CHECK-NEXT: %[[H:.*]] = arith.mulf %[[S]], %[[C]]
 // CHECK-NEXT: rmsnorm.tile_store tile %[[V]], %[[XA]][%[[T]]]
-// CHECK-NEXT: rmsnorm.tile_store row %[[H]], %[[RA]][%[[T]]]
 // CHECK-NEXT: %[[ZV:.*]] = rmsnorm.tile_load tile %[[ZA]][%[[T]]]
 // CHECK-NEXT: rmsnorm.tile_store tile %[[ZV]], %[[ZA]][%[[T]]]
 // CHECK-NEXT: rmsnorm.accumulate %[[WV]] into %[[DWA]] : vector<1x64xf32> into memref<64xf32>
+// CHECK-NEXT: %[[S:.*]] = rmsnorm.row_reduce add(%[[F]])
+// CHECK-NEXT: %[[H:.*]] = arith.mulf %[[S]], %[[C]]
+// CHECK-NEXT: rmsnorm.tile_store row %[[H]], %[[RA]][%[[T]]]
 // CHECK-NEXT: rmsnorm.yield
 // CHECK-NEXT: }
 // CHECK-NEXT: rmsnorm.yield
@@ -229,5 +230,38 @@ func.func @permuted(%x: memref<2x5x4x64xf32>, %s: memref<4x5x64xf32>, %y: memref
     %r = arith.addi %bht, %i#1 : index
     rmsnorm.tile_store tile %2, %y[%r] : vector<1x64xf32>, memref<2x4x5x64xf32, strided<[?, ?, ?, 1]>>
   } {rmsnorm.rows = 3 : i64}
+  return
+}
+
+// -----
+
+// Sums for each index of a leading dimension: its rows are a segment.
+// CHECK-LABEL: func.func @segments
+// CHECK: rmsnorm.rows sizes [%{{.*}}, %{{.*}}] segments [0] columns(64) buffers(read %{{.*}} : memref<?x?x64xf32>, write %{{.*}} : memref<?x?xf32>, write %{{.*}} : memref<f32>, write %{{.*}} : memref<?x64xf32>) {
+// CHECK: %[[V:.*]] = rmsnorm.tile_load tile
+// CHECK-NEXT: rmsnorm.row_reduce add(
+// CHECK-NEXT: vector.broadcast
+// CHECK-NEXT: %[[P:.*]] = arith.mulf
+// CHECK-NEXT: rmsnorm.accumulate %[[P]] into %{{.*}} dims [0] : vector<1x64xf32> into memref<?x64xf32>
+// CHECK-NEXT: %[[MAX:.*]] = rmsnorm.row_reduce maximumf(%[[V]])
+// CHECK-NEXT: rmsnorm.tile_store row %[[MAX]]
+// CHECK-NEXT: rmsnorm.accumulate %[[MAX]] into %{{.*}} kind(maximumf) : vector<1x1xf32> into memref<f32>
+// CHECK-NEXT: rmsnorm.yield
+func.func @segments(%x: memref<?x?x64xf32>, %r: memref<?x?xf32>, %s: memref<?x64xf32>, %a: memref<f32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %b = memref.dim %x, %c0 : memref<?x?x64xf32>
+  %t = memref.dim %x, %c1 : memref<?x?x64xf32>
+  %m = arith.muli %b, %t : index
+  scf.forall (%row) in (%m) {
+    %0 = rmsnorm.tile_load tile %x[%row] : memref<?x?x64xf32> -> vector<1x64xf32>
+    %1 = rmsnorm.row_reduce maximumf(%0) : vector<1x64xf32> -> vector<1x1xf32>
+    rmsnorm.tile_store row %1, %r[%row] : vector<1x1xf32>, memref<?x?xf32>
+    rmsnorm.accumulate %1 into %a kind(maximumf) : vector<1x1xf32> into memref<f32>
+    %2 = rmsnorm.row_reduce add(%0) : vector<1x64xf32> -> vector<1x1xf32>
+    %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x64xf32>
+    %4 = arith.mulf %0, %3 : vector<1x64xf32>
+    rmsnorm.accumulate %4 into %s dims [0] : vector<1x64xf32> into memref<?x64xf32>
+  } {rmsnorm.rows = 2 : i64}
   return
 }

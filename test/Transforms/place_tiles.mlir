@@ -301,3 +301,35 @@ func.func @held_function(%x: memref<?x64xbf16>, %y: memref<?x64xf32>, %m: index)
   }
   return
 }
+
+// -----
+
+// A reduction that no column waits for: what is stored is stored in its pass over
+// the columns, which reads nothing again.
+// CHECK-LABEL: func.func @last_reduction
+// CHECK: rmsnorm.traverse unrolled reduce(add) {
+// CHECK: %[[MAX:.*]] = rmsnorm.traverse unrolled reduce(maximumf) {
+// CHECK: %[[V:.*]] = arith.mulf
+// CHECK-NEXT: rmsnorm.tile_store tile %[[V]], %{{.*}}
+// CHECK-NEXT: rmsnorm.yield %[[V]] : vector<1x64xf32>
+// CHECK-NEXT: } -> vector<1x1xf32>
+// CHECK-NEXT: rmsnorm.tile_store row %[[MAX]]
+// CHECK-NEXT: rmsnorm.yield
+func.func @last_reduction(%x: memref<?x64xf32>, %y: memref<?x64xf32>, %r: memref<?xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>, write %r : memref<?xf32>) schedule(#rmsnorm.schedule<threads_per_row = 16, vector_width = 4>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>, %R: memref<?xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+      %1 = rmsnorm.row_reduce add(%0) : vector<1x64xf32> -> vector<1x1xf32>
+      %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x64xf32>
+      %3 = arith.mulf %0, %2 : vector<1x64xf32>
+      rmsnorm.tile_store tile %3, %Y[%t] : vector<1x64xf32>, memref<?x64xf32>
+      %4 = rmsnorm.row_reduce maximumf(%3) : vector<1x64xf32> -> vector<1x1xf32>
+      rmsnorm.tile_store row %4, %R[%t] : vector<1x1xf32>, memref<?xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}

@@ -255,3 +255,41 @@ func.func @leading_sizes(%dys: memref<3x4x64xf32>, %dw: memref<64xf32>) {
   }
   return
 }
+
+// -----
+
+// One value a row is no sum of columns: it stays with the rows, and is not taken
+// where only what the strips need is computed ahead. Strips keep to segments.
+// CHECK-LABEL: func.func @values
+// CHECK: %[[WS:.*]] = rmsnorm.workspace
+// CHECK-NEXT: rmsnorm.rows sizes [%{{.*}}, 4] columns(64) buffers(read %{{.*}} : memref<?x4x64xf32>, write %[[WS]] : memref<?xf32>)
+// CHECK-NOT: rmsnorm.accumulate
+// CHECK: rmsnorm.tile_store row
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 4] segments [1] columns(64)
+// CHECK: rmsnorm.accumulate %{{.*}} dims [1]
+// CHECK-NOT: rmsnorm.accumulate
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns(64)
+// CHECK: rmsnorm.tile_store tile
+// CHECK: rmsnorm.row_reduce maximumf(
+// CHECK: rmsnorm.accumulate %{{.*}} kind(maximumf)
+// CHECK-NOT: rmsnorm.accumulate
+// CHECK: return
+func.func @values(%x: memref<?x4x64xf32>, %h: memref<4x64xf32>, %a: memref<f32>, %m: index) {
+  rmsnorm.rows sizes [%m, 4] segments [1] columns(64) buffers(update %x : memref<?x4x64xf32>, write %h : memref<4x64xf32>, write %a : memref<f32>) schedule(#rmsnorm.schedule<threads_per_row = 16, vector_width = 4, cache = reload, column_sums = strips, sums = <row_groups = 4, threads_per_row = 16, vector_width = 4, cache = reload, blocks_per_sm = 4, column_sums = strips>>) {
+  ^bb0(%M: index, %X: memref<?x4x64xf32>, %H: memref<4x64xf32>, %A: memref<f32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x4x64xf32> -> vector<1x64xf32>
+      %1 = rmsnorm.row_reduce add(%0) : vector<1x64xf32> -> vector<1x1xf32>
+      %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x64xf32>
+      %3 = arith.mulf %0, %2 : vector<1x64xf32>
+      rmsnorm.tile_store tile %3, %X[%t] : vector<1x64xf32>, memref<?x4x64xf32>
+      rmsnorm.accumulate %3 into %H dims [1] : vector<1x64xf32> into memref<4x64xf32>
+      %4 = rmsnorm.row_reduce maximumf(%3) : vector<1x64xf32> -> vector<1x1xf32>
+      rmsnorm.accumulate %4 into %A kind(maximumf) : vector<1x1xf32> into memref<f32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}

@@ -87,3 +87,36 @@ func.func @filled(%dy: tensor<?x64xf32>, %x: tensor<?x64xf32>, %w: tensor<64xbf1
   %g:2 = rmsnorm.backward dy(%dy : tensor<?x64xf32>) input(%x : tensor<?x64xf32>) weight(%w : tensor<64xbf16>) dx(%dx : tensor<?x64xf32>) dweight(%f : tensor<64xbf16>) eps = 1.0e-5 -> tensor<?x64xf32>, tensor<64xbf16>
   return %g#0, %g#1 : tensor<?x64xf32>, tensor<64xbf16>
 }
+
+// -----
+
+// Maxima, of columns and of all elements, and a sum for each index of a leading
+// dimension; the first begins with zero, the second with what there is, and
+// NaN begins no maximum that takes it for nothing.
+// CHECK-LABEL: func.func @others_than_sums(
+// CHECK-SAME:    %[[HISTORY:[a-z0-9]*]]: tensor<f32>)
+// CHECK:         scf.forall {{.*}} shared_outs(%{{.*}} = %{{.*}}, %[[A:.*]] = %{{.*}}, %[[B:.*]] = %[[HISTORY]], %[[C:.*]] = %{{.*}}, %[[D:.*]] = %{{.*}})
+// CHECK:           %[[LEAST:.*]] = arith.constant 0xFF800000 : f32
+// CHECK:           %[[START:.*]] = linalg.fill ins(%[[LEAST]] : f32) outs(%{{.*}} : tensor<64xf32>)
+// CHECK:           %[[S0:.*]] = linalg.reduce { arith.maximumf } ins(%{{.*}} : tensor<1x1x64xf32>) outs(%[[START]] : tensor<64xf32>) dimensions = [0, 1]
+// CHECK:           linalg.fill ins(%[[LEAST]] : f32) outs(%{{.*}} : tensor<f32>)
+// CHECK:           %[[NONE:.*]] = arith.constant 0x7FC00000 : f32
+// CHECK:           linalg.fill ins(%[[NONE]] : f32) outs(%{{.*}} : tensor<f32>)
+// CHECK:           linalg.fill ins(%{{.*}} : f32) outs(%{{.*}} : tensor<1x64xf32>)
+// CHECK:           rmsnorm.column_sum %[[S0]] into %[[A]] kind(maximumf) start(0.000000e+00) : tensor<64xf32> into tensor<64xf32>
+// CHECK:           rmsnorm.column_sum %{{.*}} into %[[B]] init(%[[B]] : tensor<f32>) kind(maximumf) : tensor<f32> into tensor<f32>
+// CHECK:           rmsnorm.column_sum %{{.*}} into %[[C]] kind(minnumf) : tensor<f32> into tensor<f32>
+// CHECK:           rmsnorm.column_sum %{{.*}} into %[[D]] dims [0] : tensor<1x64xf32> into tensor<?x64xf32>
+func.func @others_than_sums(%x: tensor<?x?x64xf32>, %y0: tensor<?x?x64xf32>, %a0: tensor<64xf32>, %c0: tensor<f32>, %d0: tensor<?x64xf32>, %history: tensor<f32>) -> (tensor<?x?x64xf32>, tensor<64xf32>, tensor<f32>, tensor<f32>, tensor<?x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %nan = arith.constant 0x7FC00000 : f32
+  %y = rmsnorm.forward input(%x : tensor<?x?x64xf32>) output(%y0 : tensor<?x?x64xf32>) eps = 1.0e-5 -> tensor<?x?x64xf32>
+  %af = linalg.fill ins(%zero : f32) outs(%a0 : tensor<64xf32>) -> tensor<64xf32>
+  %a = linalg.reduce {arith.maximumf} ins(%y : tensor<?x?x64xf32>) outs(%af : tensor<64xf32>) dimensions = [0, 1]
+  %b = linalg.reduce {arith.maximumf} ins(%y : tensor<?x?x64xf32>) outs(%history : tensor<f32>) dimensions = [0, 1, 2]
+  %cf = linalg.fill ins(%nan : f32) outs(%c0 : tensor<f32>) -> tensor<f32>
+  %c = linalg.reduce {arith.minnumf} ins(%y : tensor<?x?x64xf32>) outs(%cf : tensor<f32>) dimensions = [0, 1, 2]
+  %df = linalg.fill ins(%zero : f32) outs(%d0 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %d = linalg.reduce {arith.addf} ins(%y : tensor<?x?x64xf32>) outs(%df : tensor<?x64xf32>) dimensions = [1]
+  return %y, %a, %b, %c, %d : tensor<?x?x64xf32>, tensor<64xf32>, tensor<f32>, tensor<f32>, tensor<?x64xf32>
+}

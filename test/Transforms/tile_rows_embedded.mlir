@@ -294,7 +294,7 @@ func.func @sizes(%x: tensor<?x?x?xf32>, %w: tensor<?xf32>, %o: tensor<?x?x?xf32>
 // CHECK:         linalg.reduce
 // CHECK-NOT:     scf.forall
 func.func @wish(%x: tensor<?x64xf32>, %e: tensor<64xf32>) -> tensor<64xf32> {
-  %y = linalg.reduce {arith.maximumf} ins(%x : tensor<?x64xf32>) outs(%e : tensor<64xf32>) dimensions = [0] {rmsnorm.row_wise}
+  %y = linalg.reduce {arith.mulf} ins(%x : tensor<?x64xf32>) outs(%e : tensor<64xf32>) dimensions = [0] {rmsnorm.row_wise}
   return %y : tensor<64xf32>
 }
 

@@ -10,8 +10,8 @@ func.func @no_reduction(%x: tensor<?x64xf32>, %e: tensor<?x64xf32>) -> tensor<?x
 // -----
 
 func.func @over_rows(%x: tensor<?x64xf32>, %e: tensor<64xf32>) -> tensor<64xf32> {
-  // expected-error @below {{but it combines rows, and not all of them by arith.addf in f32, for each column}}
-  %y = linalg.reduce {arith.maximumf} ins(%x : tensor<?x64xf32>) outs(%e : tensor<64xf32>) dimensions = [0] {rmsnorm.row_wise}
+  // expected-error @below {{but it combines rows, and not those of all its dimensions, or all but the first or last ones, by arith.addf, a maximum or a minimum in f32}}
+  %y = linalg.reduce {arith.mulf} ins(%x : tensor<?x64xf32>) outs(%e : tensor<64xf32>) dimensions = [0] {rmsnorm.row_wise}
   return %y : tensor<64xf32>
 }
 

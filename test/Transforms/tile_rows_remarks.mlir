@@ -7,8 +7,8 @@
 // CHECK:         linalg.reduce
 func.func @combines_rows(%x: tensor<?x64xf32>, %y0: tensor<?x64xf32>, %s0: tensor<64xf32>) -> (tensor<?x64xf32>, tensor<64xf32>) {
   %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
-  // expected-remark @below {{not tiled with the norm next to it: it combines rows, and not all of them by arith.addf in f32, for each column}}
-  %s = linalg.reduce {arith.maximumf} ins(%y : tensor<?x64xf32>) outs(%s0 : tensor<64xf32>) dimensions = [0]
+  // expected-remark @below {{not tiled with the norm next to it: it combines rows, and not those of all its dimensions, or all but the first or last ones, by arith.addf, a maximum or a minimum in f32}}
+  %s = linalg.reduce {arith.mulf} ins(%y : tensor<?x64xf32>) outs(%s0 : tensor<64xf32>) dimensions = [0]
   return %y, %s : tensor<?x64xf32>, tensor<64xf32>
 }
 
@@ -125,12 +125,12 @@ func.func @every_fourth(%x: tensor<?x64xf32>, %y0: tensor<?x64xf32>, %z0: tensor
 
 // -----
 
-// A gradient for each batch: a sum over some of the rows.
-func.func @batch_sum(%dy: tensor<?x?x64xf32>, %x: tensor<?x?x64xf32>, %dx0: tensor<?x?x64xf32>, %s0: tensor<?x64xf32>) -> (tensor<?x?x64xf32>, tensor<?x64xf32>) {
+// A gradient for each position: a sum over the first and the last dimension.
+func.func @position_sum(%dy: tensor<?x?x8x64xf32>, %x: tensor<?x?x8x64xf32>, %dx0: tensor<?x?x8x64xf32>, %s0: tensor<?x64xf32>) -> (tensor<?x?x8x64xf32>, tensor<?x64xf32>) {
   %zero = arith.constant 0.0 : f32
-  %dx = rmsnorm.backward dy(%dy : tensor<?x?x64xf32>) input(%x : tensor<?x?x64xf32>) dx(%dx0 : tensor<?x?x64xf32>) eps = 1.0e-5 -> tensor<?x?x64xf32>
+  %dx = rmsnorm.backward dy(%dy : tensor<?x?x8x64xf32>) input(%x : tensor<?x?x8x64xf32>) dx(%dx0 : tensor<?x?x8x64xf32>) eps = 1.0e-5 -> tensor<?x?x8x64xf32>
   %f = linalg.fill ins(%zero : f32) outs(%s0 : tensor<?x64xf32>) -> tensor<?x64xf32>
-  // expected-remark @below {{it combines rows, and not all of them by arith.addf in f32, for each column}}
-  %s = linalg.reduce {arith.addf} ins(%dy : tensor<?x?x64xf32>) outs(%f : tensor<?x64xf32>) dimensions = [1]
-  return %dx, %s : tensor<?x?x64xf32>, tensor<?x64xf32>
+  // expected-remark @below {{it combines rows, and not those of all its dimensions, or all but the first or last ones, by arith.addf, a maximum or a minimum in f32}}
+  %s = linalg.reduce {arith.addf} ins(%dy : tensor<?x?x8x64xf32>) outs(%f : tensor<?x64xf32>) dimensions = [0, 2]
+  return %dx, %s : tensor<?x?x8x64xf32>, tensor<?x64xf32>
 }

@@ -233,32 +233,49 @@ def RMSNorm_ColumnSumOp : RMSNorm_Op<"column_sum", [
     is rounded; `init` may be `dest`. What `dest` held does not count else;
     zero iterations give zeros.
 
-    `source` is a rank-1 tensor before `rmsnorm-vectorize` and a vector 1xN
-    after it, with `columns` where N is dynamic (`rmsnorm.tile_load`).
-    Bufferization turns it into `rmsnorm.accumulate`.
+    `kind` says what stands for the addition: a maximum or a minimum, exact in
+    any order. Without iterations that gives `start`, or, without one, what
+    changes nothing: an infinity, or NaN for maxnumf and minnumf.
+
+    `dims` says which of the leading dimensions of the rows `dest` has in front
+    of its columns, if it has any: the sum is then over the rows of each of
+    their elements alone.
+
+    `source` is a tensor of the rank of `dest` before `rmsnorm-vectorize` and
+    a vector 1xN after it, with `columns` where N is dynamic
+    (`rmsnorm.tile_load`). One value a row has no columns in `dest`, or one. Bufferization turns it into `rmsnorm.accumulate`.
 
     ```mlir
     scf.forall.in_parallel {
       rmsnorm.column_sum %p into %dw : vector<1x4096xf32> into tensor<4096xbf16>
+      rmsnorm.column_sum %m into %amax kind(maximumf) start(0.0)
+          : vector<1x1xf32> into tensor<f32>
     }
     ```
 
     Constraints:
-    - (C1) `dest` has rank 1 and element type f16, bf16 or f32.
-    - (C2) `source` is a vector 1xN or a rank-1 tensor, of f32.
+    - (C1) `dest` has element type f16, bf16 or f32, and a dimension for each of
+      `dims`, then that of its columns, which one value a row may lack.
+    - (C2) `source` is a vector 1xN or a tensor of the rank of `dest`, of f32.
     - (C3) without `columns`, `source` has as many columns as `dest`; with it,
       it is a vector with N = 2^30.
     - (C4) it stands in the `in_parallel` of an `scf.forall`.
-    - (C5) `init` has rank 1, the size of `dest`, and element type f16, bf16 or
-      f32.
+    - (C5) `init` has the shape of `dest`, and element type f16, bf16 or f32.
+    - (C6) `kind` is not `mul`; there is no `start` if it is `add`.
+    - (C7) `dims` increase, from 0 on.
   }];
   let arguments = (ins RMSNorm_TileOrRow:$source, AnyRankedTensor:$dest,
                        Optional<Index>:$columns,
-                       Optional<AnyRankedTensor>:$init);
+                       Optional<AnyRankedTensor>:$init,
+                       DefaultValuedAttr<RMSNorm_ReduceKindAttr,
+                         "::mlir::rmsnorm::ReduceKind::add">:$kind,
+                       OptionalAttr<F32Attr>:$start,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$dims);
   let assemblyFormat = [{
     $source `into` $dest (`columns` `(` $columns^ `)`)?
-    (`init` `(` $init^ `:` type($init) `)`)? attr-dict
-    `:` type($source) `into` type($dest)
+    (`init` `(` $init^ `:` type($init) `)`)?
+    (`kind` `(` custom<Enum>($kind)^ `)`)? (`start` `(` $start^ `)`)?
+    (`dims` $dims^)? attr-dict `:` type($source) `into` type($dest)
   }];
   let hasVerifier = 1;
 }
@@ -271,7 +288,8 @@ def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
     Stands in a loop over tiles of rows, at its outermost level. After the loop
     `dest` holds the sum of the rows of `source` over all iterations, as
     `rmsnorm.column_sum` says: `init` is added to it, it is rounded once, zero
-    iterations give zeros. During the loop its contents are unspecified, so
+    iterations give zeros, `kind`, `start` and `dims` say what else it may be.
+    During the loop its contents are unspecified, so
     nothing else may access it. `rmsnorm-carry-sums` turns
     it into an accumulator of `rmsnorm.tiles`: then `dest` is a vector GxN,
     and the result is `dest` with row u * G + g of `source` added to its row g,
@@ -282,26 +300,34 @@ def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
     rmsnorm.accumulate %p into %dw : vector<1x4096xf32> into memref<4096xbf16>
     %b = rmsnorm.accumulate %p into %a
         : vector<4x4096xf32> into vector<2x4096xf32> -> vector<2x4096xf32>
+    rmsnorm.accumulate %d into %ds dims [0] : vector<1x4096xf32> into memref<?x4096xf32>
     ```
 
     Constraints:
-    - (C1) a memref `dest` has rank 1 and element type f16, bf16 or f32.
+    - (C1) a memref `dest` is as (C1) of `rmsnorm.column_sum` says.
     - (C2) `source` is a vector RxN of f32.
     - (C3) into a memref: without `columns`, N is its size, or in `rmsnorm.rows`
-      as many as there; with it, N is 2^30.
-    - (C4) into a vector GxN: G divides R, there is no `columns` and no `init`.
+      as many as there, or 1; with it, N is 2^30.
+    - (C4) into a vector GxN: G divides R, there is no `columns`, `init`, `start`
+      or `dims`.
     - (C5) there is a result, of the type of `dest`, if and only if `dest` is
       a vector.
-    - (C6) `init` has rank 1, the size of `dest`, and element type f16, bf16 or
-      f32.
+    - (C6) `init`, `kind`, `start` and `dims` are as (C5) to (C7) of
+      `rmsnorm.column_sum` say.
   }];
   let arguments = (ins VectorOfRankAndType<[2], [F32]>:$source,
                        RMSNorm_BufferOrTile:$dest,
-                       Optional<Index>:$columns, Optional<AnyMemRef>:$init);
+                       Optional<Index>:$columns, Optional<AnyMemRef>:$init,
+                       DefaultValuedAttr<RMSNorm_ReduceKindAttr,
+                         "::mlir::rmsnorm::ReduceKind::add">:$kind,
+                       OptionalAttr<F32Attr>:$start,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$dims);
   let results = (outs Optional<VectorOfRankAndType<[2], [F32]>>:$result);
   let assemblyFormat = [{
     $source `into` $dest (`columns` `(` $columns^ `)`)?
-    (`init` `(` $init^ `:` type($init) `)`)? attr-dict
+    (`init` `(` $init^ `:` type($init) `)`)?
+    (`kind` `(` custom<Enum>($kind)^ `)`)? (`start` `(` $start^ `)`)?
+    (`dims` $dims^)? attr-dict
     `:` type($source) `into` type($dest) (`->` type($result)^)?
   }];
   let hasVerifier = 1;

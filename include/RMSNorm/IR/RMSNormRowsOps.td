@@ -72,6 +72,8 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
     the sum of block b: its row groups are added up, the workspace is made with
     the launch. Or, where a block does all rows of its columns,
     `rmsnorm.sum_store` writes them.
+    All rows of a block have one index of the leading sizes in `segments`: what
+    it sums up is of one segment. Block w of W of segment s has row s * W + w.
 
     ```mlir
     rmsnorm.rows sizes [%m] columns(4096)
@@ -111,10 +113,12 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
       `rmsnorm-place-tiles`) or in traverses (after it), never both.
     - (C9) after a store, in the same tile, no traverse reads a buffer of its
       alias class.
-    - (C10) the yield has one GxN or Gx1 f32 vector for each result, whose
-      type is memref<?xNxf32>, N dynamic with `dynamic_columns`.
+    - (C10) the yield has one result of `tiles`, GxN or Gx1, for each result,
+      whose type is memref<?xNxf32>, N dynamic with `dynamic_columns`.
     - (C11) there are `sum_store` ops, and no results then, if and only if the
       schedule has column_sums = all_rows and sums are carried.
+    - (C12) `segments` are the first or the last leading sizes, and not all;
+      the `dims` of an `accumulate` or `sum_store` are these or none.
   }];
   let arguments = (ins
       Variadic<Index>:$sizes, Optional<Index>:$dynamic_columns,
@@ -122,11 +126,12 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
       Variadic<AnyTypeOf<[Index, AnyInteger, AnyFloat]>>:$scalars,
       DenseI64ArrayAttr:$static_sizes, I64Attr:$columns,
       TypedArrayAttrBase<RMSNorm_AccessAttr, "one access per buffer">:$accesses,
-      OptionalAttr<RMSNorm_ScheduleAttr>:$schedule);
+      OptionalAttr<RMSNorm_ScheduleAttr>:$schedule,
+      DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$segments);
   let results = (outs Variadic<RMSNorm_Partials>:$partials);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
-    `sizes` custom<DynamicIndexList>($sizes, $static_sizes)
+    `sizes` custom<DynamicIndexList>($sizes, $static_sizes) (`segments` $segments^)?
     `columns` `(` $columns (`,` $dynamic_columns^)? `)`
     `buffers` `(` custom<Buffers>($buffers, type($buffers), $accesses) `)`
     (`scalars` `(` $scalars^ `:` type($scalars) `)`)?
@@ -143,6 +148,8 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
     /// M, computed in front of the op: the product of the leading sizes, but no
     /// more than a buffer has that counts rows by sizes of its own.
     Value createNumRows(OpBuilder &builder);
+    Value createNumSegments(OpBuilder &builder);
+    Value createSegmentRows(OpBuilder &builder);
     /// Block arguments that mirror the operands; null, if there is none.
     Value getColumnsArgument();
     MutableArrayRef<BlockArgument> getBufferArguments();
@@ -154,7 +161,6 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
     /// The schedule; emits an error naming the pass that sets it if there is
     /// none.
     FailureOr<ScheduleAttr> getRequiredSchedule();
-    /// The operands that the block arguments mirror.
     bool mayAlias(Value bufferArgument, Value otherBufferArgument);
   }];
 }
@@ -207,7 +213,7 @@ def RMSNorm_TilesOp : RMSNorm_Op<"tiles", [
 
     Constraints:
     - (C1) `body` has the arguments above; it yields as many values as there
-      are `inits`, of their types, which are the results'.
+      are `inits`, constants, of their types, which are the results'.
     - (C2) `begin` has the tile's number and the slots; it yields one Rx1 sum
       for each of `body`'s; there is a slot then and `stages` is 3 at least.
     - (C3) with `copies`, `body` has one `fetch` and behind it one `arrive`,
@@ -243,6 +249,7 @@ def RMSNorm_TilesOp : RMSNorm_Op<"tiles", [
       return getBody().getArguments().take_back(getInits().size());
     }
     bool isSplit() { return !getBegin().empty(); }
+    ReduceKind getSumKind(unsigned index);
   }];
 }
 
@@ -251,8 +258,8 @@ def RMSNorm_SumStoreOp : RMSNorm_Op<"sum_store", [HasParent<"RowsOp">]> {
   let description = [{
     For a result of `rmsnorm.tiles` of which each block has done all rows of its
     columns (column_sums = all_rows): `base` is overwritten with the sum of the
-    row groups, added up in f32 in their order, plus `init`, rounded once. No
-    rows give zeros.
+    row groups, added up (or combined as the accumulator is) in f32 in their
+    order, plus `init`, rounded once. `dims`: the segments `base` has a row for.
 
     ```mlir
     rmsnorm.sum_store %sum, %DW : vector<32x4096xf32>, memref<4096xbf16>
@@ -260,41 +267,35 @@ def RMSNorm_SumStoreOp : RMSNorm_Op<"sum_store", [HasParent<"RowsOp">]> {
 
     Constraints:
     - (C1) `value` is a result of `rmsnorm.tiles`.
-    - (C2) `base` is a buffer of the `rmsnorm.rows` that it writes, of rank 1
-      and as many columns, f16, bf16 or f32, with an inner stride of 1.
+    - (C2) `base` is a buffer of the `rmsnorm.rows` that it writes, of `dims`,
+      then as many columns, of an inner stride of 1, or none if those are 1.
     - (C3) so is `init`, which it reads; it may be `base`.
   }];
   let arguments = (ins RMSNorm_Accumulator:$value,
-                       Arg<MemRefRankOf<[F16, BF16, F32], [1]>, "",
-                           [MemWrite]>:$base,
-                       Arg<Optional<MemRefRankOf<[F16, BF16, F32], [1]>>, "",
-                           [MemRead]>:$init);
+                       Arg<MemRefOf<[F16, BF16, F32]>, "", [MemWrite]>:$base,
+                       Arg<Optional<MemRefOf<[F16, BF16, F32]>>, "", [MemRead]>:$init,
+                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$dims);
   let assemblyFormat = [{
-    $value `,` $base (`init` `(` $init^ `:` type($init) `)`)? attr-dict
-    `:` type($value) `,` type($base)
+    $value `,` $base (`init` `(` $init^ `:` type($init) `)`)? (`dims` $dims^)?
+    attr-dict `:` type($value) `,` type($base)
   }];
 }
 
-class RMSNorm_MarkOp<string mnemonic> : RMSNorm_Op<mnemonic, [
-    MemoryEffects<[MemRead, MemWrite]>, HasParent<"TilesOp">]> {
+class RMSNorm_MarkOp<string mnemonic, string text, dag values>
+    : RMSNorm_Op<mnemonic, [MemoryEffects<[MemRead, MemWrite]>,
+                            HasParent<"TilesOp">]> {
+  let summary = text;
+  let description = "See `rmsnorm.tiles`.";
+  let arguments = values;
   let assemblyFormat = "operands attr-dict `:` type(operands)";
 }
-
-def RMSNorm_FetchOp : RMSNorm_MarkOp<"fetch"> {
-  let summary = "begins the copies of a tile";
-  let description = "See `rmsnorm.tiles`.";
-  let arguments = (ins Variadic<RMSNorm_SlotType>:$slots);
-}
-def RMSNorm_ArriveOp : RMSNorm_MarkOp<"arrive"> {
-  let summary = "waits for the copies of this tile";
-  let description = "See `rmsnorm.tiles`.";
-  let arguments = (ins Variadic<RMSNorm_SlotType>:$slots);
-}
-def RMSNorm_AwaitOp : RMSNorm_MarkOp<"await"> {
-  let summary = "waits for the sums that `begin` has published of this tile";
-  let description = "See `rmsnorm.tiles`.";
-  let arguments = (ins Variadic<RMSNorm_Tile>:$sums);
-}
+def RMSNorm_FetchOp : RMSNorm_MarkOp<"fetch", "begins the copies of a tile",
+    (ins Variadic<RMSNorm_SlotType>:$slots)>;
+def RMSNorm_ArriveOp : RMSNorm_MarkOp<"arrive",
+    "waits for the copies of this tile", (ins Variadic<RMSNorm_SlotType>:$slots)>;
+def RMSNorm_AwaitOp : RMSNorm_MarkOp<"await",
+    "waits for the sums that `begin` has published of this tile",
+    (ins Variadic<RMSNorm_Tile>:$sums)>;
 
 def RMSNorm_SlotLoadOp : RMSNorm_Op<"slot_load", [
     MemoryEffects<[MemRead]>]> {

@@ -42,9 +42,11 @@ def RMSNorm_RowWiseOpInterface : OpInterface<"RowWiseOpInterface"> {
     }], "bool", "usesRow", (ins "::mlir::OpOperand &":$operand,
                                 "int64_t":$rowDims)>,
     InterfaceMethod<[{
-      Whether result `number` is a sum over all rows, one value a column. The
-      tiled op then computes the f32 summand of its row into a new tensor.
-    }], "bool", "sumsOverRows", (ins "unsigned":$number)>,
+      Whether result `number` is a sum over all rows, or over those of some of
+      the row dimensions, one value a column or one of all; or a maximum or a
+      minimum. The tiled op then computes the f32 summand of its row into a new
+      tensor.
+    }], "bool", "sumsOverRows", (ins "unsigned":$number, "int64_t":$rowDims)>,
     InterfaceMethod<[{
       Whether what `init`, a destination, holds before is looked at.
     }], "bool", "readsInit", (ins "::mlir::OpOperand &":$init)>,

@@ -4,9 +4,14 @@
 #ifndef RMSNORM_IR_TILETYPES_H
 #define RMSNORM_IR_TILETYPES_H
 
-#include "mlir/IR/BuiltinTypes.h"
+#include "RMSNorm/IR/RMSNorm.h"
 
 namespace mlir::rmsnorm {
+
+/// What changes nothing when it is reduced with something.
+APFloat getIdentity(ReduceKind kind, const llvm::fltSemantics &semantics);
+/// Whether `value` is that: any NaN, a zero of either sign.
+bool isIdentity(ReduceKind kind, const APFloat &value);
 
 /// Whether threads of a row hold different parts of `type`: RxN, 1xN, N > 1.
 inline bool isPerColumn(Type type) {

@@ -16,6 +16,8 @@ def OutlineRows : Pass<"rmsnorm-outline-rows"> {
     overlap, as they are views of one buffer; the leading sizes; N where only
     a call knows it; scalars. Constants and arithmetic on floats are computed
     inside, as a launch computes indices only. Loads and stores lose `columns`.
+    The `dims` of sums over rows become the `segments`. A row_reduce that no
+    column waits for moves to the end, behind the stores.
 
     Deallocation passes come before: they would enter the op. So does a
     simplification: bufferization leaves copies of a row to itself
@@ -131,7 +133,7 @@ def SplitStrips : Pass<"rmsnorm-split-strips"> {
   let summary = "splits off sums over rows that no block can keep";
   let description = [{
     Where the schedule says `column_sums = strips`, a `rmsnorm.rows` is split:
-    its sums over rows (`rmsnorm.accumulate`) go to a second one, which holds
+    its sums over rows (`rmsnorm.accumulate`) of one value a column go to a second one, which holds
     no row_reduce, so that the columns of a row are independent there and a
     block can own a strip of them, whatever the row's size. It reads the
     tiles again; its schedule is `sums` of the first one's. What a reduction
@@ -200,8 +202,9 @@ def CarrySums : Pass<"rmsnorm-carry-sums"> {
     A sum over rows (`rmsnorm.accumulate` into a buffer) becomes an accumulator
     GxN of `rmsnorm.tiles`, one row for each row group. What a block has come to
     leaves `rmsnorm.rows` as its row of a result [blocks x N], and another
-    `rmsnorm.rows` behind it adds up those. That needs persistent blocks,
-    `blocks_per_sm` >= 1. With `column_sums = all_rows`, as that second program
+    `rmsnorm.rows` behind it adds up those, for each of the `segments` alone
+    where the sum has `dims`. That needs persistent blocks, `blocks_per_sm` >= 1,
+    but where a block leaves one value only, [blocks x 1]. With `column_sums = all_rows`, as that second program
     has, what a block has come to is the sum, and `rmsnorm.sum_store` writes it.
 
     Requires: `rmsnorm-pack-rows`. Numeric effect: fixes the order of sums over

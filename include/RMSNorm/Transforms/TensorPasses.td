@@ -184,11 +184,13 @@ def TileRows : Pass<"rmsnorm-tile-rows"> {
     of the op that uses it. A `linalg` op that knows no rows (a weight plus one)
     is repeated in each iteration. Slices belong to it that take columns out of
     rows of the cluster or put them in (`tensor.extract_slice`, `insert_slice`:
-    all rows, columns side by side or every other of all, static), and sums
-    over all rows in f32. Reshapes and transposes of a value for each group of
-    columns that put groups in front of rows, or of parts of them, say where the
-    loop stores it: transposed, or as tensor cores read scales. A neighbour that
-    looks row-wise and is not is named in a remark.
+    all rows, columns side by side or every other of all, static), and sums,
+    maxima and minima in f32 over all rows, or those of each index of the first
+    or the last dimensions of rows: for each column or of all. Reshapes and
+    transposes of a value for each group of columns that put groups in front of
+    rows, or of parts of them, say where the loop stores it: transposed, or as
+    tensor cores read scales. A neighbour that looks row-wise and is not is named
+    in a remark.
 
     The body of an op may gather: read of a table that the cluster does not
     compute, by `tensor.extract`, the row of an index that all columns share and
@@ -199,8 +201,9 @@ def TileRows : Pass<"rmsnorm-tile-rows"> {
 
     The weight's gradient of `rmsnorm.backward` is the sum of a summand a row,
     which leaves the loop through `rmsnorm.column_sum`; so do other sums over
-    rows. Who uses one is no part of the cluster, but for ops that only add a
-    tensor to it or round it, which the sum does then.
+    rows, and maxima and minima. Who uses one is no part of the cluster, but for
+    ops that only add a tensor to it, or combine it as rows are, or round it,
+    which the sum does then.
 
     Reads of a tensor that also is the destination of a result go through the
     loop's block argument, so that bufferization sees that an exact in-place
