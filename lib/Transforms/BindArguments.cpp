@@ -16,6 +16,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Interfaces/CallInterfaces.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/Sequence.h"
 #include "llvm/ADT/StringSet.h"
 
 namespace mlir::rmsnorm {
@@ -272,18 +273,17 @@ LogicalResult FunctionBinder::setAttributes(ArrayRef<std::string> names) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
     if (!type)
       continue;
-    SmallVector<int64_t> dims;
-    for (int64_t dim = 0; dim < type.getRank(); ++dim)
-      dims.push_back(getSize(argument, dim));
+    auto dims =
+        llvm::map_to_vector(llvm::seq<int64_t>(type.getRank()),
+                            [&](int64_t d) { return getSize(argument, d); });
     bool written = boundResults.count(argument);
     StringRef role =
         !written ? "input" : (isRead(argument) ? "inout" : "output");
     Attribute layout =
         AffineMapAttr::get(builder.getMultiDimIdentityMap(type.getRank()));
-    const bool isPacked =
-        isReshaped(argument) ||
-        (written && mergesRows(terminator->getOperand(boundResults[argument])));
-    if (type.getRank() > 1 && !isPacked) {
+    if (type.getRank() > 1 && !isReshaped(argument) &&
+        !(written &&
+          mergesRows(terminator->getOperand(boundResults[argument])))) {
       SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
       strides.back() = 1;
       layout = StridedLayoutAttr::get(function.getContext(), 0, strides);
@@ -362,9 +362,7 @@ LogicalResult FunctionBinder::run() {
     if (failed(bindResult(returned)))
       return failure();
   FailureOr<SmallVector<std::string>> names = chooseNames();
-  if (failed(names))
-    return failure();
-  if (failed(setAttributes(*names)))
+  if (failed(names) || failed(setAttributes(*names)))
     return failure();
   replaceDims();
   // Destinations that no result needs any more.

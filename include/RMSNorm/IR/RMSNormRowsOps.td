@@ -386,9 +386,8 @@ def RMSNorm_TraverseOp : RMSNorm_Op<"traverse", [
     YieldOp getYield();
     ReduceKind getKind(int64_t index);
     int64_t getNumReductions() { return getKinds().size(); }
-    /// What is yielded to be reduced, and to be held.
-    OperandRange getReduced();
-    OperandRange getHeld();
+    OperandRange getReduced(); // What is yielded to be reduced,
+    OperandRange getHeld(); // and to be held.
     ResultRange getSums() {
       return getResults().take_front(getNumReductions());
     }

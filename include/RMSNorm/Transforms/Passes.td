@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Passes.td - passes from the op to placed tiles ---------------------===//
 //
-// In pipeline order: the tensor half, then the passes on rows.
+// In pipeline order: what is done to the source, the tensor half, then the passes on rows.
 //
 //===----------------------------------------------------------------------===//
 
 #ifndef RMSNORM_TRANSFORMS_PASSES_TD
 #define RMSNORM_TRANSFORMS_PASSES_TD
 
+include "RMSNorm/Transforms/SourcePasses.td"
 include "RMSNorm/Transforms/TensorPasses.td"
 include "RMSNorm/Transforms/RowsPasses.td"
 

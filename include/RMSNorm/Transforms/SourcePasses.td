@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- SourcePasses.td - what users write, in fewer forms -----------------===//
+
+#ifndef RMSNORM_TRANSFORMS_SOURCEPASSES_TD
+#define RMSNORM_TRANSFORMS_SOURCEPASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+//===----------------------------------------------------------------------===//
+// Before the tensor half
+//===----------------------------------------------------------------------===//
+
+def GeneralizeElementwise
+    : Pass<"rmsnorm-generalize-elementwise", "::mlir::func::FuncOp"> {
+  let summary = "makes linalg of arith and math on tensors";
+  let description = [{
+    Each elementwise op on ranked tensors becomes a `linalg.generic`, as by
+    upstream's `convert-elementwise-to-linalg`, but into a `tensor.empty`: an
+    operand that is a function's argument is not what the result is computed
+    into. First, so that arguments are bound to what they are.
+    `arith.scaling_truncf` and `scaling_extf` become what upstream's
+    `arith-expand` makes of them: a division by the scale and a rounding, an
+    extension and a product.
+
+        %h = arith.addf %x, %r : tensor<?x4096xbf16>
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def GeneralizeGathers
+    : Pass<"rmsnorm-generalize-gathers", "::mlir::func::FuncOp"> {
+  let summary = "makes linalg of gathers, at indices that are operands";
+  let description = [{
+    A gather is a `linalg.generic` whose body reads a table from outside by
+    `tensor.extract` at an index that is an operand's. It is made of
+    `tensor.gather` and of bodies that read the indices by the numbers of their
+    loops. Without a limit in the input, an index of no row of the table is
+    undefined behaviour.
+
+        %row = arith.index_cast %id : i64 to index
+        %column = linalg.index 1 : index
+        %value = tensor.extract %t[%row, %column] : tensor<?x64xf32>
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
+  let summary = "makes every result of a public function an argument's contents";
+  let description = [{
+    A compiled entry allocates nothing: each tensor that a public function
+    returns must be computed into an argument. A result whose destination is a
+    `tensor.empty` gets a new argument after the others; one whose destination
+    is an argument already is written in place. A result may be reshaped once
+    behind its computation: the argument has the shape that is returned. What is
+    inserted into dimension K of [.., K, N] lies side by side in [.., K * N]. A
+    number that linalg ops alone use becomes a tensor of rank 0. The function
+    keeps returning the tensors, and bufferization drops them. Runs on untiled
+    tensor IR, so that the oracle sees the same arguments as the kernels.
+
+    Each tensor argument gets
+
+    - `rmsnorm.name`: the user's, else the argument's location name, else its
+      role in the first norm that uses it (`input`, `weight`, `output`,
+      `rstd`), else `arg3`; a new one: the user's `rmsnorm.name` on the
+      result, else its role in the norm that computes it, else `result1`;
+      `_1`, `_2`, ... where two would be equal;
+    - `rmsnorm.role`: `input`, `output` (written, never read) or `inout`;
+    - `rmsnorm.dims`: per dimension its size, or -1-k for shape symbol k. The
+      ops say which dimensions are equal; equal dimensions have one symbol,
+      and a size that is static anywhere is static everywhere;
+    - `rmsnorm.bounds`, if its elements are indices: the sizes they are below;
+    - `bufferization.buffer_layout`: any strides but the last, which is 1 (for
+      ranks 0 and 1, and where dimensions are collapsed into one, the identity),
+      and `bufferization.writable`.
+
+    Every `tensor.dim` of an argument becomes a constant or the `tensor.dim` of
+    the first argument with that symbol. Each result gets `rmsnorm.argument`,
+    the number of the argument that it is computed into: folding may leave of a
+    result that is the identity of an argument nothing but that argument.
+
+    Errors: a returned value that is no tensor, that is an argument or a
+    constant as it is, that no destination-style op computes, or that is
+    returned twice; two results in one argument; dimensions that must be equal
+    and are not; two equal `rmsnorm.name`; a body of several blocks; a call
+    of a public function.
+
+    ```mlir
+    func.func @f(%x: tensor<?x64xf32>, %w: tensor<64xf32>) -> tensor<?x64xf32> {
+      ...
+      %e = tensor.empty(%m) : tensor<?x64xf32>
+      %y = rmsnorm.forward input(%x : ...) weight(%w : ...) output(%e : ...) ...
+      return %y : tensor<?x64xf32>
+    }
+    ->
+    func.func @f(%x: tensor<?x64xf32> {rmsnorm.name = "input", ...},
+                 %w: tensor<64xf32> {rmsnorm.name = "weight", ...},
+                 %out: tensor<?x64xf32> {rmsnorm.dims = array<i64: -1, 64>,
+                   rmsnorm.name = "output", rmsnorm.role = "output", ...})
+        -> tensor<?x64xf32> {
+      %y = rmsnorm.forward input(%x : ...) weight(%w : ...) output(%out : ...) ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def SinkTransposes
+    : Pass<"rmsnorm-sink-transposes", "::mlir::func::FuncOp"> {
+  let summary = "transposes of rows become an order of what is written";
+  let description = [{
+    A `linalg.transpose` (or its generic) of the leading dimensions of what the
+    function computes moves behind the `linalg` ops, norms and slices that use
+    it, so that they have the rows in the order of what they compute from. In
+    the end it is a copy whose loops are those of its source: rows that are
+    written in another order. What a generic writes with its last dimension in
+    front of others it computes first and then transposes. Of an argument it becomes the order in which the
+    op that uses it reads it. Two of them are one, or none.
+
+        %t = linalg.transpose ins(%y : tensor<?x?x8x64xf32>)
+            outs(%e : tensor<?x8x?x64xf32>) permutation = [0, 2, 1, 3]
+
+    Nothing is touched where there is no transpose; one in front of an op that
+    it cannot pass stays where it is.
+  }];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+#endif // RMSNORM_TRANSFORMS_SOURCEPASSES_TD
