@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- TileCanonicalization.cpp - what accesses to tiles fold -------------===//
 
+#include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
