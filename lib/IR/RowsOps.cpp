@@ -218,6 +218,8 @@ Value RowsOp::createNumSegments(OpBuilder &builder) {
 }
 
 Value RowsOp::createSegmentRows(OpBuilder &builder) {
+  if (getSegments().empty())
+    return createNumRows(builder);
   SmallVector<OpFoldResult> sizes;
   for (auto [dim, size] : llvm::enumerate(getMixedSizes()))
     if (!llvm::is_contained(getSegments(), static_cast<int64_t>(dim)))
