@@ -4,6 +4,7 @@
 #include "DeviceOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -43,4 +44,38 @@ LLVM::InlineAsmOp rmsnorm::createAsm(ImplicitLocOpBuilder &b, Type result,
       LLVM::tailcallkind::TailCallKind::None,
       LLVM::AsmDialectAttr::get(b.getContext(), LLVM::AsmDialect::AD_ATT),
       /*operand_attrs=*/ArrayAttr());
+}
+
+/// bf16 to f32 is a shift of its bits. Of two in a word the upper one has them
+/// where they belong: a mask, where ptxas moves it down and up again.
+static void widenPairs(gpu::GPUFuncOp function) {
+  function.walk([](arith::ExtFOp op) {
+    auto narrow = dyn_cast<VectorType>(op.getIn().getType());
+    auto wide = dyn_cast<VectorType>(op.getType());
+    if (!narrow || !narrow.getElementType().isBF16() || narrow.getRank() != 1 ||
+        narrow.getNumElements() % 2 != 0 || !wide.getElementType().isF32())
+      return;
+    ImplicitLocOpBuilder b(op.getLoc(), op);
+    auto words = VectorType::get({narrow.getNumElements() / 2}, b.getI32Type());
+    auto word = [&](uint32_t value) {
+      return arith::ConstantOp::create(
+          b, SplatElementsAttr::get(words, APInt(32, value)));
+    };
+    auto number = [&](Value value) {
+      return arith::BitcastOp::create(
+          b, VectorType::get(words.getShape(), b.getF32Type()), value);
+    };
+    Value pairs = vector::BitCastOp::create(b, words, op.getIn());
+    Value lower = number(arith::ShLIOp::create(b, pairs, word(16)));
+    Value upper = number(arith::AndIOp::create(b, pairs, word(0xffff0000)));
+    op.replaceAllUsesWith(
+        vector::InterleaveOp::create(b, lower, upper).getResult());
+    op.erase();
+  });
+}
+
+void rmsnorm::widenPairs(gpu::GPUModuleOp module) {
+  for (auto function : module.getOps<gpu::GPUFuncOp>())
+    if (function->removeAttr(RMSNormDialect::kMaskBf16AttrName))
+      ::widenPairs(function);
 }

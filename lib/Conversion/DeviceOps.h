@@ -6,6 +6,7 @@
 
 #include "RMSNorm/IR/RMSNorm.h"
 
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 
@@ -23,6 +24,10 @@ Value createIntrinsic(ImplicitLocOpBuilder &b, Type result, const Twine &name,
 LLVM::InlineAsmOp createAsm(ImplicitLocOpBuilder &b, Type result,
                             ValueRange operands, StringRef text,
                             StringRef constraints, bool sideEffects);
+
+/// Has the kernels of `module` that are to (rmsnorm.mask_bf16) make two f32 of
+/// a word of two bf16 by a shift and a mask.
+void widenPairs(gpu::GPUModuleOp module);
 
 } // namespace mlir::rmsnorm
 

@@ -2,6 +2,7 @@
 //===- FinalizeSim.cpp - rmsnorm-finalize-sim ----------------------------===//
 
 #include "DeviceModules.h"
+#include "DeviceOps.h"
 #include "ExpandFloat8.h"
 #include "ExpandMath.h"
 #include "RMSNorm/Conversion/Passes.h"
@@ -272,6 +273,7 @@ LogicalResult FinalizeSim::finalize(gpu::GPUModuleOp module) {
 LogicalResult FinalizeSim::simplify(gpu::GPUModuleOp module) {
   if (failed(lowerFloat8(module, /*instructions=*/std::nullopt)))
     return failure();
+  widenPairs(module);
   OpPassManager narrow(module->getName());
   narrow.addPass(math::createMathExtendToSupportedTypes());
   if (failed(runPipeline(narrow, module)) ||

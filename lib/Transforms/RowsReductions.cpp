@@ -24,6 +24,8 @@ static bool isColumnWork(Operation *op) {
 }
 
 bool mlir::rmsnorm::isLastReduction(RowReduceOp reduce) {
+  if (reduce->getParentOfType<RowsOp>().getColumns() == 1)
+    return false;
   for (Operation *op = reduce; op; op = op->getNextNode())
     if (isColumnWork(op))
       return false;
@@ -32,9 +34,12 @@ bool mlir::rmsnorm::isLastReduction(RowReduceOp reduce) {
 
 void mlir::rmsnorm::sinkLastReductions(Block &program) {
   auto rows = cast<RowsOp>(program.getParentOp()->getParentOp());
+  // Rows of one column have no work on columns to be behind.
+  if (rows.getColumns() == 1)
+    return;
   Operation *end = program.getTerminator();
-  auto reductions = llvm::to_vector(program.getOps<RowReduceOp>());
-  for (RowReduceOp reduce : llvm::reverse(reductions)) {
+  // In their order, each with all that uses it: what uses two goes twice.
+  for (auto reduce : llvm::to_vector(program.getOps<RowReduceOp>())) {
     llvm::SetVector<Operation *> slice;
     getForwardSlice(reduce.getOperation(), &slice);
     slice.remove(end);
@@ -56,7 +61,6 @@ void mlir::rmsnorm::sinkLastReductions(Block &program) {
         ops, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
     for (Operation *op : ops)
       op->moveBefore(end);
-    end = reduce;
   }
 }
 
