@@ -191,6 +191,10 @@ static void merge(ArrayRef<Part> parts) {
   Location loc = FusedLoc::get(host.getContext(), locations);
   gpu::GPUFuncOp kernel =
       createKernel(loc, getName(parts), last.threads, symbols);
+  if (llvm::all_of(parts, [](Part part) {
+        return part.kernel->hasAttr(RMSNormDialect::kMaskBf16AttrName);
+      }))
+    kernel->setAttr(RMSNormDialect::kMaskBf16AttrName, host.getUnitAttr());
   OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
   KernelArguments arguments(host, kernel.getBody().front());
 
