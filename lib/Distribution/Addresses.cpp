@@ -141,11 +141,13 @@ void Addresses::emitAccess(Value buffer, TileKind kind, bool hasRow,
         // Rows may be counted over sizes of the buffer's own.
         const int64_t own =
             rowDims ? type.getDimSize((*rowDims)[dim]) : ShapedType::kDynamic;
-        Value size = ShapedType::isDynamic(own) ? kernel.getLeadingSize(dim)
-                                                : kernel.getConstant(own);
-        if (place != leading.end())
+        if (ShapedType::isDynamic(own)) {
+          std::tie(row, index) = kernel.emitDivision(row, dim);
+        } else {
+          Value size = kernel.getConstant(own);
           index = arith::RemUIOp::create(builder, loc, row, size);
-        row = arith::DivUIOp::create(builder, loc, row, size);
+          row = arith::DivUIOp::create(builder, loc, row, size);
+        }
       }
       if (place == leading.end())
         continue;

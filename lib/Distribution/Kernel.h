@@ -85,6 +85,9 @@ public:
   }
   /// The leading size `dim`.
   Value getLeadingSize(int64_t dim);
+  /// `number`, an index below 2^62, divided by the leading size `dim`, and what
+  /// is left.
+  std::pair<Value, Value> emitDivision(Value number, int64_t dim);
   Value getPointer(Value buffer) {
     return arguments.getPointer(getOperand(buffer));
   }
@@ -141,6 +144,8 @@ private:
   int64_t pairs = 0;
   DenseMap<int64_t, Value> constants;
   DenseMap<Value, Value> scalars;
+  /// Of leading sizes, as the host computes them.
+  DenseMap<int64_t, Value> reciprocals;
 };
 
 } // namespace mlir::rmsnorm

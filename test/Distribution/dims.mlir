@@ -5,11 +5,19 @@
 // dimension, and none is taken apart for it.
 // CHECK-LABEL: gpu.func @dims_multi_wave_cached_g1u1t32v4f2a16(
 // CHECK: scf.for %[[ROW:[a-z0-9_]*]] =
-// CHECK-DAG: %[[H:.*]] = arith.remui %[[ROW]], %[[HS:.*]] : index
-// CHECK-DAG: %[[BT:.*]] = arith.divui %[[ROW]], %[[HS]] : index
-// CHECK-DAG: %[[B:.*]] = arith.divui %[[BT]], %[[TS:.*]] : index
-// CHECK-DAG: %[[HO:.*]] = arith.muli %[[H]], %c128 : index
-// CHECK-DAG: %[[BO:.*]] = arith.muli %[[B]], %[[STRIDE:.*]] : index
+// CHECK: %[[ROW64:.*]] = arith.index_castui %[[ROW]] : index to i64
+// CHECK: %[[HS:.*]] = arith.index_castui %{{.*}} : index to i64
+// CHECK: arith.mului_extended
+// CHECK: arith.cmpi uge, %{{.*}}, %[[HS]] : i64
+// CHECK: %[[BT:.*]] = arith.addi %{{.*}} : i64
+// CHECK: %[[H64:.*]] = arith.select %{{.*}} : i64
+// CHECK: %[[H:.*]] = arith.index_castui %[[H64]] : i64 to index
+// CHECK: %[[HO:.*]] = arith.muli %[[H]], %c128 : index
+// CHECK: %[[TWICE:.*]] = arith.addi %[[BT]], %[[BT]] : i64
+// CHECK: %{{.*}}, %{{.*}} = arith.mului_extended %[[TWICE]],
+// CHECK: %[[B64:.*]] = arith.addi %{{.*}} : i64
+// CHECK: %[[B:.*]] = arith.index_castui %[[B64]] : i64 to index
+// CHECK: %[[BO:.*]] = arith.muli %[[B]], %[[STRIDE:.*]] : index
 // CHECK: %[[O:.*]] = arith.addi %[[HO]], %[[BO]] : index
 // CHECK: %[[O64:.*]] = arith.index_cast %[[O]] : index to i64
 // CHECK: %[[Y:.*]] = arith.muli %[[ROW]], %c128 : index

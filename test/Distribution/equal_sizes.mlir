@@ -2,11 +2,12 @@
 // buffers it addresses, and by a constant where one buffer's type knows it.
 // RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-distribute --canonicalize --cse | FileCheck %s
 
-// CHECK: gpu.func @equal_sizes_{{[a-z0-9_]*}}(%{{[a-z0-9]*}}: index, %[[M:[a-z0-9]*]]: index, %[[SIZE:[a-z0-9]*]]: index, %{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: !llvm.ptr<1>, %{{[a-z0-9]*}}: !llvm.ptr<1>) kernel
+// CHECK: gpu.func @equal_sizes_{{[a-z0-9_]*}}(%{{[a-z0-9]*}}: index, %[[M:[a-z0-9]*]]: index, %[[SIZE:[a-z0-9]*]]: index, %[[RECIPROCAL:[a-z0-9]*]]: index, %{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: !llvm.ptr<1>, %{{[a-z0-9]*}}: !llvm.ptr<1>) kernel
 // A thread has two rows; neither follows from the other, as the last may be
 // past the end.
-// CHECK-COUNT-2: arith.divui %{{.*}}, %[[SIZE]] : index
-// CHECK-NOT: arith.divui
+// CHECK: %[[I:.*]] = arith.index_castui %[[RECIPROCAL]] : index to i64
+// CHECK-COUNT-2: arith.mului_extended %{{.*}}, %[[I]] : i64
+// CHECK-NOT: arith.mului_extended
 // CHECK: gpu.return
 // CHECK: gpu.func @static_size_{{[a-z0-9_]*}}(%{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: !llvm.ptr<1>, %{{[a-z0-9]*}}: !llvm.ptr<1>) kernel
 // CHECK: %[[SIX:.*]] = arith.constant 6 : index

@@ -34,9 +34,14 @@
 // Rows counted over the leading sizes, groups in between; the two of a vector lie
 // apart. A row that does not exist has none.
 // CHECK-LABEL: gpu.func @small
-// CHECK-SAME: (%{{.*}}: index, %{{.*}}: index, %[[T:.*]]: index, %{{.*}}: index, %[[S0:.*]]: index, %{{.*}}: !llvm.ptr<1>, %[[S1:.*]]: index, %{{.*}}: !llvm.ptr<1>)
-// CHECK: %[[RT:.*]] = arith.remui %[[ROW:.*]], %[[T]] : index
-// CHECK: %[[RB:.*]] = arith.divui %[[ROW]], %[[T]] : index
+// CHECK-SAME: (%{{.*}}: index, %{{.*}}: index, %[[T:.*]]: index, %{{.*}}: index, %{{.*}}: index, %[[S0:.*]]: index, %{{.*}}: !llvm.ptr<1>, %[[S1:.*]]: index, %{{.*}}: !llvm.ptr<1>)
+// CHECK: %[[T64:.*]] = arith.index_castui %[[T]] : index to i64
+// CHECK: arith.mului_extended
+// CHECK: arith.cmpi uge, %{{.*}}, %[[T64]] : i64
+// CHECK: %[[RB64:.*]] = arith.addi %{{.*}} : i64
+// CHECK: %[[RT64:.*]] = arith.select %{{.*}} : i64
+// CHECK: %[[RB:.*]] = arith.index_castui %[[RB64]] : i64 to index
+// CHECK: %[[RT:.*]] = arith.index_castui %[[RT64]] : i64 to index
 // CHECK: %[[D0:.*]] = arith.muli %[[RB]], %[[S0]] : index
 // CHECK: %[[D:.*]] = arith.addi %[[RT]], %[[D0]] : index
 // CHECK: %[[OFFSET:.*]] = arith.index_cast %[[D]] : index to i64

@@ -3,7 +3,7 @@
 // The first of two leading sizes: the blocks of a segment walk over its rows,
 // which lie together, and leave theirs together.
 // CHECK-LABEL: gpu.func @first_static_persistent_g1u2t64v4f2a16(
-// CHECK-SAME: %[[W:[a-z0-9]*]]: index, %[[TILES:[a-z0-9]*]]: index, %[[T:[a-z0-9]*]]: index, %{{.*}}: index, %[[X:[a-z0-9]*]]: !llvm.ptr<1>, %[[P:[a-z0-9]*]]: !llvm.ptr<1>)
+// CHECK-SAME: %[[W:[a-z0-9]*]]: index, %[[TILES:[a-z0-9]*]]: index, %[[T:[a-z0-9]*]]: index, %{{.*}}: index, %{{.*}}: index, %[[X:[a-z0-9]*]]: !llvm.ptr<1>, %[[P:[a-z0-9]*]]: !llvm.ptr<1>)
 // CHECK: %[[BLOCK:.*]] = gpu.block_id
 // CHECK: %[[OWN:.*]] = arith.remui %[[BLOCK]], %[[W]] : index
 // CHECK: %[[SEGMENT:.*]] = arith.divui %[[BLOCK]], %[[W]] : index
@@ -13,8 +13,9 @@
 // CHECK: %[[LIVE:.*]] = arith.minui %[[LEFT]], %c2 : index
 // CHECK: %[[BEGIN:.*]] = arith.muli %[[SEGMENT]], %[[T]] : index
 // CHECK: %[[FIRST:.*]] = arith.addi %[[BEGIN]], %[[ROW]] : index
-// CHECK: arith.remui %[[FIRST]], %[[T]] : index
-// CHECK: arith.divui %[[FIRST]], %[[T]] : index
+// CHECK: %[[FIRST64:.*]] = arith.index_castui %[[FIRST]] : index to i64
+// CHECK: %[[TWICE:.*]] = arith.addi %[[FIRST64]], %[[FIRST64]] : i64
+// CHECK: arith.mului_extended %[[TWICE]],
 // CHECK: %[[MINE:.*]] = arith.muli %[[BLOCK]], %c256 : index
 // CHECK: %[[MINE64:.*]] = arith.index_cast %[[MINE]]
 // CHECK: rmsnorm.global_store %{{.*}}, %[[P]][%[[MINE64]], %{{.*}}] alignment(16)
