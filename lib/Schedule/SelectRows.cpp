@@ -100,6 +100,12 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
         vectors <= 8 * holding) {
       fields.threadsPerRow = holding;
       fields.cache = Cache::registers;
+    } else if (facts.columnOperandBits > facts.loadedBitsPerColumn &&
+               fields.threadsPerRow <= 4 * subgroup) {
+      // Two rows in flight hide what the operands of columns take (us, the same
+      // with one: 32768x4096 128.7 and 132.9, 4096x4096 18.9 and 19.2; but
+      // x7168, with 224 threads, 31.5 and 31.2).
+      fields.rowsPerGroup = 2;
     } else if (fields.threadsPerRow < 8 * subgroup) {
       // As above (us, the same with four in flight and two: 32768x4096 132.7
       // and 134.2, 4096x4096 19.5 and 19.85).
@@ -137,82 +143,6 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
     if (facts.numColumnSums > 0)
       fields.threadsPerRow = threads(chip.maxThreadsPerBlock / 2);
   }
-}
-
-namespace {
-/// Rows whose size is known only at a call, by class of N: what is best at one
-/// size is far off at another (us, forward of 32768 rows of bf16 on an H200 by
-/// 1, 2, 4, 8 and 16 subgroups: x1024 34.5, 40.9, 46.0, 82.9, 163; x4096 182,
-/// 142, 134, 159, 204; 16384x12288 -, 285, 234, 193, 241).
-struct DynamicClass {
-  /// 16-byte vectors of the largest row.
-  int64_t vectors;
-  int64_t subgroups;
-  /// Whether a thread holds its part of the row: six vectors, most of which
-  /// exist (us, held and read again: x1536 49.7 and 53.0, x3072 96.3 and 99.8,
-  /// x6144 193 and 197; but x768 29.2 and 27.1, x8192 271 and 251).
-  bool held;
-};
-} // namespace
-
-static constexpr int64_t kAnyVectors = std::numeric_limits<int64_t>::max();
-static constexpr DynamicClass kDynamicClasses[] = {
-    {3 * 32, 1, false},    {6 * 32, 1, true},      {6 * 2 * 32, 2, true},
-    {6 * 4 * 32, 4, true}, {6 * 8 * 32, 8, false}, {kAnyVectors, 16, false}};
-/// Of programs that sum over rows in strips, two loops with as many kernels
-/// each: fewer.
-static constexpr DynamicClass kDynamicStrips[] = {
-    {6 * 32, 1, false}, {6 * 4 * 32, 4, false}, {kAnyVectors, 8, false}};
-
-/// Rows up to which a block holds what it sums over them, in 16-byte vectors
-/// (us, backward of 32768 rows, class of N up to 1536 or 6144 and in strips:
-/// x1536 77 and 135, x1024 63 and 97, x768 60 and 72, x6144 288 and 497, x4096
-/// 252 and 342, x3072 248 and 251): what does not exist of a row costs
-/// instructions, so that classes are narrow.
-static constexpr int64_t kDynamicSums[] = {16,  32,  64,  128, 192,  256,
-                                           384, 512, 640, 768, 1024, 1280};
-
-static ArrayRef<DynamicClass> getDynamicClasses(const ProgramFacts &facts) {
-  if (facts.numColumnSums > 0)
-    return kDynamicStrips;
-  return kDynamicClasses;
-}
-
-SmallVector<int64_t, 3>
-mlir::rmsnorm::getColumnBounds(const ProgramFacts &facts,
-                               const ChipInfo &chip) {
-  if (!facts.dynamicColumns)
-    return {kAnyColumns};
-  const int64_t width = getWidestVector(facts, chip);
-  SmallVector<int64_t, 3> bounds;
-  for (const DynamicClass &one : getDynamicClasses(facts).drop_back())
-    bounds.push_back(one.vectors * width * chip.subgroupSize / 32);
-  if (facts.numColumnSums > 0)
-    for (int64_t vectors : kDynamicSums)
-      bounds.push_back(vectors * width);
-  llvm::sort(bounds);
-  bounds.erase(llvm::unique(bounds), bounds.end());
-  bounds.push_back(kAnyColumns);
-  return bounds;
-}
-
-static void selectDynamicRow(ScheduleFields &fields, const ProgramFacts &facts,
-                             const ChipInfo &chip) {
-  const int64_t vectors = llvm::divideCeil(facts.columns, fields.vectorWidth) *
-                          32 / chip.subgroupSize;
-  const DynamicClass *one =
-      llvm::find_if(getDynamicClasses(facts), [&](const DynamicClass &other) {
-        return vectors <= other.vectors;
-      });
-  // What may not fit anywhere, or comes from L1 as fast, is read again.
-  fields.cache =
-      one->held && rereadsFromL1(chip) ? Cache::registers : Cache::reload;
-  fields.threadsPerRow =
-      std::min(one->subgroups * chip.subgroupSize, chip.maxThreadsPerBlock);
-  if (one->subgroups == 1 && !facts.singleRow)
-    fields.rowGroups = 4;
-  if (facts.numColumnSums > 0)
-    fields.columnSums = ColumnSums::strips;
 }
 
 /// Rows enough to fill the machine several times.
@@ -343,7 +273,7 @@ static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
     return std::nullopt;
   few.schedule.threadsPerRow =
       std::max<int64_t>(threads, 4 * chip.subgroupSize);
-  few.schedule.rowGroups = 1;
+  few.schedule.rowGroups = few.schedule.rowsPerGroup = 1;
   const int64_t values =
       many.vectorWidth *
       getVectorsPerThread(part, few.schedule.threadsPerRow, many.vectorWidth);
@@ -364,12 +294,35 @@ static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
   return few;
 }
 
+/// From 128 MB on, `many` being the choice for fewer: of two tiles, as of x and
+/// a residual, each thread has a vector (us, and with two: 32768x3072 187.6 and
+/// 189.2, x4096 248.1 and 251.8, x5120 310.2 and 311.3, 65536x2048 249.2 and
+/// 250.8; but 2048x4096 18.2 and 17.9, 16384x7168 233.6 and 219.7). Returns the
+/// first number of rows and changes `many`.
+static std::optional<int64_t> selectMoreRows(const ProgramFacts &facts,
+                                             const ChipInfo &chip,
+                                             ScheduleFields &many) {
+  const int64_t vectors = llvm::divideCeil(facts.columns, many.vectorWidth);
+  if (!rereadsFromL1(chip) || facts.dynamicColumns || facts.singleRow ||
+      facts.numColumnSums > 0 || facts.numFunctions > 0 ||
+      facts.manyOperations > 0 || many.cache != Cache::reload ||
+      facts.loadedBitsPerColumn < 2 * facts.narrowestBits ||
+      many.threadsPerRow >= vectors || vectors > 20 * chip.subgroupSize)
+    return std::nullopt;
+  many.threadsPerRow = llvm::alignTo(vectors, chip.subgroupSize);
+  return (128 << 20) /
+         ProgramFacts::getBytes(facts.liveBitsPerColumn, facts.columns);
+}
+
 SmallVector<RowClass, 2> mlir::rmsnorm::selectByRules(const ProgramFacts &facts,
                                                       const ChipInfo &chip) {
   SmallVector<RowClass, 2> classes;
   ScheduleFields many = selectManyRows(facts, chip);
   if (std::optional<RowClass> few = selectFewRows(facts, chip, many))
     classes.push_back(*few);
+  ScheduleFields fewer = many;
+  if (std::optional<int64_t> first = selectMoreRows(facts, chip, many))
+    classes.push_back({*first - 1, fewer});
   classes.push_back({kAnyRows, many});
   for (RowClass &one : classes) {
     fitRow(one.schedule, facts, chip);

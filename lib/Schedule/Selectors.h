@@ -21,6 +21,10 @@ void fitRow(ScheduleFields &fields, const ProgramFacts &facts,
 void mend(ScheduleFields &fields, const ProgramFacts &facts,
           const ChipInfo &chip);
 
+/// Rows whose size only a call knows, of a class of sizes.
+void selectDynamicRow(ScheduleFields &fields, const ProgramFacts &facts,
+                      const ChipInfo &chip);
+
 /// A program that sums over rows of `vectors` vectors: persistent blocks that
 /// keep the sums in registers. Returns false if they do not fit.
 bool selectPersistent(ScheduleFields &fields, const ProgramFacts &facts,
