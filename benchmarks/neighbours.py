@@ -1,10 +1,9 @@
 #!/usr/bin/env python3
 """Times norms with what stands around them on a CUDA device, next to torch.compile and the fastest copy of the same bytes.
 
-On a machine with LLVM, for each form of FORMS below, in examples/quantised, examples/models and benchmarks/forms, and each N:
+On a machine with LLVM, the forms of examples/quantised, examples/models and benchmarks/forms, as FOLDER/FORM_N.rmsn:
 
-    sed "s/4096/$N/g; s/8x512/8x$((N/8))/g; s/x32x/x$((N/128))x/g; s/x32xf32/x$((N/128))xf32/g; s/, 32, 128/, $((N/128)), 128/" \
-        FORM.mlir | norm-compile - --target=sm_90 -o FORM_$N.rmsn                # the ropes as they are, as qk_rope_6144.rmsn
+    benchmarks/compile_forms.sh FOLDER [N...]
 
 On the machine with the GPU (PyTorch, CuPy and librmsnorm_runtime.so are all it needs):
 
@@ -27,6 +26,7 @@ import capi
 import timing
 
 BF16, F32, I8, E4M3 = torch.bfloat16, torch.float32, torch.int8, torch.float8_e4m3fn
+E8M0, E2M1 = "e8m0", "e2m1"  # bytes in PyTorch, of E2M1 with two numbers each
 
 
 def norm(x, w, eps=1e-5):
@@ -44,6 +44,18 @@ class Form:
     def __init__(self, inputs, outputs, compute, tolerance=2**-7, read=1):
         self.inputs, self.outputs, self.compute, self.tolerance, self.read = inputs, outputs, compute, tolerance, read
 
+    def stored(self, inputs):
+        """What `compute` makes of them, clamped and of the outputs' types."""
+        return [narrowed(value, dtype) for value, (_, dtype) in zip(self.compute(*inputs), self.outputs)]
+
+
+def narrowed(value, dtype):
+    if dtype == E4M3:
+        return value.float().clamp(-448, 448).to(E4M3)
+    if dtype == I8:
+        return value.round().clamp(-128, 127).to(I8)
+    return value if dtype in (E8M0, E2M1) else value.to(dtype)
+
 
 def row_scale(most, floor=1e-12):
     """A quantisation by the largest element of a row, or of a group of one."""
@@ -60,6 +72,46 @@ def by_block(x, w, size=128):
     y = norm(x, w).unflatten(-1, (-1, size))
     scale = row_scale(448.0)(y)
     return [(y * (1 / scale)).clamp(-448, 448).flatten(-2), scale.squeeze(-1)]
+
+
+def by_power(y, size):
+    """In groups of `size`, by the least power of two by which no element is above 448."""
+    groups = y.unflatten(-1, (-1, size))
+    share = (groups.abs().amax(-1, keepdim=True).float() * (1 / 448)).view(torch.int32)
+    power = ((share + 0x7FFFFF) >> 23).clamp(0, 254)
+    scale = (power << 23).view(F32).to(y.dtype)
+    return [(groups / scale).clamp(-448, 448).flatten(-2), power.squeeze(-1).to(torch.uint8)]
+
+
+def by_nvfp4(x, w, whole):
+    groups = norm(x, w).unflatten(-1, (-1, 16))
+    scale = (groups.abs().amax(-1, keepdim=True) * (1 / 6) * whole).clamp(max=448).float().to(E4M3)
+    divisor = scale.to(x.dtype)
+    scaled = groups * torch.where(divisor == 0, 0, whole / divisor)
+    size = scaled.abs()  # what lies in the middle of two numbers goes to the even one
+    bits = sum((size > bound).to(torch.uint8) for bound in (.25, 1.25, 2.5, 5)) + \
+        sum((size >= bound).to(torch.uint8) for bound in (.75, 1.75, 3.5))
+    low, high = (bits | (torch.signbit(scaled).to(torch.uint8) << 3)).flatten(-2).unflatten(-1, (-1, 2)).unbind(-1)
+    return [low | (high << 4), scale.squeeze(-1)]
+
+
+def rounded(compute):
+    """Of the norm in bf16, which is an output, too."""
+    def both(x, w):
+        y = norm(x, w).bfloat16()
+        return [*compute(y.to(x.dtype)), y]
+    return both
+
+
+def transposed(values):
+    return [values[0], values[1].mT.contiguous(), *values[2:]]
+
+
+def layer_norm(x, residual, scale, shift, scale_bias, shift_bias, eps=1e-5):
+    h = x + residual
+    centered = h - h.mean(-1, keepdim=True)
+    y = centered * torch.rsqrt((centered * centered).mean(-1, keepdim=True) + eps)
+    return [y * (1 + (scale + scale_bias)) + (shift + shift_bias), h]
 
 
 def added(quantise):
@@ -83,7 +135,13 @@ def rotated(heads, w, cos, sin):
 ROW, COLUMNS, ROWS, BLOCKS = (lambda m, n: (m, n)), (lambda m, n: (n,)), (lambda m, n: (m,)), (lambda m, n: (m, n // 128))
 BATCHED, BATCHES = (lambda m, n: (max(1, m // 4096), min(m, 4096), n)), (lambda m, n: (max(1, m // 4096), n))
 GROUPED, ANGLES = (lambda m, n: (m, 8, n // 8)), (lambda m, n: (m, 64))
+SIXTYFOURS, TRANSPOSED = (lambda m, n: (m, n // 64)), (lambda m, n: (n // 128, m))
 FORMS = {
+    "llama3_8b": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, BF16)], lambda x, w: [norm(x, w)]),
+    "residual_add": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16)], [(ROW, BF16), (ROW, BF16)],
+                         added(lambda x, w: [norm(x, w)])),
+    "silu": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, BF16)], lambda x, w: [silu(norm(x, w))]),
+    "silu_fp8": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3)], lambda x, w: [silu(norm(x, w)).clamp(-448, 448)]),
     "gated_silu": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16)], [(ROW, BF16)],
                        lambda x, z, w: [norm(x, w) * silu(z)]),
     "mamba_gated": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16)], [(ROW, BF16)],
@@ -92,6 +150,19 @@ FORMS = {
     "fp8_row": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3), (ROWS, F32)], lambda x, w: by_row(x, w, 448.0)),
     "int8_row": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, I8), (ROWS, F32)], lambda x, w: by_row(x, w, 127.0)),
     "fp8_block": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3), (BLOCKS, F32)], by_block),
+    "fp8_block_t": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3), (TRANSPOSED, F32)],
+                        lambda x, w: transposed(by_block(x, w))),
+    "fp8_block64": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3), (SIXTYFOURS, F32)], lambda x, w: by_block(x, w, 64)),
+    "fp8_block_t64": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3), (lambda m, n: (n // 64, m), F32)],
+                          lambda x, w: transposed(by_block(x, w, 64))),
+    "mxfp8": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3), (lambda m, n: (m, n // 32), E8M0)],
+                  lambda x, w: by_power(norm(x, w), 32)),
+    "mxfp8_y": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3), (lambda m, n: (m, n // 32), E8M0), (ROW, BF16)],
+                    rounded(lambda y: by_power(y, 32))),
+    "e8m0_block_y": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3), (TRANSPOSED, E8M0), (ROW, BF16)],
+                         rounded(lambda y: transposed(by_power(y, 128)))),
+    "nvfp4": Form([(ROW, BF16), (COLUMNS, BF16), (lambda m, n: (), F32)],
+                  [(lambda m, n: (m, n // 2), E2M1), (lambda m, n: (m, n // 16), E4M3)], by_nvfp4),
     "add_fp8_static": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16), (lambda m, n: (), F32)], [(ROW, E4M3), (ROW, BF16)],
                            added(static)),
     "add_fp8_row": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3), (ROWS, F32), (ROW, BF16)],
@@ -102,6 +173,7 @@ FORMS = {
                           added(by_block)),
     "adaln": Form([(BATCHED, BF16), (BATCHES, BF16), (BATCHES, BF16)], [(BATCHED, BF16)],
                   lambda x, scale, shift: [norm(x, 1 + scale[:, None]) + shift[:, None]]),
+    "dit_ln": Form([(ROW, BF16)] * 4 + [(COLUMNS, BF16)] * 2, [(ROW, BF16)] * 2, layer_norm),
     "grouped": Form([(GROUPED, BF16), (lambda m, n: (8, n // 8), BF16)], [(GROUPED, BF16)], lambda x, w: [norm(x, w)]),
     "qk_rope": Form([(lambda m, n: (m, n // 128, 128), BF16), (lambda m, n: (128,), BF16), (ANGLES, F32), (ANGLES, F32)],
                     [(lambda m, n: (m, 32, 128), BF16)], lambda qkv, *rest: rotated(qkv[:, :32], *rest), read=2 / 3),
@@ -159,24 +231,34 @@ def tensors(shapes, m, n, filled):
         size = shape(m, n)
         # Weights about 1, a scale that is one.
         value = torch.randn(size, device="cuda") * 0.5 + (len(size) == 1) if size else torch.tensor(0.02, device="cuda")
-        made.append(value.to(dtype) if filled else torch.zeros(size, device="cuda", dtype=dtype))
+        made.append(value.to(dtype) if filled else
+                    torch.zeros(size, device="cuda", dtype=torch.uint8 if dtype in (E8M0, E2M1) else dtype))
     return made
 
 
 def differing(form, inputs, outputs):
     """The largest share, of an output, that is further from f64 than its type's step and what f32 adds."""
-    expected = form.compute(*(t.double() for t in inputs))
     share = 0.0
-    for value, output in zip(expected, outputs):
-        if output.dtype == E4M3:
-            value = value.clamp(-448, 448).to(F32)
-        elif output.dtype == I8:
+    for value, output, (_, dtype) in zip(form.compute(*(t.double() for t in inputs)), outputs, form.outputs):
+        if dtype in (E8M0, E2M1):
+            share = max(share, (output != value).double().mean().item())
+            continue
+        if dtype == E4M3:
+            value = value.float().clamp(-448, 448)
+        elif dtype == I8:
             value = value.round()
         off = (output.double() - value.double()).abs()
-        step = {I8: 1.0, F32: 0.0}.get(output.dtype, 0.0)
-        relative = {E4M3: 2**-3, F32: 2**-18}.get(output.dtype, form.tolerance)
-        share = max(share, (~(off <= step + value.double().abs() * relative + 2**-9 * (output.dtype == E4M3) + 1e-30)).double().mean().item())
+        step = {I8: 1.0, F32: 0.0}.get(dtype, 0.0)
+        relative = {E4M3: 2**-3, F32: 2**-18}.get(dtype, form.tolerance)
+        share = max(share, (~(off <= step + value.double().abs() * relative + 2**-9 * (dtype == E4M3) + 1e-30)).double().mean().item())
     return share
+
+
+def described(tensor, dtype):
+    if dtype not in (E8M0, E2M1):
+        return timing.to_dlpack(tensor)
+    code, per_byte = {E8M0: (capi.E8M0FNU, 1), E2M1: (capi.E2M1FN, 2)}[dtype]
+    return capi.Tensor(tensor.data_ptr(), (*tensor.shape[:-1], per_byte * tensor.shape[-1]), code, capi.PLACES[capi.CUDA])
 
 
 def main():
@@ -204,16 +286,13 @@ def main():
                               for _ in range(min(15, (1 << 30) // size))]
 
             def bind(inputs, outputs):
-                return function.bind([timing.to_dlpack(t) for t in [*inputs, *outputs]])
+                return function.bind([described(t, d) for t, (_, d) in zip([*inputs, *outputs], [*form.inputs, *form.outputs])])
 
             for output in first[1]:
                 output.view(torch.uint8).fill_(0xFF)
             bind(*first)(torch.cuda.current_stream().cuda_stream)
             torch.cuda.synchronize()
-            lead = first[1][0].shape[0]  # M, or a number of batches
-            bad = max(differing(form, [t[part] if t.dim() > 1 and t.shape[0] == lead else t for t in first[0]],
-                                [t[part] for t in first[1]])
-                      for part in (slice(0, 64), slice(max(0, lead - 64), lead)))
+            bad = differing(form, *first)
             if bad > 1e-4:
                 failed = True
                 print(f"{name:>18} {shape:>12} {bad:.4f} of an output differ: not timed")
@@ -221,12 +300,9 @@ def main():
             launches = {"ours": [bind(*s) for s in sets]}
             for mode in options.compile:
                 torch._dynamo.reset()
-                dtypes = [d for _, d in form.outputs]
 
                 def plain(*inputs):
-                    made = form.compute(*(t.float() for t in inputs))
-                    return [(v.clamp(-448, 448) if d == E4M3 else v.round().clamp(-128, 127) if d == I8 else v).to(d)
-                            for v, d in zip(made, dtypes)]
+                    return form.stored([t.float() for t in inputs])
 
                 compiled = torch.compile(plain, mode=None if mode == "default" else mode + "-no-cudagraphs", dynamic=False)
                 compiled(*first[0])
