@@ -114,9 +114,6 @@ struct Grid {
     while (!stop && (position = next++) < end)
       if (!cluster.run(order.getCluster(position)))
         fail(position, cluster.getError());
-    std::lock_guard<std::mutex> lock(mutex);
-    report.switches += cluster.getSwitches();
-    report.frameBytes = std::max(report.frameBytes, cluster.getFrameBytes());
   }
 
   static void *work(void *grid) {
