@@ -5,17 +5,41 @@
 #define RMSNORM_LIB_CONVERSION_SIMBUILDER_H
 
 #include "SimABI.h"
-#include "SimPatterns.h"
 
 #include "mlir/Conversion/LLVMCommon/Pattern.h"
+#include "mlir/Conversion/LLVMCommon/TypeConverter.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 
 namespace mlir::rmsnorm {
+
+/// A kernel's coroutine. The blocks and values that its ops refer to.
+struct SimKernel {
+  Value launch;
+  Value thread;
+  /// The functions of the scheduler.
+  Value table;
+  /// Leaves the coroutine: to the scheduler, for now or for good.
+  Block *exit = nullptr;
+  /// The number of the next waiting op.
+  int32_t nextSite = 0;
+};
+
+using SimKernels = llvm::DenseMap<Operation *, SimKernel>;
+
+/// On global_load, global_store and async_copy: the number of the kernel
+/// argument that the base pointer comes from (i32). The conversion needs it
+/// after the argument has become a load.
+constexpr llvm::StringLiteral kSimArgumentAttrName = "rmsnorm.sim_argument";
+
+/// `pointer` + `offset` bytes.
+Value createByteOffset(OpBuilder &builder, Location loc, Value pointer,
+                       int64_t offset);
 
 /// Creates LLVM dialect ops at one place of a kernel.
 struct SimBuilder {
   OpBuilder &builder;
   Location loc;
-  const SimKernel &kernel;
+  SimKernel &kernel;
   Type i1 = builder.getI1Type();
   Type i32 = builder.getI32Type();
   Type i64 = builder.getI64Type();
@@ -52,13 +76,6 @@ struct SimBuilder {
 
   /// Ends the block: hands control to the scheduler and goes on at `resume`
   /// when it gives it back.
-  void suspend(int32_t wait, int32_t site, Block *resume) {
-    store(constant(i32, wait), kernel.thread,
-          offsetof(rmsnorm_sim_thread, wait));
-    store(constant(i32, site), kernel.thread,
-          offsetof(rmsnorm_sim_thread, site));
-    suspend(resume);
-  }
   void suspend(Block *resume) {
     Value none = LLVM::NoneTokenOp::create(builder, loc);
     Value next = LLVM::CoroSuspendOp::create(
@@ -73,38 +90,97 @@ struct SimBuilder {
   }
 };
 
-template <typename Op> struct SimPattern : ConvertOpToLLVMPattern<Op> {
-  SimPattern(const LLVMTypeConverter &converter, SimKernels &kernels)
-      : ConvertOpToLLVMPattern<Op>(converter, /*benefit=*/10),
-        kernels(kernels) {}
+/// Rewrites one op of a kernel.
+struct SimRewriter : SimBuilder {
+  SimRewriter(Operation *op, SimKernel &kernel,
+              const LLVMTypeConverter &converter,
+              ConversionPatternRewriter &rewriter)
+      : SimBuilder{rewriter, op->getLoc(), kernel}, op(op),
+        converter(converter), rewriter(rewriter) {}
 
-  /// The coroutine `op` is in, or null.
-  SimKernel *getKernel(Operation *op) const {
-    auto it = kernels.find(op->getParentOfType<LLVM::LLVMFuncOp>());
-    return it == kernels.end() ? nullptr : &it->second;
+  /// Hands control to the scheduler before the op, for the reason `wait`, and
+  /// goes on there.
+  void suspend(int32_t wait) {
+    Block *before = rewriter.getInsertionBlock();
+    Block *resume = rewriter.splitBlock(before, op->getIterator());
+    rewriter.setInsertionPointToEnd(before);
+    store(constant(i32, wait), kernel.thread,
+          offsetof(rmsnorm_sim_thread, wait));
+    store(constant(i32, kernel.nextSite++), kernel.thread,
+          offsetof(rmsnorm_sim_thread, site));
+    SimBuilder::suspend(resume);
+    rewriter.setInsertionPointToStart(resume);
+  }
+
+  /// Calls the function at `offset` of the table, which returns null after it
+  /// has reported an error: the thread then ends. On return the builder stands
+  /// in a new block before the op, reached otherwise.
+  Value checkedCall(int64_t offset, ValueRange operands) {
+    Value result = callTable(offset, pointer, operands).getResult();
+    Value null = LLVM::ZeroOp::create(rewriter, loc, pointer);
+    Value failed = LLVM::ICmpOp::create(rewriter, loc, LLVM::ICmpPredicate::eq,
+                                        result, null);
+    Block *call = rewriter.getInsertionBlock();
+    Block *next = rewriter.splitBlock(call, op->getIterator());
+    rewriter.setInsertionPointToEnd(call);
+    LLVM::CondBrOp::create(rewriter, loc, failed, kernel.exit, next);
+    rewriter.setInsertionPointToStart(next);
+    return result;
+  }
+
+  LogicalResult replace(Value value) {
+    rewriter.replaceOp(op, value);
+    return success();
+  }
+  LogicalResult erase() {
+    rewriter.eraseOp(op);
+    return success();
+  }
+
+  Operation *op;
+  const LLVMTypeConverter &converter;
+  ConversionPatternRewriter &rewriter;
+};
+
+template <typename Op>
+using SimLowering = LogicalResult (*)(Op, typename Op::Adaptor, SimRewriter &);
+
+/// Lowers what stands in a kernel by a function.
+template <typename Op> struct SimPattern final : ConvertOpToLLVMPattern<Op> {
+  SimPattern(const LLVMTypeConverter &converter, SimKernels &kernels,
+             SimLowering<Op> lower)
+      : ConvertOpToLLVMPattern<Op>(converter, /*benefit=*/10), kernels(kernels),
+        lower(lower) {}
+
+  LogicalResult
+  matchAndRewrite(Op op, typename Op::Adaptor adaptor,
+                  ConversionPatternRewriter &rewriter) const override {
+    Operation *function =
+        op->template getParentOfType<LLVM::LLVMFuncOp>().getOperation();
+    auto kernel = kernels.find(function);
+    if (kernel == kernels.end())
+      return failure();
+    SimRewriter b(op, kernel->second, *this->getTypeConverter(), rewriter);
+    return lower(op, adaptor, b);
   }
 
   SimKernels &kernels;
+  SimLowering<Op> lower;
 };
 
-/// Calls the function at `offset` of the table, which returns null after it has
-/// reported an error: the thread then ends. On return the builder stands in a
-/// new block before `op`, reached otherwise.
-inline Value createCheckedCall(Operation *op, int64_t offset,
-                               ValueRange operands, SimKernel &kernel,
-                               ConversionPatternRewriter &rewriter) {
-  SimBuilder b{rewriter, op->getLoc(), kernel};
-  Value result = b.callTable(offset, b.pointer, operands).getResult();
-  Value null = LLVM::ZeroOp::create(rewriter, op->getLoc(), b.pointer);
-  Value failed = LLVM::ICmpOp::create(rewriter, op->getLoc(),
-                                      LLVM::ICmpPredicate::eq, result, null);
-  Block *call = rewriter.getInsertionBlock();
-  Block *next = rewriter.splitBlock(call, op->getIterator());
-  rewriter.setInsertionPointToEnd(call);
-  LLVM::CondBrOp::create(rewriter, op->getLoc(), failed, kernel.exit, next);
-  rewriter.setInsertionPointToStart(next);
-  return result;
+/// Adds a pattern for each function.
+template <typename... Ops>
+void addSimPatterns(RewritePatternSet &patterns,
+                    const LLVMTypeConverter &converter, SimKernels &kernels,
+                    LogicalResult (*...lower)(Ops, typename Ops::Adaptor,
+                                              SimRewriter &)) {
+  (patterns.add<SimPattern<Ops>>(converter, kernels, lower), ...);
 }
+
+/// The thread-level ops, gpu ids, math functions and bf16 constants, in the
+/// bodies of the functions in `kernels`.
+void populateSimPatterns(const LLVMTypeConverter &converter,
+                         SimKernels &kernels, RewritePatternSet &patterns);
 
 /// The parts of populateSimPatterns.
 void populateSimMemoryPatterns(const LLVMTypeConverter &converter,

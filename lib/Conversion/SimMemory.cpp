@@ -11,15 +11,14 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-namespace {
 //===----------------------------------------------------------------------===//
 // Global memory
 //===----------------------------------------------------------------------===//
 
 /// The constant that describes the accesses of one argument by fragments of one
 /// type, as in rmsnorm_sim_access.
-Value getAccess(Operation *op, VectorType fragment, int64_t alignment,
-                SimBuilder &b) {
+static Value getAccess(Operation *op, VectorType fragment, int64_t alignment,
+                       SimBuilder &b) {
   auto argument = op->getAttrOfType<IntegerAttr>(kSimArgumentAttrName);
   const int32_t fields[] = {
       int32_t(argument.getInt()), int32_t(fragment.getNumElements()),
@@ -42,65 +41,50 @@ Value getAccess(Operation *op, VectorType fragment, int64_t alignment,
 /// Calls the function at `offset` of the table for an access. On return the
 /// builder stands in a new block before `op`, reached if it is a valid one.
 template <typename Op>
-Value createGlobalAccess(Op op, typename Op::Adaptor adaptor,
-                         VectorType fragment, int64_t offset,
-                         ValueRange further, SimKernel &kernel,
-                         ConversionPatternRewriter &rewriter) {
-  SimBuilder b{rewriter, op.getLoc(), kernel};
+static Value createGlobalAccess(Op op, typename Op::Adaptor adaptor,
+                                VectorType fragment, int64_t offset,
+                                SimRewriter &b, ValueRange further = {}) {
   Value base =
-      LLVM::PtrToIntOp::create(rewriter, op.getLoc(), b.i64, adaptor.getBase());
+      LLVM::PtrToIntOp::create(b.builder, b.loc, b.i64, adaptor.getBase());
   Value valid = adaptor.getValid() ? adaptor.getValid()
                                    : b.constant(b.i32, RMSNORM_SIM_ALL);
-  SmallVector<Value> operands{kernel.thread,
+  SmallVector<Value> operands{b.kernel.thread,
                               getAccess(op, fragment, op.getAlignment(), b),
                               base,
                               adaptor.getRow(),
                               adaptor.getColumn(),
                               valid};
   llvm::append_range(operands, further);
-  return createCheckedCall(op, offset, operands, kernel, rewriter);
+  return b.checkedCall(offset, operands);
 }
 
-struct GlobalLoad final : SimPattern<GlobalLoadOp> {
-  using SimPattern::SimPattern;
-  LogicalResult
-  matchAndRewrite(GlobalLoadOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    SimKernel *kernel = getKernel(op);
-    auto fragment = dyn_cast_or_null<VectorType>(
-        getTypeConverter()->convertType(op.getType()));
-    if (!kernel || !fragment)
-      return failure();
-    Value address = createGlobalAccess(op, adaptor, fragment,
-                                       offsetof(rmsnorm_sim_table, global_load),
-                                       {}, *kernel, rewriter);
-    rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, fragment, address,
-                                              op.getAlignment());
-    return success();
-  }
-};
+static LogicalResult lowerGlobalLoad(GlobalLoadOp op,
+                                     GlobalLoadOp::Adaptor adaptor,
+                                     SimRewriter &b) {
+  auto fragment =
+      dyn_cast_or_null<VectorType>(b.converter.convertType(op.getType()));
+  if (!fragment)
+    return failure();
+  Value address = createGlobalAccess(
+      op, adaptor, fragment, offsetof(rmsnorm_sim_table, global_load), b);
+  return b.replace(LLVM::LoadOp::create(b.builder, b.loc, fragment, address,
+                                        op.getAlignment()));
+}
 
-struct GlobalStore final : SimPattern<GlobalStoreOp> {
-  using SimPattern::SimPattern;
-  LogicalResult
-  matchAndRewrite(GlobalStoreOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    SimKernel *kernel = getKernel(op);
-    auto fragment = dyn_cast<VectorType>(adaptor.getValue().getType());
-    if (!kernel || !fragment)
-      return failure();
-    SimBuilder b{rewriter, op.getLoc(), *kernel};
-    Value place = b.load(b.pointer, kernel->thread,
-                         offsetof(rmsnorm_sim_thread, fragment));
-    LLVM::StoreOp::create(rewriter, op.getLoc(), adaptor.getValue(), place,
-                          /*alignment=*/64);
-    createGlobalAccess(op, adaptor, fragment,
-                       offsetof(rmsnorm_sim_table, global_store), {}, *kernel,
-                       rewriter);
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
+static LogicalResult lowerGlobalStore(GlobalStoreOp op,
+                                      GlobalStoreOp::Adaptor adaptor,
+                                      SimRewriter &b) {
+  auto fragment = dyn_cast<VectorType>(adaptor.getValue().getType());
+  if (!fragment)
+    return failure();
+  Value place = b.load(b.pointer, b.kernel.thread,
+                       offsetof(rmsnorm_sim_thread, fragment));
+  LLVM::StoreOp::create(b.builder, b.loc, adaptor.getValue(), place,
+                        /*alignment=*/64);
+  createGlobalAccess(op, adaptor, fragment,
+                     offsetof(rmsnorm_sim_table, global_store), b);
+  return b.erase();
+}
 
 //===----------------------------------------------------------------------===//
 // Workgroup memory
@@ -116,111 +100,71 @@ static int64_t getNumBytes(Type type) {
 }
 
 /// The checked address of an access. On return the builder stands in a new
-/// block before `op`, reached if the scheduler allows the access.
-static Value createWorkgroupAddress(Operation *op, Value offset, Type type,
-                                    bool isStore, SimKernel &kernel,
-                                    ConversionPatternRewriter &rewriter) {
-  SimBuilder b{rewriter, op->getLoc(), kernel};
-  return createCheckedCall(op, offsetof(rmsnorm_sim_table, workgroup_access),
-                           {kernel.thread, offset,
-                            b.constant(b.i32, getNumBytes(type)),
-                            b.constant(b.i32, isStore)},
-                           kernel, rewriter);
+/// block before the op, reached if the scheduler allows the access.
+static Value createWorkgroupAddress(Value offset, Type type, bool isStore,
+                                    SimRewriter &b) {
+  return b.checkedCall(offsetof(rmsnorm_sim_table, workgroup_access),
+                       {b.kernel.thread, offset,
+                        b.constant(b.i32, getNumBytes(type)),
+                        b.constant(b.i32, isStore)});
 }
 
-struct WorkgroupLoad final : SimPattern<WorkgroupLoadOp> {
-  using SimPattern::SimPattern;
-  LogicalResult
-  matchAndRewrite(WorkgroupLoadOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    SimKernel *kernel = getKernel(op);
-    Type type = getTypeConverter()->convertType(op.getType());
-    if (!kernel || !type)
-      return failure();
-    Value address = createWorkgroupAddress(
-        op, adaptor.getOffset(), type, /*isStore=*/false, *kernel, rewriter);
-    rewriter.replaceOpWithNewOp<LLVM::LoadOp>(op, type, address,
-                                              getElementBytes(type));
-    return success();
-  }
-};
+static LogicalResult lowerWorkgroupLoad(WorkgroupLoadOp op,
+                                        WorkgroupLoadOp::Adaptor adaptor,
+                                        SimRewriter &b) {
+  Type type = b.converter.convertType(op.getType());
+  if (!type)
+    return failure();
+  Value address = createWorkgroupAddress(adaptor.getOffset(), type,
+                                         /*isStore=*/false, b);
+  return b.replace(LLVM::LoadOp::create(b.builder, b.loc, type, address,
+                                        getElementBytes(type)));
+}
 
-struct WorkgroupStore final : SimPattern<WorkgroupStoreOp> {
-  using SimPattern::SimPattern;
-  LogicalResult
-  matchAndRewrite(WorkgroupStoreOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    SimKernel *kernel = getKernel(op);
-    if (!kernel)
-      return failure();
-    Value value = adaptor.getValue();
-    Value address =
-        createWorkgroupAddress(op, adaptor.getOffset(), value.getType(),
-                               /*isStore=*/true, *kernel, rewriter);
-    rewriter.replaceOpWithNewOp<LLVM::StoreOp>(
-        op, value, address, getElementBytes(value.getType()));
-    return success();
-  }
-};
+static LogicalResult lowerWorkgroupStore(WorkgroupStoreOp,
+                                         WorkgroupStoreOp::Adaptor adaptor,
+                                         SimRewriter &b) {
+  Value value = adaptor.getValue();
+  Value address = createWorkgroupAddress(adaptor.getOffset(), value.getType(),
+                                         /*isStore=*/true, b);
+  LLVM::StoreOp::create(b.builder, b.loc, value, address,
+                        getElementBytes(value.getType()));
+  return b.erase();
+}
 
 //===----------------------------------------------------------------------===//
 // Asynchronous copies
 //===----------------------------------------------------------------------===//
 
-struct AsyncCopy final : SimPattern<AsyncCopyOp> {
-  using SimPattern::SimPattern;
-  LogicalResult
-  matchAndRewrite(AsyncCopyOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    SimKernel *kernel = getKernel(op);
-    auto fragment = dyn_cast_or_null<VectorType>(
-        getTypeConverter()->convertType(op.getFragment()));
-    if (!kernel || !fragment)
-      return failure();
-    createGlobalAccess(op, adaptor, fragment,
-                       offsetof(rmsnorm_sim_table, async_copy),
-                       adaptor.getOffset(), *kernel, rewriter);
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
+static LogicalResult lowerCopy(AsyncCopyOp op, AsyncCopyOp::Adaptor adaptor,
+                               SimRewriter &b) {
+  auto fragment =
+      dyn_cast_or_null<VectorType>(b.converter.convertType(op.getFragment()));
+  if (!fragment)
+    return failure();
+  createGlobalAccess(op, adaptor, fragment,
+                     offsetof(rmsnorm_sim_table, async_copy), b,
+                     adaptor.getOffset());
+  return b.erase();
+}
 
-struct CopyCommit final : SimPattern<CopyCommitOp> {
-  using SimPattern::SimPattern;
-  LogicalResult
-  matchAndRewrite(CopyCommitOp op, OpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    SimKernel *kernel = getKernel(op);
-    if (!kernel)
-      return failure();
-    createCheckedCall(op, offsetof(rmsnorm_sim_table, copy_commit),
-                      kernel->thread, *kernel, rewriter);
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
+static LogicalResult lowerCommit(CopyCommitOp, CopyCommitOp::Adaptor,
+                                 SimRewriter &b) {
+  b.checkedCall(offsetof(rmsnorm_sim_table, copy_commit), b.kernel.thread);
+  return b.erase();
+}
 
-struct CopyWait final : SimPattern<CopyWaitOp> {
-  using SimPattern::SimPattern;
-  LogicalResult
-  matchAndRewrite(CopyWaitOp op, OpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    SimKernel *kernel = getKernel(op);
-    if (!kernel)
-      return failure();
-    SimBuilder b{rewriter, op.getLoc(), *kernel};
-    createCheckedCall(op, offsetof(rmsnorm_sim_table, copy_wait),
-                      {kernel->thread, b.constant(b.i32, op.getPending())},
-                      *kernel, rewriter);
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-} // namespace
+static LogicalResult lowerWait(CopyWaitOp op, CopyWaitOp::Adaptor,
+                               SimRewriter &b) {
+  b.checkedCall(offsetof(rmsnorm_sim_table, copy_wait),
+                {b.kernel.thread, b.constant(b.i32, op.getPending())});
+  return b.erase();
+}
 
 void rmsnorm::populateSimMemoryPatterns(const LLVMTypeConverter &converter,
                                         SimKernels &kernels,
                                         RewritePatternSet &patterns) {
-  patterns.add<GlobalLoad, GlobalStore, WorkgroupLoad, WorkgroupStore,
-               AsyncCopy, CopyCommit, CopyWait>(converter, kernels);
+  addSimPatterns(patterns, converter, kernels, lowerGlobalLoad,
+                 lowerGlobalStore, lowerWorkgroupLoad, lowerWorkgroupStore,
+                 lowerCopy, lowerCommit, lowerWait);
 }

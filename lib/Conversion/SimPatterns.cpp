@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SimPatterns.cpp - thread-level ops in a simulated kernel ----------===//
 
-#include "SimPatterns.h"
-
 #include "RMSNorm/IR/RMSNorm.h"
 #include "SimBuilder.h"
 
@@ -28,139 +26,77 @@ Value rmsnorm::createByteOffset(OpBuilder &builder, Location loc, Value pointer,
                              ArrayRef<LLVM::GEPArg>{int32_t(offset)});
 }
 
-namespace {
 //===----------------------------------------------------------------------===//
 // Between threads
 //===----------------------------------------------------------------------===//
 
-struct SubgroupReduce final : SimPattern<SubgroupReduceOp> {
-  using SimPattern::SimPattern;
-  LogicalResult
-  matchAndRewrite(SubgroupReduceOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    SimKernel *kernel = getKernel(op);
-    if (!kernel)
-      return failure();
-    SimBuilder b{rewriter, op.getLoc(), *kernel};
-    b.store(adaptor.getValue(), kernel->thread,
-            offsetof(rmsnorm_sim_thread, value));
-    b.store(b.constant(b.i32, int32_t(op.getKind())), kernel->thread,
-            offsetof(rmsnorm_sim_thread, kind));
-    b.store(b.constant(b.i32, op.getWidth()), kernel->thread,
-            offsetof(rmsnorm_sim_thread, width));
-    Block *before = rewriter.getInsertionBlock();
-    Block *resume = rewriter.splitBlock(before, op->getIterator());
-    rewriter.setInsertionPointToEnd(before);
-    b.suspend(RMSNORM_SIM_REDUCE, kernel->nextSite++, resume);
-    rewriter.setInsertionPointToStart(resume);
-    rewriter.replaceOp(op, b.load(rewriter.getF32Type(), kernel->thread,
-                                  offsetof(rmsnorm_sim_thread, value)));
-    return success();
-  }
-};
+static LogicalResult lowerReduce(SubgroupReduceOp op,
+                                 SubgroupReduceOp::Adaptor adaptor,
+                                 SimRewriter &b) {
+  const int64_t value = offsetof(rmsnorm_sim_thread, value);
+  b.store(adaptor.getValue(), b.kernel.thread, value);
+  b.store(b.constant(b.i32, int32_t(op.getKind())), b.kernel.thread,
+          offsetof(rmsnorm_sim_thread, kind));
+  b.store(b.constant(b.i32, op.getWidth()), b.kernel.thread,
+          offsetof(rmsnorm_sim_thread, width));
+  b.suspend(RMSNORM_SIM_REDUCE);
+  return b.replace(b.load(b.builder.getF32Type(), b.kernel.thread, value));
+}
 
-struct Barrier final : SimPattern<BarrierOp> {
-  using SimPattern::SimPattern;
-  LogicalResult
-  matchAndRewrite(BarrierOp op, OpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    SimKernel *kernel = getKernel(op);
-    if (!kernel)
-      return failure();
-    SimBuilder b{rewriter, op.getLoc(), *kernel};
-    Block *before = rewriter.getInsertionBlock();
-    Block *resume = rewriter.splitBlock(before, op->getIterator());
-    rewriter.setInsertionPointToEnd(before);
-    b.suspend(RMSNORM_SIM_BARRIER, kernel->nextSite++, resume);
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
+static LogicalResult lowerBarrier(BarrierOp, BarrierOp::Adaptor,
+                                  SimRewriter &b) {
+  b.suspend(RMSNORM_SIM_BARRIER);
+  return b.erase();
+}
 
-struct LaunchDependents final : SimPattern<LaunchDependentsOp> {
-  using SimPattern::SimPattern;
-  LogicalResult
-  matchAndRewrite(LaunchDependentsOp op, OpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
+static LogicalResult lowerLaunchDependents(LaunchDependentsOp,
+                                           LaunchDependentsOp::Adaptor,
+                                           SimRewriter &b) {
+  return b.erase();
+}
 
-struct GridWait final : SimPattern<GridWaitOp> {
-  using SimPattern::SimPattern;
-  LogicalResult
-  matchAndRewrite(GridWaitOp op, OpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    SimKernel *kernel = getKernel(op);
-    if (!kernel)
-      return failure();
-    SimBuilder b{rewriter, op.getLoc(), *kernel};
-    b.store(b.constant(b.i32, 1), kernel->thread,
-            offsetof(rmsnorm_sim_thread, grid_waited));
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
+static LogicalResult lowerGridWait(GridWaitOp, GridWaitOp::Adaptor,
+                                   SimRewriter &b) {
+  b.store(b.constant(b.i32, 1), b.kernel.thread,
+          offsetof(rmsnorm_sim_thread, grid_waited));
+  return b.erase();
+}
 
-struct Return final : SimPattern<gpu::ReturnOp> {
-  using SimPattern::SimPattern;
-  LogicalResult
-  matchAndRewrite(gpu::ReturnOp op, OpAdaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    SimKernel *kernel = getKernel(op);
-    if (!kernel)
-      return failure();
-    SimBuilder{rewriter, op.getLoc(), *kernel}.exit(RMSNORM_SIM_FINISHED);
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
+static LogicalResult lowerReturn(gpu::ReturnOp, gpu::ReturnOp::Adaptor,
+                                 SimRewriter &b) {
+  b.exit(RMSNORM_SIM_FINISHED);
+  return b.erase();
+}
 
-struct Keep final : SimPattern<KeepOp> {
-  using SimPattern::SimPattern;
-  LogicalResult
-  matchAndRewrite(KeepOp op, OpAdaptor adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    rewriter.replaceOp(op, adaptor.getValue());
-    return success();
-  }
-};
+static LogicalResult lowerKeep(KeepOp, KeepOp::Adaptor adaptor,
+                               SimRewriter &b) {
+  return b.replace(adaptor.getValue());
+}
 
 //===----------------------------------------------------------------------===//
 // Identity
 //===----------------------------------------------------------------------===//
 
-/// A 64-bit field of the launch or the thread.
-template <typename Op, bool ofLaunch, int64_t offset>
-struct Field final : SimPattern<Op> {
-  using SimPattern<Op>::SimPattern;
-  LogicalResult
-  matchAndRewrite(Op op, typename Op::Adaptor,
-                  ConversionPatternRewriter &rewriter) const override {
-    SimKernel *kernel = this->getKernel(op);
-    if (!kernel)
-      return failure();
-    SimBuilder b{rewriter, op.getLoc(), *kernel};
-    rewriter.replaceOp(
-        op, b.load(b.i64, ofLaunch ? kernel->launch : kernel->thread, offset));
-    return success();
-  }
-};
-using ThreadId =
-    Field<gpu::ThreadIdOp, false, offsetof(rmsnorm_sim_thread, thread_id)>;
-using BlockId =
-    Field<gpu::BlockIdOp, false, offsetof(rmsnorm_sim_thread, block_id)>;
-using GridDim = Field<gpu::GridDimOp, true, offsetof(rmsnorm_sim_launch, grid)>;
-using BlockDim =
-    Field<gpu::BlockDimOp, true, offsetof(rmsnorm_sim_launch, block)>;
-} // namespace
+/// A 64-bit field of the thread, or of the launch.
+template <typename Op, int64_t offset>
+static LogicalResult lowerToThread(Op, typename Op::Adaptor, SimRewriter &b) {
+  return b.replace(b.load(b.i64, b.kernel.thread, offset));
+}
+template <typename Op, int64_t offset>
+static LogicalResult lowerToLaunch(Op, typename Op::Adaptor, SimRewriter &b) {
+  return b.replace(b.load(b.i64, b.kernel.launch, offset));
+}
 
 void rmsnorm::populateSimPatterns(const LLVMTypeConverter &converter,
                                   SimKernels &kernels,
                                   RewritePatternSet &patterns) {
-  patterns.add<SubgroupReduce, Barrier, LaunchDependents, GridWait, Return,
-               Keep, ThreadId, BlockId, GridDim, BlockDim>(converter, kernels);
+  addSimPatterns(
+      patterns, converter, kernels, lowerReduce, lowerBarrier,
+      lowerLaunchDependents, lowerGridWait, lowerReturn, lowerKeep,
+      lowerToThread<gpu::ThreadIdOp, offsetof(rmsnorm_sim_thread, thread_id)>,
+      lowerToThread<gpu::BlockIdOp, offsetof(rmsnorm_sim_thread, block_id)>,
+      lowerToLaunch<gpu::GridDimOp, offsetof(rmsnorm_sim_launch, grid)>,
+      lowerToLaunch<gpu::BlockDimOp, offsetof(rmsnorm_sim_launch, block)>);
   populateSimMemoryPatterns(converter, kernels, patterns);
   populateSimExchangePatterns(converter, kernels, patterns);
   populateSimMathPatterns(converter, kernels, patterns);

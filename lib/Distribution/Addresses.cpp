@@ -14,12 +14,11 @@ void Addresses::emitTile() {
     firstRow = tile;
     return;
   }
-  OpBuilder &builder = kernel.builder;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   Value size = kernel.getConstant(tileRows);
-  firstRow = arith::MulIOp::create(builder, kernel.loc, tile, size);
-  Value left =
-      arith::SubIOp::create(builder, kernel.loc, kernel.getNumRows(), firstRow);
-  liveRows = arith::MinUIOp::create(builder, kernel.loc, left, size);
+  firstRow = arith::MulIOp::create(builder, tile, size);
+  Value left = arith::SubIOp::create(builder, kernel.getNumRows(), firstRow);
+  liveRows = arith::MinUIOp::create(builder, left, size);
 }
 
 void Addresses::emit(Block &block) {
@@ -47,14 +46,13 @@ void Addresses::emit(Block &block) {
 
 void Addresses::emitGather(TileLoadOp load,
                            function_ref<Value(int64_t u)> getIndex) {
-  OpBuilder &builder = kernel.builder;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   SmallVector<Value> rows;
   for (int64_t u = 0; u < kernel.getNumRows(load.getType()); ++u) {
     Value stride = kernel.getStride(load.getBase(), 0);
-    Value elements =
-        arith::MulIOp::create(builder, kernel.loc, getIndex(u), stride);
-    rows.push_back(arith::IndexCastOp::create(builder, kernel.loc,
-                                              builder.getI64Type(), elements));
+    Value elements = arith::MulIOp::create(builder, getIndex(u), stride);
+    rows.push_back(
+        arith::IndexCastOp::create(builder, builder.getI64Type(), elements));
   }
   offsets[load.getResult()] = std::move(rows);
 }
@@ -63,14 +61,14 @@ void Addresses::emitGather(TileLoadOp load,
 void Addresses::emitLive() {
   if (!liveRows || !live.empty())
     return;
-  OpBuilder &builder = kernel.builder;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   Value count = kernel.emitCast(liveRows);
   for (int64_t u = 0; u < kernel.layout.getRowsPerGroup(); ++u) {
     Value tileRow =
-        arith::AddIOp::create(builder, kernel.loc, kernel.threads.rowGroup,
+        arith::AddIOp::create(builder, kernel.threads.rowGroup,
                               kernel.emitI32(u * kernel.layout.getRowGroups()));
-    live.push_back(arith::CmpIOp::create(
-        builder, kernel.loc, arith::CmpIPredicate::ult, tileRow, count));
+    live.push_back(arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
+                                         tileRow, count));
   }
 }
 
@@ -78,24 +76,21 @@ void Addresses::emitLive() {
 Value Addresses::emitRow(int64_t u) {
   if (!liveRows)
     return kernel.emitRowOfAll(firstRow);
-  OpBuilder &builder = kernel.builder;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   Value tileRow =
-      arith::AddIOp::create(builder, kernel.loc, kernel.threads.rowGroup,
+      arith::AddIOp::create(builder, kernel.threads.rowGroup,
                             kernel.emitI32(u * kernel.layout.getRowGroups()));
-  Value wide = arith::IndexCastUIOp::create(builder, kernel.loc,
-                                            builder.getIndexType(), tileRow);
-  Value last =
-      arith::SubIOp::create(builder, kernel.loc, liveRows, kernel.emitIndex(1));
+  Value wide =
+      arith::IndexCastUIOp::create(builder, builder.getIndexType(), tileRow);
+  Value last = arith::SubIOp::create(builder, liveRows, kernel.emitIndex(1));
   return kernel.emitRowOfAll(arith::AddIOp::create(
-      builder, kernel.loc, firstRow,
-      arith::MinUIOp::create(builder, kernel.loc, wide, last)));
+      builder, firstRow, arith::MinUIOp::create(builder, wide, last)));
 }
 
 void Addresses::emitAccess(Value buffer, TileKind kind, bool hasRow,
                            std::optional<ArrayRef<int64_t>> dims,
                            std::optional<ArrayRef<int64_t>> rowDims) {
-  OpBuilder &builder = kernel.builder;
-  Location loc = kernel.loc;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   if (kind != TileKind::row && kernel.rows.getDynamicColumns() && !columns)
     columns =
         kernel.emitCast(kernel.getScalar(kernel.rows.getColumnsArgument()));
@@ -145,8 +140,8 @@ void Addresses::emitAccess(Value buffer, TileKind kind, bool hasRow,
           std::tie(row, index) = kernel.emitDivision(row, dim);
         } else {
           Value size = kernel.getConstant(own);
-          index = arith::RemUIOp::create(builder, loc, row, size);
-          row = arith::DivUIOp::create(builder, loc, row, size);
+          index = arith::RemUIOp::create(builder, row, size);
+          row = arith::DivUIOp::create(builder, row, size);
         }
       }
       if (place == leading.end())
@@ -155,10 +150,9 @@ void Addresses::emitAccess(Value buffer, TileKind kind, bool hasRow,
       Value stride =
           kernel.getStride(buffer, rowDims ? (*rowDims)[number] : number);
       elements = arith::AddIOp::create(
-          builder, loc, elements,
-          arith::MulIOp::create(builder, loc, index, stride));
+          builder, elements, arith::MulIOp::create(builder, index, stride));
     }
-    rowOffsets.push_back(arith::IndexCastOp::create(
-        builder, loc, builder.getI64Type(), elements));
+    rowOffsets.push_back(
+        arith::IndexCastOp::create(builder, builder.getI64Type(), elements));
   }
 }

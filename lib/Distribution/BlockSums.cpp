@@ -30,8 +30,8 @@ struct SumDest {
 class BlockSum {
 public:
   BlockSum(Kernel &kernel, const SumDest &dest, Value sum, Value columns)
-      : kernel(kernel), layout(kernel.layout), loc(kernel.loc),
-        builder(kernel.builder), dest(dest), sum(sum), columns(columns),
+      : kernel(kernel), layout(kernel.layout), builder(kernel.builder),
+        dest(dest), sum(sum), columns(columns),
         kind(kernel.rows.getTiles().getSumKind(
             cast<OpResult>(sum).getResultNumber())),
         perColumn(isPerColumn(sum.getType())),
@@ -47,10 +47,10 @@ private:
   int64_t combineParts(Value thread);
   void store(Value value, Value column, Value valid, int64_t alignment);
   Value add(Value lhs, Value rhs) {
-    return arith::AddIOp::create(builder, loc, lhs, rhs);
+    return arith::AddIOp::create(builder, lhs, rhs);
   }
   Value mul(Value lhs, int64_t rhs) {
-    return arith::MulIOp::create(builder, loc, lhs, kernel.emitI32(rhs));
+    return arith::MulIOp::create(builder, lhs, kernel.emitI32(rhs));
   }
   /// Byte offset of element `index` of group `group`.
   Value place(Value group, Value index) {
@@ -59,8 +59,7 @@ private:
 
   Kernel &kernel;
   const Layout &layout;
-  Location loc;
-  OpBuilder &builder;
+  ImplicitLocOpBuilder &builder;
   SumDest dest;
   Value sum, columns;
   const ReduceKind kind;
@@ -79,17 +78,16 @@ void BlockSum::store(Value value, Value column, Value valid,
   auto type = cast<VectorType>(value.getType());
   if (dest.init) {
     Value init = GlobalLoadOp::create(
-        builder, loc, VectorType::get(type.getShape(), dest.initElement),
-        dest.init, dest.initOffset, column, valid,
-        dest.initElement.getWidth() / 8);
+        builder, VectorType::get(type.getShape(), dest.initElement), dest.init,
+        dest.initOffset, column, valid, dest.initElement.getWidth() / 8);
     if (dest.initElement != type.getElementType())
-      init = arith::ExtFOp::create(builder, loc, type, init);
+      init = arith::ExtFOp::create(builder, type, init);
     value = kernel.emitCombine(kind, init, value);
   }
   if (type.getElementType() != dest.element)
     value = arith::TruncFOp::create(
-        builder, loc, VectorType::get(type.getShape(), dest.element), value);
-  GlobalStoreOp::create(builder, loc, value, dest.pointer, dest.offset, column,
+        builder, VectorType::get(type.getShape(), dest.element), value);
+  GlobalStoreOp::create(builder, value, dest.pointer, dest.offset, column,
                         valid, alignment, CachePolicy::normal);
 }
 
@@ -107,13 +105,12 @@ void BlockSum::storeRowValue() {
   // Of the blocks that share a row the first does.
   Value place =
       isOfRow ? kernel.threads.firstColumn : kernel.threads.threadInRow;
-  Value owner = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                      place, kernel.emitI32(0));
+  Value owner = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, place,
+                                      kernel.emitI32(0));
   Value value = vector::BroadcastOp::create(
-      builder, loc, VectorType::get({1}, builder.getF32Type()),
+      builder, VectorType::get({1}, builder.getF32Type()),
       kernel.fragments[sum].front());
-  Value valid =
-      arith::ExtUIOp::create(builder, loc, builder.getI32Type(), owner);
+  Value valid = arith::ExtUIOp::create(builder, builder.getI32Type(), owner);
   store(value, kernel.emitI32(0), valid, dest.element.getWidth() / 8);
 }
 
@@ -126,10 +123,9 @@ void BlockSum::leave() {
   OpBuilder::InsertionGuard guard(builder);
   if (!perColumn) {
     Value first =
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::eq,
                               kernel.threads.threadInRow, kernel.emitI32(0));
-    auto branch =
-        scf::IfOp::create(builder, loc, first, /*withElseRegion=*/false);
+    auto branch = scf::IfOp::create(builder, first, /*withElseRegion=*/false);
     builder.setInsertionPointToStart(branch.thenBlock());
   }
   for (auto [number, fragment] : llvm::enumerate(kernel.fragments[sum])) {
@@ -137,7 +133,7 @@ void BlockSum::leave() {
                                       kernel.threads.threadInRow),
                                   width)
                             : kernel.emitI32(0);
-    WorkgroupStoreOp::create(builder, loc, fragment,
+    WorkgroupStoreOp::create(builder, fragment,
                              place(kernel.threads.rowGroup, index));
   }
 }
@@ -151,7 +147,7 @@ Value BlockSum::addGroups(Value first, int64_t step, int64_t end, Value index) {
     if (first)
       number = add(first, number);
     Value one = WorkgroupLoadOp::create(
-        builder, loc, VectorType::get({piece}, builder.getF32Type()),
+        builder, VectorType::get({piece}, builder.getF32Type()),
         place(number, index));
     total = total ? kernel.emitCombine(kind, total, one) : one;
   }
@@ -172,22 +168,19 @@ int64_t BlockSum::combineParts(Value thread) {
   const int64_t pieces = perGroup / piece;
   if (groups < 2 * parts || parts * pieces > layout.getBlockThreads())
     return groups;
-  Value part =
-      arith::DivUIOp::create(builder, loc, thread, kernel.emitI32(pieces));
-  Value index =
-      mul(arith::RemUIOp::create(builder, loc, thread, kernel.emitI32(pieces)),
-          piece);
-  Value helps = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                      part, kernel.emitI32(parts));
-  auto branch =
-      scf::IfOp::create(builder, loc, helps, /*withElseRegion=*/false);
+  Value part = arith::DivUIOp::create(builder, thread, kernel.emitI32(pieces));
+  Value index = mul(
+      arith::RemUIOp::create(builder, thread, kernel.emitI32(pieces)), piece);
+  Value helps = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, part,
+                                      kernel.emitI32(parts));
+  auto branch = scf::IfOp::create(builder, helps, /*withElseRegion=*/false);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
     Value total = addGroups(part, parts, groups, index);
-    WorkgroupStoreOp::create(builder, loc, total, place(part, index));
+    WorkgroupStoreOp::create(builder, total, place(part, index));
   }
-  BarrierOp::create(builder, loc);
+  BarrierOp::create(builder);
   return parts;
 }
 
@@ -204,16 +197,15 @@ void BlockSum::combineRowGroups() {
   begin = kernel.workgroup.reserve(layout.getRowGroups() * perGroup * 4,
                                    /*alignment=*/4 * width);
   leave();
-  BarrierOp::create(builder, loc);
+  BarrierOp::create(builder);
 
   const Threads &ids = kernel.threads;
   Value thread =
       add(mul(ids.rowGroup, layout.getThreadsPerRow()), ids.threadInRow);
   const int64_t groups = combineParts(thread);
   // Where the strip or the row begins.
-  Value origin =
-      arith::SubIOp::create(builder, loc, ids.firstColumn,
-                            mul(ids.threadInRow, layout.getVectorWidth()));
+  Value origin = arith::SubIOp::create(
+      builder, ids.firstColumn, mul(ids.threadInRow, layout.getVectorWidth()));
   Value count = isOfRow   ? kernel.emitI32(1)
                 : columns ? columns
                           : kernel.emitI32(layout.getColumns());
@@ -225,17 +217,17 @@ void BlockSum::combineRowGroups() {
     Value index = add(mul(thread, piece), kernel.emitI32(done));
     Value exists;
     if (done + step > perGroup) {
-      exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                     index, kernel.emitI32(perGroup));
-      index = arith::MinUIOp::create(builder, loc, index,
+      exists = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, index,
+                                     kernel.emitI32(perGroup));
+      index = arith::MinUIOp::create(builder, index,
                                      kernel.emitI32(perGroup - piece));
     }
     Value total = addGroups(/*first=*/Value(), 1, groups, index);
     Value column = add(origin, index);
-    Value valid = arith::SubIOp::create(builder, loc, count, column);
+    Value valid = arith::SubIOp::create(builder, count, column);
     if (exists)
-      valid = arith::SelectOp::create(builder, loc, exists, valid,
-                                      kernel.emitI32(0));
+      valid =
+          arith::SelectOp::create(builder, exists, valid, kernel.emitI32(0));
     store(total, column, valid, alignment);
   }
 }
@@ -277,15 +269,15 @@ void rmsnorm::emitBlockSums(Kernel &kernel, Rings &rings, ValueRange sums,
                             ValueRange partials, Value block) {
   if (sums.empty())
     return;
-  OpBuilder &builder = kernel.builder;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   Value columns = emitColumns(kernel);
   SmallVector<SumDest> dests;
   for (Value buffer : partials) {
-    Value row = arith::MulIOp::create(builder, kernel.loc, block,
+    Value row = arith::MulIOp::create(builder, block,
                                       kernel.arguments.getStride(buffer, 0));
     Value offset = arith::IndexCastOp::create(
-        builder, kernel.loc, builder.getI64Type(),
-        arith::AddIOp::create(builder, kernel.loc, kernel.emitIndex(0), row));
+        builder, builder.getI64Type(),
+        arith::AddIOp::create(builder, kernel.emitIndex(0), row));
     dests.push_back({Value(), offset, builder.getF32Type(),
                      /*packed=*/true, Value(), Value(), FloatType()});
   }
@@ -301,8 +293,7 @@ void rmsnorm::emitSumStores(Kernel &kernel, Rings &rings,
   SmallVector<Value> sums;
   SmallVector<SumDest> dests;
   for (SumStoreOp store : stores) {
-    Value first =
-        arith::ConstantIntOp::create(kernel.builder, kernel.loc, 0, 64);
+    Value first = arith::ConstantIntOp::create(kernel.builder, 0, 64);
     sums.push_back(store.getValue());
     auto getElement = [](Value buffer) {
       return cast<FloatType>(getElementTypeOrSelf(buffer.getType()));
@@ -311,7 +302,7 @@ void rmsnorm::emitSumStores(Kernel &kernel, Rings &rings,
     auto getOffset = [&](Value buffer) -> Value {
       if (!buffer || store.getDims().empty())
         return first;
-      return arith::IndexCastOp::create(kernel.builder, kernel.loc,
+      return arith::IndexCastOp::create(kernel.builder,
                                         kernel.builder.getI64Type(),
                                         kernel.emitSegmentOffset(buffer));
     };

@@ -37,12 +37,10 @@ Combine::Combine(Kernel &kernel, TilesOp tiles) : kernel(kernel) {
 
 void Combine::emitInit() {
   if (exchange)
-    ExchangeInitOp::create(kernel.builder, kernel.loc, exchange);
+    ExchangeInitOp::create(kernel.builder, exchange);
 }
 
-void Combine::emitReady() {
-  ExchangeReadyOp::create(kernel.builder, kernel.loc, exchange);
-}
+void Combine::emitReady() { ExchangeReadyOp::create(kernel.builder, exchange); }
 
 bool Combine::needsNumber() const {
   if (kernel.layout.getCluster() > 1)
@@ -54,8 +52,8 @@ bool Combine::needsNumber() const {
 Value Combine::emitNextNumber(Value number) {
   Value one = kernel.emitI32(1);
   if (kernel.layout.getCluster() > 1)
-    return arith::AddIOp::create(kernel.builder, kernel.loc, number, one);
-  return arith::XOrIOp::create(kernel.builder, kernel.loc, number, one);
+    return arith::AddIOp::create(kernel.builder, number, one);
+  return arith::XOrIOp::create(kernel.builder, number, one);
 }
 
 void Combine::beginTile(Value number) {
@@ -84,11 +82,10 @@ void Combine::setSums(ValueRange sums, ArrayRef<Value> totals) {
     SmallVector<Value> rows;
     Type element = getElementTypeOrSelf(sum.getType());
     for (int64_t row = 0; row < kernel.getNumRows(sum.getType()); ++row, ++next)
-      rows.push_back(element.isF32()
-                         ? *next
-                         : arith::TruncFOp::create(kernel.builder, kernel.loc,
-                                                   element, *next)
-                               .getResult());
+      rows.push_back(element.isF32() ? *next
+                                     : arith::TruncFOp::create(kernel.builder,
+                                                               element, *next)
+                                           .getResult());
     kernel.fragments[sum] = std::move(rows);
   }
 }
@@ -96,7 +93,7 @@ void Combine::setSums(ValueRange sums, ArrayRef<Value> totals) {
 /// The totals of the thread's subgroup, of the threads of it that share a row.
 SmallVector<Value> Combine::combineThreads(TraverseOp traverse,
                                            ArrayRef<Value> partials) {
-  OpBuilder &builder = kernel.builder;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   const int64_t width = kernel.layout.getSubgroupThreads();
   const int64_t rows = partials.size() / traverse.getNumReductions();
   SmallVector<Value> totals;
@@ -106,8 +103,7 @@ SmallVector<Value> Combine::combineThreads(TraverseOp traverse,
     SmallVector<Value> elements;
     for (int64_t element = 0; element < kernel.layout.getVectorWidth();
          ++element)
-      elements.push_back(
-          vector::ExtractOp::create(builder, kernel.loc, partial, element));
+      elements.push_back(vector::ExtractOp::create(builder, partial, element));
     while (elements.size() > 1) {
       SmallVector<Value> half;
       for (size_t i = 0; i < elements.size(); i += 2)
@@ -127,34 +123,31 @@ SmallVector<Value> Combine::combineThreads(TraverseOp traverse,
 /// the last and contribute the identity. `load` gives the value of a publisher.
 Value Combine::combineSubgroups(ReduceKind kind, int64_t publishers,
                                 function_ref<Value(Value)> load) {
-  OpBuilder &builder = kernel.builder;
-  Location loc = kernel.loc;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   const int64_t width =
       std::min(kernel.layout.getSubgroupSize(),
                static_cast<int64_t>(llvm::PowerOf2Ceil(publishers)));
-  Value slot = arith::AndIOp::create(builder, loc, kernel.threads.lane,
+  Value slot = arith::AndIOp::create(builder, kernel.threads.lane,
                                      kernel.emitI32(width - 1));
   Value result;
   for (int64_t first = 0; first < publishers; first += width) {
     Value publisher = slot;
     if (first > 0)
-      publisher =
-          arith::AddIOp::create(builder, loc, slot, kernel.emitI32(first));
+      publisher = arith::AddIOp::create(builder, slot, kernel.emitI32(first));
     Value exists;
     if (first + width > publishers) {
-      exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
+      exists = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
                                      publisher, kernel.emitI32(publishers));
-      publisher = arith::MinUIOp::create(builder, loc, publisher,
+      publisher = arith::MinUIOp::create(builder, publisher,
                                          kernel.emitI32(publishers - 1));
     }
     Value value = load(publisher);
     if (exists)
-      value =
-          arith::SelectOp::create(builder, loc, exists, value,
-                                  kernel.emitIdentity(kind, value.getType()));
+      value = arith::SelectOp::create(
+          builder, exists, value, kernel.emitIdentity(kind, value.getType()));
     result = result ? kernel.emitCombine(kind, result, value) : value;
   }
-  return SubgroupReduceOp::create(builder, loc, result.getType(), kind, result,
+  return SubgroupReduceOp::create(builder, result.getType(), kind, result,
                                   width);
 }
 
@@ -165,8 +158,7 @@ Value Combine::combineSubgroups(ReduceKind kind, int64_t publishers,
 /// everybody has read it.
 SmallVector<Value> Combine::exchangeSubgroups(TraverseOp traverse,
                                               ArrayRef<Value> totals) {
-  OpBuilder &builder = kernel.builder;
-  Location loc = kernel.loc;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   const int64_t perRow = kernel.layout.getSubgroupsPerRow();
   const int64_t perBlock = kernel.layout.getRowGroups() * perRow;
   const int64_t rows = totals.size() / traverse.getNumReductions();
@@ -176,28 +168,27 @@ SmallVector<Value> Combine::exchangeSubgroups(TraverseOp traverse,
   const int64_t begin = kernel.workgroup.reserve((tileNumber ? 2 : 1) * bytes);
   Value base = kernel.emitI32(begin);
   if (tileNumber) {
-    base =
-        arith::MulIOp::create(builder, loc, tileNumber, kernel.emitI32(bytes));
+    base = arith::MulIOp::create(builder, tileNumber, kernel.emitI32(bytes));
     if (begin != 0)
-      base = arith::AddIOp::create(builder, loc, base, kernel.emitI32(begin));
+      base = arith::AddIOp::create(builder, base, kernel.emitI32(begin));
   }
   auto place = [&](int64_t index, Value number) -> Value {
-    Value offset = arith::AddIOp::create(builder, loc, base,
+    Value offset = arith::AddIOp::create(builder, base,
                                          kernel.emitI32(index * perBlock * 4));
     return arith::AddIOp::create(
-        builder, loc, offset,
-        arith::MulIOp::create(builder, loc, number, kernel.emitI32(4)));
+        builder, offset,
+        arith::MulIOp::create(builder, number, kernel.emitI32(4)));
   };
 
-  Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+  Value first = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq,
                                       kernel.threads.lane, kernel.emitI32(0));
-  auto branch = scf::IfOp::create(builder, loc, first,
+  auto branch = scf::IfOp::create(builder, first,
                                   /*withElseRegion=*/false);
   {
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
     for (auto [index, total] : llvm::enumerate(totals))
-      WorkgroupStoreOp::create(builder, loc, total,
+      WorkgroupStoreOp::create(builder, total,
                                place(index, kernel.threads.subgroup));
   }
   BarrierOp::create(builder, traverse.getLoc());
@@ -208,10 +199,10 @@ SmallVector<Value> Combine::exchangeSubgroups(TraverseOp traverse,
         traverse.getKind(index / rows), perRow, [&](Value number) {
           if (kernel.layout.getRowGroups() > 1)
             number = arith::AddIOp::create(
-                builder, loc, number,
-                arith::MulIOp::create(builder, loc, kernel.threads.rowGroup,
+                builder, number,
+                arith::MulIOp::create(builder, kernel.threads.rowGroup,
                                       kernel.emitI32(perRow)));
-          return WorkgroupLoadOp::create(builder, loc, builder.getF32Type(),
+          return WorkgroupLoadOp::create(builder, builder.getF32Type(),
                                          place(index, number))
               .getResult();
         }));
@@ -222,13 +213,12 @@ SmallVector<Value> Combine::exchangeSubgroups(TraverseOp traverse,
 /// combines those of all in the same order.
 SmallVector<Value> Combine::exchangeBlocks(TraverseOp traverse,
                                            ArrayRef<Value> totals) {
-  OpBuilder &builder = kernel.builder;
-  Location loc = kernel.loc;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   // The loads of the first row hide what it takes to prepare the exchange.
   if (numDone == 0) {
-    Value first = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+    Value first = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq,
                                         tileNumber, kernel.emitI32(0));
-    auto branch = scf::IfOp::create(builder, loc, first,
+    auto branch = scf::IfOp::create(builder, first,
                                     /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(branch.thenBlock());
@@ -239,8 +229,8 @@ SmallVector<Value> Combine::exchangeBlocks(TraverseOp traverse,
   Value number = tileNumber;
   if (numReductions > 1)
     number = arith::AddIOp::create(
-        builder, loc,
-        arith::MulIOp::create(builder, loc, tileNumber,
+        builder,
+        arith::MulIOp::create(builder, tileNumber,
                               kernel.emitI32(numReductions)),
         kernel.emitI32(numDone));
   ExchangePublishOp::create(builder, traverse.getLoc(), totals, number,
@@ -250,7 +240,7 @@ SmallVector<Value> Combine::exchangeBlocks(TraverseOp traverse,
 
 /// What the subgroups of the cluster publish as `number`, combined.
 SmallVector<Value> Combine::await(TraverseOp traverse, Value number) {
-  OpBuilder &builder = kernel.builder;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   Location loc = traverse.getLoc();
   ExchangeAwaitOp::create(builder, loc, number, exchange);
   SmallVector<Value> totals;

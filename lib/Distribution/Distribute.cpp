@@ -83,31 +83,30 @@ private:
 
 /// What a block and its threads are.
 Value Distributor::emitEntry() {
-  OpBuilder &builder = kernel.builder;
-  Location loc = kernel.loc;
-  block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
-  walkers = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
+  ImplicitLocOpBuilder &builder = kernel.builder;
+  block = gpu::BlockIdOp::create(builder, gpu::Dimension::x);
+  walkers = gpu::GridDimOp::create(builder, gpu::Dimension::x);
   if (layout.getCluster() > 1) {
     // Blocks of a cluster walk over the same rows.
     Value size = kernel.emitIndex(layout.getCluster());
-    block = arith::DivUIOp::create(builder, loc, block, size);
-    walkers = arith::DivUIOp::create(builder, loc, walkers, size);
+    block = arith::DivUIOp::create(builder, block, size);
+    walkers = arith::DivUIOp::create(builder, walkers, size);
   }
   Value strip;
   if (grid.strips) {
     // Blocks beside one another own strips of the same rows.
     Value count = kernel.getHostScalar(grid.strips);
-    strip = kernel.emitCast(arith::RemUIOp::create(builder, loc, block, count));
-    block = arith::DivUIOp::create(builder, loc, block, count);
-    walkers = arith::DivUIOp::create(builder, loc, walkers, count);
+    strip = kernel.emitCast(arith::RemUIOp::create(builder, block, count));
+    block = arith::DivUIOp::create(builder, block, count);
+    walkers = arith::DivUIOp::create(builder, walkers, count);
   }
   walker = block;
   if (rows.getSegments().empty())
     return strip;
   // Those of a segment are beside one another, too.
   walkers = kernel.getHostScalar(grid.walkers);
-  walker = arith::RemUIOp::create(builder, loc, block, walkers);
-  kernel.setSegment(arith::DivUIOp::create(builder, loc, block, walkers));
+  walker = arith::RemUIOp::create(builder, block, walkers);
+  kernel.setSegment(arith::DivUIOp::create(builder, block, walkers));
   return strip;
 }
 
@@ -153,7 +152,7 @@ LogicalResult Distributor::run() {
   auto waits = body.getOps<GridWaitOp>();
   const bool dependent = !waits.empty();
   if (dependent)
-    LaunchDependentsOp::create(kernel.builder, kernel.loc);
+    LaunchDependentsOp::create(kernel.builder);
   Value strip = emitEntry();
   kernel.emitThreads(strip);
   Combine combine(kernel, tiles);
@@ -166,7 +165,7 @@ LogicalResult Distributor::run() {
   if (dependent) {
     Block::iterator wait = (*waits.begin())->getIterator();
     emitOnce(begin, wait, [] {});
-    GridWaitOp::create(kernel.builder, kernel.loc);
+    GridWaitOp::create(kernel.builder);
     begin = std::next(wait);
   }
   TileLoop loop(kernel, tiles, combine, rings, walker, grid.tiles, walkers);
@@ -175,7 +174,7 @@ LogicalResult Distributor::run() {
   emitBlockSums(kernel, rings, cast<YieldOp>(body.getTerminator()).getValues(),
                 createWorkspaces(), block);
   emitSumStores(kernel, rings, llvm::to_vector(body.getOps<SumStoreOp>()));
-  gpu::ReturnOp::create(kernel.builder, kernel.loc);
+  gpu::ReturnOp::create(kernel.builder);
 
   const int64_t bytes = kernel.workgroup.getBytes();
   if (bytes > chip.maxWorkgroupMemory)

@@ -4,6 +4,7 @@
 #include "Grid.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -15,10 +16,10 @@ int64_t rmsnorm::getMaxBlocks(int64_t blockThreads) {
 }
 
 /// The blocks, or clusters, that a grid has at most.
-static Value createLimit(OpBuilder &host, Location loc, ScheduleAttr schedule,
+static Value createLimit(ImplicitLocOpBuilder &host, ScheduleAttr schedule,
                          const ChipInfo &chip) {
   auto index = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(host, loc, value);
+    return arith::ConstantIndexOp::create(host, value);
   };
   const int64_t margin = schedule.getSmMargin();
   int64_t perSM = schedule.getBlocksPerSm();
@@ -30,42 +31,39 @@ static Value createLimit(OpBuilder &host, Location loc, ScheduleAttr schedule,
   if (perSM == 0)
     return index(getMaxBlocks(schedule.getBlockThreads()) /
                  schedule.getCluster());
-  Value count = MultiprocessorCountOp::create(host, loc, host.getIndexType());
+  Value count = MultiprocessorCountOp::create(host, host.getIndexType());
   if (margin > 0)
     count = arith::MaxSIOp::create(
-        host, loc, arith::SubIOp::create(host, loc, count, index(margin)),
-        index(1));
-  Value limit = arith::MulIOp::create(host, loc, count, index(perSM));
+        host, arith::SubIOp::create(host, count, index(margin)), index(1));
+  Value limit = arith::MulIOp::create(host, count, index(perSM));
   if (schedule.getCluster() == 1)
     return limit;
   // Whole clusters, one at least, and no more than are resident together: the
   // others would follow in a second wave and take twice the time (H200,
   // backward of 32768x32768 over clusters of 4: 0.60 of the ceiling).
-  limit =
-      arith::DivUIOp::create(host, loc, limit, index(schedule.getCluster()));
+  limit = arith::DivUIOp::create(host, limit, index(schedule.getCluster()));
   limit = arith::MinUIOp::create(
-      host, loc, limit,
-      ResidentClustersOp::create(host, loc, host.getIndexType()));
-  return arith::MaxUIOp::create(host, loc, limit, index(1));
+      host, limit, ResidentClustersOp::create(host, host.getIndexType()));
+  return arith::MaxUIOp::create(host, limit, index(1));
 }
 
-Grid rmsnorm::createGrid(OpBuilder &host, RowsOp rows, ScheduleAttr schedule,
+Grid rmsnorm::createGrid(OpBuilder &builder, RowsOp rows, ScheduleAttr schedule,
                          const ChipInfo &chip) {
-  Location loc = rows.getLoc();
+  ImplicitLocOpBuilder host(rows.getLoc(), builder);
   auto index = [&](int64_t value) -> Value {
-    return arith::ConstantIndexOp::create(host, loc, value);
+    return arith::ConstantIndexOp::create(host, value);
   };
   Grid grid;
   grid.tiles = rows.createSegmentRows(host);
   if (schedule.getTileRows() != 1)
-    grid.tiles = arith::CeilDivUIOp::create(host, loc, grid.tiles,
+    grid.tiles = arith::CeilDivUIOp::create(host, grid.tiles,
                                             index(schedule.getTileRows()));
-  Value limit = createLimit(host, loc, schedule, chip);
+  Value limit = createLimit(host, schedule, chip);
   if (schedule.hasStrips()) {
     const int64_t width = schedule.getStripColumns();
     grid.strips =
         rows.getDynamicColumns()
-            ? arith::CeilDivUIOp::create(host, loc, rows.getDynamicColumns(),
+            ? arith::CeilDivUIOp::create(host, rows.getDynamicColumns(),
                                          index(width))
                   .getResult()
             : index(llvm::divideCeil(int64_t(rows.getColumns()), width));
@@ -74,30 +72,28 @@ Grid rmsnorm::createGrid(OpBuilder &host, RowsOp rows, ScheduleAttr schedule,
       grid.walkers = index(1);
       grid.blocks = grid.strips;
       if (!rows.getSegments().empty())
-        grid.blocks = arith::MulIOp::create(host, loc, grid.blocks,
+        grid.blocks = arith::MulIOp::create(host, grid.blocks,
                                             rows.createNumSegments(host));
       return grid;
     }
     // Several blocks walk the same rows, each a strip of them. No more runs
     // than fit at once, or some blocks would run behind all others.
     limit = arith::MaxUIOp::create(
-        host, loc, arith::DivUIOp::create(host, loc, limit, grid.strips),
-        index(1));
+        host, arith::DivUIOp::create(host, limit, grid.strips), index(1));
   }
   Value segments;
   if (!rows.getSegments().empty()) {
     segments = rows.createNumSegments(host);
     limit = arith::DivUIOp::create(
-        host, loc, limit,
-        arith::MaxUIOp::create(host, loc, segments, index(1)));
-    limit = arith::MaxUIOp::create(host, loc, limit, index(1));
+        host, limit, arith::MaxUIOp::create(host, segments, index(1)));
+    limit = arith::MaxUIOp::create(host, limit, index(1));
   }
-  grid.walkers = arith::MinUIOp::create(host, loc, grid.tiles, limit);
+  grid.walkers = arith::MinUIOp::create(host, grid.tiles, limit);
   grid.blocks =
-      grid.strips ? arith::MulIOp::create(host, loc, grid.walkers, grid.strips)
-                        .getResult()
-                  : grid.walkers;
+      grid.strips
+          ? arith::MulIOp::create(host, grid.walkers, grid.strips).getResult()
+          : grid.walkers;
   if (segments)
-    grid.blocks = arith::MulIOp::create(host, loc, grid.blocks, segments);
+    grid.blocks = arith::MulIOp::create(host, grid.blocks, segments);
   return grid;
 }

@@ -17,14 +17,13 @@ static SmallVector<Value> extractAll(Kernel &kernel, Value fragment) {
   SmallVector<Value> elements;
   const auto type = cast<VectorType>(fragment.getType());
   for (int64_t i = 0; i < type.getNumElements(); ++i)
-    elements.push_back(
-        vector::ExtractOp::create(kernel.builder, kernel.loc, fragment, i));
+    elements.push_back(vector::ExtractOp::create(kernel.builder, fragment, i));
   return elements;
 }
 
 Value rmsnorm::emitGroupReduce(Kernel &kernel, GroupReduceOp op,
                                Value fragment) {
-  OpBuilder &builder = kernel.builder;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   const int64_t columns = getGroupColumns(kernel, op.getResult().getType());
   const int64_t threads = kernel.layout.getGroupThreads(columns);
   SmallVector<Value> elements = extractAll(kernel, fragment);
@@ -49,7 +48,7 @@ Value rmsnorm::emitGroupReduce(Kernel &kernel, GroupReduceOp op,
         SubgroupReduceOp::create(builder, op.getLoc(), builder.getF32Type(),
                                  op.getKind(), totals.front(), threads);
   return vector::FromElementsOp::create(
-      builder, kernel.loc,
+      builder,
       cast<VectorType>(kernel.getFragmentType(op.getResult().getType())),
       totals);
 }
@@ -60,13 +59,11 @@ Value rmsnorm::emitGroupBroadcast(Kernel &kernel, GroupBroadcastOp op,
       cast<VectorType>(kernel.getFragmentType(op.getResult().getType()));
   SmallVector<Value> groups = extractAll(kernel, fragment);
   if (groups.size() == 1)
-    return vector::BroadcastOp::create(kernel.builder, kernel.loc, type,
-                                       groups.front());
+    return vector::BroadcastOp::create(kernel.builder, type, groups.front());
   SmallVector<Value> elements;
   for (int64_t i = 0, e = type.getNumElements(); i < e; ++i)
     elements.push_back(groups[i * groups.size() / e]);
-  return vector::FromElementsOp::create(kernel.builder, kernel.loc, type,
-                                        elements);
+  return vector::FromElementsOp::create(kernel.builder, type, elements);
 }
 
 /// Where the groups of the vector at `position` are in a buffer of groups of
@@ -74,11 +71,10 @@ Value rmsnorm::emitGroupBroadcast(Kernel &kernel, GroupBroadcastOp op,
 static VectorPosition emitGroupPosition(Kernel &kernel, VectorType type,
                                         const VectorPosition &position,
                                         bool isStore) {
-  OpBuilder &builder = kernel.builder;
-  Location loc = kernel.loc;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   const int64_t columns = getGroupColumns(kernel, type);
   auto divide = [&](Value value, int64_t by) -> Value {
-    return arith::DivSIOp::create(builder, loc, value, kernel.emitI32(by));
+    return arith::DivSIOp::create(builder, value, kernel.emitI32(by));
   };
   VectorPosition groups = position;
   groups.column = divide(position.column, columns);
@@ -89,12 +85,12 @@ static VectorPosition emitGroupPosition(Kernel &kernel, VectorType type,
                std::min<int64_t>(columns, kernel.layout.getVectorWidth()));
   if (threads == 1 || !isStore)
     return groups;
-  Value number = arith::RemUIOp::create(
-      builder, loc, kernel.threads.threadInRow, kernel.emitI32(threads));
-  Value owns = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                                     number, kernel.emitI32(0));
+  Value number = arith::RemUIOp::create(builder, kernel.threads.threadInRow,
+                                        kernel.emitI32(threads));
+  Value owns = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, number,
+                                     kernel.emitI32(0));
   groups.valid = arith::SelectOp::create(
-      builder, loc, owns, groups.valid ? groups.valid : kernel.emitI32(1),
+      builder, owns, groups.valid ? groups.valid : kernel.emitI32(1),
       kernel.emitI32(0));
   return groups;
 }
@@ -112,8 +108,7 @@ Value rmsnorm::emitGroupLoad(Kernel &kernel, TileLoadOp load, Value offset,
 /// which has `row_dims`.
 static Value emitGroupOffset(Kernel &kernel, TileStoreOp store, Value offset,
                              Value group) {
-  OpBuilder &builder = kernel.builder;
-  Location loc = kernel.loc;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   Value base = store.getBase();
   const SmallVector<int64_t> dims = store.getGroupDims();
   for (int64_t dim : llvm::reverse(dims)) {
@@ -121,18 +116,16 @@ static Value emitGroupOffset(Kernel &kernel, TileStoreOp store, Value offset,
     if (dim != dims.front()) {
       Value size =
           kernel.emitI32(cast<MemRefType>(base.getType()).getDimSize(dim));
-      index = arith::RemUIOp::create(builder, loc, group, size);
-      group = arith::DivUIOp::create(builder, loc, group, size);
+      index = arith::RemUIOp::create(builder, group, size);
+      group = arith::DivUIOp::create(builder, group, size);
     }
-    Value elements =
-        arith::MulIOp::create(builder, loc,
-                              arith::IndexCastUIOp::create(
-                                  builder, loc, builder.getIndexType(), index),
-                              kernel.getStride(base, dim));
+    Value elements = arith::MulIOp::create(
+        builder,
+        arith::IndexCastUIOp::create(builder, builder.getIndexType(), index),
+        kernel.getStride(base, dim));
     offset = arith::AddIOp::create(
-        builder, loc, offset,
-        arith::IndexCastOp::create(builder, loc, builder.getI64Type(),
-                                   elements));
+        builder, offset,
+        arith::IndexCastOp::create(builder, builder.getI64Type(), elements));
   }
   return offset;
 }
@@ -149,17 +142,16 @@ void rmsnorm::emitGroupStore(Kernel &kernel, Tile &tile, TileStoreOp store,
   const int64_t bytes = getElementBytes(store.getValue());
   if (!store.getRowDims())
     return kernel.emitStore(store, value, offset, groups.column, valid, bytes);
-  OpBuilder &builder = kernel.builder;
-  Location loc = kernel.loc;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   for (auto [index, element] : llvm::enumerate(extractAll(kernel, value))) {
     Value number = kernel.emitI32(index);
     Value group = index == 0 ? groups.column
                              : kernel.emitColumnSum(groups.column, number);
     Value one = vector::BroadcastOp::create(
-        builder, loc, VectorType::get({1}, element.getType()), element);
+        builder, VectorType::get({1}, element.getType()), element);
     Value isValid =
         valid && index != 0
-            ? arith::SubIOp::create(builder, loc, valid, number).getResult()
+            ? arith::SubIOp::create(builder, valid, number).getResult()
             : valid;
     kernel.emitStore(store, one, emitGroupOffset(kernel, store, offset, group),
                      kernel.emitI32(0), isValid, bytes);

@@ -15,58 +15,53 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 Value Kernel::emitI32(int64_t value) {
-  return arith::ConstantIntOp::create(builder, loc, value, 32);
+  return arith::ConstantIntOp::create(builder, value, 32);
 }
 
 Value Kernel::emitIndex(int64_t value) {
-  return arith::ConstantIndexOp::create(builder, loc, value);
+  return arith::ConstantIndexOp::create(builder, value);
 }
 
 Value Kernel::emitColumnSum(Value lhs, Value rhs) {
-  return arith::AddIOp::create(builder, loc, lhs, rhs,
+  return arith::AddIOp::create(builder, lhs, rhs,
                                arith::IntegerOverflowFlags::nsw |
                                    arith::IntegerOverflowFlags::nuw);
 }
 
 Value Kernel::emitCast(Value value) {
-  return arith::IndexCastUIOp::create(builder, loc, builder.getI32Type(),
-                                      value);
+  return arith::IndexCastUIOp::create(builder, builder.getI32Type(), value);
 }
 
 void Kernel::emitThreads(Value strip) {
   Threads &t = threads;
-  t.thread = emitCast(gpu::ThreadIdOp::create(builder, loc, gpu::Dimension::x));
+  t.thread = emitCast(gpu::ThreadIdOp::create(builder, gpu::Dimension::x));
   Value threadsPerRow = emitI32(layout.getThreadsPerRow());
   Value subgroupSize = emitI32(layout.getSubgroupSize());
   if (layout.getRowGroups() == 1) {
     t.threadInRow = t.thread;
     t.rowGroup = emitI32(0);
   } else {
-    t.threadInRow =
-        arith::RemUIOp::create(builder, loc, t.thread, threadsPerRow);
-    t.rowGroup = arith::DivUIOp::create(builder, loc, t.thread, threadsPerRow);
+    t.threadInRow = arith::RemUIOp::create(builder, t.thread, threadsPerRow);
+    t.rowGroup = arith::DivUIOp::create(builder, t.thread, threadsPerRow);
   }
-  t.lane = arith::RemUIOp::create(builder, loc, t.thread, subgroupSize);
-  t.subgroup = arith::DivUIOp::create(builder, loc, t.thread, subgroupSize);
-  t.firstColumn = arith::MulIOp::create(builder, loc, t.threadInRow,
+  t.lane = arith::RemUIOp::create(builder, t.thread, subgroupSize);
+  t.subgroup = arith::DivUIOp::create(builder, t.thread, subgroupSize);
+  t.firstColumn = arith::MulIOp::create(builder, t.threadInRow,
                                         emitI32(layout.getVectorWidth()));
   if (strip)
-    t.firstColumn =
-        emitColumnSum(arith::MulIOp::create(builder, loc, strip,
-                                            emitI32(layout.getColumnStep())),
-                      t.firstColumn);
+    t.firstColumn = emitColumnSum(
+        arith::MulIOp::create(builder, strip, emitI32(layout.getColumnStep())),
+        t.firstColumn);
   if (layout.getCluster() == 1)
     return;
-  Value block =
-      emitCast(gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x));
-  t.rank =
-      arith::RemUIOp::create(builder, loc, block, emitI32(layout.getCluster()));
+  Value block = emitCast(gpu::BlockIdOp::create(builder, gpu::Dimension::x));
+  t.rank = arith::RemUIOp::create(builder, block, emitI32(layout.getCluster()));
   const int64_t part = layout.getPart();
-  Value begin = arith::MulIOp::create(builder, loc, t.rank, emitI32(part));
+  Value begin = arith::MulIOp::create(builder, t.rank, emitI32(part));
   t.firstColumn = emitColumnSum(begin, t.firstColumn);
-  t.endColumn = arith::AddIOp::create(builder, loc, begin, emitI32(part));
+  t.endColumn = arith::AddIOp::create(builder, begin, emitI32(part));
   if (part * layout.getCluster() != layout.getColumns())
-    t.endColumn = arith::MinUIOp::create(builder, loc, t.endColumn,
+    t.endColumn = arith::MinUIOp::create(builder, t.endColumn,
                                          emitI32(layout.getColumns()));
 }
 
@@ -112,13 +107,13 @@ Value Kernel::emitRowOfAll(Value row) {
   if (!segment)
     return row;
   const bool isWhole = hasWholeSegments();
-  Value first = isWhole
-                    ? arith::MulIOp::create(builder, loc, segment, getNumRows())
-                          .getResult()
-                    : segment;
+  Value first =
+      isWhole
+          ? arith::MulIOp::create(builder, segment, getNumRows()).getResult()
+          : segment;
   if (!isWhole)
-    row = arith::MulIOp::create(builder, loc, row, getHostScalar(numSegments));
-  return arith::AddIOp::create(builder, loc, first, row);
+    row = arith::MulIOp::create(builder, row, getHostScalar(numSegments));
+  return arith::AddIOp::create(builder, first, row);
 }
 
 Value Kernel::emitSegmentOffset(Value buffer) {
@@ -129,8 +124,8 @@ Value Kernel::emitSegmentOffset(Value buffer) {
     if (index > 0)
       std::tie(rest, place) = emitDivision(rest, dims[index]);
     offset = arith::AddIOp::create(
-        builder, loc, offset,
-        arith::MulIOp::create(builder, loc, place, getStride(buffer, index)));
+        builder, offset,
+        arith::MulIOp::create(builder, place, getStride(buffer, index)));
   }
   return offset;
 }
@@ -144,43 +139,42 @@ Value Kernel::getLeadingSize(int64_t dim) {
 
 /// GPUs have no instruction that divides integers: by a size that the host
 /// knows they multiply with its reciprocal (us, AdaLN of 4096 rows of 4096 on
-/// an H200: 19.35 and 18.9). With m = floor((2^63 - 1) / d) the high half of
-/// 2 n m is floor(n / d) or one less: d m >= 2^63 - d, n / d - n m / 2^63 < 1
-/// / 2.
+/// an H200: 19.35 and 18.9). With m = floor((2^63 - 1) / d), and so
+/// 2^63 - d <= d m, the high half of 2 n m is floor(n / d) or one less.
 std::pair<Value, Value> Kernel::emitDivision(Value number, int64_t dim) {
   Value size = getLeadingSize(dim);
   if (!ShapedType::isDynamic(rows.getStaticSizes()[dim])) {
-    Value rest = arith::RemUIOp::create(builder, loc, number, size);
-    return {arith::DivUIOp::create(builder, loc, number, size), rest};
+    Value rest = arith::RemUIOp::create(builder, number, size);
+    return {arith::DivUIOp::create(builder, number, size), rest};
   }
   Value &reciprocal = reciprocals[dim];
   if (!reciprocal) {
     Value least = arith::MaxUIOp::create(
-        host, loc, cast<Value>(rows.getMixedSizes()[dim]),
-        arith::ConstantIndexOp::create(host, loc, 1));
+        host, builder.getLoc(), cast<Value>(rows.getMixedSizes()[dim]),
+        arith::ConstantIndexOp::create(host, builder.getLoc(), 1));
     reciprocal = arith::DivUIOp::create(
-        host, loc,
-        arith::ConstantIndexOp::create(host, loc,
+        host, builder.getLoc(),
+        arith::ConstantIndexOp::create(host, builder.getLoc(),
                                        std::numeric_limits<int64_t>::max()),
         least);
   }
   Type i64 = builder.getI64Type(), index = builder.getIndexType();
   auto emitAs = [&](Type type, Value value) -> Value {
-    return arith::IndexCastUIOp::create(builder, loc, type, value);
+    return arith::IndexCastUIOp::create(builder, type, value);
   };
   Value n = emitAs(i64, number), d = emitAs(i64, size);
   Value quotient = arith::MulUIExtendedOp::create(
-                       builder, loc, arith::AddIOp::create(builder, loc, n, n),
+                       builder, arith::AddIOp::create(builder, n, n),
                        emitAs(i64, getHostScalar(reciprocal)))
                        .getHigh();
   Value rest = arith::SubIOp::create(
-      builder, loc, n, arith::MulIOp::create(builder, loc, quotient, d));
+      builder, n, arith::MulIOp::create(builder, quotient, d));
   Value more =
-      arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, rest, d);
-  quotient = arith::AddIOp::create(
-      builder, loc, quotient, arith::ExtUIOp::create(builder, loc, i64, more));
-  rest = arith::SelectOp::create(
-      builder, loc, more, arith::SubIOp::create(builder, loc, rest, d), rest);
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::uge, rest, d);
+  quotient = arith::AddIOp::create(builder, quotient,
+                                   arith::ExtUIOp::create(builder, i64, more));
+  rest = arith::SelectOp::create(builder, more,
+                                 arith::SubIOp::create(builder, rest, d), rest);
   return {emitAs(index, quotient), emitAs(index, rest)};
 }
 
@@ -267,18 +261,16 @@ Value Kernel::emitLoad(TileLoadOp load, VectorType type, Value row,
       valid, alignment, load.getAgain(), load.getPolicy());
   if (!isMask)
     return loaded;
-  Value zero =
-      arith::ConstantOp::create(builder, loc, builder.getZeroAttr(stored));
-  return arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ne, loaded,
-                               zero);
+  Value zero = arith::ConstantOp::create(builder, builder.getZeroAttr(stored));
+  return arith::CmpIOp::create(builder, arith::CmpIPredicate::ne, loaded, zero);
 }
 
 void Kernel::emitStore(TileStoreOp store, Value value, Value row, Value column,
                        Value valid, int64_t alignment) {
   auto type = cast<VectorType>(value.getType());
   if (type.getElementType().isInteger(1))
-    value = arith::ExtUIOp::create(builder, loc,
-                                   type.clone(builder.getI8Type()), value);
+    value =
+        arith::ExtUIOp::create(builder, type.clone(builder.getI8Type()), value);
   GlobalStoreOp::create(builder, store.getLoc(), value,
                         getPointer(store.getBase()), row, column, valid,
                         alignment, store.getPolicy());
@@ -290,23 +282,23 @@ Value Kernel::emitIdentity(ReduceKind kind, Type type) {
   TypedAttr attr = FloatAttr::get(floatType, value);
   if (auto vector = dyn_cast<VectorType>(type))
     attr = SplatElementsAttr::get(vector, attr);
-  return arith::ConstantOp::create(builder, loc, attr);
+  return arith::ConstantOp::create(builder, attr);
 }
 
 Value Kernel::emitCombine(ReduceKind kind, Value lhs, Value rhs) {
   switch (kind) {
   case ReduceKind::add:
-    return arith::AddFOp::create(builder, loc, lhs, rhs);
+    return arith::AddFOp::create(builder, lhs, rhs);
   case ReduceKind::maximumf:
-    return arith::MaximumFOp::create(builder, loc, lhs, rhs);
+    return arith::MaximumFOp::create(builder, lhs, rhs);
   case ReduceKind::minimumf:
-    return arith::MinimumFOp::create(builder, loc, lhs, rhs);
+    return arith::MinimumFOp::create(builder, lhs, rhs);
   case ReduceKind::mul:
-    return arith::MulFOp::create(builder, loc, lhs, rhs);
+    return arith::MulFOp::create(builder, lhs, rhs);
   case ReduceKind::maxnumf:
-    return arith::MaxNumFOp::create(builder, loc, lhs, rhs);
+    return arith::MaxNumFOp::create(builder, lhs, rhs);
   case ReduceKind::minnumf:
-    return arith::MinNumFOp::create(builder, loc, lhs, rhs);
+    return arith::MinNumFOp::create(builder, lhs, rhs);
   }
   llvm_unreachable("unknown reduction kind");
 }

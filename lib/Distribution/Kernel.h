@@ -11,6 +11,7 @@
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::rmsnorm {
 
@@ -37,8 +38,9 @@ public:
   Kernel(RowsOp rows, const Layout &layout, const ChipInfo &chip,
          gpu::GPUFuncOp function, OpBuilder host)
       : rows(rows), layout(layout), chip(chip), loc(rows.getLoc()),
-        builder(OpBuilder::atBlockEnd(&function.getBody().front())), host(host),
-        arguments(host, function.getBody().front()) {
+        builder(
+            ImplicitLocOpBuilder::atBlockEnd(loc, &function.getBody().front())),
+        host(host), arguments(host, function.getBody().front()) {
     RowsOp(rows).getBody().walk([&](Operation *op) {
       if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op))
         parts.insert(slice.getType().getDimSize(1));
@@ -123,7 +125,8 @@ public:
   const Layout &layout;
   const ChipInfo &chip;
   const Location loc;
-  OpBuilder builder, host;
+  ImplicitLocOpBuilder builder;
+  OpBuilder host;
   KernelArguments arguments;
   WorkgroupPlan workgroup;
   Threads threads;

@@ -20,6 +20,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_MERGELAUNCHES
@@ -165,16 +166,15 @@ static void emitPart(OpBuilder &builder, Part part, IRMapping &mapping,
 
 /// `grid`, at most `limit`, which the sum of all is made of: one that CUDA and
 /// HIP launch.
-static Value limitGrid(OpBuilder &host, Location loc, Value grid,
-                       int64_t limit) {
+static Value limitGrid(ImplicitLocOpBuilder &host, Value grid, int64_t limit) {
   auto limited = grid.getDefiningOp<arith::MinUIOp>();
   if (std::optional<int64_t> given =
           limited ? getConstantIntValue(limited.getRhs()) : std::nullopt) {
     grid = limited.getLhs();
     limit = std::min(limit, *given);
   }
-  return arith::MinUIOp::create(
-      host, loc, grid, arith::ConstantIndexOp::create(host, loc, limit));
+  return arith::MinUIOp::create(host, grid,
+                                arith::ConstantIndexOp::create(host, limit));
 }
 
 /// Makes one kernel and one launch, where the last of them stands.
@@ -187,25 +187,26 @@ static void merge(ArrayRef<Part> parts) {
     locations.push_back(Part(part).launch.getLoc());
     workgroupBytes = std::max(workgroupBytes, part.workgroupBytes);
   }
-  OpBuilder host(last.launch);
-  Location loc = FusedLoc::get(host.getContext(), locations);
+  Location loc = FusedLoc::get(last.launch.getContext(), locations);
+  ImplicitLocOpBuilder host(loc, last.launch);
   gpu::GPUFuncOp kernel =
       createKernel(loc, getName(parts), last.threads, symbols);
   if (llvm::all_of(parts, [](Part part) {
         return part.kernel->hasAttr(RMSNormDialect::kMaskBf16AttrName);
       }))
     kernel->setAttr(RMSNormDialect::kMaskBf16AttrName, host.getUnitAttr());
-  OpBuilder builder = OpBuilder::atBlockEnd(&kernel.getBody().front());
+  auto builder =
+      ImplicitLocOpBuilder::atBlockEnd(loc, &kernel.getBody().front());
   KernelArguments arguments(host, kernel.getBody().front());
 
   Value blocks;
-  Value block = gpu::BlockIdOp::create(builder, loc, gpu::Dimension::x);
-  Value grid = gpu::GridDimOp::create(builder, loc, gpu::Dimension::x);
+  Value block = gpu::BlockIdOp::create(builder, gpu::Dimension::x);
+  Value grid = gpu::GridDimOp::create(builder, gpu::Dimension::x);
   SmallVector<Value> known;
   for (Part part : parts) {
-    Value count = limitGrid(host, loc, part.launch.getGridSizeX(),
+    Value count = limitGrid(host, part.launch.getGridSizeX(),
                             getMaxBlocks(last.threads) / parts.size());
-    blocks = blocks ? arith::AddIOp::create(host, loc, blocks, count) : count;
+    blocks = blocks ? arith::AddIOp::create(host, blocks, count) : count;
     IRMapping mapping;
     for (auto [operand, argument] :
          llvm::zip_equal(part.launch.getKernelOperands(),
@@ -223,18 +224,17 @@ static void merge(ArrayRef<Part> parts) {
       continue;
     }
     Value here = arguments.getScalar(count);
-    Value isHere = arith::CmpIOp::create(
-        builder, loc, arith::CmpIPredicate::ult, block, here);
-    auto branch =
-        scf::IfOp::create(builder, loc, isHere, /*withElseRegion=*/true);
+    Value isHere =
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, block, here);
+    auto branch = scf::IfOp::create(builder, isHere, /*withElseRegion=*/true);
     builder.setInsertionPointToStart(branch.thenBlock());
     emitPart(builder, part, mapping, block, here);
     builder.setInsertionPointToStart(branch.elseBlock());
-    block = arith::SubIOp::create(builder, loc, block, here);
-    grid = arith::SubIOp::create(builder, loc, grid, here);
+    block = arith::SubIOp::create(builder, block, here);
+    grid = arith::SubIOp::create(builder, grid, here);
   }
   builder.setInsertionPointToEnd(&kernel.getBody().front());
-  gpu::ReturnOp::create(builder, loc);
+  gpu::ReturnOp::create(builder);
   gpu::LaunchFuncOp launch = createLaunch(host, kernel, blocks, last.threads,
                                           workgroupBytes, arguments);
   launch->setDiscardableAttrs(last.launch->getDiscardableAttrDictionary());

@@ -15,8 +15,7 @@ static int64_t getFirstVector(const Kernel &kernel, OpTy op) {
 
 bool rmsnorm::emitPart(Kernel &kernel, Operation *op, GetFragment get,
                        DefineFragments define) {
-  OpBuilder &builder = kernel.builder;
-  Location loc = kernel.loc;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op)) {
     define(slice, [&](int64_t row, int64_t index) {
       return get(slice.getSource(), row, index + getFirstVector(kernel, slice));
@@ -37,7 +36,7 @@ bool rmsnorm::emitPart(Kernel &kernel, Operation *op, GetFragment get,
         mask.push_back(2 * i + odd);
       define(result, [&](int64_t row, int64_t index) {
         Value source = get(pairs.getSource(), row, index);
-        return vector::ShuffleOp::create(builder, loc, source, source, mask);
+        return vector::ShuffleOp::create(builder, source, source, mask);
       });
     }
   } else if (auto pair = dyn_cast<vector::InterleaveOp>(op)) {
@@ -46,8 +45,7 @@ bool rmsnorm::emitPart(Kernel &kernel, Operation *op, GetFragment get,
     for (int64_t i = 0; i < width; ++i)
       mask.append({i, width + i});
     define(pair, [&](int64_t row, int64_t index) {
-      return vector::ShuffleOp::create(builder, loc,
-                                       get(pair.getLhs(), row, index),
+      return vector::ShuffleOp::create(builder, get(pair.getLhs(), row, index),
                                        get(pair.getRhs(), row, index), mask);
     });
   } else {

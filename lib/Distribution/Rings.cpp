@@ -24,23 +24,21 @@ int64_t Rings::getElementBytes(int64_t ring) const {
 }
 
 Value Rings::emitSlot(Value slot, int64_t distance) const {
-  OpBuilder &builder = kernel.builder;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   TilesOp op = tiles;
   Value limit = kernel.emitIndex(op.getStages() - distance);
-  Value below = arith::CmpIOp::create(builder, kernel.loc,
-                                      arith::CmpIPredicate::ult, slot, limit);
-  Value up = arith::AddIOp::create(builder, kernel.loc, slot,
-                                   kernel.emitIndex(distance));
-  Value down = arith::SubIOp::create(builder, kernel.loc, slot, limit);
-  return arith::SelectOp::create(builder, kernel.loc, below, up, down);
+  Value below =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, slot, limit);
+  Value up = arith::AddIOp::create(builder, slot, kernel.emitIndex(distance));
+  Value down = arith::SubIOp::create(builder, slot, limit);
+  return arith::SelectOp::create(builder, below, up, down);
 }
 
 Value Rings::emitOffset(int64_t ring, Value slot) const {
-  OpBuilder &builder = kernel.builder;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   const int64_t bytes = getElementBytes(ring);
   auto scale = [&](Value value, int64_t factor) -> Value {
-    return arith::MulIOp::create(builder, kernel.loc, value,
-                                 kernel.emitI32(factor));
+    return arith::MulIOp::create(builder, value, kernel.emitI32(factor));
   };
   Value slotBegin =
       scale(kernel.emitCast(slot), kernel.layout.getSlotBytes(bytes));
@@ -77,9 +75,8 @@ void Rings::emitCopies(Tile &tile, Value slot) const {
             offset,
             kernel.emitI32(number * layout.getSlotStep(getElementBytes(ring))));
         AsyncCopyOp::create(
-            kernel.builder, kernel.loc, pointer,
-            tile.addresses.getOffset(buffer, row), position.column, to,
-            position.valid,
+            kernel.builder, pointer, tile.addresses.getOffset(buffer, row),
+            position.column, to, position.valid,
             kernel.getAlignment(buffer, whole, bool(position.valid)), copy,
             fragment);
       }
@@ -111,5 +108,5 @@ void Rings::release() {
     return;
   kernel.workgroup.release(*llvm::min_element(offsets));
   offsets.clear();
-  BarrierOp::create(kernel.builder, kernel.loc);
+  BarrierOp::create(kernel.builder);
 }

@@ -29,7 +29,7 @@ Value Tile::getUniform(Value value) const {
     TypedAttr attr = splat.getSplatValue<TypedAttr>();
     if (auto vectorType = dyn_cast<VectorType>(type))
       attr = SplatElementsAttr::get(vectorType, attr);
-    return arith::ConstantOp::create(kernel.builder, kernel.loc, attr);
+    return arith::ConstantOp::create(kernel.builder, attr);
   }
   return isa<VectorType>(value.getType()) ? Value() : getScalar(value);
 }
@@ -70,7 +70,7 @@ Value Tile::emitStoreValid(int64_t row, Value valid, int64_t count) {
   Value live = addresses.getLive(row);
   if (!live)
     return valid;
-  return arith::SelectOp::create(kernel.builder, kernel.loc, live,
+  return arith::SelectOp::create(kernel.builder, live,
                                  valid ? valid : kernel.emitI32(count),
                                  kernel.emitI32(0));
 }
@@ -80,7 +80,7 @@ Value Tile::emitStoreValid(int64_t row, Value valid, int64_t count) {
 //===----------------------------------------------------------------------===//
 
 void Tile::emitRowOp(Operation *op) {
-  OpBuilder &builder = kernel.builder;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   if (auto store = dyn_cast<TileStoreOp>(op))
     return emitRowStore(store);
   Value result = op->getResult(0);
@@ -94,8 +94,7 @@ void Tile::emitRowOp(Operation *op) {
       Value loaded = kernel.emitLoad(load, type, addresses.getOffset(load, row),
                                      kernel.emitI32(0),
                                      /*valid=*/Value(), getElementBytes(load));
-      rows.push_back(
-          vector::ExtractOp::create(builder, kernel.loc, loaded, int64_t(0)));
+      rows.push_back(vector::ExtractOp::create(builder, loaded, int64_t(0)));
     }
   } else if (auto sum = dyn_cast<AccumulateOp>(op)) {
     Value total = kernel.fragments[sum.getDest()].front();
@@ -122,24 +121,22 @@ void Tile::emitGather(TileLoadOp load) {
 
 /// All threads of the row group hold the value, one writes it.
 void Tile::emitRowStore(TileStoreOp store) {
-  OpBuilder &builder = kernel.builder;
-  Location loc = kernel.loc;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   const Threads &threads = kernel.threads;
   Type element = getElementTypeOrSelf(store.getValue().getType());
-  Value owner = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
+  Value owner = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq,
                                       threads.threadInRow, kernel.emitI32(0));
   if (threads.rank)
     owner = arith::AndIOp::create(
-        builder, loc, owner,
-        arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::eq,
-                              threads.rank, kernel.emitI32(0)));
+        builder, owner,
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, threads.rank,
+                              kernel.emitI32(0)));
   const int64_t numRows = kernel.getNumRows(store.getValue().getType());
   for (int64_t row = 0; row < numRows; ++row) {
     Value value =
-        vector::BroadcastOp::create(builder, loc, VectorType::get({1}, element),
+        vector::BroadcastOp::create(builder, VectorType::get({1}, element),
                                     getFragment(store.getValue(), row, 0));
-    Value valid =
-        arith::ExtUIOp::create(builder, loc, builder.getI32Type(), owner);
+    Value valid = arith::ExtUIOp::create(builder, builder.getI32Type(), owner);
     kernel.emitStore(store, value, addresses.getOffset(store.getBase(), row),
                      kernel.emitI32(0), emitStoreValid(row, valid, 1),
                      getElementBytes(store.getValue()));
@@ -172,7 +169,7 @@ Value rmsnorm::emitColumn(Kernel &kernel, const VectorPosition &position,
                           Type type) {
   if (kernel.getVectorWidth(type) == kernel.layout.getVectorWidth())
     return position.column;
-  return arith::DivUIOp::create(kernel.builder, kernel.loc, position.column,
+  return arith::DivUIOp::create(kernel.builder, position.column,
                                 kernel.emitI32(2));
 }
 
@@ -185,8 +182,7 @@ Value rmsnorm::emitColumn(Kernel &kernel, const VectorPosition &position,
       kernel.layout.hasDynamicColumns() ||
       period >= load.getType().getDimSize(1))
     return column;
-  return arith::RemUIOp::create(kernel.builder, kernel.loc, column,
-                                kernel.emitI32(period));
+  return arith::RemUIOp::create(kernel.builder, column, kernel.emitI32(period));
 }
 
 VectorPosition rmsnorm::emitPosition(Kernel &kernel, Value firstColumn,
@@ -203,8 +199,7 @@ VectorPosition rmsnorm::emitPosition(Kernel &kernel, Value firstColumn,
   Value end = columns ? columns : kernel.threads.endColumn;
   if (!end)
     end = kernel.emitI32(kernel.layout.getColumns());
-  position.valid =
-      arith::SubIOp::create(kernel.builder, kernel.loc, end, position.column);
+  position.valid = arith::SubIOp::create(kernel.builder, end, position.column);
   return position;
 }
 
@@ -257,7 +252,7 @@ arith::MulFOp rmsnorm::getFusedProduct(Value value) {
 void rmsnorm::emitAccumulate(Kernel &kernel, const Tile &tile, AccumulateOp op,
                              int64_t row, Value &sum,
                              function_ref<Value(Value)> get) {
-  OpBuilder &builder = kernel.builder;
+  ImplicitLocOpBuilder &builder = kernel.builder;
   Location loc = op.getLoc();
   Value next;
   if (arith::MulFOp product = getFusedProduct(op.getSource())) {

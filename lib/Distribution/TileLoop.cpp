@@ -16,21 +16,21 @@ using namespace mlir::rmsnorm;
 /// The tile `distance` iterations behind `tile`.
 Value TileLoop::emitTile(Value tile, int64_t distance) {
   Value steps =
-      arith::MulIOp::create(builder, loc, step, kernel.emitIndex(distance));
-  return arith::AddIOp::create(builder, loc, tile, steps);
+      arith::MulIOp::create(builder, step, kernel.emitIndex(distance));
+  return arith::AddIOp::create(builder, tile, steps);
 }
 
 /// The whole block agrees on whether there is such a tile.
 TileLoop::Ahead TileLoop::emitAhead(Value tile, Value slot, Value number) {
-  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::ult,
-                                       tile, getCount());
+  Value exists = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, tile,
+                                       getCount());
   return {tile, exists, slot, number};
 }
 
 /// Begins the copies of a tile, if there is such a one.
 void TileLoop::emitCopies(const Ahead &ahead) {
   auto branch =
-      scf::IfOp::create(builder, loc, ahead.exists, /*withElseRegion=*/false);
+      scf::IfOp::create(builder, ahead.exists, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   Tile tile(kernel, ahead.tile, ahead.slot);
@@ -42,7 +42,7 @@ void TileLoop::emitCopies(const Ahead &ahead) {
 /// Publishes the parts of a tile, if there is such a one.
 void TileLoop::emitBegin(const Ahead &ahead, bool isFirst) {
   auto branch =
-      scf::IfOp::create(builder, loc, ahead.exists, /*withElseRegion=*/false);
+      scf::IfOp::create(builder, ahead.exists, /*withElseRegion=*/false);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(branch.thenBlock());
   Tile tile(kernel, ahead.tile, ahead.slot);
@@ -79,12 +79,12 @@ void TileLoop::emitScalars() {
 void TileLoop::emitPrologue() {
   for (const Ahead &ahead : prologue) {
     emitCopies(ahead);
-    CopyCommitOp::create(builder, loc);
+    CopyCommitOp::create(builder);
   }
   if (!tiles.isSplit())
     return;
   combine.emitReady();
-  CopyWaitOp::create(builder, loc, tiles.getStages() - 2);
+  CopyWaitOp::create(builder, tiles.getStages() - 2);
   emitBegin(firstBegin, /*isFirst=*/true);
 }
 
@@ -109,7 +109,7 @@ scf::ForOp TileLoop::createLoop() {
   if (tiles.isSplit())
     inits.push_back(kernel.emitIndex(0));
   return scf::ForOp::create(
-      builder, loc, first, getCount(), step, inits,
+      builder, first, getCount(), step, inits,
       [](OpBuilder &nested, Location nestedLoc, Value, ValueRange carried) {
         scf::YieldOp::create(nested, nestedLoc, carried);
       });
@@ -152,7 +152,7 @@ void TileLoop::emitBody(scf::ForOp loop) {
   if (tiles.isSplit()) {
     publish = carried.back();
     Value following =
-        arith::AddIOp::create(builder, loc, publish, kernel.emitIndex(1));
+        arith::AddIOp::create(builder, publish, kernel.emitIndex(1));
     Value nextTile = emitTile(loop.getInductionVar(), 1);
     Value ahead = rings.emitSlot(slot, 1);
     next = emitAhead(nextTile, ahead, following);
@@ -160,8 +160,7 @@ void TileLoop::emitBody(scf::ForOp loop) {
   if (isAhead())
     nextSlot = rings.emitSlot(slot, 1);
   if (tiles.isSplit())
-    nextPublish =
-        arith::AddIOp::create(builder, loc, publish, kernel.emitIndex(1));
+    nextPublish = arith::AddIOp::create(builder, publish, kernel.emitIndex(1));
 
   if (!isAhead())
     rings.emitAddresses(tile.addresses);
@@ -194,12 +193,12 @@ void TileLoop::emitOp(Operation *op, Tile &tile) {
       emitCopies(refill);
     else
       rings.emitCopies(tile, tile.slot);
-    CopyCommitOp::create(builder, loc);
+    CopyCommitOp::create(builder);
     return;
   }
   if (isa<ArriveOp>(op)) {
     const int64_t ahead = tiles.getStages() - 1;
-    CopyWaitOp::create(builder, loc, tiles.isSplit() ? ahead - 1 : ahead);
+    CopyWaitOp::create(builder, tiles.isSplit() ? ahead - 1 : ahead);
     if (tiles.isSplit())
       emitBegin(next, /*isFirst=*/false);
     return;

@@ -20,8 +20,7 @@ public:
   TileLoop(Kernel &kernel, TilesOp tiles, Combine &combine, Rings &rings,
            Value first, Value count, Value step)
       : kernel(kernel), tiles(tiles), combine(combine), rings(rings),
-        loc(kernel.loc), builder(kernel.builder), first(first),
-        hostCount(count), step(step) {}
+        builder(kernel.builder), first(first), hostCount(count), step(step) {}
 
   /// Emits the scalars of what comes in front of the loop.
   void emitScalars();
@@ -51,8 +50,7 @@ private:
   TilesOp tiles;
   Combine &combine;
   Rings &rings;
-  const Location loc;
-  OpBuilder &builder;
+  ImplicitLocOpBuilder &builder;
   Value first, hostCount, step;
   /// What comes in front of the loop.
   SmallVector<Ahead> prologue;

@@ -25,8 +25,7 @@ public:
   Walker(Kernel &kernel, Tile &tile, const Rings &rings, TraverseOp traverse,
          Order order)
       : kernel(kernel), layout(kernel.layout), tile(tile), rings(rings),
-        traverse(traverse), order(order), loc(kernel.loc),
-        builder(kernel.builder) {}
+        traverse(traverse), order(order), builder(kernel.builder) {}
 
   SmallVector<Value> run();
 
@@ -58,8 +57,7 @@ private:
   const Rings &rings;
   TraverseOp traverse;
   const Order order;
-  const Location loc;
-  OpBuilder &builder;
+  ImplicitLocOpBuilder &builder;
 
   /// What is emitted now: the chunk and which of the thread's vectors is its
   /// first; of it, if not all, the row and the vector.
@@ -165,11 +163,11 @@ void Walker::walkDynamic() {
   const int64_t inFlight = traverse.getInFlight();
   Value step = kernel.emitI32(inFlight * layout.getColumnStep());
   Value trips =
-      arith::DivUIOp::create(builder, loc, tile.addresses.getColumns(), step);
+      arith::DivUIOp::create(builder, tile.addresses.getColumns(), step);
   emitLoop(trips);
   Value first =
-      arith::AddIOp::create(builder, loc, kernel.threads.firstColumn,
-                            arith::MulIOp::create(builder, loc, trips, step));
+      arith::AddIOp::create(builder, kernel.threads.firstColumn,
+                            arith::MulIOp::create(builder, trips, step));
   SmallVector<VectorPosition> vectors;
   for (int64_t index = 0; index < inFlight; ++index)
     vectors.push_back(getPosition(first, index, /*partial=*/true));
@@ -185,13 +183,13 @@ void Walker::emitLoop(Value trips) {
       partials.push_back(kernel.emitIdentity(
           traverse.getKind(index),
           VectorType::get({layout.getVectorWidth()}, builder.getF32Type())));
-  auto loop = scf::ForOp::create(builder, loc, kernel.emitI32(0), trips,
+  auto loop = scf::ForOp::create(builder, kernel.emitI32(0), trips,
                                  kernel.emitI32(1), partials);
   OpBuilder::InsertionGuard guard(builder);
   builder.setInsertionPointToStart(loop.getBody());
   Value first = kernel.emitColumnSum(
       kernel.threads.firstColumn,
-      arith::MulIOp::create(builder, loc, loop.getInductionVar(),
+      arith::MulIOp::create(builder, loop.getInductionVar(),
                             kernel.emitI32(inFlight * layout.getColumnStep())));
   SmallVector<VectorPosition> vectors;
   for (int64_t index = 0; index < inFlight; ++index)
@@ -200,7 +198,7 @@ void Walker::emitLoop(Value trips) {
                   loop.getRegionIterArgs().end());
   emitChunk(vectors, 0);
   if (!partials.empty())
-    scf::YieldOp::create(builder, loc, partials);
+    scf::YieldOp::create(builder, partials);
   partials.assign(loop.getResults().begin(), loop.getResults().end());
 }
 
@@ -317,7 +315,7 @@ void Walker::emitOp(Operation *op) {
     return define(broadcast, [&](int64_t row, int64_t index) {
       Value source = get(broadcast.getSource(), row, index);
       if (source.getType() != type)
-        source = vector::BroadcastOp::create(builder, loc, type, source);
+        source = vector::BroadcastOp::create(builder, type, source);
       return source;
     });
   }
@@ -350,12 +348,11 @@ Value Walker::maskPadding(Value value, ReduceKind kind, Value valid) {
   SmallVector<int32_t> lanes(width);
   std::iota(lanes.begin(), lanes.end(), 0);
   Value element = arith::ConstantOp::create(
-      builder, loc,
-      DenseElementsAttr::get(lanesType, ArrayRef<int32_t>(lanes)));
-  Value count = vector::BroadcastOp::create(builder, loc, lanesType, valid);
-  Value exists = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::slt,
-                                       element, count);
-  return arith::SelectOp::create(builder, loc, exists, value,
+      builder, DenseElementsAttr::get(lanesType, ArrayRef<int32_t>(lanes)));
+  Value count = vector::BroadcastOp::create(builder, lanesType, valid);
+  Value exists =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, element, count);
+  return arith::SelectOp::create(builder, exists, value,
                                  kernel.emitIdentity(kind, value.getType()));
 }
 
@@ -378,13 +375,13 @@ void Walker::reduce() {
       if (product) {
         Value lhs = get(product.getLhs(), row, index);
         Value rhs = get(product.getRhs(), row, index);
-        sum = sum ? math::FmaOp::create(builder, loc, lhs, rhs, sum).getResult()
-                  : arith::MulFOp::create(builder, loc, lhs, rhs).getResult();
+        sum = sum ? math::FmaOp::create(builder, lhs, rhs, sum).getResult()
+                  : arith::MulFOp::create(builder, lhs, rhs).getResult();
         return;
       }
       Value value = get(input, row, index);
       if (!getElementTypeOrSelf(value.getType()).isF32())
-        value = arith::ExtFOp::create(builder, loc, vectorType, value);
+        value = arith::ExtFOp::create(builder, vectorType, value);
       if (Value valid = chunk[index].valid; valid && masked)
         value = maskPadding(value, kind, valid);
       sum = sum ? kernel.emitCombine(kind, sum, value) : value;

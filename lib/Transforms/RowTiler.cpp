@@ -2,7 +2,6 @@
 //===- RowTiler.cpp - the loop over rows of a cluster -------------------===//
 
 #include "RowTiler.h"
-#include "TileParts.h"
 
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
@@ -242,10 +241,22 @@ void RowTiler::tileReshape(Operation *op) {
 /// Takes a part out of the iteration's row or puts one in.
 void RowTiler::tileSlice(Operation *op) {
   rewriter.setInsertionPoint(loop.getTerminator());
-  auto insert = dyn_cast<tensor::InsertSliceOp>(op);
-  Value row = insert ? getRow(insert.getDest()) : Value();
-  values.map(op->getResult(0),
-             tilePart(rewriter, op, values.lookup(op->getOperand(0)), row));
+  auto slice = cast<OffsetSizeAndStrideOpInterface>(op);
+  const int64_t rowDims = slice.getMixedSizes().size() - 1;
+  SmallVector<OpFoldResult> offsets(rowDims, rewriter.getIndexAttr(0));
+  SmallVector<OpFoldResult> sizes(rowDims, rewriter.getIndexAttr(1));
+  offsets.push_back(slice.getMixedOffsets()[rowDims]);
+  sizes.push_back(slice.getMixedSizes()[rowDims]);
+  Value source = values.lookup(op->getOperand(0)), tiled;
+  if (auto insert = dyn_cast<tensor::InsertSliceOp>(op))
+    tiled = tensor::InsertSliceOp::create(rewriter, op->getLoc(), source,
+                                          getRow(insert.getDest()), offsets,
+                                          sizes, slice.getMixedStrides());
+  else
+    tiled =
+        tensor::ExtractSliceOp::create(rewriter, op->getLoc(), source, offsets,
+                                       sizes, slice.getMixedStrides());
+  values.map(op->getResult(0), tiled);
 }
 
 /// Repeats an op that knows no rows.

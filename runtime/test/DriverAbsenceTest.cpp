@@ -69,7 +69,7 @@ TEST_F(DriverAbsenceTest, LibraryThatIsNoDriver) {
             RMSNORM_NO_DRIVER);
   EXPECT_EQ(std::string(rmsnorm_last_error())
                 .rfind("the CUDA driver libm.so.6 lacks functions we need: "
-                       "cuGetErrorName, cuGetErrorString, cuInit",
+                       "cuGetErrorName, cuGetErrorString, cuDeviceGet",
                        0),
             0u)
       << rmsnorm_last_error();

@@ -5,10 +5,12 @@
 
 #include "FakeCuda.h"
 #include "drivers/CudaTypes.h"
+#include "drivers/GpuSymbols.h"
 
 #include <cstdlib>
 #include <cstring>
 
+using namespace rmsnorm::runtime;
 using namespace rmsnorm::runtime::cuda;
 
 extern "C" __attribute__((visibility("default"))) test::FakeCuda *fake_cuda() {
@@ -43,10 +45,6 @@ CUresult cuGetErrorString(CUresult, const char **text) {
 CUresult cuInit(unsigned) {
   log("cuInit");
   return state().initResult;
-}
-CUresult cuDriverGetVersion(int *version) {
-  *version = 12080;
-  return 0;
 }
 CUresult cuDeviceGetCount(int *count) {
   *count = state().deviceCount;
@@ -236,7 +234,7 @@ CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes,
 }
 CUresult cuMemAllocManaged(CUdeviceptr *, size_t, unsigned flags) {
   log("cuMemAllocManaged(" + std::to_string(flags) + ")");
-  return CUDA_ERROR_OUT_OF_MEMORY;
+  return GPU_ERROR_OUT_OF_MEMORY;
 }
 CUresult cuMemHostRegister(void *, size_t, unsigned flags) {
   return log("cuMemHostRegister(" + std::to_string(flags) + ")");
@@ -265,22 +263,22 @@ CUresult cuEventElapsedTime(float *time, CUevent, CUevent) {
 CUresult cuStreamBeginCapture(CUstream, int mode) {
   return log("cuStreamBeginCapture(" + std::to_string(mode) + ")");
 }
-CUresult cuStreamEndCapture(CUstream, CUgraph *graph) {
-  *graph = reinterpret_cast<CUgraph>(0xa0);
+CUresult cuStreamEndCapture(CUstream, void **graph) {
+  *graph = reinterpret_cast<void *>(0xa0);
   log("cuStreamEndCapture");
   return state().captureResult;
 }
-CUresult cuGraphInstantiateWithFlags(CUgraphExec *executable, CUgraph,
+CUresult cuGraphInstantiateWithFlags(void **executable, void *,
                                      unsigned long long) {
-  *executable = reinterpret_cast<CUgraphExec>(0xb0);
+  *executable = reinterpret_cast<void *>(0xb0);
   return log("cuGraphInstantiateWithFlags");
 }
-CUresult cuGraphDestroy(CUgraph) { return log("cuGraphDestroy"); }
-CUresult cuGraphLaunch(CUgraphExec, CUstream stream) {
+CUresult cuGraphDestroy(void *) { return log("cuGraphDestroy"); }
+CUresult cuGraphLaunch(void *, CUstream stream) {
   return log("cuGraphLaunch(" +
              std::to_string(reinterpret_cast<uintptr_t>(stream)) + ")");
 }
-CUresult cuGraphExecDestroy(CUgraphExec) { return log("cuGraphExecDestroy"); }
+CUresult cuGraphExecDestroy(void *) { return log("cuGraphExecDestroy"); }
 
 } // namespace
 
@@ -301,6 +299,10 @@ cuGetProcAddress(const char *wanted, void **function, int version, uint64_t) {
   if (std::strcmp(wanted, #name) == 0 && version == since)                     \
     *function = reinterpret_cast<void *>(&name);
 #define RMSNORM_CUDA_OPTIONAL RMSNORM_CUDA_REQUIRED
+#define RMSNORM_GPU_REQUIRED(member, parameters, cuda, since, exported, hip)   \
+  RMSNORM_CUDA_REQUIRED(cuda, since, exported, parameters)
+#define RMSNORM_GPU_OPTIONAL RMSNORM_GPU_REQUIRED
 #include "drivers/CudaSymbols.def"
+#include "drivers/GpuSymbols.def"
   return *function ? 0 : 500;
 }

@@ -6,6 +6,7 @@
 
 #include <cstring>
 
+using namespace rmsnorm::runtime;
 using namespace rmsnorm::runtime::hip;
 
 #define EXPORTED extern "C" __attribute__((visibility("default")))
@@ -83,10 +84,12 @@ EXPORTED hipError_t hipModuleLaunchKernel(hipFunction_t, unsigned gx,
   return log("hipModuleLaunchKernel(" + text + "stream " +
              std::to_string(reinterpret_cast<uintptr_t>(stream)) + ")");
 }
-EXPORTED hipError_t hipMalloc(void **, size_t) { return hipErrorOutOfMemory; }
+EXPORTED hipError_t hipMalloc(void **, size_t) {
+  return GPU_ERROR_OUT_OF_MEMORY;
+}
 EXPORTED hipError_t hipFree(void *) { return 0; }
 EXPORTED hipError_t hipMallocManaged(void **, size_t, unsigned) {
-  return hipErrorOutOfMemory;
+  return GPU_ERROR_OUT_OF_MEMORY;
 }
 EXPORTED hipError_t hipHostRegister(void *, size_t, unsigned) { return 0; }
 EXPORTED hipError_t hipHostUnregister(void *) { return 0; }
@@ -119,19 +122,17 @@ EXPORTED hipError_t hipEventElapsedTime(float *time, hipEvent_t, hipEvent_t) {
 EXPORTED hipError_t hipStreamBeginCapture(hipStream_t, int mode) {
   return log("hipStreamBeginCapture(" + std::to_string(mode) + ")");
 }
-EXPORTED hipError_t hipStreamEndCapture(hipStream_t, hipGraph_t *) {
+EXPORTED hipError_t hipStreamEndCapture(hipStream_t, void **) {
   return log("hipStreamEndCapture");
 }
-EXPORTED hipError_t hipGraphInstantiateWithFlags(hipGraphExec_t *, hipGraph_t,
+EXPORTED hipError_t hipGraphInstantiateWithFlags(void **, void *,
                                                  unsigned long long) {
   return log("hipGraphInstantiateWithFlags");
 }
-EXPORTED hipError_t hipGraphDestroy(hipGraph_t) {
-  return log("hipGraphDestroy");
-}
-EXPORTED hipError_t hipGraphLaunch(hipGraphExec_t, hipStream_t) {
+EXPORTED hipError_t hipGraphDestroy(void *) { return log("hipGraphDestroy"); }
+EXPORTED hipError_t hipGraphLaunch(void *, hipStream_t) {
   return log("hipGraphLaunch");
 }
-EXPORTED hipError_t hipGraphExecDestroy(hipGraphExec_t) {
+EXPORTED hipError_t hipGraphExecDestroy(void *) {
   return log("hipGraphExecDestroy");
 }

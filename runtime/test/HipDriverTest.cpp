@@ -128,7 +128,8 @@ TEST_F(HipDriverTest, NoMemory) {
   EXPECT_EQ(rmsnorm_device_allocate(device, 64, &memory),
             RMSNORM_OUT_OF_MEMORY);
   EXPECT_STREQ(rmsnorm_last_error(),
-               "hipMalloc failed: hipErrorFake (2), made up");
+               "no device memory for 64 bytes: hipMalloc failed: hipErrorFake "
+               "(2), made up");
 }
 
 } // namespace

@@ -105,8 +105,6 @@ TEST(SimKernel, RowSumIsTheSameInEveryOrder) {
             ASSERT_EQ(y[row], sumRow(&x[row * 1024], subgroup))
                 << "row " << row << ", subgroup size " << subgroup;
         }
-    EXPECT_GT(test.report.switches, 0u);
-    EXPECT_GT(test.report.frameBytes, 0u);
   }
 }
 

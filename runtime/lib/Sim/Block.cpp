@@ -190,7 +190,6 @@ bool Block::runSubgroup(int32_t first) {
         continue;
       // All threads that wait at all wait for the same: either this is a new
       // round after a barrier, or after a reduction of this subgroup.
-      ++switches;
       if (!thread.handle)
         thread.handle = request.kernel(&launch, &thread.shared);
       rmsnorm_sim_resume(thread.handle);

@@ -59,8 +59,6 @@ public:
 
   /// One line, names the block and the thread.
   const std::string &getError() const { return error; }
-  uint64_t getSwitches() const { return switches; }
-  uint64_t getFrameBytes() const { return frames.getBytes(); }
 
   /// The table's functions.
   static void *allocateFrame(rmsnorm_sim_thread *thread, uint64_t bytes);
@@ -139,7 +137,6 @@ private:
   Frames frames;
   alignas(64) char fragment[RMSNORM_SIM_FRAGMENT_BYTES];
   Workgroup workgroup;
-  uint64_t switches = 0;
   bool failed = false;
   std::string error;
 };

@@ -59,17 +59,3 @@ bool Cluster::fail(const std::string &message) {
   error = message;
   return false;
 }
-
-uint64_t Cluster::getSwitches() const {
-  uint64_t switches = 0;
-  for (const std::unique_ptr<Block> &block : blocks)
-    switches += block->getSwitches();
-  return switches;
-}
-
-uint64_t Cluster::getFrameBytes() const {
-  uint64_t bytes = 0;
-  for (const std::unique_ptr<Block> &block : blocks)
-    bytes = std::max(bytes, block->getFrameBytes());
-  return bytes;
-}

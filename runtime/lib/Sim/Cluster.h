@@ -20,8 +20,6 @@ public:
 
   /// One line, names the block and the thread.
   const std::string &getError() const { return error; }
-  uint64_t getSwitches() const;
-  uint64_t getFrameBytes() const;
 
 private:
   bool fail(const std::string &message);

@@ -32,7 +32,6 @@ public:
     }
     return memory.get() + bytes * thread;
   }
-  uint64_t getBytes() const { return bytes; }
 
 private:
   size_t threads;

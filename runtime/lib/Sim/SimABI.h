@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-#define RMSNORM_SIM_ABI_VERSION 7
+#define RMSNORM_SIM_ABI_VERSION 8
 #define RMSNORM_SIM_ABI_SYMBOL "rmsnorm_sim_abi_version"
 
 /* In blobs that are launched by name alone (rmsnorm/embed.h), an int32, and for
@@ -96,35 +96,27 @@ typedef struct rmsnorm_sim_access {
 /* The `valid` of an access without one: all elements. */
 #define RMSNORM_SIM_ALL 0x7fffffff
 
-/* f32 functions of the host's libm, and their f64 versions. */
-enum {
-  RMSNORM_SIM_ACOS,
-  RMSNORM_SIM_ASIN,
-  RMSNORM_SIM_ATAN,
-  RMSNORM_SIM_CBRT,
-  RMSNORM_SIM_COS,
-  RMSNORM_SIM_COSH,
-  RMSNORM_SIM_ERF,
-  RMSNORM_SIM_ERFC,
-  RMSNORM_SIM_EXP,
-  RMSNORM_SIM_EXP2,
-  RMSNORM_SIM_EXPM1,
-  RMSNORM_SIM_LOG,
-  RMSNORM_SIM_LOG10,
-  RMSNORM_SIM_LOG1P,
-  RMSNORM_SIM_LOG2,
-  RMSNORM_SIM_SIN,
-  RMSNORM_SIM_SINH,
-  RMSNORM_SIM_TAN,
-  RMSNORM_SIM_TANH,
-  RMSNORM_SIM_UNARY_COUNT
-};
-enum {
-  RMSNORM_SIM_ATAN2,
-  RMSNORM_SIM_FMOD,
-  RMSNORM_SIM_POW,
-  RMSNORM_SIM_BINARY_COUNT
-};
+/* f32 functions of the host's libm: F(name, op), the op of the math dialect. */
+#define RMSNORM_SIM_UNARY(F)                                                   \
+  F(acos, AcosOp)                                                              \
+  F(asin, AsinOp)                                                              \
+  F(atan, AtanOp)                                                              \
+  F(cbrt, CbrtOp)                                                              \
+  F(cos, CosOp)                                                                \
+  F(cosh, CoshOp)                                                              \
+  F(erf, ErfOp)                                                                \
+  F(erfc, ErfcOp)                                                              \
+  F(exp, ExpOp)                                                                \
+  F(exp2, Exp2Op)                                                              \
+  F(expm1, ExpM1Op)                                                            \
+  F(log, LogOp)                                                                \
+  F(log10, Log10Op)                                                            \
+  F(log1p, Log1pOp)                                                            \
+  F(log2, Log2Op)                                                              \
+  F(sin, SinOp)                                                                \
+  F(sinh, SinhOp)                                                              \
+  F(tan, TanOp)                                                                \
+  F(tanh, TanhOp)
 
 typedef struct rmsnorm_sim_table {
   /* Memory for the thread's coroutine, aligned to 64 bytes. Called once per
@@ -172,10 +164,12 @@ typedef struct rmsnorm_sim_table {
   /* Lands all but the last `pending` groups. An error is a source that has
    * changed since its copy began, and a race. */
   void *(*copy_wait)(rmsnorm_sim_thread *thread, int32_t pending);
-  float (*unary_f32[RMSNORM_SIM_UNARY_COUNT])(float);
-  float (*binary_f32[RMSNORM_SIM_BINARY_COUNT])(float, float);
-  double (*unary_f64[RMSNORM_SIM_UNARY_COUNT])(double);
-  double (*binary_f64[RMSNORM_SIM_BINARY_COUNT])(double, double);
+#define RMSNORM_SIM_FUNCTION(name, op) float (*name)(float);
+  RMSNORM_SIM_UNARY(RMSNORM_SIM_FUNCTION)
+#undef RMSNORM_SIM_FUNCTION
+  float (*atan2)(float, float);
+  float (*fmod)(float, float);
+  float (*pow)(float, float);
 } rmsnorm_sim_table;
 
 /* The same for all threads of a launch. */

@@ -77,10 +77,6 @@ struct Report {
   /// What went wrong, in one line, of the first failing block in run order:
   /// the same for every number of host threads.
   std::string message;
-  /// Statistics: how often a thread was started or resumed.
-  uint64_t switches = 0;
-  /// Bytes of one thread's frame.
-  uint64_t frameBytes = 0;
 };
 
 /// Runs the kernel over the grid and returns when all blocks have finished or

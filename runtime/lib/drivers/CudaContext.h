@@ -1,4 +1,4 @@
-//===- CudaContext.h - the primary context, and making it current ---------===//
+//===- CudaContext.h - the primary context of an NVIDIA device ------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
 #ifndef RMSNORM_RUNTIME_DRIVERS_CUDACONTEXT_H
@@ -6,44 +6,37 @@
 
 #include "CudaChip.h"
 #include "CudaSymbols.h"
+#include "Gpu.h"
 
 namespace rmsnorm::runtime::cuda {
 
-/// Makes the device's context current for a scope. PyTorch and the CUDA run
-/// time keep it current anyway, and then this costs one look.
-class ContextScope {
-public:
-  ContextScope(const Symbols &symbols, CUcontext context) : symbols(symbols) {
-    CUcontext current = nullptr;
-    if (symbols.cuCtxGetCurrent(&current) == 0 && current == context)
-      return;
-    result = symbols.cuCtxPushCurrent(context);
-    pushed = result == 0;
-  }
-  ~ContextScope() {
-    CUcontext popped;
-    if (pushed)
-      symbols.cuCtxPopCurrent(&popped);
-  }
-  ContextScope(const ContextScope &) = delete;
-
-  CUresult result = 0;
-
-private:
-  const Symbols &symbols;
-  bool pushed = false;
-};
-
 /// The primary context, retained while a device or a loaded image uses it.
-class PrimaryContext {
+class PrimaryContext : public GpuContext {
 public:
   PrimaryContext(std::shared_ptr<const Symbols> symbols, CUdevice device)
       : symbols(std::move(symbols)), device(device) {}
-  ~PrimaryContext() {
+  ~PrimaryContext() override {
     if (context)
       symbols->cuDevicePrimaryCtxRelease(device);
   }
   PrimaryContext(const PrimaryContext &) = delete;
+
+  const GpuSymbols &getSymbols() const override { return *symbols; }
+  /// PyTorch and the CUDA run time keep it current anyway, and then this costs
+  /// one look.
+  int enter(bool &changed, int &, const char *&name) const override {
+    CUcontext current = nullptr;
+    if (symbols->cuCtxGetCurrent(&current) == 0 && current == context)
+      return 0;
+    CUresult result = symbols->cuCtxPushCurrent(context);
+    name = symbols->cuCtxPushCurrent.name;
+    changed = result == 0;
+    return result;
+  }
+  void leave(int) const override {
+    CUcontext popped;
+    symbols->cuCtxPopCurrent(&popped);
+  }
 
   std::shared_ptr<const Symbols> symbols;
   CUdevice device;
@@ -55,12 +48,5 @@ public:
 };
 
 } // namespace rmsnorm::runtime::cuda
-
-/// Enters the device's context for the rest of the function.
-#define RMSNORM_CUDA_ENTER(symbols, context)                                   \
-  ::rmsnorm::runtime::cuda::ContextScope scope_(symbols, context);             \
-  if (scope_.result)                                                           \
-  return ::rmsnorm::runtime::cuda::driverError(symbols, scope_.result,         \
-                                               "cuCtxPushCurrent")
 
 #endif // RMSNORM_RUNTIME_DRIVERS_CUDACONTEXT_H

@@ -27,10 +27,10 @@ rmsnorm_status CudaImage::loadBinary(const rmsn::Binary &binary,
   if (result == 0)
     return RMSNORM_OK;
   module = nullptr;
-  driverError(symbols, result, "cuModuleLoadDataEx");
+  symbols.error(result, "cuModuleLoadDataEx");
   log[sizeof(log) - 1] = 0;
-  return fail(result == CUDA_ERROR_OUT_OF_MEMORY ? RMSNORM_OUT_OF_MEMORY
-                                                 : RMSNORM_DRIVER_ERROR,
+  return fail(result == GPU_ERROR_OUT_OF_MEMORY ? RMSNORM_OUT_OF_MEMORY
+                                                : RMSNORM_DRIVER_ERROR,
               "cannot load %s code for a device sm_%d%d: %s%s%s",
               binaryFormatName(format), primary->chip.major,
               primary->chip.minor, rmsnorm_last_error(), *log ? "\n" : "", log);
@@ -100,8 +100,8 @@ rmsnorm_status CudaImage::countClusters(CUfunction function,
                            &cluster,
                            1};
   int clusters = 0;
-  RMSNORM_CUDA_TRY(symbols, cuOccupancyMaxActiveClusters, &clusters, function,
-                   &config);
+  RMSNORM_GPU_TRY(symbols, cuOccupancyMaxActiveClusters, &clusters, function,
+                  &config);
   if (clusters < 1)
     return fail(RMSNORM_UNSUPPORTED,
                 "kernel '%s': expected a device with room for a cluster of %u "
@@ -132,12 +132,12 @@ int CudaImage::getCarveout(int64_t bytes) const {
 rmsnorm_status CudaImage::prepareKernel(const KernelRequirement &requirement,
                                         Kernel &kernel) {
   const Symbols &symbols = *primary->symbols;
-  RMSNORM_CUDA_ENTER(symbols, primary->context);
+  RMSNORM_GPU_ENTER(*primary);
   const rmsn::Launch &launch = *requirement.launch;
   const char *name = launch.kernel()->c_str();
   CUfunction function = nullptr;
-  if (CUresult result = symbols.cuModuleGetFunction(&function, module, name)) {
-    driverError(symbols, result, "cuModuleGetFunction");
+  if (CUresult result = symbols.getFunction(&function, module, name)) {
+    symbols.error(result, symbols.getFunction.name);
     return fail(RMSNORM_INVALID_MODULE, "kernel '%s': %s", name,
                 rmsnorm_last_error());
   }
@@ -145,10 +145,10 @@ rmsnorm_status CudaImage::prepareKernel(const KernelRequirement &requirement,
     RMSNORM_TRY(checkParameters(function, launch));
 
   int maxThreads = 0, staticShared = 0;
-  RMSNORM_CUDA_TRY(symbols, cuFuncGetAttribute, &maxThreads,
-                   FUNC_MAX_THREADS_PER_BLOCK, function);
-  RMSNORM_CUDA_TRY(symbols, cuFuncGetAttribute, &staticShared,
-                   FUNC_SHARED_SIZE_BYTES, function);
+  RMSNORM_GPU_TRY(symbols, getFunctionAttribute, &maxThreads,
+                  FUNC_MAX_THREADS_PER_BLOCK, function);
+  RMSNORM_GPU_TRY(symbols, getFunctionAttribute, &staticShared,
+                  FUNC_SHARED_SIZE_BYTES, function);
   int64_t threads =
       int64_t(launch.block_x()) * launch.block_y() * launch.block_z();
   if (threads > maxThreads)
@@ -168,24 +168,24 @@ rmsnorm_status CudaImage::prepareKernel(const KernelRequirement &requirement,
                 name, (long long)available, (long long)wanted);
   int64_t &limit = dynamicLimits[name];
   if (wanted > limit && wanted > 48 * 1024)
-    RMSNORM_CUDA_TRY(symbols, cuFuncSetAttribute, function,
-                     FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, int(wanted));
+    RMSNORM_GPU_TRY(symbols, cuFuncSetAttribute, function,
+                    FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES, int(wanted));
   limit = std::max(limit, wanted);
   if (launch.blocks_per_multiprocessor() > 0)
-    RMSNORM_CUDA_TRY(
+    RMSNORM_GPU_TRY(
         symbols, cuFuncSetAttribute, function,
         FUNC_PREFERRED_SHARED_MEMORY_CARVEOUT,
         getCarveout(launch.blocks_per_multiprocessor() *
                     (wanted + staticShared + primary->reservedSharedMemory)));
   if (launch.cluster_x() > 8)
-    RMSNORM_CUDA_TRY(symbols, cuFuncSetAttribute, function,
-                     FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
+    RMSNORM_GPU_TRY(symbols, cuFuncSetAttribute, function,
+                    FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED, 1);
   if (launch.cluster_x() > 1)
     RMSNORM_TRY(
         countClusters(function, launch, wanted, kernel.residentClusters));
   // With lazy loading the code would reach the device at the first launch.
   if (symbols.cuFuncLoad)
-    RMSNORM_CUDA_TRY(symbols, cuFuncLoad, function);
+    RMSNORM_GPU_TRY(symbols, cuFuncLoad, function);
   kernel.handle = function;
   kernel.sharedMemoryLimit = wanted;
   return RMSNORM_OK;

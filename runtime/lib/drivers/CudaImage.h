@@ -5,7 +5,6 @@
 #define RMSNORM_RUNTIME_DRIVERS_CUDAIMAGE_H
 
 #include "CudaContext.h"
-#include "Device.h"
 
 namespace rmsnorm::runtime::cuda {
 
@@ -14,9 +13,9 @@ public:
   explicit CudaImage(std::shared_ptr<PrimaryContext> primary)
       : primary(std::move(primary)) {}
   ~CudaImage() override {
-    ContextScope scope(*primary->symbols, primary->context);
+    GpuScope scope(*primary);
     if (module)
-      primary->symbols->cuModuleUnload(module);
+      primary->symbols->unloadModule(module);
   }
 
   rmsnorm_status loadBinary(const rmsn::Binary &binary, CUresult &result);

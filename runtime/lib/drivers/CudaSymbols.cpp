@@ -34,31 +34,26 @@ rmsnorm_status cuda::loadSymbols(const char *option,
                          library, name));
   auto loaded = std::make_shared<Symbols>();
   std::string missing;
-#define RMSNORM_CUDA_OPTIONAL(name, version, exported, parameters)             \
-  loaded->name = reinterpret_cast<CUresult(*) parameters>(                     \
-      resolve(library, #name, version, #exported));
 #define RMSNORM_CUDA_REQUIRED(name, version, exported, parameters)             \
-  RMSNORM_CUDA_OPTIONAL(name, version, exported, parameters)                   \
-  if (!loaded->name)                                                           \
-    missing += (missing.empty() ? "" : ", ") + std::string(#name);
+  loaded->name.set(resolve(library, #name, version, #exported), #name,         \
+                   &missing);
+#define RMSNORM_CUDA_OPTIONAL(name, version, exported, parameters)             \
+  loaded->name.set(resolve(library, #name, version, #exported), #name, nullptr);
+#define RMSNORM_GPU_REQUIRED(member, parameters, cuda, version, exported, hip) \
+  loaded->member.set(resolve(library, #cuda, version, #exported), #cuda,       \
+                     &missing);
+#define RMSNORM_GPU_OPTIONAL(member, parameters, cuda, version, exported, hip) \
+  loaded->member.set(resolve(library, #cuda, version, #exported), #cuda,       \
+                     nullptr);
 #include "CudaSymbols.def"
-#undef RMSNORM_CUDA_REQUIRED
-#undef RMSNORM_CUDA_OPTIONAL
-  if (!missing.empty())
-    return fail(RMSNORM_NO_DRIVER,
-                "the CUDA driver %s lacks functions we need: %s", name.c_str(),
-                missing.c_str());
+#include "GpuSymbols.def"
+  RMSNORM_TRY(checkMissing("CUDA", name, missing));
   symbols = std::move(loaded);
   return RMSNORM_OK;
 }
 
-rmsnorm_status cuda::driverError(const Symbols &symbols, CUresult result,
-                                 const char *what) {
-  const char *name = nullptr, *words = nullptr;
-  symbols.cuGetErrorName(result, &name);
-  symbols.cuGetErrorString(result, &words);
-  return fail(result == CUDA_ERROR_OUT_OF_MEMORY ? RMSNORM_OUT_OF_MEMORY
-                                                 : RMSNORM_DRIVER_ERROR,
-              "%s failed: %s (%d), %s", what, name ? name : "unknown error",
-              result, words ? words : "no description");
+void Symbols::describe(int result, const char *&name,
+                       const char *&words) const {
+  cuGetErrorName(result, &name);
+  cuGetErrorString(result, &words);
 }

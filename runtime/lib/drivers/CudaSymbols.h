@@ -5,29 +5,30 @@
 #define RMSNORM_RUNTIME_DRIVERS_CUDASYMBOLS_H
 
 #include "CudaTypes.h"
-#include "Status.h"
+#include "GpuSymbols.h"
 
 #include <memory>
 
 namespace rmsnorm::runtime::cuda {
+
+/// The driver's functions, see CudaSymbols.def.
+struct Symbols : GpuSymbols {
+#define RMSNORM_CUDA_REQUIRED(name, version, exported, parameters)             \
+  DriverFunction<CUresult parameters> name;
+#define RMSNORM_CUDA_OPTIONAL RMSNORM_CUDA_REQUIRED
+#include "CudaSymbols.def"
+#undef RMSNORM_CUDA_REQUIRED
+#undef RMSNORM_CUDA_OPTIONAL
+
+  void describe(int result, const char *&name,
+                const char *&words) const override;
+};
 
 /// Loads the driver (option, environment RMSNORM_CUDA_LIBRARY, usual names) and
 /// all its functions, or fails with everything that was tried. No cuInit.
 rmsnorm_status loadSymbols(const char *library,
                            std::shared_ptr<const Symbols> &symbols);
 
-/// Words a failed call: the driver's name and text for `result` after `what`.
-rmsnorm_status driverError(const Symbols &symbols, CUresult result,
-                           const char *what);
-
 } // namespace rmsnorm::runtime::cuda
-
-/// Calls a driver function; returns with its error from the caller on failure.
-#define RMSNORM_CUDA_TRY(symbols, function, ...)                               \
-  do {                                                                         \
-    if (int result_ = (symbols).function(__VA_ARGS__))                         \
-      return ::rmsnorm::runtime::cuda::driverError(symbols, result_,           \
-                                                   #function);                 \
-  } while (false)
 
 #endif // RMSNORM_RUNTIME_DRIVERS_CUDASYMBOLS_H

@@ -14,20 +14,14 @@ namespace rmsnorm::runtime::cuda {
 
 using CUresult = int; // 0: success
 using CUdevice = int;
-using CUcontext = struct CUctx_st *;
-using CUmodule = struct CUmod_st *;
-using CUfunction = struct CUfunc_st *;
-using CUstream = struct CUstream_st *;
-using CUevent = struct CUevent_st *;
-using CUgraph = struct CUgraph_st *;
-using CUgraphExec = struct CUgraphExec_st *;
+using CUcontext = void *;
+using CUmodule = void *;
+using CUfunction = void *;
+using CUstream = void *;
+using CUevent = void *;
 using CUdeviceptr = uint64_t;
 
-enum : CUresult {
-  CUDA_ERROR_OUT_OF_MEMORY = 2,
-  CUDA_ERROR_NO_DEVICE = 100,
-  CUDA_ERROR_NO_BINARY_FOR_GPU = 209,
-};
+enum : CUresult { CUDA_ERROR_NO_BINARY_FOR_GPU = 209 };
 
 // CUdevice_attribute
 enum : int {
@@ -41,8 +35,6 @@ enum : int {
 
 // CUfunction_attribute
 enum : int {
-  FUNC_MAX_THREADS_PER_BLOCK = 0,
-  FUNC_SHARED_SIZE_BYTES = 1, // static
   FUNC_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8,
   FUNC_PREFERRED_SHARED_MEMORY_CARVEOUT = 9,
   FUNC_NON_PORTABLE_CLUSTER_SIZE_ALLOWED = 14,
@@ -51,11 +43,7 @@ enum : int {
 // CUjit_option
 enum : int { JIT_ERROR_LOG_BUFFER = 5, JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6 };
 
-// CUstreamCaptureMode: only calls of this thread may break a capture.
-enum : int { STREAM_CAPTURE_MODE_THREAD_LOCAL = 1 };
-
-enum : unsigned { STREAM_NON_BLOCKING = 1, EVENT_DEFAULT = 0 };
-enum : unsigned { MEM_ATTACH_GLOBAL = 1, MEMHOSTREGISTER_DEVICEMAP = 2 };
+enum : unsigned { EVENT_DEFAULT = 0 };
 
 // CUlaunchAttributeID
 enum : int {
@@ -86,16 +74,6 @@ struct CUlaunchConfig {
 };
 static_assert(offsetof(CUlaunchConfig, stream) == 32 &&
               sizeof(CUlaunchConfig) == 56);
-
-/// The driver's functions, see CudaSymbols.def.
-struct Symbols {
-#define RMSNORM_CUDA_REQUIRED(name, version, exported, parameters)             \
-  CUresult(*name) parameters = nullptr;
-#define RMSNORM_CUDA_OPTIONAL RMSNORM_CUDA_REQUIRED
-#include "CudaSymbols.def"
-#undef RMSNORM_CUDA_REQUIRED
-#undef RMSNORM_CUDA_OPTIONAL
-};
 
 } // namespace rmsnorm::runtime::cuda
 

@@ -37,3 +37,12 @@ rmsnorm::runtime::driverNames(const char *option, const char *environment,
     return {value};
   return usual;
 }
+
+rmsnorm_status rmsnorm::runtime::checkMissing(const char *driver,
+                                              const std::string &name,
+                                              const std::string &missing) {
+  if (missing.empty())
+    return RMSNORM_OK;
+  return fail(RMSNORM_NO_DRIVER, "the %s driver %s lacks functions we need: %s",
+              driver, name.c_str(), missing.c_str());
+}

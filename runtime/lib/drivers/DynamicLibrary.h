@@ -23,6 +23,10 @@ std::vector<std::string> driverNames(const char *option,
                                      const char *environment,
                                      std::vector<std::string> usual);
 
+/// Fails if `missing` names functions that the driver `name` lacks.
+rmsnorm_status checkMissing(const char *driver, const std::string &name,
+                            const std::string &missing);
+
 } // namespace rmsnorm::runtime
 
 #endif // RMSNORM_RUNTIME_DRIVERS_DYNAMICLIBRARY_H

@@ -4,44 +4,41 @@
 #ifndef RMSNORM_RUNTIME_DRIVERS_HIPIMAGE_H
 #define RMSNORM_RUNTIME_DRIVERS_HIPIMAGE_H
 
-#include "Device.h"
+#include "Gpu.h"
 #include "HipSymbols.h"
 
 namespace rmsnorm::runtime::hip {
 
-/// Makes the device current for a scope and the former one again after it.
-class DeviceScope {
+/// The device as the thread's current one.
+class Context : public GpuContext {
 public:
-  DeviceScope(const Symbols &symbols, int device) : symbols(symbols) {
-    result = symbols.hipGetDevice(&former);
+  Context(std::shared_ptr<const Symbols> symbols, int device,
+          int64_t sharedMemory)
+      : symbols(std::move(symbols)), device(device),
+        maxSharedMemory(sharedMemory) {}
+
+  const GpuSymbols &getSymbols() const override { return *symbols; }
+  int enter(bool &changed, int &former, const char *&name) const override {
+    hipError_t result = symbols->hipGetDevice(&former);
     changed = result == 0 && former != device;
-    if (changed)
-      result = symbols.hipSetDevice(device);
+    name = symbols->hipSetDevice.name;
+    return changed ? symbols->hipSetDevice(device) : result;
   }
-  ~DeviceScope() {
-    if (changed)
-      symbols.hipSetDevice(former);
-  }
-  DeviceScope(const DeviceScope &) = delete;
+  void leave(int former) const override { symbols->hipSetDevice(former); }
 
-  hipError_t result = 0;
-
-private:
-  const Symbols &symbols;
-  int former = 0;
-  bool changed = false;
+  const std::shared_ptr<const Symbols> symbols;
+  const int device;
+  const int64_t maxSharedMemory;
 };
 
 class HipImage : public LoadedImage {
 public:
-  HipImage(std::shared_ptr<const Symbols> symbols, int device,
-           int64_t sharedMemory)
-      : symbols(std::move(symbols)), device(device),
-        maxSharedMemory(sharedMemory) {}
+  explicit HipImage(std::shared_ptr<const Context> context)
+      : context(std::move(context)) {}
   ~HipImage() override {
-    DeviceScope scope(*symbols, device);
+    GpuScope scope(*context);
     if (module)
-      symbols->hipModuleUnload(module);
+      context->symbols->unloadModule(module);
   }
 
   rmsnorm_status loadBinary(const rmsn::Binary &binary);
@@ -49,20 +46,11 @@ public:
                                Kernel &kernel) override;
 
 private:
-  std::shared_ptr<const Symbols> symbols;
-  int device;
-  int64_t maxSharedMemory;
+  std::shared_ptr<const Context> context;
   Bytes code; // kept: older HIP reads it after loading
   hipModule_t module = nullptr;
 };
 
 } // namespace rmsnorm::runtime::hip
-
-/// Enters the device for the rest of the function.
-#define RMSNORM_HIP_ENTER(symbols, device)                                     \
-  ::rmsnorm::runtime::hip::DeviceScope scope_(symbols, device);                \
-  if (scope_.result)                                                           \
-  return ::rmsnorm::runtime::hip::driverError(symbols, scope_.result,          \
-                                              "hipSetDevice")
 
 #endif // RMSNORM_RUNTIME_DRIVERS_HIPIMAGE_H

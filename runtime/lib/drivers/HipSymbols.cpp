@@ -22,29 +22,23 @@ rmsnorm_status hip::loadSymbols(const char *option,
       library, name));
   auto loaded = std::make_shared<Symbols>();
   std::string missing;
-#define RMSNORM_HIP_OPTIONAL(name, result, parameters)                         \
-  loaded->name = reinterpret_cast<result(*) parameters>(dlsym(library, #name));
 #define RMSNORM_HIP_REQUIRED(name, result, parameters)                         \
-  RMSNORM_HIP_OPTIONAL(name, result, parameters)                               \
-  if (!loaded->name)                                                           \
-    missing += (missing.empty() ? "" : ", ") + std::string(#name);
+  loaded->name.set(dlsym(library, #name), #name, &missing);
+#define RMSNORM_HIP_OPTIONAL(name, result, parameters)                         \
+  loaded->name.set(dlsym(library, #name), #name, nullptr);
+#define RMSNORM_GPU_REQUIRED(member, parameters, cuda, version, exported, hip) \
+  loaded->member.set(dlsym(library, #hip), #hip, &missing);
+#define RMSNORM_GPU_OPTIONAL(member, parameters, cuda, version, exported, hip) \
+  loaded->member.set(dlsym(library, #hip), #hip, nullptr);
+#include "GpuSymbols.def"
 #include "HipSymbols.def"
-#undef RMSNORM_HIP_REQUIRED
-#undef RMSNORM_HIP_OPTIONAL
-  if (!missing.empty())
-    return fail(RMSNORM_NO_DRIVER,
-                "the HIP driver %s lacks functions we need: %s", name.c_str(),
-                missing.c_str());
+  RMSNORM_TRY(checkMissing("HIP", name, missing));
   symbols = std::move(loaded);
   return RMSNORM_OK;
 }
 
-rmsnorm_status hip::driverError(const Symbols &symbols, hipError_t result,
-                                const char *what) {
-  const char *name = symbols.hipGetErrorName(result);
-  const char *words = symbols.hipGetErrorString(result);
-  return fail(result == hipErrorOutOfMemory ? RMSNORM_OUT_OF_MEMORY
-                                            : RMSNORM_DRIVER_ERROR,
-              "%s failed: %s (%d), %s", what, name ? name : "unknown error",
-              result, words ? words : "no description");
+void Symbols::describe(int result, const char *&name,
+                       const char *&words) const {
+  name = hipGetErrorName(result);
+  words = hipGetErrorString(result);
 }

@@ -7,28 +7,20 @@
 #ifndef RMSNORM_RUNTIME_DRIVERS_HIPSYMBOLS_H
 #define RMSNORM_RUNTIME_DRIVERS_HIPSYMBOLS_H
 
-#include "Status.h"
+#include "GpuSymbols.h"
 
-#include <cstddef>
 #include <memory>
 
 namespace rmsnorm::runtime::hip {
 
 using hipError_t = int; // 0: success
-using hipModule_t = struct ihipModule_t *;
-using hipFunction_t = struct ihipModuleSymbol_t *;
-using hipStream_t = struct ihipStream_t *;
-using hipEvent_t = struct ihipEvent_t *;
-using hipGraph_t = struct ihipGraph *;
-using hipGraphExec_t = struct hipGraphExec *;
-
-enum : hipError_t { hipErrorOutOfMemory = 2, hipErrorNoDevice = 100 };
+using hipModule_t = void *;
+using hipFunction_t = void *;
+using hipStream_t = void *;
+using hipEvent_t = void *;
 
 // hipDeviceAttribute_t
 enum : int { MultiprocessorCount = 63, MaxSharedMemoryPerBlock = 74 };
-
-// hipFunction_attribute
-enum : int { FUNC_MAX_THREADS_PER_BLOCK = 0, FUNC_SHARED_SIZE_BYTES = 1 };
 
 // hipMemcpyKind
 enum : int {
@@ -38,19 +30,17 @@ enum : int {
   AnyToAny = 4,
 };
 
-enum : unsigned { StreamNonBlocking = 1 };
-enum : unsigned { MemAttachGlobal = 1, HostRegisterMapped = 2 };
-
-// hipStreamCaptureMode: only calls of this thread may break a capture.
-enum : int { StreamCaptureModeThreadLocal = 1 };
-
-struct Symbols {
+/// The driver's functions, see HipSymbols.def.
+struct Symbols : GpuSymbols {
 #define RMSNORM_HIP_REQUIRED(name, result, parameters)                         \
-  result(*name) parameters = nullptr;
+  DriverFunction<result parameters> name;
 #define RMSNORM_HIP_OPTIONAL RMSNORM_HIP_REQUIRED
 #include "HipSymbols.def"
 #undef RMSNORM_HIP_REQUIRED
 #undef RMSNORM_HIP_OPTIONAL
+
+  void describe(int result, const char *&name,
+                const char *&words) const override;
 };
 
 /// Loads the driver (option, environment RMSNORM_HIP_LIBRARY, usual names) and
@@ -58,16 +48,6 @@ struct Symbols {
 rmsnorm_status loadSymbols(const char *library,
                            std::shared_ptr<const Symbols> &symbols);
 
-rmsnorm_status driverError(const Symbols &symbols, hipError_t result,
-                           const char *what);
-
 } // namespace rmsnorm::runtime::hip
-
-#define RMSNORM_HIP_TRY(symbols, function, ...)                                \
-  do {                                                                         \
-    if (int result_ = (symbols).function(__VA_ARGS__))                         \
-      return ::rmsnorm::runtime::hip::driverError(symbols, result_,            \
-                                                  #function);                  \
-  } while (false)
 
 #endif // RMSNORM_RUNTIME_DRIVERS_HIPSYMBOLS_H
