@@ -73,12 +73,13 @@ typedef struct {
 
 /* Allocates a packed tensor for an argument and puts something in it. */
 static void make(rmsnorm_device *device, DLDevice place,
-                 const rmsnorm_argument_info *info, int64_t rows, buffer *b) {
+                 const rmsnorm_argument_info *info, const int64_t *symbols,
+                 buffer *b) {
   b->elements = 1;
   for (int32_t d = 0; d < info->rank; ++d) {
     int64_t size = info->dims[d]; /* negative: a symbol */
     if (size < 0)
-      size = d == info->rank - 1 ? DYNAMIC_COLUMNS : rows;
+      size = symbols[-1 - size];
     b->shape[d] = size;
     b->elements *= size;
   }
@@ -151,13 +152,28 @@ int main(int argc, char **argv) {
     fprintf(stderr, "launch: expected at most %d arguments\n", MAX_ARGUMENTS);
     return 1;
   }
+  int64_t symbols[RMSNORM_MAX_SYMBOLS]; /* sizes that the call chooses */
+  for (int k = 0; k < RMSNORM_MAX_SYMBOLS; ++k)
+    symbols[k] = -1;
+  for (size_t a = 0; a < info.argument_count; ++a) {
+    rmsnorm_argument_info argument;
+    check(rmsnorm_module_get_argument(module, entry, a, &argument),
+          "the argument");
+    for (int32_t d = 0; d < argument.rank; ++d) {
+      int64_t k = -1 - argument.dims[d];
+      if (k >= 0 && !(info.derived_symbols >> k & 1))
+        symbols[k] = d == argument.rank - 1 ? DYNAMIC_COLUMNS : rows;
+    }
+  }
+  /* The others follow, such as the rows of a result that merges dimensions. */
+  check(rmsnorm_module_infer_sizes(module, entry, symbols), "the sizes");
   buffer buffers[MAX_ARGUMENTS];
   DLTensor *arguments[MAX_ARGUMENTS];
   for (size_t a = 0; a < info.argument_count; ++a) {
     rmsnorm_argument_info argument;
     check(rmsnorm_module_get_argument(module, entry, a, &argument),
           "the argument");
-    make(device, place.dl_device, &argument, rows, &buffers[a]);
+    make(device, place.dl_device, &argument, symbols, &buffers[a]);
     arguments[a] = &buffers[a].tensor;
   }
 

@@ -2,8 +2,10 @@
 //===- PrepareOracle.cpp - rmsnorm-prepare-oracle ------------------------===//
 
 #include "RMSNorm/Conversion/Passes.h"
+#include "RMSNorm/IR/ExpandShapes.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -86,6 +88,11 @@ namespace {
 struct PrepareOracle final : rmsnorm::impl::PrepareOracleBase<PrepareOracle> {
   using PrepareOracleBase::PrepareOracleBase;
 
+  void getDependentDialects(DialectRegistry &registry) const override {
+    PrepareOracleBase::getDependentDialects(registry);
+    registry.insert<affine::AffineDialect>();
+  }
+
   void runOnOperation() override {
     for (auto function : getOperation().getOps<func::FuncOp>()) {
       if (function.isExternal())
@@ -97,6 +104,7 @@ struct PrepareOracle final : rmsnorm::impl::PrepareOracleBase<PrepareOracle> {
                           UnitAttr::get(&getContext()));
       }
       function.removeArgAttrsAttr();
+      expandSeveralSizes(function);
       if (failed(addDeallocations(function)))
         return signalPassFailure();
       // A copy between strided buffers would be a library call.

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/GPU/IR/CompilationInterfaces.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IntegerSet.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
@@ -45,6 +46,14 @@ RMSNormDialect::verifyOperationAttribute(Operation *op,
     return op->emitOpError("expected '")
            << kTargetAttrName << "' to be a #rmsnorm.target, got "
            << attribute.getValue();
+  if (attribute.getName() == "rmsnorm.sizes") {
+    auto sizes = dyn_cast<IntegerSetAttr>(attribute.getValue());
+    if (!sizes || sizes.getValue().getNumDims() != 0)
+      return op->emitOpError("expected '")
+             << "rmsnorm.sizes"
+             << "' to be an integer set of symbols, got "
+             << attribute.getValue();
+  }
   if (attribute.getName() == kRowWiseAttrName &&
       (!isa<UnitAttr>(attribute.getValue()) ||
        op->getName().getDialectNamespace() != "linalg"))

@@ -5,6 +5,7 @@
 #include "Limits.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Module/VectorArguments.h"
+#include "SizeRules.h"
 
 #include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
@@ -184,5 +185,7 @@ FailureOr<rmsn::EntryT> rmsnorm::readEntry(func::FuncOp function,
     argument.max_columns = std::min(
         kDynamicColumns, (int64_t(1) << 32) / getElementBytes(function, i));
   }
+  if (failed(readSizeRules(function, entry)))
+    return failure();
   return entry;
 }

@@ -3,6 +3,8 @@
 
 #include "HostFunction.h"
 
+#include "RMSNorm/IR/ExpandShapes.h"
+
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
@@ -241,6 +243,7 @@ FailureOr<HostProgram> rmsnorm::readHostFunction(func::FuncOp function) {
   });
   if (views.wasInterrupted()) {
     function.getContext()->getOrLoadDialect<affine::AffineDialect>();
+    expandSeveralSizes(function);
     RewritePatternSet patterns(function.getContext());
     memref::populateExpandStridedMetadataPatterns(patterns);
     (void)applyPatternsGreedily(function, std::move(patterns));

@@ -37,6 +37,40 @@ Expression rmsnorm::binaryExpression(ExpressionOpcode opcode, Expression lhs,
   return lhs;
 }
 
+FailureOr<Expression> rmsnorm::affineExpression(
+    AffineExpr expr, function_ref<FailureOr<Expression>(AffineExpr)> leaf) {
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary) {
+    auto constant = dyn_cast<AffineConstantExpr>(expr);
+    return constant ? constantExpression(constant.getValue()) : leaf(expr);
+  }
+  FailureOr<Expression> lhs = affineExpression(binary.getLHS(), leaf);
+  if (failed(lhs))
+    return failure();
+  FailureOr<Expression> rhs = affineExpression(binary.getRHS(), leaf);
+  if (failed(rhs))
+    return failure();
+  ExpressionOpcode opcode;
+  switch (expr.getKind()) {
+  case AffineExprKind::Add:
+    opcode = ExpressionOpcode::Add;
+    break;
+  case AffineExprKind::Mul:
+    opcode = ExpressionOpcode::Mul;
+    break;
+  case AffineExprKind::Mod:
+    opcode = ExpressionOpcode::Rem;
+    break;
+  case AffineExprKind::FloorDiv:
+    opcode = ExpressionOpcode::FloorDiv;
+    break;
+  default:
+    opcode = ExpressionOpcode::CeilDiv;
+    break;
+  }
+  return binaryExpression(opcode, *lhs, *rhs);
+}
+
 std::unique_ptr<rmsn::ExpressionT> rmsnorm::pack(Expression expression) {
   if (expression.empty())
     return nullptr;
@@ -174,56 +208,19 @@ FailureOr<Expression> IndexExpressions::evaluate(OpFoldResult value) {
   return constantExpression(*getConstantIntValue(value));
 }
 
-FailureOr<Expression> IndexExpressions::evaluate(AffineExpr expr,
-                                                 ValueRange dims,
-                                                 ValueRange symbols,
-                                                 Operation *op) {
-  switch (expr.getKind()) {
-  case AffineExprKind::Constant:
-    return constantExpression(cast<AffineConstantExpr>(expr).getValue());
-  case AffineExprKind::DimId:
-    return evaluate(dims[cast<AffineDimExpr>(expr).getPosition()]);
-  case AffineExprKind::SymbolId:
-    return evaluate(symbols[cast<AffineSymbolExpr>(expr).getPosition()]);
-  default:
-    break;
-  }
-  auto binary = cast<AffineBinaryOpExpr>(expr);
-  FailureOr<Expression> lhs = evaluate(binary.getLHS(), dims, symbols, op);
-  if (failed(lhs))
-    return failure();
-  FailureOr<Expression> rhs = evaluate(binary.getRHS(), dims, symbols, op);
-  if (failed(rhs))
-    return failure();
-  ExpressionOpcode opcode;
-  switch (expr.getKind()) {
-  case AffineExprKind::Add:
-    opcode = ExpressionOpcode::Add;
-    break;
-  case AffineExprKind::Mul:
-    opcode = ExpressionOpcode::Mul;
-    break;
-  case AffineExprKind::Mod:
-    opcode = ExpressionOpcode::Rem;
-    break;
-  case AffineExprKind::FloorDiv:
-    opcode = ExpressionOpcode::FloorDiv;
-    break;
-  default:
-    opcode = ExpressionOpcode::CeilDiv;
-    break;
-  }
-  return binaryExpression(opcode, *lhs, *rhs);
-}
-
 FailureOr<Expression>
 IndexExpressions::evaluateAffineList(AffineMap map, ValueRange operands,
-                                     ExpressionOpcode combine, Operation *op) {
-  ValueRange dims = operands.take_front(map.getNumDims());
-  ValueRange symbols = operands.drop_front(map.getNumDims());
+                                     ExpressionOpcode combine) {
+  auto leaf = [&](AffineExpr expr) {
+    auto dim = dyn_cast<AffineDimExpr>(expr);
+    return evaluate(
+        operands[dim ? dim.getPosition()
+                     : map.getNumDims() +
+                           cast<AffineSymbolExpr>(expr).getPosition()]);
+  };
   Expression combined;
   for (AffineExpr expr : map.getResults()) {
-    FailureOr<Expression> one = evaluate(expr, dims, symbols, op);
+    FailureOr<Expression> one = affineExpression(expr, leaf);
     if (failed(one))
       return failure();
     combined =
@@ -294,13 +291,13 @@ FailureOr<Expression> IndexExpressions::evaluateUncached(Value value) {
     return evaluate(op->getOperand(0));
   if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
     return evaluateAffineList(apply.getAffineMap(), apply.getMapOperands(),
-                              ExpressionOpcode::Add, op);
+                              ExpressionOpcode::Add);
   if (auto min = dyn_cast<affine::AffineMinOp>(op))
     return evaluateAffineList(min.getMap(), min.getOperands(),
-                              ExpressionOpcode::Min, op);
+                              ExpressionOpcode::Min);
   if (auto max = dyn_cast<affine::AffineMaxOp>(op))
     return evaluateAffineList(max.getMap(), max.getOperands(),
-                              ExpressionOpcode::Max, op);
+                              ExpressionOpcode::Max);
   if (std::optional<ExpressionOpcode> opcode = getBinaryOpcode(op)) {
     FailureOr<Expression> lhs = evaluate(op->getOperand(0));
     if (failed(lhs))

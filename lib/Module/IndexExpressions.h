@@ -26,6 +26,11 @@ Expression strideExpression(unsigned argument, unsigned dimension);
 Expression binaryExpression(rmsn::ExpressionOpcode opcode, Expression lhs,
                             const Expression &rhs);
 
+/// What `leaf` makes of the dimensions and symbols of `expr`, computed.
+FailureOr<Expression>
+affineExpression(AffineExpr expr,
+                 function_ref<FailureOr<Expression>(AffineExpr)> leaf);
+
 /// As part of a module; null if absent.
 std::unique_ptr<rmsn::ExpressionT> pack(Expression expression);
 
@@ -52,11 +57,8 @@ public:
 
 private:
   FailureOr<Expression> evaluateUncached(Value value);
-  FailureOr<Expression> evaluate(AffineExpr expr, ValueRange dims,
-                                 ValueRange symbols, Operation *op);
   FailureOr<Expression> evaluateAffineList(AffineMap map, ValueRange operands,
-                                           rmsn::ExpressionOpcode combine,
-                                           Operation *op);
+                                           rmsn::ExpressionOpcode combine);
   /// `value` is a size or a stride.
   FailureOr<Expression> evaluate(OpFoldResult value);
   FailureOr<Expression> getSize(Value buffer, int64_t dim, Operation *user);

@@ -6,6 +6,7 @@
 #include "RowCluster.h"
 #include "ScalarArguments.h"
 #include "ShapeSymbols.h"
+#include "SizeConstraints.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Transforms/Passes.h"
@@ -76,7 +77,6 @@ private:
 /// Follows a returned value to the operand through which its destination, an
 /// argument or a tensor.empty, enters.
 FailureOr<OpOperand *> FunctionBinder::findDestination(OpOperand &returned) {
-  unsigned number = returned.getOperandNumber();
   OpOperand *use = &returned;
   bool isComputed = false;
   while (true) {
@@ -92,7 +92,7 @@ FailureOr<OpOperand *> FunctionBinder::findDestination(OpOperand &returned) {
     auto destination = dyn_cast_or_null<DestinationStyleOpInterface>(op);
     if (isRoot || !destination) {
       InFlightDiagnostic error = terminator->emitOpError("expected result #")
-                                 << number
+                                 << returned.getOperandNumber()
                                  << " to be computed into a destination, got ";
       if (auto argument = dyn_cast<BlockArgument>(value))
         return error << "argument #" << argument.getArgNumber() << " as it is";
@@ -144,12 +144,11 @@ LogicalResult FunctionBinder::addArgument(OpOperand &returned,
     reshape = result.getOwner();
   }
   Type type = returned.get().getType();
-  unsigned index = function.getNumArguments();
-  if (failed(function.insertArgument(index, type,
+  if (failed(function.insertArgument(function.getNumArguments(), type,
                                      DictionaryAttr::get(function.getContext()),
                                      empty.getLoc())))
     return failure();
-  BlockArgument argument = function.getArgument(index);
+  BlockArgument argument = function.getArguments().back();
   if (failed(symbols.uniteShapes(destination.getOwner(), argument,
                                  returned.get(),
                                  cast<ShapedType>(type).getRank())))
@@ -165,7 +164,6 @@ LogicalResult FunctionBinder::addArgument(OpOperand &returned,
       return failure();
   }
   destination.set(target);
-
   std::string &name = newNames[argument];
   name = ("result" + Twine(number)).str();
   StringRef role = getRole(*cast<DestinationStyleOpInterface>(result.getOwner())
@@ -362,7 +360,9 @@ LogicalResult FunctionBinder::run() {
     if (failed(bindResult(returned)))
       return failure();
   FailureOr<SmallVector<std::string>> names = chooseNames();
-  if (failed(names) || failed(setAttributes(*names)))
+  const unsigned numGiven = function.getNumArguments() - newNames.size();
+  if (failed(names) || failed(setAttributes(*names)) ||
+      failed(setSizeConstraints(function, symbols, numGiven)))
     return failure();
   replaceDims();
   // Destinations that no result needs any more.

@@ -13,6 +13,7 @@ namespace rmsn {
 constexpr unsigned kMaxArguments = 64;
 constexpr unsigned kMaxRank = 8;
 constexpr unsigned kMaxSymbols = 64;
+constexpr unsigned kMaxSizeRules = 256;
 constexpr unsigned kMaxVariants = 1024;
 constexpr unsigned kMaxGuards = 128;
 constexpr unsigned kMaxLaunches = 64;

@@ -9,8 +9,8 @@
 using namespace rmsnorm::runtime;
 
 ArgumentRules::ArgumentRules(const rmsn::Entry &entry, bool ofIntervals)
-    : entryName(entry.name()->c_str()) {
-  uint16_t slot = 0;
+    : entryName(entry.name()->c_str()), firstSlots(slotsOf(entry)),
+      sizeRules(entry, firstSlots) {
   for (const rmsn::Argument *argument : *entry.arguments()) {
     ArgumentRule rule = {};
     rule.name = argument->name()->c_str();
@@ -23,7 +23,7 @@ ArgumentRules::ArgumentRules(const rmsn::Entry &entry, bool ofIntervals)
     rule.nonemptyRows = argument->nonempty_rows();
     rule.maxColumns =
         argument->max_columns() ? argument->max_columns() : INT64_MAX;
-    rule.slot = slot;
+    rule.slot = firstSlots[rules.size()];
     rule.alignment =
         std::max<uint32_t>(argument->alignment(), (rule.dtype.bits + 7) / 8);
     if (ofIntervals) {
@@ -33,8 +33,6 @@ ArgumentRules::ArgumentRules(const rmsn::Entry &entry, bool ofIntervals)
     for (unsigned d = 0; d < rule.rank; ++d)
       rule.dims[d] = argument->dims()->Get(d);
     rules.push_back(rule);
-    firstSlots.push_back(slot);
-    slot += rule.rank;
   }
 }
 
@@ -294,5 +292,5 @@ rmsnorm_status ArgumentRules::check(DLTensor *const *arguments, size_t count,
     if (mode == Mode::Launch)
       RMSNORM_TRY(checkAddress(i, *arguments[i], place, values));
   }
-  return RMSNORM_OK;
+  return sizeRules.check(values.sizes);
 }

@@ -6,6 +6,7 @@
 
 #include "Module.h"
 #include "Overlap.h"
+#include "SizeRules.h"
 
 #include <vector>
 
@@ -83,6 +84,7 @@ private:
   const char *entryName;
   std::vector<ArgumentRule> rules;
   std::vector<uint16_t> firstSlots;
+  SizeRules sizeRules;
 };
 
 /// "cuda:0", "cpu:0", for messages.

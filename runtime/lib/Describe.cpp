@@ -68,6 +68,15 @@ std::string Describer::run() {
   return std::move(out);
 }
 
+static std::string sizeRuleText(const rmsn::SizeRule &rule,
+                                const Arguments &arguments) {
+  static const char *const relations[] = {"=", "<=", ">="};
+  return formatted("size(%s, %u) %s ",
+                   arguments.Get(rule.argument())->name()->c_str(),
+                   rule.dimension(), relations[int(rule.relation())]) +
+         expressionText(*rule.expression(), arguments);
+}
+
 void Describer::entry(const rmsn::Entry &entry) {
   if (tooLong())
     return;
@@ -75,6 +84,8 @@ void Describer::entry(const rmsn::Entry &entry) {
   const Arguments &arguments = *entry.arguments();
   for (unsigned i = 0; i < arguments.size(); ++i)
     argument(i, *arguments.Get(i));
+  for (unsigned i = 0; entry.sizes() && i < entry.sizes()->size(); ++i)
+    line(1, sizeRuleText(*entry.sizes()->Get(i), arguments));
   for (const rmsn::Program *program : *entry.programs()) {
     line(1, "program " + program->target()->str());
     for (unsigned i = 0; i < program->variants()->size(); ++i)

@@ -13,6 +13,25 @@ static bool isLeaf(ExpressionOpcode opcode) {
   return opcode <= ExpressionOpcode::DeviceAttribute;
 }
 
+bool rmsnorm::runtime::checkOperand(
+    const rmsn::ExpressionOp &op,
+    const flatbuffers::Vector<flatbuffers::Offset<rmsn::Argument>> &arguments,
+    std::string &why) {
+  if (op.argument() >= arguments.size()) {
+    why = formatted("expected an argument below %u, got %u", arguments.size(),
+                    op.argument());
+    return false;
+  }
+  const auto *dims = arguments.Get(op.argument())->dims();
+  unsigned rank = dims ? dims->size() : 0;
+  if (op.dimension() >= rank) {
+    why = formatted("expected a dimension below %u, got %u", rank,
+                    op.dimension());
+    return false;
+  }
+  return true;
+}
+
 bool rmsnorm::runtime::checkExpression(
     const rmsn::Expression &expression,
     const flatbuffers::Vector<flatbuffers::Offset<rmsn::Argument>> &arguments,
@@ -63,21 +82,10 @@ bool rmsnorm::runtime::checkExpression(
         return false;
       }
     }
-    if (op->opcode() == ExpressionOpcode::Size ||
-        op->opcode() == ExpressionOpcode::Stride) {
-      if (op->argument() >= arguments.size()) {
-        why = formatted("expected an argument below %u, got %u",
-                        arguments.size(), op->argument());
-        return false;
-      }
-      const auto *dims = arguments.Get(op->argument())->dims();
-      unsigned rank = dims ? dims->size() : 0;
-      if (op->dimension() >= rank) {
-        why = formatted("expected a dimension below %u, got %u", rank,
-                        op->dimension());
-        return false;
-      }
-    }
+    if ((op->opcode() == ExpressionOpcode::Size ||
+         op->opcode() == ExpressionOpcode::Stride) &&
+        !checkOperand(*op, arguments, why))
+      return false;
   }
   if (depth != 1) {
     why = formatted("expected to leave 1 value, got %u", depth);

@@ -25,6 +25,13 @@ bool checkExpression(
     const flatbuffers::Vector<flatbuffers::Offset<rmsn::Argument>> &arguments,
     unsigned numLaunches, std::string &why);
 
+/// Whether the argument and the dimension that `op` has exist; if not, says so
+/// in `why`.
+bool checkOperand(
+    const rmsn::ExpressionOp &op,
+    const flatbuffers::Vector<flatbuffers::Offset<rmsn::Argument>> &arguments,
+    std::string &why);
+
 /// As text, e.g. "min(ceildiv(size(x, 0), 4), 8 * multiprocessors)". The
 /// expression must have passed checkExpression.
 std::string expressionText(

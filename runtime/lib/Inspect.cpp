@@ -1,7 +1,7 @@
 //===- Inspect.cpp - what a module holds ----------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
-#include "Module.h"
+#include "SizeRules.h"
 
 #include <algorithm>
 #include <cstdlib>
@@ -16,6 +16,7 @@ static_assert(int(rmsn::Backend::Cuda) == RMSNORM_CUDA &&
               int(rmsn::Backend::Hip) == RMSNORM_HIP &&
               int(rmsn::Backend::Sim) == RMSNORM_SIM &&
               int(rmsn::Backend::Oracle) == RMSNORM_ORACLE);
+static_assert(RMSNORM_MAX_SYMBOLS == rmsn::kMaxSymbols);
 static_assert(int(rmsn::Role::Input) == RMSNORM_INPUT &&
               int(rmsn::Role::Output) == RMSNORM_OUTPUT &&
               int(rmsn::Role::InOut) == RMSNORM_INOUT);
@@ -72,8 +73,16 @@ rmsnorm_status rmsnorm_module_get_entry(const rmsnorm_module *module,
   for (const rmsn::Program *program : *entry->programs())
     hasOracle |= std::strcmp(program->target()->c_str(), "oracle") == 0;
   *info = {entry->name()->c_str(), entry->arguments()->size(),
-           entry->programs()->size(), hasOracle};
+           entry->programs()->size(), hasOracle,
+           SizeRules(*entry, slotsOf(*entry)).derivedSymbols()};
   return RMSNORM_OK;
+}
+
+rmsnorm_status rmsnorm_module_infer_sizes(const rmsnorm_module *module,
+                                          size_t index, int64_t *symbols) {
+  const rmsn::Entry *entry = nullptr;
+  RMSNORM_TRY(entryAt(module, index, symbols, entry));
+  return SizeRules(*entry, slotsOf(*entry)).infer(symbols);
 }
 
 rmsnorm_status rmsnorm_module_find_entry(const rmsnorm_module *module,

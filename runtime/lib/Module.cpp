@@ -53,9 +53,9 @@ rmsnorm_status Module::open(Bytes bytes, size_t size,
                 "valid FlatBuffer",
                 size);
   const rmsn::Module &root = *rmsn::GetModule(bytes.get());
-  if (root.format_version() != 2)
+  if (root.format_version() != 3)
     return fail(RMSNORM_INVALID_MODULE,
-                "expected module format version 2, got %u: compile it anew",
+                "expected module format version 3, got %u: compile it anew",
                 root.format_version());
   const rmsn::ContentHash &given = *root.content_hash();
   size_t offset = reinterpret_cast<const uint8_t *>(&given) - bytes.get();

@@ -6,6 +6,7 @@
 // enumerators, names, expressions and limits, so that preparing and launching
 // need no doubts.
 
+#include "Expression.h"
 #include "ModuleRules.h"
 
 #include <algorithm>
@@ -102,6 +103,27 @@ static rmsnorm_status checkArgument(const rmsn::Argument &argument,
   return RMSNORM_OK;
 }
 
+static rmsnorm_status checkSizeRule(const rmsn::SizeRule &rule,
+                                    const Arguments &arguments,
+                                    const std::string &where) {
+  if (rule.relation() > rmsn::SizeRelation::MAX)
+    return invalidModule(
+        where, formatted("unknown relation %u", unsigned(rule.relation())));
+  const rmsn::ExpressionOp size(0, rmsn::ExpressionOpcode::Size,
+                                rule.dimension(), rule.argument());
+  std::string why;
+  if (!checkOperand(size, arguments, why) ||
+      !checkExpression(*rule.expression(), arguments, 0, why))
+    return invalidModule(where, why);
+  for (const rmsn::ExpressionOp *op : *rule.expression()->ops())
+    if (op->opcode() == rmsn::ExpressionOpcode::Stride ||
+        op->opcode() == rmsn::ExpressionOpcode::DeviceAttribute)
+      return invalidModule(
+          where, formatted("expected an expression of sizes, got %s",
+                           rmsn::EnumNameExpressionOpcode(op->opcode())));
+  return RMSNORM_OK;
+}
+
 static rmsnorm_status checkEntry(const rmsn::Entry &entry,
                                  const rmsn::Module &module) {
   RMSNORM_TRY(checkName(entry.name(), "module", "entry name"));
@@ -136,6 +158,15 @@ static rmsnorm_status checkEntry(const rmsn::Entry &entry,
   for (const rmsn::Argument *a : arguments)
     RMSNORM_TRY(checkArgument(
         *a, where + formatted(", argument '%s'", a->name()->c_str())));
+
+  const auto *sizes = entry.sizes();
+  if (sizes && sizes->size() > rmsn::kMaxSizeRules)
+    return invalidModule(where,
+                         formatted("expected at most %u rules of sizes, got %u",
+                                   rmsn::kMaxSizeRules, sizes->size()));
+  for (unsigned i = 0; sizes && i < sizes->size(); ++i)
+    RMSNORM_TRY(checkSizeRule(*sizes->Get(i), arguments,
+                              where + formatted(", rule %u of sizes", i)));
 
   for (const rmsn::Program *p : *entry.programs()) {
     RMSNORM_TRY(checkName(p->target(), where, "program target"));

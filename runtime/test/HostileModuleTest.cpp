@@ -57,6 +57,9 @@ protected:
   void launch(rmsnorm_module *module, size_t index) {
     rmsnorm_entry_info entry;
     ASSERT_EQ(rmsnorm_module_get_entry(module, index, &entry), RMSNORM_OK);
+    int64_t symbols[RMSNORM_MAX_SYMBOLS] = {7};
+    std::fill(symbols + 1, std::end(symbols), -1);
+    rmsnorm_module_infer_sizes(module, index, symbols);
     std::vector<Tensor> tensors;
     for (size_t a = 0; a < entry.argument_count; ++a) {
       rmsnorm_argument_info argument;
@@ -92,6 +95,11 @@ protected:
     variant.launches[0].parameters.push_back(
         {rmsn::ParameterKind::Workspace, 0, {constant(64)}});
     variant.launches[0].sharedMemory = {constant(1024)};
+    module.entries[0].sizes = {
+        {2,
+         0,
+         rmsn::SizeRelation::AtLeast,
+         {size(0, 0), constant(2), op(rmsn::ExpressionOpcode::FloorDiv)}}};
     return module.file();
   }
 

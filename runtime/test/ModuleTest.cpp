@@ -218,7 +218,7 @@ TEST(ModuleTest, Version) {
   Opened opened;
   EXPECT_EQ(open(module.file(), opened), RMSNORM_INVALID_MODULE);
   EXPECT_STREQ(rmsnorm_last_error(),
-               "expected module format version 2, got 1: compile it anew");
+               "expected module format version 3, got 1: compile it anew");
 }
 
 TEST(ModuleTest, RefusesWhatBreaksARule) {
@@ -303,6 +303,32 @@ TEST(ModuleTest, RefusesWhatBreaksARule) {
       change([&](Module &m) { m.entries[0].programs[0].target = "mps"; }),
       "entry 'forward', program 'mps': unknown target, expected sm_*, gfx*, "
       "sim, sim:* or oracle");
+  auto withRule = [&](SizeRule rule) {
+    return change([&](Module &m) { m.entries[0].sizes = {std::move(rule)}; });
+  };
+  using rmsn::SizeRelation;
+  refused(withRule({3, 0, SizeRelation::Equal, {constant(1)}}),
+          "entry 'forward', rule 0 of sizes: expected an argument below 3, got "
+          "3");
+  refused(withRule({1, 1, SizeRelation::Equal, {constant(1)}}),
+          "entry 'forward', rule 0 of sizes: expected a dimension below 1, got "
+          "1");
+  refused(withRule({0, 0, SizeRelation(3), {constant(1)}}),
+          "entry 'forward', rule 0 of sizes: unknown relation 3");
+  refused(withRule({0, 0, SizeRelation::Equal, {size(0, 2)}}),
+          "entry 'forward', rule 0 of sizes: expected a dimension below 2, got "
+          "2");
+  refused(withRule({0, 0, SizeRelation::Equal, {stride(0, 0)}}),
+          "entry 'forward', rule 0 of sizes: expected an expression of sizes, "
+          "got Stride");
+  refused(withRule({0, 0, SizeRelation::Equal, {multiprocessors()}}),
+          "entry 'forward', rule 0 of sizes: expected an expression of sizes, "
+          "got DeviceAttribute");
+  refused(change([&](Module &m) {
+            m.entries[0].sizes.resize(
+                257, {0, 0, SizeRelation::Equal, {constant(1)}});
+          }),
+          "entry 'forward': expected at most 256 rules of sizes, got 257");
   refused(change([&](Module &m) { m.images[0].target = "sm_80"; }),
           launch + ": expected an image for the program's target, got one for "
                    "'sm_80'");

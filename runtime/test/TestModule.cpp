@@ -49,7 +49,12 @@ private:
       programs.push_back(
           rmsn::CreateProgramDirect(fb, p.target.c_str(), &variants));
     }
-    return rmsn::CreateEntryDirect(fb, e.name.c_str(), &arguments, &programs);
+    std::vector<Offset<rmsn::SizeRule>> sizes;
+    for (const SizeRule &s : e.sizes)
+      sizes.push_back(rmsn::CreateSizeRule(
+          fb, s.argument, s.dimension, s.relation, expression(s.expression)));
+    return rmsn::CreateEntryDirect(fb, e.name.c_str(), &arguments, &programs,
+                                   &sizes);
   }
 
   Offset<rmsn::Variant> variant(const Variant &v) {

@@ -85,10 +85,17 @@ struct Program {
   std::vector<Variant> variants;
 };
 
+struct SizeRule {
+  unsigned argument, dimension;
+  rmsn::SizeRelation relation;
+  Ops expression;
+};
+
 struct Entry {
   std::string name;
   std::vector<Argument> arguments;
   std::vector<Program> programs;
+  std::vector<SizeRule> sizes = {};
 };
 
 struct Image {
@@ -100,7 +107,7 @@ struct Image {
 };
 
 struct Module {
-  unsigned version = 2;
+  unsigned version = 3;
   std::vector<Entry> entries;
   std::vector<Image> images;
 

@@ -1,6 +1,11 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
-// RUN: norm-run %s --device=sim:sm_90 --dim=s0=256 --dim=s1=8
-// RUN: norm-run %s --device=sim:gfx942 --dim=s0=256 --dim=s1=8
+// RUN: norm-run %s --device=sim:sm_90 --rows=256
+// RUN: norm-run %s --device=sim:gfx942 --rows=130 | FileCheck %s --check-prefix=NEXT
+// RUN: not norm-run %s --device=sim:sm_90 --dim=s0=256 --dim=s1=4 2>&1 | FileCheck %s --check-prefix=SMALL
+// RUN: not norm-run %s --device=sim:sm_90 --dim=s0=300 2>&1 | FileCheck %s --check-prefix=REST
+// NEXT: rows 8x32x16 {{.*}} ok
+// SMALL: entry 'rows': argument 'result0': expected size 8 in dimension 0, {{.*}}, got 4
+// REST: entry 'rows': argument 'input': expected size 256 in dimension 0, {{.*}}, got 300
 
 // A number of rows that is known to be a multiple of 128 at the call only.
 // CHECK: rmsnorm.rows

@@ -19,7 +19,7 @@
 // TIMED: program gfx942
 
 
-// CHECK: module, format 2
+// CHECK: module, format 3
 // CHECK: producer norm-compile
 // CHECK-LABEL: entry packed
 // CHECK-NEXT: argument 0 {{[a-z]+}}: input bf16[s0, 128]

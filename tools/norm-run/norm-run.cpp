@@ -40,7 +40,7 @@ line.
                       the last dimension (default: 301 on the simulator, about
                       256 MiB of input on a GPU)
   --dim=sK=VALUE      size for shape symbol K, as norm-inspect prints
-                      them
+                      them; those that follow from others need none
   --seed=S            seed of inputs and of --order=shuffled (default 1)
   --order=ORDER       simulator: forward, reverse or shuffled thread order
   --multiprocessors=K multiprocessors that launches may fill

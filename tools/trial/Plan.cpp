@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <map>
 #include <set>
 
 namespace trial {
@@ -18,24 +17,43 @@ static constexpr int64_t deviceElements = int64_t(1) << 27;
 static constexpr double maxBytes = 1e15;
 // For a run-time row size: 8 divides it, 16 and a power of two do not.
 static constexpr int64_t defaultColumns = 1000;
+// Sizes may have to be multiples of something.
+static constexpr int64_t mostSearched = 4096;
 
 namespace {
 
 /// Sizes of symbols, chosen from the outside of the largest argument inwards.
 struct Chooser {
-  const Options &options;
-  std::map<int, int64_t> sizes;
+  rmsnorm_module *module;
+  size_t entry;
+  uint64_t derived = 0;
+  std::vector<int64_t> sizes = std::vector<int64_t>(RMSNORM_MAX_SYMBOLS, -1);
 
-  /// The size of `dim` if it is static or already chosen, else -1.
-  int64_t get(int64_t dim) const {
-    if (dim >= 0)
-      return dim;
-    auto it = sizes.find(int(-1 - dim));
-    return it == sizes.end() ? -1 : it->second;
+  /// The size of `dim` if it is static or already known, else -1.
+  int64_t get(int64_t dim) const { return dim >= 0 ? dim : sizes[-1 - dim]; }
+  bool isDerived(int64_t dim) const {
+    return dim < 0 && (derived >> (-1 - dim) & 1);
   }
+  bool infer() {
+    return rmsnorm_module_infer_sizes(module, entry, sizes.data()) ==
+           RMSNORM_OK;
+  }
+  /// Chooses `size` or, if that does not fit what is known, the next larger or
+  /// else the next smaller one that does.
   void set(int64_t dim, int64_t size) {
-    if (get(dim) < 0)
-      sizes[int(-1 - dim)] = size;
+    if (get(dim) >= 0 || isDerived(dim))
+      return;
+    const std::vector<int64_t> known = sizes;
+    const int64_t least = std::max<int64_t>(0, size - mostSearched);
+    const int64_t most = size + std::min(mostSearched, INT64_MAX - size);
+    for (int64_t next = size; next >= least;
+         next = next == most ? size - 1 : next + (next < size ? -1 : 1)) {
+      sizes[-1 - dim] = next;
+      if (infer())
+        return;
+      sizes = known;
+    }
+    sizes[-1 - dim] = size;
   }
 };
 
@@ -76,7 +94,8 @@ static void chooseRows(const rmsnorm_argument_info &argument, int64_t rows,
     int64_t dim = argument.dims[d];
     if (int64_t size = chooser.get(dim); size >= 0)
       known = multiplySaturated(known, size);
-    else if (std::find(open.begin(), open.end(), dim) == open.end())
+    else if (!chooser.isDerived(dim) &&
+             std::find(open.begin(), open.end(), dim) == open.end())
       open.push_back(dim);
   }
   for (size_t i = 0; i + 1 < open.size(); ++i) {
@@ -100,6 +119,7 @@ std::string planEntry(rmsnorm_module *module, size_t entry,
   plan.name = info.name;
   plan.arguments.resize(info.argument_count);
   std::set<int> symbols;
+  Chooser chooser{module, entry, info.derived_symbols};
   const rmsnorm_argument_info *widest = nullptr;
   for (size_t i = 0; i < info.argument_count; ++i) {
     rmsnorm_argument_info &argument = plan.arguments[i];
@@ -109,15 +129,23 @@ std::string planEntry(rmsnorm_module *module, size_t entry,
       if (argument.dims[d] < 0)
         symbols.insert(int(-1 - argument.dims[d]));
   }
+  auto hasDerived = [&](const rmsnorm_argument_info &argument) {
+    return std::any_of(argument.dims, argument.dims + argument.rank,
+                       [&](int64_t dim) { return chooser.isDerived(dim); });
+  };
   for (const rmsnorm_argument_info &argument : plan.arguments)
-    if (!isTable(plan, argument) && (!widest || argument.rank > widest->rank))
+    if (!isTable(plan, argument) && !hasDerived(argument) &&
+        (!widest || argument.rank > widest->rank))
       widest = &argument;
   for (const auto &dim : options.dims)
     if (!symbols.count(dim.first))
       return "--dim: entry '" + plan.name + "' has no shape symbol s" +
              std::to_string(dim.first);
+  for (const auto &dim : options.dims)
+    chooser.sizes[dim.first] = dim.second;
+  if (!chooser.infer())
+    return "entry '" + plan.name + "': " + rmsnorm_last_error();
 
-  Chooser chooser{options, options.dims};
   if (widest && widest->rank > 0) {
     chooser.set(widest->dims[widest->rank - 1], defaultColumns);
     int64_t columns = chooser.get(widest->dims[widest->rank - 1]);
@@ -129,12 +157,16 @@ std::string planEntry(rmsnorm_module *module, size_t entry,
                                             std::max<int64_t>(1, columns));
     chooseRows(*widest, rows, chooser);
   }
+  for (const rmsnorm_argument_info &argument : plan.arguments)
+    for (int d = 0; d < argument.rank; ++d)
+      chooser.set(argument.dims[d], simulatorRows);
+  if (!chooser.infer())
+    return "entry '" + plan.name + "': " + rmsnorm_last_error();
   double bytes = 0;
   for (const rmsnorm_argument_info &argument : plan.arguments) {
     std::vector<int64_t> sizes;
     double product = argument.dtype.bits / 8.0;
     for (int d = 0; d < argument.rank; ++d) {
-      chooser.set(argument.dims[d], simulatorRows);
       sizes.push_back(chooser.get(argument.dims[d]));
       product *= std::max(1.0, double(sizes.back()));
     }

@@ -26,7 +26,7 @@ Tensor::Tensor(const rmsnorm_argument_info &info, const Format &format,
   for (int d = rank - 2; d >= 0; --d) {
     // The gap again in every outer dimension: none of them collapse then.
     strides[d] = extent + gap;
-    extent = strides[d] * sizes[d];
+    extent = strides[d] * std::max<int64_t>(sizes[d], 1);
     rows *= sizes[d];
   }
   int64_t shift = info.alignment > uint32_t(format.bytes) ? 0 : layout.shift;

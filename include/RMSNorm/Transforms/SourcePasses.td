@@ -76,6 +76,13 @@ def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
       ranks 0 and 1, and where dimensions are collapsed into one, the identity),
       and `bufferization.writable`.
 
+    The function gets `rmsnorm.sizes`, an integer set whose symbol k is shape
+    symbol k, if index arithmetic, reshapes or slices demand more of sizes than
+    that some are equal: `s2 - s0 * s1 == 0` where dimensions are merged into
+    those of a result, `s0 mod 4 == 0` where rows are groups of 4,
+    `s0 - s1 >= 0` where s1 rows are taken of s0. The runtime checks it at each
+    call.
+
     Every `tensor.dim` of an argument becomes a constant or the `tensor.dim` of
     the first argument with that symbol. Each result gets `rmsnorm.argument`,
     the number of the argument that it is computed into: folding may leave of a
@@ -84,8 +91,9 @@ def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
     Errors: a returned value that is no tensor, that is an argument or a
     constant as it is, that no destination-style op computes, or that is
     returned twice; two results in one argument; dimensions that must be equal
-    and are not; two equal `rmsnorm.name`; a body of several blocks; a call
-    of a public function.
+    and are not; a size of a result, a reshape or a slice that does not follow
+    by sums, products, quotients and remainders from arguments' sizes; two equal
+    `rmsnorm.name`; a body of several blocks; a call of a public function.
 
     ```mlir
     func.func @f(%x: tensor<?x64xf32>, %w: tensor<64xf32>) -> tensor<?x64xf32> {

@@ -116,11 +116,16 @@ typedef struct {
   size_t image_count;
 } rmsnorm_module_info;
 
+#define RMSNORM_MAX_SYMBOLS 64
+
 typedef struct {
   const char *name;
   size_t argument_count;
   size_t program_count;
   bool has_oracle; /* a program for target "oracle" is in the module */
+  /* Bit k: the size of shape symbol k follows from others, see
+   * rmsnorm_module_infer_sizes. */
+  uint64_t derived_symbols;
 } rmsnorm_entry_info;
 
 typedef struct {
@@ -130,7 +135,8 @@ typedef struct {
   const char *dtype_name; /* "bf16" */
   int32_t rank;           /* 0..8 */
   /* Per dimension: >= 0 exactly that size; -1-k: shape symbol k, any size but
-   * equal wherever symbol k stands among the entry's arguments. */
+   * equal wherever symbol k stands among the entry's arguments, and as large as
+   * the entry's rules of sizes say, which rmsnorm_module_describe shows. */
   const int64_t *dims;
   bool inner_contiguous; /* last dimension must have stride 1 */
   bool dense;            /* all strides must be those of a packed tensor */
@@ -178,6 +184,12 @@ RMSNORM_API rmsnorm_status rmsnorm_module_find_entry(
 RMSNORM_API rmsnorm_status
 rmsnorm_module_get_argument(const rmsnorm_module *module, size_t entry,
                             size_t argument, rmsnorm_argument_info *info);
+/* Computes the sizes that follow from others, such as the rows of a result that
+ * merges two dimensions of an input. `symbols` has RMSNORM_MAX_SYMBOLS sizes,
+ * that of shape symbol k at k, negative if it is not known, and gets those that
+ * follow. Fails if known ones do not fit, as a launch would. */
+RMSNORM_API rmsnorm_status rmsnorm_module_infer_sizes(
+    const rmsnorm_module *module, size_t entry, int64_t *symbols);
 RMSNORM_API rmsnorm_status
 rmsnorm_module_get_program(const rmsnorm_module *module, size_t entry,
                            size_t program, rmsnorm_program_info *info);
