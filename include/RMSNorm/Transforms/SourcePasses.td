@@ -158,6 +158,8 @@ def ComputeInPlace : Pass<"rmsnorm-compute-in-place", "::mlir::ModuleOp"> {
     A `tensor.empty` that a value is computed into which a
     `tensor.insert_slice` puts into a function's argument becomes that slice, as
     by upstream's `eliminate-empty-tensors`, which does it for all insertions.
+    Where several go into one, side by side, each slice is taken out of what the
+    one before is put into.
 
         %y = rmsnorm.forward input(%q : ...) output(%empty : tensor<?x8x128xbf16>) ...
         %r = tensor.insert_slice %y into %qkv[0, 0, 0] [%m, 8, 128] [1, 1, 1] : ...
