@@ -128,11 +128,10 @@ static Value expandTruncation(ImplicitLocOpBuilder &b, Value value,
 static Value expandExtension(ImplicitLocOpBuilder &b, Value bytes,
                              FloatType type) {
   const Layout8 f8(type);
-  const int sign8 = int(type.getWidth()) - 1;
   Words w(b, bytes.getType());
   const int shift = 23 - f8.mantissa;
   Value all = arith::ExtUIOp::create(b, w.words, bytes);
-  Value size = arith::AndIOp::create(b, all, w.word((1 << sign8) - 1));
+  Value size = arith::AndIOp::create(b, all, w.word(0x7f));
   Value places = arith::ShLIOp::create(b, size, w.word(shift));
   Value normal = arith::AddIOp::create(b, places, w.word(f8.rebias() << shift));
   // Without a leading one: with one, less that one.
@@ -146,11 +145,11 @@ static Value expandExtension(ImplicitLocOpBuilder &b, Value bytes,
     result =
         w.select(w.above(size, f8.largestBits),
                  arith::OrIOp::create(b, places, w.word(0x7f800000)), result);
-  else if (f8.hasNegativeZero && f8.nan)
+  else if (f8.hasNegativeZero)
     result =
         w.select(w.above(size, f8.largestBits), w.word(0x7fc00000), result);
   Value sign = arith::ShLIOp::create(
-      b, arith::AndIOp::create(b, all, w.word(1 << sign8)), w.word(31 - sign8));
+      b, arith::AndIOp::create(b, all, w.word(0x80)), w.word(24));
   result = arith::OrIOp::create(b, result, sign);
   if (!f8.hasNegativeZero) {
     Value isNaN =
@@ -158,6 +157,14 @@ static Value expandExtension(ImplicitLocOpBuilder &b, Value bytes,
     result = w.select(isNaN, w.word(0x7fc00000), result);
   }
   return w.number(result);
+}
+
+/// `bits`, i4, of f4E2M1FN, as f32.
+static Value expandFloat4(ImplicitLocOpBuilder &b, Value bits) {
+  Words w(b, bits.getType());
+  return extendFloat4(
+      b, arith::ShLIOp::create(b, arith::ExtUIOp::create(b, w.words, bits),
+                               w.word(28)));
 }
 
 /// An exponent, f8E8M0FNU, of `value`, f32: 2^-127, of which zero has the bits,
@@ -218,6 +225,16 @@ Value rmsnorm::roundToFloat4(ImplicitLocOpBuilder &b, Value value) {
   Value least = arith::MinUIOp::create(b, line(2, 0), line(1, 2));
   least = arith::MinUIOp::create(b, least, line(0.5, 4));
   return arith::MinUIOp::create(b, least, w.word(kFloat4Base + 7));
+}
+
+Value rmsnorm::extendFloat4(ImplicitLocOpBuilder &b, Value words) {
+  Words w(b, words.getType());
+  // The sign and, where an f32 has the lowest bits of its exponent and the
+  // highest one of its mantissa, the rest: 2^-126 times the number, also of
+  // those without a leading one.
+  Value shifted = arith::ShRSIOp::create(b, words, w.word(6));
+  Value small = w.number(arith::AndIOp::create(b, shifted, w.word(0x81c00000)));
+  return arith::MulFOp::create(b, small, w.number(w.word(Layout8::power(126))));
 }
 
 /// The bits of `value`, f32, rounded to f4E2M1FN, as i4.
@@ -281,8 +298,9 @@ struct ExpandExtension : OpRewritePattern<arith::ExtFOp> {
     auto element = cast<FloatType>(getElementTypeOrSelf(type));
     Value bytes = arith::BitcastOp::create(
         b, withElement(type, b.getIntegerType(element.getWidth())), op.getIn());
-    Value wide = isa<Float8E8M0FNUType>(element)
-                     ? expandExponent(b, bytes)
+    Value wide = isa<Float8E8M0FNUType>(element) ? expandExponent(b, bytes)
+                 : isa<Float4E2M1FNType>(element)
+                     ? expandFloat4(b, bytes)
                      : expandExtension(b, bytes, element);
     rewriter.replaceOp(op, fromF32(b, wide, op.getType()));
     return success();

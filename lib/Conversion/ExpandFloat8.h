@@ -6,25 +6,41 @@
 
 #include "RMSNorm/Target/Targets.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/ImplicitLocOpBuilder.h"
 #include "mlir/IR/PatternMatch.h"
 
 namespace mlir::rmsnorm {
 
-/// Conversions between f32 and an f8 type that a chip has instructions for,
-/// four elements at a time: f8 as a word of 32 bits, the first element lowest.
+/// Conversions between f32 and an f8 or f4 type that a chip has instructions
+/// for, a word of 32 bits at a time: of four elements of f8 or eight of f4, the
+/// first one lowest.
 struct Float8Instructions {
-  /// Whether there are any for this type.
-  bool (*convert)(FloatType);
+  /// Whether there are any to this type, rounding in this direction, and from
+  /// it.
+  bool (*truncates)(FloatType, arith::RoundingMode);
+  bool (*extends)(FloatType);
   /// Whether what is too large becomes the largest number, where arith.truncf
   /// has an infinity or, in types without, NaN.
   bool saturate;
-  Value (*truncate)(ImplicitLocOpBuilder &, ArrayRef<Value>, FloatType);
+  Value (*truncate)(ImplicitLocOpBuilder &, ArrayRef<Value>, FloatType,
+                    arith::RoundingMode);
   SmallVector<Value> (*extend)(ImplicitLocOpBuilder &, Value, FloatType);
 };
 
 std::optional<Float8Instructions> getFloat8Instructions(const ChipInfo &chip);
+
+/// The bytes, a vector, of elements that `op` rounds, a scalar or a vector of
+/// rank 1; null if `chip` has no instructions for it.
+Value truncateByInstructions(const Float8Instructions &chip,
+                             arith::TruncFOp op);
+
+/// The elements of `type`, as many as `result`, a vector, holds, of which
+/// `bytes` are the bits; null if `chip` has no instructions for it.
+Value extendByInstructions(const Float8Instructions &chip,
+                           ImplicitLocOpBuilder &b, Value bytes, FloatType type,
+                           VectorType result);
 
 /// Whether elements of `type` are of one of the f8 types that kernels convert,
 /// or f4E2M1FN.
@@ -52,9 +68,16 @@ Value roundToFloat4(ImplicitLocOpBuilder &b, Value value);
 /// the payload of a NaN. f8 is left in arith.bitcast only.
 void populateExpandFloat8Patterns(RewritePatternSet &patterns);
 
-/// Has stores of f4E2M1FN write bytes of two numbers, the first one in the
-/// lower half. Rows and columns are counted in numbers before, and are even.
-LogicalResult packFloat4(gpu::GPUModuleOp module);
+/// The f4E2M1FN in the highest four bits of each of `words`, i32, as f32. The
+/// other bits may be anything.
+Value extendFloat4(ImplicitLocOpBuilder &b, Value words);
+
+/// Has loads, copies and stores of f4E2M1FN move bytes of two numbers, the
+/// first one in the lower half, and conversions take and make them. Rows and
+/// columns are counted in numbers before, and are even. Workgroup memory keeps
+/// a byte for each number, of which half are used.
+LogicalResult packFloat4(gpu::GPUModuleOp module,
+                         const std::optional<Float8Instructions> &instructions);
 
 /// Replaces f8 types in the kernels of `module` by i8: conversions become the
 /// instructions or, where there are none of the type, integer arithmetic;

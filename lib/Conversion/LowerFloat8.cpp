@@ -64,74 +64,81 @@ static Clamp matchClamp(Value value, const APFloat &largest) {
 // By instructions
 //===----------------------------------------------------------------------===//
 
-namespace {
-/// Converts fragments, scalars or vectors of rank 1, four elements at a time.
-class Converter {
-public:
-  Converter(const Float8Instructions &chip, Operation *op)
-      : chip(chip), b(op->getLoc(), op) {}
+static Value createNumber(ImplicitLocOpBuilder &b, Type type,
+                          const APFloat &value) {
+  APFloat single = value;
+  bool losesInfo;
+  single.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
+                 &losesInfo);
+  return createScalarOrSplatConstant(b, b.getLoc(), type, single);
+}
 
-  Value truncate(arith::TruncFOp op, FloatType type);
-  Value extend(arith::ExtFOp op, FloatType type);
-
-private:
-  Value number(Type type, const APFloat &value) {
-    APFloat single = value;
-    bool losesInfo;
-    single.convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
-                   &losesInfo);
-    return createScalarOrSplatConstant(b, b.getLoc(), type, single);
-  }
-
-  const Float8Instructions &chip;
-  ImplicitLocOpBuilder b;
-};
-} // namespace
-
-Value Converter::truncate(arith::TruncFOp op, FloatType type) {
-  const llvm::fltSemantics &semantics = type.getFloatSemantics();
-  const APFloat largest = APFloat::getLargest(semantics);
-  Clamp clamp = matchClamp(op.getIn(), largest);
-  const bool fixed = chip.saturate && !clamp.isBounded();
-  Value in = chip.saturate && clamp.isBounded() && clamp.saturates
-                 ? clamp.source
-                 : op.getIn();
-  in = toF32(b, in);
+/// Whether `value`, f32, becomes something behind the largest number of a type
+/// of `semantics`.
+static Value createOverflows(ImplicitLocOpBuilder &b, Value value,
+                             const llvm::fltSemantics &semantics) {
   // What rounds up to the largest number does not overflow: it is less than
   // half a step above, or half, if that is even.
+  const APFloat largest = APFloat::getLargest(semantics);
   APFloat half = largest;
   APFloat before = largest;
   bool losesInfo;
   before.next(/*nextDown=*/true);
-  for (APFloat *value : {&half, &before})
-    value->convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
-                   &losesInfo);
+  for (APFloat *number : {&half, &before})
+    number->convert(APFloat::IEEEsingle(), APFloat::rmNearestTiesToEven,
+                    &losesInfo);
   APFloat step = half;
   step.subtract(before, APFloat::rmNearestTiesToEven);
   half.add(scalbn(step, -1, APFloat::rmNearestTiesToEven),
            APFloat::rmNearestTiesToEven);
   const bool isEven = !largest.bitcastToAPInt()[0];
+  return arith::CmpFOp::create(
+      b, isEven ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OGE,
+      math::AbsFOp::create(b, value), createNumber(b, value.getType(), half));
+}
+
+Value rmsnorm::truncateByInstructions(const Float8Instructions &chip,
+                                      arith::TruncFOp op) {
+  auto type = cast<FloatType>(getElementTypeOrSelf(op.getType()));
+  const auto mode =
+      op.getRoundingmode().value_or(arith::RoundingMode::to_nearest_even);
+  auto vector = dyn_cast<VectorType>(op.getType());
+  if ((vector && vector.getRank() != 1) || !chip.truncates(type, mode) ||
+      getElementTypeOrSelf(op.getIn().getType()).isF64())
+    return Value();
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  const llvm::fltSemantics &semantics = type.getFloatSemantics();
+  const APFloat largest = APFloat::getLargest(semantics);
+  // f4 saturates by itself, powers of two nowhere.
+  const bool saturates =
+      chip.saturate && !isa<Float4E2M1FNType, Float8E8M0FNUType>(type);
+  Clamp clamp = matchClamp(op.getIn(), largest);
+  const bool fixed = saturates && !clamp.isBounded();
+  Value in = saturates && clamp.isBounded() && clamp.saturates ? clamp.source
+                                                               : op.getIn();
+  in = toF32(b, in);
   const bool hasInfinity = APFloat::semanticsHasInf(semantics);
   Value overflows;
   if (fixed)
-    overflows = arith::CmpFOp::create(
-        b, isEven ? arith::CmpFPredicate::OGT : arith::CmpFPredicate::OGE,
-        math::AbsFOp::create(b, in), number(in.getType(), half));
+    overflows = createOverflows(b, in, semantics);
   if (fixed && !hasInfinity)
     in = arith::SelectOp::create(
         b, overflows,
-        number(in.getType(), APFloat::getQNaN(APFloat::IEEEsingle())), in);
+        createNumber(b, in.getType(), APFloat::getQNaN(APFloat::IEEEsingle())),
+        in);
 
-  auto vector = dyn_cast<VectorType>(in.getType());
   SmallVector<Value> elements;
   for (int64_t i = 0, e = vector ? vector.getNumElements() : 1; i < e; ++i)
     elements.push_back(vector ? vector::ExtractOp::create(b, in, i).getResult()
                               : in);
-  const size_t count = elements.size();
-  elements.resize(llvm::alignTo(count, 4), number(b.getF32Type(), largest));
+  const size_t perWord = 32 / type.getWidth();
+  const int64_t numBytes = elements.size() * type.getWidth() / 8;
+  elements.resize(llvm::alignTo(elements.size(), perWord),
+                  createNumber(b, b.getF32Type(), largest));
   SmallVector<Value> words;
-  for (size_t i = 0; i < count; i += 4)
-    words.push_back(chip.truncate(b, ArrayRef(elements).slice(i, 4), type));
+  for (size_t i = 0; i < elements.size(); i += perWord)
+    words.push_back(
+        chip.truncate(b, ArrayRef(elements).slice(i, perWord), type, mode));
   const int64_t numWords = words.size();
   Value packed = vector::FromElementsOp::create(
       b, VectorType::get({numWords}, b.getI32Type()), words);
@@ -139,9 +146,9 @@ Value Converter::truncate(arith::TruncFOp op, FloatType type) {
       b, VectorType::get({4 * numWords}, b.getI8Type()), packed);
   if (!vector)
     bytes = vector::ExtractOp::create(b, bytes, 0);
-  else if (count % 4 != 0)
+  else if (numBytes % 4 != 0)
     bytes = vector::ExtractStridedSliceOp::create(
-        b, bytes, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{int64_t(count)},
+        b, bytes, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{numBytes},
         ArrayRef<int64_t>{1});
   // Infinity is behind the largest number.
   if (fixed && hasInfinity)
@@ -150,17 +157,15 @@ Value Converter::truncate(arith::TruncFOp op, FloatType type) {
   return bytes;
 }
 
-Value Converter::extend(arith::ExtFOp op, FloatType type) {
-  Value in = op.getIn();
-  auto vector = dyn_cast<VectorType>(in.getType());
-  const int64_t count = vector ? vector.getNumElements() : 1;
-  const int64_t padded = llvm::alignTo(count, 4);
+Value rmsnorm::extendByInstructions(const Float8Instructions &chip,
+                                    ImplicitLocOpBuilder &b, Value bytes,
+                                    FloatType type, VectorType result) {
+  if (!chip.extends(type))
+    return Value();
+  const int64_t numBytes = cast<VectorType>(bytes.getType()).getNumElements();
+  const int64_t padded = llvm::alignTo(numBytes, 4);
   auto bytesType = VectorType::get({padded}, b.getI8Type());
-  Value bytes =
-      arith::BitcastOp::create(b, withElement(in.getType(), b.getI8Type()), in);
-  if (!vector)
-    bytes = vector::BroadcastOp::create(b, bytesType, bytes);
-  else if (padded != count)
+  if (padded != numBytes)
     bytes = vector::InsertStridedSliceOp::create(
         b, bytes,
         createScalarOrSplatConstant(b, b.getLoc(), bytesType, int64_t(0)),
@@ -171,38 +176,53 @@ Value Converter::extend(arith::ExtFOp op, FloatType type) {
   for (int64_t i = 0; i < padded / 4; ++i)
     llvm::append_range(
         elements, chip.extend(b, vector::ExtractOp::create(b, words, i), type));
-  elements.resize(count);
+  elements.resize(result.getNumElements());
+  return vector::FromElementsOp::create(b, result, elements);
+}
+
+/// What `op` extends, as f32; null if `chip` has no instructions for it.
+static Value extend(const Float8Instructions &chip, arith::ExtFOp op) {
+  Value in = op.getIn();
+  auto type = cast<FloatType>(getElementTypeOrSelf(in.getType()));
+  auto vector = dyn_cast<VectorType>(in.getType());
+  if ((vector && vector.getRank() != 1) || !chip.extends(type))
+    return Value();
+  ImplicitLocOpBuilder b(op.getLoc(), op);
+  const int64_t count = vector ? vector.getNumElements() : 1;
+  Value bytes =
+      arith::BitcastOp::create(b, withElement(in.getType(), b.getI8Type()), in);
   if (!vector)
-    return elements.front();
-  return vector::FromElementsOp::create(
-      b, VectorType::get({count}, b.getF32Type()), elements);
+    bytes = vector::BroadcastOp::create(b, VectorType::get({4}, b.getI8Type()),
+                                        bytes);
+  Value elements = extendByInstructions(
+      chip, b, bytes, type, VectorType::get({count}, b.getF32Type()));
+  return vector ? elements
+                : vector::ExtractOp::create(b, elements, 0).getResult();
 }
 
 static void useInstructions(gpu::GPUModuleOp module,
                             const Float8Instructions &chip) {
-  auto isConverted = [&](Type type) {
-    auto vector = dyn_cast<VectorType>(type);
-    return isFloat8(type) && (!vector || vector.getRank() == 1) &&
-           chip.convert(cast<FloatType>(getElementTypeOrSelf(type)));
+  // f4 is packed where it is loaded and stored, and bits of its own elsewhere.
+  auto isConverted = [](Type type) {
+    return isFloat8(type) && !isa<Float4E2M1FNType>(getElementTypeOrSelf(type));
   };
   module.walk([&](Operation *op) {
     if (auto truncate = dyn_cast<arith::TruncFOp>(op);
-        truncate && isConverted(op->getResult(0).getType()) &&
-        !getElementTypeOrSelf(truncate.getIn().getType()).isF64()) {
-      Type type = truncate.getType();
-      Value bytes = Converter(chip, op).truncate(
-          truncate, cast<FloatType>(getElementTypeOrSelf(type)));
+        truncate && isConverted(truncate.getType())) {
+      Value bytes = truncateByInstructions(chip, truncate);
+      if (!bytes)
+        return;
       OpBuilder b(op);
       op->replaceAllUsesWith(
-          arith::BitcastOp::create(b, op->getLoc(), type, bytes));
+          arith::BitcastOp::create(b, op->getLoc(), truncate.getType(), bytes));
       op->erase();
-    } else if (auto extend = dyn_cast<arith::ExtFOp>(op);
-               extend && isConverted(extend.getIn().getType())) {
-      Value wide = Converter(chip, op).extend(
-          extend,
-          cast<FloatType>(getElementTypeOrSelf(extend.getIn().getType())));
+    } else if (auto extension = dyn_cast<arith::ExtFOp>(op);
+               extension && isConverted(extension.getIn().getType())) {
+      Value wide = extend(chip, extension);
+      if (!wide)
+        return;
       ImplicitLocOpBuilder b(op->getLoc(), op);
-      op->replaceAllUsesWith(ValueRange(fromF32(b, wide, extend.getType())));
+      op->replaceAllUsesWith(ValueRange(fromF32(b, wide, extension.getType())));
       op->erase();
     }
   });
@@ -291,7 +311,7 @@ rmsnorm::lowerFloat8(gpu::GPUModuleOp module,
     return failure();
   mergeExtensions(module);
   dropClampsToFloat4(module);
-  if (failed(packFloat4(module)))
+  if (failed(packFloat4(module, instructions)))
     return failure();
   if (instructions)
     useInstructions(module, *instructions);

@@ -11,6 +11,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
@@ -92,7 +94,12 @@ static Value packWord(ImplicitLocOpBuilder &b, const Unpacked &numbers,
 }
 
 /// The bytes of `numbers`, f4, by words of eight.
-static Value pack(ImplicitLocOpBuilder &b, Value numbers) {
+static Value pack(ImplicitLocOpBuilder &b, Value numbers,
+                  const std::optional<Float8Instructions> &chip) {
+  if (auto truncation = numbers.getDefiningOp<arith::TruncFOp>();
+      truncation && chip)
+    if (Value bytes = truncateByInstructions(*chip, truncation))
+      return bytes;
   const int64_t count = cast<VectorType>(numbers.getType()).getNumElements();
   const Unpacked unpacked = unpack(b, numbers);
   SmallVector<Value> words;
@@ -110,16 +117,64 @@ static Value pack(ImplicitLocOpBuilder &b, Value numbers) {
                                                ArrayRef<int64_t>{1});
 }
 
+//===----------------------------------------------------------------------===//
+// From bytes
+//===----------------------------------------------------------------------===//
+
+/// The numbers, `type` of f32, that `bytes` are.
+static Value extend(ImplicitLocOpBuilder &b, Value bytes, VectorType type) {
+  const int64_t count = type.getNumElements();
+  const int64_t perWord = std::gcd(count, 8);
+  Value words = vector::BitCastOp::create(
+      b,
+      VectorType::get({count / perWord},
+                      b.getIntegerType(4 * unsigned(perWord))),
+      bytes);
+  auto eight = VectorType::get({perWord}, b.getI32Type());
+  SmallVector<int32_t> shifts;
+  for (int64_t i = 0; i < perWord; ++i)
+    shifts.push_back(int32_t(28 - 4 * i));
+  Value amounts = arith::ConstantOp::create(
+      b, DenseElementsAttr::get(eight, ArrayRef<int32_t>(shifts)));
+  Value numbers;
+  for (int64_t i = 0; i < count / perWord; ++i) {
+    Value word = vector::ExtractOp::create(b, words, i);
+    if (perWord < 8)
+      word = arith::ExtUIOp::create(b, b.getI32Type(), word);
+    Value top = arith::ShLIOp::create(
+        b, vector::BroadcastOp::create(b, eight, word), amounts);
+    Value some = extendFloat4(b, top);
+    if (perWord == count)
+      return some;
+    if (!numbers)
+      numbers = arith::ConstantOp::create(b, type, b.getZeroAttr(type));
+    numbers = vector::InsertStridedSliceOp::create(
+        b, some, numbers, ArrayRef<int64_t>{i * perWord}, ArrayRef<int64_t>{1});
+  }
+  return numbers;
+}
+
+//===----------------------------------------------------------------------===//
+// In memory
+//===----------------------------------------------------------------------===//
+
 static Value halve(ImplicitLocOpBuilder &b, Value value) {
   Value one =
       arith::ConstantOp::create(b, b.getIntegerAttr(value.getType(), 1));
   return arith::ShRUIOp::create(b, value, one);
 }
 
-static void packStore(GlobalStoreOp store) {
-  ImplicitLocOpBuilder b(store.getLoc(), store);
+static VectorType toBytes(VectorType type) {
+  return VectorType::get({type.getNumElements() / 2},
+                         IntegerType::get(type.getContext(), 8));
+}
+
+/// Counts in bytes where `access` begins, how much of it is valid and, as a
+/// byte is counted for each number before, what it is aligned to.
+template <typename OpTy> static void halvePlace(OpTy access) {
+  ImplicitLocOpBuilder b(access.getLoc(), access);
   // A constant stays one, for the instruction to add it.
-  Value column = store.getColumn();
+  Value column = access.getColumn();
   const int64_t constant = peelConstant(column);
   column = halve(b, column);
   if (constant)
@@ -127,41 +182,101 @@ static void packStore(GlobalStoreOp store) {
         b, column,
         arith::ConstantOp::create(b, b.getI32IntegerAttr(constant / 2)),
         arith::IntegerOverflowFlags::nuw);
-  Value valid = store.getValid() ? halve(b, store.getValid()) : Value();
-  // Alignments count a byte for each number.
-  auto packed = GlobalStoreOp::create(
-      b, pack(b, store.getValue()), store.getBase(), halve(b, store.getRow()),
-      column, valid, std::max<int64_t>(1, store.getAlignment() / 2),
-      store.getPolicy());
-  packed->setDiscardableAttrs(store->getDiscardableAttrDictionary());
-  store.erase();
+  access.getColumnMutable().assign(column);
+  access.getRowMutable().assign(halve(b, access.getRow()));
+  // Less than none where a thread has no column.
+  if (Value valid = access.getValid())
+    access.getValidMutable().assign(arith::ShRSIOp::create(
+        b, valid, arith::ConstantOp::create(b, b.getI32IntegerAttr(1))));
+  access.setAlignment(std::max<int64_t>(1, access.getAlignment() / 2));
 }
 
-LogicalResult rmsnorm::packFloat4(gpu::GPUModuleOp module) {
+/// Has the users of `value`, f4 of which two are a byte now, take the bytes.
+static LogicalResult takeBytes(Value value,
+                               const std::optional<Float8Instructions> &chip) {
+  const auto numbers = cast<VectorType>(value.getType());
+  value.setType(toBytes(numbers));
+  for (Operation *user : llvm::make_early_inc_range(value.getUsers())) {
+    ImplicitLocOpBuilder b(user->getLoc(), user);
+    if (auto keep = dyn_cast<KeepOp>(user)) {
+      if (failed(takeBytes(keep.getResult(), chip)))
+        return failure();
+    } else if (auto extension = dyn_cast<arith::ExtFOp>(user)) {
+      auto f32 = cast<VectorType>(withElement(numbers, b.getF32Type()));
+      Value wide;
+      if (chip)
+        wide = extendByInstructions(
+            *chip, b, value, cast<FloatType>(numbers.getElementType()), f32);
+      if (!wide)
+        wide = extend(b, value, f32);
+      extension.replaceAllUsesWith(fromF32(b, wide, extension.getType()));
+      extension.erase();
+    } else if (!isa<GlobalStoreOp>(user)) {
+      return user->emitOpError("expected f4E2M1FN, of which two are a byte, to "
+                               "be extended or stored once it is loaded");
+    }
+  }
+  return success();
+}
+
+LogicalResult
+rmsnorm::packFloat4(gpu::GPUModuleOp module,
+                    const std::optional<Float8Instructions> &instructions) {
   auto isFloat4 = [](Type type) {
     return isa<Float4E2M1FNType>(getElementTypeOrSelf(type));
   };
-  SmallVector<GlobalStoreOp> stores;
+  auto isLoaded = [](Operation *op) {
+    auto keep = dyn_cast<KeepOp>(op);
+    return keep && isa_and_present<GlobalLoadOp, WorkgroupLoadOp, KeepOp>(
+                       keep.getValue().getDefiningOp());
+  };
+  SmallVector<Operation *> accesses;
   WalkResult walk = module.walk([&](Operation *op) -> WalkResult {
+    auto copy = dyn_cast<AsyncCopyOp>(op);
     if (!isa_and_present<RMSNormDialect>(op->getDialect()) ||
         !(llvm::any_of(op->getOperandTypes(), isFloat4) ||
-          llvm::any_of(op->getResultTypes(), isFloat4)))
+          llvm::any_of(op->getResultTypes(), isFloat4) ||
+          (copy && isFloat4(copy.getFragment()))))
       return WalkResult::advance();
-    auto store = dyn_cast<GlobalStoreOp>(op);
-    if (!store)
-      return op->emitOpError("expected f4E2M1FN, of which two are a byte, in "
-                             "stores to global memory only");
-    auto type = cast<VectorType>(store.getValue().getType());
+    if (!isa<GlobalLoadOp, GlobalStoreOp, WorkgroupLoadOp>(op) && !copy &&
+        !isLoaded(op))
+      return op->emitOpError(
+          "expected f4E2M1FN, of which two are a byte, to be "
+          "loaded, copied and stored only");
+    auto type =
+        cast<VectorType>(copy                  ? copy.getFragment()
+                         : op->getNumResults() ? op->getResult(0).getType()
+                                               : op->getOperand(0).getType());
     if (type.getNumElements() % 2 != 0)
       return op->emitOpError(
                  "expected an even number of f4E2M1FN, of which two "
                  "are a byte, got ")
              << type;
-    stores.push_back(store);
+    accesses.push_back(op);
     return WalkResult::advance();
   });
   if (walk.wasInterrupted())
     return failure();
-  llvm::for_each(stores, packStore);
+  for (Operation *op : accesses) {
+    if (auto load = dyn_cast<GlobalLoadOp>(op))
+      halvePlace(load);
+    if (isa<GlobalLoadOp, WorkgroupLoadOp>(op) &&
+        failed(takeBytes(op->getResult(0), instructions)))
+      return failure();
+    if (auto copy = dyn_cast<AsyncCopyOp>(op)) {
+      halvePlace(copy);
+      copy.setFragment(toBytes(cast<VectorType>(copy.getFragment())));
+    }
+  }
+  // What is stored may be what was loaded: bytes already.
+  for (Operation *op : accesses) {
+    auto store = dyn_cast<GlobalStoreOp>(op);
+    if (!store)
+      continue;
+    ImplicitLocOpBuilder b(store.getLoc(), store);
+    if (isFloat4(store.getValue().getType()))
+      store.getValueMutable().assign(pack(b, store.getValue(), instructions));
+    halvePlace(store);
+  }
   return success();
 }

@@ -30,6 +30,7 @@ void rmsnorm::buildToOracle(OpPassManager &manager) {
   // As for the kernels, so that the arguments are the same.
   manager.addNestedPass<func::FuncOp>(createGeneralizeElementwise());
   manager.addNestedPass<func::FuncOp>(createGeneralizeGathers());
+  manager.addPass(createComputeInPlace());
   manager.addPass(createBindArguments());
   manager.addPass(createInlinerPass());
   manager.addPass(createDecompose());

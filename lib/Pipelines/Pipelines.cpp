@@ -21,8 +21,10 @@ void rmsnorm::buildTensorHalf(OpPassManager &manager) {
   manager.addPass(createSymbolDCEPass());
   manager.addNestedPass<func::FuncOp>(createGeneralizeElementwise());
   manager.addNestedPass<func::FuncOp>(createGeneralizeGathers());
+  manager.addPass(createComputeInPlace());
   // On plain tensor IR: the oracle binds its arguments the same way.
   manager.addPass(createBindArguments());
+  manager.addNestedPass<func::FuncOp>(createExpandGroups());
   manager.addNestedPass<func::FuncOp>(createSinkTransposes());
   manager.addNestedPass<func::FuncOp>(createTileRows());
   manager.addPass(createCanonicalizerPass());

@@ -20,12 +20,15 @@ static constexpr ChipInfo kChips[] = {
      16, true, "+ptx81", 16, true, Float8Conversions::Ocp},
     {"sm_100", Vendor::Nvidia, 32, 148, 2048, 65536, 1024, 227 << 10, 256 << 10,
      32, true, "+ptx86", 16, true, Float8Conversions::Ocp},
+    // Its code, with instructions that no later chip has, either.
+    {"sm_100a", Vendor::Nvidia, 32, 148, 2048, 65536, 1024, 227 << 10,
+     256 << 10, 32, true, "+ptx86", 16, true, Float8Conversions::OcpAndF4},
     {"gfx90a", Vendor::Amd, 64, 104, 2048, 131072, 1024, 64 << 10, 16 << 10, 16,
      false, ""},
     {"gfx942", Vendor::Amd, 64, 304, 2048, 131072, 1024, 64 << 10, 32 << 10, 16,
      false, "", 1, false, Float8Conversions::Fnuz},
     {"gfx950", Vendor::Amd, 64, 256, 2048, 131072, 1024, 160 << 10, 32 << 10,
-     16, false, "", 1, false, Float8Conversions::Ocp},
+     16, false, "", 1, false, Float8Conversions::OcpAndF4},
     {"gfx1100", Vendor::Amd, 32, 96, 2048, 98304, 1024, 64 << 10, 32 << 10, 16,
      false, ""},
     // Nobody's chip: for tests of either subgroup size on the simulator.

@@ -351,7 +351,7 @@ LogicalResult FunctionBinder::run() {
   terminator = function.front().getTerminator();
   if (failed(bindScalars(function)))
     return failure();
-  flattenInsertions(function);
+  flattenParts(function);
   FailureOr<ShapeSymbols> computed = ShapeSymbols::compute(function);
   if (failed(computed))
     return failure();

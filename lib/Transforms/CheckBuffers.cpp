@@ -46,12 +46,14 @@ template <typename OpTy> static LogicalResult checkTile(OpTy op) {
   // Two numbers a byte: no thread may write half of one.
   if (isa<Float4E2M1FNType>(type.getElementType())) {
     const int64_t columns = type.getRank() ? type.getShape().back() : 1;
-    if (isa<TileLoadOp>(op) || op.getKind() != TileKind::tile ||
-        ShapedType::isDynamic(columns) || columns % 16 != 0)
-      return op.emitOpError("expected f4E2M1FN, of which two are a byte, to be "
-                            "written only, and in rows of a multiple of 16 "
-                            "columns, got ")
-             << type << (isa<TileLoadOp>(op) ? " that is read" : "");
+    const bool isWhole =
+        op.getKind() == TileKind::tile ||
+        (isa<TileLoadOp>(op) && op.getKind() == TileKind::column);
+    if (!isWhole || ShapedType::isDynamic(columns) || columns % 16 != 0)
+      return op.emitOpError("expected f4E2M1FN, of which two are a byte, in "
+                            "rows of a multiple of 16 columns, got ")
+             << type
+             << (isWhole ? "" : " of which an element is for several columns");
     // A mask has a byte for each element.
   } else if (unsigned bits = type.getElementTypeBitWidth();
              bits % 8 != 0 && bits > 1)

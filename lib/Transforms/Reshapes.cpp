@@ -73,61 +73,133 @@ Value rmsnorm::undoReshape(OpBuilder &builder, Operation *reshape, Value tensor,
       tensor::getMixedSizes(builder, loc, source));
 }
 
-/// Whether `op` inserts one of the last but one dimension, all of the others.
-static bool isStacked(tensor::InsertSliceOp op) {
-  const int64_t rank = op.getType().getRank();
-  return rank >= 2 && op.getDroppedDims().count() == 1 &&
-         op.getDroppedDims().test(rank - 2) &&
-         !ShapedType::isDynamic(op.getStaticOffsets()[rank - 2]) &&
-         op.getStaticOffsets()[rank - 1] == 0 &&
-         op.getStaticSizes()[rank - 1] == op.getType().getDimSize(rank - 1) &&
-         !op.getType().isDynamicDim(rank - 2) && op.hasUnitStride();
+namespace {
+/// Columns of rows: the first one, how many, and how far apart.
+struct Columns {
+  int64_t first, count, step;
+};
+} // namespace
+
+/// Which columns of [.., K * P] `slice` of [.., K, P], `type`, takes or puts:
+/// all of one k or, of pairs, all of one p.
+template <typename OpTy>
+static std::optional<Columns> getColumns(OpTy slice, RankedTensorType type) {
+  const int64_t last = type.getRank() - 1;
+  llvm::SmallBitVector dropped = slice.getDroppedDims();
+  if (last < 1 || dropped.count() != 1 || !slice.hasUnitStride())
+    return std::nullopt;
+  const int64_t one = dropped.find_first(), whole = 2 * last - 1 - one;
+  const int64_t offset = slice.getStaticOffsets()[one];
+  if (one < last - 1 || type.isDynamicDim(last) ||
+      type.isDynamicDim(last - 1) || ShapedType::isDynamic(offset) ||
+      slice.getStaticOffsets()[whole] != 0 ||
+      slice.getStaticSizes()[whole] != type.getDimSize(whole))
+    return std::nullopt;
+  const int64_t columns = type.getDimSize(last);
+  if (one == last - 1)
+    return Columns{offset * columns, columns, 1};
+  return columns == 2 ? std::optional(
+                            Columns{offset, type.getDimSize(last - 1), columns})
+                      : std::nullopt;
 }
 
-void rmsnorm::flattenInsertions(func::FuncOp function) {
+namespace {
+/// The operands of a slice of rows that takes or puts `columns` where `slice`
+/// does it in two dimensions.
+struct RowSlice {
+  RowSlice(OffsetSizeAndStrideOpInterface slice, const Columns &columns)
+      : offsets(slice.getMixedOffsets()), sizes(slice.getMixedSizes()),
+        strides(slice.getMixedStrides()) {
+    Builder builder(slice.getContext());
+    for (auto [values, value] :
+         {std::pair(&offsets, columns.first), std::pair(&sizes, columns.count),
+          std::pair(&strides, columns.step)}) {
+      values->pop_back();
+      values->back() = builder.getIndexAttr(value);
+    }
+  }
+
+  SmallVector<OpFoldResult> offsets, sizes, strides;
+};
+} // namespace
+
+static SmallVector<ReassociationIndices> getGroups(int64_t rank) {
+  SmallVector<ReassociationIndices> groups;
+  for (int64_t dim = 0; dim < rank - 1; ++dim)
+    groups.push_back({dim});
+  groups.back().push_back(rank - 1);
+  return groups;
+}
+
+/// Slices of rows whose columns are divided in two dimensions. Those of an
+/// argument at one place are tensors of their own.
+static void flattenSlices(func::FuncOp function) {
+  function.walk([](tensor::ExtractSliceOp op) {
+    auto expand = op.getSource().getDefiningOp<tensor::ExpandShapeOp>();
+    auto columns = getColumns(op, op.getSourceType());
+    if (!expand || !columns ||
+        (isa<BlockArgument>(expand.getSrc()) && columns->step == 1) ||
+        expand.getReassociationIndices() !=
+            getGroups(op.getSourceType().getRank()))
+      return;
+    const RowSlice slice(op, *columns);
+    OpBuilder builder(op);
+    op.replaceAllUsesWith(
+        tensor::ExtractSliceOp::create(builder, op.getLoc(), op.getType(),
+                                       expand.getSrc(), slice.offsets,
+                                       slice.sizes, slice.strides)
+            .getResult());
+    op.erase();
+    if (expand->use_empty())
+      expand.erase();
+  });
+}
+
+void rmsnorm::flattenParts(func::FuncOp function) {
+  flattenSlices(function);
   SmallVector<tensor::InsertSliceOp> first;
   function.walk([&](tensor::InsertSliceOp op) {
-    if (isStacked(op) && op.getDest().getDefiningOp<tensor::EmptyOp>())
+    if (getColumns(op, op.getType()) &&
+        op.getDest().getDefiningOp<tensor::EmptyOp>())
       first.push_back(op);
   });
   for (tensor::InsertSliceOp op : first) {
     RankedTensorType type = op.getType();
     const int64_t last = type.getRank() - 2;
-    const int64_t columns = type.getDimSize(last + 1);
     SmallVector<OpFoldResult> sizes =
         op.getDest().getDefiningOp<tensor::EmptyOp>().getMixedSizes();
     OpBuilder builder(op);
     SmallVector<OpFoldResult> flat(llvm::drop_end(sizes));
-    flat.back() = builder.getIndexAttr(type.getDimSize(last) * columns);
+    flat.back() =
+        builder.getIndexAttr(type.getDimSize(last) * type.getDimSize(last + 1));
     Value row = tensor::EmptyOp::create(builder, op.getLoc(), flat,
                                         type.getElementType());
     SmallVector<Operation *> replaced;
     while (op) {
       replaced.push_back(op);
       builder.setInsertionPoint(op);
-      SmallVector<OpFoldResult> offsets(op.getMixedOffsets());
-      SmallVector<OpFoldResult> parts(op.getMixedSizes());
-      SmallVector<OpFoldResult> strides(op.getMixedStrides());
-      offsets.pop_back();
-      strides.pop_back();
-      offsets.back() =
-          builder.getIndexAttr(op.getStaticOffsets()[last] * columns);
-      parts.erase(parts.end() - 2);
+      const RowSlice slice(op, *getColumns(op, type));
       row = tensor::InsertSliceOp::create(builder, op.getLoc(), op.getSource(),
-                                          row, offsets, parts, strides);
+                                          row, slice.offsets, slice.sizes,
+                                          slice.strides);
       auto next = op->hasOneUse()
                       ? dyn_cast<tensor::InsertSliceOp>(*op->user_begin())
                       : tensor::InsertSliceOp();
-      if (next && next.getDest() == op.getResult() && isStacked(next)) {
+      if (next && next.getDest() == op.getResult() && getColumns(next, type)) {
         op = next;
         continue;
       }
-      SmallVector<ReassociationIndices> groups;
-      for (int64_t dim = 0; dim <= last; ++dim)
-        groups.push_back({dim});
-      groups.back().push_back(last + 1);
-      op.getResult().replaceAllUsesWith(tensor::ExpandShapeOp::create(
-          builder, op.getLoc(), type, row, groups, sizes));
+      // Whoever has them as rows again, has them.
+      for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+        if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(user);
+            collapse && collapse.getType() == row.getType() &&
+            collapse.getReassociationIndices() == getGroups(type.getRank())) {
+          collapse.replaceAllUsesWith(row);
+          collapse.erase();
+        }
+      if (!op->use_empty())
+        op.getResult().replaceAllUsesWith(tensor::ExpandShapeOp::create(
+            builder, op.getLoc(), type, row, getGroups(type.getRank()), sizes));
       op = {};
     }
     for (Operation *old : llvm::reverse(replaced))

@@ -27,10 +27,11 @@ bool isRead(Value tensor);
 Value undoReshape(OpBuilder &builder, Operation *reshape, Value tensor,
                   Value source);
 
-/// Puts parts of rows together as columns side by side: what is inserted into
-/// [.., K, N] at [.., k, 0], the halves of a head as exporters stack them, goes
-/// into [.., K * N], which is expanded in the end.
-void flattenInsertions(func::FuncOp function);
+/// Parts of rows become columns of them: what is inserted into [.., K, N] at
+/// [.., k, 0] or [.., 0, n], halves or pairs as exporters stack them, goes into
+/// [.., K * N], which is expanded in the end; what is taken there out of an
+/// expanded tensor is taken out of that.
+void flattenParts(func::FuncOp function);
 
 } // namespace mlir::rmsnorm
 

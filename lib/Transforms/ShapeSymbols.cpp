@@ -136,6 +136,20 @@ LogicalResult ShapeSymbols::collect(Operation *op) {
     for (auto [dim, size] : llvm::enumerate(sizes))
       if (failed(uniteSize(op, op->getResult(0), dim, size)))
         return failure();
+    auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
+    if (!expand)
+      return success();
+    // A dimension that is not expanded, or by ones.
+    for (auto [dim, parts] :
+         llvm::enumerate(expand.getReassociationIndices())) {
+      auto whole = llvm::make_filter_range(parts, [&](int64_t part) {
+        return expand.getResultType().getDimSize(part) != 1;
+      });
+      if (llvm::hasSingleElement(whole) &&
+          failed(unite(op, getNode(expand.getSrc(), dim),
+                       getNode(expand.getResult(), *whole.begin()))))
+        return failure();
+    }
     return success();
   }
   if (auto slice = dyn_cast<tensor::ExtractSliceOp>(op)) {

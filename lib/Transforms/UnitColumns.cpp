@@ -49,6 +49,39 @@ static void dropUnitResults(RewriterBase &rewriter, GenericOp op) {
   }
 }
 
+/// What reduces to one value a row, which is expanded, where `op` has a column
+/// of size 1 for it; null if it has not.
+static GenericOp dropUnitInit(RewriterBase &rewriter, GenericOp op) {
+  if (op.getNumReductionLoops() == 0 || op->getNumResults() != 1)
+    return {};
+  auto type = cast<RankedTensorType>(op->getResult(0).getType());
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  auto fill = op.getDpsInits().front().getDefiningOp<linalg::FillOp>();
+  auto empty =
+      fill ? fill.output().getDefiningOp<tensor::EmptyOp>() : tensor::EmptyOp();
+  if (!empty || type.getRank() < 2 || type.getShape().back() != 1 ||
+      !isa<AffineConstantExpr>(maps.back().getResults().back()))
+    return {};
+  maps.back() = maps.back().dropResult(maps.back().getNumResults() - 1);
+  rewriter.setInsertionPoint(op);
+  Location loc = op.getLoc();
+  SmallVector<OpFoldResult> sizes = empty.getMixedSizes();
+  Value init = tensor::EmptyOp::create(
+      rewriter, loc, ArrayRef(sizes).drop_back(), type.getElementType());
+  init = linalg::FillOp::create(rewriter, loc, fill.value(), init).getResult(0);
+  auto reduced =
+      GenericOp::create(rewriter, loc, init.getType(), op.getInputs(), init,
+                        maps, op.getIteratorTypesArray());
+  reduced.getRegion().takeBody(op.getRegion());
+  SmallVector<ReassociationIndices> dims;
+  for (int64_t dim = 0; dim < type.getRank() - 1; ++dim)
+    dims.push_back({dim});
+  dims.back().push_back(type.getRank() - 1);
+  rewriter.replaceOpWithNewOp<tensor::ExpandShapeOp>(
+      op, type, reduced.getResult(0), dims, sizes);
+  return reduced;
+}
+
 void rmsnorm::dropUnitColumns(Operation *root) {
   SmallVector<GenericOp> unit, others;
   SmallVector<Operation *> unused;
@@ -85,6 +118,9 @@ void rmsnorm::dropUnitColumns(Operation *root) {
   if (hasRowsOfOne)
     return;
   IRRewriter rewriter(root->getContext());
+  for (GenericOp &op : others)
+    if (GenericOp reduced = dropUnitInit(rewriter, op))
+      op = reduced;
   ControlDropUnitDims control;
   control.controlFn = [](Operation *op) {
     return SmallVector<unsigned>{cast<GenericOp>(op).getNumLoops() - 1};

@@ -192,6 +192,7 @@ TEST_F(IntervalTest, RoundsToEveryFormat) {
       {e8m0, 1.5, 2},
       {e8m0, 0x1.8p127, NAN},
       {e8m0, 0, 0x1p-127},
+      {e8m0, -0.0, 0x1p-127},
       {e8m0, 0x1p-140, 0x1p-127},
       {e8m0, 0x1.8p-127, 0x1p-126},
       {e8m0, -1, NAN},

@@ -44,12 +44,25 @@ gpu.module @half_a_byte [#rmsnorm.target<TARGET>] {
 
 // -----
 
-gpu.module @f4_loaded [#rmsnorm.target<TARGET>] {
+gpu.module @f4_taken_apart [#rmsnorm.target<TARGET>] {
   gpu.func @k(%x: !llvm.ptr<1>, %row: i64, %column: i32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    // expected-error @below {{expected f4E2M1FN, of which two are a byte, in stores to global memory only}}
     %v = rmsnorm.global_load %x[%row, %column] alignment(4) : vector<8xf4E2M1FN>
-    %w = arith.extf %v : vector<8xf4E2M1FN> to vector<8xf32>
-    rmsnorm.global_store %w, %x[%row, %column] alignment(16) : vector<8xf32>
+    // expected-error @below {{expected f4E2M1FN, of which two are a byte, to be extended or stored once it is loaded}}
+    %p = vector.extract_strided_slice %v {offsets = [0], sizes = [4], strides = [1]} : vector<8xf4E2M1FN> to vector<4xf4E2M1FN>
+    %w = arith.extf %p : vector<4xf4E2M1FN> to vector<4xf32>
+    rmsnorm.global_store %w, %x[%row, %column] alignment(16) : vector<4xf32>
+    gpu.return
+  }
+}
+
+// -----
+
+gpu.module @f4_to_workgroup [#rmsnorm.target<TARGET>] {
+  gpu.func @k(%value: f32, %offset: i32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+    %x = vector.broadcast %value : f32 to vector<8xf32>
+    %v = arith.truncf %x : vector<8xf32> to vector<8xf4E2M1FN>
+    // expected-error @below {{expected f4E2M1FN, of which two are a byte, to be loaded, copied and stored only}}
+    rmsnorm.workgroup_store %v, %offset : vector<8xf4E2M1FN>
     gpu.return
   }
 }

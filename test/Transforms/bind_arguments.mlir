@@ -167,3 +167,57 @@ func.func @merged(%x: tensor<2x2x16xf32>) -> tensor<4x16xf32> {
   %c = tensor.collapse_shape %y [[0, 1], [2]] : tensor<2x2x16xf32> into tensor<4x16xf32>
   return %c : tensor<4x16xf32>
 }
+
+// -----
+
+// A dimension that is not expanded, or by ones, is that of the result: %x has
+// as many rows as %y.
+// CHECK-LABEL: func.func @expanded(
+// CHECK-SAME:    tensor<?x?xf32> {{{[^}]*}}rmsnorm.dims = array<i64: -1, -2>
+// CHECK-SAME:    tensor<?x?x64xf32> {{{[^}]*}}rmsnorm.dims = array<i64: -1, -2, 64>
+// CHECK-SAME:    tensor<?x64xf32> {{{[^}]*}}rmsnorm.dims = array<i64: -2, 64>
+func.func @expanded(%y: tensor<?x?xf32>, %x: tensor<?x?x64xf32>, %s: tensor<?x64xf32>) -> tensor<?x?x4x16xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %m = tensor.dim %y, %c0 : tensor<?x?xf32>
+  %n = tensor.dim %y, %c1 : tensor<?x?xf32>
+  %a = tensor.expand_shape %x [[0], [1], [2, 3]] output_shape [%m, %n, 4, 16] : tensor<?x?x64xf32> into tensor<?x?x4x16xf32>
+  %b = tensor.expand_shape %s [[0, 1], [2, 3]] output_shape [1, %n, 4, 16] : tensor<?x64xf32> into tensor<1x?x4x16xf32>
+  %e = tensor.empty(%m, %n) : tensor<?x?x4x16xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(b, t, k, g) -> (b, t, k, g)>, affine_map<(b, t, k, g) -> (0, t, k, g)>, affine_map<(b, t, k, g) -> (b, t, k, g)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%a, %b : tensor<?x?x4x16xf32>, tensor<1x?x4x16xf32>) outs(%e : tensor<?x?x4x16xf32>) {
+  ^bb0(%v: f32, %w: f32, %z: f32):
+    %p = arith.mulf %v, %w : f32
+    linalg.yield %p : f32
+  } -> tensor<?x?x4x16xf32>
+  return %r : tensor<?x?x4x16xf32>
+}
+
+// -----
+
+// Pairs are columns two apart, halves by a reshape a half apart, of what is
+// computed; stacked pairs that are put together never were apart.
+// CHECK-LABEL: func.func @parts(
+// CHECK-SAME:    %[[OUT:[a-z0-9]*]]: tensor<?x8xf32> {{{[^}]*}}rmsnorm.name = "result0"
+// CHECK:         %[[Y:.*]] = rmsnorm.forward
+// CHECK-NOT:     expand_shape
+// CHECK:         %[[EVEN:.*]] = tensor.extract_slice %[[Y]][0, 0] [%{{.*}}, 4] [1, 2] : tensor<?x8xf32> to tensor<?x4xf32>
+// CHECK:         %[[HALF:.*]] = tensor.extract_slice %[[Y]][0, 4] [%{{.*}}, 4] [1, 1] : tensor<?x8xf32> to tensor<?x4xf32>
+// CHECK:         %[[A:.*]] = tensor.insert_slice %[[EVEN]] into %[[OUT]][0, 1] [%{{.*}}, 4] [1, 2]
+// CHECK:         %[[B:.*]] = tensor.insert_slice %[[HALF]] into %[[A]][0, 0] [%{{.*}}, 4] [1, 2]
+// CHECK-NOT:     collapse_shape
+// CHECK:         return %[[B]]
+func.func @parts(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x8xf32>
+  %e = tensor.empty(%m) : tensor<?x8xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x8xf32>) output(%e : tensor<?x8xf32>) eps = 1.0e-5 -> tensor<?x8xf32>
+  %p = tensor.expand_shape %y [[0], [1, 2]] output_shape [%m, 4, 2] : tensor<?x8xf32> into tensor<?x4x2xf32>
+  %h = tensor.expand_shape %y [[0], [1, 2]] output_shape [%m, 2, 4] : tensor<?x8xf32> into tensor<?x2x4xf32>
+  %a = tensor.extract_slice %p[0, 0, 0] [%m, 4, 1] [1, 1, 1] : tensor<?x4x2xf32> to tensor<?x4xf32>
+  %b = tensor.extract_slice %h[0, 1, 0] [%m, 1, 4] [1, 1, 1] : tensor<?x2x4xf32> to tensor<?x4xf32>
+  %s = tensor.empty(%m) : tensor<?x4x2xf32>
+  %i = tensor.insert_slice %a into %s[0, 0, 1] [%m, 4, 1] [1, 1, 1] : tensor<?x4xf32> into tensor<?x4x2xf32>
+  %j = tensor.insert_slice %b into %i[0, 0, 0] [%m, 4, 1] [1, 1, 1] : tensor<?x4xf32> into tensor<?x4x2xf32>
+  %c = tensor.collapse_shape %j [[0], [1, 2]] : tensor<?x4x2xf32> into tensor<?x8xf32>
+  return %c : tensor<?x8xf32>
+}

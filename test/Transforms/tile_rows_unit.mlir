@@ -65,3 +65,36 @@ func.func @one_column(%x: tensor<?x1xf32>, %o: tensor<?x1xf32>) -> tensor<?x1xf3
   } -> tensor<?x1xf32>
   return %z : tensor<?x1xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#keep = affine_map<(d0, d1) -> (d0, 0)>
+
+// As torch-mlir reduces: into the column of size 1.
+// CHECK-LABEL: func.func @reduced_to_unit(
+// CHECK:         scf.forall
+// CHECK:           linalg.generic {{.*}} iterator_types = ["parallel", "reduction"]} {{.*}} outs(%{{.*}} : tensor<1xf32>)
+// CHECK:           linalg.generic {{.*}} iterator_types = ["parallel", "parallel"]} ins(%{{.*}}, %{{.*}} : tensor<1x64xf32>, tensor<1xf32>)
+// CHECK-NOT:     linalg.generic
+func.func @reduced_to_unit(%x: tensor<?x64xf32>, %z0: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  %r0 = tensor.empty(%m) : tensor<?x1xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%r0 : tensor<?x1xf32>) -> tensor<?x1xf32>
+  %a = linalg.generic {indexing_maps = [#id, #keep], iterator_types = ["parallel", "reduction"]} ins(%y : tensor<?x64xf32>) outs(%f : tensor<?x1xf32>) {
+  ^bb0(%p: f32, %o: f32):
+    %q = math.absf %p : f32
+    %r = arith.maximumf %q, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<?x1xf32>
+  %z = linalg.generic {indexing_maps = [#id, #keep, #id], iterator_types = ["parallel", "parallel"]} ins(%y, %a : tensor<?x64xf32>, tensor<?x1xf32>) outs(%z0 : tensor<?x64xf32>) {
+  ^bb0(%p: f32, %q: f32, %o: f32):
+    %r = arith.divf %p, %q : f32
+    linalg.yield %r : f32
+  } -> tensor<?x64xf32>
+  return %z : tensor<?x64xf32>
+}

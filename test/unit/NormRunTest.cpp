@@ -73,6 +73,18 @@ TEST(NormRunValues, EncodesPowersOfTwo) {
   EXPECT_EQ(round(-1), 255);
 }
 
+TEST(NormRunValues, PacksTwoNumbersInAByte) {
+  const Format f4 = formatOf({RMSNORM_DL_FLOAT4_E2M1FN, 4, 1});
+  unsigned char row[2] = {0xff, 0xff};
+  encode(f4, 1.5, row, 0);
+  EXPECT_EQ(row[0], 0xf3);
+  encode(f4, -0.5, row, 1);
+  EXPECT_EQ(row[0], 0x93);
+  encode(f4, 2.5, row, 2); // a tie, to even
+  encode(f4, 7, row, 3);   // saturates
+  EXPECT_EQ(row[1], 0x74);
+}
+
 TEST(NormRunValues, UlpIsTheSpacing) {
   EXPECT_EQ(ulpAt(formatOf(bf16()), 1.0), 0x1p-7);
   EXPECT_EQ(ulpAt(formatOf(bf16()), -3.9), 0x1p-6);

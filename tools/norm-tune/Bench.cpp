@@ -45,20 +45,20 @@ bool Bench::fill(void *memory, const rmsnorm_argument_info &info,
   if (!trial::getFormat(info.dtype, format))
     return true;
   uint64_t count = std::min(elements, patternElements);
-  std::vector<unsigned char> pattern(count * format.bytes);
+  std::vector<unsigned char> pattern(uint64_t(format.getBytes(int64_t(count))));
   for (uint64_t i = 0; i < count; ++i) {
     double value = trial::normal(trial::mix(seed, i));
     if (bound >= 0)
       value = double(trial::pickIndex(seed, i, bound));
     else if (!isData)
       value = 1 + 0.25 * value;
-    trial::encode(format, value, pattern.data() + i * format.bytes);
+    trial::encode(format, value, pattern.data(), int64_t(i));
   }
   auto *begin = static_cast<unsigned char *>(memory);
   if (rmsnorm_device_copy(device, begin, pattern.data(), pattern.size(),
                           RMSNORM_HOST_TO_DEVICE, stream))
     return false;
-  const uint64_t all = elements * format.bytes;
+  const uint64_t all = uint64_t(format.getBytes(int64_t(elements)));
   for (uint64_t done = pattern.size(); done < all; done += pattern.size())
     if (rmsnorm_device_copy(device, begin + done, begin,
                             std::min<uint64_t>(pattern.size(), all - done),

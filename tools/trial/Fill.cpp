@@ -19,14 +19,14 @@ void fillInput(Tensor &tensor, uint64_t seed, unsigned index, InputKind kind,
   const Format &format = tensor.getFormat();
   uint64_t stream = mix(seed, index);
   for (int64_t row = 0; row < tensor.rowCount(); ++row) {
-    unsigned char *at = tensor.bytes() + tensor.rowOffset(row);
+    unsigned char *begin = tensor.bytes() + tensor.rowOffset(row);
     double scale = isData ? rowScales[(row + shift) % 8] : 0.25;
     double mean = isData ? 0 : 1;
     for (int64_t column = 0; column < tensor.rowSize(); ++column) {
       uint64_t bits = mix(stream, uint64_t(row * tensor.rowSize() + column));
       double value = mean + scale * normal(bits);
-      encode(format, format.isPower() ? std::fabs(value) : value, at);
-      at += format.bytes;
+      encode(format, format.isPower() ? std::fabs(value) : value, begin,
+             column);
     }
   }
 }

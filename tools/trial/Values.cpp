@@ -162,6 +162,16 @@ void encode(const Format &f, double value, void *at) {
   std::memcpy(at, &bits, f.bytes);
 }
 
+void encode(const Format &f, double value, unsigned char *row, int64_t column) {
+  unsigned char *at = row + f.getBytes(column);
+  if (!f.isPacked)
+    return encode(f, value, at);
+  unsigned char number;
+  encode(f, value, &number);
+  const int shift = 4 * int(column % 2);
+  *at = (unsigned char)((*at & 0xf0 >> shift) | number << shift);
+}
+
 uint64_t mix(uint64_t seed, uint64_t position) {
   // splitmix64.
   uint64_t z = seed * 0xd1342543de82ef95ull + position * 0x9e3779b97f4a7c15ull +

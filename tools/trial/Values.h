@@ -44,6 +44,10 @@ double decode(const Format &format, const void *at);
 /// Stores `value`, rounded to nearest even.
 void encode(const Format &format, double value, void *at);
 
+/// Stores it as element `column` of the row at `row`.
+void encode(const Format &format, double value, unsigned char *row,
+            int64_t column);
+
 /// An index below `bound`, or 0: the last one for position 0, then the first,
 /// then any.
 int64_t pickIndex(uint64_t seed, uint64_t position, int64_t bound);

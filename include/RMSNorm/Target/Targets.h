@@ -18,9 +18,9 @@ namespace mlir::rmsnorm {
 
 enum class Vendor { Nvidia, Amd, Generic };
 
-/// The f8 types that a chip has conversions for: none; f8E4M3FN and f8E5M2;
-/// f8E4M3FNUZ.
-enum class Float8Conversions { None, Ocp, Fnuz };
+/// The f8 and f4 types that a chip has conversions for: none; f8E4M3FN and
+/// f8E5M2; f8E4M3FNUZ; those of Ocp, f4E2M1FN and, NVIDIA's, f8E8M0FNU.
+enum class Float8Conversions { None, Ocp, Fnuz, OcpAndF4 };
 
 /// What the compiler has to know of a chip. Limits are per block, unless said
 /// otherwise.

@@ -139,4 +139,41 @@ def SinkTransposes
                            "::mlir::tensor::TensorDialect"];
 }
 
+def ExpandGroups : Pass<"rmsnorm-expand-groups", "::mlir::func::FuncOp"> {
+  let summary = "what stands around norms of groups works on groups";
+  let description = [{
+    A norm of groups of columns has rows [.., K, N / K]. What computes them as
+    [.., N], in front of the `tensor.expand_shape`, and what takes them for
+    [.., N] again, behind the `tensor.collapse_shape`, elementwise, becomes a
+    `linalg.generic` on groups, as by upstream's patterns that fold reshapes by
+    expansion: the gate and the weight of Mamba's norms.
+
+        %g = linalg.generic ... ins(%x, %z) outs(%e : tensor<?x256xf32>)
+        %h = tensor.expand_shape %g [[0], [1, 2]] ... into tensor<?x2x128xf32>
+        %y = rmsnorm.forward input(%h : tensor<?x2x128xf32>) ...
+
+    What another norm computes stays whole, and so does everything where there
+    are no such reshapes.
+  }];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def ComputeInPlace : Pass<"rmsnorm-compute-in-place", "::mlir::ModuleOp"> {
+  let summary = "what goes into a slice of an argument is computed there";
+  let description = [{
+    A `tensor.empty` that a value is computed into which a
+    `tensor.insert_slice` puts into a function's argument becomes that slice, as
+    by upstream's `eliminate-empty-tensors`, which does it for all insertions.
+    Where several go into one, side by side, each slice is taken out of what the
+    one before is put into.
+
+        %y = rmsnorm.forward input(%q : ...) output(%empty : tensor<?x8x128xbf16>) ...
+        %r = tensor.insert_slice %y into %qkv[0, 0, 0] [%m, 8, 128] [1, 1, 1] : ...
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
 #endif // RMSNORM_TRANSFORMS_SOURCEPASSES_TD

@@ -321,7 +321,7 @@ double roundTo(double x, int64_t precision, int64_t minExponent, double largest,
     magnitude = after == RMSNORM_ORACLE_TO_INFINITY ? infinity
                 : after == RMSNORM_ORACLE_TO_NAN    ? double(NAN)
                                                     : largest;
-  return std::copysign(magnitude, x);
+  return precision == 1 ? magnitude : std::copysign(magnitude, x);
 }
 
 Interval round(Interval a, int64_t precision, int64_t minExponent,
