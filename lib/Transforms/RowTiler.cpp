@@ -264,8 +264,9 @@ void RowTiler::repeat(Operation *op) {
 /// The iteration's summand of what is summed up over rows.
 void RowTiler::sumUp(const Output &output, Value row, BlockArgument argument) {
   Value init = output.sum.init;
-  if (Value written = init ? getBlockArgument(init) : Value())
-    init = written;
+  // Another sum that is written there may be so before.
+  if (init && init == output.destination)
+    init = argument;
   rewriter.setInsertionPointToEnd(loop.getTerminator().getBody());
   ColumnSumOp::create(rewriter, output.result.getLoc(), row, argument,
                       /*columns=*/Value(), init, output.sum.kind,
