@@ -48,8 +48,8 @@ static Expr *getSummand(const Context &context, linalg::GenericOp host) {
 
 /// Takes x * rstd out of `factors`, where rstd is `root`.
 static bool takeNormalised(const Context &context, linalg::GenericOp host,
-                           Expr *root, ExprPool::List &factors,
-                           unsigned column, Norm &norm) {
+                           Expr *root, ExprPool::List &factors, unsigned column,
+                           Norm &norm) {
   Statistics s;
   if (!take(factors, root) || !readStatistics(root, s, context.reasons) ||
       s.square || s.mean || s.shifted || !isNear(s.scale, 1) ||
@@ -58,8 +58,7 @@ static bool takeNormalised(const Context &context, linalg::GenericOp host,
   ExprPool &pool = context.pool;
   ExprPool::List x;
   for (Expr *factor : s.x) {
-    x.push_back(
-        pool.substitute(factor, s.sum->getSymbol(), pool.dim(column)));
+    x.push_back(pool.substitute(factor, s.sum->getSymbol(), pool.dim(column)));
     if (!take(factors, x.back()))
       return false;
   }
@@ -71,8 +70,8 @@ static bool takeNormalised(const Context &context, linalg::GenericOp host,
   return true;
 }
 
-std::optional<Gradient>
-raising::matchWeightGradient(const Context &context, linalg::GenericOp host) {
+std::optional<Gradient> raising::matchWeightGradient(const Context &context,
+                                                     linalg::GenericOp host) {
   std::optional<unsigned> column = getColumn(context, host);
   Expr *summand = column ? getSummand(context, host) : nullptr;
   if (!summand)
@@ -100,7 +99,8 @@ raising::matchWeightGradient(const Context &context, linalg::GenericOp host) {
       continue;
     }
     gradient.dy = context.pool.product(rest, number);
-    if (gradient.dy->dims == norm.x->dims && placeGradient(context, host, gradient))
+    if (gradient.dy->dims == norm.x->dims &&
+        placeGradient(context, host, gradient))
       return gradient;
   }
   return std::nullopt;

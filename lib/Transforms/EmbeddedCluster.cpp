@@ -13,6 +13,9 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -74,14 +77,63 @@ static bool reduces(Operation *op) {
          (linalgOp && linalgOp.getNumReductionLoops() > 0);
 }
 
+static bool sumsOverRows(Operation *op, int64_t rowDims) {
+  return llvm::any_of(op->getResults(), [&](OpResult result) {
+    return rmsnorm::sumsOverRows(result, rowDims);
+  });
+}
+
+/// Whether threads can hold rows of `columns` of which parts begin at multiples
+/// of `part`: vectors of a thread are as far apart as parts are, or nearer, and
+/// stay in registers (rmsnorm.schedule).
+static bool canTakeApart(int64_t columns, int64_t part) {
+  const int64_t step = part & -part;
+  return columns <= 8192 &&
+         (columns <= 16 * step || columns <= (step > 1 ? 128 : 16));
+}
+
+/// The most columns of a group, whose vectors neighbours of a subgroup hold.
+static constexpr int64_t kMaxGroup = 128;
+
+/// Why no kernel takes rows apart as `op` and the members do, if those or it
+/// do.
+static std::string whyNoParts(Operation *op, const RowCluster &cluster) {
+  const int64_t columns = cluster.columns.front().size;
+  int64_t part = 0;
+  bool sums = false;
+  auto add = [&](Operation *member) {
+    sums |= sumsOverRows(member, cluster.rowDims);
+    if (!takesPart(member))
+      return;
+    auto slice = cast<OffsetSizeAndStrideOpInterface>(member);
+    part = std::gcd(part, slice.getStaticSizes().back());
+    if (slice.getStaticStrides().back() == 1)
+      part = std::gcd(part, slice.getStaticOffsets().back());
+  };
+  llvm::for_each(cluster.members, add);
+  add(op);
+  if (part == 0)
+    return "";
+  if (sums)
+    return "rows would be both taken apart and summed up";
+  if (ShapedType::isDynamic(columns) || !canTakeApart(columns, part))
+    return "rows would be taken apart into parts that are too small, or too "
+           "large, for what a thread holds";
+  return "";
+}
+
 /// Why no tile program divides columns into groups as `op` does.
 static std::string whyNoGroups(linalg::LinalgOp op, const RowCluster &cluster) {
+  const int64_t size = op.getStaticLoopRanges().back();
+  if (size > kMaxGroup || !llvm::isPowerOf2_64(size))
+    return "its groups of columns are not of 2, 4, 8, ... 128";
   for (OpOperand &operand : op->getOpOperands()) {
     const SmallVector<int64_t> columns =
         getAccessedDims(operand, cluster.rowDims).columns;
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
     // Threads read whole vectors of a group's columns.
-    if (columns == ArrayRef<int64_t>(1) && type.getShape().back() % 16 != 0)
+    if (columns.size() == 1 && columns.front() == 1 &&
+        type.getShape().back() % 16 != 0)
       return "what is the same for all groups of columns is no multiple of 16 "
              "of them";
   }
@@ -98,6 +150,8 @@ std::string rmsnorm::whyNotEmbedded(Operation *op, const RowCluster &cluster) {
   if (linalgOp && linalgOp.getNumLoops() > cluster.rowDims + 1)
     if (std::string reason = whyNoGroups(linalgOp, cluster); !reason.empty())
       return reason;
+  if (std::string reason = whyNoParts(op, cluster); !reason.empty())
+    return reason;
   const bool isStatic = llvm::any_of(
       cluster.columns, [](const DimSource &size) { return size.isStatic(); });
   if (reduces(op) && cluster.columns.front().isStatic() &&

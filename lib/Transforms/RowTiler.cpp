@@ -366,7 +366,8 @@ FailureOr<scf::ForallOp> RowTiler::run() {
       llvm::erase(followers, op);
       rewriter.eraseOp(op);
     }
-  Operation *last = sizes.getLastInsertion() ? sizes.getLastInsertion() : loop;
+  // Behind what makes results of the loop's.
+  Operation *last = ops.back()->getPrevNode();
   for (Operation *follower : followers) {
     follower->moveAfter(last);
     last = follower;
