@@ -125,6 +125,10 @@ LogicalResult EmbedHost::lower() {
       calls.emitSynchronize(last);
   if (failed(lowerWorkspaces(calls)))
     return failure();
+  // While one sees which buffers they take.
+  for (gpu::LaunchFuncOp launch : launches)
+    if (isDirect && failed(calls.getKernel(launch)))
+      return failure();
   lowerPointers();
   if (!isDirect)
     return describeSimulatedKernels();

@@ -2,6 +2,7 @@
 //===- HostCalls.cpp - calls of runtime/include/rmsnorm/embed.h ----------===//
 
 #include "HostCalls.h"
+#include "RMSNorm/IR/Disjoint.h"
 #include "rmsnorm/embed.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,7 +34,10 @@ FailureOr<std::string> rmsnorm::getParameterKinds(gpu::LaunchFuncOp launch) {
   std::string kinds;
   for (Value operand : launch.getKernelOperands()) {
     Type type = operand.getType();
-    if (isa<LLVM::LLVMPointerType>(type))
+    if (auto pointer = operand.getDefiningOp<BufferPointerOp>();
+        pointer && isConstantBuffer(pointer.getBuffer()))
+      kinds += 'c';
+    else if (isa<LLVM::LLVMPointerType>(type))
       kinds += 'p';
     else if (type.isIndex() || type.isInteger(64))
       kinds += 'l';
@@ -162,8 +166,12 @@ LogicalResult HostCalls::emitObjects(gpu::CompilationTarget format) {
   return success();
 }
 
-/// The table of what is the same at each launch of a kernel.
 FailureOr<LLVM::GlobalOp> HostCalls::getKernel(gpu::LaunchFuncOp launch) {
+  if (launch.getAsyncToken() || !launch.getAsyncDependencies().empty() ||
+      launch.getAsyncObject())
+    return launch.emitOpError("expected a launch without tokens and stream for "
+                              "host=direct, which has a stream of its own; "
+                              "host=gpu takes them");
   LLVM::GlobalOp &table = tables[launch.getKernelAttr()];
   if (table)
     return table;
@@ -227,11 +235,6 @@ static Block &getAllocationBlock(Operation *op) {
 }
 
 LogicalResult HostCalls::emitLaunch(gpu::LaunchFuncOp launch) {
-  if (launch.getAsyncToken() || !launch.getAsyncDependencies().empty() ||
-      launch.getAsyncObject())
-    return launch.emitOpError("expected a launch without tokens and stream for "
-                              "host=direct, which has a stream of its own; "
-                              "host=gpu takes them");
   FailureOr<LLVM::GlobalOp> kernel = getKernel(launch);
   if (failed(kernel))
     return failure();

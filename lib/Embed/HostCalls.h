@@ -30,6 +30,8 @@ public:
   /// The machine code of our gpu.modules as constants of the program.
   LogicalResult emitObjects(gpu::CompilationTarget format);
 
+  /// The table of what is the same at each launch of a kernel.
+  FailureOr<LLVM::GlobalOp> getKernel(gpu::LaunchFuncOp launch);
   /// Replaces a launch by a call.
   LogicalResult emitLaunch(gpu::LaunchFuncOp launch);
   void emitSynchronize(Operation *after);
@@ -63,7 +65,6 @@ private:
   LLVM::GlobalOp createString(Location loc, const Twine &name, StringRef text);
   LLVM::GlobalOp createTable(Location loc, const Twine &name,
                              ArrayRef<Field> fields);
-  FailureOr<LLVM::GlobalOp> getKernel(gpu::LaunchFuncOp launch);
 
   ModuleOp module;
   SymbolTable symbols;

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Disjoint.cpp - which buffers share no memory -----------------------===//
+//===- Disjoint.cpp - what buffers share, and who writes them -------------===//
 
 #include "RMSNorm/IR/Disjoint.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -22,6 +23,29 @@ bool rmsnorm::isSameValue(Value a, Value b) {
              x.getOwner(), y.getOwner(),
              [](Value p, Value q) { return success(isSameValue(p, q)); },
              /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
+}
+
+Value rmsnorm::getRootBuffer(Value buffer) {
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+    buffer = view.getViewSource();
+  return buffer;
+}
+
+bool rmsnorm::isConstantBuffer(Value buffer) {
+  buffer = getRootBuffer(buffer);
+  if (auto get = buffer.getDefiningOp<memref::GetGlobalOp>()) {
+    auto global = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(
+        get, get.getNameAttr());
+    return global && global.getConstant();
+  }
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  if (!argument)
+    return false;
+  auto function =
+      dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
+  return function && argument.getOwner()->isEntryBlock() &&
+         function.getArgAttr(argument.getArgNumber(),
+                             RMSNormDialect::kConstantAttrName);
 }
 
 /// What `buffer` is a view of, then the views that lead to it.

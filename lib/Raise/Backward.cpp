@@ -15,12 +15,19 @@ using Kind = Expr::Kind;
 /// What is no gradient may have more terms than one cares to collect.
 static constexpr size_t kMaxTerms = 8;
 
+static bool canPlace(const Context &context, linalg::LinalgOp host, Expr *expr,
+                     const Norm &norm) {
+  return findLike(context, host, expr, norm).tensor ||
+         canEmit(expr, context.tensors);
+}
+
 BackwardMatcher::BackwardMatcher(const Context &context, linalg::GenericOp host)
     : context(context), pool(context.pool), host(host) {}
 
 std::optional<Gradient> BackwardMatcher::match(Value scalar, Expr *expr) {
   Gradient gradient;
-  if (matchNoneGradient(context, host, expr, gradient) && place(gradient)) {
+  if (matchNoneGradient(context, host, expr, gradient) &&
+      placeGradient(context, host, gradient)) {
     findWeightGradients(gradient);
     return gradient;
   }
@@ -34,7 +41,7 @@ std::optional<Gradient> BackwardMatcher::match(Value scalar, Expr *expr) {
       gradient.norm.outputType =
           type ? type : Type(Float32Type::get(host.getContext()));
       if (&first == &second || !matchTerms(first, second, gradient) ||
-          !place(gradient))
+          !placeGradient(context, host, gradient))
         continue;
       Type sumType = gradient.norm.outputType;
       if (terms.size() > 2 &&
@@ -72,7 +79,7 @@ bool BackwardMatcher::placeRest(ArrayRef<Term> terms, const Term &first,
   }
   gradient.norm.outputType = Float32Type::get(host.getContext());
   return !(gradient.rest->dims & ~gradient.norm.x->dims) &&
-         canPlace(gradient.rest, gradient.norm);
+         canPlace(context, host, gradient.rest, gradient.norm);
 }
 
 //===----------------------------------------------------------------------===//
@@ -222,7 +229,8 @@ void raising::splitWeight(ExprPool &pool, ExprPool::List factors, double number,
 // Operands
 //===----------------------------------------------------------------------===//
 
-bool BackwardMatcher::place(Gradient &gradient) {
+bool raising::placeGradient(const Context &context, linalg::GenericOp host,
+                            Gradient &gradient) {
   Norm &norm = gradient.norm;
   if (!placeOperands(context, host, norm.rstd, norm))
     return false;
@@ -230,12 +238,8 @@ bool BackwardMatcher::place(Gradient &gradient) {
   uint64_t column = uint64_t(1) << norm.column;
   uint64_t rows = norm.x->dims & ~column;
   return gradient.dy->dims && !(gradient.dy->dims & ~norm.x->dims) &&
-         !(norm.rstd->dims & ~rows) && canPlace(gradient.dy, norm);
-}
-
-bool BackwardMatcher::canPlace(Expr *expr, const Norm &norm) {
-  return findLike(context, host, expr, norm).tensor ||
-         canEmit(expr, context.tensors);
+         !(norm.rstd->dims & ~rows) &&
+         canPlace(context, host, gradient.dy, norm);
 }
 
 Placed raising::findLike(const Context &context, linalg::LinalgOp host,

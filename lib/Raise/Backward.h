@@ -53,8 +53,6 @@ private:
                  Gradient &gradient);
   bool matchColumn(const Term &first, const Term &second, int64_t extent,
                    Gradient &gradient);
-  bool place(Gradient &gradient);
-  bool canPlace(Expr *expr, const Norm &norm);
   bool placeRest(ArrayRef<Term> terms, const Term &first, const Term &second,
                  Value scalar, Gradient &gradient);
   void findWeightGradients(Gradient &gradient);
@@ -69,6 +67,16 @@ private:
 /// are not looked for.
 bool matchNoneGradient(const Context &context, linalg::GenericOp host,
                        Expr *expr, Gradient &gradient);
+
+/// The gradient of a norm's weight alone: `host` adds up dy * x * rstd over
+/// rows. Nothing of it depends on the weight, which is not known.
+std::optional<Gradient> matchWeightGradient(const Context &context,
+                                            linalg::GenericOp host);
+
+/// Finds the operands of `gradient` as tensors in front of `host`, or checks
+/// that they can be computed there.
+bool placeGradient(const Context &context, linalg::GenericOp host,
+                   Gradient &gradient);
 
 /// A tensor that holds `expr`, which is of the rows and the column of x.
 Placed findLike(const Context &context, linalg::LinalgOp host, Expr *expr,

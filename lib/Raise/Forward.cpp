@@ -4,6 +4,8 @@
 #include "Forward.h"
 #include "Emit.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
+
 #include <cmath>
 
 using namespace mlir;
@@ -17,6 +19,14 @@ static Expr *getRoot(Expr *factor) {
   Type type;
   Expr *exact = stripRound(factor, type);
   return exact->is(Kind::Rsqrt) ? exact : nullptr;
+}
+
+/// What `expr` is the absolute value of, or null.
+static Expr *getMagnitude(Expr *expr) {
+  return expr->is(Kind::Op) &&
+                 expr->name->getStringRef() == math::AbsFOp::getOperationName()
+             ? expr->operands.front()
+             : nullptr;
 }
 
 ForwardMatcher::ForwardMatcher(const Context &context, linalg::GenericOp host)
@@ -96,8 +106,13 @@ bool ForwardMatcher::matchX(const Statistics &s, List &factors, Norm &norm) {
     List rest = factors, x;
     bool found = isSameLoop(s.sum, host, column);
     for (Expr *part : s.x) {
-      x.push_back(pool.substitute(part, s.sum->getSymbol(), pool.dim(column)));
-      found = found && take(rest, x.back());
+      Expr *own = pool.substitute(part, s.sum->getSymbol(), pool.dim(column));
+      // The square of |x| is that of x.
+      Expr *inside = getMagnitude(own);
+      if (found && inside && !llvm::is_contained(rest, own))
+        own = inside;
+      x.push_back(own);
+      found = found && take(rest, own);
     }
     if (!found)
       continue;

@@ -190,6 +190,29 @@ void NormOps::createBackward(linalg::GenericOp host, Value scalar,
   rewriter.replaceScalar(host, scalar, summands, norm.input.loops);
 }
 
+void NormOps::createWeightGradient(linalg::GenericOp host,
+                                   const Gradient &gradient) {
+  const Norm &norm = gradient.norm;
+  Location loc = host.getLoc();
+  Value x = getInput(host, norm), dy = getLike(host, gradient.dy, norm);
+  OpBuilder builder(host);
+  Value dx = createEmpty(builder, loc, x, norm.outputType);
+  Type f32 = builder.getF32Type();
+  Value dw = tensor::EmptyOp::create(
+      builder, loc, tensor::getMixedSizes(builder, loc, x).back(), f32);
+  // Any weight has this gradient; the op wants one to be given.
+  Value one =
+      arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(1));
+  Value weight = linalg::FillOp::create(builder, loc, one, dw).getResult(0);
+  auto op = BackwardOp::create(
+      builder, loc, TypeRange({dx.getType(), dw.getType()}), dy, x, weight,
+      /*rstd=*/Value(), dx, dw, toF32(norm.eps), toF32(0), norm.casting);
+  Value result = host.getResult(0);
+  rewriter.replaceTensor(result,
+                         reshape(builder, loc, op.getResult(1),
+                                 cast<RankedTensorType>(result.getType())));
+}
+
 /// True if `next`, and so what is put in front of it, precedes all that use
 /// `tensor`.
 bool NormOps::precedesUsers(Operation *next, Value tensor) const {

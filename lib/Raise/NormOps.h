@@ -20,6 +20,8 @@ public:
   /// `scalar`, in the body of `host`, is an element of dx of `gradient`.
   void createBackward(linalg::GenericOp host, Value scalar,
                       const Gradient &gradient);
+  /// The result of `host` is the weight's gradient of `gradient`.
+  void createWeightGradient(linalg::GenericOp host, const Gradient &gradient);
   /// Lets norms return their rstd in place of what still computes it for
   /// others. After all norms have been created.
   void returnStatistics();

@@ -94,6 +94,18 @@ forEach(Context &context, ArrayRef<Operation *> candidates,
       raise(cast<linalg::GenericOp>(op->getParentOp()), op->getResult(0), expr);
 }
 
+/// The ops left that reduce and are used.
+static SmallVector<linalg::GenericOp> getReductions(Operation *function,
+                                                    const Context &context) {
+  SmallVector<linalg::GenericOp> ops;
+  function->walk([&](linalg::GenericOp op) {
+    if (op.getNumReductionLoops() > 0 && op.getNumLoops() <= kMaxLoops &&
+        !op->use_empty() && !context.tensors.isRetired(op))
+      ops.push_back(op);
+  });
+  return ops;
+}
+
 static void raiseNorms(FunctionOpInterface function) {
   ExprPool pool(function.getContext());
   Reader reader(pool);
@@ -110,6 +122,9 @@ static void raiseNorms(FunctionOpInterface function) {
                     BackwardMatcher(context, host).match(scalar, expr))
               norms.createBackward(host, scalar, *gradient);
           });
+  for (linalg::GenericOp host : getReductions(function, context))
+    if (auto gradient = matchWeightGradient(context, host))
+      norms.createWeightGradient(host, *gradient);
   forEach(context, candidates,
           [&](linalg::GenericOp host, Value scalar, Expr *expr) {
             if (auto norm = ForwardMatcher(context, host).match(expr))

@@ -2,7 +2,7 @@
 //===- EmbeddedCluster.cpp - clusters among the work of others -----------===//
 
 #include "EmbeddedCluster.h"
-#include "Gathers.h"
+#include "RowMembers.h"
 #include "TileProgram.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
@@ -11,7 +11,11 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -25,12 +29,32 @@ static bool isSplat(Value value) {
 // One op
 //===----------------------------------------------------------------------===//
 
-/// What of a tensor an iteration accesses: which dimensions are rows, and
-/// whether one is the columns.
-static std::pair<SmallVector<int64_t>, bool> getKind(OpOperand &operand,
-                                                     int64_t rowDims) {
-  return {getOperandRowDims(operand, rowDims),
-          getColumnDim(operand, rowDims).has_value()};
+namespace {
+/// What of a tensor an iteration accesses: which dimensions are rows, and which
+/// loops behind those, 0 and 1, count its other ones.
+struct AccessedDims {
+  SmallVector<int64_t> rows, columns;
+  bool operator!=(const AccessedDims &other) const {
+    return rows != other.rows || columns != other.columns;
+  }
+};
+} // namespace
+
+static AccessedDims getAccessedDims(OpOperand &operand, int64_t rowDims) {
+  AccessedDims dims;
+  dims.rows = getOperandRowDims(operand, rowDims);
+  auto op = dyn_cast<linalg::LinalgOp>(operand.getOwner());
+  if (op && op.getNumLoops() > rowDims + 1) {
+    for (AffineExpr expr : op.getMatchingIndexingMap(&operand).getResults())
+      if (auto dim = dyn_cast<AffineDimExpr>(expr))
+        if (static_cast<int64_t>(dim.getPosition()) >= rowDims)
+          dims.columns.push_back(dim.getPosition() - rowDims);
+  } else if (getColumnDim(operand, rowDims)) {
+    dims.columns = {0};
+    if (isa<tensor::CollapseShapeOp>(operand.getOwner()))
+      dims.columns = {0, 1};
+  }
+  return dims;
 }
 
 /// A buffer is accessed in one way only.
@@ -41,23 +65,103 @@ static bool accessesInTwoWays(OpOperand &operand, const RowCluster &cluster) {
   return llvm::any_of(operand.get().getUses(), [&](OpOperand &other) {
     return (other.getOwner() == operand.getOwner() ||
             cluster.members.contains(other.getOwner())) &&
-           getKind(other, cluster.rowDims) != getKind(operand, cluster.rowDims);
+           getAccessedDims(other, cluster.rowDims) !=
+               getAccessedDims(operand, cluster.rowDims);
   });
 }
 
-std::string rmsnorm::whyNotEmbedded(Operation *op, const RowCluster &cluster) {
-  if (takesPart(op))
-    return "it is a slice";
+/// Whether `op` sums up columns, or columns of rows.
+static bool reduces(Operation *op) {
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (!isa<DestinationStyleOpInterface>(op) ||
-      (linalgOp && linalgOp.getNumLoops() > cluster.rowDims + 1))
-    return "it divides columns into groups";
-  if (linalgOp && gathers(linalgOp))
-    return "it gathers rows of a table";
+  return isa<ForwardOp, BackwardOp>(op) ||
+         (linalgOp && linalgOp.getNumReductionLoops() > 0);
+}
+
+static bool sumsOverRows(Operation *op, int64_t rowDims) {
+  return llvm::any_of(op->getResults(), [&](OpResult result) {
+    return rmsnorm::sumsOverRows(result, rowDims);
+  });
+}
+
+/// Whether threads can hold rows of `columns` of which parts begin at multiples
+/// of `part`: vectors of a thread are as far apart as parts are, or nearer, and
+/// stay in registers (rmsnorm.schedule).
+static bool canTakeApart(int64_t columns, int64_t part) {
+  const int64_t step = part & -part;
+  return columns <= 8192 &&
+         (columns <= 16 * step || columns <= (step > 1 ? 128 : 16));
+}
+
+/// The most columns of a group, whose vectors neighbours of a subgroup hold.
+static constexpr int64_t kMaxGroup = 128;
+
+/// Why no kernel takes rows apart as `op` and the members do, if those or it
+/// do.
+static std::string whyNoParts(Operation *op, const RowCluster &cluster) {
+  const int64_t columns = cluster.columns.front().size;
+  int64_t part = 0;
+  bool sums = false;
+  auto add = [&](Operation *member) {
+    sums |= sumsOverRows(member, cluster.rowDims);
+    if (!takesPart(member))
+      return;
+    auto slice = cast<OffsetSizeAndStrideOpInterface>(member);
+    part = std::gcd(part, slice.getStaticSizes().back());
+    if (slice.getStaticStrides().back() == 1)
+      part = std::gcd(part, slice.getStaticOffsets().back());
+  };
+  llvm::for_each(cluster.members, add);
+  add(op);
+  if (part == 0)
+    return "";
+  if (sums)
+    return "rows would be both taken apart and summed up";
+  if (ShapedType::isDynamic(columns) || !canTakeApart(columns, part))
+    return "rows would be taken apart into parts that are too small, or too "
+           "large, for what a thread holds";
+  return "";
+}
+
+/// Why no tile program divides columns into groups as `op` does.
+static std::string whyNoGroups(linalg::LinalgOp op, const RowCluster &cluster) {
+  const int64_t size = op.getStaticLoopRanges().back();
+  if (size > kMaxGroup || !llvm::isPowerOf2_64(size))
+    return "its groups of columns are not of 2, 4, 8, ... 128";
+  for (OpOperand &operand : op->getOpOperands()) {
+    const SmallVector<int64_t> columns =
+        getAccessedDims(operand, cluster.rowDims).columns;
+    auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+    // Threads read whole vectors of a group's columns.
+    if (columns.size() == 1 && columns.front() == 1 &&
+        type.getShape().back() % 16 != 0)
+      return "what is the same for all groups of columns is no multiple of 16 "
+             "of them";
+  }
+  return "";
+}
+
+std::string rmsnorm::whyNotEmbedded(Operation *op, const RowCluster &cluster) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (isa<tensor::CollapseShapeOp>(op) &&
+      !cluster.members.contains(op->getOperand(0).getDefiningOp()))
+    return "it puts groups together that others compute";
   if (std::string reason = whyNoKernel(op); !reason.empty())
+    return reason;
+  if (linalgOp && linalgOp.getNumLoops() > cluster.rowDims + 1)
+    if (std::string reason = whyNoGroups(linalgOp, cluster); !reason.empty())
+      return reason;
+  if (std::string reason = whyNoParts(op, cluster); !reason.empty())
     return reason;
   const bool isStatic = llvm::any_of(
       cluster.columns, [](const DimSource &size) { return size.isStatic(); });
+  if (reduces(op) && cluster.columns.front().isStatic() &&
+      llvm::any_of(getColumns(op, cluster.rowDims),
+                   [&](const DimSource &size) {
+                     return size.isStatic() &&
+                            !(size == cluster.columns.front());
+                   }) &&
+      (!linalgOp || linalgOp.getNumLoops() <= cluster.rowDims + 1))
+    return "it reduces parts of rows, or what there is of each group";
   for (OpOperand &operand : op->getOpOperands()) {
     if (accessesInTwoWays(operand, cluster))
       return "of a tensor it accesses rows, and others columns";
@@ -77,8 +181,9 @@ std::string rmsnorm::whyNotEmbedded(Operation *op, const RowCluster &cluster) {
 static bool isRead(OpOperand &operand) {
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(operand.getOwner()))
     return linalgOp.payloadUsesValueFromOperand(&operand);
-  return !cast<DestinationStyleOpInterface>(operand.getOwner())
-              .isDpsInit(&operand);
+  auto op = dyn_cast<DestinationStyleOpInterface>(operand.getOwner());
+  return !op || !op.isDpsInit(&operand) ||
+         (takesPart(op) && isInitRead(operand));
 }
 
 /// Whether, as far as one can see, the last dimension of what `tensor` will be
@@ -111,10 +216,18 @@ static bool isAccessible(OpOperand &operand, int64_t rowDims) {
   auto type = dyn_cast<RankedTensorType>(operand.get().getType());
   if (!type)
     return true;
-  auto [rowDimsOf, isColumn] = getKind(operand, rowDims);
-  const int64_t rank = rowDimsOf.size() + (isColumn ? 1 : 0);
+  const AccessedDims dims = getAccessedDims(operand, rowDims);
+  const int64_t rank = dims.rows.size() + dims.columns.size();
   return isStorable(type.getElementType()) && type.getRank() == rank &&
-         (!isColumn || hasInnerStrideOne(operand.get()));
+         (dims.columns.empty() || hasInnerStrideOne(operand.get()));
+}
+
+/// Whether the body of `op` reads a table that kernels cannot.
+static bool readsOtherTable(linalg::LinalgOp op) {
+  return llvm::any_of(op.getBlock()->getOps<tensor::ExtractOp>(),
+                      [](tensor::ExtractOp extract) {
+                        return !hasInnerStrideOne(extract.getTensor());
+                      });
 }
 
 /// Whether `op` would load or store what no kernel can.
@@ -125,16 +238,27 @@ static bool accessesOther(Operation *op, const RowCluster &cluster) {
     return other && (cluster.members.contains(other) ||
                      cluster.uniforms.contains(other));
   };
-  auto destinations = cast<DestinationStyleOpInterface>(op);
+  auto isStored = [&](Value result) {
+    return isMember && !llvm::all_of(result.getUsers(), isInside);
+  };
+  // Parts are of, and groups are put together from, what is computed here.
+  if ((takesPart(op) || isa<tensor::CollapseShapeOp>(op)) &&
+      !isInside(op->getOperand(0).getDefiningOp()))
+    return true;
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+      linalgOp && readsOtherTable(linalgOp))
+    return true;
+  auto destinations = dyn_cast<DestinationStyleOpInterface>(op);
+  if (!destinations && isStored(op->getResult(0)) &&
+      !isStorable(getElementTypeOrSelf(op->getResult(0))))
+    return true;
   return llvm::any_of(op->getOpOperands(), [&](OpOperand &operand) {
     if (isAccessible(operand, rowDims))
       return false;
     const bool loads = isRead(operand) && !isSplat(operand.get()) &&
                        !isInside(operand.get().getDefiningOp());
-    const bool stores =
-        isMember && destinations.isDpsInit(&operand) &&
-        !llvm::all_of(destinations.getTiedOpResult(&operand).getUsers(),
-                      isInside);
+    const bool stores = destinations && destinations.isDpsInit(&operand) &&
+                        isStored(destinations.getTiedOpResult(&operand));
     return loads || stores;
   });
 }
@@ -152,6 +276,26 @@ static bool isBuffer(Value value) {
   return false;
 }
 
+/// Whether `op` or its body uses one.
+static bool accessesBuffer(Operation *op) {
+  return op
+      ->walk([](Operation *nested) {
+        return WalkResult(
+            failure(llvm::any_of(nested->getOperands(), isBuffer)));
+      })
+      .wasInterrupted();
+}
+
+bool rmsnorm::isRepeatable(linalg::LinalgOp op) {
+  return !readsOtherTable(op) && !accessesBuffer(op) &&
+         llvm::all_of(op->getOpOperands(), [&](OpOperand &operand) {
+           auto type = dyn_cast<RankedTensorType>(operand.get().getType());
+           return !type || !isRead(operand) ||
+                  (isStorable(type.getElementType()) &&
+                   hasInnerStrideOne(operand.get()));
+         });
+}
+
 static bool mayWrite(Operation *op) {
   std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =
       getEffectsRecursively(op);
@@ -165,9 +309,7 @@ static bool mayWrite(Operation *op) {
 /// the cluster moves behind the loop.
 static Operation *findBarrier(const RowCluster &cluster) {
   SmallVector<Operation *> ops = cluster.getOpsInOrder();
-  const bool accessesBuffers = llvm::any_of(ops, [](Operation *op) {
-    return llvm::any_of(op->getOperands(), isBuffer);
-  });
+  const bool accessesBuffers = llvm::any_of(ops, accessesBuffer);
   llvm::DenseSet<Operation *> users;
   for (Operation *op = ops.front(); op != ops.back(); op = op->getNextNode()) {
     if (cluster.members.contains(op) || cluster.uniforms.contains(op))
@@ -208,6 +350,10 @@ bool rmsnorm::cutOnce(RowCluster &cluster) {
   });
   if (!isUsed)
     return drop([](Operation *) { return true; }, "nobody uses it");
+  // What only those knew that are gone: how long parts of rows are.
+  llvm::SetVector<Operation *> strangers = cluster.getStrangers();
+  if (drop([&](Operation *op) { return strangers.contains(op); }))
+    return true;
   // Uniforms that feed nothing any more.
   if (drop([&](Operation *op) {
         return cluster.uniforms.contains(op) &&

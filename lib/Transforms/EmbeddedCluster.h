@@ -6,6 +6,7 @@
 
 #include "RowCluster.h"
 
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::rmsnorm {
@@ -33,6 +34,10 @@ bool anyOperand(Operation *op, const RowCluster &cluster, Callback callback) {
 /// Why no loop can hold `op`, which works row by row, with the members that
 /// `cluster` has; empty if one can.
 std::string whyNotEmbedded(Operation *op, const RowCluster &cluster);
+
+/// Whether a loop may compute what `op`, an elementwise op in front of it does,
+/// anew: it can load what op reads, which nobody writes in between.
+bool isRepeatable(linalg::LinalgOp op);
 
 /// Drops members that, of the members there are, would load or store what
 /// kernels cannot, and those before or behind an op whose effects keep them

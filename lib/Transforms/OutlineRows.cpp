@@ -3,6 +3,7 @@
 
 #include "PackBuffers.h"
 #include "RMSNorm/IR/DimTrace.h"
+#include "RMSNorm/IR/Disjoint.h"
 #include "RMSNorm/Transforms/Passes.h"
 #include "RowIndex.h"
 #include "RowsProgram.h"
@@ -13,9 +14,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/PatternMatch.h"
-#include "mlir/IR/SymbolTable.h"
-#include "mlir/Interfaces/FunctionInterfaces.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_OUTLINEROWS
@@ -65,32 +63,6 @@ private:
   SetVector<Value> scalars, sunk;
 };
 } // namespace
-
-/// The buffer that `buffer` is a view of.
-static Value getRootBuffer(Value buffer) {
-  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
-    buffer = view.getViewSource();
-  return buffer;
-}
-
-/// Whether `buffer` is, or is a view of, a constant global or an argument that
-/// the user declared rmsnorm.constant.
-static bool isConstant(Value buffer) {
-  buffer = getRootBuffer(buffer);
-  if (auto get = buffer.getDefiningOp<memref::GetGlobalOp>()) {
-    auto global = SymbolTable::lookupNearestSymbolFrom<memref::GlobalOp>(
-        get, get.getNameAttr());
-    return global && global.getConstant();
-  }
-  auto argument = dyn_cast<BlockArgument>(buffer);
-  if (!argument)
-    return false;
-  auto function =
-      dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp());
-  return function && argument.getOwner()->isEntryBlock() &&
-         function.getArgAttr(argument.getArgNumber(),
-                             RMSNormDialect::kConstantAttrName);
-}
 
 /// All accesses of a program agree on N.
 LogicalResult Outliner::setColumns(Operation *op, Value count, int64_t bound) {
@@ -190,8 +162,9 @@ LogicalResult Outliner::setSizes(affine::AffineDelinearizeIndexOp indices,
   while (static_cast<int64_t>(sizes.size()) < rank && isUnit(sizes.size()))
     sizes.push_back(rewriter.getIndexAttr(1));
   const int64_t count = sizes.size();
+  // Nothing is counted in the first one.
   for (auto [base, dims] : leading)
-    for (int64_t dim = 0; dim < dims && dims > 1; ++dim)
+    for (int64_t dim = 1; dim < dims; ++dim)
       if (dims != count || !(traceDim(base, dim) == traceSize(sizes[dim])))
         return indices.emitOpError("expected the leading sizes of ")
                << base.getType()
@@ -309,7 +282,8 @@ AccessAttr Outliner::getAccess(Value buffer, bool reads, bool writes) {
   if (llvm::count_if(all, isView) > 1)
     alias = std::distance(all.begin(), llvm::find_if(all, isView));
   return AccessAttr::get(rewriter.getContext(), kind,
-                         kind == AccessKind::read && isConstant(buffer), alias);
+                         kind == AccessKind::read && isConstantBuffer(buffer),
+                         alias);
 }
 
 RowsOp Outliner::createRows() {

@@ -134,19 +134,41 @@ static bool splitOnce(RowCluster &cluster, Block *block, bool remarks) {
   return true;
 }
 
+void RowCluster::addColumns(Operation *op) {
+  llvm::append_range(columns, rmsnorm::getColumns(op, rowDims));
+  // What works on groups has as many columns as there are groups.
+  if (isGroupReshape(op, rowDims))
+    for (Value value : {op->getOperand(0), Value(op->getResult(0))})
+      columns.push_back(traceDim(value, rowDims));
+  if (isa<tensor::ExtractSliceOp>(op))
+    columns.push_back(traceDim(op->getResult(0), rowDims));
+}
+
+llvm::SetVector<Operation *> RowCluster::getStrangers() const {
+  RowCluster known;
+  known.rowDims = rowDims;
+  llvm::SetVector<Operation *> strangers = members;
+  Operation *anchor = *llvm::find_if(
+      members, [](Operation *op) { return getAnchorRowDims(op).has_value(); });
+  auto isKnown = [&](Operation *op) {
+    if (op != anchor && !hasColumns(op, rowDims, known))
+      return false;
+    known.addColumns(op);
+    return true;
+  };
+  isKnown(anchor);
+  while (strangers.remove_if(isKnown)) {
+  }
+  return strangers;
+}
+
 static void addMember(RowCluster &cluster, Operation *op) {
   cluster.members.insert(op);
   SmallVector<int64_t> sizes = getRowSizes(op, cluster.rowDims);
   for (auto [size, other] : llvm::zip(cluster.rowSizes, sizes))
     if (ShapedType::isDynamic(size))
       size = other;
-  llvm::append_range(cluster.columns, getColumns(op, cluster.rowDims));
-  // What works on groups has as many columns as there are groups.
-  if (isGroupReshape(op, cluster.rowDims))
-    for (Value value : {op->getOperand(0), Value(op->getResult(0))})
-      cluster.columns.push_back(traceDim(value, cluster.rowDims));
-  if (isa<tensor::ExtractSliceOp>(op))
-    cluster.columns.push_back(traceDim(op->getResult(0), cluster.rowDims));
+  cluster.addColumns(op);
 }
 
 static bool usesMember(Operation *op, const RowCluster &cluster) {

@@ -42,6 +42,11 @@ struct RowCluster {
   /// The largest cluster that contains `anchor`; no members if there is none.
   static RowCluster grow(Operation *anchor, Growth &growth);
 
+  /// Makes the columns that `op`, a member, has those of the cluster.
+  void addColumns(Operation *op);
+  /// Members of whose columns the others do not say that they are the
+  /// cluster's.
+  llvm::SetVector<Operation *> getStrangers() const;
   /// Members and uniforms in the order of the block.
   SmallVector<Operation *> getOpsInOrder() const;
   /// Ops outside that use the cluster and stand before its last member.

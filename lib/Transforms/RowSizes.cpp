@@ -137,12 +137,8 @@ OpFoldResult RowSizes::getNumColumns(Location loc) {
 
 Value RowSizes::insertIntoWhole(Value tensor, Value slice) {
   auto extract = slice.getDefiningOp<tensor::ExtractSliceOp>();
-  Operation *insertion = tensor::InsertSliceOp::create(
+  return tensor::InsertSliceOp::create(
       rewriter, tensor.getLoc(), tensor, wholes.lookup(slice),
       extract.getMixedOffsets(), extract.getMixedSizes(),
       extract.getMixedStrides());
-  // Each is made right behind the loop.
-  if (!lastInsertion)
-    lastInsertion = insertion;
-  return insertion->getResult(0);
 }

@@ -42,9 +42,6 @@ public:
   /// replaces the tensor that `slice` is all of.
   Value insertIntoWhole(Value tensor, Value slice);
 
-  /// The first insertion that was made: others stand in front of it.
-  Operation *getLastInsertion() const { return lastInsertion; }
-
 private:
   OpFoldResult getNumColumns(Location loc);
 
@@ -55,7 +52,6 @@ private:
   DimSource columns;
   OpFoldResult numColumns;
   llvm::DenseMap<Value, Value> slices, wholes;
-  Operation *lastInsertion = nullptr;
 };
 
 } // namespace mlir::rmsnorm

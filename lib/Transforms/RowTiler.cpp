@@ -275,8 +275,9 @@ void RowTiler::repeat(Operation *op) {
 /// The iteration's summand of what is summed up over rows.
 void RowTiler::sumUp(const Output &output, Value row, BlockArgument argument) {
   Value init = output.sum.init;
-  if (Value written = init ? getBlockArgument(init) : Value())
-    init = written;
+  // Another sum that is written there may be so before.
+  if (init && init == output.destination)
+    init = argument;
   rewriter.setInsertionPointToEnd(loop.getTerminator().getBody());
   ColumnSumOp::create(rewriter, output.result.getLoc(), row, argument,
                       /*columns=*/Value(), init, output.sum.kind,
@@ -376,7 +377,8 @@ FailureOr<scf::ForallOp> RowTiler::run() {
       llvm::erase(followers, op);
       rewriter.eraseOp(op);
     }
-  Operation *last = sizes.getLastInsertion() ? sizes.getLastInsertion() : loop;
+  // Behind what makes results of the loop's.
+  Operation *last = ops.back()->getPrevNode();
   for (Operation *follower : followers) {
     follower->moveAfter(last);
     last = follower;

@@ -2,6 +2,7 @@
 //===- SharedOperands.cpp - operands that several rows share -------------===//
 
 #include "SharedOperands.h"
+#include "EmbeddedCluster.h"
 #include "Gathers.h"
 #include "TileProgram.h"
 
@@ -133,7 +134,7 @@ GenericOp Preparation::fuseProducer(OpOperand &operand) {
       producer->getBlock() != operand.getOwner()->getBlock() ||
       producer.getNumLoops() != producer.getNumParallelLoops() ||
       producer->getNumResults() != 1 || !producer.hasPureTensorSemantics() ||
-      !whyNoKernel(producer).empty() || (embedded && gathers(producer)) ||
+      !whyNoKernel(producer).empty() || (embedded && !isRepeatable(producer)) ||
       !whyNoGathers(producer, producer.getNumLoops() - 1).empty() ||
       !keepsOrder(producer))
     return {};

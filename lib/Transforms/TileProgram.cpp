@@ -192,6 +192,12 @@ std::string rmsnorm::whyNoKernel(Operation *op) {
     auto type = cast<ShapedType>(op->getOperand(0).getType());
     if (type.getShape().back() > kMaxColumns)
       return format("its rows have more than ", kMaxColumns, " elements");
+    auto destinations = dyn_cast<DestinationStyleOpInterface>(op);
+    if (destinations &&
+        llvm::any_of(destinations.getDpsInputs(), [](Value input) {
+          return input.getDefiningOp<tensor::EmptyOp>();
+        }))
+      return "it reads a tensor without contents";
     return "";
   }
   if (std::string reason = whyNoTileProgram(linalgOp); !reason.empty())

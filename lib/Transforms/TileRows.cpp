@@ -11,11 +11,13 @@
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/Dominance.h"
 #include "mlir/Transforms/CSE.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_TILEROWS
@@ -77,6 +79,10 @@ struct TileRows final : rmsnorm::impl::TileRowsBase<TileRows> {
           RowTiler(rewriter, cluster, embedded).run();
       if (failed(loop))
         return signalPassFailure();
+      // rmsnorm-generalize-elementwise does so where all code is ours.
+      RewritePatternSet scaling(&getContext());
+      arith::populateExpandScalingExtTruncPatterns(scaling);
+      walkAndApplyPatterns(*loop, std::move(scaling));
       DominanceInfo dominance(*loop);
       eliminateCommonSubExpressions(rewriter, dominance, *loop);
     }

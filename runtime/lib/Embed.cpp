@@ -216,10 +216,10 @@ static DetachedBuffer describe(const rmsnorm_gpu_kernel &kernel,
   launch.subgroup_size = subgroupSizeOf(kernel, code);
   for (char kind : parametersOf(kernel, code)) {
     auto parameter = std::make_unique<rmsn::ParameterT>();
-    parameter->kind = kind == 'p'   ? rmsn::ParameterKind::Pointer
-                      : kind == 'i' ? rmsn::ParameterKind::I32
-                      : kind == 'f' ? rmsn::ParameterKind::F32
-                                    : rmsn::ParameterKind::I64;
+    parameter->kind = kind == 'p' || kind == 'c' ? rmsn::ParameterKind::Pointer
+                      : kind == 'i'              ? rmsn::ParameterKind::I32
+                      : kind == 'f'              ? rmsn::ParameterKind::F32
+                                                 : rmsn::ParameterKind::I64;
     launch.parameters.push_back(std::move(parameter));
   }
   if (launch.parameters.size() > rmsn::kMaxParameters)
@@ -287,6 +287,7 @@ void rmsnorm_gpu_launch_on(rmsnorm_gpu_kernel *kernel, const uint64_t grid[3],
     std::memcpy(&slots[i], parameters[i], kind == 'i' || kind == 'f' ? 4 : 8);
   }
   launch.parameters = parameters;
+  launch.kinds = prepared.parameters.c_str();
   launch.sharedMemory = kernel->shared_memory;
   launch.stream = stream;
   launch.rules = nullptr;

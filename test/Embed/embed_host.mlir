@@ -25,7 +25,7 @@ module attributes {gpu.container_module, rmsnorm.target = #rmsnorm.target<sim "s
   // DIRECT: constant(64 : i32)
   // DIRECT: constant(1 : i32)
   // DIRECT: llvm.mlir.zero : !llvm.ptr
-  // DIRECT: @k_parameters("plif\00")
+  // DIRECT: @k_parameters("clif\00")
   // DIRECT: @k_name("k\00")
   // DIRECT: @kernels_object()
   // DIRECT: @kernels_target("sim:sim64\00")

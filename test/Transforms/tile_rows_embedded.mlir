@@ -7,14 +7,19 @@
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 
-// REMARK: remark: not tiled with the norm next to it: it gathers rows of a table
+// A table whose columns do not lie side by side.
+// REMARK: remark: not made a kernel of: kernels cannot access its tensors as they will lie in memory
 // CHECK-LABEL: func.func @gather(
 // CHECK:         %[[G:.*]] = linalg.generic
 // CHECK:           tensor.extract
 // CHECK:         scf.forall
 // CHECK:           tensor.extract_slice %[[G]]
 // CHECK:           rmsnorm.forward
-func.func @gather(%table: tensor<100x64xf32>, %id: tensor<?xi32>, %o: tensor<?x64xf32>, %o2: tensor<?x64xf32>) -> tensor<?x64xf32> {
+// CHECK:         rmsnorm.forward
+// CHECK-NOT:     scf.forall
+// CHECK:         return
+func.func @gather(%buffer: memref<100x64xf32, strided<[?, ?]>>, %id: tensor<?xi32>, %o: tensor<?x64xf32>, %o2: tensor<?x64xf32>) -> (tensor<?x64xf32>, tensor<100x64xf32>) {
+  %table = bufferization.to_tensor %buffer restrict : memref<100x64xf32, strided<[?, ?]>> to tensor<100x64xf32>
   %e = linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]} ins(%id : tensor<?xi32>) outs(%o : tensor<?x64xf32>) {
   ^bb0(%a: i32, %out: f32):
     %k = arith.index_cast %a : i32 to index
@@ -23,7 +28,8 @@ func.func @gather(%table: tensor<100x64xf32>, %id: tensor<?xi32>, %o: tensor<?x6
     linalg.yield %v : f32
   } -> tensor<?x64xf32>
   %a = rmsnorm.forward input(%e : tensor<?x64xf32>) output(%o2 : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
-  return %a : tensor<?x64xf32>
+  %b = rmsnorm.forward input(%table : tensor<100x64xf32>) output(%table : tensor<100x64xf32>) eps = 1.0e-05 -> tensor<100x64xf32>
+  return %a, %b : tensor<?x64xf32>, tensor<100x64xf32>
 }
 
 // -----
@@ -315,4 +321,88 @@ func.func @apart(%x: tensor<?x128xf32>, %z: tensor<?x64x4xf32>, %b: memref<?x64x
   %b2 = bufferization.to_tensor %b restrict : memref<?x64xf32, strided<[?, ?], offset: ?>> to tensor<?x64xf32>
   %y3 = rmsnorm.forward input(%b2 : tensor<?x64xf32>) output(%o3 : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
   return %y1, %y2, %y3 : tensor<?x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>
+}
+
+// -----
+
+// Parts of a row are part of the loop, but no reduction of one.
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+// REMARK: remark: not tiled with the norm next to it: it reduces parts of rows, or what there is of each group
+// CHECK-LABEL: func.func @parts(
+// CHECK:         scf.forall
+// CHECK:           rmsnorm.forward
+// CHECK:           tensor.extract_slice %{{.*}}[0, 32] [1, 32] [1, 1] : tensor<1x64xf32> to tensor<1x32xf32>
+// CHECK:           linalg.exp
+// CHECK:         rmsnorm.rows
+// CHECK:         linalg.generic
+// CHECK:         return
+func.func @parts(%x: tensor<?x64xf32>, %h: tensor<?x32xf32>, %s: tensor<?xf32>) -> (tensor<?x32xf32>, tensor<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %o = tensor.empty(%n) : tensor<?x64xf32>
+  %a = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%o : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+  %p = tensor.extract_slice %a[0, 32] [%n, 32] [1, 1] : tensor<?x64xf32> to tensor<?x32xf32>
+  %e = linalg.exp ins(%p : tensor<?x32xf32>) outs(%h : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %r = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%e : tensor<?x32xf32>) outs(%s : tensor<?xf32>) {
+  ^bb0(%v: f32, %acc: f32):
+    %u = arith.maximumf %v, %acc : f32
+    linalg.yield %u : f32
+  } -> tensor<?xf32>
+  return %e, %r : tensor<?x32xf32>, tensor<?xf32>
+}
+
+// -----
+
+// What makes a batch's scale reads a buffer that a call in between may write:
+// it is not done again behind that.
+#id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#batch = affine_map<(d0, d1, d2) -> (d0, d2)>
+// CHECK-LABEL: func.func @scale(
+// CHECK:         %[[S:.*]] = linalg.exp
+// CHECK:         call @other
+// CHECK:         scf.forall
+// CHECK-NOT:       math.exp
+// CHECK:           tensor.extract_slice %[[S]]
+// CHECK:         rmsnorm.rows
+// CHECK-LABEL: func.func @same_scale(
+// CHECK-NOT:     linalg.exp
+// CHECK:         scf.forall
+// CHECK:           math.exp
+func.func @scale(%x: tensor<2x8x64xf32>, %b: memref<2x64xf32>, %o: tensor<2x8x64xf32>, %so: tensor<2x64xf32>) -> tensor<2x8x64xf32> {
+  %t = bufferization.to_tensor %b restrict : memref<2x64xf32> to tensor<2x64xf32>
+  %s = linalg.exp ins(%t : tensor<2x64xf32>) outs(%so : tensor<2x64xf32>) -> tensor<2x64xf32>
+  func.call @other() : () -> ()
+  %a = rmsnorm.forward input(%x : tensor<2x8x64xf32>) output(%o : tensor<2x8x64xf32>) eps = 1.0e-05 -> tensor<2x8x64xf32>
+  %y = linalg.generic {indexing_maps = [#id, #batch, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a, %s : tensor<2x8x64xf32>, tensor<2x64xf32>) outs(%o : tensor<2x8x64xf32>) {
+  ^bb0(%p: f32, %q: f32, %out: f32):
+    %v = arith.mulf %p, %q : f32
+    linalg.yield %v : f32
+  } -> tensor<2x8x64xf32>
+  return %y : tensor<2x8x64xf32>
+}
+func.func @same_scale(%x: tensor<2x8x64xf32>, %t: tensor<2x64xf32>, %o: tensor<2x8x64xf32>, %so: tensor<2x64xf32>) -> tensor<2x8x64xf32> {
+  %s = linalg.exp ins(%t : tensor<2x64xf32>) outs(%so : tensor<2x64xf32>) -> tensor<2x64xf32>
+  func.call @other() : () -> ()
+  %a = rmsnorm.forward input(%x : tensor<2x8x64xf32>) output(%o : tensor<2x8x64xf32>) eps = 1.0e-05 -> tensor<2x8x64xf32>
+  %y = linalg.generic {indexing_maps = [#id, #batch, #id], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a, %s : tensor<2x8x64xf32>, tensor<2x64xf32>) outs(%o : tensor<2x8x64xf32>) {
+  ^bb0(%p: f32, %q: f32, %out: f32):
+    %v = arith.mulf %p, %q : f32
+    linalg.yield %v : f32
+  } -> tensor<2x8x64xf32>
+  return %y : tensor<2x8x64xf32>
+}
+func.func private @other()
+
+// -----
+
+// A norm of nothing.
+// REMARK: remark: not made a kernel of: it reads a tensor without contents
+// CHECK-LABEL: func.func @nothing(
+// CHECK-NOT:     scf.forall
+// CHECK:         return
+func.func @nothing(%o: tensor<8x64xf32>) -> tensor<8x64xf32> {
+  %x = tensor.empty() : tensor<8x64xf32>
+  %a = rmsnorm.forward input(%x : tensor<8x64xf32>) output(%o : tensor<8x64xf32>) eps = 1.0e-05 -> tensor<8x64xf32>
+  return %a : tensor<8x64xf32>
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Disjoint.h - which buffers share no memory -------------------------===//
+//===- Disjoint.h - what buffers share, and who writes them ---------------===//
 
 #ifndef RMSNORM_IR_DISJOINT_H
 #define RMSNORM_IR_DISJOINT_H
@@ -17,6 +17,13 @@ bool isSameValue(Value a, Value b);
 /// no such call (runtime/lib/ArgumentCheck.cpp). Slices of one buffer are told
 /// apart by their offsets and sizes, others by `aliases`.
 bool areDisjoint(Value a, Value b, AliasAnalysis &aliases);
+
+/// The buffer that `buffer` is a view of.
+Value getRootBuffer(Value buffer);
+
+/// Whether `buffer` is, or is a view of, a constant global or an argument that
+/// is declared rmsnorm.constant: no kernel writes it.
+bool isConstantBuffer(Value buffer);
 
 /// Whether what stands in front of `op` may come behind it, whatever buffers it
 /// uses: `op` has no effect, or allocates what nobody knows yet.

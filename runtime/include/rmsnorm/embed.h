@@ -40,8 +40,8 @@ typedef struct {
 typedef struct {
   rmsnorm_gpu_object *object;
   const char *name;
-  /* One letter for each parameter: p a pointer, l i64, i i32, f f32. NULL: only
-   * the object knows. */
+  /* One letter for each parameter: p a pointer, c one to what no kernel writes,
+   * l i64, i i32, f f32. NULL: only the object knows. */
   const char *parameters;
   uint32_t block[3];                  /* threads */
   uint32_t cluster;                   /* blocks along x, 1: none */

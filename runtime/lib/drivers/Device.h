@@ -58,6 +58,8 @@ struct KernelLaunch {
   unsigned slotCount;
   /// Where the parameters lie instead, whose number the kernel knows; or null.
   void **parameters = nullptr;
+  /// A letter for each, see rmsnorm_gpu_kernel; or null.
+  const char *kinds = nullptr;
   void *stream;
   // What the simulator and the oracle need beyond that. `rules` null: nothing
   // is known of the buffers.

@@ -146,7 +146,8 @@ rmsnorm_status SimDevice::launch(const KernelLaunch &launch) {
     parameter.slot = launch.slots[i];
     if (given.kind() == rmsn::ParameterKind::Pointer && !launch.rules) {
       parameter.name = formatted("parameter %u", i);
-      parameter.writable = true;
+      parameter.constant = launch.kinds && launch.kinds[i] == 'c';
+      parameter.writable = !parameter.constant;
       setBounds(parameter);
     } else if (given.kind() == rmsn::ParameterKind::Pointer) {
       const ArgumentRule &rule = (*launch.rules)[given.argument()];

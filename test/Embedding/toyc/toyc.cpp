@@ -104,6 +104,7 @@ static std::string getPipeline(StringRef target) {
           "rmsnorm-embed-memrefs{target=" +
           target +
           "},rmsnorm-embed-host,"
+          "convert-bufferization-to-memref,"
           "func.func(convert-linalg-to-loops,llvm-request-c-wrappers),"
           "expand-strided-metadata,lower-affine,convert-scf-to-cf,"
           "convert-to-llvm,reconcile-unrealized-casts")

@@ -6,7 +6,8 @@
 
 Each input is raised by norm-opt, decomposed again and, in one program with what
 it was, lowered by stock passes and run on the CPU by mlir-runner, on arguments
-that are a hash of the indices; a dynamic size is N (7), a scalar 1e-5. With
+that are a hash of the indices, integers from 0 to 3 in tensors of i32 and i64; a
+dynamic size is N (7), a scalar 1e-5. With
 --embed, what was raised becomes kernels for TARGET, among the same stock passes,
 and HOST ("gpu", "direct") is how they are launched; OPTIONS are more ones of
 rmsnorm-embed-memrefs. S and
@@ -33,7 +34,7 @@ TENSORS = """rmsnorm-embed-tensors,eliminate-empty-tensors,empty-tensor-to-alloc
 one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map},canonicalize,cse,canonicalize,
 buffer-deallocation-pipeline"""
 EMBED = """rmsnorm-embed-memrefs{%(options)s},rmsnorm-embed-host{host=%(host)s},gpu-module-to-binary"""
-LLVM = """func.func(convert-linalg-to-loops, math-expand-ops{ops=fpowi}),%(wait)s
+LLVM = """convert-bufferization-to-memref,func.func(convert-linalg-to-loops, math-expand-ops{ops=fpowi}),%(wait)s
 arith-expand{include-bf16=true}, convert-vector-to-scf, expand-strided-metadata, lower-affine, convert-scf-to-cf,
 convert-math-to-llvm, convert-math-to-libm, finalize-memref-to-llvm{use-generic-functions=1}, gpu-to-llvm, convert-to-llvm, reconcile-unrealized-casts"""
 # Of the elements of a narrow result this share may be rounded the other way.
@@ -44,7 +45,7 @@ STEP = {"bf16": 2.0**-7, "f16": 2.0**-10, "f32": 2.0**-19, "f8E4M3FN": 0.125, "i
 # Kernels sum up in another order. So what a body rounds on its way may be rounded
 # the other way too: that is a second step, and one of an integer.
 EMBEDDED_STEP = {**STEP, "bf16": 2 * STEP["bf16"], "f16": 2 * STEP["f16"], "i8": 1.0 / 128}
-TENSOR = r"tensor<([0-9?x]*)(bf16|f16|f32|i8|f8E4M3FN)>"
+TENSOR = r"tensor<([0-9?x]*)(bf16|f16|f32|i8|i32|i64|f8E4M3FN)>"
 
 
 parser = argparse.ArgumentParser()
@@ -109,7 +110,11 @@ class Program:
                  "%scale = arith.constant 4.8828125e-4 : f32", "%one = arith.constant 1.0 : f32", "%g = arith.mulf %f, %scale : f32",
                  "%u = arith.subf %g, %one : f32", "%uu = arith.mulf %u, %u : f32", "%v = arith.addf %uu, %one : f32", "%w = arith.mulf %u, %v : f32"]
         value = "%w"
-        if element != "f32":
+        if element in ("i32", "i64"):
+            body += ["%three = arith.constant 3 : i32", "%z32 = arith.andi %k, %three : i32", "%z = " + ("arith.addi %z32, %zero32 : i32" if element == "i32" else "arith.extui %z32 : i32 to i64")]
+            body.insert(0, "%zero32 = arith.constant 0 : i32")
+            value = "%z"
+        elif element != "f32":
             body.append(f"%z = arith.truncf %w : f32 to {element}")
             value = "%z"
         filled = self.new(f"linalg.generic {{indexing_maps = [affine_map<({dims}) -> ({dims})>], iterator_types = [{iterators}]}} outs({empty} : {static}) {{\n"
@@ -144,7 +149,7 @@ def versions(path):
     raised = run("norm-opt", "--rmsnorm-raise", "--canonicalize", "--cse", "--mlir-print-local-scope", text=original)
     if options.drop_casting:
         raised = re.sub(r" casting = \w+", "", raised)
-    decompose = ["norm-opt", "--rmsnorm-decompose", "--mlir-print-local-scope"]
+    decompose = ["norm-opt", "--rmsnorm-wrap-memrefs", "--rmsnorm-decompose", "--mlir-print-local-scope"]
     if "rmsnorm." in original:
         original = run(*decompose, text=original)
     return original, raised if options.embed else run(*decompose, text=raised)

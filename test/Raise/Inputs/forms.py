@@ -23,6 +23,9 @@ SQUARE = {
     "fma": "",
     "over n": "%s = arith.mulf {x}, {x} : f32\n%c = arith.constant 0.010416667 : f32\n%r = arith.mulf %s, %c : f32",
     "abs": "%r = math.absf {x} : f32",
+    "magnitude": "%m = math.absf {x} : f32\n%r = arith.mulf %m, %m : f32",
+    "magnitude once": "%m = math.absf {x} : f32\n%r = arith.mulf %m, {x} : f32",
+    "magnitudes": "%m = math.absf {x} : f32\n%k = math.absf {x2} : f32\n%r = arith.mulf %m, %k : f32",
     "cube": "%s = arith.mulf {x}, {x} : f32\n%r = arith.mulf %s, {x} : f32",
     "with x2": "%r = arith.mulf {x}, {x2} : f32",
     "difference": "%s = arith.subf {x}, {x2} : f32\n%r = arith.mulf %s, %s : f32",
@@ -143,6 +146,7 @@ RAISED = [
     ("gated", "Mamba-2: x * silu(z) in f32", "weight", dict(x="gated", types="bf16 bf16 bf16")),
     ("negated", "-x, scaled by nothing", "weight", dict(product="of -x", types=F32)),
     ("fma", "squares summed by fma", "weight", dict(square="fma")),
+    ("magnitude", "square of |x|, as code that also takes complex numbers has it", "weight", dict(square="magnitude")),
     ("eps_f64", "torch-mlir: epsilon as an f64", "weight casting = llama", dict(shift="add f64", weight="llama")),
     ("llama_doubled", "2 * norm, rounded between: the factor stays", "weight casting = llama", dict(weight="llama doubled", types="bf16 bf16 f32")),
     ("llama_other_type", "rounded to f16 between: the norm without weight", "", dict(weight="llama f16", types="bf16 bf16 bf16")),
@@ -154,6 +158,8 @@ SQUARES, SUM = "what is summed is not the square of one value", "what is under t
 REFUSED = [
     # name, what it is, the remark, parts
     ("mean_abs", "mean of |x|", SQUARES, dict(square="abs")),
+    ("magnitude_once", "mean of |x| * x", SQUARES, dict(square="magnitude once")),
+    ("magnitudes", "mean of |x| * |x2|", SQUARES, dict(square="magnitudes")),
     ("cube", "mean of x^3", SQUARES, dict(square="cube")),
     ("two_x", "mean of x * x2", SQUARES, dict(square="with x2")),
     ("variance", "mean of (x - x2)^2", "is not the x whose squares are summed", dict(square="difference")),

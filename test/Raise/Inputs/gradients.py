@@ -37,7 +37,7 @@ DX = {
 }
 
 DEFAULTS = dict(rows=[8], types="bf16 bf16 bf16 bf16", cube="r * r * r", factor="torch", dx="sum", weight="f32", dw="bf16", rstd="computed",
-                keep="drop", residual=False, sum="of x")
+                keep="drop", residual=False, sum="of x", results="dx dw")
 RAISED = [
     # name, what it is, what the op has, parts
     ("torch", "autograd of torch rms_norm, decomposed", "weight dweight", dict(cube="pow v")),
@@ -59,6 +59,10 @@ RAISED = [
     ("f16", "f16 throughout", "weight dweight", dict(types="f16 f16 f16 f16", dw="f32")),
     ("residual", "the residual's gradient added in the same body", "weight dweight", dict(residual=True)),
     ("residual_first", "an f32 residual's gradient, added to the first term", "weight dweight", dict(types="f32 bf16 bf16 f32", dw="f32", dx="residual first")),
+    ("weight_only", "nothing in front is trained: dw alone", "weight dweight", dict(dw="f32", results="dw")),
+    ("weight_only_llama", "the same of the rounded x * r", "weight dweight casting = llama", dict(dw="llama f32", types="bf16 bf16 f32 bf16", rows=[2, 4], results="dw")),
+    ("weight_only_dynamic", "the same of any number of rows, in bf16", "weight dweight", dict(rows=["?"], results="dw")),
+    ("rounded_g_dw", "Hugging Face's Llama in bf16: dy * w is rounded, dw is of dy", "; weight dweight casting = llama", dict(weight="rounded", dw="llama f32")),
     ("shared_dw", "dw wanted in f32, x of rank 4", "weight dweight", dict(rows=[2, 2, 2], dw="f32")),
 ]
 REFUSED = [
@@ -69,6 +73,9 @@ REFUSED = [
     ("other_x", "the second term of another x", dict(dx="of x2")),
     ("other_sum", "the sum of x2 * g", dict(sum="of x2")),
     ("no_weight_in_sum", "the sum without the weight", dict(sum="of dy")),
+    ("weight_only_saved", "a number for each row that nobody says is rstd", dict(rstd="saved", dw="f32", results="dw")),
+    ("weight_only_x2", "x2 by the rstd of x", dict(dw="f32 of x2", results="dw")),
+    ("weight_only_no_dy", "x * rstd summed up", dict(dw="f32 no dy", results="dw")),
     ("second_term_only", "no dy * w * r", dict(dx="no first term")),
 ]
 
@@ -137,7 +144,11 @@ class Gradient(Function):
         inputs = [xf, g, rstd, factor, x2f, total, "%res"]
         maps = [None, None, read(rstd), read(factor), None, read(total), None]
         dx = self.generic(inputs, maps, full, self.DX, body)
-        results = [dx] + ([self.weight_gradient(xf, dyf, rstd, self.types[rstd][0])] if p["dw"] != "none" else [])
+        results = [dx] if "dx" in p["results"] else []
+        if p["dw"] != "none":
+            normalised = x2f if "of x2" in p["dw"] else xf
+            other = self.fill("%one", full, "f32") if "no dy" in p["dw"] else dyf
+            results.append(self.weight_gradient(normalised, other, rstd, self.types[rstd][0]))
         types = ", ".join(map(self.type, results))
         return f"func.func @{self.name}({arguments}) -> ({types}) {{\n" + "\n".join(self.lines) + f"\nreturn {', '.join(results)} : {types}\n}}\n"
 
@@ -145,16 +156,19 @@ class Gradient(Function):
 def main():
     if sys.argv[1] == "raised":
         for name, what, expected, parts in RAISED:
-            print(f"// {what}\n// CHECK-LABEL: func.func @{name}(\n// CHECK-NOT: {{{{rsqrt|powf|reduction|forward}}}}\n// CHECK: rmsnorm.backward")
-            for word in ["weight(", " rstd(", "dweight(", "offset", "casting = llama"]:
-                present = word.strip(" (") in expected.split() or word in expected
-                print(f"// CHECK-{'SAME' if present else 'NOT'}: {word}")
+            print(f"// {what}\n// CHECK-LABEL: func.func @{name}(\n// CHECK-NOT: {{{{rsqrt|powf|reduction|forward}}}}")
+            for op in expected.split(";"):
+                print("// CHECK: rmsnorm.backward")
+                for word in ["weight(", " rstd(", "dweight(", "offset", "casting = llama"]:
+                    present = word.strip(" (") in op.split() or word in op
+                    print(f"// CHECK-{'SAME' if present else 'NOT'}: {word}")
             print("// CHECK-NOT: {{rmsnorm|rsqrt|powf|reduction}}\n// CHECK: return")
             print(Gradient(name, parts).text())
     else:
         for name, what, parts in REFUSED:
             print(f"// {what}\n// CHECK-LABEL: func.func @{name}(\n// CHECK-NOT: rmsnorm.backward\n// CHECK: return")
-            print(Gradient(name, parts).text())
+            # The weight's gradient beside it would be one.
+            print(Gradient(name, {"dw": "none", **parts}).text())
 
 
 if __name__ == "__main__":
