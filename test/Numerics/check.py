@@ -4,7 +4,7 @@
 - that every element of every output lies in the oracle's interval, and that
   hardly any of these is too wide to tell roundings apart;
 - that thread order and memory layout do not change a bit;
-- that every value of every dimension of the dispatch occurred, as norm-run
+- that every value of every dimension of the dispatch occurred, as norm-trials
   reports the variant that was launched and norm-inspect what that is, also of
   those the sources name but this does not.
 
@@ -12,7 +12,7 @@ and the same of generate_backward.py for the suite "backward".
 
     check.py OUTPUT_FOLDER SOURCE_FOLDER [--suite=backward] [MODULE...]
 
-norm-compile, norm-inspect and norm-run are taken from the PATH.
+norm-compile, norm-inspect and norm-trials are taken from the PATH.
 """
 
 import concurrent.futures
@@ -36,8 +36,8 @@ SUITES = {"forward": generate, "backward": generate_backward}
 UNDECIDED = {"bf16": 0.03, "f16": 0.15, "f32": 0.03}
 
 
-def call(command):
-    done = subprocess.run(command, capture_output=True, text=True)
+def call(command, text=""):
+    done = subprocess.run(command, input=text, capture_output=True, text=True)
     return done.returncode, done.stdout, done.stderr
 
 
@@ -84,8 +84,7 @@ class Checker:
             self.fail(f"norm-compile {' '.join(schedule)}: {error}")
             return self
         self.inspect(path + ".rmsn")
-        for chip, run in itertools.product(module.chips, module.runs):
-            self.launch(path + ".rmsn", chip, run)
+        self.launch(path + ".rmsn")
         return self
 
     def inspect(self, path):
@@ -111,32 +110,43 @@ class Checker:
             return dict(f.split(" = ") for f in schedule.split(", ") if f)
         raise SystemExit(f"{self.module.name}: no schedule of rows for {entry}, {target}, {variant}")
 
-    def launch(self, path, chip, run):
-        options = [f"--device=sim:{chip}", f"--rows={run['rows']}", f"--order={run['order']}",
-                   *generate.LAYOUTS[run["layout"]]]
-        if run["dim"]:
-            symbol = 0 if self.module.cases[0]["rows"] == () else 1
-            options.append(f"--dim=s{symbol}={run['dim']}")
-        if "persistent" in self.module.schedule or "blocks_per_sm" in self.module.schedule:
-            # Few blocks, so that each has several tiles.
-            options.append("--multiprocessors=3")
-        status, text, error = call(["norm-run", path, "--csv", *options])
-        rows = list(csv.DictReader(io.StringIO(text)))
-        if len(rows) != len(self.module.cases) or status not in (0, 1):
-            self.fail(f"{' '.join(options)}: status {status}, {len(rows)} of {len(self.module.cases)} entries\n{error}")
+    def launch(self, path):
+        # What the oracle says is kept from one line to the next where rows and sizes are the same.
+        trials = sorted(itertools.product(self.module.chips, self.module.runs), key=lambda t: (t[1]["rows"], t[1]["dim"] or 0))
+        lines = []
+        for chip, run in trials:
+            options = [f"--device=sim:{chip}", f"--rows={run['rows']}", f"--order={run['order']}",
+                       *generate.LAYOUTS[run["layout"]]]
+            if run["dim"]:
+                symbol = 0 if self.module.cases[0]["rows"] == () else 1
+                options.append(f"--dim=s{symbol}={run['dim']}")
+            if "persistent" in self.module.schedule or "blocks_per_sm" in self.module.schedule:
+                # Few blocks, so that each has several tiles.
+                options.append("--multiprocessors=3")
+            lines.append(" ".join(options))
+        status, text, error = call(["norm-trials", path], "\n".join(lines))
+        tables = re.findall(r"((?:.*\n)*?)status (\d)\n", text)
+        if status or len(tables) != len(trials):
+            self.fail(f"norm-trials: status {status}, {len(tables)} of {len(trials)} trials")
+        errors = len(self.errors)
+        for (chip, run), options, (table, status) in zip(trials, lines, tables):
+            self.check(chip, run, options, list(csv.DictReader(io.StringIO(table))), int(status))
+        if len(self.errors) > errors:
+            self.errors.append(error.rstrip())
+
+    def check(self, chip, run, options, rows, status):
+        if len(rows) != len(self.module.cases):
+            self.fail(f"{options}: status {status}, {len(rows)} of {len(self.module.cases)} entries")
         bad = False
         for row in rows:
             case = self.module.cases[int(row["entry"][1:])]
             problem = self.judge(case, run, row)
             if problem:
                 bad = True
-                self.fail(f"@{row['entry']} ({self.module.suite.describe(case)}) {' '.join(options)}: {problem}")
+                self.fail(f"@{row['entry']} ({self.module.suite.describe(case)}) {options}: {problem}")
             self.record(case, chip, run, row)
         if status and not bad:
-            bad = True
-            self.fail(f"{' '.join(options)}: status {status}")
-        if bad and error:
-            self.errors.append(error.rstrip())
+            self.fail(f"{options}: status {status}")
 
     def judge(self, case, run, row):
         if row["result"] != "ok":
@@ -208,12 +218,15 @@ def coverage(suite, checkers, chips, modes, fields, source):
 
     def need(*dims):
         """dims: (name, values); all combinations must occur. For a tuple of names the values are tuples."""
-        for combination in itertools.product(*(values for _, values in dims)):
-            wanted = {}
-            for (name, _), value in zip(dims, combination):
-                wanted.update(zip(name, value) if isinstance(name, tuple) else [(name, value)])
-            if not any(all(s[k] == v for k, v in wanted.items()) for s in seen):
-                missing.append(", ".join(f"{k} = {v}" for k, v in wanted.items()))
+        def split(value, name):
+            return value if isinstance(name, tuple) else (value,)
+
+        names = [part for name, _ in dims for part in split(name, name)]
+        met = {tuple(s[name] for name in names) for s in seen}
+        for combination in itertools.product(*([split(v, name) for v in values] for name, values in dims)):
+            wanted = tuple(itertools.chain(*combination))
+            if wanted not in met:
+                missing.append(", ".join(f"{k} = {v}" for k, v in zip(names, wanted)))
 
     suite.coverage(need, lambda name: enum_values(source, name), modes)
     need(("chip", chips))

@@ -89,8 +89,10 @@ def cover(dimensions, cases, possible=possible, seed=1):
         missing.discard((m, c[m], k, c[k]))
     while missing:
         best, best_count = None, 0
+        # A set has another order in each process.
+        candidates = sorted(missing, key=str)
         for _ in range(60):
-            a, u, b, v = rng.choice(sorted(missing, key=str))
+            a, u, b, v = rng.choice(candidates)
             case = {a: u, b: v}
             for name in rng.sample(names, len(names)):
                 if name in case:
@@ -108,7 +110,7 @@ def cover(dimensions, cases, possible=possible, seed=1):
             if count > best_count:
                 best, best_count = case, count
         if not best:
-            raise SystemExit(f"no case covers {sorted(missing, key=str)[:3]}")
+            raise SystemExit(f"no case covers {candidates[:3]}")
         for m, k in itertools.combinations(names, 2):
             missing.discard((m, best[m], k, best[k]))
         cases.append({name: best[name] for name in names})

@@ -14,6 +14,7 @@
 #include "../../tools/trial/Table.h"
 
 #include <cstdio>
+#include <map>
 
 using namespace trial;
 
@@ -42,12 +43,15 @@ int main(int argc, char **argv) {
 
   bool good = true;
   Table table(plans, options.csv);
+  std::map<size_t, std::shared_ptr<Reference>> references;
   for (const Plan &plan : plans) {
     std::string name = plan.name.substr(0, plan.name.find("__"));
     size_t original;
     if (rmsnorm_module_find_entry(module, name.c_str(), &original))
       return fail(rmsnorm_last_error());
-    auto reference = makeReference(plans[original], options, error);
+    std::shared_ptr<Reference> &reference = references[original];
+    if (!reference)
+      reference = makeReference(plans[original], options, error);
     if (!reference)
       return fail(error);
     Result result = runEntry(plan, device, options, reference);

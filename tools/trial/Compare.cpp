@@ -3,6 +3,7 @@
 
 #include "Compare.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
@@ -33,7 +34,7 @@ Difference compare(const Tensor &got, const Intervals &expected) {
       bool isRight = interval.contains(value);
       double distance = getDistance(format, value, interval);
       if (!isRight || !isUndecided)
-        result.ulps = std::fmax(result.ulps, distance);
+        result.ulps = std::max(result.ulps, distance); // never NaN
       if (isRight)
         continue;
       ++result.wrong;

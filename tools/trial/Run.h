@@ -59,9 +59,12 @@ struct Result {
 /// Inputs, and what the oracle makes of them.
 struct Reference;
 
-/// Runs the oracle; null after an error, with which `error` is set.
-std::shared_ptr<Reference>
-makeReference(const Plan &plan, const Options &options, std::string &error);
+/// Runs the oracle, but for inputs that are those of `elsewhere` in another
+/// layout; null after an error, with which `error` is set.
+std::shared_ptr<Reference> makeReference(const Plan &plan,
+                                         const Options &options,
+                                         std::string &error,
+                                         const Reference *elsewhere = nullptr);
 
 /// Runs an entry and compares it with `reference`, which was made with an entry
 /// of the same definition, the same sizes and options; null: made here.

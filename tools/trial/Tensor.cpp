@@ -40,10 +40,12 @@ Tensor::Tensor(const rmsnorm_argument_info &info, const Format &format,
 
 size_t Tensor::rowOffset(int64_t row) const {
   int64_t offset = 0;
-  for (int d = int(sizes.size()) - 2; d >= 0; --d) {
+  for (int d = int(sizes.size()) - 2; d > 0; --d) {
     offset += row % sizes[d] * strides[d];
     row /= sizes[d];
   }
+  if (sizes.size() > 1)
+    offset += row * strides[0];
   return first + size_t(format.getBytes(offset));
 }
 

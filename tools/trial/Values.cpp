@@ -42,8 +42,19 @@ bool getFormat(DLDataType dtype, Format &format) {
 
 static uint64_t loadBits(int bytes, const void *at) {
   uint64_t bits = 0;
-  std::memcpy(&bits, at, bytes); // little endian hosts only, as the runtime
+  if (bytes == 2) // a load rather than a call
+    std::memcpy(&bits, at, 2);
+  else
+    std::memcpy(&bits, at, bytes); // little endian hosts only, as the runtime
   return bits;
+}
+
+/// 2^exponent, a normal number. ldexp is a call, once for each element.
+static double power(int exponent) {
+  uint64_t bits = uint64_t(exponent + 1023) << 52;
+  double value;
+  std::memcpy(&value, &bits, sizeof value);
+  return value;
 }
 
 static int minExponent(const Format &f) {
@@ -59,7 +70,7 @@ double decode(const Format &f, const void *at) {
   }
   if (f.isPower())
     return bits == 0xff ? std::numeric_limits<double>::quiet_NaN()
-                        : std::ldexp(1.0, int(bits) - 127);
+                        : power(int(bits) - 127);
   // The two that the host knows itself, for speed.
   if (f.mantissaBits == 23) {
     float value;
@@ -90,10 +101,10 @@ double decode(const Format &f, const void *at) {
     value = mantissa ? std::numeric_limits<double>::quiet_NaN()
                      : std::numeric_limits<double>::infinity();
   else if (exponent == 0)
-    value = std::ldexp(double(mantissa), 1 - bias - f.mantissaBits);
+    value = double(mantissa) * power(1 - bias - f.mantissaBits);
   else
-    value = std::ldexp(double(mantissa | 1ull << f.mantissaBits),
-                       exponent - bias - f.mantissaBits);
+    value = double(mantissa | 1ull << f.mantissaBits) *
+            power(exponent - bias - f.mantissaBits);
   return negative ? -value : value;
 }
 
@@ -147,10 +158,14 @@ void encode(const Format &f, double value, void *at) {
   } else {
     // In units of the spacing: the integer part is the mantissa with its
     // leading one, and a carry out of it lands in the exponent by itself.
-    double spacing = ulpAt(f, value);
-    uint64_t units = uint64_t(std::nearbyint(std::fabs(value) / spacing));
-    int exponent = std::ilogb(spacing) + f.mantissaBits - minExponent(f);
-    bits = (uint64_t(exponent) << f.mantissaBits) + units;
+    double magnitude = std::fabs(value);
+    uint64_t ofValue;
+    std::memcpy(&ofValue, &magnitude, sizeof ofValue);
+    int exponent = std::max(minExponent(f), int(ofValue >> 52) - 1023);
+    // There are no fractions above 2^52: this rounds, as nearbyint does.
+    double units = magnitude * power(f.mantissaBits - exponent) + 0x1p52;
+    bits = (uint64_t(exponent - minExponent(f)) << f.mantissaBits) +
+           uint64_t(units - 0x1p52);
     uint64_t largest =
         f.finite ? infinity + (1ull << f.mantissaBits) - 2 + f.fnuz + f.isPacked
                  : infinity;
@@ -159,7 +174,10 @@ void encode(const Format &f, double value, void *at) {
       sign = 0;
   }
   bits |= sign;
-  std::memcpy(at, &bits, f.bytes);
+  if (f.bytes == 2) // a store rather than a call
+    std::memcpy(at, &bits, 2);
+  else
+    std::memcpy(at, &bits, f.bytes);
 }
 
 void encode(const Format &f, double value, unsigned char *row, int64_t column) {
@@ -189,10 +207,10 @@ int64_t pickIndex(uint64_t seed, uint64_t position, int64_t bound) {
 
 double normal(uint64_t bits) {
   // Sum of four uniform numbers in [0, 1): variance 4/12.
-  double sum = 0;
+  uint64_t sum = 0;
   for (int i = 0; i < 4; ++i)
-    sum += double(bits >> (16 * i) & 0xffff) / 65536;
-  return (sum - 2) * 1.7320508075688772;
+    sum += bits >> (16 * i) & 0xffff;
+  return (double(sum) / 65536 - 2) * 1.7320508075688772;
 }
 
 } // namespace trial

@@ -4,6 +4,7 @@
 #ifndef RMSNORM_SIM_SHADOW_H
 #define RMSNORM_SIM_SHADOW_H
 
+#include <algorithm>
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
@@ -59,22 +60,12 @@ public:
     bool isWrong() const { return race || underWay; }
   };
 
-  /// A copy to [offset, offset + length) begins (records a write) or lands
-  /// (forgets that it is under way; the landing is another write).
-  Result beginCopy(int32_t thread, int64_t offset, int32_t length) {
-    Result result = access(thread, offset, length, /*isStore=*/true);
-    for (int64_t i = offset; i < offset + length; ++i)
-      records[i].underWay = true;
-    return result;
-  }
-  Result landCopy(int32_t thread, int64_t offset, int32_t length) {
-    for (int64_t i = offset; i < offset + length; ++i)
-      records[i].underWay = false;
-    return access(thread, offset, length, /*isStore=*/true);
-  }
+  /// What a thread does. A copy begins with a write, and lands with another:
+  /// it is under way in between.
+  enum class Access { Load, Store, BeginCopy, LandCopy };
 
   /// Records an access of `thread` to [offset, offset + length).
-  Result access(int32_t thread, int64_t offset, int32_t length, bool isStore);
+  Result access(int32_t thread, int64_t offset, int32_t length, Access kind);
 
   /// The first read of never-written memory since the block began.
   struct Uninitialised {
@@ -148,17 +139,23 @@ inline void Shadow::touch(Record &record, uint16_t me, bool isStore,
 }
 
 inline Shadow::Result Shadow::access(int32_t thread, int64_t offset,
-                                     int32_t length, bool isStore) {
+                                     int32_t length, Access kind) {
   Result result;
   for (int64_t i = offset, end = offset + length; i < end;) {
+    // Bytes that are accessed together were so before, mostly: what is known
+    // of one becomes the same as of its neighbour.
     const Record before = records[i];
+    int64_t next = end;
+    if (std::memcmp(&records[i], &records[i + 1],
+                    size_t(end - i - 1) * sizeof(Record)) != 0)
+      for (next = i + 1; !std::memcmp(&records[next], &before, sizeof(Record));)
+        ++next;
     Record after = before;
-    touch(after, uint16_t(thread + 1), isStore, result);
-    // Bytes that are accessed together were so before: what is known of one
-    // becomes the same as of its neighbour.
-    do
-      records[i++] = after;
-    while (i < end && !std::memcmp(&records[i], &before, sizeof(Record)));
+    after.underWay &= kind != Access::LandCopy;
+    touch(after, uint16_t(thread + 1), kind != Access::Load, result);
+    after.underWay |= kind == Access::BeginCopy;
+    std::fill(&records[i], &records[next], after);
+    i = next;
   }
   if (result.uninitialised && !uninitialised.found)
     uninitialised = {true, thread, offset, length};

@@ -63,7 +63,9 @@ std::string Workgroup::access(int32_t thread, int32_t offset, int32_t bytes,
   const char *verb = isStore ? "write" : "read";
   if (std::string wrong = checkRange(verb, offset, bytes); !wrong.empty())
     return wrong;
-  Shadow::Result result = shadow.access(thread, offset, bytes, isStore);
+  Shadow::Result result =
+      shadow.access(thread, offset, bytes,
+                    isStore ? Shadow::Access::Store : Shadow::Access::Load);
   if (result.isWrong())
     return describe(result, verb, offset, bytes);
   address = memory.get() + offset;
@@ -82,7 +84,8 @@ std::string Workgroup::copy(int32_t thread, int32_t offset, int32_t bytes,
                             const void *source, int32_t valid) {
   if (std::string wrong = checkRange(copyVerb, offset, bytes); !wrong.empty())
     return wrong;
-  Shadow::Result result = shadow.beginCopy(thread, offset, bytes);
+  Shadow::Result result =
+      shadow.access(thread, offset, bytes, Shadow::Access::BeginCopy);
   if (result.isWrong())
     return describe(result, copyVerb, offset, bytes);
   Copy &copy = copies[thread].underWay.emplace_back();
@@ -98,7 +101,8 @@ std::string Workgroup::copy(int32_t thread, int32_t offset, int32_t bytes,
 }
 
 std::string Workgroup::land(int32_t thread, const Copy &copy) {
-  Shadow::Result result = shadow.landCopy(thread, copy.offset, copy.bytes);
+  Shadow::Result result =
+      shadow.access(thread, copy.offset, copy.bytes, Shadow::Access::LandCopy);
   if (result.isWrong())
     return describe(result, copyVerb, copy.offset, copy.bytes);
   if (std::memcmp(copy.began, copy.source, size_t(copy.valid)) != 0)

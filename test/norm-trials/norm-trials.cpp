@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- norm-trials.cpp - a module in many ways ---------------------------===//
+//
+//   norm-trials MODULE.rmsn < TRIALS
+//
+// Each line has options of norm-run. Prints what norm-run --csv would with
+// them, then "status N", its exit status. What the oracle says of an input is
+// computed once for lines that follow one another with the same rows and sizes:
+// it takes longer than the kernels.
+//
+//===----------------------------------------------------------------------===//
+
+#include "../../tools/trial/Open.h"
+#include "../../tools/trial/Table.h"
+
+#include <cstdio>
+#include <iostream>
+#include <map>
+#include <sstream>
+
+using namespace trial;
+
+static bool fail(const std::string &text) {
+  std::fprintf(stderr, "norm-trials: error: %s\n", text.c_str());
+  return false;
+}
+
+/// References of the entries.
+using References = std::map<std::string, std::shared_ptr<Reference>>;
+
+static bool runEntries(rmsnorm_module *module, rmsnorm_device *device,
+                       const Options &options, References &references) {
+  rmsnorm_module_info info;
+  if (rmsnorm_module_get_info(module, &info))
+    return fail(rmsnorm_last_error());
+  std::string error;
+  std::vector<Plan> plans(info.entry_count);
+  for (size_t i = 0; i < plans.size(); ++i)
+    if (error = planEntry(module, i, options, plans[i]); !error.empty())
+      return fail(error);
+  bool good = true;
+  Table table(plans, /*csv=*/true);
+  for (const Plan &plan : plans) {
+    std::shared_ptr<Reference> &reference = references[plan.name];
+    reference = makeReference(plan, options, error, reference.get());
+    if (!reference)
+      return fail("entry '" + plan.name + "': " + error);
+    Result result = runEntry(plan, device, options, reference);
+    table.print(plan, result);
+    if (std::string text = result.error + result.note; !text.empty())
+      fail("entry '" + plan.name + "': " + text);
+    good &= result.error.empty() && result.verdict == Verdict::Right;
+  }
+  return good;
+}
+
+static bool runTrial(const Options &options, References &references) {
+  std::string error;
+  rmsnorm_device *device = openDevice(options, error);
+  if (!device)
+    return fail(error);
+  rmsnorm_module *module =
+      openModule(options.inputs[0], device, options, {}, error);
+  bool good =
+      module ? runEntries(module, device, options, references) : fail(error);
+  rmsnorm_module_close(module);
+  rmsnorm_device_close(device);
+  return good;
+}
+
+int main(int argc, char **argv) {
+  if (argc != 2)
+    return fail("expected a module"), 2;
+  std::string error;
+  Options before;
+  References references;
+  for (std::string line; std::getline(std::cin, line);) {
+    std::vector<std::string> words = {argv[0], argv[1]};
+    std::istringstream stream(line);
+    for (std::string word; stream >> word;)
+      words.push_back(word);
+    std::vector<char *> arguments;
+    for (std::string &word : words)
+      arguments.push_back(word.data());
+    Options options;
+    if (!parseOptions(int(arguments.size()), arguments.data(), "norm-trials",
+                      options, error))
+      return fail(error), 2;
+    if (options.rows != before.rows || options.dims != before.dims ||
+        options.seed != before.seed)
+      references.clear();
+    std::printf("status %d\n", runTrial(options, references) ? 0 : 1);
+    before = options;
+  }
+  return flushOutput(error) || fail(error) ? 0 : 2;
+}
