@@ -297,15 +297,19 @@ static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
 /// From 128 MB on, `many` being the choice for fewer: of two tiles, as of x and
 /// a residual, each thread has a vector (us, and with two: 32768x3072 187.6 and
 /// 189.2, x4096 248.1 and 251.8, x5120 310.2 and 311.3, 65536x2048 249.2 and
-/// 250.8; but 2048x4096 18.2 and 17.9, 16384x7168 233.6 and 219.7). Returns the
-/// first number of rows and changes `many`.
+/// 250.8, x4096 with fp8 beside it 216 and 221; but 2048x4096 18.2 and 17.9,
+/// 16384x7168 233.6 and 219.7; where a scale is computed 32768x4096 235 and 221
+/// for a row, 243 and 220 for 128 columns). Returns the first number of rows
+/// and changes `many`.
 static std::optional<int64_t> selectMoreRows(const ProgramFacts &facts,
                                              const ChipInfo &chip,
                                              ScheduleFields &many) {
   const int64_t vectors = llvm::divideCeil(facts.columns, many.vectorWidth);
   if (!rereadsFromL1(chip) || facts.dynamicColumns || facts.singleRow ||
       facts.numColumnSums > 0 || facts.numFunctions > 0 ||
-      facts.manyOperations > 0 || many.cache != Cache::reload ||
+      facts.manyOperations > 0 ||
+      facts.liveBitsPerColumn != facts.loadedBitsPerColumn ||
+      facts.groupColumns > 0 || many.cache != Cache::reload ||
       facts.loadedBitsPerColumn < 2 * facts.narrowestBits ||
       many.threadsPerRow >= vectors || vectors > 20 * chip.subgroupSize)
     return std::nullopt;

@@ -9,7 +9,7 @@
 
 // CHECK: error: 'linalg.matmul' op expected to be part of a loop over rows
 // CHECK: Pipeline failed while executing [`CheckBuffers` on 'func.func' operation: @f]: reproducer generated at
-// FILE:  pipeline: "builtin.module(symbol-dce, func.func(rmsnorm-generalize-elementwise,rmsnorm-generalize-gathers), rmsnorm-bind-arguments,
+// FILE:  pipeline: "builtin.module(symbol-dce, func.func(rmsnorm-generalize-elementwise,rmsnorm-generalize-gathers), rmsnorm-compute-in-place, rmsnorm-bind-arguments,
 // FILE-SAME: schedule={#rmsnorm.schedule<threads_per_row = 128, vector_width = 4>}
 // ERROR: error: 'linalg.matmul' op expected to be part of a loop over rows
 
