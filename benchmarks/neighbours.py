@@ -141,7 +141,7 @@ FORMS = {
     "residual_add": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16)], [(ROW, BF16), (ROW, BF16)],
                          added(lambda x, w: [norm(x, w)])),
     "silu": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, BF16)], lambda x, w: [silu(norm(x, w))]),
-    "silu_fp8": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3)], lambda x, w: [silu(norm(x, w)).clamp(-448, 448)]),
+    "silu_fp8": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3)], lambda x, w: [silu(norm(x, w))]),
     "gated_silu": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16)], [(ROW, BF16)],
                        lambda x, z, w: [norm(x, w) * silu(z)]),
     "mamba_gated": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16)], [(ROW, BF16)],

@@ -136,13 +136,7 @@ void Addresses::emitAccess(Value buffer, TileKind kind, bool hasRow,
         // Rows may be counted over sizes of the buffer's own.
         const int64_t own =
             rowDims ? type.getDimSize((*rowDims)[dim]) : ShapedType::kDynamic;
-        if (ShapedType::isDynamic(own)) {
-          std::tie(row, index) = kernel.emitDivision(row, dim);
-        } else {
-          Value size = kernel.getConstant(own);
-          index = arith::RemUIOp::create(builder, row, size);
-          row = arith::DivUIOp::create(builder, row, size);
-        }
+        std::tie(row, index) = kernel.emitDivision(row, dim, own);
       }
       if (place == leading.end())
         continue;

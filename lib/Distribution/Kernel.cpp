@@ -141,12 +141,16 @@ Value Kernel::getLeadingSize(int64_t dim) {
 /// knows they multiply with its reciprocal (us, AdaLN of 4096 rows of 4096 on
 /// an H200: 19.35 and 18.9). With m = floor((2^63 - 1) / d), and so
 /// 2^63 - d <= d m, the high half of 2 n m is floor(n / d) or one less.
-std::pair<Value, Value> Kernel::emitDivision(Value number, int64_t dim) {
-  Value size = getLeadingSize(dim);
-  if (!ShapedType::isDynamic(rows.getStaticSizes()[dim])) {
+std::pair<Value, Value> Kernel::emitDivision(Value number, int64_t dim,
+                                             int64_t own) {
+  if (ShapedType::isDynamic(own))
+    own = rows.getStaticSizes()[dim];
+  if (!ShapedType::isDynamic(own)) {
+    Value size = getConstant(own);
     Value rest = arith::RemUIOp::create(builder, number, size);
     return {arith::DivUIOp::create(builder, number, size), rest};
   }
+  Value size = getLeadingSize(dim);
   Value &reciprocal = reciprocals[dim];
   if (!reciprocal) {
     Value least = arith::MaxUIOp::create(
