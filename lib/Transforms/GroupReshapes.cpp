@@ -100,28 +100,29 @@ Value rmsnorm::collapseOutside(OpBuilder &builder, Operation *loop,
                                         offsets, sizes, strides);
 }
 
-Value rmsnorm::collapseGroups(OpBuilder &builder, Value value) {
-  const int64_t rank = cast<ShapedType>(value.getType()).getRank();
+SmallVector<ReassociationIndices> rmsnorm::getGroupedDims(int64_t rank) {
   SmallVector<ReassociationIndices> dims;
   for (int64_t dim = 0; dim < rank - 1; ++dim)
     dims.push_back({dim});
   dims.back().push_back(rank - 1);
-  return tensor::CollapseShapeOp::create(builder, value.getLoc(), value, dims);
+  return dims;
+}
+
+Value rmsnorm::collapseGroups(OpBuilder &builder, Value value) {
+  const int64_t rank = cast<ShapedType>(value.getType()).getRank();
+  return tensor::CollapseShapeOp::create(builder, value.getLoc(), value,
+                                         getGroupedDims(rank));
 }
 
 Value rmsnorm::expandGroups(OpBuilder &builder, Value value,
                             RankedTensorType type) {
-  SmallVector<ReassociationIndices> dims;
   SmallVector<OpFoldResult> sizes =
       tensor::getMixedSizes(builder, value.getLoc(), value);
   const int64_t rank = sizes.size();
-  for (int64_t dim = 0; dim < rank; ++dim)
-    dims.push_back({dim});
-  dims.back().push_back(rank);
   sizes.back() = builder.getIndexAttr(type.getDimSize(rank - 1));
   sizes.push_back(builder.getIndexAttr(type.getDimSize(rank)));
   return tensor::ExpandShapeOp::create(builder, value.getLoc(), type, value,
-                                       dims, sizes);
+                                       getGroupedDims(rank + 1), sizes);
 }
 
 Value rmsnorm::extractRow(OpBuilder &builder, Value tensor,

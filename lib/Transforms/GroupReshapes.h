@@ -19,6 +19,9 @@ Value getRowsOfGroups(Operation *op);
 /// other way round, which only packed ones can be.
 bool isReshaped(BlockArgument argument);
 
+/// Of `rank` dimensions, the last two together.
+SmallVector<ReassociationIndices> getGroupedDims(int64_t rank);
+
 /// `value` with its last two dimensions as one.
 Value collapseGroups(OpBuilder &builder, Value value);
 

@@ -2,6 +2,7 @@
 //===- Reshapes.cpp - reshapes of arguments and results ------------------===//
 
 #include "Reshapes.h"
+#include "GroupReshapes.h"
 #include "RowCluster.h"
 #include "StoredLayouts.h"
 
@@ -123,14 +124,6 @@ struct RowSlice {
 };
 } // namespace
 
-static SmallVector<ReassociationIndices> getGroups(int64_t rank) {
-  SmallVector<ReassociationIndices> groups;
-  for (int64_t dim = 0; dim < rank - 1; ++dim)
-    groups.push_back({dim});
-  groups.back().push_back(rank - 1);
-  return groups;
-}
-
 /// Slices of rows whose columns are divided in two dimensions. Those of an
 /// argument at one place are tensors of their own.
 static void flattenSlices(func::FuncOp function) {
@@ -140,7 +133,7 @@ static void flattenSlices(func::FuncOp function) {
     if (!expand || !columns ||
         (isa<BlockArgument>(expand.getSrc()) && columns->step == 1) ||
         expand.getReassociationIndices() !=
-            getGroups(op.getSourceType().getRank()))
+            getGroupedDims(op.getSourceType().getRank()))
       return;
     const RowSlice slice(op, *columns);
     OpBuilder builder(op);
@@ -193,13 +186,15 @@ void rmsnorm::flattenParts(func::FuncOp function) {
       for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
         if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(user);
             collapse && collapse.getType() == row.getType() &&
-            collapse.getReassociationIndices() == getGroups(type.getRank())) {
+            collapse.getReassociationIndices() ==
+                getGroupedDims(type.getRank())) {
           collapse.replaceAllUsesWith(row);
           collapse.erase();
         }
       if (!op->use_empty())
         op.getResult().replaceAllUsesWith(tensor::ExpandShapeOp::create(
-            builder, op.getLoc(), type, row, getGroups(type.getRank()), sizes));
+            builder, op.getLoc(), type, row, getGroupedDims(type.getRank()),
+            sizes));
       op = {};
     }
     for (Operation *old : llvm::reverse(replaced))

@@ -2,6 +2,7 @@
 //===- UnitColumns.cpp - one value a row with a dimension of size 1 ------===//
 
 #include "UnitColumns.h"
+#include "GroupReshapes.h"
 #include "RowOps.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
@@ -73,12 +74,8 @@ static GenericOp dropUnitInit(RewriterBase &rewriter, GenericOp op) {
       GenericOp::create(rewriter, loc, init.getType(), op.getInputs(), init,
                         maps, op.getIteratorTypesArray());
   reduced.getRegion().takeBody(op.getRegion());
-  SmallVector<ReassociationIndices> dims;
-  for (int64_t dim = 0; dim < type.getRank() - 1; ++dim)
-    dims.push_back({dim});
-  dims.back().push_back(type.getRank() - 1);
   rewriter.replaceOpWithNewOp<tensor::ExpandShapeOp>(
-      op, type, reduced.getResult(0), dims, sizes);
+      op, type, reduced.getResult(0), getGroupedDims(type.getRank()), sizes);
   return reduced;
 }
 
