@@ -16,7 +16,6 @@ poisoned before that: no more than `differing` of them may be further off than o
 import argparse
 import itertools
 import os
-import statistics
 import sys
 
 import cupy
@@ -310,19 +309,16 @@ def main():
                 def theirs(inputs, compiled=compiled):
                     def launch(stream):
                         with torch.cuda.stream(torch.cuda.ExternalStream(stream)):
-                            theirs.results = compiled(*inputs)
+                            launch.results = compiled(*inputs)  # kept, so that outputs are in rotation, too
                     return launch
 
                 launches[mode] = [theirs(s[0]) for s in sets]
-            times = {key: [] for key in launches}
-            for _ in range(3):
-                for key, several in launches.items():
-                    times[key].append(timing.microseconds(several))
+            times = timing.in_rounds(launches)
             read, written = (sum(t.numel() * t.element_size() for t in part) for part in first)
             top = ceiling(int(read - (1 - form.read) * first[0][0].numel() * first[0][0].element_size()), written)
-            ours = statistics.median(times["ours"])
+            ours = times["ours"]
             print(f"{name:>18} {shape:>12} {top:10.2f} {ours:8.2f} {top / ours:6.3f}" + "".join(
-                f" {statistics.median(times[mode]):18.2f} ({statistics.median(times[mode]) / ours:5.2f} x)" for mode in options.compile),
+                f" {times[mode]:18.2f} ({times[mode] / ours:5.2f} x)" for mode in options.compile),
                 flush=True)
             del sets, launches
     sys.exit(failed)

@@ -10,6 +10,7 @@ next one start and wait in the same places. The edges of the graphs are counted:
 error, not a slow norm.
 """
 import ctypes
+import random
 import statistics
 import sys
 
@@ -133,8 +134,9 @@ class Driver:
         return sum(data[8 * i + 2] == PROGRAMMATIC_EDGE for i in range(count.value)), count.value
 
 
-def microseconds(launches, dependent=None):
-    """Per launch; `launches` take a stream and are captured in turn. `dependent`: whether they must be dependent launches."""
+def capture(launches, dependent=None):
+    """A graph of at least 40 launches in turn, each of which takes a stream, and how many; `dependent`: whether they must
+    be dependent launches."""
     stream = torch.cuda.Stream()
     launches = launches * max(1, 40 // len(launches))
     launches[0](stream.cuda_stream)
@@ -152,15 +154,38 @@ def microseconds(launches, dependent=None):
             sys.exit(f"error: {programmatic} of the graph's {edges} edges are programmatic, expected "
                      f"{'all' if dependent else 'none'}")
     graph.replay()
-    times = []
-    for _ in range(9):
+    return graph, len(launches)
+
+
+def replay(graph, launches, times=9):
+    """Microseconds of a launch: the median of so many replays."""
+    results = []
+    for _ in range(times):
         begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
         begin.record()
         graph.replay()
         end.record()
         end.synchronize()
-        times.append(begin.elapsed_time(end) * 1e3 / len(launches))
-    return statistics.median(times)
+        results.append(begin.elapsed_time(end) * 1e3 / launches)
+    return statistics.median(results)
+
+
+def microseconds(launches, dependent=None):
+    """Per launch; `launches` take a stream and are captured in turn."""
+    return replay(*capture(launches, dependent))
+
+
+def in_rounds(candidates, rounds=9):
+    """The median of `rounds` figures of each of a dictionary of launches. The order is another in each round: what ran
+    before, and how much power that took, is worth 1% (the same kernel twice in one fixed order: 127.8 and 129.0 us)."""
+    graphs = {name: capture(launches) for name, launches in candidates.items()}
+    times = {name: [] for name in candidates}
+    order, shuffled = list(candidates), random.Random(1)
+    for _ in range(rounds):
+        shuffled.shuffle(order)
+        for name in order:
+            times[name].append(replay(*graphs[name], times=3))
+    return {name: statistics.median(several) for name, several in times.items()}
 
 
 def ceiling(kind, sets, dependent=False):

@@ -245,9 +245,9 @@ std::optional<Refusal> ScheduleFields::check() const {
   powerOfTwo("sum_walkers", sumWalkers, 1024);
   within("sum_in_flight", sumInFlight, 1, 16);
   within("sm_margin", smMargin, 0, 1 << 16);
-  if (cache == Cache::reload && columnOperands != ColumnOperands::use)
-    refuse("column_operands", "column_operands = use where cache = reload",
-           stringifyColumnOperands(columnOperands));
+  if (cache == Cache::reload && columnOperands == ColumnOperands::block)
+    refuse("column_operands",
+           "column_operands = use or tile where cache = reload", "block");
   if (cache == Cache::shared && stages < 2 &&
       columnOperands == ColumnOperands::block)
     refuse("column_operands",

@@ -58,6 +58,14 @@ int64_t Layout::getSubgroupThreads() const {
   return std::min(shape.threadsPerRow, shape.subgroupSize);
 }
 
+bool mlir::rmsnorm::isWalkedInLoop(const ScheduleFields &schedule,
+                                   int64_t columns, bool dynamicColumns) {
+  const Layout layout = getLayout(schedule, columns, /*dynamicColumns=*/false,
+                                  /*subgroupSize=*/1);
+  return dynamicColumns || (layout.getNumFullVectors() > schedule.unrolled &&
+                            layout.getNumVectors() != schedule.vectorsInFlight);
+}
+
 Layout mlir::rmsnorm::getLayout(const ScheduleFields &schedule, int64_t columns,
                                 bool dynamicColumns, int64_t subgroupSize) {
   Layout::Shape shape;

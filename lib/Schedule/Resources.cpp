@@ -72,11 +72,13 @@ int64_t mlir::rmsnorm::countSumRegisters(const ScheduleFields &fields,
 
 int64_t mlir::rmsnorm::countRowRegisters(const ScheduleFields &fields,
                                          const ProgramFacts &facts) {
-  if (fields.cache != Cache::registers)
-    return 0;
-  return llvm::divideCeil(fields.rowsPerGroup * countValues(fields, facts) *
-                              std::max<int64_t>(facts.liveBitsPerColumn, 8),
-                          32);
+  int64_t bits = 0;
+  if (fields.cache == Cache::registers)
+    bits = fields.rowsPerGroup * std::max<int64_t>(facts.liveBitsPerColumn, 8);
+  else if (fields.cache == Cache::reload &&
+           fields.columnOperands == ColumnOperands::tile)
+    bits = facts.columnOperandBits;
+  return llvm::divideCeil(bits * countValues(fields, facts), 32);
 }
 
 int64_t mlir::rmsnorm::getRegisterBudget(const ScheduleFields &fields,

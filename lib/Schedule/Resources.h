@@ -24,8 +24,8 @@ bool rereadsFromL1(const ChipInfo &chip);
 int64_t getVectorsPerThread(int64_t columns, int64_t threadsPerRow,
                             int64_t vectorWidth);
 
-/// Registers a thread needs for its part of the rows it keeps, and of the sums
-/// over rows.
+/// Registers a thread needs for its part of the rows it keeps, or of per-column
+/// operands beside rows it reads again, and of the sums over rows.
 int64_t countRowRegisters(const ScheduleFields &fields,
                           const ProgramFacts &facts);
 int64_t countSumRegisters(const ScheduleFields &fields,

@@ -100,13 +100,9 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
         vectors <= 8 * holding) {
       fields.threadsPerRow = holding;
       fields.cache = Cache::registers;
-    } else if (facts.columnOperandBits > facts.loadedBitsPerColumn &&
-               fields.threadsPerRow <= 4 * subgroup) {
-      // Two rows in flight hide what the operands of columns take (us, the same
-      // with one: 32768x4096 128.7 and 132.9, 4096x4096 18.9 and 19.2; but
-      // x7168, with 224 threads, 31.5 and 31.2).
-      fields.rowsPerGroup = 2;
-    } else if (fields.threadsPerRow < 8 * subgroup) {
+    } else if (fields.threadsPerRow < 8 * subgroup &&
+               (facts.columnOperandBits <= facts.loadedBitsPerColumn ||
+                fields.threadsPerRow > 4 * subgroup)) {
       // As above (us, the same with four in flight and two: 32768x4096 132.7
       // and 134.2, 4096x4096 19.5 and 19.85).
       fields.vectorsInFlight = 4;
@@ -118,6 +114,15 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
     // (32768x2048: 0.99 read again, 0.98 in registers; x4096: 1.00 and 0.97;
     // x7168: 0.985 and 0.92).
     fields.cache = Cache::reload;
+    // Operands of columns that are wider than x are held by few threads (us,
+    // a weight of f32, four vectors a thread and two: 4096x4096 18.7 and 19.2,
+    // 4096x7168 32.3 and 35.2, 32768x4096 127.4 and 127.1, x7168 219 and 225).
+    const int64_t holding =
+        threads(chip.maxThreadsPerBlock / 2, /*vectorsPerThread=*/4);
+    if (facts.columnOperandBits > facts.loadedBitsPerColumn &&
+        getAccessWidth(facts, chip) == fields.vectorWidth &&
+        holding <= 8 * subgroup)
+      fields.threadsPerRow = holding;
     // Rows of more than half of L1: one block a multiprocessor, so that rows
     // do not evict one another (8192x65536: 0.98 with 1024 threads, 0.67 with
     // 512; a cluster of 4 gets 0.905).
@@ -294,26 +299,44 @@ static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
   return few;
 }
 
-/// From 128 MB on, `many` being the choice for fewer: of two tiles, as of x and
-/// a residual, each thread has a vector (us, and with two: 32768x3072 187.6 and
-/// 189.2, x4096 248.1 and 251.8, x5120 310.2 and 311.3, 65536x2048 249.2 and
-/// 250.8, x4096 with fp8 beside it 216 and 221; but 2048x4096 18.2 and 17.9,
-/// 16384x7168 233.6 and 219.7; where a scale is computed 32768x4096 235 and 221
-/// for a row, 243 and 220 for 128 columns). Returns the first number of rows
-/// and changes `many`.
+/// From 128 MB on and below, where rows are read again. Changes `many`, the
+/// choice for both, or `fewer`, and returns the first number of `many` rows.
 static std::optional<int64_t> selectMoreRows(const ProgramFacts &facts,
                                              const ChipInfo &chip,
+                                             ScheduleFields &fewer,
                                              ScheduleFields &many) {
+  const int64_t subgroup = chip.subgroupSize;
   const int64_t vectors = llvm::divideCeil(facts.columns, many.vectorWidth);
   if (!rereadsFromL1(chip) || facts.dynamicColumns || facts.singleRow ||
       facts.numColumnSums > 0 || facts.numFunctions > 0 ||
-      facts.manyOperations > 0 ||
+      facts.manyOperations > 0 || facts.loadedBitsPerColumn == 0 ||
       facts.liveBitsPerColumn != facts.loadedBitsPerColumn ||
-      facts.groupColumns > 0 || many.cache != Cache::reload ||
-      facts.loadedBitsPerColumn < 2 * facts.narrowestBits ||
-      many.threadsPerRow >= vectors || vectors > 20 * chip.subgroupSize)
+      facts.groupColumns > 0 || many.cache != Cache::reload)
     return std::nullopt;
-  many.threadsPerRow = llvm::alignTo(vectors, chip.subgroupSize);
+  if (facts.loadedBitsPerColumn == 16) {
+    // Of one tile four vectors a thread, not two, balance fewer rows better
+    // (us: 2048x8192 17.9 and 18.7, 4096x7168 29.7 and 30.2, 2048x12288 25.7
+    // and 26.0; but 4096x6144 25.5 and 25.4, 4096x4096 17.7 and 17.5,
+    // 16384x8192 127.5 and 126.5).
+    const int64_t threads =
+        llvm::alignTo(llvm::divideCeil(vectors, 4), subgroup);
+    if (many.threadsPerRow <= 12 * subgroup || threads >= many.threadsPerRow ||
+        getAccessWidth(facts, chip) < many.vectorWidth)
+      return std::nullopt;
+    fewer.threadsPerRow = threads;
+  } else if (facts.loadedBitsPerColumn >= 2 * facts.narrowestBits) {
+    // Of two tiles, as of x and a residual, each thread has a vector of many
+    // rows (us, and with two: 32768x3072 187.6 and 189.2, x4096 248.1 and
+    // 251.8, x5120 310.2 and 311.3, 65536x2048 249.2 and 250.8, x4096 with fp8
+    // beside it 216 and 221; but 2048x4096 18.2 and 17.9, 16384x7168 233.6 and
+    // 219.7; where a scale is computed 32768x4096 235 and 221 for a row, 243
+    // and 220 for 128 columns).
+    if (many.threadsPerRow >= vectors || vectors > 20 * subgroup)
+      return std::nullopt;
+    many.threadsPerRow = llvm::alignTo(vectors, subgroup);
+  } else {
+    return std::nullopt;
+  }
   return (128 << 20) /
          ProgramFacts::getBytes(facts.liveBitsPerColumn, facts.columns);
 }
@@ -325,7 +348,7 @@ SmallVector<RowClass, 2> mlir::rmsnorm::selectByRules(const ProgramFacts &facts,
   if (std::optional<RowClass> few = selectFewRows(facts, chip, many))
     classes.push_back(*few);
   ScheduleFields fewer = many;
-  if (std::optional<int64_t> first = selectMoreRows(facts, chip, many))
+  if (std::optional<int64_t> first = selectMoreRows(facts, chip, fewer, many))
     classes.push_back({*first - 1, fewer});
   classes.push_back({kAnyRows, many});
   for (RowClass &one : classes) {

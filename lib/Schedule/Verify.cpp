@@ -127,6 +127,26 @@ static std::optional<Refusal> verifyRegisters(const ScheduleFields &schedule,
   return std::nullopt;
 }
 
+/// Per-column operands held beside rows that are read again.
+static std::optional<Refusal> verifyHeldColumns(const ScheduleFields &schedule,
+                                                const ProgramFacts &facts,
+                                                const ChipInfo &chip) {
+  if (schedule.cache != Cache::reload ||
+      schedule.columnOperands == ColumnOperands::use)
+    return std::nullopt;
+  if (facts.numColumnSums > 0)
+    return refuse("column_operands",
+                  "column_operands = use where cache = reload and rows are "
+                  "summed over",
+                  "tile");
+  if (isWalkedInLoop(schedule, facts.columns, facts.dynamicColumns))
+    return refuse("column_operands",
+                  "column_operands = use where cache = reload and a thread "
+                  "walks over its columns in a loop",
+                  "tile");
+  return verifyRegisters(schedule, facts, chip);
+}
+
 /// Parts of rows are some of each thread's vectors, in registers.
 static std::optional<Refusal> verifyParts(const ScheduleFields &schedule,
                                           const ProgramFacts &facts) {
@@ -233,6 +253,8 @@ mlir::rmsnorm::verifyOnTarget(const ScheduleFields &schedule,
                   "column_sums = strips for rows of unbounded size",
                   "registers");
   if (std::optional<Refusal> refusal = verifyNested(schedule, facts, chip))
+    return refusal;
+  if (std::optional<Refusal> refusal = verifyHeldColumns(schedule, facts, chip))
     return refusal;
   if (schedule.cache == Cache::reload && !sumsInRegisters)
     return std::nullopt;

@@ -203,8 +203,8 @@ private:
 
   /// Reload: the chain from the loads on is computed again. Loads say which
   /// segment they are for, so that nobody merges them. Shared: the same, but
-  /// that tiles come from workgroup memory and per-column operands, unless they
-  /// are loaded where they are used, stay where they are.
+  /// that tiles come from workgroup memory. What rows share stays where it is,
+  /// unless it is loaded where it is used.
   Value recompute(Value value, int64_t segment) {
     Operation *def = value.getDefiningOp();
     if (!def || def->getBlock() != &program || !isPerColumn(value.getType()) ||
@@ -212,10 +212,10 @@ private:
       return value;
     if (Value placed = copies.lookup({value, segment}))
       return placed;
-    auto column = dyn_cast<TileLoadOp>(def);
-    if (column && column.getKind() == TileKind::column &&
-        cache == Cache::shared &&
-        schedule.getColumnOperands() != ColumnOperands::use)
+    auto load = dyn_cast<TileLoadOp>(def);
+    if (load && schedule.getColumnOperands() != ColumnOperands::use &&
+        (load.getKind() == TileKind::column ||
+         (cache == Cache::reload && load.isShared())))
       return copies[{value, segment}] = createKeep(value, segment);
     IRMapping mapping;
     for (Value operand : def->getOperands())

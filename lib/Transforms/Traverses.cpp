@@ -78,16 +78,11 @@ Walk Cutter::getWalk(ArrayRef<Operation *> ops) {
   if (schedule.hasStrips())
     return Walk::strip;
   const bool accumulates = llvm::any_of(ops, llvm::IsaPred<AccumulateOp>);
-  if (rows.getDynamicColumns() && schedule.getCache() == Cache::reload &&
-      !accumulates)
-    return Walk::looped;
   if (schedule.getCache() == Cache::registers)
     return Walk::unrolled;
-  const Layout layout = getLayout(schedule.getFields(), rows.getColumns(),
-                                  /*dynamicColumns=*/false, /*subgroupSize=*/1);
   if (schedule.getCache() == Cache::reload && !accumulates &&
-      layout.getNumFullVectors() > schedule.getUnrolled() &&
-      schedule.getVectorsInFlight() != layout.getNumVectors())
+      isWalkedInLoop(schedule.getFields(), rows.getColumns(),
+                     rows.getDynamicColumns() != nullptr))
     return Walk::looped;
   return Walk::chunks;
 }

@@ -42,7 +42,8 @@ WITHOUT = ["column_sums", "sums", "sum_lanes", "sum_walkers", "sum_in_flight"]
 PLACES = [
     ("cache=registers,", ["", "column_operands=use,unrolled=1,mask_bf16=true", "column_operands=block,constants=block,blocks_per_sm=1",
                           "column_operands=tile,constants=as_columns,blocks_per_sm=2,sm_margin=1"]),
-    ("cache=reload,vectors_in_flight=1,", ["unrolled=0", "unrolled=64"]),
+    ("cache=reload,vectors_in_flight=1,", ["column_operands=use,unrolled=0", "column_operands=use,unrolled=64",
+                                            "column_operands=tile,unrolled=64"]),
     ("cache=shared,", ["column_operands=use,unrolled=1", "column_operands=tile,unrolled=0"]),
     ("cache=shared,blocks_per_sm=1,stages=2,", ["column_operands=use", "column_operands=tile,unrolled=2",
                                                 "column_operands=block,constants=as_columns,pdl=true"]),

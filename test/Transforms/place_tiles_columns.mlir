@@ -147,6 +147,42 @@ func.func @columns_reloaded(%x: memref<?x64xbf16>, %w: memref<64xbf16>, %y: memr
 
 // -----
 
+// Or it is held beside the row that is read again: narrow, behind a keep.
+// CHECK-LABEL: func.func @columns_held_beside_reloaded
+// CHECK: %[[S:.*]]:2 = rmsnorm.traverse chunks in_flight(2) reduce(add) {
+// CHECK-NEXT: rmsnorm.tile_load tile %{{.*}} policy(evict_last)
+// CHECK-NEXT: %[[W:.*]] = rmsnorm.tile_load column %{{.*}} policy(evict_last)
+// CHECK: rmsnorm.yield %{{.*}}, %[[W]] :
+// CHECK: rmsnorm.traverse chunks in_flight(2) {
+// CHECK-NOT: rmsnorm.tile_load column
+// CHECK: rmsnorm.tile_load tile %{{.*}} again(1) policy(evict_first)
+// CHECK-NOT: rmsnorm.tile_load column
+// CHECK: rmsnorm.keep %[[S]]#1
+// CHECK-NOT: rmsnorm.tile_load column
+// CHECK: rmsnorm.tile_store
+func.func @columns_held_beside_reloaded(%x: memref<?x64xbf16>, %w: memref<64xbf16>, %y: memref<?x64xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16>, read %w : memref<64xbf16>, write %y : memref<?x64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 8, cache = reload, column_operands = tile>) {
+  ^bb0(%M: index, %X: memref<?x64xbf16>, %W: memref<64xbf16>, %Y: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xbf16> -> vector<1x64xbf16>
+      %1 = arith.extf %0 : vector<1x64xbf16> to vector<1x64xf32>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x64xf32> -> vector<1x1xf32>
+      %3 = rmsnorm.tile_load column %W : memref<64xbf16> -> vector<1x64xbf16>
+      %4 = arith.extf %3 : vector<1x64xbf16> to vector<1x64xf32>
+      %5 = vector.broadcast %2 : vector<1x1xf32> to vector<1x64xf32>
+      %6 = arith.mulf %1, %5 : vector<1x64xf32>
+      %7 = arith.mulf %6, %4 : vector<1x64xf32>
+      rmsnorm.tile_store tile %7, %Y[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
 // A constant weight is loaded before the tiles and before the wait for the
 // kernels ahead, as it waits for none; in the tiles it is kept narrow. What may
 // be written is not, nor is the constant one without dependent launches.

@@ -35,6 +35,42 @@ func.func @registers(%x: memref<?x4x64xbf16>, %table: memref<?x64xf32>, %ids: me
 
 // -----
 
+// Read again, the row's tile is; what rows share is held.
+// CHECK-LABEL: func.func @reload(
+// CHECK: %[[S:.*]]:2 = rmsnorm.traverse chunks in_flight({{[0-9]+}}) reduce(add) {
+// CHECK-NEXT: rmsnorm.tile_load tile
+// CHECK-NEXT: rmsnorm.tile_load tile %{{.*}} gather(
+// CHECK: rmsnorm.traverse chunks
+// CHECK: rmsnorm.tile_load tile %{{.*}} policy(evict_first) again(1)
+// CHECK-NOT: gather(
+// CHECK: rmsnorm.keep %[[S]]#1
+// CHECK-NOT: gather(
+// CHECK: rmsnorm.tile_store
+func.func @reload(%x: memref<?x4x64xbf16>, %table: memref<?x64xf32>, %ids: memref<?xi32>, %m: index) {
+  rmsnorm.rows sizes [%m, 4] columns(64) buffers(update %x : memref<?x4x64xbf16>, read %table : memref<?x64xf32>, read %ids : memref<?xi32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 8, cache = reload, column_operands = tile>) {
+  ^bb0(%M: index, %X: memref<?x4x64xbf16>, %T: memref<?x64xf32>, %I: memref<?xi32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x4x64xbf16> -> vector<1x64xbf16>
+      %1 = arith.extf %0 : vector<1x64xbf16> to vector<1x64xf32>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x64xf32> -> vector<1x1xf32>
+      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x64xf32>
+      %4 = arith.mulf %1, %3 : vector<1x64xf32>
+      %5 = rmsnorm.tile_load row %I[%t] dims [0] : memref<?xi32> -> vector<1x1xi32>
+      %6 = arith.index_cast %5 : vector<1x1xi32> to vector<1x1xindex>
+      %7 = rmsnorm.tile_load tile %T gather(%6 : vector<1x1xindex>) : memref<?x64xf32> -> vector<1x64xf32>
+      %8 = arith.mulf %4, %7 : vector<1x64xf32>
+      %9 = arith.truncf %8 : vector<1x64xf32> to vector<1x64xbf16>
+      rmsnorm.tile_store tile %9, %X[%t] : vector<1x64xbf16>, memref<?x4x64xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
 // It is neither copied to workgroup memory nor waited for.
 // CHECK-LABEL: func.func @shared(
 // CHECK: rmsnorm.tiles copies(%{{[^,]*}} : memref<?x4x64xbf16>) stages 1 body {

@@ -264,6 +264,28 @@ TEST(Select, RefusalsAreValues) {
   EXPECT_EQ(refuse(wide, "sm_90", "alignment=16").got, "'alignment=16'");
   EXPECT_EQ(refuse(wide, "sm_90", "column_operands=tile").field,
             "column_operands");
+  EXPECT_EQ(
+      refuse(wide, "sm_90", "cache=reload,column_operands=block").getMessage(),
+      "expected column_operands = use or tile where cache = reload, got "
+      "block");
+  for (const ProgramFacts &looped :
+       {forward(kDynamicColumns, 16), forward(1 << 17, 16)})
+    EXPECT_EQ(
+        refuse(looped, "sm_90", "cluster=1,cache=reload,column_operands=tile")
+            .getMessage(),
+        "expected column_operands = use where cache = reload and a "
+        "thread walks over its columns in a loop, got tile");
+  EXPECT_EQ(refuse(backward(4096, 16), "sm_90",
+                   "cache=reload,stages=0,column_operands=tile")
+                .getMessage(),
+            "expected column_operands = use where cache = reload and rows are "
+            "summed over, got tile");
+  ProgramFacts manyColumns = forward(4096, 16);
+  manyColumns.columnOperandBits = 128;
+  EXPECT_EQ(refuse(manyColumns, "sm_90",
+                   "threads_per_row=128,cache=reload,column_operands=tile")
+                .got,
+            "128");
   EXPECT_EQ(refuse(wide, "sm_90", "split=true").field, "split");
   EXPECT_EQ(refuse(wide, "sm_90", "sum_walkers=24").field, "sum_walkers");
   EXPECT_EQ(refuse(wide, "sm_90", "sum_lanes=64").field, "sum_lanes");

@@ -237,9 +237,11 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
       their way while one is worked on.
     - `copy`: the caches that `cache = shared` copies through, on chips with
       asynchronous copies; nothing elsewhere.
-    - `column_operands`: when per-column operands are loaded: where they are
-      `use`d, with each `tile` or once a `block`. With `cache = reload` where
-      they are used only, in workgroup memory once a block with a ring only.
+    - `column_operands`: when per-column operands, and tiles that rows share,
+      are loaded: where they are `use`d, with each `tile` and held, or once
+      a `block`. With `cache = reload` not once a block, and held only where
+      a thread's vectors are unrolled; in workgroup memory once a block with
+      a ring only.
     - `constants`: when those are loaded that are declared `rmsnorm.constant`:
       `as_columns` says, or once a `block`, with `pdl` before the wait.
     - `unrolled`: the most vectors of a thread that are unrolled where the row

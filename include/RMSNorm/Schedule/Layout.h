@@ -108,6 +108,12 @@ private:
 
 struct ScheduleFields;
 
+/// Whether rows that are read again (`cache = reload`) are walked in a loop: of
+/// more vectors than are unrolled, unless all are in flight at once, or if
+/// nobody knows how many there are.
+bool isWalkedInLoop(const ScheduleFields &schedule, int64_t columns,
+                    bool dynamicColumns);
+
 /// The layout of rows of `columns` columns by a schedule on a chip with such
 /// subgroups.
 Layout getLayout(const ScheduleFields &schedule, int64_t columns,
