@@ -167,15 +167,25 @@ gpu.module @math_module [#rmsnorm.target<sim "sim32">] {
 
 // -----
 
-// No bf16 type is left, and keep is its value.
+// No bf16 type is left, vectors of it are converted by functions, one for each
+// type, and keep is its value.
 
-// CHECK-LABEL: llvm.func @narrow(
+// CHECK-LABEL: gpu.module @narrow_module
 // CHECK-NOT:     bf16
-// CHECK-NOT:     rmsnorm.keep
-// CHECK:         llvm.zext %{{.+}} : vector<2xi16> to vector<2xi32>
+// CHECK:       llvm.func internal @[[TRUNC:.+]](%{{.+}}: vector<2xf32>) -> vector<2xi16> {
 // CHECK-NOT:     bf16
 // CHECK:         llvm.trunc %{{.+}} : vector<2xi32> to vector<2xi16>
 // CHECK-NOT:     bf16
+// CHECK:       llvm.func internal @[[EXT:.+]](%{{.+}}: vector<2xi16>) -> vector<2xf32> {
+// CHECK-NOT:     bf16
+// CHECK:         llvm.zext %{{.+}} : vector<2xi16> to vector<2xi32>
+// CHECK-NOT:     {{bf16|internal}}
+// CHECK:       llvm.func @narrow(
+// CHECK-NOT:     {{bf16|rmsnorm.keep|llvm.zext}}
+// CHECK:         llvm.call @[[EXT]]
+// CHECK:         llvm.fadd
+// CHECK:         llvm.call @[[TRUNC]]
+// CHECK-NOT:     {{bf16|rmsnorm.keep|llvm.zext}}
 // CHECK:         llvm.return
 gpu.module @narrow_module [#rmsnorm.target<sim "sim32">] {
   gpu.func @narrow(%x: !llvm.ptr<1>, %row: i64, %column: i32, %s: f32) kernel {
