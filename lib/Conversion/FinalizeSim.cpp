@@ -26,6 +26,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -110,6 +111,70 @@ static LogicalResult checkKernel(gpu::GPUFuncOp kernel) {
     return WalkResult::advance();
   });
   return failure(result.wasInterrupted());
+}
+
+//===----------------------------------------------------------------------===//
+// Conversions of bf16
+//===----------------------------------------------------------------------===//
+
+/// Makes conversions of vectors from and to bf16, up to ten instructions each
+/// on integers, calls of a function for each type of vector. LLVM selects those
+/// instructions once then, and inlines them when it optimises.
+static void outlineBF16Conversions(gpu::GPUModuleOp module) {
+  auto create = [&](OpBuilder &builder, Value value, Type type) -> Value {
+    if (value.getType() == type)
+      return value;
+    return arith::BitcastOp::create(builder, value.getLoc(), type, value);
+  };
+  // As LLVM has it.
+  auto getStored = [](Type type) -> Type {
+    if (!getElementTypeOrSelf(type).isBF16())
+      return type;
+    return cast<VectorType>(type).cloneWith(
+        std::nullopt, IntegerType::get(type.getContext(), 16));
+  };
+  SymbolTable symbols(module);
+  auto outline = [&](Operation *op, VectorType from, VectorType to) {
+    if (from.getRank() != 1 ||
+        !(from.getElementType().isBF16() || to.getElementType().isBF16()))
+      return;
+    std::string name = ("rmsnorm." + op->getName().stripDialect() + "_" +
+                        Twine(from.getElementTypeBitWidth()) + "_" +
+                        Twine(to.getElementTypeBitWidth()) + "_" +
+                        Twine(from.getNumElements()))
+                           .str();
+    auto function = symbols.lookup<LLVM::LLVMFuncOp>(name);
+    if (!function) {
+      auto builder = OpBuilder::atBlockBegin(module.getBody());
+      function = LLVM::LLVMFuncOp::create(
+          builder, module.getLoc(), name,
+          LLVM::LLVMFunctionType::get(getStored(to), getStored(from)),
+          LLVM::Linkage::Internal);
+      symbols.insert(function);
+      builder.setInsertionPointToStart(function.addEntryBlock(builder));
+      Value argument = create(builder, function.getArgument(0), from);
+      Operation *inside = builder.clone(*op);
+      inside->setOperand(0, argument);
+      LLVM::ReturnOp::create(
+          builder, module.getLoc(),
+          create(builder, inside->getResult(0), getStored(to)));
+    }
+    OpBuilder builder(op);
+    auto call = LLVM::CallOp::create(
+        builder, op->getLoc(), function,
+        create(builder, op->getOperand(0), getStored(from)));
+    op->getResult(0).replaceAllUsesWith(create(builder, call.getResult(), to));
+    op->erase();
+  };
+  for (auto kernel : module.getOps<gpu::GPUFuncOp>())
+    kernel.walk([&](Operation *op) {
+      auto truncation = dyn_cast<arith::TruncFOp>(op);
+      if (!isa<arith::ExtFOp>(op) &&
+          (!truncation || truncation.getRoundingmode()))
+        return;
+      if (auto to = dyn_cast<VectorType>(op->getResult(0).getType()))
+        outline(op, cast<VectorType>(op->getOperand(0).getType()), to);
+    });
 }
 
 //===----------------------------------------------------------------------===//
@@ -279,6 +344,7 @@ LogicalResult FinalizeSim::simplify(gpu::GPUModuleOp module) {
   if (failed(runPipeline(narrow, module)) ||
       failed(computeInF32(module, BFloat16Type::get(&getContext()))))
     return failure();
+  outlineBF16Conversions(module);
 
   RewritePatternSet expand(&getContext());
   // The arithmetic of GPUs' kernels, on the host's exp2.

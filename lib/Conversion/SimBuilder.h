@@ -112,22 +112,6 @@ struct SimRewriter : SimBuilder {
     rewriter.setInsertionPointToStart(resume);
   }
 
-  /// Calls the function at `offset` of the table, which returns null after it
-  /// has reported an error: the thread then ends. On return the builder stands
-  /// in a new block before the op, reached otherwise.
-  Value checkedCall(int64_t offset, ValueRange operands) {
-    Value result = callTable(offset, pointer, operands).getResult();
-    Value null = LLVM::ZeroOp::create(rewriter, loc, pointer);
-    Value failed = LLVM::ICmpOp::create(rewriter, loc, LLVM::ICmpPredicate::eq,
-                                        result, null);
-    Block *call = rewriter.getInsertionBlock();
-    Block *next = rewriter.splitBlock(call, op->getIterator());
-    rewriter.setInsertionPointToEnd(call);
-    LLVM::CondBrOp::create(rewriter, loc, failed, kernel.exit, next);
-    rewriter.setInsertionPointToStart(next);
-    return result;
-  }
-
   LogicalResult replace(Value value) {
     rewriter.replaceOp(op, value);
     return success();

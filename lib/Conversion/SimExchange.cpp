@@ -21,7 +21,7 @@ static LogicalResult lowerInit(ExchangeInitOp op, ExchangeInitOp::Adaptor,
        {exchange.getOffset(), exchange.getBytes(), exchange.getSlots(),
         exchange.getValues(), exchange.getSubgroups(), exchange.getCluster()})
     operands.push_back(b.constant(b.i32, value));
-  b.checkedCall(offsetof(rmsnorm_sim_table, exchange_init), operands);
+  b.callTable(offsetof(rmsnorm_sim_table, exchange_init), b.pointer, operands);
   return b.erase();
 }
 
@@ -36,9 +36,9 @@ static LogicalResult lowerPublish(ExchangePublishOp op,
                                   SimRewriter &b) {
   const int64_t count = op.getValues().size();
   for (auto [index, value] : llvm::enumerate(adaptor.getValues()))
-    b.checkedCall(offsetof(rmsnorm_sim_table, exchange_publish),
-                  {b.kernel.thread, adaptor.getNumber(), adaptor.getSubgroup(),
-                   b.constant(b.i32, index), b.constant(b.i32, count), value});
+    b.callTable(offsetof(rmsnorm_sim_table, exchange_publish), b.pointer,
+                {b.kernel.thread, adaptor.getNumber(), adaptor.getSubgroup(),
+                 b.constant(b.i32, index), b.constant(b.i32, count), value});
   return b.erase();
 }
 
@@ -53,9 +53,10 @@ lowerAwait(ExchangeAwaitOp, ExchangeAwaitOp::Adaptor adaptor, SimRewriter &b) {
 static LogicalResult
 lowerRead(ExchangeReadOp op, ExchangeReadOp::Adaptor adaptor, SimRewriter &b) {
   Value address =
-      b.checkedCall(offsetof(rmsnorm_sim_table, exchange_read),
-                    {b.kernel.thread, adaptor.getNumber(),
-                     adaptor.getPublisher(), b.constant(b.i32, op.getValue())});
+      b.callTable(offsetof(rmsnorm_sim_table, exchange_read), b.pointer,
+                  {b.kernel.thread, adaptor.getNumber(), adaptor.getPublisher(),
+                   b.constant(b.i32, op.getValue())})
+          .getResult();
   return b.replace(b.load(op.getType(), address, 0));
 }
 

@@ -38,8 +38,7 @@ static Value getAccess(Operation *op, VectorType fragment, int64_t alignment,
   return LLVM::AddressOfOp::create(b.builder, b.loc, b.pointer, name);
 }
 
-/// Calls the function at `offset` of the table for an access. On return the
-/// builder stands in a new block before `op`, reached if it is a valid one.
+/// Calls the function at `offset` of the table for an access.
 template <typename Op>
 static Value createGlobalAccess(Op op, typename Op::Adaptor adaptor,
                                 VectorType fragment, int64_t offset,
@@ -55,7 +54,7 @@ static Value createGlobalAccess(Op op, typename Op::Adaptor adaptor,
                               adaptor.getColumn(),
                               valid};
   llvm::append_range(operands, further);
-  return b.checkedCall(offset, operands);
+  return b.callTable(offset, b.pointer, operands).getResult();
 }
 
 static LogicalResult lowerGlobalLoad(GlobalLoadOp op,
@@ -99,14 +98,14 @@ static int64_t getNumBytes(Type type) {
   return (vector ? vector.getNumElements() : 1) * getElementBytes(type);
 }
 
-/// The checked address of an access. On return the builder stands in a new
-/// block before the op, reached if the scheduler allows the access.
+/// The checked address of an access.
 static Value createWorkgroupAddress(Value offset, Type type, bool isStore,
                                     SimRewriter &b) {
-  return b.checkedCall(offsetof(rmsnorm_sim_table, workgroup_access),
-                       {b.kernel.thread, offset,
-                        b.constant(b.i32, getNumBytes(type)),
-                        b.constant(b.i32, isStore)});
+  return b
+      .callTable(offsetof(rmsnorm_sim_table, workgroup_access), b.pointer,
+                 {b.kernel.thread, offset, b.constant(b.i32, getNumBytes(type)),
+                  b.constant(b.i32, isStore)})
+      .getResult();
 }
 
 static LogicalResult lowerWorkgroupLoad(WorkgroupLoadOp op,
@@ -150,14 +149,15 @@ static LogicalResult lowerCopy(AsyncCopyOp op, AsyncCopyOp::Adaptor adaptor,
 
 static LogicalResult lowerCommit(CopyCommitOp, CopyCommitOp::Adaptor,
                                  SimRewriter &b) {
-  b.checkedCall(offsetof(rmsnorm_sim_table, copy_commit), b.kernel.thread);
+  b.callTable(offsetof(rmsnorm_sim_table, copy_commit), b.pointer,
+              b.kernel.thread);
   return b.erase();
 }
 
 static LogicalResult lowerWait(CopyWaitOp op, CopyWaitOp::Adaptor,
                                SimRewriter &b) {
-  b.checkedCall(offsetof(rmsnorm_sim_table, copy_wait),
-                {b.kernel.thread, b.constant(b.i32, op.getPending())});
+  b.callTable(offsetof(rmsnorm_sim_table, copy_wait), b.pointer,
+              {b.kernel.thread, b.constant(b.i32, op.getPending())});
   return b.erase();
 }
 

@@ -71,21 +71,24 @@ class Checker:
     def fail(self, text):
         self.errors.append(f"{self.module.name}: {text}")
 
-    def run(self):
+    @property
+    def path(self):
+        return os.path.join(self.output, self.module.name) + ".rmsn"
+
+    def compile(self, oracle):
         module = self.module
-        path = os.path.join(self.output, module.name)
-        with open(path + ".mlir", "w") as file:
+        source = os.path.join(self.output, module.name) + ".mlir"
+        with open(source, "w") as file:
             file.write(module.text())
-        targets = [f"--target=sim:{chip}" for chip in module.chips] + ["--target=oracle"]
+        targets = [f"--target=sim:{chip}" for chip in module.chips] + ["--target=oracle"] * oracle
         schedule = [f"--schedule={module.schedule}"] if module.schedule else []
-        status, _, error = call(["norm-compile", path + ".mlir", *targets, *schedule, *module.options,
-                                 "--host-optimization=0", "-o", path + ".rmsn"])
+        status, _, error = call(["norm-compile", source, *targets, *schedule, *module.options,
+                                 "--host-optimization=0", "-o", self.path])
         if status:
             self.fail(f"norm-compile {' '.join(schedule)}: {error}")
-            return self
-        self.inspect(path + ".rmsn")
-        self.launch(path + ".rmsn")
-        return self
+            return False
+        self.inspect(self.path)
+        return True
 
     def inspect(self, path):
         """The kernels and the schedules of each entry, target and variant."""
@@ -110,12 +113,10 @@ class Checker:
             return dict(f.split(" = ") for f in schedule.split(", ") if f)
         raise SystemExit(f"{self.module.name}: no schedule of rows for {entry}, {target}, {variant}")
 
-    def launch(self, path):
-        # What the oracle says is kept from one line to the next where rows and sizes are the same.
-        trials = sorted(itertools.product(self.module.chips, self.module.runs), key=lambda t: (t[1]["rows"], t[1]["dim"] or 0))
-        lines = []
-        for chip, run in trials:
-            options = [f"--device=sim:{chip}", f"--rows={run['rows']}", f"--order={run['order']}",
+    def trials(self):
+        """Chips, runs, and the lines for norm-trials."""
+        for chip, run in itertools.product(self.module.chips, self.module.runs):
+            options = [self.path, f"--device=sim:{chip}", f"--rows={run['rows']}", f"--order={run['order']}",
                        *generate.LAYOUTS[run["layout"]]]
             if run["dim"]:
                 symbol = 0 if self.module.cases[0]["rows"] == () else 1
@@ -123,16 +124,7 @@ class Checker:
             if "persistent" in self.module.schedule or "blocks_per_sm" in self.module.schedule:
                 # Few blocks, so that each has several tiles.
                 options.append("--multiprocessors=3")
-            lines.append(" ".join(options))
-        status, text, error = call(["norm-trials", path], "\n".join(lines))
-        tables = re.findall(r"((?:.*\n)*?)status (\d)\n", text)
-        if status or len(tables) != len(trials):
-            self.fail(f"norm-trials: status {status}, {len(tables)} of {len(trials)} trials")
-        errors = len(self.errors)
-        for (chip, run), options, (table, status) in zip(trials, lines, tables):
-            self.check(chip, run, options, list(csv.DictReader(io.StringIO(table))), int(status))
-        if len(self.errors) > errors:
-            self.errors.append(error.rstrip())
+            yield chip, run, " ".join(options)
 
     def check(self, chip, run, options, rows, status):
         if len(rows) != len(self.module.cases):
@@ -211,6 +203,25 @@ class Checker:
         }.items()))
 
 
+def run(checkers):
+    """Compiles and launches modules of one program, for which there is one oracle."""
+    first, *others = checkers
+    if not first.compile(oracle=True):
+        return
+    compiled = [first] + [c for c in others if c.compile(oracle=False)]
+    # What the oracle says is kept from one line to the next where rows and sizes are the same; `first` comes first.
+    trials = sorted(((c, *trial) for c in compiled for trial in c.trials()), key=lambda t: (t[2]["rows"], t[2]["dim"] or 0))
+    status, text, error = call(["norm-trials"], "\n".join(line for _, _, _, line in trials))
+    tables = re.findall(r"((?:.*\n)*?)status (\d)\n", text)
+    if status or len(tables) != len(trials):
+        first.fail(f"norm-trials: status {status}, {len(tables)} of {len(trials)} trials")
+    errors = sum(len(c.errors) for c in checkers)
+    for (checker, chip, run, options), (table, status) in zip(trials, tables):
+        checker.check(chip, run, options, list(csv.DictReader(io.StringIO(table))), int(status))
+    if sum(len(c.errors) for c in checkers) > errors:
+        first.errors.append(error.rstrip())
+
+
 def coverage(suite, checkers, chips, modes, fields, source):
     """What was not launched, of what must have been."""
     seen = [dict(s) for c in checkers for s in c.seen]
@@ -261,9 +272,14 @@ def main():
     os.makedirs(output, exist_ok=True)
     chips, modes, fields = chips_and_modes(output)
     checkers = [Checker(m, output) for m in suite.modules(chips) if not wanted or m.name in wanted]
+    programs = {}
+    for checker in checkers:
+        # Whose rows and sizes differ would not share what the oracle says.
+        runs = sorted({(r["rows"], r["dim"] or 0) for r in checker.module.runs})
+        programs.setdefault((checker.module.text(), str(runs)), []).append(checker)
     # lit has the other cores busy with other tests; the programs do the work.
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        list(pool.map(Checker.run, checkers))
+        list(pool.map(run, programs.values()))
     errors = [e for c in checkers for e in c.errors] + list(differing_modules(checkers))
     for error in errors:
         print(error)

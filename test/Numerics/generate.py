@@ -453,15 +453,17 @@ PRODUCT_SIZES = [2048, 2056, 2052, 2050, 2049]
 
 
 def product_modules():
-    # One schedule for any number of rows.
-    schedules = {"static_persistent": "static_persistent,cache=registers,vectors_in_flight=2"}
+    # One schedule for any number of rows: how many vectors are in flight else depends on it.
+    schedules = {"multi_wave_cached": "multi_wave_cached,vectors_in_flight=2",
+                 "multi_wave_reload": "multi_wave_reload,vectors_in_flight=8",
+                 "static_persistent": "static_persistent,cache=registers,vectors_in_flight=2"}
     for mode, n in itertools.product(MODES[1:], PRODUCT_SIZES):
         cases = [case(mode=mode, n=n, x=x, y=y, weight=weight, casting=casting, rstd=rstd)
                  for (x, y, weight), casting, rstd in itertools.product(PRODUCT_TYPES, DIMENSIONS["casting"], (False, True))]
         # One oracle for both chips.
         yield Module(f"product_{mode}_{n}", cases, DIMENSIONS["chip"], [
             {"rows": 3, "order": "shuffled", "layout": "dense", "dim": None},
-            {"rows": 3, "order": "reverse", "layout": "unaligned", "dim": None}], schedules.get(mode, mode),
+            {"rows": 3, "order": "reverse", "layout": "unaligned", "dim": None}], schedules[mode],
             options=["--batch-invariant"])
 
 

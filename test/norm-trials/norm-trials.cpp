@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- norm-trials.cpp - a module in many ways ---------------------------===//
+//===- norm-trials.cpp - a program in many ways --------------------------===//
 //
-//   norm-trials MODULE.rmsn < TRIALS
+//   norm-trials < TRIALS
 //
-// Each line has options of norm-run. Prints what norm-run --csv would with
-// them, then "status N", its exit status. What the oracle says of an input is
-// computed once for lines that follow one another with the same rows and sizes:
-// it takes longer than the kernels.
+// Each line is a module and options of norm-run. Prints what norm-run --csv
+// would with them, then "status N", its exit status. The modules are of one
+// program: what the oracle says of an input is computed once for lines that
+// follow one another with the same rows and sizes, as it takes longer than the
+// kernels. Only the module of the first of them needs an oracle.
 //
 //===----------------------------------------------------------------------===//
 
@@ -69,13 +70,13 @@ static bool runTrial(const Options &options, References &references) {
 }
 
 int main(int argc, char **argv) {
-  if (argc != 2)
-    return fail("expected a module"), 2;
+  if (argc != 1)
+    return fail("expected no arguments"), 2;
   std::string error;
   Options before;
   References references;
   for (std::string line; std::getline(std::cin, line);) {
-    std::vector<std::string> words = {argv[0], argv[1]};
+    std::vector<std::string> words = {argv[0]};
     std::istringstream stream(line);
     for (std::string word; stream >> word;)
       words.push_back(word);

@@ -46,7 +46,8 @@ std::shared_ptr<Reference> makeReference(const Plan &plan,
                                          std::string &error,
                                          const Reference *elsewhere) {
   rmsnorm_entry_info entry;
-  if (!rmsnorm_module_get_entry(plan.module, plan.entry, &entry) &&
+  if (!elsewhere &&
+      !rmsnorm_module_get_entry(plan.module, plan.entry, &entry) &&
       !entry.has_oracle) {
     error = "expected a program for the oracle, which results are compared "
             "with, got none; norm-compile --target=oracle adds it";

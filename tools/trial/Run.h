@@ -60,7 +60,8 @@ struct Result {
 struct Reference;
 
 /// Runs the oracle, but for inputs that are those of `elsewhere` in another
-/// layout; null after an error, with which `error` is set.
+/// layout, where the module needs none; null after an error, with which `error`
+/// is set.
 std::shared_ptr<Reference> makeReference(const Plan &plan,
                                          const Options &options,
                                          std::string &error,

@@ -175,6 +175,17 @@ bool Block::checkWait(int32_t first) {
   return true;
 }
 
+// A kernel has nothing to unwind, and is checked by nobody but what it calls:
+// branches on each result would be half of its code.
+void Block::resume(Thread &thread) {
+  if (setjmp(left) == 0)
+    rmsnorm_sim_resume(thread.handle);
+}
+
+void Block::leave(rmsnorm_sim_thread *thread) {
+  std::longjmp(get(thread).block->left, 1);
+}
+
 bool Block::runSubgroup(int32_t first) {
   const int32_t count = getCount(first);
   for (;;) {
@@ -192,7 +203,7 @@ bool Block::runSubgroup(int32_t first) {
       // round after a barrier, or after a reduction of this subgroup.
       if (!thread.handle)
         thread.handle = request.kernel(&launch, &thread.shared);
-      rmsnorm_sim_resume(thread.handle);
+      resume(thread);
       if (failed)
         return false;
       reducing += thread.shared.wait == RMSNORM_SIM_REDUCE;

@@ -10,6 +10,7 @@
 #include "Simulator.h"
 #include "Workgroup.h"
 
+#include <csetjmp>
 #include <string>
 #include <vector>
 
@@ -60,7 +61,8 @@ public:
   /// One line, names the block and the thread.
   const std::string &getError() const { return error; }
 
-  /// The table's functions.
+  /// The table's functions, but that those of checks return null after an
+  /// error.
   static void *allocateFrame(rmsnorm_sim_thread *thread, uint64_t bytes);
   static void *globalLoad(rmsnorm_sim_thread *thread,
                           const rmsnorm_sim_access *access, uint64_t base,
@@ -84,6 +86,8 @@ public:
                          int32_t offset);
   static void *copyCommit(rmsnorm_sim_thread *thread);
   static void *copyWait(rmsnorm_sim_thread *thread, int32_t pending);
+  /// Ends the thread's kernel, which has called one of them: `resume` returns.
+  [[noreturn]] static void leave(rmsnorm_sim_thread *thread);
 
 private:
   struct Thread {
@@ -108,6 +112,8 @@ private:
   bool canRun(int32_t first) const;
   /// What the threads of a subgroup wait for has come.
   bool passWait(int32_t first);
+  /// Runs a thread to its next wait or an error.
+  void resume(Thread &thread);
   /// Runs a subgroup until it waits for others or has finished.
   bool runSubgroup(int32_t first);
   /// Whether all threads of a subgroup that waits in an exchange agree.
@@ -137,6 +143,7 @@ private:
   Frames frames;
   alignas(64) char fragment[RMSNORM_SIM_FRAGMENT_BYTES];
   Workgroup workgroup;
+  std::jmp_buf left;
   bool failed = false;
   std::string error;
 };

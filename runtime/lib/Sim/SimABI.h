@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-#define RMSNORM_SIM_ABI_VERSION 8
+#define RMSNORM_SIM_ABI_VERSION 9
 #define RMSNORM_SIM_ABI_SYMBOL "rmsnorm_sim_abi_version"
 
 /* In blobs that are launched by name alone (rmsnorm/embed.h), an int32, and for
@@ -123,8 +123,8 @@ typedef struct rmsnorm_sim_table {
    * thread, before anything else; never fails. It lives as long as the block,
    * nobody frees it. */
   void *(*allocate_frame)(rmsnorm_sim_thread *thread, uint64_t bytes);
-  /* What follows returns null after it has reported an error. The kernel then
-   * leaves the coroutine at once.
+  /* What follows does not return after it has reported an error: it jumps to
+   * the scheduler, over a frame of the kernel that nobody needs any more.
    *
    * An access of the elements at `base` + `row` + `column` (in elements) of
    * which those below `valid` exist. A load returns where the fragment can be

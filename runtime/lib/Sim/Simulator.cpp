@@ -26,18 +26,31 @@ static constexpr int64_t kThreadsPerHostThread = 512;
 // The table
 //===----------------------------------------------------------------------===//
 
+/// `function` for kernels, which do not see a null: no object of ours is left
+/// behind when they end.
+template <auto function> struct OrLeave;
+template <typename... Arguments,
+          void *(*function)(rmsnorm_sim_thread *, Arguments...)>
+struct OrLeave<function> {
+  static void *call(rmsnorm_sim_thread *thread, Arguments... arguments) {
+    if (void *result = function(thread, arguments...))
+      return result;
+    Block::leave(thread);
+  }
+};
+
 static rmsnorm_sim_table makeTable() {
   rmsnorm_sim_table table = {};
   table.allocate_frame = Block::allocateFrame;
-  table.global_load = Block::globalLoad;
-  table.global_store = Block::globalStore;
-  table.workgroup_access = Block::workgroupAccess;
-  table.exchange_init = Block::exchangeInit;
-  table.exchange_publish = Block::exchangePublish;
-  table.exchange_read = Block::exchangeRead;
-  table.async_copy = Block::asyncCopy;
+  table.global_load = OrLeave<Block::globalLoad>::call;
+  table.global_store = OrLeave<Block::globalStore>::call;
+  table.workgroup_access = OrLeave<Block::workgroupAccess>::call;
+  table.exchange_init = OrLeave<Block::exchangeInit>::call;
+  table.exchange_publish = OrLeave<Block::exchangePublish>::call;
+  table.exchange_read = OrLeave<Block::exchangeRead>::call;
+  table.async_copy = OrLeave<Block::asyncCopy>::call;
   table.copy_commit = Block::copyCommit;
-  table.copy_wait = Block::copyWait;
+  table.copy_wait = OrLeave<Block::copyWait>::call;
   // Captureless lambdas: the address of an overloaded std:: function is not
   // ours to take.
 #define RMSNORM_SIM_FUNCTION(name, op)                                         \
