@@ -340,6 +340,76 @@ TEST(Select, MasksWhereInstructionsSetThePace) {
   EXPECT_FALSE(select(facts, "sm_90").maskBf16);
 }
 
+TEST(Select, ClassesOfRowsWhoseSizeACallKnows) {
+  using Bounds = SmallVector<int64_t, 3>;
+  const ProgramFacts any = forward(kDynamicColumns, 16);
+  EXPECT_EQ(getColumnBounds(any, chip("sm_90")),
+            (Bounds{768, 1536, 3072, 6144, 12288, kAnyColumns}));
+  // Subgroups of 64.
+  EXPECT_EQ(getColumnBounds(any, chip("gfx942")),
+            (Bounds{1536, 3072, 6144, 12288, 24576, kAnyColumns}));
+  // Rows whose sums a block holds, beside the classes of the strips.
+  EXPECT_EQ(getColumnBounds(backward(kDynamicColumns, 16), chip("sm_90")),
+            (Bounds{128, 256, 512, 1024, 1536, 2048, 3072, 4096, 5120, 6144,
+                    8192, 10240, kAnyColumns}));
+  auto getRow = [](ProgramFacts facts, int64_t columns, StringRef name) {
+    facts.columns = columns;
+    return select(facts, name);
+  };
+  ScheduleFields fields = getRow(any, 1536, "sm_90");
+  EXPECT_EQ(fields.threadsPerRow, 32);
+  EXPECT_EQ(fields.rowGroups, 4);
+  EXPECT_EQ(fields.cache, Cache::registers);
+  EXPECT_EQ(getRow(any, 768, "sm_90").cache, Cache::reload);
+  EXPECT_EQ(getRow(any, 1537, "sm_90").threadsPerRow, 64);
+  EXPECT_EQ(select(any, "sm_90").threadsPerRow, 512);
+  // What L1 does not hold is not held in registers either.
+  EXPECT_EQ(getRow(any, 3072, "gfx942").cache, Cache::reload);
+  EXPECT_EQ(getRow(any, 3072, "gfx942").threadsPerRow, 64);
+  EXPECT_EQ(select(backward(kDynamicColumns, 16), "sm_90").threadsPerRow, 256);
+  ProgramFacts one = any;
+  one.singleRow = true;
+  EXPECT_EQ(getRow(one, 768, "sm_90").rowGroups, 1);
+}
+
+TEST(Select, OneVectorAThreadOfTwoTiles) {
+  ProgramFacts facts = forward(4096, 16);
+  facts.liveBitsPerColumn = facts.loadedBitsPerColumn = 32;
+  OrRefusal<Selection> selection = selectSchedules(facts, chip("sm_90"));
+  ASSERT_TRUE(bool(selection));
+  EXPECT_EQ(selection->getFor(8191).threadsPerRow, 256);
+  EXPECT_EQ(selection->getFor(8192).threadsPerRow, 512);
+  auto getThreads = [&](int64_t ProgramFacts::*fact, int64_t value) {
+    ProgramFacts other = facts;
+    other.*fact = value;
+    return select(other, "sm_90").threadsPerRow;
+  };
+  // In whole subgroups, up to 20; rows in registers have fewer.
+  EXPECT_EQ(getThreads(&ProgramFacts::columns, 5000), 640);
+  EXPECT_EQ(getThreads(&ProgramFacts::columns, 7168), 448);
+  EXPECT_EQ(getThreads(&ProgramFacts::columns, 1024), 64);
+  // Not where more than the bytes sets the pace, or a tile is read twice.
+  EXPECT_EQ(getThreads(&ProgramFacts::numFunctions, 1), 128);
+  EXPECT_EQ(getThreads(&ProgramFacts::manyOperations, 1), 128);
+  EXPECT_EQ(getThreads(&ProgramFacts::groupColumns, 128), 256);
+  EXPECT_EQ(getThreads(&ProgramFacts::liveBitsPerColumn, 16), 256);
+  facts.liveBitsPerColumn = 16;
+  EXPECT_EQ(getThreads(&ProgramFacts::loadedBitsPerColumn, 16), 256);
+}
+
+TEST(Select, TwoRowsOfMoreOperandsThanRows) {
+  // A scale and a shift of a batch.
+  ProgramFacts facts = forward(4096, 16);
+  facts.manyOperations = 1;
+  facts.columnOperandBits = 32;
+  EXPECT_EQ(select(facts, "sm_90").rowsPerGroup, 2);
+  ProgramFacts wide = facts;
+  wide.columns = 7168;
+  EXPECT_EQ(select(wide, "sm_90").rowsPerGroup, 1);
+  facts.loadedBitsPerColumn = 32;
+  EXPECT_EQ(select(facts, "sm_90").rowsPerGroup, 1);
+}
+
 TEST(ScheduleFields, TextLeavesOutWhatFollows) {
   ScheduleFields fields = parse("threads_per_row = 256, vector_width = 8");
   EXPECT_EQ(fields.columnOperands, ColumnOperands::tile);
