@@ -28,7 +28,8 @@ MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(RMSNorm, rmsnorm);
 MLIR_CAPI_EXPORTED void
 rmsnormRegisterAllDialects(MlirDialectRegistry registry);
 
-/* Our passes and pipelines, and the upstream passes used between them. */
+/* Our passes and pipelines, and upstream's that docs/host-code.md has around
+ * them up to machine code. */
 MLIR_CAPI_EXPORTED void rmsnormRegisterAllPasses(void);
 
 /*--- Attributes -----------------------------------------------------------*/

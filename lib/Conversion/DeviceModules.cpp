@@ -90,8 +90,9 @@ LogicalResult rmsnorm::checkExchanges(gpu::GPUModuleOp module,
   return failure(walk.wasInterrupted());
 }
 
-FailureOr<SmallVector<gpu::GPUModuleOp>>
-rmsnorm::getDeviceModules(ModuleOp root, Backend backend, StringRef passName) {
+LogicalResult rmsnorm::finalizeModules(
+    ModuleOp root, Backend backend, StringRef passName,
+    function_ref<LogicalResult(gpu::GPUModuleOp, const ChipInfo &)> finalize) {
   TargetAttr target = TargetAttr::lookup(root);
   if (!target)
     return root.emitError() << passName << ": expected a module with '"
@@ -109,7 +110,10 @@ rmsnorm::getDeviceModules(ModuleOp root, Backend backend, StringRef passName) {
   for (gpu::GPUModuleOp module : modules)
     if (failed(checkDeviceCode(module)))
       return failure();
-  return modules;
+  for (gpu::GPUModuleOp module : modules)
+    if (failed(finalize(module, target.getChipInfo())))
+      return failure();
+  return success();
 }
 
 //===----------------------------------------------------------------------===//

@@ -15,10 +15,12 @@ class LLVMTypeConverter;
 
 namespace mlir::rmsnorm {
 
-/// Our gpu.modules below `root`, checked as device code, if its target is
-/// `backend`; an error is emitted if it has none or another one.
-FailureOr<SmallVector<gpu::GPUModuleOp>>
-getDeviceModules(ModuleOp root, Backend backend, StringRef passName);
+/// Calls `finalize` with each of our gpu.modules below `root`, all of which are
+/// checked as device code before, and the chip; an error is emitted if the
+/// target of `root` is not `backend`, or none.
+LogicalResult finalizeModules(
+    ModuleOp root, Backend backend, StringRef passName,
+    function_ref<LogicalResult(gpu::GPUModuleOp, const ChipInfo &)> finalize);
 
 /// Refuses what no target has code for: operations that nobody registered, and
 /// vectors too wide for a thread, which code generators would unroll.

@@ -162,17 +162,12 @@ struct FinalizeNVVM final : rmsnorm::impl::FinalizeNVVMBase<FinalizeNVVM> {
   }
 
   void runOnOperation() override {
-    auto modules =
-        getDeviceModules(getOperation(), Backend::nvvm, getArgument());
-    if (failed(modules))
-      return signalPassFailure();
-    const ChipInfo &chip = TargetAttr::lookup(getOperation()).getChipInfo();
-    for (gpu::GPUModuleOp module : *modules)
-      if (failed(finalize(module, chip)))
-        return signalPassFailure();
+    if (failed(finalizeModules(getOperation(), Backend::nvvm, getArgument(),
+                               finalize)))
+      signalPassFailure();
   }
 
-  LogicalResult finalize(gpu::GPUModuleOp module, const ChipInfo &chip) {
+  static LogicalResult finalize(gpu::GPUModuleOp module, const ChipInfo &chip) {
     if (failed(checkExchanges(module, chip)) ||
         failed(lowerFloat8(module, getFloat8Instructions(chip))))
       return failure();

@@ -294,17 +294,12 @@ struct FinalizeROCDL final : rmsnorm::impl::FinalizeROCDLBase<FinalizeROCDL> {
   }
 
   void runOnOperation() override {
-    auto modules =
-        getDeviceModules(getOperation(), Backend::rocdl, getArgument());
-    if (failed(modules))
-      return signalPassFailure();
-    const ChipInfo &chip = TargetAttr::lookup(getOperation()).getChipInfo();
-    for (gpu::GPUModuleOp module : *modules)
-      if (failed(finalize(module, chip)))
-        return signalPassFailure();
+    if (failed(finalizeModules(getOperation(), Backend::rocdl, getArgument(),
+                               finalize)))
+      signalPassFailure();
   }
 
-  LogicalResult finalize(gpu::GPUModuleOp module, const ChipInfo &chip) {
+  static LogicalResult finalize(gpu::GPUModuleOp module, const ChipInfo &chip) {
     FailureOr<amdgpu::Chipset> chipset = amdgpu::Chipset::parse(chip.name);
     if (failed(chipset))
       return module.emitError("expected an AMD chip, got '")

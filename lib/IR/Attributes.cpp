@@ -57,8 +57,9 @@ TargetAttr TargetAttr::parseSpelling(Location loc, StringRef spelling) {
   }
   if (!info) {
     emitError(loc) << "expected a target: a chip (" << getChipNames()
-                   << "), 'sim', or 'sim:' and a chip, got '" << spelling
-                   << "'";
+                   << "), 'sim', or 'sim:' and a chip, got "
+                   << (spelling.empty() ? "none (option target)"
+                                        : "'" + spelling.str() + "'");
     return {};
   }
   Backend backend = sim                              ? Backend::sim

@@ -46,12 +46,11 @@ RMSNormDialect::verifyOperationAttribute(Operation *op,
     return op->emitOpError("expected '")
            << kTargetAttrName << "' to be a #rmsnorm.target, got "
            << attribute.getValue();
-  if (attribute.getName() == "rmsnorm.sizes") {
+  if (attribute.getName() == kSizesAttrName) {
     auto sizes = dyn_cast<IntegerSetAttr>(attribute.getValue());
     if (!sizes || sizes.getValue().getNumDims() != 0)
       return op->emitOpError("expected '")
-             << "rmsnorm.sizes"
-             << "' to be an integer set of symbols, got "
+             << kSizesAttrName << "' to be an integer set of symbols, got "
              << attribute.getValue();
   }
   if (attribute.getName() == kRowWiseAttrName &&

@@ -2,6 +2,7 @@
 //===- Ops.cpp - operator level: syntax, verifiers, effects --------------===//
 
 #include "EnumFormat.h"
+#include "Norms.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
 
@@ -9,36 +10,19 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
 
-#include "llvm/Support/MathExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-#define GET_OP_CLASSES
-#include "RMSNorm/IR/RMSNormOps.cpp.inc"
-
 //===----------------------------------------------------------------------===//
-// Destinations and effects
+// What norms do alike
 //===----------------------------------------------------------------------===//
 
-// The destinations are the last operands of both ops.
-
-MutableOperandRange ForwardOp::getDpsInitsMutable() {
-  unsigned count = getRstd() ? 2 : 1;
-  return MutableOperandRange(getOperation(),
-                             getOperation()->getNumOperands() - count, count);
-}
-
-MutableOperandRange BackwardOp::getDpsInitsMutable() {
-  unsigned count = getDweight() ? 2 : 1;
-  return MutableOperandRange(getOperation(),
-                             getOperation()->getNumOperands() - count, count);
-}
-
-using Effects =
-    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>;
-
-static void getNormEffects(DestinationStyleOpInterface op, Effects &effects) {
+static void getNormEffects(
+    DestinationStyleOpInterface op,
+    SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
+        &effects) {
   for (OpOperand &operand : op->getOpOperands()) {
     if (!isa<MemRefType>(operand.get().getType()))
       continue;
@@ -47,12 +31,6 @@ static void getNormEffects(DestinationStyleOpInterface op, Effects &effects) {
     else
       effects.emplace_back(MemoryEffects::Read::get(), &operand);
   }
-}
-
-void ForwardOp::getEffects(Effects &effects) { getNormEffects(*this, effects); }
-
-void BackwardOp::getEffects(Effects &effects) {
-  getNormEffects(*this, effects);
 }
 
 static LogicalResult reifyNormShapes(DestinationStyleOpInterface op,
@@ -65,17 +43,15 @@ static LogicalResult reifyNormShapes(DestinationStyleOpInterface op,
   return success();
 }
 
-LogicalResult
-ForwardOp::reifyResultShapes(OpBuilder &builder,
-                             ReifiedRankedShapedTypeDims &shapes) {
-  return reifyNormShapes(*this, builder, shapes);
+/// The operand that is `dweight`, the last one, if there is one.
+static OpOperand *getNormDweight(Operation *op, Value dweight) {
+  return dweight ? &op->getOpOperands().back() : nullptr;
 }
 
-LogicalResult
-BackwardOp::reifyResultShapes(OpBuilder &builder,
-                              ReifiedRankedShapedTypeDims &shapes) {
-  return reifyNormShapes(*this, builder, shapes);
-}
+#include "RMSNorm/IR/RowWiseOpInterface.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "RMSNorm/IR/RMSNormOps.cpp.inc"
 
 //===----------------------------------------------------------------------===//
 // Verifiers
@@ -237,45 +213,43 @@ private:
 
 } // namespace
 
-LogicalResult ForwardOp::verify() {
-  NormVerifier verifier(*this, getInput());
+/// The constraints of `norm`, of which `elements` have the shape of input.
+template <typename OpTy>
+static LogicalResult
+verifyNorm(OpTy norm, ArrayRef<std::pair<StringRef, Value>> elements) {
+  NormVerifier verifier(norm, norm.getInput());
+  if (failed(verifier.verifyKinds())) // C1
+    return failure();
+  for (auto [name, value] : elements)
+    if (failed(verifier.verifyNarrow(name, value))) // C2
+      return failure();
+  if (failed(verifier.verifyNarrow("weight", norm.getWeight())) || // C2
+      failed(verifier.verifyF32("rstd", norm.getRstd())) ||        // C2
+      failed(verifier.verifyInput()))                              // C3
+    return failure();
+  for (auto [name, value] : elements)
+    if (failed(verifier.verifySameShape(name, value))) // C4
+      return failure();
   return failure(
-      failed(verifier.verifyKinds()) ||                          // C1
-      failed(verifier.verifyNarrow("input", getInput())) ||      // C2
-      failed(verifier.verifyNarrow("weight", getWeight())) ||    // C2
-      failed(verifier.verifyNarrow("output", getOutput())) ||    // C2
-      failed(verifier.verifyF32("rstd", getRstd())) ||           // C2
-      failed(verifier.verifyInput()) ||                          // C3
-      failed(verifier.verifySameShape("output", getOutput())) || // C4
-      failed(verifier.verifyPerColumn("weight", getWeight())) || // C5
-      failed(verifier.verifyPerRow("rstd", getRstd())) ||        // C6
-      failed(verifier.verifyLayouts(getRstd())) ||               // C7
-      failed(verifier.verifyScalars(getEps(), getOffset(),       // C8, C9
-                                    bool(getWeight()))) ||
-      failed(verifier.verifyResults())); // C10
+      failed(verifier.verifyPerColumn("weight", norm.getWeight())) ||   // C5
+      failed(verifier.verifyPerColumn("dweight", norm.getDweight())) || // C5
+      failed(verifier.verifyPerRow("rstd", norm.getRstd())) ||          // C6
+      failed(verifier.verifyLayouts(norm.getRstd())) ||                 // C7
+      failed(verifier.verifyScalars(norm.getEps(), norm.getOffset(),
+                                    bool(norm.getWeight()))) || // C8, C9
+      failed(verifier.verifyResults()));                        // C10
+}
+
+LogicalResult ForwardOp::verify() {
+  return verifyNorm(*this, {{"input", getInput()}, {"output", getOutput()}});
 }
 
 LogicalResult BackwardOp::verify() {
   // (C11), first: the other constraints of dweight speak of weight.
   if (getDweight() && !getWeight())
     return emitOpError("expected dweight only with weight");
-  NormVerifier verifier(*this, getInput());
-  if (failed(verifier.verifyKinds()) ||                            // C1
-      failed(verifier.verifyNarrow("dy", getDy())) ||              // C2
-      failed(verifier.verifyNarrow("input", getInput())) ||        // C2
-      failed(verifier.verifyNarrow("weight", getWeight())) ||      // C2
-      failed(verifier.verifyNarrow("dx", getDx())) ||              // C2
-      failed(verifier.verifyF32("rstd", getRstd())) ||             // C2
-      failed(verifier.verifyInput()) ||                            // C3
-      failed(verifier.verifySameShape("dy", getDy())) ||           // C4
-      failed(verifier.verifySameShape("dx", getDx())) ||           // C4
-      failed(verifier.verifyPerColumn("weight", getWeight())) ||   // C5
-      failed(verifier.verifyPerColumn("dweight", getDweight())) || // C5
-      failed(verifier.verifyPerRow("rstd", getRstd())) ||          // C6
-      failed(verifier.verifyLayouts(getRstd())) ||                 // C7
-      failed(verifier.verifyScalars(getEps(), getOffset(),
-                                    bool(getWeight()))) || // C8, C9
-      failed(verifier.verifyResults()))                    // C10
+  if (failed(verifyNorm(
+          *this, {{"dy", getDy()}, {"input", getInput()}, {"dx", getDx()}})))
     return failure();
   // (C2)
   if (getDweight()) {

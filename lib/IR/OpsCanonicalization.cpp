@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "RMSNorm/IR/RMSNorm.h"
+#include "Norms.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -16,8 +16,7 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// Reads through casts that only forget static sizes, strides or offsets.
-static LogicalResult foldMemRefCasts(Operation *op) {
+LogicalResult rmsnorm::foldMemRefCasts(Operation *op) {
   bool changed = false;
   for (OpOperand &operand : op->getOpOperands()) {
     auto cast = operand.get().getDefiningOp<memref::CastOp>();
@@ -27,14 +26,6 @@ static LogicalResult foldMemRefCasts(Operation *op) {
     changed = true;
   }
   return success(changed);
-}
-
-LogicalResult ForwardOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &) {
-  return foldMemRefCasts(*this);
-}
-
-LogicalResult BackwardOp::fold(FoldAdaptor, SmallVectorImpl<OpFoldResult> &) {
-  return foldMemRefCasts(*this);
 }
 
 namespace {
@@ -119,17 +110,11 @@ private:
   /// (rstd) or the last one.
   static MutableArrayRef<int64_t>
   getSizes(OpTy op, MutableArrayRef<int64_t> shape, OpOperand &operand) {
-    if (isPerColumn(op, operand))
+    if (operand.get() == op.getWeight() || operand.get() == op.getDweight())
       return shape.take_back();
     if (operand.get() == op.getRstd())
       return shape.drop_back();
     return shape;
-  }
-  static bool isPerColumn(ForwardOp op, OpOperand &operand) {
-    return operand.get() == op.getWeight();
-  }
-  static bool isPerColumn(BackwardOp op, OpOperand &operand) {
-    return operand.get() == op.getWeight() || operand.get() == op.getDweight();
   }
 };
 
@@ -143,7 +128,7 @@ template <typename OpTy> struct DropUnitWeight : OpRewritePattern<OpTy> {
     if (!op.getWeight() || !matchPattern(op.getWeight(), m_Constant(&weight)) ||
         !weight.isSplat())
       return rewriter.notifyMatchFailure(op, "weight is not a splat constant");
-    if (hasWeightGradient(op))
+    if (op.getDweight())
       return rewriter.notifyMatchFailure(op, "its gradient is asked for");
     APFloat value = weight.template getSplatValue<APFloat>();
     bool losesInfo;
@@ -158,10 +143,6 @@ template <typename OpTy> struct DropUnitWeight : OpRewritePattern<OpTy> {
     });
     return success();
   }
-
-private:
-  static bool hasWeightGradient(ForwardOp) { return false; }
-  static bool hasWeightGradient(BackwardOp op) { return bool(op.getDweight()); }
 };
 
 template <typename OpTy>

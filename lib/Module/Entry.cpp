@@ -113,11 +113,13 @@ static FailureOr<rmsn::ArgumentT> readArgument(func::FuncOp function,
                     << type.getElementType();
   argument.dtype = *dtype;
 
-  auto name = function.getArgAttrOfType<StringAttr>(index, "rmsnorm.name");
+  auto name = function.getArgAttrOfType<StringAttr>(
+      index, RMSNormDialect::kNameAttrName);
   argument.name = name ? name.str() : "arg" + std::to_string(index);
   if (failed(checkName(report, "name", argument.name)))
     return failure();
-  auto role = function.getArgAttrOfType<StringAttr>(index, "rmsnorm.role");
+  auto role = function.getArgAttrOfType<StringAttr>(
+      index, RMSNormDialect::kRoleAttrName);
   std::optional<rmsn::Role> known =
       role ? getRole(role) : std::optional<rmsn::Role>();
   if (!known)
@@ -127,8 +129,8 @@ static FailureOr<rmsn::ArgumentT> readArgument(func::FuncOp function,
                              : Attribute(UnitAttr::get(function.getContext())));
   argument.role = *known;
 
-  auto dims =
-      function.getArgAttrOfType<DenseI64ArrayAttr>(index, "rmsnorm.dims");
+  auto dims = function.getArgAttrOfType<DenseI64ArrayAttr>(
+      index, RMSNormDialect::kDimsAttrName);
   if (!dims || dims.size() != type.getRank())
     return report() << "expected rmsnorm.dims with " << type.getRank()
                     << " sizes (rmsnorm-bind-arguments sets it)";

@@ -66,7 +66,8 @@ static Solution solve(AffineExpr expr, bool isEqual, unsigned numSymbols) {
 
 LogicalResult rmsnorm::readSizeRules(func::FuncOp function,
                                      rmsn::EntryT &entry) {
-  auto sizes = function->getAttrOfType<IntegerSetAttr>("rmsnorm.sizes");
+  auto sizes =
+      function->getAttrOfType<IntegerSetAttr>(RMSNormDialect::kSizesAttrName);
   if (!sizes)
     return success();
   IntegerSet set = sizes.getValue();

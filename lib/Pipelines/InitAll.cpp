@@ -18,11 +18,13 @@
 #include "mlir/Dialect/Arith/IR/ValueBoundsOpInterfaceImpl.h"
 #include "mlir/Dialect/Arith/Transforms/BufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Bufferization/Pipelines/Passes.h"
 #include "mlir/Dialect/Bufferization/Transforms/FuncBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/GPU/Transforms/Passes.h"
 #include "mlir/Dialect/Index/IR/IndexDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
@@ -83,7 +85,12 @@ void rmsnorm::registerAllPasses() {
   registerCanonicalizerPass();
   registerCSEPass();
   bufferization::registerBufferizationPasses();
+  // What stands around our passes in somebody else's pipeline
+  // (docs/host-code.md).
+  bufferization::registerBufferizationPipelines();
+  registerGpuModuleToBinaryPass();
   // What rmsnorm-raise wants before it and leaves to others after it.
+  registerConvertElementwiseToLinalgPass();
   registerLinalgGeneralizeNamedOpsPass();
   registerLinalgElementwiseOpFusionPass();
 }

@@ -30,26 +30,16 @@ void rmsnorm::buildFinalize(OpPassManager &manager, StringRef target) {
                                                             : Backend::rocdl);
 }
 
-namespace {
-
-struct TargetPipelineOptions : VariantOptions<TargetPipelineOptions> {
-  PassOptions::Option<std::string> target{
-      *this, "target",
-      llvm::cl::desc("as of rmsnorm-memref-half; default: sm_90, gfx942, sim")};
-};
-
-} // namespace
-
 /// Registers the pipeline to `backend`, to `defaultTarget` if none is said.
 static void registerOne(StringRef name, StringRef description, Backend backend,
                         StringRef defaultTarget) {
-  registerModulePipeline<TargetPipelineOptions>(
+  registerModulePipeline<MemrefHalfOptions>(
       name, description,
-      [=](OpPassManager &manager, const TargetPipelineOptions &options) {
+      [=](OpPassManager &manager, const MemrefHalfOptions &options) {
         MemrefHalfOptions memref;
-        memref.target = options.target.empty() ? defaultTarget.str()
-                                               : std::string(options.target);
-        memref.copyFrom(options);
+        memref.copyOptionValuesFrom(options);
+        if (options.target.empty())
+          memref.target = defaultTarget.str();
         buildTensorHalf(manager);
         buildMemrefHalf(manager, memref);
         ::buildFinalize(manager, backend);

@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_RAISE
@@ -19,12 +20,15 @@ using namespace mlir::rmsnorm::raising;
 
 using Kind = Expr::Kind;
 
-/// The scalars that bodies of linalg compute, users first.
-static SmallVector<Operation *> getCandidates(Operation *function) {
+/// The scalars that bodies of linalg.generic, or of named ops, compute, users
+/// first.
+static SmallVector<Operation *> getCandidates(Operation *function,
+                                              bool isNamed) {
   SmallVector<Operation *> ops;
-  function->walk<WalkOrder::PreOrder>([&](linalg::GenericOp host) {
-    if (host.hasPureTensorSemantics() && host.getNumLoops() <= kMaxLoops)
-      for (Operation &op : host.getBody()->without_terminator())
+  function->walk<WalkOrder::PreOrder>([&](linalg::LinalgOp host) {
+    if (isa<linalg::GenericOp>(host) != isNamed &&
+        host.hasPureTensorSemantics() && host.getNumLoops() <= kMaxLoops)
+      for (Operation &op : host.getBlock()->without_terminator())
         if (op.getNumResults() == 1 && isSmallFloat(op.getResult(0).getType()))
           ops.push_back(&op);
   });
@@ -61,27 +65,50 @@ static bool isOfReduction(Expr *expr) {
   return found;
 }
 
-/// Says of each root of a reduction that is left why it is.
-static void explain(Context &context, Operation *op) {
+/// Whether `host` is a named op that computes, or something elementwise that
+/// does is behind it: nobody looks for norms there.
+static bool isForNamed(linalg::LinalgOp host) {
+  llvm::SetVector<Operation *> ops;
+  ops.insert(host);
+  for (size_t i = 0; i < ops.size(); ++i) {
+    auto op = cast<linalg::LinalgOp>(ops[i]);
+    if (!isa<linalg::GenericOp>(op) &&
+        !op.getBlock()->without_terminator().empty())
+      return true;
+    for (Operation *user : op->getUsers())
+      if (auto next = dyn_cast<linalg::LinalgOp>(user);
+          next && next.getNumReductionLoops() == 0)
+        ops.insert(user);
+  }
+  return false;
+}
+
+/// Says of each root of a reduction that is left why it is, once.
+static void explain(Context &context, Operation *op,
+                    DenseSet<Expr *> &explained) {
   if (context.tensors.isRetired(op) ||
       !isa<math::RsqrtOp, math::SqrtOp, math::PowFOp>(op))
     return;
   Type type;
-  Expr *root = stripRound(
-      context.reader.scalar(op->getResult(0),
-                            cast<linalg::GenericOp>(op->getParentOp())),
-      type);
+  auto host = cast<linalg::LinalgOp>(op->getParentOp());
+  Expr *root = stripRound(context.reader.scalar(op->getResult(0), host), type);
   if (root->is(Kind::Sqrt))
     root = context.pool.rsqrt(root->operands.front());
-  if (!root->is(Kind::Rsqrt) || !isOfReduction(root))
+  if (!root->is(Kind::Rsqrt) || !isOfReduction(root) ||
+      !explained.insert(context.pool.renumber(root)).second)
     return;
   Statistics statistics;
   if (context.reasons.lookup(root).empty() &&
       readStatistics(root, statistics, context.reasons))
-    context.reasons.add(root, kFactors,
-                        "it is not multiplied with the x whose squares are "
-                        "summed, or is rounded first");
-  op->emitRemark("not raised to rmsnorm.forward: ")
+    context.reasons.add(
+        root, kFactors,
+        isForNamed(host) ? "named linalg ops are not looked into; "
+                           "linalg-generalize-named-ops comes first"
+                         : "it is not multiplied with the x whose squares are "
+                           "summed, or is rounded first");
+  // The bodies of named ops have no location.
+  (isa<linalg::GenericOp>(host) ? op : host.getOperation())
+          ->emitRemark("not raised to rmsnorm.forward: ")
       << context.reasons.lookup(root);
 }
 
@@ -114,7 +141,8 @@ static void raiseNorms(FunctionOpInterface function) {
   Context context{pool, reader, tensors, reasons};
   Rewriter rewriter(reader, tensors);
   NormOps norms(context, rewriter);
-  SmallVector<Operation *> candidates = getCandidates(function);
+  SmallVector<Operation *> candidates =
+      getCandidates(function, /*isNamed=*/false);
   // Gradients first: x * rstd is a norm, too.
   forEach(context, candidates,
           [&](linalg::GenericOp host, Value scalar, Expr *expr) {
@@ -131,8 +159,10 @@ static void raiseNorms(FunctionOpInterface function) {
               norms.createForward(host, scalar, *norm);
           });
   norms.returnStatistics();
+  candidates.append(getCandidates(function, /*isNamed=*/true));
+  DenseSet<Expr *> explained;
   for (Operation *op : llvm::reverse(candidates))
-    explain(context, op);
+    explain(context, op, explained);
 }
 
 namespace {

@@ -22,25 +22,21 @@ using namespace mlir::rmsnorm;
 
 namespace {
 
-/// The scalar formulas of a norm, in the compute type.
+/// The scalar formulas of a norm, in f32.
 class Arithmetic {
 public:
-  Arithmetic(Location loc, FloatType compute, FloatType input, Casting casting)
-      : loc(loc), compute(compute), input(input), casting(casting) {}
+  Arithmetic(Location loc, FloatType input, Casting casting)
+      : loc(loc), input(input), casting(casting) {}
 
   Value constant(OpBuilder &b, const APFloat &value) const {
-    APFloat converted = value;
-    bool losesInfo;
-    converted.convert(compute.getFloatSemantics(), APFloat::rmNearestTiesToEven,
-                      &losesInfo);
     return arith::ConstantOp::create(b, loc,
-                                     b.getFloatAttr(compute, converted));
+                                     b.getFloatAttr(b.getF32Type(), value));
   }
 
   Value extend(OpBuilder &b, Value value) const {
-    if (value.getType() == compute)
+    if (value.getType().isF32())
       return value;
-    return arith::ExtFOp::create(b, loc, compute, value);
+    return arith::ExtFOp::create(b, loc, b.getF32Type(), value);
   }
 
   /// `value` in the element type of a result.
@@ -86,7 +82,7 @@ public:
   }
 
   Location loc;
-  FloatType compute, input;
+  FloatType input;
   Casting casting;
 };
 
@@ -110,15 +106,15 @@ public:
     std::optional<int64_t> columns = getConstantIntValue(sizes.back());
     Value size;
     if (columns) {
-      APFloat inverse(math.compute.getFloatSemantics(), 1);
-      inverse.divide(APFloat(math.compute.getFloatSemantics(), *columns),
+      APFloat inverse(1.0f);
+      inverse.divide(APFloat(APFloat::IEEEsingle(), *columns),
                      APFloat::rmNearestTiesToEven);
       size = math.constant(b, inverse);
     } else {
       // A row has no more columns than 32 bits count (kMaxColumns).
       Value number = getValueOrCreateConstantIndexOp(b, loc, sizes.back());
       number = arith::IndexCastOp::create(b, loc, b.getI32Type(), number);
-      size = arith::SIToFPOp::create(b, loc, math.compute, number);
+      size = arith::SIToFPOp::create(b, loc, b.getF32Type(), number);
     }
     return perRow(sum, inits, [&](OpBuilder &b, ValueRange args) {
       return yield(b, math.mean(b, args[0], size, columns.has_value()));
@@ -128,7 +124,7 @@ public:
   Value emptyPerRow() { return empty(ArrayRef(sizes).drop_back()); }
   Value zeroPerRow() { return fillZero(emptyPerRow()); }
   Value zeroPerColumn() { return fillZero(empty(ArrayRef(sizes).take_back())); }
-  /// `init`, of the compute type, filled with zeros.
+  /// `init`, of f32, filled with zeros.
   Value fillZero(Value init) {
     Value zero = math.constant(b, APFloat(0.0f));
     return linalg::FillOp::create(b, loc, zero, init).getResult(0);
@@ -166,7 +162,7 @@ public:
     return pointwise(rank - 1, inputs, inits, body);
   }
 
-  /// rstd in the compute type, from the input. `rstd`, if not null, is the
+  /// rstd in f32, from the input. `rstd`, if not null, is the
   /// init of the forward's second result, whose value is added to `results`.
   Value computeRstd(Value input, const APFloat &eps, Value rstd,
                     SmallVectorImpl<Value> &results) {
@@ -217,7 +213,7 @@ private:
   }
 
   Value empty(ArrayRef<OpFoldResult> shape) {
-    return tensor::EmptyOp::create(b, loc, shape, math.compute);
+    return tensor::EmptyOp::create(b, loc, shape, b.getF32Type());
   }
   RewriterBase &b;
   Location loc;
@@ -294,13 +290,13 @@ SmallVector<Value> decompose(BackwardOp op, RewriterBase &rewriter,
         return SmallVector<Value>{mean};
       })[0];
 
-  // Before dx, which may take the place of what this reads. Summed in the
-  // compute type. Where that is dweight's own, the sum must stand in dweight:
-  // a copy into it would be folded away.
+  // Before dx, which may take the place of what this reads. Summed in f32.
+  // Where that is dweight's own, the sum must stand in dweight: a copy into it
+  // would be folded away.
   Value total;
   if (op.getDweight()) {
     Type dwType = getElementTypeOrSelf(op.getDweight());
-    bool inPlace = dwType == math.compute;
+    bool inPlace = dwType.isF32();
     Value zero =
         inPlace ? norm.fillZero(op.getDweight()) : norm.zeroPerColumn();
     total = norm.perElement(ArrayRef(inputs).take_front(3), "eer", zero, "c",
@@ -365,22 +361,19 @@ struct Decompose final : rmsnorm::impl::DecomposeBase<Decompose> {
       return signalPassFailure();
 
     IRRewriter rewriter(&getContext());
-    FloatType compute = computeType == ComputeType::f64
-                            ? FloatType(rewriter.getF64Type())
-                            : FloatType(rewriter.getF32Type());
     for (Operation *norm : norms) {
       rewriter.setInsertionPoint(norm);
       if (auto op = dyn_cast<ForwardOp>(norm))
-        replace(op, rewriter, compute);
+        replace(op, rewriter);
       else
-        replace(cast<BackwardOp>(norm), rewriter, compute);
+        replace(cast<BackwardOp>(norm), rewriter);
     }
   }
 
 private:
   template <typename OpTy>
-  static void replace(OpTy op, RewriterBase &rewriter, FloatType compute) {
-    Arithmetic math(op.getLoc(), compute,
+  static void replace(OpTy op, RewriterBase &rewriter) {
+    Arithmetic math(op.getLoc(),
                     cast<FloatType>(getElementTypeOrSelf(op.getInput())),
                     op.getCasting());
     rewriter.replaceOp(op, decompose(op, rewriter, math));

@@ -46,11 +46,6 @@ static bool goesToNorm(Value value) {
   });
 }
 
-static bool isGroupReshape(Operation *op) {
-  auto collapsed = cast<RankedTensorType>(getRowsOfGroups(op).getType());
-  return rmsnorm::isGroupReshape(op, collapsed.getRank() - 1);
-}
-
 /// Whether a reshape folds into the generic at `use`: the source of the one, or
 /// an operand of the other.
 static bool folds(OpOperand *use) {

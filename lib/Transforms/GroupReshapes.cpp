@@ -9,22 +9,19 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-bool rmsnorm::isGroupReshape(Operation *op, int64_t rowDims) {
-  if (!isa<tensor::ExpandShapeOp, tensor::CollapseShapeOp>(op))
-    return false;
-  auto expanded = cast<RankedTensorType>(op->getOperand(0).getType());
-  auto collapsed = cast<RankedTensorType>(op->getResult(0).getType());
-  if (isa<tensor::ExpandShapeOp>(op))
-    std::swap(expanded, collapsed);
-  if (collapsed.getRank() != rowDims + 1 || expanded.getRank() != rowDims + 2)
+bool rmsnorm::isGroupReshape(Operation *op, std::optional<int64_t> rowDims) {
+  if (!isReshape(op))
     return false;
   auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
-  const auto dims =
-      expand ? expand.getReassociationIndices()
-             : cast<tensor::CollapseShapeOp>(op).getReassociationIndices();
-  if (dims.back().size() != 2)
-    return false;
-  return !ShapedType::isDynamicShape(expanded.getShape().drop_front(rowDims));
+  auto expanded = cast<RankedTensorType>(expand ? expand.getType()
+                                                : op->getOperand(0).getType());
+  const int64_t rank = expanded.getRank();
+  return rank >= 2 && rowDims.value_or(rank - 2) == rank - 2 &&
+         !ShapedType::isDynamicShape(expanded.getShape().take_back(2)) &&
+         (expand
+              ? expand.getReassociationIndices()
+              : cast<tensor::CollapseShapeOp>(op).getReassociationIndices()) ==
+             getGroupedDims(rank);
 }
 
 Value rmsnorm::getRowsOfGroups(Operation *op) {
@@ -35,7 +32,7 @@ Value rmsnorm::getRowsOfGroups(Operation *op) {
 static bool hasGroups(Value value) {
   Operation *op = value.getDefiningOp();
   if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op))
-    return isGroupReshape(expand, expand.getSrcType().getRank() - 1) &&
+    return isGroupReshape(expand) &&
            !llvm::is_contained(expand.getResultType().getShape().take_back(2),
                                1);
   if (!isa_and_present<linalg::LinalgOp>(op))

@@ -9,8 +9,9 @@
 namespace mlir::rmsnorm {
 
 /// Whether `op`, on tensors, divides the columns of rows into groups, [.., N]
-/// to [.., K, N / K] of static size, or puts groups together again.
-bool isGroupReshape(Operation *op, int64_t rowDims);
+/// to [.., K, N / K] of static size, or puts groups together again; of
+/// `rowDims` dimensions in front, if that is given.
+bool isGroupReshape(Operation *op, std::optional<int64_t> rowDims = {});
 
 /// That side of `op`, a group reshape, which has rows, not groups.
 Value getRowsOfGroups(Operation *op);

@@ -343,7 +343,10 @@ LogicalResult Outliner::run() {
   if (!forall.isNormalized() || forall.getRank() != 1 ||
       forall.getNumResults() != 0)
     return forall.emitOpError("expected a bufferized loop over rows from 0 "
-                              "with step 1");
+                              "with step 1")
+           << (forall.getNumResults() == 0
+                   ? ""
+                   : ", got one on tensors: one-shot-bufferize comes first");
   rewriter.setInsertionPoint(forall);
   if (failed(collectBuffers()) || failed(collectScalars()) ||
       failed(collectSizes()) ||

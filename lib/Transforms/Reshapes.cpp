@@ -93,7 +93,6 @@ static std::optional<Columns> getColumns(OpTy slice, RankedTensorType type) {
   const int64_t offset = slice.getStaticOffsets()[one];
   if (one < last - 1 || type.isDynamicDim(last) ||
       type.isDynamicDim(last - 1) || ShapedType::isDynamic(offset) ||
-      slice.getStaticOffsets()[whole] != 0 ||
       slice.getStaticSizes()[whole] != type.getDimSize(whole))
     return std::nullopt;
   const int64_t columns = type.getDimSize(last);
@@ -185,9 +184,7 @@ void rmsnorm::flattenParts(func::FuncOp function) {
       // Whoever has them as rows again, has them.
       for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
         if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(user);
-            collapse && collapse.getType() == row.getType() &&
-            collapse.getReassociationIndices() ==
-                getGroupedDims(type.getRank())) {
+            collapse && collapse.getType() == row.getType()) {
           collapse.replaceAllUsesWith(row);
           collapse.erase();
         }

@@ -210,7 +210,7 @@ RowCluster RowCluster::grow(Operation *anchor, Growth &growth) {
   cluster.columns = getColumns(anchor, cluster.rowDims);
   if (growth.embedded) {
     if (std::string reason = whyNot(anchor); !reason.empty()) {
-      if (growth.remarks)
+      if (growth.remarks && growth.reported.insert(anchor).second)
         anchor->emitRemark("not made a kernel of: ") << reason;
       return cluster;
     }

@@ -300,8 +300,9 @@ LogicalResult ConstraintCollector::run(func::FuncOp function,
     return success();
   SmallVector<AffineExpr> exprs(llvm::make_first_range(constraints));
   SmallVector<bool> equalities(llvm::make_second_range(constraints));
-  function->setAttr("rmsnorm.sizes", IntegerSetAttr::get(IntegerSet::get(
-                                         0, numSymbols, exprs, equalities)));
+  function->setAttr(
+      RMSNormDialect::kSizesAttrName,
+      IntegerSetAttr::get(IntegerSet::get(0, numSymbols, exprs, equalities)));
   return success();
 }
 

@@ -85,6 +85,19 @@ static void testPipeline(MlirContext context, MlirModule module) {
       mlirPassManagerGetAsOpPassManager(manager),
       string("builtin.module(rmsnorm-to-nvvm{target=sm_90})"), print, stdout);
   require(mlirLogicalResultIsSuccess(parsed), "a pipeline of that name");
+  /* What stands around ours in docs/host-code.md is known, too. */
+  MlirPassManager whole = mlirPassManagerCreate(context);
+  parsed = mlirParsePassPipeline(
+      mlirPassManagerGetAsOpPassManager(whole),
+      string("builtin.module(func.func(convert-elementwise-to-linalg),"
+             "linalg-generalize-named-ops,rmsnorm-raise,rmsnorm-embed-tensors,"
+             "eliminate-empty-tensors,one-shot-bufferize,canonicalize,cse,"
+             "buffer-deallocation-pipeline,"
+             "rmsnorm-embed-memrefs{target=sm_90},rmsnorm-embed-host{host=gpu},"
+             "gpu-module-to-binary)"),
+      print, stdout);
+  require(mlirLogicalResultIsSuccess(parsed), "all passes up to machine code");
+  mlirPassManagerDestroy(whole);
   require(mlirLogicalResultIsSuccess(mlirPassManagerRunOnOp(manager, copy)),
           "that the pipeline succeeds");
   mlirOperationPrint(copy, print, stdout);

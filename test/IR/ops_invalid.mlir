@@ -688,3 +688,13 @@ func.func @offset_twice(%x: tensor<8xf32>, %w: tensor<8xf32>) -> tensor<8xf32> {
   %0 = rmsnorm.forward input(%x : tensor<8xf32>) weight(%w : tensor<8xf32>) output(%x : tensor<8xf32>) eps = 1.0e-05 offset = 1.0 casting = llama offset = 1.0 -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
+
+// -----
+
+// expected-error @below {{expected 'rmsnorm.sizes' to be an integer set of symbols, got affine_set<(d0)[s0] : (d0 - s0 == 0)>}}
+func.func private @sizes_of_dims() attributes {rmsnorm.sizes = affine_set<(d0)[s0] : (d0 - s0 == 0)>}
+
+// -----
+
+// expected-error @below {{expected 'rmsnorm.sizes' to be an integer set of symbols, got unit}}
+func.func private @sizes_unit() attributes {rmsnorm.sizes}

@@ -1,6 +1,6 @@
 // What has not been bufferized, or not outlined, is not passed over in silence.
-// RUN: norm-opt %s --rmsnorm-memref-half --split-input-file --verify-diagnostics
-// RUN: norm-opt %s --rmsnorm-attach-target --rmsnorm-select-variants --split-input-file --verify-diagnostics
+// RUN: norm-opt %s --rmsnorm-memref-half=target=sim --split-input-file --verify-diagnostics
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sim --rmsnorm-select-variants --split-input-file --verify-diagnostics
 
 func.func @tensors(%x: tensor<4x64xf32>, %y0: tensor<4x64xf32>) -> tensor<4x64xf32> {
   // expected-error @below {{expected bufferized programs over rows (rmsnorm-tensor-half, or rmsnorm-embed-tensors and bufferization), got a norm on tensors}}

@@ -3,7 +3,16 @@
 // a norm of a square matrix or of another row.
 // RUN: norm-opt %s --linalg-generalize-named-ops --canonicalize --cse --rmsnorm-raise --canonicalize --cse 2> %t.remarks | FileCheck %s
 // RUN: FileCheck %s --check-prefix=REMARK --implicit-check-not=remark: < %t.remarks
+// RUN: norm-opt %s --rmsnorm-raise 2>&1 >/dev/null | FileCheck %s --check-prefix=NAMED --implicit-check-not=remark:
 // REMARK-COUNT-2: remark: not raised to rmsnorm.forward: what is multiplied with the root is not the x whose squares are summed
+// REMARK: remark: not raised to rmsnorm.forward: the sum is not divided by the length of the row
+
+// As they are they are not looked into, which a remark says; of the norm of
+// @twice, whose root two ops compute, one does.
+// NAMED: remark: not raised to rmsnorm.forward: named linalg ops are not looked into; linalg-generalize-named-ops comes first
+// NAMED: remark: not raised to rmsnorm.forward: named linalg ops are not looked into; linalg-generalize-named-ops comes first
+// NAMED-COUNT-2: remark: not raised to rmsnorm.forward: what is multiplied with the root is not the x whose squares are summed
+// NAMED: remark: not raised to rmsnorm.forward: the sum is not divided by the length of the row
 
 // CHECK-LABEL: func.func @map(
 // CHECK-SAME: %[[X:.*]]: tensor<8x96xf32>
@@ -150,4 +159,34 @@ func.func @shifted_rows(%x: tensor<9x96xf32>) -> tensor<8x96xf32> {
     linalg.yield %p : f32
   } -> tensor<8x96xf32>
   return %y : tensor<8x96xf32>
+}
+
+// CHECK-LABEL: func.func @twice(
+// CHECK-NOT: rmsnorm.
+// CHECK: math.rsqrt
+func.func @twice(%x: tensor<8x96xf32>) -> (tensor<8x96xf32>, tensor<8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %n = arith.constant 95.0 : f32
+  %eps = arith.constant 1.0e-5 : f32
+  %e = tensor.empty() : tensor<8x96xf32>
+  %r0 = tensor.empty() : tensor<8xf32>
+  %sq = linalg.square ins(%x : tensor<8x96xf32>) outs(%e : tensor<8x96xf32>) -> tensor<8x96xf32>
+  %r1 = linalg.fill ins(%zero : f32) outs(%r0 : tensor<8xf32>) -> tensor<8xf32>
+  %s = linalg.reduce { arith.addf } ins(%sq : tensor<8x96xf32>) outs(%r1 : tensor<8xf32>) dimensions = [1]
+  %y = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%x, %s : tensor<8x96xf32>, tensor<8xf32>) outs(%e : tensor<8x96xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %m = arith.divf %b, %n : f32
+    %v = arith.addf %m, %eps : f32
+    %r = math.rsqrt %v : f32
+    %p = arith.mulf %a, %r : f32
+    linalg.yield %p : f32
+  } -> tensor<8x96xf32>
+  %rstd = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%s : tensor<8xf32>) outs(%r0 : tensor<8xf32>) {
+  ^bb0(%b: f32, %o: f32):
+    %m = arith.divf %b, %n : f32
+    %v = arith.addf %m, %eps : f32
+    %r = math.rsqrt %v : f32
+    linalg.yield %r : f32
+  } -> tensor<8xf32>
+  return %y, %rstd : tensor<8x96xf32>, tensor<8xf32>
 }

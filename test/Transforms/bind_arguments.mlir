@@ -221,3 +221,27 @@ func.func @parts(%x: tensor<?x8xf32>) -> tensor<?x8xf32> {
   %c = tensor.collapse_shape %j [[0], [1, 2]] : tensor<?x4x2xf32> into tensor<?x8xf32>
   return %c : tensor<?x8xf32>
 }
+
+// -----
+
+// Columns further apart are none, nor are some of a half, or rows.
+// CHECK-LABEL: func.func @no_parts(
+// CHECK:         tensor.extract_slice %{{.*}}[0, 0, 1] [6, 2, 1] [1, 1, 1] : tensor<6x2x4xf32>
+// CHECK:         tensor.extract_slice %{{.*}}[0, 1, 1] [6, 1, 3] [1, 1, 1] : tensor<6x2x4xf32>
+// CHECK:         tensor.extract_slice %{{.*}}[0, 1, 0] [3, 1, 8] [1, 1, 1] : tensor<3x2x8xf32>
+func.func @no_parts(%x: tensor<6x8xf32>) -> (tensor<6x2xf32>, tensor<6x3xf32>, tensor<3x8xf32>) {
+  %e = tensor.empty() : tensor<6x8xf32>
+  %y = rmsnorm.forward input(%x : tensor<6x8xf32>) output(%e : tensor<6x8xf32>) eps = 1.0e-5 -> tensor<6x8xf32>
+  %p = tensor.expand_shape %y [[0], [1, 2]] output_shape [6, 2, 4] : tensor<6x8xf32> into tensor<6x2x4xf32>
+  %q = tensor.expand_shape %y [[0, 1], [2]] output_shape [3, 2, 8] : tensor<6x8xf32> into tensor<3x2x8xf32>
+  %a = tensor.extract_slice %p[0, 0, 1] [6, 2, 1] [1, 1, 1] : tensor<6x2x4xf32> to tensor<6x2xf32>
+  %b = tensor.extract_slice %p[0, 1, 1] [6, 1, 3] [1, 1, 1] : tensor<6x2x4xf32> to tensor<6x3xf32>
+  %c = tensor.extract_slice %q[0, 1, 0] [3, 1, 8] [1, 1, 1] : tensor<3x2x8xf32> to tensor<3x8xf32>
+  %ea = tensor.empty() : tensor<6x2xf32>
+  %eb = tensor.empty() : tensor<6x3xf32>
+  %ec = tensor.empty() : tensor<3x8xf32>
+  %r = linalg.exp ins(%a : tensor<6x2xf32>) outs(%ea : tensor<6x2xf32>) -> tensor<6x2xf32>
+  %s = linalg.exp ins(%b : tensor<6x3xf32>) outs(%eb : tensor<6x3xf32>) -> tensor<6x3xf32>
+  %t = linalg.exp ins(%c : tensor<3x8xf32>) outs(%ec : tensor<3x8xf32>) -> tensor<3x8xf32>
+  return %r, %s, %t : tensor<6x2xf32>, tensor<6x3xf32>, tensor<3x8xf32>
+}

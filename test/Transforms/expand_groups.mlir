@@ -61,3 +61,41 @@ func.func @whole(%x: tensor<?x256xf32>, %e: tensor<?x256xf32>, %eg: tensor<?x2x1
   %n = rmsnorm.forward input(%h : tensor<?x2x128xf32>) output(%eg : tensor<?x2x128xf32>) eps = 1.0e-5 -> tensor<?x2x128xf32>
   return %n : tensor<?x2x128xf32>
 }
+
+// -----
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#column = affine_map<(d0, d1) -> (d1)>
+
+// So do what is not for a norm, sums over rows, and groups of others.
+// CHECK-LABEL: func.func @others(
+// CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x256xf32>, %[[O:[a-z0-9]*]]: tensor<?x2x128xf32>
+// CHECK:         linalg.generic {{.*}}iterator_types = ["parallel", "parallel"]} ins(%[[X]]
+// CHECK:         linalg.generic {{.*}}iterator_types = ["reduction", "parallel"]} ins(%[[X]]
+// CHECK:         rmsnorm.forward
+// CHECK:         tensor.collapse_shape %[[O]]
+// CHECK:         linalg.generic {{.*}}iterator_types = ["parallel", "parallel"]}
+func.func @others(%x: tensor<?x256xf32>, %o: tensor<?x2x128xf32>, %e: tensor<?x256xf32>, %s: tensor<256xf32>, %t: tensor<2x128xf32>) -> (tensor<?x2x128xf32>, tensor<2x128xf32>, tensor<?x256xf32>) {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x256xf32>
+  %g = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<?x256xf32>) outs(%e : tensor<?x256xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %p = arith.addf %a, %a : f32
+    linalg.yield %p : f32
+  } -> tensor<?x256xf32>
+  %h = tensor.expand_shape %g [[0], [1, 2]] output_shape [%m, 2, 128] : tensor<?x256xf32> into tensor<?x2x128xf32>
+  %r = linalg.generic {indexing_maps = [#id, #column], iterator_types = ["reduction", "parallel"]} ins(%x : tensor<?x256xf32>) outs(%s : tensor<256xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %p = arith.addf %a, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<256xf32>
+  %rg = tensor.expand_shape %r [[0, 1]] output_shape [2, 128] : tensor<256xf32> into tensor<2x128xf32>
+  %y = rmsnorm.forward input(%rg : tensor<2x128xf32>) output(%t : tensor<2x128xf32>) eps = 1.0e-5 -> tensor<2x128xf32>
+  %c = tensor.collapse_shape %o [[0], [1, 2]] : tensor<?x2x128xf32> into tensor<?x256xf32>
+  %d = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]} ins(%c : tensor<?x256xf32>) outs(%e : tensor<?x256xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %p = arith.addf %a, %a : f32
+    linalg.yield %p : f32
+  } -> tensor<?x256xf32>
+  return %h, %y, %d : tensor<?x2x128xf32>, tensor<2x128xf32>, tensor<?x256xf32>
+}

@@ -34,7 +34,7 @@ func.func @step(%x: memref<?x64xf32>, %m: index) {
 // -----
 
 func.func @not_bufferized(%x: tensor<?x64xf32>, %m: index) -> tensor<?x64xf32> {
-  // expected-error @below {{expected a bufferized loop over rows from 0 with step 1}}
+  // expected-error @below {{expected a bufferized loop over rows from 0 with step 1, got one on tensors: one-shot-bufferize comes first}}
   %r = scf.forall (%row) in (%m) shared_outs(%o = %x) -> (tensor<?x64xf32>) {
     %0 = rmsnorm.tile_load tile %o[%row] : tensor<?x64xf32> -> vector<1x64xf32>
   } {rmsnorm.rows = 1 : i64}

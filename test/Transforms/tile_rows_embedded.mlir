@@ -406,3 +406,19 @@ func.func @nothing(%o: tensor<8x64xf32>) -> tensor<8x64xf32> {
   %a = rmsnorm.forward input(%x : tensor<8x64xf32>) output(%o : tensor<8x64xf32>) eps = 1.0e-05 -> tensor<8x64xf32>
   return %a : tensor<8x64xf32>
 }
+
+// -----
+
+// The neighbour of a norm that none is made of does not say so again.
+// REMARK: remark: not made a kernel of: the number of columns is in the type of some of its operands only
+// REMARK: remark: not made a kernel of: the number of columns is in the type of some of its operands only
+// REMARK-NOT: remark:
+// CHECK-LABEL: func.func @norms(
+// CHECK-COUNT-2: rmsnorm.forward
+// CHECK:         scf.forall
+func.func @norms(%x: tensor<?x?xf32>, %w: tensor<64xf32>, %v: tensor<?xf32>, %o: tensor<?x?xf32>) -> tensor<?x?xf32> {
+  %a = rmsnorm.forward input(%x : tensor<?x?xf32>) weight(%w : tensor<64xf32>) output(%o : tensor<?x?xf32>) eps = 1.0e-05 -> tensor<?x?xf32>
+  %b = rmsnorm.forward input(%a : tensor<?x?xf32>) weight(%w : tensor<64xf32>) output(%o : tensor<?x?xf32>) eps = 1.0e-05 -> tensor<?x?xf32>
+  %c = rmsnorm.forward input(%b : tensor<?x?xf32>) weight(%v : tensor<?xf32>) output(%o : tensor<?x?xf32>) eps = 1.0e-05 -> tensor<?x?xf32>
+  return %c : tensor<?x?xf32>
+}

@@ -362,6 +362,119 @@ TEST(Select, MasksWhereInstructionsSetThePace) {
   EXPECT_FALSE(select(facts, "sm_90").maskBf16);
 }
 
+TEST(Select, ClassesOfRowsWhoseSizeACallKnows) {
+  using Bounds = SmallVector<int64_t, 3>;
+  const ProgramFacts any = forward(kDynamicColumns, 16);
+  EXPECT_EQ(getColumnBounds(any, chip("sm_90")),
+            (Bounds{768, 1536, 3072, 6144, 12288, kAnyColumns}));
+  // Subgroups of 64.
+  EXPECT_EQ(getColumnBounds(any, chip("gfx942")),
+            (Bounds{1536, 3072, 6144, 12288, 24576, kAnyColumns}));
+  // Rows whose sums a block holds, beside the classes of the strips.
+  EXPECT_EQ(getColumnBounds(backward(kDynamicColumns, 16), chip("sm_90")),
+            (Bounds{128, 256, 512, 1024, 1536, 2048, 3072, 4096, 5120, 6144,
+                    8192, 10240, kAnyColumns}));
+  auto getRow = [](ProgramFacts facts, int64_t columns, StringRef name) {
+    facts.columns = columns;
+    return select(facts, name);
+  };
+  ScheduleFields fields = getRow(any, 1536, "sm_90");
+  EXPECT_EQ(fields.threadsPerRow, 32);
+  EXPECT_EQ(fields.rowGroups, 4);
+  EXPECT_EQ(fields.cache, Cache::registers);
+  EXPECT_EQ(getRow(any, 768, "sm_90").cache, Cache::reload);
+  EXPECT_EQ(getRow(any, 1537, "sm_90").threadsPerRow, 64);
+  EXPECT_EQ(select(any, "sm_90").threadsPerRow, 512);
+  // What L1 does not hold is not held in registers either.
+  EXPECT_EQ(getRow(any, 3072, "gfx942").cache, Cache::reload);
+  EXPECT_EQ(getRow(any, 3072, "gfx942").threadsPerRow, 64);
+  EXPECT_EQ(select(backward(kDynamicColumns, 16), "sm_90").threadsPerRow, 256);
+  ProgramFacts one = any;
+  one.singleRow = true;
+  EXPECT_EQ(getRow(one, 768, "sm_90").rowGroups, 1);
+}
+
+TEST(Select, OneVectorAThreadOfTwoTiles) {
+  ProgramFacts facts = forward(4096, 16);
+  facts.liveBitsPerColumn = facts.loadedBitsPerColumn = 32;
+  OrRefusal<Selection> selection = selectSchedules(facts, chip("sm_90"));
+  ASSERT_TRUE(bool(selection));
+  EXPECT_EQ(selection->getFor(8191).threadsPerRow, 256);
+  EXPECT_EQ(selection->getFor(8192).threadsPerRow, 512);
+  auto getThreads = [&](int64_t ProgramFacts::*fact, int64_t value) {
+    ProgramFacts other = facts;
+    other.*fact = value;
+    return select(other, "sm_90").threadsPerRow;
+  };
+  // In whole subgroups, up to 20; rows in registers have fewer.
+  EXPECT_EQ(getThreads(&ProgramFacts::columns, 5000), 640);
+  EXPECT_EQ(getThreads(&ProgramFacts::columns, 7168), 448);
+  EXPECT_EQ(getThreads(&ProgramFacts::columns, 1024), 64);
+  // Not where more than the bytes sets the pace, or a tile is read twice.
+  EXPECT_EQ(getThreads(&ProgramFacts::numFunctions, 1), 128);
+  EXPECT_EQ(getThreads(&ProgramFacts::manyOperations, 1), 128);
+  EXPECT_EQ(getThreads(&ProgramFacts::groupColumns, 128), 256);
+  EXPECT_EQ(getThreads(&ProgramFacts::liveBitsPerColumn, 16), 256);
+  facts.liveBitsPerColumn = 16;
+  EXPECT_EQ(getThreads(&ProgramFacts::loadedBitsPerColumn, 16), 256);
+}
+
+TEST(Select, ColumnsAreHeldBesideRowsReadAgain) {
+  auto holds = [](const ProgramFacts &facts, StringRef overrides = "") {
+    const ScheduleFields fields = select(facts, "sm_90", overrides.str());
+    return fields.cache == Cache::reload &&
+           fields.columnOperands == ColumnOperands::tile;
+  };
+  ProgramFacts weight = forward(4096, 16);
+  weight.columnOperandBits = 16;
+  EXPECT_TRUE(holds(weight));
+  EXPECT_FALSE(holds(forward(4096, 16))) << "there are none";
+  ProgramFacts facts = weight;
+  facts.numFunctions = 1;
+  EXPECT_FALSE(holds(facts));
+  facts = weight;
+  facts.loadedBitsPerColumn = facts.liveBitsPerColumn = 32;
+  EXPECT_FALSE(holds(facts)) << "a residual";
+  facts.liveBitsPerColumn = 48;
+  EXPECT_TRUE(holds(facts)) << "reduced, too";
+  facts = weight;
+  facts.columns = 4098;
+  EXPECT_FALSE(holds(facts)) << "accesses of four bytes";
+  // Bytes a thread: 64, of small blocks 128, with many operations 192.
+  facts.columns = 16384;
+  EXPECT_TRUE(holds(facts));
+  facts.columnOperandBits = 32;
+  EXPECT_FALSE(holds(facts));
+  facts.columns = 8192;
+  EXPECT_TRUE(holds(facts));
+  EXPECT_EQ(select(facts, "sm_90").threadsPerRow, 256);
+  facts.columns = 4096;
+  facts.manyOperations = 1;
+  facts.columnOperandBits = 48;
+  EXPECT_TRUE(holds(facts));
+  facts.columnOperandBits = 64;
+  EXPECT_FALSE(holds(facts));
+  facts.columns = 7168;
+  facts.columnOperandBits = 32;
+  EXPECT_FALSE(holds(facts)) << "224 threads";
+  EXPECT_FALSE(holds(weight, "cache=reload,unrolled=0,threads_per_row=64"));
+}
+
+TEST(Select, FourVectorsAThreadBelow128MB) {
+  auto getThreads = [](const ProgramFacts &facts, int64_t rows) {
+    OrRefusal<Selection> selection =
+        selectSchedules(facts, chip("sm_90"), ScheduleRequest());
+    return selection->getFor(rows).threadsPerRow;
+  };
+  const ProgramFacts facts = forward(7168, 16);
+  constexpr int64_t last = (128 << 20) / (2 * 7168) - 1;
+  EXPECT_EQ(getThreads(facts, last), 224);
+  EXPECT_EQ(getThreads(facts, last + 1), 448);
+  EXPECT_EQ(getThreads(forward(6144, 16), 8192), 384);
+  EXPECT_EQ(getThreads(forward(7172, 16), 8192),
+            getThreads(forward(7172, 16), kAnyRows));
+}
+
 TEST(ScheduleFields, TextLeavesOutWhatFollows) {
   ScheduleFields fields = parse("threads_per_row = 256, vector_width = 8");
   EXPECT_EQ(fields.columnOperands, ColumnOperands::tile);

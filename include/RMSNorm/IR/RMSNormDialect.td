@@ -58,6 +58,8 @@ def RMSNorm_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kRoleAttrName = "rmsnorm.role";
     static constexpr ::llvm::StringLiteral kDimsAttrName = "rmsnorm.dims";
     static constexpr ::llvm::StringLiteral kBoundsAttrName = "rmsnorm.bounds";
+    /// Integer set attribute of one: what the sizes in rmsnorm.dims must be.
+    static constexpr ::llvm::StringLiteral kSizesAttrName = "rmsnorm.sizes";
     /// Integer attribute of a result of an entry function: the argument that it
     /// is computed into.
     static constexpr ::llvm::StringLiteral kArgumentAttrName =

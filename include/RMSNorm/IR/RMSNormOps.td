@@ -5,35 +5,14 @@
 #define RMSNORM_IR_RMSNORMOPS_TD
 
 include "RMSNorm/IR/RMSNormAttrs.td"
-include "RMSNorm/IR/RowWiseOpInterface.td"
-include "mlir/Interfaces/DestinationStyleOpInterface.td"
-include "mlir/Interfaces/InferTypeOpInterface.td"
+include "RMSNorm/IR/RMSNormNormOp.td"
 include "mlir/Interfaces/ParallelCombiningOpInterface.td"
-include "mlir/Interfaces/SideEffectInterfaces.td"
-include "mlir/Interfaces/TilingInterface.td"
 
 def RMSNorm_Buffer : AnyTypeOf<[AnyRankedTensor, AnyMemRef]>;
 def RMSNorm_BufferOrTile
     : AnyTypeOf<[AnyMemRef, VectorOfRankAndType<[2], [F32]>]>;
 def RMSNorm_TileOrRow
     : AnyTypeOf<[VectorOfRankAndType<[2], [F32]>, RankedTensorOf<[F32]>]>;
-
-// Any norm: destination style, rows are independent.
-class RMSNorm_NormOp<string mnemonic, list<Trait> traits = []>
-    : RMSNorm_Op<mnemonic, !listconcat(traits, [
-        AttrSizedOperandSegments, DestinationStyleOpInterface,
-        DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
-        DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
-          ["reifyResultShapes"]>,
-        DeclareOpInterfaceMethods<RMSNorm_RowWiseOpInterface>,
-        DeclareOpInterfaceMethods<TilingInterface, [
-          "getLoopIteratorTypes", "getIterationDomain",
-          "getTiledImplementation", "getResultTilePosition",
-          "generateResultTileValue"]>])> {
-  let hasVerifier = 1;
-  let hasFolder = 1;
-  let hasCanonicalizer = 1;
-}
 
 def RMSNorm_ForwardOp : RMSNorm_NormOp<"forward"> {
   let summary = "y = x * rsqrt(mean(x^2) + eps) * (weight + offset)";
@@ -118,8 +97,9 @@ def RMSNorm_ForwardOp : RMSNorm_NormOp<"forward"> {
     oilist(`offset` `=` $offset | `casting` `=` custom<Enum>($casting))
     attr-dict (`->` type($results)^)?
   }];
-  let extraClassDeclaration = [{
-    ::mlir::MutableOperandRange getDpsInitsMutable();
+  let extraClassDeclaration = normDeclaration # [{
+    /// None: what both norms have in common asks for it.
+    ::mlir::Value getDweight() { return {}; }
   }];
 }
 
@@ -210,9 +190,6 @@ def RMSNorm_BackwardOp : RMSNorm_NormOp<"backward"> {
     `eps` `=` $eps
     oilist(`offset` `=` $offset | `casting` `=` custom<Enum>($casting))
     attr-dict (`->` type($results)^)?
-  }];
-  let extraClassDeclaration = [{
-    ::mlir::MutableOperandRange getDpsInitsMutable();
   }];
 }
 

@@ -14,80 +14,67 @@ class OpPassManager;
 
 namespace mlir::rmsnorm {
 
-/// What pipelines to kernels are told of a variant beside its target.
+/// What pipelines to kernels are told of a variant.
 template <typename Derived>
 struct VariantOptions : PassPipelineOptions<Derived> {
+  mlir::detail::PassOptions::Option<std::string> target{
+      *this, "target",
+      llvm::cl::desc("a chip (sm_90, gfx942), the simulator of a chip "
+                     "(sim:gfx942), or sim for a generic one; none is an "
+                     "error, but rmsnorm-to-nvvm, -rocdl and -sim have sm_90, "
+                     "gfx942 and sim")};
   mlir::detail::PassOptions::Option<std::string> schedule{
       *this, "schedule",
       llvm::cl::desc("overrides of the selector's choice: a mode and "
-                     "field=value items, separated by commas")};
+                     "field=value items, separated by commas; default: "
+                     "none")};
   mlir::detail::PassOptions::Option<int64_t> alignment{
       *this, "alignment",
       llvm::cl::desc("bytes all rows are aligned to: 16, or 1 for the variant "
-                     "that takes any pointer and stride"),
+                     "that takes any pointer and stride; default 16"),
       llvm::cl::init(16)};
   mlir::detail::PassOptions::Option<int64_t> rows{
       *this, "rows",
-      llvm::cl::desc("the most rows that a call will have; -1: any number"),
+      llvm::cl::desc("the most rows that a call will have; -1, the default: "
+                     "any number"),
       llvm::cl::init(-1)};
   mlir::detail::PassOptions::Option<bool> batchInvariant{
       *this, "batch-invariant",
       llvm::cl::desc("a row is summed in the same order whatever the number of "
-                     "rows"),
+                     "rows; default false"),
       llvm::cl::init(false)};
   mlir::detail::PassOptions::Option<int64_t> columns{
       *this, "columns",
       llvm::cl::desc("the most columns that a call will have, where N is known "
-                     "only then; -1: any number"),
+                     "only then; -1, the default: any number"),
       llvm::cl::init(-1)};
   mlir::detail::PassOptions::Option<int64_t> smMargin{
       *this, "sm-margin",
-      llvm::cl::desc("multiprocessors to leave to other work"),
+      llvm::cl::desc("multiprocessors to leave to other work; default 0"),
       llvm::cl::init(0)};
   mlir::detail::PassOptions::Option<std::string> tuning{
       *this, "tuning",
-      llvm::cl::desc("a file of norm-tune, whose records replace the choice")};
+      llvm::cl::desc("a file of norm-tune, whose records replace the choice; "
+                     "default: none")};
   mlir::detail::PassOptions::Option<bool> mergeLaunches{
       *this, "merge-launches",
       llvm::cl::desc("make one launch of kernels that do not depend on each "
-                     "other"),
+                     "other; default true"),
       llvm::cl::init(true)};
-
-  /// Takes the values of another pipeline's.
-  template <typename Other> void copyFrom(const VariantOptions<Other> &other) {
-    schedule = other.schedule;
-    alignment = other.alignment;
-    rows = other.rows;
-    batchInvariant = other.batchInvariant;
-    columns = other.columns;
-    smMargin = other.smMargin;
-    tuning = other.tuning;
-    mergeLaunches = other.mergeLaunches;
-  }
 };
 
 /// What one run of the memref half compiles for.
-struct MemrefHalfOptions : VariantOptions<MemrefHalfOptions> {
-  PassOptions::Option<std::string> target{
-      *this, "target",
-      llvm::cl::desc("a chip (sm_90, gfx942), the simulator of a chip "
-                     "(sim:gfx942), or sim for a generic one"),
-      llvm::cl::init("sim")};
-};
+struct MemrefHalfOptions : VariantOptions<MemrefHalfOptions> {};
 
 /// How calls of different alignments and sizes are told apart.
 enum class EmbedVariants { guarded, fixed };
 
 /// What kernels are made for in somebody else's host code.
 struct EmbedMemrefsOptions : VariantOptions<EmbedMemrefsOptions> {
-  PassOptions::Option<std::string> target{
-      *this, "target",
-      llvm::cl::desc("a chip (sm_90, gfx942), the simulator of a chip "
-                     "(sim:gfx942), or sim for a generic one"),
-      llvm::cl::init("sim")};
   PassOptions::Option<EmbedVariants> variants{
       *this, "variants",
-      llvm::cl::desc("what alignment and numbers of rows are asked of"),
+      llvm::cl::desc("what alignment and numbers of rows are asked of; "
+                     "default guarded"),
       llvm::cl::init(EmbedVariants::guarded),
       llvm::cl::values(
           clEnumValN(EmbedVariants::guarded, "guarded",

@@ -60,7 +60,8 @@ def Raise : Pass<"rmsnorm-raise"> {
     Roundings to narrower types are kept, each one; `contract` and other
     fast-math flags on them are ignored, which is legal.
 
-    Before it: `linalg-generalize-named-ops`, `canonicalize`, `cse`. Fuse
+    Before it: `convert-elementwise-to-linalg` (arithmetic on tensors),
+    `linalg-generalize-named-ops`, `canonicalize`, `cse`. Fuse
     elementwise ops after it: fusion loses the narrow copies of x and takes
     neighbours away that are to be fused with the norm.
 

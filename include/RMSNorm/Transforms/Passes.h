@@ -10,9 +10,6 @@
 
 namespace mlir::rmsnorm {
 
-/// The type of the arithmetic that rmsnorm-decompose writes.
-enum class ComputeType { f32, f64 };
-
 #define GEN_PASS_DECL
 #include "RMSNorm/Transforms/Passes.h.inc"
 

@@ -64,14 +64,14 @@ def AttachTarget : Pass<"rmsnorm-attach-target", "::mlir::ModuleOp"> {
   let summary = "says which chip the module is compiled for";
   let description = [{
     Sets the module's `rmsnorm.target`, which every later pass reads. An
-    unknown chip is an error that lists the known ones.
+    unknown chip, or none, is an error that lists the known ones.
 
     ```mlir
     module attributes {rmsnorm.target = #rmsnorm.target<sim "gfx942">} {}
     ```
   }];
   let options = [
-    Option<"target", "target", "std::string", "\"sim\"",
+    Option<"target", "target", "std::string", "",
            "a chip (sm_90, gfx942), the simulator of a chip (sim:gfx942), or "
            "sim for a generic one">,
   ];

@@ -245,9 +245,6 @@ def Decompose : Pass<"rmsnorm-decompose"> {
     what kernels compute, so the result of a sum over rows is the summand of
     the loop's row there.
 
-    With `compute-type=f64` all of it, sums included, is f64; values are rounded
-    where `casting` says and once more for the element type of a result.
-
     The mean is the sum times the number nearest to 1/N where N is static (in
     f32 at most 1.5 ulp from the exact quotient), and a division where it is
     not.
@@ -270,12 +267,6 @@ def Decompose : Pass<"rmsnorm-decompose"> {
     ```
   }];
   let options = [
-    Option<"computeType", "compute-type", "::mlir::rmsnorm::ComputeType",
-           "::mlir::rmsnorm::ComputeType::f32",
-           "the type of all arithmetic between roundings: f32 or f64",
-           [{::llvm::cl::values(
-               clEnumValN(::mlir::rmsnorm::ComputeType::f32, "f32", "f32"),
-               clEnumValN(::mlir::rmsnorm::ComputeType::f64, "f64", "f64"))}]>,
     Option<"inLoops", "in-loops", "bool", "false",
            "only the norms in the loops of rmsnorm-tile-rows">,
   ];
