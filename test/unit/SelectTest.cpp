@@ -152,10 +152,12 @@ TEST(Select, SpacesAreLegalAndComplete) {
 
 TEST(Select, FillsWhatPassesDecidedBefore) {
   // In registers per-column operands are loaded with the row, by persistent
-  // blocks once; of a row that is read again where they are used.
+  // blocks once; of a row that is read again there, or where they are used.
   EXPECT_EQ(select(forward(1024, 16), "sm_90").columnOperands,
             ColumnOperands::tile);
   EXPECT_EQ(select(forward(4096, 16), "sm_90").columnOperands,
+            ColumnOperands::tile);
+  EXPECT_EQ(select(forward(4096, 32), "sm_90").columnOperands,
             ColumnOperands::use);
   EXPECT_EQ(select(backward(1023, 16), "sm_90").columnOperands,
             ColumnOperands::block);
@@ -199,7 +201,7 @@ TEST(Select, FillsWhatPassesDecidedBefore) {
 TEST(Select, OverridesTakeAlongWhatFollows) {
   const ProgramFacts facts = forward(1024, 16);
   ScheduleFields reload = select(facts, "sm_90", "cache=reload");
-  EXPECT_EQ(reload.columnOperands, ColumnOperands::use);
+  EXPECT_EQ(reload.columnOperands, ColumnOperands::tile);
   EXPECT_EQ(reload.constants, Constants::as_columns);
   // What is given stays, and so does what was not ruled before.
   ScheduleFields use = select(facts, "sm_90", "column_operands=use");
@@ -262,8 +264,6 @@ TEST(Select, RefusalsAreValues) {
             "dependent launch");
   EXPECT_EQ(refuse(wide, "sm_90", "row_groups=two").got, "'two'");
   EXPECT_EQ(refuse(wide, "sm_90", "alignment=16").got, "'alignment=16'");
-  EXPECT_EQ(refuse(wide, "sm_90", "column_operands=tile").field,
-            "column_operands");
   EXPECT_EQ(
       refuse(wide, "sm_90", "cache=reload,column_operands=block").getMessage(),
       "expected column_operands = use or tile where cache = reload, got "
@@ -281,11 +281,11 @@ TEST(Select, RefusalsAreValues) {
             "expected column_operands = use where cache = reload and rows are "
             "summed over, got tile");
   ProgramFacts manyColumns = forward(4096, 16);
-  manyColumns.columnOperandBits = 128;
+  manyColumns.columnOperandBits = 160;
   EXPECT_EQ(refuse(manyColumns, "sm_90",
                    "threads_per_row=128,cache=reload,column_operands=tile")
                 .got,
-            "128");
+            "160");
   EXPECT_EQ(refuse(wide, "sm_90", "split=true").field, "split");
   EXPECT_EQ(refuse(wide, "sm_90", "sum_walkers=24").field, "sum_walkers");
   EXPECT_EQ(refuse(wide, "sm_90", "sum_lanes=64").field, "sum_lanes");
@@ -428,8 +428,10 @@ TEST(Select, ColumnsAreHeldBesideRowsReadAgain) {
   ProgramFacts weight = forward(4096, 16);
   weight.columnOperandBits = 16;
   EXPECT_TRUE(holds(weight));
-  EXPECT_FALSE(holds(forward(4096, 16))) << "there are none";
   ProgramFacts facts = weight;
+  facts.columnOperandBits = 0;
+  EXPECT_FALSE(holds(facts)) << "there are none";
+  facts = weight;
   facts.numFunctions = 1;
   EXPECT_FALSE(holds(facts));
   facts = weight;
