@@ -4,6 +4,7 @@
 #include "Groups.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -104,29 +105,55 @@ Value rmsnorm::emitGroupLoad(Kernel &kernel, TileLoadOp load, Value offset,
                          getElementBytes(load));
 }
 
-/// Where `group`, i32, of the row at `offset` is in the buffer of `store`,
-/// which has `row_dims`.
+/// `number`, i32, times the stride of dimension `dim` of `buffer`, i64.
+static Value emitElements(Kernel &kernel, Value buffer, int64_t dim,
+                          Value number) {
+  ImplicitLocOpBuilder &builder = kernel.builder;
+  Value elements = arith::MulIOp::create(
+      builder,
+      arith::IndexCastUIOp::create(builder, builder.getIndexType(), number),
+      kernel.getStride(buffer, dim));
+  return arith::IndexCastOp::create(builder, builder.getI64Type(), elements);
+}
+
+/// Where the group that is `index` behind that of `column`, i32, is in the
+/// buffer of `store`, which has `row_dims`, of the row at `offset`.
 static Value emitGroupOffset(Kernel &kernel, TileStoreOp store, Value offset,
-                             Value group) {
+                             Value column, int64_t index) {
   ImplicitLocOpBuilder &builder = kernel.builder;
   Value base = store.getBase();
+  const int64_t columns = getGroupColumns(kernel, store.getValue().getType());
   const SmallVector<int64_t> dims = store.getGroupDims();
+  auto add = [&](int64_t dim, Value number) {
+    offset = arith::AddIOp::create(builder, offset,
+                                   emitElements(kernel, base, dim, number));
+  };
+  // What is computed ahead of the rows is then one product of a thread, and of
+  // each of its vectors one of the launch, which takes no registers of
+  // a thread.
+  int64_t behind = 0;
+  if (auto sum = column.getDefiningOp<arith::AddIOp>(); dims.size() == 1 && sum)
+    if (std::optional<int64_t> constant = getConstantIntValue(sum.getRhs());
+        constant && *constant % columns == 0) {
+      column = sum.getLhs();
+      behind = *constant / columns;
+    }
+  Value group =
+      arith::DivSIOp::create(builder, column, kernel.emitI32(columns));
+  if (dims.size() > 1 && index != 0)
+    group = kernel.emitColumnSum(group, kernel.emitI32(index));
   for (int64_t dim : llvm::reverse(dims)) {
-    Value index = group;
+    Value number = group;
     if (dim != dims.front()) {
       Value size =
           kernel.emitI32(cast<MemRefType>(base.getType()).getDimSize(dim));
-      index = arith::RemUIOp::create(builder, group, size);
+      number = arith::RemUIOp::create(builder, group, size);
       group = arith::DivUIOp::create(builder, group, size);
     }
-    Value elements = arith::MulIOp::create(
-        builder,
-        arith::IndexCastUIOp::create(builder, builder.getIndexType(), index),
-        kernel.getStride(base, dim));
-    offset = arith::AddIOp::create(
-        builder, offset,
-        arith::IndexCastOp::create(builder, builder.getI64Type(), elements));
+    add(dim, number);
   }
+  if (dims.size() == 1 && behind + index != 0)
+    add(dims.front(), kernel.emitI32(behind + index));
   return offset;
 }
 
@@ -144,16 +171,16 @@ void rmsnorm::emitGroupStore(Kernel &kernel, Tile &tile, TileStoreOp store,
     return kernel.emitStore(store, value, offset, groups.column, valid, bytes);
   ImplicitLocOpBuilder &builder = kernel.builder;
   for (auto [index, element] : llvm::enumerate(extractAll(kernel, value))) {
-    Value number = kernel.emitI32(index);
-    Value group = index == 0 ? groups.column
-                             : kernel.emitColumnSum(groups.column, number);
     Value one = vector::BroadcastOp::create(
         builder, VectorType::get({1}, element.getType()), element);
     Value isValid =
         valid && index != 0
-            ? arith::SubIOp::create(builder, valid, number).getResult()
+            ? arith::SubIOp::create(builder, valid, kernel.emitI32(index))
+                  .getResult()
             : valid;
-    kernel.emitStore(store, one, emitGroupOffset(kernel, store, offset, group),
-                     kernel.emitI32(0), isValid, bytes);
+    kernel.emitStore(
+        store, one,
+        emitGroupOffset(kernel, store, offset, position.column, index),
+        kernel.emitI32(0), isValid, bytes);
   }
 }

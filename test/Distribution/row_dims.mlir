@@ -17,9 +17,9 @@
 // CHECK: %[[D:.*]] = arith.addi %[[D23]], %[[D0]] : index
 // CHECK: %[[OFFSET:.*]] = arith.index_cast %[[D]] : index to i64
 // CHECK: %[[SUM:.*]] = rmsnorm.subgroup_reduce add %{{.*}} width(8) : f32
-// CHECK: %[[GROUP:.*]] = arith.divsi %[[C]], %c32_i32 : i32
 // CHECK: %[[OWNER:.*]] = arith.extui %{{.*}} : i1 to i32
 // CHECK: %[[VALUE:.*]] = vector.broadcast %[[SUM]] : f32 to vector<1xf32>
+// CHECK: %[[GROUP:.*]] = arith.divsi %[[C]], %c32_i32 : i32
 // CHECK: %[[G4:.*]] = arith.remui %[[GROUP]], %c4_i32 : i32
 // CHECK: %[[H4:.*]] = arith.divui %[[GROUP]], %c4_i32 : i32
 // CHECK: %[[I4:.*]] = arith.index_castui %[[G4]] : i32 to index
@@ -45,20 +45,33 @@
 // CHECK: %[[D0:.*]] = arith.muli %[[RB]], %[[S0]] : index
 // CHECK: %[[D:.*]] = arith.addi %[[RT]], %[[D0]] : index
 // CHECK: %[[OFFSET:.*]] = arith.index_cast %[[D]] : index to i64
-// CHECK: %[[GROUP:.*]] = arith.divsi %{{.*}}, %c2_i32 : i32
 // CHECK: %[[VALID:.*]] = arith.select %{{.*}}, %c2_i32, %c0_i32 : i32
+// CHECK: %[[GROUP:.*]] = arith.divsi %{{.*}}, %c2_i32 : i32
 // CHECK: %[[I:.*]] = arith.index_castui %[[GROUP]] : i32 to index
 // CHECK: %[[M:.*]] = arith.muli %[[I]], %[[S1]] : index
 // CHECK: %[[L:.*]] = arith.index_cast %[[M]] : index to i64
 // CHECK: %[[A:.*]] = arith.addi %[[OFFSET]], %[[L]] : i64
 // CHECK: rmsnorm.global_store %{{.*}}, %{{.*}}[%[[A]], %c0_i32] valid(%[[VALID]]) alignment(4) : vector<1xf32>
-// CHECK: %[[NEXT:.*]] = arith.addi %[[GROUP]], %c1_i32 overflow<nsw, nuw> : i32
 // CHECK: %[[LEFT:.*]] = arith.subi %[[VALID]], %c1_i32 : i32
-// CHECK: %[[I:.*]] = arith.index_castui %[[NEXT]] : i32 to index
-// CHECK: %[[M:.*]] = arith.muli %[[I]], %[[S1]] : index
+// CHECK: %[[STEP:.*]] = arith.index_cast %[[S1]] : index to i64
+// CHECK: %[[NEXT:.*]] = arith.addi %[[A]], %[[STEP]] : i64
+// CHECK: rmsnorm.global_store %{{.*}}, %{{.*}}[%[[NEXT]], %c0_i32] valid(%[[LEFT]]) alignment(4) : vector<1xf32>
+
+// The groups of a thread's second vector are 4 behind those of its first: one
+// product of the thread's own for both.
+// CHECK-LABEL: gpu.func @transposed
+// CHECK-SAME: (%{{.*}}: index, %{{.*}}: !llvm.ptr<1>, %[[S0:.*]]: index, %[[S:.*]]: !llvm.ptr<1>)
+// CHECK: %[[GROUP:.*]] = arith.divsi %{{.*}}, %c32_i32 : i32
+// CHECK: %[[I:.*]] = arith.index_castui %[[GROUP]] : i32 to index
+// CHECK: %[[M:.*]] = arith.muli %[[I]], %[[S0]] : index
 // CHECK: %[[L:.*]] = arith.index_cast %[[M]] : index to i64
-// CHECK: %[[A:.*]] = arith.addi %[[OFFSET]], %[[L]] : i64
-// CHECK: rmsnorm.global_store %{{.*}}, %{{.*}}[%[[A]], %c0_i32] valid(%[[LEFT]]) alignment(4) : vector<1xf32>
+// CHECK: %[[A:.*]] = arith.addi %{{.*}}, %[[L]] : i64
+// CHECK: rmsnorm.global_store %{{.*}}, %[[S]][%[[A]], %c0_i32] {{.*}} : vector<1xf32>
+// CHECK-NOT: arith.divsi
+// CHECK: %[[M:.*]] = arith.muli %[[S0]], %c4 : index
+// CHECK: %[[L:.*]] = arith.index_cast %[[M]] : index to i64
+// CHECK: %[[B:.*]] = arith.addi %[[A]], %[[L]] : i64
+// CHECK: rmsnorm.global_store %{{.*}}, %[[S]][%[[B]], %c0_i32] {{.*}} : vector<1xf32>
 
 // CHECK-LABEL: func.func @swizzled(
 // CHECK-SAME: %[[M:[a-z0-9]*]]: index, %{{.*}}: memref<?x256xf32>, %[[S:[a-z0-9]*]]: memref<?x2x32x4x4xf32>)
@@ -97,6 +110,26 @@ func.func @small(%b: index, %t: index, %x: memref<?x?x256xf32>, %s: memref<?x128
         %0 = rmsnorm.tile_load tile %X[%k] : memref<?x?x256xf32> -> vector<2x256xf32>
         %1 = rmsnorm.group_reduce add(%0) : vector<2x256xf32> -> vector<2x128xf32>
         rmsnorm.tile_store group %1, %S[%k] row_dims [0, 2] : vector<2x128xf32>, memref<?x128x?xf32, strided<[?, ?, 1]>>
+        rmsnorm.yield
+      }
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+func.func @transposed(%m: index, %x: memref<?x256xf32>, %s: memref<8x?xf32>) {
+  rmsnorm.rows sizes [%m] columns(256)
+      buffers(read %x : memref<?x256xf32>, write %s : memref<8x?xf32>)
+      schedule(#rmsnorm.schedule<threads_per_row = 32, vector_width = 4>) {
+  ^bb0(%M: index, %X: memref<?x256xf32>, %S: memref<8x?xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%k: index):
+      rmsnorm.traverse unrolled {
+        %0 = rmsnorm.tile_load tile %X[%k] : memref<?x256xf32> -> vector<1x256xf32>
+        %1 = rmsnorm.group_reduce add(%0) : vector<1x256xf32> -> vector<1x8xf32>
+        rmsnorm.tile_store group %1, %S[%k] row_dims [1] : vector<1x8xf32>, memref<8x?xf32>
         rmsnorm.yield
       }
       rmsnorm.yield
