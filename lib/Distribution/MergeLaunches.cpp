@@ -2,13 +2,14 @@
 //===- MergeLaunches.cpp - rmsnorm-merge-launches ------------------------===//
 //
 // Side by side in one grid, not one thread for both: the blocks of the first
-// kernel come first, then those of the next.
+// kernel come first, then those of the next, or they take turns.
 //
 //===----------------------------------------------------------------------===//
 
 #include "RMSNorm/Distribution/Passes.h"
 #include "RMSNorm/IR/Disjoint.h"
 #include "RMSNorm/IR/KernelTarget.h"
+#include "RMSNorm/Target/Targets.h"
 
 #include "Grid.h"
 #include "KernelArguments.h"
@@ -33,6 +34,13 @@ using namespace mlir::rmsnorm;
 /// Each makes the expression of the grid longer, of which a module takes 256
 /// operations.
 static constexpr size_t kMaxParts = 8;
+
+/// Blocks take turns where there are more of them than this for each
+/// multiprocessor, so that they are not there at the same time anyway (us, q
+/// and k with RoPE on an H200, in turns and not, tokens: 64 1.85 and 1.78,
+/// 512 4.95 and 4.78, 1024 7.76 and 7.85, 4096 23.5 and 24.1, 32768 166 and
+/// 173).
+static constexpr int64_t kBlocksAtOnce = 8;
 
 namespace {
 /// A launch that may become a part of one, and the buffers of its kernel.
@@ -177,6 +185,86 @@ static Value limitGrid(ImplicitLocOpBuilder &host, Value grid, int64_t limit) {
                                 arith::ConstantIndexOp::create(host, limit));
 }
 
+/// Whether `part` reads a buffer that one of `others` reads.
+static bool sharesReads(const Part &part, ArrayRef<Part> others) {
+  return llvm::any_of(others, [&](const Part &other) {
+    return llvm::any_of(part.read, [&](Value x) {
+      return llvm::any_of(other.read,
+                          [&](Value y) { return isSameValue(x, y); });
+    });
+  });
+}
+
+namespace {
+/// A block of a launch, as one of a part of it or of the others.
+struct Place {
+  Value isInPart, numberInPart, numberInRest;
+};
+} // namespace
+
+/// The first `part` blocks are those of the part.
+static Place emitPlace(ImplicitLocOpBuilder &builder, Value block, Value part) {
+  Value isInPart =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, block, part);
+  return {isInPart, block, {}};
+}
+
+/// Shares of a grid are fractions of so many bits: blocks have as many.
+static constexpr int64_t kShareBits = 31;
+
+/// The share that `rest` has of `blocks` blocks, rounded up, or 0: they do not
+/// take turns.
+static Value createShare(ImplicitLocOpBuilder &host, Value rest, Value blocks,
+                         const ChipInfo &chip) {
+  auto constant = [&](int64_t value) {
+    return arith::ConstantIndexOp::create(host, value);
+  };
+  Value areMany = arith::MinUIOp::create(
+      host,
+      arith::DivUIOp::create(host, blocks,
+                             constant(kBlocksAtOnce * chip.multiprocessors)),
+      constant(1));
+  Value scaled =
+      arith::MulIOp::create(host, rest, constant(int64_t(1) << kShareBits));
+  return arith::CeilDivUIOp::create(
+      host, arith::MulIOp::create(host, scaled, areMany),
+      arith::MaxUIOp::create(host, blocks, constant(1)));
+}
+
+/// Before a block, its number times `share` are of the rest, rounded down: of
+/// all blocks as many as there are, as the error of `share` is less than one.
+/// Where that is 0, those behind `part` blocks.
+static Place emitPlaceInTurns(ImplicitLocOpBuilder &builder, Value block,
+                              Value part, Value share) {
+  Type i32 = builder.getI32Type();
+  auto narrow = [&](Value value) {
+    return arith::IndexCastUIOp::create(builder, i32, value);
+  };
+  auto widen = [&](Value value) {
+    return arith::IndexCastUIOp::create(builder, builder.getIndexType(), value);
+  };
+  auto constant = [&](int64_t value) {
+    return arith::ConstantIntOp::create(builder, i32, value);
+  };
+  block = narrow(block);
+  part = narrow(part);
+  share = narrow(share);
+  auto getRest = [&](Value blocks) {
+    Value scaled =
+        arith::ShLIOp::create(builder, blocks, constant(32 - kShareBits));
+    Value inTurns =
+        arith::MulUIExtendedOp::create(builder, scaled, share).getHigh();
+    Value behind = arith::MaxSIOp::create(
+        builder, arith::SubIOp::create(builder, blocks, part), constant(0));
+    return arith::MaxSIOp::create(builder, inTurns, behind).getResult();
+  };
+  Value before = getRest(block);
+  Value after = getRest(arith::AddIOp::create(builder, block, constant(1)));
+  return {
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, before, after),
+      widen(arith::SubIOp::create(builder, block, before)), widen(before)};
+}
+
 /// Makes one kernel and one launch, where the last of them stands.
 static void merge(ArrayRef<Part> parts) {
   Part last = parts.back();
@@ -199,14 +287,24 @@ static void merge(ArrayRef<Part> parts) {
       ImplicitLocOpBuilder::atBlockEnd(loc, &kernel.getBody().front());
   KernelArguments arguments(host, kernel.getBody().front());
 
-  Value blocks;
+  const ChipInfo &chip =
+      getKernelTarget(last.kernel->getParentOp()).getChipInfo();
+  // Of each part, and of it and those behind it.
+  SmallVector<Value> counts, sums;
+  for (Part part : parts)
+    counts.push_back(limitGrid(host, part.launch.getGridSizeX(),
+                               getMaxBlocks(last.threads) / parts.size()));
+  for (Value count : llvm::reverse(counts))
+    sums.insert(
+        sums.begin(),
+        sums.empty()
+            ? count
+            : arith::AddIOp::create(host, count, sums.front()).getResult());
   Value block = gpu::BlockIdOp::create(builder, gpu::Dimension::x);
   Value grid = gpu::GridDimOp::create(builder, gpu::Dimension::x);
   SmallVector<Value> known;
-  for (Part part : parts) {
-    Value count = limitGrid(host, part.launch.getGridSizeX(),
-                            getMaxBlocks(last.threads) / parts.size());
-    blocks = blocks ? arith::AddIOp::create(host, blocks, count) : count;
+  for (auto [index, one] : llvm::enumerate(parts)) {
+    Part part = one;
     IRMapping mapping;
     for (auto [operand, argument] :
          llvm::zip_equal(part.launch.getKernelOperands(),
@@ -223,20 +321,29 @@ static void merge(ArrayRef<Part> parts) {
       emitPart(builder, part, mapping, block, grid);
       continue;
     }
-    Value here = arguments.getScalar(count);
-    Value isHere =
-        arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, block, here);
-    auto branch = scf::IfOp::create(builder, isHere, /*withElseRegion=*/true);
+    Value here = arguments.getScalar(counts[index]);
+    Value rest = arith::SubIOp::create(builder, grid, here);
+    ArrayRef<Part> others = parts.drop_front(index + 1);
+    Place place =
+        sharesReads(part, others)
+            ? emitPlaceInTurns(builder, block, here,
+                               arguments.getScalar(createShare(
+                                   host, sums[index + 1], sums[index], chip)))
+            : emitPlace(builder, block, here);
+    auto branch =
+        scf::IfOp::create(builder, place.isInPart, /*withElseRegion=*/true);
     builder.setInsertionPointToStart(branch.thenBlock());
-    emitPart(builder, part, mapping, block, here);
+    emitPart(builder, part, mapping, place.numberInPart, here);
     builder.setInsertionPointToStart(branch.elseBlock());
-    block = arith::SubIOp::create(builder, block, here);
-    grid = arith::SubIOp::create(builder, grid, here);
+    block = place.numberInRest
+                ? place.numberInRest
+                : arith::SubIOp::create(builder, block, here).getResult();
+    grid = rest;
   }
   builder.setInsertionPointToEnd(&kernel.getBody().front());
   gpu::ReturnOp::create(builder);
-  gpu::LaunchFuncOp launch = createLaunch(host, kernel, blocks, last.threads,
-                                          workgroupBytes, arguments);
+  gpu::LaunchFuncOp launch = createLaunch(
+      host, kernel, sums.front(), last.threads, workgroupBytes, arguments);
   launch->setDiscardableAttrs(last.launch->getDiscardableAttrDictionary());
   for (Part part : parts) {
     part.launch.erase();
@@ -282,7 +389,7 @@ struct MergeLaunches final : rmsnorm::impl::MergeLaunchesBase<MergeLaunches> {
                    AliasAnalysis &aliases) {
     size_t parameters = Part(part).launch.getNumKernelOperands();
     for (Part other : group)
-      parameters += other.launch.getNumKernelOperands() + 1;
+      parameters += other.launch.getNumKernelOperands() + 2;
     return group.size() < kMaxParts && parameters <= rmsn::kMaxParameters &&
            llvm::all_of(group, [&](const Part &other) {
              return areIndependent(other, part, aliases);

@@ -1,23 +1,41 @@
 // RUN: norm-opt %s --rmsnorm-merge-launches --split-input-file | FileCheck %s
 
-// The blocks of the one, then those of the other. What both are given is there
-// once, workgroup memory is the larger one, grids leave room for each other.
+// Both read a, so their blocks take turns: SHARE is what the second kernel has
+// of all blocks, times 2^31, or 0 if there are no more than 8 for each
+// multiprocessor. What both are given is there once, workgroup memory is the
+// larger one, grids leave room for each other.
 // CHECK-LABEL: module
 // CHECK:         gpu.module @kernels
-// CHECK-NEXT:      gpu.func @f_waves_g8_and_g4(%[[X:.*]]: !llvm.ptr<1>, %[[Y:.*]]: !llvm.ptr<1>, %[[M:.*]]: index, %[[FIRST:.*]]: index, %[[Z:.*]]: !llvm.ptr<1>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
+// CHECK-NEXT:      gpu.func @f_waves_g8_and_g4(%[[X:.*]]: !llvm.ptr<1>, %[[Y:.*]]: !llvm.ptr<1>, %[[M:.*]]: index, %[[FIRST:.*]]: index, %[[SHARE:.*]]: index, %[[Z:.*]]: !llvm.ptr<1>) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
 // CHECK-NEXT:        %[[BLOCK:.*]] = gpu.block_id x
 // CHECK-NEXT:        %[[GRID:.*]] = gpu.grid_dim x
-// CHECK-NEXT:        %[[HERE:.*]] = arith.cmpi ult, %[[BLOCK]], %[[FIRST]] : index
+// CHECK-NEXT:        %[[REST:.*]] = arith.subi %[[GRID]], %[[FIRST]] : index
+// CHECK-NEXT:        %[[B:.*]] = arith.index_castui %[[BLOCK]] : index to i32
+// CHECK-NEXT:        %[[A:.*]] = arith.index_castui %[[FIRST]] : index to i32
+// CHECK-NEXT:        %[[S:.*]] = arith.index_castui %[[SHARE]] : index to i32
+// CHECK:             %[[TWICE:.*]] = arith.shli %[[B]], %{{.*}} : i32
+// CHECK-NEXT:        %{{.*}}, %[[TURNS:.*]] = arith.mului_extended %[[TWICE]], %[[S]] : i32
+// CHECK:             %[[OVER:.*]] = arith.subi %[[B]], %[[A]] : i32
+// CHECK-NEXT:        %[[BEHIND:.*]] = arith.maxsi %[[OVER]], %{{.*}} : i32
+// CHECK-NEXT:        %[[BEFORE:.*]] = arith.maxsi %[[TURNS]], %[[BEHIND]] : i32
+// CHECK:             %[[NEXT:.*]] = arith.addi %[[B]], %{{.*}} : i32
+// CHECK:             %[[TWICE:.*]] = arith.shli %[[NEXT]], %{{.*}} : i32
+// CHECK-NEXT:        %{{.*}}, %[[TURNS:.*]] = arith.mului_extended %[[TWICE]], %[[S]] : i32
+// CHECK:             %[[OVER:.*]] = arith.subi %[[NEXT]], %[[A]] : i32
+// CHECK-NEXT:        %[[BEHIND:.*]] = arith.maxsi %[[OVER]], %{{.*}} : i32
+// CHECK-NEXT:        %[[AFTER:.*]] = arith.maxsi %[[TURNS]], %[[BEHIND]] : i32
+// CHECK-DAG:         %[[HERE:.*]] = arith.cmpi eq, %[[BEFORE]], %[[AFTER]] : i32
+// CHECK-DAG:         %[[LEFT:.*]] = arith.subi %[[B]], %[[BEFORE]] : i32
+// CHECK-DAG:         %[[OWN:.*]] = arith.index_castui %[[LEFT]] : i32 to index
+// CHECK-DAG:         %[[OTHER:.*]] = arith.index_castui %[[BEFORE]] : i32 to index
 // CHECK-NEXT:        scf.if %[[HERE]] {
 // CHECK:               rmsnorm.launch_dependents
 // CHECK:               rmsnorm.grid_wait
-// CHECK:               scf.for %[[I:.*]] = %[[BLOCK]] to %[[M]] step %[[FIRST]] {
+// CHECK:               scf.for %[[I:.*]] = %[[OWN]] to %[[M]] step %[[FIRST]] {
 // CHECK:                 rmsnorm.global_load %[[X]]
 // CHECK:                 rmsnorm.barrier
 // CHECK:                 rmsnorm.global_store %{{.*}}, %[[Y]]
 // CHECK:             } else {
-// CHECK-NEXT:          %[[OTHER:.*]] = arith.subi %[[BLOCK]], %[[FIRST]] : index
-// CHECK-NEXT:          %[[REST:.*]] = arith.subi %[[GRID]], %[[FIRST]] : index
 // CHECK:               rmsnorm.grid_wait
 // CHECK:               scf.for %{{.*}} = %[[OTHER]] to %[[M]] step %[[REST]] {
 // CHECK:                 rmsnorm.global_load %[[X]]
@@ -33,8 +51,16 @@
 // CHECK:           %[[LESS:.*]] = arith.constant 100 : index
 // CHECK:           %[[MORE:.*]] = arith.minui %[[ROWS]], %[[LESS]] : index
 // CHECK:           %[[SUM:.*]] = arith.addi %[[BLOCKS]], %[[MORE]] : index
+// CHECK:           %[[ATONCE:.*]] = arith.constant 1056 : index
+// CHECK-NEXT:      %[[TIMES:.*]] = arith.divui %[[SUM]], %[[ATONCE]] : index
+// CHECK-NEXT:      %[[MANY:.*]] = arith.minui %[[TIMES]], %{{.*}} : index
+// CHECK-NEXT:      %[[BITS:.*]] = arith.constant 2147483648 : index
+// CHECK-NEXT:      %[[SCALED:.*]] = arith.muli %[[MORE]], %[[BITS]] : index
+// CHECK-DAG:       %[[TAKEN:.*]] = arith.muli %[[SCALED]], %[[MANY]] : index
+// CHECK-DAG:       %[[NONE:.*]] = arith.maxui %[[SUM]], %{{.*}} : index
+// CHECK:           %[[PART:.*]] = arith.ceildivui %[[TAKEN]], %[[NONE]] : index
 // CHECK:           %[[BYTES:.*]] = arith.constant 32 : i32
-// CHECK-NEXT:      gpu.launch_func @kernels::@f_waves_g8_and_g4 blocks in (%[[SUM]], %{{.*}}) threads in (%{{.*}}) dynamic_shared_memory_size %[[BYTES]] args(%{{.*}} : !llvm.ptr<1>, %{{.*}} : !llvm.ptr<1>, %[[ROWS]] : index, %[[BLOCKS]] : index, %{{.*}} : !llvm.ptr<1>) {rmsnorm.programmatic_dependent_launch}
+// CHECK-NEXT:      gpu.launch_func @kernels::@f_waves_g8_and_g4 blocks in (%[[SUM]], %{{.*}}) threads in (%{{.*}}) dynamic_shared_memory_size %[[BYTES]] args(%{{.*}} : !llvm.ptr<1>, %{{.*}} : !llvm.ptr<1>, %[[ROWS]] : index, %[[BLOCKS]] : index, %[[PART]] : index, %{{.*}} : !llvm.ptr<1>) {rmsnorm.programmatic_dependent_launch}
 // CHECK-NOT:       gpu.launch_func
 module attributes {gpu.container_module} {
   gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {

@@ -1,6 +1,6 @@
 // RUN: sed 's/SECOND/32/; s/STRIDE/1/' %s > %t.halves.mlir
 // RUN: sed 's/SECOND/1/; s/STRIDE/2/' %s > %t.pairs.mlir
-// RUN: norm-compile %t.halves.mlir --target=sm_90,sim:sm_90,sim:gfx942,oracle --host-optimization=0 -o %t.halves.rmsn
+// RUN: norm-compile %t.halves.mlir --target=sm_90,sim:sm_90,sim:gfx942,sim:sim32,oracle --host-optimization=0 -o %t.halves.rmsn
 // RUN: norm-inspect %t.halves.rmsn | FileCheck %s --implicit-check-not="launch 1 "
 // RUN: norm-run %t.halves.rmsn --device=sim:sm_90 --dim=s0=1
 // RUN: norm-run %t.halves.rmsn --device=sim:sm_90 --dim=s0=3
@@ -8,7 +8,9 @@
 // RUN: norm-run %t.halves.rmsn --device=sim:gfx942 --dim=s0=1
 // RUN: norm-run %t.halves.rmsn --device=sim:gfx942 --dim=s0=3
 // RUN: norm-run %t.halves.rmsn --device=sim:gfx942 --dim=s0=67
-// RUN: norm-compile %t.pairs.mlir --target=sm_90,sim:sm_90,sim:gfx942,oracle --host-optimization=0 -o %t.pairs.rmsn
+// RUN: norm-run %t.halves.rmsn --device=sim:sim32 --dim=s0=3
+// RUN: norm-run %t.halves.rmsn --device=sim:sim32 --dim=s0=67
+// RUN: norm-compile %t.pairs.mlir --target=sm_90,sim:sm_90,sim:gfx942,sim:sim32,oracle --host-optimization=0 -o %t.pairs.rmsn
 // RUN: norm-inspect %t.pairs.rmsn | FileCheck %s --implicit-check-not="launch 1 "
 // RUN: norm-run %t.pairs.rmsn --device=sim:sm_90 --dim=s0=1
 // RUN: norm-run %t.pairs.rmsn --device=sim:sm_90 --dim=s0=3
@@ -16,10 +18,13 @@
 // RUN: norm-run %t.pairs.rmsn --device=sim:gfx942 --dim=s0=1
 // RUN: norm-run %t.pairs.rmsn --device=sim:gfx942 --dim=s0=3
 // RUN: norm-run %t.pairs.rmsn --device=sim:gfx942 --dim=s0=67
+// RUN: norm-run %t.pairs.rmsn --device=sim:sim32 --dim=s0=3
+// RUN: norm-run %t.pairs.rmsn --device=sim:sim32 --dim=s0=67
 
 // The norms of q and of k, each with a weight of its own, and the rotation of
 // the first 64 columns of their heads, by halves or by pairs: one launch, whose
-// first blocks are those of q.
+// first blocks are those of q, or where those of q and of k take turns: of the
+// generic chip 67 tokens are enough for that.
 // CHECK: program sm_90
 // CHECK: launch 0 qk_one_launch_multi_wave_cached_g{{[a-z0-9]*}}_and_g{{[a-z0-9]*}}_0 of image 0
 // CHECK-NEXT: grid min(ceildiv(size(arg0, 0) * 32, {{[0-9]*}}), {{[0-9]*}}) + min(ceildiv(size(arg0, 0) * 8, {{[0-9]*}}), {{[0-9]*}}) x 1 x 1

@@ -56,9 +56,12 @@ def MergeLaunches : Pass<"rmsnorm-merge-launches", "::mlir::ModuleOp"> {
     With few rows a launch takes longer than its work: the norms of q and of k,
     two kernels, become one. Its grid is the sum of theirs; the first blocks do
     what those of the first kernel did, and so on: a block does the same work in
-    the same order, so that all results keep their bits. A kernel whose grid is 0
-    has no blocks in it. Workgroup memory is that of the largest. Parameters that
-    kernels share are there once.
+    the same order, so that all results keep their bits. A kernel that reads a
+    buffer which one behind it reads as well, as both read the angles of RoPE,
+    takes turns with those behind it, in proportion to their blocks, if these
+    are more than multiprocessors hold at once: both come by what they share at
+    about the same time, and find it in the caches. A kernel whose grid is 0 has no blocks in it. Workgroup memory is that of the
+    largest. Parameters that kernels share are there once.
 
     Launches of one block of the host are merged if
     - nothing stands between them but what has no effect on memory, or
