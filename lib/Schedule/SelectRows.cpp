@@ -89,15 +89,25 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
     // 4 vectors and read again 90.3; 2048x16384 28.7 and 30.1).
     // With very many operations up to eight (us, 32768x4096 with i8 94.3 and
     // with 4 vectors 96.1; f4 with a scale for 16 columns 108.6 and 115.9).
-    const int64_t holding = std::clamp<int64_t>(
+    int64_t holding = std::clamp<int64_t>(
         facts.manyOperations > 1
             ? llvm::PowerOf2Ceil(llvm::divideCeil(vectors, 8))
             : llvm::bit_floor<uint64_t>(vectors / 4),
         2 * subgroup, chip.maxThreadsPerBlock / 2);
+    const bool fits =
+        facts.loadedBitsPerColumn + facts.columnOperandBits <= 32 &&
+        vectors <= 8 * holding;
+    // Nine or ten by half of the threads rather than a part of one, or blocks
+    // of 256 (us, f8 with a scale a row, 32 columns e8m0: 3640x9216 25.6 and
+    // 31.7, 26.3 and 35.2; 3640x4608 14.1 and 16.7, 14.7 and 14.6; 13107x10240
+    // 94.5 and 97.7, 96.9 and 124.7; but x5120 by 64 threads 94.1 and 92.9).
+    const int64_t half = holding / 2;
+    if (vectors % half == 0 && vectors > 8 * half && vectors <= 10 * half &&
+        half >= (vectors % holding != 0 ? 2 : 4) * subgroup)
+      holding = half;
     // Of one tile: with a residual beside x loads wait longer.
     fields.maskBf16 = facts.loadedBitsPerColumn <= 16;
-    if (facts.loadedBitsPerColumn + facts.columnOperandBits <= 32 &&
-        vectors <= 8 * holding) {
+    if (fits) {
       fields.threadsPerRow = holding;
       fields.cache = Cache::registers;
     } else if (fields.threadsPerRow < 8 * subgroup &&
@@ -299,8 +309,8 @@ static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
   return few;
 }
 
-/// From 128 MB on and below, where rows are read again. Changes `many`, the
-/// choice for both, or `fewer`, and returns the first number of `many` rows.
+/// From 128 MB on and below. Changes `many`, the choice for both, or `fewer`,
+/// and returns the first number of `many` rows.
 static std::optional<int64_t> selectMoreRows(const ProgramFacts &facts,
                                              const ChipInfo &chip,
                                              ScheduleFields &fewer,
@@ -308,8 +318,22 @@ static std::optional<int64_t> selectMoreRows(const ProgramFacts &facts,
   const int64_t subgroup = chip.subgroupSize;
   const int64_t vectors = llvm::divideCeil(facts.columns, many.vectorWidth);
   if (!rereadsFromL1(chip) || facts.dynamicColumns || facts.singleRow ||
-      facts.numColumnSums > 0 || facts.numFunctions > 0 ||
-      facts.manyOperations > 0 || facts.loadedBitsPerColumn == 0 ||
+      facts.numColumnSums > 0 || facts.loadedBitsPerColumn == 0)
+    return std::nullopt;
+  const int64_t first =
+      (128 << 20) /
+      ProgramFacts::getBytes(facts.loadedBitsPerColumn, facts.columns);
+  if (facts.manyOperations && many.cache == Cache::registers &&
+      many.threadsPerRow > 4 * subgroup && vectors == 4 * many.threadsPerRow) {
+    // Smaller blocks, each thread with more to do at once (us, f8 with a scale
+    // given, of a row, of 128 columns, and e8m0 of 32: 8192x16384 95.4 and 103,
+    // 99.6 and 101, 100 and 105, 117 and 133; 16384x8192 95.0 and 94.9, 93.9
+    // and 95.0, 96.1 and 98.6, 96.6 and 100.5; but 2048x8192 15.4
+    // and 15.1, 13.8 and 13.8, 15.8 and 14.5, 15.9 and 14.6).
+    many.threadsPerRow = 4 * subgroup;
+    return first;
+  }
+  if (facts.numFunctions > 0 || facts.manyOperations > 0 ||
       facts.liveBitsPerColumn != facts.loadedBitsPerColumn ||
       facts.groupColumns > 0 || many.cache != Cache::reload)
     return std::nullopt;
@@ -337,8 +361,7 @@ static std::optional<int64_t> selectMoreRows(const ProgramFacts &facts,
   } else {
     return std::nullopt;
   }
-  return (128 << 20) /
-         ProgramFacts::getBytes(facts.liveBitsPerColumn, facts.columns);
+  return first;
 }
 
 SmallVector<RowClass, 2> mlir::rmsnorm::selectByRules(const ProgramFacts &facts,

@@ -462,12 +462,14 @@ TEST(Select, ColumnsAreHeldBesideRowsReadAgain) {
   EXPECT_FALSE(holds(weight, "cache=reload,unrolled=0,threads_per_row=64"));
 }
 
+/// What is chosen on sm_90 for so many rows.
+static int64_t getThreads(const ProgramFacts &facts, int64_t rows) {
+  OrRefusal<Selection> selection =
+      selectSchedules(facts, chip("sm_90"), ScheduleRequest());
+  return selection->getFor(rows).threadsPerRow;
+}
+
 TEST(Select, FourVectorsAThreadBelow128MB) {
-  auto getThreads = [](const ProgramFacts &facts, int64_t rows) {
-    OrRefusal<Selection> selection =
-        selectSchedules(facts, chip("sm_90"), ScheduleRequest());
-    return selection->getFor(rows).threadsPerRow;
-  };
   const ProgramFacts facts = forward(7168, 16);
   constexpr int64_t last = (128 << 20) / (2 * 7168) - 1;
   EXPECT_EQ(getThreads(facts, last), 224);
@@ -475,6 +477,36 @@ TEST(Select, FourVectorsAThreadBelow128MB) {
   EXPECT_EQ(getThreads(forward(6144, 16), 8192), 384);
   EXPECT_EQ(getThreads(forward(7172, 16), 8192),
             getThreads(forward(7172, 16), kAnyRows));
+}
+
+TEST(Select, VectorsOfAThreadThatHoldsARow) {
+  auto quantised = [](int64_t columns, int64_t manyOperations = 1) {
+    ProgramFacts facts = forward(columns, 16);
+    facts.manyOperations = manyOperations;
+    return facts;
+  };
+  auto getMost = [&](int64_t columns, int64_t manyOperations = 1) {
+    return getThreads(quantised(columns, manyOperations), kAnyRows);
+  };
+  // Four to seven; nine or ten where half of the threads divide a row.
+  EXPECT_EQ(getMost(5120), 128) << "five";
+  EXPECT_EQ(getMost(7168), 128) << "seven";
+  EXPECT_EQ(getMost(12288), 256) << "six";
+  EXPECT_EQ(getMost(4608), 64) << "nine, not 4.5";
+  EXPECT_EQ(getMost(9216), 128) << "nine, not 4.5";
+  EXPECT_EQ(getMost(9216, 2), 128) << "nine, not 4.5";
+  EXPECT_EQ(getMost(10240), 128) << "ten, not blocks of 256";
+  EXPECT_EQ(getMost(2304), 64) << "4.5, not blocks of 32";
+  EXPECT_EQ(getMost(5632), 128) << "5.5, not eleven";
+  // Eight from 128 MB on.
+  for (int64_t columns : {8192, 16384}) {
+    const int64_t first = (128 << 20) / (2 * columns);
+    EXPECT_EQ(getThreads(quantised(columns), first - 1), columns / 32);
+    EXPECT_EQ(getThreads(quantised(columns), first), 128);
+  }
+  EXPECT_EQ(getThreads(quantised(16384, 2), 1000), getMost(16384, 2));
+  EXPECT_EQ(getThreads(quantised(4096), 1000), getMost(4096));
+  EXPECT_EQ(getThreads(quantised(12288), 1000), getMost(12288));
 }
 
 TEST(ScheduleFields, TextLeavesOutWhatFollows) {
