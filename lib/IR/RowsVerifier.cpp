@@ -87,7 +87,8 @@ public:
       // What takes rows apart.
       if (isa<vector::ExtractStridedSliceOp, vector::DeinterleaveOp>(op))
         if (auto type = cast<VectorType>(op->getResult(0).getType());
-            type.getRank() == 2 && type.getDimSize(1) < rows.getColumns() &&
+            type.getRank() == 2 &&
+            type.getDimSize(1) < int64_t(rows.getColumns()) &&
             !rows.getDynamicColumns())
           parts.insert(type.getDimSize(1));
     });
@@ -175,7 +176,8 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
   }
   if (isa<RowReduceOp>(op)) {
     auto reduced = cast<VectorType>(op->getOperand(0).getType());
-    if (isPerColumn(reduced) && reduced.getDimSize(1) != rows.getColumns())
+    if (isPerColumn(reduced) &&
+        reduced.getDimSize(1) != int64_t(rows.getColumns()))
       return op->emitOpError("expected to reduce ")
              << rows.getColumns() << " columns, got " << reduced;
     for (Type type : op->getOperandTypes())

@@ -44,7 +44,7 @@ OpFoldResult WorkspaceOp::getMixedSize(int64_t dim) {
 LogicalResult WorkspaceOp::verify() {
   MemRefType type = getType();
   // (C1)
-  if (int64_t(getSizes().size()) != type.getNumDynamicDims())
+  if (int64_t(getSizes().size()) != int64_t(type.getNumDynamicDims()))
     return emitOpError("expected as many sizes as dynamic dimensions, got ")
            << getSizes().size() << " for " << type;
   // (C2)

@@ -139,7 +139,7 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
   if (auto rows = op->template getParentOfType<RowsOp>();
       rows && !op.getColumns() &&
       (rows.getDynamicColumns() || ShapedType::isDynamic(expected) ||
-       expected > rows.getColumns()))
+       expected > int64_t(rows.getColumns())))
     expected = rows.getColumns();
   if (ShapedType::isDynamic(expected))
     return op.emitOpError("expected 'columns', as the base has a dynamic last "

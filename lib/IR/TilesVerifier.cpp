@@ -81,7 +81,7 @@ LogicalResult TilesOp::verifyRegions() {
     if (!fetches.empty() || !arrives.empty() || getStages() != 0)
       return emitOpError("expected no stages, fetch or arrive without copies");
   } else if (fetches.size() != 1 || arrives.size() != 1 || getStages() < 1 ||
-             (schedule && getStages() > schedule.getRingSlots()) ||
+             (schedule && int64_t(getStages()) > schedule.getRingSlots()) ||
              !llvm::equal(fetches.front().getSlots(), slots) ||
              !llvm::equal(arrives.front().getSlots(), slots) ||
              !fetches.front()->isBeforeInBlock(arrives.front())) {

@@ -101,10 +101,6 @@ const Block::Thread *Block::getUnfinished(int32_t first) const {
   return nullptr;
 }
 
-int32_t Block::getCount(int32_t first) const {
-  return std::min(request.subgroupSize, request.blockThreads - first);
-}
-
 bool Block::canRun(int32_t first) const {
   const Thread *thread = getUnfinished(first);
   if (!thread)
@@ -119,11 +115,6 @@ bool Block::canRun(int32_t first) const {
   default:
     return false;
   }
-}
-
-bool Block::isInExchange(const Thread &thread) {
-  return thread.shared.wait == RMSNORM_SIM_READY ||
-         thread.shared.wait == RMSNORM_SIM_AWAIT;
 }
 
 bool Block::isWaiting() const {

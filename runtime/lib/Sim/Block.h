@@ -10,6 +10,7 @@
 #include "Simulator.h"
 #include "Workgroup.h"
 
+#include <algorithm>
 #include <csetjmp>
 #include <string>
 #include <vector>
@@ -99,7 +100,10 @@ private:
   static Thread &get(rmsnorm_sim_thread *thread) {
     return *reinterpret_cast<Thread *>(thread);
   }
-  static bool isInExchange(const Thread &thread);
+  static bool isInExchange(const Thread &thread) {
+    return thread.shared.wait == RMSNORM_SIM_READY ||
+           thread.shared.wait == RMSNORM_SIM_AWAIT;
+  }
   void shuffle(std::vector<int32_t> &numbers);
   /// The thread's number in its cluster.
   int32_t getNumber(const Thread &thread) const {
@@ -107,7 +111,10 @@ private:
   }
   /// The first of a subgroup's threads that has not finished, or null.
   const Thread *getUnfinished(int32_t first) const;
-  int32_t getCount(int32_t first) const;
+  /// How many threads the subgroup has.
+  int32_t getCount(int32_t first) const {
+    return std::min(request.subgroupSize, request.blockThreads - first);
+  }
   /// Whether the subgroup has something to do before others do something.
   bool canRun(int32_t first) const;
   /// What the threads of a subgroup wait for has come.
