@@ -190,8 +190,14 @@ def run(kernels, variant, buffers, alignment, order, most_blocks):
         for i, parameter in enumerate(split(launch["parameters"])):
             kind, _, expression = parameter.partition(" ")
             if kind == "pointer":
-                arguments.append(arrays[expression])
-                if buffers.arguments[expression]["role"] == "input":
+                name, _, offset = expression.partition(" + ")
+                array = arrays[name]
+                is_read = buffers.arguments[name]["role"] == "input"
+                if offset:  # a slice: a copy of what follows its beginning
+                    assert is_read, f"an output from {expression} on"
+                    array = array.reshape(-1).view(np.uint8)[buffers.evaluate(offset):].copy()
+                arguments.append(array)
+                if is_read:
                     readonly.append(i)
             elif kind == "workspace":
                 arguments.append(parts[buffers.evaluate(expression.removeprefix("+ ") or "0")])
