@@ -206,7 +206,7 @@ struct Place {
 static Place emitPlace(ImplicitLocOpBuilder &builder, Value block, Value part) {
   Value isInPart =
       arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, block, part);
-  return {isInPart, block, {}};
+  return {isInPart, block, arith::SubIOp::create(builder, block, part)};
 }
 
 /// Shares of a grid are fractions of so many bits: blocks have as many.
@@ -335,9 +335,7 @@ static void merge(ArrayRef<Part> parts) {
     builder.setInsertionPointToStart(branch.thenBlock());
     emitPart(builder, part, mapping, place.numberInPart, here);
     builder.setInsertionPointToStart(branch.elseBlock());
-    block = place.numberInRest
-                ? place.numberInRest
-                : arith::SubIOp::create(builder, block, here).getResult();
+    block = place.numberInRest;
     grid = rest;
   }
   builder.setInsertionPointToEnd(&kernel.getBody().front());

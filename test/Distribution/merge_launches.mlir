@@ -151,6 +151,18 @@ module attributes {gpu.container_module} {
     }
   }
 
+  // They share nothing that is read: one after the other.
+  // CHECK:      gpu.func @copy_and_copy(%{{.*}}: !llvm.ptr<1>, %[[FIRST:.*]]: index, %{{.*}}: !llvm.ptr<1>)
+  // CHECK-NEXT:   %[[BLOCK:.*]] = gpu.block_id x
+  // CHECK-NEXT:   %[[GRID:.*]] = gpu.grid_dim x
+  // CHECK-NEXT:   arith.subi %[[GRID]], %[[FIRST]] : index
+  // CHECK-NEXT:   %[[HERE:.*]] = arith.cmpi ult, %[[BLOCK]], %[[FIRST]] : index
+  // CHECK-NEXT:   %[[OTHER:.*]] = arith.subi %[[BLOCK]], %[[FIRST]] : index
+  // CHECK-NEXT:   scf.if %[[HERE]] {
+  // CHECK:          arith.index_cast %[[BLOCK]] : index to i64
+  // CHECK:        } else {
+  // CHECK:          arith.index_cast %[[OTHER]] : index to i64
+
   // In place, on two of three slices of one buffer.
   // CHECK-LABEL: func.func @slices
   // CHECK:         gpu.launch_func @kernels::@copy_and_copy
