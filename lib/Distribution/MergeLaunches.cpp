@@ -9,11 +9,11 @@
 #include "RMSNorm/Distribution/Passes.h"
 #include "RMSNorm/IR/Disjoint.h"
 #include "RMSNorm/IR/KernelTarget.h"
-#include "RMSNorm/Target/Targets.h"
 
 #include "Grid.h"
 #include "KernelArguments.h"
 #include "Limits.h"
+#include "Turns.h"
 
 #include "mlir/Analysis/AliasAnalysis.h"
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -35,12 +35,9 @@ using namespace mlir::rmsnorm;
 /// operations.
 static constexpr size_t kMaxParts = 8;
 
-/// Blocks take turns where there are more of them than this for each
-/// multiprocessor, so that they are not there at the same time anyway (us, q
-/// and k with RoPE on an H200, in turns and not, tokens: 64 1.85 and 1.78,
-/// 512 4.95 and 4.78, 1024 7.76 and 7.85, 4096 23.5 and 24.1, 32768 166 and
-/// 173).
-static constexpr int64_t kBlocksAtOnce = 8;
+/// Of more parts none take turns: what the host computes for the first of three
+/// is about as long as the grid of eight.
+static constexpr size_t kMaxPartsInTurns = 3;
 
 namespace {
 /// A launch that may become a part of one, and the buffers of its kernel.
@@ -185,84 +182,16 @@ static Value limitGrid(ImplicitLocOpBuilder &host, Value grid, int64_t limit) {
                                 arith::ConstantIndexOp::create(host, limit));
 }
 
-/// Whether `part` reads a buffer that one of `others` reads.
-static bool sharesReads(const Part &part, ArrayRef<Part> others) {
+/// Whether `part` reads rows that one of `others` reads: a weight is in the
+/// caches anyway.
+static bool sharesRows(const Part &part, ArrayRef<Part> others) {
   return llvm::any_of(others, [&](const Part &other) {
     return llvm::any_of(part.read, [&](Value x) {
-      return llvm::any_of(other.read,
+      return cast<MemRefType>(x.getType()).getRank() > 1 &&
+             llvm::any_of(other.read,
                           [&](Value y) { return isSameValue(x, y); });
     });
   });
-}
-
-namespace {
-/// A block of a launch, as one of a part of it or of the others.
-struct Place {
-  Value isInPart, numberInPart, numberInRest;
-};
-} // namespace
-
-/// The first `part` blocks are those of the part.
-static Place emitPlace(ImplicitLocOpBuilder &builder, Value block, Value part) {
-  Value isInPart =
-      arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, block, part);
-  return {isInPart, block, arith::SubIOp::create(builder, block, part)};
-}
-
-/// Shares of a grid are fractions of so many bits: blocks have as many.
-static constexpr int64_t kShareBits = 31;
-
-/// The share that `rest` has of `blocks` blocks, rounded up, or 0: they do not
-/// take turns.
-static Value createShare(ImplicitLocOpBuilder &host, Value rest, Value blocks,
-                         const ChipInfo &chip) {
-  auto constant = [&](int64_t value) {
-    return arith::ConstantIndexOp::create(host, value);
-  };
-  Value areMany = arith::MinUIOp::create(
-      host,
-      arith::DivUIOp::create(host, blocks,
-                             constant(kBlocksAtOnce * chip.multiprocessors)),
-      constant(1));
-  Value scaled =
-      arith::MulIOp::create(host, rest, constant(int64_t(1) << kShareBits));
-  return arith::CeilDivUIOp::create(
-      host, arith::MulIOp::create(host, scaled, areMany),
-      arith::MaxUIOp::create(host, blocks, constant(1)));
-}
-
-/// Before a block, its number times `share` are of the rest, rounded down: of
-/// all blocks as many as there are, as the error of `share` is less than one.
-/// Where that is 0, those behind `part` blocks.
-static Place emitPlaceInTurns(ImplicitLocOpBuilder &builder, Value block,
-                              Value part, Value share) {
-  Type i32 = builder.getI32Type();
-  auto narrow = [&](Value value) {
-    return arith::IndexCastUIOp::create(builder, i32, value);
-  };
-  auto widen = [&](Value value) {
-    return arith::IndexCastUIOp::create(builder, builder.getIndexType(), value);
-  };
-  auto constant = [&](int64_t value) {
-    return arith::ConstantIntOp::create(builder, i32, value);
-  };
-  block = narrow(block);
-  part = narrow(part);
-  share = narrow(share);
-  auto getRest = [&](Value blocks) {
-    Value scaled =
-        arith::ShLIOp::create(builder, blocks, constant(32 - kShareBits));
-    Value inTurns =
-        arith::MulUIExtendedOp::create(builder, scaled, share).getHigh();
-    Value behind = arith::MaxSIOp::create(
-        builder, arith::SubIOp::create(builder, blocks, part), constant(0));
-    return arith::MaxSIOp::create(builder, inTurns, behind).getResult();
-  };
-  Value before = getRest(block);
-  Value after = getRest(arith::AddIOp::create(builder, block, constant(1)));
-  return {
-      arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, before, after),
-      widen(arith::SubIOp::create(builder, block, before)), widen(before)};
 }
 
 /// Makes one kernel and one launch, where the last of them stands.
@@ -325,7 +254,7 @@ static void merge(ArrayRef<Part> parts) {
     Value rest = arith::SubIOp::create(builder, grid, here);
     ArrayRef<Part> others = parts.drop_front(index + 1);
     Place place =
-        sharesReads(part, others)
+        parts.size() <= kMaxPartsInTurns && sharesRows(part, others)
             ? emitPlaceInTurns(builder, block, here,
                                arguments.getScalar(createShare(
                                    host, sums[index + 1], sums[index], chip)))

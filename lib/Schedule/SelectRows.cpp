@@ -324,12 +324,14 @@ static std::optional<int64_t> selectMoreRows(const ProgramFacts &facts,
       (128 << 20) /
       ProgramFacts::getBytes(facts.loadedBitsPerColumn, facts.columns);
   if (facts.manyOperations && many.cache == Cache::registers &&
-      many.threadsPerRow > 4 * subgroup && vectors == 4 * many.threadsPerRow) {
+      many.threadsPerRow > 4 * subgroup && vectors == 4 * many.threadsPerRow &&
+      (vectors <= 32 * subgroup || facts.storedBitsPerColumn <= 8)) {
     // Smaller blocks, each thread with more to do at once (us, f8 with a scale
     // given, of a row, of 128 columns, and e8m0 of 32: 8192x16384 95.4 and 103,
     // 99.6 and 101, 100 and 105, 117 and 133; 16384x8192 95.0 and 94.9, 93.9
     // and 95.0, 96.1 and 98.6, 96.6 and 100.5; but 2048x8192 15.4
-    // and 15.1, 13.8 and 13.8, 15.8 and 14.5, 15.9 and 14.6).
+    // and 15.1, 13.8 and 13.8, 15.8 and 14.5, 15.9 and 14.6). Sixteen vectors
+    // with a wider result beside take all registers that a thread has.
     many.threadsPerRow = 4 * subgroup;
     return first;
   }

@@ -105,7 +105,6 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
       widestTile = std::max(widestTile, bits);
     return bits;
   };
-  int64_t storedBitsPerColumn = 0;
   llvm::SmallDenseSet<Value> loaded;
   for (Operation &op : program) {
     if (auto load = dyn_cast<TileLoadOp>(op)) {
@@ -120,7 +119,7 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
     } else if (auto store = dyn_cast<TileStoreOp>(op)) {
       const int64_t bits = visit(store.getKind(), store.getValue());
       if (store.getKind() == TileKind::tile)
-        storedBitsPerColumn += bits;
+        facts.storedBitsPerColumn += bits;
       collectAfter(&op, store.getValue());
     } else if (isa<GroupReduceOp, GroupBroadcastOp>(op)) {
       const auto in = cast<VectorType>(op.getOperand(0).getType());
@@ -152,7 +151,7 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
     }
   auto areMore = [&](int64_t count, int64_t number) {
     return 2 * 8 * count >
-           number * (facts.loadedBitsPerColumn + storedBitsPerColumn);
+           number * (facts.loadedBitsPerColumn + facts.storedBitsPerColumn);
   };
   if (facts.columns > 1 && areMore(numOperations, 5))
     facts.manyOperations = areMore(numInstructions, 9) ? 2 : 1;

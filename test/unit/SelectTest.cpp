@@ -483,6 +483,7 @@ TEST(Select, VectorsOfAThreadThatHoldsARow) {
   auto quantised = [](int64_t columns, int64_t manyOperations = 1) {
     ProgramFacts facts = forward(columns, 16);
     facts.manyOperations = manyOperations;
+    facts.storedBitsPerColumn = 8;
     return facts;
   };
   auto getMost = [&](int64_t columns, int64_t manyOperations = 1) {
@@ -504,6 +505,11 @@ TEST(Select, VectorsOfAThreadThatHoldsARow) {
     EXPECT_EQ(getThreads(quantised(columns), first - 1), columns / 32);
     EXPECT_EQ(getThreads(quantised(columns), first), 128);
   }
+  ProgramFacts kept = quantised(16384);
+  kept.storedBitsPerColumn = 24;
+  EXPECT_EQ(getThreads(kept, kAnyRows), 512) << "f8 and bf16";
+  kept.columns = 8192;
+  EXPECT_EQ(getThreads(kept, kAnyRows), 128) << "f8 and bf16";
   EXPECT_EQ(getThreads(quantised(16384, 2), 1000), getMost(16384, 2));
   EXPECT_EQ(getThreads(quantised(4096), 1000), getMost(4096));
   EXPECT_EQ(getThreads(quantised(12288), 1000), getMost(12288));

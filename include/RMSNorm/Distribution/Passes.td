@@ -55,13 +55,15 @@ def MergeLaunches : Pass<"rmsnorm-merge-launches", "::mlir::ModuleOp"> {
   let description = [{
     With few rows a launch takes longer than its work: the norms of q and of k,
     two kernels, become one. Its grid is the sum of theirs; the first blocks do
-    what those of the first kernel did, and so on: a block does the same work in
-    the same order, so that all results keep their bits. A kernel that reads a
-    buffer which one behind it reads as well, as both read the angles of RoPE,
-    takes turns with those behind it, in proportion to their blocks, if these
-    are more than multiprocessors hold at once: both come by what they share at
-    about the same time, and find it in the caches. A kernel whose grid is 0 has no blocks in it. Workgroup memory is that of the
-    largest. Parameters that kernels share are there once.
+    what those of the first kernel did, and so on. Of up to three kernels, one
+    that reads rows which one behind it reads as well, as both read the angles of
+    RoPE, takes turns with those behind it instead, in proportion to their
+    blocks, if together they are at least eight for each multiprocessor of the
+    chip's table: both come by what they share at about the same time, and find
+    it in the caches. A block does the same work in the same order either way, so
+    that all results keep their bits. A kernel whose grid is 0 has no blocks in
+    it. Workgroup memory is that of the largest. Parameters that kernels share
+    are there once.
 
     Launches of one block of the host are merged if
     - nothing stands between them but what has no effect on memory, or
@@ -74,7 +76,8 @@ def MergeLaunches : Pass<"rmsnorm-merge-launches", "::mlir::ModuleOp"> {
       start before the kernel in front of them has ended;
     - none of them has clusters, nor a grid that follows from the number of
       multiprocessors: it would be larger than what they hold or leave free;
-    - together they have at most 128 parameters; up to eight become one.
+    - together they have at most 128 parameters, with two for each that say
+      which blocks are whose; up to eight become one.
 
     Others stay as they are. Grids are limited so that the sum is one that CUDA
     and HIP launch.

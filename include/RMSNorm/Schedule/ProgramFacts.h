@@ -53,10 +53,11 @@ struct ProgramFacts {
   /// multiples; 0: rows are whole.
   int64_t part = 0;
 
-  // Not in the key: they decide column_operands and sums alone, which a tuning
-  // record says.
+  // Not in the key: a tuning record says what they decide.
   /// Per-column operands, in bits per column.
   int64_t columnOperandBits = 0;
+  /// Tiles written to memory, in bits per column.
+  int64_t storedBitsPerColumn = 0;
   /// `narrowestBits` of what the sums over rows alone load: those of the loop
   /// that column_sums = strips splits off.
   int64_t sumsNarrowestBits = 32;

@@ -29,8 +29,8 @@ struct ChipInfo {
   Vendor vendor;
   /// Threads that execute in lockstep and can shuffle: 32 or 64.
   int64_t subgroupSize;
-  /// Typical number of multiprocessors (SM, CU). For the selector only:
-  /// launches use the device's own count.
+  /// Typical number of multiprocessors (SM, CU). For choices only: launches
+  /// use the device's own count.
   int64_t multiprocessors;
   /// Threads and 32-bit registers of a multiprocessor.
   int64_t threadsPerMultiprocessor;
