@@ -314,9 +314,11 @@ struct MergeLaunches final : rmsnorm::impl::MergeLaunchesBase<MergeLaunches> {
 
   static bool fits(ArrayRef<Part> group, const Part &part,
                    AliasAnalysis &aliases) {
-    size_t parameters = Part(part).launch.getNumKernelOperands();
+    // Of all but the last the blocks, of those that may take turns the share.
+    size_t parameters =
+        Part(part).launch.getNumKernelOperands() + kMaxPartsInTurns - 1;
     for (Part other : group)
-      parameters += other.launch.getNumKernelOperands() + 2;
+      parameters += other.launch.getNumKernelOperands() + 1;
     return group.size() < kMaxParts && parameters <= rmsn::kMaxParameters &&
            llvm::all_of(group, [&](const Part &other) {
              return areIndependent(other, part, aliases);

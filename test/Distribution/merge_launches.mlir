@@ -427,3 +427,50 @@ module attributes {gpu.container_module} {
     return
   }
 }
+
+// -----
+
+// A weight that both read is in the caches anyway, and of more than three parts
+// none take turns.
+// CHECK-LABEL: gpu.module @no_turns
+// CHECK-NOT:     arith.mului_extended
+// CHECK-LABEL: func.func @weight
+// CHECK:         gpu.launch_func @no_turns::@copy_and_copy blocks
+// CHECK-LABEL: func.func @four
+// CHECK:         gpu.launch_func @no_turns::@copy_and_copy_and_copy_and_copy blocks
+module attributes {gpu.container_module} {
+  gpu.module @no_turns [#rmsnorm.target<sim "sim32">] {
+    gpu.func @copy(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
+      %c0 = arith.constant 0 : i32
+      %b = gpu.block_id x
+      %row = arith.index_cast %b : index to i64
+      %v = rmsnorm.global_load %x[%row, %c0] alignment(4) : vector<1xf32>
+      rmsnorm.global_store %v, %y[%row, %c0] alignment(4) : vector<1xf32>
+      gpu.return
+    }
+  }
+  func.func @weight(%a: memref<8xf32> {rmsnorm.role = "input"}, %b: memref<8xf32> {rmsnorm.role = "output"}, %c: memref<8xf32> {rmsnorm.role = "output"}, %m: index) {
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %pa = rmsnorm.buffer_pointer %a : memref<8xf32>
+    %pb = rmsnorm.buffer_pointer %b : memref<8xf32>
+    %pc = rmsnorm.buffer_pointer %c : memref<8xf32>
+    gpu.launch_func @no_turns::@copy blocks in (%m, %c1, %c1) threads in (%c32, %c1, %c1) args(%pa : !llvm.ptr<1>, %pb : !llvm.ptr<1>)
+    gpu.launch_func @no_turns::@copy blocks in (%m, %c1, %c1) threads in (%c32, %c1, %c1) args(%pa : !llvm.ptr<1>, %pc : !llvm.ptr<1>)
+    return
+  }
+  func.func @four(%a: memref<?x1xf32> {rmsnorm.role = "input"}, %b: memref<?x1xf32> {rmsnorm.role = "output"}, %c: memref<?x1xf32> {rmsnorm.role = "output"}, %d: memref<?x1xf32> {rmsnorm.role = "output"}, %e: memref<?x1xf32> {rmsnorm.role = "output"}, %m: index) {
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %pa = rmsnorm.buffer_pointer %a : memref<?x1xf32>
+    %pb = rmsnorm.buffer_pointer %b : memref<?x1xf32>
+    %pc = rmsnorm.buffer_pointer %c : memref<?x1xf32>
+    %pd = rmsnorm.buffer_pointer %d : memref<?x1xf32>
+    %pe = rmsnorm.buffer_pointer %e : memref<?x1xf32>
+    gpu.launch_func @no_turns::@copy blocks in (%m, %c1, %c1) threads in (%c32, %c1, %c1) args(%pa : !llvm.ptr<1>, %pb : !llvm.ptr<1>)
+    gpu.launch_func @no_turns::@copy blocks in (%m, %c1, %c1) threads in (%c32, %c1, %c1) args(%pa : !llvm.ptr<1>, %pc : !llvm.ptr<1>)
+    gpu.launch_func @no_turns::@copy blocks in (%m, %c1, %c1) threads in (%c32, %c1, %c1) args(%pa : !llvm.ptr<1>, %pd : !llvm.ptr<1>)
+    gpu.launch_func @no_turns::@copy blocks in (%m, %c1, %c1) threads in (%c32, %c1, %c1) args(%pa : !llvm.ptr<1>, %pe : !llvm.ptr<1>)
+    return
+  }
+}

@@ -76,8 +76,8 @@ def MergeLaunches : Pass<"rmsnorm-merge-launches", "::mlir::ModuleOp"> {
       start before the kernel in front of them has ended;
     - none of them has clusters, nor a grid that follows from the number of
       multiprocessors: it would be larger than what they hold or leave free;
-    - together they have at most 128 parameters, with two for each that say
-      which blocks are whose; up to eight become one.
+    - together they have at most 126 parameters, with one for each but the last,
+      its blocks; up to eight become one.
 
     Others stay as they are. Grids are limited so that the sum is one that CUDA
     and HIP launch.
