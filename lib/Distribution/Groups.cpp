@@ -4,7 +4,6 @@
 #include "Groups.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
 using namespace mlir;
@@ -67,41 +66,42 @@ Value rmsnorm::emitGroupBroadcast(Kernel &kernel, GroupBroadcastOp op,
   return vector::FromElementsOp::create(kernel.builder, type, elements);
 }
 
-/// Where the groups of the vector at `position` are in a buffer of groups of
-/// type `type`, and how many of them there are; null: all.
-static VectorPosition emitGroupPosition(Kernel &kernel, VectorType type,
-                                        const VectorPosition &position,
-                                        bool isStore) {
+/// The group of `column`, of groups of type `type`, i32.
+static Value emitGroup(Kernel &kernel, Type type, Value column) {
+  return arith::DivSIOp::create(kernel.builder, column,
+                                kernel.emitI32(getGroupColumns(kernel, type)));
+}
+
+/// How many groups of type `type` the vector at `position` has, or has to
+/// store; null: all.
+static Value emitGroupsValid(Kernel &kernel, Type type,
+                             const VectorPosition &position, bool isStore) {
   ImplicitLocOpBuilder &builder = kernel.builder;
   const int64_t columns = getGroupColumns(kernel, type);
-  auto divide = [&](Value value, int64_t by) -> Value {
-    return arith::DivSIOp::create(builder, value, kernel.emitI32(by));
-  };
-  VectorPosition groups = position;
-  groups.column = divide(position.column, columns);
   const int64_t threads = kernel.layout.getGroupThreads(columns);
-  if (position.valid)
-    groups.valid =
-        divide(position.valid,
-               std::min<int64_t>(columns, kernel.layout.getVectorWidth()));
+  Value valid = position.valid;
+  if (valid)
+    valid =
+        arith::DivSIOp::create(builder, valid,
+                               kernel.emitI32(std::min<int64_t>(
+                                   columns, kernel.layout.getVectorWidth())));
   if (threads == 1 || !isStore)
-    return groups;
+    return valid;
   Value number = arith::RemUIOp::create(builder, kernel.threads.threadInRow,
                                         kernel.emitI32(threads));
   Value owns = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq, number,
                                      kernel.emitI32(0));
-  groups.valid = arith::SelectOp::create(
-      builder, owns, groups.valid ? groups.valid : kernel.emitI32(1),
-      kernel.emitI32(0));
-  return groups;
+  return arith::SelectOp::create(
+      builder, owns, valid ? valid : kernel.emitI32(1), kernel.emitI32(0));
 }
 
 Value rmsnorm::emitGroupLoad(Kernel &kernel, TileLoadOp load, Value offset,
                              const VectorPosition &position) {
-  VectorPosition groups = emitGroupPosition(kernel, load.getType(), position,
-                                            /*isStore=*/false);
+  Value group = emitGroup(kernel, load.getType(), position.column);
+  Value valid = emitGroupsValid(kernel, load.getType(), position,
+                                /*isStore=*/false);
   auto type = cast<VectorType>(kernel.getFragmentType(load.getType()));
-  return kernel.emitLoad(load, type, offset, groups.column, groups.valid,
+  return kernel.emitLoad(load, type, offset, group, valid,
                          getElementBytes(load));
 }
 
@@ -116,32 +116,29 @@ static Value emitElements(Kernel &kernel, Value buffer, int64_t dim,
   return arith::IndexCastOp::create(builder, builder.getI64Type(), elements);
 }
 
-/// Where the group that is `index` behind that of `column`, i32, is in the
-/// buffer of `store`, which has `row_dims`, of the row at `offset`.
+/// Where the group that is `index` behind the first of the vector at `position`
+/// is in the buffer of `store`, which has `row_dims`, of the row at `offset`.
 static Value emitGroupOffset(Kernel &kernel, TileStoreOp store, Value offset,
-                             Value column, int64_t index) {
+                             const VectorPosition &position, int64_t index) {
   ImplicitLocOpBuilder &builder = kernel.builder;
   Value base = store.getBase();
-  const int64_t columns = getGroupColumns(kernel, store.getValue().getType());
+  Type type = store.getValue().getType();
+  const int64_t columns = getGroupColumns(kernel, type);
+  const int64_t step = position.index * kernel.layout.getColumnStep();
   const SmallVector<int64_t> dims = store.getGroupDims();
   auto add = [&](int64_t dim, Value number) {
     offset = arith::AddIOp::create(builder, offset,
                                    emitElements(kernel, base, dim, number));
   };
-  // What is computed ahead of the rows is then one product of a thread, and of
-  // each of its vectors one of the launch, which takes no registers of
-  // a thread.
-  int64_t behind = 0;
-  if (auto sum = column.getDefiningOp<arith::AddIOp>(); dims.size() == 1 && sum)
-    if (std::optional<int64_t> constant = getConstantIntValue(sum.getRhs());
-        constant && *constant % columns == 0) {
-      column = sum.getLhs();
-      behind = *constant / columns;
-    }
+  // Where whole groups are between a thread's vectors, what is computed ahead
+  // of the rows is one product of the thread, and of each vector one of the
+  // launch, which takes no registers of a thread.
+  const bool isApart = dims.size() == 1 && step % columns == 0;
+  const int64_t behind = index + (isApart ? step / columns : 0);
   Value group =
-      arith::DivSIOp::create(builder, column, kernel.emitI32(columns));
-  if (dims.size() > 1 && index != 0)
-    group = kernel.emitColumnSum(group, kernel.emitI32(index));
+      emitGroup(kernel, type, isApart ? position.first : position.column);
+  if (dims.size() > 1 && behind != 0)
+    group = kernel.emitColumnSum(group, kernel.emitI32(behind));
   for (int64_t dim : llvm::reverse(dims)) {
     Value number = group;
     if (dim != dims.front()) {
@@ -152,23 +149,24 @@ static Value emitGroupOffset(Kernel &kernel, TileStoreOp store, Value offset,
     }
     add(dim, number);
   }
-  if (dims.size() == 1 && behind + index != 0)
-    add(dims.front(), kernel.emitI32(behind + index));
+  if (dims.size() == 1 && behind != 0)
+    add(dims.front(), kernel.emitI32(behind));
   return offset;
 }
 
 void rmsnorm::emitGroupStore(Kernel &kernel, Tile &tile, TileStoreOp store,
                              Value value, int64_t row,
                              const VectorPosition &position) {
-  VectorPosition groups = emitGroupPosition(
-      kernel, cast<VectorType>(store.getValue().getType()), position,
-      /*isStore=*/true);
+  Type type = store.getValue().getType();
+  const bool isRowMajor = !store.getRowDims();
+  Value group = isRowMajor ? emitGroup(kernel, type, position.column) : Value();
+  Value groupsValid = emitGroupsValid(kernel, type, position, /*isStore=*/true);
   const int64_t count = cast<VectorType>(value.getType()).getNumElements();
   Value offset = tile.addresses.getOffset(store.getBase(), row);
-  Value valid = tile.emitStoreValid(row, groups.valid, count);
+  Value valid = tile.emitStoreValid(row, groupsValid, count);
   const int64_t bytes = getElementBytes(store.getValue());
-  if (!store.getRowDims())
-    return kernel.emitStore(store, value, offset, groups.column, valid, bytes);
+  if (isRowMajor)
+    return kernel.emitStore(store, value, offset, group, valid, bytes);
   ImplicitLocOpBuilder &builder = kernel.builder;
   for (auto [index, element] : llvm::enumerate(extractAll(kernel, value))) {
     Value one = vector::BroadcastOp::create(
@@ -178,9 +176,8 @@ void rmsnorm::emitGroupStore(Kernel &kernel, Tile &tile, TileStoreOp store,
             ? arith::SubIOp::create(builder, valid, kernel.emitI32(index))
                   .getResult()
             : valid;
-    kernel.emitStore(
-        store, one,
-        emitGroupOffset(kernel, store, offset, position.column, index),
-        kernel.emitI32(0), isValid, bytes);
+    kernel.emitStore(store, one,
+                     emitGroupOffset(kernel, store, offset, position, index),
+                     kernel.emitI32(0), isValid, bytes);
   }
 }

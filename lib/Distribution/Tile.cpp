@@ -190,7 +190,7 @@ VectorPosition rmsnorm::emitPosition(Kernel &kernel, Value firstColumn,
                                      Value columns) {
   VectorPosition position;
   position.index = index;
-  position.column = firstColumn;
+  position.column = position.first = firstColumn;
   if (index != 0)
     position.column = kernel.emitColumnSum(
         firstColumn, kernel.emitI32(index * kernel.layout.getColumnStep()));

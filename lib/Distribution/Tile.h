@@ -55,9 +55,9 @@ private:
 
 /// One vector a thread owns of a row: where it starts, how many of its elements
 /// exist (null: all), and which of the thread's vectors it is (in a loop over
-/// columns: of the trip).
+/// columns: of the trip), of which the first starts at `first`.
 struct VectorPosition {
-  Value column, valid;
+  Value column, valid, first;
   int64_t index = 0;
 };
 
