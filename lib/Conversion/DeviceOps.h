@@ -29,6 +29,13 @@ LLVM::InlineAsmOp createAsm(ImplicitLocOpBuilder &b, Type result,
 /// a word of two bf16 by a shift and a mask.
 void widenPairs(gpu::GPUModuleOp module);
 
+/// Whether a rmsnorm.keep after `type` waits for loads whose bits these are.
+inline bool isLoadedBits(Type type) {
+  auto vector = dyn_cast<VectorType>(type);
+  return vector && vector.getElementType().isInteger(32) &&
+         vector.getNumElements() == 1;
+}
+
 } // namespace mlir::rmsnorm
 
 #endif // RMSNORM_LIB_CONVERSION_DEVICEOPS_H

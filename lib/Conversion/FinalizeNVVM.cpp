@@ -93,14 +93,24 @@ LogicalResult lowerKeep(KeepOp op, Value runTimeZero) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   auto type = cast<VectorType>(op.getType());
   Value after = op.getAfter();
+  if (isLoadedBits(after.getType())) {
+    // What ptxas sees: an instruction that needs both.
+    SmallVector<Value> words = toWords(b, op.getValue());
+    Value none =
+        arith::AndIOp::create(b, toWords(b, after).front(), runTimeZero);
+    words.front() = arith::XOrIOp::create(b, words.front(), none);
+    op.replaceAllUsesWith(fromWords(b, words, type));
+    op.erase();
+    return success();
+  }
   const char *constraint = nullptr;
   if (after.getType().isF32())
     constraint = "f";
   else if (after.getType().isInteger(32))
     constraint = "r";
   else
-    return op.emitError("expected 'after' to be f32 or i32 in device code, "
-                        "got ")
+    return op.emitError("expected 'after' to be f32, i32 or vector<1xi32> in "
+                        "device code, got ")
            << after.getType();
   SmallVector<Value> words = toWords(b, op.getValue());
   for (Value &word : words) {
@@ -121,13 +131,16 @@ LogicalResult lowerKeeps(gpu::GPUFuncOp function, int64_t registers) {
     threads = size->front();
   Value zero;
   WalkResult walk = function.walk([&](KeepOp op) -> WalkResult {
-    if (!zero && (function->hasAttr(RMSNormDialect::kMinBlocksAttrName) ||
-                  registers / threads <= kTightRegisters)) {
+    const bool isTight =
+        function->hasAttr(RMSNormDialect::kMinBlocksAttrName) ||
+        registers / threads <= kTightRegisters;
+    const bool needsZero = isTight || isLoadedBits(op.getAfter().getType());
+    if (!zero && needsZero) {
       auto b = ImplicitLocOpBuilder::atBlockBegin(op.getLoc(),
                                                   &function.getBody().front());
       zero = createRunTimeZero(b);
     }
-    return lowerKeep(op, zero);
+    return lowerKeep(op, needsZero ? zero : Value());
   });
   return failure(walk.wasInterrupted());
 }

@@ -230,9 +230,15 @@ void lowerBarrier(BarrierOp op) {
 LogicalResult lowerKeep(KeepOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   Value after = op.getAfter();
+  if (isLoadedBits(after.getType())) {
+    // LLVM orders loads as they are written.
+    op.replaceAllUsesWith(op.getValue());
+    op.erase();
+    return success();
+  }
   if (!after.getType().isF32() && !after.getType().isInteger(32))
-    return op.emitError("expected 'after' to be f32 or i32 in device code, "
-                        "got ")
+    return op.emitError("expected 'after' to be f32, i32 or vector<1xi32> in "
+                        "device code, got ")
            << after.getType();
   SmallVector<Value> words = toWords(b, op.getValue());
   for (Value &word : words)

@@ -9,6 +9,8 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
@@ -244,6 +246,41 @@ arith::MulFOp rmsnorm::getFusedProduct(Value value) {
       traverse.getKind(index) == ReduceKind::add && isZeroOnPadding(product))
     return product;
   return {};
+}
+
+Value rmsnorm::emitAllLoaded(Kernel &kernel, ArrayRef<Value> fragments) {
+  ImplicitLocOpBuilder &builder = kernel.builder;
+  Value all;
+  for (Value fragment : fragments) {
+    Value bits =
+        vector::ExtractOp::create(builder, fragment, ArrayRef<int64_t>{0});
+    const unsigned width = bits.getType().getIntOrFloatBitWidth();
+    bits =
+        arith::BitcastOp::create(builder, builder.getIntegerType(width), bits);
+    if (width < 32)
+      bits = arith::ExtUIOp::create(builder, builder.getI32Type(), bits);
+    else if (width > 32)
+      bits = arith::TruncIOp::create(builder, builder.getI32Type(), bits);
+    all = all ? arith::OrIOp::create(builder, all, bits).getResult() : bits;
+  }
+  return vector::BroadcastOp::create(
+      builder, VectorType::get({1}, builder.getI32Type()), all);
+}
+
+Value rmsnorm::emitMasked(Kernel &kernel, Value value, ReduceKind kind,
+                          Value valid) {
+  ImplicitLocOpBuilder &builder = kernel.builder;
+  const int64_t width = kernel.layout.getVectorWidth();
+  auto lanesType = VectorType::get({width}, builder.getI32Type());
+  SmallVector<int32_t> lanes(width);
+  std::iota(lanes.begin(), lanes.end(), 0);
+  Value element = arith::ConstantOp::create(
+      builder, DenseElementsAttr::get(lanesType, ArrayRef<int32_t>(lanes)));
+  Value count = vector::BroadcastOp::create(builder, lanesType, valid);
+  Value exists =
+      arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, element, count);
+  return arith::SelectOp::create(builder, exists, value,
+                                 kernel.emitIdentity(kind, value.getType()));
 }
 
 /// A row that does not exist leaves the sum as it is: what it would contribute

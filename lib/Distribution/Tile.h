@@ -87,6 +87,15 @@ arith::MulFOp getFusedProduct(Value value);
 /// a traverse holds.
 bool isZeroOnPadding(Value value);
 
+/// `value` with the identity of `kind` in its columns from `valid` on. What
+/// they contribute is replaced, not an operand of it: zero times infinity would
+/// be NaN.
+Value emitMasked(Kernel &kernel, Value value, ReduceKind kind, Value valid);
+
+/// Bits, vector<1xi32>, that are known when all of `fragments` are loaded: of
+/// each those of the first element.
+Value emitAllLoaded(Kernel &kernel, ArrayRef<Value> fragments);
+
 } // namespace mlir::rmsnorm
 
 #endif // RMSNORM_LIB_DISTRIBUTION_TILE_H

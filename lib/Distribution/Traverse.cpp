@@ -11,8 +11,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
-#include <numeric>
-
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
@@ -37,9 +35,9 @@ private:
   void emitOps(bool loads, bool others);
   void emitOp(Operation *op);
   void emitLoad(TileLoadOp load);
+  void emitKeep(KeepOp keep);
   void emitStore(TileStoreOp store);
   void reduce();
-  Value maskPadding(Value value, ReduceKind kind, Value valid);
   void hold();
 
   Value get(Value value, int64_t row, int64_t index);
@@ -277,6 +275,29 @@ void Walker::emitStore(TileStoreOp store) {
   });
 }
 
+/// After per-column operands: all that are held of them in the chunk. After a
+/// tile: when it is known which one, or which slot it is in.
+void Walker::emitKeep(KeepOp keep) {
+  Value operands;
+  if (isPerColumn(keep.getAfter().getType())) {
+    SmallVector<Value> all;
+    forEach(keep.getAfter().getType(), [&](int64_t row, int64_t index) {
+      all.push_back(get(keep.getAfter(), row, index));
+    });
+    operands = emitAllLoaded(kernel, all);
+  }
+  define(keep, [&](int64_t row, int64_t index) -> Value {
+    Value value = get(keep.getValue(), row, index);
+    Value after = operands;
+    if (!after)
+      after = isa<VectorType>(keep.getAfter().getType())
+                  ? get(keep.getAfter(), row, 0)
+                  : kernel.emitCast(tile.slot ? tile.slot : tile.number);
+    return KeepOp::create(builder, keep.getLoc(),
+                          kernel.getFragmentType(keep.getType()), value, after);
+  });
+}
+
 void Walker::emitOp(Operation *op) {
   if (emitPart(
           kernel, op,
@@ -320,16 +341,7 @@ void Walker::emitOp(Operation *op) {
     });
   }
   if (auto keep = dyn_cast<KeepOp>(op))
-    return define(keep, [&](int64_t row, int64_t index) -> Value {
-      // After a tile: when it is known which one, or which slot it is in.
-      Value value = get(keep.getValue(), row, index);
-      Value after = isa<VectorType>(keep.getAfter().getType())
-                        ? get(keep.getAfter(), row, 0)
-                        : kernel.emitCast(tile.slot ? tile.slot : tile.number);
-      return KeepOp::create(builder, keep.getLoc(),
-                            kernel.getFragmentType(keep.getType()), value,
-                            after);
-    });
+    return emitKeep(keep);
   define(op->getResult(0), [&](int64_t row, int64_t index) {
     return tile.emitElementwise(
         op, [&](Value value) { return get(value, row, index); });
@@ -339,22 +351,6 @@ void Walker::emitOp(Operation *op) {
 //===----------------------------------------------------------------------===//
 // Reductions
 //===----------------------------------------------------------------------===//
-
-/// The contribution of a column that does not exist, not an operand of it, is
-/// the identity: zero times infinity would be NaN.
-Value Walker::maskPadding(Value value, ReduceKind kind, Value valid) {
-  const int64_t width = layout.getVectorWidth();
-  auto lanesType = VectorType::get({width}, builder.getI32Type());
-  SmallVector<int32_t> lanes(width);
-  std::iota(lanes.begin(), lanes.end(), 0);
-  Value element = arith::ConstantOp::create(
-      builder, DenseElementsAttr::get(lanesType, ArrayRef<int32_t>(lanes)));
-  Value count = vector::BroadcastOp::create(builder, lanesType, valid);
-  Value exists =
-      arith::CmpIOp::create(builder, arith::CmpIPredicate::slt, element, count);
-  return arith::SelectOp::create(builder, exists, value,
-                                 kernel.emitIdentity(kind, value.getType()));
-}
 
 /// Adds the chunk to the partial sums.
 void Walker::reduce() {
@@ -383,7 +379,7 @@ void Walker::reduce() {
       if (!getElementTypeOrSelf(value.getType()).isF32())
         value = arith::ExtFOp::create(builder, vectorType, value);
       if (Value valid = chunk[index].valid; valid && masked)
-        value = maskPadding(value, kind, valid);
+        value = emitMasked(kernel, value, kind, valid);
       sum = sum ? kernel.emitCombine(kind, sum, value) : value;
     });
     first += kernel.getNumRows(input.getType());

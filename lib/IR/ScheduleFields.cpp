@@ -247,7 +247,8 @@ std::optional<Refusal> ScheduleFields::check() const {
   within("sm_margin", smMargin, 0, 1 << 16);
   if (cache == Cache::reload && columnOperands == ColumnOperands::block)
     refuse("column_operands",
-           "column_operands = use or tile where cache = reload", "block");
+           "column_operands = use, tile or awaited where cache = reload",
+           "block");
   if (cache == Cache::shared && stages < 2 &&
       columnOperands == ColumnOperands::block)
     refuse("column_operands",

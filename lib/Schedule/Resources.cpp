@@ -76,7 +76,7 @@ int64_t mlir::rmsnorm::countRowRegisters(const ScheduleFields &fields,
   if (fields.cache == Cache::registers)
     bits = fields.rowsPerGroup * std::max<int64_t>(facts.liveBitsPerColumn, 8);
   else if (fields.cache == Cache::reload &&
-           fields.columnOperands == ColumnOperands::tile)
+           fields.columnOperands != ColumnOperands::use)
     bits = facts.columnOperandBits;
   return llvm::divideCeil(bits * countValues(fields, facts), 32);
 }

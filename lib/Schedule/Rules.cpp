@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Rules.cpp - fields that follow others and the program -------------===//
 
-#include "RMSNorm/Schedule/Layout.h"
 #include "Resources.h"
 #include "Selectors.h"
 
@@ -9,53 +8,6 @@
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
-
-/// Whether a thread has registers for per-column operands beside rows that it
-/// reads again from L1 (us on an H200, held and loaded where they are used:
-/// 4096x7168 30.1 and 30.9, 32768x7168 219.4 and 222.8, 2048x8192 18.7 and
-/// 19.3; but of f32 4096x4096 34.3 and 33.6). Not where functions take them
-/// (silu of it 4096x4096 19.4 and 18.9), or several tiles (x + residual by 512
-/// threads 32768x4096 257.8 and 248.5, with f8 of it x7168 390 and 380), unless
-/// what is reduced needs them, too (for a scale of each row 32768x4096 217.2
-/// and 220.0, x7168 402.6 and 407.2, of 128 columns 4096x4096 30.1 and 30.6).
-/// Of larger blocks fewer are left (a scale and a shift for each batch, by 128
-/// threads 32768x4096 127.1 and 132.8, a weight beside them 129.8 and 134.6,
-/// without it by 224 4096x7168 31.6 and 30.8; a weight of f32, by 224 threads
-/// 32768x7168 219 and 225, by 448 250 and 225), and narrow accesses are many
-/// (32768x4098 131.8 and 130.6).
-static bool holdsColumnsBesideL1(const ScheduleFields &fields,
-                                 const ProgramFacts &facts,
-                                 const ChipInfo &chip, int64_t bytes) {
-  const int64_t subgroups = fields.threadsPerRow / chip.subgroupSize;
-  const int64_t maxBytes = facts.manyOperations > 0
-                               ? (subgroups <= 4 ? 192 : 64)
-                               : (subgroups <= 8 ? 128 : 64);
-  const bool oneTile = facts.loadedBitsPerColumn == 16;
-  return fields.cache == Cache::reload && rereadsFromL1(chip) &&
-         facts.columnOperandBits > 0 && facts.numColumnSums == 0 &&
-         (facts.liveBitsPerColumn > facts.loadedBitsPerColumn ||
-          facts.groupColumns > 0 ||
-          (facts.numFunctions == 0 && (facts.manyOperations > 0 || oneTile))) &&
-         fields.vectorWidth * facts.narrowestBits >= 64 && bytes <= maxBytes &&
-         !isWalkedInLoop(fields, facts.columns, facts.dynamicColumns);
-}
-
-/// Beside tiles in workgroup memory per-column operands are held in registers,
-/// so that they are there when the reduction is: up to a quarter of what
-/// a thread has. With a ring they stay for all rows.
-static ColumnOperands getColumnOperandsRule(const ScheduleFields &fields,
-                                            const ProgramFacts &facts,
-                                            const ChipInfo &chip) {
-  constexpr int64_t maxBytes = 128;
-  const int64_t bytes = ProgramFacts::getBytes(
-      facts.columnOperandBits,
-      llvm::divideCeil(facts.columns, fields.cluster * fields.threadsPerRow));
-  if (holdsColumnsBesideL1(fields, facts, chip, bytes))
-    return ColumnOperands::tile;
-  if (fields.cache != Cache::shared || fields.stages >= 2)
-    return fields.getDefaultColumnOperands();
-  return bytes <= maxBytes ? ColumnOperands::tile : ColumnOperands::use;
-}
 
 /// The first reduction of rows that a cluster shares is split where two tiles
 /// fit beside the one that is on its way. The subgroups of one block wait for
@@ -106,7 +58,7 @@ ScheduleFields mlir::rmsnorm::getRuled(const ScheduleFields &fields,
                                        const ProgramFacts &facts,
                                        const ChipInfo &chip) {
   ScheduleFields ruled = fields;
-  ruled.columnOperands = getColumnOperandsRule(fields, facts, chip);
+  ruled.columnOperands = chooseColumnOperands(fields, facts, chip);
   ruled.constants = fields.getDefaultConstants();
   ruled.split = getSplitRule(fields, facts);
   ruled.sums = getSumsRule(fields, facts, chip);

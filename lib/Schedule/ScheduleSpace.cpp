@@ -82,9 +82,20 @@ void Enumerator::addChanged(const ScheduleFields &chosen) {
   ScheduleFields fields = chosen;
   fields.pdl = !fields.pdl && chip.hasDependentLaunch;
   addIfLegal(fields);
+  // What a rule says of per-column operands is nearly even for many rows.
+  fields = chosen;
+  fields.columnOperands = chosen.columnOperands == ColumnOperands::awaited
+                              ? ColumnOperands::tile
+                              : ColumnOperands::awaited;
+  const bool isHeld =
+      chosen.cache == Cache::registers || chosen.cache == Cache::reload;
+  if (rereadsFromL1(chip) && isHeld && facts.columnOperandBits > 0 &&
+      chosen.columnOperands != ColumnOperands::block && !fields.check() &&
+      !verifyOnTarget(fields, facts, chip))
+    add(fields);
   if (chosen.cache != Cache::shared)
     return;
-  fields.pdl = chosen.pdl;
+  fields = chosen;
   fields.copy = chosen.copy == CopyCache::ca ? CopyCache::cg : CopyCache::ca;
   addIfLegal(fields);
 }

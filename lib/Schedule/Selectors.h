@@ -38,6 +38,14 @@ bool selectRing(ScheduleFields &fields, const ProgramFacts &facts,
 /// The schedule for sums over rows alone that fit no registers.
 ScheduleFields selectStrips(const ProgramFacts &facts, const ChipInfo &chip);
 
+/// The schedule for rows enough to fill the machine several times.
+ScheduleFields selectManyRows(const ProgramFacts &facts, const ChipInfo &chip);
+
+/// When per-column operands are loaded, given the other fields.
+ColumnOperands chooseColumnOperands(const ScheduleFields &fields,
+                                    const ProgramFacts &facts,
+                                    const ChipInfo &chip);
+
 /// What the rules make of each field, given the others: those that follow
 /// another or the program. What is chosen by itself stays.
 ScheduleFields getRuled(const ScheduleFields &fields, const ProgramFacts &facts,

@@ -138,12 +138,12 @@ static std::optional<Refusal> verifyHeldColumns(const ScheduleFields &schedule,
     return refuse("column_operands",
                   "column_operands = use where cache = reload and rows are "
                   "summed over",
-                  "tile");
+                  stringifyEnum(schedule.columnOperands));
   if (isWalkedInLoop(schedule, facts.columns, facts.dynamicColumns))
     return refuse("column_operands",
                   "column_operands = use where cache = reload and a thread "
                   "walks over its columns in a loop",
-                  "tile");
+                  stringifyEnum(schedule.columnOperands));
   return verifyRegisters(schedule, facts, chip);
 }
 

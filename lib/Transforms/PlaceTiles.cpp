@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- PlaceTiles.cpp - rmsnorm-place-tiles ------------------------------===//
 
+#include "EarlyLoads.h"
 #include "HeldValues.h"
 #include "RMSNorm/Transforms/Passes.h"
 
@@ -62,6 +63,8 @@ public:
         rewriter.eraseOp(&op);
     if (cache == Cache::shared)
       copyTiles();
+    else
+      loadEarly(rewriter, program, schedule, segments);
     if (cache == Cache::reload)
       setPolicies();
     return cutTraverses(rewriter, rows, schedule, segments);

@@ -156,6 +156,23 @@ gpu.module @kernels [#rmsnorm.target<TARGET>] {
     gpu.return
   }
 
+  // After loads whose bits are given: on NVIDIA an instruction needs them and
+  // the value, however many registers there are.
+  // CHECK-LABEL: llvm.func @keep_after_loads
+  // NV-SAME: %[[X:[^:]*]]: vector<4xbf16>, %[[BITS:[^:]*]]: vector<1xi32>
+  // NV: %[[ZERO:.*]] = llvm.inline_asm asm_dialect = att "mov.u32 $0, %ctaid.z;", "=r"
+  // NV: %[[NONE:.*]] = llvm.and %{{.*}}, %[[ZERO]] : i32
+  // NV: llvm.xor %{{.*}}, %[[NONE]] : i32
+  // NV-NOT: llvm.xor
+  // AMD-NOT: llvm.inline_asm
+  gpu.func @keep_after_loads(%x: vector<4xbf16>, %bits: vector<1xi32>, %y: !llvm.ptr<1>, %row: i64)
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : i32
+    %k = rmsnorm.keep %x after %bits : vector<4xbf16>, vector<1xi32>
+    rmsnorm.global_store %k, %y[%row, %c0] alignment(8) : vector<4xbf16>
+    gpu.return
+  }
+
   // The same where several blocks must fit together.
   // CHECK-LABEL: llvm.func @keep_blocks
   // NV-SAME: nvvm.minctasm = 3 : i32

@@ -5,7 +5,7 @@
 #id = affine_map<(r, c) -> (r, c)>
 
 // CHECK-LABEL: func.func @before
-// CHECK: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, pdl = true>
+// CHECK: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, pdl = true, mask_bf16 = true>
 func.func @before(%x: tensor<?x4096xbf16>, %z: tensor<?x4096xbf16>, %y0: tensor<?x4096xbf16>) -> tensor<?x4096xbf16> {
   %h = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
       ins(%x : tensor<?x4096xbf16>) outs(%z : tensor<?x4096xbf16>) {

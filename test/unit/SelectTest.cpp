@@ -150,14 +150,34 @@ TEST(Select, SpacesAreLegalAndComplete) {
       }
 }
 
+TEST(Select, SpaceHasWhatWaitsAndNot) {
+  const ProgramFacts facts = forward(4096, 16);
+  auto has = [&](StringRef name, ColumnOperands operands, Cache cache) {
+    OrRefusal<Selection> selection = selectSchedules(facts, chip(name));
+    return llvm::any_of(
+        enumerateSchedules(facts, chip(name), *selection).schedules,
+        [&](const ScheduleFields &one) {
+          return one.columnOperands == operands && one.cache == cache &&
+                 one.pdl;
+        });
+  };
+  for (Cache cache : {Cache::reload, Cache::registers}) {
+    EXPECT_TRUE(has("sm_90", ColumnOperands::awaited, cache));
+    EXPECT_TRUE(has("sm_90", ColumnOperands::tile, cache));
+    EXPECT_FALSE(has("gfx942", ColumnOperands::awaited, cache));
+  }
+}
+
 TEST(Select, FillsWhatPassesDecidedBefore) {
   // In registers per-column operands are loaded with the row, by persistent
   // blocks once; of a row that is read again there, or where they are used.
   EXPECT_EQ(select(forward(1024, 16), "sm_90").columnOperands,
+            ColumnOperands::awaited);
+  EXPECT_EQ(select(forward(1024, 16), "gfx942").columnOperands,
             ColumnOperands::tile);
   EXPECT_EQ(select(forward(4096, 16), "sm_90").columnOperands,
-            ColumnOperands::tile);
-  EXPECT_EQ(select(forward(4096, 32), "sm_90").columnOperands,
+            ColumnOperands::awaited);
+  EXPECT_EQ(select(forward(7168, 32), "sm_90").columnOperands,
             ColumnOperands::use);
   EXPECT_EQ(select(backward(1023, 16), "sm_90").columnOperands,
             ColumnOperands::block);
@@ -200,7 +220,8 @@ TEST(Select, FillsWhatPassesDecidedBefore) {
 
 TEST(Select, OverridesTakeAlongWhatFollows) {
   const ProgramFacts facts = forward(1024, 16);
-  ScheduleFields reload = select(facts, "sm_90", "cache=reload");
+  ScheduleFields reload =
+      select(facts, "sm_90", "cache=reload,threads_per_row=32");
   EXPECT_EQ(reload.columnOperands, ColumnOperands::tile);
   EXPECT_EQ(reload.constants, Constants::as_columns);
   // What is given stays, and so does what was not ruled before.
@@ -266,7 +287,8 @@ TEST(Select, RefusalsAreValues) {
   EXPECT_EQ(refuse(wide, "sm_90", "alignment=16").got, "'alignment=16'");
   EXPECT_EQ(
       refuse(wide, "sm_90", "cache=reload,column_operands=block").getMessage(),
-      "expected column_operands = use or tile where cache = reload, got "
+      "expected column_operands = use, tile or awaited where cache = reload, "
+      "got "
       "block");
   for (const ProgramFacts &looped :
        {forward(kDynamicColumns, 16), forward(1 << 17, 16)})
@@ -423,7 +445,7 @@ TEST(Select, ColumnsAreHeldBesideRowsReadAgain) {
   auto holds = [](const ProgramFacts &facts, StringRef overrides = "") {
     const ScheduleFields fields = select(facts, "sm_90", overrides.str());
     return fields.cache == Cache::reload &&
-           fields.columnOperands == ColumnOperands::tile;
+           fields.columnOperands != ColumnOperands::use;
   };
   ProgramFacts weight = forward(4096, 16);
   weight.columnOperandBits = 16;
@@ -463,17 +485,162 @@ TEST(Select, ColumnsAreHeldBesideRowsReadAgain) {
 }
 
 /// What is chosen on sm_90 for so many rows.
-static int64_t getThreads(const ProgramFacts &facts, int64_t rows) {
+static ScheduleFields getFor(const ProgramFacts &facts, int64_t rows) {
   OrRefusal<Selection> selection =
       selectSchedules(facts, chip("sm_90"), ScheduleRequest());
-  return selection->getFor(rows).threadsPerRow;
+  return selection->getFor(rows);
+}
+static int64_t getThreads(const ProgramFacts &facts, int64_t rows) {
+  return getFor(facts, rows).threadsPerRow;
+}
+
+TEST(Select, ManyRowsWaitForColumns) {
+  auto awaits = [](const ProgramFacts &facts, int64_t rows = kAnyRows) {
+    return getFor(facts, rows).columnOperands == ColumnOperands::awaited;
+  };
+  // The norm: two vectors a thread, of packed rows or up to 512 threads.
+  EXPECT_FALSE(awaits(forward(512, 16))) << "a vector a thread";
+  EXPECT_TRUE(awaits(forward(640, 16)));
+  EXPECT_TRUE(awaits(forward(8192, 16)));
+  EXPECT_FALSE(awaits(forward(12288, 16))) << "three";
+  EXPECT_TRUE(awaits(forward(4096, 32)));
+  EXPECT_FALSE(awaits(forward(4096, 16), 64)) << "nothing hides the wait";
+  EXPECT_FALSE(awaits(forward(4098, 16))) << "accesses of four bytes";
+  EXPECT_FALSE(awaits(backward(4096, 16)));
+  ProgramFacts none = forward(4096, 16);
+  none.columnOperandBits = 0;
+  EXPECT_FALSE(awaits(none));
+  none.sharedBitsPerColumn = 16;
+  none.loadedBitsPerColumn = 32;
+  EXPECT_TRUE(awaits(none)) << "weights of groups";
+  // A residual beside it only with f8, a vector a thread or up to 384 threads.
+  ProgramFacts residual = forward(4096, 16);
+  residual.loadedBitsPerColumn = residual.liveBitsPerColumn = 32;
+  residual.storedBitsPerColumn = 32;
+  EXPECT_FALSE(awaits(residual));
+  residual.storedBitsPerColumn = 24;
+  EXPECT_TRUE(awaits(residual)) << "512 threads, one each";
+  residual.columns = 6144;
+  EXPECT_TRUE(awaits(residual)) << "384 threads";
+  residual.columns = 7168;
+  EXPECT_FALSE(awaits(residual)) << "448 threads";
+  residual.liveBitsPerColumn = 48;
+  residual.columns = 4096;
+  EXPECT_FALSE(awaits(residual)) << "reduced, too";
+  residual.groupColumns = 128;
+  residual.columns = 7168;
+  EXPECT_TRUE(awaits(residual)) << "and scales of groups";
+  residual.columns = 8192;
+  EXPECT_FALSE(awaits(residual)) << "512 threads";
+  // Held beside many operations: up to eight, whole vectors.
+  ProgramFacts quantised = forward(6144, 16);
+  quantised.manyOperations = 1;
+  quantised.storedBitsPerColumn = 8;
+  EXPECT_TRUE(awaits(quantised)) << "six";
+  EXPECT_FALSE(awaits(quantised, 64));
+  quantised.columns = 6656;
+  EXPECT_FALSE(awaits(quantised)) << "6.5";
+  quantised.groupColumns = 128;
+  EXPECT_TRUE(awaits(quantised)) << "scales of groups";
+  quantised.columns = 16384;
+  EXPECT_FALSE(awaits(quantised)) << "sixteen";
+  // Read again beside two operands: 96, 160 and 192 threads.
+  ProgramFacts shifted = forward(5120, 16);
+  shifted.manyOperations = 1;
+  shifted.columnOperandBits = 32;
+  EXPECT_TRUE(awaits(shifted));
+  shifted.columns = 4096;
+  EXPECT_FALSE(awaits(shifted)) << "128 threads";
+  shifted.columns = 7168;
+  EXPECT_FALSE(awaits(shifted)) << "224 threads";
+  // Functions before the reduction: up to 384 threads.
+  ProgramFacts gated = forward(6144, 16);
+  gated.loadedBitsPerColumn = gated.liveBitsPerColumn = 32;
+  gated.numFunctions = gated.numRepeatedFunctions = 1;
+  EXPECT_TRUE(awaits(gated));
+  gated.columns = 7168;
+  EXPECT_FALSE(awaits(gated));
+  EXPECT_TRUE(getFor(gated, kAnyRows).maskBf16);
+}
+
+TEST(Select, FewRowsAreHeld) {
+  auto getLastHeld = [](const ProgramFacts &facts) {
+    OrRefusal<Selection> selection =
+        selectSchedules(facts, chip("sm_90"), ScheduleRequest());
+    const RowClass &few = selection->classes.front();
+    EXPECT_EQ(few.schedule.cache, Cache::registers);
+    EXPECT_EQ(few.schedule.columnOperands, ColumnOperands::tile);
+    return few.lastRow * facts.columns * facts.liveBitsPerColumn / 8;
+  };
+  constexpr int64_t mb = 1 << 20;
+  ProgramFacts facts = forward(4096, 16);
+  EXPECT_EQ(getLastHeld(facts), 6 * mb) << "others wait for the weight";
+  facts.columnOperandBits = 0;
+  EXPECT_EQ(getLastHeld(facts), 16 * mb);
+  facts = forward(4096, 16);
+  facts.numFunctions = 1;
+  facts.storedBitsPerColumn = 16;
+  EXPECT_EQ(getLastHeld(facts), 6 * mb);
+  facts.storedBitsPerColumn = 8;
+  EXPECT_EQ(getLastHeld(facts), 12 * mb) << "others are held, too";
+  facts = forward(4096, 16);
+  facts.loadedBitsPerColumn = facts.liveBitsPerColumn = 32;
+  facts.storedBitsPerColumn = 24;
+  EXPECT_EQ(getLastHeld(facts), 16 * mb) << "two tiles";
+  facts.groupColumns = 128;
+  EXPECT_EQ(getLastHeld(facts), 12 * mb);
+  facts.columns = 2048;
+  EXPECT_EQ(getLastHeld(facts), 16 * mb) << "128 threads";
+  // What rows share: up to 4 MB and 16384 rows, two at a time.
+  ProgramFacts shared = forward(256, 16);
+  shared.sharedBitsPerColumn = 16;
+  shared.loadedBitsPerColumn = 32;
+  EXPECT_EQ(getFor(shared, 8192).rowsPerGroup, 2);
+  EXPECT_EQ(getFor(shared, 8193).rowsPerGroup, 4);
+  shared.columns = 64;
+  EXPECT_EQ(getFor(shared, 16384).rowsPerGroup, 2);
+  EXPECT_EQ(getFor(shared, 16385).rowsPerGroup, 4);
+}
+
+TEST(Select, FunctionsOfOneTile) {
+  ProgramFacts silu = forward(4096, 16);
+  silu.numFunctions = 1;
+  silu.storedBitsPerColumn = 16;
+  ScheduleFields many = getFor(silu, kAnyRows);
+  EXPECT_EQ(many.cache, Cache::reload);
+  EXPECT_EQ(many.columnOperands, ColumnOperands::awaited);
+  // By more than 128 threads, or of f8, held below 128 MB.
+  silu.columns = 5120;
+  many = getFor(silu, (128 << 20) / (2 * 5120));
+  EXPECT_EQ(many.cache, Cache::reload);
+  EXPECT_EQ(many.columnOperands, ColumnOperands::use);
+  for (int64_t columns : {5120, 4096}) {
+    silu.columns = columns;
+    ScheduleFields fewer = getFor(silu, (128 << 20) / (2 * columns) - 1);
+    EXPECT_EQ(fewer.cache, Cache::registers);
+    EXPECT_EQ(fewer.threadsPerRow, 128);
+    EXPECT_EQ(fewer.columnOperands, ColumnOperands::awaited);
+    EXPECT_TRUE(fewer.maskBf16);
+    silu.storedBitsPerColumn = 8;
+  }
+  EXPECT_EQ(getFor(silu, kAnyRows).columnOperands, ColumnOperands::use);
+  silu.columns = 12288;
+  EXPECT_EQ(getFor(silu, 4096).cache, Cache::reload);
+  silu.columns = 4096;
+  silu.columnOperandBits = 0;
+  EXPECT_EQ(getFor(silu, 4096).cache, Cache::reload);
 }
 
 TEST(Select, FourVectorsAThreadBelow128MB) {
-  const ProgramFacts facts = forward(7168, 16);
-  constexpr int64_t last = (128 << 20) / (2 * 7168) - 1;
-  EXPECT_EQ(getThreads(facts, last), 224);
-  EXPECT_EQ(getThreads(facts, last + 1), 448);
+  const ProgramFacts facts = forward(12288, 16);
+  constexpr int64_t last = (128 << 20) / (2 * 12288) - 1;
+  EXPECT_EQ(getThreads(facts, last), 384);
+  EXPECT_EQ(getThreads(facts, last + 1), 512);
+  // Not where two vectors wait for a weight.
+  ProgramFacts plain = forward(7168, 16);
+  EXPECT_EQ(getThreads(plain, 9000), 448);
+  plain.columnOperandBits = 0;
+  EXPECT_EQ(getThreads(plain, 9000), 224);
   EXPECT_EQ(getThreads(forward(6144, 16), 8192), 384);
   EXPECT_EQ(getThreads(forward(7172, 16), 8192),
             getThreads(forward(7172, 16), kAnyRows));

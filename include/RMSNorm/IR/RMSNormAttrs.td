@@ -184,7 +184,9 @@ def RMSNorm_ColumnOperands : RMSNorm_I32Enum<"ColumnOperands",
       // With the row's loads, and held until the row is done with.
       I32EnumAttrCase<"tile", 1>,
       // Once a block, and held for all of its rows.
-      I32EnumAttrCase<"block", 2>]>;
+      I32EnumAttrCase<"block", 2>,
+      // As `tile`, and the row waits for them: no compiler loads them later.
+      I32EnumAttrCase<"awaited", 3>]>;
 def RMSNorm_ColumnOperandsAttr
     : RMSNorm_EnumAttr<RMSNorm_ColumnOperands, "column_operands">;
 
@@ -239,7 +241,9 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
       asynchronous copies; nothing elsewhere.
     - `column_operands`: when per-column operands, and tiles that rows share,
       are loaded: where they are `use`d, with each `tile` and held, or once
-      a `block`. With `cache = reload` not once a block, and held only where
+      a `block`. `awaited` is `tile`, and a thread uses its vectors of the row
+      when it has theirs: ptxas loads what only a later traverse needs behind
+      the reduction, or right in front of it. With `cache = reload` not once a block, and held only where
       a thread's vectors are unrolled; in workgroup memory once a block with
       a ring only.
     - `constants`: when those are loaded that are declared `rmsnorm.constant`:

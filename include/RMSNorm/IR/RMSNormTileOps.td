@@ -243,7 +243,9 @@ def RMSNorm_KeepOp : RMSNorm_Op<"keep", [
     Returns `value`, but not before `after` has been computed, and hides from
     every optimiser that it is the same value. It exists because a tile that
     lives across a reduction must stay packed: LLVM and ptxas would otherwise
-    keep its f32 extension alive, twice the registers, and spill. Used at tile
+    keep its f32 extension alive, twice the registers, and spill. After a tile,
+    vector by vector: what is loaded for a later traverse is loaded now; not on
+    AMD chips, whose compiler leaves loads where they are. Used at tile
     level (`rmsnorm-place-tiles`) and, with a fragment and a scalar, at thread
     level. The simulator returns `value`.
 

@@ -261,10 +261,11 @@ def PlaceTiles : Pass<"rmsnorm-place-tiles"> {
       is gathered is never copied: it is read where it is used, and again.
 
     `column_operands` says where per-column operands are loaded: where they are
-    used; with the tile (behind its loads or copies) and held; once a block, in
-    front of `rmsnorm.tiles`. Tiles that several rows share, gathered ones with
-    their indices, are loaded behind the others unless it is `use`, and held
-    beside rows that are read again. `constants = block` loads constant buffers
+    used; with the tile (behind its loads or copies) and held, `awaited` by its
+    first use, a `rmsnorm.keep`; once a block, in front of `rmsnorm.tiles`.
+    Tiles that several rows share, gathered ones with their indices, are loaded
+    behind the others unless it is `use`, and held beside rows that are read
+    again. Per-row values are loaded ahead of the tile. `constants = block` loads constant buffers
     once a block, ahead of `rmsnorm.grid_wait`, which is written if `pdl` is.
 
     Stores go to the last traverse. A load behind a store of the same buffer is an error.
