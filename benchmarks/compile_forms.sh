@@ -18,6 +18,7 @@ for n in $widths; do
     benchmarks/forms/{adaln,add_fp8_row,add_fp8_static,add_int8_row,gated_silu,mamba_gated,silu,silu_fp8}; do
     compile "$(basename "$form")" "$n" "" < $form.mlir
   done
+  sed 's/3584/4096/g' examples/gemma2_9b.mlir | compile gemma2_9b "$n" ""
   compile grouped "$n" "s/8x512/8x$((n / 8))/g" < benchmarks/forms/grouped.mlir
   for form in examples/quantised/fp8_block benchmarks/forms/{fp8_block_t,add_fp8_block,e8m0_block_y}; do
     compile "$(basename "$form")" "$n" "$(groups 128)" < $form.mlir

@@ -72,7 +72,11 @@ static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
   // and read again by 2: 1x4096 1.19 and 1.31; 128x8192 3.12 and 3.74).
   RowClass few{0, many};
   few.schedule.cache = Cache::registers;
-  few.schedule.maskBf16 = false;
+  // Functions of two tiles (us, norm(x) * silu(z) with masks, awaited then, and
+  // neither: 1x4096 1.83 and 1.91, 64x4096 2.18 and 2.26, 256x4096 4.27 and
+  // 4.62; silu of the norm the same).
+  few.schedule.maskBf16 =
+      facts.numFunctions > 0 && facts.loadedBitsPerColumn > 16;
   const int64_t part = many.getPartColumns(facts.columns);
   const int64_t vectors = llvm::divideCeil(part, many.vectorWidth);
   const int64_t threads =

@@ -587,6 +587,10 @@ TEST(Select, FewRowsAreHeld) {
   facts.loadedBitsPerColumn = facts.liveBitsPerColumn = 32;
   facts.storedBitsPerColumn = 24;
   EXPECT_EQ(getLastHeld(facts), 16 * mb) << "two tiles";
+  EXPECT_FALSE(getFor(facts, 64).maskBf16);
+  facts.numFunctions = 1;
+  EXPECT_TRUE(getFor(facts, 64).maskBf16);
+  facts.numFunctions = 0;
   facts.groupColumns = 128;
   EXPECT_EQ(getLastHeld(facts), 12 * mb);
   facts.columns = 2048;
