@@ -280,10 +280,14 @@ void Walker::emitStore(TileStoreOp store) {
 void Walker::emitKeep(KeepOp keep) {
   Value operands;
   if (isPerColumn(keep.getAfter().getType())) {
+    // Also where this is emitted for one vector or row: all are loaded by then.
     SmallVector<Value> all;
-    forEach(keep.getAfter().getType(), [&](int64_t row, int64_t index) {
-      all.push_back(get(keep.getAfter(), row, index));
-    });
+    const Type type = keep.getAfter().getType();
+    const int64_t count =
+        std::min<int64_t>(chunk.size(), kernel.getNumVectors(type));
+    for (int64_t row = 0; row < kernel.getNumRows(type); ++row)
+      for (int64_t index = 0; index < count; ++index)
+        all.push_back(get(keep.getAfter(), row, index));
     operands = emitAllLoaded(kernel, all);
   }
   define(keep, [&](int64_t row, int64_t index) -> Value {

@@ -1,6 +1,7 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate|row_reduce}}"
 // RUN: norm-run %s --device=sim:sm_90 --rows=67
 // RUN: norm-run %s --device=sim:gfx942 --rows=67
+// RUN: norm-run %s --device=sim:sm_90 --rows=67 --schedule=cache=registers,column_operands=awaited
 // RUN: norm-run %s --device=sim:sm_90 --rows=1
 // RUN: norm-run %s --device=sim:sm_90 --rows=0
 
