@@ -8,12 +8,21 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
+/// What is written before, if only by the same row, is not yet there earlier.
+static bool isWrittenBefore(TileLoadOp load, Block &program) {
+  auto rows = load->getParentOfType<RowsOp>();
+  return llvm::any_of(program.getOps<TileStoreOp>(), [&](TileStoreOp store) {
+    return store->isBeforeInBlock(load) &&
+           rows.mayAlias(store.getBase(), load.getBase());
+  });
+}
+
 static void loadRowValues(RewriterBase &rewriter, Block &program,
                           Segments &segments) {
   auto first = llvm::find_if(program, llvm::IsaPred<TileLoadOp>);
   for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>()))
     if (load.getKind() == TileKind::row && !load.getGather() &&
-        segments.get(load) != 0) {
+        segments.get(load) != 0 && !isWrittenBefore(load, program)) {
       rewriter.moveOpBefore(load, &*first);
       segments.set(load, 0);
     }

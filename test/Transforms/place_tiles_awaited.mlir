@@ -140,3 +140,65 @@ func.func @fours(%x: memref<?x64xbf16>, %w: memref<64xf4E2M1FN>, %y: memref<?x64
   }
   return
 }
+
+// -----
+
+// A value of the row that has just been written is not loaded before that.
+// CHECK-LABEL: func.func @written_before
+// CHECK: rmsnorm.tile_store row
+// CHECK: rmsnorm.tile_load row
+func.func @written_before(%x: memref<?x64xbf16>, %s: memref<?xf32>, %y: memref<?x64xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16>, update %s : memref<?xf32>, write %y : memref<?x64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 8>) {
+  ^bb0(%M: index, %X: memref<?x64xbf16>, %S: memref<?xf32>, %Y: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xbf16> -> vector<1x64xbf16>
+      %1 = arith.extf %0 : vector<1x64xbf16> to vector<1x64xf32>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x64xf32> -> vector<1x1xf32>
+      rmsnorm.tile_store row %2, %S[%t] : vector<1x1xf32>, memref<?xf32>
+      %8 = rmsnorm.tile_load row %S[%t] : memref<?xf32> -> vector<1x1xf32>
+      %9 = vector.broadcast %8 : vector<1x1xf32> to vector<1x64xf32>
+      %10 = arith.mulf %1, %9 : vector<1x64xf32>
+      rmsnorm.tile_store tile %10, %Y[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+// Another tile that only a later traverse needs is not in between: what is
+// waited for stands in front of the first use of the row.
+// CHECK-LABEL: func.func @behind_another_tile
+// CHECK: ^bb0(%{{[^:]*}}: index, %[[X:[^:]*]]: memref<?x64xbf16>, %[[Z:[^:]*]]: memref<?x64xbf16>, %[[W:[^:]*]]: memref<64xbf16>,
+// CHECK: rmsnorm.traverse unrolled reduce(add) {
+// CHECK-NEXT: %[[X0:.*]] = rmsnorm.tile_load tile %[[X]]
+// CHECK-NEXT: %[[W0:.*]] = rmsnorm.tile_load column %[[W]]
+// CHECK-NEXT: %[[KEPT:.*]] = rmsnorm.keep %[[X0]] after %[[W0]]
+// CHECK-NEXT: arith.extf %[[KEPT]]
+// CHECK: rmsnorm.tile_load tile %[[Z]]
+func.func @behind_another_tile(%x: memref<?x64xbf16>, %z: memref<?x64xbf16>, %w: memref<64xbf16>, %y: memref<?x64xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16>, read %z : memref<?x64xbf16>, read %w : memref<64xbf16>, write %y : memref<?x64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 8, column_operands = awaited>) {
+  ^bb0(%M: index, %X: memref<?x64xbf16>, %Z: memref<?x64xbf16>, %W: memref<64xbf16>, %Y: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xbf16> -> vector<1x64xbf16>
+      %1 = arith.extf %0 : vector<1x64xbf16> to vector<1x64xf32>
+      %z0 = rmsnorm.tile_load tile %Z[%t] : memref<?x64xbf16> -> vector<1x64xbf16>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x64xf32> -> vector<1x1xf32>
+      %3 = rmsnorm.tile_load column %W : memref<64xbf16> -> vector<1x64xbf16>
+      %4 = arith.extf %3 : vector<1x64xbf16> to vector<1x64xf32>
+      %5 = vector.broadcast %2 : vector<1x1xf32> to vector<1x64xf32>
+      %6 = arith.mulf %1, %5 : vector<1x64xf32>
+      %7 = arith.mulf %6, %4 : vector<1x64xf32>
+      %8 = arith.extf %z0 : vector<1x64xbf16> to vector<1x64xf32>
+      %9 = arith.mulf %7, %8 : vector<1x64xf32>
+      rmsnorm.tile_store tile %9, %Y[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
