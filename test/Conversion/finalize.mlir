@@ -173,6 +173,21 @@ gpu.module @kernels [#rmsnorm.target<TARGET>] {
     gpu.return
   }
 
+  // The other keeps of such a kernel need no zero where registers are many.
+  // CHECK-LABEL: llvm.func @keep_after_both
+  // NV: %[[NONE:.*]] = llvm.and
+  // NV: llvm.xor %{{.*}}, %[[NONE]] : i32
+  // NV: llvm.inline_asm asm_dialect = att "", "=r,0,f" %{{.*}}, %{{.*}} : (i32, f32) -> i32
+  // NV-NOT: llvm.xor
+  gpu.func @keep_after_both(%x: vector<4xbf16>, %bits: vector<1xi32>, %after: f32, %y: !llvm.ptr<1>, %row: i64)
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
+    %c0 = arith.constant 0 : i32
+    %k = rmsnorm.keep %x after %bits : vector<4xbf16>, vector<1xi32>
+    %l = rmsnorm.keep %k after %after : vector<4xbf16>, f32
+    rmsnorm.global_store %l, %y[%row, %c0] alignment(8) : vector<4xbf16>
+    gpu.return
+  }
+
   // The same where several blocks must fit together.
   // CHECK-LABEL: llvm.func @keep_blocks
   // NV-SAME: nvvm.minctasm = 3 : i32
