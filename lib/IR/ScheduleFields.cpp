@@ -252,7 +252,8 @@ std::optional<Refusal> ScheduleFields::check() const {
   if (cache == Cache::shared && stages < 2 &&
       columnOperands == ColumnOperands::block)
     refuse("column_operands",
-           "column_operands = use or tile where cache = shared and stages < 2",
+           "column_operands = use, tile or awaited where cache = shared and "
+           "stages < 2",
            "block");
   if (constants == Constants::block && cache != Cache::registers &&
       columnOperands != ColumnOperands::block)

@@ -50,7 +50,7 @@ static bool awaitsColumns(const ScheduleFields &fields,
                           const ProgramFacts &facts, const ChipInfo &chip) {
   if (!rereadsFromL1(chip) || facts.numColumnSums > 0 || facts.part > 0 ||
       facts.dynamicColumns || fields.cluster > 1 ||
-      getAccessWidth(facts, chip) < fields.vectorWidth ||
+      getAccessWidth(facts, chip) < getWidestVector(facts, chip) ||
       facts.columnOperandBits + facts.sharedBitsPerColumn == 0)
     return false;
   const int64_t each = getVectorsPerThread(facts.columns, fields.threadsPerRow,

@@ -89,7 +89,8 @@ void Enumerator::addChanged(const ScheduleFields &chosen) {
                               : ColumnOperands::awaited;
   const bool isHeld =
       chosen.cache == Cache::registers || chosen.cache == Cache::reload;
-  if (rereadsFromL1(chip) && isHeld && facts.columnOperandBits > 0 &&
+  if (rereadsFromL1(chip) && isHeld &&
+      facts.columnOperandBits + facts.sharedBitsPerColumn > 0 &&
       chosen.columnOperands != ColumnOperands::block && !fields.check() &&
       !verifyOnTarget(fields, facts, chip))
     add(fields);

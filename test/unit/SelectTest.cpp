@@ -506,6 +506,7 @@ TEST(Select, ManyRowsWaitForColumns) {
   EXPECT_TRUE(awaits(forward(4096, 32)));
   EXPECT_FALSE(awaits(forward(4096, 16), 64)) << "nothing hides the wait";
   EXPECT_FALSE(awaits(forward(4098, 16))) << "accesses of four bytes";
+  EXPECT_FALSE(awaits(forward(1001, 16))) << "packed rows, of two";
   EXPECT_FALSE(awaits(backward(4096, 16)));
   ProgramFacts none = forward(4096, 16);
   none.columnOperandBits = 0;

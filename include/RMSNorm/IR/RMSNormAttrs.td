@@ -243,9 +243,9 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
       are loaded: where they are `use`d, with each `tile` and held, or once
       a `block`. `awaited` is `tile`, and a thread uses its vectors of the row
       when it has theirs: ptxas loads what only a later traverse needs behind
-      the reduction, or right in front of it. With `cache = reload` not once a block, and held only where
-      a thread's vectors are unrolled; in workgroup memory once a block with
-      a ring only.
+      the reduction, or right in front of it. With `cache = reload` not once
+      a block, and held only where a thread's vectors are unrolled; in workgroup
+      memory once a block with a ring only, and nothing is awaited.
     - `constants`: when those are loaded that are declared `rmsnorm.constant`:
       `as_columns` says, or once a `block`, with `pdl` before the wait.
     - `unrolled`: the most vectors of a thread that are unrolled where the row

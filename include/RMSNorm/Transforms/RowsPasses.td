@@ -265,8 +265,10 @@ def PlaceTiles : Pass<"rmsnorm-place-tiles"> {
     first use, a `rmsnorm.keep`; once a block, in front of `rmsnorm.tiles`.
     Tiles that several rows share, gathered ones with their indices, are loaded
     behind the others unless it is `use`, and held beside rows that are read
-    again. Per-row values are loaded ahead of the tile. `constants = block` loads constant buffers
-    once a block, ahead of `rmsnorm.grid_wait`, which is written if `pdl` is.
+    again. Per-row values are loaded ahead of the tile, but for gathered ones,
+    in workgroup memory, and where the row is used with all that it might await
+    at once. `constants = block` loads constant buffers once a block, ahead of
+    `rmsnorm.grid_wait`, which is written if `pdl` is.
 
     Stores go to the last traverse. A load behind a store of the same buffer is an error.
 
