@@ -194,62 +194,62 @@ static bool sharesRows(const Part &part, ArrayRef<Part> others) {
   });
 }
 
-/// Makes one kernel and one launch, where the last of them stands.
-static void merge(ArrayRef<Part> parts) {
+/// The sum of each of `counts` and those behind it.
+static SmallVector<Value> emitSums(ImplicitLocOpBuilder &host,
+                                   ArrayRef<Value> counts) {
+  SmallVector<Value> sums(counts);
+  for (size_t i = counts.size() - 1; i-- > 0;)
+    sums[i] = arith::AddIOp::create(host, counts[i], sums[i + 1]);
+  return sums;
+}
+
+/// The arguments of `part` as those of the merged kernel: what another part has
+/// been given, one of `known`, is given once.
+static IRMapping mapArguments(Part part, KernelArguments &arguments,
+                              SmallVector<Value> &known) {
+  IRMapping mapping;
+  for (auto [operand, argument] :
+       llvm::zip_equal(part.launch.getKernelOperands(),
+                       part.kernel.getBody().front().getArguments())) {
+    auto *same = llvm::find_if(known, [operand = operand](Value other) {
+      return isSameValue(operand, other);
+    });
+    Value given = same == known.end() ? operand : *same;
+    if (same == known.end())
+      known.push_back(operand);
+    mapping.map(argument, arguments.getScalar(given));
+  }
+  return mapping;
+}
+
+/// The kernel of all `parts`, with no body yet.
+static gpu::GPUFuncOp createMerged(Location loc, ArrayRef<Part> parts) {
   Part last = parts.back();
   SymbolTable symbols(last.kernel->getParentOp());
-  SmallVector<Location> locations;
-  int64_t workgroupBytes = 0;
-  for (const Part &part : parts) {
-    locations.push_back(Part(part).launch.getLoc());
-    workgroupBytes = std::max(workgroupBytes, part.workgroupBytes);
-  }
-  Location loc = FusedLoc::get(last.launch.getContext(), locations);
-  ImplicitLocOpBuilder host(loc, last.launch);
   gpu::GPUFuncOp kernel =
       createKernel(loc, getName(parts), last.threads, symbols);
   if (llvm::all_of(parts, [](Part part) {
         return part.kernel->hasAttr(RMSNormDialect::kMaskBf16AttrName);
       }))
-    kernel->setAttr(RMSNormDialect::kMaskBf16AttrName, host.getUnitAttr());
-  auto builder =
-      ImplicitLocOpBuilder::atBlockEnd(loc, &kernel.getBody().front());
-  KernelArguments arguments(host, kernel.getBody().front());
+    kernel->setAttr(RMSNormDialect::kMaskBf16AttrName,
+                    UnitAttr::get(kernel.getContext()));
+  return kernel;
+}
 
+/// Emits the parts, one in the branch that the others leave to it.
+static void emitBody(ImplicitLocOpBuilder &builder, ArrayRef<Part> parts,
+                     ArrayRef<Value> counts, ArrayRef<Value> sums,
+                     KernelArguments &arguments, ImplicitLocOpBuilder &host) {
   const ChipInfo &chip =
-      getKernelTarget(last.kernel->getParentOp()).getChipInfo();
-  // Of each part, and of it and those behind it.
-  SmallVector<Value> counts, sums;
-  for (Part part : parts)
-    counts.push_back(limitGrid(host, part.launch.getGridSizeX(),
-                               getMaxBlocks(last.threads) / parts.size()));
-  for (Value count : llvm::reverse(counts))
-    sums.insert(
-        sums.begin(),
-        sums.empty()
-            ? count
-            : arith::AddIOp::create(host, count, sums.front()).getResult());
+      getKernelTarget(Part(parts.back()).kernel->getParentOp()).getChipInfo();
   Value block = gpu::BlockIdOp::create(builder, gpu::Dimension::x);
   Value grid = gpu::GridDimOp::create(builder, gpu::Dimension::x);
   SmallVector<Value> known;
   for (auto [index, one] : llvm::enumerate(parts)) {
     Part part = one;
-    IRMapping mapping;
-    for (auto [operand, argument] :
-         llvm::zip_equal(part.launch.getKernelOperands(),
-                         part.kernel.getBody().front().getArguments())) {
-      auto *same = llvm::find_if(known, [operand = operand](Value other) {
-        return isSameValue(operand, other);
-      });
-      Value given = same == known.end() ? operand : *same;
-      if (same == known.end())
-        known.push_back(operand);
-      mapping.map(argument, arguments.getScalar(given));
-    }
-    if (part.launch == last.launch) {
-      emitPart(builder, part, mapping, block, grid);
-      continue;
-    }
+    IRMapping mapping = mapArguments(part, arguments, known);
+    if (index + 1 == parts.size())
+      return emitPart(builder, part, mapping, block, grid);
     Value here = arguments.getScalar(counts[index]);
     Value rest = arith::SubIOp::create(builder, grid, here);
     ArrayRef<Part> others = parts.drop_front(index + 1);
@@ -267,6 +267,30 @@ static void merge(ArrayRef<Part> parts) {
     block = place.numberInRest;
     grid = rest;
   }
+}
+
+/// Makes one kernel and one launch, where the last of them stands.
+static void merge(ArrayRef<Part> parts) {
+  Part last = parts.back();
+  SmallVector<Location> locations;
+  int64_t workgroupBytes = 0;
+  for (const Part &part : parts) {
+    locations.push_back(Part(part).launch.getLoc());
+    workgroupBytes = std::max(workgroupBytes, part.workgroupBytes);
+  }
+  Location loc = FusedLoc::get(last.launch.getContext(), locations);
+  gpu::GPUFuncOp kernel = createMerged(loc, parts);
+  ImplicitLocOpBuilder host(loc, last.launch);
+  auto builder =
+      ImplicitLocOpBuilder::atBlockEnd(loc, &kernel.getBody().front());
+  KernelArguments arguments(host, kernel.getBody().front());
+
+  SmallVector<Value> counts;
+  for (Part part : parts)
+    counts.push_back(limitGrid(host, part.launch.getGridSizeX(),
+                               getMaxBlocks(last.threads) / parts.size()));
+  const SmallVector<Value> sums = emitSums(host, counts);
+  emitBody(builder, parts, counts, sums, arguments, host);
   builder.setInsertionPointToEnd(&kernel.getBody().front());
   gpu::ReturnOp::create(builder);
   gpu::LaunchFuncOp launch = createLaunch(
