@@ -10,8 +10,9 @@ On the machine with the GPU (PyTorch, CuPy and librmsnorm_runtime.so are all it 
     python3 benchmarks/neighbours.py FOLDER 64x4096 32768x4096 --library=lib/librmsnorm_runtime.so --compile=default
 
 Ours, theirs and the copies are timed in rounds, and medians are printed; timing.py says how a time is taken. The ceiling is
-the best of six copies that read as many bytes and write as many, 16 at a time. Outputs are compared with the form in f64 before they are timed, and
-poisoned before that: no more than `differing` of them may be further off than one step of their type.
+the best of six copies that read as many bytes and write as many, 16 at a time. Outputs are compared with the form in f64
+before they are timed, and poisoned before that: no more than `differing` of them may be further off than one step of their
+type.
 """
 import argparse
 import itertools

@@ -275,8 +275,8 @@ struct Distribute final : rmsnorm::impl::DistributeBase<Distribute> {
                             (load && load.getKind() == TileKind::column);
       const bool perColumn = llvm::any_of(op->getResultTypes(), isPerColumn) ||
                              (store && isPerColumn(store.getValue().getType()));
-      const int64_t width = rows.getRequiredSchedule()->getVectorWidth();
-      if (isa<vector::DeinterleaveOp>(op) && width == 1)
+      if (isa<vector::DeinterleaveOp>(op) &&
+          rows.getRequiredSchedule()->getVectorWidth() == 1)
         return op->emitOpError("expected vector_width >= 2 for pairs of "
                                "columns in one vector, got 1");
       if (isa<RowReduceOp>(op) || (isDirect && perColumn && !isPlaced))

@@ -15,7 +15,7 @@ static int64_t getBytesReadAgain(const ProgramFacts &facts,
   // 16 MB (us at 16 and 32 MB: N = 2048 9.66 and 17.42, read again 10.22 and
   // 17.26; N = 4096 9.85 and 17.83, 10.05 and 17.47).
   const int64_t bytes = 16 << 20;
-  if (getRuled(next, facts, chip).columnOperands != ColumnOperands::awaited)
+  if (chooseColumnOperands(next, facts, chip) != ColumnOperands::awaited)
     return bytes;
   // Of one tile, where operands are awaited (us at 4, 8 and 16 MB: the norm
   // 512x4096 3.70 and 3.85, 5.76 and 5.40, 10.3 and 9.3; silu of it 4.41 and
@@ -140,9 +140,7 @@ static std::optional<int64_t> selectMoreRows(const ProgramFacts &facts,
     fewer.cache = Cache::registers;
     fewer.maskBf16 = true;
     fewer.vectorsInFlight = ScheduleFields().vectorsInFlight;
-    fewer.threadsPerRow =
-        std::clamp<int64_t>(llvm::bit_floor<uint64_t>(vectors / 4),
-                            2 * subgroup, chip.maxThreadsPerBlock / 2);
+    fewer.threadsPerRow = getHoldingThreads(vectors, chip);
     return first;
   }
   if (facts.numFunctions > 0 || facts.manyOperations > 0 ||
@@ -156,10 +154,8 @@ static std::optional<int64_t> selectMoreRows(const ProgramFacts &facts,
     // weight (2340x7168 17.5 and 18.3, 2048x8192 17.3 and 17.9).
     const int64_t threads =
         llvm::alignTo(llvm::divideCeil(vectors, 4), subgroup);
-    const bool awaited =
-        facts.columnOperandBits > 0 && vectors <= 2 * many.threadsPerRow;
-    if (awaited || many.threadsPerRow <= 12 * subgroup ||
-        threads >= many.threadsPerRow ||
+    if (chooseColumnOperands(many, facts, chip) == ColumnOperands::awaited ||
+        many.threadsPerRow <= 12 * subgroup || threads >= many.threadsPerRow ||
         getAccessWidth(facts, chip) < many.vectorWidth)
       return std::nullopt;
     fewer.threadsPerRow = threads;

@@ -8,6 +8,13 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
+int64_t mlir::rmsnorm::getHoldingThreads(int64_t vectors,
+                                         const ChipInfo &chip) {
+  return std::clamp<int64_t>(llvm::bit_floor<uint64_t>(vectors / 4),
+                             2 * chip.subgroupSize,
+                             chip.maxThreadsPerBlock / 2);
+}
+
 /// Rows of several subgroups.
 static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
                           const ChipInfo &chip, int64_t vectors) {
@@ -91,11 +98,11 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
     // 4 vectors and read again 90.3; 2048x16384 28.7 and 30.1).
     // With very many operations up to eight (us, 32768x4096 with i8 94.3 and
     // with 4 vectors 96.1; f4 with a scale for 16 columns 108.6 and 115.9).
-    int64_t holding = std::clamp<int64_t>(
-        facts.manyOperations > 1
-            ? llvm::PowerOf2Ceil(llvm::divideCeil(vectors, 8))
-            : llvm::bit_floor<uint64_t>(vectors / 4),
-        2 * subgroup, chip.maxThreadsPerBlock / 2);
+    int64_t holding = getHoldingThreads(vectors, chip);
+    if (facts.manyOperations > 1)
+      holding =
+          std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(vectors, 8)),
+                              2 * subgroup, chip.maxThreadsPerBlock / 2);
     const bool fits =
         facts.loadedBitsPerColumn + facts.columnOperandBits <= 32 &&
         vectors <= 8 * holding;

@@ -41,6 +41,9 @@ ScheduleFields selectStrips(const ProgramFacts &facts, const ChipInfo &chip);
 /// The schedule for rows enough to fill the machine several times.
 ScheduleFields selectManyRows(const ProgramFacts &facts, const ChipInfo &chip);
 
+/// Threads that hold a row of so many vectors in registers, four to seven each.
+int64_t getHoldingThreads(int64_t vectors, const ChipInfo &chip);
+
 /// When per-column operands are loaded, given the other fields.
 ColumnOperands chooseColumnOperands(const ScheduleFields &fields,
                                     const ProgramFacts &facts,
