@@ -172,6 +172,8 @@ FailureOr<Expression> IndexExpressions::getSize(Value buffer, int64_t dim,
     return evaluate(workspace.getMixedSize(dim));
   if (auto view = buffer.getDefiningOp<memref::ReinterpretCastOp>())
     return evaluate(view.getMixedSizes()[dim]);
+  if (auto view = buffer.getDefiningOp<memref::ExpandShapeOp>())
+    return evaluate(view.getMixedOutputShape()[dim]);
   FailureOr<unsigned> argument = getArgument(buffer, user);
   if (failed(argument))
     return failure();
