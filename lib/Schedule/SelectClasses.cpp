@@ -179,14 +179,18 @@ SmallVector<RowClass, 2> mlir::rmsnorm::selectByRules(const ProgramFacts &facts,
                                                       const ChipInfo &chip) {
   SmallVector<RowClass, 2> classes;
   ScheduleFields many = selectManyRows(facts, chip);
-  const ScheduleFields base = many;
-  ScheduleFields fewer = many;
-  std::optional<int64_t> first = selectMoreRows(facts, chip, fewer, many);
-  if (std::optional<RowClass> few = selectFewRows(facts, chip, base, fewer))
-    classes.push_back(*few);
-  if (first)
-    classes.push_back({*first - 1, fewer});
-  classes.push_back({kAnyRows, many});
+  if (isNarrowRow(facts, chip)) {
+    classes = selectNarrowRows(many, facts, chip);
+  } else {
+    const ScheduleFields base = many;
+    ScheduleFields fewer = many;
+    std::optional<int64_t> first = selectMoreRows(facts, chip, fewer, many);
+    if (std::optional<RowClass> few = selectFewRows(facts, chip, base, fewer))
+      classes.push_back(*few);
+    if (first)
+      classes.push_back({*first - 1, fewer});
+    classes.push_back({kAnyRows, many});
+  }
   for (RowClass &one : classes) {
     fitRow(one.schedule, facts, chip);
     followRules(one.schedule, facts, chip);

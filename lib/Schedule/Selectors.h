@@ -41,6 +41,13 @@ ScheduleFields selectStrips(const ProgramFacts &facts, const ChipInfo &chip);
 /// The schedule for rows enough to fill the machine several times.
 ScheduleFields selectManyRows(const ProgramFacts &facts, const ChipInfo &chip);
 
+/// Whether a row is so short that its lanes and reductions set the pace, and
+/// the classes for it out of the schedule for rows of that size.
+bool isNarrowRow(const ProgramFacts &facts, const ChipInfo &chip);
+SmallVector<RowClass, 2> selectNarrowRows(const ScheduleFields &base,
+                                          const ProgramFacts &facts,
+                                          const ChipInfo &chip);
+
 /// Threads that hold a row of so many vectors in registers, four to seven each.
 int64_t getHoldingThreads(int64_t vectors, const ChipInfo &chip);
 

@@ -8,21 +8,27 @@
 // RUN: norm-inspect %t.apart.rmsn | FileCheck %s --check-prefix=APART
 // RUN: norm-run %t.apart.rmsn --device=sim:sm_90 --dim=s0=67 | FileCheck %s --check-prefix=TWO
 
+// Blocks that somebody asked for stay.
+// RUN: norm-compile %s --target=sm_90 --schedule=pdl=true -o %t.given.rmsn
+// RUN: norm-inspect %t.given.rmsn | FileCheck %s --check-prefix=GIVEN
+// GIVEN: variant 0 align16_rows_le_264
+// GIVEN: launch 1 mla_norms_multi_wave_cached_g1u1t32v8f2a16pw of image
+
 // The bits are those of two launches.
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=67 --csv | sed -n 's/.*,\([0-9a-f]\{16\}\),ok/\1/p' > %t.hash
 // RUN: norm-run %t.apart.rmsn --device=sim:sm_90 --dim=s0=67 --csv | grep -f %t.hash
 
 // The latents of DeepSeek's attention, normed where they lie in one projection:
 // rows of different sizes, so of different schedules, in one launch while their
-// blocks have as many threads, which all do that are for few rows.
+// blocks have as many threads: those for few rows of 512 would have fewer.
 // CHECK: variant 0 align16_rows_le_
-// CHECK: launch 0 mla_norms_multi_wave_cached_g1u1t128v8f2a16p_and_g2u2t64v8f2a16p of image
+// CHECK: launch 0 mla_norms_multi_wave_cached_g1u1t128v8f2a16p_and_g4u1t32v8f2a16pw of image
 // CHECK: block 128 threads
-// CHECK-NEXT: shared memory 64 bytes
+// CHECK-NEXT: shared memory 32 bytes
 // CHECK-NOT: launch 1
 // CHECK: variant 1 align16 when
 // CHECK: launch 0 mla_norms_multi_wave_reload_g1u1t96v8f2a16p of image
-// CHECK: launch 1 mla_norms_multi_wave_cached_g2u2t64v8f2a16p of image
+// CHECK: launch 1 mla_norms_multi_wave_cached_g4u1t32v8f2a16pw of image
 // CHECK: program sim:gfx942
 // CHECK: launch 0 mla_norms_multi_wave_cached_g2u2t128v8f2a16_and_g4u2t64v8f2a16 of image
 // CHECK: block 256 threads
@@ -31,8 +37,8 @@
 // TWO: mla_norms {{.*}} 1x1 rows, 128x8, registers, pdl, 2 launches {{.*}}ok
 // APART: launch 0 mla_norms_multi_wave_cached_g1u1t128v8f2a16p of image
 // APART: shared memory 32 bytes
-// APART: launch 1 mla_norms_multi_wave_cached_g2u2t64v8f2a16p of image
-// APART: shared memory 64 bytes
+// APART: launch 1 mla_norms_multi_wave_cached_g4u1t32v8f2a16pw of image
+// APART: shared memory 0 bytes
 func.func @mla_norms(%a: tensor<?x2112xbf16>, %wq: tensor<1536xbf16>, %wk: tensor<512xbf16>) -> (tensor<?x1536xbf16>, tensor<?x512xbf16>) {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %a, %c0 : tensor<?x2112xbf16>

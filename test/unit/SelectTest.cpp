@@ -15,6 +15,7 @@ static ProgramFacts forward(int64_t columns, int64_t bits) {
   facts.dynamicColumns = columns == kDynamicColumns;
   facts.narrowestBits = facts.columnOperandBits = bits;
   facts.liveBitsPerColumn = facts.loadedBitsPerColumn = bits;
+  facts.storedBitsPerColumn = bits;
   facts.numReductions = 1;
   return facts;
 }
@@ -190,9 +191,8 @@ TEST(Select, FillsWhatPassesDecidedBefore) {
   twoWeights.columnOperandBits = 64;
   EXPECT_EQ(select(twoWeights, "sm_90").columnOperands, ColumnOperands::use);
   // With dependent launches constants are loaded before the wait.
-  EXPECT_EQ(select(forward(1024, 16), "sm_90").constants, Constants::block);
-  EXPECT_EQ(select(forward(1024, 16), "sm_80").constants,
-            Constants::as_columns);
+  EXPECT_EQ(select(forward(256, 16), "sm_90").constants, Constants::block);
+  EXPECT_EQ(select(forward(256, 16), "sm_80").constants, Constants::as_columns);
   EXPECT_EQ(select(forward(4096, 16), "sm_90").constants,
             Constants::as_columns);
   // A reduction that a cluster shares is split, of two none is.
@@ -455,6 +455,7 @@ TEST(Select, ColumnsAreHeldBesideRowsReadAgain) {
   EXPECT_FALSE(holds(facts)) << "there are none";
   facts = weight;
   facts.numFunctions = 1;
+  facts.storedBitsPerColumn = 8;
   EXPECT_FALSE(holds(facts));
   facts = weight;
   facts.loadedBitsPerColumn = facts.liveBitsPerColumn = 32;
@@ -499,7 +500,7 @@ TEST(Select, ManyRowsWaitForColumns) {
     return getFor(facts, rows).columnOperands == ColumnOperands::awaited;
   };
   // The norm: two vectors a thread, of packed rows or up to 512 threads.
-  EXPECT_FALSE(awaits(forward(512, 16))) << "a vector a thread";
+  EXPECT_FALSE(awaits(forward(256, 16))) << "a vector a thread";
   EXPECT_TRUE(awaits(forward(640, 16)));
   EXPECT_TRUE(awaits(forward(8192, 16)));
   EXPECT_FALSE(awaits(forward(12288, 16))) << "three";

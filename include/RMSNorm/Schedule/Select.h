@@ -71,13 +71,13 @@ OrRefusal<ScheduleFields> takeSchedule(const ScheduleFields &given,
                                        const ChipInfo &chip,
                                        const ScheduleRequest &request = {});
 
-/// Refuses what cannot run: too many threads, registers or columns for the
-/// chip, a row split that is not whole subgroups, a launch the chip lacks.
 /// The schedule of what adds up the rows that the blocks of `blocks` have left
 /// behind, rows of f32 without padding, or, if `values`, one value each.
 ScheduleFields getSumRowsFields(const ScheduleFields &blocks,
                                 bool dynamicColumns, bool values);
 
+/// Refuses what cannot run: too many threads, registers or columns for the
+/// chip, a row split that is not whole subgroups, a launch the chip lacks.
 std::optional<Refusal> verifyOnTarget(const ScheduleFields &schedule,
                                       const ProgramFacts &facts,
                                       const ChipInfo &chip);

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- SelectNarrowRows.cpp - schedules for rows of few vectors ----------===//
+//
+// Where a row is no longer than what a few subgroups read at once, what sets
+// the pace is instructions: of lanes that own nothing, and of reductions, whose
+// number a row does not depend on the row's size. Figures are shares of
+// a copy's speed on an H200 for 77 MB of bf16, in the order of their text.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Selectors.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+namespace {
+
+/// What the rules ask of a program with narrow rows.
+struct NarrowRow {
+  NarrowRow(const ProgramFacts &facts, const ChipInfo &chip)
+      : facts(facts), chip(chip), subgroup(chip.subgroupSize),
+        vectors(llvm::divideCeil(facts.columns, getWidestVector(facts, chip))) {
+  }
+
+  bool hasTwoTiles() const {
+    return facts.loadedBitsPerColumn >= 2 * facts.narrowestBits;
+  }
+
+  /// One tile that is read and written, the norm or functions of it: a copy but
+  /// for what is computed.
+  bool isPlain() const {
+    return !hasTwoTiles() &&
+           (facts.manyOperations == 0 || facts.numFunctions > 0) &&
+           facts.storedBitsPerColumn == facts.loadedBitsPerColumn;
+  }
+
+  /// A tile that is read behind the reduction, as z of norm(x) * silu(z).
+  bool hasLateTile() const {
+    return hasTwoTiles() && facts.liveBitsPerColumn < facts.loadedBitsPerColumn;
+  }
+
+  int64_t getVectorsEach(int64_t threads) const {
+    return llvm::divideCeil(vectors, threads);
+  }
+
+  bool isWhole(int64_t threads) const { return vectors % threads == 0; }
+
+  /// Whether twice as many threads leave no more lanes without a vector.
+  bool doublesWhole(int64_t threads) const {
+    return 2 * getVectorsEach(2 * threads) <= getVectorsEach(threads);
+  }
+
+  const ProgramFacts &facts;
+  const ChipInfo &chip;
+  const int64_t subgroup;
+  /// Of a row.
+  const int64_t vectors;
+};
+
+} // namespace
+
+/// Vectors that a thread has of one of many rows, at most. A subgroup then has
+/// two or four rows to reduce at once (scale of a row as f8, by as many threads
+/// as three to five make it and by two subgroups: x384 1.00 and 0.59, x640 1.00
+/// and 0.69, x768 1.01 and 0.80, x1280 1.00 and 0.88; a static scale x384 1.00
+/// and 0.74; 32 columns e8m0 x384 0.97 and 0.63).
+static int64_t getMostVectors(const NarrowRow &row) {
+  // norm(x * silu(z)) with 3 and 5: x640 1.01 and 0.89, x1280 1.01 and 0.89.
+  // norm(x) * silu(z): x640 0.90 and 0.93, x1024 0.92 and 0.98, x1280 0.85 and
+  // 0.95; but x256 0.99 and less than 0.98.
+  if (row.hasTwoTiles())
+    return row.hasLateTile() && row.vectors > row.subgroup ? 5 : 3;
+  // A wider result beside (f8 of 32 columns and y with 3, 6 and 4: x512 1.008,
+  // -, 1.024; x768 1.034, 0.984, -; x1024 1.054, -, 1.046).
+  if (row.facts.storedBitsPerColumn > 16)
+    return 4;
+  // Groups that lie in a thread's own vectors or in few threads are reduced
+  // with fewer exchanges, too (six and three: 32 columns e8m0 x384 0.97 and
+  // 0.93, 128 columns x768 0.98 and 0.97, 16 columns f4 x768 0.70 and 0.67).
+  return row.facts.groupColumns > 0 ? 6 : 5;
+}
+
+/// Threads of one of many rows.
+static int64_t getManyRowsThreads(const NarrowRow &row) {
+  int64_t threads =
+      llvm::PowerOf2Ceil(llvm::divideCeil(row.vectors, getMostVectors(row)));
+  // Neighbours share a group.
+  threads = std::max(threads, row.facts.groupColumns /
+                                  getWidestVector(row.facts, row.chip));
+  // The norm, silu of it by four and two vectors a thread: x512 0.994, 0.994
+  // and 1.005, 1.004; x1024 0.992, 0.997 and 1.007, 1.007; by five and three
+  // x640 1.010, 0.990 and 0.992, 0.988.
+  if (row.isPlain())
+    while (row.vectors > 2 * threads && row.doublesWhole(threads))
+      threads *= 2;
+  return threads;
+}
+
+/// One row a group, so many threads a block.
+static ScheduleFields getSchedule(ScheduleFields fields, int64_t threads,
+                                  int64_t blockThreads, const NarrowRow &row) {
+  const ProgramFacts &facts = row.facts;
+  const int64_t each = row.getVectorsEach(threads);
+  fields.threadsPerRow = threads;
+  fields.rowGroups = std::max<int64_t>(1, blockThreads / threads);
+  // Two where lanes have nothing to do and two subgroups wait for each other
+  // (8192 and 42788 rows of the norm x896 1.064, 1.014 and 0.963, 0.977, silu
+  // of it 1.006, 1.009 and 0.891, 0.924).
+  fields.rowsPerGroup = row.isPlain() && threads > row.subgroup &&
+                                blockThreads > row.subgroup &&
+                                !row.isWhole(threads)
+                            ? 2
+                            : 1;
+  // With masks and without, at many and at 8192 rows. Of few vectors: f8 with
+  // a scale given x192 1.004 and 0.969, x384 1.00 and 0.97. Where two tiles,
+  // functions or a wider result wait beside the row: norm(x) * silu(z) x512
+  // 0.98 and 0.94; silu as f8 x768 0.971, 0.961 and 0.964, 0.869, x512 0.907,
+  // 0.930 and 0.945, 0.845; e8m0 beside y x1024 1.054, 1.027 and 1.01, 0.90.
+  fields.maskBf16 = each <= 3 || row.hasTwoTiles() || facts.numFunctions > 0 ||
+                    row.isPlain() || facts.storedBitsPerColumn > 16;
+  // Of groups, where a lane's last vector may be none: 128 columns x896 0.956,
+  // 0.942 and 0.924, 0.920, but x1024 0.970, 0.867 and 0.993, 0.981; f4 of 16
+  // columns 0.700, 0.675 and 0.691, 0.670. Not a scale given x896 0.958, 0.836
+  // and 0.985, 1.001.
+  if (facts.groupColumns > 0)
+    fields.maskBf16 |= !row.isWhole(threads) || facts.manyOperations > 1;
+  return fields;
+}
+
+/// For a number of rows that the multiprocessors have two of at most: a row
+/// a block (64 rows, and two rows by two subgroups each: the norm x384 1.18 and
+/// 1.11, x1024 1.20 and 1.06; norm(x) * silu(z) x384 1.04 and 0.76, x640 0.98
+/// and 0.68, x1024 0.98 and 0.73).
+static ScheduleFields getFewRows(const ScheduleFields &base,
+                                 const NarrowRow &row) {
+  const ProgramFacts &facts = row.facts;
+  // By a subgroup and by a vector a thread: f8 with a scale given x512 1.19 and
+  // 1.15, norm(x) * silu(z) 1.18 and 1.01, x768 0.98 and 0.89, 128 columns x768
+  // 1.14 and 1.12, x1024 1.11 and 1.14; but silu x512 1.09 and 1.16, x768 1.03
+  // and 1.11, norm(x * silu(z)) x768 0.97 and 1.06, f4 of 16 columns 1.01 and
+  // 1.06.
+  int64_t most = 2 * row.subgroup;
+  if (facts.numFunctions > 0 && !row.hasTwoTiles())
+    most = row.subgroup;
+  else if (facts.numRepeatedFunctions == 0 && facts.manyOperations <= 1)
+    most = 3 * row.subgroup;
+  const int64_t threads =
+      row.vectors <= most ? row.subgroup
+                          : std::min<int64_t>(llvm::PowerOf2Ceil(row.vectors),
+                                              4 * row.subgroup);
+  return getSchedule(
+      base, std::min<int64_t>(threads, llvm::PowerOf2Ceil(row.vectors)),
+      row.subgroup, row);
+}
+
+/// For a few megabytes of rows, which do not fill the machine by as few threads
+/// as `many` has.
+static ScheduleFields getMoreRows(const ScheduleFields &base,
+                                  const ScheduleFields &many,
+                                  const NarrowRow &row) {
+  const int64_t threads = many.threadsPerRow;
+  // Long rows by small blocks (2048 rows of 128 columns x1536 0.91 and 0.87).
+  const int64_t blockThreads =
+      (row.vectors > 5 * row.subgroup ? 2 : 4) * row.subgroup;
+  if (row.hasLateTile() && row.vectors > row.subgroup) {
+    // 512 and 2048 rows, by a vector a thread and twice as many threads: x512
+    // 0.83, 0.96 and 0.76, 0.82; x1024 0.85, 0.96 and 0.71, 0.82. Where that
+    // leaves lanes without one, by a block of one subgroup: x640 0.80, 0.78 and
+    // 0.58, 0.68; x768 0.85, 0.84 and 0.65, 0.80; but x384 0.91, 0.67 and, as
+    // for many rows, 0.95, 0.78.
+    if (llvm::isPowerOf2_64(row.vectors))
+      return getSchedule(base, row.vectors, blockThreads, row);
+    if (row.vectors > 2 * row.subgroup && row.vectors <= 4 * row.subgroup)
+      return getSchedule(base, row.subgroup, row.subgroup, row);
+    return many;
+  }
+  // Twice as many, if that leaves no more lanes without one or a thread has
+  // more than three now (2048 rows, twice as many and not: 128 columns x1024
+  // 0.85 and 0.77, x640 0.72 and 0.68, silu x1024 0.92 and 0.85, a scale given
+  // 0.90 and 0.81, but x768 0.83 and 0.83, 512 rows 0.85 and 0.96), but for the
+  // norm (x1024 0.94 and 1.00).
+  const bool isNorm = row.isPlain() && row.facts.numFunctions == 0;
+  const int64_t each = row.getVectorsEach(threads);
+  if (each > 3 || (!isNorm && row.doublesWhole(threads)))
+    return getSchedule(base, 2 * threads, blockThreads, row);
+  return many;
+}
+
+bool mlir::rmsnorm::isNarrowRow(const ProgramFacts &facts,
+                                const ChipInfo &chip) {
+  // Of rows that are taken apart, share tiles or take narrow accesses other
+  // things set the pace.
+  if (!rereadsFromL1(chip) || facts.dynamicColumns || facts.singleRow ||
+      facts.numColumnSums > 0 || facts.part > 0 ||
+      facts.sharedBitsPerColumn > 0 || facts.loadedBitsPerColumn == 0 ||
+      facts.numReductions == 0 ||
+      getAccessWidth(facts, chip) < getWidestVector(facts, chip))
+    return false;
+  const NarrowRow row(facts, chip);
+  // A vector a lane of a subgroup or its half (the norm, silu of it, by half as
+  // many threads: x128 1.014, 1.002 and 1.009, 0.987; x256 1.003, 1.006 and
+  // 1.007, 0.982).
+  if (row.isPlain() && row.vectors <= row.subgroup &&
+      llvm::isPowerOf2_64(row.vectors))
+    return false;
+  return row.vectors > 8 &&
+         row.vectors <= row.subgroup * (facts.groupColumns > 0 ? 6 : 5);
+}
+
+SmallVector<RowClass, 2>
+mlir::rmsnorm::selectNarrowRows(const ScheduleFields &base,
+                                const ProgramFacts &facts,
+                                const ChipInfo &chip) {
+  const NarrowRow row(facts, chip);
+  const int64_t threads = getManyRowsThreads(row);
+  int64_t blockThreads = 4 * row.subgroup;
+  // Of six vectors a thread smaller blocks (32 columns e8m0 x1536 0.99, by 128
+  // threads 0.93); of a late tile where lanes have nothing to do (x896 0.96 and
+  // 0.84).
+  if (row.vectors > 5 * threads)
+    blockThreads = 2 * row.subgroup;
+  else if (row.hasLateTile() && row.vectors > 2 * row.subgroup &&
+           !row.isWhole(threads))
+    blockThreads = row.subgroup;
+  const ScheduleFields many = getSchedule(base, threads, blockThreads, row);
+  // Groups need more rows (8192 rows, twice as many threads and as for many:
+  // 128 columns x512 0.98 and 0.91, x640 0.94 and 0.86, x768 0.98 and 0.88,
+  // x1024 0.94 and 0.98).
+  const int64_t bytes = (facts.groupColumns > 0 ? 12 : 6) << 20;
+  const int64_t rowBytes =
+      ProgramFacts::getBytes(facts.loadedBitsPerColumn, facts.columns);
+  return {{2 * chip.multiprocessors, getFewRows(base, row)},
+          {bytes / rowBytes, getMoreRows(base, many, row)},
+          {kAnyRows, many}};
+}
