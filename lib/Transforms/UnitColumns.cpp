@@ -16,21 +16,24 @@ using namespace mlir::rmsnorm;
 using linalg::ControlDropUnitDims;
 using linalg::GenericOp;
 
-/// What `value` has beside a last dimension of size 1, or null.
-static Value getWithoutUnit(Value value) {
-  auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (!type || type.getRank() == 0)
-    return {};
-  ArrayRef<int64_t> shape = type.getShape();
+/// What `value`, with a dimension of size 1 more, was expanded from, if it is
+/// of `shape`, or null.
+static Value getWithoutUnit(Value value, ArrayRef<int64_t> shape) {
   Value source;
   if (auto expand = value.getDefiningOp<tensor::ExpandShapeOp>())
     source = expand.getSrc();
   else if (auto insert = value.getDefiningOp<tensor::InsertSliceOp>())
     source = insert.getSource();
-  return source && shape.back() == 1 &&
-                 cast<ShapedType>(source.getType()).getShape() ==
-                     shape.drop_back()
+  return source && cast<ShapedType>(source.getType()).getShape() == shape
              ? source
+             : Value();
+}
+
+/// What `value` has beside a last dimension of size 1, or null.
+static Value getWithoutUnit(Value value) {
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  return type && type.getRank() > 0 && type.getShape().back() == 1
+             ? getWithoutUnit(value, type.getShape().drop_back())
              : Value();
 }
 
@@ -79,7 +82,80 @@ static GenericOp dropUnitInit(RewriterBase &rewriter, GenericOp op) {
   return reduced;
 }
 
+/// The op that sets all of an argument to what `value` is a reduction's start
+/// with, or null.
+static linalg::FillOp getFillOfArgument(Value value) {
+  auto fill = value.getDefiningOp<linalg::FillOp>();
+  return fill && isa<BlockArgument>(fill.output()) ? fill : linalg::FillOp();
+}
+
+/// Drops loop `loop`, which runs once, and the dimensions it stands for.
+static void dropLoop(RewriterBase &rewriter, GenericOp op, unsigned loop) {
+  ControlDropUnitDims control;
+  control.controlFn = [&](Operation *) { return SmallVector<unsigned>{loop}; };
+  // An argument may have any strides: a slice of it has them, too.
+  static const ControlDropUnitDims reshapes, slices = [] {
+    ControlDropUnitDims options;
+    options.rankReductionStrategy =
+        ControlDropUnitDims::RankReductionStrategy::ExtractInsertSlice;
+    return options;
+  }();
+  control.collapseFn = [](RewriterBase &rewriter, Location loc, Value operand,
+                          ArrayRef<int64_t> shape,
+                          ArrayRef<ReassociationIndices> dims,
+                          const ControlDropUnitDims &) -> FailureOr<Value> {
+    if (Value source = getWithoutUnit(operand, shape))
+      return source;
+    if (linalg::FillOp fill = getFillOfArgument(operand)) {
+      FailureOr<Value> slice =
+          slices.collapseFn(rewriter, loc, fill.output(), shape, dims, slices);
+      if (failed(slice))
+        return failure();
+      return linalg::FillOp::create(rewriter, loc, fill.value(), *slice)
+          .getResult(0);
+    }
+    return reshapes.collapseFn(rewriter, loc, operand, shape, dims,
+                               isa<BlockArgument>(operand) ? slices : reshapes);
+  };
+  control.expandFn = [](RewriterBase &rewriter, Location loc, Value result,
+                        Value dest, ArrayRef<ReassociationIndices> dims,
+                        const ControlDropUnitDims &) -> FailureOr<Value> {
+    if (linalg::FillOp fill = getFillOfArgument(dest))
+      dest = fill.output();
+    return reshapes.expandFn(rewriter, loc, result, dest, dims,
+                             isa<BlockArgument>(dest) ? slices : reshapes);
+  };
+  rewriter.setInsertionPoint(op);
+  auto dropped = linalg::dropUnitDims(rewriter, op, control);
+  if (succeeded(dropped))
+    rewriter.replaceOp(op, dropped->replacements);
+}
+
+/// Makes a row of what is one group of all its columns.
+static void dropOnlyGroups(Operation *root) {
+  llvm::SmallDenseSet<int64_t> rowDims;
+  SmallVector<GenericOp> generics;
+  root->walk([&](Operation *op) {
+    if (std::optional<int64_t> dims = getAnchorRowDims(op))
+      rowDims.insert(*dims);
+    if (auto generic = dyn_cast<GenericOp>(op))
+      generics.push_back(generic);
+  });
+  IRRewriter rewriter(root->getContext());
+  for (GenericOp op : generics) {
+    // Loops over rows, groups and a group's columns.
+    const int64_t group = static_cast<int64_t>(op.getNumLoops()) - 2;
+    if (!op.hasPureTensorSemantics() || op.hasIndexSemantics() ||
+        !rowDims.contains(group) || rowDims.contains(group + 1) ||
+        op.getStaticLoopRanges()[group] != 1 ||
+        op.getIteratorTypesArray()[group] != utils::IteratorType::parallel)
+      continue;
+    dropLoop(rewriter, op, group);
+  }
+}
+
 void rmsnorm::dropUnitColumns(Operation *root) {
+  dropOnlyGroups(root);
   SmallVector<GenericOp> unit, others;
   SmallVector<Operation *> unused;
   bool hasRowsOfOne = false;
@@ -118,38 +194,19 @@ void rmsnorm::dropUnitColumns(Operation *root) {
   for (GenericOp &op : others)
     if (GenericOp reduced = dropUnitInit(rewriter, op))
       op = reduced;
-  ControlDropUnitDims control;
-  control.controlFn = [](Operation *op) {
-    return SmallVector<unsigned>{cast<GenericOp>(op).getNumLoops() - 1};
-  };
-  // An argument may have any strides: a slice of it has them, too.
-  static const ControlDropUnitDims reshapes, slices = [] {
-    ControlDropUnitDims options;
-    options.rankReductionStrategy =
-        ControlDropUnitDims::RankReductionStrategy::ExtractInsertSlice;
-    return options;
-  }();
-  control.collapseFn = [](RewriterBase &rewriter, Location loc, Value operand,
-                          ArrayRef<int64_t> shape,
-                          ArrayRef<ReassociationIndices> dims,
-                          const ControlDropUnitDims &) -> FailureOr<Value> {
-    if (Value source = getWithoutUnit(operand))
-      return source;
-    return reshapes.collapseFn(rewriter, loc, operand, shape, dims,
-                               isa<BlockArgument>(operand) ? slices : reshapes);
-  };
-  control.expandFn = [](RewriterBase &rewriter, Location loc, Value result,
-                        Value dest, ArrayRef<ReassociationIndices> dims,
-                        const ControlDropUnitDims &) -> FailureOr<Value> {
-    return reshapes.expandFn(rewriter, loc, result, dest, dims,
-                             isa<BlockArgument>(dest) ? slices : reshapes);
-  };
-  for (GenericOp op : unit) {
-    rewriter.setInsertionPoint(op);
-    auto dropped = linalg::dropUnitDims(rewriter, op, control);
-    if (succeeded(dropped))
-      rewriter.replaceOp(op, dropped->replacements);
-  }
+  for (GenericOp op : unit)
+    dropLoop(rewriter, op, op.getNumLoops() - 1);
   for (GenericOp op : others)
     dropUnitResults(rewriter, op);
+  // What stood between two that have dropped a dimension.
+  SmallVector<Operation *> collapses;
+  root->walk([&](tensor::CollapseShapeOp op) {
+    if (Value source = getWithoutUnit(op.getSrc(), op.getType().getShape()))
+      rewriter.replaceOp(op, source);
+    else
+      collapses.push_back(op);
+  });
+  RewritePatternSet patterns(root->getContext());
+  linalg::FillOp::getCanonicalizationPatterns(patterns, root->getContext());
+  (void)applyOpPatternsGreedily(collapses, std::move(patterns));
 }

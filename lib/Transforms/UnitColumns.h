@@ -10,7 +10,8 @@ namespace mlir::rmsnorm {
 
 /// Drops the last dimension, of size 1, that exporters keep behind a reduction,
 /// and what they reduce to besides and do not use (the place of a maximum):
-/// one value a row has no columns.
+/// one value a row has no columns. Where all columns of a row are one group,
+/// drops the groups: a scale for each 128 columns of a head of 128.
 void dropUnitColumns(Operation *root);
 
 } // namespace mlir::rmsnorm
