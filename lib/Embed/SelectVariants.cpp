@@ -114,19 +114,35 @@ void Variants::emitClasses(ArrayRef<size_t> some,
     for (const RowClass &one : selections[program].classes)
       lastRows.insert(one.lastRow);
   }
-  auto emitAll = [&](int64_t lastRow) {
-    for (size_t program : some)
-      emitRows(program,
-               selections[program].getFor(
-                   getStaticRows(getRows(program)).value_or(lastRow)),
-               lastColumn);
-  };
   SmallVector<int64_t> ascending = lastRows.takeVector();
   llvm::sort(ascending);
-  for (int64_t lastRow : ascending)
-    if (lastRow != kAnyRows)
-      emitBranch(emitAtMost(number, lastRow), [&] { emitAll(lastRow); });
-  emitAll(kAnyRows);
+  if (ascending.empty() || ascending.back() != kAnyRows)
+    ascending.push_back(kAnyRows);
+  SmallVector<RowsOp> loops = llvm::map_to_vector(
+      some, [&](size_t program) { return getRows(program); });
+  std::vector<ScheduledRows> classes;
+  for (int64_t lastRow : ascending) {
+    ScheduledRows one{lastRow, {}};
+    for (auto [program, rows] : llvm::zip(some, loops))
+      one.schedules.push_back(
+          selections[program].getFor(getStaticRows(rows).value_or(lastRow)));
+    matchBlocks(loops, target, programs[some.front()].options.request, lastRow,
+                one.schedules);
+    if (!classes.empty() && classes.back().schedules == one.schedules)
+      classes.back().lastRow = lastRow;
+    else
+      classes.push_back(std::move(one));
+  }
+  for (const ScheduledRows &one : classes) {
+    auto emitAll = [&] {
+      for (auto [program, schedule] : llvm::zip(some, one.schedules))
+        emitRows(program, schedule, lastColumn);
+    };
+    if (one.lastRow == kAnyRows)
+      emitAll();
+    else
+      emitBranch(emitAtMost(number, one.lastRow), emitAll);
+  }
 }
 
 /// Whether M is the same for certain.
@@ -218,20 +234,6 @@ LogicalResult Variants::run() {
   for (Program &program : programs)
     program.rows.erase();
   return success();
-}
-
-/// Whether no buffer that one writes is used by the other.
-static bool areIndependent(RowsOp a, RowsOp b, AliasAnalysis &aliases) {
-  SmallVector<MemoryEffects::EffectInstance> effectsOfA, effectsOfB;
-  a.getEffects(effectsOfA);
-  b.getEffects(effectsOfB);
-  for (const MemoryEffects::EffectInstance &x : effectsOfA)
-    for (const MemoryEffects::EffectInstance &y : effectsOfB)
-      if ((isa<MemoryEffects::Write>(x.getEffect()) ||
-           isa<MemoryEffects::Write>(y.getEffect())) &&
-          !areDisjoint(x.getValue(), y.getValue(), aliases))
-        return false;
-  return true;
 }
 
 /// Whether `rows` may become one launch with `group`, which stands in front of

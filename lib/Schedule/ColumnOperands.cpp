@@ -73,7 +73,22 @@ static bool awaitsColumns(const ScheduleFields &fields,
     // f8 with a scale given 4096x4096 13.9 and 14.5, 2340x7168 14.3 and 15.1;
     // 32 columns e8m0 beside y 4096x4096 22.4 and 23.3. Sixteen vectors
     // 8192x16384 114 and 95.
-    return fields.maskBf16 && each <= 8 && (facts.groupColumns > 0 || isWhole);
+    if (!fields.maskBf16 || each > 8)
+      return false;
+    if (facts.groupColumns > 0)
+      return true;
+    // Narrow rows by blocks of several, where a lane's last vector may be none,
+    // too: the norm x1152 1.035 and 0.946 of a copy's speed at 8192 rows, x704
+    // 1.038 and 0.954, x + residual 2048 rows x1280 1.053 and 0.962, a scale
+    // given 8192 rows x704 0.91 and 0.87; silu of it x704 0.999 and 0.916, but
+    // x1152 0.959 and 0.971. Functions as f8 not with as many vectors, whole or
+    // not (x1280 0.884 and 0.953).
+    if (facts.columns <= 5 * chip.subgroupSize * fields.vectorWidth) {
+      if (facts.numFunctions > 0 && each > 4)
+        return isWhole && facts.storedBitsPerColumn >= 16;
+      return isWhole || fields.rowGroups > 1;
+    }
+    return isWhole;
   }
   if (fields.cache != Cache::reload ||
       isWalkedInLoop(fields, facts.columns, facts.dynamicColumns))

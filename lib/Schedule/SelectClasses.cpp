@@ -22,8 +22,14 @@ static int64_t getBytesReadAgain(const ProgramFacts &facts,
   // 5.12, 6.41 and 6.30, 10.8 and 9.6; scale and shift of batches 409x5120 4.13
   // and 4.61, 7.11 and 6.09, 11.6 and 9.9), unless held then, too (silu as f8
   // 1024x4096 6.07 and 5.93, 2048x4096 9.5 and 8.3; x2048 6.07 and 6.01).
-  if (facts.loadedBitsPerColumn == 16)
+  // Two subgroups read up to 2048 columns again (share of a copy's speed at
+  // 4.7, 6.3 and 6.3 MB: 1536x1536 0.90 and 0.98, 2048x1536 0.82 and 1.05,
+  // 1536x2048 0.95 and 1.03; 3.1 MB 1024x1536 1.06 and 0.91).
+  if (facts.loadedBitsPerColumn == 16) {
+    if (facts.columns <= 8 * chip.subgroupSize * next.vectorWidth)
+      return 4 << 20;
     return next.cache == Cache::reload ? 6 << 20 : 12 << 20;
+  }
   // f8 of x + residual, 128 columns a scale, by more than 128 threads:
   // 1024x4096 9.49 and 8.89, 682x6144 9.95 and 9.16; 1024x2048 5.38 and 5.85.
   return facts.groupColumns > 0 && next.threadsPerRow > 4 * chip.subgroupSize

@@ -69,12 +69,12 @@ struct NarrowRow {
 static int64_t getMostVectors(const NarrowRow &row) {
   // norm(x * silu(z)) with 3 and 5: x640 1.01 and 0.89, x1280 1.01 and 0.89.
   // norm(x) * silu(z): x640 0.90 and 0.93, x1024 0.92 and 0.98, x1280 0.85 and
-  // 0.95; but x256 0.99 and less than 0.98.
+  // 0.95.
   if (row.hasTwoTiles())
     return row.hasLateTile() && row.vectors > row.subgroup ? 5 : 3;
-  // A wider result beside (f8 of 32 columns and y with 3, 6 and 4: x512 1.008,
-  // -, 1.024; x768 1.034, 0.984, -; x1024 1.054, -, 1.046).
-  if (row.facts.storedBitsPerColumn > 16)
+  // More is written than read (f8 of 32 columns and y with 3, 6 and 4: x512
+  // 1.008, -, 1.024; x768 1.034, 0.984, -; x1024 1.054, -, 1.046).
+  if (row.facts.storedBitsPerColumn > row.facts.loadedBitsPerColumn)
     return 4;
   // Groups that lie in a thread's own vectors or in few threads are reduced
   // with fewer exchanges, too (six and three: 32 columns e8m0 x384 0.97 and
@@ -105,27 +105,25 @@ static ScheduleFields getSchedule(ScheduleFields fields, int64_t threads,
   const int64_t each = row.getVectorsEach(threads);
   fields.threadsPerRow = threads;
   fields.rowGroups = std::max<int64_t>(1, blockThreads / threads);
-  // Two where lanes have nothing to do and two subgroups wait for each other
-  // (8192 and 42788 rows of the norm x896 1.064, 1.014 and 0.963, 0.977, silu
-  // of it 1.006, 1.009 and 0.891, 0.924).
-  fields.rowsPerGroup = row.isPlain() && threads > row.subgroup &&
-                                blockThreads > row.subgroup &&
-                                !row.isWhole(threads)
-                            ? 2
-                            : 1;
+  fields.rowsPerGroup = 1;
   // With masks and without, at many and at 8192 rows. Of few vectors: f8 with
   // a scale given x192 1.004 and 0.969, x384 1.00 and 0.97. Where two tiles,
   // functions or a wider result wait beside the row: norm(x) * silu(z) x512
   // 0.98 and 0.94; silu as f8 x768 0.971, 0.961 and 0.964, 0.869, x512 0.907,
   // 0.930 and 0.945, 0.845; e8m0 beside y x1024 1.054, 1.027 and 1.01, 0.90.
   fields.maskBf16 = each <= 3 || row.hasTwoTiles() || facts.numFunctions > 0 ||
-                    row.isPlain() || facts.storedBitsPerColumn > 16;
-  // Of groups, where a lane's last vector may be none: 128 columns x896 0.956,
-  // 0.942 and 0.924, 0.920, but x1024 0.970, 0.867 and 0.993, 0.981; f4 of 16
-  // columns 0.700, 0.675 and 0.691, 0.670. Not a scale given x896 0.958, 0.836
-  // and 0.985, 1.001.
-  if (facts.groupColumns > 0)
-    fields.maskBf16 |= !row.isWhole(threads) || facts.manyOperations > 1;
+                    row.isPlain() ||
+                    facts.storedBitsPerColumn > facts.loadedBitsPerColumn;
+  // Of more, where a lane's last vector may be none and what is reduced needs
+  // the weight, too: the scale of a row x896 0.988, 0.993 and 0.963, 0.970,
+  // x1152 0.998, 0.998 and 0.818, 0.842, of 128 columns x896 0.956, 0.942 and
+  // 0.924, 0.920; but whole x1024 1.001, 1.019 and 1.003, 1.011, 0.970, 0.867
+  // and 0.993, 0.981, and a scale given x896 0.958, 0.836 and 0.985, 1.001. f4
+  // of 16 columns x1024 0.700, 0.675 and 0.691, 0.670.
+  if (!row.isWhole(threads))
+    fields.maskBf16 |= facts.groupColumns > 0 ||
+                       facts.liveBitsPerColumn > facts.loadedBitsPerColumn;
+  fields.maskBf16 |= facts.groupColumns > 0 && facts.manyOperations > 1;
   return fields;
 }
 
@@ -155,37 +153,61 @@ static ScheduleFields getFewRows(const ScheduleFields &base,
       row.subgroup, row);
 }
 
+/// Whether so many threads leave lanes without a vector of rows that wait for
+/// a tile behind the reduction, more than three vectors a lane of a subgroup.
+static bool hasIdleLate(const NarrowRow &row, int64_t threads) {
+  return row.hasLateTile() && row.vectors > 3 * row.subgroup &&
+         row.vectors <= 4 * row.subgroup && !row.isWhole(threads);
+}
+
 /// For a few megabytes of rows, which do not fill the machine by as few threads
 /// as `many` has.
 static ScheduleFields getMoreRows(const ScheduleFields &base,
                                   const ScheduleFields &many,
                                   const NarrowRow &row) {
   const int64_t threads = many.threadsPerRow;
+  const int64_t each = row.getVectorsEach(threads);
   // Long rows by small blocks (2048 rows of 128 columns x1536 0.91 and 0.87).
   const int64_t blockThreads =
       (row.vectors > 5 * row.subgroup ? 2 : 4) * row.subgroup;
+  auto take = [&](int64_t threads) {
+    return getSchedule(base, threads, blockThreads, row);
+  };
   if (row.hasLateTile() && row.vectors > row.subgroup) {
-    // 512 and 2048 rows, by a vector a thread and twice as many threads: x512
-    // 0.83, 0.96 and 0.76, 0.82; x1024 0.85, 0.96 and 0.71, 0.82. Where that
-    // leaves lanes without one, by a block of one subgroup: x640 0.80, 0.78 and
-    // 0.58, 0.68; x768 0.85, 0.84 and 0.65, 0.80; but x384 0.91, 0.67 and, as
-    // for many rows, 0.95, 0.78.
+    // By a vector a thread and twice as many threads, 512 and 2048 rows x512
+    // 0.83, 0.96 and 0.76, 0.82; 512 and 1536 rows x1024 0.85, 0.96 and 0.71,
+    // 0.82.
     if (llvm::isPowerOf2_64(row.vectors))
-      return getSchedule(base, row.vectors, blockThreads, row);
-    if (row.vectors > 2 * row.subgroup && row.vectors <= 4 * row.subgroup)
+      return take(row.vectors);
+    // By two subgroups and as for many rows, 2048 and 8192 rows x896 0.85, 0.89
+    // and 0.80, 0.85.
+    if (hasIdleLate(row, threads))
+      return take(2 * row.subgroup);
+    // By a block of one subgroup and as for many rows, 512 and 2048 rows: x264
+    // 0.89, 0.78 and 0.55, 0.50; x640 0.80, 0.78 and 0.61, 0.76; x768 0.85,
+    // 0.84 and 0.65, 0.80; but x384 0.91, 0.67 and 0.95, 0.78.
+    if (row.vectors <= 3 * row.subgroup &&
+        (each > 3 || row.vectors > 2 * row.subgroup))
       return getSchedule(base, row.subgroup, row.subgroup, row);
-    return many;
+  }
+  if (row.isPlain() && row.facts.numFunctions > 0) {
+    // 512 and 2048 rows, a vector a thread and twice as many threads: silu x264
+    // 0.92, 0.67 and 0.84, 0.61.
+    if (each > 3 && row.vectors <= 2 * row.subgroup)
+      return take(llvm::PowerOf2Ceil(row.vectors));
+    // x1024 0.85, 0.91 and 0.79, 0.85 as for many; but x896, where some have
+    // none then, 0.78, 0.71 and 0.74, 0.85.
+    if (row.vectors < 2 * threads)
+      return take(threads);
   }
   // Twice as many, if that leaves no more lanes without one or a thread has
   // more than three now (2048 rows, twice as many and not: 128 columns x1024
-  // 0.85 and 0.77, x640 0.72 and 0.68, silu x1024 0.92 and 0.85, a scale given
-  // 0.90 and 0.81, but x768 0.83 and 0.83, 512 rows 0.85 and 0.96), but for the
-  // norm (x1024 0.94 and 1.00).
+  // 0.85 and 0.77, x640 0.72 and 0.68, a scale given x1024 0.90 and 0.81, but
+  // x768 0.83 and 0.83, 512 rows 0.85 and 0.96). The norm is for the latter
+  // only (x1024 0.94 and 1.00).
   const bool isNorm = row.isPlain() && row.facts.numFunctions == 0;
-  const int64_t each = row.getVectorsEach(threads);
-  if (each > 3 || (!isNorm && row.doublesWhole(threads)))
-    return getSchedule(base, 2 * threads, blockThreads, row);
-  return many;
+  return take(each > 3 || (!isNorm && row.doublesWhole(threads)) ? 2 * threads
+                                                                 : threads);
 }
 
 bool mlir::rmsnorm::isNarrowRow(const ProgramFacts &facts,
@@ -205,8 +227,9 @@ bool mlir::rmsnorm::isNarrowRow(const ProgramFacts &facts,
   if (row.isPlain() && row.vectors <= row.subgroup &&
       llvm::isPowerOf2_64(row.vectors))
     return false;
-  return row.vectors > 8 &&
-         row.vectors <= row.subgroup * (facts.groupColumns > 0 ? 6 : 5);
+  const bool takesSix =
+      facts.groupColumns > 0 && !row.hasTwoTiles() && facts.numFunctions == 0;
+  return row.vectors > 8 && row.vectors <= row.subgroup * (takesSix ? 6 : 5);
 }
 
 SmallVector<RowClass, 2>
@@ -221,14 +244,20 @@ mlir::rmsnorm::selectNarrowRows(const ScheduleFields &base,
   // 0.84).
   if (row.vectors > 5 * threads)
     blockThreads = 2 * row.subgroup;
-  else if (row.hasLateTile() && row.vectors > 2 * row.subgroup &&
-           !row.isWhole(threads))
+  else if (hasIdleLate(row, threads))
     blockThreads = row.subgroup;
-  const ScheduleFields many = getSchedule(base, threads, blockThreads, row);
+  ScheduleFields many = getSchedule(base, threads, blockThreads, row);
+  // Two rows a group where lanes have nothing to do and two subgroups wait for
+  // each other (8192 and 42788 rows of the norm x896 1.064, 1.014 and 0.963,
+  // 0.977, silu of it 1.006, 1.009 and 0.891, 0.924).
+  if (row.isPlain() && threads > row.subgroup && !row.isWhole(threads))
+    many.rowsPerGroup = 2;
   // Groups need more rows (8192 rows, twice as many threads and as for many:
   // 128 columns x512 0.98 and 0.91, x640 0.94 and 0.86, x768 0.98 and 0.88,
-  // x1024 0.94 and 0.98).
-  const int64_t bytes = (facts.groupColumns > 0 ? 12 : 6) << 20;
+  // x1024 0.94 and 0.98), and so do blocks of one subgroup (x896, see above).
+  const int64_t bytes = hasIdleLate(row, threads) ? 32 << 20
+                        : facts.groupColumns > 0  ? 12 << 20
+                                                  : 6 << 20;
   const int64_t rowBytes =
       ProgramFacts::getBytes(facts.loadedBitsPerColumn, facts.columns);
   return {{2 * chip.multiprocessors, getFewRows(base, row)},

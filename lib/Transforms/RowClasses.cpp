@@ -135,27 +135,6 @@ mlir::rmsnorm::chooseSchedules(ArrayRef<RowsOp> loops, TargetAttr target,
   return chosen;
 }
 
-/// Small blocks for up to `lastRow` rows take as many as make them as large as
-/// the largest of what stands beside them in the function:
-/// rmsnorm-merge-launches makes one launch of blocks of the same size, and one
-/// launch less is worth more than a multiprocessor for each of few rows.
-static void matchBlocks(ArrayRef<RowsOp> loops, const ChipInfo &chip,
-                        int64_t lastRow,
-                        MutableArrayRef<ScheduleFields> schedules) {
-  int64_t threads = 0;
-  for (const ScheduleFields &schedule : schedules)
-    threads = std::max(threads, schedule.getBlockThreads());
-  for (auto [rows, schedule] : llvm::zip(loops, schedules)) {
-    ScheduleFields matched = schedule;
-    matched.rowGroups = threads / schedule.threadsPerRow;
-    if (getStaticRows(rows).value_or(lastRow) != kAnyRows &&
-        schedule.getBlockThreads() < 4 * chip.subgroupSize &&
-        schedule.cluster == 1 && matched.getBlockThreads() == threads &&
-        !verifyOnTarget(matched, getProgramFacts(rows), chip))
-      schedule = matched;
-  }
-}
-
 FailureOr<RowClasses>
 mlir::rmsnorm::getRowClasses(func::FuncOp function, TargetAttr target,
                              const ScheduleOptions &options) {
@@ -191,12 +170,7 @@ mlir::rmsnorm::getRowClasses(func::FuncOp function, TargetAttr target,
     for (auto [rows, selection] : llvm::zip(loops, *chosen))
       one.schedules.push_back(
           selection.getFor(getStaticRows(rows).value_or(lastRow)));
-    // What somebody asked for stays.
-    if (options.request.overrides.empty() && !options.tuning &&
-        llvm::none_of(loops, [](RowsOp rows) {
-          return static_cast<bool>(rows.getScheduleAttr());
-        }))
-      matchBlocks(loops, target.getChipInfo(), lastRow, one.schedules);
+    matchBlocks(loops, target, options.request, lastRow, one.schedules);
     if (!result.classes.empty() &&
         result.classes.back().schedules == one.schedules)
       result.classes.back().lastRow = lastRow;

@@ -11,6 +11,7 @@
 
 #include "RMSNorm/Schedule/ScheduleSpace.h"
 
+#include "mlir/Analysis/AliasAnalysis.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
 #include <set>
@@ -99,6 +100,19 @@ FailureOr<ColumnClasses> getColumnClasses(ArrayRef<RowsOp> loops,
 /// static. Emits an error if `options` does not fit the target.
 FailureOr<RowClasses> getRowClasses(func::FuncOp function, TargetAttr target,
                                     const ScheduleOptions &options);
+
+/// Whether no buffer that one writes is used by the other.
+bool areIndependent(RowsOp a, RowsOp b, AliasAnalysis &aliases);
+
+/// Gives small blocks in `schedules`, those of `loops` for up to `lastRow` rows
+/// where a loop's are not static, more rows, where rmsnorm-merge-launches can
+/// then make one launch of them and a neighbour's: blocks of up to four
+/// subgroups, for so few rows that each had a block of its own (64 rows of 512
+/// columns take 3% longer by four a block, a launch 0.5 us). What rules have
+/// not chosen stays. No result depends on it.
+void matchBlocks(ArrayRef<RowsOp> loops, TargetAttr target,
+                 const ScheduleRequest &request, int64_t lastRow,
+                 MutableArrayRef<ScheduleFields> schedules);
 
 /// Writes the schedules of all rmsnorm.rows in `root` into the IR, and, of
 /// those whose N only a call knows, that it has at most `lastColumn`.
