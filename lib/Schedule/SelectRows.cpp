@@ -249,10 +249,11 @@ ScheduleFields mlir::rmsnorm::selectManyRows(const ProgramFacts &facts,
       fields.rowsPerGroup = 4;
     }
   } else if (vectors <= 5 * subgroup) {
-    // Two subgroups a row, two rows in flight. A grid of dependent launches
-    // gets 0.8 blocks a nanosecond started, so that a block must be worth it:
-    // two row groups up to 768 columns (32768x512: 17.6 us, with one 20.5;
-    // 32768x1024 with one: 33.5, one row in flight 40.4).
+    // What is no narrow row (SelectNarrowRows.cpp): narrow accesses, shared
+    // tiles, other chips. Two subgroups a row, two rows in flight. A grid of
+    // dependent launches gets 0.8 blocks a nanosecond started, so that a block
+    // must be worth it: two row groups up to 768 columns (32768x512: 17.6 us,
+    // with one 20.5; 32768x1024 with one: 33.5, one row in flight 40.4).
     fields.threadsPerRow = 2 * subgroup;
     fields.rowGroups = vectors <= 3 * subgroup ? 2 : 1;
     fields.rowsPerGroup = 2;

@@ -92,6 +92,12 @@ TEST(NarrowRows, WhichTheyAre) {
   EXPECT_EQ(get(quantised(1288)), "64x2x1m");
   EXPECT_EQ(get(grouped(1536)), "32x2x1");
   EXPECT_EQ(get(grouped(1568)), "64x1x1m");
+  ProgramFacts six = grouped(1536);
+  six.numFunctions = 1;
+  EXPECT_NE(get(six), "32x2x1m");
+  six = grouped(1536);
+  six.loadedBitsPerColumn = six.liveBitsPerColumn = 32;
+  EXPECT_NE(getLastRows(six).front(), 264);
   // A vector a lane of the norm and of functions of it.
   for (int64_t columns : {128, 256}) {
     EXPECT_EQ(getFields(norm(columns), kAnyRows).rowsPerGroup, 2);
@@ -105,7 +111,7 @@ TEST(NarrowRows, WhichTheyAre) {
   EXPECT_EQ(get(facts), "4x32x1m") << "more is written";
   facts = norm(128);
   facts.manyOperations = 1;
-  EXPECT_EQ(get(facts), "4x32x1") << "a scale and a shift of batches";
+  EXPECT_EQ(get(facts), "4x32x1") << "many operations";
   // Other things set the pace.
   auto isNarrow = [](const ProgramFacts &facts, StringRef chip = "sm_90") {
     return getFields(facts, kAnyRows, chip).threadsPerRow == 16;
@@ -158,7 +164,10 @@ TEST(NarrowRows, ManyRows) {
   EXPECT_EQ(get(gated(256)), "16x8x1m");
   // Whose lanes have nothing to do are alone in a block of one subgroup.
   EXPECT_EQ(get(gated(896)), "32x1x1m");
-  EXPECT_EQ(get(gated(520)), "16x2x1m");
+  EXPECT_EQ(get(gated(776)), "32x1x1m");
+  EXPECT_EQ(get(gated(704)), "32x4x1m");
+  EXPECT_EQ(get(gated(1032)), "32x4x1m");
+  EXPECT_EQ(get(gated(520)), "16x8x1m");
   EXPECT_EQ(get(gated(1024)), "32x4x1m");
   EXPECT_EQ(get(gatedBefore(896)), "64x2x1m");
   // The norm and functions of it: more threads while all lanes have as much.
@@ -186,6 +195,11 @@ TEST(NarrowRows, Masks) {
   EXPECT_FALSE(getFields(grouped(1024), kAnyRows).maskBf16);
   EXPECT_TRUE(getFields(grouped(992), kAnyRows).maskBf16);
   EXPECT_FALSE(getFields(quantised(992), kAnyRows).maskBf16);
+  facts = quantised(992);
+  facts.liveBitsPerColumn = 32;
+  EXPECT_TRUE(getFields(facts, kAnyRows).maskBf16) << "a maximum of the row";
+  facts.columns = 1024;
+  EXPECT_FALSE(getFields(facts, kAnyRows).maskBf16);
   facts = grouped(1024);
   facts.manyOperations = 2;
   EXPECT_TRUE(getFields(facts, kAnyRows).maskBf16);
@@ -198,7 +212,7 @@ TEST(NarrowRows, Masks) {
 
 TEST(NarrowRows, FewRows) {
   // A block each for two rows a multiprocessor, by a subgroup up to so many
-  // vectors a lane as what is done to them takes, else by four.
+  // vectors a lane as what is done to them takes, else by up to four.
   EXPECT_EQ(getLastRows(quantised(512)).front(), 2 * 132);
   EXPECT_EQ(get(quantised(768), 264), "32x1x1m");
   EXPECT_EQ(get(quantised(776), 264), "128x1x1m");
@@ -240,7 +254,17 @@ TEST(NarrowRows, MoreRows) {
   EXPECT_EQ(get(norm(1024), 2048), "64x2x1m");
   EXPECT_EQ(get(grouped(1536), 2048), "64x1x1m");
   EXPECT_EQ(get(grouped(1280), 2048), "64x2x1m");
+  // Functions of one tile: a vector each, or no more than that.
+  EXPECT_EQ(get(silu(264), 2048), "64x2x1m");
+  EXPECT_EQ(get(silu(512), 2048), "64x2x1m");
+  EXPECT_EQ(get(silu(520), 2048), "32x4x1m");
+  EXPECT_EQ(get(silu(896), 2048), "64x2x1m");
   // What waits for a tile: a vector each, or a block of a subgroup.
+  EXPECT_EQ(getLastRows(gated(896)),
+            (std::vector<int64_t>{264, 9362, kAnyRows}));
+  EXPECT_EQ(get(gated(896), 9362), "64x2x1m");
+  EXPECT_EQ(get(gated(264), 2048), "32x1x1m");
+  EXPECT_EQ(get(gated(704), 2048), "32x1x1m");
   EXPECT_EQ(get(gated(512), 2048), "64x2x1m");
   EXPECT_EQ(get(gated(1024), 1536), "128x1x1m");
   EXPECT_EQ(get(gated(768), 2048), "32x1x1m");
@@ -248,7 +272,28 @@ TEST(NarrowRows, MoreRows) {
   EXPECT_EQ(get(gated(384), 2048), "16x8x1m");
   EXPECT_EQ(get(gated(256), 2048), "32x4x1m");
   EXPECT_EQ(get(gated(224), 2048), "32x4x1m");
-  EXPECT_EQ(get(gated(1280), 1000), "32x4x1m");
+  EXPECT_EQ(get(gated(1280), 1000), "64x2x1m");
+}
+
+TEST(NarrowRows, WaitForColumns) {
+  auto awaits = [](const ProgramFacts &facts, int64_t rows = kAnyRows) {
+    return getFields(facts, rows).columnOperands == ColumnOperands::awaited;
+  };
+  // Also where a lane's last vector may be none, in blocks of several rows.
+  EXPECT_TRUE(awaits(norm(1152)));
+  EXPECT_FALSE(awaits(norm(704), 1)) << "a row a block";
+  EXPECT_TRUE(awaits(quantised(704)));
+  EXPECT_FALSE(awaits(quantised(1152))) << "no masks";
+  EXPECT_TRUE(awaits(grouped(992)));
+  // Functions up to four vectors, as f8 also of whole lanes.
+  EXPECT_TRUE(awaits(silu(704)));
+  EXPECT_FALSE(awaits(silu(1152))) << "five";
+  EXPECT_TRUE(awaits(silu(1280)));
+  ProgramFacts facts = silu(1280);
+  facts.storedBitsPerColumn = 8;
+  EXPECT_FALSE(awaits(facts));
+  facts.columns = 1024;
+  EXPECT_TRUE(awaits(facts));
 }
 
 TEST(NarrowRows, WiderRowsOfTwoSubgroups) {
@@ -264,4 +309,8 @@ TEST(NarrowRows, WiderRowsOfTwoSubgroups) {
   EXPECT_EQ(get(gated(1792)), "128x1x1m");
   EXPECT_EQ(get(gated(1800)), "64x1x1");
   EXPECT_EQ(get(silu(1536)), "64x1x1");
+  // The norm is held up to 4 MB to 2048 columns, to 6 MB beyond.
+  EXPECT_EQ(getLastRows(norm(1536)).front(), 1365);
+  EXPECT_EQ(getLastRows(norm(2048)).front(), 1024);
+  EXPECT_EQ(getLastRows(norm(2560)).front(), 1228);
 }
