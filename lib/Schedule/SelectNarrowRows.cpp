@@ -103,6 +103,8 @@ static ScheduleFields getSchedule(ScheduleFields fields, int64_t threads,
                                   int64_t blockThreads, const NarrowRow &row) {
   const ProgramFacts &facts = row.facts;
   const int64_t each = row.getVectorsEach(threads);
+  fields.cache = Cache::registers;
+  fields.vectorsInFlight = ScheduleFields().vectorsInFlight;
   fields.threadsPerRow = threads;
   fields.rowGroups = std::max<int64_t>(1, blockThreads / threads);
   fields.rowsPerGroup = 1;
@@ -190,6 +192,10 @@ static ScheduleFields getMoreRows(const ScheduleFields &base,
         (each > 3 || row.vectors > 2 * row.subgroup))
       return getSchedule(base, row.subgroup, row.subgroup, row);
   }
+  // By twice as many threads and as for many rows, 512 and 1024 rows: the norm
+  // x1536 1.08, 1.06 and 1.03, 1.04.
+  if (row.isPlain() && row.vectors > 5 * row.subgroup)
+    return take(2 * threads);
   if (row.isPlain() && row.facts.numFunctions > 0) {
     // 512 and 2048 rows, a vector a thread and twice as many threads: silu x264
     // 0.92, 0.67 and 0.84, 0.61.
@@ -227,8 +233,15 @@ bool mlir::rmsnorm::isNarrowRow(const ProgramFacts &facts,
   if (row.isPlain() && row.vectors <= row.subgroup &&
       llvm::isPowerOf2_64(row.vectors))
     return false;
+  // Six of groups, and of the norm if lanes of two subgroups have three each
+  // (us at 2048, 4096 and 24960 rows of x1536 4.49, 7.41 and 37.4, by three
+  // subgroups and read again 5.83, 7.91 and 37.2, and a norm of 512 columns
+  // beside it is in one launch then, 8192 rows 17.6 and 20.2; not silu of it
+  // 5.05, 7.77 and 37.7, 5.86, 8.11 and 37.3, 512 rows 3.05 and 2.79).
   const bool takesSix =
-      facts.groupColumns > 0 && !row.hasTwoTiles() && facts.numFunctions == 0;
+      row.isPlain() ? facts.numFunctions == 0 && row.isWhole(2 * row.subgroup)
+                    : facts.groupColumns > 0 && !row.hasTwoTiles() &&
+                          facts.numFunctions == 0;
   return row.vectors > 8 && row.vectors <= row.subgroup * (takesSix ? 6 : 5);
 }
 
@@ -255,9 +268,12 @@ mlir::rmsnorm::selectNarrowRows(const ScheduleFields &base,
   // Groups need more rows (8192 rows, twice as many threads and as for many:
   // 128 columns x512 0.98 and 0.91, x640 0.94 and 0.86, x768 0.98 and 0.88,
   // x1024 0.94 and 0.98), and so do blocks of one subgroup (x896, see above).
-  const int64_t bytes = hasIdleLate(row, threads) ? 32 << 20
-                        : facts.groupColumns > 0  ? 12 << 20
-                                                  : 6 << 20;
+  // The norm x1536 fewer (1536 rows by twice as many threads and as for many
+  // 0.90 and 1.02).
+  const int64_t bytes = hasIdleLate(row, threads)        ? 32 << 20
+                        : facts.groupColumns > 0         ? 12 << 20
+                        : row.vectors > 5 * row.subgroup ? 4 << 20
+                                                         : 6 << 20;
   const int64_t rowBytes =
       ProgramFacts::getBytes(facts.loadedBitsPerColumn, facts.columns);
   return {{2 * chip.multiprocessors, getFewRows(base, row)},

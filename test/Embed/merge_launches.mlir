@@ -37,9 +37,9 @@ func.func @qk(%q: tensor<?x8x64xf32>, %k: tensor<?x2x64xf32>, %wq: tensor<64xf32
 // IR-LABEL: func.func @latents
 // IR: scf.if
 // IR: scf.if
-// IR: gpu.launch_func @rmsnorm_kernels::@latents_multi_wave_cached_g1u1t128v8f2a16p_and_g4u1t32v8f2a16pw
+// IR: gpu.launch_func @rmsnorm_kernels::@latents_multi_wave_cached_g1u1t128v8f2a16pw_and_g4u1t32v8f2a16pw
 // IR: } else {
-// IR: gpu.launch_func @rmsnorm_kernels::@latents_multi_wave_reload_
+// IR: gpu.launch_func @rmsnorm_kernels::@latents_multi_wave_cached_g2u1t64v8f2a16pw_and_g4u1t32v8f2a16pw
 func.func @latents(%x: tensor<?x1536xbf16>, %z: tensor<?x512xbf16>, %wx: tensor<1536xbf16>, %wz: tensor<512xbf16>) -> (tensor<?x1536xbf16>, tensor<?x512xbf16>) {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x1536xbf16>

@@ -22,20 +22,20 @@
 // rows of different sizes, so of different schedules, in one launch while their
 // blocks have as many threads: those for few rows of 512 would have fewer.
 // CHECK: variant 0 align16_rows_le_
-// CHECK: launch 0 mla_norms_multi_wave_cached_g1u1t128v8f2a16p_and_g4u1t32v8f2a16pw of image
+// CHECK: launch 0 mla_norms_multi_wave_cached_g1u1t128v8f2a16pw_and_g4u1t32v8f2a16pw of image
 // CHECK: block 128 threads
 // CHECK-NEXT: shared memory 32 bytes
 // CHECK-NOT: launch 1
 // CHECK: variant 1 align16 when
-// CHECK: launch 0 mla_norms_multi_wave_reload_g1u1t96v8f2a16p of image
-// CHECK: launch 1 mla_norms_multi_wave_cached_g4u1t32v8f2a16pw of image
+// CHECK: launch 0 mla_norms_multi_wave_cached_g2u1t64v8f2a16pw_and_g4u1t32v8f2a16pw of image
+// CHECK-NOT: launch 1
 // CHECK: program sim:gfx942
 // CHECK: launch 0 mla_norms_multi_wave_cached_g2u2t128v8f2a16_and_g4u2t64v8f2a16 of image
 // CHECK: block 256 threads
 // CHECK-NOT: launch 1
 // ONE: mla_norms {{.*}} 1x1 rows, 128x8, registers, pdl {{.*}}ok
 // TWO: mla_norms {{.*}} 1x1 rows, 128x8, registers, pdl, 2 launches {{.*}}ok
-// APART: launch 0 mla_norms_multi_wave_cached_g1u1t128v8f2a16p of image
+// APART: launch 0 mla_norms_multi_wave_cached_g1u1t128v8f2a16pw of image
 // APART: shared memory 32 bytes
 // APART: launch 1 mla_norms_multi_wave_cached_g4u1t32v8f2a16pw of image
 // APART: shared memory 0 bytes

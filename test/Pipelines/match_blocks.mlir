@@ -14,7 +14,7 @@
 
 // CHECK-LABEL: entry pair
 // CHECK: variant 0 align16_rows_le_{{[0-9]+}}
-// CHECK: launch 0 pair_multi_wave_cached_g1u1t128v8f2a16p_and_g4u1t32v8f2a16pw of
+// CHECK: launch 0 pair_multi_wave_cached_g1u1t128v8f2a16pw_and_g4u1t32v8f2a16pw of
 // APART-LABEL: entry pair
 // APART: variant 0 align16_rows_le_264
 // APART: launch 0 pair_multi_wave_cached_g1u1t128v8f2a16
@@ -48,7 +48,7 @@ func.func @large(%x: tensor<?x16384xbf16>, %z: tensor<?x512xbf16>) -> (tensor<?x
 // One writes what the other reads: two launches, whatever their blocks.
 // CHECK-LABEL: entry dependent
 // CHECK: launch 0 dependent_multi_wave_cached_g1u1t32v8f2a16pw of
-// CHECK: launch 1 dependent_multi_wave_cached_g1u1t128v8f2a16p of
+// CHECK: launch 1 dependent_multi_wave_cached_g1u1t128v8f2a16pw of
 func.func @dependent(%x: tensor<?x1536xbf16>, %y: tensor<?x1536xbf16>) -> (tensor<?x512xbf16>, tensor<?x1536xbf16>) {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x1536xbf16>
@@ -61,10 +61,10 @@ func.func @dependent(%x: tensor<?x1536xbf16>, %y: tensor<?x1536xbf16>) -> (tenso
 
 // Static numbers of rows: few, and more than had blocks of their own.
 // TUNED-LABEL: entry few
-// TUNED: launch 0 few_multi_wave_cached_g1u1t128v8f2a16p of
+// TUNED: launch 0 few_multi_wave_cached_g1u1t128v8f2a16pw of
 // TUNED: launch 1 few_multi_wave_cached_g1u1t32v8f2a16p of
 // CHECK-LABEL: entry few
-// CHECK: launch 0 few_multi_wave_cached_g1u1t128v8f2a16p_and_g4u1t32v8f2a16pw of
+// CHECK: launch 0 few_multi_wave_cached_g1u1t128v8f2a16pw_and_g4u1t32v8f2a16pw of
 func.func @few(%x: tensor<264x1536xbf16>, %z: tensor<264x512xbf16>) -> (tensor<264x1536xbf16>, tensor<264x512xbf16>) {
   %xe = tensor.empty() : tensor<264x1536xbf16>
   %xy = rmsnorm.forward input(%x : tensor<264x1536xbf16>) output(%xe : tensor<264x1536xbf16>) eps = 1.0e-06 -> tensor<264x1536xbf16>
