@@ -265,6 +265,17 @@ mlir::rmsnorm::selectNarrowRows(const ScheduleFields &base,
   // 0.977, silu of it 1.006, 1.009 and 0.891, 0.924).
   if (row.isPlain() && threads > row.subgroup && !row.isWhole(threads))
     many.rowsPerGroup = 2;
+  SmallVector<RowClass, 2> classes = {
+      {2 * chip.multiprocessors, getFewRows(base, row)}};
+  // Half of a subgroup for some rows a multiprocessor (512 rows, by 16 threads,
+  // as for many, and by 16 with two rows a group: the norm x96 1.18, 1.13 and
+  // 1.16, x192 1.17, 1.13 and 1.14, a scale given 1.17, 1.02 and 1.14, 1.12,
+  // 1.03 and 1.08, x + residual 1.19, 1.01 and 1.05, 1.13, 1.02 and 1.06; 2048
+  // rows of the norm 1.04, 1.11 and 1.00).
+  if (row.vectors <= 3 * row.subgroup / 4)
+    classes.push_back(
+        {8 * chip.multiprocessors,
+         getSchedule(base, row.subgroup / 2, 4 * row.subgroup, row)});
   // Groups need more rows (8192 rows, twice as many threads and as for many:
   // 128 columns x512 0.98 and 0.91, x640 0.94 and 0.86, x768 0.98 and 0.88,
   // x1024 0.94 and 0.98), and so do blocks of one subgroup (x896, see above).
@@ -276,7 +287,15 @@ mlir::rmsnorm::selectNarrowRows(const ScheduleFields &base,
                                                          : 6 << 20;
   const int64_t rowBytes =
       ProgramFacts::getBytes(facts.loadedBitsPerColumn, facts.columns);
-  return {{2 * chip.multiprocessors, getFewRows(base, row)},
-          {bytes / rowBytes, getMoreRows(base, many, row)},
-          {kAnyRows, many}};
+  classes.push_back({bytes / rowBytes, getMoreRows(base, many, row)});
+  // The norm of five to six halves of a subgroup as where lanes have nothing to
+  // do (8192 and 49920 rows of x768 1.054, 1.012 and, by one subgroup, 1.035,
+  // 1.003, x704 1.040, 1.010 and 1.038, 1.006).
+  if (row.isPlain() && facts.numFunctions == 0 &&
+      2 * row.vectors > 5 * row.subgroup && row.vectors <= 3 * row.subgroup) {
+    many = getSchedule(base, 2 * row.subgroup, 4 * row.subgroup, row);
+    many.rowsPerGroup = 2;
+  }
+  classes.push_back({kAnyRows, many});
+  return classes;
 }

@@ -175,13 +175,26 @@ TEST(NarrowRows, ManyRows) {
     EXPECT_EQ(get(form(384)), "16x8x1m");
     EXPECT_EQ(get(form(512)), "32x4x1m");
     EXPECT_EQ(get(form(640)), "16x8x1m");
-    EXPECT_EQ(get(form(768)), "32x4x1m");
     EXPECT_EQ(get(form(1024)), "64x2x1m");
     EXPECT_EQ(get(form(1280)), "32x4x1m");
     // Two rows where lanes of two subgroups have nothing to do.
     EXPECT_EQ(get(form(896)), "64x2x2m");
-    EXPECT_EQ(get(form(704)), "32x4x1m");
   }
+}
+
+TEST(NarrowRows, UpToThreeVectorsOfASubgroup) {
+  // By two subgroups if there are many, unless functions take long.
+  for (int64_t columns : {648, 704, 768}) {
+    EXPECT_EQ(get(norm(columns)), "64x2x2m");
+    EXPECT_EQ(get(norm(columns), 2048), "32x4x1m");
+    EXPECT_EQ(get(silu(columns)), "32x4x1m");
+  }
+  // Half of one for some rows a multiprocessor.
+  EXPECT_EQ(getLastRows(norm(192)),
+            (std::vector<int64_t>{264, 1056, kAnyRows}));
+  EXPECT_EQ(get(norm(192), 1056), "16x8x1m");
+  EXPECT_EQ(get(norm(192), 1057), "8x16x1m");
+  EXPECT_EQ(getLastRows(norm(200)), (std::vector<int64_t>{264, kAnyRows}));
 }
 
 TEST(NarrowRows, ThreeVectorsOfTwoSubgroups) {
