@@ -181,10 +181,6 @@ static ScheduleFields getMoreRows(const ScheduleFields &base,
     // 0.82.
     if (llvm::isPowerOf2_64(row.vectors))
       return take(row.vectors);
-    // By two subgroups and as for many rows, 2048 and 8192 rows x896 0.85, 0.89
-    // and 0.80, 0.85.
-    if (hasIdleLate(row, threads))
-      return take(2 * row.subgroup);
     // By a block of one subgroup and as for many rows, 512 and 2048 rows: x264
     // 0.89, 0.78 and 0.55, 0.50; x640 0.80, 0.78 and 0.61, 0.76; x768 0.85,
     // 0.84 and 0.65, 0.80; but x384 0.91, 0.67 and 0.95, 0.78.
@@ -209,8 +205,8 @@ static ScheduleFields getMoreRows(const ScheduleFields &base,
   // Twice as many, if that leaves no more lanes without one or a thread has
   // more than three now (2048 rows, twice as many and not: 128 columns x1024
   // 0.85 and 0.77, x640 0.72 and 0.68, a scale given x1024 0.90 and 0.81, but
-  // x768 0.83 and 0.83, 512 rows 0.85 and 0.96). The norm is for the latter
-  // only (x1024 0.94 and 1.00).
+  // x768 0.83 and 0.83, 512 rows 0.85 and 0.96; of norm(x) * silu(z) x896 0.85
+  // and 0.80). The norm is for the latter only (x1024 0.94 and 1.00).
   const bool isNorm = row.isPlain() && row.facts.numFunctions == 0;
   return take(each > 3 || (!isNorm && row.doublesWhole(threads)) ? 2 * threads
                                                                  : threads);

@@ -182,6 +182,23 @@ TEST(NarrowRows, ManyRows) {
   }
 }
 
+TEST(NarrowRows, WiderElements) {
+  // 160 vectors of four f32.
+  ProgramFacts facts = norm(640);
+  facts.narrowestBits = facts.columnOperandBits = 32;
+  facts.liveBitsPerColumn = facts.loadedBitsPerColumn = 32;
+  facts.storedBitsPerColumn = 32;
+  EXPECT_EQ(get(facts), "32x4x1m");
+  // Rows of that size and a weight beside them would be read again otherwise.
+  facts = grouped(768);
+  facts.narrowestBits = facts.columnOperandBits = 32;
+  facts.liveBitsPerColumn = facts.loadedBitsPerColumn = 32;
+  EXPECT_EQ(get(facts), "32x2x1");
+  EXPECT_EQ(getFields(facts, kAnyRows).cache, Cache::registers);
+  EXPECT_EQ(getFields(facts, kAnyRows).vectorsInFlight,
+            ScheduleFields().vectorsInFlight);
+}
+
 TEST(NarrowRows, UpToThreeVectorsOfASubgroup) {
   // By two subgroups if there are many, unless functions take long.
   for (int64_t columns : {648, 704, 768}) {
@@ -310,6 +327,7 @@ TEST(NarrowRows, WaitForColumns) {
   EXPECT_FALSE(awaits(norm(704), 1)) << "a row a block";
   EXPECT_TRUE(awaits(quantised(704)));
   EXPECT_FALSE(awaits(quantised(1152))) << "no masks";
+  EXPECT_FALSE(awaits(quantised(1792))) << "not narrow";
   EXPECT_TRUE(awaits(grouped(992)));
   // Functions up to four vectors, as f8 also of whole lanes.
   EXPECT_TRUE(awaits(silu(704)));
