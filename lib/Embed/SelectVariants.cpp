@@ -104,35 +104,18 @@ void Variants::emitRows(size_t program, ScheduleFields schedule,
 void Variants::emitClasses(ArrayRef<size_t> some,
                            ArrayRef<Selection> selections, int64_t lastColumn) {
   OpBuilder::InsertionGuard guard(builder);
-  llvm::SmallSetVector<int64_t, 4> lastRows;
+  SmallVector<RowsOp> loops;
+  std::vector<Selection> chosen;
   Value number;
   for (size_t program : some) {
-    if (getStaticRows(getRows(program)))
-      continue;
-    if (!number && selections[program].classes.size() > 1)
-      number = getRows(program).createNumRows(builder);
-    for (const RowClass &one : selections[program].classes)
-      lastRows.insert(one.lastRow);
+    loops.push_back(getRows(program));
+    chosen.push_back(selections[program]);
+    if (!number && chosen.back().classes.size() > 1 &&
+        !getStaticRows(loops.back()))
+      number = loops.back().createNumRows(builder);
   }
-  SmallVector<int64_t> ascending = lastRows.takeVector();
-  llvm::sort(ascending);
-  if (ascending.empty() || ascending.back() != kAnyRows)
-    ascending.push_back(kAnyRows);
-  SmallVector<RowsOp> loops = llvm::map_to_vector(
-      some, [&](size_t program) { return getRows(program); });
-  std::vector<ScheduledRows> classes;
-  for (int64_t lastRow : ascending) {
-    ScheduledRows one{lastRow, {}};
-    for (auto [program, rows] : llvm::zip(some, loops))
-      one.schedules.push_back(
-          selections[program].getFor(getStaticRows(rows).value_or(lastRow)));
-    matchBlocks(loops, target, programs[some.front()].options.request, lastRow,
-                one.schedules);
-    if (!classes.empty() && classes.back().schedules == one.schedules)
-      classes.back().lastRow = lastRow;
-    else
-      classes.push_back(std::move(one));
-  }
+  const std::vector<ScheduledRows> classes = combineClasses(
+      loops, chosen, target, programs[some.front()].options.request);
   for (const ScheduledRows &one : classes) {
     auto emitAll = [&] {
       for (auto [program, schedule] : llvm::zip(some, one.schedules))

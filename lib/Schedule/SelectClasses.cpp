@@ -184,10 +184,10 @@ static std::optional<int64_t> selectMoreRows(const ProgramFacts &facts,
 SmallVector<RowClass, 2> mlir::rmsnorm::selectByRules(const ProgramFacts &facts,
                                                       const ChipInfo &chip) {
   SmallVector<RowClass, 2> classes;
-  ScheduleFields many = selectManyRows(facts, chip);
   if (isNarrowRow(facts, chip)) {
-    classes = selectNarrowRows(many, facts, chip);
+    classes = selectNarrowRows(facts, chip);
   } else {
+    ScheduleFields many = selectManyRows(facts, chip);
     const ScheduleFields base = many;
     ScheduleFields fewer = many;
     std::optional<int64_t> first = selectMoreRows(facts, chip, fewer, many);

@@ -99,12 +99,13 @@ static int64_t getManyRowsThreads(const NarrowRow &row) {
 }
 
 /// One row a group, so many threads a block.
-static ScheduleFields getSchedule(ScheduleFields fields, int64_t threads,
-                                  int64_t blockThreads, const NarrowRow &row) {
+static ScheduleFields getSchedule(int64_t threads, int64_t blockThreads,
+                                  const NarrowRow &row) {
   const ProgramFacts &facts = row.facts;
   const int64_t each = row.getVectorsEach(threads);
-  fields.cache = Cache::registers;
-  fields.vectorsInFlight = ScheduleFields().vectorsInFlight;
+  ScheduleFields fields;
+  fields.vectorWidth = getWidestVector(facts, row.chip);
+  fields.pdl = row.chip.hasDependentLaunch;
   fields.threadsPerRow = threads;
   fields.rowGroups = std::max<int64_t>(1, blockThreads / threads);
   fields.rowsPerGroup = 1;
@@ -133,8 +134,7 @@ static ScheduleFields getSchedule(ScheduleFields fields, int64_t threads,
 /// a block (64 rows, and two rows by two subgroups each: the norm x384 1.18 and
 /// 1.11, x1024 1.20 and 1.06; norm(x) * silu(z) x384 1.04 and 0.76, x640 0.98
 /// and 0.68, x1024 0.98 and 0.73).
-static ScheduleFields getFewRows(const ScheduleFields &base,
-                                 const NarrowRow &row) {
+static ScheduleFields getFewRows(const NarrowRow &row) {
   const ProgramFacts &facts = row.facts;
   // By a subgroup and by a vector a thread: f8 with a scale given x512 1.19 and
   // 1.15, norm(x) * silu(z) 1.18 and 1.01, x768 0.98 and 0.89, 128 columns x768
@@ -151,8 +151,8 @@ static ScheduleFields getFewRows(const ScheduleFields &base,
                           : std::min<int64_t>(llvm::PowerOf2Ceil(row.vectors),
                                               4 * row.subgroup);
   return getSchedule(
-      base, std::min<int64_t>(threads, llvm::PowerOf2Ceil(row.vectors)),
-      row.subgroup, row);
+      std::min<int64_t>(threads, llvm::PowerOf2Ceil(row.vectors)), row.subgroup,
+      row);
 }
 
 /// Whether so many threads leave lanes without a vector of rows that wait for
@@ -164,8 +164,7 @@ static bool hasIdleLate(const NarrowRow &row, int64_t threads) {
 
 /// For a few megabytes of rows, which do not fill the machine by as few threads
 /// as `many` has.
-static ScheduleFields getMoreRows(const ScheduleFields &base,
-                                  const ScheduleFields &many,
+static ScheduleFields getMoreRows(const ScheduleFields &many,
                                   const NarrowRow &row) {
   const int64_t threads = many.threadsPerRow;
   const int64_t each = row.getVectorsEach(threads);
@@ -173,7 +172,7 @@ static ScheduleFields getMoreRows(const ScheduleFields &base,
   const int64_t blockThreads =
       (row.vectors > 5 * row.subgroup ? 2 : 4) * row.subgroup;
   auto take = [&](int64_t threads) {
-    return getSchedule(base, threads, blockThreads, row);
+    return getSchedule(threads, blockThreads, row);
   };
   if (row.hasLateTile() && row.vectors > row.subgroup) {
     // By a vector a thread and twice as many threads, 512 and 2048 rows x512
@@ -186,7 +185,7 @@ static ScheduleFields getMoreRows(const ScheduleFields &base,
     // 0.84 and 0.65, 0.80; but x384 0.91, 0.67 and 0.95, 0.78.
     if (row.vectors <= 3 * row.subgroup &&
         (each > 3 || row.vectors > 2 * row.subgroup))
-      return getSchedule(base, row.subgroup, row.subgroup, row);
+      return getSchedule(row.subgroup, row.subgroup, row);
   }
   // By twice as many threads and as for many rows, 512 and 1024 rows: the norm
   // x1536 1.08, 1.06 and 1.03, 1.04.
@@ -242,8 +241,7 @@ bool mlir::rmsnorm::isNarrowRow(const ProgramFacts &facts,
 }
 
 SmallVector<RowClass, 2>
-mlir::rmsnorm::selectNarrowRows(const ScheduleFields &base,
-                                const ProgramFacts &facts,
+mlir::rmsnorm::selectNarrowRows(const ProgramFacts &facts,
                                 const ChipInfo &chip) {
   const NarrowRow row(facts, chip);
   const int64_t threads = getManyRowsThreads(row);
@@ -255,23 +253,22 @@ mlir::rmsnorm::selectNarrowRows(const ScheduleFields &base,
     blockThreads = 2 * row.subgroup;
   else if (hasIdleLate(row, threads))
     blockThreads = row.subgroup;
-  ScheduleFields many = getSchedule(base, threads, blockThreads, row);
+  ScheduleFields many = getSchedule(threads, blockThreads, row);
   // Two rows a group where lanes have nothing to do and two subgroups wait for
   // each other (8192 and 42788 rows of the norm x896 1.064, 1.014 and 0.963,
   // 0.977, silu of it 1.006, 1.009 and 0.891, 0.924).
   if (row.isPlain() && threads > row.subgroup && !row.isWhole(threads))
     many.rowsPerGroup = 2;
   SmallVector<RowClass, 2> classes = {
-      {2 * chip.multiprocessors, getFewRows(base, row)}};
+      {2 * chip.multiprocessors, getFewRows(row)}};
   // Half of a subgroup for some rows a multiprocessor (512 rows, by 16 threads,
   // as for many, and by 16 with two rows a group: the norm x96 1.18, 1.13 and
   // 1.16, x192 1.17, 1.13 and 1.14, a scale given 1.17, 1.02 and 1.14, 1.12,
   // 1.03 and 1.08, x + residual 1.19, 1.01 and 1.05, 1.13, 1.02 and 1.06; 2048
   // rows of the norm 1.04, 1.11 and 1.00).
   if (row.vectors <= 3 * row.subgroup / 4)
-    classes.push_back(
-        {8 * chip.multiprocessors,
-         getSchedule(base, row.subgroup / 2, 4 * row.subgroup, row)});
+    classes.push_back({8 * chip.multiprocessors,
+                       getSchedule(row.subgroup / 2, 4 * row.subgroup, row)});
   // Groups need more rows (8192 rows, twice as many threads and as for many:
   // 128 columns x512 0.98 and 0.91, x640 0.94 and 0.86, x768 0.98 and 0.88,
   // x1024 0.94 and 0.98), and so do blocks of one subgroup (x896, see above).
@@ -283,13 +280,13 @@ mlir::rmsnorm::selectNarrowRows(const ScheduleFields &base,
                                                          : 6 << 20;
   const int64_t rowBytes =
       ProgramFacts::getBytes(facts.loadedBitsPerColumn, facts.columns);
-  classes.push_back({bytes / rowBytes, getMoreRows(base, many, row)});
+  classes.push_back({bytes / rowBytes, getMoreRows(many, row)});
   // The norm of five to six halves of a subgroup as where lanes have nothing to
   // do (8192 and 49920 rows of x768 1.054, 1.012 and, by one subgroup, 1.035,
   // 1.003, x704 1.040, 1.010 and 1.038, 1.006).
   if (row.isPlain() && facts.numFunctions == 0 &&
       2 * row.vectors > 5 * row.subgroup && row.vectors <= 3 * row.subgroup) {
-    many = getSchedule(base, 2 * row.subgroup, 4 * row.subgroup, row);
+    many = getSchedule(2 * row.subgroup, 4 * row.subgroup, row);
     many.rowsPerGroup = 2;
   }
   classes.push_back({kAnyRows, many});

@@ -42,10 +42,9 @@ ScheduleFields selectStrips(const ProgramFacts &facts, const ChipInfo &chip);
 ScheduleFields selectManyRows(const ProgramFacts &facts, const ChipInfo &chip);
 
 /// Whether a row is so short that its lanes and reductions set the pace, and
-/// the classes for it out of the schedule for rows of that size.
+/// the classes for it.
 bool isNarrowRow(const ProgramFacts &facts, const ChipInfo &chip);
-SmallVector<RowClass, 2> selectNarrowRows(const ScheduleFields &base,
-                                          const ProgramFacts &facts,
+SmallVector<RowClass, 2> selectNarrowRows(const ProgramFacts &facts,
                                           const ChipInfo &chip);
 
 /// Threads that hold a row of so many vectors in registers, four to seven each.

@@ -135,50 +135,55 @@ mlir::rmsnorm::chooseSchedules(ArrayRef<RowsOp> loops, TargetAttr target,
   return chosen;
 }
 
+std::vector<ScheduledRows>
+mlir::rmsnorm::combineClasses(ArrayRef<RowsOp> loops,
+                              ArrayRef<Selection> chosen, TargetAttr target,
+                              const ScheduleRequest &request) {
+  SmallVector<int64_t> lastRows = {kAnyRows};
+  for (auto [rows, selection] : llvm::zip(loops, chosen))
+    if (!getStaticRows(rows))
+      for (const RowClass &one : selection.classes)
+        lastRows.push_back(one.lastRow);
+  llvm::sort(lastRows);
+  lastRows.erase(llvm::unique(lastRows), lastRows.end());
+  std::vector<ScheduledRows> classes;
+  for (int64_t lastRow : lastRows) {
+    ScheduledRows one{lastRow, {}};
+    for (auto [rows, selection] : llvm::zip(loops, chosen))
+      one.schedules.push_back(
+          selection.getFor(getStaticRows(rows).value_or(lastRow)));
+    matchBlocks(loops, target, request, lastRow, one.schedules);
+    // Neighbours that choose the same are one.
+    if (!classes.empty() && classes.back().schedules == one.schedules)
+      classes.back().lastRow = lastRow;
+    else
+      classes.push_back(std::move(one));
+  }
+  return classes;
+}
+
 FailureOr<RowClasses>
 mlir::rmsnorm::getRowClasses(func::FuncOp function, TargetAttr target,
                              const ScheduleOptions &options) {
   RowClasses result;
-  bool oneM = true;
   SmallVector<RowsOp> loops = getRows(function);
   FailureOr<std::vector<Selection>> chosen =
       chooseSchedules(loops, target, options);
   if (failed(chosen))
     return failure();
-  SmallVector<int64_t> lastRows;
-  SmallVector<OpFoldResult> sizes;
-  for (auto [rows, selection] : llvm::zip(loops, *chosen)) {
-    if (getStaticRows(rows))
-      continue;
-    oneM &= !result.rows || rows.getMixedSizes() == sizes;
-    if (!result.rows) {
-      OpBuilder builder(rows);
-      result.rows = rows.createNumRows(builder);
-      sizes = rows.getMixedSizes();
-    }
-    for (const RowClass &one : selection.classes)
-      lastRows.push_back(one.lastRow);
+  result.classes = combineClasses(loops, *chosen, target, options.request);
+  SmallVector<RowsOp> counted(llvm::make_filter_range(
+      loops, [](RowsOp rows) { return !getStaticRows(rows); }));
+  const bool oneM = llvm::all_of(counted, [&](RowsOp rows) {
+    return rows.getMixedSizes() == counted.front().getMixedSizes();
+  });
+  if (!oneM)
+    result.classes.erase(result.classes.begin(),
+                         std::prev(result.classes.end()));
+  if (result.classes.size() > 1) {
+    OpBuilder builder(counted.front());
+    result.rows = counted.front().createNumRows(builder);
   }
-  llvm::sort(lastRows);
-  lastRows.erase(llvm::unique(lastRows), lastRows.end());
-  if (!oneM || lastRows.size() < 2) {
-    result.rows = Value();
-    lastRows = {kAnyRows};
-  }
-  for (int64_t lastRow : lastRows) {
-    ScheduledRows one{lastRow, {}};
-    for (auto [rows, selection] : llvm::zip(loops, *chosen))
-      one.schedules.push_back(
-          selection.getFor(getStaticRows(rows).value_or(lastRow)));
-    matchBlocks(loops, target, options.request, lastRow, one.schedules);
-    if (!result.classes.empty() &&
-        result.classes.back().schedules == one.schedules)
-      result.classes.back().lastRow = lastRow;
-    else
-      result.classes.push_back(std::move(one));
-  }
-  if (result.classes.size() < 2)
-    result.rows = Value();
   return result;
 }
 

@@ -114,6 +114,13 @@ void matchBlocks(ArrayRef<RowsOp> loops, TargetAttr target,
                  const ScheduleRequest &request, int64_t lastRow,
                  MutableArrayRef<ScheduleFields> schedules);
 
+/// The classes of M for `loops` with what was chosen for each, blocks matched:
+/// as few as differ, the last for any.
+std::vector<ScheduledRows> combineClasses(ArrayRef<RowsOp> loops,
+                                          ArrayRef<Selection> chosen,
+                                          TargetAttr target,
+                                          const ScheduleRequest &request);
+
 /// Writes the schedules of all rmsnorm.rows in `root` into the IR, and, of
 /// those whose N only a call knows, that it has at most `lastColumn`.
 void setSchedules(Operation *root, ArrayRef<ScheduleFields> schedules,
