@@ -19,6 +19,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/UB/IR/UBOps.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/DialectConversion.h"
 
 namespace mlir::rmsnorm {
@@ -145,6 +146,52 @@ LogicalResult lowerKeeps(gpu::GPUFuncOp function, int64_t registers) {
   return failure(walk.wasInterrupted());
 }
 
+/// Whether low bits of `value`, an integer or a vector of them, may be those of
+/// a number in f32. A shift to the right stays an integer instruction; what
+/// else is done to integers LLVM may find to change higher bits only.
+bool mayBeBitsOfF32(Value value) {
+  SetVector<Value> values;
+  values.insert(value);
+  for (size_t i = 0; i < values.size(); ++i) {
+    Operation *op = values[i].getDefiningOp();
+    if (getElementTypeOrSelf(values[i]).isF32())
+      return true;
+    if (isa_and_present<LLVM::AddOp, LLVM::AndOp, LLVM::BitcastOp,
+                        LLVM::ExtractElementOp, LLVM::InsertElementOp,
+                        LLVM::OrOp, LLVM::SelectOp, LLVM::ShlOp,
+                        LLVM::ShuffleVectorOp, LLVM::SubOp, LLVM::TruncOp,
+                        LLVM::XOrOp, LLVM::ZExtOp>(op))
+      values.insert_range(op->getOperands());
+  }
+  return false;
+}
+
+/// Stores bits of numbers in f32 out of 16-bit registers where they are 1 or 2
+/// bytes. LLVM stores the low bits of the 32-bit register as soon as it sees
+/// that the others are cut off. If an instruction on f32 wrote that register,
+/// ptxas 13.0 converts the number to u8 or u16, and saturates, where PTX says
+/// that bits are stored. LLVM sees no bits through an asm.
+void narrowStoredRegisters(gpu::GPUModuleOp module) {
+  module.walk([](LLVM::StoreOp store) {
+    Value value = store.getValue();
+    auto vector = dyn_cast<VectorType>(value.getType());
+    if (!getElementTypeOrSelf(value).isIntOrFloat())
+      return;
+    const int64_t bits = (vector ? vector.getNumElements() : 1) *
+                         getElementTypeOrSelf(value).getIntOrFloatBitWidth();
+    if ((bits != 8 && bits != 16) || !mayBeBitsOfF32(value))
+      return;
+    ImplicitLocOpBuilder b(store.getLoc(), store);
+    Type integer = b.getIntegerType(bits);
+    if (value.getType() != integer)
+      value = LLVM::BitcastOp::create(b, integer, value);
+    value = createAsm(b, integer, value, "mov.b16 $0, $1;", "=h,h",
+                      /*sideEffects=*/false)
+                .getRes();
+    store.getValueMutable().assign(value);
+  });
+}
+
 /// The block size is known, not just bounded.
 void requireBlockSizes(gpu::GPUModuleOp module) {
   for (auto function : module.getOps<LLVM::LLVMFuncOp>()) {
@@ -214,6 +261,7 @@ struct FinalizeNVVM final : rmsnorm::impl::FinalizeNVVMBase<FinalizeNVVM> {
           populateGpuToNVVMConversionPatterns(converter, patterns);
         })))
       return failure();
+    narrowStoredRegisters(module);
     requireBlockSizes(module);
     return success();
   }
