@@ -43,16 +43,16 @@ static LogicalResult dropResults(func::FuncOp function) {
   Operation *terminator = function.getBody().front().getTerminator();
   for (OpOperand &operand : terminator->getOpOperands()) {
     Value buffer = getBuffer(operand.get());
-    if (!isa<BlockArgument>(buffer))
-      return function.emitError("expected result ")
-             << operand.getOperandNumber()
-             << " to be computed into an argument; run rmsnorm-bind-arguments "
-                "first";
-    // A result that is what another argument holds is still to be written.
+    // A result that something else holds, by folding, is still to be written.
     auto bound = function.getResultAttrOfType<IntegerAttr>(
         operand.getOperandNumber(), RMSNormDialect::kArgumentAttrName);
     Value target =
         bound ? function.getArgument(bound.getInt()) : BlockArgument();
+    if (!target && !isa<BlockArgument>(buffer))
+      return function.emitError("expected result ")
+             << operand.getOperandNumber()
+             << " to be computed into an argument; run rmsnorm-bind-arguments "
+                "first";
     if (target && target != buffer) {
       OpBuilder builder(terminator);
       memref::CopyOp::create(builder, terminator->getLoc(), operand.get(),

@@ -119,6 +119,9 @@ DimSource rmsnorm::traceDim(Value value, int64_t dim) {
           getKept(slice.getMixedSizes(), slice.getDroppedDims(), dim));
     } else if (auto view = dyn_cast<memref::ReinterpretCastOp>(op)) {
       return traceSize(view.getMixedSizes()[dim]);
+    } else if (auto view = dyn_cast<memref::TransposeOp>(op)) {
+      dim = view.getPermutation().getDimPosition(dim);
+      value = view.getIn();
     } else if (auto slice = dyn_cast<memref::SubViewOp>(op)) {
       return traceSize(
           getKept(slice.getMixedSizes(), slice.getDroppedDims(), dim));

@@ -84,6 +84,10 @@ public:
       : rows(rows), schedule(rows.getScheduleAttr()), accesses(rows) {
     rows.getBody().walk([&](Operation *op) {
       isPlaced |= isa<TraverseOp>(op);
+      if (isa<vector::DeinterleaveOp, vector::InterleaveOp>(op))
+        pair = op;
+      if (isa<vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp>(op))
+        slice = op;
       // What takes rows apart.
       if (isa<vector::ExtractStridedSliceOp, vector::DeinterleaveOp>(op))
         if (auto type = cast<VectorType>(op->getResult(0).getType());
@@ -109,6 +113,9 @@ private:
   ScheduleAttr schedule;
   AccessVerifier accesses;
   bool isPlaced = false;
+  /// One that takes pairs of columns apart or makes them, and one that takes or
+  /// puts columns that lie side by side, if there are any.
+  Operation *pair = nullptr, *slice = nullptr;
   /// Columns of parts of rows.
   llvm::SmallDenseSet<int64_t> parts;
 };
@@ -357,6 +364,11 @@ LogicalResult BodyVerifier::run() {
   if (walk.wasInterrupted() || failed(verifyOnce()) || failed(verifyYield()) ||
       failed(verifySumStores()))
     return failure();
+  // (C4)
+  if (pair && slice)
+    return pair->emitOpError("expected no pairs of columns in a program that "
+                             "takes or puts columns side by side, got '")
+           << slice->getName() << "' beside it";
   TilesOp tiles = rows.getTiles();
   for (Value copied : tiles.getCopies())
     if (failed(accesses.verifyShape(tiles, copied, TileKind::tile)))

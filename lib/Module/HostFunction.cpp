@@ -233,11 +233,32 @@ FailureOr<HostProgram> HostFunctionReader::read() {
   return program;
 }
 
+/// Not by patterns: those drop a cast between equal types with static sizes
+/// whatever its strides are.
+static void expandTransposes(func::FuncOp function) {
+  IRRewriter rewriter(function.getContext());
+  function.walk([&](memref::TransposeOp op) {
+    rewriter.setInsertionPoint(op);
+    auto source = memref::ExtractStridedMetadataOp::create(
+        rewriter, op.getLoc(), op.getIn());
+    const AffineMap permutation = op.getPermutation();
+    auto permute = [&](ArrayRef<OpFoldResult> values) {
+      return applyPermutationMap(permutation, values);
+    };
+    rewriter.replaceOpWithNewOp<memref::ReinterpretCastOp>(
+        op, op.getType(), source.getBaseBuffer(),
+        source.getConstifiedMixedOffset(),
+        permute(source.getConstifiedMixedSizes()),
+        permute(source.getConstifiedMixedStrides()));
+  });
+}
+
 FailureOr<HostProgram> rmsnorm::readHostFunction(func::FuncOp function) {
   // A module's launches know arguments, strides and offsets, not views.
   WalkResult views = function.walk([](Operation *op) {
     return isa<memref::SubViewOp, memref::CollapseShapeOp,
-               memref::ExpandShapeOp, memref::ReinterpretCastOp>(op)
+               memref::ExpandShapeOp, memref::ReinterpretCastOp,
+               memref::TransposeOp>(op)
                ? WalkResult::interrupt()
                : WalkResult::advance();
   });
@@ -247,6 +268,7 @@ FailureOr<HostProgram> rmsnorm::readHostFunction(func::FuncOp function) {
     RewritePatternSet patterns(function.getContext());
     memref::populateExpandStridedMetadataPatterns(patterns);
     (void)applyPatternsGreedily(function, std::move(patterns));
+    expandTransposes(function);
   }
   return HostFunctionReader(function).read();
 }

@@ -154,10 +154,10 @@ bool IndexExpressions::bindClusters(ResidentClustersOp clusters,
 
 FailureOr<unsigned> IndexExpressions::getArgument(Value buffer,
                                                   Operation *user) {
-  while (auto view = buffer.getDefiningOp<memref::ReinterpretCastOp>())
-    buffer = view.getSource();
-  if (auto base = buffer.getDefiningOp<memref::ExtractStridedMetadataOp>())
-    buffer = base.getSource();
+  while (
+      isa_and_present<memref::ReinterpretCastOp,
+                      memref::ExtractStridedMetadataOp>(buffer.getDefiningOp()))
+    buffer = buffer.getDefiningOp()->getOperand(0);
   if (auto argument = dyn_cast<BlockArgument>(buffer))
     return argument.getArgNumber();
   return user->emitOpError("expected an argument of the function or a "
@@ -269,6 +269,10 @@ FailureOr<Expression> IndexExpressions::evaluateUncached(Value value) {
       return getSize(metadata.getSource(), number - 2, op);
     if (number >= 2 + rank)
       return getStride(metadata.getSource(), number - 2 - rank, op);
+    if (auto view =
+            metadata.getSource().getDefiningOp<memref::ReinterpretCastOp>();
+        view && number == 1)
+      return evaluate(view.getMixedOffsets().front());
     return op->emitOpError("expected uses of its sizes and strides only, got "
                            "one of result ")
            << number;

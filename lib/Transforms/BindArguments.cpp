@@ -7,6 +7,7 @@
 #include "ScalarArguments.h"
 #include "ShapeSymbols.h"
 #include "SizeConstraints.h"
+#include "StoredLayouts.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Transforms/Passes.h"
@@ -56,6 +57,7 @@ public:
   LogicalResult run();
 
 private:
+  void copyShared(OpOperand &returned);
   LogicalResult bindResult(OpOperand &returned);
   FailureOr<OpOperand *> findDestination(OpOperand &returned);
   LogicalResult addArgument(OpOperand &returned, OpOperand &destination);
@@ -73,6 +75,40 @@ private:
   llvm::DenseMap<Value, std::string> newNames;
 };
 } // namespace
+
+/// Whether what `use` has is returned, in any shape, where it is not for `use`.
+static bool isReturnedElsewhere(OpOperand &use) {
+  return llvm::any_of(use.get().getUses(), [&](OpOperand &other) {
+    Operation *user = other.getOwner();
+    return &other != &use &&
+           (isa<func::ReturnOp>(user) ||
+            (isReshape(user) &&
+             llvm::any_of(user->getUses(), [](OpOperand &reshaped) {
+               return isa<func::ReturnOp>(reshaped.getOwner()) ||
+                      isReturnedElsewhere(reshaped);
+             })));
+  });
+}
+
+/// Copies what is returned in another shape and elsewhere, too: each result has
+/// a destination of its own.
+void FunctionBinder::copyShared(OpOperand &returned) {
+  OpOperand *use = &returned;
+  while (isReshape(use->get().getDefiningOp()))
+    use = &use->get().getDefiningOp()->getOpOperand(0);
+  Value value = use->get();
+  auto type = dyn_cast<RankedTensorType>(value.getType());
+  if (use == &returned || !type || !value.getDefiningOp() ||
+      !isReturnedElsewhere(*use))
+    return;
+  builder.setInsertionPoint(use->getOwner());
+  Location loc = value.getLoc();
+  auto empty = tensor::EmptyOp::create(
+      builder, loc, tensor::getMixedSizes(builder, loc, value),
+      type.getElementType());
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+  use->set(createCopy(builder, loc, {value, dims}, empty)->getResult(0));
+}
 
 /// Follows a returned value to the operand through which its destination, an
 /// argument or a tensor.empty, enters.
@@ -100,10 +136,8 @@ FailureOr<OpOperand *> FunctionBinder::findDestination(OpOperand &returned) {
     }
     if (use != &returned && !value.hasOneUse()) {
       // Another result is what the destination holds: compute into a new one.
-      bool isReturned = llvm::any_of(value.getUsers(), [&](Operation *user) {
-        return user == terminator;
-      });
-      if (isReturned && !isInitRead(*use)) {
+      if (isReturnedElsewhere(*use) && !isReshape(use->getOwner()) &&
+          !isInitRead(*use)) {
         builder.setInsertionPoint(use->getOwner());
         auto type = cast<RankedTensorType>(value.getType());
         SmallVector<OpFoldResult> sizes =
@@ -133,15 +167,24 @@ LogicalResult FunctionBinder::addArgument(OpOperand &returned,
   unsigned number = returned.getOperandNumber();
   Value empty = destination.get();
   Operation *reshape = nullptr;
-  auto result = cast<OpResult>(returned.get());
-  for (; isReshape(result.getOwner());
-       result = cast<OpResult>(reshape->getOperand(0))) {
+  OpResult result;
+  // From what is returned to what is computed into the destination.
+  for (Value value = returned.get(); value != empty;) {
+    Operation *op = value.getDefiningOp();
+    if (!isReshape(op)) {
+      if (!result)
+        result = cast<OpResult>(value);
+      value = cast<DestinationStyleOpInterface>(op)
+                  .getTiedOpOperand(cast<OpResult>(value))
+                  ->get();
+      continue;
+    }
     if (reshape)
       return terminator->emitOpError("expected result #")
              << number << " to be reshaped once at most, got '"
-             << reshape->getName() << "' of '" << result.getOwner()->getName()
-             << "'";
-    reshape = result.getOwner();
+             << reshape->getName() << "' of '" << op->getName() << "'";
+    reshape = op;
+    value = op->getOperand(0);
   }
   Type type = returned.get().getType();
   if (failed(function.insertArgument(function.getNumArguments(), type,
@@ -352,6 +395,8 @@ LogicalResult FunctionBinder::run() {
   if (failed(bindScalars(function)))
     return failure();
   flattenParts(function);
+  for (OpOperand &returned : terminator->getOpOperands())
+    copyShared(returned);
   FailureOr<ShapeSymbols> computed = ShapeSymbols::compute(function);
   if (failed(computed))
     return failure();

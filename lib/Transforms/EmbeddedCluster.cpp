@@ -100,15 +100,19 @@ static constexpr int64_t kMaxGroup = 128;
 static std::string whyNoParts(Operation *op, const RowCluster &cluster) {
   const int64_t columns = cluster.columns.front().size;
   int64_t part = 0;
-  bool sums = false;
+  bool sums = false, hasPairs = false, hasSlices = false, isLonger = false;
   auto add = [&](Operation *member) {
     sums |= sumsOverRows(member, cluster.rowDims);
     if (!takesPart(member))
       return;
     auto slice = cast<OffsetSizeAndStrideOpInterface>(member);
     part = std::gcd(part, slice.getStaticSizes().back());
-    if (slice.getStaticStrides().back() == 1)
+    const bool isSlice = slice.getStaticStrides().back() == 1;
+    (isSlice ? hasSlices : hasPairs) = true;
+    if (isSlice)
       part = std::gcd(part, slice.getStaticOffsets().back());
+    if (auto insert = dyn_cast<tensor::InsertSliceOp>(member))
+      isLonger |= insert.getType().getShape().back() > columns;
   };
   llvm::for_each(cluster.members, add);
   add(op);
@@ -116,6 +120,11 @@ static std::string whyNoParts(Operation *op, const RowCluster &cluster) {
     return "";
   if (sums)
     return "rows would be both taken apart and summed up";
+  if (isLonger)
+    return "rows would be put into longer ones";
+  if (hasPairs && hasSlices)
+    return "rows would be taken apart both into pairs of columns and into "
+           "columns that lie side by side";
   if (ShapedType::isDynamic(columns) || !canTakeApart(columns, part))
     return "rows would be taken apart into parts that are too small, or too "
            "large, for what a thread holds";

@@ -368,6 +368,7 @@ struct OutlineRows final : rmsnorm::impl::OutlineRowsBase<OutlineRows> {
         loops.push_back(forall);
     });
     for (scf::ForallOp forall : loops) {
+      dropUnitDimensions(forall);
       orderDimensions(forall);
       if (failed(packBuffers(forall, pack)) || failed(Outliner(forall).run()))
         return signalPassFailure();

@@ -10,6 +10,8 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/IndexingUtils.h"
+#include "llvm/ADT/SmallBitVector.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -58,22 +60,13 @@ bool RowIndex::hasAll() {
 /// `base` with the leading dimensions `order`, the others behind them.
 static Value createView(OpBuilder &builder, Value base,
                         ArrayRef<int64_t> order) {
-  Location loc = base.getLoc();
-  SmallVector<int64_t> dims(order);
-  auto type = cast<MemRefType>(base.getType());
-  for (int64_t dim = dims.size(); dim < type.getRank(); ++dim)
+  SmallVector<unsigned> dims(order.begin(), order.end());
+  const int64_t rank = cast<MemRefType>(base.getType()).getRank();
+  for (int64_t dim = dims.size(); dim < rank; ++dim)
     dims.push_back(dim);
-  auto metadata = memref::ExtractStridedMetadataOp::create(builder, loc, base);
-  auto [typeStrides, typeOffset] = type.getStridesAndOffset();
-  SmallVector<int64_t> strides = applyPermutation(typeStrides, dims);
-  auto viewType = MemRefType::get(
-      applyPermutation(type.getShape(), dims), type.getElementType(),
-      StridedLayoutAttr::get(type.getContext(), typeOffset, strides),
-      type.getMemorySpace());
-  return memref::ReinterpretCastOp::create(
-      builder, loc, viewType, base, metadata.getConstifiedMixedOffset(),
-      applyPermutation(memref::getMixedSizes(builder, loc, base), dims),
-      applyPermutation(metadata.getConstifiedMixedStrides(), dims));
+  auto map = AffineMap::getPermutationMap(dims, builder.getContext());
+  return memref::TransposeOp::create(builder, base.getLoc(), base,
+                                     AffineMapAttr::get(map));
 }
 
 /// The row that is counted in the `index.dims`.
@@ -95,6 +88,102 @@ static Value createRow(OpBuilder &builder, Location loc, RowIndex &index) {
     row = next;
   }
   return row;
+}
+
+namespace {
+/// An access to rows, and which dimensions of its buffer, of those that count
+/// rows, are of size 1.
+struct RowAccess {
+  template <typename OpTy>
+  explicit RowAccess(OpTy op) : base(op.getBaseMutable()) {
+    auto type = cast<MemRefType>(op.getBase().getType());
+    units.resize(type.getRank() - (op.getKind() == TileKind::row ? 0 : 1));
+    if constexpr (std::is_same_v<OpTy, TileStoreOp>) {
+      if (op.getRowDims()) {
+        units.resize(type.getRank());
+        store = op;
+      }
+    }
+    auto dims = llvm::to_vector(llvm::seq<int64_t>(0, units.size()));
+    if (store)
+      dims = llvm::to_vector(*store.getRowDims());
+    for (int64_t dim : dims)
+      units[dim] = traceDim(op.getBase(), dim) == DimSource{1, Value()};
+  }
+
+  OpOperand &base;
+  /// If it says in which dimensions rows are counted.
+  TileStoreOp store;
+  llvm::SmallBitVector units;
+};
+} // namespace
+
+/// `base` without the dimensions `units`.
+static Value dropUnits(OpBuilder &builder, Value base,
+                       const llvm::SmallBitVector &units) {
+  Location loc = base.getLoc();
+  auto type = cast<MemRefType>(base.getType());
+  SmallVector<OpFoldResult> offsets(type.getRank(), builder.getIndexAttr(0));
+  SmallVector<OpFoldResult> strides(type.getRank(), builder.getIndexAttr(1));
+  SmallVector<OpFoldResult> sizes = memref::getMixedSizes(builder, loc, base);
+  SmallVector<int64_t> shape(type.getShape());
+  for (int dim = units.find_last(); dim >= 0; dim = units.find_prev(dim)) {
+    sizes[dim] = builder.getIndexAttr(1);
+    shape.erase(shape.begin() + dim);
+  }
+  MemRefType result = memref::SubViewOp::inferRankReducedResultType(
+      shape, type, offsets, sizes, strides);
+  return memref::SubViewOp::create(builder, loc, result, base, offsets, sizes,
+                                   strides);
+}
+
+void rmsnorm::dropUnitDimensions(scf::ForallOp loop) {
+  SmallVector<RowAccess> accesses;
+  auto add = [&](auto op) {
+    if (isa<MemRefType>(op.getBase().getType()) && op.getRow() &&
+        !loop->isAncestor(op.getBase().getParentBlock()->getParentOp()))
+      accesses.emplace_back(op);
+  };
+  for (Operation &op : *loop.getBody())
+    llvm::TypeSwitch<Operation *>(&op).Case<TileLoadOp, TileStoreOp>(add);
+  // Rows are counted in the sizes of any buffer that has all of them.
+  const RowAccess *most = nullptr;
+  for (const RowAccess &access : accesses)
+    if (!access.store && (!most || access.units.size() > most->units.size()))
+      most = &access;
+  if (llvm::none_of(accesses, [&](const RowAccess &access) {
+        return access.store ? access.units.any()
+                            : access.units.size() == most->units.size() &&
+                                  access.units != most->units;
+      }))
+    return;
+  OpBuilder outside(loop);
+  SmallVector<std::tuple<Value, llvm::SmallBitVector, Value>> views;
+  for (RowAccess &access : accesses) {
+    Value base = access.base.get();
+    if (access.units.none())
+      continue;
+    auto known = llvm::find_if(views, [&](const auto &view) {
+      return std::get<0>(view) == base && std::get<1>(view) == access.units;
+    });
+    if (known == views.end()) {
+      views.push_back(
+          {base, access.units, dropUnits(outside, base, access.units)});
+      known = std::prev(views.end());
+    }
+    access.base.set(std::get<2>(*known));
+    if (!access.store)
+      continue;
+    SmallVector<int64_t> dims;
+    ArrayRef<int64_t> order = *access.store.getRowDims();
+    for (int64_t dim : order) {
+      llvm::SmallBitVector before = access.units;
+      before.reset(dim, before.size());
+      if (!access.units.test(dim))
+        dims.push_back(dim - before.count());
+    }
+    access.store.setRowDims(dims);
+  }
 }
 
 void rmsnorm::orderDimensions(scf::ForallOp loop) {

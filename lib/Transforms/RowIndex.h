@@ -28,6 +28,11 @@ std::optional<RowIndex> matchRowIndex(Value row, scf::ForallOp loop);
 /// some of the leading dimensions.
 bool isRowIndex(Operation *op);
 
+/// Makes buffers that have dimensions of size 1 in different places, with which
+/// the rows of `loop` would be counted in different sizes, views of them that
+/// have none.
+void dropUnitDimensions(scf::ForallOp loop);
+
 /// Makes buffers that have leading dimensions in another order than `loop`
 /// counts rows in views of them that have its order.
 void orderDimensions(scf::ForallOp loop);

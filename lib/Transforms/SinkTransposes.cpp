@@ -325,8 +325,11 @@ struct MergeTransposes : OpRewritePattern<linalg::TransposeOp> {
       return rewriter.notifyMatchFailure(op, "no transpose of a transpose");
     SmallVector<int64_t> permutation =
         applyPermutation(inner->permutation, op.getPermutation());
+    // The destination stays that of a result.
     if (isIdentityPermutation(permutation))
-      rewriter.replaceOp(op, inner->source);
+      rewriter.replaceOp(op, createCopy(rewriter, op.getLoc(),
+                                        {inner->source, permutation},
+                                        op.getInit()));
     else
       rewriter.replaceOp(
           op, transpose(rewriter, inner->source, op.getInit(), permutation));
@@ -335,28 +338,24 @@ struct MergeTransposes : OpRewritePattern<linalg::TransposeOp> {
 };
 } // namespace
 
-/// A copy with the loops of what is copied.
-static void interchange(RewriterBase &rewriter, LinalgOp op,
-                        const Transpose &match) {
-  rewriter.setInsertionPoint(op);
-  const unsigned rank = match.permutation.size();
-  auto map = AffineMap::getPermutationMap(match.permutation, op.getContext());
-  auto copy = GenericOp::create(
-      rewriter, op.getLoc(), op->getResultTypes(), match.source,
-      op.getDpsInits(), {rewriter.getMultiDimIdentityMap(rank), map},
-      SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
-      [](OpBuilder &builder, Location loc, ValueRange elements) {
-        linalg::YieldOp::create(builder, loc, elements.front());
-      });
-  rewriter.replaceOp(op, copy);
-}
-
 namespace {
 struct SinkTransposes final
     : rmsnorm::impl::SinkTransposesBase<SinkTransposes> {
   using SinkTransposesBase::SinkTransposesBase;
 
   void runOnOperation() override {
+    IRRewriter rewriter(&getContext());
+    // Patterns would fold these, and with them destinations of results.
+    getOperation().walk([&](linalg::TransposeOp op) {
+      if (!isIdentityPermutation(op.getPermutation()) ||
+          !op.hasPureTensorSemantics())
+        return;
+      rewriter.setInsertionPoint(op);
+      rewriter.replaceOp(
+          op, createCopy(rewriter, op.getLoc(),
+                         {op.getInput(), llvm::to_vector(op.getPermutation())},
+                         op.getInit()));
+    });
     auto getTransposes = [&] {
       SmallVector<LinalgOp> transposes;
       getOperation().walk([&](LinalgOp op) {
@@ -376,10 +375,12 @@ struct SinkTransposes final
         &getContext());
     if (failed(applyPatternsGreedily(getOperation(), std::move(patterns))))
       return signalPassFailure();
-    IRRewriter rewriter(&getContext());
     for (LinalgOp op : getTransposes())
-      if (auto match = matchComputed(op->getResult(0)))
-        interchange(rewriter, op, *match);
+      if (auto match = matchComputed(op->getResult(0))) {
+        rewriter.setInsertionPoint(op);
+        rewriter.replaceOp(op, createCopy(rewriter, op.getLoc(), *match,
+                                          op.getDpsInits().front()));
+      }
   }
 };
 } // namespace

@@ -10,8 +10,7 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-std::optional<Transpose> rmsnorm::matchTranspose(Value value) {
-  Operation *op = value.getDefiningOp();
+static std::optional<Transpose> matchPermutation(Operation *op) {
   if (auto transpose = dyn_cast_or_null<linalg::TransposeOp>(op);
       transpose && transpose.hasPureTensorSemantics())
     return Transpose{transpose.getInput(),
@@ -32,6 +31,26 @@ std::optional<Transpose> rmsnorm::matchTranspose(Value value) {
       llvm::map_to_vector(maps[1].getResults(), [](AffineExpr expr) {
         return static_cast<int64_t>(cast<AffineDimExpr>(expr).getPosition());
       })};
+}
+
+std::optional<Transpose> rmsnorm::matchTranspose(Value value) {
+  std::optional<Transpose> match = matchPermutation(value.getDefiningOp());
+  return match && !isIdentityPermutation(match->permutation) ? match
+                                                             : std::nullopt;
+}
+
+linalg::GenericOp rmsnorm::createCopy(OpBuilder &builder, Location loc,
+                                      const Transpose &transpose, Value dest) {
+  const unsigned rank = transpose.permutation.size();
+  auto map =
+      AffineMap::getPermutationMap(transpose.permutation, builder.getContext());
+  return linalg::GenericOp::create(
+      builder, loc, dest.getType(), transpose.source, dest,
+      {builder.getMultiDimIdentityMap(rank), map},
+      SmallVector<utils::IteratorType>(rank, utils::IteratorType::parallel),
+      [](OpBuilder &builder, Location loc, ValueRange elements) {
+        linalg::YieldOp::create(builder, loc, elements.front());
+      });
 }
 
 std::optional<SmallVector<int64_t>>
@@ -175,7 +194,7 @@ bool StoredLayout::follow(Operation *op) {
     std::optional<Transpose> transpose = op->getNumResults() == 1
                                              ? matchTranspose(op->getResult(0))
                                              : std::nullopt;
-    if (!transpose || isIdentityPermutation(transpose->permutation))
+    if (!transpose)
       return false;
     stored = applyPermutation(stored, transpose->permutation);
   }

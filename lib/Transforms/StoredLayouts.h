@@ -19,8 +19,12 @@ struct Transpose {
 };
 
 /// The transpose that `value`, of a linalg.transpose or of a generic that
-/// copies, is.
+/// copies, is. None is one that leaves all dimensions where they are.
 std::optional<Transpose> matchTranspose(Value value);
+
+/// Copies `transpose` into `dest`, with the loops of its source.
+linalg::GenericOp createCopy(OpBuilder &builder, Location loc,
+                             const Transpose &transpose, Value dest);
 
 /// How `op`, which computes something, permutes it if it writes its last
 /// dimension in front of others. Of its init it may read a fill.

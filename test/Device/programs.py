@@ -1,0 +1,130 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compares all programs of the repository with the oracle on an NVIDIA GPU.
+
+    programs.py compile FOLDER [--target=CHIP] [--widths=N,...] [--jobs=K] [NAME...]
+    programs.py run FOLDER [--device=cuda] [--jobs=K] [--rows=M,...] [NAME...]
+
+`compile` needs norm-compile, `run` norm-trials, in PATH. So one can compile here
+and run there: FOLDER holds all that `run` needs.
+
+The programs are those of examples and benchmarks/forms. Each is compiled as it is,
+and with N columns in place of its own where that is a program; with inputs of bf16,
+f16 and f32 in place of bf16; with cubins and as PTX only. Each module runs with 1,
+11 and 300 rows; aligned, strided, unaligned and both. `run` prints a line for each
+program, then what is wrong, and exits 1 if anything is.
+"""
+
+import argparse
+import collections
+import concurrent.futures
+import glob
+import os
+import re
+import subprocess
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+FOLDERS = ["examples", "examples/linalg", "examples/models", "examples/quantised", "benchmarks/forms"]
+LAYOUTS = ["", "--strided", "--unaligned", "--strided --unaligned"]
+
+
+def with_columns(text, columns):
+    """`text` with so many columns in place of the widest rows'."""
+    own = max(int(size) for size in re.findall(r"tensor<(?:[0-9?]+x)*(\d+)x[a-z]", text))
+    return re.sub(rf"(?<![\d.]){own}(?=\D)", str(columns), text)
+
+
+def with_type(text, type):
+    """`text` with `type` in place of bf16; a conversion of f32 to f32 is none."""
+    text = re.sub(r"\bbf16\b|(?<=x)bf16\b", type, text)
+    return re.sub(r"arith\.(?:extf|truncf) (%\w+) : f32 to f32", r"arith.bitcast \1 : f32 to f32", text)
+
+
+def compile_one(job):
+    text, path, options = job
+    done = subprocess.run(["norm-compile", "-", "-o", path, *options], input=text, capture_output=True, text=True)
+    if done.returncode < 0 or (done.returncode and "error: " not in done.stderr):
+        return f"{path}: norm-compile ended with {done.returncode}: {done.stderr}"
+    return "" if done.returncode == 0 else None
+
+
+def compile_all(options):
+    jobs = []
+    for folder in FOLDERS:
+        for path in sorted(glob.glob(os.path.join(ROOT, folder, "*.mlir"))):
+            name = os.path.splitext(os.path.basename(path))[0]
+            if options.names and name not in options.names:
+                continue
+            program = open(path).read()
+            texts = {"own": program}
+            if "?x?x" not in program or "tensor<?x?xf" not in program:
+                texts.update({str(n): with_columns(program, n) for n in options.widths})
+            for columns, text in texts.items():
+                for type in ["bf16", "f16", "f32"] if "bf16" in text else ["own"]:
+                    variant = with_type(text, type) if type != "own" else text
+                    module = os.path.join(options.folder, f"{name}.{columns}.{type}")
+                    jobs.append((variant, module + ".cubin.rmsn", [f"--target={options.target}", "--target=oracle"]))
+                    jobs.append((variant, module + ".ptx.rmsn", [f"--target={options.target}", "--ptxas="]))
+    os.makedirs(options.folder, exist_ok=True)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        results = list(pool.map(compile_one, jobs))
+    crashes = [result for result in results if result]
+    refused = collections.Counter(os.path.basename(job[1]).split(".")[0] for job, result in zip(jobs, results) if result is None)
+    print("\n".join(crashes))
+    print(f"{results.count('')} modules, {sum(refused.values())} are no programs: "
+          + ", ".join(f"{name} {count}" for name, count in sorted(refused.items())))
+    return 1 if crashes else 0
+
+
+def run_one(job):
+    path, options = job
+    ptx = path.replace(".cubin.rmsn", ".ptx.rmsn")
+    lines = [f"{module} --device={options.device} --rows={rows} --repeat=1 {layout}"
+             for rows in options.rows for module in [path, ptx] if os.path.exists(module) for layout in LAYOUTS]
+    done = subprocess.run(["norm-trials"], input="\n".join(lines) + "\n", capture_output=True, text=True)
+    statuses = re.findall(r"^status (\d)", done.stdout, re.M)
+    wrong = [line for line, status in zip(lines, statuses) if status != "0"]
+    if len(statuses) != len(lines):
+        wrong += lines[len(statuses):]
+    return path, len(lines), wrong, done.stderr
+
+
+def run_all(options):
+    paths = sorted(glob.glob(os.path.join(options.folder, "*.cubin.rmsn")))
+    jobs = [(path, options) for path in paths if not options.names or os.path.basename(path).split(".")[0] in options.names]
+    if not jobs:
+        sys.exit(f"programs.py: error: expected modules of 'programs.py compile' in {options.folder}, found none")
+    trials, failed, texts = collections.Counter(), collections.Counter(), []
+    widths = collections.defaultdict(set)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for path, count, wrong, errors in pool.map(run_one, jobs):
+            name, columns, type = os.path.basename(path).split(".")[:3]
+            trials[name] += count
+            failed[name] += len(wrong)
+            widths[name].add(f"{columns}:{type}")
+            if wrong:
+                texts.append("\n".join(wrong) + "\n" + errors)
+    print(f"{'program':24} {'widths and types':>16} {'launches':>8} {'wrong':>6}")
+    for name in sorted(trials):
+        print(f"{name:24} {len(widths[name]):16} {trials[name]:8} {failed[name]:6}")
+    print(f"{'all':24} {sum(map(len, widths.values())):16} {sum(trials.values()):8} {sum(failed.values()):6}")
+    print("\n".join(texts))
+    return 1 if sum(failed.values()) else 0
+
+
+def numbers(text):
+    return [int(number) for number in text.split(",")]
+
+
+parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+parser.add_argument("action", choices=["compile", "run"])
+parser.add_argument("folder")
+parser.add_argument("names", nargs="*")
+parser.add_argument("--target", default="sm_90")
+parser.add_argument("--widths", type=numbers, default=[4096, 4097, 1000, 33])
+parser.add_argument("--device", default="cuda")
+parser.add_argument("--rows", type=numbers, default=[1, 11, 300])
+parser.add_argument("--jobs", type=int, default=os.cpu_count())
+options = parser.parse_args()
+sys.exit(compile_all(options) if options.action == "compile" else run_all(options))
