@@ -84,10 +84,6 @@ public:
       : rows(rows), schedule(rows.getScheduleAttr()), accesses(rows) {
     rows.getBody().walk([&](Operation *op) {
       isPlaced |= isa<TraverseOp>(op);
-      if (isa<vector::DeinterleaveOp, vector::InterleaveOp>(op))
-        pair = op;
-      if (isa<vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp>(op))
-        slice = op;
       // What takes rows apart.
       if (isa<vector::ExtractStridedSliceOp, vector::DeinterleaveOp>(op))
         if (auto type = cast<VectorType>(op->getResult(0).getType());
@@ -103,6 +99,7 @@ public:
 private:
   LogicalResult verifyOp(Operation *op);
   LogicalResult verifyType(Operation *op, Type type);
+  LogicalResult verifyPairs();
   LogicalResult verifyOnce();
   LogicalResult verifyPlacement(Block &block);
   LogicalResult verifyStores(Block &block);
@@ -113,9 +110,6 @@ private:
   ScheduleAttr schedule;
   AccessVerifier accesses;
   bool isPlaced = false;
-  /// One that takes pairs of columns apart or makes them, and one that takes or
-  /// puts columns that lie side by side, if there are any.
-  Operation *pair = nullptr, *slice = nullptr;
   /// Columns of parts of rows.
   llvm::SmallDenseSet<int64_t> parts;
 };
@@ -226,6 +220,40 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
   return op->emitOpError("expected an elementwise or scalar op of arith or "
                          "math, a broadcast or an op of the tile or rows level "
                          "in rmsnorm.rows");
+}
+
+/// (C4)
+LogicalResult BodyVerifier::verifyPairs() {
+  int64_t halves = 0;
+  WalkResult pairs = rows.getBody().walk([&](Operation *op) -> WalkResult {
+    Value half;
+    if (auto pair = dyn_cast<vector::DeinterleaveOp>(op))
+      half = pair.getRes1();
+    else if (auto pair = dyn_cast<vector::InterleaveOp>(op))
+      half = pair.getLhs();
+    else
+      return WalkResult::advance();
+    const int64_t columns = cast<VectorType>(half.getType()).getDimSize(1);
+    if (halves != 0 && columns != halves)
+      return op->emitOpError("expected all pairs of columns to be of one "
+                             "number of columns, got ")
+             << columns << " pairs beside " << halves;
+    halves = columns;
+    return WalkResult::advance();
+  });
+  if (pairs.wasInterrupted())
+    return failure();
+  WalkResult slices = rows.getBody().walk([&](Operation *op) -> WalkResult {
+    if (!isa<vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp>(op))
+      return WalkResult::advance();
+    for (Type type : {op->getOperand(0).getType(), op->getResult(0).getType()})
+      if (halves != 0 && cast<VectorType>(type).getDimSize(1) == halves)
+        return op->emitOpError("expected no part of as many columns as there "
+                               "are pairs of columns, got ")
+               << type;
+    return WalkResult::advance();
+  });
+  return failure(slices.wasInterrupted());
 }
 
 /// (C7)
@@ -364,11 +392,8 @@ LogicalResult BodyVerifier::run() {
   if (walk.wasInterrupted() || failed(verifyOnce()) || failed(verifyYield()) ||
       failed(verifySumStores()))
     return failure();
-  // (C4)
-  if (pair && slice)
-    return pair->emitOpError("expected no pairs of columns in a program that "
-                             "takes or puts columns side by side, got '")
-           << slice->getName() << "' beside it";
+  if (failed(verifyPairs()))
+    return failure();
   TilesOp tiles = rows.getTiles();
   for (Value copied : tiles.getCopies())
     if (failed(accesses.verifyShape(tiles, copied, TileKind::tile)))

@@ -150,11 +150,15 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
     // Operands of columns that are wider than x are held by few threads (us,
     // a weight of f32, four vectors a thread and two: 4096x4096 18.7 and 19.2,
     // 4096x7168 32.3 and 35.2, 32768x4096 127.4 and 127.1, x7168 219 and 225).
+    // With several reductions, one behind the other, few threads wait for each
+    // other more often (benchmarks/data/sandwich_h200.json).
     const int64_t holding =
         threads(chip.maxThreadsPerBlock / 2, /*vectorsPerThread=*/4);
-    if (facts.columnOperandBits > facts.loadedBitsPerColumn &&
+    const bool hasWideOperands =
+        facts.columnOperandBits > facts.loadedBitsPerColumn &&
         getAccessWidth(facts, chip) == fields.vectorWidth &&
-        holding <= 8 * subgroup)
+        holding <= 8 * subgroup;
+    if (hasWideOperands || facts.numReductions > 1)
       fields.threadsPerRow = holding;
     // Rows of more than half of L1: one block a multiprocessor, so that rows
     // do not evict one another (8192x65536: 0.98 with 1024 threads, 0.67 with

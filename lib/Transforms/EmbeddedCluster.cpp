@@ -100,15 +100,17 @@ static constexpr int64_t kMaxGroup = 128;
 static std::string whyNoParts(Operation *op, const RowCluster &cluster) {
   const int64_t columns = cluster.columns.front().size;
   int64_t part = 0;
-  bool sums = false, hasPairs = false, hasSlices = false, isLonger = false;
+  bool sums = false, isLonger = false;
+  llvm::SmallDenseSet<int64_t> pairs, slices;
   auto add = [&](Operation *member) {
     sums |= sumsOverRows(member, cluster.rowDims);
     if (!takesPart(member))
       return;
     auto slice = cast<OffsetSizeAndStrideOpInterface>(member);
-    part = std::gcd(part, slice.getStaticSizes().back());
+    const int64_t size = slice.getStaticSizes().back();
+    part = std::gcd(part, size);
     const bool isSlice = slice.getStaticStrides().back() == 1;
-    (isSlice ? hasSlices : hasPairs) = true;
+    (isSlice ? slices : pairs).insert(size);
     if (isSlice)
       part = std::gcd(part, slice.getStaticOffsets().back());
     if (auto insert = dyn_cast<tensor::InsertSliceOp>(member))
@@ -122,9 +124,10 @@ static std::string whyNoParts(Operation *op, const RowCluster &cluster) {
     return "rows would be both taken apart and summed up";
   if (isLonger)
     return "rows would be put into longer ones";
-  if (hasPairs && hasSlices)
+  if (pairs.size() > 1 ||
+      llvm::any_of(pairs, [&](int64_t size) { return slices.contains(size); }))
     return "rows would be taken apart both into pairs of columns and into "
-           "columns that lie side by side";
+           "others of as many columns";
   if (ShapedType::isDynamic(columns) || !canTakeApart(columns, part))
     return "rows would be taken apart into parts that are too small, or too "
            "large, for what a thread holds";
@@ -218,6 +221,23 @@ static bool hasInnerStrideOne(Value tensor) {
   return true;
 }
 
+/// Whether columns of `tensor` are put where they do not lie side by side: its
+/// buffer will be that place.
+static bool isInsertedApart(Value tensor) {
+  return llvm::any_of(tensor.getUses(), [](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
+            user))
+      return isInsertedApart(user->getResult(0));
+    auto insert = dyn_cast<tensor::InsertSliceOp>(user);
+    if (!insert || &use != &insert.getSourceMutable())
+      return false;
+    const int64_t last = insert.getType().getRank() - 1;
+    return last >= 0 && (insert.getDroppedDims().test(last) ||
+                         !isOneInteger(insert.getMixedStrides()[last]));
+  });
+}
+
 /// Whether a kernel can load, or store, what an op has as `operand`: a row of
 /// columns side by side or one value, or the columns of all rows, or a value
 /// for them. None has a dimension of size 1 beside.
@@ -256,6 +276,10 @@ static bool accessesOther(Operation *op, const RowCluster &cluster) {
     return true;
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
       linalgOp && readsOtherTable(linalgOp))
+    return true;
+  if (llvm::any_of(op->getResults(), [&](Value result) {
+        return isStored(result) && isInsertedApart(result);
+      }))
     return true;
   auto destinations = dyn_cast<DestinationStyleOpInterface>(op);
   if (!destinations && isStored(op->getResult(0)) &&

@@ -109,6 +109,9 @@ struct RowAccess {
       dims = llvm::to_vector(*store.getRowDims());
     for (int64_t dim : dims)
       units[dim] = traceDim(op.getBase(), dim) == DimSource{1, Value()};
+    // Of one row, too, there is a number.
+    if (units.count() == dims.size() && !dims.empty())
+      units.reset(dims.front());
   }
 
   OpOperand &base;
@@ -152,7 +155,7 @@ void rmsnorm::dropUnitDimensions(scf::ForallOp loop) {
     if (!access.store && (!most || access.units.size() > most->units.size()))
       most = &access;
   if (llvm::none_of(accesses, [&](const RowAccess &access) {
-        return access.store ? access.units.any()
+        return access.store ? access.units.any() && most && most->units.any()
                             : access.units.size() == most->units.size() &&
                                   access.units != most->units;
       }))

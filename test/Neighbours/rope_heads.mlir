@@ -4,7 +4,7 @@
 
 // As exporters write Qwen's q: normed by heads of a token, which are transposed,
 // then rotated. One kernel in the order of the tokens writes the other order.
-// CHECK: %[[Y:.*]] = memref.reinterpret_cast %{{.*}} to offset: [0], sizes: [%{{.*}}, %{{.*}}, 8, 64], strides: [%[[S:.*]]#0, %[[S]]#2, %[[S]]#1, 1]
+// CHECK: %[[Y:.*]] = memref.transpose %{{.*}} (d0, d1, d2, d3) -> (d0, d2, d1, d3)
 // CHECK: rmsnorm.rows sizes [%{{.*}}, %{{.*}}, 8] columns(64) buffers({{.*}}, write %[[Y]] :
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x?x8x64xbf16, strided<[?, ?, ?, 1]>>
 // CHECK: rmsnorm.tile_load column %{{[a-z0-9]*}} : memref<64xbf16>

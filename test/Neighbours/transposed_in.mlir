@@ -4,13 +4,13 @@
 
 // x and a scale come in another order of their leading dimensions, of two and of
 // three, and are read where they are.
-// CHECK: memref.reinterpret_cast
+// CHECK: memref.transpose
 // CHECK: rmsnorm.rows sizes [%{{.*}}, %{{.*}}] columns(256)
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x?x256xbf16, strided<[?, ?, 1]>>
 // CHECK: rmsnorm.tile_load column %{{[a-z0-9]*}} : memref<256xbf16>
 // CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x256xbf16>, memref<?x?x256xbf16, strided<[?, ?, 1]>>
-// CHECK: memref.reinterpret_cast %{{[a-z0-9]*}} to offset: [0], sizes: [%{{.*}}, 7, 3, 256]
-// CHECK: memref.reinterpret_cast %{{[a-z0-9]*}} to offset: [0], sizes: [%{{.*}}, 7, 3, 256]
+// CHECK: memref.transpose %{{.*}} to memref<?x7x3x256x
+// CHECK: memref.transpose %{{.*}} to memref<?x7x3x256x
 // CHECK: rmsnorm.rows sizes [%{{.*}}, 7, 3] columns(256)
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x7x3x256xbf16, strided<[?, ?, ?, 1]>>
 // CHECK: rmsnorm.tile_load column %{{[a-z0-9]*}} : memref<256xbf16>

@@ -3,7 +3,7 @@
 // RUN: norm-run %s --device=sim:gfx942 --rows=67
 
 // Heads in front of positions: rows are written in another order.
-// CHECK: %[[Y:.*]] = memref.reinterpret_cast %[[O:[a-z0-9]*]] to offset: [0], sizes: [%{{.*}}, %{{.*}}, 8, 64], strides: [%[[S:.*]]#0, %[[S]]#2, %[[S]]#1, 1] : memref<?x8x?x64xbf16, strided<[?, ?, ?, 1]>>
+// CHECK: %[[Y:.*]] = memref.transpose %{{[a-z0-9]*}} (d0, d1, d2, d3) -> (d0, d2, d1, d3) : memref<?x8x?x64xbf16, strided<[?, ?, ?, 1]>>
 // CHECK: rmsnorm.rows sizes [%{{.*}}, %{{.*}}, 8] columns(64) buffers({{.*}}, write %[[Y]] : memref<?x?x8x64xbf16, strided<[?, ?, ?, 1]>>)
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x?x8x64xbf16, strided<[?, ?, ?, 1]>>
 // CHECK: rmsnorm.tile_load column %{{[a-z0-9]*}} : memref<64xbf16>

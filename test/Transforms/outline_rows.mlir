@@ -204,8 +204,8 @@ func.func @dims(%x: memref<?x?x64xf32>, %s: memref<?x64xf32>, %r: memref<?xf32>)
 // Leading sizes in another order: a view has them in the order of the rows.
 // CHECK-LABEL: func.func @permuted
 // CHECK-SAME: (%[[X:[a-z0-9]*]]: memref<2x5x4x64xf32>, %[[S:[a-z0-9]*]]: memref<4x5x64xf32>, %[[Y:[a-z0-9]*]]: memref<2x4x5x64xf32, strided<[?, ?, ?, 1]>>)
-// CHECK-DAG: %[[SV:.*]] = memref.reinterpret_cast %[[S]] to offset: [0], sizes: [5, 4, 64], strides: [64, 320, 1] : memref<4x5x64xf32> to memref<5x4x64xf32, strided<[64, 320, 1]>>
-// CHECK-DAG: %[[YV:.*]] = memref.reinterpret_cast %[[Y]] to offset: [0], sizes: [2, 5, 4, 64], strides: [%[[YS:.*]]#0, %[[YS]]#2, %[[YS]]#1, 1] : {{.*}} to memref<2x5x4x64xf32, strided<[?, ?, ?, 1]>>
+// CHECK-DAG: %[[SV:.*]] = memref.transpose %[[S]] (d0, d1, d2) -> (d1, d0, d2) : memref<4x5x64xf32> to memref<5x4x64xf32, strided<[64, 320, 1]>>
+// CHECK-DAG: %[[YV:.*]] = memref.transpose %[[Y]] (d0, d1, d2, d3) -> (d0, d2, d1, d3) : {{.*}} to memref<2x5x4x64xf32, strided<[?, ?, ?, 1]>>
 // CHECK: rmsnorm.rows sizes [2, 5, 4] columns(64) buffers(read %[[X]] : memref<2x5x4x64xf32>, read %[[SV]] : {{.*}}, write %[[YV]] :
 // CHECK: ^bb0(%[[XA:[^:]*]]: memref<2x5x4x64xf32>, %[[SA:[^:]*]]: memref<5x4x64xf32, strided<[64, 320, 1]>>, %[[YA:[^:]*]]: memref<2x5x4x64xf32, strided<[?, ?, ?, 1]>>):
 // CHECK: ^bb0(%[[K:.*]]: index):
