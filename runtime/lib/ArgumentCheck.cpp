@@ -92,6 +92,8 @@ inline rmsnorm_status ArgumentRules::checkShape(size_t index,
   int64_t packed = 1; // stride a packed tensor has; 0-sized dimensions as 1
   int64_t last = 0;   // element offset of the last element
   bool overflow = false;
+  const bool isEmpty =
+      std::count(tensor.shape, tensor.shape + rule.rank, 0) != 0;
   for (int d = rule.rank - 1; d >= 0; --d) {
     int64_t size = tensor.shape[d], expected = rule.dims[d];
     if (size < 0)
@@ -115,9 +117,10 @@ inline rmsnorm_status ArgumentRules::checkShape(size_t index,
                   " columns, got size %" PRId64 " in dimension %d",
                   rule.name, rule.maxColumns, size, d);
     int64_t stride = tensor.strides ? tensor.strides[d] : packed;
-    // The stride of a dimension of size 1 is never used, and frameworks put
-    // anything there; the packed one keeps guards from failing over it.
-    if (size == 1)
+    // The stride of a dimension of size 1 is never used, nor is any without an
+    // element, and frameworks put anything there; the packed one keeps guards
+    // from failing over it.
+    if (size == 1 || isEmpty)
       stride = packed;
     if (stride < 0)
       return fail(RMSNORM_INVALID_ARGUMENT,

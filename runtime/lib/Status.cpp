@@ -52,7 +52,7 @@ const char *rmsnorm_last_error(void) { return lastError.c_str(); }
 const char *rmsnorm_version(void) { return RMSNORM_VERSION; }
 
 const char *rmsnorm_status_name(rmsnorm_status status) {
-  switch (status) {
+  switch (numberOf(status)) {
   case RMSNORM_OK:
     return "ok";
   case RMSNORM_INVALID_ARGUMENT:

@@ -6,6 +6,7 @@
 
 #include "rmsnorm/rmsnorm.h"
 
+#include <cstring>
 #include <string>
 
 namespace rmsnorm::runtime {
@@ -17,6 +18,15 @@ rmsnorm_status fail(rmsnorm_status status, const char *format, ...)
 /// Sets this thread's message as it is and returns `status`.
 rmsnorm_status failWith(rmsnorm_status status, std::string message)
     __attribute__((cold));
+
+/// The number of an enumerator that came over the C API, which may be any: C++
+/// must not load one that the enum does not have.
+template <typename Enum> int numberOf(const Enum &enumerator) {
+  static_assert(sizeof(Enum) == sizeof(int));
+  int number;
+  std::memcpy(&number, &enumerator, sizeof number);
+  return number;
+}
 
 /// printf into a string.
 std::string formatted(const char *format, ...)

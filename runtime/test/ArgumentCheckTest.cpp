@@ -205,6 +205,29 @@ TEST_F(ArgumentCheckTest, StrideOfSizeOneIsFree) {
   EXPECT_EQ(values.strides[rules[0].slot], 4096);
 }
 
+TEST_F(ArgumentCheckTest, StridesWithoutElementsAreFree) {
+  test::Module module = forwardModule("sm_90", rmsn::Backend::Cuda,
+                                      rmsn::BinaryFormat::Ptx, "code");
+  module.entries[0].arguments[0] = {
+      "x", rmsn::Role::Input, rmsn::DataType::BF16, {-1, 0, 8}, true, true};
+  std::string packed = module.file();
+  ArgumentRules ofPacked(*rmsn::GetModule(packed.data())->entries()->Get(0));
+  // As products of sizes are.
+  Tensor empty{at(0x10000), CUDA0, BF16, {8, 0, 8}, {0, 8, 1}};
+  DLTensor *arguments[] = {&empty, &weight, &y};
+  auto check = [&] {
+    return ofPacked.check(arguments, 3, place, ArgumentRules::Mode::Launch,
+                          values);
+  };
+  ASSERT_EQ(check(), RMSNORM_OK) << rmsnorm_last_error();
+  EXPECT_EQ(values.strides[ofPacked[0].slot], 8);
+  // Sizes are looked at all the same.
+  empty.sizes = {-8, 0, 8};
+  EXPECT_EQ(check(), RMSNORM_INVALID_ARGUMENT);
+  EXPECT_STREQ(rmsnorm_last_error(),
+               "argument 'x': expected a size >= 0 in dimension 0, got -8");
+}
+
 TEST_F(ArgumentCheckTest, Dense) {
   weight.steps = {2};
   weight.update();

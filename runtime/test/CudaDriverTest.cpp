@@ -12,6 +12,7 @@
 #include <cstring>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 using namespace test;
 
@@ -121,6 +122,23 @@ TEST_F(CudaDriverTest, EverythingIsReleased) {
   EXPECT_EQ(fake->calls,
             (Calls{"cuCtxPushCurrent", "cuModuleUnload", "cuCtxPopCurrent",
                    "cuDevicePrimaryCtxRelease"}));
+}
+
+TEST_F(CudaDriverTest, ADeviceForgetsImages) {
+  ASSERT_EQ(openDevice(), RMSNORM_OK);
+  auto prepareOnce = [&] {
+    ASSERT_EQ(prepare(good()), RMSNORM_OK) << rmsnorm_last_error();
+    rmsnorm_function_release(function);
+    rmsnorm_module_close(module);
+    function = nullptr;
+    module = nullptr;
+    fake->calls = {};
+  };
+  prepareOnce();
+  const auto before = mallinfo2().uordblks;
+  for (int i = 0; i < 1000; ++i)
+    prepareOnce();
+  EXPECT_LT(mallinfo2().uordblks, before + 10000); // 10 bytes each
 }
 
 TEST_F(CudaDriverTest, LaunchIsOneCall) {

@@ -90,6 +90,11 @@ TEST_F(DriverAbsenceTest, WrongOptions) {
   EXPECT_EQ(rmsnorm_device_open(rmsnorm_backend(9), nullptr, &device),
             RMSNORM_INVALID_ARGUMENT);
   EXPECT_STREQ(rmsnorm_last_error(), "expected a backend of 0..3, got 9");
+  // Before the target, which may be that of any.
+  options.target = "sm_90";
+  EXPECT_EQ(rmsnorm_device_open(rmsnorm_backend(-1), &options, &device),
+            RMSNORM_INVALID_ARGUMENT);
+  EXPECT_STREQ(rmsnorm_last_error(), "expected a backend of 0..3, got -1");
 }
 
 } // namespace

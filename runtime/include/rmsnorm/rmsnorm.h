@@ -313,10 +313,11 @@ RMSNORM_API rmsnorm_status rmsnorm_select_variant(
  *
  * Arguments are all tensors of the entry in order, outputs included. Required
  * of each: data type, rank, sizes (static ones, and equal ones where a symbol
- * stands), strides >= 0 and 1 in the last dimension unless its size is 1, an
- * address aligned to the element, the device. An output's elements must be
- * distinct, and none may be an element of another argument; slices of one
- * buffer that interleave are fine.
+ * stands), strides >= 0 and 1 in the last dimension, an address aligned to the
+ * element, the device. Strides that lead nowhere may be any: of a dimension of
+ * size 1, of a tensor without elements. An output's elements must be distinct,
+ * and none may be an element of another argument; slices of one buffer that
+ * interleave are fine.
  *
  * `workspace` is device memory of at least rmsnorm_workspace_size bytes,
  * aligned to 256, apart from all arguments, NULL if that is 0; it belongs to

@@ -3,7 +3,7 @@
 
 #include "Device.h"
 
-#include <cstring>
+#include <iterator>
 
 using namespace rmsnorm::runtime;
 
@@ -35,12 +35,16 @@ const rmsn::Binary *rmsnorm::runtime::findBinary(const rmsn::Image &image,
 rmsnorm_status Device::loadOnce(const Module &module, uint32_t image,
                                 std::shared_ptr<LoadedImage> &loaded) {
   std::lock_guard<std::mutex> lock(mutex);
-  std::weak_ptr<LoadedImage> &known = images[{module.serial(), image}];
-  loaded = known.lock();
+  const std::pair<uint64_t, uint32_t> key = {module.serial(), image};
+  if (auto known = images.find(key); known != images.end())
+    loaded = known->second.lock();
   if (loaded)
     return RMSNORM_OK;
   RMSNORM_TRY(load(*module.root().images()->Get(image), loaded));
-  known = loaded;
+  // Those that have died since the last one was loaded.
+  for (auto it = images.begin(); it != images.end();)
+    it = it->second.expired() ? images.erase(it) : std::next(it);
+  images[key] = loaded;
   return RMSNORM_OK;
 }
 
@@ -68,14 +72,17 @@ rmsnorm_status rmsnorm_device_open(rmsnorm_backend backend,
     return fail(RMSNORM_INVALID_ARGUMENT,
                 "expected a number of worker threads >= 0, got %d",
                 options->worker_threads);
-  if (options->thread_order < RMSNORM_ORDER_FORWARD ||
-      options->thread_order > RMSNORM_ORDER_SHUFFLED)
+  const int order = numberOf(options->thread_order);
+  if (order < RMSNORM_ORDER_FORWARD || order > RMSNORM_ORDER_SHUFFLED)
     return fail(RMSNORM_INVALID_ARGUMENT,
-                "expected a thread order of 0..2, got %d",
-                int(options->thread_order));
+                "expected a thread order of 0..2, got %d", order);
+  const int kind = numberOf(backend);
+  if (kind < RMSNORM_CUDA || kind > RMSNORM_ORACLE)
+    return fail(RMSNORM_INVALID_ARGUMENT, "expected a backend of 0..3, got %d",
+                kind);
   rmsn::Backend targetBackend;
   if (options->target && (!backendOfTarget(options->target, targetBackend) ||
-                          int(targetBackend) != int(backend)))
+                          int(targetBackend) != kind))
     return fail(RMSNORM_INVALID_ARGUMENT,
                 "expected a target of the device's kind (sm_*, gfx*, sim, "
                 "sim:* or oracle), got '%s'",
@@ -95,9 +102,6 @@ rmsnorm_status rmsnorm_device_open(rmsnorm_backend backend,
   case RMSNORM_ORACLE:
     RMSNORM_TRY(openOracle(*options, opened));
     break;
-  default:
-    return fail(RMSNORM_INVALID_ARGUMENT, "expected a backend of 0..3, got %d",
-                int(backend));
   }
   opened->backend = backend;
   opened->target = options->target ? options->target : "";
@@ -181,9 +185,10 @@ rmsnorm_status rmsnorm_device_copy(rmsnorm_device *device, void *destination,
     return RMSNORM_OK;
   RMSNORM_TRY(need(device, destination, "destination"));
   RMSNORM_TRY(need(device, source, "source"));
-  if (direction < RMSNORM_HOST_TO_DEVICE || direction > RMSNORM_ANY_TO_ANY)
+  const int way = numberOf(direction);
+  if (way < RMSNORM_HOST_TO_DEVICE || way > RMSNORM_ANY_TO_ANY)
     return fail(RMSNORM_INVALID_ARGUMENT,
-                "expected a copy direction of 0..3, got %d", int(direction));
+                "expected a copy direction of 0..3, got %d", way);
   return device->device->copy(destination, source, bytes, direction, stream);
 }
 
