@@ -332,6 +332,39 @@ TEST_F(IntervalTest, SumsInAnyOrder) {
   EXPECT_FALSE(isAnything(sum(1e38, 1e38, -1e38)));
 }
 
+TEST_F(IntervalTest, SumsOfTermsWithoutTheirFactor) {
+  // As written, and with a factor of the terms behind their sum.
+  std::uniform_real_distribution<float> uniform(0.5, 1);
+  for (int exponent = -140; exponent < -90; ++exponent) {
+    const float factor = 100 * uniform(engine);
+    float inside = 0, behind = 0;
+    Interval total = call(sum_begin_, point(0), 10.0);
+    for (int i = 0; i < 8; ++i) {
+      const float a = std::ldexp(uniform(engine), exponent),
+                  b = uniform(engine);
+      inside += a * (b * factor);
+      behind += a * b;
+      total = call(sum_, total, point(double(a) * (b * factor)), 10.0);
+    }
+    total = call(sum_finish_, total, 10.0);
+    EXPECT_TRUE(holds(total, inside)) << exponent;
+    EXPECT_TRUE(holds(total, behind * factor)) << exponent;
+    EXPECT_GE(total.lo, 0);
+  }
+  // Zeros stay exact.
+  EXPECT_EQ(call(sum_, point(0), point(0), 10.0).hi, 0);
+  EXPECT_TRUE(isNaN(call(sum_, point(0), point(NAN), 10.0)));
+}
+
+TEST_F(IntervalTest, SubnormalsMayBeZeros) {
+  const Interval least = point(0x1p-130);
+  EXPECT_EQ(call(unary_, least, int64_t(RMSNORM_ORACLE_rsqrt)).hi, inf);
+  EXPECT_EQ(call(unary_, least, int64_t(RMSNORM_ORACLE_sqrt)).lo, 0);
+  // Not where no error is allowed.
+  EXPECT_EQ(call(mul_, least, point(4)).lo, 0x1p-128);
+  EXPECT_EQ(call(unary_, least, int64_t(RMSNORM_ORACLE_nearest)).lo, 0x1p-130);
+}
+
 TEST_F(IntervalTest, NaNIsCertainOrPossible) {
   const Interval nan = point(NAN), anything = {-inf, inf};
   EXPECT_TRUE(isNaN(call(sub_, point(inf), point(inf))));
@@ -350,6 +383,12 @@ TEST_F(IntervalTest, NaNIsCertainOrPossible) {
       isAnything(call(unary_, Interval{-1, 1}, int64_t(RMSNORM_ORACLE_rsqrt))));
   EXPECT_TRUE(isAnything(call(div_, point(1), Interval{-1, 1})));
   EXPECT_TRUE(isNaN(call(div_, point(0), point(0))));
+  EXPECT_TRUE(isAnything(call(div_, point(inf), point(0x1p127))));
+  EXPECT_TRUE(isNaN(call(pow_, nan, point(0.5))));
+  EXPECT_TRUE(isAnything(call(pow_, nan, point(0))));
+  EXPECT_TRUE(isAnything(call(pow_, point(1), nan)));
+  EXPECT_TRUE(isAnything(call(pow_, point(inf), point(0))));
+  EXPECT_TRUE(isAnything(call(pow_, point(-inf), point(3))));
   EXPECT_TRUE(isAnything(call(select_, Interval{0, 1}, nan, point(1))));
   EXPECT_EQ(call(compare_, nan, point(1), int64_t(15)).lo, 1);
   EXPECT_EQ(call(compare_, nan, point(1), int64_t(7)).hi, 0);

@@ -6,6 +6,7 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -124,6 +125,61 @@ TEST_F(NormRunTensors, ValuesDoNotDependOnTheLayout) {
   EXPECT_EQ(reinterpret_cast<uintptr_t>(view.data) % 16, 2u);
 }
 
+TEST_F(NormRunTensors, FewRowsAreSpecial) {
+  // Of what there is in rows: NaNs, infinities, subnormals, ties.
+  auto count = [&](DLDataType dtype, InputKind kind, unsigned ordinal) {
+    Tensor tensor = make(dtype, {64, 100});
+    fillInput(tensor, 1, 0, kind, ordinal);
+    std::array<int, 4> rows = {};
+    for (int64_t row = 0; row < 64; ++row) {
+      int nans = 0, infinities = 0, subnormals = 0, ties = 0;
+      for (int64_t column = 0; column < 100; ++column) {
+        double value = tensor.at(row, column);
+        nans += std::isnan(value);
+        infinities += std::isinf(value);
+        subnormals += std::fabs(value) == ulpAt(formatOf(dtype), 0);
+        ties += std::fabs(value - std::trunc(value)) == 0.5;
+      }
+      rows[0] += nans == 1;
+      rows[1] += infinities == 1;
+      rows[2] += subnormals == 1;
+      rows[3] += ties == 100;
+    }
+    return rows;
+  };
+  using Rows = std::array<int, 4>;
+  for (unsigned ordinal = 0; ordinal < 5; ++ordinal) {
+    EXPECT_EQ(count(f32(), InputKind::Data, ordinal), (Rows{1, 1, 1, 1}));
+    EXPECT_EQ(count(f32(), InputKind::FiniteData, ordinal), (Rows{0, 0, 1, 1}));
+  }
+  EXPECT_EQ(count(f32(), InputKind::Weight, 0), (Rows{0, 0, 0, 0}));
+}
+
+TEST_F(NormRunTensors, OneTensorAloneIsTiny) {
+  for (unsigned ordinal = 0; ordinal < 4; ++ordinal) {
+    Tensor tensor = make(bf16(), {64, 8});
+    fillInput(tensor, 1, 0, InputKind::Data, ordinal);
+    for (unsigned row = 0; row < 4; ++row)
+      for (int64_t column = 0; column < 8; ++column) {
+        double value = std::fabs(tensor.at(28 + row, column));
+        EXPECT_EQ(value > 0, row == ordinal);
+        EXPECT_LT(value, 0x1p-18);
+      }
+  }
+}
+
+TEST_F(NormRunTensors, NaNsHaveOneHash) {
+  Tensor a = make(f32(), {1, 2}), b = make(f32(), {1, 2});
+  set(a, 0, 0, 1);
+  set(b, 0, 0, 1);
+  set(a, 0, 1, std::numeric_limits<double>::quiet_NaN());
+  set(b, 0, 1, -std::numeric_limits<double>::quiet_NaN());
+  ASSERT_NE(a.bytes()[a.rowOffset(0) + 7], b.bytes()[b.rowOffset(0) + 7]);
+  EXPECT_EQ(a.hash(1), b.hash(1));
+  set(b, 0, 1, 0);
+  EXPECT_NE(a.hash(1), b.hash(1));
+}
+
 TEST_F(NormRunTensors, AnElementMustLieInItsInterval) {
   Tensor got = make(bf16(), {3, 4});
   fillInput(got, 1, 0, InputKind::Data);
@@ -159,12 +215,14 @@ TEST_F(NormRunTensors, IntervalsOfSeveralValuesAreUndecided) {
   EXPECT_TRUE(isUndecided(f32(), 1, 1 + 0x1p-10));
   EXPECT_TRUE(isUndecided(f32(), -0x1p-40, 0x1p-40));
   EXPECT_TRUE(isUndecided(f32(), -infinity, infinity));
+  EXPECT_TRUE(isUndecided(f32(), 1, infinity));
+  EXPECT_FALSE(isUndecided(f32(), infinity, infinity));
   EXPECT_TRUE(isUndecided({kDLInt, 8, 1}, 3, 4));
 }
 
 TEST_F(NormRunTensors, RowFactorsAreOfTheirRows) {
   Tensor data = make(f32(), {2, 3, 4}), factors = make(f32(), {2, 3});
-  fillInput(data, 1, 0, InputKind::Data, 3);
+  fillInput(data, 1, 0, InputKind::Data, 0);
   fillRowFactors(factors, data);
   for (int64_t row = 0; row < 6; ++row) {
     double sum = 0;

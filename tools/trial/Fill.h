@@ -13,17 +13,20 @@ namespace trial {
 enum class InputKind {
   /// Rank >= 2, or nothing of rank >= 2 is there: about normal, rows scaled
   /// from 2^-10 to 2^8, every eighth one all zero, so that eps and cancelled
-  /// scales show.
+  /// scales show. A few rows in 64 are special: with a NaN, an infinity or a
+  /// subnormal, of ties alone, tiny where the other tensors are zero.
   Data,
+  /// The same without NaNs and infinities, for rows that are summed up.
+  FiniteData,
   /// Rank 1 beside data: a weight, around 1, between 0 and 2.
   Weight,
 };
 
-/// Fills argument number `index`. The same values whatever the layout. The
-/// scales of rows begin at number `shift` of their list: two tensors of which
-/// one is small where the other is large.
+/// Fills argument number `index`, the data's number `ordinal`. The same values
+/// whatever the layout. The scales of rows of four tensors of data differ: one
+/// is small where another is large, or special.
 void fillInput(Tensor &tensor, uint64_t seed, unsigned index, InputKind kind,
-               unsigned shift = 0);
+               unsigned ordinal = 0);
 
 /// Fills argument number `index` with indices below `bound`.
 void fillIndices(Tensor &tensor, uint64_t seed, unsigned index, int64_t bound);

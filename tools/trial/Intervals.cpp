@@ -23,7 +23,7 @@ bool Interval::isUndecided(const Format &format) const {
   if (!format.isFloat || format.mantissaBits < 23)
     return lo < hi;
   return hi - lo > 0x1p-11 * std::max(std::fabs(lo), std::fabs(hi)) ||
-         isAnything(*this);
+         (lo < hi && std::isinf(hi - lo));
 }
 
 Intervals::Intervals(const Tensor &tensor)

@@ -4,7 +4,9 @@
 #include "Tensor.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <limits>
 
 namespace trial {
 
@@ -85,17 +87,15 @@ std::string Tensor::findOverrun(const Tensor &before) const {
 }
 
 uint64_t Tensor::hash(uint64_t seed) const {
-  for (int64_t row = 0; row < rows; ++row) {
-    const unsigned char *from = bytes() + rowOffset(row);
-    const unsigned char *end = from + format.getBytes(columns);
-    while (from < end) {
-      uint64_t word = 0;
-      size_t count = std::min<size_t>(8, size_t(end - from));
-      std::memcpy(&word, from, count);
+  for (int64_t row = 0; row < rows; ++row)
+    for (int64_t column = 0; column < columns; ++column) {
+      double value = at(row, column);
+      if (std::isnan(value)) // of any sign and payload
+        value = std::numeric_limits<double>::quiet_NaN();
+      uint64_t word;
+      std::memcpy(&word, &value, sizeof word);
       seed = mix(seed, word);
-      from += count;
     }
-  }
   return seed;
 }
 

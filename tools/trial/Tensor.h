@@ -58,6 +58,7 @@ public:
   /// same layout; else which one does.
   std::string findOverrun(const Tensor &before) const;
   /// Mixes the elements, row by row and without what lies between, into `seed`.
+  /// All NaNs are the same: nobody answers for their signs.
   uint64_t hash(uint64_t seed) const;
   bool sameBytes(const Tensor &other) const;
 

@@ -23,7 +23,8 @@ namespace {
 
 /// Half an ulp of f32, relative; hence an ulp is 2 u.
 constexpr double u = 0x1p-24;
-/// Results below this may be flushed to zero where an error is allowed.
+/// Results below this may be flushed to zero where an error is allowed, and so
+/// may the operand of a function.
 constexpr double smallestNormal = 0x1p-126;
 /// Not inlined: of two of them side by side GCC 12 makes vectors, and then
 /// nothing.
@@ -36,18 +37,22 @@ f32(double x) {
 }
 Interval f32(Interval a) { return {f32(a.lo), f32(a.hi)}; }
 
-/// Widened by errors relative to the ends, and to 0 where that may be a result
-/// that is no normal number.
+/// Widened to 0 where that may be a number that is no normal one.
+Interval flush(Interval a) {
+  if (a.lo > 0 && a.lo < smallestNormal)
+    a.lo = 0;
+  if (a.hi < 0 && a.hi > -smallestNormal)
+    a.hi = 0;
+  return a;
+}
+
+/// Widened by errors relative to the ends, and flushed.
 Interval widen(Interval a, double relative) {
   if (isUnknown(a))
     return a;
   a.lo -= std::isinf(a.lo) ? 0 : std::fabs(a.lo) * relative;
   a.hi += std::isinf(a.hi) ? 0 : std::fabs(a.hi) * relative;
-  if (a.lo > 0 && a.lo < smallestNormal)
-    a.lo = 0;
-  if (a.hi < 0 && a.hi > -smallestNormal)
-    a.hi = 0;
-  return f32(a);
+  return f32(flush(a));
 }
 
 //===----------------------------------------------------------------------===//
@@ -108,8 +113,10 @@ Interval div(Interval a, Interval b) {
   Interval quotient = corners(a, b, [](double x, double y) { return x / y; });
   if (isUnknown(quotient))
     return quotient;
+  // An infinity is multiplied by that zero.
   if (std::max(-b.lo, b.hi) > 0x1p126)
-    quotient = hull(quotient, {0, 0});
+    quotient = std::isinf(a.lo) || std::isinf(a.hi) ? anything
+                                                    : hull(quotient, {0, 0});
   return widen(quotient, 5 * u);
 }
 
@@ -176,11 +183,16 @@ Interval minnum(Interval a, Interval b) { return neg(maxnum(neg(a), neg(b))); }
 /// x^y as 2^(y log2 x), 16 ulp and those of the exponent; products for small
 /// integers.
 Interval pow(Interval a, Interval b) {
+  // What 0 times a logarithm that is no number is: 1 in C, NaN as above.
+  if ((isNaN(a) || std::isinf(a.lo) || std::isinf(a.hi)) && contains(b, 0))
+    return anything;
+  if (isNaN(b) && contains(a, 1))
+    return anything;
   if (isUnknown(a) || isUnknown(b))
     return isNaN(a) || isNaN(b) ? nan : anything;
   if (isPoint(b) && b.lo == 2)
     return square(a);
-  if (a.lo < 0 && !isPoint(a))
+  if (a.lo < 0 && (!isPoint(a) || std::isinf(a.lo)))
     return anything;
   Interval power =
       corners(a, b, [](double x, double y) { return std::pow(x, y); });
@@ -254,6 +266,8 @@ Interval unary(Interval a, int64_t number) {
   if (isUnknown(a))
     return a;
   const Function &function = table[number];
+  if (function.ulps > 0 || function.absolute > 0)
+    a = flush(a);
   Interval result;
   if (number == RMSNORM_ORACLE_sin || number == RMSNORM_ORACLE_cos) {
     if (std::isinf(a.lo) || std::isinf(a.hi))
@@ -346,9 +360,15 @@ Interval round(Interval a, int64_t precision, int64_t minExponent,
 // Sums and products of many terms
 //===----------------------------------------------------------------------===//
 
+/// Kernels may take a factor out of a sum (rmsnorm-factor-sums). One of up to
+/// 2^24 leaves terms that are subnormal of what is smaller than this.
+constexpr double leastExactTerm = 0x1p24 * smallestNormal;
+
 /// What roundings may have moved partial sums by, for one term.
 double getSlop(double end, double otherEnd, double depth) {
   double magnitude = std::max(std::fabs(end), std::fabs(otherEnd));
+  if (magnitude > 0)
+    magnitude = std::max(magnitude, leastExactTerm);
   // The other one may be infinite where this is not.
   return depth * u * (magnitude < infinity ? magnitude : double(FLT_MAX));
 }
@@ -362,7 +382,10 @@ Interval sum_begin(Interval a, double depth) {
 
 Interval sum(Interval a, Interval term, double depth) {
   double slop = getSlop(term.lo, term.hi, depth);
-  Interval total = {a.lo + (term.lo - slop), a.hi + (term.hi + slop)};
+  // No rounding changes a sign. A NaN stays where it comes first.
+  double lo = term.lo < 0 ? term.lo - slop : std::max(term.lo - slop, 0.0);
+  double hi = term.hi > 0 ? term.hi + slop : std::min(term.hi + slop, 0.0);
+  Interval total = {a.lo + lo, a.hi + hi};
   return total.lo <= total.hi ? total : undefined(a, term);
 }
 

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Prints programs and mutations of them, @NAME__MUTATION, for norm-mutants: another casting,
-values that are not rounded where the program rounds them, or rounded where it does not."""
+values that are not rounded where the program rounds them, or rounded where it does not, and what
+shows in special rows of the data alone."""
 import itertools
 
 N = 4096
@@ -34,10 +35,10 @@ def generic(result, inputs, outputs, body, yields, maps=None):
             f"{types if len(outputs) == 1 else '(' + types + ')'}\n")
 
 
-def norm(result, x, tx, w, tw, out, to, attributes=""):
+def norm(result, x, tx, w, tw, out, to, attributes="", eps="1.0e-05"):
     weight = f" weight({w} : tensor<{N}x{tw}>)" if w else ""
     return (f"  {result} = rmsnorm.forward input({x} : tensor<?x{N}x{tx}>){weight} output({out} : tensor<?x{N}x{to}>)"
-            f" eps = 1.0e-05{attributes} -> tensor<?x{N}x{to}>\n")
+            f" eps = {eps}{attributes} -> tensor<?x{N}x{to}>\n")
 
 
 def function(name, arguments, body, results):
@@ -105,4 +106,42 @@ def roundings():
             [("%p", rows)])
 
 
-print("\n".join([*castings(), *roundings()]))
+def specials():
+    """What differs for NaNs, ties, and norms of tiny rows."""
+    for t in TYPES:
+        rows, vector = f"tensor<?x{N}x{t}>", f"tensor<{N}x{t}>"
+        # A clamp and a row's maximum that propagate NaNs.
+        for mutation, most, least, largest in (("", "maximumf", "minimumf", "maximumf"),
+                                               ("__maxnum", "maxnumf", "minimumf", "maximumf"),
+                                               ("__minnum", "maximumf", "minnumf", "maximumf"),
+                                               ("__largest", "maximumf", "minimumf", "maxnumf")):
+            yield function(f"clamp_{t}{mutation}", f"%x: {rows}, %w: {vector}", header(t) + norm("%y", "%x", t, "%w", t, "%ef", "f32") +
+                           "  %low = arith.constant -1.0 : f32\n  %high = arith.constant 1.0 : f32\n" +
+                           generic("%p", [("%y", "f32", "row")], [("%e", t)],
+                                   [f"%q = arith.{most} %a0, %low : f32", f"%r = arith.{least} %q, %high : f32",
+                                    f"%n = arith.truncf %r : f32 to {t}"], ["%n"]) +
+                           f"""  %zero = arith.constant 0.0 : f32
+  %scalars = tensor.empty(%m) : tensor<?xf32>
+  %zeros = linalg.fill ins(%zero : f32) outs(%scalars : tensor<?xf32>) -> tensor<?xf32>
+  %l = linalg.reduce ins(%y : tensor<?x{N}xf32>) outs(%zeros : tensor<?xf32>) dimensions = [1] (%in: f32, %most: f32) {{
+    %a = math.absf %in : f32
+    %b = arith.{largest} %a, %most : f32
+    linalg.yield %b : f32
+  }}
+""", [("%p", rows), ("%l", "tensor<?xf32>")])
+        # Ties, of what is exact.
+        for mutation, rounding in ("", "roundeven"), ("__away", "round"):
+            yield function(f"ties_{t}{mutation}", f"%x: {rows}, %r: {rows}, %w: {vector}", header(t) +
+                           norm("%y", "%x", t, "%w", t, "%ef", "f32") + generic(
+                "%p", [("%y", "f32", "row"), ("%r", t, "row")], [("%ef", "f32")],
+                [f"%q = arith.extf %a1 : {t} to f32", f"%k = math.{rounding} %q : f32", "%s = arith.addf %a0, %k : f32"], ["%s"]),
+                [("%p", f"tensor<?x{N}xf32>")])
+        # The eps of a norm behind a norm.
+        for mutation, eps in ("", "1.0e-06"), ("__eps", "1.25e-06"):
+            yield function(f"behind_{t}{mutation}", f"%x: {rows}, %h: {rows}, %w: {vector}, %v: {vector}", header(t) +
+                           norm("%y", "%x", t, "%w", t, "%e", t, eps="1.0e-06") +
+                           f"  %s = linalg.add ins(%h, %y : {rows}, {rows}) outs(%e : {rows}) -> {rows}\n" +
+                           norm("%z", "%s", t, "%v", t, "%e", t, eps=eps), [("%z", rows), ("%s", rows)])
+
+
+print("\n".join([*castings(), *roundings(), *specials()]))
