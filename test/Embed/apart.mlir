@@ -1,7 +1,7 @@
 // Parts, groups, layouts and tables that kernels take, and what they do not,
 // which stays outside and computes the same: groups of 24 columns, a reduction
 // over groups, a norm of a part, parts of seven columns.
-// RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir RMSNORM_GPU_TRACE=1 %python %source/test/Raise/Inputs/compare.py %s --magnitude=64,8 --embed=sim:sm_90,direct | FileCheck %s
+// RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir RMSNORM_GPU_TRACE=1 %python %source/scripts/compare.py %s --magnitude=64,8 --embed=sim:sm_90,direct | FileCheck %s
 // CHECK-COUNT-7: launched
 // CHECK: {{^}}12 results, 0 wrong
 

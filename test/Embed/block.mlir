@@ -1,7 +1,7 @@
 // Norm, matmul, residual and norm, matmul: our kernels in the simulator among
 // loops of stock passes, against the same without us. A sum has 64 terms of
 // about 1.
-// DEFINE: %{compare} = env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/test/Raise/Inputs/compare.py %s --magnitude=64,0
+// DEFINE: %{compare} = env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py %s --magnitude=64,0
 // RUN: %{compare} --embed=sim:sim32,gpu --size=37 | FileCheck %s
 // RUN: %{compare} --embed=sim:sim32,direct --size=0 | FileCheck %s
 // RUN: %{compare} --embed=sim:sim64,direct --size=1 | FileCheck %s

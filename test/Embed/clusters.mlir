@@ -1,6 +1,6 @@
 // Rows that the blocks of a cluster share, in a persistent grid: its size follows
 // from what the device holds, which the host asks for before it launches.
-// DEFINE: %{compare} = env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/test/Raise/Inputs/compare.py %s
+// DEFINE: %{compare} = env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py %s
 // RUN: %{compare} --embed=sim:sm_90,direct --options=schedule=static_persistent | FileCheck %s
 // RUN: %{compare} --embed=sim:sm_90,gpu --options=schedule=static_persistent | FileCheck %s
 // CHECK: {{^}}1 results, 0 wrong

@@ -1,6 +1,6 @@
 // Functions that no other test has, each with what it computes without us:
 // calls, loops and branches around norms, in place, of constants, of many types.
-// DEFINE: %{compare} = env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir RMSNORM_GPU_TRACE=1 %python %source/test/Raise/Inputs/compare.py %s --magnitude=64,8
+// DEFINE: %{compare} = env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir RMSNORM_GPU_TRACE=1 %python %source/scripts/compare.py %s --magnitude=64,8
 // RUN: %{compare} --embed=sim:sm_90,direct | FileCheck %s
 // CHECK-COUNT-19: launched
 // CHECK: {{^}}23 results, 0 wrong

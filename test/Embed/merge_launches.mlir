@@ -1,5 +1,5 @@
 // Two norms among somebody else's host code are one launch.
-// DEFINE: %{compare} = env RMSNORM_GPU_TRACE=1 LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/test/Raise/Inputs/compare.py %s
+// DEFINE: %{compare} = env RMSNORM_GPU_TRACE=1 LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py %s
 // RUN: %{compare} --embed=sim:sm_90,gpu --size=5 | FileCheck %s --implicit-check-not=launched
 // RUN: %{compare} --embed=sim:gfx942,direct --size=37 --options=variants=fixed | FileCheck %s --implicit-check-not=launched
 // RUN: %{compare} --embed=sim:sim32,direct --size=0 | FileCheck %s --check-prefix=NONE --implicit-check-not=launched

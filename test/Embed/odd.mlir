@@ -1,7 +1,7 @@
 // Heads in the middle of a packed projection, where they begin known only at a
 // call: on 16 bytes and beside it. A kernel of each kind runs; the simulator
 // would report a wide access to the odd ones.
-// DEFINE: %{compare} = env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir RMSNORM_GPU_TRACE=1 %python %source/test/Raise/Inputs/compare.py %s
+// DEFINE: %{compare} = env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir RMSNORM_GPU_TRACE=1 %python %source/scripts/compare.py %s
 // RUN: %{compare} --embed=sim:sm_90,direct | FileCheck %s
 // RUN: %{compare} --embed=sim:sm_90,gpu | FileCheck %s
 // CHECK: launched heads_raised_{{.*}}a16{{p?}} 2 times
