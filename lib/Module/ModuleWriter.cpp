@@ -244,7 +244,8 @@ void ModuleWriter::addOracle(StringRef entry, unsigned image,
 std::string ModuleWriter::finish() {
   rmsn::ModuleT &module = state->module;
   module.format_version = 3;
-  module.producer = "norm-compile 0.1.0, LLVM " LLVM_VERSION_STRING;
+  module.producer =
+      "norm-compile " RMSNORM_VERSION ", LLVM " LLVM_VERSION_STRING;
   // Not zero: a builder leaves out what equals the default, and the stamp
   // below needs the 16 bytes to be there.
   module.content_hash = std::make_unique<rmsn::ContentHash>(1, 1);

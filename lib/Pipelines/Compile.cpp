@@ -17,7 +17,7 @@ using namespace mlir::rmsnorm;
 //===----------------------------------------------------------------------===//
 
 static LogicalResult readTargets(Compilation &compilation) {
-  Location loc = compilation.source.getLoc();
+  Location loc = UnknownLoc::get(compilation.source.getContext());
   const CompileOptions &options = compilation.options;
   if (options.targets.empty())
     return emitError(loc, "expected at least one target");
@@ -47,8 +47,9 @@ static LogicalResult readTargets(Compilation &compilation) {
   return success();
 }
 
-static LogicalResult checkSerialization(Location loc,
+static LogicalResult checkSerialization(MLIRContext *context,
                                         const SerializeOptions &options) {
+  Location loc = UnknownLoc::get(context);
   if (options.hostOptimization > 3)
     return emitError(loc, "expected host optimization 0, 1, 2 or 3, got ")
            << options.hostOptimization;
@@ -69,8 +70,7 @@ static LogicalResult prepare(Compilation &compilation) {
   // The source may have no op of ours, and targets are our attributes.
   context->getOrLoadDialect<RMSNormDialect>();
   if (failed(readTargets(compilation)) ||
-      failed(
-          checkSerialization(source.getLoc(), compilation.options.serialize)))
+      failed(checkSerialization(context, compilation.options.serialize)))
     return failure();
   if (llvm::none_of(source.getOps<func::FuncOp>(), isEntry))
     return emitError(source.getLoc(),
@@ -192,7 +192,7 @@ static std::optional<Backend> getBackend(EmitKind kind) {
 static FailureOr<SmallVector<func::FuncOp>>
 getWanted(const Compilation &compilation, const EmitOptions &emit) {
   ModuleOp source = compilation.source;
-  Location loc = source.getLoc();
+  Location loc = UnknownLoc::get(source.getContext());
   SmallVector<func::FuncOp> wanted;
   for (func::FuncOp entry : compilation.entries)
     if (emit.entry.empty() || entry.getName() == emit.entry)
@@ -235,7 +235,7 @@ FailureOr<std::string> rmsnorm::emitCode(ModuleOp module,
   Compilation compilation(module, options);
   if (failed(prepare(compilation)))
     return failure();
-  Location loc = module.getLoc();
+  Location loc = UnknownLoc::get(module.getContext());
   if (options.targets.size() != 1)
     return emitError(loc, "expected one target to emit code for, got ")
            << options.targets.size();

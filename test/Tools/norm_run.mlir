@@ -17,6 +17,10 @@
 // CSV: entry,shape,types,variant,"schedule (rows, threads)",device,ulp,undecided,ms,GB/s,hash,result
 // CSV-NEXT: columns,0x1000,f32 -> f32,align16_columns_le_1536,"{{.*}}",sim:sim32,0,0.0000,{{.*}},ok
 
+// Each column begins where its header does, however long schedules are.
+// RUN: norm-run %examples/train_step.mlir --host-optimization=0 --device=sim:sm_90 --rows=3 > %t.table
+// RUN: awk '{ print index($0, NR == 1 ? "device" : "sim:sm_90") }' %t.table | uniq | count 1
+
 // The same seed gives the same bits, whatever the order of threads.
 // RUN: norm-compile %s --target=sim,oracle --host-optimization=0 -o %t.rmsn
 // RUN: norm-run %t.rmsn --seed=5 --csv | cut -d, -f1-10,13-14 > %t.forward

@@ -40,7 +40,7 @@ static bool runEntries(rmsnorm_module *module, rmsnorm_device *device,
     if (error = planEntry(module, i, options, plans[i]); !error.empty())
       return fail(error);
   bool good = true;
-  Table table(plans, /*csv=*/true);
+  Table table(plans, device, /*csv=*/true);
   for (const Plan &plan : plans) {
     std::shared_ptr<Reference> &reference = references[plan.name];
     reference = makeReference(plan, options, error, reference.get());

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- norm-compile.cpp - from .mlir to a compiled module ----------------===//
 
+#include "../Version.h"
+
 #include "RMSNorm/InitAll.h"
 #include "RMSNorm/Pipelines/Compile.h"
 
@@ -163,6 +165,21 @@ static LogicalResult complain(const Twine &message) {
   return failure();
 }
 
+/// Prints what has no place in a file: it is about the command line.
+static LogicalResult printUnlocated(Diagnostic &diagnostic) {
+  if (!isa<UnknownLoc>(diagnostic.getLocation()))
+    return failure();
+  llvm::raw_ostream &os = llvm::errs();
+  if (diagnostic.getSeverity() == DiagnosticSeverity::Error)
+    llvm::WithColor::error(os, "norm-compile");
+  else
+    llvm::WithColor::warning(os, "norm-compile");
+  os << diagnostic << "\n";
+  for (Diagnostic &note : diagnostic.getNotes())
+    llvm::WithColor::note(os, "norm-compile") << note << "\n";
+  return success();
+}
+
 static LogicalResult checkCommandLine() {
   if (targetNames.empty())
     return complain("expected at least one --target, e.g. --target=sm_90");
@@ -237,6 +254,7 @@ static LogicalResult run() {
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
+  ScopedDiagnosticHandler unlocated(&context, printUnlocated);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return failure();
@@ -301,6 +319,7 @@ static LogicalResult run() {
 
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
+  setVersion("norm-compile");
   cl::HideUnrelatedOptions(category);
   cl::ParseCommandLineOptions(
       argc, argv,

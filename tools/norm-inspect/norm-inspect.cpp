@@ -7,8 +7,12 @@
 #include <cstring>
 
 int main(int argc, char **argv) {
+  if (argc == 2 && !std::strcmp(argv[1], "--version")) {
+    std::printf("norm-inspect %s\n", rmsnorm_version());
+    return 0;
+  }
   if (argc != 2 || argv[1][0] == '-') {
-    std::fputs("usage: norm-inspect FILE.rmsn\n\n"
+    std::fputs("usage: norm-inspect FILE.rmsn | --version\n\n"
                "Prints the entries of a compiled module, their arguments and "
                "error bounds, the\nvariants for each target with guards, "
                "schedules and launches, and the images.\n",

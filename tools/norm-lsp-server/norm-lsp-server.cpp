@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- norm-lsp-server.cpp - .mlir files with our ops in editors ---------===//
 
+#include "../Version.h"
+
 #include "RMSNorm/InitAll.h"
 
 #include "mlir/IR/DialectRegistry.h"
@@ -8,6 +10,7 @@
 #include "llvm/Support/CommandLine.h"
 
 int main(int argc, char **argv) {
+  setVersion("norm-lsp-server");
   mlir::DialectRegistry registry;
   mlir::rmsnorm::registerAllDialects(registry);
   mlir::rmsnorm::registerAllExtensions(registry);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- norm-opt.cpp - runs passes on .mlir files -------------------------===//
 
+#include "../Version.h"
+
 #include "RMSNorm/InitAll.h"
 #include "RMSNorm/Target/Serialize.h"
 
@@ -11,6 +13,7 @@
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 int main(int argc, char **argv) {
+  setVersion("norm-opt");
   // Upstream's too: ours stand among them in other compilers, and reproducers
   // of our pipelines name them.
   mlir::DialectRegistry registry;

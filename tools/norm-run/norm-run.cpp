@@ -50,6 +50,7 @@ line.
   --ordinal=K         which of the driver's devices (default 0)
   --csv               comma-separated values instead of a table, with a hash
                       of all outputs
+  --version           print the version
 )";
 
 static void complain(const std::string &text) {
@@ -107,7 +108,7 @@ static bool runAll(const Options &options, rmsnorm_device *device,
   }
   if (plans.empty())
     return false;
-  Table table(plans, options.csv);
+  Table table(plans, device, options.csv);
   std::set<std::string> warnings;
   for (const Plan &plan : plans) {
     Result result = runEntry(plan, device, options);
@@ -137,6 +138,10 @@ int main(int argc, char **argv) {
   }
   if (options.help) {
     std::fputs(helpText, stdout);
+    return 0;
+  }
+  if (options.version) {
+    std::printf("norm-run %s\n", rmsnorm_version());
     return 0;
   }
   rmsnorm_device *device = openDevice(options, error);

@@ -51,6 +51,7 @@ large number at least.
   --target=TARGET     program to take from the module, or to compile for
   --seed=S            seed of the data (default 1)
   --ordinal=K         which of the driver's devices (default 0)
+  --version           print the version
 
 Exit status: 0 if the file was written, 1 after an error, 2 for a wrong command
 line, 3 if time ran out.
@@ -82,7 +83,7 @@ static bool parseNumber(const std::string &text, double &value) {
 /// Options that norm-run reads in the same way.
 static bool isShared(const std::string &name) {
   for (const char *shared : {"--device", "--entry", "--dim", "--target",
-                             "--seed", "--ordinal", "--help"})
+                             "--seed", "--ordinal", "--help", "--version"})
     if (name == shared)
       return true;
   return false;
@@ -113,7 +114,7 @@ bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
     if (!isOption || isShared(name)) {
       shared.push_back(argv[i]);
       if (isOption && equals == std::string::npos && name != "--help" &&
-          i + 1 < argc)
+          name != "--version" && i + 1 < argc)
         shared.push_back(argv[++i]);
       continue;
     }
@@ -152,8 +153,7 @@ bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
   if (!trial::parseOptions(int(shared.size()), shared.data(), "norm-tune",
                            o.run, error))
     return false;
-  o.help = o.run.help;
-  if (o.help)
+  if (o.run.help || o.run.version)
     return true;
   if (o.run.inputs.size() != 1)
     error = "expected one .rmsn or .mlir file, got " +

@@ -24,7 +24,6 @@ struct Options {
   /// What time limits and progress count from.
   std::chrono::steady_clock::time_point start =
       std::chrono::steady_clock::now();
-  bool help = false;
 };
 
 extern const char helpText[];

@@ -157,8 +157,12 @@ int main(int argc, char **argv) {
     complain(error);
     return 2;
   }
-  if (options.help) {
+  if (options.run.help) {
     std::fputs(helpText, stdout);
+    return 0;
+  }
+  if (options.run.version) {
+    std::printf("norm-tune %s\n", rmsnorm_version());
     return 0;
   }
   rmsnorm_device *device = trial::openDevice(options.run, error);

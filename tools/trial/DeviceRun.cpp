@@ -2,6 +2,7 @@
 //===- DeviceRun.cpp - an entry on a device ------------------------------===//
 
 #include "DeviceRun.h"
+#include "Table.h"
 
 #include <algorithm>
 
@@ -122,9 +123,7 @@ bool DeviceRun::describe(const Plan &plan, Result &result) {
   result.variant = variant.name;
   result.schedule = variant.schedule;
   result.launches = variant.launch_count;
-  result.device = function_info.target;
-  if (info.backend != RMSNORM_SIM)
-    result.device = std::string(info.name) + " (" + function_info.target + ")";
+  result.device = deviceText(info, function_info.target);
   result.warning = function_info.warning;
   return true;
 }

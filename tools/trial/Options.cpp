@@ -135,6 +135,7 @@ bool parseOptions(int argc, char **argv, const std::string &program, Options &o,
                    : name == "--unaligned" ? &o.unaligned
                    : name == "--csv"       ? &o.csv
                    : name == "--help"      ? &o.help
+                   : name == "--version"   ? &o.version
                                            : nullptr;
       if (flag) {
         *flag = true;
@@ -156,12 +157,14 @@ bool parseOptions(int argc, char **argv, const std::string &program, Options &o,
       return false;
     }
   }
-  if (o.inputs.empty() && !o.help) {
+  if (o.help || o.version)
+    return true;
+  if (o.inputs.empty()) {
     error =
         "expected at least one .mlir or .rmsn file; see " + program + " --help";
     return false;
   }
-  if (!o.help && !fitsDevice(o)) {
+  if (!fitsDevice(o)) {
     error = "--target: expected a target that --device=" + o.deviceText +
             " runs, got '" + o.target + "'";
     return false;

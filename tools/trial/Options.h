@@ -34,7 +34,8 @@ struct Options {
   bool unaligned = false;
   int repeat = 0; // 0: chosen by the device
   bool csv = false;
-  bool help = false;
+  /// Instead of everything else.
+  bool help = false, version = false;
 };
 
 /// Reads a command line of these options alone; on an error returns false and

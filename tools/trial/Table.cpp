@@ -35,6 +35,12 @@ std::string typesText(const Plan &plan) {
   return inputs + " -> " + outputs;
 }
 
+std::string deviceText(const rmsnorm_device_info &device, const char *target) {
+  return device.backend == RMSNORM_SIM
+             ? target
+             : std::string(device.name) + " (" + target + ")";
+}
+
 /// The value of `key` in "#rmsnorm.schedule<a = 1, b = 2>", or `otherwise`.
 static std::string field(const std::string &schedule, const std::string &key,
                          const std::string &otherwise) {
@@ -77,17 +83,11 @@ std::string scheduleText(const std::string &all) {
   return text;
 }
 
-/// Length of the longest name of a variant that the entry could take.
-static int widestVariant(const Plan &plan) {
-  int widest = 0;
-  rmsnorm_program_info program;
-  rmsnorm_variant_info variant;
-  for (size_t p = 0;
-       !rmsnorm_module_get_program(plan.module, plan.entry, p, &program); ++p)
-    for (size_t v = 0; v < program.variant_count; ++v)
-      if (!rmsnorm_module_get_variant(plan.module, plan.entry, p, v, &variant))
-        widest = std::max(widest, int(std::string(variant.name).size()));
-  return widest;
+/// The same of all launches.
+static std::string launchesText(const std::string &schedule, size_t launches) {
+  std::string text = scheduleText(schedule);
+  return launches > 1 ? text + ", " + std::to_string(launches) + " launches"
+                      : text;
 }
 
 static const char *const headers[] = {
@@ -95,20 +95,46 @@ static const char *const headers[] = {
     "device", "ulp",   "undecided", "ms",      "GB/s",
     "result"};
 
-Table::Table(const std::vector<Plan> &plans, bool csv) : csv(csv) {
-  widths = {0, 0, 0, 8, 27, 11, 6, 9, 9, 6, 0};
+Table::Table(const std::vector<Plan> &plans, rmsnorm_device *device, bool csv)
+    : csv(csv) {
+  // Of what comes with the results: as printed below.
+  widths = {0, 0, 0, 0, 0, 0, 8, 9, 9, 6, 0};
   for (size_t i = 0; i < widths.size(); ++i)
-    widths[i] = std::max(widths[i], int(std::string(headers[i]).size()));
+    fit(i, headers[i]);
+  rmsnorm_device_info info;
+  bool known = !rmsnorm_device_get_info(device, &info);
   for (const Plan &plan : plans) {
-    widths[0] = std::max(widths[0], int(plan.name.size()));
-    widths[1] = std::max(widths[1], int(shapeText(plan).size()));
-    widths[2] = std::max(widths[2], int(typesText(plan).size()));
-    widths[3] = std::max(widths[3], widestVariant(plan));
+    fit(0, plan.name);
+    fit(1, shapeText(plan));
+    fit(2, typesText(plan));
+    if (known)
+      fitVariants(plan, info);
   }
   std::vector<std::string> names(std::begin(headers), std::end(headers));
   if (csv)
     names.insert(names.end() - 1, {"hash"});
   printLine(names);
+}
+
+void Table::fit(size_t column, const std::string &text) {
+  widths[column] = std::max(widths[column], int(text.size()));
+}
+
+void Table::fitVariants(const Plan &plan, const rmsnorm_device_info &device) {
+  rmsnorm_program_info program;
+  rmsnorm_variant_info variant;
+  for (size_t p = 0;
+       !rmsnorm_module_get_program(plan.module, plan.entry, p, &program); ++p) {
+    if (program.backend != device.backend)
+      continue;
+    fit(5, deviceText(device, program.target));
+    for (size_t v = 0; v < program.variant_count; ++v)
+      if (!rmsnorm_module_get_variant(plan.module, plan.entry, p, v,
+                                      &variant)) {
+        fit(3, variant.name);
+        fit(4, launchesText(variant.schedule, variant.launch_count));
+      }
+  }
 }
 
 void Table::printLine(const std::vector<std::string> &cells) {
@@ -139,11 +165,9 @@ void Table::print(const Plan &plan, const Result &result) {
   } else {
     double gigabytes =
         result.milliseconds > 0 ? result.bytes / result.milliseconds / 1e6 : 0;
-    std::string schedule = scheduleText(result.schedule);
-    if (result.launches > 1)
-      schedule += ", " + std::to_string(result.launches) + " launches";
     cells.insert(cells.end(),
-                 {result.variant, schedule, result.device,
+                 {result.variant,
+                  launchesText(result.schedule, result.launches), result.device,
                   number("%.3g", result.ulps), number("%.4f", result.undecided),
                   number("%.4f", result.milliseconds),
                   number(gigabytes < 10 ? "%.2f" : "%.0f", gigabytes)});

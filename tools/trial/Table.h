@@ -6,17 +6,24 @@
 
 #include "Run.h"
 
+#include "rmsnorm/device.h"
+
 namespace trial {
 
 /// Prints a header, then a line as each result comes in: columns are as wide as
-/// the plans demand.
+/// what the plans may take on the device.
 class Table {
 public:
-  Table(const std::vector<Plan> &plans, bool csv);
+  Table(const std::vector<Plan> &plans, rmsnorm_device *device, bool csv);
   void print(const Plan &plan, const Result &result);
 
 private:
   void printLine(const std::vector<std::string> &cells);
+
+  /// Makes a column wide enough for `text`.
+  void fit(size_t column, const std::string &text);
+  /// Those that name a variant, its schedule and the device.
+  void fitVariants(const Plan &plan, const rmsnorm_device_info &device);
 
   bool csv;
   std::vector<int> widths;
@@ -26,6 +33,9 @@ private:
 std::string shapeText(const Plan &plan);
 /// "bf16 f32 -> bf16".
 std::string typesText(const Plan &plan);
+/// The target of a program and, but for the simulator, the device: "NVIDIA H200
+/// (sm_90)".
+std::string deviceText(const rmsnorm_device_info &device, const char *target);
 /// `#rmsnorm.schedule<...>` in few words: "2x1 rows, 32 threads x 8,
 /// registers".
 std::string scheduleText(const std::string &schedule);
