@@ -15,7 +15,7 @@ groups() { echo "s/([x ])$((4096 / $1))x/\1$((n / $1))x/g; s/, $((4096 / $1)), $
 
 for n in $widths; do
   for form in examples/llama3_8b examples/residual_add examples/quantised/{fp8_static,fp8_row,int8_row} \
-    benchmarks/forms/{adaln,add_fp8_row,add_fp8_static,add_int8_row,gated_silu,mamba_gated,silu,silu_fp8}; do
+    benchmarks/forms/{adaln,add_fp8_row,add_fp8_static,add_int8_row,bias_gelu,gated_silu,mamba_gated,silu,silu_fp8}; do
     compile "$(basename "$form")" "$n" "" < $form.mlir
   done
   sed 's/3584/4096/g' examples/gemma2_9b.mlir | compile gemma2_9b "$n" ""

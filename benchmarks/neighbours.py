@@ -147,6 +147,8 @@ FORMS = {
                        lambda x, z, w: [norm(x, w) * silu(z)]),
     "mamba_gated": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16)], [(ROW, BF16)],
                         lambda x, z, w: [norm((x * silu(z)).bfloat16().to(x.dtype), w)]),
+    "bias_gelu": Form([(ROW, BF16), (COLUMNS, BF16), (COLUMNS, BF16)], [(ROW, BF16)],
+                      lambda x, b, w: [norm(torch.nn.functional.gelu(x + b), w)]),
     "fp8_static": Form([(ROW, BF16), (COLUMNS, BF16), (lambda m, n: (), F32)], [(ROW, E4M3)], static),
     "fp8_row": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, E4M3), (ROWS, F32)], lambda x, w: by_row(x, w, 448.0)),
     "int8_row": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, I8), (ROWS, F32)], lambda x, w: by_row(x, w, 127.0)),

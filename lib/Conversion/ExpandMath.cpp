@@ -30,19 +30,19 @@ static bool isNative(Operation *op) {
 
 /// Approximated by upstream's polynomials, within a few ulp of f32.
 static bool isApproximated(StringRef name) {
-  return llvm::is_contained<StringRef>(
-      {"math.erf", "math.erfc", "math.expm1", "math.log", "math.log1p",
-       "math.log2", "math.sin", "math.cos", "math.atan", "math.atan2",
-       "math.asin", "math.acos", "math.cbrt"},
-      name);
+  return llvm::is_contained<StringRef>({"math.erfc", "math.expm1", "math.log",
+                                        "math.log1p", "math.log2", "math.sin",
+                                        "math.cos", "math.atan", "math.atan2",
+                                        "math.asin", "math.acos", "math.cbrt"},
+                                       name);
 }
 
 /// Ops whose f16 and bf16 forms are computed in f32.
 static bool isWidened(StringRef name) {
   return isApproximated(name) ||
-         llvm::is_contained<StringRef>(
-             {"math.exp", "math.exp2", "math.rsqrt", "math.sqrt", "math.tanh"},
-             name);
+         llvm::is_contained<StringRef>({"math.erf", "math.exp", "math.exp2",
+                                        "math.rsqrt", "math.sqrt", "math.tanh"},
+                                       name);
 }
 
 static bool isF32(Value value) {
@@ -68,6 +68,18 @@ struct Arithmetic {
   Value add(Value lhs, Value rhs) { return arith::AddFOp::create(b, lhs, rhs); }
   Value fma(Value lhs, Value rhs, Value sum) {
     return math::FmaOp::create(b, lhs, rhs, sum);
+  }
+  /// A polynomial, by its coefficients from that of the highest power down.
+  Value polynomial(Value value, ArrayRef<double> coefficients) {
+    Value sum = constant(coefficients.front());
+    for (double coefficient : coefficients.drop_front())
+      sum = fma(sum, value, constant(coefficient));
+    return sum;
+  }
+  Value selectBelow(double limit, Value value, Value below, Value above) {
+    Value isBelow = arith::CmpFOp::create(b, arith::CmpFPredicate::OLT, value,
+                                          constant(limit));
+    return arith::SelectOp::create(b, isBelow, below, above);
   }
   /// e^(factor * value).
   Value exp(Value value, double factor = 1) {
@@ -105,14 +117,39 @@ struct ExpandTanh final : OpRewritePattern<math::TanhOp> {
     Value large =
         math::CopySignOp::create(a.b, a.fma(a.constant(-2), quotient, one), x);
     Value square = a.mul(x, x);
-    Value sum = a.constant(-5.70498872745e-3);
-    for (double coefficient : {2.06390887954e-2, -5.37397155531e-2,
-                               1.33314422036e-1, -3.33332819422e-1})
-      sum = a.fma(sum, square, a.constant(coefficient));
+    Value sum = a.polynomial(square, {-5.70498872745e-3, 2.06390887954e-2,
+                                      -5.37397155531e-2, 1.33314422036e-1,
+                                      -3.33332819422e-1});
     Value small = a.fma(a.mul(sum, square), x, x);
-    Value isSmall = arith::CmpFOp::create(a.b, arith::CmpFPredicate::OLT,
-                                          magnitude, a.constant(0.625));
-    rewriter.replaceOpWithNewOp<arith::SelectOp>(op, isSmall, small, large);
+    rewriter.replaceOp(op, a.selectBelow(0.625, magnitude, small, large));
+    return success();
+  }
+};
+
+/// 1 - 2^p(|x|), which cancels near 0, where x q(x^2) is taken. p and q are
+/// minimax polynomials: of log2(erfc(x)) from 0.75 to 3.92, weighted by
+/// erfc(x), and of erf(x) / x up to 0.75. p falls for ever: no x is too large.
+struct ExpandErf final : OpRewritePattern<math::ErfOp> {
+  using OpRewritePattern::OpRewritePattern;
+  LogicalResult matchAndRewrite(math::ErfOp op,
+                                PatternRewriter &rewriter) const override {
+    if (!isF32(op.getResult()))
+      return rewriter.notifyMatchFailure(op, "not f32");
+    Arithmetic a{{op.getLoc(), rewriter}, op.getType()};
+    Value x = op.getOperand();
+    Value magnitude = math::AbsFOp::create(a.b, x);
+    Value complement = math::Exp2Op::create(
+        a.b, a.polynomial(magnitude, {-2.034471278e-03, 2.417350419e-02,
+                                      -1.363319082e-01, -9.320028831e-01,
+                                      -1.620744753e+00, -1.476653894e-03}));
+    Value large = math::CopySignOp::create(
+        a.b, arith::SubFOp::create(a.b, a.constant(1), complement), x);
+    Value small =
+        a.mul(a.polynomial(a.mul(x, x),
+                           {4.158813049e-03, -2.636023427e-02, 1.127373496e-01,
+                            -3.761192957e-01, 1.128379086e+00}),
+              x);
+    rewriter.replaceOp(op, a.selectBelow(0.75, magnitude, small, large));
     return success();
   }
 };
@@ -173,7 +210,8 @@ struct ExpandToI8 final : OpRewritePattern<arith::FPToSIOp> {
 } // namespace
 
 void rmsnorm::populateExpandFunctionsPatterns(RewritePatternSet &patterns) {
-  patterns.add<ExpandExp, ExpandTanh, ExpandToI8>(patterns.getContext());
+  patterns.add<ExpandErf, ExpandExp, ExpandTanh, ExpandToI8>(
+      patterns.getContext());
   math::populateExpansionPatterns(patterns, {"clampf", "fpowi"});
 }
 

@@ -267,6 +267,14 @@ gpu.module @kernels [#rmsnorm.target<TARGET>] {
     // AMD-COUNT-2: llvm.call_intrinsic "llvm.amdgcn.exp2.f32"
     // NV-COUNT-2: llvm.call_intrinsic "llvm.nvvm.rcp.approx.ftz.f"
     // AMD-COUNT-2: llvm.call_intrinsic "llvm.amdgcn.rcp.f32"
+    // CHECK: llvm.select
+    // erf: the same, without a division or a table.
+    // CHECK-NOT: {{llvm.select|divide|div.full|fdiv}}
+    // NV-COUNT-2: llvm.call_intrinsic "llvm.nvvm.ex2.approx.ftz.f32"
+    // AMD-COUNT-2: llvm.call_intrinsic "llvm.amdgcn.exp2.f32"
+    // CHECK-NOT: llvm.select
+    // CHECK: llvm.intr.copysign
+    // CHECK: llvm.select
     // CHECK-NOT: llvm.call @
     // NV-COUNT-2: llvm.call_intrinsic "llvm.nvvm.div.full"
     // AMD-COUNT-2: llvm.call_intrinsic "llvm.amdgcn.fdiv.fast"

@@ -362,6 +362,33 @@ TEST(SimValue, MathFunctions) {
   }
 }
 
+// As the oracle has it, see Interval.cpp, but for nothing beside the 4 ulp.
+TEST(SimValue, ErrorFunction) {
+  // Of both signs, 64 in each power of two around the place where it is of two
+  // parts; from 5 on there is nothing but 1.
+  std::vector<float> x = {0.0f, 0x1p-149f, 0x1p-120f, 0x1p-60f, 5.0f,
+                          1e3f, 3e38f,     INFINITY,  NAN};
+  for (int i = 0; i < 247; ++i)
+    x.push_back(std::ldexp(1 + float(i % 64) / 64, i / 64 - 2));
+  for (int i = 0; i < 256; ++i)
+    x.push_back(-x[i]);
+  std::vector<float> y =
+      convert<float>("%r = math.erf %v : vector<8xf32>", "f32", "f32", x);
+  for (size_t i = 0; i < x.size(); ++i) {
+    double expected = std::erf(double(x[i]));
+    ASSERT_EQ(std::isnan(y[i]), std::isnan(x[i]));
+    if (std::isnan(x[i]))
+      continue;
+    ASSERT_EQ(std::signbit(y[i]), std::signbit(x[i])) << x[i];
+    ASSERT_LE(std::fabs(y[i]), 1) << x[i];
+    ASSERT_NEAR(y[i], expected, 0x1p-21 * std::fabs(expected) + 0x1p-149)
+        << x[i];
+    if (std::fabs(x[i]) >= 5) {
+      ASSERT_EQ(std::fabs(y[i]), 1) << x[i];
+    }
+  }
+}
+
 TEST(SimValue, ScalarAndNarrowMath) {
   std::vector<uint16_t> y =
       convert<uint16_t>(R"(

@@ -23,8 +23,8 @@ def FinalizeSim : Pass<"rmsnorm-finalize-sim", "::mlir::ModuleOp"> {
     runtime/lib/Sim/SimABI.h; the global `rmsnorm_sim_abi_version` names their
     version. Code needs nothing from the host but a table of functions in the
     launch, so the compiled module has no undefined symbols: math functions are
-    the host's libm through that table (exp and tanh are made of its exp2, as
-    they are on GPUs), rsqrt is 1 / sqrt, fma is exact.
+    the host's libm through that table (exp, tanh and erf are made of its exp2,
+    as they are on GPUs), rsqrt is 1 / sqrt, fma is exact.
 
     What is checked, in every run:
 
@@ -72,11 +72,12 @@ def FinalizeNVVM : Pass<"rmsnorm-finalize-nvvm", "::mlir::ModuleOp"> {
       One that has no expansion is an error naming it. Where the machine has an
       instruction it is taken, and a result below 2^-126 may be zero. Errors in
       ulp of f32: rsqrt and exp2 2; exp 2 + 1.2 |x| (2^t of the rounded
-      t = x log2 e: CUDA C++ Programming Guide, __expf); tanh 5; division of
-      vectors 2 (PTX ISA, div.full), and by 1 + exp(x) 2, where the divisor is
-      at most 2^126, else zero; of scalars, once a row, correctly rounded.
-      Polynomials (upstream's, a few ulp): erf, erfc, expm1, log,
-      log1p, log2, sin, cos and the inverse ones.
+      t = x log2 e: CUDA C++ Programming Guide, __expf); tanh 5; erf 4 and
+      never above 1; division of vectors 2 (PTX ISA, div.full), and by
+      1 + exp(x) 2, where the divisor is at most 2^126, else zero; of scalars,
+      once a row, correctly rounded.
+      Polynomials (upstream's, a few ulp): erfc, expm1, log, log1p, log2, sin,
+      cos and the inverse ones.
   }];
 }
 

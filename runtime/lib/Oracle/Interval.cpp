@@ -230,7 +230,8 @@ struct Function {
 // Otherwise upstream MLIR's polynomials (Cephes and Eigen: a few ulp). Measured
 // over all f32: atan 40.7 ulp (at 0.66), asin 7.4, acos 1.2.
 // exp(x) is ex2(x * log2(e)): half an ulp each for the factor and the product,
-// times |x|. tanh is 1 - 2 / (e^2|x| + 1) above 0.625.
+// times |x|. tanh is 1 - 2 / (e^2|x| + 1) above 0.625. erf is 1 - ex2(p(|x|))
+// above 0.75: measured over all f32 2.9 ulp, 3.3 where ex2 errs by 2.
 constexpr Function table[] = {
     {std::exp, 2, 1.2, 0, 0, infinity},
     {std::exp2, 2, 0, 0, 0, infinity},
