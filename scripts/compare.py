@@ -27,13 +27,13 @@ import re
 import subprocess
 import sys
 
-PIPELINE = """builtin.module(eliminate-empty-tensors, empty-tensor-to-alloc-tensor,
+PIPELINE = """builtin.module(func.func(convert-elementwise-to-linalg),eliminate-empty-tensors, empty-tensor-to-alloc-tensor,
 one-shot-bufferize{bufferize-function-boundaries=true allow-return-allocs-from-loops=true}, func.func(convert-linalg-to-loops, math-expand-ops{ops=fpowi}),
 arith-expand{include-bf16=true}, convert-vector-to-scf, convert-scf-to-cf, expand-strided-metadata, lower-affine,
 convert-arith-to-llvm, convert-math-to-llvm, convert-math-to-libm, convert-vector-to-llvm, finalize-memref-to-llvm,
 convert-func-to-llvm, convert-index-to-llvm, convert-cf-to-llvm, reconcile-unrealized-casts)"""
 # The same with our passes among them.
-TENSORS = """rmsnorm-embed-tensors,eliminate-empty-tensors,empty-tensor-to-alloc-tensor,
+TENSORS = """rmsnorm-embed-tensors,func.func(convert-elementwise-to-linalg),eliminate-empty-tensors,empty-tensor-to-alloc-tensor,
 one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map allow-return-allocs-from-loops=true},canonicalize,cse,canonicalize,
 buffer-deallocation-pipeline"""
 EMBED = """rmsnorm-embed-memrefs{%(options)s},rmsnorm-embed-host{host=%(host)s},gpu-module-to-binary"""

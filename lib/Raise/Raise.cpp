@@ -3,6 +3,7 @@
 
 #include "NormOps.h"
 #include "RMSNorm/Raise/Passes.h"
+#include "RMSNorm/Transforms/Elementwise.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -134,6 +135,9 @@ static SmallVector<linalg::GenericOp> getReductions(Operation *function,
 }
 
 static void raiseNorms(FunctionOpInterface function) {
+  // Bodies are all that is read.
+  const llvm::SetVector<Operation *> elementwise =
+      generalizeElementwise(function);
   ExprPool pool(function.getContext());
   Reader reader(pool);
   Tensors tensors(pool, reader, function);
@@ -163,6 +167,10 @@ static void raiseNorms(FunctionOpInterface function) {
   DenseSet<Expr *> explained;
   for (Operation *op : llvm::reverse(candidates))
     explain(context, op, explained);
+  IRRewriter restorer(function.getContext());
+  for (Operation *op : elementwise)
+    if (!tensors.isRetired(op))
+      restoreElementwise(restorer, cast<linalg::GenericOp>(op));
 }
 
 namespace {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- GeneralizeElementwise.cpp - rmsnorm-generalize-elementwise --------===//
 
+#include "RMSNorm/Transforms/Elementwise.h"
 #include "RMSNorm/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/Transforms/DialectConversion.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::rmsnorm {
@@ -16,10 +18,75 @@ namespace mlir::rmsnorm {
 } // namespace mlir::rmsnorm
 
 using namespace mlir;
+using namespace mlir::rmsnorm;
 
-static bool isOnTensors(Operation *op) {
-  return OpTrait::hasElementwiseMappableTraits(op) &&
-         llvm::any_of(op->getOperandTypes(), llvm::IsaPred<RankedTensorType>);
+namespace {
+struct Inserted final : RewriterBase::Listener {
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override {
+    if (isa<linalg::GenericOp>(op))
+      generics.insert(op);
+  }
+  llvm::SetVector<Operation *> generics;
+};
+} // namespace
+
+llvm::SetVector<Operation *> rmsnorm::generalizeElementwise(Operation *root) {
+  Inserted inserted;
+  RewritePatternSet patterns(root->getContext());
+  linalg::populateElementwiseToLinalgConversionPatterns(patterns);
+  walkAndApplyPatterns(root, std::move(patterns), &inserted);
+  // Upstream takes an operand for the destination if it has the type: here
+  // that would say that it is overwritten.
+  IRRewriter rewriter(root->getContext());
+  for (Operation *op : inserted.generics) {
+    rewriter.setInsertionPoint(op);
+    for (OpOperand &init : cast<linalg::GenericOp>(op).getDpsInitsMutable()) {
+      if (init.get().getDefiningOp<tensor::EmptyOp>())
+        continue;
+      Value empty = tensor::EmptyOp::create(
+          rewriter, op->getLoc(),
+          tensor::getMixedSizes(rewriter, op->getLoc(), init.get()),
+          getElementTypeOrSelf(init.get().getType()));
+      rewriter.modifyOpInPlace(op, [&] { init.set(empty); });
+    }
+  }
+  return std::move(inserted.generics);
+}
+
+/// Erases what defines `value` if nobody needs it, and what only that needed.
+static void eraseDead(RewriterBase &rewriter, Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !isOpTriviallyDead(op))
+    return;
+  SmallVector<Value> operands(op->getOperands());
+  rewriter.eraseOp(op);
+  for (Value operand : operands)
+    eraseDead(rewriter, operand);
+}
+
+void rmsnorm::restoreElementwise(RewriterBase &rewriter,
+                                 linalg::GenericOp generic) {
+  Block *body = generic.getBody();
+  Operation *scalar = &body->front();
+  if (scalar->getNextNode() != body->getTerminator() ||
+      body->getTerminator()->getOperands() != scalar->getResults())
+    return;
+  IRMapping tensors;
+  for (OpOperand &operand : generic->getOpOperands()) {
+    if (isa<RankedTensorType>(operand.get().getType()) &&
+        !generic.getMatchingIndexingMap(&operand).isIdentity())
+      return;
+    tensors.map(generic.getMatchingBlockArgument(&operand), operand.get());
+  }
+  rewriter.setInsertionPoint(generic);
+  Operation *op = rewriter.clone(*scalar, tensors);
+  for (auto [result, type] :
+       llvm::zip_equal(op->getResults(), generic->getResultTypes()))
+    result.setType(type);
+  SmallVector<Value> inits(generic.getDpsInits());
+  rewriter.replaceOp(generic, op);
+  for (Value init : inits)
+    eraseDead(rewriter, init);
 }
 
 namespace {
@@ -31,41 +98,7 @@ struct GeneralizeElementwise final
     RewritePatternSet scaling(&getContext());
     arith::populateExpandScalingExtTruncPatterns(scaling);
     walkAndApplyPatterns(getOperation(), std::move(scaling));
-    SmallVector<Operation *> elementwise;
-    llvm::DenseSet<Operation *> theirs;
-    getOperation()->walk([&](Operation *op) {
-      if (isOnTensors(op))
-        elementwise.push_back(op);
-      else if (isa<linalg::GenericOp>(op))
-        theirs.insert(op);
-    });
-    if (elementwise.empty())
-      return;
-    RewritePatternSet patterns(&getContext());
-    linalg::populateElementwiseToLinalgConversionPatterns(patterns);
-    ConversionTarget target(getContext());
-    target.markUnknownOpDynamicallyLegal(
-        [](Operation *op) { return !isOnTensors(op); });
-    if (failed(
-            applyPartialConversion(elementwise, target, std::move(patterns))))
-      return signalPassFailure();
-    // Upstream takes an operand for the destination if it has the type: here
-    // that would say that it is overwritten.
-    IRRewriter rewriter(&getContext());
-    getOperation()->walk([&](linalg::GenericOp op) {
-      if (theirs.contains(op))
-        return;
-      for (OpOperand &init : op.getDpsInitsMutable()) {
-        if (init.get().getDefiningOp<tensor::EmptyOp>())
-          continue;
-        rewriter.setInsertionPoint(op);
-        Value empty = tensor::EmptyOp::create(
-            rewriter, op.getLoc(),
-            tensor::getMixedSizes(rewriter, op.getLoc(), init.get()),
-            getElementTypeOrSelf(init.get().getType()));
-        rewriter.modifyOpInPlace(op, [&] { init.set(empty); });
-      }
-    });
+    generalizeElementwise(getOperation());
   }
 };
 } // namespace

@@ -7,6 +7,7 @@
 #include "UnitColumns.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Transforms/Elementwise.h"
 #include "RMSNorm/Transforms/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -28,15 +29,24 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 namespace {
+/// Forgets ops that are gone.
+struct Forgetter final : RewriterBase::Listener {
+  void notifyOperationErased(Operation *op) override { ops.remove(op); }
+  llvm::SetVector<Operation *> ops;
+};
+
 struct TileRows final : rmsnorm::impl::TileRowsBase<TileRows> {
   using TileRowsBase::TileRowsBase;
 
   void runOnOperation() override {
-    IRRewriter rewriter(&getContext());
+    Forgetter elementwise;
+    IRRewriter rewriter(&getContext(), &elementwise);
     Growth growth;
     growth.embedded = embedded;
     growth.remarks = remarks;
-    if (!embedded) {
+    if (embedded) {
+      elementwise.ops = generalizeElementwise(getOperation());
+    } else {
       dropUnitColumns(getOperation());
       gatherSlices(rewriter, getOperation());
       SmallVector<tensor::DimOp> dims;
@@ -86,6 +96,9 @@ struct TileRows final : rmsnorm::impl::TileRowsBase<TileRows> {
       DominanceInfo dominance(*loop);
       eliminateCommonSubExpressions(rewriter, dominance, *loop);
     }
+    // What no loop took stays as it was.
+    for (Operation *op : elementwise.ops.takeVector())
+      restoreElementwise(rewriter, cast<linalg::GenericOp>(op));
   }
 };
 } // namespace

@@ -60,8 +60,11 @@ def Raise : Pass<"rmsnorm-raise"> {
     Roundings to narrower types are kept, each one; `contract` and other
     fast-math flags on them are ignored, which is legal.
 
-    Before it: `convert-elementwise-to-linalg` (arithmetic on tensors),
-    `linalg-generalize-named-ops`, `canonicalize`, `cse`. Fuse
+    arith and math on tensors are read as the `linalg` that
+    `rmsnorm-generalize-elementwise` makes of them, and are as they were
+    afterwards where no norm was made of them.
+
+    Before it: `linalg-generalize-named-ops`, `canonicalize`, `cse`. Fuse
     elementwise ops after it: fusion loses the narrow copies of x and takes
     neighbours away that are to be fused with the norm.
 

@@ -106,7 +106,9 @@ def TileRows : Pass<"rmsnorm-tile-rows"> {
     types and math ops that the back ends take) is no part of a cluster and
     stays outside, as it was: an op, a norm in device code, an op behind a
     call that the cluster would have to move over. Without it such an op is an
-    error, here or in a later pass.
+    error, here or in a later pass. arith and math on tensors are read as the
+    `linalg` that `rmsnorm-generalize-elementwise` makes of them; what of it no
+    loop takes is put back.
   }];
   let options = [
     Option<"embedded", "embedded", "bool", "false",
@@ -117,6 +119,7 @@ def TileRows : Pass<"rmsnorm-tile-rows"> {
   let dependentDialects = ["::mlir::affine::AffineDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::gpu::GPUDialect",
+                           "::mlir::linalg::LinalgDialect",
                            "::mlir::scf::SCFDialect",
                            "::mlir::tensor::TensorDialect"];
 }
