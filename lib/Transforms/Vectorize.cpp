@@ -381,6 +381,13 @@ LogicalResult RowVectorizer::run() {
   return success();
 }
 
+/// Whether `loop` is what this pass leaves.
+static bool isTileProgram(scf::ForallOp loop) {
+  return llvm::any_of(*loop.getBody(), llvm::IsaPred<TileStoreOp>) &&
+         llvm::none_of(*loop.getBody(),
+                       llvm::IsaPred<linalg::LinalgOp, ForwardOp, BackwardOp>);
+}
+
 namespace {
 struct Vectorize final : rmsnorm::impl::VectorizeBase<Vectorize> {
   using VectorizeBase::VectorizeBase;
@@ -388,8 +395,9 @@ struct Vectorize final : rmsnorm::impl::VectorizeBase<Vectorize> {
   void runOnOperation() override {
     SmallVector<std::pair<scf::ForallOp, int64_t>> loops;
     getOperation()->walk([&](scf::ForallOp loop) {
-      if (auto rowDims =
-              loop->getAttrOfType<IntegerAttr>(RMSNormDialect::kRowsAttrName))
+      auto rowDims =
+          loop->getAttrOfType<IntegerAttr>(RMSNormDialect::kRowsAttrName);
+      if (rowDims && !isTileProgram(loop))
         loops.push_back({loop, rowDims.getInt()});
     });
     for (auto [loop, rowDims] : loops)

@@ -1,4 +1,7 @@
 // RUN: norm-opt %s --split-input-file --rmsnorm-embed-tensors --verify-diagnostics | FileCheck %s
+// Twice is as once.
+// RUN: norm-opt %s --split-input-file --rmsnorm-embed-tensors -o %t.once
+// RUN: norm-opt %t.once --split-input-file --rmsnorm-embed-tensors | diff %t.once -
 // RUN: norm-opt %s --split-input-file --rmsnorm-embed-tensors="decompose-rest=false remarks" 2>&1 | FileCheck %s --check-prefixes=KEEP
 
 // The options: what no kernel is made of is decomposed, without a word; or it

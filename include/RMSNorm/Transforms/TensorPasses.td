@@ -140,7 +140,7 @@ def Vectorize : Pass<"rmsnorm-vectorize"> {
     a row with `arcp` becomes a multiplication with its reciprocal.
 
     Requires: the loops of `rmsnorm-tile-rows`, which are marked `rmsnorm.rows`;
-    no norms in them (`rmsnorm-decompose`).
+    no norms in them (`rmsnorm-decompose`). A tile program stays as it is.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect",
