@@ -12,6 +12,8 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/LLVMIR/ROCDLDialect.h"
+#include "mlir/IR/BuiltinOps.h"
+#include "mlir/Target/LLVMIR/LLVMTranslationInterface.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -98,11 +100,29 @@ struct TargetModel
                         StringRef(object.data(), object.size())));
   }
 };
+/// Host code that rmsnorm-embed-host has lowered has nothing of ours; upstream
+/// would say that it cannot translate some op beside.
+struct Translation final : LLVMTranslationDialectInterface {
+  using LLVMTranslationDialectInterface::LLVMTranslationDialectInterface;
+
+  LogicalResult amendOperation(Operation *op, ArrayRef<llvm::Instruction *>,
+                               NamedAttribute attribute,
+                               LLVM::ModuleTranslation &) const override {
+    if (!isa<ModuleOp>(op) ||
+        attribute.getName() != RMSNormDialect::kTargetAttrName)
+      return success();
+    return op->emitOpError("expected no '")
+           << attribute.getName().getValue()
+           << "' in host code: run rmsnorm-embed-host before it is lowered to "
+              "LLVM";
+  }
+};
 } // namespace
 
 void rmsnorm::registerTargetModel(DialectRegistry &registry) {
-  registry.addExtension(+[](MLIRContext *context, RMSNormDialect *) {
+  registry.addExtension(+[](MLIRContext *context, RMSNormDialect *dialect) {
     TargetAttr::attachInterface<TargetModel>(*context);
+    dialect->addInterfaces<Translation>();
     // Of the targets that objects name.
     context->loadDialect<NVVM::NVVMDialect, ROCDL::ROCDLDialect>();
   });
