@@ -13,7 +13,6 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "llvm/Support/MathExtras.h"
 
 namespace mlir::rmsnorm {
@@ -29,13 +28,11 @@ struct EmbedHost final : rmsnorm::impl::EmbedHostBase<EmbedHost> {
   using EmbedHostBase::EmbedHostBase;
 
   void runOnOperation() override {
-    if (failed(checkOptions()))
-      return signalPassFailure();
     // A launch finds its kernel in the module around it.
     SmallVector<ModuleOp> modules;
     getOperation().walk([&](ModuleOp module) { modules.push_back(module); });
-    for (ModuleOp host : modules) {
-      module = host;
+    for (ModuleOp each : modules) {
+      module = each;
       if (failed(collectKernels()) || failed(lower()))
         return signalPassFailure();
     }
@@ -45,7 +42,7 @@ struct EmbedHost final : rmsnorm::impl::EmbedHostBase<EmbedHost> {
   }
 
 private:
-  LogicalResult checkOptions();
+  bool isDirect() { return host == HostLaunches::direct; }
   LogicalResult collectKernels();
   LogicalResult lower();
   LogicalResult lowerDeviceQueries(HostCalls &calls);
@@ -70,29 +67,10 @@ private:
   }
 
   ModuleOp module;
-  bool isDirect = false;
-  std::optional<gpu::CompilationTarget> target;
   SmallVector<gpu::GPUModuleOp> kernels;
   SmallVector<gpu::LaunchFuncOp> launches;
 };
 } // namespace
-
-LogicalResult EmbedHost::checkOptions() {
-  Location loc = getOperation().getLoc();
-  if (host != "direct" && host != "gpu")
-    return emitError(loc, "expected host=direct or host=gpu, got '")
-           << host << "'";
-  isDirect = host == "direct";
-  target = llvm::StringSwitch<std::optional<gpu::CompilationTarget>>(format)
-               .Cases({"assembly", "isa"}, gpu::CompilationTarget::Assembly)
-               .Cases({"binary", "bin"}, gpu::CompilationTarget::Binary)
-               .Cases({"fatbinary", "fatbin"}, gpu::CompilationTarget::Fatbin)
-               .Default(std::nullopt);
-  if (!target)
-    return emitError(loc, "expected format=isa, bin or fatbin, got '")
-           << format << "'";
-  return success();
-}
 
 LogicalResult EmbedHost::collectKernels() {
   kernels.clear();
@@ -116,21 +94,21 @@ LogicalResult EmbedHost::lower() {
   for (auto launch : collect<gpu::LaunchFuncOp>())
     if (calls.isOurs(launch))
       launches.push_back(launch);
-  if (isDirect && failed(calls.emitObjects(*target)))
+  if (isDirect() && failed(calls.emitObjects(format)))
     return failure();
   if (failed(lowerDeviceQueries(calls)))
     return failure();
-  if (isDirect && synchronize)
+  if (isDirect() && synchronize)
     for (Operation *last : getLastLaunches(module, launches))
       calls.emitSynchronize(last);
   if (failed(lowerWorkspaces(calls)))
     return failure();
   // While one sees which buffers they take.
   for (gpu::LaunchFuncOp launch : launches)
-    if (isDirect && failed(calls.getKernel(launch)))
+    if (isDirect() && failed(calls.getKernel(launch)))
       return failure();
   lowerPointers();
-  if (!isDirect)
+  if (!isDirect())
     return describeSimulatedKernels();
   for (gpu::LaunchFuncOp launch : launches)
     if (failed(calls.emitLaunch(launch)))
@@ -235,7 +213,7 @@ LogicalResult EmbedHost::lowerWorkspaces(HostCalls &calls) {
     Location loc = workspace.getLoc();
     Operation *last = getLastUse(workspace);
     auto type = cast<MemRefType>(workspace.getType());
-    if (!isDirect) {
+    if (!isDirect()) {
       Value buffer = memref::AllocOp::create(
           builder, loc, type, workspace.getSizes(),
           builder.getI64IntegerAttr(WorkspaceOp::alignment));
@@ -366,14 +344,17 @@ void EmbedHost::stripAttributes() {
 }
 
 LogicalResult EmbedHost::verifyNothingLeft() {
-  bool isLeft = false;
+  Operation *left = nullptr;
   walkHost(getOperation(), [&](Operation *op) {
-    if (op->getName().getDialectNamespace() !=
-        RMSNormDialect::getDialectNamespace())
-      return;
-    isLeft = true;
-    op->emitOpError("expected no op of ours to be left in host code, got one "
-                    "that no pass before has lowered");
+    if (!left && op->getName().getDialectNamespace() ==
+                     RMSNormDialect::getDialectNamespace())
+      left = op;
   });
-  return failure(isLeft);
+  if (!left)
+    return success();
+  const bool isNorm = isa<ForwardOp, BackwardOp>(left);
+  return left->emitOpError("expected no op of ours to be left in host code: "
+                           "run ")
+         << (isNorm ? "rmsnorm-embed-tensors, bufferization and " : "")
+         << "rmsnorm-embed-memrefs before rmsnorm-embed-host";
 }

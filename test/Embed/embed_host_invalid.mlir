@@ -2,8 +2,8 @@
 // RUN: not norm-opt %s --rmsnorm-embed-host=format=isa --split-input-file 2>&1 | FileCheck %s
 // RUN: not norm-opt %s --rmsnorm-embed-host=host=cuda --split-input-file 2>&1 | FileCheck %s --check-prefix=HOST
 // RUN: not norm-opt %s --rmsnorm-embed-host=format=elf --split-input-file 2>&1 | FileCheck %s --check-prefix=FORMAT
-// HOST: error: expected host=direct or host=gpu, got 'cuda'
-// FORMAT: error: expected format=isa, bin or fatbin, got 'elf'
+// HOST: Cannot find option named 'cuda'
+// FORMAT: Cannot find option named 'elf'
 
 module attributes {gpu.container_module} {
   gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
@@ -16,8 +16,21 @@ module attributes {gpu.container_module} {
 // -----
 
 func.func @left(%x: memref<4x64xf32>, %y: memref<4x64xf32>) {
-  // CHECK: error: 'rmsnorm.forward' op expected no op of ours to be left in host code
+  // CHECK: error: 'rmsnorm.forward' op expected no op of ours to be left in host code: run rmsnorm-embed-tensors, bufferization and rmsnorm-embed-memrefs before rmsnorm-embed-host
   rmsnorm.forward input(%x : memref<4x64xf32>) output(%y : memref<4x64xf32>) eps = 1.0e-05
+  return
+}
+
+// -----
+
+// Once, not for each op.
+func.func @tiles(%x: memref<4x64xf32>) {
+  // CHECK: error: 'rmsnorm.tile_load' op expected no op of ours to be left in host code: run rmsnorm-embed-memrefs before rmsnorm-embed-host
+  // CHECK-NOT: left in host code
+  scf.forall (%r) in (4) {
+    %v = rmsnorm.tile_load tile %x[%r] : memref<4x64xf32> -> vector<1x64xf32>
+    rmsnorm.tile_store tile %v, %x[%r] : vector<1x64xf32>, memref<4x64xf32>
+  } {mapping = [#gpu.block<x>], rmsnorm.rows = 1 : i64}
   return
 }
 

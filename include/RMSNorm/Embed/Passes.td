@@ -82,7 +82,12 @@ def EmbedHost : Pass<"rmsnorm-embed-host", "::mlir::ModuleOp"> {
     The last of our passes on host code. Afterwards nothing outside of our
     gpu.modules has an op or attribute of ours. Buffers become bare pointers
     here, which hide their uses: deallocations come before (`bufferization`'s
-    passes see that `rmsnorm.buffer_pointer` is a view).
+    passes see that `rmsnorm.buffer_pointer` is a view). With `host=direct` what
+    frees buffers at the end of blocks may come behind it, too
+    (`buffer-deallocation-pipeline`). What frees them behind the last use that
+    it sees would do so before a launch (`optimize-allocation-liveness`).
+
+    Where this pass is forgotten the translation to LLVM IR is an error.
 
     `host=gpu`: gpu.launch_func stay, for gpu-module-to-binary, gpu-async-region
     and gpu-to-llvm. `rmsnorm.workspace` becomes a memref.alloc, aligned to 256
@@ -106,12 +111,24 @@ def EmbedHost : Pass<"rmsnorm-embed-host", "::mlir::ModuleOp"> {
     for `direct`, registerSerialization. Numeric effect: none.
   }];
   let options = [
-    Option<"host", "host", "std::string", "\"direct\"",
-           "direct: calls of our runtime; gpu: upstream's gpu dialect">,
+    Option<"host", "host", "HostLaunches", "HostLaunches::direct",
+           "who launches",
+           [{::llvm::cl::values(
+                 clEnumValN(HostLaunches::direct, "direct",
+                            "calls of our runtime"),
+                 clEnumValN(HostLaunches::gpu, "gpu",
+                            "upstream's gpu dialect"))}]>,
     Option<"synchronize", "synchronize", "bool", "true",
            "direct: wait behind launches">,
-    Option<"format", "format", "std::string", "\"fatbin\"",
-           "direct: as of gpu-module-to-binary, isa, bin or fatbin">,
+    Option<"format", "format", "gpu::CompilationTarget",
+           "gpu::CompilationTarget::Fatbin",
+           "direct: machine code, as of gpu-module-to-binary",
+           [{::llvm::cl::values(
+                 clEnumValN(gpu::CompilationTarget::Assembly, "isa", "text"),
+                 clEnumValN(gpu::CompilationTarget::Binary, "bin",
+                            "machine code"),
+                 clEnumValN(gpu::CompilationTarget::Fatbin, "fatbin",
+                            "as bin; without ptxas as isa"))}]>,
   ];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::memref::MemRefDialect",
