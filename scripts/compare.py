@@ -68,7 +68,7 @@ FLOOR = {"f32": options.magnitude[0], "i8": 128.0}
 def run(*command, text=None):
     done = subprocess.run(command, input=text, capture_output=True, text=True)
     if done.returncode:
-        sys.exit(f"{command[0]} failed:\n{done.stderr[-4000:]}")
+        sys.exit(f"{command[0]} failed:\n{done.stderr}")
     launched = re.findall(r"^rmsnorm: launch of (\S+),", done.stderr, re.M)
     print("".join(f"launched {name} {launched.count(name)} times\n" for name in sorted(set(launched))), end="")
     return done.stdout
