@@ -1,0 +1,443 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""A random program with views around norms: its IR, and what it computes.
+
+The tensors' elements are flat lists. Every view is a list of places in one:
+sizes and, for each, how far apart. See views.py.
+"""
+
+import array
+import itertools
+import math
+import os
+import random
+import struct
+
+import capi
+
+
+def bf16(value):
+    bits = struct.unpack("<I", struct.pack("<f", value))[0]
+    return bits + 0x7FFF + (bits >> 16 & 1) >> 16
+
+
+class Type:
+    """Elements of tensors: how bytes stand for them, and how far off a right result may be."""
+
+    def __init__(self, code, dlpack, tolerance, to_bits, from_bits, unwritten=math.nan):
+        self.code, self.dlpack, self.tolerance, self.unwritten = code, dlpack, tolerance, unwritten
+        self.to_bits, self.from_bits = to_bits, from_bits
+
+    def encode(self, values):
+        return array.array(self.code, map(self.to_bits, values))
+
+    def decode(self, bits):
+        return list(map(self.from_bits, bits))
+
+    def round(self, value):
+        return self.from_bits(self.to_bits(value))
+
+
+TYPES = {
+    # What is computed of f32 is not rounded here, and elements are about 1.
+    "f32": Type("f", capi.F32, 2.0**-10, float, float),
+    "f16": Type("H", capi.F16, 2.0**-6, lambda v: struct.unpack("<H", struct.pack("<e", v))[0],
+                lambda b: struct.unpack("<e", struct.pack("<H", b))[0]),
+    "bf16": Type("H", capi.BF16, 2.0**-4, lambda v: 0x7FC0 if v != v else bf16(v),
+                 lambda b: struct.unpack("<f", struct.pack("<I", b << 16))[0]),
+    # Next to a tie either integer is right.
+    "i8": Type("b", capi.I8, 1.0, int, float, -128),
+}
+
+
+class Dim:
+    """A size, and the value that it is in the program if that is not static."""
+
+    def __init__(self, size, name=None):
+        self.size, self.name = size, name
+        self.text = name or str(size)
+
+    def __eq__(self, other):
+        return self.text == other.text
+
+
+class Value:
+    """A tensor. `home` is the number of the argument that it is, with other elements."""
+
+    def __init__(self, name, dims, kind, data, normed=False, home=None):
+        self.name, self.dims, self.kind, self.data, self.normed, self.home = name, list(dims), kind, data, normed, home
+
+    sizes = property(lambda self: [dim.size for dim in self.dims])
+    type = property(lambda self: f"tensor<{''.join('?x' if d.name else f'{d.size}x' for d in self.dims)}{self.kind}>")
+
+    def strides(self):
+        return [math.prod(self.sizes[i + 1:]) for i in range(len(self.dims))]
+
+
+def places(sizes, strides, start=0):
+    """Where the elements of a view lie, in order."""
+    found = [start]
+    for size, stride in zip(sizes, strides):
+        found = [place + i * stride for place in found for i in range(size)]
+    return found
+
+
+def texts(items):
+    return ", ".join(str(item) for item in items)
+
+
+class Program:
+    STEPS = {"norm": 4, "transpose": 4, "rows": 3, "columns": 2, "part": 2, "assemble": 2, "elementwise": 4,
+             "norm_part": 2, "scales": 2, "quantise": 0.5, "keep": 2}
+
+    def __init__(self, seed, steps=None, mutating=False):
+        self.seed, self.name, self.mutating, self.mutated = seed, f"f{seed}", mutating, False
+        self.lines, self.count, self.arguments, self.results, self.ended = [], 0, [], [], False
+        self.rng = rng = random.Random(seed)
+        self.kind = rng.choice(["f32", "f32", "f32", "bf16", "f16"])
+        dims = []
+        few = rng.choice([[1, 2, 3, 4], [1, 5], [2, 4], [5, 5, 1, 3], [1, 1, 2]])
+        for i in range(rng.choice([1, 1, 2, 2, 3, 3, 4])):
+            dynamic = rng.random() < 0.45
+            dims.append(Dim(rng.choice([0] + few * 3) if dynamic else rng.choice(few), f"%d{i}" if dynamic else None))
+        self.value = self.argument(dims + [Dim(rng.choice([4, 8, 16, 32, 64, 6, 24, 48]))])
+        for i, dim in enumerate(dims):
+            if dim.name:
+                self.lines += [f"%i{i} = arith.constant {i} : index", f"{dim.name} = tensor.dim %a0, %i{i} : {self.value.type}"]
+        # Each step has a seed of its own, and does nothing where it cannot.
+        names = rng.choices(list(self.STEPS), self.STEPS.values(), k=rng.choice([1, 1, 2, 2, 3, 3, 4, 5]))
+        names.insert(rng.randint(0, min(2, len(names))), "norm")
+        plan = [(name, rng.random()) for name in names] + [("finish", rng.random())]
+        self.steps = [f"{i}:{name}" for i, (name, _) in enumerate(plan)] if steps is None else steps
+        for i, (name, step_seed) in enumerate(plan):
+            if f"{i}:{name}" in self.steps and not self.ended:
+                self.rng = random.Random(step_seed)
+                getattr(self, name)()
+        if not self.results:
+            self.finish()
+
+    def text(self):
+        arguments = texts(f"%a{i}: {value.type}" for i, value in enumerate(self.arguments))
+        kinds = texts(value.type for value in self.results)
+        body = "".join(f"  {line}\n" for line in self.lines)
+        return (f"func.func @{self.name}({arguments}) -> ({kinds}) {{\n{body}"
+                f"  return {texts(value.name for value in self.results)} : {kinds}\n}}\n")
+
+    def write(self, folder, head=""):
+        path = os.path.join(folder, f"{self.name}.mlir")
+        with open(path, "w") as file:
+            file.write(head + self.text())
+        return path
+
+    def has_derived_sizes(self):
+        """Whether an argument has a size that follows from others: compare.py gives all the same."""
+        return any(dim.name and not dim.name.startswith("%d") for value in self.arguments for dim in value.dims)
+
+    def has_bounds(self):
+        """Whether several sizes of a result have but a lower bound: norm-run takes all the memory there is."""
+        return any(result.home is not None and sum(bool(dim.name) for dim in result.dims) > 1 for result in self.results)
+
+    # What steps are made of.
+
+    def new(self, line):
+        self.count += 1
+        self.lines.append(f"%v{self.count} = {line}")
+        return f"%v{self.count}"
+
+    def swap(self, a, b):
+        """What the program takes for a and b: with --mutate, one time, b and a."""
+        if not self.mutating or self.mutated or a == b:
+            return a, b
+        self.mutated = True
+        return b, a
+
+    def argument(self, dims, kind=None):
+        kind = kind or self.kind
+        data = [TYPES[kind].round(self.rng.choice([-1, 1]) * self.rng.randint(512, 2048) / 1024)
+                for _ in range(math.prod(dim.size for dim in dims))]
+        self.arguments.append(Value(f"%a{len(self.arguments)}", dims, kind, data))
+        self.arguments[-1].home = len(self.arguments) - 1
+        return self.arguments[-1]
+
+    def empty(self, dims, kind=None):
+        value = Value(None, dims, kind or self.kind, None)
+        value.name = self.new(f"tensor.empty({texts(d.name for d in dims if d.name)}) : {value.type}")
+        value.data = [math.nan] * math.prod(value.sizes)
+        return value
+
+    def product(self, dims):
+        dynamic, static = [d for d in dims if d.name], math.prod(d.size for d in dims if not d.name)
+        if not dynamic:
+            return Dim(static)
+        total = dynamic[0]
+        factors = dynamic[1:] + ([Dim(static, self.new(f"arith.constant {static} : index"))] if static != 1 else [])
+        for factor in factors:
+            total = Dim(total.size * factor.size, self.new(f"arith.muli {total.name}, {factor.name} : index"))
+        return total
+
+    def reshape(self, value, first, last, dims):
+        """Merges dimensions first to last of a tensor, or replaces the one by `dims`."""
+        merge = first < last
+        before, after = value.dims[:first], value.dims[last + 1:]
+        dims = [self.product(value.dims[first:last + 1])] if merge else dims
+        more = last - first if merge else len(dims) - 1
+        rank = len(before) + len(after) + 1
+        groups = [[i] for i in range(first)] + [list(range(first, first + more + 1))] + [[i + more] for i in range(first + 1, rank)]
+        result = Value(None, before + dims + after, value.kind, value.data, value.normed)
+        shape = "" if merge else f" output_shape [{texts(d.text for d in result.dims)}]"
+        result.name = self.new(f"tensor.{'collapse' if merge else 'expand'}_shape {value.name} {groups}{shape} : {value.type} into {result.type}")
+        return result
+
+    def window(self, value, changes, rank_reducing=False):
+        """The text of a slice with other offset, size and step in some dimensions; its dims and places."""
+        window = [changes.get(i, (0, dim, 1)) for i, dim in enumerate(value.dims)]
+        text = " ".join(f"[{texts(column)}]" for column in
+                        ((w[0] for w in window), (w[1].text for w in window), (w[2] for w in window)))
+        strides = value.strides()
+        where = places([w[1].size for w in window], [w[2] * s for w, s in zip(window, strides)],
+                       sum(w[0] * s for w, s in zip(window, strides)))
+        return text, [w[1] for i, w in enumerate(window) if not (rank_reducing and i in changes and w[1].text == "1")], where
+
+    def extract(self, value, changes, rank_reducing=False, written=None):
+        _, dims, where = self.window(value, changes, rank_reducing)
+        text, _, _ = self.window(value, written or changes)
+        result = Value(None, dims, value.kind, [value.data[i] for i in where], value.normed)
+        result.name = self.new(f"tensor.extract_slice {value.name}{text} : {value.type} to {result.type}")
+        return result
+
+    def insert(self, part, value, changes):
+        text, _, where = self.window(value, changes)
+        result = Value(None, value.dims, value.kind, list(value.data), value.normed or part.normed, value.home)
+        for i, element in zip(where, part.data):
+            result.data[i] = element
+        result.name = self.new(f"tensor.insert_slice {part.name} into {value.name}{text} : {part.type} into {value.type}")
+        return result
+
+    def generic(self, dims, operands, body, function, out=None, reduction=False):
+        """linalg.generic. Operands are tensors and the dimensions that each has, in what order."""
+        letters = [f"d{i}" for i in range(len(dims))]
+        out = out or self.empty(dims)
+        axes = list(range(len(out.dims)))
+        maps = texts(f"affine_map<({texts(letters)}) -> ({texts(letters[i] for i in used)})>"
+                     for used in [text for _, _, text in operands] + [axes])
+        kinds = ["parallel"] * len(out.dims) + ["reduction"] * reduction
+        names = texts(f"%x{i}: {value.kind}" for i, (value, _, _) in enumerate(operands))
+        name = self.new(f"linalg.generic {{indexing_maps = [{maps}], iterator_types = [{texts(chr(34) + k + chr(34) for k in kinds)}]}} "
+                        f"ins({texts(v.name for v, _, _ in operands)} : {texts(v.type for v, _, _ in operands)}) outs({out.name} : {out.type}) {{")
+        self.lines += [f"^bb0({names}, %o: {out.kind}):", *(f"  {line}" for line in body), f"}} -> {out.type}"]
+        columns = []
+        for value, used, _ in operands:
+            strides = value.strides()
+            columns.append([value.data[i] for i in places([d.size for d in dims], [
+                strides[used.index(d)] if d in used else 0 for d in range(len(dims))])])
+        data = [function(*elements) for elements in zip(*columns)]
+        if reduction:
+            length = dims[-1].size
+            data = [max(map(abs, data[i:i + length])) for i in range(0, len(data), length)]
+        return Value(name, out.dims, out.kind, [TYPES[out.kind].round(v) for v in data], any(v.normed for v, _, _ in operands))
+
+    def largest(self, value):
+        """The largest absolute element of each last row."""
+        zero = self.new(f"arith.constant 0.0 : {value.kind}")
+        out = self.empty(value.dims[:-1], value.kind)
+        out.name = self.new(f"linalg.fill ins({zero} : {value.kind}) outs({out.name} : {out.type}) -> {out.type}")
+        axes = list(range(len(value.dims)))
+        return self.generic(value.dims, [(value, axes, axes)], [
+            f"%m = math.absf %x0 : {value.kind}", f"%r = arith.maximumf %m, %o : {value.kind}", f"linalg.yield %r : {value.kind}"],
+            lambda a: a, out, reduction=True)
+
+    def permuted(self, value, order):
+        """A tensor with its dimensions in another order, by one of two ops."""
+        dims, letters = [value.dims[i] for i in order], [order.index(i) for i in range(len(order))]
+        strides = value.strides()
+        written = list(order)
+        same = [(i, j) for i, j in itertools.combinations(range(len(dims)), 2) if dims[i] == dims[j] and dims[i].size > 1]
+        if same:
+            i, j = same[0]
+            written[i], written[j] = self.swap(written[i], written[j])
+        if self.rng.random() < 0.4:
+            used = [written.index(i) for i in range(len(order))]
+            return self.generic(dims, [(value, letters, used)], [f"linalg.yield %x0 : {value.kind}"], lambda a: a, self.empty(dims, value.kind))
+        out = self.empty(dims, value.kind)
+        name = self.new(f"linalg.transpose ins({value.name} : {value.type}) outs({out.name} : {out.type}) permutation = {written}")
+        data = [value.data[i] for i in places([d.size for d in dims], [strides[i] for i in order])]
+        return Value(name, dims, value.kind, data, value.normed)
+
+    def pieces(self, size):
+        """Two ways to a half of so many columns: offset, size, step."""
+        half = Dim(size // 2)
+        return self.rng.choice([[(0, half, 1), (half.size, half, 1)], [(0, half, 2), (1, half, 2)]])
+
+    # The steps.
+
+    def norm(self, value=None):
+        """The norm of each row."""
+        rng, x = self.rng, value or self.value
+        weight = self.argument(x.dims[-1:], rng.choice([self.kind, "f32"])) if rng.random() < 0.5 else None
+        offset = rng.choice([0.0, 1.0]) if weight else 0.0
+        out = self.empty(x.dims)
+        text = f" weight({weight.name} : {weight.type})" if weight else ""
+        name = self.new(f"rmsnorm.forward input({x.name} : {x.type}){text} output({out.name} : {out.type}) "
+                        f"eps = 1.0e-03{' offset = 1.0' if offset else ''} -> {out.type}")
+        data, n = [], x.sizes[-1]
+        for start in range(0, len(x.data), n):
+            row = x.data[start:start + n]
+            root = 1 / math.sqrt(sum(v * v for v in row) / n + 1e-3)
+            data += [TYPES[self.kind].round(v * root * (weight.data[i] + offset if weight else 1.0)) for i, v in enumerate(row)]
+        result = Value(name, x.dims, self.kind, data, True)
+        if value is None:
+            self.value = result
+        return result
+
+    def transpose(self):
+        order = list(range(len(self.value.dims) - 1))
+        if self.rng.random() < 0.9:
+            self.rng.shuffle(order)
+        self.value = self.permuted(self.value, order + [len(order)])
+
+    def rows(self):
+        """Splits or merges leading dimensions."""
+        leading = len(self.value.dims) - 1
+        if leading > 1 and self.rng.random() < 0.5:
+            first = self.rng.randrange(leading - 1)
+            self.value = self.reshape(self.value, first, first + 1, None)
+        elif 0 < leading < 4:
+            i = self.rng.randrange(leading)
+            dim = self.value.dims[i]
+            factor = self.rng.choice([f for f in (1, 2, 3, 5) if dim.size % f == 0 and (not dim.name or f < 3)])
+            rest = Dim(dim.size // factor)
+            if dim.name:
+                rest.name = rest.text = self.new(f"arith.divui {dim.name}, {self.new(f'arith.constant {factor} : index')} : index") if factor > 1 else dim.name
+            self.value = self.reshape(self.value, i, i, self.rng.sample([rest, Dim(factor)], 2))
+
+    def columns(self):
+        """Makes groups of columns rows, or the other way round."""
+        last = len(self.value.dims) - 1
+        if 1 < last and self.rng.random() < 0.5 and not self.value.dims[last - 1].name:
+            self.value = self.reshape(self.value, last - 1, last, None)
+        elif last < 5 and self.value.sizes[-1] % 2 == 0 and self.value.sizes[-1] > 2:
+            self.value = self.reshape(self.value, last, last, self.rng.sample([Dim(2), Dim(self.value.sizes[-1] // 2)], 2))
+
+    def part(self):
+        """Takes a part of a dimension."""
+        able = [i for i, dim in enumerate(self.value.dims) if not dim.name and dim.size > 1]
+        if not able:
+            return
+        i = self.rng.choice(able)
+        size = self.value.sizes[i]
+        if i < len(self.value.dims) - 1 and (size % 2 or self.rng.random() < 0.4):
+            self.value = self.extract(self.value, {i: (self.rng.randrange(size), Dim(1), 1)}, len(self.value.dims) > 2)
+        elif size % 2 == 0 and size > 2:
+            window, other = self.rng.sample(self.pieces(size), 2)
+            self.value = self.extract(self.value, {i: window}, written={i: self.swap(window, other)[0]})
+
+    def assemble(self):
+        """Takes the columns apart and puts them together in another order."""
+        source, last = self.value, len(self.value.dims) - 1
+        size = source.sizes[-1]
+        if size % 2 or size < 4:
+            return
+        parts, pairs = [], None
+        for which in self.rng.choice([[0, 1], [1, 0]]):
+            window = self.pieces(size)[which]
+            if window[2] == 2 and self.rng.random() < 0.5:
+                pairs = pairs or self.reshape(source, last, last, [window[1], Dim(2)])
+                parts.append(self.extract(pairs, {last + 1: (window[0], Dim(1), 1)}, True))
+            else:
+                parts.append(self.extract(source, {last: window}))
+        a, b = parts
+        a.name, b.name = self.swap(a.name, b.name)
+        form = self.rng.choice(["halves", "stride", "pairs", "concat"])
+        if form == "concat":
+            result = Value(None, source.dims, source.kind, None, source.normed)
+            result.data = [v for i in range(0, len(a.data), size // 2) for v in a.data[i:i + size // 2] + b.data[i:i + size // 2]]
+            result.name = self.new(f"tensor.concat dim({last}) {a.name}, {b.name} : ({a.type}, {b.type}) -> {result.type}")
+            self.value = result
+            return
+        half, dims = Dim(size // 2), source.dims[:-1]
+        if form == "pairs":
+            result = self.empty(dims + [half, Dim(2)], source.kind)
+            windows = [{last + 1: (i, Dim(1), 1)} for i in (0, 1)]
+        else:
+            result = self.empty(source.dims, source.kind)
+            windows = [{last: (i * half.size, half, 1) if form == "halves" else (i, half, 2)} for i in (0, 1)]
+        for part, window in self.rng.sample(list(zip((a, b), windows)), 2):
+            result = self.insert(part, result, window)
+        self.value = self.reshape(result, last, last + 1, None) if form == "pairs" else result
+
+    def norm_part(self):
+        """Replaces a part of the rows or columns by its norm."""
+        i = self.rng.choice([len(self.value.dims) - 1] * 2 + list(range(len(self.value.dims))))
+        dim = self.value.dims[i]
+        if dim.name or dim.size % 2 or dim.size < 4:
+            return
+        window = {i: self.rng.choice(self.pieces(dim.size))}
+        self.value = self.insert(self.norm(self.extract(self.value, window)), self.value, window)
+
+    def elementwise(self):
+        """Multiplies by, or adds, an operand that has some of the dimensions, in some order."""
+        value, rank = self.value, len(self.value.dims)
+        axes = list(range(rank))
+        used = self.rng.sample(axes, self.rng.randint(0, rank)) if self.rng.random() < 0.5 else [
+            i for i in axes if self.rng.random() < 0.6]
+        operand = self.argument([value.dims[i] for i in used])
+        written = list(used)
+        same = [(i, j) for i, j in itertools.combinations(range(len(used)), 2)
+                if operand.dims[i] == operand.dims[j] and operand.sizes[i] > 1]
+        if same:
+            i, j = same[0]
+            written[i], written[j] = self.swap(used[i], used[j])
+        op, function = self.rng.choice([("mulf", lambda a, b: a * b), ("addf", lambda a, b: a + b)])
+        self.value = self.generic(value.dims, [(value, axes, axes), (operand, used, written)], [
+            f"%r = arith.{op} %x0, %x1 : {self.kind}", f"linalg.yield %r : {self.kind}"], function)
+
+    def scales(self):
+        """Returns the largest element of each group of columns, perhaps transposed."""
+        value, last = self.value, len(self.value.dims) - 1
+        if not value.normed or last > 3 or value.sizes[-1] % 4:
+            return
+        found = self.largest(self.reshape(value, last, last, self.rng.sample([Dim(4), Dim(value.sizes[-1] // 4)], 2)))
+        order = list(range(last + 1))
+        self.rng.choice([lambda: None, lambda: order.insert(max(last - 1, 0), order.pop()), lambda: self.rng.shuffle(order)])()
+        self.results.append(self.permuted(found, order) if order != sorted(order) else found)
+
+    def quantise(self):
+        """Ends with i8 and a scale for each row."""
+        value, axes = self.value, list(range(len(self.value.dims)))
+        if not value.normed:
+            return
+        scale = self.largest(value)
+        kind, wide = value.kind, value.kind != "f32"
+        names = ["%x0", "%x1"]
+        body = []
+        if wide:
+            body = [f"%w{i} = arith.extf %x{i} : {kind} to f32" for i in (0, 1)]
+            names = ["%w0", "%w1"]
+        body += ["%most = arith.constant 127.0 : f32", "%least = arith.constant -127.0 : f32", "%floor = arith.constant 1.0e-06 : f32",
+                 f"%s = arith.maximumf {names[1]}, %floor : f32", f"%q = arith.divf {names[0]}, %s : f32", "%t = arith.mulf %q, %most : f32",
+                 "%n = math.roundeven %t : f32", "%l = arith.maximumf %n, %least : f32", "%h = arith.minimumf %l, %most : f32",
+                 "%i = arith.fptosi %h : f32 to i8", "linalg.yield %i : i8"]
+        numbers = self.generic(value.dims, [(value, axes, axes), (scale, axes[:-1], axes[:-1])], body,
+                               lambda a, s: max(-127, min(127, round(a / max(s, 1e-6) * 127))), self.empty(value.dims, "i8"))
+        self.results += self.rng.sample([numbers, scale], 2)
+        self.ended = True
+
+    def keep(self):
+        """Returns the tensor as it is, whatever becomes of it."""
+        if self.value.normed and self.value not in self.results and self.value.home is None:
+            self.results.append(self.value)
+
+    def finish(self):
+        """Returns the tensor, perhaps as a part of an argument."""
+        if self.results and self.rng.random() < 0.3 and not self.mutated:
+            return
+        if not self.value.normed:
+            self.norm()
+        last = len(self.value.dims) - 1
+        able = [i for i, dim in enumerate(self.value.dims) if not dim.name]
+        if self.value.home is None and self.rng.random() < 0.25:
+            i = self.rng.choice(able + [last])
+            dim = self.value.dims[i]
+            into = self.argument(self.value.dims[:i] + [Dim(2 * dim.size)] + self.value.dims[i + 1:])
+            self.value = self.insert(self.value, into, {i: self.rng.choice([(0, dim, 1), (dim.size, dim, 1), (1, dim, 2)])})
+        if self.value not in self.results:
+            self.results.insert(self.rng.randint(0, len(self.results)), self.value)

@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs random programs with views around norms, against a reference of its own.
+
+    views.py [--seed=S] [--count=N] [--embed=TARGET] [--mutate] [--minimise] [--keep=DIR]
+
+A program is a list of steps on one tensor: norms, transposes, slices, groups,
+interleaved columns, operands that are broadcast, several results. Each step
+writes IR and computes, in plain Python, what it means; of the compiler it knows
+nothing. Program S depends on S alone, and so does each step: a program with
+steps left out is a program, which is what --minimise tries.
+
+Each program is compiled for two chips and the oracle. Then
+
+- norm-run must find all elements in the oracle's intervals, in some layout;
+- kernels must give what the reference says, on sizes of the reference. That is
+  about places, not roundings, which are the oracle's: what lies elsewhere
+  differs by far more than the tolerance;
+- a program may be refused, by one error with a location. The table at the end
+  says how often and why.
+
+With --embed=TARGET programs become kernels among host code instead, and
+compare.py compares them with upstream's lowering. None may be refused there.
+With --mutate the reference and the program differ in a place: all that are
+compiled must be seen to be wrong. --keep=DIR leaves programs that fail in DIR.
+
+norm-compile and norm-run are taken from the PATH; LIBDIR and, with --embed,
+LLVM_LIBDIR are the folders of libraries.
+"""
+
+import argparse
+import array
+import collections
+import math
+import os
+import random
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, os.path.join(HERE, "..", "..", "benchmarks"))
+import capi
+from program import Program, TYPES
+
+COMPARE = os.path.join(HERE, "..", "Raise", "Inputs", "compare.py")
+CHIPS = ["sm_90", "gfx942"]
+# Programs that compare.py gets at once: it starts seven processes.
+BATCH = 16
+OK, REFUSED, WRONG, CRASH = "ok", "refused", "WRONG", "CRASH"
+SEVERAL, LOST = "refused by SEVERAL errors", "refused by an error WITHOUT a location"
+
+
+def call(*command):
+    """The exit status, and all that was printed."""
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        return done.returncode, done.stdout + done.stderr
+    except subprocess.TimeoutExpired:
+        return -1, "took more than 120 seconds"
+
+
+def failed(status, text):
+    """The verdict on a compiler that gave up."""
+    errors = re.findall(r"^.*\berror: .*$", text, re.M)
+    if status < 0 or status > 2 or "Stack dump" in text:
+        where = re.findall(r" (\S+) /\S*?/((?:lib|tools|runtime)/\S+:\d+)", text)
+        said = re.findall(r"^(?:rmsnorm|LLVM ERROR): .*", text, re.M)
+        return CRASH, said[0] if said else " ".join(where[0]) if where else text.strip()[-200:]
+    if not errors or not all(re.match(r"\S+:\d+:\d+: error: ", error) for error in errors):
+        return LOST, "; ".join(errors) or text.strip()[-300:]
+    return REFUSED if len(errors) == 1 else SEVERAL, "; ".join(re.sub(r"^\S+ ", "", error) for error in errors)
+
+
+def in_child(work):
+    """What `work` says, in a process of its own: wrong kernels may end it."""
+    read, write = os.pipe()
+    child = os.fork()
+    if not child:
+        try:
+            text = work()
+        except BaseException as error:
+            text = str(error) or repr(error)
+        os.write(write, text.encode())
+        os._exit(0)
+    os.close(write)
+    with os.fdopen(read) as pipe:
+        text = pipe.read()
+    status = os.waitpid(child, 0)[1]
+    return f"ended by signal {os.WTERMSIG(status)}" if os.WIFSIGNALED(status) else text
+
+
+def launch(program, path):
+    """How the kernels' results differ from the reference's."""
+    runtime = capi.Runtime(os.path.join(os.environ["LIBDIR"], "librmsnorm_runtime.so"), path, capi.SIM)
+    function = runtime.prepare(program.name)
+    new = [result for result in program.results if result.home is None]
+    count = len(re.findall(r"^  argument ", runtime.describe(program.name), re.M))
+    if count != len(program.arguments) + len(new):
+        return f"expected {len(program.arguments) + len(new)} arguments, got {count}"
+    # What is not written differs from all that is expected.
+    buffers = [TYPES[value.kind].encode(value.data) for value in program.arguments]
+    buffers += [TYPES[value.kind].encode([TYPES[value.kind].unwritten] * len(value.data)) for value in new]
+    tensors = []
+    for value, buffer in zip(program.arguments + new, buffers):
+        tensors.append(capi.Tensor(buffer.buffer_info()[0], value.sizes, TYPES[value.kind].dlpack, runtime.place))
+    workspace = array.array("d", bytes(8 + function.workspace_size(tensors) // 8 * 8 + 256))
+    address = workspace.buffer_info()[0] + 255 & ~255
+    function.bind(tensors, address, 8 * len(workspace) - 256)()
+    for number, result in enumerate(program.results):
+        place = len(program.arguments) + new.index(result) if result.home is None else result.home
+        kind = TYPES[result.kind]
+        got = kind.decode(buffers[place])
+        wrong = [i for i, (a, b) in enumerate(zip(got, result.data)) if not abs(a - b) <= kind.tolerance * max(1.0, abs(b))]
+        if wrong:
+            i = wrong[0]
+            return f"result {number}: {len(wrong)} of {len(got)} wrong, first at {i}: expected {result.data[i]:.6}, got {got[i]:.6}"
+    return ""
+
+
+def judge(program, folder, mutating):
+    """The verdict on a program that is a module, and why."""
+    path = program.write(folder)
+    compiled = path + ".rmsn"
+    rng = random.Random(program.seed)
+    chips = rng.sample(CHIPS, 2)  # the reference is for the first
+    targets = [f"--target=sim:{chip}" for chip in chips] + ["--target=oracle"]
+    status, text = call("norm-compile", path, *targets, "--host-optimization=0", "-o", compiled)
+    if status:
+        return failed(status, text)
+    for chip in () if mutating or program.has_bounds() else chips:
+        ways = rng.choice([["--unaligned"], ["--strided"], ["--strided", "--unaligned", "--order=reverse"], []])
+        rows = f"--rows={rng.choice([0, 1, 2, 12, 16, 24, 48, 67])}"
+        status, text = call("norm-run", compiled, f"--device=sim:{chip}", rows, *ways)
+        if status:
+            reason = text.strip().split("\n")[-1] if status > 0 else f"signal {-status}"
+            return WRONG if status > 0 else CRASH, f"norm-run --device=sim:{chip} {rows} {' '.join(ways)}: {reason}"
+    difference = in_child(lambda: launch(program, compiled))
+    return (WRONG, f"reference, sim:{chips[0]}: {difference}") if difference else (OK, "")
+
+
+def embed(programs, folder, target):
+    """Yields each program with its verdict; those of a batch that fails are looked at one by one."""
+    programs = [program for program in programs if not program.has_derived_sizes()]
+    if not programs:
+        return
+    path = os.path.join(folder, "batch.mlir")
+    with open(path, "w") as file:
+        file.write("".join(program.text() for program in programs))
+    status, text = call(sys.executable, "-B", COMPARE, path, f"--embed=sim:{target},direct", "--size=6", "--magnitude=64,16")
+    if status and len(programs) > 1:
+        for program in programs:
+            yield from embed([program], folder, target)
+        return
+    verdict = (OK, "")
+    if status and "WRONG" in text:
+        verdict = WRONG, re.search(r".*WRONG", text)[0]
+    elif status:
+        # compare.py ends with what a tool printed, and not with its status.
+        verdict = failed(-1 if "Stack dump" in text or "failed:\n\n" in text or "LLVM ERROR" in text else 1, text)
+    for program in programs:
+        yield program, verdict
+
+
+def minimise(program, verdict, reason, test):
+    """The program with as few steps as fail alike, and why it fails."""
+    for step in list(program.steps):
+        fewer = Program(program.seed, [other for other in program.steps if other != step], program.mutating)
+        other, why = test(fewer)
+        if other == verdict and (verdict == WRONG or class_of(other, why) == class_of(verdict, reason)):
+            program, reason = fewer, why
+    return program, reason
+
+
+def class_of(verdict, reason):
+    """Of like failures one name."""
+    reason = re.sub(r"^(norm-run|reference).*?sim:.*?: ", r"\1: ", reason)
+    reason = re.sub(r"norm-run: error: \S+: entry \S+ ", "", reason)
+    return f"{verdict}: " + re.sub(r"'[^']*'|-?\b(nan|[\d.]+(e-?\d+)?)\b", "_", reason)[:150]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--count", type=int, default=100)
+    parser.add_argument("--embed")
+    parser.add_argument("--mutate", action="store_true")
+    parser.add_argument("--minimise", action="store_true")
+    parser.add_argument("--keep")
+    options = parser.parse_args()
+    if options.keep:
+        os.makedirs(options.keep, exist_ok=True)
+    bad = (WRONG, CRASH, LOST) + ((REFUSED, SEVERAL) if options.embed else ())
+    table, failures = collections.Counter(), 0
+    with tempfile.TemporaryDirectory() as folder:
+        def verdicts(programs):
+            if options.embed:
+                for first in range(0, len(programs), BATCH):
+                    yield from embed(programs[first:first + BATCH], folder, options.embed)
+            else:
+                for program in programs:
+                    yield program, judge(program, folder, options.mutate)
+
+        programs = [Program(seed, None, options.mutate) for seed in range(options.seed, options.seed + options.count)]
+        if options.mutate:
+            programs = [program for program in programs if program.mutated and all(map(math.prod, (r.sizes for r in program.results)))]
+        for program, (verdict, reason) in verdicts(programs):
+            table[class_of(verdict, reason)] += 1
+            if verdict not in ((OK, CRASH) if options.mutate else bad):
+                continue
+            failures += 1
+            if options.minimise:
+                program, reason = minimise(program, verdict, reason, lambda fewer: next(verdicts([fewer]), (fewer, (OK, "")))[1])
+            print(f"seed {program.seed}, steps {program.steps}: {verdict}: {reason}\n{program.text()}", flush=True)
+            if options.keep:
+                program.write(options.keep, f"// {verdict}: {reason!r}\n")
+    for name, count in table.most_common():
+        print(f"{count:6} {name}")
+    print(f"{sum(table.values())} programs, {failures} failures")
+    sys.exit(failures > 0 or not programs)
+
+
+if __name__ == "__main__":
+    main()
