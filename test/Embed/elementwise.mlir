@@ -1,4 +1,4 @@
-// DEFINE: %{compare} = env RMSNORM_GPU_TRACE=1 LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/test/Raise/Inputs/compare.py
+// DEFINE: %{compare} = env RMSNORM_GPU_TRACE=1 LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py
 // arith and math on tensors beside norms are taken into kernels; what is not stays as it was.
 // RUN: norm-opt %s --rmsnorm-embed-tensors > %t
 // RUN: FileCheck %s < %t

@@ -2,7 +2,7 @@
 // program that has both is refused. In a larger program its norm is a kernel.
 // RUN: norm-opt %s --split-input-file --rmsnorm-tensor-half --verify-diagnostics
 // RUN: sed '/^\/\/ -----/d' %s > %t.mlir
-// RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir RMSNORM_GPU_TRACE=1 %python %source/test/Raise/Inputs/compare.py %t.mlir --embed=sim:sm_90,direct | FileCheck %s
+// RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir RMSNORM_GPU_TRACE=1 %python %source/scripts/compare.py %t.mlir --embed=sim:sm_90,direct | FileCheck %s
 // CHECK-COUNT-5: launched
 // CHECK: {{^}}4 results, 0 wrong
 

@@ -1,7 +1,7 @@
 // Views around norms that were computed wrongly, at other places than they say.
 // RUN: norm-run %s --device=sim:sm_90 --rows=24
 // RUN: norm-run %s --device=sim:gfx942 --rows=7 --unaligned --strided
-// RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/test/Raise/Inputs/compare.py %s --embed=sim:sm_90,direct | FileCheck %s
+// RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py %s --embed=sim:sm_90,direct | FileCheck %s
 // CHECK: {{^}}15 results, 0 wrong
 
 // Dimensions of one size that change places: upstream folds a reinterpret_cast of

@@ -44,7 +44,7 @@ sys.path.insert(0, os.path.join(HERE, "..", "..", "benchmarks"))
 import capi
 from program import Program, TYPES
 
-COMPARE = os.path.join(HERE, "..", "Raise", "Inputs", "compare.py")
+COMPARE = os.path.join(HERE, "..", "..", "scripts", "compare.py")
 CHIPS = ["sm_90", "gfx942"]
 # Programs that compare.py gets at once: it starts seven processes.
 BATCH = 16
