@@ -3,6 +3,7 @@
 
 #include "RMSNorm/Schedule/ProgramFacts.h"
 
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -22,38 +23,14 @@ ProgramFacts ProgramFacts::getSumsFacts() const {
   return sums;
 }
 
-/// "2", or "0.5" for half a byte.
-static std::string toBytes(int64_t bits) {
-  static constexpr StringLiteral eighths[] = {"",   ".125", ".25", ".375",
-                                              ".5", ".625", ".75", ".875"};
-  return (Twine(bits / 8) + eighths[bits % 8]).str();
-}
-
 std::string mlir::rmsnorm::getProgramKey(const ProgramFacts &facts) {
-  static_assert(sizeof(ProgramFacts) == 136, "a new fact belongs in the key");
   std::string key;
   llvm::raw_string_ostream os(key);
-  os << "columns=";
-  if (facts.dynamicColumns)
-    os << (facts.hasBound() ? "?<=" : "?");
-  if (facts.hasBound())
-    os << facts.columns;
-  os << ",narrowest_bytes=" << toBytes(facts.narrowestBits)
-     << ",live_bytes_per_column=" << toBytes(facts.liveBitsPerColumn)
-     << ",loaded_bytes_per_column=" << toBytes(facts.loadedBitsPerColumn)
-     << ",reductions=" << facts.numReductions
-     << ",column_sums=" << facts.numColumnSums
-     << ",single_row=" << facts.singleRow;
-  if (facts.numFunctions > 0)
-    os << ",functions=" << facts.numFunctions
-       << ",repeated_functions=" << facts.numRepeatedFunctions;
-  if (facts.manyOperations)
-    os << ",many_operations=" << facts.manyOperations;
-  if (facts.sharedBitsPerColumn > 0)
-    os << ",shared_bytes_per_column=" << toBytes(facts.sharedBitsPerColumn);
-  if (facts.groupColumns != 0)
-    os << ",group_columns=" << facts.groupColumns;
-  if (facts.part != 0)
-    os << ",part=" << facts.part;
+  llvm::ListSeparator comma(",");
+#define RMSNORM_PROGRAM_FACT(Type, member, text, Default)                      \
+  os << comma << #text "="                                                     \
+     << (facts.member == kDynamicColumns ? "?"                                 \
+                                         : std::to_string(facts.member));
+#include "RMSNorm/Schedule/ProgramFacts.def"
   return key;
 }

@@ -167,13 +167,17 @@ LogicalResult Reader::readSchedule(StringRef text, TuningRecord &record) {
   return success();
 }
 
-/// The names in "columns=4096,reductions=1".
-static SmallVector<StringRef> getFactNames(StringRef key) {
-  SmallVector<StringRef> facts;
+/// Whether `key` has the facts that `today` has, each with a number or "?".
+static bool hasFacts(StringRef key, StringRef today) {
+  SmallVector<StringRef> facts, names;
   key.split(facts, ',');
-  for (StringRef &fact : facts)
-    fact = fact.split('=').first;
-  return facts;
+  today.split(names, ',');
+  return llvm::equal(facts, names, [](StringRef fact, StringRef like) {
+    auto [name, value] = fact.split('=');
+    int64_t number;
+    return name == like.split('=').first &&
+           (value == "?" || !value.getAsInteger(10, number));
+  });
 }
 
 LogicalResult Reader::readRecord(const json::Object &object,
@@ -199,7 +203,7 @@ LogicalResult Reader::readRecord(const json::Object &object,
   }
   // Other facts than today's: the record would match nothing, silently.
   const std::string today = getProgramKey(ProgramFacts());
-  if (getFactNames(record.program) != getFactNames(today))
+  if (!hasFacts(record.program, today))
     return error(record) << "expected program to be like '" << today
                          << "', got '" << record.program
                          << "': tune again with this version";

@@ -5,7 +5,7 @@
 // RUN: norm-inspect %t.margin.rmsn | FileCheck %s --check-prefix=APART
 // RUN: norm-compile %s --target=sm_90 --ptxas= --schedule=pdl=true -o %t.given.rmsn
 // RUN: norm-inspect %t.given.rmsn | FileCheck %s --check-prefix=APART
-// RUN: printf '{"format": "rmsnorm-tuning", "version": 1, "records": [{"target": "sm_90", "entry": "other", "program": "columns=8,narrowest_bytes=2,live_bytes_per_column=2,loaded_bytes_per_column=2,reductions=1,column_sums=0,single_row=0", "rows": [0, null], "schedule": "#rmsnorm.schedule<threads_per_row = 32, vector_width = 8>", "device": "none", "measured_rows": 1, "microseconds": 1.0}]}' > %t.json
+// RUN: printf '{"format": "rmsnorm-tuning", "version": 1, "records": [{"target": "sm_90", "entry": "other", "program": "columns=8,dynamic_columns=0,narrowest_bits=16,live_bits_per_column=16,loaded_bits_per_column=16,stored_bits_per_column=16,column_operand_bits=0,shared_bits_per_column=0,reductions=1,column_sums=0,sums_narrowest_bits=32,single_row=0,many_operations=0,functions=0,repeated_functions=0,group_columns=0,part=0", "rows": [0, null], "schedule": "#rmsnorm.schedule<threads_per_row = 32, vector_width = 8>", "device": "none", "measured_rows": 1, "microseconds": 1.0}]}' > %t.json
 // RUN: norm-compile %s --target=sm_90 --ptxas= --tuning=%t.json -o %t.tuned.rmsn 2>%t.warning
 // RUN: norm-inspect %t.tuned.rmsn | FileCheck %s
 // RUN: sed -e 's/columns=8/columns=512/' -e 's/vector_width = 8/vector_width = 8, pdl = true/' %t.json > %t.512.json

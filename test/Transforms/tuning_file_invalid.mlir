@@ -37,6 +37,9 @@
 // ROWS_ONE: error: {{.*}}rows_one.json: record 0: expected rows to be [first, last]
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/facts.json 2>&1 | FileCheck %s --check-prefix=FACTS
 // FACTS: error: {{.*}}facts.json: record 0: expected program to be like 'columns=1,{{.*}}', got 'columns=65536': tune again with this version
+// RUN: sed 's/single_row=0/single_row=no/' %t/schedule.json > %t/value.json
+// RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/value.json 2>&1 | FileCheck %s --check-prefix=VALUE
+// VALUE: error: {{.*}}value.json: record 0: expected program to be like 'columns=1,{{.*}}', got '{{.*}},single_row=no,{{.*}}': tune again with this version
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/schedule.json 2>&1 | FileCheck %s --check-prefix=SCHEDULE
 // SCHEDULE: error: {{.*}}schedule.json: record 0: expected schedule to be a #rmsnorm.schedule of this version, got '#rmsnorm.schedule<threads = 3>': {{.*}}threads
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/other_attribute.json 2>&1 | FileCheck %s --check-prefix=OTHER_ATTRIBUTE
@@ -94,8 +97,8 @@ func.func @wide(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index) {
 ]}
 //--- field.json
 {"format": "rmsnorm-tuning", "version": 1, "records": [
-  {"target": "sm_90", "program": "columns=65536,narrowest_bytes=2,live_bytes_per_column=2,loaded_bytes_per_column=2,reductions=1,column_sums=0,single_row=0", "rows": [0, null], "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>"},
-  {"target": "sm_90", "program": "columns=65536,narrowest_bytes=2,live_bytes_per_column=2,loaded_bytes_per_column=2,reductions=1,column_sums=0,single_row=0", "rows": [0, null], "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>", "seconds": 3}
+  {"target": "sm_90", "program": "columns=65536,dynamic_columns=0,narrowest_bits=16,live_bits_per_column=16,loaded_bits_per_column=16,stored_bits_per_column=16,column_operand_bits=0,shared_bits_per_column=0,reductions=1,column_sums=0,sums_narrowest_bits=32,single_row=0,many_operations=0,functions=0,repeated_functions=0,group_columns=0,part=0", "rows": [0, null], "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>"},
+  {"target": "sm_90", "program": "columns=65536,dynamic_columns=0,narrowest_bits=16,live_bits_per_column=16,loaded_bits_per_column=16,stored_bits_per_column=16,column_operand_bits=0,shared_bits_per_column=0,reductions=1,column_sums=0,sums_narrowest_bits=32,single_row=0,many_operations=0,functions=0,repeated_functions=0,group_columns=0,part=0", "rows": [0, null], "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>", "seconds": 3}
 ]}
 //--- missing.json
 {"format": "rmsnorm-tuning", "version": 1, "records": [
@@ -103,31 +106,31 @@ func.func @wide(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index) {
 ]}
 //--- no_rows.json
 {"format": "rmsnorm-tuning", "version": 1, "records": [
-  {"target": "sm_90", "program": "columns=65536,narrowest_bytes=2,live_bytes_per_column=2,loaded_bytes_per_column=2,reductions=1,column_sums=0,single_row=0", "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>"}
+  {"target": "sm_90", "program": "columns=65536,dynamic_columns=0,narrowest_bits=16,live_bits_per_column=16,loaded_bits_per_column=16,stored_bits_per_column=16,column_operand_bits=0,shared_bits_per_column=0,reductions=1,column_sums=0,sums_narrowest_bits=32,single_row=0,many_operations=0,functions=0,repeated_functions=0,group_columns=0,part=0", "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>"}
 ]}
 //--- type.json
 {"format": "rmsnorm-tuning", "version": 1, "records": [
-  {"target": 90, "program": "columns=65536,narrowest_bytes=2,live_bytes_per_column=2,loaded_bytes_per_column=2,reductions=1,column_sums=0,single_row=0", "rows": [0, null], "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>"}
+  {"target": 90, "program": "columns=65536,dynamic_columns=0,narrowest_bits=16,live_bits_per_column=16,loaded_bits_per_column=16,stored_bits_per_column=16,column_operand_bits=0,shared_bits_per_column=0,reductions=1,column_sums=0,sums_narrowest_bits=32,single_row=0,many_operations=0,functions=0,repeated_functions=0,group_columns=0,part=0", "rows": [0, null], "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>"}
 ]}
 //--- time.json
 {"format": "rmsnorm-tuning", "version": 1, "records": [
-  {"target": "sm_90", "program": "columns=65536,narrowest_bytes=2,live_bytes_per_column=2,loaded_bytes_per_column=2,reductions=1,column_sums=0,single_row=0", "rows": [0, null], "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>", "microseconds": "fast"}
+  {"target": "sm_90", "program": "columns=65536,dynamic_columns=0,narrowest_bits=16,live_bits_per_column=16,loaded_bits_per_column=16,stored_bits_per_column=16,column_operand_bits=0,shared_bits_per_column=0,reductions=1,column_sums=0,sums_narrowest_bits=32,single_row=0,many_operations=0,functions=0,repeated_functions=0,group_columns=0,part=0", "rows": [0, null], "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>", "microseconds": "fast"}
 ]}
 //--- rows.json
 {"format": "rmsnorm-tuning", "version": 1, "records": [
-  {"target": "sm_90", "program": "columns=65536,narrowest_bytes=2,live_bytes_per_column=2,loaded_bytes_per_column=2,reductions=1,column_sums=0,single_row=0", "rows": [16, 1], "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>"}
+  {"target": "sm_90", "program": "columns=65536,dynamic_columns=0,narrowest_bits=16,live_bits_per_column=16,loaded_bits_per_column=16,stored_bits_per_column=16,column_operand_bits=0,shared_bits_per_column=0,reductions=1,column_sums=0,sums_narrowest_bits=32,single_row=0,many_operations=0,functions=0,repeated_functions=0,group_columns=0,part=0", "rows": [16, 1], "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>"}
 ]}
 //--- rows_fraction.json
 {"format": "rmsnorm-tuning", "version": 1, "records": [
-  {"target": "sm_90", "program": "columns=65536,narrowest_bytes=2,live_bytes_per_column=2,loaded_bytes_per_column=2,reductions=1,column_sums=0,single_row=0", "rows": [0.5, 1], "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>"}
+  {"target": "sm_90", "program": "columns=65536,dynamic_columns=0,narrowest_bits=16,live_bits_per_column=16,loaded_bits_per_column=16,stored_bits_per_column=16,column_operand_bits=0,shared_bits_per_column=0,reductions=1,column_sums=0,sums_narrowest_bits=32,single_row=0,many_operations=0,functions=0,repeated_functions=0,group_columns=0,part=0", "rows": [0.5, 1], "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>"}
 ]}
 //--- rows_huge.json
 {"format": "rmsnorm-tuning", "version": 1, "records": [
-  {"target": "sm_90", "program": "columns=65536,narrowest_bytes=2,live_bytes_per_column=2,loaded_bytes_per_column=2,reductions=1,column_sums=0,single_row=0", "rows": [0, 1e+30], "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>"}
+  {"target": "sm_90", "program": "columns=65536,dynamic_columns=0,narrowest_bits=16,live_bits_per_column=16,loaded_bits_per_column=16,stored_bits_per_column=16,column_operand_bits=0,shared_bits_per_column=0,reductions=1,column_sums=0,sums_narrowest_bits=32,single_row=0,many_operations=0,functions=0,repeated_functions=0,group_columns=0,part=0", "rows": [0, 1e+30], "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>"}
 ]}
 //--- rows_one.json
 {"format": "rmsnorm-tuning", "version": 1, "records": [
-  {"target": "sm_90", "program": "columns=65536,narrowest_bytes=2,live_bytes_per_column=2,loaded_bytes_per_column=2,reductions=1,column_sums=0,single_row=0", "rows": 7, "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>"}
+  {"target": "sm_90", "program": "columns=65536,dynamic_columns=0,narrowest_bits=16,live_bits_per_column=16,loaded_bits_per_column=16,stored_bits_per_column=16,column_operand_bits=0,shared_bits_per_column=0,reductions=1,column_sums=0,sums_narrowest_bits=32,single_row=0,many_operations=0,functions=0,repeated_functions=0,group_columns=0,part=0", "rows": 7, "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>"}
 ]}
 //--- facts.json
 {"format": "rmsnorm-tuning", "version": 1, "records": [
@@ -135,22 +138,22 @@ func.func @wide(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index) {
 ]}
 //--- schedule.json
 {"format": "rmsnorm-tuning", "version": 1, "records": [
-  {"target": "sm_90", "program": "columns=65536,narrowest_bytes=2,live_bytes_per_column=2,loaded_bytes_per_column=2,reductions=1,column_sums=0,single_row=0", "rows": [0, null], "schedule": "#rmsnorm.schedule<threads = 3>"}
+  {"target": "sm_90", "program": "columns=65536,dynamic_columns=0,narrowest_bits=16,live_bits_per_column=16,loaded_bits_per_column=16,stored_bits_per_column=16,column_operand_bits=0,shared_bits_per_column=0,reductions=1,column_sums=0,sums_narrowest_bits=32,single_row=0,many_operations=0,functions=0,repeated_functions=0,group_columns=0,part=0", "rows": [0, null], "schedule": "#rmsnorm.schedule<threads = 3>"}
 ]}
 //--- other_attribute.json
 {"format": "rmsnorm-tuning", "version": 1, "records": [
-  {"target": "sm_90", "program": "columns=65536,narrowest_bytes=2,live_bytes_per_column=2,loaded_bytes_per_column=2,reductions=1,column_sums=0,single_row=0", "rows": [0, null], "schedule": "unit"}
+  {"target": "sm_90", "program": "columns=65536,dynamic_columns=0,narrowest_bits=16,live_bits_per_column=16,loaded_bits_per_column=16,stored_bits_per_column=16,column_operand_bits=0,shared_bits_per_column=0,reductions=1,column_sums=0,sums_narrowest_bits=32,single_row=0,many_operations=0,functions=0,repeated_functions=0,group_columns=0,part=0", "rows": [0, null], "schedule": "unit"}
 ]}
 //--- illegal.json
 {"format": "rmsnorm-tuning", "version": 1, "records": [
-  {"target": "sm_90", "program": "columns=65536,narrowest_bytes=2,live_bytes_per_column=2,loaded_bytes_per_column=2,reductions=1,column_sums=0,single_row=0", "rows": [0, null], "schedule": "#rmsnorm.schedule<threads_per_row = 64, vector_width = 3>"}
+  {"target": "sm_90", "program": "columns=65536,dynamic_columns=0,narrowest_bits=16,live_bits_per_column=16,loaded_bits_per_column=16,stored_bits_per_column=16,column_operand_bits=0,shared_bits_per_column=0,reductions=1,column_sums=0,sums_narrowest_bits=32,single_row=0,many_operations=0,functions=0,repeated_functions=0,group_columns=0,part=0", "rows": [0, null], "schedule": "#rmsnorm.schedule<threads_per_row = 64, vector_width = 3>"}
 ]}
 //--- overlap.json
 {"format": "rmsnorm-tuning", "version": 1, "records": [
-  {"target": "sm_90", "program": "columns=65536,narrowest_bytes=2,live_bytes_per_column=2,loaded_bytes_per_column=2,reductions=1,column_sums=0,single_row=0", "rows": [0, 16], "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>"},
-  {"target": "sm_90", "program": "columns=65536,narrowest_bytes=2,live_bytes_per_column=2,loaded_bytes_per_column=2,reductions=1,column_sums=0,single_row=0", "rows": [16, null], "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>"}
+  {"target": "sm_90", "program": "columns=65536,dynamic_columns=0,narrowest_bits=16,live_bits_per_column=16,loaded_bits_per_column=16,stored_bits_per_column=16,column_operand_bits=0,shared_bits_per_column=0,reductions=1,column_sums=0,sums_narrowest_bits=32,single_row=0,many_operations=0,functions=0,repeated_functions=0,group_columns=0,part=0", "rows": [0, 16], "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>"},
+  {"target": "sm_90", "program": "columns=65536,dynamic_columns=0,narrowest_bits=16,live_bits_per_column=16,loaded_bits_per_column=16,stored_bits_per_column=16,column_operand_bits=0,shared_bits_per_column=0,reductions=1,column_sums=0,sums_narrowest_bits=32,single_row=0,many_operations=0,functions=0,repeated_functions=0,group_columns=0,part=0", "rows": [16, null], "schedule": "#rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>"}
 ]}
 //--- unfit.json
 {"format": "rmsnorm-tuning", "version": 1, "records": [
-  {"target": "sm_90", "program": "columns=65536,narrowest_bytes=2,live_bytes_per_column=2,loaded_bytes_per_column=2,reductions=1,column_sums=0,single_row=0", "rows": [0, 16], "schedule": "#rmsnorm.schedule<threads_per_row = 64, vector_width = 8>"}
+  {"target": "sm_90", "program": "columns=65536,dynamic_columns=0,narrowest_bits=16,live_bits_per_column=16,loaded_bits_per_column=16,stored_bits_per_column=16,column_operand_bits=0,shared_bits_per_column=0,reductions=1,column_sums=0,sums_narrowest_bits=32,single_row=0,many_operations=0,functions=0,repeated_functions=0,group_columns=0,part=0", "rows": [0, 16], "schedule": "#rmsnorm.schedule<threads_per_row = 64, vector_width = 8>"}
 ]}

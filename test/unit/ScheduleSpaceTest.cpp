@@ -258,7 +258,8 @@ TEST_F(ScheduleSpaceTest, FollowsTheFacts) {
   parse("128", "f32");
   getSchedules("gfx942");
   std::string f32 = key;
-  EXPECT_NE(key.find("columns=128,narrowest_bytes=4"), std::string::npos)
+  EXPECT_NE(key.find("columns=128,dynamic_columns=0,narrowest_bits=32"),
+            std::string::npos)
       << key;
   parse("128", "bf16");
   getSchedules("gfx942");

@@ -731,10 +731,21 @@ TEST(ScheduleFields, KernelsKeepTheirNames) {
             "multi_wave_cached_g1u1t256v8f2a16n4");
 }
 
-TEST(ProgramFacts, KeyIsInBytes) {
-  EXPECT_EQ(getProgramKey(backward(4096, 16)),
-            "columns=4096,narrowest_bytes=2,live_bytes_per_column=4,loaded_"
-            "bytes_per_column=4,reductions=1,column_sums=1,single_row=0");
-  EXPECT_NE(getProgramKey(forward(4096, 4)).find("narrowest_bytes=0.5,"),
-            std::string::npos);
+TEST(ProgramFacts, KeyHasAll) {
+  struct Listed {
+#define RMSNORM_PROGRAM_FACT(Type, member, text, Default) Type member;
+#include "RMSNorm/Schedule/ProgramFacts.def"
+  };
+  static_assert(sizeof(ProgramFacts) == sizeof(Listed),
+                "a new fact belongs in ProgramFacts.def");
+  const std::string key = getProgramKey(backward(kDynamicColumns, 4));
+  EXPECT_EQ(key.rfind("columns=?,dynamic_columns=1,narrowest_bits=4,", 0), 0u)
+      << key;
+#define RMSNORM_PROGRAM_FACT(Type, member, text, Default)                      \
+  {                                                                            \
+    ProgramFacts facts = backward(kDynamicColumns, 4);                         \
+    facts.member = facts.member == Type(1) ? Type() : Type(1);                 \
+    EXPECT_NE(getProgramKey(facts), key) << #member;                           \
+  }
+#include "RMSNorm/Schedule/ProgramFacts.def"
 }
