@@ -93,7 +93,7 @@ static LogicalResult checkKernel(gpu::GPUFuncOp kernel) {
       if (!argument)
         return op->emitOpError("expected a base pointer computed from a "
                                "kernel argument");
-      op->setAttr(kSimArgumentAttrName,
+      op->setAttr(RMSNormDialect::kSimArgumentAttrName,
                   Builder(op->getContext()).getI32IntegerAttr(*argument));
     }
     std::optional<gpu::Dimension> dimension;

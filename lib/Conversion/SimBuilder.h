@@ -26,11 +26,6 @@ struct SimKernel {
 
 using SimKernels = llvm::DenseMap<Operation *, SimKernel>;
 
-/// On global_load, global_store and async_copy: the number of the kernel
-/// argument that the base pointer comes from (i32). The conversion needs it
-/// after the argument has become a load.
-constexpr llvm::StringLiteral kSimArgumentAttrName = "rmsnorm.sim_argument";
-
 /// `pointer` + `offset` bytes.
 Value createByteOffset(OpBuilder &builder, Location loc, Value pointer,
                        int64_t offset);

@@ -19,7 +19,8 @@ using namespace mlir::rmsnorm;
 /// type, as in rmsnorm_sim_access.
 static Value getAccess(Operation *op, VectorType fragment, int64_t alignment,
                        SimBuilder &b) {
-  auto argument = op->getAttrOfType<IntegerAttr>(kSimArgumentAttrName);
+  auto argument =
+      op->getAttrOfType<IntegerAttr>(RMSNormDialect::kSimArgumentAttrName);
   const int32_t fields[] = {
       int32_t(argument.getInt()), int32_t(fragment.getNumElements()),
       int32_t(fragment.getElementTypeBitWidth() / 8), int32_t(alignment)};

@@ -5,10 +5,14 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/CompilationInterfaces.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IntegerSet.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -38,70 +42,208 @@ void RMSNormDialect::initialize() {
       >();
 }
 
-LogicalResult
-RMSNormDialect::verifyOperationAttribute(Operation *op,
-                                         NamedAttribute attribute) {
-  if (attribute.getName() == kTargetAttrName &&
-      !isa<TargetAttr>(attribute.getValue()))
-    return op->emitOpError("expected '")
-           << kTargetAttrName << "' to be a #rmsnorm.target, got "
-           << attribute.getValue();
-  if (attribute.getName() == kSizesAttrName) {
-    auto sizes = dyn_cast<IntegerSetAttr>(attribute.getValue());
-    if (!sizes || sizes.getValue().getNumDims() != 0)
-      return op->emitOpError("expected '")
-             << kSizesAttrName << "' to be an integer set of symbols, got "
-             << attribute.getValue();
+//===----------------------------------------------------------------------===//
+// Discardable attributes
+//===----------------------------------------------------------------------===//
+
+namespace {
+enum class Place { op, argument, result };
+
+/// What an attribute is on: an op, or an argument or a result of a function.
+struct Holder {
+  Operation *op;
+  Place place;
+  unsigned number = 0;
+
+  FunctionOpInterface getFunction() const {
+    return cast<FunctionOpInterface>(op);
   }
-  if (attribute.getName() == kRowWiseAttrName &&
-      (!isa<UnitAttr>(attribute.getValue()) ||
-       op->getName().getDialectNamespace() != "linalg"))
-    return op->emitOpError("expected '")
-           << kRowWiseAttrName
-           << "' to be a unit attribute of a linalg op, got "
-           << attribute.getValue();
-  for (StringRef name : {kDependentLaunchAttrName, kMaskBf16AttrName})
-    if (attribute.getName() == name && !isa<UnitAttr>(attribute.getValue()))
-      return op->emitOpError("expected '")
-             << name << "' to be a unit attribute, got "
-             << attribute.getValue();
-  for (auto [name, bits] :
-       {std::pair<StringRef, unsigned>(kBlocksPerMultiprocessorAttrName, 32),
-        {kMinBlocksAttrName, 64}}) {
-    if (attribute.getName() != name)
+  /// Of the argument or the result.
+  Type getType() const {
+    return (place == Place::argument ? getFunction().getArgumentTypes()
+                                     : getFunction().getResultTypes())[number];
+  }
+};
+
+/// What is expected of an attribute of one name at one place.
+struct AttributeRule {
+  StringLiteral name;
+  Place place;
+  StringLiteral expected;
+  /// The attribute if it is wrong, or what is wrong of its holder; else null.
+  Attribute (*findWrong)(const Holder &holder, Attribute value);
+};
+} // namespace
+
+/// `value` unless it is right, after the op's name unless that is right.
+static Attribute check(const Holder &holder, bool isRightOp, Attribute value,
+                       bool isRight) {
+  if (!isRightOp)
+    return holder.op->getName().getIdentifier();
+  return isRight ? Attribute() : value;
+}
+
+template <typename OpTy, typename AttrTy>
+static Attribute checkIs(const Holder &holder, Attribute value) {
+  return check(holder, isa<OpTy>(holder.op), value, isa<AttrTy>(value));
+}
+
+template <typename OpTy, unsigned bits, int64_t least>
+static Attribute checkInteger(const Holder &holder, Attribute value) {
+  auto integer = dyn_cast<IntegerAttr>(value);
+  return check(holder, isa<OpTy>(holder.op), value,
+               integer && integer.getType().isSignlessInteger(bits) &&
+                   integer.getInt() >= least);
+}
+
+static Attribute checkTarget(const Holder &, Attribute value) {
+  return isa<TargetAttr>(value) ? Attribute() : value;
+}
+
+static Attribute checkRowWise(const Holder &holder, Attribute value) {
+  return check(holder, holder.op->getName().getDialectNamespace() == "linalg",
+               value, isa<UnitAttr>(value));
+}
+
+static Attribute checkSizes(const Holder &holder, Attribute value) {
+  auto sizes = dyn_cast<IntegerSetAttr>(value);
+  return check(holder, isa<FunctionOpInterface>(holder.op), value,
+               sizes && sizes.getValue().getNumDims() == 0);
+}
+
+static Attribute checkName(const Holder &, Attribute value) {
+  auto name = dyn_cast<StringAttr>(value);
+  return name && !name.empty() ? Attribute() : value;
+}
+
+static Attribute checkRole(const Holder &, Attribute value) {
+  auto role = dyn_cast<StringAttr>(value);
+  const bool isRole =
+      role && llvm::is_contained({"input", "output", "inout"}, role.getValue());
+  return isRole ? Attribute() : value;
+}
+
+static Attribute checkDims(const Holder &holder, Attribute value) {
+  auto dims = dyn_cast<DenseI64ArrayAttr>(value);
+  if (!dims)
+    return value;
+  auto type = dyn_cast<ShapedType>(holder.getType());
+  if (!type || !type.hasRank() || type.getRank() != dims.size())
+    return TypeAttr::get(holder.getType());
+  for (auto [size, dim] : llvm::zip(type.getShape(), dims.asArrayRef()))
+    if (!ShapedType::isDynamic(size) && size != dim)
+      return value;
+  return {};
+}
+
+static Attribute checkBounds(const Holder &holder, Attribute value) {
+  if (!isa<DenseI64ArrayAttr>(value))
+    return value;
+  const bool areIndices =
+      getElementTypeOrSelf(holder.getType()).isSignlessInteger();
+  return areIndices ? Attribute() : TypeAttr::get(holder.getType());
+}
+
+static Attribute checkConstant(const Holder &holder, Attribute value) {
+  if (!isa<UnitAttr>(value))
+    return value;
+  if (!isa<ShapedType>(holder.getType()))
+    return TypeAttr::get(holder.getType());
+  auto role = holder.getFunction().getArgAttrOfType<StringAttr>(
+      holder.number, RMSNormDialect::kRoleAttrName);
+  return role && role.getValue() != "input" ? role : Attribute();
+}
+
+static Attribute checkArgument(const Holder &holder, Attribute value) {
+  auto number = dyn_cast<IntegerAttr>(value);
+  if (!number || !number.getType().isSignlessInteger(64))
+    return value;
+  ArrayRef<Type> types = holder.getFunction().getArgumentTypes();
+  if (number.getValue().uge(types.size()))
+    return value;
+  Type type = types[number.getInt()];
+  return isa<ShapedType>(type) ? Attribute() : TypeAttr::get(type);
+}
+
+static constexpr AttributeRule kAttributeRules[] = {
+    {RMSNormDialect::kTargetAttrName, Place::op, "a #rmsnorm.target",
+     checkTarget},
+    {RMSNormDialect::kRowsAttrName, Place::op,
+     "an i64 from 0 on of an scf.forall", checkInteger<scf::ForallOp, 64, 0>},
+    {RMSNormDialect::kRowWiseAttrName, Place::op,
+     "a unit attribute of a linalg op", checkRowWise},
+    {RMSNormDialect::kSizesAttrName, Place::op,
+     "an integer set of symbols of a function", checkSizes},
+    {RMSNormDialect::kDependentLaunchAttrName, Place::op,
+     "a unit attribute of a gpu.launch_func",
+     checkIs<gpu::LaunchFuncOp, UnitAttr>},
+    {RMSNormDialect::kBlocksPerMultiprocessorAttrName, Place::op,
+     "a positive i32 of a gpu.launch_func",
+     checkInteger<gpu::LaunchFuncOp, 32, 1>},
+    {RMSNormDialect::kMinBlocksAttrName, Place::op,
+     "a positive i64 of a function", checkInteger<FunctionOpInterface, 64, 1>},
+    {RMSNormDialect::kMaskBf16AttrName, Place::op,
+     "a unit attribute of a function", checkIs<FunctionOpInterface, UnitAttr>},
+    {RMSNormDialect::kSimArgumentAttrName, Place::op,
+     "an i32 from 0 on of an access to memory",
+     checkInteger<MemoryEffectOpInterface, 32, 0>},
+    {RMSNormDialect::kNameAttrName, Place::argument, "a non-empty string",
+     checkName},
+    {RMSNormDialect::kNameAttrName, Place::result, "a non-empty string",
+     checkName},
+    {RMSNormDialect::kRoleAttrName, Place::argument,
+     "\"input\", \"output\" or \"inout\"", checkRole},
+    {RMSNormDialect::kDimsAttrName, Place::argument,
+     "an array of i64, one for each dimension of a tensor or memref and its "
+     "size where that is static",
+     checkDims},
+    {RMSNormDialect::kBoundsAttrName, Place::argument,
+     "an array of i64 of a tensor or memref of integers", checkBounds},
+    {RMSNormDialect::kConstantAttrName, Place::argument,
+     "a unit attribute of a tensor or memref that is only read", checkConstant},
+    {RMSNormDialect::kArgumentAttrName, Place::result,
+     "an i64, the number of an argument that is a tensor or memref",
+     checkArgument},
+};
+
+static LogicalResult verifyAttribute(const Holder &holder,
+                                     NamedAttribute attribute) {
+  std::string where;
+  if (holder.place != Place::op)
+    where = (Twine(holder.place == Place::argument ? " of argument #"
+                                                   : " of result #") +
+             Twine(holder.number))
+                .str();
+  SmallVector<StringRef> names;
+  for (const AttributeRule &rule : kAttributeRules) {
+    if (rule.place != holder.place)
       continue;
-    auto blocks = dyn_cast<IntegerAttr>(attribute.getValue());
-    if (!blocks || !blocks.getType().isSignlessInteger(bits) ||
-        blocks.getInt() < 1)
-      return op->emitOpError("expected '")
-             << name << "' to be a positive i" << bits << ", got "
-             << attribute.getValue();
+    names.push_back(rule.name);
+    if (rule.name != attribute.getName())
+      continue;
+    if (Attribute wrong = rule.findWrong(holder, attribute.getValue()))
+      return holder.op->emitOpError("expected '")
+             << rule.name << "'" << where << " to be " << rule.expected
+             << ", got " << wrong;
+    return success();
   }
-  return success();
+  return holder.op->emitOpError("expected an attribute")
+         << where << " to be one of " << llvm::join(names, ", ") << ", got '"
+         << attribute.getName().getValue() << "'";
 }
 
 LogicalResult
-RMSNormDialect::verifyRegionArgAttribute(Operation *op, unsigned region,
-                                         unsigned argument,
+RMSNormDialect::verifyOperationAttribute(Operation *op,
                                          NamedAttribute attribute) {
-  if (attribute.getName() != kConstantAttrName)
-    return success();
-  auto report = [&]() {
-    return op->emitOpError("expected '")
-           << kConstantAttrName << "' of argument #" << argument << " to be ";
-  };
-  if (!isa<UnitAttr>(attribute.getValue()))
-    return report() << "a unit attribute, got " << attribute.getValue();
-  if (region >= op->getNumRegions() || op->getRegion(region).empty())
-    return success();
-  Type type = op->getRegion(region).getArgument(argument).getType();
-  if (!isa<ShapedType>(type))
-    return report() << "on a tensor or memref, got " << type;
-  auto function = dyn_cast<FunctionOpInterface>(op);
-  if (!function)
-    return success();
-  auto role = function.getArgAttrOfType<StringAttr>(argument, kRoleAttrName);
-  if (role && role.getValue() != "input")
-    return report() << "on an argument that is only read, got role " << role;
-  return success();
+  return verifyAttribute({op, Place::op}, attribute);
+}
+
+LogicalResult RMSNormDialect::verifyRegionArgAttribute(
+    Operation *op, unsigned, unsigned argument, NamedAttribute attribute) {
+  return verifyAttribute({op, Place::argument, argument}, attribute);
+}
+
+LogicalResult RMSNormDialect::verifyRegionResultAttribute(
+    Operation *op, unsigned, unsigned result, NamedAttribute attribute) {
+  return verifyAttribute({op, Place::result, result}, attribute);
 }

@@ -266,13 +266,10 @@ FailureOr<SmallVector<std::string>> FunctionBinder::chooseNames() {
   llvm::StringSet<> taken;
   // The user's names are kept, so they come first.
   for (unsigned i = 0; i < names.size(); ++i) {
-    Attribute attr = function.getArgAttr(i, RMSNormDialect::kNameAttrName);
-    if (!attr)
+    auto name =
+        function.getArgAttrOfType<StringAttr>(i, RMSNormDialect::kNameAttrName);
+    if (!name)
       continue;
-    auto name = dyn_cast<StringAttr>(attr);
-    if (!name || name.empty())
-      return function.emitOpError("expected 'rmsnorm.name' of argument #")
-             << i << " to be a non-empty string, got " << attr;
     if (!taken.insert(name).second)
       return function.emitOpError("expected arguments with different names, "
                                   "got '")

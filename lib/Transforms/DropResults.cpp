@@ -8,6 +8,7 @@
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/BitVector.h"
 
 namespace mlir::rmsnorm {
@@ -89,8 +90,15 @@ struct DropResults final : rmsnorm::impl::DropResultsBase<DropResults> {
       Value source = operand.get();
       while (auto cast = source.getDefiningOp<memref::CastOp>())
         source = cast.getSource();
-      copyRows(builder, terminator->getLoc(), source,
-               function.getArgument(bound.getInt()));
+      Value target = function.getArgument(bound.getInt());
+      if (failed(verifyCompatibleShape(source.getType(), target.getType()))) {
+        function.emitOpError("expected result #")
+            << number << " to have the shape of argument #" << bound.getInt()
+            << ", which it is written to, got " << source.getType() << " and "
+            << target.getType();
+        return signalPassFailure();
+      }
+      copyRows(builder, terminator->getLoc(), source, target);
     }
     terminator->eraseOperands(dropped);
     if (failed(function.eraseResults(dropped)))

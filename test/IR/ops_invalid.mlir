@@ -620,81 +620,8 @@ func.func @accumulate_rows(%p: vector<4x64xf32>, %a: vector<3x64xf32>) {
 
 // -----
 
-// expected-error @below {{expected 'rmsnorm.constant' of argument #0 to be a unit attribute, got true}}
-func.func @constant_value(%w: memref<8xf32> {rmsnorm.constant = true}) {
-  return
-}
-
-// -----
-
-// expected-error @below {{expected 'rmsnorm.constant' of argument #1 to be on a tensor or memref, got 'index'}}
-func.func @constant_index(%w: memref<8xf32>, %n: index {rmsnorm.constant}) {
-  return
-}
-
-// -----
-
-// expected-error @below {{expected 'rmsnorm.constant' of argument #0 to be on an argument that is only read, got role "inout"}}
-func.func @constant_inout(%x: memref<8xf32> {rmsnorm.constant, rmsnorm.role = "inout"}) {
-  return
-}
-
-// -----
-
-func.func @dependent_launch_value() {
-  // expected-error @below {{expected 'rmsnorm.programmatic_dependent_launch' to be a unit attribute, got 1 : i64}}
-  return {rmsnorm.programmatic_dependent_launch = 1 : i64}
-}
-
-// -----
-
-func.func @mask_bf16_value() {
-  // expected-error @below {{expected 'rmsnorm.mask_bf16' to be a unit attribute, got true}}
-  return {rmsnorm.mask_bf16 = true}
-}
-
-// -----
-
-func.func @blocks_per_multiprocessor_unit() {
-  // expected-error @below {{expected 'rmsnorm.blocks_per_multiprocessor' to be a positive i32, got unit}}
-  return {rmsnorm.blocks_per_multiprocessor}
-}
-
-// -----
-
-func.func @blocks_per_multiprocessor_i64() {
-  // expected-error @below {{expected 'rmsnorm.blocks_per_multiprocessor' to be a positive i32, got 2 : i64}}
-  return {rmsnorm.blocks_per_multiprocessor = 2 : i64}
-}
-
-// -----
-
-func.func @blocks_per_multiprocessor_zero() {
-  // expected-error @below {{expected 'rmsnorm.blocks_per_multiprocessor' to be a positive i32, got 0 : i32}}
-  return {rmsnorm.blocks_per_multiprocessor = 0 : i32}
-}
-
-// -----
-
-func.func @blocks_per_multiprocessor_negative() {
-  // expected-error @below {{expected 'rmsnorm.blocks_per_multiprocessor' to be a positive i32, got -1 : i32}}
-  return {rmsnorm.blocks_per_multiprocessor = -1 : i32}
-}
-
-// -----
-
 func.func @offset_twice(%x: tensor<8xf32>, %w: tensor<8xf32>) -> tensor<8xf32> {
   // expected-error @below {{`offset` clause can appear at most once}}
   %0 = rmsnorm.forward input(%x : tensor<8xf32>) weight(%w : tensor<8xf32>) output(%x : tensor<8xf32>) eps = 1.0e-05 offset = 1.0 casting = llama offset = 1.0 -> tensor<8xf32>
   return %0 : tensor<8xf32>
 }
-
-// -----
-
-// expected-error @below {{expected 'rmsnorm.sizes' to be an integer set of symbols, got affine_set<(d0)[s0] : (d0 - s0 == 0)>}}
-func.func private @sizes_of_dims() attributes {rmsnorm.sizes = affine_set<(d0)[s0] : (d0 - s0 == 0)>}
-
-// -----
-
-// expected-error @below {{expected 'rmsnorm.sizes' to be an integer set of symbols, got unit}}
-func.func private @sizes_unit() attributes {rmsnorm.sizes}

@@ -15,7 +15,7 @@ func.func @not_outlined(%x: memref<4x64xf32>) {
   scf.forall (%row) in (4) {
     %t = rmsnorm.tile_load tile %x[%row] : memref<4x64xf32> -> vector<1x64xf32>
     rmsnorm.tile_store tile %t, %x[%row] : vector<1x64xf32>, memref<4x64xf32>
-  } {rmsnorm.rows}
+  } {rmsnorm.rows = 1 : i64}
   return
 }
 

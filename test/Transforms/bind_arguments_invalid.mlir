@@ -56,14 +56,6 @@ func.func @names(%x: tensor<4x8xf32> {rmsnorm.name = "x"}, %y0: tensor<4x8xf32> 
 
 // -----
 
-// expected-error @below {{expected 'rmsnorm.name' of argument #0 to be a non-empty string, got 3}}
-func.func @name_type(%x: tensor<4x8xf32> {rmsnorm.name = 3 : i64}, %y0: tensor<4x8xf32>) -> tensor<4x8xf32> {
-  %y = rmsnorm.forward input(%x : tensor<4x8xf32>) output(%y0 : tensor<4x8xf32>) eps = 1.0e-5 -> tensor<4x8xf32>
-  return %y : tensor<4x8xf32>
-}
-
-// -----
-
 func.func @conflict(%x: tensor<?x?xf32>, %w: tensor<64xf32>, %v: tensor<128xf32>, %a: tensor<?x?xf32>, %b: tensor<?x?xf32>) -> (tensor<?x?xf32>, tensor<?x?xf32>) {
   %y = rmsnorm.forward input(%x : tensor<?x?xf32>) weight(%w : tensor<64xf32>) output(%a : tensor<?x?xf32>) eps = 1.0e-5 -> tensor<?x?xf32>
   // expected-error @below {{expected two dimensions to be equal, got sizes 64 and 128}}

@@ -34,6 +34,7 @@ def RMSNorm_Dialect : Dialect {
   let useDefaultTypePrinterParser = 1;
   let hasOperationAttrVerify = 1;
   let hasRegionArgAttrVerify = 1;
+  let hasRegionResultAttrVerify = 1;
   let dependentDialects = [
     "::mlir::arith::ArithDialect",
     "::mlir::LLVM::LLVMDialect",
@@ -43,14 +44,18 @@ def RMSNorm_Dialect : Dialect {
     void registerAttributes();
     void registerTypes();
 
+    // The discardable attributes; what each must be is a table in Dialect.cpp,
+    // and another is an error.
+
     /// Module attribute naming the target the memref half compiles for.
     static constexpr ::llvm::StringLiteral kTargetAttrName = "rmsnorm.target";
-    /// Attribute of an scf.forall that rmsnorm-tile-rows made: an
-    /// iteration is a row. Somebody else's loop has none and is left alone.
+    /// Integer attribute of an scf.forall that rmsnorm-tile-rows made: an
+    /// iteration is a row, counted in so many leading dimensions. Somebody
+    /// else's loop has none and is left alone.
     static constexpr ::llvm::StringLiteral kRowsAttrName = "rmsnorm.rows";
-    /// Unit attribute of a linalg op that reduces along its last dimension: it
-    /// is to become a loop over rows with what is row-wise around it, as a norm
-    /// is. The user's or the front end's wish, see rmsnorm-tile-rows.
+    /// Unit attribute of a linalg op whose last loop is along the rows: it is
+    /// to become a loop over rows with what is row-wise around it, as a norm is.
+    /// The user's or the front end's wish, see rmsnorm-tile-rows.
     static constexpr ::llvm::StringLiteral kRowWiseAttrName =
         "rmsnorm.row_wise";
     /// Argument attributes of an entry function; see rmsnorm-bind-arguments.
@@ -87,6 +92,11 @@ def RMSNorm_Dialect : Dialect {
     /// mask.
     static constexpr ::llvm::StringLiteral kMaskBf16AttrName =
         "rmsnorm.mask_bf16";
+    /// Integer attribute of a global_load, global_store or async_copy while it
+    /// is lowered for the simulator: the number of the kernel's argument that
+    /// the base pointer comes from, needed after that has become a load.
+    static constexpr ::llvm::StringLiteral kSimArgumentAttrName =
+        "rmsnorm.sim_argument";
   }];
 }
 
