@@ -227,26 +227,21 @@ void lowerBarrier(BarrierOp op) {
   op.erase();
 }
 
-LogicalResult lowerKeep(KeepOp op) {
+void lowerKeep(KeepOp op) {
   ImplicitLocOpBuilder b(op.getLoc(), op);
   Value after = op.getAfter();
   if (isLoadedBits(after.getType())) {
     // LLVM orders loads as they are written.
     op.replaceAllUsesWith(op.getValue());
     op.erase();
-    return success();
+    return;
   }
-  if (!after.getType().isF32() && !after.getType().isInteger(32))
-    return op.emitError("expected 'after' to be f32, i32 or vector<1xi32> in "
-                        "device code, got ")
-           << after.getType();
   SmallVector<Value> words = toWords(b, op.getValue());
   for (Value &word : words)
     word = createAsm(b, word.getType(), {word, after}, "", "=v,0,v", false)
                .getRes();
   op.replaceAllUsesWith(fromWords(b, words, cast<VectorType>(op.getType())));
   op.erase();
-  return success();
 }
 
 /// Blocks of the grid: the first hidden argument of a kernel. Upstream's
@@ -334,12 +329,9 @@ struct FinalizeROCDL final : rmsnorm::impl::FinalizeROCDLBase<FinalizeROCDL> {
       if (op.getDimension() == gpu::Dimension::x)
         lowerGridDim(op);
     });
-    WalkResult walk = module.walk([&](Operation *op) -> WalkResult {
-      if (auto reduce = dyn_cast<SubgroupReduceOp>(op))
-        return lowerReduce(reduce, chip);
-      if (auto keep = dyn_cast<KeepOp>(op))
-        return lowerKeep(keep);
-      return WalkResult::advance();
+    module.walk([](KeepOp op) { lowerKeep(op); });
+    WalkResult walk = module.walk([&](SubgroupReduceOp op) -> WalkResult {
+      return lowerReduce(op, chip);
     });
     if (walk.wasInterrupted())
       return failure();

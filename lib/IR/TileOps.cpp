@@ -273,3 +273,36 @@ LogicalResult GroupBroadcastOp::verify() {
   return verifyGroups(*this, cast<VectorType>(getResult().getType()),
                       cast<VectorType>(getValue().getType()));
 }
+
+//===----------------------------------------------------------------------===//
+// keep
+//===----------------------------------------------------------------------===//
+
+LogicalResult KeepOp::verify() {
+  auto kept = cast<VectorType>(getValue().getType());
+  Type type = getAfter().getType();
+  auto after = dyn_cast<VectorType>(type);
+  // (C2)
+  if (kept.getRank() == 1) {
+    if (after ? after == VectorType::get(1, IntegerType::get(getContext(), 32))
+              : !type.isIndex())
+      return success();
+    return emitOpError("expected 'after' of a fragment to be f32, i32 or "
+                       "vector<1xi32>, got ")
+           << type;
+  }
+  // (C1)
+  auto isAfter = [&] {
+    const int64_t rows = after.getDimSize(0), own = kept.getDimSize(0);
+    const bool isPerRow =
+        after.getDimSize(1) == 1 && after.getElementType().isF32();
+    return (isPerRow || after.getDimSize(1) == kept.getDimSize(1)) &&
+           (rows == own || rows == 1 || own == 1);
+  };
+  if (after ? after.getRank() == 2 && isAfter() : type.isIndex())
+    return success();
+  return emitOpError("expected 'after' of ")
+         << kept << " to be a tile's number, per-row values in f32 or a tile "
+         << "of as many columns, and of as many rows unless one has 1, got "
+         << type;
+}

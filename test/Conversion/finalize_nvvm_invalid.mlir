@@ -26,18 +26,6 @@ module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
   gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
-    gpu.func @after(%x: vector<2xbf16>, %a: i64) kernel {
-      // expected-error @below {{expected 'after' to be f32, i32 or vector<1xi32> in device code, got 'i64'}}
-      %y = rmsnorm.keep %x after %a : vector<2xbf16>, i64
-      gpu.return
-    }
-  }
-}
-
-// -----
-
-module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
-  gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
     gpu.func @f64(%x: f64, %p: !llvm.ptr<1>) kernel {
       // expected-error @below {{expected floats of at most 32 bits, in which kernels compute, got 'f64' in 'math.rsqrt'}}
       %y = math.rsqrt %x : f64

@@ -15,15 +15,3 @@ module attributes {rmsnorm.target = #rmsnorm.target<rocdl "gfx1100">} {
     }
   }
 }
-
-// -----
-
-module attributes {rmsnorm.target = #rmsnorm.target<rocdl "gfx942">} {
-  gpu.module @kernels [#rmsnorm.target<rocdl "gfx942">] {
-    gpu.func @after(%x: vector<2xbf16>, %a: i64) kernel {
-      // expected-error @below {{expected 'after' to be f32, i32 or vector<1xi32> in device code, got 'i64'}}
-      %y = rmsnorm.keep %x after %a : vector<2xbf16>, i64
-      gpu.return
-    }
-  }
-}

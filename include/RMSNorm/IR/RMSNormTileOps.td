@@ -18,6 +18,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 
 def RMSNorm_TileVector : VectorOfRankAndType<[2], [AnyFloat, AnyInteger]>;
 def RMSNorm_TileBase : AnyTypeOf<[AnyRankedTensor, AnyMemRef]>;
+def RMSNorm_Kept : FixedVectorOfRankAndType<[1, 2], [AnyFloat, AnyInteger]>;
 def RMSNorm_RowIndices : VectorOfRankAndType<[2], [Index]>;
 
 def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
@@ -252,12 +253,21 @@ def RMSNorm_KeepOp : RMSNorm_Op<"keep", [
     ```mlir
     %k = rmsnorm.keep %x after %sum : vector<4x4096xbf16>, vector<4x1xf32>
     ```
+
+    Constraints:
+    - (C1) at tile level, RxN, it is after the tile's number, of type index, or
+      after per-row values in f32 or a tile of N columns, of as many rows unless
+      one of the two has 1.
+    - (C2) at thread level, a fragment of rank 1, it is after an f32, an i32 or,
+      where it is after a load, the first bits of that, vector<1xi32>.
   }];
-  let arguments = (ins AnyVectorOfNonZeroRank:$value, AnyType:$after);
-  let results = (outs AnyVectorOfNonZeroRank:$result);
+  let arguments = (ins RMSNorm_Kept:$value,
+                       AnyTypeOf<[F32, I32, Index, RMSNorm_Kept]>:$after);
+  let results = (outs RMSNorm_Kept:$result);
   let assemblyFormat = [{
     $value `after` $after attr-dict `:` type($value) `,` type($after)
   }];
+  let hasVerifier = 1;
 }
 
 #endif // RMSNORM_IR_RMSNORMTILEOPS_TD
