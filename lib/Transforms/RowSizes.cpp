@@ -40,6 +40,23 @@ void rmsnorm::redirectDims(ArrayRef<tensor::DimOp> dims, scf::ForallOp loop) {
   }
 }
 
+/// Where the size of row dimension `dim` of `anchor` comes from: its result, or
+/// where that has no rows, as it sums over them, an operand.
+static DimSource traceRowDim(Operation *anchor, unsigned dim) {
+  Value value = anchor->getResult(0);
+  if (auto op = dyn_cast<linalg::LinalgOp>(anchor)) {
+    std::optional<unsigned> place =
+        op.getMatchingIndexingMap(op.getDpsInitOperand(0))
+            .getResultPosition(getAffineDimExpr(dim, op.getContext()));
+    unsigned found = place.value_or(0);
+    if (!place &&
+        failed(op.mapIterationSpaceDimToOperandDim(dim, value, found)))
+      llvm_unreachable("every loop has an operand with its size");
+    dim = found;
+  }
+  return traceDim(value, dim);
+}
+
 RowSizes::RowSizes(RewriterBase &rewriter, const RowCluster &cluster)
     : rewriter(rewriter), cluster(cluster) {
   Operation *anchor =
@@ -50,7 +67,7 @@ RowSizes::RowSizes(RewriterBase &rewriter, const RowCluster &cluster)
     int64_t size = cluster.rowSizes[dim];
     rows.push_back(ShapedType::isDynamic(size)
                        ? materializeDim(rewriter, anchor->getLoc(),
-                                        traceDim(anchor->getResult(0), dim))
+                                        traceRowDim(anchor, dim))
                        : rewriter.getIndexAttr(size));
   }
   auto isStatic = [](const DimSource &size) { return size.isStatic(); };

@@ -1,14 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tile-rows --split-input-file --verify-diagnostics
 
-#id = affine_map<(d0, d1) -> (d0, d1)>
-func.func @no_reduction(%x: tensor<?x64xf32>, %e: tensor<?x64xf32>) -> tensor<?x64xf32> {
-  // expected-error @below {{expected what is 'rmsnorm.row_wise' to reduce along the last dimension, row by row, but its last loop is no reduction}}
-  %y = linalg.exp {rmsnorm.row_wise} ins(%x : tensor<?x64xf32>) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
-  return %y : tensor<?x64xf32>
-}
-
-// -----
-
 func.func @over_rows(%x: tensor<?x64xf32>, %e: tensor<64xf32>) -> tensor<64xf32> {
   // expected-error @below {{but it combines rows, and not those of all its dimensions, or all but the first or last ones, by arith.addf, a maximum or a minimum in f32}}
   %y = linalg.reduce {arith.mulf} ins(%x : tensor<?x64xf32>) outs(%e : tensor<64xf32>) dimensions = [0] {rmsnorm.row_wise}
@@ -33,19 +24,4 @@ func.func @memrefs(%x: memref<?x64xf32>, %e: memref<?xf32>) {
   // expected-error @below {{but it is not on tensors}}
   linalg.reduce {arith.addf} ins(%x : memref<?x64xf32>) outs(%e : memref<?xf32>) dimensions = [1] {rmsnorm.row_wise}
   return
-}
-
-// -----
-
-// expected-error @below {{expected 'rmsnorm.row_wise' to be a unit attribute of a linalg op, got unit}}
-func.func @function() attributes {rmsnorm.row_wise} {
-  return
-}
-
-// -----
-
-func.func @value(%x: tensor<?x64xf32>, %e: tensor<?xf32>) -> tensor<?xf32> {
-  // expected-error @below {{expected 'rmsnorm.row_wise' to be a unit attribute of a linalg op, got true}}
-  %y = linalg.reduce {arith.addf} ins(%x : tensor<?x64xf32>) outs(%e : tensor<?xf32>) dimensions = [1] {rmsnorm.row_wise = true}
-  return %y : tensor<?xf32>
 }

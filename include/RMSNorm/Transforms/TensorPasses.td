@@ -44,9 +44,9 @@ def TileRows : Pass<"rmsnorm-tile-rows"> {
     used directly. A result used outside of the cluster becomes a `shared_outs`.
 
     A `linalg` op is taken for a norm where it is asked for by the unit
-    attribute `rmsnorm.row_wise`: an op of parallel loops and one reduction, the
-    last, which is along the rows. With it on its first reduction a
-    LayerNorm, an L2 norm or a softmax written in `linalg` is one loop, too.
+    attribute `rmsnorm.row_wise`: an op whose last loop is along the rows. With
+    it on its first reduction a LayerNorm, an L2 norm or a softmax written in
+    `linalg` is one loop, too.
 
     ```mlir
     %sum = linalg.generic {iterator_types = ["parallel", "reduction"], ...}
