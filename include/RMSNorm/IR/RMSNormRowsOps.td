@@ -98,9 +98,10 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
     - (C4) all ops of the body are `arith`, `math` and `vector` ops on scalars
       and rank-2 vectors or ops of the tile and rows levels.
     - (C5) every rank-2 vector has 1 or `columns` columns, or, where those are
-      static, as many as a part of a row that `vector.extract_strided_slice` or
-      `vector.deinterleave` takes out has, which is neither reduced nor summed
-      up; with a schedule it has 1 or R rows, tiles in traverses R, accumulators row_groups. In
+      static, as many as there are groups of them, which divide `columns`; where
+      the body takes rows apart, in place of that, as many as a part of a row
+      that `vector.extract_strided_slice` or `vector.deinterleave` takes out
+      has, which is neither reduced nor summed up; with a schedule it has 1 or R rows, tiles in traverses R, accumulators row_groups. In
       a cluster R is 1 and N static.
     - (C6) a `tile_load`, `tile_store`, `slot_load` accesses the buffers among
       the block arguments, in its region's tile, as `accesses` says, a buffer

@@ -35,7 +35,7 @@ def OutlineRows : Pass<"rmsnorm-outline-rows"> {
     scf.forall (%row) in (%m) {
       %x = rmsnorm.tile_load tile %xs[%row] : memref<?x64xf32> -> vector<1x64xf32>
       ...
-    } {rmsnorm.rows}
+    } {rmsnorm.rows = 1 : i64}
     ```
     becomes
     ```mlir
@@ -257,8 +257,9 @@ def PlaceTiles : Pass<"rmsnorm-place-tiles"> {
       reads again, and how long their lines are wanted.
     - `shared`: tiles that several traverses read (with `stages` >= 2 all) are
       copied to workgroup memory, at `rmsnorm.fetch` and `rmsnorm.arrive`, and
-      read from there. Per-row values are loaded ahead of the copies then. What
-      is gathered is never copied: it is read where it is used, and again.
+      read from there. Per-row values are loaded ahead of the copies then. Never
+      copied are tiles that several rows share, gathered ones and masks of i1:
+      they are read where they are used, and again.
 
     `column_operands` says where per-column operands are loaded: where they are
     used; with the tile (behind its loads or copies) and held, `awaited` by its
@@ -270,7 +271,8 @@ def PlaceTiles : Pass<"rmsnorm-place-tiles"> {
     at once. `constants = block` loads constant buffers once a block, ahead of
     `rmsnorm.grid_wait`, which is written if `pdl` is.
 
-    Stores go to the last traverse. A load behind a store of the same buffer is an error.
+    Stores go to the last traverse. A load behind a store of a buffer that may
+    overlap its own, itself or one of its `alias` class, is an error.
 
     Requires: `rmsnorm-carry-sums`. Numeric effect: none.
 
