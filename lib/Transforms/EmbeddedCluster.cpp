@@ -85,9 +85,12 @@ static bool sumsOverRows(Operation *op, int64_t rowDims) {
 
 /// Whether threads can hold rows of `columns` of which parts begin at multiples
 /// of `part`: vectors of a thread are as far apart as parts are, or nearer, and
-/// stay in registers (rmsnorm.schedule).
-static bool canTakeApart(int64_t columns, int64_t part) {
+/// stay in registers (rmsnorm.schedule). One row is that of a whole subgroup.
+static bool canTakeApart(int64_t columns, int64_t part, bool isOneRow) {
+  constexpr int64_t kMostSubgroup = 64, kMostVector = 16;
   const int64_t step = part & -part;
+  if (isOneRow && step < kMostSubgroup * kMostVector)
+    return false;
   return columns <= 8192 &&
          (columns <= 16 * step || columns <= (step > 1 ? 128 : 16));
 }
@@ -128,7 +131,9 @@ static std::string whyNoParts(Operation *op, const RowCluster &cluster) {
       llvm::any_of(pairs, [&](int64_t size) { return slices.contains(size); }))
     return "rows would be taken apart both into pairs of columns and into "
            "others of as many columns";
-  if (ShapedType::isDynamic(columns) || !canTakeApart(columns, part))
+  const bool isOneRow =
+      llvm::all_of(cluster.rowSizes, [](int64_t size) { return size == 1; });
+  if (ShapedType::isDynamic(columns) || !canTakeApart(columns, part, isOneRow))
     return "rows would be taken apart into parts that are too small, or too "
            "large, for what a thread holds";
   return "";

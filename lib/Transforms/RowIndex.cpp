@@ -95,7 +95,9 @@ namespace {
 /// rows, are of size 1.
 struct RowAccess {
   template <typename OpTy>
-  explicit RowAccess(OpTy op) : base(op.getBaseMutable()) {
+  RowAccess(OpTy op, scf::ForallOp loop) : base(op.getBaseMutable()) {
+    std::optional<RowIndex> index = matchRowIndex(op.getRow(), loop);
+    hasAll = !index || index->hasAll();
     auto type = cast<MemRefType>(op.getBase().getType());
     units.resize(type.getRank() - (op.getKind() == TileKind::row ? 0 : 1));
     if constexpr (std::is_same_v<OpTy, TileStoreOp>) {
@@ -115,6 +117,8 @@ struct RowAccess {
   }
 
   OpOperand &base;
+  /// Whether each row of the loop has a row of its own.
+  bool hasAll;
   /// If it says in which dimensions rows are counted.
   TileStoreOp store;
   llvm::SmallBitVector units;
@@ -145,7 +149,7 @@ void rmsnorm::dropUnitDimensions(scf::ForallOp loop) {
   auto add = [&](auto op) {
     if (isa<MemRefType>(op.getBase().getType()) && op.getRow() &&
         !loop->isAncestor(op.getBase().getParentBlock()->getParentOp()))
-      accesses.emplace_back(op);
+      accesses.emplace_back(op, loop);
   };
   for (Operation &op : *loop.getBody())
     llvm::TypeSwitch<Operation *>(&op).Case<TileLoadOp, TileStoreOp>(add);
@@ -154,11 +158,14 @@ void rmsnorm::dropUnitDimensions(scf::ForallOp loop) {
   for (const RowAccess &access : accesses)
     if (!access.store && (!most || access.units.size() > most->units.size()))
       most = &access;
-  if (llvm::none_of(accesses, [&](const RowAccess &access) {
-        return access.store ? access.units.any() && most && most->units.any()
-                            : access.units.size() == most->units.size() &&
-                                  access.units != most->units;
-      }))
+  auto disagrees = [&](const RowAccess &access) {
+    if (access.store)
+      return access.units.any() && most && most->units.any();
+    return access.units.size() == most->units.size()
+               ? access.units != most->units
+               : access.hasAll && access.units.size() > 1 && most->units.any();
+  };
+  if (llvm::none_of(accesses, disagrees))
     return;
   OpBuilder outside(loop);
   SmallVector<std::tuple<Value, llvm::SmallBitVector, Value>> views;

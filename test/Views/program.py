@@ -132,10 +132,6 @@ class Program:
         """Whether an argument has a size that follows from others: compare.py gives all the same."""
         return any(dim.name and not dim.name.startswith("%d") for value in self.arguments for dim in value.dims)
 
-    def has_bounds(self):
-        """Whether several sizes of a result have but a lower bound: norm-run takes all the memory there is."""
-        return any(result.home is not None and sum(bool(dim.name) for dim in result.dims) > 1 for result in self.results)
-
     # What steps are made of.
 
     def new(self, line):

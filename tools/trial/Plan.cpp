@@ -157,9 +157,11 @@ std::string planEntry(rmsnorm_module *module, size_t entry,
                                             std::max<int64_t>(1, columns));
     chooseRows(*widest, rows, chooser);
   }
-  for (const rmsnorm_argument_info &argument : plan.arguments)
+  for (const rmsnorm_argument_info &argument : plan.arguments) {
+    chooseRows(argument, simulatorRows, chooser);
     for (int d = 0; d < argument.rank; ++d)
       chooser.set(argument.dims[d], simulatorRows);
+  }
   if (!chooser.infer())
     return "entry '" + plan.name + "': " + rmsnorm_last_error();
   double bytes = 0;

@@ -96,13 +96,17 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
     - (C3) `columns` is from 1 to 2^30 - 1, or 2^30 with `dynamic_columns` where
       N has no bound.
     - (C4) all ops of the body are `arith`, `math` and `vector` ops on scalars
-      and rank-2 vectors or ops of the tile and rows levels.
+      and rank-2 vectors or ops of the tile and rows levels. `interleave` and
+      `deinterleave` have one number of pairs, and no part of as many columns
+      is taken out or put in: a thread holds pairs in one vector, parts in
+      several.
     - (C5) every rank-2 vector has 1 or `columns` columns, or, where those are
       static, as many as there are groups of them, which divide `columns`; where
       the body takes rows apart, in place of that, as many as a part of a row
       that `vector.extract_strided_slice` or `vector.deinterleave` takes out
-      has, which is neither reduced nor summed up; with a schedule it has 1 or R rows, tiles in traverses R, accumulators row_groups. In
-      a cluster R is 1 and N static.
+      has, which is neither reduced nor summed up; with a schedule it has 1 or
+      R rows, tiles in traverses R, accumulators row_groups. In a cluster R is 1
+      and N static.
     - (C6) a `tile_load`, `tile_store`, `slot_load` accesses the buffers among
       the block arguments, in its region's tile, as `accesses` says, a buffer
       always by the same kind and `dims`; shapes agree with `sizes` and
