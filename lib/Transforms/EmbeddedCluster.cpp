@@ -112,12 +112,19 @@ static std::string whyNoParts(Operation *op, const RowCluster &cluster) {
     auto slice = cast<OffsetSizeAndStrideOpInterface>(member);
     const int64_t size = slice.getStaticSizes().back();
     part = std::gcd(part, size);
-    const bool isSlice = slice.getStaticStrides().back() == 1;
-    (isSlice ? slices : pairs).insert(size);
-    if (isSlice)
-      part = std::gcd(part, slice.getStaticOffsets().back());
-    if (auto insert = dyn_cast<tensor::InsertSliceOp>(member))
-      isLonger |= insert.getType().getShape().back() > columns;
+    auto insert = dyn_cast<tensor::InsertSliceOp>(member);
+    const int64_t whole =
+        cast<ShapedType>(insert ? insert.getType()
+                                : member->getOperand(0).getType())
+            .getShape()
+            .back();
+    isLonger |= insert && whole > columns;
+    if (slice.getStaticStrides().back() != 1) {
+      pairs.insert(size);
+      return;
+    }
+    slices.insert_range(ArrayRef<int64_t>{size, whole});
+    part = std::gcd(part, slice.getStaticOffsets().back());
   };
   llvm::for_each(cluster.members, add);
   add(op);
@@ -235,7 +242,10 @@ static bool isInsertedApart(Value tensor) {
             user))
       return isInsertedApart(user->getResult(0));
     auto insert = dyn_cast<tensor::InsertSliceOp>(user);
-    if (!insert || &use != &insert.getSourceMutable())
+    auto destination = dyn_cast<DestinationStyleOpInterface>(user);
+    if (destination && destination.isDpsInit(&use))
+      return isInsertedApart(destination.getTiedOpResult(&use));
+    if (!insert)
       return false;
     const int64_t last = insert.getType().getRank() - 1;
     return last >= 0 && (insert.getDroppedDims().test(last) ||

@@ -58,8 +58,10 @@ def compile_all(options):
                 continue
             program = open(path).read()
             texts = {"own": program}
-            if "?x?x" not in program or "tensor<?x?xf" not in program:
-                texts.update({str(n): with_columns(program, n) for n in options.widths})
+            for n in options.widths:
+                text = with_columns(program, n)
+                if text not in texts.values():
+                    texts[str(n)] = text
             for columns, text in texts.items():
                 for type in ["bf16", "f16", "f32"] if "bf16" in text else ["own"]:
                     variant = with_type(text, type) if type != "own" else text
@@ -77,34 +79,40 @@ def compile_all(options):
     return 1 if crashes else 0
 
 
-def run_one(job):
-    path, options = job
-    ptx = path.replace(".cubin.rmsn", ".ptx.rmsn")
-    lines = [f"{module} --device={options.device} --rows={rows} --repeat=1 {layout}"
-             for rows in options.rows for module in [path, ptx] if os.path.exists(module) for layout in LAYOUTS]
-    done = subprocess.run(["norm-trials"], input="\n".join(lines) + "\n", capture_output=True, text=True)
+def run_several(job):
+    """Runs each of the modules in all ways, one process for all: [path, launches, what is wrong]."""
+    paths, options = job
+    lines = {path: [f"{module} --device={options.device} --rows={rows} --repeat=1 {layout}"
+                    for rows in options.rows for module in [path, path.replace(".cubin.rmsn", ".ptx.rmsn")]
+                    if os.path.exists(module) for layout in LAYOUTS] for path in paths}
+    text = "\n\n".join("\n".join(own) for own in lines.values())
+    done = subprocess.run(["norm-trials"], input=text + "\n", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     statuses = re.findall(r"^status (\d)", done.stdout, re.M)
-    wrong = [line for line, status in zip(lines, statuses) if status != "0"]
-    if len(statuses) != len(lines):
-        wrong += lines[len(statuses):]
-    return path, len(lines), wrong, done.stderr
+    results = []
+    for path, own in lines.items():
+        wrong = [line for i, line in enumerate(own) if i >= len(statuses) or statuses[i] != "0"]
+        results.append((path, len(own), wrong))
+        statuses = statuses[len(own):]
+    return results, "\n".join(line for line in done.stdout.splitlines() if "error" in line)
 
 
 def run_all(options):
     paths = sorted(glob.glob(os.path.join(options.folder, "*.cubin.rmsn")))
-    jobs = [(path, options) for path in paths if not options.names or os.path.basename(path).split(".")[0] in options.names]
-    if not jobs:
+    paths = [path for path in paths if not options.names or os.path.basename(path).split(".")[0] in options.names]
+    if not paths:
         sys.exit(f"programs.py: error: expected modules of 'programs.py compile' in {options.folder}, found none")
     trials, failed, texts = collections.Counter(), collections.Counter(), []
     widths = collections.defaultdict(set)
+    jobs = [(paths[i : i + 8], options) for i in range(0, len(paths), 8)]
     with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        for path, count, wrong, errors in pool.map(run_one, jobs):
-            name, columns, type = os.path.basename(path).split(".")[:3]
-            trials[name] += count
-            failed[name] += len(wrong)
-            widths[name].add(f"{columns}:{type}")
-            if wrong:
-                texts.append("\n".join(wrong) + "\n" + errors)
+        for results, errors in pool.map(run_several, jobs):
+            for path, count, wrong in results:
+                name, columns, type = os.path.basename(path).split(".")[:3]
+                trials[name] += count
+                failed[name] += len(wrong)
+                widths[name].add(f"{columns}:{type}")
+                texts += wrong
+            texts += [errors] if errors else []
     print(f"{'program':24} {'widths and types':>16} {'launches':>8} {'wrong':>6}")
     for name in sorted(trials):
         print(f"{name:24} {len(widths[name]):16} {trials[name]:8} {failed[name]:6}")
@@ -126,5 +134,5 @@ parser.add_argument("--widths", type=numbers, default=[4096, 4097, 1000, 33])
 parser.add_argument("--device", default="cuda")
 parser.add_argument("--rows", type=numbers, default=[1, 11, 300])
 parser.add_argument("--jobs", type=int, default=os.cpu_count())
-options = parser.parse_args()
+options = parser.parse_intermixed_args()
 sys.exit(compile_all(options) if options.action == "compile" else run_all(options))

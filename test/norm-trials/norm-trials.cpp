@@ -4,10 +4,12 @@
 //   norm-trials < TRIALS
 //
 // Each line is a module and options of norm-run. Prints what norm-run --csv
-// would with them, then "status N", its exit status. The modules are of one
-// program: what the oracle says of an input is computed once for lines that
-// follow one another with the same rows and sizes, as it takes longer than the
-// kernels. Only the module of the first of them needs an oracle.
+// would with them, then "status N", its exit status. The modules up to an empty
+// line are of one program: what the oracle says of an input is computed once
+// for lines that follow one another with the same rows and sizes, as it takes
+// longer than the kernels. Only the module of the first of them needs an
+// oracle. So is a device opened once for lines that follow one another with the
+// same one.
 //
 //===----------------------------------------------------------------------===//
 
@@ -18,6 +20,7 @@
 #include <iostream>
 #include <map>
 #include <sstream>
+#include <tuple>
 
 using namespace trial;
 
@@ -55,9 +58,32 @@ static bool runEntries(rmsnorm_module *module, rmsnorm_device *device,
   return good;
 }
 
-static bool runTrial(const Options &options, References &references) {
+/// The device of a line, which takes a while to open.
+class OpenDevice {
+public:
+  ~OpenDevice() { rmsnorm_device_close(device); }
+
+  /// Null, and an error, if there is none.
+  rmsnorm_device *get(const Options &options, std::string &error) {
+    auto now = std::tie(options.deviceText, options.target, options.ordinal,
+                        options.multiprocessors, options.order, options.seed);
+    if (device && key == now)
+      return device;
+    rmsnorm_device_close(device);
+    key = now;
+    return device = openDevice(options, error);
+  }
+
+private:
+  rmsnorm_device *device = nullptr;
+  std::tuple<std::string, std::string, int, int, rmsnorm_thread_order, uint64_t>
+      key;
+};
+
+static bool runTrial(const Options &options, OpenDevice &open,
+                     References &references) {
   std::string error;
-  rmsnorm_device *device = openDevice(options, error);
+  rmsnorm_device *device = open.get(options, error);
   if (!device)
     return fail(error);
   rmsnorm_module *module =
@@ -65,7 +91,6 @@ static bool runTrial(const Options &options, References &references) {
   bool good =
       module ? runEntries(module, device, options, references) : fail(error);
   rmsnorm_module_close(module);
-  rmsnorm_device_close(device);
   return good;
 }
 
@@ -75,7 +100,12 @@ int main(int argc, char **argv) {
   std::string error;
   Options before;
   References references;
+  OpenDevice device;
   for (std::string line; std::getline(std::cin, line);) {
+    if (line.empty()) {
+      references.clear();
+      continue;
+    }
     std::vector<std::string> words = {argv[0]};
     std::istringstream stream(line);
     for (std::string word; stream >> word;)
@@ -90,7 +120,7 @@ int main(int argc, char **argv) {
     if (options.rows != before.rows || options.dims != before.dims ||
         options.seed != before.seed)
       references.clear();
-    std::printf("status %d\n", runTrial(options, references) ? 0 : 1);
+    std::printf("status %d\n", runTrial(options, device, references) ? 0 : 1);
     before = options;
   }
   return flushOutput(error) || fail(error) ? 0 : 2;
