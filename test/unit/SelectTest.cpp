@@ -441,6 +441,21 @@ TEST(Select, OneVectorAThreadOfTwoTiles) {
   EXPECT_EQ(getThreads(&ProgramFacts::loadedBitsPerColumn, 16), 256);
 }
 
+// Each reduction waits for all threads of the row (a sandwich: the norm of a
+// norm, with a residual between them).
+TEST(Select, SeveralReductionsTakeFewThreads) {
+  for (int64_t columns : {4096, 7168, 8192}) {
+    ProgramFacts once = forward(columns, 16);
+    once.loadedBitsPerColumn = once.storedBitsPerColumn = 32;
+    once.columnOperandBits = 32;
+    ProgramFacts twice = once;
+    twice.numReductions = 2;
+    EXPECT_LT(select(twice, "sm_90").threadsPerRow,
+              select(once, "sm_90").threadsPerRow)
+        << columns;
+  }
+}
+
 TEST(Select, ColumnsAreHeldBesideRowsReadAgain) {
   auto holds = [](const ProgramFacts &facts, StringRef overrides = "") {
     const ScheduleFields fields = select(facts, "sm_90", overrides.str());
