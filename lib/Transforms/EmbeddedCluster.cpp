@@ -149,7 +149,7 @@ static std::string whyNoParts(Operation *op, const RowCluster &cluster) {
 /// Why no tile program divides columns into groups as `op` does.
 static std::string whyNoGroups(linalg::LinalgOp op, const RowCluster &cluster) {
   const int64_t size = op.getStaticLoopRanges().back();
-  if (size > kMaxGroup || !llvm::isPowerOf2_64(size))
+  if (size < 2 || size > kMaxGroup || !llvm::isPowerOf2_64(size))
     return "its groups of columns are not of 2, 4, 8, ... 128";
   for (OpOperand &operand : op->getOpOperands()) {
     const SmallVector<int64_t> columns =
@@ -248,8 +248,9 @@ static bool isInsertedApart(Value tensor) {
     if (!insert)
       return false;
     const int64_t last = insert.getType().getRank() - 1;
-    return last >= 0 && (insert.getDroppedDims().test(last) ||
-                         !isOneInteger(insert.getMixedStrides()[last]));
+    return (last >= 0 && (insert.getDroppedDims().test(last) ||
+                          !isOneInteger(insert.getMixedStrides()[last]))) ||
+           isInsertedApart(insert.getResult());
   });
 }
 

@@ -107,15 +107,19 @@ void RowSizes::share(Operation *op, int64_t rowDims) {
         (definition &&
          definition->getParentOp()->hasAttr(RMSNormDialect::kRowsAttrName)))
       continue;
-    // Rows are counted in all sizes but the first.
+    // Rows are counted in all sizes but the outermost.
     std::optional<int64_t> columnDim = getColumnDim(operand, rowDims);
     bool isKnown = !columnDim || !type.isDynamicDim(*columnDim) ||
                    traceDim(tensor, *columnDim) == columns;
     SmallVector<int64_t> rowDimsOf = getOperandRowDims(operand, rowDims);
-    const int64_t numRowDims = rowDimsOf.size();
-    for (int64_t dim = 1; dim < numRowDims; ++dim)
-      isKnown &= !type.isDynamicDim(dim) ||
-                 traceDim(tensor, dim) == traceSize(rows[rowDimsOf[dim]]);
+    const auto outermost = llvm::min_element(rowDimsOf);
+    auto isCounted = [&](int64_t dim) {
+      return dim < static_cast<int64_t>(rowDimsOf.size()) &&
+             dim != outermost - rowDimsOf.begin();
+    };
+    for (int64_t dim = 0; dim < type.getRank(); ++dim)
+      if (isCounted(dim) && type.isDynamicDim(dim))
+        isKnown &= traceDim(tensor, dim) == traceSize(rows[rowDimsOf[dim]]);
     if (isKnown)
       continue;
     Value &slice = slices[tensor];
@@ -128,7 +132,7 @@ void RowSizes::share(Operation *op, int64_t rowDims) {
         else if (dim == columnDim)
           size = getNumColumns(loc);
         else
-          size = dim > 0 && dim < numRowDims
+          size = isCounted(dim)
                      ? rows[rowDimsOf[dim]]
                      : tensor::getMixedSize(rewriter, loc, tensor, dim);
         // The type stays what it is.
