@@ -58,7 +58,7 @@ static void eraseDead(RewriterBase &rewriter, Value value) {
   Operation *op = value.getDefiningOp();
   if (!op || !isOpTriviallyDead(op))
     return;
-  SmallVector<Value> operands(op->getOperands());
+  SetVector<Value> operands(op->operand_begin(), op->operand_end());
   rewriter.eraseOp(op);
   for (Value operand : operands)
     eraseDead(rewriter, operand);
@@ -83,7 +83,8 @@ void rmsnorm::restoreElementwise(RewriterBase &rewriter,
   for (auto [result, type] :
        llvm::zip_equal(op->getResults(), generic->getResultTypes()))
     result.setType(type);
-  SmallVector<Value> inits(generic.getDpsInits());
+  OperandRange dest = generic.getDpsInits();
+  SetVector<Value> inits(dest.begin(), dest.end());
   rewriter.replaceOp(generic, op);
   for (Value init : inits)
     eraseDead(rewriter, init);
