@@ -107,15 +107,16 @@ void RowSizes::share(Operation *op, int64_t rowDims) {
         (definition &&
          definition->getParentOp()->hasAttr(RMSNormDialect::kRowsAttrName)))
       continue;
-    // Rows are counted in all sizes but the outermost.
+    // Rows are counted in all sizes but the first, before they are ordered and
+    // after.
     std::optional<int64_t> columnDim = getColumnDim(operand, rowDims);
     bool isKnown = !columnDim || !type.isDynamicDim(*columnDim) ||
                    traceDim(tensor, *columnDim) == columns;
     SmallVector<int64_t> rowDimsOf = getOperandRowDims(operand, rowDims);
-    const auto outermost = llvm::min_element(rowDimsOf);
+    const bool isOrdered = llvm::is_sorted(rowDimsOf);
     auto isCounted = [&](int64_t dim) {
       return dim < static_cast<int64_t>(rowDimsOf.size()) &&
-             dim != outermost - rowDimsOf.begin();
+             (dim > 0 || !isOrdered);
     };
     for (int64_t dim = 0; dim < type.getRank(); ++dim)
       if (isCounted(dim) && type.isDynamicDim(dim))

@@ -136,6 +136,24 @@ Value RowTiler::getBlockArgument(Value destination, OpResult result) {
   return found;
 }
 
+/// The block argument for `destination` if all that is written there in this
+/// loop are the rows that are read with the dimensions `dims` of rows, in their
+/// order, or null: an iteration that reads other rows may find them
+/// overwritten.
+Value RowTiler::getWrittenRows(Value destination, ArrayRef<int64_t> dims) {
+  for (const Output &output : outputs) {
+    if (output.destination != destination)
+      continue;
+    auto written = llvm::to_vector(llvm::seq<int64_t>(0, cluster.rowDims));
+    if (auto op = dyn_cast<linalg::LinalgOp>(output.result.getOwner()))
+      written = getOperandRowDims(*op.getTiedOpOperand(output.result),
+                                  cluster.rowDims);
+    if (output.layout || ArrayRef<int64_t>(written) != dims)
+      return {};
+  }
+  return getBlockArgument(destination);
+}
+
 /// What the tiled op takes for `operand` of the original one, where `tiled` is
 /// what the tiling interface made of it.
 Value RowTiler::getTiledOperand(OpOperand &operand, Value tiled) {
@@ -169,7 +187,8 @@ Value RowTiler::getTiledOperand(OpOperand &operand, Value tiled) {
     }
   }
   // Written in this loop, too. An empty tensor has no contents to read.
-  if (Value argument = getBlockArgument(value);
+  if (Value argument =
+          getWrittenRows(value, getOperandRowDims(operand, cluster.rowDims));
       argument && !value.getDefiningOp<tensor::EmptyOp>())
     slice.getSourceMutable().assign(argument);
   return slice;
@@ -227,7 +246,8 @@ LogicalResult RowTiler::tile(TilingInterface op) {
 Value RowTiler::getRow(Value rows) {
   if (Value row = values.lookupOrNull(rows))
     return row;
-  Value argument = getBlockArgument(rows);
+  Value argument = getWrittenRows(
+      rows, llvm::to_vector(llvm::seq<int64_t>(0, cluster.rowDims)));
   return extractRow(rewriter, argument ? argument : rows, indices);
 }
 

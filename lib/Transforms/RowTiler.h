@@ -47,6 +47,7 @@ private:
   Value getRow(Value rows);
   void tileReshape(Operation *op);
   void tileSlice(Operation *op);
+  Value getWrittenRows(Value destination, ArrayRef<int64_t> dims);
   Value getTiledOperand(OpOperand &operand, Value tiled);
   Value getBlockArgument(Value destination, OpResult result = {});
   void repeat(Operation *op);
