@@ -422,6 +422,17 @@ class Program:
         if self.value.normed and self.value not in self.results and self.value.home is None:
             self.results.append(self.value)
 
+    def write_over(self):
+        """Puts the tensor in the place of an argument that is read, too, perhaps in another order."""
+        taken = {result.home for result in self.results}
+        able = [a for a in self.arguments if a.type == self.value.type and a.dims == self.value.dims and a.home not in taken]
+        if not able or self.rng.random() < 0.5:
+            return
+        into, axes = self.rng.choice(able), list(range(len(self.value.dims)))
+        copy = self.generic(self.value.dims, [(self.value, axes, axes)], [f"linalg.yield %x0 : {self.kind}"], lambda a: a, into)
+        copy.normed, copy.home = self.value.normed, into.home
+        self.value = copy
+
     def finish(self):
         """Returns the tensor, perhaps as a part of an argument."""
         if self.results and self.rng.random() < 0.3 and not self.mutated:
@@ -435,5 +446,7 @@ class Program:
             dim = self.value.dims[i]
             into = self.argument(self.value.dims[:i] + [Dim(2 * dim.size)] + self.value.dims[i + 1:])
             self.value = self.insert(self.value, into, {i: self.rng.choice([(0, dim, 1), (dim.size, dim, 1), (1, dim, 2)])})
+        elif self.value.home is None:
+            self.write_over()
         if self.value not in self.results:
             self.results.insert(self.rng.randint(0, len(self.results)), self.value)
