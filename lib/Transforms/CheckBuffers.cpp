@@ -93,7 +93,8 @@ static LogicalResult checkWork(func::FuncOp function) {
     op->emitOpError(
         "expected to be part of a loop over rows, which needs a norm whose "
         "rows it uses or computes (see the remarks of rmsnorm-tile-rows); "
-        "functions with other work are for rmsnorm-embed-tensors");
+        "functions with other work are for rmsnorm-embed-tensors, decomposed "
+        "norms for rmsnorm-raise");
   return success(others.empty());
 }
 
