@@ -76,17 +76,16 @@ private:
 };
 } // namespace
 
-/// Whether what `use` has is returned, in any shape, where it is not for `use`.
+/// Whether `use` returns what it has, or a reshape of it.
+static bool isReturned(OpOperand &use) {
+  return isa<func::ReturnOp>(use.getOwner()) ||
+         (isReshape(use.getOwner()) &&
+          llvm::any_of(use.getOwner()->getUses(), isReturned));
+}
+
 static bool isReturnedElsewhere(OpOperand &use) {
   return llvm::any_of(use.get().getUses(), [&](OpOperand &other) {
-    Operation *user = other.getOwner();
-    return &other != &use &&
-           (isa<func::ReturnOp>(user) ||
-            (isReshape(user) &&
-             llvm::any_of(user->getUses(), [](OpOperand &reshaped) {
-               return isa<func::ReturnOp>(reshaped.getOwner()) ||
-                      isReturnedElsewhere(reshaped);
-             })));
+    return &other != &use && isReturned(other);
   });
 }
 
