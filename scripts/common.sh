@@ -55,7 +55,9 @@ configure_and_build() {
   if command -v ccache >/dev/null; then
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache
               -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
-    export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1
+    # The last two are what ccache asks for with precompiled headers.
+    export CCACHE_BASEDIR=$root CCACHE_NOHASHDIR=1 \
+      CCACHE_PCH_EXTSUM=1 CCACHE_SLOPPINESS=pch_defines,time_macros
   fi
   if [ ! -f "$build/build.ninja" ]; then
     echo "== Configuring in $build"
