@@ -26,7 +26,7 @@ void Addresses::emit(Block &block) {
   bool accumulates = false;
   block.walk([&](Operation *op) {
     auto load = dyn_cast<TileLoadOp>(op);
-    if (load && !load.getGather())
+    if (load && !load.getIndex())
       accesses[load.getBase()] = load;
     else if (auto store = dyn_cast<TileStoreOp>(op))
       accesses[store.getBase()] = store;
@@ -35,22 +35,37 @@ void Addresses::emit(Block &block) {
   for (Value buffer : kernel.rows.getBufferArguments()) {
     Operation *access = accesses.lookup(buffer);
     if (auto load = dyn_cast_or_null<TileLoadOp>(access))
-      emitAccess(buffer, load.getKind(), bool(load.getRow()), load.getDims());
+      emitAccess(buffer, load.getAccess());
     else if (auto store = dyn_cast_or_null<TileStoreOp>(access))
-      emitAccess(buffer, store.getKind(), bool(store.getRow()), {},
-                 store.getRowDims());
+      emitAccess(buffer, store.getAccess());
   }
   if (accumulates)
     emitLive();
+}
+
+/// `elements` and what the constants of `access` come to.
+Value Addresses::emitOffsets(Value buffer, const AccessMap &access,
+                             Value elements) {
+  ImplicitLocOpBuilder &builder = kernel.builder;
+  for (auto [place, index] : llvm::enumerate(access.getIndices()))
+    if (index.offset != 0)
+      elements = arith::AddIOp::create(
+          builder, elements,
+          arith::MulIOp::create(builder, kernel.getConstant(index.offset),
+                                kernel.getStride(buffer, place)));
+  return elements;
 }
 
 void Addresses::emitGather(TileLoadOp load,
                            function_ref<Value(int64_t u)> getIndex) {
   ImplicitLocOpBuilder &builder = kernel.builder;
   SmallVector<Value> rows;
+  const AccessMap access = load.getAccess();
+  const int64_t place = access.getOperandPlace();
   for (int64_t u = 0; u < kernel.getNumRows(load.getType()); ++u) {
-    Value stride = kernel.getStride(load.getBase(), 0);
+    Value stride = kernel.getStride(load.getBase(), place);
     Value elements = arith::MulIOp::create(builder, getIndex(u), stride);
+    elements = emitOffsets(load.getBase(), access, elements);
     rows.push_back(
         arith::IndexCastOp::create(builder, builder.getI64Type(), elements));
   }
@@ -87,34 +102,21 @@ Value Addresses::emitRow(int64_t u) {
       builder, firstRow, arith::MinUIOp::create(builder, wide, last)));
 }
 
-void Addresses::emitAccess(Value buffer, TileKind kind, bool hasRow,
-                           std::optional<ArrayRef<int64_t>> dims,
-                           std::optional<ArrayRef<int64_t>> rowDims) {
+void Addresses::emitAccess(Value buffer, const AccessMap &access) {
   ImplicitLocOpBuilder &builder = kernel.builder;
-  if (kind != TileKind::row && kernel.rows.getDynamicColumns() && !columns)
+  if (access.hasColumn() && kernel.rows.getDynamicColumns() && !columns)
     columns =
         kernel.emitCast(kernel.getScalar(kernel.rows.getColumnsArgument()));
-  if (hasRow)
+  const unsigned numDims = access.getNumRowDims();
+  if (numDims > 0)
     emitLive();
   SmallVector<Value> &rowOffsets = offsets[buffer];
   if (!rowOffsets.empty())
     return;
-  // Which leading size each of the buffer's dimensions has; of one that counts
-  // all rows, it does not matter.
-  auto type = cast<MemRefType>(buffer.getType());
-  const int64_t rank = rowDims
-                           ? rowDims->size()
-                           : type.getRank() - (kind == TileKind::row ? 0 : 1);
-  SmallVector<int64_t> leading =
-      dims ? llvm::to_vector(*dims)
-           : llvm::to_vector(llvm::seq<int64_t>(0, rank));
-  const int64_t numSizes =
-      dims ? kernel.rows.getStaticSizes().size() : leading.size();
   // Rows of a tile share what has none of the sizes that count them (us, norm
   // and rotation of 32 heads of 32768 tokens on an H200: 148, so 142).
   int64_t counted = 1;
-  const int64_t last = leading.empty() ? -1 : leading.back();
-  for (int64_t dim = numSizes - 1; dims && dim > last; --dim) {
+  for (unsigned dim = numDims; dim-- > 0 && access.getDigits(dim).empty();) {
     const int64_t size = kernel.rows.getStaticSizes()[dim];
     if (ShapedType::isDynamic(size))
       break;
@@ -128,24 +130,30 @@ void Addresses::emitAccess(Value buffer, TileKind kind, bool hasRow,
       continue;
     }
     Value elements = kernel.emitIndex(0);
-    Value row = hasRow ? emitRow(u) : Value();
-    for (int64_t dim = numSizes - 1; hasRow && dim >= 0; --dim) {
-      const auto *place = llvm::find(leading, dim);
-      Value index = row;
-      if (dim > 0) {
-        // Rows may be counted over sizes of the buffer's own.
-        const int64_t own =
-            rowDims ? type.getDimSize((*rowDims)[dim]) : ShapedType::kDynamic;
-        std::tie(row, index) = kernel.emitDivision(row, dim, own);
+    Value rest = numDims > 0 ? emitRow(u) : Value();
+    for (unsigned dim = numDims; dim-- > 0;) {
+      Value index = rest;
+      if (dim > 0)
+        std::tie(rest, index) = kernel.emitDivision(rest, dim);
+      int64_t divisor = 1;
+      for (const AccessMap::Digit &digit : access.getDigits(dim)) {
+        if (digit.divisor != divisor)
+          index = kernel.emitDivisionBy(index, digit.divisor / divisor).first;
+        divisor = digit.divisor;
+        Value place = index;
+        if (digit.modulus != 0) {
+          std::tie(index, place) = kernel.emitDivisionBy(index, digit.modulus);
+          divisor *= digit.modulus;
+        }
+        if (digit.factor != 1)
+          place = arith::MulIOp::create(builder, place,
+                                        kernel.getConstant(digit.factor));
+        Value stride = kernel.getStride(buffer, digit.place);
+        elements = arith::AddIOp::create(
+            builder, elements, arith::MulIOp::create(builder, place, stride));
       }
-      if (place == leading.end())
-        continue;
-      const int64_t number = place - leading.begin();
-      Value stride =
-          kernel.getStride(buffer, rowDims ? (*rowDims)[number] : number);
-      elements = arith::AddIOp::create(
-          builder, elements, arith::MulIOp::create(builder, index, stride));
     }
+    elements = emitOffsets(buffer, access, elements);
     rowOffsets.push_back(
         arith::IndexCastOp::create(builder, builder.getI64Type(), elements));
   }

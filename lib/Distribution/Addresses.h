@@ -6,6 +6,8 @@
 
 #include "Kernel.h"
 
+#include "RMSNorm/IR/AccessMap.h"
+
 namespace mlir::rmsnorm {
 
 /// The rows of one tile, as one thread's row group sees them. Values belong to
@@ -21,12 +23,8 @@ public:
   /// Emits what the accesses of `block` need, first of all, ahead of any loop
   /// over columns: in the order in which rmsnorm.rows has the buffers.
   void emit(Block &block);
-  /// Emits the rows of `buffer`, of which `kind` is accessed; `dims`: which of
-  /// the leading sizes it has, if not all; `rowDims`: its dimensions that count
-  /// rows, if not the leading ones.
-  void emitAccess(Value buffer, TileKind kind, bool hasRow,
-                  std::optional<ArrayRef<int64_t>> dims = {},
-                  std::optional<ArrayRef<int64_t>> rowDims = {});
+  /// Emits where the rows of `buffer` begin, which `access` leads to.
+  void emitAccess(Value buffer, const AccessMap &access);
 
   /// Emits where the rows that `load` gathers begin; `getIndex` gives the index
   /// for each of the thread's rows.
@@ -37,7 +35,7 @@ public:
     return offsets.find(buffer)->second[u];
   }
   Value getOffset(TileLoadOp load, int64_t u) const {
-    return getOffset(load.getGather() ? load.getResult() : load.getBase(), u);
+    return getOffset(load.getIndex() ? load.getResult() : load.getBase(), u);
   }
   /// Whether that row exists, i1; null: it does for certain.
   Value getLive(int64_t u) const { return live.empty() ? Value() : live[u]; }
@@ -47,6 +45,7 @@ public:
 private:
   void emitLive();
   Value emitRow(int64_t u);
+  Value emitOffsets(Value buffer, const AccessMap &access, Value elements);
 
   Kernel &kernel;
   Value tile, firstRow, liveRows, columns;

@@ -8,6 +8,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "RMSNorm/Distribution/Passes.h"
+#include "RMSNorm/IR/AccessMap.h"
 #include "RMSNorm/IR/KernelTarget.h"
 
 #include "BlockSums.h"
@@ -117,8 +118,7 @@ void Distributor::emitOnce(Block::iterator begin, Block::iterator end,
   emitScalars();
   for (Operation &op : llvm::make_range(begin, end))
     if (auto load = dyn_cast<TileLoadOp>(op))
-      once.addresses.emitAccess(load.getBase(), load.getKind(),
-                                /*hasRow=*/false);
+      once.addresses.emitAccess(load.getBase(), load.getAccess());
   for (Operation &op : llvm::make_range(begin, end)) {
     auto load = dyn_cast<TileLoadOp>(op);
     if (load && isPerColumn(load.getType()))

@@ -3,6 +3,8 @@
 
 #include "Groups.h"
 
+#include "RMSNorm/IR/AccessMap.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
@@ -117,7 +119,7 @@ static Value emitElements(Kernel &kernel, Value buffer, int64_t dim,
 }
 
 /// Where the group that is `index` behind the first of the vector at `position`
-/// is in the buffer of `store`, which has `row_dims`, of the row at `offset`.
+/// is in the buffer of `store`, of the row at `offset`.
 static Value emitGroupOffset(Kernel &kernel, TileStoreOp store, Value offset,
                              const VectorPosition &position, int64_t index) {
   ImplicitLocOpBuilder &builder = kernel.builder;
@@ -125,7 +127,8 @@ static Value emitGroupOffset(Kernel &kernel, TileStoreOp store, Value offset,
   Type type = store.getValue().getType();
   const int64_t columns = getGroupColumns(kernel, type);
   const int64_t step = position.index * kernel.layout.getColumnStep();
-  const SmallVector<int64_t> dims = store.getGroupDims();
+  const AccessMap access = store.getAccess();
+  const auto digits = access.getDigits(access.getColumnDim());
   auto add = [&](int64_t dim, Value number) {
     offset = arith::AddIOp::create(builder, offset,
                                    emitElements(kernel, base, dim, number));
@@ -133,24 +136,23 @@ static Value emitGroupOffset(Kernel &kernel, TileStoreOp store, Value offset,
   // Where whole groups are between a thread's vectors, what is computed ahead
   // of the rows is one product of the thread, and of each vector one of the
   // launch, which takes no registers of a thread.
-  const bool isApart = dims.size() == 1 && step % columns == 0;
+  const bool isApart = digits.size() == 1 && step % columns == 0;
   const int64_t behind = index + (isApart ? step / columns : 0);
   Value group =
       emitGroup(kernel, type, isApart ? position.first : position.column);
-  if (dims.size() > 1 && behind != 0)
+  if (digits.size() > 1 && behind != 0)
     group = kernel.emitColumnSum(group, kernel.emitI32(behind));
-  for (int64_t dim : llvm::reverse(dims)) {
+  for (const AccessMap::Digit &digit : digits) {
     Value number = group;
-    if (dim != dims.front()) {
-      Value size =
-          kernel.emitI32(cast<MemRefType>(base.getType()).getDimSize(dim));
+    if (digit.modulus != 0) {
+      Value size = kernel.emitI32(digit.modulus);
       number = arith::RemUIOp::create(builder, group, size);
       group = arith::DivUIOp::create(builder, group, size);
     }
-    add(dim, number);
+    add(digit.place, number);
   }
-  if (dims.size() == 1 && behind != 0)
-    add(dims.front(), kernel.emitI32(behind));
+  if (digits.size() == 1 && behind != 0)
+    add(digits.front().place, kernel.emitI32(behind));
   return offset;
 }
 
@@ -158,7 +160,7 @@ void rmsnorm::emitGroupStore(Kernel &kernel, Tile &tile, TileStoreOp store,
                              Value value, int64_t row,
                              const VectorPosition &position) {
   Type type = store.getValue().getType();
-  const bool isRowMajor = !store.getRowDims();
+  const bool isRowMajor = store.getAccess().hasColumnLast();
   Value group = isRowMajor ? emitGroup(kernel, type, position.column) : Value();
   Value groupsValid = emitGroupsValid(kernel, type, position, /*isStore=*/true);
   const int64_t count = cast<VectorType>(value.getType()).getNumElements();

@@ -137,19 +137,20 @@ Value Kernel::getLeadingSize(int64_t dim) {
   return getHostScalar(cast<Value>(size));
 }
 
+std::pair<Value, Value> Kernel::emitDivisionBy(Value number, int64_t size) {
+  Value divisor = getConstant(size);
+  Value rest = arith::RemUIOp::create(builder, number, divisor);
+  return {arith::DivUIOp::create(builder, number, divisor), rest};
+}
+
 /// GPUs have no instruction that divides integers: by a size that the host
 /// knows they multiply with its reciprocal (us, AdaLN of 4096 rows of 4096 on
 /// an H200: 19.35 and 18.9). With m = floor((2^63 - 1) / d), and so
 /// 2^63 - d <= d m, the high half of 2 n m is floor(n / d) or one less.
-std::pair<Value, Value> Kernel::emitDivision(Value number, int64_t dim,
-                                             int64_t own) {
-  if (ShapedType::isDynamic(own))
-    own = rows.getStaticSizes()[dim];
-  if (!ShapedType::isDynamic(own)) {
-    Value size = getConstant(own);
-    Value rest = arith::RemUIOp::create(builder, number, size);
-    return {arith::DivUIOp::create(builder, number, size), rest};
-  }
+std::pair<Value, Value> Kernel::emitDivision(Value number, int64_t dim) {
+  if (const int64_t size = rows.getStaticSizes()[dim];
+      !ShapedType::isDynamic(size))
+    return emitDivisionBy(number, size);
   Value size = getLeadingSize(dim);
   Value &reciprocal = reciprocals[dim];
   if (!reciprocal) {

@@ -87,10 +87,11 @@ public:
   }
   /// The leading size `dim`.
   Value getLeadingSize(int64_t dim);
-  /// `number`, an index below 2^62, divided by the leading size `dim`, or by
-  /// `own` if that is known, and what is left.
-  std::pair<Value, Value> emitDivision(Value number, int64_t dim,
-                                       int64_t own = ShapedType::kDynamic);
+  /// `number`, an index below 2^62, divided by the leading size `dim`, and what
+  /// is left.
+  std::pair<Value, Value> emitDivision(Value number, int64_t dim);
+  /// The same by `size`.
+  std::pair<Value, Value> emitDivisionBy(Value number, int64_t size);
   Value getPointer(Value buffer) {
     return arguments.getPointer(getOperand(buffer));
   }

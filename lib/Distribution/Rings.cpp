@@ -3,6 +3,8 @@
 
 #include "Rings.h"
 
+#include "RMSNorm/IR/AccessMap.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/TypeUtilities.h"
 
@@ -50,9 +52,12 @@ Value Rings::emitOffset(int64_t ring, Value slot) const {
 
 void Rings::emitAddresses(Addresses &addresses) const {
   TilesOp op = tiles;
-  for (Value buffer : op.getCopies())
-    addresses.emitAccess(buffer, TileKind::tile,
-                         cast<MemRefType>(buffer.getType()).getRank() > 1);
+  for (Value buffer : op.getCopies()) {
+    const int64_t rank = cast<MemRefType>(buffer.getType()).getRank();
+    AffineMap plain = AccessMap::getPlain(op.getContext(), rank - 1,
+                                          /*hasColumn=*/true);
+    addresses.emitAccess(buffer, AccessMap(plain, /*hasColumn=*/true));
+  }
 }
 
 void Rings::emitCopies(Tile &tile, Value slot) const {

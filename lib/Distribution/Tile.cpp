@@ -3,6 +3,8 @@
 
 #include "Tile.h"
 
+#include "RMSNorm/IR/AccessMap.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -89,7 +91,7 @@ void Tile::emitRowOp(Operation *op) {
   SmallVector<Value> rows;
   const int64_t numRows = kernel.getNumRows(result.getType());
   if (auto load = dyn_cast<TileLoadOp>(op)) {
-    if (load.getGather())
+    if (load.getIndex())
       emitGather(load);
     auto type = VectorType::get({1}, load.getType().getElementType());
     for (int64_t row = 0; row < numRows; ++row) {
@@ -118,7 +120,7 @@ void Tile::emitRowOp(Operation *op) {
 
 void Tile::emitGather(TileLoadOp load) {
   addresses.emitGather(
-      load, [&](int64_t row) { return getFragment(load.getGather(), row, 0); });
+      load, [&](int64_t row) { return getFragment(load.getIndex(), row, 0); });
 }
 
 /// All threads of the row group hold the value, one writes it.
@@ -178,11 +180,8 @@ Value rmsnorm::emitColumn(Kernel &kernel, const VectorPosition &position,
 Value rmsnorm::emitColumn(Kernel &kernel, const VectorPosition &position,
                           TileLoadOp load) {
   Value column = emitColumn(kernel, position, Type(load.getType()));
-  const int64_t period =
-      cast<ShapedType>(load.getBase().getType()).getShape().back();
-  if (load.getKind() != TileKind::column || ShapedType::isDynamic(period) ||
-      kernel.layout.hasDynamicColumns() ||
-      period >= load.getType().getDimSize(1))
+  const int64_t period = load.getAccess().getPeriod();
+  if (period == 0)
     return column;
   return arith::RemUIOp::create(kernel.builder, column, kernel.emitI32(period));
 }

@@ -120,7 +120,7 @@ SmallVector<Value> Walker::run() {
     kernel.fragments[sum.getResult()] = std::move(sums);
   }
   for (auto load : traverse.getOps<TileLoadOp>())
-    if (load.getGather())
+    if (load.getIndex())
       tile.emitGather(load);
   if (layout.hasDynamicColumns() && traverse.getWalk() == Walk::looped)
     walkDynamic();

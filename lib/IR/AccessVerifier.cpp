@@ -10,94 +10,105 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-LogicalResult AccessVerifier::verifyShape(Operation *op, Value buffer,
-                                          TileKind kind,
-                                          std::optional<ArrayRef<int64_t>> dims,
-                                          std::optional<int64_t> part) {
+LogicalResult AccessVerifier::verifyStrides(Operation *op, Value buffer,
+                                            bool hasColumn) {
   auto type = cast<MemRefType>(buffer.getType());
   SmallVector<int64_t> strides;
   int64_t offset;
   if (failed(type.getStridesAndOffset(strides, offset)))
     return op->emitOpError("expected a strided buffer, got ") << type;
-  SmallVector<int64_t> sizes(rows.getStaticSizes());
-  ArrayRef<int64_t> leading = type.getShape();
-  if (kind != TileKind::row) {
-    if (strides.empty() || strides.back() != 1)
-      return op->emitOpError("expected an inner stride of 1, got ") << type;
-    leading = leading.drop_back();
-    // With `dynamic_columns` a buffer's type may still know their number.
-    const int64_t last = type.getShape().back();
-    const int64_t columns = part.value_or(rows.getColumns());
-    const bool isGroups = !rows.getDynamicColumns() &&
-                          !ShapedType::isDynamic(last) &&
-                          (kind == TileKind::group ||
-                           (kind == TileKind::column && isa<TileLoadOp>(op)));
-    if (isGroups                   ? rows.getColumns() % last != 0
-        : rows.getDynamicColumns() ? last > columns
-                                   : last != columns)
-      return op->emitOpError("expected a buffer with the columns of "
-                             "rmsnorm.rows, got ")
-             << type;
-  }
-  if (auto load = dyn_cast<TileLoadOp>(op); load && load.getGather())
-    return success();
-  if (dims) {
-    // tile_load (C6)
-    const int64_t count = sizes.size();
-    if (dims->size() != leading.size() ||
-        !llvm::is_sorted(*dims, std::less_equal<>()) ||
-        (!dims->empty() && (dims->front() < 0 || dims->back() >= count)))
-      return op->emitOpError("expected increasing 'dims' from 0 to ")
-             << count - 1 << ", one for each of the " << leading.size()
-             << " leading dimensions of " << type;
-    sizes = llvm::map_to_vector(
-        *dims, [&](int64_t dim) { return rows.getStaticSizes()[dim]; });
-  } else if (kind == TileKind::column ||
-             (leading.empty() &&
-              (rows.hasSingleRow() ||
-               (kind != TileKind::tile && isa<TileLoadOp>(op))))) {
-    // One value for all rows may be read.
-    return success();
-  } else if (leading.size() == 1) { // all rows, flattened
-    sizes.assign(1, ShapedType::isDynamicShape(sizes)
-                        ? ShapedType::kDynamic
-                        : ShapedType::getNumElements(sizes));
-  }
-  if (failed(verifyCompatibleShape(sizes, leading)))
-    return op->emitOpError("expected a buffer with the leading sizes of "
+  if (hasColumn && (strides.empty() || strides.back() != 1))
+    return op->emitOpError("expected an inner stride of 1, got ") << type;
+  return success();
+}
+
+LogicalResult AccessVerifier::verifyColumns(Operation *op, Value buffer,
+                                            int64_t columns, bool isGroups) {
+  auto type = cast<MemRefType>(buffer.getType());
+  // With `dynamic_columns` a buffer's type may still know their number.
+  const int64_t last = type.getShape().back();
+  isGroups &= !rows.getDynamicColumns() && !ShapedType::isDynamic(last);
+  if (isGroups                   ? rows.getColumns() % last != 0
+      : rows.getDynamicColumns() ? last > columns
+                                 : last != columns)
+    return op->emitOpError("expected a buffer with the columns of "
                            "rmsnorm.rows, got ")
            << type;
   return success();
 }
 
-/// tile_store (C8)
-LogicalResult AccessVerifier::verifyRowDims(TileStoreOp op) {
-  auto type = cast<MemRefType>(op.getBase().getType());
-  SmallVector<int64_t> strides;
-  int64_t offset;
-  if (failed(type.getStridesAndOffset(strides, offset)))
-    return op.emitOpError("expected a strided buffer, got ") << type;
-  ArrayRef<int64_t> sizes = rows.getStaticSizes();
-  const SmallVector<int64_t> own = llvm::map_to_vector(
-      *op.getRowDims(), [&](int64_t dim) { return type.getDimSize(dim); });
-  const bool isCounted =
-      !ShapedType::isDynamicShape(ArrayRef(own).drop_front());
-  if (!isCounted && failed(verifyCompatibleShape(own, sizes)))
-    return op.emitOpError("expected 'row_dims' of static sizes but for the "
-                          "first, or of the leading sizes of rmsnorm.rows, "
-                          "got ")
-           << type;
-  if (!ShapedType::isDynamicShape(own) && !ShapedType::isDynamicShape(sizes) &&
-      ShapedType::getNumElements(own) < ShapedType::getNumElements(sizes))
-    return op.emitOpError("expected a buffer of at least ")
-           << ShapedType::getNumElements(sizes) << " rows, got " << type;
-  const int64_t groups =
-      cast<VectorType>(op.getValue().getType()).getDimSize(1);
-  if (rows.getDynamicColumns() || rows.getColumns() % groups != 0)
-    return op.emitOpError("expected groups of the columns of rmsnorm.rows, "
-                          "got ")
-           << op.getValue().getType();
+/// How many values `digit` of a dimension of `size` has.
+static int64_t getDigitSize(const AccessTerm &digit, int64_t size) {
+  if (digit.modulus != 0 || ShapedType::isDynamic(size))
+    return digit.modulus != 0 ? digit.modulus : size;
+  return llvm::divideCeil(size, digit.divisor);
+}
+
+/// (C6) of tile_load, (C8) of tile_store
+LogicalResult AccessVerifier::verifyRows(Operation *op, Value buffer,
+                                         const AccessMap &access, bool writes,
+                                         bool isTile) {
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<int64_t> sizes(rows.getStaticSizes());
+  const unsigned count = access.getNumRowDims();
+  // One value for all rows may be read.
+  if (count == 0 && (rows.hasSingleRow() || (!writes && !isTile)))
+    return success();
+  if (count == 1) // the number of the row
+    sizes.assign(1, ShapedType::isDynamicShape(sizes)
+                        ? ShapedType::kDynamic
+                        : ShapedType::getNumElements(sizes));
+  bool fits = count == sizes.size();
+  for (auto [place, index] : llvm::enumerate(access.getIndices())) {
+    const int64_t own = type.getDimSize(place);
+    // Of what counts rows by sizes of its own there may be more.
+    bool mayHaveMore = !index.getTerm();
+    int64_t most = index.offset;
+    for (const AccessTerm &term : index.terms) {
+      if (!fits || term.isOperand || term.dim >= count)
+        break;
+      const int64_t size = getDigitSize(term, sizes[term.dim]);
+      if (ShapedType::isDynamic(size) || ShapedType::isDynamic(most)) {
+        most = ShapedType::kDynamic;
+        continue;
+      }
+      most += term.factor * (size - 1);
+      mayHaveMore |=
+          term.factor != 1 ||
+          (writes && term.dim == 0 && term.modulus == 0 && !access.isPlain());
+    }
+    const bool hasRow = index.getTerm() ? !index.getTerm()->isOperand &&
+                                              index.getTerm()->dim < count
+                                        : true;
+    if (hasRow && !ShapedType::isDynamic(own) && !ShapedType::isDynamic(most))
+      fits &= mayHaveMore ? own > most : own == most + 1;
+  }
+  if (!fits) {
+    InFlightDiagnostic error = op->emitOpError(
+        "expected a buffer with the leading sizes of rmsnorm.rows, got ");
+    error << type;
+    if (!access.isPlain())
+      error << " with the map " << access.getText();
+    return error;
+  }
+  for (unsigned dim = 0; writes && dim < count; ++dim)
+    if (!access.isInjective(dim, sizes[dim]))
+      return op->emitOpError("expected 'map' to lead each row to elements of "
+                             "its own, got ")
+             << access.getText();
   return success();
+}
+
+LogicalResult AccessVerifier::verifyCopied(TilesOp op, Value buffer) {
+  const int64_t rank = cast<MemRefType>(buffer.getType()).getRank();
+  AffineMap plain = AccessMap::getPlain(
+      op.getContext(), rank == 0 ? 0 : rank - 1, /*hasColumn=*/true);
+  return failure(
+      failed(verifyStrides(op, buffer, /*hasColumn=*/true)) ||
+      failed(
+          verifyColumns(op, buffer, rows.getColumns(), /*isGroups=*/false)) ||
+      failed(verifyRows(op, buffer, AccessMap(plain, /*hasColumn=*/true),
+                        /*writes=*/false, /*isTile=*/true)));
 }
 
 Region *mlir::rmsnorm::getTilesRegion(Operation *op) {
@@ -134,30 +145,30 @@ LogicalResult AccessVerifier::verifyAccess(OpTy op, VectorType tile,
   if (isPlaced && hasRows && count != expected)
     return op.emitOpError("expected a tile of ")
            << expected << " rows, as the schedule says, got " << tile;
-  std::optional<ArrayRef<int64_t>> dims;
-  Attribute dimsAttr;
-  if constexpr (std::is_same_v<OpTy, TileLoadOp>) {
-    dims = op.getDims();
-    dimsAttr = op.getDimsAttr();
-  } else {
-    dimsAttr = op.getRowDimsAttr();
-  }
+  const AccessMap map = op.getAccess();
+  if (failed(verifyStrides(op, op.getBase(), map.hasColumnLast())))
+    return failure();
+  const bool isGroups = op.getKind() == TileKind::group ||
+                        (!writes && op.getKind() == TileKind::column);
+  if ((map.hasColumnLast() || map.getPeriod() != 0) &&
+      failed(verifyColumns(op, op.getBase(), tile.getDimSize(1), isGroups)))
+    return failure();
+  if (map.hasColumn() && !map.hasColumnLast() && map.getPeriod() == 0 &&
+      (rows.getDynamicColumns() || rows.getColumns() % tile.getDimSize(1) != 0))
+    return op.emitOpError("expected groups of the columns of rmsnorm.rows, "
+                          "got ")
+           << tile;
   // Any rows of a table.
   if constexpr (std::is_same_v<OpTy, TileLoadOp>)
-    if (op.getGather())
-      return verifyShape(op, op.getBase(), op.getKind(), dims,
-                         tile.getDimSize(1));
-  auto [known, isNew] = accesses.try_emplace(
-      op.getBase(), std::make_pair(bool(op.getRow()), dimsAttr));
-  if (!isNew && known->second != std::make_pair(bool(op.getRow()), dimsAttr))
+    if (op.getIndex())
+      return success();
+  auto [known, isNew] = accesses.try_emplace(op.getBase(), map);
+  if (!isNew && known->second.getMap() != map.getMap())
     return op.emitOpError("expected all accesses to a buffer to have the same "
-                          "'dims' or 'row_dims', and a row or none");
-  if constexpr (std::is_same_v<OpTy, TileStoreOp>)
-    if (op.getRowDims())
-      return verifyRowDims(op);
-  if (op.getKind() == TileKind::row && !op.getRow() && !writes)
-    return success();
-  return verifyShape(op, op.getBase(), op.getKind(), dims, tile.getDimSize(1));
+                          "map, ")
+           << known->second.getText() << ", got " << map.getText();
+  return verifyRows(op, op.getBase(), map, writes,
+                    op.getKind() == TileKind::tile);
 }
 
 LogicalResult AccessVerifier::verify(TileLoadOp load, bool isPlaced) {
@@ -195,12 +206,17 @@ LogicalResult AccessVerifier::verifySum(OpTy op, Value dest, Value sum) {
     if (type.getRank() != rank + hasColumns)
       return op.emitOpError("expected a buffer of rank ")
              << rank + hasColumns << ", got " << type;
-    if (type.getRank() > 0 &&
-        failed(verifyShape(op, buffer,
-                           hasColumns ? TileKind::column : TileKind::row,
-                           rank > 0 ? std::optional(dims) : std::nullopt,
-                           isValue ? std::optional<int64_t>(1) : std::nullopt)))
+    if (failed(verifyStrides(op, buffer, hasColumns)) ||
+        (hasColumns &&
+         failed(verifyColumns(op, buffer, isValue ? 1 : rows.getColumns(),
+                              /*isGroups=*/false))))
       return failure();
+    for (auto [place, dim] : llvm::enumerate(dims))
+      if (failed(verifyCompatibleShape({rows.getStaticSizes()[dim]},
+                                       {type.getDimSize(place)})))
+        return op.emitOpError("expected a buffer with the leading sizes of "
+                              "rmsnorm.rows, got ")
+               << type;
   }
   return success();
 }

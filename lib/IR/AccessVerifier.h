@@ -4,6 +4,7 @@
 #ifndef RMSNORM_LIB_IR_ACCESSVERIFIER_H
 #define RMSNORM_LIB_IR_ACCESSVERIFIER_H
 
+#include "RMSNorm/IR/AccessMap.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
 namespace mlir::rmsnorm {
@@ -19,12 +20,8 @@ public:
   /// `isPlaced`: the program has traverses.
   LogicalResult verify(TileLoadOp load, bool isPlaced);
   LogicalResult verify(TileStoreOp store, bool isPlaced);
-  /// Whether `buffer`, which `op` accesses, has the sizes of the rows, or those
-  /// of their leading sizes that `dims` names, and their columns, or the `part`
-  /// of them that there are.
-  LogicalResult verifyShape(Operation *op, Value buffer, TileKind kind,
-                            std::optional<ArrayRef<int64_t>> dims = {},
-                            std::optional<int64_t> part = {});
+  /// `buffer`, whose tiles `op` copies ahead.
+  LogicalResult verifyCopied(TilesOp op, Value buffer);
   /// Of `sum`, a sum over rows: where `op` puts it and what it adds to it.
   template <typename OpTy>
   LogicalResult verifySum(OpTy op, Value dest, Value sum);
@@ -33,11 +30,18 @@ private:
   template <typename OpTy>
   LogicalResult verifyAccess(OpTy op, VectorType tile, bool writes,
                              bool isPlaced);
-  LogicalResult verifyRowDims(TileStoreOp op);
+  /// Whether `buffer` has strides, of 1 where it has columns.
+  LogicalResult verifyStrides(Operation *op, Value buffer, bool hasColumn);
+  /// Whether the last dimension of `buffer` has `columns`, or groups of them.
+  LogicalResult verifyColumns(Operation *op, Value buffer, int64_t columns,
+                              bool isGroups);
+  /// Whether `buffer` has the sizes of the rows where `access` leads.
+  LogicalResult verifyRows(Operation *op, Value buffer, const AccessMap &access,
+                           bool writes, bool isTile);
 
   RowsOp rows;
-  /// How a buffer is accessed: by rows or not, and which dims it has.
-  DenseMap<Value, std::pair<bool, Attribute>> accesses;
+  /// How a buffer is accessed.
+  DenseMap<Value, AccessMap> accesses;
 };
 
 } // namespace mlir::rmsnorm

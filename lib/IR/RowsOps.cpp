@@ -3,6 +3,7 @@
 
 #include "EnumFormat.h"
 
+#include "RMSNorm/IR/AccessMap.h"
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
@@ -180,29 +181,27 @@ Value RowsOp::createNumRows(OpBuilder &builder) {
   Value rows = createProduct(builder, getLoc(), getMixedSizes());
   // A caller's buffer that counts rows by sizes of its own may have fewer.
   getBody().walk([&](TileStoreOp store) {
-    if (!store.getRowDims())
+    const AccessMap access = store.getAccess();
+    if (access.isPlain() || access.getNumRowDims() == 0)
       return;
     Value buffer = getOperandOf(store.getBase());
-    const int64_t first = store.getRowDims()->front();
-    const SmallVector<int64_t> own =
-        llvm::map_to_vector(*store.getRowDims(), [&](int64_t dim) {
-          return cast<MemRefType>(buffer.getType()).getDimSize(dim);
-        });
-    ArrayRef<int64_t> inner = ArrayRef(own).drop_front();
-    if (ShapedType::isDynamicShape(inner) ||
-        (!ShapedType::isDynamicShape(own) &&
+    auto type = cast<MemRefType>(buffer.getType());
+    // The rows for one step of the outermost digit.
+    const AccessMap::Digit first = access.getDigits(0).back();
+    ArrayRef<int64_t> rest = getStaticSizes().drop_front();
+    const bool isCounted = access.getNumRowDims() != getStaticSizes().size();
+    if ((!isCounted && ShapedType::isDynamicShape(rest)) ||
+        (!type.isDynamicDim(first.place) &&
          !ShapedType::isDynamicShape(getStaticSizes())))
       return;
-    ArrayRef<int64_t> rest = getStaticSizes().drop_front();
-    const bool isEqual =
-        traceDim(buffer, first) == traceSize(getMixedSizes().front()) &&
+    const int64_t inner =
+        first.divisor * (isCounted ? 1 : ShapedType::getNumElements(rest));
+    if (traceDim(buffer, first.place) == traceSize(getMixedSizes().front()) &&
         !ShapedType::isDynamicShape(rest) &&
-        ShapedType::getNumElements(inner) == ShapedType::getNumElements(rest);
-    if (isEqual)
+        inner == ShapedType::getNumElements(rest))
       return;
-    Value count = memref::DimOp::create(builder, getLoc(), buffer, first);
-    Value each = arith::ConstantIndexOp::create(
-        builder, getLoc(), ShapedType::getNumElements(inner));
+    Value count = memref::DimOp::create(builder, getLoc(), buffer, first.place);
+    Value each = arith::ConstantIndexOp::create(builder, getLoc(), inner);
     rows = arith::MinUIOp::create(
         builder, getLoc(), rows,
         arith::MulIOp::create(builder, getLoc(), count, each));

@@ -396,7 +396,7 @@ LogicalResult BodyVerifier::run() {
     return failure();
   TilesOp tiles = rows.getTiles();
   for (Value copied : tiles.getCopies())
-    if (failed(accesses.verifyShape(tiles, copied, TileKind::tile)))
+    if (failed(accesses.verifyCopied(tiles, copied)))
       return failure();
 
   for (Region &region : tiles->getRegions())

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- TileCanonicalization.cpp - what accesses to tiles fold -------------===//
 
+#include "RMSNorm/IR/AccessMap.h"
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
@@ -56,12 +57,13 @@ template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
       return rewriter.notifyMatchFailure(op, "rank-reducing subview");
     if (op.getRow() && !isConstantIntValue(op.getRow(), 0))
       return rewriter.notifyMatchFailure(op, "not the subview's first row");
-    int64_t numRowDims =
-        source.getRank() - (op.getKind() == TileKind::row ? 0 : 1);
-    auto rowDims = llvm::to_vector(llvm::seq<int64_t>(0, numRowDims));
-    if constexpr (std::is_same_v<OpTy, TileStoreOp>)
-      if (op.getRowDims())
-        rowDims.assign(op.getRowDims()->begin(), op.getRowDims()->end());
+    const AccessMap access = op.getAccess();
+    const int64_t numRowDims = access.getNumRowDims();
+    SmallVector<int64_t> rowDims;
+    for (int64_t dim = 0; dim < numRowDims; ++dim)
+      rowDims.push_back(access.getPlace(dim));
+    if (llvm::is_contained(rowDims, -1))
+      return rewriter.notifyMatchFailure(op, "rows are not counted in it");
     if (op.getKind() == TileKind::column)
       return rewriter.notifyMatchFailure(op, "per-column operands have no row");
     for (int64_t dim = 0; dim < source.getRank(); ++dim) {
@@ -80,7 +82,7 @@ template <typename OpTy> struct FoldRowSubview : OpRewritePattern<OpTy> {
         return rewriter.notifyMatchFailure(op, "subview of several rows");
     }
     if (op.getKind() == TileKind::tile && !op.getColumns() &&
-        source.isDynamicDim(numRowDims))
+        source.isDynamicDim(source.getRank() - 1))
       return rewriter.notifyMatchFailure(op, "columns of a dynamic buffer");
     rewriter.setInsertionPoint(op);
     OpFoldResult flatRow = getFlatRow(rewriter, op.getLoc(), subview, rowDims);

@@ -3,6 +3,7 @@
 
 #include "EnumFormat.h"
 
+#include "RMSNorm/IR/AccessMap.h"
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
@@ -52,6 +53,22 @@ static void printReductions(OpAsmPrinter &printer, Operation *, ArrayAttr kinds,
   });
 }
 
+/// The accesses' `map(r0, r1, c)[i] -> (r0, i, c)`: any names are read.
+static ParseResult parseAccessMap(OpAsmParser &parser, AffineMapAttr &attr) {
+  AffineMap map;
+  if (parser.parseAffineMap(map))
+    return failure();
+  attr = AffineMapAttr::get(map);
+  return success();
+}
+
+static void printAccessMap(OpAsmPrinter &printer, Operation *op,
+                           AffineMapAttr map) {
+  const TileKind kind = op->getAttrOfType<TileKindAttr>("kind").getValue();
+  printer << AccessMap(map.getValue(), kind != TileKind::row)
+                 .getText(kind == TileKind::group ? "g" : "c");
+}
+
 #define GET_OP_CLASSES
 #include "RMSNorm/IR/RMSNormTileOps.cpp.inc"
 
@@ -59,32 +76,54 @@ static void printReductions(OpAsmPrinter &printer, Operation *, ArrayAttr kinds,
 // tile_load, tile_store
 //===----------------------------------------------------------------------===//
 
-SmallVector<int64_t> TileStoreOp::getGroupDims() {
-  return llvm::filter_to_vector(
-      llvm::seq<int64_t>(0, cast<ShapedType>(getBase().getType()).getRank()),
-      [&](int64_t dim) { return !llvm::is_contained(*getRowDims(), dim); });
+/// The map of an access: `map`, or the one that is not written.
+static AccessMap getAccessMap(TileKind kind, Value base, bool hasRow,
+                              bool hasIndex, std::optional<AffineMap> map) {
+  const bool hasColumn = kind != TileKind::row;
+  if (map)
+    return AccessMap(*map, hasColumn);
+  MLIRContext *context = base.getContext();
+  if (hasIndex) {
+    SmallVector<AffineExpr> results{getAffineSymbolExpr(0, context)};
+    if (hasColumn)
+      results.push_back(getAffineDimExpr(0, context));
+    return AccessMap(AffineMap::get(hasColumn, 1, results, context), hasColumn);
+  }
+  const int64_t leading =
+      cast<ShapedType>(base.getType()).getRank() - hasColumn;
+  const unsigned rows = hasRow && leading > 0 ? leading : 0;
+  return AccessMap(AccessMap::getPlain(context, rows, hasColumn), hasColumn);
 }
 
-/// (C8) of rmsnorm.tile_store
-static LogicalResult verifyRowDims(TileStoreOp op, VectorType vector) {
-  auto base = cast<ShapedType>(op.getBase().getType());
-  ArrayRef<int64_t> dims = *op.getRowDims();
-  const llvm::SmallDenseSet<int64_t> seen(dims.begin(), dims.end());
-  if (op.getKind() != TileKind::group || !op.getRow() || op.getColumns() ||
-      dims.empty() || seen.size() != dims.size() ||
-      llvm::any_of(
-          dims, [&](int64_t dim) { return dim < 0 || dim >= base.getRank(); }))
-    return op.emitOpError("expected 'row_dims' of a 'group' with a row, and "
-                          "different dimensions of ")
-           << base << ", got " << op.getRowDimsAttr();
-  const SmallVector<int64_t> groups = llvm::map_to_vector(
-      op.getGroupDims(), [&](int64_t dim) { return base.getDimSize(dim); });
-  if (!ShapedType::isDynamicShape(groups) &&
-      ShapedType::getNumElements(groups) == vector.getDimSize(1))
+AccessMap TileLoadOp::getAccess() {
+  return getAccessMap(getKind(), getBase(), bool(getRow()), bool(getIndex()),
+                      getMap());
+}
+
+AccessMap TileStoreOp::getAccess() {
+  return getAccessMap(getKind(), getBase(), bool(getRow()), /*hasIndex=*/false,
+                      getMap());
+}
+
+/// (C8) of rmsnorm.tile_store, of groups that lie anywhere.
+static LogicalResult verifyGroupPlaces(Operation *op, const AccessMap &access,
+                                       ShapedType base, VectorType vector) {
+  const int64_t groups = vector.getDimSize(1);
+  bool isRight = access.isInjective(access.getColumnDim(), groups);
+  int64_t count = 1;
+  for (int64_t place : access.getPlacesWithoutRow()) {
+    isRight &= !base.isDynamicDim(place);
+    count *= base.getDimSize(place);
+  }
+  for (const AccessMap::Digit &digit : access.getDigits(access.getColumnDim()))
+    isRight &= digit.modulus == 0
+                   ? digit.divisor != 0 && groups % digit.divisor == 0
+                   : digit.modulus == base.getDimSize(digit.place);
+  if (isRight && count == groups)
     return success();
-  return op.emitOpError("expected as many groups of a vector as the base has "
-                        "in its dimensions that are not 'row_dims', got ")
-         << vector << " and " << base;
+  return op->emitOpError("expected as many groups of a vector as the base has "
+                         "in its dimensions without a row, got ")
+         << vector << " and " << base << " with the map " << access.getText();
 }
 
 /// Constraints (C1) to (C5), which the two ops share.
@@ -92,49 +131,81 @@ template <typename OpTy>
 static LogicalResult verifyTile(OpTy op, VectorType vector) {
   auto base = cast<ShapedType>(op.getBase().getType());
   const int64_t rank = base.getRank();
-  bool isGathered = false;
+  const bool isLoad = isa<TileLoadOp>(op);
+  bool hasIndex = false;
   if constexpr (std::is_same_v<OpTy, TileLoadOp>)
-    isGathered = bool(op.getGather());
+    hasIndex = bool(op.getIndex());
   // (C1)
   if (base.getElementType() != vector.getElementType())
     return op.emitOpError("expected the vector's element type to be ")
            << base.getElementType() << ", got " << vector.getElementType();
-  if constexpr (std::is_same_v<OpTy, TileStoreOp>)
-    if (op.getRowDims())
-      return verifyRowDims(op, vector);
+  // (C2)
+  const bool hasColumn = op.getKind() != TileKind::row;
+  if (op.getMap() && op.getMap()->getNumDims() < hasColumn)
+    return op.emitOpError("expected 'map' to have a column, got ")
+           << op.getMapAttr();
+  const AccessMap access = op.getAccess();
+  const bool hasRow = access.getNumRowDims() > 0;
+  const bool fits = static_cast<int64_t>(access.getIndices().size()) == rank &&
+                    bool(op.getRow()) == hasRow;
+  if (op.getMap() &&
+      (!fits || !access.isValid() || op.getMap()->getNumSymbols() != hasIndex))
+    return op.emitOpError("expected 'map' to have a sum of digits for each "
+                          "dimension of ")
+           << base << ", indices of rows if and only if there is a row, and a "
+           << "symbol if and only if there is 'at', got " << access.getText();
   switch (op.getKind()) {
-  case TileKind::column: // (C2)
+  case TileKind::column: // (C3)
     if (rank != 1 || op.getRow() || vector.getDimSize(0) != 1)
       return op.emitOpError("expected 'column' to take a base of rank 1, no "
                             "row, and a 1xN vector, got rank ")
              << rank << " and " << vector;
     break;
   case TileKind::row: // (C3)
-    if (vector.getDimSize(1) != 1 || op.getColumns() ||
-        bool(op.getRow()) != (rank > 0 && !isGathered))
+    if (vector.getDimSize(1) != 1 || op.getColumns() || !fits)
       return op.emitOpError("expected 'row' to take an Rx1 vector, a row "
                             "unless the base has rank 0, and no columns, got ")
              << vector << " and rank " << rank;
     return success();
   case TileKind::group:
-    if (rank < 1 || bool(op.getRow()) != (rank > 1) || op.getColumns() ||
+    if (!isLoad && op.getRow() && !op.getColumns() && fits &&
+        !access.hasColumnLast())
+      return verifyGroupPlaces(op, access, base, vector);
+    if (rank < 1 || !fits || op.getColumns() ||
         base.getShape().back() != vector.getDimSize(1))
       return op.emitOpError("expected 'group' to take a row unless the base "
                             "has rank 1, no columns, and as many groups of a "
                             "vector as the base has in its last dimension, "
                             "got ")
              << vector << " and " << base;
-    return success();
-  case TileKind::tile: // (C4)
-    if (rank < 1 || bool(op.getRow()) != (rank > 1 && !isGathered))
+    break;
+  case TileKind::tile:
+    if (rank < 1 || !fits)
       return op.emitOpError("expected 'tile' to take a row unless the base "
-                            "has rank 1, got rank ")
+                            "has rank 1, or 2 with 'at', got rank ")
              << rank;
     break;
   }
+  // (C4)
+  const int64_t period =
+      isLoad && op.getKind() == TileKind::column ? access.getPeriod() : 0;
+  if (period == 0 && !access.hasColumnLast())
+    return op.emitOpError("expected the last index of 'map' to be the column, "
+                          "and no other to depend on it, got ")
+           << access.getText();
+  if (op.getKind() == TileKind::group)
+    return success();
   // (C5)
   int64_t columns = base.getDimSize(rank - 1);
   int64_t expected = op.getColumns() ? kDynamicColumns : columns;
+  if (period != 0) {
+    if (!op.getColumns() && columns == period &&
+        vector.getDimSize(1) % period == 0)
+      return success();
+    return op.emitOpError("expected columns that are repeated to be all of the "
+                          "base, and to divide those of the vector, got ")
+           << access.getText() << ", " << base << " and " << vector;
+  }
   // It has the bound, and verifies that it, or a part of it, is the base's.
   if (auto rows = op->template getParentOfType<RowsOp>();
       rows && !op.getColumns() &&
@@ -144,32 +215,28 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
   if (ShapedType::isDynamic(expected))
     return op.emitOpError("expected 'columns', as the base has a dynamic last "
                           "dimension");
-  const bool repeats = isa<TileLoadOp>(op) &&
-                       op.getKind() == TileKind::column && !op.getColumns() &&
-                       expected > 0 && vector.getDimSize(1) % expected == 0;
-  if (vector.getDimSize(1) != expected && !repeats)
+  if (vector.getDimSize(1) != expected)
     return op.emitOpError("expected a vector of ")
            << expected << " columns, got " << vector;
   return success();
 }
 
 LogicalResult TileLoadOp::verify() {
-  // (C6), the rest of it in rmsnorm.rows
-  if (getDims() && (!getRow() || !(*this)->getParentOfType<RowsOp>()))
-    return emitOpError("expected 'dims' in rmsnorm.rows only, and with a row");
   // (C8)
-  if (Value indices = getGather()) {
-    const int64_t rank = cast<ShapedType>(getBase().getType()).getRank();
-    const bool isTile = getKind() == TileKind::tile;
-    if (getRow() || rank != (isTile ? 2 : 1) ||
-        (!isTile && getKind() != TileKind::row) ||
+  if (Value indices = getIndex()) {
+    const bool isOfRows =
+        getKind() == TileKind::tile || getKind() == TileKind::row;
+    if (getRow() || !isOfRows ||
         cast<VectorType>(indices.getType()).getShape() !=
             ArrayRef<int64_t>{getType().getDimSize(0), 1})
-      return emitOpError("expected 'gather' to take a tile of a base of rank 2 "
-                         "or a row of one of rank 1, no row, and an index for "
-                         "each row of the vector, got ")
-             << stringifyTileKind(getKind()) << ", " << getBase().getType()
-             << " and " << indices.getType();
+      return emitOpError("expected 'at' to give a tile or a row an index for "
+                         "each row of the vector, and no row, got ")
+             << stringifyTileKind(getKind()) << ", " << getType() << " and "
+             << indices.getType();
+    const AccessMap access = getAccess();
+    if (access.getOperandPlace() < 0)
+      return emitOpError("expected 'at' to be the index of one dimension, got ")
+             << access.getText();
   }
   return verifyTile(*this, getType());
 }
@@ -178,20 +245,28 @@ LogicalResult TileLoadOp::verify() {
 static bool isSharedByRows(Value value) {
   Operation *op = value.getDefiningOp();
   auto load = dyn_cast_or_null<TileLoadOp>(op);
-  if (load && !load.getGather())
-    return !load.getRow() || load.getDims();
+  if (load && !load.getIndex())
+    return !load.getRow() || !load.getAccess().hasAllRows();
   return !op || llvm::all_of(op->getOperands(), isSharedByRows);
 }
 
 bool TileLoadOp::isShared() {
   return getKind() == TileKind::column ||
          (getKind() == TileKind::tile &&
-          (getDims() || (getGather() && isSharedByRows(getGather()))));
+          (!getAccess().hasAllRows() ||
+           (getIndex() && isSharedByRows(getIndex()))));
 }
 
 LogicalResult TileStoreOp::verify() {
   if (failed(verifyTile(*this, cast<VectorType>(getValue().getType()))))
     return failure();
+  // (C8)
+  const AccessMap access = getAccess();
+  for (unsigned dim = 0; dim < access.getNumRowDims(); ++dim)
+    if (access.getDigits(dim).empty())
+      return emitOpError("expected 'map' to lead each row to elements of its "
+                         "own, got ")
+             << access.getText();
   // (C7)
   bool tensor = isa<RankedTensorType>(getBase().getType());
   if (tensor != bool(getResult()) ||

@@ -2,6 +2,7 @@
 //===- BufferizableOpInterfaceImpl.cpp - bufferization of our ops --------===//
 
 #include "RMSNorm/Transforms/BufferizableOpInterfaceImpl.h"
+#include "RMSNorm/IR/AccessMap.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
@@ -98,7 +99,7 @@ private:
     auto base = cast<ShapedType>(op.getBase().getType());
     ArrayRef<int64_t> rowDims = base.getShape();
     auto value = cast<VectorType>(op.getValue().getType());
-    if (op.getRowDims())
+    if (!op.getAccess().isPlain())
       return base.hasStaticShape() &&
              base.getNumElements() == value.getNumElements();
     if (op.getKind() != TileKind::row)

@@ -108,8 +108,8 @@ static RowsOp createSumRows(RewriterBase &rewriter, RowsOp rows, Value partials,
   Value load = TileLoadOp::create(
       rewriter, loc,
       VectorType::get({fields.getTileRows(), bound}, rewriter.getF32Type()),
-      TileKind::tile, buffers[0], tile.getArgument(0), /*gather=*/Value(),
-      /*columns=*/Value(), /*dims=*/nullptr);
+      TileKind::tile, buffers[0], tile.getArgument(0), /*index=*/Value(),
+      /*columns=*/Value(), /*map=*/nullptr);
   AccumulateOp::create(rewriter, loc, /*result=*/Type(), load, buffers[1],
                        /*columns=*/Value(),
                        dest.init ? Value(inPlace ? buffers[1] : buffers[2])

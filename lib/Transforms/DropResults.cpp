@@ -59,9 +59,9 @@ static void copyRows(OpBuilder &builder, Location loc, Value source,
   }
   Value tile = TileLoadOp::create(
       builder, loc, VectorType::get({1, size}, type.getElementType()), kind,
-      source, row, /*gather=*/Value(), columns, /*dims=*/nullptr);
+      source, row, /*index=*/Value(), columns, /*map=*/nullptr);
   TileStoreOp::create(builder, loc, /*result=*/Type(), kind, tile, target, row,
-                      columns, /*row_dims=*/nullptr);
+                      columns, /*map=*/nullptr);
 }
 
 namespace {

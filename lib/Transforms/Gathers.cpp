@@ -199,11 +199,11 @@ Value Gather::createLoad(OpBuilder &builder, OpBuilder &outside, Value indices,
     return TileLoadOp::create(builder, extract.getLoc(),
                               VectorType::get({1, 1}, element), TileKind::row,
                               table, /*row=*/Value(), indices,
-                              /*columns=*/Value(), /*dims=*/nullptr);
+                              /*columns=*/Value(), /*map=*/nullptr);
   return TileLoadOp::create(builder, extract.getLoc(),
                             VectorType::get({1, columns}, element),
                             TileKind::tile, table, /*row=*/Value(), indices,
-                            dynamicColumns, /*dims=*/nullptr);
+                            dynamicColumns, /*map=*/nullptr);
 }
 
 /// Visits the arguments of which elements become `value`, of the body of a

@@ -2,6 +2,7 @@
 //===- OutlineRows.cpp - rmsnorm-outline-rows ----------------------------===//
 
 #include "PackBuffers.h"
+#include "RMSNorm/IR/AccessMap.h"
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/Disjoint.h"
 #include "RMSNorm/Transforms/Passes.h"
@@ -45,6 +46,8 @@ private:
   LogicalResult collectScalars();
   AccessAttr getAccess(Value buffer, bool reads, bool writes);
   RowsOp createRows();
+  AffineMap getSomeRows(TileLoadOp load, ArrayRef<int64_t> dims);
+  void countRows(TileStoreOp store);
   void moveProgram(RowsOp rows);
 
   scf::ForallOp forall;
@@ -191,7 +194,8 @@ LogicalResult Outliner::collectSizes() {
       base = load.getRow() ? load.getBase() : Value();
       trailing = load.getKind() == TileKind::row ? 0 : 1;
     } else if (auto store = dyn_cast<TileStoreOp>(op)) {
-      base = store.getRow() && !store.getRowDims() ? store.getBase() : Value();
+      base = store.getRow() && store.getAccess().isPlain() ? store.getBase()
+                                                           : Value();
       trailing = store.getKind() == TileKind::row ? 0 : 1;
     }
     if (base)
@@ -302,6 +306,37 @@ RowsOp Outliner::createRows() {
       rewriter.getArrayAttr(accesses), ScheduleAttr(), segments);
 }
 
+/// The map of `load`, whose base has the leading sizes that the indices `dims`
+/// are of.
+AffineMap Outliner::getSomeRows(TileLoadOp load, ArrayRef<int64_t> dims) {
+  const AccessMap plain = load.getAccess();
+  SmallVector<AffineExpr> results;
+  for (int64_t dim : dims)
+    results.push_back(rewriter.getAffineDimExpr(dimOfIndex[dim]));
+  if (plain.hasColumn())
+    results.push_back(rewriter.getAffineDimExpr(sizes.size()));
+  return AffineMap::get(sizes.size() + plain.hasColumn(), 0, results,
+                        rewriter.getContext());
+}
+
+/// Counts the rows of `store` by their number, where its base has other sizes
+/// than the rows.
+void Outliner::countRows(TileStoreOp store) {
+  const AccessMap access = store.getAccess();
+  if (access.isPlain())
+    return;
+  auto type = cast<MemRefType>(store.getBase().getType());
+  SmallVector<int64_t> own;
+  for (unsigned dim = 0; dim < access.getNumRowDims(); ++dim)
+    own.push_back(type.getDimSize(access.getPlace(dim)));
+  bool isSame = own.size() == sizes.size();
+  for (size_t dim = 1; isSame && dim < own.size(); ++dim)
+    isSame = ShapedType::isDynamic(own[dim]) ||
+             getConstantIntValue(sizes[dim]) == own[dim];
+  if (!isSame && !ShapedType::isDynamicShape(ArrayRef(own).drop_front()))
+    store.setMap(access.countRows(own));
+}
+
 void Outliner::moveProgram(RowsOp rows) {
   Block &tile = createBody(rewriter, rows);
   Block &body = rows.getBody().front();
@@ -325,12 +360,12 @@ void Outliner::moveProgram(RowsOp rows) {
     };
     if (auto load = dyn_cast<TileLoadOp>(clone)) {
       if (auto index = matchRowIndex(cast<TileLoadOp>(op).getRow(), forall))
-        load.setDims(llvm::map_to_vector(
-            index->dims, [&](int64_t dim) { return dimOfIndex[dim]; }));
+        load.setMap(getSomeRows(load, index->dims));
       setTile(load);
-    } else if (auto store = dyn_cast<TileStoreOp>(clone))
+    } else if (auto store = dyn_cast<TileStoreOp>(clone)) {
+      countRows(store);
       setTile(store);
-    else if (auto sum = dyn_cast<AccumulateOp>(clone))
+    } else if (auto sum = dyn_cast<AccumulateOp>(clone))
       sum.getColumnsMutable().clear();
     else if (auto reduce = dyn_cast<RowReduceOp>(clone))
       reduce.getColumnsMutable().clear();

@@ -3,6 +3,7 @@
 
 #include "PackBuffers.h"
 
+#include "RMSNorm/IR/AccessMap.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -16,7 +17,7 @@ static SmallVector<std::pair<Value, bool>, 2> getColumnsBuffers(Operation &op) {
       load && load.getKind() != TileKind::row)
     return {{load.getBase(), false}};
   if (auto store = dyn_cast<TileStoreOp>(op);
-      store && store.getKind() != TileKind::row && !store.getRowDims())
+      store && store.getAccess().hasColumnLast())
     return {{store.getBase(), true}};
   if (auto sum = dyn_cast<AccumulateOp>(op))
     return {{sum.getDest(), true}, {sum.getInit(), false}};

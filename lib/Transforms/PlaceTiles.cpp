@@ -3,6 +3,7 @@
 
 #include "EarlyLoads.h"
 #include "HeldValues.h"
+#include "RMSNorm/IR/AccessMap.h"
 #include "RMSNorm/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -247,7 +248,8 @@ private:
     llvm::MapVector<Value, SmallVector<TileLoadOp>> copied;
     for (auto load : program.getOps<TileLoadOp>())
       if (load.getKind() == TileKind::tile && !load.isShared() &&
-          !load.getGather() && !load.getType().getElementType().isInteger(1))
+          !load.getIndex() && load.getAccess().isPlain() &&
+          !load.getType().getElementType().isInteger(1))
         copied[load.getBase()].push_back(load);
     copied.remove_if([&](auto &tile) {
       return schedule.getStages() < 2 && tile.second.size() < 2;
@@ -295,7 +297,7 @@ private:
   /// are loaded where they are used.
   void placeLoads(FetchOp fetch) {
     for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>())) {
-      if (load.getKind() == TileKind::row && !load.getGather() &&
+      if (load.getKind() == TileKind::row && !load.getIndex() &&
           schedule.getStages() >= 2 && fetch->isBeforeInBlock(load))
         rewriter.moveOpBefore(load, fetch);
       if (load.getKind() != TileKind::column || load.getAgain() != 0)

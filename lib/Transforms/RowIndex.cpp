@@ -3,6 +3,7 @@
 
 #include "RowIndex.h"
 
+#include "RMSNorm/IR/AccessMap.h"
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
@@ -100,15 +101,17 @@ struct RowAccess {
     hasAll = !index || index->hasAll();
     auto type = cast<MemRefType>(op.getBase().getType());
     units.resize(type.getRank() - (op.getKind() == TileKind::row ? 0 : 1));
+    auto dims = llvm::to_vector(llvm::seq<int64_t>(0, units.size()));
     if constexpr (std::is_same_v<OpTy, TileStoreOp>) {
-      if (op.getRowDims()) {
+      const AccessMap access = op.getAccess();
+      if (!access.isPlain()) {
         units.resize(type.getRank());
         store = op;
+        dims.clear();
+        for (unsigned dim = 0; dim < access.getNumRowDims(); ++dim)
+          dims.push_back(access.getPlace(dim));
       }
     }
-    auto dims = llvm::to_vector(llvm::seq<int64_t>(0, units.size()));
-    if (store)
-      dims = llvm::to_vector(*store.getRowDims());
     for (int64_t dim : dims)
       units[dim] = traceDim(op.getBase(), dim) == DimSource{1, Value()};
     // Of one row, too, there is a number.
@@ -184,15 +187,7 @@ void rmsnorm::dropUnitDimensions(scf::ForallOp loop) {
     access.base.set(std::get<2>(*known));
     if (!access.store)
       continue;
-    SmallVector<int64_t> dims;
-    ArrayRef<int64_t> order = *access.store.getRowDims();
-    for (int64_t dim : order) {
-      llvm::SmallBitVector before = access.units;
-      before.reset(dim, before.size());
-      if (!access.units.test(dim))
-        dims.push_back(dim - before.count());
-    }
-    access.store.setRowDims(dims);
+    access.store.setMap(access.store.getAccess().dropPlaces(access.units));
   }
 }
 
@@ -234,7 +229,7 @@ void rmsnorm::orderDimensions(scf::ForallOp loop) {
     if (auto load = dyn_cast<TileLoadOp>(op))
       order(load);
     else if (auto store = dyn_cast<TileStoreOp>(op);
-             store && !store.getRowDims())
+             store && store.getAccess().isPlain())
       order(store);
   }
 }

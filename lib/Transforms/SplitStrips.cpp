@@ -87,7 +87,7 @@ RowsOp StripSplitter::createSums() {
     Value load = TileLoadOp::create(
         rewriter, value.getLoc(), cast<VectorType>(value.getType()),
         TileKind::row, buffer, strips.getTiles().getTile(),
-        /*gather=*/Value(), /*columns=*/Value(), /*dims=*/nullptr);
+        /*index=*/Value(), /*columns=*/Value(), /*map=*/nullptr);
     rewriter.replaceAllUsesWith(mapping.lookup(value), load);
   }
   return strips;
@@ -103,7 +103,7 @@ void StripSplitter::storeSaved(RowsOp op, const IRMapping &mapping) {
     TileStoreOp::create(rewriter, value.getLoc(), /*result=*/Type(),
                         TileKind::row, mapping.lookupOrDefault(value), buffer,
                         op.getTiles().getTile(), /*columns=*/Value(),
-                        /*row_dims=*/nullptr);
+                        /*map=*/nullptr);
   }
 }
 

@@ -392,9 +392,8 @@ void StoredLayout::insertRow(OpBuilder &builder, scf::ForallOp loop, Value row,
                                         sizes, strides);
 }
 
-DenseI64ArrayAttr
-rmsnorm::getStoredRowDims(tensor::ParallelInsertSliceOp insert,
-                          int64_t rowDims) {
+AffineMapAttr rmsnorm::getStoredMap(tensor::ParallelInsertSliceOp insert,
+                                    int64_t rowDims) {
   ArrayRef<int64_t> shape = insert.getSourceType().getShape();
   const int64_t rank = shape.size();
   if (rank <= rowDims + 1 &&
@@ -414,6 +413,22 @@ rmsnorm::getStoredRowDims(tensor::ParallelInsertSliceOp insert,
                       dim});
   }
   llvm::sort(dims);
-  return DenseI64ArrayAttr::get(insert.getContext(),
-                                llvm::to_vector(llvm::make_second_range(dims)));
+  Builder builder(insert.getContext());
+  SmallVector<AffineExpr> results(rank);
+  for (auto [number, dim] : llvm::enumerate(dims))
+    results[dim.second] = builder.getAffineDimExpr(number);
+  AffineExpr group = builder.getAffineDimExpr(dims.size());
+  int64_t divisor = 1;
+  const auto *outermost =
+      llvm::find_if(results, [](AffineExpr result) { return !result; });
+  for (int64_t dim = rank - 1; dim >= 0; --dim) {
+    if (results[dim])
+      continue;
+    results[dim] = group.floorDiv(divisor);
+    if (&results[dim] != outermost)
+      results[dim] = results[dim] % shape[dim];
+    divisor *= shape[dim];
+  }
+  return AffineMapAttr::get(
+      AffineMap::get(dims.size() + 1, 0, results, insert.getContext()));
 }

@@ -99,11 +99,11 @@ Value getReordered(Operation *op);
 /// Whether the columns of `value` are groups of those of `cluster`.
 bool hasGroupsOf(Value value, const RowCluster &cluster);
 
-/// The dimensions that rows are counted over in what `insert` writes to, null
-/// if those are the `rowDims` leading ones: the indices of the row of the loop
+/// Where the groups of a row lie in what `insert` writes to, null if the row is
+/// in its `rowDims` leading dimensions: from the indices of the row of the loop
 /// it is in, in their order.
-DenseI64ArrayAttr getStoredRowDims(tensor::ParallelInsertSliceOp insert,
-                                   int64_t rowDims);
+AffineMapAttr getStoredMap(tensor::ParallelInsertSliceOp insert,
+                           int64_t rowDims);
 
 } // namespace mlir::rmsnorm
 

@@ -175,10 +175,14 @@ FailureOr<Value> RowVectorizer::load(Value tensor,
   if (kind == TileKind::column)
     tensor = base;
   Value row = rank > (kind == TileKind::row ? 0 : 1) ? getZero() : Value();
-  return TileLoadOp::create(builder, loc, vectorType, *kind, tensor, row,
-                            /*gather=*/Value(), getColumns(tensor),
-                            /*dims=*/nullptr)
-      .getResult();
+  auto load = TileLoadOp::create(builder, loc, vectorType, *kind, tensor, row,
+                                 /*index=*/Value(), getColumns(tensor),
+                                 /*map=*/nullptr);
+  const int64_t columns =
+      repeats ? cast<RankedTensorType>(tensor.getType()).getDimSize(0) : 0;
+  if (repeats && columns != mostColumns)
+    load.setMap(AffineMap::get(1, 0, builder.getAffineDimExpr(0) % columns));
+  return load.getResult();
 }
 
 bool RowVectorizer::hasVector(Value tensor) {
@@ -308,8 +312,8 @@ LogicalResult RowVectorizer::store(tensor::ParallelInsertSliceOp insert) {
       builder, insert.getLoc(), type, insert.getDest(),
       insert.getMixedOffsets(), insert.getMixedSizes(),
       insert.getMixedStrides());
-  DenseI64ArrayAttr storedDims = getStoredRowDims(insert, rowDims);
-  TileKind kind = storedDims                      ? TileKind::group
+  AffineMapAttr map = getStoredMap(insert, rowDims);
+  TileKind kind = map                             ? TileKind::group
                   : type.getRank() == rowDims + 1 ? TileKind::tile
                                                   : TileKind::row;
   if (kind == TileKind::tile && isGroupsOf(type)) {
@@ -322,7 +326,7 @@ LogicalResult RowVectorizer::store(tensor::ParallelInsertSliceOp insert) {
   insert.getSourceMutable().assign(
       TileStoreOp::create(builder, insert.getLoc(), type, kind, *value, slice,
                           type.getRank() > isTile ? getZero() : Value(),
-                          isTile ? getColumns(slice) : Value(), storedDims)
+                          isTile ? getColumns(slice) : Value(), map)
           .getResult());
   return success();
 }

@@ -30,7 +30,7 @@ func.func @dims(%s: memref<?x?x128xf32>, %y: memref<?x128xf32>, %b: index, %t: i
     rmsnorm.tiles body {
     ^bb0(%k: index):
       rmsnorm.traverse unrolled {
-        %0 = rmsnorm.tile_load tile %S[%k] dims [0, 2] : memref<?x?x128xf32> -> vector<1x128xf32>
+        %0 = rmsnorm.tile_load tile %S[%k] map(r0, r1, r2, c) -> (r0, r2, c) : memref<?x?x128xf32> -> vector<1x128xf32>
         rmsnorm.tile_store tile %0, %Y[%k] : vector<1x128xf32>, memref<?x128xf32>
         rmsnorm.yield
       }

@@ -21,9 +21,9 @@ func.func @gather(%table: memref<?x256xf32, strided<[?, 1]>>, %ids: memref<?xi32
     ^bb0(%k: index):
       %0 = rmsnorm.tile_load row %I[%k] : memref<?xi32> -> vector<1x1xi32>
       %1 = arith.index_cast %0 : vector<1x1xi32> to vector<1x1xindex>
-      %2 = rmsnorm.tile_load row %S gather(%1 : vector<1x1xindex>) : memref<?xf32> -> vector<1x1xf32>
+      %2 = rmsnorm.tile_load row %S at(%1 : vector<1x1xindex>) : memref<?xf32> -> vector<1x1xf32>
       rmsnorm.traverse unrolled {
-        %3 = rmsnorm.tile_load tile %T gather(%1 : vector<1x1xindex>) : memref<?x256xf32, strided<[?, 1]>> -> vector<1x256xf32>
+        %3 = rmsnorm.tile_load tile %T at(%1 : vector<1x1xindex>) : memref<?x256xf32, strided<[?, 1]>> -> vector<1x256xf32>
         %4 = vector.broadcast %2 : vector<1x1xf32> to vector<1x256xf32>
         %5 = arith.mulf %3, %4 : vector<1x256xf32>
         rmsnorm.tile_store tile %5, %Y[%k] : vector<1x256xf32>, memref<?x256xf32>

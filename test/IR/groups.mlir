@@ -23,11 +23,11 @@ func.func @accesses(%s: memref<?x8xf32>, %row: index) {
 }
 
 // Transposed, and as tensor cores read scales: 128 rows and 4 groups a tile.
-// CHECK-LABEL: func.func @row_dims
-// CHECK:         rmsnorm.tile_store group %{{.*}}, %{{.*}}[%{{.*}}] row_dims [1] : vector<1x8xf32>, memref<8x?xf32, strided<[?, 1]>>
-// CHECK:         rmsnorm.tile_store group %{{.*}}, %{{.*}}[%{{.*}}] row_dims [0, 3, 2] policy(evict_first) : vector<1x8xf32>, memref<?x2x32x4x4xf32>
-func.func @row_dims(%s: vector<1x8xf32>, %t: memref<8x?xf32, strided<[?, 1]>>, %b: memref<?x2x32x4x4xf32>, %row: index) {
-  rmsnorm.tile_store group %s, %t[%row] row_dims [1] : vector<1x8xf32>, memref<8x?xf32, strided<[?, 1]>>
-  rmsnorm.tile_store group %s, %b[%row] row_dims [0, 3, 2] policy(evict_first) : vector<1x8xf32>, memref<?x2x32x4x4xf32>
+// CHECK-LABEL: func.func @stored_groups
+// CHECK:         rmsnorm.tile_store group %{{.*}}, %{{.*}}[%{{.*}}] map(r, g) -> (g, r) : vector<1x8xf32>, memref<8x?xf32, strided<[?, 1]>>
+// CHECK:         rmsnorm.tile_store group %{{.*}}, %{{.*}}[%{{.*}}] map(r0, r1, r2, g) -> (r0, g floordiv 4, r2, r1, g mod 4) policy(evict_first) : vector<1x8xf32>, memref<?x2x32x4x4xf32>
+func.func @stored_groups(%s: vector<1x8xf32>, %t: memref<8x?xf32, strided<[?, 1]>>, %b: memref<?x2x32x4x4xf32>, %row: index) {
+  rmsnorm.tile_store group %s, %t[%row] map(r, g) -> (g, r) : vector<1x8xf32>, memref<8x?xf32, strided<[?, 1]>>
+  rmsnorm.tile_store group %s, %b[%row] map(r0, r1, r2, g) -> (r0, g floordiv 4, r2, r1, g mod 4) policy(evict_first) : vector<1x8xf32>, memref<?x2x32x4x4xf32>
   return
 }

@@ -51,71 +51,87 @@ func.func @base(%s: memref<?x8xf32>, %row: index) {
 // -----
 
 // (C8) of rmsnorm.tile_store
-func.func @row_dims_kind(%v: vector<1x8xf32>, %s: memref<?x8xf32>, %row: index) {
-  // expected-error @below {{expected 'row_dims' of a 'group' with a row, and different dimensions of 'memref<?x8xf32>', got array<i64: 0>}}
-  rmsnorm.tile_store tile %v, %s[%row] row_dims [0] : vector<1x8xf32>, memref<?x8xf32>
+func.func @map_kind(%v: vector<1x8xf32>, %s: memref<8x?xf32>, %row: index) {
+  // expected-error @below {{expected the last index of 'map' to be the column, and no other to depend on it, got (r, c) -> (c, r)}}
+  rmsnorm.tile_store tile %v, %s[%row] map(r, c) -> (c, r) : vector<1x8xf32>, memref<8x?xf32>
   return
 }
 
 // -----
 
-func.func @row_dims_no_row(%v: vector<1x8xf32>, %s: memref<8x1xf32>) {
-  // expected-error @below {{expected 'row_dims' of a 'group' with a row}}
-  rmsnorm.tile_store group %v, %s row_dims [1] : vector<1x8xf32>, memref<8x1xf32>
+func.func @map_no_row(%v: vector<1x8xf32>, %s: memref<8x1xf32>) {
+  // expected-error @below {{expected 'map' to have a sum of digits for each dimension of 'memref<8x1xf32>', indices of rows if and only if there is a row, and a symbol if and only if there is 'at', got (r, c) -> (c, r)}}
+  rmsnorm.tile_store group %v, %s map(r, g) -> (g, r) : vector<1x8xf32>, memref<8x1xf32>
   return
 }
 
 // -----
 
-func.func @row_dims_none(%v: vector<1x8xf32>, %s: memref<8x?xf32>, %row: index) {
-  // expected-error @below {{got array<i64>}}
-  rmsnorm.tile_store group %v, %s[%row] row_dims [] : vector<1x8xf32>, memref<8x?xf32>
+func.func @map_row_unused(%v: vector<1x8xf32>, %s: memref<8x1xf32>, %row: index) {
+  // expected-error @below {{expected 'map' to lead each row to elements of its own, got (r, c) -> (c, 0)}}
+  rmsnorm.tile_store group %v, %s[%row] map(r, g) -> (g, 0) : vector<1x8xf32>, memref<8x1xf32>
   return
 }
 
 // -----
 
-func.func @row_dims_twice(%v: vector<1x8xf32>, %s: memref<8x?xf32>, %row: index) {
-  // expected-error @below {{got array<i64: 1, 1>}}
-  rmsnorm.tile_store group %v, %s[%row] row_dims [1, 1] : vector<1x8xf32>, memref<8x?xf32>
+func.func @map_results(%v: vector<1x8xf32>, %s: memref<8x?xf32>, %row: index) {
+  // expected-error @below {{expected 'map' to have a sum of digits for each dimension of 'memref<8x?xf32>'}}
+  rmsnorm.tile_store group %v, %s[%row] map(r, g) -> (g) : vector<1x8xf32>, memref<8x?xf32>
   return
 }
 
 // -----
 
-func.func @row_dims_range(%v: vector<1x8xf32>, %s: memref<8x?xf32>, %row: index) {
-  // expected-error @below {{got array<i64: 2>}}
-  rmsnorm.tile_store group %v, %s[%row] row_dims [2] : vector<1x8xf32>, memref<8x?xf32>
+func.func @map_no_digits(%v: vector<1x8xf32>, %s: memref<8x?xf32>, %row: index) {
+  // expected-error @below {{got (r, c) -> (c, (r mod 12) mod 5)}}
+  rmsnorm.tile_store group %v, %s[%row] map(r, g) -> (g, (r mod 12) mod 5) : vector<1x8xf32>, memref<8x?xf32>
   return
 }
 
 // -----
 
-func.func @row_dims_groups(%v: vector<1x8xf32>, %s: memref<?x3x32x4x4xf32>, %row: index) {
-  // expected-error @below {{expected as many groups of a vector as the base has in its dimensions that are not 'row_dims', got 'vector<1x8xf32>' and 'memref<?x3x32x4x4xf32>'}}
-  rmsnorm.tile_store group %v, %s[%row] row_dims [0, 3, 2] : vector<1x8xf32>, memref<?x3x32x4x4xf32>
+func.func @map_no_column(%v: vector<1x8xf32>, %s: memref<8xf32>) {
+  // expected-error @below {{expected 'map' to have a column, got affine_map<() -> (0)>}}
+  rmsnorm.tile_store group %v, %s map() -> (0) : vector<1x8xf32>, memref<8xf32>
   return
 }
 
 // -----
 
-func.func @row_dims_dynamic(%v: vector<1x8xf32>, %s: memref<?x8xf32>, %row: index) {
+func.func @map_group_twice(%v: vector<1x8xf32>, %s: memref<?x4x2xf32>, %row: index) {
+  // expected-error @below {{expected as many groups of a vector as the base has in its dimensions without a row, got 'vector<1x8xf32>' and 'memref<?x4x2xf32>' with the map (r, c) -> (r, c mod 4, c mod 2)}}
+  rmsnorm.tile_store group %v, %s[%row] map(r, g) -> (r, g mod 4, g mod 2) : vector<1x8xf32>, memref<?x4x2xf32>
+  return
+}
+
+// -----
+
+func.func @map_groups(%v: vector<1x8xf32>, %s: memref<?x3x32x4x4xf32>, %row: index) {
+  // expected-error @below {{expected as many groups of a vector as the base has in its dimensions without a row, got 'vector<1x8xf32>' and 'memref<?x3x32x4x4xf32>'}}
+  rmsnorm.tile_store group %v, %s[%row] map(r0, r1, r2, g) -> (r0, g floordiv 4, r2, r1, g mod 4) : vector<1x8xf32>, memref<?x3x32x4x4xf32>
+  return
+}
+
+// -----
+
+func.func @map_dynamic(%v: vector<1x8xf32>, %s: memref<?x8xf32>, %row: index) {
   // expected-error @below {{expected as many groups of a vector as the base has}}
-  rmsnorm.tile_store group %v, %s[%row] row_dims [1] : vector<1x8xf32>, memref<?x8xf32>
+  rmsnorm.tile_store group %v, %s[%row] map(r, g) -> (g, r) : vector<1x8xf32>, memref<?x8xf32>
   return
 }
 
 // -----
 
-func.func @row_dims_sizes(%b: index, %t: index, %x: memref<?x?x64xf32>, %s: memref<?x4x?x?xf32>) {
+func.func @map_sizes(%b: index, %t: index, %x: memref<?x?x64xf32>, %s: memref<?x4x?x?xf32>) {
   rmsnorm.rows sizes [%b, %t] columns(64) buffers(read %x : memref<?x?x64xf32>, write %s : memref<?x4x?x?xf32>) {
   ^bb0(%B: index, %T: index, %X: memref<?x?x64xf32>, %S: memref<?x4x?x?xf32>):
     rmsnorm.tiles body {
     ^bb0(%k: index):
       %0 = rmsnorm.tile_load tile %X[%k] : memref<?x?x64xf32> -> vector<1x64xf32>
       %1 = rmsnorm.group_reduce add(%0) : vector<1x64xf32> -> vector<1x4xf32>
-      // expected-error @below {{expected 'row_dims' of static sizes but for the first, or of the leading sizes of rmsnorm.rows, got 'memref<?x4x?x?xf32>'}}
-      rmsnorm.tile_store group %1, %S[%k] row_dims [0, 2, 3] : vector<1x4xf32>, memref<?x4x?x?xf32>
+      // expected-error @below {{expected a buffer with the leading sizes of rmsnorm.rows, got 'memref<?x4x?x?xf32>' with the map (r0, r1, r2, c) -> (r0, c, r1, r2)}}
+      rmsnorm.tile_store group %1, %S[%k] map(r0, r1, r2, g) -> (r0, g, r1, r2) : vector<1x4xf32>, memref<?x4x?x?xf32>
       rmsnorm.yield
     }
     rmsnorm.yield
@@ -125,15 +141,15 @@ func.func @row_dims_sizes(%b: index, %t: index, %x: memref<?x?x64xf32>, %s: memr
 
 // -----
 
-func.func @row_dims_rows(%x: memref<300x64xf32>, %s: memref<2x1x32x4x4xf32>) {
+func.func @map_rows(%x: memref<300x64xf32>, %s: memref<2x1x32x4x4xf32>) {
   rmsnorm.rows sizes [300] columns(64) buffers(read %x : memref<300x64xf32>, write %s : memref<2x1x32x4x4xf32>) {
   ^bb0(%X: memref<300x64xf32>, %S: memref<2x1x32x4x4xf32>):
     rmsnorm.tiles body {
     ^bb0(%k: index):
       %0 = rmsnorm.tile_load tile %X[%k] : memref<300x64xf32> -> vector<1x64xf32>
       %1 = rmsnorm.group_reduce add(%0) : vector<1x64xf32> -> vector<1x4xf32>
-      // expected-error @below {{expected a buffer of at least 300 rows, got 'memref<2x1x32x4x4xf32>'}}
-      rmsnorm.tile_store group %1, %S[%k] row_dims [0, 3, 2] : vector<1x4xf32>, memref<2x1x32x4x4xf32>
+      // expected-error @below {{expected a buffer with the leading sizes of rmsnorm.rows, got 'memref<2x1x32x4x4xf32>' with the map}}
+      rmsnorm.tile_store group %1, %S[%k] map(r, g) -> (r floordiv 128, g floordiv 4, r mod 32, (r floordiv 32) mod 4, g mod 4) : vector<1x4xf32>, memref<2x1x32x4x4xf32>
       rmsnorm.yield
     }
     rmsnorm.yield
@@ -143,16 +159,16 @@ func.func @row_dims_rows(%x: memref<300x64xf32>, %s: memref<2x1x32x4x4xf32>) {
 
 // -----
 
-func.func @row_dims_differ(%x: memref<300x64xf32>, %s: memref<4x300xf32>) {
+func.func @map_differs(%x: memref<300x64xf32>, %s: memref<4x300xf32>) {
   rmsnorm.rows sizes [300] columns(64) buffers(read %x : memref<300x64xf32>, update %s : memref<4x300xf32>) {
   ^bb0(%X: memref<300x64xf32>, %S: memref<4x300xf32>):
     rmsnorm.tiles body {
     ^bb0(%k: index):
       %0 = rmsnorm.tile_load tile %X[%k] : memref<300x64xf32> -> vector<1x64xf32>
       %1 = rmsnorm.group_reduce add(%0) : vector<1x64xf32> -> vector<1x4xf32>
-      rmsnorm.tile_store group %1, %S[%k] row_dims [1] : vector<1x4xf32>, memref<4x300xf32>
-      // expected-error @below {{expected all accesses to a buffer to have the same 'dims' or 'row_dims', and a row or none}}
-      %2 = rmsnorm.tile_load row %S[%k] : memref<4x300xf32> -> vector<1x1xf32>
+      rmsnorm.tile_store group %1, %S[%k] map(r, g) -> (g, r) : vector<1x4xf32>, memref<4x300xf32>
+      // expected-error @below {{expected all accesses to a buffer to have the same map, (r, c) -> (c, r), got (r) -> (0, r)}}
+      %2 = rmsnorm.tile_load row %S[%k] map(r) -> (0, r) : memref<4x300xf32> -> vector<1x1xf32>
       rmsnorm.yield
     }
     rmsnorm.yield
@@ -162,15 +178,15 @@ func.func @row_dims_differ(%x: memref<300x64xf32>, %s: memref<4x300xf32>) {
 
 // -----
 
-func.func @row_dims_columns(%n: index, %x: memref<300x?xf32>, %v: vector<1x4xf32>, %s: memref<4x300xf32>) {
-  rmsnorm.rows sizes [300] columns(1536, %n) buffers(read %x : memref<300x?xf32>, write %s : memref<4x300xf32>) {
-  ^bb0(%N: index, %X: memref<300x?xf32>, %S: memref<4x300xf32>):
+func.func @map_columns(%n: index, %x: memref<300x?xf32>, %s: memref<1x300xf32>) {
+  rmsnorm.rows sizes [300] columns(1536, %n) buffers(read %x : memref<300x?xf32>, write %s : memref<1x300xf32>) {
+  ^bb0(%N: index, %X: memref<300x?xf32>, %S: memref<1x300xf32>):
     rmsnorm.tiles body {
     ^bb0(%k: index):
       %0 = rmsnorm.tile_load tile %X[%k] : memref<300x?xf32> -> vector<1x1536xf32>
       %1 = rmsnorm.row_reduce add(%0) : vector<1x1536xf32> -> vector<1x1xf32>
       // expected-error @below {{expected groups of the columns of rmsnorm.rows, got 'vector<1x1xf32>'}}
-      rmsnorm.tile_store group %1, %S[%k] row_dims [1, 0] : vector<1x1xf32>, memref<4x300xf32>
+      rmsnorm.tile_store group %1, %S[%k] map(r, g) -> (g, r) : vector<1x1xf32>, memref<1x300xf32>
       rmsnorm.yield
     }
     rmsnorm.yield

@@ -1569,13 +1569,13 @@ func.func @rows_c11_overlap(%m: index, %x: memref<?x64xf32>, %y: memref<64xf32>)
 
 // -----
 
-func.func @dims_range(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?x64xf32>) {
+func.func @map_domain(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?x64xf32>) {
   rmsnorm.rows sizes [%b, %t] columns(64) buffers(update %x : memref<?x?x64xf32>, update %w : memref<?x64xf32>) {
   ^bb0(%B: index, %T: index, %X: memref<?x?x64xf32>, %W: memref<?x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%k: index):
-      // expected-error @+1 {{expected increasing 'dims' from 0 to 1, one for each of the 1 leading dimensions of 'memref<?x64xf32>'}}
-      %0 = rmsnorm.tile_load tile %W[%k] dims [2] : memref<?x64xf32> -> vector<1x64xf32>
+      // expected-error @+1 {{expected a buffer with the leading sizes of rmsnorm.rows, got 'memref<?x64xf32>' with the map (r0, r1, r2, c) -> (r2, c)}}
+      %0 = rmsnorm.tile_load tile %W[%k] map(r0, r1, r2, c) -> (r2, c) : memref<?x64xf32> -> vector<1x64xf32>
       rmsnorm.yield
     }
     rmsnorm.yield
@@ -1585,13 +1585,15 @@ func.func @dims_range(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?
 
 // -----
 
-func.func @dims_order(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?x64xf32>) {
-  rmsnorm.rows sizes [%b, %t] columns(64) buffers(update %x : memref<?x?x64xf32>, update %w : memref<?x64xf32>) {
-  ^bb0(%B: index, %T: index, %X: memref<?x?x64xf32>, %W: memref<?x64xf32>):
+// Rows may be read in any order, a sum is taken apart, and an offset stays in.
+func.func @map_sizes(%b: index, %x: memref<?x7x64xf32>, %w: memref<9x64xf32>, %v: memref<8x64xf32>) {
+  rmsnorm.rows sizes [%b, 7] columns(64) buffers(update %x : memref<?x7x64xf32>, read %w : memref<9x64xf32>, read %v : memref<8x64xf32>) {
+  ^bb0(%B: index, %X: memref<?x7x64xf32>, %W: memref<9x64xf32>, %V: memref<8x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%k: index):
-      // expected-error @+1 {{expected increasing 'dims' from 0 to 1, one for each of the 2 leading dimensions of 'memref<?x?x64xf32>'}}
-      %0 = rmsnorm.tile_load tile %X[%k] dims [1, 0] : memref<?x?x64xf32> -> vector<1x64xf32>
+      %0 = rmsnorm.tile_load tile %W[%k] map(r0, r1, c) -> (r1 + 2, c) : memref<9x64xf32> -> vector<1x64xf32>
+      // expected-error @+1 {{expected a buffer with the leading sizes of rmsnorm.rows, got 'memref<8x64xf32>' with the map (r0, r1, c) -> (r1 + 2, c)}}
+      %1 = rmsnorm.tile_load tile %V[%k] map(r0, r1, c) -> (r1 + 2, c) : memref<8x64xf32> -> vector<1x64xf32>
       rmsnorm.yield
     }
     rmsnorm.yield
@@ -1601,13 +1603,14 @@ func.func @dims_order(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?
 
 // -----
 
-func.func @dims_count(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?x64xf32>) {
-  rmsnorm.rows sizes [%b, %t] columns(64) buffers(update %x : memref<?x?x64xf32>, update %w : memref<?x64xf32>) {
-  ^bb0(%B: index, %T: index, %X: memref<?x?x64xf32>, %W: memref<?x64xf32>):
+func.func @map_overlap(%x: memref<6x64xf32>, %w: memref<3x64xf32>) {
+  rmsnorm.rows sizes [6] columns(64) buffers(read %x : memref<6x64xf32>, write %w : memref<3x64xf32>) {
+  ^bb0(%X: memref<6x64xf32>, %W: memref<3x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%k: index):
-      // expected-error @+1 {{expected increasing 'dims' from 0 to 1, one for each of the 1 leading dimensions of 'memref<?x64xf32>'}}
-      %0 = rmsnorm.tile_load tile %W[%k] dims [0, 1] : memref<?x64xf32> -> vector<1x64xf32>
+      %0 = rmsnorm.tile_load tile %X[%k] : memref<6x64xf32> -> vector<1x64xf32>
+      // expected-error @+1 {{expected 'map' to lead each row to elements of its own, got (r, c) -> (r mod 3, c)}}
+      rmsnorm.tile_store tile %0, %W[%k] map(r, c) -> (r mod 3, c) : vector<1x64xf32>, memref<3x64xf32>
       rmsnorm.yield
     }
     rmsnorm.yield
@@ -1617,14 +1620,14 @@ func.func @dims_count(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?
 
 // -----
 
-func.func @dims_differ(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?x64xf32>) {
+func.func @map_differs(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?x64xf32>) {
   rmsnorm.rows sizes [%b, %t] columns(64) buffers(update %x : memref<?x?x64xf32>, update %w : memref<?x64xf32>) {
   ^bb0(%B: index, %T: index, %X: memref<?x?x64xf32>, %W: memref<?x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%k: index):
-      %0 = rmsnorm.tile_load tile %W[%k] dims [0] : memref<?x64xf32> -> vector<1x64xf32>
-      // expected-error @+1 {{expected all accesses to a buffer to have the same 'dims' or 'row_dims', and a row or none}}
-      %1 = rmsnorm.tile_load tile %W[%k] dims [1] : memref<?x64xf32> -> vector<1x64xf32>
+      %0 = rmsnorm.tile_load tile %W[%k] map(r0, r1, c) -> (r0, c) : memref<?x64xf32> -> vector<1x64xf32>
+      // expected-error @+1 {{expected all accesses to a buffer to have the same map, (r0, r1, c) -> (r0, c), got (r0, r1, c) -> (r1, c)}}
+      %1 = rmsnorm.tile_load tile %W[%k] map(r0, r1, c) -> (r1, c) : memref<?x64xf32> -> vector<1x64xf32>
       rmsnorm.yield
     }
     rmsnorm.yield
@@ -1634,21 +1637,13 @@ func.func @dims_differ(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<
 
 // -----
 
-func.func @dims_outside(%w: memref<?x64xf32>, %k: index) {
-  // expected-error @+1 {{expected 'dims' in rmsnorm.rows only, and with a row}}
-  %0 = rmsnorm.tile_load tile %w[%k] dims [0] : memref<?x64xf32> -> vector<1x64xf32>
-  return
-}
-
-// -----
-
-func.func @dims_no_row(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?x64xf32>) {
+func.func @map_no_row(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?x64xf32>) {
   rmsnorm.rows sizes [%b, %t] columns(64) buffers(update %x : memref<?x?x64xf32>, update %w : memref<?x64xf32>) {
   ^bb0(%B: index, %T: index, %X: memref<?x?x64xf32>, %W: memref<?x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%k: index):
-      // expected-error @+1 {{expected 'dims' in rmsnorm.rows only, and with a row}}
-      %0 = rmsnorm.tile_load row %W dims [0] : memref<?x64xf32> -> vector<1x1xf32>
+      // expected-error @+1 {{expected 'map' to have a sum of digits for each dimension of 'memref<?x64xf32>', indices of rows if and only if there is a row}}
+      %0 = rmsnorm.tile_load row %W map(r0, r1) -> (r0, r1) : memref<?x64xf32> -> vector<1x1xf32>
       rmsnorm.yield
     }
     rmsnorm.yield

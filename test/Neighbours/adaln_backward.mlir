@@ -9,7 +9,7 @@
 // CHECK-LABEL: func.func @adaln_backward(
 // CHECK: rmsnorm.rows sizes [%{{.*}}, %{{.*}}] segments [0] columns(256)
 // CHECK: rmsnorm.tile_load tile
-// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] dims [0] : memref<?x256xbf16
+// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, c) -> (r0, c) : memref<?x256xbf16
 // CHECK: rmsnorm.tile_load tile
 // CHECK: rmsnorm.row_reduce
 // CHECK: rmsnorm.tile_store tile

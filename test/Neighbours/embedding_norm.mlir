@@ -13,7 +13,7 @@
 // CHECK: arith.select
 // CHECK: arith.maxsi
 // CHECK: %[[ROW:.*]] = arith.minsi %{{.*}} : vector<1x1xindex>
-// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}} gather(%[[ROW]] : vector<1x1xindex>) : memref<?x512xf32, strided<[?, 1]>> -> vector<1x512xf32>
+// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}} at(%[[ROW]] : vector<1x1xindex>) : memref<?x512xf32, strided<[?, 1]>> -> vector<1x512xf32>
 // CHECK: rmsnorm.tile_load column %{{[a-z0-9]*}} : memref<512xf32>
 // CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x512xf32>, memref<?x?x512xf32
 // CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x512xf32>, memref<?x?x512xf32

@@ -93,7 +93,7 @@ func.func @residual(%x: tensor<?x256xbf16>, %residual: tensor<?x256xf4E2M1FN>, %
 // Rows of a table that indices say, a row for each batch, a weight.
 // CHECK-LABEL: func.func @gathered(
 // CHECK: rmsnorm.rows
-// CHECK-DAG: tile_load tile %{{.*}} gather({{.*}} -> vector<1x256xf4E2M1FN>
+// CHECK-DAG: tile_load tile %{{.*}} at({{.*}} -> vector<1x256xf4E2M1FN>
 // CHECK-DAG: tile_load row
 // CHECK-DAG: tile_load tile %{{.*}} : memref<?x256xbf16
 // CHECK: tile_store tile
@@ -120,7 +120,7 @@ func.func @gathered(%x: tensor<?x256xbf16>, %ids: tensor<?xi32>, %tab: tensor<?x
 
 // CHECK-LABEL: func.func @shared(
 // CHECK: rmsnorm.rows
-// CHECK-DAG: tile_load tile %{{.*}} dims [0] : memref<?x256xf4E2M1FN
+// CHECK-DAG: tile_load tile %{{.*}} map(r0, r1, c) -> (r0, c) : memref<?x256xf4E2M1FN
 // CHECK-DAG: tile_load column %{{.*}} : memref<256xf4E2M1FN>
 // CHECK-DAG: tile_load tile %{{.*}} : memref<?x?x256xbf16
 // CHECK: tile_store tile

@@ -11,7 +11,7 @@
 // CHECK: rmsnorm.rows {{.*}} columns(1073741824, %{{.*}})
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x?xbf16
 // CHECK: rmsnorm.tile_load row
-// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}} gather({{.*}}) : memref<?x?xbf16, strided<[?, 1]>> -> vector<1x1073741824xbf16>
+// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}} at({{.*}}) : memref<?x?xbf16, strided<[?, 1]>> -> vector<1x1073741824xbf16>
 // CHECK: rmsnorm.tile_store
 func.func @gather_columns(%x: tensor<?x?xbf16>, %index: tensor<?xi64>, %table: tensor<?x?xbf16>, %e: tensor<?x?xbf16>) -> tensor<?x?xbf16> {
   %n = rmsnorm.forward input(%x : tensor<?x?xbf16>) output(%e : tensor<?x?xbf16>) eps = 1.0e-06 -> tensor<?x?xbf16>

@@ -12,9 +12,9 @@
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x256xf32
 // CHECK: %[[ID:.*]] = rmsnorm.tile_load row %{{[a-z0-9]*}}[%{{.*}}] : memref<?xi64>
 // CHECK: %[[I:.*]] = arith.index_cast %[[ID]]
-// CHECK: %[[SLOT:.*]] = rmsnorm.tile_load row %{{[a-z0-9]*}} gather(%[[I]] : vector<1x1xindex>) : memref<?xi32> -> vector<1x1xi32>
+// CHECK: %[[SLOT:.*]] = rmsnorm.tile_load row %{{[a-z0-9]*}} at(%[[I]] : vector<1x1xindex>) : memref<?xi32> -> vector<1x1xi32>
 // CHECK: %[[S:.*]] = arith.index_cast %[[SLOT]]
-// CHECK: rmsnorm.tile_load row %{{[a-z0-9]*}} gather(%[[S]] : vector<1x1xindex>) : memref<?xf32> -> vector<1x1xf32>
+// CHECK: rmsnorm.tile_load row %{{[a-z0-9]*}} at(%[[S]] : vector<1x1xindex>) : memref<?xf32> -> vector<1x1xf32>
 // CHECK: rmsnorm.tile_store
 func.func @one_value(%x: tensor<?x256xf32>, %index: tensor<?xi64>, %slots: tensor<?xi32>, %scales: tensor<?xf32>, %e: tensor<?x256xf32>) -> tensor<?x256xf32> {
   %n = rmsnorm.forward input(%x : tensor<?x256xf32>) output(%e : tensor<?x256xf32>) eps = 1.0e-06 -> tensor<?x256xf32>
@@ -38,7 +38,7 @@ func.func @one_value(%x: tensor<?x256xf32>, %index: tensor<?xi64>, %slots: tenso
 // CHECK: rmsnorm.tile_load row %{{[a-z0-9]*}}[%{{.*}}] : memref<?xi64>
 // CHECK: arith.minsi %{{.*}} : vector<1x1xi64>
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x128xf16
-// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}} gather({{.*}}) : memref<50x128xf16, strided<[?, 1], offset: ?>> -> vector<1x128xf16>
+// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}} at({{.*}}) : memref<50x128xf16, strided<[?, 1], offset: ?>> -> vector<1x128xf16>
 // CHECK: rmsnorm.tile_store
 func.func @stacked(%x: tensor<?x128xf16>, %index: tensor<?xi64>, %tables: tensor<3x50x256xf16>) -> tensor<?x128xf16> {
   %c0 = arith.constant 0 : index

@@ -4,7 +4,7 @@
 
 // CHECK: rmsnorm.rows sizes [%{{.*}}, 8] columns(512)
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x8x512xbf16, strided<[?, ?, 1]>>
-// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] dims [1] : memref<8x512xbf16, strided<[?, 1]>>
+// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, c) -> (r1, c) : memref<8x512xbf16, strided<[?, 1]>>
 // CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x512xbf16>, memref<?x8x512xbf16, strided<[?, ?, 1]>>
 func.func @grouped(%x: tensor<?x8x512xbf16>, %w: tensor<8x512xbf16>) -> tensor<?x8x512xbf16> {
   %c0 = arith.constant 0 : index

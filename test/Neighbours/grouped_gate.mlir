@@ -7,7 +7,7 @@
 // CHECK-LABEL: func.func @gate_first(
 // CHECK: rmsnorm.rows sizes [%{{.*}}, %{{.*}}, 2] columns(128)
 // CHECK-COUNT-2: tile_load tile %{{.*}} : memref<?x?x2x128xbf16
-// CHECK: tile_load tile %{{.*}} dims [2] : memref<2x128xbf16
+// CHECK: tile_load tile %{{.*}} map(r0, r1, r2, c) -> (r2, c) : memref<2x128xbf16
 // CHECK: tile_store tile %{{.*}} : vector<1x128xbf16>, memref<?x?x2x128xbf16
 func.func @gate_first(%x: tensor<?x?x256xbf16>, %z: tensor<?x?x256xbf16>, %w: tensor<256xbf16>) -> (tensor<?x?x256xbf16>) {
   %cb = arith.constant 0 : index
@@ -40,7 +40,7 @@ func.func @gate_first(%x: tensor<?x?x256xbf16>, %z: tensor<?x?x256xbf16>, %w: te
 // CHECK-LABEL: func.func @gate_behind(
 // CHECK: rmsnorm.rows sizes [%{{.*}}, 2] columns(128)
 // CHECK-COUNT-2: tile_load tile %{{.*}} : memref<?x2x128xbf16
-// CHECK: tile_load tile %{{.*}} dims [1] : memref<2x128xbf16
+// CHECK: tile_load tile %{{.*}} map(r0, r1, c) -> (r1, c) : memref<2x128xbf16
 // CHECK: tile_store tile
 func.func @gate_behind(%x: tensor<?x256xbf16>, %z: tensor<?x256xbf16>, %w: tensor<256xbf16>) -> (tensor<?x256xbf16>) {
   %c0 = arith.constant 0 : index
@@ -66,7 +66,7 @@ func.func @gate_behind(%x: tensor<?x256xbf16>, %z: tensor<?x256xbf16>, %w: tenso
 // CHECK-LABEL: func.func @quantised(
 // CHECK: rmsnorm.rows sizes [%{{.*}}, 2] columns(128)
 // CHECK-COUNT-2: tile_load tile %{{.*}} : memref<?x2x128xbf16
-// CHECK: tile_load tile %{{.*}} dims [1] : memref<2x128xbf16
+// CHECK: tile_load tile %{{.*}} map(r0, r1, c) -> (r1, c) : memref<2x128xbf16
 // CHECK-DAG: tile_store row
 // CHECK-DAG: tile_store tile {{.*}} vector<1x128xf8E4M3FN>
 func.func @quantised(%x: tensor<?x256xbf16>, %z: tensor<?x256xbf16>, %w: tensor<256xbf16>) -> (tensor<?x256xf8E4M3FN>, tensor<?x2xf32>) {

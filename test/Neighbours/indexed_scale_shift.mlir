@@ -9,7 +9,7 @@
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x1024xbf16, strided<[?, 1]>>
 // CHECK: %[[ID:.*]] = rmsnorm.tile_load row %{{[a-z0-9]*}}[%{{.*}}] : memref<?xi32> -> vector<1x1xi32>
 // CHECK: %[[ROW:.*]] = arith.index_cast %[[ID]] : vector<1x1xi32> to vector<1x1xindex>
-// CHECK-COUNT-3: rmsnorm.tile_load tile %{{[a-z0-9]*}} gather(%[[ROW]] : vector<1x1xindex>) : memref<?x1024xbf16, strided<[?, 1]>> -> vector<1x1024xbf16>
+// CHECK-COUNT-3: rmsnorm.tile_load tile %{{[a-z0-9]*}} at(%[[ROW]] : vector<1x1xindex>) : memref<?x1024xbf16, strided<[?, 1]>> -> vector<1x1024xbf16>
 // CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x1024xbf16>, memref<?x1024xbf16, strided<[?, 1]>>
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

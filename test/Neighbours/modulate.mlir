@@ -6,8 +6,8 @@
 // CHECK: rmsnorm.rows sizes [%{{.*}}, %{{.*}}] columns(256)
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x?x256xbf16, strided<[?, ?, 1]>>
 // CHECK: rmsnorm.tile_load column %{{[a-z0-9]*}} : memref<256xbf16>
-// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] dims [0] : memref<?x256xbf16, strided<[?, 1]>>
-// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] dims [0] : memref<?x256xbf16, strided<[?, 1]>>
+// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, c) -> (r0, c) : memref<?x256xbf16, strided<[?, 1]>>
+// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, c) -> (r0, c) : memref<?x256xbf16, strided<[?, 1]>>
 // CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x256xbf16>, memref<?x?x256xbf16, strided<[?, ?, 1]>>
 func.func @modulate(%x: tensor<?x?x256xbf16>, %w: tensor<256xbf16>, %scale: tensor<?x256xbf16>, %shift: tensor<?x256xbf16>) -> tensor<?x?x256xbf16> {
   %c0 = arith.constant 0 : index

@@ -6,8 +6,8 @@
 // a batch's row is broadcast from [B, 1, N].
 // CHECK: rmsnorm.rows sizes [2, %{{.*}}] columns(256)
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<2x?x256xbf16, strided<[?, ?, 1]>>
-// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] dims [0] : memref<2x256xbf16, strided<[?, 1]>>
-// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] dims [0] : memref<2x256xbf16, strided<[?, 1]>>
+// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, c) -> (r0, c) : memref<2x256xbf16, strided<[?, 1]>>
+// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, c) -> (r0, c) : memref<2x256xbf16, strided<[?, 1]>>
 // CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x256xbf16>, memref<2x?x256xbf16, strided<[?, ?, 1]>>
 func.func @modulate_exported(%x: tensor<2x?x256xbf16>, %scale: tensor<2x256xbf16>, %shift: tensor<2x256xbf16>) -> tensor<2x?x256xbf16> {
   %c1 = arith.constant 1 : index

@@ -8,8 +8,8 @@
 // CHECK: rmsnorm.rows sizes [%{{.*}}, %{{.*}}, 8] columns(64) buffers({{.*}}, write %[[Y]] :
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x?x8x64xbf16, strided<[?, ?, ?, 1]>>
 // CHECK: rmsnorm.tile_load column %{{[a-z0-9]*}} : memref<64xbf16>
-// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] dims [0, 1] : memref<?x?x64xbf16, strided<[?, ?, 1]>>
-// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] dims [0, 1] : memref<?x?x64xbf16, strided<[?, ?, 1]>>
+// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, r2, c) -> (r0, r1, c) : memref<?x?x64xbf16, strided<[?, ?, 1]>>
+// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, r2, c) -> (r0, r1, c) : memref<?x?x64xbf16, strided<[?, ?, 1]>>
 // CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x64xbf16>, memref<?x?x8x64xbf16, strided<[?, ?, ?, 1]>>
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 #position = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>

@@ -12,7 +12,7 @@
 // CHECK: tile_load tile %{{.*}} : memref<?x8x128xbf16
 // CHECK: tile_load column
 // CHECK: vector.deinterleave
-// CHECK-COUNT-2: tile_load tile %{{.*}} dims [0] : memref<?x64xf32
+// CHECK-COUNT-2: tile_load tile %{{.*}} map(r0, r1, c) -> (r0, c) : memref<?x64xf32
 // CHECK: vector.interleave
 // CHECK: tile_store tile
 func.func @pairs(%x: tensor<?x8x128xbf16>, %w: tensor<128xbf16>, %cos: tensor<?x64xf32>, %sin: tensor<?x64xf32>) -> (tensor<?x8x128xbf16>) {
@@ -53,7 +53,7 @@ func.func @pairs(%x: tensor<?x8x128xbf16>, %w: tensor<128xbf16>, %cos: tensor<?x
 // CHECK: rmsnorm.rows sizes [%{{.*}}, 8] columns(128)
 // CHECK: tile_load tile %{{.*}} : memref<?x8x128xbf16
 // CHECK: tile_load column
-// CHECK-COUNT-2: tile_load tile %{{.*}} dims [0] : memref<?x32xf32
+// CHECK-COUNT-2: tile_load tile %{{.*}} map(r0, r1, c) -> (r0, c) : memref<?x32xf32
 // CHECK: tile_store tile
 func.func @partial(%x: tensor<?x8x128xbf16>, %w: tensor<128xbf16>, %cos: tensor<?x32xf32>, %sin: tensor<?x32xf32>) -> (tensor<?x8x128xbf16>) {
   %ct = arith.constant 0 : index
@@ -104,7 +104,7 @@ func.func @partial(%x: tensor<?x8x128xbf16>, %w: tensor<128xbf16>, %cos: tensor<
 // CHECK: rmsnorm.rows
 // CHECK: tile_load tile
 // CHECK: tile_load column
-// CHECK-COUNT-2: tile_load tile %{{.*}} dims [0] : memref<?x64xf32
+// CHECK-COUNT-2: tile_load tile %{{.*}} map(r0, r1, c) -> (r0, c) : memref<?x64xf32
 // CHECK: tile_store tile %{{.*}} memref<?x8x128xbf16, strided<[?, ?, 1]>>
 func.func @transposed(%x: tensor<?x8x128xbf16>, %w: tensor<128xbf16>, %cos: tensor<?x64xf32>, %sin: tensor<?x64xf32>) -> (tensor<8x?x128xbf16>) {
   %ct = arith.constant 0 : index

@@ -9,8 +9,8 @@
 // CHECK: rmsnorm.rows sizes [%{{.*}}, %{{.*}}, 8] columns(128)
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x?x8x128xbf16, strided<[?, ?, ?, 1]>>
 // CHECK: rmsnorm.tile_load column %{{[a-z0-9]*}} : memref<128xbf16>
-// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] dims [0, 1] : memref<?x?x64xbf16, strided<[?, ?, 1]>>
-// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] dims [0, 1] : memref<?x?x64xbf16, strided<[?, ?, 1]>>
+// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, r2, c) -> (r0, r1, c) : memref<?x?x64xbf16, strided<[?, ?, 1]>>
+// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, r2, c) -> (r0, r1, c) : memref<?x?x64xbf16, strided<[?, ?, 1]>>
 // CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x128xbf16>, memref<?x?x8x128xbf16, strided<[?, ?, ?, 1]>>
 func.func @rotate_half(%x: tensor<?x?x8x128xbf16>, %w: tensor<128xbf16>, %cos: tensor<?x?x64xbf16>, %sin: tensor<?x?x64xbf16>) -> tensor<?x?x8x128xbf16> {
   %c0 = arith.constant 0 : index

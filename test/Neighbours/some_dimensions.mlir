@@ -6,9 +6,9 @@
 // that do not lie side by side, a scalar.
 // CHECK: rmsnorm.rows sizes [%{{.*}}, %{{.*}}, 6] columns(128)
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x?x6x128xbf16, strided<[?, ?, ?, 1]>>
-// CHECK: rmsnorm.tile_load row %{{[a-z0-9]*}}[%{{.*}}] dims [2] : memref<6xf32>
-// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] dims [0, 1] : memref<?x?x128xbf16, strided<[?, ?, 1]>>
-// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] dims [0, 2] : memref<?x6x128xbf16, strided<[?, ?, 1]>>
+// CHECK: rmsnorm.tile_load row %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, r2) -> (r2) : memref<6xf32>
+// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, r2, c) -> (r0, r1, c) : memref<?x?x128xbf16, strided<[?, ?, 1]>>
+// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, r2, c) -> (r0, r2, c) : memref<?x6x128xbf16, strided<[?, ?, 1]>>
 // CHECK: rmsnorm.tile_load row %{{[a-z0-9]*}} : memref<f32>
 // CHECK: rmsnorm.tile_load row %{{[a-z0-9]*}} : memref<f32>
 // CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x128xbf16>, memref<?x?x6x128xbf16, strided<[?, ?, ?, 1]>>

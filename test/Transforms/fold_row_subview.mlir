@@ -106,34 +106,34 @@ func.func @part(%x: memref<?x8xf32>, %row: index) -> (vector<1x4xf32>, vector<1x
 // -----
 
 // Rows are counted over the dimensions that the store says, in their order.
-// CHECK-LABEL: func.func @row_dims(
+// CHECK-LABEL: func.func @stored_groups(
 // CHECK-SAME:    %{{[^:]*}}: vector<1x8xf32>, %[[S:[^:]*]]: memref<?x2x32x4x4xf32>, %[[T:[^:]*]]: memref<8x?xf32, strided<[?, 1]>>, %[[ROW:[^:]*]]: index)
-// CHECK-NEXT:    rmsnorm.tile_store group %{{[^,]*}}, %[[S]][%[[ROW]]] row_dims [0, 3, 2]
-// CHECK-NEXT:    rmsnorm.tile_store group %{{[^,]*}}, %[[T]][%[[ROW]]] row_dims [1]
-func.func @row_dims(%v: vector<1x8xf32>, %x: memref<?x2x32x4x4xf32>, %y: memref<8x?xf32, strided<[?, 1]>>, %row: index) {
+// CHECK-NEXT:    rmsnorm.tile_store group %{{[^,]*}}, %[[S]][%[[ROW]]] map(r0, r1, r2, g) -> (r0, g floordiv 4, r2, r1, g mod 4)
+// CHECK-NEXT:    rmsnorm.tile_store group %{{[^,]*}}, %[[T]][%[[ROW]]] map(r, g) -> (g, r)
+func.func @stored_groups(%v: vector<1x8xf32>, %x: memref<?x2x32x4x4xf32>, %y: memref<8x?xf32, strided<[?, 1]>>, %row: index) {
   %c0 = arith.constant 0 : index
   %i:3 = affine.delinearize_index %row into (4, 32) : index, index, index
   %s = memref.subview %x[%i#0, 0, %i#2, %i#1, 0] [1, 2, 1, 1, 4] [1, 1, 1, 1, 1] : memref<?x2x32x4x4xf32> to memref<1x2x1x1x4xf32, strided<[1024, 512, 16, 4, 1], offset: ?>>
-  rmsnorm.tile_store group %v, %s[%c0] row_dims [0, 3, 2] : vector<1x8xf32>, memref<1x2x1x1x4xf32, strided<[1024, 512, 16, 4, 1], offset: ?>>
+  rmsnorm.tile_store group %v, %s[%c0] map(r0, r1, r2, g) -> (r0, g floordiv 4, r2, r1, g mod 4) : vector<1x8xf32>, memref<1x2x1x1x4xf32, strided<[1024, 512, 16, 4, 1], offset: ?>>
   %t = memref.subview %y[0, %row] [8, 1] [1, 1] : memref<8x?xf32, strided<[?, 1]>> to memref<8x1xf32, strided<[?, 1], offset: ?>>
-  rmsnorm.tile_store group %v, %t[%c0] row_dims [1] : vector<1x8xf32>, memref<8x1xf32, strided<[?, 1], offset: ?>>
+  rmsnorm.tile_store group %v, %t[%c0] map(r, g) -> (g, r) : vector<1x8xf32>, memref<8x1xf32, strided<[?, 1], offset: ?>>
   return
 }
 
 // -----
 
 // In another order they are other rows, of some groups other ones.
-// CHECK-LABEL: func.func @other_row_dims(
+// CHECK-LABEL: func.func @other_stored_groups(
 // CHECK:         memref.subview
 // CHECK:         rmsnorm.tile_store group {{.*}} strided
 // CHECK:         memref.subview
 // CHECK:         rmsnorm.tile_store group {{.*}} strided
-func.func @other_row_dims(%v: vector<1x8xf32>, %x: memref<?x2x4x4x4xf32>, %y: memref<9x?xf32>, %row: index) {
+func.func @other_stored_groups(%v: vector<1x8xf32>, %x: memref<?x2x4x4x4xf32>, %y: memref<9x?xf32>, %row: index) {
   %c0 = arith.constant 0 : index
   %i:3 = affine.delinearize_index %row into (8, 4) : index, index, index
   %s = memref.subview %x[%i#0, 0, %i#2, %i#1, 0] [1, 2, 1, 1, 4] [1, 1, 1, 1, 1] : memref<?x2x4x4x4xf32> to memref<1x2x1x1x4xf32, strided<[128, 64, 16, 4, 1], offset: ?>>
-  rmsnorm.tile_store group %v, %s[%c0] row_dims [0, 3, 2] : vector<1x8xf32>, memref<1x2x1x1x4xf32, strided<[128, 64, 16, 4, 1], offset: ?>>
+  rmsnorm.tile_store group %v, %s[%c0] map(r0, r1, r2, g) -> (r0, g floordiv 4, r2, r1, g mod 4) : vector<1x8xf32>, memref<1x2x1x1x4xf32, strided<[128, 64, 16, 4, 1], offset: ?>>
   %t = memref.subview %y[1, %row] [8, 1] [1, 1] : memref<9x?xf32> to memref<8x1xf32, strided<[?, 1], offset: ?>>
-  rmsnorm.tile_store group %v, %t[%c0] row_dims [1] : vector<1x8xf32>, memref<8x1xf32, strided<[?, 1], offset: ?>>
+  rmsnorm.tile_store group %v, %t[%c0] map(r, g) -> (g, r) : vector<1x8xf32>, memref<8x1xf32, strided<[?, 1], offset: ?>>
   return
 }

@@ -178,8 +178,8 @@ func.func @others(%x: memref<4x64xf32>, %m: index) {
 // CHECK-NEXT: rmsnorm.tiles body {
 // CHECK-NEXT: ^bb0(%[[K:.*]]: index):
 // CHECK-NEXT: rmsnorm.tile_load tile %[[XA]][%[[K]]] : memref<?x?x64xf32>
-// CHECK-NEXT: rmsnorm.tile_load tile %[[SA]][%[[K]]] dims [0] : memref<?x64xf32>
-// CHECK-NEXT: rmsnorm.tile_load row %[[RA]][%[[K]]] dims [1] : memref<?xf32>
+// CHECK-NEXT: rmsnorm.tile_load tile %[[SA]][%[[K]]] map(r0, r1, c) -> (r0, c) : memref<?x64xf32>
+// CHECK-NEXT: rmsnorm.tile_load row %[[RA]][%[[K]]] map(r0, r1) -> (r1) : memref<?xf32>
 func.func @dims(%x: memref<?x?x64xf32>, %s: memref<?x64xf32>, %r: memref<?xf32>) {
   %c0 = arith.constant 0 : index
   %c1 = arith.constant 1 : index
@@ -210,7 +210,7 @@ func.func @dims(%x: memref<?x?x64xf32>, %s: memref<?x64xf32>, %r: memref<?xf32>)
 // CHECK: ^bb0(%[[XA:[^:]*]]: memref<2x5x4x64xf32>, %[[SA:[^:]*]]: memref<5x4x64xf32, strided<[64, 320, 1]>>, %[[YA:[^:]*]]: memref<2x5x4x64xf32, strided<[?, ?, ?, 1]>>):
 // CHECK: ^bb0(%[[K:.*]]: index):
 // CHECK-NEXT: rmsnorm.tile_load tile %[[XA]][%[[K]]] :
-// CHECK-NEXT: rmsnorm.tile_load tile %[[SA]][%[[K]]] dims [1, 2] :
+// CHECK-NEXT: rmsnorm.tile_load tile %[[SA]][%[[K]]] map(r0, r1, r2, c) -> (r1, r2, c) :
 // CHECK-NEXT: arith.mulf
 // CHECK-NEXT: rmsnorm.tile_store tile %{{.*}}, %[[YA]][%[[K]]] :
 // CHECK-NEXT: rmsnorm.yield

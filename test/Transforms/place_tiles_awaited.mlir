@@ -70,7 +70,7 @@ func.func @awaited_reloaded(%x: memref<?x64xbf16>, %w: memref<64xbf16>, %p: memr
       %5 = vector.broadcast %2 : vector<1x1xf32> to vector<1x64xf32>
       %6 = arith.mulf %1, %5 : vector<1x64xf32>
       %7 = arith.mulf %6, %4 : vector<1x64xf32>
-      %8 = rmsnorm.tile_load tile %P[%t] dims [1] : memref<8x64xbf16> -> vector<1x64xbf16>
+      %8 = rmsnorm.tile_load tile %P[%t] map(r0, r1, c) -> (r1, c) : memref<8x64xbf16> -> vector<1x64xbf16>
       %9 = arith.extf %8 : vector<1x64xbf16> to vector<1x64xf32>
       %10 = arith.mulf %7, %9 : vector<1x64xf32>
       rmsnorm.tile_store tile %10, %Y[%t] : vector<1x64xf32>, memref<?x64xf32>
@@ -219,7 +219,7 @@ func.func @half(%x: memref<?x64xbf16>, %p: memref<8x32xf32>, %y: memref<?x32xf32
       %1 = arith.extf %0 : vector<1x64xbf16> to vector<1x64xf32>
       %2 = rmsnorm.row_reduce add(%1) : vector<1x64xf32> -> vector<1x1xf32>
       %3 = vector.extract_strided_slice %1 {offsets = [0, 32], sizes = [1, 32], strides = [1, 1]} : vector<1x64xf32> to vector<1x32xf32>
-      %4 = rmsnorm.tile_load tile %P[%t] dims [1] : memref<8x32xf32> -> vector<1x32xf32>
+      %4 = rmsnorm.tile_load tile %P[%t] map(r0, r1, c) -> (r1, c) : memref<8x32xf32> -> vector<1x32xf32>
       %5 = arith.mulf %3, %4 : vector<1x32xf32>
       %6 = vector.broadcast %2 : vector<1x1xf32> to vector<1x32xf32>
       %7 = arith.mulf %5, %6 : vector<1x32xf32>

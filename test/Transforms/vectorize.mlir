@@ -274,7 +274,7 @@ func.func @whole_slice(%x: tensor<1x?x?xf32>, %w: tensor<?xf32>, %y0: tensor<1x?
 // CHECK-LABEL: func.func @stored_groups(
 // CHECK:           %[[S:.*]] = rmsnorm.group_reduce maximumf(%{{.*}}) : vector<1x512xf32> -> vector<1x16xf32>
 // CHECK:           %[[D:.*]] = tensor.extract_slice %{{.*}}[%[[P:.*]]#0, 0, %[[P]]#2, %[[P]]#1, 0] [1, 4, 1, 1, 4] [1, 1, 1, 1, 1]
-// CHECK:           rmsnorm.tile_store group %{{.*}}, %[[D]][%c0] row_dims [0, 3, 2] : vector<1x16xf32>, tensor<1x4x1x1x4xf32> -> tensor<1x4x1x1x4xf32>
+// CHECK:           rmsnorm.tile_store group %{{.*}}, %[[D]][%c0] map(r0, r1, r2, g) -> (r0, g floordiv 4, r2, r1, g mod 4) : vector<1x16xf32>, tensor<1x4x1x1x4xf32> -> tensor<1x4x1x1x4xf32>
 func.func @stored_groups(%x: tensor<?x512xbf16>, %old: tensor<?x4x32x4x4xf32>) -> tensor<?x4x32x4x4xf32> {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x512xbf16>

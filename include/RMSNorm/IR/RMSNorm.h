@@ -24,6 +24,8 @@
 
 namespace mlir::rmsnorm {
 
+class AccessMap;
+
 /// The elements of the widest vector that a thread may hold.
 constexpr int64_t kMaxFragmentElements = 64;
 

@@ -26,26 +26,27 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "reads a tile, a per-row or a per-column value of a buffer";
   let description = [{
-    Reads rows of `base`, all their columns. `row` counts rows in row-major
-    order over all leading dimensions of `base`, whatever their strides; it is
-    absent where the buffer has no rows (`column`, and a rank-1 `tile`, which is
-    row 0). In `rmsnorm.rows`, `row` is the number of the tile: R rows are read
-    from row R * `row` on, and those past the last row read some row that
-    exists: no memory outside `base` is touched, and their value must not be
-    used. A `group` of rank 1 is the same for all rows, and a `column` with
-    fewer elements than the result is repeated: all groups have the same.
+    Reads rows of `base`, all their columns. `row` is the number of a row,
+    absent where all rows read the same. In `rmsnorm.rows` it is the number of
+    the tile: R rows are read from row R * `row` on, and those past the last row
+    read some row that exists: no memory outside `base` is touched, and their
+    value must not be used.
+
+    `map` says where an element lies in `base`: it leads from the indices of the
+    row and the column, or the group of columns, to those of `base`. A row has
+    an index for each leading size of `rmsnorm.rows`; a map with a single one in
+    their place takes the number of the row. Each result is a sum of digits of
+    these, `d floordiv 32 mod 4` times a number. Absent, rows are counted in
+    row-major order over all leading dimensions of `base`, whatever their
+    strides, and the last dimension has the columns: (r0, r1, c) -> (r0, r1, c).
+    `at` gives an index for each row of the result, the symbol of the map; it
+    is absent then for (c)[i] -> (i, c): row i of a table. An index that is not
+    below the size of its dimension is undefined behaviour, as in
+    `tensor.extract`.
 
     `columns` says how many of the N columns exist (absent: all, or as many as
     `rmsnorm.rows` says). Columns past it read as zero. It is how a dynamic row
     size is expressed: N is then a static upper bound, 2^30.
-
-    `dims` says which of the leading sizes of `rmsnorm.rows` `base` has, where
-    it has not all of them: row (b, t) of B x T rows reads row b of a base of
-    B rows with `dims [0]`.
-
-    `gather` says which rows of `base`, a table, are read instead: Rx1 indices,
-    one for each row of the result. One that is not below the size of `base`'s
-    first dimension is undefined behaviour, as in `tensor.extract`.
 
     `again` tells apart loads of the same tile that must not be merged because
     reading again is the point (`rmsnorm-place-tiles`): the number of the walk
@@ -56,45 +57,47 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     %x = rmsnorm.tile_load tile %xs[%row] : memref<?x4096xbf16> -> vector<1x4096xbf16>
     %r = rmsnorm.tile_load row %rstd[%tile] : memref<?xf32> -> vector<4x1xf32>
     %w = rmsnorm.tile_load column %ws : memref<4096xbf16> -> vector<1x4096xbf16>
-    %c = rmsnorm.tile_load tile %table gather(%i : vector<4x1xindex>) : memref<?x64xf32> -> vector<4x64xf32>
+    %c = rmsnorm.tile_load tile %table at(%i : vector<4x1xindex>) : memref<?x64xf32> -> vector<4x64xf32>
+    %s = rmsnorm.tile_load tile %scale[%tile] map(r0, r1, c) -> (r0, c) : memref<?x64xf32> -> vector<1x64xf32>
     ```
 
     Constraints:
     - (C1) the element types of `base` and the result are equal.
-    - (C2) `column`: `base` has rank 1, no `row`, the result is 1xN.
-    - (C3) `row`: the result is Rx1 and has no `columns`; `row` is present
-      unless `base` has rank 0, or there is `gather`.
-    - (C4) `tile`: `row` is present unless `base` has rank 1, or there is
-      `gather`.
-    - (C5) without `columns`, the last dimension of `base` is equal to N
-      (`tile`, `column`), or, of a `column` that is loaded, divides N, and static
-      but in `rmsnorm.rows`; with it, N is 2^30. `group`: `row` is present
-      unless `base` has rank 1, the result is RxK without `columns`, and the
-      last dimension of `base` is K. In `rmsnorm.rows`, N may be a part of a
-      row, as its (C5) says.
-    - (C6) `dims` are increasing numbers of leading sizes of the `rmsnorm.rows`
-      that the op is in, as many as `base` has leading dimensions; `row` is
-      present.
-    - (C8) `gather`: a `tile` of a base of rank 2 or a `row` of one of rank 1,
-      without `row`; as many indices as the result has rows.
+    - (C2) `map` has a result for each dimension of `base`, a sum of digits, and
+      a symbol if and only if there is `at`; `row` is present if and only if
+      rows have indices in it.
+    - (C3) `column`: `base` has rank 1, no `row`, the result is 1xN. `row`: the
+      result is Rx1, the map has no column, there are no `columns`.
+    - (C4) of a `tile`, a `column` or a `group` the last index is the column, or
+      the group, and no other index depends on it; of a `column` it may be the
+      column modulo the size of `base`, which divides N: it is repeated.
+    - (C5) without `columns`, the last dimension of `base` is equal to N (`tile`,
+      `column`), static but in `rmsnorm.rows`; with it, N is 2^30. `group`: the
+      result is RxK without `columns`, and the last dimension of `base` is K.
+      In `rmsnorm.rows`, N may be a part of a row, as its (C5) says.
+    - (C6) rows have as many indices as `rmsnorm.rows` leading sizes, or one.
+    - (C8) `at` is for a `tile` or a `row`, without `row`; it has as many indices
+      as the result has rows, and only the index of one dimension depends on it.
   }];
   let arguments = (ins RMSNorm_TileKindAttr:$kind, RMSNorm_TileBase:$base,
                        Optional<Index>:$row,
-                       Optional<RMSNorm_RowIndices>:$gather,
+                       Optional<RMSNorm_RowIndices>:$index,
                        Optional<Index>:$columns,
-                       OptionalAttr<DenseI64ArrayAttr>:$dims,
+                       OptionalAttr<AffineMapAttr>:$map,
                        DefaultValuedAttr<I64Attr, "0">:$again,
                        DefaultValuedAttr<RMSNorm_CachePolicyAttr,
                          "::mlir::rmsnorm::CachePolicy::normal">:$policy);
   let results = (outs RMSNorm_TileVector:$result);
   let assemblyFormat = [{
     custom<Enum>($kind) $base (`[` $row^ `]`)?
-    (`gather` `(` $gather^ `:` type($gather) `)`)? (`dims` $dims^)?
+    (`at` `(` $index^ `:` type($index) `)`)? (`map` `` custom<AccessMap>($map)^)?
     (`columns` `(` $columns^ `)`)? (`again` `(` $again^ `)`)?
     (`policy` `(` custom<Enum>($policy)^ `)`)? attr-dict
     `:` type($base) `->` type($result)
   }];
   let extraClassDeclaration = [{
+    /// Where its elements lie in `base`.
+    AccessMap getAccess();
     /// Whether several rows have what is loaded for each column: it comes from
     /// the caches, as a weight does.
     bool isShared();
@@ -112,43 +115,40 @@ def RMSNorm_TileStoreOp : RMSNorm_Op<"tile_store", [
     `columns` are not written. On tensors the result is the updated `base`; on
     memrefs there is none.
 
-    `row_dims` are the dimensions of `base` that rows are counted over, in this
-    order, where those are not its leading ones: the groups of a row are
-    counted over its other dimensions. Transposed scales have the one
-    `row_dims [1]`; the scales that tensor cores read, that of row r and group k
-    at [r / 128, k / 4, r % 32, r / 32 % 4, k % 4], have `row_dims [0, 3, 2]`.
-    `base` may have more rows than there are; where a call's has fewer, no more
-    rows are worked on.
+    `map` is as that of `rmsnorm.tile_load`, but the groups of a row may lie
+    anywhere: transposed scales have (r, g) -> (g, r), the scales that tensor
+    cores read (r, g) -> (r floordiv 128, g floordiv 4, r mod 32,
+    r floordiv 32 mod 4, g mod 4). Outside of `rmsnorm.rows` the sizes that rows
+    are counted in are those of `base`. `base` may have more rows than there
+    are; where a call's has fewer, no more rows are worked on.
 
     ```mlir
     rmsnorm.tile_store tile %y, %ys[%tile] : vector<4x4096xbf16>, memref<?x4096xbf16>
     %t = rmsnorm.tile_store row %rstd, %rs[%c0] : vector<1x1xf32>, tensor<1xf32> -> tensor<1xf32>
-    rmsnorm.tile_store group %s, %ss[%tile] row_dims [1] : vector<4x32xf32>, memref<32x?xf32>
+    rmsnorm.tile_store group %s, %ss[%tile] map(r, g) -> (g, r) : vector<4x32xf32>, memref<32x?xf32>
     ```
 
-    Constraints: (C1) to (C5) of `rmsnorm.tile_load`, but for the dimensions of
-    `base` with `row_dims`, and
+    Constraints: (C1) to (C6) of `rmsnorm.tile_load`, without `at`, and
     - (C7) the result is present and has the type of `base` if and only if
       `base` is a tensor.
-    - (C8) `row_dims` are different dimensions of `base`, of a `group` with a
-      `row`; the others are static, and their product is K. In `rmsnorm.rows`
-      all but the first of them are static, or as many as its leading sizes and
-      of these sizes.
+    - (C8) the digits of a row and of a column are all there, each once, and
+      alone in an index: no two elements of a tile are written to one place. Of
+      a `group` the dimensions without a row are static; they have K elements.
   }];
   let arguments = (ins RMSNorm_TileKindAttr:$kind, RMSNorm_TileVector:$value,
                        RMSNorm_TileBase:$base, Optional<Index>:$row,
                        Optional<Index>:$columns,
-                       OptionalAttr<DenseI64ArrayAttr>:$row_dims,
+                       OptionalAttr<AffineMapAttr>:$map,
                        DefaultValuedAttr<RMSNorm_CachePolicyAttr,
                          "::mlir::rmsnorm::CachePolicy::normal">:$policy);
   let results = (outs Optional<AnyRankedTensor>:$result);
   let extraClassDeclaration = [{
-    /// The dimensions of `base` that count the groups of a row, with `row_dims`.
-    SmallVector<int64_t> getGroupDims();
+    /// Where its elements lie in `base`.
+    AccessMap getAccess();
   }];
   let assemblyFormat = [{
     custom<Enum>($kind) $value `,` $base (`[` $row^ `]`)?
-    (`row_dims` $row_dims^)? (`columns` `(` $columns^ `)`)?
+    (`map` `` custom<AccessMap>($map)^)? (`columns` `(` $columns^ `)`)?
     (`policy` `(` custom<Enum>($policy)^ `)`)? attr-dict
     `:` type($value) `,` type($base) (`->` type($result)^)?
   }];

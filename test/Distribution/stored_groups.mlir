@@ -89,7 +89,7 @@ func.func @swizzled(%m: index, %x: memref<?x256xf32>, %s: memref<?x2x32x4x4xf32>
       rmsnorm.traverse unrolled {
         %0 = rmsnorm.tile_load tile %X[%k] : memref<?x256xf32> -> vector<1x256xf32>
         %1 = rmsnorm.group_reduce add(%0) : vector<1x256xf32> -> vector<1x8xf32>
-        rmsnorm.tile_store group %1, %S[%k] row_dims [0, 3, 2] : vector<1x8xf32>, memref<?x2x32x4x4xf32>
+        rmsnorm.tile_store group %1, %S[%k] map(r, g) -> (r floordiv 128, g floordiv 4, r mod 32, (r floordiv 32) mod 4, g mod 4) : vector<1x8xf32>, memref<?x2x32x4x4xf32>
         rmsnorm.yield
       }
       rmsnorm.yield
@@ -109,7 +109,7 @@ func.func @small(%b: index, %t: index, %x: memref<?x?x256xf32>, %s: memref<?x128
       rmsnorm.traverse unrolled {
         %0 = rmsnorm.tile_load tile %X[%k] : memref<?x?x256xf32> -> vector<2x256xf32>
         %1 = rmsnorm.group_reduce add(%0) : vector<2x256xf32> -> vector<2x128xf32>
-        rmsnorm.tile_store group %1, %S[%k] row_dims [0, 2] : vector<2x128xf32>, memref<?x128x?xf32, strided<[?, ?, 1]>>
+        rmsnorm.tile_store group %1, %S[%k] map(r0, r1, g) -> (r0, g, r1) : vector<2x128xf32>, memref<?x128x?xf32, strided<[?, ?, 1]>>
         rmsnorm.yield
       }
       rmsnorm.yield
@@ -129,7 +129,7 @@ func.func @transposed(%m: index, %x: memref<?x256xf32>, %s: memref<8x?xf32>) {
       rmsnorm.traverse unrolled {
         %0 = rmsnorm.tile_load tile %X[%k] : memref<?x256xf32> -> vector<1x256xf32>
         %1 = rmsnorm.group_reduce add(%0) : vector<1x256xf32> -> vector<1x8xf32>
-        rmsnorm.tile_store group %1, %S[%k] row_dims [1] : vector<1x8xf32>, memref<8x?xf32>
+        rmsnorm.tile_store group %1, %S[%k] map(r, g) -> (g, r) : vector<1x8xf32>, memref<8x?xf32>
         rmsnorm.yield
       }
       rmsnorm.yield

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- AccessMap.cpp - which elements of a buffer a tile has -------------===//
+
+#include "RMSNorm/IR/AccessMap.h"
+
+#include "mlir/IR/AffineExpr.h"
+#include "llvm/ADT/SmallBitVector.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// Adds `factor` times `expr` to `index`; false if it is no sum of digits.
+static bool add(AffineExpr expr, int64_t factor, AccessIndex &index) {
+  AccessTerm term;
+  term.factor = factor;
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    index.offset += factor * constant.getValue();
+    return true;
+  }
+  if (auto dim = dyn_cast<AffineDimExpr>(expr)) {
+    term.dim = dim.getPosition();
+    index.terms.push_back(term);
+    return true;
+  }
+  if (auto symbol = dyn_cast<AffineSymbolExpr>(expr)) {
+    term.dim = symbol.getPosition();
+    term.isOperand = true;
+    index.terms.push_back(term);
+    return true;
+  }
+  auto binary = cast<AffineBinaryOpExpr>(expr);
+  if (expr.getKind() == AffineExprKind::Add)
+    return add(binary.getLHS(), factor, index) &&
+           add(binary.getRHS(), factor, index);
+  auto constant = dyn_cast<AffineConstantExpr>(binary.getRHS());
+  if (!constant)
+    return false;
+  const int64_t number = constant.getValue();
+  if (expr.getKind() == AffineExprKind::Mul)
+    return add(binary.getLHS(), factor * number, index);
+  // A digit of a digit.
+  AccessIndex inner;
+  if (number < 1 || !add(binary.getLHS(), 1, inner) || !inner.getTerm() ||
+      inner.getTerm()->factor != 1)
+    return false;
+  AccessTerm digit = *inner.getTerm();
+  digit.factor = factor;
+  if (expr.getKind() == AffineExprKind::Mod) {
+    if (digit.modulus % number != 0)
+      return false;
+    digit.modulus = number;
+  } else if (expr.getKind() == AffineExprKind::FloorDiv) {
+    if (digit.modulus % number != 0)
+      return false;
+    digit.divisor *= number;
+    digit.modulus /= number;
+  } else {
+    return false;
+  }
+  index.terms.push_back(digit);
+  return true;
+}
+
+AccessMap::AccessMap(AffineMap map, bool hasColumn)
+    : map(map), column(hasColumn) {
+  for (AffineExpr result : map.getResults())
+    valid &= add(result, 1, indices.emplace_back());
+}
+
+AffineMap AccessMap::getPlain(MLIRContext *context, unsigned numRowDims,
+                              bool hasColumn) {
+  return AffineMap::getMultiDimIdentityMap(numRowDims + hasColumn, context);
+}
+
+SmallVector<AccessMap::Digit> AccessMap::getDigits(unsigned dim) const {
+  SmallVector<Digit> digits;
+  for (auto [place, index] : llvm::enumerate(indices))
+    for (const AccessTerm &term : index.terms)
+      if (!term.isOperand && term.dim == dim)
+        digits.push_back({term, static_cast<int64_t>(place)});
+  llvm::sort(digits, [](const Digit &a, const Digit &b) {
+    return a.divisor < b.divisor;
+  });
+  return digits;
+}
+
+bool AccessMap::isInjective(unsigned dim, int64_t size) const {
+  // Each index has one digit of one dimension at most, or digits that do not
+  // reach each other: nothing has made another kind yet.
+  int64_t next = 1;
+  for (const Digit &digit : getDigits(dim)) {
+    if (digit.divisor != next || digit.factor < 1)
+      return false;
+    const AccessIndex &index = indices[digit.place];
+    if (index.terms.size() != 1)
+      return false;
+    if (digit.modulus == 0)
+      return true;
+    next *= digit.modulus;
+  }
+  return next == size || size == 1;
+}
+
+int64_t AccessMap::getPlace(unsigned dim) const {
+  for (auto [place, index] : llvm::enumerate(indices))
+    if (const AccessTerm *term = index.getTerm();
+        term && !term->isOperand && term->dim == dim && term->isWhole())
+      return place;
+  return -1;
+}
+
+int64_t AccessMap::getOperandPlace() const {
+  int64_t found = -1;
+  for (auto [place, index] : llvm::enumerate(indices))
+    for (const AccessTerm &term : index.terms)
+      if (term.isOperand) {
+        if (found >= 0 || !index.getTerm() || !term.isWhole())
+          return -1;
+        found = place;
+      }
+  return found;
+}
+
+SmallVector<int64_t> AccessMap::getPlacesWithoutRow() const {
+  SmallVector<int64_t> places;
+  for (auto [place, index] : llvm::enumerate(indices))
+    if (llvm::none_of(index.terms, [&](const AccessTerm &term) {
+          return term.isOperand || term.dim < getNumRowDims();
+        }))
+      places.push_back(place);
+  return places;
+}
+
+bool AccessMap::hasAllRows() const {
+  return llvm::all_of(llvm::seq<unsigned>(0, getNumRowDims()),
+                      [&](unsigned dim) { return !getDigits(dim).empty(); });
+}
+
+bool AccessMap::hasColumnLast() const {
+  return column && !indices.empty() &&
+         getPlace(getColumnDim()) == static_cast<int64_t>(indices.size()) - 1 &&
+         getDigits(getColumnDim()).size() == 1;
+}
+
+int64_t AccessMap::getPeriod() const {
+  const AccessTerm *term =
+      column && !indices.empty() ? indices.back().getTerm() : nullptr;
+  return term && !term->isOperand && term->dim == getColumnDim() &&
+                 term->divisor == 1 && term->factor == 1
+             ? term->modulus
+             : 0;
+}
+
+bool AccessMap::isPlain() const {
+  return map.getNumSymbols() == 0 && map.isIdentity();
+}
+
+/// Prints `expr` with the names that `getName` gives dimensions and symbols.
+static void print(llvm::raw_ostream &stream, AffineExpr expr,
+                  function_ref<std::string(AffineExpr)> getName,
+                  bool isOperand = false) {
+  if (auto constant = dyn_cast<AffineConstantExpr>(expr)) {
+    stream << constant.getValue();
+    return;
+  }
+  auto binary = dyn_cast<AffineBinaryOpExpr>(expr);
+  if (!binary) {
+    stream << getName(expr);
+    return;
+  }
+  const AffineExprKind kind = expr.getKind();
+  StringRef sign = kind == AffineExprKind::Add        ? " + "
+                   : kind == AffineExprKind::Mul      ? " * "
+                   : kind == AffineExprKind::Mod      ? " mod "
+                   : kind == AffineExprKind::FloorDiv ? " floordiv "
+                                                      : " ceildiv ";
+  stream << (isOperand ? "(" : "");
+  print(stream, binary.getLHS(), getName, /*isOperand=*/true);
+  stream << sign;
+  print(stream, binary.getRHS(), getName, /*isOperand=*/true);
+  stream << (isOperand ? ")" : "");
+}
+
+std::string AccessMap::getText(StringRef columnName) const {
+  const unsigned rows = getNumRowDims();
+  auto getName = [&](AffineExpr expr) -> std::string {
+    if (isa<AffineSymbolExpr>(expr))
+      return "i";
+    const unsigned dim = cast<AffineDimExpr>(expr).getPosition();
+    if (dim == rows)
+      return columnName.str();
+    return rows == 1 ? "r" : ("r" + Twine(dim)).str();
+  };
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  stream << '(';
+  llvm::interleaveComma(
+      llvm::seq<unsigned>(0, map.getNumDims()), stream, [&](unsigned dim) {
+        stream << getName(getAffineDimExpr(dim, map.getContext()));
+      });
+  stream << ')' << (map.getNumSymbols() > 0 ? "[i]" : "") << " -> (";
+  llvm::interleaveComma(map.getResults(), stream, [&](AffineExpr expr) {
+    print(stream, expr, getName);
+  });
+  stream << ')';
+  return text;
+}
+
+AffineMap AccessMap::countRows(ArrayRef<int64_t> sizes) const {
+  MLIRContext *context = map.getContext();
+  AffineExpr row = getAffineDimExpr(0, context);
+  SmallVector<AffineExpr> dims(map.getNumDims());
+  int64_t divisor = 1;
+  for (unsigned dim = getNumRowDims(); dim-- > 1;) {
+    dims[dim] = row.floorDiv(divisor) % sizes[dim];
+    divisor *= sizes[dim];
+  }
+  dims.front() = row.floorDiv(divisor);
+  if (column)
+    dims.back() = getAffineDimExpr(1, context);
+  return map.replaceDimsAndSymbols(dims, {}, 1 + column, map.getNumSymbols());
+}
+
+AffineMap AccessMap::dropPlaces(const llvm::SmallBitVector &units) const {
+  MLIRContext *context = map.getContext();
+  SmallVector<AffineExpr> dims;
+  unsigned next = 0;
+  for (unsigned dim = 0; dim < map.getNumDims(); ++dim) {
+    const int64_t place = dim < getNumRowDims() ? getPlace(dim) : -1;
+    dims.push_back(place >= 0 && units.test(place)
+                       ? getAffineConstantExpr(0, context)
+                       : getAffineDimExpr(next++, context));
+  }
+  AffineMap all =
+      map.replaceDimsAndSymbols(dims, {}, next, map.getNumSymbols());
+  return all.dropResults(units);
+}
