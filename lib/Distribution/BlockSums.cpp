@@ -300,7 +300,7 @@ void rmsnorm::emitSumStores(Kernel &kernel, Rings &rings,
     };
     Value init = store.getInit();
     auto getOffset = [&](Value buffer) -> Value {
-      if (!buffer || store.getDims().empty())
+      if (!buffer || !store.getMap())
         return first;
       return arith::IndexCastOp::create(kernel.builder,
                                         kernel.builder.getI64Type(),

@@ -72,6 +72,17 @@ AffineMap AccessMap::getPlain(MLIRContext *context, unsigned numRowDims,
   return AffineMap::getMultiDimIdentityMap(numRowDims + hasColumn, context);
 }
 
+AffineMap AccessMap::getSome(MLIRContext *context, unsigned numRowDims,
+                             ArrayRef<int64_t> dims, bool hasColumn,
+                             bool usesColumn) {
+  SmallVector<AffineExpr> results;
+  for (int64_t dim : dims)
+    results.push_back(getAffineDimExpr(dim, context));
+  if (usesColumn)
+    results.push_back(getAffineDimExpr(numRowDims, context));
+  return AffineMap::get(numRowDims + hasColumn, 0, results, context);
+}
+
 SmallVector<AccessMap::Digit> AccessMap::getDigits(unsigned dim) const {
   SmallVector<Digit> digits;
   for (auto [place, index] : llvm::enumerate(indices))
@@ -107,6 +118,16 @@ int64_t AccessMap::getPlace(unsigned dim) const {
         term && !term->isOperand && term->dim == dim && term->isWhole())
       return place;
   return -1;
+}
+
+SmallVector<int64_t> AccessMap::getRowDims() const {
+  SmallVector<int64_t> dims;
+  for (const AccessIndex &index : indices)
+    if (const AccessTerm *term = index.getTerm(); term && !term->isOperand &&
+                                                  term->isWhole() &&
+                                                  term->dim < getNumRowDims())
+      dims.push_back(term->dim);
+  return dims;
 }
 
 int64_t AccessMap::getOperandPlace() const {
@@ -199,9 +220,8 @@ std::string AccessMap::getText(StringRef columnName) const {
         stream << getName(getAffineDimExpr(dim, map.getContext()));
       });
   stream << ')' << (map.getNumSymbols() > 0 ? "[i]" : "") << " -> (";
-  llvm::interleaveComma(map.getResults(), stream, [&](AffineExpr expr) {
-    print(stream, expr, getName);
-  });
+  llvm::interleaveComma(map.getResults(), stream,
+                        [&](AffineExpr expr) { print(stream, expr, getName); });
   stream << ')';
   return text;
 }

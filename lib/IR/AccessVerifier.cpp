@@ -191,12 +191,16 @@ LogicalResult AccessVerifier::verifySum(OpTy op, Value dest, Value sum) {
     return op.emitOpError("expected 'init' to be a buffer that rmsnorm.rows "
                           "reads");
   // (C12)
-  ArrayRef<int64_t> dims = op.getDims();
+  const SmallVector<int64_t> dims = op.getDims();
   const int64_t rank = dims.size();
-  if (rank > 0 && dims != rows.getSegments())
-    return op.emitOpError(
-               "expected 'dims' to be the segments of rmsnorm.rows, ")
-           << rows.getSegmentsAttr() << ", got " << op.getDimsAttr();
+  if (op.getMap()) {
+    const AccessMap map(*op.getMap(), /*hasColumn=*/true);
+    if (ArrayRef<int64_t>(dims) != rows.getSegments() ||
+        map.getNumRowDims() != rows.getStaticSizes().size())
+      return op.emitOpError("expected 'map' to have the indices of the "
+                            "segments of rmsnorm.rows, ")
+             << rows.getSegmentsAttr() << ", got " << map.getText();
+  }
   const bool isValue = !isPerColumn(sum.getType());
   for (Value buffer : {init, dest}) {
     if (!buffer)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Ops.cpp - operator level: syntax, verifiers, effects --------------===//
 
+#include "AccessFormat.h"
 #include "EnumFormat.h"
 #include "Norms.h"
 

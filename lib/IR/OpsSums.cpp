@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- OpsSums.cpp - sums over rows: verifiers, effects ------------------===//
 
+#include "RMSNorm/IR/AccessMap.h"
 #include "RMSNorm/IR/TileTypes.h"
 
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -37,7 +38,7 @@ bool rmsnorm::isIdentity(ReduceKind kind, const APFloat &value) {
 // column_sum, accumulate
 //===----------------------------------------------------------------------===//
 
-/// (C6) and (C7) of `rmsnorm.column_sum`.
+/// (C6) of `rmsnorm.column_sum`.
 template <typename OpTy> static LogicalResult verifyKind(OpTy op) {
   if (op.getKind() == ReduceKind::mul)
     return op.emitOpError("expected rows to be added up, or their maximum or "
@@ -45,11 +46,6 @@ template <typename OpTy> static LogicalResult verifyKind(OpTy op) {
   if (op.getStart() && op.getKind() == ReduceKind::add)
     return op.emitOpError("expected no start of a sum, got ")
            << op.getStartAttr();
-  ArrayRef<int64_t> dims = op.getDims();
-  if (!llvm::is_sorted(dims, std::less_equal<>()) ||
-      (!dims.empty() && dims.front() < 0))
-    return op.emitOpError("expected increasing dims from 0 on, got ")
-           << op.getDimsAttr();
   return success();
 }
 
@@ -102,6 +98,11 @@ LogicalResult ColumnSumOp::verify() {
     return emitOpError("expected source to be a vector 1xN or a tensor of the "
                        "rank of dest, got ")
            << source;
+  // (C7)
+  if (!llvm::is_sorted(getDims(), std::less_equal<>()) ||
+      (!getDims().empty() && getDims().front() < 0))
+    return emitOpError("expected increasing dims from 0 on, got ")
+           << getDimsAttr();
   if (failed(verifyKind(*this)) || failed(verifyDest(*this, source)))
     return failure();
   // (C4)
@@ -118,6 +119,11 @@ Operation *ColumnSumOp::getIteratingParent() {
   return (*this)->getParentOfType<scf::ForallOp>();
 }
 
+SmallVector<int64_t> AccumulateOp::getDims() {
+  return getMap() ? AccessMap(*getMap(), /*hasColumn=*/true).getRowDims()
+                  : SmallVector<int64_t>();
+}
+
 LogicalResult AccumulateOp::verify() {
   VectorType source = getSource().getType();
   auto dest = dyn_cast<VectorType>(getDest().getType());
@@ -129,18 +135,33 @@ LogicalResult AccumulateOp::verify() {
            << getDest().getType();
   if (failed(verifyKind(*this)))
     return failure();
+  // (C7)
+  if (getMap()) {
+    const AccessMap access(*getMap(), /*hasColumn=*/true);
+    const SmallVector<int64_t> dims = access.getRowDims();
+    const bool isSome =
+        getMap()->getNumDims() > 0 &&
+        llvm::is_sorted(dims, std::less_equal<>()) &&
+        *getMap() == AccessMap::getSome(getContext(), access.getNumRowDims(),
+                                        dims, /*hasColumn=*/true,
+                                        access.hasColumnLast());
+    if (!isSome)
+      return emitOpError("expected 'map' to have increasing indices of rows, "
+                         "then the column or nothing, got ")
+             << getMapAttr();
+  }
   // In rmsnorm.rows that says how many columns there are, and verifies it.
   if (!dest && (*this)->getParentOfType<RowsOp>())
     return success();
   if (!dest)
     return verifyDest(*this, source);
   // (C4)
-  if (getColumns() || getInit() || getStart() || !getDims().empty() ||
+  if (getColumns() || getInit() || getStart() || getMap() ||
       source.getDimSize(1) != dest.getDimSize(1) ||
       source.getDimSize(0) % dest.getDimSize(0) != 0)
     return emitOpError("expected a vector dest with as many columns as source, "
                        "a divisor of its rows, and no 'columns', 'init', "
-                       "'start' or 'dims', got ")
+                       "'start' or 'map', got ")
            << source << " and " << dest;
   return success();
 }

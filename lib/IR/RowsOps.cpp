@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- RowsOps.cpp - rows level ------------------------------------------===//
 
+#include "AccessFormat.h"
 #include "EnumFormat.h"
 
-#include "RMSNorm/IR/AccessMap.h"
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
@@ -263,6 +263,11 @@ FailureOr<ScheduleAttr> RowsOp::getRequiredSchedule() {
   InFlightDiagnostic error = emitOpError("expected a schedule");
   error.attachNote() << "rmsnorm-select-schedule sets it";
   return error;
+}
+
+SmallVector<int64_t> SumStoreOp::getDims() {
+  return getMap() ? AccessMap(*getMap(), /*hasColumn=*/true).getRowDims()
+                  : SmallVector<int64_t>();
 }
 
 //===----------------------------------------------------------------------===//

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- TileOps.cpp - tile level ------------------------------------------===//
 
+#include "AccessFormat.h"
 #include "EnumFormat.h"
 
-#include "RMSNorm/IR/AccessMap.h"
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
@@ -51,22 +51,6 @@ static void printReductions(OpAsmPrinter &printer, Operation *, ArrayAttr kinds,
     printer << stringifyReduceKind(cast<ReduceKindAttr>(kind).getValue()) << "("
             << input << ")";
   });
-}
-
-/// The accesses' `map(r0, r1, c)[i] -> (r0, i, c)`: any names are read.
-static ParseResult parseAccessMap(OpAsmParser &parser, AffineMapAttr &attr) {
-  AffineMap map;
-  if (parser.parseAffineMap(map))
-    return failure();
-  attr = AffineMapAttr::get(map);
-  return success();
-}
-
-static void printAccessMap(OpAsmPrinter &printer, Operation *op,
-                           AffineMapAttr map) {
-  const TileKind kind = op->getAttrOfType<TileKindAttr>("kind").getValue();
-  printer << AccessMap(map.getValue(), kind != TileKind::row)
-                 .getText(kind == TileKind::group ? "g" : "c");
 }
 
 #define GET_OP_CLASSES

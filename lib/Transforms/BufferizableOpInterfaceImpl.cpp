@@ -198,11 +198,22 @@ struct ColumnSumModel
       init = getBuffer(rewriter, sum.getInit(), options, state);
     if (failed(init))
       return failure();
+    // Counted in the dimensions of the loop's rows, where it says how many.
+    AffineMapAttr map;
+    if (ArrayRef<int64_t> dims = sum.getDims(); !dims.empty()) {
+      auto rank = sum.getIteratingParent()->getAttrOfType<IntegerAttr>(
+          RMSNormDialect::kRowsAttrName);
+      map = AffineMapAttr::get(AccessMap::getSome(
+          op->getContext(), rank ? rank.getInt() : dims.back() + 1, dims,
+          /*hasColumn=*/true,
+          cast<MemRefType>(dest->getType()).getRank() >
+              static_cast<int64_t>(dims.size())));
+    }
     // In front of the in_parallel terminator, which holds no effects.
     rewriter.setInsertionPoint(op->getParentOp());
     AccumulateOp::create(rewriter, op->getLoc(), /*result=*/Type(),
                          sum.getSource(), *dest, sum.getColumns(), *init,
-                         sum.getKind(), sum.getStartAttr(), sum.getDims());
+                         sum.getKind(), sum.getStartAttr(), map);
     rewriter.eraseOp(op);
     return success();
   }

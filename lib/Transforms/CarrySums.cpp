@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- CarrySums.cpp - rmsnorm-carry-sums --------------------------------===//
 
+#include "RMSNorm/IR/AccessMap.h"
 #include "RMSNorm/Transforms/Passes.h"
 #include "RowsProgram.h"
 
@@ -54,6 +55,17 @@ struct SumDest {
   SmallVector<int64_t> dims;
 };
 } // namespace
+
+/// The map of a sum into `dest`, which has rows for `dims` of `numSizes`.
+static AffineMapAttr getSumMap(Value dest, int64_t numSizes,
+                               ArrayRef<int64_t> dims) {
+  if (dims.empty())
+    return {};
+  const size_t rank = cast<MemRefType>(dest.getType()).getRank();
+  return AffineMapAttr::get(AccessMap::getSome(dest.getContext(), numSizes,
+                                               dims, /*hasColumn=*/true,
+                                               rank > dims.size()));
+}
 
 /// The program that adds up `partials`, what the blocks of `rows` have come to,
 /// into `dest`.
@@ -110,11 +122,11 @@ static RowsOp createSumRows(RewriterBase &rewriter, RowsOp rows, Value partials,
       VectorType::get({fields.getTileRows(), bound}, rewriter.getF32Type()),
       TileKind::tile, buffers[0], tile.getArgument(0), /*index=*/Value(),
       /*columns=*/Value(), /*map=*/nullptr);
-  AccumulateOp::create(rewriter, loc, /*result=*/Type(), load, buffers[1],
-                       /*columns=*/Value(),
-                       dest.init ? Value(inPlace ? buffers[1] : buffers[2])
-                                 : Value(),
-                       dest.kind, dest.start, segments);
+  AccumulateOp::create(
+      rewriter, loc, /*result=*/Type(), load, buffers[1],
+      /*columns=*/Value(),
+      dest.init ? Value(inPlace ? buffers[1] : buffers[2]) : Value(), dest.kind,
+      dest.start, getSumMap(buffers[1], staticSizes.size(), segments));
   YieldOp::create(rewriter, loc);
   return sumRows;
 }
@@ -125,8 +137,9 @@ static void storeSums(RewriterBase &rewriter, RowsOp rows,
   TilesOp tiles = rows.getTiles();
   rewriter.setInsertionPointAfter(tiles);
   for (auto [sum, dest] : llvm::zip(tiles.getResults(), dests))
-    SumStoreOp::create(rewriter, sum.getLoc(), sum, dest.dest, dest.init,
-                       dest.dims);
+    SumStoreOp::create(
+        rewriter, sum.getLoc(), sum, dest.dest, dest.init,
+        getSumMap(dest.dest, rows.getStaticSizes().size(), dest.dims));
 }
 
 /// Makes the sums of `rows` results of it, and adds up those.
@@ -203,13 +216,13 @@ static LogicalResult carrySums(RowsOp rows, SmallVectorImpl<RowsOp> &made) {
   for (auto [sum, accumulator, next] :
        llvm::zip(sums, tiles.getAccumulators(), yield.getValuesMutable())) {
     dests.push_back({sum.getDest(), sum.getInit(), sum.getKind(),
-                     sum.getStartAttr(), llvm::to_vector(sum.getDims())});
+                     sum.getStartAttr(), sum.getDims()});
     rewriter.setInsertionPoint(sum);
     next.set(AccumulateOp::create(rewriter, sum.getLoc(), accumulator.getType(),
                                   sum.getSource(), accumulator,
                                   /*columns=*/Value(), /*init=*/Value(),
                                   sum.getKind(), /*start=*/FloatAttr(),
-                                  /*dims=*/{})
+                                  /*map=*/nullptr)
                  .getResult());
     rewriter.eraseOp(sum);
   }

@@ -309,14 +309,11 @@ RowsOp Outliner::createRows() {
 /// The map of `load`, whose base has the leading sizes that the indices `dims`
 /// are of.
 AffineMap Outliner::getSomeRows(TileLoadOp load, ArrayRef<int64_t> dims) {
-  const AccessMap plain = load.getAccess();
-  SmallVector<AffineExpr> results;
-  for (int64_t dim : dims)
-    results.push_back(rewriter.getAffineDimExpr(dimOfIndex[dim]));
-  if (plain.hasColumn())
-    results.push_back(rewriter.getAffineDimExpr(sizes.size()));
-  return AffineMap::get(sizes.size() + plain.hasColumn(), 0, results,
-                        rewriter.getContext());
+  const bool hasColumn = load.getAccess().hasColumn();
+  return AccessMap::getSome(
+      rewriter.getContext(), sizes.size(),
+      llvm::map_to_vector(dims, [&](int64_t dim) { return dimOfIndex[dim]; }),
+      hasColumn, hasColumn);
 }
 
 /// Counts the rows of `store` by their number, where its base has other sizes

@@ -237,17 +237,16 @@ void rmsnorm::orderDimensions(scf::ForallOp loop) {
 LogicalResult rmsnorm::collectSegments(scf::ForallOp loop, int64_t numSizes,
                                        SmallVectorImpl<int64_t> &segments) {
   for (auto sum : loop.getBody()->getOps<AccumulateOp>()) {
-    ArrayRef<int64_t> dims = sum.getDims();
-    if (dims.empty())
+    if (!sum.getMap())
       continue;
-    if (!segments.empty() && dims != ArrayRef<int64_t>(segments))
+    const SmallVector<int64_t> dims = sum.getDims();
+    if (!segments.empty() && dims != segments)
       return sum.emitOpError("expected all sums over rows of a loop to be over "
-                             "the same dimensions, or all, got dims [")
+                             "the same dimensions, or all, got those but [")
              << dims << "] and [" << segments << "]";
-    auto rank = loop->getAttrOfType<IntegerAttr>(RMSNormDialect::kRowsAttrName);
-    if (rank.getInt() != numSizes)
+    if (sum.getMap()->getNumDims() - 1 != numSizes)
       return sum.emitOpError("expected rows that are counted in the ")
-             << numSizes << " leading dimensions that dims are of";
+             << numSizes << " leading dimensions that the map is of";
     segments.assign(dims.begin(), dims.end());
   }
   return success();

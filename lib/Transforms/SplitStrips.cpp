@@ -135,7 +135,7 @@ LogicalResult StripSplitter::run() {
   for (AccumulateOp sum : getColumnSums(program))
     rewriter.eraseOp(sum);
   if (llvm::all_of(program.getOps<AccumulateOp>(),
-                   [](AccumulateOp sum) { return sum.getDims().empty(); }))
+                   [](AccumulateOp sum) { return !sum.getMap(); }))
     rows.setSegments({});
 
   const ScheduleFields sums = *rest.sums;

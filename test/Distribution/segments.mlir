@@ -90,7 +90,7 @@ func.func @last(%x: memref<?x4x256xf32>, %h: memref<4x256xbf16>) {
       } -> vector<1x256xf32>
       rmsnorm.yield %2 : vector<1x256xf32>
     } -> vector<1x256xf32>
-    rmsnorm.sum_store %1, %H init(%H : memref<4x256xbf16>) dims [1] : vector<1x256xf32>, memref<4x256xbf16>
+    rmsnorm.sum_store %1, %H init(%H : memref<4x256xbf16>) map(r0, r1, c) -> (r1, c) : vector<1x256xf32>, memref<4x256xbf16>
     rmsnorm.yield
   }
   return

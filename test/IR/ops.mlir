@@ -163,7 +163,7 @@ func.func @accumulate(%v: vector<4x64xf32>, %d: vector<1x1073741824xf32>,
 // CHECK-LABEL: func.func @accumulate_maxima(
 // CHECK:         rmsnorm.accumulate %{{[^ ]*}} into %{{[^ ]*}} kind(maximumf) start(-1.000000e+00) : vector<4x1xf32> into memref<bf16>
 // CHECK:         rmsnorm.accumulate %{{[^ ]*}} into %{{[^ ]*}} init(%{{[^ ]*}} : memref<1xf32>) kind(maxnumf) : vector<4x1xf32> into memref<1xf32>
-// CHECK:         rmsnorm.accumulate %{{[^ ]*}} into %{{[^ ]*}} kind(minimumf) dims [1] : vector<4x64xf32> into memref<?x64xf32>
+// CHECK:         rmsnorm.accumulate %{{[^ ]*}} into %{{[^ ]*}} kind(minimumf) map(r0, r1, c) -> (r1, c) : vector<4x64xf32> into memref<?x64xf32>
 // CHECK:         rmsnorm.accumulate %{{[^ ]*}} into %{{[^ ]*}} kind(minimumf) : vector<4x64xf32> into vector<2x64xf32> -> vector<2x64xf32>
 func.func @accumulate_maxima(%v: vector<4x1xf32>, %w: vector<4x64xf32>,
                              %p: vector<2x64xf32>, %a: memref<bf16>,
@@ -171,7 +171,7 @@ func.func @accumulate_maxima(%v: vector<4x1xf32>, %w: vector<4x64xf32>,
   rmsnorm.accumulate %v into %a kind(maximumf) start(-1.0) : vector<4x1xf32> into memref<bf16>
   rmsnorm.accumulate %v into %b init(%b : memref<1xf32>) kind(maxnumf)
       : vector<4x1xf32> into memref<1xf32>
-  rmsnorm.accumulate %w into %c kind(minimumf) dims [1] : vector<4x64xf32> into memref<?x64xf32>
+  rmsnorm.accumulate %w into %c kind(minimumf) map(r0, r1, c) -> (r1, c) : vector<4x64xf32> into memref<?x64xf32>
   %0 = rmsnorm.accumulate %w into %p kind(minimumf)
       : vector<4x64xf32> into vector<2x64xf32> -> vector<2x64xf32>
   return

@@ -493,8 +493,8 @@ func.func @accumulate_c6_start(%v: vector<1x8xf32>, %d: memref<8xf32>) {
 // -----
 
 func.func @accumulate_c6_dims(%v: vector<1x8xf32>, %d: memref<4x4x8xf32>) {
-  // expected-error @below {{expected increasing dims from 0 on, got array<i64: 1, 0>}}
-  rmsnorm.accumulate %v into %d dims [1, 0] : vector<1x8xf32> into memref<4x4x8xf32>
+  // expected-error @below {{expected 'map' to have increasing indices of rows, then the column or nothing, got affine_map<(d0, d1, d2) -> (d1, d0, d2)>}}
+  rmsnorm.accumulate %v into %d map(r0, r1, c) -> (r1, r0, c) : vector<1x8xf32> into memref<4x4x8xf32>
   return
 }
 
@@ -502,7 +502,7 @@ func.func @accumulate_c6_dims(%v: vector<1x8xf32>, %d: memref<4x4x8xf32>) {
 
 func.func @accumulate_c1_dims(%v: vector<1x8xf32>, %d: memref<8xf32>) {
   // expected-error @below {{expected dest to have rank 2 and element type f16, bf16 or f32, got 'memref<8xf32>'}}
-  rmsnorm.accumulate %v into %d dims [0] : vector<1x8xf32> into memref<8xf32>
+  rmsnorm.accumulate %v into %d map(r0, r1, c) -> (r0, c) : vector<1x8xf32> into memref<8xf32>
   return
 }
 
@@ -525,7 +525,7 @@ func.func @accumulate_c3_value(%v: vector<1x1xf32>, %d: memref<8xf32>) {
 // -----
 
 func.func @accumulate_c4_start(%v: vector<1x8xf32>, %d: vector<1x8xf32>) {
-  // expected-error @below {{and no 'columns', 'init', 'start' or 'dims', got 'vector<1x8xf32>' and 'vector<1x8xf32>'}}
+  // expected-error @below {{and no 'columns', 'init', 'start' or 'map', got 'vector<1x8xf32>' and 'vector<1x8xf32>'}}
   %0 = rmsnorm.accumulate %v into %d kind(maximumf) start(0.0) : vector<1x8xf32> into vector<1x8xf32> -> vector<1x8xf32>
   return
 }
@@ -557,7 +557,7 @@ func.func @column_sum_c6_mul(%v: vector<1x8xf32>, %n: index, %d: tensor<8xf32>) 
 // -----
 
 func.func @accumulate_c4_init(%v: vector<1x8xf32>, %d: vector<1x8xf32>, %i: memref<8xf32>) {
-  // expected-error @below {{and no 'columns', 'init', 'start' or 'dims', got 'vector<1x8xf32>' and 'vector<1x8xf32>'}}
+  // expected-error @below {{and no 'columns', 'init', 'start' or 'map', got 'vector<1x8xf32>' and 'vector<1x8xf32>'}}
   %0 = rmsnorm.accumulate %v into %d init(%i : memref<8xf32>) : vector<1x8xf32> into vector<1x8xf32> -> vector<1x8xf32>
   return
 }
@@ -613,7 +613,7 @@ func.func @accumulate_no_result(%p: vector<4x64xf32>, %a: vector<2x64xf32>) {
 // -----
 
 func.func @accumulate_rows(%p: vector<4x64xf32>, %a: vector<3x64xf32>) {
-  // expected-error @+1 {{expected a vector dest with as many columns as source, a divisor of its rows, and no 'columns', 'init', 'start' or 'dims', got 'vector<4x64xf32>' and 'vector<3x64xf32>'}}
+  // expected-error @+1 {{expected a vector dest with as many columns as source, a divisor of its rows, and no 'columns', 'init', 'start' or 'map', got 'vector<4x64xf32>' and 'vector<3x64xf32>'}}
   rmsnorm.accumulate %p into %a : vector<4x64xf32> into vector<3x64xf32> -> vector<3x64xf32>
   return
 }

@@ -887,8 +887,8 @@ func.func @rows_c12_dims(%m: index, %x: memref<?x64xf32>, %w: memref<4x64xf32>) 
     rmsnorm.tiles body {
     ^bb0(%t: index):
       %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
-      // expected-error @+1 {{expected 'dims' to be the segments of rmsnorm.rows, array<i64: 0>, got array<i64: 1>}}
-      rmsnorm.accumulate %0 into %W dims [1] : vector<1x64xf32> into memref<4x64xf32>
+      // expected-error @+1 {{expected 'map' to have the indices of the segments of rmsnorm.rows, array<i64: 0>, got (r0, r1, c) -> (r1, c)}}
+      rmsnorm.accumulate %0 into %W map(r0, r1, c) -> (r1, c) : vector<1x64xf32> into memref<4x64xf32>
       rmsnorm.yield
     }
     rmsnorm.yield
@@ -904,8 +904,8 @@ func.func @rows_c12_none(%m: index, %x: memref<?x64xf32>, %w: memref<4x64xf32>) 
     rmsnorm.tiles body {
     ^bb0(%t: index):
       %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
-      // expected-error @+1 {{expected 'dims' to be the segments of rmsnorm.rows, array<i64>, got array<i64: 1>}}
-      rmsnorm.accumulate %0 into %W dims [1] : vector<1x64xf32> into memref<4x64xf32>
+      // expected-error @+1 {{expected 'map' to have the indices of the segments of rmsnorm.rows, array<i64>, got (r0, r1, c) -> (r1, c)}}
+      rmsnorm.accumulate %0 into %W map(r0, r1, c) -> (r1, c) : vector<1x64xf32> into memref<4x64xf32>
       rmsnorm.yield
     }
     rmsnorm.yield
@@ -922,7 +922,7 @@ func.func @rows_c12_sizes(%m: index, %x: memref<?x64xf32>, %w: memref<3x64xf32>)
     ^bb0(%t: index):
       %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
       // expected-error @+1 {{expected a buffer with the leading sizes of rmsnorm.rows, got 'memref<3x64xf32>'}}
-      rmsnorm.accumulate %0 into %W dims [1] : vector<1x64xf32> into memref<3x64xf32>
+      rmsnorm.accumulate %0 into %W map(r0, r1, c) -> (r1, c) : vector<1x64xf32> into memref<3x64xf32>
       rmsnorm.yield
     }
     rmsnorm.yield
@@ -939,7 +939,7 @@ func.func @rows_c12_rank(%m: index, %x: memref<?x64xf32>, %w: memref<64xf32>) {
     ^bb0(%t: index):
       %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
       // expected-error @+1 {{expected a buffer of rank 2, got 'memref<64xf32>'}}
-      rmsnorm.accumulate %0 into %W dims [1] : vector<1x64xf32> into memref<64xf32>
+      rmsnorm.accumulate %0 into %W map(r0, r1, c) -> (r1, c) : vector<1x64xf32> into memref<64xf32>
       rmsnorm.yield
     }
     rmsnorm.yield

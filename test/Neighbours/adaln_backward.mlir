@@ -13,8 +13,8 @@
 // CHECK: rmsnorm.tile_load tile
 // CHECK: rmsnorm.row_reduce
 // CHECK: rmsnorm.tile_store tile
-// CHECK: rmsnorm.accumulate %{{.*}} into %{{.*}} dims [0] : vector<1x256xf32> into memref<?x256xf32
-// CHECK: rmsnorm.accumulate %{{.*}} into %{{.*}} dims [0] : vector<1x256xf32> into memref<?x256xf32
+// CHECK: rmsnorm.accumulate %{{.*}} into %{{.*}} map(r0, r1, c) -> (r0, c) : vector<1x256xf32> into memref<?x256xf32
+// CHECK: rmsnorm.accumulate %{{.*}} into %{{.*}} map(r0, r1, c) -> (r0, c) : vector<1x256xf32> into memref<?x256xf32
 #id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 #batch = affine_map<(d0, d1, d2) -> (d0, d2)>
 #row = affine_map<(d0, d1, d2) -> (d0, d1)>
@@ -65,7 +65,7 @@ func.func @adaln_backward(%dy: tensor<?x?x256xbf16>, %x: tensor<?x?x256xbf16>, %
 // CHECK: rmsnorm.tile_load tile
 // CHECK: rmsnorm.row_reduce
 // CHECK: rmsnorm.tile_store tile
-// CHECK: rmsnorm.accumulate %{{.*}} into %[[DW:.*]] init(%[[DW]] : memref<4x64xf32, strided<[?, 1]>>) dims [1] : vector<1x64xf32> into memref<4x64xf32
+// CHECK: rmsnorm.accumulate %{{.*}} into %[[DW:.*]] init(%[[DW]] : memref<4x64xf32, strided<[?, 1]>>) map(r0, r1, c) -> (r1, c) : vector<1x64xf32> into memref<4x64xf32
 // CHECK: rmsnorm.accumulate %{{.*}} into %{{.*}} : vector<1x64xf32> into memref<64xf32>
 #head = affine_map<(d0, d1, d2) -> (d1, d2)>
 #col = affine_map<(d0, d1, d2) -> (d2)>

@@ -200,7 +200,7 @@ func.func @values(%x: memref<?x128xf32>, %y: memref<?x128xf32>, %a: memref<f32>,
 // CHECK: %[[ALL:.*]] = memref.dim %[[P]]#0, %{{.*}}
 // CHECK: %[[OWN:.*]] = arith.divui %[[ALL]], %{{.*}} : index
 // CHECK: rmsnorm.rows sizes [4, %[[OWN]]] segments [0] columns(128) buffers(read %[[P]]#0 : memref<?x128xf32>, write %[[H]] : memref<4x128xf32>)
-// CHECK: rmsnorm.sum_store %{{.*}}, %{{.*}} dims [0] : vector<32x128xf32>, memref<4x128xf32>
+// CHECK: rmsnorm.sum_store %{{.*}}, %{{.*}} map(r0, r1, c) -> (r0, c) : vector<32x128xf32>, memref<4x128xf32>
 // CHECK: %[[ALL1:.*]] = memref.dim %[[P]]#1, %{{.*}}
 // CHECK: rmsnorm.rows sizes [%[[ALL1]]] columns(128) buffers(read %[[P]]#1 : memref<?x128xf32>, write %[[DB]] : memref<128xf32>)
 // CHECK: rmsnorm.sum_store %{{.*}}, %{{.*}} : vector<32x128xf32>, memref<128xf32>
@@ -210,7 +210,7 @@ func.func @segments(%x: memref<?x128xf32>, %h: memref<4x128xf32>, %db: memref<12
     rmsnorm.tiles body {
     ^bb0(%t: index):
       %0 = rmsnorm.tile_load tile %X[%t] : memref<?x128xf32> -> vector<4x128xf32>
-      rmsnorm.accumulate %0 into %H dims [1] : vector<4x128xf32> into memref<4x128xf32>
+      rmsnorm.accumulate %0 into %H map(r0, r1, c) -> (r1, c) : vector<4x128xf32> into memref<4x128xf32>
       rmsnorm.accumulate %0 into %DB : vector<4x128xf32> into memref<128xf32>
       rmsnorm.yield
     }

@@ -242,7 +242,7 @@ func.func @permuted(%x: memref<2x5x4x64xf32>, %s: memref<4x5x64xf32>, %y: memref
 // CHECK-NEXT: rmsnorm.row_reduce add(
 // CHECK-NEXT: vector.broadcast
 // CHECK-NEXT: %[[P:.*]] = arith.mulf
-// CHECK-NEXT: rmsnorm.accumulate %[[P]] into %{{.*}} dims [0] : vector<1x64xf32> into memref<?x64xf32>
+// CHECK-NEXT: rmsnorm.accumulate %[[P]] into %{{.*}} map(r0, r1, c) -> (r0, c) : vector<1x64xf32> into memref<?x64xf32>
 // CHECK-NEXT: %[[MAX:.*]] = rmsnorm.row_reduce maximumf(%[[V]])
 // CHECK-NEXT: rmsnorm.tile_store row %[[MAX]]
 // CHECK-NEXT: rmsnorm.accumulate %[[MAX]] into %{{.*}} kind(maximumf) : vector<1x1xf32> into memref<f32>
@@ -261,7 +261,7 @@ func.func @segments(%x: memref<?x?x64xf32>, %r: memref<?x?xf32>, %s: memref<?x64
     %2 = rmsnorm.row_reduce add(%0) : vector<1x64xf32> -> vector<1x1xf32>
     %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x64xf32>
     %4 = arith.mulf %0, %3 : vector<1x64xf32>
-    rmsnorm.accumulate %4 into %s dims [0] : vector<1x64xf32> into memref<?x64xf32>
+    rmsnorm.accumulate %4 into %s map(r0, r1, c) -> (r0, c) : vector<1x64xf32> into memref<?x64xf32>
   } {rmsnorm.rows = 2 : i64}
   return
 }

@@ -280,9 +280,9 @@ func.func @two_segments(%x: memref<?x4x64xf32>, %s: memref<?x64xf32>, %h: memref
   %m = arith.muli %b, %c4 : index
   scf.forall (%row) in (%m) {
     %0 = rmsnorm.tile_load tile %x[%row] : memref<?x4x64xf32> -> vector<1x64xf32>
-    rmsnorm.accumulate %0 into %s dims [0] : vector<1x64xf32> into memref<?x64xf32>
-    // expected-error @below {{expected all sums over rows of a loop to be over the same dimensions, or all, got dims [1] and [0]}}
-    rmsnorm.accumulate %0 into %h dims [1] : vector<1x64xf32> into memref<4x64xf32>
+    rmsnorm.accumulate %0 into %s map(r0, r1, c) -> (r0, c) : vector<1x64xf32> into memref<?x64xf32>
+    // expected-error @below {{expected all sums over rows of a loop to be over the same dimensions, or all, got those but [1] and [0]}}
+    rmsnorm.accumulate %0 into %h map(r0, r1, c) -> (r1, c) : vector<1x64xf32> into memref<4x64xf32>
   } {rmsnorm.rows = 2 : i64}
   return
 }
@@ -292,8 +292,8 @@ func.func @two_segments(%x: memref<?x4x64xf32>, %s: memref<?x64xf32>, %h: memref
 func.func @flat_rows(%x: memref<?x64xf32>, %s: memref<?x64xf32>, %m: index) {
   scf.forall (%row) in (%m) {
     %0 = rmsnorm.tile_load tile %x[%row] : memref<?x64xf32> -> vector<1x64xf32>
-    // expected-error @below {{expected rows that are counted in the 1 leading dimensions that dims are of}}
-    rmsnorm.accumulate %0 into %s dims [0] : vector<1x64xf32> into memref<?x64xf32>
+    // expected-error @below {{expected rows that are counted in the 1 leading dimensions that the map is of}}
+    rmsnorm.accumulate %0 into %s map(r0, r1, c) -> (r0, c) : vector<1x64xf32> into memref<?x64xf32>
   } {rmsnorm.rows = 2 : i64}
   return
 }

@@ -266,7 +266,7 @@ func.func @leading_sizes(%dys: memref<3x4x64xf32>, %dw: memref<64xf32>) {
 // CHECK-NOT: rmsnorm.accumulate
 // CHECK: rmsnorm.tile_store row
 // CHECK: rmsnorm.rows sizes [%{{.*}}, 4] segments [1] columns(64)
-// CHECK: rmsnorm.accumulate %{{.*}} dims [1]
+// CHECK: rmsnorm.accumulate %{{.*}} map(r0, r1, c) -> (r1, c)
 // CHECK-NOT: rmsnorm.accumulate
 // CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns(64)
 // CHECK: rmsnorm.tile_store tile
@@ -284,7 +284,7 @@ func.func @values(%x: memref<?x4x64xf32>, %h: memref<4x64xf32>, %a: memref<f32>,
       %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x64xf32>
       %3 = arith.mulf %0, %2 : vector<1x64xf32>
       rmsnorm.tile_store tile %3, %X[%t] : vector<1x64xf32>, memref<?x4x64xf32>
-      rmsnorm.accumulate %3 into %H dims [1] : vector<1x64xf32> into memref<4x64xf32>
+      rmsnorm.accumulate %3 into %H map(r0, r1, c) -> (r1, c) : vector<1x64xf32> into memref<4x64xf32>
       %4 = rmsnorm.row_reduce maximumf(%3) : vector<1x64xf32> -> vector<1x1xf32>
       rmsnorm.accumulate %4 into %A kind(maximumf) : vector<1x1xf32> into memref<f32>
       rmsnorm.yield

@@ -10,9 +10,9 @@
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
-#include "gtest/gtest.h"
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/StringExtras.h"
+#include "gtest/gtest.h"
 
 #include <random>
 #include <set>
@@ -168,13 +168,12 @@ TEST_F(AccessMapTest, SaysInjectiveOnlyOfWhatIs) {
       digits[0] = digits[0] * (1 + below(3)) + below(2);
     const AffineMap map = AffineMap::get(1, 0, digits, &context);
     std::set<Place> places;
-    forAll({size}, [&](ArrayRef<int64_t> point) {
-      places.insert(visit(map, point));
-    });
+    forAll({size},
+           [&](ArrayRef<int64_t> point) { places.insert(visit(map, point)); });
     const bool isInjective = static_cast<int64_t>(places.size()) == size;
     if (AccessMap(map, /*hasColumn=*/false).isInjective(0, size)) {
-      EXPECT_TRUE(isInjective) << AccessMap(map, false).getText() << " of "
-                               << size;
+      EXPECT_TRUE(isInjective)
+          << AccessMap(map, false).getText() << " of " << size;
       ++injective;
     } else {
       others += !isInjective;

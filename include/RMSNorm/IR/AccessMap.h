@@ -52,6 +52,12 @@ public:
   static AffineMap getPlain(MLIRContext *context, unsigned numRowDims,
                             bool hasColumn);
 
+  /// Rows that have indices only of the leading sizes `dims`: (r0, r1, c) ->
+  /// (r0, c). Of a sum of one value a row the column leads nowhere.
+  static AffineMap getSome(MLIRContext *context, unsigned numRowDims,
+                           ArrayRef<int64_t> dims, bool hasColumn,
+                           bool usesColumn);
+
   /// Whether each index is a sum of digits.
   bool isValid() const { return valid; }
   AffineMap getMap() const { return map; }
@@ -75,6 +81,8 @@ public:
   /// The dimension of the buffer whose index is the index operand, and that no
   /// other depends on, or -1.
   int64_t getOperandPlace() const;
+  /// The row dimensions that are indices by themselves, in the buffer's order.
+  SmallVector<int64_t> getRowDims() const;
   /// The dimensions of the buffer that no row has a part in.
   SmallVector<int64_t> getPlacesWithoutRow() const;
   /// Whether all row dimensions are used: no two rows have the same elements.

@@ -265,7 +265,9 @@ def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
     Stands in a loop over tiles of rows, at its outermost level. After the loop
     `dest` holds the sum of the rows of `source` over all iterations, as
     `rmsnorm.column_sum` says: `init` is added to it, it is rounded once, zero
-    iterations give zeros, `kind`, `start` and `dims` say what else it may be.
+    iterations give zeros, `kind` and `start` say what else it may be. `map`
+    leads from the indices of a row and the column to those of the element of
+    `dest` that is added to; absent, all rows are added to one.
     During the loop its contents are unspecified, so
     nothing else may access it. `rmsnorm-carry-sums` turns
     it into an accumulator of `rmsnorm.tiles`: then `dest` is a vector GxN,
@@ -277,20 +279,24 @@ def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
     rmsnorm.accumulate %p into %dw : vector<1x4096xf32> into memref<4096xbf16>
     %b = rmsnorm.accumulate %p into %a
         : vector<4x4096xf32> into vector<2x4096xf32> -> vector<2x4096xf32>
-    rmsnorm.accumulate %d into %ds dims [0] : vector<1x4096xf32> into memref<?x4096xf32>
+    rmsnorm.accumulate %d into %ds map(r0, r1, c) -> (r0, c)
+        : vector<1x4096xf32> into memref<?x4096xf32>
     ```
 
     Constraints:
-    - (C1) a memref `dest` is as (C1) of `rmsnorm.column_sum` says.
+    - (C1) a memref `dest` is as (C1) of `rmsnorm.column_sum` says; `dims` are
+      the row dimensions in `map`.
     - (C2) `source` is a vector RxN of f32.
     - (C3) into a memref: without `columns`, N is its size, or in `rmsnorm.rows`
       as many as there, or 1; with it, N is 2^30.
     - (C4) into a vector GxN: G divides R, there is no `columns`, `init`, `start`
-      or `dims`.
+      or `map`.
     - (C5) there is a result, of the type of `dest`, if and only if `dest` is
       a vector.
-    - (C6) `init`, `kind`, `start` and `dims` are as (C5) to (C7) of
+    - (C6) `init`, `kind` and `start` are as (C5) and (C6) of
       `rmsnorm.column_sum` say.
+    - (C7) `map` has rows' indices, increasing, then the column where `dest` has
+      columns.
   }];
   let arguments = (ins VectorOfRankAndType<[2], [F32]>:$source,
                        RMSNorm_BufferOrTile:$dest,
@@ -298,14 +304,18 @@ def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
                        DefaultValuedAttr<RMSNorm_ReduceKindAttr,
                          "::mlir::rmsnorm::ReduceKind::add">:$kind,
                        OptionalAttr<F32Attr>:$start,
-                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$dims);
+                       OptionalAttr<AffineMapAttr>:$map);
   let results = (outs Optional<VectorOfRankAndType<[2], [F32]>>:$result);
   let assemblyFormat = [{
     $source `into` $dest (`columns` `(` $columns^ `)`)?
     (`init` `(` $init^ `:` type($init) `)`)?
     (`kind` `(` custom<Enum>($kind)^ `)`)? (`start` `(` $start^ `)`)?
-    (`dims` $dims^)? attr-dict
+    (`map` `` custom<AccessMap>($map)^)? attr-dict
     `:` type($source) `into` type($dest) (`->` type($result)^)?
+  }];
+  let extraClassDeclaration = [{
+    /// The leading sizes that `dest` has a row for each of.
+    SmallVector<int64_t> getDims();
   }];
   let hasVerifier = 1;
 }

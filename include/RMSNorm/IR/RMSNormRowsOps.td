@@ -109,7 +109,7 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
       and N static.
     - (C6) a `tile_load`, `tile_store`, `slot_load` accesses the buffers among
       the block arguments, in its region's tile, as `accesses` says, a buffer
-      always by the same kind and `dims`; shapes agree with `sizes` and
+      always by the same kind and `map`; shapes agree with `sizes` and
       `columns`; the inner stride is 1.
     - (C7) one `tiles`, directly in the body; before `grid_wait`, of which
       there is at most one and which precedes `tiles`, only `constant` buffers
@@ -123,7 +123,8 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
     - (C11) there are `sum_store` ops, and no results then, if and only if the
       schedule has column_sums = all_rows and sums are carried.
     - (C12) `segments` are the first or the last leading sizes, and not all;
-      the `dims` of an `accumulate` or `sum_store` are these or none.
+      the rows' indices in the map of an `accumulate` or `sum_store` are these
+      or none.
   }];
   let arguments = (ins
       Variadic<Index>:$sizes, Optional<Index>:$dynamic_columns,
@@ -264,7 +265,7 @@ def RMSNorm_SumStoreOp : RMSNorm_Op<"sum_store", [HasParent<"RowsOp">]> {
     For a result of `rmsnorm.tiles` of which each block has done all rows of its
     columns (column_sums = all_rows): `base` is overwritten with the sum of the
     row groups, added up (or combined as the accumulator is) in f32 in their
-    order, plus `init`, rounded once. `dims`: the segments `base` has a row for.
+    order, plus `init`, rounded once. `map` as in `rmsnorm.accumulate`.
 
     ```mlir
     rmsnorm.sum_store %sum, %DW : vector<32x4096xf32>, memref<4096xbf16>
@@ -272,17 +273,22 @@ def RMSNorm_SumStoreOp : RMSNorm_Op<"sum_store", [HasParent<"RowsOp">]> {
 
     Constraints:
     - (C1) `value` is a result of `rmsnorm.tiles`.
-    - (C2) `base` is a buffer of the `rmsnorm.rows` that it writes, of `dims`,
-      then as many columns, of an inner stride of 1, or none if those are 1.
+    - (C2) `base` is a buffer of the `rmsnorm.rows` that it writes, of the sizes
+      that `map` leads to, then as many columns, of an inner stride of 1, or
+      none if those are 1.
     - (C3) so is `init`, which it reads; it may be `base`.
   }];
   let arguments = (ins RMSNorm_Accumulator:$value,
                        Arg<MemRefOf<[F16, BF16, F32]>, "", [MemWrite]>:$base,
                        Arg<Optional<MemRefOf<[F16, BF16, F32]>>, "", [MemRead]>:$init,
-                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$dims);
+                       OptionalAttr<AffineMapAttr>:$map);
   let assemblyFormat = [{
-    $value `,` $base (`init` `(` $init^ `:` type($init) `)`)? (`dims` $dims^)?
-    attr-dict `:` type($value) `,` type($base)
+    $value `,` $base (`init` `(` $init^ `:` type($init) `)`)?
+    (`map` `` custom<AccessMap>($map)^)? attr-dict `:` type($value) `,` type($base)
+  }];
+  let extraClassDeclaration = [{
+    /// The leading sizes that `base` has a row for each of.
+    SmallVector<int64_t> getDims();
   }];
 }
 
