@@ -9,6 +9,7 @@ import math
 import re
 
 CUDA, HIP, SIM, ORACLE = range(4)
+NO_EARLY_START = 1  # a flag of a launch
 # Code and bits of a DLPack data type.
 F16, BF16, F32, F64 = (2, 16), (4, 16), (2, 32), (2, 64)
 I8, E4M3FN, E8M0FNU, E2M1FN = (0, 8), (10, 8), (14, 8), (17, 4)
@@ -95,10 +96,10 @@ class Function:
             self.handle, self.pointers(tensors), ctypes.c_size_t(len(tensors)), ctypes.byref(size)))
         return size.value
 
-    def bind(self, tensors, workspace=None, workspace_bytes=0):
+    def bind(self, tensors, workspace=None, workspace_bytes=0, flags=0):
         """What launches with these tensors when called with a stream; the workspace is an address."""
         pointers = self.pointers(tensors)
         arguments = (self.handle, pointers, ctypes.c_size_t(len(tensors)), ctypes.c_void_p(workspace),
                      ctypes.c_uint64(workspace_bytes))
         return lambda stream=None: self.runtime.check(
-            self.runtime.api.rmsnorm_launch(*arguments, ctypes.c_void_p(stream)))
+            self.runtime.api.rmsnorm_launch_with_flags(*arguments, ctypes.c_void_p(stream), ctypes.c_uint32(flags)))

@@ -51,6 +51,7 @@ Process &process() {
 } // namespace
 
 thread_local void *rmsnorm::runtime::currentStream = nullptr;
+static thread_local uint32_t currentFlags = 0;
 
 void rmsnorm::runtime::die(const std::string &message) {
   std::fprintf(stderr, "rmsnorm: %s\n", message.c_str());
@@ -289,6 +290,7 @@ void rmsnorm_gpu_launch_on(rmsnorm_gpu_kernel *kernel, const uint64_t grid[3],
   launch.parameters = parameters;
   launch.kinds = prepared.parameters.c_str();
   launch.sharedMemory = kernel->shared_memory;
+  launch.early = startsEarly(*launch.launch, currentFlags);
   launch.stream = stream;
   launch.rules = nullptr;
   launch.values = nullptr;
@@ -376,6 +378,11 @@ int64_t rmsnorm_gpu_multiprocessor_count(const rmsnorm_gpu_object *object) {
 }
 
 void rmsnorm_gpu_set_stream(void *stream) { currentStream = stream; }
+
+void rmsnorm_gpu_set_launch_flags(uint32_t flags) {
+  check(checkLaunchFlags(flags), "setting the flags of launches");
+  currentFlags = flags;
+}
 
 void rmsnorm_gpu_synchronize() {
   // Without a device nothing was launched.

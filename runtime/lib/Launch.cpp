@@ -144,10 +144,12 @@ static rmsnorm_status marshal(const Function &function,
   return RMSNORM_OK;
 }
 
-static rmsnorm_status
-launchVariant(const Function &function, const PreparedVariant &variant,
-              const Values &values, DLTensor *const *arguments,
-              uint64_t workspace, uint64_t workspaceBytes, void *stream) {
+static rmsnorm_status launchVariant(const Function &function,
+                                    const PreparedVariant &variant,
+                                    const Values &values,
+                                    DLTensor *const *arguments,
+                                    uint64_t workspace, uint64_t workspaceBytes,
+                                    void *stream, uint32_t flags) {
   for (const PreparedLaunch &prepared : variant.launches) {
     KernelLaunch launch;
     RMSNORM_TRY(evaluateGrid(function, prepared, values, launch.grid));
@@ -173,6 +175,7 @@ launchVariant(const Function &function, const PreparedVariant &variant,
     launch.kernel = &prepared.kernel;
     launch.launch = prepared.launch;
     launch.sharedMemory = uint32_t(sharedMemory);
+    launch.early = startsEarly(*prepared.launch, flags);
     launch.slots = slots;
     launch.slotCount = prepared.parameters.size();
     launch.stream = stream;
@@ -190,8 +193,18 @@ rmsnorm_status rmsnorm_launch(const rmsnorm_function *handle,
                               DLTensor *const *arguments, size_t argumentCount,
                               void *workspace, uint64_t workspaceGiven,
                               void *stream) {
+  return rmsnorm_launch_with_flags(handle, arguments, argumentCount, workspace,
+                                   workspaceGiven, stream, /*flags=*/0);
+}
+
+rmsnorm_status rmsnorm_launch_with_flags(const rmsnorm_function *handle,
+                                         DLTensor *const *arguments,
+                                         size_t argumentCount, void *workspace,
+                                         uint64_t workspaceGiven, void *stream,
+                                         uint32_t flags) {
   if (!handle)
     return fail(RMSNORM_INVALID_ARGUMENT, "function is null");
+  RMSNORM_TRY(checkLaunchFlags(flags));
   const Function &function = handle->function;
   Values values;
   RMSNORM_TRY(function.rules.check(arguments, argumentCount,
@@ -215,7 +228,8 @@ rmsnorm_status rmsnorm_launch(const rmsnorm_function *handle,
         reinterpret_cast<uintptr_t>(workspace), uint64_t(needed), values));
   }
   return launchVariant(function, variant, values, arguments,
-                       reinterpret_cast<uintptr_t>(workspace), needed, stream);
+                       reinterpret_cast<uintptr_t>(workspace), needed, stream,
+                       flags);
 }
 
 rmsnorm_status rmsnorm_select_variant(const rmsnorm_function *handle,

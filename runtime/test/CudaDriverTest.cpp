@@ -64,6 +64,13 @@ protected:
                           reinterpret_cast<void *>(7));
   }
 
+  rmsnorm_status launchWithFlags(uint32_t flags) {
+    DLTensor *arguments[] = {&x, &weight, &y};
+    fake->calls.clear();
+    return rmsnorm_launch_with_flags(function, arguments, 3, nullptr, 0,
+                                     reinterpret_cast<void *>(7), flags);
+  }
+
   bool called(const char *call) const {
     return std::count(fake->calls.begin(), fake->calls.end(), call) != 0;
   }
@@ -229,6 +236,24 @@ TEST_F(CudaDriverTest, DependentLaunchAndCluster) {
   EXPECT_STREQ(rmsnorm_last_error(),
                "kernel 'forward_kernel': expected a grid that is a multiple of "
                "the cluster of 2 blocks, got 1");
+}
+
+TEST_F(CudaDriverTest, DependentLaunchIsTurnedOff) {
+  Module description = good();
+  Launch &l = description.entries[0].programs[0].variants[0].launches[0];
+  l.pdl = true;
+  ASSERT_EQ(prepare(description), RMSNORM_OK) << rmsnorm_last_error();
+  x.sizes[0] = y.sizes[0] = 8;
+  ASSERT_EQ(launchWithFlags(0), RMSNORM_OK) << rmsnorm_last_error();
+  EXPECT_EQ(fake->calls[1], "cuLaunchKernelEx(2 1 1 128 1 1 0 stream 7 pdl)");
+  ASSERT_EQ(launchWithFlags(RMSNORM_NO_EARLY_START), RMSNORM_OK)
+      << rmsnorm_last_error();
+  EXPECT_EQ(fake->calls[1], "cuLaunchKernel(2 1 1 128 1 1 0 stream 7)");
+  EXPECT_EQ(launchWithFlags(6), RMSNORM_INVALID_ARGUMENT);
+  EXPECT_STREQ(rmsnorm_last_error(),
+               "expected the launch flags 0 or RMSNORM_NO_EARLY_START (0x1), "
+               "got 0x6");
+  EXPECT_TRUE(fake->calls.empty());
 }
 
 TEST_F(CudaDriverTest, GridFollowsResidentClusters) {

@@ -231,6 +231,14 @@ TEST(EmbedTest, PassesOnWhatUpstreamsCallsLose) {
                       "cuLaunchKernelEx(6 1 1 64 1 1 100000 stream " +
                           std::to_string(reinterpret_cast<uintptr_t>(&table)) +
                           " cluster 2 pdl)"));
+    rmsnorm_gpu_set_launch_flags(RMSNORM_NO_EARLY_START);
+    rmsnorm_gpu_launch_on(&table.kernel, grid, parameters, nullptr);
+    REQUIRE(wasCalled(
+        fake, "cuLaunchKernelEx(6 1 1 64 1 1 100000 stream 0 cluster 2)"));
+    rmsnorm_gpu_set_launch_flags(0);
+    rmsnorm_gpu_launch_on(&table.kernel, grid, parameters, nullptr);
+    REQUIRE(wasCalled(
+        fake, "cuLaunchKernelEx(6 1 1 64 1 1 100000 stream 0 cluster 2 pdl)"));
     REQUIRE(rmsnorm_gpu_resident_clusters(&table.kernel) ==
             fake.residentClusters);
     REQUIRE(rmsnorm_gpu_multiprocessor_count(nullptr) == fake.multiprocessors);
@@ -306,6 +314,9 @@ TEST(EmbedTest, Dies) {
   EXPECT_DEATH(useTwoBackends(),
                "expected an object for the device of this process, sim, got "
                "one for cuda");
+  EXPECT_DEATH(rmsnorm_gpu_set_launch_flags(2),
+               "setting the flags of launches: expected the launch flags 0 or "
+               "RMSNORM_NO_EARLY_START \\(0x1\\), got 0x2");
   EXPECT_DEATH(askBeforeLoading(),
                "kernel 'k': expected an object with it to be loaded");
 }

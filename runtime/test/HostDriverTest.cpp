@@ -136,6 +136,26 @@ TEST_P(HostDriverTest, ZeroRows) {
   EXPECT_EQ(launch(), RMSNORM_OK) << rmsnorm_last_error();
 }
 
+/// The kernel does not wait for those before it, so that it must not start
+/// before they have ended.
+TEST_P(HostDriverTest, LaunchesWithoutAnEarlyStart) {
+  if (GetParam() != RMSNORM_SIM)
+    return;
+  Module description = twiceModule();
+  description.entries[0].programs[0].variants[0].launches[0].pdl = true;
+  ASSERT_EQ(prepare(description, GetParam()), RMSNORM_OK)
+      << rmsnorm_last_error();
+  EXPECT_EQ(launch(), RMSNORM_KERNEL_FAULT);
+  EXPECT_NE(std::string(rmsnorm_last_error()).find("before grid_wait"),
+            std::string::npos)
+      << rmsnorm_last_error();
+  DLTensor *arguments[] = {&x, &y};
+  EXPECT_EQ(rmsnorm_launch_with_flags(function, arguments, 2, nullptr, 0,
+                                      nullptr, RMSNORM_NO_EARLY_START),
+            RMSNORM_OK)
+      << rmsnorm_last_error();
+}
+
 TEST_P(HostDriverTest, CodeForAnotherHost) {
   Module description = twiceModule();
   for (Image &image : description.images)

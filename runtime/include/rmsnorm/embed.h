@@ -48,7 +48,8 @@ typedef struct {
   uint32_t shared_memory;             /* dynamic, in bytes */
   uint32_t blocks_per_multiprocessor; /* to share one; 0: any number */
   uint32_t subgroup_size;             /* threads; 0: only the object knows */
-  uint32_t dependent; /* 1: it waits itself for the kernels before it */
+  uint32_t dependent; /* 1: it waits itself for the kernels before it, and may
+                         start before they have ended */
   void *state;        /* the runtime's, NULL at first */
 } rmsnorm_gpu_kernel;
 
@@ -66,6 +67,9 @@ RMSNORM_API void rmsnorm_gpu_launch_on(rmsnorm_gpu_kernel *kernel,
 RMSNORM_API void rmsnorm_gpu_synchronize(void);
 /* NULL, the default: the device's default stream. */
 RMSNORM_API void rmsnorm_gpu_set_stream(void *stream);
+/* Flags of rmsnorm_launch_flag for all launches of the calling thread; at first
+ * there are none. */
+RMSNORM_API void rmsnorm_gpu_set_launch_flags(uint32_t flags);
 
 /* For librmsnorm_mgpu: makes an object known without loading it, and forgets it
  * with its kernels, none of which runs any more. */

@@ -329,6 +329,23 @@ RMSNORM_API rmsnorm_status rmsnorm_launch(const rmsnorm_function *function,
                                           uint64_t workspace_bytes,
                                           void *stream);
 
+/* How kernels are put on a stream; added up. Results do not depend on it. */
+typedef enum {
+  /* No kernel starts before the work in front of it on the stream has ended.
+   * Without this flag a kernel that waits for that work itself may: its start,
+   * and what it does before it waits, hide behind the end of that work
+   * (programmatic dependent launch, NVIDIA sm_90 and later). To be set where
+   * that gains nothing but costs some time: where the kernels in front of ours
+   * were not launched that way, as those of most libraries. */
+  RMSNORM_NO_EARLY_START = 1
+} rmsnorm_launch_flag;
+
+/* rmsnorm_launch, with flags; that one has none. */
+RMSNORM_API rmsnorm_status rmsnorm_launch_with_flags(
+    const rmsnorm_function *function, DLTensor *const *arguments,
+    size_t argument_count, void *workspace, uint64_t workspace_bytes,
+    void *stream, uint32_t flags);
+
 #ifdef __cplusplus
 } /* extern "C" */
 #endif

@@ -113,7 +113,7 @@ rmsnorm_status CudaDevice::launch(const KernelLaunch &launch) {
     cluster.value.clusterDimension = {constants.cluster_x(), 1, 1};
   }
   // Without it the kernel only starts later: grid dependencies hold trivially.
-  if (constants.programmatic_dependent_launch() && symbols.cuLaunchKernelEx) {
+  if (launch.early && symbols.cuLaunchKernelEx) {
     CUlaunchAttribute &serialization = attributes[attributeCount++];
     serialization.id = LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION;
     serialization.value.programmaticStreamSerializationAllowed = 1;

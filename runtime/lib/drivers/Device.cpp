@@ -24,6 +24,16 @@ rmsnorm_status Device::beginGraph(void *) { return noGraphs(*this); }
 rmsnorm_status Device::endGraph(void *, void *&) { return noGraphs(*this); }
 rmsnorm_status Device::launchGraph(void *, void *) { return noGraphs(*this); }
 
+rmsnorm_status rmsnorm::runtime::checkLaunchFlags(uint32_t flags) {
+  if ((flags & ~uint32_t(RMSNORM_NO_EARLY_START)) == 0)
+    return RMSNORM_OK;
+  return fail(
+      RMSNORM_INVALID_ARGUMENT,
+      "expected the launch flags 0 or RMSNORM_NO_EARLY_START (%#x), got "
+      "%#x",
+      unsigned(RMSNORM_NO_EARLY_START), flags);
+}
+
 const rmsn::Binary *rmsnorm::runtime::findBinary(const rmsn::Image &image,
                                                  rmsn::BinaryFormat format) {
   for (const rmsn::Binary *binary : *image.binaries())

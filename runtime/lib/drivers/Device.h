@@ -53,6 +53,9 @@ struct KernelLaunch {
   const rmsn::Launch *launch; // names and constants
   uint32_t grid[3];
   uint32_t sharedMemory;
+  /// Whether it may start before the work in front of it has ended, on a device
+  /// that can do that.
+  bool early;
   /// One 8-byte slot per parameter; narrower ones lie in its first bytes.
   uint64_t *slots;
   unsigned slotCount;
@@ -69,6 +72,14 @@ struct KernelLaunch {
   uint64_t workspace;
   uint64_t workspaceBytes;
 };
+
+/// Whether the flags are those of rmsnorm_launch_flag.
+rmsnorm_status checkLaunchFlags(uint32_t flags);
+/// Whether a launch with these flags may start early.
+inline bool startsEarly(const rmsn::Launch &launch, uint32_t flags) {
+  return launch.programmatic_dependent_launch() &&
+         !(flags & RMSNORM_NO_EARLY_START);
+}
 
 class Device {
 public:

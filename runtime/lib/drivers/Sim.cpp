@@ -135,7 +135,7 @@ rmsnorm_status SimDevice::launch(const KernelLaunch &launch) {
   request.blockThreads = constants.block_x();
   request.subgroupSize = constants.subgroup_size();
   request.workgroupBytes = launch.sharedMemory;
-  request.dependentLaunch = constants.programmatic_dependent_launch();
+  request.dependentLaunch = launch.early;
   request.order = order;
   request.seed = seed;
   request.hostThreads = workerThreads;
