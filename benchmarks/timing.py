@@ -5,8 +5,8 @@ as it takes to exceed L2 several times, outputs included. A ceiling is the best 
 in the same run: 16 bytes a thread, 256 and 512 threads a block, plain and streaming.
 
 Dependent launches (PDL) hide part of a launch behind the kernel before. Norms that a module launches that way can be compared
-with both ceilings: kernels launched plainly, as in PERFORMANCE.md, and the same ones launched as the norms are, which let the
-next one start and wait in the same places. The edges of the graphs are counted: a graph that lost its programmatic edges is an
+with both ceilings: kernels launched plainly, as in PERFORMANCE.md, and the same ones launched as the norms are, which wait and
+then let the next one start, as the norms do. The edges of the graphs are counted: a graph that lost its programmatic edges is an
 error, not a slow norm.
 """
 import ctypes
@@ -21,7 +21,7 @@ import capi
 
 KERNELS = r"""
 #ifdef DEPENDENT
-#define WAIT asm volatile("griddepcontrol.launch_dependents;\n griddepcontrol.wait;" ::: "memory");
+#define WAIT asm volatile("griddepcontrol.wait;\n griddepcontrol.launch_dependents;" ::: "memory");
 #else
 #define WAIT
 #endif

@@ -62,6 +62,7 @@ public:
   LogicalResult run();
 
 private:
+  bool waitsOnce(Operation *wait);
   Value emitEntry();
   void emitOnce(Block::iterator begin, Block::iterator end,
                 function_ref<void()> emitScalars);
@@ -81,6 +82,20 @@ private:
   Value block, walker, walkers;
 };
 } // namespace
+
+/// Whether a block waits for the kernels before it once, at its entry: as one
+/// does that walks over many tiles, that reads or writes something outside of
+/// them, or that begins to copy a tile ahead of its turn. Any other waits in
+/// front of the first access of a tile, with its address in hand, and one
+/// without tiles not at all.
+bool Distributor::waitsOnce(Operation *wait) {
+  auto isLoad = [](Operation &op) { return isa<TileLoadOp>(op); };
+  return schedule.getBlocksPerSm() != 0 || tiles.getStages() > 1 ||
+         !tiles.getInits().empty() ||
+         llvm::any_of(
+             llvm::make_range(wait->getIterator(), tiles->getIterator()),
+             isLoad);
+}
 
 /// What a block and its threads are.
 Value Distributor::emitEntry() {
@@ -151,24 +166,24 @@ LogicalResult Distributor::run() {
   Block &body = rows.getBody().front();
   auto waits = body.getOps<GridWaitOp>();
   const bool dependent = !waits.empty();
-  if (dependent)
-    LaunchDependentsOp::create(kernel.builder);
   Value strip = emitEntry();
   kernel.emitThreads(strip);
   Combine combine(kernel, tiles);
   Rings rings(kernel, tiles, schedule.getCopy());
   combine.emitInit();
 
-  // On every path, also of a block without tiles: the kernel behind this one
-  // takes its end for the end of all before.
   Block::iterator begin = body.begin();
+  bool waitsInLoop = false;
   if (dependent) {
     Block::iterator wait = (*waits.begin())->getIterator();
     emitOnce(begin, wait, [] {});
-    GridWaitOp::create(kernel.builder);
+    waitsInLoop = !waitsOnce(&*wait);
+    if (!waitsInLoop)
+      kernel.emitGridWait();
     begin = std::next(wait);
   }
-  TileLoop loop(kernel, tiles, combine, rings, walker, grid.tiles, walkers);
+  TileLoop loop(kernel, tiles, combine, rings, walker, grid.tiles, walkers,
+                waitsInLoop);
   emitOnce(begin, tiles->getIterator(), [&] { loop.emitScalars(); });
   loop.emit();
   emitBlockSums(kernel, rings, cast<YieldOp>(body.getTerminator()).getValues(),

@@ -65,6 +65,11 @@ void Kernel::emitThreads(Value strip) {
                                          emitI32(layout.getColumns()));
 }
 
+void Kernel::emitGridWait() {
+  GridWaitOp::create(builder);
+  LaunchDependentsOp::create(builder);
+}
+
 Value Kernel::getScalar(Value value) {
   Operation *def = value.getDefiningOp();
   if (!def)

@@ -165,6 +165,9 @@ void TileLoop::emitBody(scf::ForOp loop) {
   if (!isAhead())
     rings.emitAddresses(tile.addresses);
   tile.addresses.emit(body);
+  // Behind the arithmetic, which needs nothing of the kernels before.
+  if (waits)
+    kernel.emitGridWait();
   for (Operation &op : body.without_terminator())
     emitOp(&op, tile);
 

@@ -16,11 +16,13 @@ namespace mlir::rmsnorm {
 class TileLoop {
 public:
   /// Tiles `first`, `first` + `step`, ... below `count`, indices, the last one
-  /// of the host.
+  /// of the host. `waits`: each waits for the kernels before this one, where no
+  /// tile is touched ahead of its turn.
   TileLoop(Kernel &kernel, TilesOp tiles, Combine &combine, Rings &rings,
-           Value first, Value count, Value step)
+           Value first, Value count, Value step, bool waits)
       : kernel(kernel), tiles(tiles), combine(combine), rings(rings),
-        builder(kernel.builder), first(first), hostCount(count), step(step) {}
+        builder(kernel.builder), first(first), hostCount(count), step(step),
+        waits(waits) {}
 
   /// Emits the scalars of what comes in front of the loop.
   void emitScalars();
@@ -52,6 +54,7 @@ private:
   Rings &rings;
   ImplicitLocOpBuilder &builder;
   Value first, hostCount, step;
+  bool waits;
   /// What comes in front of the loop.
   SmallVector<Ahead> prologue;
   Ahead firstBegin;

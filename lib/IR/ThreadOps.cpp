@@ -5,6 +5,7 @@
 
 #include "RMSNorm/IR/RMSNorm.h"
 
+#include "mlir/IR/Dominance.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -116,4 +117,17 @@ LogicalResult ExchangeReadOp::verify() {
     return success();
   return emitOpError("expected a value number below ")
          << count << ", got " << static_cast<int64_t>(getValue());
+}
+
+LogicalResult LaunchDependentsOp::verify() {
+  Operation *kernel =
+      (*this)->getParentWithTrait<OpTrait::IsIsolatedFromAbove>();
+  DominanceInfo dominance;
+  WalkResult walk = kernel->walk([&](GridWaitOp wait) {
+    return dominance.properlyDominates(wait, *this) ? WalkResult::interrupt()
+                                                    : WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return success();
+  return emitOpError("expected rmsnorm.grid_wait on every path in front of it");
 }

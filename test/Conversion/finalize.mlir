@@ -40,12 +40,12 @@ gpu.module @kernels [#rmsnorm.target<TARGET>] {
 
   // Not the intrinsics: LLVM may move a load of memory above those.
   // CHECK-LABEL: llvm.func @grids
-  // NV-NEXT: llvm.inline_asm has_side_effects asm_dialect = att "griddepcontrol.launch_dependents;", "~{memory}"
   // NV-NEXT: llvm.inline_asm has_side_effects asm_dialect = att "griddepcontrol.wait;", "~{memory}"
+  // NV-NEXT: llvm.inline_asm has_side_effects asm_dialect = att "griddepcontrol.launch_dependents;", "~{memory}"
   // CHECK-NEXT: llvm.return
   gpu.func @grids() kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-    rmsnorm.launch_dependents
     rmsnorm.grid_wait
+    rmsnorm.launch_dependents
     gpu.return
   }
 

@@ -213,8 +213,8 @@ gpu.module @narrow_module [#rmsnorm.target<sim "sim32">] {
 // CHECK-NEXT:    llvm.store %[[ONE]], %[[WAITED_AT]] : i32
 gpu.module @grids_module [#rmsnorm.target<sim "sim32">] {
   gpu.func @grids() kernel {
-    rmsnorm.launch_dependents
     rmsnorm.grid_wait
+    rmsnorm.launch_dependents
     gpu.return
   }
 }

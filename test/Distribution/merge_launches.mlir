@@ -29,14 +29,15 @@
 // CHECK-DAG:         %[[OWN:.*]] = arith.index_castui %[[LEFT]] : i32 to index
 // CHECK-DAG:         %[[OTHER:.*]] = arith.index_castui %[[BEFORE]] : i32 to index
 // CHECK-NEXT:        scf.if %[[HERE]] {
-// CHECK:               rmsnorm.launch_dependents
-// CHECK:               rmsnorm.grid_wait
 // CHECK:               scf.for %[[I:.*]] = %[[OWN]] to %[[M]] step %[[FIRST]] {
+// CHECK:                 rmsnorm.grid_wait
+// CHECK:                 rmsnorm.launch_dependents
 // CHECK:                 rmsnorm.global_load %[[X]]
 // CHECK:                 rmsnorm.barrier
 // CHECK:                 rmsnorm.global_store %{{.*}}, %[[Y]]
 // CHECK:             } else {
 // CHECK:               rmsnorm.grid_wait
+// CHECK:               rmsnorm.launch_dependents
 // CHECK:               scf.for %{{.*}} = %[[OTHER]] to %[[M]] step %[[REST]] {
 // CHECK:                 rmsnorm.global_load %[[X]]
 // CHECK:                 rmsnorm.global_store %{{.*}}, %[[Z]]
@@ -65,13 +66,13 @@
 module attributes {gpu.container_module} {
   gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
     gpu.func @f_waves_g8(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>, %m: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-      rmsnorm.launch_dependents
       %c0 = arith.constant 0 : i32
       %b = gpu.block_id x
       %g = gpu.grid_dim x
-      rmsnorm.grid_wait
       scf.for %i = %b to %m step %g {
         %row = arith.index_cast %i : index to i64
+        rmsnorm.grid_wait
+        rmsnorm.launch_dependents
         %v = rmsnorm.global_load %x[%row, %c0] alignment(16) : vector<8xbf16>
         rmsnorm.barrier
         rmsnorm.global_store %v, %y[%row, %c0] alignment(16) : vector<8xbf16>
@@ -79,11 +80,11 @@ module attributes {gpu.container_module} {
       gpu.return
     }
     gpu.func @f_waves_g4(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>, %m: index) kernel attributes {known_block_size = array<i32: 64, 1, 1>} {
-      rmsnorm.launch_dependents
       %c0 = arith.constant 0 : i32
       %b = gpu.block_id x
       %g = gpu.grid_dim x
       rmsnorm.grid_wait
+      rmsnorm.launch_dependents
       scf.for %i = %b to %m step %g {
         %row = arith.index_cast %i : index to i64
         %v = rmsnorm.global_load %x[%row, %c0] alignment(16) : vector<8xbf16>

@@ -199,10 +199,35 @@ func.func @sums_over_rows(%p: vector<4x64xf32>, %a: vector<2x64xf32>, %dw: memre
 }
 
 // CHECK-LABEL: func.func @grids(%{{[^ ]*}}: memref<64xf32> {rmsnorm.constant})
-// CHECK-NEXT:    rmsnorm.launch_dependents{{$}}
 // CHECK-NEXT:    rmsnorm.grid_wait{{$}}
+// CHECK-NEXT:    rmsnorm.launch_dependents{{$}}
 func.func @grids(%w: memref<64xf32> {rmsnorm.constant}) {
-  rmsnorm.launch_dependents
   rmsnorm.grid_wait
+  rmsnorm.launch_dependents
+  return
+}
+
+// Each trip of a loop waits, and so does one branch of two.
+// CHECK-LABEL: func.func @grids_in_loops
+// CHECK:         scf.for
+// CHECK-NEXT:      rmsnorm.grid_wait
+// CHECK-NEXT:      rmsnorm.launch_dependents
+// CHECK:         scf.if
+// CHECK-NEXT:      rmsnorm.grid_wait
+// CHECK-NEXT:      scf.if
+// CHECK-NEXT:        rmsnorm.launch_dependents
+func.func @grids_in_loops(%m: index, %is_first: i1) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  scf.for %i = %c0 to %m step %c1 {
+    rmsnorm.grid_wait
+    rmsnorm.launch_dependents
+  }
+  scf.if %is_first {
+    rmsnorm.grid_wait
+    scf.if %is_first {
+      rmsnorm.launch_dependents
+    }
+  }
   return
 }

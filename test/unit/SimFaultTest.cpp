@@ -397,15 +397,34 @@ TEST(SimFault, WriteBeforeTheGridWaitIsFound) {
                   "one may not have ended (thread ");
 }
 
-TEST(SimFault, EveryThreadWaitsForTheGrid) {
-  expectDependent("", "grid_wait: expected every thread of a dependent launch "
-                      "to execute it, but one ends without (thread 0 of block");
+TEST(SimFault, WaitInALoopIsEnough) {
+  expectDependent("scf.for %i = %c0 to %c1 step %c1 {" + Text(gridWait) +
+                      loadX + storeX + "}",
+                  "");
+}
+
+TEST(SimFault, ABlockThatTouchesNothingNeedNotWait) {
+  const Text inBlock0 = R"(
+    %is_block0 = arith.cmpi eq, %b, %c0 : index
+    scf.if %is_block0 {)" +
+                        Text(gridWait) + loadX + storeX + "}";
+  expectDependent(inBlock0, "");
+  // What it waited for is no other block's.
+  expectDependent(inBlock0 + loadX + storeX,
+                  " of argument 0 'x' before grid_wait: the kernel before this "
+                  "one may not have ended");
+}
+
+TEST(SimFault, ThreadsOfABlockWaitForTheGridTogether) {
   expectDependent(R"(
     scf.if %is_first { rmsnorm.grid_wait })",
-                  "but one ends without (thread 1 of block");
-  // A wait does not outlive its block.
-  expectDependent(R"(
-    %is_block0 = arith.cmpi eq, %b, %c0 : index
-    scf.if %is_block0 { rmsnorm.grid_wait })",
-                  "but one ends without (thread 0 of block 1");
+                  "divergent grid_wait: expected in all threads or in none "
+                  "(thread 1 of block");
+}
+
+TEST(SimFault, SomeBlockWaitsForTheGrid) {
+  expectDependent("", "grid_wait: expected a block of a dependent launch to "
+                      "execute it, as the kernel behind takes the end of this "
+                      "one for the end of all before, but none does (kernel '");
+  expectDependent("", "", /*dependent=*/false);
 }

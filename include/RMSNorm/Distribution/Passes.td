@@ -35,7 +35,10 @@ def Distribute : Pass<"rmsnorm-distribute", "::mlir::ModuleOp"> {
     The launch of a persistent kernel carries
     `rmsnorm.blocks_per_multiprocessor`, its gpu.func `rmsnorm.min_blocks`;
     a launch whose kernel waits for those before carries
-    `rmsnorm.programmatic_dependent_launch`.
+    `rmsnorm.programmatic_dependent_launch`. The kernel waits in front of the
+    first access of each of its tiles, and lets the next one start right behind
+    that; once, at its entry, where blocks are persistent, where they load
+    operands once that are not constant, or where they sum over rows.
 
     Requires: `rmsnorm-place-tiles` (`rmsnorm-split-reductions` for `split`).
     Numeric effect: a product that is summed along a row becomes a fused

@@ -75,7 +75,8 @@ def RMSNorm_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kConstantAttrName =
         "rmsnorm.constant";
     /// Unit attribute of a gpu.launch_func whose kernel executes
-    /// rmsnorm.grid_wait.
+    /// rmsnorm.grid_wait: it may be launched so that it starts before those
+    /// before it have ended.
     static constexpr ::llvm::StringLiteral kDependentLaunchAttrName =
         "rmsnorm.programmatic_dependent_launch";
     /// Positive integer attribute of a gpu.launch_func: the blocks that are to

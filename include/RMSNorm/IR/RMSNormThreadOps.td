@@ -347,25 +347,34 @@ def RMSNorm_LaunchDependentsOp : RMSNorm_Op<"launch_dependents", [
   let description = [{
     Programmatic dependent launch: once every block of the grid has executed it
     or ended, a kernel behind this one that was launched that way may start. It
-    promises nothing about memory. Nothing on targets without such launches.
+    promises nothing about memory. A second time it does nothing. Nothing on
+    targets without such launches.
+
+    It stands behind a `rmsnorm.grid_wait` on every path: a kernel that lets the
+    next one start while it waits itself has the one behind that start, too, and
+    so on, until blocks that wait fill the machine.
 
     ```mlir
     rmsnorm.launch_dependents
     ```
   }];
   let assemblyFormat = "attr-dict";
+  let hasVerifier = 1;
 }
 
 def RMSNorm_GridWaitOp : RMSNorm_Op<"grid_wait", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "waits until the kernels before this one have ended";
   let description = [{
-    What they wrote is visible after it. Every thread of a kernel launched with
-    `rmsnorm.programmatic_dependent_launch` executes it once, on every path:
-    the kernel behind takes the end of this one for the end of all before. It
-    comes before the first access of global memory, but for loads of arguments
-    that are `rmsnorm.constant`; the simulator reports any other. Nothing on
-    targets without such launches.
+    What they wrote is visible after it. In a kernel whose launch has
+    `rmsnorm.programmatic_dependent_launch` every block with a tile executes it
+    before its first access of global memory, but for loads of arguments that
+    are `rmsnorm.constant`. A second time it does nothing. All threads of a block
+    do, or none: one without a tile touches nothing. One block at least does: the
+    kernel behind waits for the end of all blocks of this one, and takes that for
+    the end of all kernels before. The simulator reports what breaks these rules.
+    A launch may do without the attribute: then it starts behind those kernels,
+    and this does nothing. Nothing on targets without such launches.
 
     ```mlir
     rmsnorm.grid_wait

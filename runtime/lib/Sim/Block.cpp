@@ -242,10 +242,10 @@ bool Block::checkBarrier(bool &done) {
   done = waiting == threads.end();
   if (done) {
     for (const Thread &thread : threads)
-      if (!thread.shared.grid_waited)
-        return fail("grid_wait: expected every thread of a dependent launch to "
-                    "execute it, but one ends without" +
+      if (thread.shared.grid_waited != threads.front().shared.grid_waited)
+        return fail("divergent grid_wait: expected in all threads or in none" +
                     describe(thread));
+    waited |= threads.front().shared.grid_waited != 0;
     return true;
   }
   auto other =

@@ -56,6 +56,9 @@ public:
   /// Runs the block as far as it gets; sets `moved` if it got anywhere.
   State advance(bool &moved);
   bool isWaiting() const;
+  /// Whether a block that has ended waited for the kernels before, or had none
+  /// to wait for.
+  bool hasWaited() const { return waited; }
   /// What a block that is waiting waits for, when nobody moves any more.
   std::string describeWait() const;
 
@@ -151,7 +154,7 @@ private:
   alignas(64) char fragment[RMSNORM_SIM_FRAGMENT_BYTES];
   Workgroup workgroup;
   std::jmp_buf left;
-  bool failed = false;
+  bool failed = false, waited = false;
   std::string error;
 };
 

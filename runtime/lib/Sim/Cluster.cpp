@@ -55,6 +55,11 @@ bool Cluster::run(int64_t id) {
   return left.empty() || fail(left + " (kernel '" + request.kernelName + "')");
 }
 
+bool Cluster::hasWaited() const {
+  return std::any_of(blocks.begin(), blocks.end(),
+                     [](const auto &block) { return block->hasWaited(); });
+}
+
 bool Cluster::fail(const std::string &message) {
   error = message;
   return false;

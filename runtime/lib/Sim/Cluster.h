@@ -18,6 +18,8 @@ public:
   /// `getError`.
   bool run(int64_t id);
 
+  /// Whether a block of one did, see Block.
+  bool hasWaited() const;
   /// One line, names the block and the thread.
   const std::string &getError() const { return error; }
 

@@ -102,7 +102,7 @@ struct Grid {
   const rmsnorm_sim_launch &launch;
   GridOrder order;
   std::atomic<uint64_t> next{0};
-  std::atomic<bool> stop{false};
+  std::atomic<bool> stop{false}, waited{false};
   std::mutex mutex; // guards what follows
   Report &report;
   uint64_t failedPosition = UINT64_MAX;
@@ -127,6 +127,8 @@ struct Grid {
     while (!stop && (position = next++) < end)
       if (!cluster.run(order.getCluster(position)))
         fail(position, cluster.getError());
+    if (cluster.hasWaited())
+      waited = true;
   }
 
   static void *work(void *grid) {
@@ -190,7 +192,7 @@ bool rmsnorm::sim::runGrid(const LaunchRequest &request, Report &report) {
     arguments.push_back(parameter.slot);
   rmsnorm_sim_launch launch = {&table, arguments.data(), request.grid,
                                request.blockThreads};
-  Grid grid{request, launch, GridOrder(request), {}, {}, {}, report};
+  Grid grid{request, launch, GridOrder(request), {}, {}, {}, {}, report};
   // pthreads: the runtime is compiled without exceptions, and std::thread has
   // no other way to say that there are no more threads to be had. Fewer do the
   // same.
@@ -204,5 +206,10 @@ bool rmsnorm::sim::runGrid(const LaunchRequest &request, Report &report) {
   grid.work();
   for (pthread_t helper : helpers)
     pthread_join(helper, nullptr);
+  if (report.ok && !grid.waited)
+    grid.fail(0, "grid_wait: expected a block of a dependent launch to execute "
+                 "it, as the kernel behind takes the end of this one for the "
+                 "end of all before, but none does (kernel '" +
+                     request.kernelName + "')");
   return report.ok;
 }

@@ -62,7 +62,8 @@ struct LaunchRequest {
   /// Dynamic workgroup memory of a block, in bytes, up to 1 MiB.
   int64_t workgroupBytes = 0;
   /// Whether the kernel may start before earlier ones have ended: each thread
-  /// then has to wait for that before it touches what they may write.
+  /// then has to wait for that before it touches what they may write, all of a
+  /// block or none, those of one block at least.
   bool dependentLaunch = false;
   std::vector<Parameter> parameters;
   Order order = Order::Forward;

@@ -1,32 +1,40 @@
-"""Checks, for each kernel of a file of PTX modules one after the other, that it lets the
-next kernel start and waits for the ones before it on every path and before any access of
-global memory, and prints a line a kernel. Usage:
+"""Checks, for each kernel of a file of PTX modules one after the other, that no path through
+it comes to an access of global memory, or lets the next kernel start, before it waits for
+the kernels before, and prints a line a kernel. Usage:
 
-    grid_wait_order.py FILE.ptx [--early=N] [PTXAS CHIP NVDISASM]
+    grid_wait_order.py FILE.ptx [--early=N] [--near=N] [PTXAS CHIP NVDISASM]
 
 With ptxas and nvdisasm the machine code is what is checked: ptxas moves loads. --early:
-expect exactly N loads ahead of the wait, those of rmsnorm.constant arguments.
+expect exactly N loads ahead of the wait, those of rmsnorm.constant arguments. --near: at
+most N instructions between the wait and the first load behind it.
 """
 import re, subprocess, sys
 
-options = [a for a in sys.argv[1:] if not a.startswith("--early=")]
-early = sum(int(a[len("--early="):]) for a in sys.argv[1:] if a.startswith("--early="))
-path, tools = options[0], options[1:]
+
+def number(option, otherwise):
+    given = [int(a.split("=")[1]) for a in sys.argv[1:] if a.startswith(option + "=")]
+    return given[0] if given else otherwise
+
+
+early, near = number("--early", 0), number("--near", None)
+path, *tools = [a for a in sys.argv[1:] if not a.startswith("--")]
 
 # What touches global memory, directly or through a generic address or a bulk copy, what
-# leaves the straight line (BSSY only names the place where a later branch joins again), and
-# the two instructions in question.
+# goes elsewhere (and what ends there), and the two instructions in question. In machine
+# code the threads that BSYNC gathers go on where the BSSY of its barrier says.
 PTX = {
     "load": r"ld\.(global|volatile|relaxed|acquire|weak|b|u|s|f|v\d)",
     "access": r"ld\.(?!param|shared)|st\.(?!shared)|atom|red\.|cp\.|prefetch|multimem|call|applypriority|discard",
-    "branch": r"bra|brx|ret|exit|trap",
+    "jump": r"bra|brx",
+    "end": r"ret|exit|trap",
     "launch": r"griddepcontrol\.launch_dependents",
     "wait": r"griddepcontrol\.wait",
 }
 SASS = {
     "load": r"LDG|LD\.E|LD$",
     "access": r"LDG|STG|LD(\.|$)|ST(\.|$)|ATOM|RED|LDGSTS|UBLK|UTMA|CCTL|CALL",
-    "branch": r"BRA|BRX|JMP|EXIT|RET|BSYNC|WARPSYNC|YIELD|KILL|BPT",
+    "jump": r"BRA|BRX|JMP|WARPSYNC\.COLLECTIVE",
+    "end": r"EXIT|RET|KILL",
     "launch": r"PREEXIT",
     "wait": r"ACQBULK",
 }
@@ -36,7 +44,7 @@ def parse(lines, instruction):
     """The instructions with their predicates, and where each label stands."""
     instructions, labels = [], {}
     for line in lines:
-        if label := re.match(r"\s*([.$]L\w+):", line):
+        if label := re.match(r"\s*([.$][\w$]+):", line):
             labels[label.group(1)] = len(instructions)
         elif found := re.match(instruction, line):
             instructions.append(found.group(1))
@@ -60,45 +68,75 @@ def kernels():
             yield name, *parse(body.splitlines(), r"\s*/\*[0-9a-f]{4,}\*/\s+(\S[^;]*?)\s*;"), SASS
 
 
-def check(name, instructions, labels, names):
-    def which(kind):
-        return [i for i, text in enumerate(instructions)
-                if re.match(names[kind], re.sub(r"^\{?\s*@!?%?\w+\s+", "", text))]
+class Kernel:
+    def __init__(self, instructions, labels, names):
+        self.instructions, self.labels, self.names = instructions, labels, names
+        # Without their predicates.
+        self.plain = [re.sub(r"^\{?\s*@!?\w*%?\w+\s+", "", text) for text in instructions]
 
-    waits, launches = which("wait"), which("launch")
-    if len(waits) != 1 or len(launches) != 1:
-        return f"expected one wait and one launch of dependents, got {len(waits)} and {len(launches)}"
-    wait = waits[0]
-    if launches[0] > wait:
-        return "the next kernel may start only after the wait"
-    for i in (wait, launches[0]):
-        if instructions[i].startswith("@"):
-            return f"'{instructions[i]}' is predicated"
-    # A branch to a place before the wait (threads taking turns at a mbarrier's
-    # address) comes to the wait all the same.
-    def stays(text):
-        label = re.search(r"[.$]L\w+", text)
-        return label and labels[label.group()] <= wait
+    def is_kind(self, i, kind):
+        return bool(re.match(self.names[kind], self.plain[i]))
 
-    branches = [i for i in which("branch") if i < wait and not stays(instructions[i])]
-    if branches:
-        return f"'{instructions[branches[0]]}' precedes the wait, which is not on every path then"
-    loads = [i for i in which("load") if i < wait]
-    others = [i for i in which("access") if i < wait and i not in loads]
+    def which(self, kind):
+        return [i for i in range(len(self.instructions)) if self.is_kind(i, kind)]
+
+    def get_targets(self, i):
+        return [self.labels[label] for label in re.findall(r"[.$][\w$]+", self.plain[i]) if label in self.labels]
+
+    def get_next(self, i):
+        """Where a thread may be after instruction `i`."""
+        text, always = self.plain[i], self.plain[i] == self.instructions[i]
+        if self.is_kind(i, "end"):
+            return [] if always else [i + 1]
+        if self.is_kind(i, "jump"):
+            targets = self.get_targets(i)
+            assert targets, f"'{text}' goes to no label"
+            return targets + ([] if always and re.match(r"bra|BRA|JMP", text) and len(text.split(",")) == 1 else [i + 1])
+        if gathered := re.match(r"BSYNC\S*\s+(\w+)", text):
+            barrier = gathered.group(1)
+            return [i + 1] + [target for j, other in enumerate(self.plain) if re.match(rf"BSSY\S*\s+{barrier}\b", other)
+                              for target in self.get_targets(j)]
+        return [i + 1]
+
+    def get_before_wait(self):
+        """What a thread may come to that has not waited."""
+        seen, todo = set(), [0]
+        while todo:
+            i = todo.pop()
+            if i in seen or i >= len(self.instructions) or (self.is_kind(i, "wait") and self.plain[i] == self.instructions[i]):
+                continue
+            seen.add(i)
+            todo += self.get_next(i)
+        return seen
+
+
+def check(name, *description):
+    kernel = Kernel(*description)
+    waits, launches = kernel.which("wait"), kernel.which("launch")
+    if not waits or len(waits) != len(launches):
+        return f"expected as many waits as launches of dependents, and some, got {len(waits)} and {len(launches)}"
+    before = kernel.get_before_wait()
+    if first := [i for i in launches if i in before]:
+        return f"'{kernel.instructions[first[0]]}' comes before the wait"
+    loads = [i for i in kernel.which("load") if i in before]
+    others = [i for i in kernel.which("access") if i in before and i not in loads]
     if others or len(loads) != early:
         first = (others or loads or [None])[0]
         return (f"expected {early} loads and no other access before the wait, got {len(loads)} and {len(others)}"
-                + (f", first '{instructions[first]}'" if first is not None else ""))
-    if not [i for i in which("access") if i > wait]:
+                + (f", first '{kernel.instructions[first]}'" if first is not None else ""))
+    if not [i for i in kernel.which("access") if i not in before]:
         return "no access follows the wait"
-    print(f"{name}: waits at instruction {wait}, {len(loads)} loads before")
+    distances = [min((load - wait - 1 for load in kernel.which("access") if load > wait), default=0) for wait in waits]
+    if near is not None and max(distances) > near:
+        return f"expected at most {near} instructions between the wait and the first access, got {max(distances)}"
+    print(f"{name}: waits at instruction {waits[0]}, {len(loads)} loads before, {max(distances)} instructions ahead of the others")
     return None
 
 
 count = failures = 0
-for name, instructions, labels, names in kernels():
+for name, *description in kernels():
     count += 1
-    problem = check(name, instructions, labels, names)
+    problem = check(name, *description)
     if problem:
         failures += 1
         print(f"{name}: error: {problem}")
