@@ -74,9 +74,7 @@ void mlir::rmsnorm::mend(ScheduleFields &fields, const ProgramFacts &facts,
   if (!isRefused())
     return;
   if (facts.numColumnSums > 0 && facts.numReductions == 0) {
-    const bool pdl = fields.pdl;
     fields = selectStrips(facts, chip);
-    fields.pdl = pdl;
     return followRules(fields, facts, chip);
   }
   fields.cache = Cache::reload;

@@ -26,7 +26,6 @@ static NestedSchedule getSumsRule(const ScheduleFields &fields,
   if (fields.columnSums != ColumnSums::strips || facts.numReductions == 0)
     return {};
   ScheduleFields strips = selectStrips(facts.getSumsFacts(), chip);
-  strips.pdl = fields.pdl;
   strips.alignment = fields.alignment;
   strips.smMargin = fields.smMargin;
   return strips;

@@ -79,11 +79,8 @@ bool Enumerator::addIfLegal(ScheduleFields fields) {
 }
 
 void Enumerator::addChanged(const ScheduleFields &chosen) {
-  ScheduleFields fields = chosen;
-  fields.pdl = !fields.pdl && chip.hasDependentLaunch;
-  addIfLegal(fields);
   // What a rule says of per-column operands is nearly even for many rows.
-  fields = chosen;
+  ScheduleFields fields = chosen;
   fields.columnOperands = chosen.columnOperands == ColumnOperands::awaited
                               ? ColumnOperands::tile
                               : ColumnOperands::awaited;

@@ -105,7 +105,6 @@ static ScheduleFields getSchedule(int64_t threads, int64_t blockThreads,
   const int64_t each = row.getVectorsEach(threads);
   ScheduleFields fields;
   fields.vectorWidth = getWidestVector(facts, row.chip);
-  fields.pdl = row.chip.hasDependentLaunch;
   fields.threadsPerRow = threads;
   fields.rowGroups = std::max<int64_t>(1, blockThreads / threads);
   fields.rowsPerGroup = 1;

@@ -194,9 +194,6 @@ ScheduleFields mlir::rmsnorm::selectManyRows(const ProgramFacts &facts,
   // 16 bytes of the narrowest operand: its accesses are as wide as the machine
   // has, those of wider operands are several of that width.
   fields.vectorWidth = getWidestVector(facts, chip);
-  // Hides the launch behind the end of the kernel before: 0.3 to 0.6 us a
-  // launch, 5 to 10% below 20 us, nothing lost from 100 us up.
-  fields.pdl = chip.hasDependentLaunch;
 
   if (facts.dynamicColumns) {
     ScheduleFields held = fields;

@@ -74,7 +74,7 @@ ScheduleFields mlir::rmsnorm::getSumRowsFields(const ScheduleFields &blocks,
   fields.columnSums = ColumnSums::all_rows;
   fields.cache = Cache::reload;
   fields.columnOperands = fields.getDefaultColumnOperands();
-  fields.pdl = blocks.pdl;
+  fields.constants = fields.getDefaultConstants();
   fields.threadsPerRow = blocks.sumLanes;
   fields.rowGroups = blocks.sumWalkers;
   fields.vectorWidth = 4;

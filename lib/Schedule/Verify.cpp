@@ -209,9 +209,6 @@ mlir::rmsnorm::verifyOnTarget(const ScheduleFields &schedule,
     return refusal;
   if (std::optional<Refusal> refusal = verifyThreads(schedule, chip))
     return refusal;
-  if (schedule.pdl && !chip.hasDependentLaunch)
-    return refuse("pdl", "pdl = false on " + Twine(chip.name) +
-                             ", which has no programmatic dependent launch");
   if (facts.singleRow && schedule.getTileRows() != 1)
     return refuse("row_groups",
                   "row_groups = rows_per_group = 1 for a single row",

@@ -4,6 +4,7 @@
 #include "EarlyLoads.h"
 #include "HeldValues.h"
 #include "RMSNorm/IR/AccessMap.h"
+#include "RMSNorm/IR/KernelTarget.h"
 #include "RMSNorm/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -27,9 +28,9 @@ namespace {
 /// about. In the end each segment becomes a traverse.
 class Placement {
 public:
-  Placement(RowsOp rows, ScheduleAttr schedule)
+  Placement(RowsOp rows, ScheduleAttr schedule, const ChipInfo &chip)
       : rows(rows), tiles(rows.getTiles()), program(tiles.getBody().front()),
-        schedule(schedule), cache(schedule.getCache()),
+        schedule(schedule), chip(chip), cache(schedule.getCache()),
         rewriter(rows.getContext()) {}
 
   LogicalResult run() {
@@ -43,7 +44,7 @@ public:
     dropTrivialReductions();
     if (failed(sinkStores()))
       return failure();
-    if (schedule.getPdl()) {
+    if (chip.hasDependentLaunch) {
       rewriter.setInsertionPoint(tiles);
       wait = GridWaitOp::create(rewriter, rows.getLoc());
     }
@@ -348,6 +349,7 @@ private:
   TilesOp tiles;
   Block &program;
   ScheduleAttr schedule;
+  const ChipInfo &chip;
   Cache cache;
   IRRewriter rewriter;
   GridWaitOp wait;
@@ -363,8 +365,11 @@ struct PlaceTiles final : rmsnorm::impl::PlaceTilesBase<PlaceTiles> {
   void runOnOperation() override {
     for (RowsOp rows : getRows(getOperation())) {
       FailureOr<ScheduleAttr> schedule = rows.getRequiredSchedule();
-      if (failed(schedule) || failed(verifyNotPlaced(rows)) ||
-          failed(Placement(rows, *schedule).run()))
+      if (failed(schedule) || failed(verifyNotPlaced(rows)))
+        return signalPassFailure();
+      FailureOr<TargetAttr> target = getTarget(rows);
+      if (failed(target) ||
+          failed(Placement(rows, *schedule, target->getChipInfo()).run()))
         return signalPassFailure();
     }
   }

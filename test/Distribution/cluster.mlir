@@ -1,10 +1,10 @@
 // Blocks of a cluster share a row: each has its columns, all have the sum.
 // RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-distribute --canonicalize --cse | FileCheck %s --check-prefixes=CHECK,PERSISTENT
-// RUN: sed 's/blocks_per_sm = 2, //' %s | norm-opt --rmsnorm-attach-target=target=sm_90 --rmsnorm-distribute --canonicalize --cse | FileCheck %s --check-prefixes=CHECK,WAVES
+// RUN: sed 's/, blocks_per_sm = 2//' %s | norm-opt --rmsnorm-attach-target=target=sm_90 --rmsnorm-distribute --canonicalize --cse | FileCheck %s --check-prefixes=CHECK,WAVES
 
 // Four parts of 2048 columns: two vectors a thread, none of them in part. Three
 // values of a row travel at once: a slot holds 3 x 4 x 4 of them.
-// CHECK: gpu.func @even_{{.*}}c4p(%[[M:[a-z0-9]*]]: index,
+// CHECK: gpu.func @even_{{.*}}c4(%[[M:[a-z0-9]*]]: index,
 // CHECK-SAME: known_cluster_size = array<i32: 4, 1, 1>
 // CHECK-DAG: %[[ZERO:.*]] = arith.constant 0 : i32
 // CHECK-DAG: %[[ONE:.*]] = arith.constant 1 : i32
@@ -63,7 +63,7 @@
 func.func @even(%x: memref<?x8192xbf16>, %y: memref<?x8192xbf16>, %s: memref<?xf32>, %m: index) {
   rmsnorm.rows sizes [%m] columns(8192)
       buffers(read %x : memref<?x8192xbf16>, write %y : memref<?x8192xbf16>, write %s : memref<?xf32>)
-      schedule(#rmsnorm.schedule<threads_per_row = 128, vector_width = 8, cluster = 4, blocks_per_sm = 2, pdl = true>) {
+      schedule(#rmsnorm.schedule<threads_per_row = 128, vector_width = 8, cluster = 4, blocks_per_sm = 2>) {
   ^bb0(%M: index, %X: memref<?x8192xbf16>, %Y: memref<?x8192xbf16>, %S: memref<?xf32>):
     rmsnorm.grid_wait
     rmsnorm.tiles body {
@@ -96,7 +96,7 @@ func.func @even(%x: memref<?x8192xbf16>, %y: memref<?x8192xbf16>, %s: memref<?xf
 func.func @odd(%x: memref<?x8190xbf16>, %y: memref<?x8190xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(8190)
       buffers(read %x : memref<?x8190xbf16>, write %y : memref<?x8190xbf16>)
-      schedule(#rmsnorm.schedule<threads_per_row = 128, vector_width = 8, vectors_in_flight = 8, cluster = 4, blocks_per_sm = 2, pdl = true>) {
+      schedule(#rmsnorm.schedule<threads_per_row = 128, vector_width = 8, vectors_in_flight = 8, cluster = 4, blocks_per_sm = 2>) {
   ^bb0(%M: index, %X: memref<?x8190xbf16>, %Y: memref<?x8190xbf16>):
     rmsnorm.grid_wait
     rmsnorm.tiles body {

@@ -26,7 +26,7 @@ func.func @dynamic(%x: memref<?x?xbf16, strided<[?, 1]>>, %y: memref<?x?xbf16, s
   %0 = arith.index_cast %n : index to i64
   rmsnorm.rows sizes [%m] columns(1073741824, %n)
       buffers(read %x : memref<?x?xbf16, strided<[?, 1]>>, write %y : memref<?x?xbf16, strided<[?, 1]>>) scalars(%0 : i64)
-      schedule(#rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = reload, pdl = true>) {
+      schedule(#rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = reload>) {
   ^bb0(%M: index, %N: index, %X: memref<?x?xbf16, strided<[?, 1]>>, %Y: memref<?x?xbf16, strided<[?, 1]>>, %V: i64):
     %1 = arith.uitofp %V : i64 to f32
     rmsnorm.grid_wait

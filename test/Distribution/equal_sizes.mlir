@@ -30,7 +30,7 @@ func.func @equal_sizes(%x: memref<?x?x128xf32, strided<[?, ?, 1]>>, %y: memref<?
   %h = memref.dim %x, %c1 : memref<?x?x128xf32, strided<[?, ?, 1]>>
   rmsnorm.rows sizes [%b, %h] columns(128)
       buffers(read %x : memref<?x?x128xf32, strided<[?, ?, 1]>>, write %y : memref<?x?x128xf32, strided<[?, ?, 1]>>)
-      schedule(#rmsnorm.schedule<row_groups = 4, rows_per_group = 2, threads_per_row = 32, vector_width = 4, pdl = true>) {
+      schedule(#rmsnorm.schedule<row_groups = 4, rows_per_group = 2, threads_per_row = 32, vector_width = 4>) {
   ^bb0(%B: index, %H: index, %X: memref<?x?x128xf32, strided<[?, ?, 1]>>, %Y: memref<?x?x128xf32, strided<[?, ?, 1]>>):
     rmsnorm.grid_wait
     rmsnorm.tiles body {
@@ -53,7 +53,7 @@ func.func @static_size(%x: memref<?x?x128xf32, strided<[?, ?, 1]>>, %y: memref<?
   %b = memref.dim %x, %c0 : memref<?x?x128xf32, strided<[?, ?, 1]>>
   rmsnorm.rows sizes [%b, 6] columns(128)
       buffers(read %x : memref<?x?x128xf32, strided<[?, ?, 1]>>, write %y : memref<?x6x128xf32, strided<[?, ?, 1]>>)
-      schedule(#rmsnorm.schedule<row_groups = 4, rows_per_group = 2, threads_per_row = 32, vector_width = 4, pdl = true>) {
+      schedule(#rmsnorm.schedule<row_groups = 4, rows_per_group = 2, threads_per_row = 32, vector_width = 4>) {
   ^bb0(%B: index, %X: memref<?x?x128xf32, strided<[?, ?, 1]>>, %Y: memref<?x6x128xf32, strided<[?, ?, 1]>>):
     rmsnorm.grid_wait
     rmsnorm.tiles body {

@@ -14,9 +14,9 @@ func.func @addresses(%x: memref<?x64xf32>, %y: memref<?x64xf32>) {
   // CHECK: %[[LOW:.*]] = arith.andi %[[BITS]], %[[MASK]]
   // CHECK: %[[IS:.*]] = arith.cmpi eq, %[[LOW]]
   // CHECK: scf.if %[[IS]] {
-  // CHECK-NEXT: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}vector_width = 4, pdl = true>)
+  // CHECK-NEXT: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}vector_width = 4>)
   // CHECK: } else {
-  // CHECK-NEXT: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}vector_width = 4, alignment = 1, pdl = true>)
+  // CHECK-NEXT: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}vector_width = 4, alignment = 1>)
   // CHECK-NOT: rmsnorm.rows
   // CHECK: return
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) {
@@ -41,7 +41,7 @@ func.func @known(%m: index) {
   %x = memref.alloc(%m) {alignment = 64 : i64} : memref<?x64xf32>
   %w = memref.get_global @weight : memref<64xf32>
   // CHECK-NOT: scf.if
-  // CHECK: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}vector_width = 4, pdl = true>)
+  // CHECK: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}vector_width = 4>)
   // CHECK-NOT: rmsnorm.rows
   // CHECK: return
   rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xf32>, read %w : memref<64xf32>) {
@@ -87,8 +87,8 @@ func.func @bytes(%first: index) {
 // CHECK-LABEL: func @never
 func.func @never(%x: memref<8x64xf32, strided<[512, 1], offset: 3>>, %y: memref<8x64xf32, strided<[65, 1]>>) {
   // CHECK-NOT: scf.if
-  // CHECK: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}alignment = 1, pdl = true>)
-  // CHECK: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}alignment = 1, pdl = true>)
+  // CHECK: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}alignment = 1>)
+  // CHECK: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}alignment = 1>)
   // CHECK-NOT: rmsnorm.rows
   // CHECK: return
   rmsnorm.rows sizes [8] columns(64) buffers(update %x : memref<8x64xf32, strided<[512, 1], offset: 3>>) {
@@ -152,9 +152,9 @@ func.func @classes(%m: index) {
   %x = memref.alloc(%m) {alignment = 64 : i64} : memref<?x4096xbf16>
   // CHECK: %[[IS_FEW:.*]] = arith.cmpi ule, %{{.*}}, %c2048
   // CHECK: scf.if %[[IS_FEW]] {
-  // CHECK-NEXT: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<threads_per_row = 128, vector_width = 8, pdl = true>)
+  // CHECK-NEXT: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<threads_per_row = 128, vector_width = 8>)
   // CHECK: } else {
-  // CHECK-NEXT: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload, pdl = true>)
+  // CHECK-NEXT: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload>)
   // CHECK-NOT: rmsnorm.rows
   // CHECK: return
   rmsnorm.rows sizes [%m] columns(4096) buffers(update %x : memref<?x4096xbf16>) {
@@ -212,7 +212,7 @@ func.func @columns(%x: memref<?x?xbf16>, %n: index) {
   // CHECK: scf.if
   // CHECK: arith.cmpi ule, %[[N]], %c[[#LAST:]]
   // CHECK-NEXT: scf.if
-  // CHECK-NEXT: rmsnorm.rows sizes [%{{.*}}] columns([[#LAST]], %[[N]]) {{.*}}vector_width = 8, {{.*}}pdl = true
+  // CHECK-NEXT: rmsnorm.rows sizes [%{{.*}}] columns([[#LAST]], %[[N]]) {{.*}}vector_width = 8
   // CHECK: rmsnorm.rows {{.*}} columns(1073741824, %[[N]])
   // CHECK: } else {
   // CHECK: arith.andi %{{.*}}, %c3
@@ -250,8 +250,8 @@ func.func @together(%x: memref<?x64xf32>, %z: memref<?x64xf32>, %m: index, %n: i
   // CHECK-DAG: %[[PZ:.*]] = memref.extract_aligned_pointer_as_index %arg1
   // CHECK: arith.ori %[[PX]], %[[PZ]] : index
   // CHECK: scf.if
-  // CHECK-NEXT: rmsnorm.rows sizes [%arg2] {{.*}}vector_width = 4, pdl = true>)
-  // CHECK: rmsnorm.rows sizes [%arg3] {{.*}}vector_width = 4, pdl = true>)
+  // CHECK-NEXT: rmsnorm.rows sizes [%arg2] {{.*}}vector_width = 4>)
+  // CHECK: rmsnorm.rows sizes [%arg3] {{.*}}vector_width = 4>)
   // CHECK: } else {
   // CHECK-NEXT: rmsnorm.rows sizes [%arg2] {{.*}}alignment = 1
   // CHECK: rmsnorm.rows sizes [%arg3] {{.*}}alignment = 1

@@ -8,7 +8,7 @@
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=0 --dim=s1=0 --dim=s2=0
 
 // Three loops over numbers of rows of their own, any of which may be 0.
-// CHECK: launch 0 three_norms_multi_wave_cached_g8u2t16v8f2a16p_and_g8u2t16v8f2a16p_0_and_g4u1t32v8f2a16pw of image
+// CHECK: launch 0 three_norms_multi_wave_cached_g8u2t16v8f2a16_and_g8u2t16v8f2a16_0_and_g4u1t32v8f2a16w of image
 // CHECK-NEXT: grid min(ceildiv(size(input, 0) * 32, 16), 11184810) + (min(ceildiv(size(input_1, 0) * 8, 16), 11184810) + min(ceildiv(size(input_2, 0), 4), 11184810)) x 1 x 1
 func.func @three_norms(%q: tensor<?x32x128xbf16>, %k: tensor<?x8x128xbf16>, %v: tensor<?x512xbf16>, %wq: tensor<128xbf16>, %wk: tensor<128xbf16>, %wv: tensor<512xbf16>) -> (tensor<?x32x128xbf16>, tensor<?x8x128xbf16>, tensor<?x512xbf16>) {
   %c0 = arith.constant 0 : index

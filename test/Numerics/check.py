@@ -197,7 +197,7 @@ class Checker:
             "row class": "few" if "_rows_le_" in row["variant"] else "any",
             "rows of a group": min(per_group, 3), "row groups": "several" if groups > 1 else "one",
             "order": run["order"], "layout": run["layout"], "row count": run["rows"], "chip": chip,
-            "cache": cache, "columns": n, "cluster": cluster, "pdl": fields.get("pdl") == "true",
+            "cache": cache, "columns": n, "cluster": cluster,
             "width": vector, "stages": stages, "copy": fields.get("copy", "ca"),
             **{k: case[k] for k in self.module.suite.RECORDED},
         }.items()))

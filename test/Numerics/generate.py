@@ -45,7 +45,7 @@ PLACES = [
     ("cache=reload,vectors_in_flight=1,", ["column_operands=use,unrolled=0", "column_operands=use,unrolled=64"]),
     ("cache=shared,", ["column_operands=use,unrolled=1", "column_operands=tile,unrolled=0"]),
     ("cache=shared,blocks_per_sm=1,stages=2,", ["column_operands=use", "column_operands=tile,unrolled=2",
-                                                "column_operands=block,constants=as_columns,pdl=true"]),
+                                                "column_operands=block,constants=as_columns"]),
 ]
 # Refused where rows are summed over.
 HELD_PLACES = [("cache=reload,", ["column_operands=tile,unrolled=64", "vectors_in_flight=1,column_operands=tile"])]
@@ -492,7 +492,7 @@ def override_modules():
             "threads_per_row=16,row_groups=4,multi_wave_reload", "vectors_in_flight=3,cache=reload,threads_per_row=8,row_groups=16",
             "vector_width=1,threads_per_row=128", "vector_width=16,rows_per_group=4,blocks_per_sm=2",
             "threads_per_row=192,cache=registers,row_groups=2,blocks_per_sm=3",
-            "row_groups=1,rows_per_group=2,threads_per_row=64", "row_groups=1,rows_per_group=3,threads_per_row=64,pdl=false"]):
+            "row_groups=1,rows_per_group=2,threads_per_row=64", "row_groups=1,rows_per_group=3,threads_per_row=64"]):
         chip = "sm_90" if i % 2 == 0 else "gfx942"
         yield Module(f"override_{i}", cases, [chip], plan, schedule)
 
@@ -655,8 +655,6 @@ def coverage(need, enum_values, modes):
     need(mode, ("rows", DIMENSIONS["rows"]))
     need(mode, ("rstd", [False, True]), ("sharing", sharing))
     need(mode, ("constant", [False, True]), ("chip", ["sm_90", "gfx942"]))
-    need(mode, ("pdl", [True]), ("chip", ["sm_90"]))
-    need(("pdl", [False]), ("chip", ["sm_90"]))
     need(("x", DIMENSIONS["x"]), ("y", DIMENSIONS["y"]), subgroup)
     need(("chosen", ["by the selector"]), ("mode", ["multi_wave_cached", "multi_wave_reload"]), subgroup)
     need(("rows of a group", [1, 2, 3]), ("row groups", ["one", "several"]))

@@ -291,7 +291,7 @@ def override_modules():
             "vectors_in_flight=3,cache=reload,threads_per_row=64,row_groups=4,rows_per_group=2",
             "vector_width=1,threads_per_row=512,row_groups=1", "vector_width=16,rows_per_group=1,blocks_per_sm=1,threads_per_row=64",
             "threads_per_row=192,cache=registers,row_groups=2,blocks_per_sm=1,rows_per_group=2",
-            "row_groups=1,rows_per_group=2,threads_per_row=128", "row_groups=1,rows_per_group=3,threads_per_row=128,pdl=false",
+            "row_groups=1,rows_per_group=2,threads_per_row=128", "row_groups=1,rows_per_group=3,threads_per_row=128",
             "column_sums=strips,threads_per_row=64,row_groups=2,rows_per_group=2,cache=reload"]):
         chip = "sm_90" if i % 2 == 0 else "gfx942"
         yield module(f"override_{i}", cases, [chip], runs([7, 35]), schedule)
@@ -397,8 +397,6 @@ def coverage(need, enum_values, modes):
     need(places, ("output", DIMENSIONS["output"]))
     need(sums, ("kind", ["plain", "residual"]))
     need(places, ("constant", [False, True]))
-    need(places, ("pdl", [True]), ("chip", ["sm_90"]))
-    need(("sums", ["registers"]), ("pdl", [False]), ("chip", ["sm_90"]))
     need(("kind", DIMENSIONS["kind"]), castings)
     need(sums, ("row count", [0, 1, 7, 157]), subgroup)
     need(sums, ("order", ORDERS), ("layout", list(LAYOUTS)))

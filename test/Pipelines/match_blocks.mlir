@@ -3,18 +3,18 @@
 // RUN: norm-inspect %t.rmsn | FileCheck %s
 // RUN: norm-compile %s --target=sm_90 --ptxas= --sm-margin=8 -o %t.margin.rmsn
 // RUN: norm-inspect %t.margin.rmsn | FileCheck %s --check-prefix=APART
-// RUN: norm-compile %s --target=sm_90 --ptxas= --schedule=pdl=true -o %t.given.rmsn
+// RUN: norm-compile %s --target=sm_90 --ptxas= --schedule=vectors_in_flight=2 -o %t.given.rmsn
 // RUN: norm-inspect %t.given.rmsn | FileCheck %s --check-prefix=APART
 // RUN: printf '{"format": "rmsnorm-tuning", "version": 1, "records": [{"target": "sm_90", "entry": "other", "program": "columns=8,dynamic_columns=0,narrowest_bits=16,live_bits_per_column=16,loaded_bits_per_column=16,stored_bits_per_column=16,column_operand_bits=0,shared_bits_per_column=0,reductions=1,column_sums=0,sums_narrowest_bits=32,single_row=0,many_operations=0,functions=0,repeated_functions=0,group_columns=0,part=0", "rows": [0, null], "schedule": "#rmsnorm.schedule<threads_per_row = 32, vector_width = 8>", "device": "none", "measured_rows": 1, "microseconds": 1.0}]}' > %t.json
 // RUN: norm-compile %s --target=sm_90 --ptxas= --tuning=%t.json -o %t.tuned.rmsn 2>%t.warning
 // RUN: norm-inspect %t.tuned.rmsn | FileCheck %s
-// RUN: sed -e 's/columns=8/columns=512/' -e 's/vector_width = 8/vector_width = 8, pdl = true/' %t.json > %t.512.json
+// RUN: sed 's/columns=8/columns=512/' %t.json > %t.512.json
 // RUN: norm-compile %s --target=sm_90 --ptxas= --tuning=%t.512.json -o %t.512.rmsn
 // RUN: norm-inspect %t.512.rmsn | FileCheck %s --check-prefix=TUNED
 
 // CHECK-LABEL: entry pair
 // CHECK: variant 0 align16_rows_le_{{[0-9]+}}
-// CHECK: launch 0 pair_multi_wave_cached_g1u1t128v8f2a16pw_and_g4u1t32v8f2a16pw of
+// CHECK: launch 0 pair_multi_wave_cached_g1u1t128v8f2a16w_and_g4u1t32v8f2a16w of
 // APART-LABEL: entry pair
 // APART: variant 0 align16_rows_le_264
 // APART: launch 0 pair_multi_wave_cached_g1u1t128v8f2a16
@@ -32,8 +32,8 @@ func.func @pair(%x: tensor<?x1536xbf16>, %z: tensor<?x512xbf16>) -> (tensor<?x15
 
 // A block of 512 threads is for a row; sixteen a block would be too few blocks.
 // CHECK-LABEL: entry large
-// CHECK: launch 0 large_multi_wave_cached_g1u1t512v8f2a16p of
-// CHECK: launch 1 large_multi_wave_cached_g1u1t32v8f2a16pw of
+// CHECK: launch 0 large_multi_wave_cached_g1u1t512v8f2a16 of
+// CHECK: launch 1 large_multi_wave_cached_g1u1t32v8f2a16w of
 func.func @large(%x: tensor<?x16384xbf16>, %z: tensor<?x512xbf16>) -> (tensor<?x16384xbf16>, tensor<?x512xbf16>) {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x16384xbf16>
@@ -47,8 +47,8 @@ func.func @large(%x: tensor<?x16384xbf16>, %z: tensor<?x512xbf16>) -> (tensor<?x
 
 // One writes what the other reads: two launches, whatever their blocks.
 // CHECK-LABEL: entry dependent
-// CHECK: launch 0 dependent_multi_wave_cached_g1u1t32v8f2a16pw of
-// CHECK: launch 1 dependent_multi_wave_cached_g1u1t128v8f2a16pw of
+// CHECK: launch 0 dependent_multi_wave_cached_g1u1t32v8f2a16w of
+// CHECK: launch 1 dependent_multi_wave_cached_g1u1t128v8f2a16w of
 func.func @dependent(%x: tensor<?x1536xbf16>, %y: tensor<?x1536xbf16>) -> (tensor<?x512xbf16>, tensor<?x1536xbf16>) {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x1536xbf16>
@@ -61,10 +61,10 @@ func.func @dependent(%x: tensor<?x1536xbf16>, %y: tensor<?x1536xbf16>) -> (tenso
 
 // Static numbers of rows: few, and more than had blocks of their own.
 // TUNED-LABEL: entry few
-// TUNED: launch 0 few_multi_wave_cached_g1u1t128v8f2a16pw of
-// TUNED: launch 1 few_multi_wave_cached_g1u1t32v8f2a16p of
+// TUNED: launch 0 few_multi_wave_cached_g1u1t128v8f2a16w of
+// TUNED: launch 1 few_multi_wave_cached_g1u1t32v8f2a16 of
 // CHECK-LABEL: entry few
-// CHECK: launch 0 few_multi_wave_cached_g1u1t128v8f2a16pw_and_g4u1t32v8f2a16pw of
+// CHECK: launch 0 few_multi_wave_cached_g1u1t128v8f2a16w_and_g4u1t32v8f2a16w of
 func.func @few(%x: tensor<264x1536xbf16>, %z: tensor<264x512xbf16>) -> (tensor<264x1536xbf16>, tensor<264x512xbf16>) {
   %xe = tensor.empty() : tensor<264x1536xbf16>
   %xy = rmsnorm.forward input(%x : tensor<264x1536xbf16>) output(%xe : tensor<264x1536xbf16>) eps = 1.0e-06 -> tensor<264x1536xbf16>
@@ -74,8 +74,8 @@ func.func @few(%x: tensor<264x1536xbf16>, %z: tensor<264x512xbf16>) -> (tensor<2
 }
 
 // CHECK-LABEL: entry many
-// CHECK: launch 0 many_multi_wave_cached_g1u1t32v8f2a16pw of
-// CHECK: launch 1 many_multi_wave_cached_g4u1t32v8f2a16pw of
+// CHECK: launch 0 many_multi_wave_cached_g1u1t32v8f2a16w of
+// CHECK: launch 1 many_multi_wave_cached_g4u1t32v8f2a16w of
 func.func @many(%x: tensor<50000x896xbf16>, %g: tensor<50000x896xbf16>, %z: tensor<50000x512xbf16>) -> (tensor<50000x896xbf16>, tensor<50000x512xbf16>) {
   %e = tensor.empty() : tensor<50000x896xf32>
   %y = rmsnorm.forward input(%x : tensor<50000x896xbf16>) output(%e : tensor<50000x896xf32>) eps = 1.0e-06 -> tensor<50000x896xf32>

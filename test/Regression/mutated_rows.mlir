@@ -8,7 +8,7 @@
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 func.func @tile_8_rows(%m: index, %x: memref<?x64xbf16, strided<[?, 1]>>, %y: memref<?x64xbf16, strided<[?, 1]>>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16, strided<[?, 1]>>, write %y : memref<?x64xbf16, strided<[?, 1]>>)
-      schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8, pdl = true>) {
+      schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8>) {
   ^bb0(%M: index, %X: memref<?x64xbf16, strided<[?, 1]>>, %Y: memref<?x64xbf16, strided<[?, 1]>>):
     %c3 = arith.constant 3 : index
     rmsnorm.tiles body {
@@ -39,7 +39,7 @@ func.func @tile_8_rows(%m: index, %x: memref<?x64xbf16, strided<[?, 1]>>, %y: me
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 func.func @tile_20_rows(%m: index, %x: memref<?x64xbf16, strided<[?, 1]>>, %y: memref<?x64xbf16, strided<[?, 1]>>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16, strided<[?, 1]>>, write %y : memref<?x64xbf16, strided<[?, 1]>>)
-      schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8, pdl = true>) {
+      schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8>) {
   ^bb0(%M: index, %X: memref<?x64xbf16, strided<[?, 1]>>, %Y: memref<?x64xbf16, strided<[?, 1]>>):
     %c3 = arith.constant 3 : index
     rmsnorm.tiles body {
@@ -70,7 +70,7 @@ func.func @tile_20_rows(%m: index, %x: memref<?x64xbf16, strided<[?, 1]>>, %y: m
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 func.func @tile_33_rows(%m: index, %x: memref<?x64xbf16, strided<[?, 1]>>, %y: memref<?x64xbf16, strided<[?, 1]>>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16, strided<[?, 1]>>, write %y : memref<?x64xbf16, strided<[?, 1]>>)
-      schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8, pdl = true>) {
+      schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8>) {
   ^bb0(%M: index, %X: memref<?x64xbf16, strided<[?, 1]>>, %Y: memref<?x64xbf16, strided<[?, 1]>>):
     %c3 = arith.constant 3 : index
     rmsnorm.tiles body {
@@ -102,7 +102,7 @@ func.func @tile_33_rows(%m: index, %x: memref<?x64xbf16, strided<[?, 1]>>, %y: m
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 func.func @tile_64_rows(%m: index, %x: memref<?x64xbf16, strided<[?, 1]>>, %y: memref<?x64xbf16, strided<[?, 1]>>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16, strided<[?, 1]>>, write %y : memref<?x64xbf16, strided<[?, 1]>>)
-      schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8, pdl = true>) {
+      schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8>) {
   ^bb0(%M: index, %X: memref<?x64xbf16, strided<[?, 1]>>, %Y: memref<?x64xbf16, strided<[?, 1]>>):
     %c3 = arith.constant 3 : index
     rmsnorm.tiles body {
@@ -134,7 +134,7 @@ func.func @tile_64_rows(%m: index, %x: memref<?x64xbf16, strided<[?, 1]>>, %y: m
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 func.func @tile_16_rows(%m: index, %x: memref<?x64xbf16, strided<[?, 1]>>, %y: memref<?x64xbf16, strided<[?, 1]>>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16, strided<[?, 1]>>, write %y : memref<?x64xbf16, strided<[?, 1]>>)
-      schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8, pdl = true>) {
+      schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8>) {
   ^bb0(%M: index, %X: memref<?x64xbf16, strided<[?, 1]>>, %Y: memref<?x64xbf16, strided<[?, 1]>>):
     %c3 = arith.constant 3 : index
     rmsnorm.tiles body {
@@ -198,7 +198,7 @@ func.func @tile_rows_vs_schedule(%m: index, %x: memref<?x64xbf16, strided<[?, 1]
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 func.func @one_row_vs_schedule(%m: index, %x: memref<?x64xbf16, strided<[?, 1]>>, %y: memref<?x64xbf16, strided<[?, 1]>>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16, strided<[?, 1]>>, write %y : memref<?x64xbf16, strided<[?, 1]>>)
-      schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8, pdl = true>) {
+      schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8>) {
   ^bb0(%M: index, %X: memref<?x64xbf16, strided<[?, 1]>>, %Y: memref<?x64xbf16, strided<[?, 1]>>):
     %c3 = arith.constant 3 : index
     rmsnorm.tiles body {
@@ -262,7 +262,7 @@ func.func @cluster_many_rows(%m: index, %x: memref<?x64xbf16, strided<[?, 1]>>, 
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 func.func @two_columns_load(%m: index, %n: index, %x: memref<?x?xbf16, strided<[?, 1]>>, %y: memref<?x?xbf16, strided<[?, 1]>>) {
   rmsnorm.rows sizes [%m] columns(1073741824, %n) buffers(read %x : memref<?x?xbf16, strided<[?, 1]>>, write %y : memref<?x?xbf16, strided<[?, 1]>>)
-      schedule(#rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = reload, pdl = true>) {
+      schedule(#rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = reload>) {
   ^bb0(%M: index, %N: index, %X: memref<?x?xbf16, strided<[?, 1]>>, %Y: memref<?x?xbf16, strided<[?, 1]>>):
     %c64 = arith.constant 64 : index
     rmsnorm.tiles body {
@@ -286,7 +286,7 @@ func.func @two_columns_load(%m: index, %n: index, %x: memref<?x?xbf16, strided<[
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 func.func @two_columns_store(%m: index, %n: index, %x: memref<?x?xbf16, strided<[?, 1]>>, %y: memref<?x?xbf16, strided<[?, 1]>>) {
   rmsnorm.rows sizes [%m] columns(1073741824, %n) buffers(read %x : memref<?x?xbf16, strided<[?, 1]>>, write %y : memref<?x?xbf16, strided<[?, 1]>>)
-      schedule(#rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = reload, pdl = true>) {
+      schedule(#rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = reload>) {
   ^bb0(%M: index, %N: index, %X: memref<?x?xbf16, strided<[?, 1]>>, %Y: memref<?x?xbf16, strided<[?, 1]>>):
     %c64 = arith.constant 64 : index
     rmsnorm.tiles body {
@@ -312,7 +312,7 @@ func.func @two_columns_store(%m: index, %n: index, %x: memref<?x?xbf16, strided<
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 func.func @rows_2d(%m: index, %x: memref<?x64xbf16, strided<[?, 1]>>, %y: memref<?x64xbf16, strided<[?, 1]>>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16, strided<[?, 1]>>, write %y : memref<?x64xbf16, strided<[?, 1]>>)
-      schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8, pdl = true>) {
+      schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8>) {
   ^bb0(%M: index, %X: memref<?x64xbf16, strided<[?, 1]>>, %Y: memref<?x64xbf16, strided<[?, 1]>>):
     %c3 = arith.constant 3 : index
     rmsnorm.tiles body {
@@ -343,7 +343,7 @@ func.func @rows_2d(%m: index, %x: memref<?x64xbf16, strided<[?, 1]>>, %y: memref
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 func.func @rows_step(%m: index, %x: memref<?x64xbf16, strided<[?, 1]>>, %y: memref<?x64xbf16, strided<[?, 1]>>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16, strided<[?, 1]>>, write %y : memref<?x64xbf16, strided<[?, 1]>>)
-      schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8, pdl = true>) {
+      schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8>) {
   ^bb0(%M: index, %X: memref<?x64xbf16, strided<[?, 1]>>, %Y: memref<?x64xbf16, strided<[?, 1]>>):
     %c3 = arith.constant 3 : index
     rmsnorm.tiles body {
@@ -375,7 +375,7 @@ func.func @rows_step(%m: index, %x: memref<?x64xbf16, strided<[?, 1]>>, %y: memr
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 func.func @rows_empty(%m: index) {
   // expected-error @+1 {{expected one rmsnorm.tiles in its body, got 0}}
-  rmsnorm.rows sizes [%m] columns(64) buffers() schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8, pdl = true>) {
+  rmsnorm.rows sizes [%m] columns(64) buffers() schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8>) {
   ^bb0(%M: index):
     rmsnorm.yield
   }
@@ -389,7 +389,7 @@ func.func @rows_empty(%m: index) {
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 func.func @second_loop(%m: index, %x: memref<?x64xbf16, strided<[?, 1]>>, %y: memref<?x64xbf16, strided<[?, 1]>>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16, strided<[?, 1]>>, write %y : memref<?x64xbf16, strided<[?, 1]>>)
-      schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8, pdl = true>) {
+      schedule(#rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 8, vector_width = 8>) {
   ^bb0(%M: index, %X: memref<?x64xbf16, strided<[?, 1]>>, %Y: memref<?x64xbf16, strided<[?, 1]>>):
     %c3 = arith.constant 3 : index
     // expected-error @+1 {{expected 'body' to have the tile's number, its slots, the sums of 'begin' and those over rows, got 2 arguments}}

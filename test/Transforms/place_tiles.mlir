@@ -1,4 +1,4 @@
-// RUN: norm-opt %s --rmsnorm-place-tiles --split-input-file | FileCheck %s
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_80 --rmsnorm-place-tiles --split-input-file | FileCheck %s
 
 // Registers: the weight is loaded right behind the row. What is held over the
 // reduction is the narrow tile and the narrow weight, extended again behind it,

@@ -1,4 +1,4 @@
-// RUN: norm-opt %s --rmsnorm-place-tiles --split-input-file | FileCheck %s
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_80 --rmsnorm-place-tiles --split-input-file | FileCheck %s
 
 // What only the second traverse needs is loaded in the first, and its use of
 // the row waits for it: of the row's tile, not of what is held of it. The value

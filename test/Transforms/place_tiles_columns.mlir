@@ -1,4 +1,4 @@
-// RUN: norm-opt %s --rmsnorm-place-tiles --split-input-file | FileCheck %s
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_80 --rmsnorm-place-tiles --split-input-file | FileCheck %s
 
 // Per-column operands with the row, once a block, or where they are used: only
 // what is loaded ahead is held, that of a block in front of the tiles.
@@ -211,8 +211,9 @@ func.func @columns_held_beside_reloaded(%x: memref<?x64xbf16>, %w: memref<64xbf1
 // CHECK: rmsnorm.traverse unrolled {
 // CHECK-NEXT: rmsnorm.tile_load tile
 // CHECK-NEXT: rmsnorm.tile_load column
+module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 func.func @constant_weight(%x: memref<?x64xbf16>, %w: memref<64xbf16>, %v: memref<64xbf16>, %y: memref<?x64xf32>, %m: index) {
-  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16>, read constant %w : memref<64xbf16>, read %v : memref<64xbf16>, write %y : memref<?x64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 8, pdl = true>) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xbf16>, read constant %w : memref<64xbf16>, read %v : memref<64xbf16>, write %y : memref<?x64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 8>) {
   ^bb0(%M: index, %X: memref<?x64xbf16>, %W: memref<64xbf16>, %V: memref<64xbf16>, %Y: memref<?x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
@@ -233,9 +234,11 @@ func.func @constant_weight(%x: memref<?x64xbf16>, %w: memref<64xbf16>, %v: memre
   }
   return
 }
+}
 
+module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 func.func @constant_as_columns(%x: memref<?x64xf32>, %w: memref<64xf32>, %m: index) {
-  rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xf32>, read constant %w : memref<64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 8, pdl = true, constants = as_columns>) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xf32>, read constant %w : memref<64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 8, constants = as_columns>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %W: memref<64xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
@@ -248,6 +251,7 @@ func.func @constant_as_columns(%x: memref<?x64xf32>, %w: memref<64xf32>, %m: ind
     rmsnorm.yield
   }
   return
+}
 }
 
 func.func @constant_without_dependent_launch(%x: memref<?x64xf32>, %w: memref<64xf32>, %m: index) {

@@ -1,4 +1,4 @@
-// RUN: norm-opt %s --rmsnorm-place-tiles --split-input-file | FileCheck %s
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_80 --rmsnorm-place-tiles --split-input-file | FileCheck %s
 
 // What rows share is loaded behind the row, and its index before it, to travel
 // while the row is reduced.

@@ -1,4 +1,6 @@
-// RUN: norm-opt %s --rmsnorm-place-tiles --split-input-file --verify-diagnostics
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_80 --rmsnorm-place-tiles --split-input-file --verify-diagnostics
+// RUN: not norm-opt %s --split-input-file --rmsnorm-place-tiles 2>&1 | FileCheck %s --check-prefix=NO-TARGET
+// NO-TARGET: error: 'rmsnorm.rows' op expected a module with a 'rmsnorm.target' attribute
 
 func.func @no_schedule(%x: memref<?x64xf32>, %m: index) {
   // expected-error @below {{expected a schedule}}

@@ -1,4 +1,4 @@
-// RUN: norm-opt %s --rmsnorm-place-tiles --split-input-file | FileCheck %s
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_80 --rmsnorm-place-tiles --split-input-file | FileCheck %s
 
 // Workgroup memory without a ring: the tile that is read twice is copied and
 // waited for, the weight travels meanwhile and is held, and what is read once is
@@ -192,8 +192,9 @@ func.func @ring_columns_with_tile(%x: memref<?x64xbf16>, %z: memref<?x64xbf16>, 
   return
 }
 
+module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 func.func @ring_constant(%x: memref<?x64xbf16>, %z: memref<?x64xbf16>, %w: memref<64xbf16>, %r: memref<?xf32>, %m: index) {
-  rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xbf16>, read %z : memref<?x64xbf16>, read constant %w : memref<64xbf16>, read %r : memref<?xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 8, vector_width = 8, cache = shared, blocks_per_sm = 1, pdl = true, stages = 3>) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xbf16>, read %z : memref<?x64xbf16>, read constant %w : memref<64xbf16>, read %r : memref<?xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 8, vector_width = 8, cache = shared, blocks_per_sm = 1, stages = 3>) {
   ^bb0(%M: index, %X: memref<?x64xbf16>, %Z: memref<?x64xbf16>, %W: memref<64xbf16>, %R: memref<?xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
@@ -219,9 +220,11 @@ func.func @ring_constant(%x: memref<?x64xbf16>, %z: memref<?x64xbf16>, %w: memre
   }
   return
 }
+}
 
+module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 func.func @ring_not_constant(%x: memref<?x64xbf16>, %z: memref<?x64xbf16>, %w: memref<64xbf16>, %r: memref<?xf32>, %m: index) {
-  rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xbf16>, read %z : memref<?x64xbf16>, read %w : memref<64xbf16>, read %r : memref<?xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 8, vector_width = 8, cache = shared, blocks_per_sm = 1, pdl = true, stages = 3>) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xbf16>, read %z : memref<?x64xbf16>, read %w : memref<64xbf16>, read %r : memref<?xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 8, vector_width = 8, cache = shared, blocks_per_sm = 1, stages = 3>) {
   ^bb0(%M: index, %X: memref<?x64xbf16>, %Z: memref<?x64xbf16>, %W: memref<64xbf16>, %R: memref<?xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
@@ -246,4 +249,5 @@ func.func @ring_not_constant(%x: memref<?x64xbf16>, %z: memref<?x64xbf16>, %w: m
     rmsnorm.yield
   }
   return
+}
 }

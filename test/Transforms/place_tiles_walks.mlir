@@ -1,4 +1,4 @@
-// RUN: norm-opt %s --rmsnorm-place-tiles --split-input-file | FileCheck %s
+// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_80 --rmsnorm-place-tiles --split-input-file | FileCheck %s
 
 // A row that is read again is walked in a loop where a thread has more than
 // `unrolled` vectors (8; there are 16 here), unless all are in flight at once.
@@ -97,8 +97,11 @@ func.func @in_registers(%x: memref<?x2048xf32>, %m: index) {
 // CHECK: rmsnorm.tile_load tile %{{.*}} again(1) policy(evict_first)
 // CHECK: rmsnorm.tile_load column %{{.*}} policy(evict_last)
 // CHECK: rmsnorm.tile_store
+// Of another target than the module around it.
+module {
+module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 func.func @dynamic(%x: memref<?x?xf32>, %w: memref<?xf32>, %m: index, %n: index) {
-  rmsnorm.rows sizes [%m] columns(1073741824, %n) buffers(update %x : memref<?x?xf32>, read constant %w : memref<?xf32>) schedule(#rmsnorm.schedule<threads_per_row = 64, vector_width = 4, cache = reload, pdl = true>) {
+  rmsnorm.rows sizes [%m] columns(1073741824, %n) buffers(update %x : memref<?x?xf32>, read constant %w : memref<?xf32>) schedule(#rmsnorm.schedule<threads_per_row = 64, vector_width = 4, cache = reload>) {
   ^bb0(%M: index, %N: index, %X: memref<?x?xf32>, %W: memref<?xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
@@ -114,6 +117,8 @@ func.func @dynamic(%x: memref<?x?xf32>, %w: memref<?xf32>, %m: index, %n: index)
     rmsnorm.yield
   }
   return
+}
+}
 }
 
 // -----

@@ -10,17 +10,11 @@
 // RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=rows=2049 | FileCheck %s --check-prefix=BEYOND
 // RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 \
 // RUN:   --rmsnorm-select-schedule="schedule=multi_wave_cached,threads_per_row=512 alignment=1" | FileCheck %s --check-prefix=FORCED
-// Dependent launches on chips that have them, in the simulator too; not where they are turned off.
-// RUN: norm-opt %s --rmsnorm-attach-target=target=sm_80 --rmsnorm-select-schedule | FileCheck %s --check-prefix=WITHOUT
-// RUN: norm-opt %s --rmsnorm-attach-target=target=sim:sm_90 --rmsnorm-select-schedule=schedule=pdl=false | FileCheck %s --check-prefix=WITHOUT
-// RUN: norm-opt %s --rmsnorm-attach-target=target=sim:sm_100 --rmsnorm-select-schedule | FileCheck %s --check-prefix=SM100
-// WITHOUT-NOT: pdl
-// SM100-COUNT-7: pdl = true>
 
 // Rows of one subgroup or less are packed.
 // CHECK-LABEL: func.func @n128
-// NV: #rmsnorm.schedule<row_groups = 8, rows_per_group = 2, threads_per_row = 16, vector_width = 8, pdl = true>
-// FEW: #rmsnorm.schedule<row_groups = 8, rows_per_group = 2, threads_per_row = 16, vector_width = 8, pdl = true>
+// NV: #rmsnorm.schedule<row_groups = 8, rows_per_group = 2, threads_per_row = 16, vector_width = 8>
+// FEW: #rmsnorm.schedule<row_groups = 8, rows_per_group = 2, threads_per_row = 16, vector_width = 8>
 // AMD: #rmsnorm.schedule<row_groups = 16, rows_per_group = 2, threads_per_row = 16, vector_width = 8>
 func.func @n128(%x: memref<?x128xbf16>, %y: memref<?x128xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(128) buffers(read %x : memref<?x128xbf16>, write %y : memref<?x128xbf16>) {
@@ -43,15 +37,15 @@ func.func @n128(%x: memref<?x128xbf16>, %y: memref<?x128xbf16>, %m: index) {
 
 // Two vectors a thread; read again where L1 holds the rows in flight.
 // CHECK-LABEL: func.func @n4096
-// NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload, pdl = true>
-// FEW: #rmsnorm.schedule<threads_per_row = 128, vector_width = 8, pdl = true>
+// NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload>
+// FEW: #rmsnorm.schedule<threads_per_row = 128, vector_width = 8>
 // LIMIT-LABEL: func.func @n4096
-// LIMIT: #rmsnorm.schedule<threads_per_row = 128, vector_width = 8, pdl = true>
+// LIMIT: #rmsnorm.schedule<threads_per_row = 128, vector_width = 8>
 // BEYOND-LABEL: func.func @n4096
-// BEYOND: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload, pdl = true>
+// BEYOND: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload>
 // AMD: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
 // FORCED-LABEL: func.func @n4096
-// FORCED: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, alignment = 1, pdl = true>
+// FORCED: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, alignment = 1>
 func.func @n4096(%x: memref<?x4096xbf16>, %y: memref<?x4096xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(4096) buffers(read %x : memref<?x4096xbf16>, write %y : memref<?x4096xbf16>) {
   ^bb0(%M: index, %X: memref<?x4096xbf16>, %Y: memref<?x4096xbf16>):
@@ -73,8 +67,8 @@ func.func @n4096(%x: memref<?x4096xbf16>, %y: memref<?x4096xbf16>, %m: index) {
 
 // A subgroup is not enough, two are: two rows in flight.
 // CHECK-LABEL: func.func @n512
-// NV: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 64, vector_width = 8, pdl = true>
-// FEW: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 64, vector_width = 8, pdl = true>
+// NV: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 64, vector_width = 8>
+// FEW: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 64, vector_width = 8>
 // AMD: #rmsnorm.schedule<row_groups = 4, rows_per_group = 2, threads_per_row = 64, vector_width = 8>
 func.func @n512(%x: memref<?x512xbf16>, %y: memref<?x512xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(512) buffers(read %x : memref<?x512xbf16>, write %y : memref<?x512xbf16>) {
@@ -92,8 +86,8 @@ func.func @n512(%x: memref<?x512xbf16>, %y: memref<?x512xbf16>, %m: index) {
 
 // Three vectors a thread of one subgroup.
 // CHECK-LABEL: func.func @n640
-// NV: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 64, vector_width = 8, pdl = true>
-// FEW: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 64, vector_width = 8, pdl = true>
+// NV: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 64, vector_width = 8>
+// FEW: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 64, vector_width = 8>
 // AMD: #rmsnorm.schedule<row_groups = 2, rows_per_group = 2, threads_per_row = 128, vector_width = 8>
 func.func @n640(%x: memref<?x640xbf16>, %y: memref<?x640xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(640) buffers(read %x : memref<?x640xbf16>, write %y : memref<?x640xbf16>) {
@@ -113,8 +107,8 @@ func.func @n640(%x: memref<?x640xbf16>, %y: memref<?x640xbf16>, %m: index) {
 // An access takes one element: that many a thread owns side by side, and what is
 // so little is not read again.
 // CHECK-LABEL: func.func @n4097
-// NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 1, pdl = true>
-// FEW: #rmsnorm.schedule<threads_per_row = 160, vector_width = 1, pdl = true>
+// NV: #rmsnorm.schedule<threads_per_row = 256, vector_width = 1>
+// FEW: #rmsnorm.schedule<threads_per_row = 160, vector_width = 1>
 // AMD: #rmsnorm.schedule<threads_per_row = 256, vector_width = 1>
 func.func @n4097(%x: memref<?x4097xbf16>, %y: memref<?x4097xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(4097) buffers(read %x : memref<?x4097xbf16>, write %y : memref<?x4097xbf16>) {
@@ -132,8 +126,8 @@ func.func @n4097(%x: memref<?x4097xbf16>, %y: memref<?x4097xbf16>, %m: index) {
 
 // Half of the largest block is enough, up to rows of half of L1.
 // CHECK-LABEL: func.func @n16384
-// NV: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = reload, pdl = true>
-// FEW: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, pdl = true>
+// NV: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = reload>
+// FEW: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8>
 // AMD: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8>
 func.func @n16384(%x: memref<?x16384xbf16>, %y: memref<?x16384xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(16384) buffers(read %x : memref<?x16384xbf16>, write %y : memref<?x16384xbf16>) {
@@ -151,7 +145,7 @@ func.func @n16384(%x: memref<?x16384xbf16>, %y: memref<?x16384xbf16>, %m: index)
 
 // Too wide for registers.
 // CHECK-LABEL: func.func @n65536
-// NV: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload, pdl = true>
+// NV: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>
 // AMD: #rmsnorm.schedule<threads_per_row = 1024, vector_width = 8, cache = reload>
 func.func @n65536(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(65536) buffers(read %x : memref<?x65536xbf16>, write %y : memref<?x65536xbf16>) {
@@ -191,8 +185,8 @@ func.func @given(%x: memref<?x256xf32>, %y: memref<?x256xf32>, %m: index) {
 
 // One row for certain: nothing to pack it with.
 // CHECK-LABEL: func.func @single_row
-// NV: #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, pdl = true>
-// FEW: #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, pdl = true>
+// NV: #rmsnorm.schedule<threads_per_row = 32, vector_width = 4>
+// FEW: #rmsnorm.schedule<threads_per_row = 32, vector_width = 4>
 // AMD: #rmsnorm.schedule<threads_per_row = 64, vector_width = 4>
 func.func @single_row(%x: memref<16xf32>, %y: memref<16xf32>) {
   rmsnorm.rows sizes [1] columns(16) buffers(read %x : memref<16xf32>, write %y : memref<16xf32>) {
@@ -212,8 +206,8 @@ func.func @single_row(%x: memref<16xf32>, %y: memref<16xf32>) {
 
 // Eight rows for certain, whatever the variant is for: few.
 // CHECK-LABEL: func.func @static_rows
-// NV: #rmsnorm.schedule<threads_per_row = 128, vector_width = 8, pdl = true>
-// FEW: #rmsnorm.schedule<threads_per_row = 128, vector_width = 8, pdl = true>
+// NV: #rmsnorm.schedule<threads_per_row = 128, vector_width = 8>
+// FEW: #rmsnorm.schedule<threads_per_row = 128, vector_width = 8>
 // AMD: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8>
 func.func @static_rows(%x: memref<8x4096xbf16>, %y: memref<8x4096xbf16>) {
   rmsnorm.rows sizes [8] columns(4096) buffers(read %x : memref<8x4096xbf16>, write %y : memref<8x4096xbf16>) {

@@ -5,7 +5,7 @@
 #id = affine_map<(r, c) -> (r, c)>
 
 // CHECK-LABEL: func.func @before
-// CHECK: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, pdl = true, mask_bf16 = true>
+// CHECK: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, mask_bf16 = true>
 func.func @before(%x: tensor<?x4096xbf16>, %z: tensor<?x4096xbf16>, %y0: tensor<?x4096xbf16>) -> tensor<?x4096xbf16> {
   %h = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel", "parallel"]}
       ins(%x : tensor<?x4096xbf16>) outs(%z : tensor<?x4096xbf16>) {
@@ -18,7 +18,7 @@ func.func @before(%x: tensor<?x4096xbf16>, %z: tensor<?x4096xbf16>, %y0: tensor<
 }
 
 // CHECK-LABEL: func.func @behind
-// CHECK: #rmsnorm.schedule<threads_per_row = 128, vector_width = 8, vectors_in_flight = 4, cache = reload, pdl = true>
+// CHECK: #rmsnorm.schedule<threads_per_row = 128, vector_width = 8, vectors_in_flight = 4, cache = reload>
 func.func @behind(%x: tensor<?x4096xbf16>, %y0: tensor<?x4096xbf16>) -> tensor<?x4096xbf16> {
   %y = rmsnorm.forward input(%x : tensor<?x4096xbf16>) output(%y0 : tensor<?x4096xbf16>) eps = 1.0e-05 -> tensor<?x4096xbf16>
   %q = linalg.exp ins(%y : tensor<?x4096xbf16>) outs(%y0 : tensor<?x4096xbf16>) -> tensor<?x4096xbf16>
@@ -27,7 +27,7 @@ func.func @behind(%x: tensor<?x4096xbf16>, %y0: tensor<?x4096xbf16>) -> tensor<?
 
 // Cheap math is none.
 // CHECK-LABEL: func.func @neither
-// CHECK: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload, pdl = true>
+// CHECK: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = reload>
 func.func @neither(%x: tensor<?x4096xbf16>, %y0: tensor<?x4096xbf16>) -> tensor<?x4096xbf16> {
   %y = rmsnorm.forward input(%x : tensor<?x4096xbf16>) output(%y0 : tensor<?x4096xbf16>) eps = 1.0e-05 -> tensor<?x4096xbf16>
   %q = linalg.abs ins(%y : tensor<?x4096xbf16>) outs(%y0 : tensor<?x4096xbf16>) -> tensor<?x4096xbf16>

@@ -42,6 +42,9 @@
 // VALUE: error: {{.*}}value.json: record 0: expected program to be like 'columns=1,{{.*}}', got '{{.*}},single_row=no,{{.*}}': tune again with this version
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/schedule.json 2>&1 | FileCheck %s --check-prefix=SCHEDULE
 // SCHEDULE: error: {{.*}}schedule.json: record 0: expected schedule to be a #rmsnorm.schedule of this version, got '#rmsnorm.schedule<threads = 3>': {{.*}}threads
+// RUN: sed 's/threads = 3/threads_per_row = 64, vector_width = 8, pdl = true/' %t/schedule.json > %t/pdl.json
+// RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/pdl.json 2>&1 | FileCheck %s --check-prefix=PDL
+// PDL: error: {{.*}}pdl.json: record 0: expected schedule to be a #rmsnorm.schedule of this version, got '{{.*}}': expected a field of the schedule ({{.*}}), got 'pdl'
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/other_attribute.json 2>&1 | FileCheck %s --check-prefix=OTHER_ATTRIBUTE
 // OTHER_ATTRIBUTE: error: {{.*}}other_attribute.json: record 0: expected schedule to be a #rmsnorm.schedule of this version, got 'unit'
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/illegal.json 2>&1 | FileCheck %s --check-prefix=ILLEGAL

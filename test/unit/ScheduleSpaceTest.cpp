@@ -178,36 +178,31 @@ TEST_F(ScheduleSpaceTest, HoldsRingsAndClusters) {
       "= 1, ";
   // 132 multiprocessors of sm_90, 108 of sm_80, over 32 walkers.
   const std::string flight = ", sum_in_flight = 5";
-  for (const char *stages :
-       {"pdl = true, stages = 2", "pdl = true, stages = 3"}) {
+  for (const char *stages : {"stages = 2", "stages = 3"}) {
     EXPECT_TRUE(has("sm_90", "row_groups = 4, " + ring + stages + flight))
         << stages;
     EXPECT_FALSE(has("sm_90", "row_groups = 2, " + ring + stages + flight))
         << stages;
   }
-  // Of what is chosen without measuring, with and without dependent launch,
-  // through both caches.
+  // Of what is chosen without measuring, through both caches.
   std::string chosen;
   llvm::raw_string_ostream(chosen) << select("sm_90", ScheduleAttr(), -1);
   StringRef fields = chosen;
   EXPECT_TRUE(fields.consume_front("#rmsnorm.schedule<") &&
               fields.consume_back(">"));
-  auto [before, after] = fields.split("pdl = true, ");
-  EXPECT_TRUE(after.contains("stages = ") && !after.contains("copy")) << chosen;
+  EXPECT_TRUE(fields.contains("stages = ") && !fields.contains("copy"))
+      << chosen;
   EXPECT_TRUE(has("sm_90", fields));
-  EXPECT_TRUE(has("sm_90", (before + after).str()));
   auto [front, back] = fields.split(", sum_in_flight");
   EXPECT_TRUE(
       has("sm_90", (front + ", copy = cg, sum_in_flight" + back).str()));
-  EXPECT_FALSE(has("sm_80", "row_groups = 4, " + ring +
-                                "pdl = true, stages = 2, sum_in_flight = 4"));
   EXPECT_TRUE(has("sm_80",
                   "row_groups = 4, " + ring + "stages = 2, sum_in_flight = 4"));
   // Of rows that are alone, four slots too.
   parse("16384", "bf16", "%m", /*sums=*/true);
   const std::string alone =
       "threads_per_row = 512, vector_width = 8, cache = shared, blocks_per_sm "
-      "= 1, pdl = true, ";
+      "= 1, ";
   const std::string sums = ", copy = cg, sum_lanes = 32, sum_walkers = 16, "
                            "sum_in_flight = 9";
   for (const char *stages : {"stages = 2", "stages = 3", "stages = 4"})
@@ -240,7 +235,7 @@ TEST_F(ScheduleSpaceTest, HoldsRingsAndClusters) {
   parse("131072", "bf16");
   EXPECT_EQ(getClusters("sm_90"), (Set{1, 2, 4, 8, 16}));
   EXPECT_TRUE(has("sm_90", "threads_per_row = 512, vector_width = 8, cache = "
-                           "shared, cluster = 8, pdl = true"));
+                           "shared, cluster = 8"));
   parse("4096", "bf16");
   EXPECT_EQ(getClusters("sm_90"), (Set{1}));
   EXPECT_EQ(countShared("sm_90"), 0);

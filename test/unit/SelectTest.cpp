@@ -158,8 +158,7 @@ TEST(Select, SpaceHasWhatWaitsAndNot) {
     return llvm::any_of(
         enumerateSchedules(facts, chip(name), *selection).schedules,
         [&](const ScheduleFields &one) {
-          return one.columnOperands == operands && one.cache == cache &&
-                 one.pdl;
+          return one.columnOperands == operands && one.cache == cache;
         });
   };
   for (Cache cache : {Cache::reload, Cache::registers}) {
@@ -190,9 +189,8 @@ TEST(Select, FillsWhatPassesDecidedBefore) {
   ProgramFacts twoWeights = forward(262144, 16);
   twoWeights.columnOperandBits = 64;
   EXPECT_EQ(select(twoWeights, "sm_90").columnOperands, ColumnOperands::use);
-  // With dependent launches constants are loaded before the wait.
+  // Constants are loaded before the wait, on chips that have one.
   EXPECT_EQ(select(forward(256, 16), "sm_90").constants, Constants::block);
-  EXPECT_EQ(select(forward(256, 16), "sm_80").constants, Constants::as_columns);
   EXPECT_EQ(select(forward(4096, 16), "sm_90").constants,
             Constants::as_columns);
   // A reduction that a cluster shares is split, of two none is.
@@ -212,7 +210,7 @@ TEST(Select, FillsWhatPassesDecidedBefore) {
   EXPECT_EQ(print(*strips.sums),
             "row_groups = 4, rows_per_group = 4, threads_per_row = 64, "
             "vector_width = 8, cache = reload, blocks_per_sm = 4, column_sums "
-            "= strips, pdl = true");
+            "= strips");
   ProgramFacts f32Sums = backward(kDynamicColumns, 16);
   f32Sums.sumsNarrowestBits = 32;
   EXPECT_EQ(select(f32Sums, "sm_90").sums->vectorWidth, 4);
@@ -280,9 +278,6 @@ TEST(Select, RefusalsAreValues) {
   EXPECT_EQ(threads.got, "2048");
   EXPECT_EQ(threads.getMessage(),
             "expected at most 1024 threads a block on sm_90, got 2048");
-  EXPECT_EQ(refuse(wide, "gfx942", "pdl=true").getMessage(),
-            "expected pdl = false on gfx942, which has no programmatic "
-            "dependent launch");
   EXPECT_EQ(refuse(wide, "sm_90", "row_groups=two").got, "'two'");
   EXPECT_EQ(refuse(wide, "sm_90", "alignment=16").got, "'alignment=16'");
   EXPECT_EQ(
@@ -712,13 +707,13 @@ TEST(ScheduleFields, TextLeavesOutWhatFollows) {
             "threads_per_row = 256, vector_width = 8, cache = reload");
   fields.cache = Cache::registers;
   EXPECT_EQ(print(fields), "threads_per_row = 256, vector_width = 8, "
-                           "column_operands = use");
+                           "column_operands = use, constants = as_columns");
   EXPECT_FALSE(fields.check());
   for (StringRef wrong :
        {"", "threads_per_row = 8", "threads_per_row = 8, vector_width = 8, x",
         "threads_per_row = 8, vector_width = 8, threads_per_row = 8",
         "<threads_per_row = 8, vector_width = 8",
-        "threads_per_row = 8, vector_width = 8, pdl = 1",
+        "threads_per_row = 8, vector_width = 8, mask_bf16 = 1",
         "threads_per_row = 8, vector_width = 8, sums = 3",
         "threads_per_row = 8, vector_width = 8, sums = <threads_per_row = "
         "8>"}) {
@@ -733,13 +728,12 @@ TEST(ScheduleFields, KernelsKeepTheirNames) {
   EXPECT_EQ(suffix("threads_per_row = 256, vector_width = 8"),
             "multi_wave_cached_g1u1t256v8f2a16");
   EXPECT_EQ(suffix("row_groups = 4, rows_per_group = 2, threads_per_row = 32, "
-                   "vector_width = 8, cache = reload, alignment = 1, pdl = "
-                   "true"),
-            "multi_wave_reload_g4u2t32v8f2a1p");
+                   "vector_width = 8, cache = reload, alignment = 1"),
+            "multi_wave_reload_g4u2t32v8f2a1");
   EXPECT_EQ(suffix("threads_per_row = 512, vector_width = 8, cache = shared, "
-                   "cluster = 8, blocks_per_sm = 1, pdl = true, stages = 3, "
+                   "cluster = 8, blocks_per_sm = 1, stages = 3, "
                    "copy = cg, column_operands = tile"),
-            "static_persistent_g1u1t512v8f2a16c8p_s3cg");
+            "static_persistent_g1u1t512v8f2a16c8_s3cg");
   EXPECT_EQ(suffix("threads_per_row = 256, vector_width = 8, mask_bf16 = true"),
             "multi_wave_cached_g1u1t256v8f2a16w");
   EXPECT_EQ(suffix("threads_per_row = 256, vector_width = 8, unrolled = 4"),

@@ -73,8 +73,6 @@ std::string scheduleText(const std::string &all) {
   std::string persistent = field(schedule, "blocks_per_sm", "0");
   if (persistent != "0")
     text += ", " + persistent + " per SM";
-  if (field(schedule, "pdl", "false") == "true")
-    text += ", pdl";
   std::string stages = field(schedule, "stages", "0");
   if (stages != "0")
     text += ", " + stages + " stages";

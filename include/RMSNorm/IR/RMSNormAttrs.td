@@ -231,8 +231,6 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
       `strips` on a program with a row_reduce: it is split in two
       (`rmsnorm-split-strips`); on one without: a block owns threads_per_row x
       vector_width columns. `all_rows`: so does it, and has all of their rows.
-    - `pdl`: programmatic dependent launch: the kernel may start before the one
-      before it has ended, and waits for that itself.
     - `stages`: slots of the ring of tiles in workgroup memory that the block
       copies ahead. 0, 1: a tile is copied when its turn comes. From 2 on,
       only for `cache = shared` and a persistent grid, stages - 1 tiles are on
@@ -247,7 +245,8 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
       a block, and held only where a thread's vectors are unrolled; in workgroup
       memory once a block with a ring only, and nothing is awaited.
     - `constants`: when those are loaded that are declared `rmsnorm.constant`:
-      `as_columns` says, or once a `block`, with `pdl` before the wait.
+      `as_columns` says, or once a `block`, before the wait for the kernels before
+      this one. Where kernels do not wait themselves: as `as_columns` says.
     - `unrolled`: the most vectors of a thread that are unrolled where the row
       is read again; of more it is a loop.
     - `split`: the blocks of a cluster begin to reduce a tile while they work on

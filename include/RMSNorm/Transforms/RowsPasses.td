@@ -103,7 +103,7 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule"> {
     ```mlir
     rmsnorm.rows sizes [%m] columns(4096) buffers(...) schedule(
         #rmsnorm.schedule<threads_per_row = 256, vector_width = 8,
-                          cache = reload, pdl = true>) {
+                          cache = reload>) {
     ```
   }];
   let options = [
@@ -269,12 +269,13 @@ def PlaceTiles : Pass<"rmsnorm-place-tiles"> {
     again. Per-row values are loaded ahead of the tile, but for gathered ones,
     in workgroup memory, and where the row is used with all that it might await
     at once. `constants = block` loads constant buffers once a block, ahead of
-    `rmsnorm.grid_wait`, which is written if `pdl` is.
+    `rmsnorm.grid_wait`, which is written if the target has dependent launches.
 
     Stores go to the last traverse. A load behind a store of a buffer that may
     overlap its own, itself or one of its `alias` class, is an error.
 
-    Requires: `rmsnorm-carry-sums`. Numeric effect: none.
+    Requires: `rmsnorm-carry-sums`, `rmsnorm.target` on a module around it.
+    Numeric effect: none.
 
     ```mlir
     %x = rmsnorm.tile_load tile %X[%t] : memref<?x4096xf32> -> vector<1x4096xf32>
