@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Loops.h - the loops of an op on tensors ---------------------------===//
+
+#ifndef RMSNORM_ACCESS_LOOPS_H
+#define RMSNORM_ACCESS_LOOPS_H
+
+#include "RMSNorm/Access/Digits.h"
+
+#include "mlir/IR/AffineMap.h"
+#include "mlir/IR/Operation.h"
+
+namespace mlir::rmsnorm {
+
+/// The loops of an op on tensors, and how they index its operands and results.
+/// Each result of a map is a loop or a constant.
+struct LoopNest {
+  /// A dimension of an operand that has the size of the loop.
+  SmallVector<std::pair<Value, int64_t>> dims;
+  SmallVector<bool> isReduction;
+  /// The columns of a norm: each of its iterations needs all others of this
+  /// loop, so that it never counts rows.
+  std::optional<unsigned> normColumns;
+  /// Tensors whose elements are read; a destination that is only overwritten is
+  /// none.
+  SmallVector<std::pair<OpOperand *, AffineMap>> reads;
+  SmallVector<std::pair<OpResult, AffineMap>> writes;
+
+  bool hasReduction() const { return llvm::is_contained(isReduction, true); }
+};
+
+/// The loops of a linalg op or of a norm on tensors, or none: it is another op,
+/// or one whose indices are more than loops and constants, or that does not
+/// write each element of its results once.
+std::optional<LoopNest> getLoopNest(Operation *op);
+
+/// Where `map` indexes with these loops.
+Layout getIndices(AffineMap map, ArrayRef<Sum> loops);
+
+/// The loops with which `map`, of a result or of what is copied, indexes an
+/// element exactly at `layout`. None if not all loops follow from it.
+std::optional<Layout> invert(const LoopNest &nest, AffineMap map,
+                             const Layout &layout);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_ACCESS_LOOPS_H

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Views.h - layouts through reshapes, slices and casts --------------===//
+
+#ifndef RMSNORM_ACCESS_VIEWS_H
+#define RMSNORM_ACCESS_VIEWS_H
+
+#include "RMSNorm/Access/Digits.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+namespace mlir::rmsnorm {
+
+/// Whether `op` is a reshape, a slice or a cast of a tensor: each element of
+/// its result is one of its first operand.
+bool isView(Operation *op);
+
+/// Where in its operand the element of a view lies that is at `layout` of its
+/// result. None where offsets are known at run time only, or a division does
+/// not come out even.
+std::optional<Layout> readThrough(Digits &digits, Operation *view,
+                                  const Layout &layout);
+
+/// Where in the result of a view all elements lie that are at `layout` of its
+/// operand. None if they are not all in it.
+std::optional<Layout> writeThrough(Digits &digits, Operation *view,
+                                   const Layout &layout);
+
+/// Where the elements of a slice lie that is inserted, in what it is inserted
+/// into.
+std::optional<Layout> writeThrough(tensor::InsertSliceOp op,
+                                   const Layout &layout);
+
+/// The layout of the result of a view, or of an insertion, of a tensor that has
+/// `layout`. Rows are the same; columns that are not all taken, or to which
+/// others come, are new digits. None if rows are taken or put together.
+std::optional<Layout> getViewLayout(Digits &digits, Operation *view,
+                                    const Layout &layout);
+
+/// Whether what lies at `layout` of what `slice` cuts, or inserts into, is
+/// certainly not part of the slice.
+bool isOutside(const Digits &digits, OffsetSizeAndStrideOpInterface slice,
+               const Layout &layout);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_ACCESS_VIEWS_H

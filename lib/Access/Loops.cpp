@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Loops.cpp - the loops of an op on tensors -------------------------===//
+
+#include "RMSNorm/Access/Loops.h"
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// Takes a dimension for each loop from an operand or result that `map`
+/// indexes. False if the map has other results than loops and constants.
+static bool addDims(LoopNest &nest, Value value, AffineMap map) {
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+    if (auto loop = dyn_cast<AffineDimExpr>(expr)) {
+      auto &entry = nest.dims[loop.getPosition()];
+      if (!entry.first)
+        entry = {value, static_cast<int64_t>(dim)};
+    } else if (!isa<AffineConstantExpr>(expr)) {
+      return false;
+    }
+  }
+  return true;
+}
+
+/// Whether each element of `result` is written by one iteration but for
+/// reductions.
+static bool writesAll(OpResult result, AffineMap map) {
+  llvm::SmallDenseSet<unsigned> seen;
+  for (auto [dim, expr] : llvm::enumerate(map.getResults())) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (loop ? !seen.insert(loop.getPosition()).second
+             : cast<ShapedType>(result.getType()).getDimSize(dim) != 1)
+      return false;
+  }
+  return true;
+}
+
+static std::optional<LoopNest> getLinalgNest(linalg::LinalgOp op) {
+  if (!op.hasPureTensorSemantics() || isa<linalg::FillOp>(op))
+    return std::nullopt;
+  LoopNest nest;
+  nest.dims.resize(op.getNumLoops());
+  for (utils::IteratorType type : op.getIteratorTypesArray())
+    nest.isReduction.push_back(type == utils::IteratorType::reduction);
+  for (OpOperand &operand : op->getOpOperands()) {
+    AffineMap map = op.getMatchingIndexingMap(&operand);
+    if (!addDims(nest, operand.get(), map))
+      return std::nullopt;
+    if (isa<RankedTensorType>(operand.get().getType()) &&
+        (!op.isDpsInit(&operand) || op.payloadUsesValueFromOperand(&operand)))
+      nest.reads.push_back({&operand, map});
+  }
+  for (OpResult result : op->getResults())
+    nest.writes.push_back({result, op.getIndexingMapMatchingResult(result)});
+  return nest;
+}
+
+static std::optional<LoopNest> getNormNest(RowWiseOpInterface op) {
+  auto destinations = cast<DestinationStyleOpInterface>(op.getOperation());
+  if (!destinations.hasPureTensorSemantics())
+    return std::nullopt;
+  auto forward = dyn_cast<ForwardOp>(op.getOperation());
+  Value input = forward ? forward.getInput() : cast<BackwardOp>(op).getInput();
+  const int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
+  LoopNest nest;
+  for (int64_t dim = 0; dim < rank; ++dim)
+    nest.dims.push_back({input, dim});
+  nest.isReduction.assign(rank, false);
+  nest.normColumns = rank - 1;
+  auto getMap = [&](Value value, bool hasRows) {
+    const int64_t own = cast<RankedTensorType>(value.getType()).getRank();
+    SmallVector<AffineExpr> exprs;
+    for (int64_t dim = 0; dim < own; ++dim)
+      exprs.push_back(
+          getAffineDimExpr(hasRows ? dim : rank - own + dim, op->getContext()));
+    return AffineMap::get(rank, 0, exprs, op->getContext());
+  };
+  for (OpOperand &operand : op->getOpOperands())
+    if (!destinations.isDpsInit(&operand))
+      nest.reads.push_back(
+          {&operand, getMap(operand.get(), op.usesRow(operand, rank - 1))});
+  for (OpResult result : op->getResults()) {
+    const bool sums = op.sumsOverRows(result.getResultNumber(), rank - 1);
+    nest.writes.push_back({result, getMap(result, !sums)});
+  }
+  return nest;
+}
+
+std::optional<LoopNest> rmsnorm::getLoopNest(Operation *op) {
+  std::optional<LoopNest> nest;
+  if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
+    nest = getLinalgNest(linalgOp);
+  else if (isa<ForwardOp, BackwardOp>(op))
+    nest = getNormNest(cast<RowWiseOpInterface>(op));
+  if (!nest ||
+      llvm::any_of(nest->dims, [](const auto &dim) { return !dim.first; }) ||
+      !llvm::all_of(nest->writes, [](const auto &write) {
+        return writesAll(write.first, write.second);
+      }))
+    return std::nullopt;
+  return nest;
+}
+
+Layout rmsnorm::getIndices(AffineMap map, ArrayRef<Sum> loops) {
+  return llvm::map_to_vector(map.getResults(), [&](AffineExpr expr) {
+    if (auto loop = dyn_cast<AffineDimExpr>(expr))
+      return loops[loop.getPosition()];
+    Sum sum;
+    sum.offset = cast<AffineConstantExpr>(expr).getValue();
+    return sum;
+  });
+}
+
+std::optional<Layout> rmsnorm::invert(const LoopNest &nest, AffineMap map,
+                                      const Layout &layout) {
+  Layout loops(nest.dims.size());
+  llvm::SmallDenseSet<unsigned> seen;
+  for (auto [expr, sum] : llvm::zip_equal(map.getResults(), layout)) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (!loop) {
+      Sum constant;
+      constant.offset = cast<AffineConstantExpr>(expr).getValue();
+      if (!(sum == constant))
+        return std::nullopt;
+      continue;
+    }
+    if (!seen.insert(loop.getPosition()).second)
+      return std::nullopt;
+    loops[loop.getPosition()] = sum;
+  }
+  if (seen.size() != loops.size())
+    return std::nullopt;
+  return loops;
+}
