@@ -2,6 +2,7 @@
 //===- InitAll.cpp - everything an embedder has to register --------------===//
 
 #include "RMSNorm/InitAll.h"
+#include "RMSNorm/Access/Passes.h"
 #include "RMSNorm/Conversion/Passes.h"
 #include "RMSNorm/Distribution/Passes.h"
 #include "RMSNorm/Embed/Passes.h"
@@ -73,6 +74,7 @@ void rmsnorm::registerAllExtensions(DialectRegistry &registry) {
 }
 
 void rmsnorm::registerAllPasses() {
+  registerRMSNormAccessPasses();
   registerRMSNormRaisePasses();
   registerRMSNormTransformsPasses();
   registerRMSNormDistributionPasses();

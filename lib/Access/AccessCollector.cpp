@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- AccessCollector.cpp - what members access -------------------------===//
+
+#include "AccessCollector.h"
+#include "ClusterGrowth.h"
+#include "RMSNorm/Access/Views.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/Transforms/RegionUtils.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+using linalg::LinalgOp;
+
+/// How many accesses one member may have: chains of ops outside that are
+/// computed where they are used, and read things twice, double at each step.
+static constexpr size_t kMaxAccesses = 256;
+
+/// What `op` uses, by operands and in its regions.
+static SmallVector<Value> getUsedValues(Operation *op) {
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  SmallVector<Value> values(op->getOperands());
+  llvm::append_range(values, captured);
+  return values;
+}
+
+AccessCollector::AccessCollector(Cluster &cluster, ArrayRef<Cluster> others)
+    : cluster(cluster), digits(cluster.digits) {
+  for (auto [number, member] : llvm::enumerate(cluster.members))
+    numbers[member.op] = number;
+  Block *block = cluster.anchor->getBlock();
+  for (Operation &op : *block)
+    for (Value value : getUsedValues(&op))
+      if (Operation *definition = value.getDefiningOp())
+        needs[&op].push_back(definition);
+  for (const Cluster &other : others) {
+    SmallVector<Operation *> all;
+    for (const Member &member : other.members)
+      llvm::append_range(all, needs[member.op]);
+    for (const Member &member : other.members) {
+      needs[member.op] = all;
+      taken.insert(member.op);
+    }
+  }
+  // Another cluster may need what stands behind some of its members.
+  for (size_t count = 1, last = 0; count != last;) {
+    last = count;
+    for (Operation &op : *block)
+      for (Operation *definition : needs[&op]) {
+        if (isMember(definition) || behindMembers.contains(definition))
+          behindMembers.insert(&op);
+        if (definition == cluster.anchor || behindAnchor.contains(definition))
+          behindAnchor.insert(&op);
+      }
+    count = behindMembers.size() + behindAnchor.size();
+  }
+}
+
+bool AccessCollector::dependsOnMembers(Value value) const {
+  Operation *op = value.getDefiningOp();
+  return op && (isMember(op) || behindMembers.contains(op));
+}
+
+/// Takes out the current member, which reads what `definition`, a member or an
+/// op that uses members, computes. Where the anchor needs it, takes out what
+/// comes before.
+void AccessCollector::refuse(Operation *definition, StringRef why) {
+  Operation *member = cluster.members[current].op;
+  if (behindAnchor.contains(member)) {
+    bad.insert({member, why});
+    return;
+  }
+  SmallVector<Operation *> work = {definition};
+  DenseSet<Operation *> seen;
+  while (!work.empty()) {
+    Operation *op = work.pop_back_val();
+    if (!seen.insert(op).second)
+      continue;
+    if (isMember(op)) {
+      bad.insert({op, "is used by another op that feeds the cluster"});
+      continue;
+    }
+    for (Operation *needed : needs[op])
+      if (isMember(needed) || behindMembers.contains(needed))
+        work.push_back(needed);
+  }
+}
+
+bool AccessCollector::haveSameRows(const Layout &a, const Layout &b) const {
+  return llvm::all_of(llvm::zip_equal(a, b), [&](auto sums) {
+    return digits.haveSameRows(std::get<0>(sums), std::get<1>(sums));
+  });
+}
+
+void AccessCollector::add(Access access) {
+  access.member = current;
+  access.layout = digits.resolve(access.layout);
+  cluster.accesses.push_back(std::move(access));
+}
+
+//===----------------------------------------------------------------------===//
+// Reads
+//===----------------------------------------------------------------------===//
+
+void AccessCollector::read(OpOperand &operand, Layout layout,
+                           std::optional<unsigned> parent) {
+  Value value = operand.get();
+  traceBack(digits, value, layout);
+  readValue(operand, value, digits.resolve(layout), parent);
+}
+
+void AccessCollector::readValue(OpOperand &operand, Value value,
+                                const Layout &layout,
+                                std::optional<unsigned> parent) {
+  Operation *op = value.getDefiningOp();
+  Access access;
+  access.value = value;
+  access.layout = layout;
+  access.operand = &operand;
+  access.parent = parent;
+  auto it = cluster.layouts.find(value);
+  if (op && isMember(op)) {
+    access.kind = Access::Kind::member;
+    if (it == cluster.layouts.end())
+      return refuse(op, "uses a sum over rows");
+    if (!haveSameRows(layout, it->second))
+      return refuse(op, "uses other rows of what is computed");
+    return add(std::move(access));
+  }
+  auto insertion = dyn_cast_or_null<tensor::InsertSliceOp>(op);
+  if (insertion && it != cluster.layouts.end()) {
+    if (!haveSameRows(layout, it->second))
+      return refuse(op, "uses other rows of what is computed");
+    return readParts(operand, insertion, layout, parent);
+  }
+  // A number that members compute is no constant.
+  SplatElementsAttr splat;
+  if (op && (isa<tensor::EmptyOp>(op) ||
+             (isa<linalg::FillOp>(op) && !dependsOnMembers(value)) ||
+             matchPattern(op, m_Constant(&splat)))) {
+    access.kind = Access::Kind::constant;
+    return add(std::move(access));
+  }
+  if (compute(operand, value, layout, parent))
+    return;
+  if (!dependsOnMembers(value)) {
+    access.kind = Access::Kind::load;
+    return add(std::move(access));
+  }
+  refuse(op, "uses an op outside that uses the cluster");
+}
+
+/// The rows of what is put together must be those of its parts.
+void AccessCollector::readParts(OpOperand &operand, tensor::InsertSliceOp op,
+                                const Layout &layout,
+                                std::optional<unsigned> parent) {
+  Access access;
+  access.kind = Access::Kind::assembled;
+  access.value = op.getResult();
+  access.layout = layout;
+  access.operand = &operand;
+  access.parent = parent;
+  const unsigned number = cluster.accesses.size();
+  add(std::move(access));
+  Value dest = op.getDest();
+  Layout index = layout;
+  traceBack(digits, dest, index);
+  readValue(operand, dest, digits.resolve(index), number);
+  Value source = op.getSource();
+  Layout own = cluster.layouts.find(source)->second;
+  traceBack(digits, source, own);
+  auto it = cluster.layouts.find(source);
+  if (it == cluster.layouts.end() || !isMember(source.getDefiningOp()))
+    refuse(op, "uses parts that are put together of parts");
+  else if (!haveSameRows(own, it->second))
+    refuse(op, "uses parts of other rows");
+}
+
+/// Whether the value is computed where it is used: by an elementwise op.
+bool AccessCollector::compute(OpOperand &operand, Value value,
+                              const Layout &layout,
+                              std::optional<unsigned> parent) {
+  auto op = value.getDefiningOp<LinalgOp>();
+  if (!op || op->getBlock() != cluster.anchor->getBlock() ||
+      op->getNumResults() != 1 || taken.contains(op))
+    return false;
+  std::optional<LoopNest> nest = getLoopNest(op);
+  if (!nest || nest->hasReduction() || !isMemoryEffectFree(op))
+    return false;
+  std::optional<Layout> loops =
+      invert(*nest, nest->writes.front().second, layout);
+  if (!loops)
+    return false;
+  const unsigned number = cluster.accesses.size();
+  unsigned depth = 0;
+  for (std::optional<unsigned> above = parent; above;
+       above = cluster.accesses[*above].parent)
+    ++depth;
+  size_t count = llvm::count_if(cluster.accesses, [&](const Access &access) {
+    return access.member == current;
+  });
+  if (count > kMaxAccesses || depth > 16)
+    return false;
+  Access access;
+  access.kind = Access::Kind::computed;
+  access.value = value;
+  access.layout = layout;
+  access.operand = &operand;
+  access.parent = parent;
+  access.loops = *loops;
+  add(std::move(access));
+  for (const auto &[own, map] : nest->reads)
+    read(*own, getIndices(map, *loops), number);
+  readBody(op, *loops, number);
+  return true;
+}
+
+/// The index `value` in the body of `op`: loops and constants, or else the
+/// value of an operand.
+Sum AccessCollector::getIndex(Value value, LinalgOp op, const Layout &loops,
+                              SmallVectorImpl<Value> &indices) {
+  Sum sum;
+  if (std::optional<int64_t> constant = getConstantIntValue(value);
+      constant && *constant >= 0) {
+    sum.offset = *constant;
+    return sum;
+  }
+  if (auto index = value.getDefiningOp<linalg::IndexOp>();
+      index && index->getBlock() == op.getBlock())
+    return loops[index.getDim()];
+  const size_t known = indices.size();
+  if (auto addition = value.getDefiningOp<arith::AddIOp>()) {
+    const Sum lhs = getIndex(addition.getLhs(), op, loops, indices);
+    sum = getIndex(addition.getRhs(), op, loops, indices);
+    if (indices.size() == known) {
+      sum.offset += lhs.offset;
+      sum.terms.insert(sum.terms.begin(), lhs.terms.begin(), lhs.terms.end());
+      return sum;
+    }
+  } else if (auto apply = value.getDefiningOp<affine::AffineApplyOp>();
+             apply && apply.getMapOperands().size() == 1) {
+    sum = getIndex(apply.getMapOperands().front(), op, loops, indices);
+    AffineExpr dim = apply.getAffineMap().getNumDims() == 1
+                         ? getAffineDimExpr(0, apply.getContext())
+                         : getAffineSymbolExpr(0, apply.getContext());
+    auto offset =
+        dyn_cast<AffineConstantExpr>(apply.getAffineMap().getResult(0) - dim);
+    if (indices.size() == known && offset &&
+        sum.offset + offset.getValue() >= 0) {
+      sum.offset += offset.getValue();
+      return sum;
+    }
+  }
+  indices.resize(known);
+  indices.push_back(value);
+  sum = Sum();
+  sum.operand = known;
+  return sum;
+}
+
+void AccessCollector::readBody(Operation *op, const Layout &loops,
+                               std::optional<unsigned> parent) {
+  auto linalgOp = dyn_cast<LinalgOp>(op);
+  if (!linalgOp)
+    return;
+  for (Value value : getUsedValues(op))
+    if (dependsOnMembers(value) &&
+        !(isa<RankedTensorType>(value.getType()) &&
+          llvm::is_contained(op->getOperands(), value)))
+      return refuse(value.getDefiningOp(), "uses in its body what is computed");
+  for (Block &block : op->getRegion(0))
+    for (auto extract : block.getOps<tensor::ExtractOp>()) {
+      Access access;
+      access.kind = Access::Kind::gather;
+      access.extract = extract;
+      access.parent = parent;
+      Layout layout;
+      for (Value index : extract.getIndices())
+        layout.push_back(getIndex(index, linalgOp, loops, access.indices));
+      access.value = extract.getTensor();
+      traceBack(digits, access.value, layout);
+      access.layout = layout;
+      if (dependsOnMembers(access.value))
+        return refuse(access.value.getDefiningOp(), "gathers what is computed");
+      add(std::move(access));
+    }
+}
+
+bool AccessCollector::run(llvm::MapVector<Operation *, StringRef> &excluded) {
+  for (auto [number, member] : llvm::enumerate(cluster.members)) {
+    current = number;
+    const LoopNest nest = *getLoopNest(member.op);
+    for (const auto &[operand, map] : nest.reads)
+      read(*operand, getIndices(map, member.loops), std::nullopt);
+    readBody(member.op, member.loops, std::nullopt);
+    // Scalars beside tensors.
+    for (Value operand : member.op->getOperands())
+      if (!isa<RankedTensorType>(operand.getType()) &&
+          dependsOnMembers(operand))
+        refuse(operand.getDefiningOp(), "uses a number that is computed");
+    for (const auto &[result, map] : nest.writes)
+      write(result, getIndices(map, member.loops));
+  }
+  for (auto &entry : bad)
+    excluded.insert(entry);
+  // What joined later, or is computed where it is used, is not refused.
+  llvm::erase_if(cluster.refusals, [&](const auto &refusal) {
+    return isMember(refusal.first) ||
+           llvm::any_of(cluster.accesses, [&](const Access &access) {
+             return access.kind == Access::Kind::computed &&
+                    access.value.getDefiningOp() == refusal.first;
+           });
+  });
+  return bad.empty();
+}

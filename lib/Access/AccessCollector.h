@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- AccessCollector.h - what members access ---------------------------===//
+
+#ifndef RMSNORM_LIB_ACCESS_ACCESSCOLLECTOR_H
+#define RMSNORM_LIB_ACCESS_ACCESSCOLLECTOR_H
+
+#include "RMSNorm/Access/Cluster.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+namespace mlir::rmsnorm {
+
+/// Finds what the members of a cluster read and write, and members that cannot
+/// be: they use another row of what is computed, or an op outside that does.
+class AccessCollector {
+public:
+  AccessCollector(Cluster &cluster, ArrayRef<Cluster> others);
+
+  /// False if there are such members; they are added to `excluded`.
+  bool run(llvm::MapVector<Operation *, StringRef> &excluded);
+
+private:
+  void refuse(Operation *definition, StringRef why);
+  bool dependsOnMembers(Value value) const;
+  bool isMember(Operation *op) const { return numbers.count(op); }
+
+  void read(OpOperand &operand, Layout layout, std::optional<unsigned> parent);
+  void readValue(OpOperand &operand, Value value, const Layout &layout,
+                 std::optional<unsigned> parent);
+  void readParts(OpOperand &operand, tensor::InsertSliceOp op,
+                 const Layout &layout, std::optional<unsigned> parent);
+  bool compute(OpOperand &operand, Value value, const Layout &layout,
+               std::optional<unsigned> parent);
+  void readBody(Operation *op, const Layout &loops,
+                std::optional<unsigned> parent);
+  Sum getIndex(Value value, linalg::LinalgOp op, const Layout &loops,
+               SmallVectorImpl<Value> &indices);
+  void write(OpResult result, const Layout &layout);
+  void follow(OpOperand &use, Access access, std::vector<Access> &work);
+  bool haveSameRows(const Layout &a, const Layout &b) const;
+  void add(Access access);
+
+  Cluster &cluster;
+  Digits &digits;
+  DenseMap<Operation *, unsigned> numbers;
+  /// What each op of the block needs, directly. Members of another cluster,
+  /// which are `taken`, need what any of them needs.
+  DenseMap<Operation *, SmallVector<Operation *>> needs;
+  DenseSet<Operation *> taken;
+  /// Ops outside that use what members compute, and those that use what the
+  /// anchor computes.
+  DenseSet<Operation *> behindMembers, behindAnchor;
+  llvm::MapVector<Operation *, StringRef> bad;
+  /// The member whose accesses are collected.
+  unsigned current = 0;
+};
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_ACCESS_ACCESSCOLLECTOR_H

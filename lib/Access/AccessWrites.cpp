@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- AccessWrites.cpp - where results of members go --------------------===//
+
+#include "AccessCollector.h"
+#include "RMSNorm/Access/Views.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+using linalg::LinalgOp;
+
+/// What `value` is inserted or computed into.
+static Value getBase(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
+      value = insertion.getDest();
+    else if (isView(op) && !isa<tensor::ExtractSliceOp>(op))
+      value = op->getOperand(0);
+    else if (isa<linalg::FillOp>(op))
+      break;
+    else if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
+      value = dps.getTiedOpOperand(cast<OpResult>(value))->get();
+    else
+      break;
+  }
+  return value;
+}
+
+static bool isViewOf(Value value, Value source) {
+  while (value != source && isView(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value == source;
+}
+
+static bool isCopy(LinalgOp op) {
+  return op.isSingleInputOutput() && op.isAllParallelLoops() &&
+         op.getBlock()->getTerminator()->getOperand(0) ==
+             op.getBlock()->getArgument(0);
+}
+
+/// Follows one use of `access.value`, which holds what is written at
+/// `access.layout`.
+void AccessCollector::follow(OpOperand &use, Access access,
+                             std::vector<Access> &work) {
+  Operation *user = use.getOwner();
+  access.layout = digits.resolve(access.layout);
+  access.operand = &use;
+  auto moveTo = [&](Value value, Layout layout) {
+    access.value = value;
+    access.layout = std::move(layout);
+    work.push_back(std::move(access));
+  };
+  if (user->getBlock() != cluster.anchor->getBlock()) {
+    access.kind = Access::Kind::escape;
+    return add(std::move(access));
+  }
+  if (isMember(user) && getLoopNest(user)) {
+    auto dps = cast<DestinationStyleOpInterface>(user);
+    auto nest = *getLoopNest(user);
+    const bool isRead = llvm::any_of(
+        nest.reads, [&](const auto &read) { return read.first == &use; });
+    // A destination that is overwritten needs no elements.
+    if (isRead || dps.isDpsInit(&use))
+      return;
+  }
+  if (isa<tensor::DimOp>(user))
+    return;
+  if (isView(user)) {
+    Value result = user->getResult(0);
+    if (std::optional<Layout> layout =
+            writeThrough(digits, user, access.layout))
+      return moveTo(result, *layout);
+    auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
+    if (slice && isOutside(digits, slice, access.layout))
+      return;
+    auto it = cluster.layouts.find(result);
+    if (it != cluster.layouts.end() && isViewOf(access.value, access.source)) {
+      access.source = result;
+      access.sourceLayout = it->second;
+      return moveTo(result, it->second);
+    }
+  } else if (auto insertion = dyn_cast<tensor::InsertSliceOp>(user)) {
+    if (&use == &insertion.getSourceMutable()) {
+      if (std::optional<Layout> layout = writeThrough(insertion, access.layout))
+        return moveTo(insertion.getResult(), *layout);
+    } else if (isOutside(digits, insertion, access.layout)) {
+      return moveTo(insertion.getResult(), access.layout);
+    }
+  } else if (user->hasTrait<OpTrait::ReturnLike>()) {
+    access.base = getBase(access.value);
+    return add(std::move(access));
+  } else if (auto copy = dyn_cast<LinalgOp>(user); copy && isCopy(copy)) {
+    std::optional<LoopNest> nest = getLoopNest(copy);
+    std::optional<Layout> loops;
+    if (nest && nest->reads.size() == 1 && nest->reads[0].first == &use)
+      loops = invert(*nest, nest->reads[0].second, access.layout);
+    if (loops)
+      return moveTo(copy->getResult(0),
+                    getIndices(nest->writes[0].second, *loops));
+  }
+  access.kind = Access::Kind::escape;
+  add(std::move(access));
+}
+
+void AccessCollector::write(OpResult result, const Layout &layout) {
+  Access access;
+  access.kind = cluster.isSumOverRows(result) ? Access::Kind::accumulate
+                                              : Access::Kind::store;
+  access.value = access.source = result;
+  access.layout = access.sourceLayout = digits.resolve(layout);
+  std::vector<Access> work = {access};
+  while (!work.empty()) {
+    const Access next = work.back();
+    work.pop_back();
+    for (OpOperand &use : next.value.getUses())
+      follow(use, next, work);
+  }
+}

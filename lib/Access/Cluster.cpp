@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Cluster.cpp - clusters as others see them -------------------------===//
+
+#include "RMSNorm/Access/Cluster.h"
+#include "AccessCollector.h"
+#include "ClusterGrowth.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+std::optional<Cluster> Cluster::grow(Operation *anchor,
+                                     ArrayRef<Cluster> others) {
+  DenseSet<Operation *> taken;
+  for (const Cluster &other : others)
+    for (const Member &member : other.members)
+      taken.insert(member.op);
+  if (taken.contains(anchor))
+    return std::nullopt;
+  // What turns out not to fit is left out from the beginning: its columns may
+  // have been those of others.
+  llvm::MapVector<Operation *, StringRef> excluded;
+  while (true) {
+    Cluster cluster(anchor, Digits(Sizes(*anchor->getBlock())));
+    ClusterGrowth growth(cluster, taken, excluded);
+    if (!growth.run())
+      return std::nullopt;
+    AccessCollector collector(cluster, others);
+    if (collector.run(excluded)) {
+      for (auto &entry : excluded)
+        cluster.refusals.push_back(entry);
+      return cluster;
+    }
+    if (excluded.count(anchor))
+      return std::nullopt;
+  }
+}
+
+SmallVector<unsigned>
+Cluster::getColumns(ArrayRef<const Layout *> layouts) const {
+  SmallVector<unsigned> leaves;
+  for (const Layout *layout : layouts)
+    for (const Sum &sum : digits.resolve(*layout))
+      for (const Term &term : sum.terms)
+        if (!digits[term.digit].isRow &&
+            !llvm::is_contained(leaves, term.digit))
+          leaves.push_back(term.digit);
+  return digits.getCover(leaves);
+}
+
+SmallVector<unsigned> Cluster::getColumns(const Access &access) const {
+  if (access.isRead())
+    return getColumns({&members[access.member].loops});
+  return getColumns({&access.sourceLayout, &access.layout});
+}
+
+AccessMap Cluster::getMap(const Layout &layout, ArrayRef<unsigned> columns,
+                          unsigned numOperands) const {
+  SmallVector<unsigned> variables(rowDigits), symbols;
+  llvm::append_range(variables, columns);
+  MLIRContext *context = anchor->getContext();
+  SmallVector<AffineExpr> exprs;
+  for (const Sum &sum : layout)
+    exprs.push_back(
+        digits.getExpr(context, sum, variables, numOperands, symbols));
+  AccessMap result;
+  result.map = AffineMap::get(variables.size(), numOperands + symbols.size(),
+                              exprs, context);
+  for (unsigned column : columns)
+    result.columns.push_back(digits[column].size);
+  for (unsigned symbol : symbols)
+    result.sizes.push_back(digits.getSizes().getSource(symbol));
+  return result;
+}
+
+AccessMap Cluster::getLoops(const Member &member) const {
+  return getMap(member.loops, getColumns({&member.loops}), 0);
+}
+
+AccessMap Cluster::getMap(const Access &access) const {
+  return getMap(access.layout, getColumns(access), access.indices.size());
+}
+
+AccessMap Cluster::getSourceMap(const Access &access) const {
+  return getMap(access.sourceLayout, getColumns(access), 0);
+}
+
+AccessMap Cluster::getComputedLoops(const Access &access) const {
+  return getMap(access.loops, getColumns(access), 0);
+}
+
+Relation Cluster::getRelation(const Access &access) const {
+  const Layout index = digits.resolve(access.layout);
+  const Layout own = digits.resolve(layouts.find(access.value)->second);
+  if (llvm::none_of(own,
+                    [&](const Sum &sum) { return digits.hasColumns(sum); }))
+    return Relation::onePerRow;
+  // The same positions, whatever the digits are called.
+  DenseMap<unsigned, unsigned> names;
+  auto isSame = [&](const Term &a, const Term &b) {
+    if (a.factor != b.factor || digits[a.digit].isRow != digits[b.digit].isRow)
+      return false;
+    if (digits[a.digit].isRow)
+      return a.digit == b.digit;
+    return digits[a.digit].size == digits[b.digit].size &&
+           names.try_emplace(a.digit, b.digit).first->second == b.digit;
+  };
+  for (auto [a, b] : llvm::zip_equal(index, own))
+    if (a.offset != b.offset || a.terms.size() != b.terms.size() ||
+        !llvm::all_of(llvm::zip(a.terms, b.terms), [&](auto terms) {
+          return isSame(std::get<0>(terms), std::get<1>(terms));
+        }))
+      return Relation::part;
+  // Each value is for all that the member has more of.
+  for (const Sum &sum : digits.resolve(members[access.member].loops))
+    for (const Term &term : sum.terms)
+      if (!digits[term.digit].isRow && !names.count(term.digit))
+        return Relation::groups;
+  return Relation::sameColumns;
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ClusterGrowth.cpp - members of a cluster --------------------------===//
+
+#include "ClusterGrowth.h"
+#include "RMSNorm/Access/Views.h"
+#include "RMSNorm/IR/RMSNorm.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+void rmsnorm::traceBack(Digits &digits, Value &value, Layout &layout) {
+  while (Operation *op = value.getDefiningOp()) {
+    layout = digits.resolve(layout);
+    if (isView(op)) {
+      std::optional<Layout> source = readThrough(digits, op, layout);
+      if (!source)
+        return;
+      layout = std::move(*source);
+      value = op->getOperand(0);
+      continue;
+    }
+    auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
+    if (!insertion || !isOutside(digits, insertion, layout))
+      return;
+    value = insertion.getDest();
+  }
+}
+
+ClusterGrowth::ClusterGrowth(Cluster &cluster,
+                             const DenseSet<Operation *> &taken,
+                             llvm::MapVector<Operation *, StringRef> &excluded)
+    : cluster(cluster), digits(cluster.digits), taken(taken),
+      excluded(excluded), block(cluster.anchor->getBlock()) {
+  for (auto [number, op] : llvm::enumerate(*block))
+    order[&op] = number;
+}
+
+void ClusterGrowth::note(Operation *op, StringRef why) {
+  if (!members.count(op) && !llvm::any_of(cluster.refusals, [&](auto &entry) {
+        return entry.first == op;
+      }))
+    cluster.refusals.push_back({op, why});
+}
+
+const Layout *ClusterGrowth::findLayout(Value value) const {
+  auto it = cluster.layouts.find(value);
+  return it == cluster.layouts.end() ? nullptr : &it->second;
+}
+
+/// Takes loops from what `map` indexes at `layout`. False if loops are others
+/// already.
+bool ClusterGrowth::determine(AffineMap map, const Layout &layout,
+                              MaybeLoops &loops, bool mustAgree) {
+  for (auto [expr, sum] : llvm::zip_equal(map.getResults(), layout)) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (!loop) {
+      if (mustAgree && digits.hasRows(digits.resolve(sum)))
+        return false;
+      continue;
+    }
+    std::optional<Sum> &known = loops[loop.getPosition()];
+    if (!known)
+      known = digits.resolve(sum);
+    else if (mustAgree && !digits.haveSameRows(*known, sum))
+      return false;
+  }
+  return true;
+}
+
+/// Whether the loops take all rows, each once, and all of their own range.
+bool ClusterGrowth::coversRows(const LoopNest &nest, const Layout &loops) {
+  llvm::SmallDenseSet<unsigned> seen;
+  for (auto [sum, dim, isReduction] :
+       llvm::zip_equal(loops, nest.dims, nest.isReduction)) {
+    const Sum resolved = digits.resolve(sum);
+    if (!digits.counts(resolved,
+                       digits.getSizes().get(dim.first, dim.second)) ||
+        (isReduction && digits.hasRows(resolved) &&
+         digits.hasColumns(resolved)))
+      return false;
+    for (const Term &term : resolved.terms)
+      if (!seen.insert(term.digit).second)
+        return false;
+  }
+  if (nest.normColumns &&
+      digits.hasRows(digits.resolve(loops[*nest.normColumns])))
+    return false;
+  for (unsigned row : cluster.rowDigits)
+    for (unsigned leaf : digits.getLeaves(row))
+      if (!digits[leaf].size.isOne() && !seen.contains(leaf))
+        return false;
+  return true;
+}
+
+/// The same for the dimensions of a tensor.
+bool ClusterGrowth::coversShape(Value value, const Layout &layout) {
+  LoopNest nest;
+  for (size_t dim = 0; dim < layout.size(); ++dim)
+    nest.dims.push_back({value, static_cast<int64_t>(dim)});
+  nest.isReduction.assign(layout.size(), false);
+  return coversRows(nest, layout);
+}
+
+void ClusterGrowth::addLayout(Value value, const Layout &layout,
+                              bool isShared) {
+  if (!(isShared ? shared : cluster.layouts)
+           .try_emplace(value, digits.resolve(layout))
+           .second)
+    return;
+  for (Operation *user : value.getUsers())
+    if (user->getBlock() == block)
+      users.insert({order[user], user});
+}
+
+bool ClusterGrowth::join(Operation *op, const LoopNest &nest,
+                         MaybeLoops loops) {
+  if (taken.contains(op) || excluded.count(op) || op->getBlock() != block)
+    return false;
+  for (const auto &[operand, map] : nest.reads)
+    if (const Layout *layout = findLayout(operand->get());
+        layout && !determine(map, *layout, loops, /*mustAgree=*/true)) {
+      note(op, "operands have other rows");
+      return false;
+    }
+  for (const auto &[operand, map] : nest.reads)
+    if (auto it = shared.find(operand->get()); it != shared.end())
+      determine(map, it->second, loops, /*mustAgree=*/false);
+  // Loops that nothing determines are columns.
+  Layout all;
+  for (auto [loop, dim, isReduction] :
+       llvm::zip_equal(loops, nest.dims, nest.isReduction)) {
+    if (loop) {
+      all.push_back(*loop);
+      continue;
+    }
+    const Size size = digits.getSizes().get(dim.first, dim.second);
+    if (!isReduction && !size.isOne() && nest.hasReduction()) {
+      note(op, "multiplies rows by a matrix");
+      return false;
+    }
+    all.push_back(digits.getSum(digits.add(size, /*isRow=*/false)));
+  }
+  if (!coversRows(nest, all)) {
+    note(op, "does not have all rows, each once");
+    return false;
+  }
+  members.insert({op, all});
+  readers.push_back(op);
+  for (const auto &[result, map] : nest.writes) {
+    // A result without a loop that has rows is a sum over these.
+    bool isSum = false;
+    for (auto [number, sum] : llvm::enumerate(all))
+      isSum |=
+          digits.hasRows(digits.resolve(sum)) && !map.isFunctionOfDim(number);
+    if (!isSum)
+      addLayout(result, getIndices(map, all), /*isShared=*/false);
+  }
+  return true;
+}
+
+/// Looks at an op that uses a tensor with a layout.
+void ClusterGrowth::joinUser(Operation *op) {
+  if (members.count(op))
+    return;
+  if (isView(op) || isa<tensor::InsertSliceOp>(op)) {
+    Value source = op->getOperand(0), result = op->getResult(0);
+    const Layout *layout = findLayout(source);
+    auto it = shared.find(source);
+    const bool isShared = !layout && it != shared.end() && isView(op);
+    if (isShared)
+      layout = &it->second;
+    if (!layout || findLayout(result))
+      return;
+    const Layout resolved = digits.resolve(*layout);
+    if (std::optional<Layout> view = getViewLayout(digits, op, resolved))
+      addLayout(result, *view, isShared);
+    return;
+  }
+  std::optional<LoopNest> nest = getLoopNest(op);
+  if (!nest) {
+    if (!op->hasTrait<OpTrait::IsTerminator>() && !isa<tensor::DimOp>(op))
+      note(op, "has no loops");
+    return;
+  }
+  // A destination that is not read says nothing.
+  if (llvm::none_of(nest->reads, [&](const auto &read) {
+        Value value = read.first->get();
+        return findLayout(value) || shared.count(value);
+      }))
+    return;
+  join(op, *nest, MaybeLoops(nest->dims.size()));
+}
+
+/// What a member reads joins where it is computed for the same rows.
+void ClusterGrowth::joinProducer(Value value, Layout layout) {
+  traceBack(digits, value, layout);
+  Operation *op = value.getDefiningOp();
+  if (!op || members.count(op))
+    return;
+  std::optional<LoopNest> nest = getLoopNest(op);
+  if (!nest)
+    return;
+  for (const auto &[result, map] : nest->writes) {
+    MaybeLoops loops(nest->dims.size());
+    if (result == value && determine(map, layout, loops, /*mustAgree=*/true))
+      join(op, *nest, loops);
+  }
+}
+
+void ClusterGrowth::joinProducers(Operation *op) {
+  const LoopNest nest = *getLoopNest(op);
+  for (const auto &[operand, map] : nest.reads)
+    joinProducer(operand->get(),
+                 digits.resolve(getIndices(map, members.find(op)->second)));
+}
+
+/// Others that read the same rows of what members read join, too.
+void ClusterGrowth::shareReads() {
+  SmallVector<Operation *> ops;
+  for (auto &entry : members)
+    ops.push_back(entry.first);
+  for (Operation *op : ops) {
+    const LoopNest nest = *getLoopNest(op);
+    for (const auto &[operand, map] : nest.reads) {
+      Value value = operand->get();
+      Layout layout = getIndices(map, members.find(op)->second);
+      traceBack(digits, value, layout);
+      if (!findLayout(value) && coversShape(value, layout))
+        addLayout(value, layout, /*isShared=*/true);
+    }
+  }
+}
+
+bool ClusterGrowth::run() {
+  Operation *anchor = cluster.anchor;
+  std::optional<LoopNest> nest = getLoopNest(anchor);
+  const int64_t numRowDims =
+      *cast<RowWiseOpInterface>(anchor).getAnchorRowDims();
+  if (!nest || static_cast<int64_t>(nest->dims.size()) < numRowDims)
+    return false;
+  MaybeLoops loops;
+  for (auto [number, dim] : llvm::enumerate(nest->dims)) {
+    const Size size = digits.getSizes().get(dim.first, dim.second);
+    const bool isRow = static_cast<int64_t>(number) < numRowDims;
+    if (!size.isUsable())
+      return false;
+    const unsigned digit = digits.add(size, isRow);
+    loops.push_back(digits.getSum(digit));
+    if (isRow) {
+      cluster.rowDims.push_back(dim);
+      cluster.rowDigits.push_back(digit);
+    }
+  }
+  if (!join(anchor, *nest, loops))
+    return false;
+  while (!readers.empty() || !users.empty()) {
+    while (!readers.empty() || !users.empty()) {
+      if (!readers.empty()) {
+        joinProducers(readers.pop_back_val());
+        continue;
+      }
+      Operation *user = users.begin()->second;
+      users.erase(users.begin());
+      joinUser(user);
+    }
+    shareReads();
+  }
+  SmallVector<Operation *> ops;
+  for (auto &entry : members)
+    ops.push_back(entry.first);
+  llvm::sort(ops,
+             [&](Operation *a, Operation *b) { return order[a] < order[b]; });
+  for (Operation *op : ops)
+    cluster.members.push_back({op, members.find(op)->second});
+  return true;
+}
