@@ -53,7 +53,7 @@ SmallVector<unsigned> Cluster::getColumns(const Access &access) const {
   return getColumns({&access.sourceLayout, &access.layout});
 }
 
-AccessMap Cluster::getMap(const Layout &layout, ArrayRef<unsigned> columns,
+LayoutMap Cluster::getMap(const Layout &layout, ArrayRef<unsigned> columns,
                           unsigned numOperands) const {
   SmallVector<unsigned> variables(rowDigits), symbols;
   llvm::append_range(variables, columns);
@@ -62,7 +62,7 @@ AccessMap Cluster::getMap(const Layout &layout, ArrayRef<unsigned> columns,
   for (const Sum &sum : layout)
     exprs.push_back(
         digits.getExpr(context, sum, variables, numOperands, symbols));
-  AccessMap result;
+  LayoutMap result;
   result.map = AffineMap::get(variables.size(), numOperands + symbols.size(),
                               exprs, context);
   for (unsigned column : columns)
@@ -72,19 +72,19 @@ AccessMap Cluster::getMap(const Layout &layout, ArrayRef<unsigned> columns,
   return result;
 }
 
-AccessMap Cluster::getLoops(const Member &member) const {
+LayoutMap Cluster::getLoops(const Member &member) const {
   return getMap(member.loops, getColumns({&member.loops}), 0);
 }
 
-AccessMap Cluster::getMap(const Access &access) const {
+LayoutMap Cluster::getMap(const Access &access) const {
   return getMap(access.layout, getColumns(access), access.indices.size());
 }
 
-AccessMap Cluster::getSourceMap(const Access &access) const {
+LayoutMap Cluster::getSourceMap(const Access &access) const {
   return getMap(access.sourceLayout, getColumns(access), 0);
 }
 
-AccessMap Cluster::getComputedLoops(const Access &access) const {
+LayoutMap Cluster::getComputedLoops(const Access &access) const {
   return getMap(access.loops, getColumns(access), 0);
 }
 

@@ -70,7 +70,7 @@ public:
     ArrayRef<Access> accesses = cluster.getAccesses();
     for (auto [number, member] : llvm::enumerate(cluster.getMembers())) {
       os << "    " << member.op->getName() << ": columns (";
-      AccessMap loops = cluster.getLoops(member);
+      LayoutMap loops = cluster.getLoops(member);
       llvm::interleaveComma(loops.columns, os,
                             [&](const Size &size) { print(size); });
       os << ")\n";

@@ -50,7 +50,7 @@ private:
            return print(cluster.getDigits().getSizes().getSource(source));
          })}};
   }
-  json::Value print(const Cluster &cluster, const AccessMap &map) {
+  json::Value print(const Cluster &cluster, const LayoutMap &map) {
     return json::Object{
         {"map", toText(map.map)},
         {"columns",

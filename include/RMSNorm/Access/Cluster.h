@@ -80,7 +80,7 @@ enum class Relation { sameColumns, part, onePerRow, groups };
 
 /// A layout as an affine map. Dimensions are those of the rows, as the anchor
 /// has them, then `columns`. Symbols are the index operands, then `sizes`.
-struct AccessMap {
+struct LayoutMap {
   AffineMap map;
   SmallVector<Size> columns;
   SmallVector<DimSource> sizes;
@@ -124,13 +124,13 @@ public:
   bool isSumOverRows(OpResult result) const { return !layouts.count(result); }
 
   /// The loops of a member as a map of its rows and columns.
-  AccessMap getLoops(const Member &member) const;
+  LayoutMap getLoops(const Member &member) const;
   /// Where in its value an access is. What is read is a map of the columns of
   /// the member, what is written one of those of `source`.
-  AccessMap getMap(const Access &access) const;
-  AccessMap getSourceMap(const Access &access) const;
+  LayoutMap getMap(const Access &access) const;
+  LayoutMap getSourceMap(const Access &access) const;
   /// The loops of an op that is computed where it is used.
-  AccessMap getComputedLoops(const Access &access) const;
+  LayoutMap getComputedLoops(const Access &access) const;
   /// How the value of an access of kind `member` is used.
   Relation getRelation(const Access &access) const;
 
@@ -141,7 +141,7 @@ private:
       : anchor(anchor), digits(std::move(digits)) {}
 
   SmallVector<unsigned> getColumns(ArrayRef<const Layout *> layouts) const;
-  AccessMap getMap(const Layout &layout, ArrayRef<unsigned> columns,
+  LayoutMap getMap(const Layout &layout, ArrayRef<unsigned> columns,
                    unsigned numOperands) const;
   SmallVector<unsigned> getColumns(const Access &access) const;
 
