@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::access;
 using linalg::LinalgOp;
 
 /// How many accesses one member may have: chains of ops outside that are

@@ -8,7 +8,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 
-namespace mlir::rmsnorm {
+namespace mlir::rmsnorm::access {
 
 /// Finds what the members of a cluster read and write, and members that cannot
 /// be: they use another row of what is computed, or an op outside that does.
@@ -55,6 +55,6 @@ private:
   unsigned current = 0;
 };
 
-} // namespace mlir::rmsnorm
+} // namespace mlir::rmsnorm::access
 
 #endif // RMSNORM_LIB_ACCESS_ACCESSCOLLECTOR_H

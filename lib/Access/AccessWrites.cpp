@@ -6,6 +6,7 @@
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::access;
 using linalg::LinalgOp;
 
 /// What `value` is inserted or computed into.

@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::access;
 
 std::optional<Cluster> Cluster::grow(Operation *anchor,
                                      ArrayRef<Cluster> others) {

@@ -7,8 +7,9 @@
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::access;
 
-void rmsnorm::traceBack(Digits &digits, Value &value, Layout &layout) {
+void access::traceBack(Digits &digits, Value &value, Layout &layout) {
   while (Operation *op = value.getDefiningOp()) {
     layout = digits.resolve(layout);
     if (isView(op)) {

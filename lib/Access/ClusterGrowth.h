@@ -8,7 +8,7 @@
 
 #include <set>
 
-namespace mlir::rmsnorm {
+namespace mlir::rmsnorm::access {
 
 /// Goes back from the index of an element to what the element is one of:
 /// through views, and through insertions that certainly do not write it.
@@ -56,6 +56,6 @@ private:
   SmallVector<Operation *> readers;
 };
 
-} // namespace mlir::rmsnorm
+} // namespace mlir::rmsnorm::access
 
 #endif // RMSNORM_LIB_ACCESS_CLUSTERGROWTH_H

@@ -7,6 +7,7 @@
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::access;
 
 unsigned Digits::add(Size size, bool isRow) {
   digits.push_back({sizes.simplify(size), isRow, std::nullopt});

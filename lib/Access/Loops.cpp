@@ -8,6 +8,7 @@
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::access;
 
 /// Takes a dimension for each loop from an operand or result that `map`
 /// indexes. False if the map has other results than loops and constants.
@@ -88,7 +89,7 @@ static std::optional<LoopNest> getNormNest(RowWiseOpInterface op) {
   return nest;
 }
 
-std::optional<LoopNest> rmsnorm::getLoopNest(Operation *op) {
+std::optional<LoopNest> access::getLoopNest(Operation *op) {
   std::optional<LoopNest> nest;
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     nest = getLinalgNest(linalgOp);
@@ -103,7 +104,7 @@ std::optional<LoopNest> rmsnorm::getLoopNest(Operation *op) {
   return nest;
 }
 
-Layout rmsnorm::getIndices(AffineMap map, ArrayRef<Sum> loops) {
+Layout access::getIndices(AffineMap map, ArrayRef<Sum> loops) {
   return llvm::map_to_vector(map.getResults(), [&](AffineExpr expr) {
     if (auto loop = dyn_cast<AffineDimExpr>(expr))
       return loops[loop.getPosition()];
@@ -113,8 +114,8 @@ Layout rmsnorm::getIndices(AffineMap map, ArrayRef<Sum> loops) {
   });
 }
 
-std::optional<Layout> rmsnorm::invert(const LoopNest &nest, AffineMap map,
-                                      const Layout &layout) {
+std::optional<Layout> access::invert(const LoopNest &nest, AffineMap map,
+                                     const Layout &layout) {
   Layout loops(nest.dims.size());
   llvm::SmallDenseSet<unsigned> seen;
   for (auto [expr, sum] : llvm::zip_equal(map.getResults(), layout)) {

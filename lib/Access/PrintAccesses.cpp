@@ -14,8 +14,9 @@ namespace mlir::rmsnorm {
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::access;
 
-StringRef rmsnorm::getName(Access::Kind kind) {
+StringRef access::getName(Access::Kind kind) {
   switch (kind) {
   case Access::Kind::load:
     return "load";
@@ -95,7 +96,7 @@ private:
     for (std::optional<unsigned> parent = access.parent; parent;
          parent = cluster.getAccesses()[*parent].parent)
       depth += 2;
-    os.indent(depth) << rmsnorm::getName(access.kind) << " ";
+    os.indent(depth) << access::getName(access.kind) << " ";
     if (access.kind == Access::Kind::escape)
       os << "to " << access.operand->getOwner()->getName() << "\n";
     if (access.kind == Access::Kind::escape)

@@ -9,6 +9,7 @@
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::access;
 namespace json = llvm::json;
 
 template <typename T> static std::string toText(const T &value) {
@@ -182,8 +183,8 @@ json::Value Program::print(const Cluster &cluster) {
        })}};
 }
 
-void rmsnorm::printProgram(raw_ostream &os, func::FuncOp function,
-                           ArrayRef<Cluster> clusters) {
+void access::printProgram(raw_ostream &os, func::FuncOp function,
+                          ArrayRef<Cluster> clusters) {
   Program program;
   json::Object object{{"name", function.getName()},
                       {"function", program.print(*function.getOperation())}};

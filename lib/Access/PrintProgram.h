@@ -8,7 +8,7 @@
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 
-namespace mlir::rmsnorm {
+namespace mlir::rmsnorm::access {
 
 /// The word for a kind of access.
 StringRef getName(Access::Kind kind);
@@ -17,6 +17,6 @@ StringRef getName(Access::Kind kind);
 void printProgram(raw_ostream &os, func::FuncOp function,
                   ArrayRef<Cluster> clusters);
 
-} // namespace mlir::rmsnorm
+} // namespace mlir::rmsnorm::access
 
 #endif // RMSNORM_LIB_ACCESS_PRINTPROGRAM_H

@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::access;
 
 //===----------------------------------------------------------------------===//
 // Size

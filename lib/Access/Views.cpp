@@ -7,8 +7,9 @@
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::access;
 
-bool rmsnorm::isView(Operation *op) {
+bool access::isView(Operation *op) {
   if (isa_and_present<tensor::CastOp>(op))
     return isa<RankedTensorType>(op->getOperand(0).getType()) &&
            isa<RankedTensorType>(op->getResult(0).getType());
@@ -86,8 +87,8 @@ static bool takesAll(Digits &digits, OffsetSizeAndStrideOpInterface slice,
          sizes.get(slice.getMixedSizes()[dim]) == sizes.get(whole, dim);
 }
 
-std::optional<Layout> rmsnorm::readThrough(Digits &digits, Operation *view,
-                                           const Layout &layout) {
+std::optional<Layout> access::readThrough(Digits &digits, Operation *view,
+                                          const Layout &layout) {
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(view))
     return joinGroups(digits, expand.getResult(),
                       expand.getReassociationIndices(), layout);
@@ -99,8 +100,8 @@ std::optional<Layout> rmsnorm::readThrough(Digits &digits, Operation *view,
   return layout;
 }
 
-std::optional<Layout> rmsnorm::writeThrough(Digits &digits, Operation *view,
-                                            const Layout &layout) {
+std::optional<Layout> access::writeThrough(Digits &digits, Operation *view,
+                                           const Layout &layout) {
   if (auto expand = dyn_cast<tensor::ExpandShapeOp>(view))
     return splitGroups(digits, expand.getResult(),
                        expand.getReassociationIndices(), layout);
@@ -121,8 +122,8 @@ std::optional<Layout> rmsnorm::writeThrough(Digits &digits, Operation *view,
   return kept;
 }
 
-std::optional<Layout> rmsnorm::writeThrough(tensor::InsertSliceOp op,
-                                            const Layout &layout) {
+std::optional<Layout> access::writeThrough(tensor::InsertSliceOp op,
+                                           const Layout &layout) {
   return addOffsets(op, op.getDroppedDims(), layout);
 }
 
@@ -146,8 +147,8 @@ static std::optional<Layout> getInsertedLayout(Digits &digits,
   return whole;
 }
 
-std::optional<Layout> rmsnorm::getViewLayout(Digits &digits, Operation *view,
-                                             const Layout &layout) {
+std::optional<Layout> access::getViewLayout(Digits &digits, Operation *view,
+                                            const Layout &layout) {
   if (auto insertion = dyn_cast<tensor::InsertSliceOp>(view))
     return getInsertedLayout(digits, insertion, layout);
   auto slice = dyn_cast<tensor::ExtractSliceOp>(view);
@@ -173,9 +174,9 @@ std::optional<Layout> rmsnorm::getViewLayout(Digits &digits, Operation *view,
   return kept;
 }
 
-bool rmsnorm::isOutside(const Digits &digits,
-                        OffsetSizeAndStrideOpInterface slice,
-                        const Layout &layout) {
+bool access::isOutside(const Digits &digits,
+                       OffsetSizeAndStrideOpInterface slice,
+                       const Layout &layout) {
   for (auto [dim, sum] : llvm::enumerate(layout)) {
     std::optional<int64_t> offset =
         getConstantIntValue(slice.getMixedOffsets()[dim]);

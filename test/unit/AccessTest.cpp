@@ -13,6 +13,7 @@
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::access;
 
 namespace {
 /// The index in a dimension, as an affine map of the digits `variables`.

@@ -9,7 +9,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "llvm/ADT/MapVector.h"
 
-namespace mlir::rmsnorm {
+namespace mlir::rmsnorm::access {
 
 /// An op of a cluster.
 struct Member {
@@ -157,6 +157,6 @@ private:
   llvm::MapVector<Value, Layout> layouts;
 };
 
-} // namespace mlir::rmsnorm
+} // namespace mlir::rmsnorm::access
 
 #endif // RMSNORM_ACCESS_CLUSTER_H

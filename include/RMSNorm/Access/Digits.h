@@ -8,7 +8,7 @@
 
 #include "mlir/IR/AffineExpr.h"
 
-namespace mlir::rmsnorm {
+namespace mlir::rmsnorm::access {
 
 /// A number `0 <= d < size`. It may be divided: `d = high * low.size + low`.
 struct Digit {
@@ -111,6 +111,6 @@ private:
   SmallVector<Digit> digits;
 };
 
-} // namespace mlir::rmsnorm
+} // namespace mlir::rmsnorm::access
 
 #endif // RMSNORM_ACCESS_DIGITS_H

@@ -9,7 +9,7 @@
 #include "mlir/IR/AffineMap.h"
 #include "mlir/IR/Operation.h"
 
-namespace mlir::rmsnorm {
+namespace mlir::rmsnorm::access {
 
 /// The loops of an op on tensors, and how they index its operands and results.
 /// Each result of a map is a loop or a constant.
@@ -41,6 +41,6 @@ Layout getIndices(AffineMap map, ArrayRef<Sum> loops);
 std::optional<Layout> invert(const LoopNest &nest, AffineMap map,
                              const Layout &layout);
 
-} // namespace mlir::rmsnorm
+} // namespace mlir::rmsnorm::access
 
 #endif // RMSNORM_ACCESS_LOOPS_H

@@ -8,7 +8,7 @@
 
 #include "llvm/ADT/DenseMap.h"
 
-namespace mlir::rmsnorm {
+namespace mlir::rmsnorm::access {
 
 /// A product: a number times sizes that are known at run time only, by their
 /// numbers in `Sizes`. A product with a number of 0 is no usable size: a
@@ -76,6 +76,6 @@ private:
   DenseMap<unsigned, Size> known;
 };
 
-} // namespace mlir::rmsnorm
+} // namespace mlir::rmsnorm::access
 
 #endif // RMSNORM_ACCESS_SIZES_H

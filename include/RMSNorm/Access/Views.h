@@ -8,7 +8,7 @@
 
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 
-namespace mlir::rmsnorm {
+namespace mlir::rmsnorm::access {
 
 /// Whether `op` is a reshape, a slice or a cast of a tensor: each element of
 /// its result is one of its first operand.
@@ -41,6 +41,6 @@ std::optional<Layout> getViewLayout(Digits &digits, Operation *view,
 bool isOutside(const Digits &digits, OffsetSizeAndStrideOpInterface slice,
                const Layout &layout);
 
-} // namespace mlir::rmsnorm
+} // namespace mlir::rmsnorm::access
 
 #endif // RMSNORM_ACCESS_VIEWS_H
