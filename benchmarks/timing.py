@@ -5,9 +5,8 @@ as it takes to exceed L2 several times, outputs included. A ceiling is the best 
 in the same run: 16 bytes a thread, 256 and 512 threads a block, plain and streaming.
 
 Dependent launches (PDL) hide part of a launch behind the kernel before. Norms that a module launches that way can be compared
-with both ceilings: kernels launched plainly, as in PERFORMANCE.md, and the same ones launched as the norms are, which wait and
-then let the next one start, as the norms do. The edges of the graphs are counted: a graph that lost its programmatic edges is an
-error, not a slow norm.
+with both ceilings: kernels launched plainly, and the same ones launched as the norms are, which wait and then let the next one
+start, as the norms do. The edges of the graphs are counted: a graph that lost its programmatic edges is an error, not a slow norm.
 """
 import ctypes
 import random

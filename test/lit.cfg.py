@@ -71,9 +71,10 @@ if driver_has_device(["libcuda.so.1"], "cuInit", "cuDeviceGetCount"):
     config.available_features.add("cuda")
 if driver_has_device(["libamdhip64.so.6", "libamdhip64.so.7", "libamdhip64.so"], "hipInit", "hipGetDeviceCount"):
     config.available_features.add("hip")
-# The emulator of AMD code objects: AMDEMU_PATH is the tinygrad checkout it
-# imports, AMDEMU_TOOL the folder of amd_emulate.py. It needs Debian's numpy.
-amdemu_tool = os.environ.get("AMDEMU_TOOL", os.path.join(config.rmsnorm_source_dir, "..", "shared", "tools"))
+# The emulator of AMD code objects is no part of this repository. AMDEMU_TOOL is
+# the folder of its amd_emulate.py, AMDEMU_PATH the tinygrad checkout that it
+# imports. It needs Debian's numpy.
+amdemu_tool = os.environ.get("AMDEMU_TOOL", "")
 if os.path.isdir(os.environ.get("AMDEMU_PATH", "")) and os.path.isdir(amdemu_tool):
     config.available_features.add("amdemu")
 config.substitutions += [("%amdemu_python", "/usr/bin/python3"), ("%amdemu_tool", os.path.realpath(amdemu_tool))]

@@ -84,10 +84,10 @@ Value createRunTimeZero(ImplicitLocOpBuilder &b) {
 }
 
 /// Up to this many registers a thread ptxas sees through an empty asm, keeps
-/// the extensions to f32 alive and spills (sketches/FINDINGS.md, section 3): it
-/// needs an instruction, an xor with a zero it cannot know. Above, the empty
-/// asm is free and suffices, except in persistent blocks: beside the sums over
-/// rows they carry, 128 registers spilt 72 bytes (backward, rows of 1024 bf16).
+/// the extensions to f32 alive and spills, as seen in its output: it needs an
+/// instruction, an xor with a zero it cannot know. Above, the empty asm is free
+/// and suffices, except in persistent blocks: beside the sums over rows they
+/// carry, 128 registers spilt 72 bytes (backward, rows of 1024 bf16).
 constexpr int64_t kTightRegisters = 64;
 
 void lowerKeep(KeepOp op, Value runTimeZero) {
