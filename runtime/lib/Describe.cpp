@@ -1,21 +1,117 @@
 //===- Describe.cpp - a module as text ------------------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Describe.h"
 #include "Expression.h"
-#include "Module.h"
 
 #include <cstdint>
 #include <cstring>
 
 using namespace rmsnorm::runtime;
 
-namespace {
+rmsnorm_status Selection::make(const rmsn::Module &root,
+                               const rmsnorm_describe_options &options,
+                               Selection &selection) {
+  selection.onlyEntry = options.entry;
+  selection.onlyTarget = options.target;
+  std::set<std::string> entries, targets;
+  bool found = false;
+  for (const rmsn::Entry *entry : *root.entries()) {
+    entries.insert(entry->name()->str());
+    if (!selection.has(*entry))
+      continue;
+    found = true;
+    for (const rmsn::Program *program : *entry->programs()) {
+      targets.insert(program->target()->str());
+      if (!selection.has(*program))
+        continue;
+      for (const rmsn::Variant *variant : *program->variants())
+        for (const rmsn::Launch *launch : *variant->launches())
+          selection.images.insert(launch->image());
+    }
+  }
+  auto list = [](const std::set<std::string> &names) {
+    std::string text;
+    for (const std::string &name : names)
+      text += (text.empty() ? "" : ", ") + name;
+    return text.empty() ? "none" : text;
+  };
+  if (!found && options.entry)
+    return failWith(
+        RMSNORM_NOT_FOUND,
+        formatted("the module has no entry '%s', it has: ", options.entry) +
+            list(entries));
+  if (options.target && !targets.count(options.target))
+    return failWith(RMSNORM_NOT_FOUND,
+                    formatted("the module has no program for target '%s', it "
+                              "has: ",
+                              options.target) +
+                        list(targets));
+  return RMSNORM_OK;
+}
 
-using Arguments = flatbuffers::Vector<flatbuffers::Offset<rmsn::Argument>>;
+const char *rmsnorm::runtime::roleName(rmsn::Role role) {
+  static const char *const roles[] = {"input", "output", "inout"};
+  return roles[int(role)];
+}
+
+std::string rmsnorm::runtime::sizeRuleText(const rmsn::SizeRule &rule,
+                                           const Arguments &arguments) {
+  static const char *const relations[] = {"=", "<=", ">="};
+  return formatted("size(%s, %u) %s ",
+                   arguments.Get(rule.argument())->name()->c_str(),
+                   rule.dimension(), relations[int(rule.relation())]) +
+         expressionText(*rule.expression(), arguments);
+}
+
+std::string rmsnorm::runtime::guardText(const rmsn::Guard &guard,
+                                        const Arguments &arguments) {
+  if (guard.kind() == rmsn::GuardKind::PointerAligned)
+    return formatted("%s aligned to %lld",
+                     arguments.Get(guard.argument())->name()->c_str(),
+                     (long long)guard.multiple());
+  std::string value = expressionText(*guard.expression(), arguments);
+  if (guard.kind() == rmsn::GuardKind::MultipleOf)
+    return value +
+           formatted(" a multiple of %lld", (long long)guard.multiple());
+  std::string content;
+  if (guard.lower() != INT64_MIN)
+    content = formatted("%lld <= ", (long long)guard.lower());
+  content += value;
+  if (guard.upper() != INT64_MAX)
+    content += formatted(" <= %lld", (long long)guard.upper());
+  return content;
+}
+
+std::string rmsnorm::runtime::parameterText(const rmsn::Parameter &parameter,
+                                            const Arguments &arguments) {
+  auto offset = [&] {
+    return parameter.expression()
+               ? " + " + expressionText(*parameter.expression(), arguments)
+               : std::string();
+  };
+  switch (parameter.kind()) {
+  case rmsn::ParameterKind::Pointer:
+    return "pointer " + arguments.Get(parameter.argument())->name()->str() +
+           offset();
+  case rmsn::ParameterKind::I64:
+    return "i64 " + expressionText(*parameter.expression(), arguments);
+  case rmsn::ParameterKind::I32:
+    return "i32 " + expressionText(*parameter.expression(), arguments);
+  case rmsn::ParameterKind::F32:
+    return formatted("f32 %.9g", parameter.f32_constant());
+  case rmsn::ParameterKind::Workspace:
+    return "workspace" + offset();
+  }
+  return "?";
+}
+
+namespace {
 
 class Describer {
 public:
-  explicit Describer(const Module &module) : module(module) {}
+  Describer(const Module &module, const Selection &selection)
+      : module(module), selection(selection) {}
   std::string run();
 
 private:
@@ -25,17 +121,13 @@ private:
                const Arguments &arguments);
   void launch(unsigned index, const rmsn::Launch &launch,
               const Arguments &arguments);
-  std::string guard(const rmsn::Guard &guard, const Arguments &arguments);
-  std::string parameter(const rmsn::Parameter &parameter,
-                        const Arguments &arguments);
   void line(unsigned indent, const std::string &content) {
     out.append(2 * indent, ' ').append(content).push_back('\n');
   }
-  /// A hostile module can unfold into terabytes of text; real ones are
-  /// kilobytes.
-  bool tooLong() const { return out.size() > (16u << 20); }
+  bool tooLong() const { return out.size() > kLongestDescription; }
 
   const Module &module;
+  const Selection &selection;
   std::string out;
 };
 
@@ -47,10 +139,13 @@ std::string Describer::run() {
                     (unsigned long long)root.content_hash()->low()));
   line(0, std::string("producer ") + text(root.producer()));
   for (const rmsn::Entry *e : *root.entries())
-    entry(*e);
+    if (selection.has(*e))
+      entry(*e);
   for (unsigned i = 0; i < root.images()->size(); ++i) {
     if (tooLong())
       break;
+    if (!selection.hasImage(i))
+      continue;
     const rmsn::Image &image = *root.images()->Get(i);
     std::string content =
         formatted("image %u for %s: %s, chip %s", i, image.target()->c_str(),
@@ -68,15 +163,6 @@ std::string Describer::run() {
   return std::move(out);
 }
 
-static std::string sizeRuleText(const rmsn::SizeRule &rule,
-                                const Arguments &arguments) {
-  static const char *const relations[] = {"=", "<=", ">="};
-  return formatted("size(%s, %u) %s ",
-                   arguments.Get(rule.argument())->name()->c_str(),
-                   rule.dimension(), relations[int(rule.relation())]) +
-         expressionText(*rule.expression(), arguments);
-}
-
 void Describer::entry(const rmsn::Entry &entry) {
   if (tooLong())
     return;
@@ -87,6 +173,8 @@ void Describer::entry(const rmsn::Entry &entry) {
   for (unsigned i = 0; entry.sizes() && i < entry.sizes()->size(); ++i)
     line(1, sizeRuleText(*entry.sizes()->Get(i), arguments));
   for (const rmsn::Program *program : *entry.programs()) {
+    if (!selection.has(*program))
+      continue;
     line(1, "program " + program->target()->str());
     for (unsigned i = 0; i < program->variants()->size(); ++i)
       variant(i, *program->variants()->Get(i), arguments);
@@ -94,10 +182,9 @@ void Describer::entry(const rmsn::Entry &entry) {
 }
 
 void Describer::argument(unsigned index, const rmsn::Argument &argument) {
-  static const char *const roles[] = {"input", "output", "inout"};
   std::string content =
       formatted("argument %u %s: %s %s[", index, argument.name()->c_str(),
-                roles[int(argument.role())], dataTypeName(argument.dtype()));
+                roleName(argument.role()), dataTypeName(argument.dtype()));
   auto addSizes = [&](const flatbuffers::Vector<int64_t> *sizes) {
     const char *separator = "";
     for (size_t i = 0; sizes && i < sizes->size(); ++i) {
@@ -130,25 +217,6 @@ void Describer::argument(unsigned index, const rmsn::Argument &argument) {
   line(1, content);
 }
 
-std::string Describer::guard(const rmsn::Guard &guard,
-                             const Arguments &arguments) {
-  if (guard.kind() == rmsn::GuardKind::PointerAligned)
-    return formatted("%s aligned to %lld",
-                     arguments.Get(guard.argument())->name()->c_str(),
-                     (long long)guard.multiple());
-  std::string value = expressionText(*guard.expression(), arguments);
-  if (guard.kind() == rmsn::GuardKind::MultipleOf)
-    return value +
-           formatted(" a multiple of %lld", (long long)guard.multiple());
-  std::string content;
-  if (guard.lower() != INT64_MIN)
-    content = formatted("%lld <= ", (long long)guard.lower());
-  content += value;
-  if (guard.upper() != INT64_MAX)
-    content += formatted(" <= %lld", (long long)guard.upper());
-  return content;
-}
-
 void Describer::variant(unsigned index, const rmsn::Variant &variant,
                         const Arguments &arguments) {
   if (tooLong())
@@ -158,7 +226,7 @@ void Describer::variant(unsigned index, const rmsn::Variant &variant,
   if (variant.guards() && variant.guards()->size()) {
     const char *separator = " when ";
     for (const rmsn::Guard *g : *variant.guards()) {
-      content += separator + guard(*g, arguments);
+      content += separator + guardText(*g, arguments);
       separator = ", ";
     }
   } else {
@@ -206,45 +274,41 @@ void Describer::launch(unsigned index, const rmsn::Launch &launch,
   std::string parameters;
   if (launch.parameters())
     for (const rmsn::Parameter *p : *launch.parameters())
-      parameters += (parameters.empty() ? "" : ", ") + parameter(*p, arguments);
+      parameters +=
+          (parameters.empty() ? "" : ", ") + parameterText(*p, arguments);
   line(4, "parameters " + (parameters.empty() ? "none" : parameters));
-}
-
-std::string Describer::parameter(const rmsn::Parameter &parameter,
-                                 const Arguments &arguments) {
-  auto offset = [&] {
-    return parameter.expression()
-               ? " + " + expressionText(*parameter.expression(), arguments)
-               : std::string();
-  };
-  switch (parameter.kind()) {
-  case rmsn::ParameterKind::Pointer:
-    return "pointer " + arguments.Get(parameter.argument())->name()->str() +
-           offset();
-  case rmsn::ParameterKind::I64:
-    return "i64 " + expressionText(*parameter.expression(), arguments);
-  case rmsn::ParameterKind::I32:
-    return "i32 " + expressionText(*parameter.expression(), arguments);
-  case rmsn::ParameterKind::F32:
-    return formatted("f32 %.9g", parameter.f32_constant());
-  case rmsn::ParameterKind::Workspace:
-    return "workspace" + offset();
-  }
-  return "?";
 }
 
 } // namespace
 
-rmsnorm_status rmsnorm_module_describe(const rmsnorm_module *module,
-                                       char **text) {
+rmsnorm_status
+rmsnorm_module_describe_with(const rmsnorm_module *module,
+                             const rmsnorm_describe_options *options,
+                             char **text) {
   if (!module || !text)
     return fail(RMSNORM_INVALID_ARGUMENT, "%s is null",
                 module ? "text" : "module");
-  std::string description = Describer(*module->module).run();
+  static const rmsnorm_describe_options everything = {};
+  if (!options)
+    options = &everything;
+  Selection selection;
+  RMSNORM_TRY(Selection::make(module->module->root(), *options, selection));
+  std::string description = options->json
+                                ? describeAsJson(*module->module, selection)
+                                : Describer(*module->module, selection).run();
+  if (description.empty())
+    return fail(RMSNORM_UNSUPPORTED,
+                "expected a description of at most %zu bytes, got a longer one",
+                kLongestDescription);
   char *copy = strdup(description.c_str());
   if (!copy)
     return fail(RMSNORM_OUT_OF_MEMORY, "no memory for %zu bytes",
                 description.size());
   *text = copy;
   return RMSNORM_OK;
+}
+
+rmsnorm_status rmsnorm_module_describe(const rmsnorm_module *module,
+                                       char **text) {
+  return rmsnorm_module_describe_with(module, nullptr, text);
 }

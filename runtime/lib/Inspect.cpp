@@ -176,6 +176,22 @@ rmsnorm_status rmsnorm_module_get_tuning_key(const rmsnorm_module *module,
   return RMSNORM_OK;
 }
 
+rmsnorm_status rmsnorm_module_get_launch(const rmsnorm_module *module,
+                                         size_t entryIndex, size_t programIndex,
+                                         size_t variantIndex, size_t index,
+                                         rmsnorm_launch_info *info) {
+  const rmsn::Entry *entry = nullptr;
+  const rmsn::Program *program = nullptr;
+  const rmsn::Variant *variant = nullptr;
+  const rmsn::Launch *launch = nullptr;
+  RMSNORM_TRY(entryAt(module, entryIndex, info, entry));
+  RMSNORM_TRY(at(entry->programs(), programIndex, "a program", program));
+  RMSNORM_TRY(at(program->variants(), variantIndex, "a variant", variant));
+  RMSNORM_TRY(at(variant->launches(), index, "a launch", launch));
+  *info = {launch->kernel()->c_str(), launch->image()};
+  return RMSNORM_OK;
+}
+
 rmsnorm_status rmsnorm_module_get_image(const rmsnorm_module *module,
                                         size_t index,
                                         rmsnorm_image_info *info) {

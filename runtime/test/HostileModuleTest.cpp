@@ -47,6 +47,9 @@ protected:
     char *text = nullptr;
     EXPECT_EQ(rmsnorm_module_describe(module, &text), RMSNORM_OK);
     rmsnorm_free(text);
+    rmsnorm_describe_options json = {nullptr, nullptr, true};
+    EXPECT_EQ(rmsnorm_module_describe_with(module, &json, &text), RMSNORM_OK);
+    rmsnorm_free(text);
     rmsnorm_module_info info;
     rmsnorm_module_get_info(module, &info);
     for (size_t e = 0; e < info.entry_count; ++e)

@@ -1,6 +1,7 @@
 //===- ModuleTest.cpp - opening and inspecting modules --------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 
+#include "Json.h"
 #include "Tensor.h"
 #include "TestModule.h"
 #include "rmsnorm/rmsnorm.h"
@@ -139,6 +140,57 @@ TEST(ModuleTest, DescribesBlocksPerMultiprocessor) {
                      "programmatic dependent launch\n"),
             std::string::npos)
       << all;
+}
+
+TEST(ModuleTest, DescribesParts) {
+  Opened opened;
+  ASSERT_EQ(open(good().file(), opened), RMSNORM_OK);
+  auto describe = [&](const char *entry, const char *target, bool json) {
+    rmsnorm_describe_options options = {entry, target, json};
+    char *text = nullptr;
+    if (rmsnorm_module_describe_with(opened.module, &options, &text))
+      return std::string(rmsnorm_last_error());
+    std::string all = text;
+    rmsnorm_free(text);
+    return all;
+  };
+  char *text = nullptr;
+  ASSERT_EQ(rmsnorm_module_describe_with(opened.module, nullptr, &text),
+            RMSNORM_OK);
+  EXPECT_EQ(text, describe("forward", "sm_90", /*json=*/false));
+  rmsnorm_free(text);
+  EXPECT_EQ(describe("backward", nullptr, false),
+            "the module has no entry 'backward', it has: forward");
+  EXPECT_EQ(describe(nullptr, "sm_80", true),
+            "the module has no program for target 'sm_80', it has: sm_90");
+  std::string json = describe(nullptr, nullptr, /*json=*/true);
+  for (const char *part :
+       {"{\n  \"format_version\": 3,\n  \"producer\": \"",
+        "          \"dims\": [\"s0\", 4096],\n", "\"grid\": [\"min(ceildiv(",
+        "\"block\": [128, 1, 1],\n", "\"f32 9.99999975e-06\"\n",
+        "          \"format\": \"ptx\",\n          \"size\": 12\n"})
+    EXPECT_NE(json.find(part), std::string::npos) << part << "\nin\n" << json;
+  EXPECT_EQ(json.substr(json.size() - 4), "]\n}\n");
+}
+
+TEST(ModuleTest, KnowsImagesOfLaunches) {
+  Opened opened;
+  ASSERT_EQ(open(good().file(), opened), RMSNORM_OK);
+  rmsnorm_launch_info launch;
+  ASSERT_EQ(rmsnorm_module_get_launch(opened.module, 0, 0, 0, 0, &launch),
+            RMSNORM_OK);
+  EXPECT_STREQ(launch.kernel, "forward_kernel");
+  EXPECT_EQ(launch.image, 0u);
+  EXPECT_EQ(rmsnorm_module_get_launch(opened.module, 0, 0, 0, 1, &launch),
+            RMSNORM_INVALID_ARGUMENT);
+  EXPECT_STREQ(rmsnorm_last_error(), "expected a launch below 1, got 1");
+}
+
+TEST(ModuleTest, QuotesForJson) {
+  using rmsnorm::json::quote;
+  EXPECT_EQ(quote("a\"b\\c\n\x01"), "\"a\\\"b\\\\c\\n\\u0001\"");
+  EXPECT_EQ(quote("\xc3\xa9"), "\"\\u00E9\"");
+  EXPECT_EQ(quote("a\xff\xfe"), "\"a??\"");
 }
 
 TEST(ModuleTest, OpensFiles) {

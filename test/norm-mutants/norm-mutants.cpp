@@ -42,7 +42,7 @@ int main(int argc, char **argv) {
       return fail(error);
 
   bool good = true;
-  Table table(plans, device, options.csv);
+  Table table(plans, device, options.format);
   std::map<size_t, std::shared_ptr<Reference>> references;
   for (const Plan &plan : plans) {
     std::string name = plan.name.substr(0, plan.name.find("__"));

@@ -13,6 +13,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../../tools/trial/Files.h"
 #include "../../tools/trial/Open.h"
 #include "../../tools/trial/Table.h"
 
@@ -43,7 +44,7 @@ static bool runEntries(rmsnorm_module *module, rmsnorm_device *device,
     if (error = planEntry(module, i, options, plans[i]); !error.empty())
       return fail(error);
   bool good = true;
-  Table table(plans, device, /*csv=*/true);
+  Table table(plans, device, ResultFormat::csv);
   for (const Plan &plan : plans) {
     std::shared_ptr<Reference> &reference = references[plan.name];
     reference = makeReference(plan, options, error, reference.get());

@@ -6,6 +6,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../trial/Files.h"
 #include "../trial/Open.h"
 #include "../trial/Table.h"
 
@@ -50,6 +51,8 @@ line.
   --ordinal=K         which of the driver's devices (default 0)
   --csv               comma-separated values instead of a table, with a hash
                       of all outputs
+  --json              a JSON object instead of a table, with whole schedules
+                      and a hash of all outputs
   --version           print the version
 )";
 
@@ -108,7 +111,7 @@ static bool runAll(const Options &options, rmsnorm_device *device,
   }
   if (plans.empty())
     return false;
-  Table table(plans, device, options.csv);
+  Table table(plans, device, options.format);
   std::set<std::string> warnings;
   for (const Plan &plan : plans) {
     Result result = runEntry(plan, device, options);

@@ -2,32 +2,15 @@
 //===- Journal.cpp - results so far, kept in a file ----------------------===//
 
 #include "Journal.h"
+#include "../trial/Files.h"
 
-#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <unistd.h>
 
 namespace norm_tune {
 
 static const char header[] = "norm-tune results, version 1\n";
-
-std::string writeFile(const std::string &path, const std::string &text) {
-  const std::string temporary = path + ".tmp";
-  std::FILE *file = std::fopen(temporary.c_str(), "wb");
-  bool good =
-      file && std::fwrite(text.data(), 1, text.size(), file) == text.size();
-  if (file)
-    good &= std::fclose(file) == 0;
-  good = good && std::rename(temporary.c_str(), path.c_str()) == 0;
-  if (good)
-    return "";
-  std::string why = std::strerror(errno);
-  if (file)
-    unlink(temporary.c_str());
-  return "cannot write " + path + ": " + why;
-}
 
 /// Removes up to the next `end` from `text` and returns it; false if there is
 /// none.
@@ -97,7 +80,7 @@ std::string Journal::save() const {
     all += std::to_string(std::get<2>(key)) + "\t" +
            std::to_string(std::get<1>(key)) + "\t" + std::get<0>(key) + "\t" +
            value + "\n";
-  return writeFile(path, all);
+  return trial::writeFile(path, all);
 }
 
 void Journal::remove() { unlink(path.c_str()); }

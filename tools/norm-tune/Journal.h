@@ -50,9 +50,6 @@ private:
   std::map<Key, std::string> entries;
 };
 
-/// Writes a file through another that is renamed. Returns "" or what failed.
-std::string writeFile(const std::string &path, const std::string &text);
-
 } // namespace norm_tune
 
 #endif // NORM_TUNE_JOURNAL_H

@@ -2,6 +2,7 @@
 //===- Options.cpp - the command line of norm-tune -----------------------===//
 
 #include "Options.h"
+#include "../trial/Files.h"
 
 #include <cerrno>
 #include <cmath>
@@ -92,14 +93,13 @@ static bool isShared(const std::string &name) {
 /// Why a file cannot be written there; "" if it can be.
 static std::string checkOutput(const std::string &output,
                                const std::string &input) {
-  struct stat there, read;
+  struct stat there;
   if (stat(output.c_str(), &there))
     return "";
   if (!S_ISREG(there.st_mode))
     return "-o: expected a file, beside which results are kept, got " + output +
            ", which is none";
-  if (!stat(input.c_str(), &read) && there.st_dev == read.st_dev &&
-      there.st_ino == read.st_ino)
+  if (trial::isSameFile(output, input))
     return "-o: expected another file than the input, got " + output;
   return "";
 }

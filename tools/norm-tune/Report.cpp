@@ -3,11 +3,14 @@
 
 #include "Report.h"
 #include "../trial/Table.h"
+#include "Json.h"
 
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <map>
+
+using rmsnorm::json::quote;
 
 namespace norm_tune {
 
@@ -15,17 +18,6 @@ static std::string number(const char *format, double value) {
   char text[64];
   std::snprintf(text, sizeof text, format, value);
   return text;
-}
-
-/// A JSON string.
-static std::string quote(const std::string &text) {
-  std::string quoted = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\')
-      quoted += '\\';
-    quoted += (unsigned char)c < 0x20 ? ' ' : c;
-  }
-  return quoted + "\"";
 }
 
 /// The last number of rows that a measurement with `a` speaks for when the next

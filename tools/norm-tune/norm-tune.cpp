@@ -5,6 +5,7 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "../trial/Files.h"
 #include "../trial/Open.h"
 #include "Report.h"
 
@@ -140,7 +141,7 @@ static int tuneAll(const Options &options, rmsnorm_module *module,
     shared.clear();
     std::string text =
         makeTuningFile(findings, target, deviceInfo.name, shared);
-    if (std::string why = writeFile(options.output, text); !why.empty())
+    if (std::string why = trial::writeFile(options.output, text); !why.empty())
       return complain(why);
   }
   if (!shared.empty())

@@ -131,11 +131,4 @@ rmsnorm_module *openModule(const std::string &input, rmsnorm_device *device,
   return module;
 }
 
-bool flushOutput(std::string &error) {
-  if (!std::fflush(stdout) && !std::ferror(stdout))
-    return true;
-  error = "cannot write to the standard output";
-  return false;
-}
-
 } // namespace trial

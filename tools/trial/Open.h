@@ -20,9 +20,6 @@ rmsnorm_module *openModule(const std::string &input, rmsnorm_device *device,
                            const std::vector<std::string> &compileOptions,
                            std::string &error);
 
-/// Whether all that was printed has been written.
-bool flushOutput(std::string &error);
-
 } // namespace trial
 
 #endif // TRIAL_OPEN_H

@@ -122,6 +122,7 @@ static bool fitsDevice(const Options &o) {
 bool parseOptions(int argc, char **argv, const std::string &program, Options &o,
                   std::string &error) {
   const std::string listed = "; " + program + " --help lists the options";
+  bool csv = false, json = false;
   for (int i = 1; i < argc; ++i) {
     std::string argument = argv[i];
     if (argument.rfind("--", 0) != 0) {
@@ -133,7 +134,8 @@ bool parseOptions(int argc, char **argv, const std::string &program, Options &o,
     if (equals == std::string::npos) {
       bool *flag = name == "--strided"     ? &o.strided
                    : name == "--unaligned" ? &o.unaligned
-                   : name == "--csv"       ? &o.csv
+                   : name == "--csv"       ? &csv
+                   : name == "--json"      ? &json
                    : name == "--help"      ? &o.help
                    : name == "--version"   ? &o.version
                                            : nullptr;
@@ -159,6 +161,13 @@ bool parseOptions(int argc, char **argv, const std::string &program, Options &o,
   }
   if (o.help || o.version)
     return true;
+  if (csv && json) {
+    error = "expected one of --csv and --json, got both";
+    return false;
+  }
+  o.format = csv    ? ResultFormat::csv
+             : json ? ResultFormat::json
+                    : ResultFormat::table;
   if (o.inputs.empty()) {
     error =
         "expected at least one .mlir or .rmsn file; see " + program + " --help";

@@ -13,6 +13,9 @@
 
 namespace trial {
 
+/// How results are printed.
+enum class ResultFormat { table, csv, json };
+
 struct Options {
   std::vector<std::string> inputs;
   std::string entry; // empty: all
@@ -33,7 +36,7 @@ struct Options {
   bool strided = false;
   bool unaligned = false;
   int repeat = 0; // 0: chosen by the device
-  bool csv = false;
+  ResultFormat format = ResultFormat::table;
   /// Instead of everything else.
   bool help = false, version = false;
 };

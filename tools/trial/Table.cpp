@@ -93,8 +93,15 @@ static const char *const headers[] = {
     "device", "ulp",   "undecided", "ms",      "GB/s",
     "result"};
 
-Table::Table(const std::vector<Plan> &plans, rmsnorm_device *device, bool csv)
-    : csv(csv) {
+Table::Table(const std::vector<Plan> &plans, rmsnorm_device *device,
+             ResultFormat format)
+    : format(format) {
+  if (format == ResultFormat::json) {
+    json.beginObject();
+    json.key("results");
+    json.beginArray();
+    return;
+  }
   // Of what comes with the results: as printed below.
   widths = {0, 0, 0, 0, 0, 0, 8, 9, 9, 6, 0};
   for (size_t i = 0; i < widths.size(); ++i)
@@ -109,9 +116,17 @@ Table::Table(const std::vector<Plan> &plans, rmsnorm_device *device, bool csv)
       fitVariants(plan, info);
   }
   std::vector<std::string> names(std::begin(headers), std::end(headers));
-  if (csv)
+  if (format == ResultFormat::csv)
     names.insert(names.end() - 1, {"hash"});
   printLine(names);
+}
+
+Table::~Table() {
+  if (format != ResultFormat::json)
+    return;
+  json.endArray();
+  json.endObject();
+  std::fputs(json.take().c_str(), stdout);
 }
 
 void Table::fit(size_t column, const std::string &text) {
@@ -137,7 +152,7 @@ void Table::fitVariants(const Plan &plan, const rmsnorm_device_info &device) {
 
 void Table::printLine(const std::vector<std::string> &cells) {
   for (size_t i = 0; i < cells.size(); ++i) {
-    if (csv) {
+    if (format == ResultFormat::csv) {
       bool quote = cells[i].find(',') != std::string::npos;
       std::printf("%s%s%s%s", i ? "," : "", quote ? "\"" : "", cells[i].c_str(),
                   quote ? "\"" : "");
@@ -152,7 +167,63 @@ void Table::printLine(const std::vector<std::string> &cells) {
   std::fflush(stdout);
 }
 
+/// In GB/s, 0 if nothing was timed.
+static double getRate(const Result &result) {
+  return result.milliseconds > 0 ? result.bytes / result.milliseconds / 1e6 : 0;
+}
+
+static std::string hashText(const Result &result) {
+  char text[24];
+  std::snprintf(text, sizeof text, "%016llx", (unsigned long long)result.hash);
+  return text;
+}
+
+void Table::printJson(const Plan &plan, const Result &result) {
+  json.beginObject();
+  json.field("file", plan.file);
+  json.field("entry", plan.name);
+  json.key("arguments");
+  json.beginArray();
+  static const char *const roles[] = {"input", "output", "inout"};
+  for (size_t i = 0; i < plan.arguments.size(); ++i) {
+    json.beginObject();
+    json.field("name", plan.arguments[i].name);
+    json.field("role", roles[int(plan.arguments[i].role)]);
+    json.field("dtype", plan.arguments[i].dtype_name);
+    json.key("shape");
+    json.beginRow();
+    for (int64_t size : plan.shapes[i])
+      json.value(size);
+    json.endRow();
+    json.endObject();
+  }
+  json.endArray();
+  if (result.error.empty()) {
+    static const char *const verdicts[] = {"ok", "wrong", "undecided"};
+    json.field("variant", result.variant);
+    json.field("schedule", result.schedule);
+    json.field("launches", uint64_t(result.launches));
+    json.field("device", result.device);
+    json.field("ulps", result.ulps);
+    json.field("undecided", result.undecided);
+    json.field("milliseconds", result.milliseconds);
+    json.field("bytes", uint64_t(result.bytes));
+    json.field("gigabytes_per_second", getRate(result));
+    json.field("hash", hashText(result));
+    json.field("result", verdicts[int(result.verdict)]);
+  } else {
+    json.field("result", "failed");
+  }
+  json.field("message", result.error.empty() ? result.note : result.error);
+  json.endObject();
+  std::fputs(json.take().c_str(), stdout);
+  std::fflush(stdout);
+}
+
 void Table::print(const Plan &plan, const Result &result) {
+  if (format == ResultFormat::json)
+    return printJson(plan, result);
+  const bool csv = format == ResultFormat::csv;
   std::vector<std::string> cells = {plan.name, shapeText(plan),
                                     typesText(plan)};
   if (!result.error.empty()) {
@@ -161,20 +232,15 @@ void Table::print(const Plan &plan, const Result &result) {
       cells.push_back("-");
     cells.push_back("failed");
   } else {
-    double gigabytes =
-        result.milliseconds > 0 ? result.bytes / result.milliseconds / 1e6 : 0;
+    double gigabytes = getRate(result);
     cells.insert(cells.end(),
                  {result.variant,
                   launchesText(result.schedule, result.launches), result.device,
                   number("%.3g", result.ulps), number("%.4f", result.undecided),
                   number("%.4f", result.milliseconds),
                   number(gigabytes < 10 ? "%.2f" : "%.0f", gigabytes)});
-    if (csv) {
-      char hash[24];
-      std::snprintf(hash, sizeof hash, "%016llx",
-                    (unsigned long long)result.hash);
-      cells.push_back(hash);
-    }
+    if (csv)
+      cells.push_back(hashText(result));
     const char *const verdicts[] = {"ok", "WRONG", "UNDECIDED"};
     cells.push_back(verdicts[int(result.verdict)]);
   }

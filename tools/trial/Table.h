@@ -4,6 +4,7 @@
 #ifndef TRIAL_TABLE_H
 #define TRIAL_TABLE_H
 
+#include "Json.h"
 #include "Run.h"
 
 #include "rmsnorm/device.h"
@@ -11,22 +12,28 @@
 namespace trial {
 
 /// Prints a header, then a line as each result comes in: columns are as wide as
-/// what the plans may take on the device.
+/// what the plans may take on the device. As JSON: an object whose "results"
+/// has an object for each.
 class Table {
 public:
-  Table(const std::vector<Plan> &plans, rmsnorm_device *device, bool csv);
+  Table(const std::vector<Plan> &plans, rmsnorm_device *device,
+        ResultFormat format);
+  /// Ends what was printed.
+  ~Table();
   void print(const Plan &plan, const Result &result);
 
 private:
   void printLine(const std::vector<std::string> &cells);
+  void printJson(const Plan &plan, const Result &result);
 
   /// Makes a column wide enough for `text`.
   void fit(size_t column, const std::string &text);
   /// Those that name a variant, its schedule and the device.
   void fitVariants(const Plan &plan, const rmsnorm_device_info &device);
 
-  bool csv;
+  ResultFormat format;
   std::vector<int> widths;
+  rmsnorm::json::Writer json;
 };
 
 /// "301x4096" of the argument with the most dimensions.

@@ -162,6 +162,11 @@ typedef struct {
 } rmsnorm_variant_info;
 
 typedef struct {
+  const char *kernel; /* symbol in the image */
+  size_t image;       /* index in the module */
+} rmsnorm_launch_info;
+
+typedef struct {
   const char *target;
   const char *chip;
   rmsnorm_backend backend;
@@ -201,6 +206,9 @@ RMSNORM_API rmsnorm_status rmsnorm_module_get_variant(
 RMSNORM_API rmsnorm_status
 rmsnorm_module_get_tuning_key(const rmsnorm_module *module, size_t entry,
                               size_t program, size_t variant, const char **key);
+RMSNORM_API rmsnorm_status rmsnorm_module_get_launch(
+    const rmsnorm_module *module, size_t entry, size_t program, size_t variant,
+    size_t launch, rmsnorm_launch_info *info);
 RMSNORM_API rmsnorm_status rmsnorm_module_get_image(
     const rmsnorm_module *module, size_t image, rmsnorm_image_info *info);
 RMSNORM_API rmsnorm_status
@@ -212,6 +220,20 @@ rmsnorm_module_get_binary(const rmsnorm_module *module, size_t image,
  */
 RMSNORM_API rmsnorm_status rmsnorm_module_describe(const rmsnorm_module *module,
                                                    char **text);
+
+/* What of a module is described, and how. All zero: everything, as text. */
+typedef struct {
+  const char *entry;  /* only this entry; NULL: all */
+  const char *target; /* only programs for this target; NULL: all */
+  bool json;          /* a JSON object instead of text */
+} rmsnorm_describe_options;
+
+/* The same of a part of it: with an entry or a target only the images that its
+ * programs use. NULL options: everything. The message lists the entries or
+ * targets there are if that of the options is none of them. */
+RMSNORM_API rmsnorm_status rmsnorm_module_describe_with(
+    const rmsnorm_module *module, const rmsnorm_describe_options *options,
+    char **text);
 RMSNORM_API void rmsnorm_free(void *memory);
 
 /*--- Devices --------------------------------------------------------------*/
