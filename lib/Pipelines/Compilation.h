@@ -16,6 +16,22 @@
 
 namespace mlir::rmsnorm {
 
+/// Passes that run several times. They are configured before the first.
+struct WatchedPasses {
+  explicit WatchedPasses(MLIRContext *context) : manager(context) {}
+
+  PassManager manager;
+  bool configured = false;
+};
+
+/// From a scheduled module to code for one target.
+struct VariantPasses {
+  explicit VariantPasses(MLIRContext *context)
+      : scheduled(context), finalize(context) {}
+
+  WatchedPasses scheduled, finalize;
+};
+
 /// A module on its way to code: the same for all entries, targets and variants.
 struct Compilation {
   Compilation(ModuleOp source, const CompileOptions &options)
@@ -32,6 +48,15 @@ struct Compilation {
     return serialize;
   }
 
+  /// Runs the passes that take the module of a piece to a stage, and shows it.
+  LogicalResult run(WatchedPasses &passes, ModuleOp module,
+                    const CompilePiece &piece, Stage stage) const;
+  /// Shows a module to who wants to see it.
+  LogicalResult show(Stage stage, const CompilePiece &piece,
+                     Operation *module) const;
+  /// Shows the LLVM IR and assembly of what serialization takes.
+  LogicalResult showCode(const CompilePiece &piece, Operation *kernels) const;
+
   ModuleOp source;
   const CompileOptions &options;
   SmallVector<TargetAttr> targets;
@@ -42,7 +67,7 @@ struct Compilation {
   SmallVector<func::FuncOp> entries;
   /// From there to code, for each target: made once, as it takes longer to set
   /// up a canonicalizer than to run it.
-  llvm::DenseMap<TargetAttr, std::unique_ptr<PassManager>> variantPasses;
+  llvm::DenseMap<TargetAttr, std::unique_ptr<VariantPasses>> variantPasses;
   /// With a schedule space: entries and the names of their candidates.
   std::vector<std::pair<std::string, std::string>> candidates;
 };

@@ -85,9 +85,11 @@ static LogicalResult prepare(Compilation &compilation) {
 
   Milliseconds time;
   compilation.tiled = cast<ModuleOp>(source->clone());
-  PassManager passes(context);
-  buildTensorHalf(passes);
-  if (failed(passes.run(*compilation.tiled)))
+  WatchedPasses passes(context);
+  buildTensorHalf(passes.manager);
+  if (failed(compilation.show(Stage::Source, {}, source)) ||
+      failed(
+          compilation.run(passes, *compilation.tiled, {}, Stage::TensorHalf)))
     return failure();
   CompileTimes times;
   times.entry = "(all)";
@@ -152,6 +154,29 @@ FailureOr<std::string> rmsnorm::compileModule(ModuleOp module,
 // The code alone
 //===----------------------------------------------------------------------===//
 
+/// MLIR as text.
+static std::string printModule(Operation *module) {
+  std::string text;
+  llvm::raw_string_ostream(text) << *module << "\n";
+  return text;
+}
+
+/// Of kinds that are MLIR.
+static std::optional<Stage> getStage(EmitKind kind) {
+  switch (kind) {
+  case EmitKind::TensorHalf:
+    return Stage::TensorHalf;
+  case EmitKind::Scheduled:
+    return Stage::Scheduled;
+  case EmitKind::MemrefHalf:
+    return Stage::MemrefHalf;
+  case EmitKind::Finalized:
+    return Stage::Finalized;
+  default:
+    return std::nullopt;
+  }
+}
+
 static FailureOr<std::string> emitOne(Operation *module, EmitKind kind,
                                       const SerializeOptions &options) {
   auto text = [](FailureOr<Blob> blob) -> FailureOr<std::string> {
@@ -170,6 +195,11 @@ static FailureOr<std::string> emitOne(Operation *module, EmitKind kind,
     return emitAssembly(module, options);
   case EmitKind::LLVMIR:
     return emitLLVMIR(module, options);
+  case EmitKind::TensorHalf:
+  case EmitKind::Scheduled:
+  case EmitKind::MemrefHalf:
+  case EmitKind::Finalized:
+    return printModule(module);
   }
   llvm_unreachable("all kinds are handled");
 }
@@ -181,11 +211,9 @@ static std::optional<Backend> getBackend(EmitKind kind) {
     return Backend::nvvm;
   case EmitKind::HSACO:
     return Backend::rocdl;
-  case EmitKind::Assembly:
-  case EmitKind::LLVMIR:
+  default:
     return std::nullopt;
   }
-  llvm_unreachable("all kinds are handled");
 }
 
 /// The entries that are asked for.
@@ -229,6 +257,18 @@ getWantedPlan(func::FuncOp entry, const std::vector<VariantPlan> &plans,
   return error << ", got '" << emit.variant << "'";
 }
 
+/// The tensor half of one entry, or of all.
+static FailureOr<std::string> emitTensorHalf(const Compilation &compilation,
+                                             const EmitOptions &emit) {
+  ModuleOp tiled = *compilation.tiled;
+  if (!emit.variant.empty() || emit.rows)
+    return emitError(UnknownLoc::get(tiled.getContext()),
+                     "expected no variant and no rows for the stage "
+                     "'tensor-half', which all variants share");
+  return printModule(emit.entry.empty() ? tiled
+                                        : *cloneWithEntry(tiled, emit.entry));
+}
+
 FailureOr<std::string> rmsnorm::emitCode(ModuleOp module,
                                          const CompileOptions &options,
                                          const EmitOptions &emit) {
@@ -239,6 +279,7 @@ FailureOr<std::string> rmsnorm::emitCode(ModuleOp module,
   if (options.targets.size() != 1)
     return emitError(loc, "expected one target to emit code for, got ")
            << options.targets.size();
+  std::optional<Stage> stage = getStage(emit.kind);
   std::optional<Backend> backend = getBackend(emit.kind);
   if (backend && (compilation.wantsOracle ||
                   compilation.targets[0].getBackend() != *backend))
@@ -246,12 +287,19 @@ FailureOr<std::string> rmsnorm::emitCode(ModuleOp module,
            << (*backend == Backend::nvvm ? "NVIDIA" : "AMD")
            << " for this kind of code, got '" << options.targets[0] << "'";
   if (compilation.wantsOracle) {
+    if (stage && *stage != Stage::Finalized)
+      return emitError(loc, "expected the last stage for the target 'oracle', "
+                            "which has no other, got '")
+             << getStageName(*stage) << "'";
     FailureOr<CompiledOracle> oracle = compileOracle(compilation);
     if (failed(oracle))
       return failure();
     FailureOr<std::string> code =
         emitOne(*oracle->module, emit.kind,
                 compilation.getSerializeOptions(oracle->times));
+    if (succeeded(code) && !stage &&
+        failed(compilation.showCode(oracle->getPiece(), *oracle->module)))
+      return failure();
     compilation.record(std::move(oracle->times));
     return code;
   }
@@ -260,6 +308,8 @@ FailureOr<std::string> rmsnorm::emitCode(ModuleOp module,
   FailureOr<SmallVector<func::FuncOp>> wanted = getWanted(compilation, emit);
   if (failed(wanted))
     return failure();
+  if (stage == Stage::TensorHalf)
+    return emitTensorHalf(compilation, emit);
   std::string code;
   TuningReport report;
   for (func::FuncOp entry : *wanted) {
@@ -270,15 +320,19 @@ FailureOr<std::string> rmsnorm::emitCode(ModuleOp module,
     FailureOr<VariantPlan> plan = getWantedPlan(entry, *plans, emit);
     if (failed(plan))
       return failure();
-    FailureOr<CompiledVariant> variant =
-        compileVariant(compilation, entry, target, *plan);
+    FailureOr<CompiledVariant> variant = compileVariant(
+        compilation, entry, target, *plan, stage.value_or(Stage::Finalized));
     if (failed(variant))
       return failure();
+    Operation *module = variant->getKernels();
     FailureOr<std::string> one =
-        emitOne(variant->getKernels(), emit.kind,
+        emitOne(stage ? variant->module.get() : module, emit.kind,
                 compilation.getSerializeOptions(variant->times));
-    if (failed(one))
+    if (failed(one) ||
+        (!stage && failed(compilation.showCode(variant->getPiece(), module))))
       return failure();
+    if (stage && !code.empty())
+      code += "// -----\n";
     code += *one;
     compilation.record(std::move(variant->times));
   }

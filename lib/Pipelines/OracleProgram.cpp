@@ -20,11 +20,12 @@ rmsnorm::compileOracle(const Compilation &compilation) {
   Milliseconds time;
   ModuleOp source = compilation.source;
   oracle.module = cast<ModuleOp>(source->clone());
-  PassManager passes(source.getContext());
-  buildToOracle(passes);
+  WatchedPasses passes(source.getContext());
+  buildToOracle(passes.manager);
   // As for variants: norm-opt verifies between passes.
-  passes.enableVerifier(false);
-  if (failed(passes.run(*oracle.module)))
+  passes.manager.enableVerifier(false);
+  if (failed(compilation.run(passes, *oracle.module, oracle.getPiece(),
+                             Stage::Finalized)))
     return failure();
   oracle.times.passes = time.get();
   return oracle;
@@ -38,6 +39,8 @@ LogicalResult rmsnorm::addOracle(const Compilation &compilation,
   FailureOr<Blob> blob = serializeHost(
       *oracle->module, compilation.getSerializeOptions(oracle->times));
   if (failed(blob))
+    return failure();
+  if (failed(compilation.showCode(oracle->getPiece(), *oracle->module)))
     return failure();
   unsigned image = writer.addImage(
       TargetAttr(),

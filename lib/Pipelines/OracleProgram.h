@@ -16,6 +16,8 @@ constexpr StringLiteral kOracleTarget = "oracle";
 struct CompiledOracle {
   OwningOpRef<ModuleOp> module;
   CompileTimes times;
+
+  CompilePiece getPiece() const { return {"", times.target, ""}; }
 };
 FailureOr<CompiledOracle> compileOracle(const Compilation &compilation);
 

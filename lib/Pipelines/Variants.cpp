@@ -9,8 +9,8 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// A copy of `module` whose only public function with a body is `entry`.
-static OwningOpRef<ModuleOp> cloneWithEntry(ModuleOp module, StringRef entry) {
+OwningOpRef<ModuleOp> rmsnorm::cloneWithEntry(ModuleOp module,
+                                              StringRef entry) {
   OwningOpRef<ModuleOp> clone(cast<ModuleOp>(module->cloneWithoutRegions()));
   clone->getBodyRegion().emplaceBlock();
   for (Operation &op : *module.getBody()) {
@@ -21,24 +21,44 @@ static OwningOpRef<ModuleOp> cloneWithEntry(ModuleOp module, StringRef entry) {
   return clone;
 }
 
-static PassManager &getPasses(Compilation &compilation, TargetAttr target) {
-  std::unique_ptr<PassManager> &passes = compilation.variantPasses[target];
+static VariantPasses &getPasses(Compilation &compilation, TargetAttr target) {
+  std::unique_ptr<VariantPasses> &passes = compilation.variantPasses[target];
   if (!passes) {
-    passes = std::make_unique<PassManager>(target.getContext());
-    buildScheduledHalf(*passes, compilation.options.mergeLaunches);
-    buildFinalize(*passes, target.getSpelling());
+    passes = std::make_unique<VariantPasses>(target.getContext());
+    buildScheduledHalf(passes->scheduled.manager,
+                       compilation.options.mergeLaunches);
+    buildFinalize(passes->finalize.manager, target.getSpelling());
     // norm-opt verifies between passes. Here, it would take longer than they
     // do; distribution verifies what it takes, and the LLVM IR that comes of it
     // all is verified.
-    passes->enableVerifier(false);
+    passes->scheduled.manager.enableVerifier(false);
+    passes->finalize.manager.enableVerifier(false);
   }
   return *passes;
+}
+
+/// Takes a scheduled module through the stages up to `last`.
+static LogicalResult advance(Compilation &compilation, ModuleOp module,
+                             TargetAttr target, const CompilePiece &piece,
+                             Stage last) {
+  VariantPasses &passes = getPasses(compilation, target);
+  if (failed(compilation.show(Stage::Scheduled, piece, module)))
+    return failure();
+  if (last == Stage::Scheduled)
+    return success();
+  if (failed(
+          compilation.run(passes.scheduled, module, piece, Stage::MemrefHalf)))
+    return failure();
+  if (last == Stage::MemrefHalf)
+    return success();
+  return compilation.run(passes.finalize, module, piece, Stage::Finalized);
 }
 
 FailureOr<CompiledVariant> rmsnorm::compileVariant(Compilation &compilation,
                                                    func::FuncOp entry,
                                                    TargetAttr target,
-                                                   const VariantPlan &plan) {
+                                                   const VariantPlan &plan,
+                                                   Stage last) {
   CompiledVariant variant;
   variant.times.entry = entry.getName().str();
   variant.times.target = target.getSpelling();
@@ -48,9 +68,10 @@ FailureOr<CompiledVariant> rmsnorm::compileVariant(Compilation &compilation,
   (*variant.module)->setAttr(RMSNormDialect::kTargetAttrName, target);
   setSchedules(variant.getHost(entry.getName()), plan.schedules,
                plan.lastColumn);
-  if (failed(getPasses(compilation, target).run(*variant.module)))
+  if (failed(advance(compilation, *variant.module, target, variant.getPiece(),
+                     last)))
     return failure();
-  if (!variant.getKernels())
+  if (last != Stage::Scheduled && !variant.getKernels())
     return entry.emitError("expected a norm to make a kernel of, got none in '")
            << entry.getName() << "'";
   variant.times.passes = time.get();
@@ -101,6 +122,8 @@ LogicalResult rmsnorm::addVariant(const Compilation &compilation,
   FailureOr<SmallVector<ModuleBinary>> binaries =
       serialize(compilation, variant, target);
   if (failed(binaries))
+    return failure();
+  if (failed(compilation.showCode(variant.getPiece(), variant.getKernels())))
     return failure();
   unsigned image = writer.addImage(target, std::move(*binaries));
   ModuleWriter::VariantOptions options;

@@ -13,6 +13,9 @@ struct CompiledVariant {
   OwningOpRef<ModuleOp> module;
   CompileTimes times;
 
+  CompilePiece getPiece() const {
+    return {times.entry, times.target, times.variant};
+  }
   func::FuncOp getHost(StringRef entry) {
     return module->lookupSymbol<func::FuncOp>(entry);
   }
@@ -22,10 +25,15 @@ struct CompiledVariant {
   }
 };
 
-/// Compiles `entry` with the schedules of `plan`; chooses none.
+/// A copy of `module` whose only public function with a body is `entry`.
+OwningOpRef<ModuleOp> cloneWithEntry(ModuleOp module, StringRef entry);
+
+/// Compiles `entry` with the schedules of `plan`, up to the stage `last`;
+/// chooses none.
 FailureOr<CompiledVariant> compileVariant(Compilation &compilation,
                                           func::FuncOp entry, TargetAttr target,
-                                          const VariantPlan &plan);
+                                          const VariantPlan &plan,
+                                          Stage last = Stage::Finalized);
 
 /// What a module says of a variant beside its code.
 struct VariantNames {

@@ -2,6 +2,7 @@
 //===- norm-compile.cpp - from .mlir to a compiled module ----------------===//
 
 #include "../Version.h"
+#include "Observe.h"
 
 #include "RMSNorm/InitAll.h"
 #include "RMSNorm/Pipelines/Compile.h"
@@ -11,11 +12,11 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
+#include "mlir/Transforms/Passes.h"
 
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
 #include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Format.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
@@ -27,6 +28,10 @@ using namespace mlir::rmsnorm;
 namespace cl = llvm::cl;
 
 static cl::OptionCategory category("norm-compile options");
+static cl::OptionCategory
+    passCategory("options of MLIR for all passes",
+                 "A line before what they print says which entry, target and "
+                 "variant it is of.");
 
 static cl::opt<std::string> inputFile(cl::Positional, cl::Required,
                                       cl::desc("<input .mlir or bytecode>"),
@@ -34,6 +39,8 @@ static cl::opt<std::string> inputFile(cl::Positional, cl::Required,
 static cl::opt<std::string>
     outputFile("o", cl::desc("file to write; - is the standard output"),
                cl::value_desc("file"), cl::cat(category));
+static cl::opt<bool> force("f", cl::desc("Enable binary output on terminals"),
+                           cl::cat(category));
 static cl::list<std::string> targetNames(
     "target",
     cl::desc("what to compile for, may be repeated: a chip (sm_90, gfx942), "
@@ -77,7 +84,18 @@ static cl::opt<EmitKind> emitKind(
                clEnumValN(EmitKind::Cubin, "cubin", "cubin (NVIDIA, by ptxas)"),
                clEnumValN(EmitKind::HSACO, "hsaco", "code object (AMD)"),
                clEnumValN(EmitKind::Assembly, "asm", "assembly; PTX on NVIDIA"),
-               clEnumValN(EmitKind::LLVMIR, "llvm", "optimised LLVM IR")),
+               clEnumValN(EmitKind::LLVMIR, "llvm", "optimised LLVM IR"),
+               clEnumValN(EmitKind::Finalized, "mlir",
+                          "MLIR in LLVM's dialect, as rmsnorm-to-nvvm, -rocdl, "
+                          "-sim or -oracle leave it"),
+               clEnumValN(EmitKind::MemrefHalf, "mlir:memref-half",
+                          "MLIR as rmsnorm-memref-half leaves it: thread-level "
+                          "kernels"),
+               clEnumValN(EmitKind::Scheduled, "mlir:scheduled",
+                          "MLIR with the target and the schedules"),
+               clEnumValN(EmitKind::TensorHalf, "mlir:tensor-half",
+                          "MLIR as rmsnorm-tensor-half leaves it: programs "
+                          "over rows, the same for all targets")),
     cl::cat(category));
 static cl::opt<std::string> variantName(
     "variant",
@@ -113,52 +131,17 @@ static cl::opt<std::string>
                    "$PATH, /usr/local/cuda; empty: none, the driver compiles "
                    "the PTX"),
           cl::cat(category));
+static cl::opt<std::string> dumpFolder(
+    "dump-intermediates",
+    cl::desc("write the IR of each stage to this folder, which is made: "
+             "0-source, 1-tensor-half and, for each entry, target and variant, "
+             "ENTRY.TARGET.VARIANT.2-scheduled, .3-memref-half, .4-finalized, "
+             ".5-llvm, .6-asm"),
+    cl::value_desc("folder"), cl::cat(category));
 static cl::opt<bool> timing(
     "timing",
     cl::desc("print what each entry, target and variant took, to stderr"),
     cl::cat(category));
-
-static void printTimes(ArrayRef<CompileTimes> times) {
-  size_t widest = 5;
-  for (const CompileTimes &t : times)
-    widest = std::max(widest, t.entry.size());
-  auto &os = llvm::errs();
-  auto text = [&](StringRef value, unsigned width) {
-    os << llvm::left_justify(value, width) << "  ";
-  };
-  auto cell = [&](double milliseconds) {
-    os << llvm::format("%10.1f", milliseconds);
-  };
-  text("entry", widest);
-  text("target", 11);
-  text("variant", 8);
-  for (StringRef name :
-       {"passes", "translate", "optimise", "codegen", "ptxas/lld", "total"})
-    os << llvm::right_justify(name, 10);
-  os << "  (ms)\n";
-  for (const CompileTimes &t : times) {
-    text(t.entry, widest);
-    text(t.target.empty() ? "(tensor)" : t.target, 11);
-    text(t.variant.empty() ? "-" : t.variant, 8);
-    for (double value : {t.passes, t.serialize.translate, t.serialize.optimize,
-                         t.serialize.codegen, t.serialize.link,
-                         t.passes + t.serialize.total()})
-      cell(value);
-    os << "\n";
-  }
-}
-
-/// Overwritten where people watch, one line an entry elsewhere.
-static void printProgress(const CompileProgress &progress) {
-  bool watched = llvm::errs().is_displayed();
-  bool ends = progress.done == progress.count;
-  if (!watched && !ends)
-    return;
-  llvm::errs() << (watched ? "\r" : "") << progress.entry << " for "
-               << progress.target << ": " << progress.done << " of "
-               << progress.count << " schedules compiled, " << progress.refused
-               << " others cannot run there" << (ends ? "\n" : "");
-}
 
 static LogicalResult complain(const Twine &message) {
   llvm::WithColor::error(llvm::errs(), "norm-compile") << message << "\n";
@@ -199,6 +182,11 @@ static LogicalResult checkCommandLine() {
     return complain("--tuning: expected one file, got " +
                     Twine(tuning.getNumOccurrences()) +
                     ": put their records into one");
+  if (scheduleSpace && dumpFolder.getNumOccurrences())
+    return complain("--dump-intermediates is of the schedule of each variant: "
+                    "expected no --schedule-space");
+  if (dumpFolder.getNumOccurrences() && dumpFolder.empty())
+    return complain("--dump-intermediates: expected a folder, got ''");
   if (scheduleSpace && (emits || !schedule.empty()))
     return complain("--schedule-space tries schedules and writes a module: "
                     "expected neither --schedule nor --emit");
@@ -230,8 +218,31 @@ static LogicalResult checkFiles() {
   return success();
 }
 
-static LogicalResult run() {
-  if (failed(checkCommandLine()) || failed(checkFiles()))
+static bool isTerminal(StringRef path) {
+  if (path == "-")
+    return llvm::sys::Process::StandardOutIsDisplayed();
+  llvm::sys::fs::file_status status;
+  if (llvm::sys::fs::status(path, status) ||
+      status.type() != llvm::sys::fs::file_type::character_file)
+    return false;
+  std::error_code code;
+  llvm::raw_fd_ostream os(path, code, llvm::sys::fs::CD_OpenExisting);
+  return !code && os.is_displayed();
+}
+
+static LogicalResult checkTerminal() {
+  bool isBinary = emitKind.getNumOccurrences() == 0 ||
+                  emitKind == EmitKind::Cubin || emitKind == EmitKind::HSACO;
+  StringRef path = outputFile.empty() ? "-" : StringRef(outputFile);
+  if (!isBinary || force || !isTerminal(path))
+    return success();
+  return complain("expected -o FILE for binary output, got a terminal; -f "
+                  "writes it there");
+}
+
+static LogicalResult run(int argc, char **argv) {
+  if (failed(checkCommandLine()) || failed(checkFiles()) ||
+      failed(checkTerminal()))
     return failure();
   std::string message;
   auto file = openInputFile(inputFile, &message);
@@ -282,6 +293,21 @@ static LogicalResult run() {
   if (ptxas.getNumOccurrences())
     options.serialize.ptxas = ptxas;
   options.times = &times;
+  std::optional<PassOptionsObserver> observer;
+  if (hasPassOptions(passCategory))
+    options.passObserver = &observer.emplace(argc, argv);
+  IntermediateFiles files(dumpFolder);
+  if (!dumpFolder.empty()) {
+    if (llvm::Error error = files.create())
+      return complain("--dump-intermediates: " +
+                      llvm::toString(std::move(error)));
+    options.intermediates = [&](const Intermediate &intermediate) {
+      if (llvm::Error error = files.write(intermediate))
+        return complain("--dump-intermediates: " +
+                        llvm::toString(std::move(error)));
+      return success();
+    };
+  }
   FailureOr<std::string> bytes =
       emitKind.getNumOccurrences() != 0
           ? emitCode(*module, options, {emitKind, variantName, rows, entryName})
@@ -320,11 +346,14 @@ static LogicalResult run() {
 int main(int argc, char **argv) {
   llvm::InitLLVM init(argc, argv);
   setVersion("norm-compile");
-  cl::HideUnrelatedOptions(category);
+  rmsnorm::registerAllPasses();
+  registerTransformsPasses();
+  registerPassOptions(passCategory);
+  cl::HideUnrelatedOptions({&category, &passCategory});
   cl::ParseCommandLineOptions(
       argc, argv,
       "compiles the public functions of a module of norms, ahead of time\n\n"
       "  norm-compile norm.mlir --target=sm_90 --target=sim -o norm.rmsn\n"
       "  norm-compile norm.mlir --target=gfx942 --emit=asm\n");
-  return failed(run());
+  return failed(run(argc, argv));
 }

@@ -19,6 +19,10 @@
 #include <string>
 #include <vector>
 
+namespace mlir {
+class PassManager;
+} // namespace mlir
+
 namespace mlir::rmsnorm {
 
 /// What making one variant of one entry for one target took, in milliseconds.
@@ -37,6 +41,54 @@ struct CompileProgress {
   size_t done = 0, count = 0;
   /// Left out, as they cannot run on the target.
   size_t refused = 0;
+};
+
+/// Where a module can be looked at on its way to code, in this order.
+enum class Stage {
+  /// As it came in.
+  Source,
+  /// As rmsnorm-tensor-half leaves it: programs over rows, for all targets.
+  TensorHalf,
+  /// With a target, and schedules of one variant.
+  Scheduled,
+  /// As rmsnorm-memref-half leaves it: thread-level kernels.
+  MemrefHalf,
+  /// As rmsnorm-to-nvvm, -rocdl, -sim or -oracle leave it: LLVM's dialect.
+  Finalized,
+  /// Optimised LLVM IR.
+  LLVMIR,
+  /// PTX for NVIDIA chips, assembly for others.
+  Assembly
+};
+
+/// "source", "tensor-half", "scheduled", "memref-half", "finalized", "llvm",
+/// "asm".
+StringRef getStageName(Stage stage);
+
+/// A part of the work. What is empty is not told apart.
+struct CompilePiece {
+  std::string entry, target, variant;
+};
+
+/// A piece at one stage, as text.
+struct Intermediate {
+  CompilePiece piece;
+  Stage stage;
+  /// That of a file: "mlir", "ll", "ptx", "s".
+  StringRef extension;
+  StringRef text;
+};
+
+/// Watches the passes that run.
+class PassObserver {
+public:
+  virtual ~PassObserver() = default;
+  /// Called before passes take a piece to a stage, and after that, if they
+  /// failed, too.
+  virtual void begin(const CompilePiece &piece, Stage stage) {}
+  virtual void end() {}
+  /// Called with each pass manager before its first run, after `begin`.
+  virtual LogicalResult configure(PassManager &passes) { return success(); }
 };
 
 struct CompileOptions {
@@ -59,6 +111,12 @@ struct CompileOptions {
   bool scheduleSpace = false;
   /// Called as the candidates of an entry are compiled, if set.
   std::function<void(const CompileProgress &)> progress;
+  /// Told of all passes, if set. Modules that they run on are then named after
+  /// their piece.
+  PassObserver *passObserver = nullptr;
+  /// Called with each piece at each stage, if set. A failure, of which it has
+  /// said why, ends the compilation.
+  std::function<LogicalResult(const Intermediate &)> intermediates;
   /// Receives a record for each piece of work, if set.
   std::vector<CompileTimes> *times = nullptr;
 };
@@ -69,7 +127,18 @@ struct CompileOptions {
 FailureOr<std::string> compileModule(ModuleOp module,
                                      const CompileOptions &options);
 
-enum class EmitKind { PTX, Cubin, HSACO, Assembly, LLVMIR };
+/// MLIR is of the stage that each is named after.
+enum class EmitKind {
+  PTX,
+  Cubin,
+  HSACO,
+  Assembly,
+  LLVMIR,
+  TensorHalf,
+  Scheduled,
+  MemrefHalf,
+  Finalized
+};
 
 struct EmitOptions {
   EmitKind kind;
@@ -84,7 +153,9 @@ struct EmitOptions {
 };
 
 /// Compiles for the one target of `options` and returns the code itself, that
-/// of several entries one after another. The oracle has no PTX, cubin, HSACO.
+/// of several entries one after another, in MLIR with a line `// -----`
+/// between. The oracle has no PTX, cubin, HSACO, and in MLIR no stage but the
+/// last.
 FailureOr<std::string> emitCode(ModuleOp module, const CompileOptions &options,
                                 const EmitOptions &emit);
 
