@@ -221,7 +221,7 @@ struct FinalizeNVVM final : rmsnorm::impl::FinalizeNVVMBase<FinalizeNVVM> {
     if (failed(checkExchanges(module, chip)) ||
         failed(lowerFloat8(module, getFloat8Instructions(chip))))
       return failure();
-    lowerGlobalMemoryToPTX(module);
+    lowerGlobalMemoryToPTX(module, chip);
     lowerExchangesToMBarriers(module);
     lowerWorkgroupAccesses(module, "r");
     module.walk([](BarrierOp op) {

@@ -7,6 +7,7 @@
 #include "ExpandMath.h"
 #include "Fragments.h"
 #include "RMSNorm/Conversion/Passes.h"
+#include "RMSNorm/Target/Instructions.h"
 #include "WorkgroupMemory.h"
 
 #include "mlir/Conversion/GPUToROCDL/GPUToROCDLPass.h"
@@ -198,8 +199,7 @@ LogicalResult lowerReduce(SubgroupReduceOp op, const ChipInfo &chip) {
     return op.emitError("expected a width up to the subgroup size ")
            << chip.subgroupSize << ", got " << width;
   bool wholeWave = width == 64;
-  // permlanex16 came with RDNA, which is what runs subgroups of 32.
-  bool hasPermlane = chip.subgroupSize == 32;
+  const bool hasPermlane = getInstructions(chip).hasPermlaneX16;
   Value value = op.getValue();
   for (int64_t step = 1; step < (wholeWave ? 16 : width); step *= 2)
     value = createCombine(b, op.getKind(), value,
@@ -309,12 +309,7 @@ struct FinalizeROCDL final : rmsnorm::impl::FinalizeROCDLBase<FinalizeROCDL> {
     if (failed(checkExchanges(module, chip)) ||
         failed(lowerFloat8(module, getFloat8Instructions(chip))))
       return failure();
-    // No copies in the background: loads and stores, which nobody waits for.
-    expandCopies(module, [](AsyncCopyOp) { return true; });
-    module.walk([](Operation *op) {
-      if (isa<CopyCommitOp, CopyWaitOp>(op))
-        op->erase();
-    });
+    expandAllCopies(module);
     Launderer launderer;
     module.walk([&](GlobalLoadOp op) { lowerLoad(op, launderer); });
     module.walk([](GlobalStoreOp op) { lowerStore(op); });

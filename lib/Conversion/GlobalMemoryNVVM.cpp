@@ -4,6 +4,7 @@
 #include "DeviceOps.h"
 #include "Fragments.h"
 #include "NVVM.h"
+#include "RMSNorm/Target/Instructions.h"
 #include "WorkgroupMemory.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -276,12 +277,25 @@ void lowerCopies(gpu::GPUModuleOp module) {
   });
 }
 
+/// A policy is a hint: what is computed is the same without.
+void dropPolicies(gpu::GPUModuleOp module) {
+  module.walk([](GlobalLoadOp op) { op.setPolicy(CachePolicy::normal); });
+  module.walk([](GlobalStoreOp op) { op.setPolicy(CachePolicy::normal); });
+}
+
 } // namespace
 
-void rmsnorm::lowerGlobalMemoryToPTX(gpu::GPUModuleOp module) {
+void rmsnorm::lowerGlobalMemoryToPTX(gpu::GPUModuleOp module,
+                                     const ChipInfo &chip) {
+  if (chip.hasAsyncCopies) {
+    expandCopies(module, isPlainCopy);
+    lowerCopies(module);
+  } else {
+    expandAllCopies(module);
+  }
+  if (!getInstructions(chip).hasCachePolicies)
+    dropPolicies(module);
   Policies policies;
-  expandCopies(module, isPlainCopy);
-  lowerCopies(module);
   module.walk([&](GlobalLoadOp op) { lowerLoad(op, policies); });
   module.walk([&](GlobalStoreOp op) { lowerStore(op, policies); });
 }

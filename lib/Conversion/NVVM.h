@@ -4,12 +4,14 @@
 #ifndef RMSNORM_LIB_CONVERSION_NVVM_H
 #define RMSNORM_LIB_CONVERSION_NVVM_H
 
+#include "RMSNorm/Target/Targets.h"
+
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 
 namespace mlir::rmsnorm {
 
-/// Replaces global loads and stores and asynchronous copies.
-void lowerGlobalMemoryToPTX(gpu::GPUModuleOp module);
+/// Replaces global loads and stores and asynchronous copies by what `chip` has.
+void lowerGlobalMemoryToPTX(gpu::GPUModuleOp module, const ChipInfo &chip);
 
 /// Replaces the ops of exchanges by mbarriers and st.async.
 void lowerExchangesToMBarriers(gpu::GPUModuleOp module);

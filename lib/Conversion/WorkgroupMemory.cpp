@@ -119,3 +119,11 @@ void rmsnorm::expandCopies(gpu::GPUModuleOp module,
     op.erase();
   });
 }
+
+void rmsnorm::expandAllCopies(gpu::GPUModuleOp module) {
+  expandCopies(module, [](AsyncCopyOp) { return true; });
+  module.walk([](Operation *op) {
+    if (isa<CopyCommitOp, CopyWaitOp>(op))
+      op->erase();
+  });
+}

@@ -28,6 +28,10 @@ Value createWorkgroupAddress(ImplicitLocOpBuilder &b, gpu::GPUModuleOp module,
 void expandCopies(gpu::GPUModuleOp module,
                   function_ref<bool(AsyncCopyOp)> isPlain);
 
+/// The same for all of them, where a chip has no copies in the background:
+/// nobody waits for any.
+void expandAllCopies(gpu::GPUModuleOp module);
+
 } // namespace mlir::rmsnorm
 
 #endif // RMSNORM_LIB_CONVERSION_WORKGROUPMEMORY_H

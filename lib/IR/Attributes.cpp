@@ -2,6 +2,7 @@
 //===- Attributes.cpp - targets and schedules ----------------------------===//
 
 #include "RMSNorm/IR/KernelTarget.h"
+#include "RMSNorm/Target/Instructions.h"
 
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/IR/BuiltinOps.h"
@@ -34,7 +35,7 @@ LogicalResult TargetAttr::verify(function_ref<InFlightDiagnostic()> emitError,
   const ChipInfo *info = lookupChip(chip);
   if (!info)
     return emitError() << "expected a chip (" << getChipNames() << "), got '"
-                       << chip << "'";
+                       << chip << "'" << getAdvice(chip);
   if ((backend == Backend::nvvm && info->vendor != Vendor::Nvidia) ||
       (backend == Backend::rocdl && info->vendor != Vendor::Amd))
     return emitError() << "expected a chip that " << stringifyBackend(backend)
@@ -59,7 +60,8 @@ TargetAttr TargetAttr::parseSpelling(Location loc, StringRef spelling) {
     emitError(loc) << "expected a target: a chip (" << getChipNames()
                    << "), 'sim', or 'sim:' and a chip, got "
                    << (spelling.empty() ? "none (option target)"
-                                        : "'" + spelling.str() + "'");
+                                        : "'" + spelling.str() + "'")
+                   << getAdvice(spelling);
     return {};
   }
   Backend backend = sim                              ? Backend::sim

@@ -5,6 +5,7 @@
 #include "Link.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Target/HostRuntime.h"
+#include "RMSNorm/Target/Instructions.h"
 #include "TargetModel.h"
 
 #include "mlir/IR/Operation.h"
@@ -241,7 +242,7 @@ static FailureOr<MachineSpec> getDeviceSpec(Operation *op) {
     spec.triple = llvm::Triple("amdgcn-amd-amdhsa");
     // LLVM 22 puts halves of registers that do not exist into four bf16 loaded
     // one by one: wrong code in an object, a crash as text.
-    if (chip.name.starts_with("gfx11"))
+    if (getInstructions(chip).hasTrue16)
       spec.features = "-real-true16";
     return spec;
   case Backend::sim:

@@ -10,7 +10,7 @@
 // RUN: not norm-opt %s --rmsnorm-embed-memrefs=variants=some 2>&1 | FileCheck %s --check-prefix=VARIANTS
 // RUN: not norm-opt %s --rmsnorm-embed-memrefs 2>&1 | FileCheck %s --check-prefix=NONE
 // CHIP: sm_1
-// NONE: error: expected a target: a chip (sm_80, {{.*}}), 'sim', or 'sim:' and a chip, got none (option target)
+// NONE: error: expected a target: a chip (sm_75, {{.*}}), 'sim', or 'sim:' and a chip, got none (option target)
 // VARIANTS: Cannot find option named 'some'
 
 // FIXED: gpu.module @rmsnorm_kernels [#rmsnorm.target<nvvm "sm_90">]

@@ -9,6 +9,6 @@
 // AMD: module attributes {rmsnorm.target = #rmsnorm.target<rocdl "gfx942">}
 // SIM: module attributes {rmsnorm.target = #rmsnorm.target<sim "gfx942">}
 // GENERIC: module attributes {rmsnorm.target = #rmsnorm.target<sim "sim32">}
-// UNKNOWN: error: expected a target: a chip (sm_80, {{.*}}), 'sim', or 'sim:' and a chip, got 'sm_91'
+// UNKNOWN: error: expected a target: a chip (sm_75, {{.*}}), 'sim', or 'sim:' and a chip, got 'sm_91'; the nearest older chip is sm_90, whose PTX runs on sm_91{{$}}
 // NOCHIP: error: expected target 'sim:sim32', got 'sim32': only the simulator has that chip
 module {}
