@@ -1,0 +1,90 @@
+"""Compiles examples for the chips of the table and looks for kernels that spill.
+
+Usage: chips.py NORM_COMPILE PTXAS EXAMPLES FOLDER [--all] [CHIP...]
+
+All variants of an example are compiled. NVIDIA: ptxas says what each kernel spills; with
+an empty PTXAS nobody looks. AMD: the metadata of each kernel says it. Each chip has one
+of the examples, the next chip another; with --all it has all of them. With CHIP, which
+may have wildcards ("gfx*"), those chips alone.
+"""
+import fnmatch, pathlib, re, subprocess, sys
+
+# What runs in the place of ptxas: refuses kernels that spill, counts the others.
+CHECKED_PTXAS = """#!{python}
+import re, subprocess, sys
+done = subprocess.run([{ptxas!r}, *sys.argv[1:]], capture_output=True, text=True)
+sizes = re.findall(r"(\\d+) bytes stack frame, (\\d+) bytes spill stores, (\\d+) bytes spill loads", done.stderr)
+open({log!r}, "a").write("kernel\\n" * len(sizes))
+sys.stdout.write(done.stdout)
+sys.stderr.write(done.stderr)
+sys.exit(done.returncode or any(size != ("0", "0", "0") for size in sizes))
+"""
+
+
+class Failure(Exception):
+    pass
+
+
+class Checker:
+    def __init__(self, compiler, ptxas, folder):
+        self.compiler, self.ptxas = compiler, ""
+        self.module, self.log = folder / "chips.rmsn", folder / "kernels.log"
+        if ptxas:
+            self.ptxas = folder / "checked-ptxas"
+            self.ptxas.write_text(CHECKED_PTXAS.format(python=sys.executable, ptxas=ptxas, log=str(self.log)))
+            self.ptxas.chmod(0o755)
+
+    def run(self, *options):
+        return subprocess.run([self.compiler, *options], capture_output=True, text=True)
+
+    def chips(self, example):
+        message = self.run("--target=?", example, "-o", self.module).stderr
+        names = re.search(r"a chip \(([^)]*)\)", message)[1].split(", ")
+        return [name for name in names if not name.startswith("sim")]
+
+    def check(self, chip, example):
+        """What there is to say of the example's kernels."""
+        self.log.write_text("")
+        done = self.run(example, f"--target={chip}", f"--ptxas={self.ptxas}", "--host-optimization=0", "-o", self.module)
+        if done.returncode:
+            raise Failure(done.stderr)
+        code = self.module.read_bytes()
+        if not chip.startswith("sm_"):
+            return self.check_amd(code)
+        if not self.ptxas:
+            return f"{code.count(b'.visible .entry')} kernels, no ptxas to look for spills"
+        return f"{len(self.log.read_text().split())} kernels, no spills"
+
+    @staticmethod
+    def check_amd(code):
+        """In the metadata, a MessagePack, a number below 128 is the byte after its name.
+        Scalar registers are spilt to a vector register, not to memory."""
+        for what in (b".private_segment_fixed_size", b".vgpr_spill_count"):
+            numbers = [rest[0] for rest in code.split(what)[1:]]
+            if not numbers or any(numbers):
+                raise Failure(f"expected kernels with a {what.decode()} of 0, got {numbers}")
+        return f"{len(numbers)} kernels, no spills"
+
+
+def main():
+    every = "--all" in sys.argv
+    compiler, ptxas, examples, folder, *wanted = [a for a in sys.argv[1:] if a != "--all"]
+    folder = pathlib.Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    sources = sorted(path for path in pathlib.Path(examples).rglob("*.mlir") if path.parent.name != "linalg")
+    checker = Checker(compiler, ptxas, folder)
+    chips = [(number, chip) for number, chip in enumerate(checker.chips(sources[0]))
+             if not wanted or any(fnmatch.fnmatch(chip, name) for name in wanted)]
+    errors = 0
+    for number, chip in chips:
+        for example in sources if every else [sources[5 * number % len(sources)]]:
+            try:
+                print(f"{chip}, {example.name}: {checker.check(chip, example)}", flush=True)
+            except Failure as failure:
+                errors += 1
+                print(f"{chip}, {example.name}: error: {failure}", flush=True)
+    print(f"{len(chips)} chips, {errors} errors")
+    sys.exit(1 if errors or not chips else 0)
+
+
+main()
