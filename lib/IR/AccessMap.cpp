@@ -83,6 +83,20 @@ AffineMap AccessMap::getSome(MLIRContext *context, unsigned numRowDims,
   return AffineMap::get(numRowDims + hasColumn, 0, results, context);
 }
 
+AffineMapAttr AccessMap::getSum(MLIRContext *context, unsigned numRowDims,
+                                ArrayRef<int64_t> dims, int64_t rank) {
+  if (dims.empty())
+    return {};
+  return AffineMapAttr::get(getSome(context, numRowDims, dims,
+                                    /*hasColumn=*/true,
+                                    rank > static_cast<int64_t>(dims.size())));
+}
+
+SmallVector<int64_t> AccessMap::getSumDims(std::optional<AffineMap> map) {
+  return map ? AccessMap(*map, /*hasColumn=*/true).getRowDims()
+             : SmallVector<int64_t>();
+}
+
 SmallVector<AccessMap::Digit> AccessMap::getDigits(unsigned dim) const {
   SmallVector<Digit> digits;
   for (auto [place, index] : llvm::enumerate(indices))
@@ -96,8 +110,7 @@ SmallVector<AccessMap::Digit> AccessMap::getDigits(unsigned dim) const {
 }
 
 bool AccessMap::isInjective(unsigned dim, int64_t size) const {
-  // Each index has one digit of one dimension at most, or digits that do not
-  // reach each other: nothing has made another kind yet.
+  // Only of indices of one digit: those cannot meet.
   int64_t next = 1;
   for (const Digit &digit : getDigits(dim)) {
     if (digit.divisor != next || digit.factor < 1)

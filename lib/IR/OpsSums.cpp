@@ -120,8 +120,7 @@ Operation *ColumnSumOp::getIteratingParent() {
 }
 
 SmallVector<int64_t> AccumulateOp::getDims() {
-  return getMap() ? AccessMap(*getMap(), /*hasColumn=*/true).getRowDims()
-                  : SmallVector<int64_t>();
+  return AccessMap::getSumDims(getMap());
 }
 
 LogicalResult AccumulateOp::verify() {

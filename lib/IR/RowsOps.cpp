@@ -266,8 +266,7 @@ FailureOr<ScheduleAttr> RowsOp::getRequiredSchedule() {
 }
 
 SmallVector<int64_t> SumStoreOp::getDims() {
-  return getMap() ? AccessMap(*getMap(), /*hasColumn=*/true).getRowDims()
-                  : SmallVector<int64_t>();
+  return AccessMap::getSumDims(getMap());
 }
 
 //===----------------------------------------------------------------------===//

@@ -199,16 +199,13 @@ struct ColumnSumModel
     if (failed(init))
       return failure();
     // Counted in the dimensions of the loop's rows, where it says how many.
-    AffineMapAttr map;
-    if (ArrayRef<int64_t> dims = sum.getDims(); !dims.empty()) {
-      auto rank = sum.getIteratingParent()->getAttrOfType<IntegerAttr>(
-          RMSNormDialect::kRowsAttrName);
-      map = AffineMapAttr::get(AccessMap::getSome(
-          op->getContext(), rank ? rank.getInt() : dims.back() + 1, dims,
-          /*hasColumn=*/true,
-          cast<MemRefType>(dest->getType()).getRank() >
-              static_cast<int64_t>(dims.size())));
-    }
+    ArrayRef<int64_t> dims = sum.getDims();
+    auto rank = sum.getIteratingParent()->getAttrOfType<IntegerAttr>(
+        RMSNormDialect::kRowsAttrName);
+    const int64_t least = dims.empty() ? 0 : dims.back() + 1;
+    AffineMapAttr map =
+        AccessMap::getSum(op->getContext(), rank ? rank.getInt() : least, dims,
+                          cast<MemRefType>(dest->getType()).getRank());
     // In front of the in_parallel terminator, which holds no effects.
     rewriter.setInsertionPoint(op->getParentOp());
     AccumulateOp::create(rewriter, op->getLoc(), /*result=*/Type(),

@@ -59,12 +59,8 @@ struct SumDest {
 /// The map of a sum into `dest`, which has rows for `dims` of `numSizes`.
 static AffineMapAttr getSumMap(Value dest, int64_t numSizes,
                                ArrayRef<int64_t> dims) {
-  if (dims.empty())
-    return {};
-  const size_t rank = cast<MemRefType>(dest.getType()).getRank();
-  return AffineMapAttr::get(AccessMap::getSome(dest.getContext(), numSizes,
-                                               dims, /*hasColumn=*/true,
-                                               rank > dims.size()));
+  return AccessMap::getSum(dest.getContext(), numSizes, dims,
+                           cast<MemRefType>(dest.getType()).getRank());
 }
 
 /// The program that adds up `partials`, what the blocks of `rows` have come to,

@@ -12,6 +12,7 @@
 #define RMSNORM_IR_ACCESSMAP_H
 
 #include "mlir/IR/AffineMap.h"
+#include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 
 namespace mlir::rmsnorm {
@@ -57,6 +58,14 @@ public:
   static AffineMap getSome(MLIRContext *context, unsigned numRowDims,
                            ArrayRef<int64_t> dims, bool hasColumn,
                            bool usesColumn);
+
+  /// The map of a sum into a buffer of `rank` that has a row for each of the
+  /// leading sizes `dims`, then columns where it has another dimension. Null if
+  /// all rows are added to one.
+  static AffineMapAttr getSum(MLIRContext *context, unsigned numRowDims,
+                              ArrayRef<int64_t> dims, int64_t rank);
+  /// The `dims` of such a map, which may be null.
+  static SmallVector<int64_t> getSumDims(std::optional<AffineMap> map);
 
   /// Whether each index is a sum of digits.
   bool isValid() const { return valid; }
