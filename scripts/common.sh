@@ -6,7 +6,7 @@ build=${RMSNORM_BUILD_DIR:-$root/build}
 cd "$root"
 
 # Debian 12 names. `python3` runs lit; ccache is used when it is there.
-packages=(g++ cmake ninja-build python3 llvm-22-dev llvm-22-tools libmlir-22-dev
+packages=(g++ cmake ninja-build python3 python3-venv llvm-22-dev llvm-22-tools libmlir-22-dev
           mlir-22-tools liblld-22-dev lld-22 libflatbuffers-dev
           flatbuffers-compiler libgtest-dev zlib1g-dev libzstd-dev
           clang-format-14)
@@ -45,6 +45,25 @@ install_packages() {
     echo "$(basename "$0"): apt-get could not install: ${missing[*]}" \
       "(Debian 12 has LLVM 22 in bookworm-security)" >&2
     return 1
+  }
+}
+
+# Makes an environment with the Python package in the build folder, for the tests
+# of the package; those of PyTorch run where the python3 on PATH has it. Without
+# a package index there is none, and these tests are skipped.
+make_python_environment() {
+  local venv=$build/python log=$build/python.log
+  local needs=(apache-tvm-ffi scikit-build-core numpy ml_dtypes)
+  echo "== Installing runtime/python into $venv"
+  {
+    [ -x "$venv/bin/pip" ] || python3 -m venv --system-site-packages "$venv"
+    "$venv/bin/python" -c "import tvm_ffi, scikit_build_core, numpy, ml_dtypes" ||
+      "$venv/bin/pip" install -q --retries 1 "${needs[@]}"
+    "$venv/bin/pip" install -q --no-deps --no-build-isolation --force-reinstall \
+      -C build-dir="$build/python-wheel" "$root/runtime/python"
+  } >"$log" 2>&1 || {
+    rm -rf "$venv"
+    echo "== No Python package, $log says why: tests of it are skipped"
   }
 }
 

@@ -3,6 +3,7 @@
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 install_packages
 configure_and_build
+make_python_environment
 if ! PATH=$PATH:/usr/local/cuda/bin command -v ptxas >/dev/null; then
   echo "== No ptxas (CUDA toolkit): tests that assemble PTX are skipped"
 fi

@@ -60,6 +60,23 @@ packages = subprocess.run([config.python, "-c", "import sysconfig; print(sysconf
 wheels = glob.glob(os.path.join(packages, "nvidia", "*", "bin"))
 config.environment["PATH"] = os.pathsep.join([config.environment["PATH"], *wheels])
 
+# An interpreter that has the Python package: RMSNORM_PYTHON, or what scripts/test.sh made.
+package_python = os.environ.get("RMSNORM_PYTHON") or os.path.join(config.rmsnorm_build_dir, "python", "bin", "python")
+
+
+def has_module(name):
+    """Whether that interpreter has a module."""
+    return os.path.exists(package_python) and subprocess.run(
+        [package_python, "-c", f"import importlib.util, sys; sys.exit(not importlib.util.find_spec('{name}'))"]).returncode == 0
+
+
+for feature, name in (("python-package", "rmsnorm"), ("torch", "torch"), ("jax", "jax")):
+    if has_module(name):
+        config.available_features.add(feature)
+config.substitutions.append(("%package_python", package_python))
+# docs/python.md and docs/pytorch.md run it by this name.
+config.environment["PACKAGE_PYTHON"] = package_python
+
 # What this machine has; tests ask for it with REQUIRES and are otherwise
 # reported as unsupported.
 if config.ptxas:

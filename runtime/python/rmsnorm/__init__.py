@@ -1,0 +1,163 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Runs modules that norm-compile has compiled, on tensors of any framework that speaks DLPack.
+
+    import rmsnorm
+    module = rmsnorm.load("llama.rmsn")
+    y = module["llama3_8b"](x, weight)              # the result is new
+    module["llama3_8b"](x, weight, out=y)           # or given
+
+Tensors of a GPU run there, on the stream that is PyTorch's or CuPy's at the moment. Tensors in host memory run on the simulator
+if load was told so: device="sim". What a call refuses is a ValueError that says what was expected and what was given.
+"""
+import collections
+import collections.abc
+import ctypes
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+
+import tvm_ffi
+
+from . import _frameworks
+
+__all__ = ["Argument", "Function", "Module", "compile", "find_compiler", "load"]
+
+_native = tvm_ffi.load_module(str(pathlib.Path(__file__).parent / "librmsnorm_python.so"))
+_frameworks.retype = _native.retype
+__version__ = str(_native.version())
+
+Argument = collections.namedtuple("Argument", ["name", "role", "dtype", "dims"])
+Argument.__doc__ = """What an entry takes: a name, a role ("input", "output", "inout"), a type ("bf16"), sizes, of which equal names
+("s0") are equal numbers at a call."""
+
+_NO_EARLY_START = 1  # RMSNORM_NO_EARLY_START
+
+
+class Function:
+    """An entry of a module. Call it with the tensors of `inputs`, in order. What it computes is returned, one tensor or a tuple,
+    or goes into the tensors given as `out`. It runs on the tensors' device, on the current stream of their framework or on
+    `stream`: a number (as in C), or an object with __cuda_stream__, which PyTorch's and CuPy's streams have."""
+
+    def __init__(self, module, description, early_start):
+        self.module = module
+        self.name = description["name"]
+        arguments = [Argument(a["name"], a["role"], a["dtype"], tuple(a["dims"])) for a in description["arguments"]]
+        self.inputs = tuple(a for a in arguments if a.role != "output")
+        self.results = tuple(a for a in arguments if a.role == "output")
+        self.targets = tuple(p["target"] for p in description["programs"])
+        self._call, self._infer = _native.get_entry(module._handle, self.name, 0 if early_start else _NO_EARLY_START)
+        self._has_several = len(self.results) > 1
+
+    def __call__(self, *tensors, out=None, stream=None):
+        if out is not None:
+            tensors += tuple(out) if isinstance(out, (tuple, list)) else (out,)
+        if type(stream) is int:
+            stream = ctypes.c_void_p(stream)
+        framework = _frameworks.find(type(tensors[0])) if tensors else None
+        if framework is None:
+            result = self._call(stream, *tensors)
+            if out is not None:
+                return out
+            return tuple(result) if self._has_several else result
+        result = self._call(framework.stream(stream), *map(framework.give, tensors))
+        framework.finish(self.module, tensors[0])
+        if out is not None or result is None:
+            return out
+        return tuple(map(framework.take, result)) if self._has_several else framework.take(result)
+
+    def infer(self, *shapes):
+        """The shapes of all results that follow from those of the inputs."""
+        return tuple(tuple(shape) for shape in self._infer([tuple(map(int, shape)) for shape in shapes]))
+
+    def __repr__(self):
+        def text(arguments):
+            return ", ".join(f"{a.name}: {a.dtype}[{', '.join(map(str, a.dims))}]" for a in arguments)
+
+        return f"{self.name}({text(self.inputs)}) -> {text(self.results) or 'None'}"
+
+
+class Module(collections.abc.Mapping):
+    """The entries of a module by name."""
+
+    def __init__(self, handle, device):
+        self._handle, self.device = handle, device
+        described = json.loads(str(_native.describe(handle, "", True)))
+        self.content_hash = described["content_hash"]
+        self._entries = {entry["name"]: entry for entry in described["entries"]}
+        self._functions = {}
+
+    def function(self, name, early_start=True):
+        """An entry. Without `early_start` its kernels do not start before the work in front of them has ended, which is faster
+        after kernels that were not launched that way (RMSNORM_NO_EARLY_START in rmsnorm.h)."""
+        function = self._functions.get((name, early_start))
+        if function is None:
+            if name not in self._entries:
+                raise KeyError(f"expected one of the entries {', '.join(self._entries) or '(none)'}, got {name!r}")
+            function = self._functions[name, early_start] = Function(self, self._entries[name], early_start)
+        return function
+
+    def synchronize(self, tensor):
+        """Waits for the default stream of the tensor's device."""
+        _native.synchronize(self._handle, tensor)
+
+    def __getitem__(self, name):
+        return self.function(name)
+
+    def __contains__(self, name):
+        return name in self._entries
+
+    def __iter__(self):
+        return iter(self._entries)
+
+    def __len__(self):
+        return len(self._entries)
+
+    def describe(self, entry=""):
+        """What norm-inspect prints of the module, or of an entry."""
+        return str(_native.describe(self._handle, entry, False))
+
+    def __deepcopy__(self, memo):
+        return self  # it never changes
+
+    def __repr__(self):
+        return "\n".join(repr(self[name]) for name in self)
+
+
+def load(source, device=None):
+    """Opens a module, a file or bytes. `device` says what tensors in host memory run on: "sim" or "sim:sm_90", the simulator,
+    "oracle", the interval arithmetic that results are compared with. Both run native code that is in the module: load modules
+    that you trust. Without it such tensors are refused; those of a GPU need no `device`."""
+    if isinstance(source, (bytes, bytearray)):
+        return Module(_native.open_bytes(bytes(source), device or ""), device)
+    return Module(_native.open_file(os.fspath(source), device or ""), device)
+
+
+def find_compiler():
+    """The norm-compile that `compile` runs: $NORM_COMPILE, or the one on PATH."""
+    given = os.environ.get("NORM_COMPILE")
+    found = shutil.which(given or "norm-compile")
+    if not found:
+        raise FileNotFoundError(
+            f"expected norm-compile in $NORM_COMPILE, got {given!r}" if given else
+            "expected norm-compile on PATH or in $NORM_COMPILE, found none; this package runs modules, the compiler is built from "
+            "the repository (scripts/run.sh)")
+    return found
+
+
+def compile(source, target="native", device=None, options=()):
+    """Compiles MLIR, a text or a file (an os.PathLike), for a target or several ("sm_90", "gfx942", "sim:sm_90", "native": this
+    machine's GPU), and loads the module. `options`: further ones of norm-compile. Its message is that of the ValueError."""
+    targets = [target] if isinstance(target, str) else list(target)
+    with tempfile.TemporaryDirectory() as folder:
+        output = os.path.join(folder, "module.rmsn")
+        is_file = isinstance(source, os.PathLike)
+        command = [find_compiler(), os.fspath(source) if is_file else "-", f"--target={','.join(targets)}", "-o", output, *options]
+        done = subprocess.run(command, input=None if is_file else source, capture_output=True, text=True)
+        if done.returncode != 0:
+            raise ValueError(done.stderr.strip())
+        if device is None:
+            device = next((t for t in targets if t.startswith("sim")), None)
+        return load(output, device)
