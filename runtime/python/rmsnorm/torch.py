@@ -1,0 +1,248 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiled entries as operators of PyTorch, and RMSNorm as a module.
+
+    forward = rmsnorm.torch.operator(module["forward"])          # torch.compile keeps it
+    norm = rmsnorm.torch.RMSNorm(4096, eps=1e-5, dtype=torch.bfloat16, module=rmsnorm.torch.compile(4096, 1e-5, torch.bfloat16))
+"""
+import math
+import re
+import struct
+import typing
+
+import torch
+
+import rmsnorm
+
+__all__ = ["RMSNorm", "compile", "operator", "source"]
+
+_DTYPES = {
+    "f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "i8": torch.int8,
+    "i16": torch.int16, "i32": torch.int32, "i64": torch.int64, "u8": torch.uint8, "bool": torch.bool,
+    "f8e4m3fn": torch.float8_e4m3fn, "f8e5m2": torch.float8_e5m2, "f8e4m3fnuz": torch.float8_e4m3fnuz,
+    "f8e8m0fnu": getattr(torch, "float8_e8m0fnu", None), "f4e2m1fn": getattr(torch, "float4_e2m1fn_x2", None),
+}
+# What norms are compiled for.
+_NAMES = {_DTYPES[name]: name for name in ("f32", "bf16", "f16")}
+
+# What registers operators must live as long as they.
+_library = torch.library.Library("rmsnorm", "FRAGMENT")
+_operators = {}
+
+
+#===--- Operators ---------------------------------------------------------===#
+
+
+class Gradient(typing.NamedTuple):
+    """How an entry computes gradients of another one. `takes`: for each of its inputs the name of an input or a result of the
+    forward entry, or "grad NAME", the gradient of that result. `gives`: for each of its results the names of the inputs whose
+    gradient it is, one or several; gradients are converted to the inputs' types."""
+
+    function: rmsnorm.Function
+    takes: typing.Sequence[str]
+    gives: typing.Sequence[typing.Union[str, typing.Sequence[str]]]
+
+
+def _result_shapes(function, inputs):
+    """Sizes of the results, symbolic where those of the inputs are."""
+    symbols = {}
+    for argument, tensor in zip(function.inputs, inputs):
+        for name, size in zip(argument.dims, tensor.shape):
+            if isinstance(name, str):
+                symbols.setdefault(name, size)
+    if all(isinstance(d, int) or d in symbols for a in function.results for d in a.dims):
+        return [[symbols.get(d, d) for d in a.dims] for a in function.results]
+    # Sizes that follow from others by a formula: for these very sizes.
+    return function.infer(*(tensor.shape for tensor in inputs))
+
+
+def _make_results(function, inputs):
+    if not function.results:
+        return None
+    results = []
+    for argument, shape in zip(function.results, _result_shapes(function, inputs)):
+        if argument.dtype == "f4e2m1fn":
+            shape = [*shape[:-1], shape[-1] // 2]
+        results.append(torch.empty(shape, dtype=_DTYPES[argument.dtype], device=inputs[0].device))
+    return results[0] if len(results) == 1 else tuple(results)
+
+
+def _check_gradient(function, gradient):
+    names = [a.name for a in (*function.inputs, *function.results)]
+    possible = {*names, *(f"grad {a.name}" for a in function.results)}
+    inputs = {a.name for a in function.inputs}
+
+    def require(given, expected, what):
+        if len(given) != expected:
+            raise ValueError(f"{what}: expected {expected} names, one for each, got {len(given)}")
+
+    require(gradient.takes, len(gradient.function.inputs), f"what {gradient.function.name} takes")
+    require(gradient.gives, len(gradient.function.results), f"what {gradient.function.name} gives")
+    for name in gradient.takes:
+        if name not in possible:
+            raise ValueError(f"what {gradient.function.name} takes: expected one of {', '.join(sorted(possible))}, got {name!r}")
+    for given in gradient.gives:
+        for name in [given] if isinstance(given, str) else given:
+            if name not in inputs:
+                raise ValueError(f"what {gradient.function.name} gives: expected one of {', '.join(sorted(inputs))}, got {name!r}")
+
+
+def _register_gradient(name, function, gradient):
+    _check_gradient(function, gradient)
+    backward = operator(gradient.function)
+    input_names = [a.name for a in function.inputs]
+    result_names = [a.name for a in function.results]
+    needed = [n for n in gradient.takes if not n.startswith("grad ")]
+
+    def setup(ctx, inputs, output):
+        results = output if isinstance(output, tuple) else (output,)
+        tensors = {**dict(zip(input_names, inputs)), **dict(zip(result_names, results))}
+        ctx.save_for_backward(*(tensors[n] for n in needed))
+        ctx.types = {n: t.dtype for n, t in zip(input_names, inputs)}
+        # Of results whose gradient nothing takes there is none.
+        ctx.mark_non_differentiable(*(t for n, t in zip(result_names, results) if f"grad {n}" not in gradient.takes))
+
+    def run(ctx, *grads):
+        tensors = {**dict(zip(needed, ctx.saved_tensors)), **{f"grad {n}": g for n, g in zip(result_names, grads)}}
+        # The last dimension of what is handed back may be expanded from one number, as by sum().
+        results = backward(*(tensors[n].contiguous() if n.startswith("grad ") else tensors[n] for n in gradient.takes))
+        results = results if isinstance(results, (tuple, list)) else (results,)
+        gradients = dict.fromkeys(input_names)
+        for given, result in zip(gradient.gives, results):
+            for n in [given] if isinstance(given, str) else given:
+                gradients[n] = result.to(ctx.types[n])
+        return tuple(gradients.values())
+
+    torch.library.register_autograd(name, run, setup_context=setup, lib=_library)
+
+
+def operator(function, gradient=None):
+    """An operator of PyTorch that runs an entry: it has the shapes of its results without running (torch.compile, export), and
+    gradients if `gradient` says how. The same entry of the same module gives the same operator."""
+    key = (function.name, function.module.content_hash, function.module.device)
+    if gradient:
+        key += (gradient.function.name, gradient.function.module.content_hash, tuple(gradient.takes), str(gradient.gives))
+    if key in _operators:
+        return _operators[key]
+    # The number sets apart what has the same name in several modules.
+    name = f"{re.sub('[^A-Za-z0-9_]', '_', function.name)}_{len(_operators)}"
+    arguments = ", ".join(
+        f"Tensor{f'({chr(97 + i)}!)' if a.role == 'inout' else ''} arg{i}" for i, a in enumerate(function.inputs))
+    results = ", ".join("Tensor" for _ in function.results)
+    _library.define(f"{name}({arguments}) -> {results if len(function.results) == 1 else f'({results})'}",
+                    tags=(torch.Tag.needs_fixed_stride_order,))
+    run = function.__call__
+    for dispatch in ("CPU", "CUDA"):  # ROCm's tensors are of "CUDA", too
+        _library.impl(name, lambda *tensors: run(*tensors), dispatch)
+    torch.library.register_fake(f"rmsnorm::{name}", lambda *tensors: _make_results(function, tensors), lib=_library)
+    made = _operators[key] = getattr(torch.ops.rmsnorm, name).default
+    if gradient:
+        _register_gradient(f"rmsnorm::{name}", function, gradient)
+    return made
+
+
+#===--- RMSNorm -----------------------------------------------------------===#
+
+
+def _check_types(dtype, weight_dtype):
+    for given in (dtype, weight_dtype):
+        if given is not None and given not in _NAMES:
+            raise ValueError(f"expected one of {', '.join(map(str, _NAMES))}, got {given}")
+
+
+def _entry_name(columns, eps, dtype, weight_dtype):
+    """What the norms of `source` are named by: all that they are compiled for."""
+    bits = struct.unpack("<I", struct.pack("<f", eps))[0]
+    return f"rms_norm_{columns}_{_NAMES[dtype]}_{_NAMES[weight_dtype] if weight_dtype else 'none'}_eps{bits:08x}"
+
+
+def source(columns, eps, dtype, weight_dtype=None, has_weight=True):
+    """The program of a norm, as MLIR: for inference, for training with what its gradient needs, and its gradient. The weight's
+    type is that of x if none is given. What is printed of several widths may be one file."""
+    weight_dtype = (weight_dtype or dtype) if has_weight else None
+    _check_types(dtype, weight_dtype)
+    name, x, w = _entry_name(columns, eps, dtype, weight_dtype), f"tensor<?x{columns}x{_NAMES[dtype]}>", None
+    weight_argument = weight_operand = dweight = dweight_type = dweight_empty = ""
+    if has_weight:
+        w, dw = f"tensor<{columns}x{_NAMES[weight_dtype]}>", f"tensor<{columns}xf32>"
+        weight_argument, weight_operand = f", %weight: {w}", f" weight(%weight : {w})"
+        dweight_empty = f"\n  %empty_weight = tensor.empty() : {dw}"
+        dweight, dweight_type = f" dweight(%empty_weight : {dw})", f", {dw}"
+    dx = "%dx, %dweight" if has_weight else "%dx"
+    eps = repr(float(struct.unpack("<f", struct.pack("<f", eps))[0]))
+    eps = eps if "." in eps else eps.replace("e", ".0e")
+    rows = f"""%c0 = arith.constant 0 : index
+  %rows = tensor.dim %x, %c0 : {x}
+  %empty = tensor.empty(%rows) : {x}"""
+    return f"""func.func @{name}(%x: {x}{weight_argument}) -> {x} {{
+  {rows}
+  %y = rmsnorm.forward input(%x : {x}){weight_operand} output(%empty : {x}) eps = {eps} -> {x}
+  return %y : {x}
+}}
+func.func @{name}_forward(%x: {x}{weight_argument}) -> ({x}, tensor<?xf32>) {{
+  {rows}
+  %empty_rstd = tensor.empty(%rows) : tensor<?xf32>
+  %y, %rstd = rmsnorm.forward input(%x : {x}){weight_operand} output(%empty : {x}) rstd(%empty_rstd : tensor<?xf32>)
+      eps = {eps} -> {x}, tensor<?xf32>
+  return %y, %rstd : {x}, tensor<?xf32>
+}}
+func.func @{name}_backward(%dy: {x}, %x: {x}{weight_argument}, %rstd: tensor<?xf32>) -> ({x}{dweight_type}) {{
+  {rows}{dweight_empty}
+  {dx} = rmsnorm.backward dy(%dy : {x}) input(%x : {x}){weight_operand} rstd(%rstd : tensor<?xf32>)
+      dx(%empty : {x}){dweight} eps = {eps} -> {x}{dweight_type}
+  return {dx} : {x}{dweight_type}
+}}
+"""
+
+
+def compile(columns, eps, dtype, weight_dtype=None, has_weight=True, **options):
+    """rmsnorm.compile of `source`."""
+    return rmsnorm.compile(source(columns, eps, dtype, weight_dtype, has_weight), **options)
+
+
+class RMSNorm(torch.nn.RMSNorm):
+    """torch.nn.RMSNorm, computed by a compiled module: one of `source`'s programs for this size, type and eps, or several. Its
+    parameters and its state are the same. What the module has no program for is an error that says what to compile."""
+
+    def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None, *, module):
+        super().__init__(normalized_shape, eps, elementwise_affine, device=device, dtype=dtype)
+        self.columns = math.prod(self.normalized_shape)
+        # Now, as torch.compile cannot look them up later: for each type of x and of the weight, which may change (.to()), an
+        # operator for inference and one for training.
+        self._operators = {}
+        for dtype in _NAMES:
+            for weight_dtype in _NAMES if elementwise_affine else [None]:
+                name = _entry_name(self.columns, self._eps(dtype), dtype, weight_dtype)
+                if name in module:
+                    train = operator(module[f"{name}_forward"], _norm_gradient(module, name))
+                    self._operators[dtype, weight_dtype] = operator(module[name]), train
+
+    def _eps(self, dtype):
+        return torch.finfo(dtype).eps if self.eps is None else self.eps
+
+    def forward(self, x):
+        weight_dtype = None if self.weight is None else self.weight.dtype
+        found = self._operators.get((x.dtype, weight_dtype))
+        if found is None:
+            _check_types(x.dtype, weight_dtype)
+            raise ValueError(
+                f"the module has no norm of {self.columns} columns of {x.dtype}, a weight of {weight_dtype} and this eps; "
+                f"rmsnorm.torch.source({self.columns}, {self._eps(x.dtype)!r}, {x.dtype}, {weight_dtype}, "
+                f"has_weight={weight_dtype is not None}) is the program to compile for it")
+        run, train = found
+        shape = x.shape
+        if shape[len(shape) - len(self.normalized_shape):] != self.normalized_shape:
+            raise ValueError(f"expected a tensor [..., {', '.join(map(str, self.normalized_shape))}], got {list(shape)}")
+        rows = x.reshape(-1, self.columns)
+        if rows.stride(1) != 1:
+            rows = rows.contiguous()
+        inputs = (rows,) if self.weight is None else (rows, self.weight.view(-1))
+        if torch.is_grad_enabled() and any(t.requires_grad for t in inputs):
+            return train(*inputs)[0].view(shape)
+        return run(*inputs).view(shape)
+
+
+def _norm_gradient(module, name):
+    forward, backward = module[f"{name}_forward"], module[f"{name}_backward"]
+    x, *weight = (a.name for a in forward.inputs)
+    y, rstd = (a.name for a in forward.results)
+    return Gradient(backward, [f"grad {y}", x, *weight, rstd], [x, *weight])
