@@ -27,7 +27,7 @@ static bool holdsColumnsBesideL1(const ScheduleFields &fields,
                                  const ProgramFacts &facts,
                                  const ChipInfo &chip, int64_t bytes) {
   const int64_t subgroups = fields.threadsPerRow / chip.subgroupSize;
-  const int64_t maxBytes = facts.manyOperations > 0
+  const int64_t maxBytes = getManyOperations(facts) > 0
                                ? (subgroups <= 4 ? 192 : 64)
                                : (subgroups <= 8 ? 128 : 64);
   const bool oneTile = facts.loadedBitsPerColumn == 16;
@@ -35,7 +35,8 @@ static bool holdsColumnsBesideL1(const ScheduleFields &fields,
          facts.columnOperandBits > 0 && facts.numColumnSums == 0 &&
          (facts.liveBitsPerColumn > facts.loadedBitsPerColumn ||
           facts.groupColumns > 0 ||
-          (facts.numFunctions == 0 && (facts.manyOperations > 0 || oneTile))) &&
+          (facts.getFunctions() == 0 &&
+           (getManyOperations(facts) > 0 || oneTile))) &&
          fields.vectorWidth * facts.narrowestBits >= 64 && bytes <= maxBytes &&
          !isWalkedInLoop(fields, facts.columns, facts.dynamicColumns);
 }
@@ -84,7 +85,7 @@ static bool awaitsColumns(const ScheduleFields &fields,
     // x1152 0.959 and 0.971. Functions as f8 not with as many vectors, whole or
     // not (x1280 0.884 and 0.953).
     if (facts.columns <= 5 * chip.subgroupSize * fields.vectorWidth) {
-      if (facts.numFunctions > 0 && each > 4)
+      if (facts.getFunctions() > 0 && each > 4)
         return isWhole && facts.storedBitsPerColumn >= 16;
       return isWhole || fields.rowGroups > 1;
     }
@@ -95,7 +96,7 @@ static bool awaitsColumns(const ScheduleFields &fields,
     return false;
   // silu(norm(x)) 4096x4096 17.5 and 19.0, 32768x4096 125.9 and 127.6; by 192
   // threads 21845x6144 131.5 and 127.5, f8 of it 26214x5120 115 and 106.
-  if (facts.numFunctions > 0)
+  if (facts.getFunctions() > 0)
     return tileBits == 16 && fields.vectorsInFlight == 4 && subgroups <= 4 &&
            facts.storedBitsPerColumn >= 16;
   // f8 of x + residual with a scale of 128 columns 4096x4096 29.2 and 30.0,
@@ -107,7 +108,7 @@ static bool awaitsColumns(const ScheduleFields &fields,
   // A scale and a shift for each batch: 3276x5120 17.4 and 19.1, 26214x5120
   // 117.7 and 121.9, 2730x6144 17.7 and 19.3; but 32768x4096 by 128 threads
   // 131.3 and 127.1, 2340x7168 by 224 21.2 and 19.6.
-  if (facts.manyOperations > 0)
+  if (getManyOperations(facts) > 0)
     return subgroups <= 6 && !llvm::isPowerOf2_64(subgroups);
   // The norm alone: 4096x4096 17.1 and 18.0, of f32 2048x4096 17.2 and 18.3,
   // 131072x1024 127.3 and 127.9; 2340x7168 17.5, of 4 vectors a thread 19.1,

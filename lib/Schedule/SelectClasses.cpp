@@ -56,7 +56,7 @@ static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
     few.schedule.rowsPerGroup = 2;
     return few;
   }
-  if (facts.manyOperations && many.cache == Cache::registers &&
+  if (getManyOperations(facts) && many.cache == Cache::registers &&
       many.threadsPerRow > chip.subgroupSize && !facts.singleRow) {
     // A row a multiprocessor: only its own threads hide what it waits for (us,
     // f8 with a scale for 128 columns, 64 rows, 2 vectors a thread and more:
@@ -82,7 +82,7 @@ static std::optional<RowClass> selectFewRows(const ProgramFacts &facts,
   // neither: 1x4096 1.83 and 1.91, 64x4096 2.18 and 2.26, 256x4096 4.27 and
   // 4.62; silu of the norm the same).
   few.schedule.maskBf16 =
-      facts.numFunctions > 0 && facts.loadedBitsPerColumn > 16;
+      facts.getFunctions() > 0 && facts.loadedBitsPerColumn > 16;
   const int64_t part = many.getPartColumns(facts.columns);
   const int64_t vectors = llvm::divideCeil(part, many.vectorWidth);
   const int64_t threads =
@@ -124,7 +124,7 @@ static std::optional<int64_t> selectMoreRows(const ProgramFacts &facts,
   const int64_t first =
       (128 << 20) /
       ProgramFacts::getBytes(facts.loadedBitsPerColumn, facts.columns);
-  if (facts.manyOperations && many.cache == Cache::registers &&
+  if (getManyOperations(facts) && many.cache == Cache::registers &&
       many.threadsPerRow > 4 * subgroup && vectors == 4 * many.threadsPerRow &&
       (vectors <= 32 * subgroup || facts.storedBitsPerColumn <= 8)) {
     // Smaller blocks, each thread with more to do at once (us, f8 with a scale
@@ -136,7 +136,7 @@ static std::optional<int64_t> selectMoreRows(const ProgramFacts &facts,
     many.threadsPerRow = 4 * subgroup;
     return first;
   }
-  if (facts.numFunctions > 0 && facts.loadedBitsPerColumn == 16 &&
+  if (facts.getFunctions() > 0 && facts.loadedBitsPerColumn == 16 &&
       facts.columnOperandBits > 0 && many.cache == Cache::reload &&
       vectors <= 32 * subgroup &&
       (facts.storedBitsPerColumn <= 8 || many.threadsPerRow > 4 * subgroup)) {
@@ -149,7 +149,7 @@ static std::optional<int64_t> selectMoreRows(const ProgramFacts &facts,
     fewer.threadsPerRow = getHoldingThreads(vectors, chip);
     return first;
   }
-  if (facts.numFunctions > 0 || facts.manyOperations > 0 ||
+  if (facts.getFunctions() > 0 || getManyOperations(facts) > 0 ||
       facts.liveBitsPerColumn != facts.loadedBitsPerColumn ||
       facts.groupColumns > 0 || many.cache != Cache::reload)
     return std::nullopt;

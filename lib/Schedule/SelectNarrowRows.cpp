@@ -32,7 +32,7 @@ struct NarrowRow {
   /// for what is computed.
   bool isPlain() const {
     return !hasTwoTiles() &&
-           (facts.manyOperations == 0 || facts.numFunctions > 0) &&
+           (getManyOperations(facts) == 0 || facts.getFunctions() > 0) &&
            facts.storedBitsPerColumn == facts.loadedBitsPerColumn;
   }
 
@@ -113,8 +113,8 @@ static ScheduleFields getSchedule(int64_t threads, int64_t blockThreads,
   // functions or a wider result wait beside the row: norm(x) * silu(z) x512
   // 0.98 and 0.94; silu as f8 x768 0.971, 0.961 and 0.964, 0.869, x512 0.907,
   // 0.930 and 0.945, 0.845; e8m0 beside y x1024 1.054, 1.027 and 1.01, 0.90.
-  fields.maskBf16 = each <= 3 || row.hasTwoTiles() || facts.numFunctions > 0 ||
-                    row.isPlain() ||
+  fields.maskBf16 = each <= 3 || row.hasTwoTiles() ||
+                    facts.getFunctions() > 0 || row.isPlain() ||
                     facts.storedBitsPerColumn > facts.loadedBitsPerColumn;
   // Of more, where a lane's last vector may be none and what is reduced needs
   // the weight, too: the scale of a row x896 0.988, 0.993 and 0.963, 0.970,
@@ -125,7 +125,7 @@ static ScheduleFields getSchedule(int64_t threads, int64_t blockThreads,
   if (!row.isWhole(threads))
     fields.maskBf16 |= facts.groupColumns > 0 ||
                        facts.liveBitsPerColumn > facts.loadedBitsPerColumn;
-  fields.maskBf16 |= facts.groupColumns > 0 && facts.manyOperations > 1;
+  fields.maskBf16 |= facts.groupColumns > 0 && getManyOperations(facts) > 1;
   return fields;
 }
 
@@ -141,9 +141,9 @@ static ScheduleFields getFewRows(const NarrowRow &row) {
   // and 1.11, norm(x * silu(z)) x768 0.97 and 1.06, f4 of 16 columns 1.01 and
   // 1.06.
   int64_t most = 2 * row.subgroup;
-  if (facts.numFunctions > 0 && !row.hasTwoTiles())
+  if (facts.getFunctions() > 0 && !row.hasTwoTiles())
     most = row.subgroup;
-  else if (facts.numRepeatedFunctions == 0 && facts.manyOperations <= 1)
+  else if (facts.numRepeatedFunctions == 0 && getManyOperations(facts) <= 1)
     most = 3 * row.subgroup;
   const int64_t threads =
       row.vectors <= most ? row.subgroup
@@ -190,7 +190,7 @@ static ScheduleFields getMoreRows(const ScheduleFields &many,
   // x1536 1.08, 1.06 and 1.03, 1.04.
   if (row.isPlain() && row.vectors > 5 * row.subgroup)
     return take(2 * threads);
-  if (row.isPlain() && row.facts.numFunctions > 0) {
+  if (row.isPlain() && row.facts.getFunctions() > 0) {
     // 512 and 2048 rows, a vector a thread and twice as many threads: silu x264
     // 0.92, 0.67 and 0.84, 0.61.
     if (each > 3 && row.vectors <= 2 * row.subgroup)
@@ -205,7 +205,7 @@ static ScheduleFields getMoreRows(const ScheduleFields &many,
   // 0.85 and 0.77, x640 0.72 and 0.68, a scale given x1024 0.90 and 0.81, but
   // x768 0.83 and 0.83, 512 rows 0.85 and 0.96; of norm(x) * silu(z) x896 0.85
   // and 0.80). The norm is for the latter only (x1024 0.94 and 1.00).
-  const bool isNorm = row.isPlain() && row.facts.numFunctions == 0;
+  const bool isNorm = row.isPlain() && row.facts.getFunctions() == 0;
   return take(each > 3 || (!isNorm && row.doublesWhole(threads)) ? 2 * threads
                                                                  : threads);
 }
@@ -233,9 +233,9 @@ bool mlir::rmsnorm::isNarrowRow(const ProgramFacts &facts,
   // beside it is in one launch then, 8192 rows 17.6 and 20.2; not silu of it
   // 5.05, 7.77 and 37.7, 5.86, 8.11 and 37.3, 512 rows 3.05 and 2.79).
   const bool takesSix =
-      row.isPlain() ? facts.numFunctions == 0 && row.isWhole(2 * row.subgroup)
+      row.isPlain() ? facts.getFunctions() == 0 && row.isWhole(2 * row.subgroup)
                     : facts.groupColumns > 0 && !row.hasTwoTiles() &&
-                          facts.numFunctions == 0;
+                          facts.getFunctions() == 0;
   return row.vectors > 8 && row.vectors <= row.subgroup * (takesSix ? 6 : 5);
 }
 
@@ -283,7 +283,7 @@ mlir::rmsnorm::selectNarrowRows(const ProgramFacts &facts,
   // The norm of five to six halves of a subgroup as where lanes have nothing to
   // do (8192 and 49920 rows of x768 1.054, 1.012 and, by one subgroup, 1.035,
   // 1.003, x704 1.040, 1.010 and 1.038, 1.006).
-  if (row.isPlain() && facts.numFunctions == 0 &&
+  if (row.isPlain() && facts.getFunctions() == 0 &&
       2 * row.vectors > 5 * row.subgroup && row.vectors <= 3 * row.subgroup) {
     many = getSchedule(2 * row.subgroup, 4 * row.subgroup, row);
     many.rowsPerGroup = 2;

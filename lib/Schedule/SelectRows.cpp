@@ -8,6 +8,17 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
+int64_t mlir::rmsnorm::getManyOperations(const ProgramFacts &facts) {
+  const int64_t bits = facts.loadedBitsPerColumn + facts.storedBitsPerColumn;
+  // Chips before sm_100 have no conversions to these types.
+  const int64_t instructions = facts.getOperations() +
+                               7 * facts.numFloat4Conversions +
+                               2 * facts.numIntegerConversions;
+  if (facts.columns == 1 || 16 * facts.getOperations() <= 5 * bits)
+    return 0;
+  return 16 * instructions > 9 * bits ? 2 : 1;
+}
+
 int64_t mlir::rmsnorm::getHoldingThreads(int64_t vectors,
                                          const ChipInfo &chip) {
   return std::clamp<int64_t>(llvm::bit_floor<uint64_t>(vectors / 4),
@@ -69,7 +80,7 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
     fields.maskBf16 = true;
     return;
   }
-  if (rereadsFromL1(chip) && facts.numFunctions > 0 &&
+  if (rereadsFromL1(chip) && facts.getFunctions() > 0 &&
       rowBytes <= fields.cluster * (64 << 10)) {
     // Fewer threads, each with more to do at once, hide what functions take
     // (us, norm(x) * silu(z) with 2 and 4 vectors a thread: 32768x2048 97 and
@@ -90,7 +101,7 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
     }
     return;
   }
-  if (rereadsFromL1(chip) && facts.manyOperations &&
+  if (rereadsFromL1(chip) && getManyOperations(facts) &&
       rowBytes <= fields.cluster * (64 << 10)) {
     // Fewer threads again (us, bf16 with a scale and a shift for each batch, 2
     // vectors a thread and 4: 32768x4096 159 and 130, 4096x4096 23.1 and 21.1).
@@ -106,7 +117,7 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
     // With very many operations up to eight (us, 32768x4096 with i8 94.3 and
     // with 4 vectors 96.1; f4 with a scale for 16 columns 108.6 and 115.9).
     int64_t holding = getHoldingThreads(vectors, chip);
-    if (facts.manyOperations > 1)
+    if (getManyOperations(facts) > 1)
       holding =
           std::clamp<int64_t>(llvm::PowerOf2Ceil(llvm::divideCeil(vectors, 8)),
                               2 * subgroup, chip.maxThreadsPerBlock / 2);

@@ -41,6 +41,11 @@ ScheduleFields selectStrips(const ProgramFacts &facts, const ChipInfo &chip);
 /// The schedule for rows enough to fill the machine several times.
 ScheduleFields selectManyRows(const ProgramFacts &facts, const ChipInfo &chip);
 
+/// 1: a column takes more than five operations for every two bytes of it that
+/// are read or written, so that memory alone does not set the pace; 2: and more
+/// than nine instructions.
+int64_t getManyOperations(const ProgramFacts &facts);
+
 /// Whether a row is so short that its lanes and reductions set the pace, and
 /// the classes for it.
 bool isNarrowRow(const ProgramFacts &facts, const ChipInfo &chip);

@@ -39,13 +39,19 @@ static bool isColumnOperation(Operation *op, int64_t columns) {
              op->getDialect());
 }
 
-/// About how many instructions `op` is on sm_90, which has none for these
-/// conversions.
-static int64_t countInstructions(Operation *op) {
-  Type type = getElementTypeOrSelf(op->getResult(0).getType());
-  if (isa<Float4E2M1FNType>(type))
-    return 8;
-  return isa<arith::FPToSIOp>(op) && type.isInteger(8) ? 3 : 1;
+/// Counts `op`, an operation on all columns that is before the last row_reduce
+/// or after it.
+static void countOperation(ProgramFacts &facts, Operation *op, bool isBefore) {
+  ++(isBefore ? facts.operationsBefore : facts.operationsAfter);
+  if (isFunction(op))
+    ++(isBefore ? facts.functionsBefore : facts.functionsAfter);
+  const Type type = getElementTypeOrSelf(op->getResult(0).getType());
+  if (isa<arith::FPToSIOp>(op) && type.isInteger(8))
+    ++facts.numIntegerConversions;
+  else if (isa<Float4E2M1FNType>(type))
+    ++facts.numFloat4Conversions;
+  else if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    ++(isBefore ? facts.conversionsBefore : facts.conversionsAfter);
 }
 
 /// Bits an element takes in memory: a mask has a byte.
@@ -134,27 +140,22 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
         collectAfter(&op, input);
     }
   }
-  for (Operation &op : program)
+  Operation *lastRowReduce = nullptr;
+  for (auto reduce : program.getOps<RowReduceOp>()) {
+    lastRowReduce = reduce;
+    facts.numReducedValues += reduce.getInputs().size();
+  }
+  for (Operation &op : program) {
+    facts.numGroupReductions += isa<GroupReduceOp>(op);
     // One for each group of columns is next to none for each column.
-    if (isFunction(&op) &&
-        cast<VectorType>(op.getResult(0).getType()).getDimSize(1) ==
-            facts.columns) {
-      ++facts.numFunctions;
-      facts.numRepeatedFunctions += seenBefore.contains(op.getResult(0)) &&
-                                    seenAfter.contains(op.getResult(0));
-    }
-  int64_t numOperations = 0, numInstructions = 0;
-  for (Operation &op : program)
-    if (isColumnOperation(&op, facts.columns)) {
-      ++numOperations;
-      numInstructions += countInstructions(&op);
-    }
-  auto areMore = [&](int64_t count, int64_t number) {
-    return 2 * 8 * count >
-           number * (facts.loadedBitsPerColumn + facts.storedBitsPerColumn);
-  };
-  if (facts.columns > 1 && areMore(numOperations, 5))
-    facts.manyOperations = areMore(numInstructions, 9) ? 2 : 1;
+    if (!isColumnOperation(&op, facts.columns))
+      continue;
+    countOperation(facts, &op,
+                   lastRowReduce && op.isBeforeInBlock(lastRowReduce));
+    facts.numRepeatedFunctions += isFunction(&op) &&
+                                  seenBefore.contains(op.getResult(0)) &&
+                                  seenAfter.contains(op.getResult(0));
+  }
   for (Operation *op : getSumsSlice(program).needed)
     if (auto load = dyn_cast<TileLoadOp>(op);
         load && load.getKind() != TileKind::row)

@@ -21,15 +21,23 @@ static ProgramFacts norm(int64_t columns) {
 
 static ProgramFacts silu(int64_t columns) {
   ProgramFacts facts = norm(columns);
-  facts.numFunctions = 1;
+  facts.functionsAfter = 1;
   return facts;
+}
+
+/// Operations of a column: 1: more than five for every two bytes of it; 2: of
+/// more than nine instructions. Depends on the bytes, so they are set first.
+static void setManyOperations(ProgramFacts &facts, int64_t many) {
+  const int64_t bits = facts.loadedBitsPerColumn + facts.storedBitsPerColumn;
+  facts.operationsAfter = many > 0 ? 5 * bits / 16 + 1 : 0;
+  facts.numFloat4Conversions = many > 1 ? bits : 0;
 }
 
 /// f8 with a scale given or of the row.
 static ProgramFacts quantised(int64_t columns) {
   ProgramFacts facts = norm(columns);
-  facts.manyOperations = 1;
   facts.storedBitsPerColumn = 8;
+  setManyOperations(facts, 1);
   return facts;
 }
 
@@ -43,6 +51,7 @@ static ProgramFacts grouped(int64_t columns, int64_t group = 32) {
 static ProgramFacts groupedBesideY(int64_t columns) {
   ProgramFacts facts = grouped(columns);
   facts.storedBitsPerColumn = 24;
+  setManyOperations(facts, 1);
   return facts;
 }
 
@@ -93,10 +102,11 @@ TEST(NarrowRows, WhichTheyAre) {
   EXPECT_EQ(get(grouped(1536)), "32x2x1");
   EXPECT_EQ(get(grouped(1568)), "64x1x1m");
   ProgramFacts six = grouped(1536);
-  six.numFunctions = 1;
+  six.functionsAfter = 1;
   EXPECT_NE(get(six), "32x2x1m");
   six = grouped(1536);
   six.loadedBitsPerColumn = six.liveBitsPerColumn = 32;
+  setManyOperations(six, 1);
   EXPECT_NE(getLastRows(six).front(), 264);
   // A vector a lane of the norm and of functions of it.
   for (int64_t columns : {128, 256}) {
@@ -110,7 +120,7 @@ TEST(NarrowRows, WhichTheyAre) {
   facts.storedBitsPerColumn = 24;
   EXPECT_EQ(get(facts), "4x32x1m") << "more is written";
   facts = norm(128);
-  facts.manyOperations = 1;
+  setManyOperations(facts, 1);
   EXPECT_EQ(get(facts), "4x32x1") << "many operations";
   // Other things set the pace.
   auto isNarrow = [](const ProgramFacts &facts, StringRef chip = "sm_90") {
@@ -231,7 +241,7 @@ TEST(NarrowRows, Masks) {
   EXPECT_TRUE(getFields(quantised(384), kAnyRows).maskBf16) << "three vectors";
   EXPECT_FALSE(getFields(quantised(512), kAnyRows).maskBf16) << "four";
   ProgramFacts facts = quantised(512);
-  facts.numFunctions = 1;
+  facts.functionsAfter = 1;
   EXPECT_TRUE(getFields(facts, kAnyRows).maskBf16);
   EXPECT_TRUE(getFields(groupedBesideY(512), kAnyRows).maskBf16);
   // Of groups where the last vector may be none, or with very many operations.
@@ -244,12 +254,12 @@ TEST(NarrowRows, Masks) {
   facts.columns = 1024;
   EXPECT_FALSE(getFields(facts, kAnyRows).maskBf16);
   facts = grouped(1024);
-  facts.manyOperations = 2;
+  setManyOperations(facts, 2);
   EXPECT_TRUE(getFields(facts, kAnyRows).maskBf16);
   facts.groupColumns = 0;
   EXPECT_FALSE(getFields(facts, kAnyRows).maskBf16);
   facts = gated(640);
-  facts.numFunctions = 0;
+  facts.functionsAfter = 0;
   EXPECT_TRUE(getFields(facts, kAnyRows).maskBf16) << "norm(x) * z";
 }
 
@@ -264,7 +274,7 @@ TEST(NarrowRows, FewRows) {
   EXPECT_EQ(get(norm(896), 1), "128x1x1m");
   EXPECT_EQ(get(gated(768), 1), "32x1x1m");
   ProgramFacts facts = quantised(512);
-  facts.manyOperations = 2;
+  setManyOperations(facts, 2);
   EXPECT_EQ(get(facts, 1), "32x1x1m");
   facts.columns = 520;
   EXPECT_EQ(get(facts, 1), "128x1x1m");

@@ -29,6 +29,14 @@ static ProgramFacts backward(int64_t columns, int64_t bits) {
   return facts;
 }
 
+/// Operations of a column: 1: more than five for every two bytes of it; 2: of
+/// more than nine instructions. Depends on the bytes, so they are set first.
+static void setManyOperations(ProgramFacts &facts, int64_t many) {
+  const int64_t bits = facts.loadedBitsPerColumn + facts.storedBitsPerColumn;
+  facts.operationsAfter = many > 0 ? 5 * bits / 16 + 1 : 0;
+  facts.numFloat4Conversions = many > 1 ? bits : 0;
+}
+
 static const ChipInfo &chip(StringRef name) { return *lookupChip(name); }
 
 static std::string print(const ScheduleFields &fields) {
@@ -367,15 +375,16 @@ TEST(Select, AsksTheTableOfChips) {
 TEST(Select, MasksWhereInstructionsSetThePace) {
   ProgramFacts facts = forward(4096, 16);
   EXPECT_FALSE(select(facts, "sm_90").maskBf16);
-  facts.manyOperations = 1;
+  setManyOperations(facts, 1);
   EXPECT_TRUE(select(facts, "sm_90").maskBf16);
   EXPECT_EQ(select(facts, "sm_90").threadsPerRow, 128);
   EXPECT_FALSE(select(facts, "gfx942").maskBf16);
-  facts.manyOperations = 2;
+  setManyOperations(facts, 2);
   EXPECT_EQ(select(facts, "sm_90").threadsPerRow, 64);
   // Few rows wait for their loads, and so does who reads a second tile.
   EXPECT_FALSE(selectSchedules(facts, chip("sm_90"))->getFor(64).maskBf16);
   facts.loadedBitsPerColumn = 32;
+  setManyOperations(facts, 2);
   EXPECT_FALSE(select(facts, "sm_90").maskBf16);
 }
 
@@ -428,8 +437,8 @@ TEST(Select, OneVectorAThreadOfTwoTiles) {
   EXPECT_EQ(getThreads(&ProgramFacts::columns, 7168), 448);
   EXPECT_EQ(getThreads(&ProgramFacts::columns, 1024), 64);
   // Not where more than the bytes sets the pace, or a tile is read twice.
-  EXPECT_EQ(getThreads(&ProgramFacts::numFunctions, 1), 128);
-  EXPECT_EQ(getThreads(&ProgramFacts::manyOperations, 1), 128);
+  EXPECT_EQ(getThreads(&ProgramFacts::functionsAfter, 1), 128);
+  EXPECT_EQ(getThreads(&ProgramFacts::operationsAfter, 24), 128);
   EXPECT_EQ(getThreads(&ProgramFacts::groupColumns, 128), 256);
   EXPECT_EQ(getThreads(&ProgramFacts::liveBitsPerColumn, 16), 256);
   facts.liveBitsPerColumn = 16;
@@ -464,7 +473,7 @@ TEST(Select, ColumnsAreHeldBesideRowsReadAgain) {
   facts.columnOperandBits = 0;
   EXPECT_FALSE(holds(facts)) << "there are none";
   facts = weight;
-  facts.numFunctions = 1;
+  facts.functionsAfter = 1;
   facts.storedBitsPerColumn = 8;
   EXPECT_FALSE(holds(facts));
   facts = weight;
@@ -484,7 +493,7 @@ TEST(Select, ColumnsAreHeldBesideRowsReadAgain) {
   EXPECT_TRUE(holds(facts));
   EXPECT_EQ(select(facts, "sm_90").threadsPerRow, 256);
   facts.columns = 4096;
-  facts.manyOperations = 1;
+  setManyOperations(facts, 1);
   facts.columnOperandBits = 48;
   EXPECT_TRUE(holds(facts));
   facts.columnOperandBits = 64;
@@ -546,8 +555,8 @@ TEST(Select, ManyRowsWaitForColumns) {
   EXPECT_FALSE(awaits(residual)) << "512 threads";
   // Held beside many operations: up to eight, whole vectors.
   ProgramFacts quantised = forward(6144, 16);
-  quantised.manyOperations = 1;
   quantised.storedBitsPerColumn = 8;
+  setManyOperations(quantised, 1);
   EXPECT_TRUE(awaits(quantised)) << "six";
   EXPECT_FALSE(awaits(quantised, 64));
   quantised.columns = 6656;
@@ -558,7 +567,7 @@ TEST(Select, ManyRowsWaitForColumns) {
   EXPECT_FALSE(awaits(quantised)) << "sixteen";
   // Read again beside two operands: 96, 160 and 192 threads.
   ProgramFacts shifted = forward(5120, 16);
-  shifted.manyOperations = 1;
+  setManyOperations(shifted, 1);
   shifted.columnOperandBits = 32;
   EXPECT_TRUE(awaits(shifted));
   shifted.columns = 4096;
@@ -568,7 +577,7 @@ TEST(Select, ManyRowsWaitForColumns) {
   // Functions before the reduction: up to 384 threads.
   ProgramFacts gated = forward(6144, 16);
   gated.loadedBitsPerColumn = gated.liveBitsPerColumn = 32;
-  gated.numFunctions = gated.numRepeatedFunctions = 1;
+  gated.functionsAfter = gated.numRepeatedFunctions = 1;
   EXPECT_TRUE(awaits(gated));
   gated.columns = 7168;
   EXPECT_FALSE(awaits(gated));
@@ -590,7 +599,7 @@ TEST(Select, FewRowsAreHeld) {
   facts.columnOperandBits = 0;
   EXPECT_EQ(getLastHeld(facts), 16 * mb);
   facts = forward(4096, 16);
-  facts.numFunctions = 1;
+  facts.functionsAfter = 1;
   facts.storedBitsPerColumn = 16;
   EXPECT_EQ(getLastHeld(facts), 6 * mb);
   facts.storedBitsPerColumn = 8;
@@ -600,9 +609,9 @@ TEST(Select, FewRowsAreHeld) {
   facts.storedBitsPerColumn = 24;
   EXPECT_EQ(getLastHeld(facts), 16 * mb) << "two tiles";
   EXPECT_FALSE(getFor(facts, 64).maskBf16);
-  facts.numFunctions = 1;
+  facts.functionsAfter = 1;
   EXPECT_TRUE(getFor(facts, 64).maskBf16);
-  facts.numFunctions = 0;
+  facts.functionsAfter = 0;
   facts.groupColumns = 128;
   EXPECT_EQ(getLastHeld(facts), 12 * mb);
   facts.columns = 2048;
@@ -620,7 +629,7 @@ TEST(Select, FewRowsAreHeld) {
 
 TEST(Select, FunctionsOfOneTile) {
   ProgramFacts silu = forward(4096, 16);
-  silu.numFunctions = 1;
+  silu.functionsAfter = 1;
   silu.storedBitsPerColumn = 16;
   ScheduleFields many = getFor(silu, kAnyRows);
   EXPECT_EQ(many.cache, Cache::reload);
@@ -665,8 +674,8 @@ TEST(Select, FourVectorsAThreadBelow128MB) {
 TEST(Select, VectorsOfAThreadThatHoldsARow) {
   auto quantised = [](int64_t columns, int64_t manyOperations = 1) {
     ProgramFacts facts = forward(columns, 16);
-    facts.manyOperations = manyOperations;
     facts.storedBitsPerColumn = 8;
+    setManyOperations(facts, manyOperations);
     return facts;
   };
   auto getMost = [&](int64_t columns, int64_t manyOperations = 1) {
@@ -690,6 +699,7 @@ TEST(Select, VectorsOfAThreadThatHoldsARow) {
   }
   ProgramFacts kept = quantised(16384);
   kept.storedBitsPerColumn = 24;
+  setManyOperations(kept, 1);
   EXPECT_EQ(getThreads(kept, kAnyRows), 512) << "f8 and bf16";
   kept.columns = 8192;
   EXPECT_EQ(getThreads(kept, kAnyRows), 128) << "f8 and bf16";

@@ -17,6 +17,8 @@ struct ProgramFacts {
 #include "RMSNorm/Schedule/ProgramFacts.def"
 
   bool hasBound() const { return columns != kDynamicColumns; }
+  int64_t getOperations() const { return operationsBefore + operationsAfter; }
+  int64_t getFunctions() const { return functionsBefore + functionsAfter; }
   /// Bytes that `count` columns take of what has so many bits a column.
   static int64_t getBytes(int64_t bitsPerColumn, int64_t count);
   /// The facts of the loop that column_sums = strips splits off.
