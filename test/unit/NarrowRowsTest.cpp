@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- NarrowRowsTest.cpp - schedules for rows of few vectors ------------===//
 
+#include "ManyOperations.h"
+
 #include "RMSNorm/Schedule/Select.h"
 
 #include <gtest/gtest.h>
@@ -23,14 +25,6 @@ static ProgramFacts silu(int64_t columns) {
   ProgramFacts facts = norm(columns);
   facts.functionsAfter = 1;
   return facts;
-}
-
-/// Operations of a column: 1: more than five for every two bytes of it; 2: of
-/// more than nine instructions. Depends on the bytes, so they are set first.
-static void setManyOperations(ProgramFacts &facts, int64_t many) {
-  const int64_t bits = facts.loadedBitsPerColumn + facts.storedBitsPerColumn;
-  facts.operationsAfter = many > 0 ? 5 * bits / 16 + 1 : 0;
-  facts.numFloat4Conversions = many > 1 ? bits : 0;
 }
 
 /// f8 with a scale given or of the row.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SelectTest.cpp - the choice of schedules as a pure function -------===//
 
+#include "ManyOperations.h"
+
 #include "RMSNorm/Schedule/ScheduleSpace.h"
 
 #include <gtest/gtest.h>
@@ -27,14 +29,6 @@ static ProgramFacts backward(int64_t columns, int64_t bits) {
   facts.numColumnSums = 1;
   facts.sumsNarrowestBits = bits;
   return facts;
-}
-
-/// Operations of a column: 1: more than five for every two bytes of it; 2: of
-/// more than nine instructions. Depends on the bytes, so they are set first.
-static void setManyOperations(ProgramFacts &facts, int64_t many) {
-  const int64_t bits = facts.loadedBitsPerColumn + facts.storedBitsPerColumn;
-  facts.operationsAfter = many > 0 ? 5 * bits / 16 + 1 : 0;
-  facts.numFloat4Conversions = many > 1 ? bits : 0;
 }
 
 static const ChipInfo &chip(StringRef name) { return *lookupChip(name); }
@@ -577,7 +571,7 @@ TEST(Select, ManyRowsWaitForColumns) {
   // Functions before the reduction: up to 384 threads.
   ProgramFacts gated = forward(6144, 16);
   gated.loadedBitsPerColumn = gated.liveBitsPerColumn = 32;
-  gated.functionsAfter = gated.numRepeatedFunctions = 1;
+  gated.functionsBefore = gated.numRepeatedFunctions = 1;
   EXPECT_TRUE(awaits(gated));
   gated.columns = 7168;
   EXPECT_FALSE(awaits(gated));
