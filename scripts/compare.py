@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs functions and their raised versions side by side.
 
-    compare.py INPUT... [--drop-casting] [--size=N] [--magnitude=S,T]
-               [--embed=TARGET,HOST [--options=OPTIONS]]
+    compare.py INPUT... [--drop=ATTRIBUTE] [--size=N] [--magnitude=S,T]
+               [--fewer-roundings] [--embed=TARGET,HOST [--options=OPTIONS]]
 
 Each input is raised by norm-opt, decomposed again and, in one program with what
 it was, lowered by stock passes and run on the CPU by mlir-runner, on arguments
@@ -18,7 +18,11 @@ narrower one may be rounded the other way now and then, but by one step.
 NaNs are equal, and so is an infinity to itself.
 norm-opt, mlir-opt and mlir-runner are found in the PATH, MLIR's libraries in
 $LLVM_LIBDIR, ours in $LIBDIR.
-With --drop-casting all norms become gemma, to see that this is seen.
+With --drop=casting all norms become gemma, to see that this is seen; offset is
+another ATTRIBUTE.
+With --fewer-roundings gradients lose roundings, so results differ. Both are
+compared with the same program in which all narrow floats are f32: none may be
+further from that, as the norm of the difference, than it was.
 """
 
 import argparse
@@ -48,12 +52,14 @@ STEP = {"bf16": 2.0**-7, "f16": 2.0**-10, "f32": 2.0**-19, "f8E4M3FN": 0.125, "i
 # Kernels sum up in another order. So what a body rounds on its way may be rounded
 # the other way too: that is a second step, and one of an integer.
 EMBEDDED_STEP = {**STEP, "bf16": 2 * STEP["bf16"], "f16": 2 * STEP["f16"], "i8": 1.0 / 128}
+NARROW = ["bf16", "f16"]
 TENSOR = r"tensor<([0-9?x]*)(bf16|f16|f32|i8|i32|i64|f8E4M3FN)>"
 
 
 parser = argparse.ArgumentParser()
 parser.add_argument("inputs", nargs="+")
-parser.add_argument("--drop-casting", action="store_true")
+parser.add_argument("--drop", choices=["casting", "offset"])
+parser.add_argument("--fewer-roundings", action="store_true")
 parser.add_argument("--size", default="7")
 parser.add_argument("--magnitude", type=lambda text: [float(one) for one in text.split(",")], default=[0.25, 0.25])
 parser.add_argument("--embed")
@@ -144,15 +150,40 @@ class Program:
         number = self.new(f"tensor.extract {total}[] : tensor<i64>")
         self.lines.append(f"vector.print {number} : i64")
 
+    def widen(self, value, kind):
+        match = re.fullmatch(TENSOR, kind)
+        return self.new(f"arith.extf {value} : {kind} to {widened(kind)}") if match and match[2] in NARROW else value
+
+    def square_distance(self, a, b, kind):
+        """Prints the sum of (a - b)^2 of two f32 tensors."""
+        difference = self.new(f"arith.subf {a}, {b} : {kind}")
+        dims = ", ".join(f"d{i}" for i in range(kind.count("x")))
+        iterators = ", ".join(['"reduction"'] * kind.count("x"))
+        zero = self.new("arith.constant dense<0.0> : tensor<f32>")
+        total = self.new(f"linalg.generic {{indexing_maps = [affine_map<({dims}) -> ({dims})>, affine_map<({dims}) -> ()>], iterator_types = [{iterators}]}} "
+                         f"ins({difference} : {kind}) outs({zero} : tensor<f32>) {{\n^bb0(%a: f32, %acc: f32):\n"
+                         f"%s = arith.mulf %a, %a : f32\n%r = arith.addf %acc, %s : f32\nlinalg.yield %r : f32 }} -> tensor<f32>")
+        number = self.new(f"tensor.extract {total}[] : tensor<f32>")
+        self.lines.append(f"vector.print {number} : f32")
+
+
+def widened(text):
+    """A program or type with f32 in place of narrower floats."""
+    text = re.sub(r"\b0x([0-9A-F]{4}) : bf16\b", r"0x\g<1>0000 : f32", text)
+    text = re.sub(r"(?<![a-wyzA-Z0-9_])(?:" + "|".join(NARROW) + r")\b", "f32", text)
+    # What is left of a conversion.
+    return re.sub(r"arith\.(?:extf|truncf) (%[\w#]+)[^:\n]*: (\S+) to \2(?=\s|$)", r"arith.bitcast \1 : \2 to \2", text)
+
 
 def versions(path):
     """A file as it is and raised and decomposed, its @main named after it."""
     name = os.path.splitext(os.path.basename(path))[0]
     before = ["--linalg-generalize-named-ops", "--canonicalize", "--cse", "--mlir-print-local-scope"]
     original = run("norm-opt", path, *before).replace("@main(", f"@{name}(")
-    raised = run("norm-opt", "--rmsnorm-raise", "--canonicalize", "--cse", "--mlir-print-local-scope", text=original)
-    if options.drop_casting:
-        raised = re.sub(r" casting = \w+", "", raised)
+    roundings = "fewer" if options.fewer_roundings else "exact"
+    raised = run("norm-opt", f"--rmsnorm-raise=roundings={roundings}", "--canonicalize", "--cse", "--mlir-print-local-scope", text=original)
+    if options.drop:
+        raised = re.sub(rf" {options.drop} = \S+", "", raised)
     decompose = ["norm-opt", "--rmsnorm-wrap-memrefs", "--rmsnorm-decompose", "--mlir-print-local-scope"]
     if "rmsnorm." in original:
         original = run(*decompose, text=original)
@@ -179,48 +210,83 @@ def lower(text):
         os.path.join(os.environ["LIBDIR"], f"librmsnorm_{name}.so") for name in ("runtime", "mgpu")] + upstream
 
 
+def renamed(text, suffix):
+    """The functions of `text` with other names."""
+    for name in re.findall(r"^ *func\.func (?:private |public )?@(\w+)", text, re.M):
+        text = re.sub(rf"@{name}\b", f"@{name}{suffix}", text)
+    return text
+
+
 def compare(program, original, raised):
     """Adds the functions of both versions to `program`, and what compares their results."""
     found, original = functions(original)
     _, raised = functions(raised)
-    for name in re.findall(r"^ *func\.func (?:private |public )?@(\w+)", raised, re.M):
-        raised = re.sub(rf"@{name}\b", f"@{name}_raised", raised)
+    program.functions += [original, renamed(raised, "_raised")]
+    if options.fewer_roundings:
+        program.functions.append(widened(renamed(original, "_in_f32")))
     reports = []
     for name, (arguments, results) in found.items():
-        values = ", ".join(program.argument(kind, i) for i, kind in enumerate(arguments))
+        values = [program.argument(kind, i) for i, kind in enumerate(arguments)]
         kinds = [f"tensor<{sizes}{element}>" for sizes, element in results]
-        called = []
-        for callee in (name, f"{name}_raised"):
+
+        def call(callee, values, arguments, kinds):
             program.count += 1
-            called.append(f"%c{program.count}")
-            program.lines.append(f"{called[-1]}:{len(kinds)} = func.call @{callee}({values}) : ({', '.join(arguments)}) -> ({', '.join(kinds)})")
+            program.lines.append(f"%c{program.count}:{len(kinds)} = func.call @{callee}({', '.join(values)}) : ({', '.join(arguments)}) -> ({', '.join(kinds)})")
+            return [f"%c{program.count}#{i}" for i in range(len(kinds))]
+
+        before, after = (call(callee, values, arguments, kinds) for callee in (name, f"{name}_raised"))
+        if options.fewer_roundings:
+            wide = call(f"{name}_in_f32", list(map(program.widen, values, arguments)), map(widened, arguments), list(map(widened, kinds)))
         for i, (sizes, element) in enumerate(results):
             elements = 1
             for size in sizes.replace("?", options.size).split("x")[:-1]:
                 elements *= int(size)
             reports.append((name, i, element, elements))
+            if options.fewer_roundings:
+                zero = program.new(f"arith.subf {wide[i]}, {wide[i]} : {widened(kinds[i])}")
+                for other in (program.widen(before[i], kinds[i]), program.widen(after[i], kinds[i]), zero):
+                    program.square_distance(other, wide[i], widened(kinds[i]))
+                continue
             for tolerance in (0.0, STEP[element]):
-                program.count_differences(f"{called[0]}#{i}", f"{called[1]}#{i}", sizes, element, tolerance)
-    program.functions += [original, raised]
+                program.count_differences(before[i], after[i], sizes, element, tolerance)
     return reports
 
 
+def count_wrong(reports, counts):
+    wrong = 0
+    for (name, i, element, elements), different, far in zip(reports, counts[::2], counts[1::2]):
+        bad = far or (element != "f32" and different > SHARE * elements)
+        wrong += bool(bad)
+        if bad or different:
+            print(f"{name} result {i}: {int(different)} of {elements} {element} differ, {int(far)} by more than a step{', WRONG' if bad else ''}")
+    print(f"{len(reports)} results, {wrong} wrong")
+    return wrong
+
+
+def count_further(reports, sums):
+    nearer = further = 0
+    for (name, i, _, _), before, after, size in zip(reports, sums[::3], sums[1::3], sums[2::3]):
+        before, after = ((part / size) ** 0.5 for part in (before, after))
+        # But for the association of f32. A NaN is further.
+        bad = not after <= before + STEP["f32"]
+        nearer += after < before - STEP["f32"]
+        further += bad
+        if after != before:
+            print(f"{name} result {i}: {before:.6g} from f32 before, {after:.6g} raised{', FURTHER' if bad else ''}")
+    print(f"{len(reports)} results, {nearer} nearer to f32, {further} further")
+    return further
+
+
 def main():
-    program, reports, wrong = Program(), [], 0
+    program, reports = Program(), []
     for path in options.inputs:
         reports += compare(program, *versions(path))
     text = "\n".join(program.functions + ["func.func @run_and_compare() {"] + program.lines + ["return }"])
     lowered, libraries = lower(text)
     printed = run("mlir-runner", "-e", "run_and_compare", "--entry-point-result=void", "-O0",
                   f"--shared-libs={','.join(libraries)}", text=lowered)
-    counts = [int(line) for line in printed.split()]
-    for (name, i, element, elements), different, far in zip(reports, counts[::2], counts[1::2]):
-        bad = far or (element != "f32" and different > SHARE * elements)
-        wrong += bool(bad)
-        if bad or different:
-            print(f"{name} result {i}: {different} of {elements} {element} differ, {far} by more than a step{', WRONG' if bad else ''}")
-    print(f"{len(reports)} results, {wrong} wrong")
-    sys.exit(1 if wrong else 0)
+    count = count_further if options.fewer_roundings else count_wrong
+    sys.exit(1 if count(reports, [float(line) for line in printed.split()]) else 0)
 
 
 main()

@@ -3,9 +3,12 @@
 
 #include "Expr.h"
 
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/SetVector.h"
+
+#include <cmath>
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -124,11 +127,19 @@ Expr *ExprPool::product(ArrayRef<Expr *> factors, double number) {
       expr.operands.push_back(factor);
     }
   }
+  // The square of |a| is that of a.
+  auto byId = [](Expr *a, Expr *b) { return a->id < b->id; };
+  llvm::sort(expr.operands, byId);
+  for (size_t i = 1; i < expr.operands.size(); ++i)
+    if (Expr *magnitude = expr.operands[i];
+        magnitude == expr.operands[i - 1] && magnitude->is(Kind::Op) &&
+        magnitude->name->getStringRef() == math::AbsFOp::getOperationName())
+      expr.operands[i] = expr.operands[i - 1] = magnitude->operands.front();
+  llvm::sort(expr.operands, byId);
   if (expr.operands.empty())
     return constant(expr.number);
   if (expr.number == 1 && expr.operands.size() == 1)
     return expr.operands.front();
-  llvm::sort(expr.operands, [](Expr *a, Expr *b) { return a->id < b->id; });
   return get(std::move(expr));
 }
 
@@ -156,6 +167,16 @@ Expr *ExprPool::round(Type type, Expr *expr) {
                    APFloat::rmNearestTiesToEven, &losesInfo);
     return constant(number.convertToDouble());
   }
+  // Rounding a sum and dividing it by a power of two are interchangeable in
+  // bf16, whose exponents are those of f32.
+  if (expr->is(Kind::Product) && expr->operands.size() == 1 && type.isBF16()) {
+    Type sumType;
+    Expr *operand = expr->operands.front();
+    int exponent;
+    if (stripRound(operand, sumType)->is(Kind::Sum) &&
+        std::frexp(std::abs(expr->number), &exponent) == 0.5)
+      return product({round(type, operand)}, expr->number);
+  }
   Expr rounded(Kind::Round);
   rounded.type = type;
   rounded.operands = {expr};
@@ -179,6 +200,15 @@ Expr *ExprPool::operation(Operation *op, ArrayRef<Expr *> operands) {
   return get(std::move(expr));
 }
 
+Expr *ExprPool::open(Expr *sum, SmallVectorImpl<AffineExpr> &symbols) {
+  Substitution names;
+  for (AffineExpr symbol : sum->indices) {
+    symbols.push_back(freshSymbol());
+    names[symbol] = symbols.back();
+  }
+  return substitute(sum->operands.front(), names);
+}
+
 Expr *ExprPool::sum(Expr *body, ArrayRef<AffineExpr> symbols,
                     ArrayRef<int64_t> extents, Type accumulator) {
   SmallVector<AffineExpr, 3> bound(symbols.begin(), symbols.end());
@@ -199,14 +229,8 @@ Expr *ExprPool::sum(Expr *body, ArrayRef<AffineExpr> symbols,
     // A sum of sums is one.
     if (body->is(Kind::Sum) && !body->type &&
         bound.size() + body->indices.size() <= kMaxBound) {
-      Substitution opened;
-      Expr *inner = body;
-      for (AffineExpr symbol : inner->indices) {
-        bound.push_back(freshSymbol());
-        opened[symbol] = bound.back();
-      }
-      sizes.append(inner->extents);
-      body = substitute(inner->operands.front(), opened);
+      sizes.append(body->extents);
+      body = open(body, bound);
     }
   }
   // Equal sums are equal nodes: the names of symbols follow from the body.
@@ -299,6 +323,29 @@ Expr *ExprPool::substitute(Expr *root, const Substitution &substitution) {
     return known[expr] = result;
   };
   return visit(visit, root);
+}
+
+Expr *ExprPool::relax(Expr *expr) {
+  if (expr->height == 0 || expr->is(Kind::Rsqrt))
+    return expr;
+  if (Expr *done = relaxed.lookup(expr))
+    return done;
+  Expr *result = expr;
+  List operands;
+  if (expr->is(Kind::Sum)) {
+    SmallVector<AffineExpr> symbols;
+    Type type;
+    Expr *body = relax(open(expr, symbols));
+    result = sum(stripRound(body, type), symbols, expr->extents);
+  } else if (expr->is(Kind::Round)) {
+    result = relax(expr->operands.front());
+  } else if (expr->is(Kind::Product) || expr->is(Kind::Add)) {
+    for (Expr *operand : expr->operands)
+      operands.push_back(relax(operand));
+    result = expr->is(Kind::Add) ? add(operands[0], operands[1])
+                                 : product(operands, expr->number);
+  }
+  return relaxed[expr] = result;
 }
 
 Expr *ExprPool::renumber(Expr *expr) {

@@ -111,17 +111,23 @@ public:
   Expr *substitute(Expr *expr, AffineExpr from, AffineExpr to) {
     return substitute(expr, Substitution{{from, to}});
   }
+  /// `expr` as if all that it makes of roots were computed in f32: without the
+  /// roundings of that and the narrow accumulators. Roots are as they are.
+  Expr *relax(Expr *expr);
   /// `expr` with the dimensions that it depends on renumbered from 0 on, in
   /// ascending order: equal for what differs in unused loops only.
   Expr *renumber(Expr *expr);
 
 private:
   Expr *unary(Kind kind, Expr *operand);
+  /// What `sum` adds up, with fresh `symbols`, which are appended.
+  Expr *open(Expr *sum, SmallVectorImpl<AffineExpr> &symbols);
   Expr *get(Expr &&expr);
   void derive(Expr &expr) const;
 
   MLIRContext *context;
   llvm::FoldingSet<Expr> set;
+  DenseMap<Expr *, Expr *> relaxed;
   std::vector<std::unique_ptr<Expr>> nodes;
   unsigned freshSymbols = 0;
 };

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Forward.cpp - which scalars are norms -----------------------------===//
 
-#include "Forward.h"
+#include "Definition.h"
 #include "Emit.h"
-
-#include "mlir/Dialect/Math/IR/Math.h"
+#include "Match.h"
+#include "RMSNorm/IR/DimTrace.h"
 
 #include <cmath>
 
@@ -13,79 +13,146 @@ using namespace mlir::rmsnorm;
 using namespace mlir::rmsnorm::raising;
 
 using Kind = Expr::Kind;
+using List = ExprPool::List;
 
-/// The Rsqrt that `factor` is or rounds, or null.
-static Expr *getRoot(Expr *factor) {
+//===----------------------------------------------------------------------===//
+// Reasons
+//===----------------------------------------------------------------------===//
+
+bool Reasons::add(Expr *root, int progress, const llvm::Twine &text) {
+  Reason &reason = reasons[pool.renumber(root)];
+  if (progress > reason.progress) {
+    reason.progress = progress;
+    reason.text = text.str();
+  }
+  return false;
+}
+
+bool Reasons::addGradient(Expr *root, Operation *scalar,
+                          const llvm::Twine &text) {
+  Reason &reason = reasons[pool.renumber(root)];
+  if (!reason.gradient)
+    reason = {kGradient, text.str(), scalar};
+  return false;
+}
+
+StringRef Reasons::lookup(Expr *root) {
+  return reasons[pool.renumber(root)].text;
+}
+
+Operation *Reasons::getGradient(Expr *root) {
+  return reasons[pool.renumber(root)].gradient;
+}
+
+void Reasons::forEachGradient(
+    function_ref<void(Operation *, StringRef)> visit) {
+  for (auto &[root, reason] : reasons)
+    if (reason.gradient)
+      visit(reason.gradient, reason.text);
+}
+
+//===----------------------------------------------------------------------===//
+// Roots
+//===----------------------------------------------------------------------===//
+
+Expr *raising::getRoot(Expr *factor) {
   Type type;
   Expr *exact = stripRound(factor, type);
   return exact->is(Kind::Rsqrt) ? exact : nullptr;
 }
 
-/// What `expr` is the absolute value of, or null.
-static Expr *getMagnitude(Expr *expr) {
-  return expr->is(Kind::Op) &&
-                 expr->name->getStringRef() == math::AbsFOp::getOperationName()
-             ? expr->operands.front()
-             : nullptr;
+bool raising::isExtent(Expr *size, Expr *body, AffineExpr loop) {
+  DimSource wanted{ShapedType::kDynamic, size->value, size->extents.front()};
+  bool found = false;
+  walk(body, [&](Expr *part) {
+    if (!part->is(Kind::Element) || !isa<ShapedType>(part->value.getType()))
+      return;
+    for (auto [dim, index] : llvm::enumerate(part->indices))
+      found |= index == loop && traceDim(part->value, dim) == wanted;
+  });
+  return found;
 }
 
-ForwardMatcher::ForwardMatcher(const Context &context, linalg::GenericOp host)
-    : context(context), pool(context.pool), host(host) {}
-
-std::optional<Norm> ForwardMatcher::match(Expr *expr) {
-  Product product;
-  Expr *exact = stripRound(expr, product.outer);
-  product.inside = getFactors(exact, product.innerNumber);
-  // llama: one factor is a rounded product that has the root in it.
-  if (llvm::none_of(product.inside, getRoot)) {
-    for (Expr *factor : product.inside) {
-      Type type;
-      double number;
-      List factors = getFactors(stripRound(factor, type), number);
-      if (!type || llvm::none_of(factors, getRoot))
-        continue;
-      product.outside = product.inside;
-      take(product.outside, factor);
-      product.number = product.innerNumber;
-      product.innerNumber = number;
-      product.inner = type;
-      product.inside = factors;
-      break;
-    }
-  }
-  for (Expr *factor : product.inside) {
-    Norm norm;
-    if (getRoot(factor) && matchRoot(product, factor, norm))
-      return norm;
-  }
-  return std::nullopt;
-}
-
-bool ForwardMatcher::matchRoot(const Product &product, Expr *factor,
-                               Norm &norm) {
-  List factors = product.inside;
-  take(factors, factor);
-  if (factors.empty())
-    return false;
-  Expr *root = getRoot(factor);
-  Reasons &reasons = context.reasons;
-  Statistics s;
-  if (!readStatistics(root, s, reasons) || !matchX(s, factors, norm) ||
-      !matchScale(s, product.innerNumber, norm))
-    return false;
-  if (product.number != 1)
-    return reasons.add(root, kScale, "a constant factor beside the norm");
-
-  Type rstdType;
-  stripRound(factor, rstdType);
+bool raising::readRoot(const Context &context, Expr *factor, Root &root,
+                       Norm &norm) {
+  Type type;
+  double number;
+  root.rsqrt = getRoot(factor);
+  auto fail = [&](int progress, const llvm::Twine &text) {
+    return context.reasons.add(root.rsqrt, progress, text);
+  };
+  Expr *shifted = stripRound(root.rsqrt->operands.front(), type);
+  Expr *eps = nullptr, *mean = nullptr;
+  if (shifted->is(Kind::Add))
+    for (int i : {0, 1})
+      if (shifted->operands[i]->is(Kind::Constant))
+        eps = shifted->operands[i], mean = shifted->operands[1 - i];
+  if (!eps)
+    return fail(kUnderRoot, "no constant epsilon is added under the root");
+  if (!(static_cast<float>(eps->number) > 0) || !std::isfinite(eps->number))
+    return fail(kUnderRoot, "epsilon is not finite and positive");
   norm.rstd = factor;
-  norm.eps = s.eps;
-  norm.outputType =
-      product.outer ? product.outer : Type(Float32Type::get(host.getContext()));
-  if (!matchRoundings(s, product, !factors.empty(), norm, rstdType) ||
-      !matchWeight(root, product.inner ? product.outside : factors, norm))
-    return false;
-  return placeOperands(context, host, root, norm);
+  norm.eps = eps->number;
+
+  // Factors of x that do not depend on the column stand outside of the sum.
+  List squares;
+  for (Expr *part : getFactors(stripRound(mean, type), number)) {
+    Expr *exact = stripRound(part, type);
+    if (part->is(Kind::InverseSize) && !norm.inverse)
+      norm.inverse = part;
+    else if (exact->is(Kind::Sum) && !root.sum)
+      root.sum = exact;
+    else
+      squares.push_back(part);
+  }
+  if (!root.sum || root.sum->indices.size() != 1)
+    return fail(kMean, "what is under the root is no sum over one dimension, "
+                       "from zero, plus epsilon");
+  if (root.sum->type)
+    return fail(kSum, "the sum accumulates in a type narrower than f32");
+  norm.extent = root.sum->extents.front();
+  const bool isDynamic = ShapedType::isDynamic(norm.extent);
+  if (isDynamic != bool(norm.inverse) ||
+      (isDynamic && !isExtent(norm.inverse, root.sum->operands.front(),
+                              root.sum->getSymbol())))
+    return fail(kSum, "the divisor is not proven to be the size of the "
+                      "dimension that is summed");
+  root.scale = isDynamic ? number : number * norm.extent;
+
+  Expr *body = stripRound(root.sum->operands.front(), type);
+  squares.append(getFactors(body, number));
+  if (number != 1)
+    return fail(kSquare, "a factor beside the rounded square");
+  llvm::sort(squares, [](Expr *a, Expr *b) { return a->id < b->id; });
+  bool isSquare = squares.size() % 2 == 0;
+  for (size_t i = 0; i + 1 < squares.size(); i += 2) {
+    isSquare &= squares[i] == squares[i + 1];
+    root.x.push_back(squares[i]);
+  }
+  return isSquare ||
+         fail(kSquare, "what is summed is not the square of one value");
+}
+
+bool raising::collectFactors(Expr *expr, List &factors, double &number) {
+  double own;
+  List parts = getFactors(expr, own);
+  number *= own;
+  Expr *opened = nullptr;
+  if (llvm::none_of(parts, getRoot))
+    for (Expr *part : parts) {
+      double ignored;
+      List inside;
+      if (part->is(Kind::Round) && !opened &&
+          (collectFactors(part->operands.front(), inside, ignored) ||
+           llvm::any_of(inside, getRoot)))
+        opened = part;
+    }
+  for (Expr *part : parts)
+    if (part == opened)
+      collectFactors(part->operands.front(), factors, number);
+    else
+      factors.push_back(part);
+  return opened;
 }
 
 bool raising::isSameLoop(Expr *sum, linalg::LinalgOp host, unsigned column) {
@@ -96,23 +163,19 @@ bool raising::isSameLoop(Expr *sum, linalg::LinalgOp host, unsigned column) {
   return walksDimension(sum->operands.front(), sum->getSymbol());
 }
 
-/// Finds the loop of the columns: with it in place of the sum's symbol, all
-/// factors of x are among `factors`, which loses them.
-bool ForwardMatcher::matchX(const Statistics &s, List &factors, Norm &norm) {
+bool raising::takeX(const Context &context, linalg::LinalgOp host,
+                    const Root &root, List &factors, Norm &norm) {
+  ExprPool &pool = context.pool;
   uint64_t dims = 0;
   for (Expr *factor : factors)
     dims |= factor->dims;
-  for (unsigned column : getDims(dims & ~s.sum->dims)) {
+  for (unsigned column : getDims(dims & ~root.sum->dims)) {
     List rest = factors, x;
-    bool found = isSameLoop(s.sum, host, column);
-    for (Expr *part : s.x) {
-      Expr *own = pool.substitute(part, s.sum->getSymbol(), pool.dim(column));
-      // The square of |x| is that of x.
-      Expr *inside = getMagnitude(own);
-      if (found && inside && !llvm::is_contained(rest, own))
-        own = inside;
-      x.push_back(own);
-      found = found && take(rest, own);
+    bool found = isSameLoop(root.sum, host, column);
+    for (Expr *part : root.x) {
+      x.push_back(
+          pool.substitute(part, root.sum->getSymbol(), pool.dim(column)));
+      found = found && take(rest, x.back());
     }
     if (!found)
       continue;
@@ -121,81 +184,14 @@ bool ForwardMatcher::matchX(const Statistics &s, List &factors, Norm &norm) {
     factors = rest;
     return true;
   }
-  return context.reasons.add(s.root, kFactors,
+  return context.reasons.add(root.rsqrt, kFactors,
                              "what is multiplied with the root is not the x "
                              "whose squares are summed");
 }
 
-/// The mean of the squares, and the constant `number` before x and the root.
-bool ForwardMatcher::matchScale(const Statistics &s, double number,
-                                Norm &norm) {
-  Reasons &reasons = context.reasons;
-  if (isNear(s.scale, 1) && number == 1)
-    return true;
-  // A constant may be part of x: c * x * rsqrt(mean((c * x)^2) + eps).
-  if (number != 1 && isNear(s.scale, number * number)) {
-    norm.x = pool.product({norm.x}, number);
-    return true;
-  }
-  if (isNear(s.scale, 1))
-    return reasons.add(s.root, kScale, "a constant factor beside the norm");
-  return reasons.add(s.root, kScale,
-                     "the sum is not divided by the length of the row; mean * "
-                     "N / sum is " +
-                         std::to_string(s.scale));
-}
-
-bool ForwardMatcher::matchRoundings(const Statistics &s, const Product &product,
-                                    bool hasInsideFactors, Norm &norm,
-                                    Type rstdType) {
-  Reasons &reasons = context.reasons;
-  Type type = norm.inputType = pool.getType(norm.x);
-  bool any = false, all = true;
-  for (Type step : {s.square, s.mean, s.shifted, rstdType}) {
-    any |= bool(step);
-    all &= step == type;
-  }
-  if (any && !all)
-    return reasons.add(s.root, kRoundings,
-                       "the statistics are rounded, but not as casting 'none' "
-                       "rounds them");
-  if (product.inner && product.inner != type)
-    return reasons.add(s.root, kRoundings,
-                       "x * rstd is rounded to another type than that of x");
-  if (product.inner && hasInsideFactors)
-    return reasons.add(s.root, kRoundings,
-                       "a further factor where only x * rstd is rounded");
-  norm.casting = all             ? Casting::none
-                 : product.inner ? Casting::llama
-                                 : Casting::gemma;
-  // Without a weight, round_T(x * rstd) is all there is to round.
-  if (all && (product.outer != type || (!product.inner && hasInsideFactors)))
-    return reasons.add(s.root, kRoundings,
-                       "casting 'none' without its roundings of the products");
-  return true;
-}
-
-bool ForwardMatcher::matchWeight(Expr *root, ArrayRef<Expr *> factors,
-                                 Norm &norm) {
-  Reasons &reasons = context.reasons;
-  uint64_t column = uint64_t(1) << norm.column;
-  for (Expr *factor : factors) {
-    if (factor->dims & ~column)
-      return reasons.add(root, kWeight,
-                         "a factor beside the norm depends on the row");
-    if (!factor->dims)
-      return reasons.add(root, kWeight, "a factor beside the norm is a scalar");
-  }
-  if (factors.empty())
-    return true;
-  norm.weight = pool.product(factors);
-  splitOffset(norm);
-  if (norm.casting == Casting::none && norm.offset == 0 &&
-      pool.getType(norm.weight) != norm.inputType)
-    return reasons.add(root, kWeight,
-                       "casting 'none' with a weight that is not rounded");
-  return true;
-}
+//===----------------------------------------------------------------------===//
+// Operands
+//===----------------------------------------------------------------------===//
 
 void raising::splitOffset(Norm &norm) {
   Type type;
@@ -227,8 +223,7 @@ static bool isCentred(const Context &context, Expr *x, unsigned column) {
     return false;
   for (int i : {0, 1}) {
     double number;
-    ExprPool::List factors = getFactors(x->operands[i], number);
-    for (Expr *sum : factors)
+    for (Expr *sum : getFactors(x->operands[i], number))
       if (number < 0 && sum->is(Kind::Sum) && sum->indices.size() == 1 &&
           pool.substitute(sum->operands.front(), sum->getSymbol(),
                           pool.dim(column)) == x->operands[1 - i])
@@ -238,32 +233,108 @@ static bool isCentred(const Context &context, Expr *x, unsigned column) {
 }
 
 bool raising::placeOperands(const Context &context, linalg::GenericOp host,
-                            Expr *root, Norm &norm) {
-  Reasons &reasons = context.reasons;
+                            Norm &norm) {
   Tensors &tensors = context.tensors;
+  auto fail = [&](StringRef text) {
+    Type type;
+    return context.reasons.add(stripRound(norm.rstd, type), kInput, text);
+  };
   if (isCentred(context, norm.x, norm.column))
-    return reasons.add(root, kInput,
-                       "x is centred by its own mean, a LayerNorm");
+    return fail("x is centred by its own mean, a LayerNorm");
   if (norm.weight) {
     Type type = context.pool.getType(norm.weight);
     norm.weights = tensors.find(norm.weight, {}, norm.column, type, host);
     if (!norm.weights.tensor && !canEmit(norm.weight, tensors))
-      return reasons.add(root, kInput,
-                         "the weight is no tensor and cannot be computed as "
-                         "one");
+      return fail("the weight is no tensor and cannot be computed as one");
   }
-  uint64_t column = uint64_t(1) << norm.column;
-  SmallVector<unsigned> rows = getDims(norm.x->dims & ~column);
+  SmallVector<unsigned> rows = norm.getRows();
   norm.input = tensors.find(norm.x, rows, norm.column, norm.inputType, host);
   if (norm.input.tensor)
     return true;
   norm.input.loops.assign(rows.begin(), rows.end());
   norm.input.loops.push_back(norm.column);
   if (norm.column + 1 != host.getNumLoops())
-    return reasons.add(root, kInput,
-                       "the dimension that is summed is not the last");
-  if (!canEmit(norm.x, tensors))
-    return reasons.add(root, kInput,
-                       "x is no tensor and cannot be computed as one");
-  return true;
+    return fail("the dimension that is summed is not the last");
+  return canEmit(norm.x, tensors) ||
+         fail("x is no tensor and cannot be computed as one");
+}
+
+//===----------------------------------------------------------------------===//
+// Norms
+//===----------------------------------------------------------------------===//
+
+/// Whether `expr` is the norm of `factor`, a root, and of `others`, the other
+/// factors of a product whose roundings do not count yet.
+static bool matchRoot(const Context &context, linalg::GenericOp host,
+                      Expr *expr, Expr *factor, List others, double number,
+                      Norm &norm) {
+  ExprPool &pool = context.pool;
+  Root root;
+  if (!readRoot(context, factor, root, norm) ||
+      !takeX(context, host, root, others, norm))
+    return false;
+  auto fail = [&](int progress, const llvm::Twine &text) {
+    return context.reasons.add(root.rsqrt, progress, text);
+  };
+  // A constant may be part of x: c * x * rsqrt(mean((c * x)^2) + eps).
+  if (number != 1 && isNear(root.scale, number * number))
+    norm.x = pool.product({norm.x}, number);
+  else if (!isNear(root.scale, 1))
+    return fail(kScale, "the sum is not divided by the length of the row; "
+                        "mean * N / sum is " +
+                            std::to_string(root.scale));
+  else if (number != 1)
+    return fail(kScale, "a constant factor beside the norm");
+  for (Expr *other : others)
+    if (other->dims != uint64_t(1) << norm.column)
+      return fail(kWeight,
+                  llvm::Twine("a factor beside the norm ") +
+                      (other->dims ? "depends on the row" : "is a scalar"));
+  norm.inputType = pool.getType(norm.x);
+  std::string differences[3];
+  for (Casting casting : {Casting::gemma, Casting::llama, Casting::none}) {
+    Norm guess = norm;
+    guess.casting = casting;
+    if (!others.empty()) {
+      guess.weight = pool.product(others);
+      splitOffset(guess);
+    }
+    Definition definition(pool, guess);
+    std::string &difference = differences[static_cast<int>(casting)];
+    difference = definition.compare(definition.getRstd(), factor);
+    if (difference.empty())
+      difference = definition.compare(definition.getForward(), expr);
+    if (!difference.empty())
+      continue;
+    norm = guess;
+    return placeOperands(context, host, norm);
+  }
+  // The nearest one.
+  Type type;
+  List factors;
+  Casting nearest = collectFactors(stripRound(expr, type), factors, number)
+                        ? Casting::llama
+                        : Casting::gemma;
+  if (factor != root.rsqrt)
+    nearest = Casting::none;
+  return fail(kRoundings, "unlike casting '" + stringifyCasting(nearest).str() +
+                              "', " + differences[static_cast<int>(nearest)]);
+}
+
+std::optional<Norm> raising::matchForward(const Context &context,
+                                          linalg::GenericOp host, Expr *expr) {
+  Type type;
+  List factors;
+  double number = 1;
+  collectFactors(stripRound(expr, type), factors, number);
+  for (Expr *factor : factors) {
+    Norm norm;
+    List others = factors;
+    take(others, factor);
+    norm.outputType = type ? type : Type(Float32Type::get(host.getContext()));
+    if (getRoot(factor) && !others.empty() &&
+        matchRoot(context, host, expr, factor, others, number, norm))
+      return norm;
+  }
+  return std::nullopt;
 }

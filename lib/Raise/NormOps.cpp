@@ -98,11 +98,11 @@ Value NormOps::getLike(linalg::GenericOp host, Expr *expr, const Norm &norm) {
 }
 
 /// The rstd that is given, a tensor of the rows of x; null if there is none.
-Value NormOps::getSavedRstd(linalg::GenericOp host, const Gradient &gradient) {
-  if (!gradient.savedRstd)
+Value NormOps::getSavedRstd(linalg::GenericOp host, const Norm &norm) {
+  if (!norm.isSaved)
     return Value();
-  ArrayRef<int> loops = ArrayRef(gradient.norm.input.loops).drop_back();
-  Expr *rstd = gradient.savedRstd;
+  ArrayRef<int> loops = ArrayRef(norm.input.loops).drop_back();
+  Expr *rstd = norm.rstd;
   SmallVector<int> walked(rstd->indices.size(), -1);
   for (auto [loop, index] : llvm::zip(walked, rstd->indices))
     if (auto dim = dyn_cast<AffineDimExpr>(index))
@@ -150,7 +150,7 @@ void NormOps::createBackward(linalg::GenericOp host, Value scalar,
   Location loc = scalar.getLoc();
   Value x = getInput(host, norm), weight = getWeight(host, norm);
   Value dy = getLike(host, gradient.dy, norm);
-  Value rstd = getSavedRstd(host, gradient);
+  Value rstd = getSavedRstd(host, norm);
 
   // As far up as can be: what uses dw may stand in front of the host.
   OpBuilder builder(host);
@@ -178,16 +178,20 @@ void NormOps::createBackward(linalg::GenericOp host, Value scalar,
   auto op =
       BackwardOp::create(builder, loc, types, dy, x, weight, rstd, dx, dw,
                          toF32(norm.eps), toF32(norm.offset), norm.casting);
-  for (Value tensor : weightGradients) {
-    auto type = cast<RankedTensorType>(tensor.getType());
-    if (type.getElementType() == getElementTypeOrSelf(types.back()))
-      rewriter.replaceTensor(tensor,
-                             reshape(builder, loc, op.getResult(1), type));
-  }
   SmallVector<Value> summands{op.getResult(0)};
   if (gradient.rest)
     summands.push_back(getLike(host, gradient.rest, norm));
   rewriter.replaceScalar(host, scalar, summands, norm.input.loops);
+  // Last: the body of the host may compute what dweight adds up, too.
+  for (Value tensor : weightGradients) {
+    builder.setInsertionPointAfter(op); // What stood there may have gone.
+    auto type = cast<RankedTensorType>(tensor.getType());
+    // One may have been computed from another, and be gone with it.
+    if (context.tensors.isLive(tensor) &&
+        type.getElementType() == getElementTypeOrSelf(types.back()))
+      rewriter.replaceTensor(tensor,
+                             reshape(builder, loc, op.getResult(1), type));
+  }
 }
 
 void NormOps::createWeightGradient(linalg::GenericOp host,
@@ -197,12 +201,12 @@ void NormOps::createWeightGradient(linalg::GenericOp host,
   Value x = getInput(host, norm), dy = getLike(host, gradient.dy, norm);
   OpBuilder builder(host);
   Value dx = createEmpty(builder, loc, x, norm.outputType);
-  Type f32 = builder.getF32Type();
+  Type type = getElementTypeOrSelf(host.getResult(0));
   Value dw = tensor::EmptyOp::create(
-      builder, loc, tensor::getMixedSizes(builder, loc, x).back(), f32);
+      builder, loc, tensor::getMixedSizes(builder, loc, x).back(), type);
   // Any weight has this gradient; the op wants one to be given.
   Value one =
-      arith::ConstantOp::create(builder, loc, builder.getF32FloatAttr(1));
+      arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, 1));
   Value weight = linalg::FillOp::create(builder, loc, one, dw).getResult(0);
   auto op = BackwardOp::create(
       builder, loc, TypeRange({dx.getType(), dw.getType()}), dy, x, weight,

@@ -4,7 +4,7 @@
 #ifndef RMSNORM_LIB_RAISE_NORMOPS_H
 #define RMSNORM_LIB_RAISE_NORMOPS_H
 
-#include "Backward.h"
+#include "Match.h"
 #include "Rewriter.h"
 
 namespace mlir::rmsnorm::raising {
@@ -38,7 +38,7 @@ private:
   Value getInput(linalg::GenericOp host, const Norm &norm);
   Value getWeight(linalg::GenericOp host, const Norm &norm);
   Value getLike(linalg::GenericOp host, Expr *expr, const Norm &norm);
-  Value getSavedRstd(linalg::GenericOp host, const Gradient &gradient);
+  Value getSavedRstd(linalg::GenericOp host, const Norm &norm);
   Expr *getElement(const Placed &placed);
   bool precedesUsers(Operation *next, Value tensor) const;
   void returnStatistics(Forward &forward, Value tensor);

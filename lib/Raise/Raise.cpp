@@ -96,11 +96,13 @@ static void explain(Context &context, Operation *op,
   if (root->is(Kind::Sqrt))
     root = context.pool.rsqrt(root->operands.front());
   if (!root->is(Kind::Rsqrt) || !isOfReduction(root) ||
+      context.reasons.getGradient(root) ||
       !explained.insert(context.pool.renumber(root)).second)
     return;
-  Statistics statistics;
+  Root statistics;
+  Norm norm;
   if (context.reasons.lookup(root).empty() &&
-      readStatistics(root, statistics, context.reasons))
+      readRoot(context, root, statistics, norm))
     context.reasons.add(
         root, kFactors,
         isForNamed(host) ? "named linalg ops are not looked into; "
@@ -134,7 +136,7 @@ static SmallVector<linalg::GenericOp> getReductions(Operation *function,
   return ops;
 }
 
-static void raiseNorms(FunctionOpInterface function) {
+static void raiseNorms(FunctionOpInterface function, Roundings roundings) {
   // Bodies are all that is read.
   const llvm::SetVector<Operation *> elementwise =
       generalizeElementwise(function);
@@ -142,7 +144,7 @@ static void raiseNorms(FunctionOpInterface function) {
   Reader reader(pool);
   Tensors tensors(pool, reader, function);
   Reasons reasons(pool);
-  Context context{pool, reader, tensors, reasons};
+  Context context{pool, reader, tensors, reasons, roundings};
   Rewriter rewriter(reader, tensors);
   NormOps norms(context, rewriter);
   SmallVector<Operation *> candidates =
@@ -150,8 +152,7 @@ static void raiseNorms(FunctionOpInterface function) {
   // Gradients first: x * rstd is a norm, too.
   forEach(context, candidates,
           [&](linalg::GenericOp host, Value scalar, Expr *expr) {
-            if (auto gradient =
-                    BackwardMatcher(context, host).match(scalar, expr))
+            if (auto gradient = matchBackward(context, host, scalar, expr))
               norms.createBackward(host, scalar, *gradient);
           });
   for (linalg::GenericOp host : getReductions(function, context))
@@ -159,10 +160,14 @@ static void raiseNorms(FunctionOpInterface function) {
       norms.createWeightGradient(host, *gradient);
   forEach(context, candidates,
           [&](linalg::GenericOp host, Value scalar, Expr *expr) {
-            if (auto norm = ForwardMatcher(context, host).match(expr))
+            if (auto norm = matchForward(context, host, expr))
               norms.createForward(host, scalar, *norm);
           });
   norms.returnStatistics();
+  reasons.forEachGradient([&](Operation *op, StringRef text) {
+    if (!tensors.isRetired(op))
+      op->emitRemark("not raised to rmsnorm.backward: ") << text;
+  });
   candidates.append(getCandidates(function, /*isNamed=*/true));
   DenseSet<Expr *> explained;
   for (Operation *op : llvm::reverse(candidates))
@@ -178,12 +183,13 @@ struct Raise final : rmsnorm::impl::RaiseBase<Raise> {
   using RaiseBase::RaiseBase;
 
   void runOnOperation() override {
-    getOperation()->walk<WalkOrder::PreOrder>([](FunctionOpInterface function) {
-      if (!function.isExternal())
-        raiseNorms(function);
-      // Functions in functions are part of the outer one.
-      return WalkResult::skip();
-    });
+    getOperation()->walk<WalkOrder::PreOrder>(
+        [&](FunctionOpInterface function) {
+          if (!function.isExternal())
+            raiseNorms(function, roundings);
+          // Functions in functions are part of the outer one.
+          return WalkResult::skip();
+        });
   }
 };
 } // namespace

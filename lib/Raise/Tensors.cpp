@@ -72,13 +72,25 @@ void Tensors::replace(Value tensor, Value other) {
   tensors[reader.element(tensor, indices)].push_back(other);
 }
 
-SmallVector<Value> Tensors::lookup(Expr *expr) const {
+SmallVector<Value> Tensors::getLive(const Index &index, Expr *expr) const {
   SmallVector<Value> live;
-  auto it = tensors.find(expr);
-  if (it != tensors.end())
+  auto it = index.find(expr);
+  if (it != index.end())
     llvm::copy_if(it->second, std::back_inserter(live),
                   [&](Value tensor) { return isLive(tensor); });
   return live;
+}
+
+SmallVector<Value> Tensors::lookup(Expr *expr) const {
+  return getLive(tensors, expr);
+}
+
+SmallVector<Value> Tensors::lookupRelaxed(Expr *sum) {
+  if (relaxed.empty())
+    for (auto &[expr, values] : tensors)
+      if (expr->height > 0 && getDims(expr->dims) == SmallVector<unsigned>{0})
+        relaxed[pool.relax(expr)].append(values);
+  return getLive(relaxed, pool.relax(sum));
 }
 
 SmallVector<Value> Tensors::getEqual(Value tensor) {

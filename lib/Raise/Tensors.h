@@ -36,6 +36,8 @@ public:
   /// The live tensors whose element at (d0, d1, ...), dimensions of size 1 left
   /// out, is `expr`.
   SmallVector<Value> lookup(Expr *expr) const;
+  /// The live tensors of columns that would hold `sum` but for roundings.
+  SmallVector<Value> lookupRelaxed(Expr *sum);
   /// The live tensors that hold what `tensor` holds, it included.
   SmallVector<Value> getEqual(Value tensor);
 
@@ -62,7 +64,9 @@ private:
   ExprPool &pool;
   Reader &reader;
   DominanceInfo dominance;
-  DenseMap<Expr *, SmallVector<Value, 1>> tensors;
+  using Index = DenseMap<Expr *, SmallVector<Value, 1>>;
+  SmallVector<Value> getLive(const Index &index, Expr *expr) const;
+  Index tensors, relaxed;
   DenseSet<Operation *> retired;
 };
 

@@ -9,6 +9,9 @@
 
 namespace mlir::rmsnorm {
 
+/// Whether a gradient may have fewer roundings as an op than in the program.
+enum class Roundings { exact, fewer };
+
 #define GEN_PASS_DECL
 #include "RMSNorm/Raise/Passes.h.inc"
 

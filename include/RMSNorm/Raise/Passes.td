@@ -46,6 +46,15 @@ def Raise : Pass<"rmsnorm-raise"> {
     weight, and the weight's gradient stays a sum of its own; so it does where
     dx is not wanted.
 
+    With `roundings=fewer` a gradient is also raised if it is one but for
+    roundings between its operands and its results: dx added from two rounded
+    terms, dy * w rounded, a dweight summed in a narrow type. The op computes
+    these in f32 and rounds each result once. So an element of dx differs from
+    the program's by those roundings, in bf16 by up to 2^-8 of each rounded
+    term and of the sum; a dweight by all that its narrow sum lost. Either is
+    nearer to the gradient in f32. With `exact` a remark says which rounding it
+    is, and dweight is not raised without dx.
+
     Never raised: x minus its mean; eps outside of the root, or none; a sum that
     is not divided by its own length, in a narrower type than f32, not from 0;
     another summand than x * x; a factor that depends on the row in place of
@@ -92,6 +101,14 @@ def Raise : Pass<"rmsnorm-raise"> {
         eps = 1.0e-05 -> tensor<8x96xf32>
     ```
   }];
+  let options = [
+    Option<"roundings", "roundings", "Roundings", "Roundings::exact",
+           "which roundings of a gradient the op keeps",
+           [{::llvm::cl::values(
+                 clEnumValN(Roundings::exact, "exact", "all"),
+                 clEnumValN(Roundings::fewer, "fewer",
+                            "those of its operands and results"))}]>,
+  ];
   let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect",
                            "::mlir::arith::ArithDialect",
                            "::mlir::linalg::LinalgDialect",

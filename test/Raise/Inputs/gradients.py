@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Generates gradients of norms as autodiff and hand-written code leave them.
 
-    gradients.py raised | refused    prints a module with what is to be checked
+    gradients.py raised | fewer | refused    prints a module with what is to be
+                                             checked
 """
 
 import sys
@@ -28,6 +29,8 @@ FACTOR = {
 DX = {
     "sum": "%p = arith.mulf {g}, {r} : f32\n%q = arith.mulf {x}, {f} : f32\n%dx = arith.addf %p, %q : f32",
     "twice": "%p = arith.mulf {g}, {r} : f32\n%q = arith.mulf {x}, {f} : f32\n%u = arith.addf %p, %q : f32\n%dx = arith.addf %q, %u : f32",
+    "rounded terms": "%p = arith.mulf {g}, {r} : f32\n%pr = arith.truncf %p : f32 to {T}\n%pe = arith.extf %pr : {T} to f32\n%q = arith.mulf {x}, {f} : f32\n%qr = arith.truncf %q : f32 to {T}\n%qe = arith.extf %qr : {T} to f32\n%dx = arith.addf %pe, %qe : f32",
+    "second rounded": "%p = arith.mulf {g}, {r} : f32\n%q = arith.mulf {x}, {f} : f32\n%qr = arith.truncf %q : f32 to {T}\n%qe = arith.extf %qr : {T} to f32\n%dx = arith.addf %p, %qe : f32",
     # Liger, Apex: (g - x * r * r * mean) * r; f has no r there.
     "factored": "%i = arith.mulf {r}, {r} : f32\n%q = arith.mulf {x}, %i : f32\n%k = arith.mulf %q, {f} : f32\n%u = arith.addf {g}, %k : f32\n%dx = arith.mulf %u, {r} : f32",
     # JAX adds up what flows into x in any order.
@@ -65,6 +68,21 @@ RAISED = [
     ("rounded_g_dw", "Hugging Face's Llama in bf16: dy * w is rounded, dw is of dy", "; weight dweight casting = llama", dict(weight="rounded", dw="llama f32")),
     ("shared_dw", "dw wanted in f32, x of rank 4", "weight dweight", dict(rows=[2, 2, 2], dw="f32")),
 ]
+# Gradients but for roundings: only with fewer of them.
+FEWER = [
+    ("flax_bf16", "x converted to f32 twice: dx is the sum of two rounded terms", "weight dweight", dict(dx="rounded terms", rows=[64])),
+    ("flax_f16", "the same in f16", "weight dweight", dict(dx="rounded terms", types="f16 f16 f16 f16", rows=[2, 4])),
+    ("gemma_bf16", "the same with weight + 1", "weight dweight offset", dict(dx="rounded terms", weight="plus one", dw="f32")),
+    ("llama_bf16", "the same, dweight of the rounded x * r, which is kept", "weight dweight casting = llama", dict(dx="rounded terms", dw="llama", rows=[2, 32])),
+    ("t5_bf16", "the same, dy * w rounded, dweight summed in bf16", "weight dweight", dict(dx="rounded terms", weight="rounded", dw="llama narrow", rows=[64])),
+    ("frozen", "the same with a frozen weight", "weight", dict(dx="rounded terms", dw="none")),
+    ("one_term", "the term with x is rounded, the other is not", "weight dweight", dict(dx="second rounded")),
+    ("residual_bf16", "a residual's gradient is added, too", "weight dweight", dict(dx="rounded terms", residual=True)),
+    ("narrow_dw", "dweight summed in bf16", "weight dweight", dict(dw="narrow", rows=[64])),
+    ("narrow_dw_only", "the same alone", "weight dweight", dict(dw="narrow", rows=[64], results="dw")),
+    ("llama_narrow_dw", "Hugging Face's Llama in bf16: dy * w is rounded, dweight of the rounded x * r summed in bf16", "weight dweight", dict(weight="rounded", dw="llama narrow", rows=[64])),
+    ("dynamic_bf16", "any number of rows", "weight dweight", dict(dx="rounded terms", rows=["?"])),
+]
 REFUSED = [
     ("not_negative", "+ instead of -", dict(factor="positive")),
     ("half_of_it", "half of the second term", dict(factor="half")),
@@ -93,7 +111,13 @@ class Gradient(Function):
         kind, rows = self.g["dw"], len(self.rows)
         body = "%h = arith.mulf %a0, %a1 : f32\n"
         body += f"%b = arith.truncf %h : f32 to {self.X}\n%k = arith.extf %b : {self.X} to f32\n" if "llama" in kind else "%k = arith.mulf %h, %one : f32\n"
-        product = self.generic([xf, rstd, dyf], [None, self.read(shape), None], self.shape, "f32", body + "%r = arith.mulf %k, %a2 : f32")
+        inputs, maps = [xf, rstd, dyf], [None, self.read(shape), None]
+        if "narrow" in kind:
+            body += f"%l = arith.mulf %k, %a2 : f32\n%r = arith.truncf %l : f32 to {self.X}"
+            product = self.generic(inputs, maps, self.shape, self.X, body)
+            zero = self.fill(self.new(f"arith.constant 0.0 : {self.X}", [], self.X), [N], self.X)
+            return self.generic([product], [None], [N], self.X, f"%r = arith.addf %acc, %a0 : {self.X}", f"d{rows}", list(range(rows)), zero)
+        product = self.generic(inputs, maps, self.shape, "f32", body + "%r = arith.mulf %k, %a2 : f32")
         term = "%term = arith.mulf %a0, %one : f32"
         if kind == "two sums":
             inner = [self.rows[0], N]
@@ -134,7 +158,7 @@ class Gradient(Function):
         total = self.sum([one, other], "%term = arith.mulf %a0, %a1 : f32", shape, self.read(shape), self.reduced())
         cube = CUBE.get(p["cube"], "%c = arith.addf %zero, %one : f32").format(r="%a1", v="%a2")
         factor = self.generic([total, rstd, shifted], [None] * 3, self.types[total][0], "f32", cube + "\n" + FACTOR[p["factor"]].format(s="%a0") + "\n%r = arith.addf %f, %zero : f32")
-        body = DX[p["dx"]].format(x="%a0", g="%a1", r="%a2", f="%a3", x2="%a4", s="%a5")
+        body = DX[p["dx"]].format(T=self.X, x="%a0", g="%a1", r="%a2", f="%a3", x2="%a4", s="%a5")
         if self.DX != "f32":
             body += f"\n%dxr = arith.truncf %dx : f32 to {self.DX}"
         else:
@@ -154,8 +178,8 @@ class Gradient(Function):
 
 
 def main():
-    if sys.argv[1] == "raised":
-        for name, what, expected, parts in RAISED:
+    if sys.argv[1] != "refused":
+        for name, what, expected, parts in RAISED if sys.argv[1] == "raised" else FEWER:
             print(f"// {what}\n// CHECK-LABEL: func.func @{name}(\n// CHECK-NOT: {{{{rsqrt|powf|reduction|forward}}}}")
             for op in expected.split(";"):
                 print("// CHECK: rmsnorm.backward")

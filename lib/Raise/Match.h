@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Match.h - which scalars are norms and gradients -------------------===//
+//
+// What a scalar computes is compared with what our op would compute: its
+// operands are guessed from a root in the expression, the op's definition is
+// written down for them, and the two must be one expression.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RMSNORM_LIB_RAISE_MATCH_H
+#define RMSNORM_LIB_RAISE_MATCH_H
+
+#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Raise/Passes.h"
+#include "Tensors.h"
+
+#include "llvm/ADT/MapVector.h"
+
+namespace mlir::rmsnorm::raising {
+
+/// How far a match came before it failed: the furthest is told.
+enum Progress : int { kUnderRoot, kMean, kSum, kSquare, kFactors, kScale };
+enum : int { kRoundings = kScale + 1, kWeight, kInput, kGradient };
+
+/// Why norms were left as they are: one reason for each root.
+class Reasons {
+public:
+  explicit Reasons(ExprPool &pool) : pool(pool) {}
+
+  /// Notes `text` for `root`. Always returns false.
+  bool add(Expr *root, int progress, const llvm::Twine &text);
+  /// Notes that `scalar` is nearly a gradient, or sums up one of a weight.
+  bool addGradient(Expr *root, Operation *scalar, const llvm::Twine &text);
+  /// The text for `root`, empty if there is none.
+  StringRef lookup(Expr *root);
+  /// What is nearly the gradient of the norm of `root`, or null.
+  Operation *getGradient(Expr *root);
+  /// All of those, with the texts.
+  void forEachGradient(function_ref<void(Operation *, StringRef)> visit);
+
+private:
+  struct Reason {
+    int progress = -1;
+    std::string text;
+    Operation *gradient = nullptr;
+  };
+  ExprPool &pool;
+  llvm::MapVector<Expr *, Reason> reasons;
+};
+
+/// What matching and rewriting share.
+struct Context {
+  ExprPool &pool;
+  Reader &reader;
+  Tensors &tensors;
+  Reasons &reasons;
+  Roundings roundings;
+};
+
+/// The operands and attributes of a norm, in the loops of its host.
+struct Norm {
+  Expr *x = nullptr;
+  /// Null if there is none; without the offset.
+  Expr *weight = nullptr;
+  /// rstd as the program has it.
+  Expr *rstd = nullptr;
+  /// True if that is no root, but a tensor of the rows.
+  bool isSaved = false;
+  /// x as a tensor, which is null if it is to be computed; the loops are set.
+  Placed input;
+  /// The same of the weight.
+  Placed weights;
+  unsigned column = 0;
+  /// The size of the rows and, if that is dynamic, what the program divides by.
+  int64_t extent = 0;
+  Expr *inverse = nullptr;
+  double eps = 0, offset = 0;
+  Casting casting = Casting::gemma;
+  /// The element types of the input and of what is computed.
+  Type inputType, outputType;
+
+  SmallVector<unsigned> getRows() const {
+    return getDims(x->dims & ~(uint64_t(1) << column));
+  }
+};
+
+/// The operands and attributes of a norm's gradient, in the loops of its host.
+struct Gradient {
+  /// Of the norm: its output type is that of dx.
+  Norm norm;
+  Expr *dy = nullptr;
+  /// What is added to dx before the sum is rounded, or null.
+  Expr *rest = nullptr;
+  /// Tensors that are the weight's gradient, in one or two types.
+  SmallVector<Value> weightGradients;
+};
+
+/// `expr`, a scalar of the host, if it is a norm.
+std::optional<Norm> matchForward(const Context &context, linalg::GenericOp host,
+                                 Expr *expr);
+
+/// `scalar`, of the body of the host, which is `expr`, if it is dx.
+std::optional<Gradient> matchBackward(const Context &context,
+                                      linalg::GenericOp host, Value scalar,
+                                      Expr *expr);
+
+/// The gradient of a norm's weight alone: `host` adds up dy * x * rstd over
+/// rows. Nothing of it depends on the weight, which is not known.
+std::optional<Gradient> matchWeightGradient(const Context &context,
+                                            linalg::GenericOp host);
+
+//===----------------------------------------------------------------------===//
+// What the matches have in common
+//===----------------------------------------------------------------------===//
+
+/// Where rstd is given eps is not used; the op wants one that is positive.
+constexpr double kUnusedEps = 1e-5;
+
+/// rsqrt(scale / N * sum(x * x) + eps).
+struct Root {
+  Expr *rsqrt = nullptr, *sum = nullptr;
+  /// The factors of x, in the symbol of `sum`.
+  ExprPool::List x;
+  double scale = 1;
+};
+
+/// The Rsqrt that `factor` is or rounds, or null.
+Expr *getRoot(Expr *factor);
+
+/// Reads `factor`, a root that may be rounded: what it says of `norm`. False,
+/// with a reason, if there is no mean square under it.
+bool readRoot(const Context &context, Expr *factor, Root &root, Norm &norm);
+
+/// Takes `expr` apart into factors of which one is a root, through roundings
+/// of a part of them. True if there was one.
+bool collectFactors(Expr *expr, ExprPool::List &factors, double &number);
+
+/// Finds the loop of the columns: with it in place of the sum's symbol, all
+/// factors of x are among `factors`, which loses them.
+bool takeX(const Context &context, linalg::LinalgOp host, const Root &root,
+           ExprPool::List &factors, Norm &norm);
+
+/// Whether the loop `column` of `host` walks what `sum` sums over.
+bool isSameLoop(Expr *sum, linalg::LinalgOp host, unsigned column);
+
+/// True if `size`, a Size or InverseSize, is proven to be the number of
+/// iterations of `loop` in `body`.
+bool isExtent(Expr *size, Expr *body, AffineExpr loop);
+
+/// Takes the constant out of a weight that is a sum: the offset, which is added
+/// in f32, and with casting none, as the weight is an operand of its own type,
+/// is rounded then.
+void splitOffset(Norm &norm);
+
+/// Finds x and the weight of `norm` as tensors in front of `host`, or checks
+/// that they can be computed there.
+bool placeOperands(const Context &context, linalg::GenericOp host, Norm &norm);
+
+/// A tensor that holds `expr`, which is of the rows and the column of x.
+Placed findLike(const Context &context, linalg::LinalgOp host, Expr *expr,
+                const Norm &norm);
+
+} // namespace mlir::rmsnorm::raising
+
+#endif // RMSNORM_LIB_RAISE_MATCH_H
