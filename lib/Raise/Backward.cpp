@@ -158,32 +158,6 @@ static Expr *findInverse(Expr *expr, Expr *body, AffineExpr column) {
   return inverse;
 }
 
-/// Sets what is known of a norm whose rows are the loop `column` from `factor`,
-/// its rstd: a root, or a tensor of the rows. x is set already.
-static bool readRstd(const Context &context, linalg::GenericOp host,
-                     Expr *factor, Expr *dx, Norm &norm) {
-  Type type;
-  AffineExpr column = context.pool.dim(norm.column);
-  norm.inputType = context.pool.getType(norm.x);
-  if (getRoot(factor)) {
-    Root root;
-    if (!readRoot(context, factor, root, norm) ||
-        !isSameLoop(root.sum, host, norm.column))
-      return false;
-    Definition definition(context.pool, norm);
-    if (!definition.compare(definition.getRstd(), factor).empty())
-      return false;
-  } else {
-    norm.isSaved = true;
-    norm.rstd = stripRound(factor, type);
-    norm.eps = kUnusedEps;
-    norm.extent = host.getStaticLoopRanges()[norm.column];
-  }
-  if (ShapedType::isDynamic(norm.extent))
-    norm.inverse = findInverse(dx, dx, column);
-  return norm.inverse || !ShapedType::isDynamic(norm.extent);
-}
-
 /// True if `factor` can be rstd: a root, or an f32 tensor, or one of them
 /// rounded to `type`.
 static bool isRstd(const Context &context, Expr *factor, Type type) {
@@ -196,140 +170,157 @@ static bool isRstd(const Context &context, Expr *factor, Type type) {
            context.pool.getType(exact).isF32()));
 }
 
-/// For casting `none`: dx = (g - xhat * mean(g * xhat)) * rstd, each step
-/// rounded.
-static bool matchNone(const Context &context, linalg::GenericOp host,
-                      Expr *expr, Gradient &gradient) {
-  ExprPool &pool = context.pool;
-  Type type;
-  double number;
-  List factors = getFactors(stripRound(expr, type), number);
-  if (!type || factors.size() != 2)
-    return false;
-  for (int i : {0, 1}) {
-    Type ignored;
-    Expr *rest = stripRound(factors[i], ignored), *rstd = factors[1 - i];
-    if (!rest->is(Kind::Add) || !isRstd(context, rstd, type))
-      continue;
-    SmallVector<std::pair<Expr *, unsigned>> inputs;
-    walk(rest, [&](Expr *part) {
-      List x = getFactors(stripRound(part, ignored), number);
-      if (part->is(Kind::Round) && take(x, rstd) && !x.empty())
-        for (unsigned column : getDims(part->dims & ~rstd->dims))
-          inputs.push_back({pool.product(x, number), column});
-    });
-    for (auto [x, column] : inputs)
-      for (Expr *g : rest->operands) {
-        gradient = Gradient();
-        Norm &norm = gradient.norm;
-        norm.casting = Casting::none;
-        norm.column = column;
-        norm.outputType = type;
-        norm.x = x;
-        if (!readRstd(context, host, rstd, expr, norm))
-          continue;
-        Definition definition(pool, norm);
-        if (definition.compare(definition.getBackward(g), expr).empty() &&
-            splitWeight(context, g, gradient))
-          return true;
-      }
-  }
-  return false;
-}
-
 namespace {
-/// Looks for the two terms of dx among those of a scalar.
-class TermMatcher {
+/// Looks for dx in `scalar` of the body of `host`, which is a `type`.
+class Matcher {
 public:
-  TermMatcher(const Context &context, linalg::GenericOp host, Value scalar,
-              Type type, ArrayRef<Term> terms, bool isRelaxed)
+  Matcher(const Context &context, linalg::GenericOp host, Value scalar,
+          Type type)
       : context(context), pool(context.pool), host(host), scalar(scalar),
-        type(type), terms(terms), isRelaxed(isRelaxed) {}
+        type(type) {}
 
-  bool match(Gradient &gradient);
+  bool matchNone(Expr *expr);
+  bool matchTerms(ArrayRef<Term> terms, bool isRelaxed);
 
-  /// A root of which the terms are nearly a gradient, and what differs.
+  Gradient gradient;
+  /// A root of which something is nearly a gradient, and what differs.
   Expr *nearRoot = nullptr;
   std::string difference;
 
 private:
-  bool matchPair(const Term &first, const Term &second, Expr *rstd,
-                 unsigned column, Gradient &gradient);
-  bool placeRest(const Term &first, const Term &second, Gradient &gradient);
+  bool findNorm(Expr *product, unsigned power, Expr *dx, Norm norm,
+                function_ref<bool(const Norm &, const List &)> visit);
+  bool isGradient(const Norm &norm, Expr *g, Expr *found, bool isRelaxed);
+  bool placeRest(ArrayRef<Term> terms, const Term &first, const Term &second,
+                 bool isRelaxed);
 
   const Context &context;
   ExprPool &pool;
   linalg::GenericOp host;
   Value scalar;
   Type type;
-  ArrayRef<Term> terms;
-  bool isRelaxed;
 };
 } // namespace
 
-bool TermMatcher::match(Gradient &gradient) {
+/// Calls `visit` with norms of which x and rstd to the power of `power` at
+/// least are factors of `product`, and with the other factors, until that is
+/// true. rstd is a root or a tensor of the rows.
+bool Matcher::findNorm(Expr *product, unsigned power, Expr *dx, Norm norm,
+                       function_ref<bool(const Norm &, const List &)> visit) {
   double number;
-  for (const Term &first : terms)
-    for (Expr *rstd : getFactors(first.product, number)) {
-      if (!isRstd(context, rstd, Type()))
+  List factors = getFactors(product, number);
+  auto accept = [&](Norm &norm, const List &others) {
+    if (ShapedType::isDynamic(norm.extent))
+      norm.inverse = findInverse(dx, dx, pool.dim(norm.column));
+    return (norm.inverse || !ShapedType::isDynamic(norm.extent)) &&
+           visit(norm, others);
+  };
+  for (Expr *factor : llvm::SetVector<Expr *>(factors.begin(), factors.end())) {
+    if (llvm::count(factors, factor) < power ||
+        !isRstd(context, factor, norm.casting == Casting::none ? type : Type()))
+      continue;
+    List rest = factors;
+    take(rest, factor);
+    Norm own = norm;
+    if (getRoot(factor)) {
+      if (!readNorm(context, host, factor, rest, own))
         continue;
-      for (const Term &second : terms)
-        if (&first != &second &&
-            llvm::count(getFactors(second.product, number), rstd) >= 3)
-          for (unsigned column : getDims(first.product->dims & ~rstd->dims))
-            if (matchPair(first, second, rstd, column, gradient))
-              return true;
+      Definition definition(pool, own);
+      if (definition.compare(definition.getRstd(), factor).empty() &&
+          accept(own, rest))
+        return true;
+      continue;
     }
+    own.isSaved = true;
+    own.rstd = stripRound(factor, own.inputType);
+    own.eps = kUnusedEps;
+    for (unsigned column : getDims(product->dims & ~own.rstd->dims)) {
+      List x, others;
+      for (Expr *part : rest)
+        (part->hasDim(column) ? x : others).push_back(part);
+      own.x = pool.product(x);
+      own.inputType = pool.getType(own.x);
+      own.column = column;
+      own.extent = host.getStaticLoopRanges()[column];
+      if (accept(own, others))
+        return true;
+    }
+  }
   return false;
 }
 
-/// `first` is to be g * rstd, and `second` what follows from it.
-bool TermMatcher::matchPair(const Term &first, const Term &second, Expr *rstd,
-                            unsigned column, Gradient &gradient) {
-  gradient = Gradient();
-  Norm &norm = gradient.norm;
-  norm.column = column;
-  norm.outputType = type;
-  double number;
-  // All of the second term but x depends on the row alone.
-  List factors = getFactors(first.product, number), x;
-  take(factors, rstd);
-  Expr *g = pool.product(factors, first.number);
-  factors = getFactors(second.product, number);
-  llvm::copy_if(factors, std::back_inserter(x),
-                [&](Expr *factor) { return factor->hasDim(column); });
-  if (x.empty())
-    return false;
-  norm.x = pool.product(x);
-  if (Root root; getRoot(rstd)) {
-    // x may have factors that depend on the row.
-    Norm ignored;
-    if (!readRoot(context, rstd, root, ignored) ||
-        !takeX(context, host, root, factors, norm) || norm.column != column)
-      return false;
-  }
-  if (!readRstd(context, host, rstd, second.product, norm))
-    return false;
+/// Whether `found` is what dx, or its term with x, is for `norm` and `g`.
+bool Matcher::isGradient(const Norm &norm, Expr *g, Expr *found,
+                         bool isRelaxed) {
   Definition definition(pool, norm);
   Expr *wanted = definition.getBackward(g);
-  Expr *found = pool.product({second.product}, second.number);
   std::string text =
       isRelaxed ? definition.compare(pool.relax(wanted), pool.relax(found))
                 : definition.compare(wanted, found);
   if (!text.empty()) {
-    if (!norm.isSaved && !nearRoot)
-      nearRoot = rstd, difference = text;
+    if (norm.casting == Casting::gemma && !norm.isSaved && !nearRoot)
+      nearRoot = norm.rstd, difference = text;
     return false;
   }
+  gradient = Gradient();
+  gradient.norm = norm;
   return splitWeight(context, g, gradient) &&
-         placeGradient(context, host, gradient) &&
-         (terms.size() == 2 || placeRest(first, second, gradient));
+         placeGradient(context, host, gradient);
+}
+
+/// For casting `none`: dx = (g - xhat * mean(g * xhat)) * rstd, each step
+/// rounded.
+bool Matcher::matchNone(Expr *expr) {
+  Norm norm;
+  norm.casting = Casting::none;
+  norm.outputType = type;
+  Type ignored;
+  double number;
+  List gs, products;
+  for (Expr *factor : getFactors(stripRound(expr, ignored), number))
+    if (Expr *difference = stripRound(factor, ignored);
+        difference->is(Kind::Add))
+      gs.assign(difference->operands.begin(), difference->operands.end());
+  walk(expr, [&](Expr *part) {
+    if (part->is(Kind::Round) && part != expr)
+      products.push_back(part->operands.front());
+  });
+  return !gs.empty() && llvm::any_of(products, [&](Expr *product) {
+    return findNorm(product, 1, expr, norm,
+                    [&](const Norm &norm, const List &others) {
+                      return others.empty() && llvm::any_of(gs, [&](Expr *g) {
+                               return isGradient(norm, g, expr, false);
+                             });
+                    });
+  });
+}
+
+/// One of `terms` is to be g * rstd, and another what follows from it.
+bool Matcher::matchTerms(ArrayRef<Term> terms, bool isRelaxed) {
+  Norm norm;
+  norm.outputType = type;
+  return llvm::any_of(terms, [&](const Term &second) {
+    Expr *found = pool.product({second.product}, second.number);
+    return findNorm(second.product, 3, second.product, norm,
+                    [&](const Norm &norm, const List &) {
+                      return llvm::any_of(terms, [&](const Term &first) {
+                        double number;
+                        List g = getFactors(first.product, number);
+                        return &first != &second && take(g, norm.rstd) &&
+                               isGradient(norm, pool.product(g, first.number),
+                                          found, isRelaxed) &&
+                               placeRest(terms, first, second, isRelaxed);
+                      });
+                    });
+  });
 }
 
 /// What is added to dx before the sum is rounded, a residual's gradient. Where
 /// dx is a scalar of its own, that one's turn is yet to come.
-bool TermMatcher::placeRest(const Term &first, const Term &second,
-                            Gradient &gradient) {
+bool Matcher::placeRest(ArrayRef<Term> terms, const Term &first,
+                        const Term &second, bool isRelaxed) {
+  if (terms.size() == 2)
+    return true;
   if (scalar.getType() != type)
     return false;
   for (Value operand : scalar.getDefiningOp()->getOperands()) {
@@ -398,63 +389,56 @@ static void findWeightGradients(const Context &context, linalg::GenericOp host,
   norm.casting = castings.front();
 }
 
-/// The one loop of `host`, a sum from zero, that is not summed over; none if it
-/// is something else. `accumulator` is its type, if it is narrower than f32.
-static std::optional<unsigned>
-getColumn(const Context &context, linalg::GenericOp host, Type &accumulator) {
+/// What `host` adds up from zero, in its loops, and the one that it does not
+/// sum over; null if it is something else. `accumulator` is set if it is
+/// narrower than f32.
+static Expr *getSummand(const Context &context, linalg::GenericOp host,
+                        unsigned &column, Type &accumulator) {
+  SmallVector<unsigned> columns, rows;
+  host.getParallelDims(columns);
+  host.getReductionDims(rows);
   if (!host.hasPureTensorSemantics() || host->getNumResults() != 1 ||
-      host.getNumReductionLoops() == 0 || host.getNumParallelLoops() != 1)
-    return std::nullopt;
-  SmallVector<unsigned> column;
-  host.getParallelDims(column);
+      columns.size() != 1)
+    return nullptr;
+  column = columns.front();
   SmallVector<AffineExpr> indices;
   for (AffineExpr index : host.getIndexingMapsArray().back().getResults())
-    indices.push_back(isa<AffineDimExpr>(index) ? context.pool.dim(0)
+    indices.push_back(isa<AffineDimExpr>(index) ? context.pool.dim(column)
                                                 : context.pool.zero());
   Expr *sum = context.reader.definition(host.getResult(0), indices);
-  if (!sum->is(Kind::Sum))
-    return std::nullopt;
+  SmallVector<int64_t, 4> extents = host.getStaticLoopRanges();
+  llvm::erase_if(rows, [&](unsigned row) { return extents[row] == 1; });
+  if (!sum->is(Kind::Sum) || sum->indices.size() != rows.size())
+    return nullptr;
   accumulator = sum->type;
-  return column.front();
-}
-
-/// What `host` adds up, in its loops.
-static Expr *getSummand(const Context &context, linalg::GenericOp host) {
-  Operation *addition =
-      host.getBody()->getTerminator()->getOperand(0).getDefiningOp();
-  BlockArgument accumulator = host.getRegionOutputArgs().front();
-  if (!addition || addition->getNumOperands() != 2)
-    return nullptr;
-  const bool isFirst = addition->getOperand(0) == accumulator;
-  if (!isFirst && addition->getOperand(1) != accumulator)
-    return nullptr;
-  return context.reader.scalar(addition->getOperand(isFirst ? 1 : 0), host);
+  Substitution names;
+  for (auto [symbol, row] : llvm::zip(sum->indices, rows))
+    names[symbol] = context.pool.dim(row);
+  return context.pool.substitute(sum->operands.front(), names);
 }
 
 std::optional<Gradient> raising::matchWeightGradient(const Context &context,
                                                      linalg::GenericOp host) {
   ExprPool &pool = context.pool;
   Type accumulator, type;
-  std::optional<unsigned> column = getColumn(context, host, accumulator);
-  Expr *summand = column ? getSummand(context, host) : nullptr;
+  unsigned column;
+  Expr *summand = getSummand(context, host, column, accumulator);
   if (!summand)
     return std::nullopt;
   List factors;
   double number = 1;
   collectFactors(stripRound(summand, type), factors, number);
   for (Expr *factor : factors) {
-    Root root;
     Gradient gradient;
     Norm &norm = gradient.norm;
     List others = factors;
     take(others, factor);
     // Not without dx, where that is one but for its roundings.
-    if (!getRoot(factor) || context.reasons.getGradient(getRoot(factor)) ||
-        !readRoot(context, factor, root, norm) ||
-        !takeX(context, host, root, others, norm) || norm.column != *column)
+    if (!getRoot(factor) || context.reasons.get(getRoot(factor)).gradient ||
+        !readNorm(context, host, factor, others, norm) || norm.column != column)
       continue;
     gradient.dy = pool.product(others, number);
-    norm.inputType = norm.outputType = pool.getType(norm.x);
+    norm.outputType = norm.inputType;
     Definition definition(pool, norm);
     if (gradient.dy->dims != norm.x->dims ||
         !definition.compare(definition.getRstd(), factor).empty() ||
@@ -477,7 +461,7 @@ std::optional<Gradient> raising::matchWeightGradient(const Context &context,
       text = "dweight is summed in ";
       llvm::raw_string_ostream(text) << accumulator;
     }
-    context.reasons.addGradient(root.rsqrt, host, text);
+    context.reasons.add(getRoot(factor), kGradient, text, host);
   }
   return std::nullopt;
 }
@@ -509,34 +493,25 @@ static std::string getRoundings(Expr *expr) {
 std::optional<Gradient> raising::matchBackward(const Context &context,
                                                linalg::GenericOp host,
                                                Value scalar, Expr *expr) {
-  Gradient gradient;
-  if (matchNone(context, host, expr, gradient) &&
-      placeGradient(context, host, gradient)) {
-    findWeightGradients(context, host, gradient);
-    return gradient;
-  }
   Type type, f32 = Float32Type::get(host.getContext());
-  Expr *exact = stripRound(expr, type), *nearRoot = nullptr;
-  std::string difference;
+  Expr *exact = stripRound(expr, type);
+  Matcher matcher(context, host, scalar, type ? type : f32);
+  bool isFound = type && matcher.matchNone(expr);
   for (bool isRelaxed : {false, true}) {
     Terms terms;
-    if (!collectTerms(context.pool, exact, 1, isRelaxed, terms))
-      return std::nullopt;
-    TermMatcher matcher(context, host, scalar, type ? type : f32, terms,
-                        isRelaxed);
-    if (matcher.match(gradient)) {
-      if (!isRelaxed || context.roundings == Roundings::fewer) {
-        findWeightGradients(context, host, gradient);
-        return gradient;
-      }
-      nearRoot = gradient.norm.rstd;
-      difference = getRoundings(expr);
-    } else if (matcher.nearRoot && !nearRoot) {
-      nearRoot = matcher.nearRoot;
-      difference = matcher.difference;
+    if (isFound || !collectTerms(context.pool, exact, 1, isRelaxed, terms))
+      break;
+    isFound = matcher.matchTerms(terms, isRelaxed);
+    if (isFound && isRelaxed && context.roundings == Roundings::exact) {
+      isFound = false;
+      matcher.nearRoot = matcher.gradient.norm.rstd;
+      matcher.difference = getRoundings(expr);
     }
   }
-  if (nearRoot)
-    context.reasons.addGradient(nearRoot, scalar.getDefiningOp(), difference);
-  return std::nullopt;
+  if (isFound)
+    findWeightGradients(context, host, matcher.gradient);
+  else if (matcher.nearRoot)
+    context.reasons.add(matcher.nearRoot, kGradient, matcher.difference,
+                        scalar.getDefiningOp());
+  return isFound ? std::optional(matcher.gradient) : std::nullopt;
 }

@@ -16,42 +16,6 @@ using Kind = Expr::Kind;
 using List = ExprPool::List;
 
 //===----------------------------------------------------------------------===//
-// Reasons
-//===----------------------------------------------------------------------===//
-
-bool Reasons::add(Expr *root, int progress, const llvm::Twine &text) {
-  Reason &reason = reasons[pool.renumber(root)];
-  if (progress > reason.progress) {
-    reason.progress = progress;
-    reason.text = text.str();
-  }
-  return false;
-}
-
-bool Reasons::addGradient(Expr *root, Operation *scalar,
-                          const llvm::Twine &text) {
-  Reason &reason = reasons[pool.renumber(root)];
-  if (!reason.gradient)
-    reason = {kGradient, text.str(), scalar};
-  return false;
-}
-
-StringRef Reasons::lookup(Expr *root) {
-  return reasons[pool.renumber(root)].text;
-}
-
-Operation *Reasons::getGradient(Expr *root) {
-  return reasons[pool.renumber(root)].gradient;
-}
-
-void Reasons::forEachGradient(
-    function_ref<void(Operation *, StringRef)> visit) {
-  for (auto &[root, reason] : reasons)
-    if (reason.gradient)
-      visit(reason.gradient, reason.text);
-}
-
-//===----------------------------------------------------------------------===//
 // Roots
 //===----------------------------------------------------------------------===//
 
@@ -73,15 +37,14 @@ bool raising::isExtent(Expr *size, Expr *body, AffineExpr loop) {
   return found;
 }
 
-bool raising::readRoot(const Context &context, Expr *factor, Root &root,
-                       Norm &norm) {
+bool raising::readRoot(const Context &context, Expr *factor, Norm &norm) {
   Type type;
   double number;
-  root.rsqrt = getRoot(factor);
+  Expr *root = getRoot(factor);
   auto fail = [&](int progress, const llvm::Twine &text) {
-    return context.reasons.add(root.rsqrt, progress, text);
+    return context.reasons.add(root, progress, text);
   };
-  Expr *shifted = stripRound(root.rsqrt->operands.front(), type);
+  Expr *shifted = stripRound(root->operands.front(), type);
   Expr *eps = nullptr, *mean = nullptr;
   if (shifted->is(Kind::Add))
     for (int i : {0, 1})
@@ -100,26 +63,26 @@ bool raising::readRoot(const Context &context, Expr *factor, Root &root,
     Expr *exact = stripRound(part, type);
     if (part->is(Kind::InverseSize) && !norm.inverse)
       norm.inverse = part;
-    else if (exact->is(Kind::Sum) && !root.sum)
-      root.sum = exact;
+    else if (exact->is(Kind::Sum) && !norm.sum)
+      norm.sum = exact;
     else
       squares.push_back(part);
   }
-  if (!root.sum || root.sum->indices.size() != 1)
+  if (!norm.sum || norm.sum->indices.size() != 1)
     return fail(kMean, "what is under the root is no sum over one dimension, "
                        "from zero, plus epsilon");
-  if (root.sum->type)
+  if (norm.sum->type)
     return fail(kSum, "the sum accumulates in a type narrower than f32");
-  norm.extent = root.sum->extents.front();
+  norm.extent = norm.sum->extents.front();
   const bool isDynamic = ShapedType::isDynamic(norm.extent);
   if (isDynamic != bool(norm.inverse) ||
-      (isDynamic && !isExtent(norm.inverse, root.sum->operands.front(),
-                              root.sum->getSymbol())))
+      (isDynamic && !isExtent(norm.inverse, norm.sum->operands.front(),
+                              norm.sum->getSymbol())))
     return fail(kSum, "the divisor is not proven to be the size of the "
                       "dimension that is summed");
-  root.scale = isDynamic ? number : number * norm.extent;
+  norm.scale = isDynamic ? number : number * norm.extent;
 
-  Expr *body = stripRound(root.sum->operands.front(), type);
+  Expr *body = stripRound(norm.sum->operands.front(), type);
   squares.append(getFactors(body, number));
   if (number != 1)
     return fail(kSquare, "a factor beside the rounded square");
@@ -127,7 +90,7 @@ bool raising::readRoot(const Context &context, Expr *factor, Root &root,
   bool isSquare = squares.size() % 2 == 0;
   for (size_t i = 0; i + 1 < squares.size(); i += 2) {
     isSquare &= squares[i] == squares[i + 1];
-    root.x.push_back(squares[i]);
+    norm.squares.push_back(squares[i]);
   }
   return isSquare ||
          fail(kSquare, "what is summed is not the square of one value");
@@ -155,7 +118,8 @@ bool raising::collectFactors(Expr *expr, List &factors, double &number) {
   return opened;
 }
 
-bool raising::isSameLoop(Expr *sum, linalg::LinalgOp host, unsigned column) {
+/// Whether the loop `column` of `host` walks what `sum` sums over.
+static bool isSameLoop(Expr *sum, linalg::LinalgOp host, unsigned column) {
   int64_t size = host.getStaticLoopRanges()[column];
   int64_t extent = sum->extents.front();
   if (!ShapedType::isDynamic(size) && !ShapedType::isDynamic(extent))
@@ -163,28 +127,29 @@ bool raising::isSameLoop(Expr *sum, linalg::LinalgOp host, unsigned column) {
   return walksDimension(sum->operands.front(), sum->getSymbol());
 }
 
-bool raising::takeX(const Context &context, linalg::LinalgOp host,
-                    const Root &root, List &factors, Norm &norm) {
+bool raising::readNorm(const Context &context, linalg::LinalgOp host,
+                       Expr *factor, List &factors, Norm &norm) {
   ExprPool &pool = context.pool;
-  uint64_t dims = 0;
-  for (Expr *factor : factors)
-    dims |= factor->dims;
-  for (unsigned column : getDims(dims & ~root.sum->dims)) {
+  if (!readRoot(context, factor, norm))
+    return false;
+  for (unsigned column :
+       getDims(pool.product(factors)->dims & ~norm.sum->dims)) {
     List rest = factors, x;
-    bool found = isSameLoop(root.sum, host, column);
-    for (Expr *part : root.x) {
+    bool found = isSameLoop(norm.sum, host, column);
+    for (Expr *part : norm.squares) {
       x.push_back(
-          pool.substitute(part, root.sum->getSymbol(), pool.dim(column)));
+          pool.substitute(part, norm.sum->getSymbol(), pool.dim(column)));
       found = found && take(rest, x.back());
     }
     if (!found)
       continue;
     norm.column = column;
     norm.x = pool.product(x);
+    norm.inputType = pool.getType(norm.x);
     factors = rest;
     return true;
   }
-  return context.reasons.add(root.rsqrt, kFactors,
+  return context.reasons.add(getRoot(factor), kFactors,
                              "what is multiplied with the root is not the x "
                              "whose squares are summed");
 }
@@ -269,20 +234,18 @@ static bool matchRoot(const Context &context, linalg::GenericOp host,
                       Expr *expr, Expr *factor, List others, double number,
                       Norm &norm) {
   ExprPool &pool = context.pool;
-  Root root;
-  if (!readRoot(context, factor, root, norm) ||
-      !takeX(context, host, root, others, norm))
+  if (!readNorm(context, host, factor, others, norm))
     return false;
   auto fail = [&](int progress, const llvm::Twine &text) {
-    return context.reasons.add(root.rsqrt, progress, text);
+    return context.reasons.add(getRoot(factor), progress, text);
   };
   // A constant may be part of x: c * x * rsqrt(mean((c * x)^2) + eps).
-  if (number != 1 && isNear(root.scale, number * number))
+  if (number != 1 && isNear(norm.scale, number * number))
     norm.x = pool.product({norm.x}, number);
-  else if (!isNear(root.scale, 1))
+  else if (!isNear(norm.scale, 1))
     return fail(kScale, "the sum is not divided by the length of the row; "
                         "mean * N / sum is " +
-                            std::to_string(root.scale));
+                            std::to_string(norm.scale));
   else if (number != 1)
     return fail(kScale, "a constant factor beside the norm");
   for (Expr *other : others)
@@ -315,7 +278,7 @@ static bool matchRoot(const Context &context, linalg::GenericOp host,
   Casting nearest = collectFactors(stripRound(expr, type), factors, number)
                         ? Casting::llama
                         : Casting::gemma;
-  if (factor != root.rsqrt)
+  if (factor != getRoot(factor))
     nearest = Casting::none;
   return fail(kRoundings, "unlike casting '" + stringifyCasting(nearest).str() +
                               "', " + differences[static_cast<int>(nearest)]);

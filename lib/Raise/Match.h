@@ -25,25 +25,26 @@ enum : int { kRoundings = kScale + 1, kWeight, kInput, kGradient };
 /// Why norms were left as they are: one reason for each root.
 class Reasons {
 public:
-  explicit Reasons(ExprPool &pool) : pool(pool) {}
-
-  /// Notes `text` for `root`. Always returns false.
-  bool add(Expr *root, int progress, const llvm::Twine &text);
-  /// Notes that `scalar` is nearly a gradient, or sums up one of a weight.
-  bool addGradient(Expr *root, Operation *scalar, const llvm::Twine &text);
-  /// The text for `root`, empty if there is none.
-  StringRef lookup(Expr *root);
-  /// What is nearly the gradient of the norm of `root`, or null.
-  Operation *getGradient(Expr *root);
-  /// All of those, with the texts.
-  void forEachGradient(function_ref<void(Operation *, StringRef)> visit);
-
-private:
   struct Reason {
     int progress = -1;
     std::string text;
+    /// What is nearly the gradient of the norm, or sums up one of its weight.
     Operation *gradient = nullptr;
   };
+
+  explicit Reasons(ExprPool &pool) : pool(pool) {}
+
+  Reason &get(Expr *root) { return reasons[pool.renumber(root)]; }
+  /// Notes `text` for `root`, if nothing further is. Always returns false.
+  bool add(Expr *root, int progress, const llvm::Twine &text,
+           Operation *gradient = nullptr) {
+    if (Reason &reason = get(root); progress > reason.progress)
+      reason = {progress, text.str(), gradient};
+    return false;
+  }
+  const llvm::MapVector<Expr *, Reason> &getAll() const { return reasons; }
+
+private:
   ExprPool &pool;
   llvm::MapVector<Expr *, Reason> reasons;
 };
@@ -71,6 +72,11 @@ struct Norm {
   /// The same of the weight.
   Placed weights;
   unsigned column = 0;
+  /// Of a root, rsqrt(scale / N * sum(x * x) + eps): the sum, and the factors
+  /// of x in its symbol.
+  Expr *sum = nullptr;
+  ExprPool::List squares;
+  double scale = 1;
   /// The size of the rows and, if that is dynamic, what the program divides by.
   int64_t extent = 0;
   Expr *inverse = nullptr;
@@ -116,32 +122,21 @@ std::optional<Gradient> matchWeightGradient(const Context &context,
 /// Where rstd is given eps is not used; the op wants one that is positive.
 constexpr double kUnusedEps = 1e-5;
 
-/// rsqrt(scale / N * sum(x * x) + eps).
-struct Root {
-  Expr *rsqrt = nullptr, *sum = nullptr;
-  /// The factors of x, in the symbol of `sum`.
-  ExprPool::List x;
-  double scale = 1;
-};
-
 /// The Rsqrt that `factor` is or rounds, or null.
 Expr *getRoot(Expr *factor);
 
-/// Reads `factor`, a root that may be rounded: what it says of `norm`. False,
+/// Reads `factor`, a root that may be rounded: the statistics of `norm`. False,
 /// with a reason, if there is no mean square under it.
-bool readRoot(const Context &context, Expr *factor, Root &root, Norm &norm);
+bool readRoot(const Context &context, Expr *factor, Norm &norm);
+
+/// The same, and finds the loop of the columns: with it in place of the sum's
+/// symbol, all factors of x are among `factors`, which loses them.
+bool readNorm(const Context &context, linalg::LinalgOp host, Expr *factor,
+              ExprPool::List &factors, Norm &norm);
 
 /// Takes `expr` apart into factors of which one is a root, through roundings
 /// of a part of them. True if there was one.
 bool collectFactors(Expr *expr, ExprPool::List &factors, double &number);
-
-/// Finds the loop of the columns: with it in place of the sum's symbol, all
-/// factors of x are among `factors`, which loses them.
-bool takeX(const Context &context, linalg::LinalgOp host, const Root &root,
-           ExprPool::List &factors, Norm &norm);
-
-/// Whether the loop `column` of `host` walks what `sum` sums over.
-bool isSameLoop(Expr *sum, linalg::LinalgOp host, unsigned column);
 
 /// True if `size`, a Size or InverseSize, is proven to be the number of
 /// iterations of `loop` in `body`.

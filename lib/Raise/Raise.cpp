@@ -96,13 +96,11 @@ static void explain(Context &context, Operation *op,
   if (root->is(Kind::Sqrt))
     root = context.pool.rsqrt(root->operands.front());
   if (!root->is(Kind::Rsqrt) || !isOfReduction(root) ||
-      context.reasons.getGradient(root) ||
+      context.reasons.get(root).gradient ||
       !explained.insert(context.pool.renumber(root)).second)
     return;
-  Root statistics;
   Norm norm;
-  if (context.reasons.lookup(root).empty() &&
-      readRoot(context, root, statistics, norm))
+  if (context.reasons.get(root).text.empty() && readRoot(context, root, norm))
     context.reasons.add(
         root, kFactors,
         isForNamed(host) ? "named linalg ops are not looked into; "
@@ -112,7 +110,7 @@ static void explain(Context &context, Operation *op,
   // The bodies of named ops have no location.
   (isa<linalg::GenericOp>(host) ? op : host.getOperation())
           ->emitRemark("not raised to rmsnorm.forward: ")
-      << context.reasons.lookup(root);
+      << context.reasons.get(root).text;
 }
 
 /// Calls `raise` with what is left of `candidates`.
@@ -164,10 +162,10 @@ static void raiseNorms(FunctionOpInterface function, Roundings roundings) {
               norms.createForward(host, scalar, *norm);
           });
   norms.returnStatistics();
-  reasons.forEachGradient([&](Operation *op, StringRef text) {
-    if (!tensors.isRetired(op))
-      op->emitRemark("not raised to rmsnorm.backward: ") << text;
-  });
+  for (const auto &[root, reason] : reasons.getAll())
+    if (reason.gradient && !tensors.isRetired(reason.gradient))
+      reason.gradient->emitRemark("not raised to rmsnorm.backward: ")
+          << reason.text;
   candidates.append(getCandidates(function, /*isNamed=*/true));
   DenseSet<Expr *> explained;
   for (Operation *op : llvm::reverse(candidates))
