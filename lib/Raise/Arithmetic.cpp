@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Arithmetic.cpp - scalar ops as expressions ------------------------===//
 
-#include "Arithmetic.h"
+#include "Expr.h"
 #include "RMSNorm/IR/DimTrace.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"

@@ -10,7 +10,6 @@
 //
 //===----------------------------------------------------------------------===//
 
-#include "Definition.h"
 #include "Emit.h"
 #include "Match.h"
 
@@ -147,16 +146,6 @@ static bool splitWeight(const Context &context, Expr *g, Gradient &gradient) {
 //===----------------------------------------------------------------------===//
 // dx
 //===----------------------------------------------------------------------===//
-
-/// The inverse size by which `expr` divides the sum of `body` over `column`.
-static Expr *findInverse(Expr *expr, Expr *body, AffineExpr column) {
-  Expr *inverse = nullptr;
-  walk(expr, [&](Expr *part) {
-    if (!inverse && part->is(Kind::InverseSize) && isExtent(part, body, column))
-      inverse = part;
-  });
-  return inverse;
-}
 
 /// True if `factor` can be rstd: a root, or an f32 tensor, or one of them
 /// rounded to `type`.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Definition.cpp - what our ops compute -----------------------------===//
 
-#include "Definition.h"
+#include "Match.h"
 
 #include "llvm/Support/raw_ostream.h"
 

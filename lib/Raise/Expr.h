@@ -142,6 +142,9 @@ bool take(ExprPool::List &list, Expr *expr);
 void walk(Expr *expr, function_ref<void(Expr *)> visit);
 /// The positions of the dimensions in `dims`, ascending.
 SmallVector<unsigned> getDims(uint64_t dims);
+/// What `op`, which has one result, no regions and no effects, computes of
+/// `operands`. Each op of a type narrower than f32 rounds.
+Expr *readArithmetic(ExprPool &pool, Operation *op, ArrayRef<Expr *> operands);
 
 } // namespace mlir::rmsnorm::raising
 

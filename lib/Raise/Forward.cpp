@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Forward.cpp - which scalars are norms -----------------------------===//
 
-#include "Definition.h"
 #include "Emit.h"
 #include "Match.h"
 #include "RMSNorm/IR/DimTrace.h"
@@ -25,16 +24,21 @@ Expr *raising::getRoot(Expr *factor) {
   return exact->is(Kind::Rsqrt) ? exact : nullptr;
 }
 
-bool raising::isExtent(Expr *size, Expr *body, AffineExpr loop) {
-  DimSource wanted{ShapedType::kDynamic, size->value, size->extents.front()};
-  bool found = false;
+Expr *raising::findInverse(Expr *expr, Expr *body, AffineExpr loop) {
+  Expr *inverse = nullptr;
   walk(body, [&](Expr *part) {
     if (!part->is(Kind::Element) || !isa<ShapedType>(part->value.getType()))
       return;
     for (auto [dim, index] : llvm::enumerate(part->indices))
-      found |= index == loop && traceDim(part->value, dim) == wanted;
+      walk(expr, [&, dim = dim, index = index](Expr *size) {
+        if (!inverse && size->is(Kind::InverseSize) && index == loop &&
+            traceDim(part->value, dim) == DimSource{ShapedType::kDynamic,
+                                                    size->value,
+                                                    size->extents.front()})
+          inverse = size;
+      });
   });
-  return found;
+  return inverse;
 }
 
 bool raising::readRoot(const Context &context, Expr *factor, Norm &norm) {
@@ -76,8 +80,8 @@ bool raising::readRoot(const Context &context, Expr *factor, Norm &norm) {
   norm.extent = norm.sum->extents.front();
   const bool isDynamic = ShapedType::isDynamic(norm.extent);
   if (isDynamic != bool(norm.inverse) ||
-      (isDynamic && !isExtent(norm.inverse, norm.sum->operands.front(),
-                              norm.sum->getSymbol())))
+      (isDynamic && !findInverse(norm.inverse, norm.sum->operands.front(),
+                                 norm.sum->getSymbol())))
     return fail(kSum, "the divisor is not proven to be the size of the "
                       "dimension that is summed");
   norm.scale = isDynamic ? number : number * norm.extent;

@@ -138,9 +138,48 @@ bool readNorm(const Context &context, linalg::LinalgOp host, Expr *factor,
 /// of a part of them. True if there was one.
 bool collectFactors(Expr *expr, ExprPool::List &factors, double &number);
 
-/// True if `size`, a Size or InverseSize, is proven to be the number of
-/// iterations of `loop` in `body`.
-bool isExtent(Expr *size, Expr *body, AffineExpr loop);
+/// A part of `expr`, an InverseSize, that is proven to be of the number of
+/// iterations of `loop` in `body`, or null.
+Expr *findInverse(Expr *expr, Expr *body, AffineExpr loop);
+
+/// What `rmsnorm-decompose` makes of a norm, as expressions.
+class Definition {
+public:
+  Definition(ExprPool &pool, const Norm &norm);
+
+  Expr *getRstd();
+  /// An element of the forward's result.
+  Expr *getForward();
+  /// dy * weight.
+  Expr *getG(Expr *dy);
+  /// The term of dx with x, behind g * rstd; with `none` dx itself.
+  Expr *getBackward(Expr *g);
+  /// What dweight adds up.
+  Expr *getAddend(Expr *dy);
+
+  /// Where `found` first differs from `expected`, one of the above; empty if
+  /// they are equal but for the rounding of constants in f32.
+  std::string compare(Expr *expected, Expr *found);
+
+private:
+  /// A part of both, or nulls, and the innermost name of what it is a part of.
+  struct Difference {
+    Expr *expected = nullptr, *found = nullptr;
+    StringRef name;
+  };
+  Difference findDifference(Expr *expected, Expr *found) const;
+  Expr *step(Expr *expr, StringRef name, bool isRounded);
+  Expr *getMean(Expr *body);
+  Expr *getWeight();
+
+  ExprPool &pool;
+  const Norm &norm;
+  bool isNone;
+  DenseMap<Expr *, StringRef> names;
+};
+
+/// True if they are equal but for the rounding of constants in f32.
+bool isNear(double a, double b);
 
 /// Takes the constant out of a weight that is a sum: the offset, which is added
 /// in f32, and with casting none, as the weight is an operand of its own type,

@@ -2,7 +2,6 @@
 //===- Reader.cpp - what elements of tensors are computed as -------------===//
 
 #include "Reader.h"
-#include "Arithmetic.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
