@@ -4,6 +4,7 @@
 #include "NormOps.h"
 #include "RMSNorm/Raise/Passes.h"
 #include "RMSNorm/Transforms/Elementwise.h"
+#include "RMSNorm/Transforms/RowWiseOpInterfaceImpl.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -176,6 +177,20 @@ static void raiseNorms(FunctionOpInterface function, Roundings roundings) {
       restoreElementwise(restorer, cast<linalg::GenericOp>(op));
 }
 
+/// What is left of LayerNorms, softmaxes and others: rmsnorm-tile-rows begins a
+/// loop over rows with it.
+static void markRowReductions(Operation *function) {
+  function->walk([](linalg::LinalgOp op) {
+    if (op->hasAttr(RMSNormDialect::kRowWiseAttrName) || !isRowReduction(op))
+      return;
+    op->setAttr(RMSNormDialect::kRowWiseAttrName,
+                UnitAttr::get(op.getContext()));
+    op.emitRemark("marked ") << RMSNormDialect::kRowWiseAttrName
+                             << ", as it reduces rows: a loop over rows may "
+                                "begin with it";
+  });
+}
+
 namespace {
 struct Raise final : rmsnorm::impl::RaiseBase<Raise> {
   using RaiseBase::RaiseBase;
@@ -185,6 +200,8 @@ struct Raise final : rmsnorm::impl::RaiseBase<Raise> {
         [&](FunctionOpInterface function) {
           if (!function.isExternal())
             raiseNorms(function, roundings);
+          if (rowWise)
+            markRowReductions(function);
           // Functions in functions are part of the outer one.
           return WalkResult::skip();
         });

@@ -10,7 +10,6 @@
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -192,6 +191,14 @@ static std::string whyNotRowWise(LinalgOp op, int64_t rowDims) {
                            number);
   }
   return whyNoGathers(op, rowDims);
+}
+
+bool rmsnorm::isRowReduction(LinalgOp op) {
+  const int64_t rowDims = static_cast<int64_t>(op.getNumLoops()) - 1;
+  return rowDims > 0 && op.getNumReductionLoops() == 1 &&
+         op.getIteratorTypesArray().back() == utils::IteratorType::reduction &&
+         !linalg::isaContractionOpInterface(op) &&
+         whyNotRowWise(op, rowDims).empty() && whyNoKernel(op).empty();
 }
 
 bool rmsnorm::isUniform(Operation *op) {

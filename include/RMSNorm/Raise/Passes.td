@@ -61,6 +61,12 @@ def Raise : Pass<"rmsnorm-raise"> {
     the weight. For each root of a reduction that is left, in f32 or narrower, a
     remark says what does not match.
 
+    With `row-wise` the reductions along the last dimension that are left, of
+    LayerNorms, L2 norms, softmaxes and others, are marked `rmsnorm.row_wise`,
+    with a remark each: `rmsnorm-tile-rows` begins a loop with them. Contractions
+    are not, nor what kernels do not have. A kernel sums in f32 what is summed in
+    a narrower type, and rounds once.
+
     After it, what only the norms needed is gone, inputs of bodies that are
     not read any more included; all else is as it was. A function without norms
     is not changed.
@@ -108,6 +114,8 @@ def Raise : Pass<"rmsnorm-raise"> {
                  clEnumValN(Roundings::exact, "exact", "all"),
                  clEnumValN(Roundings::fewer, "fewer",
                             "those of its operands and results"))}]>,
+    Option<"rowWise", "row-wise", "bool", "false",
+           "mark reductions of rows that are no norms with rmsnorm.row_wise">,
   ];
   let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect",
                            "::mlir::arith::ArithDialect",

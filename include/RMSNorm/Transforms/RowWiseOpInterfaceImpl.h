@@ -4,14 +4,16 @@
 #ifndef RMSNORM_TRANSFORMS_ROWWISEOPINTERFACEIMPL_H
 #define RMSNORM_TRANSFORMS_ROWWISEOPINTERFACEIMPL_H
 
-namespace mlir {
-class DialectRegistry;
-} // namespace mlir
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 namespace mlir::rmsnorm {
 
 /// Lets rmsnorm-tile-rows put linalg ops into loops over rows.
 void registerRowWiseExternalModels(DialectRegistry &registry);
+
+/// Whether `op` reduces rows to a value each, in a way that kernels have, and
+/// is no contraction: a loop over rows may begin with it.
+bool isRowReduction(linalg::LinalgOp op);
 
 } // namespace mlir::rmsnorm
 
