@@ -30,6 +30,7 @@ DX = {
     "sum": "%p = arith.mulf {g}, {r} : f32\n%q = arith.mulf {x}, {f} : f32\n%dx = arith.addf %p, %q : f32",
     "twice": "%p = arith.mulf {g}, {r} : f32\n%q = arith.mulf {x}, {f} : f32\n%u = arith.addf %p, %q : f32\n%dx = arith.addf %q, %u : f32",
     "rounded terms": "%p = arith.mulf {g}, {r} : f32\n%pr = arith.truncf %p : f32 to {T}\n%pe = arith.extf %pr : {T} to f32\n%q = arith.mulf {x}, {f} : f32\n%qr = arith.truncf %q : f32 to {T}\n%qe = arith.extf %qr : {T} to f32\n%dx = arith.addf %pe, %qe : f32",
+    "rounded and residual": "%p = arith.mulf {g}, {r} : f32\n%pr = arith.truncf %p : f32 to {T}\n%pe = arith.extf %pr : {T} to f32\n%q = arith.mulf {x}, {f} : f32\n%qr = arith.truncf %q : f32 to {T}\n%qe = arith.extf %qr : {T} to f32\n%re = arith.extf %a6 : {T} to f32\n%u = arith.addf %re, %pe : f32\n%dx = arith.addf %u, %qe : f32",
     "second rounded": "%p = arith.mulf {g}, {r} : f32\n%q = arith.mulf {x}, {f} : f32\n%qr = arith.truncf %q : f32 to {T}\n%qe = arith.extf %qr : {T} to f32\n%dx = arith.addf %p, %qe : f32",
     # Liger, Apex: (g - x * r * r * mean) * r; f has no r there.
     "factored": "%i = arith.mulf {r}, {r} : f32\n%q = arith.mulf {x}, %i : f32\n%k = arith.mulf %q, {f} : f32\n%u = arith.addf {g}, %k : f32\n%dx = arith.mulf %u, {r} : f32",
@@ -78,6 +79,7 @@ FEWER = [
     ("frozen", "the same with a frozen weight", "weight", dict(dx="rounded terms", dw="none")),
     ("one_term", "the term with x is rounded, the other is not", "weight dweight", dict(dx="second rounded")),
     ("residual_bf16", "a residual's gradient is added, too", "weight dweight", dict(dx="rounded terms", residual=True)),
+    ("residual_in_sum", "the same before the sum is rounded", "weight dweight", dict(dx="rounded and residual")),
     ("narrow_dw", "dweight summed in bf16", "weight dweight", dict(dw="narrow", rows=[64])),
     ("narrow_dw_only", "the same alone", "weight dweight", dict(dw="narrow", rows=[64], results="dw")),
     ("llama_narrow_dw", "Hugging Face's Llama in bf16: dy * w is rounded, dweight of the rounded x * r summed in bf16", "weight dweight", dict(weight="rounded", dw="llama narrow", rows=[64])),
