@@ -27,6 +27,7 @@ __all__ = ["Argument", "Function", "Module", "compile", "find_compiler", "load"]
 
 _native = tvm_ffi.load_module(str(pathlib.Path(__file__).parent / "librmsnorm_python.so"))
 _frameworks.retype = _native.retype
+_get_item = tvm_ffi.get_global_func("ffi.ArrayGetItem")  # iterators ask for the size each time
 __version__ = str(_native.version())
 
 Argument = collections.namedtuple("Argument", ["name", "role", "dtype", "dims"])
@@ -49,7 +50,7 @@ class Function:
         self.results = tuple(a for a in arguments if a.role == "output")
         self.targets = tuple(p["target"] for p in description["programs"])
         self._call, self._infer = _native.get_entry(module._handle, self.name, 0 if early_start else _NO_EARLY_START)
-        self._has_several = len(self.results) > 1
+        self._several = range(len(self.results)) if len(self.results) > 1 else None
 
     def __call__(self, *tensors, out=None, stream=None):
         if out is not None:
@@ -61,12 +62,12 @@ class Function:
             result = self._call(stream, *tensors)
             if out is not None:
                 return out
-            return tuple(result) if self._has_several else result
+            return tuple([_get_item(result, i) for i in self._several]) if self._several else result
         result = self._call(framework.stream(stream), *map(framework.give, tensors))
         framework.finish(self.module, tensors[0])
         if out is not None or result is None:
             return out
-        return tuple(map(framework.take, result)) if self._has_several else framework.take(result)
+        return tuple([framework.take(_get_item(result, i)) for i in self._several]) if self._several else framework.take(result)
 
     def infer(self, *shapes):
         """The shapes of all results that follow from those of the inputs."""

@@ -2,6 +2,7 @@
 """Compiled entries as operators of PyTorch, and RMSNorm as a module.
 
     forward = rmsnorm.torch.operator(module["forward"])          # torch.compile keeps it
+    forward = rmsnorm.torch.function(module["forward"])          # and costs less without torch.compile
     norm = rmsnorm.torch.RMSNorm(4096, eps=1e-5, dtype=torch.bfloat16, module=rmsnorm.torch.compile(4096, 1e-5, torch.bfloat16))
 """
 import math
@@ -13,7 +14,7 @@ import torch
 
 import rmsnorm
 
-__all__ = ["RMSNorm", "compile", "operator", "source"]
+__all__ = ["RMSNorm", "compile", "function", "operator", "source"]
 
 _DTYPES = {
     "f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "i8": torch.int8,
@@ -26,7 +27,7 @@ _NAMES = {_DTYPES[name]: name for name in ("f32", "bf16", "f16")}
 
 # What registers operators must live as long as they.
 _library = torch.library.Library("rmsnorm", "FRAGMENT")
-_operators = {}
+_operators, _functions = {}, {}
 
 
 #===--- Operators ---------------------------------------------------------===#
@@ -86,41 +87,86 @@ def _check_gradient(function, gradient):
                 raise ValueError(f"what {gradient.function.name} gives: expected one of {', '.join(sorted(inputs))}, got {name!r}")
 
 
-def _register_gradient(name, function, gradient):
+def _make_gradient(function, gradient):
+    """What a forward call keeps (setup), and what runs backward: of the operator, and of calls without it. Both are called often:
+    names are places here."""
     _check_gradient(function, gradient)
-    backward = operator(gradient.function)
     input_names = [a.name for a in function.inputs]
-    result_names = [a.name for a in function.results]
-    needed = [n for n in gradient.takes if not n.startswith("grad ")]
+    names = input_names + [a.name for a in function.results]
+    grad_names = [f"grad {a.name}" for a in function.results]
+    kept = [names.index(n) for n in gradient.takes if n not in grad_names]
+    taken = [i for i, n in enumerate(grad_names) if n in gradient.takes]
+    others = [len(input_names) + i for i, n in enumerate(grad_names) if n not in gradient.takes]
+    # For each input of the backward entry its place among what was kept, and the gradients after that.
+    available = [names[i] for i in kept] + [grad_names[i] for i in taken]
+    order = [available.index(n) for n in gradient.takes]
+    result_of = {n: i for i, given in enumerate(gradient.gives) for n in ([given] if isinstance(given, str) else given)}
+    gives = [result_of.get(n) for n in input_names]
 
     def setup(ctx, inputs, output):
-        results = output if isinstance(output, tuple) else (output,)
-        tensors = {**dict(zip(input_names, inputs)), **dict(zip(result_names, results))}
-        ctx.save_for_backward(*(tensors[n] for n in needed))
-        ctx.types = {n: t.dtype for n, t in zip(input_names, inputs)}
-        # Of results whose gradient nothing takes there is none.
-        ctx.mark_non_differentiable(*(t for n, t in zip(result_names, results) if f"grad {n}" not in gradient.takes))
+        tensors = (*inputs, *output) if isinstance(output, tuple) else (*inputs, output)
+        ctx.save_for_backward(*[tensors[i] for i in kept])
+        ctx.inputs = [(t.dtype, t.shape) for t in inputs]
+        ctx.results = [(t.dtype, t.shape) for t in tensors[len(inputs):]]
+        # Zeros are made for gradients that are taken and do not come back, and for no others.
+        ctx.set_materialize_grads(False)
+        ctx.mark_non_differentiable(*[tensors[i] for i in others])
 
-    def run(ctx, *grads):
-        tensors = {**dict(zip(needed, ctx.saved_tensors)), **{f"grad {n}": g for n, g in zip(result_names, grads)}}
-        # The last dimension of what is handed back may be expanded from one number, as by sum().
-        results = backward(*(tensors[n].contiguous() if n.startswith("grad ") else tensors[n] for n in gradient.takes))
-        results = results if isinstance(results, (tuple, list)) else (results,)
-        gradients = dict.fromkeys(input_names)
-        for given, result in zip(gradient.gives, results):
-            for n in [given] if isinstance(given, str) else given:
-                gradients[n] = result.to(ctx.types[n])
-        return tuple(gradients.values())
+    def run(ctx, backward, grads):
+        tensors = list(ctx.saved_tensors)
+        for i in taken:
+            if (grad := grads[i]) is None:
+                dtype, shape = ctx.results[i]
+                grad = torch.zeros(shape, dtype=dtype, device=next(g.device for g in grads if g is not None))
+            # The last dimension of what is handed back may be expanded from one number, as by sum().
+            tensors.append(grad if grad.is_contiguous() else grad.contiguous())
+        results = backward(*[tensors[i] for i in order])
+        if not isinstance(results, (tuple, list)):
+            results = (results,)
+        gradients = []
+        for is_needed, given, (dtype, shape) in zip(ctx.needs_input_grad, gives, ctx.inputs):
+            result = results[given] if is_needed and given is not None else None
+            if result is not None and result.dtype != dtype:
+                result = result.to(dtype)
+            gradients.append(result if result is None or result.shape == shape else result.view(shape))
+        return tuple(gradients)
 
-    torch.library.register_autograd(name, run, setup_context=setup, lib=_library)
+    return setup, run
+
+
+def _refuse_gradient(function):
+    def refuse(ctx, *grads):
+        raise NotImplementedError(
+            f"{function.name} has no gradient: rmsnorm.torch.Gradient(...) says which entry computes one, and gradients of "
+            "gradients there are none")
+
+    return refuse
+
+
+def _count_changes(function, made):
+    """Tells PyTorch what is changed in place: a tensor that is kept for a gradient must not be."""
+
+    def run(keyset, *tensors):
+        for argument, tensor in zip(function.inputs, tensors):
+            if argument.role == "inout":
+                torch.autograd.graph.increment_version(tensor)
+        with torch._C._AutoDispatchBelowADInplaceOrView():
+            return made.redispatch(keyset & torch._C._after_ADInplaceOrView_keyset, *tensors)
+
+    return run
+
+
+def _make_key(function, gradient):
+    key = (function.name, function.module.content_hash, function.module.device)
+    if gradient:
+        key += (gradient.function.name, gradient.function.module.content_hash, tuple(gradient.takes), str(gradient.gives))
+    return key
 
 
 def operator(function, gradient=None):
     """An operator of PyTorch that runs an entry: it has the shapes of its results without running (torch.compile, export), and
     gradients if `gradient` says how. The same entry of the same module gives the same operator."""
-    key = (function.name, function.module.content_hash, function.module.device)
-    if gradient:
-        key += (gradient.function.name, gradient.function.module.content_hash, tuple(gradient.takes), str(gradient.gives))
+    key = _make_key(function, gradient)
     if key in _operators:
         return _operators[key]
     # The number sets apart what has the same name in several modules.
@@ -136,8 +182,89 @@ def operator(function, gradient=None):
     torch.library.register_fake(f"rmsnorm::{name}", lambda *tensors: _make_results(function, tensors), lib=_library)
     made = _operators[key] = getattr(torch.ops.rmsnorm, name).default
     if gradient:
-        _register_gradient(f"rmsnorm::{name}", function, gradient)
+        setup, run_backward = _make_gradient(function, gradient)
+        backward = operator(gradient.function)
+        torch.library.register_autograd(f"rmsnorm::{name}", lambda ctx, *grads: run_backward(ctx, backward, grads),
+                                        setup_context=setup, lib=_library)
+    elif _is_functional(function):  # PyTorch has no gradients of others
+        torch.library.register_autograd(f"rmsnorm::{name}", _refuse_gradient(function), lib=_library)
+    if not _is_functional(function):
+        _library.impl(name, _count_changes(function, made), "ADInplaceOrView", with_keyset=True)
     return made
+
+
+#===--- Calls without an operator -----------------------------------------===#
+
+_PLAIN = {torch.Tensor, torch.nn.Parameter}
+_count_modes = torch._C._len_torch_dispatch_stack
+_has_transforms = torch._C._are_functorch_transforms_active
+_is_tracing = torch._C._is_tracing
+
+
+def _is_functional(function):
+    return all(a.role != "inout" for a in function.inputs)
+
+
+def _is_plain(tensors):
+    """Whether an entry may be called with them, and nobody wants to see an operator."""
+    for tensor in tensors:
+        if type(tensor) not in _PLAIN:
+            return False
+    return not (_count_modes() or _has_transforms() or _is_tracing() or not tensors or tensors[0].is_meta)
+
+
+def _needs_gradient(tensors):
+    if torch.is_grad_enabled():
+        for tensor in tensors:
+            if tensor.requires_grad:
+                return True
+    return False
+
+
+def _unadapted(call, entry):
+    return call
+
+
+def function(entry, gradient=None, adapt=_unadapted):
+    """What `operator` makes, which costs less where it is run at once: then the entry is called, and its gradient, with none of
+    PyTorch's dispatch. torch.compile and export, and all else that watches operators, see the operator. `adapt` makes of a call of
+    the entry one that takes other shapes."""
+    key = (_make_key(entry, gradient), adapt)
+    if key not in _functions:
+        _functions[key] = _make_function(entry, gradient, adapt)
+    return _functions[key]
+
+
+def _make_function(entry, gradient, adapt):
+    kept = adapt(operator(entry, gradient), entry)
+    if not _is_functional(entry):
+        return kept
+    direct = adapt(entry.__call__, entry)
+    if gradient:
+        setup, run_backward = _make_gradient(entry, gradient)
+        backward = function(gradient.function, None, adapt)
+
+        class Direct(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx, *inputs):
+                results = direct(*inputs)
+                setup(ctx, inputs, results)
+                return results
+
+            @staticmethod
+            def backward(ctx, *grads):
+                return run_backward(ctx, backward, grads)
+
+        with_gradient = Direct.apply
+    else:
+        with_gradient = kept
+
+    def call(*tensors):
+        if torch.compiler.is_compiling() or not _is_plain(tensors):
+            return kept(*tensors)
+        return with_gradient(*tensors) if _needs_gradient(tensors) else direct(*tensors)
+
+    return call
 
 
 #===--- RMSNorm -----------------------------------------------------------===#
@@ -206,39 +333,65 @@ class RMSNorm(torch.nn.RMSNorm):
     def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None, *, module):
         super().__init__(normalized_shape, eps, elementwise_affine, device=device, dtype=dtype)
         self.columns = math.prod(self.normalized_shape)
-        # Now, as torch.compile cannot look them up later: for each type of x and of the weight, which may change (.to()), an
-        # operator for inference and one for training.
-        self._operators = {}
+        # Now, as torch.compile cannot look them up later: for each type of x and of the weight, which may change (.to()), a
+        # call for inference and one for training.
+        self._calls = {}
         for dtype in _NAMES:
             for weight_dtype in _NAMES if elementwise_affine else [None]:
                 name = _entry_name(self.columns, self._eps(dtype), dtype, weight_dtype)
                 if name in module:
-                    train = operator(module[f"{name}_forward"], _norm_gradient(module, name))
-                    self._operators[dtype, weight_dtype] = operator(module[name]), train
+                    self._calls[dtype, weight_dtype] = tuple(
+                        function(module[entry], gradient, _on_rows)
+                        for entry, gradient in ((name, None), (f"{name}_forward", _norm_gradient(module, name))))
 
     def _eps(self, dtype):
         return torch.finfo(dtype).eps if self.eps is None else self.eps
 
     def forward(self, x):
-        weight_dtype = None if self.weight is None else self.weight.dtype
-        found = self._operators.get((x.dtype, weight_dtype))
+        weight = self.weight
+        weight_dtype = None if weight is None else weight.dtype
+        found = self._calls.get((x.dtype, weight_dtype))
         if found is None:
             _check_types(x.dtype, weight_dtype)
             raise ValueError(
                 f"the module has no norm of {self.columns} columns of {x.dtype}, a weight of {weight_dtype} and this eps; "
                 f"rmsnorm.torch.source({self.columns}, {self._eps(x.dtype)!r}, {x.dtype}, {weight_dtype}, "
                 f"has_weight={weight_dtype is not None}) is the program to compile for it")
+        expected = self.normalized_shape
+        if x.shape[-len(expected):] != expected:
+            raise ValueError(f"expected a tensor [..., {', '.join(map(str, expected))}], got {list(x.shape)}")
         run, train = found
-        shape = x.shape
-        if shape[len(shape) - len(self.normalized_shape):] != self.normalized_shape:
-            raise ValueError(f"expected a tensor [..., {', '.join(map(str, self.normalized_shape))}], got {list(shape)}")
-        rows = x.reshape(-1, self.columns)
-        if rows.stride(1) != 1:
-            rows = rows.contiguous()
-        inputs = (rows,) if self.weight is None else (rows, self.weight.view(-1))
-        if torch.is_grad_enabled() and any(t.requires_grad for t in inputs):
-            return train(*inputs)[0].view(shape)
-        return run(*inputs).view(shape)
+        inputs = (x,) if weight is None else (x, weight)
+        return train(*inputs)[0] if _needs_gradient(inputs) else run(*inputs)
+
+
+def _is_rows(shape, columns):
+    return len(shape) == 2 and shape[1] == columns
+
+
+def _as_rows(tensor, columns):
+    rows = tensor if _is_rows(tensor.shape, columns) else tensor.reshape(-1, columns)
+    return rows if rows.stride(1) == 1 else rows.contiguous()
+
+
+def _on_rows(call, entry):
+    """A call of a norm whose x, as its gradient and the weight, may have any shape. The first result has that of the first."""
+    columns = entry.inputs[0].dims[1]
+    takes_rows = [len(a.dims) == 2 for a in entry.inputs]
+    unsafe_view = torch.ops.aten._unsafe_view.default
+
+    def run(*tensors):
+        shape = tensors[0].shape
+        results = call(*[_as_rows(t, columns) if takes else t if t.dim() == 1 else t.reshape(-1)
+                         for t, takes in zip(tensors, takes_rows)])
+        if _is_rows(shape, columns):
+            return results
+        # No view: what a gradient's function returns could not be changed in place then.
+        if isinstance(results, (tuple, list)):
+            return (unsafe_view(results[0], shape), *results[1:])
+        return unsafe_view(results, shape)
+
+    return run
 
 
 def _norm_gradient(module, name):

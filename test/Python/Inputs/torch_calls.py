@@ -1,9 +1,13 @@
 """Calls compiled entries from PyTorch: torch_calls.py NORMS TRAIN_STEP NVFP4, compiled modules."""
 import copy
+import itertools
 import sys
 import unittest
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils._python_dispatch import TorchDispatchMode
 
 import rmsnorm
 import rmsnorm.torch
@@ -73,6 +77,9 @@ class Operators(unittest.TestCase):
         torch.library.opcheck(forward, (torch.randn(5, 96),))
         torch.library.opcheck(rmsnorm.torch.operator(NORMS["merged"]), (torch.randn(2, 3, 96),))
         torch.library.opcheck(rmsnorm.torch.operator(NORMS["in_place"]), (torch.randn(2, 96),))
+        name = next(n for n in COMPILED if n.startswith("rms_norm_64_f32_f32"))
+        train = rmsnorm.torch.operator(COMPILED[f"{name}_forward"], rmsnorm.torch._norm_gradient(COMPILED, name))
+        torch.library.opcheck(train, (torch.randn(3, 64, requires_grad=True), torch.rand(64, requires_grad=True)))
 
     def test_once(self):
         self.assertIs(rmsnorm.torch.operator(NORMS["f32_norm"]), rmsnorm.torch.operator(NORMS["f32_norm"]))
@@ -81,9 +88,9 @@ class Operators(unittest.TestCase):
         """The training step of examples/train_step.mlir."""
         forward, backward = TRAIN_STEP["forward"], TRAIN_STEP["backward"]
         (x, residual, weight), (y, h, rstd) = ([a.name for a in arguments] for arguments in (forward.inputs, forward.results))
-        gradient = rmsnorm.torch.Gradient(backward, takes=[f"grad {y}", h, weight, rstd, f"grad {h}"],
-                                          gives=[(x, residual), weight])
-        return rmsnorm.torch.operator(forward, gradient)
+        self.gradient = rmsnorm.torch.Gradient(backward, takes=[f"grad {y}", h, weight, rstd, f"grad {h}"],
+                                               gives=[(x, residual), weight])
+        return rmsnorm.torch.operator(forward, self.gradient)
 
     def test_training_step(self):
         step = self.make_step()
@@ -105,6 +112,66 @@ class Operators(unittest.TestCase):
         expected = torch.autograd.grad(reference(rounded, weight, 1e-5), (x, residual, weight), dy.double())
         for a, b in zip(got, expected):
             torch.testing.assert_close(a.double(), b, rtol=2e-2, atol=2e-2)
+
+    def test_without_an_operator(self):
+        """The same results and gradients, bit for bit, for all that may need a gradient."""
+        operator, gradient = self.make_step(), self.gradient
+        function = rmsnorm.torch.function(TRAIN_STEP["forward"], gradient)
+        self.assertIs(function, rmsnorm.torch.function(TRAIN_STEP["forward"], gradient))
+        values = [t.bfloat16() for t in (torch.randn(3, 2048), torch.randn(3, 2048), torch.rand(2048))]
+        for needed in itertools.product((False, True), repeat=3):
+            leaves = [t.clone().requires_grad_(n) for t, n in zip(values, needed)]
+            wanted = [t for t in leaves if t.requires_grad]
+            for used in (slice(0, 1), slice(0, 2), slice(1, 2)):
+                got, expected = function(*leaves), operator(*leaves)
+                for a, b in zip(got, expected):
+                    self.assertTrue(torch.equal(a, b))
+                    self.assertEqual(a.requires_grad, b.requires_grad)
+                if wanted:
+                    self.assertIn("Direct", got[0].grad_fn.name())
+                    grads = [torch.autograd.grad(r[used], wanted, [torch.ones_like(t) for t in r[used]])
+                             for r in (got, expected)]
+                    for a, b in zip(*grads):
+                        self.assertTrue(torch.equal(a, b))
+        with torch.no_grad():
+            self.assertFalse(function(*leaves)[0].requires_grad)
+
+    def test_gradients_of_gradients(self):
+        for step in (self.make_step(), rmsnorm.torch.function(TRAIN_STEP["forward"], self.gradient)):
+            leaves = [t.bfloat16().requires_grad_() for t in (torch.randn(3, 2048), torch.randn(3, 2048), torch.rand(2048))]
+            grads = torch.autograd.grad(step(*leaves)[0].sum(), leaves, create_graph=True)
+            with self.assertRaisesRegex(NotImplementedError, "backward has no gradient: rmsnorm.torch.Gradient"):
+                grads[0].sum().backward()
+        for make in (rmsnorm.torch.operator, rmsnorm.torch.function):  # no gradient is given
+            with self.assertRaisesRegex(NotImplementedError, "f32_norm has no gradient"):
+                make(NORMS["f32_norm"])(torch.randn(5, 96).requires_grad_())[0].sum().backward()
+
+    def test_seen_by_who_watches(self):
+        function, operator = rmsnorm.torch.function(NORMS["f32_norm"]), rmsnorm.torch.operator(NORMS["f32_norm"])
+
+        class Watch(TorchDispatchMode):
+            def __torch_dispatch__(self, called, types, args=(), kwargs=None):
+                seen.append(called)
+                return called(*args, **(kwargs or {}))
+
+        seen, x = [], torch.randn(5, 96)
+        function(x)
+        self.assertEqual(seen, [])
+        with Watch():
+            function(x)
+        self.assertIn(operator, seen)
+        with FakeTensorMode():
+            self.assertEqual(function(torch.empty(7, 96))[1].shape, (7,))
+        self.assertEqual(function(x.to("meta"))[1].shape, (5,))
+        traced = make_fx(function, tracing_mode="real")(x)
+        self.assertIn(operator, [node.target for node in traced.graph.nodes])
+        self.assertIn("rmsnorm::f32_norm", str(torch.jit.trace(function, x, check_trace=False).graph))
+        rows = torch.stack([x, 2 * x])
+        self.assertTrue(torch.equal(torch.vmap(function)(rows)[0], torch.stack([function(r)[0] for r in rows])))
+        # What is changed in place is told to PyTorch.
+        version = x._version
+        rmsnorm.torch.function(NORMS["in_place"])(x)
+        self.assertGreater(x._version, version)
 
     def test_gradients_that_do_not_fit(self):
         forward, backward = TRAIN_STEP["forward"], TRAIN_STEP["backward"]
@@ -165,6 +232,7 @@ class Modules(unittest.TestCase):
         self.compare(*self.make(), torch.randn(0, 64))
         self.compare(*self.make(), torch.randn(64, 7).t())
         self.compare(*self.make(shape=(4, 16)), torch.randn(3, 4, 16))
+        self.compare(*self.make(shape=(4, 16)), torch.randn(4, 16))
         self.compare(*self.make(weight=False, eps=None), torch.randn(3, 64))
         self.compare(*self.make(torch.bfloat16), torch.randn(3, 64).bfloat16(), rtol=2e-2, atol=2e-2)
         self.assertEqual(repr(norm), repr(same))
@@ -180,6 +248,32 @@ class Modules(unittest.TestCase):
         for n in (norm, same):
             n(torch.ones(3, 64)).sum().backward()
         torch.testing.assert_close(norm.weight.grad, same.weight.grad)
+
+    def test_changed_in_place(self):  # what a norm gives, as torch.nn.ReLU(inplace=True) does
+        for norm in (self.make()[0], torch.compile(self.make()[0], backend="aot_eager", fullgraph=True)):
+            for shape in ((3, 64), (3, 5, 64)):
+                x = torch.randn(shape, requires_grad=True)
+                with torch.no_grad():
+                    expected = norm(x).relu()
+                y = norm(x)
+                self.assertTrue(torch.equal(y.relu_(), expected))
+                y.sum().backward()
+                self.assertEqual(x.grad.shape, shape)
+
+    def test_operators_when_compiled(self):
+        norm, graphs = self.make()[0], []
+
+        def backend(graph, inputs):
+            graphs.append(graph)
+            return graph.forward
+
+        x = torch.randn(3, 5, 64)
+        compiled = torch.compile(norm, backend=backend, fullgraph=True)
+        self.assertTrue(torch.equal(compiled(x), norm(x)))
+        called = [str(node.target) for graph in graphs for node in graph.graph.nodes]
+        self.assertTrue(any(name.startswith("rmsnorm.rms_norm_64") for name in called), called)
+        exported = torch.export.export(norm, (x,))
+        self.assertIn("rmsnorm.rms_norm_64", str(exported.graph))
 
     def test_training(self):
         torch.manual_seed(2)
