@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- norm-regret.cpp - chosen schedules against measured ones -----------===//
+//
+// Reads measurements of many schedules, a JSON object a line, what all
+// have in common first:
+//   {"target": "sm_90", "device": ..., ...}
+//   {"program": "silu", "facts": "columns=4096,...", "rows": [1, 12],
+//    "schedules": ["#rmsnorm.schedule<...>", ...], "us": [[1.2, null], ...]}
+// `us` has a list for each number of rows, with a time for each schedule.
+// Chooses schedules for the same programs, and prints how much longer than the
+// fastest schedule of all they take: their regret.
+//
+//===----------------------------------------------------------------------===//
+
+#include "RMSNorm/Schedule/Select.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/CommandLine.h"
+#include "llvm/Support/Format.h"
+#include "llvm/Support/InitLLVM.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/MemoryBuffer.h"
+
+#include <cmath>
+#include <map>
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+namespace cl = llvm::cl;
+
+static cl::opt<std::string> input(cl::Positional, cl::init("-"),
+                                  cl::desc("<measurements>"));
+static cl::list<std::string>
+    bars("bar", cl::CommaSeparated,
+         cl::desc("fail if a figure is above a number: RANGE.FIGURE=NUMBER, as "
+                  "'all.mean=5' or '100-1500.p90=13.5'"));
+static cl::opt<size_t> numWorst("worst", cl::init(0),
+                                cl::desc("print so many points, worst first"));
+
+[[noreturn]] static void fail(const Twine &message) {
+  llvm::errs() << "norm-regret: error: " << message << "\n";
+  exit(1);
+}
+
+//===----------------------------------------------------------------------===//
+// Measurements
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// A program of one width.
+struct Measured {
+  std::string program;
+  ProgramFacts facts;
+  std::vector<int64_t> rows;
+  std::vector<ScheduleFields> schedules;
+  /// By number of rows and schedule; 0: not measured.
+  std::vector<std::vector<double>> us;
+};
+
+/// A program and a number of rows.
+struct Point {
+  const Measured *measured;
+  int64_t rows;
+  ScheduleFields chosen;
+  double best;
+  /// 0: not measured.
+  double us;
+
+  double getRegret() const { return 100 * (us / best - 1); }
+};
+} // namespace
+
+static ProgramFacts parseFacts(StringRef key) {
+  ProgramFacts facts;
+  SmallVector<StringRef> items;
+  key.split(items, ',');
+  for (StringRef item : items) {
+    const auto [name, value] = item.split('=');
+    int64_t number = kDynamicColumns;
+    if (value != "?" && value.getAsInteger(10, number))
+      fail("expected a number of a fact, got '" + item + "'");
+    bool isKnown = false;
+#define RMSNORM_PROGRAM_FACT(Type, member, text, Default)                      \
+  if (name == #text) {                                                         \
+    facts.member = Type(number);                                               \
+    isKnown = true;                                                            \
+  }
+#include "RMSNorm/Schedule/ProgramFacts.def"
+    if (!isKnown)
+      fail("expected a fact, got '" + item + "'");
+  }
+  if (getProgramKey(facts) != key)
+    fail("expected all facts in their order, got '" + key + "'");
+  return facts;
+}
+
+static Measured parseMeasured(const llvm::json::Object &line) {
+  Measured measured;
+  measured.program = line.getString("program").value_or("").str();
+  measured.facts = parseFacts(line.getString("facts").value_or(""));
+  const llvm::json::Array *rows = line.getArray("rows");
+  const llvm::json::Array *schedules = line.getArray("schedules");
+  const llvm::json::Array *us = line.getArray("us");
+  if (!rows || !schedules || schedules->empty() || !us ||
+      us->size() != rows->size())
+    fail(
+        "expected 'rows', 'schedules' and a list in 'us' for each of the rows");
+  for (const llvm::json::Value &value : *rows)
+    measured.rows.push_back(value.getAsInteger().value_or(0));
+  for (const llvm::json::Value &value : *schedules) {
+    llvm::Expected<ScheduleFields> fields =
+        ScheduleFields::parse(value.getAsString().value_or(""));
+    if (!fields)
+      fail(llvm::toString(fields.takeError()));
+    measured.schedules.push_back(*fields);
+  }
+  for (const llvm::json::Value &value : *us) {
+    std::vector<double> &times = measured.us.emplace_back();
+    if (const llvm::json::Array *list = value.getAsArray())
+      for (const llvm::json::Value &time : *list)
+        times.push_back(time.getAsNumber().value_or(0));
+    if (times.size() != measured.schedules.size())
+      fail("expected a time or null for each schedule");
+    if (llvm::none_of(times, [](double time) { return time > 0; }))
+      fail("expected a time of some schedule");
+  }
+  return measured;
+}
+
+/// What is chosen for all numbers of rows of a program.
+static void addPoints(const Measured &measured, const ChipInfo &chip,
+                      std::vector<Point> &points) {
+  // All schedules of a program are for rows of one alignment.
+  ScheduleRequest request;
+  request.alignment = measured.schedules.front().alignment;
+  OrRefusal<Selection> selection =
+      selectSchedules(measured.facts, chip, request);
+  if (!selection)
+    fail(measured.program + ": " + selection.getRefusal().getMessage());
+  for (const auto &[rows, times] :
+       llvm::zip_equal(measured.rows, measured.us)) {
+    Point point{&measured, rows, selection->getFor(rows), INFINITY, 0};
+    for (const auto &[schedule, time] :
+         llvm::zip_equal(measured.schedules, times)) {
+      if (time > 0)
+        point.best = std::min(point.best, time);
+      if (schedule == point.chosen)
+        point.us = time;
+    }
+    points.push_back(point);
+  }
+}
+
+//===----------------------------------------------------------------------===//
+// Figures
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// The figures of all points of some numbers of rows, by name.
+struct Figures {
+  std::string range;
+  std::map<std::string, double> values;
+};
+} // namespace
+
+static double getQuantile(ArrayRef<double> sorted, double share) {
+  return sorted[std::min<size_t>(sorted.size() - 1, share * sorted.size())];
+}
+
+/// Of points whose choice was not measured nothing but their number is known.
+static Figures getFigures(StringRef range, ArrayRef<Point> points,
+                          int64_t first, int64_t last) {
+  std::vector<double> regrets;
+  size_t unmeasured = 0;
+  for (const Point &point : points) {
+    if (point.rows < first || point.rows > last)
+      continue;
+    if (point.us > 0)
+      regrets.push_back(point.getRegret());
+    else
+      ++unmeasured;
+  }
+  llvm::sort(regrets);
+  Figures figures{range.str(), {}};
+  figures.values = {{"points", double(regrets.size())},
+                    {"unmeasured", double(unmeasured)}};
+  if (regrets.empty())
+    return figures;
+  figures.values["mean"] =
+      std::accumulate(regrets.begin(), regrets.end(), 0.) / regrets.size();
+  figures.values["median"] = getQuantile(regrets, 0.5);
+  figures.values["p90"] = getQuantile(regrets, 0.9);
+  figures.values["p99"] = getQuantile(regrets, 0.99);
+  figures.values["worst"] = regrets.back();
+  return figures;
+}
+
+static void print(const Figures &figures) {
+  llvm::outs() << llvm::left_justify(figures.range, 9);
+  for (const char *name :
+       {"points", "mean", "median", "p90", "p99", "worst", "unmeasured"})
+    if (auto found = figures.values.find(name); found != figures.values.end())
+      llvm::outs() << "  " << name << " "
+                   << llvm::format(found->second == std::floor(found->second)
+                                       ? "%.0f"
+                                       : "%.1f",
+                                   found->second);
+  llvm::outs() << "\n";
+}
+
+/// Returns false, and says so, if a figure is above its bar.
+static bool check(ArrayRef<Figures> all, StringRef bar) {
+  const auto [figure, limit] = bar.split('=');
+  const auto [range, name] = figure.split('.');
+  double most;
+  const Figures *found = llvm::find_if(
+      all, [range = range](const Figures &f) { return f.range == range; });
+  if (limit.getAsDouble(most) || found == all.end() ||
+      !found->values.count(name.str()))
+    fail("--bar: expected RANGE.FIGURE=NUMBER of what is printed, got '" + bar +
+         "'");
+  const double value = found->values.at(name.str());
+  if (value <= most)
+    return true;
+  llvm::errs() << "norm-regret: error: expected at most " << bar << ", got "
+               << llvm::format("%.2f", value) << "\n";
+  return false;
+}
+
+static void print(const Point &point) {
+  llvm::outs() << point.measured->program << ", "
+               << point.measured->facts.columns << " columns, " << point.rows
+               << " rows: ";
+  if (point.us > 0)
+    llvm::outs() << llvm::format("%.3f us, best %.3f (%.1f%%): ", point.us,
+                                 point.best, point.getRegret());
+  else
+    llvm::outs() << "not measured: ";
+  point.chosen.print(llvm::outs());
+  llvm::outs() << "\n";
+}
+
+int main(int argc, char **argv) {
+  llvm::InitLLVM init(argc, argv);
+  cl::ParseCommandLineOptions(
+      argc, argv, "What chosen schedules lose against measured ones\n");
+  auto file = llvm::MemoryBuffer::getFileOrSTDIN(input);
+  if (!file)
+    fail(input + ": " + file.getError().message());
+  SmallVector<StringRef> lines;
+  (*file)->getBuffer().split(lines, '\n', -1, /*KeepEmpty=*/false);
+  const ChipInfo *chip = nullptr;
+  std::vector<Measured> all;
+  for (StringRef line : lines) {
+    llvm::Expected<llvm::json::Value> value = llvm::json::parse(line);
+    if (!value)
+      fail("expected a JSON object a line: " +
+           llvm::toString(value.takeError()));
+    const llvm::json::Object *object = value->getAsObject();
+    if (!object)
+      fail("expected a JSON object a line");
+    if (chip) {
+      all.push_back(parseMeasured(*object));
+      continue;
+    }
+    StringRef target = object->getString("target").value_or("");
+    target.consume_front("sim:");
+    chip = lookupChip(target);
+    if (!chip)
+      fail("expected a chip as 'target' in the first line");
+  }
+  if (all.empty())
+    fail("expected measurements");
+
+  std::vector<Point> points;
+  for (const Measured &measured : all)
+    addPoints(measured, *chip, points);
+  // What was not measured comes first: somebody may want to measure it.
+  std::vector<Point> sorted = points;
+  llvm::stable_sort(sorted, [](const Point &a, const Point &b) {
+    return std::pair(a.us > 0, -a.getRegret()) <
+           std::pair(b.us > 0, -b.getRegret());
+  });
+  for (const Point &point : sorted)
+    if (point.us == 0)
+      print(point);
+  size_t left = numWorst;
+  for (const Point &point : sorted)
+    if (point.us > 0 && left > 0) {
+      print(point);
+      --left;
+    }
+
+  const Figures figures[] = {getFigures("all", points, 1, kAnyRows),
+                             getFigures("1-99", points, 1, 99),
+                             getFigures("100-1500", points, 100, 1500),
+                             getFigures("1501-", points, 1501, kAnyRows)};
+  for (const Figures &some : figures)
+    print(some);
+  llvm::outs().flush();
+  bool isGood = true;
+  for (const std::string &bar : bars)
+    isGood &= check(figures, bar);
+  return !isGood;
+}
