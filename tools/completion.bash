@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-# Bash completion of norm-compile, norm-inspect, norm-run and norm-tune. It asks
-# the tool itself: options and their values are those that --help lists.
+# Bash completion of norm-bench, norm-compile, norm-inspect, norm-run and
+# norm-tune. It asks the tool itself: options and their values are those that --help lists.
 
 # Prints "--option", "--option=" or "--option=value" for all there is.
 _rmsnorm_options() {
@@ -35,4 +35,4 @@ _rmsnorm() {
 }
 
 # Where nothing of ours fits, files are completed.
-complete -o default -F _rmsnorm norm-compile norm-inspect norm-run norm-tune
+complete -o default -F _rmsnorm norm-bench norm-compile norm-inspect norm-run norm-tune

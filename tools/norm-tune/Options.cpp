@@ -4,9 +4,6 @@
 #include "Options.h"
 #include "../trial/Files.h"
 
-#include <cerrno>
-#include <cmath>
-#include <cstdlib>
 #include <sys/stat.h>
 
 namespace norm_tune {
@@ -58,38 +55,6 @@ Exit status: 0 if the file was written, 1 after an error, 2 for a wrong command
 line, 3 if time ran out.
 )";
 
-/// Appends the numbers in "1,2,3".
-static bool parseRows(const std::string &text, std::vector<int64_t> &rows) {
-  size_t at = 0;
-  while (at <= text.size()) {
-    size_t end = std::min(text.find(',', at), text.size());
-    std::string item = text.substr(at, end - at);
-    char *rest = nullptr;
-    errno = 0;
-    long long value = std::strtoll(item.c_str(), &rest, 10);
-    if (item.empty() || *rest || errno || value < 1)
-      return false;
-    rows.push_back(value);
-    at = end + 1;
-  }
-  return true;
-}
-
-static bool parseNumber(const std::string &text, double &value) {
-  char *rest = nullptr;
-  value = std::strtod(text.c_str(), &rest);
-  return !text.empty() && !*rest && std::isfinite(value) && value >= 0;
-}
-
-/// Options that norm-run reads in the same way.
-static bool isShared(const std::string &name) {
-  for (const char *shared : {"--device", "--entry", "--dim", "--target",
-                             "--seed", "--ordinal", "--help", "--version"})
-    if (name == shared)
-      return true;
-  return false;
-}
-
 /// Why a file cannot be written there; "" if it can be.
 static std::string checkOutput(const std::string &output,
                                const std::string &input) {
@@ -105,60 +70,33 @@ static std::string checkOutput(const std::string &output,
 }
 
 bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
-  std::vector<char *> shared = {argv[0]};
-  for (int i = 1; i < argc; ++i) {
-    std::string argument = argv[i];
-    size_t equals = argument.find('=');
-    std::string name = argument.substr(0, equals);
-    bool isOption = argument.size() > 1 && argument[0] == '-';
-    if (!isOption || isShared(name)) {
-      shared.push_back(argv[i]);
-      if (isOption && equals == std::string::npos && name != "--help" &&
-          name != "--version" && i + 1 < argc)
-        shared.push_back(argv[++i]);
-      continue;
-    }
-    if (equals == std::string::npos && i + 1 >= argc) {
-      error = "unknown option or missing value: " + argument +
-              "; norm-tune --help lists the options";
-      return false;
-    }
-    std::string value =
-        equals == std::string::npos ? argv[++i] : argument.substr(equals + 1);
-    std::string expected;
-    if (name == "--rows") {
-      size_t colon = value.rfind(':');
-      bool named = colon != std::string::npos;
-      if (!parseRows(named ? value.substr(colon + 1) : value,
-                     named ? o.rowsOf[value.substr(0, colon)] : o.rows))
-        expected = "numbers of rows >= 1, e.g. 1,4096,32768, or those of an "
-                   "entry, NAME:1,4096";
-    } else if (name == "-o") {
+  auto own = [&](const std::string &name, const std::string &value,
+                 std::string &expected) {
+    if (name == "--rows")
+      expected = o.rows.add(value) ? "" : trial::RowLists::expected;
+    else if (name == "-o")
       o.output = value;
-    } else if (name == "--margin") {
-      if (!parseNumber(value, o.margin))
-        expected = "a number of percent";
-    } else if (name == "--time-limit") {
-      if (!parseNumber(value, o.timeLimit))
-        expected = "a number of seconds";
-    } else {
-      error = "unknown option " + name + "; norm-tune --help lists the options";
+    else if (name == "--margin")
+      expected =
+          trial::parseNumber(value, o.margin) ? "" : "a number of percent";
+    else if (name == "--time-limit")
+      expected =
+          trial::parseNumber(value, o.timeLimit) ? "" : "a number of seconds";
+    else
       return false;
-    }
-    if (!expected.empty()) {
-      error = name + ": expected " + expected + ", got '" + value + "'";
-      return false;
-    }
-  }
-  if (!trial::parseOptions(int(shared.size()), shared.data(), "norm-tune",
-                           o.run, error))
+    return true;
+  };
+  if (!trial::parseOptions(argc, argv, "norm-tune",
+                           {"--device", "--entry", "--dim", "--target",
+                            "--seed", "--ordinal", "--help", "--version"},
+                           own, o.run, error))
     return false;
   if (o.run.help || o.run.version)
     return true;
   if (o.run.inputs.size() != 1)
     error = "expected one .rmsn or .mlir file, got " +
             std::to_string(o.run.inputs.size());
-  else if (o.rows.empty() && o.rowsOf.empty())
+  else if (o.rows.others.empty() && o.rows.named.empty())
     error = "expected --rows, e.g. --rows=1,4096,32768";
   else if (o.output.empty())
     error = "expected -o for the tuning file, e.g. -o tuning.json";

@@ -14,9 +14,8 @@ struct Options {
   /// Input, device, entry, sizes of symbols, seed: as norm-run's.
   trial::Options run;
   std::string output;
-  /// Rows to measure at, as given: for entries by name, and for the others.
-  std::map<std::string, std::vector<int64_t>> rowsOf;
-  std::vector<int64_t> rows;
+  /// Rows to measure at, as given.
+  trial::RowLists rows;
   /// Percent by which a schedule must beat the compiler's choice.
   double margin = 1;
   /// Seconds after which no other candidate is begun; < 0: none.

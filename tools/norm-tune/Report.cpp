@@ -11,14 +11,9 @@
 #include <map>
 
 using rmsnorm::json::quote;
+using trial::number;
 
 namespace norm_tune {
-
-static std::string number(const char *format, double value) {
-  char text[64];
-  std::snprintf(text, sizeof text, format, value);
-  return text;
-}
 
 /// The last number of rows that a measurement with `a` speaks for when the next
 /// one is with `b`.
@@ -82,18 +77,7 @@ void printTable(const std::vector<Finding> &findings) {
               : number("%.1f %%",
                        100 * (f.chosenMicroseconds / f.microseconds - 1))});
   }
-  std::vector<int> widths(lines[0].size(), 0);
-  for (const auto &line : lines)
-    for (size_t i = 0; i < line.size(); ++i)
-      widths[i] = std::max(widths[i], int(line[i].size()));
-  for (const auto &line : lines) {
-    for (size_t i = 0; i < line.size(); ++i) {
-      bool left = i == 0 || i == 2 || i == 5;
-      std::printf(left ? "%s%-*s" : "%s%*s", i ? "  " : "", widths[i],
-                  line[i].c_str());
-    }
-    std::printf("\n");
-  }
+  trial::printAligned(lines, {0, 2, 5});
 }
 
 } // namespace norm_tune

@@ -2,7 +2,7 @@
 //===- Tuner.cpp - finds the fastest schedule of an entry ----------------===//
 
 #include "Tuner.h"
-#include "../trial/Run.h"
+#include "../trial/Check.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -10,12 +10,6 @@
 #include <unistd.h>
 
 namespace norm_tune {
-
-// Elements that are compared: a fraction of a second in the simulator, several
-// tiles for each block of most persistent grids on a device. Rows are not
-// a multiple of anything, so that packed ones have a tail.
-static constexpr int64_t checkedElements[] = {1 << 19, 1 << 20};
-static constexpr int64_t checkedRows[] = {37, 1021};
 
 trial::Options Tuner::getRunOptions(int64_t rows) const {
   trial::Options run = options.run;
@@ -36,27 +30,6 @@ bool Tuner::outOfTime() const {
          getElapsed() >= options.timeLimit;
 }
 
-/// The widest argument's rows, as trial::planEntry spreads them.
-static int64_t countRows(const trial::Plan &plan, bool &fixedRows,
-                         int64_t &columns) {
-  size_t widest = 0;
-  for (size_t i = 0; i < plan.shapes.size(); ++i)
-    if (plan.shapes[i].size() > plan.shapes[widest].size())
-      widest = i;
-  int64_t rows = 1;
-  fixedRows = true;
-  columns = 1;
-  if (plan.shapes.empty() || plan.shapes[widest].empty())
-    return rows;
-  const std::vector<int64_t> &shape = plan.shapes[widest];
-  for (size_t d = 0; d + 1 < shape.size(); ++d) {
-    rows *= shape[d];
-    fixedRows &= plan.arguments[widest].dims[d] >= 0;
-  }
-  columns = shape.back();
-  return rows;
-}
-
 bool Tuner::planEntry(const Space &space, int64_t rows, trial::Plan &plan) {
   plan = {};
   error =
@@ -67,51 +40,32 @@ bool Tuner::planEntry(const Space &space, int64_t rows, trial::Plan &plan) {
 int64_t Tuner::getRows(const Space &space, int64_t rows, bool &fixedRows) {
   trial::Plan plan;
   int64_t columns;
-  return planEntry(space, rows, plan) ? countRows(plan, fixedRows, columns)
-                                      : -1;
+  return planEntry(space, rows, plan)
+             ? trial::countRows(plan, fixedRows, columns)
+             : -1;
 }
 
 std::string Tuner::check(const Candidate &candidate) {
-  trial::Plan plan;
-  bool fixedRows;
-  int64_t columns;
-  std::string text =
-      trial::planEntry(module, candidate.entry, getRunOptions(1), plan);
-  if (!text.empty())
-    return text;
-  countRows(plan, fixedRows, columns);
-  int64_t few = std::clamp<int64_t>(checkedElements[isOnDevice()] /
-                                        std::max<int64_t>(columns, 1),
-                                    1, checkedRows[isOnDevice()]);
-  trial::Options run = getRunOptions(few);
-  plan = {};
-  text = trial::planEntry(module, candidate.entry, run, plan);
-  if (!text.empty())
-    return text;
-  // Made once for all candidates: the oracle takes longer than what it judges.
-  if (referenceOf != space) {
-    reference = trial::makeReference(plan, run, text);
-    if (!reference)
-      return text;
-    referenceOf = space;
-  }
-  trial::Result result = trial::runEntry(plan, device, run, reference);
-  if (!result.error.empty())
-    return result.error;
-  if (result.verdict != trial::Verdict::Right)
-    return "wrong: " + result.note;
-  if (result.variant != "candidate")
+  // The reference is made once for all candidates of a space: the oracle takes
+  // longer than what it judges.
+  if (referenceOf != space)
+    reference = nullptr;
+  referenceOf = space;
+  trial::Result result;
+  std::string text = trial::checkFewRows(module, candidate.entry, device,
+                                         options.run, reference, result);
+  if (text.empty() && result.variant != "candidate")
     return "the call took variant '" + result.variant + "'";
-  return "";
+  return text;
 }
 
 bool Tuner::makeBench() {
   if (bench)
     return true;
-  bench = std::make_unique<Bench>(device, options.run.backend);
+  bench = std::make_unique<trial::Bench>(device, options.run.backend);
   bool good = bench->allocate(plan, options.run.seed);
   if (good && isOnDevice() && !isWarm) {
-    Bench::Subject subject;
+    trial::Bench::Subject subject;
     good = bench->begin(module, space->plain.name.c_str(), subject) &&
            bench->warmUp(subject);
     bench->end(subject);
@@ -125,7 +79,7 @@ bool Tuner::makeBench() {
 
 std::string Tuner::time(const Candidate &candidate, int replays,
                         double &microseconds, std::string &chosen) {
-  Bench::Subject subject;
+  trial::Bench::Subject subject;
   std::vector<double> times;
   size_t program = 0, variant = 0;
   bool good = bench->begin(module, candidate.name.c_str(), subject) &&
@@ -133,7 +87,7 @@ std::string Tuner::time(const Candidate &candidate, int replays,
               bench->getVariant(subject, program, variant);
   std::string why = good ? "" : bench->getError();
   bench->end(subject);
-  microseconds = median(times);
+  microseconds = trial::median(times);
   chosen = std::to_string(program) + " " + std::to_string(variant);
   return why;
 }
@@ -271,7 +225,7 @@ Tuner::Status Tuner::tune(const Space &tuned, int64_t asked, Finding &finding) {
   int64_t columns;
   finding = {};
   finding.space = space;
-  rows = finding.rows = countRows(plan, finding.fixedRows, columns);
+  rows = finding.rows = trial::countRows(plan, finding.fixedRows, columns);
   finding.bytes = getBytesPerCall(plan);
 
   std::vector<Contestant> contestants = {{&tuned.plain, 0}};

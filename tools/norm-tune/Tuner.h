@@ -4,7 +4,7 @@
 #ifndef NORM_TUNE_TUNER_H
 #define NORM_TUNE_TUNER_H
 
-#include "Bench.h"
+#include "../trial/Bench.h"
 #include "Journal.h"
 #include "Options.h"
 #include "Space.h"
@@ -90,7 +90,7 @@ private:
   const Space *space = nullptr;
   int64_t rows = 0;
   trial::Plan plan;
-  std::unique_ptr<Bench> bench;
+  std::unique_ptr<trial::Bench> bench;
   /// What candidates are compared with, and the space it was made for.
   std::shared_ptr<trial::Reference> reference;
   const Space *referenceOf = nullptr;

@@ -37,9 +37,7 @@ static std::string findTarget(rmsnorm_module *module) {
 static bool findRows(Tuner &tuner, const Space &space, const Options &options,
                      std::vector<int64_t> &asked) {
   std::vector<std::pair<int64_t, int64_t>> got;
-  auto named = options.rowsOf.find(space.plain.name);
-  const std::vector<int64_t> &given =
-      named == options.rowsOf.end() ? options.rows : named->second;
+  const std::vector<int64_t> &given = options.rows.find(space.plain.name);
   if (given.empty()) {
     tuner.error = "expected --rows for entry '" + space.plain.name +
                   "', e.g. --rows=" + space.plain.name + ":1,4096";
@@ -72,7 +70,7 @@ static int tuneAll(const Options &options, rmsnorm_module *module,
       !text.empty())
     return complain(text);
 
-  for (const auto &named : options.rowsOf)
+  for (const auto &named : options.rows.named)
     if (std::none_of(spaces.begin(), spaces.end(), [&](const Space &space) {
           return space.plain.name == named.first;
         }))

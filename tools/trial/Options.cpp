@@ -3,7 +3,9 @@
 
 #include "Options.h"
 
+#include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <cstring>
 
@@ -16,6 +18,33 @@ static bool parseInteger(const std::string &text, int64_t &value) {
   errno = 0;
   value = std::strtoll(text.c_str(), &end, 10);
   return errno == 0 && *end == 0 && value >= 0;
+}
+
+bool parseNumber(const std::string &text, double &value) {
+  char *rest = nullptr;
+  value = std::strtod(text.c_str(), &rest);
+  return !text.empty() && !*rest && std::isfinite(value) && value >= 0;
+}
+
+bool RowLists::add(const std::string &value) {
+  const size_t colon = value.rfind(':');
+  std::vector<int64_t> &rows =
+      colon == std::string::npos ? others : named[value.substr(0, colon)];
+  size_t at = colon == std::string::npos ? 0 : colon + 1;
+  while (at <= value.size()) {
+    const size_t end = std::min(value.find(',', at), value.size());
+    int64_t number;
+    if (!parseInteger(value.substr(at, end - at), number) || number < 1)
+      return false;
+    rows.push_back(number);
+    at = end + 1;
+  }
+  return true;
+}
+
+const std::vector<int64_t> &RowLists::find(const std::string &entry) const {
+  auto found = named.find(entry);
+  return found == named.end() ? others : found->second;
 }
 
 static bool parseDevice(const std::string &text, Options &options) {
@@ -179,6 +208,51 @@ bool parseOptions(int argc, char **argv, const std::string &program, Options &o,
     return false;
   }
   return true;
+}
+
+static bool takesNoValue(const std::string &name) {
+  for (const char *flag :
+       {"--strided", "--unaligned", "--csv", "--json", "--help", "--version"})
+    if (name == flag)
+      return true;
+  return false;
+}
+
+bool parseOptions(int argc, char **argv, const std::string &program,
+                  const std::vector<std::string> &shared, const OwnOptions &own,
+                  Options &o, std::string &error) {
+  const std::string listed = "; " + program + " --help lists the options";
+  std::vector<char *> others = {argv[0]};
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    const size_t equals = argument.find('=');
+    const std::string name = argument.substr(0, equals);
+    const bool isOption = argument.size() > 1 && argument[0] == '-';
+    if (!isOption ||
+        std::find(shared.begin(), shared.end(), name) != shared.end()) {
+      others.push_back(argv[i]);
+      if (isOption && equals == std::string::npos && !takesNoValue(name) &&
+          i + 1 < argc)
+        others.push_back(argv[++i]);
+      continue;
+    }
+    if (equals == std::string::npos && i + 1 >= argc) {
+      error = "unknown option or missing value: " + argument + listed;
+      return false;
+    }
+    const std::string value =
+        equals == std::string::npos ? argv[++i] : argument.substr(equals + 1);
+    std::string expected;
+    if (!own(name, value, expected)) {
+      error = "unknown option " + name + listed;
+      return false;
+    }
+    if (!expected.empty()) {
+      error = name + ": expected " + expected + ", got '" + value + "'";
+      return false;
+    }
+  }
+  return parseOptions(int(others.size()), others.data(), program, o, error);
 }
 
 } // namespace trial

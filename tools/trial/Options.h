@@ -7,6 +7,7 @@
 #include "rmsnorm/rmsnorm.h"
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
@@ -41,10 +42,36 @@ struct Options {
   bool help = false, version = false;
 };
 
+/// Numbers of rows as given, of entries by name and of the others.
+struct RowLists {
+  std::map<std::string, std::vector<int64_t>> named;
+  std::vector<int64_t> others;
+
+  static constexpr char expected[] =
+      "numbers of rows >= 1, e.g. 1,4096,32768, or those of an entry, "
+      "NAME:1,4096";
+  /// Adds "[NAME:]M,..."; false if it is none.
+  bool add(const std::string &value);
+  const std::vector<int64_t> &find(const std::string &entry) const;
+};
+
 /// Reads a command line of these options alone; on an error returns false and
 /// sets `error`, which names `program`.
 bool parseOptions(int argc, char **argv, const std::string &program,
                   Options &options, std::string &error);
+
+/// Takes the value of an option of a tool's own. False if there is no such
+/// option; `expected` says what is, if it is not the value.
+using OwnOptions = std::function<bool(
+    const std::string &name, const std::string &value, std::string &expected)>;
+
+/// The same, of a tool which has some of these options, those in `shared`, and
+/// its own.
+bool parseOptions(int argc, char **argv, const std::string &program,
+                  const std::vector<std::string> &shared, const OwnOptions &own,
+                  Options &options, std::string &error);
+
+bool parseNumber(const std::string &text, double &value);
 
 } // namespace trial
 

@@ -8,10 +8,28 @@
 
 namespace trial {
 
-static std::string number(const char *format, double value) {
+std::string number(const char *format, double value) {
   char text[64];
   std::snprintf(text, sizeof text, format, value);
   return text;
+}
+
+void printAligned(const std::vector<std::vector<std::string>> &lines,
+                  const std::vector<size_t> &words) {
+  std::vector<int> widths;
+  for (const auto &line : lines) {
+    widths.resize(std::max(widths.size(), line.size()));
+    for (size_t i = 0; i < line.size(); ++i)
+      widths[i] = std::max(widths[i], int(line[i].size()));
+  }
+  for (const auto &line : lines) {
+    for (size_t i = 0; i < line.size(); ++i) {
+      const bool left = std::find(words.begin(), words.end(), i) != words.end();
+      std::printf(left ? "%s%-*s" : "%s%*s", i ? "  " : "", widths[i],
+                  line[i].c_str());
+    }
+    std::printf("\n");
+  }
 }
 
 std::string shapeText(const Plan &plan) {

@@ -36,6 +36,11 @@ private:
   rmsnorm::json::Writer json;
 };
 
+std::string number(const char *format, double value);
+/// Prints lines with cells of one width a column, words to the left, figures to
+/// the right. `words`: the columns of the former.
+void printAligned(const std::vector<std::vector<std::string>> &lines,
+                  const std::vector<size_t> &words);
 /// "301x4096" of the argument with the most dimensions.
 std::string shapeText(const Plan &plan);
 /// "bf16 f32 -> bf16".

@@ -2,12 +2,12 @@
 //===- Bench.cpp - times calls of one shape ------------------------------===//
 
 #include "Bench.h"
-#include "../trial/Values.h"
+#include "Values.h"
 
 #include <algorithm>
 #include <cmath>
 
-namespace norm_tune {
+namespace trial {
 
 // Several times the L2 of any device we know; small calls would take too many
 // sets to get there, and find their data in L2, as they do in a model.
@@ -28,6 +28,14 @@ double median(std::vector<double> values) {
   return *middle;
 }
 
+double spread(std::vector<double> values) {
+  const double middle = median(values);
+  if (middle <= 0)
+    return 0;
+  std::sort(values.begin(), values.end());
+  return (values[values.size() * 3 / 4] - values[values.size() / 4]) / middle;
+}
+
 Bench::~Bench() {
   for (void *block : blocks)
     rmsnorm_device_free(device, block);
@@ -41,18 +49,18 @@ Bench::~Bench() {
 /// does, to the power a device draws.
 bool Bench::fill(void *memory, const rmsnorm_argument_info &info,
                  uint64_t elements, uint64_t seed, bool isData, int64_t bound) {
-  trial::Format format;
-  if (!trial::getFormat(info.dtype, format))
+  Format format;
+  if (!getFormat(info.dtype, format))
     return true;
   uint64_t count = std::min(elements, patternElements);
   std::vector<unsigned char> pattern(uint64_t(format.getBytes(int64_t(count))));
   for (uint64_t i = 0; i < count; ++i) {
-    double value = trial::normal(trial::mix(seed, i));
+    double value = normal(mix(seed, i));
     if (bound >= 0)
-      value = double(trial::pickIndex(seed, i, bound));
+      value = double(pickIndex(seed, i, bound));
     else if (!isData)
       value = 1 + 0.25 * value;
-    trial::encode(format, value, pattern.data(), int64_t(i));
+    encode(format, value, pattern.data(), int64_t(i));
   }
   auto *begin = static_cast<unsigned char *>(memory);
   if (rmsnorm_device_copy(device, begin, pattern.data(), pattern.size(),
@@ -67,7 +75,7 @@ bool Bench::fill(void *memory, const rmsnorm_argument_info &info,
   return true;
 }
 
-bool Bench::allocate(const trial::Plan &plan, uint64_t seed) {
+bool Bench::allocate(const Plan &plan, uint64_t seed) {
   rmsnorm_device_info info;
   if (rmsnorm_device_get_info(device, &info) ||
       rmsnorm_stream_create(device, &stream) ||
@@ -108,7 +116,7 @@ bool Bench::allocate(const trial::Plan &plan, uint64_t seed) {
       tensor.shape = shapes[i].data();
       sets.back().push_back(tensor);
       if (s == 0 && argument.role != RMSNORM_OUTPUT &&
-          !fill(tensor.data, argument, elements[i], trial::mix(seed, i),
+          !fill(tensor.data, argument, elements[i], mix(seed, i),
                 argument.rank >= 2 || !hasTile, plan.bounds[i]))
         return false;
     }
@@ -120,7 +128,30 @@ bool Bench::allocate(const trial::Plan &plan, uint64_t seed) {
   return !rmsnorm_stream_synchronize(device, stream);
 }
 
+bool Bench::allocateCopies(double bytes) {
+  Plan plan = {};
+  rmsnorm_argument_info half = {};
+  half.dtype = {kDLFloat, 32, 1};
+  half.rank = 1;
+  // Whole accesses of any kernel.
+  const int64_t elements = std::max<int64_t>(64, int64_t(bytes / 8) / 64 * 64);
+  for (rmsnorm_role role : {RMSNORM_INPUT, RMSNORM_OUTPUT}) {
+    half.role = role;
+    plan.arguments.push_back(half);
+    plan.shapes.push_back({elements});
+    plan.bounds.push_back(-1);
+  }
+  return allocate(plan, /*seed=*/1);
+}
+
 bool Bench::launch(const Subject &subject, size_t set) {
+  if (!subject.function) {
+    const std::vector<DLTensor> &tensors = sets[set % sets.size()];
+    const uint64_t bytes = uint64_t(shapes.front().front()) * sizeof(float);
+    return !rmsnorm_device_copy(device, tensors.back().data,
+                                tensors.front().data, bytes,
+                                RMSNORM_DEVICE_TO_DEVICE, stream);
+  }
   DLTensor *arguments[64];
   size_t count = 0;
   for (DLTensor &tensor : sets[set % sets.size()])
@@ -178,6 +209,16 @@ bool Bench::begin(rmsnorm_module *module, const char *entry, Subject &subject) {
       rmsnorm_device_allocate(device, subject.workspaceBytes,
                               &subject.workspace))
     return false;
+  return start(subject);
+}
+
+bool Bench::beginCopies(Subject &subject) {
+  subject = {};
+  recordError.clear();
+  return start(subject);
+}
+
+bool Bench::start(Subject &subject) {
   if (backend != RMSNORM_CUDA && backend != RMSNORM_HIP)
     return true;
   // Once for faults, then a few to know how long they take.
@@ -229,4 +270,4 @@ bool Bench::getVariant(const Subject &subject, size_t &program,
   return true;
 }
 
-} // namespace norm_tune
+} // namespace trial

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Bench.h - times calls of one shape --------------------------------===//
 
-#ifndef NORM_TUNE_BENCH_H
-#define NORM_TUNE_BENCH_H
+#ifndef TRIAL_BENCH_H
+#define TRIAL_BENCH_H
 
-#include "../trial/Run.h"
+#include "Run.h"
 
 #include "rmsnorm/device.h"
 
 #include <string>
 #include <vector>
 
-namespace norm_tune {
+namespace trial {
 
 /// Arguments of one shape on a device, several times over, and a stream.
 class Bench {
@@ -23,9 +23,12 @@ public:
 
   /// Allocates and fills the arguments of `plan`. Returns false after an error
   /// of the runtime's, whose message says what; so do the others.
-  bool allocate(const trial::Plan &plan, uint64_t seed);
+  bool allocate(const Plan &plan, uint64_t seed);
 
-  /// A function to be timed, and how.
+  /// The same for copies which read and write so many bytes together.
+  bool allocateCopies(double bytes);
+
+  /// A function to be timed, or copies if there is none, and how.
   struct Subject {
     rmsnorm_function *function = nullptr;
     rmsnorm_graph *graph = nullptr;
@@ -36,6 +39,8 @@ public:
   };
   /// Prepares an entry, warms it up and records its launches.
   bool begin(rmsnorm_module *module, const char *entry, Subject &subject);
+  /// The same for copies by the driver, of the first argument to the last.
+  bool beginCopies(Subject &subject);
   /// Appends the microseconds of a launch in each of `replays` replays.
   bool replay(Subject &subject, int replays, std::vector<double> &times);
   void end(Subject &subject);
@@ -56,6 +61,8 @@ private:
   /// One launch on the arguments of set `set`.
   bool launch(const Subject &subject, size_t set);
   bool launchAll(const Subject &subject);
+  /// Warms up and records what is prepared.
+  bool start(Subject &subject);
   bool record(Subject &subject);
 
   rmsnorm_device *device;
@@ -71,7 +78,9 @@ private:
 };
 
 double median(std::vector<double> values);
+/// Half of the values lie so far apart, as a share of the median.
+double spread(std::vector<double> values);
 
-} // namespace norm_tune
+} // namespace trial
 
-#endif // NORM_TUNE_BENCH_H
+#endif // TRIAL_BENCH_H
