@@ -2,6 +2,7 @@
 //===- Baseline.cpp - results of before ----------------------------------===//
 
 #include "Baseline.h"
+#include "../trial/Files.h"
 #include "../trial/Options.h"
 
 #include <flatbuffers/util.h>
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <cctype>
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -146,17 +146,9 @@ private:
 } // namespace
 
 std::string Baseline::read(const std::string &path, const std::string &device) {
-  std::FILE *file = std::fopen(path.c_str(), "rb");
-  if (!file)
-    return path + ": " + std::strerror(errno);
   std::string text;
-  char buffer[4096];
-  size_t length;
-  // Ours are a few hundred kilobytes at most.
-  while (text.size() < (16u << 20) &&
-         (length = std::fread(buffer, 1, sizeof buffer, file)) > 0)
-    text.append(buffer, length);
-  std::fclose(file);
+  if (!trial::readFile(path, text))
+    return path + ": " + std::strerror(errno);
 
   Value all;
   const std::string expected =

@@ -139,14 +139,8 @@ int main(int argc, char **argv) {
     complain(error);
     return 2;
   }
-  if (options.help) {
-    std::fputs(helpText, stdout);
+  if (printAbout(options, "norm-run", helpText))
     return 0;
-  }
-  if (options.version) {
-    std::printf("norm-run %s\n", rmsnorm_version());
-    return 0;
-  }
   rmsnorm_device *device = openDevice(options, error);
   if (!device) {
     complain(error);

@@ -24,17 +24,9 @@ static bool take(std::string &text, char end, std::string &part) {
 }
 
 Journal::Found Journal::open() {
-  std::FILE *file = std::fopen(path.c_str(), "rb");
-  if (!file)
-    return Found::nothing;
   std::string text;
-  char buffer[4096];
-  size_t length;
-  // Ours are a few hundred kilobytes at most.
-  while (text.size() < (16u << 20) &&
-         (length = std::fread(buffer, 1, sizeof buffer, file)) > 0)
-    text.append(buffer, length);
-  std::fclose(file);
+  if (!trial::readFile(path, text))
+    return Found::nothing;
   const std::string start = header + identity + "\n";
   if (text.compare(0, start.size(), start) != 0)
     return Found::others;

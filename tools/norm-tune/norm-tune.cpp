@@ -156,14 +156,8 @@ int main(int argc, char **argv) {
     complain(error);
     return 2;
   }
-  if (options.run.help) {
-    std::fputs(helpText, stdout);
+  if (trial::printAbout(options.run, "norm-tune", helpText))
     return 0;
-  }
-  if (options.run.version) {
-    std::printf("norm-tune %s\n", rmsnorm_version());
-    return 0;
-  }
   rmsnorm_device *device = trial::openDevice(options.run, error);
   if (!device)
     return complain(error);

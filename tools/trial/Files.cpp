@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Files.cpp - writes files ------------------------------------------===//
+//===- Files.cpp - reads and writes files --------------------------------===//
 
 #include "Files.h"
 
@@ -10,6 +10,21 @@
 #include <unistd.h>
 
 namespace trial {
+
+bool readFile(const std::string &path, std::string &text) {
+  std::FILE *file = std::fopen(path.c_str(), "rb");
+  if (!file)
+    return false;
+  text.clear();
+  char buffer[4096];
+  size_t length;
+  // Ours are a few hundred kilobytes at most.
+  while (text.size() < (16u << 20) &&
+         (length = std::fread(buffer, 1, sizeof buffer, file)) > 0)
+    text.append(buffer, length);
+  std::fclose(file);
+  return true;
+}
 
 std::string writeFile(const std::string &path, const std::string &text) {
   const std::string temporary = path + ".tmp";

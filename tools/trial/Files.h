@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Files.h - writes files --------------------------------------------===//
+//===- Files.h - reads and writes files ----------------------------------===//
 
 #ifndef TRIAL_FILES_H
 #define TRIAL_FILES_H
@@ -7,6 +7,10 @@
 #include <string>
 
 namespace trial {
+
+/// Reads a file of ours, of which 16 MiB are taken. False, and errno says why,
+/// if it cannot be opened.
+bool readFile(const std::string &path, std::string &text);
 
 /// Writes a regular file through a temporary one beside it: all of it or
 /// nothing. Returns "" or why it cannot.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 
@@ -18,6 +19,14 @@ static bool parseInteger(const std::string &text, int64_t &value) {
   errno = 0;
   value = std::strtoll(text.c_str(), &end, 10);
   return errno == 0 && *end == 0 && value >= 0;
+}
+
+bool printAbout(const Options &options, const char *program, const char *help) {
+  if (options.help)
+    std::fputs(help, stdout);
+  else if (options.version)
+    std::printf("%s %s\n", program, rmsnorm_version());
+  return options.help || options.version;
 }
 
 bool parseNumber(const std::string &text, double &value) {

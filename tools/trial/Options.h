@@ -71,6 +71,10 @@ bool parseOptions(int argc, char **argv, const std::string &program,
                   const std::vector<std::string> &shared, const OwnOptions &own,
                   Options &options, std::string &error);
 
+/// Prints `help`, or the version of `program`, where one of them is asked for
+/// instead of everything else; else returns false.
+bool printAbout(const Options &options, const char *program, const char *help);
+
 bool parseNumber(const std::string &text, double &value);
 
 } // namespace trial
