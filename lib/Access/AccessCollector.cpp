@@ -29,8 +29,9 @@ static SmallVector<Value> getUsedValues(Operation *op) {
   return values;
 }
 
-AccessCollector::AccessCollector(Cluster &cluster, ArrayRef<Cluster> others)
-    : cluster(cluster), digits(cluster.digits) {
+AccessCollector::AccessCollector(Cluster &cluster, ArrayRef<Cluster> others,
+                                 const DenseSet<Operation *> &taken)
+    : cluster(cluster), digits(cluster.digits), taken(taken) {
   for (auto [number, member] : llvm::enumerate(cluster.members))
     numbers[member.op] = number;
   Block *block = cluster.anchor->getBlock();
@@ -42,10 +43,8 @@ AccessCollector::AccessCollector(Cluster &cluster, ArrayRef<Cluster> others)
     SmallVector<Operation *> all;
     for (const Member &member : other.members)
       llvm::append_range(all, needs[member.op]);
-    for (const Member &member : other.members) {
+    for (const Member &member : other.members)
       needs[member.op] = all;
-      taken.insert(member.op);
-    }
   }
   // Another cluster may need what stands behind some of its members.
   for (size_t count = 1, last = 0; count != last;) {

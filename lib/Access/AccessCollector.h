@@ -14,7 +14,8 @@ namespace mlir::rmsnorm::access {
 /// be: they use another row of what is computed, or an op outside that does.
 class AccessCollector {
 public:
-  AccessCollector(Cluster &cluster, ArrayRef<Cluster> others);
+  AccessCollector(Cluster &cluster, ArrayRef<Cluster> others,
+                  const DenseSet<Operation *> &taken);
 
   /// False if there are such members; they are added to `excluded`.
   bool run(llvm::MapVector<Operation *, StringRef> &excluded);
@@ -36,6 +37,8 @@ private:
   Sum getIndex(Value value, linalg::LinalgOp op, const Layout &loops,
                SmallVectorImpl<Value> &indices);
   void write(OpResult result, const Layout &layout);
+  bool isComputedWhole(Value value) const;
+  bool keepsRest(linalg::LinalgOp copy) const;
   void follow(OpOperand &use, Access access, std::vector<Access> &work);
   bool haveSameRows(const Layout &a, const Layout &b) const;
   void add(Access access);
@@ -46,7 +49,7 @@ private:
   /// What each op of the block needs, directly. Members of another cluster,
   /// which are `taken`, need what any of them needs.
   DenseMap<Operation *, SmallVector<Operation *>> needs;
-  DenseSet<Operation *> taken;
+  const DenseSet<Operation *> &taken;
   /// Ops outside that use what members compute, and those that use what the
   /// anchor computes.
   DenseSet<Operation *> behindMembers, behindAnchor;

@@ -34,8 +34,65 @@ static bool isViewOf(Value value, Value source) {
 
 static bool isCopy(LinalgOp op) {
   return op.isSingleInputOutput() && op.isAllParallelLoops() &&
+         isa<RankedTensorType>(op->getOperand(0).getType()) &&
          op.getBlock()->getTerminator()->getOperand(0) ==
              op.getBlock()->getArgument(0);
+}
+
+/// Whether members compute all of `value`: a copy of it has nothing else.
+bool AccessCollector::isComputedWhole(Value value) const {
+  while (Operation *op = value.getDefiningOp()) {
+    if (isMember(op) || cluster.layouts.count(value))
+      return true;
+    if (auto copy = dyn_cast<LinalgOp>(op); copy && isCopy(copy))
+      value = copy->getOperand(0);
+    else if (isView(op))
+      value = op->getOperand(0);
+    else
+      return false;
+  }
+  return false;
+}
+
+/// Whether what `copy` copies has, beside what members compute, only what its
+/// destination has in the same place, or nothing.
+bool AccessCollector::keepsRest(LinalgOp copy) const {
+  Digits all = digits;
+  auto type = cast<RankedTensorType>(copy->getResult(0).getType());
+  Layout whole;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    whole.push_back(all.getSum(
+        all.add(all.getSizes().get(copy->getResult(0), dim), /*isRow=*/false)));
+  auto trace = [&](Value value) {
+    Layout layout = whole;
+    while (Operation *op = value.getDefiningOp()) {
+      layout = all.resolve(layout);
+      std::optional<Layout> next;
+      if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op)) {
+        if (!isComputedWhole(insertion.getSource()))
+          break;
+        value = insertion.getDest();
+        continue;
+      }
+      if (isView(op)) {
+        next = readThrough(all, op, layout);
+      } else if (auto other = dyn_cast<LinalgOp>(op); other && isCopy(other)) {
+        const LoopNest nest = *getLoopNest(other);
+        if (std::optional<Layout> loops =
+                invert(nest, nest.writes.front().second, layout))
+          next = getIndices(nest.reads.front().second, *loops);
+      }
+      if (!next)
+        break;
+      layout = std::move(*next);
+      value = op->getOperand(0);
+    }
+    return std::make_pair(value, layout);
+  };
+  auto [rest, index] = trace(copy->getResult(0));
+  auto [old, same] = trace(copy.getDpsInits().front());
+  return rest.getDefiningOp<tensor::EmptyOp>() ||
+         (rest == old && all.resolve(index) == all.resolve(same));
 }
 
 /// Follows one use of `access.value`, which holds what is written at
@@ -45,15 +102,25 @@ void AccessCollector::follow(OpOperand &use, Access access,
   Operation *user = use.getOwner();
   access.layout = digits.resolve(access.layout);
   access.operand = &use;
-  auto moveTo = [&](Value value, Layout layout) {
+  auto moveTo = [&](Value value, Layout layout, bool isDest = false) {
     access.value = value;
     access.layout = std::move(layout);
+    if (!isDest) {
+      access.landing = value;
+      access.landingLayout = access.layout;
+    }
     work.push_back(std::move(access));
   };
-  if (user->getBlock() != cluster.anchor->getBlock()) {
+  auto escape = [&] {
     access.kind = Access::Kind::escape;
-    return add(std::move(access));
-  }
+    if (!isView(access.landing.getDefiningOp()))
+      return add(std::move(access));
+    access.landing = access.origin;
+    access.landingLayout = access.originLayout;
+    add(std::move(access));
+  };
+  if (user->getBlock() != cluster.anchor->getBlock())
+    return escape();
   if (isMember(user) && getLoopNest(user)) {
     auto dps = cast<DestinationStyleOpInterface>(user);
     auto nest = *getLoopNest(user);
@@ -81,33 +148,41 @@ void AccessCollector::follow(OpOperand &use, Access access,
     }
   } else if (auto insertion = dyn_cast<tensor::InsertSliceOp>(user)) {
     if (&use == &insertion.getSourceMutable()) {
-      if (std::optional<Layout> layout = writeThrough(insertion, access.layout))
+      if (std::optional<Layout> layout =
+              writeThrough(insertion, access.layout)) {
+        access.origin = insertion.getResult();
+        access.originLayout = *layout;
         return moveTo(insertion.getResult(), *layout);
+      }
     } else if (isOutside(digits, insertion, access.layout)) {
-      return moveTo(insertion.getResult(), access.layout);
+      return moveTo(insertion.getResult(), access.layout, /*isDest=*/true);
     }
   } else if (user->hasTrait<OpTrait::ReturnLike>()) {
     access.base = getBase(access.value);
     return add(std::move(access));
-  } else if (auto copy = dyn_cast<LinalgOp>(user); copy && isCopy(copy)) {
+  } else if (auto copy = dyn_cast<LinalgOp>(user);
+             copy && isCopy(copy) && !taken.contains(copy) &&
+             (isComputedWhole(access.value) || keepsRest(copy))) {
     std::optional<LoopNest> nest = getLoopNest(copy);
     std::optional<Layout> loops;
     if (nest && nest->reads.size() == 1 && nest->reads[0].first == &use)
       loops = invert(*nest, nest->reads[0].second, access.layout);
-    if (loops)
-      return moveTo(copy->getResult(0),
-                    getIndices(nest->writes[0].second, *loops));
+    if (loops) {
+      access.origin = copy->getResult(0);
+      access.originLayout = getIndices(nest->writes[0].second, *loops);
+      return moveTo(access.origin, access.originLayout);
+    }
   }
-  access.kind = Access::Kind::escape;
-  add(std::move(access));
+  escape();
 }
 
 void AccessCollector::write(OpResult result, const Layout &layout) {
   Access access;
   access.kind = cluster.isSumOverRows(result) ? Access::Kind::accumulate
                                               : Access::Kind::store;
-  access.value = access.source = result;
+  access.value = access.source = access.landing = access.origin = result;
   access.layout = access.sourceLayout = digits.resolve(layout);
+  access.landingLayout = access.originLayout = access.layout;
   std::vector<Access> work = {access};
   while (!work.empty()) {
     const Access next = work.back();

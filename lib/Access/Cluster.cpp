@@ -10,8 +10,9 @@ using namespace mlir::rmsnorm;
 using namespace mlir::rmsnorm::access;
 
 std::optional<Cluster> Cluster::grow(Operation *anchor,
-                                     ArrayRef<Cluster> others) {
-  DenseSet<Operation *> taken;
+                                     ArrayRef<Cluster> others,
+                                     const DenseSet<Operation *> &without) {
+  DenseSet<Operation *> taken = without;
   for (const Cluster &other : others)
     for (const Member &member : other.members)
       taken.insert(member.op);
@@ -25,7 +26,7 @@ std::optional<Cluster> Cluster::grow(Operation *anchor,
     ClusterGrowth growth(cluster, taken, excluded);
     if (!growth.run())
       return std::nullopt;
-    AccessCollector collector(cluster, others);
+    AccessCollector collector(cluster, others, taken);
     if (collector.run(excluded)) {
       for (auto &entry : excluded)
         cluster.refusals.push_back(entry);
@@ -54,10 +55,14 @@ SmallVector<unsigned> Cluster::getColumns(const Access &access) const {
   return getColumns({&access.sourceLayout, &access.layout});
 }
 
-LayoutMap Cluster::getMap(const Layout &layout, ArrayRef<unsigned> columns,
+const Layout *Cluster::findLayout(Value value) const {
+  auto it = layouts.find(value);
+  return it == layouts.end() ? nullptr : &it->second;
+}
+
+LayoutMap Cluster::getMap(const Layout &layout, ArrayRef<unsigned> variables,
                           unsigned numOperands) const {
-  SmallVector<unsigned> variables(rowDigits), symbols;
-  llvm::append_range(variables, columns);
+  SmallVector<unsigned> symbols;
   MLIRContext *context = anchor->getContext();
   SmallVector<AffineExpr> exprs;
   for (const Sum &sum : layout)
@@ -66,27 +71,35 @@ LayoutMap Cluster::getMap(const Layout &layout, ArrayRef<unsigned> columns,
   LayoutMap result;
   result.map = AffineMap::get(variables.size(), numOperands + symbols.size(),
                               exprs, context);
-  for (unsigned column : columns)
-    result.columns.push_back(digits[column].size);
   for (unsigned symbol : symbols)
     result.sizes.push_back(digits.getSizes().getSource(symbol));
   return result;
 }
 
+LayoutMap Cluster::getRowsMap(const Layout &layout, ArrayRef<unsigned> columns,
+                              unsigned numOperands) const {
+  SmallVector<unsigned> variables(rowDigits);
+  llvm::append_range(variables, columns);
+  LayoutMap result = getMap(layout, variables, numOperands);
+  for (unsigned column : columns)
+    result.columns.push_back(digits[column].size);
+  return result;
+}
+
 LayoutMap Cluster::getLoops(const Member &member) const {
-  return getMap(member.loops, getColumns({&member.loops}), 0);
+  return getRowsMap(member.loops, getColumns({&member.loops}), 0);
 }
 
 LayoutMap Cluster::getMap(const Access &access) const {
-  return getMap(access.layout, getColumns(access), access.indices.size());
+  return getRowsMap(access.layout, getColumns(access), access.indices.size());
 }
 
 LayoutMap Cluster::getSourceMap(const Access &access) const {
-  return getMap(access.sourceLayout, getColumns(access), 0);
+  return getRowsMap(access.sourceLayout, getColumns(access), 0);
 }
 
 LayoutMap Cluster::getComputedLoops(const Access &access) const {
-  return getMap(access.loops, getColumns(access), 0);
+  return getRowsMap(access.loops, getColumns(access), 0);
 }
 
 Relation Cluster::getRelation(const Access &access) const {

@@ -5,6 +5,9 @@
 
 #include "mlir/IR/AffineExpr.h"
 #include "llvm/ADT/SmallBitVector.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <limits>
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -109,20 +112,95 @@ SmallVector<AccessMap::Digit> AccessMap::getDigits(unsigned dim) const {
   return digits;
 }
 
-bool AccessMap::isInjective(unsigned dim, int64_t size) const {
-  // Only of indices of one digit: those cannot meet.
+int64_t AccessMap::getRange(const AccessTerm &term,
+                            ArrayRef<int64_t> sizes) const {
+  if (term.modulus != 0)
+    return term.modulus;
+  if (term.isOperand || ShapedType::isDynamic(sizes[term.dim]))
+    return ShapedType::kDynamic;
+  return llvm::divideCeil(sizes[term.dim], term.divisor);
+}
+
+/// Whether the terms of `index` can be read off it: each is a multiple of more
+/// than the smaller ones come to.
+static bool isMixedRadix(const AccessMap &map, const AccessIndex &index,
+                         ArrayRef<int64_t> sizes) {
+  SmallVector<AccessTerm> terms(index.terms);
+  llvm::sort(terms, [](const AccessTerm &a, const AccessTerm &b) {
+    return a.factor < b.factor;
+  });
+  int64_t most = 0;
+  for (const AccessTerm &term : terms) {
+    if (ShapedType::isDynamic(most) || term.factor <= most)
+      return false;
+    const int64_t range = map.getRange(term, sizes);
+    most =
+        ShapedType::isDynamic(range) ? range : most + term.factor * (range - 1);
+  }
+  return true;
+}
+
+bool AccessMap::isInjective(unsigned dim, ArrayRef<int64_t> sizes) const {
   int64_t next = 1;
   for (const Digit &digit : getDigits(dim)) {
-    if (digit.divisor != next || digit.factor < 1)
-      return false;
-    const AccessIndex &index = indices[digit.place];
-    if (index.terms.size() != 1)
+    if (digit.divisor != next ||
+        !isMixedRadix(*this, indices[digit.place], sizes))
       return false;
     if (digit.modulus == 0)
       return true;
     next *= digit.modulus;
   }
-  return next == size || size == 1;
+  return next == sizes[dim] || sizes[dim] == 1;
+}
+
+bool AccessMap::staysInRow(const AccessMap &other, ArrayRef<int64_t> sizes,
+                           ArrayRef<int64_t> otherSizes) const {
+  const unsigned rows = getNumRowDims();
+  if (other.getNumRowDims() != rows || other.indices.size() != indices.size() ||
+      !llvm::all_of(llvm::seq<unsigned>(0, rows), [&](unsigned dim) {
+        return isInjective(dim, sizes) && other.isInjective(dim, otherSizes);
+      }))
+    return false;
+  // What both add to the rows' digits.
+  auto isRow = [&](const AccessTerm &term) {
+    return !term.isOperand && term.dim < rows;
+  };
+  for (auto [own, theirs] : llvm::zip_equal(indices, other.indices)) {
+    auto ownRows = llvm::to_vector(llvm::make_filter_range(own.terms, isRow));
+    if (ownRows.size() !=
+        static_cast<size_t>(llvm::count_if(theirs.terms, isRow)))
+      return false;
+    if (ownRows.empty())
+      continue;
+    int64_t least = std::numeric_limits<int64_t>::max();
+    for (const AccessTerm &term : ownRows) {
+      least = std::min(least, term.factor);
+      if (llvm::none_of(theirs.terms, [&](const AccessTerm &same) {
+            return isRow(same) && same.dim == term.dim &&
+                   same.divisor == term.divisor &&
+                   same.modulus == term.modulus && same.factor == term.factor;
+          }))
+        return false;
+    }
+    int64_t most = std::max(own.offset, theirs.offset);
+    for (auto [map, index, domain] :
+         {std::make_tuple(this, &own, sizes),
+          std::make_tuple(&other, &theirs, otherSizes)}) {
+      int64_t last = index->offset;
+      for (const AccessTerm &term : index->terms) {
+        if (isRow(term))
+          continue;
+        const int64_t range = map->getRange(term, domain);
+        if (ShapedType::isDynamic(range))
+          return false;
+        last += term.factor * (range - 1);
+      }
+      most = std::max(most, last);
+    }
+    if (most - std::min(own.offset, theirs.offset) >= least)
+      return false;
+  }
+  return true;
 }
 
 int64_t AccessMap::getPlace(unsigned dim) const {
@@ -237,6 +315,42 @@ std::string AccessMap::getText(StringRef columnName) const {
                         [&](AffineExpr expr) { print(stream, expr, getName); });
   stream << ')';
   return text;
+}
+
+AffineMap AccessMap::joinDigits() const {
+  SmallVector<AffineExpr> results(map.getResults());
+  for (auto [place, index] : llvm::enumerate(indices)) {
+    SmallVector<AccessTerm> terms(index.terms);
+    auto join = [&] {
+      for (AccessTerm &high : terms)
+        for (AccessTerm &low : terms)
+          if (&high != &low && !high.isOperand && !low.isOperand &&
+              high.dim == low.dim && low.modulus != 0 &&
+              high.divisor == low.divisor * low.modulus &&
+              high.factor == low.factor * low.modulus) {
+            low.modulus *= high.modulus;
+            terms.erase(&high);
+            return true;
+          }
+      return false;
+    };
+    while (join()) {
+    }
+    if (terms.size() == index.terms.size())
+      continue;
+    MLIRContext *context = map.getContext();
+    results[place] = getAffineConstantExpr(index.offset, context);
+    for (const AccessTerm &term : terms) {
+      AffineExpr expr = term.isOperand ? getAffineSymbolExpr(term.dim, context)
+                                       : getAffineDimExpr(term.dim, context);
+      expr = expr.floorDiv(term.divisor);
+      results[place] =
+          results[place] +
+          (term.modulus != 0 ? expr % term.modulus : expr) * term.factor;
+    }
+  }
+  return AffineMap::get(map.getNumDims(), map.getNumSymbols(), results,
+                        map.getContext());
 }
 
 AffineMap AccessMap::countRows(ArrayRef<int64_t> sizes) const {

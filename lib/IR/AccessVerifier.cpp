@@ -37,18 +37,15 @@ LogicalResult AccessVerifier::verifyColumns(Operation *op, Value buffer,
   return success();
 }
 
-/// How many values `digit` of a dimension of `size` has.
-static int64_t getDigitSize(const AccessTerm &digit, int64_t size) {
-  if (digit.modulus != 0 || ShapedType::isDynamic(size))
-    return digit.modulus != 0 ? digit.modulus : size;
-  return llvm::divideCeil(size, digit.divisor);
-}
-
 /// (C6) of tile_load, (C8) of tile_store
 LogicalResult AccessVerifier::verifyRows(Operation *op, Value buffer,
-                                         const AccessMap &access, bool writes,
+                                         const AccessMap &access,
+                                         int64_t columns, bool writes,
                                          bool isTile) {
   auto type = cast<MemRefType>(buffer.getType());
+  // What is strided is in the map until rmsnorm-strided-buffers: a part of a
+  // buffer may be accessed.
+  const bool isStrided = bool(rows.getScheduleAttr());
   SmallVector<int64_t> sizes(rows.getStaticSizes());
   const unsigned count = access.getNumRowDims();
   // One value for all rows may be read.
@@ -59,20 +56,22 @@ LogicalResult AccessVerifier::verifyRows(Operation *op, Value buffer,
                         ? ShapedType::kDynamic
                         : ShapedType::getNumElements(sizes));
   bool fits = count == sizes.size();
+  if (access.hasColumn())
+    sizes.push_back(rows.getDynamicColumns() ? ShapedType::kDynamic : columns);
   for (auto [place, index] : llvm::enumerate(access.getIndices())) {
     const int64_t own = type.getDimSize(place);
     // Of what counts rows by sizes of its own there may be more.
-    bool mayHaveMore = !index.getTerm();
+    bool mayHaveMore = !isStrided || !index.getTerm();
     int64_t most = index.offset;
     for (const AccessTerm &term : index.terms) {
-      if (!fits || term.isOperand || term.dim >= count)
+      if (!fits || term.isOperand || (isStrided && term.dim >= count))
         break;
-      const int64_t size = getDigitSize(term, sizes[term.dim]);
-      if (ShapedType::isDynamic(size) || ShapedType::isDynamic(most)) {
+      const int64_t range = access.getRange(term, sizes);
+      if (ShapedType::isDynamic(range) || ShapedType::isDynamic(most)) {
         most = ShapedType::kDynamic;
         continue;
       }
-      most += term.factor * (size - 1);
+      most += term.factor * (range - 1);
       mayHaveMore |=
           term.factor != 1 ||
           (writes && term.dim == 0 && term.modulus == 0 && !access.isPlain());
@@ -80,7 +79,8 @@ LogicalResult AccessVerifier::verifyRows(Operation *op, Value buffer,
     const bool hasRow = index.getTerm() ? !index.getTerm()->isOperand &&
                                               index.getTerm()->dim < count
                                         : true;
-    if (hasRow && !ShapedType::isDynamic(own) && !ShapedType::isDynamic(most))
+    if ((hasRow || !isStrided) && !ShapedType::isDynamic(own) &&
+        !ShapedType::isDynamic(most))
       fits &= mayHaveMore ? own > most : own == most + 1;
   }
   if (!fits) {
@@ -91,8 +91,9 @@ LogicalResult AccessVerifier::verifyRows(Operation *op, Value buffer,
       error << " with the map " << access.getText();
     return error;
   }
-  for (unsigned dim = 0; writes && dim < count; ++dim)
-    if (!access.isInjective(dim, sizes[dim]))
+  const unsigned dims = isStrided ? count : sizes.size();
+  for (unsigned dim = 0; writes && dim < dims; ++dim)
+    if (!access.isInjective(dim, sizes))
       return op->emitOpError("expected 'map' to lead each row to elements of "
                              "its own, got ")
              << access.getText();
@@ -108,7 +109,8 @@ LogicalResult AccessVerifier::verifyCopied(TilesOp op, Value buffer) {
       failed(
           verifyColumns(op, buffer, rows.getColumns(), /*isGroups=*/false)) ||
       failed(verifyRows(op, buffer, AccessMap(plain, /*hasColumn=*/true),
-                        /*writes=*/false, /*isTile=*/true)));
+                        rows.getColumns(), /*writes=*/false,
+                        /*isTile=*/true)));
 }
 
 Region *mlir::rmsnorm::getTilesRegion(Operation *op) {
@@ -137,6 +139,10 @@ LogicalResult AccessVerifier::verifyAccess(OpTy op, VectorType tile,
       return op.emitOpError("expected the number of the tile, the first "
                             "argument of the region of rmsnorm.tiles");
   }
+  // Any rows of a table.
+  bool hasIndex = false;
+  if constexpr (std::is_same_v<OpTy, TileLoadOp>)
+    hasIndex = bool(op.getIndex());
   const int64_t count = tile.getDimSize(0);
   ScheduleAttr schedule = rows.getScheduleAttr();
   const int64_t expected = schedule ? schedule.getTileRows() : 1;
@@ -146,8 +152,16 @@ LogicalResult AccessVerifier::verifyAccess(OpTy op, VectorType tile,
     return op.emitOpError("expected a tile of ")
            << expected << " rows, as the schedule says, got " << tile;
   const AccessMap map = op.getAccess();
+  auto verifyRows = [&] {
+    return hasIndex
+               ? success()
+               : this->verifyRows(op, op.getBase(), map, tile.getDimSize(1),
+                                  writes, op.getKind() == TileKind::tile);
+  };
   if (failed(verifyStrides(op, op.getBase(), map.hasColumnLast())))
     return failure();
+  if (!schedule)
+    return verifyRows();
   const bool isGroups = op.getKind() == TileKind::group ||
                         (!writes && op.getKind() == TileKind::column);
   if ((map.hasColumnLast() || map.getPeriod() != 0) &&
@@ -158,17 +172,14 @@ LogicalResult AccessVerifier::verifyAccess(OpTy op, VectorType tile,
     return op.emitOpError("expected groups of the columns of rmsnorm.rows, "
                           "got ")
            << tile;
-  // Any rows of a table.
-  if constexpr (std::is_same_v<OpTy, TileLoadOp>)
-    if (op.getIndex())
-      return success();
+  if (hasIndex)
+    return success();
   auto [known, isNew] = accesses.try_emplace(op.getBase(), map);
   if (!isNew && known->second.getMap() != map.getMap())
     return op.emitOpError("expected all accesses to a buffer to have the same "
                           "map, ")
            << known->second.getText() << ", got " << map.getText();
-  return verifyRows(op, op.getBase(), map, writes,
-                    op.getKind() == TileKind::tile);
+  return verifyRows();
 }
 
 LogicalResult AccessVerifier::verify(TileLoadOp load, bool isPlaced) {

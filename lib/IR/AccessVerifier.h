@@ -35,9 +35,10 @@ private:
   /// Whether the last dimension of `buffer` has `columns`, or groups of them.
   LogicalResult verifyColumns(Operation *op, Value buffer, int64_t columns,
                               bool isGroups);
-  /// Whether `buffer` has the sizes of the rows where `access` leads.
+  /// Whether `buffer` has the sizes of the rows where `access` leads
+  /// to, for vectors of `columns`.
   LogicalResult verifyRows(Operation *op, Value buffer, const AccessMap &access,
-                           bool writes, bool isTile);
+                           int64_t columns, bool writes, bool isTile);
 
   RowsOp rows;
   /// How a buffer is accessed.

@@ -147,6 +147,8 @@ void RowsOp::getEffects(
         &effects) {
   for (auto [buffer, access] :
        llvm::zip(getBuffersMutable(), getAccesses().getAsRange<AccessAttr>())) {
+    if (hasTensors())
+      break;
     if (access.reads())
       effects.emplace_back(MemoryEffects::Read::get(), &buffer);
     if (access.writes())
@@ -155,6 +157,29 @@ void RowsOp::getEffects(
   // The partial sums are new memory, freed with the launch's workspace.
   for (OpResult result : getPartials())
     effects.emplace_back(MemoryEffects::Allocate::get(), result);
+}
+
+bool RowsOp::hasTensors() {
+  return llvm::any_of(getBuffers().getTypes(), llvm::IsaPred<TensorType>);
+}
+
+Type RowsOp::getArgumentType(Type type) {
+  auto tensor = dyn_cast<RankedTensorType>(type);
+  return tensor ? MemRefType::get(tensor.getShape(), tensor.getElementType())
+                : type;
+}
+
+SmallVector<OpOperand *> RowsOp::getWritten() {
+  SmallVector<OpOperand *> written;
+  for (auto [buffer, access] :
+       llvm::zip(getBuffersMutable(), getAccesses().getAsRange<AccessAttr>()))
+    if (access.writes())
+      written.push_back(&buffer);
+  return written;
+}
+
+ResultRange RowsOp::getPartials() {
+  return getResults().take_front(hasTensors() ? 0 : getNumResults());
 }
 
 SmallVector<OpFoldResult> RowsOp::getMixedSizes() {

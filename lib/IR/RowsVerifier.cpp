@@ -20,11 +20,40 @@ using namespace mlir::rmsnorm;
 // rows
 //===----------------------------------------------------------------------===//
 
+/// (C13)
+static LogicalResult verifyTensors(RowsOp rows) {
+  if (!rows.hasTensors())
+    return llvm::any_of(rows.getResultTypes(), llvm::IsaPred<TensorType>)
+               ? rows.emitOpError("expected tensors as results only where the "
+                                  "buffers are tensors")
+               : success();
+  if (!llvm::all_of(rows.getBuffers().getTypes(), llvm::IsaPred<TensorType>))
+    return rows.emitOpError("expected only tensors or only memrefs, got both");
+  if (rows.getScheduleAttr() ||
+      llvm::any_of(rows.getAccesses().getAsRange<AccessAttr>(),
+                   [](AccessAttr access) {
+                     return access.getConstant() || access.getAlias() >= 0;
+                   }))
+    return rows.emitOpError("expected tensors to have neither a schedule nor "
+                            "'constant' or 'alias', of which bufferization "
+                            "decides");
+  SmallVector<Type> types;
+  for (OpOperand *written : rows.getWritten())
+    types.push_back(written->get().getType());
+  if (!llvm::equal(types, rows.getResultTypes()))
+    return rows.emitOpError(
+        "expected a result for each tensor that is written, "
+        "of its type, in their order");
+  return success();
+}
+
 LogicalResult RowsOp::verify() {
   // (C1), before the ops of the body are verified, which rely on it.
-  if (getBody().front().getArgumentTypes() != (*this)->getOperandTypes())
+  if (!llvm::equal(
+          getBody().front().getArgumentTypes(),
+          llvm::map_range((*this)->getOperandTypes(), RowsOp::getArgumentType)))
     return emitOpError("expected block arguments of the operands' types, in "
-                       "their order");
+                       "their order; of tensors, memrefs");
   if (llvm::count_if(getStaticSizes(), ShapedType::isDynamic) !=
           static_cast<int64_t>(getSizes().size()) ||
       llvm::any_of(getStaticSizes(), [](int64_t size) {
@@ -40,7 +69,7 @@ LogicalResult RowsOp::verify() {
   std::map<int64_t, int64_t> members;
   for (auto [buffer, access] :
        llvm::zip(getBuffers(), getAccesses().getAsRange<AccessAttr>())) {
-    if (!seen.insert(buffer).second)
+    if (!seen.insert(buffer).second && getScheduleAttr())
       return emitOpError("expected each buffer once, got one of type ")
              << buffer.getType() << " twice";
     if (access.getConstant() && access.getKind() != AccessKind::read)
@@ -54,6 +83,8 @@ LogicalResult RowsOp::verify() {
       return emitOpError("expected two buffers at least of an alias class, got "
                          "one of class ")
              << alias;
+  if (failed(verifyTensors(*this)))
+    return failure();
   // (C3)
   const int64_t columns = getColumns();
   if (columns < 1 || columns > kDynamicColumns ||
@@ -339,9 +370,9 @@ LogicalResult BodyVerifier::verifyStores(Block &block) {
 /// (C10)
 LogicalResult BodyVerifier::verifyYield() {
   auto yield = dyn_cast<YieldOp>(rows.getBody().front().getTerminator());
-  if (!yield || yield.getValues().size() != rows.getNumResults())
+  if (!yield || yield.getValues().size() != rows.getPartials().size())
     return rows.emitOpError("expected its body to yield a sum for each of its ")
-           << rows.getNumResults() << " results";
+           << rows.getPartials().size() << " results";
   const int64_t groups = schedule ? schedule.getRowGroups() : 1;
   for (auto [value, result] :
        llvm::zip(yield.getValues(), rows.getPartials())) {
@@ -371,7 +402,7 @@ LogicalResult BodyVerifier::verifySumStores() {
   auto stores = body.getOps<SumStoreOp>();
   const bool hasAllRows =
       schedule && schedule.getColumnSums() == ColumnSums::all_rows;
-  if (stores.empty() ? hasAllRows && rows.getNumResults() != 0 : !hasAllRows)
+  if (stores.empty() ? hasAllRows && !rows.getPartials().empty() : !hasAllRows)
     return rows.emitOpError("expected rmsnorm.sum_store where the schedule has "
                             "column_sums = all_rows, and results elsewhere");
   for (SumStoreOp store : stores)

@@ -93,7 +93,9 @@ AccessMap TileStoreOp::getAccess() {
 static LogicalResult verifyGroupPlaces(Operation *op, const AccessMap &access,
                                        ShapedType base, VectorType vector) {
   const int64_t groups = vector.getDimSize(1);
-  bool isRight = access.isInjective(access.getColumnDim(), groups);
+  SmallVector<int64_t> sizes(access.getNumRowDims(), ShapedType::kDynamic);
+  sizes.push_back(groups);
+  bool isRight = access.isInjective(access.getColumnDim(), sizes);
   int64_t count = 1;
   for (int64_t place : access.getPlacesWithoutRow()) {
     isRight &= !base.isDynamicDim(place);
@@ -138,9 +140,13 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
                           "dimension of ")
            << base << ", indices of rows if and only if there is a row, and a "
            << "symbol if and only if there is 'at', got " << access.getText();
+  // What is strided is in the map until rmsnorm-strided-buffers.
+  auto rows = op->template getParentOfType<RowsOp>();
+  const bool isStrided = !rows || rows.getScheduleAttr() || op.getColumns();
   switch (op.getKind()) {
   case TileKind::column: // (C3)
-    if (rank != 1 || op.getRow() || vector.getDimSize(0) != 1)
+    if ((isStrided ? rank != 1 : !fits) || op.getRow() ||
+        vector.getDimSize(0) != 1)
       return op.emitOpError("expected 'column' to take a base of rank 1, no "
                             "row, and a 1xN vector, got rank ")
              << rank << " and " << vector;
@@ -152,11 +158,11 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
              << vector << " and rank " << rank;
     return success();
   case TileKind::group:
-    if (!isLoad && op.getRow() && !op.getColumns() && fits &&
+    if (isStrided && !isLoad && op.getRow() && !op.getColumns() && fits &&
         !access.hasColumnLast())
       return verifyGroupPlaces(op, access, base, vector);
     if (rank < 1 || !fits || op.getColumns() ||
-        base.getShape().back() != vector.getDimSize(1))
+        (isStrided && base.getShape().back() != vector.getDimSize(1)))
       return op.emitOpError("expected 'group' to take a row unless the base "
                             "has rank 1, no columns, and as many groups of a "
                             "vector as the base has in its last dimension, "
@@ -170,6 +176,8 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
              << rank;
     break;
   }
+  if (!isStrided)
+    return success();
   // (C4)
   const int64_t period =
       isLoad && op.getKind() == TileKind::column ? access.getPeriod() : 0;
@@ -191,8 +199,7 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
            << access.getText() << ", " << base << " and " << vector;
   }
   // It has the bound, and verifies that it, or a part of it, is the base's.
-  if (auto rows = op->template getParentOfType<RowsOp>();
-      rows && !op.getColumns() &&
+  if (rows && !op.getColumns() &&
       (rows.getDynamicColumns() || ShapedType::isDynamic(expected) ||
        expected > int64_t(rows.getColumns())))
     expected = rows.getColumns();
@@ -264,7 +271,9 @@ LogicalResult TileStoreOp::verify() {
 void TileLoadOp::getEffects(
     SmallVectorImpl<SideEffects::EffectInstance<MemoryEffects::Effect>>
         &effects) {
-  if (isa<MemRefType>(getBase().getType()))
+  // A rmsnorm.rows on tensors reads them as they were.
+  auto rows = (*this)->getParentOfType<RowsOp>();
+  if (isa<MemRefType>(getBase().getType()) && !(rows && rows.hasTensors()))
     effects.emplace_back(MemoryEffects::Read::get(), &getBaseMutable());
 }
 

@@ -24,14 +24,9 @@ void rmsnorm::buildTensorHalf(OpPassManager &manager) {
   manager.addPass(createComputeInPlace());
   // On plain tensor IR: the oracle binds its arguments the same way.
   manager.addPass(createBindArguments());
-  manager.addNestedPass<func::FuncOp>(createExpandGroups());
-  manager.addNestedPass<func::FuncOp>(createSinkTransposes());
-  manager.addNestedPass<func::FuncOp>(createTileRows());
+  manager.addNestedPass<func::FuncOp>(createTileClusters());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
-  manager.addNestedPass<func::FuncOp>(createDecompose());
-  manager.addNestedPass<func::FuncOp>(createVectorize());
-  manager.addPass(createCanonicalizerPass());
   manager.addNestedPass<func::FuncOp>(createFactorSums());
   manager.addNestedPass<func::FuncOp>(createFuseReductions());
   bufferization::OneShotBufferizePassOptions bufferize;
@@ -44,7 +39,9 @@ void rmsnorm::buildTensorHalf(OpPassManager &manager) {
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addNestedPass<func::FuncOp>(createCheckBuffers());
+  // Of copies of rows.
   manager.addPass(createOutlineRows());
+  manager.addPass(createStridedBuffers());
 }
 
 void rmsnorm::buildEmbedTensors(OpPassManager &manager,

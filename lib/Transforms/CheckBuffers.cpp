@@ -63,7 +63,7 @@ template <typename OpTy> static LogicalResult checkTile(OpTy op) {
     return op.emitOpError("expected rows of at most ")
            << kMaxColumns << " elements, got " << type.getShape().back();
   Operation *base = op.getBase().getDefiningOp();
-  auto loop = op->template getParentOfType<scf::ForallOp>();
+  auto loop = dyn_cast<scf::ForallOp>(op->getParentOp());
   if (!loop)
     return success();
   if (base && loop->isAncestor(base))
@@ -92,7 +92,7 @@ static LogicalResult checkWork(func::FuncOp function) {
   for (linalg::LinalgOp op : others)
     op->emitOpError(
         "expected to be part of a loop over rows, which needs a norm whose "
-        "rows it uses or computes (see the remarks of rmsnorm-tile-rows); "
+        "rows it uses or computes (see the remarks of rmsnorm-tile-clusters); "
         "functions with other work are for rmsnorm-embed-tensors, decomposed "
         "norms for rmsnorm-raise");
   return success(others.empty());
@@ -134,8 +134,8 @@ static LogicalResult check(Operation *op, func::FuncOp function) {
   bool isRowLoop = isHost && op->hasAttr(RMSNormDialect::kRowsAttrName);
   if (isa<scf::ForallOp>(op) && !isRowLoop)
     return op->emitOpError("expected a public function to hold no loops but "
-                           "those of rmsnorm-tile-rows, got another one");
-  if (isHost && !isa<scf::ForallOp, func::ReturnOp>(op) &&
+                           "those of rmsnorm-tile-clusters, got another one");
+  if (isHost && !isa<scf::ForallOp, RowsOp, func::ReturnOp>(op) &&
       !isMemoryEffectFree(op))
     return op->emitOpError("expected a public function to hold nothing but "
                            "loops over rows and index arithmetic");

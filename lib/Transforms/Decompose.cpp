@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Decompose.cpp - rmsnorm-decompose ---------------------------------===//
 
+#include "Decompose.h"
+
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Transforms/Passes.h"
 
@@ -339,6 +341,14 @@ SmallVector<Value> decompose(BackwardOp op, RewriterBase &rewriter,
   return results;
 }
 
+template <typename OpTy>
+SmallVector<Value> decomposeOp(OpTy op, RewriterBase &rewriter) {
+  Arithmetic math(op.getLoc(),
+                  cast<FloatType>(getElementTypeOrSelf(op.getInput())),
+                  op.getCasting());
+  return decompose(op, rewriter, math);
+}
+
 struct Decompose final : rmsnorm::impl::DecomposeBase<Decompose> {
   using DecomposeBase::DecomposeBase;
 
@@ -363,21 +373,16 @@ struct Decompose final : rmsnorm::impl::DecomposeBase<Decompose> {
     IRRewriter rewriter(&getContext());
     for (Operation *norm : norms) {
       rewriter.setInsertionPoint(norm);
-      if (auto op = dyn_cast<ForwardOp>(norm))
-        replace(op, rewriter);
-      else
-        replace(cast<BackwardOp>(norm), rewriter);
+      rewriter.replaceOp(norm, decomposeNorm(rewriter, norm));
     }
-  }
-
-private:
-  template <typename OpTy>
-  static void replace(OpTy op, RewriterBase &rewriter) {
-    Arithmetic math(op.getLoc(),
-                    cast<FloatType>(getElementTypeOrSelf(op.getInput())),
-                    op.getCasting());
-    rewriter.replaceOp(op, decompose(op, rewriter, math));
   }
 };
 
 } // namespace
+
+SmallVector<Value> rmsnorm::decomposeNorm(RewriterBase &rewriter,
+                                          Operation *norm) {
+  if (auto op = dyn_cast<ForwardOp>(norm))
+    return decomposeOp(op, rewriter);
+  return decomposeOp(cast<BackwardOp>(norm), rewriter);
+}

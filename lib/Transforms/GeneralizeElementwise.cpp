@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::rmsnorm {
@@ -99,6 +100,17 @@ struct GeneralizeElementwise final
     RewritePatternSet scaling(&getContext());
     arith::populateExpandScalingExtTruncPatterns(scaling);
     walkAndApplyPatterns(getOperation(), std::move(scaling));
+    // Of a maximum with its place often only the maximum is used.
+    SmallVector<Operation *> ops;
+    getOperation()->walk([&](linalg::GenericOp op) {
+      if (op.hasPureTensorSemantics() && op.hasIndexSemantics() &&
+          llvm::any_of(op->getResults(),
+                       [](Value result) { return result.use_empty(); }))
+        ops.push_back(op);
+    });
+    RewritePatternSet unused(&getContext());
+    linalg::populateEraseUnusedOperandsAndResultsPatterns(unused);
+    (void)applyOpPatternsGreedily(ops, std::move(unused));
     generalizeElementwise(getOperation());
   }
 };

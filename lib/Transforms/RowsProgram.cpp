@@ -54,7 +54,8 @@ Block &mlir::rmsnorm::createBody(OpBuilder &builder, RowsOp rows) {
   OpBuilder::InsertionGuard guard(builder);
   Block &body = rows.getBody().emplaceBlock();
   for (Value operand : rows->getOperands())
-    body.addArgument(operand.getType(), operand.getLoc());
+    body.addArgument(RowsOp::getArgumentType(operand.getType()),
+                     operand.getLoc());
   builder.setInsertionPointToStart(&body);
   auto tiles = TilesOp::create(builder, rows.getLoc(), /*results=*/TypeRange(),
                                /*copies=*/ValueRange(), /*inits=*/ValueRange(),

@@ -64,6 +64,14 @@ void pruneOperands(RewriterBase &rewriter, RowsOp rows);
 /// only they need included.
 void eraseDeadOps(RewriterBase &rewriter, Block &program);
 
+/// Says where a tile_load or tile_store accesses its base. The plain map of its
+/// kind is not written.
+template <typename OpTy> void setAccess(OpTy op, AffineMap map) {
+  op.removeMapAttr();
+  if (op.getAccess().getMap() != map)
+    op.setMap(map);
+}
+
 } // namespace mlir::rmsnorm
 
 #endif // RMSNORM_LIB_TRANSFORMS_ROWSPROGRAM_H

@@ -77,6 +77,10 @@ std::string rmsnorm::whyNoTileProgram(LinalgOp op) {
                       "value a row; of dimension ",
                       *dim, " of operand #", operand.getOperandNumber(), " (",
                       operand.get().getType(), ") one element is");
+  return whyNotVectorizable(op);
+}
+
+std::string rmsnorm::whyNotVectorizable(LinalgOp op) {
   if (op.getNumReductionLoops() > 0)
     for (OpOperand &init : op.getDpsInitsMutable())
       if (std::string reason = whyNoReduction(op, init); !reason.empty())

@@ -20,6 +20,9 @@ Operation *getCombiner(linalg::LinalgOp op, OpOperand &init);
 /// to follow "'op' "; empty if it has.
 std::string whyNoTileProgram(linalg::LinalgOp op);
 
+/// The same but for how `op` reads its operands.
+std::string whyNotVectorizable(linalg::LinalgOp op);
+
 /// Why no kernel can hold `op`, a norm or a linalg op that works row by row:
 /// it has no tile program, or some back end lacks its types or its math.
 /// What it loads and stores is another matter (`isStorable`).

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Vectorize.cpp - rmsnorm-vectorize ---------------------------------===//
 
+#include "Gathers.h"
 #include "Reshapes.h"
 #include "RowCluster.h"
 #include "StoredLayouts.h"
+#include "TileProgram.h"
 #include "VectorizeLinalg.h"
 
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Transforms/Passes.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -27,6 +30,28 @@ namespace mlir::rmsnorm {
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
+/// The elements that a tensor of `type` has in one row: its columns, or groups
+/// of columns with those in a group, as one number; of what has neither, 1.
+/// ShapedType::kDynamic if types do not tell.
+static int64_t getRowElements(Type type, int64_t rowDims) {
+  ArrayRef<int64_t> shape = cast<ShapedType>(type).getShape();
+  const int64_t rank = shape.size();
+  if (rank == 0)
+    return 1;
+  if (rank != rowDims + 2 || ShapedType::isDynamicShape(shape.take_back(2)))
+    return shape.back();
+  return shape[rank - 2] * shape.back();
+}
+
+/// Whether `op`, on one row of a loop with `rowDims` row dimensions, sums over
+/// rows.
+static bool sumsOverLeading(linalg::LinalgOp op, int64_t rowDims) {
+  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
+  return llvm::is_contained(ArrayRef(iterators).take_front(
+                                std::min<size_t>(rowDims, iterators.size())),
+                            utils::IteratorType::reduction);
+}
+
 namespace {
 /// Makes the tile program of one loop over rows.
 class RowVectorizer final : public RowValues {
@@ -36,14 +61,31 @@ public:
 
   LogicalResult run();
 
-  int64_t getRowDims() const override { return rowDims; }
-  FailureOr<Value> getVector(Value tensor,
-                             std::optional<TileKind> kind = {}) override;
-  void setVector(Value tensor, Value vector) override {
-    vectors[tensor] = vector;
+  int64_t getElements(OpOperand &operand) override {
+    return getColumns(operand.get()) ? kDynamicColumns
+                                     : getLastDim(operand.get());
   }
-  bool hasVector(Value tensor) override;
-  Value getColumns(Value tensor) override;
+  FailureOr<Value> getVector(OpOperand &operand) override;
+  bool isPerColumn(OpOperand &operand) override {
+    return getKind(operand) == TileKind::column;
+  }
+  void setVector(OpResult result, Value vector) override {
+    vectors[result] = vector;
+  }
+  Value getColumns(OpOperand &operand) override {
+    return getColumns(operand.get());
+  }
+  bool sumsRows(linalg::LinalgOp op) override {
+    return sumsOverLeading(op, rowDims);
+  }
+  bool isIndexing(Operation &payload) override {
+    return isa<linalg::IndexOp, affine::AffineApplyOp>(payload) ||
+           countsColumns(payload, rowDims);
+  }
+  FailureOr<Value>
+  gather(linalg::LinalgOp op, tensor::ExtractOp extract, int64_t elements,
+         Value columns,
+         function_ref<FailureOr<Value>(Value)> getIndex) override;
 
 private:
   /// Elements of one row of `tensor`: its columns, groups of columns, or 1.
@@ -51,6 +93,10 @@ private:
     return getRowElements(tensor.getType(), rowDims);
   }
   bool isLastDimDynamic(Value tensor) const;
+  Value getColumns(Value tensor);
+  std::optional<TileKind> getKind(OpOperand &operand);
+  bool hasVector(Value tensor);
+  FailureOr<Value> getVector(Value tensor, std::optional<TileKind> kind = {});
   /// Whether a row of `type` has one element for each group of columns.
   bool isGroupsOf(RankedTensorType type) const {
     const int64_t size = getRowElements(type, rowDims);
@@ -243,13 +289,85 @@ FailureOr<Value> RowVectorizer::getVector(Value tensor,
   return vector;
 }
 
+/// What `operand` is to a row where its rank does not tell: one value a column
+/// if rows have rank 1, too, a tile or a value for some of the leading
+/// dimensions.
+std::optional<TileKind> RowVectorizer::getKind(OpOperand &operand) {
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  const int64_t loops = op.getNumLoops();
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  if (loops == rowDims + 2) {
+    // On groups of columns: its map says what it has of them.
+    const SmallVector<int64_t> dims = getOperandRowDims(operand, rowDims);
+    if (map.isFunctionOfDim(rowDims + 1))
+      return dims.empty() ? TileKind::column : TileKind::tile;
+    if (map.isFunctionOfDim(rowDims))
+      return TileKind::group;
+    return isPartial(dims, rowDims) ? std::optional(TileKind::row)
+                                    : std::nullopt;
+  }
+  // One loop is that of the rows or, in an op that knows none, the columns.
+  const bool hasColumns = loops > rowDims && map.isFunctionOfDim(rowDims);
+  if (rowDims > 0 && hasColumns && map.getNumResults() == 1)
+    return TileKind::column;
+  if (loops >= rowDims &&
+      isPartial(getOperandRowDims(operand, rowDims), rowDims))
+    return hasColumns ? TileKind::tile : TileKind::row;
+  return std::nullopt;
+}
+
+FailureOr<Value> RowVectorizer::getVector(OpOperand &operand) {
+  auto op = cast<linalg::LinalgOp>(operand.getOwner());
+  AffineMap map = op.getMatchingIndexingMap(&operand);
+  Value tensor = operand.get();
+  if (static_cast<int64_t>(op.getNumLoops()) == rowDims + 2 &&
+      map.isFunctionOfDim(rowDims + 1)) {
+    const bool hasGroups = map.isFunctionOfDim(rowDims);
+    const int64_t size = cast<ShapedType>(tensor.getType()).getShape().back();
+    // Threads read whole vectors of a group's columns.
+    if (!hasGroups && size % 16 != 0)
+      return op.emitOpError("expected operand #")
+             << operand.getOperandNumber()
+             << ", the same for all groups of columns, to have a multiple of "
+                "16 of them, got "
+             << size;
+    if (hasGroups && !hasVector(tensor))
+      tensor = collapseOutside(builder, loop, tensor);
+    if (!tensor)
+      return op.emitOpError("expected operand #")
+             << operand.getOperandNumber()
+             << ", which has groups of columns, to come from outside of the "
+                "loop over rows, or from a tensor of its rows";
+  }
+  return getVector(tensor, getKind(operand));
+}
+
+FailureOr<Value>
+RowVectorizer::gather(linalg::LinalgOp op, tensor::ExtractOp extract,
+                      int64_t elements, Value columns,
+                      function_ref<FailureOr<Value>(Value)> getIndex) {
+  std::string reason;
+  std::optional<Gather> gather = matchGather(extract, op, rowDims, reason);
+  if (!gather)
+    return op.emitOpError(reason);
+  FailureOr<Value> index = getIndex(gather->getIndex());
+  if (failed(index))
+    return failure();
+  OpBuilder outside(loop);
+  return gather->createLoad(builder, outside, *index, elements, columns);
+}
+
 LogicalResult RowVectorizer::vectorize(Operation *op) {
   builder.setInsertionPoint(op);
   if (isa<ForwardOp, BackwardOp>(op))
     return op->emitOpError(
         "expected no norm in a loop over rows; run rmsnorm-decompose first");
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-    if (!sumsRows(linalgOp, rowDims))
+    if (std::string reason = whyNoTileProgram(linalgOp); !reason.empty())
+      return op->emitOpError(reason);
+    if (std::string reason = whyNoGathers(linalgOp, rowDims); !reason.empty())
+      return op->emitOpError("expected gathers of rows, but ") << reason;
+    if (!sumsRows(linalgOp))
       return vectorizeLinalg(builder, linalgOp, *this);
     return success(rowSums.insert(op).second);
   }

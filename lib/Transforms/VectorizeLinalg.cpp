@@ -2,8 +2,6 @@
 //===- VectorizeLinalg.cpp - the tile program of a linalg op -------------===//
 
 #include "VectorizeLinalg.h"
-#include "Gathers.h"
-#include "RowCluster.h"
 #include "TileProgram.h"
 
 #include "RMSNorm/IR/TileTypes.h"
@@ -31,7 +29,6 @@ public:
 
 private:
   LogicalResult bindOperands();
-  LogicalResult bindToGroups(OpOperand &operand);
   FailureOr<Value> getVector(Value payloadValue);
   LogicalResult gather(tensor::ExtractOp extract);
   Value multiplyByReciprocal(Operation &op, ArrayRef<int64_t> shape);
@@ -48,13 +45,13 @@ private:
   /// missing is a scalar from outside.
   llvm::DenseMap<Value, Value> vectors;
   /// Block arguments whose operand is one value a column and not loaded yet.
-  llvm::DenseMap<Value, Value> columns;
+  llvm::DenseMap<Value, OpOperand *> columns;
   /// The ops that combine with an accumulator.
   llvm::SmallPtrSet<Operation *, 2> combiners;
   /// The shape of a value that varies along the row.
   SmallVector<int64_t, 2> rowShape = {1, 1};
   /// An operand with all the columns.
-  Value widest;
+  OpOperand *widest = nullptr;
 };
 } // namespace
 
@@ -72,28 +69,11 @@ static Value broadcastTo(OpBuilder &builder, Location loc, Value value,
       builder, loc, VectorType::get(shape, type.getElementType()), value);
 }
 
-int64_t rmsnorm::getRowElements(Type type, int64_t rowDims) {
-  ArrayRef<int64_t> shape = cast<ShapedType>(type).getShape();
-  const int64_t rank = shape.size();
-  if (rank == 0)
-    return 1;
-  if (rank != rowDims + 2 || ShapedType::isDynamicShape(shape.take_back(2)))
-    return shape.back();
-  return shape[rank - 2] * shape.back();
-}
-
-bool rmsnorm::sumsRows(linalg::LinalgOp op, int64_t rowDims) {
-  SmallVector<utils::IteratorType> iterators = op.getIteratorTypesArray();
-  return llvm::is_contained(ArrayRef(iterators).take_front(
-                                std::min<size_t>(rowDims, iterators.size())),
-                            utils::IteratorType::reduction);
-}
-
 /// The vector of a payload value, null for a scalar from outside. Loads a
 /// column where it is used first.
 FailureOr<Value> PayloadVectorizer::getVector(Value value) {
-  if (Value tensor = columns.lookup(value)) {
-    FailureOr<Value> vector = values.getVector(tensor, TileKind::column);
+  if (OpOperand *operand = columns.lookup(value)) {
+    FailureOr<Value> vector = values.getVector(*operand);
     if (failed(vector))
       return failure();
     columns.erase(value);
@@ -114,48 +94,6 @@ Value PayloadVectorizer::toVector(Value value, ArrayRef<int64_t> shape) {
   return vector::BroadcastOp::create(builder, loc, type, value);
 }
 
-/// An operand of an op on groups of columns: its map says what it has of them.
-LogicalResult PayloadVectorizer::bindToGroups(OpOperand &operand) {
-  const int64_t rowDims = values.getRowDims();
-  BlockArgument argument = op.getMatchingBlockArgument(&operand);
-  AffineMap map = op.getMatchingIndexingMap(&operand);
-  const SmallVector<int64_t> dims = getOperandRowDims(operand, rowDims);
-  Value tensor = operand.get();
-  std::optional<TileKind> kind;
-  if (map.isFunctionOfDim(rowDims + 1)) {
-    kind = dims.empty() ? TileKind::column : TileKind::tile;
-    const int64_t size = cast<ShapedType>(tensor.getType()).getShape().back();
-    // Threads read whole vectors of a group's columns.
-    if (!map.isFunctionOfDim(rowDims) && size % 16 != 0)
-      return op.emitOpError("expected operand #")
-             << operand.getOperandNumber()
-             << ", the same for all groups of columns, to have a multiple of "
-                "16 of them, got "
-             << size;
-    if (map.isFunctionOfDim(rowDims) && !values.hasVector(tensor))
-      tensor = collapseOutside(builder, op->getParentOfType<scf::ForallOp>(),
-                               tensor);
-    if (!tensor)
-      return op.emitOpError("expected operand #")
-             << operand.getOperandNumber()
-             << ", which has groups of columns, to come from outside of the "
-                "loop over rows, or from a tensor of its rows";
-  } else if (map.isFunctionOfDim(rowDims)) {
-    kind = TileKind::group;
-  } else if (isPartial(dims, rowDims)) {
-    kind = TileKind::row;
-  }
-  if (kind == TileKind::column) {
-    columns[argument] = tensor;
-    return success();
-  }
-  FailureOr<Value> vector = values.getVector(tensor, kind);
-  if (failed(vector))
-    return failure();
-  vectors[argument] = *vector;
-  return success();
-}
-
 LogicalResult PayloadVectorizer::bindOperands() {
   for (OpOperand &operand : op->getOpOperands()) {
     BlockArgument argument = op.getMatchingBlockArgument(&operand);
@@ -164,38 +102,18 @@ LogicalResult PayloadVectorizer::bindOperands() {
       argument.replaceAllUsesWith(operand.get());
       continue;
     }
-    bool isUsed = op.payloadUsesValueFromOperand(&operand);
-    auto type = cast<RankedTensorType>(operand.get().getType());
-    int64_t size = getRowElements(type, values.getRowDims());
-    if (size != 1) {
-      bool dynamic = bool(values.getColumns(operand.get()));
-      if (dynamic)
-        size = kDynamicColumns;
+    if (int64_t size = values.getElements(operand); size != 1) {
       if (size >= rowShape[1])
-        widest = operand.get();
+        widest = &operand;
       rowShape[1] = std::max(rowShape[1], size);
     }
-    if (!isUsed)
+    if (!op.payloadUsesValueFromOperand(&operand))
       continue;
-    if (op.getNumLoops() == values.getRowDims() + 2) {
-      if (failed(bindToGroups(operand)))
-        return failure();
-      continue;
-    }
-    // One loop is that of the rows or, in an op that knows none, the columns.
-    AffineMap map = op.getMatchingIndexingMap(&operand);
-    int64_t rowDims = values.getRowDims();
-    const int64_t loops = op.getNumLoops();
-    const bool hasColumns = loops > rowDims && map.isFunctionOfDim(rowDims);
-    if (rowDims > 0 && hasColumns && map.getNumResults() == 1) {
-      columns[argument] = operand.get();
+    if (values.isPerColumn(operand)) {
+      columns[argument] = &operand;
       continue;
     }
-    std::optional<TileKind> kind;
-    if (loops >= rowDims &&
-        isPartial(getOperandRowDims(operand, rowDims), rowDims))
-      kind = hasColumns ? TileKind::tile : TileKind::row;
-    FailureOr<Value> vector = values.getVector(operand.get(), kind);
+    FailureOr<Value> vector = values.getVector(operand);
     if (failed(vector))
       return failure();
     vectors[argument] = *vector;
@@ -226,24 +144,22 @@ Value PayloadVectorizer::multiplyByReciprocal(Operation &op,
 
 /// The row of a table that `extract` reads columns, or one element, of.
 LogicalResult PayloadVectorizer::gather(tensor::ExtractOp extract) {
-  std::string reason;
-  std::optional<Gather> gather =
-      matchGather(extract, op, values.getRowDims(), reason);
-  if (!gather)
-    return op.emitOpError(reason);
-  if (failed(getVector(gather->getIndex())))
+  auto getIndex = [&](Value index) -> FailureOr<Value> {
+    if (failed(getVector(index)))
+      return failure();
+    return toVector(index, {1, 1});
+  };
+  FailureOr<Value> vector =
+      values.gather(op, extract, rowShape[1],
+                    widest ? values.getColumns(*widest) : Value(), getIndex);
+  if (failed(vector))
     return failure();
-  OpBuilder outside(op->getParentOfType<scf::ForallOp>());
-  vectors[extract.getResult()] = gather->createLoad(
-      builder, outside, toVector(gather->getIndex(), {1, 1}), rowShape[1],
-      widest ? values.getColumns(widest) : Value());
+  vectors[extract.getResult()] = *vector;
   return success();
 }
 
 LogicalResult PayloadVectorizer::vectorize(Operation &payload) {
-  if (combiners.contains(&payload) ||
-      isa<linalg::IndexOp, affine::AffineApplyOp>(payload) ||
-      countsColumns(payload, values.getRowDims()))
+  if (combiners.contains(&payload) || values.isIndexing(payload))
     return success();
   if (auto extract = dyn_cast<tensor::ExtractOp>(payload))
     return gather(extract);
@@ -307,15 +223,16 @@ FailureOr<Value> PayloadVectorizer::reduce(OpOperand &init) {
   Value input = extend(toVector(contribution, rowShape), builder.getF32Type());
   auto kinds =
       builder.getArrayAttr(ReduceKindAttr::get(builder.getContext(), kind));
-  Value columns = widest ? values.getColumns(widest) : Value();
+  Value columns = widest ? values.getColumns(*widest) : Value();
   auto type = cast<VectorType>(input.getType());
   Value result = input;
-  const int64_t groups =
-      getRowElements(init.get().getType(), values.getRowDims());
-  if (groups != 1 && !sumsRows(op, values.getRowDims())) {
+  const int64_t groups = values.getElements(init);
+  // Of loops of one iteration nothing is reduced.
+  if (groups != 1 && groups == type.getDimSize(1) && !values.sumsRows(op)) {
+  } else if (groups != 1 && !values.sumsRows(op)) {
     type = VectorType::get({1, groups}, builder.getF32Type());
     result = GroupReduceOp::create(builder, loc, type, kind, input);
-  } else if (!sumsRows(op, values.getRowDims()) ||
+  } else if (!values.sumsRows(op) ||
              (type.getDimSize(1) != 1 && op.getIteratorTypesArray().back() ==
                                              utils::IteratorType::reduction)) {
     type = VectorType::get({1, 1}, builder.getF32Type());
@@ -338,11 +255,8 @@ FailureOr<Value> PayloadVectorizer::reduce(OpOperand &init) {
 }
 
 LogicalResult PayloadVectorizer::run() {
-  if (std::string reason = whyNoTileProgram(op); !reason.empty())
+  if (std::string reason = whyNotVectorizable(op); !reason.empty())
     return op.emitOpError(reason);
-  if (std::string reason = whyNoGathers(op, values.getRowDims());
-      !reason.empty())
-    return op.emitOpError("expected gathers of rows, but ") << reason;
   if (failed(bindOperands()))
     return failure();
   bool reduces = op.getNumReductionLoops() > 0;
@@ -361,7 +275,7 @@ LogicalResult PayloadVectorizer::run() {
       values.setVector(result, *reduced);
       continue;
     }
-    int64_t elements = getRowElements(result.getType(), values.getRowDims());
+    int64_t elements = values.getElements(init);
     if (elements != 1 && rowShape[1] == kDynamicColumns)
       elements = kDynamicColumns;
     SmallVector<int64_t, 2> shape = {1, elements};

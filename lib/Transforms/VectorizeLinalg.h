@@ -7,36 +7,38 @@
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::rmsnorm {
 
-/// The vectors that stand for the tensors of one row.
+/// What an op on tensors is to one row: the vectors that stand for its tensors.
 class RowValues {
 public:
   virtual ~RowValues() = default;
-  /// The leading dimensions that are rows.
-  virtual int64_t getRowDims() const = 0;
-  /// The vector for `tensor`, loaded at the builder's position if need be. An
-  /// error is emitted where there can be none. `kind` says what it is where the
-  /// rank does not tell: one value a column if rows have rank 1, too, a tile or
-  /// a value for some of the leading dimensions.
-  virtual FailureOr<Value> getVector(Value tensor,
-                                     std::optional<TileKind> kind = {}) = 0;
-  virtual void setVector(Value tensor, Value vector) = 0;
-  /// Whether the vector for `tensor` is there already, or computed here.
-  virtual bool hasVector(Value tensor) = 0;
-  /// The number of columns of `tensor` if that is a run-time value, else null.
-  virtual Value getColumns(Value tensor) = 0;
+  /// How many elements of `operand` the op uses for one row: columns, groups of
+  /// columns, or both as one number; kDynamicColumns if only a call knows.
+  virtual int64_t getElements(OpOperand &operand) = 0;
+  /// The vector for `operand`, loaded at the builder's position if need be. An
+  /// error is emitted where there can be none.
+  virtual FailureOr<Value> getVector(OpOperand &operand) = 0;
+  /// Whether `operand` has the same columns for all rows: it is loaded where it
+  /// is used first.
+  virtual bool isPerColumn(OpOperand &operand) = 0;
+  virtual void setVector(OpResult result, Value vector) = 0;
+  /// The number of columns of `operand` if that is an operand of what loads and
+  /// reduces it, else null.
+  virtual Value getColumns(OpOperand &operand) = 0;
+  /// Whether `op` sums over rows: its result is the summand of this row.
+  virtual bool sumsRows(linalg::LinalgOp op) = 0;
+  /// Whether `payload`, in the body of a linalg op, only says where `gather`
+  /// reads.
+  virtual bool isIndexing(Operation &payload) = 0;
+  /// What `extract`, in the body of `op`, reads for a row, `elements` of them.
+  /// `getIndex` gives the vector of an index.
+  virtual FailureOr<Value>
+  gather(linalg::LinalgOp op, tensor::ExtractOp extract, int64_t elements,
+         Value columns, function_ref<FailureOr<Value>(Value)> getIndex) = 0;
 };
-
-/// The elements that a tensor of `type` has in one row: its columns, or groups
-/// of columns with those in a group, as one number; of what has neither, 1.
-/// ShapedType::kDynamic if types do not tell.
-int64_t getRowElements(Type type, int64_t rowDims);
-
-/// Whether `op`, on one row of a loop with `rowDims` row dimensions, sums over
-/// rows: its result is the summand of this row.
-bool sumsRows(linalg::LinalgOp op, int64_t rowDims);
 
 /// Emits the tile program of `op`, which works on one row, at the builder's
 /// position, and sets the vectors of its results.

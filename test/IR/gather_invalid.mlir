@@ -59,7 +59,7 @@ func.func @tile_load_c8_unused(%table: memref<?x64xf32>, %i: vector<1x1xindex>) 
 
 // A table has the columns of the rows, or a part of them.
 func.func @columns(%m: index, %x: memref<?x64xf32>, %table: memref<?x128xf32>, %ids: memref<?xi64>) {
-  rmsnorm.rows sizes [%m] columns(64) buffers(write %x : memref<?x64xf32>, read %table : memref<?x128xf32>, read %ids : memref<?xi64>) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(write %x : memref<?x64xf32>, read %table : memref<?x128xf32>, read %ids : memref<?xi64>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %T: memref<?x128xf32>, %I: memref<?xi64>):
     rmsnorm.tiles body {
     ^bb0(%k: index):

@@ -160,7 +160,7 @@ func.func @map_rows(%x: memref<300x64xf32>, %s: memref<2x1x32x4x4xf32>) {
 // -----
 
 func.func @map_differs(%x: memref<300x64xf32>, %s: memref<4x300xf32>) {
-  rmsnorm.rows sizes [300] columns(64) buffers(read %x : memref<300x64xf32>, update %s : memref<4x300xf32>) {
+  rmsnorm.rows sizes [300] columns(64) buffers(read %x : memref<300x64xf32>, update %s : memref<4x300xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4>) {
   ^bb0(%X: memref<300x64xf32>, %S: memref<4x300xf32>):
     rmsnorm.tiles body {
     ^bb0(%k: index):
@@ -179,7 +179,7 @@ func.func @map_differs(%x: memref<300x64xf32>, %s: memref<4x300xf32>) {
 // -----
 
 func.func @map_columns(%n: index, %x: memref<300x?xf32>, %s: memref<1x300xf32>) {
-  rmsnorm.rows sizes [300] columns(1536, %n) buffers(read %x : memref<300x?xf32>, write %s : memref<1x300xf32>) {
+  rmsnorm.rows sizes [300] columns(1536, %n) buffers(read %x : memref<300x?xf32>, write %s : memref<1x300xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4>) {
   ^bb0(%N: index, %X: memref<300x?xf32>, %S: memref<1x300xf32>):
     rmsnorm.tiles body {
     ^bb0(%k: index):

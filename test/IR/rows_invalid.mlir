@@ -51,7 +51,7 @@ func.func @rows_c2_accesses(%x: memref<64xf32>) {
 
 func.func @rows_c2_twice(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
   // expected-error @+1 {{expected each buffer once, got one of type 'memref<?x64xf32>' twice}}
-  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %x : memref<?x64xf32>) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %x : memref<?x64xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
@@ -699,7 +699,7 @@ func.func @rows_c6_row_layout(%m: index, %x: memref<?xf32, affine_map<(i) -> (i 
 
 // 63 is the most that the number of columns can be.
 func.func @rows_c6_static_columns(%m: index, %x: memref<?x64xf32>) {
-  rmsnorm.rows sizes [%m] columns(63, %m) buffers(read %x : memref<?x64xf32>) {
+  rmsnorm.rows sizes [%m] columns(63, %m) buffers(read %x : memref<?x64xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4>) {
   ^bb0(%M: index, %N: index, %X: memref<?x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
@@ -715,7 +715,7 @@ func.func @rows_c6_static_columns(%m: index, %x: memref<?x64xf32>) {
 // -----
 
 func.func @rows_c6_dynamic_columns(%m: index, %x: memref<?x?xf32>) {
-  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x?xf32>) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x?xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4>) {
   ^bb0(%M: index, %X: memref<?x?xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
@@ -747,7 +747,7 @@ func.func @rows_c6_leading_rank(%m: index, %x: memref<?x2x3x64xf32>) {
 // -----
 
 func.func @rows_c6_leading_size(%m: index, %x: memref<?x3x64xf32>) {
-  rmsnorm.rows sizes [%m, 2] columns(64) buffers(read %x : memref<?x3x64xf32>) {
+  rmsnorm.rows sizes [%m, 2] columns(64) buffers(read %x : memref<?x3x64xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4>) {
   ^bb0(%M: index, %X: memref<?x3x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
@@ -1621,7 +1621,7 @@ func.func @map_overlap(%x: memref<6x64xf32>, %w: memref<3x64xf32>) {
 // -----
 
 func.func @map_differs(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?x64xf32>) {
-  rmsnorm.rows sizes [%b, %t] columns(64) buffers(update %x : memref<?x?x64xf32>, update %w : memref<?x64xf32>) {
+  rmsnorm.rows sizes [%b, %t] columns(64) buffers(update %x : memref<?x?x64xf32>, update %w : memref<?x64xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4>) {
   ^bb0(%B: index, %T: index, %X: memref<?x?x64xf32>, %W: memref<?x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%k: index):
@@ -1682,6 +1682,91 @@ func.func @part_of_another_size(%x: memref<?x64xf32>, %c: memref<?x16xf32>, %m: 
       // expected-error @+1 {{expected vectors of 1 or 64 columns, as rmsnorm.rows says, or groups of them, got 'vector<1x16xf32>'}}
       %2 = rmsnorm.tile_load tile %C[%t] : memref<?x16xf32> -> vector<1x16xf32>
       rmsnorm.tile_store tile %0, %X[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @rows_c13_both(%x: tensor<4x64xf32>, %y: memref<4x64xf32>) {
+  // expected-error @+1 {{expected only tensors or only memrefs, got both}}
+  rmsnorm.rows sizes [4] columns(64) buffers(read %x : tensor<4x64xf32>, write %y : memref<4x64xf32>) {
+  ^bb0(%X: memref<4x64xf32>, %Y: memref<4x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<4x64xf32> -> vector<1x64xf32>
+      rmsnorm.tile_store tile %0, %Y[%t] : vector<1x64xf32>, memref<4x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @rows_c13_constant(%x: tensor<4x64xf32>) {
+  // expected-error @+1 {{expected tensors to have neither a schedule nor 'constant' or 'alias', of which bufferization decides}}
+  rmsnorm.rows sizes [4] columns(64) buffers(read constant %x : tensor<4x64xf32>) {
+  ^bb0(%X: memref<4x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<4x64xf32> -> vector<1x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @rows_c13_results(%x: tensor<4x64xf32>, %y: tensor<4x64xf32>) {
+  // expected-error @+1 {{expected a result for each tensor that is written, of its type, in their order}}
+  rmsnorm.rows sizes [4] columns(64) buffers(read %x : tensor<4x64xf32>, write %y : tensor<4x64xf32>) {
+  ^bb0(%X: memref<4x64xf32>, %Y: memref<4x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<4x64xf32> -> vector<1x64xf32>
+      rmsnorm.tile_store tile %0, %Y[%t] : vector<1x64xf32>, memref<4x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+// A map that leads two rows, or two columns, to one element.
+func.func @rows_map_shared(%x: tensor<4x2x64xf32>, %y: tensor<4x2x64xf32>) -> tensor<4x2x64xf32> {
+  %r = rmsnorm.rows sizes [4, 2] columns(64) buffers(read %x : tensor<4x2x64xf32>, write %y : tensor<4x2x64xf32>) -> tensor<4x2x64xf32> {
+  ^bb0(%X: memref<4x2x64xf32>, %Y: memref<4x2x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<4x2x64xf32> -> vector<1x64xf32>
+      // expected-error @+1 {{expected 'map' to lead each row to elements of its own, got (r0, r1, c) -> (r0, r1 + (c floordiv 64), c mod 64)}}
+      rmsnorm.tile_store tile %0, %Y[%t] map(r0, r1, c) -> (r0, r1 + c floordiv 64, c mod 64) : vector<1x64xf32>, memref<4x2x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return %r : tensor<4x2x64xf32>
+}
+
+// -----
+
+// One that leads beyond the buffer.
+func.func @rows_map_beyond(%x: tensor<4x64xf32>) {
+  rmsnorm.rows sizes [4] columns(64) buffers(read %x : tensor<4x64xf32>) {
+  ^bb0(%X: memref<4x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      // expected-error @+1 {{expected a buffer with the leading sizes of rmsnorm.rows, got 'memref<4x64xf32>' with the map (r, c) -> (r, c + 1)}}
+      %0 = rmsnorm.tile_load tile %X[%t] map(r, c) -> (r, c + 1) : memref<4x64xf32> -> vector<1x64xf32>
       rmsnorm.yield
     }
     rmsnorm.yield

@@ -185,7 +185,8 @@ class Checker:
         edge = next((f"{i}+{n - bound}" for i, bound in enumerate(bounds) if 0 <= n - bound <= 8), "none")
         if bounds and [int(b) for b in re.findall(r"_columns_le_(\d+)", row["variant"])] != [b for b in bounds if n <= b][:1]:
             self.fail(f"@{row['entry']}: {n} columns took variant {row['variant']}")
-        sums = ("none" if case.get("dweight", "none") == "none" else
+        several = any(size != 1 for size in case["rows"])
+        sums = ("none" if case.get("dweight", "none") == "none" or not several else
                 "strips" if any("_column_strips_" in k for k in kernels) else
                 "all_rows" if fields.get("column_sums") == "strips" else "registers")
         self.seen.add(tuple({

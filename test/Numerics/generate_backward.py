@@ -29,6 +29,8 @@ DIMENSIONS = {
     # Of dx: a result's, or dy's or x's buffer.
     "output": ["argument", "empty", "dy", "x"],
 }
+# The gradient of the weight is no sum where there is one row.
+SEVERAL_ROWS = [rows for rows in DIMENSIONS["rows"] if rows not in ((), (1, 1))]
 # What check.py records of a case.
 RECORDED = ["kind", "x", "dy", "dx", "weight", "dweight", "casting", "offset", "rstd", "constant", "rows", "output"]
 # Fields of the schedule that the backward has no use for: none.
@@ -121,6 +123,10 @@ def corners():
                            x=DIMENSIONS["x"][i // 3 % 3], dy=DIMENSIONS["dy"][i // 2 % 3], dx=DIMENSIONS["dx"][i % 3],
                            output=DIMENSIONS["output"][i % 2], rows=DIMENSIONS["rows"][1 + i % 3])
                 i += 1
+    for rows, casting, dweight in itertools.product(((), (1, 1)), DIMENSIONS["casting"], ("f32", "weight")):
+        yield case(chip=DIMENSIONS["chip"][i % 2], n=760, rows=rows, casting=casting, dweight=dweight,
+                   rstd=DIMENSIONS["rstd"][i // 2 % 2])
+        i += 1
     for chip, n in itertools.product(DIMENSIONS["chip"], (1, 3, 128, 1004, 2880, 8192)):
         yield case(chip=chip, n=n, dweight="none", rstd=DIMENSIONS["rstd"][i % 2], casting=DIMENSIONS["casting"][i % 3],
                    weight=DIMENSIONS["weight"][i % 4], kind=("plain", "residual")[i // 2 % 2])
@@ -172,7 +178,7 @@ def strip_modules():
     and dx in place, where the sums come first and the rows' values before them."""
     groups = {}
     for c in corners():
-        if c["dweight"] != "none":
+        if c["dweight"] != "none" and c["rows"] in SEVERAL_ROWS:
             groups.setdefault((c["chip"], width(c)), []).append(c)
     for chip in DIMENSIONS["chip"]:
         for i, (output, rstd, casting) in enumerate(itertools.product(("dy", "x"), DIMENSIONS["rstd"],
@@ -180,8 +186,6 @@ def strip_modules():
             groups[chip, "narrow"].append(case(chip=chip, n=(128, 760)[i % 2], output=output, rstd=rstd, casting=casting,
                                                kind=("plain", "residual")[i // 2 % 2]))
         groups[chip, "wide"].append(case(chip=chip, n=WIDE + 5, output="dy"))
-        for rows in ((), (1, 1)):
-            groups[chip, "narrow"].append(case(chip=chip, n=760, rows=rows, casting="llama", rstd="computed"))
     for (chip, name), cases in sorted(groups.items()):
         yield module(f"strips_{chip}_{name}", cases, [chip], PLANS[name], "column_sums=strips")
 
@@ -400,7 +404,9 @@ def coverage(need, enum_values, modes):
     need(("kind", DIMENSIONS["kind"]), castings)
     need(sums, ("row count", [0, 1, 7, 157]), subgroup)
     need(sums, ("order", ORDERS), ("layout", list(LAYOUTS)))
-    need(sums, ("rows", DIMENSIONS["rows"]))
+    need(places, ("rows", SEVERAL_ROWS))
+    need(("sums", ["none"]), ("rows", DIMENSIONS["rows"]))
+    need(("rows", [(), (1, 1)]), ("dweight", ["f32", "weight"]), castings)
     need(castings, ("offset", [0, 1]), ("weight", DIMENSIONS["weight"][1:]))
     need(("x", DIMENSIONS["x"]), ("dy", DIMENSIONS["dy"]))
     need(("x", DIMENSIONS["x"]), ("dx", DIMENSIONS["dx"]))

@@ -68,6 +68,14 @@ struct Access {
   Value source;
   Layout sourceLayout;
   Value base;
+  /// The tensor that they are first part of at `landingLayout`, from `source`
+  /// on; only other things are inserted into it until it is `value`. What an op
+  /// outside uses is no view: views of it are made for that op.
+  Value landing;
+  Layout landingLayout;
+  /// The same without the views that follow.
+  Value origin;
+  Layout originLayout;
 
   bool isRead() const {
     return kind != Kind::store && kind != Kind::accumulate &&
@@ -101,10 +109,11 @@ class Cluster {
 public:
   /// Grows a cluster from `anchor`, an op that asks for one
   /// (`RowWiseOpInterface::getAnchorRowDims`), beside those that were found
-  /// before. None if the anchor is a member of one of them, or its sizes are of
-  /// no use.
-  static std::optional<Cluster> grow(Operation *anchor,
-                                     ArrayRef<Cluster> others = {});
+  /// before. None of `excluded` is a member. There is no cluster if the anchor
+  /// is a member of another one, or its sizes are of no use.
+  static std::optional<Cluster>
+  grow(Operation *anchor, ArrayRef<Cluster> others = {},
+       const DenseSet<Operation *> &excluded = {});
 
   Operation *getAnchor() const { return anchor; }
   /// A dimension of a value that has the size of each dimension of the rows.
@@ -134,6 +143,12 @@ public:
   /// How the value of an access of kind `member` is used.
   Relation getRelation(const Access &access) const;
 
+  /// Of what a member computes, or of a view of it; null if it has none.
+  const Layout *findLayout(Value value) const;
+  /// `layout` as a map of `variables`, which are digits, and of index operands.
+  LayoutMap getMap(const Layout &layout, ArrayRef<unsigned> variables,
+                   unsigned numOperands) const;
+
 private:
   friend class ClusterGrowth;
   friend class AccessCollector;
@@ -141,8 +156,8 @@ private:
       : anchor(anchor), digits(std::move(digits)) {}
 
   SmallVector<unsigned> getColumns(ArrayRef<const Layout *> layouts) const;
-  LayoutMap getMap(const Layout &layout, ArrayRef<unsigned> columns,
-                   unsigned numOperands) const;
+  LayoutMap getRowsMap(const Layout &layout, ArrayRef<unsigned> columns,
+                       unsigned numOperands) const;
   SmallVector<unsigned> getColumns(const Access &access) const;
 
   Operation *anchor;

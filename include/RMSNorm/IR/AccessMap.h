@@ -81,9 +81,18 @@ public:
   };
   /// The digits of `dim`, the innermost first.
   SmallVector<Digit> getDigits(unsigned dim) const;
-  /// Whether those are all digits of `dim`, of `size` values, each once: no two
-  /// values lead to one element.
-  bool isInjective(unsigned dim, int64_t size) const;
+  /// How many values `term` has where the dimensions of the domain have
+  /// `sizes`; ShapedType::kDynamic if that is not known.
+  int64_t getRange(const AccessTerm &term, ArrayRef<int64_t> sizes) const;
+  /// Whether the map has all digits of `dim`, each once, and its indices tell
+  /// them from those of other dimensions: no two values of `dim` lead to one
+  /// element. The dimensions of the domain have `sizes`.
+  bool isInjective(unsigned dim, ArrayRef<int64_t> sizes) const;
+  /// Whether two rows never share an element if one accesses it by this map and
+  /// one by `other`, on domains of `sizes` and `otherSizes`: both count rows in
+  /// the same way, and what they add to that stays within a row.
+  bool staysInRow(const AccessMap &other, ArrayRef<int64_t> sizes,
+                  ArrayRef<int64_t> otherSizes) const;
   /// The dimension of the buffer that has the row dimension `dim`, and nothing
   /// else, as its index, or -1.
   int64_t getPlace(unsigned dim) const;
@@ -107,6 +116,9 @@ public:
   /// `(r0, r1, c)[i] -> (r0, i, c)`, `column` being the column's name.
   std::string getText(StringRef column = "c") const;
 
+  /// The map with digits of one dimension that are next to each other in an
+  /// index as one digit.
+  AffineMap joinDigits() const;
   /// The map with the row dimensions, of `sizes` (that of the first does not
   /// matter), counted in one, the number of the row.
   AffineMap countRows(ArrayRef<int64_t> sizes) const;

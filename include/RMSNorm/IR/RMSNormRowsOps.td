@@ -20,6 +20,7 @@ include "mlir/Interfaces/SideEffectInterfaces.td"
 def RMSNorm_Tile : VectorOfRankAndType<[2], [AnyFloat, AnyInteger]>;
 def RMSNorm_Accumulator : VectorOfRankAndType<[2], [F32]>;
 def RMSNorm_Partials : MemRefRankOf<[F32], [2]>;
+def RMSNorm_RowsBuffer : AnyTypeOf<[AnyRankedTensor, AnyMemRef]>;
 
 def RMSNorm_SlotType : TypeDef<RMSNorm_Dialect, "Slot"> {
   let mnemonic = "slot";
@@ -56,11 +57,11 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
       in row-major order over them; M is their product.
     - `columns`: N, or, with `dynamic_columns`, the most that N is; those past
       `dynamic_columns` read as zero and are not written.
-    - `buffers`: each once. A buffer has all the leading sizes, or one dimension
-      for all rows, then the columns if it is accessed as tiles; or the columns
-      alone. `accesses` says of each what the body does with it, whether no
-      earlier kernel writes it (`constant`), and which ones may overlap: those
-      of one `alias` class.
+    - `buffers`: with a schedule each once. A buffer has all the leading sizes,
+      or one dimension for all rows, then the columns if it is accessed as tiles;
+      or the columns alone. `accesses` says of each what the body does with it,
+      whether no earlier kernel writes it (`constant`), and which ones may
+      overlap: those of one `alias` class.
     - `scalars`: whatever else the body needs.
     - `schedule`: how the work is laid on the machine; absent before
       `rmsnorm-select-schedule`.
@@ -74,6 +75,12 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
     `rmsnorm.sum_store` writes them.
     All rows of a block have one index of the leading sizes in `segments`: what
     it sums up is of one segment. Block w of W of segment s has row s * W + w.
+
+    On tensors it is an op in destination style: there is a result for each of
+    `buffers` that is written, the tensor with what the body has written. The
+    body is the same: of a tensor its argument is the memref of the same shape
+    and elements, to which bufferization gives the layout of the buffer. What is
+    read is the tensor as it was, whatever the body writes.
 
     ```mlir
     rmsnorm.rows sizes [%m] columns(4096)
@@ -90,9 +97,10 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
     ```
 
     Constraints:
-    - (C1) the block arguments have the types of the operands, in their order.
-    - (C2) no buffer twice; as many `accesses` as buffers; an `alias` class has
-      two members at least; a `constant` buffer is only read.
+    - (C1) the block arguments have the types of the operands, in their order; of
+      a tensor that of a memref of its shape and elements, without a layout.
+    - (C2) with a schedule no buffer twice; as many `accesses` as buffers; an
+      `alias` class has two members at least; a `constant` buffer is only read.
     - (C3) `columns` is from 1 to 2^30 - 1, or 2^30 with `dynamic_columns` where
       N has no bound.
     - (C4) all ops of the body are `arith`, `math` and `vector` ops on scalars
@@ -109,8 +117,8 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
       and N static.
     - (C6) a `tile_load`, `tile_store`, `slot_load` accesses the buffers among
       the block arguments, in its region's tile, as `accesses` says, a buffer
-      always by the same kind and `map`; shapes agree with `sizes` and
-      `columns`; the inner stride is 1.
+      always by the same kind and, with a schedule, `map`; shapes agree with
+      `sizes` and `columns`; the inner stride is 1.
     - (C7) one `tiles`, directly in the body; before `grid_wait`, of which
       there is at most one and which precedes `tiles`, only `constant` buffers
       are loaded.
@@ -125,16 +133,19 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
     - (C12) `segments` are the first or the last leading sizes, and not all;
       the rows' indices in the map of an `accumulate` or `sum_store` are these
       or none.
+    - (C13) `buffers` are all tensors or all memrefs. Tensors have neither
+      schedule, `constant` nor `alias`, the yield has no values, and the results
+      have the types of the tensors that are written, in their order.
   }];
   let arguments = (ins
       Variadic<Index>:$sizes, Optional<Index>:$dynamic_columns,
-      Variadic<AnyMemRef>:$buffers,
+      Variadic<RMSNorm_RowsBuffer>:$buffers,
       Variadic<AnyTypeOf<[Index, AnyInteger, AnyFloat]>>:$scalars,
       DenseI64ArrayAttr:$static_sizes, I64Attr:$columns,
       TypedArrayAttrBase<RMSNorm_AccessAttr, "one access per buffer">:$accesses,
       OptionalAttr<RMSNorm_ScheduleAttr>:$schedule,
       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$segments);
-  let results = (outs Variadic<RMSNorm_Partials>:$partials);
+  let results = (outs Variadic<AnyTypeOf<[RMSNorm_Partials, AnyRankedTensor]>>:$results);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     `sizes` custom<DynamicIndexList>($sizes, $static_sizes) (`segments` $segments^)?
@@ -142,11 +153,20 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
     `buffers` `(` custom<Buffers>($buffers, type($buffers), $accesses) `)`
     (`scalars` `(` $scalars^ `:` type($scalars) `)`)?
     (`schedule` `(` qualified($schedule)^ `)`)?
-    (`->` type($partials)^)? attr-dict-with-keyword $body
+    (`->` type($results)^)? attr-dict-with-keyword $body
   }];
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
+    /// Whether it works on tensors.
+    bool hasTensors();
+    /// The type of the argument for an operand of `type`.
+    static Type getArgumentType(Type type);
+    /// The buffers that are written; on tensors there is a result for each.
+    SmallVector<OpOperand *> getWritten();
+    /// The sums over rows, on memrefs.
+    ResultRange getPartials();
+
     /// The leading sizes.
     SmallVector<OpFoldResult> getMixedSizes();
     /// Whether M is 1 for certain.

@@ -56,6 +56,27 @@ def OutlineRows : Pass<"rmsnorm-outline-rows"> {
                            "::mlir::rmsnorm::RMSNormDialect"];
 }
 
+def StridedBuffers : Pass<"rmsnorm-strided-buffers"> {
+  let summary = "makes views of what is strided in maps of accesses";
+  let description = [{
+    Kernels get buffers that have a dimension for each of the rows, then the
+    columns. For each buffer of a `rmsnorm.rows` without a schedule, and each map
+    it is accessed by, the pass makes such a view in front of the op:
+
+    - a constant offset, or a smaller size: a `memref.subview`;
+    - a sum of digits that count a dimension: a `memref.expand_shape`;
+    - digits of one index that lie next to each other in memory: a
+      `memref.collapse_shape`;
+    - rows' dimensions in another order: a `memref.transpose`.
+
+    Only what has no strides stays in the map: a row's number, digits of one
+    that lie apart, repeated columns. A buffer that is read and written by one
+    map is one operand then. Views of one buffer get an `alias` class, those of
+    constants and of arguments that nobody writes get `constant`.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect"];
+}
+
 //===----------------------------------------------------------------------===//
 // Rows: once per target and variant
 //===----------------------------------------------------------------------===//

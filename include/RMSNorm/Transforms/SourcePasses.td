@@ -117,49 +117,6 @@ def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
                            "::mlir::tensor::TensorDialect"];
 }
 
-def SinkTransposes
-    : Pass<"rmsnorm-sink-transposes", "::mlir::func::FuncOp"> {
-  let summary = "transposes of rows become an order of what is written";
-  let description = [{
-    A `linalg.transpose` (or its generic) of the leading dimensions of what the
-    function computes moves behind the `linalg` ops, norms and slices that use
-    it, so that they have the rows in the order of what they compute from. In
-    the end it is a copy whose loops are those of its source: rows that are
-    written in another order. What a generic writes with its last dimension in
-    front of others it computes first and then transposes. Of an argument it becomes the order in which the
-    op that uses it reads it. Two of them are one, or none.
-
-        %t = linalg.transpose ins(%y : tensor<?x?x8x64xf32>)
-            outs(%e : tensor<?x8x?x64xf32>) permutation = [0, 2, 1, 3]
-
-    Nothing is touched where there is no transpose; one in front of an op that
-    it cannot pass stays where it is.
-  }];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect"];
-}
-
-def ExpandGroups : Pass<"rmsnorm-expand-groups", "::mlir::func::FuncOp"> {
-  let summary = "what stands around norms of groups works on groups";
-  let description = [{
-    A norm of groups of columns has rows [.., K, N / K]. What computes them as
-    [.., N], in front of the `tensor.expand_shape`, and what takes them for
-    [.., N] again, behind the `tensor.collapse_shape`, elementwise, becomes a
-    `linalg.generic` on groups, as by upstream's patterns that fold reshapes by
-    expansion: the gate and the weight of Mamba's norms.
-
-        %g = linalg.generic ... ins(%x, %z) outs(%e : tensor<?x256xf32>)
-        %h = tensor.expand_shape %g [[0], [1, 2]] ... into tensor<?x2x128xf32>
-        %y = rmsnorm.forward input(%h : tensor<?x2x128xf32>) ...
-
-    What another norm computes stays whole, and so does everything where there
-    are no such reshapes.
-  }];
-  let dependentDialects = ["::mlir::affine::AffineDialect",
-                           "::mlir::linalg::LinalgDialect",
-                           "::mlir::tensor::TensorDialect"];
-}
-
 def ComputeInPlace : Pass<"rmsnorm-compute-in-place", "::mlir::ModuleOp"> {
   let summary = "what goes into a slice of an argument is computed there";
   let description = [{

@@ -33,6 +33,59 @@ def WrapMemRefs : Pass<"rmsnorm-wrap-memrefs"> {
   let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
 }
 
+def TileClusters : Pass<"rmsnorm-tile-clusters", "::mlir::func::FuncOp"> {
+  let summary = "makes an rmsnorm.rows on tensors of each cluster";
+  let description = [{
+    A cluster is a norm, or another op that asks for one (`rmsnorm.row_wise`),
+    with the ops around it that work on the same rows. Layouts find it: where rows
+    and columns lie in what is read and computed (`rmsnorm-print-accesses` prints
+    them). The pass puts one `rmsnorm.rows` in the place of each cluster. Its
+    program computes a row of all members, in the order of the block; of a norm it
+    has what `rmsnorm-decompose` makes of it.
+
+    - A tensor that no member computes becomes an operand. Views of it are not
+      made: they are in the map of the `rmsnorm.tile_load` that reads it.
+    - A tensor that leaves becomes a result. Its operand is what members'
+      results are inserted into, or computed into; views and insertions are in
+      the map of the `rmsnorm.tile_store`.
+    - A sum over rows becomes an `rmsnorm.accumulate`.
+    - An elementwise op outside of which members read some rows' elements only is
+      computed where it is used.
+
+    An op that works on the rows of a cluster and is no member stays as it is,
+    with a remark that says why; so does a member without a tile program. A norm
+    that is in no kernel is an error.
+
+    ```mlir
+    %0 = tensor.extract_slice %qkv[0, 0, 0] [%n, 32, 128] [1, 1, 1]
+        : tensor<?x48x128xbf16> to tensor<?x32x128xbf16>
+    %1 = rmsnorm.forward ins(%0, %w : tensor<?x32x128xbf16>, tensor<128xbf16>)
+        outs(%d : tensor<?x32x128xbf16>) ...
+    // becomes
+    %1 = rmsnorm.rows sizes [%n, 32] columns(128)
+        buffers(read %qkv : tensor<?x48x128xbf16>, read %w : tensor<128xbf16>,
+                write %d : tensor<?x32x128xbf16>) -> tensor<?x32x128xbf16> {
+    ^bb0(%N: index, %QKV: memref<?x48x128xbf16>, %W: memref<128xbf16>,
+         %D: memref<?x32x128xbf16>):
+      rmsnorm.tiles body {
+      ^bb0(%t: index):
+        %x = rmsnorm.tile_load tile %QKV[%t] : memref<?x48x128xbf16>
+            -> vector<1x128xbf16>
+        ...
+        rmsnorm.tile_store tile %y, %D[%t] : vector<1x128xbf16>,
+            memref<?x32x128xbf16>
+        rmsnorm.yield
+      }
+      rmsnorm.yield
+    }
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::rmsnorm::RMSNormDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
+}
+
 def TileRows : Pass<"rmsnorm-tile-rows"> {
   let summary = "one loop over rows for a norm and the row-wise work around it";
   let description = [{

@@ -1,0 +1,43 @@
+// RUN: norm-opt %s --one-shot-bufferize="bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map" --split-input-file | FileCheck %s --implicit-check-not="{{memref.alloc|memref.copy}}"
+
+// In place: a row reads what it writes, in halves.
+// CHECK-LABEL: func.func @halves(
+// CHECK-SAME:    %[[X:[^:]*]]: memref<?x128xf32>
+// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns(128) buffers(read %[[X]] : memref<?x128xf32>, write %[[X]] : memref<?x128xf32>) {
+func.func @halves(%x: tensor<?x128xf32> {bufferization.writable = true}, %n: index) -> tensor<?x128xf32> {
+  %r = rmsnorm.rows sizes [%n] columns(128) buffers(read %x : tensor<?x128xf32>, write %x : tensor<?x128xf32>) -> tensor<?x128xf32> {
+  ^bb0(%N: index, %X: memref<?x128xf32>, %Y: memref<?x128xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x128xf32> -> vector<1x128xf32>
+      %a = vector.extract_strided_slice %0 {offsets = [0, 0], sizes = [1, 64], strides = [1, 1]} : vector<1x128xf32> to vector<1x64xf32>
+      %b = vector.extract_strided_slice %0 {offsets = [0, 64], sizes = [1, 64], strides = [1, 1]} : vector<1x128xf32> to vector<1x64xf32>
+      rmsnorm.tile_store tile %b, %Y[%t] map(r, c) -> (r, c) : vector<1x64xf32>, memref<?x128xf32>
+      rmsnorm.tile_store tile %a, %Y[%t] map(r, c) -> (r, c + 64) : vector<1x64xf32>, memref<?x128xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return %r : tensor<?x128xf32>
+}
+
+// -----
+
+// Another row's elements: a buffer of its own.
+// CHECK-LABEL: func.func @transposed(
+// CHECK-SAME:    %[[X:[^:]*]]: memref<4x4x64xf32>
+// CHECK:         %[[Y:.*]] = memref.alloc
+// CHECK:         rmsnorm.rows sizes [4, 4] columns(64) buffers(read %[[X]] : memref<4x4x64xf32>, write %[[Y]] : memref<4x4x64xf32>) {
+func.func @transposed(%x: tensor<4x4x64xf32> {bufferization.writable = true}) -> tensor<4x4x64xf32> {
+  %r = rmsnorm.rows sizes [4, 4] columns(64) buffers(read %x : tensor<4x4x64xf32>, write %x : tensor<4x4x64xf32>) -> tensor<4x4x64xf32> {
+  ^bb0(%X: memref<4x4x64xf32>, %Y: memref<4x4x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<4x4x64xf32> -> vector<1x64xf32>
+      rmsnorm.tile_store tile %0, %Y[%t] map(r0, r1, c) -> (r1, r0, c) : vector<1x64xf32>, memref<4x4x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return %r : tensor<4x4x64xf32>
+}
