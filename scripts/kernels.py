@@ -31,7 +31,7 @@ import generate_backward
 
 CHIPS = ["sm_90", "gfx942", "gfx1100"]
 OTHER_CHIPS = ["sm_80", "sm_100", "gfx950"]
-# The widths that are measured (README.md, Speed).
+# The widths that are measured (docs/performance.md).
 WIDTHS = [128, 256, 512, 760, 1024, 1128, 2048, 4096, 5120, 7168, 8192, 16384, 32768, 65536, 131072, 262144]
 ODD_WIDTHS = [1, 2, 7, 127, 1023, 1100, 2050, 4094, 4095, 8190, 16383, 32767, 65535, 131071, 262143]
 # Rows of part of a subgroup, of one, of a block; wide ones read again or in clusters.

@@ -2,7 +2,8 @@
 """Keeps the code blocks of a Markdown file true.
 
 A fenced block that follows the comment `<!-- run: COMMAND -->` is the standard
-output of COMMAND, run by bash in the source folder with the tools on PATH.
+output of COMMAND, run by bash in the source folder with the tools on PATH. So
+is Markdown, such as a table, between that comment and `<!-- end -->`.
 
     readme.py README.md            exits with 1 and a diff if a block differs
     readme.py README.md --update   writes the blocks anew
@@ -15,7 +16,8 @@ import subprocess
 import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-BLOCK = re.compile(r"(<!-- run: (?P<command>.*?) -->\n```\w*\n)(?P<text>.*?)(```\n)", re.S)
+BLOCK = re.compile(r"(?P<begin><!-- run: (?P<command>.*?) -->\n(?P<fence>```\w*\n)?)(?P<text>.*?)"
+                   r"(?P<end>(?(fence)```|<!-- end -->)\n)", re.S)
 
 
 def run(command):
@@ -37,7 +39,7 @@ def main():
     def replace(match):
         nonlocal count
         count += 1
-        return match[1] + run(match["command"]) + match[4]
+        return match["begin"] + run(match["command"]) + match["end"]
 
     new = BLOCK.sub(replace, old)
     if count == 0:
