@@ -59,7 +59,7 @@ def to_dlpack(tensor):
 
 
 class Pool:
-    """bf16 tensors one behind the other in one block of memory, which every shape uses anew."""
+    """bf16 tensors one after the other in one block of memory, which every shape uses anew."""
 
     def __init__(self):
         self.memory = torch.empty(POOL_BYTES // 2, dtype=torch.bfloat16, device="cuda")

@@ -1,4 +1,4 @@
-// The norm of gelu(x + bias), by erf, as behind the projections of an encoder.
+// The norm of gelu(x + bias), by erf, as encoders have it after a projection.
 func.func @bias_gelu(%x: tensor<?x4096xbf16>, %bias: tensor<4096xbf16>,
                      %weight: tensor<4096xbf16>) -> tensor<?x4096xbf16> {
   %c0 = arith.constant 0 : index

@@ -176,7 +176,7 @@ static Value expandToExponent(ImplicitLocOpBuilder &b, Value value,
   Value size = arith::AndIOp::create(b, all, w.word(0x7fffffff));
   // What carries into the exponent: all but the power itself, half of it and
   // more (a number of one bit is odd), or nothing. 2^-127 and what lies below
-  // 2^-126 have the exponent 0 in f32, and one bit less behind the first.
+  // 2^-126 have the exponent 0 in f32, and one bit less after the first.
   auto carry = [&](int64_t normal, int64_t subnormal) {
     Value least = w.word(0x00800000);
     Value isSubnormal =

@@ -239,7 +239,7 @@ static LLVM::LLVMFuncOp createCoroutine(gpu::GPUFuncOp kernel,
   Value handle =
       LLVM::CoroBeginOp::create(builder, loc, pointer, ValueRange{id, memory});
   // What comes before the first wait would be there twice, were it part of the
-  // start: in the loop over the tiles it is also behind the last wait.
+  // start: in the loop over the tiles it is also after the last wait.
   Block *begin = builder.createBlock(start);
   builder.setInsertionPointToEnd(entry);
   b.suspend(begin);

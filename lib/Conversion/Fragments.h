@@ -37,7 +37,7 @@ struct FragmentAddress {
   FragmentAddress(ImplicitLocOpBuilder &b, Value base, Value row, Value column,
                   Type element, bool inBounds);
 
-  /// The address of `extra` bytes behind the fragment's start; column 0 of the
+  /// The address of `extra` bytes after the fragment's start; column 0 of the
   /// row where `predicate` is given and false.
   Value get(ImplicitLocOpBuilder &b, int64_t extra,
             Value predicate = nullptr) const;

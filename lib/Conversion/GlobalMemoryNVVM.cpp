@@ -95,7 +95,7 @@ Value fromRegisters(ImplicitLocOpBuilder &b, const PtxAccess &ptx,
 }
 
 /// Ends the text of an access with `outputs` results: the policy as its last
-/// operand, and the predicate in front of it all. Operands are numbered behind
+/// operand, and the predicate in front of it all. Operands are numbered after
 /// the results.
 void endPtxAccess(std::string &text, std::string &constraints,
                   SmallVectorImpl<Value> &operands, int64_t outputs,

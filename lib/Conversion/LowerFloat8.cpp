@@ -73,7 +73,7 @@ static Value createNumber(ImplicitLocOpBuilder &b, Type type,
   return createScalarOrSplatConstant(b, b.getLoc(), type, single);
 }
 
-/// Whether `value`, f32, becomes something behind the largest number of a type
+/// Whether `value`, f32, becomes something beyond the largest number of a type
 /// of `semantics`.
 static Value createOverflows(ImplicitLocOpBuilder &b, Value value,
                              const llvm::fltSemantics &semantics) {
@@ -150,7 +150,7 @@ Value rmsnorm::truncateByInstructions(const Float8Instructions &chip,
     bytes = vector::ExtractStridedSliceOp::create(
         b, bytes, ArrayRef<int64_t>{0}, ArrayRef<int64_t>{numBytes},
         ArrayRef<int64_t>{1});
-  // Infinity is behind the largest number.
+  // Infinity is beyond the largest number.
   if (fixed && hasInfinity)
     bytes = arith::AddIOp::create(
         b, bytes, arith::ExtUIOp::create(b, bytes.getType(), overflows));
@@ -241,7 +241,7 @@ static void mergeExtensions(gpu::GPUModuleOp module) {
   });
 }
 
-/// f4 saturates by itself, what NaN becomes in it is nowhere said.
+/// f4 saturates by itself. No specification says which f4 a NaN becomes.
 static void dropClampsToFloat4(gpu::GPUModuleOp module) {
   module.walk([](arith::TruncFOp op) {
     auto type = dyn_cast<Float4E2M1FNType>(getElementTypeOrSelf(op.getType()));

@@ -238,7 +238,7 @@ void IntervalRewriter::enterGeneric(linalg::GenericOp op) {
   for (OpOperand &operand : op->getOpOperands())
     if (isData(operand.get().getType()))
       operand.set(get(operand.get()));
-  // Added behind the old ones, which go in the end.
+  // Added after the old ones, which go in the end.
   Block &body = *op.getBody();
   for (BlockArgument argument : llvm::to_vector(body.getArguments())) {
     intervals[argument] = body.addArgument(interval, argument.getLoc());

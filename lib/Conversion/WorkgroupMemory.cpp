@@ -38,7 +38,7 @@ Value rmsnorm::createWorkgroupAddress(ImplicitLocOpBuilder &b,
   return constant ? advance(address, int32_t(constant)) : address;
 }
 
-/// `offset` behind an asm that does nothing, another one for each segment: the
+/// `offset` through an asm that does nothing, another one for each segment: the
 /// optimiser does not see that segments load from the same place.
 static Value hideOffset(ImplicitLocOpBuilder &b, Value offset, int64_t segment,
                         StringRef registerClass) {

@@ -19,7 +19,7 @@ namespace {
 struct SumDest {
   Value pointer, offset;
   FloatType element;
-  /// Whether it is a workspace: rows lie packed behind an aligned beginning. Of
+  /// Whether it is a workspace: rows lie packed after an aligned beginning. Of
   /// another buffer nobody knows more than that elements are aligned.
   bool packed;
   /// What is added, and its row; null if nothing is.

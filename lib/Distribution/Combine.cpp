@@ -154,7 +154,7 @@ Value Combine::combineSubgroups(ReduceKind kind, int64_t publishers,
 /// Rows that several subgroups share: each leaves its total in workgroup
 /// memory, and every subgroup combines them all. Two places are used in turns,
 /// by two reductions of a tile or by consecutive tiles, so that one barrier is
-/// enough: whoever writes a place again has passed the barrier behind which
+/// enough: whoever writes a place again has passed the barrier after which
 /// everybody has read it.
 SmallVector<Value> Combine::exchangeSubgroups(TraverseOp traverse,
                                               ArrayRef<Value> totals) {

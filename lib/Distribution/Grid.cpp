@@ -77,7 +77,7 @@ Grid rmsnorm::createGrid(OpBuilder &builder, RowsOp rows, ScheduleAttr schedule,
       return grid;
     }
     // Several blocks walk the same rows, each a strip of them. No more runs
-    // than fit at once, or some blocks would run behind all others.
+    // than fit at once, or some blocks would run after all others.
     limit = arith::MaxUIOp::create(
         host, arith::DivUIOp::create(host, limit, grid.strips), index(1));
   }

@@ -118,7 +118,7 @@ static Value emitElements(Kernel &kernel, Value buffer, int64_t dim,
   return arith::IndexCastOp::create(builder, builder.getI64Type(), elements);
 }
 
-/// Where the group that is `index` behind the first of the vector at `position`
+/// Where the group that is `index` after the first of the vector at `position`
 /// is in the buffer of `store`, of the row at `offset`.
 static Value emitGroupOffset(Kernel &kernel, TileStoreOp store, Value offset,
                              const VectorPosition &position, int64_t index) {

@@ -120,7 +120,7 @@ public:
   void emitStore(TileStoreOp store, Value value, Value row, Value column,
                  Value valid, int64_t alignment);
 
-  /// Waits for the kernels before this one, then lets the one behind it start:
+  /// Waits for the kernels before this one, then lets the one after it start:
   /// not earlier, or each kernel that waits lets one more in, and their blocks
   /// fill the places that those of this one need.
   void emitGridWait();

@@ -194,7 +194,7 @@ static bool sharesRows(const Part &part, ArrayRef<Part> others) {
   });
 }
 
-/// The sum of each of `counts` and those behind it.
+/// The sum of each of `counts` and those after it.
 static SmallVector<Value> emitSums(ImplicitLocOpBuilder &host,
                                    ArrayRef<Value> counts) {
   SmallVector<Value> sums(counts);

@@ -91,7 +91,7 @@ void Rings::emitCopies(Tile &tile, Value slot) const {
 void Rings::emitLoad(SlotLoadOp load, Value slot, int64_t begin,
                      int64_t count) const {
   const Layout &layout = kernel.layout;
-  // Behind the tile's number.
+  // After the tile's number.
   const int64_t ring = cast<BlockArgument>(load.getSlot()).getArgNumber() - 1;
   Value offset = emitOffset(ring, slot);
   SmallVector<Value> vectors;

@@ -61,7 +61,7 @@ struct VectorPosition {
   int64_t index = 0;
 };
 
-/// The vector `index` behind `firstColumn`. `partial`: its columns may not
+/// The vector `index` after `firstColumn`. `partial`: its columns may not
 /// exist; `columns` is their number where only a call knows it.
 VectorPosition emitPosition(Kernel &kernel, Value firstColumn, int64_t index,
                             bool partial, Value columns);

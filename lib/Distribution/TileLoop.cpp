@@ -13,7 +13,7 @@ using namespace mlir::rmsnorm;
 // Tiles ahead of their turn
 //===----------------------------------------------------------------------===//
 
-/// The tile `distance` iterations behind `tile`.
+/// The tile `distance` iterations after `tile`.
 Value TileLoop::emitTile(Value tile, int64_t distance) {
   Value steps =
       arith::MulIOp::create(builder, step, kernel.emitIndex(distance));
@@ -165,7 +165,7 @@ void TileLoop::emitBody(scf::ForOp loop) {
   if (!isAhead())
     rings.emitAddresses(tile.addresses);
   tile.addresses.emit(body);
-  // Behind the arithmetic, which needs nothing of the kernels before.
+  // After the arithmetic, which needs nothing of the kernels before.
   if (waits)
     kernel.emitGridWait();
   for (Operation &op : body.without_terminator())

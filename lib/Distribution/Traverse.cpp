@@ -134,7 +134,7 @@ void Walker::walkStatic() {
   const int64_t total = layout.getNumVectors();
   Value first = kernel.threads.firstColumn;
   if (traverse.getWalk() == Walk::strip) {
-    // The strips end where the row does or behind it.
+    // The strips end where the row does or past it.
     emitChunk(getPosition(first, 0, layout.hasPartialStrips()), 0);
     return;
   }

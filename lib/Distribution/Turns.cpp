@@ -43,7 +43,7 @@ Value rmsnorm::createShare(ImplicitLocOpBuilder &host, Value rest, Value blocks,
 
 /// Before a block, its number times `share` are of the rest, rounded down: of
 /// all blocks as many as there are, as the error of `share` is less than one.
-/// Where that is 0, those behind `part` blocks.
+/// Where that is 0, those after `part` blocks.
 Place rmsnorm::emitPlaceInTurns(ImplicitLocOpBuilder &builder, Value block,
                                 Value part, Value share) {
   Type i32 = builder.getI32Type();

@@ -22,7 +22,7 @@ public:
     return offset;
   }
 
-  /// What lies at `offset` and behind it is free again: nobody looks there any
+  /// What lies at `offset` and after it is free again: nobody looks there any
   /// more.
   void release(int64_t offset) { end = offset; }
 

@@ -40,7 +40,7 @@ public:
   LogicalResult emitResidentClusters(ResidentClustersOp op,
                                      gpu::LaunchFuncOp launch);
 
-  /// Memory of the runtime's, given back behind `last`: a pointer.
+  /// Memory of the runtime's, given back after `last`: a pointer.
   FailureOr<Value> emitWorkspace(WorkspaceOp workspace, Value bytes,
                                  Operation *last);
 

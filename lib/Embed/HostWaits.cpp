@@ -25,7 +25,7 @@ public:
   explicit Waits(ArrayRef<gpu::LaunchFuncOp> launches)
       : launches(launches.begin(), launches.end()) {}
 
-  /// Adds the ops in the regions of `op` behind which to wait.
+  /// Adds the ops in the regions of `op` after which to wait.
   void collect(Operation *op);
 
   SmallVector<Operation *> last;

@@ -10,7 +10,7 @@
 
 namespace mlir::rmsnorm {
 
-/// The ops behind which the host has to wait: the last ones of runs of
+/// The ops after which the host has to wait: the last ones of runs of
 /// `launches`, between which nothing looks at memory.
 SmallVector<Operation *> getLastLaunches(ModuleOp module,
                                          ArrayRef<gpu::LaunchFuncOp> launches);

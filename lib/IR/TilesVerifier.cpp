@@ -7,7 +7,7 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// Whether all users of `value` in `block`, and in regions there, stand behind
+/// Whether all users of `value` in `block`, and in regions there, stand after
 /// `mark`; `expected` is the error of the first that does not.
 static LogicalResult verifyBehind(Value value, Operation *mark,
                                   const Twine &expected) {

@@ -42,7 +42,7 @@ private:
 
 } // namespace
 
-/// Puts the workspace behind those before it.
+/// Puts the workspace after those before it.
 LogicalResult HostFunctionReader::addWorkspace(WorkspaceOp workspace) {
   int64_t staticBytes = *workspace.getStaticBytes();
   Expression bytes = constantExpression(staticBytes);

@@ -24,7 +24,7 @@ struct VariantPlan {
   /// Of the loops over rows of the entry, in their order.
   std::vector<ScheduleFields> schedules;
 
-  /// The schedules as text, one behind another.
+  /// The schedules as text, one after another.
   std::string getScheduleText() const;
 };
 

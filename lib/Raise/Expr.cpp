@@ -19,7 +19,7 @@ using namespace mlir::rmsnorm::raising;
 static constexpr size_t kMaxFactors = 32;
 
 /// Symbols that a sum binds are numbered by the height of its body, this many
-/// for each; symbols not bound yet come behind all of them.
+/// for each; symbols not bound yet come after all of them.
 static constexpr unsigned kMaxBound = 8;
 static constexpr unsigned kFirstFresh = 1u << 24;
 

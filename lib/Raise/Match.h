@@ -152,7 +152,7 @@ public:
   Expr *getForward();
   /// dy * weight.
   Expr *getG(Expr *dy);
-  /// The term of dx with x, behind g * rstd; with `none` dx itself.
+  /// The term of dx with x, after g * rstd; with `none` dx itself.
   Expr *getBackward(Expr *g);
   /// What dweight adds up.
   Expr *getAddend(Expr *dy);

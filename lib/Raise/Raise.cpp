@@ -67,8 +67,8 @@ static bool isOfReduction(Expr *expr) {
   return found;
 }
 
-/// Whether `host` is a named op that computes, or something elementwise that
-/// does is behind it: nobody looks for norms there.
+/// Whether `host` is a named op that computes, or elementwise work on the
+/// result of one: no norm is looked for there.
 static bool isForNamed(linalg::LinalgOp host) {
   llvm::SetVector<Operation *> ops;
   ops.insert(host);

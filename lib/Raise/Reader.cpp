@@ -115,7 +115,7 @@ Expr *Reader::readCollapseShape(tensor::CollapseShapeOp op,
 }
 
 /// True if no input is walked by all loops, as in a contraction: its result
-/// is no statistic of rows, and whole networks hang behind it.
+/// is no statistic of rows, and whole networks depend on it.
 static bool isContraction(linalg::LinalgOp op, ArrayRef<AffineExpr> loops) {
   return llvm::none_of(op.getDpsInputOperands(), [&](OpOperand *input) {
     AffineMap map = op.getMatchingIndexingMap(input);

@@ -11,7 +11,8 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 using namespace mlir::rmsnorm::raising;
 
-/// More dimensions are tried in their own order only.
+/// Permutations of up to so many dimensions are tried. With more dimensions
+/// only the given order is tried.
 static constexpr unsigned kMaxPermuted = 4;
 
 /// Sums nested deeper than a norm's backward nests them.
@@ -130,7 +131,7 @@ static unsigned countUsers(Value tensor, unsigned depth = 0) {
 }
 
 /// A sum of tensors with several users, a residual stream, is a tensor that
-/// norms are of: what lies behind it need not be known, else the last block
+/// norms are of: what lies beyond it need not be known, else the last block
 /// of a chain would be an expression of all blocks. Rows' statistics are
 /// sums, too, but do not depend on more dimensions than the sums in them.
 /// Norms of norms without such a sum in between end at some depth.

@@ -41,12 +41,12 @@ static bool holdsColumnsBesideL1(const ScheduleFields &fields,
          !isWalkedInLoop(fields, facts.columns, facts.dynamicColumns);
 }
 
-/// Whether a thread waits for per-column operands that are needed behind the
+/// Whether a thread waits for per-column operands that are needed after the
 /// reduction before it uses its row: their loads are then on their way with the
-/// row's, where ptxas would put them behind. Only of many rows: with a few on
-/// the machine nothing hides the wait (64x4096 1.41 and 1.37). It pays as long
-/// as it takes no block's place on a multiprocessor. Figures are us on an H200,
-/// awaited and not, of one run each.
+/// row's; ptxas would put them after the reduction. Only of many rows: with a
+/// few on the machine nothing hides the wait (64x4096 1.41 and 1.37 us). It
+/// pays as long as it takes no block's place on a multiprocessor. Figures are
+/// us on an H200, awaited and not, of one run each.
 static bool awaitsColumns(const ScheduleFields &fields,
                           const ProgramFacts &facts, const ChipInfo &chip) {
   if (!rereadsFromL1(chip) || facts.numColumnSums > 0 || facts.part > 0 ||

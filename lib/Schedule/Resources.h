@@ -12,8 +12,8 @@ namespace mlir::rmsnorm {
 /// are measured in.
 int64_t getWidestVector(const ProgramFacts &facts, const ChipInfo &chip);
 
-/// Elements of the narrowest operand that one access can take: no more than N
-/// is a multiple of, as every row begins behind another.
+/// Elements of the narrowest operand that one access can take. N is a multiple
+/// of them, as a row begins where the row before it ends.
 int64_t getAccessWidth(const ProgramFacts &facts, const ChipInfo &chip);
 
 /// Whether L1 holds the rows that a multiprocessor works on, so that reading

@@ -36,7 +36,7 @@ struct NarrowRow {
            facts.storedBitsPerColumn == facts.loadedBitsPerColumn;
   }
 
-  /// A tile that is read behind the reduction, as z of norm(x) * silu(z).
+  /// A tile that is read after the reduction, as z of norm(x) * silu(z).
   bool hasLateTile() const {
     return hasTwoTiles() && facts.liveBitsPerColumn < facts.loadedBitsPerColumn;
   }
@@ -155,7 +155,7 @@ static ScheduleFields getFewRows(const NarrowRow &row) {
 }
 
 /// Whether so many threads leave lanes without a vector of rows that wait for
-/// a tile behind the reduction, more than three vectors a lane of a subgroup.
+/// a tile after the reduction, more than three vectors a lane of a subgroup.
 static bool hasIdleLate(const NarrowRow &row, int64_t threads) {
   return row.hasLateTile() && row.vectors > 3 * row.subgroup &&
          row.vectors <= 4 * row.subgroup && !row.isWhole(threads);
@@ -212,8 +212,8 @@ static ScheduleFields getMoreRows(const ScheduleFields &many,
 
 bool mlir::rmsnorm::isNarrowRow(const ProgramFacts &facts,
                                 const ChipInfo &chip) {
-  // Of rows that are taken apart, share tiles or take narrow accesses other
-  // things set the pace.
+  // Other costs dominate where a program takes rows apart, where rows share
+  // tiles, and where accesses are narrow.
   if (!rereadsFromL1(chip) || facts.dynamicColumns || facts.singleRow ||
       facts.numColumnSums > 0 || facts.part > 0 ||
       facts.sharedBitsPerColumn > 0 || facts.loadedBitsPerColumn == 0 ||

@@ -92,7 +92,7 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
         threads(chip.maxThreadsPerBlock / 2, /*vectorsPerThread=*/4);
     if (fields.threadsPerRow < 8 * subgroup)
       fields.vectorsInFlight = 4;
-    // A tile read behind the reduction, by four subgroups and two: 24960x1536
+    // A tile read after the reduction, by four subgroups and two: 24960x1536
     // 0.955 and 0.925, 21394x1792 0.968 and 0.899; 18720x2048 0.965 and 0.983.
     if (facts.liveBitsPerColumn < facts.loadedBitsPerColumn &&
         vectors <= 7 * subgroup) {
@@ -161,7 +161,7 @@ static void selectWideRow(ScheduleFields &fields, const ProgramFacts &facts,
     // Operands of columns that are wider than x are held by few threads (us,
     // a weight of f32, four vectors a thread and two: 4096x4096 18.7 and 19.2,
     // 4096x7168 32.3 and 35.2, 32768x4096 127.4 and 127.1, x7168 219 and 225).
-    // With several reductions, one behind the other, few threads wait for each
+    // With several reductions, one after the other, few threads wait for each
     // other more often (benchmarks/data/sandwich_h200.json).
     const int64_t holding =
         threads(chip.maxThreadsPerBlock / 2, /*vectorsPerThread=*/4);

@@ -20,8 +20,8 @@ namespace mlir::rmsnorm {
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// `tiles` with a more sum over rows for each of `values`, what it begins with.
-/// Its body has their accumulators as last arguments, and yields them.
+/// `tiles` with one more sum over rows for each of `values`, its initial value.
+/// The body gets their accumulators as last arguments, and yields them.
 static TilesOp addInits(RewriterBase &rewriter, TilesOp tiles,
                         ArrayRef<DenseElementsAttr> values) {
   rewriter.setInsertionPoint(tiles);
@@ -127,7 +127,7 @@ static RowsOp createSumRows(RewriterBase &rewriter, RowsOp rows, Value partials,
   return sumRows;
 }
 
-/// Carries the sums of `rows` and writes them behind its tiles.
+/// Carries the sums of `rows` and writes them after its tiles.
 static void storeSums(RewriterBase &rewriter, RowsOp rows,
                       ArrayRef<SumDest> dests) {
   TilesOp tiles = rows.getTiles();

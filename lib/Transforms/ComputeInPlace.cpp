@@ -59,7 +59,7 @@ static void threadSlice(tensor::InsertSliceOp insert) {
   Block *block = insert->getBlock();
   if (!slice || slice->getBlock() != block || before->getBlock() != block)
     return;
-  // In front of all that reads it, behind what is put in before.
+  // In front of all that reads it, after what is put in before.
   Operation *first = insert, *last = slice;
   for (Operation *user : slice->getUsers()) {
     Operation *ancestor = block->findAncestorOpInBlock(*user);

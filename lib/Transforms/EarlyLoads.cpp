@@ -28,10 +28,10 @@ static void loadRowValues(RewriterBase &rewriter, Block &program,
     }
 }
 
-/// ptxas moves a load that only a later segment needs behind the reduction, or
-/// right in front of it, where its latency is another's; it does not move what
-/// an instruction of the first segment needs. That is a rmsnorm.keep of the
-/// row, behind the loads of all that it waits for.
+/// If only a later segment needs a load, ptxas moves it to the reduction or
+/// past it, where its latency comes on top. It does not move a load that an
+/// instruction of the first segment needs. Such an instruction is a
+/// rmsnorm.keep of the row, after all loads that the row waits for.
 static bool awaitOperands(RewriterBase &rewriter, Block &program,
                           Segments &segments) {
   auto isUse = [&](Operation *user) {

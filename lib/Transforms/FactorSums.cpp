@@ -41,7 +41,7 @@ static bool hasNarrowElements(Value value) {
                               .getIntOrFloatBitWidth() == 16;
 }
 
-/// Moves `op` behind `place` if it is not needed ahead of it, so that it is
+/// Moves `op` after `place` if it is not needed ahead of it, so that it is
 /// computed where it is used.
 static void sink(RewriterBase &rewriter, Operation *op, Operation *place) {
   if (op->use_empty())

@@ -81,7 +81,7 @@ private:
         rewriter.replaceOp(reduce, reduce.getInputs());
   }
 
-  /// A store goes behind every read of the row, so that an exact in-place
+  /// A store goes after every read of the row, so that an exact in-place
   /// update is right when the row is read again. All stores move to the end:
   /// they keep their order, and no later segment reads what they write.
   LogicalResult sinkStores() {
@@ -128,7 +128,7 @@ private:
   }
 
   /// What is kept in registers is wanted there early: per-column operands, and
-  /// tiles that several rows share, are loaded right behind the row, so that
+  /// tiles that several rows share, are loaded right after the row, so that
   /// their latency hides behind the reduction's, or, the former, by a block
   /// once, before all rows.
   void hoistColumnLoads() {
@@ -174,7 +174,7 @@ private:
   }
 
   /// Registers: an extension is cheap, the extended tile is not. The narrow
-  /// tile is kept, hidden behind rmsnorm.keep, and extended again after the
+  /// tile is kept, hidden by rmsnorm.keep, and extended again after the
   /// reduction; what HeldValues holds stays as it is.
   Value keep(Value value, int64_t segment) {
     Operation *def = value.getDefiningOp();

@@ -10,14 +10,14 @@ namespace mlir::rmsnorm {
 
 /// Which ops of a straight-line program belong together: those up to the first
 /// row_reduce are segment 0, and so on. What is added to a segment comes
-/// right behind its beginning, in the order of addition.
+/// right after its beginning, in the order of addition.
 class Segments {
 public:
   void number(Block &program);
   bool contains(Operation *op) const { return numbers.contains(op); }
   int64_t get(Operation *op) const { return numbers.lookup(op); }
   void set(Operation *op, int64_t segment) { numbers[op] = segment; }
-  /// The reduction that `segment` begins behind.
+  /// The reduction that `segment` begins after.
   Operation *getCut(int64_t segment) const { return cuts[segment - 1]; }
   ArrayRef<Operation *> getCuts() const { return cuts; }
   void setInsertionPoint(OpBuilder &builder, int64_t segment) const;

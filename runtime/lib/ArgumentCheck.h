@@ -42,7 +42,7 @@ struct Values {
   int64_t sizes[kMaxSlots];
   int64_t strides[kMaxSlots]; // in elements
   uint64_t addresses[rmsn::kMaxArguments];
-  /// Bytes from the first to behind the last element, 0 when there is none.
+  /// Bytes from the first to the end of the last element, 0 when there is none.
   uint64_t extents[rmsn::kMaxArguments];
 };
 

@@ -30,7 +30,7 @@ Footprint::Footprint(uint64_t address, int64_t elementBytes, unsigned rank,
 /// The floor of a / b, where b > 0.
 static int64_t floorDiv(int64_t a, int64_t b) { return a / b - (a % b < 0); }
 
-/// Run j of `b` begins `distance + j * b.step` bytes behind run 0 of `a`. That
+/// Run j of `b` begins `distance + j * b.step` bytes after run 0 of `a`. That
 /// run, at `[0, a.run)`, shares bytes with it if the number is above -b.run and
 /// below a.run. Of two with one step, run i of `a` and run j of `b` are as far
 /// apart as run 0 and run j - i, so the least j - i above -b.run decides.

@@ -23,7 +23,7 @@ struct Footprint {
   Footprint(uint64_t address, int64_t elementBytes, unsigned rank,
             const int64_t *sizes, const int64_t *strides);
 
-  /// Bytes from the first to behind the last one.
+  /// Bytes from the first to the end of the last one.
   int64_t getReach() const { return (count - 1) * step + run; }
 };
 

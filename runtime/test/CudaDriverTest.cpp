@@ -263,7 +263,7 @@ TEST_F(CudaDriverTest, GridFollowsResidentClusters) {
   l.sharedMemory = {constant(65536)};
   l.gridX = {residentClusters(0), constant(8), op(rmsn::ExpressionOpcode::Mul)};
   ASSERT_EQ(prepare(description), RMSNORM_OK) << rmsnorm_last_error();
-  // Behind the attributes that the answer depends on.
+  // After the attributes that the answer depends on.
   auto asked = std::find(fake->calls.begin(), fake->calls.end(),
                          "cuOccupancyMaxActiveClusters(8 1 1 128 1 1 65536 "
                          "stream 0 cluster 8)");

@@ -333,7 +333,7 @@ TEST_F(IntervalTest, SumsInAnyOrder) {
 }
 
 TEST_F(IntervalTest, SumsOfTermsWithoutTheirFactor) {
-  // As written, and with a factor of the terms behind their sum.
+  // As written, and with a factor of the terms after their sum.
   std::uniform_real_distribution<float> uniform(0.5, 1);
   for (int exponent = -140; exponent < -90; ++exponent) {
     const float factor = 100 * uniform(engine);

@@ -269,7 +269,7 @@ func.func @parts(%x: tensor<32x128xf32>) -> tensor<32x128xf32> {
 
 // -----
 
-// A row that is another one, and ops outside: what stands behind them is no
+// A row that is another one, and ops outside: what stands after them is no
 // member.
 func.func @refused(%x: tensor<32x32xf32>, %m: tensor<32x32xf32>) -> (tensor<32x32xf32>, tensor<32x32xf32>, tensor<32x32xf32>) {
   %e = tensor.empty() : tensor<32x32xf32>
@@ -354,7 +354,7 @@ func.func @twice(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8xf32>) {
 
 // -----
 
-// Norms along other dimensions are two clusters; what is behind both is outside
+// Norms along other dimensions are two clusters; what is after both is outside
 // of the first.
 func.func @apart(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
   %e = tensor.empty() : tensor<8x16xf32>

@@ -28,7 +28,7 @@
 // NV:         %[[BASE:.+]] = llvm.ptrtoint %[[BUFFER]] : !llvm.ptr<3> to i32
 // NV:         %[[ADDRESS:.+]] = llvm.add %[[BASE]], %[[OFFSET]] : i32
 // NV:         %[[END:.+]] = llvm.add
-// Behind a branch, in a loop: what is only switched off counts as done for compute-sanitizer.
+// After a branch, in a loop: what is only switched off counts as done for compute-sanitizer.
 // NV:         @!$2 bra DONE_${:uid};\0AINIT_${:uid}:\0A\09mbarrier.init.shared::cta.b64 [at], 1;
 // NV-SAME:    @more bra INIT_${:uid};\0ADONE_${:uid}:\0A\09}\0A\09@$2 fence.mbarrier_init.release.cluster;", "r,r,b,~{memory}" %[[ADDRESS]], %[[END]], %[[MINE]]
 // NV-NEXT:    nvvm.cluster.arrive.relaxed {aligned}
@@ -61,7 +61,7 @@
 // NV:         %[[USE:.+]] = llvm.lshr %arg2, %[[TWO]] : i32
 // NV:         %[[PHASE:.+]] = llvm.and %[[USE]], %[[ONE]] : i32
 // NV:         llvm.inline_asm has_side_effects asm_dialect = att "{{.*}}mbarrier.try_wait.parity.shared::cta.b64 complete, [$0], $1, 10000000;{{.*}}", "r,r,~{memory}" %{{.+}}, %[[PHASE]]
-// The second value of all publishers lies behind the first ones.
+// The second value of all publishers lies after the first ones.
 // NV:         %[[PLACE:.+]] = llvm.add %{{.+}}, %[[SECOND_VALUE]] : i32
 // NV:         %[[POINTER:.+]] = llvm.getelementptr inbounds %[[BUFFER]][%[[PLACE]]]
 // NV:         llvm.load %[[POINTER]] : !llvm.ptr<3> -> f32

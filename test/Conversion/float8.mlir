@@ -75,7 +75,7 @@ gpu.module @kernels [#rmsnorm.target<TARGET>] {
     gpu.return
   }
 
-  // Infinity is behind the largest number.
+  // Infinity is beyond the largest number.
   // CHECK-LABEL: llvm.func @e5m2(
   // NV: llvm.fcmp "oge"
   // NV: llvm.call_intrinsic "llvm.nvvm.ff.to.e5m2x2.rn"

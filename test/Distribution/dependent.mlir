@@ -4,7 +4,7 @@
 // The op says so, not the schedule.
 // RUN: sed '/rmsnorm.grid_wait$/d' %s | norm-opt --rmsnorm-attach-target=target=sm_90 --rmsnorm-distribute --canonicalize --cse | FileCheck %s --check-prefix=NONE
 
-// A block with a tile waits in front of its first load, behind the arithmetic
+// A block with a tile waits in front of its first load, after the arithmetic
 // of its address; a persistent one once, in front of all tiles. Then the next
 // kernel may start.
 // CHECK: gpu.func @plain_
@@ -46,7 +46,7 @@
 // CHECK: scf.for
 // CHECK: gpu.return
 
-// A weight that is not constant is read once, too: behind the wait.
+// A weight that is not constant is read once, too: after the wait.
 // CHECK: gpu.func @once_{{[a-z0-9_]*}}(%[[W:[a-z0-9]*]]: !llvm.ptr<1>
 // CHECK-NOT: rmsnorm.g
 // CHECK-NOT: scf

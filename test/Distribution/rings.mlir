@@ -22,10 +22,10 @@
 // CHECK: gpu.return
 
 // A ring of three, of two buffers: two tiles are copied before the loop, if
-// there are as many; in it the copies of the tile after next come first, behind
+// there are as many; in it the copies of the tile after next come first, after
 // the loads of this one's rows. The weight is loaded once for all tiles, and
 // hidden in each. In place: each tile is stored where it was read. Z's ring
-// lies behind the three slots of X's.
+// lies after the three slots of X's.
 // THREE: gpu.func @in_place_static_persistent_{{.*}}_s3ca(%[[TILES:[a-z0-9]*]]: index, %[[W:[a-z0-9]*]]: !llvm.ptr<1>, %{{[a-z0-9]*}}: index, %[[X:[a-z0-9]*]]: !llvm.ptr<1>, %[[Z:[a-z0-9]*]]: !llvm.ptr<1>, %[[S:[a-z0-9]*]]: !llvm.ptr<1>) kernel
 // THREE-DAG: %[[BLOCK:.*]] = gpu.block_id
 // THREE-DAG: %[[GRID:.*]] = gpu.grid_dim

@@ -55,7 +55,7 @@
 // CHECK-NOT: rmsnorm.exchange
 // CHECK: scf.yield %[[SLOT1]], %[[K1]]
 // CHECK: gpu.return
-// Four slots of four values and a barrier, 96 bytes; three of 1024 bytes behind.
+// Four slots of four values and a barrier, 96 bytes; three of 1024 bytes after.
 // CHECK: dynamic_shared_memory_size %c3200_i32
 func.func @split(%x: memref<?x1000xbf16, strided<[?, 1]>>, %w: memref<1000xf32>, %y: memref<?x1000xbf16, strided<[?, 1]>>) {
   %c0 = arith.constant 0 : index

@@ -57,7 +57,7 @@
 // CHECK: %[[NEXT:.*]] = arith.addi %[[A]], %[[STEP]] : i64
 // CHECK: rmsnorm.global_store %{{.*}}, %{{.*}}[%[[NEXT]], %c0_i32] valid(%[[LEFT]]) alignment(4) : vector<1xf32>
 
-// The groups of a thread's second vector are 4 behind those of its first: one
+// The groups of a thread's second vector are 4 after those of its first: one
 // product of the thread's own for both.
 // CHECK-LABEL: gpu.func @transposed
 // CHECK-SAME: (%{{.*}}: index, %{{.*}}: !llvm.ptr<1>, %[[S0:.*]]: index, %[[S:.*]]: !llvm.ptr<1>)

@@ -2,7 +2,7 @@
 
 // Two row groups of two rows: a thread carries a fragment for its vector, adds
 // its rows in turn, leaves out those that do not exist; the groups meet in
-// workgroup memory behind the loop, and a row of partials leaves.
+// workgroup memory after the loop, and a row of partials leaves.
 // CHECK-LABEL: gpu.func @sums_static_persistent_g2u2t64v4f2a16(
 // CHECK: %[[BLOCK:.*]] = gpu.block_id
 // CHECK: %[[SUM:.*]] = scf.for {{.*}} iter_args(%[[ACC:.*]] = %{{.*}}) -> (vector<4xf32>)
@@ -57,7 +57,7 @@ func.func @sums(%x: memref<?x256xf32>, %dw: memref<256xbf16>) {
 
 // -----
 
-// Two rings of two slots, 4096 bytes each. Behind the loop the sums meet in the
+// Two rings of two slots, 4096 bytes each. After the loop the sums meet in the
 // bytes of the rings, from the first on: only when all threads have read their
 // tiles. That takes no more memory than the rings.
 // CHECK-LABEL: gpu.func @rings_static_persistent_g2u1t64v4f2a16_s2ca(

@@ -100,7 +100,7 @@ module attributes {gpu.container_module, rmsnorm.target = #rmsnorm.target<sim "s
     return
   }
 
-  // A loop of launches is waited for behind it; what it stores is stored anew,
+  // A loop of launches is waited for after it; what it stores is stored anew,
   // but not allocated.
   // CHECK-LABEL: func.func @loop
   func.func @loop(%x: memref<64xf32>, %n: index, %c: i1) {

@@ -212,7 +212,7 @@ func.func @rows(%x: tensor<16x64xf32>) -> tensor<16x64xf32> {
   return %z2 : tensor<16x64xf32>
 }
 
-// Transposed in front, padded behind, a weight that is computed, a sum over rows.
+// Transposed before, padded at the end, a weight that is computed, a sum over rows.
 func.func @mix(%x: tensor<64x8xf32>, %v: tensor<64x64xf32>, %u: tensor<64xf32>) -> (tensor<10x66xf32>, tensor<64xf32>) {
   %z = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<8x64xf32>

@@ -1,4 +1,4 @@
-// What frees buffers at the end of blocks may run behind the host's pass, too, which hides the uses of buffers: a block waits
+// What frees buffers at the end of blocks may run after the host's pass, too, which hides the uses of buffers: a block waits
 // for its launches. `host=gpu` is upstream's error.
 // RUN: norm-opt %s --pass-pipeline='builtin.module(rmsnorm-embed-memrefs{target=sim:sm_90 variants=fixed},rmsnorm-embed-host{host=direct},buffer-deallocation-pipeline)' | FileCheck %s
 // RUN: not norm-opt %s --pass-pipeline='builtin.module(rmsnorm-embed-memrefs{target=sim:sm_90 variants=fixed},rmsnorm-embed-host{host=gpu},buffer-deallocation-pipeline)' 2>&1 | FileCheck %s --check-prefix=GPU

@@ -6,7 +6,7 @@
 // RUN: norm-run %s --device=sim:sm_90 --rows=0
 
 // The largest magnitude of each column (SmoothQuant's statistics), the least
-// value, what they have been before counted in by an op behind, and a sum of all
+// value, combined by a later op with what they were before, and a sum of all
 // elements.
 // CHECK-LABEL: func.func @column_max(
 // CHECK: rmsnorm.rows sizes [%{{.*}}] columns(256)

@@ -78,7 +78,7 @@ func.func @reduced_transposed(%x: tensor<?x512xbf16>) -> tensor<4x?xf32> {
   return %s : tensor<4x?xf32>
 }
 
-// rounded behind the transpose, and stored as they are, too;
+// rounded after the transpose, and stored as they are, too;
 // CHECK: rmsnorm.rows
 // CHECK: rmsnorm.tile_load tile
 // CHECK: rmsnorm.tile_store group %{{.*}} : vector<1x4xf32>, memref<?x4xf32, strided<[?, 1]>>
@@ -168,7 +168,7 @@ func.func @batches(%x: tensor<?x?x512xbf16>) -> tensor<?x8x?xf32> {
   return %tr : tensor<?x8x?xf32>
 }
 
-// batches behind groups, as well.
+// batches after groups, as well.
 // CHECK: rmsnorm.rows
 // CHECK: rmsnorm.tile_load tile
 // CHECK: rmsnorm.tile_store group %{{.*}} map(r0, r1, g) -> (r1, g, r0) : vector<1x8xf32>, memref<?x8x?xf32, strided<[?, ?, 1]>>

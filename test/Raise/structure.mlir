@@ -333,7 +333,7 @@ func.func @in_loop(%x0: tensor<8x96xbf16>, %w: tensor<96xbf16>, %k: index) -> te
   return %result : tensor<8x96xbf16>
 }
 
-// rstd is computed in front of the branch, the product in a block behind it; a
+// rstd is computed in front of the branch, the product in a block after it; a
 // branch that returns rstd is not dominated by the norm, so it stays.
 // CHECK-LABEL: func.func @blocks(
 // CHECK: math.rsqrt

@@ -34,7 +34,7 @@ func.func @square_slice(%x: tensor<4x5x9x64xf32>, %w: tensor<4x5x5x64xf32>) -> t
   return %y : tensor<4x5x5x64xf32>
 }
 
-// A dimension of size 1 changes places with one of a size of a call, behind the
+// A dimension of size 1 changes places with one of a size of a call, after the
 // norm, in front of it, and where the groups' scales are stored.
 func.func @unit_out(%x: tensor<?x1x64xf32>) -> tensor<1x?x64xf32> {
   %c0 = arith.constant 0 : index

@@ -1,6 +1,6 @@
 // RUN: norm-opt %s --rmsnorm-compute-in-place --split-input-file | FileCheck %s
 
-// Into the slice that is read, and into one behind it.
+// Into the slice that is read, and into one after it.
 // CHECK-LABEL: func.func @slices(
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x12x128xf32>
 // CHECK:         %[[Q:.*]] = tensor.extract_slice %[[X]][0, 0, 0] [%{{.*}}, 8, 128]
@@ -51,7 +51,7 @@ func.func @new(%x: tensor<?x128xf32>) -> tensor<?x256xf32> {
 
 // -----
 
-// Of q and k, side by side in one tensor, k is read behind what q became; of
+// Of q and k, side by side in one tensor, k is read after what q became; of
 // slices that share something nothing is known.
 // CHECK-LABEL: func.func @several(
 // CHECK-SAME:    %[[X:[a-z0-9]*]]: tensor<?x12x128xf32>

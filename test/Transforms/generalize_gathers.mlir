@@ -19,7 +19,7 @@ func.func @rows(%table: tensor<?x64xf32>, %ids: tensor<?x1xi32>) -> tensor<?x64x
   return %0 : tensor<?x64xf32>
 }
 
-// The dimension that is gathered, kept with size 1, in front and behind.
+// The dimension that is gathered, kept with size 1, before and after.
 // CHECK-LABEL: func.func @kept(
 // CHECK:         %[[R:.*]] = linalg.generic {{.*}} outs(%{{.*}} : tensor<5x64xf32>)
 // CHECK:         tensor.expand_shape %[[R]] {{\[}}[0, 1], [2]] output_shape [5, 1, 64] : tensor<5x64xf32> into tensor<5x1x64xf32>

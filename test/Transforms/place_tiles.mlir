@@ -1,7 +1,7 @@
 // RUN: norm-opt %s --rmsnorm-attach-target=target=sm_80 --rmsnorm-place-tiles --split-input-file | FileCheck %s
 
-// Registers: the weight is loaded right behind the row. What is held over the
-// reduction is the narrow tile and the narrow weight, extended again behind it,
+// Registers: the weight is loaded right after the row. What is held over the
+// reduction is the narrow tile and the narrow weight, extended again after it,
 // offset and all; a weight that is narrow still is held as it is. Per-row work
 // stands between the traverses.
 // CHECK-LABEL: func.func @registers
@@ -149,7 +149,7 @@ func.func @held_wide(%x: memref<?x64xbf16>, %z: memref<?x64xf32>, %v: memref<?x6
 // -----
 
 // Reload, with the residual updated in place: both rows are read again, the sum
-// is computed again, and both stores stand behind the last read. The first
+// is computed again, and both stores stand after the last read. The first
 // reads want their lines kept, the second ones do not. Nothing is held, and a
 // thread walks a few vectors at a time.
 // CHECK-LABEL: func.func @reload
@@ -226,7 +226,7 @@ func.func @three_traverses(%x: memref<?x64xf32>, %y: memref<?x64xf32>, %m: index
 
 // -----
 
-// One traverse makes both reductions; where nothing per column comes behind, there
+// One traverse makes both reductions; where nothing per column comes after, there
 // is no other.
 // CHECK-LABEL: func.func @two_reductions
 // CHECK: %[[S:.*]]:2 = rmsnorm.traverse chunks in_flight(2) reduce(add, maximumf) {

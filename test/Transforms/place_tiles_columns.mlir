@@ -147,7 +147,7 @@ func.func @columns_reloaded(%x: memref<?x64xbf16>, %w: memref<64xbf16>, %y: memr
 
 // -----
 
-// Or it is held beside the row that is read again: narrow, behind a keep.
+// Or it is held beside the row that is read again: narrow, by a keep.
 // CHECK-LABEL: func.func @columns_held_beside_reloaded
 // CHECK: %[[S:.*]]:2 = rmsnorm.traverse chunks in_flight(2) reduce(add) {
 // CHECK-NEXT: rmsnorm.tile_load tile %{{.*}} policy(evict_last)

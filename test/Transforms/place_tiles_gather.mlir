@@ -1,6 +1,6 @@
 // RUN: norm-opt %s --rmsnorm-attach-target=target=sm_80 --rmsnorm-place-tiles --split-input-file | FileCheck %s
 
-// What rows share is loaded behind the row, and its index before it, to travel
+// What rows share is loaded after the row, and its index before it, to travel
 // while the row is reduced.
 // CHECK-LABEL: func.func @registers(
 // CHECK: rmsnorm.tiles body {

@@ -69,7 +69,7 @@ func.func @split(%x: memref<?x64xf32>, %y: memref<?x64xf32>, %m: index) {
 
 // -----
 
-// What is stored goes to the end, behind a load that wants it.
+// What is stored goes to the end, after a load that wants it.
 func.func @load_behind_store(%x: memref<?x64xf32>, %y: memref<?x64xf32>, %m: index) {
   rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xf32>, update %y : memref<?x64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 8>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):

@@ -1,5 +1,5 @@
-// What takes many instructions: values computed ahead of a reduction and needed behind it are held, not computed again with a
-// row that is read again; functions behind it have fewer threads with more to do at once.
+// What takes many instructions: values computed ahead of a reduction and needed after it are held, not computed again with a
+// row that is read again; functions after it have fewer threads with more to do at once.
 // RUN: norm-opt %s --rmsnorm-tensor-half --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule | FileCheck %s
 
 #id = affine_map<(r, c) -> (r, c)>

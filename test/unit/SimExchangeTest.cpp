@@ -146,7 +146,7 @@ static void expectBreach(const std::string &body, const std::string &expected) {
   expectInEveryOrder(test, expected);
 }
 
-/// `body` behind the preparation.
+/// `body` after the preparation.
 static std::string prepared(const std::string &body) {
   return std::string(kPrologue) + "    rmsnorm.exchange_ready EXCHANGE\n" +
          body;

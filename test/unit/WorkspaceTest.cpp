@@ -231,7 +231,7 @@ protected:
   int64_t shapes[3][2] = {{0, 64}, {64}, {64}};
   DLTensor tensors[3];
   DLTensor *arguments[3];
-  // Room behind the largest workspace shows whether anybody strays there.
+  // Room after the largest workspace shows whether anybody strays there.
   static constexpr int64_t bytes = 4096;
   alignas(256) unsigned char memory[bytes];
 };

@@ -263,7 +263,7 @@ Tuner::Status Tuner::finish(const std::vector<Contestant> &contestants,
   finding.chosenSchedule = variant.schedule;
   finding.chosenMicroseconds = contestants[0].microseconds;
   finding.microseconds = finding.chosenMicroseconds;
-  // Schedules of several kernels stand one behind another.
+  // Schedules of several kernels stand one after another.
   const std::string chosen = "; " + finding.chosenSchedule + "; ";
   auto isChosen = [&](const Candidate &candidate) {
     return chosen.find("; " + candidate.schedule + "; ") != std::string::npos;

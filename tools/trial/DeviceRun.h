@@ -24,7 +24,7 @@ public:
   bool upload(const std::vector<Tensor> &tensors);
   bool launch();
   bool download(std::vector<Tensor> &tensors);
-  /// Sets `note` if something wrote behind the workspace.
+  /// Sets `note` if something wrote past the end of the workspace.
   bool checkWorkspace(std::string &note);
   /// Median milliseconds of `repeat` launches.
   bool time(int repeat, double &milliseconds);

@@ -22,37 +22,33 @@ def FinalizeSim : Pass<"rmsnorm-finalize-sim", "::mlir::ModuleOp"> {
     dialect. The layouts of `launch` and `thread` are in
     runtime/lib/Sim/SimABI.h; the global `rmsnorm_sim_abi_version` names their
     version. Code needs nothing from the host but a table of functions in the
-    launch, so the compiled module has no undefined symbols: math functions are
-    the host's libm through that table (exp, tanh and erf are made of its exp2,
-    as they are on GPUs), rsqrt is 1 / sqrt, fma is exact.
+    launch. Math functions are the host's libm through that table (exp, tanh and
+    erf are made of its exp2, as on GPUs); rsqrt is 1 / sqrt, fma is exact.
 
-    What is checked, in every run:
+    Every run checks
 
     - `global_load`, `global_store`, by the code itself: the valid elements lie
-      in the buffer of the kernel argument that the base pointer comes from (for
-      stores: one the kernel may write), address and size are multiples of
-      `alignment`. A load with `valid` must also be able to read `alignment`
-      bytes at column 0, as the op demands. Elements that are not valid read as
-      zero and are not written.
-    - `workgroup_load`, `workgroup_store`, by the scheduler: bounds of the
-      block's memory and alignment; races (two threads, one byte, no barrier
-      between, at least one writes: exact, and found in any thread order);
-      reads of bytes that the block has not written.
-    - `barrier`: all threads of the block execute the same one.
-    - `subgroup_reduce`: all threads of the subgroup execute the same one, and
-      `width` is at most the subgroup size. Threads that the last subgroup of a
-      block lacks contribute nothing: where the butterfly would combine with
-      one of them, the value stays as it is.
+      in the buffer of the base pointer's kernel argument, which a store may
+      write; address and size are multiples of `alignment`. A load with `valid`
+      must also be able to read `alignment` bytes at column 0. Elements that are
+      not valid read as zero and are not written.
+    - `workgroup_load`, `workgroup_store`, by the scheduler: bounds, alignment,
+      races (two threads, one byte, no barrier between, at least one writes:
+      exact, and found in any thread order), reads of bytes nobody has written.
+    - `barrier`, `subgroup_reduce`: all threads of the block or the subgroup
+      execute the same one. Threads that the last subgroup of a block lacks
+      contribute nothing: where the butterfly would combine with one of them,
+      the value stays as it is.
 
     A failed check reports and ends the thread; the scheduler then stops the
     run. Kernel arguments are `!llvm.ptr<1>`, integers up to 64 bits, index,
     f32 and f64, one 8-byte slot each. A base pointer is a kernel argument or
     computed from one by `llvm.getelementptr`; anything else is an error.
 
-    bf16 is held in 16-bit integers and converted by integer arithmetic: with
-    bf16 vector types LLVM calls `__truncsfbf2` even to move a value across a
-    basic block. Arithmetic on bf16 is done in f32 and rounded.
-    `rmsnorm.keep` is its value; cache policies and segments mean nothing here.
+    bf16 is held in 16-bit integers and converted by integer arithmetic, since
+    LLVM calls `__truncsfbf2` for bf16 vectors even to move a value to another
+    block. Arithmetic on bf16 is done in f32 and rounded. `rmsnorm.keep` is its
+    value; cache policies and segments mean nothing here.
   }];
 }
 
@@ -89,8 +85,8 @@ def FinalizeROCDL : Pass<"rmsnorm-finalize-rocdl", "::mlir::ModuleOp"> {
     - A load with `valid` reads from the row's first column where the thread
       has nothing to read, then selects zero: a branch would make the hardware
       wait after each load. Only stores branch.
-    - Subgroup reductions use DPP within 16 lanes, and above it what the chip
-      has: `permlanex16` (gfx11), `ds_swizzle`, `readlane`.
+    - Subgroup reductions use DPP within 16 lanes, and above it an instruction
+      of the chip: `permlanex16` (gfx11), `ds_swizzle`, `readlane`.
     - A barrier orders workgroup memory only: global loads stay in flight.
   }];
 }
@@ -130,39 +126,30 @@ def ToIntervals : Pass<"rmsnorm-to-intervals", "::mlir::ModuleOp"> {
   let summary = "programs on buffers compute intervals of their elements";
   let description = [{
     Elements of buffers, floats and integers, become intervals, pairs of f64
-    (`complex<f64>`): the values between which every correct evaluation of the
-    program in f32 lies. Scalar operations become calls of the runtime's
-    functions of that name, runtime/lib/Oracle/OracleABI.h.
+    (`complex<f64>`). Every correct evaluation of the program in f32 lies in
+    them. Scalar operations become calls of the runtime's functions of that
+    name, runtime/lib/Oracle/OracleABI.h.
 
     - A sum, difference or product is rounded to f32, to nearest; a product that
       goes into a sum may stay unrounded (fma). Rounding is monotone, so both
       ends are rounded, and exact operands have an exact result.
-    - Division, roots, exponentials and the like may err by what
-      runtime/lib/Oracle/Interval.cpp says, with its source.
-    - An operation on a narrower float type is that of f32, rounded to the type.
-      So are conversions, from f8 on, whatever a type has after its largest
-      number; to an integer, what is out of its range may be anything.
-      Powers of two (f8E8M0FNU), rounded in any direction, begin at the least
-      one that the type has; what is negative is NaN.
-    - Maxima, minima, selections are exact. A comparison of what overlaps is
-      undecided, a selection by it the union of both.
+    - Division, roots, exponentials and the like may err by the bound that
+      runtime/lib/Oracle/Interval.cpp gives, with its source.
+    - An operation on a narrower float type is that of f32, rounded to the type;
+      so are conversions, whether the type has infinities or not. A number out
+      of an integer's range may become any integer. Powers of two (f8E8M0FNU)
+      are rounded in any direction, no lower than to the least one of the type;
+      a negative number becomes NaN.
+    - Maxima, minima and selections are exact. A comparison of intervals that
+      overlap is undecided; a selection by it is the union of both.
     - A sum of T terms in any order: the sum of the intervals, wider on each
       side by (8 + sqrt(T)) 2^-24 of the sum of the terms' absolute values, and
-      rounded to its type at the end. Term k passes through d_k additions, in
-      each of which a rounding error of at most 2^-24 relative to a partial sum,
-      itself at most that sum, is made. Taken as independent and of mean zero
-      (Higham and Mary, A New Approach to Probabilistic Rounding Error Analysis,
-      2019), they add up to at most lambda sqrt(d) 2^-24 with probability
-      1 - 2 exp(-lambda^2 / 2). d is far below T: a thread adds T / threads
-      terms (a sum over rows: a block its rows), the rest is a tree, which leaves
-      lambda to 5 and more for every schedule but the narrowest rows, where the
-      8 does.
+      rounded to its type at the end (docs/semantics.md says why).
     - A product of many: 2^-23 relative for each factor.
-    - What is gathered is the element at the index, an integer that is certain;
-      another one where there is none, which is undefined behaviour, as the
-      kernel's simulation tells.
+    - A gather gives the element at its index, an integer that is certain. An
+      index of no element is undefined behaviour; the simulator reports it.
     - NaN: both ends where it is certain. Where it is possible, or where a
-      partial sum may overflow, the interval is [-inf, inf], which stands for
+      partial sum may overflow, the interval is [-inf, inf]. It stands for
       anything, a NaN included, and stays so.
 
     Requires: linalg on buffers (`rmsnorm-prepare-oracle`), floats of at most 32
@@ -173,11 +160,9 @@ def ToIntervals : Pass<"rmsnorm-to-intervals", "::mlir::ModuleOp"> {
     ^bb0(%g: bf16, %p: f32, %out: bf16):
       %w = arith.extf %g : bf16 to f32
       %d = arith.subf %w, %p : f32
-      %r = arith.truncf %d : f32 to bf16
     ->
     ^bb0(%g: complex<f64>, %p: complex<f64>, %out: complex<f64>):
       %d = call @rmsnorm_oracle_sub(%g, %p) : ...
-      %r = call @rmsnorm_oracle_round(%d, %c8, %c-126, %largest, %c0) : ...
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
@@ -189,7 +174,7 @@ def ToIntervals : Pass<"rmsnorm-to-intervals", "::mlir::ModuleOp"> {
 }
 
 def FinalizeOracle : Pass<"rmsnorm-finalize-oracle", "::mlir::ModuleOp"> {
-  let summary = "the oracle's functions by their names, and nothing outside";
+  let summary = "gives the oracle's functions their names, and hides all others";
   let description = [{
     For each entry @f adds
 

@@ -9,15 +9,15 @@ include "mlir/Pass/PassBase.td"
 def Distribute : Pass<"rmsnorm-distribute", "::mlir::ModuleOp"> {
   let summary = "turns rmsnorm.rows into thread-level kernels";
   let description = [{
-    The one place that knows SIMT. Each `rmsnorm.rows` becomes a gpu.func in
+    The one pass that knows threads. Each `rmsnorm.rows` becomes a gpu.func in
     a gpu.module, a gpu.launch_func in its place and a `rmsnorm.workspace` for
-    each of its results. A value is mapped by its shape: of an RxN tile a thread holds, for each of the
-    rows_per_group rows of its row group, the vectors t, t + threads_per_row,
-    ... of that row; an Rx1 value is held by all threads of the row group; 1xN
-    is shared out like a row. A reduction becomes sums in the thread, in order
-    of the column, then a butterfly over the subgroup, then, for rows that
-    several subgroups share, one exchange through workgroup memory, for those
-    that the blocks of a cluster share, one through the cluster's.
+    each of its results. The shape of a value says who holds it. A thread holds,
+    for each of the rows_per_group rows of its row group, the vectors t,
+    t + threads_per_row, ... of an RxN tile. All threads of the row group hold
+    an Rx1 value. A 1xN value is shared out like a row. A reduction becomes sums
+    in the thread, in order of the column, then a butterfly over the subgroup.
+    One exchange through workgroup memory follows where several subgroups share
+    a row, or through that of a cluster where its blocks share it.
 
     Blocks walk over the tiles. Multi-wave: one tile a block, up to the largest
     grid that CUDA and HIP both launch. `blocks_per_sm` > 0: a persistent grid of
@@ -33,12 +33,12 @@ def Distribute : Pass<"rmsnorm-distribute", "::mlir::ModuleOp"> {
     meet in workgroup memory after the loop, where the rings were.
 
     The launch of a persistent kernel carries
-    `rmsnorm.blocks_per_multiprocessor`, its gpu.func `rmsnorm.min_blocks`;
-    a launch whose kernel waits for those before carries
-    `rmsnorm.programmatic_dependent_launch`. The kernel waits in front of the
-    first access of each of its tiles, and lets the next one start right behind
-    that; once, at its entry, where blocks are persistent, where they load
-    operands once that are not constant, or where they sum over rows.
+    `rmsnorm.blocks_per_multiprocessor`, its gpu.func `rmsnorm.min_blocks`.
+    The launch of a kernel that waits for the kernels before it carries
+    `rmsnorm.programmatic_dependent_launch`. The kernel waits before the first
+    access of each of its tiles, and then lets the next kernel start. It waits
+    once, at its entry, where blocks are persistent, load operands once that are
+    not constant, or sum over rows.
 
     Requires: `rmsnorm-place-tiles` (`rmsnorm-split-reductions` for `split`).
     Numeric effect: a product that is summed along a row becomes a fused
@@ -56,54 +56,39 @@ def Distribute : Pass<"rmsnorm-distribute", "::mlir::ModuleOp"> {
 def MergeLaunches : Pass<"rmsnorm-merge-launches", "::mlir::ModuleOp"> {
   let summary = "makes one launch of neighbours that do not depend on each other";
   let description = [{
-    With few rows a launch takes longer than its work: the norms of q and of k,
-    two kernels, become one. Its grid is the sum of theirs; the first blocks do
-    what those of the first kernel did, and so on. Of up to three kernels, one
-    that reads rows which one behind it reads as well, as both read the angles of
-    RoPE, takes turns with those behind it instead, in proportion to their
-    blocks, if together they are at least eight for each multiprocessor of the
-    chip's table: both come by what they share at about the same time, and find
-    it in the caches. A block does the same work in the same order either way, so
-    that all results keep their bits. A kernel whose grid is 0 has no blocks in
-    it. Workgroup memory is that of the largest. Parameters that kernels share
-    are there once.
+    With few rows a launch takes longer than its work. So two kernels, such as
+    the norms of q and of k, become one. Its grid is the sum of their grids: the
+    first blocks do the work of the first kernel, the next ones that of the
+    second. A block does the same work in the same order as before, so all
+    results keep their bits. Workgroup memory is that of the largest kernel;
+    parameters that kernels share are passed once. An empty grid adds no blocks.
+    Grids are limited so that CUDA and HIP launch the sum.
 
-    Launches of one block of the host are merged if
-    - nothing stands between them but what has no effect on memory, or
-      allocates some;
-    - no buffer that one writes is read or written by another. Different
-      arguments of an entry (`rmsnorm.role`) share no memory with one that is
-      written, as its runtime checks; slices of one buffer are told apart by
-      their offsets and sizes, everything else by MLIR's alias analysis;
-    - their blocks have the same number of threads, and all or none of them
-      start before the kernel in front of them has ended;
-    - none of them has clusters, nor a grid that follows from the number of
-      multiprocessors: it would be larger than what they hold or leave free;
-    - together they have at most 126 parameters, with one for each but the last,
-      its blocks; up to eight become one.
+    Up to three kernels take turns instead, in proportion to their blocks, where
+    two read the same rows, such as the angles of RoPE, and all together have at
+    least eight blocks for each multiprocessor in the chip's table. They then
+    read the shared rows at about the same time and find them in the caches.
 
-    Others stay as they are. Grids are limited so that the sum is one that CUDA
-    and HIP launch.
+    Launches in one block of the host are merged if
+    - between them nothing has an effect on memory, but for allocations;
+    - no buffer that one writes is read or written by another. Two arguments of
+      an entry (`rmsnorm.role`) share no memory if one is written; the runtime
+      checks that. Slices of one buffer are compared by offsets and sizes, other
+      buffers by MLIR's alias analysis;
+    - their blocks have as many threads, and all or none are dependent launches;
+    - none has clusters, nor a grid that follows from the multiprocessors;
+    - together they have at most 126 parameters, and there are at most eight.
 
     Requires: `rmsnorm-distribute`. Numeric effect: none.
 
     ```mlir
-    gpu.launch_func @kernels::@q blocks in (%m, %c1, %c1)
-        threads in (%c128, %c1, %c1) args(%x : !llvm.ptr<1>, ...)
-    gpu.launch_func @kernels::@k blocks in (%n, %c1, %c1)
-        threads in (%c128, %c1, %c1) args(%y : !llvm.ptr<1>, ...)
+    gpu.launch_func @kernels::@q blocks in (%m, %c1, %c1) threads in (%c128, ...
+    gpu.launch_func @kernels::@k blocks in (%n, %c1, %c1) threads in (%c128, ...
     ```
-    becomes
+    becomes a launch of a kernel that begins with a branch by the block's number
     ```mlir
     %blocks = arith.addi %m, %n : index
-    gpu.launch_func @kernels::@q_and_k blocks in (%blocks, %c1, %c1)
-        threads in (%c128, %c1, %c1) args(%x, ..., %m : index, %y, ...)
-    ```
-    of a kernel that begins with
-    ```mlir
-    %block = gpu.block_id x
-    %first = arith.cmpi ult, %block, %m : index
-    scf.if %first {
+    gpu.launch_func @kernels::@q_and_k blocks in (%blocks, %c1, %c1) ...
     ```
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",

@@ -9,23 +9,22 @@ include "mlir/Pass/PassBase.td"
 def SelectVariants : Pass<"rmsnorm-select-variants"> {
   let summary = "chooses schedules of each rmsnorm.rows and guards them";
   let description = [{
-    What a module of norm-compile has as variants stands in the IR here: copies
+    Writes variants into the IR, as norm-compile writes them into a module: copies
     of a `rmsnorm.rows` in the branches of `scf.if`, each with a schedule. The
     first copy is for buffers whose rows all begin at multiples of 16 bytes
     (address, strides of dimensions of more than one element, a size of rows
-    that only a call knows), the last for any; and where few rows want another
-    schedule than many, or narrow ones where N is known only at a call, there is
-    a copy for each. A copy that would never be
-    taken is left out, and a condition that holds for certain: 16 bytes of a
-    static offset, stride or row size, of a `memref.alloc` or `memref.global`
-    with an `alignment`.
+    that only a call knows), the last for any buffers. Few rows have a copy of
+    their own if they want another schedule than many; so have narrow rows where
+    N is known only at a call. A copy that no call would take is left out. So is
+    a condition that always holds: 16 bytes of a static offset, stride or row
+    size, of a `memref.alloc` or `memref.global` with an `alignment`.
 
-    Programs that do not depend on each other and have nothing with an effect
-    between them are in the branches of one guard, so that
-    `rmsnorm-merge-launches` finds them there: those of the same alignments and
-    with N static. The last of them says where.
+    Several programs share the branches of one guard, where
+    `rmsnorm-merge-launches` finds them, if they do not depend on each other, no
+    op with an effect is between them, their alignments are the same, and N is
+    static. They are then at the place of the last one.
 
-    A `rmsnorm.rows` that has a schedule already keeps it, guarded.
+    A `rmsnorm.rows` that has a schedule keeps it, guarded.
 
     Requires: `rmsnorm-outline-rows`, `rmsnorm.target` on the module.
     Numeric effect: that of rmsnorm-select-schedule; a row may be summed in
@@ -63,11 +62,11 @@ def SelectVariants : Pass<"rmsnorm-select-variants"> {
 }
 
 def SimplifyOurs : Pass<"rmsnorm-simplify"> {
-  let summary = "canonicalize and cse inside of what is ours";
+  let summary = "canonicalize and cse inside of our ops and kernels";
   let description = [{
-    Upstream's canonicalize and cse, in each `rmsnorm.rows` and in the
-    gpu.modules whose target is `#rmsnorm.target`. Code around them, which is
-    somebody else's, stays as it is.
+    Runs upstream's canonicalize and cse in each `rmsnorm.rows` and in the
+    gpu.modules whose target is `#rmsnorm.target`. The code around them belongs to
+    another compiler and stays as it is.
   }];
   let options = [
     Option<"canonicalize", "canonicalize", "bool", "true",
@@ -77,21 +76,21 @@ def SimplifyOurs : Pass<"rmsnorm-simplify"> {
 }
 
 def EmbedHost : Pass<"rmsnorm-embed-host", "::mlir::ModuleOp"> {
-  let summary = "lowers what our launches need to upstream's dialects";
+  let summary = "lowers our launches and their operands to upstream's dialects";
   let description = [{
     The last of our passes on host code. Afterwards nothing outside of our
     gpu.modules has an op or attribute of ours. Buffers become bare pointers
     here, which hide their uses: deallocations come before (`bufferization`'s
-    passes see that `rmsnorm.buffer_pointer` is a view). With `host=direct` what
-    frees buffers at the end of blocks may come behind it, too
-    (`buffer-deallocation-pipeline`). What frees them behind the last use that
-    it sees would do so before a launch (`optimize-allocation-liveness`).
+    passes see that `rmsnorm.buffer_pointer` is a view). With `host=direct` a pass
+    that frees buffers at the end of blocks may come after it, too
+    (`buffer-deallocation-pipeline`). A pass that frees a buffer after the last
+    use that it sees would do so before a launch (`optimize-allocation-liveness`).
 
-    Where this pass is forgotten the translation to LLVM IR is an error.
+    Without this pass the translation to LLVM IR is an error.
 
     `host=gpu`: gpu.launch_func stay, for gpu-module-to-binary, gpu-async-region
     and gpu-to-llvm. `rmsnorm.workspace` becomes a memref.alloc, aligned to 256
-    bytes, and a memref.dealloc behind its last launch: memory that the device
+    bytes, and a memref.dealloc after its last launch: memory that the device
     must reach, as that of all buffers. Upstream's calls have no place for
     programmatic dependent launch and for the blocks that share a
     multiprocessor: kernels start one after the other.
@@ -101,7 +100,7 @@ def EmbedHost : Pass<"rmsnorm-embed-host", "::mlir::ModuleOp"> {
     its machine code (`format=isa`: text) beside a table of its kernels, so that
     nothing is lost; no stack is taken in loops. `rmsnorm.workspace` becomes
     memory that the runtime keeps. Launches with tokens or a stream are errors.
-    The host waits behind each run of launches, before the next op with an effect
+    The host waits after each run of launches, before the next op with an effect
     (`synchronize=false`: nowhere, the program does).
 
     `rmsnorm.multiprocessor_count` and `rmsnorm.resident_clusters` become calls
@@ -119,7 +118,7 @@ def EmbedHost : Pass<"rmsnorm-embed-host", "::mlir::ModuleOp"> {
                  clEnumValN(HostLaunches::gpu, "gpu",
                             "upstream's gpu dialect"))}]>,
     Option<"synchronize", "synchronize", "bool", "true",
-           "direct: wait behind launches">,
+           "direct: wait after launches">,
     Option<"format", "format", "gpu::CompilationTarget",
            "gpu::CompilationTarget::Fatbin",
            "direct: machine code, as of gpu-module-to-binary",

@@ -25,7 +25,7 @@ Value getRootBuffer(Value buffer);
 /// is declared rmsnorm.constant: no kernel writes it.
 bool isConstantBuffer(Value buffer);
 
-/// Whether what stands in front of `op` may come behind it, whatever buffers it
+/// Whether what stands in front of `op` may come after it, whatever buffers it
 /// uses: `op` has no effect, or allocates what nobody knows yet.
 bool mayCross(Operation &op);
 

@@ -222,44 +222,47 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
       thread owns, so that results do not depend on it.
     - `cluster`: blocks that share a row, a power of two up to 16 (1: none).
       Each has `threads_per_row` threads; rank r owns the r-th part of the row's
-      columns, all parts of as many whole vectors, the last one of what is left.
-      Rows are not packed then, and wide enough for a subgroup in each block.
+      columns. All parts have as many whole vectors, but for the last one, which
+      has the rest. Rows are not packed then; each block has a subgroup at least.
     - `blocks_per_sm`: 0: one tile a block where the grid allows (multi-wave).
-      Else a persistent grid of that many blocks a multiprocessor, which
-      a program that sums over rows needs.
-    - `column_sums`: where sums over rows (`rmsnorm.accumulate`) are kept.
-      `strips` on a program with a row_reduce: it is split in two
-      (`rmsnorm-split-strips`); on one without: a block owns threads_per_row x
-      vector_width columns. `all_rows`: so does it, and has all of their rows.
+      Otherwise a persistent grid of that many blocks a multiprocessor; a program
+      that sums over rows needs one.
+    - `column_sums`: where sums over rows (`rmsnorm.accumulate`) are kept. With
+      `strips` a program with a row_reduce is split in two
+      (`rmsnorm-split-strips`); in one without, a block owns threads_per_row x
+      vector_width columns. With `all_rows` it does, too, and has all their rows.
     - `stages`: slots of the ring of tiles in workgroup memory that the block
-      copies ahead. 0, 1: a tile is copied when its turn comes. From 2 on,
-      only for `cache = shared` and a persistent grid, stages - 1 tiles are on
-      their way while one is worked on.
+      copies ahead. With 0 or 1 a tile is copied when its turn comes. From 2 on,
+      which needs `cache = shared` and a persistent grid, stages - 1 tiles are
+      under way while the block works on one.
     - `copy`: the caches that `cache = shared` copies through, on chips with
       asynchronous copies; nothing elsewhere.
     - `column_operands`: when per-column operands, and tiles that rows share,
       are loaded: where they are `use`d, with each `tile` and held, or once
       a `block`. `awaited` is `tile`, and a thread uses its vectors of the row
-      when it has theirs: ptxas loads what only a later traverse needs behind
-      the reduction, or right in front of it. With `cache = reload` not once
-      a block, and held only where a thread's vectors are unrolled; in workgroup
-      memory once a block with a ring only, and nothing is awaited.
-    - `constants`: when those are loaded that are declared `rmsnorm.constant`:
-      `as_columns` says, or once a `block`, before the wait for the kernels before
-      this one. Where kernels do not wait themselves: as `as_columns` says.
+      only when it has these operands, too. Otherwise ptxas may move their loads
+      to the reduction or past it, if only a later traverse needs them. `cache =
+      reload` excludes `block`, and holds operands only where a thread's vectors
+      are unrolled. `cache = shared` has `block` with a ring only, and awaits
+      nothing.
+    - `constants`: when operands are loaded that are declared `rmsnorm.constant`:
+      `as_columns`, which is as `column_operands` says, or once a `block`, before
+      the kernel waits for those before it. A kernel that does not wait loads
+      them as `column_operands` says.
     - `unrolled`: the most vectors of a thread that are unrolled where the row
-      is read again; of more it is a loop.
+      is read again. More of them are a loop.
     - `split`: the blocks of a cluster begin to reduce a tile while they work on
-      the one before; of rings of three slots and one reduction.
+      the one before. It needs a ring of three slots, and one reduction.
     - `sums`: the schedule of the loop that `rmsnorm-split-strips` splits off, in
       `<` and `>`. Where it is left out, `rmsnorm-select-schedule` chooses it.
-    - `sum_lanes`, `sum_walkers`: the blocks that add up what blocks have summed
-      over their rows: so many threads side by side, of so many rows at a time.
-    - `sum_in_flight`: rows that each of those has in flight.
+    - `sum_lanes`, `sum_walkers`: the shape of the blocks that add up the sums of
+      other blocks: so many threads side by side, for so many rows at a time.
+    - `sum_in_flight`: rows that each of these threads has in flight.
     - `mask_bf16`: two bf16 of a word become f32 by a shift and a mask, not by
-      conversions, which are three instructions. For kernels that instructions
-      hold up: where memory does, ptxas orders loads worse beside masks (H200,
-      us: forward 2048x65536 132 and 144, backward 32768x1024 52 and 61).
+      conversions, which are three instructions. It is for kernels that
+      instructions bound. Where memory bounds a kernel, ptxas orders loads worse
+      beside masks (H200, without and with masks: forward 2048x65536 132 us and
+      144 us, backward 32768x1024 52 us and 61 us).
     - `sm_margin`: multiprocessors that the grid leaves to other work.
 
     A field is left out of the text where it has its default. That of

@@ -44,8 +44,8 @@ def RMSNorm_Dialect : Dialect {
     void registerAttributes();
     void registerTypes();
 
-    // The discardable attributes; what each must be is a table in Dialect.cpp,
-    // and another is an error.
+    // The discardable attributes. A table in Dialect.cpp says on which op and of
+    // which type each may be; any other use is an error.
 
     /// Module attribute naming the target the memref half compiles for.
     static constexpr ::llvm::StringLiteral kTargetAttrName = "rmsnorm.target";
@@ -63,7 +63,7 @@ def RMSNorm_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kRoleAttrName = "rmsnorm.role";
     static constexpr ::llvm::StringLiteral kDimsAttrName = "rmsnorm.dims";
     static constexpr ::llvm::StringLiteral kBoundsAttrName = "rmsnorm.bounds";
-    /// Integer set attribute of one: what the sizes in rmsnorm.dims must be.
+    /// Integer set attribute of one: conditions on the sizes in rmsnorm.dims.
     static constexpr ::llvm::StringLiteral kSizesAttrName = "rmsnorm.sizes";
     /// Integer attribute of a result of an entry function: the argument that it
     /// is computed into.

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- RMSNormHostOps.td - what a host function passes to its launches ---===//
 //
-// Beside index arithmetic and gpu.launch_func all that a host function has; the
-// runtime evaluates it at a call (lib/Module).
+// A host function has these ops, index arithmetic and gpu.launch_func, and
+// nothing else. The runtime evaluates them at a call (lib/Module).
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,8 +22,8 @@ def RMSNorm_BufferPointerOp
   let summary = "the address of a buffer's first element";
   let description = [{
     A launch passes bare global pointers, never memref descriptors. The
-    address includes the buffer's offset. It is a view of the buffer, so that
-    who looks for a buffer's last use finds the launch.
+    address includes the buffer's offset. It is a view of the buffer, so that a
+    pass that looks for a buffer's last use finds the launch.
   }];
   let arguments = (ins AnyMemRef:$buffer);
   let results = (outs RMSNorm_GlobalPointer:$result);
@@ -37,15 +37,15 @@ def RMSNorm_WorkspaceOp : RMSNorm_Op<"workspace", []> {
   let summary = "a buffer in the workspace that the caller owns";
   let description = [{
     Device memory between the kernels of one call: written by an earlier launch
-    of the host function, read by a later one. Its contents are undefined
-    before, and nobody's afterwards. The operands are the sizes of the dynamic
+    of the host function, read by a later one. Its contents are undefined before
+    and after the call. The operands are the sizes of the dynamic
     dimensions, index arithmetic that the runtime evaluates at a call, none
     negative; like any buffer it reaches a kernel through
     `rmsnorm.buffer_pointer`.
 
-    It is aligned to 256 bytes. The workspaces of a function lie one behind
-    the other in the order of these ops, and their sum is what
-    `rmsnorm_workspace_size` of the C API returns. Two ops are two buffers:
+    It is aligned to 256 bytes. The workspaces of a function lie one after
+    the other in the order of these ops. `rmsnorm_workspace_size` of the C API
+    returns their sum. Two ops are two buffers:
     they are never merged. Nothing is allocated at run time.
 
     ```mlir
@@ -90,9 +90,9 @@ def RMSNorm_MultiprocessorCountOp
 def RMSNorm_ResidentClustersOp : RMSNorm_Op<"resident_clusters"> {
   let summary = "clusters of a launch that the device holds at once";
   let description = [{
-    Of the launch whose grid follows from it, the only one. A cluster does not
-    span the device's groups of multiprocessors, so that fewer are resident
-    than the multiprocessors have room for; a persistent grid of more would
+    The launch is the only one whose grid follows from this op. A cluster does
+    not span the device's groups of multiprocessors, so fewer are resident than
+    the multiprocessors have room for. A persistent grid of more clusters would
     leave some for a second wave. Evaluated by the runtime when it prepares;
     a large number where the device knows no such limit.
   }];

@@ -206,21 +206,21 @@ def RMSNorm_ColumnSumOp : RMSNorm_Op<"column_sum", [
     Stands in the `scf.forall.in_parallel` of a loop over rows. The result of
     the loop tied to `dest` is the sum of `source` over all iterations, in f32
     and in an order fixed by the schedule, rounded once to the element type
-    of `dest`. To it `init`, where there is one, is added, in f32 and before it
-    is rounded; `init` may be `dest`. What `dest` held does not count else;
-    zero iterations give zeros.
+    of `dest`. If there is an `init`, it is added in f32 before the sum is
+    rounded; `init` may be `dest`. Otherwise the old contents of `dest` do not
+    count. Zero iterations give zeros.
 
-    `kind` says what stands for the addition: a maximum or a minimum, exact in
-    any order. Without iterations that gives `start`, or, without one, what
-    changes nothing: an infinity, or NaN for maxnumf and minnumf.
+    `kind` is the operation in place of the addition: a maximum or a minimum,
+    exact in any order. Zero iterations then give `start` or, without one, the
+    value that changes nothing: an infinity, or NaN for maxnumf and minnumf.
 
-    `dims` says which of the leading dimensions of the rows `dest` has in front
-    of its columns, if it has any: the sum is then over the rows of each of
-    their elements alone.
+    `dims` are those leading dimensions of the rows that `dest` has in front of
+    its columns, if any. Each of their elements has a sum over its own rows.
 
     `source` is a tensor of the rank of `dest` before `rmsnorm-vectorize` and
     a vector 1xN after it, with `columns` where N is dynamic
-    (`rmsnorm.tile_load`). One value a row has no columns in `dest`, or one. Bufferization turns it into `rmsnorm.accumulate`.
+    (`rmsnorm.tile_load`). One value a row has no columns in `dest`, or one.
+    Bufferization turns the op into `rmsnorm.accumulate`.
 
     ```mlir
     scf.forall.in_parallel {
@@ -264,16 +264,15 @@ def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
   let description = [{
     Stands in a loop over tiles of rows, at its outermost level. After the loop
     `dest` holds the sum of the rows of `source` over all iterations, as
-    `rmsnorm.column_sum` says: `init` is added to it, it is rounded once, zero
-    iterations give zeros, `kind` and `start` say what else it may be. `map`
+    `rmsnorm.column_sum` says, with the same `init`, `kind` and `start`. `map`
     leads from the indices of a row and the column to those of the element of
-    `dest` that is added to; absent, all rows are added to one.
-    During the loop its contents are unspecified, so
-    nothing else may access it. `rmsnorm-carry-sums` turns
-    it into an accumulator of `rmsnorm.tiles`: then `dest` is a vector GxN,
-    and the result is `dest` with row u * G + g of `source` added to its row g,
-    for u = 0, 1, ... in turn. Rows of a tile that do not exist do not
-    contribute, whatever they hold. `columns` as in `rmsnorm.tile_load`.
+    `dest` that is added to; absent, all rows are added to one. During the loop
+    the contents of `dest` are unspecified, so nothing else may access it.
+
+    `rmsnorm-carry-sums` turns the op into an accumulator of `rmsnorm.tiles`.
+    Then `dest` is a vector GxN, and the result is `dest` with row u * G + g of
+    `source` added to its row g, for u = 0, 1, ... in turn. Rows of a tile that
+    do not exist contribute nothing. `columns` as in `rmsnorm.tile_load`.
 
     ```mlir
     rmsnorm.accumulate %p into %dw : vector<1x4096xf32> into memref<4096xbf16>

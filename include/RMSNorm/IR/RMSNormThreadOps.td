@@ -13,7 +13,8 @@
 include "RMSNorm/IR/RMSNormHostOps.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-// What a thread holds in registers, hence few: code generators unroll vectors.
+// A thread holds a fragment in registers. It has few elements, since code
+// generators unroll vectors.
 def RMSNorm_Fragment : ConfinedType<
     VectorOfRankAndType<[1], [AnyFloat, AnyInteger]>,
     [CPred<"::mlir::rmsnorm::isFragment(::llvm::cast<::mlir::VectorType>($_self))">],
@@ -137,15 +138,15 @@ def RMSNorm_AsyncCopyOp : RMSNorm_Op<"async_copy", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "begins to copy a fragment from global to workgroup memory";
   let description = [{
-    What `rmsnorm.global_load %base[%row, %column] valid(%valid)` reads goes to
-    `offset` of workgroup memory, zeros for what is not valid included. The
-    conditions of that op on `alignment` and on column 0 hold; `offset` is a
-    multiple of the fragment's size.
+    Copies the elements that `rmsnorm.global_load %base[%row, %column]
+    valid(%valid)` reads to `offset` of workgroup memory, with zeros for those
+    that are not valid. The conditions of that op on `alignment` and on column 0
+    hold; `offset` is a multiple of the fragment's size.
 
     The copy is under way until this thread waits for its group
     (`rmsnorm.copy_commit`, `rmsnorm.copy_wait`). Until then nobody touches
     those bytes of workgroup memory, and nobody writes the source. Then they
-    are there for this thread; for others, behind a barrier.
+    are there for this thread; for others, after a barrier.
 
     Where the chip, or the alignment, has no such copy, it is a load and a store.
 
@@ -181,7 +182,7 @@ def RMSNorm_CopyWaitOp : RMSNorm_Op<"copy_wait", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "waits until at most some of the groups are under way";
   let description = [{
-    Groups complete in the order of their commits: behind `copy_wait 2` all but
+    Groups complete in the order of their commits: after `copy_wait 2` all but
     the last two groups that this thread has committed are complete.
 
     ```mlir
@@ -346,12 +347,12 @@ def RMSNorm_LaunchDependentsOp : RMSNorm_Op<"launch_dependents", [
   let summary = "lets the next kernel of the stream start";
   let description = [{
     Programmatic dependent launch: once every block of the grid has executed it
-    or ended, a kernel behind this one that was launched that way may start. It
+    or ended, a kernel after this one that was launched that way may start. It
     promises nothing about memory. A second time it does nothing. Nothing on
     targets without such launches.
 
-    It stands behind a `rmsnorm.grid_wait` on every path: a kernel that lets the
-    next one start while it waits itself has the one behind that start, too, and
+    It stands after a `rmsnorm.grid_wait` on every path: a kernel that lets the
+    next one start while it waits itself has the one after that start, too, and
     so on, until blocks that wait fill the machine.
 
     ```mlir
@@ -371,10 +372,11 @@ def RMSNorm_GridWaitOp : RMSNorm_Op<"grid_wait", [
     before its first access of global memory, but for loads of arguments that
     are `rmsnorm.constant`. A second time it does nothing. All threads of a block
     do, or none: one without a tile touches nothing. One block at least does: the
-    kernel behind waits for the end of all blocks of this one, and takes that for
-    the end of all kernels before. The simulator reports what breaks these rules.
-    A launch may do without the attribute: then it starts behind those kernels,
-    and this does nothing. Nothing on targets without such launches.
+    next kernel waits for the end of all blocks of this one, and takes that for
+    the end of all kernels before. The simulator reports kernels that break
+    these rules. A launch may lack the attribute: then it starts after those
+    kernels, and the op does nothing. On targets without such launches it does
+    nothing, either.
 
     ```mlir
     rmsnorm.grid_wait

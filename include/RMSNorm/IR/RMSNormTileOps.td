@@ -244,11 +244,12 @@ def RMSNorm_KeepOp : RMSNorm_Op<"keep", [
     Returns `value`, but not before `after` has been computed, and hides from
     every optimiser that it is the same value. It exists because a tile that
     lives across a reduction must stay packed: LLVM and ptxas would otherwise
-    keep its f32 extension alive, twice the registers, and spill. After a tile,
-    vector by vector: what is loaded for a later traverse is loaded now; not on
-    AMD chips, whose compiler leaves loads where they are. Used at tile
-    level (`rmsnorm-place-tiles`) and, with a fragment and a scalar, at thread
-    level. The simulator returns `value`.
+    keep its f32 extension alive, twice the registers, and spill. If `after` is a
+    tile, the op works vector by vector: it makes ptxas load that tile now, not
+    in the later traverse that needs it. AMD chips have no need of it, as their
+    compiler leaves loads where they are. The op is used at tile level
+    (`rmsnorm-place-tiles`) and, with a fragment and a scalar, at thread level.
+    The simulator returns `value`.
 
     ```mlir
     %k = rmsnorm.keep %x after %sum : vector<4x4096xbf16>, vector<4x1xf32>

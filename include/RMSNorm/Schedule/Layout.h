@@ -74,7 +74,7 @@ public:
   /// Bytes that an access to a vector of elements of `elementBytes` may take at
   /// a time. `partial`: some of its columns may not exist, so accesses are no
   /// larger than that part allows. `packed`: nobody checks where the rows
-  /// begin, they lie packed behind an aligned beginning.
+  /// begin, they lie packed after an aligned beginning.
   int64_t getAccessBytes(int64_t elementBytes, bool partial, bool packed) const;
 
   /// Threads of a subgroup that share a row, and subgroups that do.

@@ -2,8 +2,8 @@
 //===- Select.h - the schedules of a program -----------------------------===//
 //
 // Pure: facts, a chip and what is asked for go in, schedules or a reason why
-// not come out. Every field of a schedule is filled, so that nothing behind
-// selection has to decide.
+// not come out. Every field of a schedule is filled, so that no later
+// pass has to decide.
 //
 //===----------------------------------------------------------------------===//
 
@@ -71,8 +71,8 @@ OrRefusal<ScheduleFields> takeSchedule(const ScheduleFields &given,
                                        const ChipInfo &chip,
                                        const ScheduleRequest &request = {});
 
-/// The schedule of what adds up the rows that the blocks of `blocks` have left
-/// behind, rows of f32 without padding, or, if `values`, one value each.
+/// The schedule of the kernel that adds up what the blocks of `blocks` have
+/// left: rows of f32 without padding or, if `values`, one value each.
 ScheduleFields getSumRowsFields(const ScheduleFields &blocks,
                                 bool dynamicColumns, bool values);
 

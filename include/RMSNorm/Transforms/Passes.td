@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Passes.td - passes from the op to placed tiles ---------------------===//
 //
-// In pipeline order: what is done to the source, the tensor half, then the passes on rows.
+// In pipeline order: the passes on the source, the tensor half, the passes on
+// rows.
 //
 //===----------------------------------------------------------------------===//
 

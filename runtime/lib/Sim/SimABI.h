@@ -61,7 +61,7 @@ enum {
   RMSNORM_SIM_MINNUMF = 5
 };
 
-/* A thread of the block being run. The scheduler's own data lies behind it. */
+/* A thread of the block being run. The scheduler's own data lies after it. */
 typedef struct rmsnorm_sim_thread {
   int64_t thread_id; /* in the block */
   int64_t block_id;  /* in the grid */

@@ -38,7 +38,7 @@ public:
   std::string access(int32_t thread, int32_t offset, int32_t bytes,
                      bool isStore, void *&address);
 
-  /// Begins to copy `valid` bytes, and zeros behind them.
+  /// Begins to copy `valid` bytes, and zeros after them.
   std::string copy(int32_t thread, int32_t offset, int32_t bytes,
                    const void *source, int32_t valid);
   /// Makes the copies of a thread since its last commit a group.

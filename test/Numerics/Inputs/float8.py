@@ -57,7 +57,7 @@ def decode(byte):
 POSITIVE = [decode(byte) for byte in range(256 if POWERS else SIGN) if math.isfinite(decode(byte))]
 assert POSITIVE == sorted(POSITIVE) and all(decode(byte) == value for byte, value in enumerate(POSITIVE))
 LARGEST = POSITIVE[-1]
-# What would come behind the largest number: rounding to it is to overflow.
+# The number that would follow the largest one: rounding to it is to overflow.
 BEHIND = 2 * LARGEST if POWERS else LARGEST + (LARGEST - POSITIVE[-2])
 INFINITE = "E5M2" in name
 

@@ -136,7 +136,7 @@ def specials():
                 "%p", [("%y", "f32", "row"), ("%r", t, "row")], [("%ef", "f32")],
                 [f"%q = arith.extf %a1 : {t} to f32", f"%k = math.{rounding} %q : f32", "%s = arith.addf %a0, %k : f32"], ["%s"]),
                 [("%p", f"tensor<?x{N}xf32>")])
-        # The eps of a norm behind a norm.
+        # The eps of a norm after a norm.
         for mutation, eps in ("", "1.0e-06"), ("__eps", "1.25e-06"):
             yield function(f"behind_{t}{mutation}", f"%x: {rows}, %h: {rows}, %w: {vector}, %v: {vector}", header(t) +
                            norm("%y", "%x", t, "%w", t, "%e", t, eps="1.0e-06") +

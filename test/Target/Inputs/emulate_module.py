@@ -21,7 +21,7 @@ sys.path.insert(0, os.path.join(os.path.dirname(__file__), "../../../benchmarks"
 import capi
 
 PRECISION = {"bf16": (8, -126), "f16": (11, -14), "f32": (24, -126), "f8e4m3fn": (4, -6)}
-# The numbers of f8e4m3fn from zero on; the code behind the last is NaN.
+# The numbers of f8e4m3fn from zero on; the code after the last is NaN.
 E4M3 = np.array([np.ldexp(m + 8 * (e > 0), max(e, 1) - 10) for e in range(16) for m in range(8)][:-1])
 
 

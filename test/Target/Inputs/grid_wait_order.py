@@ -6,7 +6,7 @@ the kernels before, and prints a line a kernel. Usage:
 
 With ptxas and nvdisasm the machine code is what is checked: ptxas moves loads. --early:
 expect exactly N loads ahead of the wait, those of rmsnorm.constant arguments. --near: at
-most N instructions between the wait and the first load behind it.
+most N instructions between the wait and the first load after it.
 """
 import re, subprocess, sys
 
