@@ -48,8 +48,8 @@ const Layout *ClusterGrowth::findLayout(Value value) const {
   return it == cluster.layouts.end() ? nullptr : &it->second;
 }
 
-/// Takes loops from what `map` indexes at `layout`. False if loops are others
-/// already.
+/// Sets loops so that `map` indexes the element at `layout`. False if loops are
+/// already set otherwise.
 bool ClusterGrowth::determine(AffineMap map, const Layout &layout,
                               MaybeLoops &loops, bool mustAgree) {
   for (auto [expr, sum] : llvm::zip_equal(map.getResults(), layout)) {
@@ -192,7 +192,7 @@ void ClusterGrowth::joinUser(Operation *op) {
   join(op, *nest, MaybeLoops(nest->dims.size()));
 }
 
-/// What a member reads joins where it is computed for the same rows.
+/// The producer of a member's operand joins if it computes the same rows.
 void ClusterGrowth::joinProducer(Value value, Layout layout) {
   traceBack(digits, value, layout);
   Operation *op = value.getDefiningOp();
@@ -215,7 +215,7 @@ void ClusterGrowth::joinProducers(Operation *op) {
                  digits.resolve(getIndices(map, members.find(op)->second)));
 }
 
-/// Others that read the same rows of what members read join, too.
+/// Other ops that read the same rows of a member's operand join, too.
 void ClusterGrowth::shareReads() {
   SmallVector<Operation *> ops;
   for (auto &entry : members)

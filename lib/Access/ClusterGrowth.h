@@ -10,9 +10,9 @@
 
 namespace mlir::rmsnorm::access {
 
-/// Goes back from the index of an element to what the element is one of:
-/// through views, and through insertions that certainly do not write it.
-/// `value` and `layout` become that and where it is there.
+/// Goes back from the index of an element to the tensor that the element comes
+/// from: through views, and through insertions that certainly do not write it.
+/// `value` becomes that tensor, `layout` the element's place in it.
 void traceBack(Digits &digits, Value &value, Layout &layout);
 
 /// Finds the members of a cluster, from its anchor over uses and definitions.

@@ -56,7 +56,7 @@ void Digits::divide(unsigned digit, const Size &low) {
 
 /// Writes the two parts of a digit, where they are side by side, as the digit.
 void Digits::undivide(SmallVectorImpl<Term> &terms) const {
-  // Parts have higher numbers than what they are parts of.
+  // A part has a higher number than its whole.
   for (unsigned digit = digits.size(); digit-- > 0;) {
     if (!digits[digit].parts)
       continue;
@@ -321,7 +321,7 @@ AffineExpr Digits::getExpr(MLIRContext *context, Sum sum,
   };
   AffineExpr expr = getAffineConstantExpr(0, context);
   for (const Term &term : sum.terms) {
-    // What is left of a variable is (variable floordiv divisor) mod size.
+    // The rest of a variable is (variable floordiv divisor) mod size.
     unsigned digit = term.digit;
     Size divisor;
     bool isHighest = true;

@@ -25,7 +25,7 @@ static bool addDims(LoopNest &nest, Value value, AffineMap map) {
   return true;
 }
 
-/// Whether each element of `result` is written by one iteration but for
+/// Whether one iteration writes each element of `result`, apart from
 /// reductions.
 static bool writesAll(OpResult result, AffineMap map) {
   llvm::SmallDenseSet<unsigned> seen;

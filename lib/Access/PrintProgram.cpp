@@ -27,7 +27,7 @@ static json::Array toArray(Range &&range, Function function) {
 }
 
 namespace {
-/// Writes ops without looking at what they mean: values and ops by number.
+/// Writes ops without regard to their meaning: values and ops by number.
 class Program {
 public:
   json::Value print(Operation &op);

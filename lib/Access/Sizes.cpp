@@ -143,7 +143,7 @@ void Sizes::equate(Size a, Size b) {
   b = simplify(b);
   if (!a.isUsable() || !b.isUsable())
     return;
-  // What both have in common says nothing.
+  // A common factor of both says nothing.
   Size common(std::gcd(a.getNumber(), b.getNumber()));
   SmallVector<unsigned> rest(b.getSources());
   for (unsigned source : a.getSources())

@@ -57,7 +57,7 @@ static std::optional<Layout> splitGroups(Digits &digits, Value wide,
   return digits.resolve(parts);
 }
 
-/// From the slice to what it is cut from or inserted into.
+/// From the slice to the tensor that it is cut from or inserted into.
 static std::optional<Layout> addOffsets(OffsetSizeAndStrideOpInterface slice,
                                         const llvm::SmallBitVector &dropped,
                                         const Layout &layout) {

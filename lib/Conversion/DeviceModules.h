@@ -15,14 +15,14 @@ class LLVMTypeConverter;
 
 namespace mlir::rmsnorm {
 
-/// Calls `finalize` with each of our gpu.modules below `root`, all of which are
-/// checked as device code before, and the chip; an error is emitted if the
-/// target of `root` is not `backend`, or none.
+/// Calls `finalize` with the chip and each of our gpu.modules below `root`. All
+/// of them are checked as device code before. Emits an error if `root` has no
+/// target, or one of another backend.
 LogicalResult finalizeModules(
     ModuleOp root, Backend backend, StringRef passName,
     function_ref<LogicalResult(gpu::GPUModuleOp, const ChipInfo &)> finalize);
 
-/// Refuses what no target has code for: operations that nobody registered, and
+/// Refuses operations that no target has code for: unregistered ones, and
 /// vectors too wide for a thread, which code generators would unroll.
 LogicalResult checkDeviceCode(gpu::GPUModuleOp module);
 

@@ -38,7 +38,8 @@ Value createScaled(ImplicitLocOpBuilder &b, Value value, int64_t by) {
   return arith::MulIOp::create(b, value, createI32(b, by));
 }
 
-/// The number of a publish: where it lies in the ring, and what lies there.
+/// The number of a publish, with its place in the ring and that place's
+/// contents.
 class Place {
 public:
   Place(ImplicitLocOpBuilder &b, ExchangeAttr exchange, Value number)
@@ -111,10 +112,10 @@ void lowerInit(ExchangeInitOp op, gpu::GPUModuleOp module) {
       arith::AddIOp::create(b, createScaled(b, thread, 8), createI32(b, begin));
   Value end = createI32(b, begin + exchange.getSlots() * 8);
   // One thread of the block arrives, with the number of bytes to come.
-  // compute-sanitizer takes an mbarrier.init that is switched off by its
-  // predicate for one: hence a branch, around what ptxas cannot predicate, a
-  // loop, though one round is all there is. With the fence in the branch
-  // forward of 16384x131072 was 1.2% slower on an H200.
+  // compute-sanitizer counts an mbarrier.init even if its predicate switches it
+  // off. Hence a branch, around something that ptxas cannot predicate: a loop,
+  // though it has one round. With the fence in the branch forward of
+  // 16384x131072 was 1.2% slower on an H200.
   const int64_t stride = 8 * 1024; // no block has more threads
   createEffect(
       b, {createAddress(b, module, first), createAddress(b, module, end), mine},

@@ -48,7 +48,7 @@ struct Words {
   Type words, floats;
 };
 
-/// What the bits of an f8 type mean.
+/// The meaning of the bits of an f8 type.
 struct Layout8 {
   explicit Layout8(FloatType type)
       : mantissa(int(type.getFPMantissaWidth()) - 1),
@@ -65,7 +65,7 @@ struct Layout8 {
     largestBits = largest.bitcastToAPInt().getZExtValue();
   }
 
-  /// What is added to the exponent of an f32, in units of f8's last place.
+  /// The number to add to the exponent of an f32, in units of f8's last place.
   int64_t rebias() const { return int64_t(126 + minExponent) << mantissa; }
   /// The f32 bits of 2^`exponent`.
   static int64_t power(int exponent) { return int64_t(exponent + 127) << 23; }
@@ -167,16 +167,16 @@ static Value expandFloat4(ImplicitLocOpBuilder &b, Value bits) {
                                w.word(28)));
 }
 
-/// An exponent, f8E8M0FNU, of `value`, f32: 2^-127, of which zero has the bits,
-/// for what is smaller; NaN for what is negative, too large or NaN.
+/// The exponent, f8E8M0FNU, of `value`, f32: 2^-127, whose bits are zero, for
+/// smaller numbers; NaN for negative numbers, for too large ones and for NaN.
 static Value expandToExponent(ImplicitLocOpBuilder &b, Value value,
                               arith::RoundingMode mode) {
   Words w(b, value.getType());
   Value all = w.bits(value);
   Value size = arith::AndIOp::create(b, all, w.word(0x7fffffff));
-  // What carries into the exponent: all but the power itself, half of it and
-  // more (a number of one bit is odd), or nothing. 2^-127 and what lies below
-  // 2^-126 have the exponent 0 in f32, and one bit less after the first.
+  // The mantissas that carry into the exponent: all but the power itself, half
+  // of it and more (a number of one bit is odd), or none. 2^-127 and numbers
+  // below 2^-126 have the exponent 0 in f32, and one bit less after the first.
   auto carry = [&](int64_t normal, int64_t subnormal) {
     Value least = w.word(0x00800000);
     Value isSubnormal =
@@ -196,7 +196,7 @@ static Value expandToExponent(ImplicitLocOpBuilder &b, Value value,
                                  result);
 }
 
-/// The power of two, f32, of which `bytes`, i8, are the exponents.
+/// The powers of two, f32, whose exponents are `bytes`, i8.
 static Value expandExponent(ImplicitLocOpBuilder &b, Value bytes) {
   Words w(b, bytes.getType());
   Value all = arith::ExtUIOp::create(b, w.words, bytes);

@@ -21,8 +21,8 @@ struct Float8Instructions {
   /// it.
   bool (*truncates)(FloatType, arith::RoundingMode);
   bool (*extends)(FloatType);
-  /// Whether what is too large becomes the largest number, where arith.truncf
-  /// has an infinity or, in types without, NaN.
+  /// Whether a number that is too large becomes the largest one. In
+  /// arith.truncf it becomes an infinity or, in types without one, NaN.
   bool saturate;
   Value (*truncate)(ImplicitLocOpBuilder &, ArrayRef<Value>, FloatType,
                     arith::RoundingMode);
@@ -36,8 +36,8 @@ std::optional<Float8Instructions> getFloat8Instructions(const ChipInfo &chip);
 Value truncateByInstructions(const Float8Instructions &chip,
                              arith::TruncFOp op);
 
-/// The elements of `type`, as many as `result`, a vector, holds, of which
-/// `bytes` are the bits; null if `chip` has no instructions for it.
+/// The elements of `type` whose bits are `bytes`, as many as the vector
+/// `result` holds; null if `chip` has no instructions for it.
 Value extendByInstructions(const Float8Instructions &chip,
                            ImplicitLocOpBuilder &b, Value bytes, FloatType type,
                            VectorType result);
@@ -58,24 +58,24 @@ Value fromF32(ImplicitLocOpBuilder &b, Value value, Type type);
 /// The bits of 1.5 * 2^23. The last 16 are zero.
 inline constexpr uint32_t kFloat4Base = 0x4b400000;
 
-/// The bits of |value|, f32, rounded to f4E2M1FN, 0 to 7, plus kFloat4Base.
-/// What is too large becomes the largest number, as a type without infinity and
-/// NaN has it; NaN does, too.
+/// The bits of |value|, f32, rounded to f4E2M1FN, 0 to 7, plus kFloat4Base. A
+/// number that is too large becomes the largest one, as the type has neither
+/// infinities nor NaN; a NaN does, too.
 Value roundToFloat4(ImplicitLocOpBuilder &b, Value value);
 
 /// Adds patterns that rewrite arith.truncf from f32 and arith.extf to or from
-/// such types into integer arithmetic, bit for bit what APFloat does but for
-/// the payload of a NaN. f8 is left in arith.bitcast only.
+/// such types into integer arithmetic, with APFloat's bits, except for the
+/// payload of a NaN. Afterwards f8 is left in arith.bitcast only.
 void populateExpandFloat8Patterns(RewritePatternSet &patterns);
 
 /// The f4E2M1FN in the highest four bits of each of `words`, i32, as f32. The
 /// other bits may be anything.
 Value extendFloat4(ImplicitLocOpBuilder &b, Value words);
 
-/// Has loads, copies and stores of f4E2M1FN move bytes of two numbers, the
-/// first one in the lower half, and conversions take and make them. Rows and
-/// columns are counted in numbers before, and are even. Workgroup memory keeps
-/// a byte for each number, of which half are used.
+/// Makes loads, copies and stores of f4E2M1FN move bytes of two numbers, the
+/// first one in the lower half; conversions take and give such bytes. Before
+/// it, rows and columns are counted in numbers, and are even. Workgroup memory
+/// keeps a byte for each number and uses half of them.
 LogicalResult packFloat4(gpu::GPUModuleOp module,
                          const std::optional<Float8Instructions> &instructions);
 

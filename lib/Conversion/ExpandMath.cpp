@@ -154,8 +154,8 @@ struct ExpandErf final : OpRewritePattern<math::ErfOp> {
   }
 };
 
-/// A number that rounds what is added to it, up to 2^22 in magnitude, to an
-/// integer in its lowest bits: ulp(1.5 * 2^23) = 1.
+/// A number added to this one, up to 2^22 in magnitude, is rounded to an
+/// integer in the lowest bits: ulp(1.5 * 2^23) = 1.
 constexpr double kRounder = 12582912.0;
 
 /// `value`, which has integers only, before it was rounded to them, to even;
@@ -183,9 +183,9 @@ static Value getUnrounded(ImplicitLocOpBuilder &b, Value value) {
   return clamp->getResult(0);
 }
 
-/// An addition and the lowest byte, which GPUs permute four at a time, for
-/// what they convert at a quarter of the pace: of a value that has integers
-/// only; those that are no i8 are poison.
+/// An addition and the lowest byte, in place of a conversion, which takes GPUs
+/// four times as long; they permute four bytes at a time. The value has
+/// integers only; those that are no i8 are poison.
 struct ExpandToI8 final : OpRewritePattern<arith::FPToSIOp> {
   using OpRewritePattern::OpRewritePattern;
   LogicalResult matchAndRewrite(arith::FPToSIOp op,
@@ -215,7 +215,7 @@ void rmsnorm::populateExpandFunctionsPatterns(RewritePatternSet &patterns) {
   math::populateExpansionPatterns(patterns, {"clampf", "fpowi"});
 }
 
-/// Whether `value` is 1 plus what is never negative, as in a sigmoid.
+/// Whether `value` is 1 plus a number that is never negative, as in a sigmoid.
 static bool isOneOrMore(Value value) {
   auto sum = value.getDefiningOp<arith::AddFOp>();
   if (!sum)
@@ -252,8 +252,8 @@ scalarize(Operation *op,
 }
 
 static void lowerDivision(arith::DivFOp op, const F32Intrinsics &intrinsics) {
-  // Of what is so small or large that it, or its reciprocal, is flushed to zero
-  // there is none. f8 and f16 are not.
+  // A divisor may be so small or large that it, or its reciprocal, is flushed
+  // to zero. One computed from f8 or f16 is not.
   const FloatRange range = getFloatRange(op.getRhs());
   bool large =
       isOneOrMore(op.getRhs()) ||
@@ -284,8 +284,8 @@ LogicalResult rmsnorm::expandMath(gpu::GPUModuleOp module,
     populateExpandFunctionsPatterns(patterns);
     populateMathF32ExpansionPatterns(patterns, isWidened);
     populateMathPolynomialApproximationPatterns(patterns, isApproximated);
-    // Not asinh, acosh and atanh, of which it makes logarithms of what cancels:
-    // asinh(-1e4) were -inf.
+    // Not asinh, acosh and atanh: their expansions are logarithms of
+    // differences that cancel, and asinh(-1e4) would be -inf.
     math::populateExpansionPatterns(patterns, {"sinh", "cosh", "tan", "powf"});
     if (failed(applyPatternsGreedily(module, std::move(patterns))))
       return failure();

@@ -10,8 +10,8 @@
 
 namespace mlir::rmsnorm {
 
-/// LLVM's names of what a GPU has instructions for, on f32 scalars. Errors are
-/// in units of the last place of a normal result; a smaller one may be zero.
+/// LLVM's names of a GPU's instructions on f32 scalars. Errors are in units of
+/// the last place of a normal result; a smaller one may be zero.
 struct F32Intrinsics {
   /// 2 ulp.
   llvm::StringLiteral rsqrt, exp2;
@@ -21,15 +21,15 @@ struct F32Intrinsics {
   llvm::StringLiteral divide;
 };
 
-/// Functions of f32 by the instructions that GPUs have: exp, tanh, and what is
-/// rounded to i8; clamps and powers of integers.
+/// Functions of f32 by the instructions that GPUs have: exp, tanh, and rounding
+/// to i8; clamps and powers of integers.
 void populateExpandFunctionsPatterns(RewritePatternSet &patterns);
 
-/// Rewrites math ops and divisions into arith and what the back end selects
-/// without a library: instructions where there are any, else upstream's
-/// approximations by polynomials. 16-bit math is computed in f32. What is lost,
-/// in ulp of f32: exp 2 + 1.2 |x| (as __expf: 2^t of a rounded t), tanh 5,
-/// division 2.5.
+/// Rewrites math ops and divisions into arith and ops that the back end selects
+/// without a library: instructions where there are any, otherwise upstream's
+/// approximations by polynomials. 16-bit math is computed in f32. Errors in ulp
+/// of f32: exp 2 + 1.2 |x| (as __expf: 2^t of a rounded t), tanh 5, division
+/// 2.5.
 LogicalResult expandMath(gpu::GPUModuleOp module,
                          const F32Intrinsics &intrinsics);
 

@@ -95,7 +95,7 @@ void lowerKeep(KeepOp op, Value runTimeZero) {
   auto type = cast<VectorType>(op.getType());
   Value after = op.getAfter();
   if (isLoadedBits(after.getType())) {
-    // What ptxas sees: an instruction that needs both.
+    // For ptxas this is an instruction that needs both.
     SmallVector<Value> words = toWords(b, op.getValue());
     Value none =
         arith::AndIOp::create(b, toWords(b, after).front(), runTimeZero);
@@ -137,8 +137,8 @@ void lowerKeeps(gpu::GPUFuncOp function, int64_t registers) {
 }
 
 /// Whether low bits of `value`, an integer or a vector of them, may be those of
-/// a number in f32. A shift to the right stays an integer instruction; what
-/// else is done to integers LLVM may find to change higher bits only.
+/// a number in f32. A shift to the right stays an integer instruction. Of other
+/// integer operations LLVM may find that they change higher bits only.
 bool mayBeBitsOfF32(Value value) {
   SetVector<Value> values;
   values.insert(value);

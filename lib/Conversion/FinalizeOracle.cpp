@@ -16,7 +16,7 @@ namespace mlir::rmsnorm {
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// What func-to-llvm calls the function that takes pointers to descriptors.
+/// The prefix of func-to-llvm for functions that take pointers to descriptors.
 static constexpr StringLiteral kWrapperPrefix = "_mlir_ciface_";
 static constexpr StringLiteral kFunctions = "rmsnorm_oracle_functions";
 

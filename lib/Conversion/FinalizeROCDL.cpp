@@ -179,7 +179,7 @@ Value createExchange(ImplicitLocOpBuilder &b, Value value, int64_t step,
   return LLVM::BitcastOp::create(b, value.getType(), bits);
 }
 
-/// The last two steps over all 64 threads, of which each 16 hold one value:
+/// The last two steps over all 64 threads, each 16 of which hold one value:
 /// four scalar reads are cheaper than two trips through LDS.
 Value createWholeWave(ImplicitLocOpBuilder &b, ReduceKind kind, Value value) {
   Value rows[4];

@@ -69,7 +69,7 @@ static LogicalResult checkArgument(gpu::GPUFuncOp kernel, unsigned number) {
          << type << " for argument " << number;
 }
 
-/// Checks what the conversion relies on and marks each access with its
+/// Checks the assumptions of the conversion and marks each access with its
 /// argument.
 static LogicalResult checkKernel(gpu::GPUFuncOp kernel) {
   if (kernel.getNumResults() != 0)
@@ -207,7 +207,7 @@ static LLVM::LLVMFuncOp createCoroutine(gpu::GPUFuncOp kernel,
   function.setPassthroughAttr(
       builder.getStrArrayAttr({"presplitcoroutine", "no-builtins"}));
   function.setNoUnwind(true);
-  // What gpu.launch_func asks of the function it names.
+  // gpu.launch_func demands this attribute of the function that it names.
   function->setAttr(gpu::GPUDialect::getKernelFuncAttrName(),
                     builder.getUnitAttr());
 
@@ -238,8 +238,8 @@ static LLVM::LLVMFuncOp createCoroutine(gpu::GPUFuncOp kernel,
                      .getResult();
   Value handle =
       LLVM::CoroBeginOp::create(builder, loc, pointer, ValueRange{id, memory});
-  // What comes before the first wait would be there twice, were it part of the
-  // start: in the loop over the tiles it is also after the last wait.
+  // If the ops before the first wait were part of the start, they would be
+  // there twice: in the loop over the tiles they also come after the last wait.
   Block *begin = builder.createBlock(start);
   builder.setInsertionPointToEnd(entry);
   b.suspend(begin);
@@ -333,8 +333,8 @@ LogicalResult FinalizeSim::finalize(gpu::GPUModuleOp module) {
   return success();
 }
 
-/// Reduces the kernels to what has a direct translation: no structured control
-/// flow, no arithmetic on narrow floats, no bf16 conversions.
+/// Reduces the kernels to ops that have a direct translation: no structured
+/// control flow, no arithmetic on narrow floats, no bf16 conversions.
 LogicalResult FinalizeSim::simplify(gpu::GPUModuleOp module) {
   if (failed(lowerFloat8(module, /*instructions=*/std::nullopt)))
     return failure();
@@ -356,7 +356,7 @@ LogicalResult FinalizeSim::simplify(gpu::GPUModuleOp module) {
   vector::populateVectorShapeCastLoweringPatterns(expand);
   vector::populateVectorStepLoweringPatterns(expand);
   vector::populateVectorInsertExtractStridedSliceTransforms(expand);
-  // The kernel's blocks are what its author wrote.
+  // Keeps the kernel's blocks as they are.
   GreedyRewriteConfig config;
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
   if (failed(applyPatternsGreedily(module, std::move(expand), config)))

@@ -53,8 +53,8 @@ static StringRef getPairName(FloatType type) {
                                         : "e4m3x2";
 }
 
-/// What follows in an intrinsic's name. Without `.satfinite` a power of two
-/// that is too large is NaN, as for arith.truncf.
+/// The rest of an intrinsic's name. Without `.satfinite` a power of two that is
+/// too large is NaN, as for arith.truncf.
 static StringRef getRounding(FloatType type, Mode mode) {
   if (isa<Float4E2M1FNType>(type))
     return ".rn.satfinite";
@@ -78,8 +78,8 @@ static Value dropNegative(ImplicitLocOpBuilder &b, Value value) {
 }
 
 /// An instruction takes two numbers, the one for the upper part first. f4
-/// saturates, which is what arith.truncf does; what NaN becomes is nowhere
-/// said.
+/// saturates, as arith.truncf does. No specification says which f4 a NaN
+/// becomes.
 static Value truncateNvidia(ImplicitLocOpBuilder &b, ArrayRef<Value> values,
                             FloatType type, Mode mode) {
   const std::string name =
@@ -142,8 +142,8 @@ static Value createOne(ImplicitLocOpBuilder &b) {
   return LLVM::ConstantOp::create(b, b.getF32FloatAttr(1));
 }
 
-/// An instruction writes two elements of a word. What is too large becomes what
-/// arith.truncf says (MODE.FP16_OVFL is 0 where a kernel starts). f4 is scaled,
+/// An instruction writes two elements of a word. Too large numbers become those
+/// of arith.truncf (MODE.FP16_OVFL is 0 where a kernel starts). f4 is scaled,
 /// by 1; it rounds to nearest even and saturates, as ROCm's amd_hip_fp4.h takes
 /// it for cudaRoundNearest.
 static Value truncateAmd(ImplicitLocOpBuilder &b, ArrayRef<Value> values,

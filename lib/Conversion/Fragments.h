@@ -13,7 +13,7 @@ namespace mlir::rmsnorm {
 /// How a fragment is cut into memory accesses: all of one power-of-two size up
 /// to 16 bytes.
 struct AccessPlan {
-  /// A fragment of which every address is a multiple of `alignment` bytes.
+  /// A fragment whose address is a multiple of `alignment` bytes.
   AccessPlan(VectorType fragment, int64_t alignment);
 
   VectorType fragment;

@@ -131,7 +131,7 @@ Value createPtxLoad(ImplicitLocOpBuilder &b, Value address, VectorType piece,
           std::to_string(ptx.count) + "]";
   endPtxAccess(text, constraints, operands, ptx.count, policyValue, predicate);
   if (predicate) {
-    // Zeros in the same registers: what is not read stays zero.
+    // Zeros in the same registers: elements that are not read stay zero.
     Value zero = LLVM::ConstantOp::create(b, b.getIntegerAttr(ptx.reg, 0));
     for (int64_t i = 0; i < ptx.count; ++i) {
       constraints += "," + std::to_string(i);
@@ -277,7 +277,7 @@ void lowerCopies(gpu::GPUModuleOp module) {
   });
 }
 
-/// A policy is a hint: what is computed is the same without.
+/// A policy is a hint: the results are the same without it.
 void dropPolicies(gpu::GPUModuleOp module) {
   module.walk([](GlobalLoadOp op) { op.setPolicy(CachePolicy::normal); });
   module.walk([](GlobalStoreOp op) { op.setPolicy(CachePolicy::normal); });

@@ -71,8 +71,8 @@ static int64_t getRelations(arith::CmpFPredicate predicate) {
   return int64_t(predicate) + isShifted;
 }
 
-/// What is one function of the runtime's with the op's operands, and nothing
-/// else; "" if it is not.
+/// The function of the runtime that takes the op's operands and nothing else;
+/// "" if there is none.
 static StringRef getFunction(StringRef op) {
   return llvm::StringSwitch<StringRef>(op)
       .Case("arith.addf", "add")

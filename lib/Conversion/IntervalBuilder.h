@@ -21,8 +21,8 @@ public:
   Value call(StringRef name, ValueRange operands);
   /// `value` rounded to `type` if that is a float of less than 32 bits.
   Value round(Value value, Type type);
-  /// What `op`, on scalars, makes of `operands` before it is rounded to a
-  /// narrow type; null if nothing is known of it.
+  /// The result of `op`, on scalars, for `operands`, before it is rounded to a
+  /// narrow type; null if there is no rule for `op`.
   Value evaluate(Operation *op, ArrayRef<Value> operands);
 
   Value integer(int64_t value) {

@@ -77,8 +77,8 @@ static Value createNumber(ImplicitLocOpBuilder &b, Type type,
 /// of `semantics`.
 static Value createOverflows(ImplicitLocOpBuilder &b, Value value,
                              const llvm::fltSemantics &semantics) {
-  // What rounds up to the largest number does not overflow: it is less than
-  // half a step above, or half, if that is even.
+  // A number that rounds to the largest one does not overflow: it is less than
+  // half a step above it, or half a step, if the largest one is even.
   const APFloat largest = APFloat::getLargest(semantics);
   APFloat half = largest;
   APFloat before = largest;
@@ -109,7 +109,7 @@ Value rmsnorm::truncateByInstructions(const Float8Instructions &chip,
   ImplicitLocOpBuilder b(op.getLoc(), op);
   const llvm::fltSemantics &semantics = type.getFloatSemantics();
   const APFloat largest = APFloat::getLargest(semantics);
-  // f4 saturates by itself, powers of two nowhere.
+  // f4 always saturates; powers of two never do.
   const bool saturates =
       chip.saturate && !isa<Float4E2M1FNType, Float8E8M0FNUType>(type);
   Clamp clamp = matchClamp(op.getIn(), largest);
@@ -180,7 +180,7 @@ Value rmsnorm::extendByInstructions(const Float8Instructions &chip,
   return vector::FromElementsOp::create(b, result, elements);
 }
 
-/// What `op` extends, as f32; null if `chip` has no instructions for it.
+/// The operand of `op`, as f32; null if `chip` has no instructions for it.
 static Value extend(const Float8Instructions &chip, arith::ExtFOp op) {
   Value in = op.getIn();
   auto type = cast<FloatType>(getElementTypeOrSelf(in.getType()));
@@ -232,7 +232,7 @@ static void useInstructions(gpu::GPUModuleOp module,
 // All of a module
 //===----------------------------------------------------------------------===//
 
-/// What is extended on the way to f32 is extended there at once.
+/// An extension to f32 in two steps becomes one.
 static void mergeExtensions(gpu::GPUModuleOp module) {
   module.walk([](arith::ExtFOp op) {
     auto inner = op.getIn().getDefiningOp<arith::ExtFOp>();

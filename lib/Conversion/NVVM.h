@@ -10,7 +10,8 @@
 
 namespace mlir::rmsnorm {
 
-/// Replaces global loads and stores and asynchronous copies by what `chip` has.
+/// Replaces global loads and stores and asynchronous copies by instructions of
+/// `chip`.
 void lowerGlobalMemoryToPTX(gpu::GPUModuleOp module, const ChipInfo &chip);
 
 /// Replaces the ops of exchanges by mbarriers and st.async.

@@ -33,7 +33,7 @@ static Unpacked unpack(ImplicitLocOpBuilder &b, Value numbers) {
   auto word = [&](int64_t value) {
     return createScalarOrSplatConstant(b, b.getLoc(), words, value);
   };
-  // What is rounded here needs no masks.
+  // Numbers that are rounded here need no masks.
   if (auto truncation = numbers.getDefiningOp<arith::TruncFOp>()) {
     Value wide = toF32(b, truncation.getIn());
     return {roundToFloat4(b, wide), kFloat4Base,
@@ -169,8 +169,8 @@ static VectorType toBytes(VectorType type) {
                          IntegerType::get(type.getContext(), 8));
 }
 
-/// Counts in bytes where `access` begins, how much of it is valid and, as a
-/// byte is counted for each number before, what it is aligned to.
+/// Counts the begin, the valid elements and the alignment of `access` in bytes.
+/// Before, a byte was counted for each number.
 template <typename OpTy> static void halvePlace(OpTy access) {
   ImplicitLocOpBuilder b(access.getLoc(), access);
   // A constant stays one, for the instruction to add it.
@@ -191,7 +191,7 @@ template <typename OpTy> static void halvePlace(OpTy access) {
   access.setAlignment(std::max<int64_t>(1, access.getAlignment() / 2));
 }
 
-/// Has the users of `value`, f4 of which two are a byte now, take the bytes.
+/// Makes the users of `value`, f4, take bytes of two numbers each.
 static LogicalResult takeBytes(Value value,
                                const std::optional<Float8Instructions> &chip) {
   const auto numbers = cast<VectorType>(value.getType());
@@ -268,7 +268,7 @@ rmsnorm::packFloat4(gpu::GPUModuleOp module,
       copy.setFragment(toBytes(cast<VectorType>(copy.getFragment())));
     }
   }
-  // What is stored may be what was loaded: bytes already.
+  // A stored value may have been loaded: then it is bytes already.
   for (Operation *op : accesses) {
     auto store = dyn_cast<GlobalStoreOp>(op);
     if (!store)

@@ -66,7 +66,7 @@ static LogicalResult dropResults(func::FuncOp function) {
   return success();
 }
 
-/// Frees what bufferization allocated at the end of the block it stands in.
+/// Frees the memory that bufferization allocated, at the end of its block.
 static LogicalResult addDeallocations(func::FuncOp function) {
   WalkResult walk = function.walk([&](memref::AllocOp alloc) {
     Operation *terminator = alloc->getBlock()->getTerminator();

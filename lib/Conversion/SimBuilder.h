@@ -124,7 +124,7 @@ struct SimRewriter : SimBuilder {
 template <typename Op>
 using SimLowering = LogicalResult (*)(Op, typename Op::Adaptor, SimRewriter &);
 
-/// Lowers what stands in a kernel by a function.
+/// Lowers an op of a kernel by a function.
 template <typename Op> struct SimPattern final : ConvertOpToLLVMPattern<Op> {
   SimPattern(const LLVMTypeConverter &converter, SimKernels &kernels,
              SimLowering<Op> lower)

@@ -32,8 +32,8 @@ using namespace mlir::rmsnorm;
 static bool isData(Type type) { return isa<FloatType, IntegerType>(type); }
 
 namespace {
-/// Rewrites a module's functions. Intervals of scalars stand beside the old
-/// values, whose types say what they were, until all is done.
+/// Rewrites a module's functions. Until all is done, intervals of scalars stand
+/// beside the old values, whose types are still needed.
 class IntervalRewriter {
 public:
   explicit IntervalRewriter(ModuleOp module)
@@ -186,7 +186,8 @@ void IntervalRewriter::updateInPlace(Value buffer,
       });
 }
 
-/// Finds what adds to, or multiplies into, the elements of each output.
+/// Finds the values that are added to, or multiplied into, the elements of each
+/// output.
 void IntervalRewriter::enterReduction(linalg::GenericOp op) {
   for (OpOperand &init : op.getDpsInitsMutable()) {
     SmallVector<Value> partial{op.getMatchingBlockArgument(&init)};
@@ -325,7 +326,7 @@ LogicalResult IntervalRewriter::rewrite(Operation *op) {
     return success();
   }
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
-    // What is gathered by must be certain.
+    // The index of a gather must be certain.
     Value index = complex::ReOp::create(b, get(op->getOperand(0)));
     index = arith::FPToSIOp::create(b, b.getI64Type(), index);
     op->getResult(0).replaceAllUsesWith(

@@ -29,7 +29,7 @@ void expandCopies(gpu::GPUModuleOp module,
                   function_ref<bool(AsyncCopyOp)> isPlain);
 
 /// The same for all of them, where a chip has no copies in the background:
-/// nobody waits for any.
+/// waits go, too.
 void expandAllCopies(gpu::GPUModuleOp module);
 
 } // namespace mlir::rmsnorm

@@ -43,7 +43,7 @@ void Addresses::emit(Block &block) {
     emitLive();
 }
 
-/// `elements` and what the constants of `access` come to.
+/// `elements` plus the constants of `access`.
 Value Addresses::emitOffsets(Value buffer, const AccessMap &access,
                              Value elements) {
   ImplicitLocOpBuilder &builder = kernel.builder;
@@ -113,8 +113,9 @@ void Addresses::emitAccess(Value buffer, const AccessMap &access) {
   SmallVector<Value> &rowOffsets = offsets[buffer];
   if (!rowOffsets.empty())
     return;
-  // Rows of a tile share what has none of the sizes that count them (us, norm
-  // and rotation of 32 heads of 32768 tokens on an H200: 148, so 142).
+  // Rows of a tile share offsets that do not depend on the row's number in the
+  // tile (norm and rotation of 32 heads of 32768 tokens on an H200: 142 us,
+  // without 148 us).
   int64_t counted = 1;
   for (unsigned dim = numDims; dim-- > 0 && access.getDigits(dim).empty();) {
     const int64_t size = kernel.rows.getStaticSizes()[dim];

@@ -20,8 +20,9 @@ public:
 
   /// Emits the first row and how many there are. In front of all else.
   void emitTile();
-  /// Emits what the accesses of `block` need, first of all, ahead of any loop
-  /// over columns: in the order in which rmsnorm.rows has the buffers.
+  /// Emits the offsets that the accesses of `block` need, before all else and
+  /// ahead of any loop over columns, in the order of the buffers of
+  /// rmsnorm.rows.
   void emit(Block &block);
   /// Emits where the rows of `buffer` begin, which `access` leads to.
   void emitAccess(Value buffer, const AccessMap &access);
@@ -50,7 +51,7 @@ private:
   Kernel &kernel;
   Value tile, firstRow, liveRows, columns;
   SmallVector<Value> live;
-  /// By buffer, of what is gathered by the load's result.
+  /// By buffer; for gathers by the load's result.
   DenseMap<Value, SmallVector<Value>> offsets;
 };
 

@@ -15,14 +15,14 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 namespace {
-/// Where a sum goes: the row `offset` of what `pointer` points to.
+/// The place of a sum: the row `offset` of the buffer at `pointer`.
 struct SumDest {
   Value pointer, offset;
   FloatType element;
-  /// Whether it is a workspace: rows lie packed after an aligned beginning. Of
-  /// another buffer nobody knows more than that elements are aligned.
+  /// Whether it is a workspace: rows lie packed after an aligned beginning. In
+  /// another buffer only elements are certainly aligned.
   bool packed;
-  /// What is added, and its row; null if nothing is.
+  /// The initial value, and its row; null if there is none.
   Value init, initOffset;
   FloatType initElement;
 };
@@ -66,8 +66,8 @@ private:
   const bool perColumn;
   /// Whether it is one value of rows that have more columns.
   const bool isOfRow;
-  /// What row groups leave in workgroup memory: from `begin` on, `perGroup`
-  /// sums each, of which a thread adds up `piece`.
+  /// The sums of row groups in workgroup memory: from `begin` on, `perGroup`
+  /// sums each; a thread adds up `piece` of them.
   int64_t begin = 0, perGroup = 0, piece = 0;
 };
 } // namespace
@@ -138,8 +138,8 @@ void BlockSum::leave() {
   }
 }
 
-/// The sum of groups `first`, `first` + `step`, ... of what they have left at
-/// `index`, in this order.
+/// The sum of the values of groups `first`, `first` + `step`, ... at `index`,
+/// in this order.
 Value BlockSum::addGroups(Value first, int64_t step, int64_t end, Value index) {
   Value total;
   for (int64_t group = 0; group < end; group += step) {

@@ -8,8 +8,8 @@
 
 namespace mlir::rmsnorm {
 
-/// Stores `sums`, what the row groups of a block have come to, as row `block`,
-/// an index, of `partials`, buffers of the host.
+/// Stores `sums`, the sums of a block's row groups, as row `block`, an index,
+/// of `partials`, buffers of the host.
 void emitBlockSums(Kernel &kernel, Rings &rings, ValueRange sums,
                    ValueRange partials, Value block);
 

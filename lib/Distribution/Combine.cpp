@@ -154,8 +154,8 @@ Value Combine::combineSubgroups(ReduceKind kind, int64_t publishers,
 /// Rows that several subgroups share: each leaves its total in workgroup
 /// memory, and every subgroup combines them all. Two places are used in turns,
 /// by two reductions of a tile or by consecutive tiles, so that one barrier is
-/// enough: whoever writes a place again has passed the barrier after which
-/// everybody has read it.
+/// enough: a subgroup that writes a place again has passed the barrier after
+/// which all have read it.
 SmallVector<Value> Combine::exchangeSubgroups(TraverseOp traverse,
                                               ArrayRef<Value> totals) {
   ImplicitLocOpBuilder &builder = kernel.builder;
@@ -214,7 +214,7 @@ SmallVector<Value> Combine::exchangeSubgroups(TraverseOp traverse,
 SmallVector<Value> Combine::exchangeBlocks(TraverseOp traverse,
                                            ArrayRef<Value> totals) {
   ImplicitLocOpBuilder &builder = kernel.builder;
-  // The loads of the first row hide what it takes to prepare the exchange.
+  // The loads of the first row hide the time to prepare the exchange.
   if (numDone == 0) {
     Value first = arith::CmpIOp::create(builder, arith::CmpIPredicate::eq,
                                         tileNumber, kernel.emitI32(0));
@@ -238,7 +238,8 @@ SmallVector<Value> Combine::exchangeBlocks(TraverseOp traverse,
   return await(traverse, number);
 }
 
-/// What the subgroups of the cluster publish as `number`, combined.
+/// The combination of the values that the subgroups of the cluster publish
+/// under `number`.
 SmallVector<Value> Combine::await(TraverseOp traverse, Value number) {
   ImplicitLocOpBuilder &builder = kernel.builder;
   Location loc = traverse.getLoc();

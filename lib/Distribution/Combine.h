@@ -8,10 +8,10 @@
 
 namespace mlir::rmsnorm {
 
-/// Combines what threads hold of a reduction: in the thread, in the subgroup,
-/// between the subgroups of a block through workgroup memory, between the
-/// blocks of a cluster by an exchange. It owns what tells one tile's
-/// combination from the next: an i32 that the loop over tiles carries.
+/// Combines the values that threads hold of a reduction: in the thread, in the
+/// subgroup, between the subgroups of a block through workgroup memory, between
+/// the blocks of a cluster by an exchange. It owns the number that tells one
+/// tile's combination from the next: an i32 that the loop over tiles carries.
 class Combine {
 public:
   /// Reserves workgroup memory for the exchange of a cluster.
@@ -34,8 +34,8 @@ public:
   /// each sum and row, known to all threads of the row group.
   void emit(TraverseOp traverse, ArrayRef<Value> partials);
 
-  /// The two halves: gives this block's part away, as `number`; makes `sums`
-  /// what all blocks have published as that.
+  /// The two halves: the first publishes this block's part under `number`; the
+  /// second sets `sums` to the sums of what all blocks have published under it.
   void emitPublish(TraverseOp traverse, ArrayRef<Value> partials, Value number);
   void emitAwait(TraverseOp traverse, ValueRange sums, Value number);
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Distribute.cpp - rmsnorm-distribute -------------------------------===//
 //
-// The one place that knows SIMT. A kernel is emitted in the order in which
-// a thread executes it: what a block does once here, its tiles by TileLoop, a
-// tile's columns by Traverse, what threads have summed by Combine.
+// The one pass that knows threads. A kernel is emitted in the order in which a
+// thread executes it: the work that a block does once here, its tiles by
+// TileLoop, a tile's columns by Traverse, the sums of threads by Combine.
 //
 //===----------------------------------------------------------------------===//
 
@@ -97,7 +97,7 @@ bool Distributor::waitsOnce(Operation *wait) {
              isLoad);
 }
 
-/// What a block and its threads are.
+/// The numbers of the block and its threads.
 Value Distributor::emitEntry() {
   ImplicitLocOpBuilder &builder = kernel.builder;
   block = gpu::BlockIdOp::create(builder, gpu::Dimension::x);
@@ -126,7 +126,7 @@ Value Distributor::emitEntry() {
   return strip;
 }
 
-/// What a block does once: per-column operands that it holds.
+/// The work that a block does once: it loads per-column operands that it holds.
 void Distributor::emitOnce(Block::iterator begin, Block::iterator end,
                            function_ref<void()> emitScalars) {
   Tile once(kernel, /*number=*/Value(), /*slot=*/Value());
@@ -144,7 +144,7 @@ void Distributor::emitOnce(Block::iterator begin, Block::iterator end,
   }
 }
 
-/// A row of f32 for each block, and what it is.
+/// A row of f32 for each block.
 SmallVector<Value> Distributor::createWorkspaces() {
   SmallVector<Value> workspaces;
   for (Value partials : rows.getPartials()) {
@@ -265,13 +265,13 @@ struct Distribute final : rmsnorm::impl::DistributeBase<Distribute> {
       return failure();
     if (!rows->getParentOfType<FunctionOpInterface>())
       return rows.emitOpError("expected to stand in a function");
-    // What the emitters rely on, also where nobody verifies between passes.
+    // The assumptions of the emitters, also where passes are not verified.
     if (failed(verify(rows)) || failed(checkForm(rows)))
       return failure();
     return Distributor(rows, *schedule, chip, symbols).run();
   }
 
-  /// What the passes before have to have done.
+  /// The form that earlier passes must have left.
   LogicalResult checkForm(RowsOp rows) {
     WalkResult walk = rows.walk([&](Operation *op) -> WalkResult {
       auto report = [&](StringRef pass, StringRef what) {

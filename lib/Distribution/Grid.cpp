@@ -23,8 +23,8 @@ static Value createLimit(ImplicitLocOpBuilder &host, ScheduleAttr schedule,
   };
   const int64_t margin = schedule.getSmMargin();
   int64_t perSM = schedule.getBlocksPerSm();
-  // With multiprocessors to leave free a grid is no larger than what fits the
-  // others by its threads.
+  // With multiprocessors to leave free, a grid is no larger than the number of
+  // blocks whose threads fit on the others.
   if (perSM == 0 && margin > 0)
     perSM = std::max<int64_t>(1, chip.threadsPerMultiprocessor /
                                      schedule.getBlockThreads());

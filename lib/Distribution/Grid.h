@@ -8,11 +8,11 @@
 
 namespace mlir::rmsnorm {
 
-/// What a launch of rmsnorm.rows has of each, indices of the host.
+/// The numbers of a launch of rmsnorm.rows, indices of the host.
 struct Grid {
-  /// Tiles, of each segment, and those that walk over them side by side:
-  /// blocks, clusters, or runs of rows that the blocks of `strips` share, null
-  /// but for strips.
+  /// The tiles of each segment, and their walkers side by side: blocks,
+  /// clusters, or runs of rows that the blocks of `strips` share. `strips` is
+  /// null where there are none.
   Value tiles, walkers, strips;
   /// Blocks, or clusters, in all.
   Value blocks;
@@ -23,8 +23,8 @@ int64_t getMaxBlocks(int64_t blockThreads);
 
 /// Computes the grid of `rows` at `host`. Multi-wave: one tile a block, up to
 /// the largest grid that CUDA and HIP both launch. Persistent
-/// (`blocks_per_sm`): that many blocks a multiprocessor, of which the runtime
-/// knows the number.
+/// (`blocks_per_sm`): that many blocks a multiprocessor; the runtime knows the
+/// number of those.
 Grid createGrid(OpBuilder &host, RowsOp rows, ScheduleAttr schedule,
                 const ChipInfo &chip);
 

@@ -8,14 +8,14 @@
 
 namespace mlir::rmsnorm {
 
-/// What the threads that share a group have of `fragment`, reduced.
+/// The reduction of `fragment` over the threads that share a group.
 Value emitGroupReduce(Kernel &kernel, GroupReduceOp op, Value fragment);
 
 /// The value of each column's group.
 Value emitGroupBroadcast(Kernel &kernel, GroupBroadcastOp op, Value fragment);
 
-/// What `load` reads for the groups of the vector at `position`, of the row at
-/// `offset`.
+/// The values that `load` reads for the groups of the vector at `position`, of
+/// the row at `offset`.
 Value emitGroupLoad(Kernel &kernel, TileLoadOp load, Value offset,
                     const VectorPosition &position);
 

@@ -224,8 +224,8 @@ int64_t rmsnorm::getElementBytes(Value value) {
                           8);
 }
 
-/// What the rows of `buffer` are aligned to, at most `bytes`, where those of
-/// the buffer that it is a view of are aligned to that: dynamic strides are
+/// The alignment of the rows of `buffer`, at most `bytes`. The rows of the
+/// buffer that it is a view of have that alignment, so dynamic strides are
 /// multiples of it.
 static int64_t getViewAlignment(Value buffer, int64_t bytes) {
   auto limit = [&](MemRefType type, int64_t elements) {

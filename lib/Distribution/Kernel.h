@@ -15,7 +15,7 @@
 
 namespace mlir::rmsnorm {
 
-/// What a thread is, i32 each. Emitted once, at the kernel's entry.
+/// The numbers of a thread, i32 each. Emitted once, at the kernel's entry.
 struct Threads {
   /// Its number in the block, in its row group, that of the group.
   Value thread, threadInRow, rowGroup;
@@ -31,8 +31,9 @@ struct Threads {
 /// Bytes that an element of `value` takes in memory.
 int64_t getElementBytes(Value value);
 
-/// What all emitters of one kernel share: where they build, what they know of
-/// the launch and of the thread, and what a thread holds of each value.
+/// The state that all emitters of one kernel share: the place where they build,
+/// the numbers of the launch and of the thread, and the fragments that a thread
+/// holds of each value.
 class Kernel {
 public:
   Kernel(RowsOp rows, const Layout &layout, const ChipInfo &chip,
@@ -51,8 +52,8 @@ public:
     });
   }
 
-  /// Emits what a thread is; `strip` is the number of the strip of columns that
-  /// the block owns, if it owns one, else null.
+  /// Emits the numbers of a thread; `strip` is the number of the strip of
+  /// columns that the block owns, or null.
   void emitThreads(Value strip);
 
   Value emitI32(int64_t value);
@@ -87,8 +88,8 @@ public:
   }
   /// The leading size `dim`.
   Value getLeadingSize(int64_t dim);
-  /// `number`, an index below 2^62, divided by the leading size `dim`, and what
-  /// is left.
+  /// `number`, an index below 2^62, divided by the leading size `dim`, and the
+  /// remainder.
   std::pair<Value, Value> emitDivision(Value number, int64_t dim);
   /// The same by `size`.
   std::pair<Value, Value> emitDivisionBy(Value number, int64_t size);
@@ -104,17 +105,18 @@ public:
   int64_t getNumRows(Type type) const;
   /// Vectors a thread holds of a row of type `type`, a part of one fewer.
   int64_t getNumVectors(Type type) const;
-  /// Elements of a thread's vector of a row of type `type`: half of what others
-  /// have if it is every other column of them; of groups of columns those of
-  /// the vector, or one that it shares.
+  /// Elements of a thread's vector of a row of type `type`: half of the others'
+  /// if the row has every other column; one for each group of columns in the
+  /// vector, or one that the vector shares.
   int64_t getVectorWidth(Type type) const;
-  /// What a thread holds of one of its vectors, or of a per-row value.
+  /// The type of a thread's fragment of one of its vectors, or of a per-row
+  /// value.
   Type getFragmentType(Type type) const;
   /// The bytes an access to a vector of `type` in `buffer` may take at a time.
   int64_t getAlignment(Value buffer, Type type, bool partial) const;
 
-  /// Reads what a thread has of `type`, a vector, from memory; there a mask is
-  /// bytes. The arguments are those of GlobalLoadOp.
+  /// Reads a thread's fragment of `type`, a vector, from memory, where a mask
+  /// is bytes. The arguments are those of GlobalLoadOp.
   Value emitLoad(TileLoadOp load, VectorType type, Value row, Value column,
                  Value valid, int64_t alignment);
   void emitStore(TileStoreOp store, Value value, Value row, Value column,
@@ -137,19 +139,20 @@ public:
   KernelArguments arguments;
   WorkgroupPlan workgroup;
   Threads threads;
-  /// What a thread holds of a value of the body: for each of its rows, its
-  /// vectors; of a value in a traverse, those of the chunk that is emitted.
+  /// The fragments that a thread holds of a value of the body: for each of its
+  /// rows, its vectors; of a value in a traverse, those of the chunk that is
+  /// being emitted.
   DenseMap<Value, SmallVector<Value>> fragments;
 
 private:
-  /// What the host calls a buffer of the body.
+  /// The host's value of a buffer of the body.
   Value getOperand(Value buffer) const {
     return RowsOp(rows).getOperandOf(buffer);
   }
 
   Value numRows, segment, numSegments;
-  /// Columns of the parts that rows are taken apart into, and of what
-  /// vector.deinterleave takes out, 0 if nothing.
+  /// Columns of the parts that a program takes out of rows, and of those that
+  /// vector.deinterleave takes out; 0 if there are none.
   llvm::SmallDenseSet<int64_t> parts;
   int64_t pairs = 0;
   DenseMap<int64_t, Value> constants;

@@ -28,7 +28,7 @@ public:
   Value getScalar(Value scalar);
   /// An index constant, at the kernel's entry.
   Value getConstant(int64_t value);
-  /// Puts `op` at the kernel's entry, after what was put there before.
+  /// Puts `op` at the kernel's entry, after earlier ones.
   Operation *addToPrelude(Operation *op);
 
   ArrayRef<Value> getOperands() const { return operands; }

@@ -31,11 +31,10 @@ namespace mlir::rmsnorm {
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// Each makes the expression of the grid longer, of which a module takes 256
-/// operations.
+/// Each makes the expression of the grid longer; a module takes 256 operations.
 static constexpr size_t kMaxParts = 8;
 
-/// Of more parts none take turns: what the host computes for the first of three
+/// More parts do not take turns: the host's expression for the first of three
 /// is about as long as the grid of eight.
 static constexpr size_t kMaxPartsInTurns = 3;
 
@@ -53,8 +52,8 @@ struct Part {
 // What a launch is
 //===----------------------------------------------------------------------===//
 
-/// What `kernel` does with the buffer of each launch operand; false if that
-/// cannot be seen.
+/// The accesses of `kernel` to the buffer of each launch operand; false if they
+/// are not known.
 static bool collectBuffers(Part &part) {
   for (auto [operand, argument] :
        llvm::zip_equal(part.launch.getKernelOperands(),
@@ -75,8 +74,8 @@ static bool collectBuffers(Part &part) {
 }
 
 /// `launch` as a part of another, if it can be one. A grid that follows from
-/// the number of multiprocessors is what they hold at once, or leave free, and
-/// no other's blocks come on top; a cluster is one of its own launch.
+/// the number of multiprocessors fills them, or leaves some free on purpose, so
+/// it takes no other blocks. A cluster belongs to its own launch.
 static std::optional<Part> getPart(gpu::LaunchFuncOp launch) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
       launch, launch.getKernel());
@@ -140,8 +139,8 @@ static bool areIndependent(const Part &a, const Part &b,
 // One launch
 //===----------------------------------------------------------------------===//
 
-/// The names of the kernels, without what the others have in common with the
-/// first: "qk_multi_wave_cached_g8..._and_g4...".
+/// The names of the kernels; those after the first lack the part that they have
+/// in common with it: "qk_multi_wave_cached_g8..._and_g4...".
 static std::string getName(ArrayRef<Part> parts) {
   const StringRef first = Part(parts.front()).kernel.getName();
   std::string name = first.str();
@@ -159,7 +158,7 @@ static std::string getName(ArrayRef<Part> parts) {
   return name;
 }
 
-/// Emits what a block of `part` does, number `block` of its `grid`.
+/// Emits the work of block `block` of the `grid` of `part`.
 static void emitPart(OpBuilder &builder, Part part, IRMapping &mapping,
                      Value block, Value grid) {
   for (Operation &op : part.kernel.getBody().front().without_terminator())
@@ -203,8 +202,8 @@ static SmallVector<Value> emitSums(ImplicitLocOpBuilder &host,
   return sums;
 }
 
-/// The arguments of `part` as those of the merged kernel: what another part has
-/// been given, one of `known`, is given once.
+/// The arguments of `part` as those of the merged kernel. One that another part
+/// has, among `known`, is passed once.
 static IRMapping mapArguments(Part part, KernelArguments &arguments,
                               SmallVector<Value> &known) {
   IRMapping mapping;

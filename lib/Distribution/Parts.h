@@ -10,7 +10,7 @@ namespace mlir::rmsnorm {
 
 /// The fragment of a value for a row and a vector of the chunk.
 using GetFragment = function_ref<Value(Value, int64_t row, int64_t index)>;
-/// Makes the fragments of a value of what `emit` gives for each.
+/// Defines the fragments of a value; `emit` gives each.
 using DefineFragments =
     function_ref<void(Value, function_ref<Value(int64_t row, int64_t index)>)>;
 

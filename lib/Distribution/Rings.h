@@ -10,8 +10,8 @@ namespace mlir::rmsnorm {
 
 /// The rings of a block: for each buffer that is copied ahead as many slots as
 /// there are stages. A slot holds, for each vector a thread owns, the vectors
-/// of all threads of the block side by side: a thread reads what it copied
-/// itself, at its own number.
+/// of all threads of the block side by side: a thread reads its own copies, at
+/// its own number.
 class Rings {
 public:
   /// Reserves workgroup memory for the copies of `tiles`.
@@ -26,7 +26,7 @@ public:
   void emitLoad(SlotLoadOp load, Value slot, int64_t begin,
                 int64_t count) const;
   /// After the loop, when no thread reads a tile any more: the bytes of the
-  /// rings are free for what meets in workgroup memory in the end.
+  /// rings are free for the sums that meet in workgroup memory at the end.
   void release();
 
   /// (slot + distance) mod stages.

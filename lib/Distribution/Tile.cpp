@@ -282,8 +282,8 @@ Value rmsnorm::emitMasked(Kernel &kernel, Value value, ReduceKind kind,
                                  kernel.emitIdentity(kind, value.getType()));
 }
 
-/// A row that does not exist leaves the sum as it is: what it would contribute
-/// is selected away, not an operand of it, as zero times infinity would be NaN.
+/// A row that does not exist leaves the sum as it is: its contribution is
+/// selected away, not an operand of it, as zero times infinity would be NaN.
 /// Columns that do not exist hold anything and are not stored.
 void rmsnorm::emitAccumulate(Kernel &kernel, const Tile &tile, AccumulateOp op,
                              int64_t row, Value &sum,

@@ -26,14 +26,13 @@ public:
   /// Emits the load of a per-column operand that stays in registers: all of
   /// a thread's vectors.
   void emitHeldLoad(TileLoadOp load);
-  /// Emits an elementwise op for one row and vector of what `get` gives of its
-  /// operands.
+  /// Emits an elementwise op for one row and vector; `get` gives its operands.
   Value emitElementwise(Operation *op, function_ref<Value(Value)> get);
 
   /// `value`, a scalar of the region or of the body.
   Value getScalar(Value value) const;
-  /// What a thread holds of `value` for row `row`: of a per-column value of
-  /// which it holds all vectors vector `vector`.
+  /// The fragment that a thread holds of `value` for row `row`. If it holds all
+  /// vectors of a per-column value, that is vector `vector`.
   Value getFragment(Value value, int64_t row, int64_t vector) const;
   /// The fragment of a splat constant or the scalar that `value` is, null if it
   /// is neither.
@@ -53,9 +52,10 @@ private:
   IRMapping scalars;
 };
 
-/// One vector a thread owns of a row: where it starts, how many of its elements
-/// exist (null: all), and which of the thread's vectors it is (in a loop over
-/// columns: of the trip), of which the first starts at `first`.
+/// One vector that a thread owns of a row: its first column, how many of its
+/// elements exist (null: all), and its number among the thread's vectors (in a
+/// loop over columns: among those of the trip), the first of which starts at
+/// `first`.
 struct VectorPosition {
   Value column, valid, first;
   int64_t index = 0;
@@ -74,22 +74,22 @@ Value emitColumn(Kernel &kernel, const VectorPosition &position, Type type);
 Value emitColumn(Kernel &kernel, const VectorPosition &position,
                  TileLoadOp load);
 
-/// Adds to `sums`, one for each of a thread's vectors, the rows of the thread's
-/// group of what `op` accumulates: vector `position` of what `get` gives.
+/// Adds the rows of the thread's group that `op` accumulates to `sums`, one for
+/// each of a thread's vectors. `get` gives vector `position` of an operand.
 void emitAccumulate(Kernel &kernel, const Tile &tile, AccumulateOp op,
                     int64_t row, Value &sum, function_ref<Value(Value)> get);
 
-/// The product that `value` is, if it is summed with fused multiply-adds: by
-/// the only use it has, and without changing what padding contributes.
+/// The product that computes `value`, if it is summed with fused multiply-adds:
+/// the sum is its only use, and padding contributes the same.
 arith::MulFOp getFusedProduct(Value value);
 
-/// Whether columns that do not exist are zero in `value`. Looks through what
-/// a traverse holds.
+/// Whether columns that do not exist are zero in `value`. Looks through values
+/// that a traverse holds.
 bool isZeroOnPadding(Value value);
 
-/// `value` with the identity of `kind` in its columns from `valid` on. What
-/// they contribute is replaced, not an operand of it: zero times infinity would
-/// be NaN.
+/// `value` with the identity of `kind` in its columns from `valid` on. Their
+/// contribution is replaced, not an operand of it: zero times infinity would be
+/// NaN.
 Value emitMasked(Kernel &kernel, Value value, ReduceKind kind, Value valid);
 
 /// Bits, vector<1xi32>, that are known when all of `fragments` are loaded: of

@@ -92,8 +92,8 @@ void TileLoop::emitPrologue() {
 // The loop
 //===----------------------------------------------------------------------===//
 
-/// The loop carries what tells tiles apart, what a thread holds of each sum
-/// over rows, the slot of the tile and the number of its publish.
+/// The loop carries the number that tells tiles apart, a thread's part of each
+/// sum over rows, the slot of the tile and the number of its publish.
 scf::ForOp TileLoop::createLoop() {
   SmallVector<Value> inits;
   if (combine.needsNumber())
@@ -115,7 +115,7 @@ scf::ForOp TileLoop::createLoop() {
       });
 }
 
-/// Gives each of `values`, sums over rows, its part of what the loop carries.
+/// Gives each of `values`, sums over rows, its part of the carried values.
 void TileLoop::setCarried(ValueRange values, ValueRange carried) {
   if (combine.needsNumber())
     carried = carried.drop_front();

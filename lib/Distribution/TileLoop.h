@@ -24,10 +24,10 @@ public:
         builder(kernel.builder), first(first), hostCount(count), step(step),
         waits(waits) {}
 
-  /// Emits the scalars of what comes in front of the loop.
+  /// Emits the scalars of the ops in front of the loop.
   void emitScalars();
-  /// Emits the first copies, with a split the first publish, then the loop. The
-  /// fragments of the op's results are what a thread holds after it.
+  /// Emits the first copies, with a split the first publish, then the loop.
+  /// Afterwards a thread holds the fragments of the op's results.
   void emit();
 
 private:
@@ -55,7 +55,7 @@ private:
   ImplicitLocOpBuilder &builder;
   Value first, hostCount, step;
   bool waits;
-  /// What comes in front of the loop.
+  /// The ops in front of the loop.
   SmallVector<Ahead> prologue;
   Ahead firstBegin;
   /// Of an iteration: the tile whose copies begin, the one whose reductions do,

@@ -57,8 +57,8 @@ private:
   const Order order;
   ImplicitLocOpBuilder &builder;
 
-  /// What is emitted now: the chunk and which of the thread's vectors is its
-  /// first; of it, if not all, the row and the vector.
+  /// The place that is being emitted: the chunk and the number of its first
+  /// vector; in it, if not all, the row and the vector.
   Chunk chunk;
   int64_t chunkBegin = 0;
   std::optional<int64_t> onlyRow, onlyVector;
@@ -75,19 +75,18 @@ Value Walker::get(Value value, int64_t row, int64_t index) {
     return uniform;
   if (kernel.getNumRows(value.getType()) == 1)
     row = 0;
-  // An accumulator has all vectors: what it has come to is not for one chunk.
+  // An accumulator has all vectors, not those of one chunk.
   if (value.getDefiningOp<AccumulateOp>())
     return kernel.fragments[value][chunk[index].index];
   return kernel.fragments[value][row * chunk.size() + index];
 }
 
-/// Visits what a thread holds of a value of type `type` in the chunk, or of
-/// that what is emitted now. What is the same for all rows is visited with the
-/// first.
+/// Visits a thread's fragments of a value of type `type` in the chunk, or those
+/// of the place that is being emitted. A fragment that is the same for all rows
+/// is visited with the first.
 void Walker::forEach(Type type,
                      function_ref<void(int64_t row, int64_t index)> visit) {
-  // A part of a row is in the first of the vectors, all of which are in one
-  // chunk then.
+  // A part of a row is in the first vectors; all vectors are in one chunk then.
   const int64_t count = std::min<int64_t>(
       chunk.size(), isPerColumn(type) ? kernel.getNumVectors(type) : 1 << 30);
   for (int64_t row = 0; row < kernel.getNumRows(type); ++row)
@@ -218,7 +217,7 @@ void Walker::emitChunk(Chunk vectors, int64_t begin) {
   hold();
 }
 
-/// Keeps what the chunk has of the values that are held.
+/// Keeps the chunk's fragments of held values.
 void Walker::hold() {
   for (auto [held, heldResult] :
        llvm::zip(traverse.getHeld(), traverse.getHeldResults())) {

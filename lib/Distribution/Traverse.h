@@ -9,9 +9,9 @@
 
 namespace mlir::rmsnorm {
 
-/// Emits `traverse` for a tile, with `order` in the place of its own. What it
-/// holds are the fragments of its results afterwards. Returns what the thread
-/// has of each reduction, a vector for each of its rows.
+/// Emits `traverse` for a tile, with `order` in the place of its own.
+/// Afterwards its held values are the fragments of its results. Returns the
+/// thread's part of each reduction, a vector for each of its rows.
 SmallVector<Value> emitTraverse(Kernel &kernel, Tile &tile, const Rings &rings,
                                 TraverseOp traverse, Order order);
 

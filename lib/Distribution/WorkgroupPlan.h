@@ -22,8 +22,7 @@ public:
     return offset;
   }
 
-  /// What lies at `offset` and after it is free again: nobody looks there any
-  /// more.
+  /// Memory from `offset` on is free again: no thread reads it any more.
   void release(int64_t offset) { end = offset; }
 
   int64_t getBytes() const { return most; }

@@ -273,8 +273,8 @@ void EmbedHost::lowerPointers() {
 // Kernels
 //===----------------------------------------------------------------------===//
 
-/// A driver knows what kernels take, and upstream's calls do not say. Who runs
-/// simulated ones finds it beside them.
+/// A driver knows the parameters of kernels, and upstream's calls do not name
+/// them. For simulated kernels a description lies beside them.
 LogicalResult EmbedHost::describeSimulatedKernels() {
   for (gpu::GPUModuleOp kernel : kernels) {
     const TargetAttr target = TargetAttr::lookup(kernel);
@@ -309,7 +309,7 @@ LogicalResult EmbedHost::describeSimulatedKernels() {
 // What is left
 //===----------------------------------------------------------------------===//
 
-/// Not inside our gpu.modules: what compiles them asks for attributes there.
+/// Not inside our gpu.modules: their compilation needs attributes there.
 static void walkHost(Operation *root, function_ref<void(Operation *)> visit) {
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     if (getKernelTarget(op))

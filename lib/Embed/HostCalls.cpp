@@ -221,8 +221,8 @@ FailureOr<LLVM::GlobalOp> HostCalls::getKernel(gpu::LaunchFuncOp launch) {
 // Launches
 //===----------------------------------------------------------------------===//
 
-/// The block that is run once for all iterations of sequential loops around
-/// `op`: what is allocated on the stack in a loop stays there to its end.
+/// The block that runs once for all iterations of sequential loops around `op`:
+/// stack memory that a loop allocates stays until the loop ends.
 static Block &getAllocationBlock(Operation *op) {
   Region *region = op->getParentRegion();
   for (Operation *parent = region->getParentOp();

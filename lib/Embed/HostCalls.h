@@ -12,7 +12,7 @@
 
 namespace mlir::rmsnorm {
 
-/// Emits into the host code of a module what the runtime is called with.
+/// Emits the arguments of calls of the runtime into the host code of a module.
 class HostCalls {
 public:
   HostCalls(ModuleOp module, ArrayRef<gpu::GPUModuleOp> kernels)
@@ -30,7 +30,7 @@ public:
   /// The machine code of our gpu.modules as constants of the program.
   LogicalResult emitObjects(gpu::CompilationTarget format);
 
-  /// The table of what is the same at each launch of a kernel.
+  /// The table of a kernel's values that are the same at each launch.
   FailureOr<LLVM::GlobalOp> getKernel(gpu::LaunchFuncOp launch);
   /// Replaces a launch by a call.
   LogicalResult emitLaunch(gpu::LaunchFuncOp launch);

@@ -10,7 +10,7 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 namespace {
-/// What an op does while kernels may run.
+/// The effect of an op while kernels may run.
 enum class Kind {
   /// Nothing that they would notice.
   transparent,
@@ -43,9 +43,9 @@ Kind Waits::getKind(Operation *op) {
     return Kind::launches;
   if (isa<WorkspaceOp, BufferPointerOp>(op))
     return Kind::transparent;
-  // What it does itself, as linalg on buffers does beside what is in it.
+  // Its own effects, which linalg on buffers has beside those of its body.
   if (auto effects = dyn_cast<MemoryEffectOpInterface>(op)) {
-    // New memory is nobody's.
+    // No kernel uses new memory.
     if (!effects.hasNoEffect() &&
         !effects.onlyHasEffect<MemoryEffects::Allocate>())
       return Kind::other;

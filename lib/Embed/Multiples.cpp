@@ -25,10 +25,10 @@ void Multiples::add(OpFoldResult count, int64_t unit) {
   bits = bits ? arith::OrIOp::create(builder, loc, bits, value) : value;
 }
 
-/// What the buffer's memory is aligned to for certain.
+/// The alignment that the buffer's memory certainly has.
 static int64_t getKnownAlignment(Value buffer) {
-  // All views but memref.view have the address of what they are views of, and
-  // an offset.
+  // Every view has the address of its source and an offset, except for
+  // memref.view.
   while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>()) {
     if (isa<memref::ViewOp>(view))
       return 1;

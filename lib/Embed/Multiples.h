@@ -10,8 +10,8 @@
 
 namespace mlir::rmsnorm {
 
-/// What must be a multiple of an alignment in bytes: values whose bits are
-/// collected, and whether what is static is.
+/// Values that must be multiples of an alignment in bytes. Bits of dynamic
+/// values are collected; static ones are checked at once.
 class Multiples {
 public:
   Multiples(OpBuilder &builder, Location loc, int64_t bytes)

@@ -22,7 +22,7 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 namespace {
-/// A `rmsnorm.rows` and what is said of its schedules.
+/// A `rmsnorm.rows` and its schedules.
 struct Program {
   RowsOp rows;
   ScheduleOptions options;
@@ -58,7 +58,7 @@ private:
 // Alignment
 //===----------------------------------------------------------------------===//
 
-/// The buffers of which rows or columns are accessed as vectors.
+/// The buffers whose rows or columns are accessed as vectors.
 static SmallVector<Value> getVectorBuffers(RowsOp rows) {
   llvm::SmallSetVector<Value, 8> buffers;
   rows.walk([&](Operation *op) {
@@ -76,7 +76,7 @@ static SmallVector<Value> getVectorBuffers(RowsOp rows) {
 // Variants
 //===----------------------------------------------------------------------===//
 
-/// What is emitted next stands in the else branch.
+/// The next ops are emitted into the else branch.
 void Variants::emitBranch(Value condition, function_ref<void()> emitThen) {
   auto branch =
       scf::IfOp::create(builder, loc, condition, /*withElseRegion=*/true);
@@ -220,8 +220,7 @@ LogicalResult Variants::run() {
 }
 
 /// Whether `rows` may become one launch with `group`, which stands in front of
-/// it: nothing with an effect is between them, and what is asked of one is
-/// asked of the others.
+/// it: no op with an effect is between them, and their guards are the same.
 static bool fits(ArrayRef<Program> group, RowsOp rows, AliasAnalysis &aliases) {
   RowsOp last = group.back().rows;
   if (last->getBlock() != rows->getBlock() || !rows.getPartials().empty() ||

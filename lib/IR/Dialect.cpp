@@ -22,7 +22,8 @@ using namespace mlir::rmsnorm;
 void RMSNormDialect::initialize() {
   registerAttributes();
   registerTypes();
-  // By the serialization library: here nobody knows LLVM's code generators.
+  // The serialization library implements it; this library does not know LLVM's
+  // code generators.
   declarePromisedInterface<gpu::TargetAttrInterface, TargetAttr>();
   addOperations<
 #define GET_OP_LIST
@@ -49,7 +50,7 @@ void RMSNormDialect::initialize() {
 namespace {
 enum class Place { op, argument, result };
 
-/// What an attribute is on: an op, or an argument or a result of a function.
+/// The holder of an attribute: an op, or an argument or a result of a function.
 struct Holder {
   Operation *op;
   Place place;
@@ -65,12 +66,13 @@ struct Holder {
   }
 };
 
-/// What is expected of an attribute of one name at one place.
+/// The conditions on an attribute of one name at one place.
 struct AttributeRule {
   StringLiteral name;
   Place place;
   StringLiteral expected;
-  /// The attribute if it is wrong, or what is wrong of its holder; else null.
+  /// The attribute if it is wrong, or the wrong attribute of its holder;
+  /// otherwise null.
   Attribute (*findWrong)(const Holder &holder, Attribute value);
 };
 } // namespace

@@ -59,7 +59,8 @@ DimSource rmsnorm::traceSize(OpFoldResult size) {
   return {ShapedType::kDynamic, value};
 }
 
-/// The size of dimension `dim` of what has dropped some of those of `sizes`.
+/// The size of dimension `dim` of a type that has dropped some dimensions of
+/// `sizes`.
 static OpFoldResult getKept(ArrayRef<OpFoldResult> sizes,
                             const llvm::SmallBitVector &dropped, int64_t dim) {
   for (auto [index, size] : llvm::enumerate(sizes))

@@ -48,7 +48,7 @@ bool rmsnorm::isConstantBuffer(Value buffer) {
                              RMSNormDialect::kConstantAttrName);
 }
 
-/// What `buffer` is a view of, then the views that lead to it.
+/// The source of `buffer`, then the views that lead to it.
 static SmallVector<Value> getViews(Value buffer) {
   SmallVector<Value> views{buffer};
   while (auto view = views.back().getDefiningOp<ViewLikeOpInterface>())

@@ -214,7 +214,7 @@ private:
 
 } // namespace
 
-/// The constraints of `norm`, of which `elements` have the shape of input.
+/// The constraints of `norm`, whose `elements` have the shape of input.
 template <typename OpTy>
 static LogicalResult
 verifyNorm(OpTy norm, ArrayRef<std::pair<StringRef, Value>> elements) {

@@ -30,7 +30,7 @@ LogicalResult rmsnorm::foldMemRefCasts(Operation *op) {
 
 namespace {
 
-/// The destination of a second result that nobody uses (rstd, dweight) goes.
+/// Drops the destination of a second result without a use (rstd, dweight).
 template <typename OpTy> struct DropUnusedResult : OpRewritePattern<OpTy> {
   using OpRewritePattern<OpTy>::OpRewritePattern;
 

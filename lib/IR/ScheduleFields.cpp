@@ -55,7 +55,8 @@ std::string Refusal::getMessage() const {
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// What a field of a type can be: reads it, prints it, says what there is.
+/// The text of fields of a type: reads it, prints it, lists the possible
+/// values.
 template <typename T> struct FieldText {
   static bool parse(StringRef text, T &value) {
     std::optional<T> found = symbolizeEnum<T>(text);
@@ -206,8 +207,8 @@ std::string ScheduleFields::getNames() {
 //===----------------------------------------------------------------------===//
 
 std::optional<Refusal> ScheduleFields::check() const {
-  // Both ends: what a thread does at once is unrolled, and products of fields
-  // must not overflow before the target's own limits are looked at.
+  // Both ends: the work of a thread is unrolled, and products of fields must
+  // not overflow before the target's own limits are checked.
   std::optional<Refusal> refusal;
   auto refuse = [&](StringRef field, const Twine &expected, const Twine &got) {
     if (!refusal)

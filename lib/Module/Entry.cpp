@@ -62,7 +62,7 @@ static std::optional<rmsn::Role> getRole(StringRef name) {
   return std::nullopt;
 }
 
-/// Fills in what the layout of a memref demands of a tensor.
+/// Fills in the conditions that the layout of a memref puts on a tensor.
 static LogicalResult setLayout(MemRefType type, rmsn::ArgumentT &argument) {
   if (type.getLayout().isIdentity()) {
     argument.dense = type.getRank() > 1;

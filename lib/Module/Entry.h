@@ -11,7 +11,7 @@
 namespace mlir::rmsnorm {
 
 /// An entry without programs: the arguments of `function`, as ModuleWriter's
-/// addEntry wants them. Refuses what the runtime would refuse.
+/// addEntry wants them. Refuses an entry that the runtime would refuse.
 FailureOr<rmsn::EntryT> readEntry(func::FuncOp function, StringRef name);
 
 /// The size of an argument's elements.

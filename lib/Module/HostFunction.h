@@ -18,8 +18,8 @@ struct HostProgram {
   std::unique_ptr<rmsn::ExpressionT> workspace; // bytes
 };
 
-/// What a host function does. An error names the first operation that is more
-/// than launching kernels, workspaces and index arithmetic.
+/// The launches of a host function. An error names the first operation that is
+/// no launch, workspace or index arithmetic.
 FailureOr<HostProgram> readHostFunction(func::FuncOp function);
 
 } // namespace mlir::rmsnorm

@@ -264,7 +264,7 @@ FailureOr<Expression> IndexExpressions::evaluateUncached(Value value) {
     unsigned number = cast<OpResult>(value).getResultNumber();
     unsigned rank = metadata.getSizes().size();
     // Results: base buffer, offset, sizes, strides. A launch passes addresses
-    // that include the offset, so nobody may add it again.
+    // that include the offset, so it must not be added again.
     if (number >= 2 && number < 2 + rank)
       return getSize(metadata.getSource(), number - 2, op);
     if (number >= 2 + rank)

@@ -26,7 +26,7 @@ Expression strideExpression(unsigned argument, unsigned dimension);
 Expression binaryExpression(rmsn::ExpressionOpcode opcode, Expression lhs,
                             const Expression &rhs);
 
-/// What `leaf` makes of the dimensions and symbols of `expr`, computed.
+/// `expr`, with its dimensions and symbols given by `leaf`.
 FailureOr<Expression>
 affineExpression(AffineExpr expr,
                  function_ref<FailureOr<Expression>(AffineExpr)> leaf);
@@ -37,7 +37,7 @@ std::unique_ptr<rmsn::ExpressionT> pack(Expression expression);
 /// That the runtime has room for an expression.
 LogicalResult checkExpression(const Expression &expression, Location loc);
 
-/// What the index values of a host function are, in terms of its arguments.
+/// The index values of a host function, in terms of its arguments.
 class IndexExpressions {
 public:
   explicit IndexExpressions(func::FuncOp function) : function(function) {}

@@ -97,7 +97,7 @@ unsigned ModuleWriter::addImage(TargetAttr target,
   image->chip = target ? target.getChip().str() : "oracle";
   if (image->backend == rmsn::Backend::Sim ||
       image->backend == rmsn::Backend::Oracle) {
-    // What serializeHost compiles for.
+    // The host that serializeHost compiles for.
     llvm::Triple host(llvm::sys::getProcessTriple());
     image->host_isa = host.isX86() ? "x86-64-v3" : host.getArchName().str();
   }
@@ -246,8 +246,8 @@ std::string ModuleWriter::finish() {
   module.format_version = 3;
   module.producer =
       "norm-compile " RMSNORM_VERSION ", LLVM " LLVM_VERSION_STRING;
-  // Not zero: a builder leaves out what equals the default, and the stamp
-  // below needs the 16 bytes to be there.
+  // Not zero: a builder leaves out a field that equals the default, and the
+  // stamp below needs its 16 bytes.
   module.content_hash = std::make_unique<rmsn::ContentHash>(1, 1);
   flatbuffers::FlatBufferBuilder b;
   b.Finish(rmsn::CreateModule(b, &module), rmsn::ModuleIdentifier());

@@ -14,12 +14,12 @@ using namespace mlir::rmsnorm;
 using rmsn::SizeRelation;
 
 namespace {
-/// What symbol `symbol` must be.
+/// The value that symbol `symbol` must have.
 struct Solution {
   unsigned symbol;
   SizeRelation relation;
   AffineExpr value;
-  /// What must be 0 beside it, or null.
+  /// An expression that must also be 0, or null.
   AffineExpr rest;
 };
 } // namespace
@@ -58,7 +58,7 @@ static Solution solve(AffineExpr expr, bool isEqual, unsigned numSymbols) {
             simplify(isLower ? rest.ceilDiv(count) : rest.floorDiv(count)),
             isEqual && count != 1 ? simplify(rest % count) : AffineExpr()};
   }
-  // Such as s0 mod 128 == 0: what the size should be is still one that fits.
+  // Such as s0 mod 128 == 0: the expected size is then one that fits.
   AffineExpr symbol = getSymbol(*last);
   return {*last, isEqual ? SizeRelation::Equal : SizeRelation::AtLeast,
           simplify(symbol - expr), AffineExpr()};

@@ -11,7 +11,7 @@
 namespace mlir::rmsnorm {
 
 /// Writes the `rmsnorm.sizes` of `function` to its entry, whose arguments are
-/// known, each constraint as what one size must be.
+/// known, each constraint as a condition on one size.
 LogicalResult readSizeRules(func::FuncOp function, rmsn::EntryT &entry);
 
 } // namespace mlir::rmsnorm

@@ -67,8 +67,8 @@ LogicalResult rmsnorm::addCandidates(Compilation &compilation,
   FailureOr<ColumnClasses> columns = getColumnClasses(entry, target, options);
   if (failed(spaces) || failed(columns))
     return failure();
-  // What is measured with fewer columns says nothing about the class without
-  // end, which is the one that has candidates.
+  // A measurement with fewer columns says nothing about the class without an
+  // upper bound, the only one that has candidates.
   if (columns->columns) {
     calls.ranges.push_back({columns->columns});
     calls.ranges.back().lower = *std::next(columns->lastColumns.rbegin()) + 1;

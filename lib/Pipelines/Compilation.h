@@ -51,10 +51,10 @@ struct Compilation {
   /// Runs the passes that take the module of a piece to a stage, and shows it.
   LogicalResult run(WatchedPasses &passes, ModuleOp module,
                     const CompilePiece &piece, Stage stage) const;
-  /// Shows a module to who wants to see it.
+  /// Shows a module to the callback, if there is one.
   LogicalResult show(Stage stage, const CompilePiece &piece,
                      Operation *module) const;
-  /// Shows the LLVM IR and assembly of what serialization takes.
+  /// Shows the LLVM IR and assembly of kernels.
   LogicalResult showCode(const CompilePiece &piece, Operation *kernels) const;
 
   ModuleOp source;

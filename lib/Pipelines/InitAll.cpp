@@ -83,15 +83,14 @@ void rmsnorm::registerAllPasses() {
   registerPipelines();
   registerTargetPipelines();
   registerEmbedPipelines();
-  // What one needs beside our own passes to run the pipeline step by step.
+  // Upstream's passes that are needed to run the pipeline step by step.
   registerCanonicalizerPass();
   registerCSEPass();
   bufferization::registerBufferizationPasses();
-  // What stands around our passes in somebody else's pipeline
-  // (docs/host-code.md).
+  // Passes around ours in another compiler's pipeline (docs/host-code.md).
   bufferization::registerBufferizationPipelines();
   registerGpuModuleToBinaryPass();
-  // What rmsnorm-raise wants before it and leaves to others after it.
+  // Passes that rmsnorm-raise needs before it, and those that follow it.
   registerConvertElementwiseToLinalgPass();
   registerLinalgGeneralizeNamedOpsPass();
   registerLinalgElementwiseOpFusionPass();

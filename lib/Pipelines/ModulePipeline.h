@@ -10,8 +10,8 @@
 
 namespace mlir::rmsnorm {
 
-/// As PassPipelineRegistration, but nested under another op the pipeline is an
-/// error of whoever wrote it, where upstream's ends the process.
+/// As PassPipelineRegistration, but a pipeline that is nested under another op
+/// is an error with a message. Upstream's ends the process.
 template <typename Options = EmptyPipelineOptions, typename Builder>
 void registerModulePipeline(StringRef name, StringRef description,
                             Builder build) {

@@ -25,7 +25,7 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 void rmsnorm::buildToOracle(OpPassManager &manager) {
-  // Private functions nobody calls are no entries.
+  // Private functions without a call are no entries.
   manager.addPass(createSymbolDCEPass());
   // As for the kernels, so that the arguments are the same.
   manager.addNestedPass<func::FuncOp>(createGeneralizeElementwise());

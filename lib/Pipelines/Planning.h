@@ -11,7 +11,7 @@
 namespace mlir::rmsnorm {
 
 /// One class of calls of an entry, by alignment and by numbers of columns and
-/// rows: what is asked of a call, and the schedules that it gets.
+/// rows: the conditions on a call, and the schedules for it.
 struct VariantPlan {
   StringLiteral alignmentName;
   /// Bytes that all rows are aligned to.

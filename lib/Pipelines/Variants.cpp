@@ -28,9 +28,9 @@ static VariantPasses &getPasses(Compilation &compilation, TargetAttr target) {
     buildScheduledHalf(passes->scheduled.manager,
                        compilation.options.mergeLaunches);
     buildFinalize(passes->finalize.manager, target.getSpelling());
-    // norm-opt verifies between passes. Here, it would take longer than they
-    // do; distribution verifies what it takes, and the LLVM IR that comes of it
-    // all is verified.
+    // norm-opt verifies between passes. Here that would take longer than the
+    // passes. Distribution verifies its input, and the resulting LLVM IR is
+    // verified.
     passes->scheduled.manager.enableVerifier(false);
     passes->finalize.manager.enableVerifier(false);
   }

@@ -35,7 +35,7 @@ FailureOr<CompiledVariant> compileVariant(Compilation &compilation,
                                           const VariantPlan &plan,
                                           Stage last = Stage::Finalized);
 
-/// What a module says of a variant beside its code.
+/// The properties of a variant in a module, beside its code.
 struct VariantNames {
   /// The entry it is a variant of.
   std::string entry;

@@ -6,7 +6,7 @@
 //     dx = dy * w * r - 1/N * x * r^3 * sum(x * dy * w)
 //
 // in any order of terms and factors, also with terms that occur twice. The
-// first term says what dy * w and r are; what the others must be follows.
+// first term gives dy * w and r; the others follow.
 //
 //===----------------------------------------------------------------------===//
 
@@ -22,7 +22,7 @@ using namespace mlir::rmsnorm::raising;
 using Kind = Expr::Kind;
 using List = ExprPool::List;
 
-/// What is no gradient may have more terms than one cares to collect.
+/// An expression that is no gradient may have too many terms to collect.
 static constexpr size_t kMaxTerms = 8;
 
 namespace {
@@ -115,7 +115,7 @@ static bool splitWeight(const Context &context, Expr *g, Gradient &gradient) {
     return factor->dims == uint64_t(1) << norm.column;
   };
   List factors = getFactors(isNone ? stripRound(g, type) : g, number), others;
-  // Where dy * w is rounded it is dy, but for those who want fewer roundings.
+  // Where dy * w is rounded it is dy, unless fewer roundings are asked for.
   if (context.roundings == Roundings::fewer && factors.size() == 1 &&
       number == 1) {
     List inside = getFactors(stripRound(g, type), number);
@@ -172,7 +172,7 @@ public:
   bool matchTerms(ArrayRef<Term> terms, bool isRelaxed);
 
   Gradient gradient;
-  /// A root of which something is nearly a gradient, and what differs.
+  /// A root that has nearly a gradient, and the difference.
   Expr *nearRoot = nullptr;
   std::string difference;
 
@@ -191,9 +191,9 @@ private:
 };
 } // namespace
 
-/// Calls `visit` with norms of which x and rstd to the power of `power` at
-/// least are factors of `product`, and with the other factors, until that is
-/// true. rstd is a root or a tensor of the rows.
+/// Calls `visit` with norms for which x and rstd, to the power of `power` at
+/// least, are factors of `product`, and with the other factors, until `visit`
+/// returns true. rstd is a root or a tensor of the rows.
 bool Matcher::findNorm(Expr *product, unsigned power, Expr *dx, Norm norm,
                        function_ref<bool(const Norm &, const List &)> visit) {
   double number;
@@ -238,7 +238,7 @@ bool Matcher::findNorm(Expr *product, unsigned power, Expr *dx, Norm norm,
   return false;
 }
 
-/// Whether `found` is what dx, or its term with x, is for `norm` and `g`.
+/// Whether `found` is dx, or its term with x, for `norm` and `g`.
 bool Matcher::isGradient(const Norm &norm, Expr *g, Expr *found,
                          bool isRelaxed) {
   Definition definition(pool, norm);
@@ -284,7 +284,7 @@ bool Matcher::matchNone(Expr *expr) {
   });
 }
 
-/// One of `terms` is to be g * rstd, and another what follows from it.
+/// One of `terms` is to be g * rstd, and another the term that follows from it.
 bool Matcher::matchTerms(ArrayRef<Term> terms, bool isRelaxed) {
   Norm norm;
   norm.outputType = type;
@@ -304,8 +304,8 @@ bool Matcher::matchTerms(ArrayRef<Term> terms, bool isRelaxed) {
   });
 }
 
-/// What is added to dx before the sum is rounded, a residual's gradient. Where
-/// dx is a scalar of its own, that one's turn is yet to come.
+/// The addend of dx before the sum is rounded, such as a residual's gradient.
+/// If dx is a scalar of its own, that one is matched later.
 bool Matcher::placeRest(ArrayRef<Term> terms, const Term &first,
                         const Term &second, bool isRelaxed) {
   if (terms.size() == 2)
@@ -334,7 +334,7 @@ bool Matcher::placeRest(ArrayRef<Term> terms, const Term &first,
 // dweight
 //===----------------------------------------------------------------------===//
 
-/// Tensors that are the sum over all rows of what dweight is to be.
+/// Tensors that are sums over all rows, as dweight is.
 static void findWeightGradients(const Context &context, linalg::GenericOp host,
                                 Gradient &gradient) {
   ExprPool &pool = context.pool;
@@ -378,9 +378,9 @@ static void findWeightGradients(const Context &context, linalg::GenericOp host,
   norm.casting = castings.front();
 }
 
-/// What `host` adds up from zero, in its loops, and the one that it does not
-/// sum over; null if it is something else. `accumulator` is set if it is
-/// narrower than f32.
+/// The summand of `host`, in its loops, and the loop that it does not sum over;
+/// null if `host` does something else. `accumulator` is set if it is narrower
+/// than f32.
 static Expr *getSummand(const Context &context, linalg::GenericOp host,
                         unsigned &column, Type &accumulator) {
   SmallVector<unsigned> columns, rows;
@@ -422,7 +422,7 @@ std::optional<Gradient> raising::matchWeightGradient(const Context &context,
     Norm &norm = gradient.norm;
     List others = factors;
     take(others, factor);
-    // Not without dx, where that is one but for its roundings.
+    // Not without dx, where dx is one apart from its roundings.
     if (!getRoot(factor) || context.reasons.get(getRoot(factor)).gradient ||
         !readNorm(context, host, factor, others, norm) || norm.column != column)
       continue;

@@ -176,7 +176,8 @@ Value raising::emit(linalg::LinalgOp host, Expr *expr, ArrayRef<int> loops,
     maps.push_back(AffineMap::get(loops.size(), 0, indices, context));
   });
 
-  // Sizes: of what is read where it has them, else of what the host walks.
+  // Sizes: of the tensors that are read where these have them, otherwise of
+  // those that the host walks.
   SmallVector<std::pair<Value, int64_t>> walked;
   SmallVector<int64_t, 4> extents = host.getStaticLoopRanges();
   for (auto [i, loop] : llvm::enumerate(loops)) {

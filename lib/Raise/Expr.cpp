@@ -216,7 +216,7 @@ Expr *ExprPool::sum(Expr *body, ArrayRef<AffineExpr> symbols,
   double number = 1;
   List outside;
   if (!accumulator) {
-    // What does not depend on the symbols is no part of the sum.
+    // Factors that do not depend on the symbols are no part of the sum.
     List inside;
     for (Expr *factor : getFactors(body, number)) {
       bool depends = llvm::any_of(bound, [&](AffineExpr symbol) {

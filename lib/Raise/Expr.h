@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Expr.h - values as expressions in a normal form -------------------===//
 //
-// What a program computes, without tensors and types in between: a real that
-// f32 holds, as an expression over elements of tensors. Two scalars of a
-// program that are equal in real arithmetic with the same roundings mostly are
-// one node, however many ops and reshapes stand between them.
+// The value of a scalar without the tensors and types in between: a real number
+// that f32 holds, as an expression over elements of tensors. Two scalars of a
+// program that are equal in real arithmetic, with the same roundings, mostly
+// are one node, however many ops and reshapes stand between them.
 //
 //===----------------------------------------------------------------------===//
 
@@ -58,7 +58,7 @@ struct Expr : llvm::FoldingSetNode {
   std::optional<OperationName> name;
   DictionaryAttr attributes;
 
-  // What follows from the above.
+  // Derived from the members above.
   unsigned id = 0;
   /// How deep sums are nested in it.
   unsigned height = 0;
@@ -68,7 +68,7 @@ struct Expr : llvm::FoldingSetNode {
   SmallVector<unsigned, 2> freeSymbols;
 };
 
-/// f32, bf16 or f16: what f32 holds.
+/// f32, bf16 or f16: types whose numbers f32 holds.
 bool isSmallFloat(Type type);
 
 using Substitution = DenseMap<AffineExpr, AffineExpr>;
@@ -115,12 +115,12 @@ public:
   /// roundings of that and the narrow accumulators. Roots are as they are.
   Expr *relax(Expr *expr);
   /// `expr` with the dimensions that it depends on renumbered from 0 on, in
-  /// ascending order: equal for what differs in unused loops only.
+  /// ascending order: equal for expressions that differ in unused loops only.
   Expr *renumber(Expr *expr);
 
 private:
   Expr *unary(Kind kind, Expr *operand);
-  /// What `sum` adds up, with fresh `symbols`, which are appended.
+  /// The summand of `sum`, with fresh `symbols`, which are appended.
   Expr *open(Expr *sum, SmallVectorImpl<AffineExpr> &symbols);
   Expr *get(Expr &&expr);
   void derive(Expr &expr) const;
@@ -134,7 +134,8 @@ private:
 
 /// The factors of `expr`, itself if it is no product, and their constant.
 ExprPool::List getFactors(Expr *expr, double &number);
-/// What `expr` rounds, and the type in `type`; else itself and null.
+/// The operand of the rounding `expr`, and its type in `type`; otherwise `expr`
+/// itself and null.
 Expr *stripRound(Expr *expr, Type &type);
 /// Takes one occurrence of `expr` out of `list`; false if there is none.
 bool take(ExprPool::List &list, Expr *expr);
@@ -142,8 +143,8 @@ bool take(ExprPool::List &list, Expr *expr);
 void walk(Expr *expr, function_ref<void(Expr *)> visit);
 /// The positions of the dimensions in `dims`, ascending.
 SmallVector<unsigned> getDims(uint64_t dims);
-/// What `op`, which has one result, no regions and no effects, computes of
-/// `operands`. Each op of a type narrower than f32 rounds.
+/// The result of `op` for `operands`; `op` has one result, no regions and no
+/// effects. Each op of a type narrower than f32 rounds.
 Expr *readArithmetic(ExprPool &pool, Operation *op, ArrayRef<Expr *> operands);
 
 } // namespace mlir::rmsnorm::raising

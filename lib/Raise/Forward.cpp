@@ -122,7 +122,7 @@ bool raising::collectFactors(Expr *expr, List &factors, double &number) {
   return opened;
 }
 
-/// Whether the loop `column` of `host` walks what `sum` sums over.
+/// Whether the loop `column` of `host` walks the columns that `sum` sums over.
 static bool isSameLoop(Expr *sum, linalg::LinalgOp host, unsigned column) {
   int64_t size = host.getStaticLoopRanges()[column];
   int64_t extent = sum->extents.front();

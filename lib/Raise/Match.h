@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Match.h - which scalars are norms and gradients -------------------===//
 //
-// What a scalar computes is compared with what our op would compute: its
-// operands are guessed from a root in the expression, the op's definition is
-// written down for them, and the two must be one expression.
+// The expression of a scalar is compared with that of our op. The operands are
+// guessed from a root in the expression, the op's definition is written down
+// for them, and the two must be one expression.
 //
 //===----------------------------------------------------------------------===//
 
@@ -28,7 +28,8 @@ public:
   struct Reason {
     int progress = -1;
     std::string text;
-    /// What is nearly the gradient of the norm, or sums up one of its weight.
+    /// An op that is nearly the gradient of the norm, or sums up that of its
+    /// weight.
     Operation *gradient = nullptr;
   };
 
@@ -49,7 +50,7 @@ private:
   llvm::MapVector<Expr *, Reason> reasons;
 };
 
-/// What matching and rewriting share.
+/// The state that matching and rewriting share.
 struct Context {
   ExprPool &pool;
   Reader &reader;
@@ -77,12 +78,12 @@ struct Norm {
   Expr *sum = nullptr;
   ExprPool::List squares;
   double scale = 1;
-  /// The size of the rows and, if that is dynamic, what the program divides by.
+  /// The size of the rows and, if that is dynamic, the program's divisor.
   int64_t extent = 0;
   Expr *inverse = nullptr;
   double eps = 0, offset = 0;
   Casting casting = Casting::gemma;
-  /// The element types of the input and of what is computed.
+  /// The element types of the input and of the result.
   Type inputType, outputType;
 
   SmallVector<unsigned> getRows() const {
@@ -95,7 +96,7 @@ struct Gradient {
   /// Of the norm: its output type is that of dx.
   Norm norm;
   Expr *dy = nullptr;
-  /// What is added to dx before the sum is rounded, or null.
+  /// The addend of dx before the sum is rounded, or null.
   Expr *rest = nullptr;
   /// Tensors that are the weight's gradient, in one or two types.
   SmallVector<Value> weightGradients;
@@ -134,7 +135,7 @@ bool readRoot(const Context &context, Expr *factor, Norm &norm);
 bool readNorm(const Context &context, linalg::LinalgOp host, Expr *factor,
               ExprPool::List &factors, Norm &norm);
 
-/// Takes `expr` apart into factors of which one is a root, through roundings
+/// Takes `expr` apart into factors, one of which is a root, through roundings
 /// of a part of them. True if there was one.
 bool collectFactors(Expr *expr, ExprPool::List &factors, double &number);
 
@@ -142,7 +143,7 @@ bool collectFactors(Expr *expr, ExprPool::List &factors, double &number);
 /// iterations of `loop` in `body`, or null.
 Expr *findInverse(Expr *expr, Expr *body, AffineExpr loop);
 
-/// What `rmsnorm-decompose` makes of a norm, as expressions.
+/// The definition of a norm, as `rmsnorm-decompose` writes it, as expressions.
 class Definition {
 public:
   Definition(ExprPool &pool, const Norm &norm);
@@ -154,15 +155,15 @@ public:
   Expr *getG(Expr *dy);
   /// The term of dx with x, after g * rstd; with `none` dx itself.
   Expr *getBackward(Expr *g);
-  /// What dweight adds up.
+  /// The summand of dweight.
   Expr *getAddend(Expr *dy);
 
   /// Where `found` first differs from `expected`, one of the above; empty if
-  /// they are equal but for the rounding of constants in f32.
+  /// they are equal up to the rounding of constants in f32.
   std::string compare(Expr *expected, Expr *found);
 
 private:
-  /// A part of both, or nulls, and the innermost name of what it is a part of.
+  /// A part of both, or nulls, and the innermost named part around it.
   struct Difference {
     Expr *expected = nullptr, *found = nullptr;
     StringRef name;
@@ -178,7 +179,7 @@ private:
   DenseMap<Expr *, StringRef> names;
 };
 
-/// True if they are equal but for the rounding of constants in f32.
+/// True if they are equal up to the rounding of constants in f32.
 bool isNear(double a, double b);
 
 /// Takes the constant out of a weight that is a sum: the offset, which is added

@@ -152,7 +152,7 @@ void NormOps::createBackward(linalg::GenericOp host, Value scalar,
   Value dy = getLike(host, gradient.dy, norm);
   Value rstd = getSavedRstd(host, norm);
 
-  // As far up as can be: what uses dw may stand in front of the host.
+  // As far up as can be: a user of dw may stand in front of the host.
   OpBuilder builder(host);
   SmallVector<Value> operands{dy, x};
   for (Value operand : {weight, rstd})
@@ -182,7 +182,7 @@ void NormOps::createBackward(linalg::GenericOp host, Value scalar,
   if (gradient.rest)
     summands.push_back(getLike(host, gradient.rest, norm));
   rewriter.replaceScalar(host, scalar, summands, norm.input.loops);
-  // Last: the body of the host may compute what dweight adds up, too.
+  // Last: the body of the host may also compute the summand of dweight.
   for (Value tensor : weightGradients) {
     builder.setInsertionPointAfter(op); // What stood there may have gone.
     auto type = cast<RankedTensorType>(tensor.getType());
@@ -217,8 +217,7 @@ void NormOps::createWeightGradient(linalg::GenericOp host,
                                  cast<RankedTensorType>(result.getType())));
 }
 
-/// True if `next`, and so what is put in front of it, precedes all that use
-/// `tensor`.
+/// True if `next`, and so an op in front of it, precedes all users of `tensor`.
 bool NormOps::precedesUsers(Operation *next, Value tensor) const {
   return llvm::all_of(tensor.getUsers(), [&](Operation *user) {
     return user == next || context.tensors.precedes(next, user);
@@ -236,7 +235,7 @@ void NormOps::returnStatistics() {
         returnStatistics(forward, tensor);
 }
 
-/// `tensor` holds what `forward` knows.
+/// `tensor` holds the rstd of `forward`.
 void NormOps::returnStatistics(Forward &forward, Value tensor) {
   ForwardOp op = forward.op;
   Location loc = op.getLoc();
@@ -247,7 +246,7 @@ void NormOps::returnStatistics(Forward &forward, Value tensor) {
       getWideSizes(type) != getWideSizes(rows))
     return;
 
-  // As far up as its operands allow, in front of those who use rstd.
+  // As far up as its operands allow, in front of the users of rstd.
   OpBuilder builder(op);
   SmallVector<Value> operands{op.getInput()};
   if (op.getWeight())

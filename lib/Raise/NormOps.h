@@ -9,7 +9,8 @@
 
 namespace mlir::rmsnorm::raising {
 
-/// Creates the ops of norms and puts them in place of what computed them.
+/// Creates the ops of norms and puts them in place of the ops that computed
+/// them.
 class NormOps {
 public:
   NormOps(const Context &context, Rewriter &rewriter)
@@ -22,8 +23,8 @@ public:
                       const Gradient &gradient);
   /// The result of `host` is the weight's gradient of `gradient`.
   void createWeightGradient(linalg::GenericOp host, const Gradient &gradient);
-  /// Lets norms return their rstd in place of what still computes it for
-  /// others. After all norms have been created.
+  /// Makes norms return their rstd, in place of ops that still compute it for
+  /// others. Runs after all norms have been created.
   void returnStatistics();
 
 private:

@@ -158,8 +158,8 @@ Expr *Reader::readResult(linalg::LinalgOp op, unsigned number,
   return readScalar(yielded, op, loops, known);
 }
 
-/// The factors of what `next` adds to `sum`: one, or two of an fma; none if it
-/// is no sum.
+/// The factors of the summand that `next` adds to `sum`: one, or two of an fma;
+/// none if it is no sum.
 static SmallVector<Value, 2> getSummand(Value next, Value sum) {
   if (auto add = next.getDefiningOp<arith::AddFOp>()) {
     if (add.getLhs() == sum)
@@ -247,7 +247,7 @@ Expr *Reader::readArgument(BlockArgument argument, linalg::LinalgOp op,
   OpOperand &operand = op->getOpOperand(argument.getArgNumber());
   if (!isa<ShapedType>(operand.get().getType()))
     return readOutside(operand.get());
-  // What a reduction has accumulated so far.
+  // The partial result of a reduction.
   bool accumulates = false;
   for (auto [iterator, loop] :
        llvm::zip(op.getIteratorTypesArray(), getLoops(op)))

@@ -15,11 +15,11 @@ namespace mlir::rmsnorm::raising {
 constexpr unsigned kMaxLoops = 32;
 
 /// Reads programs: walks from an element of a tensor through the linalg ops,
-/// fills, reshapes and casts that produce it. What it cannot look through is
-/// an Element. Dimensions and loops of size 1 have index 0, so that they do
-/// not count.
+/// fills, reshapes and casts that produce it. A value that it cannot look
+/// through is an Element. Dimensions and loops of size 1 have index 0, so that
+/// they do not count.
 ///
-/// Reading only ever says what is true of values, so replacing an op by one
+/// Everything that is read stays true of its value. So replacing an op by one
 /// that computes the same invalidates nothing, as long as no value is freed.
 class Reader {
 public:
@@ -58,7 +58,7 @@ private:
   Loops getLoops(linalg::LinalgOp op) const;
 
   ExprPool &pool;
-  /// What the element that is the key is computed as.
+  /// The expression of the element that is the key.
   DenseMap<Expr *, Expr *> elements;
   /// Scalars of bodies, in the loops of their own op.
   Scalars scalars;

@@ -125,7 +125,7 @@ void Rewriter::clean(linalg::GenericOp host) {
   dropResults(host);
 }
 
-/// Results that nobody uses: what they yield may be what keeps statistics
+/// Drops results without a use: the values that they yield may keep statistics
 /// alive. The accumulators of a reduction are left alone.
 void Rewriter::dropResults(linalg::GenericOp host) {
   SmallVector<Value> inits, yields;
@@ -174,7 +174,7 @@ void Rewriter::dropResults(linalg::GenericOp host) {
   dropInputs(smaller);
 }
 
-/// Inputs that the body does not read, after what is dead in it: they keep
+/// Drops inputs that the body does not read, after its dead ops: they keep
 /// statistics alive, and no canonicalisation upstream drops them.
 void Rewriter::dropInputs(linalg::GenericOp host) {
   for (Operation &op :

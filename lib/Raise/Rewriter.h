@@ -18,7 +18,7 @@ public:
 
   /// The body of `host` reads `summands`, dimensions walked by `loops`, in
   /// place of computing `scalar`: it is their element, or the sum of theirs.
-  /// What nobody needs any more is erased.
+  /// Ops without a use left are erased.
   void replaceScalar(linalg::GenericOp host, Value scalar, ValueRange summands,
                      ArrayRef<int> loops);
   /// Uses of `tensor` become uses of `other`, which is equal.

@@ -130,11 +130,11 @@ static unsigned countUsers(Value tensor, unsigned depth = 0) {
   return count;
 }
 
-/// A sum of tensors with several users, a residual stream, is a tensor that
-/// norms are of: what lies beyond it need not be known, else the last block
-/// of a chain would be an expression of all blocks. Rows' statistics are
-/// sums, too, but do not depend on more dimensions than the sums in them.
-/// Norms of norms without such a sum in between end at some depth.
+/// A sum of tensors with several users, a residual stream, is an input of
+/// norms. It is not looked through; otherwise the last block of a chain would
+/// be an expression of all blocks. Rows' statistics are sums, too, but do not
+/// depend on more dimensions than the sums in them. Norms of norms without such
+/// a sum in between end at some depth.
 bool Tensors::shouldCut(Value tensor, Expr *expr) const {
   bool isFull = expr->dims & ~expr->sumDims;
   Type type;

@@ -17,8 +17,8 @@ struct Placed {
   SmallVector<int> loops;
 };
 
-/// All tensors of a function by what their elements are. Built in the order of
-/// the program; there it is decided, too, which tensors are not looked
+/// All tensors of a function, by the expressions of their elements. Built in
+/// the order of the program. It also decides which tensors are not looked
 /// through.
 class Tensors {
 public:
@@ -36,9 +36,10 @@ public:
   /// The live tensors whose element at (d0, d1, ...), dimensions of size 1 left
   /// out, is `expr`.
   SmallVector<Value> lookup(Expr *expr) const;
-  /// The live tensors of columns that would hold `sum` but for roundings.
+  /// The live tensors of columns that would hold `sum` if roundings were left
+  /// out.
   SmallVector<Value> lookupRelaxed(Expr *sum);
-  /// The live tensors that hold what `tensor` holds, it included.
+  /// The live tensors with the same elements as `tensor`, itself included.
   SmallVector<Value> getEqual(Value tensor);
 
   /// A tensor that holds `expr`, in the loops of `host`, and that may stand

@@ -8,8 +8,8 @@
 
 namespace mlir::rmsnorm {
 
-/// Elements of the narrowest operand in the chip's widest access: what rows
-/// are measured in.
+/// Elements of the narrowest operand in the chip's widest access, the unit in
+/// which rows are measured.
 int64_t getWidestVector(const ProgramFacts &facts, const ChipInfo &chip);
 
 /// Elements of the narrowest operand that one access can take. N is a multiple
@@ -58,8 +58,7 @@ int64_t getRingBudget(const ScheduleFields &fields, const ChipInfo &chip);
 bool holdsRings(const ScheduleFields &fields, const ProgramFacts &facts,
                 const ChipInfo &chip);
 
-/// Workgroup memory that row groups take to add up what each has summed over
-/// its rows.
+/// Workgroup memory in which row groups add up their sums over rows.
 int64_t getColumnReduceBytes(const ScheduleFields &fields,
                              const ProgramFacts &facts);
 

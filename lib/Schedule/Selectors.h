@@ -9,7 +9,7 @@
 
 namespace mlir::rmsnorm {
 
-/// What is chosen by rules alone: as Selection::classes, each runs on `chip`.
+/// The choice of the rules alone: as Selection::classes, each runs on `chip`.
 SmallVector<RowClass, 2> selectByRules(const ProgramFacts &facts,
                                        const ChipInfo &chip);
 
@@ -60,8 +60,8 @@ ColumnOperands chooseColumnOperands(const ScheduleFields &fields,
                                     const ProgramFacts &facts,
                                     const ChipInfo &chip);
 
-/// What the rules make of each field, given the others: those that follow
-/// another or the program. What is chosen by itself stays.
+/// The rules' value of each field that follows from others or from the program.
+/// Fields that are chosen by themselves stay.
 ScheduleFields getRuled(const ScheduleFields &fields, const ProgramFacts &facts,
                         const ChipInfo &chip);
 
@@ -69,8 +69,8 @@ ScheduleFields getRuled(const ScheduleFields &fields, const ProgramFacts &facts,
 void followRules(ScheduleFields &fields, const ProgramFacts &facts,
                  const ChipInfo &chip);
 
-/// Sets what does not depend on the program, but on what is asked for besides,
-/// also of a nested schedule.
+/// Sets the fields that depend on the user's wishes and not on the program,
+/// also in a nested schedule.
 void setForRequest(ScheduleFields &fields, const ScheduleRequest &request);
 
 /// Applies `text`, a mode's name or "field=value" items separated by commas, or

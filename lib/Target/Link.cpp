@@ -41,7 +41,7 @@ static void handleFatalError(void *, const char *reason, bool) {
 }
 
 namespace {
-/// LLVM has one handler for the process: installed while somebody needs it.
+/// LLVM has one handler for the process: installed while it is needed.
 class FatalErrorHandler {
 public:
   FatalErrorHandler() {

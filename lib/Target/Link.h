@@ -10,14 +10,14 @@
 
 namespace mlir::rmsnorm {
 
-/// Makes fatal errors of LLVM and lld below `body` an error at `loc` instead
-/// of the end of the process. What `body` allocated is lost then.
+/// Makes fatal errors of LLVM and lld below `body` an error at `loc` instead of
+/// the end of the process. The memory of `body` leaks then.
 LogicalResult runGuarded(Location loc, function_ref<LogicalResult()> body);
 
 /// Links one object into a shared object in which nothing is undefined.
 FailureOr<Blob> linkSharedObject(Location loc, llvm::StringRef object);
 
-/// Runs `ptxas` on `ptx`; appends what it says to `log`, if set.
+/// Runs `ptxas` on `ptx`; appends its output to `log`, if set.
 FailureOr<Blob> runPtxas(Location loc, llvm::StringRef ptxas,
                          llvm::StringRef chip, llvm::StringRef ptx,
                          std::string *log);

@@ -87,7 +87,7 @@ private:
   Clock::time_point start;
 };
 
-/// LLVM's errors as MLIR's; its remarks and warnings are nobody's business.
+/// LLVM's errors as MLIR's; its remarks and warnings are dropped.
 struct ErrorForwarder final : llvm::DiagnosticHandler {
   explicit ErrorForwarder(Location loc) : loc(loc) {}
   bool handleDiagnostics(const llvm::DiagnosticInfo &info) override {
@@ -266,7 +266,8 @@ static MachineSpec getHostSpec() {
   MachineSpec spec;
   spec.triple = llvm::Triple(llvm::sys::getDefaultTargetTriple());
   spec.isHost = true;
-  // What every server has had since 2013, so that a module may travel.
+  // The features that every server has had since 2013, so that a module runs on
+  // other machines.
   spec.cpu =
       spec.triple.getArch() == llvm::Triple::x86_64 ? "x86-64-v3" : "generic";
   return spec;

@@ -19,8 +19,8 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 using gpu::CompilationTarget;
 
-/// What an object will be in: the machine code of a chip is what upstream's
-/// runtime wrappers load, so that it is what the default ("fatbin") gives, too.
+/// The format of an object. Upstream's runtime wrappers load the machine code
+/// of a chip, so the default ("fatbin") gives that, too.
 static CompilationTarget getFormat(TargetAttr target,
                                    CompilationTarget wanted) {
   if (wanted != CompilationTarget::Fatbin)
@@ -55,8 +55,8 @@ static FailureOr<Blob> serialize(Operation *module, TargetAttr target,
   llvm_unreachable("all back ends are handled");
 }
 
-/// The target that the object names: one of upstream's, so that what has none
-/// of our dialects reads it. Nobody looks for what a simulator's object says.
+/// The target that the object names: one of upstream's, so that a tool without
+/// our dialects can read it. No tool reads that of a simulator's object.
 static Attribute getUpstreamTarget(TargetAttr target) {
   MLIRContext *context = target.getContext();
   switch (target.getBackend()) {

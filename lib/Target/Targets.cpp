@@ -52,7 +52,7 @@ struct Row {
 #undef FLAG
 };
 
-/// What all chips have: 1024 threads a block, accesses of 16 bytes.
+/// The properties of all chips: 1024 threads a block, accesses of 16 bytes.
 constexpr Row base(llvm::StringLiteral name, Vendor vendor, int64_t subgroup) {
   return {{name, vendor, subgroup, /*multiprocessors=*/0,
            /*threadsPerMultiprocessor=*/0, /*registersPerMultiprocessor=*/65536,
@@ -129,7 +129,7 @@ constexpr Row generic(llvm::StringLiteral name, int64_t subgroup) {
 // Clusters". ptx is the version that has the chip and all its instructions
 // (LLVM, NVPTX.td), 8.0 at least. multiprocessors: the data sheet of the
 // product at the end of the line. AMD: threads are waves of a SIMD by SIMDs,
-// registersK what the SIMDs have (LLVM, AMDGPUBaseInfo.cpp, getMaxWavesPerEU
+// registersK those of the SIMDs (LLVM, AMDGPUBaseInfo.cpp, getMaxWavesPerEU
 // and getTotalNumVGPRs). workgroupKiB is LDS of a block (AMDGPU usage guide).
 // l1KiB and multiprocessors are of AMD's data sheets and white papers of each
 // architecture.

@@ -46,8 +46,8 @@ static TilesOp addInits(RewriterBase &rewriter, TilesOp tiles,
 }
 
 namespace {
-/// Where a sum goes, and what is added to it, which may be null; the rest of
-/// what rmsnorm.accumulate says of it.
+/// The destination of a sum, its initial value, which may be null, and the
+/// other operands of rmsnorm.accumulate.
 struct SumDest {
   Value dest, init;
   ReduceKind kind;
@@ -63,8 +63,8 @@ static AffineMapAttr getSumMap(Value dest, int64_t numSizes,
                            cast<MemRefType>(dest.getType()).getRank());
 }
 
-/// The program that adds up `partials`, what the blocks of `rows` have come to,
-/// into `dest`.
+/// The program that adds up `partials`, the sums of the blocks of `rows`, into
+/// `dest`.
 static RowsOp createSumRows(RewriterBase &rewriter, RowsOp rows, Value partials,
                             const SumDest &dest, const ScheduleFields &fields) {
   Location loc = rows.getLoc();
@@ -176,7 +176,7 @@ static void yieldSums(RewriterBase &rewriter, RowsOp rows,
   pruneOperands(rewriter, carrying);
 }
 
-/// Adds to `made` what adds up what the blocks have come to.
+/// Adds the programs that add up the sums of blocks to `made`.
 static LogicalResult carrySums(RowsOp rows, SmallVectorImpl<RowsOp> &made) {
   SmallVector<AccumulateOp> sums;
   rows.walk([&](AccumulateOp sum) {

@@ -40,9 +40,10 @@ findSlice(Value tensor, tensor::InsertSliceOp insert, Operation *user) {
   return {};
 }
 
-/// Takes the slice that `insert` overwrites out of what it is put into, in
-/// which other slices have been overwritten before: it shares nothing with
-/// them, which nobody sees of an argument that is read after it is written.
+/// Takes the slice that `insert` overwrites out of the tensor that it is put
+/// into. Other slices of that have been overwritten before; it shares nothing
+/// with them, but bufferization could not see that of an argument that is read
+/// after it is written.
 static void threadSlice(tensor::InsertSliceOp insert) {
   using ValueBounds = ValueBoundsConstraintSet;
   auto before = insert.getDest().getDefiningOp<tensor::InsertSliceOp>();
@@ -59,7 +60,7 @@ static void threadSlice(tensor::InsertSliceOp insert) {
   Block *block = insert->getBlock();
   if (!slice || slice->getBlock() != block || before->getBlock() != block)
     return;
-  // In front of all that reads it, after what is put in before.
+  // In front of all its readers, after earlier insertions.
   Operation *first = insert, *last = slice;
   for (Operation *user : slice->getUsers()) {
     Operation *ancestor = block->findAncestorOpInBlock(*user);

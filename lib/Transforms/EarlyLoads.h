@@ -8,11 +8,11 @@
 
 namespace mlir::rmsnorm {
 
-/// Has what later segments of `program` need of other buffers than the row's
-/// loaded before the reduction: per-row values ahead of all tiles, and, where
-/// `schedule` says column_operands = awaited, per-column operands, and tiles
-/// that rows share, before the row is used. If it says so and there are none,
-/// nothing moves.
+/// Moves loads that later segments of `program` need, from other buffers than
+/// the row's, before the reduction. Per-row values go ahead of all tiles. If
+/// `schedule` has column_operands = awaited, per-column operands and tiles that
+/// rows share are loaded before the row is used; if there are none, nothing
+/// moves.
 void loadEarly(RewriterBase &rewriter, Block &program, ScheduleAttr schedule,
                Segments &segments);
 

@@ -21,7 +21,7 @@ namespace mlir::rmsnorm {
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// The value of one row, of which `value` has all columns the same, or null.
+/// The per-row value that all columns of `value` have, or null.
 static Value getRowFactor(Value value) {
   auto broadcast = value.getDefiningOp<vector::BroadcastOp>();
   if (!broadcast)
@@ -71,13 +71,13 @@ namespace {
 /// A product without one of its factors.
 struct RowFactor {
   Value row;
-  /// From the outside inwards: what each product on the way multiplies with.
+  /// From the outside inwards: the other factor of each product on the way.
   SmallVector<Value, 2> kept;
   Value rest;
 };
 } // namespace
 
-/// Looks for a row factor in `value` and sets what is found.
+/// Looks for a row factor in `value` and sets `found`.
 static bool findRowFactor(Value value, RowFactor &found) {
   auto product = value.getDefiningOp<arith::MulFOp>();
   if (!product || !getElementTypeOrSelf(product.getType()).isF32())
@@ -112,8 +112,8 @@ static RowReduceOp getReduction(Value value, Operation *place) {
   return last;
 }
 
-/// Moves `op` ahead of `place`, with what it needs: nothing that a tile loads
-/// is stored before it.
+/// Moves `op` ahead of `place`, with its operands: nothing that a tile loads is
+/// stored before it.
 static void hoist(RewriterBase &rewriter, Operation *op, Operation *place) {
   if (!op || op->getBlock() != place->getBlock() || op->isBeforeInBlock(place))
     return;
@@ -122,8 +122,8 @@ static void hoist(RewriterBase &rewriter, Operation *op, Operation *place) {
   rewriter.moveOpBefore(op, place);
 }
 
-/// max(|a * r * b|) of a row or of groups of its columns, to be
-/// max(|a * b|) * |r|, so that it shares a traversal with what r is computed
+/// max(|a * r * b|) of a row or of groups of its columns, to be max(|a * b|) *
+/// |r|, so that it shares a traversal with the reduction that r is computed
 /// from.
 static void factorMaximum(RewriterBase &rewriter, OpOperand &input,
                           ReduceKind kind, Value maximum) {
@@ -152,8 +152,8 @@ static void factorMaximum(RewriterBase &rewriter, OpOperand &input,
                ? row
                : vector::BroadcastOp::create(b, type, row).getResult();
   };
-  // Who divides by the maximum finds it among the elements, and need not
-  // compute the product again.
+  // A division by the maximum finds it among the elements, and need not compute
+  // the product again.
   Value value = size.getOperand();
   if (!found.kept.empty() &&
       llvm::all_of(value.getUsers(), [&](Operation *user) {
@@ -192,10 +192,10 @@ static void factor(RewriterBase &rewriter, RowReduceOp op, unsigned number) {
       Value row = getRowFactor(scaled->getOperand(factorSide));
       if (!row)
         continue;
-      // A multiply more for each element, and registers for it, are what bf16
-      // would pay for values that no network has (us on an H200, backward with
-      // rstd given, factored and not: 32768x5120 236 and 300, x2048 99.6 and
-      // 123, x1024 51.9 and 62.8, x4096 190.6 and 192.5).
+      // bf16 would pay with one more multiply for each element, and registers
+      // for it, for values that no network has (H200, backward with rstd given,
+      // factored and not: 32768x5120 236 us and 300 us, x2048 99.6 us and 123
+      // us, x1024 51.9 us and 62.8 us, x4096 190.6 us and 192.5 us).
       FloatRange range = getFloatRange(a) * getFloatRange(b);
       if (!(hasNarrowElements(a) && hasNarrowElements(b)) &&
           (!range.isPrecise() || range.bound + terms > FloatRange::most))

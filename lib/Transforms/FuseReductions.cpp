@@ -22,8 +22,8 @@ static ArrayRef<int64_t> getShape(RowReduceOp op) {
   return cast<VectorType>(op.getInputs().front().getType()).getShape();
 }
 
-/// Moves what `op` needs before `position`, which precedes it in the block.
-/// Returns false, with nothing moved, if it depends on `position` or on
+/// Moves the operands of `op` before `position`, which precedes it in the
+/// block. Returns false, with nothing moved, if it depends on `position` or on
 /// something that cannot move.
 static bool moveInputsBefore(RowReduceOp op, Operation *position) {
   BackwardSliceOptions options;

@@ -15,7 +15,8 @@ static bool isColumnOperand(Value value) {
 }
 
 /// Collects the narrow tiles and per-column operands that `value` is computed
-/// from. Fails at what cannot, need not, or had better not, be computed again.
+/// from. Fails at a value that cannot, need not, or should not be computed
+/// again.
 bool HeldValues::comesFromNarrow(Value value, int64_t segment,
                                  llvm::SmallDenseSet<Value> &sources) const {
   Operation *def = value.getDefiningOp();

@@ -28,7 +28,7 @@ static bool hasOrdinaryGrid(const ScheduleFields &schedule) {
          schedule.smMargin == 0;
 }
 
-/// Whether rules have chosen `schedule`, not somebody.
+/// Whether rules have chosen `schedule`, not the user.
 static bool isByRules(RowsOp rows, const ScheduleFields &schedule,
                       const ChipInfo &chip, const ScheduleRequest &request,
                       int64_t number) {

@@ -85,8 +85,8 @@ static LogicalResult packRows(RowsOp rows) {
     const bool isDependent = llvm::any_of(op.getResults(), [&](Value result) {
       return dependent.contains(result);
     });
-    // A row that does not exist is another one: what is accumulated of it is
-    // selected away, also where all rows have the same.
+    // A row that does not exist reads another one: its summand is selected
+    // away, also where all rows have the same.
     if (isDependent || isa<TileStoreOp, AccumulateOp>(op))
       broadcastUniformOperands(rewriter, &op, dependent, tileRows);
     if (isDependent)

@@ -23,9 +23,9 @@ using namespace mlir::rmsnorm;
 
 namespace {
 /// The program cut at its row_reduce ops: segment 0 ends with the first one,
-/// the last segment ends with the program. Values that threads of a row share
-/// out (tiles, per-column operands) and that cross a cut are what the pass is
-/// about. In the end each segment becomes a traverse.
+/// the last segment ends with the program. The pass places the values that
+/// cross a cut and that threads of a row share out: tiles and per-column
+/// operands. In the end each segment becomes a traverse.
 class Placement {
 public:
   Placement(RowsOp rows, ScheduleAttr schedule, const ChipInfo &chip)
@@ -73,7 +73,7 @@ public:
   }
 
 private:
-  /// Of rows of one column what is reduced is the result.
+  /// In rows of one column the operand of a reduction is its result.
   void dropTrivialReductions() {
     for (auto reduce :
          llvm::make_early_inc_range(program.getOps<RowReduceOp>()))
@@ -96,7 +96,7 @@ private:
       if (store && isPerColumn(store.getValue().getType()))
         stores.push_back(store);
     }
-    // A reduction that no column waits for takes what is stored with it.
+    // A reduction that no column waits for moves with the stores that it needs.
     Operation *end = program.getTerminator();
     for (auto reduce : program.getOps<RowReduceOp>())
       if (end == program.getTerminator() && isLastReduction(reduce))
@@ -127,9 +127,9 @@ private:
     return true;
   }
 
-  /// What is kept in registers is wanted there early: per-column operands, and
-  /// tiles that several rows share, are loaded right after the row, so that
-  /// their latency hides behind the reduction's, or, the former, by a block
+  /// Values that are kept in registers are loaded early. Per-column operands,
+  /// and tiles that several rows share, are loaded right after the row, so that
+  /// their latency overlaps with the reduction's; or a block loads the former
   /// once, before all rows.
   void hoistColumnLoads() {
     for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>()))
@@ -175,7 +175,7 @@ private:
 
   /// Registers: an extension is cheap, the extended tile is not. The narrow
   /// tile is kept, hidden by rmsnorm.keep, and extended again after the
-  /// reduction; what HeldValues holds stays as it is.
+  /// reduction; a value that HeldValues holds stays as it is.
   Value keep(Value value, int64_t segment) {
     Operation *def = value.getDefiningOp();
     if (!isPerColumn(value.getType()) ||
@@ -207,9 +207,9 @@ private:
   }
 
   /// Reload: the chain from the loads on is computed again. Loads say which
-  /// segment they are for, so that nobody merges them. Shared: the same, but
-  /// that tiles come from workgroup memory. What rows share stays where it is,
-  /// unless it is loaded where it is used.
+  /// segment they are for, so that they are not merged. Shared: the same, but
+  /// tiles come from workgroup memory. Tiles that rows share stay where they
+  /// are, unless they are loaded where they are used.
   Value recompute(Value value, int64_t segment) {
     Operation *def = value.getDefiningOp();
     if (!def || def->getBlock() != &program || !isPerColumn(value.getType()) ||
@@ -243,8 +243,8 @@ private:
 
   /// Tiles that are read in several segments, with a ring all tiles, are copied
   /// to workgroup memory together and read from there. Not those that several
-  /// rows share, which L1 or L2 holds, not what is gathered, whose place copies
-  /// would wait for, and not masks, which are bits in registers.
+  /// rows share, which L1 or L2 holds; not gathered ones, as copies would wait
+  /// for their place; and not masks, which are bits in registers.
   void copyTiles() {
     llvm::MapVector<Value, SmallVector<TileLoadOp>> copied;
     for (auto load : program.getOps<TileLoadOp>())
@@ -326,8 +326,8 @@ private:
     }
   }
 
-  /// A row that is read again soon is wanted in the caches, one read for the
-  /// last time is not; what rows share serves others, too.
+  /// A row that is read again soon stays in the caches, one that is read for
+  /// the last time does not; tiles that rows share serve others, too.
   void setPolicies() {
     DenseMap<Value, int64_t> lastRead;
     for (auto load : program.getOps<TileLoadOp>())

@@ -38,12 +38,12 @@ void mlir::rmsnorm::sinkLastReductions(Block &program) {
   if (rows.getColumns() == 1)
     return;
   Operation *end = program.getTerminator();
-  // In their order, each with all that uses it: what uses two goes twice.
+  // In their order, each with all its users: a user of two moves twice.
   for (auto reduce : llvm::to_vector(program.getOps<RowReduceOp>())) {
     llvm::SetVector<Operation *> slice;
     getForwardSlice(reduce.getOperation(), &slice);
     slice.remove(end);
-    // What it stores may be read again.
+    // The stored values may be read again.
     auto isRead = [&](Operation *op) {
       auto store = dyn_cast<TileStoreOp>(op);
       return store &&
@@ -65,7 +65,7 @@ void mlir::rmsnorm::sinkLastReductions(Block &program) {
 }
 
 namespace {
-/// Follows what the sums over rows use, operands first.
+/// Follows the operands of the sums over rows, operands first.
 class SumsCollector {
 public:
   SumsCollector(Block &program, SumsSlice &slice)

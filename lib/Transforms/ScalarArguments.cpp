@@ -11,7 +11,7 @@ using namespace mlir::rmsnorm;
 using linalg::GenericOp;
 using linalg::LinalgOp;
 
-/// Makes an operand of what the body of `op` captures.
+/// Makes an operand of a value that the body of `op` captures.
 static void addOperand(RewriterBase &rewriter, GenericOp op,
                        BlockArgument scalar) {
   const unsigned number = op.getNumDpsInputs();

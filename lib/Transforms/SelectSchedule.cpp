@@ -44,7 +44,7 @@ struct SelectSchedule final
       return signalPassFailure();
     std::vector<ScheduleFields> schedules;
     for (auto [rowsOp, selection] : llvm::zip(*all, *selections)) {
-      // M is a fact where it is static, else what the variant is for.
+      // M is a fact where it is static; otherwise it is the variant's.
       const int64_t expected = rows < 0 ? kAnyRows : int64_t(rows);
       schedules.push_back(
           selection.getFor(getStaticRows(rowsOp).value_or(expected)));

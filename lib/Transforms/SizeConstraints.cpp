@@ -63,7 +63,7 @@ private:
   /// The symbols of sizes that the caller chooses.
   llvm::DenseMap<unsigned, unsigned> given;
   llvm::MapVector<unsigned, SmallVector<SizeExpr, 1>> definitions;
-  /// What must not be negative.
+  /// Sizes that must not be negative.
   SmallVector<SizeExpr> slices;
   llvm::DenseMap<unsigned, Size> known;
   llvm::SmallMapVector<AffineExpr, bool, 4> constraints;
@@ -121,7 +121,7 @@ void ConstraintCollector::collectProduct(Operation *op, Value product,
   define(symbols.getClass(product, dim), std::move(size));
 }
 
-/// What is taken of `whole`, or put into it, lies in it.
+/// A slice of `whole`, taken or put in, lies in it.
 void ConstraintCollector::collectSlice(OffsetSizeAndStrideOpInterface op,
                                        Value whole) {
   for (auto [dim, offset, size, stride] : llvm::enumerate(

@@ -8,11 +8,11 @@
 
 namespace mlir::rmsnorm {
 
-/// Sets `rmsnorm.sizes` of a function whose arguments have `rmsnorm.dims`: what
-/// index arithmetic, reshapes and slices demand of sizes beyond equal ones.
-/// A caller chooses the sizes of the first `numGiven` arguments; those of the
-/// others, which are results, follow from them. An error says which size is no
-/// index arithmetic of them.
+/// Sets `rmsnorm.sizes` of a function whose arguments have `rmsnorm.dims`: the
+/// conditions on sizes that index arithmetic, reshapes and slices imply, beyond
+/// equal ones. A caller chooses the sizes of the first `numGiven` arguments;
+/// those of the others, which are results, follow from them. An error says
+/// which size is no index arithmetic of them.
 LogicalResult setSizeConstraints(func::FuncOp function, ShapeSymbols &symbols,
                                  unsigned numGiven);
 

@@ -32,8 +32,8 @@ static SetVector<Operation *> getSlice(Block &block, Operation *root) {
   return needed;
 }
 
-/// Puts the ops of `body` into the order in which what is reduced needs them,
-/// so that little is held at a time.
+/// Puts the ops of `body` into the order in which the reduced values need them,
+/// so that few values are held at a time.
 static void sortByUse(RewriterBase &rewriter, Block &body) {
   Operation *end = body.getTerminator();
   SetVector<Operation *> sorted = getSlice(body, end);
@@ -41,8 +41,7 @@ static void sortByUse(RewriterBase &rewriter, Block &body) {
     rewriter.moveOpBefore(op, &body, body.end());
 }
 
-/// Moves `traverse` of the body to `begin`, and with it a copy of what it
-/// needs.
+/// Moves `traverse` of the body to `begin`, with copies of its operands.
 static void split(RewriterBase &rewriter, TilesOp tiles, TraverseOp traverse) {
   Block &body = tiles.getBody().front();
   Block &begin = tiles.getBegin().emplaceBlock();
@@ -70,7 +69,7 @@ static void split(RewriterBase &rewriter, TilesOp tiles, TraverseOp traverse) {
   rewriter.setInsertionPoint(traverse);
   AwaitOp::create(rewriter, traverse.getLoc(), sums);
   rewriter.replaceOp(traverse, sums);
-  // What only the first half needed.
+  // Drops ops that only the first half needed.
   eraseDeadOps(rewriter, body);
 }
 
@@ -97,8 +96,8 @@ static LogicalResult splitReductions(RowsOp rows) {
   if (tiles.isSplit() || tiles.getStages() < 3)
     return tiles.emitOpError("expected 3 stages at least, and reductions that "
                              "are not split yet, to split them");
-  // What the blocks exchange is numbered in one order, which a second reduction
-  // between the halves would break.
+  // The exchanges of blocks are numbered in one order; a second reduction
+  // between the halves would break it.
   if (reductions.size() != 1 || !reductions.front().getHeld().empty())
     return reductions.back().emitOpError("expected one reduction to split, "
                                          "which holds nothing, got ")

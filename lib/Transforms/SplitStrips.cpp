@@ -127,7 +127,7 @@ LogicalResult StripSplitter::run() {
   for (Value value : slice.saved)
     workspaces[value] = createWorkspace(value);
 
-  // What the sums read must not be overwritten before they have.
+  // The buffers that the sums read must not be overwritten before.
   rewriter.setInsertionPointAfter(rows);
   if (overwrites)
     rewriter.setInsertionPoint(rows);

@@ -72,8 +72,8 @@ bool Cutter::isColumnWork(Operation &op) {
 
 /// As the schedule says: a thread's vectors together where they stay in
 /// registers, a few at a time where they come from workgroup memory or again
-/// from a buffer, in a loop if there are many of those, or nobody knows how
-/// many. Accumulators are registers: a loop could not tell which.
+/// from a buffer, in a loop if there are many of those, or an unknown number.
+/// Accumulators are registers: a loop could not tell which.
 Walk Cutter::getWalk(ArrayRef<Operation *> ops) {
   if (schedule.hasStrips())
     return Walk::strip;

@@ -9,7 +9,7 @@
 namespace mlir::rmsnorm {
 
 /// Which ops of a straight-line program belong together: those up to the first
-/// row_reduce are segment 0, and so on. What is added to a segment comes
+/// row_reduce are segment 0, and so on. An op that is added to a segment comes
 /// right after its beginning, in the order of addition.
 class Segments {
 public:
@@ -29,8 +29,9 @@ private:
   DenseMap<int64_t, Operation *> last;
 };
 
-/// Makes a traverse of what each segment of `rows` does per column; what later
-/// ones use of it is held. Per-row work stays, ahead of its segment's.
+/// Makes a traverse of the per-column work of each segment of `rows`. Values
+/// that later segments use are held. Per-row work stays, ahead of its segment's
+/// traverse.
 LogicalResult cutTraverses(RewriterBase &rewriter, RowsOp rows,
                            ScheduleAttr schedule, const Segments &segments);
 

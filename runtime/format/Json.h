@@ -17,8 +17,8 @@
 
 namespace rmsnorm::json {
 
-/// A string of ASCII. Names in files may be any bytes: what is no UTF-8 has a
-/// question mark for each byte that is not ASCII.
+/// A string of ASCII. Names in files may be any bytes. If one is no UTF-8, each
+/// byte that is not ASCII becomes a question mark.
 inline std::string quote(const std::string &text) {
   std::string quoted;
   if (flatbuffers::EscapeString(text.data(), text.size(), &quoted,
@@ -78,7 +78,7 @@ public:
     value(content);
   }
 
-  /// What is written since the last call.
+  /// The text since the last call.
   std::string take() {
     std::string text = std::move(out);
     out.clear();

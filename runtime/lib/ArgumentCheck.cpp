@@ -224,7 +224,7 @@ inline rmsnorm_status ArgumentRules::checkAddress(size_t index,
                 "argument '%s': expected an address aligned to %u bytes, got "
                 "0x%" PRIx64,
                 rule.name, rule.alignment, address);
-  // Kernels are compiled knowing that an output is nobody else's memory.
+  // Kernels rely on it that an output shares no memory with another argument.
   for (size_t other = 0; other < index; ++other)
     if (rangesMeet(values.addresses[other], values.extents[other], address,
                    values.extents[index]) &&

@@ -14,7 +14,7 @@ namespace rmsnorm::runtime {
 
 constexpr unsigned kMaxSlots = rmsn::kMaxArguments * rmsn::kMaxRank;
 
-/// What one argument must be, in the form that is quick to check.
+/// The conditions on one argument, in a form that is quick to check.
 struct ArgumentRule {
   const char *name;
   DLDataType dtype;
@@ -30,14 +30,15 @@ struct ArgumentRule {
   int64_t dims[rmsn::kMaxRank];
 };
 
-/// What a device takes as its own tensors.
+/// The places of tensors that a device takes as its own.
 struct DevicePlace {
   DLDevice device;
   bool managed = false; // CUDA managed memory of any device will do as well
 };
 
-/// What a launch's expressions and parameters are computed from. Lives on the
-/// stack of a launch; only the entry's own slots are ever written or read.
+/// The values that a launch's expressions and parameters are computed from.
+/// Lives on the stack of a launch; only the entry's own slots are ever written
+/// or read.
 struct Values {
   int64_t sizes[kMaxSlots];
   int64_t strides[kMaxSlots]; // in elements

@@ -57,7 +57,7 @@ std::string JsonDescriber::run() {
       image(i, *root.images()->Get(i));
   json.endArray();
   json.endObject();
-  // Half an object is of no use to who reads it.
+  // Half an object is of no use to a reader.
   return tooLong() ? "" : json.take();
 }
 

@@ -26,15 +26,15 @@ struct PreparedKernel {
   std::string parameters;
 };
 
-/// An object and what was set up of it.
+/// An object and its loaded state.
 struct LoadedObject {
   DetachedBuffer image;
   std::shared_ptr<LoadedImage> code;
   std::vector<std::unique_ptr<PreparedKernel>> kernels;
 };
 
-/// The process's device and objects; never destroyed, as what it owns may be
-/// used while the process ends.
+/// The process's device and objects. Never destroyed, as they may be in use
+/// while the process ends.
 struct Process {
   std::mutex mutex;
   std::atomic<rmsnorm_device *> device{nullptr};
@@ -202,7 +202,7 @@ static uint32_t subgroupSizeOf(const rmsnorm_gpu_kernel &kernel,
   return size ? *size : 32;
 }
 
-/// What the drivers take: the format's description of a launch.
+/// The format's description of a launch, for the drivers.
 static DetachedBuffer describe(const rmsnorm_gpu_kernel &kernel,
                                const LoadedImage &code) {
   rmsn::LaunchT launch;
@@ -352,7 +352,7 @@ rmsnorm_device *rmsnorm_gpu_device() {
   std::lock_guard<std::mutex> lock(p.mutex);
   if (!p.objects.empty())
     openDevice(*p.objects.front());
-  // Memory comes before objects, or somebody else loads those: on a GPU.
+  // Memory is asked for before objects, or other code loads those: on a GPU.
   const char *wanted = std::getenv("RMSNORM_GPU_BACKEND");
   for (rmsnorm_backend backend : {RMSNORM_CUDA, RMSNORM_HIP, RMSNORM_SIM}) {
     rmsnorm_device *device = nullptr;

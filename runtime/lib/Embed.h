@@ -14,7 +14,7 @@ namespace rmsnorm::runtime {
 /// Dies unless the status is RMSNORM_OK.
 void check(rmsnorm_status status, const char *what);
 
-/// The device that runs the object, opened by the first who asks.
+/// The device that runs the object, opened by the first call.
 rmsnorm_device &getDevice(const rmsnorm_gpu_object &object);
 
 /// Of the calling thread.

@@ -9,8 +9,8 @@
 using namespace rmsnorm::runtime;
 
 namespace {
-/// A thread's workspaces. Work on one stream is in order: what comes next on it
-/// may have what was released.
+/// A thread's workspaces. Work on one stream is in order: later work may reuse
+/// released memory.
 struct Workspaces {
   struct Block {
     void *memory;
@@ -39,7 +39,7 @@ void *Workspaces::take(uint64_t bytes) {
       block.isUsed = true;
       return block.memory;
     }
-  // What was too small is not needed beside what is not.
+  // Blocks that were too small are not needed beside the larger one.
   for (size_t i = blocks.size(); i-- > 0;)
     if (isFree(blocks[i])) {
       check(rmsnorm_device_free(device, blocks[i].memory),

@@ -56,7 +56,7 @@ EvaluationError evaluate(const Operation *operations, unsigned count,
                          const int64_t *sizes, const int64_t *strides,
                          int64_t &result);
 
-/// What expressions may know of the device.
+/// The device's values in expressions.
 struct DeviceValues {
   int64_t multiprocessors = 1;
   /// For each launch of the variant: clusters that are resident together.

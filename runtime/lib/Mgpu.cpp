@@ -2,7 +2,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
 // The functions of LLVM 22's mlir/lib/ExecutionEngine wrappers, on any of our
-// devices. They have no status: what fails prints a message and aborts.
+// devices. They have no status: a failure prints a message and aborts.
 
 #include "rmsnorm/device.h"
 #include "rmsnorm/embed.h"
@@ -32,8 +32,8 @@ struct Function {
                           uint32_t sharedMemory);
 };
 
-/// What mgpuModuleLoad was given. The code generator asks for a function at
-/// every launch.
+/// An object that mgpuModuleLoad was given. The code generator asks for a
+/// function at every launch.
 struct Module {
   rmsnorm_gpu_object object;
   std::mutex mutex;
@@ -93,7 +93,7 @@ uint64_t getBytes(int64_t rank, const UnrankedDescriptor &memref,
   return uint64_t(last + 1) * elementBytes;
 }
 
-/// By bytes if they are all the same, as of zero.
+/// By bytes if these are all the same, as those of zero.
 template <typename T>
 void fill(void *memory, T value, size_t count, void *stream) {
   const uint8_t first = uint8_t(value);
@@ -239,7 +239,7 @@ EXPORTED void mgpuMemFree(void *memory, void *stream) {
   check(rmsnorm_device_free(rmsnorm_gpu_device(), memory), "freeing memory");
 }
 
-// What finalize-memref-to-llvm{use-generic-functions} calls: buffers that host
+// finalize-memref-to-llvm{use-generic-functions} calls this: buffers that host
 // and device reach. cudaMalloc aligns to 256 bytes.
 EXPORTED void *_mlir_memref_to_llvm_alloc(size_t bytes) {
   return mgpuMemAlloc(bytes, nullptr, /*isHostShared=*/true);

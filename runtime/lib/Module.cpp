@@ -17,7 +17,7 @@ using namespace rmsnorm::runtime;
 void FreeDeleter::operator()(void *memory) const { std::free(memory); }
 
 Bytes rmsnorm::runtime::allocateBytes(size_t size) {
-  // FlatBuffers wants 8; 64 also suits whoever maps the code inside.
+  // FlatBuffers needs 8; 64 also suits programs that map the code inside.
   size_t rounded = (size + 63) & ~size_t(63);
   if (rounded < size)
     return nullptr;
@@ -101,7 +101,7 @@ rmsnorm_status rmsnorm_module_open_file(const char *path,
   if (!path || !module)
     return fail(RMSNORM_INVALID_ARGUMENT, "%s is null",
                 path ? "module" : "path");
-  // Without waiting for whoever writes to a pipe.
+  // Does not wait for the writer of a pipe.
   int descriptor = ::open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
   std::unique_ptr<std::FILE, int (*)(std::FILE *)> file(
       descriptor < 0 ? nullptr : fdopen(descriptor, "rb"), &std::fclose);

@@ -41,7 +41,7 @@ Bytes allocateBytes(size_t size);
 /// The format's rules beyond what FlatBuffers' verifier proves.
 rmsnorm_status checkModule(const rmsn::Module &module);
 
-/// What a program's target says about who runs it. False: unknown target.
+/// The backend of a program's target. False: unknown target.
 bool backendOfTarget(const char *target, rmsn::Backend &backend);
 
 /// Bits of an element and its DLPack type.

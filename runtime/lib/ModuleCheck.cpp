@@ -143,7 +143,7 @@ static rmsnorm_status checkEntry(const rmsn::Entry &entry,
                                      a->name()->c_str(), rmsn::kMaxRank,
                                      a->dims()->size()));
     // Handed out as an array; the verifier looks at its length word only. The
-    // builder does not align what has no elements: a scalar has no sizes.
+    // builder does not align a vector without elements: a scalar has no sizes.
     for (const auto *sizes : {a->dims(), a->bounds()})
       if (sizes && sizes->size() &&
           reinterpret_cast<uintptr_t>(sizes->Data()) % alignof(int64_t))

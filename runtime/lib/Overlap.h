@@ -18,8 +18,8 @@ struct Footprint {
   /// `bytes` bytes in a row.
   Footprint(uint64_t address, int64_t bytes) : address(address), run(bytes) {}
   /// Sizes and strides in elements, none of the sizes 0. All of a tensor whose
-  /// dimensions collapse into rows, which nearly all do; of others what does,
-  /// of the last dimensions, at the first index of the rest.
+  /// dimensions collapse into rows, as nearly all do. Otherwise the last
+  /// dimensions that collapse, at the first index of the rest.
   Footprint(uint64_t address, int64_t elementBytes, unsigned rank,
             const int64_t *sizes, const int64_t *strides);
 

@@ -38,8 +38,7 @@ static rmsnorm_status selectProgram(const rmsn::Module &module,
               targets.empty() ? "none" : targets.c_str());
 }
 
-/// Loads the launch's kernel. What it must be able to do is settled now, not at
-/// the launch.
+/// Loads the launch's kernel, and sets its limits now, not at the launch.
 static rmsnorm_status prepareKernel(Function &function,
                                     const rmsn::Launch &launch,
                                     const DeviceValues &device,
@@ -101,7 +100,7 @@ static rmsnorm_status prepareVariant(Function &function,
   DeviceValues device;
   device.multiprocessors = function.device->multiprocessorCount;
   prepared.name = variant.name()->c_str();
-  // Grids, and through them workspaces, may follow from what the kernels need.
+  // Grids, and through them workspaces, may depend on the kernels' needs.
   const unsigned numLaunches = variant.launches()->size();
   prepared.launches.resize(numLaunches);
   for (unsigned i = 0; i < numLaunches; ++i) {

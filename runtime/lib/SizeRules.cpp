@@ -130,7 +130,7 @@ rmsnorm_status SizeRules::infer(int64_t *symbols) const {
       if (sizes[rule.slot] >= 0) {
         RMSNORM_TRY(compare(rule, value, sizes[rule.slot]));
       } else if (rule.rule->relation() == SizeRelation::Equal) {
-        // What other rules say of it is seen the next time.
+        // Other rules about it are applied the next time.
         symbols[-1 - dim(*rule.rule)] = value;
         changed = value >= 0;
         if (!changed)

@@ -13,7 +13,7 @@ namespace rmsnorm::runtime {
 /// of all stand one after the other.
 std::vector<uint16_t> slotsOf(const rmsn::Entry &entry);
 
-/// What the sizes of an entry's arguments must be beside static sizes and
+/// The conditions on the sizes of an entry's arguments, beside static sizes and
 /// symbols.
 class SizeRules {
 public:

@@ -81,7 +81,8 @@ private:
     }
     return take('"');
   }
-  /// What stands after a backslash: "u00e9", or two of them for one character.
+  /// The characters after a backslash: "u00e9", or two of them for one
+  /// character.
   bool parseUnicode(std::string &out) {
     auto takeUnit = [&](uint32_t &unit) {
       const std::string digits = text.substr(at + 1, 4);

@@ -9,7 +9,7 @@
 
 namespace norm_bench {
 
-/// What norm-bench --json has written, as far as it is compared.
+/// The output of norm-bench --json, as far as it is compared.
 class Baseline {
 public:
   /// "" or why there is nothing to compare with.

@@ -36,7 +36,7 @@ public:
   Benchmark(const Options &options, rmsnorm_device *device)
       : options(options), device(device) {}
 
-  /// These return "" or what is wrong.
+  /// These return "" or an error.
   std::string plan(const std::vector<rmsnorm_module *> &modules);
   std::string check();
   std::string time();

@@ -139,7 +139,7 @@ llvm::Error IntermediateFiles::create() const {
 }
 
 llvm::Error IntermediateFiles::write(const Intermediate &intermediate) {
-  // The same name for what differs in other characters only gets a number.
+  // A name that differs only in other characters gets a number.
   std::string stem;
   for (StringRef part : {StringRef(intermediate.piece.entry),
                          StringRef(intermediate.piece.target),

@@ -12,7 +12,7 @@
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/Error.h"
 
-/// What each piece of work took, as a table.
+/// The time of each piece of work, as a table.
 void printTimes(llvm::ArrayRef<mlir::rmsnorm::CompileTimes> times);
 
 /// Overwritten where people watch, one line an entry elsewhere.
@@ -25,7 +25,7 @@ void registerPassOptions(llvm::cl::OptionCategory &category);
 /// Whether one of them is given.
 bool hasPassOptions(llvm::cl::OptionCategory &category);
 
-/// Does with all passes what these options ask for.
+/// Applies these options to all passes.
 class PassOptionsObserver : public mlir::rmsnorm::PassObserver {
 public:
   PassOptionsObserver(int argc, const char *const *argv);

@@ -148,7 +148,7 @@ static LogicalResult complain(const Twine &message) {
   return failure();
 }
 
-/// Prints what has no place in a file: it is about the command line.
+/// Prints a diagnostic without a place in a file: it is about the command line.
 static LogicalResult printUnlocated(Diagnostic &diagnostic) {
   if (!isa<UnknownLoc>(diagnostic.getLocation()))
     return failure();
@@ -193,8 +193,8 @@ static LogicalResult checkCommandLine() {
   return success();
 }
 
-/// Whether reading may never end, as /dev/zero; files and pipes end, and so
-/// does who types.
+/// Whether reading may never end, as that of /dev/zero; files, pipes and
+/// terminals end.
 static bool isEndless(StringRef path) {
   llvm::sys::fs::file_status status;
   if (path == "-" ? llvm::sys::fs::status(0, status)

@@ -71,7 +71,7 @@ static std::string readOption(const std::string &name, const std::string &value,
   return "";
 }
 
-/// Returns "" or what is wrong.
+/// Returns "" or an error.
 static std::string readCommandLine(int argc, char **argv, Options &o) {
   bool forCode = false;
   for (int i = 1; i < argc; ++i) {

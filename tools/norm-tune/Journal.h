@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Journal.h - results so far, kept in a file ------------------------===//
 //
-// Text, a line a result, replaced as a whole with each new one: what is there
-// is complete however the program ends.
+// Text, a line a result, replaced as a whole with each new one: the file is
+// complete however the program ends.
 //
 //===----------------------------------------------------------------------===//
 
@@ -40,7 +40,7 @@ public:
   /// Returns "" or why the file cannot be written.
   std::string add(const std::string &name, long long rows, int round,
                   std::string text);
-  /// Writes what there is. Returns "" or why it cannot.
+  /// Writes all results. Returns "" or an error.
   std::string save() const;
   void remove();
 

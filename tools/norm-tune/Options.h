@@ -20,7 +20,7 @@ struct Options {
   double margin = 1;
   /// Seconds after which no other candidate is begun; < 0: none.
   double timeLimit = -1;
-  /// What time limits and progress count from.
+  /// Time limits and progress count from here.
   std::chrono::steady_clock::time_point start =
       std::chrono::steady_clock::now();
 };

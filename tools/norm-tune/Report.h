@@ -10,7 +10,7 @@ namespace norm_tune {
 
 /// The tuning file, see lib/Transforms/TuningFile.h. `findings` of one entry
 /// follow one another by rows, ascending. Sets `note` if entries share a
-/// program, of which only the first is taken.
+/// program; only the first of them is taken.
 std::string makeTuningFile(const std::vector<Finding> &findings,
                            const std::string &target, const std::string &device,
                            std::string &note);

@@ -17,7 +17,7 @@ struct Candidate {
   std::string name;
   /// As the compiler prints it; "" for the entry the others are candidates of.
   std::string schedule;
-  /// What a tuning file knows its program by.
+  /// The program's key in tuning files.
   std::string key;
 };
 
@@ -28,7 +28,7 @@ struct Space {
 };
 
 /// The spaces of a module for a target, or those of one entry if `only` is not
-/// empty. Returns "" or what is wrong.
+/// empty. Returns "" or an error.
 std::string findSpaces(rmsnorm_module *module, const std::string &target,
                        const std::string &only, std::vector<Space> &spaces);
 

@@ -47,7 +47,7 @@ int64_t Tuner::getRows(const Space &space, int64_t rows, bool &fixedRows) {
 
 std::string Tuner::check(const Candidate &candidate) {
   // The reference is made once for all candidates of a space: the oracle takes
-  // longer than what it judges.
+  // longer than the candidates.
   if (referenceOf != space)
     reference = nullptr;
   referenceOf = space;
@@ -112,8 +112,8 @@ Tuner::Status Tuner::measure(const Candidate &candidate, int round, int replays,
     return Status::failed;
   const bool isPlain = &candidate == &space->plain;
   std::string why, chosen;
-  // A kernel may never end, and whoever runs this then ends that. One that was
-  // not at fault gets another chance.
+  // A kernel may never end; then the user ends the program. One that was not at
+  // fault gets another chance.
   if (round == 0) {
     const std::string *text =
         journal.find(candidate.name, rows, Journal::begun);

@@ -13,7 +13,7 @@
 
 namespace norm_tune {
 
-/// What was found for one entry and number of rows.
+/// The result for one entry and number of rows.
 struct Finding {
   const Space *space;
   int64_t rows;
@@ -23,7 +23,7 @@ struct Finding {
   /// of the candidates.
   const Candidate *best = nullptr;
   double microseconds = 0;
-  /// What the compiler chose: variant, schedule, time.
+  /// The compiler's choice: variant, schedule, time.
   std::string chosenVariant, chosenSchedule;
   double chosenMicroseconds = 0;
   double bytes = 0;
@@ -51,7 +51,7 @@ private:
   };
 
   trial::Options getRunOptions(int64_t rows) const;
-  /// Sizes for about `rows` rows of what `space` is of; false after an error.
+  /// Sizes for about `rows` rows of the entry of `space`; false after an error.
   bool planEntry(const Space &space, int64_t rows, trial::Plan &plan);
   Status fail(std::string text) {
     error = std::move(text);
@@ -67,8 +67,8 @@ private:
   bool makeBench();
   /// Runs a few rows and compares them with the oracle; "" if they are right.
   std::string check(const Candidate &candidate);
-  /// Times one, of which the calls take the variant `chosen`; "" or why it
-  /// failed.
+  /// Times one candidate; its calls take the variant `chosen`. Returns "" or an
+  /// error.
   std::string time(const Candidate &candidate, int replays,
                    double &microseconds, std::string &chosen);
   /// Adds to the journal; false if it cannot be written.
@@ -91,7 +91,7 @@ private:
   int64_t rows = 0;
   trial::Plan plan;
   std::unique_ptr<trial::Bench> bench;
-  /// What candidates are compared with, and the space it was made for.
+  /// The reference of candidates, and the space that it was made for.
   std::shared_ptr<trial::Reference> reference;
   const Space *referenceOf = nullptr;
   size_t measured = 0;

@@ -103,7 +103,7 @@ static int tuneAll(const Options &options, rmsnorm_module *module,
 
   Tuner tuner(module, device, options, journal);
   std::vector<Finding> findings;
-  // What is wrong with the rows is said before anything is measured.
+  // Errors in the rows are reported before anything is measured.
   std::vector<std::vector<int64_t>> asked(spaces.size());
   for (size_t i = 0; i < spaces.size(); ++i)
     if (!findRows(tuner, spaces[i], options, asked[i]))

@@ -45,8 +45,8 @@ Bench::~Bench() {
     rmsnorm_stream_destroy(device, stream);
 }
 
-/// Random numbers, repeated: what they are does not matter, that they differ
-/// does, to the power a device draws.
+/// Random numbers, repeated. Their values do not matter; that they differ
+/// matters, to the power that a device draws.
 bool Bench::fill(void *memory, const rmsnorm_argument_info &info,
                  uint64_t elements, uint64_t seed, bool isData, int64_t bound) {
   Format format;

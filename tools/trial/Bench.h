@@ -22,7 +22,7 @@ public:
   Bench(const Bench &) = delete;
 
   /// Allocates and fills the arguments of `plan`. Returns false after an error
-  /// of the runtime's, whose message says what; so do the others.
+  /// of the runtime, which has the message; so do the others.
   bool allocate(const Plan &plan, uint64_t seed);
 
   /// The same for copies which read and write so many bytes together.
@@ -46,7 +46,7 @@ public:
   void end(Subject &subject);
   /// Replays for a while, so that clocks are up when the first one is timed.
   bool warmUp(Subject &subject);
-  /// What failed last.
+  /// The last error.
   std::string getError() const;
 
   /// The program and variant that the calls take, by number.
@@ -61,7 +61,7 @@ private:
   /// One launch on the arguments of set `set`.
   bool launch(const Subject &subject, size_t set);
   bool launchAll(const Subject &subject);
-  /// Warms up and records what is prepared.
+  /// Warms up and records the prepared launches.
   bool start(Subject &subject);
   bool record(Subject &subject);
 

@@ -37,7 +37,7 @@ bool DeviceRun::prepare(const Plan &plan, const std::vector<Tensor> &tensors) {
     views.push_back(tensor.view(block, info.dl_device));
   }
   std::vector<DLTensor *> arguments = pointers();
-  // Filled with NaNs, which whoever reads before it writes will spread.
+  // Filled with NaNs: a kernel that reads before it writes spreads them.
   return !rmsnorm_workspace_size(function, arguments.data(), arguments.size(),
                                  &workspaceBytes) &&
          !rmsnorm_device_allocate(device, workspaceBytes + guardBytes,

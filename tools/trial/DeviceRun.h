@@ -11,7 +11,7 @@
 
 namespace trial {
 
-/// Owns what one run takes from a device.
+/// Owns the memory and stream of one run on a device.
 class DeviceRun {
 public:
   explicit DeviceRun(rmsnorm_device *device) : device(device) {}

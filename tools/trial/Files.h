@@ -8,8 +8,8 @@
 
 namespace trial {
 
-/// Reads a file of ours, of which 16 MiB are taken. False, and errno says why,
-/// if it cannot be opened.
+/// Reads a file of ours, up to 16 MiB. False, with the reason in errno, if it
+/// cannot be opened.
 bool readFile(const std::string &path, std::string &text);
 
 /// Writes a regular file through a temporary one beside it: all of it or

@@ -29,7 +29,7 @@ enum SpecialRow : int64_t {
   OneSubnormal = 26,
   Ties = 22,
   // Not shifted: all tensors but one are zero, and that one is so small that
-  // what eps does to it shows in another norm after the first.
+  // the effect of eps shows in another norm after the first.
   OneTensor = 28
 };
 

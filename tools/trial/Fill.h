@@ -9,7 +9,7 @@
 
 namespace trial {
 
-/// What an input is, told by its shape.
+/// The kind of an input, by its shape.
 enum class InputKind {
   /// Rank >= 2, or nothing of rank >= 2 is there: about normal, rows scaled
   /// from 2^-10 to 2^8, every eighth one all zero, so that eps and cancelled

@@ -14,7 +14,7 @@ rmsnorm_device *openDevice(const Options &options, std::string &error);
 
 /// Opens a module. A .mlir file is compiled first, for the device's target and
 /// the oracle, by the norm-compile that stands beside this program; `error` is
-/// empty where that has said itself what is wrong.
+/// empty where that has printed the error itself.
 rmsnorm_module *openModule(const std::string &input, rmsnorm_device *device,
                            const Options &options,
                            const std::vector<std::string> &compileOptions,

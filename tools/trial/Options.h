@@ -25,7 +25,7 @@ struct Options {
   /// Target to compile for or to take from a module; empty: the device's.
   std::string target;
   std::string schedule;
-  /// What .mlir files are compiled with; empty: norm-compile's default.
+  /// The host optimization of .mlir files; empty: norm-compile's default.
   std::string hostOptimization;
   int64_t rows = -1;
   /// Sizes of shape symbols, by number.

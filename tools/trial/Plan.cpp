@@ -38,8 +38,8 @@ struct Chooser {
     return rmsnorm_module_infer_sizes(module, entry, sizes.data()) ==
            RMSNORM_OK;
   }
-  /// Chooses `size` or, if that does not fit what is known, the next larger or
-  /// else the next smaller one that does.
+  /// Chooses `size` or, if that does not fit, the next larger or else the next
+  /// smaller one that does.
   void set(int64_t dim, int64_t size) {
     if (get(dim) >= 0 || isDerived(dim))
       return;
@@ -85,7 +85,7 @@ static bool isTable(const Plan &plan, const rmsnorm_argument_info &argument) {
 }
 
 /// Spreads `rows` over the leading dimensions of an argument whose sizes are
-/// not known: 2 for each but the last of them, which takes what is left.
+/// not known: 2 for each but the last of them, which takes the rest.
 static void chooseRows(const rmsnorm_argument_info &argument, int64_t rows,
                        Chooser &chooser) {
   std::vector<int64_t> open;

@@ -11,8 +11,9 @@
 
 namespace trial {
 
-/// More tell nothing: the program cannot be checked with this data. Of few
-/// elements they may be by chance, as of a gradient of rows of one column.
+/// With more undecided elements the program cannot be checked with this data.
+/// Few elements may be undecided by chance, as in a gradient of rows of one
+/// column.
 static constexpr double maxUndecided = 0.5;
 static constexpr int64_t fewElements = 256;
 
@@ -75,7 +76,8 @@ std::shared_ptr<Reference> makeReference(const Plan &plan,
   return reference;
 }
 
-/// Compares outputs with the oracle's and everything else with what it was.
+/// Compares outputs with the oracle's and everything else with its old
+/// contents.
 static void check(const Plan &plan, const Reference &reference,
                   const std::vector<Tensor> &got, Result &result) {
   int64_t elements = 0, undecided = 0;

@@ -15,7 +15,7 @@ namespace trial {
 /// Sizes of all arguments of an entry.
 using Shapes = std::vector<std::vector<int64_t>>;
 
-/// An entry and what it will be run with.
+/// An entry and the arguments of its run.
 struct Plan {
   rmsnorm_module *module;
   std::string file;
@@ -23,8 +23,8 @@ struct Plan {
   std::string name;
   std::vector<rmsnorm_argument_info> arguments;
   Shapes shapes;
-  /// What the elements of an argument must be below, as they are indices; -1:
-  /// they are not.
+  /// The bound of the elements of an argument that are indices; -1: they are
+  /// not.
   std::vector<int64_t> bounds;
 };
 
@@ -35,7 +35,7 @@ std::string planEntry(rmsnorm_module *module, size_t entry,
 /// Bytes that a call with arguments as in `plan` reads and writes at least.
 double getBytesPerCall(const Plan &plan);
 
-/// Undecided: nothing is wrong, but for too many elements nothing could be.
+/// Undecided: no element is wrong, but too many cannot be decided.
 enum class Verdict { Right, Wrong, Undecided };
 
 /// One line of the table.
@@ -56,7 +56,7 @@ struct Result {
   double bytes = 0; // read and written once
 };
 
-/// Inputs, and what the oracle makes of them.
+/// Inputs, and the oracle's results for them.
 struct Reference;
 
 /// Runs the oracle, but for inputs that are those of `elsewhere` in another

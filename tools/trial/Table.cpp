@@ -120,7 +120,7 @@ Table::Table(const std::vector<Plan> &plans, rmsnorm_device *device,
     json.beginArray();
     return;
   }
-  // Of what comes with the results: as printed below.
+  // Columns of results: as printed below.
   widths = {0, 0, 0, 0, 0, 0, 8, 9, 9, 6, 0};
   for (size_t i = 0; i < widths.size(); ++i)
     fit(i, headers[i]);

@@ -12,13 +12,13 @@
 namespace trial {
 
 /// Prints a header, then a line as each result comes in: columns are as wide as
-/// what the plans may take on the device. As JSON: an object whose "results"
-/// has an object for each.
+/// the texts that the plans may have on the device. As JSON: an object whose
+/// "results" has an object for each.
 class Table {
 public:
   Table(const std::vector<Plan> &plans, rmsnorm_device *device,
         ResultFormat format);
-  /// Ends what was printed.
+  /// Ends the output.
   ~Table();
   void print(const Plan &plan, const Result &result);
 
@@ -45,8 +45,8 @@ void printAligned(const std::vector<std::vector<std::string>> &lines,
 std::string shapeText(const Plan &plan);
 /// "bf16 f32 -> bf16".
 std::string typesText(const Plan &plan);
-/// The target of a program and, but for the simulator, the device: "NVIDIA H200
-/// (sm_90)".
+/// The target of a program and, except for the simulator, the device: "NVIDIA
+/// H200 (sm_90)".
 std::string deviceText(const rmsnorm_device_info &device, const char *target);
 /// `#rmsnorm.schedule<...>` in few words: "2x1 rows, 32 threads x 8,
 /// registers".

@@ -133,7 +133,7 @@ void encode(const Format &f, double value, void *at) {
     return;
   }
   if (f.isPower()) {
-    // Half of what lies between two is rounded up: a number of one bit is odd.
+    // Half between two numbers is rounded up: a number of one bit is odd.
     int exponent = value > 0x1p-127 ? std::ilogb(value / 0.75) : -127;
     bool isPower = value >= 0 && exponent <= 127;
     *static_cast<uint8_t *>(at) = uint8_t(isPower ? exponent + 127 : 0xff);

@@ -19,8 +19,7 @@ struct Format {
   bool isSigned = true;
   /// E4M3FN: no infinity, all ones is NaN.
   bool finite = false;
-  /// E4M3FNUZ: no infinity, what would be -0 is NaN, and exponents are one
-  /// less.
+  /// E4M3FNUZ: no infinity, the bits of -0 are NaN, and exponents are one less.
   bool fnuz = false;
   /// A byte, 0 or 1.
   bool isBool = false;

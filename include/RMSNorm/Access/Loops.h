@@ -36,7 +36,7 @@ std::optional<LoopNest> getLoopNest(Operation *op);
 /// Where `map` indexes with these loops.
 Layout getIndices(AffineMap map, ArrayRef<Sum> loops);
 
-/// The loops with which `map`, of a result or of what is copied, indexes an
+/// The loops with which `map`, of a result or of a copied operand, indexes an
 /// element exactly at `layout`. None if not all loops follow from it.
 std::optional<Layout> invert(const LoopNest &nest, AffineMap map,
                              const Layout &layout);

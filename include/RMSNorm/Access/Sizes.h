@@ -41,14 +41,14 @@ private:
   SmallVector<unsigned, 1> sources;
 };
 
-/// Sizes of dimensions, and what is known of them. A reshape of n into [m, 4]
-/// says that n is 4 * m. Sizes are written with m from then on, so divisions
-/// need no proof of their own.
+/// Sizes of dimensions, and known relations between them. A reshape of n into
+/// [m, 4] says that n is 4 * m. Sizes are written with m from then on, so
+/// divisions need no proof of their own.
 class Sizes {
 public:
   Sizes() = default;
-  /// Learns what the ops of `block` say: reshapes, casts, insertions, and the
-  /// loops that several operands share.
+  /// Learns from the ops of `block`: reshapes, casts, insertions, and the loops
+  /// that several operands share.
   explicit Sizes(Block &block);
 
   Size get(Value value, int64_t dim);
@@ -60,8 +60,8 @@ public:
   /// Where a size that is known at run time only comes from.
   const DimSource &getSource(unsigned source) const { return sources[source]; }
 
-  /// Says that two products are the same. What cannot be written as one size
-  /// in terms of others is not remembered.
+  /// Says that two products are the same. It is remembered only if one size can
+  /// be written in terms of the others.
   void equate(Size a, Size b);
   /// The product, with all that is known.
   Size simplify(Size size) const;
@@ -72,7 +72,7 @@ private:
 
   SmallVector<DimSource> sources;
   DenseMap<std::pair<Value, int64_t>, unsigned> numbers;
-  /// What sizes are in terms of others; these lead to no circle.
+  /// Sizes in terms of others, without circles.
   DenseMap<unsigned, Size> known;
 };
 

@@ -25,8 +25,8 @@ std::optional<Layout> readThrough(Digits &digits, Operation *view,
 std::optional<Layout> writeThrough(Digits &digits, Operation *view,
                                    const Layout &layout);
 
-/// Where the elements of a slice lie that is inserted, in what it is inserted
-/// into.
+/// Where the elements of an inserted slice lie in the tensor that it is
+/// inserted into.
 std::optional<Layout> writeThrough(tensor::InsertSliceOp op,
                                    const Layout &layout);
 
@@ -36,8 +36,8 @@ std::optional<Layout> writeThrough(tensor::InsertSliceOp op,
 std::optional<Layout> getViewLayout(Digits &digits, Operation *view,
                                     const Layout &layout);
 
-/// Whether what lies at `layout` of what `slice` cuts, or inserts into, is
-/// certainly not part of the slice.
+/// Whether the elements at `layout` of the tensor that `slice` cuts, or inserts
+/// into, are certainly not part of the slice.
 bool isOutside(const Digits &digits, OffsetSizeAndStrideOpInterface slice,
                const Layout &layout);
 

@@ -8,8 +8,8 @@
 
 namespace mlir::rmsnorm {
 
-/// Whether both are the same, if computed twice, by ops without effects: nobody
-/// may have simplified the code around ours.
+/// Whether both are the same, if computed twice, by ops without effects. The
+/// code around ours may not have been simplified.
 bool isSameValue(Value a, Value b);
 
 /// Whether two buffers, one of which is written, certainly share no memory.
@@ -25,8 +25,8 @@ Value getRootBuffer(Value buffer);
 /// is declared rmsnorm.constant: no kernel writes it.
 bool isConstantBuffer(Value buffer);
 
-/// Whether what stands in front of `op` may come after it, whatever buffers it
-/// uses: `op` has no effect, or allocates what nobody knows yet.
+/// Whether the ops in front of `op` may come after it, whatever buffers they
+/// use: `op` has no effect, or only allocates a new buffer.
 bool mayCross(Operation &op);
 
 } // namespace mlir::rmsnorm

@@ -13,9 +13,9 @@ namespace mlir::rmsnorm {
 struct FloatRange {
   int unit, bound;
 
-  /// Multiples of less are not normal numbers, of which all are as precise.
+  /// Smaller numbers are not normal; all normal numbers are equally precise.
   static constexpr int least = -126;
-  /// What f32 holds.
+  /// The largest exponent of f32.
   static constexpr int most = 127;
 
   /// Neither too small nor too large for f32.
@@ -28,7 +28,7 @@ struct FloatRange {
   }
 };
 
-/// What is known of `value`, floats of a tile program, whatever its inputs.
+/// The range of `value`, floats of a tile program, for any inputs.
 FloatRange getFloatRange(Value value);
 
 } // namespace mlir::rmsnorm

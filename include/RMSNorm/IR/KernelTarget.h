@@ -8,8 +8,8 @@
 
 namespace mlir::rmsnorm {
 
-/// The target of ours among those of `op`, a gpu.module of our kernels; null if
-/// it is somebody else's gpu.module, or no gpu.module.
+/// Our target among those of `op`, a gpu.module of our kernels; null if it is
+/// another gpu.module, or none.
 TargetAttr getKernelTarget(Operation *op);
 
 /// The target that `op` is compiled for, which `rmsnorm.target` of a module

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ScheduleFields.h - what a #rmsnorm.schedule says ------------------===//
 //
-// A plain value that needs no context: what selection computes with, and what
-// the attribute holds. The fields are in ScheduleFields.def.
+// A plain value that needs no context. Selection computes with it, and the
+// attribute holds it. The fields are in ScheduleFields.def.
 //
 //===----------------------------------------------------------------------===//
 
@@ -42,7 +42,7 @@ private:
   std::shared_ptr<const ScheduleFields> fields;
 };
 
-/// Why there is no such schedule: what is wanted of a field, and what it has.
+/// Why a schedule is refused: the condition on a field, and the field's value.
 struct Refusal {
   /// As the text spells it, "threads_per_row"; empty if it is not one alone.
   std::string field;
@@ -50,7 +50,7 @@ struct Refusal {
   std::string expected;
   /// "2048"; empty if `expected` says it all.
   std::string got;
-  /// Who asked for it, "FILE: record 3"; empty: nobody else.
+  /// Where it was asked for, "FILE: record 3"; empty if it was chosen here.
   std::string place = "";
 
   /// "expected at most 1024 threads a block on sm_90, got 2048".
@@ -78,7 +78,7 @@ struct ScheduleFields {
   Type member = Default;
 #include "RMSNorm/IR/ScheduleFields.def"
 
-  /// What each field has where the text leaves it out, given the ones above.
+  /// The value of each field that the text leaves out, given the fields above.
 #define RMSNORM_SCHEDULE_FIELD(Type, member, Getter, text, Default, Letter)    \
   Type getDefault##Getter() const { return Default; }
 #include "RMSNorm/IR/ScheduleFields.def"
@@ -100,7 +100,8 @@ struct ScheduleFields {
   /// "row_groups, rows_per_group, ..." for messages.
   static std::string getNames();
 
-  /// What no target and no program takes, if there is something of it.
+  /// The reason why no target and no program takes the schedule, if there is
+  /// one.
   std::optional<Refusal> check() const;
 
   /// Whether a block owns a strip of columns.
@@ -109,8 +110,8 @@ struct ScheduleFields {
   int64_t getTileRows() const { return rowGroups * rowsPerGroup; }
   /// Threads of a block.
   int64_t getBlockThreads() const { return rowGroups * threadsPerRow; }
-  /// Columns of every rank's part of a row of `columns`, but for the last
-  /// ones: they have what is left, which may be nothing.
+  /// Columns of every rank's part of a row of `columns`. The last ranks have
+  /// the rest, which may be nothing.
   int64_t getPartColumns(int64_t columns) const;
   /// Tiles that workgroup memory holds at once, of one buffer.
   int64_t getRingSlots() const { return std::max<int64_t>(stages, 1); }
@@ -119,7 +120,7 @@ struct ScheduleFields {
   /// The mode's name: multi_wave_cached, multi_wave_reload,
   /// static_persistent or column_strips.
   StringRef getMode() const;
-  /// The part of a kernel's name that says what it is specialised for.
+  /// The part of a kernel's name that names its specialisation.
   std::string getKernelSuffix() const;
 };
 

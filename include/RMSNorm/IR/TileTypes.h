@@ -8,7 +8,7 @@
 
 namespace mlir::rmsnorm {
 
-/// What changes nothing when it is reduced with something.
+/// The value that changes nothing in a reduction.
 APFloat getIdentity(ReduceKind kind, const llvm::fltSemantics &semantics);
 /// Whether `value` is that: any NaN, a zero of either sign.
 bool isIdentity(ReduceKind kind, const APFloat &value);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- ModuleWriter.h - from compiled functions to a .rmsn module --------===//
 //
-// A module is data: what runtime/format/module.fbs describes. The writer takes
+// A module is data, described in runtime/format/module.fbs. The writer takes
 // host functions as rmsnorm-distribute leaves them, turns their index
 // arithmetic into expressions that the runtime evaluates at a call, and keeps
-// the device code that others made. A host function that does more than
-// launch kernels is an error naming the operation.
+// the device code that others made. A host function that does more than launch
+// kernels is an error naming the operation.
 //
 //===----------------------------------------------------------------------===//
 
@@ -32,14 +32,14 @@ struct ModuleBinary {
   std::string bytes;
 };
 
-/// What a variant demands of one argument: its address, the distance of its
+/// The condition of a variant on one argument: its address, the distance of its
 /// rows and the size of a row are multiples of `bytes`.
 struct AlignmentGuard {
   unsigned argument;
   int64_t bytes;
 };
 
-/// What a variant demands of an index value that its function computes from
+/// The condition of a variant on an index value that its function computes from
 /// sizes and strides of its arguments: lower <= value <= upper. The value may
 /// belong to another function with the same arguments.
 struct RangeGuard {
@@ -65,7 +65,7 @@ public:
     std::string name;
     /// #rmsnorm.schedule as text, for people.
     std::string schedule;
-    /// What a tuning file knows the program of a candidate by; else empty.
+    /// The key of a candidate's program in tuning files; otherwise empty.
     std::string tuningKey;
     SmallVector<AlignmentGuard> guards;
     SmallVector<RangeGuard> ranges;
@@ -74,8 +74,8 @@ public:
   /// Appends a variant to the program of `entry`, by default the one that
   /// `host` is named after, for the target of the module `host` is in. Variants
   /// are tried in the order they were added; the last of each program must have
-  /// no guards. `imageOf` maps the name of a gpu.module to what addImage
-  /// returned.
+  /// no guards. `imageOf` maps the name of a gpu.module to the result of
+  /// addImage.
   LogicalResult addVariant(func::FuncOp host, VariantOptions options,
                            function_ref<unsigned(StringRef)> imageOf,
                            StringRef entry = {});

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Compile.h - from a module of norms to code ------------------------===//
 //
-// What norm-compile does, for programs that hold the IR already. The context
-// must have what registerAllDialects, registerAllExtensions and
-// registerSerialization register.
+// The work of norm-compile, for programs that hold the IR already. The context
+// needs registerAllDialects, registerAllExtensions and registerSerialization.
 //
 //===----------------------------------------------------------------------===//
 
@@ -25,7 +24,7 @@ class PassManager;
 
 namespace mlir::rmsnorm {
 
-/// What making one variant of one entry for one target took, in milliseconds.
+/// Milliseconds that one variant of one entry took for one target.
 struct CompileTimes {
   std::string entry, target, variant;
   /// Our passes: the memref half and finalization. For the entry "(all)" and no
@@ -65,7 +64,8 @@ enum class Stage {
 /// "asm".
 StringRef getStageName(Stage stage);
 
-/// A part of the work. What is empty is not told apart.
+/// A part of the work: that of an entry, a target and a variant; an empty field
+/// stands for all.
 struct CompilePiece {
   std::string entry, target, variant;
 };
@@ -114,8 +114,8 @@ struct CompileOptions {
   /// Told of all passes, if set. Modules that they run on are then named after
   /// their piece.
   PassObserver *passObserver = nullptr;
-  /// Called with each piece at each stage, if set. A failure, of which it has
-  /// said why, ends the compilation.
+  /// Called with each piece at each stage, if set. If it fails, after an error
+  /// message of its own, the compilation ends.
   std::function<LogicalResult(const Intermediate &)> intermediates;
   /// Receives a record for each piece of work, if set.
   std::vector<CompileTimes> *times = nullptr;

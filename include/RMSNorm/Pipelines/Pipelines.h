@@ -14,7 +14,7 @@ class OpPassManager;
 
 namespace mlir::rmsnorm {
 
-/// What pipelines to kernels are told of a variant.
+/// The options of pipelines to kernels that describe a variant.
 template <typename Derived>
 struct VariantOptions : PassPipelineOptions<Derived> {
   mlir::detail::PassOptions::Option<std::string> target{
@@ -63,13 +63,13 @@ struct VariantOptions : PassPipelineOptions<Derived> {
       llvm::cl::init(true)};
 };
 
-/// What one run of the memref half compiles for.
+/// The target and variant of one run of the memref half.
 struct MemrefHalfOptions : VariantOptions<MemrefHalfOptions> {};
 
 /// How calls of different alignments and sizes are told apart.
 enum class EmbedVariants { guarded, fixed };
 
-/// What kernels are made for in somebody else's host code.
+/// The target and variants of kernels in another compiler's host code.
 struct EmbedMemrefsOptions : VariantOptions<EmbedMemrefsOptions> {
   PassOptions::Option<EmbedVariants> variants{
       *this, "variants",
@@ -99,10 +99,10 @@ struct EmbedTensorsOptions : PassPipelineOptions<EmbedTensorsOptions> {
 
 /// From norms on tensors or memrefs, anywhere below the op that `manager` runs
 /// on, to loops over their rows that hold tile programs, marked `rmsnorm.rows`.
-/// What is row-wise around a norm is in its loop; everything else stays as it
-/// is. The compiler around it bufferizes all of it (one-shot bufferization,
-/// with an inner stride of 1 for what norms use), and rmsnorm-outline-rows
-/// comes next.
+/// Row-wise work around a norm is in its loop; everything else stays as it is.
+/// The host compiler bufferizes all of it (one-shot bufferization, with an
+/// inner stride of 1 for the operands of norms), and rmsnorm-outline-rows comes
+/// next.
 void buildEmbedTensors(OpPassManager &manager,
                        const EmbedTensorsOptions &options);
 
@@ -142,7 +142,7 @@ void buildEmbedMemrefs(OpPassManager &manager,
 void registerPipelines();
 
 /// Registers rmsnorm-to-nvvm, rmsnorm-to-rocdl and rmsnorm-to-sim: everything
-/// from the ops to what serialization takes, for one chip and variant.
+/// from the ops to the input of serialization, for one chip and variant.
 void registerTargetPipelines();
 
 /// Registers rmsnorm-embed-memrefs.

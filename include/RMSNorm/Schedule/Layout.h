@@ -2,11 +2,11 @@
 //===- Layout.h - how a row lies on the threads of a block ---------------===//
 //
 // Integers only. In a row, thread t of T owns the vectors t, t + T, ... of
-// `vectorWidth` elements each, the first of them at column t * vectorWidth. Of
-// the blocks of a cluster, rank r owns the r-th part of the row, all parts of
-// as many whole vectors, the last one of what is left. Who owns a column
+// `vectorWidth` elements each, the first of them at column t * vectorWidth. In
+// a cluster the block of rank r owns the r-th part of the row. All parts have
+// as many whole vectors; the last one has the rest. The owner of a column
 // depends on neither the alignment of a row nor the number of vectors in
-// flight, so that the order of a sum does not either.
+// flight. So the order of a sum does not either.
 //
 //===----------------------------------------------------------------------===//
 
@@ -19,8 +19,8 @@ namespace mlir::rmsnorm {
 
 class Layout {
 public:
-  /// What a layout follows from: fields of the schedule, the chip's subgroup
-  /// size and the row.
+  /// The inputs of a layout: fields of the schedule, the chip's subgroup size
+  /// and the row.
   struct Shape {
     int64_t rowGroups = 1, rowsPerGroup = 1, threadsPerRow = 32;
     int64_t vectorWidth = 8, cluster = 1;
@@ -54,7 +54,7 @@ public:
   int64_t getColumnStep() const {
     return shape.threadsPerRow * shape.vectorWidth;
   }
-  /// Columns of every rank's part of a row, but for the last ones.
+  /// Columns of every rank's part of a row, except for the last ones.
   int64_t getPart() const;
   /// The first column of a thread's vector in its rank's part.
   int64_t getColumn(int64_t thread, int64_t vector) const {
@@ -62,9 +62,9 @@ public:
   }
   /// Vectors a thread owns, whether their columns exist or not.
   int64_t getNumVectors() const;
-  /// Those of them whose columns all exist, for every thread of every rank; at
-  /// most one is left, but for the last rank's, whose part may be smaller, and
-  /// where a call has fewer columns than the bound: none is certain then.
+  /// Those of them whose columns all exist, for every thread of every rank. At
+  /// most one more is left. The part of the last rank may be smaller, and where
+  /// a call may have fewer columns than the bound, no vector is certain.
   int64_t getNumFullVectors() const;
   /// Whether some thread of a strip has columns that do not exist.
   bool hasPartialStrips() const {
@@ -73,8 +73,8 @@ public:
 
   /// Bytes that an access to a vector of elements of `elementBytes` may take at
   /// a time. `partial`: some of its columns may not exist, so accesses are no
-  /// larger than that part allows. `packed`: nobody checks where the rows
-  /// begin, they lie packed after an aligned beginning.
+  /// larger than that part allows. `packed`: no guard checks where the rows
+  /// begin; they lie packed after an aligned beginning.
   int64_t getAccessBytes(int64_t elementBytes, bool partial, bool packed) const;
 
   /// Threads of a subgroup that share a row, and subgroups that do.
@@ -110,7 +110,7 @@ struct ScheduleFields;
 
 /// Whether rows that are read again (`cache = reload`) are walked in a loop: of
 /// more vectors than are unrolled, unless all are in flight at once, or if
-/// nobody knows how many there are.
+/// their number is not known.
 bool isWalkedInLoop(const ScheduleFields &schedule, int64_t columns,
                     bool dynamicColumns);
 

@@ -9,8 +9,8 @@
 namespace mlir::rmsnorm {
 
 struct ScheduleCandidates {
-  /// Legal on the target and different; first what is chosen without measuring,
-  /// one for each class of rows. A few dozen at most.
+  /// Legal on the target and different. The first ones are those chosen without
+  /// measuring, one for each class of rows. A few dozen at most.
   std::vector<ScheduleFields> schedules;
   /// Others that were thought of, but cannot run on the target.
   size_t numRefused = 0;
@@ -30,9 +30,9 @@ struct ScheduleCandidates {
 ///
 /// For sums over rows in registers, rings are among them: of two and three
 /// slots that each hold 24 to 48 KB on a multiprocessor, of up to four where a
-/// row is alone. Reading rows again only where neither registers nor rings hold
-/// them. Dependent launches and the caches of copies are changed in what is
-/// chosen without measuring alone.
+/// row is alone. Rows are read again only where neither registers nor rings
+/// hold them. Dependent launches and the caches of copies vary only in the
+/// schedules that are chosen without measuring.
 ScheduleCandidates enumerateSchedules(const ProgramFacts &facts,
                                       const ChipInfo &chip,
                                       const Selection &chosen);

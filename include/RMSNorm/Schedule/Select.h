@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Select.h - the schedules of a program -----------------------------===//
 //
-// Pure: facts, a chip and what is asked for go in, schedules or a reason why
-// not come out. Every field of a schedule is filled, so that no later
-// pass has to decide.
+// Pure: facts, a chip and the user's wishes go in; schedules come out, or a
+// reason why there are none. Every field of a schedule is filled, so that no
+// later pass has to decide.
 //
 //===----------------------------------------------------------------------===//
 
@@ -23,8 +23,8 @@ constexpr int64_t kAnyRows = std::numeric_limits<int64_t>::max();
 /// The last column of a class without end.
 constexpr int64_t kAnyColumns = std::numeric_limits<int64_t>::max();
 
-/// What is said about a schedule from outside, as the options of
-/// rmsnorm-select-schedule of the same names.
+/// The user's wishes, as the options of rmsnorm-select-schedule of the same
+/// names.
 struct ScheduleRequest {
   /// A mode and field=value items, or a whole "#rmsnorm.schedule<...>"; see
   /// also getLoopOverrides.
@@ -52,8 +52,8 @@ struct Selection {
   const ScheduleFields &getFor(int64_t rows) const;
 };
 
-/// The overrides go before the records, and those before what is chosen by
-/// rules: that never is refused.
+/// The overrides go before the records, and the records before the choice of
+/// the rules, which is never refused.
 OrRefusal<Selection> selectSchedules(const ProgramFacts &facts,
                                      const ChipInfo &chip,
                                      const ScheduleRequest &request = {},
@@ -64,8 +64,8 @@ OrRefusal<Selection> selectSchedules(const ProgramFacts &facts,
 OrRefusal<std::string> getLoopOverrides(StringRef overrides, size_t loop,
                                         size_t count);
 
-/// A schedule that the user wrote: checked, not changed but where it leaves out
-/// what depends on the program or is asked for besides.
+/// A schedule that the user wrote. It is checked and not changed, except that
+/// fields which it leaves out are filled from the program and the other wishes.
 OrRefusal<ScheduleFields> takeSchedule(const ScheduleFields &given,
                                        const ProgramFacts &facts,
                                        const ChipInfo &chip,
@@ -76,8 +76,9 @@ OrRefusal<ScheduleFields> takeSchedule(const ScheduleFields &given,
 ScheduleFields getSumRowsFields(const ScheduleFields &blocks,
                                 bool dynamicColumns, bool values);
 
-/// Refuses what cannot run: too many threads, registers or columns for the
-/// chip, a row split that is not whole subgroups, a launch the chip lacks.
+/// Refuses a schedule that cannot run: too many threads, registers or columns
+/// for the chip, a row split that is not whole subgroups, a launch the chip
+/// lacks.
 std::optional<Refusal> verifyOnTarget(const ScheduleFields &schedule,
                                       const ProgramFacts &facts,
                                       const ChipInfo &chip);

@@ -29,7 +29,7 @@ struct ChipInstructions {
 /// Those of an entry of the table.
 const ChipInstructions &getInstructions(const ChipInfo &chip);
 
-/// What to compile for instead of `name`, which is no entry of the table:
+/// The chip to compile for instead of `name`, which is no entry of the table:
 /// "; the nearest older chip is sm_87, whose PTX runs on sm_88". Empty where
 /// nothing is known.
 std::string getAdvice(llvm::StringRef name);

@@ -30,7 +30,7 @@ class Operation;
 
 namespace mlir::rmsnorm {
 
-/// Milliseconds spent; calls add to what is there.
+/// Milliseconds spent; calls add to the old values.
 struct SerializeTimes {
   double translate = 0; // LLVM dialect to LLVM IR
   double optimize = 0;  // LLVM's passes on LLVM IR
@@ -47,11 +47,11 @@ struct SerializeOptions {
   /// 0 to 3. Results have the same bits. 0 takes a third of the time, for
   /// modules that run once; device code is always made with 3.
   unsigned hostOptimization = 3;
-  /// The ptxas to run, "" for none; not given: what findPtxas finds.
+  /// The ptxas to run, "" for none; if not given, the one that findPtxas finds.
   std::optional<std::string> ptxas;
   /// Receives the time spent, if set.
   SerializeTimes *times = nullptr;
-  /// Receives what `ptxas -v` says (registers, spills), if set.
+  /// Receives the output of `ptxas -v` (registers, spills), if set.
   std::string *ptxasLog = nullptr;
 };
 

@@ -22,8 +22,8 @@ enum class Vendor { Nvidia, Amd, Generic };
 /// f8E5M2; f8E4M3FNUZ; those of Ocp, f4E2M1FN and, NVIDIA's, f8E8M0FNU.
 enum class Float8Conversions { None, Ocp, Fnuz, OcpAndF4 };
 
-/// What the compiler has to know of a chip. Limits are per block, unless said
-/// otherwise.
+/// The properties of a chip that the compiler uses. Limits are per block,
+/// unless said otherwise.
 struct ChipInfo {
   llvm::StringLiteral name;
   Vendor vendor;
@@ -42,7 +42,8 @@ struct ChipInfo {
   int64_t l1Bytes;
   /// Bytes of the widest access of a thread.
   int64_t accessBytes;
-  /// Copies to workgroup memory that need no registers and nobody waits for.
+  /// Copies to workgroup memory that need no registers and run in the
+  /// background.
   bool hasAsyncCopies;
   /// PTX ISA version as an LLVM feature ("+ptx80"), empty elsewhere.
   llvm::StringLiteral ptxFeature;

@@ -23,7 +23,7 @@ namespace mlir::rmsnorm {
 /// over rows that is to become one.
 FailureOr<SmallVector<RowsOp>> getPrograms(Operation *root);
 
-/// What came of a tuning file.
+/// The use that was made of a tuning file.
 struct TuningReport {
   /// The programs that records were looked for of, as records name them.
   std::set<std::string> programs;
@@ -33,7 +33,7 @@ struct TuningReport {
   std::set<std::string> dropped;
 };
 
-/// What is said about the schedules of a function from outside.
+/// The user's wishes for the schedules of a function.
 struct ScheduleOptions {
   ScheduleRequest request;
   /// Null: none.
@@ -104,18 +104,19 @@ FailureOr<RowClasses> getRowClasses(func::FuncOp function, TargetAttr target,
 /// Whether no buffer that one writes is used by the other.
 bool areIndependent(RowsOp a, RowsOp b, AliasAnalysis &aliases);
 
-/// Gives small blocks in `schedules`, those of `loops` for up to `lastRow` rows
-/// where a loop's are not static, more rows, where rmsnorm-merge-launches can
-/// then make one launch of them and a neighbour's: blocks of up to four
-/// subgroups, for so few rows that each had a block of its own (64 rows of 512
-/// columns take 3% longer by four a block, a launch 0.5 us). What rules have
-/// not chosen stays. No result depends on it.
+/// Gives small blocks more rows, so that rmsnorm-merge-launches can make one
+/// launch of them and a neighbour's. `schedules` are those of `loops`, for up
+/// to `lastRow` rows where a loop's are not static. Small blocks have up to
+/// four subgroups, for so few rows that each had a block of its own (64 rows of
+/// 512 columns take 3% longer by four a block, a launch takes 0.5 us). A
+/// schedule that the rules have not chosen stays. No result depends on it.
 void matchBlocks(ArrayRef<RowsOp> loops, TargetAttr target,
                  const ScheduleRequest &request, int64_t lastRow,
                  MutableArrayRef<ScheduleFields> schedules);
 
-/// The classes of M for `loops` with what was chosen for each, blocks matched:
-/// as few as differ, the last for any.
+/// The classes of M for `loops` with the schedules chosen for each, blocks
+/// matched. There are as few classes as schedules differ; the last is for any
+/// M.
 std::vector<ScheduledRows> combineClasses(ArrayRef<RowsOp> loops,
                                           ArrayRef<Selection> chosen,
                                           TargetAttr target,
@@ -130,7 +131,7 @@ void setSchedules(Operation *root, ArrayRef<ScheduleFields> schedules,
 struct ScheduleSpace {
   /// Their places among the rmsnorm.rows of the function.
   SmallVector<size_t> loops;
-  /// What a tuning file knows the program by.
+  /// The program's key in tuning files.
   std::string tuningKey;
   ScheduleCandidates candidates;
 };

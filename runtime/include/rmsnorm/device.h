@@ -1,7 +1,7 @@
 /*===- rmsnorm/device.h - memory, streams and timing on a device ----------===*/
 /* SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
  *
- * What a small tool or benchmark needs around launches, the same on CUDA, HIP,
+ * For small tools and benchmarks: the same around launches on CUDA, HIP,
  * the simulator and the oracle (there: host memory, no streams, the host's
  * clock). Programs that have a framework's tensors do not need this header.
  */
@@ -67,7 +67,7 @@ RMSNORM_API void rmsnorm_event_destroy(rmsnorm_event *event);
 RMSNORM_API rmsnorm_status rmsnorm_event_record(rmsnorm_event *event,
                                                 void *stream);
 RMSNORM_API rmsnorm_status rmsnorm_event_synchronize(rmsnorm_event *event);
-/* What comes on `stream` begins after the event; nobody waits here. */
+/* Later work on `stream` begins after the event; this call does not wait. */
 RMSNORM_API rmsnorm_status rmsnorm_stream_wait_event(void *stream,
                                                      rmsnorm_event *event);
 /* Waits for `end`, then gives the time between the two in milliseconds. */
@@ -76,8 +76,8 @@ RMSNORM_API rmsnorm_status rmsnorm_event_elapsed(rmsnorm_event *begin,
                                                  double *milliseconds);
 
 /* Launches recorded once and replayed together, without the host's cost of
- * each: what a launch of a few microseconds has to be timed with. What is put
- * on `stream` between begin and end is recorded instead of run; functions must
+ * each, as launches of a few microseconds must be timed. Work that is put on
+ * `stream` between begin and end is recorded instead of run; functions must
  * have been prepared before. RMSNORM_UNSUPPORTED on the simulator, the oracle
  * and drivers without graphs. */
 typedef struct rmsnorm_graph rmsnorm_graph;

@@ -4,7 +4,7 @@
  * A compiler with our passes in it (rmsnorm-embed-host) makes host code of its
  * own, whose launches call these functions; librmsnorm_mgpu has the same under
  * the names that MLIR's gpu-to-llvm calls. Such code has no place for a
- * status: what fails prints a message to stderr and aborts.
+ * status: a failure prints a message to stderr and aborts.
  *
  * An object is a cubin, PTX, an AMD code object or simulated kernels; its first
  * bytes say which, and so which driver runs it. All objects of a process run on
@@ -26,7 +26,7 @@ extern "C" {
 /* Of the tables that follow. */
 #define RMSNORM_GPU_VERSION 1
 
-/* Kernels of one gpu.module. The compiler emits it as a constant but for
+/* Kernels of one gpu.module. The compiler emits it as a constant, except for
  * `state`. */
 typedef struct {
   uint64_t version; /* RMSNORM_GPU_VERSION */
@@ -36,12 +36,12 @@ typedef struct {
   void *state;        /* the runtime's, NULL at first */
 } rmsnorm_gpu_object;
 
-/* One kernel with what is the same at each of its launches. */
+/* One kernel, with the values that are the same at each of its launches. */
 typedef struct {
   rmsnorm_gpu_object *object;
   const char *name;
-  /* One letter for each parameter: p a pointer, c one to what no kernel writes,
-   * l i64, i i32, f f32. NULL: only the object knows. */
+  /* One letter for each parameter: p a pointer, c one to memory that no kernel
+   * writes, l i64, i i32, f f32. NULL: only the object knows. */
   const char *parameters;
   uint32_t block[3];                  /* threads */
   uint32_t cluster;                   /* blocks along x, 1: none */
@@ -63,7 +63,7 @@ RMSNORM_API void rmsnorm_gpu_launch(rmsnorm_gpu_kernel *kernel,
 RMSNORM_API void rmsnorm_gpu_launch_on(rmsnorm_gpu_kernel *kernel,
                                        const uint64_t grid[3],
                                        void **parameters, void *stream);
-/* Waits for what the calling thread's stream has to do. */
+/* Waits for the work on the calling thread's stream. */
 RMSNORM_API void rmsnorm_gpu_synchronize(void);
 /* NULL, the default: the device's default stream. */
 RMSNORM_API void rmsnorm_gpu_set_stream(void *stream);

@@ -99,11 +99,11 @@ typedef enum {
   RMSNORM_HIP = 1,
   RMSNORM_SIM = 2, /* SIMT simulator on the CPU: the real kernels, slowly */
   /* The program as written, in interval arithmetic on the CPU. Every element of
-   * its tensors is complex of 128 bits, two doubles: what a correct evaluation
-   * in f32, with roundings where the program has them, may be. Both NaN: a NaN
-   * for certain; -inf and inf: anything, as after a NaN that is possible. Where
-   * integers are less than 64 bits wide their values are signed; i1: 0 and 1.
-   */
+   * its tensors is complex of 128 bits, two doubles: a correct evaluation in
+   * f32, with roundings where the program has them, lies between them. Both
+   * NaN: a NaN for certain; -inf and inf: anything, as after a NaN that is
+   * possible. Where integers are less than 64 bits wide their values are
+   * signed; i1: 0 and 1. */
   RMSNORM_ORACLE = 3
 } rmsnorm_backend;
 
@@ -201,8 +201,8 @@ rmsnorm_module_get_program(const rmsnorm_module *module, size_t entry,
 RMSNORM_API rmsnorm_status rmsnorm_module_get_variant(
     const rmsnorm_module *module, size_t entry, size_t program, size_t variant,
     rmsnorm_variant_info *info);
-/* What a tuning file knows the program of a variant by, if that is a candidate
- * of norm-compile --schedule-space; else "". */
+/* The key in tuning files of a variant's program, if the variant is a candidate
+ * of norm-compile --schedule-space; otherwise "". */
 RMSNORM_API rmsnorm_status
 rmsnorm_module_get_tuning_key(const rmsnorm_module *module, size_t entry,
                               size_t program, size_t variant, const char **key);
@@ -221,7 +221,7 @@ rmsnorm_module_get_binary(const rmsnorm_module *module, size_t image,
 RMSNORM_API rmsnorm_status rmsnorm_module_describe(const rmsnorm_module *module,
                                                    char **text);
 
-/* What of a module is described, and how. All zero: everything, as text. */
+/* The part of a module to describe, and how. All zero: everything, as text. */
 typedef struct {
   const char *entry;  /* only this entry; NULL: all */
   const char *target; /* only programs for this target; NULL: all */
@@ -244,7 +244,7 @@ typedef enum {
   RMSNORM_ORDER_SHUFFLED = 2
 } rmsnorm_thread_order;
 
-/* Fill with rmsnorm_device_options_init, then change what is wanted. Strings
+/* Fill with rmsnorm_device_options_init, then change fields. Strings
  * need to live only during the call that takes them. */
 typedef struct {
   /* Index among the driver's devices. Default 0. */
@@ -353,12 +353,12 @@ RMSNORM_API rmsnorm_status rmsnorm_launch(const rmsnorm_function *function,
 
 /* How kernels are put on a stream; added up. Results do not depend on it. */
 typedef enum {
-  /* No kernel starts before the work in front of it on the stream has ended.
-   * Without this flag a kernel that waits for that work itself may: its start,
-   * and what it does before it waits, hide behind the end of that work
-   * (programmatic dependent launch, NVIDIA sm_90 and later). To be set where
-   * that gains nothing but costs some time: where the kernels in front of ours
-   * were not launched that way, as those of most libraries. */
+  /* No kernel starts before earlier work on the stream has ended. Without this
+   * flag a kernel that waits for that work itself may: its start, and its work
+   * before the wait, overlap with the end of that work (programmatic dependent
+   * launch, NVIDIA sm_90 and later). Set it where that gains nothing and costs
+   * some time: where the kernels before ours were not launched that way, as
+   * those of most libraries are not. */
   RMSNORM_NO_EARLY_START = 1
 } rmsnorm_launch_flag;
 

@@ -157,7 +157,7 @@ static double getBits(double x, int64_t precision, int64_t minExponent) {
   return units + std::ldexp(double(exponent - minExponent), int(precision - 1));
 }
 
-/// Back; of what is no number NaN.
+/// Back; NaN for bits that are no number.
 static double getNumber(double bits, int64_t precision, int64_t minExponent) {
   if (precision == 1)
     return bits == 255 ? double(NAN)

@@ -1,11 +1,11 @@
 //===- Interval.cpp - arithmetic of the oracle ----------------------------===//
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //
-// What makes the ends sound: if f is monotone and correctly rounded, the result
-// for anything in [lo, hi] lies in [f(lo), f(hi)], both rounded to nearest. So
-// exact operands give an exact result. Where the contract allows an error, the
-// ends go outwards by it. Of a value known to be an f32, the ends may be
-// rounded to nearest f32, too.
+// The ends are sound for this reason: if f is monotone and correctly rounded,
+// the result for anything in [lo, hi] lies in [f(lo), f(hi)], both rounded to
+// nearest. So exact operands give an exact result. Where the contract allows an
+// error, the ends go outwards by it. Of a value known to be an f32, the ends
+// may be rounded to nearest f32, too.
 //
 //===----------------------------------------------------------------------===//
 
@@ -87,7 +87,7 @@ Interval copysign(Interval a, Interval b) {
   if (isUnknown(a))
     return a;
   a = abs(a);
-  // Zeros and NaNs have signs that nobody answers for.
+  // The signs of zeros and NaNs are not specified.
   if (isUnknown(b) || contains(b, 0))
     return {-a.hi, a.hi};
   return b.lo > 0 ? a : neg(a);
@@ -107,7 +107,7 @@ Interval div(Interval a, Interval b) {
     return nan;
   if (isAnything(a) || isAnything(b))
     return anything;
-  // The sign of a zero is nobody's business: inf or -inf.
+  // The sign of a zero is not specified: inf or -inf.
   if (contains(b, 0))
     return isPoint(a) && a.lo == 0 && isPoint(b) ? nan : anything;
   Interval quotient = corners(a, b, [](double x, double y) { return x / y; });
@@ -183,7 +183,7 @@ Interval minnum(Interval a, Interval b) { return neg(maxnum(neg(a), neg(b))); }
 /// x^y as 2^(y log2 x), 16 ulp and those of the exponent; products for small
 /// integers.
 Interval pow(Interval a, Interval b) {
-  // What 0 times a logarithm that is no number is: 1 in C, NaN as above.
+  // The result of 0 times a logarithm that is no number: 1 in C, NaN as above.
   if ((isNaN(a) || std::isinf(a.lo) || std::isinf(a.hi)) && contains(b, 0))
     return anything;
   if (isNaN(b) && contains(a, 1))
@@ -213,14 +213,14 @@ double powerAbove(double x) {
   return power < f32(x) ? 2 * power : power;
 }
 
-/// What an implementation of a function within the contract may err by.
+/// The error bounds of a function in the contract.
 struct Function {
   double (*of)(double);
   /// In ulp of the result; the same for each unit of the argument.
   double ulps, perArgument;
   /// Beside that.
   double absolute;
-  /// What results never leave.
+  /// The range of results.
   double least, most;
 };
 
@@ -342,7 +342,7 @@ double roundTo(double x, int64_t precision, int64_t minExponent, double largest,
 Interval round(Interval a, int64_t precision, int64_t minExponent,
                double largest, int64_t after) {
   if (isUnknown(a))
-    // What a type without NaNs has for one is nowhere said.
+    // No specification says what a NaN becomes in a type without NaNs.
     return after == RMSNORM_ORACLE_SATURATE ? anything : a;
   auto end = [&](double x) {
     return roundTo(x, precision, minExponent, largest, after);
@@ -361,11 +361,11 @@ Interval round(Interval a, int64_t precision, int64_t minExponent,
 // Sums and products of many terms
 //===----------------------------------------------------------------------===//
 
-/// Kernels may take a factor out of a sum (rmsnorm-factor-sums). One of up to
-/// 2^24 leaves terms that are subnormal of what is smaller than this.
+/// Kernels may take a factor out of a sum (rmsnorm-factor-sums). A factor of up
+/// to 2^24 leaves subnormal terms of numbers smaller than this.
 constexpr double leastExactTerm = 0x1p24 * smallestNormal;
 
-/// What roundings may have moved partial sums by, for one term.
+/// The amount that roundings may have moved partial sums by, for one term.
 double getSlop(double end, double otherEnd, double depth) {
   double magnitude = std::max(std::fabs(end), std::fabs(otherEnd));
   if (magnitude > 0)
@@ -392,8 +392,8 @@ Interval sum(Interval a, Interval term, double depth) {
 
 Interval sum_finish(Interval a, double depth) {
   Interval total = f32(a);
-  // Each term has widened the ends by as much: what they sum up to without
-  // their signs may overflow on the way, unless it must.
+  // Each term has widened the ends by as much. The sum of absolute values may
+  // overflow on the way, unless it must.
   bool overflows = a.hi - a.lo > 2 * depth * u * double(FLT_MAX);
   return overflows && total.lo != total.hi ? anything : total;
 }

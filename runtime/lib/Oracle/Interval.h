@@ -31,7 +31,7 @@ inline bool isPoint(Interval a) { return a.lo == a.hi; }
 inline bool isUnknown(Interval a) { return isNaN(a) || isAnything(a); }
 inline bool contains(Interval a, double x) { return a.lo <= x && x <= a.hi; }
 
-/// What a combination is at one of whose corners stands a NaN.
+/// The combination of intervals one of whose corners is a NaN.
 inline Interval undefined(Interval a, Interval b) {
   bool certain = isNaN(a) || isNaN(b) || (isPoint(a) && isPoint(b));
   return certain ? nan : anything;

@@ -166,7 +166,7 @@ bool Block::checkWait(int32_t first) {
   return true;
 }
 
-// A kernel has nothing to unwind, and is checked by nobody but what it calls:
+// A kernel has nothing to unwind. Only the functions that it calls check it:
 // branches on each result would be half of its code.
 void Block::resume(Thread &thread) {
   if (setjmp(left) == 0)
@@ -287,7 +287,7 @@ std::string Block::describe(const Thread &thread) const {
 
 bool Block::fail(std::string message) {
   failed = true;
-  // What follows from reading garbage is best explained by that.
+  // An error that follows from reading garbage is best explained by the read.
   const Shadow::Uninitialised &read = workgroup.getUninitialised();
   if (read.found && message.find("workgroup memory") != 0)
     message += "; before that, thread " + std::to_string(read.thread) +

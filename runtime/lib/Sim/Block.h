@@ -59,7 +59,7 @@ public:
   /// Whether a block that has ended waited for the kernels before, or had none
   /// to wait for.
   bool hasWaited() const { return waited; }
-  /// What a block that is waiting waits for, when nobody moves any more.
+  /// The cause of the wait of a block, when no thread can run any more.
   std::string describeWait() const;
 
   /// One line, names the block and the thread.
@@ -120,7 +120,7 @@ private:
   }
   /// Whether the subgroup has something to do before others do something.
   bool canRun(int32_t first) const;
-  /// What the threads of a subgroup wait for has come.
+  /// For threads whose wait is over: takes note of it. False after an error.
   bool passWait(int32_t first);
   /// Runs a thread to its next wait or an error.
   void resume(Thread &thread);

@@ -16,8 +16,8 @@ namespace rmsnorm::sim {
 /// not depend on which thread is ahead, as the scheduler lets each subgroup run
 /// as far as it can before it turns to another one.
 ///
-/// Functions that take a thread (its number in the cluster) return what is
-/// wrong, or nothing.
+/// Functions that take a thread (its number in the cluster) return an error, or
+/// nothing.
 class Exchange {
 public:
   struct Shape {

@@ -16,7 +16,7 @@ namespace rmsnorm::sim {
 /// SimABI.h.
 class GlobalAccess {
 public:
-  // Unsigned: what a kernel computes may wrap.
+  // Unsigned: a kernel's offsets may wrap.
   GlobalAccess(const rmsnorm_sim_access &access, uint64_t base, int64_t row,
                int32_t column, int32_t valid, bool isStore)
       : access(access),
@@ -28,8 +28,8 @@ public:
         isStore(isStore), hasFallback(!isStore && valid != RMSNORM_SIM_ALL) {}
 
   enum class Error { None, Early, ReadOnly, OutOfBounds, Misaligned, Fallback };
-  /// What is wrong with it. `gridWaited`: whether the thread has waited for
-  /// earlier kernels.
+  /// The error of the access, if any. `gridWaited`: whether the thread has
+  /// waited for earlier kernels.
   Error check(const Parameter &parameter, bool gridWaited) const;
   std::string describe(Error error, const Parameter &parameter) const;
 
@@ -51,8 +51,8 @@ private:
   const rmsnorm_sim_access &access;
   uint64_t rowAddress, address, bytes;
   bool isStore;
-  /// Targets without predicated loads read column 0 instead of what does not
-  /// exist, so it must be readable.
+  /// Targets without predicated loads read column 0 instead of a column that
+  /// does not exist, so it must be readable.
   bool hasFallback;
 };
 

@@ -12,17 +12,17 @@
 
 namespace rmsnorm::sim {
 
-/// Remembers, for each byte, who read and wrote it since the last barrier.
-/// A race is: two threads, one byte, no barrier between, at least one writes.
+/// Remembers, for each byte, who read and wrote it since the last barrier. A
+/// race is: two threads, one byte, no barrier between, at least one writes.
 /// Whether there is one does not depend on the order in which the threads run,
 /// and neither does the answer here: all accesses between two barriers are
-/// compared, whoever comes first.
+/// compared, in whatever order they come.
 ///
 /// A byte that an asynchronous copy will write is under way until the copy
-/// lands, and nobody may touch it, the thread that copies no more than others.
+/// lands. No thread may touch it until then, not even the one that copies.
 ///
-/// A read of a byte that nobody has written yet in this block may be half of a
-/// race whose write is still to come, so it is for the caller to report it at
+/// A read of a byte that no thread of this block has written yet may be half of
+/// a race whose write is still to come, so it is for the caller to report it at
 /// the next barrier.
 class Shadow {
 public:
@@ -60,7 +60,7 @@ public:
     bool isWrong() const { return race || underWay; }
   };
 
-  /// What a thread does. A copy begins with a write, and lands with another:
+  /// An access of a thread. A copy begins with a write, and lands with another:
   /// it is under way in between.
   enum class Access { Load, Store, BeginCopy, LandCopy };
 
@@ -77,7 +77,8 @@ public:
   const Uninitialised &getUninitialised() const { return uninitialised; }
 
 private:
-  /// Threads are numbered from 1: all zero bits is a byte nobody touched.
+  /// Threads are numbered from 1: all zero bits are a byte that no thread has
+  /// touched.
   struct Record {
     /// The last epoch (time between two barriers) the byte was touched in.
     uint64_t epoch;
@@ -142,8 +143,8 @@ inline Shadow::Result Shadow::access(int32_t thread, int64_t offset,
                                      int32_t length, Access kind) {
   Result result;
   for (int64_t i = offset, end = offset + length; i < end;) {
-    // Bytes that are accessed together were so before, mostly: what is known
-    // of one becomes the same as of its neighbour.
+    // Bytes that are accessed together were mostly so before: the record of one
+    // becomes the same as its neighbour's.
     const Record before = records[i];
     int64_t next = end;
     if (std::memcmp(&records[i], &records[i + 1],

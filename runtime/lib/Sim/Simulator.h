@@ -2,10 +2,9 @@
 //===- Simulator.h - runs a simulated kernel over a grid -----------------===//
 //
 // Executes the thread-level kernel of a sim blob on the CPU, one coroutine per
-// GPU thread, and checks what a GPU does not: bounds and alignment of every
-// access, races and uninitialised reads in workgroup memory, divergent
-// barriers and subgroup operations, accesses before the wait for the kernels
-// before.
+// GPU thread, with checks that a GPU lacks: bounds and alignment of every
+// access, races and uninitialised reads in workgroup memory, divergent barriers
+// and subgroup operations, accesses before the wait for the kernels before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -62,8 +61,8 @@ struct LaunchRequest {
   /// Dynamic workgroup memory of a block, in bytes, up to 1 MiB.
   int64_t workgroupBytes = 0;
   /// Whether the kernel may start before earlier ones have ended: each thread
-  /// then has to wait for that before it touches what they may write, all of a
-  /// block or none, those of one block at least.
+  /// then has to wait for that before it touches memory that they may write,
+  /// all of a block or none, and those of one block at least.
   bool dependentLaunch = false;
   std::vector<Parameter> parameters;
   Order order = Order::Forward;
@@ -75,8 +74,8 @@ struct LaunchRequest {
 
 struct Report {
   bool ok = true;
-  /// What went wrong, in one line, of the first failing block in run order:
-  /// the same for every number of host threads.
+  /// The error, in one line, of the first failing block in run order: the same
+  /// for every number of host threads.
   std::string message;
 };
 

@@ -47,7 +47,7 @@ std::string Workgroup::checkRange(const char *verb, int32_t offset,
   return "";
 }
 
-/// What is wrong with what a thread did.
+/// The error of a thread's access.
 static std::string describe(const Shadow::Result &result, const char *verb,
                             int32_t offset, int32_t bytes) {
   if (result.underWay)
@@ -95,7 +95,7 @@ std::string Workgroup::copy(int32_t thread, int32_t offset, int32_t bytes,
   copy.valid = valid;
   copy.source = static_cast<const char *>(source);
   std::memcpy(copy.began, source, size_t(valid));
-  // What is read before the copy lands is not what is read afterwards.
+  // A read before the copy lands must not find the copied bytes.
   std::memset(memory.get() + offset, 0xff, size_t(bytes));
   return "";
 }

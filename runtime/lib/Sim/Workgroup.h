@@ -20,8 +20,8 @@ struct FreeDeleter {
   void operator()(void *memory) const { std::free(memory); }
 };
 
-/// The bytes, what threads did to them, and the asynchronous copies that are
-/// under way. What returns text returns what is wrong, or "".
+/// The bytes, the accesses of threads to them, and the asynchronous copies that
+/// are under way. Functions that return text return an error, or "".
 class Workgroup {
 public:
   /// `exchange` has memory of its own in it.

@@ -47,7 +47,7 @@ rmsnorm_status CudaDevice::load(const rmsn::Image &image,
                                 std::shared_ptr<LoadedImage> &loaded) {
   RMSNORM_GPU_ENTER(*primary);
   Chip chip;
-  // A bare object does not say what it is for; the driver knows.
+  // A bare object does not name its chip; the driver knows it.
   const bool isKnown = Chip::parse(image.chip()->str(), chip);
   const rmsn::Binary *cubin = findBinary(image, rmsn::BinaryFormat::Cubin);
   const rmsn::Binary *ptx = findBinary(image, rmsn::BinaryFormat::Ptx);

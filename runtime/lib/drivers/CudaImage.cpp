@@ -118,8 +118,8 @@ rmsnorm_status CudaImage::countClusters(CUfunction function,
 /// choice has room for fewer or more blocks (H200, us: backward of 32768x2048
 /// in two blocks of 64 KB, 123 by the driver's choice, 101 by this one).
 int CudaImage::getCarveout(int64_t bytes) const {
-  // What there is to choose from, in KB: CUDA C++ Programming Guide, "Shared
-  // Memory" of each compute capability from 7.5 on.
+  // The possible sizes, in KB: CUDA C++ Programming Guide, "Shared Memory" of
+  // each compute capability from 7.5 on.
   static constexpr int64_t sizes[] = {8, 16, 32, 64, 100, 132, 164, 196, 228};
   const int64_t all = primary->multiprocessorSharedMemory;
   for (int64_t size : sizes)

@@ -15,7 +15,7 @@
 
 namespace rmsnorm::runtime {
 
-/// What a launch will ask of a kernel, so that it is checked and set up once.
+/// The needs of a launch, which are checked and set up once.
 struct KernelRequirement {
   const rmsn::Launch *launch;
   /// Dynamic workgroup memory in bytes; -1: known only at a launch.
@@ -64,8 +64,8 @@ struct KernelLaunch {
   /// A letter for each, see rmsnorm_gpu_kernel; or null.
   const char *kinds = nullptr;
   void *stream;
-  // What the simulator and the oracle need beyond that. `rules` null: nothing
-  // is known of the buffers.
+  // Further needs of the simulator and the oracle. `rules` null: nothing is
+  // known of the buffers.
   const ArgumentRules *rules;
   const Values *values;
   DLTensor *const *arguments;
@@ -95,7 +95,7 @@ public:
   /// The image's code on this device. Serialised by the caller.
   virtual rmsnorm_status load(const rmsn::Image &image,
                               std::shared_ptr<LoadedImage> &loaded) = 0;
-  /// The same, loaded by the first who asks.
+  /// The same, loaded by the first call.
   rmsnorm_status loadOnce(const Module &module, uint32_t image,
                           std::shared_ptr<LoadedImage> &loaded);
   /// Puts a kernel on a stream: no waiting, no allocation.
@@ -119,13 +119,13 @@ public:
   virtual rmsnorm_status createEvent(void *&event) = 0;
   virtual void destroyEvent(void *event) = 0;
   virtual rmsnorm_status recordEvent(void *event, void *stream) = 0;
-  /// Has what comes on the stream wait for the event.
+  /// Makes later work on the stream wait for the event.
   virtual rmsnorm_status waitEvent(void *stream, void *event) = 0;
   virtual rmsnorm_status synchronizeEvent(void *event) = 0;
   virtual rmsnorm_status elapsed(void *begin, void *end,
                                  double &milliseconds) = 0;
 
-  /// Graphs: recorded from a stream; `native` is what endGraph gave.
+  /// Graphs: recorded from a stream; `native` is the result of endGraph.
   virtual rmsnorm_status beginGraph(void *stream);
   virtual rmsnorm_status endGraph(void *stream, void *&native);
   virtual rmsnorm_status launchGraph(void *native, void *stream);

@@ -47,8 +47,8 @@ void **GpuDevice::getParameters(const KernelLaunch &launch,
                                 void *(&slots)[rmsn::kMaxParameters]) {
   for (unsigned i = 0; i < launch.slotCount; ++i)
     slots[i] = launch.slots + i;
-  // A kernel that takes more than the module says would have the driver read
-  // on, and not every driver can say what it takes.
+  // If a kernel takes more parameters than the module says, the driver reads
+  // on. Not every driver can say how many a kernel takes.
   std::fill(slots + launch.slotCount, std::end(slots), launch.slots);
   return launch.parameters ? launch.parameters : slots;
 }

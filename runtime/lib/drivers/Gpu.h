@@ -9,14 +9,14 @@
 
 namespace rmsnorm::runtime {
 
-/// What makes a device the one that calls of its driver are for. Lives as long
-/// as anything on the device.
+/// Makes a device current for calls of its driver. Lives as long as anything on
+/// the device.
 class GpuContext {
 public:
   virtual ~GpuContext() = default;
   virtual const GpuSymbols &getSymbols() const = 0;
   /// Makes the device current, if it is not, and sets `changed`; leave undoes
-  /// it with `former`. Returns what the driver does; `name` is its function.
+  /// it with `former`. Returns the driver's result; `name` is its function.
   virtual int enter(bool &changed, int &former, const char *&name) const = 0;
   virtual void leave(int former) const = 0;
 };
@@ -70,8 +70,8 @@ protected:
   /// The parameters of a launch as the drivers take them: where `slots` points.
   static void **getParameters(const KernelLaunch &launch,
                               void *(&slots)[rmsn::kMaxParameters]);
-  /// Words what a driver says to a launch; `memory`: what workgroup memory is
-  /// called.
+  /// Writes the message of a driver's answer to a launch; `memory`: the
+  /// driver's word for workgroup memory.
   rmsnorm_status finishLaunch(int result, const char *what, const char *memory,
                               const KernelLaunch &launch) const;
 

@@ -106,9 +106,9 @@ rmsnorm_status HipDevice::createEvent(void *&event) {
 
 //===- Opening ------------------------------------------------------------===//
 
-/// The chip's name, e.g. gfx942, which HIP gives nowhere but in the properties.
-/// Where in that struct it stands differs from ROCm to ROCm, so it is looked
-/// for: "gfx" and hexadecimal digits, after the marketing name of 256 bytes.
+/// The chip's name, e.g. gfx942, which HIP gives only in the properties. Where
+/// in that struct it stands differs from ROCm to ROCm, so it is looked for:
+/// "gfx" and hexadecimal digits, after the marketing name of 256 bytes.
 static std::string chipName(const Symbols &symbols, int device) {
   constexpr size_t bytes = 16384; // more than any version's struct
   std::unique_ptr<char[]> properties(new char[bytes]());

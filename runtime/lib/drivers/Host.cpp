@@ -63,7 +63,8 @@ bool rmsnorm::runtime::hostRuns(const char *isa, std::string &host) {
          !rest[3] && level >= rest[2] - '0';
 }
 
-/// The system's loader trusts what it maps: what it would read must be there.
+/// The system's loader trusts the file that it maps: all that it reads must be
+/// there.
 static rmsnorm_status checkElf(const uint8_t *bytes, size_t size) {
   Elf64_Ehdr header;
   if (size < sizeof(header) || std::memcmp(bytes, ELFMAG, SELFMAG) != 0)

@@ -8,7 +8,7 @@ using namespace rmsnorm::runtime;
 
 namespace {
 
-/// What MLIR passes for a memref; sizes and strides follow, `rank` of each.
+/// MLIR's descriptor of a memref; sizes and strides follow, `rank` of each.
 struct MemRefDescriptor {
   void *allocated;
   void *aligned;

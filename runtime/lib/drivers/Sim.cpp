@@ -50,7 +50,7 @@ public:
 private:
   void setBounds(sim::Parameter &parameter);
 
-  /// What was allocated here: address and bytes.
+  /// Memory that was allocated here: address and bytes.
   std::mutex blocksMutex;
   std::map<uint64_t, uint64_t> blocks;
 };

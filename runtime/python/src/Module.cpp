@@ -29,7 +29,7 @@ namespace {
 constexpr int maxArguments = 64, maxRank = 8, maxOrdinals = 64;
 constexpr uint64_t workspaceAlignment = 256;
 
-/// What a caller did is an error of values; the rest is the machine's.
+/// A caller's mistake is a ValueError; the rest are errors of the machine.
 void check(rmsnorm_status status) {
   if (status == RMSNORM_OK)
     return;
@@ -164,7 +164,7 @@ ffi::String describe(Module module, ffi::String entry, bool json) {
   return ffi::String(text);
 }
 
-/// Waits for what was put on the default stream of the tensor's device.
+/// Waits for the work on the default stream of the tensor's device.
 void synchronize(Module module, DLTensor *tensor) {
   check(rmsnorm_stream_synchronize(module->getDevice(tensor->device).get(),
                                    nullptr));
@@ -316,7 +316,7 @@ Prepared &Entry::prepare(DLDevice place) {
 
 void Entry::readSymbols(size_t i, int rank, const int64_t *shape,
                         int64_t *symbols) const {
-  // What does not fit, the check of a launch tells.
+  // The check of a launch reports an argument that does not fit.
   if (rank != arguments[i].rank)
     return;
   for (int d = 0; d < rank; ++d)
@@ -441,7 +441,7 @@ void Entry::call(ffi::PackedArgs args, ffi::Any *result) {
   check(rmsnorm_workspace_size(prepared.function.get(), tensors,
                                arguments.size(), &bytes));
   if (bytes && !isGiven && TVMFFIEnvGetDLPackManagedTensorAllocator()) {
-    // The framework gives it to nobody but who comes later on its stream.
+    // The framework gives it only to later work on its stream.
     const int64_t size = int64_t(bytes + workspaceAlignment - 1);
     block = ffi::Tensor::FromEnvAlloc(TVMFFIEnvTensorAlloc,
                                       ffi::ShapeView(&size, 1),
@@ -476,8 +476,8 @@ ffi::Array<ffi::Function> getEntry(Module module, ffi::String name,
   return {ffi::Function::FromPacked(call), ffi::Function::FromTyped(infer)};
 }
 
-/// The same memory with elements of another type of as many bits, for who
-/// cannot hand them over by that name.
+/// The same memory with elements of another type of as many bits, for
+/// frameworks that cannot name the type.
 ffi::Tensor retype(ffi::Tensor tensor, DLDataType type) {
   DLManagedTensorVersioned *view = tensor.ToDLPackVersioned();
   DLDataType &own = view->dl_tensor.dtype;
