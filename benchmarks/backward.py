@@ -20,6 +20,7 @@ import sys
 import torch
 
 import capi
+import record
 import timing
 
 F32 = 2.0**-24
@@ -72,6 +73,7 @@ def main():
     parser.add_argument("module", help="compiled with entries bN, bf16, as norm_shapes.py writes them")
     parser.add_argument("shapes", nargs="+", metavar="MxN")
     parser.add_argument("--library", default="librmsnorm_runtime.so")
+    record.add_options(parser)
     options = parser.parse_args()
 
     torch.manual_seed(1)
@@ -79,6 +81,9 @@ def main():
     pool = timing.Pool()
     print(torch.cuda.get_device_name())
     print(f"{'shape':>14} {'ceiling us':>11} {'norm us':>9} {'of ceiling':>10} {'GB/s':>6} {'workspace':>10} {'dx':>6} {'dweight':>8}")
+    run = record.Record("Norms alone, backward", timing.get_facts(), options.commit,
+                        "the fastest of four kernels that read two tensors and write one, benchmarks/timing.py",
+                        "benchmarks/backward.py: the median of nine CUDA-graph replays, over more memory than L2 holds")
     failed = False
     for shape in options.shapes:
         rows, columns = map(int, shape.split("x"))
@@ -116,9 +121,12 @@ def main():
                   f"{dw_error:.3g} times the bound: not timed")
             continue
         time = timing.microseconds([bind(*tensors_of_set, r) for tensors_of_set, r in zip(sets, rstds)])
+        run.add("backward", "bf16", rows, columns, time, ceiling)
         moved = 6 * rows * columns
         print(f"{shape:>14} {ceiling:11.2f} {time:9.2f} {ceiling / time:10.3f} {moved / time / 1e3:6.0f} {needed:10d} "
               f"{dx_error:6.2f} {dw_error:8.2f}", flush=True)
+    if options.json:
+        run.write(options.json)
     sys.exit(failed)
 
 

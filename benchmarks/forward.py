@@ -19,6 +19,7 @@ import sys
 import torch
 
 import capi
+import record
 import timing
 
 RELATIVE_BOUND = 2**-8 + 2**-12  # half a bf16 ulp, and what f32 adds to it
@@ -29,6 +30,7 @@ def main():
     parser.add_argument("module", help="compiled with entries nN, bf16, as norm_shapes.py writes them")
     parser.add_argument("shapes", nargs="+", metavar="MxN")
     parser.add_argument("--library", default="librmsnorm_runtime.so")
+    record.add_options(parser)
     options = parser.parse_args()
 
     torch.manual_seed(1)
@@ -36,6 +38,9 @@ def main():
     pool = timing.Pool()
     print(torch.cuda.get_device_name())
     print(f"{'shape':>14} {'ceiling us':>11} {'norm us':>9} {'of ceiling':>10} {'GB/s':>6} {'PDL ceiling':>12} {'of it':>6}")
+    run = record.Record("Norms alone, forward", timing.get_facts(), options.commit,
+                        "the fastest of four copies of the same bytes, benchmarks/timing.py",
+                        "benchmarks/forward.py: the median of nine CUDA-graph replays, over more memory than L2 holds")
     failed = False
     for shape in options.shapes:
         rows, columns = map(int, shape.split("x"))
@@ -63,9 +68,12 @@ def main():
             print(f"{shape:>14} relative error {wrong:.3g}, bound {RELATIVE_BOUND:.3g}, or rows not written: not timed")
             continue
         time = timing.microseconds([bind(x, y) for x, y in pairs], pdl)
+        run.add("forward", "bf16", rows, columns, time, ceiling)
         moved = 4 * rows * columns
         print(f"{shape:>14} {ceiling:11.2f} {time:9.2f} {ceiling / time:10.3f} {moved / time / 1e3:6.0f}"
               + (f" {pdl_ceiling:12.2f} {pdl_ceiling / time:6.3f}" if pdl else f" {'-':>12} {'-':>6}"), flush=True)
+    if options.json:
+        run.write(options.json)
     sys.exit(failed)
 
 

@@ -23,6 +23,7 @@ import cupy
 import torch
 
 import capi
+import record
 import timing
 
 BF16, F32, I8, E4M3 = torch.bfloat16, torch.float32, torch.int8, torch.float8_e4m3fn
@@ -271,8 +272,13 @@ def main():
     parser.add_argument("shapes", nargs="+", metavar="MxN")
     parser.add_argument("--library", default="librmsnorm_runtime.so")
     parser.add_argument("--compile", nargs="*", default=[], help="modes of torch.compile to time beside")
+    record.add_options(parser)
     options = parser.parse_args()
     torch.manual_seed(1)
+    run = record.Record("Norms with the work around them", timing.get_facts(), options.commit,
+                        "the fastest of six copies that read as many bytes and write as many, in the same rounds",
+                        "benchmarks/neighbours.py: CUDA-graph replays in rounds of changing order",
+                        "torch.compile, the fastest of the modes " + ", ".join(options.compile) if options.compile else None)
     failed = False
     print(f"{'form':>18} {'shape':>12} {'ceiling us':>10} {'ours':>8} {'share':>6}" +
           "".join(f" {mode:>28}" for mode in options.compile))
@@ -323,10 +329,13 @@ def main():
             times = timing.in_rounds({**launches, **kernels})
             top = min(times[name] for name in kernels)
             ours = times["ours"]
+            run.add(name, "bf16", m, n, ours, top, min((times[mode] for mode in options.compile), default=None))
             print(f"{name:>18} {shape:>12} {top:10.2f} {ours:8.2f} {top / ours:6.3f}" + "".join(
                 f" {times[mode]:18.2f} ({times[mode] / ours:5.2f} x)" for mode in options.compile),
                 flush=True)
             del sets, launches, kernels
+    if options.json:
+        run.write(options.json)
     sys.exit(failed)
 
 

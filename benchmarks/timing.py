@@ -11,6 +11,7 @@ start, as the norms do. The edges of the graphs are counted: a graph that lost i
 import ctypes
 import random
 import statistics
+import subprocess
 import sys
 
 import cupy
@@ -50,6 +51,14 @@ PROGRAMMATIC_STREAM_SERIALIZATION = 6  # a launch attribute
 PROGRAMMATIC_EDGE = 1  # a type of a graph's edges
 POOL_BYTES = 13 << 30  # two of the largest shapes; the norms need nothing else
 ROTATED_BYTES = 1 << 30  # several times L2
+
+
+def get_facts():
+    """What a record (record.py) says of the machine."""
+    query = ["nvidia-smi", "--query-gpu=driver_version", "--format=csv,noheader"]
+    driver = subprocess.run(query, capture_output=True, text=True, check=True).stdout.split()[0]
+    return {"device": torch.cuda.get_device_name(), "driver": driver,
+            "versions": {"PyTorch": torch.__version__, "CUDA": torch.version.cuda, "CuPy": cupy.__version__}}
 
 
 def to_dlpack(tensor):

@@ -8,7 +8,8 @@
     performance.py best peers KEY=VALUE...                   one row, as a sentence
     performance.py plot peers share [KEY=VALUE...]           the SVG of one figure of a run
 
-A run is a file there, its name the first argument after the command. A row of it has a program, a type and a
+A run is a file there, its name the first argument after the command; the path of another file ends in .json. The programs of
+benchmarks/ write such files (--json). A row of it has a program, a type and a
 shape, and any of: microseconds; share, the time of the ceiling by that of the program; ratio, the time of the best other
 library by that of the program. KEY=VALUE keeps the rows that have this value, KEY= those that have none.
 """
@@ -25,7 +26,7 @@ NOT_RECORDED = "not recorded"
 
 class Run:
     def __init__(self, name):
-        file = DATA / f"{name}.json"
+        file = pathlib.Path(name) if name.endswith(".json") else DATA / f"{name}.json"
         if not file.exists():
             names = ", ".join(sorted(path.stem for path in DATA.glob("*.json")))
             sys.exit(f"error: expected a run of benchmarks/data/performance ({names}), got '{name}'")
