@@ -111,15 +111,23 @@ void AccessCollector::follow(OpOperand &use, Access access,
     }
     work.push_back(std::move(access));
   };
+  auto setOrigin = [&](Value value, Layout layout) {
+    access.origin = value;
+    access.originLayout = std::move(layout);
+    access.originSource = access.source;
+    access.originSourceLayout = access.sourceLayout;
+  };
   auto escape = [&] {
     access.kind = Access::Kind::escape;
     if (!isView(access.landing.getDefiningOp()))
       return add(std::move(access));
     access.landing = access.origin;
     access.landingLayout = access.originLayout;
+    access.source = access.originSource;
+    access.sourceLayout = access.originSourceLayout;
     add(std::move(access));
   };
-  if (user->getBlock() != cluster.anchor->getBlock())
+  if (user->getBlock() != cluster.anchor->getBlock() || taken.contains(user))
     return escape();
   if (isMember(user) && getLoopNest(user)) {
     auto dps = cast<DestinationStyleOpInterface>(user);
@@ -150,8 +158,7 @@ void AccessCollector::follow(OpOperand &use, Access access,
     if (&use == &insertion.getSourceMutable()) {
       if (std::optional<Layout> layout =
               writeThrough(insertion, access.layout)) {
-        access.origin = insertion.getResult();
-        access.originLayout = *layout;
+        setOrigin(insertion.getResult(), *layout);
         return moveTo(insertion.getResult(), *layout);
       }
     } else if (isOutside(digits, insertion, access.layout)) {
@@ -168,8 +175,7 @@ void AccessCollector::follow(OpOperand &use, Access access,
     if (nest && nest->reads.size() == 1 && nest->reads[0].first == &use)
       loops = invert(*nest, nest->reads[0].second, access.layout);
     if (loops) {
-      access.origin = copy->getResult(0);
-      access.originLayout = getIndices(nest->writes[0].second, *loops);
+      setOrigin(copy->getResult(0), getIndices(nest->writes[0].second, *loops));
       return moveTo(access.origin, access.originLayout);
     }
   }
@@ -181,7 +187,9 @@ void AccessCollector::write(OpResult result, const Layout &layout) {
   access.kind = cluster.isSumOverRows(result) ? Access::Kind::accumulate
                                               : Access::Kind::store;
   access.value = access.source = access.landing = access.origin = result;
+  access.originSource = result;
   access.layout = access.sourceLayout = digits.resolve(layout);
+  access.originSourceLayout = access.layout;
   access.landingLayout = access.originLayout = access.layout;
   std::vector<Access> work = {access};
   while (!work.empty()) {

@@ -120,7 +120,7 @@ bool ClusterGrowth::join(Operation *op, const LoopNest &nest,
   for (const auto &[operand, map] : nest.reads)
     if (const Layout *layout = findLayout(operand->get());
         layout && !determine(map, *layout, loops, /*mustAgree=*/true)) {
-      note(op, "operands have other rows");
+      note(op, "has operands with other rows");
       return false;
     }
   for (const auto &[operand, map] : nest.reads)
@@ -164,6 +164,8 @@ void ClusterGrowth::joinUser(Operation *op) {
   if (members.count(op))
     return;
   if (isView(op) || isa<tensor::InsertSliceOp>(op)) {
+    if (taken.contains(op))
+      return;
     Value source = op->getOperand(0), result = op->getResult(0);
     const Layout *layout = findLayout(source);
     auto it = shared.find(source);
@@ -235,8 +237,7 @@ void ClusterGrowth::shareReads() {
 bool ClusterGrowth::run() {
   Operation *anchor = cluster.anchor;
   std::optional<LoopNest> nest = getLoopNest(anchor);
-  const int64_t numRowDims =
-      *cast<RowWiseOpInterface>(anchor).getAnchorRowDims();
+  const int64_t numRowDims = *getAnchorRowDims(anchor);
   if (!nest || static_cast<int64_t>(nest->dims.size()) < numRowDims)
     return false;
   MaybeLoops loops;

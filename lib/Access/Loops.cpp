@@ -10,6 +10,22 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 using namespace mlir::rmsnorm::access;
 
+std::optional<int64_t> access::getAnchorRowDims(Operation *op) {
+  auto getOfNorm = [](auto norm) {
+    return norm.hasPureTensorSemantics() ? std::optional(norm.getNumRowDims())
+                                         : std::nullopt;
+  };
+  if (auto forward = dyn_cast<ForwardOp>(op))
+    return getOfNorm(forward);
+  if (auto backward = dyn_cast<BackwardOp>(op))
+    return getOfNorm(backward);
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp || !op->hasAttr(RMSNormDialect::kRowWiseAttrName) ||
+      linalgOp.getNumLoops() == 0)
+    return std::nullopt;
+  return linalgOp.getNumLoops() - 1;
+}
+
 /// Takes a dimension for each loop from an operand or result that `map`
 /// indexes. False if the map has other results than loops and constants.
 static bool addDims(LoopNest &nest, Value value, AffineMap map) {
@@ -58,12 +74,10 @@ static std::optional<LoopNest> getLinalgNest(linalg::LinalgOp op) {
   return nest;
 }
 
-static std::optional<LoopNest> getNormNest(RowWiseOpInterface op) {
-  auto destinations = cast<DestinationStyleOpInterface>(op.getOperation());
-  if (!destinations.hasPureTensorSemantics())
+template <typename OpTy> static std::optional<LoopNest> getNormNest(OpTy op) {
+  if (!op.hasPureTensorSemantics())
     return std::nullopt;
-  auto forward = dyn_cast<ForwardOp>(op.getOperation());
-  Value input = forward ? forward.getInput() : cast<BackwardOp>(op).getInput();
+  Value input = op.getInput();
   const int64_t rank = cast<RankedTensorType>(input.getType()).getRank();
   LoopNest nest;
   for (int64_t dim = 0; dim < rank; ++dim)
@@ -79,13 +93,12 @@ static std::optional<LoopNest> getNormNest(RowWiseOpInterface op) {
     return AffineMap::get(rank, 0, exprs, op->getContext());
   };
   for (OpOperand &operand : op->getOpOperands())
-    if (!destinations.isDpsInit(&operand))
+    if (!op.isDpsInit(&operand))
       nest.reads.push_back(
-          {&operand, getMap(operand.get(), op.usesRow(operand, rank - 1))});
-  for (OpResult result : op->getResults()) {
-    const bool sums = op.sumsOverRows(result.getResultNumber(), rank - 1);
-    nest.writes.push_back({result, getMap(result, !sums)});
-  }
+          {&operand, getMap(operand.get(), operand.get() != op.getWeight())});
+  for (OpResult result : op->getResults())
+    nest.writes.push_back(
+        {result, getMap(result, !op.isRowSum(result.getResultNumber()))});
   return nest;
 }
 
@@ -93,8 +106,10 @@ std::optional<LoopNest> access::getLoopNest(Operation *op) {
   std::optional<LoopNest> nest;
   if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op))
     nest = getLinalgNest(linalgOp);
-  else if (isa<ForwardOp, BackwardOp>(op))
-    nest = getNormNest(cast<RowWiseOpInterface>(op));
+  else if (auto forward = dyn_cast<ForwardOp>(op))
+    nest = getNormNest(forward);
+  else if (auto backward = dyn_cast<BackwardOp>(op))
+    nest = getNormNest(backward);
   if (!nest ||
       llvm::any_of(nest->dims, [](const auto &dim) { return !dim.first; }) ||
       !llvm::all_of(nest->writes, [](const auto &write) {

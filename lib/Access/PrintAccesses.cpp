@@ -130,11 +130,8 @@ struct PrintAccesses : rmsnorm::impl::PrintAccessesBase<PrintAccesses> {
 
 static std::vector<Cluster> getClusters(func::FuncOp function) {
   std::vector<Cluster> clusters;
-  function.walk([&](RowWiseOpInterface op) {
-    auto destinations =
-        dyn_cast<DestinationStyleOpInterface>(op.getOperation());
-    if (!destinations || !destinations.hasPureTensorSemantics() ||
-        !op.getAnchorRowDims())
+  function.walk([&](DestinationStyleOpInterface op) {
+    if (!op.hasPureTensorSemantics() || !getAnchorRowDims(op))
       return;
     if (std::optional<Cluster> cluster = Cluster::grow(op, clusters))
       clusters.push_back(std::move(*cluster));

@@ -102,7 +102,7 @@ static Attribute checkTarget(const Holder &, Attribute value) {
   return isa<TargetAttr>(value) ? Attribute() : value;
 }
 
-static Attribute checkRowWise(const Holder &holder, Attribute value) {
+static Attribute checkLinalgUnit(const Holder &holder, Attribute value) {
   return check(holder, holder.op->getName().getDialectNamespace() == "linalg",
                value, isa<UnitAttr>(value));
 }
@@ -170,10 +170,10 @@ static Attribute checkArgument(const Holder &holder, Attribute value) {
 static constexpr AttributeRule kAttributeRules[] = {
     {RMSNormDialect::kTargetAttrName, Place::op, "a #rmsnorm.target",
      checkTarget},
-    {RMSNormDialect::kRowsAttrName, Place::op,
-     "an i64 from 0 on of an scf.forall", checkInteger<scf::ForallOp, 64, 0>},
     {RMSNormDialect::kRowWiseAttrName, Place::op,
-     "a unit attribute of a linalg op", checkRowWise},
+     "a unit attribute of a linalg op", checkLinalgUnit},
+    {RMSNormDialect::kElementwiseAttrName, Place::op,
+     "a unit attribute of a linalg op", checkLinalgUnit},
     {RMSNormDialect::kSizesAttrName, Place::op,
      "an integer set of symbols of a function", checkSizes},
     {RMSNormDialect::kDependentLaunchAttrName, Place::op,

@@ -49,8 +49,6 @@ static OpOperand *getNormDweight(Operation *op, Value dweight) {
   return dweight ? &op->getOpOperands().back() : nullptr;
 }
 
-#include "RMSNorm/IR/RowWiseOpInterface.cpp.inc"
-
 #define GET_OP_CLASSES
 #include "RMSNorm/IR/RMSNormOps.cpp.inc"
 

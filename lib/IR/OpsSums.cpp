@@ -35,11 +35,11 @@ bool rmsnorm::isIdentity(ReduceKind kind, const APFloat &value) {
 }
 
 //===----------------------------------------------------------------------===//
-// column_sum, accumulate
+// accumulate
 //===----------------------------------------------------------------------===//
 
-/// (C6) of `rmsnorm.column_sum`.
-template <typename OpTy> static LogicalResult verifyKind(OpTy op) {
+/// (C6), but for `init`.
+static LogicalResult verifyKind(AccumulateOp op) {
   if (op.getKind() == ReduceKind::mul)
     return op.emitOpError("expected rows to be added up, or their maximum or "
                           "minimum to be taken, got kind mul");
@@ -49,9 +49,9 @@ template <typename OpTy> static LogicalResult verifyKind(OpTy op) {
   return success();
 }
 
-/// (C1), (C3) and (C5) of `rmsnorm.column_sum`. `type` is the source's.
-template <typename OpTy>
-static LogicalResult verifyDest(OpTy op, ShapedType type) {
+/// (C1), (C3) and (C6) of a memref.
+static LogicalResult verifyDest(AccumulateOp op) {
+  const VectorType type = op.getSource().getType();
   auto dest = cast<ShapedType>(op.getDest().getType());
   // (C1)
   auto isSumType = [&](ShapedType sum) {
@@ -59,13 +59,12 @@ static LogicalResult verifyDest(OpTy op, ShapedType type) {
     return element.isF16() || element.isBF16() || element.isF32();
   };
   const int64_t rank = op.getDims().size();
-  const bool hasColumns = isa<VectorType>(type) || type.getRank() > rank;
-  const int64_t columns = hasColumns ? type.getShape().back() : 1;
+  const int64_t columns = type.getDimSize(1);
   if (!isSumType(dest) ||
       (dest.getRank() != rank + 1 && !(columns == 1 && dest.getRank() == rank)))
     return op.emitOpError("expected dest to have rank ")
            << rank + 1 << " and element type f16, bf16 or f32, got " << dest;
-  // (C5)
+  // (C6)
   if (Value init = op.getInit())
     if (auto other = cast<ShapedType>(init.getType());
         !isSumType(other) || other.getShape() != dest.getShape())
@@ -73,50 +72,20 @@ static LogicalResult verifyDest(OpTy op, ShapedType type) {
              << dest << ", and element type f16, bf16 or f32, got " << other;
   // (C3)
   if (op.getColumns()) {
-    if (!isa<VectorType>(type) || columns != kDynamicColumns)
+    if (columns != kDynamicColumns)
       return op.emitOpError("expected a vector of ")
              << kDynamicColumns << " columns, as columns is given, got "
              << type;
     return success();
   }
   const int64_t expected = dest.getRank() == rank ? 1 : dest.getShape().back();
-  if (ShapedType::isDynamic(expected) && isa<VectorType>(type))
+  if (ShapedType::isDynamic(expected))
     return op.emitOpError("expected columns, as dest has a dynamic size, got ")
            << dest;
   if (columns != expected)
     return op.emitOpError("expected as many columns as dest has, got ")
            << type << " and " << dest;
   return success();
-}
-
-LogicalResult ColumnSumOp::verify() {
-  auto source = cast<ShapedType>(getSource().getType());
-  // (C2)
-  if (isa<VectorType>(source)
-          ? source.getDimSize(0) != 1
-          : source.getRank() != getDest().getType().getRank())
-    return emitOpError("expected source to be a vector 1xN or a tensor of the "
-                       "rank of dest, got ")
-           << source;
-  // (C7)
-  if (!llvm::is_sorted(getDims(), std::less_equal<>()) ||
-      (!getDims().empty() && getDims().front() < 0))
-    return emitOpError("expected increasing dims from 0 on, got ")
-           << getDimsAttr();
-  if (failed(verifyKind(*this)) || failed(verifyDest(*this, source)))
-    return failure();
-  // (C4)
-  if (!isa_and_present<scf::InParallelOp>((*this)->getParentOp()))
-    return emitOpError("expected to stand in scf.forall.in_parallel");
-  return success();
-}
-
-MutableOperandRange ColumnSumOp::getUpdatedDestinations() {
-  return getDestMutable();
-}
-
-Operation *ColumnSumOp::getIteratingParent() {
-  return (*this)->getParentOfType<scf::ForallOp>();
 }
 
 SmallVector<int64_t> AccumulateOp::getDims() {
@@ -153,7 +122,7 @@ LogicalResult AccumulateOp::verify() {
   if (!dest && (*this)->getParentOfType<RowsOp>())
     return success();
   if (!dest)
-    return verifyDest(*this, source);
+    return verifyDest(*this);
   // (C4)
   if (getColumns() || getInit() || getStart() || getMap() ||
       source.getDimSize(1) != dest.getDimSize(1) ||

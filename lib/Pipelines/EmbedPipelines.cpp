@@ -15,8 +15,7 @@ using namespace mlir::rmsnorm;
 
 void rmsnorm::buildEmbedMemrefs(OpPassManager &manager,
                                 const EmbedMemrefsOptions &options) {
-  manager.addPass(createSimplifyLoops());
-  manager.addPass(createOutlineRows());
+  manager.addPass(createStridedBuffers());
   manager.addPass(createAttachTarget({options.target}));
   if (options.variants == EmbedVariants::guarded)
     manager.addPass(
@@ -34,7 +33,8 @@ void rmsnorm::buildEmbedMemrefs(OpPassManager &manager,
 void rmsnorm::registerEmbedPipelines() {
   registerModulePipeline<EmbedMemrefsOptions>(
       "rmsnorm-embed-memrefs",
-      "From bufferized loops over rows, among other work, to finalized kernels "
+      "From bufferized programs over rows, among other work, to finalized "
+      "kernels "
       "and their launches",
       buildEmbedMemrefs);
 }

@@ -11,7 +11,6 @@
 #include "RMSNorm/Raise/Passes.h"
 #include "RMSNorm/Transforms/BufferizableOpInterfaceImpl.h"
 #include "RMSNorm/Transforms/Passes.h"
-#include "RMSNorm/Transforms/RowWiseOpInterfaceImpl.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/IR/ValueBoundsOpInterfaceImpl.h"
@@ -66,7 +65,6 @@ void rmsnorm::registerAllExtensions(DialectRegistry &registry) {
   linalg::registerBufferizableOpInterfaceExternalModels(registry);
   linalg::registerTilingInterfaceExternalModels(registry);
   rmsnorm::registerBufferizableOpInterfaceExternalModels(registry);
-  rmsnorm::registerRowWiseExternalModels(registry);
   scf::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerBufferizableOpInterfaceExternalModels(registry);
   tensor::registerTilingInterfaceExternalModels(registry);

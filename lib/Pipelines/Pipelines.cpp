@@ -39,21 +39,18 @@ void rmsnorm::buildTensorHalf(OpPassManager &manager) {
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addNestedPass<func::FuncOp>(createCheckBuffers());
-  // Of copies of rows.
-  manager.addPass(createOutlineRows());
   manager.addPass(createStridedBuffers());
 }
 
 void rmsnorm::buildEmbedTensors(OpPassManager &manager,
                                 const EmbedTensorsOptions &options) {
   manager.addPass(createWrapMemRefs());
-  manager.addPass(createTileRows({/*embedded=*/true, options.remarks}));
-  manager.addPass(createSimplifyLoops());
-  DecomposeOptions decompose;
-  decompose.inLoops = !options.decomposeRest;
-  manager.addPass(createDecompose(decompose));
-  manager.addPass(createVectorize());
-  manager.addPass(createSimplifyLoops());
+  manager.addPass(createGeneralizeElementwise({/*restorable=*/true}));
+  manager.addPass(createTileClusters({/*required=*/false, options.remarks}));
+  manager.addPass(createRestoreElementwise());
+  if (options.decomposeRest)
+    manager.addPass(createDecompose());
+  manager.addPass(createSimplifyOurs({/*canonicalize=*/true}));
   manager.addPass(createFactorSums());
   manager.addPass(createFuseReductions());
 }
@@ -98,7 +95,7 @@ void rmsnorm::registerPipelines() {
       buildTensorHalf);
   PassPipelineRegistration<EmbedTensorsOptions>(
       "rmsnorm-embed-tensors",
-      "From norms among other work to bufferizable loops over rows",
+      "From norms among other work to programs over rows, on tensors",
       buildEmbedTensors);
   registerModulePipeline<MemrefHalfOptions>(
       "rmsnorm-memref-half",

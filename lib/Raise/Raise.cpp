@@ -4,7 +4,7 @@
 #include "NormOps.h"
 #include "RMSNorm/Raise/Passes.h"
 #include "RMSNorm/Transforms/Elementwise.h"
-#include "RMSNorm/Transforms/RowWiseOpInterfaceImpl.h"
+#include "RMSNorm/Transforms/RowReduction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -177,8 +177,8 @@ static void raiseNorms(FunctionOpInterface function, Roundings roundings) {
       restoreElementwise(restorer, cast<linalg::GenericOp>(op));
 }
 
-/// What is left of LayerNorms, softmaxes and others: rmsnorm-tile-rows begins a
-/// loop over rows with it.
+/// What is left of LayerNorms, softmaxes and others: rmsnorm-tile-clusters
+/// begins a kernel with it.
 static void markRowReductions(Operation *function) {
   function->walk([](linalg::LinalgOp op) {
     if (op->hasAttr(RMSNormDialect::kRowWiseAttrName) || !isRowReduction(op))
@@ -186,8 +186,8 @@ static void markRowReductions(Operation *function) {
     op->setAttr(RMSNormDialect::kRowWiseAttrName,
                 UnitAttr::get(op.getContext()));
     op.emitRemark("marked ") << RMSNormDialect::kRowWiseAttrName
-                             << ", as it reduces rows: a loop over rows may "
-                                "begin with it";
+                             << ", as it reduces rows: a kernel may begin with "
+                                "it";
   });
 }
 

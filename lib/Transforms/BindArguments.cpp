@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- BindArguments.cpp - rmsnorm-bind-arguments ------------------------===//
 
-#include "Gathers.h"
+#include "Destinations.h"
+#include "IndexArguments.h"
 #include "Reshapes.h"
-#include "RowCluster.h"
 #include "ScalarArguments.h"
 #include "ShapeSymbols.h"
 #include "SizeConstraints.h"
-#include "StoredLayouts.h"
 
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Transforms/Passes.h"
@@ -105,8 +104,8 @@ void FunctionBinder::copyShared(OpOperand &returned) {
   auto empty = tensor::EmptyOp::create(
       builder, loc, tensor::getMixedSizes(builder, loc, value),
       type.getElementType());
-  auto dims = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
-  use->set(createCopy(builder, loc, {value, dims}, empty)->getResult(0));
+  use->set(linalg::CopyOp::create(builder, loc, value, empty.getResult())
+               ->getResult(0));
 }
 
 /// Follows a returned value to the operand through which its destination, an

@@ -6,6 +6,7 @@
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
+#include "mlir/Dialect/Bufferization/IR/BufferDeallocationOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/DstBufferizableOpInterfaceImpl.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -17,98 +18,6 @@ using namespace mlir::bufferization;
 using namespace mlir::rmsnorm;
 
 namespace {
-
-/// `op` on buffers: the same operands with `base` replaced, no tensor results.
-template <typename OpTy>
-OpTy cloneOnBuffer(RewriterBase &rewriter, OpTy op, Value buffer) {
-  SmallVector<Value> operands(op->getOperands());
-  operands[op.getBaseMutable().getOperandNumber()] = buffer;
-  SmallVector<Type> types;
-  for (Type type : op->getResultTypes())
-    if (!isa<TensorType>(type))
-      types.push_back(type);
-  return cast<OpTy>(mlir::clone(rewriter, op.getOperation(), types, operands));
-}
-
-struct TileLoadModel
-    : BufferizableOpInterface::ExternalModel<TileLoadModel, TileLoadOp> {
-  bool bufferizesToMemoryRead(Operation *, OpOperand &,
-                              const AnalysisState &) const {
-    return true;
-  }
-  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
-                               const AnalysisState &) const {
-    return false;
-  }
-  AliasingValueList getAliasingValues(Operation *, OpOperand &,
-                                      const AnalysisState &) const {
-    return {};
-  }
-
-  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
-                          const BufferizationOptions &options,
-                          BufferizationState &state) const {
-    auto load = cast<TileLoadOp>(op);
-    FailureOr<Value> buffer =
-        getBuffer(rewriter, load.getBase(), options, state);
-    if (failed(buffer))
-      return failure();
-    rewriter.replaceOp(op, cloneOnBuffer(rewriter, load, *buffer));
-    return success();
-  }
-};
-
-struct TileStoreModel
-    : BufferizableOpInterface::ExternalModel<TileStoreModel, TileStoreOp> {
-  /// What a store does not overwrite it passes on, which counts as a read.
-  bool bufferizesToMemoryRead(Operation *op, OpOperand &,
-                              const AnalysisState &) const {
-    return !overwritesBase(cast<TileStoreOp>(op));
-  }
-  bool bufferizesToMemoryWrite(Operation *, OpOperand &,
-                               const AnalysisState &) const {
-    return true;
-  }
-  AliasingValueList getAliasingValues(Operation *op, OpOperand &,
-                                      const AnalysisState &) const {
-    return {{op->getResult(0), BufferRelation::Equivalent}};
-  }
-
-  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
-                          const BufferizationOptions &options,
-                          BufferizationState &state) const {
-    auto store = cast<TileStoreOp>(op);
-    FailureOr<Value> buffer =
-        getBuffer(rewriter, store.getBase(), options, state);
-    if (failed(buffer))
-      return failure();
-    cloneOnBuffer(rewriter, store, *buffer);
-    replaceOpWithBufferizedValues(rewriter, op, *buffer);
-    return success();
-  }
-
-private:
-  /// True if no element of the base keeps its value: the usual store of one
-  /// row into a slice of one row.
-  static bool overwritesBase(TileStoreOp op) {
-    if (op.getColumns())
-      return false;
-    if (op.getKind() == TileKind::column)
-      return true;
-    if (op.getRow() && !isConstantIntValue(op.getRow(), 0))
-      return false;
-    auto base = cast<ShapedType>(op.getBase().getType());
-    ArrayRef<int64_t> rowDims = base.getShape();
-    auto value = cast<VectorType>(op.getValue().getType());
-    if (!op.getAccess().isPlain())
-      return base.hasStaticShape() &&
-             base.getNumElements() == value.getNumElements();
-    if (op.getKind() != TileKind::row)
-      rowDims = rowDims.drop_back();
-    return !ShapedType::isDynamicShape(rowDims) &&
-           ShapedType::getNumElements(rowDims) == value.getDimSize(0);
-  }
-};
 
 /// rmsnorm.forward, rmsnorm.backward.
 template <typename OpTy>
@@ -162,61 +71,6 @@ private:
   }
 };
 
-struct ColumnSumModel
-    : BufferizableOpInterface::ExternalModel<ColumnSumModel, ColumnSumOp> {
-  /// The destination is read too: an iteration adds to what others left there.
-  bool bufferizesToMemoryRead(Operation *, OpOperand &,
-                              const AnalysisState &) const {
-    return true;
-  }
-  bool bufferizesToMemoryWrite(Operation *op, OpOperand &operand,
-                               const AnalysisState &) const {
-    return &operand == &cast<ColumnSumOp>(op).getDestMutable();
-  }
-  /// Nor does anything else read or write a column while it is summed up.
-  bool bufferizesToElementwiseAccess(Operation *, const AnalysisState &,
-                                     ArrayRef<OpOperand *>) const {
-    return true;
-  }
-  AliasingValueList getAliasingValues(Operation *, OpOperand &,
-                                      const AnalysisState &) const {
-    return {};
-  }
-
-  LogicalResult bufferize(Operation *op, RewriterBase &rewriter,
-                          const BufferizationOptions &options,
-                          BufferizationState &state) const {
-    auto sum = cast<ColumnSumOp>(op);
-    if (!isa<VectorType>(sum.getSource().getType()))
-      return op->emitOpError("expected a vector source, got ")
-             << sum.getSource().getType()
-             << "; run rmsnorm-vectorize before bufferization";
-    FailureOr<Value> dest = getBuffer(rewriter, sum.getDest(), options, state);
-    if (failed(dest))
-      return failure();
-    FailureOr<Value> init = Value();
-    if (sum.getInit())
-      init = getBuffer(rewriter, sum.getInit(), options, state);
-    if (failed(init))
-      return failure();
-    // Counted in the dimensions of the loop's rows, where it says how many.
-    ArrayRef<int64_t> dims = sum.getDims();
-    auto rank = sum.getIteratingParent()->getAttrOfType<IntegerAttr>(
-        RMSNormDialect::kRowsAttrName);
-    const int64_t least = dims.empty() ? 0 : dims.back() + 1;
-    AffineMapAttr map =
-        AccessMap::getSum(op->getContext(), rank ? rank.getInt() : least, dims,
-                          cast<MemRefType>(dest->getType()).getRank());
-    // In front of the in_parallel terminator, which holds no effects.
-    rewriter.setInsertionPoint(op->getParentOp());
-    AccumulateOp::create(rewriter, op->getLoc(), /*result=*/Type(),
-                         sum.getSource(), *dest, sum.getColumns(), *init,
-                         sum.getKind(), sum.getStartAttr(), map);
-    rewriter.eraseOp(op);
-    return success();
-  }
-};
-
 /// What the body of a rmsnorm.rows does with one of its buffers, in one place.
 struct BufferAccess {
   Operation *op;
@@ -246,10 +100,10 @@ struct RowsModel : BufferizableOpInterface::ExternalModel<RowsModel, RowsOp> {
     return {{op->getResult(it - written.begin()), BufferRelation::Equivalent}};
   }
 
-  /// All that a tile reads it reads before it writes: an operand may share its
-  /// buffer with a result where each row reads no other elements than it
-  /// writes. Of a sum, the element that is added is read before the sum is
-  /// written.
+  /// A thread reads what it has of a row before it writes that: an operand may
+  /// share its buffer with a result where both are accessed in one way. Other
+  /// elements of the row may be those of another block, which has written them.
+  /// Of a sum, the element that is added is read before the sum is written.
   bool bufferizesToElementwiseAccess(Operation *op, const AnalysisState &,
                                      ArrayRef<OpOperand *> operands) const {
     auto rows = cast<RowsOp>(op);
@@ -258,10 +112,11 @@ struct RowsModel : BufferizableOpInterface::ExternalModel<RowsModel, RowsOp> {
       llvm::append_range(all, getAccesses(rows, *operand));
     return llvm::all_of(all, [&](const BufferAccess &access) {
       return llvm::all_of(all, [&](const BufferAccess &write) {
-        if (!write.writes || access.op == write.op)
+        if (!write.writes || access.writes || access.op == write.op)
           return true;
         return access.map && write.map &&
-               access.map->staysInRow(*write.map, access.sizes, write.sizes);
+               access.map->getMap() == write.map->getMap() &&
+               access.sizes == write.sizes;
       });
     });
   }
@@ -368,17 +223,28 @@ private:
   }
 };
 
+/// Nobody owns or frees memory in a kernel.
+struct RowsDeallocation
+    : BufferDeallocationOpInterface::ExternalModel<RowsDeallocation, RowsOp> {
+  FailureOr<Operation *> process(Operation *op, DeallocationState &,
+                                 const DeallocationOptions &) const {
+    // ownership-based-buffer-deallocation has been in the body already: each
+    // buffer got an argument beside it that says who owns it.
+    Block &body = cast<RowsOp>(op).getBody().front();
+    body.eraseArguments(op->getNumOperands(),
+                        body.getNumArguments() - op->getNumOperands());
+    return op;
+  }
+};
+
 } // namespace
 
 void mlir::rmsnorm::registerBufferizableOpInterfaceExternalModels(
     DialectRegistry &registry) {
   registry.addExtension(+[](MLIRContext *context, RMSNormDialect *) {
-    TileLoadOp::attachInterface<TileLoadModel>(*context);
-    TileStoreOp::attachInterface<TileStoreModel>(*context);
     ForwardOp::attachInterface<NormModel<ForwardOp>>(*context);
     BackwardOp::attachInterface<NormModel<BackwardOp>>(*context);
-    ColumnSumOp::attachInterface<ColumnSumModel>(*context);
-    RowsOp::attachInterface<RowsModel>(*context);
+    RowsOp::attachInterface<RowsModel, RowsDeallocation>(*context);
     // bufferize() makes memrefs.
     context->getOrLoadDialect<memref::MemRefDialect>();
   });

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- CheckBuffers.cpp - rmsnorm-check-buffers --------------------------===//
 
-#include "RowIndex.h"
-
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Transforms/Passes.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace mlir::rmsnorm {
@@ -39,48 +37,6 @@ static std::string describe(Value buffer, func::FuncOp function) {
   return text;
 }
 
-/// A tile must be the loop's row of a buffer that exists outside of the loop,
-/// and one that a kernel can address.
-template <typename OpTy> static LogicalResult checkTile(OpTy op) {
-  auto type = cast<ShapedType>(op.getBase().getType());
-  // Two numbers a byte: no thread may write half of one.
-  if (isa<Float4E2M1FNType>(type.getElementType())) {
-    const int64_t columns = type.getRank() ? type.getShape().back() : 1;
-    const bool isWhole =
-        op.getKind() == TileKind::tile ||
-        (isa<TileLoadOp>(op) && op.getKind() == TileKind::column);
-    if (!isWhole || ShapedType::isDynamic(columns) || columns % 16 != 0)
-      return op.emitOpError("expected f4E2M1FN, of which two are a byte, in "
-                            "rows of a multiple of 16 columns, got ")
-             << type
-             << (isWhole ? "" : " of which an element is for several columns");
-    // A mask has a byte for each element.
-  } else if (unsigned bits = type.getElementTypeBitWidth();
-             bits % 8 != 0 && bits > 1)
-    return op.emitOpError("expected elements of whole bytes in memory, got ")
-           << type.getElementType();
-  if (op.getKind() != TileKind::row && type.getShape().back() > kMaxColumns)
-    return op.emitOpError("expected rows of at most ")
-           << kMaxColumns << " elements, got " << type.getShape().back();
-  Operation *base = op.getBase().getDefiningOp();
-  auto loop = dyn_cast<scf::ForallOp>(op->getParentOp());
-  if (!loop)
-    return success();
-  if (base && loop->isAncestor(base))
-    return op.emitOpError("expected a tile of whole rows of a buffer, got one "
-                          "of the result of '")
-           << base->getName() << "'";
-  // One block works on one row: which one is the loop's affair.
-  auto index = matchRowIndex(op.getRow(), loop);
-  bool isRow = !op.getRow() || op.getRow() == loop.getInductionVar(0) ||
-               (index && (isa<TileLoadOp>(op) || index->hasAll())) ||
-               (isZeroInteger(op.getRow()) &&
-                loop.getStaticUpperBound() == ArrayRef<int64_t>(1));
-  if (!isRow)
-    return op.emitOpError("expected the row of the iteration, got another one");
-  return success();
-}
-
 /// Other work than norms and what is row-wise beside them. Buffers, copies and
 /// results that are wrong then follow from it, and so do fills of what it sums
 /// up in.
@@ -91,7 +47,7 @@ static LogicalResult checkWork(func::FuncOp function) {
     llvm::erase_if(others, llvm::IsaPred<linalg::FillOp>);
   for (linalg::LinalgOp op : others)
     op->emitOpError(
-        "expected to be part of a loop over rows, which needs a norm whose "
+        "expected to be part of a kernel, which needs a norm whose "
         "rows it uses or computes (see the remarks of rmsnorm-tile-clusters); "
         "functions with other work are for rmsnorm-embed-tensors, decomposed "
         "norms for rmsnorm-raise");
@@ -103,7 +59,7 @@ static LogicalResult check(Operation *op, func::FuncOp function) {
     return op->emitOpError("expected every tensor to have a buffer among the "
                            "arguments, got an allocation of ")
            << op->getResult(0).getType()
-           << "; is a value used outside of the loop over rows, or read after "
+           << "; is a value used outside of the kernel, or read after "
               "its destination is written?";
   if (auto global = dyn_cast<memref::GetGlobalOp>(op))
     return global.emitOpError("expected every tensor to have a buffer among "
@@ -125,20 +81,10 @@ static LogicalResult check(Operation *op, func::FuncOp function) {
     return op->emitOpError("expected results to be written to arguments, got "
                            "a returned ")
            << op->getOperand(0).getType();
-  if (auto load = dyn_cast<TileLoadOp>(op))
-    return checkTile(load);
-  if (auto store = dyn_cast<TileStoreOp>(op))
-    return checkTile(store);
-  bool isHost = op->getParentOp() == function;
-  // Which loops are ours is said, not guessed from what is in them.
-  bool isRowLoop = isHost && op->hasAttr(RMSNormDialect::kRowsAttrName);
-  if (isa<scf::ForallOp>(op) && !isRowLoop)
-    return op->emitOpError("expected a public function to hold no loops but "
-                           "those of rmsnorm-tile-clusters, got another one");
-  if (isHost && !isa<scf::ForallOp, RowsOp, func::ReturnOp>(op) &&
-      !isMemoryEffectFree(op))
+  const bool isHost = op->getParentOp() == function;
+  if (isHost && !isa<RowsOp, func::ReturnOp>(op) && !isMemoryEffectFree(op))
     return op->emitOpError("expected a public function to hold nothing but "
-                           "loops over rows and index arithmetic");
+                           "rmsnorm.rows and index arithmetic");
   return success();
 }
 

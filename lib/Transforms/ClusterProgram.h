@@ -5,6 +5,7 @@
 #define RMSNORM_LIB_TRANSFORMS_CLUSTERPROGRAM_H
 
 #include "RMSNorm/Access/Cluster.h"
+#include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -17,10 +18,13 @@ struct NoProgram {
   std::string reason;
 };
 
-/// Puts a rmsnorm.rows on tensors in the place of `cluster`, after its last
-/// member; members are gone then. If there is none the function is of no use.
+/// Puts a rmsnorm.rows on tensors, `rows`, in the place of `cluster`, after its
+/// last member; members are gone then. If there is none the function is of no
+/// use. `amongOthers`: results may be new tensors, and a program that some
+/// chips cannot hold is none.
 std::optional<NoProgram> buildRows(RewriterBase &rewriter,
-                                   const access::Cluster &cluster);
+                                   const access::Cluster &cluster,
+                                   bool amongOthers, RowsOp &rows);
 
 } // namespace mlir::rmsnorm
 

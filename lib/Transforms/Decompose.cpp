@@ -355,9 +355,7 @@ struct Decompose final : rmsnorm::impl::DecomposeBase<Decompose> {
   void runOnOperation() override {
     SmallVector<DestinationStyleOpInterface> norms;
     WalkResult walk = getOperation()->walk([&](Operation *op) {
-      if (!isa<ForwardOp, BackwardOp>(op) ||
-          (inLoops &&
-           !op->getParentOp()->hasAttr(RMSNormDialect::kRowsAttrName)))
+      if (!isa<ForwardOp, BackwardOp>(op))
         return WalkResult::advance();
       norms.push_back(cast<DestinationStyleOpInterface>(op));
       if (norms.back().hasPureTensorSemantics())

@@ -3,11 +3,10 @@
 
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Transforms/Passes.h"
+#include "RowsProgram.h"
 
-#include "mlir/Dialect/Arith/Utils/Utils.h"
-#include "mlir/Dialect/GPU/IR/GPUDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "llvm/ADT/BitVector.h"
 
@@ -32,36 +31,47 @@ static BlockArgument findArgument(Value value) {
                                           : BlockArgument();
 }
 
-/// Copies `source` to `target`, both arguments, in a loop over rows.
+/// Copies `source` to `target`, both arguments, row by row.
 static void copyRows(OpBuilder &builder, Location loc, Value source,
                      Value target) {
   auto type = cast<MemRefType>(source.getType());
-  int64_t rank = type.getRank(), rowDims = std::max<int64_t>(rank - 1, 0);
-  SmallVector<Value> sizes = getValueOrCreateConstantIndexOp(
-      builder, loc, memref::getMixedSizes(builder, loc, target));
-  Value rows = arith::createProduct(builder, loc,
-                                    ArrayRef<Value>(sizes).take_front(rowDims),
-                                    builder.getIndexType());
-  auto mapping = builder.getArrayAttr(gpu::GPUBlockMappingAttr::get(
-      builder.getContext(), gpu::MappingId::DimX));
-  auto loop = scf::ForallOp::create(builder, loc, OpFoldResult(rows),
-                                    ValueRange(), mapping);
-  loop->setAttr(RMSNormDialect::kRowsAttrName,
-                builder.getI64IntegerAttr(rowDims));
-  builder.setInsertionPoint(loop.getTerminator());
-  TileKind kind = rank == 0 ? TileKind::row : TileKind::tile;
-  Value row = rank > 1 ? loop.getInductionVar(0) : Value();
-  int64_t size = rank == 0 ? 1 : type.getShape().back();
-  Value columns;
-  if (ShapedType::isDynamic(size)) {
-    size = kDynamicColumns;
-    columns = sizes.back();
+  const int64_t rank = type.getRank();
+  SmallVector<OpFoldResult> sizes = memref::getMixedSizes(builder, loc, target);
+  const TileKind kind = rank == 0 ? TileKind::row : TileKind::tile;
+  int64_t columns = 1;
+  Value dynamicColumns;
+  if (rank > 0) {
+    columns = getConstantIntValue(sizes.back()).value_or(kDynamicColumns);
+    dynamicColumns = dyn_cast<Value>(sizes.pop_back_val());
   }
+  if (sizes.empty())
+    sizes.push_back(builder.getIndexAttr(1));
+  SmallVector<Value> dynamicSizes;
+  SmallVector<int64_t> staticSizes;
+  dispatchIndexOpFoldResults(sizes, dynamicSizes, staticSizes);
+  auto getAccess = [&](AccessKind access) {
+    return AccessAttr::get(builder.getContext(), access, /*constant=*/false,
+                           /*alias=*/-1);
+  };
+  auto rows =
+      RowsOp::create(builder, loc, /*results=*/TypeRange(), dynamicSizes,
+                     dynamicColumns, ValueRange{source, target},
+                     /*scalars=*/ValueRange(), staticSizes, columns,
+                     builder.getArrayAttr({getAccess(AccessKind::read),
+                                           getAccess(AccessKind::write)}),
+                     ScheduleAttr(), /*segments=*/ArrayRef<int64_t>());
+  OpBuilder inside(builder.getContext());
+  Block &body = createBody(inside, rows);
+  Value row = rank > 1 ? body.getArgument(0) : Value();
+  inside.setInsertionPointToEnd(&body);
+  auto buffers = rows.getBufferArguments();
   Value tile = TileLoadOp::create(
-      builder, loc, VectorType::get({1, size}, type.getElementType()), kind,
-      source, row, /*index=*/Value(), columns, /*map=*/nullptr);
-  TileStoreOp::create(builder, loc, /*result=*/Type(), kind, tile, target, row,
-                      columns, /*map=*/nullptr);
+      inside, loc, VectorType::get({1, columns}, type.getElementType()), kind,
+      buffers[0], row, /*index=*/Value(), /*columns=*/Value(),
+      /*map=*/nullptr);
+  TileStoreOp::create(inside, loc, /*result=*/Type(), kind, tile, buffers[1],
+                      row, /*columns=*/Value(), /*map=*/nullptr);
+  YieldOp::create(inside, loc);
 }
 
 namespace {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- GeneralizeElementwise.cpp - rmsnorm-generalize-elementwise --------===//
 
+#include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Transforms/Elementwise.h"
 #include "RMSNorm/Transforms/Passes.h"
 
@@ -15,6 +16,7 @@
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_GENERALIZEELEMENTWISE
+#define GEN_PASS_DEF_RESTOREELEMENTWISE
 #include "RMSNorm/Transforms/Passes.h.inc"
 } // namespace mlir::rmsnorm
 
@@ -97,6 +99,12 @@ struct GeneralizeElementwise final
   using GeneralizeElementwiseBase::GeneralizeElementwiseBase;
 
   void runOnOperation() override {
+    if (restorable) {
+      for (Operation *op : generalizeElementwise(getOperation()))
+        op->setAttr(RMSNormDialect::kElementwiseAttrName,
+                    UnitAttr::get(&getContext()));
+      return;
+    }
     RewritePatternSet scaling(&getContext());
     arith::populateExpandScalingExtTruncPatterns(scaling);
     walkAndApplyPatterns(getOperation(), std::move(scaling));
@@ -112,6 +120,22 @@ struct GeneralizeElementwise final
     linalg::populateEraseUnusedOperandsAndResultsPatterns(unused);
     (void)applyOpPatternsGreedily(ops, std::move(unused));
     generalizeElementwise(getOperation());
+  }
+};
+
+struct RestoreElementwise final
+    : rmsnorm::impl::RestoreElementwiseBase<RestoreElementwise> {
+  using RestoreElementwiseBase::RestoreElementwiseBase;
+
+  void runOnOperation() override {
+    SmallVector<linalg::GenericOp> ops;
+    getOperation()->walk([&](linalg::GenericOp op) {
+      if (op->removeAttr(RMSNormDialect::kElementwiseAttrName))
+        ops.push_back(op);
+    });
+    IRRewriter rewriter(&getContext());
+    for (linalg::GenericOp op : ops)
+      restoreElementwise(rewriter, op);
   }
 };
 } // namespace

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- GeneralizeGathers.cpp - rmsnorm-generalize-gathers ----------------===//
 
-#include "Gathers.h"
-
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/Transforms/Passes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
 
@@ -18,6 +19,11 @@ namespace mlir::rmsnorm {
 using namespace mlir;
 using namespace mlir::rmsnorm;
 using linalg::GenericOp;
+
+/// Whether the body of `op` reads tensors beside its operands.
+static bool gathers(GenericOp op) {
+  return !op.getBlock()->getOps<tensor::ExtractOp>().empty();
+}
 
 /// `tensor` with the dimensions of `shape`, without ones of size 1: a slice, as
 /// its rows may have any stride.

@@ -2,13 +2,13 @@
 //===- Reshapes.cpp - reshapes of arguments and results ------------------===//
 
 #include "Reshapes.h"
-#include "GroupReshapes.h"
-#include "RowCluster.h"
-#include "StoredLayouts.h"
+#include "Destinations.h"
 
+#include "RMSNorm/Access/Loops.h"
+#include "RMSNorm/Access/Views.h"
 #include "RMSNorm/IR/DimTrace.h"
 
-#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -17,7 +17,72 @@ bool rmsnorm::isReshape(Operation *op) {
   return isa_and_present<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op);
 }
 
-bool rmsnorm::isCollapsed(Value tensor) {
+/// Of `rank` dimensions, the last two together.
+static SmallVector<ReassociationIndices> getGroupedDims(int64_t rank) {
+  SmallVector<ReassociationIndices> dims;
+  for (int64_t dim = 0; dim < rank - 1; ++dim)
+    dims.push_back({dim});
+  dims.back().push_back(rank - 1);
+  return dims;
+}
+
+/// Whether `op`, on tensors, divides the columns of rows into groups, [.., N]
+/// to [.., K, N / K] of static size, or puts groups together again.
+static bool isGroupReshape(Operation *op) {
+  if (!isReshape(op))
+    return false;
+  auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
+  auto expanded = cast<RankedTensorType>(expand ? expand.getType()
+                                                : op->getOperand(0).getType());
+  const int64_t rank = expanded.getRank();
+  return rank >= 2 &&
+         !ShapedType::isDynamicShape(expanded.getShape().take_back(2)) &&
+         (expand
+              ? expand.getReassociationIndices()
+              : cast<tensor::CollapseShapeOp>(op).getReassociationIndices()) ==
+             getGroupedDims(rank);
+}
+
+/// Whether `value` is made of columns divided into groups.
+static bool hasGroups(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op))
+    return isGroupReshape(expand) &&
+           !llvm::is_contained(expand.getResultType().getShape().take_back(2),
+                               1);
+  if (!isa_and_present<linalg::LinalgOp>(op))
+    return false;
+  const int64_t rank = cast<ShapedType>(value.getType()).getRank();
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    return type && type.getRank() == rank && hasGroups(operand);
+  });
+}
+
+/// Whether `use` is by an op on groups of columns, and of an operand that has
+/// groups and their columns, or is written by it.
+static bool hasGroups(OpOperand &use) {
+  auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
+  if (!op)
+    return false;
+  if (op.isDpsInit(&use) && hasGroups(op.getTiedOpResult(&use)))
+    return true;
+  AffineMap map = op.getMatchingIndexingMap(&use);
+  const unsigned loops = op.getNumLoops(), rank = map.getNumResults();
+  return rank >= 2 && loops >= 2 &&
+         map.getResult(rank - 2) ==
+             getAffineDimExpr(loops - 2, map.getContext()) &&
+         map.getResult(rank - 1) ==
+             getAffineDimExpr(loops - 1, map.getContext()) &&
+         llvm::any_of(op->getOperands(), [&](Value operand) {
+           auto type = dyn_cast<RankedTensorType>(operand.getType());
+           return type && type.getRank() == static_cast<int64_t>(loops) &&
+                  hasGroups(operand);
+         });
+}
+
+/// Whether dimensions of `tensor` are used as one.
+static bool isCollapsed(Value tensor) {
   return llvm::any_of(tensor.getUsers(), [](Operation *user) {
     auto collapse = dyn_cast<tensor::CollapseShapeOp>(user);
     return collapse &&
@@ -27,26 +92,65 @@ bool rmsnorm::isCollapsed(Value tensor) {
   });
 }
 
+bool rmsnorm::isReshaped(BlockArgument argument) {
+  return isCollapsed(argument) ||
+         llvm::any_of(argument.getUses(),
+                      [](OpOperand &use) { return hasGroups(use); });
+}
+
+/// Whether `op` does nothing but copy, in another order or not.
+static bool isCopy(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && linalgOp.hasPureTensorSemantics() &&
+         linalgOp.getNumDpsInputs() == 1 && linalgOp.getNumDpsInits() == 1 &&
+         linalgOp.getNumLoops() == linalgOp.getNumParallelLoops() &&
+         linalgOp.getBlock()->getTerminator()->getOperand(0) ==
+             linalgOp.getBlock()->getArgument(0);
+}
+
+/// The layout of what `op` makes of a tensor with `layout`; none if that is not
+/// known.
+static std::optional<access::Layout>
+follow(access::Digits &digits, Operation *op, const access::Layout &layout) {
+  if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
+    return access::writeThrough(insertion, layout);
+  if (access::isView(op))
+    return access::writeThrough(digits, op, layout);
+  std::optional<access::LoopNest> nest = access::getLoopNest(op);
+  std::optional<access::Layout> loops =
+      nest ? access::invert(*nest, nest->reads.front().second, layout)
+           : std::nullopt;
+  if (!loops)
+    return std::nullopt;
+  return access::getIndices(nest->writes.front().second, *loops);
+}
+
 bool rmsnorm::mergesRows(Value tensor) {
-  if (auto collapse = tensor.getDefiningOp<tensor::CollapseShapeOp>()) {
-    if (llvm::any_of(
-            llvm::seq<int64_t>(0, collapse.getResultType().getRank() - 1),
-            [&](int64_t dim) { return !getUncollapsedDim(collapse, dim); }))
-      return true;
-    tensor = collapse.getSrc();
+  SmallVector<Operation *> path;
+  Value root = tensor;
+  while (Operation *op = root.getDefiningOp()) {
+    if (!access::isView(op) && !isa<tensor::InsertSliceOp>(op) && !isCopy(op))
+      break;
+    path.push_back(op);
+    root = op->getOperand(0);
   }
-  Operation *op = tensor.getDefiningOp();
-  auto groups = dyn_cast_or_null<OpResult>(op ? getReordered(op) : Value());
-  if (!groups || groups == tensor)
+  if (path.empty())
     return false;
+  access::Digits digits(access::Sizes(*path.front()->getBlock()));
+  access::Layout layout;
+  for (int64_t dim = 0; dim < cast<ShapedType>(root.getType()).getRank(); ++dim)
+    layout.push_back(digits.getSum(
+        digits.add(digits.getSizes().get(root, dim), /*isRow=*/true)));
+  for (Operation *op : llvm::reverse(path)) {
+    std::optional<access::Layout> next =
+        follow(digits, op, digits.resolve(layout));
+    if (!next)
+      return false;
+    layout = std::move(*next);
+  }
   return llvm::any_of(
-      StoredLayout::match(groups,
-                          cast<ShapedType>(groups.getType()).getRank() - 1),
-      [&](const StoredLayout &layout) {
-        return layout.getStored() == tensor &&
-               llvm::any_of(llvm::drop_end(layout.getReassociation()),
-                            [](const auto &parts) { return parts.size() > 1; });
-      });
+      llvm::drop_end(digits.resolve(layout)),
+      [](const access::Sum &sum) { return sum.terms.size() > 1; });
 }
 
 bool rmsnorm::isRead(Value tensor) {

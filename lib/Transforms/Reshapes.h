@@ -5,15 +5,16 @@
 #define RMSNORM_LIB_TRANSFORMS_RESHAPES_H
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/IR/Builders.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
 
 namespace mlir::rmsnorm {
 
 /// Whether `op`, which may be null, is a tensor.collapse_shape or expand_shape.
 bool isReshape(Operation *op);
 
-/// Whether dimensions of `tensor` are used as one: they must lie packed.
-bool isCollapsed(Value tensor);
+/// Whether dimensions of `argument` are used as one, or its rows are taken for
+/// columns in groups, or the other way round: it must lie packed.
+bool isReshaped(BlockArgument argument);
 
 /// Whether dimensions of what is computed, but the last ones, are one of
 /// `tensor`: it must lie packed.

@@ -19,15 +19,16 @@ struct RowProgram {
 FailureOr<SmallVector<RowsOp>> mlir::rmsnorm::getPrograms(Operation *root) {
   SmallVector<RowsOp> programs;
   WalkResult walk = root->walk([&](Operation *op) -> WalkResult {
-    if (auto rows = dyn_cast<RowsOp>(op))
+    auto rows = dyn_cast<RowsOp>(op);
+    if (rows)
       programs.push_back(rows);
+    if (rows && rows.hasTensors())
+      return op->emitOpError("expected bufferized programs over rows, got one "
+                             "on tensors: one-shot-bufferize comes first");
     if (isa<ForwardOp, BackwardOp>(op) && op->getNumResults() > 0)
       return op->emitOpError("expected bufferized programs over rows "
                              "(rmsnorm-tensor-half, or rmsnorm-embed-tensors "
                              "and bufferization), got a norm on tensors");
-    if (op->hasAttr(RMSNormDialect::kRowsAttrName))
-      return op->emitOpError("expected rmsnorm.rows, got a loop over rows "
-                             "(rmsnorm-outline-rows makes one of it)");
     return WalkResult::advance();
   });
   if (walk.wasInterrupted())

@@ -2,7 +2,6 @@
 //===- RowSums.cpp - sums over the rows of a cluster ---------------------===//
 
 #include "RowSums.h"
-#include "RowOps.h"
 #include "TileProgram.h"
 
 #include "RMSNorm/IR/TileTypes.h"
@@ -15,6 +14,17 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 using linalg::LinalgOp;
+
+/// The row dimensions that `op`, which sums over rows, does not sum over: their
+/// indices make a segment of the rows.
+static SmallVector<int64_t> getSegmentDims(LinalgOp op, int64_t rowDims) {
+  SmallVector<int64_t> dims;
+  for (auto [dim, kind] : llvm::enumerate(op.getIteratorTypesArray()))
+    if (static_cast<int64_t>(dim) < rowDims &&
+        kind == utils::IteratorType::parallel)
+      dims.push_back(dim);
+  return dims;
+}
 
 static ReduceKind getKind(LinalgOp op) {
   return *getReduceKind(getCombiner(op, op.getDpsInitsMutable()[0]));
@@ -96,7 +106,7 @@ RowSum RowSum::match(OpResult sum, int64_t rowDims, bool withTail) {
     match.tail.push_back(op);
     sum = op->getResult(0);
   }
-  // What is used on may be part of another loop over rows.
+  // What is used on may be part of another kernel.
   const bool isReturned = llvm::all_of(sum.getUsers(), [](Operation *user) {
     return user->hasTrait<OpTrait::IsTerminator>();
   });
@@ -112,15 +122,4 @@ Value RowSum::getDestination() const {
     return Value();
   auto last = tail.back();
   return last.getDpsInits().front();
-}
-
-Value rmsnorm::createSummand(RewriterBase &rewriter, LinalgOp op, Value tiled) {
-  Location loc = op.getLoc();
-  FloatType f32 = rewriter.getF32Type();
-  Value identity = arith::ConstantOp::create(
-      rewriter, loc,
-      FloatAttr::get(f32, getIdentity(getKind(op), f32.getFloatSemantics())));
-  Value empty = tensor::EmptyOp::create(
-      rewriter, loc, tensor::getMixedSizes(rewriter, loc, tiled), f32);
-  return linalg::FillOp::create(rewriter, loc, identity, empty).getResult(0);
 }

@@ -32,10 +32,6 @@ struct RowSum {
   Value getDestination() const;
 };
 
-/// Where `op`, which sums over rows, puts the summand of one row: what changes
-/// nothing, of the shape of `tiled`.
-Value createSummand(RewriterBase &rewriter, linalg::LinalgOp op, Value tiled);
-
 } // namespace mlir::rmsnorm
 
 #endif // RMSNORM_LIB_TRANSFORMS_ROWSUMS_H

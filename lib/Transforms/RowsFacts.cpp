@@ -3,6 +3,8 @@
 
 #include "RowsProgram.h"
 
+#include "RMSNorm/IR/AccessMap.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -171,4 +173,41 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
   if (widestTile > 8)
     facts.narrowestBits = std::max<int64_t>(facts.narrowestBits, 16);
   return facts;
+}
+
+/// Whether threads can hold rows of `columns` of which parts begin at multiples
+/// of `part`: vectors of a thread are as far apart as parts are, or nearer, and
+/// stay in registers (rmsnorm.schedule). One row is that of a whole subgroup.
+static bool canTakeApart(int64_t columns, int64_t part, bool isOneRow) {
+  constexpr int64_t kMostSubgroup = 64, kMostVector = 16;
+  const int64_t step = part & -part;
+  if (isOneRow && step < kMostSubgroup * kMostVector)
+    return false;
+  return columns <= 8192 &&
+         (columns <= 16 * step || columns <= (step > 1 ? 128 : 16));
+}
+
+std::string mlir::rmsnorm::whyNotOnAllChips(RowsOp rows) {
+  const ProgramFacts facts = getProgramFacts(rows);
+  Block &program = rows.getTiles().getBody().front();
+  if (facts.groupColumns != 0) {
+    // Vectors of a group are held by neighbours of a subgroup.
+    if (facts.groupColumns < 2 || facts.groupColumns > 128 ||
+        !llvm::isPowerOf2_64(facts.groupColumns))
+      return "divides columns into groups that are not of 2, 4, 8, ... 128";
+    // Threads read whole vectors of a group's columns.
+    for (auto load : program.getOps<TileLoadOp>())
+      if (load.getAccess().getPeriod() % 16 != 0)
+        return "has the same for all groups of columns, and no multiple of 16 "
+               "of them";
+  }
+  if (facts.part == 0)
+    return "";
+  if (facts.numColumnSums != 0)
+    return "would both take rows apart and sum them up";
+  if (facts.dynamicColumns ||
+      !canTakeApart(facts.columns, facts.part, facts.singleRow))
+    return "takes rows apart into parts that are too small, or too large, for "
+           "what a thread holds";
+  return "";
 }

@@ -20,6 +20,10 @@ LogicalResult verifyNotPlaced(RowsOp rows);
 /// What the schedule of `rows` depends on, of a straight-line program.
 ProgramFacts getProgramFacts(RowsOp rows);
 
+/// Why some chip cannot hold the program of `rows`, to follow "it "; empty if
+/// all can.
+std::string whyNotOnAllChips(RowsOp rows);
+
 /// The sums over rows (rmsnorm.accumulate) of a straight-line program that have
 /// a value for each column, not one of a row that has more.
 SmallVector<AccumulateOp> getColumnSums(Block &program);

@@ -127,9 +127,14 @@ void ViewBuilder::cut() {
     }
     exprs.push_back(access.getMap().getResult(place) - index.offset);
     OpFoldResult range;
+    // What is expanded next has to be whole digits.
+    const bool isCut = index.terms.size() > 1 && !type.isDynamicDim(place) &&
+                       llvm::any_of(index.terms, [&](const AccessTerm &term) {
+                         return type.getDimSize(place) % term.factor != 0;
+                       });
     if (index.terms.size() == 1 && index.terms.front().factor == 1)
       range = getRange(index.terms.front());
-    else if (index.offset != 0) {
+    else if (index.offset != 0 || isCut) {
       int64_t most = 1;
       for (const AccessTerm &term : index.terms) {
         std::optional<int64_t> number;
@@ -145,8 +150,8 @@ void ViewBuilder::cut() {
         range && getConstantIntValue(range) &&
         (!size || *getConstantIntValue(range) < type.getDimSize(place));
     // What counts rows in digits may have more of them.
-    if (index.offset != 0 ||
-        (isLess && index.getTerm() && index.getTerm()->isWhole())) {
+    if (index.offset != 0 || (isLess && isCut) ||
+        (isLess && index.getTerm() && index.getTerm()->modulus == 0)) {
       isWhole = false;
       size = range;
     }
@@ -210,11 +215,12 @@ void ViewBuilder::expand() {
     bool fits =
         terms.size() > 1 && index.offset == 0 && terms.back().factor == 1;
     for (size_t i = 1; fits && i < terms.size(); ++i) {
+      // What a digit leaves of its dimension is cut off next.
       OpFoldResult range = getRange(terms[i]);
-      fits =
-          range &&
-          getConstantIntValue(range) == terms[i - 1].factor / terms[i].factor &&
-          terms[i - 1].factor % terms[i].factor == 0;
+      std::optional<int64_t> number =
+          range ? getConstantIntValue(range) : std::nullopt;
+      fits = number && *number <= terms[i - 1].factor / terms[i].factor &&
+             terms[i - 1].factor % terms[i].factor == 0;
     }
     fits &= fits && (type.isDynamicDim(place) ||
                      type.getDimSize(place) % terms.front().factor == 0);
@@ -325,6 +331,8 @@ void ViewBuilder::order() {
 View ViewBuilder::run() {
   cut();
   expand();
+  // Of what was one dimension, too.
+  cut();
   collapse();
   if (access.hasColumnLast() || !access.hasColumn())
     order();
@@ -417,6 +425,67 @@ LogicalResult BufferViews::run() {
   return success();
 }
 
+/// Whether `op` accesses columns of the buffer that is its operand `use`.
+static bool accessesColumns(OpOperand &use) {
+  Operation *op = use.getOwner();
+  if (auto load = dyn_cast<TileLoadOp>(op))
+    return load.getKind() != TileKind::row;
+  if (auto store = dyn_cast<TileStoreOp>(op))
+    return store.getAccess().hasColumnLast();
+  return isa<AccumulateOp>(op);
+}
+
+/// Lets `rows` work on a packed copy of a buffer.
+static void copyAround(RowsOp rows, OpOperand &operand, bool isWritten) {
+  OpBuilder builder(rows);
+  Location loc = rows.getLoc();
+  Value buffer = operand.get();
+  auto type = cast<MemRefType>(buffer.getType());
+  SmallVector<Value> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim)
+    if (type.isDynamicDim(dim))
+      sizes.push_back(memref::DimOp::create(builder, loc, buffer, dim));
+  Value packed = memref::AllocOp::create(
+      builder, loc,
+      MemRefType::get(type.getShape(), type.getElementType(),
+                      MemRefLayoutAttrInterface(), type.getMemorySpace()),
+      sizes);
+  // Also where it is only written: not all of it may be.
+  memref::CopyOp::create(builder, loc, buffer, packed);
+  operand.set(packed);
+  rows.getBody()
+      .getArgument(operand.getOperandNumber())
+      .setType(packed.getType());
+  builder.setInsertionPointAfter(rows);
+  if (isWritten)
+    memref::CopyOp::create(builder, loc, packed, buffer);
+  memref::DeallocOp::create(builder, loc, packed);
+}
+
+/// Sees to it that the columns of all buffers lie side by side.
+static LogicalResult packBuffers(RowsOp rows, bool copies) {
+  for (OpOperand &operand : rows.getBuffersMutable()) {
+    auto type = cast<MemRefType>(operand.get().getType());
+    BlockArgument argument =
+        rows.getBody().getArgument(operand.getOperandNumber());
+    if (type.isLastDimUnitStride() ||
+        llvm::none_of(argument.getUses(), accessesColumns))
+      continue;
+    if (!copies) {
+      InFlightDiagnostic error =
+          rows.emitOpError("expected buffers with an inner stride of 1, got ")
+          << type;
+      error.attachNote()
+          << "one-shot-bufferize{function-boundary-type-conversion="
+             "identity-layout-map} or bufferization.buffer_layout gives "
+             "arguments one; rmsnorm-strided-buffers{pack} copies";
+      return error;
+    }
+    copyAround(rows, operand, rows.getAccess(argument).writes());
+  }
+  return success();
+}
+
 namespace {
 struct StridedBuffers final
     : rmsnorm::impl::StridedBuffersBase<StridedBuffers> {
@@ -425,7 +494,7 @@ struct StridedBuffers final
   void runOnOperation() override {
     for (RowsOp rows : getRows(getOperation()))
       if (!rows.hasTensors() && !rows.getScheduleAttr() &&
-          failed(BufferViews(rows).run()))
+          (failed(packBuffers(rows, pack)) || failed(BufferViews(rows).run())))
         return signalPassFailure();
   }
 };

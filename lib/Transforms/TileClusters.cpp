@@ -2,14 +2,17 @@
 //===- TileClusters.cpp - rmsnorm-tile-clusters --------------------------===//
 
 #include "ClusterProgram.h"
-#include "RowOps.h"
-#include "RowSizes.h"
+#include "TileProgram.h"
 
+#include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Transforms/Passes.h"
 
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_TILECLUSTERS
@@ -18,6 +21,25 @@ namespace mlir::rmsnorm {
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
+
+/// Asks for the sizes of what members compute where they come from: the members
+/// are about to go.
+static void redirectDims(const access::Cluster &cluster) {
+  SmallVector<tensor::DimOp> dims;
+  for (const access::Member &member : cluster.getMembers())
+    for (Operation *user : member.op->getUsers())
+      if (auto dim = dyn_cast<tensor::DimOp>(user))
+        dims.push_back(dim);
+  for (tensor::DimOp dim : dims) {
+    DimSource source = traceSize(dim.getResult());
+    if (source.value == dim.getSource() || source.value == dim.getResult())
+      continue;
+    OpBuilder builder(dim);
+    dim.replaceAllUsesWith(getValueOrCreateConstantIndexOp(
+        builder, dim.getLoc(), materializeDim(builder, dim.getLoc(), source)));
+    dim.erase();
+  }
+}
 
 namespace {
 /// Forgets ops that are gone.
@@ -37,49 +59,61 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
   void runOnOperation() override {
     Forgetter ops;
     IRRewriter rewriter(&getContext(), &ops);
-    SmallVector<tensor::DimOp> dims;
     getOperation()->walk([&](Operation *op) {
-      if (auto dim = dyn_cast<tensor::DimOp>(op))
-        dims.push_back(dim);
-      else if (getAnchorRowDims(op))
+      if (access::getAnchorRowDims(op))
         ops.anchors.insert(op);
     });
-    redirectDims(dims);
     while (!ops.anchors.empty()) {
       Operation *anchor = ops.anchors.front();
       ops.anchors.remove(anchor);
-      if (failed(tile(rewriter, anchor, ops)))
+      std::string reason = tile(rewriter, anchor, ops);
+      if (reason.empty())
+        continue;
+      if (required) {
+        anchor->emitOpError("is in no kernel: it ") << reason;
         return signalPassFailure();
+      }
+      if (remarks)
+        anchor->emitRemark("not made a kernel of: it ") << reason;
     }
-    for (const auto &[op, reason] : ops.left)
-      op->emitRemark("not tiled with the norm next to it: it ") << reason;
+    if (remarks)
+      for (const auto &[op, reason] : ops.left)
+        op->emitRemark("not tiled with the norm next to it: it ") << reason;
   }
 
 private:
   /// Makes a kernel of the largest cluster around `anchor` that has one.
-  static LogicalResult tile(RewriterBase &rewriter, Operation *anchor,
-                            Forgetter &ops) {
-    auto fail = [&](const Twine &reason) {
-      return anchor->emitOpError("is in no kernel: it ") << reason;
-    };
+  /// Returns why there is none.
+  std::string tile(RewriterBase &rewriter, Operation *anchor, Forgetter &ops) {
     auto destinations = dyn_cast<DestinationStyleOpInterface>(anchor);
     if (destinations && !destinations.hasPureTensorSemantics())
-      return fail("is not on tensors");
+      return "is not on tensors";
+    if (isDeviceCode(anchor->getParentOp()))
+      return "stands in device code, which launches no kernel";
     DenseSet<Operation *> excluded;
     while (true) {
       std::optional<access::Cluster> cluster =
           access::Cluster::grow(anchor, /*others=*/{}, excluded);
       if (!cluster)
-        return fail("does not work row by row");
+        return "works on no rows, or not row by row";
       for (const auto &[op, reason] : cluster->getRefusals())
         ops.left.try_emplace(op, reason);
-      std::optional<NoProgram> problem = buildRows(rewriter, *cluster);
-      if (!problem)
-        return success();
+      redirectDims(*cluster);
+      RowsOp rows;
+      std::optional<NoProgram> problem =
+          buildRows(rewriter, *cluster, /*amongOthers=*/!required, rows);
+      if (!problem) {
+        // rmsnorm-generalize-elementwise does so where all code is ours.
+        RewritePatternSet scaling(&getContext());
+        arith::populateExpandScalingExtTruncPatterns(scaling);
+        walkAndApplyPatterns(rows, std::move(scaling));
+        return "";
+      }
       if (problem->op == anchor)
-        return fail(problem->reason);
+        return problem->reason;
       ops.left.try_emplace(problem->op, problem->reason);
-      excluded.insert(problem->op);
+      if (!excluded.insert(problem->op).second)
+        return problem->reason;
     }
   }
 };

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- TileProgram.cpp - what a loop over rows can hold ------------------===//
+//===- TileProgram.cpp - what a kernel can hold --------------------------===//
 
 #include "TileProgram.h"
-#include "RowCluster.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -69,18 +68,7 @@ static bool isOfGather(Operation *op) {
   return isa<tensor::ExtractOp, linalg::IndexOp, affine::AffineApplyOp>(op);
 }
 
-std::string rmsnorm::whyNoTileProgram(LinalgOp op) {
-  for (OpOperand &operand : op->getOpOperands())
-    if (isa<RankedTensorType>(operand.get().getType()))
-      if (std::optional<int64_t> dim = findPartlyReadDim(op, operand))
-        return format("expected all columns of an operand to be used, or one "
-                      "value a row; of dimension ",
-                      *dim, " of operand #", operand.getOperandNumber(), " (",
-                      operand.get().getType(), ") one element is");
-  return whyNotVectorizable(op);
-}
-
-std::string rmsnorm::whyNotVectorizable(LinalgOp op) {
+static std::string whyNotVectorizable(LinalgOp op) {
   if (op.getNumReductionLoops() > 0)
     for (OpOperand &init : op.getDpsInitsMutable())
       if (std::string reason = whyNoReduction(op, init); !reason.empty())
@@ -100,10 +88,11 @@ std::string rmsnorm::whyNotVectorizable(LinalgOp op) {
 // What a kernel can hold
 //===----------------------------------------------------------------------===//
 
-bool rmsnorm::isStorable(Type type) {
+/// Whether tensors of `type` can be loaded and stored, some way or other.
+static bool isStorable(Type type) {
   return type.isF16() || type.isBF16() || type.isF32() ||
-         isa<Float8E4M3FNType, Float8E4M3FNUZType, Float8E5M2Type,
-             Float8E8M0FNUType>(type) ||
+         isa<Float4E2M1FNType, Float8E4M3FNType, Float8E4M3FNUZType,
+             Float8E5M2Type, Float8E8M0FNUType>(type) ||
          type.isInteger(1) || type.isInteger(8) || type.isInteger(16) ||
          type.isInteger(32) || type.isInteger(64);
 }
@@ -155,7 +144,7 @@ static bool isParameter(Value value) {
          type.isIndex();
 }
 
-static std::string whyNotStorable(LinalgOp op) {
+static std::string whyNoOperands(LinalgOp op) {
   for (OpOperand &operand : op->getOpOperands()) {
     auto type = dyn_cast<RankedTensorType>(operand.get().getType());
     if (!type) {
@@ -164,11 +153,6 @@ static std::string whyNotStorable(LinalgOp op) {
                       operand.get().getType(), "'");
       continue;
     }
-    if (type.getEncoding())
-      return "its tensors have an encoding";
-    if (type.getRank() > 0 && !type.isDynamicDim(type.getRank() - 1) &&
-        type.getShape().back() > kMaxColumns)
-      return format("its rows have more than ", kMaxColumns, " elements");
     if (op.payloadUsesValueFromOperand(&operand) &&
         operand.get().getDefiningOp<tensor::EmptyOp>())
       return "it reads a tensor without contents";
@@ -176,7 +160,7 @@ static std::string whyNotStorable(LinalgOp op) {
   return "";
 }
 
-static bool isDeviceCode(Operation *op) {
+bool rmsnorm::isDeviceCode(Operation *op) {
   for (; op; op = op->getParentOp()) {
     if (isa<gpu::GPUModuleOp, gpu::LaunchOp>(op))
       return true;
@@ -188,27 +172,13 @@ static bool isDeviceCode(Operation *op) {
   return false;
 }
 
-std::string rmsnorm::whyNoKernel(Operation *op) {
-  if (isDeviceCode(op->getParentOp()))
-    return "it stands in device code, which launches no kernel";
-  auto linalgOp = dyn_cast<LinalgOp>(op);
-  if (!linalgOp) {
-    auto type = cast<ShapedType>(op->getOperand(0).getType());
-    if (type.getShape().back() > kMaxColumns)
-      return format("its rows have more than ", kMaxColumns, " elements");
-    auto destinations = dyn_cast<DestinationStyleOpInterface>(op);
-    if (destinations &&
-        llvm::any_of(destinations.getDpsInputs(), [](Value input) {
-          return input.getDefiningOp<tensor::EmptyOp>();
-        }))
-      return "it reads a tensor without contents";
-    return "";
-  }
-  if (std::string reason = whyNoTileProgram(linalgOp); !reason.empty())
+std::string rmsnorm::whyNoKernel(LinalgOp op, bool everywhere) {
+  if (std::string reason = whyNotVectorizable(op);
+      !reason.empty() || !everywhere)
     return reason;
-  if (std::string reason = whyNotStorable(linalgOp); !reason.empty())
+  if (std::string reason = whyNoOperands(op); !reason.empty())
     return reason;
-  Block *body = linalgOp.getBlock();
+  Block *body = op.getBlock();
   for (Operation &payload : *body) {
     if (auto extract = dyn_cast<tensor::ExtractOp>(payload);
         extract && (!isStorable(extract.getType()) ||
@@ -227,4 +197,21 @@ std::string rmsnorm::whyNoKernel(Operation *op) {
                     payload.getOperand(0).getType(), "'");
   }
   return "";
+}
+
+std::string rmsnorm::whyNotStorable(TileKind kind, ShapedType type,
+                                    bool isLoad) {
+  Type element = type.getElementType();
+  if (!isa<Float4E2M1FNType>(element))
+    return isStorable(element) ? ""
+                               : format("elements of type '", element, "'");
+  // Two numbers a byte: no thread may write half of one.
+  const int64_t columns = type.getRank() ? type.getShape().back() : 1;
+  const bool isWhole =
+      kind == TileKind::tile || (isLoad && kind == TileKind::column);
+  if (isWhole && !ShapedType::isDynamic(columns) && columns % 16 == 0)
+    return "";
+  return format("'", type, "', of whose elements two are a byte, ",
+                isWhole ? "in rows of no multiple of 16 columns"
+                        : "one for several columns");
 }

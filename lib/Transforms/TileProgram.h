@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- TileProgram.h - what a loop over rows can hold --------------------===//
+//===- TileProgram.h - what a kernel can hold ----------------------------===//
 
 #ifndef RMSNORM_TRANSFORMS_TILEPROGRAM_H
 #define RMSNORM_TRANSFORMS_TILEPROGRAM_H
@@ -16,20 +16,18 @@ std::optional<ReduceKind> getReduceKind(Operation *combiner);
 /// The op that combines what `init`, of an op that reduces, accumulates.
 Operation *getCombiner(linalg::LinalgOp op, OpOperand &init);
 
-/// Why `op`, which works row by row, has no tile program (rmsnorm-vectorize),
-/// to follow "'op' "; empty if it has.
-std::string whyNoTileProgram(linalg::LinalgOp op);
+/// Why no kernel can hold `op`, which works row by row, to follow "it ": it has
+/// no tile program or, `everywhere`, some back end lacks its types or its math;
+/// empty if one can. What it loads and stores is another matter
+/// (`whyNotStorable`).
+std::string whyNoKernel(linalg::LinalgOp op, bool everywhere);
 
-/// The same but for how `op` reads its operands.
-std::string whyNotVectorizable(linalg::LinalgOp op);
+/// Whether `op` stands in a kernel, or in what is to be one.
+bool isDeviceCode(Operation *op);
 
-/// Why no kernel can hold `op`, a norm or a linalg op that works row by row:
-/// it has no tile program, or some back end lacks its types or its math.
-/// What it loads and stores is another matter (`isStorable`).
-std::string whyNoKernel(Operation *op);
-
-/// Whether tensors of `type` can be loaded and stored by a kernel.
-bool isStorable(Type type);
+/// Why no kernel loads, or stores, elements of `type` as `kind`; empty if one
+/// does.
+std::string whyNotStorable(TileKind kind, ShapedType type, bool isLoad);
 
 } // namespace mlir::rmsnorm
 

@@ -255,8 +255,6 @@ FailureOr<Value> PayloadVectorizer::reduce(OpOperand &init) {
 }
 
 LogicalResult PayloadVectorizer::run() {
-  if (std::string reason = whyNotVectorizable(op); !reason.empty())
-    return op.emitOpError(reason);
   if (failed(bindOperands()))
     return failure();
   bool reduces = op.getNumReductionLoops() > 0;

@@ -40,8 +40,8 @@ public:
          Value columns, function_ref<FailureOr<Value>(Value)> getIndex) = 0;
 };
 
-/// Emits the tile program of `op`, which works on one row, at the builder's
-/// position, and sets the vectors of its results.
+/// Emits the tile program of `op`, which has one (`whyNoKernel`) and works on
+/// one row, at the builder's position, and sets the vectors of its results.
 LogicalResult vectorizeLinalg(OpBuilder &builder, linalg::LinalgOp op,
                               RowValues &values);
 

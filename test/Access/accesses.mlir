@@ -291,7 +291,7 @@ func.func @refused(%x: tensor<32x32xf32>, %m: tensor<32x32xf32>) -> (tensor<32x3
 //  CHECK-NEXT:      escape to linalg.matmul
 //  CHECK-NEXT:      escape to linalg.generic
 //  CHECK-NEXT:      escape to linalg.generic
-//  CHECK-NEXT:    not linalg.generic: operands have other rows
+//  CHECK-NEXT:    not linalg.generic: has operands with other rows
 //  CHECK-NEXT:    not linalg.matmul: multiplies rows by a matrix
 //  CHECK-NEXT:    not linalg.add: uses an op outside that uses the cluster
 
@@ -350,7 +350,7 @@ func.func @twice(%x: tensor<8x8xf32>) -> (tensor<8x8xf32>, tensor<8xf32>) {
 //  CHECK-NEXT:      escape to linalg.generic
 //  CHECK-NEXT:      escape to linalg.generic
 //  CHECK-NEXT:    not linalg.generic: does not have all rows, each once
-//  CHECK-NEXT:    not linalg.generic: operands have other rows
+//  CHECK-NEXT:    not linalg.generic: has operands with other rows
 
 // -----
 

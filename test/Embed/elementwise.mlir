@@ -15,10 +15,10 @@
 // CHECK-LABEL: func.func @beside(
 // CHECK-NOT:     linalg.generic
 // CHECK-NOT:     arith.addf
-// CHECK:         scf.forall
+// CHECK:         rmsnorm.rows sizes
 // CHECK-COUNT-2:   arith.addf %{{.*}} : vector<1x64xbf16>
 // CHECK:           rmsnorm.row_reduce
-// CHECK:           scf.forall.in_parallel
+// CHECK:           rmsnorm.tile_store
 // CHECK-NOT:     linalg.generic
 // CHECK:         arith.mulf %{{.*}}, %{{.*}} : tensor<?x64xbf16>
 // CHECK-NEXT:    return

@@ -25,12 +25,18 @@ func.func @left(%x: memref<4x64xf32>, %y: memref<4x64xf32>) {
 
 // Once, not for each op.
 func.func @tiles(%x: memref<4x64xf32>) {
-  // CHECK: error: 'rmsnorm.tile_load' op expected no op of ours to be left in host code: run rmsnorm-embed-memrefs before rmsnorm-embed-host
+  // CHECK: error: 'rmsnorm.rows' op expected no op of ours to be left in host code: run rmsnorm-embed-memrefs before rmsnorm-embed-host
   // CHECK-NOT: left in host code
-  scf.forall (%r) in (4) {
-    %v = rmsnorm.tile_load tile %x[%r] : memref<4x64xf32> -> vector<1x64xf32>
-    rmsnorm.tile_store tile %v, %x[%r] : vector<1x64xf32>, memref<4x64xf32>
-  } {mapping = [#gpu.block<x>], rmsnorm.rows = 1 : i64}
+  rmsnorm.rows sizes [4] columns(64) buffers(update %x : memref<4x64xf32>) {
+  ^bb0(%b: memref<4x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%r: index):
+      %v = rmsnorm.tile_load tile %b[%r] : memref<4x64xf32> -> vector<1x64xf32>
+      rmsnorm.tile_store tile %v, %b[%r] : vector<1x64xf32>, memref<4x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
   return
 }
 

@@ -34,11 +34,17 @@
 func.func @norm(%x: memref<?x64xf32>) {
   %c0 = arith.constant 0 : index
   %m = memref.dim %x, %c0 : memref<?x64xf32>
-  scf.forall (%r) in (%m) {
-    %v = rmsnorm.tile_load tile %x[%r] : memref<?x64xf32> -> vector<1x64xf32>
-    %d = arith.mulf %v, %v : vector<1x64xf32>
-    rmsnorm.tile_store tile %d, %x[%r] : vector<1x64xf32>, memref<?x64xf32>
-  } {mapping = [#gpu.block<x>], rmsnorm.rows = 1 : i64}
+  rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xf32>) {
+  ^bb0(%rows: index, %b: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%r: index):
+      %v = rmsnorm.tile_load tile %b[%r] : memref<?x64xf32> -> vector<1x64xf32>
+      %d = arith.mulf %v, %v : vector<1x64xf32>
+      rmsnorm.tile_store tile %d, %b[%r] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
   return
 }
 

@@ -14,11 +14,17 @@
 // CHECK:         return
 func.func @late(%x: memref<8x64xf32>, %i: index) -> f32 {
   %a = memref.alloc() {alignment = 64 : i64} : memref<8x64xf32>
-  scf.forall (%r) in (8) {
-    %v = rmsnorm.tile_load tile %x[%r] : memref<8x64xf32> -> vector<1x64xf32>
-    %d = arith.mulf %v, %v : vector<1x64xf32>
-    rmsnorm.tile_store tile %d, %a[%r] : vector<1x64xf32>, memref<8x64xf32>
-  } {mapping = [#gpu.block<x>], rmsnorm.rows = 1 : i64}
+  rmsnorm.rows sizes [8] columns(64) buffers(read %x : memref<8x64xf32>, write %a : memref<8x64xf32>) {
+  ^bb0(%in: memref<8x64xf32>, %out: memref<8x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%r: index):
+      %v = rmsnorm.tile_load tile %in[%r] : memref<8x64xf32> -> vector<1x64xf32>
+      %d = arith.mulf %v, %v : vector<1x64xf32>
+      rmsnorm.tile_store tile %d, %out[%r] : vector<1x64xf32>, memref<8x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
   %l = memref.load %x[%i, %i] : memref<8x64xf32>
   return %l : f32
 }

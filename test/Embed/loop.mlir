@@ -1,7 +1,7 @@
 // A million launches of nothing in a loop, and three of something: the stack
 // does not grow with them, nor does a grid of no blocks reach a driver. Upstream
 // allocates the parameters of each launch anew.
-// DEFINE: %{passes} = func.func(rmsnorm-tile-rows),canonicalize,cse,func.func(rmsnorm-decompose,rmsnorm-vectorize),canonicalize,func.func(rmsnorm-fuse-reductions),one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map},canonicalize,cse,canonicalize,rmsnorm-embed-memrefs{target=sim},rmsnorm-embed-host,convert-linalg-to-loops,expand-strided-metadata,lower-affine,convert-scf-to-cf,convert-vector-to-llvm,convert-to-llvm,reconcile-unrealized-casts
+// DEFINE: %{passes} = rmsnorm-embed-tensors,one-shot-bufferize{bufferize-function-boundaries=true function-boundary-type-conversion=identity-layout-map},canonicalize,cse,canonicalize,rmsnorm-embed-memrefs{target=sim},rmsnorm-embed-host,convert-linalg-to-loops,expand-strided-metadata,lower-affine,convert-scf-to-cf,convert-vector-to-llvm,convert-to-llvm,reconcile-unrealized-casts
 // RUN: norm-opt %s --pass-pipeline='builtin.module(%{passes})' -o %t.mlir
 // RUN: env RMSNORM_GPU_TRACE=1 mlir-runner %t.mlir -e main --entry-point-result=void -O0 --shared-libs=%libdir/librmsnorm_runtime.so,%llvm_libdir/libmlir_c_runner_utils.so 2>&1 | FileCheck %s
 // CHECK-COUNT-3: rmsnorm: launch of repeat

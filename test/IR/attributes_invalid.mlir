@@ -55,7 +55,7 @@ module attributes {rmsnorm.sim_argument = 0 : i32} {}
 
 // -----
 
-// expected-error-re @below {{expected an attribute to be one of rmsnorm.target, rmsnorm.rows, {{.*}}, got 'rmsnorm.row_wize'}}
+// expected-error-re @below {{expected an attribute to be one of rmsnorm.target, rmsnorm.row_wise, {{.*}}, got 'rmsnorm.row_wize'}}
 module attributes {rmsnorm.row_wize} {}
 
 // -----
@@ -249,40 +249,6 @@ func.func @blocks_return() {
 
 // -----
 
-func.func @rows_return() {
-  // expected-error @below {{expected 'rmsnorm.rows' to be an i64 from 0 on of an scf.forall, got "func.return"}}
-  return {rmsnorm.rows = 1 : i64}
-}
-
-// -----
-
-func.func @rows_unit(%m: index) {
-  // expected-error @below {{expected 'rmsnorm.rows' to be an i64 from 0 on of an scf.forall, got unit}}
-  scf.forall (%row) in (%m) {
-  } {rmsnorm.rows}
-  return
-}
-
-// -----
-
-func.func @rows_index(%m: index) {
-  // expected-error @below {{expected 'rmsnorm.rows' to be an i64 from 0 on of an scf.forall, got 1 : index}}
-  scf.forall (%row) in (%m) {
-  } {rmsnorm.rows = 1 : index}
-  return
-}
-
-// -----
-
-func.func @rows_negative(%m: index) {
-  // expected-error @below {{expected 'rmsnorm.rows' to be an i64 from 0 on of an scf.forall, got -1 : i64}}
-  scf.forall (%row) in (%m) {
-  } {rmsnorm.rows = -1 : i64}
-  return
-}
-
-// -----
-
 func.func @row_wise_value(%x: tensor<?x64xf32>, %e: tensor<?xf32>) -> tensor<?xf32> {
   // expected-error @below {{expected 'rmsnorm.row_wise' to be a unit attribute of a linalg op, got true}}
   %y = linalg.reduce {arith.addf} ins(%x : tensor<?x64xf32>) outs(%e : tensor<?xf32>) dimensions = [1] {rmsnorm.row_wise = true}
@@ -295,4 +261,11 @@ func.func @sim_argument_negative(%m: memref<4xf32>, %i: index) -> f32 {
   // expected-error @below {{expected 'rmsnorm.sim_argument' to be an i32 from 0 on of an access to memory, got -1 : i32}}
   %x = memref.load %m[%i] {rmsnorm.sim_argument = -1 : i32} : memref<4xf32>
   return %x : f32
+}
+
+// -----
+
+func.func @elementwise_return() {
+  // expected-error @below {{expected 'rmsnorm.elementwise' to be a unit attribute of a linalg op, got "func.return"}}
+  return {rmsnorm.elementwise}
 }

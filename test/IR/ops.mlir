@@ -103,51 +103,6 @@ func.func @backward_memref(%dy: memref<4x64xf32>, %x: memref<4x64xf32>,
   return
 }
 
-// CHECK-LABEL: func.func @sums(
-// CHECK:         rmsnorm.column_sum %{{[^ ]*}} into %{{[^ ]*}} init(%{{[^ ]*}} : tensor<64xf32>) : vector<1x64xf32> into tensor<64xbf16>
-// CHECK:         rmsnorm.column_sum %{{[^ ]*}} into %{{[^ ]*}} : tensor<?xf32> into tensor<?xf32>
-// CHECK:         rmsnorm.column_sum %{{[^ ]*}} into %{{[^ ]*}} columns(%{{[^ ]*}}) : vector<1x1073741824xf32> into tensor<?xf32>
-func.func @sums(%v: vector<1x64xf32>, %t: tensor<?xf32>,
-                %d: vector<1x1073741824xf32>, %n: index, %a: tensor<64xbf16>,
-                %b: tensor<?xf32>, %c: tensor<?xf32>, %init: tensor<64xf32>)
-    -> (tensor<64xbf16>, tensor<?xf32>, tensor<?xf32>) {
-  %0:3 = scf.forall (%i) in (%n) shared_outs(%ao = %a, %bo = %b, %co = %c)
-      -> (tensor<64xbf16>, tensor<?xf32>, tensor<?xf32>) {
-    scf.forall.in_parallel {
-      rmsnorm.column_sum %v into %ao init(%init : tensor<64xf32>)
-          : vector<1x64xf32> into tensor<64xbf16>
-      rmsnorm.column_sum %t into %bo : tensor<?xf32> into tensor<?xf32>
-      rmsnorm.column_sum %d into %co columns(%n)
-          : vector<1x1073741824xf32> into tensor<?xf32>
-    }
-  }
-  return %0#0, %0#1, %0#2 : tensor<64xbf16>, tensor<?xf32>, tensor<?xf32>
-}
-
-// Of one value a row; maxima; for each index of a leading dimension alone.
-// CHECK-LABEL: func.func @maxima(
-// CHECK:         rmsnorm.column_sum %{{[^ ]*}} into %{{[^ ]*}} kind(maximumf) start(0.000000e+00) : vector<1x1xf32> into tensor<f32>
-// CHECK:         rmsnorm.column_sum %{{[^ ]*}} into %{{[^ ]*}} init(%{{[^ ]*}} : tensor<1xbf16>) kind(minnumf) : tensor<1xf32> into tensor<1xf32>
-// CHECK:         rmsnorm.column_sum %{{[^ ]*}} into %{{[^ ]*}} dims [0, 1] : tensor<1x1x64xf32> into tensor<?x?x64xf32>
-func.func @maxima(%v: vector<1x1xf32>, %t: tensor<1xf32>,
-                  %d: tensor<1x1x64xf32>, %n: index, %a: tensor<f32>,
-                  %b: tensor<1xf32>, %c: tensor<?x?x64xf32>,
-                  %init: tensor<1xbf16>)
-    -> (tensor<f32>, tensor<1xf32>, tensor<?x?x64xf32>) {
-  %0:3 = scf.forall (%i) in (%n) shared_outs(%ao = %a, %bo = %b, %co = %c)
-      -> (tensor<f32>, tensor<1xf32>, tensor<?x?x64xf32>) {
-    scf.forall.in_parallel {
-      rmsnorm.column_sum %v into %ao kind(maximumf) start(0.0)
-          : vector<1x1xf32> into tensor<f32>
-      rmsnorm.column_sum %t into %bo init(%init : tensor<1xbf16>) kind(minnumf)
-          : tensor<1xf32> into tensor<1xf32>
-      rmsnorm.column_sum %d into %co dims [0, 1]
-          : tensor<1x1x64xf32> into tensor<?x?x64xf32>
-    }
-  }
-  return %0#0, %0#1, %0#2 : tensor<f32>, tensor<1xf32>, tensor<?x?x64xf32>
-}
-
 // CHECK-LABEL: func.func @accumulate(
 // CHECK:         rmsnorm.accumulate %{{[^ ]*}} into %{{[^ ]*}} : vector<4x64xf32> into memref<64xf16>
 // CHECK:         rmsnorm.accumulate %{{[^ ]*}} into %{{[^ ]*}} columns(%{{[^ ]*}}) init(%{{[^ ]*}} : memref<?xbf16>) : vector<1x1073741824xf32> into memref<?xf32>

@@ -376,62 +376,6 @@ func.func @backward_c11(%x: memref<4x8xf32>, %dw: memref<8xf32>) {
 
 // -----
 
-func.func @column_sum_c1(%v: vector<1x8xf32>, %n: index, %d: tensor<8xi32>) {
-  %0 = scf.forall (%i) in (%n) shared_outs(%o = %d) -> (tensor<8xi32>) {
-    scf.forall.in_parallel {
-      // expected-error @below {{expected dest to have rank 1 and element type f16, bf16 or f32, got 'tensor<8xi32>'}}
-      rmsnorm.column_sum %v into %o : vector<1x8xf32> into tensor<8xi32>
-    }
-  }
-  return
-}
-
-// -----
-
-func.func @column_sum_c2(%v: vector<2x8xf32>, %n: index, %d: tensor<8xf32>) {
-  %0 = scf.forall (%i) in (%n) shared_outs(%o = %d) -> (tensor<8xf32>) {
-    scf.forall.in_parallel {
-      // expected-error @below {{expected source to be a vector 1xN or a tensor of the rank of dest, got 'vector<2x8xf32>'}}
-      rmsnorm.column_sum %v into %o : vector<2x8xf32> into tensor<8xf32>
-    }
-  }
-  return
-}
-
-// -----
-
-func.func @column_sum_c3(%v: vector<1x4xf32>, %n: index, %d: tensor<8xf32>) {
-  %0 = scf.forall (%i) in (%n) shared_outs(%o = %d) -> (tensor<8xf32>) {
-    scf.forall.in_parallel {
-      // expected-error @below {{expected as many columns as dest has, got 'vector<1x4xf32>' and 'tensor<8xf32>'}}
-      rmsnorm.column_sum %v into %o : vector<1x4xf32> into tensor<8xf32>
-    }
-  }
-  return
-}
-
-// -----
-
-func.func @column_sum_c3_columns(%v: tensor<?xf32>, %n: index, %d: tensor<?xf32>) {
-  %0 = scf.forall (%i) in (%n) shared_outs(%o = %d) -> (tensor<?xf32>) {
-    scf.forall.in_parallel {
-      // expected-error @below {{expected a vector of 1073741824 columns, as columns is given, got 'tensor<?xf32>'}}
-      rmsnorm.column_sum %v into %o columns(%n) : tensor<?xf32> into tensor<?xf32>
-    }
-  }
-  return
-}
-
-// -----
-
-func.func @column_sum_c4(%v: vector<1x8xf32>, %d: tensor<8xf32>) {
-  // expected-error @below {{expected to stand in scf.forall.in_parallel}}
-  rmsnorm.column_sum %v into %d : vector<1x8xf32> into tensor<8xf32>
-  return
-}
-
-// -----
-
 func.func @accumulate_c1(%v: vector<1x8xf32>, %d: memref<1x8xf32>) {
   // expected-error @below {{expected dest to have rank 1 and element type f16, bf16 or f32, got 'memref<1x8xf32>'}}
   rmsnorm.accumulate %v into %d : vector<1x8xf32> into memref<1x8xf32>
@@ -451,18 +395,6 @@ func.func @accumulate_c2(%v: vector<1x8xbf16>, %d: memref<8xf32>) {
 func.func @accumulate_c3(%v: vector<1x8xf32>, %d: memref<?xf32>) {
   // expected-error @below {{expected columns, as dest has a dynamic size, got 'memref<?xf32>'}}
   rmsnorm.accumulate %v into %d : vector<1x8xf32> into memref<?xf32>
-  return
-}
-
-// -----
-
-func.func @column_sum_c5(%v: vector<1x8xf32>, %n: index, %d: tensor<8xf32>, %i: tensor<4xf32>) {
-  %0 = scf.forall (%k) in (%n) shared_outs(%o = %d) -> (tensor<8xf32>) {
-    scf.forall.in_parallel {
-      // expected-error @below {{expected init to have the shape of dest, 'tensor<8xf32>', and element type f16, bf16 or f32, got 'tensor<4xf32>'}}
-      rmsnorm.column_sum %v into %o init(%i : tensor<4xf32>) : vector<1x8xf32> into tensor<8xf32>
-    }
-  }
   return
 }
 
@@ -527,30 +459,6 @@ func.func @accumulate_c3_value(%v: vector<1x1xf32>, %d: memref<8xf32>) {
 func.func @accumulate_c4_start(%v: vector<1x8xf32>, %d: vector<1x8xf32>) {
   // expected-error @below {{and no 'columns', 'init', 'start' or 'map', got 'vector<1x8xf32>' and 'vector<1x8xf32>'}}
   %0 = rmsnorm.accumulate %v into %d kind(maximumf) start(0.0) : vector<1x8xf32> into vector<1x8xf32> -> vector<1x8xf32>
-  return
-}
-
-// -----
-
-func.func @column_sum_c2_rank(%v: tensor<8xf32>, %n: index, %d: tensor<2x8xf32>) {
-  %0 = scf.forall (%i) in (%n) shared_outs(%o = %d) -> (tensor<2x8xf32>) {
-    scf.forall.in_parallel {
-      // expected-error @below {{expected source to be a vector 1xN or a tensor of the rank of dest, got 'tensor<8xf32>'}}
-      rmsnorm.column_sum %v into %o dims [0] : tensor<8xf32> into tensor<2x8xf32>
-    }
-  }
-  return
-}
-
-// -----
-
-func.func @column_sum_c6_mul(%v: vector<1x8xf32>, %n: index, %d: tensor<8xf32>) {
-  %0 = scf.forall (%i) in (%n) shared_outs(%o = %d) -> (tensor<8xf32>) {
-    scf.forall.in_parallel {
-      // expected-error @below {{expected rows to be added up, or their maximum or minimum to be taken, got kind mul}}
-      rmsnorm.column_sum %v into %o kind(mul) : vector<1x8xf32> into tensor<8xf32>
-    }
-  }
   return
 }
 

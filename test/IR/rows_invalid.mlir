@@ -650,7 +650,7 @@ func.func @rows_c6_outside(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>
 // -----
 
 func.func @rows_c6_stride(%m: index, %x: memref<?x64xf32, strided<[128, 2]>>) {
-  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32, strided<[128, 2]>>) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32, strided<[128, 2]>>) schedule(#rmsnorm.schedule<threads_per_row = 16, vector_width = 4>) {
   ^bb0(%M: index, %X: memref<?x64xf32, strided<[128, 2]>>):
     rmsnorm.tiles body {
     ^bb0(%t: index):

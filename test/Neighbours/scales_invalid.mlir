@@ -1,7 +1,7 @@
 // RUN: not norm-opt %s --rmsnorm-tensor-half --split-input-file 2>&1 | FileCheck %s
 
 // More rows than there are, with zeros.
-// CHECK: error: 'linalg.{{[a-z]*}}' op expected to be part of a loop over rows
+// CHECK: error: 'linalg.{{[a-z]*}}' op expected to be part of a kernel
 func.func @zeros_behind(%x: tensor<300x512xbf16>) -> tensor<3x4x32x4x4xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<300x512xf32>
@@ -29,7 +29,7 @@ func.func @zeros_behind(%x: tensor<300x512xbf16>) -> tensor<3x4x32x4x4xf32> {
 
 // Columns, not groups of them.
 // CHECK: remark: not tiled with the norm next to it: it writes columns in an order of their own
-// CHECK: error: 'linalg.{{[a-z]*}}' op expected to be part of a loop over rows
+// CHECK: error: 'linalg.{{[a-z]*}}' op expected to be part of a kernel
 func.func @columns_transposed(%x: tensor<?x512xbf16>) -> (tensor<?x16xf32>, tensor<512x?xf32>) {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x512xbf16>

@@ -1,6 +1,6 @@
 // Norms among other work, through somebody else's bufferization to kernels of
 // the simulator: what is ours becomes launches, the rest stays.
-// RUN: norm-opt %s --split-input-file --verify-each --pass-pipeline="builtin.module(rmsnorm-embed-tensors,eliminate-empty-tensors,one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map allow-return-allocs-from-loops=1},rmsnorm-simplify-loops,rmsnorm-outline-rows,rmsnorm-memref-half{target=sim:sim32},rmsnorm-finalize-sim)" | FileCheck %s --implicit-check-not=rmsnorm.forward --implicit-check-not=rmsnorm.tile
+// RUN: norm-opt %s --split-input-file --verify-each --pass-pipeline="builtin.module(rmsnorm-embed-tensors,eliminate-empty-tensors,one-shot-bufferize{bufferize-function-boundaries=1 function-boundary-type-conversion=identity-layout-map allow-return-allocs-from-loops=1},rmsnorm-strided-buffers,rmsnorm-memref-half{target=sim:sim32},rmsnorm-finalize-sim)" | FileCheck %s --implicit-check-not=rmsnorm.forward --implicit-check-not=rmsnorm.tile
 
 // CHECK-LABEL: func.func @matmuls(
 // CHECK:         gpu.launch_func @rmsnorm_kernels::@matmuls

@@ -3,9 +3,8 @@
 
 // Threads of a subgroup hold a group of up to 128 columns.
 // CHECK-LABEL: func.func @of_128(
-// CHECK:         scf.forall
+// CHECK:         rmsnorm.rows sizes
 // CHECK:           rmsnorm.group_reduce maximumf({{.*}}) : vector<1x512xf32> -> vector<1x4xf32>
-// CHECK:         } {mapping = [#gpu.block<x>], rmsnorm.rows = 1 : i64}
 // CHECK-NOT:     linalg.generic
 // CHECK:         return
 #element = affine_map<(i, j, k) -> (i, j, k)>
@@ -30,9 +29,9 @@ func.func @of_128(%x: tensor<?x512xf32>, %w: tensor<512xf32>) -> tensor<?x4xf32>
 // -----
 
 // CHECK-LABEL: func.func @of_256(
-// CHECK:         } {mapping = [#gpu.block<x>], rmsnorm.rows = 1 : i64}
+// CHECK:         rmsnorm.rows sizes
 // CHECK:         linalg.generic {{.*}} ins(%{{.*}} : tensor<?x2x256xf32>)
-// WHY: its groups of columns are not of 2, 4, 8, ... 128
+// WHY: it divides columns into groups that are not of 2, 4, 8, ... 128
 #element = affine_map<(i, j, k) -> (i, j, k)>
 #group = affine_map<(i, j, k) -> (i, j)>
 func.func @of_256(%x: tensor<?x512xf32>, %w: tensor<512xf32>) -> tensor<?x2xf32> {
@@ -54,12 +53,11 @@ func.func @of_256(%x: tensor<?x512xf32>, %w: tensor<512xf32>) -> tensor<?x2xf32>
 
 // -----
 
-// What others compute of groups is theirs.
+// What others compute of groups is computed for each row.
 // CHECK-LABEL: func.func @put_together(
-// CHECK:         %[[E:.*]] = linalg.exp
-// CHECK:         %[[ROW:.*]] = tensor.collapse_shape %[[E]]
-// CHECK:         scf.forall
-// CHECK:           tensor.extract_slice %[[ROW]]
+// CHECK-NOT:     linalg.exp
+// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns(512) buffers(read %arg0 : {{[^,]*}}, read %arg1 : {{[^,]*}}, read %arg2 : tensor<?x4x128xf32>
+// CHECK:           math.exp
 func.func @put_together(%x: tensor<?x512xf32>, %w: tensor<512xf32>, %others: tensor<?x4x128xf32>) -> tensor<?x512xf32> {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x512xf32>

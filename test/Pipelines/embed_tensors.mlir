@@ -8,17 +8,18 @@
 // stays a norm, and remarks say why.
 // CHECK-LABEL: func.func @options(
 // CHECK-NOT:     rmsnorm.forward
-// CHECK:         scf.forall
+// CHECK:         rmsnorm.rows sizes
 // CHECK:           rmsnorm.tile_load
-// CHECK:         rmsnorm.rows = 1
+// CHECK:           rmsnorm.yield
+// CHECK:           rmsnorm.yield
 // CHECK-NOT:     rmsnorm.
 // CHECK:         linalg.matmul
 // CHECK:         scf.forall (%{{.*}}) in (1)
 // CHECK-COUNT-3:   linalg.generic
 // CHECK-NOT:     rmsnorm.
 // CHECK:         return
-// KEEP:        remark: not tiled with the norm next to it: it has 3 loops
 // KEEP:        remark: not made a kernel of: it stands in device code
+// KEEP:        remark: not tiled with the norm next to it: it multiplies rows by a matrix
 // KEEP:        linalg.matmul
 // KEEP:        scf.forall (%{{.*}}) in (1)
 // KEEP:          rmsnorm.forward
@@ -39,9 +40,8 @@ func.func @options(%x: tensor<8x64xf32>, %k: tensor<64x64xf32>, %o: tensor<8x64x
 // CHECK-LABEL: module @inner
 // CHECK:         func.func @nested(
 // CHECK:           scf.while
-// CHECK:             scf.forall
+// CHECK:             rmsnorm.rows sizes
 // CHECK:               rmsnorm.tile_store
-// CHECK:             rmsnorm.rows = 1
 // CHECK:             scf.yield
 module {
   module @inner {

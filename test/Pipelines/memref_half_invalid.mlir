@@ -1,4 +1,4 @@
-// What has not been bufferized, or not outlined, is not passed over in silence.
+// What has not been bufferized is not passed over in silence.
 // RUN: norm-opt %s --rmsnorm-memref-half=target=sim --split-input-file --verify-diagnostics
 // RUN: norm-opt %s --rmsnorm-attach-target=target=sim --rmsnorm-select-variants --split-input-file --verify-diagnostics
 
@@ -10,13 +10,19 @@ func.func @tensors(%x: tensor<4x64xf32>, %y0: tensor<4x64xf32>) -> tensor<4x64xf
 
 // -----
 
-func.func @not_outlined(%x: memref<4x64xf32>) {
-  // expected-error @below {{expected rmsnorm.rows, got a loop over rows (rmsnorm-outline-rows makes one of it)}}
-  scf.forall (%row) in (4) {
-    %t = rmsnorm.tile_load tile %x[%row] : memref<4x64xf32> -> vector<1x64xf32>
-    rmsnorm.tile_store tile %t, %x[%row] : vector<1x64xf32>, memref<4x64xf32>
-  } {rmsnorm.rows = 1 : i64}
-  return
+func.func @rows(%x: tensor<4x64xf32>, %y0: tensor<4x64xf32>) -> tensor<4x64xf32> {
+  // expected-error @below {{expected bufferized programs over rows, got one on tensors: one-shot-bufferize comes first}}
+  %y = rmsnorm.rows sizes [4] columns(64) buffers(read %x : tensor<4x64xf32>, write %y0 : tensor<4x64xf32>) -> tensor<4x64xf32> {
+  ^bb0(%a: memref<4x64xf32>, %b: memref<4x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%row: index):
+      %t = rmsnorm.tile_load tile %a[%row] : memref<4x64xf32> -> vector<1x64xf32>
+      rmsnorm.tile_store tile %t, %b[%row] : vector<1x64xf32>, memref<4x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return %y : tensor<4x64xf32>
 }
 
 // -----

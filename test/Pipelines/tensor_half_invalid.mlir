@@ -6,7 +6,7 @@ func.func @read_after_write(%x: tensor<64x64xf32>, %r: tensor<64x64xf32>, %y0: t
   %h = linalg.add ins(%x, %r : tensor<64x64xf32>, tensor<64x64xf32>) outs(%r : tensor<64x64xf32>) -> tensor<64x64xf32>
   %y = rmsnorm.forward input(%h : tensor<64x64xf32>) output(%y0 : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
   // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own}}
-  // expected-error @below {{expected to be part of a loop over rows}}
+  // expected-error @below {{expected to be part of a kernel}}
   %t = linalg.transpose ins(%r : tensor<64x64xf32>) outs(%t0 : tensor<64x64xf32>) permutation = [1, 0]
   return %h, %y, %t : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
 }
@@ -15,7 +15,7 @@ func.func @read_after_write(%x: tensor<64x64xf32>, %r: tensor<64x64xf32>, %y0: t
 
 // No norm, no loop over rows.
 func.func @no_norm(%x: tensor<?x64xf32>, %y0: tensor<?x64xf32>) -> tensor<?x64xf32> {
-  // expected-error @below {{expected to be part of a loop over rows, which needs a norm whose rows it uses or computes}}
+  // expected-error @below {{expected to be part of a kernel, which needs a norm whose rows it uses or computes}}
   %y = linalg.exp ins(%x : tensor<?x64xf32>) outs(%y0 : tensor<?x64xf32>) -> tensor<?x64xf32>
   return %y : tensor<?x64xf32>
 }
@@ -35,7 +35,7 @@ func.func @memref(%x: memref<?x64xf32>, %y0: memref<?x64xf32>) {
 func.func @dy_read_after(%dy: tensor<64x64xf32>, %x: tensor<64x64xf32>, %t0: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
   %dx = rmsnorm.backward dy(%dy : tensor<64x64xf32>) input(%x : tensor<64x64xf32>) dx(%dy : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
   // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own}}
-  // expected-error @below {{expected to be part of a loop over rows}}
+  // expected-error @below {{expected to be part of a kernel}}
   %t = linalg.transpose ins(%dy : tensor<64x64xf32>) outs(%t0 : tensor<64x64xf32>) permutation = [1, 0]
   return %dx, %t : tensor<64x64xf32>, tensor<64x64xf32>
 }
@@ -61,7 +61,7 @@ func.func @matmul(%x: tensor<?x64xf32>, %b: tensor<64x8xf32>) -> tensor<?x8xf32>
   %z0 = tensor.empty(%m) : tensor<?x8xf32>
   %z1 = linalg.fill ins(%zero : f32) outs(%z0 : tensor<?x8xf32>) -> tensor<?x8xf32>
   // expected-remark @below {{not tiled with the norm next to it: it multiplies rows by a matrix}}
-  // expected-error @below {{'linalg.matmul' op expected to be part of a loop over rows, which needs a norm whose rows it uses or computes (see the remarks of rmsnorm-tile-clusters); functions with other work are for rmsnorm-embed-tensors}}
+  // expected-error @below {{'linalg.matmul' op expected to be part of a kernel, which needs a norm whose rows it uses or computes (see the remarks of rmsnorm-tile-clusters); functions with other work are for rmsnorm-embed-tensors}}
   %z = linalg.matmul ins(%y, %b : tensor<?x64xf32>, tensor<64x8xf32>) outs(%z1 : tensor<?x8xf32>) -> tensor<?x8xf32>
   return %z : tensor<?x8xf32>
 }

@@ -16,7 +16,7 @@
 // KERNEL: {{ok$}}
 // KERNEL-NOT: {{ok$}}
 
-// CHECK-COUNT-3: remark: marked rmsnorm.row_wise, as it reduces rows: a loop over rows may begin with it
+// CHECK-COUNT-3: remark: marked rmsnorm.row_wise, as it reduces rows: a kernel may begin with it
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>

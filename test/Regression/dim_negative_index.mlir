@@ -1,5 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half --split-input-file --verify-diagnostics
-// RUN: norm-opt %s --rmsnorm-tile-rows --split-input-file -o /dev/null
+// RUN: norm-opt %s --rmsnorm-tile-clusters --split-input-file -o /dev/null
 
 func.func @negative(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
   %c = arith.constant -2 : index

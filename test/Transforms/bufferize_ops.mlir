@@ -62,30 +62,3 @@ func.func @live_input(%x: tensor<4x8xf32> {bufferization.writable = false})
       eps = 1.0 -> tensor<4x8xf32>
   return %0 : tensor<4x8xf32>
 }
-
-// -----
-
-// dw leaves the loop in place, with no copy of it in an iteration.
-
-// CHECK-LABEL: func.func @column_sum(
-// CHECK-SAME:    %[[X:[^ ]*]]: memref<?x128xf32>, %[[DW:[^ ]*]]: memref<128xbf16>
-// CHECK-NOT:     memref.alloc
-// CHECK-NOT:     memref.copy
-// CHECK:         scf.forall (%[[I:.*]]) in
-// CHECK-NEXT:      %[[V:.*]] = rmsnorm.tile_load tile %[[X]][%[[I]]] :
-// CHECK-NEXT:      rmsnorm.accumulate %[[V]] into %[[DW]] : vector<1x128xf32> into memref<128xbf16>
-// CHECK-NEXT:    }
-// CHECK-NEXT:    return %[[DW]]
-func.func @column_sum(%x: tensor<?x128xf32>, %dw: tensor<128xbf16>) -> tensor<128xbf16> {
-  %c0 = arith.constant 0 : index
-  %m = tensor.dim %x, %c0 : tensor<?x128xf32>
-  %0 = scf.forall (%i) in (%m) shared_outs(%o = %dw) -> (tensor<128xbf16>) {
-    %s = tensor.extract_slice %x[%i, 0] [1, 128] [1, 1]
-        : tensor<?x128xf32> to tensor<1x128xf32>
-    %v = rmsnorm.tile_load tile %s[%c0] : tensor<1x128xf32> -> vector<1x128xf32>
-    scf.forall.in_parallel {
-      rmsnorm.column_sum %v into %o : vector<1x128xf32> into tensor<128xbf16>
-    }
-  }
-  return %0 : tensor<128xbf16>
-}

@@ -1,9 +1,31 @@
 // RUN: norm-opt %s --one-shot-bufferize="bufferize-function-boundaries function-boundary-type-conversion=identity-layout-map" --split-input-file | FileCheck %s --implicit-check-not="{{memref.alloc|memref.copy}}"
 
-// In place: a row reads what it writes, in halves.
-// CHECK-LABEL: func.func @halves(
+// In place: an element is read where it is written.
+// CHECK-LABEL: func.func @in_place(
 // CHECK-SAME:    %[[X:[^:]*]]: memref<?x128xf32>
 // CHECK:         rmsnorm.rows sizes [%{{.*}}] columns(128) buffers(read %[[X]] : memref<?x128xf32>, write %[[X]] : memref<?x128xf32>) {
+func.func @in_place(%x: tensor<?x128xf32> {bufferization.writable = true}, %n: index) -> tensor<?x128xf32> {
+  %r = rmsnorm.rows sizes [%n] columns(128) buffers(read %x : tensor<?x128xf32>, write %x : tensor<?x128xf32>) -> tensor<?x128xf32> {
+  ^bb0(%N: index, %X: memref<?x128xf32>, %Y: memref<?x128xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x128xf32> -> vector<1x128xf32>
+      rmsnorm.tile_store tile %0, %Y[%t] : vector<1x128xf32>, memref<?x128xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return %r : tensor<?x128xf32>
+}
+
+// -----
+
+// Other columns of the row may be those of another block: a buffer of its own.
+// CHECK-LABEL: func.func @halves(
+// CHECK-SAME:    %[[X:[^:]*]]: memref<?x128xf32>
+// CHECK:         %[[Y:.*]] = memref.alloc
+// CHECK:         memref.copy %[[X]], %[[Y]]
+// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns(128) buffers(read %[[X]] : memref<?x128xf32>, write %[[Y]] : memref<?x128xf32>) {
 func.func @halves(%x: tensor<?x128xf32> {bufferization.writable = true}, %n: index) -> tensor<?x128xf32> {
   %r = rmsnorm.rows sizes [%n] columns(128) buffers(read %x : tensor<?x128xf32>, write %x : tensor<?x128xf32>) -> tensor<?x128xf32> {
   ^bb0(%N: index, %X: memref<?x128xf32>, %Y: memref<?x128xf32>):

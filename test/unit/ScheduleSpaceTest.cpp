@@ -37,30 +37,34 @@ protected:
     std::string memref = "memref<?x" + columns + "x" + type + ">";
     std::string narrow = "vector<1x" + n + "x" + type + ">";
     std::string wide = "vector<1x" + n + "xf32>";
-    std::string live = dynamic ? " columns(%n)" : "";
     bool f32 = type == "f32";
     std::string widened = f32 ? "%0" : "%1", result = f32 ? "%4" : "%5";
+    bool single = rows != "%m";
     std::string source =
         "func.func @f(%x: " + memref + ", %y: " + memref + ", %s: memref<" +
-        columns + "xf32>, %m: index, %n: index) {\n scf.forall (%row) in (" +
-        rows + ") {\n %0 = rmsnorm.tile_load tile %x[%row]" + live + " : " +
+        columns + "xf32>, %m: index, %n: index) {\n rmsnorm.rows sizes [" +
+        rows + "] columns(" + n + (dynamic ? ", %n" : "") +
+        ") buffers(read %x : " + memref + ", write %y : " + memref +
+        (sums ? ", write %s : memref<" + columns + "xf32>" : "") +
+        ") {\n ^bb0(" + (single ? "" : "%rows: index, ") +
+        (dynamic ? "%live: index, " : "") + "%a: " + memref +
+        ", %b: " + memref + (sums ? ", %c: memref<" + columns + "xf32>" : "") +
+        "):\n rmsnorm.tiles body {\n ^bb0(%row: index):\n"
+        " %0 = rmsnorm.tile_load tile %a[%row] : " +
         memref + " -> " + narrow + "\n" +
         (f32 ? "" : "%1 = arith.extf %0 : " + narrow + " to " + wide + "\n") +
-        " %2 = rmsnorm.row_reduce add(" + widened + ")" + live + " : " + wide +
+        " %2 = rmsnorm.row_reduce add(" + widened + ") : " + wide +
         " -> vector<1x1xf32>\n %3 = vector.broadcast %2 : vector<1x1xf32> to " +
         wide + "\n %4 = arith.mulf " + widened + ", %3 : " + wide + "\n" +
         (f32 ? "" : "%5 = arith.truncf %4 : " + wide + " to " + narrow + "\n") +
-        " rmsnorm.tile_store tile " + result + ", %y[%row]" + live + " : " +
-        narrow + ", " + memref + "\n" +
-        (sums ? "rmsnorm.accumulate %4 into %s" + live + " : " + wide +
-                    " into memref<" + columns + "xf32>\n"
+        " rmsnorm.tile_store tile " + result + ", %b[%row] : " + narrow + ", " +
+        memref + "\n" +
+        (sums ? "rmsnorm.accumulate %4 into %c : " + wide + " into memref<" +
+                    columns + "xf32>\n"
               : "") +
-        " }{mapping = [#gpu.block<x>], rmsnorm.rows = 2}\n return\n}";
+        " rmsnorm.yield\n }\n rmsnorm.yield\n }\n return\n}";
     module = parseSourceString<ModuleOp>(source, &context);
     ASSERT_TRUE(module) << source;
-    PassManager passes(&context);
-    passes.addPass(createOutlineRows());
-    ASSERT_TRUE(succeeded(passes.run(*module))) << source;
     module->walk([&](RowsOp rows) { loop = rows; });
     ASSERT_TRUE(loop) << source;
   }

@@ -73,9 +73,11 @@ struct Access {
   /// outside uses is no view: views of it are made for that op.
   Value landing;
   Layout landingLayout;
-  /// The same without the views that follow.
+  /// The same without the views that follow, and what `source` is there.
   Value origin;
   Layout originLayout;
+  Value originSource;
+  Layout originSourceLayout;
 
   bool isRead() const {
     return kind != Kind::store && kind != Kind::accumulate &&
@@ -108,9 +110,10 @@ struct LayoutMap {
 class Cluster {
 public:
   /// Grows a cluster from `anchor`, an op that asks for one
-  /// (`RowWiseOpInterface::getAnchorRowDims`), beside those that were found
-  /// before. None of `excluded` is a member. There is no cluster if the anchor
-  /// is a member of another one, or its sizes are of no use.
+  /// (`getAnchorRowDims`), beside those that were found
+  /// before. None of `excluded` is a member, or a view that is followed. There
+  /// is no cluster if the anchor is a member of another one, or its sizes are
+  /// of no use.
   static std::optional<Cluster>
   grow(Operation *anchor, ArrayRef<Cluster> others = {},
        const DenseSet<Operation *> &excluded = {});

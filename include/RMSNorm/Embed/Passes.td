@@ -26,7 +26,7 @@ def SelectVariants : Pass<"rmsnorm-select-variants"> {
 
     A `rmsnorm.rows` that has a schedule keeps it, guarded.
 
-    Requires: `rmsnorm-outline-rows`, `rmsnorm.target` on the module.
+    Requires: `rmsnorm-strided-buffers`, `rmsnorm.target` on the module.
     Numeric effect: that of rmsnorm-select-schedule; a row may be summed in
     another order where its address is another one.
 

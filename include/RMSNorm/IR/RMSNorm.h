@@ -15,7 +15,6 @@
 #include "mlir/Interfaces/ControlFlowInterfaces.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
 #include "mlir/Interfaces/InferTypeOpInterface.h"
-#include "mlir/Interfaces/ParallelCombiningOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 #include "mlir/Interfaces/TilingInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
@@ -37,8 +36,6 @@ bool isFragment(VectorType type);
 #include "RMSNorm/IR/RMSNormDialect.h.inc"
 
 #include "RMSNorm/IR/ScheduleFields.h"
-
-#include "RMSNorm/IR/RowWiseOpInterface.h.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "RMSNorm/IR/RMSNormAttrs.h.inc"

@@ -49,15 +49,15 @@ def RMSNorm_Dialect : Dialect {
 
     /// Module attribute naming the target the memref half compiles for.
     static constexpr ::llvm::StringLiteral kTargetAttrName = "rmsnorm.target";
-    /// Integer attribute of an scf.forall that rmsnorm-tile-rows made: an
-    /// iteration is a row, counted in so many leading dimensions. Somebody
-    /// else's loop has none and is left alone.
-    static constexpr ::llvm::StringLiteral kRowsAttrName = "rmsnorm.rows";
     /// Unit attribute of a linalg op whose last loop is along the rows: it is
-    /// to become a loop over rows with what is row-wise around it, as a norm is.
-    /// The user's or the front end's wish, see rmsnorm-tile-rows.
+    /// to become a kernel with what is row-wise around it, as a norm is.
+    /// The user's or the front end's wish, see rmsnorm-tile-clusters.
     static constexpr ::llvm::StringLiteral kRowWiseAttrName =
         "rmsnorm.row_wise";
+    /// Unit attribute of a linalg.generic that was an elementwise op of arith or
+    /// math; see rmsnorm-restore-elementwise.
+    static constexpr ::llvm::StringLiteral kElementwiseAttrName =
+        "rmsnorm.elementwise";
     /// Argument attributes of an entry function; see rmsnorm-bind-arguments.
     static constexpr ::llvm::StringLiteral kNameAttrName = "rmsnorm.name";
     static constexpr ::llvm::StringLiteral kRoleAttrName = "rmsnorm.role";

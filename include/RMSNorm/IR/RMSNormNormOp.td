@@ -5,7 +5,6 @@
 #define RMSNORM_IR_RMSNORMNORMOP_TD
 
 include "RMSNorm/IR/RMSNormDialect.td"
-include "RMSNorm/IR/RowWiseOpInterface.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
@@ -19,7 +18,6 @@ class RMSNorm_NormOp<string mnemonic, list<Trait> traits = []>
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
         DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
           ["reifyResultShapes"]>,
-        DeclareOpInterfaceMethods<RMSNorm_RowWiseOpInterface>,
         DeclareOpInterfaceMethods<TilingInterface, [
           "getLoopIteratorTypes", "getIterationDomain",
           "getTiledImplementation", "getResultTilePosition",
@@ -30,6 +28,8 @@ class RMSNorm_NormOp<string mnemonic, list<Trait> traits = []>
   code normDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable();
     int64_t getNumRowDims();
+    /// Whether a result is the sum over all rows that dweight is.
+    bool isRowSum(unsigned result) { return result == 1 && getDweight(); }
   }];
   let extraClassDeclaration = normDeclaration;
   let extraClassDefinition = [{
@@ -57,28 +57,6 @@ class RMSNorm_NormOp<string mnemonic, list<Trait> traits = []>
       return foldMemRefCasts(*this);
     }
 
-    std::optional<int64_t> $cppClass::getAnchorRowDims() {
-      return hasPureTensorSemantics() ? std::optional(getNumRowDims())
-                                      : std::nullopt;
-    }
-    std::string $cppClass::whyNotRowWise(int64_t rowDims) {
-      if (getNumRowDims() == rowDims)
-        return "";
-      return llvm::formatv("it has {0} row dimensions", getNumRowDims());
-    }
-    SmallVector<int64_t> $cppClass::getRowSizes(int64_t rowDims) {
-      auto type = cast<ShapedType>(getInput().getType());
-      return SmallVector<int64_t>(type.getShape().take_front(rowDims));
-    }
-    bool $cppClass::usesRow(OpOperand &operand, int64_t rowDims) {
-      return &operand != getNormDweight(*this, getDweight()) &&
-             (rowDims == 0 || operand.get() != getWeight());
-    }
-    bool $cppClass::sumsOverRows(unsigned number, int64_t) {
-      return number == 1 && getDweight();
-    }
-    bool $cppClass::readsInit(OpOperand &) { return false; }
-
     SmallVector<utils::IteratorType> $cppClass::getLoopIteratorTypes() {
       return SmallVector<utils::IteratorType>(
           getNumRowDims(), getDweight() ? utils::IteratorType::reduction
@@ -100,7 +78,7 @@ class RMSNorm_NormOp<string mnemonic, list<Trait> traits = []>
         SmallVector<OpFoldResult> &resultOffsets,
         SmallVector<OpFoldResult> &resultSizes) {
       // A tile's part of dweight is a summand, not a slice.
-      if (sumsOverRows(resultNumber, getNumRowDims()))
+      if (isRowSum(resultNumber))
         return failure();
       getNormPosition(builder, getLoc(), getDpsInits()[resultNumber], offsets,
                       sizes, resultOffsets, resultSizes);
@@ -111,7 +89,7 @@ class RMSNorm_NormOp<string mnemonic, list<Trait> traits = []>
                                        unsigned resultNumber,
                                        ArrayRef<OpFoldResult> offsets,
                                        ArrayRef<OpFoldResult> sizes) {
-      if (sumsOverRows(resultNumber, getNumRowDims()))
+      if (isRowSum(resultNumber))
         return failure();
       FailureOr<TilingResult> tiled = getTiledImplementation(
           builder, offsets.take_front(getNumRowDims()),

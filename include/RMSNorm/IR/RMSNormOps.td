@@ -6,7 +6,6 @@
 
 include "RMSNorm/IR/RMSNormAttrs.td"
 include "RMSNorm/IR/RMSNormNormOp.td"
-include "mlir/Interfaces/ParallelCombiningOpInterface.td"
 
 def RMSNorm_Buffer : AnyTypeOf<[AnyRankedTensor, AnyMemRef]>;
 def RMSNorm_BufferOrTile
@@ -170,7 +169,7 @@ def RMSNorm_BackwardOp : RMSNorm_NormOp<"backward"> {
     Tiling: the iteration domain is the leading dimensions. They are parallel
     unless `dweight` is present; then they are reductions, a tile computes the
     f32 sum over its own rows into a new tensor, and who tiles adds those
-    up (`rmsnorm.column_sum`). That result has no position in `dweight`, so the
+    up. That result has no position in `dweight`, so the
     upstream drivers refuse it.
   }];
   let arguments = (ins RMSNorm_Buffer:$dy, RMSNorm_Buffer:$input,
@@ -194,68 +193,8 @@ def RMSNorm_BackwardOp : RMSNorm_NormOp<"backward"> {
 }
 
 //===----------------------------------------------------------------------===//
-// Sums over rows, which leave the loop over rows
+// Sums over rows
 //===----------------------------------------------------------------------===//
-
-def RMSNorm_ColumnSumOp : RMSNorm_Op<"column_sum", [
-    AttrSizedOperandSegments,
-    DeclareOpInterfaceMethods<ParallelCombiningOpInterface,
-      ["getUpdatedDestinations", "getIteratingParent"]>]> {
-  let summary = "sums a per-column value over all iterations of a loop";
-  let description = [{
-    Stands in the `scf.forall.in_parallel` of a loop over rows. The result of
-    the loop tied to `dest` is the sum of `source` over all iterations, in f32
-    and in an order fixed by the schedule, rounded once to the element type
-    of `dest`. If there is an `init`, it is added in f32 before the sum is
-    rounded; `init` may be `dest`. Otherwise the old contents of `dest` do not
-    count. Zero iterations give zeros.
-
-    `kind` is the operation in place of the addition: a maximum or a minimum,
-    exact in any order. Zero iterations then give `start` or, without one, the
-    value that changes nothing: an infinity, or NaN for maxnumf and minnumf.
-
-    `dims` are those leading dimensions of the rows that `dest` has in front of
-    its columns, if any. Each of their elements has a sum over its own rows.
-
-    `source` is a tensor of the rank of `dest` before `rmsnorm-vectorize` and
-    a vector 1xN after it, with `columns` where N is dynamic
-    (`rmsnorm.tile_load`). One value a row has no columns in `dest`, or one.
-    Bufferization turns the op into `rmsnorm.accumulate`.
-
-    ```mlir
-    scf.forall.in_parallel {
-      rmsnorm.column_sum %p into %dw : vector<1x4096xf32> into tensor<4096xbf16>
-      rmsnorm.column_sum %m into %amax kind(maximumf) start(0.0)
-          : vector<1x1xf32> into tensor<f32>
-    }
-    ```
-
-    Constraints:
-    - (C1) `dest` has element type f16, bf16 or f32, and a dimension for each of
-      `dims`, then that of its columns, which one value a row may lack.
-    - (C2) `source` is a vector 1xN or a tensor of the rank of `dest`, of f32.
-    - (C3) without `columns`, `source` has as many columns as `dest`; with it,
-      it is a vector with N = 2^30.
-    - (C4) it stands in the `in_parallel` of an `scf.forall`.
-    - (C5) `init` has the shape of `dest`, and element type f16, bf16 or f32.
-    - (C6) `kind` is not `mul`; there is no `start` if it is `add`.
-    - (C7) `dims` increase, from 0 on.
-  }];
-  let arguments = (ins RMSNorm_TileOrRow:$source, AnyRankedTensor:$dest,
-                       Optional<Index>:$columns,
-                       Optional<AnyRankedTensor>:$init,
-                       DefaultValuedAttr<RMSNorm_ReduceKindAttr,
-                         "::mlir::rmsnorm::ReduceKind::add">:$kind,
-                       OptionalAttr<F32Attr>:$start,
-                       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$dims);
-  let assemblyFormat = [{
-    $source `into` $dest (`columns` `(` $columns^ `)`)?
-    (`init` `(` $init^ `:` type($init) `)`)?
-    (`kind` `(` custom<Enum>($kind)^ `)`)? (`start` `(` $start^ `)`)?
-    (`dims` $dims^)? attr-dict `:` type($source) `into` type($dest)
-  }];
-  let hasVerifier = 1;
-}
 
 def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
     AttrSizedOperandSegments,
@@ -263,11 +202,21 @@ def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
   let summary = "adds the rows of a tile to a sum over all iterations";
   let description = [{
     Stands in a loop over tiles of rows, at its outermost level. After the loop
-    `dest` holds the sum of the rows of `source` over all iterations, as
-    `rmsnorm.column_sum` says, with the same `init`, `kind` and `start`. `map`
-    leads from the indices of a row and the column to those of the element of
-    `dest` that is added to; absent, all rows are added to one. During the loop
-    the contents of `dest` are unspecified, so nothing else may access it.
+    `dest` holds the sum of the rows of `source` over all iterations, in f32 and
+    in an order fixed by the schedule, rounded once to the element type of
+    `dest`. If there is an `init`, it is added in f32 before the sum is rounded;
+    `init` may be `dest`. Otherwise the old contents of `dest` do not count. No
+    iterations give zeros. During the loop the contents of `dest` are
+    unspecified, so nothing else may access it.
+
+    `kind` is the operation in place of the addition: a maximum or a minimum,
+    exact in any order. No iterations then give `start` or, without one, the
+    value that changes nothing: an infinity, or NaN for maxnumf and minnumf.
+
+    `map` leads from the indices of a row and the column to those of the element
+    of `dest` that is added to; absent, all rows are added to one. The row
+    dimensions in it are `dims`: each of their elements has a sum over its own
+    rows. One value a row has no columns in `dest`, or one.
 
     `rmsnorm-carry-sums` turns the op into an accumulator of `rmsnorm.tiles`.
     Then `dest` is a vector GxN, and the result is `dest` with row u * G + g of
@@ -283,8 +232,8 @@ def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
     ```
 
     Constraints:
-    - (C1) a memref `dest` is as (C1) of `rmsnorm.column_sum` says; `dims` are
-      the row dimensions in `map`.
+    - (C1) a memref `dest` has element type f16, bf16 or f32, and a dimension for
+      each of `dims`, then that of its columns, which one value a row may lack.
     - (C2) `source` is a vector RxN of f32.
     - (C3) into a memref: without `columns`, N is its size, or in `rmsnorm.rows`
       as many as there, or 1; with it, N is 2^30.
@@ -292,8 +241,8 @@ def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
       or `map`.
     - (C5) there is a result, of the type of `dest`, if and only if `dest` is
       a vector.
-    - (C6) `init`, `kind` and `start` are as (C5) and (C6) of
-      `rmsnorm.column_sum` say.
+    - (C6) `init` has the shape of `dest`, and element type f16, bf16 or f32;
+      `kind` is not `mul`; there is no `start` if it is `add`.
     - (C7) `map` has rows' indices, increasing, then the column where `dest` has
       columns.
   }];

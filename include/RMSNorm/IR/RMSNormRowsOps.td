@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- RMSNormRowsOps.td - rows level: how a block works on its rows -----===//
 //
-// From `rmsnorm-outline-rows` on a tile program stands in `rmsnorm.rows`, one
+// From `rmsnorm-tile-clusters` on a tile program stands in `rmsnorm.rows`, one
 // kernel and its launch. The passes on it say, one after another and in the IR,
 // how many rows a tile has, which values a thread holds from one walk over the
 // columns to the next, what is copied ahead. Nothing here knows threads: values
@@ -192,7 +192,7 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
 }
 
 def RMSNorm_YieldOp : RMSNorm_Op<"yield", [
-    Pure, ReturnLike, Terminator,
+    Pure, Terminator,
     ParentOneOf<["RowsOp", "TilesOp", "TraverseOp"]>]> {
   let summary = "ends a region of the rows level";
   let arguments = (ins Variadic<AnyType>:$values);

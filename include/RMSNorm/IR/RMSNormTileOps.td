@@ -103,7 +103,6 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     bool isShared();
   }];
   let hasVerifier = 1;
-  let hasCanonicalizer = 1;
 }
 
 def RMSNorm_TileStoreOp : RMSNorm_Op<"tile_store", [
@@ -153,7 +152,6 @@ def RMSNorm_TileStoreOp : RMSNorm_Op<"tile_store", [
     `:` type($value) `,` type($base) (`->` type($result)^)?
   }];
   let hasVerifier = 1;
-  let hasCanonicalizer = 1;
 }
 
 def RMSNorm_RowReduceOp : RMSNorm_Op<"row_reduce", [

@@ -98,11 +98,10 @@ struct EmbedTensorsOptions : PassPipelineOptions<EmbedTensorsOptions> {
 };
 
 /// From norms on tensors or memrefs, anywhere below the op that `manager` runs
-/// on, to loops over their rows that hold tile programs, marked `rmsnorm.rows`.
-/// Row-wise work around a norm is in its loop; everything else stays as it is.
-/// The host compiler bufferizes all of it (one-shot bufferization, with an
-/// inner stride of 1 for the operands of norms), and rmsnorm-outline-rows comes
-/// next.
+/// on, to tile programs on tensors, each in a `rmsnorm.rows`. Row-wise work
+/// around a norm is in it; everything else stays as it is. The host compiler
+/// bufferizes all of it (one-shot bufferization, with an inner stride of 1 for
+/// the operands of norms), and rmsnorm-embed-memrefs comes next.
 void buildEmbedTensors(OpPassManager &manager,
                        const EmbedTensorsOptions &options);
 
@@ -132,7 +131,7 @@ void buildToOracle(OpPassManager &manager);
 /// the target that the memref half had. Unknown ones are its errors.
 void buildFinalize(OpPassManager &manager, StringRef target);
 
-/// From bufferized loops over rows in any functions to finalized kernels and
+/// From bufferized programs over rows in any functions to finalized kernels and
 /// their launches, for one target: rmsnorm-embed-host comes next, when all that
 /// frees buffers has been.
 void buildEmbedMemrefs(OpPassManager &manager,

@@ -1,60 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- RowsPasses.td - from loops over rows to placed tiles ---------------===//
+//===- RowsPasses.td - from programs over rows to placed tiles ------------===//
 
 #ifndef RMSNORM_TRANSFORMS_ROWSPASSES_TD
 #define RMSNORM_TRANSFORMS_ROWSPASSES_TD
 
 include "mlir/Pass/PassBase.td"
-
-def OutlineRows : Pass<"rmsnorm-outline-rows"> {
-  let summary = "makes an rmsnorm.rows of each loop over rows";
-  let description = [{
-    A loop over rows that `rmsnorm-tile-rows` made and bufferization has passed
-    becomes `rmsnorm.rows`: its body the `body` of `rmsnorm.tiles`, for tiles of one row.
-    What the body uses from outside become operands: buffers, each once, with
-    what is done with it, whether it is `rmsnorm.constant`, and which others may
-    overlap, as they are views of one buffer; the leading sizes; N where only
-    a call knows it; scalars. Constants and arithmetic on floats are computed
-    inside, as a launch computes indices only. Loads and stores lose `columns`.
-    The `dims` of sums over rows become the `segments`. A row_reduce that no
-    column waits for moves to the end, behind the stores.
-
-    Deallocation passes come before: they would enter the op. So does a
-    simplification: bufferization leaves copies of a row to itself
-    (`rmsnorm-simplify-loops`, or canonicalize and CSE).
-
-    Matches scf.forall with the attribute `rmsnorm.rows`, anywhere. One that is not
-    bufferized, or whose accesses are not to its own row, is an error, and so
-    is a buffer whose inner stride is not known to be 1, as of function
-    arguments of one-shot bufferization's default layout; with `pack` the loop
-    works on a packed copy of it. A buffer with the leading sizes in another
-    order is accessed through a view (`memref.reinterpret_cast`). Other loops are left alone. Numeric effect:
-    none.
-
-    ```mlir
-    scf.forall (%row) in (%m) {
-      %x = rmsnorm.tile_load tile %xs[%row] : memref<?x64xf32> -> vector<1x64xf32>
-      ...
-    } {rmsnorm.rows = 1 : i64}
-    ```
-    becomes
-    ```mlir
-    rmsnorm.rows sizes [%m] columns(64) buffers(read %xs : memref<?x64xf32>, ...) {
-    ^bb0(%M: index, %X: memref<?x64xf32>, ...):
-      rmsnorm.tiles body {
-      ^bb0(%t: index):
-        %x = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
-        ...
-    ```
-  }];
-  let options = [
-    Option<"pack", "pack", "bool", "false",
-           "copy buffers of another inner stride than 1 in front of the loop, "
-           "and back behind it">,
-  ];
-  let dependentDialects = ["::mlir::memref::MemRefDialect",
-                           "::mlir::rmsnorm::RMSNormDialect"];
-}
 
 def StridedBuffers : Pass<"rmsnorm-strided-buffers"> {
   let summary = "makes views of what is strided in maps of accesses";
@@ -73,7 +23,16 @@ def StridedBuffers : Pass<"rmsnorm-strided-buffers"> {
     that lie apart, repeated columns. A buffer that is read and written by one
     map is one operand then. Views of one buffer get an `alias` class, those of
     constants and of arguments that nobody writes get `constant`.
+
+    A buffer whose columns are not known to lie side by side, as of function
+    arguments of one-shot bufferization's default layout, is an error; with
+    `pack` the kernel works on a copy of it.
   }];
+  let options = [
+    Option<"pack", "pack", "bool", "false",
+           "copy buffers of another inner stride than 1 in front of the op, and "
+           "back after it">,
+  ];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }
 
@@ -114,7 +73,7 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule"> {
     a row and the same vectors. `rows` stands for a number of rows M that
     is known only at a call; a static M is taken from the op.
 
-    Requires: `rmsnorm-outline-rows`, `rmsnorm.target` on the module.
+    Requires: `rmsnorm-strided-buffers`, `rmsnorm.target` on the module.
     Numeric effect: the schedule fixes the order in which a row is summed.
 
     ```mlir

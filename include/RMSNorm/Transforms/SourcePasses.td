@@ -10,8 +10,7 @@ include "mlir/Pass/PassBase.td"
 // Before the tensor half
 //===----------------------------------------------------------------------===//
 
-def GeneralizeElementwise
-    : Pass<"rmsnorm-generalize-elementwise", "::mlir::func::FuncOp"> {
+def GeneralizeElementwise : Pass<"rmsnorm-generalize-elementwise"> {
   let summary = "makes linalg of arith and math on tensors";
   let description = [{
     Each elementwise op on ranked tensors becomes a `linalg.generic`, as by
@@ -22,10 +21,28 @@ def GeneralizeElementwise
     `arith-expand` makes of them: a division by the scale and a rounding, an
     extension and a product.
 
+    With `restorable`, for work of others, nothing else is changed, and the
+    attribute `rmsnorm.elementwise` marks what `rmsnorm-restore-elementwise`
+    puts back.
+
         %h = arith.addf %x, %r : tensor<?x4096xbf16>
   }];
+  let options = [
+    Option<"restorable", "restorable", "bool", "false",
+           "mark what is made, and change nothing else">,
+  ];
   let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::rmsnorm::RMSNormDialect",
                            "::mlir::tensor::TensorDialect"];
+}
+
+def RestoreElementwise : Pass<"rmsnorm-restore-elementwise"> {
+  let summary = "puts arith and math on tensors back";
+  let description = [{
+    Undoes `rmsnorm-generalize-elementwise` where what it marked, with
+    `restorable`, is as it was.
+  }];
+  let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
 }
 
 def GeneralizeGathers

@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ProgramPlaces.cpp - where the rows of a program lie ----------------===//
+
+#include "ProgramBuilder.h"
+
+#include "MemoryLayout.h"
+#include "TileProgram.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::access;
+using namespace mlir::rmsnorm::program;
+using linalg::LinalgOp;
+
+/// The undivided digits of columns in `layout`. Their order is the same for all
+/// vectors: that in which members first have them. Digits that no member has
+/// count the parts that a row is put together from: where they stand is their
+/// place.
+SmallVector<unsigned>
+ProgramBuilder::getColumnLeaves(ArrayRef<Sum> layout) const {
+  SmallVector<unsigned> leaves;
+  for (const Sum &sum : digits.resolve(Layout(layout)))
+    for (const Term &term : sum.terms)
+      if (!digits[term.digit].isRow && !llvm::is_contained(leaves, term.digit))
+        leaves.push_back(term.digit);
+  if (llvm::all_of(leaves, [&](unsigned leaf) { return ranks.count(leaf); }))
+    llvm::stable_sort(leaves, [&](unsigned a, unsigned b) {
+      return ranks.lookup(a) < ranks.lookup(b);
+    });
+  return leaves;
+}
+
+int64_t ProgramBuilder::countElements(ArrayRef<unsigned> leaves) const {
+  Size size;
+  for (unsigned leaf : leaves)
+    size = size * digits[leaf].size;
+  return size.isStatic() ? size.getNumber() : kDynamicColumns;
+}
+
+/// Whether `row` has more columns than any member.
+bool ProgramBuilder::isLonger(Value row) const {
+  return countElements(getColumnLeaves(*cluster.findLayout(row))) > columns;
+}
+
+/// The current member does `why` beside members with more columns. Those do not
+/// fit if it is the anchor.
+LogicalResult ProgramBuilder::failWidest(const Twine &why) {
+  if (current != cluster.getAnchor())
+    return fail(why);
+  for (const Member &member : cluster.getMembers())
+    if (member.op != current &&
+        countElements(getColumnLeaves(member.loops)) == columns) {
+      current = member.op;
+      return fail("has more columns than the rows of the norm");
+    }
+  return fail(why);
+}
+
+LogicalResult ProgramBuilder::findColumns() {
+  // What is divided by a size that only a call knows counts as several rows.
+  std::function<void(unsigned)> addRow = [&](unsigned row) {
+    const auto &parts = digits[row].parts;
+    if (parts && !digits[parts->second].size.isStatic()) {
+      addRow(parts->first);
+      addRow(parts->second);
+    } else if (!digits[row].size.isOne()) {
+      rowDigits.push_back(row);
+    }
+  };
+  llvm::for_each(cluster.getRowDigits(), addRow);
+  for (unsigned row : rowDigits) {
+    const Size &size = digits[row].size;
+    const bool isKnown =
+        size.isStatic() || llvm::is_contained(cluster.getRowDigits(), row) ||
+        (size.getNumber() == 1 && size.getSources().size() == 1 &&
+         digits.getSizes().getSource(size.getSources()[0]).value);
+    if (digits[row].isPartial || !isKnown)
+      return fail("divides rows by what is not known to divide them");
+  }
+  for (const Member &member : cluster.getMembers())
+    for (unsigned leaf : getColumnLeaves(member.loops))
+      ranks.try_emplace(leaf, ranks.size());
+  for (const Member &member : cluster.getMembers()) {
+    current = member.op;
+    SmallVector<unsigned> leaves = getColumnLeaves(member.loops);
+    const int64_t elements = countElements(leaves);
+    for (unsigned leaf : leaves)
+      if (const Size &size = digits[leaf].size;
+          size.isStatic() && size.getNumber() > kMaxColumns)
+        return fail("has rows of " + Twine(size.getNumber()) +
+                    " elements, more than " + Twine(kMaxColumns));
+    if (elements > columns)
+      widest.clear();
+    if (elements >= columns) {
+      columns = elements;
+      if (elements > 1 && !llvm::is_contained(widest, leaves))
+        widest.push_back(leaves);
+    }
+    if (elements != kDynamicColumns)
+      continue;
+    if (leaves.size() != 1)
+      return fail("divides columns of which only a call knows how many");
+    if (dynamicColumns &&
+        digits[*dynamicColumns].size != digits[leaves[0]].size)
+      return fail("has columns of two sizes that only a call knows");
+    dynamicColumns = leaves[0];
+  }
+  return success();
+}
+
+/// Where `operand` of the op of the frame lies, in the frame's loops.
+Layout ProgramBuilder::getOperandLayout(OpOperand &operand) {
+  auto op = cast<LinalgOp>(operand.getOwner());
+  return getIndices(op.getMatchingIndexingMap(&operand), frame->loops);
+}
+
+int64_t ProgramBuilder::getElements(OpOperand &operand) {
+  return countElements(getColumnLeaves(getOperandLayout(operand)));
+}
+
+bool ProgramBuilder::sumsRows(LinalgOp op) {
+  for (auto [loop, type] :
+       llvm::zip_equal(frame->loops, op.getIteratorTypesArray()))
+    if (type == utils::IteratorType::reduction &&
+        digits.hasRows(digits.resolve(loop)))
+      return true;
+  return false;
+}
+
+//===----------------------------------------------------------------------===//
+// Places
+//===----------------------------------------------------------------------===//
+
+/// Whether the columns of `access` lie side by side in a tensor of `shape`:
+/// they are the innermost index, and others that are to be counted in one with
+/// it.
+static bool haveColumnsTogether(const AccessMap &access,
+                                ArrayRef<int64_t> shape) {
+  int64_t next = 1, place = shape.size();
+  const auto columns = access.getDigits(access.getColumnDim());
+  for (const AccessMap::Digit &digit : columns) {
+    if (digit.place != --place || digit.factor != 1 || digit.divisor != next)
+      return false;
+    next *= digit.modulus;
+    // All but the outermost one fill their dimension.
+    if (digit.modulus != 0 && shape[place] != digit.modulus &&
+        columns.size() > 1)
+      return false;
+  }
+  return true;
+}
+
+std::optional<ProgramBuilder::Place>
+ProgramBuilder::getPlace(Value tensor, const Layout &layout,
+                         ArrayRef<unsigned> order, bool hasIndex) {
+  // In the order of the vector's elements.
+  const SmallVector<unsigned> own = getColumnLeaves(layout);
+  SmallVector<unsigned> leaves(order);
+  llvm::erase_if(leaves,
+                 [&](unsigned leaf) { return !llvm::is_contained(own, leaf); });
+  if (leaves.size() != own.size())
+    return std::nullopt;
+  Place place;
+  int64_t period = 0;
+  place.elements = countElements(leaves);
+  place.hasRow = llvm::any_of(digits.resolve(layout), [&](const Sum &sum) {
+    return digits.hasRows(sum);
+  });
+  // Of a single row the number is that of the first dimension of size 1.
+  std::optional<size_t> number;
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (rowDigits.empty() && !hasIndex)
+    for (auto [dim, sum] : llvm::enumerate(layout))
+      if (!number && digits.resolve(sum) == Sum() && type.getDimSize(dim) == 1)
+        number = dim;
+  place.hasRow |= number.has_value();
+  if (leaves.empty()) {
+    place.kind = TileKind::row;
+  } else if (llvm::is_contained(widest, leaves)) {
+    place.kind = place.hasRow || hasIndex ? TileKind::tile : TileKind::column;
+  } else if (llvm::any_of(widest, [&](ArrayRef<unsigned> whole) {
+               return isPrefix(leaves, whole);
+             })) {
+    place.kind = TileKind::group;
+  } else if (llvm::is_contained(widest, SmallVector<unsigned>(order)) &&
+             ArrayRef(order).take_back(leaves.size()) == ArrayRef(leaves)) {
+    // One for each column of a group, the same for all groups.
+    if (place.hasRow || hasIndex)
+      return std::nullopt;
+    place.kind = TileKind::column;
+    period = place.elements;
+    place.elements = countElements(order);
+  } else {
+    // A part of a row.
+    place.kind = place.hasRow || hasIndex ? TileKind::tile : TileKind::column;
+  }
+  const SmallVector<unsigned> cover = digits.getCover(leaves);
+  // All rows by their number, where one index counts them so.
+  SmallVector<unsigned> variables;
+  Layout rest = digits.resolve(layout);
+  if (place.hasRow && rowDigits.size() > 1) {
+    SmallVector<Sum> sums;
+    SmallVector<Size> sizes;
+    for (unsigned row : rowDigits) {
+      sums.push_back(digits.getSum(row));
+      sizes.push_back(digits[row].size);
+    }
+    std::optional<Sum> all = digits.join(sums, sizes);
+    for (auto [dim, sum] : llvm::enumerate(rest))
+      if (all && sum == digits.resolve(*all))
+        number = dim;
+    if (number)
+      rest[*number] = Sum();
+  }
+  if (place.hasRow && !number)
+    variables = rowDigits;
+  const unsigned first = variables.size();
+  llvm::append_range(variables, cover);
+  LayoutMap map = cluster.getMap(rest, variables, hasIndex);
+  if (!map.sizes.empty() ||
+      llvm::is_contained(map.map.getResults(), AffineExpr()))
+    return std::nullopt;
+  // One column in place of several digits.
+  MLIRContext *context = builder.getContext();
+  SmallVector<AffineExpr> dims;
+  for (unsigned dim = 0; dim < first; ++dim)
+    dims.push_back(getAffineDimExpr(dim + number.has_value(), context));
+  const unsigned rowDims = number ? 1 : first;
+  AffineExpr column = getAffineDimExpr(rowDims, context);
+  if (period != 0)
+    column = column % period;
+  int64_t inner = period != 0 ? period : place.elements;
+  for (auto [digit, next] : llvm::enumerate(cover)) {
+    const Size &size = digits[next].size;
+    if (cover.size() == 1) {
+      dims.push_back(column);
+      break;
+    }
+    if (!size.isStatic())
+      return std::nullopt;
+    inner /= size.getNumber();
+    AffineExpr part = inner == 1 ? column : column.floorDiv(inner);
+    dims.push_back(digit == 0 ? part : part % size.getNumber());
+  }
+  AffineMap result = map.map.replaceDimsAndSymbols(
+      dims, {}, rowDims + !cover.empty(), hasIndex);
+  if (number) {
+    SmallVector<AffineExpr> exprs(result.getResults());
+    exprs[*number] = getAffineDimExpr(0, context);
+    result = AffineMap::get(result.getNumDims(), result.getNumSymbols(), exprs,
+                            context);
+  }
+  const bool hasColumn = place.kind != TileKind::row;
+  if (AccessMap access(result, hasColumn); access.isValid())
+    result = access.joinDigits();
+  place.map = result;
+  const AccessMap access(place.map, hasColumn);
+  if (!access.isValid() || (place.hasColumnsTogether() &&
+                            !haveColumnsTogether(access, type.getShape())))
+    return std::nullopt;
+  return place;
+}
+
+/// Why no kernel accesses `tensor` as it will lie in memory.
+std::string ProgramBuilder::whyNotInMemory(const Place &place, Value tensor,
+                                           bool isLoad) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  if (std::string reason = whyNotStorable(place.kind, type, isLoad);
+      !reason.empty())
+    return reason;
+  if (place.kind != TileKind::row && !hasInnerStrideOne(tensor))
+    return "columns that will not lie side by side";
+  if (type.getEncoding())
+    return "a tensor with an encoding";
+  return "";
+}
+
+/// What the body calls `tensor`, of what is written with its number, which is
+/// not 0. What is read and what is written are apart, and so is what several
+/// results begin with: whether they are one buffer is up to bufferization.
+Value ProgramBuilder::getBuffer(Value tensor, unsigned written) {
+  BlockArgument &argument = arguments[{tensor, written}];
+  if (!argument)
+    argument = buffers.addArgument(RowsOp::getArgumentType(tensor.getType()),
+                                   tensor.getLoc());
+  return argument;
+}

@@ -1,0 +1,15 @@
+#id = affine_map<(i,j)->(i,j)>
+#row = affine_map<(i,j)->(i)>
+#col = affine_map<(i,j)->(j)>
+func.func @both_used_apart(%x: tensor<7x64xf32>, %d: tensor<7x128xf32>) -> (tensor<7x128xf32>, tensor<7x128xf32>) {
+  %e = tensor.empty() : tensor<7x64xf32>
+  %y = rmsnorm.forward input(%x : tensor<7x64xf32>) output(%e : tensor<7x64xf32>) eps = 1.0e-05 -> tensor<7x64xf32>
+  %b = linalg.generic {indexing_maps = [#id, #id], iterator_types = ["parallel","parallel"]} ins(%y : tensor<7x64xf32>) outs(%e : tensor<7x64xf32>) {
+  ^bb0(%a0: f32, %o: f32):
+    %c = math.tanh %a0 : f32
+    linalg.yield %c : f32
+  } -> tensor<7x64xf32>
+  %i = tensor.insert_slice %b into %d[0, 0] [7, 64] [1, 1] : tensor<7x64xf32> into tensor<7x128xf32>
+  %j = tensor.insert_slice %y into %i[0, 64] [7, 64] [1, 1] : tensor<7x64xf32> into tensor<7x128xf32>
+  return %i, %j : tensor<7x128xf32>, tensor<7x128xf32>
+}

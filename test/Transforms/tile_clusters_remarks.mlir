@@ -1,0 +1,198 @@
+// RUN: norm-opt %s --rmsnorm-tile-clusters=required=false --canonicalize --cse --split-input-file --verify-diagnostics --allow-unregistered-dialect | FileCheck %s
+
+// Why a neighbour is no member.
+// CHECK-LABEL: func.func @combines_rows(
+// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns(64) buffers(read %{{.*}} : tensor<?x64xf32>, write %{{.*}} : tensor<?x64xf32>)
+// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<?x64xf32> -> vector<1x64xf32>
+// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x64xf32> -> vector<1x1xf32>
+// CHECK:         rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%{{.*}}] : vector<1x64xf32>, memref<?x64xf32>
+// CHECK:         linalg.reduce
+// CHECK:         return
+func.func @combines_rows(%x: tensor<?x64xf32>, %y0: tensor<?x64xf32>, %s0: tensor<64xf32>) -> (tensor<?x64xf32>, tensor<64xf32>) {
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  // expected-remark @below {{not tiled with the norm next to it: it and what is computed with it have no valid program: 'rmsnorm.accumulate' op expected rows to be added up, or their maximum or minimum to be taken, got kind mul}}
+  %s = linalg.reduce {arith.mulf} ins(%y : tensor<?x64xf32>) outs(%s0 : tensor<64xf32>) dimensions = [0]
+  return %y, %s : tensor<?x64xf32>, tensor<64xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @transposes(
+// CHECK:         rmsnorm.rows sizes [64] columns(64) buffers(read %{{.*}} : tensor<64x64xf32>, write %{{.*}} : tensor<64x64xf32>)
+// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<64x64xf32> -> vector<1x64xf32>
+// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x64xf32> -> vector<1x1xf32>
+// CHECK:         rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%{{.*}}] : vector<1x64xf32>, memref<64x64xf32>
+// CHECK:         linalg.transpose
+// CHECK:         return
+func.func @transposes(%x: tensor<64x64xf32>, %y0: tensor<64x64xf32>, %t0: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
+  %y = rmsnorm.forward input(%x : tensor<64x64xf32>) output(%y0 : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
+  // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own}}
+  %t = linalg.transpose ins(%y : tensor<64x64xf32>) outs(%t0 : tensor<64x64xf32>) permutation = [1, 0]
+  return %y, %t : tensor<64x64xf32>, tensor<64x64xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @matmul(
+// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns(64) buffers(read %{{.*}} : tensor<?x64xf32>, write %{{.*}} : tensor<?x64xf32>)
+// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<?x64xf32> -> vector<1x64xf32>
+// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x64xf32> -> vector<1x1xf32>
+// CHECK:         rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%{{.*}}] : vector<1x64xf32>, memref<?x64xf32>
+// CHECK:         linalg.matmul
+// CHECK:         return
+func.func @matmul(%x: tensor<?x64xf32>, %b: tensor<64x32xf32>, %y0: tensor<?x64xf32>, %t0: tensor<?x32xf32>) -> tensor<?x32xf32> {
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  // expected-remark @below {{not tiled with the norm next to it: it multiplies rows by a matrix}}
+  %t = linalg.matmul ins(%y, %b : tensor<?x64xf32>, tensor<64x32xf32>) outs(%t0 : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return %t : tensor<?x32xf32>
+}
+
+// -----
+
+// The rstd of 64 rows used as 64 columns.
+// CHECK-LABEL: func.func @rows_as_columns(
+// CHECK:         rmsnorm.rows sizes [64] columns(64) buffers(read %{{.*}} : tensor<64x64xf32>, write %{{.*}} : tensor<64x64xf32>, write %{{.*}} : tensor<64xf32>)
+// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<64x64xf32> -> vector<1x64xf32>
+// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x64xf32> -> vector<1x1xf32>
+// CHECK:         rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%{{.*}}] : vector<1x64xf32>, memref<64x64xf32>
+// CHECK:         rmsnorm.tile_store row %{{.*}}, %{{.*}}[%{{.*}}] : vector<1x1xf32>, memref<64xf32>
+// CHECK:         linalg.generic
+// CHECK:         linalg.yield
+// CHECK:         return
+func.func @rows_as_columns(%x: tensor<64x64xf32>, %y0: tensor<64x64xf32>, %r0: tensor<64xf32>, %z0: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %y:2 = rmsnorm.forward input(%x : tensor<64x64xf32>) output(%y0 : tensor<64x64xf32>) rstd(%r0 : tensor<64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>, tensor<64xf32>
+  // expected-remark @below {{not tiled with the norm next to it: it has operands with other rows}}
+  %z = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%y#0, %y#1 : tensor<64x64xf32>, tensor<64xf32>) outs(%z0 : tensor<64x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<64x64xf32>
+  return %z : tensor<64x64xf32>
+}
+
+// -----
+
+// The weight of the second norm is rows of the first.
+// CHECK-LABEL: func.func @rank_differs(
+// CHECK:         rmsnorm.rows sizes [1] columns(64) buffers(read %{{.*}} : tensor<64xf32>, write %{{.*}} : tensor<64xf32>)
+// CHECK:         rmsnorm.tile_load column %{{.*}} : memref<64xf32> -> vector<1x64xf32>
+// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x64xf32> -> vector<1x1xf32>
+// CHECK:         rmsnorm.tile_store tile %{{.*}}, %{{.*}} : vector<1x64xf32>, memref<64xf32>
+// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns(64) buffers(read %{{.*}} : tensor<?x64xf32>, read %{{.*}} : tensor<64xf32>, write %{{.*}} : tensor<?x64xf32>)
+// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<?x64xf32> -> vector<1x64xf32>
+// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x64xf32> -> vector<1x1xf32>
+// CHECK:         rmsnorm.tile_load column %{{.*}} : memref<64xf32> -> vector<1x64xf32>
+// CHECK:         rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%{{.*}}] : vector<1x64xf32>, memref<?x64xf32>
+// CHECK:         return
+func.func @rank_differs(%x: tensor<64xf32>, %z: tensor<?x64xf32>, %y0: tensor<64xf32>, %z0: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %y = rmsnorm.forward input(%x : tensor<64xf32>) output(%y0 : tensor<64xf32>) eps = 1.0e-5 -> tensor<64xf32>
+  %v = rmsnorm.forward input(%z : tensor<?x64xf32>) weight(%y : tensor<64xf32>) output(%z0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  return %v : tensor<?x64xf32>
+}
+
+// -----
+
+// The transposition of the norm's result comes back into the cluster: what
+// follows it is another kernel, and it stays between the two.
+// CHECK-LABEL: func.func @split(
+// CHECK:         rmsnorm.rows sizes [64] columns(64) buffers(read %{{.*}} : tensor<64x64xf32>, write %{{.*}} : tensor<64x64xf32>)
+// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<64x64xf32> -> vector<1x64xf32>
+// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x64xf32> -> vector<1x1xf32>
+// CHECK:         rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%{{.*}}] : vector<1x64xf32>, memref<64x64xf32>
+// CHECK:         linalg.transpose
+// CHECK:         rmsnorm.rows sizes [64] columns(64) buffers(read %{{.*}} : tensor<64x64xf32>, read %{{.*}} : tensor<64x64xf32>, write %{{.*}} : tensor<64x64xf32>)
+// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<64x64xf32> -> vector<1x64xf32>
+// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<64x64xf32> -> vector<1x64xf32>
+// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x64xf32> -> vector<1x1xf32>
+// CHECK:         rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%{{.*}}] : vector<1x64xf32>, memref<64x64xf32>
+// CHECK:         return
+func.func @split(%x: tensor<64x64xf32>, %y0: tensor<64x64xf32>, %t0: tensor<64x64xf32>, %h0: tensor<64x64xf32>, %z0: tensor<64x64xf32>) -> tensor<64x64xf32> {
+  %y = rmsnorm.forward input(%x : tensor<64x64xf32>) output(%y0 : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
+  // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own}}
+  %t = linalg.transpose ins(%y : tensor<64x64xf32>) outs(%t0 : tensor<64x64xf32>) permutation = [1, 0]
+  %h = linalg.add ins(%t, %y : tensor<64x64xf32>, tensor<64x64xf32>) outs(%h0 : tensor<64x64xf32>) -> tensor<64x64xf32>
+  %z = rmsnorm.forward input(%h : tensor<64x64xf32>) output(%z0 : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
+  return %z : tensor<64x64xf32>
+}
+
+// -----
+
+// What uses the cluster's first result stands before its last op: it moves
+// behind the kernel.
+// CHECK-LABEL: func.func @follower(
+// CHECK:         rmsnorm.rows sizes [64] columns(64) buffers(read %{{.*}} : tensor<64x64xf32>, write %{{.*}} : tensor<64x64xf32>, write %{{.*}} : tensor<64x64xf32>)
+// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<64x64xf32> -> vector<1x64xf32>
+// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x64xf32> -> vector<1x1xf32>
+// CHECK:         rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%{{.*}}] : vector<1x64xf32>, memref<64x64xf32>
+// CHECK:         rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%{{.*}}] : vector<1x64xf32>, memref<64x64xf32>
+// CHECK:         linalg.transpose
+// CHECK:         return
+func.func @follower(%x: tensor<64x64xf32>, %y0: tensor<64x64xf32>, %t0: tensor<64x64xf32>, %z0: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
+  %y = rmsnorm.forward input(%x : tensor<64x64xf32>) output(%y0 : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
+  // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own}}
+  %t = linalg.transpose ins(%y : tensor<64x64xf32>) outs(%t0 : tensor<64x64xf32>) permutation = [1, 0]
+  %z = linalg.exp ins(%y : tensor<64x64xf32>) outs(%z0 : tensor<64x64xf32>) -> tensor<64x64xf32>
+  return %t, %z : tensor<64x64xf32>, tensor<64x64xf32>
+}
+
+// -----
+
+// Parts that no types tell, or that leave columns out.
+// CHECK-LABEL: func.func @dynamic_part(
+// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns(64) buffers(read %{{.*}} : tensor<?x64xf32>, write %{{.*}} : tensor<?x64xf32>)
+// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<?x64xf32> -> vector<1x64xf32>
+// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x64xf32> -> vector<1x1xf32>
+// CHECK:         rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%{{.*}}] : vector<1x64xf32>, memref<?x64xf32>
+// CHECK:         linalg.negf
+// CHECK:         return
+func.func @dynamic_part(%x: tensor<?x64xf32>, %k: index, %y0: tensor<?x64xf32>, %z0: tensor<?x32xf32>) -> (tensor<?x64xf32>, tensor<?x32xf32>) {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %y0, %c0 : tensor<?x64xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  %p = tensor.extract_slice %y[0, %k] [%m, 32] [1, 1] : tensor<?x64xf32> to tensor<?x32xf32>
+  // expected-remark @below {{not tiled with the norm next to it: it uses an op outside that uses the cluster}}
+  %z = linalg.negf ins(%p : tensor<?x32xf32>) outs(%z0 : tensor<?x32xf32>) -> tensor<?x32xf32>
+  return %y, %z : tensor<?x64xf32>, tensor<?x32xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @every_fourth(
+// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns(64) buffers(read %{{.*}} : tensor<?x64xf32>, write %{{.*}} : tensor<?x64xf32>)
+// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<?x64xf32> -> vector<1x64xf32>
+// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x64xf32> -> vector<1x1xf32>
+// CHECK:         rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%{{.*}}] : vector<1x64xf32>, memref<?x64xf32>
+// CHECK:         linalg.negf
+// CHECK:         return
+func.func @every_fourth(%x: tensor<?x64xf32>, %y0: tensor<?x64xf32>, %z0: tensor<?x16xf32>) -> (tensor<?x64xf32>, tensor<?x16xf32>) {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %y0, %c0 : tensor<?x64xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  %p = tensor.extract_slice %y[0, 0] [%m, 16] [1, 4] : tensor<?x64xf32> to tensor<?x16xf32>
+  // expected-remark @below {{not tiled with the norm next to it: it uses a part of a row}}
+  %z = linalg.negf ins(%p : tensor<?x16xf32>) outs(%z0 : tensor<?x16xf32>) -> tensor<?x16xf32>
+  return %y, %z : tensor<?x64xf32>, tensor<?x16xf32>
+}
+
+// -----
+
+// A gradient for each position: a sum over the first and the last dimension.
+// CHECK-LABEL: func.func @position_sum(
+// CHECK:         rmsnorm.rows sizes [%{{.*}}, %{{.*}}, 8] columns(64) buffers(read %{{.*}} : tensor<?x?x8x64xf32>, read %{{.*}} : tensor<?x?x8x64xf32>, write %{{.*}} : tensor<?x?x8x64xf32>)
+// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<?x?x8x64xf32> -> vector<1x64xf32>
+// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x64xf32> -> vector<1x1xf32>
+// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<?x?x8x64xf32> -> vector<1x64xf32>
+// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x64xf32> -> vector<1x1xf32>
+// CHECK:         rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%{{.*}}] : vector<1x64xf32>, memref<?x?x8x64xf32>
+// CHECK:         linalg.fill
+// CHECK:         linalg.reduce
+// CHECK:         return
+func.func @position_sum(%dy: tensor<?x?x8x64xf32>, %x: tensor<?x?x8x64xf32>, %dx0: tensor<?x?x8x64xf32>, %s0: tensor<?x64xf32>) -> (tensor<?x?x8x64xf32>, tensor<?x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %dx = rmsnorm.backward dy(%dy : tensor<?x?x8x64xf32>) input(%x : tensor<?x?x8x64xf32>) dx(%dx0 : tensor<?x?x8x64xf32>) eps = 1.0e-5 -> tensor<?x?x8x64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%s0 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  // expected-remark @below {{not tiled with the norm next to it: it and what is computed with it have no valid program: 'rmsnorm.rows' op expected segments to be the first or the last of the 3 leading sizes, and not all, got array<i64: 1>}}
+  %s = linalg.reduce {arith.addf} ins(%dy : tensor<?x?x8x64xf32>) outs(%f : tensor<?x64xf32>) dimensions = [0, 2]
+  return %dx, %s : tensor<?x?x8x64xf32>, tensor<?x64xf32>
+}
