@@ -9,7 +9,7 @@ cd "$root"
 packages=(g++ cmake ninja-build python3 python3-venv llvm-22-dev llvm-22-tools libmlir-22-dev
           mlir-22-tools liblld-22-dev lld-22 libflatbuffers-dev
           flatbuffers-compiler libgtest-dev zlib1g-dev libzstd-dev
-          clang-format-14)
+          clang-format-14 help2man)
 
 # Prints those of the packages named that are not installed.
 missing_packages() {

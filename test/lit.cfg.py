@@ -81,6 +81,8 @@ config.environment["PACKAGE_PYTHON"] = package_python
 # reported as unsupported.
 if config.ptxas:
     config.available_features.add("ptxas")
+if config.help2man and not config.help2man.endswith("-NOTFOUND"):
+    config.available_features.add("help2man")
 for tool in ("nvdisasm", "cuobjdump"):
     if shutil.which(tool, path=config.environment["PATH"]):
         config.available_features.add(tool)
