@@ -32,24 +32,14 @@ static bool isViewOf(Value value, Value source) {
   return value == source;
 }
 
-static bool isCopy(LinalgOp op) {
-  return op.isSingleInputOutput() && op.isAllParallelLoops() &&
-         isa<RankedTensorType>(op->getOperand(0).getType()) &&
-         op.getBlock()->getTerminator()->getOperand(0) ==
-             op.getBlock()->getArgument(0);
-}
-
 /// Whether members compute all of `value`: a copy of it has nothing else.
 bool AccessCollector::isComputedWhole(Value value) const {
   while (Operation *op = value.getDefiningOp()) {
     if (isMember(op) || cluster.layouts.count(value))
       return true;
-    if (auto copy = dyn_cast<LinalgOp>(op); copy && isCopy(copy))
-      value = copy->getOperand(0);
-    else if (isView(op))
-      value = op->getOperand(0);
-    else
+    if (!isCopy(op) && !isView(op))
       return false;
+    value = op->getOperand(0);
   }
   return false;
 }
@@ -76,11 +66,11 @@ bool AccessCollector::keepsRest(LinalgOp copy) const {
       }
       if (isView(op)) {
         next = readThrough(all, op, layout);
-      } else if (auto other = dyn_cast<LinalgOp>(op); other && isCopy(other)) {
-        const LoopNest nest = *getLoopNest(other);
+      } else if (std::optional<LoopNest> nest = getLoopNest(op);
+                 nest && isCopy(op)) {
         if (std::optional<Layout> loops =
-                invert(nest, nest.writes.front().second, layout))
-          next = getIndices(nest.reads.front().second, *loops);
+                invert(*nest, nest->writes.front().second, layout))
+          next = getIndices(nest->reads.front().second, *loops);
       }
       if (!next)
         break;

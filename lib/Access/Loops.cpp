@@ -119,6 +119,15 @@ std::optional<LoopNest> access::getLoopNest(Operation *op) {
   return nest;
 }
 
+bool access::isCopy(Operation *op) {
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  return linalgOp && linalgOp.isSingleInputOutput() &&
+         linalgOp.isAllParallelLoops() &&
+         isa<RankedTensorType>(op->getOperand(0).getType()) &&
+         linalgOp.getBlock()->getTerminator()->getOperand(0) ==
+             linalgOp.getBlock()->getArgument(0);
+}
+
 Layout access::getIndices(AffineMap map, ArrayRef<Sum> loops) {
   return llvm::map_to_vector(map.getResults(), [&](AffineExpr expr) {
     if (auto loop = dyn_cast<AffineDimExpr>(expr))

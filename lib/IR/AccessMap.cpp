@@ -7,8 +7,6 @@
 #include "llvm/ADT/SmallBitVector.h"
 #include "llvm/Support/MathExtras.h"
 
-#include <limits>
-
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
@@ -151,56 +149,6 @@ bool AccessMap::isInjective(unsigned dim, ArrayRef<int64_t> sizes) const {
     next *= digit.modulus;
   }
   return next == sizes[dim] || sizes[dim] == 1;
-}
-
-bool AccessMap::staysInRow(const AccessMap &other, ArrayRef<int64_t> sizes,
-                           ArrayRef<int64_t> otherSizes) const {
-  const unsigned rows = getNumRowDims();
-  if (other.getNumRowDims() != rows || other.indices.size() != indices.size() ||
-      !llvm::all_of(llvm::seq<unsigned>(0, rows), [&](unsigned dim) {
-        return isInjective(dim, sizes) && other.isInjective(dim, otherSizes);
-      }))
-    return false;
-  // What both add to the rows' digits.
-  auto isRow = [&](const AccessTerm &term) {
-    return !term.isOperand && term.dim < rows;
-  };
-  for (auto [own, theirs] : llvm::zip_equal(indices, other.indices)) {
-    auto ownRows = llvm::to_vector(llvm::make_filter_range(own.terms, isRow));
-    if (ownRows.size() !=
-        static_cast<size_t>(llvm::count_if(theirs.terms, isRow)))
-      return false;
-    if (ownRows.empty())
-      continue;
-    int64_t least = std::numeric_limits<int64_t>::max();
-    for (const AccessTerm &term : ownRows) {
-      least = std::min(least, term.factor);
-      if (llvm::none_of(theirs.terms, [&](const AccessTerm &same) {
-            return isRow(same) && same.dim == term.dim &&
-                   same.divisor == term.divisor &&
-                   same.modulus == term.modulus && same.factor == term.factor;
-          }))
-        return false;
-    }
-    int64_t most = std::max(own.offset, theirs.offset);
-    for (auto [map, index, domain] :
-         {std::make_tuple(this, &own, sizes),
-          std::make_tuple(&other, &theirs, otherSizes)}) {
-      int64_t last = index->offset;
-      for (const AccessTerm &term : index->terms) {
-        if (isRow(term))
-          continue;
-        const int64_t range = map->getRange(term, domain);
-        if (ShapedType::isDynamic(range))
-          return false;
-        last += term.factor * (range - 1);
-      }
-      most = std::max(most, last);
-    }
-    if (most - std::min(own.offset, theirs.offset) >= least)
-      return false;
-  }
-  return true;
 }
 
 int64_t AccessMap::getPlace(unsigned dim) const {

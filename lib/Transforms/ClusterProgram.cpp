@@ -88,19 +88,12 @@ void ProgramBuilder::moveScalars(RowsOp rows) {
 
 /// Moves what uses results, and stands in front of `rows`, behind it.
 void ProgramBuilder::moveUsers(RowsOp rows) {
-  DenseSet<Operation *> users;
+  DenseSet<Operation *> users = {rows};
   Operation *last = rows;
   for (Operation &op : llvm::make_early_inc_range(*rows->getBlock())) {
     if (&op == rows)
       break;
-    bool isUser = false;
-    op.walk([&](Operation *nested) {
-      for (Value operand : nested->getOperands()) {
-        Operation *def = operand.getDefiningOp();
-        isUser |= def && (def == rows || users.contains(def));
-      }
-    });
-    if (!isUser)
+    if (!usesAny(&op, users))
       continue;
     users.insert(&op);
     op.moveAfter(last);
@@ -139,17 +132,12 @@ LogicalResult ProgramBuilder::checkOrder() {
       moved, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
   const bool accessesBuffers = llvm::any_of(
       arguments, [](const auto &entry) { return isBuffer(entry.first.first); });
-  DenseSet<Operation *> users;
+  DenseSet<Operation *> users = members;
   Operation *last = getPosition();
   for (Operation *op = first; op != last; op = op->getNextNode()) {
     if (members.contains(op))
       continue;
-    bool isUser = false;
-    op->walk([&](Operation *nested) {
-      for (Value operand : nested->getOperands())
-        if (Operation *definition = operand.getDefiningOp())
-          isUser |= members.contains(definition) || users.contains(definition);
-    });
+    const bool isUser = usesAny(op, users);
     if (isUser)
       users.insert(op);
     if ((!isUser || isMemoryEffectFree(op)) &&

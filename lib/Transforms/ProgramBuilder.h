@@ -90,12 +90,10 @@ public:
     (frame->computed ? computed[*frame->computed] : vectors[result]) = vector;
     origins.try_emplace(vector, frame->member);
   }
-  Value getColumns(OpOperand &) override { return {}; }
   bool sumsRows(linalg::LinalgOp op) override;
   bool isIndexing(Operation &payload) override;
   FailureOr<Value>
-  gather(linalg::LinalgOp op, tensor::ExtractOp extract, int64_t elements,
-         Value columns,
+  gather(tensor::ExtractOp extract,
          function_ref<FailureOr<Value>(Value)> getIndex) override;
 
 private:
@@ -158,6 +156,7 @@ private:
 
   Value getDestination(Value landing);
   Value createDestination(Value landing);
+  static bool usesAny(Operation *op, const DenseSet<Operation *> &definitions);
   bool dependsOnMembers(Value value);
   bool isNewer(const Written &other, const Written &output);
   LogicalResult collectWritten();

@@ -110,9 +110,10 @@ ProgramBuilder::getSteps(const Layout &index, const Layout &own,
     }
     std::optional<int64_t> scale;
     for (const Term &term : to.terms) {
+      if (digits[term.digit].isRow || !term.factor.isStatic())
+        return std::nullopt;
       const int64_t weight = getWeight(ownLeaves, term.digit);
-      if (digits[term.digit].isRow || !term.factor.isStatic() ||
-          weight % term.factor.getNumber() != 0 ||
+      if (weight % term.factor.getNumber() != 0 ||
           (scale && *scale != weight / term.factor.getNumber()))
         return std::nullopt;
       scale = weight / term.factor.getNumber();
@@ -346,7 +347,7 @@ bool ProgramBuilder::isIndexing(Operation &payload) {
 }
 
 FailureOr<Value>
-ProgramBuilder::gather(LinalgOp op, tensor::ExtractOp extract, int64_t, Value,
+ProgramBuilder::gather(tensor::ExtractOp extract,
                        function_ref<FailureOr<Value>(Value)> getIndex) {
   for (const Access &access : cluster.getAccesses()) {
     if (access.member != frame->member || access.parent != frame->computed ||

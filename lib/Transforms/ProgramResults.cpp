@@ -163,18 +163,28 @@ static bool areDisjoint(const Digits &digits, const Layout &a,
   });
 }
 
+/// Whether `op`, or an op in its regions, uses what `definitions` compute.
+bool ProgramBuilder::usesAny(Operation *op,
+                             const DenseSet<Operation *> &definitions) {
+  return op
+      ->walk([&](Operation *nested) {
+        if (llvm::any_of(nested->getOperands(), [&](Value value) {
+              return definitions.contains(value.getDefiningOp());
+            }))
+          return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
 /// Whether `value` needs what a member computes.
 bool ProgramBuilder::dependsOnMembers(Value value) {
-  if (behindMembers.empty())
-    for (Operation &op : *cluster.getAnchor()->getBlock()) {
-      bool isBehind = members.contains(&op);
-      op.walk([&](Operation *nested) {
-        for (Value operand : nested->getOperands())
-          isBehind |= behindMembers.contains(operand.getDefiningOp());
-      });
-      if (isBehind)
+  if (behindMembers.empty()) {
+    behindMembers = members;
+    for (Operation &op : *cluster.getAnchor()->getBlock())
+      if (usesAny(&op, behindMembers))
         behindMembers.insert(&op);
-    }
+  }
   return behindMembers.contains(value.getDefiningOp());
 }
 

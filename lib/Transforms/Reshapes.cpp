@@ -98,16 +98,6 @@ bool rmsnorm::isReshaped(BlockArgument argument) {
                       [](OpOperand &use) { return hasGroups(use); });
 }
 
-/// Whether `op` does nothing but copy, in another order or not.
-static bool isCopy(Operation *op) {
-  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  return linalgOp && linalgOp.hasPureTensorSemantics() &&
-         linalgOp.getNumDpsInputs() == 1 && linalgOp.getNumDpsInits() == 1 &&
-         linalgOp.getNumLoops() == linalgOp.getNumParallelLoops() &&
-         linalgOp.getBlock()->getTerminator()->getOperand(0) ==
-             linalgOp.getBlock()->getArgument(0);
-}
-
 /// The layout of what `op` makes of a tensor with `layout`; none if that is not
 /// known.
 static std::optional<access::Layout>
@@ -129,7 +119,8 @@ bool rmsnorm::mergesRows(Value tensor) {
   SmallVector<Operation *> path;
   Value root = tensor;
   while (Operation *op = root.getDefiningOp()) {
-    if (!access::isView(op) && !isa<tensor::InsertSliceOp>(op) && !isCopy(op))
+    if (!access::isView(op) && !isa<tensor::InsertSliceOp>(op) &&
+        !access::isCopy(op))
       break;
     path.push_back(op);
     root = op->getOperand(0);

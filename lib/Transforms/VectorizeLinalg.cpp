@@ -50,8 +50,6 @@ private:
   llvm::SmallPtrSet<Operation *, 2> combiners;
   /// The shape of a value that varies along the row.
   SmallVector<int64_t, 2> rowShape = {1, 1};
-  /// An operand with all the columns.
-  OpOperand *widest = nullptr;
 };
 } // namespace
 
@@ -102,11 +100,7 @@ LogicalResult PayloadVectorizer::bindOperands() {
       argument.replaceAllUsesWith(operand.get());
       continue;
     }
-    if (int64_t size = values.getElements(operand); size != 1) {
-      if (size >= rowShape[1])
-        widest = &operand;
-      rowShape[1] = std::max(rowShape[1], size);
-    }
+    rowShape[1] = std::max(rowShape[1], values.getElements(operand));
     if (!op.payloadUsesValueFromOperand(&operand))
       continue;
     if (values.isPerColumn(operand)) {
@@ -149,9 +143,7 @@ LogicalResult PayloadVectorizer::gather(tensor::ExtractOp extract) {
       return failure();
     return toVector(index, {1, 1});
   };
-  FailureOr<Value> vector =
-      values.gather(op, extract, rowShape[1],
-                    widest ? values.getColumns(*widest) : Value(), getIndex);
+  FailureOr<Value> vector = values.gather(extract, getIndex);
   if (failed(vector))
     return failure();
   vectors[extract.getResult()] = *vector;
@@ -223,7 +215,6 @@ FailureOr<Value> PayloadVectorizer::reduce(OpOperand &init) {
   Value input = extend(toVector(contribution, rowShape), builder.getF32Type());
   auto kinds =
       builder.getArrayAttr(ReduceKindAttr::get(builder.getContext(), kind));
-  Value columns = widest ? values.getColumns(*widest) : Value();
   auto type = cast<VectorType>(input.getType());
   Value result = input;
   const int64_t groups = values.getElements(init);
@@ -236,7 +227,7 @@ FailureOr<Value> PayloadVectorizer::reduce(OpOperand &init) {
              (type.getDimSize(1) != 1 && op.getIteratorTypesArray().back() ==
                                              utils::IteratorType::reduction)) {
     type = VectorType::get({1, 1}, builder.getF32Type());
-    result = RowReduceOp::create(builder, loc, type, kinds, input, columns)
+    result = RowReduceOp::create(builder, loc, type, kinds, input, Value())
                  .getResult(0);
   }
   FailureOr<Value> start = getVector(accumulator);

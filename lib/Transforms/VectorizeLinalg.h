@@ -25,19 +25,16 @@ public:
   /// is used first.
   virtual bool isPerColumn(OpOperand &operand) = 0;
   virtual void setVector(OpResult result, Value vector) = 0;
-  /// The number of columns of `operand` if that is an operand of what loads and
-  /// reduces it, else null.
-  virtual Value getColumns(OpOperand &operand) = 0;
   /// Whether `op` sums over rows: its result is the summand of this row.
   virtual bool sumsRows(linalg::LinalgOp op) = 0;
   /// Whether `payload`, in the body of a linalg op, only says where `gather`
   /// reads.
   virtual bool isIndexing(Operation &payload) = 0;
-  /// What `extract`, in the body of `op`, reads for a row, `elements` of them.
-  /// `getIndex` gives the vector of an index.
+  /// What `extract`, in the body of a linalg op, reads for a row. `getIndex`
+  /// gives the vector of an index.
   virtual FailureOr<Value>
-  gather(linalg::LinalgOp op, tensor::ExtractOp extract, int64_t elements,
-         Value columns, function_ref<FailureOr<Value>(Value)> getIndex) = 0;
+  gather(tensor::ExtractOp extract,
+         function_ref<FailureOr<Value>(Value)> getIndex) = 0;
 };
 
 /// Emits the tile program of `op`, which has one (`whyNoKernel`) and works on

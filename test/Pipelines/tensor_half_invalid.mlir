@@ -65,3 +65,18 @@ func.func @matmul(%x: tensor<?x64xf32>, %b: tensor<64x8xf32>) -> tensor<?x8xf32>
   %z = linalg.matmul ins(%y, %b : tensor<?x64xf32>, tensor<64x8xf32>) outs(%z1 : tensor<?x8xf32>) -> tensor<?x8xf32>
   return %z : tensor<?x8xf32>
 }
+
+// -----
+
+// A number is no tensor whose rows could be merged.
+func.func @fill(%x: tensor<?x128xf32>) -> (tensor<?x128xf32>, tensor<32x128xf32>) {
+  %c0 = arith.constant 0 : index
+  %one = arith.constant 1.0 : f32
+  %m = tensor.dim %x, %c0 : tensor<?x128xf32>
+  %y0 = tensor.empty(%m) : tensor<?x128xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x128xf32>) output(%y0 : tensor<?x128xf32>) eps = 1.0e-5 -> tensor<?x128xf32>
+  %z0 = tensor.empty() : tensor<32x128xf32>
+  // expected-error @below {{'linalg.fill' op expected to be part of a kernel}}
+  %z = linalg.fill ins(%one : f32) outs(%z0 : tensor<32x128xf32>) -> tensor<32x128xf32>
+  return %y, %z : tensor<?x128xf32>, tensor<32x128xf32>
+}

@@ -38,6 +38,10 @@ std::optional<int64_t> getAnchorRowDims(Operation *op);
 /// write each element of its results once.
 std::optional<LoopNest> getLoopNest(Operation *op);
 
+/// Whether `op` does nothing but copy a tensor to a tensor, the dimensions in
+/// another order or not.
+bool isCopy(Operation *op);
+
 /// Where `map` indexes with these loops.
 Layout getIndices(AffineMap map, ArrayRef<Sum> loops);
 

@@ -88,11 +88,6 @@ public:
   /// them from those of other dimensions: no two values of `dim` lead to one
   /// element. The dimensions of the domain have `sizes`.
   bool isInjective(unsigned dim, ArrayRef<int64_t> sizes) const;
-  /// Whether two rows never share an element if one accesses it by this map and
-  /// one by `other`, on domains of `sizes` and `otherSizes`: both count rows in
-  /// the same way, and what they add to that stays within a row.
-  bool staysInRow(const AccessMap &other, ArrayRef<int64_t> sizes,
-                  ArrayRef<int64_t> otherSizes) const;
   /// The dimension of the buffer that has the row dimension `dim`, and nothing
   /// else, as its index, or -1.
   int64_t getPlace(unsigned dim) const;
