@@ -5,6 +5,7 @@
 #include "RMSNorm/IR/AccessMap.h"
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
+#include "RowsProgram.h"
 
 #include "mlir/Dialect/Bufferization/IR/BufferDeallocationOpInterface.h"
 #include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.h"
@@ -103,6 +104,8 @@ struct RowsModel : BufferizableOpInterface::ExternalModel<RowsModel, RowsOp> {
   /// A thread reads what it has of a row before it writes that: an operand may
   /// share its buffer with a result where both are accessed in one way. Other
   /// elements of the row may be those of another block, which has written them.
+  /// A value of the row is read by all its threads and written by one, which a
+  /// reduction between the two makes wait for the others.
   /// Of a sum, the element that is added is read before the sum is written.
   bool bufferizesToElementwiseAccess(Operation *op, const AnalysisState &,
                                      ArrayRef<OpOperand *> operands) const {
@@ -114,9 +117,13 @@ struct RowsModel : BufferizableOpInterface::ExternalModel<RowsModel, RowsOp> {
       return llvm::all_of(all, [&](const BufferAccess &write) {
         if (!write.writes || access.writes || access.op == write.op)
           return true;
-        return access.map && write.map &&
-               access.map->getMap() == write.map->getMap() &&
-               access.sizes == write.sizes;
+        if (!access.map || !write.map ||
+            access.map->getMap() != write.map->getMap() ||
+            access.sizes != write.sizes)
+          return false;
+        auto load = dyn_cast<TileLoadOp>(access.op);
+        return !load || load.getKind() == TileKind::tile ||
+               (load.getKind() == TileKind::row && getReductionAfter(load));
       });
     });
   }

@@ -42,7 +42,7 @@ public:
         return error;
       }
     dropTrivialReductions();
-    if (failed(sinkStores()))
+    if (failed(sinkStores()) || failed(hoistSharedLoads()))
       return failure();
     if (chip.hasDependentLaunch) {
       rewriter.setInsertionPoint(tiles);
@@ -83,7 +83,8 @@ private:
 
   /// A store goes after every read of the row, so that an exact in-place
   /// update is right when the row is read again. All stores move to the end:
-  /// they keep their order, and no later segment reads what they write.
+  /// they keep their order, and no later segment reads what they write. So
+  /// do those of values of the row that are read before.
   LogicalResult sinkStores() {
     SmallVector<TileStoreOp> stores;
     for (Operation &op : program) {
@@ -93,7 +94,11 @@ private:
           return load.emitOpError("expected to stand in front of what writes "
                                   "its buffer");
       auto store = dyn_cast<TileStoreOp>(op);
-      if (store && isPerColumn(store.getValue().getType()))
+      if (store &&
+          (isPerColumn(store.getValue().getType()) ||
+           llvm::any_of(program.getOps<TileLoadOp>(), [&](TileLoadOp load) {
+             return isReadBefore(load, store);
+           })))
         stores.push_back(store);
     }
     // A reduction that no column waits for moves with the stores that it needs.
@@ -102,8 +107,40 @@ private:
       if (end == program.getTerminator() && isLastReduction(reduce))
         end = reduce;
     for (TileStoreOp store : stores)
-      rewriter.moveOpBefore(store, end);
+      rewriter.moveOpBefore(store, isPerColumn(store.getValue().getType())
+                                       ? end
+                                       : program.getTerminator());
     return success();
+  }
+
+  /// All threads of a row load a value of it, one of them may write the buffer:
+  /// after a reduction, for which it waits for the others.
+  LogicalResult hoistSharedLoads() {
+    if (rows.getColumns() == 1)
+      return success();
+    for (auto load : llvm::make_early_inc_range(program.getOps<TileLoadOp>())) {
+      if (load.getKind() != TileKind::row ||
+          llvm::none_of(program.getOps<TileStoreOp>(), [&](TileStoreOp store) {
+            return isReadBefore(load, store);
+          }))
+        continue;
+      RowReduceOp reduce = getReductionAfter(load);
+      if (!reduce)
+        return load.emitOpError("expected a reduction of the row that does not "
+                                "need what is loaded, and which the store to "
+                                "the same buffer waits for, got none");
+      if (load->isBeforeInBlock(reduce))
+        continue;
+      if (failed(moveOperationDependencies(rewriter, load, reduce)))
+        return failure();
+      rewriter.moveOpBefore(load, reduce);
+    }
+    return success();
+  }
+
+  bool isReadBefore(TileLoadOp load, TileStoreOp store) {
+    return load->isBeforeInBlock(store) &&
+           rows.mayAlias(load.getBase(), store.getBase());
   }
 
   bool isStored(Value buffer) {

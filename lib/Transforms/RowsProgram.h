@@ -34,6 +34,11 @@ bool isLastReduction(RowReduceOp op);
 /// Moves reductions of which that can be true to the end, with what uses them.
 void sinkLastReductions(Block &program);
 
+/// The last reduction of `program` that `load` does not need, null if there is
+/// none. Threads of a row that have loaded a value of the row ahead of it may
+/// write that value's buffer after it.
+RowReduceOp getReductionAfter(TileLoadOp load);
+
 /// Whether `op` computes of each column what takes many instructions: exp and
 /// the like, a division.
 bool isFunction(Operation *op);

@@ -32,6 +32,18 @@ bool mlir::rmsnorm::isLastReduction(RowReduceOp reduce) {
   return true;
 }
 
+RowReduceOp mlir::rmsnorm::getReductionAfter(TileLoadOp load) {
+  llvm::SetVector<Operation *> needed;
+  BackwardSliceOptions options;
+  options.omitBlockArguments = true;
+  (void)getBackwardSlice(load.getOperation(), &needed, options);
+  RowReduceOp last;
+  for (auto reduce : load->getBlock()->getOps<RowReduceOp>())
+    if (!needed.contains(reduce))
+      last = reduce;
+  return last;
+}
+
 void mlir::rmsnorm::sinkLastReductions(Block &program) {
   auto rows = cast<RowsOp>(program.getParentOp()->getParentOp());
   // Rows of one column have no work on columns to be behind.

@@ -63,3 +63,50 @@ func.func @transposed(%x: tensor<4x4x64xf32> {bufferization.writable = true}) ->
   }
   return %r : tensor<4x4x64xf32>
 }
+
+// -----
+
+// A value of the row, which all threads read and one writes: in place where a
+// reduction can stand between, a buffer of its own where none does.
+// CHECK-LABEL: func.func @row_value(
+// CHECK-SAME:    %{{[^:]*}}: memref<?x128xf32>, %[[D:[^:]*]]: memref<?xf32>
+// CHECK:         read %[[D]] : memref<?xf32>, write %[[D]] : memref<?xf32>
+func.func @row_value(%x: tensor<?x128xf32>, %d: tensor<?xf32> {bufferization.writable = true}, %n: index) -> tensor<?xf32> {
+  %r = rmsnorm.rows sizes [%n] columns(128) buffers(read %x : tensor<?x128xf32>, read %d : tensor<?xf32>, write %d : tensor<?xf32>) -> tensor<?xf32> {
+  ^bb0(%N: index, %X: memref<?x128xf32>, %D: memref<?xf32>, %E: memref<?xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x128xf32> -> vector<1x128xf32>
+      %s = rmsnorm.row_reduce maximumf(%0) : vector<1x128xf32> -> vector<1x1xf32>
+      %1 = rmsnorm.tile_load row %D[%t] : memref<?xf32> -> vector<1x1xf32>
+      %2 = arith.addf %s, %1 : vector<1x1xf32>
+      rmsnorm.tile_store row %2, %E[%t] : vector<1x1xf32>, memref<?xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return %r : tensor<?xf32>
+}
+
+// -----
+
+// CHECK-LABEL: func.func @row_value_without_reduction(
+// CHECK-SAME:    %{{[^:]*}}: memref<?x128xf32>, %[[D:[^:]*]]: memref<?xf32>
+// CHECK:         %[[E:.*]] = memref.alloc
+// CHECK:         memref.copy %[[D]], %[[E]]
+// CHECK:         read %[[D]] : memref<?xf32>, write %[[E]] : memref<?xf32>
+func.func @row_value_without_reduction(%x: tensor<?x128xf32>, %d: tensor<?xf32> {bufferization.writable = true}, %n: index) -> tensor<?xf32> {
+  %r = rmsnorm.rows sizes [%n] columns(128) buffers(read %x : tensor<?x128xf32>, read %d : tensor<?xf32>, write %d : tensor<?xf32>) -> tensor<?xf32> {
+  ^bb0(%N: index, %X: memref<?x128xf32>, %D: memref<?xf32>, %E: memref<?xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x128xf32> -> vector<1x128xf32>
+      %1 = rmsnorm.tile_load row %D[%t] : memref<?xf32> -> vector<1x1xf32>
+      %2 = arith.addf %1, %1 : vector<1x1xf32>
+      rmsnorm.tile_store row %2, %E[%t] : vector<1x1xf32>, memref<?xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return %r : tensor<?xf32>
+}

@@ -333,3 +333,31 @@ func.func @last_reduction(%x: memref<?x64xf32>, %y: memref<?x64xf32>, %r: memref
   }
   return
 }
+
+// -----
+
+// All threads have loaded a value of the row before one of them writes it: the
+// reduction stands between.
+// CHECK-LABEL: func.func @row_value_updated
+// CHECK:         %[[OLD:.*]] = rmsnorm.tile_load row %[[D:.*]][%{{.*}}] : memref<?xf32>
+// CHECK:         rmsnorm.traverse chunks in_flight(2) reduce(maximumf)
+// CHECK:         rmsnorm.tile_store row %{{.*}}, %[[D]][
+// CHECK:         vector.broadcast %[[OLD]]
+func.func @row_value_updated(%x: memref<?x64xf32>, %d: memref<?xf32>, %y: memref<?x64xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, update %d : memref<?xf32>, write %y : memref<?x64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 4, cache = reload, vectors_in_flight = 2>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %D: memref<?xf32>, %Y: memref<?x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+      %s = rmsnorm.row_reduce maximumf(%0) : vector<1x64xf32> -> vector<1x1xf32>
+      %old = rmsnorm.tile_load row %D[%t] : memref<?xf32> -> vector<1x1xf32>
+      rmsnorm.tile_store row %s, %D[%t] : vector<1x1xf32>, memref<?xf32>
+      %b = vector.broadcast %old : vector<1x1xf32> to vector<1x64xf32>
+      %p = arith.mulf %0, %b : vector<1x64xf32>
+      rmsnorm.tile_store tile %p, %Y[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}

@@ -166,3 +166,26 @@ func.func @strips(%x: memref<?x64xf32>, %r: memref<?xf32>, %m: index) {
   }
   return
 }
+
+// -----
+
+// What is stored does not wait for all threads to have loaded.
+func.func @row_value_without_reduction(%x: memref<?x64xf32>, %d: memref<?xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xf32>, update %d : memref<?xf32>) schedule(#rmsnorm.schedule<threads_per_row = 8, vector_width = 4>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %D: memref<?xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+      // expected-error @below {{expected a reduction of the row that does not need what is loaded, and which the store to the same buffer waits for, got none}}
+      %old = rmsnorm.tile_load row %D[%t] : memref<?xf32> -> vector<1x1xf32>
+      %new = arith.addf %old, %old : vector<1x1xf32>
+      rmsnorm.tile_store row %new, %D[%t] : vector<1x1xf32>, memref<?xf32>
+      %b = vector.broadcast %old : vector<1x1xf32> to vector<1x64xf32>
+      %p = arith.mulf %0, %b : vector<1x64xf32>
+      rmsnorm.tile_store tile %p, %X[%t] : vector<1x64xf32>, memref<?x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
