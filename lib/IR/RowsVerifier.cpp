@@ -130,6 +130,7 @@ public:
 private:
   LogicalResult verifyOp(Operation *op);
   LogicalResult verifyType(Operation *op, Type type);
+  template <typename OpTy> LogicalResult verifyTile(OpTy op, VectorType type);
   LogicalResult verifyPairs();
   LogicalResult verifyOnce();
   LogicalResult verifyPlacement(Block &block);
@@ -180,17 +181,34 @@ LogicalResult BodyVerifier::verifyType(Operation *op, Type type) {
   return success();
 }
 
+/// (C5) of a tile: it has no values of groups.
+template <typename OpTy>
+LogicalResult BodyVerifier::verifyTile(OpTy op, VectorType type) {
+  const int64_t own = type.getDimSize(1);
+  if (op.getKind() != TileKind::tile || own == int64_t(rows.getColumns()) ||
+      parts.contains(own))
+    return success();
+  return op.emitOpError("expected a tile of ")
+         << rows.getColumns() << " columns, as rmsnorm.rows says, or of a part "
+         << "of them that is taken out, got " << type;
+}
+
 /// (C4), and what concerns one op of the rest.
 LogicalResult BodyVerifier::verifyOp(Operation *op) {
   for (Type type : op->getResultTypes())
     if (failed(verifyType(op, type)))
       return failure();
-  if (auto load = dyn_cast<TileLoadOp>(op))
+  if (auto load = dyn_cast<TileLoadOp>(op)) {
+    if (failed(verifyTile(load, load.getType())))
+      return failure();
     return accesses.verify(load, isPlaced);
+  }
   if (auto store = dyn_cast<TileStoreOp>(op)) {
     if (store.getKind() == TileKind::column)
       return store.emitOpError("expected per-column values to leave "
                                "rmsnorm.rows as sums over rows");
+    if (failed(verifyTile(store, cast<VectorType>(store.getValue().getType()))))
+      return failure();
     return accesses.verify(store, isPlaced);
   }
   if (auto sum = dyn_cast<AccumulateOp>(op)) {

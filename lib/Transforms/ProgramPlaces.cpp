@@ -272,6 +272,11 @@ std::string ProgramBuilder::whyNotInMemory(const Place &place, Value tensor,
     return reason;
   if (place.kind != TileKind::row && !hasInnerStrideOne(tensor))
     return "columns that will not lie side by side";
+  // A store writes each group by itself.
+  if (isLoad && place.kind == TileKind::group &&
+      !haveColumnsTogether(AccessMap(place.map, /*hasColumn=*/true),
+                           type.getShape()))
+    return "groups of columns that do not lie side by side";
   if (type.getEncoding())
     return "a tensor with an encoding";
   return "";

@@ -1773,3 +1773,23 @@ func.func @rows_map_beyond(%x: tensor<4x64xf32>) {
   }
   return
 }
+
+// -----
+
+// Groups are no tile: their values lie at each group's first column.
+func.func @groups_as_tile(%x: memref<?x32xf32>, %y: memref<?x2xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(32) buffers(read %x : memref<?x32xf32>, write %y : memref<?x2xf32>) {
+  ^bb0(%M: index, %X: memref<?x32xf32>, %Y: memref<?x2xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x32xf32> -> vector<1x32xf32>
+      %1 = rmsnorm.row_reduce add(%0) : vector<1x32xf32> -> vector<1x1xf32>
+      %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x2xf32>
+      // expected-error @below {{expected a tile of 32 columns, as rmsnorm.rows says, or of a part of them that is taken out, got 'vector<1x2xf32>'}}
+      rmsnorm.tile_store tile %2, %Y[%t] : vector<1x2xf32>, memref<?x2xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}

@@ -470,3 +470,20 @@ func.func @norms(%x: tensor<?x?xf32>, %w: tensor<64xf32>, %v: tensor<?xf32>, %o:
   %c = rmsnorm.forward input(%b : tensor<?x?xf32>) weight(%v : tensor<?xf32>) output(%o : tensor<?x?xf32>) eps = 1.0e-05 -> tensor<?x?xf32>
   return %c : tensor<?x?xf32>
 }
+
+// -----
+
+// A row's value repeated for columns that the rows do not have is left out.
+// CHECK-LABEL: func.func @other_columns(
+// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns(32) buffers(read %{{.*}} : tensor<?x32xf32>, write %{{.*}} : tensor<?xf32>) -> tensor<?xf32> {
+// CHECK:         linalg.broadcast
+func.func @other_columns(%x: tensor<?x32xf32>, %e: tensor<?x32xf32>, %d: tensor<?xf32>, %p: tensor<?x2xf32>) -> tensor<?x2xf32> {
+  %y = rmsnorm.forward input(%x : tensor<?x32xf32>) output(%e : tensor<?x32xf32>) eps = 1.0e-5 -> tensor<?x32xf32>
+  %lowest = arith.constant 0xFF800000 : f32
+  %init = linalg.fill ins(%lowest : f32) outs(%d : tensor<?xf32>) -> tensor<?xf32>
+  %s = linalg.reduce ins(%y : tensor<?x32xf32>) outs(%init : tensor<?xf32>) dimensions = [1]
+    (%a: f32, %b: f32) { %m = arith.maximumf %a, %b : f32  linalg.yield %m : f32 }
+  // expected-remark @below {{not tiled with the norm next to it}}
+  %r = linalg.broadcast ins(%s : tensor<?xf32>) outs(%p : tensor<?x2xf32>) dimensions = [1]
+  return %r : tensor<?x2xf32>
+}
