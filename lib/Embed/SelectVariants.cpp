@@ -5,7 +5,7 @@
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/Disjoint.h"
 #include "RMSNorm/IR/KernelTarget.h"
-#include "RMSNorm/Transforms/RowClasses.h"
+#include "RMSNorm/Rows/RowClasses.h"
 
 #include "Multiples.h"
 

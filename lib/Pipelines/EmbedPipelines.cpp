@@ -5,7 +5,7 @@
 #include "RMSNorm/Embed/Passes.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Pipelines/Pipelines.h"
-#include "RMSNorm/Transforms/Passes.h"
+#include "RMSNorm/Rows/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"

@@ -9,8 +9,10 @@
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Pipelines/Pipelines.h"
 #include "RMSNorm/Raise/Passes.h"
-#include "RMSNorm/Transforms/BufferizableOpInterfaceImpl.h"
-#include "RMSNorm/Transforms/Passes.h"
+#include "RMSNorm/Rows/Passes.h"
+#include "RMSNorm/Source/Passes.h"
+#include "RMSNorm/Tiling/BufferizableOpInterfaceImpl.h"
+#include "RMSNorm/Tiling/Passes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Affine/IR/ValueBoundsOpInterfaceImpl.h"
@@ -74,7 +76,9 @@ void rmsnorm::registerAllExtensions(DialectRegistry &registry) {
 void rmsnorm::registerAllPasses() {
   registerRMSNormAccessPasses();
   registerRMSNormRaisePasses();
-  registerRMSNormTransformsPasses();
+  registerRMSNormSourcePasses();
+  registerRMSNormTilingPasses();
+  registerRMSNormRowsPasses();
   registerRMSNormDistributionPasses();
   registerRMSNormEmbedPasses();
   registerRMSNormConversionPasses();

@@ -3,7 +3,7 @@
 
 #include "RMSNorm/Conversion/Passes.h"
 #include "RMSNorm/Pipelines/Pipelines.h"
-#include "RMSNorm/Transforms/Passes.h"
+#include "RMSNorm/Source/Passes.h"
 
 #include "mlir/Conversion/AffineToStandard/AffineToStandard.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"

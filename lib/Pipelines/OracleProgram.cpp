@@ -5,7 +5,6 @@
 #include "RMSNorm/Conversion/Passes.h"
 #include "RMSNorm/Module/ModuleWriter.h"
 #include "RMSNorm/Pipelines/Pipelines.h"
-#include "RMSNorm/Transforms/Passes.h"
 
 #include "mlir/Pass/PassManager.h"
 

@@ -5,7 +5,9 @@
 #include "ModulePipeline.h"
 #include "RMSNorm/Distribution/Passes.h"
 #include "RMSNorm/Embed/Passes.h"
-#include "RMSNorm/Transforms/Passes.h"
+#include "RMSNorm/Rows/Passes.h"
+#include "RMSNorm/Source/Passes.h"
+#include "RMSNorm/Tiling/Passes.h"
 
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"

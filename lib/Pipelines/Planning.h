@@ -6,7 +6,7 @@
 
 #include "Compilation.h"
 #include "RMSNorm/Module/ModuleWriter.h"
-#include "RMSNorm/Transforms/RowClasses.h"
+#include "RMSNorm/Rows/RowClasses.h"
 
 namespace mlir::rmsnorm {
 

@@ -3,8 +3,8 @@
 
 #include "NormOps.h"
 #include "RMSNorm/Raise/Passes.h"
-#include "RMSNorm/Transforms/Elementwise.h"
-#include "RMSNorm/Transforms/RowReduction.h"
+#include "RMSNorm/Source/Elementwise.h"
+#include "RMSNorm/Tiling/RowReduction.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"

@@ -2,8 +2,8 @@
 //===- ScheduleSpaceTest.cpp - schedules worth measuring -----------------===//
 
 #include "RMSNorm/InitAll.h"
-#include "RMSNorm/Transforms/Passes.h"
-#include "RMSNorm/Transforms/RowClasses.h"
+#include "RMSNorm/Rows/Passes.h"
+#include "RMSNorm/Rows/RowClasses.h"
 
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/DialectRegistry.h"

@@ -8,7 +8,7 @@
 
 namespace norm_tune {
 
-/// The tuning file, see lib/Transforms/TuningFile.h. `findings` of one entry
+/// The tuning file, see RMSNorm/Schedule/TuningFile.h. `findings` of one entry
 /// follow one another by rows, ascending. Sets `note` if entries share a
 /// program; only the first of them is taken.
 std::string makeTuningFile(const std::vector<Finding> &findings,

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Passes.td - what users write, in fewer forms -----------------------===//
+
+#ifndef RMSNORM_SOURCE_PASSES_TD
+#define RMSNORM_SOURCE_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def GeneralizeElementwise : Pass<"rmsnorm-generalize-elementwise"> {
+  let summary = "makes linalg of arith and math on tensors";
+  let description = [{
+    Each elementwise op on ranked tensors becomes a `linalg.generic`, as by
+    upstream's `convert-elementwise-to-linalg`, but into a `tensor.empty`: an
+    operand that is a function's argument is not what the result is computed
+    into. First, so that arguments are bound to what they are.
+    `arith.scaling_truncf` and `scaling_extf` become what upstream's
+    `arith-expand` makes of them: a division by the scale and a rounding, an
+    extension and a product.
+
+    With `restorable`, for work of others, nothing else is changed, and the
+    attribute `rmsnorm.elementwise` marks what `rmsnorm-restore-elementwise`
+    puts back.
+
+        %h = arith.addf %x, %r : tensor<?x4096xbf16>
+  }];
+  let options = [
+    Option<"restorable", "restorable", "bool", "false",
+           "mark what is made, and change nothing else">,
+  ];
+  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+                           "::mlir::rmsnorm::RMSNormDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def RestoreElementwise : Pass<"rmsnorm-restore-elementwise"> {
+  let summary = "puts arith and math on tensors back";
+  let description = [{
+    Undoes `rmsnorm-generalize-elementwise` where what it marked, with
+    `restorable`, is as it was.
+  }];
+  let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
+}
+
+def GeneralizeGathers
+    : Pass<"rmsnorm-generalize-gathers", "::mlir::func::FuncOp"> {
+  let summary = "makes linalg of gathers, at indices that are operands";
+  let description = [{
+    A gather is a `linalg.generic` whose body reads a table from outside by
+    `tensor.extract` at an index that is an operand's. It is made of
+    `tensor.gather` and of bodies that read the indices by the numbers of their
+    loops. Without a limit in the input, an index of no row of the table is
+    undefined behaviour.
+
+        %row = arith.index_cast %id : i64 to index
+        %column = linalg.index 1 : index
+        %value = tensor.extract %t[%row, %column] : tensor<?x64xf32>
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect",
+                           "::mlir::linalg::LinalgDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
+  let summary = "makes every result of a public function an argument's contents";
+  let description = [{
+    A compiled entry allocates nothing: each tensor that a public function
+    returns must be computed into an argument. A result whose destination is a
+    `tensor.empty` gets a new argument after the others; one whose destination
+    is an argument already is written in place. A result may be reshaped once
+    behind its computation: the argument has the shape that is returned. What is
+    inserted into dimension K of [.., K, N] lies side by side in [.., K * N]. A
+    number that linalg ops alone use becomes a tensor of rank 0. The function
+    keeps returning the tensors, and bufferization drops them. Runs on untiled
+    tensor IR, so that the oracle sees the same arguments as the kernels.
+
+    Each tensor argument gets
+
+    - `rmsnorm.name`: the user's, else the argument's location name, else its
+      role in the first norm that uses it (`input`, `weight`, `output`,
+      `rstd`), else `arg3`; a new one: the user's `rmsnorm.name` on the
+      result, else its role in the norm that computes it, else `result1`;
+      `_1`, `_2`, ... where two would be equal;
+    - `rmsnorm.role`: `input`, `output` (written, never read) or `inout`;
+    - `rmsnorm.dims`: per dimension its size, or -1-k for shape symbol k. The
+      ops say which dimensions are equal; equal dimensions have one symbol,
+      and a size that is static anywhere is static everywhere;
+    - `rmsnorm.bounds`, if its elements are indices: the sizes they are below;
+    - `bufferization.buffer_layout`: any strides but the last, which is 1 (for
+      ranks 0 and 1, and where dimensions are collapsed into one, the identity),
+      and `bufferization.writable`.
+
+    The function gets `rmsnorm.sizes`, an integer set whose symbol k is shape
+    symbol k, if index arithmetic, reshapes or slices demand more of sizes than
+    that some are equal: `s2 - s0 * s1 == 0` where dimensions are merged into
+    those of a result, `s0 mod 4 == 0` where rows are groups of 4,
+    `s0 - s1 >= 0` where s1 rows are taken of s0. The runtime checks it at each
+    call.
+
+    Every `tensor.dim` of an argument becomes a constant or the `tensor.dim` of
+    the first argument with that symbol. Each result gets `rmsnorm.argument`,
+    the number of the argument that it is computed into: folding may leave of a
+    result that is the identity of an argument nothing but that argument.
+
+    Errors: a returned value that is no tensor, that is an argument or a
+    constant as it is, that no destination-style op computes, or that is
+    returned twice; two results in one argument; dimensions that must be equal
+    and are not; a size of a result, a reshape or a slice that does not follow
+    by sums, products, quotients and remainders from arguments' sizes; two equal
+    `rmsnorm.name`; a body of several blocks; a call of a public function.
+
+    ```mlir
+    func.func @f(%x: tensor<?x64xf32>, %w: tensor<64xf32>) -> tensor<?x64xf32> {
+      ...
+      %e = tensor.empty(%m) : tensor<?x64xf32>
+      %y = rmsnorm.forward input(%x : ...) weight(%w : ...) output(%e : ...) ...
+      return %y : tensor<?x64xf32>
+    }
+    ->
+    func.func @f(%x: tensor<?x64xf32> {rmsnorm.name = "input", ...},
+                 %w: tensor<64xf32> {rmsnorm.name = "weight", ...},
+                 %out: tensor<?x64xf32> {rmsnorm.dims = array<i64: -1, 64>,
+                   rmsnorm.name = "output", rmsnorm.role = "output", ...})
+        -> tensor<?x64xf32> {
+      %y = rmsnorm.forward input(%x : ...) weight(%w : ...) output(%out : ...) ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect",
+                           "::mlir::arith::ArithDialect",
+                           "::mlir::bufferization::BufferizationDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def ComputeInPlace : Pass<"rmsnorm-compute-in-place", "::mlir::ModuleOp"> {
+  let summary = "what goes into a slice of an argument is computed there";
+  let description = [{
+    A `tensor.empty` that a value is computed into which a
+    `tensor.insert_slice` puts into a function's argument becomes that slice, as
+    by upstream's `eliminate-empty-tensors`, which does it for all insertions.
+    Where several go into one, side by side, each slice is taken out of what the
+    one before is put into.
+
+        %y = rmsnorm.forward input(%q : ...) output(%empty : tensor<?x8x128xbf16>) ...
+        %r = tensor.insert_slice %y into %qkv[0, 0, 0] [%m, 8, 128] [1, 1, 1] : ...
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect",
+                           "::mlir::tensor::TensorDialect"];
+}
+
+def WrapMemRefs : Pass<"rmsnorm-wrap-memrefs"> {
+  let summary = "norms on memrefs become norms on tensors that live there";
+  let description = [{
+    A norm on memrefs reads `bufferization.to_tensor` of them and its results
+    are materialized in its destinations. One-shot bufferization makes the
+    buffers of it again, in place, without a copy. Of a buffer that is an
+    operand twice there is one tensor, so that an update in place is seen.
+
+    As for `rmsnorm.rows`, two operands are the same buffer, row by row, or
+    disjoint.
+
+    ```mlir
+    rmsnorm.forward input(%x : memref<?x64xf32>) output(%y : memref<?x64xf32>) eps = 1.0e-5
+    ->
+    %a = bufferization.to_tensor %x restrict : memref<?x64xf32> to tensor<?x64xf32>
+    %b = bufferization.to_tensor %y restrict writable : memref<?x64xf32> to tensor<?x64xf32>
+    %c = rmsnorm.forward input(%a : tensor<?x64xf32>) output(%b : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+    bufferization.materialize_in_destination %c in writable %y : (tensor<?x64xf32>, memref<?x64xf32>) -> ()
+    ```
+  }];
+  let dependentDialects = ["::mlir::bufferization::BufferizationDialect"];
+}
+
+def Decompose : Pass<"rmsnorm-decompose"> {
+  let summary = "norms become linalg and arith, by definition";
+  let description = [{
+    Replaces `rmsnorm.forward` and `rmsnorm.backward` on tensors by what their
+    text says, one `linalg.generic` per formula: a sum along the row, the row
+    statistic, the elementwise rest, for `dweight` a sum over rows. Nothing is
+    reassociated; sums run in the order of the elements. This is the one place
+    where the formulas stand: in f32, in the programs of kernels, they are
+    what kernels compute, so the result of a sum over rows is the summand of
+    the loop's row there.
+
+    The mean is the sum times the number nearest to 1/N where N is static (in
+    f32 at most 1.5 ulp from the exact quotient), and a division where it is
+    not.
+
+    Requires: tensors; a norm on memrefs is an error. Leaves all else alone.
+
+    ```mlir
+    %y = rmsnorm.forward input(%x : tensor<?x64xf32>)
+        output(%y0 : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+    ```
+    becomes
+    ```mlir
+    %sum = linalg.generic {iterator_types = ["parallel", "reduction"]}
+        ins(%x : tensor<?x64xf32>) outs(%zero : tensor<?xf32>) ...
+    %rstd = linalg.generic {iterator_types = ["parallel"]}
+        ins(%sum : tensor<?xf32>) outs(%empty : tensor<?xf32>) ...
+    %y = linalg.generic {iterator_types = ["parallel", "parallel"]}
+        ins(%x, %rstd : tensor<?x64xf32>, tensor<?xf32>)
+        outs(%y0 : tensor<?x64xf32>) ...
+    ```
+  }];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::tensor::TensorDialect",
+  ];
+}
+
+#endif // RMSNORM_SOURCE_PASSES_TD

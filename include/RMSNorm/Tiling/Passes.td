@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Passes.td - from ops on tensors to programs over rows --------------===//
+
+#ifndef RMSNORM_TILING_PASSES_TD
+#define RMSNORM_TILING_PASSES_TD
+
+include "mlir/Pass/PassBase.td"
+
+def TileClusters : Pass<"rmsnorm-tile-clusters"> {
+  let summary = "makes an rmsnorm.rows on tensors of each cluster";
+  let description = [{
+    A cluster is a norm, or another op that asks for one (`rmsnorm.row_wise`),
+    with the ops around it that work on the same rows. Layouts find it: where rows
+    and columns lie in what is read and computed (`rmsnorm-print-accesses` prints
+    them). The pass puts one `rmsnorm.rows` in the place of each cluster. Its
+    program computes a row of all members, in the order of the block; of a norm it
+    has what `rmsnorm-decompose` makes of it.
+
+    - A tensor that no member computes becomes an operand. Views of it are not
+      made: they are in the map of the `rmsnorm.tile_load` that reads it.
+    - A tensor that leaves becomes a result. Its operand is what members'
+      results are inserted into, or computed into; views and insertions are in
+      the map of the `rmsnorm.tile_store`.
+    - A sum over rows becomes an `rmsnorm.accumulate`.
+    - An elementwise op outside of which members read some rows' elements only is
+      computed where it is used.
+
+    An op that works on the rows of a cluster and is no member stays as it is,
+    with a remark that says why; so does a member that no kernel computes. A norm
+    that is in no kernel is an error. Without `required` it stays as it is, too,
+    and a program that only some chips can hold is in no kernel.
+
+    ```mlir
+    %0 = tensor.extract_slice %qkv[0, 0, 0] [%n, 32, 128] [1, 1, 1]
+        : tensor<?x48x128xbf16> to tensor<?x32x128xbf16>
+    %1 = rmsnorm.forward ins(%0, %w : tensor<?x32x128xbf16>, tensor<128xbf16>)
+        outs(%d : tensor<?x32x128xbf16>) ...
+    // becomes
+    %1 = rmsnorm.rows sizes [%n, 32] columns(128)
+        buffers(read %qkv : tensor<?x48x128xbf16>, read %w : tensor<128xbf16>,
+                write %d : tensor<?x32x128xbf16>) -> tensor<?x32x128xbf16> {
+    ^bb0(%N: index, %QKV: memref<?x48x128xbf16>, %W: memref<128xbf16>,
+         %D: memref<?x32x128xbf16>):
+      rmsnorm.tiles body {
+      ^bb0(%t: index):
+        %x = rmsnorm.tile_load tile %QKV[%t] : memref<?x48x128xbf16>
+            -> vector<1x128xbf16>
+        ...
+        rmsnorm.tile_store tile %y, %D[%t] : vector<1x128xbf16>,
+            memref<?x32x128xbf16>
+        rmsnorm.yield
+      }
+      rmsnorm.yield
+    }
+    ```
+  }];
+  let options = [
+    Option<"required", "required", "bool", "true",
+           "a norm that is in no kernel is an error">,
+    Option<"remarks", "remarks", "bool", "true",
+           "say of each neighbour of a cluster why it is no member">,
+  ];
+  let dependentDialects = [
+    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::rmsnorm::RMSNormDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
+}
+
+def DropResults : Pass<"rmsnorm-drop-results", "::mlir::func::FuncOp"> {
+  let summary = "drops results that are arguments";
+  let description = [{
+    After bufferization a public function returns buffers that the caller gave
+    it. Upstream's `drop-equivalent-buffer-results` does the same for private
+    functions only, as it has to see all callers; a compiled entry has none in
+    its module.
+
+    A result that is another argument than the one that it is to be computed
+    into (`rmsnorm.argument`), the identity of an input, is copied there by an
+    `rmsnorm.rows`.
+  }];
+  let dependentDialects = ["::mlir::memref::MemRefDialect",
+                           "::mlir::rmsnorm::RMSNormDialect"];
+}
+
+def CheckBuffers : Pass<"rmsnorm-check-buffers", "::mlir::func::FuncOp"> {
+  let summary = "makes sure that bufferization allocated and copied nothing";
+  let description = [{
+    An entry is `rmsnorm.rows` on its arguments and index arithmetic. A
+    `memref.alloc`, `memref.alloca` or `memref.copy`, a tensor, a returned value,
+    a `linalg` or operator-level op that is part of no `rmsnorm.rows`, and other
+    ops with effects are errors that say which value is to blame.
+  }];
+}
+
+#endif // RMSNORM_TILING_PASSES_TD

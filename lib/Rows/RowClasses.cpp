@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RowClasses.cpp - sizes that want different schedules --------------===//
+
+#include "RMSNorm/Rows/RowClasses.h"
+#include "RMSNorm/Rows/RowsProgram.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+namespace {
+/// A program over rows, with its place among all of a function or module.
+struct RowProgram {
+  RowsOp rows;
+  ProgramFacts facts;
+  size_t place, count;
+};
+} // namespace
+
+FailureOr<SmallVector<RowsOp>> mlir::rmsnorm::getPrograms(Operation *root) {
+  SmallVector<RowsOp> programs;
+  WalkResult walk = root->walk([&](Operation *op) -> WalkResult {
+    auto rows = dyn_cast<RowsOp>(op);
+    if (rows)
+      programs.push_back(rows);
+    if (rows && rows.hasTensors())
+      return op->emitOpError("expected bufferized programs over rows, got one "
+                             "on tensors: one-shot-bufferize comes first");
+    if (isa<ForwardOp, BackwardOp>(op) && op->getNumResults() > 0)
+      return op->emitOpError("expected bufferized programs over rows "
+                             "(rmsnorm-tensor-half, or rmsnorm-embed-tensors "
+                             "and bufferization), got a norm on tensors");
+    return WalkResult::advance();
+  });
+  if (walk.wasInterrupted())
+    return failure();
+  return programs;
+}
+
+std::optional<int64_t> mlir::rmsnorm::getStaticRows(RowsOp rows) {
+  int64_t count = 1;
+  for (OpFoldResult size : rows.getMixedSizes()) {
+    std::optional<int64_t> value = getConstantIntValue(size);
+    if (!value)
+      return std::nullopt;
+    count *= *value;
+  }
+  return count;
+}
+
+SmallVector<int64_t, 2>
+mlir::rmsnorm::getAlignments(ArrayRef<MemRefType> types) {
+  SmallVector<int64_t, 2> alignments;
+  for (int64_t bytes : {16, 8, 4}) {
+    bool possible = true, isDynamic = false, isWider = false;
+    for (MemRefType type : types) {
+      const int64_t columns = type.getRank() ? type.getShape().back() : 1;
+      const int64_t bits = type.getElementTypeBitWidth();
+      isWider |= bytes * 8 > bits;
+      if (ShapedType::isDynamic(columns))
+        isDynamic = true;
+      else if (columns * bits % (bytes * 8) != 0)
+        possible = false;
+    }
+    const bool isWorthIt = alignments.empty() || (isDynamic && bytes == 4);
+    if (possible && isWider && isWorthIt)
+      alignments.push_back(bytes);
+  }
+  return alignments;
+}
+
+static FailureOr<std::vector<RowProgram>> collectFacts(ArrayRef<RowsOp> all) {
+  std::vector<RowProgram> collected;
+  for (auto [place, rows] : llvm::enumerate(all)) {
+    if (failed(verifyNotPlaced(rows)))
+      return failure();
+    collected.push_back({rows, getProgramFacts(rows), place, all.size()});
+  }
+  return collected;
+}
+
+/// A choice of schedules with the reason if there is none.
+static OrRefusal<Selection> choose(const RowProgram &loop, TargetAttr target,
+                                   const ScheduleOptions &options) {
+  RowsOp rows = loop.rows;
+  ProgramFacts facts = loop.facts;
+  if (facts.dynamicColumns && options.columns >= 0)
+    facts.columns = std::min(facts.columns, options.columns);
+  const ChipInfo &chip = target.getChipInfo();
+  // A schedule written in the IR is the user's.
+  if (ScheduleAttr given = rows.getScheduleAttr()) {
+    OrRefusal<ScheduleFields> taken =
+        takeSchedule(given.getFields(), facts, chip, options.request);
+    if (!taken)
+      return taken.getRefusal();
+    Selection selection;
+    selection.classes.push_back({kAnyRows, *taken});
+    return selection;
+  }
+  std::vector<TuningRecord> records;
+  if (options.tuning) {
+    const std::string program = getProgramKey(facts);
+    records = options.tuning->select(target, program);
+    if (TuningReport *report = options.report) {
+      report->programs.insert(program);
+      report->found |= !records.empty();
+    }
+  }
+  ScheduleRequest request = options.request;
+  OrRefusal<std::string> overrides =
+      getLoopOverrides(request.overrides, loop.place, loop.count);
+  if (!overrides)
+    return overrides.getRefusal();
+  request.overrides = *overrides;
+  OrRefusal<Selection> selection =
+      selectSchedules(facts, chip, request, records);
+  if (selection && options.report)
+    options.report->dropped.insert(selection->dropped.begin(),
+                                   selection->dropped.end());
+  return selection;
+}
+
+FailureOr<std::vector<Selection>>
+mlir::rmsnorm::chooseSchedules(ArrayRef<RowsOp> loops, TargetAttr target,
+                               const ScheduleOptions &options) {
+  FailureOr<std::vector<RowProgram>> collected = collectFacts(loops);
+  if (failed(collected))
+    return failure();
+  std::vector<Selection> chosen;
+  for (RowProgram &loop : *collected) {
+    OrRefusal<Selection> selection = choose(loop, target, options);
+    if (!selection)
+      return loop.rows.emitOpError("schedule: ")
+             << selection.getRefusal().getMessage();
+    chosen.push_back(*selection);
+  }
+  return chosen;
+}
+
+std::vector<ScheduledRows>
+mlir::rmsnorm::combineClasses(ArrayRef<RowsOp> loops,
+                              ArrayRef<Selection> chosen, TargetAttr target,
+                              const ScheduleRequest &request) {
+  SmallVector<int64_t> lastRows = {kAnyRows};
+  for (auto [rows, selection] : llvm::zip(loops, chosen))
+    if (!getStaticRows(rows))
+      for (const RowClass &one : selection.classes)
+        lastRows.push_back(one.lastRow);
+  llvm::sort(lastRows);
+  lastRows.erase(llvm::unique(lastRows), lastRows.end());
+  std::vector<ScheduledRows> classes;
+  for (int64_t lastRow : lastRows) {
+    ScheduledRows one{lastRow, {}};
+    for (auto [rows, selection] : llvm::zip(loops, chosen))
+      one.schedules.push_back(
+          selection.getFor(getStaticRows(rows).value_or(lastRow)));
+    matchBlocks(loops, target, request, lastRow, one.schedules);
+    // Neighbours that choose the same are one.
+    if (!classes.empty() && classes.back().schedules == one.schedules)
+      classes.back().lastRow = lastRow;
+    else
+      classes.push_back(std::move(one));
+  }
+  return classes;
+}
+
+FailureOr<RowClasses>
+mlir::rmsnorm::getRowClasses(func::FuncOp function, TargetAttr target,
+                             const ScheduleOptions &options) {
+  RowClasses result;
+  SmallVector<RowsOp> loops = getRows(function);
+  FailureOr<std::vector<Selection>> chosen =
+      chooseSchedules(loops, target, options);
+  if (failed(chosen))
+    return failure();
+  result.classes = combineClasses(loops, *chosen, target, options.request);
+  SmallVector<RowsOp> counted(llvm::make_filter_range(
+      loops, [](RowsOp rows) { return !getStaticRows(rows); }));
+  const bool oneM = llvm::all_of(counted, [&](RowsOp rows) {
+    return rows.getMixedSizes() == counted.front().getMixedSizes();
+  });
+  if (!oneM)
+    result.classes.erase(result.classes.begin(),
+                         std::prev(result.classes.end()));
+  if (result.classes.size() > 1) {
+    OpBuilder builder(counted.front());
+    result.rows = counted.front().createNumRows(builder);
+  }
+  return result;
+}
+
+void mlir::rmsnorm::setSchedules(Operation *root,
+                                 ArrayRef<ScheduleFields> schedules,
+                                 int64_t lastColumn) {
+  for (auto [rows, schedule] : llvm::zip(getRows(root), schedules)) {
+    if (rows.getDynamicColumns() &&
+        lastColumn < static_cast<int64_t>(rows.getColumns()))
+      setColumns(rows, lastColumn);
+    rows.setScheduleAttr(ScheduleAttr::get(rows.getContext(), schedule));
+  }
+}
+
+/// The schedules of all `loops` for up to `lastColumn` columns, one after the
+/// other, each with the last row it is for.
+static OrRefusal<std::vector<std::pair<int64_t, ScheduleFields>>>
+chooseAll(ArrayRef<RowProgram> loops, TargetAttr target,
+          ScheduleOptions options, int64_t lastColumn) {
+  if (lastColumn != kAnyColumns)
+    options.columns = lastColumn;
+  std::vector<std::pair<int64_t, ScheduleFields>> all;
+  for (const RowProgram &loop : loops) {
+    OrRefusal<Selection> chosen = choose(loop, target, options);
+    if (!chosen)
+      return chosen.getRefusal();
+    for (const RowClass &one : chosen->classes)
+      all.push_back({one.lastRow, one.schedule});
+  }
+  return all;
+}
+
+FailureOr<ColumnClasses>
+mlir::rmsnorm::getColumnClasses(func::FuncOp function, TargetAttr target,
+                                const ScheduleOptions &options) {
+  return getColumnClasses(getRows(function), target, options);
+}
+
+FailureOr<ColumnClasses>
+mlir::rmsnorm::getColumnClasses(ArrayRef<RowsOp> all, TargetAttr target,
+                                const ScheduleOptions &options) {
+  const ColumnClasses one = {Value(), {kAnyColumns}};
+  ColumnClasses classes;
+  SmallVector<int64_t> bounds;
+  FailureOr<std::vector<RowProgram>> loops = collectFacts(all);
+  if (failed(loops))
+    return failure();
+  for (RowProgram &loop : *loops) {
+    Value columns = loop.rows.getDynamicColumns();
+    if (!columns || (classes.columns && classes.columns != columns))
+      return one;
+    classes.columns = columns;
+    llvm::append_range(bounds,
+                       getColumnBounds(loop.facts, target.getChipInfo()));
+  }
+  llvm::sort(bounds);
+  bounds.erase(llvm::unique(bounds), bounds.end());
+  std::vector<std::pair<int64_t, ScheduleFields>> last;
+  for (int64_t bound : bounds) {
+    auto chosen = chooseAll(*loops, target, options, bound);
+    // Overrides meant for any number may not fit the choice for few.
+    if (!chosen && bound != kAnyColumns)
+      continue;
+    if (!chosen)
+      return loops->front().rows.emitOpError("schedule: ")
+             << chosen.getRefusal().getMessage();
+    // Neighbours that choose the same are one.
+    if (!classes.lastColumns.empty() && last == *chosen)
+      classes.lastColumns.back() = bound;
+    else
+      classes.lastColumns.push_back(bound);
+    last = *chosen;
+  }
+  return classes.lastColumns.size() < 2 ? one : classes;
+}
+
+static FailureOr<ScheduleSpace> getSpace(RowsOp rows, size_t loop,
+                                         TargetAttr target,
+                                         const ScheduleRequest &request) {
+  ScheduleOptions options;
+  options.request = request;
+  FailureOr<std::vector<Selection>> chosen =
+      chooseSchedules(rows, target, options);
+  if (failed(chosen))
+    return failure();
+  const ProgramFacts facts = getProgramFacts(rows);
+  return ScheduleSpace{
+      {loop},
+      getProgramKey(facts),
+      enumerateSchedules(facts, target.getChipInfo(), chosen->front())};
+}
+
+FailureOr<SmallVector<ScheduleSpace>>
+mlir::rmsnorm::getScheduleSpaces(func::FuncOp function, TargetAttr target,
+                                 const ScheduleRequest &request) {
+  SmallVector<ScheduleSpace> spaces;
+  for (auto [loop, rows] : llvm::enumerate(getRows(function))) {
+    if (rows.getScheduleAttr())
+      continue;
+    FailureOr<ScheduleSpace> space = getSpace(rows, loop, target, request);
+    if (failed(space))
+      return failure();
+    auto *same = llvm::find_if(spaces, [&](const ScheduleSpace &other) {
+      return other.tuningKey == space->tuningKey;
+    });
+    if (same != spaces.end())
+      same->loops.push_back(loop);
+    else
+      spaces.push_back(std::move(*space));
+  }
+  return spaces;
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RowsFacts.cpp - what a schedule depends on, of a program ----------===//
+
+#include "RMSNorm/Rows/RowsProgram.h"
+
+#include "RMSNorm/IR/AccessMap.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/TypeUtilities.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// The loads `value` is computed from, through per-column values only.
+static void collectLoads(Value value, SetVector<Operation *> &loads,
+                         DenseSet<Value> &seen) {
+  Operation *op = value.getDefiningOp();
+  if (!op || !isPerColumn(value.getType()) || !seen.insert(value).second)
+    return;
+  if (isa<TileLoadOp>(op))
+    loads.insert(op);
+  for (Value operand : op->getOperands())
+    collectLoads(operand, loads, seen);
+}
+
+/// Whether `op` is arithmetic on all of `columns` columns, or the load of an
+/// operand that several rows share, which comes from the caches.
+static bool isColumnOperation(Operation *op, int64_t columns) {
+  if (auto load = dyn_cast<TileLoadOp>(op))
+    return load.isShared();
+  auto type = op->getNumResults() == 1
+                  ? dyn_cast<VectorType>(op->getResult(0).getType())
+                  : VectorType();
+  return type && type.getDimSize(1) == columns &&
+         !op->hasTrait<OpTrait::ConstantLike>() &&
+         isa_and_present<arith::ArithDialect, math::MathDialect>(
+             op->getDialect());
+}
+
+/// Counts `op`, an operation on all columns that is before the last row_reduce
+/// or after it.
+static void countOperation(ProgramFacts &facts, Operation *op, bool isBefore) {
+  ++(isBefore ? facts.operationsBefore : facts.operationsAfter);
+  if (isFunction(op))
+    ++(isBefore ? facts.functionsBefore : facts.functionsAfter);
+  const Type type = getElementTypeOrSelf(op->getResult(0).getType());
+  if (isa<arith::FPToSIOp>(op) && type.isInteger(8))
+    ++facts.numIntegerConversions;
+  else if (isa<Float4E2M1FNType>(type))
+    ++facts.numFloat4Conversions;
+  else if (isa<arith::ExtFOp, arith::TruncFOp>(op))
+    ++(isBefore ? facts.conversionsBefore : facts.conversionsAfter);
+}
+
+/// Bits an element takes in memory: a mask has a byte.
+static int64_t getStoredBits(Type vector) {
+  return std::max<int64_t>(8,
+                           cast<VectorType>(vector).getElementTypeBitWidth());
+}
+
+/// The columns of which the parts that `program` takes rows apart into begin
+/// and end at multiples.
+static int64_t getPart(Block &program) {
+  int64_t part = 0;
+  auto add = [&](ArrayAttr offsets, VectorType type) {
+    part = std::gcd(part, cast<IntegerAttr>(offsets[1]).getInt());
+    part = std::gcd(part, type.getDimSize(1));
+  };
+  for (Operation &op : program) {
+    if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op))
+      add(slice.getOffsets(), slice.getType());
+    else if (auto insert = dyn_cast<vector::InsertStridedSliceOp>(op))
+      add(insert.getOffsets(), insert.getSourceVectorType());
+    else if (auto pairs = dyn_cast<vector::DeinterleaveOp>(op))
+      part = std::gcd(part, pairs.getSourceVectorType().getDimSize(1));
+  }
+  return part;
+}
+
+ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
+  ProgramFacts facts;
+  facts.singleRow = rows.hasSingleRow();
+  facts.columns = rows.getColumns();
+  facts.dynamicColumns = bool(rows.getDynamicColumns());
+  Block &program = rows.getTiles().getBody().front();
+  facts.part = getPart(program);
+  facts.numColumnSums = getColumnSums(program).size();
+  SetVector<Operation *> before, after;
+  DenseSet<Value> seenBefore, seenAfter;
+  Operation *lastReduce = nullptr;
+  for (auto reduce : program.getOps<RowReduceOp>()) {
+    ++facts.numReductions;
+    if (isLastReduction(reduce))
+      continue;
+    lastReduce = reduce;
+    for (Value input : reduce.getInputs())
+      collectLoads(input, before, seenBefore);
+  }
+  auto collectAfter = [&](Operation *op, Value value) {
+    if (lastReduce && lastReduce->isBeforeInBlock(op))
+      collectLoads(value, after, seenAfter);
+  };
+  int64_t widestTile = 8;
+  auto visit = [&](TileKind kind, Value value) {
+    const int64_t bits = getStoredBits(value.getType());
+    if (kind != TileKind::row)
+      facts.narrowestBits = std::min(facts.narrowestBits, bits);
+    if (kind == TileKind::tile)
+      widestTile = std::max(widestTile, bits);
+    return bits;
+  };
+  llvm::SmallDenseSet<Value> loaded;
+  for (Operation &op : program) {
+    if (auto load = dyn_cast<TileLoadOp>(op)) {
+      const int64_t bits = visit(load.getKind(), load);
+      const bool isTile = load.getKind() == TileKind::tile;
+      if (load.isShared()) {
+        facts.columnOperandBits += bits;
+        facts.sharedBitsPerColumn += isTile ? bits : 0;
+      } else if (isTile && loaded.insert(load.getBase()).second) {
+        facts.loadedBitsPerColumn += bits;
+      }
+    } else if (auto store = dyn_cast<TileStoreOp>(op)) {
+      const int64_t bits = visit(store.getKind(), store.getValue());
+      if (store.getKind() == TileKind::tile)
+        facts.storedBitsPerColumn += bits;
+      collectAfter(&op, store.getValue());
+    } else if (isa<GroupReduceOp, GroupBroadcastOp>(op)) {
+      const auto in = cast<VectorType>(op.getOperand(0).getType());
+      const auto out = cast<VectorType>(op.getResult(0).getType());
+      facts.groupColumns = std::max(
+          facts.groupColumns,
+          facts.columns / std::min(in.getDimSize(1), out.getDimSize(1)));
+    } else if (auto sum = dyn_cast<AccumulateOp>(op)) {
+      collectAfter(&op, sum.getSource());
+    } else if (auto reduce = dyn_cast<RowReduceOp>(op)) {
+      for (Value input : reduce.getInputs())
+        collectAfter(&op, input);
+    }
+  }
+  Operation *lastRowReduce = nullptr;
+  for (auto reduce : program.getOps<RowReduceOp>()) {
+    lastRowReduce = reduce;
+    facts.numReducedValues += reduce.getInputs().size();
+  }
+  for (Operation &op : program) {
+    facts.numGroupReductions += isa<GroupReduceOp>(op);
+    // One for each group of columns is next to none for each column.
+    if (!isColumnOperation(&op, facts.columns))
+      continue;
+    countOperation(facts, &op,
+                   lastRowReduce && op.isBeforeInBlock(lastRowReduce));
+    facts.numRepeatedFunctions += isFunction(&op) &&
+                                  seenBefore.contains(op.getResult(0)) &&
+                                  seenAfter.contains(op.getResult(0));
+  }
+  for (Operation *op : getSumsSlice(program).needed)
+    if (auto load = dyn_cast<TileLoadOp>(op);
+        load && load.getKind() != TileKind::row)
+      facts.sumsNarrowestBits = std::min<int64_t>(
+          facts.sumsNarrowestBits, getStoredBits(load.getType()));
+  for (Operation *load : before)
+    if (after.contains(load))
+      facts.liveBitsPerColumn +=
+          getStoredBits(cast<TileLoadOp>(load).getType());
+  // Beside wider tiles bytes set no pace: 16 of them are two accesses and
+  // twice the registers of what they are computed from. Hand-written kernels
+  // with bytes out of bf16 reach 0.98 of a copy with vectors of 8 elements.
+  if (widestTile > 8)
+    facts.narrowestBits = std::max<int64_t>(facts.narrowestBits, 16);
+  return facts;
+}
+
+/// Whether threads can hold rows of `columns` of which parts begin at multiples
+/// of `part`: vectors of a thread are as far apart as parts are, or nearer, and
+/// stay in registers (rmsnorm.schedule). One row is that of a whole subgroup.
+static bool canTakeApart(int64_t columns, int64_t part, bool isOneRow) {
+  constexpr int64_t kMostSubgroup = 64, kMostVector = 16;
+  const int64_t step = part & -part;
+  if (isOneRow && step < kMostSubgroup * kMostVector)
+    return false;
+  return columns <= 8192 &&
+         (columns <= 16 * step || columns <= (step > 1 ? 128 : 16));
+}
+
+std::string mlir::rmsnorm::whyNotOnAllChips(RowsOp rows) {
+  const ProgramFacts facts = getProgramFacts(rows);
+  Block &program = rows.getTiles().getBody().front();
+  if (facts.groupColumns != 0) {
+    // Vectors of a group are held by neighbours of a subgroup.
+    if (facts.groupColumns < 2 || facts.groupColumns > 128 ||
+        !llvm::isPowerOf2_64(facts.groupColumns))
+      return "divides columns into groups that are not of 2, 4, 8, ... 128";
+    // Threads read whole vectors of a group's columns.
+    for (auto load : program.getOps<TileLoadOp>())
+      if (load.getAccess().getPeriod() % 16 != 0)
+        return "has the same for all groups of columns, and no multiple of 16 "
+               "of them";
+  }
+  if (facts.part == 0)
+    return "";
+  if (facts.numColumnSums != 0)
+    return "would both take rows apart and sum them up";
+  if (facts.dynamicColumns ||
+      !canTakeApart(facts.columns, facts.part, facts.singleRow))
+    return "takes rows apart into parts that are too small, or too large, for "
+           "what a thread holds";
+  return "";
+}

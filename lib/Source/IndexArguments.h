@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- IndexArguments.h - arguments that index tables ---------------------===//
+
+#ifndef RMSNORM_LIB_SOURCE_INDEXARGUMENTS_H
+#define RMSNORM_LIB_SOURCE_INDEXARGUMENTS_H
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+
+namespace mlir::rmsnorm {
+
+/// An argument of a function whose elements say, as they are or clamped, which
+/// index of dimension `dim` of `table` is read.
+struct IndexArgument {
+  BlockArgument argument;
+  Value table;
+  int64_t dim;
+};
+SmallVector<IndexArgument> getIndexArguments(func::FuncOp function);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_SOURCE_INDEXARGUMENTS_H

@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Reshapes.cpp - reshapes of arguments and results ------------------===//
+
+#include "Reshapes.h"
+#include "RMSNorm/Source/Destinations.h"
+
+#include "RMSNorm/Access/Loops.h"
+#include "RMSNorm/Access/Views.h"
+#include "RMSNorm/IR/DimTrace.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+bool rmsnorm::isReshape(Operation *op) {
+  return isa_and_present<tensor::CollapseShapeOp, tensor::ExpandShapeOp>(op);
+}
+
+/// Of `rank` dimensions, the last two together.
+static SmallVector<ReassociationIndices> getGroupedDims(int64_t rank) {
+  SmallVector<ReassociationIndices> dims;
+  for (int64_t dim = 0; dim < rank - 1; ++dim)
+    dims.push_back({dim});
+  dims.back().push_back(rank - 1);
+  return dims;
+}
+
+/// Whether `op`, on tensors, divides the columns of rows into groups, [.., N]
+/// to [.., K, N / K] of static size, or puts groups together again.
+static bool isGroupReshape(Operation *op) {
+  if (!isReshape(op))
+    return false;
+  auto expand = dyn_cast<tensor::ExpandShapeOp>(op);
+  auto expanded = cast<RankedTensorType>(expand ? expand.getType()
+                                                : op->getOperand(0).getType());
+  const int64_t rank = expanded.getRank();
+  return rank >= 2 &&
+         !ShapedType::isDynamicShape(expanded.getShape().take_back(2)) &&
+         (expand
+              ? expand.getReassociationIndices()
+              : cast<tensor::CollapseShapeOp>(op).getReassociationIndices()) ==
+             getGroupedDims(rank);
+}
+
+/// Whether `value` is made of columns divided into groups.
+static bool hasGroups(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op))
+    return isGroupReshape(expand) &&
+           !llvm::is_contained(expand.getResultType().getShape().take_back(2),
+                               1);
+  if (!isa_and_present<linalg::LinalgOp>(op))
+    return false;
+  const int64_t rank = cast<ShapedType>(value.getType()).getRank();
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    return type && type.getRank() == rank && hasGroups(operand);
+  });
+}
+
+/// Whether `use` is by an op on groups of columns, and of an operand that has
+/// groups and their columns, or is written by it.
+static bool hasGroups(OpOperand &use) {
+  auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
+  if (!op)
+    return false;
+  if (op.isDpsInit(&use) && hasGroups(op.getTiedOpResult(&use)))
+    return true;
+  AffineMap map = op.getMatchingIndexingMap(&use);
+  const unsigned loops = op.getNumLoops(), rank = map.getNumResults();
+  return rank >= 2 && loops >= 2 &&
+         map.getResult(rank - 2) ==
+             getAffineDimExpr(loops - 2, map.getContext()) &&
+         map.getResult(rank - 1) ==
+             getAffineDimExpr(loops - 1, map.getContext()) &&
+         llvm::any_of(op->getOperands(), [&](Value operand) {
+           auto type = dyn_cast<RankedTensorType>(operand.getType());
+           return type && type.getRank() == static_cast<int64_t>(loops) &&
+                  hasGroups(operand);
+         });
+}
+
+/// Whether dimensions of `tensor` are used as one.
+static bool isCollapsed(Value tensor) {
+  return llvm::any_of(tensor.getUsers(), [](Operation *user) {
+    auto collapse = dyn_cast<tensor::CollapseShapeOp>(user);
+    return collapse &&
+           llvm::any_of(
+               llvm::seq<int64_t>(0, collapse.getResultType().getRank()),
+               [&](int64_t dim) { return !getUncollapsedDim(user, dim); });
+  });
+}
+
+bool rmsnorm::isReshaped(BlockArgument argument) {
+  return isCollapsed(argument) ||
+         llvm::any_of(argument.getUses(),
+                      [](OpOperand &use) { return hasGroups(use); });
+}
+
+/// The layout of what `op` makes of a tensor with `layout`; none if that is not
+/// known.
+static std::optional<access::Layout>
+follow(access::Digits &digits, Operation *op, const access::Layout &layout) {
+  if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
+    return access::writeThrough(insertion, layout);
+  if (access::isView(op))
+    return access::writeThrough(digits, op, layout);
+  std::optional<access::LoopNest> nest = access::getLoopNest(op);
+  std::optional<access::Layout> loops =
+      nest ? access::invert(*nest, nest->reads.front().second, layout)
+           : std::nullopt;
+  if (!loops)
+    return std::nullopt;
+  return access::getIndices(nest->writes.front().second, *loops);
+}
+
+bool rmsnorm::mergesRows(Value tensor) {
+  SmallVector<Operation *> path;
+  Value root = tensor;
+  while (Operation *op = root.getDefiningOp()) {
+    if (!access::isView(op) && !isa<tensor::InsertSliceOp>(op) &&
+        !access::isCopy(op))
+      break;
+    path.push_back(op);
+    root = op->getOperand(0);
+  }
+  if (path.empty())
+    return false;
+  access::Digits digits(access::Sizes(*path.front()->getBlock()));
+  access::Layout layout;
+  for (int64_t dim = 0; dim < cast<ShapedType>(root.getType()).getRank(); ++dim)
+    layout.push_back(digits.getSum(
+        digits.add(digits.getSizes().get(root, dim), /*isRow=*/true)));
+  for (Operation *op : llvm::reverse(path)) {
+    std::optional<access::Layout> next =
+        follow(digits, op, digits.resolve(layout));
+    if (!next)
+      return false;
+    layout = std::move(*next);
+  }
+  return llvm::any_of(
+      llvm::drop_end(digits.resolve(layout)),
+      [](const access::Sum &sum) { return sum.terms.size() > 1; });
+}
+
+bool rmsnorm::isRead(Value tensor) {
+  return llvm::any_of(tensor.getUses(), [](OpOperand &use) {
+    if (isa<tensor::DimOp>(use.getOwner()))
+      return false;
+    if (isReshape(use.getOwner()) ||
+        isa<tensor::ExtractSliceOp>(use.getOwner()))
+      return isRead(use.getOwner()->getResult(0));
+    auto op = dyn_cast<DestinationStyleOpInterface>(use.getOwner());
+    return !op || !op.isDpsInit(&use) || isInitRead(use);
+  });
+}
+
+Value rmsnorm::undoReshape(OpBuilder &builder, Operation *reshape, Value tensor,
+                           Value source) {
+  Location loc = reshape->getLoc();
+  if (auto expand = dyn_cast<tensor::ExpandShapeOp>(reshape))
+    return tensor::CollapseShapeOp::create(builder, loc, source.getType(),
+                                           tensor,
+                                           expand.getReassociationIndices());
+  return tensor::ExpandShapeOp::create(
+      builder, loc, source.getType(), tensor,
+      cast<tensor::CollapseShapeOp>(reshape).getReassociationIndices(),
+      tensor::getMixedSizes(builder, loc, source));
+}
+
+namespace {
+/// Columns of rows: the first one, how many, and how far apart.
+struct Columns {
+  int64_t first, count, step;
+};
+} // namespace
+
+/// Which columns of [.., K * P] `slice` of [.., K, P], `type`, takes or puts:
+/// all of one k or, of pairs, all of one p.
+template <typename OpTy>
+static std::optional<Columns> getColumns(OpTy slice, RankedTensorType type) {
+  const int64_t last = type.getRank() - 1;
+  llvm::SmallBitVector dropped = slice.getDroppedDims();
+  if (last < 1 || dropped.count() != 1 || !slice.hasUnitStride())
+    return std::nullopt;
+  const int64_t one = dropped.find_first(), whole = 2 * last - 1 - one;
+  const int64_t offset = slice.getStaticOffsets()[one];
+  if (one < last - 1 || type.isDynamicDim(last) ||
+      type.isDynamicDim(last - 1) || ShapedType::isDynamic(offset) ||
+      slice.getStaticSizes()[whole] != type.getDimSize(whole))
+    return std::nullopt;
+  const int64_t columns = type.getDimSize(last);
+  if (one == last - 1)
+    return Columns{offset * columns, columns, 1};
+  return columns == 2 ? std::optional(
+                            Columns{offset, type.getDimSize(last - 1), columns})
+                      : std::nullopt;
+}
+
+namespace {
+/// The operands of a slice of rows that takes or puts `columns` where `slice`
+/// does it in two dimensions.
+struct RowSlice {
+  RowSlice(OffsetSizeAndStrideOpInterface slice, const Columns &columns)
+      : offsets(slice.getMixedOffsets()), sizes(slice.getMixedSizes()),
+        strides(slice.getMixedStrides()) {
+    Builder builder(slice.getContext());
+    for (auto [values, value] :
+         {std::pair(&offsets, columns.first), std::pair(&sizes, columns.count),
+          std::pair(&strides, columns.step)}) {
+      values->pop_back();
+      values->back() = builder.getIndexAttr(value);
+    }
+  }
+
+  SmallVector<OpFoldResult> offsets, sizes, strides;
+};
+} // namespace
+
+/// Slices of rows whose columns are divided in two dimensions. Those of an
+/// argument at one place are tensors of their own.
+static void flattenSlices(func::FuncOp function) {
+  function.walk([](tensor::ExtractSliceOp op) {
+    auto expand = op.getSource().getDefiningOp<tensor::ExpandShapeOp>();
+    auto columns = getColumns(op, op.getSourceType());
+    if (!expand || !columns ||
+        (isa<BlockArgument>(expand.getSrc()) && columns->step == 1) ||
+        expand.getReassociationIndices() !=
+            getGroupedDims(op.getSourceType().getRank()))
+      return;
+    const RowSlice slice(op, *columns);
+    OpBuilder builder(op);
+    op.replaceAllUsesWith(
+        tensor::ExtractSliceOp::create(builder, op.getLoc(), op.getType(),
+                                       expand.getSrc(), slice.offsets,
+                                       slice.sizes, slice.strides)
+            .getResult());
+    op.erase();
+    if (expand->use_empty())
+      expand.erase();
+  });
+}
+
+void rmsnorm::flattenParts(func::FuncOp function) {
+  flattenSlices(function);
+  SmallVector<tensor::InsertSliceOp> first;
+  function.walk([&](tensor::InsertSliceOp op) {
+    if (getColumns(op, op.getType()) &&
+        op.getDest().getDefiningOp<tensor::EmptyOp>())
+      first.push_back(op);
+  });
+  for (tensor::InsertSliceOp op : first) {
+    RankedTensorType type = op.getType();
+    const int64_t last = type.getRank() - 2;
+    SmallVector<OpFoldResult> sizes =
+        op.getDest().getDefiningOp<tensor::EmptyOp>().getMixedSizes();
+    OpBuilder builder(op);
+    SmallVector<OpFoldResult> flat(llvm::drop_end(sizes));
+    flat.back() =
+        builder.getIndexAttr(type.getDimSize(last) * type.getDimSize(last + 1));
+    Value row = tensor::EmptyOp::create(builder, op.getLoc(), flat,
+                                        type.getElementType());
+    SmallVector<Operation *> replaced;
+    while (op) {
+      replaced.push_back(op);
+      builder.setInsertionPoint(op);
+      const RowSlice slice(op, *getColumns(op, type));
+      row = tensor::InsertSliceOp::create(builder, op.getLoc(), op.getSource(),
+                                          row, slice.offsets, slice.sizes,
+                                          slice.strides);
+      auto next = op->hasOneUse()
+                      ? dyn_cast<tensor::InsertSliceOp>(*op->user_begin())
+                      : tensor::InsertSliceOp();
+      if (next && next.getDest() == op.getResult() && getColumns(next, type)) {
+        op = next;
+        continue;
+      }
+      // Whoever has them as rows again, has them.
+      for (Operation *user : llvm::make_early_inc_range(op->getUsers()))
+        if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(user);
+            collapse && collapse.getType() == row.getType()) {
+          collapse.replaceAllUsesWith(row);
+          collapse.erase();
+        }
+      if (!op->use_empty())
+        op.getResult().replaceAllUsesWith(tensor::ExpandShapeOp::create(
+            builder, op.getLoc(), type, row, getGroupedDims(type.getRank()),
+            sizes));
+      op = {};
+    }
+    for (Operation *old : llvm::reverse(replaced))
+      old->erase();
+  }
+}

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- CheckBuffers.cpp - rmsnorm-check-buffers --------------------------===//
+
+#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Tiling/Passes.h"
+
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Interfaces/ViewLikeInterface.h"
+
+namespace mlir::rmsnorm {
+#define GEN_PASS_DEF_CHECKBUFFERS
+#include "RMSNorm/Tiling/Passes.h.inc"
+} // namespace mlir::rmsnorm
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// "argument 'weight'" or "a new memref<...>".
+static std::string describe(Value buffer, func::FuncOp function) {
+  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+    buffer = view.getViewSource();
+  std::string text;
+  llvm::raw_string_ostream stream(text);
+  auto argument = dyn_cast<BlockArgument>(buffer);
+  if (!argument || argument.getOwner() != &function.front()) {
+    stream << "a new " << buffer.getType();
+    return text;
+  }
+  unsigned number = argument.getArgNumber();
+  if (auto name = function.getArgAttrOfType<StringAttr>(
+          number, RMSNormDialect::kNameAttrName))
+    stream << "argument '" << name.getValue() << "'";
+  else
+    stream << "argument #" << number;
+  return text;
+}
+
+/// Other work than norms and what is row-wise beside them. Buffers, copies and
+/// results that are wrong then follow from it, and so do fills of what it sums
+/// up in.
+static LogicalResult checkWork(func::FuncOp function) {
+  SmallVector<linalg::LinalgOp> others;
+  function.walk([&](linalg::LinalgOp op) { others.push_back(op); });
+  if (!llvm::all_of(others, llvm::IsaPred<linalg::FillOp>))
+    llvm::erase_if(others, llvm::IsaPred<linalg::FillOp>);
+  for (linalg::LinalgOp op : others)
+    op->emitOpError(
+        "expected to be part of a kernel, which needs a norm whose "
+        "rows it uses or computes (see the remarks of rmsnorm-tile-clusters); "
+        "functions with other work are for rmsnorm-embed-tensors, decomposed "
+        "norms for rmsnorm-raise");
+  return success(others.empty());
+}
+
+static LogicalResult check(Operation *op, func::FuncOp function) {
+  if (isa<memref::AllocOp, memref::AllocaOp>(op))
+    return op->emitOpError("expected every tensor to have a buffer among the "
+                           "arguments, got an allocation of ")
+           << op->getResult(0).getType()
+           << "; is a value used outside of the kernel, or read after "
+              "its destination is written?";
+  if (auto global = dyn_cast<memref::GetGlobalOp>(op))
+    return global.emitOpError("expected every tensor to have a buffer among "
+                              "the arguments, got a constant of different "
+                              "values, ")
+           << global.getType();
+  if (auto copy = dyn_cast<memref::CopyOp>(op))
+    return copy.emitOpError("expected no copy, got one of ")
+           << describe(copy.getSource(), function) << " to "
+           << describe(copy.getTarget(), function)
+           << "; is it read after another result is written to it?";
+  if (isa<ForwardOp, BackwardOp>(op))
+    return op->emitOpError("expected a norm on tensors to be lowered to "
+                           "kernels, got one on memrefs");
+  for (Value result : op->getResults())
+    if (isa<TensorType>(result.getType()))
+      return op->emitOpError("expected no tensors, got ") << result.getType();
+  if (isa<func::ReturnOp>(op) && op->getNumOperands() > 0)
+    return op->emitOpError("expected results to be written to arguments, got "
+                           "a returned ")
+           << op->getOperand(0).getType();
+  const bool isHost = op->getParentOp() == function;
+  if (isHost && !isa<RowsOp, func::ReturnOp>(op) && !isMemoryEffectFree(op))
+    return op->emitOpError("expected a public function to hold nothing but "
+                           "rmsnorm.rows and index arithmetic");
+  return success();
+}
+
+namespace {
+struct CheckBuffers final : rmsnorm::impl::CheckBuffersBase<CheckBuffers> {
+  using CheckBuffersBase::CheckBuffersBase;
+
+  void runOnOperation() override {
+    func::FuncOp function = getOperation();
+    if (!function.isPublic() || function.isDeclaration())
+      return;
+    if (failed(checkWork(function)))
+      return signalPassFailure();
+    // All of them: what is wrong first may follow from what is wrong later.
+    bool failedAny = false;
+    function.walk([&](Operation *op) {
+      if (op != function && failed(check(op, function)))
+        failedAny = true;
+    });
+    if (failedAny)
+      signalPassFailure();
+  }
+};
+} // namespace

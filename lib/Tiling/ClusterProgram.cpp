@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ClusterProgram.cpp - a kernel in the place of a cluster ------------===//
+
+#include "ProgramBuilder.h"
+
+#include "MemoryLayout.h"
+#include "RMSNorm/Rows/RowsProgram.h"
+
+#include "RMSNorm/Access/Views.h"
+#include "RMSNorm/IR/DimTrace.h"
+
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::access;
+using namespace mlir::rmsnorm::program;
+using linalg::LinalgOp;
+
+/// What the program uses from outside beside its buffers becomes operands.
+/// Constants and float arithmetic are computed inside: a launch computes
+/// indices only.
+void ProgramBuilder::moveScalars(RowsOp rows) {
+  Block &body = rows.getBody().front();
+  IRMapping mapping;
+  OpBuilder inside = OpBuilder::atBlockBegin(&body);
+  OpBuilder atUser = inside;
+  auto isInside = [&](Value value) {
+    return rows->isAncestor(value.getParentBlock()->getParentOp());
+  };
+  auto findOperand = [&](Value value) {
+    for (auto [operand, argument] :
+         llvm::zip(rows->getOperands(), body.getArguments()))
+      if (value.getType().isIndex() && operand.getType().isIndex() &&
+          traceSize(operand) == traceSize(value))
+        return Value(argument);
+    return Value();
+  };
+  // Numbers are, if they follow from sizes.
+  std::function<bool(Value)> isComputed = [&](Value value) {
+    if (isInside(value) || mapping.contains(value) || findOperand(value))
+      return true;
+    Operation *def = value.getDefiningOp();
+    if (!def || !isPure(def) || def->getNumRegions() != 0 ||
+        isa<TensorType>(def->getOperandTypes().empty()
+                            ? value.getType()
+                            : def->getOperand(0).getType()))
+      return false;
+    return def->hasTrait<OpTrait::ConstantLike>() ||
+           !value.getType().isIntOrIndex() ||
+           llvm::all_of(def->getOperands(), isComputed);
+  };
+  std::function<Value(Value)> get = [&](Value value) -> Value {
+    if (isInside(value))
+      return value;
+    if (Value known = mapping.lookupOrNull(value))
+      return known;
+    if (Value argument = findOperand(value))
+      return argument;
+    if (isComputed(value)) {
+      Operation *def = value.getDefiningOp();
+      for (Value operand : def->getOperands())
+        mapping.map(operand, get(operand));
+      // What follows from sizes is computed where it is used.
+      const bool ofSizes = llvm::any_of(def->getOperands(), [&](Value operand) {
+        Value inner = mapping.lookup(operand);
+        return inner.getType().isIntOrIndex() &&
+               !matchPattern(inner, m_Constant());
+      });
+      (ofSizes ? atUser : inside).clone(*def, mapping);
+      return mapping.lookup(value);
+    }
+    rows.getScalarsMutable().append(value);
+    BlockArgument argument = body.addArgument(value.getType(), value.getLoc());
+    mapping.map(value, argument);
+    return argument;
+  };
+  rows.getTiles().walk([&](Operation *op) {
+    atUser.setInsertionPoint(op);
+    for (OpOperand &operand : op->getOpOperands())
+      operand.set(get(operand.get()));
+  });
+}
+
+/// Moves what uses results, and stands in front of `rows`, behind it.
+void ProgramBuilder::moveUsers(RowsOp rows) {
+  DenseSet<Operation *> users = {rows};
+  Operation *last = rows;
+  for (Operation &op : llvm::make_early_inc_range(*rows->getBlock())) {
+    if (&op == rows)
+      break;
+    if (!usesAny(&op, users))
+      continue;
+    users.insert(&op);
+    op.moveAfter(last);
+    last = &op;
+  }
+}
+
+/// The last member or, where that is later, what makes the last operand.
+Operation *ProgramBuilder::getPosition() const {
+  Operation *last = cluster.getMembers().back().op;
+  for (auto &[key, argument] : arguments)
+    if (Operation *op = key.first.getDefiningOp();
+        op && op->getBlock() == last->getBlock() && last->isBeforeInBlock(op))
+      last = op;
+  return last;
+}
+
+static bool mayWrite(Operation *op) {
+  std::optional<SmallVector<MemoryEffects::EffectInstance>> effects =
+      getEffectsRecursively(op);
+  return !effects || llvm::any_of(*effects, [](const auto &effect) {
+    return isa<MemoryEffects::Write, MemoryEffects::Free>(effect.getEffect());
+  });
+}
+
+/// All is computed where the last member stands: what stands in between and has
+/// effects must not notice.
+LogicalResult ProgramBuilder::checkOrder() {
+  SmallVector<Operation *> moved;
+  for (const Member &member : cluster.getMembers())
+    moved.push_back(member.op);
+  for (const Access &access : cluster.getAccesses())
+    if (access.kind == Access::Kind::computed)
+      moved.push_back(access.value.getDefiningOp());
+  Operation *first = *llvm::min_element(
+      moved, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  const bool accessesBuffers = llvm::any_of(
+      arguments, [](const auto &entry) { return isBuffer(entry.first.first); });
+  DenseSet<Operation *> users = members;
+  Operation *last = getPosition();
+  for (Operation *op = first; op != last; op = op->getNextNode()) {
+    if (members.contains(op))
+      continue;
+    const bool isUser = usesAny(op, users);
+    if (isUser)
+      users.insert(op);
+    if ((!isUser || isMemoryEffectFree(op)) &&
+        (!accessesBuffers || !mayWrite(op)))
+      continue;
+    // What is not on the anchor's side.
+    Operation *anchor = cluster.getAnchor();
+    auto *apart = llvm::find_if(moved, [&](Operation *other) {
+      return other->isBeforeInBlock(op) != anchor->isBeforeInBlock(op);
+    });
+    current = apart != moved.end() ? *apart : anchor;
+    return fail("would be moved over '" + op->getName().getStringRef() +
+                "', which has effects");
+  }
+  return success();
+}
+
+RowsOp ProgramBuilder::createRows() {
+  Location loc = cluster.getAnchor()->getLoc();
+  rewriter.setInsertionPointAfter(getPosition());
+  auto getSize = [&](std::pair<Value, int64_t> dim) {
+    return materializeDim(rewriter, loc, traceDim(dim.first, dim.second));
+  };
+  SmallVector<OpFoldResult> sizes;
+  for (unsigned row : rowDigits) {
+    const Size &size = digits[row].size;
+    auto *it = llvm::find(cluster.getRowDigits(), row);
+    if (size.isStatic())
+      sizes.push_back(rewriter.getIndexAttr(size.getNumber()));
+    else if (it != cluster.getRowDigits().end())
+      sizes.push_back(
+          getSize(cluster.getRowDims()[it - cluster.getRowDigits().begin()]));
+    else
+      sizes.push_back(materializeDim(
+          rewriter, loc, digits.getSizes().getSource(size.getSources()[0])));
+  }
+  if (sizes.empty())
+    sizes.push_back(rewriter.getIndexAttr(1));
+  Value count;
+  if (dynamicColumns)
+    for (const Member &member : cluster.getMembers()) {
+      const LoopNest nest = *getLoopNest(member.op);
+      for (auto [dim, loop] : llvm::zip_equal(nest.dims, member.loops))
+        if (!count &&
+            getColumnLeaves({loop}) == SmallVector<unsigned>{*dynamicColumns})
+          count = cast<Value>(getSize(dim));
+    }
+  SmallVector<Value> dynamicSizes;
+  SmallVector<int64_t> staticSizes, segments;
+  dispatchIndexOpFoldResults(sizes, dynamicSizes, staticSizes);
+  SmallVector<Value> operands;
+  SmallVector<Attribute> accesses;
+  SmallVector<Type> types;
+  for (auto [key, argument] : arguments) {
+    const Value tensor = key.first;
+    const bool isWritten = key.second != 0;
+    const bool isRead = llvm::any_of(argument.getUsers(),
+                                     [&, argument = argument](Operation *user) {
+                                       auto sum = dyn_cast<AccumulateOp>(user);
+                                       return sum && sum.getInit() == argument;
+                                     });
+    operands.push_back(tensor);
+    accesses.push_back(AccessAttr::get(rewriter.getContext(),
+                                       !isWritten ? AccessKind::read
+                                       : isRead   ? AccessKind::update
+                                                  : AccessKind::write,
+                                       /*constant=*/false, /*alias=*/-1));
+    if (isWritten)
+      types.push_back(tensor.getType());
+  }
+  for (const Written &output : written)
+    if (output.isSum && !output.sum.dims.empty())
+      segments = output.sum.dims;
+  auto rows =
+      RowsOp::create(rewriter, loc, types, dynamicSizes, count, operands,
+                     /*scalars=*/ValueRange(), staticSizes, columns,
+                     rewriter.getArrayAttr(accesses), ScheduleAttr(), segments);
+  for (NormBody &norm : norms)
+    rows->getBlock()->getOperations().splice(Block::iterator(rows),
+                                             norm.block.getOperations());
+  Block &body = createBody(rewriter, rows);
+  for (auto [argument, buffer] :
+       llvm::zip_equal(buffers.getArguments(), rows.getBufferArguments()))
+    argument.replaceAllUsesWith(buffer);
+  tile.replaceAllUsesWith(body.getArgument(0));
+  body.getOperations().splice(body.end(), program.getOperations());
+  rewriter.setInsertionPointToEnd(&body);
+  YieldOp::create(rewriter, loc);
+  moveScalars(rows);
+  return rows;
+}
+
+/// Whether some kernel holds the program: the verifiers say why not. Among work
+/// of others the member that they name is left to those, or else the last one.
+LogicalResult ProgramBuilder::check(RowsOp rows) {
+  current = cluster.getAnchor();
+  Location where = rows.getLoc();
+  if (succeeded(findError([&] { return verify(rows); },
+                          "and what is computed with it have no valid "
+                          "program: ",
+                          &where)))
+    return success();
+  if (!amongOthers)
+    return failure();
+  Operation *last = nullptr, *named = nullptr;
+  for (Operation *op : dividers)
+    if (isa<tensor::InsertSliceOp>(op))
+      last = op;
+  for (const Member &member : cluster.getMembers())
+    if (member.op != cluster.getAnchor()) {
+      last = member.op;
+      if (member.op->getLoc() == where)
+        named = member.op;
+    }
+  if (last)
+    problem->op = named ? named : last;
+  return failure();
+}
+
+/// Whether all chips can hold the program.
+LogicalResult ProgramBuilder::checkLimits(RowsOp rows) {
+  const std::string reason = whyNotOnAllChips(rows);
+  if (reason.empty())
+    return success();
+  current = cluster.getAnchor();
+  for (Operation *op : dividers)
+    if (op != cluster.getAnchor())
+      current = op;
+  return fail(reason);
+}
+
+void ProgramBuilder::replaceMembers(RowsOp rows) {
+  DenseMap<unsigned, Value> results;
+  unsigned number = 0;
+  for (auto &[key, argument] : arguments)
+    if (key.second != 0)
+      results[key.second] = rows.getResult(number++);
+  for (const Written &output : written) {
+    if (llvm::any_of(written, [&](const Written &other) {
+          return isNewer(other, output);
+        }))
+      continue;
+    Value result = results.lookup(output.number);
+    if (result.getType() != output.landing.getType()) {
+      rewriter.setInsertionPointAfter(rows);
+      result = tensor::CastOp::create(rewriter, rows.getLoc(),
+                                      output.landing.getType(), result);
+    }
+    rewriter.replaceAllUsesWith(output.landing, result);
+  }
+  moveUsers(rows);
+  // Views and insertions of what is computed, now of use to nobody.
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::reverse(*rows->getBlock())))
+    if (isOpTriviallyDead(&op) || (members.contains(&op) && op.use_empty())) {
+      members.erase(&op);
+      rewriter.eraseOp(&op);
+    }
+}
+
+std::optional<NoProgram> ProgramBuilder::run(RowsOp &rows) {
+  if (failed(findColumns()) || failed(emitAll()) || failed(collectWritten()))
+    return problem;
+  if (written.empty())
+    return NoProgram{cluster.getAnchor(), "is used by nobody"};
+  // What is computed first is stored first.
+  auto getMember = [&](const Written &output) {
+    Value value = output.computed;
+    while (!vectors.contains(value) && value.getDefiningOp() &&
+           isView(value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    auto it = origins.find(vectors.lookup(value));
+    return it == origins.end() ? output.member : it->second;
+  };
+  llvm::stable_sort(written, [&](const Written &a, const Written &b) {
+    return getMember(a) < getMember(b);
+  });
+  for (bool sums : {false, true})
+    for (const Written &output : written) {
+      current = cluster.getMembers()[output.member].op;
+      if (output.isSum == sums && failed(sums ? sumUp(output) : store(output)))
+        return problem;
+    }
+  if (failed(checkOrder()))
+    return problem;
+  rows = createRows();
+  if (failed(check(rows)) || (amongOthers && failed(checkLimits(rows)))) {
+    rewriter.eraseOp(rows);
+    return problem;
+  }
+  replaceMembers(rows);
+  if (!members.empty())
+    return NoProgram{*members.begin(), "is used by what has no place"};
+  return std::nullopt;
+}
+
+std::optional<NoProgram> rmsnorm::buildRows(RewriterBase &rewriter,
+                                            const Cluster &cluster,
+                                            bool amongOthers, RowsOp &rows) {
+  return ProgramBuilder(rewriter, cluster, amongOthers).run(rows);
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ClusterProgram.h - the tile program of a cluster -------------------===//
+
+#ifndef RMSNORM_LIB_TILING_CLUSTERPROGRAM_H
+#define RMSNORM_LIB_TILING_CLUSTERPROGRAM_H
+
+#include "RMSNorm/Access/Cluster.h"
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::rmsnorm {
+
+/// Why a cluster has no tile program: what of `op`, a member, it cannot hold.
+/// `reason` is to follow "it ".
+struct NoProgram {
+  Operation *op;
+  std::string reason;
+};
+
+/// Puts a rmsnorm.rows on tensors, `rows`, in the place of `cluster`, after its
+/// last member; members are gone then. If there is none the function is of no
+/// use. `amongOthers`: results may be new tensors, and a program that some
+/// chips cannot hold is none.
+std::optional<NoProgram> buildRows(RewriterBase &rewriter,
+                                   const access::Cluster &cluster,
+                                   bool amongOthers, RowsOp &rows);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_TILING_CLUSTERPROGRAM_H

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- MemoryLayout.h - how tensors will lie in memory --------------------===//
+
+#ifndef RMSNORM_LIB_TILING_MEMORYLAYOUT_H
+#define RMSNORM_LIB_TILING_MEMORYLAYOUT_H
+
+#include "mlir/IR/Value.h"
+
+namespace mlir::rmsnorm {
+
+/// Whether `tensor` is, or is a part of, a buffer that memory ops know, too.
+bool isBuffer(Value tensor);
+
+/// Whether, as far as one can see, the last dimension of what `tensor` will be
+/// in memory has a stride of 1.
+bool hasInnerStrideOne(Value tensor);
+
+/// Whether columns of `tensor` are put where they do not lie side by side: its
+/// buffer will be that place.
+bool isInsertedApart(Value tensor);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_TILING_MEMORYLAYOUT_H

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ProgramBuilder.h - builds the tile program of a cluster ------------===//
+
+#ifndef RMSNORM_LIB_TILING_PROGRAMBUILDER_H
+#define RMSNORM_LIB_TILING_PROGRAMBUILDER_H
+
+#include "ClusterProgram.h"
+#include "RowSums.h"
+#include "VectorizeLinalg.h"
+
+#include "RMSNorm/IR/AccessMap.h"
+
+#include <list>
+
+namespace mlir::rmsnorm::program {
+
+/// Where an op stands among the rows while its body is vectorized.
+struct Frame {
+  unsigned member = 0;
+  /// The access for which it is computed, if it is no member.
+  std::optional<unsigned> computed;
+  access::Layout loops;
+  /// If it is an op that a norm, the member, consists of.
+  const struct NormBody *norm = nullptr;
+};
+
+/// The linalg ops that a norm consists of, beside the program.
+struct NormBody {
+  Block block;
+  access::LoopNest nest;
+  /// Where rows and columns are in what its ops read and compute.
+  DenseMap<Value, access::Layout> layouts;
+
+  /// The operand of the norm that reads `value`, if one does.
+  OpOperand *findOperand(Value value) const {
+    for (const auto &[operand, map] : nest.reads)
+      if (operand->get() == value)
+        return operand;
+    return nullptr;
+  }
+};
+
+/// A value that the program writes: elements of `landing`, which `destination`
+/// becomes.
+struct Written {
+  unsigned member;
+  Value computed;
+  Value landing;
+  Value destination;
+  access::Layout layout, sourceLayout;
+  RowSum sum;
+  bool isSum = false;
+  /// What is written into one tensor has one number.
+  unsigned number = 0;
+};
+
+/// Builds the tile program of a cluster, step by step: what its columns are
+/// (ProgramPlaces.cpp), what its members compute (ProgramOps.cpp) of what they
+/// read (ProgramReads.cpp), what of it is written where (ProgramResults.cpp),
+/// and the op around it (ClusterProgram.cpp). The first step that fails says
+/// why.
+class ProgramBuilder final : public RowValues {
+public:
+  ProgramBuilder(RewriterBase &rewriter, const access::Cluster &cluster,
+                 bool amongOthers)
+      : cluster(cluster), digits(cluster.getDigits()), amongOthers(amongOthers),
+        rewriter(rewriter), builder(rewriter.getContext()),
+        current(cluster.getAnchor()) {
+    tile = program.addArgument(builder.getIndexType(),
+                               cluster.getAnchor()->getLoc());
+    builder.setInsertionPointToStart(&program);
+    for (const access::Member &member : cluster.getMembers())
+      members.insert(member.op);
+  }
+  ~ProgramBuilder() override {
+    for (Operation *op : created)
+      if (op->use_empty())
+        rewriter.eraseOp(op);
+    program.dropAllReferences();
+    for (NormBody &norm : norms)
+      norm.block.dropAllReferences();
+  }
+
+  std::optional<NoProgram> run(RowsOp &rows);
+
+  int64_t getElements(OpOperand &operand) override;
+  FailureOr<Value> getVector(OpOperand &operand) override;
+  bool isPerColumn(OpOperand &operand) override;
+  void setVector(OpResult result, Value vector) override {
+    (frame->computed ? computed[*frame->computed] : vectors[result]) = vector;
+    origins.try_emplace(vector, frame->member);
+  }
+  bool sumsRows(linalg::LinalgOp op) override;
+  bool isIndexing(Operation &payload) override;
+  FailureOr<Value>
+  gather(tensor::ExtractOp extract,
+         function_ref<FailureOr<Value>(Value)> getIndex) override;
+
+private:
+  LogicalResult fail(const Twine &why) {
+    if (!problem)
+      problem = NoProgram{current, why.str()};
+    return failure();
+  }
+
+  LogicalResult failWidest(const Twine &why);
+  bool isLonger(Value row) const;
+  SmallVector<unsigned> getColumnLeaves(ArrayRef<access::Sum> layout) const;
+  int64_t countElements(ArrayRef<unsigned> leaves) const;
+  bool isPrefix(ArrayRef<unsigned> part, ArrayRef<unsigned> whole) const {
+    return part.size() <= whole.size() && whole.take_front(part.size()) == part;
+  }
+  access::Layout getOperandLayout(OpOperand &operand);
+  const access::Access *findAccess(OpOperand &operand);
+  unsigned getNumber(const access::Access &access) const {
+    return &access - cluster.getAccesses().data();
+  }
+
+  LogicalResult findColumns();
+  LogicalResult emit(linalg::LinalgOp op, Frame where);
+  LogicalResult emitNorm(Operation *op, Frame where);
+  LogicalResult emitAll();
+  FailureOr<Value> getConstant(Value value, int64_t elements);
+  FailureOr<Value> getMember(const access::Access &access, OpOperand &operand);
+  /// What an access is to the rows, and its map.
+  struct Place {
+    TileKind kind;
+    int64_t elements;
+    AffineMap map;
+    bool hasRow;
+    bool hasColumnsTogether() const {
+      return kind == TileKind::tile || kind == TileKind::column;
+    }
+  };
+  static std::string whyNotInMemory(const Place &place, Value tensor,
+                                    bool isLoad);
+  std::optional<Place> getPlace(Value tensor, const access::Layout &layout,
+                                ArrayRef<unsigned> order, bool hasIndex);
+  std::optional<Place> getPlace(const Written &output);
+  FailureOr<Value> load(const access::Access &access, Value index = Value());
+  Value createLoad(Value tensor, const Place &place, Value index);
+  std::optional<std::pair<int64_t, int64_t>>
+  getSteps(const access::Layout &index, const access::Layout &own,
+           ArrayRef<unsigned> leaves) const;
+  FailureOr<Value> takePart(Location loc, Value vector,
+                            const access::Layout &index,
+                            const access::Layout &whole,
+                            ArrayRef<unsigned> leaves);
+  Value extract(Location loc, Value vector, int64_t offset, int64_t count);
+  Value findVector(Value value) const;
+  FailureOr<Value> getVectorOfView(Value value);
+  LogicalResult assemble(tensor::InsertSliceOp op);
+  std::optional<std::pair<Value, access::Layout>>
+  getAssembled(const access::Access &access) const;
+  Value getBuffer(Value tensor, unsigned written = 0);
+
+  Value getDestination(Value landing);
+  Value createDestination(Value landing);
+  static bool usesAny(Operation *op, const DenseSet<Operation *> &definitions);
+  bool dependsOnMembers(Value value);
+  bool isNewer(const Written &other, const Written &output);
+  LogicalResult collectWritten();
+  Operation *findCopy(const Written &output) const;
+  LogicalResult store(const Written &written);
+  LogicalResult sumUp(const Written &written);
+  Operation *getPosition() const;
+  LogicalResult checkOrder();
+  RowsOp createRows();
+  LogicalResult checkLimits(RowsOp rows);
+  LogicalResult findError(function_ref<LogicalResult()> run, const Twine &what,
+                          Location *where = nullptr);
+  LogicalResult vectorize(linalg::LinalgOp op);
+  LogicalResult check(RowsOp rows);
+  void replaceMembers(RowsOp rows);
+  void moveScalars(RowsOp rows);
+  void moveUsers(RowsOp rows);
+
+  const access::Cluster &cluster;
+  const access::Digits &digits;
+  const bool amongOthers;
+  RewriterBase &rewriter;
+  OpBuilder builder;
+  std::optional<NoProgram> problem;
+  /// The member in question.
+  Operation *current;
+  Block program;
+  BlockArgument tile;
+  /// Stand for the buffers: their arguments are to come.
+  Block buffers;
+  llvm::MapVector<std::pair<Value, unsigned>, BlockArgument> arguments;
+  const Frame *frame = nullptr;
+  DenseMap<Value, Value> vectors;
+  DenseMap<unsigned, Value> computed;
+  /// The first member that computes a vector: copies have the same.
+  DenseMap<Value, unsigned> origins;
+  /// The order of undivided column digits in vectors.
+  DenseMap<unsigned, unsigned> ranks;
+  /// Column digits of the ops with the most columns.
+  SmallVector<SmallVector<unsigned>> widest;
+  int64_t columns = 1;
+  std::optional<unsigned> dynamicColumns;
+  /// Rows' digits that count more than one row.
+  SmallVector<unsigned> rowDigits;
+  SmallVector<Written, 2> written;
+  DenseSet<Operation *> members;
+  /// They, and what needs them.
+  DenseSet<Operation *> behindMembers;
+  std::list<NormBody> norms;
+  /// Sums over rows, whose summands are computed last: nothing else uses them.
+  std::vector<std::pair<linalg::LinalgOp, Frame>> sums;
+  /// The sums that results of norms are.
+  SmallVector<std::pair<Value, Value>> summands;
+  /// Members that take rows apart or divide columns into groups, and what puts
+  /// rows together.
+  SmallVector<Operation *> dividers;
+  /// Destinations that were made.
+  SmallVector<Operation *, 1> created;
+};
+
+} // namespace mlir::rmsnorm::program
+
+#endif // RMSNORM_LIB_TILING_PROGRAMBUILDER_H

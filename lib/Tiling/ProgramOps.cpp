@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ProgramOps.cpp - what a program computes ---------------------------===//
+
+#include "ProgramBuilder.h"
+
+#include "RMSNorm/Source/Decompose.h"
+#include "TileProgram.h"
+
+#include "RMSNorm/Access/Views.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::access;
+using namespace mlir::rmsnorm::program;
+using linalg::LinalgOp;
+
+/// Runs `run`, and takes the error it reports for the problem, and where it is.
+LogicalResult ProgramBuilder::findError(function_ref<LogicalResult()> run,
+                                        const Twine &what, Location *where) {
+  std::string message;
+  ScopedDiagnosticHandler handler(
+      builder.getContext(), [&](Diagnostic &diagnostic) {
+        if (message.empty() &&
+            diagnostic.getSeverity() == DiagnosticSeverity::Error) {
+          message = diagnostic.str();
+          if (where)
+            *where = diagnostic.getLocation();
+        }
+        return success();
+      });
+  return succeeded(run()) ? success() : fail(what + message);
+}
+
+LogicalResult ProgramBuilder::vectorize(LinalgOp op) {
+  if (!frame->norm)
+    if (std::string reason = whyNoKernel(op, amongOthers); !reason.empty())
+      return fail("has no tile program: " + reason);
+  return findError([&] { return vectorizeLinalg(builder, op, *this); },
+                   "has no tile program: ");
+}
+
+LogicalResult ProgramBuilder::emit(LinalgOp op, Frame where) {
+  frame = &where;
+  if (!frame->computed && sumsRows(op)) {
+    sums.push_back({op, where});
+    frame = nullptr;
+    return success();
+  }
+  for (Operation &payload : op.getBlock()->without_terminator())
+    if (isIndexing(payload) &&
+        !llvm::all_of(payload.getUsers(), [&](Operation *user) {
+          return isa<tensor::ExtractOp>(user) || isIndexing(*user);
+        }))
+      return fail("uses numbers of loops");
+  for (OpOperand &init : op.getDpsInitsMutable()) {
+    // Reductions along rows leave groups of their columns, if anything.
+    const SmallVector<unsigned> kept = getColumnLeaves(getOperandLayout(init));
+    if (op.getNumReductionLoops() > 0 &&
+        !isPrefix(kept, getColumnLeaves(frame->loops)))
+      return fail("reduces other columns than the last of a group");
+    if (op.getNumReductionLoops() > 0 && !kept.empty())
+      dividers.push_back(current);
+    if (op.getNumReductionLoops() > 0 && kept.empty() &&
+        countElements(getColumnLeaves(frame->loops)) != columns)
+      return failWidest("reduces a part of the columns");
+  }
+  LogicalResult result = vectorize(op);
+  frame = nullptr;
+  return result;
+}
+
+/// In the order of the block; what is computed where it is used, there.
+LogicalResult ProgramBuilder::emitAll() {
+  struct Step {
+    Operation *op;
+    Frame frame;
+  };
+  SmallVector<Step, 0> steps;
+  llvm::MapVector<Operation *, unsigned> insertions;
+  for (const Access &access : cluster.getAccesses()) {
+    std::function<void(Value)> insert = [&](Value value) {
+      while (Operation *op = value.getDefiningOp()) {
+        auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
+        if (insertion && cluster.findLayout(value)) {
+          if (isLonger(value))
+            return;
+          insertions.insert({insertion, access.member});
+          insert(insertion.getSource());
+          value = insertion.getDest();
+        } else if (isView(op) && !isa<tensor::ExtractSliceOp>(op)) {
+          value = op->getOperand(0);
+        } else {
+          break;
+        }
+      }
+    };
+    if (access.isRead())
+      insert(access.value);
+    else if (auto row = getAssembled(access))
+      insert(row->first);
+  }
+  for (auto [op, member] : insertions) {
+    Frame frame;
+    frame.member = member;
+    steps.push_back({op, frame});
+  }
+  for (auto [number, member] : llvm::enumerate(cluster.getMembers()))
+    steps.push_back(
+        {member.op,
+         {static_cast<unsigned>(number), std::nullopt, member.loops}});
+  llvm::stable_sort(steps, [](const Step &a, const Step &b) {
+    return a.op != b.op && a.op->isBeforeInBlock(b.op);
+  });
+  for (Step &step : steps) {
+    current = cluster.getMembers()[step.frame.member].op;
+    LogicalResult result = success();
+    // What it needs comes after it in the list.
+    for (const Access &access : llvm::reverse(cluster.getAccesses()))
+      if (!isa<tensor::InsertSliceOp>(step.op) && succeeded(result) &&
+          access.kind == Access::Kind::computed &&
+          access.member == step.frame.member) {
+        current = access.value.getDefiningOp();
+        result = emit(cast<LinalgOp>(current),
+                      {access.member, getNumber(access), access.loops});
+      }
+    if (failed(result))
+      return failure();
+    current = cluster.getMembers()[step.frame.member].op;
+    if (auto insertion = dyn_cast<tensor::InsertSliceOp>(step.op))
+      result = assemble(insertion);
+    else if (auto op = dyn_cast<LinalgOp>(step.op))
+      result = emit(op, step.frame);
+    else
+      result = emitNorm(step.op, step.frame);
+    if (failed(result))
+      return failure();
+  }
+  for (auto &[op, where] : sums) {
+    current = cluster.getMembers()[where.member].op;
+    frame = &where;
+    if (failed(vectorize(op)))
+      return failure();
+    frame = nullptr;
+  }
+  for (auto [result, own] : summands)
+    vectors[result] = vectors.lookup(own);
+  // All but numbers that the program uses.
+  for (NormBody &norm : norms)
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(norm.block)))
+      if (isOpTriviallyDead(&op))
+        op.erase();
+  return success();
+}
+
+/// Emits the ops that a norm consists of. Their loops are those of what they
+/// read.
+LogicalResult ProgramBuilder::emitNorm(Operation *op, Frame where) {
+  NormBody &body = norms.emplace_back();
+  body.nest = *getLoopNest(op);
+  where.norm = &body;
+  for (const auto &[operand, map] : body.nest.reads)
+    body.layouts[operand->get()] = getIndices(map, where.loops);
+  IRRewriter inBody(op->getContext());
+  inBody.setInsertionPointToEnd(&body.block);
+  const SmallVector<Value> results = decomposeNorm(inBody, op);
+  // What a sum is rounded to is up to what stores it.
+  DenseMap<Value, Value> rounded;
+  for (LinalgOp step : body.block.getOps<LinalgOp>()) {
+    if (isa<linalg::FillOp>(step))
+      continue;
+    Value first = step->getOperand(0);
+    if (llvm::any_of(sums, [&](const auto &sum) {
+          return sum.first == first.getDefiningOp();
+        })) {
+      rounded[step->getResult(0)] = first;
+      continue;
+    }
+    where.loops.assign(step.getNumLoops(), Sum());
+    for (OpOperand *operand : step.getDpsInputOperands())
+      for (auto [expr, sum] :
+           llvm::zip(step.getMatchingIndexingMap(operand).getResults(),
+                     body.layouts.lookup(operand->get())))
+        where.loops[cast<AffineDimExpr>(expr).getPosition()] = sum;
+    for (OpResult result : step->getResults())
+      body.layouts[result] =
+          getIndices(step.getIndexingMapMatchingResult(result), where.loops);
+    if (failed(emit(step, where)))
+      return failure();
+  }
+  for (auto [result, computed] : llvm::zip_equal(op->getResults(), results)) {
+    Value own = computed;
+    if (Value sum = rounded.lookup(own))
+      own = sum;
+    if (Value vector = vectors.lookup(own))
+      vectors[result] = vector;
+    else
+      summands.push_back({result, own});
+  }
+  return success();
+}

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- ProgramResults.cpp - what a program writes -------------------------===//
+
+#include "ProgramBuilder.h"
+
+#include "MemoryLayout.h"
+#include "RMSNorm/Rows/RowsProgram.h"
+#include "RMSNorm/Source/Destinations.h"
+
+#include "RMSNorm/Access/Views.h"
+#include "RMSNorm/IR/DimTrace.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/IR/TypeUtilities.h"
+
+#include <numeric>
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+using namespace mlir::rmsnorm::access;
+using namespace mlir::rmsnorm::program;
+using linalg::LinalgOp;
+
+/// The row that what is written is put into, if it is a row of the cluster that
+/// parts are put together to; the last one. And where it lies in the landing.
+std::optional<std::pair<Value, Layout>>
+ProgramBuilder::getAssembled(const Access &access) const {
+  for (Value value = access.value; value != access.landing;) {
+    auto insertion = value.getDefiningOp<tensor::InsertSliceOp>();
+    if (!insertion)
+      break;
+    if (const Layout *layout = cluster.findLayout(value);
+        layout && !isLonger(value))
+      return std::make_pair(value, *layout);
+    value = insertion.getDest();
+  }
+  // The row itself may be inserted as a whole.
+  SmallVector<Operation *> path;
+  Value row = access.landing;
+  while (!cluster.findLayout(row)) {
+    Operation *op = row.getDefiningOp();
+    if (!op || !(isView(op) || isa<tensor::InsertSliceOp>(op)))
+      return std::nullopt;
+    path.push_back(op);
+    row = op->getOperand(0);
+  }
+  if (!row.getDefiningOp<tensor::InsertSliceOp>() || isLonger(row))
+    return std::nullopt;
+  Layout layout = *cluster.findLayout(row);
+  Digits scratch = digits;
+  for (Operation *op : llvm::reverse(path)) {
+    auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
+    layout = scratch.resolve(layout);
+    std::optional<Layout> next = insertion ? writeThrough(insertion, layout)
+                                           : writeThrough(scratch, op, layout);
+    if (!next || scratch.size() != digits.size())
+      return std::nullopt;
+    layout = std::move(*next);
+  }
+  return std::make_pair(row, layout);
+}
+
+/// What the rows of `landing` are written into: the newest tensor that has all
+/// else of it.
+Value ProgramBuilder::getDestination(Value landing) {
+  auto isLanding = [&](Value value) {
+    return llvm::any_of(written, [&](const Written &output) {
+      return output.landing == value;
+    });
+  };
+  std::function<bool(Value)> isOfMember = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    return op && (members.contains(op) || isLanding(value) ||
+                  ((isView(op) || isa<tensor::InsertSliceOp>(op)) &&
+                   isOfMember(op->getOperand(0))));
+  };
+  Value destination = landing;
+  bool isWhole = true;
+  while (Operation *op = destination.getDefiningOp()) {
+    auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
+    if (insertion &&
+        (isLanding(destination) || cluster.findLayout(destination) ||
+         isOfMember(insertion.getSource())))
+      destination = insertion.getDest(), isWhole = false;
+    else if (auto fill = dyn_cast<linalg::FillOp>(op); fill && isWhole)
+      destination = fill.getOutputs().front();
+    else if (auto dps = dyn_cast<DestinationStyleOpInterface>(op);
+             dps && (members.contains(op) || isLanding(destination)))
+      destination = dps.getTiedOpOperand(cast<OpResult>(destination))->get();
+    else if (isView(op) && !isa<tensor::ExtractSliceOp>(op) &&
+             isOfMember(op->getOperand(0)))
+      destination = op->getOperand(0);
+    else
+      break;
+  }
+  auto fits = [&](Value value) {
+    return succeeded(verifyCompatibleShape(value.getType(), landing.getType()));
+  };
+  while (!fits(destination) && isView(destination.getDefiningOp()) &&
+         !isa<tensor::ExtractSliceOp>(destination.getDefiningOp()))
+    destination = destination.getDefiningOp()->getOperand(0);
+  return fits(destination) && !isOfMember(destination) ? destination : Value();
+}
+
+/// A new tensor of the shape of `landing`, all of which members compute; null
+/// if they do not, or the shape is known by its value only.
+Value ProgramBuilder::createDestination(Value landing) {
+  // Through views and copies.
+  for (Value value = landing; !members.contains(value.getDefiningOp());
+       value = value.getDefiningOp()->getOperand(0)) {
+    Operation *op = value.getDefiningOp();
+    if (!op || !(isa<LinalgOp>(op) || isView(op)))
+      return {};
+  }
+  Operation *op = landing.getDefiningOp();
+  rewriter.setInsertionPoint(op);
+  auto type = cast<RankedTensorType>(landing.getType());
+  SmallVector<OpFoldResult> sizes;
+  for (int64_t dim = 0; dim < type.getRank(); ++dim) {
+    const DimSource size = traceDim(landing, dim);
+    Operation *source = size.value ? size.value.getDefiningOp() : nullptr;
+    if (source && members.contains(source))
+      return {};
+    // A view of what has known sizes.
+    if (size.value == landing && isView(op)) {
+      Value inner = createDestination(op->getOperand(0));
+      if (!inner)
+        return {};
+      rewriter.setInsertionPoint(op);
+      Operation *view = rewriter.clone(*op);
+      view->setOperand(0, inner);
+      created.insert(created.begin(), view);
+      return view->getResult(0);
+    }
+    if (size.value == landing)
+      return {};
+    sizes.push_back(materializeDim(rewriter, op->getLoc(), size));
+  }
+  auto empty = tensor::EmptyOp::create(rewriter, op->getLoc(), sizes,
+                                       type.getElementType());
+  created.push_back(empty);
+  return empty;
+}
+
+/// Whether no element lies at both layouts, as far as one can see: some index
+/// has other values.
+static bool areDisjoint(const Digits &digits, const Layout &a,
+                        const Layout &b) {
+  return llvm::any_of(llvm::zip_equal(a, b), [&](auto sums) {
+    const auto &[first, second] = sums;
+    auto range = digits.getRange(first), other = digits.getRange(second);
+    if (range && other &&
+        (range->second < other->first || other->second < range->first))
+      return true;
+    int64_t step = 0;
+    for (const Sum *sum : {&first, &second})
+      for (const Term &term : sum->terms)
+        step = std::gcd(step, term.factor.isStatic() ? term.factor.getNumber()
+                                                     : int64_t(1));
+    return !first.operand && !second.operand && step > 1 &&
+           (first.offset - second.offset) % step != 0;
+  });
+}
+
+/// Whether `op`, or an op in its regions, uses what `definitions` compute.
+bool ProgramBuilder::usesAny(Operation *op,
+                             const DenseSet<Operation *> &definitions) {
+  return op
+      ->walk([&](Operation *nested) {
+        if (llvm::any_of(nested->getOperands(), [&](Value value) {
+              return definitions.contains(value.getDefiningOp());
+            }))
+          return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+/// Whether `value` needs what a member computes.
+bool ProgramBuilder::dependsOnMembers(Value value) {
+  if (behindMembers.empty()) {
+    behindMembers = members;
+    for (Operation &op : *cluster.getAnchor()->getBlock())
+      if (usesAny(&op, behindMembers))
+        behindMembers.insert(&op);
+  }
+  return behindMembers.contains(value.getDefiningOp());
+}
+
+LogicalResult ProgramBuilder::collectWritten() {
+  for (const Access &access : cluster.getAccesses()) {
+    if (access.isRead())
+      continue;
+    const Member &member = cluster.getMembers()[access.member];
+    current = member.op;
+    Written output{access.member,
+                   access.source,
+                   access.landing,
+                   Value(),
+                   access.landingLayout,
+                   access.sourceLayout,
+                   RowSum(),
+                   access.kind == Access::Kind::accumulate};
+    if (auto assembled = getAssembled(access)) {
+      output.computed = assembled->first;
+      output.layout = assembled->second;
+      output.sourceLayout = *cluster.findLayout(output.computed);
+      if (cluster.findLayout(output.landing))
+        output.landing = output.computed;
+    }
+    if (llvm::any_of(written, [&](const Written &other) {
+          return other.landing == output.landing &&
+                 other.computed == output.computed;
+        }))
+      continue;
+    if (access.kind == Access::Kind::escape) {
+      auto source = dyn_cast<OpResult>(access.source);
+      output.isSum = source && members.contains(source.getOwner()) &&
+                     cluster.isSumOverRows(source);
+    }
+    if (output.isSum) {
+      auto sum = dyn_cast<OpResult>(access.source);
+      if (access.landing != access.source)
+        return fail("has views of sums");
+      for (auto [loop, row] : llvm::zip(member.loops, cluster.getRowDigits()))
+        if (!(digits.resolve(loop) == digits.resolve(digits.getSum(row))))
+          return fail("sums over rows in another order");
+      const int64_t rowDims = cluster.getRowDigits().size();
+      output.sum = RowSum::match(sum, rowDims, /*withTail=*/true);
+      // Rows have no dimensions of size 1.
+      for (int64_t &dim : output.sum.dims) {
+        if (digits[cluster.getRowDigits()[dim]].size.isOne())
+          return fail("sums over single rows");
+        dim -= llvm::count_if(
+            cluster.getRowDigits().take_front(dim),
+            [&](unsigned row) { return digits[row].size.isOne(); });
+      }
+      if (llvm::any_of(rowDigits, [&](unsigned row) {
+            return !llvm::is_contained(cluster.getRowDigits(), row);
+          }))
+        return fail("sums over rows that are divided");
+      output.landing = output.sum.getResult(sum);
+    }
+    written.push_back(std::move(output));
+  }
+  for (Written &output : written) {
+    current = cluster.getMembers()[output.member].op;
+    if (output.isSum) {
+      Value destination = output.computed;
+      if (Value last = output.sum.getDestination())
+        destination = last;
+      while (Operation *op = destination.getDefiningOp()) {
+        if (!members.contains(op))
+          break;
+        destination = cast<DestinationStyleOpInterface>(op)
+                          .getTiedOpOperand(cast<OpResult>(destination))
+                          ->get();
+      }
+      if (auto fill = destination.getDefiningOp<linalg::FillOp>();
+          fill && !output.sum.init)
+        destination = fill.getOutputs().front();
+      output.destination = destination;
+      continue;
+    }
+    output.destination = getDestination(output.landing);
+    if (!output.destination)
+      output.destination = createDestination(output.landing);
+    Value own = output.computed;
+    while (own.getDefiningOp() && isView(own.getDefiningOp()))
+      own = own.getDefiningOp()->getOperand(0);
+    if (amongOthers && output.landing != own &&
+        members.contains(own.getDefiningOp()) &&
+        !(output.destination && !dependsOnMembers(output.destination) &&
+          getPlace(output))) {
+      // Others put it where it belongs.
+      output.landing = output.computed = own;
+      output.layout = output.sourceLayout = *cluster.findLayout(own);
+      output.destination = getDestination(own);
+      if (!output.destination)
+        output.destination = createDestination(own);
+    }
+    if (!output.destination)
+      return fail("writes a view of what is not there");
+    if (dependsOnMembers(output.destination))
+      return fail("is inserted into what is computed of it");
+  }
+  for (size_t number = 0; number < written.size();)
+    if (llvm::any_of(ArrayRef(written).take_front(number),
+                     [&](const Written &other) {
+                       return other.landing == written[number].landing &&
+                              other.computed == written[number].computed;
+                     }))
+      written.erase(written.begin() + number);
+    else
+      ++number;
+  for (auto [number, output] : llvm::enumerate(written)) {
+    output.number = number + 1;
+    for (const Written &other : ArrayRef(written).take_front(number))
+      if (other.destination == output.destination &&
+          (other.landing == output.landing || isNewer(other, output) ||
+           isNewer(output, other)))
+        output.number = other.number;
+  }
+  // Rows are stored in no order.
+  for (const Written &output : written)
+    for (const Written &other : written)
+      if (output.number == other.number && &output != &other &&
+          !areDisjoint(digits, digits.resolve(output.layout),
+                       digits.resolve(other.layout))) {
+        current = cluster.getMembers()[output.member].op;
+        if (current == cluster.getAnchor())
+          current = cluster.getMembers()[other.member].op;
+        return fail("writes where another result is written, too");
+      }
+  // Of several that are put together one after another the last is left.
+  for (const Written &output : written)
+    for (const Written &other : written)
+      if (output.number == other.number && output.landing != other.landing &&
+          isNewer(other, output) && !output.landing.hasOneUse())
+        return fail("uses a tensor before all of it is written");
+  return success();
+}
+
+/// Whether `other` is inserted into what `output` is inserted into.
+bool ProgramBuilder::isNewer(const Written &other, const Written &output) {
+  Value value = other.landing;
+  while (auto insertion = value.getDefiningOp<tensor::InsertSliceOp>()) {
+    value = insertion.getDest();
+    if (value == output.landing)
+      return true;
+  }
+  return false;
+}
+
+/// The op that copies what is computed to where it is written, or null.
+Operation *ProgramBuilder::findCopy(const Written &output) const {
+  Value value = output.landing;
+  while (Operation *op = value.getDefiningOp()) {
+    if (isa<LinalgOp>(op))
+      return members.contains(op) ? nullptr : op;
+    if (!isView(op) && !isa<tensor::InsertSliceOp>(op))
+      break;
+    value = op->getOperand(0);
+  }
+  return nullptr;
+}
+
+/// Where `output` is stored; none if no kernel does so.
+std::optional<ProgramBuilder::Place>
+ProgramBuilder::getPlace(const Written &output) {
+  std::optional<Place> place =
+      getPlace(output.destination, output.layout,
+               getColumnLeaves(output.sourceLayout), /*hasIndex=*/false);
+  // The columns of the only row.
+  if (place && place->kind == TileKind::column && rowDigits.empty())
+    place->kind = TileKind::tile;
+  return place && place->kind != TileKind::column ? place : std::nullopt;
+}
+
+LogicalResult ProgramBuilder::store(const Written &output) {
+  FailureOr<Value> computed = getVectorOfView(output.computed);
+  if (failed(computed))
+    return failure();
+  Value vector = *computed;
+  std::optional<Place> place = getPlace(output);
+  if (!place) {
+    if (Operation *copy = findCopy(output))
+      current = copy;
+    return fail("writes columns in an order of their own");
+  }
+  if (place->elements != cast<VectorType>(vector.getType()).getDimSize(1))
+    return fail("stores a part of a row");
+  if (std::string reason =
+          whyNotInMemory(*place, output.destination, /*isLoad=*/false);
+      !reason.empty())
+    return fail("writes " + reason);
+  if (place->kind != TileKind::row && isInsertedApart(output.landing))
+    return fail("writes columns that will not lie side by side");
+  auto store = TileStoreOp::create(
+      builder, current->getLoc(), /*result=*/Type(), place->kind, vector,
+      getBuffer(output.destination, output.number),
+      place->hasRow ? Value(tile) : Value(), /*columns=*/Value(),
+      /*map=*/AffineMapAttr());
+  setAccess(store, place->map);
+  return success();
+}
+
+LogicalResult ProgramBuilder::sumUp(const Written &output) {
+  auto type = cast<RankedTensorType>(output.destination.getType());
+  Value vector = vectors.lookup(output.computed);
+  if (!getElementTypeOrSelf(vector.getType()).isF32())
+    return fail("sums in another type than f32");
+  Value dest = getBuffer(output.destination, output.number);
+  Value init;
+  if (output.sum.init)
+    init = output.sum.init == output.destination ? dest
+                                                 : getBuffer(output.sum.init);
+  AccumulateOp::create(builder, current->getLoc(), /*result=*/Type(), vector,
+                       dest, /*columns=*/Value(), init, output.sum.kind,
+                       output.sum.start,
+                       AccessMap::getSum(builder.getContext(), rowDigits.size(),
+                                         output.sum.dims, type.getRank()));
+  return success();
+}

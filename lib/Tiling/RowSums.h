@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- RowSums.h - sums over the rows of a cluster -----------------------===//
+
+#ifndef RMSNORM_LIB_TILING_ROWSUMS_H
+#define RMSNORM_LIB_TILING_ROWSUMS_H
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/IR/PatternMatch.h"
+
+namespace mlir::rmsnorm {
+
+/// A sum over rows, and what is made of it once it is known.
+struct RowSum {
+  ReduceKind kind = ReduceKind::add;
+  /// The row dimensions that it is not over.
+  SmallVector<int64_t> dims;
+  /// Where it begins, of a maximum or a minimum; null if that changes nothing.
+  FloatAttr start;
+  /// What is added to it, in f32; null if nothing is.
+  Value init;
+  /// Ops behind it that do nothing but add `init` and round, in their order.
+  SmallVector<linalg::LinalgOp> tail;
+
+  /// The sum `result` over `rowDims` dimensions and, `withTail`, the ops behind
+  /// it that write nothing else.
+  static RowSum match(OpResult result, int64_t rowDims, bool withTail);
+
+  /// The last value, and where it is written.
+  OpResult getResult(OpResult sum) const;
+  Value getDestination() const;
+};
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_LIB_TILING_ROWSUMS_H

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- TileClusters.cpp - rmsnorm-tile-clusters --------------------------===//
+
+#include "ClusterProgram.h"
+#include "TileProgram.h"
+
+#include "RMSNorm/IR/DimTrace.h"
+#include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Tiling/Passes.h"
+
+#include "mlir/Dialect/Arith/Transforms/Passes.h"
+#include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Transforms/WalkPatternRewriteDriver.h"
+
+namespace mlir::rmsnorm {
+#define GEN_PASS_DEF_TILECLUSTERS
+#include "RMSNorm/Tiling/Passes.h.inc"
+} // namespace mlir::rmsnorm
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// Asks for the sizes of what members compute where they come from: the members
+/// are about to go.
+static void redirectDims(const access::Cluster &cluster) {
+  SmallVector<tensor::DimOp> dims;
+  for (const access::Member &member : cluster.getMembers())
+    for (Operation *user : member.op->getUsers())
+      if (auto dim = dyn_cast<tensor::DimOp>(user))
+        dims.push_back(dim);
+  for (tensor::DimOp dim : dims) {
+    DimSource source = traceSize(dim.getResult());
+    if (source.value == dim.getSource() || source.value == dim.getResult())
+      continue;
+    OpBuilder builder(dim);
+    dim.replaceAllUsesWith(getValueOrCreateConstantIndexOp(
+        builder, dim.getLoc(), materializeDim(builder, dim.getLoc(), source)));
+    dim.erase();
+  }
+}
+
+namespace {
+/// Forgets ops that are gone.
+struct Forgetter final : RewriterBase::Listener {
+  void notifyOperationErased(Operation *op) override {
+    anchors.remove(op);
+    left.erase(op);
+  }
+  llvm::SetVector<Operation *> anchors;
+  /// What stays next to a cluster, and why.
+  llvm::MapVector<Operation *, std::string> left;
+};
+
+struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
+  using TileClustersBase::TileClustersBase;
+
+  void runOnOperation() override {
+    Forgetter ops;
+    IRRewriter rewriter(&getContext(), &ops);
+    getOperation()->walk([&](Operation *op) {
+      if (access::getAnchorRowDims(op))
+        ops.anchors.insert(op);
+    });
+    while (!ops.anchors.empty()) {
+      Operation *anchor = ops.anchors.front();
+      ops.anchors.remove(anchor);
+      std::string reason = tile(rewriter, anchor, ops);
+      if (reason.empty())
+        continue;
+      if (required) {
+        anchor->emitOpError("is in no kernel: it ") << reason;
+        return signalPassFailure();
+      }
+      if (remarks)
+        anchor->emitRemark("not made a kernel of: it ") << reason;
+    }
+    if (remarks)
+      for (const auto &[op, reason] : ops.left)
+        op->emitRemark("not tiled with the norm next to it: it ") << reason;
+  }
+
+private:
+  /// Makes a kernel of the largest cluster around `anchor` that has one.
+  /// Returns why there is none.
+  std::string tile(RewriterBase &rewriter, Operation *anchor, Forgetter &ops) {
+    auto destinations = dyn_cast<DestinationStyleOpInterface>(anchor);
+    if (destinations && !destinations.hasPureTensorSemantics())
+      return "is not on tensors";
+    if (isDeviceCode(anchor->getParentOp()))
+      return "stands in device code, which launches no kernel";
+    DenseSet<Operation *> excluded;
+    while (true) {
+      std::optional<access::Cluster> cluster =
+          access::Cluster::grow(anchor, /*others=*/{}, excluded);
+      if (!cluster)
+        return "works on no rows, or not row by row";
+      for (const auto &[op, reason] : cluster->getRefusals())
+        ops.left.try_emplace(op, reason);
+      redirectDims(*cluster);
+      RowsOp rows;
+      std::optional<NoProgram> problem =
+          buildRows(rewriter, *cluster, /*amongOthers=*/!required, rows);
+      if (!problem) {
+        // rmsnorm-generalize-elementwise does so where all code is ours.
+        RewritePatternSet scaling(&getContext());
+        arith::populateExpandScalingExtTruncPatterns(scaling);
+        walkAndApplyPatterns(rows, std::move(scaling));
+        return "";
+      }
+      if (problem->op == anchor)
+        return problem->reason;
+      ops.left.try_emplace(problem->op, problem->reason);
+      if (!excluded.insert(problem->op).second)
+        return problem->reason;
+    }
+  }
+};
+} // namespace
