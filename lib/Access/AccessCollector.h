@@ -38,7 +38,7 @@ private:
                SmallVectorImpl<Value> &indices);
   void write(OpResult result, const Layout &layout);
   bool isComputedWhole(Value value) const;
-  bool keepsRest(linalg::LinalgOp copy) const;
+  bool keepsRest(Operation *op) const;
   void follow(OpOperand &use, Access access, std::vector<Access> &work);
   bool haveSameRows(const Layout &a, const Layout &b) const;
   void add(Access access);

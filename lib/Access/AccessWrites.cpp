@@ -32,42 +32,60 @@ static bool isViewOf(Value value, Value source) {
   return value == source;
 }
 
-/// Whether members compute all of `value`: a copy of it has nothing else.
+/// Whether `value` has nothing but what members compute and what nobody has
+/// defined.
 bool AccessCollector::isComputedWhole(Value value) const {
   while (Operation *op = value.getDefiningOp()) {
-    if (isMember(op) || cluster.layouts.count(value))
+    if (isMember(op) || isa<tensor::EmptyOp>(op))
       return true;
-    if (!isCopy(op) && !isView(op))
+    if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op)) {
+      if (!isComputedWhole(insertion.getSource()))
+        return false;
+      value = insertion.getDest();
+    } else if (isCopy(op) || isView(op)) {
+      value = op->getOperand(0);
+    } else {
       return false;
-    value = op->getOperand(0);
+    }
   }
   return false;
 }
 
-/// Whether what `copy` copies has, beside what members compute, only what its
-/// destination has in the same place, or nothing.
-bool AccessCollector::keepsRest(LinalgOp copy) const {
+/// Whether what `op`, a copy or an insertion, moves has, beside what members
+/// compute, only what its destination has in the same place, or nothing.
+bool AccessCollector::keepsRest(Operation *op) const {
+  auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
+  const Value moved =
+      insertion ? insertion->getOperand(0) : Value(op->getResult(0));
+  if (isComputedWhole(moved))
+    return true;
   Digits all = digits;
-  auto type = cast<RankedTensorType>(copy->getResult(0).getType());
+  auto type = cast<RankedTensorType>(moved.getType());
   Layout whole;
   for (int64_t dim = 0; dim < type.getRank(); ++dim)
-    whole.push_back(all.getSum(
-        all.add(all.getSizes().get(copy->getResult(0), dim), /*isRow=*/false)));
-  auto trace = [&](Value value) {
-    Layout layout = whole;
-    while (Operation *op = value.getDefiningOp()) {
+    whole.push_back(
+        all.getSum(all.add(all.getSizes().get(moved, dim), /*isRow=*/false)));
+  const Value before = insertion ? Value(insertion.getDest())
+                                 : cast<LinalgOp>(op).getDpsInits().front();
+  std::optional<Layout> there = whole;
+  if (insertion)
+    there = writeThrough(insertion, whole);
+  if (!there)
+    return false;
+  auto trace = [&](Value value, Layout layout, bool isOld) {
+    while (Operation *definition = value.getDefiningOp()) {
       layout = all.resolve(layout);
       std::optional<Layout> next;
-      if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op)) {
-        if (!isComputedWhole(insertion.getSource()))
+      if (auto other = dyn_cast<tensor::InsertSliceOp>(definition)) {
+        if (isOld || !isComputedWhole(other.getSource()))
           break;
-        value = insertion.getDest();
+        value = other.getDest();
         continue;
       }
-      if (isView(op)) {
-        next = readThrough(all, op, layout);
-      } else if (std::optional<LoopNest> nest = getLoopNest(op);
-                 nest && isCopy(op)) {
+      if (isView(definition)) {
+        next = readThrough(all, definition, layout);
+      } else if (std::optional<LoopNest> nest = getLoopNest(definition);
+                 nest && isCopy(definition)) {
         if (std::optional<Layout> loops =
                 invert(*nest, nest->writes.front().second, layout))
           next = getIndices(nest->reads.front().second, *loops);
@@ -75,12 +93,12 @@ bool AccessCollector::keepsRest(LinalgOp copy) const {
       if (!next)
         break;
       layout = std::move(*next);
-      value = op->getOperand(0);
+      value = definition->getOperand(0);
     }
     return std::make_pair(value, layout);
   };
-  auto [rest, index] = trace(copy->getResult(0));
-  auto [old, same] = trace(copy.getDpsInits().front());
+  auto [rest, index] = trace(moved, whole, /*isOld=*/false);
+  auto [old, same] = trace(before, *there, /*isOld=*/true);
   return rest.getDefiningOp<tensor::EmptyOp>() ||
          (rest == old && all.resolve(index) == all.resolve(same));
 }
@@ -146,8 +164,8 @@ void AccessCollector::follow(OpOperand &use, Access access,
     }
   } else if (auto insertion = dyn_cast<tensor::InsertSliceOp>(user)) {
     if (&use == &insertion.getSourceMutable()) {
-      if (std::optional<Layout> layout =
-              writeThrough(insertion, access.layout)) {
+      std::optional<Layout> layout = writeThrough(insertion, access.layout);
+      if (layout && keepsRest(insertion)) {
         setOrigin(insertion.getResult(), *layout);
         return moveTo(insertion.getResult(), *layout);
       }
@@ -158,8 +176,7 @@ void AccessCollector::follow(OpOperand &use, Access access,
     access.base = getBase(access.value);
     return add(std::move(access));
   } else if (auto copy = dyn_cast<LinalgOp>(user);
-             copy && isCopy(copy) && !taken.contains(copy) &&
-             (isComputedWhole(access.value) || keepsRest(copy))) {
+             copy && isCopy(copy) && !taken.contains(copy) && keepsRest(copy)) {
     std::optional<LoopNest> nest = getLoopNest(copy);
     std::optional<Layout> loops;
     if (nest && nest->reads.size() == 1 && nest->reads[0].first == &use)
