@@ -84,21 +84,12 @@ template <typename OpTy> static std::optional<LoopNest> getNormNest(OpTy op) {
     nest.dims.push_back({input, dim});
   nest.isReduction.assign(rank, false);
   nest.normColumns = rank - 1;
-  auto getMap = [&](Value value, bool hasRows) {
-    const int64_t own = cast<RankedTensorType>(value.getType()).getRank();
-    SmallVector<AffineExpr> exprs;
-    for (int64_t dim = 0; dim < own; ++dim)
-      exprs.push_back(
-          getAffineDimExpr(hasRows ? dim : rank - own + dim, op->getContext()));
-    return AffineMap::get(rank, 0, exprs, op->getContext());
-  };
   for (OpOperand &operand : op->getOpOperands())
     if (!op.isDpsInit(&operand))
-      nest.reads.push_back(
-          {&operand, getMap(operand.get(), operand.get() != op.getWeight())});
+      nest.reads.push_back({&operand, op.getMatchingIndexingMap(&operand)});
   for (OpResult result : op->getResults())
     nest.writes.push_back(
-        {result, getMap(result, !op.isRowSum(result.getResultNumber()))});
+        {result, op.getMatchingIndexingMap(op.getTiedOpOperand(result))});
   return nest;
 }
 

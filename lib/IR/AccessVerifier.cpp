@@ -127,9 +127,6 @@ LogicalResult AccessVerifier::verifyAccess(OpTy op, VectorType tile,
                                            bool writes, bool isPlaced) {
   if (!llvm::is_contained(rows.getBufferArguments(), op.getBase()))
     return op.emitOpError("expected a buffer of the rmsnorm.rows it is in");
-  if (op.getColumns())
-    return op.emitOpError("expected no 'columns', as rmsnorm.rows says how "
-                          "many there are");
   AccessAttr access = rows.getAccess(op.getBase());
   if (writes ? !access.writes() : !access.reads())
     return op.emitOpError("expected a buffer that rmsnorm.rows ")

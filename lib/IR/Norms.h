@@ -11,6 +11,11 @@ namespace mlir::rmsnorm {
 /// Reads through casts that only forget static sizes, strides or offsets.
 LogicalResult foldMemRefCasts(Operation *op);
 
+/// A map for each operand of `op`, from the indices of a row and the column, of
+/// which there are `rank`, to its own: `perColumn` have the column only, the
+/// others the row's or all of them.
+ArrayAttr getNormMaps(Operation *op, int64_t rank, ArrayRef<Value> perColumn);
+
 /// The rows of `op`.
 SmallVector<Range> getNormDomain(DestinationStyleOpInterface op,
                                  OpBuilder &builder);

@@ -71,17 +71,9 @@ static LogicalResult verifyDest(AccumulateOp op) {
       return op.emitOpError("expected init to have the shape of dest, ")
              << dest << ", and element type f16, bf16 or f32, got " << other;
   // (C3)
-  if (op.getColumns()) {
-    if (columns != kDynamicColumns)
-      return op.emitOpError("expected a vector of ")
-             << kDynamicColumns << " columns, as columns is given, got "
-             << type;
-    return success();
-  }
   const int64_t expected = dest.getRank() == rank ? 1 : dest.getShape().back();
   if (ShapedType::isDynamic(expected))
-    return op.emitOpError("expected columns, as dest has a dynamic size, got ")
-           << dest;
+    return op.emitOpError("expected dest to have a static size, got ") << dest;
   if (columns != expected)
     return op.emitOpError("expected as many columns as dest has, got ")
            << type << " and " << dest;
@@ -124,12 +116,12 @@ LogicalResult AccumulateOp::verify() {
   if (!dest)
     return verifyDest(*this);
   // (C4)
-  if (getColumns() || getInit() || getStart() || getMap() ||
+  if (getInit() || getStart() || getMap() ||
       source.getDimSize(1) != dest.getDimSize(1) ||
       source.getDimSize(0) % dest.getDimSize(0) != 0)
     return emitOpError("expected a vector dest with as many columns as source, "
-                       "a divisor of its rows, and no 'columns', 'init', "
-                       "'start' or 'map', got ")
+                       "a divisor of its rows, and no 'init', 'start' or "
+                       "'map', got ")
            << source << " and " << dest;
   return success();
 }

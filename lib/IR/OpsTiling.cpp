@@ -12,6 +12,20 @@ static int64_t getRank(Value value) {
   return cast<ShapedType>(value.getType()).getRank();
 }
 
+ArrayAttr rmsnorm::getNormMaps(Operation *op, int64_t rank,
+                               ArrayRef<Value> perColumn) {
+  MLIRContext *context = op->getContext();
+  return Builder(context).getAffineMapArrayAttr(
+      llvm::map_to_vector(op->getOperands(), [&](Value operand) {
+        SmallVector<AffineExpr> exprs;
+        const bool hasRows = !llvm::is_contained(perColumn, operand);
+        for (int64_t dim = 0, own = getRank(operand); dim < own; ++dim)
+          exprs.push_back(
+              getAffineDimExpr(hasRows ? dim : rank - own + dim, context));
+        return AffineMap::get(rank, 0, exprs, context);
+      }));
+}
+
 SmallVector<Range> rmsnorm::getNormDomain(DestinationStyleOpInterface op,
                                           OpBuilder &builder) {
   // A size read from an input would become a tensor.dim of the loop's own

@@ -214,9 +214,6 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
   if (auto sum = dyn_cast<AccumulateOp>(op)) {
     if (isa<VectorType>(sum.getDest().getType()))
       return success();
-    if (sum.getColumns())
-      return sum.emitOpError("expected no 'columns', as rmsnorm.rows says how "
-                             "many there are");
     return accesses.verifySum(sum, sum.getDest(), sum.getSource());
   }
   if (auto store = dyn_cast<SumStoreOp>(op)) {
@@ -233,9 +230,6 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
     for (Type type : op->getOperandTypes())
       if (failed(verifyType(op, type)))
         return failure();
-    if (cast<RowReduceOp>(op).getColumns())
-      return op->emitOpError("expected no 'columns', as rmsnorm.rows says how "
-                             "many there are");
     return success();
   }
   if (auto load = dyn_cast<SlotLoadOp>(op)) {

@@ -142,7 +142,7 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
            << "symbol if and only if there is 'at', got " << access.getText();
   // What is strided is in the map until rmsnorm-strided-buffers.
   auto rows = op->template getParentOfType<RowsOp>();
-  const bool isStrided = !rows || rows.getScheduleAttr() || op.getColumns();
+  const bool isStrided = !rows || rows.getScheduleAttr();
   switch (op.getKind()) {
   case TileKind::column: // (C3)
     if ((isStrided ? rank != 1 : !fits) || op.getRow() ||
@@ -152,16 +152,15 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
              << rank << " and " << vector;
     break;
   case TileKind::row: // (C3)
-    if (vector.getDimSize(1) != 1 || op.getColumns() || !fits)
+    if (vector.getDimSize(1) != 1 || !fits)
       return op.emitOpError("expected 'row' to take an Rx1 vector, a row "
                             "unless the base has rank 0, and no columns, got ")
              << vector << " and rank " << rank;
     return success();
   case TileKind::group:
-    if (isStrided && !isLoad && op.getRow() && !op.getColumns() && fits &&
-        !access.hasColumnLast())
+    if (isStrided && !isLoad && op.getRow() && fits && !access.hasColumnLast())
       return verifyGroupPlaces(op, access, base, vector);
-    if (rank < 1 || !fits || op.getColumns() ||
+    if (rank < 1 || !fits ||
         (isStrided && base.getShape().back() != vector.getDimSize(1)))
       return op.emitOpError("expected 'group' to take a row unless the base "
                             "has rank 1, no columns, and as many groups of a "
@@ -188,24 +187,22 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
   if (op.getKind() == TileKind::group)
     return success();
   // (C5)
-  int64_t columns = base.getDimSize(rank - 1);
-  int64_t expected = op.getColumns() ? kDynamicColumns : columns;
+  int64_t expected = base.getDimSize(rank - 1);
   if (period != 0) {
-    if (!op.getColumns() && columns == period &&
-        vector.getDimSize(1) % period == 0)
+    if (expected == period && vector.getDimSize(1) % period == 0)
       return success();
     return op.emitOpError("expected columns that are repeated to be all of the "
                           "base, and to divide those of the vector, got ")
            << access.getText() << ", " << base << " and " << vector;
   }
   // It has the bound, and verifies that it, or a part of it, is the base's.
-  if (rows && !op.getColumns() &&
-      (rows.getDynamicColumns() || ShapedType::isDynamic(expected) ||
-       expected > int64_t(rows.getColumns())))
+  if (rows && (rows.getDynamicColumns() || ShapedType::isDynamic(expected) ||
+               expected > int64_t(rows.getColumns())))
     expected = rows.getColumns();
   if (ShapedType::isDynamic(expected))
-    return op.emitOpError("expected 'columns', as the base has a dynamic last "
-                          "dimension");
+    return op.emitOpError("expected a static last dimension of the base, "
+                          "got ")
+           << base;
   if (vector.getDimSize(1) != expected)
     return op.emitOpError("expected a vector of ")
            << expected << " columns, got " << vector;

@@ -117,10 +117,9 @@ static RowsOp createSumRows(RewriterBase &rewriter, RowsOp rows, Value partials,
       rewriter, loc,
       VectorType::get({fields.getTileRows(), bound}, rewriter.getF32Type()),
       TileKind::tile, buffers[0], tile.getArgument(0), /*index=*/Value(),
-      /*columns=*/Value(), /*map=*/nullptr);
+      /*map=*/nullptr);
   AccumulateOp::create(
       rewriter, loc, /*result=*/Type(), load, buffers[1],
-      /*columns=*/Value(),
       dest.init ? Value(inPlace ? buffers[1] : buffers[2]) : Value(), dest.kind,
       dest.start, getSumMap(buffers[1], staticSizes.size(), segments));
   YieldOp::create(rewriter, loc);
@@ -216,8 +215,8 @@ static LogicalResult carrySums(RowsOp rows, SmallVectorImpl<RowsOp> &made) {
     rewriter.setInsertionPoint(sum);
     next.set(AccumulateOp::create(rewriter, sum.getLoc(), accumulator.getType(),
                                   sum.getSource(), accumulator,
-                                  /*columns=*/Value(), /*init=*/Value(),
-                                  sum.getKind(), /*start=*/FloatAttr(),
+                                  /*init=*/Value(), sum.getKind(),
+                                  /*start=*/FloatAttr(),
                                   /*map=*/nullptr)
                  .getResult());
     rewriter.eraseOp(sum);

@@ -68,8 +68,7 @@ static RowReduceOp merge(RewriterBase &rewriter, RowReduceOp first,
     }
   rewriter.setInsertionPoint(first);
   auto merged = RowReduceOp::create(rewriter, first.getLoc(), types,
-                                    rewriter.getArrayAttr(kinds), inputs,
-                                    first.getColumns());
+                                    rewriter.getArrayAttr(kinds), inputs);
   for (auto [result, number] : llvm::zip(results, numbers))
     rewriter.replaceAllUsesWith(result, merged.getResult(number));
   rewriter.eraseOp(second);
@@ -82,8 +81,7 @@ static void fuseBlock(RewriterBase &rewriter, Block &block) {
   SmallVector<RowReduceOp> groups;
   for (RowReduceOp reduce : llvm::to_vector(block.getOps<RowReduceOp>())) {
     auto group = llvm::find_if(groups, [&](RowReduceOp candidate) {
-      return candidate.getColumns() == reduce.getColumns() &&
-             getShape(candidate) == getShape(reduce) &&
+      return getShape(candidate) == getShape(reduce) &&
              moveInputsBefore(reduce, candidate);
     });
     if (group != groups.end())

@@ -185,8 +185,7 @@ static void dropDeadResults(RewriterBase &rewriter, RowReduceOp op) {
   if (!results.empty()) {
     rewriter.setInsertionPoint(op);
     auto live = RowReduceOp::create(rewriter, op.getLoc(), types,
-                                    rewriter.getArrayAttr(kinds), inputs,
-                                    op.getColumns());
+                                    rewriter.getArrayAttr(kinds), inputs);
     for (auto [result, replacement] : llvm::zip(results, live.getResults()))
       rewriter.replaceAllUsesWith(result, replacement);
   }

@@ -87,7 +87,7 @@ RowsOp StripSplitter::createSums() {
     Value load = TileLoadOp::create(
         rewriter, value.getLoc(), cast<VectorType>(value.getType()),
         TileKind::row, buffer, strips.getTiles().getTile(),
-        /*index=*/Value(), /*columns=*/Value(), /*map=*/nullptr);
+        /*index=*/Value(), /*map=*/nullptr);
     rewriter.replaceAllUsesWith(mapping.lookup(value), load);
   }
   return strips;
@@ -102,7 +102,7 @@ void StripSplitter::storeSaved(RowsOp op, const IRMapping &mapping) {
     rewriter.setInsertionPoint(op.getTiles().getBody().front().getTerminator());
     TileStoreOp::create(rewriter, value.getLoc(), /*result=*/Type(),
                         TileKind::row, mapping.lookupOrDefault(value), buffer,
-                        op.getTiles().getTile(), /*columns=*/Value(),
+                        op.getTiles().getTile(),
                         /*map=*/nullptr);
   }
 }

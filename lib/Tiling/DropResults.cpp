@@ -67,10 +67,10 @@ static void copyRows(OpBuilder &builder, Location loc, Value source,
   auto buffers = rows.getBufferArguments();
   Value tile = TileLoadOp::create(
       inside, loc, VectorType::get({1, columns}, type.getElementType()), kind,
-      buffers[0], row, /*index=*/Value(), /*columns=*/Value(),
+      buffers[0], row, /*index=*/Value(),
       /*map=*/nullptr);
   TileStoreOp::create(inside, loc, /*result=*/Type(), kind, tile, buffers[1],
-                      row, /*columns=*/Value(), /*map=*/nullptr);
+                      row, /*map=*/nullptr);
   YieldOp::create(inside, loc);
 }
 

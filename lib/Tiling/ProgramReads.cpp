@@ -285,7 +285,6 @@ Value ProgramBuilder::createLoad(Value tensor, const Place &place,
   auto load = TileLoadOp::create(builder, current->getLoc(), type, place.kind,
                                  getBuffer(tensor),
                                  place.hasRow ? Value(tile) : Value(), index,
-                                 /*columns=*/Value(),
                                  /*map=*/AffineMapAttr());
   setAccess(load, place.map);
   return load;

@@ -377,11 +377,11 @@ LogicalResult ProgramBuilder::store(const Written &output) {
     return fail("writes " + reason);
   if (place->kind != TileKind::row && isInsertedApart(output.landing))
     return fail("writes columns that will not lie side by side");
-  auto store = TileStoreOp::create(
-      builder, current->getLoc(), /*result=*/Type(), place->kind, vector,
-      getBuffer(output.destination, output.number),
-      place->hasRow ? Value(tile) : Value(), /*columns=*/Value(),
-      /*map=*/AffineMapAttr());
+  auto store = TileStoreOp::create(builder, current->getLoc(),
+                                   /*result=*/Type(), place->kind, vector,
+                                   getBuffer(output.destination, output.number),
+                                   place->hasRow ? Value(tile) : Value(),
+                                   /*map=*/AffineMapAttr());
   setAccess(store, place->map);
   return success();
 }
@@ -397,8 +397,7 @@ LogicalResult ProgramBuilder::sumUp(const Written &output) {
     init = output.sum.init == output.destination ? dest
                                                  : getBuffer(output.sum.init);
   AccumulateOp::create(builder, current->getLoc(), /*result=*/Type(), vector,
-                       dest, /*columns=*/Value(), init, output.sum.kind,
-                       output.sum.start,
+                       dest, init, output.sum.kind, output.sum.start,
                        AccessMap::getSum(builder.getContext(), rowDigits.size(),
                                          output.sum.dims, type.getRank()));
   return success();

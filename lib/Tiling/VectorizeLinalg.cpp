@@ -227,8 +227,7 @@ FailureOr<Value> PayloadVectorizer::reduce(OpOperand &init) {
              (type.getDimSize(1) != 1 && op.getIteratorTypesArray().back() ==
                                              utils::IteratorType::reduction)) {
     type = VectorType::get({1, 1}, builder.getF32Type());
-    result = RowReduceOp::create(builder, loc, type, kinds, input, Value())
-                 .getResult(0);
+    result = RowReduceOp::create(builder, loc, type, kinds, input).getResult(0);
   }
   FailureOr<Value> start = getVector(accumulator);
   if (failed(start))

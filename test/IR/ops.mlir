@@ -105,13 +105,13 @@ func.func @backward_memref(%dy: memref<4x64xf32>, %x: memref<4x64xf32>,
 
 // CHECK-LABEL: func.func @accumulate(
 // CHECK:         rmsnorm.accumulate %{{[^ ]*}} into %{{[^ ]*}} : vector<4x64xf32> into memref<64xf16>
-// CHECK:         rmsnorm.accumulate %{{[^ ]*}} into %{{[^ ]*}} columns(%{{[^ ]*}}) init(%{{[^ ]*}} : memref<?xbf16>) : vector<1x1073741824xf32> into memref<?xf32>
-func.func @accumulate(%v: vector<4x64xf32>, %d: vector<1x1073741824xf32>,
-                      %n: index, %a: memref<64xf16>, %b: memref<?xf32>,
-                      %c: memref<?xbf16>) {
+// CHECK:         rmsnorm.accumulate %{{[^ ]*}} into %{{[^ ]*}} init(%{{[^ ]*}} : memref<64xbf16>) : vector<1x64xf32> into memref<64xf32>
+func.func @accumulate(%v: vector<4x64xf32>, %d: vector<1x64xf32>,
+                      %a: memref<64xf16>, %b: memref<64xf32>,
+                      %c: memref<64xbf16>) {
   rmsnorm.accumulate %v into %a : vector<4x64xf32> into memref<64xf16>
-  rmsnorm.accumulate %d into %b columns(%n) init(%c : memref<?xbf16>)
-      : vector<1x1073741824xf32> into memref<?xf32>
+  rmsnorm.accumulate %d into %b init(%c : memref<64xbf16>)
+      : vector<1x64xf32> into memref<64xf32>
   return
 }
 

@@ -393,7 +393,7 @@ func.func @accumulate_c2(%v: vector<1x8xbf16>, %d: memref<8xf32>) {
 // -----
 
 func.func @accumulate_c3(%v: vector<1x8xf32>, %d: memref<?xf32>) {
-  // expected-error @below {{expected columns, as dest has a dynamic size, got 'memref<?xf32>'}}
+  // expected-error @below {{expected dest to have a static size, got 'memref<?xf32>'}}
   rmsnorm.accumulate %v into %d : vector<1x8xf32> into memref<?xf32>
   return
 }
@@ -457,7 +457,7 @@ func.func @accumulate_c3_value(%v: vector<1x1xf32>, %d: memref<8xf32>) {
 // -----
 
 func.func @accumulate_c4_start(%v: vector<1x8xf32>, %d: vector<1x8xf32>) {
-  // expected-error @below {{and no 'columns', 'init', 'start' or 'map', got 'vector<1x8xf32>' and 'vector<1x8xf32>'}}
+  // expected-error @below {{and no 'init', 'start' or 'map', got 'vector<1x8xf32>' and 'vector<1x8xf32>'}}
   %0 = rmsnorm.accumulate %v into %d kind(maximumf) start(0.0) : vector<1x8xf32> into vector<1x8xf32> -> vector<1x8xf32>
   return
 }
@@ -465,7 +465,7 @@ func.func @accumulate_c4_start(%v: vector<1x8xf32>, %d: vector<1x8xf32>) {
 // -----
 
 func.func @accumulate_c4_init(%v: vector<1x8xf32>, %d: vector<1x8xf32>, %i: memref<8xf32>) {
-  // expected-error @below {{and no 'columns', 'init', 'start' or 'map', got 'vector<1x8xf32>' and 'vector<1x8xf32>'}}
+  // expected-error @below {{and no 'init', 'start' or 'map', got 'vector<1x8xf32>' and 'vector<1x8xf32>'}}
   %0 = rmsnorm.accumulate %v into %d init(%i : memref<8xf32>) : vector<1x8xf32> into vector<1x8xf32> -> vector<1x8xf32>
   return
 }
@@ -521,7 +521,7 @@ func.func @accumulate_no_result(%p: vector<4x64xf32>, %a: vector<2x64xf32>) {
 // -----
 
 func.func @accumulate_rows(%p: vector<4x64xf32>, %a: vector<3x64xf32>) {
-  // expected-error @+1 {{expected a vector dest with as many columns as source, a divisor of its rows, and no 'columns', 'init', 'start' or 'map', got 'vector<4x64xf32>' and 'vector<3x64xf32>'}}
+  // expected-error @+1 {{expected a vector dest with as many columns as source, a divisor of its rows, and no 'init', 'start' or 'map', got 'vector<4x64xf32>' and 'vector<3x64xf32>'}}
   rmsnorm.accumulate %p into %a : vector<4x64xf32> into vector<3x64xf32> -> vector<3x64xf32>
   return
 }

@@ -515,39 +515,6 @@ func.func @rows_c6_later(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) 
 
 // -----
 
-func.func @rows_c6_load_columns(%m: index, %x: memref<?x?xf32>) {
-  rmsnorm.rows sizes [%m] columns(1073741824, %m) buffers(read %x : memref<?x?xf32>) {
-  ^bb0(%M: index, %N: index, %X: memref<?x?xf32>):
-    rmsnorm.tiles body {
-    ^bb0(%t: index):
-      // expected-error @+1 {{expected no 'columns', as rmsnorm.rows says how many there are}}
-      %0 = rmsnorm.tile_load tile %X[%t] columns(%t) : memref<?x?xf32> -> vector<1x1073741824xf32>
-      rmsnorm.yield
-    }
-    rmsnorm.yield
-  }
-  return
-}
-
-// -----
-
-func.func @rows_c6_reduce_columns(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
-  rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) {
-  ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
-    rmsnorm.tiles body {
-    ^bb0(%t: index):
-      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
-      // expected-error @+1 {{expected no 'columns', as rmsnorm.rows says how many there are}}
-      %1 = rmsnorm.row_reduce add(%0) columns(%t) : vector<1x64xf32> -> vector<1x1xf32>
-      rmsnorm.yield
-    }
-    rmsnorm.yield
-  }
-  return
-}
-
-// -----
-
 func.func @rows_c6_load_written(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):

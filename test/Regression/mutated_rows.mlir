@@ -258,55 +258,6 @@ func.func @cluster_many_rows(%m: index, %x: memref<?x64xbf16, strided<[?, 1]>>, 
 
 // -----
 
-// The first of two numbers of columns was taken for all.
-module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
-func.func @two_columns_load(%m: index, %n: index, %x: memref<?x?xbf16, strided<[?, 1]>>, %y: memref<?x?xbf16, strided<[?, 1]>>) {
-  rmsnorm.rows sizes [%m] columns(1073741824, %n) buffers(read %x : memref<?x?xbf16, strided<[?, 1]>>, write %y : memref<?x?xbf16, strided<[?, 1]>>)
-      schedule(#rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = reload>) {
-  ^bb0(%M: index, %N: index, %X: memref<?x?xbf16, strided<[?, 1]>>, %Y: memref<?x?xbf16, strided<[?, 1]>>):
-    %c64 = arith.constant 64 : index
-    rmsnorm.tiles body {
-    ^bb0(%t: index):
-      rmsnorm.traverse looped in_flight(2) {
-        // expected-error @+1 {{expected no 'columns', as rmsnorm.rows says how many there are}}
-        %0 = rmsnorm.tile_load tile %X[%t] columns(%c64) : memref<?x?xbf16, strided<[?, 1]>> -> vector<1x1073741824xbf16>
-        rmsnorm.tile_store tile %0, %Y[%t] : vector<1x1073741824xbf16>, memref<?x?xbf16, strided<[?, 1]>>
-        rmsnorm.yield
-      }
-      rmsnorm.yield
-    }
-    rmsnorm.yield
-  }
-  return
-}
-}
-
-// -----
-
-module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
-func.func @two_columns_store(%m: index, %n: index, %x: memref<?x?xbf16, strided<[?, 1]>>, %y: memref<?x?xbf16, strided<[?, 1]>>) {
-  rmsnorm.rows sizes [%m] columns(1073741824, %n) buffers(read %x : memref<?x?xbf16, strided<[?, 1]>>, write %y : memref<?x?xbf16, strided<[?, 1]>>)
-      schedule(#rmsnorm.schedule<threads_per_row = 512, vector_width = 8, cache = reload>) {
-  ^bb0(%M: index, %N: index, %X: memref<?x?xbf16, strided<[?, 1]>>, %Y: memref<?x?xbf16, strided<[?, 1]>>):
-    %c64 = arith.constant 64 : index
-    rmsnorm.tiles body {
-    ^bb0(%t: index):
-      rmsnorm.traverse looped in_flight(2) {
-        %0 = rmsnorm.tile_load tile %X[%t] : memref<?x?xbf16, strided<[?, 1]>> -> vector<1x1073741824xbf16>
-        // expected-error @+1 {{expected no 'columns', as rmsnorm.rows says how many there are}}
-        rmsnorm.tile_store tile %0, %Y[%t] columns(%c64) : vector<1x1073741824xbf16>, memref<?x?xbf16, strided<[?, 1]>>
-        rmsnorm.yield
-      }
-      rmsnorm.yield
-    }
-    rmsnorm.yield
-  }
-  return
-}
-}
-
-// -----
-
 // A row that was not that of the loop: a second dimension, a step, a lower
 // bound were dropped.
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {

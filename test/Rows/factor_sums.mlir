@@ -25,7 +25,7 @@ func.func @f16(%x: vector<1x64xf16>, %g: vector<1x64xf16>, %r: vector<1x1xf32>) 
 // CHECK:         %[[P:.*]] = arith.mulf %[[G]], %{{.*}} : vector<1x1073741824xf32>
 // CHECK-NEXT:    %[[S:.*]] = rmsnorm.row_reduce add(%[[P]])
 // CHECK-NEXT:    arith.mulf %[[S]], %{{.*}} : vector<1x1xf32>
-func.func @weight(%x: vector<1x1073741824xf16>, %dy: vector<1x1073741824xf16>, %w: vector<1x1073741824xf16>, %r: vector<1x1xf32>, %n: index) -> vector<1x1xf32> {
+func.func @weight(%x: vector<1x1073741824xf16>, %dy: vector<1x1073741824xf16>, %w: vector<1x1073741824xf16>, %r: vector<1x1xf32>) -> vector<1x1xf32> {
   %one = arith.constant dense<1.0> : vector<1x1073741824xf32>
   %xf = arith.extf %x : vector<1x1073741824xf16> to vector<1x1073741824xf32>
   %dyf = arith.extf %dy : vector<1x1073741824xf16> to vector<1x1073741824xf32>
@@ -35,7 +35,7 @@ func.func @weight(%x: vector<1x1073741824xf16>, %dy: vector<1x1073741824xf16>, %
   %rb = vector.broadcast %r : vector<1x1xf32> to vector<1x1073741824xf32>
   %xhat = arith.mulf %rb, %xf : vector<1x1073741824xf32>
   %p = arith.mulf %xhat, %g : vector<1x1073741824xf32>
-  %s = rmsnorm.row_reduce add(%p) columns(%n) : vector<1x1073741824xf32> -> vector<1x1xf32>
+  %s = rmsnorm.row_reduce add(%p) : vector<1x1073741824xf32> -> vector<1x1xf32>
   return %s : vector<1x1xf32>
 }
 

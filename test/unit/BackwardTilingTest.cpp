@@ -51,6 +51,20 @@ protected:
   SmallVector<BackwardOp> norms;
 };
 
+TEST_F(BackwardTiling, OperandsAreIndexedByRowsAndColumns) {
+  AffineExpr r0, r1, c;
+  bindDims(&context, r0, r1, c);
+  const AffineMap all = AffineMap::get(3, 0, {r0, r1, c}, &context);
+  const AffineMap row = AffineMap::get(3, 0, {r0, r1}, &context);
+  const AffineMap column = AffineMap::get(3, 0, c);
+  EXPECT_EQ(norms[0].getIndexingMapsArray(),
+            SmallVector<AffineMap>({all, all, column, row, all, column}));
+  EXPECT_EQ(norms[1].getIndexingMapsArray(),
+            SmallVector<AffineMap>({all, all, all}));
+  EXPECT_EQ(norms[0].getStaticLoopRanges(),
+            SmallVector<int64_t>({ShapedType::kDynamic, 3, 8}));
+}
+
 TEST_F(BackwardTiling, RowsAreReductionsOnlyWithWeightGradient) {
   using utils::IteratorType;
   EXPECT_EQ(norms[0].getLoopIteratorTypes(),

@@ -6,6 +6,7 @@
 
 include "RMSNorm/IR/RMSNormDialect.td"
 include "mlir/Interfaces/DestinationStyleOpInterface.td"
+include "mlir/Interfaces/IndexingMapOpInterface.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 include "mlir/Interfaces/TilingInterface.td"
@@ -18,6 +19,7 @@ class RMSNorm_NormOp<string mnemonic, list<Trait> traits = []>
         DeclareOpInterfaceMethods<MemoryEffectsOpInterface>,
         DeclareOpInterfaceMethods<ReifyRankedShapedTypeOpInterface,
           ["reifyResultShapes"]>,
+        DeclareOpInterfaceMethods<IndexingMapOpInterface>,
         DeclareOpInterfaceMethods<TilingInterface, [
           "getLoopIteratorTypes", "getIterationDomain",
           "getTiledImplementation", "getResultTilePosition",
@@ -28,6 +30,10 @@ class RMSNorm_NormOp<string mnemonic, list<Trait> traits = []>
   code normDeclaration = [{
     ::mlir::MutableOperandRange getDpsInitsMutable();
     int64_t getNumRowDims();
+    /// What the methods of IndexingMapOpInterface work on.
+    ::llvm::ArrayRef<int64_t> getShape(::mlir::OpOperand *operand) {
+      return cast<::mlir::ShapedType>(operand->get().getType()).getShape();
+    }
     /// Whether a result is the sum over all rows that dweight is.
     bool isRowSum(unsigned result) { return result == 1 && getDweight(); }
   }];
@@ -51,6 +57,10 @@ class RMSNorm_NormOp<string mnemonic, list<Trait> traits = []>
     $cppClass::reifyResultShapes(OpBuilder &builder,
                                  ReifiedRankedShapedTypeDims &shapes) {
       return reifyNormShapes(*this, builder, shapes);
+    }
+    ArrayAttr $cppClass::getIndexingMaps() {
+      return getNormMaps(*this, getNumRowDims() + 1,
+                         {getWeight(), getDweight()});
     }
     LogicalResult $cppClass::fold(FoldAdaptor,
                                   SmallVectorImpl<OpFoldResult> &) {

@@ -197,7 +197,6 @@ def RMSNorm_BackwardOp : RMSNorm_NormOp<"backward"> {
 //===----------------------------------------------------------------------===//
 
 def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
-    AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "adds the rows of a tile to a sum over all iterations";
   let description = [{
@@ -221,7 +220,7 @@ def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
     `rmsnorm-carry-sums` turns the op into an accumulator of `rmsnorm.tiles`.
     Then `dest` is a vector GxN, and the result is `dest` with row u * G + g of
     `source` added to its row g, for u = 0, 1, ... in turn. Rows of a tile that
-    do not exist contribute nothing. `columns` as in `rmsnorm.tile_load`.
+    do not exist contribute nothing.
 
     ```mlir
     rmsnorm.accumulate %p into %dw : vector<1x4096xf32> into memref<4096xbf16>
@@ -235,10 +234,9 @@ def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
     - (C1) a memref `dest` has element type f16, bf16 or f32, and a dimension for
       each of `dims`, then that of its columns, which one value a row may lack.
     - (C2) `source` is a vector RxN of f32.
-    - (C3) into a memref: without `columns`, N is its size, or in `rmsnorm.rows`
-      as many as there, or 1; with it, N is 2^30.
-    - (C4) into a vector GxN: G divides R, there is no `columns`, `init`, `start`
-      or `map`.
+    - (C3) into a memref: N is its size, or in `rmsnorm.rows` as many as there,
+      or 1.
+    - (C4) into a vector GxN: G divides R, there is no `init`, `start` or `map`.
     - (C5) there is a result, of the type of `dest`, if and only if `dest` is
       a vector.
     - (C6) `init` has the shape of `dest`, and element type f16, bf16 or f32;
@@ -248,15 +246,14 @@ def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
   }];
   let arguments = (ins VectorOfRankAndType<[2], [F32]>:$source,
                        RMSNorm_BufferOrTile:$dest,
-                       Optional<Index>:$columns, Optional<AnyMemRef>:$init,
+                       Optional<AnyMemRef>:$init,
                        DefaultValuedAttr<RMSNorm_ReduceKindAttr,
                          "::mlir::rmsnorm::ReduceKind::add">:$kind,
                        OptionalAttr<F32Attr>:$start,
                        OptionalAttr<AffineMapAttr>:$map);
   let results = (outs Optional<VectorOfRankAndType<[2], [F32]>>:$result);
   let assemblyFormat = [{
-    $source `into` $dest (`columns` `(` $columns^ `)`)?
-    (`init` `(` $init^ `:` type($init) `)`)?
+    $source `into` $dest (`init` `(` $init^ `:` type($init) `)`)?
     (`kind` `(` custom<Enum>($kind)^ `)`)? (`start` `(` $start^ `)`)?
     (`map` `` custom<AccessMap>($map)^)? attr-dict
     `:` type($source) `into` type($dest) (`->` type($result)^)?

@@ -44,10 +44,6 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     below the size of its dimension is undefined behaviour, as in
     `tensor.extract`.
 
-    `columns` says how many of the N columns exist (absent: all, or as many as
-    `rmsnorm.rows` says). Columns past it read as zero. It is how a dynamic row
-    size is expressed: N is then a static upper bound, 2^30.
-
     `again` tells apart loads of the same tile that must not be merged because
     reading again is the point (`rmsnorm-place-tiles`): the number of the walk
     over the columns it is for, where one before has read the tile. `policy` is
@@ -67,14 +63,14 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
       a symbol if and only if there is `at`; `row` is present if and only if
       rows have indices in it.
     - (C3) `column`: `base` has rank 1, no `row`, the result is 1xN. `row`: the
-      result is Rx1, the map has no column, there are no `columns`.
+      result is Rx1, the map has no column.
     - (C4) of a `tile`, a `column` or a `group` the last index is the column, or
       the group, and no other index depends on it; of a `column` it may be the
       column modulo the size of `base`, which divides N: it is repeated.
-    - (C5) without `columns`, the last dimension of `base` is equal to N (`tile`,
-      `column`), static but in `rmsnorm.rows`; with it, N is 2^30. `group`: the
-      result is RxK without `columns`, and the last dimension of `base` is K.
-      In `rmsnorm.rows`, N may be a part of a row, as its (C5) says.
+    - (C5) the last dimension of `base` is equal to N (`tile`, `column`), static
+      but in `rmsnorm.rows`, which says how many of N columns there are. `group`:
+      the result is RxK, and the last dimension of `base` is K. In
+      `rmsnorm.rows`, N may be a part of a row, as its (C5) says.
     - (C6) rows have as many indices as `rmsnorm.rows` leading sizes, or one.
     - (C8) `at` is for a `tile` or a `row`, without `row`; it has as many indices
       as the result has rows, and only the index of one dimension depends on it.
@@ -82,7 +78,6 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
   let arguments = (ins RMSNorm_TileKindAttr:$kind, RMSNorm_TileBase:$base,
                        Optional<Index>:$row,
                        Optional<RMSNorm_RowIndices>:$index,
-                       Optional<Index>:$columns,
                        OptionalAttr<AffineMapAttr>:$map,
                        DefaultValuedAttr<I64Attr, "0">:$again,
                        DefaultValuedAttr<RMSNorm_CachePolicyAttr,
@@ -91,9 +86,8 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
   let assemblyFormat = [{
     custom<Enum>($kind) $base (`[` $row^ `]`)?
     (`at` `(` $index^ `:` type($index) `)`)? (`map` `` custom<AccessMap>($map)^)?
-    (`columns` `(` $columns^ `)`)? (`again` `(` $again^ `)`)?
-    (`policy` `(` custom<Enum>($policy)^ `)`)? attr-dict
-    `:` type($base) `->` type($result)
+    (`again` `(` $again^ `)`)? (`policy` `(` custom<Enum>($policy)^ `)`)?
+    attr-dict `:` type($base) `->` type($result)
   }];
   let extraClassDeclaration = [{
     /// Where its elements lie in `base`.
@@ -106,12 +100,11 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
 }
 
 def RMSNorm_TileStoreOp : RMSNorm_Op<"tile_store", [
-    AttrSizedOperandSegments,
     DeclareOpInterfaceMethods<MemoryEffectsOpInterface>]> {
   let summary = "writes a tile, a per-row or a per-column value to a buffer";
   let description = [{
-    The mirror image of `rmsnorm.tile_load`: rows past the last and columns past
-    `columns` are not written. On tensors the result is the updated `base`; on
+    The mirror image of `rmsnorm.tile_load`: rows and columns past the last are
+    not written. On tensors the result is the updated `base`; on
     memrefs there is none.
 
     `map` is as that of `rmsnorm.tile_load`, but the groups of a row may lie
@@ -136,7 +129,6 @@ def RMSNorm_TileStoreOp : RMSNorm_Op<"tile_store", [
   }];
   let arguments = (ins RMSNorm_TileKindAttr:$kind, RMSNorm_TileVector:$value,
                        RMSNorm_TileBase:$base, Optional<Index>:$row,
-                       Optional<Index>:$columns,
                        OptionalAttr<AffineMapAttr>:$map,
                        DefaultValuedAttr<RMSNorm_CachePolicyAttr,
                          "::mlir::rmsnorm::CachePolicy::normal">:$policy);
@@ -147,15 +139,14 @@ def RMSNorm_TileStoreOp : RMSNorm_Op<"tile_store", [
   }];
   let assemblyFormat = [{
     custom<Enum>($kind) $value `,` $base (`[` $row^ `]`)?
-    (`map` `` custom<AccessMap>($map)^)? (`columns` `(` $columns^ `)`)?
+    (`map` `` custom<AccessMap>($map)^)?
     (`policy` `(` custom<Enum>($policy)^ `)`)? attr-dict
     `:` type($value) `,` type($base) (`->` type($result)^)?
   }];
   let hasVerifier = 1;
 }
 
-def RMSNorm_RowReduceOp : RMSNorm_Op<"row_reduce", [
-    Pure, AttrSizedOperandSegments]> {
+def RMSNorm_RowReduceOp : RMSNorm_Op<"row_reduce", [Pure]> {
   let summary = "reduces tiles along their rows, one traversal for all";
   let description = [{
     Reduces each RxN input along its columns to Rx1. All inputs share one
@@ -163,13 +154,13 @@ def RMSNorm_RowReduceOp : RMSNorm_Op<"row_reduce", [
     the op is variadic (`rmsnorm-fuse-reductions`). The order of combination
     depends on the schedule only: never on M, on strides or on alignment.
 
-    `columns` counts the columns that exist (absent: all N). A contribution of
-    a column past it is replaced by the identity of its kind, except where the
-    input provably is the identity there already.
+    A contribution of a column past the last that `rmsnorm.rows` has is replaced
+    by the identity of its kind, except where the input provably is the identity
+    there already.
 
     ```mlir
     %s = rmsnorm.row_reduce add(%sq) : vector<4x4096xf32> -> vector<4x1xf32>
-    %a, %m = rmsnorm.row_reduce add(%sq), maximumf(%abs) columns(%n)
+    %a, %m = rmsnorm.row_reduce add(%sq), maximumf(%abs)
         : vector<1x1073741824xf32>, vector<1x1073741824xf32>
         -> vector<1x1xf32>, vector<1x1xf32>
     ```
@@ -181,12 +172,11 @@ def RMSNorm_RowReduceOp : RMSNorm_Op<"row_reduce", [
   }];
   let arguments = (ins TypedArrayAttrBase<RMSNorm_ReduceKindAttr,
                          "one kind per input">:$kinds,
-                       Variadic<RMSNorm_TileVector>:$inputs,
-                       Optional<Index>:$columns);
+                       Variadic<RMSNorm_TileVector>:$inputs);
   let results = (outs Variadic<RMSNorm_TileVector>:$results);
   let assemblyFormat = [{
-    custom<Reductions>($kinds, $inputs) (`columns` `(` $columns^ `)`)?
-    attr-dict `:` type($inputs) `->` type($results)
+    custom<Reductions>($kinds, $inputs) attr-dict
+    `:` type($inputs) `->` type($results)
   }];
   let hasVerifier = 1;
 }
