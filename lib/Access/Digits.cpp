@@ -177,10 +177,14 @@ std::optional<Layout> Digits::split(const Sum &sum, ArrayRef<Size> dims) {
     return parts;
   }
   Sum rest = sum;
+  // What fails divides nothing: other ops count these digits whole.
+  auto before = digits;
   for (size_t dim = dims.size() - 1; dim > 0; --dim) {
     Sum outer;
-    if (!splitOnce(rest, sizes.simplify(dims[dim]), outer, parts[dim]))
+    if (!splitOnce(rest, sizes.simplify(dims[dim]), outer, parts[dim])) {
+      digits = std::move(before);
       return std::nullopt;
+    }
     rest = std::move(outer);
   }
   parts[0] = std::move(rest);

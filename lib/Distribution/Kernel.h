@@ -5,6 +5,7 @@
 #define RMSNORM_LIB_DISTRIBUTION_KERNEL_H
 
 #include "KernelArguments.h"
+#include "RMSNorm/IR/Parts.h"
 #include "RMSNorm/IR/TileTypes.h"
 #include "RMSNorm/Schedule/Layout.h"
 #include "WorkgroupPlan.h"
@@ -41,14 +42,10 @@ public:
       : rows(rows), layout(layout), chip(chip), loc(rows.getLoc()),
         builder(
             ImplicitLocOpBuilder::atBlockEnd(loc, &function.getBody().front())),
-        host(host), arguments(host, function.getBody().front()) {
-    RowsOp(rows).getBody().walk([&](Operation *op) {
-      if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op))
-        parts.insert(slice.getType().getDimSize(1));
-      if (auto deinterleave = dyn_cast<vector::DeinterleaveOp>(op)) {
-        pairs = deinterleave.getResultVectorType().getDimSize(1);
-        parts.insert(pairs);
-      }
+        host(host), arguments(host, function.getBody().front()),
+        parts(getParts(rows)) {
+    RowsOp(rows).getBody().walk([&](vector::DeinterleaveOp op) {
+      pairs = op.getResultVectorType().getDimSize(1);
     });
   }
 

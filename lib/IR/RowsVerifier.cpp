@@ -3,6 +3,7 @@
 
 #include "AccessVerifier.h"
 
+#include "RMSNorm/IR/Parts.h"
 #include "RMSNorm/IR/TileTypes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -112,17 +113,9 @@ namespace {
 class BodyVerifier {
 public:
   explicit BodyVerifier(RowsOp rows)
-      : rows(rows), schedule(rows.getScheduleAttr()), accesses(rows) {
-    rows.getBody().walk([&](Operation *op) {
-      isPlaced |= isa<TraverseOp>(op);
-      // What takes rows apart.
-      if (isa<vector::ExtractStridedSliceOp, vector::DeinterleaveOp>(op))
-        if (auto type = cast<VectorType>(op->getResult(0).getType());
-            type.getRank() == 2 &&
-            type.getDimSize(1) < int64_t(rows.getColumns()) &&
-            !rows.getDynamicColumns())
-          parts.insert(type.getDimSize(1));
-    });
+      : rows(rows), schedule(rows.getScheduleAttr()), accesses(rows),
+        parts(getParts(rows)) {
+    rows.getBody().walk([&](TraverseOp) { isPlaced = true; });
   }
 
   LogicalResult run();
@@ -130,7 +123,6 @@ public:
 private:
   LogicalResult verifyOp(Operation *op);
   LogicalResult verifyType(Operation *op, Type type);
-  template <typename OpTy> LogicalResult verifyTile(OpTy op, VectorType type);
   LogicalResult verifyPairs();
   LogicalResult verifyOnce();
   LogicalResult verifyPlacement(Block &block);
@@ -181,34 +173,17 @@ LogicalResult BodyVerifier::verifyType(Operation *op, Type type) {
   return success();
 }
 
-/// (C5) of a tile: it has no values of groups.
-template <typename OpTy>
-LogicalResult BodyVerifier::verifyTile(OpTy op, VectorType type) {
-  const int64_t own = type.getDimSize(1);
-  if (op.getKind() != TileKind::tile || own == int64_t(rows.getColumns()) ||
-      parts.contains(own))
-    return success();
-  return op.emitOpError("expected a tile of ")
-         << rows.getColumns() << " columns, as rmsnorm.rows says, or of a part "
-         << "of them that is taken out, got " << type;
-}
-
 /// (C4), and what concerns one op of the rest.
 LogicalResult BodyVerifier::verifyOp(Operation *op) {
   for (Type type : op->getResultTypes())
     if (failed(verifyType(op, type)))
       return failure();
-  if (auto load = dyn_cast<TileLoadOp>(op)) {
-    if (failed(verifyTile(load, load.getType())))
-      return failure();
+  if (auto load = dyn_cast<TileLoadOp>(op))
     return accesses.verify(load, isPlaced);
-  }
   if (auto store = dyn_cast<TileStoreOp>(op)) {
     if (store.getKind() == TileKind::column)
       return store.emitOpError("expected per-column values to leave "
                                "rmsnorm.rows as sums over rows");
-    if (failed(verifyTile(store, cast<VectorType>(store.getValue().getType()))))
-      return failure();
     return accesses.verify(store, isPlaced);
   }
   if (auto sum = dyn_cast<AccumulateOp>(op)) {

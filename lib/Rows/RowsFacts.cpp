@@ -4,6 +4,7 @@
 #include "RMSNorm/Rows/RowsProgram.h"
 
 #include "RMSNorm/IR/AccessMap.h"
+#include "RMSNorm/IR/Parts.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -70,6 +71,10 @@ static int64_t getPart(Block &program) {
     part = std::gcd(part, cast<IntegerAttr>(offsets[1]).getInt());
     part = std::gcd(part, type.getDimSize(1));
   };
+  // Constants may have been parts that were taken out.
+  for (int64_t columns :
+       getParts(cast<RowsOp>(program.getParentOp()->getParentOp())))
+    part = std::gcd(part, columns);
   for (Operation &op : program) {
     if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op))
       add(slice.getOffsets(), slice.getType());

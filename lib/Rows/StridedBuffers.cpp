@@ -149,9 +149,7 @@ void ViewBuilder::cut() {
     const bool isLess =
         range && getConstantIntValue(range) &&
         (!size || *getConstantIntValue(range) < type.getDimSize(place));
-    // What counts rows in digits may have more of them.
-    if (index.offset != 0 || (isLess && isCut) ||
-        (isLess && index.getTerm() && index.getTerm()->modulus == 0)) {
+    if (index.offset != 0 || (isLess && (isCut || index.getTerm()))) {
       isWhole = false;
       size = range;
     }

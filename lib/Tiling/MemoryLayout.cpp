@@ -43,21 +43,36 @@ bool rmsnorm::hasInnerStrideOne(Value tensor) {
   return true;
 }
 
-bool rmsnorm::isInsertedApart(Value tensor) {
-  return llvm::any_of(tensor.getUses(), [](OpOperand &use) {
+/// The same of one insertion.
+static bool isInsertedApart(tensor::InsertSliceOp insert, int64_t columns) {
+  const llvm::SmallBitVector dropped = insert.getDroppedDims();
+  const int64_t last = insert.getType().getRank() - 1;
+  if (last >= 0 &&
+      (dropped.test(last) || !isOneInteger(insert.getMixedStrides()[last])))
+    return true;
+  // Columns of several dimensions: all but the outermost one are whole.
+  int64_t covered = 1;
+  for (int64_t dim = last; dim >= 0; --dim) {
+    const int64_t size = insert.getStaticSizes()[dim];
+    if (ShapedType::isDynamic(size) || (covered *= size) >= columns)
+      break;
+    if (size != insert.getType().getDimSize(dim))
+      return true;
+  }
+  return false;
+}
+
+bool rmsnorm::isInsertedApart(Value tensor, int64_t columns) {
+  return llvm::any_of(tensor.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
     if (isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
             user))
-      return isInsertedApart(user->getResult(0));
+      return isInsertedApart(user->getResult(0), columns);
     auto insert = dyn_cast<tensor::InsertSliceOp>(user);
     auto destination = dyn_cast<DestinationStyleOpInterface>(user);
     if (destination && destination.isDpsInit(&use))
-      return isInsertedApart(destination.getTiedOpResult(&use));
-    if (!insert)
-      return false;
-    const int64_t last = insert.getType().getRank() - 1;
-    return (last >= 0 && (insert.getDroppedDims().test(last) ||
-                          !isOneInteger(insert.getMixedStrides()[last]))) ||
-           isInsertedApart(insert.getResult());
+      return isInsertedApart(destination.getTiedOpResult(&use), columns);
+    return insert && (::isInsertedApart(insert, columns) ||
+                      isInsertedApart(insert.getResult(), columns));
   });
 }

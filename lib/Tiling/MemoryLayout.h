@@ -15,9 +15,9 @@ bool isBuffer(Value tensor);
 /// in memory has a stride of 1.
 bool hasInnerStrideOne(Value tensor);
 
-/// Whether columns of `tensor` are put where they do not lie side by side: its
-/// buffer will be that place.
-bool isInsertedApart(Value tensor);
+/// Whether the last elements of `tensor`, `columns` in a row, are put where
+/// they do not lie side by side: its buffer will be that place.
+bool isInsertedApart(Value tensor, int64_t columns);
 
 } // namespace mlir::rmsnorm
 

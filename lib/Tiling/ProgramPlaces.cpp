@@ -86,6 +86,9 @@ LogicalResult ProgramBuilder::findColumns() {
     current = member.op;
     SmallVector<unsigned> leaves = getColumnLeaves(member.loops);
     const int64_t elements = countElements(leaves);
+    if (llvm::any_of(leaves,
+                     [&](unsigned leaf) { return digits[leaf].isPartial; }))
+      return fail("divides columns by what does not divide their number");
     for (unsigned leaf : leaves)
       if (const Size &size = digits[leaf].size;
           size.isStatic() && size.getNumber() > kMaxColumns)

@@ -358,6 +358,20 @@ ProgramBuilder::getPlace(const Written &output) {
   return place && place->kind != TileKind::column ? place : std::nullopt;
 }
 
+/// Whether `program` loads a part of a row with as many columns as `stored`
+/// has, takes one out or puts one in: else that is a row's value, repeated.
+static bool hasPart(Block &program, VectorType stored) {
+  return llvm::any_of(program, [&](Operation &op) {
+    Type part;
+    if (isa<vector::ExtractStridedSliceOp, vector::DeinterleaveOp, TileLoadOp>(
+            op))
+      part = op.getResult(0).getType();
+    else if (auto insert = dyn_cast<vector::InsertStridedSliceOp>(op))
+      part = insert.getSourceVectorType();
+    return part && cast<VectorType>(part).getDimSize(1) == stored.getDimSize(1);
+  });
+}
+
 LogicalResult ProgramBuilder::store(const Written &output) {
   FailureOr<Value> computed = getVectorOfView(output.computed);
   if (failed(computed))
@@ -371,11 +385,16 @@ LogicalResult ProgramBuilder::store(const Written &output) {
   }
   if (place->elements != cast<VectorType>(vector.getType()).getDimSize(1))
     return fail("stores a part of a row");
+  if (place->kind == TileKind::tile && place->elements != columns &&
+      !hasPart(*builder.getBlock(), cast<VectorType>(vector.getType())))
+    return fail("writes columns that its rows do not have");
   if (std::string reason =
           whyNotInMemory(*place, output.destination, /*isLoad=*/false);
       !reason.empty())
     return fail("writes " + reason);
-  if (place->kind != TileKind::row && isInsertedApart(output.landing))
+  if (place->kind != TileKind::row &&
+      isInsertedApart(output.landing,
+                      place->hasColumnsTogether() ? place->elements : 1))
     return fail("writes columns that will not lie side by side");
   auto store = TileStoreOp::create(builder, current->getLoc(),
                                    /*result=*/Type(), place->kind, vector,

@@ -1639,15 +1639,16 @@ func.func @part_reduced(%x: memref<?x64xf32>, %m: index) {
 
 // -----
 
-func.func @part_of_another_size(%x: memref<?x64xf32>, %c: memref<?x16xf32>, %m: index) {
-  rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xf32>, read %c : memref<?x16xf32>) {
-  ^bb0(%M: index, %X: memref<?x64xf32>, %C: memref<?x16xf32>):
+func.func @part_of_another_size(%x: memref<?x64xf32>, %c: memref<?xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xf32>, read %c : memref<?xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %C: memref<?xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
       %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
       %1 = vector.extract_strided_slice %0 {offsets = [0, 32], sizes = [1, 32], strides = [1, 1]} : vector<1x64xf32> to vector<1x32xf32>
+      %2 = rmsnorm.tile_load row %C[%t] : memref<?xf32> -> vector<1x1xf32>
       // expected-error @+1 {{expected vectors of 1 or 64 columns, as rmsnorm.rows says, or groups of them, got 'vector<1x16xf32>'}}
-      %2 = rmsnorm.tile_load tile %C[%t] : memref<?x16xf32> -> vector<1x16xf32>
+      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x16xf32>
       rmsnorm.tile_store tile %0, %X[%t] : vector<1x64xf32>, memref<?x64xf32>
       rmsnorm.yield
     }
@@ -1743,17 +1744,19 @@ func.func @rows_map_beyond(%x: tensor<4x64xf32>) {
 
 // -----
 
-// Groups are no tile: their values lie at each group's first column.
-func.func @groups_as_tile(%x: memref<?x32xf32>, %y: memref<?x2xf32>, %m: index) {
-  rmsnorm.rows sizes [%m] columns(32) buffers(read %x : memref<?x32xf32>, write %y : memref<?x2xf32>) {
-  ^bb0(%M: index, %X: memref<?x32xf32>, %Y: memref<?x2xf32>):
+// A tile of fewer columns is a part of a row, beside which there are no groups.
+func.func @part_and_groups(%x: memref<?x32xf32>, %y: memref<?x2xf32>, %z: memref<?x8xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(32) buffers(read %x : memref<?x32xf32>, write %y : memref<?x2xf32>, write %z : memref<?x8xf32>) {
+  ^bb0(%M: index, %X: memref<?x32xf32>, %Y: memref<?x2xf32>, %Z: memref<?x8xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
       %0 = rmsnorm.tile_load tile %X[%t] : memref<?x32xf32> -> vector<1x32xf32>
-      %1 = rmsnorm.row_reduce add(%0) : vector<1x32xf32> -> vector<1x1xf32>
-      %2 = vector.broadcast %1 : vector<1x1xf32> to vector<1x2xf32>
-      // expected-error @below {{expected a tile of 32 columns, as rmsnorm.rows says, or of a part of them that is taken out, got 'vector<1x2xf32>'}}
-      rmsnorm.tile_store tile %2, %Y[%t] : vector<1x2xf32>, memref<?x2xf32>
+      // expected-error @below {{expected vectors of 1 or 32 columns, as rmsnorm.rows says, or groups of them, got 'vector<1x8xf32>'}}
+      %1 = rmsnorm.group_reduce add(%0) : vector<1x32xf32> -> vector<1x8xf32>
+      %2 = rmsnorm.row_reduce add(%0) : vector<1x32xf32> -> vector<1x1xf32>
+      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x2xf32>
+      rmsnorm.tile_store tile %3, %Y[%t] : vector<1x2xf32>, memref<?x2xf32>
+      rmsnorm.tile_store group %1, %Z[%t] : vector<1x8xf32>, memref<?x8xf32>
       rmsnorm.yield
     }
     rmsnorm.yield

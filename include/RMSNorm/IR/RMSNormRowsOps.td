@@ -112,8 +112,8 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
       static, as many as there are groups of them, which divide `columns`; where
       the body takes rows apart, in place of that, as many as a part of a row
       that `vector.extract_strided_slice` or `vector.deinterleave` takes out
-      has, which is neither reduced nor summed up; a `tile` that is loaded or
-      stored has no values of groups; with a schedule every vector has 1 or
+      has, or that is loaded or stored as a `tile`, which is neither reduced nor
+      summed up (`getParts`); with a schedule every vector has 1 or
       R rows, tiles in traverses R, accumulators row_groups. In a cluster R is 1
       and N static.
     - (C6) a `tile_load`, `tile_store`, `slot_load` accesses the buffers among

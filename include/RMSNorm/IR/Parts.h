@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Parts.h - parts of rows ---------------------------------------------===//
+
+#ifndef RMSNORM_IR_PARTS_H
+#define RMSNORM_IR_PARTS_H
+
+#include "RMSNorm/IR/RMSNorm.h"
+
+#include "llvm/ADT/DenseSet.h"
+
+namespace mlir::rmsnorm {
+
+/// How many columns the parts have that the body of `rows` works on: it takes
+/// them out of rows, or loads or stores them as tiles. Other vectors with fewer
+/// columns than a row have a value for each group of columns.
+llvm::SmallDenseSet<int64_t> getParts(RowsOp rows);
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_IR_PARTS_H
