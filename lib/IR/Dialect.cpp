@@ -107,6 +107,12 @@ static Attribute checkLinalgUnit(const Holder &holder, Attribute value) {
                value, isa<UnitAttr>(value));
 }
 
+static Attribute checkElementwise(const Holder &holder, Attribute value) {
+  return isa<tensor::InsertSliceOp>(holder.op) && isa<UnitAttr>(value)
+             ? Attribute()
+             : checkLinalgUnit(holder, value);
+}
+
 static Attribute checkSizes(const Holder &holder, Attribute value) {
   auto sizes = dyn_cast<IntegerSetAttr>(value);
   return check(holder, isa<FunctionOpInterface>(holder.op), value,
@@ -173,7 +179,8 @@ static constexpr AttributeRule kAttributeRules[] = {
     {RMSNormDialect::kRowWiseAttrName, Place::op,
      "a unit attribute of a linalg op", checkLinalgUnit},
     {RMSNormDialect::kElementwiseAttrName, Place::op,
-     "a unit attribute of a linalg op", checkLinalgUnit},
+     "a unit attribute of a linalg op or a tensor.insert_slice",
+     checkElementwise},
     {RMSNormDialect::kSizesAttrName, Place::op,
      "an integer set of symbols of a function", checkSizes},
     {RMSNormDialect::kDependentLaunchAttrName, Place::op,

@@ -49,6 +49,7 @@ void rmsnorm::buildEmbedTensors(OpPassManager &manager,
   manager.addPass(createWrapMemRefs());
   manager.addPass(createGeneralizeElementwise({/*restorable=*/true}));
   manager.addPass(createTileClusters({/*required=*/false, options.remarks}));
+  manager.addPass(createOrderRows());
   manager.addPass(createRestoreElementwise());
   if (options.decomposeRest)
     manager.addPass(createDecompose());

@@ -93,14 +93,92 @@ void rmsnorm::restoreElementwise(RewriterBase &rewriter,
     eraseDead(rewriter, init);
 }
 
+/// Makes insertions, one after another, of each concatenation whose parts have
+/// static sizes, and returns them.
+static SmallVector<Operation *> expandConcats(Operation *root) {
+  SmallVector<tensor::ConcatOp> concats;
+  root->walk([&](tensor::ConcatOp concat) {
+    const uint64_t dim = concat.getDim();
+    if (concat.getInputs().size() > 1 &&
+        llvm::none_of(concat.getInputs(), [&](Value input) {
+          return cast<RankedTensorType>(input.getType()).isDynamicDim(dim);
+        }))
+      concats.push_back(concat);
+  });
+  SmallVector<Operation *> insertions;
+  IRRewriter rewriter(root->getContext());
+  for (tensor::ConcatOp concat : concats) {
+    rewriter.setInsertionPoint(concat);
+    FailureOr<SmallVector<Value>> whole = concat.decomposeOperation(rewriter);
+    if (failed(whole))
+      continue;
+    Value last = whole->front();
+    if (auto cast = last.getDefiningOp<tensor::CastOp>())
+      last = cast.getSource();
+    while (auto insertion = last.getDefiningOp<tensor::InsertSliceOp>()) {
+      insertions.push_back(insertion);
+      last = insertion.getDest();
+    }
+    rewriter.replaceOp(concat, *whole);
+  }
+  return insertions;
+}
+
+/// Puts the concatenation back that `last` and the other insertions of `marked`
+/// before it were made of. Nothing happens if some are gone.
+static void restoreConcat(RewriterBase &rewriter, tensor::InsertSliceOp last,
+                          const DenseSet<Operation *> &marked) {
+  SmallVector<Value> parts;
+  Value whole = last.getResult();
+  std::optional<int64_t> dim;
+  int64_t size = 0;
+  while (auto insertion = whole.getDefiningOp<tensor::InsertSliceOp>()) {
+    if (!marked.contains(insertion) ||
+        (insertion != last && !insertion->hasOneUse()))
+      return;
+    auto type = insertion.getSourceType();
+    for (int64_t i = 0; !dim && i < type.getRank(); ++i)
+      if (type.getDimSize(i) != last.getType().getDimSize(i))
+        dim = i;
+    if (!dim)
+      return;
+    size += type.getDimSize(*dim);
+    parts.push_back(insertion.getSource());
+    whole = insertion.getDest();
+  }
+  if (!whole.getDefiningOp<tensor::EmptyOp>() ||
+      size != last.getType().getDimSize(*dim))
+    return;
+  std::reverse(parts.begin(), parts.end());
+  rewriter.setInsertionPoint(last);
+  Value concat = tensor::ConcatOp::create(rewriter, last.getLoc(),
+                                          last.getType(), *dim, parts);
+  Operation *op = last;
+  while (auto insertion = dyn_cast<tensor::InsertSliceOp>(op)) {
+    op = insertion.getDest().getDefiningOp();
+    const SmallVector<Value> operands(insertion->getOperands());
+    if (insertion == last)
+      rewriter.replaceOp(insertion, concat);
+    else
+      rewriter.eraseOp(insertion);
+    // Sizes, and the destination at last.
+    for (Value operand : operands)
+      if (operand.getType().isIndex())
+        eraseDead(rewriter, operand);
+  }
+  eraseDead(rewriter, op->getResult(0));
+}
+
 namespace {
 struct GeneralizeElementwise final
     : rmsnorm::impl::GeneralizeElementwiseBase<GeneralizeElementwise> {
   using GeneralizeElementwiseBase::GeneralizeElementwiseBase;
 
   void runOnOperation() override {
+    SmallVector<Operation *> made = expandConcats(getOperation());
     if (restorable) {
-      for (Operation *op : generalizeElementwise(getOperation()))
+      llvm::append_range(made, generalizeElementwise(getOperation()));
+      for (Operation *op : made)
         op->setAttr(RMSNormDialect::kElementwiseAttrName,
                     UnitAttr::get(&getContext()));
       return;
@@ -129,11 +207,27 @@ struct RestoreElementwise final
 
   void runOnOperation() override {
     SmallVector<linalg::GenericOp> ops;
-    getOperation()->walk([&](linalg::GenericOp op) {
-      if (op->removeAttr(RMSNormDialect::kElementwiseAttrName))
-        ops.push_back(op);
+    SmallVector<tensor::InsertSliceOp> insertions;
+    DenseSet<Operation *> marked;
+    getOperation()->walk([&](Operation *op) {
+      if (!op->removeAttr(RMSNormDialect::kElementwiseAttrName))
+        return;
+      if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op)) {
+        insertions.push_back(insertion);
+        marked.insert(op);
+      } else {
+        ops.push_back(cast<linalg::GenericOp>(op));
+      }
     });
     IRRewriter rewriter(&getContext());
+    llvm::erase_if(insertions, [&](tensor::InsertSliceOp insertion) {
+      return llvm::any_of(insertion->getUses(), [&](OpOperand &use) {
+        auto next = dyn_cast<tensor::InsertSliceOp>(use.getOwner());
+        return next && marked.contains(next) && &use == &next.getDestMutable();
+      });
+    });
+    for (tensor::InsertSliceOp last : insertions)
+      restoreConcat(rewriter, last, marked);
     for (linalg::GenericOp op : ops)
       restoreElementwise(rewriter, op);
   }

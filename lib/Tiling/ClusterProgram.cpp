@@ -86,18 +86,29 @@ void ProgramBuilder::moveScalars(RowsOp rows) {
   });
 }
 
-/// Moves what uses results, and stands in front of `rows`, behind it.
-void ProgramBuilder::moveUsers(RowsOp rows) {
-  DenseSet<Operation *> users = {rows};
-  Operation *last = rows;
-  for (Operation &op : llvm::make_early_inc_range(*rows->getBlock())) {
-    if (&op == rows)
-      break;
-    if (!usesAny(&op, users))
+bool rmsnorm::usesAny(Operation *op,
+                      const DenseSet<Operation *> &definitions) {
+  return op
+      ->walk([&](Operation *nested) {
+        if (llvm::any_of(nested->getOperands(), [&](Value value) {
+              return definitions.contains(value.getDefiningOp());
+            }))
+          return WalkResult::interrupt();
+        return WalkResult::advance();
+      })
+      .wasInterrupted();
+}
+
+void rmsnorm::moveUsers(DenseSet<Operation *> definitions,
+                        Block::iterator first, Operation *last) {
+  Operation *end = last;
+  for (Operation &op :
+       llvm::make_early_inc_range(llvm::make_range(first, last->getIterator()))) {
+    if (definitions.contains(&op) || !usesAny(&op, definitions))
       continue;
-    users.insert(&op);
-    op.moveAfter(last);
-    last = &op;
+    definitions.insert(&op);
+    op.moveAfter(end);
+    end = &op;
   }
 }
 
@@ -288,7 +299,8 @@ void ProgramBuilder::replaceMembers(RowsOp rows) {
     }
     rewriter.replaceAllUsesWith(output.landing, result);
   }
-  moveUsers(rows);
+  // What uses results and stands in front.
+  moveUsers({rows}, rows->getBlock()->begin(), rows);
   // Views and insertions of what is computed, now of use to nobody.
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(*rows->getBlock())))

@@ -26,6 +26,14 @@ std::optional<NoProgram> buildRows(RewriterBase &rewriter,
                                    const access::Cluster &cluster,
                                    bool amongOthers, RowsOp &rows);
 
+/// Whether `op`, or an op in its regions, uses what `definitions` compute.
+bool usesAny(Operation *op, const DenseSet<Operation *> &definitions);
+
+/// Moves what stands from `first` on in front of `last` and needs what
+/// `definitions` compute behind it.
+void moveUsers(DenseSet<Operation *> definitions, Block::iterator first,
+               Operation *last);
+
 } // namespace mlir::rmsnorm
 
 #endif // RMSNORM_LIB_TILING_CLUSTERPROGRAM_H

@@ -156,7 +156,6 @@ private:
 
   Value getDestination(Value landing);
   Value createDestination(Value landing);
-  static bool usesAny(Operation *op, const DenseSet<Operation *> &definitions);
   bool dependsOnMembers(Value value);
   bool isNewer(const Written &other, const Written &output);
   LogicalResult collectWritten();
@@ -173,7 +172,6 @@ private:
   LogicalResult check(RowsOp rows);
   void replaceMembers(RowsOp rows);
   void moveScalars(RowsOp rows);
-  void moveUsers(RowsOp rows);
 
   const access::Cluster &cluster;
   const access::Digits &digits;

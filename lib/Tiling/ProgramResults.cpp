@@ -163,20 +163,6 @@ static bool areDisjoint(const Digits &digits, const Layout &a,
   });
 }
 
-/// Whether `op`, or an op in its regions, uses what `definitions` compute.
-bool ProgramBuilder::usesAny(Operation *op,
-                             const DenseSet<Operation *> &definitions) {
-  return op
-      ->walk([&](Operation *nested) {
-        if (llvm::any_of(nested->getOperands(), [&](Value value) {
-              return definitions.contains(value.getDefiningOp());
-            }))
-          return WalkResult::interrupt();
-        return WalkResult::advance();
-      })
-      .wasInterrupted();
-}
-
 /// Whether `value` needs what a member computes.
 bool ProgramBuilder::dependsOnMembers(Value value) {
   if (behindMembers.empty()) {

@@ -66,6 +66,24 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
     "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
 }
 
+def OrderRows : Pass<"rmsnorm-order-rows"> {
+  let summary = "puts programs over rows that can be one launch side by side";
+  let description = [{
+    Among other work two `rmsnorm.rows` on tensors of which neither needs the
+    other, as of the norms of q and k, often stand apart: the projection of k is
+    computed in between. What stands in between and uses the first is moved
+    after it, and the first in front of the second, so that
+    `rmsnorm-merge-launches` finds them side by side.
+
+    - Only neighbours among the programs of a block are looked at: work of
+      others does not move far, and its results do not live much longer.
+    - Nothing is moved over what has effects, or over what is computed in place
+      into something that it reads: that would cost a copy.
+    - A program that sums over rows is a launch of its own and stays.
+  }];
+  let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
+}
+
 def DropResults : Pass<"rmsnorm-drop-results", "::mlir::func::FuncOp"> {
   let summary = "drops results that are arguments";
   let description = [{
