@@ -25,9 +25,18 @@ bool rmsnorm::isSameValue(Value a, Value b) {
              /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
 }
 
+/// What `buffer` is a view of, or null. Upstream's memref.transpose has no
+/// ViewLikeOpInterface.
+static Value getViewed(Value buffer) {
+  if (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
+    return view.getViewSource();
+  auto transpose = buffer.getDefiningOp<memref::TransposeOp>();
+  return transpose ? transpose.getIn() : Value();
+}
+
 Value rmsnorm::getRootBuffer(Value buffer) {
-  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
-    buffer = view.getViewSource();
+  while (Value viewed = getViewed(buffer))
+    buffer = viewed;
   return buffer;
 }
 
@@ -51,8 +60,8 @@ bool rmsnorm::isConstantBuffer(Value buffer) {
 /// The source of `buffer`, then the views that lead to it.
 static SmallVector<Value> getViews(Value buffer) {
   SmallVector<Value> views{buffer};
-  while (auto view = views.back().getDefiningOp<ViewLikeOpInterface>())
-    views.push_back(view.getViewSource());
+  while (Value viewed = getViewed(views.back()))
+    views.push_back(viewed);
   std::reverse(views.begin(), views.end());
   return views;
 }
