@@ -2,7 +2,7 @@
 """Runs functions and their raised versions side by side.
 
     compare.py INPUT... [--drop=ATTRIBUTE] [--size=N] [--magnitude=S,T]
-               [--fewer-roundings] [--embed=TARGET,HOST [--options=OPTIONS]]
+               [--fewer-roundings] [--row-wise] [--embed=TARGET,HOST [--options=OPTIONS]]
 
 Each input is raised by norm-opt, decomposed again and, in one program with what
 it was, lowered by stock passes and run on the CPU by mlir-runner, on arguments
@@ -23,6 +23,7 @@ another ATTRIBUTE.
 With --fewer-roundings gradients lose roundings, so results differ. Both are
 compared with the same program in which all narrow floats are f32: none may be
 further from that, as the norm of the difference, than it was.
+With --row-wise other reductions of rows may begin kernels, too.
 """
 
 import argparse
@@ -60,6 +61,7 @@ parser = argparse.ArgumentParser()
 parser.add_argument("inputs", nargs="+")
 parser.add_argument("--drop", choices=["casting", "offset"])
 parser.add_argument("--fewer-roundings", action="store_true")
+parser.add_argument("--row-wise", action="store_true")
 parser.add_argument("--size", default="7")
 parser.add_argument("--magnitude", type=lambda text: [float(one) for one in text.split(",")], default=[0.25, 0.25])
 parser.add_argument("--embed")
@@ -181,7 +183,7 @@ def versions(path):
     before = ["--linalg-generalize-named-ops", "--canonicalize", "--cse", "--mlir-print-local-scope"]
     original = run("norm-opt", path, *before).replace("@main(", f"@{name}(")
     roundings = "fewer" if options.fewer_roundings else "exact"
-    raised = run("norm-opt", f"--rmsnorm-raise=roundings={roundings}", "--canonicalize", "--cse", "--mlir-print-local-scope", text=original)
+    raised = run("norm-opt", f"--rmsnorm-raise=roundings={roundings} row-wise={str(options.row_wise).lower()}", "--canonicalize", "--cse", "--mlir-print-local-scope", text=original)
     if options.drop:
         raised = re.sub(rf" {options.drop} = \S+", "", raised)
     decompose = ["norm-opt", "--rmsnorm-wrap-memrefs", "--rmsnorm-decompose", "--mlir-print-local-scope"]

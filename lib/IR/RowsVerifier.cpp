@@ -66,12 +66,16 @@ LogicalResult RowsOp::verify() {
   if (getAccesses().size() != getBuffers().size())
     return emitOpError("expected as many accesses as buffers, got ")
            << getAccesses().size() << " and " << getBuffers().size();
-  llvm::SmallDenseSet<Value> seen;
+  // Whether it is written, too.
+  llvm::SmallDenseMap<Value, bool> seen;
   std::map<int64_t, int64_t> members;
   for (auto [buffer, access] :
        llvm::zip(getBuffers(), getAccesses().getAsRange<AccessAttr>())) {
-    if (!seen.insert(buffer).second && getScheduleAttr())
-      return emitOpError("expected each buffer once, got one of type ")
+    auto [known, isNew] = seen.try_emplace(buffer, access.writes());
+    known->second |= access.writes();
+    if (!isNew && known->second && getScheduleAttr())
+      return emitOpError("expected each buffer that is written once, got one "
+                         "of type ")
              << buffer.getType() << " twice";
     if (access.getConstant() && access.getKind() != AccessKind::read)
       return emitOpError("expected a constant buffer to be read only, got ")

@@ -50,7 +50,7 @@ func.func @rows_c2_accesses(%x: memref<64xf32>) {
 // -----
 
 func.func @rows_c2_twice(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
-  // expected-error @+1 {{expected each buffer once, got one of type 'memref<?x64xf32>' twice}}
+  // expected-error @+1 {{expected each buffer that is written once, got one of type 'memref<?x64xf32>' twice}}
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %x : memref<?x64xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
     rmsnorm.tiles body {
