@@ -174,7 +174,8 @@ LogicalResult AccessVerifier::verifyAccess(OpTy op, VectorType tile,
   if (hasIndex)
     return success();
   auto [known, isNew] = accesses.try_emplace(op.getBase(), map);
-  if (!isNew && known->second.getMap() != map.getMap())
+  if (!isNew && (known->second.getMap() != map.getMap() ||
+                 known->second.hasColumn() != map.hasColumn()))
     return op.emitOpError("expected all accesses to a buffer to have the same "
                           "map, ")
            << known->second.getText() << ", got " << map.getText();

@@ -25,6 +25,8 @@ namespace {
 struct View {
   Value buffer;
   AffineMap map;
+  /// Of what is read of rows, and of columns alone, the map may be the same.
+  bool hasColumn;
 };
 
 /// Takes what is strided out of the map of one access, step by step.
@@ -71,7 +73,7 @@ private:
   RowsOp rows;
   OpBuilder host;
   /// The view of each buffer, for a map and vectors of some columns.
-  DenseMap<std::tuple<Value, AffineMap, int64_t>, View> views;
+  DenseMap<std::tuple<Value, AffineMap, unsigned, int64_t>, View> views;
   /// What is accessed in one way, in the order of its first use.
   SmallVector<std::pair<View, BlockArgument>> arguments;
 };
@@ -334,12 +336,13 @@ View ViewBuilder::run() {
   collapse();
   if (access.hasColumnLast() || !access.hasColumn())
     order();
-  return {buffer, access.getMap()};
+  return {buffer, access.getMap(), access.hasColumn()};
 }
 
 BlockArgument BufferViews::getArgument(const View &view) {
   for (auto &[known, argument] : arguments)
-    if (known.buffer == view.buffer && known.map == view.map)
+    if (known.buffer == view.buffer && known.map == view.map &&
+        known.hasColumn == view.hasColumn)
       return argument;
   BlockArgument argument =
       rows.getBody().addArgument(view.buffer.getType(), view.buffer.getLoc());
@@ -351,8 +354,10 @@ template <typename OpTy> void BufferViews::access(OpTy op, VectorType vector) {
   const AccessMap access = op.getAccess();
   Value buffer = rows.getOperandOf(op.getBase());
   const int64_t columns = vector.getDimSize(1);
-  auto [it, isNew] = views.try_emplace(
-      std::make_tuple(buffer, access.getMap(), columns), View());
+  auto [it, isNew] =
+      views.try_emplace(std::make_tuple(buffer, access.getMap(),
+                                        unsigned(access.hasColumn()), columns),
+                        View());
   if (isNew)
     it->second = ViewBuilder(rows, host, buffer, access, columns).run();
   const View view = it->second;
@@ -397,7 +402,8 @@ LogicalResult BufferViews::run() {
       for (OpOperand &operand : op->getOpOperands())
         if (isa<MemRefType>(operand.get().getType()))
           operand.set(getArgument({rows.getOperandOf(operand.get()),
-                                   sum.getMap().value_or(AffineMap())}));
+                                   sum.getMap().value_or(AffineMap()),
+                                   /*hasColumn=*/true}));
     }
   });
   setOperands();

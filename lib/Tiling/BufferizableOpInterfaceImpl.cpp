@@ -119,6 +119,7 @@ struct RowsModel : BufferizableOpInterface::ExternalModel<RowsModel, RowsOp> {
           return true;
         if (!access.map || !write.map ||
             access.map->getMap() != write.map->getMap() ||
+            access.map->hasColumn() != write.map->hasColumn() ||
             access.sizes != write.sizes)
           return false;
         auto load = dyn_cast<TileLoadOp>(access.op);

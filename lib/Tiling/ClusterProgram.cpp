@@ -86,8 +86,7 @@ void ProgramBuilder::moveScalars(RowsOp rows) {
   });
 }
 
-bool rmsnorm::usesAny(Operation *op,
-                      const DenseSet<Operation *> &definitions) {
+bool rmsnorm::usesAny(Operation *op, const DenseSet<Operation *> &definitions) {
   return op
       ->walk([&](Operation *nested) {
         if (llvm::any_of(nested->getOperands(), [&](Value value) {
@@ -102,8 +101,8 @@ bool rmsnorm::usesAny(Operation *op,
 void rmsnorm::moveUsers(DenseSet<Operation *> definitions,
                         Block::iterator first, Operation *last) {
   Operation *end = last;
-  for (Operation &op :
-       llvm::make_early_inc_range(llvm::make_range(first, last->getIterator()))) {
+  for (Operation &op : llvm::make_early_inc_range(
+           llvm::make_range(first, last->getIterator()))) {
     if (definitions.contains(&op) || !usesAny(&op, definitions))
       continue;
     definitions.insert(&op);

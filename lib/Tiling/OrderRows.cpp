@@ -55,8 +55,7 @@ static void collect(Operation *op, bool written, DenseSet<Value> &tensors) {
 }
 
 static bool sumsOverRows(RowsOp rows) {
-  return rows
-      ->walk([](AccumulateOp) { return WalkResult::interrupt(); })
+  return rows->walk([](AccumulateOp) { return WalkResult::interrupt(); })
       .wasInterrupted();
 }
 

@@ -1604,6 +1604,23 @@ func.func @map_differs(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<
 
 // -----
 
+func.func @map_of_rows_and_columns(%w: memref<64xf32>) {
+  rmsnorm.rows sizes [64] columns(64) buffers(read %w : memref<64xf32>) schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4>) {
+  ^bb0(%W: memref<64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%k: index):
+      %0 = rmsnorm.tile_load row %W[%k] : memref<64xf32> -> vector<1x1xf32>
+      // expected-error @+1 {{expected all accesses to a buffer to have the same map, (r) -> (r), got (c) -> (c)}}
+      %1 = rmsnorm.tile_load column %W : memref<64xf32> -> vector<1x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
 func.func @map_no_row(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?x64xf32>) {
   rmsnorm.rows sizes [%b, %t] columns(64) buffers(update %x : memref<?x?x64xf32>, update %w : memref<?x64xf32>) {
   ^bb0(%B: index, %T: index, %X: memref<?x?x64xf32>, %W: memref<?x64xf32>):

@@ -17,3 +17,31 @@ func.func @f(%x: tensor<?x64xf32>, %y: tensor<?x64xf32>, %d: tensor<?x64xf32>) -
   %e = linalg.exp ins(%t : tensor<?x64xf32>) outs(%d : tensor<?x64xf32>) -> tensor<?x64xf32>
   return %e : tensor<?x64xf32>
 }
+
+// So is a concatenation of static parts, which is insertions in between. One
+// that is of parts whose sizes only a call knows stays.
+// MADE-LABEL: func.func @concat(
+// MADE-COUNT-3: tensor.insert_slice {{.*}}{rmsnorm.elementwise}
+// MADE-NOT:     insert_slice
+// MADE:         tensor.concat dim(0)
+// CHECK-LABEL: func.func @concat(
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<?x16xf32>, %[[Y:[^:]*]]: tensor<?x8xf32>)
+// CHECK-NEXT:    %[[A:.*]] = tensor.concat dim(1) %[[Y]], %[[X]], %[[Y]] :
+// CHECK-NEXT:    %[[B:.*]] = tensor.concat dim(0) %[[A]], %[[A]] :
+// CHECK-NEXT:    return %[[B]]
+func.func @concat(%x: tensor<?x16xf32>, %y: tensor<?x8xf32>) -> tensor<?x32xf32> {
+  %a = tensor.concat dim(1) %y, %x, %y : (tensor<?x8xf32>, tensor<?x16xf32>, tensor<?x8xf32>) -> tensor<?x32xf32>
+  %b = tensor.concat dim(0) %a, %a : (tensor<?x32xf32>, tensor<?x32xf32>) -> tensor<?x32xf32>
+  return %b : tensor<?x32xf32>
+}
+
+// A concatenation of concatenations.
+// CHECK-LABEL: func.func @nested(
+// CHECK-NEXT:    %[[A:.*]] = tensor.concat dim(0)
+// CHECK-NEXT:    %[[B:.*]] = tensor.concat dim(1) %[[A]]
+// CHECK-NEXT:    return %[[B]], %[[A]]
+func.func @nested(%x: tensor<4x16xf32>, %y: tensor<8x16xf32>) -> (tensor<8x32xf32>, tensor<8x16xf32>) {
+  %a = tensor.concat dim(0) %x, %x : (tensor<4x16xf32>, tensor<4x16xf32>) -> tensor<8x16xf32>
+  %b = tensor.concat dim(1) %a, %y : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x32xf32>
+  return %b, %a : tensor<8x32xf32>, tensor<8x16xf32>
+}
