@@ -55,7 +55,8 @@ def RMSNorm_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kRowWiseAttrName =
         "rmsnorm.row_wise";
     /// Unit attribute of a linalg.generic that was an elementwise op of arith or
-    /// math; see rmsnorm-restore-elementwise.
+    /// math, and of insertions that were a tensor.concat; see
+    /// rmsnorm-restore-elementwise.
     static constexpr ::llvm::StringLiteral kElementwiseAttrName =
         "rmsnorm.elementwise";
     /// Argument attributes of an entry function; see rmsnorm-bind-arguments.

@@ -99,7 +99,7 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
     Constraints:
     - (C1) the block arguments have the types of the operands, in their order; of
       a tensor that of a memref of its shape and elements, without a layout.
-    - (C2) with a schedule no buffer twice; as many `accesses` as buffers; an
+    - (C2) with a schedule no buffer that is written twice; as many `accesses` as buffers; an
       `alias` class has two members at least; a `constant` buffer is only read.
     - (C3) `columns` is from 1 to 2^30 - 1, or 2^30 with `dynamic_columns` where
       N has no bound.

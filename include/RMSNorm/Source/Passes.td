@@ -15,7 +15,8 @@ def GeneralizeElementwise : Pass<"rmsnorm-generalize-elementwise"> {
     into. First, so that arguments are bound to what they are.
     `arith.scaling_truncf` and `scaling_extf` become what upstream's
     `arith-expand` makes of them: a division by the scale and a rounding, an
-    extension and a product.
+    extension and a product. A `tensor.concat` whose parts have static sizes
+    becomes insertions into a `tensor.empty`, through which rows are followed.
 
     With `restorable`, for work of others, nothing else is changed, and the
     attribute `rmsnorm.elementwise` marks what `rmsnorm-restore-elementwise`
@@ -33,7 +34,7 @@ def GeneralizeElementwise : Pass<"rmsnorm-generalize-elementwise"> {
 }
 
 def RestoreElementwise : Pass<"rmsnorm-restore-elementwise"> {
-  let summary = "puts arith and math on tensors back";
+  let summary = "puts arith and math on tensors, and concatenations, back";
   let description = [{
     Undoes `rmsnorm-generalize-elementwise` where what it marked, with
     `restorable`, is as it was.
