@@ -123,8 +123,9 @@ struct RowsModel : BufferizableOpInterface::ExternalModel<RowsModel, RowsOp> {
             access.sizes != write.sizes)
           return false;
         auto load = dyn_cast<TileLoadOp>(access.op);
-        return !load || load.getKind() == TileKind::tile ||
-               (load.getKind() == TileKind::row && getReductionAfter(load));
+        return !load ||
+               (load.getKind() != TileKind::group &&
+                (load.getKind() != TileKind::row || getReductionAfter(load)));
       });
     });
   }
