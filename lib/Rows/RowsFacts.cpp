@@ -67,22 +67,26 @@ static int64_t getStoredBits(Type vector) {
 /// and end at multiples.
 static int64_t getPart(Block &program) {
   int64_t part = 0;
+  llvm::SmallDenseSet<int64_t> parts =
+      getParts(cast<RowsOp>(program.getParentOp()->getParentOp()));
   auto add = [&](ArrayAttr offsets, VectorType type) {
     part = std::gcd(part, cast<IntegerAttr>(offsets[1]).getInt());
     part = std::gcd(part, type.getDimSize(1));
+    parts.erase(type.getDimSize(1));
   };
-  // Constants may have been parts that were taken out.
-  for (int64_t columns :
-       getParts(cast<RowsOp>(program.getParentOp()->getParentOp())))
-    part = std::gcd(part, columns);
   for (Operation &op : program) {
-    if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op))
+    if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op)) {
       add(slice.getOffsets(), slice.getType());
-    else if (auto insert = dyn_cast<vector::InsertStridedSliceOp>(op))
+    } else if (auto insert = dyn_cast<vector::InsertStridedSliceOp>(op)) {
       add(insert.getOffsets(), insert.getSourceVectorType());
-    else if (auto pairs = dyn_cast<vector::DeinterleaveOp>(op))
+    } else if (auto pairs = dyn_cast<vector::DeinterleaveOp>(op)) {
       part = std::gcd(part, pairs.getSourceVectorType().getDimSize(1));
+      parts.erase(pairs.getResultVectorType().getDimSize(1));
+    }
   }
+  // What was taken out of constants is stored only.
+  for (int64_t columns : parts)
+    part = std::gcd(part, columns);
   return part;
 }
 
