@@ -46,23 +46,23 @@ AccessCollector::AccessCollector(Cluster &cluster, ArrayRef<Cluster> others,
     for (const Member &member : other.members)
       needs[member.op] = all;
   }
-  // Another cluster may need what stands behind some of its members.
+  // Another cluster may need what stands after some of its members.
   for (size_t count = 1, last = 0; count != last;) {
     last = count;
     for (Operation &op : *block)
       for (Operation *definition : needs[&op]) {
-        if (isMember(definition) || behindMembers.contains(definition))
-          behindMembers.insert(&op);
-        if (definition == cluster.anchor || behindAnchor.contains(definition))
-          behindAnchor.insert(&op);
+        if (isMember(definition) || afterMembers.contains(definition))
+          afterMembers.insert(&op);
+        if (definition == cluster.anchor || afterAnchor.contains(definition))
+          afterAnchor.insert(&op);
       }
-    count = behindMembers.size() + behindAnchor.size();
+    count = afterMembers.size() + afterAnchor.size();
   }
 }
 
 bool AccessCollector::dependsOnMembers(Value value) const {
   Operation *op = value.getDefiningOp();
-  return op && (isMember(op) || behindMembers.contains(op));
+  return op && (isMember(op) || afterMembers.contains(op));
 }
 
 /// Takes out the current member, which reads what `definition`, a member or an
@@ -70,7 +70,7 @@ bool AccessCollector::dependsOnMembers(Value value) const {
 /// comes before.
 void AccessCollector::refuse(Operation *definition, StringRef why) {
   Operation *member = cluster.members[current].op;
-  if (behindAnchor.contains(member)) {
+  if (afterAnchor.contains(member)) {
     bad.insert({member, why});
     return;
   }
@@ -85,7 +85,7 @@ void AccessCollector::refuse(Operation *definition, StringRef why) {
       continue;
     }
     for (Operation *needed : needs[op])
-      if (isMember(needed) || behindMembers.contains(needed))
+      if (isMember(needed) || afterMembers.contains(needed))
         work.push_back(needed);
   }
 }

@@ -52,7 +52,7 @@ private:
   const DenseSet<Operation *> &taken;
   /// Ops outside that use what members compute, and those that use what the
   /// anchor computes.
-  DenseSet<Operation *> behindMembers, behindAnchor;
+  DenseSet<Operation *> afterMembers, afterAnchor;
   llvm::MapVector<Operation *, StringRef> bad;
   /// The member whose accesses are collected.
   unsigned current = 0;

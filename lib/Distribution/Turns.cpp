@@ -64,9 +64,9 @@ Place rmsnorm::emitPlaceInTurns(ImplicitLocOpBuilder &builder, Value block,
         arith::ShLIOp::create(builder, blocks, constant(32 - kShareBits));
     Value inTurns =
         arith::MulUIExtendedOp::create(builder, scaled, share).getHigh();
-    Value behind = arith::MaxSIOp::create(
+    Value after = arith::MaxSIOp::create(
         builder, arith::SubIOp::create(builder, blocks, part), constant(0));
-    return arith::MaxSIOp::create(builder, inTurns, behind).getResult();
+    return arith::MaxSIOp::create(builder, inTurns, after).getResult();
   };
   Value before = getRest(block);
   Value after = getRest(arith::AddIOp::create(builder, block, constant(1)));

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Parts.cpp - parts of rows
-//-------------------------------------------===//
+//===- Parts.cpp - parts of rows ------------------------------------------===//
 
 #include "RMSNorm/IR/Parts.h"
 

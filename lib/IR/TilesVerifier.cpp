@@ -9,8 +9,8 @@ using namespace mlir::rmsnorm;
 
 /// Whether all users of `value` in `block`, and in regions there, stand after
 /// `mark`; `expected` is the error of the first that does not.
-static LogicalResult verifyBehind(Value value, Operation *mark,
-                                  const Twine &expected) {
+static LogicalResult verifyAfter(Value value, Operation *mark,
+                                 const Twine &expected) {
   for (Operation *user : value.getUsers()) {
     Operation *ancestor = mark->getBlock()->findAncestorOpInBlock(*user);
     if (!isa<FetchOp, ArriveOp, AwaitOp>(user) &&
@@ -86,12 +86,12 @@ LogicalResult TilesOp::verifyRegions() {
              !llvm::equal(arrives.front().getSlots(), slots) ||
              !fetches.front()->isBeforeInBlock(arrives.front())) {
     return emitOpError(
-        "expected one fetch and behind it one arrive, of all "
+        "expected one fetch and after it one arrive, of all "
         "slots, and stages from 1 to the schedule's with copies");
   }
   for (BlockArgument slot : getSlots())
-    if (failed(verifyBehind(slot, arrives.front(),
-                            "expected to stand behind rmsnorm.arrive")))
+    if (failed(verifyAfter(slot, arrives.front(),
+                           "expected to stand after rmsnorm.arrive")))
       return failure();
   // (C4)
   auto awaits = llvm::to_vector(body.getOps<AwaitOp>());
@@ -103,11 +103,11 @@ LogicalResult TilesOp::verifyRegions() {
   if (awaits.size() != 1 ||
       !llvm::equal(awaits.front().getSums(), ValueRange(getSums())) ||
       !arrives.front()->isBeforeInBlock(awaits.front()))
-    return emitOpError("expected one await, of all sums of 'begin', behind "
+    return emitOpError("expected one await, of all sums of 'begin', after "
                        "arrive");
   for (BlockArgument sum : getSums())
-    if (failed(verifyBehind(sum, awaits.front(),
-                            "expected to stand behind rmsnorm.await")))
+    if (failed(verifyAfter(sum, awaits.front(),
+                           "expected to stand after rmsnorm.await")))
       return failure();
   return success();
 }

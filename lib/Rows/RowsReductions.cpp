@@ -46,7 +46,7 @@ RowReduceOp mlir::rmsnorm::getReductionAfter(TileLoadOp load) {
 
 void mlir::rmsnorm::sinkLastReductions(Block &program) {
   auto rows = cast<RowsOp>(program.getParentOp()->getParentOp());
-  // Rows of one column have no work on columns to be behind.
+  // Rows of one column have no work on columns to come after.
   if (rows.getColumns() == 1)
     return;
   Operation *end = program.getTerminator();

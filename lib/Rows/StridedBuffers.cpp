@@ -379,7 +379,7 @@ void BufferViews::setOperands() {
     accesses.push_back(AccessAttr::get(rows.getContext(), AccessKind::read,
                                        /*constant=*/false, /*alias=*/-1));
   }
-  // In their place: behind the sizes, in front of the scalars.
+  // In their place: after the sizes, in front of the scalars.
   for (auto [number, entry] : llvm::enumerate(arguments)) {
     BlockArgument argument = body.insertArgument(
         first + number, entry.second.getType(), entry.second.getLoc());

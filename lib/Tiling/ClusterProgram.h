@@ -29,8 +29,8 @@ std::optional<NoProgram> buildRows(RewriterBase &rewriter,
 /// Whether `op`, or an op in its regions, uses what `definitions` compute.
 bool usesAny(Operation *op, const DenseSet<Operation *> &definitions);
 
-/// Moves what stands from `first` on in front of `last` and needs what
-/// `definitions` compute behind it.
+/// Of what stands from `first` on in front of `last`, moves the ops that need
+/// what `definitions` compute to after `last`.
 void moveUsers(DenseSet<Operation *> definitions, Block::iterator first,
                Operation *last);
 

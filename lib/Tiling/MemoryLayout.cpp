@@ -44,7 +44,7 @@ bool rmsnorm::hasInnerStrideOne(Value tensor) {
 }
 
 /// The same of one insertion.
-static bool isInsertedApart(tensor::InsertSliceOp insert, int64_t columns) {
+static bool liesApart(tensor::InsertSliceOp insert, int64_t columns) {
   const llvm::SmallBitVector dropped = insert.getDroppedDims();
   const int64_t last = insert.getType().getRank() - 1;
   if (last >= 0 &&
@@ -72,7 +72,7 @@ bool rmsnorm::isInsertedApart(Value tensor, int64_t columns) {
     auto destination = dyn_cast<DestinationStyleOpInterface>(user);
     if (destination && destination.isDpsInit(&use))
       return isInsertedApart(destination.getTiedOpResult(&use), columns);
-    return insert && (::isInsertedApart(insert, columns) ||
+    return insert && (liesApart(insert, columns) ||
                       isInsertedApart(insert.getResult(), columns));
   });
 }

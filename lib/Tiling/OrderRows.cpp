@@ -60,7 +60,7 @@ static bool sumsOverRows(RowsOp rows) {
 }
 
 /// Moves `group`, ops that stand side by side, in front of `rows`, and what
-/// needs them behind it. False if that is not possible.
+/// needs them after `rows`. False if that is not possible.
 static bool bringTo(ArrayRef<Operation *> group, RowsOp rows) {
   DenseSet<Operation *> users(group.begin(), group.end());
   DenseSet<Value> read, written;

@@ -202,7 +202,7 @@ private:
   SmallVector<Written, 2> written;
   DenseSet<Operation *> members;
   /// They, and what needs them.
-  DenseSet<Operation *> behindMembers;
+  DenseSet<Operation *> afterMembers;
   std::list<NormBody> norms;
   /// Sums over rows, whose summands are computed last: nothing else uses them.
   std::vector<std::pair<linalg::LinalgOp, Frame>> sums;

@@ -165,13 +165,13 @@ static bool areDisjoint(const Digits &digits, const Layout &a,
 
 /// Whether `value` needs what a member computes.
 bool ProgramBuilder::dependsOnMembers(Value value) {
-  if (behindMembers.empty()) {
-    behindMembers = members;
+  if (afterMembers.empty()) {
+    afterMembers = members;
     for (Operation &op : *cluster.getAnchor()->getBlock())
-      if (usesAny(&op, behindMembers))
-        behindMembers.insert(&op);
+      if (usesAny(&op, afterMembers))
+        afterMembers.insert(&op);
   }
-  return behindMembers.contains(value.getDefiningOp());
+  return afterMembers.contains(value.getDefiningOp());
 }
 
 LogicalResult ProgramBuilder::collectWritten() {

@@ -20,10 +20,10 @@ struct RowSum {
   FloatAttr start;
   /// What is added to it, in f32; null if nothing is.
   Value init;
-  /// Ops behind it that do nothing but add `init` and round, in their order.
+  /// Ops after it that do nothing but add `init` and round, in their order.
   SmallVector<linalg::LinalgOp> tail;
 
-  /// The sum `result` over `rowDims` dimensions and, `withTail`, the ops behind
+  /// The sum `result` over `rowDims` dimensions and, `withTail`, the ops after
   /// it that write nothing else.
   static RowSum match(OpResult result, int64_t rowDims, bool withTail);
 

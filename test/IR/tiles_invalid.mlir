@@ -308,7 +308,7 @@ func.func @tiles_c3_no_stages(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf
 func.func @tiles_c3_fetch(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
-    // expected-error @+1 {{expected one fetch and behind it one arrive, of all slots, and stages from 1 to the schedule's with copies}}
+    // expected-error @+1 {{expected one fetch and after it one arrive, of all slots, and stages from 1 to the schedule's with copies}}
     rmsnorm.tiles copies(%X : memref<?x64xf32>) stages 1 body {
     ^bb0(%t: index, %s: !rmsnorm.slot<1x64xf32>):
       rmsnorm.arrive %s : !rmsnorm.slot<1x64xf32>
@@ -324,7 +324,7 @@ func.func @tiles_c3_fetch(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>)
 func.func @tiles_c3_twice(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
-    // expected-error @+1 {{expected one fetch and behind it one arrive, of all slots, and stages from 1 to the schedule's with copies}}
+    // expected-error @+1 {{expected one fetch and after it one arrive, of all slots, and stages from 1 to the schedule's with copies}}
     rmsnorm.tiles copies(%X : memref<?x64xf32>) stages 1 body {
     ^bb0(%t: index, %s: !rmsnorm.slot<1x64xf32>):
       rmsnorm.fetch %s : !rmsnorm.slot<1x64xf32>
@@ -342,7 +342,7 @@ func.func @tiles_c3_twice(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>)
 func.func @tiles_c3_order(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
-    // expected-error @+1 {{expected one fetch and behind it one arrive, of all slots, and stages from 1 to the schedule's with copies}}
+    // expected-error @+1 {{expected one fetch and after it one arrive, of all slots, and stages from 1 to the schedule's with copies}}
     rmsnorm.tiles copies(%X : memref<?x64xf32>) stages 1 body {
     ^bb0(%t: index, %s: !rmsnorm.slot<1x64xf32>):
       rmsnorm.arrive %s : !rmsnorm.slot<1x64xf32>
@@ -359,7 +359,7 @@ func.func @tiles_c3_order(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>)
 func.func @tiles_c3_slots(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
-    // expected-error @+1 {{expected one fetch and behind it one arrive, of all slots, and stages from 1 to the schedule's with copies}}
+    // expected-error @+1 {{expected one fetch and after it one arrive, of all slots, and stages from 1 to the schedule's with copies}}
     rmsnorm.tiles copies(%X : memref<?x64xf32>) stages 1 body {
     ^bb0(%t: index, %s: !rmsnorm.slot<1x64xf32>):
       "rmsnorm.fetch"() : () -> ()
@@ -376,7 +376,7 @@ func.func @tiles_c3_slots(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>)
 func.func @tiles_c3_stages(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
-    // expected-error @+1 {{expected one fetch and behind it one arrive, of all slots, and stages from 1 to the schedule's with copies}}
+    // expected-error @+1 {{expected one fetch and after it one arrive, of all slots, and stages from 1 to the schedule's with copies}}
     rmsnorm.tiles copies(%X : memref<?x64xf32>) body {
     ^bb0(%t: index, %s: !rmsnorm.slot<1x64xf32>):
       rmsnorm.fetch %s : !rmsnorm.slot<1x64xf32>
@@ -393,7 +393,7 @@ func.func @tiles_c3_stages(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>
 func.func @tiles_c3_many_stages(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 16, vector_width = 4, cache = shared, blocks_per_sm = 1, stages = 2>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
-    // expected-error @+1 {{expected one fetch and behind it one arrive, of all slots, and stages from 1 to the schedule's with copies}}
+    // expected-error @+1 {{expected one fetch and after it one arrive, of all slots, and stages from 1 to the schedule's with copies}}
     rmsnorm.tiles copies(%X : memref<?x64xf32>) stages 1000000000000 body {
     ^bb0(%t: index, %s: !rmsnorm.slot<1x64xf32>):
       rmsnorm.fetch %s : !rmsnorm.slot<1x64xf32>
@@ -414,7 +414,7 @@ func.func @tiles_c3_early(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>)
     ^bb0(%t: index, %s: !rmsnorm.slot<1x64xf32>):
       rmsnorm.fetch %s : !rmsnorm.slot<1x64xf32>
       %1 = rmsnorm.traverse unrolled reduce(add) {
-        // expected-error @+1 {{expected to stand behind rmsnorm.arrive}}
+        // expected-error @+1 {{expected to stand after rmsnorm.arrive}}
         %0 = rmsnorm.slot_load %s : !rmsnorm.slot<1x64xf32> -> vector<1x64xf32>
         rmsnorm.yield %0 : vector<1x64xf32>
       } -> vector<1x1xf32>
@@ -447,7 +447,7 @@ func.func @tiles_c4_without(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32
 func.func @tiles_c4_none(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
-    // expected-error @+1 {{expected one await, of all sums of 'begin', behind arrive}}
+    // expected-error @+1 {{expected one await, of all sums of 'begin', after arrive}}
     rmsnorm.tiles copies(%X : memref<?x64xf32>) stages 3 begin {
     ^bb0(%t: index, %s: !rmsnorm.slot<1x64xf32>):
       %0 = rmsnorm.traverse unrolled reduce(add) {
@@ -471,7 +471,7 @@ func.func @tiles_c4_none(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) 
 func.func @tiles_c4_before_arrive(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
-    // expected-error @+1 {{expected one await, of all sums of 'begin', behind arrive}}
+    // expected-error @+1 {{expected one await, of all sums of 'begin', after arrive}}
     rmsnorm.tiles copies(%X : memref<?x64xf32>) stages 3 begin {
     ^bb0(%t: index, %s: !rmsnorm.slot<1x64xf32>):
       %0 = rmsnorm.traverse unrolled reduce(add) {
@@ -496,7 +496,7 @@ func.func @tiles_c4_before_arrive(%m: index, %x: memref<?x64xf32>, %y: memref<?x
 func.func @tiles_c4_sums(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
   rmsnorm.rows sizes [%m] columns(64) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
-    // expected-error @+1 {{expected one await, of all sums of 'begin', behind arrive}}
+    // expected-error @+1 {{expected one await, of all sums of 'begin', after arrive}}
     rmsnorm.tiles copies(%X : memref<?x64xf32>) stages 3 begin {
     ^bb0(%t: index, %s: !rmsnorm.slot<1x64xf32>):
       %0 = rmsnorm.traverse unrolled reduce(add) {
@@ -532,7 +532,7 @@ func.func @tiles_c4_early(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>)
     ^bb0(%t: index, %s: !rmsnorm.slot<1x64xf32>, %k: vector<1x1xf32>):
       rmsnorm.fetch %s : !rmsnorm.slot<1x64xf32>
       rmsnorm.arrive %s : !rmsnorm.slot<1x64xf32>
-      // expected-error @+1 {{expected to stand behind rmsnorm.await}}
+      // expected-error @+1 {{expected to stand after rmsnorm.await}}
       %0 = math.rsqrt %k : vector<1x1xf32>
       rmsnorm.await %k : vector<1x1xf32>
       rmsnorm.yield

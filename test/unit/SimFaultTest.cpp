@@ -424,7 +424,7 @@ TEST(SimFault, ThreadsOfABlockWaitForTheGridTogether) {
 
 TEST(SimFault, SomeBlockWaitsForTheGrid) {
   expectDependent("", "grid_wait: expected a block of a dependent launch to "
-                      "execute it, as the kernel behind takes the end of this "
+                      "execute it, as the next kernel takes the end of this "
                       "one for the end of all before, but none does (kernel '");
   expectDependent("", "", /*dependent=*/false);
 }

@@ -229,6 +229,6 @@ TEST(SimKernel, BadRequestsAreRefused) {
          "simulator: expected workgroup memory from 0 to 1048576 bytes, got "
          "1048577");
   expect([](sim::LaunchRequest &r) { r.parameters[0].end = 0; },
-         "simulator: expected a buffer to end behind its begin, got argument "
+         "simulator: expected a buffer to end after its begin, got argument "
          "'y'");
 }

@@ -112,7 +112,7 @@ static cl::opt<int64_t>
 static cl::opt<std::string>
     entryName("entry",
               cl::desc("--emit: the function; default: all, their "
-                       "texts one behind another, of which ptxas "
+                       "texts one after another, of which ptxas "
                        "takes one at a time"),
               cl::cat(category));
 static cl::opt<unsigned>

@@ -54,7 +54,7 @@ bool DeviceRun::checkWorkspace(std::string &note) {
     return false;
   for (uint64_t i = 0; i < guardBytes; ++i)
     if (guard[i] != guardValue) {
-      note = "wrote " + std::to_string(i) + " bytes behind the workspace of " +
+      note = "wrote " + std::to_string(i) + " bytes past the workspace of " +
              std::to_string(workspaceBytes);
       break;
     }

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- Parts.h - parts of rows
-//---------------------------------------------===//
+//===- Parts.h - parts of rows --------------------------------------------===//
 
 #ifndef RMSNORM_IR_PARTS_H
 #define RMSNORM_IR_PARTS_H

@@ -99,8 +99,9 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
     Constraints:
     - (C1) the block arguments have the types of the operands, in their order; of
       a tensor that of a memref of its shape and elements, without a layout.
-    - (C2) with a schedule no buffer that is written twice; as many `accesses` as buffers; an
-      `alias` class has two members at least; a `constant` buffer is only read.
+    - (C2) with a schedule no buffer that is written twice; as many `accesses`
+      as buffers; an `alias` class has two members at least; a `constant` buffer
+      is only read.
     - (C3) `columns` is from 1 to 2^30 - 1, or 2^30 with `dynamic_columns` where
       N has no bound.
     - (C4) all ops of the body are `arith`, `math` and `vector` ops on scalars
@@ -243,10 +244,10 @@ def RMSNorm_TilesOp : RMSNorm_Op<"tiles", [
       are `inits`, constants, of their types, which are the results'.
     - (C2) `begin` has the tile's number and the slots; it yields one Rx1 sum
       for each of `body`'s; there is a slot then and `stages` is 3 at least.
-    - (C3) with `copies`, `body` has one `fetch` and behind it one `arrive`,
+    - (C3) with `copies`, `body` has one `fetch` and after it one `arrive`,
       each of all slots; no slot is read before. `stages` is from 1 to what the
       schedule says then. Without, it is 0 and `body` has neither.
-    - (C4) with `begin`, `body` has one `await`, of all its sums, behind
+    - (C4) with `begin`, `body` has one `await`, of all its sums, after
       `arrive`; no sum is used before.
     - (C5) from two `stages` on, no buffer that is copied ahead is written
       through another argument of its alias class.
@@ -367,7 +368,7 @@ def RMSNorm_TraverseOp : RMSNorm_Op<"traverse", [
 
     - `walk = unrolled`: all of a thread's vectors together. `chunks`:
       `in_flight` vectors at a time. `looped`: the same in a loop, what is left
-      behind it. `strip`: the one vector of a strip of columns.
+      after it. `strip`: the one vector of a strip of columns.
     - `order = ops`: an op for all vectors, then the next. `vectors`: after all
       loads, one vector is done with before the next is begun, which takes
       fewer registers where much is computed from what is loaded.

@@ -30,7 +30,7 @@ def FactorSums : Pass<"rmsnorm-factor-sums"> {
     traversal with the sum of squares that rstd is computed from. It is taken
     where a and b come from elements of at most 16 bits, or there is no b.
     Roundings differ: it may be some ulps of f32 off the largest |(a * r) * b|.
-    So may the elements, which become (a * b) * r where they are used behind it.
+    So may the elements, which become (a * b) * r where they are used after it.
   }];
   let dependentDialects = ["::mlir::arith::ArithDialect",
                            "::mlir::math::MathDialect",
@@ -41,8 +41,8 @@ def FactorSums : Pass<"rmsnorm-factor-sums"> {
 def FuseReductions : Pass<"rmsnorm-fuse-reductions"> {
   let summary = "merges row reductions that can share a traversal";
   let description = [{
-    Reductions of one loop body with the same shape and `columns`, none of
-    which depends on another, become one `rmsnorm.row_reduce`: one traversal of
+    Reductions of one loop body with the same shape, none of which
+    depends on another, become one `rmsnorm.row_reduce`: one traversal of
     the row, one tree of shuffles, one barrier. Each joins the earliest it can,
     so two norms of one input take one traversal and a norm of a norm two. An
     input reduced twice in the same way is reduced once; results without a use
@@ -103,16 +103,17 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule"> {
   let description = [{
     Sets the `schedule` of every `rmsnorm.rows`, chosen from what is
     live in its tile program, the element types, N, the number of rows and the
-    target. Every field is filled, so that no pass behind has to decide.
+    target. Every field is filled, so that no later pass has to decide.
     A schedule that is already there is checked and kept; where it needs `sums`
     and has none, they are chosen. `schedule` overrides fields of the choice, or
     is one or more whole schedules in the order of the loops; what cannot run on
-    the target is an error that says which limit is exceeded. A record of the `tuning` file for this
-    program, target and number of rows goes before the choice and after the
-    overrides. With `batch-invariant` numbers of rows have schedules of their own
-    only as far as a row's sum is the same tree in all of them: the same threads
-    a row and the same vectors. `rows` stands for a number of rows M that
-    is known only at a call; a static M is taken from the op.
+    the target is an error that says which limit is exceeded. A record of the
+    `tuning` file for this program, target and number of rows goes before the
+    choice and after the overrides. With `batch-invariant` numbers of rows have
+    schedules of their own only as far as a row's sum is the same tree in all of
+    them: the same threads a row and the same vectors. `rows` stands for a
+    number of rows M that is known only at a call; a static M is taken from the
+    op.
 
     Requires: `rmsnorm-strided-buffers`, `rmsnorm.target` on the module.
     Numeric effect: the schedule fixes the order in which a row is summed.
@@ -154,13 +155,13 @@ def SplitStrips : Pass<"rmsnorm-split-strips"> {
   let summary = "splits off sums over rows that no block can keep";
   let description = [{
     Where the schedule says `column_sums = strips`, a `rmsnorm.rows` is split:
-    its sums over rows (`rmsnorm.accumulate`) of one value a column go to a second one, which holds
-    no row_reduce, so that the columns of a row are independent there and a
-    block can own a strip of them, whatever the row's size. It reads the
-    tiles again; its schedule is `sums` of the first one's. What a reduction
-    leads to and the sums use (the backward's rstd, where it is computed) is
-    kept in a `rmsnorm.workspace`, one value a row. The first goes on as if
-    nothing were summed.
+    its sums over rows (`rmsnorm.accumulate`) of one value a column go to a
+    second one, which holds no row_reduce, so that the columns of a row are
+    independent there and a block can own a strip of them, whatever the row's
+    size. It reads the tiles again; its schedule is `sums` of the first one's.
+    What a reduction leads to and the sums use (the backward's rstd, where it is
+    computed) is kept in a `rmsnorm.workspace`, one value a row. The first goes
+    on as if nothing were summed.
 
     If the first overwrites what the second reads (dx in place of dy), the
     second comes first; if it also needs per-row values, a third in front
@@ -223,10 +224,11 @@ def CarrySums : Pass<"rmsnorm-carry-sums"> {
     A sum over rows (`rmsnorm.accumulate` into a buffer) becomes an accumulator
     GxN of `rmsnorm.tiles`, one row for each row group. What a block has come to
     leaves `rmsnorm.rows` as its row of a result [blocks x N], and another
-    `rmsnorm.rows` behind it adds up those, for each of the `segments` alone
+    `rmsnorm.rows` after it adds up those, for each of the `segments` alone
     where the sum has `dims`. That needs persistent blocks, `blocks_per_sm` >= 1,
-    but where a block leaves one value only, [blocks x 1]. With `column_sums = all_rows`, as that second program
-    has, what a block has come to is the sum, and `rmsnorm.sum_store` writes it.
+    but where a block leaves one value only, [blocks x 1]. With `column_sums =
+    all_rows`, as that second program has, what a block has come to is the sum,
+    and `rmsnorm.sum_store` writes it.
 
     Requires: `rmsnorm-pack-rows`. Numeric effect: fixes the order of sums over
     rows: by tile within a block, by row group, then by block in the same way.
@@ -271,7 +273,7 @@ def PlaceTiles : Pass<"rmsnorm-place-tiles"> {
     wants it:
 
     - `cache = registers`: they are held, the narrow tile rather than its
-      extension, behind a `rmsnorm.keep` where it was extended before; what is
+      extension, after a `rmsnorm.keep` where it was extended before; what is
       as narrow as all that it is computed from, which nothing else needs
       (x * w), itself.
     - `reload`: the chain from the loads on is repeated; loads say which traverse
@@ -283,16 +285,16 @@ def PlaceTiles : Pass<"rmsnorm-place-tiles"> {
       they are read where they are used, and again.
 
     `column_operands` says where per-column operands are loaded: where they are
-    used; with the tile (behind its loads or copies) and held, `awaited` by its
+    used; with the tile (after its loads or copies) and held, `awaited` by its
     first use, a `rmsnorm.keep`; once a block, in front of `rmsnorm.tiles`.
     Tiles that several rows share, gathered ones with their indices, are loaded
-    behind the others unless it is `use`, and held beside rows that are read
+    after the others unless it is `use`, and held beside rows that are read
     again. Per-row values are loaded ahead of the tile, but for gathered ones,
     in workgroup memory, and where the row is used with all that it might await
     at once. `constants = block` loads constant buffers once a block, ahead of
     `rmsnorm.grid_wait`, which is written if the target has dependent launches.
 
-    Stores go to the last traverse. A load behind a store of a buffer that may
+    Stores go to the last traverse. A load after a store of a buffer that may
     overlap its own, itself or one of its `alias` class, is an error.
 
     Requires: `rmsnorm-carry-sums`, `rmsnorm.target` on a module around it.

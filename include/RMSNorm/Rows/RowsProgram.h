@@ -28,7 +28,7 @@ std::string whyNotOnAllChips(RowsOp rows);
 /// a value for each column, not one of a row that has more.
 SmallVector<AccumulateOp> getColumnSums(Block &program);
 
-/// Whether nothing is done column by column behind `op`: what it reduces only
+/// Whether nothing is done column by column after `op`: what it reduces only
 /// leaves the program.
 bool isLastReduction(RowReduceOp op);
 /// Moves reductions of which that can be true to the end, with what uses them.

@@ -68,7 +68,7 @@ def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
     returns must be computed into an argument. A result whose destination is a
     `tensor.empty` gets a new argument after the others; one whose destination
     is an argument already is written in place. A result may be reshaped once
-    behind its computation: the argument has the shape that is returned. What is
+    after its computation: the argument has the shape that is returned. What is
     inserted into dimension K of [.., K, N] lies side by side in [.., K * N]. A
     number that linalg ops alone use becomes a tensor of rank 0. The function
     keeps returning the tensors, and bufferization drops them. Runs on untiled

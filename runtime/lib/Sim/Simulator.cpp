@@ -161,7 +161,7 @@ static std::string checkRequest(const LaunchRequest &request) {
                  request.workgroupBytes);
   for (const Parameter &parameter : request.parameters)
     if (parameter.end < parameter.begin)
-      return "simulator: expected a buffer to end behind its begin, got "
+      return "simulator: expected a buffer to end after its begin, got "
              "argument '" +
              parameter.name + "'";
   return "";
@@ -208,7 +208,7 @@ bool rmsnorm::sim::runGrid(const LaunchRequest &request, Report &report) {
     pthread_join(helper, nullptr);
   if (report.ok && !grid.waited)
     grid.fail(0, "grid_wait: expected a block of a dependent launch to execute "
-                 "it, as the kernel behind takes the end of this one for the "
+                 "it, as the next kernel takes the end of this one for the "
                  "end of all before, but none does (kernel '" +
                      request.kernelName + "')");
   return report.ok;
