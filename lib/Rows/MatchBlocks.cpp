@@ -45,15 +45,15 @@ void mlir::rmsnorm::matchBlocks(ArrayRef<RowsOp> loops, TargetAttr target,
   if (loops.size() < 2)
     return;
   const ChipInfo &chip = target.getChipInfo();
-  const int64_t most = 4 * chip.subgroupSize;
+  const int64_t most = 8 * chip.subgroupSize;
   const std::vector<ScheduleFields> before(schedules.begin(), schedules.end());
   AliasAnalysis aliases(loops.front()->getParentOp());
   for (size_t one = 0; one < loops.size(); ++one) {
     RowsOp rows = loops[one];
     const int64_t number = getStaticRows(rows).value_or(lastRow);
     int64_t threads = before[one].getBlockThreads();
-    // More have a block for several each anyway.
-    if (number > 2 * chip.multiprocessors || threads >= most ||
+    // Of more rows a launch is a small part.
+    if (number > 8 * chip.multiprocessors || threads >= most ||
         !hasOrdinaryGrid(before[one]))
       continue;
     for (size_t other = 0; other < loops.size(); ++other) {
