@@ -1,28 +1,39 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-"""Compares all programs of the repository with the oracle on an NVIDIA GPU.
+"""Compares all programs of the repository with the oracle on a GPU, or measures
+their schedules.
 
     programs.py compile FOLDER [--target=CHIP] [--widths=N,...] [--jobs=K] [NAME...]
     programs.py run FOLDER [--device=cuda] [--jobs=K] [--rows=M,...] [NAME...]
+    programs.py compile FOLDER --schedule-space [--target=CHIP] [--widths=N,...] [--jobs=K] [NAME...]
+    programs.py measure FOLDER -o FILE.jsonl.gz [--device=cuda] [--rows=M,...] [--time-limit=S] [NAME...]
 
-`compile` needs norm-compile, `run` norm-trials, in PATH. So one can compile here
-and run there: FOLDER holds all that `run` needs.
+`compile` needs norm-compile, `run` norm-trials, `measure` norm-tune, in PATH. So
+one can compile here and run there: FOLDER holds all that the device needs.
 
 The programs are those of examples and benchmarks/forms. Each is compiled as it is,
 and with N columns in place of its own where that is a program; with inputs of bf16,
 f16 and f32 in place of bf16; with cubins and as PTX only. Each module runs with 1,
 11 and 300 rows; aligned, strided, unaligned and both. `run` prints a line for each
 program, then what is wrong, and exits 1 if anything is.
+
+With --schedule-space each module has the schedules worth measuring; it is compiled
+once, as it is written but for its columns. `measure` times them and adds the
+points that are not in FILE yet, which scripts/fit_schedules.py reads.
 """
 
 import argparse
 import collections
 import concurrent.futures
 import glob
+import gzip
+import json
 import os
 import re
 import subprocess
 import sys
+import tempfile
+import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 FOLDERS = ["examples", "examples/linalg", "examples/models", "examples/quantised", "benchmarks/forms"]
@@ -62,6 +73,11 @@ def compile_all(options):
                 text = with_columns(program, n)
                 if text not in texts.values():
                     texts[str(n)] = text
+            if options.schedule_space:
+                for columns, text in texts.items():
+                    module = os.path.join(options.folder, f"{name}.{columns}.space.rmsn")
+                    jobs.append((text, module, [f"--target={options.target}", "--schedule-space"]))
+                continue
             for columns, text in texts.items():
                 for type in ["bf16", "f16", "f32"] if "bf16" in text else ["own"]:
                     variant = with_type(text, type) if type != "own" else text
@@ -121,18 +137,66 @@ def run_all(options):
     return 1 if sum(failed.values()) else 0
 
 
+def measure_all(options):
+    paths = sorted(glob.glob(os.path.join(options.folder, "*.space.rmsn")))
+    paths = [path for path in paths if not options.names or os.path.basename(path).split(".")[0] in options.names]
+    if not paths or not options.output:
+        sys.exit("programs.py: error: expected -o and modules of 'programs.py compile --schedule-space' in "
+                 f"{options.folder}, found {len(paths)} modules")
+    head, lines, known = None, [], collections.defaultdict(set)
+    if os.path.exists(options.output):
+        head, *lines = [json.loads(line) for line in gzip.open(options.output, "rt")]
+    for line in lines:
+        known[line["program"], line["facts"]].update(line["rows"])
+    start, wrong = time.time(), 0
+    for path in paths:
+        left = options.time_limit - (time.time() - start)
+        if left <= 0:
+            print(f"time is up at {path}")
+            break
+        with tempfile.TemporaryDirectory() as folder:
+            times = os.path.join(folder, "times.jsonl")
+            done = subprocess.run(["norm-tune", path, f"--device={options.device}", f"--time-limit={left}",
+                                   f"--rows={','.join(map(str, options.rows))}", "-o", os.path.join(folder, "tuning.json"),
+                                   f"--measurements={times}"], capture_output=True, text=True)
+            wrong += done.returncode not in (0, 3)
+            print(f"{os.path.basename(path)}: exit {done.returncode}, {time.time() - start:.0f} s")
+            print("".join(line + "\n" for line in done.stderr.splitlines() if "error" in line or "warning" in line), end="")
+            if not os.path.exists(times):
+                continue
+            own, *measured = [json.loads(line) for line in open(times)]
+        head = head or own
+        for line in measured:
+            line["program"] = os.path.basename(path).split(".")[0]
+            new = [i for i, rows in enumerate(line["rows"]) if rows not in known[line["program"], line["facts"]]]
+            line["rows"], line["us"] = [line["rows"][i] for i in new], [line["us"][i] for i in new]
+            lines += [line] if new else []
+    if not lines:
+        return 1
+    text = "".join(json.dumps(line, separators=(",", ":")) + "\n" for line in [head] + lines)
+    with open(options.output, "wb") as file:
+        file.write(gzip.compress(text.encode(), mtime=0))
+    print(f"{options.output}: {sum(len(line['rows']) for line in lines)} points")
+    return 1 if wrong else 0
+
+
 def numbers(text):
     return [int(number) for number in text.split(",")]
 
 
 parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-parser.add_argument("action", choices=["compile", "run"])
+parser.add_argument("action", choices=["compile", "run", "measure"])
 parser.add_argument("folder")
 parser.add_argument("names", nargs="*")
 parser.add_argument("--target", default="sm_90")
 parser.add_argument("--widths", type=numbers, default=[4096, 4097, 1000, 33])
 parser.add_argument("--device", default="cuda")
-parser.add_argument("--rows", type=numbers, default=[1, 11, 300])
+parser.add_argument("--rows", type=numbers)
+parser.add_argument("--schedule-space", action="store_true")
+parser.add_argument("-o", dest="output")
+parser.add_argument("--time-limit", type=float, default=3600)
 parser.add_argument("--jobs", type=int, default=os.cpu_count())
 options = parser.parse_intermixed_args()
-sys.exit(compile_all(options) if options.action == "compile" else run_all(options))
+options.rows = options.rows or ([1, 11, 300] if options.action == "run" else
+                                [1, 3, 12, 48, 100, 200, 400, 800, 1500, 3000])
+sys.exit({"compile": compile_all, "run": run_all, "measure": measure_all}[options.action](options))

@@ -41,6 +41,8 @@ large number at least.
   --device=DEVICE     cuda, hip, sim (default), sim:CHIP
   --entry=NAME        only this entry
   --dim=sK=VALUE      size for shape symbol K, as norm-inspect prints them
+  --measurements=FILE the time of each schedule, for a cost model to be fitted
+                      to (scripts/fit_schedules.py): a JSON object a line
   --margin=PERCENT    what a schedule must gain over the compiler's choice to
                       replace it (default 1)
   --time-limit=S      begin nothing else S seconds after the start, keep the
@@ -56,16 +58,17 @@ line, 3 if time ran out.
 )";
 
 /// Why a file cannot be written there; "" if it can be.
-static std::string checkOutput(const std::string &output,
+static std::string checkOutput(const std::string &option,
+                               const std::string &output,
                                const std::string &input) {
   struct stat there;
   if (stat(output.c_str(), &there))
     return "";
   if (!S_ISREG(there.st_mode))
-    return "-o: expected a file, beside which results are kept, got " + output +
-           ", which is none";
+    return option + ": expected a file, beside which results are kept, got " +
+           output + ", which is none";
   if (trial::isSameFile(output, input))
-    return "-o: expected another file than the input, got " + output;
+    return option + ": expected another file than the input, got " + output;
   return "";
 }
 
@@ -76,6 +79,8 @@ bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
       expected = o.rows.add(value) ? "" : trial::RowLists::expected;
     else if (name == "-o")
       o.output = value;
+    else if (name == "--measurements")
+      o.measurements = value;
     else if (name == "--margin")
       expected =
           trial::parseNumber(value, o.margin) ? "" : "a number of percent";
@@ -101,7 +106,11 @@ bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
   else if (o.output.empty())
     error = "expected -o for the tuning file, e.g. -o tuning.json";
   else
-    error = checkOutput(o.output, o.run.inputs[0]);
+    error = checkOutput("-o", o.output, o.run.inputs[0]);
+  if (error.empty() && !o.measurements.empty())
+    error = checkOutput("--measurements", o.measurements, o.run.inputs[0]);
+  if (error.empty() && o.measurements == o.output)
+    error = "--measurements: expected another file than -o, got " + o.output;
   return error.empty();
 }
 

@@ -14,6 +14,8 @@ struct Options {
   /// Input, device, entry, sizes of symbols, seed: as norm-run's.
   trial::Options run;
   std::string output;
+  /// Where to write the times of all candidates; "": nowhere.
+  std::string measurements;
   /// Rows to measure at, as given.
   trial::RowLists rows;
   /// Percent by which a schedule must beat the compiler's choice.

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <ctime>
 #include <map>
 
 using rmsnorm::json::quote;
@@ -57,6 +58,42 @@ std::string makeTuningFile(const std::vector<Finding> &findings,
   return "{\n  \"format\": \"rmsnorm-tuning\",\n  \"version\": 1,\n"
          "  \"records\": [" +
          records + "\n  ]\n}\n";
+}
+
+std::string makeMeasurements(const std::vector<Finding> &findings,
+                             const std::string &target,
+                             const std::string &device) {
+  char date[16];
+  const std::time_t now = std::time(nullptr);
+  std::strftime(date, sizeof date, "%Y-%m-%d", std::gmtime(&now));
+  std::string text = "{\"target\": " + quote(target) +
+                     ", \"device\": " + quote(device) +
+                     ", \"date\": " + quote(date) + "}\n";
+  for (size_t first = 0, last; first < findings.size(); first = last) {
+    const Space &space = *findings[first].space;
+    for (last = first; last < findings.size(); ++last)
+      if (findings[last].space != &space)
+        break;
+    // All have one program.
+    if (space.candidates.empty())
+      continue;
+    std::string rows, schedules, times;
+    for (const Candidate &candidate : space.candidates)
+      schedules += (schedules.empty() ? "" : ", ") + quote(candidate.schedule);
+    for (size_t i = first; i < last; ++i) {
+      std::string list;
+      for (double time : findings[i].times)
+        list += (list.empty() ? "" : ", ") +
+                (time > 0 ? number("%.6g", time) : "null");
+      rows += (rows.empty() ? "" : ", ") + std::to_string(findings[i].rows);
+      times += (times.empty() ? "[" : ", [") + list + "]";
+    }
+    text += "{\"program\": " + quote(space.plain.name) +
+            ", \"facts\": " + quote(space.candidates.front().key) +
+            ", \"rows\": [" + rows + "], \"schedules\": [" + schedules +
+            "], \"us\": [" + times + "]}\n";
+  }
+  return text;
 }
 
 void printTable(const std::vector<Finding> &findings) {

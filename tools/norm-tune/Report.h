@@ -15,6 +15,11 @@ std::string makeTuningFile(const std::vector<Finding> &findings,
                            const std::string &target, const std::string &device,
                            std::string &note);
 
+/// The times of all candidates, as norm-regret reads them.
+std::string makeMeasurements(const std::vector<Finding> &findings,
+                             const std::string &target,
+                             const std::string &device);
+
 /// Prints a line for each finding.
 void printTable(const std::vector<Finding> &findings);
 

@@ -240,9 +240,21 @@ Tuner::Status Tuner::tune(const Space &tuned, int64_t asked, Finding &finding) {
     narrow(contestants, 4, 1.05);
     status = runRound(contestants, 2, 41);
   }
+  for (const Candidate &candidate : tuned.candidates)
+    finding.times.push_back(getTime(candidate));
   // The next shape may need the memory.
   bench.reset();
   return status == Status::done ? finish(contestants, finding) : status;
+}
+
+double Tuner::getTime(const Candidate &candidate) const {
+  double microseconds = 0;
+  if (journal.find(candidate.name, 0, Journal::leftOut))
+    return microseconds;
+  for (int round : {0, 1, 2})
+    if (const std::string *text = journal.find(candidate.name, rows, round))
+      microseconds = std::atof(text->c_str());
+  return microseconds;
 }
 
 Tuner::Status Tuner::finish(const std::vector<Contestant> &contestants,

@@ -27,6 +27,8 @@ struct Finding {
   std::string chosenVariant, chosenSchedule;
   double chosenMicroseconds = 0;
   double bytes = 0;
+  /// Of the space's candidates; 0 for one that was left out.
+  std::vector<double> times;
 };
 
 class Tuner {
@@ -80,6 +82,8 @@ private:
                  double &microseconds, bool &good);
   Status runRound(std::vector<Contestant> &contestants, int round, int replays);
   Status finish(const std::vector<Contestant> &contestants, Finding &finding);
+  /// What the last round that a candidate took part in says of it.
+  double getTime(const Candidate &candidate) const;
   void showProgress(int round, size_t done, size_t count, size_t leftOut,
                     double best);
 

@@ -139,7 +139,12 @@ static int tuneAll(const Options &options, rmsnorm_module *module,
     shared.clear();
     std::string text =
         makeTuningFile(findings, target, deviceInfo.name, shared);
-    if (std::string why = trial::writeFile(options.output, text); !why.empty())
+    std::string why = trial::writeFile(options.output, text);
+    if (why.empty() && !options.measurements.empty())
+      why =
+          trial::writeFile(options.measurements,
+                           makeMeasurements(findings, target, deviceInfo.name));
+    if (!why.empty())
       return complain(why);
   }
   if (!shared.empty())
