@@ -40,9 +40,7 @@ public:
 private:
   RowsOp getRows(size_t program) { return programs[program].rows; }
   LogicalResult emitAlignment(int64_t bytes);
-  void emitColumns(ArrayRef<Selection> selections, int64_t lastColumn);
-  void emitClasses(ArrayRef<size_t> some, ArrayRef<Selection> selections,
-                   int64_t lastColumn);
+  void emitClasses(ArrayRef<Selection> selections, int64_t lastColumn);
   void emitRows(size_t program, ScheduleFields schedule, int64_t lastColumn);
   void emitBranch(Value condition, function_ref<void()> emitThen);
   Value emitAtMost(Value size, int64_t last);
@@ -99,59 +97,32 @@ void Variants::emitRows(size_t program, ScheduleFields schedule,
   setSchedules(builder.clone(*getRows(program)), schedule, lastColumn);
 }
 
-/// Copies of `some` programs, over the same M if it decides, for each class of
-/// it.
-void Variants::emitClasses(ArrayRef<size_t> some,
-                           ArrayRef<Selection> selections, int64_t lastColumn) {
+/// Copies of all programs for each class of rows.
+void Variants::emitClasses(ArrayRef<Selection> selections, int64_t lastColumn) {
   OpBuilder::InsertionGuard guard(builder);
-  SmallVector<RowsOp> loops;
-  std::vector<Selection> chosen;
-  Value number;
-  for (size_t program : some) {
-    loops.push_back(getRows(program));
-    chosen.push_back(selections[program]);
-    if (!number && chosen.back().classes.size() > 1 &&
-        !getStaticRows(loops.back()))
-      number = loops.back().createNumRows(builder);
-  }
-  const std::vector<ScheduledRows> classes = combineClasses(
-      loops, chosen, target, programs[some.front()].options.request);
-  for (const ScheduledRows &one : classes) {
+  const RowClasses rows =
+      combineClasses(llvm::map_to_vector(
+                         programs, [](const Program &one) { return one.rows; }),
+                     selections, target, programs.front().options.request);
+  SmallVector<Value> numbers;
+  for (RowCount count : rows.counts)
+    numbers.push_back(count.rows.createNumRows(builder));
+  for (const ScheduledRows &one : rows.classes) {
     auto emitAll = [&] {
-      for (auto [program, schedule] : llvm::zip(some, one.schedules))
+      for (auto [program, schedule] : llvm::enumerate(one.schedules))
         emitRows(program, schedule, lastColumn);
     };
-    if (one.lastRow == kAnyRows)
+    if (one.last == kAnyRows) {
       emitAll();
-    else
-      emitBranch(emitAtMost(number, one.lastRow), emitAll);
-  }
-}
-
-/// Whether M is the same for certain.
-static bool haveSameRows(RowsOp a, RowsOp b) {
-  return llvm::equal(a.getMixedSizes(), b.getMixedSizes(),
-                     [](OpFoldResult x, OpFoldResult y) {
-                       return traceSize(x) == traceSize(y);
-                     });
-}
-
-/// All programs in the branches of one M, or each in those of its own.
-void Variants::emitColumns(ArrayRef<Selection> selections, int64_t lastColumn) {
-  SmallVector<size_t> all = llvm::to_vector(llvm::seq(programs.size()));
-  std::optional<size_t> first;
-  bool oneM = true;
-  for (size_t program : all) {
-    if (selections[program].classes.size() == 1 ||
-        getStaticRows(getRows(program)))
       continue;
-    first = first.value_or(program);
-    oneM &= haveSameRows(getRows(*first), getRows(program));
+    }
+    Value isIn;
+    for (auto [count, number] : llvm::zip(rows.counts, numbers)) {
+      Value fits = emitAtMost(number, count.getLastRow(one.last));
+      isIn = isIn ? arith::AndIOp::create(builder, loc, isIn, fits) : fits;
+    }
+    emitBranch(isIn, emitAll);
   }
-  if (oneM)
-    return emitClasses(all, selections, lastColumn);
-  for (size_t program : all)
-    emitClasses(program, selections, lastColumn);
 }
 
 /// Copies for each class of N, which has several only alone, and M.
@@ -176,10 +147,10 @@ LogicalResult Variants::emitAlignment(int64_t bytes) {
       selections.push_back(chosen->front());
     }
     if (lastColumn == kAnyColumns)
-      emitColumns(selections, lastColumn);
+      emitClasses(selections, lastColumn);
     else
       emitBranch(emitAtMost(getRows(0).getDynamicColumns(), lastColumn),
-                 [&] { emitColumns(selections, lastColumn); });
+                 [&] { emitClasses(selections, lastColumn); });
   }
   return success();
 }

@@ -71,9 +71,15 @@ rmsnorm::planVariants(const Compilation &compilation, func::FuncOp entry,
       FailureOr<RowClasses> rows = getRowClasses(entry, target, options);
       if (failed(rows))
         return failure();
+      SmallVector<Value> numbers;
+      for (RowCount count : rows->counts) {
+        OpBuilder builder(count.rows);
+        numbers.push_back(count.rows.createNumRows(builder));
+      }
       for (ScheduledRows &one : rows->classes) {
         VariantPlan plan = alignment;
-        plan.lastRow = one.lastRow;
+        if (!rows->counts.empty())
+          plan.lastRow = rows->counts.front().getLastRow(one.last);
         plan.lastColumn = lastColumn;
         plan.schedules = std::move(one.schedules);
         plan.name = plan.alignmentName.str();
@@ -84,8 +90,9 @@ rmsnorm::planVariants(const Compilation &compilation, func::FuncOp entry,
         };
         if (lastColumn != kAnyColumns)
           limit("columns", columns->columns, lastColumn);
-        if (plan.lastRow != kAnyRows)
-          limit("rows", rows->rows, plan.lastRow);
+        if (one.last != kAnyRows)
+          for (auto [count, number] : llvm::zip(rows->counts, numbers))
+            limit("rows", number, count.getLastRow(one.last));
         plans.push_back(std::move(plan));
       }
     }

@@ -28,10 +28,10 @@ static bool hasOrdinaryGrid(const ScheduleFields &schedule) {
          schedule.smMargin == 0;
 }
 
-/// Whether rules have chosen `schedule`, not the user.
-static bool isByRules(RowsOp rows, const ScheduleFields &schedule,
-                      const ChipInfo &chip, const ScheduleRequest &request,
-                      int64_t number) {
+/// Whether `schedule` is our choice, not the user's.
+static bool isChosen(RowsOp rows, const ScheduleFields &schedule,
+                     const ChipInfo &chip, const ScheduleRequest &request,
+                     int64_t number) {
   if (rows.getScheduleAttr() || !request.overrides.empty())
     return false;
   OrRefusal<Selection> selection =
@@ -40,7 +40,8 @@ static bool isByRules(RowsOp rows, const ScheduleFields &schedule,
 }
 
 void mlir::rmsnorm::matchBlocks(ArrayRef<RowsOp> loops, TargetAttr target,
-                                const ScheduleRequest &request, int64_t lastRow,
+                                const ScheduleRequest &request,
+                                ArrayRef<int64_t> lastRows,
                                 MutableArrayRef<ScheduleFields> schedules) {
   if (loops.size() < 2)
     return;
@@ -50,24 +51,25 @@ void mlir::rmsnorm::matchBlocks(ArrayRef<RowsOp> loops, TargetAttr target,
   AliasAnalysis aliases(loops.front()->getParentOp());
   for (size_t one = 0; one < loops.size(); ++one) {
     RowsOp rows = loops[one];
-    const int64_t number = getStaticRows(rows).value_or(lastRow);
-    int64_t threads = before[one].getBlockThreads();
-    // Of more rows a launch is a small part.
-    if (number > 8 * chip.multiprocessors || threads >= most ||
-        !hasOrdinaryGrid(before[one]))
-      continue;
+    const int64_t own = before[one].getBlockThreads();
+    int64_t threads = own;
     for (size_t other = 0; other < loops.size(); ++other) {
       const int64_t size = before[other].getBlockThreads();
-      if (other != one && size > threads && size <= most &&
+      // The larger block stays, if it can.
+      const bool isWanted = size > own
+                                ? size > threads
+                                : threads == own && size < own &&
+                                      own % before[other].threadsPerRow != 0;
+      if (other != one && isWanted && std::max(size, own) <= most &&
           size % before[one].threadsPerRow == 0 &&
-          hasOrdinaryGrid(before[other]) &&
+          hasOrdinaryGrid(before[one]) && hasOrdinaryGrid(before[other]) &&
           areIndependent(rows, loops[other], aliases))
         threads = size;
     }
     ScheduleFields matched = before[one];
     matched.rowGroups = threads / matched.threadsPerRow;
-    if (threads > before[one].getBlockThreads() &&
-        isByRules(rows, before[one], chip, request, number) &&
+    if (threads != own &&
+        isChosen(rows, before[one], chip, request, lastRows[one]) &&
         !verifyOnTarget(matched, getProgramFacts(rows), chip))
       schedules[one] = matched;
   }

@@ -2,6 +2,7 @@
 //===- RowClasses.cpp - sizes that want different schedules --------------===//
 
 #include "RMSNorm/Rows/RowClasses.h"
+#include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/Rows/RowsProgram.h"
 
 using namespace mlir;
@@ -136,56 +137,77 @@ mlir::rmsnorm::chooseSchedules(ArrayRef<RowsOp> loops, TargetAttr target,
   return chosen;
 }
 
-std::vector<ScheduledRows>
-mlir::rmsnorm::combineClasses(ArrayRef<RowsOp> loops,
-                              ArrayRef<Selection> chosen, TargetAttr target,
-                              const ScheduleRequest &request) {
-  SmallVector<int64_t> lastRows = {kAnyRows};
-  for (auto [rows, selection] : llvm::zip(loops, chosen))
-    if (!getStaticRows(rows))
-      for (const RowClass &one : selection.classes)
-        lastRows.push_back(one.lastRow);
-  llvm::sort(lastRows);
-  lastRows.erase(llvm::unique(lastRows), lastRows.end());
-  std::vector<ScheduledRows> classes;
-  for (int64_t lastRow : lastRows) {
-    ScheduledRows one{lastRow, {}};
-    for (auto [rows, selection] : llvm::zip(loops, chosen))
-      one.schedules.push_back(
-          selection.getFor(getStaticRows(rows).value_or(lastRow)));
-    matchBlocks(loops, target, request, lastRow, one.schedules);
+int64_t RowCount::getLastRow(int64_t last) const {
+  return last >= kAnyRows / each ? kAnyRows : each * last;
+}
+
+/// Whether sizes that are not static are the same for certain, whatever the
+/// others are.
+static bool growTogether(RowsOp a, RowsOp b) {
+  auto getDynamic = [](RowsOp rows) {
+    SmallVector<DimSource> sizes;
+    for (OpFoldResult size : rows.getMixedSizes())
+      if (!getConstantIntValue(size))
+        sizes.push_back(traceSize(size));
+    return sizes;
+  };
+  return getDynamic(a) == getDynamic(b);
+}
+
+RowClasses mlir::rmsnorm::combineClasses(ArrayRef<RowsOp> loops,
+                                         ArrayRef<Selection> chosen,
+                                         TargetAttr target,
+                                         const ScheduleRequest &request) {
+  RowClasses result;
+  SmallVector<RowCount> counts;
+  SmallVector<int64_t> ends = {kAnyRows};
+  for (auto [rows, selection] : llvm::zip(loops, chosen)) {
+    RowCount count = {rows, 1};
+    for (OpFoldResult size : count.rows.getMixedSizes())
+      count.each *= std::max<int64_t>(getConstantIntValue(size).value_or(1), 1);
+    counts.push_back(count);
+    if (getStaticRows(rows) || selection.classes.size() == 1)
+      continue;
+    for (const RowClass &one : selection.classes)
+      if (one.lastRow != kAnyRows && one.lastRow >= count.each)
+        ends.push_back(one.lastRow / count.each);
+    if (llvm::none_of(result.counts, [&](RowCount other) {
+          return growTogether(other.rows, rows);
+        }))
+      result.counts.push_back(count);
+  }
+  llvm::sort(ends);
+  ends.erase(llvm::unique(ends), ends.end());
+  for (int64_t end : ends) {
+    ScheduledRows one{end, {}};
+    SmallVector<int64_t> lastRows;
+    for (auto [count, selection] : llvm::zip(counts, chosen)) {
+      lastRows.push_back(
+          getStaticRows(count.rows).value_or(count.getLastRow(end)));
+      one.schedules.push_back(selection.getFor(lastRows.back()));
+    }
+    matchBlocks(loops, target, request, lastRows, one.schedules);
     // Neighbours that choose the same are one.
+    std::vector<ScheduledRows> &classes = result.classes;
     if (!classes.empty() && classes.back().schedules == one.schedules)
-      classes.back().lastRow = lastRow;
+      classes.back().last = end;
     else
       classes.push_back(std::move(one));
   }
-  return classes;
+  if (result.classes.size() == 1)
+    result.counts.clear();
+  return result;
 }
 
 FailureOr<RowClasses>
 mlir::rmsnorm::getRowClasses(func::FuncOp function, TargetAttr target,
                              const ScheduleOptions &options) {
-  RowClasses result;
   SmallVector<RowsOp> loops = getRows(function);
   FailureOr<std::vector<Selection>> chosen =
       chooseSchedules(loops, target, options);
   if (failed(chosen))
     return failure();
-  result.classes = combineClasses(loops, *chosen, target, options.request);
-  SmallVector<RowsOp> counted(llvm::make_filter_range(
-      loops, [](RowsOp rows) { return !getStaticRows(rows); }));
-  const bool oneM = llvm::all_of(counted, [&](RowsOp rows) {
-    return rows.getMixedSizes() == counted.front().getMixedSizes();
-  });
-  if (!oneM)
-    result.classes.erase(result.classes.begin(),
-                         std::prev(result.classes.end()));
-  if (result.classes.size() > 1) {
-    OpBuilder builder(counted.front());
-    result.rows = counted.front().createNumRows(builder);
-  }
-  return result;
+  return combineClasses(loops, *chosen, target, options.request);
 }
 
 void mlir::rmsnorm::setSchedules(Operation *root,

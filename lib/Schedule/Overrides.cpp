@@ -44,6 +44,7 @@ private:
   void followCache();
   void followColumnSums();
   void followThreads(int64_t blockThreads);
+  void followLoops(const ScheduleFields &before);
 
   ScheduleFields &fields;
   const ProgramFacts &facts;
@@ -115,6 +116,18 @@ void Overrider::followThreads(int64_t blockThreads) {
     fields.rowsPerGroup = 1;
 }
 
+/// When per-column operands are loaded was chosen for rows that are kept, and
+/// blocks that last, as before.
+void Overrider::followLoops(const ScheduleFields &before) {
+  if (isGiven("column_operands") ||
+      (fields.cache == before.cache && fields.cluster == before.cluster &&
+       fields.blocksPerSM == before.blocksPerSM))
+    return;
+  fields.columnOperands = getRuled(fields, facts, chip).columnOperands;
+  if (!isGiven("constants"))
+    fields.constants = fields.getDefaultConstants();
+}
+
 std::optional<Refusal> Overrider::run() {
   if (std::optional<Refusal> refusal = checkKeys())
     return refusal;
@@ -146,6 +159,7 @@ std::optional<Refusal> Overrider::run() {
       followColumnSums();
   }
   followThreads(before.getBlockThreads());
+  followLoops(before);
   // What followed a rule goes on following it.
 #define RMSNORM_SCHEDULE_FIELD(Type, member, Getter, text, Default, Letter)    \
   if (!isGiven(#text) && before.member == ruled.member)                        \

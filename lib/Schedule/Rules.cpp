@@ -20,6 +20,20 @@ static bool getSplitRule(const ScheduleFields &fields,
   return fields.getDefaultSplit() && facts.numReductions <= 1;
 }
 
+/// Beside tiles in workgroup memory per-column operands are held in registers,
+/// so that they are there when the reduction is: up to a quarter of the ones a
+/// thread has. With a ring they stay for all rows.
+static ColumnOperands getColumnOperandsRule(const ScheduleFields &fields,
+                                            const ProgramFacts &facts) {
+  if (fields.cache != Cache::shared || fields.stages >= 2)
+    return fields.getDefaultColumnOperands();
+  constexpr int64_t maxBytes = 128;
+  const int64_t bytes = ProgramFacts::getBytes(
+      facts.columnOperandBits,
+      llvm::divideCeil(facts.columns, fields.cluster * fields.threadsPerRow));
+  return bytes <= maxBytes ? ColumnOperands::tile : ColumnOperands::use;
+}
+
 static NestedSchedule getSumsRule(const ScheduleFields &fields,
                                   const ProgramFacts &facts,
                                   const ChipInfo &chip) {
@@ -57,8 +71,11 @@ ScheduleFields mlir::rmsnorm::getRuled(const ScheduleFields &fields,
                                        const ProgramFacts &facts,
                                        const ChipInfo &chip) {
   ScheduleFields ruled = fields;
-  ruled.columnOperands = chooseColumnOperands(fields, facts, chip);
+  ruled.columnOperands = getColumnOperandsRule(fields, facts);
   ruled.constants = fields.getDefaultConstants();
+  // Nothing is copied elsewhere.
+  if (fields.cache != Cache::shared)
+    ruled.copy = fields.getDefaultCopy();
   ruled.split = getSplitRule(fields, facts);
   ruled.sums = getSumsRule(fields, facts, chip);
   ruled.sumLanes = hasWideSums(facts) ? 32 : fields.getDefaultSumLanes();

@@ -24,7 +24,8 @@ public:
   /// `chosen` with one of the fields changed that are not enumerated.
   void addChanged(const ScheduleFields &chosen);
   void addDynamic();
-  void addStatic();
+  /// Those that selection without measuring chooses from.
+  void addRows();
   /// Persistent blocks that add up their rows in registers.
   void addSums();
 
@@ -33,7 +34,6 @@ public:
 
 private:
   /// As many vectors in each block of a cluster.
-  void addStatic(int64_t vectors, int64_t cluster);
   void addSums(int64_t vectors, int64_t cluster);
   /// Of a row group, its threads and blocks.
   void addSums(ScheduleFields fields, int64_t vectorsPerThread);
@@ -50,9 +50,6 @@ private:
   int64_t countVectors() const {
     return llvm::divideCeil(facts.columns, getWidestVector(facts, chip));
   }
-  SmallVector<int64_t> getThreads(int64_t vectors) const;
-  SmallVector<int64_t> getRowGroups(int64_t threads) const;
-  int64_t getMaxRowsPerGroup(int64_t threads, int64_t vectorsPerThread) const;
 
   const ProgramFacts &facts;
   const ChipInfo &chip;
@@ -98,6 +95,19 @@ void Enumerator::addChanged(const ScheduleFields &chosen) {
   addIfLegal(fields);
 }
 
+void Enumerator::addRows() {
+  ProgramFacts rows = facts;
+  rows.numColumnSums = 0;
+  for (ScheduleFields fields : enumerateRows(rows, chip)) {
+    fields.alignment = base.alignment;
+    fields.smMargin = base.smMargin;
+    fields.columnSums = base.columnSums;
+    fields.sums = base.sums;
+    if (!verifyOnTarget(fields, facts, chip))
+      add(fields);
+  }
+}
+
 void Enumerator::addWalks(ScheduleFields fields) {
   fields.blocksPerSM = 0;
   addIfLegal(fields);
@@ -120,105 +130,6 @@ void Enumerator::addDynamic() {
     }
 }
 
-/// Numbers of threads that share out the vectors of a row about evenly.
-SmallVector<int64_t> Enumerator::getThreads(int64_t vectors) const {
-  SmallVector<int64_t> threads;
-  for (int64_t t = 1; t <= chip.subgroupSize; t *= 2)
-    if (t < 2 * vectors && llvm::divideCeil(vectors, t) <= 4)
-      threads.push_back(t);
-  for (int64_t each : {8, 6, 4, 3, 2, 1}) {
-    int64_t t =
-        llvm::alignTo(llvm::divideCeil(vectors, each), chip.subgroupSize);
-    if (t <= chip.maxThreadsPerBlock)
-      threads.push_back(t);
-  }
-  // Rows beyond that: the two largest blocks.
-  if (vectors > 8 * chip.maxThreadsPerBlock)
-    threads.append({chip.maxThreadsPerBlock / 2, chip.maxThreadsPerBlock});
-  llvm::sort(threads);
-  threads.erase(llvm::unique(threads), threads.end());
-  // In tenths of a percent, of the places for vectors in all threads.
-  auto getShareInUse = [&](int64_t t) -> int64_t {
-    return 1000 * vectors / (t * llvm::divideCeil(vectors, t));
-  };
-  int64_t best = 0;
-  for (int64_t t : threads)
-    best = std::max<int64_t>(best, getShareInUse(t));
-  llvm::erase_if(threads,
-                 [&](int64_t t) { return 10 * getShareInUse(t) < 9 * best; });
-  return threads;
-}
-
-/// Up to 4 or 8 subgroups a block.
-SmallVector<int64_t> Enumerator::getRowGroups(int64_t threads) const {
-  SmallVector<int64_t> groups;
-  if (threads >= chip.subgroupSize)
-    groups.push_back(1);
-  for (int64_t block : {4 * chip.subgroupSize, 8 * chip.subgroupSize})
-    if (int64_t g = block / threads;
-        threads < 4 * chip.subgroupSize && g > 1 && !facts.singleRow)
-      groups.push_back(g);
-  return groups;
-}
-
-int64_t Enumerator::getMaxRowsPerGroup(int64_t threads,
-                                       int64_t vectorsPerThread) const {
-  if (facts.singleRow || threads >= 4 * chip.subgroupSize ||
-      countVectors() > 4 * chip.maxThreadsPerBlock)
-    return 1;
-  return std::max<int64_t>(1, 4 / vectorsPerThread);
-}
-
-void Enumerator::addStatic() {
-  const int64_t vectors = countVectors();
-  addStatic(vectors, /*cluster=*/1);
-  // Rows of more vectors than four a thread of the largest block: clusters that
-  // leave a vector for each of its threads.
-  if (vectors > 4 * chip.maxThreadsPerBlock)
-    for (int64_t cluster = 2; cluster <= chip.maxClusterSize &&
-                              cluster * chip.maxThreadsPerBlock <= vectors;
-         cluster *= 2)
-      addStatic(llvm::divideCeil(vectors, cluster), cluster);
-}
-
-void Enumerator::addStatic(int64_t vectors, int64_t cluster) {
-  for (int64_t threads : getThreads(vectors)) {
-    const int64_t each = llvm::divideCeil(vectors, threads);
-    for (int64_t groups : getRowGroups(threads)) {
-      if (cluster > 1 && groups > 1)
-        continue;
-      ScheduleFields fields = base;
-      fields.cluster = cluster;
-      fields.blocksPerSM = 0;
-      fields.threadsPerRow = threads;
-      fields.rowGroups = groups;
-      fields.cache = Cache::registers;
-      for (int64_t u = 1; u <= getMaxRowsPerGroup(threads, each); u *= 2) {
-        fields.rowsPerGroup = u;
-        addWalks(fields);
-      }
-      fields.rowsPerGroup = 1;
-      // Rows that registers hold with difficulty, each in the workgroup memory
-      // of as many blocks as share it.
-      if (countVectors() > 4 * chip.maxThreadsPerBlock && chip.hasAsyncCopies &&
-          each <= 8) {
-        fields.cache = Cache::shared;
-        addIfLegal(fields);
-      }
-      if (threads <= chip.subgroupSize || each < 2)
-        continue;
-      fields.cache = Cache::reload;
-      for (int64_t inFlight = 2; inFlight == 2 || 2 * inFlight <= each;
-           inFlight *= 2) {
-        if (inFlight > 8)
-          break;
-        fields.vectorsInFlight = inFlight;
-        addWalks(fields);
-      }
-    }
-  }
-}
-
 void Enumerator::addSums() {
   const int64_t vectors = countVectors();
   addSums(vectors, /*cluster=*/1);
@@ -230,7 +141,7 @@ void Enumerator::addSums() {
 }
 
 void Enumerator::addSums(int64_t vectors, int64_t cluster) {
-  for (int64_t threads : getThreads(vectors)) {
+  for (int64_t threads : getRowThreads(vectors, chip)) {
     // Blocks of eight subgroups and more, and of one row group where that has
     // as many.
     for (int64_t block : {8 * chip.subgroupSize, 16 * chip.subgroupSize}) {
@@ -305,7 +216,9 @@ void Enumerator::addSums(ScheduleFields fields, int64_t vectorsPerThread) {
 ScheduleCandidates mlir::rmsnorm::enumerateSchedules(const ProgramFacts &facts,
                                                      const ChipInfo &chip,
                                                      const Selection &chosen) {
-  const ScheduleFields &base = chosen.classes.back().schedule;
+  const ScheduleFields base = chosen.classes.empty()
+                                  ? ScheduleFields()
+                                  : chosen.classes.back().schedule;
   Enumerator enumerator(facts, chip, base);
   for (const RowClass &one : chosen.classes)
     enumerator.add(one.schedule);
@@ -316,7 +229,7 @@ ScheduleCandidates mlir::rmsnorm::enumerateSchedules(const ProgramFacts &facts,
   else if (facts.numColumnSums > 0 && base.columnSums == ColumnSums::registers)
     enumerator.addSums();
   else
-    enumerator.addStatic();
+    enumerator.addRows();
   const size_t refused = enumerator.countRefused();
   return {enumerator.take(), refused};
 }

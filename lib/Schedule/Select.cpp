@@ -30,11 +30,28 @@ static void complete(ScheduleFields &schedule, const ProgramFacts &facts,
     schedule.sums = getRuled(schedule, facts, chip).sums;
 }
 
-/// The classes that rules choose, with the records in their place.
+/// The choice without records.
+static SmallVector<RowClass, 2> choose(const ProgramFacts &facts,
+                                       const ChipInfo &chip,
+                                       const ScheduleRequest &request) {
+  if (!facts.dynamicColumns && facts.numColumnSums == 0)
+    return predictRows(facts, chip, request.batchInvariant);
+  ScheduleFields schedule;
+  if (facts.numColumnSums > 0)
+    schedule = selectSums(facts, chip);
+  else
+    selectDynamicRow(schedule, facts, chip);
+  fitRow(schedule, facts, chip);
+  followRules(schedule, facts, chip);
+  mend(schedule, facts, chip);
+  return {{kAnyRows, schedule}};
+}
+
+/// The classes that are chosen, with the records in their place.
 static OrRefusal<SmallVector<Candidate>>
 getCandidates(const ProgramFacts &facts, const ChipInfo &chip,
-              ArrayRef<TuningRecord> records) {
-  SmallVector<RowClass, 2> selected = selectByRules(facts, chip);
+              const ScheduleRequest &request, ArrayRef<TuningRecord> records) {
+  SmallVector<RowClass, 2> selected = choose(facts, chip, request);
   SmallVector<int64_t> lastRows;
   for (const RowClass &one : selected)
     lastRows.push_back(one.lastRow);
@@ -72,11 +89,8 @@ getCandidates(const ProgramFacts &facts, const ChipInfo &chip,
   return candidates;
 }
 
-/// Whether rows are summed in the same order: vectors are shared out to threads
-/// by their number and width, and combined over the threads of a row, then the
-/// blocks of its cluster. How many are in flight, where they live and which
-/// rows are neighbours is no part of it.
-static bool haveSameTree(const ScheduleFields &a, const ScheduleFields &b) {
+bool mlir::rmsnorm::haveSameTree(const ScheduleFields &a,
+                                 const ScheduleFields &b) {
   return a.threadsPerRow == b.threadsPerRow && a.vectorWidth == b.vectorWidth &&
          a.cluster == b.cluster;
 }
@@ -104,7 +118,7 @@ mlir::rmsnorm::selectSchedules(const ProgramFacts &facts, const ChipInfo &chip,
     return Refusal{"sm_margin", "sm-margin >= 0",
                    std::to_string(request.smMargin)};
   OrRefusal<SmallVector<Candidate>> candidates =
-      getCandidates(facts, chip, records);
+      getCandidates(facts, chip, request, records);
   if (!candidates)
     return candidates.getRefusal();
   Selection selection;

@@ -70,6 +70,7 @@ mlir::rmsnorm::getColumnBounds(const ProgramFacts &facts,
 void mlir::rmsnorm::selectDynamicRow(ScheduleFields &fields,
                                      const ProgramFacts &facts,
                                      const ChipInfo &chip) {
+  fields.vectorWidth = getWidestVector(facts, chip);
   const int64_t vectors = llvm::divideCeil(facts.columns, fields.vectorWidth) *
                           32 / chip.subgroupSize;
   const DynamicClass *one =

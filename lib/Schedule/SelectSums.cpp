@@ -67,6 +67,56 @@ bool mlir::rmsnorm::selectPersistent(ScheduleFields &fields,
   return fits();
 }
 
+ScheduleFields mlir::rmsnorm::selectSums(const ProgramFacts &facts,
+                                         const ChipInfo &chip) {
+  ScheduleFields fields;
+  fields.vectorWidth = getWidestVector(facts, chip);
+  if (facts.dynamicColumns) {
+    ScheduleFields held = fields;
+    const int64_t vectors = llvm::divideCeil(facts.columns, fields.vectorWidth);
+    if (facts.hasBound() &&
+        (selectRing(held, facts, chip, vectors) ||
+         selectPersistent(held = fields, facts, chip, vectors)) &&
+        held.cluster == 1 && held.cache != Cache::reload)
+      return held;
+    selectDynamicRow(fields, facts, chip);
+    return fields;
+  }
+  // A row shorter than a vector: no wider than it needs to be.
+  while (fields.vectorWidth / 2 >= facts.columns)
+    fields.vectorWidth /= 2;
+  const int64_t vectors = llvm::divideCeil(facts.columns, fields.vectorWidth);
+  ScheduleFields ring = fields;
+  if (selectRing(ring, facts, chip, vectors))
+    return ring;
+  // The smallest cluster whose blocks hold their part of the row and the sums
+  // over it in registers, else the smallest whose blocks hold the sums. Not
+  // measured; the hand-written kernels have the same clusters for 16384 to
+  // 131072 columns of bf16, with rows in workgroup memory.
+  for (bool reload : {false, true})
+    for (int64_t cluster = 1; cluster <= chip.maxClusterSize; cluster *= 2) {
+      ScheduleFields persistent = fields;
+      persistent.cluster = cluster;
+      if (selectPersistent(persistent, facts, chip,
+                           llvm::divideCeil(vectors, cluster)) &&
+          (reload || persistent.cache == Cache::registers))
+        return persistent;
+    }
+  if (facts.numReductions == 0)
+    return selectStrips(facts, chip);
+  // The rows as if nothing were summed, the sums in strips.
+  ProgramFacts rows = facts;
+  rows.numColumnSums = 0;
+  fields = predictRows(rows, chip, /*sameTree=*/false).back().schedule;
+  // Two rows, of x and dy, that the largest block reads again by elements
+  // spill (gfx1100).
+  if (fields.cache == Cache::reload)
+    fields.threadsPerRow =
+        std::min(fields.threadsPerRow, chip.maxThreadsPerBlock / 2);
+  fields.columnSums = ColumnSums::strips;
+  return fields;
+}
+
 ScheduleFields mlir::rmsnorm::getSumRowsFields(const ScheduleFields &blocks,
                                                bool dynamicColumns,
                                                bool values) {

@@ -9,11 +9,29 @@
 
 namespace mlir::rmsnorm {
 
-/// The choice of the rules alone: as Selection::classes, each runs on `chip`.
-SmallVector<RowClass, 2> selectByRules(const ProgramFacts &facts,
-                                       const ChipInfo &chip);
+/// The schedules that may be the best ones for some number of rows, of programs
+/// that know the size of a row and sum over no rows: one at least, each runs on
+/// `chip`.
+std::vector<ScheduleFields> enumerateRows(const ProgramFacts &facts,
+                                          const ChipInfo &chip);
 
-/// Adapts a schedule to rows that its vectors or its threads do not divide.
+/// Numbers of threads, `least` at least, that share out the vectors of a row
+/// about evenly.
+SmallVector<int64_t> getRowThreads(int64_t vectors, const ChipInfo &chip,
+                                   int64_t least = 1);
+
+/// Those of them that the cost model takes for the best, by the number of rows:
+/// as Selection::classes. With `sameTree` all sum a row in the same order.
+SmallVector<RowClass, 2> predictRows(const ProgramFacts &facts,
+                                     const ChipInfo &chip, bool sameTree);
+
+/// Whether rows are summed in the same order: vectors are shared out to threads
+/// by their number and width, and combined over the threads of a row, then the
+/// blocks of its cluster. How many are in flight, where they live and which
+/// rows are neighbours is no part of it.
+bool haveSameTree(const ScheduleFields &a, const ScheduleFields &b);
+
+/// Adapts a schedule to rows that its vectors do not divide.
 void fitRow(ScheduleFields &fields, const ProgramFacts &facts,
             const ChipInfo &chip);
 
@@ -38,27 +56,8 @@ bool selectRing(ScheduleFields &fields, const ProgramFacts &facts,
 /// The schedule for sums over rows alone that fit no registers.
 ScheduleFields selectStrips(const ProgramFacts &facts, const ChipInfo &chip);
 
-/// The schedule for rows enough to fill the machine several times.
-ScheduleFields selectManyRows(const ProgramFacts &facts, const ChipInfo &chip);
-
-/// 1: a column takes more than five operations for every two bytes of it that
-/// are read or written, so that memory alone does not set the pace; 2: and more
-/// than nine instructions.
-int64_t getManyOperations(const ProgramFacts &facts);
-
-/// Whether a row is so short that its lanes and reductions set the pace, and
-/// the classes for it.
-bool isNarrowRow(const ProgramFacts &facts, const ChipInfo &chip);
-SmallVector<RowClass, 2> selectNarrowRows(const ProgramFacts &facts,
-                                          const ChipInfo &chip);
-
-/// Threads that hold a row of so many vectors in registers, four to seven each.
-int64_t getHoldingThreads(int64_t vectors, const ChipInfo &chip);
-
-/// When per-column operands are loaded, given the other fields.
-ColumnOperands chooseColumnOperands(const ScheduleFields &fields,
-                                    const ProgramFacts &facts,
-                                    const ChipInfo &chip);
+/// The schedule of a program that sums over rows, which runs on `chip`.
+ScheduleFields selectSums(const ProgramFacts &facts, const ChipInfo &chip);
 
 /// The rules' value of each field that follows from others or from the program.
 /// Fields that are chosen by themselves stay.

@@ -548,7 +548,7 @@ def ring_modules():
         rows = (f"row_groups={groups[name][i % 2 if i < 4 or not small else 0]},"
                 f"rows_per_group={1 if small else (1, 2, 3)[i % 3]}")
         yield Module(f"ring_{name}_{i}_{chip}", cases, [chip], runs([0, 1, 7, 35]),
-                     f"vector_width=8,threads_per_row={threads[chip]},{rows},{schedule}", same_bits=f"ring_{name}_{chip}")
+                     f"vector_width=8,cluster=1,threads_per_row={threads[chip]},{rows},{schedule}", same_bits=f"ring_{name}_{chip}")
     # Two blocks a row: split phase from three stages on, but of two norms.
     for i, schedule in enumerate(["cache=registers,blocks_per_sm=1", "cache=shared,blocks_per_sm=1,stages=2",
                                   "cache=shared,blocks_per_sm=1,stages=3",

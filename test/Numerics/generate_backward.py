@@ -271,7 +271,7 @@ def ring_modules():
          [case(n=1530, x="f32", dy="f32", dx="f32", output="x"), case(n=1530, casting="none", output="empty")]),
         # A subgroup or less a row.
         ("narrow", {"sm_90": 32, "gfx942": 64}, 4, [case(n=333, rstd="computed"), case(n=376, casting="llama", output="dy")]),
-        ("part", {"sm_90": 16, "gfx942": 16}, 8, [case(n=128, offset=1), case(n=128, kind="residual", casting="llama")]),
+        ("part", {"sm_90": 16, "gfx942": 16}, 8, [case(n=128, offset=1), case(n=128, kind="residual", casting="llama"), case(n=128, dweight="none")]),
     ]
     schedules = ["cache=registers", "cache=reload,vectors_in_flight=1", "cache=shared", "cache=shared,stages=2,copy=cg",
                  "cache=shared,stages=3", "cache=shared,stages=4,copy=cg,vectors_in_flight=1", "cache=shared,stages=5"]

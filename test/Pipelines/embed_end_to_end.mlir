@@ -167,7 +167,8 @@ func.func @"1.b-c$d e"(%x: tensor<?x64xf32>, %w: tensor<64xf32>, %o: tensor<?x64
 // Several norms of different sizes in one function; N and two leading sizes
 // known at a call only, and of arguments that nobody says are equal.
 // CHECK-LABEL: func.func @sizes(
-// CHECK-COUNT-3: gpu.launch_func
+// CHECK: gpu.launch_func {{.*}}_and_
+// CHECK: gpu.launch_func @rmsnorm_kernels::@sizes_multi_wave_reload
 func.func @sizes(%x: tensor<?x4096xbf16>, %w: tensor<4096xbf16>, %y: tensor<?x32x128xbf16>, %v: tensor<128xbf16>,
     %z: tensor<?x?x?xf32>, %r: tensor<?x?x?xf32>, %u: tensor<?xf32>, %o: tensor<?x?x?xf32>, %h0: tensor<?x?x?xf32>)
     -> (tensor<?x4096xbf16>, tensor<?x32x128xbf16>, tensor<?x?x?xf32>, tensor<?x?x?xf32>) {

@@ -3,7 +3,7 @@
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=threads_per_row=2048 2>&1 | FileCheck %s --check-prefix=THREADS
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=threads_per_row=48 2>&1 | FileCheck %s --check-prefix=SPLIT
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=gfx942 --rmsnorm-select-schedule="schedule=threads_per_row=32,row_groups=1" 2>&1 | FileCheck %s --check-prefix=WAVE
-// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=multi_wave_cached,threads_per_row=64" 2>&1 | FileCheck %s --check-prefix=REGISTERS
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=multi_wave_cached,cluster=1,threads_per_row=64" 2>&1 | FileCheck %s --check-prefix=REGISTERS
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=cache=disk 2>&1 | FileCheck %s --check-prefix=CACHE
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=thread=3 2>&1 | FileCheck %s --check-prefix=FIELD
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=row_groups=two 2>&1 | FileCheck %s --check-prefix=INTEGER
@@ -12,10 +12,10 @@
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=pdl=true 2>&1 | FileCheck %s --check-prefix=PDL
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=mask_bf16=1 2>&1 | FileCheck %s --check-prefix=FLAG
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=copy=cz 2>&1 | FileCheck %s --check-prefix=COPY
-// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=cache=shared,threads_per_row=64" 2>&1 | FileCheck %s --check-prefix=VECTORS
-// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=cache=shared,threads_per_row=1024,static_persistent,stages=2" 2>&1 | FileCheck %s --check-prefix=MEMORY
-// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=cache=shared,threads_per_row=1024,blocks_per_sm=2" 2>&1 | FileCheck %s --check-prefix=BLOCKS
-// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=static_persistent,stages=3" 2>&1 | FileCheck %s --check-prefix=STAGES
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=cache=shared,cluster=1,threads_per_row=64" 2>&1 | FileCheck %s --check-prefix=VECTORS
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=cache=shared,cluster=1,threads_per_row=1024,static_persistent,stages=2" 2>&1 | FileCheck %s --check-prefix=MEMORY
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=cache=shared,cluster=1,threads_per_row=1024,blocks_per_sm=2" 2>&1 | FileCheck %s --check-prefix=BLOCKS
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=static_persistent,cache=reload,stages=3" 2>&1 | FileCheck %s --check-prefix=STAGES
 
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=," 2>&1 | FileCheck %s --check-prefix=EMPTY
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=row_groups=1,cache=reload,row_groups=1" 2>&1 | FileCheck %s --check-prefix=TWICE

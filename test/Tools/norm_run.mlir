@@ -2,14 +2,14 @@
 // asked, and takes the variant that fits.
 // RUN: norm-run %s | FileCheck %s --check-prefix=DEFAULT
 // DEFAULT: entry {{ *}}shape {{ *}}types
-// DEFAULT-NEXT: tokens 2x151x64 {{ *}}bf16 f32 -> bf16 {{ *}}align16 {{.*}} sim:sim32 {{.*}} ok
+// DEFAULT-NEXT: tokens 2x151x64 {{ *}}bf16 f32 -> bf16 {{ *}}align16{{.*}} sim:sim32 {{.*}} ok
 // DEFAULT-NEXT: columns 301x1000 {{ *}}f32 -> f32 {{ *}}align16_columns_le_1536 {{.*}} sim:sim32 {{.*}} ok
 // DEFAULT-NOT: {{.}}
 // RUN: norm-run %s --host-optimization=0 --device=sim:gfx942 --rows=12 --strided | FileCheck %s --check-prefix=STRIDED
-// STRIDED: tokens 2x6x64 {{.*}}align16 {{.*}} sim:gfx942 {{.*}} ok
+// STRIDED: tokens 2x6x64 {{.*}}align16{{.*}} sim:gfx942 {{.*}} ok
 // STRIDED: columns 12x1000 {{.*}}align16_columns_le_1536 {{.*}} sim:gfx942 {{.*}} ok
 // RUN: norm-run %s --host-optimization=0 --entry=tokens --unaligned | FileCheck %s --check-prefix=UNALIGNED
-// UNALIGNED: tokens 2x151x64 {{.*}}element {{.*}} ok
+// UNALIGNED: tokens 2x151x64 {{.*}}element{{.*}} ok
 // UNALIGNED-NOT: columns
 // RUN: norm-run %s --host-optimization=0 --entry columns --dim=s0=3 --dim=s1=7 | FileCheck %s --check-prefix=DIMS
 // DIMS: columns 3x7 {{.*}}element_columns_le_768 {{.*}} ok

@@ -12,6 +12,8 @@
 //
 //===----------------------------------------------------------------------===//
 
+#include "RMSNorm/Schedule/CostModel.h"
+#include "RMSNorm/Schedule/ScheduleSpace.h"
 #include "RMSNorm/Schedule/Select.h"
 
 #include "llvm/ADT/StringExtras.h"
@@ -37,6 +39,10 @@ static cl::list<std::string>
                   "'all.mean=5' or '100-1500.p90=13.5'"));
 static cl::opt<size_t> numWorst("worst", cl::init(0),
                                 cl::desc("print so many points, worst first"));
+
+static cl::opt<bool>
+    terms("terms", cl::desc("print the cost model's terms of each measurement "
+                            "instead, as scripts/fit_schedules.py reads them"));
 
 [[noreturn]] static void fail(const Twine &message) {
   llvm::errs() << "norm-regret: error: " << message << "\n";
@@ -131,7 +137,7 @@ static Measured parseMeasured(const llvm::json::Object &line) {
 /// What is chosen for all numbers of rows of a program.
 static void addPoints(const Measured &measured, const ChipInfo &chip,
                       std::vector<Point> &points) {
-  // All schedules of a program are for rows of one alignment.
+  // What was chosen when times were measured comes first.
   ScheduleRequest request;
   request.alignment = measured.schedules.front().alignment;
   OrRefusal<Selection> selection =
@@ -141,14 +147,46 @@ static void addPoints(const Measured &measured, const ChipInfo &chip,
   for (const auto &[rows, times] :
        llvm::zip_equal(measured.rows, measured.us)) {
     Point point{&measured, rows, selection->getFor(rows), INFINITY, 0};
+    bool isExact = false;
     for (const auto &[schedule, time] :
          llvm::zip_equal(measured.schedules, times)) {
       if (time > 0)
         point.best = std::min(point.best, time);
-      if (schedule == point.chosen)
+      if (schedule == point.chosen) {
+        point.us = time;
+        isExact = true;
+      }
+      // Rows have their alignment from the call. Some schedules were measured
+      // with that of others.
+      ScheduleFields aligned = schedule;
+      aligned.alignment = point.chosen.alignment;
+      if (!isExact && time > 0 && aligned == point.chosen)
         point.us = time;
     }
     points.push_back(point);
+  }
+}
+
+/// A line a measurement: program, columns, rows, whether the schedule is one of
+/// those that selection chooses from, its time, and the cost model's terms.
+static void printTerms(const Measured &measured, const ChipInfo &chip) {
+  const ScheduleCandidates space =
+      enumerateSchedules(measured.facts, chip, Selection());
+  for (auto [index, schedule] : llvm::enumerate(measured.schedules)) {
+    ScheduleFields aligned = schedule;
+    aligned.alignment = ScheduleFields().alignment;
+    const bool isIn = llvm::is_contained(space.schedules, aligned);
+    const ScheduleCost cost(schedule, measured.facts, chip);
+    for (auto [rows, times] : llvm::zip(measured.rows, measured.us)) {
+      if (times[index] <= 0)
+        continue;
+      llvm::outs() << measured.program << " " << measured.facts.columns << " "
+                   << rows << " " << isIn << " " << times[index] << " "
+                   << getCallWork(measured.facts, chip, rows);
+      for (double term : cost.getTerms(rows))
+        llvm::outs() << " " << term;
+      llvm::outs() << "\n";
+    }
   }
 }
 
@@ -272,6 +310,16 @@ int main(int argc, char **argv) {
   }
   if (all.empty())
     fail("expected measurements");
+
+  if (terms) {
+    llvm::outs() << "program columns rows in_space us work";
+    for (size_t i = 0; i < kNumCostTerms; ++i)
+      llvm::outs() << " " << stringifyCostTerm(CostTerm(i));
+    llvm::outs() << "\n";
+    for (const Measured &measured : all)
+      printTerms(measured, *chip);
+    return 0;
+  }
 
   std::vector<Point> points;
   for (const Measured &measured : all)

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- SelectTest.cpp - the choice of schedules as a pure function -------===//
 
-#include "ManyOperations.h"
-
+#include "RMSNorm/Schedule/CostModel.h"
 #include "RMSNorm/Schedule/ScheduleSpace.h"
 
 #include <gtest/gtest.h>
@@ -163,24 +162,16 @@ TEST(Select, SpaceHasWhatWaitsAndNot) {
           return one.columnOperands == operands && one.cache == cache;
         });
   };
-  for (Cache cache : {Cache::reload, Cache::registers}) {
-    EXPECT_TRUE(has("sm_90", ColumnOperands::awaited, cache));
-    EXPECT_TRUE(has("sm_90", ColumnOperands::tile, cache));
-    EXPECT_FALSE(has("gfx942", ColumnOperands::awaited, cache));
-  }
+  EXPECT_TRUE(has("sm_90", ColumnOperands::awaited, Cache::registers));
+  EXPECT_TRUE(has("sm_90", ColumnOperands::tile, Cache::registers));
+  EXPECT_FALSE(has("gfx942", ColumnOperands::awaited, Cache::registers));
 }
 
 TEST(Select, FillsWhatPassesDecidedBefore) {
   // In registers per-column operands are loaded with the row, by persistent
-  // blocks once; of a row that is read again there, or where they are used.
-  EXPECT_EQ(select(forward(1024, 16), "sm_90").columnOperands,
-            ColumnOperands::awaited);
+  // blocks once.
   EXPECT_EQ(select(forward(1024, 16), "gfx942").columnOperands,
             ColumnOperands::tile);
-  EXPECT_EQ(select(forward(4096, 16), "sm_90").columnOperands,
-            ColumnOperands::awaited);
-  EXPECT_EQ(select(forward(7168, 32), "sm_90").columnOperands,
-            ColumnOperands::use);
   EXPECT_EQ(select(backward(1023, 16), "sm_90").columnOperands,
             ColumnOperands::block);
   // In workgroup memory up to 128 bytes a thread are held.
@@ -193,7 +184,7 @@ TEST(Select, FillsWhatPassesDecidedBefore) {
   EXPECT_EQ(select(twoWeights, "sm_90").columnOperands, ColumnOperands::use);
   // Constants are loaded before the wait, on chips that have one.
   EXPECT_EQ(select(forward(256, 16), "sm_90").constants, Constants::block);
-  EXPECT_EQ(select(forward(4096, 16), "sm_90").constants,
+  EXPECT_EQ(select(forward(1 << 20, 16), "sm_90").constants,
             Constants::as_columns);
   // A reduction that a cluster shares is split, of two none is.
   ProgramFacts wide = backward(65536, 16);
@@ -222,7 +213,7 @@ TEST(Select, OverridesTakeAlongWhatFollows) {
   const ProgramFacts facts = forward(1024, 16);
   ScheduleFields reload =
       select(facts, "sm_90", "cache=reload,threads_per_row=32");
-  EXPECT_EQ(reload.columnOperands, ColumnOperands::tile);
+  EXPECT_EQ(reload.columnOperands, ColumnOperands::use);
   EXPECT_EQ(reload.constants, Constants::as_columns);
   // What is given stays, and so does what was not ruled before.
   ScheduleFields use = select(facts, "sm_90", "column_operands=use");
@@ -350,11 +341,15 @@ TEST(Select, AsksTheTableOfChips) {
   // alike.
   ChipInfo made = chip("gfx1100");
   const ProgramFacts facts = forward(4096, 16);
-  EXPECT_EQ(selectSchedules(facts, made)->getFor(kAnyRows).cache,
-            Cache::registers);
+  auto awaits = [&] {
+    return llvm::any_of(enumerateSchedules(facts, made, Selection()).schedules,
+                        [](const ScheduleFields &one) {
+                          return one.columnOperands == ColumnOperands::awaited;
+                        });
+  };
+  EXPECT_FALSE(awaits());
   made.l1Bytes = 256 << 10;
-  EXPECT_EQ(selectSchedules(facts, made)->getFor(kAnyRows).cache,
-            Cache::reload);
+  EXPECT_TRUE(awaits());
   EXPECT_NE(selectSchedules(backward(4096, 16), made)->getFor(kAnyRows).cache,
             Cache::shared);
   made.hasAsyncCopies = true;
@@ -364,22 +359,6 @@ TEST(Select, AsksTheTableOfChips) {
   // 32 bytes are data until there is a lowering for them.
   EXPECT_EQ(chip("sm_100").accessBytes, 32);
   EXPECT_EQ(select(forward(4096, 32), "sm_100").vectorWidth, 4);
-}
-
-TEST(Select, MasksWhereInstructionsSetThePace) {
-  ProgramFacts facts = forward(4096, 16);
-  EXPECT_FALSE(select(facts, "sm_90").maskBf16);
-  setManyOperations(facts, 1);
-  EXPECT_TRUE(select(facts, "sm_90").maskBf16);
-  EXPECT_EQ(select(facts, "sm_90").threadsPerRow, 128);
-  EXPECT_FALSE(select(facts, "gfx942").maskBf16);
-  setManyOperations(facts, 2);
-  EXPECT_EQ(select(facts, "sm_90").threadsPerRow, 64);
-  // Few rows wait for their loads, and so does who reads a second tile.
-  EXPECT_FALSE(selectSchedules(facts, chip("sm_90"))->getFor(64).maskBf16);
-  facts.loadedBitsPerColumn = 32;
-  setManyOperations(facts, 2);
-  EXPECT_FALSE(select(facts, "sm_90").maskBf16);
 }
 
 TEST(Select, ClassesOfRowsWhoseSizeACallKnows) {
@@ -414,292 +393,96 @@ TEST(Select, ClassesOfRowsWhoseSizeACallKnows) {
   EXPECT_EQ(getRow(one, 768, "sm_90").rowGroups, 1);
 }
 
-TEST(Select, OneVectorAThreadOfTwoTiles) {
-  ProgramFacts facts = forward(4096, 16);
-  facts.liveBitsPerColumn = facts.loadedBitsPerColumn = 32;
-  OrRefusal<Selection> selection = selectSchedules(facts, chip("sm_90"));
-  ASSERT_TRUE(bool(selection));
-  EXPECT_EQ(selection->getFor(8191).threadsPerRow, 256);
-  EXPECT_EQ(selection->getFor(8192).threadsPerRow, 512);
-  auto getThreads = [&](int64_t ProgramFacts::*fact, int64_t value) {
-    ProgramFacts other = facts;
-    other.*fact = value;
-    return select(other, "sm_90").threadsPerRow;
-  };
-  // In whole subgroups, up to 20; rows in registers have fewer.
-  EXPECT_EQ(getThreads(&ProgramFacts::columns, 5000), 640);
-  EXPECT_EQ(getThreads(&ProgramFacts::columns, 7168), 448);
-  EXPECT_EQ(getThreads(&ProgramFacts::columns, 1024), 64);
-  // Not where more than the bytes sets the pace, or a tile is read twice.
-  EXPECT_EQ(getThreads(&ProgramFacts::functionsAfter, 1), 128);
-  EXPECT_EQ(getThreads(&ProgramFacts::operationsAfter, 24), 128);
-  EXPECT_EQ(getThreads(&ProgramFacts::groupColumns, 128), 256);
-  EXPECT_EQ(getThreads(&ProgramFacts::liveBitsPerColumn, 16), 256);
-  facts.liveBitsPerColumn = 16;
-  EXPECT_EQ(getThreads(&ProgramFacts::loadedBitsPerColumn, 16), 256);
+TEST(Select, ClassesAreFewAndOfTheSpace) {
+  for (StringRef name : {"sm_80", "sm_90", "gfx942", "gfx1100"})
+    forEachProgram([&](const ProgramFacts &facts) {
+      if (facts.dynamicColumns || facts.numColumnSums > 0)
+        return;
+      OrRefusal<Selection> selection = selectSchedules(facts, chip(name));
+      ASSERT_LE(selection->classes.size(), 4u);
+      const std::vector<ScheduleFields> space =
+          enumerateSchedules(facts, chip(name), Selection()).schedules;
+      int64_t last = 0;
+      for (const RowClass &one : selection->classes) {
+        EXPECT_LT(last, one.lastRow);
+        last = one.lastRow;
+        EXPECT_TRUE(llvm::is_contained(space, one.schedule))
+            << print(one.schedule);
+      }
+    });
 }
 
-// Each reduction waits for all threads of the row (a sandwich: the norm of a
-// norm, with a residual between them).
-TEST(Select, SeveralReductionsTakeFewThreads) {
-  for (int64_t columns : {4096, 7168, 8192}) {
-    ProgramFacts once = forward(columns, 16);
-    once.loadedBitsPerColumn = once.storedBitsPerColumn = 32;
-    once.columnOperandBits = 32;
-    ProgramFacts twice = once;
-    twice.numReductions = 2;
-    EXPECT_LT(select(twice, "sm_90").threadsPerRow,
-              select(once, "sm_90").threadsPerRow)
-        << columns;
+TEST(CostModel, CountsByMultiprocessor) {
+  // Twice as many rows are as many for a chip with twice the multiprocessors.
+  ChipInfo twice = chip("sm_90");
+  twice.multiprocessors *= 2;
+  const ProgramFacts facts = forward(4096, 16);
+  for (const ScheduleFields &one :
+       enumerateSchedules(facts, chip("sm_90"), Selection()).schedules)
+    for (int64_t rows : {132, 528, 8448})
+      EXPECT_NEAR(ScheduleCost(one, facts, chip("sm_90"))
+                      .predict(rows, getCallWork(facts, chip("sm_90"), rows)),
+                  ScheduleCost(one, facts, twice)
+                      .predict(2 * rows, getCallWork(facts, twice, 2 * rows)),
+                  1e-9)
+          << print(one);
+}
+
+TEST(Select, FewWideRowsAreSharedByClusters) {
+  for (int64_t columns : {16384, 24576})
+    EXPECT_GT(
+        selectSchedules(forward(columns, 16), chip("sm_90"))->getFor(1).cluster,
+        1);
+  // On chips that have them.
+  EXPECT_EQ(
+      selectSchedules(forward(24576, 16), chip("sm_80"))->getFor(1).cluster, 1);
+}
+
+TEST(Select, RowsThatRegistersHoldAreHeld) {
+  for (const ChipInfo &one : getChips())
+    for (int64_t columns : {128, 640, 1023, 4096, 8192}) {
+      OrRefusal<Selection> selection =
+          selectSchedules(forward(columns, 16), one);
+      for (const RowClass &rows : selection->classes)
+        EXPECT_EQ(rows.schedule.cache, Cache::registers)
+            << one.name.str() << " " << columns;
+    }
+}
+
+TEST(CostModel, TermsAddUp) {
+  const ProgramFacts facts = forward(4096, 16);
+  for (const ScheduleFields &one :
+       enumerateSchedules(facts, chip("sm_90"), Selection()).schedules) {
+    const ScheduleCost cost(one, facts, chip("sm_90"));
+    for (int64_t rows : {1, 12, 132, 4096, 1 << 20, 1 << 30}) {
+      const double work = getCallWork(facts, chip("sm_90"), rows);
+      double sum = 0;
+      for (double term : cost.predictTerms(rows, work))
+        sum += term;
+      EXPECT_NEAR(sum, cost.predict(rows, work), 1e-9);
+    }
   }
 }
 
-TEST(Select, ColumnsAreHeldBesideRowsReadAgain) {
-  auto holds = [](const ProgramFacts &facts, StringRef overrides = "") {
-    const ScheduleFields fields = select(facts, "sm_90", overrides.str());
-    return fields.cache == Cache::reload &&
-           fields.columnOperands != ColumnOperands::use;
+TEST(CostModel, TermsFollowTheSchedule) {
+  const ProgramFacts facts = forward(4096, 16);
+  auto getTerms = [&](StringRef text, int64_t rows) {
+    return ScheduleCost(parse(text), facts, chip("sm_90")).getTerms(rows);
   };
-  ProgramFacts weight = forward(4096, 16);
-  weight.columnOperandBits = 16;
-  EXPECT_TRUE(holds(weight));
-  ProgramFacts facts = weight;
-  facts.columnOperandBits = 0;
-  EXPECT_FALSE(holds(facts)) << "there are none";
-  facts = weight;
-  facts.functionsAfter = 1;
-  facts.storedBitsPerColumn = 8;
-  EXPECT_FALSE(holds(facts));
-  facts = weight;
-  facts.loadedBitsPerColumn = facts.liveBitsPerColumn = 32;
-  EXPECT_FALSE(holds(facts)) << "a residual";
-  facts.liveBitsPerColumn = 48;
-  EXPECT_TRUE(holds(facts)) << "reduced, too";
-  facts = weight;
-  facts.columns = 4098;
-  EXPECT_FALSE(holds(facts)) << "accesses of four bytes";
-  // Bytes a thread: 64, of small blocks 128, with many operations 192.
-  facts.columns = 16384;
-  EXPECT_TRUE(holds(facts));
-  facts.columnOperandBits = 32;
-  EXPECT_FALSE(holds(facts));
-  facts.columns = 8192;
-  EXPECT_TRUE(holds(facts));
-  EXPECT_EQ(select(facts, "sm_90").threadsPerRow, 256);
-  facts.columns = 4096;
-  setManyOperations(facts, 1);
-  facts.columnOperandBits = 48;
-  EXPECT_TRUE(holds(facts));
-  facts.columnOperandBits = 64;
-  EXPECT_FALSE(holds(facts));
-  facts.columns = 7168;
-  facts.columnOperandBits = 32;
-  EXPECT_FALSE(holds(facts)) << "224 threads";
-  EXPECT_FALSE(holds(weight, "cache=reload,unrolled=0,threads_per_row=64"));
-}
-
-/// What is chosen on sm_90 for so many rows.
-static ScheduleFields getFor(const ProgramFacts &facts, int64_t rows) {
-  OrRefusal<Selection> selection =
-      selectSchedules(facts, chip("sm_90"), ScheduleRequest());
-  return selection->getFor(rows);
-}
-static int64_t getThreads(const ProgramFacts &facts, int64_t rows) {
-  return getFor(facts, rows).threadsPerRow;
-}
-
-TEST(Select, ManyRowsWaitForColumns) {
-  auto awaits = [](const ProgramFacts &facts, int64_t rows = kAnyRows) {
-    return getFor(facts, rows).columnOperands == ColumnOperands::awaited;
-  };
-  // The norm: two vectors a thread, of packed rows or up to 512 threads.
-  EXPECT_FALSE(awaits(forward(256, 16))) << "a vector a thread";
-  EXPECT_TRUE(awaits(forward(640, 16)));
-  EXPECT_TRUE(awaits(forward(8192, 16)));
-  EXPECT_FALSE(awaits(forward(12288, 16))) << "three";
-  EXPECT_TRUE(awaits(forward(4096, 32)));
-  EXPECT_FALSE(awaits(forward(4096, 16), 64)) << "nothing hides the wait";
-  EXPECT_FALSE(awaits(forward(4098, 16))) << "accesses of four bytes";
-  EXPECT_FALSE(awaits(forward(1001, 16))) << "packed rows, of two";
-  EXPECT_FALSE(awaits(backward(4096, 16)));
-  ProgramFacts none = forward(4096, 16);
-  none.columnOperandBits = 0;
-  EXPECT_FALSE(awaits(none));
-  none.sharedBitsPerColumn = 16;
-  none.loadedBitsPerColumn = 32;
-  EXPECT_TRUE(awaits(none)) << "weights of groups";
-  // A residual beside it only with f8, a vector a thread or up to 384 threads.
-  ProgramFacts residual = forward(4096, 16);
-  residual.loadedBitsPerColumn = residual.liveBitsPerColumn = 32;
-  residual.storedBitsPerColumn = 32;
-  EXPECT_FALSE(awaits(residual));
-  residual.storedBitsPerColumn = 24;
-  EXPECT_TRUE(awaits(residual)) << "512 threads, one each";
-  residual.columns = 6144;
-  EXPECT_TRUE(awaits(residual)) << "384 threads";
-  residual.columns = 7168;
-  EXPECT_FALSE(awaits(residual)) << "448 threads";
-  residual.liveBitsPerColumn = 48;
-  residual.columns = 4096;
-  EXPECT_FALSE(awaits(residual)) << "reduced, too";
-  residual.groupColumns = 128;
-  residual.columns = 7168;
-  EXPECT_TRUE(awaits(residual)) << "and scales of groups";
-  residual.columns = 8192;
-  EXPECT_FALSE(awaits(residual)) << "512 threads";
-  // Held beside many operations: up to eight, whole vectors.
-  ProgramFacts quantised = forward(6144, 16);
-  quantised.storedBitsPerColumn = 8;
-  setManyOperations(quantised, 1);
-  EXPECT_TRUE(awaits(quantised)) << "six";
-  EXPECT_FALSE(awaits(quantised, 64));
-  quantised.columns = 6656;
-  EXPECT_FALSE(awaits(quantised)) << "6.5";
-  quantised.groupColumns = 128;
-  EXPECT_TRUE(awaits(quantised)) << "scales of groups";
-  quantised.columns = 16384;
-  EXPECT_FALSE(awaits(quantised)) << "sixteen";
-  // Read again beside two operands: 96, 160 and 192 threads.
-  ProgramFacts shifted = forward(5120, 16);
-  setManyOperations(shifted, 1);
-  shifted.columnOperandBits = 32;
-  EXPECT_TRUE(awaits(shifted));
-  shifted.columns = 4096;
-  EXPECT_FALSE(awaits(shifted)) << "128 threads";
-  shifted.columns = 7168;
-  EXPECT_FALSE(awaits(shifted)) << "224 threads";
-  // Functions before the reduction: up to 384 threads.
-  ProgramFacts gated = forward(6144, 16);
-  gated.loadedBitsPerColumn = gated.liveBitsPerColumn = 32;
-  gated.functionsBefore = gated.numRepeatedFunctions = 1;
-  EXPECT_TRUE(awaits(gated));
-  gated.columns = 7168;
-  EXPECT_FALSE(awaits(gated));
-  EXPECT_TRUE(getFor(gated, kAnyRows).maskBf16);
-}
-
-TEST(Select, FewRowsAreHeld) {
-  auto getLastHeld = [](const ProgramFacts &facts) {
-    OrRefusal<Selection> selection =
-        selectSchedules(facts, chip("sm_90"), ScheduleRequest());
-    const RowClass &few = selection->classes.front();
-    EXPECT_EQ(few.schedule.cache, Cache::registers);
-    EXPECT_EQ(few.schedule.columnOperands, ColumnOperands::tile);
-    return few.lastRow * facts.columns * facts.liveBitsPerColumn / 8;
-  };
-  constexpr int64_t mb = 1 << 20;
-  ProgramFacts facts = forward(4096, 16);
-  EXPECT_EQ(getLastHeld(facts), 6 * mb) << "others wait for the weight";
-  facts.columnOperandBits = 0;
-  EXPECT_EQ(getLastHeld(facts), 16 * mb);
-  facts = forward(4096, 16);
-  facts.functionsAfter = 1;
-  facts.storedBitsPerColumn = 16;
-  EXPECT_EQ(getLastHeld(facts), 6 * mb);
-  facts.storedBitsPerColumn = 8;
-  EXPECT_EQ(getLastHeld(facts), 12 * mb) << "others are held, too";
-  facts = forward(4096, 16);
-  facts.loadedBitsPerColumn = facts.liveBitsPerColumn = 32;
-  facts.storedBitsPerColumn = 24;
-  EXPECT_EQ(getLastHeld(facts), 16 * mb) << "two tiles";
-  EXPECT_FALSE(getFor(facts, 64).maskBf16);
-  facts.functionsAfter = 1;
-  EXPECT_TRUE(getFor(facts, 64).maskBf16);
-  facts.functionsAfter = 0;
-  facts.groupColumns = 128;
-  EXPECT_EQ(getLastHeld(facts), 12 * mb);
-  facts.columns = 2048;
-  EXPECT_EQ(getLastHeld(facts), 16 * mb) << "128 threads";
-  // What rows share: up to 4 MB and 16384 rows, two at a time.
-  ProgramFacts shared = forward(256, 16);
-  shared.sharedBitsPerColumn = 16;
-  shared.loadedBitsPerColumn = 32;
-  EXPECT_EQ(getFor(shared, 8192).rowsPerGroup, 2);
-  EXPECT_EQ(getFor(shared, 8193).rowsPerGroup, 4);
-  shared.columns = 64;
-  EXPECT_EQ(getFor(shared, 16384).rowsPerGroup, 2);
-  EXPECT_EQ(getFor(shared, 16385).rowsPerGroup, 4);
-}
-
-TEST(Select, FunctionsOfOneTile) {
-  ProgramFacts silu = forward(4096, 16);
-  silu.functionsAfter = 1;
-  silu.storedBitsPerColumn = 16;
-  ScheduleFields many = getFor(silu, kAnyRows);
-  EXPECT_EQ(many.cache, Cache::reload);
-  EXPECT_EQ(many.columnOperands, ColumnOperands::awaited);
-  // By more than 128 threads, or of f8, held below 128 MB.
-  silu.columns = 5120;
-  many = getFor(silu, (128 << 20) / (2 * 5120));
-  EXPECT_EQ(many.cache, Cache::reload);
-  EXPECT_EQ(many.columnOperands, ColumnOperands::use);
-  for (int64_t columns : {5120, 4096}) {
-    silu.columns = columns;
-    ScheduleFields fewer = getFor(silu, (128 << 20) / (2 * columns) - 1);
-    EXPECT_EQ(fewer.cache, Cache::registers);
-    EXPECT_EQ(fewer.threadsPerRow, 128);
-    EXPECT_EQ(fewer.columnOperands, ColumnOperands::awaited);
-    EXPECT_TRUE(fewer.maskBf16);
-    silu.storedBitsPerColumn = 8;
-  }
-  EXPECT_EQ(getFor(silu, kAnyRows).columnOperands, ColumnOperands::use);
-  silu.columns = 12288;
-  EXPECT_EQ(getFor(silu, 4096).cache, Cache::reload);
-  silu.columns = 4096;
-  silu.columnOperandBits = 0;
-  EXPECT_EQ(getFor(silu, 4096).cache, Cache::reload);
-}
-
-TEST(Select, FourVectorsAThreadBelow128MB) {
-  const ProgramFacts facts = forward(12288, 16);
-  constexpr int64_t last = (128 << 20) / (2 * 12288) - 1;
-  EXPECT_EQ(getThreads(facts, last), 384);
-  EXPECT_EQ(getThreads(facts, last + 1), 512);
-  // Not where two vectors wait for a weight.
-  ProgramFacts plain = forward(7168, 16);
-  EXPECT_EQ(getThreads(plain, 9000), 448);
-  plain.columnOperandBits = 0;
-  EXPECT_EQ(getThreads(plain, 9000), 224);
-  EXPECT_EQ(getThreads(forward(6144, 16), 8192), 384);
-  EXPECT_EQ(getThreads(forward(7172, 16), 8192),
-            getThreads(forward(7172, 16), kAnyRows));
-}
-
-TEST(Select, VectorsOfAThreadThatHoldsARow) {
-  auto quantised = [](int64_t columns, int64_t manyOperations = 1) {
-    ProgramFacts facts = forward(columns, 16);
-    facts.storedBitsPerColumn = 8;
-    setManyOperations(facts, manyOperations);
-    return facts;
-  };
-  auto getMost = [&](int64_t columns, int64_t manyOperations = 1) {
-    return getThreads(quantised(columns, manyOperations), kAnyRows);
-  };
-  // Four to seven; nine or ten where half of the threads divide a row.
-  EXPECT_EQ(getMost(5120), 128) << "five";
-  EXPECT_EQ(getMost(7168), 128) << "seven";
-  EXPECT_EQ(getMost(12288), 256) << "six";
-  EXPECT_EQ(getMost(4608), 64) << "nine, not 4.5";
-  EXPECT_EQ(getMost(9216), 128) << "nine, not 4.5";
-  EXPECT_EQ(getMost(9216, 2), 128) << "nine, not 4.5";
-  EXPECT_EQ(getMost(10240), 128) << "ten, not blocks of 256";
-  EXPECT_EQ(getMost(2304), 64) << "4.5, not blocks of 32";
-  EXPECT_EQ(getMost(5632), 128) << "5.5, not eleven";
-  // Eight from 128 MB on.
-  for (int64_t columns : {8192, 16384}) {
-    const int64_t first = (128 << 20) / (2 * columns);
-    EXPECT_EQ(getThreads(quantised(columns), first - 1), columns / 32);
-    EXPECT_EQ(getThreads(quantised(columns), first), 128);
-  }
-  ProgramFacts kept = quantised(16384);
-  kept.storedBitsPerColumn = 24;
-  setManyOperations(kept, 1);
-  EXPECT_EQ(getThreads(kept, kAnyRows), 512) << "f8 and bf16";
-  kept.columns = 8192;
-  EXPECT_EQ(getThreads(kept, kAnyRows), 128) << "f8 and bf16";
-  EXPECT_EQ(getThreads(quantised(16384, 2), 1000), getMost(16384, 2));
-  EXPECT_EQ(getThreads(quantised(4096), 1000), getMost(4096));
-  EXPECT_EQ(getThreads(quantised(12288), 1000), getMost(12288));
+  CostTerms terms = getTerms("threads_per_row = 128, vector_width = 8", 264);
+  EXPECT_EQ(terms[size_t(CostTerm::Vectors)], 2);
+  EXPECT_EQ(terms[size_t(CostTerm::Used)], 1);
+  EXPECT_EQ(terms[size_t(CostTerm::Blocks)], 1);
+  EXPECT_LT(terms[size_t(CostTerm::Waves)], 0);
+  terms = getTerms("threads_per_row = 128, vector_width = 8, cluster = 4", 264);
+  EXPECT_EQ(terms[size_t(CostTerm::Vectors)], 0);
+  EXPECT_EQ(terms[size_t(CostTerm::Cluster)], 2);
+  EXPECT_EQ(terms[size_t(CostTerm::Blocks)], 3);
+  terms =
+      getTerms("row_groups = 2, threads_per_row = 384, vector_width = 8", 264);
+  EXPECT_LT(terms[size_t(CostTerm::Used)], 1);
+  EXPECT_EQ(terms[size_t(CostTerm::Blocks)], 0);
+  EXPECT_EQ(terms[size_t(CostTerm::Groups)], 1);
 }
 
 TEST(ScheduleFields, TextLeavesOutWhatFollows) {

@@ -45,18 +45,31 @@ struct ScheduleOptions {
   TuningReport *report = nullptr;
 };
 
-/// A class of M and the schedules of a function's rmsnorm.rows for it, in
+/// A number of rows that only a call knows, of one loop or several. All such
+/// numbers are taken to grow together: `each` rows for one of the loop's sizes
+/// that are not static, of which a class has so many at most. Where they do
+/// not, the class is that of the largest, as it takes the most time.
+struct RowCount {
+  RowsOp rows;
+  int64_t each;
+
+  /// The most rows of a class that ends at `last`.
+  int64_t getLastRow(int64_t last) const;
+};
+
+/// A class of sizes and the schedules of a function's rmsnorm.rows for it, in
 /// their order.
 struct ScheduledRows {
-  /// Its largest M, or kAnyRows.
-  int64_t lastRow;
+  /// The largest product of sizes that are not static, or kAnyRows.
+  int64_t last;
   std::vector<ScheduleFields> schedules;
 };
 
 struct RowClasses {
-  /// M, an index value of the function's; null if there is one class.
-  Value rows;
-  /// By largest M, ascending; the last is for any.
+  /// What decides: a class is for calls in which none has more rows than it
+  /// says. Empty if there is one class.
+  SmallVector<RowCount, 1> counts;
+  /// By largest size, ascending; the last is for any.
   std::vector<ScheduledRows> classes;
 };
 
@@ -95,32 +108,27 @@ FailureOr<ColumnClasses> getColumnClasses(ArrayRef<RowsOp> loops,
                                           TargetAttr target,
                                           const ScheduleOptions &options);
 
-/// The classes of M for a bufferized function, as few as choose different
-/// schedules. One if it has loops over different numbers of rows, or if M is
-/// static. Emits an error if `options` does not fit the target.
+/// The classes of rows for a bufferized function, as few as choose different
+/// schedules; one if all numbers of rows are static. Emits an error if
+/// `options` does not fit the target.
 FailureOr<RowClasses> getRowClasses(func::FuncOp function, TargetAttr target,
                                     const ScheduleOptions &options);
 
 /// Whether no buffer that one writes is used by the other.
 bool areIndependent(RowsOp a, RowsOp b, AliasAnalysis &aliases);
 
-/// Gives small blocks more rows, so that rmsnorm-merge-launches can make one
-/// launch of them and a neighbour's. `schedules` are those of `loops`, for up
-/// to `lastRow` rows where a loop's are not static. Small blocks have up to
-/// four subgroups, for so few rows that each had a block of its own (64 rows of
-/// 512 columns take 3% longer by four a block, a launch takes 0.5 us). A
-/// schedule that the rules have not chosen stays. No result depends on it.
+/// Gives blocks as many threads as a neighbour's have, by more rows or by fewer,
+/// so that rmsnorm-merge-launches can make one launch of both. `schedules` are
+/// those of `loops`, for up to as many rows as `lastRows` says. Blocks have up
+/// to eight subgroups then. A schedule that was not chosen here stays. No result
+/// depends on it.
 void matchBlocks(ArrayRef<RowsOp> loops, TargetAttr target,
-                 const ScheduleRequest &request, int64_t lastRow,
+                 const ScheduleRequest &request, ArrayRef<int64_t> lastRows,
                  MutableArrayRef<ScheduleFields> schedules);
 
-/// The classes of M for `loops` with the schedules chosen for each, blocks
-/// matched. There are as few classes as schedules differ; the last is for any
-/// M.
-std::vector<ScheduledRows> combineClasses(ArrayRef<RowsOp> loops,
-                                          ArrayRef<Selection> chosen,
-                                          TargetAttr target,
-                                          const ScheduleRequest &request);
+/// The classes for `loops` with the schedules chosen for each, blocks matched.
+RowClasses combineClasses(ArrayRef<RowsOp> loops, ArrayRef<Selection> chosen,
+                          TargetAttr target, const ScheduleRequest &request);
 
 /// Writes the schedules of all rmsnorm.rows in `root` into the IR, and, of
 /// those whose N only a call knows, that it has at most `lastColumn`.

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- CostModel.h - how long a schedule takes ----------------------------===//
+//
+// A schedule's time is predicted from a few terms: how much each thread has to
+// do, and how its blocks fill the machine. The logarithm of the time is a sum
+// over the terms, of a piecewise linear function of each. How much a term
+// matters depends on the work of the call, so that each function is one of
+// two variables. scripts/fit_schedules.py fits the functions to measurements of
+// one chip; others are taken for that chip with their own numbers. Only
+// differences between schedules of one program and one number of rows mean
+// anything.
+//
+//===----------------------------------------------------------------------===//
+
+#ifndef RMSNORM_SCHEDULE_COSTMODEL_H
+#define RMSNORM_SCHEDULE_COSTMODEL_H
+
+#include "RMSNorm/Schedule/ProgramFacts.h"
+#include "RMSNorm/Target/Targets.h"
+
+#include <array>
+
+namespace mlir::rmsnorm {
+
+/// Logarithms are of base 2.
+enum class CostTerm {
+  /// Of a thread's vectors of a row.
+  Vectors,
+  /// Share of the vectors of all threads that exist.
+  Used,
+  /// 0 if rows wait in registers, 1 if they are read again, 2 if they wait in
+  /// workgroup memory.
+  Cache,
+  /// 1 if threads wait for per-column operands before the reduction.
+  Awaited,
+  /// Logarithm of the blocks of a row.
+  Cluster,
+  /// Logarithm of the blocks that a multiprocessor holds at once.
+  Occupancy,
+  /// Logarithm of the blocks of the call over those that the machine holds.
+  Waves,
+  /// Logarithm of the blocks of the call over the multiprocessors.
+  Blocks,
+  /// Logarithm of a thread's instructions.
+  Instructions,
+  /// Logarithm of the rows of a block.
+  Groups,
+};
+constexpr size_t kNumCostTerms = size_t(CostTerm::Groups) + 1;
+using CostTerms = std::array<double, kNumCostTerms>;
+
+/// "occupancy".
+llvm::StringRef stringifyCostTerm(CostTerm term);
+
+/// The work of a call: the logarithm of the bytes that a multiprocessor reads
+/// and writes.
+double getCallWork(const ProgramFacts &facts, const ChipInfo &chip,
+                   int64_t rows);
+
+/// Registers that a thread is expected to need.
+double estimateRegisters(const ScheduleFields &schedule,
+                         const ProgramFacts &facts, const ChipInfo &chip);
+
+/// The cost of a schedule for one program.
+class ScheduleCost {
+public:
+  ScheduleCost(const ScheduleFields &schedule, const ProgramFacts &facts,
+               const ChipInfo &chip);
+
+  CostTerms getTerms(int64_t rows) const;
+  /// The natural logarithm of the time, up to what all schedules have in
+  /// common. `work` is that of the call.
+  double predict(int64_t rows, double work) const;
+  /// The same by term.
+  CostTerms predictTerms(int64_t rows, double work) const;
+
+private:
+  /// Of the terms that do not depend on the rows, at each knot of work.
+  static constexpr size_t kMaxWorkKnots = 8;
+  std::array<double, kMaxWorkKnots> fixed = {};
+  CostTerms terms = {};
+  int64_t tileRows, cluster;
+  double multiprocessors;
+  const struct CostModel *model;
+};
+
+} // namespace mlir::rmsnorm
+
+#endif // RMSNORM_SCHEDULE_COSTMODEL_H

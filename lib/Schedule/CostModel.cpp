@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- CostModel.cpp - how long a schedule takes ------------------------===//
+
+#include "RMSNorm/Schedule/CostModel.h"
+#include "Resources.h"
+
+#include "llvm/Support/MathExtras.h"
+
+#include <cmath>
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+//===----------------------------------------------------------------------===//
+// Models
+//===----------------------------------------------------------------------===//
+
+namespace {
+constexpr size_t kWorkKnots = 5, kMaxKnots = 9;
+
+/// The function of a term: its values at knots of the term and of work.
+struct TermModel {
+  size_t count;
+  double knots[kMaxKnots];
+  double weights[kMaxKnots][kWorkKnots];
+};
+} // namespace
+
+namespace mlir::rmsnorm {
+struct CostModel {
+  StringLiteral chip;
+  double work[kWorkKnots];
+  TermModel terms[kNumCostTerms];
+};
+} // namespace mlir::rmsnorm
+
+static constexpr CostModel kModels[] = {
+#include "Models/sm_90.inc"
+};
+
+/// The model of a chip; the first one for a chip that nobody has measured.
+static const CostModel &getModel(const ChipInfo &chip) {
+  const CostModel *own = llvm::find_if(
+      kModels, [&](const CostModel &model) { return chip.name == model.chip; });
+  return own == std::end(kModels) ? kModels[0] : *own;
+}
+
+namespace {
+/// A place between two knots: the first, and the share of the second.
+struct Place {
+  size_t knot;
+  double share;
+};
+} // namespace
+
+static Place locate(double value, ArrayRef<double> knots) {
+  if (value <= knots.front())
+    return {0, 0};
+  for (size_t i = 1; i < knots.size(); ++i)
+    if (value < knots[i])
+      return {i - 1, (value - knots[i - 1]) / (knots[i] - knots[i - 1])};
+  return {knots.size() - 2, 1};
+}
+
+/// The function of a term at one knot of work.
+static double evaluate(const TermModel &term, Place place, size_t work) {
+  return (1 - place.share) * term.weights[place.knot][work] +
+         place.share * term.weights[place.knot + 1][work];
+}
+
+//===----------------------------------------------------------------------===//
+// Terms
+//===----------------------------------------------------------------------===//
+
+StringRef mlir::rmsnorm::stringifyCostTerm(CostTerm term) {
+  static constexpr StringLiteral names[kNumCostTerms] = {
+      "vectors",   "used",  "cache",  "awaited",      "cluster",
+      "occupancy", "waves", "blocks", "instructions", "groups"};
+  return names[size_t(term)];
+}
+
+double mlir::rmsnorm::getCallWork(const ProgramFacts &facts,
+                                  const ChipInfo &chip, int64_t rows) {
+  const double bits = facts.loadedBitsPerColumn + facts.storedBitsPerColumn;
+  return std::log2(std::max(1., bits * facts.columns / 8) * rows /
+                   chip.multiprocessors);
+}
+
+/// Vectors of a row that a thread owns, however few of their elements an access
+/// takes.
+static int64_t countVectors(const ScheduleFields &schedule,
+                            const ProgramFacts &facts) {
+  return getVectorsPerThread(schedule.getPartColumns(facts.columns),
+                             schedule.threadsPerRow, schedule.vectorWidth);
+}
+
+static int64_t getColumnBits(const ProgramFacts &facts) {
+  return facts.columnOperandBits + facts.sharedBitsPerColumn;
+}
+
+/// Instructions of a thread, from the operations that the program counts:
+/// roughly what compilers make of them.
+static double estimateInstructions(const ScheduleFields &schedule,
+                                   const ProgramFacts &facts,
+                                   const ChipInfo &chip) {
+  const double vectors = countVectors(schedule, facts);
+  const double rows = schedule.rowsPerGroup;
+  const double width = schedule.vectorWidth;
+  const double accessBits = 8 * chip.accessBytes;
+  const double again = schedule.cache != Cache::registers;
+  const double perColumn =
+      facts.getOperations() + again * facts.conversionsBefore +
+      7 * facts.numFloat4Conversions + 2 * facts.numIntegerConversions +
+      8 * (facts.getFunctions() + again * facts.numRepeatedFunctions);
+  const double accesses =
+      (1 + again) * std::ceil(facts.loadedBitsPerColumn * width / accessBits) +
+      std::max(1., facts.storedBitsPerColumn * width / accessBits);
+  const double reduction =
+      60 + (schedule.threadsPerRow > chip.subgroupSize ? 21 : 0);
+  return 60 + reduction * facts.numReductions * rows +
+         rows * vectors *
+             (accesses + width * perColumn + 10 * (facts.groupColumns > 0)) +
+         vectors * std::ceil(getColumnBits(facts) * width / accessBits);
+}
+
+double mlir::rmsnorm::estimateRegisters(const ScheduleFields &schedule,
+                                        const ProgramFacts &facts,
+                                        const ChipInfo &chip) {
+  const double vectors = countVectors(schedule, facts);
+  const double values = vectors * schedule.vectorWidth;
+  const double rows = schedule.rowsPerGroup;
+  double registers =
+      16 + 8 * facts.numReductions + 6 * (facts.groupColumns > 0);
+  // Vectors that are no wide accesses have addresses of their own.
+  if (schedule.vectorWidth < getWidestVector(facts, chip))
+    registers += vectors;
+  const bool again = schedule.cache == Cache::reload;
+  if (schedule.columnOperands == ColumnOperands::awaited ||
+      (again && schedule.columnOperands == ColumnOperands::tile))
+    registers += 0.7 * values * getColumnBits(facts) / 32;
+  if (schedule.cache == Cache::registers)
+    // Words of the row, and values that are worked on.
+    return registers +
+           rows * values *
+               (0.95 * std::max<int64_t>(facts.liveBitsPerColumn, 8) / 32 +
+                0.3);
+  return registers + std::min<double>(vectors, schedule.vectorsInFlight) *
+                         rows * schedule.vectorWidth *
+                         facts.loadedBitsPerColumn / 32;
+}
+
+/// Blocks that a multiprocessor holds at once.
+static double getOccupancy(const ScheduleFields &schedule,
+                           const ProgramFacts &facts, const ChipInfo &chip) {
+  const double threads = schedule.getBlockThreads();
+  const double most =
+      std::min(255., double(chip.registersPerMultiprocessor) / threads);
+  // Registers are handed out by eight.
+  const double registers = std::min(
+      most, 8 * std::ceil(estimateRegisters(schedule, facts, chip) / 8));
+  double blocks = std::min(
+      std::floor(chip.threadsPerMultiprocessor / threads),
+      std::floor(chip.registersPerMultiprocessor / (registers * threads)));
+  if (schedule.cache == Cache::shared)
+    blocks = std::min(
+        blocks, std::floor(chip.maxWorkgroupMemory /
+                           std::max<double>(getRingBytes(schedule, facts), 1)));
+  return std::clamp(blocks, 1., 32.);
+}
+
+ScheduleCost::ScheduleCost(const ScheduleFields &schedule,
+                           const ProgramFacts &facts, const ChipInfo &chip)
+    : tileRows(schedule.getTileRows()), cluster(schedule.cluster),
+      multiprocessors(chip.multiprocessors), model(&getModel(chip)) {
+  const double part = llvm::divideCeil(schedule.getPartColumns(facts.columns),
+                                       schedule.vectorWidth);
+  const double vectors = countVectors(schedule, facts);
+  auto set = [&](CostTerm term, double value) { terms[size_t(term)] = value; };
+  // Rows of narrow accesses have as many vectors as others.
+  set(CostTerm::Vectors,
+      std::log2(vectors * schedule.vectorWidth /
+                std::max<double>(schedule.vectorWidth,
+                                 getWidestVector(facts, chip))));
+  set(CostTerm::Used, part / (vectors * schedule.threadsPerRow));
+  set(CostTerm::Cache, schedule.cache == Cache::registers ? 0
+                       : schedule.cache == Cache::reload  ? 1
+                                                          : 2);
+  set(CostTerm::Awaited, schedule.columnOperands == ColumnOperands::awaited);
+  set(CostTerm::Cluster, std::log2(cluster));
+  set(CostTerm::Occupancy, std::log2(getOccupancy(schedule, facts, chip)));
+  set(CostTerm::Instructions,
+      std::log2(estimateInstructions(schedule, facts, chip)));
+  set(CostTerm::Groups, std::log2(schedule.rowGroups));
+  for (size_t i = 0; i < kNumCostTerms; ++i) {
+    if (i == size_t(CostTerm::Waves) || i == size_t(CostTerm::Blocks))
+      continue;
+    const TermModel &term = model->terms[i];
+    const Place place = locate(terms[i], ArrayRef(term.knots, term.count));
+    for (size_t work = 0; work < kWorkKnots; ++work)
+      fixed[work] += evaluate(term, place, work);
+  }
+}
+
+CostTerms ScheduleCost::getTerms(int64_t rows) const {
+  CostTerms all = terms;
+  const double blocks = std::log2(double(llvm::divideCeil(rows, tileRows)) *
+                                  cluster / multiprocessors);
+  all[size_t(CostTerm::Blocks)] = blocks;
+  all[size_t(CostTerm::Waves)] = blocks - terms[size_t(CostTerm::Occupancy)];
+  return all;
+}
+
+double ScheduleCost::predict(int64_t rows, double work) const {
+  const CostTerms all = getTerms(rows);
+  const Place at = locate(work, model->work);
+  double costs[2] = {fixed[at.knot], fixed[at.knot + 1]};
+  for (CostTerm which : {CostTerm::Waves, CostTerm::Blocks}) {
+    const TermModel &term = model->terms[size_t(which)];
+    const Place place =
+        locate(all[size_t(which)], ArrayRef(term.knots, term.count));
+    for (size_t i : {0, 1})
+      costs[i] += evaluate(term, place, at.knot + i);
+  }
+  return (1 - at.share) * costs[0] + at.share * costs[1];
+}
+
+CostTerms ScheduleCost::predictTerms(int64_t rows, double work) const {
+  CostTerms costs = getTerms(rows);
+  const Place at = locate(work, model->work);
+  for (auto [value, term] : llvm::zip(costs, model->terms)) {
+    const Place place = locate(value, ArrayRef(term.knots, term.count));
+    value = (1 - at.share) * evaluate(term, place, at.knot) +
+            at.share * evaluate(term, place, at.knot + 1);
+  }
+  return costs;
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Enumerate.cpp - the schedules for rows ---------------------------===//
+//
+// Every way of sharing out a row that may be the best for some number of rows.
+// What measurements have shown to be worth nothing is not among them
+// (test/Schedule/Inputs): several rows in flight, rows read again that
+// registers hold, persistent blocks, conversions without masks.
+//
+//===----------------------------------------------------------------------===//
+
+#include "Resources.h"
+#include "Selectors.h"
+
+#include "RMSNorm/Schedule/CostModel.h"
+
+#include "llvm/Support/MathExtras.h"
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+
+/// Numbers of threads, of all that are in question for so many vectors, that
+/// leave about as few places for vectors without one as the best. With one
+/// vector each, no thread does more than another, and more may have none.
+static SmallVector<int64_t> keepEven(SmallVector<int64_t> threads,
+                                     int64_t vectors) {
+  llvm::sort(threads);
+  threads.erase(llvm::unique(threads), threads.end());
+  // In tenths of a percent, of the places for vectors in all threads.
+  auto getShareInUse = [&](int64_t t) -> int64_t {
+    return 1000 * vectors / (t * llvm::divideCeil(vectors, t));
+  };
+  int64_t best = 0;
+  for (int64_t t : threads)
+    best = std::max(best, getShareInUse(t));
+  llvm::erase_if(threads, [&](int64_t t) {
+    return 10 * getShareInUse(t) < (t < vectors ? 9 : 6) * best;
+  });
+  return threads;
+}
+
+SmallVector<int64_t> mlir::rmsnorm::getRowThreads(int64_t vectors,
+                                                  const ChipInfo &chip,
+                                                  int64_t least) {
+  SmallVector<int64_t> threads;
+  for (int64_t t = least; t <= chip.subgroupSize; t *= 2)
+    if (t < 2 * vectors && llvm::divideCeil(vectors, t) <= 4)
+      threads.push_back(t);
+  for (int64_t each : {8, 6, 4, 3, 2, 1}) {
+    int64_t t =
+        llvm::alignTo(llvm::divideCeil(vectors, each), chip.subgroupSize);
+    if (t <= chip.maxThreadsPerBlock)
+      threads.push_back(t);
+  }
+  // Rows beyond that: the two largest blocks.
+  if (vectors > 8 * chip.maxThreadsPerBlock)
+    threads.append({chip.maxThreadsPerBlock / 2, chip.maxThreadsPerBlock});
+  return keepEven(std::move(threads), vectors);
+}
+
+namespace {
+class RowSpace {
+public:
+  RowSpace(const ProgramFacts &facts, const ChipInfo &chip)
+      : facts(facts), chip(chip) {}
+
+  std::vector<ScheduleFields> take();
+
+private:
+  /// A row in the registers of one block, of several rows, or of a cluster.
+  void addHeld(int64_t cluster, ArrayRef<int64_t> threads);
+  /// The vectors of a thread that are taken apart with the row.
+  void addParts();
+  /// A row in the workgroup memory of a block or of a cluster.
+  void addShared();
+  void addReadAgain();
+  bool add(ScheduleFields fields);
+
+  const ProgramFacts &facts;
+  const ChipInfo &chip;
+  /// The fields that all have.
+  ScheduleFields base;
+  /// Accesses of the widest kind in a row: threads are counted by them, however
+  /// few elements an access takes.
+  int64_t vectors;
+  std::vector<ScheduleFields> schedules;
+};
+} // namespace
+
+bool RowSpace::add(ScheduleFields fields) {
+  followRules(fields, facts, chip);
+  if (fields.check() || verifyOnTarget(fields, facts, chip))
+    return false;
+  schedules.push_back(fields);
+  return true;
+}
+
+/// Row groups of a block of one subgroup, and of four.
+static SmallVector<int64_t>
+getRowGroups(int64_t threads, const ProgramFacts &facts, const ChipInfo &chip) {
+  SmallVector<int64_t> groups;
+  if (threads >= chip.subgroupSize)
+    groups.push_back(1);
+  if (facts.singleRow)
+    return groups;
+  for (int64_t block : {chip.subgroupSize, 4 * chip.subgroupSize})
+    if (const int64_t count = block / threads; count > 1)
+      groups.push_back(count);
+  return groups;
+}
+
+/// Whether threads can wait for loads of per-column operands that come with
+/// those of the row: of whole vectors, on chips where that was ever measured.
+static bool mayAwait(const ScheduleFields &fields, const ProgramFacts &facts,
+                     const ChipInfo &chip) {
+  return rereadsFromL1(chip) && fields.cluster == 1 && facts.part == 0 &&
+         facts.numColumnSums == 0 &&
+         getAccessWidth(facts, chip) == getWidestVector(facts, chip) &&
+         facts.columnOperandBits + facts.sharedBitsPerColumn > 0;
+}
+
+void RowSpace::addHeld(int64_t cluster, ArrayRef<int64_t> threads) {
+  const int64_t part = llvm::divideCeil(vectors, cluster);
+  for (int64_t t : threads) {
+    if (facts.part == 0 && part > 8 * t)
+      continue;
+    for (int64_t groups : getRowGroups(t, facts, chip)) {
+      if (cluster > 1 && groups > 1)
+        continue;
+      ScheduleFields fields = base;
+      fields.cluster = cluster;
+      fields.threadsPerRow = t;
+      fields.rowGroups = groups;
+      // More would spill.
+      if (estimateRegisters(fields, facts, chip) >
+              getRegisterBudget(fields, chip) ||
+          !add(fields) || !mayAwait(fields, facts, chip))
+        continue;
+      ScheduleFields awaited = schedules.back();
+      awaited.columnOperands = ColumnOperands::awaited;
+      awaited.constants = awaited.getDefaultConstants();
+      if (!awaited.check() && !verifyOnTarget(awaited, facts, chip))
+        schedules.push_back(awaited);
+    }
+  }
+}
+
+void RowSpace::addParts() {
+  addHeld(/*cluster=*/1, getRowThreads(vectors, chip));
+  // A thread's vectors are as far apart as the parts are, or nearer.
+  if (schedules.empty())
+    for (int64_t t = 1; t <= chip.maxThreadsPerBlock; t *= 2)
+      if (facts.part % (t * base.vectorWidth) == 0)
+        addHeld(/*cluster=*/1, t);
+}
+
+void RowSpace::addShared() {
+  if (!chip.hasAsyncCopies || facts.part > 0)
+    return;
+  for (int64_t cluster = 1; cluster <= chip.maxClusterSize; cluster *= 2) {
+    // Per-column operands wait beside eight vectors a thread in registers.
+    const int64_t part = llvm::divideCeil(vectors, cluster);
+    ScheduleFields fields = base;
+    fields.cluster = cluster;
+    fields.cache = Cache::shared;
+    fields.threadsPerRow = std::min<int64_t>(
+        llvm::alignTo(llvm::divideCeil(part, 8), chip.subgroupSize),
+        chip.maxThreadsPerBlock / 2);
+    if (fields.threadsPerRow < 4 * chip.subgroupSize)
+      break;
+    // Past L1, whose share is small then.
+    fields.copy = CopyCache::cg;
+    add(fields);
+  }
+}
+
+void RowSpace::addReadAgain() {
+  for (int64_t t : getRowThreads(vectors, chip)) {
+    if (t < chip.subgroupSize)
+      continue;
+    ScheduleFields fields = base;
+    fields.cache = Cache::reload;
+    fields.threadsPerRow = t;
+    add(fields);
+  }
+}
+
+std::vector<ScheduleFields> RowSpace::take() {
+  base.vectorWidth = getWidestVector(facts, chip);
+  // A row shorter than a vector: no wider than it needs to be.
+  while (base.vectorWidth / 2 >= facts.columns)
+    base.vectorWidth /= 2;
+  vectors = llvm::divideCeil(facts.columns, base.vectorWidth);
+  // Threads side by side access elements side by side, where a vector of them
+  // each would be as many accesses 16 bytes apart. N says so for all variants,
+  // which own the same columns.
+  base.vectorWidth = std::min(base.vectorWidth, getAccessWidth(facts, chip));
+  while (facts.part % base.vectorWidth != 0)
+    base.vectorWidth /= 2;
+  const int64_t most = chip.maxThreadsPerBlock, subgroup = chip.subgroupSize;
+  base.maskBf16 = true;
+  if (facts.part > 0)
+    addParts();
+  else
+    addHeld(
+        /*cluster=*/1,
+        getRowThreads(vectors, chip, facts.singleRow ? chip.subgroupSize : 1));
+  // Blocks of four subgroups and more, with two of them for a row at least.
+  if (vectors >= 8 * subgroup && facts.numColumnSums == 0)
+    for (int64_t cluster = 2; cluster <= chip.maxClusterSize; cluster *= 2) {
+      SmallVector<int64_t> threads;
+      for (int64_t each : {4, 2, 1}) {
+        const int64_t t =
+            llvm::alignTo(llvm::divideCeil(vectors, cluster * each), subgroup);
+        if (t >= 4 * subgroup && t <= most / 2)
+          threads.push_back(t);
+      }
+      addHeld(cluster, threads);
+    }
+  if (schedules.empty() || vectors > 2 * most) {
+    addReadAgain();
+    addShared();
+  }
+  // A row by the largest block that every program has registers for.
+  if (schedules.empty()) {
+    base.cache = Cache::reload;
+    base.threadsPerRow = most / 2;
+    followRules(base, facts, chip);
+    schedules.push_back(base);
+  }
+  return std::move(schedules);
+}
+
+std::vector<ScheduleFields>
+mlir::rmsnorm::enumerateRows(const ProgramFacts &facts, const ChipInfo &chip) {
+  return RowSpace(facts, chip).take();
+}

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Fits the cost model of schedules to measurements of a chip.
+
+  scripts/fit_schedules.py test/Schedule/Inputs/sm_90.jsonl.gz \\
+      -o lib/Schedule/Models/sm_90.inc
+
+norm-regret computes the model's terms of each measurement, so that this script
+and the compiler cannot disagree about them. With --check nothing is written:
+programs of a family, then widths, are left out of the fit, and what the choice
+among their schedules loses against the fastest one is printed. Needs numpy.
+"""
+
+import argparse
+import gzip
+import json
+import subprocess
+import sys
+
+import numpy as np
+
+# Where the functions bend: logarithms of base 2, but for shares and 0 or 1.
+WORK = [9, 13, 15, 17, 20]
+KNOTS = {
+    "vectors": [0, 1, 1.6, 2, 2.6, 3, 4],
+    "used": [0.5, 0.75, 1],
+    "cache": [0, 1, 2],
+    "awaited": [0, 1],
+    "cluster": [0, 1, 2, 3, 4],
+    "occupancy": [0, 1, 2, 3, 4, 5],
+    "waves": [-6, -3, -1, 0, 0.3, 1, 2, 4],
+    "blocks": [-6, -2, 0, 1, 3, 5],
+    "instructions": [6, 13],
+    "groups": [0, 2, 4],
+}
+# Penalty on the squares of weights, in measurements.
+RIDGE = 1.0
+
+# Programs that resemble each other, which --check leaves out together.
+FAMILIES = [
+    ["norm", "norm_f16", "norm_wf32", "qk_rope"],
+    ["norm_f32"],
+    ["residual"],
+    ["silu", "gated_silu", "mamba_gated", "silu_fp8"],
+    ["fp8_row", "fp8_static", "int8_row", "add_fp8_row", "add_fp8_static",
+     "add_int8_row"],
+    ["fp8_block", "mxfp8", "mxfp8_y", "nvfp4"],
+    ["adaln", "dit_ln"],
+    ["layer_norm", "softmax"],
+]
+WIDTH_FOLDS = 8
+
+
+def hat(values, knots):
+    """The piecewise linear basis of `knots`, constant beyond the ends."""
+    knots = np.asarray(knots, float)
+    values = np.clip(values, knots[0], knots[-1])
+    place = np.clip(np.searchsorted(knots, values, "right") - 1, 0,
+                    len(knots) - 2)
+    share = (values - knots[place]) / (knots[place + 1] - knots[place])
+    basis = np.zeros((len(values), len(knots)))
+    rows = np.arange(len(values))
+    basis[rows, place] = 1 - share
+    basis[rows, place + 1] += share
+    return basis
+
+
+class Measurements:
+    def __init__(self, tool, path):
+        text = gzip.open(path, "rt").read()
+        self.head = json.loads(text.splitlines()[0])
+        terms = subprocess.run([tool, "--terms"], input=text, text=True,
+                               stdout=subprocess.PIPE, check=True).stdout
+        names, *lines = [line.split() for line in terms.splitlines()]
+        columns = dict(zip(names, zip(*lines)))
+        self.program = np.array(columns["program"])
+        self.columns = np.array(columns["columns"], int)
+        self.rows = np.array(columns["rows"], int)
+        self.in_space = np.array(columns["in_space"], int) == 1
+        us = np.array(columns["us"], float)
+        keys = list(zip(columns["program"], columns["columns"],
+                        columns["rows"]))
+        ids = {}
+        self.point = np.array([ids.setdefault(key, len(ids)) for key in keys])
+        self.count = len(ids)
+        best = np.full(self.count, np.inf)
+        np.minimum.at(best, self.point, us)
+        self.slower = us / best[self.point]
+        work = hat(np.array(columns["work"], float), WORK)
+        self.matrix = np.concatenate(
+            [(hat(np.array(columns[name], float), knots)[:, :, None]
+              * work[:, None, :]).reshape(len(us), -1)
+             for name, knots in KNOTS.items()], 1)
+
+    def fit(self, use):
+        """Weights by least squares of the logarithms of the times of a point
+        against each other, of schedules that can be chosen. Slow ones count
+        less."""
+        weight = np.clip(self.slower, 1, 3) ** -2.0 * self.in_space * use
+        target = np.minimum(np.log(self.slower), 0.7)
+        total = np.maximum(np.bincount(self.point, weight, self.count), 1e-9)
+        order = np.argsort(self.point, kind="stable")
+        begin = np.concatenate(
+            [[0], np.cumsum(np.bincount(self.point))])[:-1]
+        means = np.add.reduceat((self.matrix * weight[:, None])[order], begin,
+                                axis=0) / total[:, None]
+        mean = np.bincount(self.point, weight * target, self.count) / total
+        matrix = self.matrix - means[self.point]
+        weighted = (matrix * weight[:, None]).T
+        return np.linalg.solve(weighted @ matrix + RIDGE * np.eye(
+            matrix.shape[1]), weighted @ (target - mean[self.point]))
+
+    def get_regrets(self, costs):
+        """Percent lost at each point by the schedule of least cost."""
+        index = np.where(self.in_space)[0]
+        order = index[np.lexsort((costs[index], self.point[index]))]
+        first = np.concatenate(
+            [[True], self.point[order][1:] != self.point[order][:-1]])
+        return np.sort(100 * (self.slower[order[first]] - 1))
+
+
+def describe(regrets):
+    at = lambda share: regrets[int(share * len(regrets))]
+    return ("mean %.1f  median %.1f  p90 %.1f  p99 %.1f  worst %.1f" %
+            (regrets.mean(), at(0.5), at(0.9), at(0.99), regrets[-1]))
+
+
+def check(data):
+    everything = data.matrix @ data.fit(np.ones(len(data.slower)))
+    print("nothing left out:  ", describe(data.get_regrets(everything)))
+    family = {name: i for i, names in enumerate(FAMILIES) for name in names}
+    for program in sorted(set(data.program) - set(family)):
+        family[program] = max(family.values()) + 1
+    widths = np.unique(data.columns, return_inverse=True)[1] % WIDTH_FOLDS
+    for name, fold in (("families", np.array([family[program] for program in
+                                              data.program])),
+                       ("widths", widths)):
+        costs = np.zeros(len(data.slower))
+        for one in np.unique(fold):
+            left_out = fold == one
+            costs[left_out] = data.matrix[left_out] @ data.fit(~left_out)
+        print("%-19s" % (name + " left out:"),
+              describe(data.get_regrets(costs)))
+
+
+def write(data, path):
+    weights = data.fit(np.ones(len(data.slower))).round(4)
+    head = data.head
+    with open(path, "w") as file:
+        file.write("// Written by scripts/fit_schedules.py, do not edit.\n")
+        for key in ("device", "date", "driver", "ptxas", "llvm", "commit"):
+            file.write("// %s: %s\n" % (key, head.get(key, "?")))
+        file.write("// %d measurements of %d points\n" %
+                   (data.in_space.sum(), data.count))
+        file.write("// %s\n" % describe(data.get_regrets(
+            data.matrix @ weights)))
+        file.write('{"%s",\n {%s},\n {' % (head["target"].removeprefix("sim:"),
+                                           ", ".join(map(str, WORK))))
+        begin = 0
+        for name, knots in KNOTS.items():
+            file.write("\n     /*%s*/\n     {%d,\n      {%s},\n      {" %
+                       (name, len(knots), ", ".join(map(str, knots))))
+            for _ in knots:
+                file.write("\n          {%s}," % ", ".join(
+                    "%g" % value
+                    for value in weights[begin:begin + len(WORK)]))
+                begin += len(WORK)
+            file.write("\n      }},")
+        file.write("\n }},\n")
+
+
+def main():
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("measurements", help="a .jsonl.gz, as norm-regret "
+                        "reads it")
+    parser.add_argument("-o", dest="output", help="the model to write")
+    parser.add_argument("--check", action="store_true",
+                        help="print what choices lose that were not fitted")
+    parser.add_argument("--norm-regret", default="build/bin/norm-regret",
+                        help="the tool (%(default)s)")
+    options = parser.parse_args()
+    data = Measurements(options.norm_regret, options.measurements)
+    if options.check:
+        check(data)
+    if options.output:
+        write(data, options.output)
+
+
+if __name__ == "__main__":
+    main()
