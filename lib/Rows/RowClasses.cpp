@@ -5,6 +5,10 @@
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/Rows/RowsProgram.h"
 
+#include "mlir/IR/Remarks.h"
+
+#include <cmath>
+
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
@@ -120,6 +124,41 @@ static OrRefusal<Selection> choose(const RowProgram &loop, TargetAttr target,
   return selection;
 }
 
+/// Says of each class why its schedule was chosen, where MLIR's remarks are on.
+static void explain(const RowProgram &loop, TargetAttr target,
+                    const Selection &selection) {
+  RowsOp rows = loop.rows;
+  if (!rows.getContext()->getRemarkEngine())
+    return;
+  const ChipInfo &chip = target.getChipInfo();
+  int64_t first = 1;
+  for (const RowClass &one : selection.classes) {
+    std::string text;
+    llvm::raw_string_ostream os(text);
+    if (one.lastRow == kAnyRows)
+      os << "for " << (first == 1 ? "any number of" : "more") << " rows";
+    else
+      os << "for up to " << one.lastRow << " rows";
+    os << " on " << chip.name << ": #rmsnorm.schedule<";
+    one.schedule.print(os);
+    os << ">";
+    // In the middle of the class, as rows grow by factors.
+    const int64_t last = one.lastRow == kAnyRows ? 4 * first : one.lastRow;
+    const int64_t middle =
+        getStaticRows(rows).value_or(std::sqrt(double(first) * double(last)));
+    const std::string why =
+        explainSchedule(one.schedule, loop.facts, chip, middle);
+    if (!one.place.empty())
+      os << ", measured: " << one.place;
+    else
+      os << "; " << (why.empty() ? "given, or by rules" : why);
+    remark::analysis(rows.getLoc(),
+                     remark::RemarkOpts::name("choice").category("schedule"))
+        << remark::add("{0}", text);
+    first = one.lastRow == kAnyRows ? one.lastRow : one.lastRow + 1;
+  }
+}
+
 FailureOr<std::vector<Selection>>
 mlir::rmsnorm::chooseSchedules(ArrayRef<RowsOp> loops, TargetAttr target,
                                const ScheduleOptions &options) {
@@ -132,6 +171,7 @@ mlir::rmsnorm::chooseSchedules(ArrayRef<RowsOp> loops, TargetAttr target,
     if (!selection)
       return loop.rows.emitOpError("schedule: ")
              << selection.getRefusal().getMessage();
+    explain(loop, target, *selection);
     chosen.push_back(*selection);
   }
   return chosen;

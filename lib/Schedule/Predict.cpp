@@ -4,6 +4,10 @@
 #include "Selectors.h"
 
 #include "RMSNorm/Schedule/CostModel.h"
+#include "RMSNorm/Schedule/Select.h"
+
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
 
@@ -164,4 +168,63 @@ SmallVector<RowClass, 2> mlir::rmsnorm::predictRows(const ProgramFacts &facts,
                          group[schedule]});
   }
   return classes;
+}
+
+/// "3.1%", of a difference of logarithms.
+static std::string percent(double cost) {
+  return llvm::formatv("{0:F1}%", 100 * std::expm1(cost)).str();
+}
+
+std::string mlir::rmsnorm::explainSchedule(const ScheduleFields &schedule,
+                                           const ProgramFacts &facts,
+                                           const ChipInfo &chip, int64_t rows) {
+  if (facts.dynamicColumns || facts.numColumnSums > 0)
+    return "";
+  const double work = getCallWork(facts, chip, rows);
+  std::optional<ScheduleFields> other;
+  double least = INFINITY;
+  bool isKnown = false;
+  for (ScheduleFields one : enumerateRows(facts, chip)) {
+    one.alignment = schedule.alignment;
+    one.smMargin = schedule.smMargin;
+    if (one == schedule) {
+      isKnown = true;
+      continue;
+    }
+    const double cost = ScheduleCost(one, facts, chip).predict(rows, work);
+    if (cost < least) {
+      least = cost;
+      other = one;
+    }
+  }
+  if (!isKnown)
+    return "";
+  if (!other)
+    return "the only one";
+  const CostTerms own =
+      ScheduleCost(schedule, facts, chip).predictTerms(rows, work);
+  const CostTerms next =
+      ScheduleCost(*other, facts, chip).predictTerms(rows, work);
+  double difference = 0;
+  SmallVector<std::pair<double, size_t>> terms;
+  for (size_t i = 0; i < kNumCostTerms; ++i) {
+    difference += next[i] - own[i];
+    terms.push_back({next[i] - own[i], i});
+  }
+  llvm::sort(terms, [](const auto &a, const auto &b) {
+    return std::abs(a.first) > std::abs(b.first);
+  });
+  std::string text;
+  llvm::raw_string_ostream os(text);
+  os << "at " << rows << " rows #rmsnorm.schedule<";
+  other->print(os);
+  os << "> would take " << percent(std::abs(difference))
+     << (difference < 0 ? " less" : " more");
+  llvm::ListSeparator separator(", ");
+  os << " (";
+  for (const auto &[cost, term] : ArrayRef(terms).take_front(3))
+    os << separator << stringifyCostTerm(CostTerm(term)) << " "
+       << percent(cost);
+  os << ")";
+  return text;
 }

@@ -137,7 +137,8 @@ mlir::rmsnorm::selectSchedules(const ProgramFacts &facts, const ChipInfo &chip,
     if (!classes.empty() && classes.back().schedule == candidate.schedule)
       classes.back().lastRow = candidate.lastRow;
     else
-      classes.push_back({candidate.lastRow, candidate.schedule});
+      classes.push_back(
+          {candidate.lastRow, candidate.schedule, candidate.place});
   }
   if (!request.batchInvariant)
     return selection;

@@ -10,6 +10,7 @@
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/DialectRegistry.h"
 #include "mlir/IR/MLIRContext.h"
+#include "mlir/IR/Remarks.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Transforms/Passes.h"
@@ -72,6 +73,11 @@ static cl::opt<std::string> tuning(
              "these programs, targets and numbers of rows replace the "
              "compiler's choice"),
     cl::value_desc("file"), cl::cat(category));
+static cl::opt<bool> explain(
+    "explain",
+    cl::desc("say of each schedule why it was chosen: what the cost model "
+             "takes for the next best, and the terms that differ most"),
+    cl::cat(category));
 static cl::opt<bool> scheduleSpace(
     "schedule-space",
     cl::desc("make a module for norm-tune: beside each entry NAME, entries "
@@ -262,6 +268,16 @@ static LogicalResult run(int argc, char **argv) {
   MLIRContext context(registry, MLIRContext::Threading::DISABLED);
   // A function printed in generic form hides the message above it.
   context.printOpOnDiagnostic(false);
+  if (explain && failed(remark::enableOptimizationRemarks(
+                     context, /*streamer=*/nullptr,
+                     std::make_unique<remark::RemarkEmittingPolicyAll>(),
+                     {/*all=*/{},
+                      /*passed=*/{},
+                      /*missed=*/{},
+                      /*analysis=*/"schedule",
+                      /*failed=*/{}},
+                     /*printAsEmitRemarks=*/true)))
+    return complain("--explain: MLIR has no remarks here");
   llvm::SourceMgr sources;
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
   SourceMgrDiagnosticHandler diagnostics(sources, &context);

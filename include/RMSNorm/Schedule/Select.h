@@ -39,6 +39,8 @@ struct ScheduleRequest {
 struct RowClass {
   int64_t lastRow;
   ScheduleFields schedule;
+  /// "FILE: record 3" if it was measured.
+  std::string place = "";
 };
 
 /// The schedules of a program by the number of rows, ascending, neighbours
@@ -58,6 +60,14 @@ OrRefusal<Selection> selectSchedules(const ProgramFacts &facts,
                                      const ChipInfo &chip,
                                      const ScheduleRequest &request = {},
                                      ArrayRef<TuningRecord> records = {});
+
+/// Why `schedule` is chosen for `rows` rows: what the cost model takes for the
+/// next best schedule, how many percent of time lie between them, and the terms
+/// that most of it is due to. "" if the model knows no such schedule: it is the
+/// user's, or of a program that rules choose for.
+std::string explainSchedule(const ScheduleFields &schedule,
+                            const ProgramFacts &facts, const ChipInfo &chip,
+                            int64_t rows);
 
 /// The overrides for one of `count` loops: of several whole schedules, "; "
 /// between them as a module prints them, the one in its place; else all.
