@@ -117,11 +117,11 @@ FailureOr<RowClasses> getRowClasses(func::FuncOp function, TargetAttr target,
 /// Whether no buffer that one writes is used by the other.
 bool areIndependent(RowsOp a, RowsOp b, AliasAnalysis &aliases);
 
-/// Gives blocks as many threads as a neighbour's have, by more rows or by fewer,
-/// so that rmsnorm-merge-launches can make one launch of both. `schedules` are
-/// those of `loops`, for up to as many rows as `lastRows` says. Blocks have up
-/// to eight subgroups then. A schedule that was not chosen here stays. No result
-/// depends on it.
+/// Gives blocks as many threads as a neighbour's have, by more rows or by
+/// fewer, so that rmsnorm-merge-launches can make one launch of both.
+/// `schedules` are those of `loops`, for up to as many rows as `lastRows` says.
+/// Blocks have up to eight subgroups then. A schedule that was not chosen here
+/// stays. No result depends on it.
 void matchBlocks(ArrayRef<RowsOp> loops, TargetAttr target,
                  const ScheduleRequest &request, ArrayRef<int64_t> lastRows,
                  MutableArrayRef<ScheduleFields> schedules);
