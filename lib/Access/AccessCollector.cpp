@@ -151,7 +151,7 @@ void AccessCollector::readValue(OpOperand &operand, Value value,
     access.kind = Access::Kind::load;
     return add(std::move(access));
   }
-  refuse(op, "uses an op outside that uses the cluster");
+  refuse(op, "uses what an op outside computes from the cluster");
 }
 
 /// The rows of what is put together must be those of its parts.

@@ -113,10 +113,28 @@ void ClusterGrowth::addLayout(Value value, const Layout &layout,
       users.insert({order[user], user});
 }
 
+/// Whether each row of the result needs all rows of a matrix.
+static bool isMatrixProduct(Operation *op) {
+  auto product = dyn_cast<linalg::LinalgOp>(op);
+  if (!product)
+    return false;
+  FailureOr<linalg::ContractionDimensions> dims =
+      linalg::inferContractionDims(product);
+  if (failed(dims) || dims->k.empty())
+    return false;
+  const SmallVector<int64_t> sizes = product.getStaticLoopRanges();
+  auto isWide = [&](unsigned loop) { return sizes[loop] != 1; };
+  return llvm::any_of(dims->m, isWide) && llvm::any_of(dims->n, isWide);
+}
+
 bool ClusterGrowth::join(Operation *op, const LoopNest &nest,
                          MaybeLoops loops) {
   if (taken.contains(op) || excluded.count(op) || op->getBlock() != block)
     return false;
+  if (isMatrixProduct(op)) {
+    note(op, "multiplies rows by a matrix");
+    return false;
+  }
   for (const auto &[operand, map] : nest.reads)
     if (const Layout *layout = findLayout(operand->get());
         layout && !determine(map, *layout, loops, /*mustAgree=*/true)) {

@@ -54,7 +54,7 @@ LogicalResult ProgramBuilder::emit(LinalgOp op, Frame where) {
         !llvm::all_of(payload.getUsers(), [&](Operation *user) {
           return isa<tensor::ExtractOp>(user) || isIndexing(*user);
         }))
-      return fail("uses numbers of loops");
+      return fail("uses the numbers of its loops, of linalg.index");
   for (OpOperand &init : op.getDpsInitsMutable()) {
     // Reductions along rows leave groups of their columns, if anything.
     const SmallVector<unsigned> kept = getColumnLeaves(getOperandLayout(init));

@@ -293,7 +293,7 @@ func.func @refused(%x: tensor<32x32xf32>, %m: tensor<32x32xf32>) -> (tensor<32x3
 //  CHECK-NEXT:      escape to linalg.generic
 //  CHECK-NEXT:    not linalg.generic: has operands with other rows
 //  CHECK-NEXT:    not linalg.matmul: multiplies rows by a matrix
-//  CHECK-NEXT:    not linalg.add: uses an op outside that uses the cluster
+//  CHECK-NEXT:    not linalg.add: uses what an op outside computes from the cluster
 
 // -----
 
@@ -375,8 +375,8 @@ func.func @apart(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
 //  CHECK-NEXT:      member rmsnorm.forward, same columns: (d0, d1) -> (d0, d1)
 //  CHECK-NEXT:      escape to rmsnorm.forward
 //  CHECK-NEXT:    not rmsnorm.forward: does not have all rows, each once
-//  CHECK-NEXT:    not linalg.transpose: uses an op outside that uses the cluster
-//  CHECK-NEXT:    not linalg.add: uses an op outside that uses the cluster
+//  CHECK-NEXT:    not linalg.transpose: uses what an op outside computes from the cluster
+//  CHECK-NEXT:    not linalg.add: uses what an op outside computes from the cluster
 //  CHECK-NEXT:  cluster of rmsnorm.forward: rows (16)
 //  CHECK-NEXT:    rmsnorm.forward: columns (8)
 //  CHECK-NEXT:      load linalg.transpose: (d0, d1) -> (d0, d1)

@@ -71,7 +71,7 @@ func.func @columns(%t: tensor<64x?xf32>, %i: tensor<?xi32>, %e: tensor<?x64xf32>
 // CHECK:         return
 func.func @strided(%t: tensor<?x128xf32>, %i: tensor<?xi32>, %e: tensor<?x64xf32>) -> tensor<?x64xf32> {
   %c2 = arith.constant 2 : index
-  // expected-remark @below {{not tiled with the norm next to it: it uses numbers of loops}}
+  // expected-remark @below {{not tiled with the norm next to it: it uses the numbers of its loops, of linalg.index}}
   %x = linalg.generic {indexing_maps = [#row, #id], iterator_types = ["parallel", "parallel"]} ins(%i : tensor<?xi32>) outs(%e : tensor<?x64xf32>) {
   ^bb0(%k: i32, %z: f32):
     %r = arith.index_cast %k : i32 to index

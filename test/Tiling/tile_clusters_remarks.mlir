@@ -151,7 +151,7 @@ func.func @dynamic_part(%x: tensor<?x64xf32>, %k: index, %y0: tensor<?x64xf32>, 
   %m = tensor.dim %y0, %c0 : tensor<?x64xf32>
   %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
   %p = tensor.extract_slice %y[0, %k] [%m, 32] [1, 1] : tensor<?x64xf32> to tensor<?x32xf32>
-  // expected-remark @below {{not tiled with the norm next to it: it uses an op outside that uses the cluster}}
+  // expected-remark @below {{not tiled with the norm next to it: it uses what an op outside computes from the cluster}}
   %z = linalg.negf ins(%p : tensor<?x32xf32>) outs(%z0 : tensor<?x32xf32>) -> tensor<?x32xf32>
   return %y, %z : tensor<?x64xf32>, tensor<?x32xf32>
 }
@@ -195,4 +195,28 @@ func.func @position_sum(%dy: tensor<?x?x8x64xf32>, %x: tensor<?x?x8x64xf32>, %dx
   // expected-remark @below {{not tiled with the norm next to it: it and what is computed with it have no valid program: 'rmsnorm.rows' op expected segments to be the first or the last of the 3 leading sizes, and not all, got array<i64: 1>}}
   %s = linalg.reduce {arith.addf} ins(%dy : tensor<?x?x8x64xf32>) outs(%f : tensor<?x64xf32>) dimensions = [0, 2]
   return %dx, %s : tensor<?x?x8x64xf32>, tensor<?x64xf32>
+}
+
+// -----
+
+// Only what stands next to the kernel, but for views, is remarked on: the product
+// that uses it, and the one that it uses, whatever the sizes of their matrices.
+// CHECK-LABEL: func.func @between_products(
+// CHECK:         linalg.matmul
+// CHECK:         rmsnorm.rows
+// CHECK:         linalg.matmul
+// CHECK:         linalg.exp
+// CHECK:         linalg.add
+func.func @between_products(%a: tensor<?x32xf32>, %b: tensor<32x64xf32>, %c: tensor<64x96xf32>, %p0: tensor<?x64xf32>, %y0: tensor<?x64xf32>, %q0: tensor<16x96xf32>) -> tensor<16x96xf32> {
+  // expected-remark @below {{not tiled with the norm next to it: it multiplies rows by a matrix}}
+  %p = linalg.matmul ins(%a, %b : tensor<?x32xf32>, tensor<32x64xf32>) outs(%p0 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %y = rmsnorm.forward input(%p : tensor<?x64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  %v = tensor.cast %y : tensor<?x64xf32> to tensor<16x64xf32>
+  %w = tensor.expand_shape %v [[0], [1, 2]] output_shape [16, 64, 1] : tensor<16x64xf32> into tensor<16x64x1xf32>
+  %u = tensor.collapse_shape %w [[0], [1, 2]] : tensor<16x64x1xf32> into tensor<16x64xf32>
+  // expected-remark @below {{not tiled with the norm next to it: it multiplies rows by a matrix}}
+  %q = linalg.matmul ins(%u, %c : tensor<16x64xf32>, tensor<64x96xf32>) outs(%q0 : tensor<16x96xf32>) -> tensor<16x96xf32>
+  %e = linalg.exp ins(%q : tensor<16x96xf32>) outs(%q0 : tensor<16x96xf32>) -> tensor<16x96xf32>
+  %s = linalg.add ins(%e, %q : tensor<16x96xf32>, tensor<16x96xf32>) outs(%q0 : tensor<16x96xf32>) -> tensor<16x96xf32>
+  return %s : tensor<16x96xf32>
 }

@@ -25,9 +25,10 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
     - An elementwise op outside of which members read some rows' elements only is
       computed where it is used.
 
-    An op that works on the rows of a cluster and is no member stays as it is,
-    with a remark that says why; so does a member that no kernel computes. A norm
-    that is in no kernel is an error. Without `required` it stays as it is, too,
+    An op next to a kernel that is no member stays as it is, with a remark that
+    says why; so does a member that no kernel computes. They are next to each
+    other if one uses what the other computes, or both use the same tensor, but
+    for views. A norm that is in no kernel is an error. Without `required` it stays as it is, too,
     and a program that only some chips can hold is in no kernel.
 
     ```mlir
