@@ -48,8 +48,8 @@ LLVM::InlineAsmOp rmsnorm::createAsm(ImplicitLocOpBuilder &b, Type result,
 
 /// bf16 to f32 is a shift of its bits. Of two in a word the upper one has them
 /// where they belong: a mask, where ptxas moves it down and up again.
-static void widenPairs(gpu::GPUFuncOp function) {
-  function.walk([](arith::ExtFOp op) {
+void rmsnorm::widenPairs(gpu::GPUModuleOp module) {
+  module.walk([](arith::ExtFOp op) {
     auto narrow = dyn_cast<VectorType>(op.getIn().getType());
     auto wide = dyn_cast<VectorType>(op.getType());
     if (!narrow || !narrow.getElementType().isBF16() || narrow.getRank() != 1 ||
@@ -72,10 +72,4 @@ static void widenPairs(gpu::GPUFuncOp function) {
         vector::InterleaveOp::create(b, lower, upper).getResult());
     op.erase();
   });
-}
-
-void rmsnorm::widenPairs(gpu::GPUModuleOp module) {
-  for (auto function : module.getOps<gpu::GPUFuncOp>())
-    if (function->removeAttr(RMSNormDialect::kMaskBf16AttrName))
-      ::widenPairs(function);
 }

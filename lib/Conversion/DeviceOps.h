@@ -25,8 +25,8 @@ LLVM::InlineAsmOp createAsm(ImplicitLocOpBuilder &b, Type result,
                             ValueRange operands, StringRef text,
                             StringRef constraints, bool sideEffects);
 
-/// Has the kernels of `module` that are to (rmsnorm.mask_bf16) make two f32 of
-/// a word of two bf16 by a shift and a mask.
+/// Has the kernels of `module` make two f32 of a word of two bf16 by a shift
+/// and a mask, not by conversions, which are three instructions.
 void widenPairs(gpu::GPUModuleOp module);
 
 /// Whether a rmsnorm.keep after `type` waits for loads whose bits these are.

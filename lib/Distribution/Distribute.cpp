@@ -214,8 +214,6 @@ LogicalResult Distributor::run() {
     function->setAttr(RMSNormDialect::kMinBlocksAttrName,
                       host.getI64IntegerAttr(1));
   }
-  if (schedule.getMaskBf16())
-    function->setAttr(RMSNormDialect::kMaskBf16AttrName, host.getUnitAttr());
   rows.erase();
   return success();
 }

@@ -225,14 +225,7 @@ static IRMapping mapArguments(Part part, KernelArguments &arguments,
 static gpu::GPUFuncOp createMerged(Location loc, ArrayRef<Part> parts) {
   Part last = parts.back();
   SymbolTable symbols(last.kernel->getParentOp());
-  gpu::GPUFuncOp kernel =
-      createKernel(loc, getName(parts), last.threads, symbols);
-  if (llvm::all_of(parts, [](Part part) {
-        return part.kernel->hasAttr(RMSNormDialect::kMaskBf16AttrName);
-      }))
-    kernel->setAttr(RMSNormDialect::kMaskBf16AttrName,
-                    UnitAttr::get(kernel.getContext()));
-  return kernel;
+  return createKernel(loc, getName(parts), last.threads, symbols);
 }
 
 /// Emits the parts, one in the branch that the others leave to it.

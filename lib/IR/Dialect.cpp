@@ -191,8 +191,6 @@ static constexpr AttributeRule kAttributeRules[] = {
      checkInteger<gpu::LaunchFuncOp, 32, 1>},
     {RMSNormDialect::kMinBlocksAttrName, Place::op,
      "a positive i64 of a function", checkInteger<FunctionOpInterface, 64, 1>},
-    {RMSNormDialect::kMaskBf16AttrName, Place::op,
-     "a unit attribute of a function", checkIs<FunctionOpInterface, UnitAttr>},
     {RMSNormDialect::kSimArgumentAttrName, Place::op,
      "an i32 from 0 on of an access to memory",
      checkInteger<MemoryEffectOpInterface, 32, 0>},

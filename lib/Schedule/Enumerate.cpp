@@ -4,7 +4,7 @@
 // Every way of sharing out a row that may be the best for some number of rows.
 // What measurements have shown to be worth nothing is not among them
 // (test/Schedule/Inputs): several rows in flight, rows read again that
-// registers hold, persistent blocks, conversions without masks.
+// registers hold, persistent blocks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -197,7 +197,6 @@ std::vector<ScheduleFields> RowSpace::take() {
   while (facts.part % base.vectorWidth != 0)
     base.vectorWidth /= 2;
   const int64_t most = chip.maxThreadsPerBlock, subgroup = chip.subgroupSize;
-  base.maskBf16 = true;
   if (facts.part > 0)
     addParts();
   else

@@ -203,16 +203,15 @@ gpu.module @kernels [#rmsnorm.target<TARGET>] {
   }
 
   // Two bf16 of a word by a shift and a mask.
-  // CHECK-LABEL: llvm.func @mask_bf16(
+  // CHECK-LABEL: llvm.func @widen_bf16(
   // NV-SAME: %[[X:[^:]*]]: vector<4xbf16>
-  // NV-NOT: rmsnorm.mask_bf16
   // NV: %[[PAIRS:.*]] = llvm.bitcast %[[X]] : vector<4xbf16> to vector<2xi32>
   // NV: %[[LOW:.*]] = llvm.shl %[[PAIRS]], {{.*}} : vector<2xi32>
   // NV: %[[HIGH:.*]] = llvm.and %[[PAIRS]], {{.*}} : vector<2xi32>
   // NV: llvm.fpext %{{.*}} : vector<3xbf16> to vector<3xf32>
   // AMD-COUNT-2: llvm.fpext
-  gpu.func @mask_bf16(%x: vector<4xbf16>, %odd: vector<3xbf16>, %y: !llvm.ptr<1>, %row: i64)
-      kernel attributes {known_block_size = array<i32: 256, 1, 1>, rmsnorm.mask_bf16} {
+  gpu.func @widen_bf16(%x: vector<4xbf16>, %odd: vector<3xbf16>, %y: !llvm.ptr<1>, %row: i64)
+      kernel attributes {known_block_size = array<i32: 256, 1, 1>} {
     %c0 = arith.constant 0 : i32
     %0 = arith.extf %x : vector<4xbf16> to vector<4xf32>
     rmsnorm.global_store %0, %y[%row, %c0] alignment(16) : vector<4xf32>

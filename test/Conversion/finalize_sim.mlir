@@ -167,18 +167,18 @@ gpu.module @math_module [#rmsnorm.target<sim "sim32">] {
 
 // -----
 
-// No bf16 type is left, vectors of it are converted by functions, one for each
+// No bf16 type is left, odd vectors of it are converted by functions, one for each
 // type, and keep is its value.
 
 // CHECK-LABEL: gpu.module @narrow_module
 // CHECK-NOT:     bf16
-// CHECK:       llvm.func internal @[[TRUNC:.+]](%{{.+}}: vector<2xf32>) -> vector<2xi16> {
+// CHECK:       llvm.func internal @[[TRUNC:.+]](%{{.+}}: vector<3xf32>) -> vector<3xi16> {
 // CHECK-NOT:     bf16
-// CHECK:         llvm.trunc %{{.+}} : vector<2xi32> to vector<2xi16>
+// CHECK:         llvm.trunc %{{.+}} : vector<3xi32> to vector<3xi16>
 // CHECK-NOT:     bf16
-// CHECK:       llvm.func internal @[[EXT:.+]](%{{.+}}: vector<2xi16>) -> vector<2xf32> {
+// CHECK:       llvm.func internal @[[EXT:.+]](%{{.+}}: vector<3xi16>) -> vector<3xf32> {
 // CHECK-NOT:     bf16
-// CHECK:         llvm.zext %{{.+}} : vector<2xi16> to vector<2xi32>
+// CHECK:         llvm.zext %{{.+}} : vector<3xi16> to vector<3xi32>
 // CHECK-NOT:     {{bf16|internal}}
 // CHECK:       llvm.func @narrow(
 // CHECK-NOT:     {{bf16|rmsnorm.keep|llvm.zext}}
@@ -189,14 +189,14 @@ gpu.module @math_module [#rmsnorm.target<sim "sim32">] {
 // CHECK:         llvm.return
 gpu.module @narrow_module [#rmsnorm.target<sim "sim32">] {
   gpu.func @narrow(%x: !llvm.ptr<1>, %row: i64, %column: i32, %s: f32) kernel {
-    %v = rmsnorm.global_load %x[%row, %column] alignment(4) : vector<2xbf16>
-    %k = rmsnorm.keep %v after %s : vector<2xbf16>, f32
-    %e = arith.extf %k : vector<2xbf16> to vector<2xf32>
-    %m = arith.addf %e, %e : vector<2xf32>
-    %t = arith.truncf %m : vector<2xf32> to vector<2xbf16>
-    %c = arith.constant dense<2.0> : vector<2xbf16>
-    %u = arith.mulf %t, %c : vector<2xbf16>
-    rmsnorm.global_store %u, %x[%row, %column] alignment(4) : vector<2xbf16>
+    %v = rmsnorm.global_load %x[%row, %column] alignment(2) : vector<3xbf16>
+    %k = rmsnorm.keep %v after %s : vector<3xbf16>, f32
+    %e = arith.extf %k : vector<3xbf16> to vector<3xf32>
+    %m = arith.addf %e, %e : vector<3xf32>
+    %t = arith.truncf %m : vector<3xf32> to vector<3xbf16>
+    %c = arith.constant dense<2.0> : vector<3xbf16>
+    %u = arith.mulf %t, %c : vector<3xbf16>
+    rmsnorm.global_store %u, %x[%row, %column] alignment(2) : vector<3xbf16>
     gpu.return
   }
 }

@@ -40,7 +40,7 @@
 // memory, a butterfly; consecutive tiles use it in turns, so one barrier does.
 // Squares are summed by fused multiply-adds. The weight's pointer has no
 // stride, static strides are no arguments.
-// CHECK: gpu.func @wide_multi_wave_cached_g1u1t256v8f2a16w(
+// CHECK: gpu.func @wide_multi_wave_cached_g1u1t256v8f2a16(
 // CHECK-SAME: %[[M2:[a-z0-9]*]]: index, %[[X2:[a-z0-9]*]]: !llvm.ptr<1>, %{{[a-z0-9]*}}: !llvm.ptr<1>, %{{[a-z0-9]*}}: !llvm.ptr<1>) kernel
 // CHECK: scf.for %{{.*}} iter_args(%[[TOGGLE:.*]] = %{{.*}}) -> (i32)
 // CHECK: rmsnorm.global_load %[[X2]][%{{.*}}] alignment(16) : vector<8xbf16>
@@ -131,7 +131,7 @@ func.func @packed(%x: memref<?x128xbf16, strided<[?, 1]>>, %y: memref<?x128xbf16
 func.func @wide(%x: memref<?x4096xbf16>, %w: memref<4096xbf16>, %y: memref<?x4096xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(4096)
       buffers(read %x : memref<?x4096xbf16>, read %w : memref<4096xbf16>, write %y : memref<?x4096xbf16>)
-      schedule(#rmsnorm.schedule<threads_per_row = 256, vector_width = 8, mask_bf16 = true>) {
+      schedule(#rmsnorm.schedule<threads_per_row = 256, vector_width = 8>) {
   ^bb0(%M: index, %X: memref<?x4096xbf16>, %W: memref<4096xbf16>, %Y: memref<?x4096xbf16>):
     rmsnorm.tiles body {
     ^bb0(%t: index):

@@ -393,44 +393,6 @@ module attributes {gpu.container_module} {
 
 // -----
 
-// What the schedules of all say of bf16 is said of the one; else of none.
-module attributes {gpu.container_module} {
-  gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
-    // CHECK: gpu.func @masked_g1_and_g2({{.*}} kernel attributes {{{.*}}rmsnorm.mask_bf16} {
-    gpu.func @masked_g1(%y: !llvm.ptr<1>, %v: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>, rmsnorm.mask_bf16} {
-      gpu.return
-    }
-    gpu.func @masked_g2(%y: !llvm.ptr<1>, %v: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>, rmsnorm.mask_bf16} {
-      gpu.return
-    }
-    // CHECK: gpu.func @mixed_g1_and_g2({{.*}} kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    gpu.func @mixed_g1(%y: !llvm.ptr<1>, %v: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>, rmsnorm.mask_bf16} {
-      gpu.return
-    }
-    gpu.func @mixed_g2(%y: !llvm.ptr<1>, %v: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-      gpu.return
-    }
-  }
-  func.func @masked(%a: memref<8xf32> {rmsnorm.role = "output"}, %v: f32) {
-    %c1 = arith.constant 1 : index
-    %c32 = arith.constant 32 : index
-    %p = rmsnorm.buffer_pointer %a : memref<8xf32>
-    gpu.launch_func @kernels::@masked_g1 blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%p : !llvm.ptr<1>, %v : f32)
-    gpu.launch_func @kernels::@masked_g2 blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%p : !llvm.ptr<1>, %v : f32)
-    return
-  }
-  func.func @mixed(%a: memref<8xf32> {rmsnorm.role = "output"}, %v: f32) {
-    %c1 = arith.constant 1 : index
-    %c32 = arith.constant 32 : index
-    %p = rmsnorm.buffer_pointer %a : memref<8xf32>
-    gpu.launch_func @kernels::@mixed_g1 blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%p : !llvm.ptr<1>, %v : f32)
-    gpu.launch_func @kernels::@mixed_g2 blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%p : !llvm.ptr<1>, %v : f32)
-    return
-  }
-}
-
-// -----
-
 // A weight that both read is in the caches anyway, and of more than three parts
 // none take turns.
 // CHECK-LABEL: gpu.module @no_turns

@@ -24,13 +24,13 @@
 // AMD: rocdl.kernel
 
 // CHECK: gpu.module @rmsnorm_kernels [#rmsnorm.target<sim "sm_90">]
-// CHECK-DAG: llvm.func @norm_{{.*}}a16w(
-// CHECK-DAG: llvm.func @norm_{{.*}}a1w(
+// CHECK-DAG: llvm.func @norm_{{.*}}a16(
+// CHECK-DAG: llvm.func @norm_{{.*}}a1(
 // CHECK-LABEL: func.func @norm
 // CHECK: scf.if
-// CHECK: gpu.launch_func @rmsnorm_kernels::@norm_{{.*}}a16w blocks
+// CHECK: gpu.launch_func @rmsnorm_kernels::@norm_{{.*}}a16 blocks
 // CHECK: } else {
-// CHECK: gpu.launch_func @rmsnorm_kernels::@norm_{{.*}}a1w blocks
+// CHECK: gpu.launch_func @rmsnorm_kernels::@norm_{{.*}}a1 blocks
 func.func @norm(%x: memref<?x64xf32>) {
   %c0 = arith.constant 0 : index
   %m = memref.dim %x, %c0 : memref<?x64xf32>

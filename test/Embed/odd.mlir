@@ -4,8 +4,8 @@
 // DEFINE: %{compare} = env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir RMSNORM_GPU_TRACE=1 %python %source/scripts/compare.py %s
 // RUN: %{compare} --embed=sim:sm_90,direct | FileCheck %s
 // RUN: %{compare} --embed=sim:sm_90,gpu | FileCheck %s
-// CHECK-DAG: launched heads_raised_{{.*}}a16w 2 times
-// CHECK-DAG: launched heads_raised_{{.*}}a1w 1 times
+// CHECK-DAG: launched heads_raised_{{.*}}a16 2 times
+// CHECK-DAG: launched heads_raised_{{.*}}a1 1 times
 // CHECK: {{^}}3 results, 0 wrong
 
 func.func @odd(%qkv: tensor<16x512xbf16>, %w: tensor<64xbf16>) -> (tensor<16x4x64xbf16>, tensor<16x4x64xbf16>, tensor<16x4x64xbf16>) {

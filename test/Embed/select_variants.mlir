@@ -85,8 +85,8 @@ func.func @bytes(%first: index) {
 // CHECK-LABEL: func @never
 func.func @never(%x: memref<8x64xf32, strided<[512, 1], offset: 3>>, %y: memref<8x64xf32, strided<[65, 1]>>) {
   // CHECK-NOT: scf.if
-  // CHECK: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}alignment = 1, mask_bf16 = true>)
-  // CHECK: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}alignment = 1, mask_bf16 = true>)
+  // CHECK: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}alignment = 1>)
+  // CHECK: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<{{.*}}alignment = 1>)
   // CHECK-NOT: rmsnorm.rows
   // CHECK: return
   rmsnorm.rows sizes [8] columns(64) buffers(update %x : memref<8x64xf32, strided<[512, 1], offset: 3>>) {

@@ -25,16 +25,6 @@ func.func private @row_wise_function() attributes {rmsnorm.row_wise}
 
 // -----
 
-// expected-error @below {{expected 'rmsnorm.mask_bf16' to be a unit attribute of a function, got true}}
-func.func private @mask_bf16_value() attributes {rmsnorm.mask_bf16 = true}
-
-// -----
-
-// expected-error @below {{expected 'rmsnorm.mask_bf16' to be a unit attribute of a function, got "builtin.module"}}
-module attributes {rmsnorm.mask_bf16} {}
-
-// -----
-
 // expected-error @below {{expected 'rmsnorm.min_blocks' to be a positive i64 of a function, got 0 : i64}}
 func.func private @min_blocks_zero() attributes {rmsnorm.min_blocks = 0 : i64}
 

@@ -12,7 +12,7 @@
 // RUN: norm-compile %s --target=sm_90 --schedule=vectors_in_flight=2 -o %t.given.rmsn
 // RUN: norm-inspect %t.given.rmsn | FileCheck %s --check-prefix=GIVEN
 // GIVEN: variant 0 align16_rows_le_
-// GIVEN: launch 1 mla_norms_multi_wave_cached_g1u1t32v8f2a16w of image
+// GIVEN: launch 1 mla_norms_multi_wave_cached_g1u1t32v8f2a16 of image
 
 // The bits are those of two launches.
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=67 --csv | sed -n 's/.*,\([0-9a-f]\{16\}\),ok/\1/p' > %t.hash
@@ -22,22 +22,22 @@
 // rows of different sizes, so of different schedules, in one launch while their
 // blocks have as many threads: those for few rows of 512 would have fewer.
 // CHECK: variant 0 align16_rows_le_
-// CHECK: launch 0 mla_norms_multi_wave_cached_g1u1t{{[0-9]+}}v8f2a16w_and_g{{[0-9]+}}u1t32v8f2a16w of image
+// CHECK: launch 0 mla_norms_multi_wave_cached_g1u1t{{[0-9]+}}v8f2a16_and_g{{[0-9]+}}u1t32v8f2a16 of image
 // CHECK: block {{[0-9]+}} threads
 // CHECK-NEXT: shared memory {{[0-9]+}} bytes
 // CHECK-NOT: launch 1
 // CHECK: variant {{[0-9]+}} align16 when
-// CHECK: launch 0 mla_norms_multi_wave_cached_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16w_and_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16w of image
+// CHECK: launch 0 mla_norms_multi_wave_cached_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16_and_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16 of image
 // CHECK-NOT: launch 1
 // CHECK: program sim:gfx942
-// CHECK: launch 0 mla_norms_multi_wave_cached_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16w_and_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16w of image
+// CHECK: launch 0 mla_norms_multi_wave_cached_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16_and_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16 of image
 // CHECK: block {{[0-9]+}} threads
 // CHECK-NOT: launch 1
 // ONE: mla_norms {{.*}} 1x1 rows, {{[0-9]+}}x8, registers {{.*}}ok
 // TWO: mla_norms {{.*}} 1x1 rows, {{[0-9]+}}x8, registers, 2 launches {{.*}}ok
-// APART: launch 0 mla_norms_multi_wave_cached_g1u1t{{[0-9]+}}v8f2a16w of image
+// APART: launch 0 mla_norms_multi_wave_cached_g1u1t{{[0-9]+}}v8f2a16 of image
 // APART: shared memory {{[1-9][0-9]*}} bytes
-// APART: launch 1 mla_norms_multi_wave_cached_g{{[0-9]+}}u1t32v8f2a16w of image
+// APART: launch 1 mla_norms_multi_wave_cached_g{{[0-9]+}}u1t32v8f2a16 of image
 // APART: shared memory 0 bytes
 func.func @mla_norms(%a: tensor<?x2112xbf16>, %wq: tensor<1536xbf16>, %wk: tensor<512xbf16>) -> (tensor<?x1536xbf16>, tensor<?x512xbf16>) {
   %c0 = arith.constant 0 : index

@@ -8,7 +8,7 @@
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=0 --dim=s1=0 --dim=s2=0
 
 // Three loops over numbers of rows of their own, any of which may be 0.
-// CHECK: launch 0 three_norms_multi_wave_cached_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16w_and_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16w_0_and_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16w of image
+// CHECK: launch 0 three_norms_multi_wave_cached_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16_and_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16_0_and_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16 of image
 // CHECK-NEXT: grid min({{.*}}size(input, 0) * 32{{.*}}, [[MOST:[0-9]+]]) + (min({{.*}}size(input_1, 0) * 8{{.*}}, [[MOST]]) + min({{.*}}size(input_2, 0){{.*}}, [[MOST]])) x 1 x 1
 func.func @three_norms(%q: tensor<?x32x128xbf16>, %k: tensor<?x8x128xbf16>, %v: tensor<?x512xbf16>, %wq: tensor<128xbf16>, %wk: tensor<128xbf16>, %wv: tensor<512xbf16>) -> (tensor<?x32x128xbf16>, tensor<?x8x128xbf16>, tensor<?x512xbf16>) {
   %c0 = arith.constant 0 : index

@@ -40,7 +40,7 @@ WITHOUT = ["column_sums", "sums", "sum_lanes", "sum_walkers", "sum_in_flight"]
 # Where per-column operands and constants are loaded, and what is unrolled: in
 # registers, read again, in workgroup memory, ahead, ahead in a cluster.
 PLACES = [
-    ("cache=registers,", ["", "column_operands=use,unrolled=1,mask_bf16=true", "column_operands=block,constants=block,blocks_per_sm=1",
+    ("cache=registers,", ["", "column_operands=use,unrolled=1", "column_operands=block,constants=block,blocks_per_sm=1",
                           "column_operands=tile,constants=as_columns,blocks_per_sm=2,sm_margin=1"]),
     ("cache=reload,vectors_in_flight=1,", ["column_operands=use,unrolled=0", "column_operands=use,unrolled=64"]),
     ("cache=shared,", ["column_operands=use,unrolled=1", "column_operands=tile,unrolled=0"]),

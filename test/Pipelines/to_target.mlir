@@ -16,7 +16,7 @@
 // CHECK-LABEL: func.func @norm(
 // CHECK: gpu.launch_func @rmsnorm_kernels::@norm_
 // SM80: #rmsnorm.target<nvvm "sm_80">
-// SM80: llvm.func @norm_multi_wave_cached_{{.*}}a1w(
+// SM80: llvm.func @norm_multi_wave_cached_{{.*}}a1(
 // SIM: #rmsnorm.target<sim "sim64">
 // SIM: llvm.func @norm_{{.*}}(%{{.*}}: !llvm.ptr{{.*}}, %{{.*}}: !llvm.ptr{{.*}}) -> !llvm.ptr
 // UNKNOWN: error: expected a target: {{.*}}got 'sm_1'

@@ -11,10 +11,10 @@
 
 // Rows of one subgroup or less are packed.
 // CHECK-LABEL: func.func @n128
-// NV: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
-// FEW: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
-// AMD: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
-// AMD-FEW: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
+// NV: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8>
+// FEW: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8>
+// AMD: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8>
+// AMD-FEW: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8>
 func.func @n128(%x: memref<?x128xbf16>, %y: memref<?x128xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(128) buffers(read %x : memref<?x128xbf16>, write %y : memref<?x128xbf16>) {
   ^bb0(%M: index, %X: memref<?x128xbf16>, %Y: memref<?x128xbf16>):
@@ -36,12 +36,12 @@ func.func @n128(%x: memref<?x128xbf16>, %y: memref<?x128xbf16>, %m: index) {
 
 // Two vectors a thread; read again where L1 holds the rows in flight.
 // CHECK-LABEL: func.func @n4096
-// NV: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
-// FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
-// AMD: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
-// AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
+// NV: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
+// FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
+// AMD: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
+// AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
 // FORCED-LABEL: func.func @n4096
-// FORCED: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, alignment = 1, mask_bf16 = true>
+// FORCED: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, alignment = 1>
 func.func @n4096(%x: memref<?x4096xbf16>, %y: memref<?x4096xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(4096) buffers(read %x : memref<?x4096xbf16>, write %y : memref<?x4096xbf16>) {
   ^bb0(%M: index, %X: memref<?x4096xbf16>, %Y: memref<?x4096xbf16>):
@@ -63,10 +63,10 @@ func.func @n4096(%x: memref<?x4096xbf16>, %y: memref<?x4096xbf16>, %m: index) {
 
 // A subgroup is not enough, two are: two rows in flight.
 // CHECK-LABEL: func.func @n512
-// NV: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
-// FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
-// AMD: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
-// AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
+// NV: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8>
+// FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
+// AMD: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8>
+// AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
 func.func @n512(%x: memref<?x512xbf16>, %y: memref<?x512xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(512) buffers(read %x : memref<?x512xbf16>, write %y : memref<?x512xbf16>) {
   ^bb0(%M: index, %X: memref<?x512xbf16>, %Y: memref<?x512xbf16>):
@@ -83,10 +83,10 @@ func.func @n512(%x: memref<?x512xbf16>, %y: memref<?x512xbf16>, %m: index) {
 
 // Three vectors a thread of one subgroup.
 // CHECK-LABEL: func.func @n640
-// NV: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
-// FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
-// AMD: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
-// AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
+// NV: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8>
+// FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
+// AMD: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8>
+// AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
 func.func @n640(%x: memref<?x640xbf16>, %y: memref<?x640xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(640) buffers(read %x : memref<?x640xbf16>, write %y : memref<?x640xbf16>) {
   ^bb0(%M: index, %X: memref<?x640xbf16>, %Y: memref<?x640xbf16>):
@@ -105,10 +105,10 @@ func.func @n640(%x: memref<?x640xbf16>, %y: memref<?x640xbf16>, %m: index) {
 // An access takes one element: that many a thread owns side by side, and what is
 // so little is not read again.
 // CHECK-LABEL: func.func @n4097
-// NV: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 1, mask_bf16 = true>
+// NV: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 1>
 // FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 1
-// AMD: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 1, mask_bf16 = true>
-// AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 1, mask_bf16 = true>
+// AMD: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 1>
+// AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 1>
 func.func @n4097(%x: memref<?x4097xbf16>, %y: memref<?x4097xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(4097) buffers(read %x : memref<?x4097xbf16>, write %y : memref<?x4097xbf16>) {
   ^bb0(%M: index, %X: memref<?x4097xbf16>, %Y: memref<?x4097xbf16>):
@@ -125,10 +125,10 @@ func.func @n4097(%x: memref<?x4097xbf16>, %y: memref<?x4097xbf16>, %m: index) {
 
 // Half of the largest block is enough, up to rows of half of L1.
 // CHECK-LABEL: func.func @n16384
-// NV: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
-// FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cluster = {{[0-9]+}}, mask_bf16 = true>
-// AMD: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
-// AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
+// NV: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
+// FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cluster = {{[0-9]+}}>
+// AMD: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
+// AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
 func.func @n16384(%x: memref<?x16384xbf16>, %y: memref<?x16384xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(16384) buffers(read %x : memref<?x16384xbf16>, write %y : memref<?x16384xbf16>) {
   ^bb0(%M: index, %X: memref<?x16384xbf16>, %Y: memref<?x16384xbf16>):
@@ -145,10 +145,10 @@ func.func @n16384(%x: memref<?x16384xbf16>, %y: memref<?x16384xbf16>, %m: index)
 
 // Too wide for registers.
 // CHECK-LABEL: func.func @n65536
-// NV: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = shared, cluster = {{[0-9]+}}, copy = cg, mask_bf16 = true>
-// FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cluster = 16, mask_bf16 = true>
-// AMD: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = reload, mask_bf16 = true>
-// AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
+// NV: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = shared, cluster = {{[0-9]+}}, copy = cg>
+// FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cluster = 16>
+// AMD: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = reload>
+// AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
 func.func @n65536(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(65536) buffers(read %x : memref<?x65536xbf16>, write %y : memref<?x65536xbf16>) {
   ^bb0(%M: index, %X: memref<?x65536xbf16>, %Y: memref<?x65536xbf16>):
@@ -187,10 +187,10 @@ func.func @given(%x: memref<?x256xf32>, %y: memref<?x256xf32>, %m: index) {
 
 // One row for certain: nothing to pack it with.
 // CHECK-LABEL: func.func @single_row
-// NV: #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, mask_bf16 = true>
-// FEW: #rmsnorm.schedule<threads_per_row = 32, vector_width = 4, mask_bf16 = true>
-// AMD: #rmsnorm.schedule<threads_per_row = 64, vector_width = 4, mask_bf16 = true>
-// AMD-FEW: #rmsnorm.schedule<threads_per_row = 64, vector_width = 4, mask_bf16 = true>
+// NV: #rmsnorm.schedule<threads_per_row = 32, vector_width = 4>
+// FEW: #rmsnorm.schedule<threads_per_row = 32, vector_width = 4>
+// AMD: #rmsnorm.schedule<threads_per_row = 64, vector_width = 4>
+// AMD-FEW: #rmsnorm.schedule<threads_per_row = 64, vector_width = 4>
 func.func @single_row(%x: memref<16xf32>, %y: memref<16xf32>) {
   rmsnorm.rows sizes [1] columns(16) buffers(read %x : memref<16xf32>, write %y : memref<16xf32>) {
   ^bb0(%X: memref<16xf32>, %Y: memref<16xf32>):
@@ -209,10 +209,10 @@ func.func @single_row(%x: memref<16xf32>, %y: memref<16xf32>) {
 
 // Eight rows for certain, whatever the variant is for: few.
 // CHECK-LABEL: func.func @static_rows
-// NV: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
-// FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
-// AMD: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
-// AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
+// NV: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
+// FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
+// AMD: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
+// AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
 func.func @static_rows(%x: memref<8x4096xbf16>, %y: memref<8x4096xbf16>) {
   rmsnorm.rows sizes [8] columns(4096) buffers(read %x : memref<8x4096xbf16>, write %y : memref<8x4096xbf16>) {
   ^bb0(%X: memref<8x4096xbf16>, %Y: memref<8x4096xbf16>):

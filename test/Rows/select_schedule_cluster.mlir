@@ -7,7 +7,7 @@
 
 // CHECK-LABEL: func.func @n65536(
 // CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8
-// ALONE: #rmsnorm.schedule<threads_per_row = {{512|1024}}, vector_width = 8, cache = reload, mask_bf16 = true>
+// ALONE: #rmsnorm.schedule<threads_per_row = {{512|1024}}, vector_width = 8, cache = reload>
 func.func @n65536(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(65536) buffers(read %x : memref<?x65536xbf16>, write %y : memref<?x65536xbf16>) {
   ^bb0(%M: index, %X: memref<?x65536xbf16>, %Y: memref<?x65536xbf16>):
@@ -28,8 +28,8 @@ func.func @n65536(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index)
 }
 
 // CHECK-LABEL: func.func @n131072(
-// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = shared, cluster = {{[0-9]+}}, copy = cg, mask_bf16 = true>
-// ALONE: #rmsnorm.schedule<threads_per_row = {{512|1024}}, vector_width = 8, cache = reload, mask_bf16 = true>
+// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = shared, cluster = {{[0-9]+}}, copy = cg>
+// ALONE: #rmsnorm.schedule<threads_per_row = {{512|1024}}, vector_width = 8, cache = reload>
 func.func @n131072(%x: memref<?x131072xbf16>, %y: memref<?x131072xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(131072) buffers(read %x : memref<?x131072xbf16>, write %y : memref<?x131072xbf16>) {
   ^bb0(%M: index, %X: memref<?x131072xbf16>, %Y: memref<?x131072xbf16>):
@@ -50,8 +50,8 @@ func.func @n131072(%x: memref<?x131072xbf16>, %y: memref<?x131072xbf16>, %m: ind
 }
 
 // CHECK-LABEL: func.func @n262144(
-// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = shared, cluster = {{[0-9]+}}, copy = cg, mask_bf16 = true>
-// ALONE: #rmsnorm.schedule<threads_per_row = {{512|1024}}, vector_width = 8, cache = reload, mask_bf16 = true>
+// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = shared, cluster = {{[0-9]+}}, copy = cg>
+// ALONE: #rmsnorm.schedule<threads_per_row = {{512|1024}}, vector_width = 8, cache = reload>
 func.func @n262144(%x: memref<?x262144xbf16>, %y: memref<?x262144xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(262144) buffers(read %x : memref<?x262144xbf16>, write %y : memref<?x262144xbf16>) {
   ^bb0(%M: index, %X: memref<?x262144xbf16>, %Y: memref<?x262144xbf16>):
@@ -72,8 +72,8 @@ func.func @n262144(%x: memref<?x262144xbf16>, %y: memref<?x262144xbf16>, %m: ind
 }
 
 // CHECK-LABEL: func.func @n524288(
-// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = shared, cluster = {{[0-9]+}}, copy = cg, mask_bf16 = true>
-// ALONE: #rmsnorm.schedule<threads_per_row = {{512|1024}}, vector_width = 8, cache = reload, mask_bf16 = true>
+// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = shared, cluster = {{[0-9]+}}, copy = cg>
+// ALONE: #rmsnorm.schedule<threads_per_row = {{512|1024}}, vector_width = 8, cache = reload>
 func.func @n524288(%x: memref<?x524288xbf16>, %y: memref<?x524288xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(524288) buffers(read %x : memref<?x524288xbf16>, write %y : memref<?x524288xbf16>) {
   ^bb0(%M: index, %X: memref<?x524288xbf16>, %Y: memref<?x524288xbf16>):
@@ -94,8 +94,8 @@ func.func @n524288(%x: memref<?x524288xbf16>, %y: memref<?x524288xbf16>, %m: ind
 }
 
 // CHECK-LABEL: func.func @n262144_f32(
-// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 4, cache = shared, cluster = {{[0-9]+}}, copy = cg, mask_bf16 = true>
-// ALONE: #rmsnorm.schedule<threads_per_row = {{512|1024}}, vector_width = 4, cache = reload, mask_bf16 = true>
+// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 4, cache = shared, cluster = {{[0-9]+}}, copy = cg>
+// ALONE: #rmsnorm.schedule<threads_per_row = {{512|1024}}, vector_width = 4, cache = reload>
 func.func @n262144_f32(%x: memref<?x262144xf32>, %y: memref<?x262144xf32>, %m: index) {
   rmsnorm.rows sizes [%m] columns(262144) buffers(read %x : memref<?x262144xf32>, write %y : memref<?x262144xf32>) {
   ^bb0(%M: index, %X: memref<?x262144xf32>, %Y: memref<?x262144xf32>):
@@ -114,8 +114,8 @@ func.func @n262144_f32(%x: memref<?x262144xf32>, %y: memref<?x262144xf32>, %m: i
 }
 
 // CHECK-LABEL: func.func @n131077(
-// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 1, cache = shared, cluster = {{[0-9]+}}, copy = cg, mask_bf16 = true>
-// ALONE: #rmsnorm.schedule<threads_per_row = {{512|1024}}, vector_width = 1, cache = reload, mask_bf16 = true>
+// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 1, cache = shared, cluster = {{[0-9]+}}, copy = cg>
+// ALONE: #rmsnorm.schedule<threads_per_row = {{512|1024}}, vector_width = 1, cache = reload>
 func.func @n131077(%x: memref<?x131077xf16>, %y: memref<?x131077xf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(131077) buffers(read %x : memref<?x131077xf16>, write %y : memref<?x131077xf16>) {
   ^bb0(%M: index, %X: memref<?x131077xf16>, %Y: memref<?x131077xf16>):

@@ -10,7 +10,7 @@
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=vector_width=3 2>&1 | FileCheck %s --check-prefix=WIDTH
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=row_groups=0 2>&1 | FileCheck %s --check-prefix=GROUPS
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=pdl=true 2>&1 | FileCheck %s --check-prefix=PDL
-// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=mask_bf16=1 2>&1 | FileCheck %s --check-prefix=FLAG
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=split=1 2>&1 | FileCheck %s --check-prefix=FLAG
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=copy=cz 2>&1 | FileCheck %s --check-prefix=COPY
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=cache=shared,cluster=1,threads_per_row=64" 2>&1 | FileCheck %s --check-prefix=VECTORS
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=cache=shared,cluster=1,threads_per_row=1024,static_persistent,stages=2" 2>&1 | FileCheck %s --check-prefix=MEMORY
@@ -41,7 +41,7 @@
 // TWICE: error: {{.*}}expected each field of the schedule once, got 'row_groups' twice
 // TWICE-MODE: error: {{.*}}expected each field of the schedule once, got 'multi_wave_reload' twice
 // PDL: error: {{.*}}a field of the schedule ({{.*}}) and its value, got 'pdl=true'
-// FLAG: error: {{.*}}expected mask_bf16 to be true or false, got '1'
+// FLAG: error: {{.*}}expected split to be true or false, got '1'
 // TARGET: error: 'rmsnorm.rows' op expected a module with a 'rmsnorm.target' attribute
 // TARGET: note: rmsnorm-attach-target sets it
 // THREADS: error: {{.*}}expected at most 1024 threads a block on sm_90, got 2048

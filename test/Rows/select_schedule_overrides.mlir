@@ -5,15 +5,15 @@
 // RUN: norm-opt %s --rmsnorm-attach-target=target=sm_80 --rmsnorm-select-schedule="schedule=threads_per_row=64,row_groups=3,multi_wave_reload" | FileCheck %s --check-prefix=GIVEN
 
 // THREADS8-LABEL: func.func @n128
-// THREADS8: #rmsnorm.schedule<row_groups = 16, threads_per_row = 8, vector_width = 8, cache = reload, mask_bf16 = true>
+// THREADS8: #rmsnorm.schedule<row_groups = 16, threads_per_row = 8, vector_width = 8, cache = reload>
 // THREADS8-LABEL: func.func @n4096
-// THREADS8: #rmsnorm.schedule<row_groups = 16, threads_per_row = 8, vector_width = 8, cache = reload, mask_bf16 = true>
+// THREADS8: #rmsnorm.schedule<row_groups = 16, threads_per_row = 8, vector_width = 8, cache = reload>
 // THREADS64-LABEL: func.func @n128
-// THREADS64: #rmsnorm.schedule<row_groups = 2, threads_per_row = 64, vector_width = 8, cache = reload, mask_bf16 = true>
+// THREADS64: #rmsnorm.schedule<row_groups = 2, threads_per_row = 64, vector_width = 8, cache = reload>
 // THREADS64-LABEL: func.func @n4096
-// THREADS64: #rmsnorm.schedule<threads_per_row = 64, vector_width = 8, cache = reload, mask_bf16 = true>
+// THREADS64: #rmsnorm.schedule<threads_per_row = 64, vector_width = 8, cache = reload>
 // GIVEN-LABEL: func.func @n128
-// GIVEN: #rmsnorm.schedule<row_groups = 3, threads_per_row = 64, vector_width = 8, cache = reload, mask_bf16 = true>
+// GIVEN: #rmsnorm.schedule<row_groups = 3, threads_per_row = 64, vector_width = 8, cache = reload>
 func.func @n128(%x: memref<?x128xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(128) buffers(update %x : memref<?x128xbf16>) {
   ^bb0(%M: index, %X: memref<?x128xbf16>):

@@ -16,7 +16,7 @@
 
 // CHECK-LABEL: func.func @tuned
 // FEW: #rmsnorm.schedule<row_groups = 2, threads_per_row = 96, vector_width = 8>
-// SELECTED: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, mask_bf16 = true>
+// SELECTED: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
 // MORE: #rmsnorm.schedule<row_groups = 16, threads_per_row = 64, vector_width = 4, cache = reload>
 // ANY: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, cache = shared, cluster = 2, blocks_per_sm = 1, stages = 3, copy = cg>
 // OVERRIDDEN: #rmsnorm.schedule<threads_per_row = 256, vector_width = 8, vectors_in_flight = 4, cache = shared, alignment = 1, cluster = 2, blocks_per_sm = 1, stages = 3, copy = cg>

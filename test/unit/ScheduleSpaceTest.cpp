@@ -237,8 +237,8 @@ TEST_F(ScheduleSpaceTest, HoldsRingsAndClusters) {
   parse("131072", "bf16");
   EXPECT_TRUE(getClusters("sm_90").count(8));
   EXPECT_GT(countShared("sm_90"), 0);
-  EXPECT_TRUE(has("sm_90", "threads_per_row = 1024, vector_width = 8, cache = "
-                           "reload, mask_bf16 = true"));
+  EXPECT_TRUE(
+      has("sm_90", "threads_per_row = 1024, vector_width = 8, cache = reload"));
   // Blocks of four subgroups and more, two of them at least for a row.
   parse("4096", "bf16");
   EXPECT_EQ(getClusters("sm_90"), (Set{1, 2, 4}));

@@ -500,7 +500,7 @@ TEST(ScheduleFields, TextLeavesOutWhatFollows) {
        {"", "threads_per_row = 8", "threads_per_row = 8, vector_width = 8, x",
         "threads_per_row = 8, vector_width = 8, threads_per_row = 8",
         "<threads_per_row = 8, vector_width = 8",
-        "threads_per_row = 8, vector_width = 8, mask_bf16 = 1",
+        "threads_per_row = 8, vector_width = 8, split = 1",
         "threads_per_row = 8, vector_width = 8, sums = 3",
         "threads_per_row = 8, vector_width = 8, sums = <threads_per_row = "
         "8>"}) {
@@ -521,8 +521,6 @@ TEST(ScheduleFields, KernelsKeepTheirNames) {
                    "cluster = 8, blocks_per_sm = 1, stages = 3, "
                    "copy = cg, column_operands = tile"),
             "static_persistent_g1u1t512v8f2a16c8_s3cg");
-  EXPECT_EQ(suffix("threads_per_row = 256, vector_width = 8, mask_bf16 = true"),
-            "multi_wave_cached_g1u1t256v8f2a16w");
   EXPECT_EQ(suffix("threads_per_row = 256, vector_width = 8, unrolled = 4"),
             "multi_wave_cached_g1u1t256v8f2a16n4");
 }

@@ -258,11 +258,6 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
     - `sum_lanes`, `sum_walkers`: the shape of the blocks that add up the sums of
       other blocks: so many threads side by side, for so many rows at a time.
     - `sum_in_flight`: rows that each of these threads has in flight.
-    - `mask_bf16`: two bf16 of a word become f32 by a shift and a mask, not by
-      conversions, which are three instructions. It is for kernels that
-      instructions bound. Where memory bounds a kernel, ptxas orders loads worse
-      beside masks (H200, without and with masks: forward 2048x65536 132 us and
-      144 us, backward 32768x1024 52 us and 61 us).
     - `sm_margin`: multiprocessors that the grid leaves to other work.
 
     A field is left out of the text where it has its default. That of

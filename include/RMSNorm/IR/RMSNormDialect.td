@@ -90,10 +90,6 @@ def RMSNorm_Dialect : Dialect {
     /// as the kernel's registers leave room for.
     static constexpr ::llvm::StringLiteral kMinBlocksAttrName =
         "rmsnorm.min_blocks";
-    /// Unit attribute of a kernel: pairs of bf16 are widened by a shift and a
-    /// mask.
-    static constexpr ::llvm::StringLiteral kMaskBf16AttrName =
-        "rmsnorm.mask_bf16";
     /// Integer attribute of a global_load, global_store or async_copy while it
     /// is lowered for the simulator: the number of the kernel's argument that
     /// the base pointer comes from, needed after that has become a load.
