@@ -7,6 +7,7 @@
 #include "llvm/Support/MathExtras.h"
 
 #include <cmath>
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -191,14 +192,6 @@ ScheduleCost::ScheduleCost(const ScheduleFields &schedule,
   set(CostTerm::Instructions,
       std::log2(estimateInstructions(schedule, facts, chip)));
   set(CostTerm::Groups, std::log2(schedule.rowGroups));
-  for (size_t i = 0; i < kNumCostTerms; ++i) {
-    if (i == size_t(CostTerm::Waves) || i == size_t(CostTerm::Blocks))
-      continue;
-    const TermModel &term = model->terms[i];
-    const Place place = locate(terms[i], ArrayRef(term.knots, term.count));
-    for (size_t work = 0; work < kWorkKnots; ++work)
-      fixed[work] += evaluate(term, place, work);
-  }
 }
 
 CostTerms ScheduleCost::getTerms(int64_t rows) const {
@@ -211,17 +204,8 @@ CostTerms ScheduleCost::getTerms(int64_t rows) const {
 }
 
 double ScheduleCost::predict(int64_t rows, double work) const {
-  const CostTerms all = getTerms(rows);
-  const Place at = locate(work, model->work);
-  double costs[2] = {fixed[at.knot], fixed[at.knot + 1]};
-  for (CostTerm which : {CostTerm::Waves, CostTerm::Blocks}) {
-    const TermModel &term = model->terms[size_t(which)];
-    const Place place =
-        locate(all[size_t(which)], ArrayRef(term.knots, term.count));
-    for (size_t i : {0, 1})
-      costs[i] += evaluate(term, place, at.knot + i);
-  }
-  return (1 - at.share) * costs[0] + at.share * costs[1];
+  const CostTerms costs = predictTerms(rows, work);
+  return std::accumulate(costs.begin(), costs.end(), 0.);
 }
 
 CostTerms ScheduleCost::predictTerms(int64_t rows, double work) const {

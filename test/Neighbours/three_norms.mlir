@@ -1,11 +1,19 @@
 // RUN: norm-compile %s --target=sim:sm_90,oracle --host-optimization=0 -o %t.rmsn
 // RUN: norm-inspect %t.rmsn | FileCheck %s --implicit-check-not="launch 1 "
+// RUN: norm-inspect %t.rmsn | sed 's/, size/\nsize/g' | FileCheck %s --check-prefix=ROWS
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=3 --dim=s1=5 --dim=s2=7
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=0 --dim=s1=5 --dim=s2=7
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=3 --dim=s1=0 --dim=s2=7
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=3 --dim=s1=5 --dim=s2=0
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=0 --dim=s1=0 --dim=s2=7
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=0 --dim=s1=0 --dim=s2=0
+
+// Their classes end together: 32 rows of the first, and 8 of the second, for one
+// of the last.
+// ROWS: variant 0 align16_rows_le_[[#LAST:]]_rows_le_
+// ROWS: {{^}}size(input, 0) * 32 <= [[#LAST]]{{$}}
+// ROWS-NEXT: {{^}}size(input_1, 0) * 8 <= [[#div(LAST,4)]]{{$}}
+// ROWS-NEXT: {{^}}size(input_2, 0) <= [[#div(LAST,32)]]{{$}}
 
 // Three loops over numbers of rows of their own, any of which may be 0.
 // CHECK: launch 0 three_norms_multi_wave_cached_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16_and_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16_0_and_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16 of image

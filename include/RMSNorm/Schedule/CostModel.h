@@ -75,9 +75,6 @@ public:
   CostTerms predictTerms(int64_t rows, double work) const;
 
 private:
-  /// Of the terms that do not depend on the rows, at each knot of work.
-  static constexpr size_t kMaxWorkKnots = 8;
-  std::array<double, kMaxWorkKnots> fixed = {};
   CostTerms terms = {};
   int64_t tileRows, cluster;
   double multiprocessors;
