@@ -220,3 +220,20 @@ func.func @between_products(%a: tensor<?x32xf32>, %b: tensor<32x64xf32>, %c: ten
   %s = linalg.add ins(%e, %q : tensor<16x96xf32>, tensor<16x96xf32>) outs(%q0 : tensor<16x96xf32>) -> tensor<16x96xf32>
   return %s : tensor<16x96xf32>
 }
+
+// -----
+
+// What uses only the neighbour is not next to the kernel.
+// CHECK-LABEL: func.func @far(
+// CHECK:         rmsnorm.rows
+// CHECK:         linalg.transpose
+// CHECK:         linalg.exp
+func.func @far(%x: tensor<?x64xf32>, %z: tensor<?x64xf32>, %y0: tensor<?x64xf32>, %t0: tensor<64x?xf32>, %u0: tensor<?x64xf32>, %f0: tensor<?x64xf32>) -> (tensor<?x64xf32>, tensor<64x?xf32>) {
+  %u = linalg.exp ins(%z : tensor<?x64xf32>) outs(%u0 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %f = linalg.add ins(%x, %u : tensor<?x64xf32>, tensor<?x64xf32>) outs(%f0 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own}}
+  %t = linalg.transpose ins(%u : tensor<?x64xf32>) outs(%t0 : tensor<64x?xf32>) permutation = [1, 0]
+  %y = rmsnorm.forward input(%f : tensor<?x64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  %e = linalg.exp ins(%t : tensor<64x?xf32>) outs(%t0 : tensor<64x?xf32>) -> tensor<64x?xf32>
+  return %y, %e : tensor<?x64xf32>, tensor<64x?xf32>
+}
