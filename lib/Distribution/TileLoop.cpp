@@ -64,6 +64,42 @@ void TileLoop::emitBegin(const Ahead &ahead, bool isFirst) {
   }
 }
 
+/// ptxas moves a load to its first use, past the wait for the copies, where its
+/// latency comes on top. So it begins with a copy that is ahead, by one tile.
+void TileLoop::collectRowLoads() {
+  auto rows = tiles->getParentOfType<RowsOp>();
+  if (!isAhead())
+    return;
+  for (auto load : tiles.getBody().front().getOps<TileLoadOp>()) {
+    WalkResult stores = rows.walk([&](TileStoreOp store) {
+      return rows.mayAlias(store.getBase(), load.getBase())
+                 ? WalkResult::interrupt()
+                 : WalkResult::advance();
+    });
+    if (load.getKind() == TileKind::row && !load.getIndex() &&
+        !stores.wasInterrupted())
+      rowLoads.push_back(load);
+  }
+}
+
+/// Loads the per-row values of tile `number`, or of the last one if there is no
+/// such tile: a block has one at least.
+SmallVector<Value> TileLoop::emitRowLoads(Value number) {
+  SmallVector<Value> values;
+  if (rowLoads.empty())
+    return values;
+  Value last = arith::SubIOp::create(builder, getCount(), kernel.emitIndex(1));
+  Tile tile(kernel, arith::MinUIOp::create(builder, number, last),
+            /*slot=*/Value());
+  tile.addresses.emitTile();
+  for (TileLoadOp load : rowLoads) {
+    tile.addresses.emitAccess(load.getBase(), load.getAccess());
+    tile.emitRowOp(load);
+    llvm::append_range(values, kernel.fragments[load]);
+  }
+  return values;
+}
+
 void TileLoop::emitScalars() {
   const int64_t stages = tiles.getStages();
   for (int64_t distance = 0; distance < stages - 1; ++distance)
@@ -93,7 +129,8 @@ void TileLoop::emitPrologue() {
 //===----------------------------------------------------------------------===//
 
 /// The loop carries the number that tells tiles apart, a thread's part of each
-/// sum over rows, the slot of the tile and the number of its publish.
+/// sum over rows, the per-row values that were loaded ahead, the slot of the
+/// tile and the number of its publish.
 scf::ForOp TileLoop::createLoop() {
   SmallVector<Value> inits;
   if (combine.needsNumber())
@@ -104,6 +141,7 @@ scf::ForOp TileLoop::createLoop() {
     inits.append(isPerColumn(sum.getType()) ? kernel.layout.getNumVectors() : 1,
                  start);
   }
+  llvm::append_range(inits, emitRowLoads(first));
   if (isAhead())
     inits.push_back(kernel.emitIndex(0));
   if (tiles.isSplit())
@@ -115,16 +153,19 @@ scf::ForOp TileLoop::createLoop() {
       });
 }
 
-/// Gives each of `values`, sums over rows, its part of the carried values.
-void TileLoop::setCarried(ValueRange values, ValueRange carried) {
+/// Gives each of `sums`, those over rows, its part of the carried values, and
+/// the loads that were begun ahead theirs.
+void TileLoop::setCarried(ValueRange sums, ValueRange carried) {
   if (combine.needsNumber())
     carried = carried.drop_front();
-  for (Value value : values) {
-    const size_t held =
-        isPerColumn(value.getType()) ? kernel.layout.getNumVectors() : 1;
-    kernel.fragments[value] = SmallVector<Value>(carried.take_front(held));
-    carried = carried.drop_front(held);
-  }
+  auto take = [&](Value value, size_t count) {
+    kernel.fragments[value] = SmallVector<Value>(carried.take_front(count));
+    carried = carried.drop_front(count);
+  };
+  for (Value sum : sums)
+    take(sum, isPerColumn(sum.getType()) ? kernel.layout.getNumVectors() : 1);
+  for (TileLoadOp load : rowLoads)
+    take(load, kernel.getNumRows(load.getType()));
 }
 
 void TileLoop::emitBody(scf::ForOp loop) {
@@ -138,7 +179,6 @@ void TileLoop::emitBody(scf::ForOp loop) {
   Block &body = tiles.getBody().front();
   Tile tile(kernel, loop.getInductionVar(), slot);
   combine.beginTile(number);
-  setCarried(tiles.getAccumulators(), carried);
 
   // Scalars first.
   tile.addresses.emitTile();
@@ -168,6 +208,9 @@ void TileLoop::emitBody(scf::ForOp loop) {
   // After the arithmetic, which needs nothing of the kernels before.
   if (waits)
     kernel.emitGridWait();
+  SmallVector<Value> nextRowValues =
+      emitRowLoads(emitTile(loop.getInductionVar(), 1));
+  setCarried(tiles.getAccumulators(), carried);
   for (Operation &op : body.without_terminator())
     emitOp(&op, tile);
 
@@ -176,6 +219,7 @@ void TileLoop::emitBody(scf::ForOp loop) {
     yielded.push_back(combine.emitNextNumber(number));
   for (Value sum : cast<YieldOp>(body.getTerminator()).getValues())
     llvm::append_range(yielded, kernel.fragments[sum]);
+  llvm::append_range(yielded, nextRowValues);
   if (nextSlot)
     yielded.push_back(nextSlot);
   if (nextPublish)
@@ -213,6 +257,8 @@ void TileLoop::emitOp(Operation *op, Tile &tile) {
     return;
   }
   auto load = dyn_cast<TileLoadOp>(op);
+  if (load && llvm::is_contained(rowLoads, load))
+    return;
   if (load && load.getKind() == TileKind::column && isPerColumn(load.getType()))
     return tile.emitHeldLoad(load);
   // Scalars are there, constants are where they are used.
@@ -223,6 +269,7 @@ void TileLoop::emitOp(Operation *op, Tile &tile) {
 }
 
 void TileLoop::emit() {
+  collectRowLoads();
   if (isAhead())
     emitPrologue();
   scf::ForOp loop = createLoop();

@@ -11,8 +11,9 @@
 
 namespace mlir::rmsnorm {
 
-/// Emits rmsnorm.tiles: the loop, the copies ahead of it and of each iteration,
-/// the reductions that begin in one iteration and end in the next.
+/// Emits rmsnorm.tiles: the loop, the copies ahead of it and of each iteration
+/// with the per-row values beside them, the reductions that begin in one
+/// iteration and end in the next.
 class TileLoop {
 public:
   /// Tiles `first`, `first` + `step`, ... below `count`, indices, the last one
@@ -41,8 +42,10 @@ private:
   void emitCopies(const Ahead &ahead);
   void emitBegin(const Ahead &ahead, bool isFirst);
   void emitPrologue();
+  void collectRowLoads();
+  SmallVector<Value> emitRowLoads(Value number);
   scf::ForOp createLoop();
-  void setCarried(ValueRange values, ValueRange carried);
+  void setCarried(ValueRange sums, ValueRange carried);
   void emitBody(scf::ForOp loop);
   void emitOp(Operation *op, Tile &tile);
   Value getCount() { return kernel.getHostScalar(hostCount); }
@@ -58,6 +61,8 @@ private:
   /// The ops in front of the loop.
   SmallVector<Ahead> prologue;
   Ahead firstBegin;
+  /// Loads of per-row values that begin one tile ahead.
+  SmallVector<TileLoadOp> rowLoads;
   /// Of an iteration: the tile whose copies begin, the one whose reductions do,
   /// the number of this one's publish.
   Ahead refill, next;
