@@ -146,9 +146,19 @@ Value BlockSum::addGroups(Value first, int64_t step, int64_t end, Value index) {
     Value number = kernel.emitI32(group);
     if (first)
       number = add(first, number);
+    // There may be fewer than `step` left.
+    Value exists;
+    if (first && group + step > end) {
+      exists = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, number,
+                                     kernel.emitI32(end));
+      number = arith::MinUIOp::create(builder, number, kernel.emitI32(end - 1));
+    }
     Value one = WorkgroupLoadOp::create(
         builder, VectorType::get({piece}, builder.getF32Type()),
         place(number, index));
+    if (exists)
+      one = arith::SelectOp::create(builder, exists, one,
+                                    kernel.emitIdentity(kind, one.getType()));
     total = total ? kernel.emitCombine(kind, total, one) : one;
   }
   return total;
