@@ -80,7 +80,6 @@ static std::optional<Part> getPart(gpu::LaunchFuncOp launch) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
       launch, launch.getKernel());
   if (!kernel || !getKernelTarget(kernel->getParentOp()) ||
-      kernel->hasAttr(RMSNormDialect::kMinBlocksAttrName) ||
       launch.hasClusterSize() || launch.getAsyncToken() ||
       !launch.getAsyncDependencies().empty() || launch.getAsyncObject())
     return std::nullopt;
@@ -221,11 +220,23 @@ static IRMapping mapArguments(Part part, KernelArguments &arguments,
   return mapping;
 }
 
-/// The kernel of all `parts`, with no body yet.
+/// The kernel of all `parts`, with no body yet. A part that wants the registers
+/// that few blocks leave to each gets them.
 static gpu::GPUFuncOp createMerged(Location loc, ArrayRef<Part> parts) {
   Part last = parts.back();
   SymbolTable symbols(last.kernel->getParentOp());
-  return createKernel(loc, getName(parts), last.threads, symbols);
+  gpu::GPUFuncOp kernel =
+      createKernel(loc, getName(parts), last.threads, symbols);
+  IntegerAttr fewest;
+  for (Part part : parts) {
+    auto blocks = part.kernel->getAttrOfType<IntegerAttr>(
+        RMSNormDialect::kMinBlocksAttrName);
+    if (blocks && (!fewest || blocks.getInt() < fewest.getInt()))
+      fewest = blocks;
+  }
+  if (fewest)
+    kernel->setAttr(RMSNormDialect::kMinBlocksAttrName, fewest);
+  return kernel;
 }
 
 /// Emits the parts, one in the branch that the others leave to it.

@@ -126,13 +126,6 @@ module attributes {gpu.container_module} {
       rmsnorm.global_store %v, %y[%row, %c0] alignment(4) : vector<1xf32>
       gpu.return
     }
-    gpu.func @bounded(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) kernel attributes {rmsnorm.min_blocks = 1 : i64} {
-      %c0 = arith.constant 0 : i32
-      %c0_i64 = arith.constant 0 : i64
-      %v = rmsnorm.global_load %x[%c0_i64, %c0] alignment(4) : vector<1xf32>
-      rmsnorm.global_store %v, %y[%c0_i64, %c0] alignment(4) : vector<1xf32>
-      gpu.return
-    }
     gpu.func @many(%x: !llvm.ptr<1>, %i0: index, %i1: index, %i2: index, %i3: index, %i4: index, %i5: index, %i6: index, %i7: index, %i8: index, %i9: index, %i10: index, %i11: index, %i12: index, %i13: index, %i14: index, %i15: index, %i16: index, %i17: index, %i18: index, %i19: index, %i20: index, %i21: index, %i22: index, %i23: index, %i24: index, %i25: index, %i26: index, %i27: index, %i28: index, %i29: index, %i30: index, %i31: index, %i32: index, %i33: index, %i34: index, %i35: index, %i36: index, %i37: index, %i38: index, %i39: index, %i40: index, %i41: index, %i42: index, %i43: index, %i44: index, %i45: index, %i46: index, %i47: index, %i48: index, %i49: index, %i50: index, %i51: index, %i52: index, %i53: index, %i54: index, %i55: index, %i56: index, %i57: index, %i58: index, %i59: index, %i60: index, %i61: index, %i62: index, %i63: index) kernel {
       %c0 = arith.constant 0 : i32
       %c0_i64 = arith.constant 0 : i64
@@ -288,8 +281,8 @@ module attributes {gpu.container_module} {
   }
 
   // Each is unlike the next in one way: threads of a block, a grid by the device,
-  // clusters, a kernel that looks where it is in the middle of its work, blocks
-  // that are to share a multiprocessor, a start before the end of the others.
+  // clusters, a kernel that looks where it is in the middle of its work, a start
+  // before the end of the others.
   // CHECK-LABEL: func.func @unlike
   // CHECK:         gpu.launch_func @kernels::@copy blocks
   // CHECK:         gpu.launch_func @kernels::@copy blocks
@@ -298,8 +291,6 @@ module attributes {gpu.container_module} {
   // CHECK:         gpu.launch_func @kernels::@copy clusters
   // CHECK:         gpu.launch_func @kernels::@copy blocks
   // CHECK:         gpu.launch_func @kernels::@touch blocks
-  // CHECK:         gpu.launch_func @kernels::@copy blocks
-  // CHECK:         gpu.launch_func @kernels::@bounded blocks
   // CHECK:         gpu.launch_func @kernels::@copy blocks
   // CHECK:         gpu.launch_func @kernels::@copy blocks
   // CHECK-NOT:     gpu.launch_func
@@ -329,8 +320,6 @@ module attributes {gpu.container_module} {
     gpu.launch_func @kernels::@copy blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%pa : !llvm.ptr<1>, %pg : !llvm.ptr<1>)
     gpu.launch_func @kernels::@touch blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%ph : !llvm.ptr<1>, %c1 : index)
     gpu.launch_func @kernels::@copy blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%pa : !llvm.ptr<1>, %pi : !llvm.ptr<1>)
-    gpu.launch_func @kernels::@bounded blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%pa : !llvm.ptr<1>, %pj : !llvm.ptr<1>)
-    gpu.launch_func @kernels::@copy blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%pa : !llvm.ptr<1>, %pk : !llvm.ptr<1>)
     gpu.launch_func @kernels::@copy blocks in (%c1, %c1, %c1) threads in (%c64, %c1, %c1) args(%pa : !llvm.ptr<1>, %pl : !llvm.ptr<1>) {rmsnorm.programmatic_dependent_launch}
     return
   }
@@ -434,6 +423,48 @@ module attributes {gpu.container_module} {
     gpu.launch_func @no_turns::@copy blocks in (%m, %c1, %c1) threads in (%c32, %c1, %c1) args(%pa : !llvm.ptr<1>, %pc : !llvm.ptr<1>)
     gpu.launch_func @no_turns::@copy blocks in (%m, %c1, %c1) threads in (%c32, %c1, %c1) args(%pa : !llvm.ptr<1>, %pd : !llvm.ptr<1>)
     gpu.launch_func @no_turns::@copy blocks in (%m, %c1, %c1) threads in (%c32, %c1, %c1) args(%pa : !llvm.ptr<1>, %pe : !llvm.ptr<1>)
+    return
+  }
+}
+
+// -----
+
+// Of blocks that are to share a multiprocessor as few as any part wants.
+module attributes {gpu.container_module} {
+  gpu.module @kernels [#rmsnorm.target<sim "sim32">] {
+    // CHECK: gpu.func @three_and_two_and_any({{.*}} attributes {{{.*}}rmsnorm.min_blocks = 2 : i64
+    gpu.func @three(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) kernel attributes {rmsnorm.min_blocks = 3 : i64} {
+      %c0 = arith.constant 0 : i32
+      %c0_i64 = arith.constant 0 : i64
+      %v = rmsnorm.global_load %x[%c0_i64, %c0] alignment(4) : vector<1xf32>
+      rmsnorm.global_store %v, %y[%c0_i64, %c0] alignment(4) : vector<1xf32>
+      gpu.return
+    }
+    gpu.func @two(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) kernel attributes {rmsnorm.min_blocks = 2 : i64} {
+      %c0 = arith.constant 0 : i32
+      %c0_i64 = arith.constant 0 : i64
+      %v = rmsnorm.global_load %x[%c0_i64, %c0] alignment(4) : vector<1xf32>
+      rmsnorm.global_store %v, %y[%c0_i64, %c0] alignment(4) : vector<1xf32>
+      gpu.return
+    }
+    gpu.func @any(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) kernel {
+      %c0 = arith.constant 0 : i32
+      %c0_i64 = arith.constant 0 : i64
+      %v = rmsnorm.global_load %x[%c0_i64, %c0] alignment(4) : vector<1xf32>
+      rmsnorm.global_store %v, %y[%c0_i64, %c0] alignment(4) : vector<1xf32>
+      gpu.return
+    }
+  }
+  func.func @fewest(%a: memref<8xf32> {rmsnorm.role = "input"}, %b: memref<8xf32> {rmsnorm.role = "output"}, %c: memref<8xf32> {rmsnorm.role = "output"}, %d: memref<8xf32> {rmsnorm.role = "output"}) {
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %pa = rmsnorm.buffer_pointer %a : memref<8xf32>
+    %pb = rmsnorm.buffer_pointer %b : memref<8xf32>
+    %pc = rmsnorm.buffer_pointer %c : memref<8xf32>
+    %pd = rmsnorm.buffer_pointer %d : memref<8xf32>
+    gpu.launch_func @kernels::@three blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%pa : !llvm.ptr<1>, %pb : !llvm.ptr<1>)
+    gpu.launch_func @kernels::@two blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%pa : !llvm.ptr<1>, %pc : !llvm.ptr<1>)
+    gpu.launch_func @kernels::@any blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%pa : !llvm.ptr<1>, %pd : !llvm.ptr<1>)
     return
   }
 }
