@@ -32,6 +32,13 @@ KNOTS = {
     "blocks": [-6, -2, 0, 1, 3, 5],
     "instructions": [6, 13],
     "groups": [0, 2, 4],
+    "in_flight": [0, 1, 2],
+    "stages": [0, 2, 3, 4],
+    "idle": [0, 0.3, 0.6, 1],
+    "sums": [0, 1, 2],
+    "strip": [2, 3, 4, 5, 6, 7],
+    "sum_blocks": [-5, -3, -2, -1, 0, 1, 2],
+    "sum_turns": [0, 1, 2, 3, 4, 6],
 }
 # Penalty on the squares of weights, in measurements.
 RIDGE = 1.0
@@ -47,6 +54,9 @@ FAMILIES = [
     ["fp8_block", "mxfp8", "mxfp8_y", "nvfp4"],
     ["adaln", "dit_ln"],
     ["layer_norm", "softmax"],
+    ["backward", "backward_f16", "train"],
+    ["backward_f32"],
+    ["dbias", "adaln_backward"],
 ]
 WIDTH_FOLDS = 8
 
@@ -66,12 +76,9 @@ def hat(values, knots):
 
 
 class Measurements:
-    def __init__(self, tool, path):
-        text = gzip.open(path, "rt").read()
-        self.head = json.loads(text.splitlines()[0])
-        terms = subprocess.run([tool, "--terms"], input=text, text=True,
-                               stdout=subprocess.PIPE, check=True).stdout
-        names, *lines = [line.split() for line in terms.splitlines()]
+    """Those of programs that sum over rows, or of the others."""
+
+    def __init__(self, names, lines):
         columns = dict(zip(names, zip(*lines)))
         self.program = np.array(columns["program"])
         self.columns = np.array(columns["columns"], int)
@@ -87,10 +94,14 @@ class Measurements:
         np.minimum.at(best, self.point, us)
         self.slower = us / best[self.point]
         work = hat(np.array(columns["work"], float), WORK)
+        values = {name: np.array(columns[name], float) for name in KNOTS}
+        # A term that is always the same explains nothing.
+        self.knots = {name: knots for name, knots in KNOTS.items()
+                      if np.ptp(values[name]) > 0}
         self.matrix = np.concatenate(
-            [(hat(np.array(columns[name], float), knots)[:, :, None]
+            [(hat(values[name], knots)[:, :, None]
               * work[:, None, :]).reshape(len(us), -1)
-             for name, knots in KNOTS.items()], 1)
+             for name, knots in self.knots.items()], 1)
 
     def fit(self, use):
         """Weights by least squares of the logarithms of the times of a point
@@ -119,6 +130,19 @@ class Measurements:
         return np.sort(100 * (self.slower[order[first]] - 1))
 
 
+def read(tool, path):
+    """What all measurements have in common, those of programs that sum over no
+    rows, and of those that do."""
+    text = gzip.open(path, "rt").read()
+    terms = subprocess.run([tool, "--terms"], input=text, text=True,
+                           stdout=subprocess.PIPE, check=True).stdout
+    names, *lines = [line.split() for line in terms.splitlines()]
+    sums = names.index("sums_over_rows")
+    return json.loads(text.splitlines()[0]), [
+        Measurements(names, [line for line in lines if line[sums] == kind])
+        for kind in "01"]
+
+
 def describe(regrets):
     at = lambda share: regrets[int(share * len(regrets))]
     return ("mean %.1f  median %.1f  p90 %.1f  p99 %.1f  worst %.1f" %
@@ -143,30 +167,34 @@ def check(data):
               describe(data.get_regrets(costs)))
 
 
-def write(data, path):
+def write_model(file, target, data, sums):
     weights = data.fit(np.ones(len(data.slower))).round(4)
-    head = data.head
+    file.write("// %d measurements of %d points%s\n" %
+               (data.in_space.sum(), data.count,
+                ", of programs that sum over rows" if sums else ""))
+    file.write("// %s\n" % describe(data.get_regrets(data.matrix @ weights)))
+    file.write('{"%s",\n %s,\n {%s},\n {' % (
+        target, "true" if sums else "false", ", ".join(map(str, WORK))))
+    begin = 0
+    for name in KNOTS:
+        knots = data.knots.get(name, [])
+        file.write("\n     /*%s*/\n     {%d," % (name, len(knots)))
+        file.write("\n      {%s},\n      {" % ", ".join(map(str, knots)))
+        for _ in knots:
+            file.write("\n          {%s}," % ", ".join(
+                "%g" % value for value in weights[begin:begin + len(WORK)]))
+            begin += len(WORK)
+        file.write("\n      }},")
+    file.write("\n }},\n")
+
+
+def write(head, kinds, path):
     with open(path, "w") as file:
         file.write("// Written by scripts/fit_schedules.py, do not edit.\n")
         for key in ("device", "date", "driver", "ptxas", "llvm", "commit"):
             file.write("// %s: %s\n" % (key, head.get(key, "?")))
-        file.write("// %d measurements of %d points\n" %
-                   (data.in_space.sum(), data.count))
-        file.write("// %s\n" % describe(data.get_regrets(
-            data.matrix @ weights)))
-        file.write('{"%s",\n {%s},\n {' % (head["target"].removeprefix("sim:"),
-                                           ", ".join(map(str, WORK))))
-        begin = 0
-        for name, knots in KNOTS.items():
-            file.write("\n     /*%s*/\n     {%d,\n      {%s},\n      {" %
-                       (name, len(knots), ", ".join(map(str, knots))))
-            for _ in knots:
-                file.write("\n          {%s}," % ", ".join(
-                    "%g" % value
-                    for value in weights[begin:begin + len(WORK)]))
-                begin += len(WORK)
-            file.write("\n      }},")
-        file.write("\n }},\n")
+        for sums, data in enumerate(kinds):
+            write_model(file, head["target"].removeprefix("sim:"), data, sums)
 
 
 def main():
@@ -180,11 +208,13 @@ def main():
     parser.add_argument("--norm-regret", default="build/bin/norm-regret",
                         help="the tool (%(default)s)")
     options = parser.parse_args()
-    data = Measurements(options.norm_regret, options.measurements)
+    head, kinds = read(options.norm_regret, options.measurements)
     if options.check:
-        check(data)
+        for sums, data in enumerate(kinds):
+            print("programs that sum over rows" if sums else "other programs")
+            check(data)
     if options.output:
-        write(data, options.output)
+        write(head, kinds, options.output)
 
 
 if __name__ == "__main__":

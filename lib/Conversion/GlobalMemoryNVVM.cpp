@@ -239,9 +239,10 @@ void lowerCopy(AsyncCopyOp op, gpu::GPUModuleOp module) {
   FragmentAddress source(b, op.getBase(), op.getRow(), op.getColumn(),
                          type.getElementType(), /*inBounds=*/!op.getValid());
   Value target = createWorkgroupAddress(b, module, op.getOffset());
-  auto modifier = op.getCache() == CopyCache::cg && plan.bytes == 16
-                      ? NVVM::LoadCacheModifierKind::CG
-                      : NVVM::LoadCacheModifierKind::CA;
+  // Past L1, which has little room beside workgroup memory; smaller pieces
+  // cannot.
+  auto modifier = plan.bytes == 16 ? NVVM::LoadCacheModifierKind::CG
+                                   : NVVM::LoadCacheModifierKind::CA;
   for (int64_t i = 0; i < plan.count; ++i) {
     Value to = target;
     if (i > 0)

@@ -169,7 +169,7 @@ LogicalResult Distributor::run() {
   Value strip = emitEntry();
   kernel.emitThreads(strip);
   Combine combine(kernel, tiles);
-  Rings rings(kernel, tiles, schedule.getCopy());
+  Rings rings(kernel, tiles);
   combine.emitInit();
 
   Block::iterator begin = body.begin();

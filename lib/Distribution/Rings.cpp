@@ -11,8 +11,7 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-Rings::Rings(Kernel &kernel, TilesOp tiles, CopyCache copy)
-    : kernel(kernel), tiles(tiles), copy(copy) {
+Rings::Rings(Kernel &kernel, TilesOp tiles) : kernel(kernel), tiles(tiles) {
   const int64_t slots = tiles.getStages();
   for (size_t ring = 0; ring < tiles.getCopies().size(); ++ring)
     offsets.push_back(kernel.workgroup.reserve(
@@ -82,8 +81,7 @@ void Rings::emitCopies(Tile &tile, Value slot) const {
         AsyncCopyOp::create(
             kernel.builder, pointer, tile.addresses.getOffset(buffer, row),
             position.column, to, position.valid,
-            kernel.getAlignment(buffer, whole, bool(position.valid)), copy,
-            fragment);
+            kernel.getAlignment(buffer, whole, bool(position.valid)), fragment);
       }
   }
 }

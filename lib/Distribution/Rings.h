@@ -15,7 +15,7 @@ namespace mlir::rmsnorm {
 class Rings {
 public:
   /// Reserves workgroup memory for the copies of `tiles`.
-  Rings(Kernel &kernel, TilesOp tiles, CopyCache copy);
+  Rings(Kernel &kernel, TilesOp tiles);
 
   /// Emits the addresses of the tile's rows in the buffers that are copied.
   void emitAddresses(Addresses &addresses) const;
@@ -39,7 +39,6 @@ private:
 
   Kernel &kernel;
   TilesOp tiles;
-  CopyCache copy;
   SmallVector<int64_t> offsets;
 };
 

@@ -330,6 +330,6 @@ std::string ScheduleFields::getKernelSuffix() const {
   addToName<Type>(os, Letter, member, getDefault##Getter());
 #include "RMSNorm/IR/ScheduleFields.def"
   if (cache == Cache::shared)
-    os << "_s" << getRingSlots() << stringifyCopyCache(copy);
+    os << "_s" << getRingSlots();
   return name;
 }

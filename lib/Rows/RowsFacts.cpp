@@ -167,7 +167,10 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
                                   seenBefore.contains(op.getResult(0)) &&
                                   seenAfter.contains(op.getResult(0));
   }
-  for (Operation *op : getSumsSlice(program).needed)
+  const SumsSlice sums = getSumsSlice(program);
+  facts.independentSums = facts.numColumnSums > 0 && sums.saved.empty() &&
+                          !overwritesWhatSumsRead(rows, sums);
+  for (Operation *op : sums.needed)
     if (auto load = dyn_cast<TileLoadOp>(op);
         load && load.getKind() != TileKind::row)
       facts.sumsNarrowestBits = std::min<int64_t>(

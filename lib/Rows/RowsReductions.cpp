@@ -125,3 +125,15 @@ SumsSlice mlir::rmsnorm::getSumsSlice(Block &program) {
     collector.collect(sum.getSource());
   return slice;
 }
+
+bool mlir::rmsnorm::overwritesWhatSumsRead(RowsOp rows,
+                                           const SumsSlice &slice) {
+  Block &program = rows.getTiles().getBody().front();
+  return llvm::any_of(slice.needed, [&](Operation *op) {
+    auto load = dyn_cast<TileLoadOp>(op);
+    return load &&
+           llvm::any_of(program.getOps<TileStoreOp>(), [&](TileStoreOp store) {
+             return rows.mayAlias(store.getBase(), load.getBase());
+           });
+  });
+}

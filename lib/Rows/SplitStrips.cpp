@@ -29,7 +29,6 @@ public:
   LogicalResult run();
 
 private:
-  bool overwritesWhatIsRead();
   Value createWorkspace(Value value);
   RowsOp createSums();
   void storeSaved(RowsOp op, const IRMapping &mapping);
@@ -44,16 +43,6 @@ private:
   DenseMap<Value, Value> workspaces;
 };
 } // namespace
-
-bool StripSplitter::overwritesWhatIsRead() {
-  return llvm::any_of(slice.needed, [&](Operation *op) {
-    auto load = dyn_cast<TileLoadOp>(op);
-    return load &&
-           llvm::any_of(program.getOps<TileStoreOp>(), [&](TileStoreOp store) {
-             return rows.mayAlias(store.getBase(), load.getBase());
-           });
-  });
-}
 
 /// One element a row, of the type of `value`.
 Value StripSplitter::createWorkspace(Value value) {
@@ -122,7 +111,7 @@ LogicalResult StripSplitter::run() {
     error.attachNote() << "rmsnorm-select-schedule sets it";
     return error;
   }
-  const bool overwrites = overwritesWhatIsRead();
+  const bool overwrites = overwritesWhatSumsRead(rows, slice);
   rewriter.setInsertionPoint(rows);
   for (Value value : slice.saved)
     workspaces[value] = createWorkspace(value);

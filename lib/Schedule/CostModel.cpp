@@ -19,7 +19,8 @@ using namespace mlir::rmsnorm;
 namespace {
 constexpr size_t kWorkKnots = 5, kMaxKnots = 9;
 
-/// The function of a term: its values at knots of the term and of work.
+/// The function of a term: its values at knots of the term and of work. It has
+/// none if it was the same in all measurements.
 struct TermModel {
   size_t count;
   double knots[kMaxKnots];
@@ -30,6 +31,8 @@ struct TermModel {
 namespace mlir::rmsnorm {
 struct CostModel {
   StringLiteral chip;
+  /// Whether it is for programs that sum over rows.
+  bool sums;
   double work[kWorkKnots];
   TermModel terms[kNumCostTerms];
 };
@@ -40,10 +43,17 @@ static constexpr CostModel kModels[] = {
 };
 
 /// The model of a chip; the first one for a chip that nobody has measured.
-static const CostModel &getModel(const ChipInfo &chip) {
-  const CostModel *own = llvm::find_if(
-      kModels, [&](const CostModel &model) { return chip.name == model.chip; });
-  return own == std::end(kModels) ? kModels[0] : *own;
+static const CostModel &getModel(const ChipInfo &chip,
+                                 const ProgramFacts &facts) {
+  const CostModel *first = nullptr;
+  for (const CostModel &model : kModels) {
+    if (model.sums != (facts.numColumnSums > 0))
+      continue;
+    if (chip.name == model.chip)
+      return model;
+    first = first ? first : &model;
+  }
+  return *first;
 }
 
 namespace {
@@ -75,8 +85,10 @@ static double evaluate(const TermModel &term, Place place, size_t work) {
 
 StringRef mlir::rmsnorm::stringifyCostTerm(CostTerm term) {
   static constexpr StringLiteral names[kNumCostTerms] = {
-      "vectors",   "used",  "cache",  "awaited",      "cluster",
-      "occupancy", "waves", "blocks", "instructions", "groups"};
+      "vectors",    "used",     "cache",  "awaited",      "cluster",
+      "occupancy",  "waves",    "blocks", "instructions", "groups",
+      "in_flight",  "stages",   "idle",   "sums",         "strip",
+      "sum_blocks", "sum_turns"};
   return names[size_t(term)];
 }
 
@@ -150,15 +162,27 @@ double mlir::rmsnorm::estimateRegisters(const ScheduleFields &schedule,
                          facts.loadedBitsPerColumn / 32;
 }
 
+/// Registers of a thread that owns columns: words that are on their way, and
+/// what adds them up.
+static double estimateSumRegisters(const ScheduleFields &sums,
+                                   const ProgramFacts &facts) {
+  return 40 + 1.35 * sums.rowsPerGroup * sums.vectorWidth *
+                  facts.loadedBitsPerColumn / 32;
+}
+
 /// Blocks that a multiprocessor holds at once.
 static double getOccupancy(const ScheduleFields &schedule,
                            const ProgramFacts &facts, const ChipInfo &chip) {
+  if (schedule.blocksPerSM > 0)
+    return schedule.blocksPerSM;
   const double threads = schedule.getBlockThreads();
   const double most =
       std::min(255., double(chip.registersPerMultiprocessor) / threads);
+  double needed = estimateRegisters(schedule, facts, chip);
+  if (schedule.sums)
+    needed = std::max(needed, estimateSumRegisters(*schedule.sums, facts));
   // Registers are handed out by eight.
-  const double registers = std::min(
-      most, 8 * std::ceil(estimateRegisters(schedule, facts, chip) / 8));
+  const double registers = std::min(most, 8 * std::ceil(needed / 8));
   double blocks = std::min(
       std::floor(chip.threadsPerMultiprocessor / threads),
       std::floor(chip.registersPerMultiprocessor / (registers * threads)));
@@ -171,8 +195,9 @@ static double getOccupancy(const ScheduleFields &schedule,
 
 ScheduleCost::ScheduleCost(const ScheduleFields &schedule,
                            const ProgramFacts &facts, const ChipInfo &chip)
-    : tileRows(schedule.getTileRows()), cluster(schedule.cluster),
-      multiprocessors(chip.multiprocessors), model(&getModel(chip)) {
+    : tileRows(schedule.getTileRows()), sumTileRows(0),
+      cluster(schedule.cluster), isPersistent(schedule.blocksPerSM > 0),
+      multiprocessors(chip.multiprocessors), model(&getModel(chip, facts)) {
   const double part = llvm::divideCeil(schedule.getPartColumns(facts.columns),
                                        schedule.vectorWidth);
   const double vectors = countVectors(schedule, facts);
@@ -192,14 +217,41 @@ ScheduleCost::ScheduleCost(const ScheduleFields &schedule,
   set(CostTerm::Instructions,
       std::log2(estimateInstructions(schedule, facts, chip)));
   set(CostTerm::Groups, std::log2(schedule.rowGroups));
+  set(CostTerm::InFlight, std::log2(schedule.rowsPerGroup));
+  set(CostTerm::Stages, schedule.stages);
+  if (facts.numColumnSums == 0 || schedule.columnSums == ColumnSums::registers)
+    return;
+  const ScheduleFields &sums = schedule.sums ? *schedule.sums : schedule;
+  if (sums.columnSums == ColumnSums::strips) {
+    set(CostTerm::Sums, 2);
+    return;
+  }
+  sumTileRows = sums.getTileRows();
+  set(CostTerm::Sums, 1);
+  set(CostTerm::Strip,
+      std::log2(sums.getStripColumns() * facts.sumsNarrowestBits / 8.));
+  set(CostTerm::SumBlocks,
+      std::log2(
+          double(llvm::divideCeil(facts.columns, sums.getStripColumns())) /
+          multiprocessors));
 }
 
 CostTerms ScheduleCost::getTerms(int64_t rows) const {
   CostTerms all = terms;
-  const double blocks = std::log2(double(llvm::divideCeil(rows, tileRows)) *
-                                  cluster / multiprocessors);
-  all[size_t(CostTerm::Blocks)] = blocks;
-  all[size_t(CostTerm::Waves)] = blocks - terms[size_t(CostTerm::Occupancy)];
+  auto set = [&](CostTerm term, double value) { all[size_t(term)] = value; };
+  const double tiles = llvm::divideCeil(rows, tileRows);
+  const double occupancy = terms[size_t(CostTerm::Occupancy)];
+  double blocks = std::log2(tiles * cluster / multiprocessors);
+  set(CostTerm::Waves, blocks - occupancy);
+  if (isPersistent) {
+    const double turns = std::max(1., std::exp2(blocks - occupancy));
+    set(CostTerm::Idle, std::log2(std::ceil(turns - 1e-9) / turns));
+    blocks = std::min(blocks, occupancy);
+  }
+  set(CostTerm::Blocks, blocks);
+  if (sumTileRows > 0)
+    set(CostTerm::SumTurns,
+        std::log2(double(llvm::divideCeil(rows, sumTileRows))));
   return all;
 }
 
@@ -212,6 +264,10 @@ CostTerms ScheduleCost::predictTerms(int64_t rows, double work) const {
   CostTerms costs = getTerms(rows);
   const Place at = locate(work, model->work);
   for (auto [value, term] : llvm::zip(costs, model->terms)) {
+    if (term.count == 0) {
+      value = 0;
+      continue;
+    }
     const Place place = locate(value, ArrayRef(term.knots, term.count));
     value = (1 - at.share) * evaluate(term, place, at.knot) +
             at.share * evaluate(term, place, at.knot + 1);

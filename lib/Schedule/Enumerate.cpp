@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Enumerate.cpp - the schedules for rows ---------------------------===//
 //
-// Every way of sharing out a row that may be the best for some number of rows.
-// What measurements have shown to be worth nothing is not among them
-// (test/Schedule/Inputs): several rows in flight, rows read again that
-// registers hold, persistent blocks.
+// Every way of sharing out a row, and the sums over rows, that may be the best
+// for some number of rows. What measurements have shown to be worth nothing is
+// not among them (test/Schedule/Inputs): several rows in flight, rows read
+// again that registers hold, persistent blocks that sum nothing.
 //
 //===----------------------------------------------------------------------===//
 
@@ -167,8 +167,6 @@ void RowSpace::addShared() {
         chip.maxThreadsPerBlock / 2);
     if (fields.threadsPerRow < 4 * chip.subgroupSize)
       break;
-    // Past L1, whose share is small then.
-    fields.copy = CopyCache::cg;
     add(fields);
   }
 }
@@ -229,7 +227,213 @@ std::vector<ScheduleFields> RowSpace::take() {
   return std::move(schedules);
 }
 
+namespace {
+/// The schedules of a program that sums over rows. Either each block adds up
+/// the rows that it works on and leaves a row of partial sums, or other blocks
+/// own columns, and add them up over all rows.
+class SumsSpace {
+public:
+  SumsSpace(const ProgramFacts &facts, const ChipInfo &chip)
+      : facts(facts), chip(chip) {}
+
+  std::vector<ScheduleFields> take();
+
+private:
+  /// Persistent blocks, `cluster` of them for a row.
+  void addPersistent(int64_t cluster);
+  /// With rows in registers.
+  void addHeld(ScheduleFields fields);
+  /// With rows copied ahead into workgroup memory.
+  void addRings(ScheduleFields fields);
+  /// Blocks that own columns, in the launch of those that own rows.
+  void addColumns();
+  /// So many threads that add up their columns over all rows, of one, two or
+  /// four sectors of memory a row.
+  SmallVector<ScheduleFields> getColumnBlocks(int64_t threads) const;
+  /// Rows as if nothing were summed, then the sums in strips of columns.
+  void addStrips();
+  bool add(ScheduleFields fields, NestedSchedule sums = {});
+
+  /// Whether copies ahead are worth trying: where a copy needs no registers and
+  /// is no shorter than 8 bytes.
+  bool mayRing() const {
+    return chip.hasAsyncCopies && !facts.singleRow && facts.columns > 1 &&
+           facts.loadedBitsPerColumn > 0 &&
+           getAccessWidth(facts, chip) * facts.narrowestBits >= 64;
+  }
+
+  const ProgramFacts &facts;
+  const ChipInfo &chip;
+  ScheduleFields base;
+  /// As RowSpace's.
+  int64_t vectors;
+  std::vector<ScheduleFields> schedules;
+};
+} // namespace
+
+bool SumsSpace::add(ScheduleFields fields, NestedSchedule sums) {
+  followRules(fields, facts, chip);
+  if (sums)
+    fields.sums = sums;
+  if (fields.check() || verifyOnTarget(fields, facts, chip))
+    return false;
+  if (!llvm::is_contained(schedules, fields))
+    schedules.push_back(fields);
+  return true;
+}
+
+void SumsSpace::addPersistent(int64_t cluster) {
+  const int64_t part = llvm::divideCeil(vectors, cluster);
+  for (int64_t threads : getRowThreads(part, chip)) {
+    ScheduleFields fields = base;
+    fields.cluster = cluster;
+    fields.threadsPerRow = threads;
+    addHeld(fields);
+    if (mayRing())
+      addRings(fields);
+  }
+}
+
+void SumsSpace::addHeld(ScheduleFields fields) {
+  // Of as few elements as an access takes.
+  const int64_t vectorsPerThread =
+      getVectorsPerThread(fields.getPartColumns(facts.columns),
+                          fields.threadsPerRow, fields.vectorWidth);
+  // Blocks of eight subgroups and more, and of one row group where that has as
+  // many.
+  const bool oneGroup = facts.singleRow || fields.cluster > 1;
+  for (int64_t block : {8 * chip.subgroupSize, 16 * chip.subgroupSize}) {
+    if (block != 8 * chip.subgroupSize &&
+        (block < fields.threadsPerRow || oneGroup))
+      continue;
+    fields.rowGroups =
+        oneGroup ? 1 : std::max<int64_t>(1, block / fields.threadsPerRow);
+    for (int64_t blocks : {1, 2, 4}) {
+      fields.blocksPerSM = blocks;
+      fields.rowsPerGroup = 1;
+      add(fields);
+      fields.rowsPerGroup = 2;
+      // Two rows over the largest block spill (16384 bf16, gfx942).
+      if (!oneGroup && 2 * vectorsPerThread <= 4 &&
+          fields.threadsPerRow <= chip.maxThreadsPerBlock / 2)
+        add(fields);
+    }
+  }
+}
+
+void SumsSpace::addRings(ScheduleFields fields) {
+  fields.cache = Cache::shared;
+  fields.rowsPerGroup = vectors <= chip.subgroupSize ? 2 : 1;
+  // About as many bytes on their way to a multiprocessor as its share of the
+  // memory's speed in the time that a load takes; wide rows are more.
+  constexpr int64_t least = 24 << 10, most = 48 << 10;
+  for (int64_t blocks : {1, 2})
+    for (int64_t groups : {1, 2, 3, 4, 6, 8, 16}) {
+      if (groups > 1 && fields.cluster > 1)
+        break;
+      fields.blocksPerSM = blocks;
+      fields.rowGroups = groups;
+      fields.stages = 2;
+      const int64_t bytes = blocks * getSlotBytes(fields, facts);
+      const bool alone = blocks == 1 && groups == 1;
+      // Nor do more threads than the largest block has hide anything.
+      if (bytes < least || (bytes > most && !alone) ||
+          blocks * groups * fields.threadsPerRow > chip.maxThreadsPerBlock)
+        continue;
+      for (; fields.stages <= (blocks == 1 ? 3 : 2); ++fields.stages)
+        add(fields);
+    }
+}
+
+SmallVector<ScheduleFields> SumsSpace::getColumnBlocks(int64_t threads) const {
+  SmallVector<ScheduleFields> schedules;
+  ScheduleFields fields;
+  fields.columnSums = ColumnSums::all_rows;
+  fields.cache = Cache::reload;
+  fields.vectorWidth = base.vectorWidth;
+  for (int64_t bytes : {32, 64, 128})
+    for (int64_t rows : {4, 8}) {
+      const int64_t lanes =
+          8 * bytes / (fields.vectorWidth * facts.sumsNarrowestBits);
+      if (lanes == 0 || threads % lanes != 0)
+        continue;
+      fields.threadsPerRow = lanes;
+      fields.rowGroups = threads / lanes;
+      fields.rowsPerGroup = rows;
+      followRules(fields, facts.getSumsFacts(), chip);
+      schedules.push_back(fields);
+    }
+  return schedules;
+}
+
+void SumsSpace::addColumns() {
+  if (!facts.independentSums)
+    return;
+  if (facts.numReductions == 0) {
+    for (const ScheduleFields &fields : getColumnBlocks(8 * chip.subgroupSize))
+      add(fields);
+    add(selectStrips(facts, chip));
+    return;
+  }
+  ProgramFacts rows = facts;
+  rows.numColumnSums = 0;
+  for (ScheduleFields fields : enumerateRows(rows, chip)) {
+    const int64_t threads = fields.getBlockThreads();
+    // Of rows that no registers hold strips were faster, at any number of rows.
+    if (fields.cluster > 1 || fields.cache != Cache::registers ||
+        fields.columnOperands == ColumnOperands::awaited ||
+        threads < 4 * chip.subgroupSize || threads > 16 * chip.subgroupSize)
+      continue;
+    fields.columnSums = ColumnSums::strips;
+    for (const ScheduleFields &sums : getColumnBlocks(threads))
+      add(fields, sums);
+  }
+}
+
+void SumsSpace::addStrips() {
+  if (facts.dynamicColumns)
+    return schedules.push_back(selectDynamicRow(facts, chip));
+  if (facts.numReductions == 0)
+    return schedules.push_back(selectStrips(facts, chip));
+  ProgramFacts rows = facts;
+  rows.numColumnSums = 0;
+  for (ScheduleFields fields : enumerateRows(rows, chip)) {
+    // Two rows, of x and dy, that the largest block reads again by elements
+    // spill (gfx1100).
+    if (fields.cache == Cache::reload)
+      fields.threadsPerRow =
+          std::min(fields.threadsPerRow, chip.maxThreadsPerBlock / 2);
+    fields.columnSums = ColumnSums::strips;
+    if (!add(fields) && schedules.empty())
+      schedules.push_back(fields);
+  }
+}
+
+std::vector<ScheduleFields> SumsSpace::take() {
+  base.vectorWidth = getWidestVector(facts, chip);
+  // A row shorter than a vector: no wider than it needs to be.
+  while (base.vectorWidth / 2 >= facts.columns)
+    base.vectorWidth /= 2;
+  vectors = llvm::divideCeil(facts.columns, base.vectorWidth);
+  base.vectorWidth = std::min(base.vectorWidth, getAccessWidth(facts, chip));
+  addPersistent(/*cluster=*/1);
+  // Clusters that leave two vectors for each thread of eight subgroups.
+  for (int64_t cluster = 2;
+       !facts.dynamicColumns && cluster <= chip.maxClusterSize &&
+       16 * cluster * chip.subgroupSize <= vectors;
+       cluster *= 2)
+    addPersistent(cluster);
+  // Of wide rows, which not every chip has room for, they tell the cost model
+  // how strips compare.
+  if (schedules.empty() || vectors > 2 * chip.maxThreadsPerBlock)
+    addStrips();
+  if (!facts.dynamicColumns)
+    addColumns();
+  return std::move(schedules);
+}
+
 std::vector<ScheduleFields>
 mlir::rmsnorm::enumerateRows(const ProgramFacts &facts, const ChipInfo &chip) {
-  return RowSpace(facts, chip).take();
+  return facts.numColumnSums > 0 ? SumsSpace(facts, chip).take()
+                                 : RowSpace(facts, chip).take();
 }

@@ -43,6 +43,7 @@ private:
   void setMode(StringRef mode);
   void followCache();
   void followColumnSums();
+  void followPersistence(const ScheduleFields &before);
   void followThreads(int64_t blockThreads);
   void followLoops(const ScheduleFields &before);
 
@@ -86,8 +87,15 @@ void Overrider::followCache() {
     fields.stages = 0;
 }
 
-/// Strips have no use for a ring that nobody asked for.
+/// Sums that are taken in another way than was chosen have what goes with it:
+/// the schedule of a loop of their own, and persistent blocks or one tile each.
 void Overrider::followColumnSums() {
+  if (!isGiven("sums"))
+    fields.sums = getRuled(fields, facts, chip).sums;
+  if (fields.columnSums == ColumnSums::registers && facts.numColumnSums > 0 &&
+      !isGiven("blocks_per_sm"))
+    fields.blocksPerSM = std::max<int64_t>(fields.blocksPerSM, 1);
+  // Strips have no use for a ring that nobody asked for.
   if (fields.columnSums != ColumnSums::strips ||
       fields.cache != Cache::shared || isGiven("cache"))
     return;
@@ -96,6 +104,16 @@ void Overrider::followColumnSums() {
   // Without a reduction the rows are nothing but sums, of persistent blocks.
   if (!isGiven("blocks_per_sm") && facts.numReductions > 0)
     fields.blocksPerSM = 0;
+}
+
+/// Persistent blocks that were asked for sum their rows up.
+void Overrider::followPersistence(const ScheduleFields &before) {
+  if (before.blocksPerSM > 0 || fields.blocksPerSM == 0 ||
+      fields.columnSums == ColumnSums::registers || isGiven("column_sums") ||
+      isGiven("sums"))
+    return;
+  fields.columnSums = ColumnSums::registers;
+  followColumnSums();
 }
 
 /// Row groups for a block of the size that was chosen, `blockThreads`; rows of
@@ -158,6 +176,7 @@ std::optional<Refusal> Overrider::run() {
     if (key == "column_sums")
       followColumnSums();
   }
+  followPersistence(before);
   followThreads(before.getBlockThreads());
   followLoops(before);
   // What followed a rule goes on following it.

@@ -50,8 +50,8 @@ public:
     /// The first sample after each class, and its schedule.
     SmallVector<std::pair<size_t, size_t>> classes;
   };
-  /// The samples' best partition.
-  Partition partition() const;
+  /// The samples' best partition, into `most` classes at most.
+  Partition partition(size_t most) const;
 
 private:
   /// The schedule of least cost for samples from `first` on and before `last`,
@@ -89,26 +89,26 @@ std::pair<size_t, double> Classes::getBest(size_t first, size_t last) const {
   return {best, end[best] - begin[best]};
 }
 
-Classes::Partition Classes::partition() const {
+Classes::Partition Classes::partition(size_t most) const {
   struct Step {
     double cost = INFINITY;
     size_t first = 0, schedule = 0;
   };
   // By the number of classes, and of samples in them.
-  std::vector<std::vector<Step>> steps(kMaxClasses + 1,
+  std::vector<std::vector<Step>> steps(most + 1,
                                        std::vector<Step>(numSamples + 1));
   steps[0][0].cost = 0;
   for (size_t first = 0; first < numSamples; ++first)
     for (size_t last = first + 1; last <= numSamples; ++last) {
       const auto [schedule, cost] = getBest(first, last);
-      for (size_t count = 1; count <= kMaxClasses; ++count) {
+      for (size_t count = 1; count <= most; ++count) {
         const double sum = steps[count - 1][first].cost + cost + kClassCost;
         if (sum < steps[count][last].cost)
           steps[count][last] = {sum, first, schedule};
       }
     }
   size_t count = 1;
-  for (size_t other = 2; other <= kMaxClasses; ++other)
+  for (size_t other = 2; other <= most; ++other)
     if (steps[other][numSamples].cost < steps[count][numSamples].cost)
       count = other;
   Partition best = {steps[count][numSamples].cost, {}};
@@ -152,13 +152,15 @@ SmallVector<RowClass, 2> mlir::rmsnorm::predictRows(const ProgramFacts &facts,
         best = i;
     return {{kAnyRows, schedules[best]}};
   }
+  // Rows of a size that only a call knows have classes of sizes already.
+  const size_t most = facts.dynamicColumns ? 1 : kMaxClasses;
   const SmallVector<int64_t> samples = getSamples(facts, chip);
   SmallVector<RowClass, 2> classes;
   double least = INFINITY;
   for (const std::vector<ScheduleFields> &group :
        groupByTree(schedules, sameTree)) {
     const Classes::Partition partition =
-        Classes(group, samples, facts, chip).partition();
+        Classes(group, samples, facts, chip).partition(most);
     if (partition.cost >= least)
       continue;
     least = partition.cost;
@@ -178,15 +180,17 @@ static std::string percent(double cost) {
 std::string mlir::rmsnorm::explainSchedule(const ScheduleFields &schedule,
                                            const ProgramFacts &facts,
                                            const ChipInfo &chip, int64_t rows) {
-  if (facts.dynamicColumns || facts.numColumnSums > 0)
+  if (facts.dynamicColumns)
     return "";
   const double work = getCallWork(facts, chip, rows);
   std::optional<ScheduleFields> other;
   double least = INFINITY;
   bool isKnown = false;
+  ScheduleRequest request;
+  request.alignment = schedule.alignment;
+  request.smMargin = schedule.smMargin;
   for (ScheduleFields one : enumerateRows(facts, chip)) {
-    one.alignment = schedule.alignment;
-    one.smMargin = schedule.smMargin;
+    setForRequest(one, request);
     if (one == schedule) {
       isKnown = true;
       continue;

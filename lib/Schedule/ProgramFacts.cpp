@@ -29,8 +29,9 @@ std::string mlir::rmsnorm::getProgramKey(const ProgramFacts &facts) {
   llvm::ListSeparator comma(",");
 #define RMSNORM_PROGRAM_FACT(Type, member, text, Default)                      \
   os << comma << #text "="                                                     \
-     << (facts.member == kDynamicColumns ? "?"                                 \
-                                         : std::to_string(facts.member));
+     << (int64_t(facts.member) == kDynamicColumns                              \
+             ? "?"                                                             \
+             : std::to_string(facts.member));
 #include "RMSNorm/Schedule/ProgramFacts.def"
   return key;
 }

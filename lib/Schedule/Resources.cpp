@@ -88,15 +88,6 @@ int64_t mlir::rmsnorm::getRegisterBudget(const ScheduleFields &fields,
                                      std::max<int64_t>(fields.blocksPerSM, 1)));
 }
 
-bool mlir::rmsnorm::fitsRegisters(const ScheduleFields &fields,
-                                  const ProgramFacts &facts,
-                                  const ChipInfo &chip) {
-  const int64_t budget = getRegisterBudget(fields, chip);
-  const int64_t sums = countSumRegisters(fields, facts);
-  return sums <= budget / 4 &&
-         sums + countRowRegisters(fields, facts) <= budget / 2;
-}
-
 //===----------------------------------------------------------------------===//
 // Workgroup memory
 //===----------------------------------------------------------------------===//

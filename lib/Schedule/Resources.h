@@ -36,8 +36,6 @@ int64_t countSumRegisters(const ScheduleFields &fields,
 /// addresses, weights and arithmetic; sums alone a quarter: 48 of 128 spilt
 /// 48 bytes (rows of 24576 bf16, 512 threads, sm_90).
 int64_t getRegisterBudget(const ScheduleFields &fields, const ChipInfo &chip);
-bool fitsRegisters(const ScheduleFields &fields, const ProgramFacts &facts,
-                   const ChipInfo &chip);
 
 /// Vectors of its rows that a thread has in workgroup memory, and the most of
 /// them: accesses to it are unrolled.

@@ -73,9 +73,6 @@ ScheduleFields mlir::rmsnorm::getRuled(const ScheduleFields &fields,
   ScheduleFields ruled = fields;
   ruled.columnOperands = getColumnOperandsRule(fields, facts);
   ruled.constants = fields.getDefaultConstants();
-  // Nothing is copied elsewhere.
-  if (fields.cache != Cache::shared)
-    ruled.copy = fields.getDefaultCopy();
   ruled.split = getSplitRule(fields, facts);
   ruled.sums = getSumsRule(fields, facts, chip);
   ruled.sumLanes = hasWideSums(facts) ? 32 : fields.getDefaultSumLanes();
@@ -103,4 +100,43 @@ void mlir::rmsnorm::setForRequest(ScheduleFields &fields,
   ScheduleFields sums = *fields.sums;
   setForRequest(sums, request);
   fields.sums = sums;
+}
+
+ScheduleFields mlir::rmsnorm::getSumRowsFields(const ScheduleFields &blocks,
+                                               bool dynamicColumns,
+                                               bool values) {
+  ScheduleFields fields;
+  fields.columnSums = ColumnSums::all_rows;
+  fields.cache = Cache::reload;
+  fields.columnOperands = fields.getDefaultColumnOperands();
+  fields.constants = fields.getDefaultConstants();
+  fields.threadsPerRow = blocks.sumLanes;
+  fields.rowGroups = blocks.sumWalkers;
+  fields.vectorWidth = 4;
+  fields.rowsPerGroup = blocks.sumInFlight;
+  fields.alignment = dynamicColumns ? 4 : 16;
+  if (values) {
+    // A value a thread of the largest block: there are as many as the rows'
+    // program has blocks, which are many where it is not persistent.
+    fields.rowGroups = 1024;
+    fields.threadsPerRow = fields.vectorWidth = 1;
+    fields.rowsPerGroup = fields.getDefaultSumInFlight();
+  }
+  return fields;
+}
+
+ScheduleFields mlir::rmsnorm::selectStrips(const ProgramFacts &facts,
+                                           const ChipInfo &chip) {
+  ScheduleFields fields;
+  fields.columnSums = ColumnSums::strips;
+  fields.cache = Cache::reload;
+  fields.vectorWidth = getWidestVector(facts, chip);
+  // One vector a thread, so that narrow rows keep threads busy; blocks of
+  // eight subgroups, four of them and four rows a thread in flight.
+  fields.threadsPerRow = 2 * chip.subgroupSize;
+  fields.rowGroups = facts.singleRow ? 1 : 4;
+  fields.rowsPerGroup = facts.singleRow ? 1 : 4;
+  fields.blocksPerSM = 4;
+  followRules(fields, facts, chip);
+  return fields;
 }

@@ -34,17 +34,10 @@ static void complete(ScheduleFields &schedule, const ProgramFacts &facts,
 static SmallVector<RowClass, 2> choose(const ProgramFacts &facts,
                                        const ChipInfo &chip,
                                        const ScheduleRequest &request) {
-  if (!facts.dynamicColumns && facts.numColumnSums == 0)
-    return predictRows(facts, chip, request.batchInvariant);
-  ScheduleFields schedule;
-  if (facts.numColumnSums > 0)
-    schedule = selectSums(facts, chip);
-  else
-    selectDynamicRow(schedule, facts, chip);
-  fitRow(schedule, facts, chip);
-  followRules(schedule, facts, chip);
-  mend(schedule, facts, chip);
-  return {{kAnyRows, schedule}};
+  // A block holds sums of as many columns as rows have at most.
+  if (facts.dynamicColumns && (facts.numColumnSums == 0 || !facts.hasBound()))
+    return {{kAnyRows, selectDynamicRow(facts, chip)}};
+  return predictRows(facts, chip, request.batchInvariant);
 }
 
 /// The classes that are chosen, with the records in their place.

@@ -67,9 +67,9 @@ mlir::rmsnorm::getColumnBounds(const ProgramFacts &facts,
   return bounds;
 }
 
-void mlir::rmsnorm::selectDynamicRow(ScheduleFields &fields,
-                                     const ProgramFacts &facts,
-                                     const ChipInfo &chip) {
+ScheduleFields mlir::rmsnorm::selectDynamicRow(const ProgramFacts &facts,
+                                               const ChipInfo &chip) {
+  ScheduleFields fields;
   fields.vectorWidth = getWidestVector(facts, chip);
   const int64_t vectors = llvm::divideCeil(facts.columns, fields.vectorWidth) *
                           32 / chip.subgroupSize;
@@ -84,6 +84,15 @@ void mlir::rmsnorm::selectDynamicRow(ScheduleFields &fields,
       std::min(one->subgroups * chip.subgroupSize, chip.maxThreadsPerBlock);
   if (one->subgroups == 1 && !facts.singleRow)
     fields.rowGroups = 4;
-  if (facts.numColumnSums > 0)
+  if (facts.numColumnSums > 0) {
+    if (facts.numReductions == 0)
+      return selectStrips(facts, chip);
     fields.columnSums = ColumnSums::strips;
+  }
+  followRules(fields, facts, chip);
+  if (verifyOnTarget(fields, facts, chip)) {
+    fields.cache = Cache::reload;
+    followRules(fields, facts, chip);
+  }
+  return fields;
 }

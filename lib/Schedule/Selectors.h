@@ -10,8 +10,7 @@
 namespace mlir::rmsnorm {
 
 /// The schedules that may be the best ones for some number of rows, of programs
-/// that know the size of a row and sum over no rows: one at least, each runs on
-/// `chip`.
+/// that know the size of a row: one at least, each runs on `chip`.
 std::vector<ScheduleFields> enumerateRows(const ProgramFacts &facts,
                                           const ChipInfo &chip);
 
@@ -31,33 +30,12 @@ SmallVector<RowClass, 2> predictRows(const ProgramFacts &facts,
 /// rows are neighbours is no part of it.
 bool haveSameTree(const ScheduleFields &a, const ScheduleFields &b);
 
-/// Adapts a schedule to rows that its vectors do not divide.
-void fitRow(ScheduleFields &fields, const ProgramFacts &facts,
-            const ChipInfo &chip);
-
-/// Adapts a schedule that the chip does not take until it does.
-void mend(ScheduleFields &fields, const ProgramFacts &facts,
-          const ChipInfo &chip);
-
 /// Rows whose size only a call knows, of a class of sizes.
-void selectDynamicRow(ScheduleFields &fields, const ProgramFacts &facts,
-                      const ChipInfo &chip);
+ScheduleFields selectDynamicRow(const ProgramFacts &facts,
+                                const ChipInfo &chip);
 
-/// A program that sums over rows of `vectors` vectors: persistent blocks that
-/// keep the sums in registers. Returns false if they do not fit.
-bool selectPersistent(ScheduleFields &fields, const ProgramFacts &facts,
-                      const ChipInfo &chip, int64_t vectors);
-
-/// The same with a ring of rows in workgroup memory. Returns false if the chip
-/// or the rows are not made for that.
-bool selectRing(ScheduleFields &fields, const ProgramFacts &facts,
-                const ChipInfo &chip, int64_t vectors);
-
-/// The schedule for sums over rows alone that fit no registers.
+/// The schedule of sums over rows alone, in strips of columns.
 ScheduleFields selectStrips(const ProgramFacts &facts, const ChipInfo &chip);
-
-/// The schedule of a program that sums over rows, which runs on `chip`.
-ScheduleFields selectSums(const ProgramFacts &facts, const ChipInfo &chip);
 
 /// The rules' value of each field that follows from others or from the program.
 /// Fields that are chosen by themselves stay.

@@ -8,7 +8,7 @@ gpu.module @kernels [#rmsnorm.target<TARGET>] {
   // NV: %[[BASE:.*]] = llvm.mlir.addressof @rmsnorm_workgroup
   // NV: %[[TO:.*]] = llvm.getelementptr inbounds %[[BASE]][%arg3]
   // NV: %[[FAR:.*]] = llvm.getelementptr inbounds %[[TO]][4096]
-  // NV: nvvm.cp.async.shared.global %[[FAR]], %{{.*}}, 16, cache = ca :
+  // NV: nvvm.cp.async.shared.global %[[FAR]], %{{.*}}, 16, cache = cg :
   // NV: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg :
   // NV: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg :
   // NV: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 8, cache = ca :
@@ -26,9 +26,9 @@ gpu.module @kernels [#rmsnorm.target<TARGET>] {
     %c4096 = arith.constant 4096 : i32
     %far = arith.addi %to, %c4096 overflow<nsw, nuw> : i32
     rmsnorm.async_copy %x[%row, %column] to %far alignment(16) : vector<8xbf16>
-    rmsnorm.async_copy %x[%row, %column] to %to alignment(16) cache(cg) : vector<8xf32>
-    // Less than 16 bytes go through L1 whatever is asked for.
-    rmsnorm.async_copy %x[%row, %column] to %to alignment(8) cache(cg) : vector<8xbf16>
+    rmsnorm.async_copy %x[%row, %column] to %to alignment(16) : vector<8xf32>
+    // Less than 16 bytes go through L1.
+    rmsnorm.async_copy %x[%row, %column] to %to alignment(8) : vector<8xbf16>
     rmsnorm.copy_commit
     rmsnorm.copy_wait 2
     gpu.return
@@ -38,7 +38,7 @@ gpu.module @kernels [#rmsnorm.target<TARGET>] {
   // NV-LABEL: llvm.func @predicated
   // NV: %[[P:.*]] = llvm.icmp "sgt" %arg4
   // NV: %[[BYTES:.*]] = llvm.select %[[P]], %{{.*}}, %{{.*}} : i1, i32
-  // NV: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = ca, %[[BYTES]]
+  // NV: nvvm.cp.async.shared.global %{{.*}}, %{{.*}}, 16, cache = cg, %[[BYTES]]
   // cp.async does not copy 2 bytes.
   // NV-NOT: nvvm.cp.async
   // NV-COUNT-2: ld.global.b16

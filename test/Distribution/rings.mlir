@@ -5,7 +5,7 @@
 
 // One stage is no ring: the tile is copied and waited for, the weight travels
 // meanwhile, and what is not copied is loaded.
-// CHECK: gpu.func @shared_multi_wave_cached_{{.*}}_s1ca(%{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: index, %[[X:[a-z0-9]*]]: !llvm.ptr<1>, %[[W:[a-z0-9]*]]: !llvm.ptr<1>, %[[Z:[a-z0-9]*]]: !llvm.ptr<1>, %{{[a-z0-9]*}}: !llvm.ptr<1>) kernel
+// CHECK: gpu.func @shared_multi_wave_cached_{{.*}}_s1(%{{[a-z0-9]*}}: index, %{{[a-z0-9]*}}: index, %[[X:[a-z0-9]*]]: !llvm.ptr<1>, %[[W:[a-z0-9]*]]: !llvm.ptr<1>, %[[Z:[a-z0-9]*]]: !llvm.ptr<1>, %{{[a-z0-9]*}}: !llvm.ptr<1>) kernel
 // CHECK-NOT: rmsnorm.async_copy
 // CHECK: scf.for
 // CHECK-NOT: scf.if
@@ -23,10 +23,10 @@
 
 // A ring of three, of two buffers: two tiles are copied before the loop, if
 // there are as many; in it the copies of the tile after next come first, after
-// the loads of this one's rows. The weight is loaded once for all tiles, and
+// the loads of the next one's per-row values. The weight is loaded once for all tiles, and
 // hidden in each. In place: each tile is stored where it was read. Z's ring
 // lies after the three slots of X's.
-// THREE: gpu.func @in_place_static_persistent_{{.*}}_s3ca(%[[TILES:[a-z0-9]*]]: index, %[[W:[a-z0-9]*]]: !llvm.ptr<1>, %{{[a-z0-9]*}}: index, %[[X:[a-z0-9]*]]: !llvm.ptr<1>, %[[Z:[a-z0-9]*]]: !llvm.ptr<1>, %[[S:[a-z0-9]*]]: !llvm.ptr<1>) kernel
+// THREE: gpu.func @in_place_static_persistent_{{.*}}_s3(%[[TILES:[a-z0-9]*]]: index, %[[W:[a-z0-9]*]]: !llvm.ptr<1>, %{{[a-z0-9]*}}: index, %[[X:[a-z0-9]*]]: !llvm.ptr<1>, %[[Z:[a-z0-9]*]]: !llvm.ptr<1>, %[[S:[a-z0-9]*]]: !llvm.ptr<1>) kernel
 // THREE-DAG: %[[BLOCK:.*]] = gpu.block_id
 // THREE-DAG: %[[GRID:.*]] = gpu.grid_dim
 // THREE: %[[OK0:.*]] = arith.cmpi ult, %[[BLOCK]], %[[TILES]]
@@ -47,7 +47,10 @@
 // THREE: }
 // THREE-NEXT: rmsnorm.copy_commit
 // THREE-NOT: rmsnorm.async_copy
-// THREE: scf.for %[[TILE:.*]] = %[[BLOCK]] to %[[TILES]] step %[[GRID]] iter_args(%[[SLOT:.*]] = %c0) -> (index)
+// THREE: arith.subi %[[TILES]], %c1 : index
+// THREE: %[[S0V:.*]] = rmsnorm.global_load %[[S]]
+// THREE: %[[S0:.*]] = vector.extract %[[S0V]]
+// THREE: scf.for %[[TILE:.*]] = %[[BLOCK]] to %[[TILES]] step %[[GRID]] iter_args(%[[OWN:.*]] = %[[S0]], %[[SLOT:.*]] = %c0) -> ({{.*}}, index)
 // Slot + 2 and slot + 1, modulo three.
 // THREE: %[[NOWRAP:.*]] = arith.cmpi ult, %[[SLOT]], %c1 : index
 // THREE: %[[UP:.*]] = arith.addi %[[SLOT]], %c2 : index
@@ -60,7 +63,8 @@
 // THREE: %[[UP1:.*]] = arith.addi %[[SLOT]], %c1 : index
 // THREE: %[[DOWN1:.*]] = arith.subi %[[SLOT]], %c2 : index
 // THREE: %[[SLOT1:.*]] = arith.select %[[NOWRAP1]], %[[UP1]], %[[DOWN1]] : index
-// THREE: rmsnorm.global_load %[[S]]
+// THREE: %[[NEXTSV:.*]] = rmsnorm.global_load %[[S]]
+// THREE: %[[NEXTS:.*]] = vector.extract %[[NEXTSV]]
 // THREE: scf.if %[[OK]] {
 // THREE: arith.muli %[[NEXT]], %c4 : index
 // THREE: %[[REFILL32:.*]] = arith.index_castui %[[REFILL]] : index to i32
@@ -81,20 +85,20 @@
 // THREE: %[[ZPLACE:.*]] = arith.addi %[[PLACE]], %c1536_i32
 // THREE: rmsnorm.workgroup_load %[[ZPLACE]] :
 // THREE: rmsnorm.global_store %{{.*}}, %[[X]]
-// THREE: scf.yield %[[SLOT1]] : index
+// THREE: scf.yield %[[NEXTS]], %[[SLOT1]] :
 // THREE: gpu.return
 
 // 1000 columns of bf16 on 64 threads of 8: a whole vector and part of one, two
 // rows, so four copies a tile. A slot is 64 threads x 16 bytes x 4 = 4096 bytes;
 // a thread's vectors lie 1024 bytes apart.
-// THREE: gpu.func @ring_static_persistent_g1u2t64v8f2a16_s3cg(
-// TWO: gpu.func @ring_static_persistent_g1u2t64v8f2a16_s2cg(
+// THREE: gpu.func @ring_static_persistent_g1u2t64v8f2a16_s3(
+// TWO: gpu.func @ring_static_persistent_g1u2t64v8f2a16_s2(
 // CHECK-DAG: %[[C16:.*]] = arith.constant 16 : i32
 // CHECK-DAG: %[[C4096:.*]] = arith.constant 4096 : i32
 // The weight, once for all tiles.
 // CHECK: %[[W:.*]] = rmsnorm.global_load %{{.*}} : vector<8xf32>
 // CHECK: scf.if
-// CHECK-COUNT-4: rmsnorm.async_copy {{.*}} cache(cg) : vector<8xbf16>
+// CHECK-COUNT-4: rmsnorm.async_copy {{.*}} : vector<8xbf16>
 // CHECK-NOT: rmsnorm.async_copy
 // CHECK: rmsnorm.copy_commit
 // THREE: scf.if
@@ -203,7 +207,7 @@ func.func @ring(%x: memref<?x1000xbf16, strided<[?, 1]>>, %w: memref<1000xf32>, 
   %m = memref.dim %x, %c0 : memref<?x1000xbf16, strided<[?, 1]>>
   rmsnorm.rows sizes [%m] columns(1000)
       buffers(read %x : memref<?x1000xbf16, strided<[?, 1]>>, read %w : memref<1000xf32>, write %y : memref<?x1000xbf16, strided<[?, 1]>>)
-      schedule(#rmsnorm.schedule<rows_per_group = 2, threads_per_row = 64, vector_width = 8, cache = shared, blocks_per_sm = 1, stages = 3, copy = cg>) {
+      schedule(#rmsnorm.schedule<rows_per_group = 2, threads_per_row = 64, vector_width = 8, cache = shared, blocks_per_sm = 1, stages = 3>) {
   ^bb0(%M: index, %X: memref<?x1000xbf16, strided<[?, 1]>>, %W: memref<1000xf32>, %Y: memref<?x1000xbf16, strided<[?, 1]>>):
     %0 = rmsnorm.tile_load column %W : memref<1000xf32> -> vector<1x1000xf32>
     rmsnorm.tiles copies(%X : memref<?x1000xbf16, strided<[?, 1]>>) stages 3 body {

@@ -4,7 +4,7 @@
 // thread. Two rows are on their way when the exchange is made ready; the first
 // is published before the loop, the next one in each iteration, before the
 // iteration's own is awaited. The loop carries a slot and a number, no turn.
-// CHECK: gpu.func @split_static_persistent_g1u1t64v8f2a16c2_s3cg(
+// CHECK: gpu.func @split_static_persistent_g1u1t64v8f2a16c2_s3(
 // CHECK-SAME: %[[TILES:[a-z0-9]*]]: index
 // CHECK-DAG: %[[BLOCK:.*]] = arith.divui %{{.*}}, %c2 : index
 // CHECK-DAG: %[[GRID:.*]] = arith.divui %{{.*}}, %c2 : index
@@ -62,7 +62,7 @@ func.func @split(%x: memref<?x1000xbf16, strided<[?, 1]>>, %w: memref<1000xf32>,
   %m = memref.dim %x, %c0 : memref<?x1000xbf16, strided<[?, 1]>>
   rmsnorm.rows sizes [%m] columns(1000)
       buffers(read %x : memref<?x1000xbf16, strided<[?, 1]>>, read %w : memref<1000xf32>, write %y : memref<?x1000xbf16, strided<[?, 1]>>)
-      schedule(#rmsnorm.schedule<threads_per_row = 64, vector_width = 8, cache = shared, cluster = 2, blocks_per_sm = 1, stages = 3, copy = cg>) {
+      schedule(#rmsnorm.schedule<threads_per_row = 64, vector_width = 8, cache = shared, cluster = 2, blocks_per_sm = 1, stages = 3>) {
   ^bb0(%M: index, %X: memref<?x1000xbf16, strided<[?, 1]>>, %W: memref<1000xf32>, %Y: memref<?x1000xbf16, strided<[?, 1]>>):
     %0 = rmsnorm.tile_load column %W : memref<1000xf32> -> vector<1x1000xf32>
     rmsnorm.tiles copies(%X : memref<?x1000xbf16, strided<[?, 1]>>) stages 3 begin {

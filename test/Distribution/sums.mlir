@@ -60,7 +60,7 @@ func.func @sums(%x: memref<?x256xf32>, %dw: memref<256xbf16>) {
 // Two rings of two slots, 4096 bytes each. After the loop the sums meet in the
 // bytes of the rings, from the first on: only when all threads have read their
 // tiles. That takes no more memory than the rings.
-// CHECK-LABEL: gpu.func @rings_static_persistent_g2u1t64v4f2a16_s2ca(
+// CHECK-LABEL: gpu.func @rings_static_persistent_g2u1t64v4f2a16_s2(
 // CHECK-DAG: %[[FOUR:.*]] = arith.constant 4 : i32
 // CHECK-DAG: %[[ROW:.*]] = arith.constant 256 : i32
 // CHECK: %[[THREAD:.*]] = arith.remui %{{.*}}, %c64_i32 : i32
@@ -81,7 +81,7 @@ func.func @sums(%x: memref<?x256xf32>, %dw: memref<256xbf16>) {
 // CHECK: rmsnorm.workgroup_load
 // CHECK: gpu.return
 // CHECK-LABEL: func.func @rings
-// CHECK: gpu.launch_func @rmsnorm_kernels::@rings_static_persistent_g2u1t64v4f2a16_s2ca {{.*}} dynamic_shared_memory_size %c8192_i32
+// CHECK: gpu.launch_func @rmsnorm_kernels::@rings_static_persistent_g2u1t64v4f2a16_s2 {{.*}} dynamic_shared_memory_size %c8192_i32
 func.func @rings(%x: memref<?x256xf32>, %y: memref<?x256xf32>, %dw: memref<256xf32>) {
   %c0 = arith.constant 0 : index
   %m = memref.dim %x, %c0 : memref<?x256xf32>

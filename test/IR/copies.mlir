@@ -5,9 +5,9 @@
 // CHECK-SAME: %[[P:.*]]: !llvm.ptr<1>, %[[ROW:.*]]: i64, %[[COL:.*]]: i32, %[[TO:.*]]: i32
 func.func @copies(%p: !llvm.ptr<1>, %row: i64, %col: i32, %to: i32, %v: vector<8xbf16>) {
   // CHECK: rmsnorm.async_copy %[[P]][%[[ROW]], %[[COL]]] to %[[TO]] alignment(16) : vector<8xbf16>
-  // CHECK: rmsnorm.async_copy %[[P]][%[[ROW]], %[[COL]]] to %[[TO]] valid(%[[COL]]) alignment(4) cache(cg) : vector<4xf32>
+  // CHECK: rmsnorm.async_copy %[[P]][%[[ROW]], %[[COL]]] to %[[TO]] valid(%[[COL]]) alignment(4) : vector<4xf32>
   rmsnorm.async_copy %p[%row, %col] to %to alignment(16) : vector<8xbf16>
-  rmsnorm.async_copy %p[%row, %col] to %to valid(%col) alignment(4) cache(cg) : vector<4xf32>
+  rmsnorm.async_copy %p[%row, %col] to %to valid(%col) alignment(4) : vector<4xf32>
   // CHECK: rmsnorm.copy_commit
   // CHECK: rmsnorm.copy_wait 2
   rmsnorm.copy_commit

@@ -14,9 +14,9 @@
 // RUN: %python %source/test/Target/Inputs/norm_shapes.py bf16 backward 24580 65536 262144 > %t.wide.mlir
 // RUN: norm-run %t.wide.mlir --host-optimization=0 --device=sim:sm_90 --rows=5 --order=shuffled --csv | FileCheck %s --check-prefix=WIDE
 // WIDE: entry,
-// WIDE-NEXT: b24580,{{.*}}shared, cluster 4,{{.*}},ok{{$}}
-// WIDE-NEXT: b65536,{{.*}}shared, cluster 8,{{.*}},ok{{$}}
-// WIDE-NEXT: b262144,{{.*}}shared, cluster 16,{{.*}},ok{{$}}
+// WIDE-NEXT: b24580,{{.*}}cluster {{.*}},ok{{$}}
+// WIDE-NEXT: b65536,{{.*}}cluster {{.*}},ok{{$}}
+// WIDE-NEXT: b262144,{{.*}}cluster {{.*}},ok{{$}}
 
 // The same bits in any order of threads.
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=37 --multiprocessors=6 --order=forward --csv | awk -F, '{print $1, $2, $(NF-1)}' > %t.forward

@@ -538,9 +538,9 @@ def ring_modules():
         ("narrow", {"sm_90": 32, "gfx942": 64}, [case(n=760, rstd=True), case(n=760, kind="statistics", x="f32")]),
         ("part", {"sm_90": 16, "gfx942": 16}, [case(n=128, rstd=True, offset=1), case(n=128, kind="residual_both", x="f32", y="f16")]),
     ]
-    schedules = ["cache=registers", "cache=shared", "cache=shared,blocks_per_sm=1,copy=cg",
+    schedules = ["cache=registers", "cache=shared", "cache=shared,blocks_per_sm=1",
                  "cache=shared,blocks_per_sm=1,stages=2", "cache=shared,blocks_per_sm=2,stages=3",
-                 "cache=shared,blocks_per_sm=1,stages=4,copy=cg,vectors_in_flight=1", "cache=shared,blocks_per_sm=1,stages=5"]
+                 "cache=shared,blocks_per_sm=1,stages=4,vectors_in_flight=1", "cache=shared,blocks_per_sm=1,stages=5"]
     groups = {"wide": (1, 2), "odd": (1, 1), "narrow": (2, 4), "part": (4, 8)}
     for (name, threads, cases), (i, schedule), chip in itertools.product(plans, enumerate(schedules), DIMENSIONS["chip"]):
         # gfx942 has 64 KiB.
@@ -552,7 +552,7 @@ def ring_modules():
     # Two blocks a row: split phase from three stages on, but of two norms.
     for i, schedule in enumerate(["cache=registers,blocks_per_sm=1", "cache=shared,blocks_per_sm=1,stages=2",
                                   "cache=shared,blocks_per_sm=1,stages=3",
-                                  "cache=shared,blocks_per_sm=2,stages=4,copy=cg,vectors_in_flight=1"]):
+                                  "cache=shared,blocks_per_sm=2,stages=4,vectors_in_flight=1"]):
         yield Module(f"ring_cluster_{i}", plans[0][2], ["sm_90"], runs([0, 1, 7, 35]),
                      f"vector_width=8,cluster=2,threads_per_row=64,{schedule}", same_bits="ring_cluster")
 
@@ -647,7 +647,7 @@ def coverage(need, enum_values, modes):
     need(("casting", enum_values("Casting")), ("offset", [0, 1]), ("weight", ["f16", "bf16", "f32"]))
     need(("cache", enum_values("Cache")), subgroup)
     need(("cache", ["shared"]), ("stages", [0, 2, 3]), subgroup)
-    need(("copy", enum_values("CopyCache")), ("variant", ["align16", "element"]))
+    need(("cache", ["shared"]), ("variant", ["align16", "element"]))
     need(mode, ("kind", DIMENSIONS["kind"]))
     need(mode, ("output", DIMENSIONS["output"]))
     need(mode, ("order", ORDERS), ("layout", list(LAYOUTS)))

@@ -145,7 +145,7 @@ func.func @n16384(%x: memref<?x16384xbf16>, %y: memref<?x16384xbf16>, %m: index)
 
 // Too wide for registers.
 // CHECK-LABEL: func.func @n65536
-// NV: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = shared, cluster = {{[0-9]+}}, copy = cg>
+// NV: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = shared, cluster = {{[0-9]+}}>
 // FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cluster = 16>
 // AMD: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = reload>
 // AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>

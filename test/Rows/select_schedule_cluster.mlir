@@ -28,7 +28,7 @@ func.func @n65536(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index)
 }
 
 // CHECK-LABEL: func.func @n131072(
-// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = shared, cluster = {{[0-9]+}}, copy = cg>
+// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = shared, cluster = {{[0-9]+}}>
 // ALONE: #rmsnorm.schedule<threads_per_row = {{512|1024}}, vector_width = 8, cache = reload>
 func.func @n131072(%x: memref<?x131072xbf16>, %y: memref<?x131072xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(131072) buffers(read %x : memref<?x131072xbf16>, write %y : memref<?x131072xbf16>) {
@@ -50,7 +50,7 @@ func.func @n131072(%x: memref<?x131072xbf16>, %y: memref<?x131072xbf16>, %m: ind
 }
 
 // CHECK-LABEL: func.func @n262144(
-// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = shared, cluster = {{[0-9]+}}, copy = cg>
+// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = shared, cluster = {{[0-9]+}}>
 // ALONE: #rmsnorm.schedule<threads_per_row = {{512|1024}}, vector_width = 8, cache = reload>
 func.func @n262144(%x: memref<?x262144xbf16>, %y: memref<?x262144xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(262144) buffers(read %x : memref<?x262144xbf16>, write %y : memref<?x262144xbf16>) {
@@ -72,7 +72,7 @@ func.func @n262144(%x: memref<?x262144xbf16>, %y: memref<?x262144xbf16>, %m: ind
 }
 
 // CHECK-LABEL: func.func @n524288(
-// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = shared, cluster = {{[0-9]+}}, copy = cg>
+// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = shared, cluster = {{[0-9]+}}>
 // ALONE: #rmsnorm.schedule<threads_per_row = {{512|1024}}, vector_width = 8, cache = reload>
 func.func @n524288(%x: memref<?x524288xbf16>, %y: memref<?x524288xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(524288) buffers(read %x : memref<?x524288xbf16>, write %y : memref<?x524288xbf16>) {
@@ -94,7 +94,7 @@ func.func @n524288(%x: memref<?x524288xbf16>, %y: memref<?x524288xbf16>, %m: ind
 }
 
 // CHECK-LABEL: func.func @n262144_f32(
-// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 4, cache = shared, cluster = {{[0-9]+}}, copy = cg>
+// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 4, cache = shared, cluster = {{[0-9]+}}>
 // ALONE: #rmsnorm.schedule<threads_per_row = {{512|1024}}, vector_width = 4, cache = reload>
 func.func @n262144_f32(%x: memref<?x262144xf32>, %y: memref<?x262144xf32>, %m: index) {
   rmsnorm.rows sizes [%m] columns(262144) buffers(read %x : memref<?x262144xf32>, write %y : memref<?x262144xf32>) {
@@ -114,7 +114,7 @@ func.func @n262144_f32(%x: memref<?x262144xf32>, %y: memref<?x262144xf32>, %m: i
 }
 
 // CHECK-LABEL: func.func @n131077(
-// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 1, cache = shared, cluster = {{[0-9]+}}, copy = cg>
+// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 1, cache = shared, cluster = {{[0-9]+}}>
 // ALONE: #rmsnorm.schedule<threads_per_row = {{512|1024}}, vector_width = 1, cache = reload>
 func.func @n131077(%x: memref<?x131077xf16>, %y: memref<?x131077xf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(131077) buffers(read %x : memref<?x131077xf16>, write %y : memref<?x131077xf16>) {

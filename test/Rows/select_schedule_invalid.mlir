@@ -11,7 +11,7 @@
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=row_groups=0 2>&1 | FileCheck %s --check-prefix=GROUPS
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=pdl=true 2>&1 | FileCheck %s --check-prefix=PDL
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=split=1 2>&1 | FileCheck %s --check-prefix=FLAG
-// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=copy=cz 2>&1 | FileCheck %s --check-prefix=COPY
+// RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=schedule=column_sums=columns 2>&1 | FileCheck %s --check-prefix=SUMS_NAME
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=cache=shared,cluster=1,threads_per_row=64" 2>&1 | FileCheck %s --check-prefix=VECTORS
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=cache=shared,cluster=1,threads_per_row=1024,static_persistent,stages=2" 2>&1 | FileCheck %s --check-prefix=MEMORY
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=cache=shared,cluster=1,threads_per_row=1024,blocks_per_sm=2" 2>&1 | FileCheck %s --check-prefix=BLOCKS
@@ -52,7 +52,7 @@
 // FIELD: error: {{.*}}expected a mode (multi_wave_cached, multi_wave_reload, static_persistent) or a field of the schedule ({{.*}}) and its value, got 'thread=3'
 // INTEGER: error: {{.*}}expected row_groups to be an integer, got 'two'
 // WIDTH: error: {{.*}}expected vector_width to be a power of two up to 16, got 3
-// COPY: error: {{.*}}expected copy to be ca or cg, got 'cz'
+// SUMS_NAME: error: {{.*}}expected column_sums to be registers, strips or all_rows, got 'columns'
 // VECTORS: error: {{.*}}expected at most 64 vectors of rows in workgroup memory a thread, got 128
 // MEMORY: error: {{.*}}expected tiles in workgroup memory to take at most 230400 bytes of each of 1 blocks a multiprocessor on sm_90, got 262144 (2 slots of 131072 bytes)
 // BLOCKS: error: {{.*}}expected tiles in workgroup memory to take at most 114176 bytes of each of 2 blocks a multiprocessor on sm_90, got 131072 (1 slots of 131072 bytes)

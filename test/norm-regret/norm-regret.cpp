@@ -134,6 +134,15 @@ static Measured parseMeasured(const llvm::json::Object &line) {
   return measured;
 }
 
+/// `schedule` for rows of another alignment, which they have from the call.
+static ScheduleFields withAlignment(ScheduleFields schedule,
+                                    int64_t alignment) {
+  schedule.alignment = alignment;
+  if (schedule.sums)
+    schedule.sums = withAlignment(*schedule.sums, alignment);
+  return schedule;
+}
+
 /// What is chosen for all numbers of rows of a program.
 static void addPoints(const Measured &measured, const ChipInfo &chip,
                       std::vector<Point> &points) {
@@ -156,32 +165,32 @@ static void addPoints(const Measured &measured, const ChipInfo &chip,
         point.us = time;
         isExact = true;
       }
-      // Rows have their alignment from the call. Some schedules were measured
-      // with that of others.
-      ScheduleFields aligned = schedule;
-      aligned.alignment = point.chosen.alignment;
-      if (!isExact && time > 0 && aligned == point.chosen)
+      // Some schedules were measured with the alignment of others.
+      if (!isExact && time > 0 &&
+          withAlignment(schedule, point.chosen.alignment) == point.chosen)
         point.us = time;
     }
     points.push_back(point);
   }
 }
 
-/// A line a measurement: program, columns, rows, whether the schedule is one of
-/// those that selection chooses from, its time, and the cost model's terms.
+/// A line a measurement: program, whether it sums over rows, columns, rows,
+/// whether the schedule is one of those that selection chooses from, its time,
+/// and the cost model's terms.
 static void printTerms(const Measured &measured, const ChipInfo &chip) {
   const ScheduleCandidates space =
       enumerateSchedules(measured.facts, chip, Selection());
   for (auto [index, schedule] : llvm::enumerate(measured.schedules)) {
-    ScheduleFields aligned = schedule;
-    aligned.alignment = ScheduleFields().alignment;
-    const bool isIn = llvm::is_contained(space.schedules, aligned);
+    const bool isIn = llvm::is_contained(
+        space.schedules, withAlignment(schedule, ScheduleFields().alignment));
     const ScheduleCost cost(schedule, measured.facts, chip);
     for (auto [rows, times] : llvm::zip(measured.rows, measured.us)) {
       if (times[index] <= 0)
         continue;
-      llvm::outs() << measured.program << " " << measured.facts.columns << " "
-                   << rows << " " << isIn << " " << times[index] << " "
+      llvm::outs() << measured.program << " "
+                   << (measured.facts.numColumnSums > 0) << " "
+                   << measured.facts.columns << " " << rows << " " << isIn
+                   << " " << times[index] << " "
                    << getCallWork(measured.facts, chip, rows);
       for (double term : cost.getTerms(rows))
         llvm::outs() << " " << term;
@@ -207,12 +216,14 @@ static double getQuantile(ArrayRef<double> sorted, double share) {
 }
 
 /// Of points whose choice was not measured nothing but their number is known.
+/// `sums`: of programs that sum over rows, "sums-all", or of the others, "all".
 static Figures getFigures(StringRef range, ArrayRef<Point> points,
-                          int64_t first, int64_t last) {
+                          int64_t first, int64_t last, bool sums) {
   std::vector<double> regrets;
   size_t unmeasured = 0;
   for (const Point &point : points) {
-    if (point.rows < first || point.rows > last)
+    if (point.rows < first || point.rows > last ||
+        (point.measured->facts.numColumnSums > 0) != sums)
       continue;
     if (point.us > 0)
       regrets.push_back(point.getRegret());
@@ -220,7 +231,7 @@ static Figures getFigures(StringRef range, ArrayRef<Point> points,
       ++unmeasured;
   }
   llvm::sort(regrets);
-  Figures figures{range.str(), {}};
+  Figures figures{((sums ? "sums-" : "") + range).str(), {}};
   figures.values = {{"points", double(regrets.size())},
                     {"unmeasured", double(unmeasured)}};
   if (regrets.empty())
@@ -235,7 +246,7 @@ static Figures getFigures(StringRef range, ArrayRef<Point> points,
 }
 
 static void print(const Figures &figures) {
-  llvm::outs() << llvm::left_justify(figures.range, 9);
+  llvm::outs() << llvm::left_justify(figures.range, 13);
   for (const char *name :
        {"points", "mean", "median", "p90", "p99", "worst", "unmeasured"})
     if (auto found = figures.values.find(name); found != figures.values.end())
@@ -312,7 +323,7 @@ int main(int argc, char **argv) {
     fail("expected measurements");
 
   if (terms) {
-    llvm::outs() << "program columns rows in_space us work";
+    llvm::outs() << "program sums_over_rows columns rows in_space us work";
     for (size_t i = 0; i < kNumCostTerms; ++i)
       llvm::outs() << " " << stringifyCostTerm(CostTerm(i));
     llvm::outs() << "\n";
@@ -340,10 +351,17 @@ int main(int argc, char **argv) {
       --left;
     }
 
-  const Figures figures[] = {getFigures("all", points, 1, kAnyRows),
-                             getFigures("1-99", points, 1, 99),
-                             getFigures("100-1500", points, 100, 1500),
-                             getFigures("1501-", points, 1501, kAnyRows)};
+  std::vector<Figures> figures;
+  for (bool sums : {false, true}) {
+    if (llvm::none_of(points, [&](const Point &point) {
+          return (point.measured->facts.numColumnSums > 0) == sums;
+        }))
+      continue;
+    figures.push_back(getFigures("all", points, 1, kAnyRows, sums));
+    figures.push_back(getFigures("1-99", points, 1, 99, sums));
+    figures.push_back(getFigures("100-1500", points, 100, 1500, sums));
+    figures.push_back(getFigures("1501-", points, 1501, kAnyRows, sums));
+  }
   for (const Figures &some : figures)
     print(some);
   llvm::outs().flush();

@@ -186,32 +186,25 @@ TEST_F(ScheduleSpaceTest, HoldsRingsAndClusters) {
     EXPECT_FALSE(has("sm_90", "row_groups = 2, " + ring + stages + flight))
         << stages;
   }
-  // Of what is chosen without measuring, through both caches.
+  // What is chosen without measuring is among them.
   std::string chosen;
   llvm::raw_string_ostream(chosen) << select("sm_90", ScheduleAttr(), -1);
   StringRef fields = chosen;
   EXPECT_TRUE(fields.consume_front("#rmsnorm.schedule<") &&
               fields.consume_back(">"));
-  EXPECT_TRUE(fields.contains("stages = ") && !fields.contains("copy"))
-      << chosen;
-  EXPECT_TRUE(has("sm_90", fields));
-  auto [front, back] = fields.split(", sum_in_flight");
-  EXPECT_TRUE(
-      has("sm_90", (front + ", copy = cg, sum_in_flight" + back).str()));
+  EXPECT_TRUE(has("sm_90", fields)) << chosen;
   EXPECT_TRUE(has("sm_80",
                   "row_groups = 4, " + ring + "stages = 2, sum_in_flight = 4"));
-  // Of rows that are alone, four slots too.
+  // Of rows that are alone, too.
   parse("16384", "bf16", "%m", /*sums=*/true);
   const std::string alone =
       "threads_per_row = 512, vector_width = 8, cache = shared, blocks_per_sm "
       "= 1, ";
-  const std::string sums = ", copy = cg, sum_lanes = 32, sum_walkers = 16, "
+  const std::string sums = ", sum_lanes = 32, sum_walkers = 16, "
                            "sum_in_flight = 9";
-  for (const char *stages : {"stages = 2", "stages = 3", "stages = 4"})
+  for (const char *stages : {"stages = 2", "stages = 3"})
     EXPECT_TRUE(has("sm_90", alone + stages + sums)) << stages;
   parse("4096", "bf16", "%m", /*sums=*/true);
-  getSchedules("sm_90");
-  EXPECT_GT(refused, 0u);
 
   auto getClusters = [&](StringRef chip) {
     std::set<int64_t> clusters;
@@ -230,7 +223,6 @@ TEST_F(ScheduleSpaceTest, HoldsRingsAndClusters) {
   parse("131072", "bf16", "%m", /*sums=*/true);
   EXPECT_GT(countShared("sm_90"), 0);
   EXPECT_TRUE(getClusters("sm_90").count(16));
-  EXPECT_FALSE(getClusters("sm_90").count(1));
   EXPECT_EQ(getClusters("sm_80"), (Set{1}));
   EXPECT_EQ(getClusters("gfx942"), (Set{1}));
   // Without sums: in registers or workgroup memory of a cluster, or read again.

@@ -519,8 +519,8 @@ TEST(ScheduleFields, KernelsKeepTheirNames) {
             "multi_wave_reload_g4u2t32v8f2a1");
   EXPECT_EQ(suffix("threads_per_row = 512, vector_width = 8, cache = shared, "
                    "cluster = 8, blocks_per_sm = 1, stages = 3, "
-                   "copy = cg, column_operands = tile"),
-            "static_persistent_g1u1t512v8f2a16c8_s3cg");
+                   "column_operands = tile"),
+            "static_persistent_g1u1t512v8f2a16c8_s3");
   EXPECT_EQ(suffix("threads_per_row = 256, vector_width = 8, unrolled = 4"),
             "multi_wave_cached_g1u1t256v8f2a16n4");
 }

@@ -94,8 +94,6 @@ std::string scheduleText(const std::string &all) {
   std::string stages = field(schedule, "stages", "0");
   if (stages != "0")
     text += ", " + stages + " stages";
-  if (field(schedule, "copy", "ca") != "ca")
-    text += ", " + field(schedule, "copy", "ca");
   return text;
 }
 

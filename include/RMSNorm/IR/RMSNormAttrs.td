@@ -168,15 +168,6 @@ def RMSNorm_ColumnSums : RMSNorm_I32Enum<"ColumnSums",
 def RMSNorm_ColumnSumsAttr
     : RMSNorm_EnumAttr<RMSNorm_ColumnSums, "column_sums">;
 
-def RMSNorm_CopyCache : RMSNorm_I32Enum<"CopyCache",
-    "which caches an asynchronous copy goes through", [
-      // L1 and L2.
-      I32EnumAttrCase<"ca", 0>,
-      // L2 only; pieces of less than 16 bytes go through L1 all the same.
-      I32EnumAttrCase<"cg", 1>]>;
-def RMSNorm_CopyCacheAttr
-    : RMSNorm_EnumAttr<RMSNorm_CopyCache, "copy_cache">;
-
 def RMSNorm_ColumnOperands : RMSNorm_I32Enum<"ColumnOperands",
     "when per-column operands are loaded", [
       // Where they are used, again for each traversal of the row.
@@ -231,12 +222,12 @@ def RMSNorm_ScheduleAttr : AttrDef<RMSNorm_Dialect, "Schedule"> {
       `strips` a program with a row_reduce is split in two
       (`rmsnorm-split-strips`); in one without, a block owns threads_per_row x
       vector_width columns. With `all_rows` it does, too, and has all their rows.
+      Such blocks can be those of `sums`, which stand in the grid of the rows'
+      blocks if they need nothing of these (`rmsnorm-merge-launches`).
     - `stages`: slots of the ring of tiles in workgroup memory that the block
       copies ahead. With 0 or 1 a tile is copied when its turn comes. From 2 on,
       which needs `cache = shared` and a persistent grid, stages - 1 tiles are
       under way while the block works on one.
-    - `copy`: the caches that `cache = shared` copies through, on chips with
-      asynchronous copies; nothing elsewhere.
     - `column_operands`: when per-column operands, and tiles that rows share,
       are loaded: where they are `use`d, with each `tile` and held, or once
       a `block`. `awaited` is `tile`, and a thread uses its vectors of the row

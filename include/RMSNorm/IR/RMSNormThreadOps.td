@@ -152,19 +152,16 @@ def RMSNorm_AsyncCopyOp : RMSNorm_Op<"async_copy", [
 
     ```mlir
     rmsnorm.async_copy %p[%row, %col] to %offset valid(%n) alignment(16)
-        cache(cg) : vector<8xbf16>
+        : vector<8xbf16>
     ```
   }];
   let arguments = (ins Arg<RMSNorm_GlobalPointer, "buffer">:$base, I64:$row,
                        I32:$column, I32:$offset, Optional<I32>:$valid,
                        I64Attr:$alignment,
-                       DefaultValuedAttr<RMSNorm_CopyCacheAttr,
-                         "::mlir::rmsnorm::CopyCache::ca">:$cache,
                        TypeAttrOf<RMSNorm_Fragment>:$fragment);
   let assemblyFormat = [{
     $base `[` $row `,` $column `]` `to` $offset (`valid` `(` $valid^ `)`)?
-    `alignment` `(` $alignment `)` (`cache` `(` custom<Enum>($cache)^ `)`)?
-    attr-dict `:` $fragment
+    `alignment` `(` $alignment `)` attr-dict `:` $fragment
   }];
   let hasVerifier = 1;
 }

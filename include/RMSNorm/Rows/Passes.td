@@ -152,7 +152,7 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule"> {
 }
 
 def SplitStrips : Pass<"rmsnorm-split-strips"> {
-  let summary = "splits off sums over rows that no block can keep";
+  let summary = "splits off sums over rows that other blocks take";
   let description = [{
     Where the schedule says `column_sums = strips`, a `rmsnorm.rows` is split:
     its sums over rows (`rmsnorm.accumulate`) of one value a column go to a

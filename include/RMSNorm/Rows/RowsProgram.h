@@ -53,6 +53,9 @@ struct SumsSlice {
 };
 SumsSlice getSumsSlice(Block &program);
 
+/// Whether `rows` stores to a buffer that its sums, `slice`, are loaded from.
+bool overwritesWhatSumsRead(RowsOp rows, const SumsSlice &slice);
+
 /// Says of `rows`, whose N only a call knows, that it has at most `columns`.
 void setColumns(RowsOp rows, int64_t columns);
 

@@ -43,10 +43,26 @@ enum class CostTerm {
   Blocks,
   /// Logarithm of a thread's instructions.
   Instructions,
-  /// Logarithm of the rows of a block.
+  /// Logarithm of the rows of a block that are worked on side by side.
   Groups,
+  /// Logarithm of the rows that a thread works on at once.
+  InFlight,
+  /// Slots of the rings, 0 without.
+  Stages,
+  /// Logarithm of the turns of a persistent block over those that its share of
+  /// the rows fills.
+  Idle,
+  /// How rows are summed over: 0 not at all or by blocks that keep the sums of
+  /// their rows, 1 by blocks that own columns of all rows, 2 by strips.
+  Sums,
+  /// Logarithm of the bytes of a row that a block owns which sums all rows.
+  Strip,
+  /// Logarithm of such blocks over the multiprocessors.
+  SumBlocks,
+  /// Logarithm of the turns of such a block.
+  SumTurns,
 };
-constexpr size_t kNumCostTerms = size_t(CostTerm::Groups) + 1;
+constexpr size_t kNumCostTerms = size_t(CostTerm::SumTurns) + 1;
 using CostTerms = std::array<double, kNumCostTerms>;
 
 /// "occupancy".
@@ -76,7 +92,11 @@ public:
 
 private:
   CostTerms terms = {};
-  int64_t tileRows, cluster;
+  /// Rows of a tile, of the rows' blocks and of those that own columns, 0
+  /// without these.
+  int64_t tileRows, sumTileRows;
+  int64_t cluster;
+  bool isPersistent;
   double multiprocessors;
   const struct CostModel *model;
 };

@@ -28,11 +28,9 @@ struct ScheduleCandidates {
 ///   thread;
 /// - a persistent grid that leaves room on a multiprocessor.
 ///
-/// For sums over rows in registers, rings are among them: of two and three
-/// slots that each hold 24 to 48 KB on a multiprocessor, of up to four where a
-/// row is alone. Rows are read again only where neither registers nor rings
-/// hold them. Dependent launches and the caches of copies vary only in the
-/// schedules that are chosen without measuring.
+/// For sums over rows, rings are among them, of two and three slots that each
+/// hold 24 to 48 KB on a multiprocessor, and blocks that own columns of all
+/// rows.
 ScheduleCandidates enumerateSchedules(const ProgramFacts &facts,
                                       const ChipInfo &chip,
                                       const Selection &chosen);
