@@ -37,6 +37,12 @@ std::optional<Cluster> Cluster::grow(Operation *anchor,
   }
 }
 
+const Member *Cluster::findMember(Operation *op) const {
+  auto it = llvm::find_if(
+      members, [&](const Member &member) { return member.op == op; });
+  return it == members.end() ? nullptr : &*it;
+}
+
 SmallVector<unsigned>
 Cluster::getColumns(ArrayRef<const Layout *> layouts) const {
   SmallVector<unsigned> leaves;

@@ -255,7 +255,7 @@ void ClusterGrowth::shareReads() {
 bool ClusterGrowth::run() {
   Operation *anchor = cluster.anchor;
   std::optional<LoopNest> nest = getLoopNest(anchor);
-  const int64_t numRowDims = *getAnchorRowDims(anchor);
+  const int64_t numRowDims = *getRowDims(anchor);
   if (!nest || static_cast<int64_t>(nest->dims.size()) < numRowDims)
     return false;
   MaybeLoops loops;

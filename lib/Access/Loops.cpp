@@ -10,7 +10,12 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 using namespace mlir::rmsnorm::access;
 
-std::optional<int64_t> access::getAnchorRowDims(Operation *op) {
+bool access::asksForCluster(Operation *op) {
+  return getRowDims(op) && (!isa<linalg::LinalgOp>(op) ||
+                            op->hasAttr(RMSNormDialect::kRowWiseAttrName));
+}
+
+std::optional<int64_t> access::getRowDims(Operation *op) {
   auto getOfNorm = [](auto norm) {
     return norm.hasPureTensorSemantics() ? std::optional(norm.getNumRowDims())
                                          : std::nullopt;
@@ -20,8 +25,7 @@ std::optional<int64_t> access::getAnchorRowDims(Operation *op) {
   if (auto backward = dyn_cast<BackwardOp>(op))
     return getOfNorm(backward);
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (!linalgOp || !op->hasAttr(RMSNormDialect::kRowWiseAttrName) ||
-      linalgOp.getNumLoops() == 0)
+  if (!linalgOp || linalgOp.getNumLoops() == 0)
     return std::nullopt;
   return linalgOp.getNumLoops() - 1;
 }

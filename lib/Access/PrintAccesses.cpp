@@ -131,7 +131,7 @@ struct PrintAccesses : rmsnorm::impl::PrintAccessesBase<PrintAccesses> {
 static std::vector<Cluster> getClusters(func::FuncOp function) {
   std::vector<Cluster> clusters;
   function.walk([&](DestinationStyleOpInterface op) {
-    if (!op.hasPureTensorSemantics() || !getAnchorRowDims(op))
+    if (!op.hasPureTensorSemantics() || !asksForCluster(op))
       return;
     if (std::optional<Cluster> cluster = Cluster::grow(op, clusters))
       clusters.push_back(std::move(*cluster));

@@ -50,7 +50,8 @@ static LogicalResult checkWork(func::FuncOp function) {
         "expected to be part of a kernel, which needs a norm whose "
         "rows it uses or computes (see the remarks of rmsnorm-tile-clusters); "
         "functions with other work are for rmsnorm-embed-tensors, decomposed "
-        "norms for rmsnorm-raise");
+        "norms for rmsnorm-raise, other reductions of rows for its option "
+        "row-wise");
   return success(others.empty());
 }
 

@@ -11,9 +11,9 @@ namespace mlir::rmsnorm {
 /// Whether `tensor` is, or is a part of, a buffer that memory ops know, too.
 bool isBuffer(Value tensor);
 
-/// Whether, as far as one can see, the last dimension of what `tensor` will be
-/// in memory has a stride of 1.
-bool hasInnerStrideOne(Value tensor);
+/// Whether, as far as one can see, the last elements of `tensor`, `columns` in
+/// a row, will lie side by side in memory.
+bool lieTogether(Value tensor, int64_t columns);
 
 /// Whether the last elements of `tensor`, `columns` in a row, are put where
 /// they do not lie side by side: its buffer will be that place.

@@ -273,13 +273,16 @@ std::string ProgramBuilder::whyNotInMemory(const Place &place, Value tensor,
   if (std::string reason = whyNotStorable(place.kind, type, isLoad);
       !reason.empty())
     return reason;
-  if (place.kind != TileKind::row && !hasInnerStrideOne(tensor))
-    return "columns that will not lie side by side";
-  // A store writes each group by itself.
-  if (isLoad && place.kind == TileKind::group &&
-      !haveColumnsTogether(AccessMap(place.map, /*hasColumn=*/true),
-                           type.getShape()))
-    return "groups of columns that do not lie side by side";
+  if (place.kind != TileKind::row) {
+    // A store writes each group by itself.
+    const AccessMap access(place.map, /*hasColumn=*/true);
+    const bool isTogether = isLoad || place.hasColumnsTogether();
+    const bool isOfSeveral = access.getDigits(access.getColumnDim()).size() > 1;
+    if (!lieTogether(tensor, isTogether && isOfSeveral ? place.elements : 1))
+      return "columns that will not lie side by side";
+    if (isTogether && !haveColumnsTogether(access, type.getShape()))
+      return "groups of columns that do not lie side by side";
+  }
   if (type.getEncoding())
     return "a tensor with an encoding";
   return "";

@@ -8,6 +8,7 @@
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Tiling/Passes.h"
+#include "RMSNorm/Tiling/RowReduction.h"
 
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -72,6 +73,27 @@ static bool isNextToRows(Operation *op) {
          llvm::any_of(op->getResults(), isOfRows);
 }
 
+/// The cluster of an op next to `cluster` that holds all of it: of a LayerNorm
+/// whose row is that of several heads, each with a norm. The op asks for a
+/// cluster, or reduces rows.
+static std::optional<access::Cluster>
+findWider(const access::Cluster &cluster,
+          const DenseSet<Operation *> &excluded) {
+  for (const auto &[op, reason] : cluster.getRefusals()) {
+    auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+    if (!access::asksForCluster(op) && !(linalgOp && isRowReduction(linalgOp)))
+      continue;
+    std::optional<access::Cluster> wider =
+        access::Cluster::grow(op, /*others=*/{}, excluded);
+    if (wider &&
+        llvm::all_of(cluster.getMembers(), [&](const access::Member &member) {
+          return wider->findMember(member.op);
+        }))
+      return wider;
+  }
+  return std::nullopt;
+}
+
 namespace {
 /// Forgets ops that are gone.
 struct Forgetter final : RewriterBase::Listener {
@@ -91,7 +113,7 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
     Forgetter ops;
     IRRewriter rewriter(&getContext(), &ops);
     getOperation()->walk([&](Operation *op) {
-      if (access::getAnchorRowDims(op))
+      if (access::asksForCluster(op))
         ops.anchors.insert(op);
     });
     while (!ops.anchors.empty()) {
@@ -128,19 +150,34 @@ private:
           access::Cluster::grow(anchor, /*others=*/{}, excluded);
       if (!cluster)
         return "works on no rows, or not row by row";
-      for (const auto &[op, reason] : cluster->getRefusals())
+      std::optional<access::Cluster> widest;
+      while (std::optional<access::Cluster> wider =
+                 findWider(widest ? *widest : *cluster, excluded))
+        widest = std::move(wider);
+      const access::Cluster &chosen = widest ? *widest : *cluster;
+      for (const auto &[op, reason] : chosen.getRefusals())
         ops.left.try_emplace(op, reason);
-      redirectDims(*cluster);
+      redirectDims(chosen);
+      // Members are gone afterwards.
+      Operation *first = chosen.getAnchor();
+      const bool isFound = !access::asksForCluster(first);
+      const Location where = first->getLoc();
       RowsOp rows;
       std::optional<NoProgram> problem =
-          buildRows(rewriter, *cluster, /*amongOthers=*/!required, rows);
+          buildRows(rewriter, chosen, /*amongOthers=*/!required, rows);
       if (!problem) {
         // rmsnorm-generalize-elementwise does so where all code is ours.
         RewritePatternSet scaling(&getContext());
         arith::populateExpandScalingExtTruncPatterns(scaling);
         walkAndApplyPatterns(rows, std::move(scaling));
+        if (remarks && isFound)
+          emitRemark(where) << "begins the kernel of the norm next to it, as "
+                               "its rows hold those of the norm";
         return "";
       }
+      // What only the wider cluster has is left out of it; else there is none.
+      if (widest && cluster->findMember(problem->op))
+        problem->op = first;
       if (problem->op == anchor)
         return problem->reason;
       ops.left.try_emplace(problem->op, problem->reason);

@@ -109,11 +109,10 @@ struct LayoutMap {
 /// an op that is no view. What is accessed is the tensor there.
 class Cluster {
 public:
-  /// Grows a cluster from `anchor`, an op that asks for one
-  /// (`getAnchorRowDims`), beside those that were found
-  /// before. None of `excluded` is a member, or a view that is followed. There
-  /// is no cluster if the anchor is a member of another one, or its sizes are
-  /// of no use.
+  /// Grows a cluster from `anchor`, an op with rows (`getRowDims`), beside
+  /// those that were found before. None of `excluded` is a member, or a view
+  /// that is followed. There is no cluster if the anchor is a member of another
+  /// one, or its sizes are of no use.
   static std::optional<Cluster>
   grow(Operation *anchor, ArrayRef<Cluster> others = {},
        const DenseSet<Operation *> &excluded = {});
@@ -126,6 +125,8 @@ public:
 
   /// Members in the order of the block.
   ArrayRef<Member> getMembers() const { return members; }
+  /// The member that is `op`, or null.
+  const Member *findMember(Operation *op) const;
   /// What each member reads, then what it writes, member by member.
   ArrayRef<Access> getAccesses() const { return accesses; }
   /// Ops that use or feed members and are not taken, and why.

@@ -28,10 +28,13 @@ struct LoopNest {
   bool hasReduction() const { return llvm::is_contained(isReduction, true); }
 };
 
-/// The row dimensions of the kernel that `op` asks for: a norm on tensors, or a
-/// linalg op marked `rmsnorm.row_wise`, whose last loop is the columns. None if
-/// it asks for none.
-std::optional<int64_t> getAnchorRowDims(Operation *op);
+/// Whether `op` asks for a cluster: a norm on tensors, or a linalg op marked
+/// `rmsnorm.row_wise`.
+bool asksForCluster(Operation *op);
+
+/// The row dimensions of a cluster that begins with `op`: a norm on tensors, or
+/// a linalg op, whose last loop is the columns. None of another op.
+std::optional<int64_t> getRowDims(Operation *op);
 
 /// The loops of a linalg op or of a norm on tensors, or none: it is another op,
 /// or one whose indices are more than loops and constants, or that does not

@@ -25,6 +25,12 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
     - An elementwise op outside of which members read some rows' elements only is
       computed where it is used.
 
+    Where the rows of an op next to a cluster hold those of the cluster, as the
+    rows of a LayerNorm over all heads hold those of a norm of each head, that op
+    takes the place of the first one, if its cluster has all members and a kernel
+    holds it. Such an op need not ask for a cluster: a reduction along the last
+    dimension does as well, with a remark.
+
     An op next to a kernel that is no member stays as it is, with a remark that
     says why; so does a member that no kernel computes. They are next to each
     other if one uses what the other computes, or both use the same tensor, but
