@@ -196,14 +196,16 @@ Placed Tensors::find(Expr *expr, ArrayRef<unsigned> rows, int column, Type type,
       names[pool.dim(loop)] = pool.dim(i);
     for (Value tensor : lookup(pool.substitute(expr, names))) {
       auto tensorType = cast<RankedTensorType>(tensor.getType());
+      ArrayRef<int64_t> shape = tensorType.getShape();
+      auto isWide = [](int64_t size) { return size != 1; };
+      if (llvm::count_if(shape, isWide) != int64_t(dims.size()) ||
+          shape.empty())
+        continue;
       SmallVector<int> loops;
-      unsigned next = 0;
-      for (int64_t size : tensorType.getShape())
-        loops.push_back(size == 1             ? -1
-                        : next == dims.size() ? (next = ~0u, -1)
-                                              : dims[next++]);
-      if (next != dims.size() || tensorType.getRank() == 0 ||
-          (column >= 0 && loops.back() != column))
+      auto next = dims.begin();
+      for (int64_t size : shape)
+        loops.push_back(isWide(size) ? int(*next++) : -1);
+      if (column >= 0 && loops.back() != column)
         continue;
       if (tensorType.getElementTypeBitWidth() < type.getIntOrFloatBitWidth() ||
           (best.tensor && getCost(tensor) >= getCost(best.tensor)) ||
