@@ -49,17 +49,24 @@ static Expr *readPower(ExprPool &pool, Expr *value, double exponent) {
   return nullptr;
 }
 
+/// 1 / `factor`, where that is a root or the size of a dimension, or null.
+static Expr *readInverse(ExprPool &pool, Expr *factor) {
+  if (factor->is(Kind::Sqrt))
+    return pool.rsqrt(factor->operands.front());
+  if (factor->is(Kind::Size))
+    return pool.size(Kind::InverseSize, factor->value, factor->extents.front());
+  return nullptr;
+}
+
 static Expr *readQuotient(ExprPool &pool, Expr *lhs, Expr *rhs) {
-  if (rhs->is(Kind::Constant) && rhs->number != 0)
-    return pool.product({lhs}, 1 / rhs->number);
-  if (rhs->is(Kind::Sqrt))
-    return pool.product({lhs, pool.rsqrt(rhs->operands.front())});
-  if (rhs->is(Kind::Size))
-    return pool.product(
-        {lhs, pool.size(Kind::InverseSize, rhs->value, rhs->extents.front())});
+  double number;
+  ExprPool::List factors{lhs};
+  for (Expr *factor : getFactors(rhs, number))
+    factors.push_back(readInverse(pool, factor));
+  if (!llvm::is_contained(factors, nullptr) && number != 0)
+    return pool.product(factors, 1 / number);
   // Derivatives of rsqrt: v^-1/2 / v is the third power of a root.
   Expr *root = pool.rsqrt(rhs);
-  double number;
   if (llvm::is_contained(getFactors(lhs, number), root))
     return pool.product({lhs, root, root});
   return nullptr;

@@ -15,6 +15,9 @@ CUBE = {
     "r / v": "%c = arith.divf {r}, {v} : f32",
     "pow v": "%p = arith.constant -1.5 : f32\n%c = math.powf {v}, %p : f32",
     "pow r": "%p = arith.constant 3.0 : f32\n%c = math.powf {r}, %p : f32",
+    "r / (s * s)": "%s = math.sqrt {v} : f32\n%q = arith.mulf %s, %s : f32\n%u = arith.constant 1.0 : f32\n%i = arith.divf %u, %q : f32\n%c = arith.mulf {r}, %i : f32",
+    "half / s / v": "%s = math.sqrt {v} : f32\n%q = arith.mulf %s, %s : f32\n%l = arith.constant 2.0 : f32\n%k = arith.mulf %l, %s : f32\n%i = arith.divf %l, %k : f32\n%c = arith.divf %i, %q : f32",
+    "r / s": "%s = math.sqrt {v} : f32\n%c = arith.divf {r}, %s : f32",
     "r * r": "%c = arith.mulf {r}, {r} : f32",
 }
 # What x is multiplied with, of the cube, s = sum(x * g) and constants.
@@ -48,6 +51,8 @@ RAISED = [
     ("torch_f32", "the same in f32", "weight dweight", dict(types="f32 f32 f32 f32", cube="pow r", dw="f32")),
     ("torch_no_weight", "the same without a weight", "", dict(weight="none", dw="none")),
     ("jax", "jax.grad: rsqrt / v, the x term twice", "weight dweight", dict(cube="r / v", factor="half", dx="twice", dw="through 1xN", keep="map")),
+    ("root", "jax.grad of x / sqrt(v), as in Hugging Face's Flax models", "weight dweight", dict(cube="r / (s * s)", factor="half", dx="twice", keep="map")),
+    ("twice_root", "the same, two by twice the root", "weight dweight", dict(cube="half / s / v", keep="map")),
     ("flax_batch", "jax.grad over [batch, time, n]", "weight dweight", dict(rows=[2, 4], cube="r / v", factor="half", dx="twice", dw="f32", keep="map")),
     ("two_sums", "dw summed over time, then over batch", "weight dweight", dict(rows=[2, 4], dw="two sums")),
     ("liger", "Liger-Kernel's formula, rstd saved", "weight rstd dweight", dict(cube="none", factor="once", dx="factored", rstd="saved")),
@@ -90,6 +95,7 @@ REFUSED = [
     ("half_of_it", "half of the second term", dict(factor="half")),
     ("wrong_n", "divided by N - 1", dict(factor="n - 1")),
     ("square", "r * r in place of r^3", dict(cube="r * r")),
+    ("root_square", "r / sqrt(v) in place of r^3", dict(cube="r / s")),
     ("other_x", "the second term of another x", dict(dx="of x2")),
     ("other_sum", "the sum of x2 * g", dict(sum="of x2")),
     ("no_weight_in_sum", "the sum without the weight", dict(sum="of dy")),
@@ -182,13 +188,13 @@ class Gradient(Function):
 def main():
     if sys.argv[1] != "refused":
         for name, what, expected, parts in RAISED if sys.argv[1] == "raised" else FEWER:
-            print(f"// {what}\n// CHECK-LABEL: func.func @{name}(\n// CHECK-NOT: {{{{rsqrt|powf|reduction|forward}}}}")
+            print(f"// {what}\n// CHECK-LABEL: func.func @{name}(\n// CHECK-NOT: {{{{sqrt|powf|reduction|forward}}}}")
             for op in expected.split(";"):
                 print("// CHECK: rmsnorm.backward")
                 for word in ["weight(", " rstd(", "dweight(", "offset", "casting = llama"]:
                     present = word.strip(" (") in op.split() or word in op
                     print(f"// CHECK-{'SAME' if present else 'NOT'}: {word}")
-            print("// CHECK-NOT: {{rmsnorm|rsqrt|powf|reduction}}\n// CHECK: return")
+            print("// CHECK-NOT: {{rmsnorm|sqrt|powf|reduction}}\n// CHECK: return")
             print(Gradient(name, parts).text())
     else:
         for name, what, parts in REFUSED:
