@@ -27,6 +27,7 @@ void rmsnorm::buildTensorHalf(OpPassManager &manager) {
   // On plain tensor IR: the oracle binds its arguments the same way.
   manager.addPass(createBindArguments());
   manager.addNestedPass<func::FuncOp>(createTileClusters());
+  manager.addPass(createOrderRows());
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   manager.addNestedPass<func::FuncOp>(createFactorSums());

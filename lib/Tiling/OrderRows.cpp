@@ -99,12 +99,19 @@ struct OrderRows final : rmsnorm::impl::OrderRowsBase<OrderRows> {
     });
     for (auto &[block, programs] : blocks) {
       SmallVector<Operation *> group;
+      bool isSumBetween = false;
       for (RowsOp rows : programs) {
-        const bool isAlone = sumsOverRows(rows);
-        if (isAlone || group.empty() || !bringTo(group, rows))
+        if (sumsOverRows(rows)) {
+          // Nothing moves over two: that may be half of a training step.
+          if (isSumBetween)
+            group.clear();
+          isSumBetween = true;
+          continue;
+        }
+        isSumBetween = false;
+        if (group.empty() || !bringTo(group, rows))
           group.clear();
-        if (!isAlone)
-          group.push_back(rows);
+        group.push_back(rows);
       }
     }
   }

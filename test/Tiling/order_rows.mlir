@@ -81,3 +81,70 @@ func.func @sums(%dy: tensor<8x64xf32>, %x: tensor<8x64xf32>, %w: tensor<64xf32>,
   %y = rmsnorm.forward input(%h : tensor<8x64xf32>) output(%e : tensor<8x64xf32>) eps = 1.0e-05 -> tensor<8x64xf32>
   return %dx, %dw, %y : tensor<8x64xf32>, tensor<64xf32>, tensor<8x64xf32>
 }
+
+// Others move over it.
+// CHECK-LABEL: func.func @over_sums(
+// CHECK:         rmsnorm.rows sizes [8] columns(64)
+// CHECK:           rmsnorm.accumulate
+// CHECK:         rmsnorm.rows sizes [6] columns(64)
+// CHECK:         rmsnorm.rows sizes [4] columns(64)
+// CHECK:         return
+func.func @over_sums(%dy: tensor<8x64xf32>, %x: tensor<8x64xf32>, %w: tensor<64xf32>, %q: tensor<6x64xf32>, %k: tensor<4x64xf32>)
+    -> (tensor<6x64xf32>, tensor<8x64xf32>, tensor<64xf32>, tensor<4x64xf32>) {
+  %qe = tensor.empty() : tensor<6x64xf32>
+  %e = tensor.empty() : tensor<8x64xf32>
+  %g = tensor.empty() : tensor<64xf32>
+  %ke = tensor.empty() : tensor<4x64xf32>
+  %qn = rmsnorm.forward input(%q : tensor<6x64xf32>) output(%qe : tensor<6x64xf32>) eps = 1.0e-05 -> tensor<6x64xf32>
+  %dx, %dw = rmsnorm.backward dy(%dy : tensor<8x64xf32>) input(%x : tensor<8x64xf32>) weight(%w : tensor<64xf32>)
+      dx(%e : tensor<8x64xf32>) dweight(%g : tensor<64xf32>) eps = 1.0e-05 -> tensor<8x64xf32>, tensor<64xf32>
+  %kn = rmsnorm.forward input(%k : tensor<4x64xf32>) output(%ke : tensor<4x64xf32>) eps = 1.0e-05 -> tensor<4x64xf32>
+  return %qn, %dx, %dw, %kn : tensor<6x64xf32>, tensor<8x64xf32>, tensor<64xf32>, tensor<4x64xf32>
+}
+
+// Where it needs one of them it stays after both.
+// CHECK-LABEL: func.func @sums_of_a_norm(
+// CHECK:         rmsnorm.rows sizes [8] columns(32)
+// CHECK:         rmsnorm.rows sizes [6] columns(64)
+// CHECK:         linalg.matmul
+// CHECK:         rmsnorm.rows sizes [8] columns(64)
+// CHECK:           rmsnorm.accumulate
+// CHECK:         return
+func.func @sums_of_a_norm(%q: tensor<8x32xf32>, %a: tensor<32x64xf32>, %o: tensor<8x64xf32>, %x: tensor<8x64xf32>, %w: tensor<64xf32>, %k: tensor<6x64xf32>)
+    -> (tensor<8x64xf32>, tensor<64xf32>, tensor<6x64xf32>) {
+  %qe = tensor.empty() : tensor<8x32xf32>
+  %e = tensor.empty() : tensor<8x64xf32>
+  %g = tensor.empty() : tensor<64xf32>
+  %ke = tensor.empty() : tensor<6x64xf32>
+  %qn = rmsnorm.forward input(%q : tensor<8x32xf32>) output(%qe : tensor<8x32xf32>) eps = 1.0e-05 -> tensor<8x32xf32>
+  %dy = linalg.matmul ins(%qn, %a : tensor<8x32xf32>, tensor<32x64xf32>) outs(%o : tensor<8x64xf32>) -> tensor<8x64xf32>
+  %dx, %dw = rmsnorm.backward dy(%dy : tensor<8x64xf32>) input(%x : tensor<8x64xf32>) weight(%w : tensor<64xf32>)
+      dx(%e : tensor<8x64xf32>) dweight(%g : tensor<64xf32>) eps = 1.0e-05 -> tensor<8x64xf32>, tensor<64xf32>
+  %kn = rmsnorm.forward input(%k : tensor<6x64xf32>) output(%ke : tensor<6x64xf32>) eps = 1.0e-05 -> tensor<6x64xf32>
+  return %dx, %dw, %kn : tensor<8x64xf32>, tensor<64xf32>, tensor<6x64xf32>
+}
+
+// Not over two.
+// CHECK-LABEL: func.func @over_two(
+// CHECK:         rmsnorm.rows sizes [6] columns(64)
+// CHECK:         rmsnorm.rows sizes [8] columns(64)
+// CHECK:           rmsnorm.accumulate
+// CHECK:         rmsnorm.rows sizes [7] columns(64)
+// CHECK:           rmsnorm.accumulate
+// CHECK:         rmsnorm.rows sizes [4] columns(64)
+// CHECK:         return
+func.func @over_two(%dy: tensor<8x64xf32>, %x: tensor<8x64xf32>, %dz: tensor<7x64xf32>, %z: tensor<7x64xf32>, %w: tensor<64xf32>, %q: tensor<6x64xf32>, %k: tensor<4x64xf32>)
+    -> (tensor<6x64xf32>, tensor<8x64xf32>, tensor<64xf32>, tensor<7x64xf32>, tensor<64xf32>, tensor<4x64xf32>) {
+  %qe = tensor.empty() : tensor<6x64xf32>
+  %e = tensor.empty() : tensor<8x64xf32>
+  %f = tensor.empty() : tensor<7x64xf32>
+  %g = tensor.empty() : tensor<64xf32>
+  %ke = tensor.empty() : tensor<4x64xf32>
+  %qn = rmsnorm.forward input(%q : tensor<6x64xf32>) output(%qe : tensor<6x64xf32>) eps = 1.0e-05 -> tensor<6x64xf32>
+  %dx, %dw = rmsnorm.backward dy(%dy : tensor<8x64xf32>) input(%x : tensor<8x64xf32>) weight(%w : tensor<64xf32>)
+      dx(%e : tensor<8x64xf32>) dweight(%g : tensor<64xf32>) eps = 1.0e-05 -> tensor<8x64xf32>, tensor<64xf32>
+  %dx1, %dw1 = rmsnorm.backward dy(%dz : tensor<7x64xf32>) input(%z : tensor<7x64xf32>) weight(%w : tensor<64xf32>)
+      dx(%f : tensor<7x64xf32>) dweight(%g : tensor<64xf32>) eps = 1.0e-05 -> tensor<7x64xf32>, tensor<64xf32>
+  %kn = rmsnorm.forward input(%k : tensor<4x64xf32>) output(%ke : tensor<4x64xf32>) eps = 1.0e-05 -> tensor<4x64xf32>
+  return %qn, %dx, %dw, %dx1, %dw1, %kn : tensor<6x64xf32>, tensor<8x64xf32>, tensor<64xf32>, tensor<7x64xf32>, tensor<64xf32>, tensor<4x64xf32>
+}

@@ -76,9 +76,9 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
 def OrderRows : Pass<"rmsnorm-order-rows"> {
   let summary = "puts programs over rows that can be one launch side by side";
   let description = [{
-    Among other work two `rmsnorm.rows` on tensors of which neither needs the
-    other, as of the norms of q and k, often stand apart: the projection of k is
-    computed in between. What stands in between and uses the first is moved
+    Two `rmsnorm.rows` on tensors of which neither needs the other, as of the
+    norms of q and k, often stand apart: among other work the projection of k is
+    computed in between, or a gradient. What stands in between and uses the first is moved
     after it, and the first in front of the second, so that
     `rmsnorm-merge-launches` finds them side by side.
 
@@ -86,7 +86,8 @@ def OrderRows : Pass<"rmsnorm-order-rows"> {
       others does not move far, and its results do not live much longer.
     - Nothing is moved over what has effects, or over what is computed in place
       into something that it reads: that would cost a copy.
-    - A program that sums over rows is a launch of its own and stays.
+    - A program that sums over rows is a launch of its own. Others move over one
+      such, not over two.
   }];
   let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
 }
