@@ -335,7 +335,7 @@ std::optional<NoProgram> ProgramBuilder::run(RowsOp &rows) {
   if (failed(checkOrder()))
     return problem;
   rows = createRows();
-  if (failed(check(rows)) || (amongOthers && failed(checkLimits(rows)))) {
+  if (failed(check(rows)) || (onAllChips && failed(checkLimits(rows)))) {
     rewriter.eraseOp(rows);
     return problem;
   }
@@ -347,6 +347,7 @@ std::optional<NoProgram> ProgramBuilder::run(RowsOp &rows) {
 
 std::optional<NoProgram> rmsnorm::buildRows(RewriterBase &rewriter,
                                             const Cluster &cluster,
-                                            bool amongOthers, RowsOp &rows) {
-  return ProgramBuilder(rewriter, cluster, amongOthers).run(rows);
+                                            bool amongOthers, bool onAllChips,
+                                            RowsOp &rows) {
+  return ProgramBuilder(rewriter, cluster, amongOthers, onAllChips).run(rows);
 }

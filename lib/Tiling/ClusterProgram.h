@@ -20,11 +20,12 @@ struct NoProgram {
 
 /// Puts a rmsnorm.rows on tensors, `rows`, in the place of `cluster`, after its
 /// last member; members are gone then. If there is none the function is of no
-/// use. `amongOthers`: results may be new tensors, and a program that some
-/// chips cannot hold is none.
+/// use. `amongOthers`: results may be new tensors. `onAllChips`: a program that
+/// some chips cannot hold is none.
 std::optional<NoProgram> buildRows(RewriterBase &rewriter,
                                    const access::Cluster &cluster,
-                                   bool amongOthers, RowsOp &rows);
+                                   bool amongOthers, bool onAllChips,
+                                   RowsOp &rows);
 
 /// Whether `op`, or an op in its regions, uses what `definitions` compute.
 bool usesAny(Operation *op, const DenseSet<Operation *> &definitions);

@@ -62,10 +62,10 @@ struct Written {
 class ProgramBuilder final : public RowValues {
 public:
   ProgramBuilder(RewriterBase &rewriter, const access::Cluster &cluster,
-                 bool amongOthers)
+                 bool amongOthers, bool onAllChips)
       : cluster(cluster), digits(cluster.getDigits()), amongOthers(amongOthers),
-        rewriter(rewriter), builder(rewriter.getContext()),
-        current(cluster.getAnchor()) {
+        onAllChips(onAllChips), rewriter(rewriter),
+        builder(rewriter.getContext()), current(cluster.getAnchor()) {
     tile = program.addArgument(builder.getIndexType(),
                                cluster.getAnchor()->getLoc());
     builder.setInsertionPointToStart(&program);
@@ -175,7 +175,7 @@ private:
 
   const access::Cluster &cluster;
   const access::Digits &digits;
-  const bool amongOthers;
+  const bool amongOthers, onAllChips;
   RewriterBase &rewriter;
   OpBuilder builder;
   std::optional<NoProgram> problem;

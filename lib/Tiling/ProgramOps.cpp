@@ -36,7 +36,7 @@ LogicalResult ProgramBuilder::findError(function_ref<LogicalResult()> run,
 
 LogicalResult ProgramBuilder::vectorize(LinalgOp op) {
   if (!frame->norm)
-    if (std::string reason = whyNoKernel(op, amongOthers); !reason.empty())
+    if (std::string reason = whyNoKernel(op, onAllChips); !reason.empty())
       return fail("has no tile program: " + reason);
   return findError([&] { return vectorizeLinalg(builder, op, *this); },
                    "has no tile program: ");

@@ -131,7 +131,7 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
     }
     if (remarks)
       for (const auto &[op, reason] : ops.left)
-        if (isNextToRows(op))
+        if (isNextToRows(op) && !isa<RowsOp>(op))
           op->emitRemark("not tiled with the norm next to it: it ") << reason;
   }
 
@@ -164,7 +164,8 @@ private:
       const Location where = first->getLoc();
       RowsOp rows;
       std::optional<NoProgram> problem =
-          buildRows(rewriter, chosen, /*amongOthers=*/!required, rows);
+          buildRows(rewriter, chosen, /*amongOthers=*/!required,
+                    /*onAllChips=*/!required || widest, rows);
       if (!problem) {
         // rmsnorm-generalize-elementwise does so where all code is ours.
         RewritePatternSet scaling(&getContext());
