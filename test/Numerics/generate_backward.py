@@ -251,7 +251,7 @@ def cluster_modules():
 
 def partial_modules():
     """Vectors of which a part exists, or that no row fills: the selector has none where N is known, a schedule may."""
-    for name, schedule, dweight in (("none", "", "none"), ("registers", "", "f32"), ("strips", ",column_sums=strips", "weight")):
+    for name, schedule, dweight in (("none", "", "none"), ("registers", ",blocks_per_sm=1,rows_per_group=1", "f32"), ("strips", ",column_sums=strips", "weight")):
         cases = [case(n=n, x=t, dy=t, dx=t, weight=t, dweight=dweight, casting=DIMENSIONS["casting"][k % 3],
                       rstd=DIMENSIONS["rstd"][k % 2])
                  for k, (n, t) in enumerate(itertools.product((1004, 1001, 5), ("bf16", "f16")))]
