@@ -131,16 +131,17 @@ class Measurements:
 
 
 def read(tool, path):
-    """What all measurements have in common, those of programs that sum over no
-    rows, and of those that do."""
+    """What all measurements have in common, and by whether programs sum over
+    rows their measurements."""
     text = gzip.open(path, "rt").read()
     terms = subprocess.run([tool, "--terms"], input=text, text=True,
                            stdout=subprocess.PIPE, check=True).stdout
     names, *lines = [line.split() for line in terms.splitlines()]
     sums = names.index("sums_over_rows")
-    return json.loads(text.splitlines()[0]), [
-        Measurements(names, [line for line in lines if line[sums] == kind])
-        for kind in "01"]
+    by_kind = {kind == "1": [line for line in lines if line[sums] == kind]
+               for kind in "01"}
+    return json.loads(text.splitlines()[0]), {
+        kind: Measurements(names, own) for kind, own in by_kind.items() if own}
 
 
 def describe(regrets):
@@ -193,7 +194,7 @@ def write(head, kinds, path):
         file.write("// Written by scripts/fit_schedules.py, do not edit.\n")
         for key in ("device", "date", "driver", "ptxas", "llvm", "commit"):
             file.write("// %s: %s\n" % (key, head.get(key, "?")))
-        for sums, data in enumerate(kinds):
+        for sums, data in kinds.items():
             write_model(file, head["target"].removeprefix("sim:"), data, sums)
 
 
@@ -210,7 +211,7 @@ def main():
     options = parser.parse_args()
     head, kinds = read(options.norm_regret, options.measurements)
     if options.check:
-        for sums, data in enumerate(kinds):
+        for sums, data in kinds.items():
             print("programs that sum over rows" if sums else "other programs")
             check(data)
     if options.output:

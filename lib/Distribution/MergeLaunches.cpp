@@ -80,6 +80,7 @@ static std::optional<Part> getPart(gpu::LaunchFuncOp launch) {
   auto kernel = SymbolTable::lookupNearestSymbolFrom<gpu::GPUFuncOp>(
       launch, launch.getKernel());
   if (!kernel || !getKernelTarget(kernel->getParentOp()) ||
+      launch->hasAttr(RMSNormDialect::kBlocksPerMultiprocessorAttrName) ||
       launch.hasClusterSize() || launch.getAsyncToken() ||
       !launch.getAsyncDependencies().empty() || launch.getAsyncObject())
     return std::nullopt;
@@ -220,22 +221,25 @@ static IRMapping mapArguments(Part part, KernelArguments &arguments,
   return mapping;
 }
 
-/// The kernel of all `parts`, with no body yet. A part that wants the registers
-/// that few blocks leave to each gets them.
+/// The kernel of all `parts`, with no body yet. It has the registers that the
+/// fewest blocks leave to each: one where a part does not say.
 static gpu::GPUFuncOp createMerged(Location loc, ArrayRef<Part> parts) {
   Part last = parts.back();
   SymbolTable symbols(last.kernel->getParentOp());
   gpu::GPUFuncOp kernel =
       createKernel(loc, getName(parts), last.threads, symbols);
-  IntegerAttr fewest;
+  std::optional<int64_t> fewest;
+  bool isSaid = false;
   for (Part part : parts) {
     auto blocks = part.kernel->getAttrOfType<IntegerAttr>(
         RMSNormDialect::kMinBlocksAttrName);
-    if (blocks && (!fewest || blocks.getInt() < fewest.getInt()))
-      fewest = blocks;
+    const int64_t count = blocks ? blocks.getInt() : 1;
+    fewest = std::min(fewest.value_or(count), count);
+    isSaid |= bool(blocks);
   }
-  if (fewest)
-    kernel->setAttr(RMSNormDialect::kMinBlocksAttrName, fewest);
+  if (isSaid)
+    kernel->setAttr(RMSNormDialect::kMinBlocksAttrName,
+                    OpBuilder(kernel).getI64IntegerAttr(*fewest));
   return kernel;
 }
 

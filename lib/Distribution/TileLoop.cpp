@@ -64,8 +64,8 @@ void TileLoop::emitBegin(const Ahead &ahead, bool isFirst) {
   }
 }
 
-/// ptxas moves a load to its first use, past the wait for the copies, where its
-/// latency comes on top. So it begins with a copy that is ahead, by one tile.
+/// Per-row values of the body are loaded one tile ahead, as its copies are.
+/// ptxas would move their loads to the first use, past the wait for the copies.
 void TileLoop::collectRowLoads() {
   auto rows = tiles->getParentOfType<RowsOp>();
   if (!isAhead())

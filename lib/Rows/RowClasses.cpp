@@ -151,7 +151,9 @@ static void explain(const RowProgram &loop, TargetAttr target,
     if (!one.place.empty())
       os << ", measured: " << one.place;
     else
-      os << "; " << (why.empty() ? "given, or by rules" : why);
+      os << "; "
+         << (why.empty() ? "given, or of rows whose size only a call knows"
+                         : why);
     remark::analysis(rows.getLoc(),
                      remark::RemarkOpts::name("choice").category("schedule"))
         << remark::add("{0}", text);

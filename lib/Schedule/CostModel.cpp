@@ -19,8 +19,8 @@ using namespace mlir::rmsnorm;
 namespace {
 constexpr size_t kWorkKnots = 5, kMaxKnots = 9;
 
-/// The function of a term: its values at knots of the term and of work. It has
-/// none if it was the same in all measurements.
+/// The function of a term: its values at knots of the term and of work. A term
+/// that was the same in all measurements has no knots.
 struct TermModel {
   size_t count;
   double knots[kMaxKnots];

@@ -3,8 +3,9 @@
 //
 // Every way of sharing out a row, and the sums over rows, that may be the best
 // for some number of rows. What measurements have shown to be worth nothing is
-// not among them (test/Schedule/Inputs): several rows in flight, rows read
-// again that registers hold, persistent blocks that sum nothing.
+// not among them (test/Schedule/Inputs): rows read again that registers
+// hold and, of programs that sum nothing, several rows in flight and persistent
+// blocks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -113,7 +114,6 @@ getRowGroups(int64_t threads, const ProgramFacts &facts, const ChipInfo &chip) {
 static bool mayAwait(const ScheduleFields &fields, const ProgramFacts &facts,
                      const ChipInfo &chip) {
   return rereadsFromL1(chip) && fields.cluster == 1 && facts.part == 0 &&
-         facts.numColumnSums == 0 &&
          getAccessWidth(facts, chip) == getWidestVector(facts, chip) &&
          facts.columnOperandBits + facts.sharedBitsPerColumn > 0;
 }
@@ -202,7 +202,7 @@ std::vector<ScheduleFields> RowSpace::take() {
         /*cluster=*/1,
         getRowThreads(vectors, chip, facts.singleRow ? chip.subgroupSize : 1));
   // Blocks of four subgroups and more, with two of them for a row at least.
-  if (vectors >= 8 * subgroup && facts.numColumnSums == 0)
+  if (vectors >= 8 * subgroup)
     for (int64_t cluster = 2; cluster <= chip.maxClusterSize; cluster *= 2) {
       SmallVector<int64_t> threads;
       for (int64_t each : {4, 2, 1}) {
@@ -252,6 +252,8 @@ private:
   SmallVector<ScheduleFields> getColumnBlocks(int64_t threads) const;
   /// Rows as if nothing were summed, then the sums in strips of columns.
   void addStrips();
+  /// The same of a program that only sums.
+  ScheduleFields getStrips() const;
   bool add(ScheduleFields fields, NestedSchedule sums = {});
 
   /// Whether copies ahead are worth trying: where a copy needs no registers and
@@ -284,7 +286,8 @@ bool SumsSpace::add(ScheduleFields fields, NestedSchedule sums) {
 
 void SumsSpace::addPersistent(int64_t cluster) {
   const int64_t part = llvm::divideCeil(vectors, cluster);
-  for (int64_t threads : getRowThreads(part, chip)) {
+  for (int64_t threads :
+       getRowThreads(part, chip, facts.singleRow ? chip.subgroupSize : 1)) {
     ScheduleFields fields = base;
     fields.cluster = cluster;
     fields.threadsPerRow = threads;
@@ -295,7 +298,7 @@ void SumsSpace::addPersistent(int64_t cluster) {
 }
 
 void SumsSpace::addHeld(ScheduleFields fields) {
-  // Of as few elements as an access takes.
+  // These vectors have as many elements as one access takes.
   const int64_t vectorsPerThread =
       getVectorsPerThread(fields.getPartColumns(facts.columns),
                           fields.threadsPerRow, fields.vectorWidth);
@@ -366,20 +369,27 @@ SmallVector<ScheduleFields> SumsSpace::getColumnBlocks(int64_t threads) const {
   return schedules;
 }
 
+ScheduleFields SumsSpace::getStrips() const {
+  ScheduleFields fields = selectStrips(facts, chip);
+  fields.vectorWidth = base.vectorWidth;
+  followRules(fields, facts, chip);
+  return fields;
+}
+
 void SumsSpace::addColumns() {
   if (!facts.independentSums)
     return;
   if (facts.numReductions == 0) {
     for (const ScheduleFields &fields : getColumnBlocks(8 * chip.subgroupSize))
       add(fields);
-    add(selectStrips(facts, chip));
+    add(getStrips());
     return;
   }
   ProgramFacts rows = facts;
   rows.numColumnSums = 0;
   for (ScheduleFields fields : enumerateRows(rows, chip)) {
     const int64_t threads = fields.getBlockThreads();
-    // Of rows that no registers hold strips were faster, at any number of rows.
+    // Rows that no registers hold are many bytes: strips keep more blocks busy.
     if (fields.cluster > 1 || fields.cache != Cache::registers ||
         fields.columnOperands == ColumnOperands::awaited ||
         threads < 4 * chip.subgroupSize || threads > 16 * chip.subgroupSize)
@@ -394,9 +404,10 @@ void SumsSpace::addStrips() {
   if (facts.dynamicColumns)
     return schedules.push_back(selectDynamicRow(facts, chip));
   if (facts.numReductions == 0)
-    return schedules.push_back(selectStrips(facts, chip));
+    return schedules.push_back(getStrips());
   ProgramFacts rows = facts;
   rows.numColumnSums = 0;
+  std::optional<ScheduleFields> first;
   for (ScheduleFields fields : enumerateRows(rows, chip)) {
     // Two rows, of x and dy, that the largest block reads again by elements
     // spill (gfx1100).
@@ -404,9 +415,12 @@ void SumsSpace::addStrips() {
       fields.threadsPerRow =
           std::min(fields.threadsPerRow, chip.maxThreadsPerBlock / 2);
     fields.columnSums = ColumnSums::strips;
-    if (!add(fields) && schedules.empty())
-      schedules.push_back(fields);
+    followRules(fields, facts, chip);
+    add(fields);
+    first = first ? first : fields;
   }
+  if (schedules.empty())
+    schedules.push_back(*first);
 }
 
 std::vector<ScheduleFields> SumsSpace::take() {
@@ -423,8 +437,8 @@ std::vector<ScheduleFields> SumsSpace::take() {
        16 * cluster * chip.subgroupSize <= vectors;
        cluster *= 2)
     addPersistent(cluster);
-  // Of wide rows, which not every chip has room for, they tell the cost model
-  // how strips compare.
+  // Strips of wide rows are candidates everywhere, so that the cost model,
+  // which was fitted on a chip that holds such rows, compares them.
   if (schedules.empty() || vectors > 2 * chip.maxThreadsPerBlock)
     addStrips();
   if (!facts.dynamicColumns)

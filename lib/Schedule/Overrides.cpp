@@ -106,10 +106,12 @@ void Overrider::followColumnSums() {
     fields.blocksPerSM = 0;
 }
 
-/// Persistent blocks that were asked for sum their rows up.
+/// Persistent blocks that were asked for sum their rows up, where that was left
+/// to others because rows are few.
 void Overrider::followPersistence(const ScheduleFields &before) {
-  if (before.blocksPerSM > 0 || fields.blocksPerSM == 0 ||
-      fields.columnSums == ColumnSums::registers || isGiven("column_sums") ||
+  const bool hasColumnBlocks =
+      before.sums && before.sums->columnSums == ColumnSums::all_rows;
+  if (!hasColumnBlocks || fields.blocksPerSM == 0 || isGiven("column_sums") ||
       isGiven("sums"))
     return;
   fields.columnSums = ColumnSums::registers;

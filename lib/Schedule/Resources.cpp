@@ -35,7 +35,7 @@ int64_t mlir::rmsnorm::getAccessWidth(const ProgramFacts &facts,
 }
 
 bool mlir::rmsnorm::rereadsFromL1(const ChipInfo &chip) {
-  // Two vectors a thread, see selectWideRow.
+  // Two vectors of each thread.
   return chip.l1Bytes >=
          2 * getAccessBytes(chip) * chip.threadsPerMultiprocessor;
 }

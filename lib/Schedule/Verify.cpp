@@ -253,6 +253,9 @@ mlir::rmsnorm::verifyOnTarget(const ScheduleFields &schedule,
     return refusal;
   if (std::optional<Refusal> refusal = verifyHeldColumns(schedule, facts, chip))
     return refusal;
+  if (schedule.hasStrips() && facts.numReductions == 0)
+    if (std::optional<Refusal> refusal = verifySums(schedule, facts, chip))
+      return refusal;
   if (schedule.cache == Cache::reload && !sumsInRegisters)
     return std::nullopt;
   if (!facts.hasBound())

@@ -429,10 +429,12 @@ module attributes {gpu.container_module} {
 
 // -----
 
-// Of blocks that are to share a multiprocessor as few as any part wants.
+// As few blocks are to share a multiprocessor as any part wants; one, if a part
+// does not say.
 module attributes {gpu.container_module} {
   gpu.module @kernels [#rmsnorm.target<sim "sim32">] {
-    // CHECK: gpu.func @three_and_two_and_any({{.*}} attributes {{{.*}}rmsnorm.min_blocks = 2 : i64
+    // CHECK: gpu.func @three_and_two({{.*}} attributes {{{.*}}rmsnorm.min_blocks = 2 : i64
+    // CHECK: gpu.func @three_and_any({{.*}} attributes {{{.*}}rmsnorm.min_blocks = 1 : i64
     gpu.func @three(%x: !llvm.ptr<1>, %y: !llvm.ptr<1>) kernel attributes {rmsnorm.min_blocks = 3 : i64} {
       %c0 = arith.constant 0 : i32
       %c0_i64 = arith.constant 0 : i64
@@ -455,16 +457,24 @@ module attributes {gpu.container_module} {
       gpu.return
     }
   }
-  func.func @fewest(%a: memref<8xf32> {rmsnorm.role = "input"}, %b: memref<8xf32> {rmsnorm.role = "output"}, %c: memref<8xf32> {rmsnorm.role = "output"}, %d: memref<8xf32> {rmsnorm.role = "output"}) {
+  func.func @fewest(%a: memref<8xf32> {rmsnorm.role = "input"}, %b: memref<8xf32> {rmsnorm.role = "output"}, %c: memref<8xf32> {rmsnorm.role = "output"}) {
     %c1 = arith.constant 1 : index
     %c32 = arith.constant 32 : index
     %pa = rmsnorm.buffer_pointer %a : memref<8xf32>
     %pb = rmsnorm.buffer_pointer %b : memref<8xf32>
     %pc = rmsnorm.buffer_pointer %c : memref<8xf32>
-    %pd = rmsnorm.buffer_pointer %d : memref<8xf32>
     gpu.launch_func @kernels::@three blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%pa : !llvm.ptr<1>, %pb : !llvm.ptr<1>)
     gpu.launch_func @kernels::@two blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%pa : !llvm.ptr<1>, %pc : !llvm.ptr<1>)
-    gpu.launch_func @kernels::@any blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%pa : !llvm.ptr<1>, %pd : !llvm.ptr<1>)
+    return
+  }
+  func.func @not_said(%a: memref<8xf32> {rmsnorm.role = "input"}, %b: memref<8xf32> {rmsnorm.role = "output"}, %c: memref<8xf32> {rmsnorm.role = "output"}) {
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %pa = rmsnorm.buffer_pointer %a : memref<8xf32>
+    %pb = rmsnorm.buffer_pointer %b : memref<8xf32>
+    %pc = rmsnorm.buffer_pointer %c : memref<8xf32>
+    gpu.launch_func @kernels::@three blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%pa : !llvm.ptr<1>, %pb : !llvm.ptr<1>)
+    gpu.launch_func @kernels::@any blocks in (%c1, %c1, %c1) threads in (%c32, %c1, %c1) args(%pa : !llvm.ptr<1>, %pc : !llvm.ptr<1>)
     return
   }
 }

@@ -76,9 +76,9 @@ def MergeLaunches : Pass<"rmsnorm-merge-launches", "::mlir::ModuleOp"> {
       checks that. Slices of one buffer are compared by offsets and sizes, other
       buffers by MLIR's alias analysis;
     - their blocks have as many threads, and all or none are dependent launches;
-    - none has clusters, nor a grid that follows from the multiprocessors.
-      Blocks of all have the registers that the fewest of
-      `rmsnorm.min_blocks` leave;
+    - none has clusters, nor a grid that follows from the multiprocessors. The
+      kernel has the smallest of their `rmsnorm.min_blocks`, 1 where one of them
+      does not say;
     - together they have at most 126 parameters, and there are at most eight.
 
     Requires: `rmsnorm-distribute`. Numeric effect: none.

@@ -49,13 +49,14 @@ enum class CostTerm {
   InFlight,
   /// Slots of the rings, 0 without.
   Stages,
-  /// Logarithm of the turns of a persistent block over those that its share of
-  /// the rows fills.
+  /// Logarithm of the turns of a persistent block, rounded up, over its share
+  /// of
+  /// the tiles.
   Idle,
   /// How rows are summed over: 0 not at all or by blocks that keep the sums of
   /// their rows, 1 by blocks that own columns of all rows, 2 by strips.
   Sums,
-  /// Logarithm of the bytes of a row that a block owns which sums all rows.
+  /// Logarithm of the bytes of each row that a block owns, if it owns columns.
   Strip,
   /// Logarithm of such blocks over the multiprocessors.
   SumBlocks,

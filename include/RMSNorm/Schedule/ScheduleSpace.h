@@ -10,9 +10,10 @@ namespace mlir::rmsnorm {
 
 struct ScheduleCandidates {
   /// Legal on the target and different. The first ones are those chosen without
-  /// measuring, one for each class of rows. A few dozen at most.
+  /// measuring, one for each class of rows. About a hundred at most.
   std::vector<ScheduleFields> schedules;
-  /// Others that were thought of, but cannot run on the target.
+  /// Of rows whose size only a call knows: others that were thought of, but
+  /// cannot run on the target.
   size_t numRefused = 0;
 };
 
@@ -21,16 +22,15 @@ struct ScheduleCandidates {
 /// - narrower accesses than the widest, for aligned rows;
 /// - threads without work, or with more than eight vectors unless that takes
 ///   the largest block;
-/// - several rows in flight where one has four vectors or more a thread, and
-///   reading a row again where it takes two registers or less a value;
-/// - clusters and workgroup memory for rows that a block holds with four
-///   vectors a thread, clusters that leave their blocks less than a vector a
-///   thread;
-/// - a persistent grid that leaves room on a multiprocessor.
+/// - several rows in flight, and persistent blocks, of programs that sum over
+/// no
+///   rows;
+/// - reading a row again, or workgroup memory, where registers hold it;
+/// - clusters whose blocks have less than four subgroups.
 ///
 /// For sums over rows, rings are among them, of two and three slots that each
-/// hold 24 to 48 KB on a multiprocessor, and blocks that own columns of all
-/// rows.
+/// hold 24 to 48 KB on a multiprocessor, or one row, and blocks that own
+/// columns of all rows.
 ScheduleCandidates enumerateSchedules(const ProgramFacts &facts,
                                       const ChipInfo &chip,
                                       const Selection &chosen);

@@ -78,16 +78,16 @@ def OrderRows : Pass<"rmsnorm-order-rows"> {
   let description = [{
     Two `rmsnorm.rows` on tensors of which neither needs the other, as of the
     norms of q and k, often stand apart: among other work the projection of k is
-    computed in between, or a gradient. What stands in between and uses the first is moved
-    after it, and the first in front of the second, so that
+    computed in between, or a gradient. What stands in between and uses the first
+    is moved after it, and the first in front of the second, so that
     `rmsnorm-merge-launches` finds them side by side.
 
     - Only neighbours among the programs of a block are looked at: work of
       others does not move far, and its results do not live much longer.
     - Nothing is moved over what has effects, or over what is computed in place
       into something that it reads: that would cost a copy.
-    - A program that sums over rows is a launch of its own. Others move over one
-      such, not over two.
+    - A program that sums over rows stays where it is. Others move over one such
+      at a time, not over two neighbours.
   }];
   let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
 }
