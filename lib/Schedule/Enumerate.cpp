@@ -59,10 +59,31 @@ SmallVector<int64_t> mlir::rmsnorm::getRowThreads(int64_t vectors,
 }
 
 namespace {
-class RowSpace {
+/// The schedules of a program on a chip, as they are found.
+class Space {
+protected:
+  Space(const ProgramFacts &facts, const ChipInfo &chip);
+
+  /// Adds what follows from `fields` by the rules, once, if it runs on the
+  /// chip; with `sums`, if given, in place of what the rules say. Returns
+  /// whether it runs.
+  bool add(ScheduleFields fields, NestedSchedule sums = {});
+
+  const ProgramFacts &facts;
+  const ChipInfo &chip;
+  /// The fields that all have.
+  ScheduleFields base;
+  /// Accesses of the widest kind in a row: threads are counted by them, however
+  /// few elements an access takes.
+  int64_t vectors;
+  std::vector<ScheduleFields> schedules;
+};
+
+/// Of programs that sum over no rows.
+class RowSpace : Space {
 public:
   RowSpace(const ProgramFacts &facts, const ChipInfo &chip)
-      : facts(facts), chip(chip) {}
+      : Space(facts, chip) {}
 
   std::vector<ScheduleFields> take();
 
@@ -74,24 +95,30 @@ private:
   /// A row in the workgroup memory of a block or of a cluster.
   void addShared();
   void addReadAgain();
-  bool add(ScheduleFields fields);
-
-  const ProgramFacts &facts;
-  const ChipInfo &chip;
-  /// The fields that all have.
-  ScheduleFields base;
-  /// Accesses of the widest kind in a row: threads are counted by them, however
-  /// few elements an access takes.
-  int64_t vectors;
-  std::vector<ScheduleFields> schedules;
 };
 } // namespace
 
-bool RowSpace::add(ScheduleFields fields) {
+Space::Space(const ProgramFacts &facts, const ChipInfo &chip)
+    : facts(facts), chip(chip) {
+  base.vectorWidth = getWidestVector(facts, chip);
+  // A row shorter than a vector: no wider than it needs to be.
+  while (base.vectorWidth / 2 >= facts.columns)
+    base.vectorWidth /= 2;
+  vectors = llvm::divideCeil(facts.columns, base.vectorWidth);
+  // Threads side by side access elements side by side, where a vector of them
+  // each would be as many accesses 16 bytes apart. N says so for all variants,
+  // which own the same columns.
+  base.vectorWidth = std::min(base.vectorWidth, getAccessWidth(facts, chip));
+}
+
+bool Space::add(ScheduleFields fields, NestedSchedule sums) {
   followRules(fields, facts, chip);
+  if (sums)
+    fields.sums = sums;
   if (fields.check() || verifyOnTarget(fields, facts, chip))
     return false;
-  schedules.push_back(fields);
+  if (!llvm::is_contained(schedules, fields))
+    schedules.push_back(fields);
   return true;
 }
 
@@ -183,15 +210,6 @@ void RowSpace::addReadAgain() {
 }
 
 std::vector<ScheduleFields> RowSpace::take() {
-  base.vectorWidth = getWidestVector(facts, chip);
-  // A row shorter than a vector: no wider than it needs to be.
-  while (base.vectorWidth / 2 >= facts.columns)
-    base.vectorWidth /= 2;
-  vectors = llvm::divideCeil(facts.columns, base.vectorWidth);
-  // Threads side by side access elements side by side, where a vector of them
-  // each would be as many accesses 16 bytes apart. N says so for all variants,
-  // which own the same columns.
-  base.vectorWidth = std::min(base.vectorWidth, getAccessWidth(facts, chip));
   while (facts.part % base.vectorWidth != 0)
     base.vectorWidth /= 2;
   const int64_t most = chip.maxThreadsPerBlock, subgroup = chip.subgroupSize;
@@ -231,10 +249,10 @@ namespace {
 /// The schedules of a program that sums over rows. Either each block adds up
 /// the rows that it works on and leaves a row of partial sums, or other blocks
 /// own columns, and add them up over all rows.
-class SumsSpace {
+class SumsSpace : Space {
 public:
   SumsSpace(const ProgramFacts &facts, const ChipInfo &chip)
-      : facts(facts), chip(chip) {}
+      : Space(facts, chip) {}
 
   std::vector<ScheduleFields> take();
 
@@ -254,7 +272,6 @@ private:
   void addStrips();
   /// The same of a program that only sums.
   ScheduleFields getStrips() const;
-  bool add(ScheduleFields fields, NestedSchedule sums = {});
 
   /// Whether copies ahead are worth trying: where a copy needs no registers and
   /// is no shorter than 8 bytes.
@@ -263,26 +280,8 @@ private:
            facts.loadedBitsPerColumn > 0 &&
            getAccessWidth(facts, chip) * facts.narrowestBits >= 64;
   }
-
-  const ProgramFacts &facts;
-  const ChipInfo &chip;
-  ScheduleFields base;
-  /// As RowSpace's.
-  int64_t vectors;
-  std::vector<ScheduleFields> schedules;
 };
 } // namespace
-
-bool SumsSpace::add(ScheduleFields fields, NestedSchedule sums) {
-  followRules(fields, facts, chip);
-  if (sums)
-    fields.sums = sums;
-  if (fields.check() || verifyOnTarget(fields, facts, chip))
-    return false;
-  if (!llvm::is_contained(schedules, fields))
-    schedules.push_back(fields);
-  return true;
-}
 
 void SumsSpace::addPersistent(int64_t cluster) {
   const int64_t part = llvm::divideCeil(vectors, cluster);
@@ -424,12 +423,6 @@ void SumsSpace::addStrips() {
 }
 
 std::vector<ScheduleFields> SumsSpace::take() {
-  base.vectorWidth = getWidestVector(facts, chip);
-  // A row shorter than a vector: no wider than it needs to be.
-  while (base.vectorWidth / 2 >= facts.columns)
-    base.vectorWidth /= 2;
-  vectors = llvm::divideCeil(facts.columns, base.vectorWidth);
-  base.vectorWidth = std::min(base.vectorWidth, getAccessWidth(facts, chip));
   addPersistent(/*cluster=*/1);
   // Clusters that leave two vectors for each thread of eight subgroups.
   for (int64_t cluster = 2;
