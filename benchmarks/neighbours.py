@@ -15,11 +15,9 @@ before they are timed, and poisoned before that: no more than `differing` of the
 type.
 """
 import argparse
-import itertools
 import os
 import sys
 
-import cupy
 import torch
 
 import capi
@@ -189,46 +187,6 @@ FORMS = {
                                                         *rotated(qkv[:, 32:40], wk, *angles)], read=5 / 6),
 }
 
-COPY = r"""
-#ifdef STREAMING
-#define LOAD __ldcs
-#define STORE(p, v) __stcs(p, v)
-#else
-#define LOAD *
-#define STORE(p, v) *(p) = (v)
-#endif
-extern "C" __global__ void copy(const uint4 *from, uint4 *to, long long part) {
-  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
-  if (i >= part) return;
-  uint4 v[READS], x = {0, 0, 0, 0};
-  for (int k = 0; k < READS; ++k) v[k] = LOAD(from + k * part + i);
-  for (int k = 0; k < READS; ++k) { x.x ^= v[k].x; x.y ^= v[k].y; x.z ^= v[k].z; x.w ^= v[k].w; }
-  for (int k = 0; k < WRITES; ++k) STORE(to + k * part + i, k < READS && READS <= WRITES ? v[k] : x);
-}
-"""
-
-
-def copies(read, written):
-    """Launches of the kernels that read and write so many bytes, of other memory each time, by name."""
-    ratio = min(((r, w) for r in range(1, 9) for w in range(1, 9)), key=lambda p: (abs(p[0] / p[1] - read / written), sum(p)))
-    part = (read + written) // 16 // sum(ratio)
-    memory = torch.zeros(max(1 << 30, 32 * part * sum(ratio)), dtype=torch.uint8, device="cuda")
-    step = 16 * part * sum(ratio)
-    places = [memory.data_ptr() + k * step for k in range(min(16, memory.numel() // step))]
-    launches = {}
-    for threads, policy in itertools.product((128, 256, 512), ((), ("-DSTREAMING",))):
-        kernel = cupy.RawKernel(COPY, "copy", options=(f"-DREADS={ratio[0]}", f"-DWRITES={ratio[1]}", *policy))
-
-        def bind(place, kernel=kernel, threads=threads):
-            def launch(stream):
-                with cupy.cuda.ExternalStream(stream):
-                    kernel((-(-part // threads),), (threads,), (place, place + 16 * part * ratio[0], cupy.int64(part)))
-            launch.keep_alive = memory
-            return launch
-
-        launches[f"copy by {threads}{' streaming' if policy else ''}"] = [bind(place) for place in places]
-    return launches
-
 
 def tensors(shapes, m, n, filled):
     made = []
@@ -325,7 +283,7 @@ def main():
 
                 launches[mode] = [theirs(s[0]) for s in sets]
             read, written = (sum(t.numel() * t.element_size() for t in part) for part in first)
-            kernels = copies(int(read - (1 - form.read) * first[0][0].numel() * first[0][0].element_size()), written)
+            kernels = timing.copies(int(read - (1 - form.read) * first[0][0].numel() * first[0][0].element_size()), written)
             times = timing.in_rounds({**launches, **kernels})
             top = min(times[name] for name in kernels)
             ours = times["ours"]

@@ -1,14 +1,15 @@
 """What the benchmarks share: tensors in rotation, timing with CUDA graphs, and ceilings.
 
 Method: every figure is the median of nine CUDA-graph replays, divided by the launches in the graph, over as many buffers
-as it takes to exceed L2 several times, outputs included. A ceiling is the best of four elementwise kernels of the same bytes
-in the same run: 16 bytes a thread, 256 and 512 threads a block, plain and streaming.
+as it takes to exceed L2 several times, outputs included. A ceiling is the best of six elementwise kernels of the same bytes
+in the same run: 16 bytes of each tensor a thread, 128, 256 and 512 threads a block, plain and streaming.
 
 Dependent launches (PDL) hide part of a launch behind the kernel before. Norms that a module launches that way can be compared
 with both ceilings: kernels launched plainly, and the same ones launched as the norms are, which wait and then let the next one
 start, as the norms do. The edges of the graphs are counted: a graph that lost its programmatic edges is an error, not a slow norm.
 """
 import ctypes
+import itertools
 import random
 import statistics
 import subprocess
@@ -19,32 +20,24 @@ import torch
 
 import capi
 
-KERNELS = r"""
-#ifdef DEPENDENT
-#define WAIT asm volatile("griddepcontrol.wait;\n griddepcontrol.launch_dependents;" ::: "memory");
+COPY = r"""
+#ifdef STREAMING
+#define LOAD __ldcs
+#define STORE(p, v) __stcs(p, v)
 #else
-#define WAIT
+#define LOAD *
+#define STORE(p, v) *(p) = (v)
 #endif
-extern "C" __global__ void copy_plain(const uint4 *from, uint4 *to) {
-  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
-  WAIT
-  to[i] = from[i];
-}
-extern "C" __global__ void copy_streaming(const uint4 *from, uint4 *to) {
-  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
-  WAIT
-  __stcs(to + i, __ldcs(from + i));
-}
-__device__ uint4 mix(uint4 a, uint4 b) { return make_uint4(a.x ^ b.x, a.y ^ b.y, a.z ^ b.z, a.w ^ b.w); }
-extern "C" __global__ void mix_plain(const uint4 *a, const uint4 *b, uint4 *to) {
-  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
-  WAIT
-  to[i] = mix(a[i], b[i]);
-}
-extern "C" __global__ void mix_streaming(const uint4 *a, const uint4 *b, uint4 *to) {
-  size_t i = blockIdx.x * (size_t)blockDim.x + threadIdx.x;
-  WAIT
-  __stcs(to + i, mix(__ldcs(a + i), __ldcs(b + i)));
+extern "C" __global__ void copy(const uint4 *from, uint4 *to, long long part) {
+  long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+#ifdef DEPENDENT
+  asm volatile("griddepcontrol.wait;\n griddepcontrol.launch_dependents;" ::: "memory");
+#endif
+  if (i >= part) return;
+  uint4 v[READS], x = {0, 0, 0, 0};
+  for (int k = 0; k < READS; ++k) v[k] = LOAD(from + k * part + i);
+  for (int k = 0; k < READS; ++k) { x.x ^= v[k].x; x.y ^= v[k].y; x.z ^= v[k].z; x.w ^= v[k].w; }
+  for (int k = 0; k < WRITES; ++k) STORE(to + k * part + i, k < READS && READS <= WRITES ? v[k] : x);
 }
 """
 PROGRAMMATIC_STREAM_SERIALIZATION = 6  # a launch attribute
@@ -68,20 +61,21 @@ def to_dlpack(tensor):
 
 
 class Pool:
-    """bf16 tensors one after the other in one block of memory, which every shape uses anew."""
+    """Tensors one after the other in one block of memory, which every shape uses anew."""
 
     def __init__(self):
-        self.memory = torch.empty(POOL_BYTES // 2, dtype=torch.bfloat16, device="cuda")
+        self.memory = torch.empty(POOL_BYTES, dtype=torch.uint8, device="cuda")
         self.random = torch.randn(1 << 27, device="cuda").bfloat16()
 
-    def sets(self, rows, columns, per_set, inputs):
+    def sets(self, rows, columns, per_set, inputs, dtype=torch.bfloat16):
         """Sets of `per_set` tensors in rotation, of which the first `inputs` are filled."""
         size = rows * columns
-        bytes_per_set = 2 * per_set * size
+        memory = self.memory.view(dtype)
+        bytes_per_set = memory.element_size() * per_set * size
         count = max(1, min(16, ROTATED_BYTES // bytes_per_set, POOL_BYTES // bytes_per_set))
         sets = []
         for i in range(count):
-            tensors = [self.memory[(per_set * i + k) * size :][:size] for k in range(per_set)]
+            tensors = [memory[(per_set * i + k) * size :][:size] for k in range(per_set)]
             for k, tensor in enumerate(tensors[:inputs]):
                 shift = 977 * k  # no two inputs alike
                 for begin in range(0, size, self.random.numel() - shift):
@@ -196,23 +190,37 @@ def in_rounds(candidates, rounds=9):
     return {name: statistics.median(several) for name, several in times.items()}
 
 
-def ceiling(kind, sets, dependent=False):
-    """Microseconds of the best kernel `kind`, "copy" or "mix", over these sets of tensors; `dependent`: launched that way."""
+def copies(read, written, dependent=False):
+    """Launches, by name, of the kernels that read and write so many bytes, of other memory each time; `dependent`: launched
+    as dependent launches."""
+    ratio = min(((r, w) for r in range(1, 9) for w in range(1, 9)), key=lambda p: (abs(p[0] / p[1] - read / written), sum(p)))
+    part = (read + written) // 16 // sum(ratio)
+    step = 16 * part * sum(ratio)
+    memory = torch.zeros(max(ROTATED_BYTES, 2 * step), dtype=torch.uint8, device="cuda")
+    places = [memory.data_ptr() + k * step for k in range(min(16, memory.numel() // step))]
+    launches = {}
+    for threads, policy in itertools.product((128, 256, 512), ((), ("-DSTREAMING",))):
+        flags = (f"-DREADS={ratio[0]}", f"-DWRITES={ratio[1]}", *policy, *(("-DDEPENDENT",) if dependent else ()))
+        kernel = cupy.RawKernel(COPY, "copy", options=flags)
 
-    def bind(kernel, threads, tensors):
-        blocks = tensors[0].numel() * 2 // 16 // threads
-        pointers = tuple(tensor.data_ptr() for tensor in tensors)
+        def bind(place, kernel=kernel, threads=threads):
+            blocks, to = -(-part // threads), place + 16 * part * ratio[0]
 
-        def launch(stream):
-            with cupy.cuda.ExternalStream(stream):
-                kernel((blocks,), (threads,), pointers)
+            def launch(stream):
+                with cupy.cuda.ExternalStream(stream):
+                    kernel((blocks,), (threads,), (place, to, cupy.int64(part)))
 
-        if dependent:
-            slots = [ctypes.c_uint64(pointer) for pointer in pointers]
-            return Driver().dependent_launch(kernel.kernel.ptr, blocks, threads, 0, slots)
-        return launch
+            if dependent:
+                slots = [ctypes.c_uint64(place), ctypes.c_uint64(to), ctypes.c_int64(part)]
+                launch = Driver().dependent_launch(kernel.kernel.ptr, blocks, threads, 0, slots)
+                launch.keep_kernel = kernel
+            launch.keep_memory = memory
+            return launch
 
-    flags = ("-DDEPENDENT",) if dependent else ()
-    kernels = [cupy.RawKernel(KERNELS, f"{kind}_{policy}", options=flags) for policy in ("plain", "streaming")]
-    return min(microseconds([bind(kernel, threads, tensors) for tensors in sets], dependent)
-               for kernel in kernels for threads in (256, 512))
+        launches[f"copy by {threads}{' streaming' if policy else ''}"] = [bind(place) for place in places]
+    return launches
+
+
+def ceiling(read, written, dependent=False):
+    """Microseconds of the fastest of these kernels."""
+    return min(microseconds(launches, dependent) for launches in copies(read, written, dependent).values())
