@@ -13,6 +13,7 @@ among their schedules loses against the fastest one is printed. Needs numpy.
 
 import argparse
 import gzip
+import io
 import json
 import subprocess
 import sys
@@ -39,9 +40,16 @@ KNOTS = {
     "strip": [2, 3, 4, 5, 6, 7],
     "sum_blocks": [-5, -3, -2, -1, 0, 1, 2],
     "sum_turns": [0, 1, 2, 3, 4, 6],
+    "sum_idle": [0, 0.3, 1, 2, 4, 6],
+    "partials": [-6, -5, -4, -3, -2, -1, 0, 1, 2],
 }
 # Penalty on the squares of weights, in measurements.
 RIDGE = 1.0
+# The second fit: the difference of predictions in which a schedule counts as
+# nearly as good as another, what the first fit counts for, and steps.
+SOFTNESS = 0.05
+FIRST_FIT = 6.0
+STEPS = 150
 
 # Programs that resemble each other, which --check leaves out together.
 FAMILIES = [
@@ -104,11 +112,40 @@ class Measurements:
              for name, knots in self.knots.items()], 1)
 
     def fit(self, use):
+        """Weights that make the choice at each point lose little, by
+        predictions that are near the measured times."""
+        weights, curvature = self.fit_times(use)
+        index = np.where(self.in_space & use)[0]
+        index = index[np.argsort(self.point[index], kind="stable")]
+        point = self.point[index]
+        begin = np.concatenate([[0], np.where(np.diff(point))[0] + 1])
+        place = np.cumsum(np.concatenate([[0], np.diff(point) != 0]))
+        matrix, loss = self.matrix[index], self.get_loss(index)
+        first, step = weights, 0.1
+        inverse = np.linalg.inv(curvature)
+        for _ in range(STEPS):
+            # The loss of a choice by chance, the likelier the less a schedule
+            # is predicted to take.
+            costs = -(matrix @ weights) / SOFTNESS
+            share = np.exp(costs - np.maximum.reduceat(costs, begin)[place])
+            share /= np.add.reduceat(share, begin)[place]
+            expected = np.add.reduceat(share * loss, begin)[place]
+            slope = matrix.T @ (share * (expected - loss)) / (
+                SOFTNESS * FIRST_FIT * len(begin))
+            weights = weights - step * (inverse @ slope + weights - first)
+        return weights
+
+    def get_loss(self, index=slice(None)):
+        """The logarithms of times by that of the fastest schedule, where what
+        is slow is slow."""
+        return np.minimum(np.log(self.slower[index]), 0.7)
+
+    def fit_times(self, use):
         """Weights by least squares of the logarithms of the times of a point
-        against each other, of schedules that can be chosen. Slow ones count
-        less."""
+        against each other, of schedules that can be chosen, and the matrix of
+        these squares. Slow ones count less."""
         weight = np.clip(self.slower, 1, 3) ** -2.0 * self.in_space * use
-        target = np.minimum(np.log(self.slower), 0.7)
+        target = self.get_loss()
         total = np.maximum(np.bincount(self.point, weight, self.count), 1e-9)
         order = np.argsort(self.point, kind="stable")
         begin = np.concatenate(
@@ -118,8 +155,9 @@ class Measurements:
         mean = np.bincount(self.point, weight * target, self.count) / total
         matrix = self.matrix - means[self.point]
         weighted = (matrix * weight[:, None]).T
-        return np.linalg.solve(weighted @ matrix + RIDGE * np.eye(
-            matrix.shape[1]), weighted @ (target - mean[self.point]))
+        squares = weighted @ matrix + RIDGE * np.eye(matrix.shape[1])
+        return (np.linalg.solve(squares, weighted @ (target - mean[self.point])),
+                squares / weight.sum())
 
     def get_regrets(self, costs):
         """Percent lost at each point by the schedule of least cost."""
@@ -151,7 +189,7 @@ def describe(regrets):
 
 
 def check(data):
-    everything = data.matrix @ data.fit(np.ones(len(data.slower)))
+    everything = data.matrix @ data.fit(np.ones(len(data.slower), bool))
     print("nothing left out:  ", describe(data.get_regrets(everything)))
     family = {name: i for i, names in enumerate(FAMILIES) for name in names}
     for program in sorted(set(data.program) - set(family)):
@@ -169,7 +207,7 @@ def check(data):
 
 
 def write_model(file, target, data, sums):
-    weights = data.fit(np.ones(len(data.slower))).round(4)
+    weights = data.fit(np.ones(len(data.slower), bool)).round(4)
     file.write("// %d measurements of %d points%s\n" %
                (data.in_space.sum(), data.count,
                 ", of programs that sum over rows" if sums else ""))
@@ -190,12 +228,14 @@ def write_model(file, target, data, sums):
 
 
 def write(head, kinds, path):
+    text = io.StringIO()
+    text.write("// Written by scripts/fit_schedules.py, do not edit.\n")
+    for key in ("device", "date", "driver", "ptxas", "llvm", "commit"):
+        text.write("// %s: %s\n" % (key, head.get(key, "?")))
+    for sums, data in kinds.items():
+        write_model(text, head["target"].removeprefix("sim:"), data, sums)
     with open(path, "w") as file:
-        file.write("// Written by scripts/fit_schedules.py, do not edit.\n")
-        for key in ("device", "date", "driver", "ptxas", "llvm", "commit"):
-            file.write("// %s: %s\n" % (key, head.get(key, "?")))
-        for sums, data in kinds.items():
-            write_model(file, head["target"].removeprefix("sim:"), data, sums)
+        file.write(text.getvalue())
 
 
 def main():

@@ -85,18 +85,22 @@ static double evaluate(const TermModel &term, Place place, size_t work) {
 
 StringRef mlir::rmsnorm::stringifyCostTerm(CostTerm term) {
   static constexpr StringLiteral names[kNumCostTerms] = {
-      "vectors",    "used",     "cache",  "awaited",      "cluster",
-      "occupancy",  "waves",    "blocks", "instructions", "groups",
-      "in_flight",  "stages",   "idle",   "sums",         "strip",
-      "sum_blocks", "sum_turns"};
+      "vectors",    "used",      "cache",    "awaited",      "cluster",
+      "occupancy",  "waves",     "blocks",   "instructions", "groups",
+      "in_flight",  "stages",    "idle",     "sums",         "strip",
+      "sum_blocks", "sum_turns", "sum_idle", "partials"};
   return names[size_t(term)];
+}
+
+/// Bits of a row that are read and written.
+static double getRowBits(const ProgramFacts &facts) {
+  const double bits = facts.loadedBitsPerColumn + facts.storedBitsPerColumn;
+  return std::max(8., bits * facts.columns);
 }
 
 double mlir::rmsnorm::getCallWork(const ProgramFacts &facts,
                                   const ChipInfo &chip, int64_t rows) {
-  const double bits = facts.loadedBitsPerColumn + facts.storedBitsPerColumn;
-  return std::log2(std::max(1., bits * facts.columns / 8) * rows /
-                   chip.multiprocessors);
+  return std::log2(getRowBits(facts) / 8 * rows / chip.multiprocessors);
 }
 
 /// Vectors of a row that a thread owns, however few of their elements an access
@@ -197,7 +201,8 @@ ScheduleCost::ScheduleCost(const ScheduleFields &schedule,
                            const ProgramFacts &facts, const ChipInfo &chip)
     : tileRows(schedule.getTileRows()), sumTileRows(0),
       cluster(schedule.cluster), isPersistent(schedule.blocksPerSM > 0),
-      multiprocessors(chip.multiprocessors), model(&getModel(chip, facts)) {
+      multiprocessors(chip.multiprocessors), partials(0),
+      model(&getModel(chip, facts)) {
   const double part = llvm::divideCeil(schedule.getPartColumns(facts.columns),
                                        schedule.vectorWidth);
   const double vectors = countVectors(schedule, facts);
@@ -219,6 +224,8 @@ ScheduleCost::ScheduleCost(const ScheduleFields &schedule,
   set(CostTerm::Groups, std::log2(schedule.rowGroups));
   set(CostTerm::InFlight, std::log2(schedule.rowsPerGroup));
   set(CostTerm::Stages, schedule.stages);
+  if (schedule.columnSums == ColumnSums::registers)
+    partials = 32. * facts.numColumnSums * facts.columns / getRowBits(facts);
   if (facts.numColumnSums == 0 || schedule.columnSums == ColumnSums::registers)
     return;
   const ScheduleFields &sums = schedule.sums ? *schedule.sums : schedule;
@@ -249,9 +256,14 @@ CostTerms ScheduleCost::getTerms(int64_t rows) const {
     blocks = std::min(blocks, occupancy);
   }
   set(CostTerm::Blocks, blocks);
-  if (sumTileRows > 0)
-    set(CostTerm::SumTurns,
-        std::log2(double(llvm::divideCeil(rows, sumTileRows))));
+  const double blockRows =
+      std::min(tiles, multiprocessors * std::exp2(occupancy) / cluster);
+  set(CostTerm::Partials, std::log2(1. / 64 + partials * blockRows / rows));
+  if (sumTileRows > 0) {
+    const double turns = llvm::divideCeil(rows, sumTileRows);
+    set(CostTerm::SumTurns, std::log2(turns));
+    set(CostTerm::SumIdle, std::log2(turns * sumTileRows / rows));
+  }
   return all;
 }
 

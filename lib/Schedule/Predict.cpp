@@ -19,22 +19,28 @@ static constexpr size_t kMaxClasses = 4;
 
 /// A class more must save so much, of the logarithm of the time at all numbers
 /// of rows that are looked at together.
-static constexpr double kClassCost = 0.06;
+static constexpr double kClassCost = 0.12;
 
-/// Numbers of rows to look at, two an octave: with the multiprocessors among
-/// them, so that waves of blocks begin after one, up to so many bytes that the
-/// best schedule depends on them no more.
+/// Numbers of rows to look at: powers of two, which many calls have, and the
+/// multiprocessors times such powers and their roots, so that waves of blocks
+/// begin after one, up to so many bytes that the best schedule depends on them
+/// no more.
 static SmallVector<int64_t> getSamples(const ProgramFacts &facts,
                                        const ChipInfo &chip) {
   constexpr double mostWork = 21;
-  SmallVector<int64_t> samples = {1};
-  for (int step = -16; step < 64; ++step) {
-    const int64_t rows = chip.multiprocessors * std::exp2(step / 2.);
-    if (rows > samples.back())
-      samples.push_back(rows);
-    if (step > 0 && getCallWork(facts, chip, rows) > mostWork)
-      break;
+  SmallVector<int64_t> samples;
+  for (int step = 0; step < 64; ++step) {
+    samples.push_back(std::exp2(step / 2.));
+    samples.push_back(chip.multiprocessors * std::exp2(step / 2. - 8));
   }
+  llvm::sort(samples);
+  samples.erase(llvm::unique(samples), samples.end());
+  llvm::erase_if(samples, [&](int64_t rows) { return rows < 1; });
+  const auto *last = llvm::find_if(samples, [&](int64_t rows) {
+    return rows > chip.multiprocessors &&
+           getCallWork(facts, chip, rows) > mostWork;
+  });
+  samples.erase(last == samples.end() ? last : std::next(last), samples.end());
   return samples;
 }
 

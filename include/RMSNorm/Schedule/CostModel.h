@@ -50,8 +50,7 @@ enum class CostTerm {
   /// Slots of the rings, 0 without.
   Stages,
   /// Logarithm of the turns of a persistent block, rounded up, over its share
-  /// of
-  /// the tiles.
+  /// of the tiles.
   Idle,
   /// How rows are summed over: 0 not at all or by blocks that keep the sums of
   /// their rows, 1 by blocks that own columns of all rows, 2 by strips.
@@ -62,8 +61,14 @@ enum class CostTerm {
   SumBlocks,
   /// Logarithm of the turns of such a block.
   SumTurns,
+  /// Logarithm of the rows that it takes in these turns over those that there
+  /// are.
+  SumIdle,
+  /// Logarithm of 1/64 more than the bytes of partial sums over those that the
+  /// call reads and writes.
+  Partials,
 };
-constexpr size_t kNumCostTerms = size_t(CostTerm::SumTurns) + 1;
+constexpr size_t kNumCostTerms = size_t(CostTerm::Partials) + 1;
 using CostTerms = std::array<double, kNumCostTerms>;
 
 /// "occupancy".
@@ -99,6 +104,9 @@ private:
   int64_t cluster;
   bool isPersistent;
   double multiprocessors;
+  /// Bits of a row of partial sums by those that the program reads and writes
+  /// of a row.
+  double partials;
   const struct CostModel *model;
 };
 
