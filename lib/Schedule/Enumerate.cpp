@@ -219,8 +219,9 @@ std::vector<ScheduleFields> RowSpace::take() {
     addHeld(
         /*cluster=*/1,
         getRowThreads(vectors, chip, facts.singleRow ? chip.subgroupSize : 1));
-  // Blocks of four subgroups and more, with two of them for a row at least.
-  if (vectors >= 8 * subgroup)
+  // Rows that are reduced, over blocks of four subgroups and more, two at
+  // least.
+  if (facts.numReductions > 0 && vectors >= 8 * subgroup)
     for (int64_t cluster = 2; cluster <= chip.maxClusterSize; cluster *= 2) {
       SmallVector<int64_t> threads;
       for (int64_t each : {4, 2, 1}) {
@@ -315,9 +316,10 @@ void SumsSpace::addHeld(ScheduleFields fields) {
       fields.rowsPerGroup = 1;
       add(fields);
       fields.rowsPerGroup = 2;
-      // Two rows over the largest block spill (16384 bf16, gfx942).
+      // Two rows of each thread of the largest block spill (8192 and 16384
+      // bf16, gfx942 and gfx950).
       if (!oneGroup && 2 * vectorsPerThread <= 4 &&
-          fields.threadsPerRow <= chip.maxThreadsPerBlock / 2)
+          fields.getBlockThreads() <= chip.maxThreadsPerBlock / 2)
         add(fields);
     }
   }

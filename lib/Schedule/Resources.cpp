@@ -112,10 +112,8 @@ int64_t mlir::rmsnorm::getRingBytes(const ScheduleFields &fields,
 
 int64_t mlir::rmsnorm::getRingBudget(const ScheduleFields &fields,
                                      const ChipInfo &chip) {
-  // Exchanges of row_reduce, and what the hardware takes for each block.
-  constexpr int64_t reserved = 2 << 10;
   return chip.maxWorkgroupMemory / std::max<int64_t>(fields.blocksPerSM, 1) -
-         reserved;
+         kReservedWorkgroupBytes;
 }
 
 bool mlir::rmsnorm::holdsRings(const ScheduleFields &fields,

@@ -48,6 +48,10 @@ constexpr int64_t kMaxRingVectors = 64;
 int64_t getSlotBytes(const ScheduleFields &fields, const ProgramFacts &facts);
 int64_t getRingBytes(const ScheduleFields &fields, const ProgramFacts &facts);
 
+/// Workgroup memory of a block for the exchanges of row_reduce, and what the
+/// hardware takes.
+constexpr int64_t kReservedWorkgroupBytes = 2 << 10;
+
 /// Bytes that slots may take of a block's workgroup memory, if the blocks that
 /// the schedule wants are to share a multiprocessor.
 int64_t getRingBudget(const ScheduleFields &fields, const ChipInfo &chip);

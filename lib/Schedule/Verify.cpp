@@ -177,11 +177,11 @@ static std::optional<Refusal> verifySums(const ScheduleFields &schedule,
                                          const ProgramFacts &facts,
                                          const ChipInfo &chip) {
   const int64_t bytes = getColumnReduceBytes(schedule, facts);
-  if (bytes > chip.maxWorkgroupMemory)
+  const int64_t most = chip.maxWorkgroupMemory - kReservedWorkgroupBytes;
+  if (bytes > most)
     return refuse("row_groups",
                   "the sums of " + Twine(schedule.rowGroups) +
-                      " row groups to take at most " +
-                      Twine(chip.maxWorkgroupMemory) +
+                      " row groups to take at most " + Twine(most) +
                       " bytes of workgroup memory on " + chip.name,
                   Twine(bytes));
   return std::nullopt;

@@ -150,9 +150,9 @@ func.func @classes(%m: index) {
   %x = memref.alloc(%m) {alignment = 64 : i64} : memref<?x4096xbf16>
   // CHECK: %[[IS_FEW:.*]] = arith.cmpi ule, %arg0, %{{.*}}
   // CHECK: scf.if %[[IS_FEW]] {
-  // CHECK-NEXT: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<threads_per_row = [[#THREADS:]], vector_width = 8
+  // CHECK-NEXT: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<[[FEW:[^>]*]]>)
   // CHECK: } else {
-  // CHECK-NOT: schedule(#rmsnorm.schedule<threads_per_row = [[#THREADS]], vector_width = 8
+  // CHECK-NOT: schedule(#rmsnorm.schedule<[[FEW]]>)
   // CHECK: return
   rmsnorm.rows sizes [%m] columns(4096) buffers(update %x : memref<?x4096xbf16>) {
   ^bb0(%M: index, %X: memref<?x4096xbf16>):
