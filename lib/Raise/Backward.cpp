@@ -450,7 +450,9 @@ std::optional<Gradient> raising::matchWeightGradient(const Context &context,
       text = "dweight is summed in ";
       llvm::raw_string_ostream(text) << accumulator;
     }
-    context.reasons.add(getRoot(factor), kGradient, text, host);
+    Operation *yield = host.getBody()->getTerminator();
+    context.reasons.add(getRoot(factor), kGradient, text,
+                        yield->getOperand(0).getDefiningOp());
   }
   return std::nullopt;
 }

@@ -144,7 +144,7 @@ static void raiseNorms(FunctionOpInterface function, Roundings roundings) {
   Tensors tensors(pool, reader, function);
   Reasons reasons(pool);
   Context context{pool, reader, tensors, reasons, roundings};
-  Rewriter rewriter(reader, tensors);
+  Rewriter rewriter(function.getContext(), tensors);
   NormOps norms(context, rewriter);
   SmallVector<Operation *> candidates =
       getCandidates(function, /*isNamed=*/false);

@@ -32,9 +32,6 @@ public:
   /// `scalar` of the body of `op`, with the loops of `op` as dimensions.
   Expr *scalar(Value scalar, linalg::LinalgOp op);
 
-  /// The argument of a body is about to be freed.
-  void forget(BlockArgument argument) { scalars.erase(argument); }
-
   /// From now on `tensor` is an Element for all that is computed from it.
   void cut(Value tensor) { cuts.insert(tensor); }
 

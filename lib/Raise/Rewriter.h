@@ -6,36 +6,42 @@
 
 #include "Tensors.h"
 
+#include "mlir/IR/PatternMatch.h"
+#include "mlir/Rewrite/PatternApplicator.h"
+
 namespace mlir::rmsnorm::raising {
 
-/// Changes a program that is still being read: ops that go are freed last, so
-/// that no value comes into being at the address of another one.
-class Rewriter {
+/// Changes a program that is still being read: ops and blocks that go are freed
+/// last, so that no value comes into being at the address of another one. With
+/// its last use a value goes, and what only that needed, inputs and results of
+/// linalg.generic among it: they keep statistics alive.
+class Rewriter final : public PatternRewriter {
 public:
-  Rewriter(Reader &reader, Tensors &tensors)
-      : reader(reader), tensors(tensors) {}
+  Rewriter(MLIRContext *context, Tensors &tensors);
   ~Rewriter();
 
   /// The body of `host` reads `summands`, dimensions walked by `loops`, in
   /// place of computing `scalar`: it is their element, or the sum of theirs.
-  /// Ops without a use left are erased.
   void replaceScalar(linalg::GenericOp host, Value scalar, ValueRange summands,
                      ArrayRef<int> loops);
   /// Uses of `tensor` become uses of `other`, which is equal.
   void replaceTensor(Value tensor, Value other);
 
+  void replaceOp(Operation *op, ValueRange values) override;
+  void eraseOp(Operation *op) override;
+  void eraseBlock(Block *block) override;
+
 private:
   BlockArgument addInput(linalg::GenericOp host, Value tensor, AffineMap map);
-  void clean(linalg::GenericOp host);
-  void dropInputs(linalg::GenericOp host);
-  void dropResults(linalg::GenericOp host);
-  void bury(Operation *op);
   void eraseDead();
 
-  Reader &reader;
   Tensors &tensors;
+  /// Of upstream: take out what a linalg.generic does not use.
+  const FrozenRewritePatternSet patterns;
+  PatternApplicator applicator;
   SmallVector<Operation *> graveyard;
-  /// Ops that may be dead now.
+  SmallVector<Block *> blocks;
+  /// Ops that may be dead now, or have dead parts.
   SmallVector<Operation *> suspects;
 };
 

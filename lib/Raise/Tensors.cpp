@@ -20,7 +20,8 @@ static constexpr unsigned kMaxHeight = 4;
 
 static bool isTensorOfFloats(Value value) {
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  return type && isSmallFloat(type.getElementType()) && !type.getEncoding();
+  return type && isSmallFloat(type.getElementType()) && !type.getEncoding() &&
+         type.getRank() <= 32;
 }
 
 /// (d0, d1, ...), without dimensions of size 1.
@@ -45,8 +46,7 @@ Tensors::Tensors(ExprPool &pool, Reader &reader, Operation *root)
 }
 
 void Tensors::add(Value tensor) {
-  if (!isTensorOfFloats(tensor) ||
-      cast<RankedTensorType>(tensor.getType()).getRank() > 32)
+  if (!isTensorOfFloats(tensor))
     return;
   SmallVector<AffineExpr> indices = getIndices(pool, tensor);
   Expr *expr = reader.element(tensor, indices);
@@ -69,6 +69,9 @@ bool Tensors::isLive(Value value) const {
 }
 
 void Tensors::replace(Value tensor, Value other) {
+  if (!isTensorOfFloats(tensor))
+    return;
+  add(other);
   SmallVector<AffineExpr> indices = getIndices(pool, tensor);
   tensors[reader.element(tensor, indices)].push_back(other);
 }
