@@ -77,30 +77,21 @@ static bool collectTerms(ExprPool &pool, Expr *expr, double number,
 // Operands
 //===----------------------------------------------------------------------===//
 
-Placed raising::findLike(const Context &context, linalg::LinalgOp host,
-                         Expr *expr, const Norm &norm) {
-  if (expr->dims != norm.x->dims)
-    return Placed();
-  return context.tensors.find(expr, norm.getRows(), norm.column,
-                              context.pool.getType(expr), host);
+/// The same for `expr`, which is to have the shape of x.
+static bool placeLike(const Context &context, linalg::GenericOp host,
+                      Expr *expr, Norm &norm) {
+  return !(expr->dims & ~norm.x->dims) && place(context, host, expr, norm);
 }
 
-static bool canPlace(const Context &context, linalg::LinalgOp host, Expr *expr,
-                     const Norm &norm) {
-  return !(expr->dims & ~norm.x->dims) &&
-         (findLike(context, host, expr, norm).tensor ||
-          canEmit(expr, context.tensors));
-}
-
-/// Finds the operands of `gradient` as tensors in front of `host`, or checks
-/// that they can be computed there.
+/// The same for all operands of `gradient`.
 static bool placeGradient(const Context &context, linalg::GenericOp host,
                           Gradient &gradient) {
   Norm &norm = gradient.norm;
   uint64_t rows = norm.x->dims & ~(uint64_t(1) << norm.column);
   return placeOperands(context, host, norm) && gradient.dy->dims &&
          !(norm.rstd->dims & ~rows) &&
-         canPlace(context, host, gradient.dy, norm);
+         placeLike(context, host, gradient.dy, norm) &&
+         (!norm.isSaved || place(context, host, norm.rstd, norm));
 }
 
 /// Takes `g` apart: the weight is made of its factors that depend on the column
@@ -327,7 +318,7 @@ bool Matcher::placeRest(ArrayRef<Term> terms, const Term &first,
     gradient.rest = gradient.rest ? pool.add(gradient.rest, product) : product;
   }
   gradient.norm.outputType = Float32Type::get(host.getContext());
-  return canPlace(context, host, gradient.rest, gradient.norm);
+  return placeLike(context, host, gradient.rest, gradient.norm);
 }
 
 //===----------------------------------------------------------------------===//
@@ -427,6 +418,7 @@ std::optional<Gradient> raising::matchWeightGradient(const Context &context,
         !readNorm(context, host, factor, others, norm) || norm.column != column)
       continue;
     gradient.dy = pool.product(others, number);
+    gradient.weightGradients = {host.getResult(0)};
     norm.outputType = norm.inputType;
     Definition definition(pool, norm);
     if (gradient.dy->dims != norm.x->dims ||

@@ -201,31 +201,28 @@ static bool isCentred(const Context &context, Expr *x, unsigned column) {
   return false;
 }
 
+bool raising::place(const Context &context, linalg::GenericOp host, Expr *expr,
+                    Norm &norm) {
+  Placed placed =
+      context.tensors.find(expr, norm.column, context.pool.getType(expr), host);
+  norm.operands[expr] = placed;
+  return placed.tensor || canEmit(expr, context.tensors);
+}
+
 bool raising::placeOperands(const Context &context, linalg::GenericOp host,
                             Norm &norm) {
-  Tensors &tensors = context.tensors;
   auto fail = [&](StringRef text) {
     Type type;
     return context.reasons.add(stripRound(norm.rstd, type), kInput, text);
   };
   if (isCentred(context, norm.x, norm.column))
     return fail("x is centred by its own mean, a LayerNorm");
-  if (norm.weight) {
-    Type type = context.pool.getType(norm.weight);
-    norm.weights = tensors.find(norm.weight, {}, norm.column, type, host);
-    if (!norm.weights.tensor && !canEmit(norm.weight, tensors))
-      return fail("the weight is no tensor and cannot be computed as one");
-  }
-  SmallVector<unsigned> rows = norm.getRows();
-  norm.input = tensors.find(norm.x, rows, norm.column, norm.inputType, host);
-  if (norm.input.tensor)
-    return true;
-  norm.input.loops.assign(rows.begin(), rows.end());
-  norm.input.loops.push_back(norm.column);
-  if (norm.column + 1 != host.getNumLoops())
+  if (norm.weight && !place(context, host, norm.weight, norm))
+    return fail("the weight is no tensor and cannot be computed as one");
+  const bool isPlaced = place(context, host, norm.x, norm);
+  if (!norm.operands[norm.x].tensor && norm.column + 1 != host.getNumLoops())
     return fail("the dimension that is summed is not the last");
-  return canEmit(norm.x, tensors) ||
-         fail("x is no tensor and cannot be computed as one");
+  return isPlaced || fail("x is no tensor and cannot be computed as one");
 }
 
 //===----------------------------------------------------------------------===//

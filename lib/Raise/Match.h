@@ -68,10 +68,8 @@ struct Norm {
   Expr *rstd = nullptr;
   /// True if that is no root, but a tensor of the rows.
   bool isSaved = false;
-  /// x as a tensor, which is null if it is to be computed; the loops are set.
-  Placed input;
-  /// The same of the weight.
-  Placed weights;
+  /// The operands as tensors; those without one are to be computed.
+  llvm::SmallDenseMap<Expr *, Placed> operands;
   unsigned column = 0;
   /// Of a root, rsqrt(scale / N * sum(x * x) + eps): the sum, and the factors
   /// of x in its symbol.
@@ -89,6 +87,8 @@ struct Norm {
   SmallVector<unsigned> getRows() const {
     return getDims(x->dims & ~(uint64_t(1) << column));
   }
+  /// The loops that walk the tensor of x.
+  ArrayRef<int> getLoops() const { return operands.find(x)->second.loops; }
 };
 
 /// The operands and attributes of a norm's gradient, in the loops of its host.
@@ -187,13 +187,13 @@ bool isNear(double a, double b);
 /// is rounded then.
 void splitOffset(Norm &norm);
 
-/// Finds x and the weight of `norm` as tensors in front of `host`, or checks
-/// that they can be computed there.
-bool placeOperands(const Context &context, linalg::GenericOp host, Norm &norm);
+/// Finds `expr`, an operand of `norm`, as a tensor in front of `host`, or
+/// checks that it can be computed there.
+bool place(const Context &context, linalg::GenericOp host, Expr *expr,
+           Norm &norm);
 
-/// A tensor that holds `expr`, which is of the rows and the column of x.
-Placed findLike(const Context &context, linalg::LinalgOp host, Expr *expr,
-                const Norm &norm);
+/// The same for x and the weight.
+bool placeOperands(const Context &context, linalg::GenericOp host, Norm &norm);
 
 } // namespace mlir::rmsnorm::raising
 

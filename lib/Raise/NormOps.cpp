@@ -18,23 +18,11 @@ static SmallVector<int> getWalked(ArrayRef<int> loops) {
       llvm::make_filter_range(loops, [](int loop) { return loop >= 0; }));
 }
 
-/// `placed` with its dimensions in the order of `loops`, -1 for size 1.
-Value NormOps::fit(linalg::GenericOp host, const Placed &placed,
-                   ArrayRef<int> loops) {
-  auto type = cast<RankedTensorType>(placed.tensor.getType());
-  if (ArrayRef(placed.loops) == loops)
-    return placed.tensor;
-  if (getWalked(placed.loops) != getWalked(loops))
-    return emit(host, getElement(placed), loops, type.getElementType());
-  SmallVector<int64_t> shape, sizes;
-  llvm::copy_if(type.getShape(), std::back_inserter(sizes),
-                [](int64_t size) { return size != 1; });
-  auto next = sizes.begin();
-  for (int loop : loops)
-    shape.push_back(loop < 0 ? 1 : *next++);
-  OpBuilder builder(host);
-  setInsertionPoint(builder, host, placed.tensor);
-  return reshape(builder, host.getLoc(), placed.tensor, type.clone(shape));
+/// The sizes but 1 of a tensor, in which reshaping leaves it.
+static SmallVector<int64_t> getWideSizes(Type type) {
+  return SmallVector<int64_t>(
+      llvm::make_filter_range(cast<RankedTensorType>(type).getShape(),
+                              [](int64_t size) { return size != 1; }));
 }
 
 Expr *NormOps::getElement(const Placed &placed) {
@@ -42,6 +30,29 @@ Expr *NormOps::getElement(const Placed &placed) {
   for (int loop : placed.loops)
     indices.push_back(loop < 0 ? context.pool.zero() : context.pool.dim(loop));
   return context.pool.element(placed.tensor, indices);
+}
+
+/// `expr`, an operand of `norm` or null, as a tensor with its dimensions in the
+/// order of `loops`, -1 for size 1.
+Value NormOps::getOperand(linalg::GenericOp host, const Norm &norm, Expr *expr,
+                          ArrayRef<int> loops) {
+  if (!expr)
+    return Value();
+  const Placed &placed = norm.operands.find(expr)->second;
+  if (!placed.tensor)
+    return emit(host, expr, loops, context.pool.getType(expr));
+  if (ArrayRef(placed.loops) == loops)
+    return placed.tensor;
+  auto type = cast<RankedTensorType>(placed.tensor.getType());
+  if (getWalked(placed.loops) != getWalked(loops))
+    return emit(host, getElement(placed), loops, type.getElementType());
+  SmallVector<int64_t> shape, sizes = getWideSizes(type);
+  auto next = sizes.begin();
+  for (int loop : loops)
+    shape.push_back(loop < 0 ? 1 : *next++);
+  OpBuilder builder(host);
+  setInsertionPoint(builder, host, placed.tensor);
+  return reshape(builder, host.getLoc(), placed.tensor, type.clone(shape));
 }
 
 /// Where exporters extend before they reshape, x is there in its own type, but
@@ -65,55 +76,25 @@ Value NormOps::getNarrow(Value tensor, Type type) {
 
 /// x as a tensor. Where rounding goes by its type, exactly of that.
 Value NormOps::getInput(linalg::GenericOp host, const Norm &norm) {
-  Value tensor = norm.input.tensor;
+  const Placed &input = norm.operands.find(norm.x)->second;
+  Value tensor = input.tensor;
   if (tensor && getElementTypeOrSelf(tensor.getType()) != norm.inputType)
     if (Value narrow = getNarrow(tensor, norm.inputType))
       return narrow;
   if (tensor && (norm.casting == Casting::gemma ||
                  getElementTypeOrSelf(tensor.getType()) == norm.inputType))
     return tensor;
-  Expr *x = tensor ? getElement(norm.input) : norm.x;
-  tensor = emit(host, x, norm.input.loops, norm.inputType);
+  Expr *x = tensor ? getElement(input) : norm.x;
+  tensor = emit(host, x, input.loops, norm.inputType);
   // The next norm of it finds it.
   context.tensors.add(tensor);
   return tensor;
 }
 
-/// The weight as a tensor of rank 1; null if there is none.
-Value NormOps::getWeight(linalg::GenericOp host, const Norm &norm) {
-  if (!norm.weight)
-    return Value();
-  int column = norm.column;
-  if (norm.weights.tensor)
-    return fit(host, norm.weights, column);
-  return emit(host, norm.weight, column, context.pool.getType(norm.weight));
-}
-
-/// `expr` as a tensor of the shape of x.
-Value NormOps::getLike(linalg::GenericOp host, Expr *expr, const Norm &norm) {
-  Placed placed = findLike(context, host, expr, norm);
-  if (placed.tensor)
-    return fit(host, placed, norm.input.loops);
-  return emit(host, expr, norm.input.loops, context.pool.getType(expr));
-}
-
-/// The rstd that is given, a tensor of the rows of x; null if there is none.
-Value NormOps::getSavedRstd(linalg::GenericOp host, const Norm &norm) {
-  if (!norm.isSaved)
-    return Value();
-  ArrayRef<int> loops = ArrayRef(norm.input.loops).drop_back();
-  Expr *rstd = norm.rstd;
-  SmallVector<int> walked(rstd->indices.size(), -1);
-  for (auto [loop, index] : llvm::zip(walked, rstd->indices))
-    if (auto dim = dyn_cast<AffineDimExpr>(index))
-      loop = dim.getPosition();
-  return fit(host, {rstd->value, walked}, loops);
-}
-
 void NormOps::createForward(linalg::GenericOp host, Value scalar,
                             const Norm &norm) {
   Value input = getInput(host, norm);
-  Value weight = getWeight(host, norm);
+  Value weight = getOperand(host, norm, norm.weight, int(norm.column));
   OpBuilder builder(host);
   Location loc = scalar.getLoc();
   Value output = tensor::EmptyOp::create(
@@ -123,34 +104,24 @@ void NormOps::createForward(linalg::GenericOp host, Value scalar,
                               output, /*rstd=*/Value(), toF32(norm.eps),
                               toF32(norm.offset), norm.casting);
   Substitution names;
-  for (int loop : ArrayRef(norm.input.loops).drop_back())
+  for (int loop : norm.getLoops().drop_back())
     if (loop >= 0)
       names[context.pool.dim(loop)] = context.pool.dim(names.size());
   forwards.push_back({op, context.pool.substitute(norm.rstd, names)});
-  rewriter.replaceScalar(host, scalar, op.getResult(0), norm.input.loops);
-}
-
-/// The sizes but 1 of a tensor, in which reshaping leaves it.
-static SmallVector<int64_t> getWideSizes(Type type) {
-  return SmallVector<int64_t>(
-      llvm::make_filter_range(cast<RankedTensorType>(type).getShape(),
-                              [](int64_t size) { return size != 1; }));
-}
-
-/// A destination of the sizes of `like`.
-static Value createEmpty(OpBuilder &builder, Location loc, Value like,
-                         Type type) {
-  return tensor::EmptyOp::create(
-      builder, loc, tensor::getMixedSizes(builder, loc, like), type);
+  rewriter.replaceScalar(host, scalar, op.getResult(0), norm.getLoops());
 }
 
 void NormOps::createBackward(linalg::GenericOp host, Value scalar,
                              const Gradient &gradient) {
   const Norm &norm = gradient.norm;
-  Location loc = scalar.getLoc();
-  Value x = getInput(host, norm), weight = getWeight(host, norm);
-  Value dy = getLike(host, gradient.dy, norm);
-  Value rstd = getSavedRstd(host, norm);
+  ArrayRef<int> loops = norm.getLoops();
+  Location loc = scalar ? scalar.getLoc() : host.getLoc();
+  Value x = getInput(host, norm);
+  Value weight = getOperand(host, norm, norm.weight, int(norm.column));
+  Value dy = getOperand(host, norm, gradient.dy, loops);
+  Value rstd = getOperand(host, norm, norm.isSaved ? norm.rstd : nullptr,
+                          loops.drop_back());
+  Value rest = getOperand(host, norm, gradient.rest, loops);
 
   // As far up as can be: a user of dw may stand in front of the host.
   OpBuilder builder(host);
@@ -158,31 +129,36 @@ void NormOps::createBackward(linalg::GenericOp host, Value scalar,
   for (Value operand : {weight, rstd})
     if (operand)
       operands.push_back(operand);
-  setInsertionPoint(builder, host, operands);
+  if (scalar)
+    setInsertionPoint(builder, host, operands);
   Operation *next = &*builder.getInsertionPoint();
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, x);
+  const int64_t columns = cast<RankedTensorType>(x.getType()).getShape().back();
   SmallVector<Value> weightGradients;
   for (Value tensor : gradient.weightGradients)
     if (!tensor.use_empty() && precedesUsers(next, tensor) &&
-        getWideSizes(tensor.getType()) == getWideSizes(weight.getType()))
+        getWideSizes(tensor.getType()) == SmallVector<int64_t>{columns})
       weightGradients.push_back(tensor);
 
-  Value dx = createEmpty(builder, loc, x, norm.outputType), dw;
+  Value dw, dx = tensor::EmptyOp::create(builder, loc, sizes, norm.outputType);
   SmallVector<Type> types{dx.getType()};
   if (!weightGradients.empty()) {
     Type type = getElementTypeOrSelf(weightGradients.front().getType());
-    if (type != getElementTypeOrSelf(weight.getType()))
+    if (weight && type != getElementTypeOrSelf(weight.getType()))
       type = builder.getF32Type();
-    dw = createEmpty(builder, loc, weight, type);
+    dw = tensor::EmptyOp::create(builder, loc, sizes.back(), type);
     types.push_back(dw.getType());
+    // Any weight has this gradient; the op wants one to be given.
+    if (!weight) {
+      Value one = arith::ConstantOp::create(builder, loc,
+                                            builder.getFloatAttr(type, 1));
+      weight = linalg::FillOp::create(builder, loc, one, dw).getResult(0);
+    }
   }
   auto op =
       BackwardOp::create(builder, loc, types, dy, x, weight, rstd, dx, dw,
                          toF32(norm.eps), toF32(norm.offset), norm.casting);
-  SmallVector<Value> summands{op.getResult(0)};
-  if (gradient.rest)
-    summands.push_back(getLike(host, gradient.rest, norm));
-  rewriter.replaceScalar(host, scalar, summands, norm.input.loops);
-  // Last: the body of the host may also compute the summand of dweight.
+  // First, as nobody may use dx: then the op would be gone with its host.
   for (Value tensor : weightGradients) {
     builder.setInsertionPointAfter(op); // What stood there may have gone.
     auto type = cast<RankedTensorType>(tensor.getType());
@@ -192,29 +168,15 @@ void NormOps::createBackward(linalg::GenericOp host, Value scalar,
       rewriter.replaceTensor(tensor,
                              reshape(builder, loc, op.getResult(1), type));
   }
-}
-
-void NormOps::createWeightGradient(linalg::GenericOp host,
-                                   const Gradient &gradient) {
-  const Norm &norm = gradient.norm;
-  Location loc = host.getLoc();
-  Value x = getInput(host, norm), dy = getLike(host, gradient.dy, norm);
-  OpBuilder builder(host);
-  Value dx = createEmpty(builder, loc, x, norm.outputType);
-  Type type = getElementTypeOrSelf(host.getResult(0));
-  Value dw = tensor::EmptyOp::create(
-      builder, loc, tensor::getMixedSizes(builder, loc, x).back(), type);
-  // Any weight has this gradient; the op wants one to be given.
-  Value one =
-      arith::ConstantOp::create(builder, loc, builder.getFloatAttr(type, 1));
-  Value weight = linalg::FillOp::create(builder, loc, one, dw).getResult(0);
-  auto op = BackwardOp::create(
-      builder, loc, TypeRange({dx.getType(), dw.getType()}), dy, x, weight,
-      /*rstd=*/Value(), dx, dw, toF32(norm.eps), toF32(0), norm.casting);
-  Value result = host.getResult(0);
-  rewriter.replaceTensor(result,
-                         reshape(builder, loc, op.getResult(1),
-                                 cast<RankedTensorType>(result.getType())));
+  if (!scalar || !context.tensors.isLive(scalar))
+    return;
+  SmallVector<Value> summands{op.getResult(0)};
+  if (rest)
+    summands.push_back(rest);
+  // The host may also have computed the summand of dweight: it is another now.
+  rewriter.replaceScalar(
+      cast<linalg::GenericOp>(scalar.getParentBlock()->getParentOp()), scalar,
+      summands, loops);
 }
 
 /// True if `next`, and so an op in front of it, precedes all users of `tensor`.

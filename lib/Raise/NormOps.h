@@ -18,11 +18,10 @@ public:
 
   /// `scalar`, in the body of `host`, is an element of `norm`.
   void createForward(linalg::GenericOp host, Value scalar, const Norm &norm);
-  /// `scalar`, in the body of `host`, is an element of dx of `gradient`.
+  /// `scalar`, in the body of `host`, is an element of dx of `gradient`; null
+  /// if that is of the weight alone.
   void createBackward(linalg::GenericOp host, Value scalar,
                       const Gradient &gradient);
-  /// The result of `host` is the weight's gradient of `gradient`.
-  void createWeightGradient(linalg::GenericOp host, const Gradient &gradient);
   /// Makes norms return their rstd, in place of ops that still compute it for
   /// others. Runs after all norms have been created.
   void returnStatistics();
@@ -34,12 +33,10 @@ private:
     Expr *rstd;
   };
 
-  Value fit(linalg::GenericOp host, const Placed &placed, ArrayRef<int> loops);
   Value getNarrow(Value tensor, Type type);
   Value getInput(linalg::GenericOp host, const Norm &norm);
-  Value getWeight(linalg::GenericOp host, const Norm &norm);
-  Value getLike(linalg::GenericOp host, Expr *expr, const Norm &norm);
-  Value getSavedRstd(linalg::GenericOp host, const Norm &norm);
+  Value getOperand(linalg::GenericOp host, const Norm &norm, Expr *expr,
+                   ArrayRef<int> loops);
   Expr *getElement(const Placed &placed);
   bool precedesUsers(Operation *next, Value tensor) const;
   void returnStatistics(Forward &forward, Value tensor);

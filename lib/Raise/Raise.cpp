@@ -156,7 +156,7 @@ static void raiseNorms(FunctionOpInterface function, Roundings roundings) {
           });
   for (linalg::GenericOp host : getReductions(function, context))
     if (auto gradient = matchWeightGradient(context, host))
-      norms.createWeightGradient(host, *gradient);
+      norms.createBackward(host, /*scalar=*/Value(), *gradient);
   forEach(context, candidates,
           [&](linalg::GenericOp host, Value scalar, Expr *expr) {
             if (auto norm = matchForward(context, host, expr))

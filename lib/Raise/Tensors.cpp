@@ -181,26 +181,26 @@ bool Tensors::fits(Value tensor, ArrayRef<int> loops, Expr *expr,
   return dominates(tensor, host);
 }
 
-Placed Tensors::find(Expr *expr, ArrayRef<unsigned> rows, int column, Type type,
+Placed Tensors::find(Expr *expr, unsigned column, Type type,
                      linalg::LinalgOp host) {
   auto getCost = [](Value tensor) {
     auto type = cast<RankedTensorType>(tensor.getType());
     return std::pair(type.getElementTypeBitWidth(), type.getRank());
   };
+  auto isWide = [](int64_t size) { return size != 1; };
+  SmallVector<unsigned> dims = getDims(expr->dims & ~(uint64_t(1) << column));
+  const unsigned rows = dims.size();
+  if (expr->hasDim(column))
+    dims.push_back(column);
   Placed best;
-  SmallVector<unsigned> order(rows);
-  llvm::sort(order);
+  best.loops.assign(dims.begin(), dims.end());
   do {
-    SmallVector<unsigned> dims(order);
-    if (column >= 0)
-      dims.push_back(column);
     Substitution names;
     for (auto [i, loop] : llvm::enumerate(dims))
       names[pool.dim(loop)] = pool.dim(i);
     for (Value tensor : lookup(pool.substitute(expr, names))) {
       auto tensorType = cast<RankedTensorType>(tensor.getType());
       ArrayRef<int64_t> shape = tensorType.getShape();
-      auto isWide = [](int64_t size) { return size != 1; };
       if (llvm::count_if(shape, isWide) != int64_t(dims.size()) ||
           shape.empty())
         continue;
@@ -208,7 +208,7 @@ Placed Tensors::find(Expr *expr, ArrayRef<unsigned> rows, int column, Type type,
       auto next = dims.begin();
       for (int64_t size : shape)
         loops.push_back(isWide(size) ? int(*next++) : -1);
-      if (column >= 0 && loops.back() != column)
+      if (expr->hasDim(column) && loops.back() != int(column))
         continue;
       if (tensorType.getElementTypeBitWidth() < type.getIntOrFloatBitWidth() ||
           (best.tensor && getCost(tensor) >= getCost(best.tensor)) ||
@@ -216,7 +216,7 @@ Placed Tensors::find(Expr *expr, ArrayRef<unsigned> rows, int column, Type type,
         continue;
       best = {tensor, loops};
     }
-  } while (order.size() <= kMaxPermuted &&
-           std::next_permutation(order.begin(), order.end()));
+  } while (rows <= kMaxPermuted &&
+           std::next_permutation(dims.begin(), dims.begin() + rows));
   return best;
 }

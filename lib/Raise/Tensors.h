@@ -10,8 +10,8 @@
 
 namespace mlir::rmsnorm::raising {
 
-/// An expression as a tensor: for each dimension the loop of the host that
-/// walks it, -1 where the size is 1.
+/// An expression as a tensor, or none: for each dimension the loop of the host
+/// that walks it, -1 where the size is 1.
 struct Placed {
   Value tensor;
   SmallVector<int> loops;
@@ -43,11 +43,10 @@ public:
   SmallVector<Value> getEqual(Value tensor);
 
   /// A tensor that holds `expr`, in the loops of `host`, and that may stand
-  /// in front of it: the loops `rows` in any order, then, if it is not
-  /// negative, `column`, as the last dimension. The narrowest that is
-  /// at least as wide as `type`, and of those the one of the lowest rank.
-  Placed find(Expr *expr, ArrayRef<unsigned> rows, int column, Type type,
-              linalg::LinalgOp host);
+  /// in front of it: its loops in any order, but `column` last. The narrowest
+  /// that is at least as wide as `type`, and of those the one of the lowest
+  /// rank. Without one, the loops are those that it would have.
+  Placed find(Expr *expr, unsigned column, Type type, linalg::LinalgOp host);
 
   /// True if `value` is defined in front of `op`.
   bool dominates(Value value, Operation *op) const {
