@@ -5,8 +5,9 @@
 //
 //     dx = dy * w * r - 1/N * x * r^3 * sum(x * dy * w)
 //
-// in any order of terms and factors, also with terms that occur twice. The
-// first term gives dy * w and r; the others follow.
+// in any order of terms and factors, also with terms that occur twice; or, with
+// casting none, (dy * w - x * r * mean(x * r * dy * w)) * r, each step rounded.
+// All that may be rstd in it is tried with all that may be dy * w.
 //
 //===----------------------------------------------------------------------===//
 
@@ -37,30 +38,50 @@ struct Term {
 using Terms = SmallVector<Term, 4>;
 } // namespace
 
-/// Collects the terms of `number` * `expr`: products are distributed over sums
-/// that have statistics in them, but not over a weight plus one or a residual;
-/// if `isRelaxed`, roundings of such terms do not count. False if there are too
-/// many.
-static bool collectTerms(ExprPool &pool, Expr *expr, double number,
-                         bool isRelaxed, Terms &terms) {
-  if (isRelaxed && expr->is(Kind::Round) && expr->height > 0)
-    expr = expr->operands.front();
-  if (expr->is(Kind::Add))
-    return llvm::all_of(expr->operands, [&](Expr *operand) {
-      return collectTerms(pool, operand, number, isRelaxed, terms);
-    });
+namespace {
+/// The terms of an expression: products are distributed over sums that have
+/// statistics in them, but not over a weight plus one or a residual.
+class TermCollector {
+public:
+  /// If `isRelaxed`, roundings of such terms and sums do not count.
+  TermCollector(ExprPool &pool, bool isRelaxed)
+      : pool(pool), isRelaxed(isRelaxed) {}
+
+  /// Adds those of `number` * `expr`; false if there are too many.
+  bool add(Expr *expr, double number = 1);
+
+  Terms terms;
+  /// A type that roundings which did not count were to, or null.
+  Type rounded;
+
+private:
+  Expr *open(Expr *expr) {
+    if (!isRelaxed || !expr->is(Kind::Round) || expr->height == 0)
+      return expr;
+    return stripRound(expr, rounded);
+  }
+
+  ExprPool &pool;
+  bool isRelaxed;
+};
+} // namespace
+
+bool TermCollector::add(Expr *expr, double number) {
+  expr = open(expr);
   double factor;
   List factors = getFactors(expr, factor);
-  for (Expr *sum : factors) {
+  for (Expr *part : factors) {
+    const bool isRounded =
+        part->is(Kind::Round) && part->operands.front()->is(Kind::Add);
+    Expr *sum = isRounded ? open(part) : part;
     if (!sum->is(Kind::Add) || sum->height == 0)
       continue;
     List rest = factors;
-    take(rest, sum);
+    take(rest, part);
     return llvm::all_of(sum->operands, [&](Expr *operand) {
       List parts = rest;
       parts.push_back(operand);
-      return collectTerms(pool, pool.product(parts), number * factor, isRelaxed,
-                          terms);
+      return add(pool.product(parts), number * factor);
     });
   }
   Expr *product = pool.product(factors);
@@ -138,18 +159,6 @@ static bool splitWeight(const Context &context, Expr *g, Gradient &gradient) {
 // dx
 //===----------------------------------------------------------------------===//
 
-/// True if `factor` can be rstd: a root, or an f32 tensor, or one of them
-/// rounded to `type`.
-static bool isRstd(const Context &context, Expr *factor, Type type) {
-  Type rounded;
-  Expr *exact = stripRound(factor, rounded);
-  return rounded == type &&
-         (exact->is(Kind::Rsqrt) ||
-          (exact->is(Kind::Element) && !exact->indices.empty() &&
-           isa<RankedTensorType>(exact->value.getType()) &&
-           context.pool.getType(exact).isF32()));
-}
-
 namespace {
 /// Looks for dx in `scalar` of the body of `host`, which is a `type`.
 class Matcher {
@@ -159,8 +168,7 @@ public:
       : context(context), pool(context.pool), host(host), scalar(scalar),
         type(type) {}
 
-  bool matchNone(Expr *expr);
-  bool matchTerms(ArrayRef<Term> terms, bool isRelaxed);
+  bool match(Expr *expr, bool isRelaxed);
 
   Gradient gradient;
   /// A root that has nearly a gradient, and the difference.
@@ -168,8 +176,8 @@ public:
   std::string difference;
 
 private:
-  bool findNorm(Expr *product, unsigned power, Expr *dx, Norm norm,
-                function_ref<bool(const Norm &, const List &)> visit);
+  bool guessNorms(ArrayRef<Expr *> parts, Expr *factor, Expr *dx,
+                  function_ref<bool(const Norm &)> visit);
   bool isGradient(const Norm &norm, Expr *g, Expr *found, bool isRelaxed);
   bool placeRest(ArrayRef<Term> terms, const Term &first, const Term &second,
                  bool isRelaxed);
@@ -182,50 +190,49 @@ private:
 };
 } // namespace
 
-/// Calls `visit` with norms for which x and rstd, to the power of `power` at
-/// least, are factors of `product`, and with the other factors, until `visit`
-/// returns true. rstd is a root or a tensor of the rows.
-bool Matcher::findNorm(Expr *product, unsigned power, Expr *dx, Norm norm,
-                       function_ref<bool(const Norm &, const List &)> visit) {
-  double number;
-  List factors = getFactors(product, number);
-  auto accept = [&](Norm &norm, const List &others) {
+/// Calls `visit` with norms of which `factor`, a root or an f32 tensor of the
+/// rows, either maybe rounded, is the rstd, until `visit` returns true.
+bool Matcher::guessNorms(ArrayRef<Expr *> parts, Expr *factor, Expr *dx,
+                         function_ref<bool(const Norm &)> visit) {
+  auto accept = [&](Norm &norm) {
     if (ShapedType::isDynamic(norm.extent))
       norm.inverse = findInverse(dx, dx, pool.dim(norm.column));
-    return (norm.inverse || !ShapedType::isDynamic(norm.extent)) &&
-           visit(norm, others);
+    return (norm.inverse || !ShapedType::isDynamic(norm.extent)) && visit(norm);
   };
-  for (Expr *factor : llvm::SetVector<Expr *>(factors.begin(), factors.end())) {
-    if (llvm::count(factors, factor) < power ||
-        !isRstd(context, factor, norm.casting == Casting::none ? type : Type()))
-      continue;
-    List rest = factors;
-    take(rest, factor);
-    Norm own = norm;
-    if (getRoot(factor)) {
-      if (!readNorm(context, host, factor, rest, own))
-        continue;
-      Definition definition(pool, own);
-      if (definition.compare(definition.getRstd(), factor).empty() &&
-          accept(own, rest))
-        return true;
-      continue;
-    }
-    own.isSaved = true;
-    own.rstd = stripRound(factor, own.inputType);
-    own.eps = kUnusedEps;
-    for (unsigned column : getDims(product->dims & ~own.rstd->dims)) {
-      List x, others;
-      for (Expr *part : rest)
-        (part->hasDim(column) ? x : others).push_back(part);
-      own.x = pool.product(x);
-      own.inputType = pool.getType(own.x);
-      own.column = column;
-      own.extent = host.getStaticLoopRanges()[column];
-      if (accept(own, others))
-        return true;
-    }
+  Norm norm;
+  norm.outputType = type;
+  Type rounded;
+  Expr *exact = stripRound(factor, rounded);
+  norm.casting = rounded ? Casting::none : Casting::gemma;
+  double number = 1;
+  if (exact->is(Kind::Rsqrt)) {
+    if (!guessNorm(context, host, factor, parts, number, norm))
+      return false;
+    Definition definition(pool, norm);
+    return definition.compare(definition.getRstd(), factor).empty() &&
+           accept(norm);
   }
+  if (!exact->is(Kind::Element) || exact->indices.empty() ||
+      !isa<RankedTensorType>(exact->value.getType()) ||
+      !pool.getType(exact).isF32())
+    return false;
+  norm.isSaved = true;
+  norm.rstd = exact;
+  norm.eps = kUnusedEps;
+  for (Expr *product : parts)
+    for (unsigned column : getDims(product->dims & ~exact->dims)) {
+      List factors = getFactors(product, number), x;
+      if (!llvm::is_contained(factors, factor))
+        break;
+      llvm::copy_if(factors, std::back_inserter(x),
+                    [&](Expr *part) { return part->hasDim(column); });
+      norm.x = pool.product(x);
+      norm.inputType = pool.getType(norm.x);
+      norm.column = column;
+      norm.extent = host.getStaticLoopRanges()[column];
+      if (accept(norm))
+        return true;
+    }
   return false;
 }
 
@@ -248,51 +255,54 @@ bool Matcher::isGradient(const Norm &norm, Expr *g, Expr *found,
          placeGradient(context, host, gradient);
 }
 
-/// For casting `none`: dx = (g - xhat * mean(g * xhat)) * rstd, each step
-/// rounded.
-bool Matcher::matchNone(Expr *expr) {
-  Norm norm;
-  norm.casting = Casting::none;
-  norm.outputType = type;
+/// Whether `expr` is dx. One of its terms is g * rstd, and another the term
+/// that follows from it; with casting `none`, whose roundings are part of it,
+/// the whole is compared. If `isRelaxed`, roundings do not count else.
+bool Matcher::match(Expr *expr, bool isRelaxed) {
   Type ignored;
-  double number;
-  List gs, products;
-  for (Expr *factor : getFactors(stripRound(expr, ignored), number))
-    if (Expr *difference = stripRound(factor, ignored);
-        difference->is(Kind::Add))
-      gs.assign(difference->operands.begin(), difference->operands.end());
-  walk(expr, [&](Expr *part) {
-    if (part->is(Kind::Round) && part != expr)
-      products.push_back(part->operands.front());
-  });
-  return !gs.empty() && llvm::any_of(products, [&](Expr *product) {
-    return findNorm(product, 1, expr, norm,
-                    [&](const Norm &norm, const List &others) {
-                      return others.empty() && llvm::any_of(gs, [&](Expr *g) {
-                               return isGradient(norm, g, expr, false);
-                             });
-                    });
-  });
-}
-
-/// One of `terms` is to be g * rstd, and another the term that follows from it.
-bool Matcher::matchTerms(ArrayRef<Term> terms, bool isRelaxed) {
-  Norm norm;
-  norm.outputType = type;
-  return llvm::any_of(terms, [&](const Term &second) {
-    Expr *found = pool.product({second.product}, second.number);
-    return findNorm(second.product, 3, second.product, norm,
-                    [&](const Norm &norm, const List &) {
-                      return llvm::any_of(terms, [&](const Term &first) {
-                        double number;
-                        List g = getFactors(first.product, number);
-                        return &first != &second && take(g, norm.rstd) &&
-                               isGradient(norm, pool.product(g, first.number),
-                                          found, isRelaxed) &&
-                               placeRest(terms, first, second, isRelaxed);
-                      });
-                    });
-  });
+  TermCollector collector(pool, isRelaxed);
+  if (!collector.add(stripRound(expr, ignored)) || collector.terms.size() < 2)
+    return false;
+  ArrayRef<Term> terms = collector.terms;
+  llvm::SetVector<Expr *> parts;
+  walk(expr, [&](Expr *part) { parts.insert(part); });
+  for (const Term &term : terms)
+    parts.insert(term.product);
+  for (Expr *factor : parts) {
+    auto count = [&](const Term &term) {
+      double number;
+      return llvm::count(getFactors(term.product, number), factor);
+    };
+    for (const Term &first : terms)
+      for (const Term &second : terms) {
+        const bool isNone = factor->is(Kind::Round);
+        if (&first == &second || count(first) < 1 ||
+            count(second) < (isNone ? 1 : 3))
+          continue;
+        double number;
+        List g = getFactors(first.product, number);
+        take(g, factor);
+        Expr *found =
+            isNone ? expr : pool.product({second.product}, second.number);
+        if (guessNorms(
+                parts.getArrayRef(), factor, found, [&](const Norm &norm) {
+                  return isGradient(norm, pool.product(g, first.number), found,
+                                    isRelaxed && !isNone) &&
+                         (isNone || placeRest(terms, first, second, isRelaxed));
+                })) {
+          if (!isRelaxed || isNone || context.roundings == Roundings::fewer)
+            return true;
+          // If only sums differ, what is not relaxed has said so.
+          if (collector.rounded) {
+            nearRoot = gradient.norm.rstd;
+            llvm::raw_string_ostream(difference = "a term of dx is rounded to ")
+                << collector.rounded;
+          }
+          return false;
+        }
+      }
+  }
+  return false;
 }
 
 /// The addend of dx before the sum is rounded, such as a residual's gradient.
@@ -304,11 +314,11 @@ bool Matcher::placeRest(ArrayRef<Term> terms, const Term &first,
   if (scalar.getType() != type)
     return false;
   for (Value operand : scalar.getDefiningOp()->getOperands()) {
-    Terms parts;
+    TermCollector parts(pool, isRelaxed);
     if (isSmallFloat(operand.getType()) &&
-        collectTerms(pool, context.reader.scalar(operand, host), 1, isRelaxed,
-                     parts) &&
-        llvm::is_contained(parts, first) && llvm::is_contained(parts, second))
+        parts.add(context.reader.scalar(operand, host)) &&
+        llvm::is_contained(parts.terms, first) &&
+        llvm::is_contained(parts.terms, second))
       return false;
   }
   for (const Term &term : terms) {
@@ -415,7 +425,8 @@ std::optional<Gradient> raising::matchWeightGradient(const Context &context,
     take(others, factor);
     // Not without dx, where dx is one apart from its roundings.
     if (!getRoot(factor) || context.reasons.get(getRoot(factor)).gradient ||
-        !readNorm(context, host, factor, others, norm) || norm.column != column)
+        !guessNorm(context, host, factor, others, number, norm) ||
+        norm.column != column || !takeAll(others, norm.x))
       continue;
     gradient.dy = pool.product(others, number);
     gradient.weightGradients = {host.getResult(0)};
@@ -453,44 +464,15 @@ std::optional<Gradient> raising::matchWeightGradient(const Context &context,
 // Gradients
 //===----------------------------------------------------------------------===//
 
-/// Which roundings `expr` has more than dx.
-static std::string getRoundings(Expr *expr) {
-  Type outer, type;
-  unsigned count = 0;
-  walk(stripRound(expr, outer), [&](Expr *part) {
-    if (!part->is(Kind::Add))
-      return;
-    for (Expr *operand : part->operands)
-      if (operand->is(Kind::Round) && operand->height > 0)
-        ++count, type = operand->type;
-  });
-  std::string text;
-  llvm::raw_string_ostream os(text);
-  if (count >= 2)
-    os << "dx is added from two " << type << " terms";
-  else
-    os << "a part of dx is rounded";
-  return text;
-}
-
 std::optional<Gradient> raising::matchBackward(const Context &context,
                                                linalg::GenericOp host,
                                                Value scalar, Expr *expr) {
-  Type type, f32 = Float32Type::get(host.getContext());
-  Expr *exact = stripRound(expr, type);
-  Matcher matcher(context, host, scalar, type ? type : f32);
-  bool isFound = type && matcher.matchNone(expr);
-  for (bool isRelaxed : {false, true}) {
-    Terms terms;
-    if (isFound || !collectTerms(context.pool, exact, 1, isRelaxed, terms))
-      break;
-    isFound = matcher.matchTerms(terms, isRelaxed);
-    if (isFound && isRelaxed && context.roundings == Roundings::exact) {
-      isFound = false;
-      matcher.nearRoot = matcher.gradient.norm.rstd;
-      matcher.difference = getRoundings(expr);
-    }
-  }
+  Type type;
+  stripRound(expr, type);
+  Matcher matcher(context, host, scalar,
+                  type ? type : Float32Type::get(host.getContext()));
+  const bool isFound =
+      matcher.match(expr, /*isRelaxed=*/false) || matcher.match(expr, true);
   if (isFound)
     findWeightGradients(context, host, matcher.gradient);
   else if (matcher.nearRoot)

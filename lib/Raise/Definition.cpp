@@ -3,6 +3,7 @@
 
 #include "Match.h"
 
+#include "llvm/Support/Format.h"
 #include "llvm/Support/raw_ostream.h"
 
 #include <cmath>
@@ -168,13 +169,18 @@ std::string Definition::compare(Expr *expected, Expr *found) {
   Type type, otherType;
   stripRound(wanted, type);
   stripRound(other, otherType);
+  double number, otherNumber;
+  ExprPool::List factors = getFactors(wanted, number);
+  ExprPool::List otherFactors = getFactors(other, otherNumber);
   if (type != otherType && otherType)
     os << " is rounded to " << otherType;
   else if (type != otherType)
     os << " is not rounded to " << type;
-  else if (wanted->is(Kind::Product) && other->is(Kind::Product) &&
-           wanted->operands == other->operands)
-    os << " is multiplied by " << other->number << ", not " << wanted->number;
+  else if (wanted->is(Kind::Sum) && other->is(Kind::Sum) && other->type)
+    os << " accumulates in " << other->type;
+  else if (factors == otherFactors)
+    os << " is " << llvm::format("%f", otherNumber / number)
+       << " times what it should be";
   else
     os << " is something else";
   return text;

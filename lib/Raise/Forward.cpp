@@ -6,6 +6,7 @@
 #include "RMSNorm/IR/DimTrace.h"
 
 #include <cmath>
+#include <utility>
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -41,63 +42,10 @@ Expr *raising::findInverse(Expr *expr, Expr *body, AffineExpr loop) {
   return inverse;
 }
 
-bool raising::readRoot(const Context &context, Expr *factor, Norm &norm) {
-  Type type;
+bool raising::takeAll(List &factors, Expr *product) {
   double number;
-  Expr *root = getRoot(factor);
-  auto fail = [&](int progress, const llvm::Twine &text) {
-    return context.reasons.add(root, progress, text);
-  };
-  Expr *shifted = stripRound(root->operands.front(), type);
-  Expr *eps = nullptr, *mean = nullptr;
-  if (shifted->is(Kind::Add))
-    for (int i : {0, 1})
-      if (shifted->operands[i]->is(Kind::Constant))
-        eps = shifted->operands[i], mean = shifted->operands[1 - i];
-  if (!eps)
-    return fail(kUnderRoot, "no constant epsilon is added under the root");
-  if (!(static_cast<float>(eps->number) > 0) || !std::isfinite(eps->number))
-    return fail(kUnderRoot, "epsilon is not finite and positive");
-  norm.rstd = factor;
-  norm.eps = eps->number;
-
-  // Factors of x that do not depend on the column stand outside of the sum.
-  List squares;
-  for (Expr *part : getFactors(stripRound(mean, type), number)) {
-    Expr *exact = stripRound(part, type);
-    if (part->is(Kind::InverseSize) && !norm.inverse)
-      norm.inverse = part;
-    else if (exact->is(Kind::Sum) && !norm.sum)
-      norm.sum = exact;
-    else
-      squares.push_back(part);
-  }
-  if (!norm.sum || norm.sum->indices.size() != 1)
-    return fail(kMean, "what is under the root is no sum over one dimension, "
-                       "from zero, plus epsilon");
-  if (norm.sum->type)
-    return fail(kSum, "the sum accumulates in a type narrower than f32");
-  norm.extent = norm.sum->extents.front();
-  const bool isDynamic = ShapedType::isDynamic(norm.extent);
-  if (isDynamic != bool(norm.inverse) ||
-      (isDynamic && !findInverse(norm.inverse, norm.sum->operands.front(),
-                                 norm.sum->getSymbol())))
-    return fail(kSum, "the divisor is not proven to be the size of the "
-                      "dimension that is summed");
-  norm.scale = isDynamic ? number : number * norm.extent;
-
-  Expr *body = stripRound(norm.sum->operands.front(), type);
-  squares.append(getFactors(body, number));
-  if (number != 1)
-    return fail(kSquare, "a factor beside the rounded square");
-  llvm::sort(squares, [](Expr *a, Expr *b) { return a->id < b->id; });
-  bool isSquare = squares.size() % 2 == 0;
-  for (size_t i = 0; i + 1 < squares.size(); i += 2) {
-    isSquare &= squares[i] == squares[i + 1];
-    norm.squares.push_back(squares[i]);
-  }
-  return isSquare ||
-         fail(kSquare, "what is summed is not the square of one value");
+  return llvm::all_of(getFactors(product, number),
+                      [&](Expr *factor) { return take(factors, factor); });
 }
 
 bool raising::collectFactors(Expr *expr, List &factors, double &number) {
@@ -131,31 +79,77 @@ static bool isSameLoop(Expr *sum, linalg::LinalgOp host, unsigned column) {
   return walksDimension(sum->operands.front(), sum->getSymbol());
 }
 
-bool raising::readNorm(const Context &context, linalg::LinalgOp host,
-                       Expr *factor, List &factors, Norm &norm) {
+bool raising::guessNorm(const Context &context, linalg::LinalgOp host,
+                        Expr *factor, ArrayRef<Expr *> parts, double &number,
+                        Norm &norm) {
   ExprPool &pool = context.pool;
-  if (!readRoot(context, factor, norm))
-    return false;
-  for (unsigned column :
-       getDims(pool.product(factors)->dims & ~norm.sum->dims)) {
-    List rest = factors, x;
-    bool found = isSameLoop(norm.sum, host, column);
-    for (Expr *part : norm.squares) {
+  Type type;
+  double scale, ignored;
+  Expr *root = getRoot(factor), *mean = nullptr, *sum = nullptr;
+  auto fail = [&](int progress, const llvm::Twine &text) {
+    return context.reasons.add(root, progress, text);
+  };
+  Expr *shifted = stripRound(root->operands.front(), type);
+  if (shifted->is(Kind::Add))
+    for (auto [eps, other] :
+         {std::pair(shifted->operands[0], shifted->operands[1]),
+          std::pair(shifted->operands[1], shifted->operands[0])})
+      if (eps->is(Kind::Constant) && static_cast<float>(eps->number) > 0 &&
+          std::isfinite(eps->number))
+        norm.eps = eps->number, mean = other;
+  if (!mean)
+    return fail(kGuess, "no constant positive epsilon is added under the root");
+
+  // Factors of x that do not depend on the column stand outside of the sum.
+  List squares;
+  for (Expr *part : getFactors(stripRound(mean, type), scale)) {
+    Expr *exact = stripRound(part, type);
+    if (exact->is(Kind::Sum) && !sum)
+      sum = exact;
+    else if (!part->is(Kind::InverseSize))
+      squares.push_back(part);
+  }
+  if (!sum || sum->indices.size() != 1)
+    return fail(kGuess, "what is under the root is no sum over one dimension, "
+                        "from zero, plus epsilon");
+  Expr *body = sum->operands.front();
+  squares.append(getFactors(stripRound(body, type), ignored));
+  llvm::sort(squares, [](Expr *a, Expr *b) { return a->id < b->id; });
+  bool isSquare = squares.size() % 2 == 0;
+  for (size_t i = 1; i < squares.size(); i += 2)
+    isSquare &= squares[i - 1] == squares[i];
+  if (!isSquare)
+    return fail(kGuess, "what is summed is not the square of one value");
+  norm.rstd = factor;
+  norm.extent = sum->extents.front();
+  if (!ShapedType::isDynamic(norm.extent))
+    scale *= norm.extent;
+  else if (!(norm.inverse = findInverse(mean, body, sum->getSymbol())))
+    return fail(kGuess, "the divisor is not proven to be the size of the "
+                        "dimension that is summed");
+
+  uint64_t columns = 0;
+  for (Expr *part : parts)
+    columns |= part->dims & ~sum->dims;
+  for (unsigned column : getDims(columns)) {
+    List x;
+    for (size_t i = 0; i < squares.size(); i += 2)
       x.push_back(
-          pool.substitute(part, norm.sum->getSymbol(), pool.dim(column)));
-      found = found && take(rest, x.back());
-    }
-    if (!found)
+          pool.substitute(squares[i], sum->getSymbol(), pool.dim(column)));
+    if (!isSameLoop(sum, host, column) || !llvm::all_of(x, [&](Expr *part) {
+          return llvm::is_contained(parts, part);
+        }))
       continue;
+    // A constant may be part of x: c * x * rsqrt(mean((c * x)^2) + eps).
+    if (number != 1 && isNear(scale, number * number))
+      x.push_back(pool.constant(std::exchange(number, 1)));
     norm.column = column;
     norm.x = pool.product(x);
     norm.inputType = pool.getType(norm.x);
-    factors = rest;
     return true;
   }
-  return context.reasons.add(getRoot(factor), kFactors,
-                             "what is multiplied with the root is not the x "
-                             "whose squares are summed");
+  return fail(kFactors, "what is multiplied with the root is not the x whose "
+                        "squares are summed");
 }
 
 //===----------------------------------------------------------------------===//
@@ -230,40 +224,28 @@ bool raising::placeOperands(const Context &context, linalg::GenericOp host,
 //===----------------------------------------------------------------------===//
 
 /// Whether `expr` is the norm of `factor`, a root, and of `others`, the other
-/// factors of a product whose roundings do not count yet.
+/// factors of a product, and its constant; their roundings do not count yet.
 static bool matchRoot(const Context &context, linalg::GenericOp host,
                       Expr *expr, Expr *factor, List others, double number,
                       Norm &norm) {
-  ExprPool &pool = context.pool;
-  if (!readNorm(context, host, factor, others, norm))
+  if (!guessNorm(context, host, factor, others, number, norm) ||
+      !takeAll(others, norm.x))
     return false;
-  auto fail = [&](int progress, const llvm::Twine &text) {
-    return context.reasons.add(getRoot(factor), progress, text);
-  };
-  // A constant may be part of x: c * x * rsqrt(mean((c * x)^2) + eps).
-  if (number != 1 && isNear(norm.scale, number * number))
-    norm.x = pool.product({norm.x}, number);
-  else if (!isNear(norm.scale, 1))
-    return fail(kScale, "the sum is not divided by the length of the row; "
-                        "mean * N / sum is " +
-                            std::to_string(norm.scale));
-  else if (number != 1)
-    return fail(kScale, "a constant factor beside the norm");
   for (Expr *other : others)
     if (other->dims != uint64_t(1) << norm.column)
-      return fail(kWeight,
-                  llvm::Twine("a factor beside the norm ") +
-                      (other->dims ? "depends on the row" : "is a scalar"));
-  norm.inputType = pool.getType(norm.x);
+      return context.reasons.add(
+          getRoot(factor), kWeight,
+          llvm::Twine("a factor beside the norm ") +
+              (other->dims ? "depends on the row" : "is a scalar"));
   std::string differences[3];
   for (Casting casting : {Casting::gemma, Casting::llama, Casting::none}) {
     Norm guess = norm;
     guess.casting = casting;
     if (!others.empty()) {
-      guess.weight = pool.product(others);
+      guess.weight = context.pool.product(others);
       splitOffset(guess);
     }
-    Definition definition(pool, guess);
+    Definition definition(context.pool, guess);
     std::string &difference = differences[static_cast<int>(casting)];
     difference = definition.compare(definition.getRstd(), factor);
     if (difference.empty())
@@ -281,8 +263,10 @@ static bool matchRoot(const Context &context, linalg::GenericOp host,
                         : Casting::gemma;
   if (factor != getRoot(factor))
     nearest = Casting::none;
-  return fail(kRoundings, "unlike casting '" + stringifyCasting(nearest).str() +
-                              "', " + differences[static_cast<int>(nearest)]);
+  return context.reasons.add(getRoot(factor), kDefinition,
+                             "unlike casting '" +
+                                 stringifyCasting(nearest).str() + "', " +
+                                 differences[static_cast<int>(nearest)]);
 }
 
 std::optional<Norm> raising::matchForward(const Context &context,

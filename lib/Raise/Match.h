@@ -19,8 +19,7 @@
 namespace mlir::rmsnorm::raising {
 
 /// How far a match came before it failed: the furthest is told.
-enum Progress : int { kUnderRoot, kMean, kSum, kSquare, kFactors, kScale };
-enum : int { kRoundings = kScale + 1, kWeight, kInput, kGradient };
+enum Progress { kGuess, kFactors, kDefinition, kWeight, kInput, kGradient };
 
 /// Why norms were left as they are: one reason for each root.
 class Reasons {
@@ -71,11 +70,6 @@ struct Norm {
   /// The operands as tensors; those without one are to be computed.
   llvm::SmallDenseMap<Expr *, Placed> operands;
   unsigned column = 0;
-  /// Of a root, rsqrt(scale / N * sum(x * x) + eps): the sum, and the factors
-  /// of x in its symbol.
-  Expr *sum = nullptr;
-  ExprPool::List squares;
-  double scale = 1;
   /// The size of the rows and, if that is dynamic, the program's divisor.
   int64_t extent = 0;
   Expr *inverse = nullptr;
@@ -126,14 +120,16 @@ constexpr double kUnusedEps = 1e-5;
 /// The Rsqrt that `factor` is or rounds, or null.
 Expr *getRoot(Expr *factor);
 
-/// Reads `factor`, a root that may be rounded: the statistics of `norm`. False,
-/// with a reason, if there is no mean square under it.
-bool readRoot(const Context &context, Expr *factor, Norm &norm);
+/// Guesses the x, eps and column of which `factor`, a root that may be rounded,
+/// is the rstd: the factors of the x whose squares are summed under it are
+/// among `parts`. `number`, a constant beside them, becomes part of x if it is.
+/// Whether rstd is that of the definition is not looked at. False, with a
+/// reason, if there is no such x.
+bool guessNorm(const Context &context, linalg::LinalgOp host, Expr *factor,
+               ArrayRef<Expr *> parts, double &number, Norm &norm);
 
-/// The same, and finds the loop of the columns: with it in place of the sum's
-/// symbol, all factors of x are among `factors`, which loses them.
-bool readNorm(const Context &context, linalg::LinalgOp host, Expr *factor,
-              ExprPool::List &factors, Norm &norm);
+/// Takes the factors of `product` out of `factors`; false if one is not there.
+bool takeAll(ExprPool::List &factors, Expr *product);
 
 /// Takes `expr` apart into factors, one of which is a root, through roundings
 /// of a part of them. True if there was one.

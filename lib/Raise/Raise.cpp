@@ -100,14 +100,15 @@ static void explain(Context &context, Operation *op,
       context.reasons.get(root).gradient ||
       !explained.insert(context.pool.renumber(root)).second)
     return;
+  if (isForNamed(host))
+    context.reasons.add(root, kGuess,
+                        "named linalg ops are not looked into; "
+                        "linalg-generalize-named-ops comes first");
   Norm norm;
-  if (context.reasons.get(root).text.empty() && readRoot(context, root, norm))
-    context.reasons.add(
-        root, kFactors,
-        isForNamed(host) ? "named linalg ops are not looked into; "
-                           "linalg-generalize-named-ops comes first"
-                         : "it is not multiplied with the x whose squares are "
-                           "summed, or is rounded first");
+  ExprPool::List factors;
+  double number = 1;
+  if (context.reasons.get(root).text.empty())
+    guessNorm(context, host, root, factors, number, norm);
   // The bodies of named ops have no location.
   (isa<linalg::GenericOp>(host) ? op : host.getOperation())
           ->emitRemark("not raised to rmsnorm.forward: ")

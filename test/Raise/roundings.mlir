@@ -10,7 +10,7 @@
 // from two rounded terms; dy * w is rounded, and dweight is summed in bf16.
 // Either both gradients are raised, or neither is.
 
-// EXACT: remark: not raised to rmsnorm.backward: dx is added from two bf16 terms
+// EXACT: remark: not raised to rmsnorm.backward: a term of dx is rounded to bf16
 // EXACT-LABEL: func.func @t5(
 // EXACT-NOT: rmsnorm.backward
 // EXACT: return

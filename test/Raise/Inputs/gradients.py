@@ -88,6 +88,7 @@ FEWER = [
     ("narrow_dw", "dweight summed in bf16", "weight dweight", dict(dw="narrow", rows=[64])),
     ("narrow_dw_only", "the same alone", "weight dweight", dict(dw="narrow", rows=[64], results="dw")),
     ("llama_narrow_dw", "Hugging Face's Llama in bf16: dy * w is rounded, dweight of the rounded x * r summed in bf16", "weight dweight", dict(weight="rounded", dw="llama narrow", rows=[64])),
+    ("rounded_summand", "x * dy * w is rounded before it is summed", "weight dweight", dict(sum="of rounded")),
     ("dynamic_bf16", "any number of rows", "weight dweight", dict(dx="rounded terms", rows=["?"])),
 ]
 REFUSED = [
@@ -161,9 +162,10 @@ class Gradient(Function):
                   "rounded": "%w = arith.extf %a1 : bf16 to f32\n%v = arith.mulf %a0, %w : f32\n%u = arith.truncf %v : f32 to bf16\n%r = arith.extf %u : bf16 to f32",
                   "f32": (f"%w = arith.extf %a1 : {self.W} to f32" if self.W != "f32" else "%w = arith.mulf %a1, %one : f32") + "\n%r = arith.mulf %a0, %w : f32"}[p["weight"]]
         g = self.generic([dyf, "%weight"], [None, last], full, "f32", weight)
-        one, other = {"of x": (xf, g), "of x2": (x2f, g), "of dy": (xf, dyf)}[p["sum"]]
+        one, other = {"of x": (xf, g), "of rounded": (xf, g), "of x2": (x2f, g), "of dy": (xf, dyf)}[p["sum"]]
         shape = self.rows + [1] if p["keep"] == "map" else self.rows
-        total = self.sum([one, other], "%term = arith.mulf %a0, %a1 : f32", shape, self.read(shape), self.reduced())
+        term = "%m = arith.mulf %a0, %a1 : f32\n%b = arith.truncf %m : f32 to bf16\n%term = arith.extf %b : bf16 to f32" if p["sum"] == "of rounded" else "%term = arith.mulf %a0, %a1 : f32"
+        total = self.sum([one, other], term, shape, self.read(shape), self.reduced())
         cube = CUBE.get(p["cube"], "%c = arith.addf %zero, %one : f32").format(r="%a1", v="%a2")
         factor = self.generic([total, rstd, shifted], [None] * 3, self.types[total][0], "f32", cube + "\n" + FACTOR[p["factor"]].format(s="%a0") + "\n%r = arith.addf %f, %zero : f32")
         body = DX[p["dx"]].format(T=self.X, x="%a0", g="%a1", r="%a2", f="%a3", x2="%a4", s="%a5")

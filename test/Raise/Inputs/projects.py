@@ -226,12 +226,12 @@ def ascend_undefined(f):
     return f.mul("%x", f.along(f.rsqrt(f.variance("%x", init=None)), "%x"))
 
 
-@case("burn: x / sqrt(mean + eps).cast(bf16), the quotient in bf16", "it is not multiplied with the x whose squares are summed, or is rounded first", x="bf16")
+@case("burn: x / sqrt(mean + eps).cast(bf16), the quotient in bf16", "what is multiplied with the root is not the x whose squares are summed", x="bf16")
 def burn(f):
     return f.div("%x", f.along(f.cast(f.op("math.sqrt", f.variance(f.cast("%x", "f32"))), "bf16"), "%x"))
 
 
-@case("lucidrains RMSNorm: x / max(norm, 1e-12) * sqrt(N)", "no constant epsilon is added under the root")
+@case("lucidrains RMSNorm: x / max(norm, 1e-12) * sqrt(N)", "no constant positive epsilon is added under the root")
 def lucidrains(f):
     root = f.op("math.sqrt", f.sum(f.mul("%x", "%x"), [1]))
     y = f.div("%x", f.along(f.op("arith.maximumf", root, f.constant("1.0e-12", root)), "%x"))
