@@ -59,15 +59,15 @@ static Expr *readInverse(ExprPool &pool, Expr *factor) {
 }
 
 static Expr *readQuotient(ExprPool &pool, Expr *lhs, Expr *rhs) {
-  double number;
+  double number = getNumber(rhs);
   ExprPool::List factors{lhs};
-  for (Expr *factor : getFactors(rhs, number))
+  for (Expr *factor : getFactors(rhs))
     factors.push_back(readInverse(pool, factor));
   if (!llvm::is_contained(factors, nullptr) && number != 0)
     return pool.product(factors, 1 / number);
   // Derivatives of rsqrt: v^-1/2 / v is the third power of a root.
   Expr *root = pool.rsqrt(rhs);
-  if (llvm::is_contained(getFactors(lhs, number), root))
+  if (llvm::is_contained(getFactors(lhs), root))
     return pool.product({lhs, root, root});
   return nullptr;
 }

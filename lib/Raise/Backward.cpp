@@ -58,7 +58,8 @@ private:
   Expr *open(Expr *expr) {
     if (!isRelaxed || !expr->is(Kind::Round) || expr->height == 0)
       return expr;
-    return stripRound(expr, rounded);
+    rounded = expr->type;
+    return expr->operands.front();
   }
 
   ExprPool &pool;
@@ -68,8 +69,8 @@ private:
 
 bool TermCollector::add(Expr *expr, double number) {
   expr = open(expr);
-  double factor;
-  List factors = getFactors(expr, factor);
+  List factors = getFactors(expr);
+  number *= getNumber(expr);
   for (Expr *part : factors) {
     const bool isRounded =
         part->is(Kind::Round) && part->operands.front()->is(Kind::Add);
@@ -81,16 +82,16 @@ bool TermCollector::add(Expr *expr, double number) {
     return llvm::all_of(sum->operands, [&](Expr *operand) {
       List parts = rest;
       parts.push_back(operand);
-      return add(pool.product(parts), number * factor);
+      return add(pool.product(parts), number);
     });
   }
   Expr *product = pool.product(factors);
   auto known = llvm::find_if(
       terms, [&](const Term &term) { return term.product == product; });
   if (known == terms.end())
-    terms.push_back({product, number * factor});
+    terms.push_back({product, number});
   else
-    known->number += number * factor;
+    known->number += number;
   return terms.size() <= kMaxTerms;
 }
 
@@ -121,18 +122,19 @@ static bool splitWeight(const Context &context, Expr *g, Gradient &gradient) {
   ExprPool &pool = context.pool;
   Norm &norm = gradient.norm;
   const bool isNone = norm.casting == Casting::none;
-  Type type;
-  double number;
   auto isColumn = [&](Expr *factor) {
     return factor->dims == uint64_t(1) << norm.column;
   };
-  List factors = getFactors(isNone ? stripRound(g, type) : g, number), others;
+  double number = getNumber(isNone ? stripRound(g) : g);
+  List factors = getFactors(isNone ? stripRound(g) : g), others;
   // Where dy * w is rounded it is dy, unless fewer roundings are asked for.
   if (context.roundings == Roundings::fewer && factors.size() == 1 &&
       number == 1) {
-    List inside = getFactors(stripRound(g, type), number);
-    if (llvm::any_of(inside, isColumn))
+    List inside = getFactors(stripRound(g));
+    if (llvm::any_of(inside, isColumn)) {
       factors = inside;
+      number = getNumber(stripRound(g));
+    }
   }
   List weights;
   for (Expr *factor : factors)
@@ -150,7 +152,7 @@ static bool splitWeight(const Context &context, Expr *g, Gradient &gradient) {
   if (!isNone)
     return true;
   // The op rounds dy itself.
-  gradient.dy = stripRound(gradient.dy, type);
+  gradient.dy = stripRound(gradient.dy);
   Definition definition(pool, norm);
   return definition.compare(definition.getG(gradient.dy), g).empty();
 }
@@ -201,9 +203,8 @@ bool Matcher::guessNorms(ArrayRef<Expr *> parts, Expr *factor, Expr *dx,
   };
   Norm norm;
   norm.outputType = type;
-  Type rounded;
-  Expr *exact = stripRound(factor, rounded);
-  norm.casting = rounded ? Casting::none : Casting::gemma;
+  Expr *exact = stripRound(factor);
+  norm.casting = exact == factor ? Casting::gemma : Casting::none;
   double number = 1;
   if (exact->is(Kind::Rsqrt)) {
     if (!guessNorm(context, host, factor, parts, number, norm))
@@ -221,7 +222,7 @@ bool Matcher::guessNorms(ArrayRef<Expr *> parts, Expr *factor, Expr *dx,
   norm.eps = kUnusedEps;
   for (Expr *product : parts)
     for (unsigned column : getDims(product->dims & ~exact->dims)) {
-      List factors = getFactors(product, number), x;
+      List factors = getFactors(product), x;
       if (!llvm::is_contained(factors, factor))
         break;
       llvm::copy_if(factors, std::back_inserter(x),
@@ -259,19 +260,17 @@ bool Matcher::isGradient(const Norm &norm, Expr *g, Expr *found,
 /// that follows from it; with casting `none`, whose roundings are part of it,
 /// the whole is compared. If `isRelaxed`, roundings do not count else.
 bool Matcher::match(Expr *expr, bool isRelaxed) {
-  Type ignored;
   TermCollector collector(pool, isRelaxed);
-  if (!collector.add(stripRound(expr, ignored)) || collector.terms.size() < 2)
+  if (!collector.add(stripRound(expr)) || collector.terms.size() < 2)
     return false;
   ArrayRef<Term> terms = collector.terms;
-  llvm::SetVector<Expr *> parts;
-  walk(expr, [&](Expr *part) { parts.insert(part); });
+  SmallVector<Expr *, 0> nodes = getParts(expr);
+  llvm::SetVector<Expr *> parts(nodes.begin(), nodes.end());
   for (const Term &term : terms)
     parts.insert(term.product);
   for (Expr *factor : parts) {
     auto count = [&](const Term &term) {
-      double number;
-      return llvm::count(getFactors(term.product, number), factor);
+      return llvm::count(getFactors(term.product), factor);
     };
     for (const Term &first : terms)
       for (const Term &second : terms) {
@@ -279,8 +278,7 @@ bool Matcher::match(Expr *expr, bool isRelaxed) {
         if (&first == &second || count(first) < 1 ||
             count(second) < (isNone ? 1 : 3))
           continue;
-        double number;
-        List g = getFactors(first.product, number);
+        List g = getFactors(first.product);
         take(g, factor);
         Expr *found =
             isNone ? expr : pool.product({second.product}, second.number);
@@ -410,18 +408,18 @@ static Expr *getSummand(const Context &context, linalg::GenericOp host,
 std::optional<Gradient> raising::matchWeightGradient(const Context &context,
                                                      linalg::GenericOp host) {
   ExprPool &pool = context.pool;
-  Type accumulator, type;
+  Type accumulator;
   unsigned column;
   Expr *summand = getSummand(context, host, column, accumulator);
   if (!summand)
     return std::nullopt;
-  List factors;
-  double number = 1;
-  collectFactors(stripRound(summand, type), factors, number);
+  Expr *product = openRoundings(pool, stripRound(summand));
+  const List factors = getFactors(product);
   for (Expr *factor : factors) {
     Gradient gradient;
     Norm &norm = gradient.norm;
     List others = factors;
+    double number = getNumber(product);
     take(others, factor);
     // Not without dx, where dx is one apart from its roundings.
     if (!getRoot(factor) || context.reasons.get(getRoot(factor)).gradient ||
@@ -467,8 +465,7 @@ std::optional<Gradient> raising::matchWeightGradient(const Context &context,
 std::optional<Gradient> raising::matchBackward(const Context &context,
                                                linalg::GenericOp host,
                                                Value scalar, Expr *expr) {
-  Type type;
-  stripRound(expr, type);
+  Type type = getRounding(expr);
   Matcher matcher(context, host, scalar,
                   type ? type : Float32Type::get(host.getContext()));
   const bool isFound =

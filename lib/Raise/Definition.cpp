@@ -103,10 +103,7 @@ bool raising::isNear(double a, double b) {
 
 /// True if they differ in their operands only, and in how 1/N is rounded.
 static bool isSameNode(Expr *a, Expr *b) {
-  auto isSum = [](Expr *expr) {
-    Type type;
-    return stripRound(expr, type)->is(Kind::Sum);
-  };
+  auto isSum = [](Expr *expr) { return stripRound(expr)->is(Kind::Sum); };
   return a->kind == b->kind && a->operands.size() == b->operands.size() &&
          a->value == b->value && a->indices == b->indices &&
          a->extents == b->extents && a->type == b->type && a->name == b->name &&
@@ -119,16 +116,13 @@ Definition::Difference Definition::findDifference(Expr *expected,
                                                   Expr *found) const {
   if (expected == found)
     return {};
-  Type type, other;
-  Expr *inside = stripRound(expected, type);
-  Expr *foundInside = stripRound(found, other);
   auto name = [&](Difference difference) {
     if (difference.name.empty())
       difference.name = names.lookup(expected);
     return difference;
   };
-  if (type != other) {
-    Difference own = findDifference(inside, foundInside);
+  if (getRounding(expected) != getRounding(found)) {
+    Difference own = findDifference(stripRound(expected), stripRound(found));
     return name(own.expected ? own : Difference{expected, found});
   }
   if (!isSameNode(expected, found))
@@ -142,8 +136,7 @@ Definition::Difference Definition::findDifference(Expr *expected,
     Difference difference;
     for (Expr *other : right) {
       Difference own = findDifference(operand, other);
-      bool isLike =
-          stripRound(other, type)->kind == stripRound(operand, type)->kind;
+      bool isLike = stripRound(other)->kind == stripRound(operand)->kind;
       if (!difference.expected || !own.expected || isLike)
         difference = own;
       if (!own.expected) {
@@ -166,20 +159,15 @@ std::string Definition::compare(Expr *expected, Expr *found) {
   if (name.empty() || names.lookup(wanted) != name)
     os << "a part of ";
   os << (name.empty() ? "it" : name);
-  Type type, otherType;
-  stripRound(wanted, type);
-  stripRound(other, otherType);
-  double number, otherNumber;
-  ExprPool::List factors = getFactors(wanted, number);
-  ExprPool::List otherFactors = getFactors(other, otherNumber);
+  Type type = getRounding(wanted), otherType = getRounding(other);
   if (type != otherType && otherType)
     os << " is rounded to " << otherType;
   else if (type != otherType)
     os << " is not rounded to " << type;
   else if (wanted->is(Kind::Sum) && other->is(Kind::Sum) && other->type)
     os << " accumulates in " << other->type;
-  else if (factors == otherFactors)
-    os << " is " << llvm::format("%f", otherNumber / number)
+  else if (getFactors(wanted) == getFactors(other))
+    os << " is " << llvm::format("%f", getNumber(other) / getNumber(wanted))
        << " times what it should be";
   else
     os << " is something else";

@@ -20,24 +20,20 @@ static bool isInBody(Value value) {
 }
 
 bool raising::canEmit(Expr *expr, const Tensors &tensors) {
-  bool can = true;
-  walk(expr, [&](Expr *part) {
+  return llvm::all_of(getParts(expr), [&](Expr *part) {
     switch (part->kind) {
     case Kind::Sum:
     case Kind::Size:
     case Kind::InverseSize:
     case Kind::Index:
-      can = false;
-      break;
+      return false;
     case Kind::Element:
-      can &= tensors.isLive(part->value) && !isInBody(part->value) &&
+      return tensors.isLive(part->value) && !isInBody(part->value) &&
              part->freeSymbols.empty();
-      break;
     default:
-      break;
+      return true;
     }
   });
-  return can;
 }
 
 void raising::setInsertionPoint(OpBuilder &builder, Operation *host,
@@ -162,19 +158,19 @@ Value raising::emit(linalg::LinalgOp host, Expr *expr, ArrayRef<int> loops,
   for (auto [i, loop] : llvm::enumerate(loops))
     if (loop >= 0)
       names[getAffineDimExpr(loop, context)] = getAffineDimExpr(i, context);
-  walk(expr, [&](Expr *part) {
+  for (Expr *part : getParts(expr)) {
     if (!part->is(Kind::Element))
-      return;
+      continue;
     operands.push_back(part->value);
     if (!isa<ShapedType>(part->value.getType()))
-      return;
+      continue;
     SmallVector<AffineExpr> indices;
     for (AffineExpr index : part->indices)
       indices.push_back(index.replace(names));
     leaves.push_back(part);
     inputs.push_back(part->value);
     maps.push_back(AffineMap::get(loops.size(), 0, indices, context));
-  });
+  }
 
   // Sizes: of the tensors that are read where these have them, otherwise of
   // those that the host walks.

@@ -170,10 +170,9 @@ Expr *ExprPool::round(Type type, Expr *expr) {
   // Rounding a sum and dividing it by a power of two are interchangeable in
   // bf16, whose exponents are those of f32.
   if (expr->is(Kind::Product) && expr->operands.size() == 1 && type.isBF16()) {
-    Type sumType;
     Expr *operand = expr->operands.front();
     int exponent;
-    if (stripRound(operand, sumType)->is(Kind::Sum) &&
+    if (stripRound(operand)->is(Kind::Sum) &&
         std::frexp(std::abs(expr->number), &exponent) == 0.5)
       return product({round(type, operand)}, expr->number);
   }
@@ -216,9 +215,10 @@ Expr *ExprPool::sum(Expr *body, ArrayRef<AffineExpr> symbols,
   double number = 1;
   List outside;
   if (!accumulator) {
+    number = getNumber(body);
     // Factors that do not depend on the symbols are no part of the sum.
     List inside;
-    for (Expr *factor : getFactors(body, number)) {
+    for (Expr *factor : getFactors(body)) {
       bool depends = llvm::any_of(bound, [&](AffineExpr symbol) {
         return llvm::is_contained(factor->freeSymbols,
                                   cast<AffineSymbolExpr>(symbol).getPosition());
@@ -334,9 +334,8 @@ Expr *ExprPool::relax(Expr *expr) {
   List operands;
   if (expr->is(Kind::Sum)) {
     SmallVector<AffineExpr> symbols;
-    Type type;
     Expr *body = relax(open(expr, symbols));
-    result = sum(stripRound(body, type), symbols, expr->extents);
+    result = sum(stripRound(body), symbols, expr->extents);
   } else if (expr->is(Kind::Round)) {
     result = relax(expr->operands.front());
   } else if (expr->is(Kind::Product) || expr->is(Kind::Add)) {
@@ -355,22 +354,26 @@ Expr *ExprPool::renumber(Expr *expr) {
   return substitute(expr, names);
 }
 
-ExprPool::List raising::getFactors(Expr *expr, double &number) {
-  number = 1;
-  if (expr->is(Expr::Kind::Constant)) {
-    number = expr->number;
+ExprPool::List raising::getFactors(Expr *expr) {
+  if (expr->is(Expr::Kind::Constant))
     return {};
-  }
   if (!expr->is(Expr::Kind::Product))
     return {expr};
-  number = expr->number;
   return ExprPool::List(expr->operands.begin(), expr->operands.end());
 }
 
-Expr *raising::stripRound(Expr *expr, Type &type) {
-  bool isRound = expr->is(Expr::Kind::Round);
-  type = isRound ? expr->type : Type();
-  return isRound ? expr->operands.front() : expr;
+double raising::getNumber(Expr *expr) {
+  const bool hasNumber =
+      expr->is(Expr::Kind::Constant) || expr->is(Expr::Kind::Product);
+  return hasNumber ? expr->number : 1;
+}
+
+Expr *raising::stripRound(Expr *expr) {
+  return expr->is(Expr::Kind::Round) ? expr->operands.front() : expr;
+}
+
+Type raising::getRounding(Expr *expr) {
+  return expr->is(Expr::Kind::Round) ? expr->type : Type();
 }
 
 bool raising::take(ExprPool::List &list, Expr *expr) {
@@ -381,13 +384,12 @@ bool raising::take(ExprPool::List &list, Expr *expr) {
   return true;
 }
 
-void raising::walk(Expr *expr, function_ref<void(Expr *)> visit) {
-  llvm::SetVector<Expr *> found;
+SmallVector<Expr *, 0> raising::getParts(Expr *expr) {
+  llvm::SetVector<Expr *, SmallVector<Expr *, 0>> found;
   found.insert(expr);
-  for (unsigned i = 0; i < found.size(); ++i) {
-    visit(found[i]);
+  for (unsigned i = 0; i < found.size(); ++i)
     found.insert(found[i]->operands.begin(), found[i]->operands.end());
-  }
+  return found.takeVector();
 }
 
 SmallVector<unsigned> raising::getDims(uint64_t dims) {

@@ -132,15 +132,18 @@ private:
   unsigned freshSymbols = 0;
 };
 
-/// The factors of `expr`, itself if it is no product, and their constant.
-ExprPool::List getFactors(Expr *expr, double &number);
-/// The operand of the rounding `expr`, and its type in `type`; otherwise `expr`
-/// itself and null.
-Expr *stripRound(Expr *expr, Type &type);
+/// The factors of `expr`, itself if it is no product, without their constant.
+ExprPool::List getFactors(Expr *expr);
+/// That constant.
+double getNumber(Expr *expr);
+/// The operand of the rounding `expr`; otherwise `expr` itself.
+Expr *stripRound(Expr *expr);
+/// The type that `expr` rounds to, or null.
+Type getRounding(Expr *expr);
 /// Takes one occurrence of `expr` out of `list`; false if there is none.
 bool take(ExprPool::List &list, Expr *expr);
-/// Calls `visit` for each node of `expr` once.
-void walk(Expr *expr, function_ref<void(Expr *)> visit);
+/// All nodes of `expr`, each once, itself first.
+SmallVector<Expr *, 0> getParts(Expr *expr);
 /// The positions of the dimensions in `dims`, ascending.
 SmallVector<unsigned> getDims(uint64_t dims);
 /// The result of `op` for `operands`; `op` has one result, no regions and no

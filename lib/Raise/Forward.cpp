@@ -20,54 +20,43 @@ using List = ExprPool::List;
 //===----------------------------------------------------------------------===//
 
 Expr *raising::getRoot(Expr *factor) {
-  Type type;
-  Expr *exact = stripRound(factor, type);
+  Expr *exact = stripRound(factor);
   return exact->is(Kind::Rsqrt) ? exact : nullptr;
 }
 
 Expr *raising::findInverse(Expr *expr, Expr *body, AffineExpr loop) {
-  Expr *inverse = nullptr;
-  walk(body, [&](Expr *part) {
-    if (!part->is(Kind::Element) || !isa<ShapedType>(part->value.getType()))
-      return;
-    for (auto [dim, index] : llvm::enumerate(part->indices))
-      walk(expr, [&, dim = dim, index = index](Expr *size) {
-        if (!inverse && size->is(Kind::InverseSize) && index == loop &&
-            traceDim(part->value, dim) == DimSource{ShapedType::kDynamic,
-                                                    size->value,
-                                                    size->extents.front()})
-          inverse = size;
-      });
-  });
-  return inverse;
+  SmallVector<DimSource> sources;
+  for (Expr *part : getParts(body))
+    if (part->is(Kind::Element) && isa<ShapedType>(part->value.getType()))
+      for (auto [dim, index] : llvm::enumerate(part->indices))
+        if (index == loop)
+          sources.push_back(traceDim(part->value, dim));
+  for (Expr *part : getParts(expr))
+    if (part->is(Kind::InverseSize) &&
+        llvm::is_contained(sources, DimSource{ShapedType::kDynamic, part->value,
+                                              part->extents.front()}))
+      return part;
+  return nullptr;
 }
 
 bool raising::takeAll(List &factors, Expr *product) {
-  double number;
-  return llvm::all_of(getFactors(product, number),
+  return llvm::all_of(getFactors(product),
                       [&](Expr *factor) { return take(factors, factor); });
 }
 
-bool raising::collectFactors(Expr *expr, List &factors, double &number) {
-  double own;
-  List parts = getFactors(expr, own);
-  number *= own;
-  Expr *opened = nullptr;
-  if (llvm::none_of(parts, getRoot))
-    for (Expr *part : parts) {
-      double ignored;
-      List inside;
-      if (part->is(Kind::Round) && !opened &&
-          (collectFactors(part->operands.front(), inside, ignored) ||
-           llvm::any_of(inside, getRoot)))
-        opened = part;
+Expr *raising::openRoundings(ExprPool &pool, Expr *expr) {
+  List factors = getFactors(expr);
+  if (llvm::none_of(factors, getRoot))
+    for (Expr *&factor : factors) {
+      if (!factor->is(Kind::Round))
+        continue;
+      Expr *inside = openRoundings(pool, factor->operands.front());
+      if (llvm::none_of(getFactors(inside), getRoot))
+        continue;
+      factor = inside;
+      break;
     }
-  for (Expr *part : parts)
-    if (part == opened)
-      collectFactors(part->operands.front(), factors, number);
-    else
-      factors.push_back(part);
-  return opened;
+  return pool.product(factors, getNumber(expr));
 }
 
 /// Whether the loop `column` of `host` walks the columns that `sum` sums over.
@@ -83,13 +72,11 @@ bool raising::guessNorm(const Context &context, linalg::LinalgOp host,
                         Expr *factor, ArrayRef<Expr *> parts, double &number,
                         Norm &norm) {
   ExprPool &pool = context.pool;
-  Type type;
-  double scale, ignored;
   Expr *root = getRoot(factor), *mean = nullptr, *sum = nullptr;
   auto fail = [&](int progress, const llvm::Twine &text) {
     return context.reasons.add(root, progress, text);
   };
-  Expr *shifted = stripRound(root->operands.front(), type);
+  Expr *shifted = stripRound(root->operands.front());
   if (shifted->is(Kind::Add))
     for (auto [eps, other] :
          {std::pair(shifted->operands[0], shifted->operands[1]),
@@ -101,9 +88,10 @@ bool raising::guessNorm(const Context &context, linalg::LinalgOp host,
     return fail(kGuess, "no constant positive epsilon is added under the root");
 
   // Factors of x that do not depend on the column stand outside of the sum.
+  double scale = getNumber(stripRound(mean));
   List squares;
-  for (Expr *part : getFactors(stripRound(mean, type), scale)) {
-    Expr *exact = stripRound(part, type);
+  for (Expr *part : getFactors(stripRound(mean))) {
+    Expr *exact = stripRound(part);
     if (exact->is(Kind::Sum) && !sum)
       sum = exact;
     else if (!part->is(Kind::InverseSize))
@@ -113,7 +101,7 @@ bool raising::guessNorm(const Context &context, linalg::LinalgOp host,
     return fail(kGuess, "what is under the root is no sum over one dimension, "
                         "from zero, plus epsilon");
   Expr *body = sum->operands.front();
-  squares.append(getFactors(stripRound(body, type), ignored));
+  squares.append(getFactors(stripRound(body)));
   llvm::sort(squares, [](Expr *a, Expr *b) { return a->id < b->id; });
   bool isSquare = squares.size() % 2 == 0;
   for (size_t i = 1; i < squares.size(); i += 2)
@@ -157,12 +145,11 @@ bool raising::guessNorm(const Context &context, linalg::LinalgOp host,
 //===----------------------------------------------------------------------===//
 
 void raising::splitOffset(Norm &norm) {
-  Type type;
   Expr *sum = norm.weight;
   if (norm.casting == Casting::none) {
-    sum = stripRound(sum, type);
-    if (type != norm.inputType)
+    if (getRounding(sum) != norm.inputType)
       return;
+    sum = stripRound(sum);
   }
   if (!sum->is(Kind::Add))
     return;
@@ -185,9 +172,9 @@ static bool isCentred(const Context &context, Expr *x, unsigned column) {
   if (!x->is(Kind::Add))
     return false;
   for (int i : {0, 1}) {
-    double number;
-    for (Expr *sum : getFactors(x->operands[i], number))
-      if (number < 0 && sum->is(Kind::Sum) && sum->indices.size() == 1 &&
+    for (Expr *sum : getFactors(x->operands[i]))
+      if (getNumber(x->operands[i]) < 0 && sum->is(Kind::Sum) &&
+          sum->indices.size() == 1 &&
           pool.substitute(sum->operands.front(), sum->getSymbol(),
                           pool.dim(column)) == x->operands[1 - i])
         return true;
@@ -206,8 +193,7 @@ bool raising::place(const Context &context, linalg::GenericOp host, Expr *expr,
 bool raising::placeOperands(const Context &context, linalg::GenericOp host,
                             Norm &norm) {
   auto fail = [&](StringRef text) {
-    Type type;
-    return context.reasons.add(stripRound(norm.rstd, type), kInput, text);
+    return context.reasons.add(stripRound(norm.rstd), kInput, text);
   };
   if (isCentred(context, norm.x, norm.column))
     return fail("x is centred by its own mean, a LayerNorm");
@@ -256,11 +242,10 @@ static bool matchRoot(const Context &context, linalg::GenericOp host,
     return placeOperands(context, host, norm);
   }
   // The nearest one.
-  Type type;
-  List factors;
-  Casting nearest = collectFactors(stripRound(expr, type), factors, number)
-                        ? Casting::llama
-                        : Casting::gemma;
+  Casting nearest =
+      openRoundings(context.pool, stripRound(expr)) == stripRound(expr)
+          ? Casting::gemma
+          : Casting::llama;
   if (factor != getRoot(factor))
     nearest = Casting::none;
   return context.reasons.add(getRoot(factor), kDefinition,
@@ -271,17 +256,17 @@ static bool matchRoot(const Context &context, linalg::GenericOp host,
 
 std::optional<Norm> raising::matchForward(const Context &context,
                                           linalg::GenericOp host, Expr *expr) {
-  Type type;
-  List factors;
-  double number = 1;
-  collectFactors(stripRound(expr, type), factors, number);
+  Type type = getRounding(expr);
+  Expr *product = openRoundings(context.pool, stripRound(expr));
+  const List factors = getFactors(product);
   for (Expr *factor : factors) {
     Norm norm;
     List others = factors;
     take(others, factor);
     norm.outputType = type ? type : Type(Float32Type::get(host.getContext()));
     if (getRoot(factor) && !others.empty() &&
-        matchRoot(context, host, expr, factor, others, number, norm))
+        matchRoot(context, host, expr, factor, others, getNumber(product),
+                  norm))
       return norm;
   }
   return std::nullopt;

@@ -131,9 +131,9 @@ bool guessNorm(const Context &context, linalg::LinalgOp host, Expr *factor,
 /// Takes the factors of `product` out of `factors`; false if one is not there.
 bool takeAll(ExprPool::List &factors, Expr *product);
 
-/// Takes `expr` apart into factors, one of which is a root, through roundings
-/// of a part of them. True if there was one.
-bool collectFactors(Expr *expr, ExprPool::List &factors, double &number);
+/// `expr` without the roundings that its factors have a root in: a product of
+/// a root and others, if it is one but for roundings.
+Expr *openRoundings(ExprPool &pool, Expr *expr);
 
 /// A part of `expr`, an InverseSize, that is proven to be of the number of
 /// iterations of `loop` in `body`, or null.

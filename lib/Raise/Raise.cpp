@@ -56,15 +56,12 @@ static Expr *readCandidate(Context &context, Operation *op) {
 
 /// True if `expr` depends on what a reduction computes.
 static bool isOfReduction(Expr *expr) {
-  bool found = false;
-  walk(expr, [&](Expr *part) {
-    found |= part->is(Kind::Sum);
-    if (!part->is(Kind::Element))
-      return;
-    auto op = part->value.getDefiningOp<linalg::LinalgOp>();
-    found |= op && op.getNumReductionLoops() > 0;
+  return llvm::any_of(getParts(expr), [](Expr *part) {
+    auto op = part->is(Kind::Element)
+                  ? part->value.getDefiningOp<linalg::LinalgOp>()
+                  : linalg::LinalgOp();
+    return part->is(Kind::Sum) || (op && op.getNumReductionLoops() > 0);
   });
-  return found;
 }
 
 /// Whether `host` is a named op that computes, or elementwise work on the
@@ -91,9 +88,8 @@ static void explain(Context &context, Operation *op,
   if (context.tensors.isRetired(op) ||
       !isa<math::RsqrtOp, math::SqrtOp, math::PowFOp>(op))
     return;
-  Type type;
   auto host = cast<linalg::LinalgOp>(op->getParentOp());
-  Expr *root = stripRound(context.reader.scalar(op->getResult(0), host), type);
+  Expr *root = stripRound(context.reader.scalar(op->getResult(0), host));
   if (root->is(Kind::Sqrt))
     root = context.pool.rsqrt(root->operands.front());
   if (!root->is(Kind::Rsqrt) || !isOfReduction(root) ||

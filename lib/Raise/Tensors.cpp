@@ -140,8 +140,7 @@ static unsigned countUsers(Value tensor, unsigned depth = 0) {
 /// a sum in between end at some depth.
 bool Tensors::shouldCut(Value tensor, Expr *expr) const {
   bool isFull = expr->dims & ~expr->sumDims;
-  Type type;
-  Expr *exact = stripRound(expr, type);
+  Expr *exact = stripRound(expr);
   bool isSum = exact->is(Expr::Kind::Add) &&
                llvm::none_of(exact->operands, [](Expr *operand) {
                  return operand->is(Expr::Kind::Constant);
@@ -156,13 +155,11 @@ bool Tensors::shouldCut(Value tensor, Expr *expr) const {
 //===----------------------------------------------------------------------===//
 
 bool raising::walksDimension(Expr *expr, AffineExpr dim) {
-  bool found = false;
-  walk(expr, [&](Expr *part) {
-    found |= part->is(Expr::Kind::Element) &&
-             isa<ShapedType>(part->value.getType()) &&
-             llvm::is_contained(part->indices, dim);
+  return llvm::any_of(getParts(expr), [&](Expr *part) {
+    return part->is(Expr::Kind::Element) &&
+           isa<ShapedType>(part->value.getType()) &&
+           llvm::is_contained(part->indices, dim);
   });
-  return found;
 }
 
 bool Tensors::fits(Value tensor, ArrayRef<int> loops, Expr *expr,
