@@ -7,6 +7,7 @@
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Utils/ReshapeOpsUtils.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -50,6 +51,19 @@ void raising::setInsertionPoint(OpBuilder &builder, Operation *host,
     builder.setInsertionPointToStart(block);
 }
 
+Value raising::convert(OpBuilder &builder, Location loc, Value value,
+                       Type type) {
+  if (value.getType() == type || !isSmallFloat(type) ||
+      !isSmallFloat(value.getType()))
+    return value;
+  Type f32 = builder.getF32Type();
+  if (value.getType() != f32)
+    value = arith::ExtFOp::create(builder, loc, f32, value);
+  if (type != f32)
+    value = arith::TruncFOp::create(builder, loc, type, value);
+  return value;
+}
+
 namespace {
 /// Writes the body of an op that computes an expression.
 class BodyBuilder {
@@ -58,24 +72,12 @@ public:
 
   void map(Expr *leaf, Value value) { values[leaf] = value; }
 
-  /// `value` as a `type`; only floats are converted.
-  Value convert(Value value, Type type) {
-    if (value.getType() == type || !isSmallFloat(type) ||
-        !isSmallFloat(value.getType()))
-      return value;
-    Type f32 = builder.getF32Type();
-    if (value.getType() != f32)
-      value = arith::ExtFOp::create(builder, loc, f32, value);
-    if (type != f32)
-      value = arith::TruncFOp::create(builder, loc, type, value);
-    return value;
-  }
-
   /// `expr`, in f32 if it is a small float.
   Value build(Expr *expr) {
     if (Value known = values.lookup(expr))
       return known;
-    return values[expr] = convert(compute(expr), builder.getF32Type());
+    Value value = compute(expr);
+    return values[expr] = convert(builder, loc, value, builder.getF32Type());
   }
 
 private:
@@ -95,7 +97,7 @@ private:
       return arith::AddFOp::create(builder, loc, lhs, rhs);
     }
     case Kind::Round:
-      return convert(build(expr->operands.front()), expr->type);
+      return convert(builder, loc, build(expr->operands.front()), expr->type);
     case Kind::Rsqrt:
       return math::RsqrtOp::create(builder, loc, build(expr->operands.front()));
     case Kind::Sqrt:
@@ -105,7 +107,7 @@ private:
       SmallVector<Value> operands;
       for (auto [part, operandType] :
            llvm::zip(expr->operands, type.getInputs()))
-        operands.push_back(convert(build(part), operandType));
+        operands.push_back(convert(builder, loc, build(part), operandType));
       OperationState state(loc, *expr->name, operands, type.getResults(),
                            expr->attributes.getValue());
       return builder.create(state)->getResult(0);
@@ -207,24 +209,12 @@ Value raising::emit(linalg::LinalgOp host, Expr *expr, ArrayRef<int> loops,
       [&](OpBuilder &nested, Location nestedLoc, ValueRange arguments) {
         BodyBuilder body(nested, nestedLoc);
         for (auto [leaf, argument] : llvm::zip(leaves, arguments))
-          body.map(leaf, body.convert(argument, nested.getF32Type()));
-        Value result = body.convert(body.build(expr), type);
+          body.map(leaf,
+                   convert(nested, nestedLoc, argument, nested.getF32Type()));
+        Value result = convert(nested, nestedLoc, body.build(expr), type);
         linalg::YieldOp::create(nested, nestedLoc, result);
       });
   return op.getResult(0);
-}
-
-/// How the dimensions of `type` come out of those that are not of size 1.
-static SmallVector<ReassociationIndices> getUnitDims(RankedTensorType type) {
-  SmallVector<ReassociationIndices> groups;
-  bool hasWide = false;
-  for (auto [dim, size] : llvm::enumerate(type.getShape())) {
-    if (groups.empty() || (size != 1 && hasWide))
-      groups.emplace_back();
-    hasWide |= size != 1;
-    groups.back().push_back(dim);
-  }
-  return hasWide ? groups : SmallVector<ReassociationIndices>();
 }
 
 Value raising::reshape(OpBuilder &builder, Location loc, Value tensor,
@@ -232,10 +222,14 @@ Value raising::reshape(OpBuilder &builder, Location loc, Value tensor,
   auto source = cast<RankedTensorType>(tensor.getType());
   if (source == type)
     return tensor;
-  if (llvm::is_contained(source.getShape(), 1))
-    tensor = tensor::CollapseShapeOp::create(builder, loc, tensor,
-                                             getUnitDims(source));
-  if (!llvm::is_contained(type.getShape(), 1))
+  SmallVector<int64_t> shape(source.getShape());
+  llvm::erase(shape, 1);
+  RankedTensorType wide = source.clone(shape);
+  if (source != wide)
+    tensor = tensor::CollapseShapeOp::create(
+        builder, loc, wide, tensor,
+        *getReassociationIndicesForReshape(source, wide));
+  if (type == wide)
     return tensor;
   SmallVector<OpFoldResult> sizes;
   int64_t next = 0;
@@ -243,6 +237,7 @@ Value raising::reshape(OpBuilder &builder, Location loc, Value tensor,
     sizes.push_back(size == 1
                         ? OpFoldResult(builder.getIndexAttr(1))
                         : tensor::getMixedSize(builder, loc, tensor, next++));
-  return tensor::ExpandShapeOp::create(builder, loc, type, tensor,
-                                       getUnitDims(type), sizes);
+  return tensor::ExpandShapeOp::create(
+      builder, loc, type, tensor,
+      *getReassociationIndicesForReshape(wide, type), sizes);
 }

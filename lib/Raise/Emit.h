@@ -14,6 +14,9 @@ namespace mlir::rmsnorm::raising {
 /// no scalars of other bodies, and nothing that is gone.
 bool canEmit(Expr *expr, const Tensors &tensors);
 
+/// `value` as a `type`; only floats are converted.
+Value convert(OpBuilder &builder, Location loc, Value value, Type type);
+
 /// Computes `expr`, which can be, as a tensor of `type`: one dimension for each
 /// of `loops` of `host`, one of size 1 for -1. It stands as far up in the block
 /// of `host` as it can.

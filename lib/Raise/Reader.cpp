@@ -2,6 +2,7 @@
 //===- Reader.cpp - what elements of tensors are computed as -------------===//
 
 #include "Reader.h"
+#include "RMSNorm/IR/DimTrace.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -100,14 +101,12 @@ Expr *Reader::readExpandShape(tensor::ExpandShapeOp op,
 
 Expr *Reader::readCollapseShape(tensor::CollapseShapeOp op,
                                 ArrayRef<AffineExpr> indices) {
-  RankedTensorType type = op.getSrcType();
-  SmallVector<AffineExpr> source(type.getRank(), pool.zero());
-  for (auto [group, index] : llvm::zip(op.getReassociationIndices(), indices)) {
-    auto isWide = [&](int64_t dim) { return type.getDimSize(dim) != 1; };
-    auto wide = llvm::find_if(group, isWide);
-    if (wide == group.end())
+  SmallVector<AffineExpr> source(op.getSrcType().getRank(), pool.zero());
+  for (auto [dim, index] : llvm::enumerate(indices)) {
+    if (op.getResultType().getDimSize(dim) == 1)
       continue;
-    if (llvm::count_if(group, isWide) > 1)
+    std::optional<int64_t> wide = getUncollapsedDim(op, dim);
+    if (!wide)
       return nullptr;
     source[*wide] = index;
   }
@@ -211,28 +210,32 @@ Expr *Reader::scalar(Value scalar, linalg::LinalgOp op) {
   return readScalar(scalar, op, getLoops(op), scalars);
 }
 
+Expr *Reader::readOutside(Value scalar) {
+  return readScalar(scalar, linalg::LinalgOp(), Loops(), scalars);
+}
+
 Expr *Reader::readScalar(Value scalar, linalg::LinalgOp op, const Loops &loops,
                          Scalars &known) {
+  if (op && scalar.getParentBlock() != op.getBlock())
+    return readOutside(scalar);
   if (Expr *done = known.lookup(scalar))
     return done;
-  // A value of the body that cannot be looked through, at this iteration.
-  auto opaque = [&] { return pool.element(scalar, loops); };
-  Block *body = op.getBlock();
+  // A value that cannot be looked through, at this iteration.
+  Expr *expr = pool.element(scalar, loops);
+  Operation *def = scalar.getDefiningOp();
+  auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
+  if (depth >= kMaxDepth)
+    return known[scalar] = expr;
   ++depth;
-  Expr *expr;
-  if (scalar.getParentBlock() != body) {
-    expr = readOutside(scalar);
-  } else if (depth >= kMaxDepth) {
-    expr = opaque();
-  } else if (auto argument = dyn_cast<BlockArgument>(scalar)) {
-    expr = readArgument(argument, op, loops);
-  } else if (Operation *def = scalar.getDefiningOp();
-             auto index = dyn_cast<linalg::IndexOp>(def)) {
+  if (!def) {
+    if (op)
+      expr = readArgument(cast<BlockArgument>(scalar), op, loops);
+  } else if (auto index = dyn_cast<linalg::IndexOp>(def)) {
     expr = pool.index(loops[index.getDim()]);
-  } else if (def->getNumRegions() || def->getNumResults() != 1 ||
-             !isMemoryEffectFree(def)) {
-    expr = opaque();
-  } else {
+  } else if (!def->getNumRegions() && def->getNumResults() == 1 &&
+             isMemoryEffectFree(def) &&
+             (op || (isSmallFloat(scalar.getType()) &&
+                     llvm::all_of(def->getOperandTypes(), isScalar)))) {
     SmallVector<Expr *> operands;
     for (Value operand : def->getOperands())
       operands.push_back(readScalar(operand, op, loops, known));
@@ -258,23 +261,4 @@ Expr *Reader::readArgument(BlockArgument argument, linalg::LinalgOp op,
   for (AffineExpr index : op.getMatchingIndexingMap(&operand).getResults())
     indices.push_back(index.replaceDims(loops));
   return element(operand.get(), indices);
-}
-
-/// A scalar that no body computes: the same for all elements.
-Expr *Reader::readOutside(Value scalar) {
-  if (Expr *done = scalars.lookup(scalar))
-    return done;
-  Operation *op = scalar.getDefiningOp();
-  if (!op || op->getNumRegions() || op->getNumResults() != 1 ||
-      !isSmallFloat(scalar.getType()) || !isMemoryEffectFree(op) ||
-      !llvm::all_of(op->getOperandTypes(),
-                    [](Type type) { return type.isIntOrIndexOrFloat(); }) ||
-      depth >= kMaxDepth)
-    return pool.element(scalar, {});
-  ++depth;
-  SmallVector<Expr *> operands;
-  for (Value operand : op->getOperands())
-    operands.push_back(readOutside(operand));
-  --depth;
-  return scalars[scalar] = readArithmetic(pool, op, operands);
 }

@@ -51,6 +51,7 @@ private:
                    Scalars &known);
   Expr *readArgument(BlockArgument argument, linalg::LinalgOp op,
                      const Loops &loops);
+  /// A scalar that no body computes: the same for all elements.
   Expr *readOutside(Value scalar);
   Loops getLoops(linalg::LinalgOp op) const;
 

@@ -2,6 +2,7 @@
 //===- Rewriter.cpp - norms in place of scalars --------------------------===//
 
 #include "Rewriter.h"
+#include "Emit.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -84,16 +85,6 @@ BlockArgument Rewriter::addInput(linalg::GenericOp host, Value tensor,
   host.setIndexingMapsAttr(getAffineMapArrayAttr(maps));
   return host.getBody()->insertArgument(
       number, getElementTypeOrSelf(tensor.getType()), host.getLoc());
-}
-
-/// `value`, a float, in `type`.
-static Value convert(OpBuilder &builder, Location loc, Value value, Type type) {
-  unsigned width = value.getType().getIntOrFloatBitWidth();
-  if (value.getType() == type)
-    return value;
-  if (width < type.getIntOrFloatBitWidth())
-    return arith::ExtFOp::create(builder, loc, type, value);
-  return arith::TruncFOp::create(builder, loc, type, value);
 }
 
 /// Whether the elements that `a` and `b` select of a tensor of `type` are the
