@@ -99,18 +99,19 @@ struct OrderRows final : rmsnorm::impl::OrderRowsBase<OrderRows> {
     });
     for (auto &[block, programs] : blocks) {
       SmallVector<Operation *> group;
-      bool isSumBetween = false;
+      // That are passed since the first of the group stood where it was.
+      unsigned sums = 0;
       for (RowsOp rows : programs) {
         if (sumsOverRows(rows)) {
           // Nothing moves over two: that may be half of a training step.
-          if (isSumBetween)
+          if (++sums == 2)
             group.clear();
-          isSumBetween = true;
           continue;
         }
-        isSumBetween = false;
-        if (group.empty() || !bringTo(group, rows))
+        if (group.empty() || !bringTo(group, rows)) {
           group.clear();
+          sums = 0;
+        }
         group.push_back(rows);
       }
     }

@@ -148,3 +148,31 @@ func.func @over_two(%dy: tensor<8x64xf32>, %x: tensor<8x64xf32>, %dz: tensor<7x6
   %kn = rmsnorm.forward input(%k : tensor<4x64xf32>) output(%ke : tensor<4x64xf32>) eps = 1.0e-05 -> tensor<4x64xf32>
   return %qn, %dx, %dw, %dx1, %dw1, %kn : tensor<6x64xf32>, tensor<8x64xf32>, tensor<64xf32>, tensor<7x64xf32>, tensor<64xf32>, tensor<4x64xf32>
 }
+
+// Nor over one to the next norm, and with that over another.
+// CHECK-LABEL: func.func @over_two_in_steps(
+// CHECK:         rmsnorm.rows sizes [8] columns(64)
+// CHECK:           rmsnorm.accumulate
+// CHECK:         rmsnorm.rows sizes [6] columns(64)
+// CHECK:         rmsnorm.rows sizes [4] columns(64)
+// CHECK:         rmsnorm.rows sizes [7] columns(64)
+// CHECK:           rmsnorm.accumulate
+// CHECK:         rmsnorm.rows sizes [5] columns(64)
+// CHECK:         return
+func.func @over_two_in_steps(%dy: tensor<8x64xf32>, %x: tensor<8x64xf32>, %dz: tensor<7x64xf32>, %z: tensor<7x64xf32>, %w: tensor<64xf32>, %q: tensor<6x64xf32>, %k: tensor<4x64xf32>, %v: tensor<5x64xf32>)
+    -> (tensor<6x64xf32>, tensor<8x64xf32>, tensor<64xf32>, tensor<4x64xf32>, tensor<7x64xf32>, tensor<64xf32>, tensor<5x64xf32>) {
+  %qe = tensor.empty() : tensor<6x64xf32>
+  %e = tensor.empty() : tensor<8x64xf32>
+  %f = tensor.empty() : tensor<7x64xf32>
+  %g = tensor.empty() : tensor<64xf32>
+  %ke = tensor.empty() : tensor<4x64xf32>
+  %ve = tensor.empty() : tensor<5x64xf32>
+  %qn = rmsnorm.forward input(%q : tensor<6x64xf32>) output(%qe : tensor<6x64xf32>) eps = 1.0e-05 -> tensor<6x64xf32>
+  %dx, %dw = rmsnorm.backward dy(%dy : tensor<8x64xf32>) input(%x : tensor<8x64xf32>) weight(%w : tensor<64xf32>)
+      dx(%e : tensor<8x64xf32>) dweight(%g : tensor<64xf32>) eps = 1.0e-05 -> tensor<8x64xf32>, tensor<64xf32>
+  %kn = rmsnorm.forward input(%k : tensor<4x64xf32>) output(%ke : tensor<4x64xf32>) eps = 1.0e-05 -> tensor<4x64xf32>
+  %dx1, %dw1 = rmsnorm.backward dy(%dz : tensor<7x64xf32>) input(%z : tensor<7x64xf32>) weight(%w : tensor<64xf32>)
+      dx(%f : tensor<7x64xf32>) dweight(%g : tensor<64xf32>) eps = 1.0e-05 -> tensor<7x64xf32>, tensor<64xf32>
+  %vn = rmsnorm.forward input(%v : tensor<5x64xf32>) output(%ve : tensor<5x64xf32>) eps = 1.0e-05 -> tensor<5x64xf32>
+  return %qn, %dx, %dw, %kn, %dx1, %dw1, %vn : tensor<6x64xf32>, tensor<8x64xf32>, tensor<64xf32>, tensor<4x64xf32>, tensor<7x64xf32>, tensor<64xf32>, tensor<5x64xf32>
+}

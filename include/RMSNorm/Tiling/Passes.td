@@ -86,8 +86,8 @@ def OrderRows : Pass<"rmsnorm-order-rows"> {
       others does not move far, and its results do not live much longer.
     - Nothing is moved over what has effects, or over what is computed in place
       into something that it reads: that would cost a copy.
-    - A program that sums over rows stays where it is. Others move over one such
-      at a time, not over two neighbours.
+    - A program that sums over rows stays where it is. Others move over one such,
+      not over two, also where they meet others in between.
   }];
   let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
 }
