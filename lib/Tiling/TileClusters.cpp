@@ -177,8 +177,12 @@ private:
         return "";
       }
       // What only the wider cluster has is left out of it; else there is none.
-      if (widest && cluster->findMember(problem->op))
+      if (widest && cluster->findMember(problem->op)) {
+        problem->reason = "would begin a kernel that '" +
+                          problem->op->getName().getStringRef().str() +
+                          "' cannot be part of: that " + problem->reason;
         problem->op = first;
+      }
       if (problem->op == anchor)
         return problem->reason;
       ops.left.try_emplace(problem->op, problem->reason);
