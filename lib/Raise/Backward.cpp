@@ -26,17 +26,9 @@ using List = ExprPool::List;
 /// An expression that is no gradient may have too many terms to collect.
 static constexpr size_t kMaxTerms = 8;
 
-namespace {
-struct Term {
-  Expr *product;
-  double number;
-
-  bool operator==(const Term &other) const {
-    return product == other.product && number == other.number;
-  }
-};
-using Terms = SmallVector<Term, 4>;
-} // namespace
+/// The constants of products.
+using Terms = llvm::SmallMapVector<Expr *, double, 4>;
+using Term = std::pair<Expr *, double>;
 
 namespace {
 /// The terms of an expression: products are distributed over sums that have
@@ -85,13 +77,7 @@ bool TermCollector::add(Expr *expr, double number) {
       return add(pool.product(parts), number);
     });
   }
-  Expr *product = pool.product(factors);
-  auto known = llvm::find_if(
-      terms, [&](const Term &term) { return term.product == product; });
-  if (known == terms.end())
-    terms.push_back({product, number});
-  else
-    known->number += number;
+  terms[pool.product(factors)] += number;
   return terms.size() <= kMaxTerms;
 }
 
@@ -125,25 +111,18 @@ static bool splitWeight(const Context &context, Expr *g, Gradient &gradient) {
   auto isColumn = [&](Expr *factor) {
     return factor->dims == uint64_t(1) << norm.column;
   };
-  double number = getNumber(isNone ? stripRound(g) : g);
-  List factors = getFactors(isNone ? stripRound(g) : g), others;
   // Where dy * w is rounded it is dy, unless fewer roundings are asked for.
-  if (context.roundings == Roundings::fewer && factors.size() == 1 &&
-      number == 1) {
-    List inside = getFactors(stripRound(g));
-    if (llvm::any_of(inside, isColumn)) {
-      factors = inside;
-      number = getNumber(stripRound(g));
-    }
-  }
-  List weights;
-  for (Expr *factor : factors)
+  const bool isFewer = context.roundings == Roundings::fewer &&
+                       llvm::any_of(getFactors(stripRound(g)), isColumn);
+  Expr *product = isNone || isFewer ? stripRound(g) : g;
+  List weights, others;
+  for (Expr *factor : getFactors(product))
     (isColumn(factor) ? weights : others).push_back(factor);
   if (llvm::none_of(others, [](Expr *factor) { return factor->dims; })) {
     others.append(weights);
     weights.clear();
   }
-  gradient.dy = pool.product(others, number);
+  gradient.dy = pool.product(others, getNumber(product));
   norm.inputType = pool.getType(norm.x);
   if (!weights.empty()) {
     norm.weight = pool.product(weights);
@@ -181,7 +160,7 @@ private:
   bool guessNorms(ArrayRef<Expr *> parts, Expr *factor, Expr *dx,
                   function_ref<bool(const Norm &)> visit);
   bool isGradient(const Norm &norm, Expr *g, Expr *found, bool isRelaxed);
-  bool placeRest(ArrayRef<Term> terms, const Term &first, const Term &second,
+  bool placeRest(const Terms &terms, const Term &first, const Term &second,
                  bool isRelaxed);
 
   const Context &context;
@@ -263,14 +242,14 @@ bool Matcher::match(Expr *expr, bool isRelaxed) {
   TermCollector collector(pool, isRelaxed);
   if (!collector.add(stripRound(expr)) || collector.terms.size() < 2)
     return false;
-  ArrayRef<Term> terms = collector.terms;
+  const Terms &terms = collector.terms;
   SmallVector<Expr *, 0> nodes = getParts(expr);
   llvm::SetVector<Expr *> parts(nodes.begin(), nodes.end());
   for (const Term &term : terms)
-    parts.insert(term.product);
+    parts.insert(term.first);
   for (Expr *factor : parts) {
     auto count = [&](const Term &term) {
-      return llvm::count(getFactors(term.product), factor);
+      return llvm::count(getFactors(term.first), factor);
     };
     for (const Term &first : terms)
       for (const Term &second : terms) {
@@ -278,13 +257,13 @@ bool Matcher::match(Expr *expr, bool isRelaxed) {
         if (&first == &second || count(first) < 1 ||
             count(second) < (isNone ? 1 : 3))
           continue;
-        List g = getFactors(first.product);
+        List g = getFactors(first.first);
         take(g, factor);
         Expr *found =
-            isNone ? expr : pool.product({second.product}, second.number);
+            isNone ? expr : pool.product({second.first}, second.second);
         if (guessNorms(
                 parts.getArrayRef(), factor, found, [&](const Norm &norm) {
-                  return isGradient(norm, pool.product(g, first.number), found,
+                  return isGradient(norm, pool.product(g, first.second), found,
                                     isRelaxed && !isNone) &&
                          (isNone || placeRest(terms, first, second, isRelaxed));
                 })) {
@@ -305,7 +284,7 @@ bool Matcher::match(Expr *expr, bool isRelaxed) {
 
 /// The addend of dx before the sum is rounded, such as a residual's gradient.
 /// If dx is a scalar of its own, that one is matched later.
-bool Matcher::placeRest(ArrayRef<Term> terms, const Term &first,
+bool Matcher::placeRest(const Terms &terms, const Term &first,
                         const Term &second, bool isRelaxed) {
   if (terms.size() == 2)
     return true;
@@ -315,14 +294,14 @@ bool Matcher::placeRest(ArrayRef<Term> terms, const Term &first,
     TermCollector parts(pool, isRelaxed);
     if (isSmallFloat(operand.getType()) &&
         parts.add(context.reader.scalar(operand, host)) &&
-        llvm::is_contained(parts.terms, first) &&
-        llvm::is_contained(parts.terms, second))
+        parts.terms.lookup(first.first) == first.second &&
+        parts.terms.lookup(second.first) == second.second)
       return false;
   }
   for (const Term &term : terms) {
     if (term == first || term == second)
       continue;
-    Expr *product = pool.product({term.product}, term.number);
+    Expr *product = pool.product({term.first}, term.second);
     gradient.rest = gradient.rest ? pool.add(gradient.rest, product) : product;
   }
   gradient.norm.outputType = Float32Type::get(host.getContext());

@@ -59,15 +59,6 @@ Expr *raising::openRoundings(ExprPool &pool, Expr *expr) {
   return pool.product(factors, getNumber(expr));
 }
 
-/// Whether the loop `column` of `host` walks the columns that `sum` sums over.
-static bool isSameLoop(Expr *sum, linalg::LinalgOp host, unsigned column) {
-  int64_t size = host.getStaticLoopRanges()[column];
-  int64_t extent = sum->extents.front();
-  if (!ShapedType::isDynamic(size) && !ShapedType::isDynamic(extent))
-    return size == extent;
-  return walksDimension(sum->operands.front(), sum->getSymbol());
-}
-
 bool raising::guessNorm(const Context &context, linalg::LinalgOp host,
                         Expr *factor, ArrayRef<Expr *> parts, double &number,
                         Norm &norm) {
@@ -124,9 +115,10 @@ bool raising::guessNorm(const Context &context, linalg::LinalgOp host,
     for (size_t i = 0; i < squares.size(); i += 2)
       x.push_back(
           pool.substitute(squares[i], sum->getSymbol(), pool.dim(column)));
-    if (!isSameLoop(sum, host, column) || !llvm::all_of(x, [&](Expr *part) {
-          return llvm::is_contained(parts, part);
-        }))
+    if (!isSameSize(norm.extent, host.getStaticLoopRanges()[column], body,
+                    sum->getSymbol()) ||
+        !llvm::all_of(
+            x, [&](Expr *part) { return llvm::is_contained(parts, part); }))
       continue;
     // A constant may be part of x: c * x * rsqrt(mean((c * x)^2) + eps).
     if (number != 1 && isNear(scale, number * number))

@@ -154,7 +154,10 @@ bool Tensors::shouldCut(Value tensor, Expr *expr) const {
 // Finding
 //===----------------------------------------------------------------------===//
 
-bool raising::walksDimension(Expr *expr, AffineExpr dim) {
+bool raising::isSameSize(int64_t size, int64_t other, Expr *expr,
+                         AffineExpr dim) {
+  if (!ShapedType::isDynamic(size) && !ShapedType::isDynamic(other))
+    return size == other;
   return llvm::any_of(getParts(expr), [&](Expr *part) {
     return part->is(Expr::Kind::Element) &&
            isa<ShapedType>(part->value.getType()) &&
@@ -166,15 +169,9 @@ bool Tensors::fits(Value tensor, ArrayRef<int> loops, Expr *expr,
                    linalg::LinalgOp host) const {
   auto type = cast<RankedTensorType>(tensor.getType());
   SmallVector<int64_t, 4> extents = host.getStaticLoopRanges();
-  for (auto [size, loop] : llvm::zip(type.getShape(), loops)) {
-    if (loop < 0)
-      continue;
-    bool isStatic =
-        !ShapedType::isDynamic(size) && !ShapedType::isDynamic(extents[loop]);
-    if (isStatic ? size != extents[loop]
-                 : !walksDimension(expr, pool.dim(loop)))
+  for (auto [size, loop] : llvm::zip(type.getShape(), loops))
+    if (loop >= 0 && !isSameSize(size, extents[loop], expr, pool.dim(loop)))
       return false;
-  }
   return dominates(tensor, host);
 }
 

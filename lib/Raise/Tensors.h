@@ -70,10 +70,11 @@ private:
   DenseSet<Operation *> retired;
 };
 
-/// True if loop `dim` of `expr`, a dimension or symbol, walks a whole
-/// dimension of some tensor: then it has as many iterations wherever `expr`
-/// is computed.
-bool walksDimension(Expr *expr, AffineExpr dim);
+/// True if two loops, `size` and `other` iterations, are as long: if one size
+/// is dynamic, where `dim`, the dimension or symbol of both in `expr`, walks a
+/// whole dimension of some tensor. Then it has as many iterations wherever
+/// `expr` is computed.
+bool isSameSize(int64_t size, int64_t other, Expr *expr, AffineExpr dim);
 
 } // namespace mlir::rmsnorm::raising
 
