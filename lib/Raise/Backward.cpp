@@ -85,14 +85,14 @@ bool TermCollector::add(Expr *expr, double number) {
 // Operands
 //===----------------------------------------------------------------------===//
 
-/// The same for `expr`, which is to have the shape of x.
-static bool placeLike(const Context &context, linalg::GenericOp host,
-                      Expr *expr, Norm &norm) {
+/// Places `expr`, which is to have the shape of x.
+static bool placeLike(Context &context, linalg::GenericOp host, Expr *expr,
+                      Norm &norm) {
   return !(expr->dims & ~norm.x->dims) && place(context, host, expr, norm);
 }
 
-/// The same for all operands of `gradient`.
-static bool placeGradient(const Context &context, linalg::GenericOp host,
+/// Places all operands of `gradient`.
+static bool placeGradient(Context &context, linalg::GenericOp host,
                           Gradient &gradient) {
   Norm &norm = gradient.norm;
   uint64_t rows = norm.x->dims & ~(uint64_t(1) << norm.column);
@@ -104,7 +104,7 @@ static bool placeGradient(const Context &context, linalg::GenericOp host,
 
 /// Takes `g` apart: the weight is made of its factors that depend on the column
 /// only, dy of the others. False if the op computes another g of them.
-static bool splitWeight(const Context &context, Expr *g, Gradient &gradient) {
+static bool splitWeight(Context &context, Expr *g, Gradient &gradient) {
   ExprPool &pool = context.pool;
   Norm &norm = gradient.norm;
   const bool isNone = norm.casting == Casting::none;
@@ -144,8 +144,7 @@ namespace {
 /// Looks for dx in `scalar` of the body of `host`, which is a `type`.
 class Matcher {
 public:
-  Matcher(const Context &context, linalg::GenericOp host, Value scalar,
-          Type type)
+  Matcher(Context &context, linalg::GenericOp host, Value scalar, Type type)
       : context(context), pool(context.pool), host(host), scalar(scalar),
         type(type) {}
 
@@ -163,7 +162,7 @@ private:
   bool placeRest(const Terms &terms, const Term &first, const Term &second,
                  bool isRelaxed);
 
-  const Context &context;
+  Context &context;
   ExprPool &pool;
   linalg::GenericOp host;
   Value scalar;
@@ -313,7 +312,7 @@ bool Matcher::placeRest(const Terms &terms, const Term &first,
 //===----------------------------------------------------------------------===//
 
 /// Tensors that are sums over all rows, as dweight is.
-static void findWeightGradients(const Context &context, linalg::GenericOp host,
+static void findWeightGradients(Context &context, linalg::GenericOp host,
                                 Gradient &gradient) {
   ExprPool &pool = context.pool;
   Norm &norm = gradient.norm;
@@ -359,13 +358,12 @@ static void findWeightGradients(const Context &context, linalg::GenericOp host,
 /// The summand of `host`, in its loops, and the loop that it does not sum over;
 /// null if `host` does something else. `accumulator` is set if it is narrower
 /// than f32.
-static Expr *getSummand(const Context &context, linalg::GenericOp host,
+static Expr *getSummand(Context &context, linalg::GenericOp host,
                         unsigned &column, Type &accumulator) {
   SmallVector<unsigned> columns, rows;
   host.getParallelDims(columns);
   host.getReductionDims(rows);
-  if (!host.hasPureTensorSemantics() || host->getNumResults() != 1 ||
-      columns.size() != 1)
+  if (host->getNumResults() != 1 || columns.size() != 1)
     return nullptr;
   column = columns.front();
   SmallVector<AffineExpr> indices;
@@ -384,7 +382,7 @@ static Expr *getSummand(const Context &context, linalg::GenericOp host,
   return context.pool.substitute(sum->operands.front(), names);
 }
 
-std::optional<Gradient> raising::matchWeightGradient(const Context &context,
+std::optional<Gradient> raising::matchWeightGradient(Context &context,
                                                      linalg::GenericOp host) {
   ExprPool &pool = context.pool;
   Type accumulator;
@@ -401,7 +399,7 @@ std::optional<Gradient> raising::matchWeightGradient(const Context &context,
     double number = getNumber(product);
     take(others, factor);
     // Not without dx, where dx is one apart from its roundings.
-    if (!getRoot(factor) || context.reasons.get(getRoot(factor)).gradient ||
+    if (!getRoot(factor) || context.getReason(getRoot(factor)).gradient ||
         !guessNorm(context, host, factor, others, number, norm) ||
         norm.column != column || !takeAll(others, norm.x))
       continue;
@@ -431,8 +429,8 @@ std::optional<Gradient> raising::matchWeightGradient(const Context &context,
       llvm::raw_string_ostream(text) << accumulator;
     }
     Operation *yield = host.getBody()->getTerminator();
-    context.reasons.add(getRoot(factor), kGradient, text,
-                        yield->getOperand(0).getDefiningOp());
+    context.fail(getRoot(factor), kGradient, text,
+                 yield->getOperand(0).getDefiningOp());
   }
   return std::nullopt;
 }
@@ -441,7 +439,7 @@ std::optional<Gradient> raising::matchWeightGradient(const Context &context,
 // Gradients
 //===----------------------------------------------------------------------===//
 
-std::optional<Gradient> raising::matchBackward(const Context &context,
+std::optional<Gradient> raising::matchBackward(Context &context,
                                                linalg::GenericOp host,
                                                Value scalar, Expr *expr) {
   Type type = getRounding(expr);
@@ -452,7 +450,7 @@ std::optional<Gradient> raising::matchBackward(const Context &context,
   if (isFound)
     findWeightGradients(context, host, matcher.gradient);
   else if (matcher.nearRoot)
-    context.reasons.add(matcher.nearRoot, kGradient, matcher.difference,
-                        scalar.getDefiningOp());
+    context.fail(matcher.nearRoot, kGradient, matcher.difference,
+                 scalar.getDefiningOp());
   return isFound ? std::optional(matcher.gradient) : std::nullopt;
 }

@@ -51,24 +51,23 @@ void raising::setInsertionPoint(OpBuilder &builder, Operation *host,
     builder.setInsertionPointToStart(block);
 }
 
-Value raising::convert(OpBuilder &builder, Location loc, Value value,
-                       Type type) {
+Value raising::convert(ImplicitLocOpBuilder &builder, Value value, Type type) {
   if (value.getType() == type || !isSmallFloat(type) ||
       !isSmallFloat(value.getType()))
     return value;
   Type f32 = builder.getF32Type();
   if (value.getType() != f32)
-    value = arith::ExtFOp::create(builder, loc, f32, value);
+    value = arith::ExtFOp::create(builder, f32, value);
   if (type != f32)
-    value = arith::TruncFOp::create(builder, loc, type, value);
+    value = arith::TruncFOp::create(builder, type, value);
   return value;
 }
 
 namespace {
 /// Writes the body of an op that computes an expression.
-class BodyBuilder {
+class BodyBuilder final : public ImplicitLocOpBuilder {
 public:
-  BodyBuilder(OpBuilder &builder, Location loc) : builder(builder), loc(loc) {}
+  using ImplicitLocOpBuilder::ImplicitLocOpBuilder;
 
   void map(Expr *leaf, Value value) { values[leaf] = value; }
 
@@ -77,13 +76,13 @@ public:
     if (Value known = values.lookup(expr))
       return known;
     Value value = compute(expr);
-    return values[expr] = convert(builder, loc, value, builder.getF32Type());
+    return values[expr] = convert(*this, value, getF32Type());
   }
 
 private:
   Value constant(double number) {
     return arith::ConstantOp::create(
-        builder, loc, builder.getF32FloatAttr(static_cast<float>(number)));
+        *this, getF32FloatAttr(static_cast<float>(number)));
   }
 
   Value compute(Expr *expr) {
@@ -94,23 +93,23 @@ private:
       return computeProduct(expr);
     case Kind::Add: {
       Value lhs = build(expr->operands[0]), rhs = build(expr->operands[1]);
-      return arith::AddFOp::create(builder, loc, lhs, rhs);
+      return arith::AddFOp::create(*this, lhs, rhs);
     }
     case Kind::Round:
-      return convert(builder, loc, build(expr->operands.front()), expr->type);
+      return convert(*this, build(expr->operands.front()), expr->type);
     case Kind::Rsqrt:
-      return math::RsqrtOp::create(builder, loc, build(expr->operands.front()));
+      return math::RsqrtOp::create(*this, build(expr->operands.front()));
     case Kind::Sqrt:
-      return math::SqrtOp::create(builder, loc, build(expr->operands.front()));
+      return math::SqrtOp::create(*this, build(expr->operands.front()));
     case Kind::Op: {
       auto type = cast<FunctionType>(expr->type);
       SmallVector<Value> operands;
       for (auto [part, operandType] :
            llvm::zip(expr->operands, type.getInputs()))
-        operands.push_back(convert(builder, loc, build(part), operandType));
-      OperationState state(loc, *expr->name, operands, type.getResults(),
+        operands.push_back(convert(*this, build(part), operandType));
+      OperationState state(getLoc(), *expr->name, operands, type.getResults(),
                            expr->attributes.getValue());
-      return builder.create(state)->getResult(0);
+      return create(state)->getResult(0);
     }
     default: // A scalar from outside.
       return expr->value;
@@ -121,18 +120,15 @@ private:
     Value product;
     for (Expr *factor : expr->operands) {
       Value value = build(factor);
-      product =
-          product ? arith::MulFOp::create(builder, loc, product, value) : value;
+      product = product ? arith::MulFOp::create(*this, product, value) : value;
     }
     if (expr->number == -1)
-      return arith::NegFOp::create(builder, loc, product);
+      return arith::NegFOp::create(*this, product);
     if (expr->number == 1)
       return product;
-    return arith::MulFOp::create(builder, loc, product, constant(expr->number));
+    return arith::MulFOp::create(*this, product, constant(expr->number));
   }
 
-  OpBuilder &builder;
-  Location loc;
   DenseMap<Expr *, Value> values;
 };
 } // namespace
@@ -207,12 +203,11 @@ Value raising::emit(linalg::LinalgOp host, Expr *expr, ArrayRef<int> loops,
   auto op = linalg::GenericOp::create(
       builder, loc, init.getType(), inputs, init, maps, iterators,
       [&](OpBuilder &nested, Location nestedLoc, ValueRange arguments) {
-        BodyBuilder body(nested, nestedLoc);
+        BodyBuilder body(nestedLoc, nested);
         for (auto [leaf, argument] : llvm::zip(leaves, arguments))
-          body.map(leaf,
-                   convert(nested, nestedLoc, argument, nested.getF32Type()));
-        Value result = convert(nested, nestedLoc, body.build(expr), type);
-        linalg::YieldOp::create(nested, nestedLoc, result);
+          body.map(leaf, convert(body, argument, body.getF32Type()));
+        Value result = convert(body, body.build(expr), type);
+        linalg::YieldOp::create(body, result);
       });
   return op.getResult(0);
 }

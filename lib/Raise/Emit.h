@@ -6,7 +6,7 @@
 
 #include "Tensors.h"
 
-#include "mlir/IR/Builders.h"
+#include "mlir/IR/ImplicitLocOpBuilder.h"
 
 namespace mlir::rmsnorm::raising {
 
@@ -15,7 +15,7 @@ namespace mlir::rmsnorm::raising {
 bool canEmit(Expr *expr, const Tensors &tensors);
 
 /// `value` as a `type`; only floats are converted.
-Value convert(OpBuilder &builder, Location loc, Value value, Type type);
+Value convert(ImplicitLocOpBuilder &builder, Value value, Type type);
 
 /// Computes `expr`, which can be, as a tensor of `type`: one dimension for each
 /// of `loops` of `host`, one of size 1 for -1. It stands as far up in the block

@@ -59,13 +59,12 @@ Expr *raising::openRoundings(ExprPool &pool, Expr *expr) {
   return pool.product(factors, getNumber(expr));
 }
 
-bool raising::guessNorm(const Context &context, linalg::LinalgOp host,
-                        Expr *factor, ArrayRef<Expr *> parts, double &number,
-                        Norm &norm) {
+bool raising::guessNorm(Context &context, linalg::LinalgOp host, Expr *factor,
+                        ArrayRef<Expr *> parts, double &number, Norm &norm) {
   ExprPool &pool = context.pool;
   Expr *root = getRoot(factor), *mean = nullptr, *sum = nullptr;
   auto fail = [&](int progress, const llvm::Twine &text) {
-    return context.reasons.add(root, progress, text);
+    return context.fail(root, progress, text);
   };
   Expr *shifted = stripRound(root->operands.front());
   if (shifted->is(Kind::Add))
@@ -157,7 +156,7 @@ void raising::splitOffset(Norm &norm) {
 }
 
 /// True if `x` is a - mean(a).
-static bool isCentred(const Context &context, Expr *x, unsigned column) {
+static bool isCentred(Context &context, Expr *x, unsigned column) {
   ExprPool &pool = context.pool;
   if (x->is(Kind::Element) && isa<ShapedType>(x->value.getType()))
     x = context.reader.definition(x->value, x->indices);
@@ -174,7 +173,7 @@ static bool isCentred(const Context &context, Expr *x, unsigned column) {
   return false;
 }
 
-bool raising::place(const Context &context, linalg::GenericOp host, Expr *expr,
+bool raising::place(Context &context, linalg::GenericOp host, Expr *expr,
                     Norm &norm) {
   Placed placed =
       context.tensors.find(expr, norm.column, context.pool.getType(expr), host);
@@ -182,10 +181,10 @@ bool raising::place(const Context &context, linalg::GenericOp host, Expr *expr,
   return placed.tensor || canEmit(expr, context.tensors);
 }
 
-bool raising::placeOperands(const Context &context, linalg::GenericOp host,
+bool raising::placeOperands(Context &context, linalg::GenericOp host,
                             Norm &norm) {
   auto fail = [&](StringRef text) {
-    return context.reasons.add(stripRound(norm.rstd), kInput, text);
+    return context.fail(stripRound(norm.rstd), kInput, text);
   };
   if (isCentred(context, norm.x, norm.column))
     return fail("x is centred by its own mean, a LayerNorm");
@@ -203,15 +202,14 @@ bool raising::placeOperands(const Context &context, linalg::GenericOp host,
 
 /// Whether `expr` is the norm of `factor`, a root, and of `others`, the other
 /// factors of a product, and its constant; their roundings do not count yet.
-static bool matchRoot(const Context &context, linalg::GenericOp host,
-                      Expr *expr, Expr *factor, List others, double number,
-                      Norm &norm) {
+static bool matchRoot(Context &context, linalg::GenericOp host, Expr *expr,
+                      Expr *factor, List others, double number, Norm &norm) {
   if (!guessNorm(context, host, factor, others, number, norm) ||
       !takeAll(others, norm.x))
     return false;
   for (Expr *other : others)
     if (other->dims != uint64_t(1) << norm.column)
-      return context.reasons.add(
+      return context.fail(
           getRoot(factor), kWeight,
           llvm::Twine("a factor beside the norm ") +
               (other->dims ? "depends on the row" : "is a scalar"));
@@ -240,13 +238,12 @@ static bool matchRoot(const Context &context, linalg::GenericOp host,
           : Casting::llama;
   if (factor != getRoot(factor))
     nearest = Casting::none;
-  return context.reasons.add(getRoot(factor), kDefinition,
-                             "unlike casting '" +
-                                 stringifyCasting(nearest).str() + "', " +
-                                 differences[static_cast<int>(nearest)]);
+  return context.fail(getRoot(factor), kDefinition,
+                      "unlike casting '" + stringifyCasting(nearest).str() +
+                          "', " + differences[static_cast<int>(nearest)]);
 }
 
-std::optional<Norm> raising::matchForward(const Context &context,
+std::optional<Norm> raising::matchForward(Context &context,
                                           linalg::GenericOp host, Expr *expr) {
   Type type = getRounding(expr);
   Expr *product = openRoundings(context.pool, stripRound(expr));

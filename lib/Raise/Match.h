@@ -21,32 +21,13 @@ namespace mlir::rmsnorm::raising {
 /// How far a match came before it failed: the furthest is told.
 enum Progress { kGuess, kFactors, kDefinition, kWeight, kInput, kGradient };
 
-/// Why norms were left as they are: one reason for each root.
-class Reasons {
-public:
-  struct Reason {
-    int progress = -1;
-    std::string text;
-    /// An op that is nearly the gradient of the norm, or sums up that of its
-    /// weight.
-    Operation *gradient = nullptr;
-  };
-
-  explicit Reasons(ExprPool &pool) : pool(pool) {}
-
-  Reason &get(Expr *root) { return reasons[pool.renumber(root)]; }
-  /// Notes `text` for `root`, if nothing further is. Always returns false.
-  bool add(Expr *root, int progress, const llvm::Twine &text,
-           Operation *gradient = nullptr) {
-    if (Reason &reason = get(root); progress > reason.progress)
-      reason = {progress, text.str(), gradient};
-    return false;
-  }
-  const llvm::MapVector<Expr *, Reason> &getAll() const { return reasons; }
-
-private:
-  ExprPool &pool;
-  llvm::MapVector<Expr *, Reason> reasons;
+/// Why a norm was left as it is.
+struct Reason {
+  int progress = -1;
+  std::string text;
+  /// An op that is nearly the gradient of the norm, or sums up that of its
+  /// weight.
+  Operation *gradient = nullptr;
 };
 
 /// The state that matching and rewriting share.
@@ -54,8 +35,18 @@ struct Context {
   ExprPool &pool;
   Reader &reader;
   Tensors &tensors;
-  Reasons &reasons;
   Roundings roundings;
+  /// One for each root.
+  llvm::MapVector<Expr *, Reason> reasons = {};
+
+  Reason &getReason(Expr *root) { return reasons[pool.renumber(root)]; }
+  /// Notes `text` for `root`, if nothing further is. Always returns false.
+  bool fail(Expr *root, int progress, const llvm::Twine &text,
+            Operation *gradient = nullptr) {
+    if (Reason &reason = getReason(root); progress > reason.progress)
+      reason = {progress, text.str(), gradient};
+    return false;
+  }
 };
 
 /// The operands and attributes of a norm, in the loops of its host.
@@ -97,17 +88,16 @@ struct Gradient {
 };
 
 /// `expr`, a scalar of the host, if it is a norm.
-std::optional<Norm> matchForward(const Context &context, linalg::GenericOp host,
+std::optional<Norm> matchForward(Context &context, linalg::GenericOp host,
                                  Expr *expr);
 
 /// `scalar`, of the body of the host, which is `expr`, if it is dx.
-std::optional<Gradient> matchBackward(const Context &context,
-                                      linalg::GenericOp host, Value scalar,
-                                      Expr *expr);
+std::optional<Gradient> matchBackward(Context &context, linalg::GenericOp host,
+                                      Value scalar, Expr *expr);
 
 /// The gradient of a norm's weight alone: `host` adds up dy * x * rstd over
 /// rows. Nothing of it depends on the weight, which is not known.
-std::optional<Gradient> matchWeightGradient(const Context &context,
+std::optional<Gradient> matchWeightGradient(Context &context,
                                             linalg::GenericOp host);
 
 //===----------------------------------------------------------------------===//
@@ -125,7 +115,7 @@ Expr *getRoot(Expr *factor);
 /// among `parts`. `number`, a constant beside them, becomes part of x if it is.
 /// Whether rstd is that of the definition is not looked at. False, with a
 /// reason, if there is no such x.
-bool guessNorm(const Context &context, linalg::LinalgOp host, Expr *factor,
+bool guessNorm(Context &context, linalg::LinalgOp host, Expr *factor,
                ArrayRef<Expr *> parts, double &number, Norm &norm);
 
 /// Takes the factors of `product` out of `factors`; false if one is not there.
@@ -185,11 +175,10 @@ void splitOffset(Norm &norm);
 
 /// Finds `expr`, an operand of `norm`, as a tensor in front of `host`, or
 /// checks that it can be computed there.
-bool place(const Context &context, linalg::GenericOp host, Expr *expr,
-           Norm &norm);
+bool place(Context &context, linalg::GenericOp host, Expr *expr, Norm &norm);
 
 /// The same for x and the weight.
-bool placeOperands(const Context &context, linalg::GenericOp host, Norm &norm);
+bool placeOperands(Context &context, linalg::GenericOp host, Norm &norm);
 
 } // namespace mlir::rmsnorm::raising
 

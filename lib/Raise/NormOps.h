@@ -13,7 +13,7 @@ namespace mlir::rmsnorm::raising {
 /// them.
 class NormOps {
 public:
-  NormOps(const Context &context, Rewriter &rewriter)
+  NormOps(Context &context, Rewriter &rewriter)
       : context(context), rewriter(rewriter) {}
 
   /// `scalar`, in the body of `host`, is an element of `norm`.
@@ -41,7 +41,7 @@ private:
   bool precedesUsers(Operation *next, Value tensor) const;
   void returnStatistics(Forward &forward, Value tensor);
 
-  const Context &context;
+  Context &context;
   Rewriter &rewriter;
   SmallVector<Forward> forwards;
 };

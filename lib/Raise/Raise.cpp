@@ -22,14 +22,11 @@ using namespace mlir::rmsnorm::raising;
 
 using Kind = Expr::Kind;
 
-/// The scalars that bodies of linalg.generic, or of named ops, compute, users
-/// first.
-static SmallVector<Operation *> getCandidates(Operation *function,
-                                              bool isNamed) {
+/// The scalars that bodies of linalg.generic compute, users first.
+static SmallVector<Operation *> getCandidates(Operation *function) {
   SmallVector<Operation *> ops;
-  function->walk<WalkOrder::PreOrder>([&](linalg::LinalgOp host) {
-    if (isa<linalg::GenericOp>(host) != isNamed &&
-        host.hasPureTensorSemantics() && host.getNumLoops() <= kMaxLoops)
+  function->walk<WalkOrder::PreOrder>([&](linalg::GenericOp host) {
+    if (isReadable(host))
       for (Operation &op : host.getBlock()->without_terminator())
         if (op.getNumResults() == 1 && isSmallFloat(op.getResult(0).getType()))
           ops.push_back(&op);
@@ -85,30 +82,31 @@ static bool isForNamed(linalg::LinalgOp host) {
 /// Says of each root of a reduction that is left why it is, once.
 static void explain(Context &context, Operation *op,
                     DenseSet<Expr *> &explained) {
-  if (context.tensors.isRetired(op) ||
-      !isa<math::RsqrtOp, math::SqrtOp, math::PowFOp>(op))
+  auto host = dyn_cast<linalg::LinalgOp>(op->getParentOp());
+  if (!host || !isReadable(host) ||
+      !isa<math::RsqrtOp, math::SqrtOp, math::PowFOp>(op) ||
+      !isSmallFloat(op->getResult(0).getType()))
     return;
-  auto host = cast<linalg::LinalgOp>(op->getParentOp());
   Expr *root = stripRound(context.reader.scalar(op->getResult(0), host));
   if (root->is(Kind::Sqrt))
     root = context.pool.rsqrt(root->operands.front());
   if (!root->is(Kind::Rsqrt) || !isOfReduction(root) ||
-      context.reasons.get(root).gradient ||
+      context.getReason(root).gradient ||
       !explained.insert(context.pool.renumber(root)).second)
     return;
   if (isForNamed(host))
-    context.reasons.add(root, kGuess,
-                        "named linalg ops are not looked into; "
-                        "linalg-generalize-named-ops comes first");
+    context.fail(root, kGuess,
+                 "named linalg ops are not looked into; "
+                 "linalg-generalize-named-ops comes first");
   Norm norm;
   ExprPool::List factors;
   double number = 1;
-  if (context.reasons.get(root).text.empty())
+  if (context.getReason(root).text.empty())
     guessNorm(context, host, root, factors, number, norm);
   // The bodies of named ops have no location.
   (isa<linalg::GenericOp>(host) ? op : host.getOperation())
           ->emitRemark("not raised to rmsnorm.forward: ")
-      << context.reasons.get(root).text;
+      << context.getReason(root).text;
 }
 
 /// Calls `raise` with what is left of `candidates`.
@@ -121,12 +119,10 @@ forEach(Context &context, ArrayRef<Operation *> candidates,
 }
 
 /// The ops left that reduce and are used.
-static SmallVector<linalg::GenericOp> getReductions(Operation *function,
-                                                    const Context &context) {
+static SmallVector<linalg::GenericOp> getReductions(Operation *function) {
   SmallVector<linalg::GenericOp> ops;
   function->walk([&](linalg::GenericOp op) {
-    if (op.getNumReductionLoops() > 0 && op.getNumLoops() <= kMaxLoops &&
-        !op->use_empty() && !context.tensors.isRetired(op))
+    if (op.getNumReductionLoops() > 0 && isReadable(op) && !op->use_empty())
       ops.push_back(op);
   });
   return ops;
@@ -139,19 +135,17 @@ static void raiseNorms(FunctionOpInterface function, Roundings roundings) {
   ExprPool pool(function.getContext());
   Reader reader(pool);
   Tensors tensors(pool, reader, function);
-  Reasons reasons(pool);
-  Context context{pool, reader, tensors, reasons, roundings};
+  Context context{pool, reader, tensors, roundings};
   Rewriter rewriter(function.getContext(), tensors);
   NormOps norms(context, rewriter);
-  SmallVector<Operation *> candidates =
-      getCandidates(function, /*isNamed=*/false);
+  SmallVector<Operation *> candidates = getCandidates(function);
   // Gradients first: x * rstd is a norm, too.
   forEach(context, candidates,
           [&](linalg::GenericOp host, Value scalar, Expr *expr) {
             if (auto gradient = matchBackward(context, host, scalar, expr))
               norms.createBackward(host, scalar, *gradient);
           });
-  for (linalg::GenericOp host : getReductions(function, context))
+  for (linalg::GenericOp host : getReductions(function))
     if (auto gradient = matchWeightGradient(context, host))
       norms.createBackward(host, /*scalar=*/Value(), *gradient);
   forEach(context, candidates,
@@ -160,14 +154,12 @@ static void raiseNorms(FunctionOpInterface function, Roundings roundings) {
               norms.createForward(host, scalar, *norm);
           });
   norms.returnStatistics();
-  for (const auto &[root, reason] : reasons.getAll())
+  for (const auto &[root, reason] : context.reasons)
     if (reason.gradient && !tensors.isRetired(reason.gradient))
       reason.gradient->emitRemark("not raised to rmsnorm.backward: ")
           << reason.text;
-  candidates.append(getCandidates(function, /*isNamed=*/true));
   DenseSet<Expr *> explained;
-  for (Operation *op : llvm::reverse(candidates))
-    explain(context, op, explained);
+  function->walk([&](Operation *op) { explain(context, op, explained); });
   IRRewriter restorer(function.getContext());
   for (Operation *op : elementwise)
     if (!tensors.isRetired(op))

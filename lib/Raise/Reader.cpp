@@ -70,8 +70,7 @@ Expr *Reader::read(Expr *leaf) {
   } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
     expr = readCollapseShape(collapse, leaf->indices);
   } else if (auto linalgOp = dyn_cast<linalg::LinalgOp>(op)) {
-    if (linalgOp.hasPureTensorSemantics() &&
-        linalgOp.getNumLoops() <= kMaxLoops)
+    if (isReadable(linalgOp))
       expr = readResult(linalgOp, cast<OpResult>(tensor).getResultNumber(),
                         leaf->indices);
   }

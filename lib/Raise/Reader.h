@@ -14,6 +14,11 @@ namespace mlir::rmsnorm::raising {
 /// The most loops that positions of dimensions are kept for.
 constexpr unsigned kMaxLoops = 32;
 
+/// Whether bodies and results of `op` are looked into.
+inline bool isReadable(linalg::LinalgOp op) {
+  return op.hasPureTensorSemantics() && op.getNumLoops() <= kMaxLoops;
+}
+
 /// Reads programs: walks from an element of a tensor through the linalg ops,
 /// fills, reshapes and casts that produce it. A value that it cannot look
 /// through is an Element. Dimensions and loops of size 1 have index 0, so that

@@ -105,17 +105,16 @@ void Rewriter::replaceScalar(linalg::GenericOp host, Value scalar,
     indices.push_back(loop < 0 ? getAffineConstantExpr(0)
                                : getAffineDimExpr(loop));
   auto map = AffineMap::get(host.getNumLoops(), 0, indices, getContext());
-  Location loc = host.getLoc();
   setInsertionPointToStart(host.getBody());
+  ImplicitLocOpBuilder builder(host.getLoc(), *this);
   Value value;
   for (Value tensor : summands) {
     Value argument = addInput(host, tensor, map);
     if (summands.size() > 1)
-      argument = convert(*this, loc, argument, getF32Type());
-    value =
-        value ? arith::AddFOp::create(*this, loc, value, argument) : argument;
+      argument = convert(builder, argument, getF32Type());
+    value = value ? arith::AddFOp::create(builder, value, argument) : argument;
   }
-  scalar.replaceAllUsesWith(convert(*this, loc, value, scalar.getType()));
+  scalar.replaceAllUsesWith(convert(builder, value, scalar.getType()));
 
   // A result that only copies the norm is the norm.
   Operation *yield = host.getBody()->getTerminator();
