@@ -38,11 +38,11 @@ bool raising::canEmit(Expr *expr, const Tensors &tensors) {
 }
 
 void raising::setInsertionPoint(OpBuilder &builder, Operation *host,
-                                ValueRange operands) {
+                                ArrayRef<Value> operands) {
   Block *block = host->getBlock();
   Operation *last = nullptr;
   for (Value operand : operands)
-    if (Operation *op = operand.getDefiningOp();
+    if (Operation *op = operand ? operand.getDefiningOp() : nullptr;
         op && op->getBlock() == block && (!last || last->isBeforeInBlock(op)))
       last = op;
   if (last)
@@ -212,7 +212,7 @@ Value raising::emit(linalg::LinalgOp host, Expr *expr, ArrayRef<int> loops,
   return op.getResult(0);
 }
 
-Value raising::reshape(OpBuilder &builder, Location loc, Value tensor,
+Value raising::reshape(ImplicitLocOpBuilder &builder, Value tensor,
                        RankedTensorType type) {
   auto source = cast<RankedTensorType>(tensor.getType());
   if (source == type)
@@ -222,17 +222,17 @@ Value raising::reshape(OpBuilder &builder, Location loc, Value tensor,
   RankedTensorType wide = source.clone(shape);
   if (source != wide)
     tensor = tensor::CollapseShapeOp::create(
-        builder, loc, wide, tensor,
+        builder, wide, tensor,
         *getReassociationIndicesForReshape(source, wide));
   if (type == wide)
     return tensor;
   SmallVector<OpFoldResult> sizes;
   int64_t next = 0;
   for (int64_t size : type.getShape())
-    sizes.push_back(size == 1
-                        ? OpFoldResult(builder.getIndexAttr(1))
-                        : tensor::getMixedSize(builder, loc, tensor, next++));
+    sizes.push_back(size == 1 ? OpFoldResult(builder.getIndexAttr(1))
+                              : tensor::getMixedSize(builder, builder.getLoc(),
+                                                     tensor, next++));
   return tensor::ExpandShapeOp::create(
-      builder, loc, type, tensor,
-      *getReassociationIndicesForReshape(wide, type), sizes);
+      builder, type, tensor, *getReassociationIndicesForReshape(wide, type),
+      sizes);
 }

@@ -24,13 +24,13 @@ Value emit(linalg::LinalgOp host, Expr *expr, ArrayRef<int> loops, Type type);
 
 /// `tensor` with dimensions of size 1 added and taken out so that it is a
 /// `type`.
-Value reshape(OpBuilder &builder, Location loc, Value tensor,
+Value reshape(ImplicitLocOpBuilder &builder, Value tensor,
               RankedTensorType type);
 
-/// Where ops may stand that use `operands`, and that `host` uses: in its block,
-/// as far up as they can.
+/// Where ops may stand that use `operands`, those that are there, and that
+/// `host` uses: in its block, as far up as they can.
 void setInsertionPoint(OpBuilder &builder, Operation *host,
-                       ValueRange operands);
+                       ArrayRef<Value> operands);
 
 } // namespace mlir::rmsnorm::raising
 

@@ -50,9 +50,9 @@ Value NormOps::getOperand(linalg::GenericOp host, const Norm &norm, Expr *expr,
   auto next = sizes.begin();
   for (int loop : loops)
     shape.push_back(loop < 0 ? 1 : *next++);
-  OpBuilder builder(host);
+  ImplicitLocOpBuilder builder(host.getLoc(), host);
   setInsertionPoint(builder, host, placed.tensor);
-  return reshape(builder, host.getLoc(), placed.tensor, type.clone(shape));
+  return reshape(builder, placed.tensor, type.clone(shape));
 }
 
 /// Where exporters extend before they reshape, x is there in its own type, but
@@ -95,13 +95,12 @@ void NormOps::createForward(linalg::GenericOp host, Value scalar,
                             const Norm &norm) {
   Value input = getInput(host, norm);
   Value weight = getOperand(host, norm, norm.weight, int(norm.column));
-  OpBuilder builder(host);
-  Location loc = scalar.getLoc();
+  ImplicitLocOpBuilder builder(scalar.getLoc(), host);
   Value output = tensor::EmptyOp::create(
-      builder, loc, tensor::getMixedSizes(builder, loc, input),
+      builder, tensor::getMixedSizes(builder, scalar.getLoc(), input),
       norm.outputType);
-  auto op = ForwardOp::create(builder, loc, output.getType(), input, weight,
-                              output, /*rstd=*/Value(), toF32(norm.eps),
+  auto op = ForwardOp::create(builder, output.getType(), input, weight, output,
+                              /*rstd=*/Value(), toF32(norm.eps),
                               toF32(norm.offset), norm.casting);
   Substitution names;
   for (int loop : norm.getLoops().drop_back())
@@ -124,13 +123,9 @@ void NormOps::createBackward(linalg::GenericOp host, Value scalar,
   Value rest = getOperand(host, norm, gradient.rest, loops);
 
   // As far up as can be: a user of dw may stand in front of the host.
-  OpBuilder builder(host);
-  SmallVector<Value> operands{dy, x};
-  for (Value operand : {weight, rstd})
-    if (operand)
-      operands.push_back(operand);
+  ImplicitLocOpBuilder builder(loc, host);
   if (scalar)
-    setInsertionPoint(builder, host, operands);
+    setInsertionPoint(builder, host, {dy, x, weight, rstd});
   Operation *next = &*builder.getInsertionPoint();
   SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(builder, loc, x);
   const int64_t columns = cast<RankedTensorType>(x.getType()).getShape().back();
@@ -140,23 +135,23 @@ void NormOps::createBackward(linalg::GenericOp host, Value scalar,
         getWideSizes(tensor.getType()) == SmallVector<int64_t>{columns})
       weightGradients.push_back(tensor);
 
-  Value dw, dx = tensor::EmptyOp::create(builder, loc, sizes, norm.outputType);
+  Value dw, dx = tensor::EmptyOp::create(builder, sizes, norm.outputType);
   SmallVector<Type> types{dx.getType()};
   if (!weightGradients.empty()) {
     Type type = getElementTypeOrSelf(weightGradients.front().getType());
     if (weight && type != getElementTypeOrSelf(weight.getType()))
       type = builder.getF32Type();
-    dw = tensor::EmptyOp::create(builder, loc, sizes.back(), type);
+    dw = tensor::EmptyOp::create(builder, sizes.back(), type);
     types.push_back(dw.getType());
     // Any weight has this gradient; the op wants one to be given.
     if (!weight) {
-      Value one = arith::ConstantOp::create(builder, loc,
-                                            builder.getFloatAttr(type, 1));
-      weight = linalg::FillOp::create(builder, loc, one, dw).getResult(0);
+      Value one =
+          arith::ConstantOp::create(builder, builder.getFloatAttr(type, 1));
+      weight = linalg::FillOp::create(builder, one, dw).getResult(0);
     }
   }
   auto op =
-      BackwardOp::create(builder, loc, types, dy, x, weight, rstd, dx, dw,
+      BackwardOp::create(builder, types, dy, x, weight, rstd, dx, dw,
                          toF32(norm.eps), toF32(norm.offset), norm.casting);
   // First, as nobody may use dx: then the op would be gone with its host.
   for (Value tensor : weightGradients) {
@@ -165,8 +160,7 @@ void NormOps::createBackward(linalg::GenericOp host, Value scalar,
     // One may have been computed from another, and be gone with it.
     if (context.tensors.isLive(tensor) &&
         type.getElementType() == getElementTypeOrSelf(types.back()))
-      rewriter.replaceTensor(tensor,
-                             reshape(builder, loc, op.getResult(1), type));
+      rewriter.replaceTensor(tensor, reshape(builder, op.getResult(1), type));
   }
   if (!scalar || !context.tensors.isLive(scalar))
     return;
@@ -200,7 +194,6 @@ void NormOps::returnStatistics() {
 /// `tensor` holds the rstd of `forward`.
 void NormOps::returnStatistics(Forward &forward, Value tensor) {
   ForwardOp op = forward.op;
-  Location loc = op.getLoc();
   auto type = cast<RankedTensorType>(tensor.getType());
   auto shape = cast<RankedTensorType>(op.getInput().getType()).getShape();
   auto rows = RankedTensorType::get(shape.drop_back(), type.getElementType());
@@ -209,28 +202,24 @@ void NormOps::returnStatistics(Forward &forward, Value tensor) {
     return;
 
   // As far up as its operands allow, in front of the users of rstd.
-  OpBuilder builder(op);
-  SmallVector<Value> operands{op.getInput()};
-  if (op.getWeight())
-    operands.push_back(op.getWeight());
-  setInsertionPoint(builder, op, operands);
+  ImplicitLocOpBuilder builder(op.getLoc(), op);
+  setInsertionPoint(builder, op, {op.getInput(), op.getWeight()});
   if (!precedesUsers(&*builder.getInsertionPoint(), tensor))
     return;
   if (!op.getRstd()) {
     SmallVector<OpFoldResult> sizes =
-        tensor::getMixedSizes(builder, loc, op.getInput());
+        tensor::getMixedSizes(builder, op.getLoc(), op.getInput());
     Value output = tensor::EmptyOp::create(
-        builder, loc, sizes, getElementTypeOrSelf(op.getOutput()));
+        builder, sizes, getElementTypeOrSelf(op.getOutput()));
     sizes.pop_back();
-    Value init =
-        tensor::EmptyOp::create(builder, loc, sizes, builder.getF32Type());
+    Value init = tensor::EmptyOp::create(builder, sizes, builder.getF32Type());
     forward.op = ForwardOp::create(
-        builder, loc, TypeRange({output.getType(), init.getType()}),
-        op.getInput(), op.getWeight(), output, init, op.getEps(),
-        op.getOffset(), op.getCasting());
+        builder, TypeRange({output.getType(), init.getType()}), op.getInput(),
+        op.getWeight(), output, init, op.getEps(), op.getOffset(),
+        op.getCasting());
     rewriter.replaceTensor(op.getResult(0), forward.op.getResult(0));
   }
   Value rstd = forward.op.getResult(1);
   builder.setInsertionPointAfterValue(rstd);
-  rewriter.replaceTensor(tensor, reshape(builder, loc, rstd, type));
+  rewriter.replaceTensor(tensor, reshape(builder, rstd, type));
 }
