@@ -459,3 +459,36 @@ func.func @no_norm(%x: tensor<8x96xf64>) -> (tensor<8x96xf64>, tensor<8x96xindex
 // No body, no norm.
 // CHECK-LABEL: func.func private @external(
 func.func private @external(tensor<8x96xbf16>) -> tensor<8x96xbf16>
+
+// One op sums up x and its squares. The norm needed the latter alone: they go.
+// CHECK-LABEL: func.func @two_sums(
+// CHECK:         %[[SUM:.*]] = linalg.generic
+// CHECK-NOT:     mulf
+// CHECK:         %[[Y:.*]] = rmsnorm.forward
+// CHECK:         return %[[Y]], %[[SUM]]
+func.func @two_sums(%x: tensor<8x96xf32>) -> (tensor<8x96xf32>, tensor<8xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %re = tensor.empty() : tensor<8xf32>
+  %init = linalg.fill ins(%zero : f32) outs(%re : tensor<8xf32>) -> tensor<8xf32>
+  %sums:2 = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x96xf32>) outs(%init, %init : tensor<8xf32>, tensor<8xf32>) {
+  ^bb0(%a: f32, %s: f32, %q: f32):
+    %0 = arith.addf %a, %s : f32
+    %1 = arith.mulf %a, %a : f32
+    %2 = arith.addf %1, %q : f32
+    linalg.yield %0, %2 : f32, f32
+  } -> (tensor<8xf32>, tensor<8xf32>)
+  %e = tensor.empty() : tensor<8x96xf32>
+  %y = linalg.generic {indexing_maps = [#id, #row, #id], iterator_types = ["parallel", "parallel"]}
+      ins(%x, %sums#1 : tensor<8x96xf32>, tensor<8xf32>) outs(%e : tensor<8x96xf32>) {
+  ^bb0(%a: f32, %q: f32, %o: f32):
+    %n = arith.constant 96.0 : f32
+    %eps = arith.constant 1.0e-05 : f32
+    %0 = arith.divf %q, %n : f32
+    %1 = arith.addf %0, %eps : f32
+    %2 = math.rsqrt %1 : f32
+    %3 = arith.mulf %a, %2 : f32
+    linalg.yield %3 : f32
+  } -> tensor<8x96xf32>
+  return %y, %sums#0 : tensor<8x96xf32>, tensor<8xf32>
+}
