@@ -144,16 +144,15 @@ Expr *ExprPool::product(ArrayRef<Expr *> factors, double number) {
 }
 
 Expr *ExprPool::add(Expr *lhs, Expr *rhs) {
-  if (lhs->is(Kind::Constant) && rhs->is(Kind::Constant))
+  if (std::pair(lhs->is(Kind::Constant), lhs->id) >
+      std::pair(rhs->is(Kind::Constant), rhs->id))
+    std::swap(lhs, rhs);
+  if (lhs->is(Kind::Constant))
     return constant(static_cast<float>(lhs->number + rhs->number));
-  if (lhs->is(Kind::Constant) && lhs->number == 0)
-    return rhs;
   if (rhs->is(Kind::Constant) && rhs->number == 0)
     return lhs;
   Expr expr(Kind::Add);
   expr.operands = {lhs, rhs};
-  if (lhs->id > rhs->id)
-    std::swap(expr.operands[0], expr.operands[1]);
   return get(std::move(expr));
 }
 
@@ -366,6 +365,12 @@ double raising::getNumber(Expr *expr) {
   const bool hasNumber =
       expr->is(Expr::Kind::Constant) || expr->is(Expr::Kind::Product);
   return hasNumber ? expr->number : 1;
+}
+
+double raising::getConstantTerm(Expr *expr) {
+  const bool hasConstant = expr->is(Expr::Kind::Add) &&
+                           expr->operands.back()->is(Expr::Kind::Constant);
+  return hasConstant ? expr->operands.back()->number : 0;
 }
 
 Expr *raising::stripRound(Expr *expr) {

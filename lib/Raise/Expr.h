@@ -27,7 +27,7 @@ struct Expr : llvm::FoldingSetNode {
     Index,       ///< the number `indices[0]`
     Constant,    ///< `number`
     Product,     ///< `number` times two or more operands, or one
-    Add,         ///< of two operands
+    Add,         ///< of two operands, a constant last
     Round,       ///< to `type`, ties to even
     Rsqrt,       ///<
     Sqrt,        ///<
@@ -136,6 +136,8 @@ private:
 ExprPool::List getFactors(Expr *expr);
 /// That constant.
 double getNumber(Expr *expr);
+/// The constant that `expr`, if it is a sum, adds; otherwise 0.
+double getConstantTerm(Expr *expr);
 /// The operand of the rounding `expr`; otherwise `expr` itself.
 Expr *stripRound(Expr *expr);
 /// The type that `expr` rounds to, or null.

@@ -62,25 +62,20 @@ Expr *raising::openRoundings(ExprPool &pool, Expr *expr) {
 bool raising::guessNorm(Context &context, linalg::LinalgOp host, Expr *factor,
                         ArrayRef<Expr *> parts, double &number, Norm &norm) {
   ExprPool &pool = context.pool;
-  Expr *root = getRoot(factor), *mean = nullptr, *sum = nullptr;
+  Expr *root = getRoot(factor), *sum = nullptr;
   auto fail = [&](int progress, const llvm::Twine &text) {
     return context.fail(root, progress, text);
   };
   Expr *shifted = stripRound(root->operands.front());
-  if (shifted->is(Kind::Add))
-    for (auto [eps, other] :
-         {std::pair(shifted->operands[0], shifted->operands[1]),
-          std::pair(shifted->operands[1], shifted->operands[0])})
-      if (eps->is(Kind::Constant) && static_cast<float>(eps->number) > 0 &&
-          std::isfinite(eps->number))
-        norm.eps = eps->number, mean = other;
-  if (!mean)
+  norm.eps = getConstantTerm(shifted);
+  if (!(static_cast<float>(norm.eps) > 0) || !std::isfinite(norm.eps))
     return fail(kGuess, "no constant positive epsilon is added under the root");
 
   // Factors of x that do not depend on the column stand outside of the sum.
-  double scale = getNumber(stripRound(mean));
+  Expr *mean = stripRound(shifted->operands.front());
+  double scale = getNumber(mean);
   List squares;
-  for (Expr *part : getFactors(stripRound(mean))) {
+  for (Expr *part : getFactors(mean)) {
     Expr *exact = stripRound(part);
     if (exact->is(Kind::Sum) && !sum)
       sum = exact;
@@ -142,17 +137,11 @@ void raising::splitOffset(Norm &norm) {
       return;
     sum = stripRound(sum);
   }
-  if (!sum->is(Kind::Add))
+  const double offset = getConstantTerm(sum);
+  if (offset == 0 || !std::isfinite(static_cast<float>(offset)))
     return;
-  for (int i : {0, 1}) {
-    Expr *constant = sum->operands[i];
-    if (!constant->is(Kind::Constant) ||
-        !std::isfinite(static_cast<float>(constant->number)))
-      continue;
-    norm.offset = constant->number;
-    norm.weight = sum->operands[1 - i];
-    return;
-  }
+  norm.offset = offset;
+  norm.weight = sum->operands.front();
 }
 
 /// True if `x` is a - mean(a).

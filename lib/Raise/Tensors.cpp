@@ -141,10 +141,7 @@ static unsigned countUsers(Value tensor, unsigned depth = 0) {
 bool Tensors::shouldCut(Value tensor, Expr *expr) const {
   bool isFull = expr->dims & ~expr->sumDims;
   Expr *exact = stripRound(expr);
-  bool isSum = exact->is(Expr::Kind::Add) &&
-               llvm::none_of(exact->operands, [](Expr *operand) {
-                 return operand->is(Expr::Kind::Constant);
-               });
+  bool isSum = exact->is(Expr::Kind::Add) && getConstantTerm(exact) == 0;
   return isFull && (isSum || expr->height >= kMaxHeight) &&
          pool.getType(expr) == getElementTypeOrSelf(tensor.getType()) &&
          countUsers(tensor) >= 2;
