@@ -17,6 +17,24 @@ namespace mlir::rmsnorm {
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
+namespace {
+/// All that is wrong with a function: one error, on the op that is wrong first,
+/// and notes on the others.
+class Problems {
+public:
+  /// Begins the text on `op`.
+  Diagnostic &add(Operation *op) {
+    if (!error)
+      return *error.emplace(op->emitOpError()).getUnderlyingDiagnostic();
+    return error->attachNote(op->getLoc()) << "'" << op->getName() << "' op ";
+  }
+  bool isEmpty() const { return !error; }
+
+private:
+  std::optional<InFlightDiagnostic> error;
+};
+} // namespace
+
 /// "argument 'weight'" or "a new memref<...>".
 static std::string describe(Value buffer, func::FuncOp function) {
   while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
@@ -40,53 +58,56 @@ static std::string describe(Value buffer, func::FuncOp function) {
 /// Other work than norms and what is row-wise beside them. Buffers, copies and
 /// results that are wrong then follow from it, and so do fills of what it sums
 /// up in.
-static LogicalResult checkWork(func::FuncOp function) {
+static void checkWork(func::FuncOp function, Problems &problems) {
   SmallVector<linalg::LinalgOp> others;
   function.walk([&](linalg::LinalgOp op) { others.push_back(op); });
   if (!llvm::all_of(others, llvm::IsaPred<linalg::FillOp>))
     llvm::erase_if(others, llvm::IsaPred<linalg::FillOp>);
   for (linalg::LinalgOp op : others)
-    op->emitOpError(
-        "expected to be part of a kernel, which needs a norm whose "
-        "rows it uses or computes (see the remarks of rmsnorm-tile-clusters); "
-        "functions with other work are for rmsnorm-embed-tensors, decomposed "
-        "norms for rmsnorm-raise, other reductions of rows for its option "
-        "row-wise");
-  return success(others.empty());
+    if (problems.isEmpty())
+      problems.add(op)
+          << "expected to be part of a kernel, which needs a norm whose rows "
+             "it uses or computes (see the remarks of rmsnorm-tile-clusters); "
+             "functions with other work are for rmsnorm-embed-tensors, "
+             "decomposed norms for rmsnorm-raise, other reductions of rows for "
+             "its option row-wise";
+    else
+      problems.add(op) << "expected to be part of a kernel, too";
 }
 
-static LogicalResult check(Operation *op, func::FuncOp function) {
-  if (isa<memref::AllocOp, memref::AllocaOp>(op))
-    return op->emitOpError("expected every tensor to have a buffer among the "
-                           "arguments, got an allocation of ")
-           << op->getResult(0).getType()
-           << "; is a value used outside of the kernel, or read after "
-              "its destination is written?";
-  if (auto global = dyn_cast<memref::GetGlobalOp>(op))
-    return global.emitOpError("expected every tensor to have a buffer among "
-                              "the arguments, got a constant of different "
-                              "values, ")
-           << global.getType();
-  if (auto copy = dyn_cast<memref::CopyOp>(op))
-    return copy.emitOpError("expected no copy, got one of ")
-           << describe(copy.getSource(), function) << " to "
-           << describe(copy.getTarget(), function)
-           << "; is it read after another result is written to it?";
-  if (isa<ForwardOp, BackwardOp>(op))
-    return op->emitOpError("expected a norm on tensors to be lowered to "
-                           "kernels, got one on memrefs");
-  for (Value result : op->getResults())
-    if (isa<TensorType>(result.getType()))
-      return op->emitOpError("expected no tensors, got ") << result.getType();
-  if (isa<func::ReturnOp>(op) && op->getNumOperands() > 0)
-    return op->emitOpError("expected results to be written to arguments, got "
-                           "a returned ")
-           << op->getOperand(0).getType();
-  const bool isHost = op->getParentOp() == function;
-  if (isHost && !isa<RowsOp, func::ReturnOp>(op) && !isMemoryEffectFree(op))
-    return op->emitOpError("expected a public function to hold nothing but "
-                           "rmsnorm.rows and index arithmetic");
-  return success();
+static void check(Operation *op, func::FuncOp function, Problems &problems) {
+  if (isa<memref::AllocOp, memref::AllocaOp>(op)) {
+    problems.add(op) << "expected every tensor to have a buffer among the "
+                        "arguments, got an allocation of "
+                     << op->getResult(0).getType()
+                     << "; is a value used outside of the kernel, or read "
+                        "after its destination is written?";
+  } else if (auto global = dyn_cast<memref::GetGlobalOp>(op)) {
+    problems.add(op) << "expected every tensor to have a buffer among the "
+                        "arguments, got a constant of different values, "
+                     << global.getType();
+  } else if (auto copy = dyn_cast<memref::CopyOp>(op)) {
+    problems.add(op) << "expected no copy, got one of "
+                     << describe(copy.getSource(), function) << " to "
+                     << describe(copy.getTarget(), function)
+                     << "; is it read after another result is written to it?";
+  } else if (isa<ForwardOp, BackwardOp>(op)) {
+    problems.add(op) << "expected a norm on tensors to be lowered to kernels, "
+                        "got one on memrefs";
+  } else if (auto types = llvm::make_filter_range(op->getResultTypes(),
+                                                  llvm::IsaPred<TensorType>);
+             !types.empty()) {
+    problems.add(op) << "expected no tensors, got " << *types.begin();
+  } else if (isa<func::ReturnOp>(op)) {
+    if (op->getNumOperands() > 0)
+      problems.add(op) << "expected results to be written to arguments, got a "
+                          "returned "
+                       << op->getOperand(0).getType();
+  } else if (op->getParentOp() == function && !isa<RowsOp>(op) &&
+             !isMemoryEffectFree(op)) {
+    problems.add(op) << "expected a public function to hold nothing but "
+                        "rmsnorm.rows and index arithmetic";
+  }
 }
 
 namespace {
@@ -97,15 +118,15 @@ struct CheckBuffers final : rmsnorm::impl::CheckBuffersBase<CheckBuffers> {
     func::FuncOp function = getOperation();
     if (!function.isPublic() || function.isDeclaration())
       return;
-    if (failed(checkWork(function)))
-      return signalPassFailure();
+    Problems problems;
+    checkWork(function, problems);
     // All of them: what is wrong first may follow from what is wrong later.
-    bool failedAny = false;
-    function.walk([&](Operation *op) {
-      if (op != function && failed(check(op, function)))
-        failedAny = true;
-    });
-    if (failedAny)
+    if (problems.isEmpty())
+      function.walk([&](Operation *op) {
+        if (op != function)
+          check(op, function, problems);
+      });
+    if (!problems.isEmpty())
       signalPassFailure();
   }
 };

@@ -1,9 +1,10 @@
 // RUN: norm-opt %s --rmsnorm-check-buffers --split-input-file --verify-diagnostics
 
+// One error for a function: what else is wrong with it follows in notes.
 func.func @allocation(%x: memref<4x8xf32>) {
   // expected-error @below {{expected every tensor to have a buffer among the arguments, got an allocation of 'memref<4x8xf32>'}}
   %a = memref.alloc() : memref<4x8xf32>
-  // expected-error @below {{expected no copy, got one of argument #0 to a new memref<4x8xf32>}}
+  // expected-note @below {{'memref.copy' op expected no copy, got one of argument #0 to a new memref<4x8xf32>}}
   memref.copy %x, %a : memref<4x8xf32> to memref<4x8xf32>
   return
 }
@@ -47,4 +48,14 @@ func.func @host_work(%x: memref<4x8xf32>) {
 // A private function may do as it likes.
 func.func private @private(%x: memref<4x8xf32>) -> memref<4x8xf32> {
   return %x : memref<4x8xf32>
+}
+
+// -----
+
+func.func @other_work(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
+  // expected-error @below {{'linalg.exp' op expected to be part of a kernel, which needs a norm whose rows it uses or computes}}
+  linalg.exp ins(%x : memref<4x8xf32>) outs(%y : memref<4x8xf32>)
+  // expected-note @below {{'linalg.negf' op expected to be part of a kernel, too}}
+  linalg.negf ins(%x : memref<4x8xf32>) outs(%y : memref<4x8xf32>)
+  return
 }

@@ -191,7 +191,7 @@ def main():
     options = parser.parse_args()
     if options.keep:
         os.makedirs(options.keep, exist_ok=True)
-    bad = (WRONG, CRASH, LOST) + ((REFUSED, SEVERAL) if options.embed else ())
+    bad = (WRONG, CRASH, LOST, SEVERAL) + ((REFUSED,) if options.embed else ())
     table, failures = collections.Counter(), 0
     with tempfile.TemporaryDirectory() as folder:
         def verdicts(programs):

@@ -114,7 +114,8 @@ def CheckBuffers : Pass<"rmsnorm-check-buffers", "::mlir::func::FuncOp"> {
     An entry is `rmsnorm.rows` on its arguments and index arithmetic. A
     `memref.alloc`, `memref.alloca` or `memref.copy`, a tensor, a returned value,
     a `linalg` or operator-level op that is part of no `rmsnorm.rows`, and other
-    ops with effects are errors that say which value is to blame.
+    ops with effects are an error that says which value is to blame, one for a
+    function: notes say what else is wrong.
   }];
 }
 
