@@ -241,15 +241,18 @@ static void print(llvm::raw_ostream &stream, AffineExpr expr,
   stream << (isOperand ? ")" : "");
 }
 
-std::string AccessMap::getText(StringRef columnName) const {
-  const unsigned rows = getNumRowDims();
-  auto getName = [&](AffineExpr expr) -> std::string {
-    if (isa<AffineSymbolExpr>(expr))
-      return "i";
+std::string AccessMap::getText(AffineMap map, unsigned numRowDims,
+                               StringRef column) {
+  const unsigned numColumns = map.getNumDims() - numRowDims;
+  auto number = [](StringRef name, unsigned index, unsigned count) {
+    return count == 1 ? name.str() : (name + Twine(index)).str();
+  };
+  auto getName = [&](AffineExpr expr) {
+    if (auto symbol = dyn_cast<AffineSymbolExpr>(expr))
+      return number("i", symbol.getPosition(), map.getNumSymbols());
     const unsigned dim = cast<AffineDimExpr>(expr).getPosition();
-    if (dim == rows)
-      return columnName.str();
-    return rows == 1 ? "r" : ("r" + Twine(dim)).str();
+    return dim < numRowDims ? number("r", dim, numRowDims)
+                            : number(column, dim - numRowDims, numColumns);
   };
   std::string text;
   llvm::raw_string_ostream stream(text);
@@ -258,7 +261,17 @@ std::string AccessMap::getText(StringRef columnName) const {
       llvm::seq<unsigned>(0, map.getNumDims()), stream, [&](unsigned dim) {
         stream << getName(getAffineDimExpr(dim, map.getContext()));
       });
-  stream << ')' << (map.getNumSymbols() > 0 ? "[i]" : "") << " -> (";
+  stream << ')';
+  if (map.getNumSymbols() > 0) {
+    stream << '[';
+    llvm::interleaveComma(llvm::seq<unsigned>(0, map.getNumSymbols()), stream,
+                          [&](unsigned symbol) {
+                            stream << getName(
+                                getAffineSymbolExpr(symbol, map.getContext()));
+                          });
+    stream << ']';
+  }
+  stream << " -> (";
   llvm::interleaveComma(map.getResults(), stream,
                         [&](AffineExpr expr) { print(stream, expr, getName); });
   stream << ')';

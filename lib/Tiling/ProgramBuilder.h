@@ -135,8 +135,12 @@ private:
   static std::string whyNotInMemory(const Place &place, Value tensor,
                                     bool isLoad);
   std::optional<Place> getPlace(Value tensor, const access::Layout &layout,
-                                ArrayRef<unsigned> order, bool hasIndex);
-  std::optional<Place> getPlace(const Written &output);
+                                ArrayRef<unsigned> order, bool hasIndex,
+                                std::string *why = nullptr);
+  std::optional<Place> getPlace(const Written &output,
+                                std::string *why = nullptr);
+  std::string describeMap(StringRef expected, const access::Layout &layout,
+                          ArrayRef<unsigned> order, bool hasIndex) const;
   FailureOr<Value> load(const access::Access &access, Value index = Value());
   Value createLoad(Value tensor, const Place &place, Value index);
   std::optional<std::pair<int64_t, int64_t>>

@@ -155,16 +155,43 @@ static bool haveColumnsTogether(const AccessMap &access,
   return true;
 }
 
+/// What was `expected` of `layout`, and what it is: a map of the rows, then of
+/// the columns, `order` and those that only the layout has.
+std::string ProgramBuilder::describeMap(StringRef expected,
+                                        const Layout &layout,
+                                        ArrayRef<unsigned> order,
+                                        bool hasIndex) const {
+  llvm::SetVector<unsigned> leaves(order.begin(), order.end());
+  leaves.insert_range(getColumnLeaves(layout));
+  SmallVector<unsigned> variables(cluster.getRowDigits());
+  const unsigned numRowDims = variables.size();
+  llvm::append_range(variables, digits.getCover(leaves.getArrayRef()));
+  return (": expected " + expected + ", got " +
+          AccessMap::getText(cluster.getMap(layout, variables, hasIndex).map,
+                             numRowDims))
+      .str();
+}
+
 std::optional<ProgramBuilder::Place>
 ProgramBuilder::getPlace(Value tensor, const Layout &layout,
-                         ArrayRef<unsigned> order, bool hasIndex) {
+                         ArrayRef<unsigned> order, bool hasIndex,
+                         std::string *why) {
+  auto refuse = [&](StringRef what, StringRef expected) {
+    if (why)
+      *why = what.str() + describeMap(expected, layout, order, hasIndex);
+    return std::nullopt;
+  };
+  auto refuseOrder = [&] {
+    return refuse("columns in an order of their own",
+                  "them side by side in the innermost indices");
+  };
   // In the order of the vector's elements.
   const SmallVector<unsigned> own = getColumnLeaves(layout);
   SmallVector<unsigned> leaves(order);
   llvm::erase_if(leaves,
                  [&](unsigned leaf) { return !llvm::is_contained(own, leaf); });
   if (leaves.size() != own.size())
-    return std::nullopt;
+    return refuseOrder();
   Place place;
   int64_t period = 0;
   place.elements = countElements(leaves);
@@ -191,7 +218,7 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
              ArrayRef(order).take_back(leaves.size()) == ArrayRef(leaves)) {
     // One for each column of a group, the same for all groups.
     if (place.hasRow || hasIndex)
-      return std::nullopt;
+      return refuseOrder();
     place.kind = TileKind::column;
     period = place.elements;
     place.elements = countElements(order);
@@ -224,7 +251,9 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
   LayoutMap map = cluster.getMap(rest, variables, hasIndex);
   if (!map.sizes.empty() ||
       llvm::is_contained(map.map.getResults(), AffineExpr()))
-    return std::nullopt;
+    return refuse(
+        "rows in one index that are divided by what only a call knows",
+        "an index for each part");
   // One column in place of several digits.
   MLIRContext *context = builder.getContext();
   SmallVector<AffineExpr> dims;
@@ -242,7 +271,7 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
       break;
     }
     if (!size.isStatic())
-      return std::nullopt;
+      return refuseOrder();
     inner /= size.getNumber();
     AffineExpr part = inner == 1 ? column : column.floorDiv(inner);
     dims.push_back(digit == 0 ? part : part % size.getNumber());
@@ -262,7 +291,7 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
   const AccessMap access(place.map, hasColumn);
   if (!access.isValid() || (place.hasColumnsTogether() &&
                             !haveColumnsTogether(access, type.getShape())))
-    return std::nullopt;
+    return refuseOrder();
   return place;
 }
 

@@ -195,8 +195,12 @@ LogicalResult ProgramBuilder::assemble(tensor::InsertSliceOp op) {
     return fail("puts together what is not computed");
   auto steps = getSteps(*index, whole, getColumnLeaves(*own));
   const int64_t elements = countElements(getColumnLeaves(whole));
-  if (!steps || elements == kDynamicColumns)
-    return fail("puts rows together in an order of their own");
+  if (elements == kDynamicColumns)
+    return fail("puts rows together of which only a call knows the columns");
+  if (!steps || (steps->second != 1 && steps->second != 2))
+    return fail("puts rows together in an order of their own" +
+                describeMap("columns side by side or every second one", *index,
+                            getColumnLeaves(*own), /*hasIndex=*/false));
   auto [offset, step] = *steps;
   Value row = vectors.lookup(op.getDest());
   if (!row && !isInitRead(op.getDestMutable())) {
@@ -222,8 +226,6 @@ LogicalResult ProgramBuilder::assemble(tensor::InsertSliceOp op) {
     vectors[op.getResult()] = insert(*part, offset);
     return success();
   }
-  if (step != 2)
-    return fail("puts rows together in an order of their own");
   // The other columns of the pairs stay.
   const int64_t side = offset % 2;
   Value pairs = extract(op.getLoc(), row, offset - side,
@@ -265,10 +267,12 @@ FailureOr<Value> ProgramBuilder::getVectorOfView(Value value) {
 }
 
 FailureOr<Value> ProgramBuilder::load(const Access &access, Value index) {
-  std::optional<Place> place = getPlace(
-      access.value, access.layout, getColumnLeaves(frame->loops), bool(index));
+  std::string why;
+  std::optional<Place> place =
+      getPlace(access.value, access.layout, getColumnLeaves(frame->loops),
+               bool(index), &why);
   if (!place)
-    return fail("reads columns in an order of their own");
+    return fail("reads " + why);
   if (auto empty = access.value.getDefiningOp<tensor::EmptyOp>())
     return fail("reads a tensor without contents");
   if (std::string reason =

@@ -334,14 +334,23 @@ Operation *ProgramBuilder::findCopy(const Written &output) const {
 
 /// Where `output` is stored; none if no kernel does so.
 std::optional<ProgramBuilder::Place>
-ProgramBuilder::getPlace(const Written &output) {
+ProgramBuilder::getPlace(const Written &output, std::string *why) {
   std::optional<Place> place =
       getPlace(output.destination, output.layout,
-               getColumnLeaves(output.sourceLayout), /*hasIndex=*/false);
+               getColumnLeaves(output.sourceLayout), /*hasIndex=*/false, why);
+  if (!place || place->kind != TileKind::column)
+    return place;
+  if (!rowDigits.empty()) {
+    if (why)
+      *why = "columns at one place for all rows" +
+             describeMap("an index for each row", output.layout,
+                         getColumnLeaves(output.sourceLayout),
+                         /*hasIndex=*/false);
+    return std::nullopt;
+  }
   // The columns of the only row.
-  if (place && place->kind == TileKind::column && rowDigits.empty())
-    place->kind = TileKind::tile;
-  return place && place->kind != TileKind::column ? place : std::nullopt;
+  place->kind = TileKind::tile;
+  return place;
 }
 
 /// Whether `program` loads a part of a row with as many columns as `stored`
@@ -363,11 +372,12 @@ LogicalResult ProgramBuilder::store(const Written &output) {
   if (failed(computed))
     return failure();
   Value vector = *computed;
-  std::optional<Place> place = getPlace(output);
+  std::string why;
+  std::optional<Place> place = getPlace(output, &why);
   if (!place) {
     if (Operation *copy = findCopy(output))
       current = copy;
-    return fail("writes columns in an order of their own");
+    return fail("writes " + why);
   }
   if (place->elements != cast<VectorType>(vector.getType()).getDimSize(1))
     return fail("stores a part of a row");

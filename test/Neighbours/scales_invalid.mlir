@@ -28,7 +28,7 @@ func.func @zeros_behind(%x: tensor<300x512xbf16>) -> tensor<3x4x32x4x4xf32> {
 // -----
 
 // Columns, not groups of them.
-// CHECK: remark: not tiled with the norm next to it: it writes columns in an order of their own
+// CHECK: remark: not tiled with the norm next to it: it writes columns in an order of their own: expected them side by side in the innermost indices, got (r, c) -> (c, r)
 // CHECK: error: 'linalg.{{[a-z]*}}' op expected to be part of a kernel
 func.func @columns_transposed(%x: tensor<?x512xbf16>) -> (tensor<?x16xf32>, tensor<512x?xf32>) {
   %c0 = arith.constant 0 : index

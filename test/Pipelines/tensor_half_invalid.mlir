@@ -5,7 +5,7 @@
 func.func @read_after_write(%x: tensor<64x64xf32>, %r: tensor<64x64xf32>, %y0: tensor<64x64xf32>, %t0: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>) {
   %h = linalg.add ins(%x, %r : tensor<64x64xf32>, tensor<64x64xf32>) outs(%r : tensor<64x64xf32>) -> tensor<64x64xf32>
   %y = rmsnorm.forward input(%h : tensor<64x64xf32>) output(%y0 : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
-  // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own}}
+  // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own: expected them side by side in the innermost indices, got (r, c) -> (c, r)}}
   // expected-error @below {{expected to be part of a kernel}}
   %t = linalg.transpose ins(%r : tensor<64x64xf32>) outs(%t0 : tensor<64x64xf32>) permutation = [1, 0]
   return %h, %y, %t : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
@@ -34,7 +34,7 @@ func.func @memref(%x: memref<?x64xf32>, %y0: memref<?x64xf32>) {
 // silent copy, and no dx over it.
 func.func @dy_read_after(%dy: tensor<64x64xf32>, %x: tensor<64x64xf32>, %t0: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
   %dx = rmsnorm.backward dy(%dy : tensor<64x64xf32>) input(%x : tensor<64x64xf32>) dx(%dy : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
-  // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own}}
+  // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own: expected them side by side in the innermost indices, got (r, c) -> (c, r)}}
   // expected-error @below {{expected to be part of a kernel}}
   %t = linalg.transpose ins(%dy : tensor<64x64xf32>) outs(%t0 : tensor<64x64xf32>) permutation = [1, 0]
   return %dx, %t : tensor<64x64xf32>, tensor<64x64xf32>

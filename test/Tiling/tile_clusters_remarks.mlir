@@ -26,7 +26,7 @@ func.func @combines_rows(%x: tensor<?x64xf32>, %y0: tensor<?x64xf32>, %s0: tenso
 // CHECK:         return
 func.func @transposes(%x: tensor<64x64xf32>, %y0: tensor<64x64xf32>, %t0: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
   %y = rmsnorm.forward input(%x : tensor<64x64xf32>) output(%y0 : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
-  // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own}}
+  // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own: expected them side by side in the innermost indices, got (r, c) -> (c, r)}}
   %t = linalg.transpose ins(%y : tensor<64x64xf32>) outs(%t0 : tensor<64x64xf32>) permutation = [1, 0]
   return %y, %t : tensor<64x64xf32>, tensor<64x64xf32>
 }
@@ -109,7 +109,7 @@ func.func @rank_differs(%x: tensor<64xf32>, %z: tensor<?x64xf32>, %y0: tensor<64
 // CHECK:         return
 func.func @split(%x: tensor<64x64xf32>, %y0: tensor<64x64xf32>, %t0: tensor<64x64xf32>, %h0: tensor<64x64xf32>, %z0: tensor<64x64xf32>) -> tensor<64x64xf32> {
   %y = rmsnorm.forward input(%x : tensor<64x64xf32>) output(%y0 : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
-  // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own}}
+  // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own: expected them side by side in the innermost indices, got (r, c) -> (c, r)}}
   %t = linalg.transpose ins(%y : tensor<64x64xf32>) outs(%t0 : tensor<64x64xf32>) permutation = [1, 0]
   %h = linalg.add ins(%t, %y : tensor<64x64xf32>, tensor<64x64xf32>) outs(%h0 : tensor<64x64xf32>) -> tensor<64x64xf32>
   %z = rmsnorm.forward input(%h : tensor<64x64xf32>) output(%z0 : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
@@ -130,7 +130,7 @@ func.func @split(%x: tensor<64x64xf32>, %y0: tensor<64x64xf32>, %t0: tensor<64x6
 // CHECK:         return
 func.func @follower(%x: tensor<64x64xf32>, %y0: tensor<64x64xf32>, %t0: tensor<64x64xf32>, %z0: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
   %y = rmsnorm.forward input(%x : tensor<64x64xf32>) output(%y0 : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
-  // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own}}
+  // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own: expected them side by side in the innermost indices, got (r, c) -> (c, r)}}
   %t = linalg.transpose ins(%y : tensor<64x64xf32>) outs(%t0 : tensor<64x64xf32>) permutation = [1, 0]
   %z = linalg.exp ins(%y : tensor<64x64xf32>) outs(%z0 : tensor<64x64xf32>) -> tensor<64x64xf32>
   return %t, %z : tensor<64x64xf32>, tensor<64x64xf32>
@@ -231,9 +231,48 @@ func.func @between_products(%a: tensor<?x32xf32>, %b: tensor<32x64xf32>, %c: ten
 func.func @far(%x: tensor<?x64xf32>, %z: tensor<?x64xf32>, %y0: tensor<?x64xf32>, %t0: tensor<64x?xf32>, %u0: tensor<?x64xf32>, %f0: tensor<?x64xf32>) -> (tensor<?x64xf32>, tensor<64x?xf32>) {
   %u = linalg.exp ins(%z : tensor<?x64xf32>) outs(%u0 : tensor<?x64xf32>) -> tensor<?x64xf32>
   %f = linalg.add ins(%x, %u : tensor<?x64xf32>, tensor<?x64xf32>) outs(%f0 : tensor<?x64xf32>) -> tensor<?x64xf32>
-  // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own}}
+  // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own: expected them side by side in the innermost indices, got (r, c) -> (c, r)}}
   %t = linalg.transpose ins(%u : tensor<?x64xf32>) outs(%t0 : tensor<64x?xf32>) permutation = [1, 0]
   %y = rmsnorm.forward input(%f : tensor<?x64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
   %e = linalg.exp ins(%t : tensor<64x?xf32>) outs(%t0 : tensor<64x?xf32>) -> tensor<64x?xf32>
   return %y, %e : tensor<?x64xf32>, tensor<64x?xf32>
+}
+
+// -----
+
+// An operand that is transposed, too.
+// CHECK-LABEL: func.func @reads_transposed(
+// CHECK:         rmsnorm.rows
+// CHECK:         linalg.generic
+// CHECK:         return
+func.func @reads_transposed(%x: tensor<?x64xf32>, %t: tensor<64x?xf32>, %y0: tensor<?x64xf32>, %z0: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  // expected-remark @below {{it reads columns in an order of their own: expected them side by side in the innermost indices, got (r, c) -> (c, r)}}
+  %z = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, d0)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
+      ins(%y, %t : tensor<?x64xf32>, tensor<64x?xf32>) outs(%z0 : tensor<?x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.mulf %a, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<?x64xf32>
+  return %z : tensor<?x64xf32>
+}
+
+// -----
+
+// Rows that the input has in two indices, and the result in one: only a call
+// knows by what to divide that.
+// CHECK-LABEL: func.func @divided_rows(
+// CHECK:         rmsnorm.forward
+// CHECK:         return
+func.func @divided_rows(%x: tensor<?x?x?x8xf32>, %s: tensor<?xf32>, %y0: tensor<?x?x8xf32>, %z0: tensor<?x?x8xf32>) -> tensor<?x?x8xf32> {
+  %flat = tensor.collapse_shape %x [[0, 1], [2], [3]] : tensor<?x?x?x8xf32> into tensor<?x?x8xf32>
+  // expected-remark @below {{it writes rows in one index that are divided by what only a call knows: expected an index for each part, got (r0, r1, c) -> (r0, r1, c)}}
+  %y = rmsnorm.forward input(%flat : tensor<?x?x8xf32>) output(%y0 : tensor<?x?x8xf32>) eps = 1.0e-5 -> tensor<?x?x8xf32>
+  %z = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d1)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]}
+      ins(%y, %s : tensor<?x?x8xf32>, tensor<?xf32>) outs(%z0 : tensor<?x?x8xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %p = arith.addf %a, %b : f32
+    linalg.yield %p : f32
+  } -> tensor<?x?x8xf32>
+  return %z : tensor<?x?x8xf32>
 }

@@ -109,7 +109,12 @@ public:
   bool isPlain() const;
 
   /// `(r0, r1, c)[i] -> (r0, i, c)`, `column` being the column's name.
-  std::string getText(StringRef column = "c") const;
+  std::string getText(StringRef column = "c") const {
+    return getText(map, getNumRowDims(), column);
+  }
+  /// The same of any map of rows, then columns: `c0, c1` if there are several.
+  static std::string getText(AffineMap map, unsigned numRowDims,
+                             StringRef column = "c");
 
   /// The map with digits of one dimension that are next to each other in an
   /// index as one digit.
