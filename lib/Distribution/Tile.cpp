@@ -148,19 +148,14 @@ void Tile::emitRowStore(TileStoreOp store) {
 }
 
 void Tile::emitHeldLoad(TileLoadOp load) {
-  auto type = cast<VectorType>(kernel.getFragmentType(load.getType()));
   SmallVector<Value> vectors;
   for (int64_t index = 0; index < kernel.getNumVectors(load.getType());
        ++index) {
     VectorPosition position = emitPosition(
         kernel, kernel.threads.firstColumn, index,
         index >= kernel.layout.getNumFullVectors(), addresses.getColumns());
-    position.column = emitColumn(kernel, position, load);
-    vectors.push_back(
-        kernel.emitLoad(load, type, addresses.getOffset(load.getBase(), 0),
-                        position.column, position.valid,
-                        kernel.getAlignment(load.getBase(), load.getType(),
-                                            bool(position.valid))));
+    vectors.push_back(emitVectorLoad(
+        kernel, load, addresses.getOffset(load.getBase(), 0), position));
   }
   kernel.fragments[load] = std::move(vectors);
 }
@@ -177,13 +172,37 @@ Value rmsnorm::emitColumn(Kernel &kernel, const VectorPosition &position,
                                 kernel.emitI32(2));
 }
 
-Value rmsnorm::emitColumn(Kernel &kernel, const VectorPosition &position,
-                          TileLoadOp load) {
-  Value column = emitColumn(kernel, position, Type(load.getType()));
+Value rmsnorm::emitVectorLoad(Kernel &kernel, TileLoadOp load, Value offset,
+                              const VectorPosition &position) {
+  ImplicitLocOpBuilder &builder = kernel.builder;
+  auto type = cast<VectorType>(kernel.getFragmentType(load.getType()));
+  const int64_t alignment =
+      kernel.getAlignment(load.getBase(), load.getType(), bool(position.valid));
+  Value column = emitColumn(kernel, position, load.getType());
   const int64_t period = load.getAccess().getPeriod();
   if (period == 0)
-    return column;
-  return arith::RemUIOp::create(kernel.builder, column, kernel.emitI32(period));
+    return kernel.emitLoad(load, type, offset, column, position.valid,
+                           alignment);
+  // Pieces of the vector that lie together.
+  const int64_t width = type.getNumElements(), count = std::gcd(period, width);
+  SmallVector<Value> elements;
+  for (int64_t first = 0; first < width; first += count) {
+    Value begin = column, valid = position.valid;
+    if (first != 0) {
+      begin = kernel.emitColumnSum(column, kernel.emitI32(first));
+      if (valid)
+        valid = arith::SubIOp::create(builder, valid, kernel.emitI32(first));
+    }
+    begin = arith::RemUIOp::create(builder, begin, kernel.emitI32(period));
+    Value piece = kernel.emitLoad(
+        load, VectorType::get({count}, type.getElementType()), offset, begin,
+        valid, std::min(alignment, count * getElementBytes(load)));
+    if (count == width)
+      return piece;
+    for (int64_t i = 0; i < count; ++i)
+      elements.push_back(vector::ExtractOp::create(builder, piece, i));
+  }
+  return vector::FromElementsOp::create(builder, type, elements);
 }
 
 VectorPosition rmsnorm::emitPosition(Kernel &kernel, Value firstColumn,

@@ -69,10 +69,10 @@ VectorPosition emitPosition(Kernel &kernel, Value firstColumn, int64_t index,
 /// The column of a row of type `type` that `position` is.
 Value emitColumn(Kernel &kernel, const VectorPosition &position, Type type);
 
-/// Where `load` reads that: from the beginning again where its buffer has fewer
-/// columns.
-Value emitColumn(Kernel &kernel, const VectorPosition &position,
-                 TileLoadOp load);
+/// The vector at `position` of the row at `offset`. Where the buffer has fewer
+/// columns than a row it is read from the beginning again.
+Value emitVectorLoad(Kernel &kernel, TileLoadOp load, Value offset,
+                     const VectorPosition &position);
 
 /// Adds the rows of the thread's group that `op` accumulates to `sums`, one for
 /// each of a thread's vectors. `get` gives vector `position` of an operand.

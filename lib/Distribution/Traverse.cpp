@@ -246,16 +246,12 @@ void Walker::emitOps(bool loads, bool others) {
 }
 
 void Walker::emitLoad(TileLoadOp load) {
-  auto type = cast<VectorType>(kernel.getFragmentType(load.getType()));
   define(load, [&](int64_t row, int64_t index) {
     const VectorPosition &position = chunk[index];
     Value offset = tile.addresses.getOffset(load, row);
-    if (load.getKind() == TileKind::group)
-      return emitGroupLoad(kernel, load, offset, position);
-    return kernel.emitLoad(load, type, offset,
-                           emitColumn(kernel, position, load), position.valid,
-                           kernel.getAlignment(load.getBase(), load.getType(),
-                                               bool(position.valid)));
+    return load.getKind() == TileKind::group
+               ? emitGroupLoad(kernel, load, offset, position)
+               : emitVectorLoad(kernel, load, offset, position);
   });
 }
 

@@ -201,18 +201,11 @@ static bool canTakeApart(int64_t columns, int64_t part, bool isOneRow) {
 
 std::string mlir::rmsnorm::whyNotOnAllChips(RowsOp rows) {
   const ProgramFacts facts = getProgramFacts(rows);
-  Block &program = rows.getTiles().getBody().front();
-  if (facts.groupColumns != 0) {
-    // Vectors of a group are held by neighbours of a subgroup.
-    if (facts.groupColumns < 2 || facts.groupColumns > 128 ||
-        !llvm::isPowerOf2_64(facts.groupColumns))
-      return "divides columns into groups that are not of 2, 4, 8, ... 128";
-    // Threads read whole vectors of a group's columns.
-    for (auto load : program.getOps<TileLoadOp>())
-      if (load.getAccess().getPeriod() % 16 != 0)
-        return "has the same for all groups of columns, and no multiple of 16 "
-               "of them";
-  }
+  // Vectors of a group are held by neighbours of a subgroup.
+  if (facts.groupColumns != 0 &&
+      (facts.groupColumns < 2 || facts.groupColumns > 128 ||
+       !llvm::isPowerOf2_64(facts.groupColumns)))
+    return "divides columns into groups that are not of 2, 4, 8, ... 128";
   if (facts.part == 0)
     return "";
   if (facts.numColumnSums != 0)
