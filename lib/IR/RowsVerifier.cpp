@@ -155,14 +155,20 @@ LogicalResult BodyVerifier::verifyType(Operation *op, Type type) {
            << type;
   // Of groups of columns there are fewer.
   const int64_t own = vector.getDimSize(1);
+  auto load = dyn_cast<TileLoadOp>(op);
+  auto store = dyn_cast<TileStoreOp>(op);
+  const bool hasGroups = isa<GroupReduceOp>(op) ||
+                         (load && load.getKind() == TileKind::group) ||
+                         (store && store.getKind() == TileKind::group);
   const bool isPart =
-      parts.contains(own) && !isa<RowReduceOp, AccumulateOp>(op);
+      parts.contains(own) && !hasGroups && !isa<RowReduceOp, AccumulateOp>(op);
   const bool isGroups =
       columns % own == 0 && parts.empty() && !rows.getDynamicColumns();
   if (own != 1 && own != columns && !isPart && !isGroups)
     return op->emitOpError("expected vectors of 1 or ")
-           << columns << " columns, as rmsnorm.rows says, or groups of them, "
-           << "got " << vector;
+           << columns << " columns, as rmsnorm.rows says, or "
+           << (parts.empty() ? "groups" : "parts") << " of them, got " << vector
+           << (hasGroups ? ", values of groups" : "");
   const int64_t count = vector.getDimSize(0);
   const int64_t tile = schedule ? schedule.getTileRows() : 1;
   const int64_t groups = schedule ? schedule.getRowGroups() : 1;
@@ -188,6 +194,8 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
     if (store.getKind() == TileKind::column)
       return store.emitOpError("expected per-column values to leave "
                                "rmsnorm.rows as sums over rows");
+    if (failed(verifyType(op, store.getValue().getType())))
+      return failure();
     return accesses.verify(store, isPlaced);
   }
   if (auto sum = dyn_cast<AccumulateOp>(op)) {

@@ -1664,7 +1664,7 @@ func.func @part_of_another_size(%x: memref<?x64xf32>, %c: memref<?xf32>, %m: ind
       %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
       %1 = vector.extract_strided_slice %0 {offsets = [0, 32], sizes = [1, 32], strides = [1, 1]} : vector<1x64xf32> to vector<1x32xf32>
       %2 = rmsnorm.tile_load row %C[%t] : memref<?xf32> -> vector<1x1xf32>
-      // expected-error @+1 {{expected vectors of 1 or 64 columns, as rmsnorm.rows says, or groups of them, got 'vector<1x16xf32>'}}
+      // expected-error @+1 {{expected vectors of 1 or 64 columns, as rmsnorm.rows says, or parts of them, got 'vector<1x16xf32>'}}
       %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x16xf32>
       rmsnorm.tile_store tile %0, %X[%t] : vector<1x64xf32>, memref<?x64xf32>
       rmsnorm.yield
@@ -1768,12 +1768,54 @@ func.func @part_and_groups(%x: memref<?x32xf32>, %y: memref<?x2xf32>, %z: memref
     rmsnorm.tiles body {
     ^bb0(%t: index):
       %0 = rmsnorm.tile_load tile %X[%t] : memref<?x32xf32> -> vector<1x32xf32>
-      // expected-error @below {{expected vectors of 1 or 32 columns, as rmsnorm.rows says, or groups of them, got 'vector<1x8xf32>'}}
+      // expected-error @below {{expected vectors of 1 or 32 columns, as rmsnorm.rows says, or parts of them, got 'vector<1x8xf32>', values of groups}}
       %1 = rmsnorm.group_reduce add(%0) : vector<1x32xf32> -> vector<1x8xf32>
       %2 = rmsnorm.row_reduce add(%0) : vector<1x32xf32> -> vector<1x1xf32>
       %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x2xf32>
       rmsnorm.tile_store tile %3, %Y[%t] : vector<1x2xf32>, memref<?x2xf32>
       rmsnorm.tile_store group %1, %Z[%t] : vector<1x8xf32>, memref<?x8xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+// The parts of a row have as many columns as the row has groups: what a vector
+// is would not be known.
+func.func @groups_beside_parts(%x: memref<4x8xf32>, %s: memref<4x4xf32>) {
+  rmsnorm.rows sizes [4] columns(8) buffers(update %x : memref<4x8xf32>, write %s : memref<4x4xf32>) {
+  ^bb0(%X: memref<4x8xf32>, %S: memref<4x4xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<4x8xf32> -> vector<1x8xf32>
+      %h = vector.extract_strided_slice %v {offsets = [0, 4], sizes = [1, 4], strides = [1, 1]} : vector<1x8xf32> to vector<1x4xf32>
+      %w = vector.insert_strided_slice %h, %v {offsets = [0, 0], strides = [1, 1]} : vector<1x4xf32> into vector<1x8xf32>
+      // expected-error @below {{expected vectors of 1 or 8 columns, as rmsnorm.rows says, or parts of them, got 'vector<1x4xf32>', values of groups}}
+      %g = rmsnorm.group_reduce maximumf(%v) : vector<1x8xf32> -> vector<1x4xf32>
+      rmsnorm.tile_store group %g, %S[%t] : vector<1x4xf32>, memref<4x4xf32>
+      rmsnorm.tile_store tile %w, %X[%t] : vector<1x8xf32>, memref<4x8xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+// Every second column is a part, and no value of a group.
+func.func @part_stored_as_groups(%x: memref<4x8xf32>, %s: memref<4x4xf32>) {
+  rmsnorm.rows sizes [4] columns(8) buffers(read %x : memref<4x8xf32>, write %s : memref<4x4xf32>) {
+  ^bb0(%X: memref<4x8xf32>, %S: memref<4x4xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<4x8xf32> -> vector<1x8xf32>
+      %a, %b = vector.deinterleave %v : vector<1x8xf32> -> vector<1x4xf32>
+      // expected-error @below {{expected vectors of 1 or 8 columns, as rmsnorm.rows says, or parts of them, got 'vector<1x4xf32>', values of groups}}
+      rmsnorm.tile_store group %a, %S[%t] : vector<1x4xf32>, memref<4x4xf32>
       rmsnorm.yield
     }
     rmsnorm.yield

@@ -114,7 +114,8 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
       the body takes rows apart, in place of that, as many as a part of a row
       that `vector.extract_strided_slice` or `vector.deinterleave` takes out
       has, or that is loaded or stored as a `tile`, which is neither reduced nor
-      summed up (`getParts`); with a schedule every vector has 1 or
+      summed up (`getParts`), and no values of groups, which would be taken for
+      a part; with a schedule every vector has 1 or
       R rows, tiles in traverses R, accumulators row_groups. In a cluster R is 1
       and N static.
     - (C6) a `tile_load`, `tile_store`, `slot_load` accesses the buffers among
