@@ -2,7 +2,7 @@
 //===- PrepareOracle.cpp - rmsnorm-prepare-oracle ------------------------===//
 
 #include "RMSNorm/Conversion/Passes.h"
-#include "RMSNorm/IR/ExpandShapes.h"
+#include "RMSNorm/IR/HardViews.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -104,7 +104,7 @@ struct PrepareOracle final : rmsnorm::impl::PrepareOracleBase<PrepareOracle> {
                           UnitAttr::get(&getContext()));
       }
       function.removeArgAttrsAttr();
-      expandSeveralSizes(function);
+      replaceHardViews(function);
       if (failed(addDeallocations(function)))
         return signalPassFailure();
       // A copy between strided buffers would be a library call.

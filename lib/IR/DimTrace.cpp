@@ -2,6 +2,7 @@
 //===- DimTrace.cpp - where the size of a dimension comes from -----------===//
 
 #include "RMSNorm/IR/DimTrace.h"
+#include "RMSNorm/IR/HardViews.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -125,7 +126,7 @@ DimSource rmsnorm::traceDim(Value value, int64_t dim) {
       value = view.getIn();
     } else if (auto slice = dyn_cast<memref::SubViewOp>(op)) {
       return traceSize(
-          getKept(slice.getMixedSizes(), slice.getDroppedDims(), dim));
+          getKept(slice.getMixedSizes(), getDroppedDims(slice), dim));
     } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
       return traceSize(expand.getMixedOutputShape()[dim]);
     } else if (auto expand = dyn_cast<memref::ExpandShapeOp>(op)) {

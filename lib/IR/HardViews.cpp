@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- ExpandShapes.cpp - dimensions with several unknown parts ----------===//
+//===- HardViews.cpp - views that MLIR takes for others ------------------===//
 
-#include "RMSNorm/IR/ExpandShapes.h"
+#include "RMSNorm/IR/HardViews.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -40,7 +40,57 @@ static void replace(RewriterBase &rewriter, memref::ExpandShapeOp op) {
       source.getConstifiedMixedOffset(), sizes, strides);
 }
 
-void rmsnorm::expandSeveralSizes(FunctionOpInterface function) {
+llvm::SmallBitVector rmsnorm::getDroppedDims(memref::SubViewOp op) {
+  llvm::SmallBitVector dropped(op.getSourceType().getRank());
+  auto mask =
+      computeRankReductionMask(op.getStaticSizes(), op.getType().getShape());
+  if (!mask)
+    return op.getDroppedDims();
+  for (unsigned dim : *mask)
+    dropped.set(dim);
+  return dropped;
+}
+
+static void replace(RewriterBase &rewriter, memref::SubViewOp op) {
+  const llvm::SmallBitVector dropped = getDroppedDims(op);
+  auto getSizes = [&](const llvm::SmallBitVector &without) {
+    SmallVector<OpFoldResult> sizes;
+    for (auto [dim, size] : llvm::enumerate(op.getMixedSizes()))
+      if (!without.test(dim))
+        sizes.push_back(size);
+    return sizes;
+  };
+  const SmallVector<OpFoldResult> sizes = getSizes(dropped);
+  if (sizes == getSizes(op.getDroppedDims()))
+    return;
+  Location loc = op.getLoc();
+  rewriter.setInsertionPoint(op);
+  auto source =
+      memref::ExtractStridedMetadataOp::create(rewriter, loc, op.getSource());
+  OpFoldResult offset = source.getConstifiedMixedOffset();
+  SmallVector<OpFoldResult> strides;
+  AffineExpr a, b, c;
+  bindSymbols(rewriter.getContext(), a, b, c);
+  for (auto [dim, begin, step, stride] :
+       llvm::enumerate(op.getMixedOffsets(), op.getMixedStrides(),
+                       source.getConstifiedMixedStrides())) {
+    offset = affine::makeComposedFoldedAffineApply(rewriter, loc, a + b * c,
+                                                   {offset, begin, stride});
+    if (dropped.test(dim))
+      continue;
+    strides.push_back(affine::makeComposedFoldedAffineApply(
+        rewriter, loc, a * b, {step, stride}));
+  }
+  rewriter.replaceOpWithNewOp<memref::ReinterpretCastOp>(
+      op, op.getType(), source.getBaseBuffer(), offset, sizes, strides);
+}
+
+void rmsnorm::replaceHardViews(FunctionOpInterface function) {
   IRRewriter rewriter(function.getContext());
-  function->walk([&](memref::ExpandShapeOp op) { replace(rewriter, op); });
+  function->walk([&](Operation *op) {
+    if (auto expand = dyn_cast<memref::ExpandShapeOp>(op))
+      replace(rewriter, expand);
+    else if (auto slice = dyn_cast<memref::SubViewOp>(op))
+      replace(rewriter, slice);
+  });
 }

@@ -3,7 +3,7 @@
 
 #include "HostFunction.h"
 
-#include "RMSNorm/IR/ExpandShapes.h"
+#include "RMSNorm/IR/HardViews.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
@@ -264,7 +264,7 @@ FailureOr<HostProgram> rmsnorm::readHostFunction(func::FuncOp function) {
   });
   if (views.wasInterrupted()) {
     function.getContext()->getOrLoadDialect<affine::AffineDialect>();
-    expandSeveralSizes(function);
+    replaceHardViews(function);
     RewritePatternSet patterns(function.getContext());
     memref::populateExpandStridedMetadataPatterns(patterns);
     (void)applyPatternsGreedily(function, std::move(patterns));
