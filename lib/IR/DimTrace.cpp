@@ -5,6 +5,7 @@
 #include "RMSNorm/IR/HardViews.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
+#include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -153,6 +154,18 @@ OpFoldResult rmsnorm::materializeDim(OpBuilder &builder, Location loc,
     return builder.getIndexAttr(source.size);
   if (source.dim < 0)
     return source.value;
+  // The product, so that no op is needed for its size alone.
+  if (auto collapse = source.value.getDefiningOp<tensor::CollapseShapeOp>()) {
+    Value product;
+    for (int64_t part : collapse.getReassociationIndices()[source.dim]) {
+      Value size = getValueOrCreateConstantIndexOp(
+          builder, loc,
+          materializeDim(builder, loc, traceDim(collapse.getSrc(), part)));
+      product =
+          product ? arith::MulIOp::create(builder, loc, product, size) : size;
+    }
+    return product;
+  }
   if (isa<MemRefType>(source.value.getType()))
     return memref::DimOp::create(builder, loc, source.value, source.dim)
         .getResult();

@@ -340,8 +340,6 @@ std::optional<NoProgram> ProgramBuilder::run(RowsOp &rows) {
     return problem;
   }
   replaceMembers(rows);
-  if (!members.empty())
-    return NoProgram{*members.begin(), "is used by what has no place"};
   return std::nullopt;
 }
 

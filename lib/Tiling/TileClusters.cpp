@@ -25,17 +25,21 @@ namespace mlir::rmsnorm {
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// Asks for the sizes of what members compute where they come from: the members
-/// are about to go.
+/// Asks for the sizes of what members compute, and of views of it, where they
+/// come from: the members are about to go.
 static void redirectDims(const access::Cluster &cluster) {
-  SmallVector<tensor::DimOp> dims;
+  llvm::SetVector<Operation *> users;
   for (const access::Member &member : cluster.getMembers())
-    for (Operation *user : member.op->getUsers())
-      if (auto dim = dyn_cast<tensor::DimOp>(user))
-        dims.push_back(dim);
-  for (tensor::DimOp dim : dims) {
+    users.insert(member.op->user_begin(), member.op->user_end());
+  for (size_t i = 0; i < users.size(); ++i)
+    if (access::isView(users[i]))
+      users.insert(users[i]->user_begin(), users[i]->user_end());
+  for (Operation *user : users) {
+    auto dim = dyn_cast<tensor::DimOp>(user);
+    if (!dim)
+      continue;
     DimSource source = traceSize(dim.getResult());
-    if (source.value == dim.getSource() || source.value == dim.getResult())
+    if (source.value == dim.getResult())
       continue;
     OpBuilder builder(dim);
     dim.replaceAllUsesWith(getValueOrCreateConstantIndexOp(

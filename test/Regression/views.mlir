@@ -2,7 +2,7 @@
 // RUN: norm-run %s --device=sim:sm_90 --rows=24
 // RUN: norm-run %s --device=sim:gfx942 --rows=7 --unaligned --strided
 // RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py %s --embed=sim:sm_90,direct | FileCheck %s
-// CHECK: {{^}}16 results, 0 wrong
+// CHECK: {{^}}18 results, 0 wrong
 
 // Dimensions of one size that change places: upstream folds a reinterpret_cast of
 // equal types.
@@ -143,4 +143,36 @@ func.func @dropped(%x: tensor<1x?x5x24xf32>) -> tensor<?x1x24xf32> {
   %t = linalg.transpose ins(%p : tensor<1x?x24xf32>) outs(%e : tensor<?x1x24xf32>) permutation = [1, 0, 2]
   %y = rmsnorm.forward input(%t : tensor<?x1x24xf32>) output(%e : tensor<?x1x24xf32>) eps = 1.0e-03 -> tensor<?x1x24xf32>
   return %y : tensor<?x1x24xf32>
+}
+
+// Rows that are one dimension of what another op computes: their number is asked
+// for as a product, as that op goes.
+func.func @copied_and_collapsed(%x: tensor<?x?x2x64xf32>) -> tensor<?x?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %a = tensor.dim %x, %c0 : tensor<?x?x2x64xf32>
+  %b = tensor.dim %x, %c1 : tensor<?x?x2x64xf32>
+  %e = tensor.empty(%a, %b) : tensor<?x?x2x64xf32>
+  %h = linalg.exp ins(%x : tensor<?x?x2x64xf32>) outs(%e : tensor<?x?x2x64xf32>) -> tensor<?x?x2x64xf32>
+  %q = tensor.collapse_shape %h [[0], [1, 2], [3]] : tensor<?x?x2x64xf32> into tensor<?x?x64xf32>
+  %c = arith.muli %b, %c2 : index
+  %f = tensor.empty(%a, %c) : tensor<?x?x64xf32>
+  %y = rmsnorm.forward input(%q : tensor<?x?x64xf32>) output(%f : tensor<?x?x64xf32>) eps = 1.0e-03 -> tensor<?x?x64xf32>
+  return %y : tensor<?x?x64xf32>
+}
+
+// The same where the view is asked for its size.
+func.func @size_of_view(%x: tensor<?x?x2x64xf32>) -> tensor<?x?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %a = tensor.dim %x, %c0 : tensor<?x?x2x64xf32>
+  %b = tensor.dim %x, %c1 : tensor<?x?x2x64xf32>
+  %e = tensor.empty(%a, %b) : tensor<?x?x2x64xf32>
+  %h = linalg.exp ins(%x : tensor<?x?x2x64xf32>) outs(%e : tensor<?x?x2x64xf32>) -> tensor<?x?x2x64xf32>
+  %q = tensor.collapse_shape %h [[0], [1, 2], [3]] : tensor<?x?x2x64xf32> into tensor<?x?x64xf32>
+  %c = tensor.dim %q, %c1 : tensor<?x?x64xf32>
+  %f = tensor.empty(%a, %c) : tensor<?x?x64xf32>
+  %y = rmsnorm.forward input(%q : tensor<?x?x64xf32>) output(%f : tensor<?x?x64xf32>) eps = 1.0e-03 -> tensor<?x?x64xf32>
+  return %y : tensor<?x?x64xf32>
 }
