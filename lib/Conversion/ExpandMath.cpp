@@ -56,7 +56,7 @@ static bool isF32(Value value) {
 namespace {
 
 /// Arithmetic on values of one type, f32 or vectors of it.
-struct Arithmetic {
+struct VectorMath {
   ImplicitLocOpBuilder b;
   Type type;
 
@@ -94,7 +94,7 @@ struct ExpandExp final : OpRewritePattern<math::ExpOp> {
                                 PatternRewriter &rewriter) const override {
     if (!isF32(op.getResult()))
       return rewriter.notifyMatchFailure(op, "not f32");
-    Arithmetic a{{op.getLoc(), rewriter}, op.getType()};
+    VectorMath a{{op.getLoc(), rewriter}, op.getType()};
     rewriter.replaceOp(op, a.exp(op.getOperand()));
     return success();
   }
@@ -108,7 +108,7 @@ struct ExpandTanh final : OpRewritePattern<math::TanhOp> {
                                 PatternRewriter &rewriter) const override {
     if (!isF32(op.getResult()))
       return rewriter.notifyMatchFailure(op, "not f32");
-    Arithmetic a{{op.getLoc(), rewriter}, op.getType()};
+    VectorMath a{{op.getLoc(), rewriter}, op.getType()};
     Value x = op.getOperand();
     Value magnitude = math::AbsFOp::create(a.b, x);
     Value one = a.constant(1);
@@ -135,7 +135,7 @@ struct ExpandErf final : OpRewritePattern<math::ErfOp> {
                                 PatternRewriter &rewriter) const override {
     if (!isF32(op.getResult()))
       return rewriter.notifyMatchFailure(op, "not f32");
-    Arithmetic a{{op.getLoc(), rewriter}, op.getType()};
+    VectorMath a{{op.getLoc(), rewriter}, op.getType()};
     Value x = op.getOperand();
     Value magnitude = math::AbsFOp::create(a.b, x);
     Value complement = math::Exp2Op::create(
@@ -193,7 +193,7 @@ struct ExpandToI8 final : OpRewritePattern<arith::FPToSIOp> {
     if (!isF32(op.getIn()) ||
         !getElementTypeOrSelf(op.getType()).isSignlessInteger(8))
       return rewriter.notifyMatchFailure(op, "not from f32 to i8");
-    Arithmetic a{{op.getLoc(), rewriter}, op.getIn().getType()};
+    VectorMath a{{op.getLoc(), rewriter}, op.getIn().getType()};
     Value in = getUnrounded(a.b, op.getIn());
     if (!in)
       return rewriter.notifyMatchFailure(op, "not rounded to even");

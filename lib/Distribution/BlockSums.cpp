@@ -16,7 +16,7 @@ using namespace mlir::rmsnorm;
 
 namespace {
 /// The place of a sum: the row `offset` of the buffer at `pointer`.
-struct SumDest {
+struct SumPlace {
   Value pointer, offset;
   FloatType element;
   /// Whether it is a workspace: rows lie packed after an aligned beginning. In
@@ -29,7 +29,7 @@ struct SumDest {
 
 class BlockSum {
 public:
-  BlockSum(Kernel &kernel, const SumDest &dest, Value sum, Value columns)
+  BlockSum(Kernel &kernel, const SumPlace &dest, Value sum, Value columns)
       : kernel(kernel), layout(kernel.layout), builder(kernel.builder),
         dest(dest), sum(sum), columns(columns),
         kind(kernel.rows.getTiles().getSumKind(
@@ -60,7 +60,7 @@ private:
   Kernel &kernel;
   const Layout &layout;
   ImplicitLocOpBuilder &builder;
-  SumDest dest;
+  SumPlace dest;
   Value sum, columns;
   const ReduceKind kind;
   const bool perColumn;
@@ -251,7 +251,7 @@ static Value emitColumns(Kernel &kernel) {
 
 /// Stores the sums of the block, each to its place.
 static void emitSums(Kernel &kernel, Rings &rings, ValueRange sums,
-                     ArrayRef<SumDest> dests, Value columns) {
+                     ArrayRef<SumPlace> dests, Value columns) {
   const Layout &layout = kernel.layout;
   // Where a thread's columns are.
   SmallVector<VectorPosition> positions;
@@ -281,7 +281,7 @@ void rmsnorm::emitBlockSums(Kernel &kernel, Rings &rings, ValueRange sums,
     return;
   ImplicitLocOpBuilder &builder = kernel.builder;
   Value columns = emitColumns(kernel);
-  SmallVector<SumDest> dests;
+  SmallVector<SumPlace> dests;
   for (Value buffer : partials) {
     Value row = arith::MulIOp::create(builder, block,
                                       kernel.arguments.getStride(buffer, 0));
@@ -301,7 +301,7 @@ void rmsnorm::emitSumStores(Kernel &kernel, Rings &rings,
   if (stores.empty())
     return;
   SmallVector<Value> sums;
-  SmallVector<SumDest> dests;
+  SmallVector<SumPlace> dests;
   for (SumStoreOp store : stores) {
     Value first = arith::ConstantIntOp::create(kernel.builder, 0, 64);
     sums.push_back(store.getValue());

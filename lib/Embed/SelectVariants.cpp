@@ -155,7 +155,7 @@ LogicalResult Variants::emitAlignment(int64_t bytes) {
   return success();
 }
 
-static SmallVector<int64_t, 2> getAlignments(RowsOp rows) {
+static SmallVector<int64_t, 2> getRowsAlignments(RowsOp rows) {
   SmallVector<MemRefType> types;
   for (Value buffer : getVectorBuffers(rows))
     types.push_back(cast<MemRefType>(buffer.getType()));
@@ -164,7 +164,7 @@ static SmallVector<int64_t, 2> getAlignments(RowsOp rows) {
 
 LogicalResult Variants::run() {
   bool isGuarded = true;
-  for (int64_t bytes : ::getAlignments(getRows(0))) {
+  for (int64_t bytes : getRowsAlignments(getRows(0))) {
     Multiples multiples(builder, loc, bytes);
     for (Program &program : programs)
       for (Value buffer : getVectorBuffers(program.rows))
@@ -204,7 +204,7 @@ static bool fits(ArrayRef<Program> group, RowsOp rows, AliasAnalysis &aliases) {
   return llvm::all_of(group, [&](const Program &other) {
     RowsOp before = other.rows;
     return !before.getDynamicColumns() && before.getPartials().empty() &&
-           ::getAlignments(before) == ::getAlignments(rows) &&
+           getRowsAlignments(before) == getRowsAlignments(rows) &&
            areIndependent(before, rows, aliases);
   });
 }

@@ -52,7 +52,7 @@ static std::optional<rmsn::DataType> getDataType(Type type) {
   return std::nullopt;
 }
 
-static std::optional<rmsn::Role> getRole(StringRef name) {
+static std::optional<rmsn::Role> parseRole(StringRef name) {
   if (name == "input")
     return rmsn::Role::Input;
   if (name == "output")
@@ -121,7 +121,7 @@ static FailureOr<rmsn::ArgumentT> readArgument(func::FuncOp function,
   auto role = function.getArgAttrOfType<StringAttr>(
       index, RMSNormDialect::kRoleAttrName);
   std::optional<rmsn::Role> known =
-      role ? getRole(role) : std::optional<rmsn::Role>();
+      role ? parseRole(role) : std::optional<rmsn::Role>();
   if (!known)
     return report() << "expected rmsnorm.role = \"input\", \"output\" or "
                        "\"inout\" (rmsnorm-bind-arguments sets it), got "

@@ -48,7 +48,7 @@ static TilesOp addInits(RewriterBase &rewriter, TilesOp tiles,
 namespace {
 /// The destination of a sum, its initial value, which may be null, and the
 /// other operands of rmsnorm.accumulate.
-struct SumDest {
+struct CarriedSum {
   Value dest, init;
   ReduceKind kind;
   FloatAttr start;
@@ -66,7 +66,8 @@ static AffineMapAttr getSumMap(Value dest, int64_t numSizes,
 /// The program that adds up `partials`, the sums of the blocks of `rows`, into
 /// `dest`.
 static RowsOp createSumRows(RewriterBase &rewriter, RowsOp rows, Value partials,
-                            const SumDest &dest, const ScheduleFields &fields) {
+                            const CarriedSum &dest,
+                            const ScheduleFields &fields) {
   Location loc = rows.getLoc();
   auto type = cast<MemRefType>(partials.getType());
   Value columns = type.isDynamicDim(1) ? rows.getDynamicColumns() : Value();
@@ -128,7 +129,7 @@ static RowsOp createSumRows(RewriterBase &rewriter, RowsOp rows, Value partials,
 
 /// Carries the sums of `rows` and writes them after its tiles.
 static void storeSums(RewriterBase &rewriter, RowsOp rows,
-                      ArrayRef<SumDest> dests) {
+                      ArrayRef<CarriedSum> dests) {
   TilesOp tiles = rows.getTiles();
   rewriter.setInsertionPointAfter(tiles);
   for (auto [sum, dest] : llvm::zip(tiles.getResults(), dests))
@@ -139,10 +140,10 @@ static void storeSums(RewriterBase &rewriter, RowsOp rows,
 
 /// Makes the sums of `rows` results of it, and adds up those.
 static void yieldSums(RewriterBase &rewriter, RowsOp rows,
-                      ArrayRef<SumDest> dests, const ScheduleFields &fields,
+                      ArrayRef<CarriedSum> dests, const ScheduleFields &fields,
                       SmallVectorImpl<RowsOp> &made) {
   SmallVector<Type> types;
-  SmallVector<SumDest> operands;
+  SmallVector<CarriedSum> operands;
   for (auto [sum, dest] : llvm::zip(rows.getTiles().getResults(), dests)) {
     const int64_t columns = cast<VectorType>(sum.getType()).getDimSize(1);
     const bool isDynamic = columns != 1 && rows.getDynamicColumns();
@@ -207,7 +208,7 @@ static LogicalResult carrySums(RowsOp rows, SmallVectorImpl<RowsOp> &made) {
   }
   TilesOp tiles = addInits(rewriter, rows.getTiles(), values);
   auto yield = cast<YieldOp>(tiles.getBody().front().getTerminator());
-  SmallVector<SumDest> dests;
+  SmallVector<CarriedSum> dests;
   for (auto [sum, accumulator, next] :
        llvm::zip(sums, tiles.getAccumulators(), yield.getValuesMutable())) {
     dests.push_back({sum.getDest(), sum.getInit(), sum.getKind(),

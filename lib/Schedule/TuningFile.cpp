@@ -53,9 +53,10 @@ private:
   std::string &text;
 };
 
-class Reader {
+class TuningFileReader {
 public:
-  Reader(StringRef path, std::string &message) : path(path), message(message) {}
+  TuningFileReader(StringRef path, std::string &message)
+      : path(path), message(message) {}
 
   FailureOr<std::vector<TuningRecord>> read();
 
@@ -100,7 +101,7 @@ static bool isShallow(StringRef text) {
   return true;
 }
 
-FailureOr<json::Value> Reader::parse() {
+FailureOr<json::Value> TuningFileReader::parse() {
   // Devices without end, and files that would take all memory.
   llvm::sys::fs::file_status status;
   if (std::error_code code = llvm::sys::fs::status(path, status))
@@ -123,9 +124,9 @@ FailureOr<json::Value> Reader::parse() {
   return std::move(*value);
 }
 
-LogicalResult Reader::checkFields(const json::Object &object,
-                                  ArrayRef<StringRef> known,
-                                  function_ref<Message()> error) {
+LogicalResult TuningFileReader::checkFields(const json::Object &object,
+                                            ArrayRef<StringRef> known,
+                                            function_ref<Message()> error) {
   for (const auto &[key, value] : object)
     if (!llvm::is_contained(known, StringRef(key)))
       return error() << "unknown field '" << StringRef(key) << "'; expected "
@@ -133,7 +134,8 @@ LogicalResult Reader::checkFields(const json::Object &object,
   return success();
 }
 
-LogicalResult Reader::readRows(const json::Value &rows, TuningRecord &record) {
+LogicalResult TuningFileReader::readRows(const json::Value &rows,
+                                         TuningRecord &record) {
   const json::Array *pair = rows.getAsArray();
   std::optional<int64_t> first, last;
   if (pair && pair->size() == 2) {
@@ -150,7 +152,8 @@ LogicalResult Reader::readRows(const json::Value &rows, TuningRecord &record) {
   return success();
 }
 
-LogicalResult Reader::readSchedule(StringRef text, TuningRecord &record) {
+LogicalResult TuningFileReader::readSchedule(StringRef text,
+                                             TuningRecord &record) {
   llvm::Expected<ScheduleFields> schedule = ScheduleFields::parse(text);
   std::string why;
   if (!schedule)
@@ -180,8 +183,8 @@ static bool hasFacts(StringRef key, StringRef today) {
   });
 }
 
-LogicalResult Reader::readRecord(const json::Object &object,
-                                 TuningRecord &record) {
+LogicalResult TuningFileReader::readRecord(const json::Object &object,
+                                           TuningRecord &record) {
   auto here = [&] { return error(record); };
   if (failed(checkFields(object,
                          {"target", "program", "rows", "schedule", "entry",
@@ -225,7 +228,8 @@ LogicalResult Reader::readRecord(const json::Object &object,
   return success();
 }
 
-LogicalResult Reader::checkDistinct(const std::vector<TuningRecord> &records) {
+LogicalResult
+TuningFileReader::checkDistinct(const std::vector<TuningRecord> &records) {
   std::vector<const TuningRecord *> sorted;
   for (const TuningRecord &record : records)
     sorted.push_back(&record);
@@ -244,7 +248,7 @@ LogicalResult Reader::checkDistinct(const std::vector<TuningRecord> &records) {
   return success();
 }
 
-FailureOr<std::vector<TuningRecord>> Reader::read() {
+FailureOr<std::vector<TuningRecord>> TuningFileReader::read() {
   FailureOr<json::Value> value = parse();
   if (failed(value))
     return failure();
@@ -281,7 +285,8 @@ FailureOr<TuningTable> TuningTable::read(StringRef path, std::string &error) {
   TuningTable table;
   if (path.empty())
     return table;
-  FailureOr<std::vector<TuningRecord>> records = Reader(path, error).read();
+  FailureOr<std::vector<TuningRecord>> records =
+      TuningFileReader(path, error).read();
   if (failed(records))
     return failure();
   table.records = std::move(*records);

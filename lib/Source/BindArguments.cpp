@@ -30,7 +30,7 @@ using namespace mlir::rmsnorm;
 using bufferization::BufferizationDialect;
 
 /// What `operand` is to the norm that owns it, or empty.
-static StringRef getRole(OpOperand &operand) {
+static StringRef getOperandRole(OpOperand &operand) {
   auto find = [&](auto norm, ArrayRef<StringLiteral> roles) -> StringRef {
     for (auto [index, role] : llvm::enumerate(roles)) {
       auto [start, length] = norm.getODSOperandIndexAndLength(index);
@@ -207,8 +207,9 @@ LogicalResult FunctionBinder::addArgument(OpOperand &returned,
   destination.set(target);
   std::string &name = newNames[argument];
   name = ("result" + Twine(number)).str();
-  StringRef role = getRole(*cast<DestinationStyleOpInterface>(result.getOwner())
-                                .getTiedOpOperand(result));
+  StringRef role =
+      getOperandRole(*cast<DestinationStyleOpInterface>(result.getOwner())
+                          .getTiedOpOperand(result));
   if (!role.empty())
     name = role.str();
   return success();
@@ -285,9 +286,9 @@ FailureOr<SmallVector<std::string>> FunctionBinder::chooseNames() {
       OpOperand *first = nullptr;
       for (OpOperand &use : argument.getUses())
         if (use.getOwner()->getBlock() == &function.front() &&
-            !getRole(use).empty() && (!first || isBefore(use, *first)))
+            !getOperandRole(use).empty() && (!first || isBefore(use, *first)))
           first = &use;
-      name = first ? getRole(*first).str() : ("arg" + Twine(i)).str();
+      name = first ? getOperandRole(*first).str() : ("arg" + Twine(i)).str();
     }
     names[i] = name;
     for (unsigned suffix = 1; !taken.insert(names[i]).second; ++suffix)

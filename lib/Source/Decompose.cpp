@@ -25,9 +25,9 @@ using namespace mlir::rmsnorm;
 namespace {
 
 /// The scalar formulas of a norm, in f32.
-class Arithmetic {
+class NormFormulas {
 public:
-  Arithmetic(Location loc, FloatType input, Casting casting)
+  NormFormulas(Location loc, FloatType input, Casting casting)
       : loc(loc), input(input), casting(casting) {}
 
   Value constant(OpBuilder &b, const APFloat &value) const {
@@ -94,7 +94,7 @@ public:
   using Body = function_ref<SmallVector<Value>(OpBuilder &, ValueRange)>;
 
   /// `base` is an init of the shape of input.
-  NormBuilder(RewriterBase &b, const Arithmetic &math, Value base)
+  NormBuilder(RewriterBase &b, const NormFormulas &math, Value base)
       : math(math), b(b), loc(math.loc),
         sizes(tensor::getMixedSizes(b, loc, base)),
         rank(static_cast<unsigned>(sizes.size())) {}
@@ -189,7 +189,7 @@ public:
     return rows[0];
   }
 
-  const Arithmetic &math;
+  const NormFormulas &math;
 
 private:
   AffineMap getMap(char kind) {
@@ -224,7 +224,7 @@ private:
 };
 
 SmallVector<Value> decompose(ForwardOp op, RewriterBase &rewriter,
-                             const Arithmetic &math) {
+                             const NormFormulas &math) {
   NormBuilder norm(rewriter, math, op.getOutput());
   SmallVector<Value> results(1);
   Value rstd =
@@ -247,7 +247,7 @@ SmallVector<Value> decompose(ForwardOp op, RewriterBase &rewriter,
 }
 
 SmallVector<Value> decompose(BackwardOp op, RewriterBase &rewriter,
-                             const Arithmetic &math) {
+                             const NormFormulas &math) {
   NormBuilder norm(rewriter, math, op.getDx());
   Location loc = op.getLoc();
   SmallVector<Value> results;
@@ -343,9 +343,9 @@ SmallVector<Value> decompose(BackwardOp op, RewriterBase &rewriter,
 
 template <typename OpTy>
 SmallVector<Value> decomposeOp(OpTy op, RewriterBase &rewriter) {
-  Arithmetic math(op.getLoc(),
-                  cast<FloatType>(getElementTypeOrSelf(op.getInput())),
-                  op.getCasting());
+  NormFormulas math(op.getLoc(),
+                    cast<FloatType>(getElementTypeOrSelf(op.getInput())),
+                    op.getCasting());
   return decompose(op, rewriter, math);
 }
 

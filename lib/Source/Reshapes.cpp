@@ -61,7 +61,7 @@ static bool hasGroups(Value value) {
 
 /// Whether `use` is by an op on groups of columns, and of an operand that has
 /// groups and their columns, or is written by it.
-static bool hasGroups(OpOperand &use) {
+static bool usesGroups(OpOperand &use) {
   auto op = dyn_cast<linalg::LinalgOp>(use.getOwner());
   if (!op)
     return false;
@@ -95,7 +95,7 @@ static bool isCollapsed(Value tensor) {
 bool rmsnorm::isReshaped(BlockArgument argument) {
   return isCollapsed(argument) ||
          llvm::any_of(argument.getUses(),
-                      [](OpOperand &use) { return hasGroups(use); });
+                      [](OpOperand &use) { return usesGroups(use); });
 }
 
 /// The layout of what `op` makes of a tensor with `layout`; none if that is not

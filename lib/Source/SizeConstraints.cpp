@@ -37,7 +37,7 @@ private:
   /// squares grows without bound.
   static constexpr unsigned kMaxOps = 128;
   /// In terms of shape symbols, null if it is not known.
-  struct Size {
+  struct KnownSize {
     AffineExpr expr;
     unsigned numOps = 0;
   };
@@ -53,8 +53,8 @@ private:
   AffineExpr simplify(AffineExpr expr) {
     return simplifyAffineExpr(expr, 0, numSymbols);
   }
-  Size resolve(unsigned classNumber);
-  Size substitute(const SizeExpr &size);
+  KnownSize resolve(unsigned classNumber);
+  KnownSize substitute(const SizeExpr &size);
   LogicalResult addConstraint(Operation *op, AffineExpr expr, bool isEqual);
 
   ShapeSymbols &symbols;
@@ -65,7 +65,7 @@ private:
   llvm::MapVector<unsigned, SmallVector<SizeExpr, 1>> definitions;
   /// Sizes that must not be negative.
   SmallVector<SizeExpr> slices;
-  llvm::DenseMap<unsigned, Size> known;
+  llvm::DenseMap<unsigned, KnownSize> known;
   llvm::SmallMapVector<AffineExpr, bool, 4> constraints;
 };
 } // namespace
@@ -182,7 +182,8 @@ void ConstraintCollector::collect(Operation *op) {
   }
 }
 
-ConstraintCollector::Size ConstraintCollector::resolve(unsigned classNumber) {
+ConstraintCollector::KnownSize
+ConstraintCollector::resolve(unsigned classNumber) {
   if (std::optional<int64_t> size = symbols.getStaticSize(classNumber))
     return {getAffineConstantExpr(*size, context), 1};
   if (auto it = given.find(classNumber); it != given.end())
@@ -191,17 +192,17 @@ ConstraintCollector::Size ConstraintCollector::resolve(unsigned classNumber) {
   if (!inserted)
     return it->second;
   for (const SizeExpr &definition : definitions.lookup(classNumber))
-    if (Size size = substitute(definition); size.expr)
+    if (KnownSize size = substitute(definition); size.expr)
       return known[classNumber] = size;
   return {};
 }
 
-ConstraintCollector::Size
+ConstraintCollector::KnownSize
 ConstraintCollector::substitute(const SizeExpr &size) {
   SmallVector<AffineExpr> parts;
   unsigned numOps = 1;
   for (unsigned classNumber : size.classes) {
-    Size part = resolve(classNumber);
+    KnownSize part = resolve(classNumber);
     numOps += part.numOps;
     if (!part.expr || numOps > kMaxOps)
       return {};
@@ -267,7 +268,7 @@ LogicalResult ConstraintCollector::run(func::FuncOp function,
   for (Operation &op : function.front())
     collect(&op);
   for (auto &[classNumber, place] : results) {
-    Size size = resolve(classNumber);
+    KnownSize size = resolve(classNumber);
     if (!size.expr)
       return unknown(function) << "value in dimension " << place.dim
                                << " of result " << place.name;
@@ -276,9 +277,9 @@ LogicalResult ConstraintCollector::run(func::FuncOp function,
       return failure();
   }
   for (auto &[classNumber, sizes] : definitions) {
-    Size size = resolve(classNumber);
+    KnownSize size = resolve(classNumber);
     for (const SizeExpr &definition : sizes) {
-      Size other = substitute(definition);
+      KnownSize other = substitute(definition);
       if (!size.expr || (!other.expr && !isa<tensor::TensorDialect>(
                                             definition.op->getDialect())))
         continue;
@@ -290,7 +291,7 @@ LogicalResult ConstraintCollector::run(func::FuncOp function,
     }
   }
   for (const SizeExpr &slice : slices) {
-    Size room = substitute(slice);
+    KnownSize room = substitute(slice);
     if (!room.expr)
       return unknown(slice.op) << "value";
     if (failed(addConstraint(slice.op, room.expr, /*isEqual=*/false)))

@@ -112,9 +112,10 @@ struct MachineSpec {
 
 /// One module on its way through LLVM. Everything in it is lost on a fatal
 /// error, which the caller guards against.
-class Compilation {
+class CodeGeneration {
 public:
-  Compilation(Operation *op, MachineSpec spec, const SerializeOptions &options)
+  CodeGeneration(Operation *op, MachineSpec spec,
+                 const SerializeOptions &options)
       : op(op), spec(std::move(spec)), options(options) {}
   LogicalResult translate();
   LogicalResult optimize();
@@ -137,7 +138,7 @@ private:
 
 } // namespace
 
-LogicalResult Compilation::translate() {
+LogicalResult CodeGeneration::translate() {
   PhaseTimer timer(options.times, &SerializeTimes::translate);
   initializeTargets();
   context.setDiagnosticHandler(std::make_unique<ErrorForwarder>(op->getLoc()));
@@ -169,7 +170,7 @@ LogicalResult Compilation::translate() {
   return success();
 }
 
-LogicalResult Compilation::optimize() {
+LogicalResult CodeGeneration::optimize() {
   PhaseTimer timer(options.times, &SerializeTimes::optimize);
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
@@ -200,7 +201,7 @@ LogicalResult Compilation::optimize() {
   return failure(hasErrors());
 }
 
-FailureOr<std::string> Compilation::emit(llvm::CodeGenFileType type) {
+FailureOr<std::string> CodeGeneration::emit(llvm::CodeGenFileType type) {
   PhaseTimer timer(options.times, &SerializeTimes::codegen);
   llvm::SmallString<0> bytes;
   llvm::raw_svector_ostream stream(bytes);
@@ -214,7 +215,7 @@ FailureOr<std::string> Compilation::emit(llvm::CodeGenFileType type) {
   return std::string(bytes);
 }
 
-std::string Compilation::print() const {
+std::string CodeGeneration::print() const {
   std::string text;
   llvm::raw_string_ostream stream(text);
   stream << *module;
@@ -283,24 +284,25 @@ static FailureOr<MachineSpec> getSpec(Operation *op) {
 
 /// Runs `finish` on the optimised module.
 template <typename T>
-static FailureOr<T> compile(Operation *op, FailureOr<MachineSpec> spec,
-                            const SerializeOptions &options, bool optimize,
-                            function_ref<FailureOr<T>(Compilation &)> finish) {
+static FailureOr<T>
+compile(Operation *op, FailureOr<MachineSpec> spec,
+        const SerializeOptions &options, bool optimize,
+        function_ref<FailureOr<T>(CodeGeneration &)> finish) {
   if (failed(spec))
     return failure();
   // Leaked if LLVM gives up half-way: its state is not to be trusted then.
-  auto *compilation = new Compilation(op, *spec, options);
+  auto *generation = new CodeGeneration(op, *spec, options);
   FailureOr<T> result = failure();
   bool finished = false;
   LogicalResult guarded = runGuarded(op->getLoc(), [&] {
-    if (succeeded(compilation->translate()) &&
-        (!optimize || succeeded(compilation->optimize())))
-      result = finish(*compilation);
+    if (succeeded(generation->translate()) &&
+        (!optimize || succeeded(generation->optimize())))
+      result = finish(*generation);
     finished = true;
     return success();
   });
   if (finished)
-    delete compilation;
+    delete generation;
   if (failed(guarded))
     return failure();
   return result;
@@ -312,7 +314,7 @@ static FailureOr<std::string> emitFile(Operation *op,
                                        llvm::CodeGenFileType type) {
   return compile<std::string>(
       op, std::move(spec), options, /*optimize=*/true,
-      [&](Compilation &compilation) { return compilation.emit(type); });
+      [&](CodeGeneration &generation) { return generation.emit(type); });
 }
 
 //===----------------------------------------------------------------------===//
@@ -333,8 +335,8 @@ FailureOr<std::string> rmsnorm::emitLLVMIR(Operation *module,
                                            bool optimized) {
   return compile<std::string>(
       module, getSpec(module), options, optimized,
-      [](Compilation &compilation) -> FailureOr<std::string> {
-        return compilation.print();
+      [](CodeGeneration &generation) -> FailureOr<std::string> {
+        return generation.print();
       });
 }
 
