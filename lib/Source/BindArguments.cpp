@@ -241,6 +241,8 @@ LogicalResult FunctionBinder::bindResult(OpOperand &returned) {
                                    "got argument #")
            << cast<BlockArgument>(argument).getArgNumber() << " for results #"
            << it->second << " and #" << number;
+  // Folding may leave nothing else that says so: a result may be the identity
+  // of another argument.
   unsigned argumentNumber = cast<BlockArgument>(argument).getArgNumber();
   function.setResultAttr(number, RMSNormDialect::kArgumentAttrName,
                          builder.getI64IntegerAttr(argumentNumber));

@@ -269,30 +269,20 @@ def PlaceTiles : Pass<"rmsnorm-place-tiles"> {
   let description = [{
     Cuts the program at its reductions: what is done column by column up to each
     becomes a `rmsnorm.traverse`, which says how a thread walks over its columns.
-    Values that a later traverse needs are made available there as the schedule
-    wants it:
+    A later traverse has the tiles that it needs as `cache` of the schedule says:
 
-    - `cache = registers`: they are held, the narrow tile rather than its
-      extension, after a `rmsnorm.keep` where it was extended before; what is
-      as narrow as all that it is computed from, which nothing else needs
-      (x * w), itself.
-    - `reload`: the chain from the loads on is repeated; loads say which traverse
+    - `registers`: they are held, of a tile that was extended the narrow one,
+      after a `rmsnorm.keep`.
+    - `reload`: they are loaded and computed again. Loads say which traverse
       reads again, and how long their lines are wanted.
     - `shared`: tiles that several traverses read (with `stages` >= 2 all) are
       copied to workgroup memory, at `rmsnorm.fetch` and `rmsnorm.arrive`, and
-      read from there. Per-row values are loaded ahead of the copies then. Never
-      copied are tiles that several rows share, gathered ones and masks of i1:
-      they are read where they are used, and again.
+      read from there; not masks, gathered tiles and those that rows share.
 
-    `column_operands` says where per-column operands are loaded: where they are
-    used; with the tile (after its loads or copies) and held, `awaited` by its
-    first use, a `rmsnorm.keep`; once a block, in front of `rmsnorm.tiles`.
-    Tiles that several rows share, gathered ones with their indices, are loaded
-    after the others unless it is `use`, and held beside rows that are read
-    again. Per-row values are loaded ahead of the tile, but for gathered ones,
-    in workgroup memory, and where the row is used with all that it might await
-    at once. `constants = block` loads constant buffers once a block, ahead of
-    `rmsnorm.grid_wait`, which is written if the target has dependent launches.
+    `column_operands` and `constants` say where per-column operands are loaded,
+    and tiles that rows share. Per-row values are loaded ahead of the tile, but
+    for gathered ones. Where the target has dependent launches, the program
+    waits for the kernels before it (`rmsnorm.grid_wait`).
 
     Stores go to the last traverse. A load after a store of a buffer that may
     overlap its own, itself or one of its `alias` class, is an error.
@@ -301,26 +291,17 @@ def PlaceTiles : Pass<"rmsnorm-place-tiles"> {
     Numeric effect: none.
 
     ```mlir
-    %x = rmsnorm.tile_load tile %X[%t] : memref<?x4096xf32> -> vector<1x4096xf32>
+    %x = rmsnorm.tile_load tile %X[%t] : ...
     %q = arith.mulf %x, %x : vector<1x4096xf32>
     %s = rmsnorm.row_reduce add(%q) : vector<1x4096xf32> -> vector<1x1xf32>
-    ...
-    %y = arith.mulf %x, %r : vector<1x4096xf32>
-    rmsnorm.tile_store tile %y, %Y[%t] : vector<1x4096xf32>, memref<?x4096xf32>
-    ```
-    becomes, with `cache = registers`
-    ```mlir
+    %y = ... // of %x and %s
+    rmsnorm.tile_store tile %y, %Y[%t] : ...
+    // becomes, with cache = registers
     %s, %x = rmsnorm.traverse unrolled reduce(add) {
-      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x4096xf32> -> vector<1x4096xf32>
-      %q = arith.mulf %0, %0 : vector<1x4096xf32>
+      ... // %0 is loaded, %q computed of it
       rmsnorm.yield %q, %0 : vector<1x4096xf32>, vector<1x4096xf32>
     } -> vector<1x1xf32>, vector<1x4096xf32>
-    ...
-    rmsnorm.traverse unrolled {
-      %y = arith.mulf %x, %r : vector<1x4096xf32>
-      rmsnorm.tile_store tile %y, %Y[%t] : vector<1x4096xf32>, memref<?x4096xf32>
-      rmsnorm.yield
-    }
+    rmsnorm.traverse unrolled { ... } // %y is computed and stored
     ```
   }];
   let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];

@@ -64,65 +64,45 @@ def GeneralizeGathers
 def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
   let summary = "makes every result of a public function an argument's contents";
   let description = [{
-    A compiled entry allocates nothing: each tensor that a public function
-    returns must be computed into an argument. A result whose destination is a
-    `tensor.empty` gets a new argument after the others; one whose destination
-    is an argument already is written in place. A result may be reshaped once
-    after its computation: the argument has the shape that is returned. What is
-    inserted into dimension K of [.., K, N] lies side by side in [.., K * N]. A
-    number that linalg ops alone use becomes a tensor of rank 0. The function
-    keeps returning the tensors, and bufferization drops them. Runs on untiled
-    tensor IR, so that the oracle sees the same arguments as the kernels.
+    A public function computes each tensor that it returns into an argument, as
+    a compiled entry allocates nothing. A result whose destination is an argument
+    is written in place. One whose destination is a `tensor.empty` gets a new
+    argument after the others, of the shape that is returned: it may be reshaped
+    once after its computation. A number that linalg ops alone use becomes a
+    tensor of rank 0. The function still returns the tensors, until
+    bufferization. It is untiled, so that the oracle has the kernels' arguments.
 
     Each tensor argument gets
 
-    - `rmsnorm.name`: the user's, else the argument's location name, else its
-      role in the first norm that uses it (`input`, `weight`, `output`,
-      `rstd`), else `arg3`; a new one: the user's `rmsnorm.name` on the
-      result, else its role in the norm that computes it, else `result1`;
-      `_1`, `_2`, ... where two would be equal;
+    - `rmsnorm.name`: the user's, for a new one that of the result; else, but for
+      a new one, its location's; else its role (`input`, `weight`, `output`, ...)
+      in the first norm that uses it, or in that which computes it; else `arg3`,
+      `result1`. `_1`, `_2`, ... follow where two would be equal;
     - `rmsnorm.role`: `input`, `output` (written, never read) or `inout`;
-    - `rmsnorm.dims`: per dimension its size, or -1-k for shape symbol k. The
-      ops say which dimensions are equal; equal dimensions have one symbol,
-      and a size that is static anywhere is static everywhere;
+    - `rmsnorm.dims`: per dimension its size, or -1-k for shape symbol k.
+      Dimensions that are equal by the ops have one symbol, or one static size;
     - `rmsnorm.bounds`, if its elements are indices: the sizes they are below;
-    - `bufferization.buffer_layout`: any strides but the last, which is 1 (for
-      ranks 0 and 1, and where dimensions are collapsed into one, the identity),
-      and `bufferization.writable`.
+    - `bufferization.writable` and `bufferization.buffer_layout`: any strides but
+      the last, which is 1 (the identity for ranks 0 and 1, and where dimensions
+      are collapsed into one).
 
-    The function gets `rmsnorm.sizes`, an integer set whose symbol k is shape
-    symbol k, if index arithmetic, reshapes or slices demand more of sizes than
-    that some are equal: `s2 - s0 * s1 == 0` where dimensions are merged into
-    those of a result, `s0 mod 4 == 0` where rows are groups of 4,
-    `s0 - s1 >= 0` where s1 rows are taken of s0. The runtime checks it at each
-    call.
+    The function gets `rmsnorm.sizes`, an integer set of the symbols, if more is
+    asked of sizes than that some are equal: `s2 - s0 * s1 == 0` for merged
+    dimensions, `s0 mod 4 == 0` for groups of 4 rows, `s0 - s1 >= 0` for a slice.
+    The runtime checks it at each call. The sizes of arguments become constants,
+    or `tensor.dim` of the first argument with the symbol. Each result gets
+    `rmsnorm.argument`, the number of its argument.
 
-    Every `tensor.dim` of an argument becomes a constant or the `tensor.dim` of
-    the first argument with that symbol. Each result gets `rmsnorm.argument`,
-    the number of the argument that it is computed into: folding may leave of a
-    result that is the identity of an argument nothing but that argument.
-
-    Errors: a returned value that is no tensor, that is an argument or a
-    constant as it is, that no destination-style op computes, or that is
-    returned twice; two results in one argument; dimensions that must be equal
-    and are not; a size of a result, a reshape or a slice that does not follow
-    by sums, products, quotients and remainders from arguments' sizes; two equal
-    `rmsnorm.name`; a body of several blocks; a call of a public function.
+    Errors: a returned value that is no tensor, is an argument or a constant as
+    it is, is computed by no destination-style op, or is returned twice; two
+    results in one argument; dimensions that must be equal and are not; sizes
+    that do not follow from arguments' by sums, products, quotients and
+    remainders; two equal names; several blocks; a call of a public function.
 
     ```mlir
-    func.func @f(%x: tensor<?x64xf32>, %w: tensor<64xf32>) -> tensor<?x64xf32> {
-      ...
-      %e = tensor.empty(%m) : tensor<?x64xf32>
-      %y = rmsnorm.forward input(%x : ...) weight(%w : ...) output(%e : ...) ...
-      return %y : tensor<?x64xf32>
-    }
-    ->
-    func.func @f(%x: tensor<?x64xf32> {rmsnorm.name = "input", ...},
-                 %w: tensor<64xf32> {rmsnorm.name = "weight", ...},
-                 %out: tensor<?x64xf32> {rmsnorm.dims = array<i64: -1, 64>,
-                   rmsnorm.name = "output", rmsnorm.role = "output", ...})
-        -> tensor<?x64xf32> {
-      %y = rmsnorm.forward input(%x : ...) weight(%w : ...) output(%out : ...) ...
+    func.func @f(%x: tensor<64xf32>) -> tensor<64xf32> // becomes
+    func.func @f(%x: tensor<64xf32> {rmsnorm.name = "input", ...},
+                 %y: tensor<64xf32> {rmsnorm.role = "output", ...}) -> ...
     ```
   }];
   let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect",

@@ -12,12 +12,12 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
     A cluster is a norm, or another op that asks for one (`rmsnorm.row_wise`),
     with the ops around it that work on the same rows. Layouts find it: where rows
     and columns lie in what is read and computed (`rmsnorm-print-accesses` prints
-    them). The pass puts one `rmsnorm.rows` in the place of each cluster. Its
-    program computes a row of all members, in the order of the block; of a norm it
-    has what `rmsnorm-decompose` makes of it.
+    them). One `rmsnorm.rows` takes the place of each cluster. Its program
+    computes a row of all members, in the order of the block; of a norm it has
+    what `rmsnorm-decompose` makes of it.
 
-    - A tensor that no member computes becomes an operand. Views of it are not
-      made: they are in the map of the `rmsnorm.tile_load` that reads it.
+    - A tensor that no member computes becomes an operand. Views of it are in the
+      map of the `rmsnorm.tile_load` that reads it.
     - A tensor that leaves becomes a result. Its operand is what members'
       results are inserted into, or computed into; views and insertions are in
       the map of the `rmsnorm.tile_store`.
@@ -25,39 +25,24 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
     - An elementwise op outside of which members read some rows' elements only is
       computed where it is used.
 
-    Where the rows of an op next to a cluster hold those of the cluster, as the
-    rows of a LayerNorm over all heads hold those of a norm of each head, that op
-    takes the place of the first one, if its cluster has all members and a kernel
-    holds it. Such an op need not ask for a cluster: a reduction along the last
-    dimension does as well, with a remark.
+    Where the rows of an op next to a cluster hold those of the cluster, as a
+    LayerNorm's over all heads do those of a norm of each head, that op takes the
+    place of the first one, if its cluster has all members and a kernel holds it.
+    A reduction along the last dimension can be such an op, with a remark.
 
     An op next to a kernel that is no member stays as it is, with a remark that
-    says why; so does a member that no kernel computes. They are next to each
+    says why; so does a member that no kernel computes. Two ops are next to each
     other if one uses what the other computes, or both use the same tensor, but
-    for views. A norm that is in no kernel is an error. Without `required` it stays as it is, too,
-    and a program that only some chips can hold is in no kernel.
+    for views. A norm that is in no kernel is an error. Without `required` it
+    stays as it is, and no program is made that only some chips can hold.
 
     ```mlir
-    %0 = tensor.extract_slice %qkv[0, 0, 0] [%n, 32, 128] [1, 1, 1]
-        : tensor<?x48x128xbf16> to tensor<?x32x128xbf16>
-    %1 = rmsnorm.forward ins(%0, %w : tensor<?x32x128xbf16>, tensor<128xbf16>)
-        outs(%d : tensor<?x32x128xbf16>) ...
+    %1 = rmsnorm.forward ins(%0, %w : ...) outs(%d : ...) // a slice of %qkv
     // becomes
     %1 = rmsnorm.rows sizes [%n, 32] columns(128)
         buffers(read %qkv : tensor<?x48x128xbf16>, read %w : tensor<128xbf16>,
                 write %d : tensor<?x32x128xbf16>) -> tensor<?x32x128xbf16> {
-    ^bb0(%N: index, %QKV: memref<?x48x128xbf16>, %W: memref<128xbf16>,
-         %D: memref<?x32x128xbf16>):
-      rmsnorm.tiles body {
-      ^bb0(%t: index):
-        %x = rmsnorm.tile_load tile %QKV[%t] : memref<?x48x128xbf16>
-            -> vector<1x128xbf16>
-        ...
-        rmsnorm.tile_store tile %y, %D[%t] : vector<1x128xbf16>,
-            memref<?x32x128xbf16>
-        rmsnorm.yield
-      }
-      rmsnorm.yield
+      ... // loads %qkv and %w, stores %d
     }
     ```
   }];
