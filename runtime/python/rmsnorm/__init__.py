@@ -49,7 +49,8 @@ class Function:
         self.inputs = tuple(a for a in arguments if a.role != "output")
         self.results = tuple(a for a in arguments if a.role == "output")
         self.targets = tuple(p["target"] for p in description["programs"])
-        self._call, self._infer = _native.get_entry(module._handle, self.name, 0 if early_start else _NO_EARLY_START)
+        self._flags = 0 if early_start else _NO_EARLY_START
+        self._call, self._infer = _native.get_entry(module._handle, self.name, self._flags, False)
         self._several = range(len(self.results)) if len(self.results) > 1 else None
 
     def __call__(self, *tensors, out=None, stream=None):
@@ -68,6 +69,11 @@ class Function:
         if out is not None or result is None:
             return out
         return tuple([framework.take(_get_item(result, i)) for i in self._several]) if self._several else framework.take(result)
+
+    def _on_rows(self):
+        """What calls it with a stream, or None, tensors of any shape without gaps, and tensors for its first results; it makes
+        the others."""
+        return _native.get_entry(self.module._handle, self.name, self._flags, True)[0]
 
     def infer(self, *shapes):
         """The shapes of all results that follow from those of the inputs."""

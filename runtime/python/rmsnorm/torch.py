@@ -87,48 +87,62 @@ def _check_gradient(function, gradient):
                 raise ValueError(f"what {gradient.function.name} gives: expected one of {', '.join(sorted(inputs))}, got {name!r}")
 
 
-def _make_gradient(function, gradient):
+def _make_gradient(function, gradient, num_returned):
     """What a forward call keeps (setup), and what runs backward: of the operator, and of calls without it. Both are called often:
-    names are places here."""
+    names are places here. The call returns the first `num_returned` of its results."""
     _check_gradient(function, gradient)
     input_names = [a.name for a in function.inputs]
     names = input_names + [a.name for a in function.results]
     grad_names = [f"grad {a.name}" for a in function.results]
     kept = [names.index(n) for n in gradient.takes if n not in grad_names]
     taken = [i for i, n in enumerate(grad_names) if n in gradient.takes]
-    others = [len(input_names) + i for i, n in enumerate(grad_names) if n not in gradient.takes]
+    others = [len(input_names) + i for i, n in enumerate(grad_names[:num_returned]) if n not in gradient.takes]
     # For each input of the backward entry its place among what was kept, and the gradients after that.
     available = [names[i] for i in kept] + [grad_names[i] for i in taken]
     order = [available.index(n) for n in gradient.takes]
     result_of = {n: i for i, given in enumerate(gradient.gives) for n in ([given] if isinstance(given, str) else given)}
-    gives = [result_of.get(n) for n in input_names]
+    gives = [(result_of.get(a.name), _DTYPES[a.dtype]) for a in function.inputs]
+    # Of tensors that are not kept, the shapes: of inputs, and of results whose gradient may be missing.
+    shaped = [i for i, (given, _) in enumerate(gives) if given is not None]
+    shaped += [len(input_names) + i for i in taken] if len(taken) > 1 else []
+    remembered = [i for i in shaped if i not in kept]
+    place = {i: k for k, i in enumerate(kept + remembered)}
 
     def setup(ctx, inputs, output):
         tensors = (*inputs, *output) if isinstance(output, tuple) else (*inputs, output)
         ctx.save_for_backward(*[tensors[i] for i in kept])
-        ctx.inputs = [(t.dtype, t.shape) for t in inputs]
-        ctx.results = [(t.dtype, t.shape) for t in tensors[len(inputs):]]
+        if remembered:
+            ctx.shapes = [tensors[i].shape for i in remembered]
         # Zeros are made for gradients that are taken and do not come back, and for no others.
         ctx.set_materialize_grads(False)
-        ctx.mark_non_differentiable(*[tensors[i] for i in others])
+        if others:
+            ctx.mark_non_differentiable(*[tensors[i] for i in others])
 
     def run(ctx, backward, grads):
         tensors = list(ctx.saved_tensors)
+
+        def shape(i):
+            k = place[i]
+            return tensors[k].shape if k < len(kept) else ctx.shapes[k - len(kept)]
+
         for i in taken:
             if (grad := grads[i]) is None:
-                dtype, shape = ctx.results[i]
-                grad = torch.zeros(shape, dtype=dtype, device=next(g.device for g in grads if g is not None))
+                device = next(g.device for g in grads if g is not None)
+                grad = torch.zeros(shape(len(input_names) + i), dtype=_DTYPES[function.results[i].dtype], device=device)
             # The last dimension of what is handed back may be expanded from one number, as by sum().
             tensors.append(grad if grad.is_contiguous() else grad.contiguous())
         results = backward(*[tensors[i] for i in order])
         if not isinstance(results, (tuple, list)):
             results = (results,)
         gradients = []
-        for is_needed, given, (dtype, shape) in zip(ctx.needs_input_grad, gives, ctx.inputs):
+        for i, (is_needed, (given, dtype)) in enumerate(zip(ctx.needs_input_grad, gives)):
             result = results[given] if is_needed and given is not None else None
-            if result is not None and result.dtype != dtype:
-                result = result.to(dtype)
-            gradients.append(result if result is None or result.shape == shape else result.view(shape))
+            if result is not None:
+                if result.dtype != dtype:
+                    result = result.to(dtype)
+                if result.shape != shape(i):
+                    result = result.view(shape(i))
+            gradients.append(result)
         return tuple(gradients)
 
     return setup, run
@@ -182,7 +196,7 @@ def operator(function, gradient=None):
     torch.library.register_fake(f"rmsnorm::{name}", lambda *tensors: _make_results(function, tensors), lib=_library)
     made = _operators[key] = getattr(torch.ops.rmsnorm, name).default
     if gradient:
-        setup, run_backward = _make_gradient(function, gradient)
+        setup, run_backward = _make_gradient(function, gradient, len(function.results))
         backward = operator(gradient.function)
         torch.library.register_autograd(f"rmsnorm::{name}", lambda ctx, *grads: run_backward(ctx, backward, grads),
                                         setup_context=setup, lib=_library)
@@ -199,72 +213,68 @@ _PLAIN = {torch.Tensor, torch.nn.Parameter}
 _count_modes = torch._C._len_torch_dispatch_stack
 _has_transforms = torch._C._are_functorch_transforms_active
 _is_tracing = torch._C._is_tracing
+_is_compiling = torch.compiler.is_compiling
+_is_grad_enabled = torch.is_grad_enabled
 
 
 def _is_functional(function):
     return all(a.role != "inout" for a in function.inputs)
 
 
-def _is_plain(tensors):
-    """Whether an entry may be called with them, and nobody wants to see an operator."""
-    for tensor in tensors:
-        if type(tensor) not in _PLAIN:
-            return False
-    return not (_count_modes() or _has_transforms() or _is_tracing() or not tensors or tensors[0].is_meta)
-
-
 def _needs_gradient(tensors):
-    if torch.is_grad_enabled():
+    if _is_grad_enabled():
         for tensor in tensors:
             if tensor.requires_grad:
                 return True
     return False
 
 
-def _unadapted(call, entry):
-    return call
-
-
-def function(entry, gradient=None, adapt=_unadapted):
+def function(entry, gradient=None):
     """What `operator` makes, which costs less where it is run at once: then the entry is called, and its gradient, with none of
-    PyTorch's dispatch. torch.compile and export, and all else that watches operators, see the operator. `adapt` makes of a call of
-    the entry one that takes other shapes."""
-    key = (_make_key(entry, gradient), adapt)
+    PyTorch's dispatch. torch.compile and export, and all else that watches operators, see the operator."""
+    key = _make_key(entry, gradient)
     if key not in _functions:
-        _functions[key] = _make_function(entry, gradient, adapt)
+        kept = with_gradient = operator(entry, gradient)
+        if gradient and _is_functional(entry):
+            backward = function(gradient.function)
+            with_gradient = _differentiate(entry.__call__, entry, gradient, backward, len(entry.results))
+        _functions[key] = _make_function(kept, entry.__call__, with_gradient) if _is_functional(entry) else kept
     return _functions[key]
 
 
-def _make_function(entry, gradient, adapt):
-    kept = adapt(operator(entry, gradient), entry)
-    if not _is_functional(entry):
-        return kept
-    direct = adapt(entry.__call__, entry)
-    if gradient:
-        setup, run_backward = _make_gradient(entry, gradient)
-        backward = function(gradient.function, None, adapt)
-
-        class Direct(torch.autograd.Function):
-            @staticmethod
-            def forward(ctx, *inputs):
-                results = direct(*inputs)
-                setup(ctx, inputs, results)
-                return results
-
-            @staticmethod
-            def backward(ctx, *grads):
-                return run_backward(ctx, backward, grads)
-
-        with_gradient = Direct.apply
-    else:
-        with_gradient = kept
+def _make_function(kept, direct, with_gradient):
+    """A call of `direct`, or of `with_gradient`; of `kept` where the tensors or somebody want to see an operator."""
 
     def call(*tensors):
-        if torch.compiler.is_compiling() or not _is_plain(tensors):
+        if _is_compiling() or _count_modes() or _has_transforms() or _is_tracing() or not tensors:
             return kept(*tensors)
-        return with_gradient(*tensors) if _needs_gradient(tensors) else direct(*tensors)
+        needs_gradient = False
+        for tensor in tensors:
+            if type(tensor) not in _PLAIN or tensor.is_meta:
+                return kept(*tensors)
+            needs_gradient = needs_gradient or tensor.requires_grad
+        return with_gradient(*tensors) if needs_gradient and _is_grad_enabled() else direct(*tensors)
 
     return call
+
+
+def _differentiate(direct, entry, gradient, backward, num_returned):
+    """The first results of `direct`, which calls an entry, with a gradient that `backward` computes."""
+    setup, run_backward = _make_gradient(entry, gradient, num_returned)
+
+    class Direct(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx, *inputs):
+            results = direct(*inputs)
+            setup(ctx, inputs, results)
+            return results[0] if num_returned == 1 and isinstance(results, tuple) else results
+
+        @staticmethod
+        def backward(ctx, *grads):
+            return run_backward(ctx, backward, grads)
+
+    # Without what Function.apply looks for first: torch.func, which sees the operator.
+    return super(torch.autograd.Function, Direct).apply
 
 
 #===--- RMSNorm -----------------------------------------------------------===#
@@ -333,36 +343,52 @@ class RMSNorm(torch.nn.RMSNorm):
     def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None, *, module):
         super().__init__(normalized_shape, eps, elementwise_affine, device=device, dtype=dtype)
         self.columns = math.prod(self.normalized_shape)
-        # Now, as torch.compile cannot look them up later: for each type of x and of the weight, which may change (.to()), a
-        # call for inference and one for training.
+        # Now, as torch.compile cannot look them up later: for each type of x and of the weight, which may change (.to()).
         self._calls = {}
         for dtype in _NAMES:
             for weight_dtype in _NAMES if elementwise_affine else [None]:
                 name = _entry_name(self.columns, self._eps(dtype), dtype, weight_dtype)
                 if name in module:
-                    self._calls[dtype, weight_dtype] = tuple(
-                        function(module[entry], gradient, _on_rows)
-                        for entry, gradient in ((name, None), (f"{name}_forward", _norm_gradient(module, name))))
+                    self._calls[dtype, weight_dtype] = _norm(module, name)
 
     def _eps(self, dtype):
         return torch.finfo(dtype).eps if self.eps is None else self.eps
 
     def forward(self, x):
-        weight = self.weight
+        weight, expected = self.weight, self.normalized_shape
+        call = self._calls.get((x.dtype, None if weight is None else weight.dtype))
+        if call is None or x.shape[-len(expected):] != expected:
+            self._refuse(x, weight)
+        return call(x) if weight is None else call(x, weight)
+
+    def _refuse(self, x, weight):
         weight_dtype = None if weight is None else weight.dtype
-        found = self._calls.get((x.dtype, weight_dtype))
-        if found is None:
-            _check_types(x.dtype, weight_dtype)
-            raise ValueError(
-                f"the module has no norm of {self.columns} columns of {x.dtype}, a weight of {weight_dtype} and this eps; "
-                f"rmsnorm.torch.source({self.columns}, {self._eps(x.dtype)!r}, {x.dtype}, {weight_dtype}, "
-                f"has_weight={weight_dtype is not None}) is the program to compile for it")
-        expected = self.normalized_shape
-        if x.shape[-len(expected):] != expected:
-            raise ValueError(f"expected a tensor [..., {', '.join(map(str, expected))}], got {list(x.shape)}")
-        run, train = found
-        inputs = (x,) if weight is None else (x, weight)
-        return train(*inputs)[0] if _needs_gradient(inputs) else run(*inputs)
+        _check_types(x.dtype, weight_dtype)
+        if (x.dtype, weight_dtype) in self._calls:
+            raise ValueError(f"expected a tensor [..., {', '.join(map(str, self.normalized_shape))}], got {list(x.shape)}")
+        raise ValueError(
+            f"the module has no norm of {self.columns} columns of {x.dtype}, a weight of {weight_dtype} and this eps; "
+            f"rmsnorm.torch.source({self.columns}, {self._eps(x.dtype)!r}, {x.dtype}, {weight_dtype}, "
+            f"has_weight={weight_dtype is not None}) is the program to compile for it")
+
+
+def _norm(module, name):
+    """A norm, called with x and with the weight if it has one: the program for inference, or that for training where a gradient
+    is needed."""
+    key = ("norm", *_make_key(module[name], None))
+    if key not in _functions:
+        gradient = _norm_gradient(module, name)
+        entry, forward, backward = module[name], module[f"{name}_forward"], gradient.function
+        infer, train = _operator_on_rows(operator(entry), entry), _operator_on_rows(operator(forward, gradient), forward)
+        run_gradient = _operator_on_rows(operator(backward), backward)
+        run_backward = _make_function(run_gradient, _on_rows(backward), run_gradient)
+
+        def kept(*tensors):
+            return train(*tensors)[0] if _needs_gradient(tensors) else infer(*tensors)
+
+        with_gradient = _differentiate(_on_rows(forward), forward, gradient, run_backward, 1)
+        _functions[key] = _make_function(kept, _on_rows(entry), with_gradient)
+    return _functions[key]
 
 
 def _is_rows(shape, columns):
@@ -374,8 +400,20 @@ def _as_rows(tensor, columns):
     return rows if rows.stride(1) == 1 else rows.contiguous()
 
 
-def _on_rows(call, entry):
-    """A call of a norm whose x, as its gradient and the weight, may have any shape. The first result has that of the first."""
+def _on_rows(entry):
+    """A call of an entry of a norm, whose tensors may have any shape. The first result has that of the first tensor."""
+    columns, run, empty_like, contiguous = entry.inputs[0].dims[1], entry._on_rows(), torch.empty_like, torch.contiguous_format
+
+    def call(*tensors):
+        result = empty_like(tensors[0], memory_format=contiguous)
+        other = run(None, *[t if t.is_contiguous() else _as_rows(t, columns) for t in tensors], result)
+        return result if other is None else (result, other)
+
+    return call
+
+
+def _operator_on_rows(call, entry):
+    """The same of its operator."""
     columns = entry.inputs[0].dims[1]
     takes_rows = [len(a.dims) == 2 for a in entry.inputs]
     unsafe_view = torch.ops.aten._unsafe_view.default

@@ -233,12 +233,43 @@ private:
   int64_t sizes[maxRank], strides[maxRank];
 };
 
+/// A tensor without gaps, of any shape, as the vector or the matrix that an
+/// argument is: its rows are as long as the argument's.
+class Rows {
+public:
+  DLTensor *set(DLTensor &given, const rmsnorm_argument_info &argument) {
+    const int64_t columns =
+        argument.rank ? argument.dims[argument.rank - 1] : 0;
+    int64_t count = 1;
+    bool isCompact = true;
+    for (int d = given.ndim; d-- > 0; count *= given.shape[d])
+      isCompact &=
+          !given.strides || given.shape[d] == 1 || given.strides[d] == count;
+    // The check of a launch reports an argument that does not fit.
+    if (argument.rank > 2 || columns <= 0 || count % columns != 0 ||
+        !(isCompact || count == 0))
+      return &given;
+    tensor = given;
+    tensor.ndim = argument.rank;
+    sizes[0] = argument.rank == 2 ? count / columns : count;
+    tensor.shape = sizes;
+    sizes[1] = columns;
+    tensor.strides = nullptr;
+    return &tensor;
+  }
+
+private:
+  DLTensor tensor;
+  int64_t sizes[2];
+};
+
 /// An entry of a module. Called with a stream or None, the tensors that are
 /// read, in the order of the arguments, and those for results, or none of them:
-/// then it makes and returns them.
+/// then it makes and returns them. With `takesRows` a tensor may have any
+/// shape, see Rows, and the first results may be given without the others.
 class Entry {
 public:
-  Entry(Module module, const std::string &name, uint32_t flags);
+  Entry(Module module, const std::string &name, uint32_t flags, bool takesRows);
   void call(ffi::PackedArgs args, ffi::Any *result);
 
   /// The sizes of all results that follow from those of the tensors given.
@@ -254,12 +285,14 @@ private:
   void getSizes(size_t i, const int64_t *symbols, int64_t *sizes) const;
   ffi::Tensor allocate(size_t i, const int64_t *symbols, DLDevice place,
                        const DeviceHandle &device) const;
+  /// Those without a tensor.
   void makeResults(Prepared &prepared, DLTensor **tensors, DLDevice place,
                    std::vector<ffi::Tensor> &results) const;
 
   Module module;
   std::string name;
   uint32_t flags;
+  bool takesRows;
   size_t index = 0;
   uint64_t derivedSymbols = 0;
   std::vector<rmsnorm_argument_info> arguments;
@@ -273,8 +306,9 @@ private:
   std::list<Prepared> all;
 };
 
-Entry::Entry(Module owner, const std::string &name, uint32_t flags)
-    : module(std::move(owner)), name(name), flags(flags) {
+Entry::Entry(Module owner, const std::string &name, uint32_t flags,
+             bool takesRows)
+    : module(std::move(owner)), name(name), flags(flags), takesRows(takesRows) {
   check(rmsnorm_module_find_entry(module->module, name.c_str(), &index));
   rmsnorm_entry_info info;
   check(rmsnorm_module_get_entry(module->module, index, &info));
@@ -386,6 +420,8 @@ void Entry::makeResults(Prepared &prepared, DLTensor **tensors, DLDevice place,
   inferSymbols(symbols);
   for (size_t k = numGiven; k < order.size(); ++k) {
     const size_t i = order[k];
+    if (tensors[i])
+      continue;
     const rmsnorm_argument_info &argument = arguments[i];
     // A tensor of the wrong rank: its own message is better than one of a
     // result's size.
@@ -406,13 +442,19 @@ void Entry::makeResults(Prepared &prepared, DLTensor **tensors, DLDevice place,
 
 void Entry::call(ffi::PackedArgs args, ffi::Any *result) {
   const size_t count = size_t(args.size()) - 1;
-  if (count != numGiven && count != order.size())
+  const bool isComplete = count == numGiven || count == order.size();
+  if (count < numGiven || count > order.size() || !(isComplete || takesRows))
     TVM_FFI_THROW(ValueError)
         << "entry '" << name << "': expected " << numGiven << " tensors, or "
         << order.size() << " with those for results, got " << count;
   DLTensor *tensors[maxArguments] = {};
-  for (size_t k = 0; k < count; ++k)
-    tensors[order[k]] = args[int(k) + 1].cast<DLTensor *>();
+  Rows rows[maxArguments];
+  for (size_t k = 0; k < count; ++k) {
+    const size_t i = order[k];
+    tensors[i] = args[int(k) + 1].cast<DLTensor *>();
+    if (takesRows)
+      tensors[i] = rows[k].set(*tensors[i], arguments[i]);
+  }
   const DLDevice place = tensors[order[0]]->device;
   Prepared &prepared = prepare(place);
 
@@ -426,7 +468,7 @@ void Entry::call(ffi::PackedArgs args, ffi::Any *result) {
     unpair(order[k]);
   if (count < order.size()) {
     makeResults(prepared, tensors, place, results);
-    for (size_t k = numGiven; k < order.size(); ++k)
+    for (size_t k = count; k < order.size(); ++k)
       unpair(order[k]);
   }
 
@@ -464,9 +506,9 @@ void Entry::call(ffi::PackedArgs args, ffi::Any *result) {
 
 /// An entry, ready to be called, and the function that tells sizes of results.
 ffi::Array<ffi::Function> getEntry(Module module, ffi::String name,
-                                   int64_t flags) {
-  auto entry =
-      std::make_shared<Entry>(module, std::string(name), uint32_t(flags));
+                                   int64_t flags, bool takesRows) {
+  auto entry = std::make_shared<Entry>(module, std::string(name),
+                                       uint32_t(flags), takesRows);
   auto call = [entry](ffi::PackedArgs args, ffi::Any *result) {
     entry->call(args, result);
   };

@@ -69,6 +69,11 @@ class Calls(unittest.TestCase):
     def test_refusals(self):
         with self.assertRaisesRegex(ValueError, "argument 'weight': expected size 256 in dimension 0, got 100"):
             NORMS["bf16_norm"](torch.randn(5, 256).bfloat16(), torch.rand(100).bfloat16())
+        # Only RMSNorm's own calls give some of the results, or tensors of any shape.
+        with self.assertRaisesRegex(ValueError, "expected 1 tensors, or 3 with those for results, got 2"):
+            NORMS["f32_norm"](torch.randn(5, 96), out=torch.empty(5, 96))
+        with self.assertRaisesRegex(ValueError, "argument 'input': expected rank 2, got 3"):
+            NORMS["bf16_norm"](torch.randn(2, 5, 256).bfloat16(), torch.rand(256).bfloat16())
 
 
 class Operators(unittest.TestCase):
@@ -231,11 +236,27 @@ class Modules(unittest.TestCase):
         self.compare(*self.make(), torch.randn(64))
         self.compare(*self.make(), torch.randn(0, 64))
         self.compare(*self.make(), torch.randn(64, 7).t())
+        self.compare(*self.make(), torch.randn(5, 3, 64).transpose(0, 1))
+        self.compare(*self.make(), torch.randn(3, 5, 128)[..., 64:])
+        self.compare(*self.make(shape=(4, 16)), torch.randn(3, 16, 4).transpose(1, 2))
         self.compare(*self.make(shape=(4, 16)), torch.randn(3, 4, 16))
         self.compare(*self.make(shape=(4, 16)), torch.randn(4, 16))
         self.compare(*self.make(weight=False, eps=None), torch.randn(3, 64))
         self.compare(*self.make(torch.bfloat16), torch.randn(3, 64).bfloat16(), rtol=2e-2, atol=2e-2)
         self.assertEqual(repr(norm), repr(same))
+
+    def test_no_copy_of_rows_with_gaps(self):
+        norm, x = self.make()[0], torch.randn(3, 5, 128)
+        self.assertEqual(rmsnorm.torch._as_rows(x[..., 64:], 64).data_ptr(), x[..., 64:].data_ptr())
+        with torch.no_grad():
+            y = norm(x[..., 64:])
+        self.assertTrue(y.is_contiguous())
+
+    def test_gradients_of_gradients(self):
+        x = torch.randn(3, 64, requires_grad=True)
+        grad, = torch.autograd.grad(self.make()[0](x).sum(), x, create_graph=True)
+        with self.assertRaisesRegex(NotImplementedError, "backward has no gradient"):
+            grad.sum().backward()
 
     def test_other_types_of_weights(self):
         norm, _ = self.make(torch.bfloat16)
