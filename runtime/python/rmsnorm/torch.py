@@ -297,13 +297,13 @@ def source(columns, eps, dtype, weight_dtype=None, has_weight=True):
     type is that of x if none is given. What is printed of several widths may be one file."""
     weight_dtype = (weight_dtype or dtype) if has_weight else None
     _check_types(dtype, weight_dtype)
-    name, x, w = _entry_name(columns, eps, dtype, weight_dtype), f"tensor<?x{columns}x{_NAMES[dtype]}>", None
+    name, x = _entry_name(columns, eps, dtype, weight_dtype), f"tensor<?x{columns}x{_NAMES[dtype]}>"
     weight_argument = weight_operand = dweight = dweight_type = dweight_empty = ""
     if has_weight:
-        w, dw = f"tensor<{columns}x{_NAMES[weight_dtype]}>", f"tensor<{columns}xf32>"
+        w = f"tensor<{columns}x{_NAMES[weight_dtype]}>"
         weight_argument, weight_operand = f", %weight: {w}", f" weight(%weight : {w})"
-        dweight_empty = f"\n  %empty_weight = tensor.empty() : {dw}"
-        dweight, dweight_type = f" dweight(%empty_weight : {dw})", f", {dw}"
+        dweight_empty = f"\n  %empty_weight = tensor.empty() : {w}"
+        dweight, dweight_type = f" dweight(%empty_weight : {w})", f", {w}"
     dx = "%dx, %dweight" if has_weight else "%dx"
     eps = repr(float(struct.unpack("<f", struct.pack("<f", eps))[0]))
     eps = eps if "." in eps else eps.replace("e", ".0e")

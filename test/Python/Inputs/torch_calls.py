@@ -264,6 +264,12 @@ class Modules(unittest.TestCase):
         before = norm(x)
         self.assertTrue(torch.equal(norm.float()(x), before))
 
+    def test_types_of_gradients(self):
+        """The kernel rounds the sums, no other one after it."""
+        for name, dtype in (("64_bf16_bf16", "bf16"), ("64_bf16_f32", "f32")):
+            entry = COMPILED[next(n for n in COMPILED if name in n and n.endswith("_backward"))]
+            self.assertEqual([a.dtype for a in entry.results], ["bf16", dtype])
+
     def test_sum(self):  # whose gradient is expanded from one number
         norm, same = self.make()
         for n in (norm, same):
