@@ -177,7 +177,10 @@ static std::optional<Refusal> verifySums(const ScheduleFields &schedule,
                                          const ProgramFacts &facts,
                                          const ChipInfo &chip) {
   const int64_t bytes = getColumnReduceBytes(schedule, facts);
-  const int64_t most = chip.maxWorkgroupMemory - kReservedWorkgroupBytes;
+  // Row groups exchange what they reduce along a row, too.
+  const int64_t exchanges =
+      facts.numReductions > 0 ? kReservedWorkgroupBytes : 0;
+  const int64_t most = chip.maxWorkgroupMemory - exchanges;
   if (bytes > most)
     return refuse("row_groups",
                   "the sums of " + Twine(schedule.rowGroups) +

@@ -158,7 +158,7 @@ func.func @too_wide(%x: memref<?x16384xf32>, %s: memref<16384xf32>, %m: index) {
 // -----
 
 // RUN: not norm-opt %s --split-input-file --rmsnorm-attach-target=target=gfx942 --rmsnorm-select-schedule 2>&1 | FileCheck %s --check-prefix=GROUPSUMS
-// GROUPSUMS: error: {{.*}}expected the sums of 16 row groups to take at most 63488 bytes of workgroup memory on gfx942, got 131072
+// GROUPSUMS: error: {{.*}}expected the sums of 16 row groups to take at most 65536 bytes of workgroup memory on gfx942, got 131072
 func.func @too_many_groups(%x: memref<?x2048xf32>, %s: memref<2048xf32>, %m: index) {
   rmsnorm.rows sizes [%m] columns(2048) buffers(read %x : memref<?x2048xf32>, write %s : memref<2048xf32>) schedule(#rmsnorm.schedule<row_groups = 16, threads_per_row = 64, vector_width = 4, cache = reload, blocks_per_sm = 1>) {
   ^bb0(%M: index, %X: memref<?x2048xf32>, %S: memref<2048xf32>):

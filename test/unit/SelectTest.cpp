@@ -187,10 +187,13 @@ TEST(Select, FillsWhatPassesDecidedBefore) {
   EXPECT_EQ(select(forward(1 << 20, 16), "sm_90").constants,
             Constants::as_columns);
   // A reduction that a cluster shares is split, of two none is.
+  const char *ring = "cluster=8,threads_per_row=512,cache=shared,"
+                     "blocks_per_sm=1,stages=3";
   ProgramFacts wide = backward(65536, 16);
-  EXPECT_TRUE(select(wide, "sm_90").split) << print(select(wide, "sm_90"));
+  EXPECT_TRUE(select(wide, "sm_90", ring).split)
+      << print(select(wide, "sm_90", ring));
   wide.numReductions = 2;
-  EXPECT_FALSE(select(wide, "sm_90").split);
+  EXPECT_FALSE(select(wide, "sm_90", ring).split);
   // Blocks for narrow sums and for wide ones.
   EXPECT_EQ(select(backward(8192, 16), "sm_90").sumLanes, 8);
   EXPECT_EQ(select(backward(8192, 16), "sm_90").sumWalkers, 32);
@@ -325,7 +328,7 @@ TEST(Select, BatchInvarianceDropsOtherTrees) {
                       "",
                       0,
                       8,
-                      parse("threads_per_row = 64, vector_width = 8")};
+                      parse("threads_per_row = 128, vector_width = 4")};
   ScheduleRequest request;
   request.batchInvariant = true;
   OrRefusal<Selection> selection =
