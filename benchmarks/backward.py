@@ -39,6 +39,18 @@ def bits_hash(tensor):
     return total.item()
 
 
+def get_rstd(x, eps=1e-5):
+    """Of each row, in f32."""
+    step = max(1, CHUNK // x.shape[1])
+    return torch.rsqrt(torch.cat([part.float().square().mean(1) for part in x.split(step)]) + eps)
+
+
+def get_dx(g, xhat, rstd):
+    """dx and the size of its terms, of dy * weight."""
+    dx = (g - xhat * (g * xhat).mean(1, keepdim=True)) * rstd
+    return dx, (g.abs() + xhat.abs() * (g * xhat).abs().mean(1, keepdim=True)) * rstd
+
+
 def reference_chunks(dy, x, weight, rstd):
     """(first row, g, xhat, rstd), in f64."""
     step = max(1, CHUNK // x.shape[1])
@@ -56,9 +68,7 @@ def errors(dy, x, weight, rstd, dx, dweight):
     size = torch.zeros_like(total)
     worst = 0.0
     for begin, d, g, xhat, r in reference_chunks(dy, x, weight, rstd):
-        c = (g * xhat).mean(1, keepdim=True)
-        expected = (g - xhat * c) * r
-        terms = (g.abs() + xhat.abs() * (g * xhat).abs().mean(1, keepdim=True)) * r
+        expected, terms = get_dx(g, xhat, r)
         allowed = 2.0**-8 * expected.abs() + (16 + columns**0.5) * F32 * terms + 1e-30
         got = dx[begin : begin + expected.shape[0]].double()
         worst = max(worst, ((got - expected).abs() / allowed).nan_to_num(float("inf")).max().item())
@@ -90,10 +100,7 @@ def main():
         sets = pool.sets(rows, columns, 3, inputs=2)
         weight = (1 + 0.1 * torch.randn(columns, device="cuda")).bfloat16()
         dweight = torch.empty(columns, device="cuda")
-        rstds = []
-        for _, x, _ in sets:
-            squares = torch.cat([part.float().square().mean(1) for part in x.split(max(1, CHUNK // columns))])
-            rstds.append(torch.rsqrt(squares + 1e-5))
+        rstds = [get_rstd(x) for _, x, _ in sets]
         ceiling = timing.ceiling(4 * rows * columns, 2 * rows * columns)
         function = runtime.prepare(f"b{columns}")
 

@@ -24,6 +24,7 @@ import sys
 
 import torch
 
+import backward
 import capi
 import record
 import timing
@@ -31,7 +32,6 @@ import timing
 EPSILON = 1e-5
 DTYPES = {"bf16": torch.bfloat16, "f16": torch.float16, "f32": torch.float32}
 STEP = {torch.bfloat16: 2.0**-8, torch.float16: 2.0**-11, torch.float32: 2.0**-22}
-CHUNK = 1 << 25  # elements that are f64 at once
 FORWARD, ADD, BACKWARD = "forward", "residual addition and forward", "backward"
 ENTRIES = {FORWARD: "n", ADD: "a", BACKWARD: "b"}
 
@@ -43,15 +43,13 @@ class Call:
     def __init__(self, program, x, other, weight, first, second):
         self.program, self.x, self.other, self.weight, self.results = program, x, other, weight, (first, second)
         if program == BACKWARD:
-            step = max(1, CHUNK // x.shape[1])
-            squares = torch.cat([part.float().square().mean(1) for part in x.split(step)])
-            self.rstd = torch.rsqrt(squares + EPSILON)
+            self.rstd = backward.get_rstd(x, EPSILON)
 
     def find_error(self, results):
         """The largest difference from f64 by what roundings of inputs and outputs explain."""
         worst = 0.0
         dweight = size = 0
-        step = max(1, CHUNK // self.x.shape[1])
+        step = max(1, backward.CHUNK // self.x.shape[1])
         weight = self.weight.double()
         for begin in range(0, self.x.shape[0], step):
             rows = slice(begin, begin + step)
@@ -63,9 +61,7 @@ class Call:
             expected, terms = xhat * weight, (xhat * weight).abs()
             if self.program == BACKWARD:
                 dy = self.other[rows].double()
-                g = dy * weight
-                expected = (g - xhat * (g * xhat).mean(1, keepdim=True)) * rstd
-                terms = (g.abs() + xhat.abs() * (g * xhat).abs().mean(1, keepdim=True)) * rstd
+                expected, terms = backward.get_dx(dy * weight, xhat, rstd)
                 dweight = dweight + (dy * xhat).sum(0)
                 size = size + (dy * xhat).abs().sum(0)
             # xhat may be rounded before it is multiplied, and the sum before it is normalized.
@@ -172,7 +168,7 @@ def compiled():
         total = x.float() + other.float()
         return norm(total, weight).to(x.dtype), total.to(x.dtype)
 
-    def backward(x, dy, weight, rstd):
+    def gradients(x, dy, weight, rstd):
         xhat = x.float() * rstd[:, None]
         g = dy.float() * weight.float()
         dx = (g - xhat * (g * xhat).mean(1, keepdim=True)) * rstd[:, None]
@@ -183,7 +179,7 @@ def compiled():
     for mode in (None, "max-autotune-no-cudagraphs"):
         torch._dynamo.reset()
         functions = {program: torch.compile(plain, mode=mode, dynamic=False)
-                     for program, plain in ((FORWARD, forward), (ADD, add), (BACKWARD, backward))}
+                     for program, plain in ((FORWARD, forward), (ADD, add), (BACKWARD, gradients))}
 
         def call_it(call, functions=functions):
             return functions[call.program](call.x, call.other, call.weight, getattr(call, "rstd", None))

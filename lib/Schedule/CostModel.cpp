@@ -256,9 +256,9 @@ CostTerms ScheduleCost::getTerms(int64_t rows) const {
     blocks = std::min(blocks, occupancy);
   }
   set(CostTerm::Blocks, blocks);
-  const double blockRows =
-      std::min(tiles, multiprocessors * std::exp2(occupancy) / cluster);
-  set(CostTerm::Partials, std::log2(1. / 64 + partials * blockRows / rows));
+  // A row of them for each cluster, of blocks that are persistent.
+  const double partialRows = multiprocessors * std::exp2(blocks) / cluster;
+  set(CostTerm::Partials, std::log2(1. / 64 + partials * partialRows / rows));
   if (sumTileRows > 0) {
     const double turns = llvm::divideCeil(rows, sumTileRows);
     set(CostTerm::SumTurns, std::log2(turns));

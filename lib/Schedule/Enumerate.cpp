@@ -416,12 +416,13 @@ void SumsSpace::addStrips() {
       fields.threadsPerRow =
           std::min(fields.threadsPerRow, chip.maxThreadsPerBlock / 2);
     fields.columnSums = ColumnSums::strips;
-    followRules(fields, facts, chip);
     add(fields);
     first = first ? first : fields;
   }
-  if (schedules.empty())
-    schedules.push_back(*first);
+  if (!schedules.empty())
+    return;
+  followRules(*first, facts, chip);
+  schedules.push_back(*first);
 }
 
 std::vector<ScheduleFields> SumsSpace::take() {

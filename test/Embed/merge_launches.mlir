@@ -14,6 +14,7 @@
 // IR-LABEL: func.func @qk
 // IR: scf.if
 // IR: gpu.launch_func @rmsnorm_kernels::@qk_{{[a-z0-9_]*}}a16_and_{{[a-z0-9_]*}}a16{{(_[0-9]+)?}} blocks
+// IR: } else {
 // IR: gpu.launch_func @rmsnorm_kernels::@qk_{{[a-z0-9_]*}}a1_and_{{[a-z0-9_]*}}a1{{(_[0-9]+)?}} blocks
 // IR-NOT: gpu.launch_func @rmsnorm_kernels::@qk_multi_wave_cached_{{[a-z0-9]+(_[0-9]+)?}} blocks
 // APART-LABEL: func.func @qk
@@ -37,6 +38,7 @@ func.func @qk(%q: tensor<?x8x64xf32>, %k: tensor<?x2x64xf32>, %wq: tensor<64xf32
 // IR: scf.if
 // IR: scf.if
 // IR: gpu.launch_func @rmsnorm_kernels::@latents_multi_wave_cached_{{[a-z0-9]+}}a16_and_{{[a-z0-9]+}}a16
+// IR: } else {
 // IR: gpu.launch_func @rmsnorm_kernels::@latents_multi_wave_cached_{{[a-z0-9]+}}a16_and_{{[a-z0-9]+}}a16
 func.func @latents(%x: tensor<?x1536xbf16>, %z: tensor<?x512xbf16>, %wx: tensor<1536xbf16>, %wz: tensor<512xbf16>) -> (tensor<?x1536xbf16>, tensor<?x512xbf16>) {
   %c0 = arith.constant 0 : index

@@ -23,8 +23,7 @@ struct ScheduleCandidates {
 /// - threads without work, or with more than eight vectors unless that takes
 ///   the largest block;
 /// - several rows in flight, and persistent blocks, of programs that sum over
-/// no
-///   rows;
+///   no rows;
 /// - reading a row again, or workgroup memory, where registers hold it;
 /// - clusters whose blocks have less than four subgroups.
 ///
