@@ -53,6 +53,42 @@ addCandidate(Compilation &compilation, ModuleWriter &writer, func::FuncOp entry,
   return success();
 }
 
+namespace {
+/// A space, and what calls take its candidates.
+struct PlannedSpace {
+  ScheduleSpace space;
+  VariantPlan plan;
+};
+} // namespace
+
+/// The spaces of all classes of N. A measurement with fewer columns than those
+/// of a class says nothing about it, so that its candidates take no other call.
+static FailureOr<std::vector<PlannedSpace>>
+planSpaces(func::FuncOp entry, TargetAttr target, VariantPlan plan,
+           ScheduleOptions options) {
+  FailureOr<ColumnClasses> columns = getColumnClasses(entry, target, options);
+  if (failed(columns))
+    return failure();
+  std::vector<PlannedSpace> planned;
+  RangeGuard range = {columns->columns};
+  for (int64_t lastColumn : columns->lastColumns) {
+    options.columns = lastColumn == kAnyColumns ? -1 : lastColumn;
+    FailureOr<SmallVector<ScheduleSpace>> spaces =
+        getScheduleSpaces(entry, target, options);
+    if (failed(spaces))
+      return failure();
+    VariantPlan calls = plan;
+    calls.lastColumn = lastColumn;
+    range.upper = lastColumn;
+    if (columns->columns)
+      calls.ranges.push_back(range);
+    for (ScheduleSpace &space : *spaces)
+      planned.push_back({std::move(space), calls});
+    range.lower = lastColumn + 1;
+  }
+  return planned;
+}
+
 LogicalResult rmsnorm::addCandidates(Compilation &compilation,
                                      ModuleWriter &writer, func::FuncOp entry,
                                      TargetAttr target,
@@ -62,35 +98,26 @@ LogicalResult rmsnorm::addCandidates(Compilation &compilation,
   ScheduleOptions options;
   options.request.alignment = calls.alignment;
   options.request.smMargin = compilation.options.smMargin;
-  FailureOr<SmallVector<ScheduleSpace>> spaces =
-      getScheduleSpaces(entry, target, options.request);
-  FailureOr<ColumnClasses> columns = getColumnClasses(entry, target, options);
-  if (failed(spaces) || failed(columns))
+  FailureOr<std::vector<PlannedSpace>> planned =
+      planSpaces(entry, target, calls, options);
+  if (failed(planned))
     return failure();
-  // A measurement with fewer columns says nothing about the class without an
-  // upper bound, the only one that has candidates.
-  if (columns->columns) {
-    calls.ranges.push_back({columns->columns});
-    calls.ranges.back().lower = *std::next(columns->lastColumns.rbegin()) + 1;
-  }
   CompileProgress progress;
   progress.entry = entry.getName();
   progress.target = target.getSpelling();
-  for (const ScheduleSpace &space : *spaces) {
-    progress.count += space.candidates.schedules.size();
-    progress.refused += space.candidates.numRefused;
-  }
+  for (const PlannedSpace &one : *planned)
+    progress.count += one.space.candidates.size();
   auto report = [&] {
     if (compilation.options.progress)
       compilation.options.progress(progress);
   };
-  for (const ScheduleSpace &space : *spaces)
-    for (const ScheduleFields &schedule : space.candidates.schedules) {
+  for (const auto &[space, plan] : *planned)
+    for (const ScheduleFields &schedule : space.candidates) {
       report();
       std::string name =
           (entry.getName() + "#" + Twine(progress.done + 1)).str();
       bool refused = false;
-      if (failed(addCandidate(compilation, writer, entry, target, calls, space,
+      if (failed(addCandidate(compilation, writer, entry, target, plan, space,
                               schedule, name, refused)))
         return failure();
       progress.refused += refused;

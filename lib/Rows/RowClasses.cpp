@@ -83,13 +83,19 @@ static FailureOr<std::vector<RowProgram>> collectFacts(ArrayRef<RowsOp> all) {
   return collected;
 }
 
+/// The facts of a program in the class of N that `options` names.
+static ProgramFacts getFactsOfClass(ProgramFacts facts,
+                                    const ScheduleOptions &options) {
+  if (facts.dynamicColumns && options.columns >= 0)
+    facts.columns = std::min(facts.columns, options.columns);
+  return facts;
+}
+
 /// A choice of schedules with the reason if there is none.
 static OrRefusal<Selection> choose(const RowProgram &loop, TargetAttr target,
                                    const ScheduleOptions &options) {
   RowsOp rows = loop.rows;
-  ProgramFacts facts = loop.facts;
-  if (facts.dynamicColumns && options.columns >= 0)
-    facts.columns = std::min(facts.columns, options.columns);
+  const ProgramFacts facts = getFactsOfClass(loop.facts, options);
   const ChipInfo &chip = target.getChipInfo();
   // A schedule written in the IR is the user's.
   if (ScheduleAttr given = rows.getScheduleAttr()) {
@@ -263,20 +269,41 @@ void mlir::rmsnorm::setSchedules(Operation *root,
   }
 }
 
+namespace {
+/// What the code of a class of N depends on.
+struct Choice {
+  int64_t lastRow;
+  ScheduleFields schedule;
+  /// The class's most columns if threads hold as much of a row, or of sums, as
+  /// that needs.
+  std::optional<int64_t> heldColumns;
+
+  bool operator==(const Choice &other) const {
+    return lastRow == other.lastRow && schedule == other.schedule &&
+           heldColumns == other.heldColumns;
+  }
+};
+} // namespace
+
 /// The schedules of all `loops` for up to `lastColumn` columns, one after the
-/// other, each with the last row it is for.
-static OrRefusal<std::vector<std::pair<int64_t, ScheduleFields>>>
-chooseAll(ArrayRef<RowProgram> loops, TargetAttr target,
-          ScheduleOptions options, int64_t lastColumn) {
+/// other.
+static OrRefusal<std::vector<Choice>> chooseAll(ArrayRef<RowProgram> loops,
+                                                TargetAttr target,
+                                                ScheduleOptions options,
+                                                int64_t lastColumn) {
   if (lastColumn != kAnyColumns)
     options.columns = lastColumn;
-  std::vector<std::pair<int64_t, ScheduleFields>> all;
+  std::vector<Choice> all;
   for (const RowProgram &loop : loops) {
     OrRefusal<Selection> chosen = choose(loop, target, options);
     if (!chosen)
       return chosen.getRefusal();
-    for (const RowClass &one : chosen->classes)
-      all.push_back({one.lastRow, one.schedule});
+    for (const RowClass &one : chosen->classes) {
+      all.push_back({one.lastRow, one.schedule, std::nullopt});
+      if (one.schedule.cache != Cache::reload ||
+          (loop.facts.numColumnSums > 0 && !one.schedule.hasStrips()))
+        all.back().heldColumns = lastColumn;
+    }
   }
   return all;
 }
@@ -306,7 +333,7 @@ mlir::rmsnorm::getColumnClasses(ArrayRef<RowsOp> all, TargetAttr target,
   }
   llvm::sort(bounds);
   bounds.erase(llvm::unique(bounds), bounds.end());
-  std::vector<std::pair<int64_t, ScheduleFields>> last;
+  std::vector<Choice> last;
   for (int64_t bound : bounds) {
     auto chosen = chooseAll(*loops, target, options, bound);
     // Overrides meant for any number may not fit the choice for few.
@@ -327,14 +354,12 @@ mlir::rmsnorm::getColumnClasses(ArrayRef<RowsOp> all, TargetAttr target,
 
 static FailureOr<ScheduleSpace> getSpace(RowsOp rows, size_t loop,
                                          TargetAttr target,
-                                         const ScheduleRequest &request) {
-  ScheduleOptions options;
-  options.request = request;
+                                         const ScheduleOptions &options) {
   FailureOr<std::vector<Selection>> chosen =
       chooseSchedules(rows, target, options);
   if (failed(chosen))
     return failure();
-  const ProgramFacts facts = getProgramFacts(rows);
+  const ProgramFacts facts = getFactsOfClass(getProgramFacts(rows), options);
   return ScheduleSpace{
       {loop},
       getProgramKey(facts),
@@ -343,12 +368,12 @@ static FailureOr<ScheduleSpace> getSpace(RowsOp rows, size_t loop,
 
 FailureOr<SmallVector<ScheduleSpace>>
 mlir::rmsnorm::getScheduleSpaces(func::FuncOp function, TargetAttr target,
-                                 const ScheduleRequest &request) {
+                                 const ScheduleOptions &options) {
   SmallVector<ScheduleSpace> spaces;
   for (auto [loop, rows] : llvm::enumerate(getRows(function))) {
     if (rows.getScheduleAttr())
       continue;
-    FailureOr<ScheduleSpace> space = getSpace(rows, loop, target, request);
+    FailureOr<ScheduleSpace> space = getSpace(rows, loop, target, options);
     if (failed(space))
       return failure();
     auto *same = llvm::find_if(spaces, [&](const ScheduleSpace &other) {

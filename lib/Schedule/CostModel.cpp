@@ -93,14 +93,16 @@ StringRef mlir::rmsnorm::stringifyCostTerm(CostTerm term) {
 }
 
 /// Bits of a row that are read and written.
-static double getRowBits(const ProgramFacts &facts) {
+static double getRowBits(const ProgramFacts &facts, int64_t columns) {
   const double bits = facts.loadedBitsPerColumn + facts.storedBitsPerColumn;
-  return std::max(8., bits * facts.columns);
+  return std::max(8., bits * columns);
 }
 
 double mlir::rmsnorm::getCallWork(const ProgramFacts &facts,
-                                  const ChipInfo &chip, int64_t rows) {
-  return std::log2(getRowBits(facts) / 8 * rows / chip.multiprocessors);
+                                  const ChipInfo &chip, int64_t rows,
+                                  int64_t columns) {
+  return std::log2(getRowBits(facts, columns) / 8 * rows /
+                   chip.multiprocessors);
 }
 
 /// Vectors of a row that a thread owns, however few of their elements an access
@@ -197,14 +199,26 @@ static double getOccupancy(const ScheduleFields &schedule,
   return std::clamp(blocks, 1., 32.);
 }
 
+/// `facts` of what the threads of a call do. Those that walk over a row in
+/// a loop walk over the columns that there are; others do what the widest row
+/// of its class needs.
+static ProgramFacts getFactsOfThreads(const ScheduleFields &schedule,
+                                      ProgramFacts facts, int64_t columns) {
+  if (schedule.cache == Cache::reload && facts.dynamicColumns)
+    facts.columns = columns;
+  return facts;
+}
+
 ScheduleCost::ScheduleCost(const ScheduleFields &schedule,
-                           const ProgramFacts &facts, const ChipInfo &chip)
+                           const ProgramFacts &program, const ChipInfo &chip,
+                           int64_t columns)
     : tileRows(schedule.getTileRows()), sumTileRows(0),
       cluster(schedule.cluster), isPersistent(schedule.blocksPerSM > 0),
       multiprocessors(chip.multiprocessors), partials(0),
-      model(&getModel(chip, facts)) {
-  const double part = llvm::divideCeil(schedule.getPartColumns(facts.columns),
-                                       schedule.vectorWidth);
+      model(&getModel(chip, program)) {
+  const ProgramFacts facts = getFactsOfThreads(schedule, program, columns);
+  const double part =
+      llvm::divideCeil(schedule.getPartColumns(columns), schedule.vectorWidth);
   const double vectors = countVectors(schedule, facts);
   auto set = [&](CostTerm term, double value) { terms[size_t(term)] = value; };
   // Rows of narrow accesses have as many vectors as others.
@@ -225,7 +239,7 @@ ScheduleCost::ScheduleCost(const ScheduleFields &schedule,
   set(CostTerm::InFlight, std::log2(schedule.rowsPerGroup));
   set(CostTerm::Stages, schedule.stages);
   if (schedule.columnSums == ColumnSums::registers)
-    partials = 32. * facts.numColumnSums * facts.columns / getRowBits(facts);
+    partials = 32. * facts.numColumnSums * columns / getRowBits(facts, columns);
   if (facts.numColumnSums == 0 || schedule.columnSums == ColumnSums::registers)
     return;
   const ScheduleFields &sums = schedule.sums ? *schedule.sums : schedule;
@@ -238,9 +252,8 @@ ScheduleCost::ScheduleCost(const ScheduleFields &schedule,
   set(CostTerm::Strip,
       std::log2(sums.getStripColumns() * facts.sumsNarrowestBits / 8.));
   set(CostTerm::SumBlocks,
-      std::log2(
-          double(llvm::divideCeil(facts.columns, sums.getStripColumns())) /
-          multiprocessors));
+      std::log2(double(llvm::divideCeil(columns, sums.getStripColumns())) /
+                multiprocessors));
 }
 
 CostTerms ScheduleCost::getTerms(int64_t rows) const {

@@ -138,9 +138,11 @@ getRowGroups(int64_t threads, const ProgramFacts &facts, const ChipInfo &chip) {
 
 /// Whether threads can wait for loads of per-column operands that come with
 /// those of the row: of whole vectors, on chips where that was ever measured.
+/// Where not all vectors exist it gains nothing.
 static bool mayAwait(const ScheduleFields &fields, const ProgramFacts &facts,
                      const ChipInfo &chip) {
-  return rereadsFromL1(chip) && fields.cluster == 1 && facts.part == 0 &&
+  return rereadsFromL1(chip) && !facts.dynamicColumns && fields.cluster == 1 &&
+         facts.part == 0 &&
          getAccessWidth(facts, chip) == getWidestVector(facts, chip) &&
          facts.columnOperandBits + facts.sharedBitsPerColumn > 0;
 }
@@ -232,10 +234,12 @@ std::vector<ScheduleFields> RowSpace::take() {
       }
       addHeld(cluster, threads);
     }
-  if (schedules.empty() || vectors > 2 * most) {
+  // What registers hold of a row of any size is there for the widest one.
+  const bool isWide = schedules.empty() || vectors > 2 * most;
+  if (isWide || facts.dynamicColumns)
     addReadAgain();
+  if (isWide)
     addShared();
-  }
   // A row by the largest block that every program has registers for.
   if (schedules.empty()) {
     base.cache = Cache::reload;
@@ -402,8 +406,6 @@ void SumsSpace::addColumns() {
 }
 
 void SumsSpace::addStrips() {
-  if (facts.dynamicColumns)
-    return schedules.push_back(selectDynamicRow(facts, chip));
   if (facts.numReductions == 0)
     return schedules.push_back(getStrips());
   ProgramFacts rows = facts;

@@ -20,44 +20,119 @@ static constexpr size_t kMaxClasses = 4;
 /// A class more must save so much, of the logarithm of the time at all numbers
 /// of rows that are looked at together.
 static constexpr double kClassCost = 0.12;
+/// Where only a call knows N, each class of N has such classes: more.
+static constexpr double kClassOfColumnsCost = 0.4;
 
-/// Numbers of rows to look at: powers of two, which many calls have, and the
+//===----------------------------------------------------------------------===//
+// Sizes to look at
+//===----------------------------------------------------------------------===//
+
+/// Numbers of rows: powers of two, which many calls have, and the
 /// multiprocessors times such powers and their roots, so that waves of blocks
 /// begin after one, up to so many bytes that the best schedule depends on them
-/// no more.
-static SmallVector<int64_t> getSamples(const ProgramFacts &facts,
-                                       const ChipInfo &chip) {
+/// no more. Of rows whose size only a call knows, powers of four.
+static SmallVector<int64_t> getRowSamples(const ProgramFacts &facts,
+                                          const ChipInfo &chip,
+                                          int64_t columns) {
   constexpr double mostWork = 21;
   SmallVector<int64_t> samples;
+  if (facts.singleRow)
+    return {1};
   for (int step = 0; step < 64; ++step) {
-    samples.push_back(std::exp2(step / 2.));
-    samples.push_back(chip.multiprocessors * std::exp2(step / 2. - 8));
+    if (!facts.dynamicColumns)
+      samples.push_back(chip.multiprocessors * std::exp2(step / 2. - 8));
+    if (!facts.dynamicColumns || step % 4 == 0)
+      samples.push_back(std::exp2(step / 2.));
   }
   llvm::sort(samples);
   samples.erase(llvm::unique(samples), samples.end());
   llvm::erase_if(samples, [&](int64_t rows) { return rows < 1; });
   const auto *last = llvm::find_if(samples, [&](int64_t rows) {
     return rows > chip.multiprocessors &&
-           getCallWork(facts, chip, rows) > mostWork;
+           getCallWork(facts, chip, rows, columns) > mostWork;
   });
   samples.erase(last == samples.end() ? last : std::next(last), samples.end());
   return samples;
 }
 
+SmallVector<int64_t, 3>
+mlir::rmsnorm::getColumnBounds(const ProgramFacts &facts,
+                               const ChipInfo &chip) {
+  SmallVector<int64_t, 3> bounds;
+  const int64_t most = 8 * chip.maxThreadsPerBlock;
+  for (int64_t vectors = 16; facts.dynamicColumns && vectors <= most;
+       vectors *= 2)
+    bounds.push_back(vectors * getWidestVector(facts, chip));
+  bounds.push_back(kAnyColumns);
+  return bounds;
+}
+
+/// Numbers of columns in the class of N that the facts are of, the most last.
+static SmallVector<int64_t> getColumnSamples(const ProgramFacts &facts,
+                                             const ChipInfo &chip) {
+  if (!facts.dynamicColumns)
+    return {facts.columns};
+  if (facts.hasBound())
+    return {3 * facts.columns / 4, facts.columns};
+  const int64_t last = *std::next(getColumnBounds(facts, chip).rbegin());
+  return {2 * last, 4 * last};
+}
+
+//===----------------------------------------------------------------------===//
+// Classes
+//===----------------------------------------------------------------------===//
+
 namespace {
+/// The cost of one schedule in calls of any number of rows, of some numbers of
+/// columns.
+class CallCosts {
+public:
+  CallCosts(const ScheduleFields &schedule, const ProgramFacts &facts,
+            const ChipInfo &chip, ArrayRef<int64_t> columns)
+      : facts(facts), chip(chip), columns(columns) {
+    for (int64_t n : columns)
+      costs.emplace_back(schedule, facts, chip, n);
+  }
+
+  /// The means over the numbers of columns.
+  CostTerms predictTerms(int64_t rows) const {
+    CostTerms means = {};
+    for (auto [n, cost] : llvm::zip(columns, costs))
+      for (auto [mean, term] : llvm::zip(
+               means,
+               cost.predictTerms(rows, getCallWork(facts, chip, rows, n))))
+        mean += term / columns.size();
+    return means;
+  }
+  /// The terms' sum.
+  double predict(int64_t rows) const {
+    double sum = 0;
+    for (auto [n, cost] : llvm::zip(columns, costs))
+      sum += cost.predict(rows, getCallWork(facts, chip, rows, n));
+    return sum / columns.size();
+  }
+
+private:
+  const ProgramFacts &facts;
+  const ChipInfo &chip;
+  ArrayRef<int64_t> columns;
+  SmallVector<ScheduleCost, 2> costs;
+};
+
 /// The costs of all schedules at all samples, and classes of these.
 class Classes {
 public:
   Classes(ArrayRef<ScheduleFields> schedules, ArrayRef<int64_t> samples,
-          const ProgramFacts &facts, const ChipInfo &chip);
+          ArrayRef<int64_t> columns, const ProgramFacts &facts,
+          const ChipInfo &chip);
 
   struct Partition {
     double cost;
     /// The first sample after each class, and its schedule.
     SmallVector<std::pair<size_t, size_t>> classes;
   };
-  /// The samples' best partition, into `most` classes at most.
-  Partition partition(size_t most) const;
+  /// The samples' best partition, into kMaxClasses at most.
+  Partition partition() const;
 
 private:
   /// The schedule of least cost for samples from `first` on and before `last`,
@@ -65,23 +140,23 @@ private:
   std::pair<size_t, double> getBest(size_t first, size_t last) const;
 
   size_t numSamples, numSchedules;
+  double classCost;
   /// Of the samples before each, added up: by sample and schedule.
   std::vector<double> sums;
 };
 } // namespace
 
 Classes::Classes(ArrayRef<ScheduleFields> schedules, ArrayRef<int64_t> samples,
-                 const ProgramFacts &facts, const ChipInfo &chip)
+                 ArrayRef<int64_t> columns, const ProgramFacts &facts,
+                 const ChipInfo &chip)
     : numSamples(samples.size()), numSchedules(schedules.size()),
+      classCost(facts.dynamicColumns ? kClassOfColumnsCost : kClassCost),
       sums((samples.size() + 1) * schedules.size()) {
-  std::vector<ScheduleCost> costs;
-  for (const ScheduleFields &schedule : schedules)
-    costs.emplace_back(schedule, facts, chip);
-  for (size_t i = 0; i < numSamples; ++i) {
-    const double work = getCallWork(facts, chip, samples[i]);
-    for (size_t j = 0; j < numSchedules; ++j)
+  for (size_t j = 0; j < numSchedules; ++j) {
+    const CallCosts costs(schedules[j], facts, chip, columns);
+    for (size_t i = 0; i < numSamples; ++i)
       sums[(i + 1) * numSchedules + j] =
-          sums[i * numSchedules + j] + costs[j].predict(samples[i], work);
+          sums[i * numSchedules + j] + costs.predict(samples[i]);
   }
 }
 
@@ -95,26 +170,26 @@ std::pair<size_t, double> Classes::getBest(size_t first, size_t last) const {
   return {best, end[best] - begin[best]};
 }
 
-Classes::Partition Classes::partition(size_t most) const {
+Classes::Partition Classes::partition() const {
   struct Step {
     double cost = INFINITY;
     size_t first = 0, schedule = 0;
   };
   // By the number of classes, and of samples in them.
-  std::vector<std::vector<Step>> steps(most + 1,
+  std::vector<std::vector<Step>> steps(kMaxClasses + 1,
                                        std::vector<Step>(numSamples + 1));
   steps[0][0].cost = 0;
   for (size_t first = 0; first < numSamples; ++first)
     for (size_t last = first + 1; last <= numSamples; ++last) {
       const auto [schedule, cost] = getBest(first, last);
-      for (size_t count = 1; count <= most; ++count) {
-        const double sum = steps[count - 1][first].cost + cost + kClassCost;
+      for (size_t count = 1; count <= kMaxClasses; ++count) {
+        const double sum = steps[count - 1][first].cost + cost + classCost;
         if (sum < steps[count][last].cost)
           steps[count][last] = {sum, first, schedule};
       }
     }
   size_t count = 1;
-  for (size_t other = 2; other <= most; ++other)
+  for (size_t other = 2; other <= kMaxClasses; ++other)
     if (steps[other][numSamples].cost < steps[count][numSamples].cost)
       count = other;
   Partition best = {steps[count][numSamples].cost, {}};
@@ -147,26 +222,15 @@ SmallVector<RowClass, 2> mlir::rmsnorm::predictRows(const ProgramFacts &facts,
                                                     const ChipInfo &chip,
                                                     bool sameTree) {
   const std::vector<ScheduleFields> schedules = enumerateRows(facts, chip);
-  if (schedules.size() == 1 || facts.singleRow) {
-    size_t best = 0;
-    const double work = getCallWork(facts, chip, 1);
-    auto getCost = [&](size_t i) {
-      return ScheduleCost(schedules[i], facts, chip).predict(1, work);
-    };
-    for (size_t i = 1; i < schedules.size(); ++i)
-      if (getCost(i) < getCost(best))
-        best = i;
-    return {{kAnyRows, schedules[best]}};
-  }
-  // Rows of a size that only a call knows have classes of sizes already.
-  const size_t most = facts.dynamicColumns ? 1 : kMaxClasses;
-  const SmallVector<int64_t> samples = getSamples(facts, chip);
+  const SmallVector<int64_t> columns = getColumnSamples(facts, chip);
+  const SmallVector<int64_t> samples =
+      getRowSamples(facts, chip, columns.back());
   SmallVector<RowClass, 2> classes;
   double least = INFINITY;
   for (const std::vector<ScheduleFields> &group :
        groupByTree(schedules, sameTree)) {
     const Classes::Partition partition =
-        Classes(group, samples, facts, chip).partition(most);
+        Classes(group, samples, columns, facts, chip).partition();
     if (partition.cost >= least)
       continue;
     least = partition.cost;
@@ -186,9 +250,7 @@ static std::string percent(double cost) {
 std::string mlir::rmsnorm::explainSchedule(const ScheduleFields &schedule,
                                            const ProgramFacts &facts,
                                            const ChipInfo &chip, int64_t rows) {
-  if (facts.dynamicColumns)
-    return "";
-  const double work = getCallWork(facts, chip, rows);
+  const SmallVector<int64_t> columns = getColumnSamples(facts, chip);
   std::optional<ScheduleFields> other;
   double least = INFINITY;
   bool isKnown = false;
@@ -201,7 +263,7 @@ std::string mlir::rmsnorm::explainSchedule(const ScheduleFields &schedule,
       isKnown = true;
       continue;
     }
-    const double cost = ScheduleCost(one, facts, chip).predict(rows, work);
+    const double cost = CallCosts(one, facts, chip, columns).predict(rows);
     if (cost < least) {
       least = cost;
       other = one;
@@ -212,9 +274,9 @@ std::string mlir::rmsnorm::explainSchedule(const ScheduleFields &schedule,
   if (!other)
     return "the only one";
   const CostTerms own =
-      ScheduleCost(schedule, facts, chip).predictTerms(rows, work);
+      CallCosts(schedule, facts, chip, columns).predictTerms(rows);
   const CostTerms next =
-      ScheduleCost(*other, facts, chip).predictTerms(rows, work);
+      CallCosts(*other, facts, chip, columns).predictTerms(rows);
   double difference = 0;
   SmallVector<std::pair<double, size_t>> terms;
   for (size_t i = 0; i < kNumCostTerms; ++i) {

@@ -30,21 +30,12 @@ static void complete(ScheduleFields &schedule, const ProgramFacts &facts,
     schedule.sums = getRuled(schedule, facts, chip).sums;
 }
 
-/// The choice without records.
-static SmallVector<RowClass, 2> choose(const ProgramFacts &facts,
-                                       const ChipInfo &chip,
-                                       const ScheduleRequest &request) {
-  // A block holds sums of as many columns as rows have at most.
-  if (facts.dynamicColumns && (facts.numColumnSums == 0 || !facts.hasBound()))
-    return {{kAnyRows, selectDynamicRow(facts, chip)}};
-  return predictRows(facts, chip, request.batchInvariant);
-}
-
 /// The classes that are chosen, with the records in their place.
 static OrRefusal<SmallVector<Candidate>>
 getCandidates(const ProgramFacts &facts, const ChipInfo &chip,
               const ScheduleRequest &request, ArrayRef<TuningRecord> records) {
-  SmallVector<RowClass, 2> selected = choose(facts, chip, request);
+  SmallVector<RowClass, 2> selected =
+      predictRows(facts, chip, request.batchInvariant);
   SmallVector<int64_t> lastRows;
   for (const RowClass &one : selected)
     lastRows.push_back(one.lastRow);

@@ -9,8 +9,8 @@
 
 namespace mlir::rmsnorm {
 
-/// The schedules that may be the best ones for some number of rows, of programs
-/// that know the size of a row: one at least, each runs on `chip`.
+/// The schedules that may be the best ones for some number of rows: one at
+/// least, each runs on `chip`.
 std::vector<ScheduleFields> enumerateRows(const ProgramFacts &facts,
                                           const ChipInfo &chip);
 
@@ -29,10 +29,6 @@ SmallVector<RowClass, 2> predictRows(const ProgramFacts &facts,
 /// blocks of its cluster. How many are in flight, where they live and which
 /// rows are neighbours is no part of it.
 bool haveSameTree(const ScheduleFields &a, const ScheduleFields &b);
-
-/// Rows whose size only a call knows, of a class of sizes.
-ScheduleFields selectDynamicRow(const ProgramFacts &facts,
-                                const ChipInfo &chip);
 
 /// The schedule of sums over rows alone, in strips of columns.
 ScheduleFields selectStrips(const ProgramFacts &facts, const ChipInfo &chip);

@@ -6,7 +6,9 @@
 //   {"target": "sm_90", "device": ..., ...}
 //   {"program": "silu", "facts": "columns=4096,...", "rows": [1, 12],
 //    "schedules": ["#rmsnorm.schedule<...>", ...], "us": [[1.2, null], ...]}
-// `us` has a list for each number of rows, with a time for each schedule.
+// `us` has a list for each number of rows, with a time for each schedule. Where
+// only a call knows N, the facts are those of a class, and "columns" is the
+// call's.
 // Chooses schedules for the same programs, and prints how much longer than the
 // fastest schedule of all they take: their regret.
 //
@@ -26,6 +28,7 @@
 #include <cmath>
 #include <map>
 #include <numeric>
+#include <tuple>
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -58,6 +61,7 @@ namespace {
 struct Measured {
   std::string program;
   ProgramFacts facts;
+  int64_t columns;
   std::vector<int64_t> rows;
   std::vector<ScheduleFields> schedules;
   /// By number of rows and schedule; 0: not measured.
@@ -105,6 +109,8 @@ static Measured parseMeasured(const llvm::json::Object &line) {
   Measured measured;
   measured.program = line.getString("program").value_or("").str();
   measured.facts = parseFacts(line.getString("facts").value_or(""));
+  measured.columns =
+      line.getInteger("columns").value_or(measured.facts.columns);
   const llvm::json::Array *rows = line.getArray("rows");
   const llvm::json::Array *schedules = line.getArray("schedules");
   const llvm::json::Array *us = line.getArray("us");
@@ -143,34 +149,62 @@ static ScheduleFields withAlignment(ScheduleFields schedule,
   return schedule;
 }
 
-/// What is chosen for all numbers of rows of a program.
+/// What is measured of calls with the same rows.
+using Call = std::tuple<std::string, int64_t, int64_t>;
+
+static Call getCall(const Measured &measured, int64_t rows) {
+  return {measured.program, measured.columns, rows};
+}
+
+/// The class of N that a call's rows are in, where only the call knows N; else
+/// N.
+static int64_t getClass(ProgramFacts facts, int64_t columns,
+                        const ChipInfo &chip) {
+  if (!facts.dynamicColumns)
+    return columns;
+  facts.columns = kDynamicColumns;
+  const SmallVector<int64_t, 3> bounds = getColumnBounds(facts, chip);
+  const int64_t bound = *llvm::lower_bound(bounds, columns);
+  return bound == kAnyColumns ? kDynamicColumns : bound;
+}
+
+/// The time of `schedule` among `times` of those that were measured; 0: none.
+static double getTime(const Measured &measured, ArrayRef<double> times,
+                      const ScheduleFields &schedule) {
+  double found = 0;
+  for (const auto &[other, time] : llvm::zip_equal(measured.schedules, times)) {
+    if (other == schedule)
+      return time;
+    // Some schedules were measured with the alignment of others.
+    if (time > 0 && withAlignment(other, schedule.alignment) == schedule)
+      found = time;
+  }
+  return found;
+}
+
+/// What is chosen for all numbers of rows of a program, beside the `best` times
+/// of the calls.
 static void addPoints(const Measured &measured, const ChipInfo &chip,
-                      std::vector<Point> &points) {
+                      const std::map<Call, double> &best,
+                      std::map<Call, Point> &points) {
   // What was chosen when times were measured comes first.
   ScheduleRequest request;
   request.alignment = measured.schedules.front().alignment;
-  OrRefusal<Selection> selection =
-      selectSchedules(measured.facts, chip, request);
+  ProgramFacts facts = measured.facts;
+  facts.columns = getClass(facts, measured.columns, chip);
+  OrRefusal<Selection> selection = selectSchedules(facts, chip, request);
   if (!selection)
     fail(measured.program + ": " + selection.getRefusal().getMessage());
   for (const auto &[rows, times] :
        llvm::zip_equal(measured.rows, measured.us)) {
-    Point point{&measured, rows, selection->getFor(rows), INFINITY, 0};
-    bool isExact = false;
-    for (const auto &[schedule, time] :
-         llvm::zip_equal(measured.schedules, times)) {
-      if (time > 0)
-        point.best = std::min(point.best, time);
-      if (schedule == point.chosen) {
-        point.us = time;
-        isExact = true;
-      }
-      // Some schedules were measured with the alignment of others.
-      if (!isExact && time > 0 &&
-          withAlignment(schedule, point.chosen.alignment) == point.chosen)
-        point.us = time;
-    }
-    points.push_back(point);
+    const Call call = getCall(measured, rows);
+    Point point{&measured, rows, selection->getFor(rows), best.at(call), 0};
+    // Another line of the same call may be of the class.
+    if (facts.columns == measured.facts.columns)
+      point.us = getTime(measured, times, point.chosen);
+    auto [known, isNew] = points.try_emplace(call, point);
+    if (known->second.us == 0)
+      known->second = point;
   }
 }
 
@@ -178,20 +212,20 @@ static void addPoints(const Measured &measured, const ChipInfo &chip,
 /// whether the schedule is one of those that selection chooses from, its time,
 /// and the cost model's terms.
 static void printTerms(const Measured &measured, const ChipInfo &chip) {
-  const ScheduleCandidates space =
+  const std::vector<ScheduleFields> space =
       enumerateSchedules(measured.facts, chip, Selection());
   for (auto [index, schedule] : llvm::enumerate(measured.schedules)) {
     const bool isIn = llvm::is_contained(
-        space.schedules, withAlignment(schedule, ScheduleFields().alignment));
-    const ScheduleCost cost(schedule, measured.facts, chip);
+        space, withAlignment(schedule, ScheduleFields().alignment));
+    const ScheduleCost cost(schedule, measured.facts, chip, measured.columns);
     for (auto [rows, times] : llvm::zip(measured.rows, measured.us)) {
       if (times[index] <= 0)
         continue;
       llvm::outs() << measured.program << " "
                    << (measured.facts.numColumnSums > 0) << " "
-                   << measured.facts.columns << " " << rows << " " << isIn
-                   << " " << times[index] << " "
-                   << getCallWork(measured.facts, chip, rows);
+                   << measured.columns << " " << rows << " " << isIn << " "
+                   << times[index] << " "
+                   << getCallWork(measured.facts, chip, rows, measured.columns);
       for (double term : cost.getTerms(rows))
         llvm::outs() << " " << term;
       llvm::outs() << "\n";
@@ -215,15 +249,22 @@ static double getQuantile(ArrayRef<double> sorted, double share) {
   return sorted[std::min<size_t>(sorted.size() - 1, share * sorted.size())];
 }
 
+/// The kinds of programs that have figures of their own: those whose N only
+/// a call knows, those that sum over rows, and the others.
+static StringRef getKind(const Point &point) {
+  const ProgramFacts &facts = point.measured->facts;
+  return facts.dynamicColumns      ? "dynamic-"
+         : facts.numColumnSums > 0 ? "sums-"
+                                   : "";
+}
+
 /// Of points whose choice was not measured nothing but their number is known.
-/// `sums`: of programs that sum over rows, "sums-all", or of the others, "all".
 static Figures getFigures(StringRef range, ArrayRef<Point> points,
-                          int64_t first, int64_t last, bool sums) {
+                          int64_t first, int64_t last, StringRef kind) {
   std::vector<double> regrets;
   size_t unmeasured = 0;
   for (const Point &point : points) {
-    if (point.rows < first || point.rows > last ||
-        (point.measured->facts.numColumnSums > 0) != sums)
+    if (point.rows < first || point.rows > last || getKind(point) != kind)
       continue;
     if (point.us > 0)
       regrets.push_back(point.getRegret());
@@ -231,7 +272,7 @@ static Figures getFigures(StringRef range, ArrayRef<Point> points,
       ++unmeasured;
   }
   llvm::sort(regrets);
-  Figures figures{((sums ? "sums-" : "") + range).str(), {}};
+  Figures figures{(kind + range).str(), {}};
   figures.values = {{"points", double(regrets.size())},
                     {"unmeasured", double(unmeasured)}};
   if (regrets.empty())
@@ -246,7 +287,7 @@ static Figures getFigures(StringRef range, ArrayRef<Point> points,
 }
 
 static void print(const Figures &figures) {
-  llvm::outs() << llvm::left_justify(figures.range, 13);
+  llvm::outs() << llvm::left_justify(figures.range, 16);
   for (const char *name :
        {"points", "mean", "median", "p90", "p99", "worst", "unmeasured"})
     if (auto found = figures.values.find(name); found != figures.values.end())
@@ -278,9 +319,8 @@ static bool check(ArrayRef<Figures> all, StringRef bar) {
 }
 
 static void print(const Point &point) {
-  llvm::outs() << point.measured->program << ", "
-               << point.measured->facts.columns << " columns, " << point.rows
-               << " rows: ";
+  llvm::outs() << point.measured->program << ", " << point.measured->columns
+               << " columns, " << point.rows << " rows: ";
   if (point.us > 0)
     llvm::outs() << llvm::format("%.3f us, best %.3f (%.1f%%): ", point.us,
                                  point.best, point.getRegret());
@@ -332,9 +372,19 @@ int main(int argc, char **argv) {
     return 0;
   }
 
-  std::vector<Point> points;
+  std::map<Call, double> best;
   for (const Measured &measured : all)
-    addPoints(measured, *chip, points);
+    for (const auto &[rows, times] : llvm::zip(measured.rows, measured.us))
+      for (double time : times)
+        if (double &least = best[getCall(measured, rows)];
+            time > 0 && (least == 0 || time < least))
+          least = time;
+  std::map<Call, Point> byCall;
+  for (const Measured &measured : all)
+    addPoints(measured, *chip, best, byCall);
+  std::vector<Point> points;
+  for (const auto &[call, point] : byCall)
+    points.push_back(point);
   // What was not measured comes first: somebody may want to measure it.
   std::vector<Point> sorted = points;
   llvm::stable_sort(sorted, [](const Point &a, const Point &b) {
@@ -352,15 +402,14 @@ int main(int argc, char **argv) {
     }
 
   std::vector<Figures> figures;
-  for (bool sums : {false, true}) {
-    if (llvm::none_of(points, [&](const Point &point) {
-          return (point.measured->facts.numColumnSums > 0) == sums;
-        }))
+  for (StringRef kind : {"", "sums-", "dynamic-"}) {
+    if (llvm::none_of(
+            points, [&](const Point &point) { return getKind(point) == kind; }))
       continue;
-    figures.push_back(getFigures("all", points, 1, kAnyRows, sums));
-    figures.push_back(getFigures("1-99", points, 1, 99, sums));
-    figures.push_back(getFigures("100-1500", points, 100, 1500, sums));
-    figures.push_back(getFigures("1501-", points, 1501, kAnyRows, sums));
+    figures.push_back(getFigures("all", points, 1, kAnyRows, kind));
+    figures.push_back(getFigures("1-99", points, 1, 99, kind));
+    figures.push_back(getFigures("100-1500", points, 100, 1500, kind));
+    figures.push_back(getFigures("1501-", points, 1501, kAnyRows, kind));
   }
   for (const Figures &some : figures)
     print(some);

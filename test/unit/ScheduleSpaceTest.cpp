@@ -73,7 +73,7 @@ protected:
     TargetAttr target =
         TargetAttr::parseSpelling(UnknownLoc::get(&context), chip);
     auto spaces = getScheduleSpaces(module->lookupSymbol<func::FuncOp>("f"),
-                                    target, ScheduleRequest());
+                                    target, ScheduleOptions());
     EXPECT_TRUE(succeeded(spaces));
     if (failed(spaces) || spaces->size() != 1) {
       ADD_FAILURE() << "expected one loop";
@@ -81,9 +81,8 @@ protected:
     }
     EXPECT_EQ(spaces->front().loops, SmallVector<size_t>{0});
     key = spaces->front().tuningKey;
-    refused = spaces->front().candidates.numRefused;
     SmallVector<ScheduleAttr> schedules;
-    for (const ScheduleFields &one : spaces->front().candidates.schedules)
+    for (const ScheduleFields &one : spaces->front().candidates)
       schedules.push_back(ScheduleAttr::get(&context, one));
     return schedules;
   }
@@ -115,7 +114,6 @@ protected:
   OwningOpRef<ModuleOp> module;
   RowsOp loop;
   std::string key;
-  size_t refused = 0;
 };
 } // namespace
 
@@ -266,7 +264,7 @@ TEST_F(ScheduleSpaceTest, LeavesAloneWhatTheUserWrote) {
   auto spaces = getScheduleSpaces(
       module->lookupSymbol<func::FuncOp>("f"),
       TargetAttr::parseSpelling(UnknownLoc::get(&context), "sm_90"),
-      ScheduleRequest());
+      ScheduleOptions());
   ASSERT_TRUE(succeeded(spaces));
   EXPECT_TRUE(spaces->empty());
 }

@@ -141,9 +141,8 @@ TEST(Select, SpacesAreLegalAndComplete) {
       for (const ProgramFacts &facts :
            {forward(columns, 32), backward(columns, 16)}) {
         OrRefusal<Selection> selection = selectSchedules(facts, chip(name));
-        ScheduleCandidates candidates =
-            enumerateSchedules(facts, chip(name), *selection);
-        for (const ScheduleFields &one : candidates.schedules) {
+        for (const ScheduleFields &one :
+             enumerateSchedules(facts, chip(name), *selection)) {
           OrRefusal<ScheduleFields> taken =
               takeSchedule(parse(print(one)), facts, chip(name));
           ASSERT_TRUE(bool(taken)) << print(one);
@@ -156,11 +155,11 @@ TEST(Select, SpaceHasWhatWaitsAndNot) {
   const ProgramFacts facts = forward(4096, 16);
   auto has = [&](StringRef name, ColumnOperands operands, Cache cache) {
     OrRefusal<Selection> selection = selectSchedules(facts, chip(name));
-    return llvm::any_of(
-        enumerateSchedules(facts, chip(name), *selection).schedules,
-        [&](const ScheduleFields &one) {
-          return one.columnOperands == operands && one.cache == cache;
-        });
+    return llvm::any_of(enumerateSchedules(facts, chip(name), *selection),
+                        [&](const ScheduleFields &one) {
+                          return one.columnOperands == operands &&
+                                 one.cache == cache;
+                        });
   };
   EXPECT_TRUE(has("sm_90", ColumnOperands::awaited, Cache::registers));
   EXPECT_TRUE(has("sm_90", ColumnOperands::tile, Cache::registers));
@@ -345,7 +344,7 @@ TEST(Select, AsksTheTableOfChips) {
   ChipInfo made = chip("gfx1100");
   const ProgramFacts facts = forward(4096, 16);
   auto awaits = [&] {
-    return llvm::any_of(enumerateSchedules(facts, made, Selection()).schedules,
+    return llvm::any_of(enumerateSchedules(facts, made, Selection()),
                         [](const ScheduleFields &one) {
                           return one.columnOperands == ColumnOperands::awaited;
                         });
@@ -364,36 +363,42 @@ TEST(Select, AsksTheTableOfChips) {
   EXPECT_EQ(select(forward(4096, 32), "sm_100").vectorWidth, 4);
 }
 
-TEST(Select, ClassesOfRowsWhoseSizeACallKnows) {
-  using Bounds = SmallVector<int64_t, 3>;
-  const ProgramFacts any = forward(kDynamicColumns, 16);
-  EXPECT_EQ(getColumnBounds(any, chip("sm_90")),
-            (Bounds{768, 1536, 3072, 6144, 12288, kAnyColumns}));
-  // Subgroups of 64.
-  EXPECT_EQ(getColumnBounds(any, chip("gfx942")),
-            (Bounds{1536, 3072, 6144, 12288, 24576, kAnyColumns}));
-  // Rows whose sums a block holds, beside the classes of the strips.
-  EXPECT_EQ(getColumnBounds(backward(kDynamicColumns, 16), chip("sm_90")),
-            (Bounds{128, 256, 512, 1024, 1536, 2048, 3072, 4096, 5120, 6144,
-                    8192, 10240, kAnyColumns}));
-  auto getRow = [](ProgramFacts facts, int64_t columns, StringRef name) {
-    facts.columns = columns;
-    return select(facts, name);
+TEST(Select, ClassesOfColumnsAreFewAndAscend) {
+  for (const ChipInfo &one : getChips())
+    for (const ProgramFacts &any :
+         {forward(kDynamicColumns, 16), forward(kDynamicColumns, 32),
+          backward(kDynamicColumns, 16)}) {
+      const SmallVector<int64_t, 3> bounds = getColumnBounds(any, one);
+      EXPECT_EQ(bounds.back(), kAnyColumns);
+      EXPECT_GT(bounds.size(), 2u) << one.name.str();
+      EXPECT_LE(bounds.size(), 12u) << one.name.str();
+      EXPECT_TRUE(llvm::is_sorted(bounds));
+      // Narrow rows are held, and shared out to fewer threads than wide ones.
+      ProgramFacts narrow = any;
+      narrow.columns = bounds.front();
+      const ScheduleFields first = select(narrow, one.name);
+      EXPECT_EQ(first.columnSums, ColumnSums::registers);
+      EXPECT_LT(first.threadsPerRow, select(any, one.name).threadsPerRow);
+      narrow.singleRow = true;
+      EXPECT_EQ(select(narrow, one.name).rowGroups, 1);
+    }
+}
+
+TEST(CostModel, LongLoopsTakeWhatThereIs) {
+  // Of a class of N, a row that is held costs what the widest does, and one
+  // that is walked over in a loop no more than there is of it.
+  ProgramFacts any = forward(8192, 16);
+  any.dynamicColumns = true;
+  auto getVectors = [&](StringRef cache, int64_t columns) {
+    const ScheduleFields fields = parse(
+        ("threads_per_row = 128, vector_width = 8, cache = " + cache).str());
+    return ScheduleCost(fields, any, chip("sm_90"), columns)
+        .getTerms(1)[size_t(CostTerm::Vectors)];
   };
-  ScheduleFields fields = getRow(any, 1536, "sm_90");
-  EXPECT_EQ(fields.threadsPerRow, 32);
-  EXPECT_EQ(fields.rowGroups, 4);
-  EXPECT_EQ(fields.cache, Cache::registers);
-  EXPECT_EQ(getRow(any, 768, "sm_90").cache, Cache::reload);
-  EXPECT_EQ(getRow(any, 1537, "sm_90").threadsPerRow, 64);
-  EXPECT_EQ(select(any, "sm_90").threadsPerRow, 512);
-  // What L1 does not hold is not held in registers either.
-  EXPECT_EQ(getRow(any, 3072, "gfx942").cache, Cache::reload);
-  EXPECT_EQ(getRow(any, 3072, "gfx942").threadsPerRow, 64);
-  EXPECT_EQ(select(backward(kDynamicColumns, 16), "sm_90").threadsPerRow, 256);
-  ProgramFacts one = any;
-  one.singleRow = true;
-  EXPECT_EQ(getRow(one, 768, "sm_90").rowGroups, 1);
+  EXPECT_EQ(getVectors("registers", 8192), 3);
+  EXPECT_EQ(getVectors("registers", 1024), 3);
+  EXPECT_EQ(getVectors("reload", 8192), 3);
+  EXPECT_EQ(getVectors("reload", 1024), 0);
 }
 
 TEST(Select, ClassesAreFewAndOfTheSpace) {
@@ -404,7 +409,7 @@ TEST(Select, ClassesAreFewAndOfTheSpace) {
       OrRefusal<Selection> selection = selectSchedules(facts, chip(name));
       ASSERT_LE(selection->classes.size(), 4u);
       const std::vector<ScheduleFields> space =
-          enumerateSchedules(facts, chip(name), Selection()).schedules;
+          enumerateSchedules(facts, chip(name), Selection());
       int64_t last = 0;
       for (const RowClass &one : selection->classes) {
         EXPECT_LT(last, one.lastRow);
@@ -421,13 +426,14 @@ TEST(CostModel, CountsByMultiprocessor) {
   twice.multiprocessors *= 2;
   const ProgramFacts facts = forward(4096, 16);
   for (const ScheduleFields &one :
-       enumerateSchedules(facts, chip("sm_90"), Selection()).schedules)
+       enumerateSchedules(facts, chip("sm_90"), Selection()))
     for (int64_t rows : {132, 528, 8448})
-      EXPECT_NEAR(ScheduleCost(one, facts, chip("sm_90"))
-                      .predict(rows, getCallWork(facts, chip("sm_90"), rows)),
-                  ScheduleCost(one, facts, twice)
-                      .predict(2 * rows, getCallWork(facts, twice, 2 * rows)),
-                  1e-9)
+      EXPECT_NEAR(
+          ScheduleCost(one, facts, chip("sm_90"), 4096)
+              .predict(rows, getCallWork(facts, chip("sm_90"), rows, 4096)),
+          ScheduleCost(one, facts, twice, 4096)
+              .predict(2 * rows, getCallWork(facts, twice, 2 * rows, 4096)),
+          1e-9)
           << print(one);
 }
 
@@ -455,10 +461,10 @@ TEST(Select, RowsThatRegistersHoldAreHeld) {
 TEST(CostModel, TermsAddUp) {
   const ProgramFacts facts = forward(4096, 16);
   for (const ScheduleFields &one :
-       enumerateSchedules(facts, chip("sm_90"), Selection()).schedules) {
-    const ScheduleCost cost(one, facts, chip("sm_90"));
+       enumerateSchedules(facts, chip("sm_90"), Selection())) {
+    const ScheduleCost cost(one, facts, chip("sm_90"), 4096);
     for (int64_t rows : {1, 12, 132, 4096, 1 << 20, 1 << 30}) {
-      const double work = getCallWork(facts, chip("sm_90"), rows);
+      const double work = getCallWork(facts, chip("sm_90"), rows, 4096);
       double sum = 0;
       for (double term : cost.predictTerms(rows, work))
         sum += term;
@@ -470,7 +476,7 @@ TEST(CostModel, TermsAddUp) {
 TEST(CostModel, TermsFollowTheSchedule) {
   const ProgramFacts facts = forward(4096, 16);
   auto getTerms = [&](StringRef text, int64_t rows) {
-    return ScheduleCost(parse(text), facts, chip("sm_90")).getTerms(rows);
+    return ScheduleCost(parse(text), facts, chip("sm_90"), 4096).getTerms(rows);
   };
   CostTerms terms = getTerms("threads_per_row = 128, vector_width = 8", 264);
   EXPECT_EQ(terms[size_t(CostTerm::Vectors)], 2);

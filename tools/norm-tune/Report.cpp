@@ -69,29 +69,39 @@ std::string makeMeasurements(const std::vector<Finding> &findings,
   std::string text = "{\"target\": " + quote(target) +
                      ", \"device\": " + quote(device) +
                      ", \"date\": " + quote(date) + "}\n";
+  // A line for neighbours that have the same candidates, of each program.
   for (size_t first = 0, last; first < findings.size(); first = last) {
-    const Space &space = *findings[first].space;
+    const Finding &one = findings[first];
     for (last = first; last < findings.size(); ++last)
-      if (findings[last].space != &space)
+      if (findings[last].candidates != one.candidates)
         break;
-    // All have one program.
-    if (space.candidates.empty())
-      continue;
-    std::string rows, schedules, times;
-    for (const Candidate &candidate : space.candidates)
-      schedules += (schedules.empty() ? "" : ", ") + quote(candidate.schedule);
-    for (size_t i = first; i < last; ++i) {
-      std::string list;
-      for (double time : findings[i].times)
-        list += (list.empty() ? "" : ", ") +
-                (time > 0 ? number("%.6g", time) : "null");
-      rows += (rows.empty() ? "" : ", ") + std::to_string(findings[i].rows);
-      times += (times.empty() ? "[" : ", [") + list + "]";
+    std::vector<std::string> keys;
+    for (const Candidate *candidate : one.candidates)
+      if (std::find(keys.begin(), keys.end(), candidate->key) == keys.end())
+        keys.push_back(candidate->key);
+    for (const std::string &key : keys) {
+      std::string rows, schedules, times;
+      for (const Candidate *candidate : one.candidates)
+        if (candidate->key == key)
+          schedules +=
+              (schedules.empty() ? "" : ", ") + quote(candidate->schedule);
+      for (size_t i = first; i < last; ++i) {
+        std::string list;
+        for (size_t j = 0; j < one.candidates.size(); ++j)
+          if (one.candidates[j]->key == key)
+            list +=
+                (list.empty() ? "" : ", ") +
+                (findings[i].times[j] > 0 ? number("%.6g", findings[i].times[j])
+                                          : "null");
+        rows += (rows.empty() ? "" : ", ") + std::to_string(findings[i].rows);
+        times += (times.empty() ? "[" : ", [") + list + "]";
+      }
+      text += "{\"program\": " + quote(one.space->plain.name) +
+              ", \"facts\": " + quote(key) +
+              ", \"columns\": " + std::to_string(one.columns) +
+              ", \"rows\": [" + rows + "], \"schedules\": [" + schedules +
+              "], \"us\": [" + times + "]}\n";
     }
-    text += "{\"program\": " + quote(space.plain.name) +
-            ", \"facts\": " + quote(space.candidates.front().key) +
-            ", \"rows\": [" + rows + "], \"schedules\": [" + schedules +
-            "], \"us\": [" + times + "]}\n";
   }
   return text;
 }

@@ -45,6 +45,16 @@ int64_t Tuner::getRows(const Space &space, int64_t rows, bool &fixedRows) {
              : -1;
 }
 
+bool Tuner::takesCall(const Candidate &candidate, int64_t asked, bool &takes) {
+  trial::Plan call;
+  rmsnorm_variant_info variant;
+  error = trial::planEntry(module, candidate.entry, getRunOptions(asked), call);
+  if (error.empty())
+    error = trial::findVariant(call, device, variant);
+  takes = error.empty() && variant.name == std::string("candidate");
+  return error.empty();
+}
+
 std::string Tuner::check(const Candidate &candidate) {
   // The reference is made once for all candidates of a space: the oracle takes
   // longer than the candidates.
@@ -52,11 +62,8 @@ std::string Tuner::check(const Candidate &candidate) {
     reference = nullptr;
   referenceOf = space;
   trial::Result result;
-  std::string text = trial::checkFewRows(module, candidate.entry, device,
-                                         options.run, reference, result);
-  if (text.empty() && result.variant != "candidate")
-    return "the call took variant '" + result.variant + "'";
-  return text;
+  return trial::checkFewRows(module, candidate.entry, device, options.run,
+                             reference, result);
 }
 
 bool Tuner::makeBench() {
@@ -228,9 +235,17 @@ Tuner::Status Tuner::tune(const Space &tuned, int64_t asked, Finding &finding) {
   rows = finding.rows = trial::countRows(plan, finding.fixedRows, columns);
   finding.bytes = getBytesPerCall(plan);
 
+  finding.columns = columns;
   std::vector<Contestant> contestants = {{&tuned.plain, 0}};
-  for (const Candidate &candidate : tuned.candidates)
+  for (const Candidate &candidate : tuned.candidates) {
+    bool takes = false;
+    if (!takesCall(candidate, asked, takes))
+      return Status::failed;
+    if (!takes)
+      continue;
     contestants.push_back({&candidate, 0});
+    finding.candidates.push_back(&candidate);
+  }
   Status status = runRound(contestants, 0, 3);
   if (status == Status::done && isOnDevice()) {
     narrow(contestants, 12, 1.15);
@@ -240,8 +255,8 @@ Tuner::Status Tuner::tune(const Space &tuned, int64_t asked, Finding &finding) {
     narrow(contestants, 4, 1.05);
     status = runRound(contestants, 2, 41);
   }
-  for (const Candidate &candidate : tuned.candidates)
-    finding.times.push_back(getTime(candidate));
+  for (const Candidate *candidate : finding.candidates)
+    finding.times.push_back(getTime(*candidate));
   // The next shape may need the memory.
   bench.reset();
   return status == Status::done ? finish(contestants, finding) : status;
@@ -287,12 +302,10 @@ Tuner::Status Tuner::finish(const std::vector<Contestant> &contestants,
     finding.microseconds = contestants[1].microseconds;
     return Status::done;
   }
-  // One that was left out stands for other calls: its key, a class of N, is not
-  // that of the variant that was chosen here.
-  for (const Candidate &candidate : space->candidates)
-    if (isChosen(candidate) &&
-        !journal.find(candidate.name, 0, Journal::leftOut))
-      finding.best = &candidate;
+  for (const Candidate *candidate : finding.candidates)
+    if (isChosen(*candidate) &&
+        !journal.find(candidate->name, 0, Journal::leftOut))
+      finding.best = candidate;
   return Status::done;
 }
 

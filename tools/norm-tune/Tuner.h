@@ -16,7 +16,7 @@ namespace norm_tune {
 /// The result for one entry and number of rows.
 struct Finding {
   const Space *space;
-  int64_t rows;
+  int64_t rows, columns;
   /// M depends on no run-time size.
   bool fixedRows;
   /// The schedules to use: null where the compiler's choice stands and is none
@@ -27,7 +27,9 @@ struct Finding {
   std::string chosenVariant, chosenSchedule;
   double chosenMicroseconds = 0;
   double bytes = 0;
-  /// Of the space's candidates; 0 for one that was left out.
+  /// The candidates that take the call, which those of other classes of N do
+  /// not, and their times; 0 for one that was left out.
+  std::vector<const Candidate *> candidates;
   std::vector<double> times;
 };
 
@@ -67,6 +69,9 @@ private:
   }
   /// Makes the arguments, if nothing was measured with these rows yet.
   bool makeBench();
+  /// Whether a call with about `asked` rows takes `candidate`, which may be for
+  /// other sizes; false after an error.
+  bool takesCall(const Candidate &candidate, int64_t asked, bool &takes);
   /// Runs a few rows and compares them with the oracle; "" if they are right.
   std::string check(const Candidate &candidate);
   /// Times one candidate; its calls take the variant `chosen`. Returns "" or an

@@ -116,6 +116,11 @@ static int tuneAll(const Options &options, rmsnorm_module *module,
       Finding finding;
       switch (tuner.tune(spaces[i], rows, finding)) {
       case Tuner::Status::done:
+        if (finding.candidates.empty())
+          note("entry '" + spaces[i].plain.name + "', " +
+               std::to_string(finding.rows) + " rows of " +
+               std::to_string(finding.columns) +
+               " columns: no schedule among the candidates is for such rows");
         findings.push_back(std::move(finding));
         break;
       case Tuner::Status::failed:

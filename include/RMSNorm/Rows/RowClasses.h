@@ -141,15 +141,15 @@ struct ScheduleSpace {
   SmallVector<size_t> loops;
   /// The program's key in tuning files.
   std::string tuningKey;
-  ScheduleCandidates candidates;
+  std::vector<ScheduleFields> candidates;
 };
 
 /// The candidates for the rmsnorm.rows of a bufferized function. Loops whose
 /// schedule is written in the IR have none. Where N is known only at a call
-/// they are for the class of N without end (getColumnClasses).
+/// they are for the class of N that `options` names.
 FailureOr<SmallVector<ScheduleSpace>>
 getScheduleSpaces(func::FuncOp function, TargetAttr target,
-                  const ScheduleRequest &request);
+                  const ScheduleOptions &options);
 
 } // namespace mlir::rmsnorm
 

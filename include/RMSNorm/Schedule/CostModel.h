@@ -74,20 +74,21 @@ using CostTerms = std::array<double, kNumCostTerms>;
 /// "occupancy".
 llvm::StringRef stringifyCostTerm(CostTerm term);
 
-/// The work of a call: the logarithm of the bytes that a multiprocessor reads
-/// and writes.
+/// The work of a call with `rows` rows of `columns` columns: the logarithm of
+/// the bytes that a multiprocessor reads and writes.
 double getCallWork(const ProgramFacts &facts, const ChipInfo &chip,
-                   int64_t rows);
+                   int64_t rows, int64_t columns);
 
 /// Registers that a thread is expected to need.
 double estimateRegisters(const ScheduleFields &schedule,
                          const ProgramFacts &facts, const ChipInfo &chip);
 
-/// The cost of a schedule for one program.
+/// The cost of a schedule for one program and rows of `columns` columns: those
+/// of the facts or, where only a call knows N, no more than these.
 class ScheduleCost {
 public:
   ScheduleCost(const ScheduleFields &schedule, const ProgramFacts &facts,
-               const ChipInfo &chip);
+               const ChipInfo &chip, int64_t columns);
 
   CostTerms getTerms(int64_t rows) const;
   /// The natural logarithm of the time, up to what all schedules have in

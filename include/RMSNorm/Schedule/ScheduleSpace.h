@@ -8,31 +8,25 @@
 
 namespace mlir::rmsnorm {
 
-struct ScheduleCandidates {
-  /// Legal on the target and different. The first ones are those chosen without
-  /// measuring, one for each class of rows. About a hundred at most.
-  std::vector<ScheduleFields> schedules;
-  /// Of rows whose size only a call knows: others that were thought of, but
-  /// cannot run on the target.
-  size_t numRefused = 0;
-};
-
 /// The candidates for a program, for which `chosen` is chosen without
-/// measuring. A schedule that another is known to beat is left out:
+/// measuring: legal on the target and different, about a hundred at most. The
+/// first ones are those chosen, one for each class of rows. A schedule that
+/// another is known to beat is left out:
 /// - narrower accesses than the widest, for aligned rows;
 /// - threads without work, or with more than eight vectors unless that takes
 ///   the largest block;
 /// - several rows in flight, and persistent blocks, of programs that sum over
 ///   no rows;
-/// - reading a row again, or workgroup memory, where registers hold it;
+/// - reading a row again, where registers hold it and all rows have one size;
+/// - workgroup memory where registers hold a row;
 /// - clusters whose blocks have less than four subgroups.
 ///
 /// For sums over rows, rings are among them, of two and three slots that each
 /// hold 24 to 48 KB on a multiprocessor, or one row, and blocks that own
 /// columns of all rows.
-ScheduleCandidates enumerateSchedules(const ProgramFacts &facts,
-                                      const ChipInfo &chip,
-                                      const Selection &chosen);
+std::vector<ScheduleFields> enumerateSchedules(const ProgramFacts &facts,
+                                               const ChipInfo &chip,
+                                               const Selection &chosen);
 
 } // namespace mlir::rmsnorm
 

@@ -55,7 +55,7 @@ struct Selection {
 };
 
 /// The overrides go before the records, and the records before the choice by
-/// the cost model, or by rules for rows whose size only a call knows.
+/// the cost model.
 OrRefusal<Selection> selectSchedules(const ProgramFacts &facts,
                                      const ChipInfo &chip,
                                      const ScheduleRequest &request = {},
@@ -64,7 +64,7 @@ OrRefusal<Selection> selectSchedules(const ProgramFacts &facts,
 /// Why `schedule` is chosen for `rows` rows: what the cost model takes for the
 /// next best schedule, how many percent of time lie between them, and the terms
 /// that most of it is due to. "" if the model knows no such schedule: it is the
-/// user's, or of rows whose size only a call knows.
+/// user's.
 std::string explainSchedule(const ScheduleFields &schedule,
                             const ProgramFacts &facts, const ChipInfo &chip,
                             int64_t rows);
