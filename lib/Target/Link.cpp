@@ -97,6 +97,11 @@ public:
       llvm::sys::DontRemoveFileOnSignal(path);
   }
 
+  /// Beside `other`, whose name no one else has; whoever writes it creates it.
+  void name(const TemporaryFile &other, StringRef suffix) {
+    own(other.path + "." + suffix.str());
+  }
+
   LogicalResult create(Location loc, StringRef suffix, StringRef contents) {
     int descriptor;
     llvm::SmallString<128> name;
@@ -104,9 +109,7 @@ public:
             "rmsnorm", suffix, descriptor, name))
       return emitError(loc, "cannot create a temporary file: ")
              << error.message();
-    path = std::string(name);
-    remover.setFile(path);
-    llvm::sys::RemoveFileOnSignal(path);
+    own(std::string(name));
     llvm::raw_fd_ostream stream(descriptor, /*shouldClose=*/true);
     stream << contents;
     stream.close();
@@ -130,6 +133,12 @@ public:
   std::string path;
 
 private:
+  void own(std::string name) {
+    path = std::move(name);
+    remover.setFile(path);
+    llvm::sys::RemoveFileOnSignal(path);
+  }
+
   llvm::FileRemover remover;
 };
 } // namespace
@@ -140,9 +149,11 @@ private:
 
 FailureOr<Blob> rmsnorm::linkSharedObject(Location loc, StringRef object) {
   TemporaryFile input, output;
-  if (failed(input.create(loc, "o", object)) ||
-      failed(output.create(loc, "so", "")))
+  if (failed(input.create(loc, "o", object)))
     return failure();
+  // lld replaces what is there, which file systems make sure to have on the
+  // disk.
+  output.name(input, "so");
   static std::mutex mutex; // lld keeps its state in globals.
   static bool usable = true;
   std::lock_guard<std::mutex> lock(mutex);

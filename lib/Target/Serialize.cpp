@@ -32,7 +32,9 @@
 #include "llvm/TargetParser/Triple.h"
 
 #include <chrono>
+#include <map>
 #include <mutex>
+#include <tuple>
 
 // Only the targets we need: InitializeAllTargets would cost milliseconds.
 #define RMSNORM_TARGET(NAME)                                                   \
@@ -110,6 +112,29 @@ struct MachineSpec {
   bool isHost = false;
 };
 
+/// The machines that a thread has made. Each keeps what it has found out about
+/// its chip, which takes as long as the code of a small kernel.
+class Machines {
+public:
+  static Machines &ofThread() {
+    static thread_local Machines machines;
+    return machines;
+  }
+  /// Null if this LLVM has no code generator for it.
+  llvm::TargetMachine *get(const llvm::Target &target, const MachineSpec &spec,
+                           unsigned optimization);
+  /// Forgets all, without a look at their state.
+  void abandon() {
+    for (auto &entry : made)
+      entry.second.release();
+    made.clear();
+  }
+
+private:
+  using Key = std::tuple<std::string, std::string, std::string, unsigned>;
+  std::map<Key, std::unique_ptr<llvm::TargetMachine>> made;
+};
+
 /// One module on its way through LLVM. Everything in it is lost on a fatal
 /// error, which the caller guards against.
 class CodeGeneration {
@@ -133,10 +158,26 @@ private:
   const SerializeOptions &options;
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
-  std::unique_ptr<llvm::TargetMachine> machine;
+  llvm::TargetMachine *machine = nullptr;
 };
 
 } // namespace
+
+llvm::TargetMachine *Machines::get(const llvm::Target &target,
+                                   const MachineSpec &spec,
+                                   unsigned optimization) {
+  std::unique_ptr<llvm::TargetMachine> &machine =
+      made[{spec.triple.str(), spec.cpu, spec.features, optimization}];
+  if (!machine) {
+    llvm::TargetOptions options;
+    // Bits are part of the contract: fma only where the IR says so.
+    options.AllowFPOpFusion = llvm::FPOpFusion::Strict;
+    machine.reset(target.createTargetMachine(
+        spec.triple, spec.cpu, spec.features, options, llvm::Reloc::PIC_,
+        std::nullopt, *llvm::CodeGenOpt::getLevel(optimization)));
+  }
+  return machine.get();
+}
 
 LogicalResult CodeGeneration::translate() {
   PhaseTimer timer(options.times, &SerializeTimes::translate);
@@ -148,12 +189,7 @@ LogicalResult CodeGeneration::translate() {
   if (!target)
     return op->emitError("this LLVM cannot generate code for '")
            << spec.triple.str() << "': " << error;
-  llvm::TargetOptions targetOptions;
-  // Bits are part of the contract: fma only where the IR says so.
-  targetOptions.AllowFPOpFusion = llvm::FPOpFusion::Strict;
-  machine.reset(target->createTargetMachine(
-      spec.triple, spec.cpu, spec.features, targetOptions, llvm::Reloc::PIC_,
-      std::nullopt, *llvm::CodeGenOpt::getLevel(getOptimization())));
+  machine = Machines::ofThread().get(*target, spec, getOptimization());
   if (!machine)
     return op->emitError("this LLVM has no code generator for '")
            << spec.triple.str() << "'";
@@ -176,7 +212,7 @@ LogicalResult CodeGeneration::optimize() {
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager sccs;
   llvm::ModuleAnalysisManager modules;
-  llvm::PassBuilder builder(machine.get());
+  llvm::PassBuilder builder(machine);
   // There is no C library to call: do not turn loops into memset or memcpy.
   llvm::TargetLibraryInfoImpl library(spec.triple);
   library.disableAllFunctions();
@@ -290,7 +326,8 @@ compile(Operation *op, FailureOr<MachineSpec> spec,
         function_ref<FailureOr<T>(CodeGeneration &)> finish) {
   if (failed(spec))
     return failure();
-  // Leaked if LLVM gives up half-way: its state is not to be trusted then.
+  // Leaked if LLVM gives up half-way, with the machine: their state is not to
+  // be trusted then.
   auto *generation = new CodeGeneration(op, *spec, options);
   FailureOr<T> result = failure();
   bool finished = false;
@@ -303,6 +340,8 @@ compile(Operation *op, FailureOr<MachineSpec> spec,
   });
   if (finished)
     delete generation;
+  else
+    Machines::ofThread().abandon();
   if (failed(guarded))
     return failure();
   return result;
