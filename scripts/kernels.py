@@ -40,7 +40,7 @@ FEW_WIDTHS = [128, 1024, 4096, 16384, 131072]
 
 def shapes(element, widths, *backward):
     tool = SOURCE / "test/Target/Inputs/norm_shapes.py"
-    return subprocess.run([sys.executable, tool, element, *backward, *map(str, widths)],
+    return subprocess.run([sys.executable, "-S", tool, element, *backward, *map(str, widths)],
                           capture_output=True, text=True, check=True).stdout
 
 

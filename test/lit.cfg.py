@@ -16,6 +16,9 @@ config.test_exec_root = os.path.join(config.rmsnorm_build_dir, "test")
 
 # The tools under test first, then FileCheck, not, split-file, llvm-objdump.
 path = [config.rmsnorm_tools_dir, config.llvm_tools_dir, os.environ["PATH"]]
+# `python3` of scripts and pages is the interpreter, not what starts it.
+if os.path.realpath(shutil.which("python3") or "") != os.path.realpath(config.python):
+    path.insert(2, os.path.dirname(config.python))
 if config.ptxas:
     path.insert(2, os.path.dirname(config.ptxas))
 config.environment["PATH"] = os.pathsep.join(path)
@@ -29,7 +32,8 @@ for name in ("AMDEMU_PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "HOME", "
 config.substitutions += [
     ("%examples", os.path.join(config.rmsnorm_source_dir, "examples")),
     ("%source", config.rmsnorm_source_dir),
-    ("%python", config.python),
+    # Without site-packages, which no test of this one needs, it starts in a fraction of the time.
+    ("%python", config.python + " -S"),
     ("%ptxas", config.ptxas or "ptxas"),
     ("%plugin", "--load-dialect-plugin={0} --load-pass-plugin={0}".format(
         os.path.join(config.rmsnorm_library_dir, "RMSNormPlugin.so"))),

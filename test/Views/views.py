@@ -148,7 +148,7 @@ def embed(programs, folder, target):
     path = os.path.join(folder, "batch.mlir")
     with open(path, "w") as file:
         file.write("".join(program.text() for program in programs))
-    status, text = call(sys.executable, "-B", COMPARE, path, f"--embed=sim:{target},direct", "--size=6", "--magnitude=64,16")
+    status, text = call(sys.executable, "-S", "-B", COMPARE, path, f"--embed=sim:{target},direct", "--size=6", "--magnitude=64,16")
     if status and len(programs) > 1:
         for program in programs:
             yield from embed([program], folder, target)

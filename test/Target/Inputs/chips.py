@@ -10,7 +10,7 @@ may have wildcards ("gfx*"), those chips alone.
 import fnmatch, pathlib, re, subprocess, sys
 
 # What runs in the place of ptxas: refuses kernels that spill, counts the others.
-CHECKED_PTXAS = """#!{python}
+CHECKED_PTXAS = """#!{python} -S
 import re, subprocess, sys
 done = subprocess.run([{ptxas!r}, *sys.argv[1:]], capture_output=True, text=True)
 sizes = re.findall(r"(\\d+) bytes stack frame, (\\d+) bytes spill stores, (\\d+) bytes spill loads", done.stderr)
