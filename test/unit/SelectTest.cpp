@@ -82,10 +82,12 @@ static void forEachProgram(function_ref<void(const ProgramFacts &)> visit) {
           for (int64_t sums : {0, 1, 2})
             for (bool dynamic : {false, true})
               for (bool single : {false, true}) {
+                // Of a call's rows, the bound. Only those may have none.
+                if (!dynamic && columns == 1 << 30)
+                  continue;
                 ProgramFacts facts;
                 facts.columns = columns;
-                // Of a call's rows, the bound. Only those may have none.
-                facts.dynamicColumns = dynamic || columns == 1 << 30;
+                facts.dynamicColumns = dynamic;
                 facts.narrowestBits = bits;
                 facts.columnOperandBits = bits;
                 facts.liveBitsPerColumn = reductions > 0 ? tiles * bits : 0;
@@ -97,27 +99,18 @@ static void forEachProgram(function_ref<void(const ProgramFacts &)> visit) {
               }
 }
 
-TEST(Select, NeverRefusesItsOwnChoice) {
+TEST(Select, ChoicesAreLegalAndCanBeFedBack) {
   for (const ChipInfo &one : getChips())
     forEachProgram([&](const ProgramFacts &facts) {
       OrRefusal<Selection> selection = selectSchedules(facts, one);
       ASSERT_TRUE(bool(selection))
           << one.name.str() << " " << getProgramKey(facts) << ": "
           << selection.getRefusal().getMessage();
+      EXPECT_EQ(selection->classes.back().lastRow, kAnyRows);
       for (const RowClass &rows : selection->classes) {
         std::optional<Refusal> refusal =
             verifyOnTarget(rows.schedule, facts, one);
         EXPECT_FALSE(refusal) << getProgramKey(facts);
-      }
-      EXPECT_EQ(selection->classes.back().lastRow, kAnyRows);
-    });
-}
-
-TEST(Select, CanBeFedBack) {
-  for (const ChipInfo &one : getChips())
-    forEachProgram([&](const ProgramFacts &facts) {
-      OrRefusal<Selection> selection = selectSchedules(facts, one);
-      for (const RowClass &rows : selection->classes) {
         const std::string text = print(rows.schedule);
         ScheduleFields again = parse(text);
         EXPECT_TRUE(again == rows.schedule) << text << "\n" << print(again);
