@@ -70,7 +70,7 @@ make_python_environment() {
 # Configures once (afterwards ninja does so by itself) and builds the targets
 # named, or everything.
 configure_and_build() {
-  local launcher=()
+  local launcher=() duration=
   if command -v ccache >/dev/null; then
     launcher=(-DCMAKE_C_COMPILER_LAUNCHER=ccache
               -DCMAKE_CXX_COMPILER_LAUNCHER=ccache)
@@ -86,7 +86,12 @@ configure_and_build() {
       cat "$build/configure.log" >&2
       return 1
     }
+    # From nothing a step takes some four seconds of a core.
+    local steps cores
+    steps=$(ninja -C "$build" -t commands "$@" | wc -l)
+    cores=$(nproc)
+    duration=" ($steps steps, about $((steps * 4 / 60 / cores + 1)) minutes on $cores cores; less with a filled ccache)"
   fi
-  echo "== Building in $build (minutes the first time)"
+  echo "== Building in $build$duration"
   ninja -C "$build" "$@"
 }
