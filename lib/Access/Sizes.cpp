@@ -2,7 +2,6 @@
 //===- Sizes.cpp - sizes of dimensions as products -----------------------===//
 
 #include "RMSNorm/Access/Sizes.h"
-#include "RMSNorm/Access/Loops.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
@@ -68,30 +67,11 @@ void Sizes::learn(Operation &op) {
         product = product * get(expand.getResult(), part);
       equate(get(expand.getSrc(), dim), product);
     }
-  } else if (isa<tensor::CastOp>(op)) {
-    auto type = dyn_cast<RankedTensorType>(op.getResult(0).getType());
-    if (type && isa<RankedTensorType>(op.getOperand(0).getType()))
-      for (int64_t dim = 0; dim < type.getRank(); ++dim)
-        equate(get(op.getOperand(0), dim), get(op.getResult(0), dim));
-  } else if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op)) {
-    int64_t dim = 0;
-    const llvm::SmallBitVector dropped = insertion.getDroppedDims();
-    for (auto [index, size] : llvm::enumerate(insertion.getMixedSizes()))
-      if (!dropped.test(index))
-        equate(get(insertion.getSource(), dim++), get(size));
-  } else if (std::optional<LoopNest> nest = getLoopNest(&op)) {
-    auto equateDims = [&](Value value, AffineMap map) {
-      for (auto [dim, expr] : llvm::enumerate(map.getResults()))
-        if (auto loop = dyn_cast<AffineDimExpr>(expr)) {
-          const auto &[first, firstDim] = nest->dims[loop.getPosition()];
-          equate(get(first, firstDim), get(value, dim));
-        }
-    };
-    for (const auto &[operand, map] : nest->reads)
-      equateDims(operand->get(), map);
-    for (const auto &[result, map] : nest->writes)
-      equateDims(result, map);
   }
+  (void)visitEqualSizes(&op, [&](const DimSource &a, const DimSource &b) {
+    equate(get(a), get(b));
+    return success();
+  });
 }
 
 Size Sizes::addUnknown() {

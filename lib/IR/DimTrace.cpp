@@ -148,6 +148,53 @@ DimSource rmsnorm::traceDim(Value value, int64_t dim) {
   }
 }
 
+LogicalResult rmsnorm::visitEqualSizes(
+    Operation *op, function_ref<LogicalResult(DimSource, DimSource)> visit) {
+  if (auto maps = dyn_cast<IndexingMapOpInterface>(op)) {
+    llvm::SmallDenseMap<AffineExpr, DimSource> loops;
+    for (OpOperand &operand : op->getOpOperands()) {
+      if (!isa<RankedTensorType>(operand.get().getType()))
+        continue;
+      AffineMap map = maps.getMatchingIndexingMap(&operand);
+      for (auto [dim, loop] : llvm::enumerate(map.getResults())) {
+        if (!isa<AffineDimExpr>(loop))
+          continue;
+        DimSource size = traceDim(operand.get(), dim);
+        auto [first, isNew] = loops.try_emplace(loop, size);
+        if (!isNew && failed(visit(first->second, size)))
+          return failure();
+      }
+    }
+  } else if (auto castOp = dyn_cast<tensor::CastOp>(op)) {
+    auto type = dyn_cast<RankedTensorType>(castOp.getType());
+    if (type && isa<RankedTensorType>(castOp.getSource().getType()))
+      for (int64_t dim = 0; dim < type.getRank(); ++dim)
+        if (failed(visit(traceDim(castOp.getSource(), dim),
+                         traceDim(castOp.getResult(), dim))))
+          return failure();
+  } else if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op)) {
+    int64_t next = 0;
+    const llvm::SmallBitVector dropped = insertion.getDroppedDims();
+    for (auto [dim, size] : llvm::enumerate(insertion.getMixedSizes()))
+      if (!dropped.test(dim) &&
+          failed(
+              visit(traceDim(insertion.getSource(), next++), traceSize(size))))
+        return failure();
+  } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
+    for (auto [dim, group] :
+         llvm::enumerate(expand.getReassociationIndices())) {
+      auto parts = llvm::make_filter_range(group, [&](int64_t part) {
+        return expand.getResultType().getDimSize(part) != 1;
+      });
+      if (llvm::hasSingleElement(parts) &&
+          failed(visit(traceDim(expand.getSrc(), dim),
+                       traceDim(expand.getResult(), *parts.begin()))))
+        return failure();
+    }
+  }
+  return success();
+}
+
 OpFoldResult rmsnorm::materializeDim(OpBuilder &builder, Location loc,
                                      DimSource source) {
   if (source.isStatic())

@@ -142,8 +142,6 @@ FailureOr<OpOperand *> FunctionBinder::findDestination(OpOperand &returned) {
             tensor::getMixedSizes(builder, value.getLoc(), value);
         auto empty = tensor::EmptyOp::create(builder, value.getLoc(), sizes,
                                              type.getElementType());
-        if (failed(symbols.uniteShapes(op, empty, value, type.getRank())))
-          return failure();
         use->set(empty);
         return use;
       }

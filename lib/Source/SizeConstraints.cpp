@@ -42,7 +42,6 @@ private:
     unsigned numOps = 0;
   };
 
-  unsigned getClass(Value index);
   AffineExpr addSize(SizeExpr &sum, unsigned classNumber);
   AffineExpr addSize(SizeExpr &sum, OpFoldResult size);
   void define(unsigned classNumber, SizeExpr size);
@@ -70,15 +69,6 @@ private:
 };
 } // namespace
 
-/// Dimensions that were asked for after the symbols were found are no part of
-/// their classes.
-unsigned ConstraintCollector::getClass(Value index) {
-  if (auto dim = index.getDefiningOp<tensor::DimOp>())
-    if (std::optional<int64_t> number = dim.getConstantIndex())
-      return symbols.getClass(dim.getSource(), *number);
-  return symbols.getClass(index, -1);
-}
-
 AffineExpr ConstraintCollector::addSize(SizeExpr &sum, unsigned classNumber) {
   sum.classes.push_back(classNumber);
   return getAffineSymbolExpr(sum.classes.size() - 1, context);
@@ -87,7 +77,7 @@ AffineExpr ConstraintCollector::addSize(SizeExpr &sum, unsigned classNumber) {
 AffineExpr ConstraintCollector::addSize(SizeExpr &sum, OpFoldResult size) {
   if (std::optional<int64_t> constant = getConstantIntValue(size))
     return getAffineConstantExpr(*constant, context);
-  return addSize(sum, getClass(cast<Value>(size)));
+  return addSize(sum, symbols.getClass(size));
 }
 
 void ConstraintCollector::define(unsigned classNumber, SizeExpr size) {
@@ -147,14 +137,6 @@ void ConstraintCollector::collect(Operation *op) {
     collectSlice(slice, slice.getSource());
   } else if (auto slice = dyn_cast<tensor::InsertSliceOp>(op)) {
     collectSlice(slice, slice.getDest());
-    int64_t next = 0;
-    for (auto [dim, size] : llvm::enumerate(slice.getMixedSizes())) {
-      if (slice.getDroppedDims().test(dim))
-        continue;
-      SizeExpr given{op, {}, {}};
-      given.expr = addSize(given, size);
-      define(symbols.getClass(slice.getSource(), next++), std::move(given));
-    }
   } else if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
     SizeExpr size{op, {}, {}};
     SmallVector<AffineExpr> operands;
@@ -164,13 +146,13 @@ void ConstraintCollector::collect(Operation *op) {
     size.expr = map.getResult(0).replaceDimsAndSymbols(
         ArrayRef(operands).take_front(map.getNumDims()),
         ArrayRef(operands).drop_front(map.getNumDims()));
-    define(getClass(apply.getResult()), std::move(size));
+    define(symbols.getClass(OpFoldResult(apply.getResult())), std::move(size));
   } else if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
                  arith::ExtUIOp, arith::TruncIOp>(op) &&
              op->getOperand(0).getType().isIntOrIndex()) {
     SizeExpr size{op, {}, {}};
     size.expr = addSize(size, OpFoldResult(op->getOperand(0)));
-    define(getClass(op->getResult(0)), std::move(size));
+    define(symbols.getClass(OpFoldResult(op->getResult(0))), std::move(size));
   } else if (op->getNumOperands() == 2 && op->getNumResults() == 1 &&
              op->getResult(0).getType().isIntOrIndex() &&
              op->getOperand(0).getType().isIntOrIndex()) {
@@ -178,7 +160,7 @@ void ConstraintCollector::collect(Operation *op) {
     AffineExpr a = addSize(size, OpFoldResult(op->getOperand(0)));
     AffineExpr b = addSize(size, OpFoldResult(op->getOperand(1)));
     size.expr = getArithmetic(op, a, b);
-    define(getClass(op->getResult(0)), std::move(size));
+    define(symbols.getClass(OpFoldResult(op->getResult(0))), std::move(size));
   }
 }
 

@@ -101,6 +101,22 @@ func.func @half(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
 
 // -----
 
+// What is inserted has as many rows as the insertion says: one symbol, no set.
+// CHECK-LABEL: @inserted(
+// CHECK-SAME: %[[R:.*]]: tensor<?x64xf32> {{{[^}]*}}rmsnorm.dims = array<i64: -1, 64>
+// CHECK-SAME: %[[X:.*]]: tensor<?x128xf32> {{{[^}]*}}rmsnorm.dims = array<i64: -1, 128>
+// CHECK-NOT: rmsnorm.sizes
+func.func @inserted(%r: tensor<?x64xf32>, %x: tensor<?x128xf32>) -> tensor<?x128xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x128xf32>
+  %e = tensor.empty(%m) : tensor<?x128xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x128xf32>) output(%e : tensor<?x128xf32>) eps = 1.0e-05 -> tensor<?x128xf32>
+  %i = tensor.insert_slice %r into %y[0, 64] [%m, 64] [1, 1] : tensor<?x64xf32> into tensor<?x128xf32>
+  return %i : tensor<?x128xf32>
+}
+
+// -----
+
 // Nothing but equal sizes: no set.
 // CHECK-LABEL: @equal(
 // CHECK-NOT: rmsnorm.sizes

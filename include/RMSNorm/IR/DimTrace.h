@@ -40,6 +40,13 @@ std::optional<int64_t> getUncollapsedDim(Operation *collapse, int64_t dim);
 /// The same for a size that is already at hand.
 DimSource traceSize(OpFoldResult size);
 
+/// Calls `visit` with sizes that `op` requires to be equal and that are not
+/// traced to one source: those of a loop, of a cast, of what is inserted, and
+/// of a dimension that is expanded by ones. Stops at the first failure.
+LogicalResult
+visitEqualSizes(Operation *op,
+                function_ref<LogicalResult(DimSource, DimSource)> visit);
+
 /// The size as an attribute or as a value, for which a `tensor.dim` or
 /// `memref.dim` is created if need be.
 OpFoldResult materializeDim(OpBuilder &builder, Location loc, DimSource source);
