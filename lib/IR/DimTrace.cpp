@@ -5,12 +5,14 @@
 #include "RMSNorm/IR/HardViews.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -146,6 +148,30 @@ DimSource rmsnorm::traceDim(Value value, int64_t dim) {
       return {ShapedType::kDynamic, value, dim};
     }
   }
+}
+
+AffineExpr rmsnorm::getIndexArithmetic(Operation *op,
+                                       ArrayRef<AffineExpr> operands) {
+  if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
+    AffineMap map = apply.getAffineMap();
+    return map.getResult(0).replaceDimsAndSymbols(
+        operands.take_front(map.getNumDims()),
+        operands.drop_front(map.getNumDims()));
+  }
+  if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
+          arith::ExtUIOp, arith::TruncIOp>(op))
+    return operands[0];
+  return TypeSwitch<Operation *, AffineExpr>(op)
+      .Case<arith::AddIOp>([&](auto) { return operands[0] + operands[1]; })
+      .Case<arith::SubIOp>([&](auto) { return operands[0] - operands[1]; })
+      .Case<arith::MulIOp>([&](auto) { return operands[0] * operands[1]; })
+      .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>(
+          [&](auto) { return operands[0].floorDiv(operands[1]); })
+      .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>(
+          [&](auto) { return operands[0].ceilDiv(operands[1]); })
+      .Case<arith::RemSIOp, arith::RemUIOp>(
+          [&](auto) { return operands[0] % operands[1]; })
+      .Default([](Operation *) { return AffineExpr(); });
 }
 
 LogicalResult rmsnorm::visitEqualSizes(

@@ -3,12 +3,13 @@
 
 #include "IndexExpressions.h"
 
+#include "RMSNorm/IR/DimTrace.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Matchers.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -44,16 +45,24 @@ FailureOr<Expression> rmsnorm::affineExpression(
     auto constant = dyn_cast<AffineConstantExpr>(expr);
     return constant ? constantExpression(constant.getValue()) : leaf(expr);
   }
+  AffineExpr second = binary.getRHS();
+  // a - b is a + b * -1.
+  auto factor = dyn_cast<AffineBinaryOpExpr>(second);
+  const bool isDifference = expr.getKind() == AffineExprKind::Add && factor &&
+                            factor.getKind() == AffineExprKind::Mul &&
+                            factor.getRHS() == -1;
+  if (isDifference)
+    second = factor.getLHS();
   FailureOr<Expression> lhs = affineExpression(binary.getLHS(), leaf);
   if (failed(lhs))
     return failure();
-  FailureOr<Expression> rhs = affineExpression(binary.getRHS(), leaf);
+  FailureOr<Expression> rhs = affineExpression(second, leaf);
   if (failed(rhs))
     return failure();
   ExpressionOpcode opcode;
   switch (expr.getKind()) {
   case AffineExprKind::Add:
-    opcode = ExpressionOpcode::Add;
+    opcode = isDifference ? ExpressionOpcode::Sub : ExpressionOpcode::Add;
     break;
   case AffineExprKind::Mul:
     opcode = ExpressionOpcode::Mul;
@@ -115,28 +124,6 @@ FailureOr<Expression> IndexExpressions::getByteOffset(Value buffer) {
            << buffer.getType();
   return binaryExpression(ExpressionOpcode::Mul, *offset,
                           constantExpression(bits / 8));
-}
-
-/// The opcode of an integer operation whose operands are sizes, strides and
-/// other values that are not negative; for those, truncating and flooring
-/// division agree.
-static std::optional<ExpressionOpcode> getBinaryOpcode(Operation *op) {
-  using Result = std::optional<ExpressionOpcode>;
-  return TypeSwitch<Operation *, Result>(op)
-      .Case<arith::AddIOp>([](auto) { return ExpressionOpcode::Add; })
-      .Case<arith::SubIOp>([](auto) { return ExpressionOpcode::Sub; })
-      .Case<arith::MulIOp>([](auto) { return ExpressionOpcode::Mul; })
-      .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>(
-          [](auto) { return ExpressionOpcode::FloorDiv; })
-      .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>(
-          [](auto) { return ExpressionOpcode::CeilDiv; })
-      .Case<arith::RemSIOp, arith::RemUIOp>(
-          [](auto) { return ExpressionOpcode::Rem; })
-      .Case<arith::MinSIOp, arith::MinUIOp>(
-          [](auto) { return ExpressionOpcode::Min; })
-      .Case<arith::MaxSIOp, arith::MaxUIOp>(
-          [](auto) { return ExpressionOpcode::Max; })
-      .Default([](Operation *) { return std::nullopt; });
 }
 
 bool IndexExpressions::isKnown(Operation *op) {
@@ -291,28 +278,28 @@ FailureOr<Expression> IndexExpressions::evaluateUncached(Value value) {
                            ExpressionOpcode::DeviceAttribute, 0,
                            static_cast<uint16_t>(launch->second))};
   }
-  if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
-          arith::ExtUIOp, arith::TruncIOp>(op))
-    // The runtime computes in 64 bits and checks that an i32 parameter fits.
-    return evaluate(op->getOperand(0));
-  if (auto apply = dyn_cast<affine::AffineApplyOp>(op))
-    return evaluateAffineList(apply.getAffineMap(), apply.getMapOperands(),
-                              ExpressionOpcode::Add);
   if (auto min = dyn_cast<affine::AffineMinOp>(op))
     return evaluateAffineList(min.getMap(), min.getOperands(),
                               ExpressionOpcode::Min);
   if (auto max = dyn_cast<affine::AffineMaxOp>(op))
     return evaluateAffineList(max.getMap(), max.getOperands(),
                               ExpressionOpcode::Max);
-  if (std::optional<ExpressionOpcode> opcode = getBinaryOpcode(op)) {
-    FailureOr<Expression> lhs = evaluate(op->getOperand(0));
-    if (failed(lhs))
-      return failure();
-    FailureOr<Expression> rhs = evaluate(op->getOperand(1));
-    if (failed(rhs))
-      return failure();
-    return binaryExpression(*opcode, *lhs, *rhs);
-  }
+  const unsigned count = op->getNumOperands();
+  auto operands = llvm::map_to_vector(llvm::seq(count), [&](unsigned i) {
+    return getAffineSymbolExpr(i, op->getContext());
+  });
+  auto evaluateList = [&](ArrayRef<AffineExpr> exprs,
+                          ExpressionOpcode combine) {
+    return evaluateAffineList(AffineMap::get(0, count, exprs, op->getContext()),
+                              op->getOperands(), combine);
+  };
+  if (isa<arith::MinSIOp, arith::MinUIOp>(op))
+    return evaluateList(operands, ExpressionOpcode::Min);
+  if (isa<arith::MaxSIOp, arith::MaxUIOp>(op))
+    return evaluateList(operands, ExpressionOpcode::Max);
+  // The runtime computes in 64 bits and checks that an i32 parameter fits.
+  if (AffineExpr expr = getIndexArithmetic(op, operands))
+    return evaluateList(expr, ExpressionOpcode::Add);
   return op->emitOpError("a module has no expression for this operation: "
                          "expected index arithmetic on sizes, strides, the "
                          "multiprocessor count and resident clusters");

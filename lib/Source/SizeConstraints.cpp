@@ -5,14 +5,11 @@
 
 #include "RMSNorm/IR/RMSNorm.h"
 
-#include "mlir/Dialect/Affine/IR/AffineOps.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/IntegerSet.h"
 #include "llvm/ADT/MapVector.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -85,21 +82,6 @@ void ConstraintCollector::define(unsigned classNumber, SizeExpr size) {
     definitions[classNumber].push_back(std::move(size));
 }
 
-/// The value of an operation on two sizes, which are not negative, so that
-/// truncating and flooring division agree; null if there is no such expression.
-static AffineExpr getArithmetic(Operation *op, AffineExpr a, AffineExpr b) {
-  return TypeSwitch<Operation *, AffineExpr>(op)
-      .Case<arith::AddIOp>([&](auto) { return a + b; })
-      .Case<arith::SubIOp>([&](auto) { return a - b; })
-      .Case<arith::MulIOp>([&](auto) { return a * b; })
-      .Case<arith::DivSIOp, arith::DivUIOp, arith::FloorDivSIOp>(
-          [&](auto) { return a.floorDiv(b); })
-      .Case<arith::CeilDivSIOp, arith::CeilDivUIOp>(
-          [&](auto) { return a.ceilDiv(b); })
-      .Case<arith::RemSIOp, arith::RemUIOp>([&](auto) { return a % b; })
-      .Default([](Operation *) { return AffineExpr(); });
-}
-
 /// Dimension `dim` of `product` is the product of those of `factors` in
 /// `group`.
 void ConstraintCollector::collectProduct(Operation *op, Value product,
@@ -137,29 +119,15 @@ void ConstraintCollector::collect(Operation *op) {
     collectSlice(slice, slice.getSource());
   } else if (auto slice = dyn_cast<tensor::InsertSliceOp>(op)) {
     collectSlice(slice, slice.getDest());
-  } else if (auto apply = dyn_cast<affine::AffineApplyOp>(op)) {
-    SizeExpr size{op, {}, {}};
-    SmallVector<AffineExpr> operands;
-    for (Value operand : apply.getMapOperands())
-      operands.push_back(addSize(size, OpFoldResult(operand)));
-    AffineMap map = apply.getAffineMap();
-    size.expr = map.getResult(0).replaceDimsAndSymbols(
-        ArrayRef(operands).take_front(map.getNumDims()),
-        ArrayRef(operands).drop_front(map.getNumDims()));
-    define(symbols.getClass(OpFoldResult(apply.getResult())), std::move(size));
-  } else if (isa<arith::IndexCastOp, arith::IndexCastUIOp, arith::ExtSIOp,
-                 arith::ExtUIOp, arith::TruncIOp>(op) &&
-             op->getOperand(0).getType().isIntOrIndex()) {
-    SizeExpr size{op, {}, {}};
-    size.expr = addSize(size, OpFoldResult(op->getOperand(0)));
-    define(symbols.getClass(OpFoldResult(op->getResult(0))), std::move(size));
-  } else if (op->getNumOperands() == 2 && op->getNumResults() == 1 &&
+  } else if (op->getNumResults() == 1 &&
              op->getResult(0).getType().isIntOrIndex() &&
-             op->getOperand(0).getType().isIntOrIndex()) {
+             llvm::all_of(op->getOperandTypes(),
+                          [](Type type) { return type.isIntOrIndex(); })) {
     SizeExpr size{op, {}, {}};
-    AffineExpr a = addSize(size, OpFoldResult(op->getOperand(0)));
-    AffineExpr b = addSize(size, OpFoldResult(op->getOperand(1)));
-    size.expr = getArithmetic(op, a, b);
+    auto operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) {
+      return addSize(size, OpFoldResult(operand));
+    });
+    size.expr = getIndexArithmetic(op, operands);
     define(symbols.getClass(OpFoldResult(op->getResult(0))), std::move(size));
   }
 }

@@ -4,6 +4,7 @@
 #ifndef RMSNORM_IR_DIMTRACE_H
 #define RMSNORM_IR_DIMTRACE_H
 
+#include "mlir/IR/AffineExpr.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpDefinition.h"
 #include "mlir/IR/Value.h"
@@ -39,6 +40,11 @@ std::optional<int64_t> getUncollapsedDim(Operation *collapse, int64_t dim);
 
 /// The same for a size that is already at hand.
 DimSource traceSize(OpFoldResult size);
+
+/// What index arithmetic `op` computes of `operands`, as an expression; null if
+/// it is another op. Sizes are not negative, so truncating and flooring
+/// division agree. Casts are none: sizes fit the types they are cast to.
+AffineExpr getIndexArithmetic(Operation *op, ArrayRef<AffineExpr> operands);
 
 /// Calls `visit` with sizes that `op` requires to be equal and that are not
 /// traced to one source: those of a loop, of a cast, of what is inserted, and
