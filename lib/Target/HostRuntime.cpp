@@ -14,7 +14,7 @@
 
 // Integer arithmetic throughout: a conversion instruction could become a call
 // of the very function it stands in.
-static constexpr const char *kFunctions = R"(
+static constexpr const char *kConversions = R"(
 ; f64 to f32, rounding to odd: the result has an odd last bit wherever it is
 ; inexact, so that rounding it again to a format of at most 22 bits gives what
 ; rounding once gives.
@@ -131,7 +131,45 @@ define hidden float @__extendhfsf2(half %x) nounwind {
 declare double @llvm.fabs.f64(double)
 )";
 
-/// Whether something may become a call of one of them.
+// 128 bits are what LLVM's loop strength reduction computes quotients of 64-bit
+// trip counts in, which fit the first case.
+static constexpr const char *kDivision = R"(
+define hidden i128 @__udivti3(i128 %n, i128 %d) nounwind {
+  %both = or i128 %n, %d
+  %high = lshr i128 %both, 64
+  %is.narrow = icmp eq i128 %high, 0
+  br i1 %is.narrow, label %narrow, label %loop
+narrow:
+  %n.low = trunc i128 %n to i64
+  %d.low = trunc i128 %d to i64
+  %q.low = udiv i64 %n.low, %d.low
+  %q = zext i64 %q.low to i128
+  ret i128 %q
+loop:
+  ; Bit by bit: those of the dividend leave, those of the quotient follow them.
+  %count = phi i32 [ 128, %0 ], [ %count.next, %loop ]
+  %bits = phi i128 [ %n, %0 ], [ %bits.next, %loop ]
+  %rest = phi i128 [ 0, %0 ], [ %rest.next, %loop ]
+  %bit = lshr i128 %bits, 127
+  %rest.twice = shl i128 %rest, 1
+  %sum = or i128 %rest.twice, %bit
+  %fits = icmp uge i128 %sum, %d
+  %overflows = icmp slt i128 %rest, 0
+  %takes = or i1 %fits, %overflows
+  %less = sub i128 %sum, %d
+  %rest.next = select i1 %takes, i128 %less, i128 %sum
+  %bits.left = shl i128 %bits, 1
+  %digit = zext i1 %takes to i128
+  %bits.next = or i128 %bits.left, %digit
+  %count.next = sub i32 %count, 1
+  %is.done = icmp eq i32 %count.next, 0
+  br i1 %is.done, label %done, label %loop
+done:
+  ret i128 %bits.next
+}
+)";
+
+/// Whether something may become a call of a conversion.
 static bool usesNarrowFloats(const llvm::Module &module) {
   auto isNarrow = [](const llvm::Value *value) {
     llvm::Type *type = value->getType()->getScalarType();
@@ -145,12 +183,19 @@ static bool usesNarrowFloats(const llvm::Module &module) {
   return false;
 }
 
-void mlir::rmsnorm::addHostRuntimeFunctions(llvm::Module &module) {
-  if (!usesNarrowFloats(module))
-    return;
+/// The same for the division.
+static bool usesDivision(const llvm::Module &module) {
+  for (const llvm::Function &function : module)
+    for (const llvm::Instruction &instruction : llvm::instructions(function))
+      if (instruction.isIntDivRem())
+        return true;
+  return false;
+}
+
+static void addFunctions(llvm::Module &module, const char *functions) {
   llvm::SMDiagnostic diagnostic;
   std::unique_ptr<llvm::Module> library =
-      llvm::parseAssemblyString(kFunctions, diagnostic, module.getContext());
+      llvm::parseAssemblyString(functions, diagnostic, module.getContext());
   if (!library)
     llvm::report_fatal_error(diagnostic.getMessage());
   library->setTargetTriple(module.getTargetTriple());
@@ -162,6 +207,13 @@ void mlir::rmsnorm::addHostRuntimeFunctions(llvm::Module &module) {
   }
   if (llvm::Linker::linkModules(module, std::move(library)))
     llvm::report_fatal_error("linking the host's library calls failed");
+}
+
+void mlir::rmsnorm::addHostRuntimeFunctions(llvm::Module &module) {
+  if (usesNarrowFloats(module))
+    addFunctions(module, kConversions);
+  if (usesDivision(module))
+    addFunctions(module, kDivision);
 }
 
 void mlir::rmsnorm::widenStores(llvm::Module &module) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
-//===- HostRuntimeTest.cpp - conversions in host code --------------------===//
+//===- HostRuntimeTest.cpp - library calls in host code -----------------===//
 //
 // LLVM calls a library for these; the host blob has to hold it.
 //
@@ -11,6 +11,7 @@
 
 #include <cmath>
 #include <functional>
+#include <vector>
 
 using namespace rmsnorm::test;
 
@@ -44,6 +45,10 @@ llvm.func @bf16_f64(%x: i16) -> f64 {
   %n = llvm.bitcast %x : i16 to bf16
   %r = llvm.fpext %n : bf16 to f64
   llvm.return %r : f64
+}
+llvm.func @divide(%n: i128, %d: i128) -> i128 {
+  %q = llvm.udiv %n, %d : i128
+  llvm.return %q : i128
 })";
 
 /// A 16-bit format with `fraction` explicit bits and a bias.
@@ -124,4 +129,19 @@ TEST_F(HostRuntime, ExtensionsAreExact) {
   for (int bits = 0; bits < kBF16.infinity(); ++bits)
     ASSERT_EQ(bf16_f64(uint16_t(bits)), kBF16.decode(bits));
   EXPECT_TRUE(std::isnan(f16_f32(0x7e01)));
+}
+
+TEST_F(HostRuntime, DividesIn128Bits) {
+  using Wide = unsigned __int128;
+  auto divide = get<Wide(Wide, Wide)>("divide");
+  ASSERT_TRUE(divide);
+  std::vector<Wide> numbers;
+  for (int shift : {0, 1, 31, 63, 64, 65, 126, 127})
+    for (int more : {-1, 0, 1, 25})
+      numbers.push_back((Wide(1) << shift) + more);
+  for (Wide n : numbers)
+    for (Wide d : numbers)
+      if (d != 0) {
+        ASSERT_TRUE(divide(n, d) == n / d);
+      }
 }

@@ -11,11 +11,12 @@ class Module;
 namespace mlir::rmsnorm {
 
 /// Defines in `module`, with hidden visibility, the functions that LLVM's code
-/// generators call to convert f16 and bf16: __truncsfbf2, __truncdfbf2,
-/// __truncsfhf2, __truncdfhf2, __extendhfsf2. Those that the module defines
-/// already are left alone, and so is a module without such types. Debian 12's
-/// libgcc lacks half of them, and a module with all of them needs no library at
-/// all. Rounding is to nearest even, once (from f64 too); NaNs become quiet.
+/// generators call to convert f16 and bf16 (__truncsfbf2, __truncdfbf2,
+/// __truncsfhf2, __truncdfhf2, __extendhfsf2) and to divide in 128 bits
+/// (__udivti3). Those that the module defines already are left alone, and so is
+/// a module without such types or divisions. Debian 12's libgcc lacks half of
+/// them, and a module with all of them needs no library at all. Rounding is to
+/// nearest even, once (from f64 too); NaNs become quiet.
 /// Call it after the module's triple and data layout are set and before
 /// optimising or code generation.
 void addHostRuntimeFunctions(llvm::Module &module);
