@@ -284,6 +284,8 @@ Expr *ExprPool::substitute(Expr *root, const Substitution &substitution) {
   uint64_t dims = 0;
   SmallVector<unsigned> symbols;
   for (auto [from, to] : substitution) {
+    if (from == to)
+      continue;
     if (auto dim = dyn_cast<AffineDimExpr>(from))
       dims |= uint64_t(1) << dim.getPosition();
     else

@@ -17,6 +17,9 @@ using namespace mlir::rmsnorm::raising;
 /// are read in the order of the program, so that few chains are that deep.
 static constexpr unsigned kMaxDepth = 400;
 
+/// Sums over more dimensions are not looked through.
+static constexpr unsigned kMaxSummed = 4;
+
 static bool isReduction(utils::IteratorType type) {
   return type == utils::IteratorType::reduction;
 }
@@ -64,7 +67,7 @@ Expr *Reader::read(Expr *leaf) {
     if (isa<RankedTensorType>(castOp.getSource().getType()))
       expr = element(castOp.getSource(), leaf->indices);
   } else if (auto splatOp = dyn_cast<tensor::SplatOp>(op)) {
-    expr = readOutside(splatOp.getInput());
+    expr = scalar(splatOp.getInput(), linalg::LinalgOp());
   } else if (auto expand = dyn_cast<tensor::ExpandShapeOp>(op)) {
     expr = readExpandShape(expand, leaf->indices);
   } else if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(op)) {
@@ -112,6 +115,44 @@ Expr *Reader::readCollapseShape(tensor::CollapseShapeOp op,
   return element(op.getSrc(), source);
 }
 
+Expr *Reader::readResult(linalg::LinalgOp op, unsigned number,
+                         ArrayRef<AffineExpr> indices) {
+  OpOperand *init = op.getDpsInitOperand(number);
+  ArrayRef<int64_t> shape = op.getShape(init);
+  Substitution loops;
+  for (auto [loop, index, size] :
+       llvm::zip(op.getMatchingIndexingMap(init).getResults(), indices, shape))
+    if (size != 1 &&
+        (!isa<AffineDimExpr>(loop) || !loops.try_emplace(loop, index).second))
+      return nullptr;
+  SmallVector<AffineExpr> symbols;
+  SmallVector<int64_t> extents;
+  for (auto [loop, iterator, extent] :
+       llvm::zip(getLoops(op), op.getIteratorTypesArray(),
+                 op.getStaticLoopRanges())) {
+    if (!isa<AffineDimExpr>(loop))
+      continue;
+    if (isReduction(iterator) == loops.contains(loop))
+      return nullptr;
+    if (!isReduction(iterator))
+      continue;
+    symbols.push_back(pool.freshSymbol());
+    extents.push_back(extent);
+    loops[loop] = symbols.back();
+  }
+  Value yielded = op.getBlock()->getTerminator()->getOperand(number);
+  Expr *body =
+      op.getNumReductionLoops() ? summand(op, number) : scalar(yielded, op);
+  if (!body || symbols.size() > kMaxSummed)
+    return nullptr;
+  body = pool.substitute(body, loops);
+  // The sum over one element is that.
+  if (symbols.empty())
+    return body;
+  Type type = getElementTypeOrSelf(init->get());
+  return pool.sum(body, symbols, extents, type.isF32() ? Type() : type);
+}
+
 /// True if no input is walked by all loops, as in a contraction: its result
 /// is no statistic of rows, and whole networks depend on it.
 static bool isContraction(linalg::LinalgOp op, ArrayRef<AffineExpr> loops) {
@@ -122,38 +163,6 @@ static bool isContraction(linalg::LinalgOp op, ArrayRef<AffineExpr> loops) {
              llvm::is_contained(map.getResults(), loop);
     });
   });
-}
-
-Expr *Reader::readResult(linalg::LinalgOp op, unsigned number,
-                         ArrayRef<AffineExpr> indices) {
-  OpOperand *init = op.getDpsInitOperand(number);
-  auto type = cast<RankedTensorType>(init->get().getType());
-  Loops own = getLoops(op), loops(own.size());
-  AffineMap map = op.getMatchingIndexingMap(init);
-  for (auto [i, result] : llvm::enumerate(map.getResults())) {
-    if (type.getDimSize(i) == 1)
-      continue;
-    auto dim = dyn_cast<AffineDimExpr>(result);
-    if (!dim || loops[dim.getPosition()])
-      return nullptr;
-    loops[dim.getPosition()] = indices[i];
-  }
-  SmallVector<unsigned> reductions;
-  bool isSum = false;
-  for (auto [i, iterator] : llvm::enumerate(op.getIteratorTypesArray())) {
-    isSum |= isReduction(iterator);
-    if (!isa<AffineDimExpr>(own[i]))
-      loops[i] = own[i];
-    else if (isReduction(iterator) == bool(loops[i]))
-      return nullptr;
-    else if (!loops[i])
-      reductions.push_back(i);
-  }
-  if (isSum)
-    return readSum(op, number, loops, reductions);
-  Scalars known;
-  Value yielded = op.getBlock()->getTerminator()->getOperand(number);
-  return readScalar(yielded, op, loops, known);
 }
 
 /// The factors of the summand that `next` adds to `sum`: one, or two of an fma;
@@ -170,92 +179,69 @@ static SmallVector<Value, 2> getSummand(Value next, Value sum) {
   return {};
 }
 
-Expr *Reader::readSum(linalg::LinalgOp op, unsigned number, const Loops &loops,
-                      ArrayRef<unsigned> reductions) {
+Expr *Reader::summand(linalg::LinalgOp op, unsigned number) {
   OpOperand *init = op.getDpsInitOperand(number);
   BlockArgument sum = op.getMatchingBlockArgument(init);
   Value yielded = op.getBlock()->getTerminator()->getOperand(number);
   SmallVector<Value, 2> factors = getSummand(yielded, sum);
   if (factors.empty() || !sum.hasOneUse() || !isSmallFloat(sum.getType()) ||
-      reductions.size() > 4 || isContraction(op, getLoops(op)))
+      isContraction(op, getLoops(op)))
     return nullptr;
-  SmallVector<AffineExpr> indices;
-  for (AffineExpr result : op.getMatchingIndexingMap(init).getResults())
-    indices.push_back(result.replaceDims(loops));
-  Expr *zero = element(init->get(), indices);
+  Expr *zero =
+      element(init->get(), op.getMatchingIndexingMap(init).getResults());
   if (!zero->is(Expr::Kind::Constant) || zero->number != 0)
     return nullptr;
-
-  Loops inner = loops;
-  SmallVector<AffineExpr> symbols;
-  SmallVector<int64_t> extents;
-  for (unsigned loop : reductions) {
-    symbols.push_back(pool.freshSymbol());
-    inner[loop] = symbols.back();
-    extents.push_back(op.getStaticLoopRanges()[loop]);
-  }
-  Scalars known;
-  Expr *body = readScalar(factors.front(), op, inner, known);
-  if (factors.size() == 2)
-    body = pool.product({body, readScalar(factors.back(), op, inner, known)});
-  // The sum over one element.
-  if (reductions.empty())
-    return body;
-  bool isF32 = sum.getType().isF32();
-  return pool.sum(body, symbols, extents, isF32 ? Type() : sum.getType());
+  ExprPool::List operands;
+  for (Value factor : factors)
+    operands.push_back(scalar(factor, op));
+  return pool.product(operands);
 }
 
 Expr *Reader::scalar(Value scalar, linalg::LinalgOp op) {
-  return readScalar(scalar, op, getLoops(op), scalars);
-}
-
-Expr *Reader::readOutside(Value scalar) {
-  return readScalar(scalar, linalg::LinalgOp(), Loops(), scalars);
-}
-
-Expr *Reader::readScalar(Value scalar, linalg::LinalgOp op, const Loops &loops,
-                         Scalars &known) {
   if (op && scalar.getParentBlock() != op.getBlock())
-    return readOutside(scalar);
-  if (Expr *done = known.lookup(scalar))
+    op = linalg::LinalgOp();
+  if (Expr *done = scalars.lookup(scalar))
     return done;
-  // A value that cannot be looked through, at this iteration.
-  Expr *expr = pool.element(scalar, loops);
-  Operation *def = scalar.getDefiningOp();
-  auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
-  if (depth >= kMaxDepth)
-    return known[scalar] = expr;
-  ++depth;
-  if (!def) {
-    if (op)
-      expr = readArgument(cast<BlockArgument>(scalar), op, loops);
-  } else if (auto index = dyn_cast<linalg::IndexOp>(def)) {
-    expr = pool.index(loops[index.getDim()]);
-  } else if (!def->getNumRegions() && def->getNumResults() == 1 &&
-             isMemoryEffectFree(def) &&
-             (op || (isSmallFloat(scalar.getType()) &&
-                     llvm::all_of(def->getOperandTypes(), isScalar)))) {
-    SmallVector<Expr *> operands;
-    for (Value operand : def->getOperands())
-      operands.push_back(readScalar(operand, op, loops, known));
-    expr = readArithmetic(pool, def, operands);
+  Loops loops = op ? getLoops(op) : Loops();
+  Expr *expr = nullptr;
+  if (depth < kMaxDepth) {
+    ++depth;
+    expr = readScalar(scalar, op, loops);
+    --depth;
   }
-  --depth;
-  return known[scalar] = expr;
+  // A value that cannot be looked through, at this iteration.
+  return scalars[scalar] = expr ? expr : pool.element(scalar, loops);
+}
+
+Expr *Reader::readScalar(Value scalar, linalg::LinalgOp op,
+                         const Loops &loops) {
+  Operation *def = scalar.getDefiningOp();
+  if (!def)
+    return op ? readArgument(cast<BlockArgument>(scalar), op, loops) : nullptr;
+  if (auto index = dyn_cast<linalg::IndexOp>(def); index && op)
+    return pool.index(loops[index.getDim()]);
+  auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
+  if (def->getNumRegions() || def->getNumResults() != 1 ||
+      !isMemoryEffectFree(def) ||
+      (!op && !(isSmallFloat(scalar.getType()) &&
+                llvm::all_of(def->getOperandTypes(), isScalar))))
+    return nullptr;
+  SmallVector<Expr *> operands;
+  for (Value operand : def->getOperands())
+    operands.push_back(this->scalar(operand, op));
+  return readArithmetic(pool, def, operands);
 }
 
 Expr *Reader::readArgument(BlockArgument argument, linalg::LinalgOp op,
                            const Loops &loops) {
   OpOperand &operand = op->getOpOperand(argument.getArgNumber());
   if (!isa<ShapedType>(operand.get().getType()))
-    return readOutside(operand.get());
+    return scalar(operand.get(), linalg::LinalgOp());
   // The partial result of a reduction.
-  bool accumulates = false;
-  for (auto [iterator, loop] :
-       llvm::zip(op.getIteratorTypesArray(), getLoops(op)))
-    accumulates |= isReduction(iterator) && isa<AffineDimExpr>(loop);
-  if (op.isDpsInit(&operand) && accumulates)
-    return pool.element(argument, loops);
+  for (auto [iterator, loop] : llvm::zip(op.getIteratorTypesArray(), loops))
+    if (op.isDpsInit(&operand) && isReduction(iterator) &&
+        isa<AffineDimExpr>(loop))
+      return nullptr;
   SmallVector<AffineExpr> indices;
   for (AffineExpr index : op.getMatchingIndexingMap(&operand).getResults())
     indices.push_back(index.replaceDims(loops));

@@ -34,15 +34,18 @@ public:
   Expr *element(Value tensor, ArrayRef<AffineExpr> indices);
   /// The same, where `tensor` itself is looked through even if it is cut.
   Expr *definition(Value tensor, ArrayRef<AffineExpr> indices);
-  /// `scalar` of the body of `op`, with the loops of `op` as dimensions.
+  /// `scalar` of the body of `op`, with the loops of `op` as dimensions. One
+  /// that no body computes, or of no op, is the same for all elements.
   Expr *scalar(Value scalar, linalg::LinalgOp op);
+  /// What result `number` of `op` adds up from zero on, with the loops of `op`
+  /// as dimensions; null if it is no such sum.
+  Expr *summand(linalg::LinalgOp op, unsigned number);
 
   /// From now on `tensor` is an Element for all that is computed from it.
   void cut(Value tensor) { cuts.insert(tensor); }
 
 private:
   using Loops = SmallVector<AffineExpr, 4>;
-  using Scalars = DenseMap<Value, Expr *>;
 
   Expr *read(Expr *leaf);
   Expr *readExpandShape(tensor::ExpandShapeOp op, ArrayRef<AffineExpr> indices);
@@ -50,21 +53,16 @@ private:
                           ArrayRef<AffineExpr> indices);
   Expr *readResult(linalg::LinalgOp op, unsigned number,
                    ArrayRef<AffineExpr> indices);
-  Expr *readSum(linalg::LinalgOp op, unsigned number, const Loops &loops,
-                ArrayRef<unsigned> reductions);
-  Expr *readScalar(Value scalar, linalg::LinalgOp op, const Loops &loops,
-                   Scalars &known);
+  Expr *readScalar(Value scalar, linalg::LinalgOp op, const Loops &loops);
   Expr *readArgument(BlockArgument argument, linalg::LinalgOp op,
                      const Loops &loops);
-  /// A scalar that no body computes: the same for all elements.
-  Expr *readOutside(Value scalar);
   Loops getLoops(linalg::LinalgOp op) const;
 
   ExprPool &pool;
   /// The expression of the element that is the key.
   DenseMap<Expr *, Expr *> elements;
-  /// Scalars of bodies, in the loops of their own op.
-  Scalars scalars;
+  /// Scalars of bodies, in the loops of their own op, and others.
+  DenseMap<Value, Expr *> scalars;
   DenseSet<Value> cuts;
   unsigned depth = 0;
 };
