@@ -133,15 +133,14 @@ private:
 };
 } // namespace
 
-/// A dimension of an operand of `host` that its loop number `loop` walks.
-static std::pair<Value, int64_t> getWalked(linalg::LinalgOp host, int loop) {
-  for (OpOperand &operand : host->getOpOperands())
-    for (auto [dim, index] :
-         llvm::enumerate(host.getMatchingIndexingMap(&operand).getResults()))
-      if (auto expr = dyn_cast<AffineDimExpr>(index);
-          expr && static_cast<int>(expr.getPosition()) == loop)
-        return {operand.get(), dim};
-  llvm_unreachable("every loop of a linalg op is a dimension of an operand");
+/// A dimension that `dim` walks, of one of `values`, which have `maps`; null if
+/// there is none.
+static std::pair<Value, int64_t> getWalked(AffineExpr dim, ValueRange values,
+                                           ArrayRef<AffineMap> maps) {
+  for (auto [value, map] : llvm::zip(values, maps))
+    if (std::optional<unsigned> position = map.getResultPosition(dim))
+      return {value, *position};
+  return {};
 }
 
 Value raising::emit(linalg::LinalgOp host, Expr *expr, ArrayRef<int> loops,
@@ -162,40 +161,33 @@ Value raising::emit(linalg::LinalgOp host, Expr *expr, ArrayRef<int> loops,
     operands.push_back(part->value);
     if (!isa<ShapedType>(part->value.getType()))
       continue;
-    SmallVector<AffineExpr> indices;
-    for (AffineExpr index : part->indices)
-      indices.push_back(index.replace(names));
     leaves.push_back(part);
     inputs.push_back(part->value);
-    maps.push_back(AffineMap::get(loops.size(), 0, indices, context));
+    maps.push_back(AffineMap::get(host.getNumLoops(), 0, part->indices, context)
+                       .replace(names, loops.size(), 0));
   }
 
   // Sizes: of the tensors that are read where these have them, otherwise of
   // those that the host walks.
   SmallVector<std::pair<Value, int64_t>> walked;
-  SmallVector<int64_t, 4> extents = host.getStaticLoopRanges();
+  SmallVector<int64_t> extents;
   for (auto [i, loop] : llvm::enumerate(loops)) {
-    AffineExpr dim = getAffineDimExpr(i, context);
-    std::pair<Value, int64_t> source;
-    for (auto [input, map] : llvm::zip(inputs, maps))
-      for (auto [position, index] : llvm::enumerate(map.getResults()))
-        if (index == dim && !source.first)
-          source = {input, position};
-    if (!source.first && loop >= 0 && ShapedType::isDynamic(extents[loop])) {
-      source = getWalked(host, loop);
-      operands.push_back(source.first);
+    extents.push_back(loop < 0 ? 1 : host.getStaticLoopRanges()[loop]);
+    walked.push_back(getWalked(getAffineDimExpr(i, context), inputs, maps));
+    if (!walked.back().first && ShapedType::isDynamic(extents.back())) {
+      walked.back() =
+          getWalked(getAffineDimExpr(loop, context), host->getOperands(),
+                    host.getIndexingMapsArray());
+      operands.push_back(walked.back().first);
     }
-    walked.push_back(source);
   }
   setInsertionPoint(builder, host, operands);
   SmallVector<OpFoldResult> sizes;
-  for (auto [loop, source] : llvm::zip(loops, walked)) {
-    int64_t extent = loop < 0 ? 1 : extents[loop];
+  for (auto [extent, source] : llvm::zip(extents, walked))
     sizes.push_back(
         ShapedType::isDynamic(extent)
             ? tensor::getMixedSize(builder, loc, source.first, source.second)
             : builder.getIndexAttr(extent));
-  }
   Value init = tensor::EmptyOp::create(builder, loc, sizes, type);
   maps.push_back(builder.getMultiDimIdentityMap(loops.size()));
   SmallVector<utils::IteratorType> iterators(loops.size(),
@@ -224,15 +216,8 @@ Value raising::reshape(ImplicitLocOpBuilder &builder, Value tensor,
     tensor = tensor::CollapseShapeOp::create(
         builder, wide, tensor,
         *getReassociationIndicesForReshape(source, wide));
-  if (type == wide)
-    return tensor;
-  SmallVector<OpFoldResult> sizes;
-  int64_t next = 0;
-  for (int64_t size : type.getShape())
-    sizes.push_back(size == 1 ? OpFoldResult(builder.getIndexAttr(1))
-                              : tensor::getMixedSize(builder, builder.getLoc(),
-                                                     tensor, next++));
-  return tensor::ExpandShapeOp::create(
-      builder, type, tensor, *getReassociationIndicesForReshape(wide, type),
-      sizes);
+  if (type != wide)
+    tensor = tensor::ExpandShapeOp::create(
+        builder, type, tensor, *getReassociationIndicesForReshape(wide, type));
+  return tensor;
 }
