@@ -148,6 +148,8 @@ public:
       : context(context), pool(context.pool), host(host), scalar(scalar),
         type(type) {}
 
+  /// Whether `expr` is dx. If `isRelaxed`, the roundings of its terms and in
+  /// its sums do not count.
   bool match(Expr *expr, bool isRelaxed);
 
   Gradient gradient;
@@ -156,8 +158,9 @@ public:
   std::string difference;
 
 private:
-  bool guessNorms(ArrayRef<Expr *> parts, Expr *factor, Expr *dx,
-                  function_ref<bool(const Norm &)> visit);
+  SmallVector<Norm, 0> guessNorms(ArrayRef<Expr *> parts, Expr *factor);
+  bool matchTerms(const Norm &norm, Expr *factor, Expr *expr,
+                  const Terms &terms, bool isRelaxed);
   bool isGradient(const Norm &norm, Expr *g, Expr *found, bool isRelaxed);
   bool placeRest(const Terms &terms, const Term &first, const Term &second,
                  bool isRelaxed);
@@ -170,15 +173,10 @@ private:
 };
 } // namespace
 
-/// Calls `visit` with norms of which `factor`, a root or an f32 tensor of the
-/// rows, either maybe rounded, is the rstd, until `visit` returns true.
-bool Matcher::guessNorms(ArrayRef<Expr *> parts, Expr *factor, Expr *dx,
-                         function_ref<bool(const Norm &)> visit) {
-  auto accept = [&](Norm &norm) {
-    if (ShapedType::isDynamic(norm.extent))
-      norm.inverse = findInverse(dx, dx, pool.dim(norm.column));
-    return (norm.inverse || !ShapedType::isDynamic(norm.extent)) && visit(norm);
-  };
+/// The norms of which `factor`, a root or an f32 tensor of the rows, either
+/// maybe rounded, may be the rstd in dx, which has `parts`.
+SmallVector<Norm, 0> Matcher::guessNorms(ArrayRef<Expr *> parts, Expr *factor) {
+  SmallVector<Norm, 0> norms;
   Norm norm;
   norm.outputType = type;
   Expr *exact = stripRound(factor);
@@ -186,33 +184,33 @@ bool Matcher::guessNorms(ArrayRef<Expr *> parts, Expr *factor, Expr *dx,
   double number = 1;
   if (exact->is(Kind::Rsqrt)) {
     if (!guessNorm(context, host, factor, parts, number, norm))
-      return false;
+      return {};
     Definition definition(pool, norm);
-    return definition.compare(definition.getRstd(), factor).empty() &&
-           accept(norm);
-  }
-  if (!exact->is(Kind::Element) || exact->indices.empty() ||
-      !isa<RankedTensorType>(exact->value.getType()) ||
-      !pool.getType(exact).isF32())
-    return false;
-  norm.isSaved = true;
-  norm.rstd = exact;
-  norm.eps = kUnusedEps;
-  for (Expr *product : parts)
-    for (unsigned column : getDims(product->dims & ~exact->dims)) {
-      List factors = getFactors(product), x;
+    if (definition.compare(definition.getRstd(), factor).empty())
+      norms.push_back(norm);
+  } else if (exact->is(Kind::Element) && !exact->indices.empty() &&
+             isa<RankedTensorType>(exact->value.getType()) &&
+             pool.getType(exact).isF32()) {
+    norm.isSaved = true;
+    norm.rstd = exact;
+    norm.eps = kUnusedEps;
+    for (Expr *product : parts) {
+      List factors = getFactors(product);
       if (!llvm::is_contained(factors, factor))
-        break;
-      llvm::copy_if(factors, std::back_inserter(x),
-                    [&](Expr *part) { return part->hasDim(column); });
-      norm.x = pool.product(x);
-      norm.inputType = pool.getType(norm.x);
-      norm.column = column;
-      norm.extent = host.getStaticLoopRanges()[column];
-      if (accept(norm))
-        return true;
+        continue;
+      for (unsigned column : getDims(product->dims & ~exact->dims)) {
+        List x;
+        llvm::copy_if(factors, std::back_inserter(x),
+                      [&](Expr *part) { return part->hasDim(column); });
+        norm.x = pool.product(x);
+        norm.inputType = pool.getType(norm.x);
+        norm.column = column;
+        norm.extent = host.getStaticLoopRanges()[column];
+        norms.push_back(norm);
+      }
     }
-  return false;
+  }
+  return norms;
 }
 
 /// Whether `found` is dx, or its term with x, for `norm` and `g`.
@@ -234,50 +232,56 @@ bool Matcher::isGradient(const Norm &norm, Expr *g, Expr *found,
          placeGradient(context, host, gradient);
 }
 
-/// Whether `expr` is dx. One of its terms is g * rstd, and another the term
-/// that follows from it; with casting `none`, whose roundings are part of it,
-/// the whole is compared. If `isRelaxed`, roundings do not count else.
+/// Whether `expr`, the sum of `terms`, is dx of `norm`, whose rstd is `factor`:
+/// one term is g * rstd, and another the one that follows from it. With casting
+/// `none`, whose roundings are part of it, the whole is compared.
+bool Matcher::matchTerms(const Norm &norm, Expr *factor, Expr *expr,
+                         const Terms &terms, bool isRelaxed) {
+  const bool isNone = norm.casting == Casting::none;
+  for (const Term &first : terms) {
+    List g = getFactors(first.first);
+    if (!take(g, factor))
+      continue;
+    for (const Term &second : terms) {
+      if (&first == &second ||
+          llvm::count(getFactors(second.first), factor) < (isNone ? 1 : 3))
+        continue;
+      Expr *found = isNone ? expr : pool.product({second.first}, second.second);
+      if (isGradient(norm, pool.product(g, first.second), found,
+                     isRelaxed && !isNone) &&
+          (isNone || placeRest(terms, first, second, isRelaxed)))
+        return true;
+    }
+  }
+  return false;
+}
+
 bool Matcher::match(Expr *expr, bool isRelaxed) {
   TermCollector collector(pool, isRelaxed);
   if (!collector.add(stripRound(expr)) || collector.terms.size() < 2)
     return false;
-  const Terms &terms = collector.terms;
   SmallVector<Expr *, 0> nodes = getParts(expr);
   llvm::SetVector<Expr *> parts(nodes.begin(), nodes.end());
-  for (const Term &term : terms)
+  for (const Term &term : collector.terms)
     parts.insert(term.first);
-  for (Expr *factor : parts) {
-    auto count = [&](const Term &term) {
-      return llvm::count(getFactors(term.first), factor);
-    };
-    for (const Term &first : terms)
-      for (const Term &second : terms) {
-        const bool isNone = factor->is(Kind::Round);
-        if (&first == &second || count(first) < 1 ||
-            count(second) < (isNone ? 1 : 3))
-          continue;
-        List g = getFactors(first.first);
-        take(g, factor);
-        Expr *found =
-            isNone ? expr : pool.product({second.first}, second.second);
-        if (guessNorms(
-                parts.getArrayRef(), factor, found, [&](const Norm &norm) {
-                  return isGradient(norm, pool.product(g, first.second), found,
-                                    isRelaxed && !isNone) &&
-                         (isNone || placeRest(terms, first, second, isRelaxed));
-                })) {
-          if (!isRelaxed || isNone || context.roundings == Roundings::fewer)
-            return true;
-          // If only sums differ, what is not relaxed has said so.
-          if (collector.rounded) {
-            nearRoot = gradient.norm.rstd;
-            llvm::raw_string_ostream(difference = "a term of dx is rounded to ")
-                << collector.rounded;
-          }
-          return false;
-        }
+  for (Expr *factor : parts)
+    for (Norm &norm : guessNorms(parts.getArrayRef(), factor)) {
+      if (ShapedType::isDynamic(norm.extent) &&
+          !(norm.inverse = findInverse(expr, expr, pool.dim(norm.column))))
+        continue;
+      if (!matchTerms(norm, factor, expr, collector.terms, isRelaxed))
+        continue;
+      if (!isRelaxed || norm.casting == Casting::none ||
+          context.roundings == Roundings::fewer)
+        return true;
+      // If only sums differ, what is not relaxed has said so.
+      if (collector.rounded) {
+        nearRoot = norm.rstd;
+        llvm::raw_string_ostream(difference = "a term of dx is rounded to ")
+            << collector.rounded;
       }
-  }
+      return false;
+    }
   return false;
 }
 
@@ -311,37 +315,47 @@ bool Matcher::placeRest(const Terms &terms, const Term &first,
 // dweight
 //===----------------------------------------------------------------------===//
 
-/// Tensors that are sums over all rows, as dweight is.
+/// The sum of `addend`, of `host`, over `rows`, with the column as the only
+/// dimension.
+static Expr *sumRows(ExprPool &pool, linalg::GenericOp host, Expr *addend,
+                     ArrayRef<unsigned> rows, unsigned column) {
+  SmallVector<int64_t, 4> loops = host.getStaticLoopRanges();
+  Substitution names{{pool.dim(column), pool.dim(0)}};
+  SmallVector<AffineExpr> symbols;
+  SmallVector<int64_t> extents;
+  for (unsigned row : rows) {
+    symbols.push_back(pool.freshSymbol());
+    extents.push_back(loops[row]);
+    names[pool.dim(row)] = symbols.back();
+  }
+  return pool.sum(pool.substitute(addend, names), symbols, extents);
+}
+
+/// Finds the tensors of `type`, or of f32, that hold dweight of `gradient`: the
+/// definition, rounded once, or with `fewer` also what is equal to it but for
+/// roundings. Which of them it is also tells `gemma` and `llama` apart.
 static void findWeightGradients(Context &context, linalg::GenericOp host,
-                                Gradient &gradient) {
+                                Gradient &gradient, Type type,
+                                Roundings roundings) {
   ExprPool &pool = context.pool;
   Norm &norm = gradient.norm;
   SmallVector<unsigned> rows = norm.getRows();
-  if (!norm.weight || rows.empty())
+  if (rows.empty())
     return;
-  SmallVector<int64_t, 4> loops = host.getStaticLoopRanges();
+  SmallVector<Type, 2> types{type, Float32Type::get(host.getContext())};
   SmallVector<Casting, 2> castings{norm.casting};
   if (norm.casting == Casting::gemma)
     castings.push_back(Casting::llama);
   for (bool isRelaxed : {false, true})
     for (Casting casting : castings) {
-      if (isRelaxed && context.roundings == Roundings::exact)
+      if (isRelaxed && roundings == Roundings::exact)
         continue;
       norm.casting = casting;
       Expr *addend = Definition(pool, norm).getAddend(gradient.dy);
       SmallVector<unsigned> order = rows;
       do {
-        Substitution names{{pool.dim(norm.column), pool.dim(0)}};
-        SmallVector<AffineExpr> symbols;
-        SmallVector<int64_t> extents;
-        for (unsigned row : order) {
-          symbols.push_back(pool.freshSymbol());
-          extents.push_back(loops[row]);
-          names[pool.dim(row)] = symbols.back();
-        }
-        Expr *sum = pool.sum(pool.substitute(addend, names), symbols, extents);
-        for (Type type : {pool.getType(norm.weight),
-                          Type(Float32Type::get(host.getContext()))})
+        Expr *sum = sumRows(pool, host, addend, order, norm.column);
+        for (Type type : types)
           for (Value tensor :
                isRelaxed ? context.tensors.lookupRelaxed(sum)
                          : context.tensors.lookup(pool.round(type, sum)))
@@ -355,79 +369,44 @@ static void findWeightGradients(Context &context, linalg::GenericOp host,
   norm.casting = castings.front();
 }
 
-/// The summand of `host`, in its loops, and the loop that it does not sum over;
-/// null if `host` does something else. `accumulator` is set if it is narrower
-/// than f32.
-static Expr *getSummand(Context &context, linalg::GenericOp host,
-                        unsigned &column, Type &accumulator) {
-  SmallVector<unsigned> columns, rows;
-  host.getParallelDims(columns);
-  host.getReductionDims(rows);
-  if (host->getNumResults() != 1 || columns.size() != 1)
-    return nullptr;
-  column = columns.front();
-  SmallVector<AffineExpr> indices;
-  for (AffineExpr index : host.getIndexingMapsArray().back().getResults())
-    indices.push_back(isa<AffineDimExpr>(index) ? context.pool.dim(column)
-                                                : context.pool.zero());
-  Expr *sum = context.reader.definition(host.getResult(0), indices);
-  SmallVector<int64_t, 4> extents = host.getStaticLoopRanges();
-  llvm::erase_if(rows, [&](unsigned row) { return extents[row] == 1; });
-  if (!sum->is(Kind::Sum) || sum->indices.size() != rows.size())
-    return nullptr;
-  accumulator = sum->type;
-  Substitution names;
-  for (auto [symbol, row] : llvm::zip(sum->indices, rows))
-    names[symbol] = context.pool.dim(row);
-  return context.pool.substitute(sum->operands.front(), names);
-}
-
 std::optional<Gradient> raising::matchWeightGradient(Context &context,
                                                      linalg::GenericOp host) {
   ExprPool &pool = context.pool;
-  Type accumulator;
-  unsigned column;
-  Expr *summand = getSummand(context, host, column, accumulator);
-  if (!summand)
+  Expr *summand = context.reader.summand(host, 0);
+  if (!summand || host->getNumResults() != 1)
     return std::nullopt;
+  Value result = host.getResult(0);
+  Type type = getElementTypeOrSelf(result);
   Expr *product = openRoundings(pool, stripRound(summand));
-  const List factors = getFactors(product);
-  for (Expr *factor : factors) {
+  for (Expr *factor : getFactors(product)) {
     Gradient gradient;
     Norm &norm = gradient.norm;
-    List others = factors;
+    List others = getFactors(product);
     double number = getNumber(product);
     take(others, factor);
     // Not without dx, where dx is one apart from its roundings.
     if (!getRoot(factor) || context.getReason(getRoot(factor)).gradient ||
         !guessNorm(context, host, factor, others, number, norm) ||
-        norm.column != column || !takeAll(others, norm.x))
+        !takeAll(others, norm.x))
       continue;
     gradient.dy = pool.product(others, number);
-    gradient.weightGradients = {host.getResult(0)};
     norm.outputType = norm.inputType;
     Definition definition(pool, norm);
     if (gradient.dy->dims != norm.x->dims ||
         !definition.compare(definition.getRstd(), factor).empty() ||
         !placeGradient(context, host, gradient))
       continue;
-    for (Casting casting : {Casting::gemma, Casting::llama}) {
-      norm.casting = casting;
-      Expr *addend = definition.getAddend(gradient.dy);
-      if (!accumulator && definition.compare(addend, summand).empty())
-        return gradient;
-    }
-    norm.casting = Casting::gemma;
-    if (pool.relax(summand) != pool.relax(definition.getAddend(gradient.dy)))
-      continue;
-    if (context.roundings == Roundings::fewer)
+    findWeightGradients(context, host, gradient, type, context.roundings);
+    if (llvm::is_contained(gradient.weightGradients, result))
       return gradient;
-    std::string text =
-        definition.compare(definition.getAddend(gradient.dy), summand);
-    if (accumulator) {
-      text = "dweight is summed in ";
-      llvm::raw_string_ostream(text) << accumulator;
-    }
+    findWeightGradients(context, host, gradient, type, Roundings::fewer);
+    if (!llvm::is_contained(gradient.weightGradients, result))
+      continue;
+    std::string text = "dweight is summed in ";
+    if (type.isF32())
+      text = definition.compare(definition.getAddend(gradient.dy), summand);
+    else
+      llvm::raw_string_ostream(text) << type;
     Operation *yield = host.getBody()->getTerminator();
     context.fail(getRoot(factor), kGradient, text,
                  yield->getOperand(0).getDefiningOp());
@@ -447,10 +426,13 @@ std::optional<Gradient> raising::matchBackward(Context &context,
                   type ? type : Float32Type::get(host.getContext()));
   const bool isFound =
       matcher.match(expr, /*isRelaxed=*/false) || matcher.match(expr, true);
-  if (isFound)
-    findWeightGradients(context, host, matcher.gradient);
+  Gradient &gradient = matcher.gradient;
+  if (isFound && gradient.norm.weight)
+    findWeightGradients(context, host, gradient,
+                        context.pool.getType(gradient.norm.weight),
+                        context.roundings);
   else if (matcher.nearRoot)
     context.fail(matcher.nearRoot, kGradient, matcher.difference,
                  scalar.getDefiningOp());
-  return isFound ? std::optional(matcher.gradient) : std::nullopt;
+  return isFound ? std::optional(gradient) : std::nullopt;
 }
