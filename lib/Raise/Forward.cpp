@@ -93,6 +93,8 @@ bool raising::guessNorm(Context &context, linalg::LinalgOp host, Expr *factor,
     isSquare &= squares[i - 1] == squares[i];
   if (!isSquare)
     return fail(kGuess, "what is summed is not the square of one value");
+  if (body->freeSymbols.empty())
+    return fail(kGuess, "what is summed is the same in all columns");
   norm.rstd = factor;
   norm.extent = sum->extents.front();
   if (!ShapedType::isDynamic(norm.extent))
