@@ -381,15 +381,12 @@ std::optional<Gradient> raising::matchWeightGradient(Context &context,
   for (Expr *factor : getFactors(product)) {
     Gradient gradient;
     Norm &norm = gradient.norm;
-    List others = getFactors(product);
-    double number = getNumber(product);
-    take(others, factor);
     // Not without dx, where dx is one apart from its roundings.
-    if (!getRoot(factor) || context.getReason(getRoot(factor)).gradient ||
-        !guessNorm(context, host, factor, others, number, norm) ||
-        !takeAll(others, norm.x))
+    if (!getRoot(factor) || context.getReason(getRoot(factor)).gradient)
       continue;
-    gradient.dy = pool.product(others, number);
+    gradient.dy = guessInProduct(context, host, product, factor, norm);
+    if (!gradient.dy)
+      continue;
     norm.outputType = norm.inputType;
     Definition definition(pool, norm);
     if (gradient.dy->dims != norm.x->dims ||

@@ -39,11 +39,6 @@ Expr *raising::findInverse(Expr *expr, Expr *body, AffineExpr loop) {
   return nullptr;
 }
 
-bool raising::takeAll(List &factors, Expr *product) {
-  return llvm::all_of(getFactors(product),
-                      [&](Expr *factor) { return take(factors, factor); });
-}
-
 Expr *raising::openRoundings(ExprPool &pool, Expr *expr) {
   List factors = getFactors(expr);
   if (llvm::none_of(factors, getRoot))
@@ -128,6 +123,19 @@ bool raising::guessNorm(Context &context, linalg::LinalgOp host, Expr *factor,
                         "squares are summed");
 }
 
+Expr *raising::guessInProduct(Context &context, linalg::LinalgOp host,
+                              Expr *product, Expr *factor, Norm &norm) {
+  List others = getFactors(product);
+  double number = getNumber(product);
+  take(others, factor);
+  if (!getRoot(factor) || others.empty() ||
+      !guessNorm(context, host, factor, others, number, norm) ||
+      !llvm::all_of(getFactors(norm.x),
+                    [&](Expr *part) { return take(others, part); }))
+    return nullptr;
+  return context.pool.product(others, number);
+}
+
 //===----------------------------------------------------------------------===//
 // Operands
 //===----------------------------------------------------------------------===//
@@ -146,22 +154,17 @@ void raising::splitOffset(Norm &norm) {
   norm.weight = sum->operands.front();
 }
 
-/// True if `x` is a - mean(a).
-static bool isCentred(Context &context, Expr *x, unsigned column) {
+/// True if x is a - mean(a), of any a.
+static bool isCentred(Context &context, const Norm &norm) {
   ExprPool &pool = context.pool;
+  Expr *x = norm.x;
   if (x->is(Kind::Element) && isa<ShapedType>(x->value.getType()))
     x = context.reader.definition(x->value, x->indices);
-  if (!x->is(Kind::Add))
-    return false;
-  for (int i : {0, 1}) {
-    for (Expr *sum : getFactors(x->operands[i]))
-      if (getNumber(x->operands[i]) < 0 && sum->is(Kind::Sum) &&
-          sum->indices.size() == 1 &&
-          pool.substitute(sum->operands.front(), sum->getSymbol(),
-                          pool.dim(column)) == x->operands[1 - i])
-        return true;
-  }
-  return false;
+  Definition definition(pool, norm);
+  return x->is(Kind::Add) && llvm::any_of(x->operands, [&](Expr *a) {
+           Expr *centred = pool.subtract(a, definition.getMean(a));
+           return definition.compare(centred, x).empty();
+         });
 }
 
 bool raising::place(Context &context, linalg::GenericOp host, Expr *expr,
@@ -177,7 +180,7 @@ bool raising::placeOperands(Context &context, linalg::GenericOp host,
   auto fail = [&](StringRef text) {
     return context.fail(stripRound(norm.rstd), kInput, text);
   };
-  if (isCentred(context, norm.x, norm.column))
+  if (isCentred(context, norm))
     return fail("x is centred by its own mean, a LayerNorm");
   if (norm.weight && !place(context, host, norm.weight, norm))
     return fail("the weight is no tensor and cannot be computed as one");
@@ -191,30 +194,29 @@ bool raising::placeOperands(Context &context, linalg::GenericOp host,
 // Norms
 //===----------------------------------------------------------------------===//
 
-/// Whether `expr` is the norm of `factor`, a root, and of `others`, the other
-/// factors of a product, and its constant; their roundings do not count yet.
-static bool matchRoot(Context &context, linalg::GenericOp host, Expr *expr,
-                      Expr *factor, List others, double number, Norm &norm) {
-  if (!guessNorm(context, host, factor, others, number, norm) ||
-      !takeAll(others, norm.x))
-    return false;
-  for (Expr *other : others)
-    if (other->dims != uint64_t(1) << norm.column)
+/// Whether `expr` is the norm of x and rstd, which are guessed, with a weight
+/// of the factors of `others`.
+static bool matchProduct(Context &context, linalg::GenericOp host, Expr *expr,
+                         Expr *others, Norm &norm) {
+  Expr *root = getRoot(norm.rstd);
+  const List weights = getFactors(others);
+  for (Expr *weight : weights)
+    if (weight->dims != uint64_t(1) << norm.column)
       return context.fail(
-          getRoot(factor), kWeight,
+          root, kWeight,
           llvm::Twine("a factor beside the norm ") +
-              (other->dims ? "depends on the row" : "is a scalar"));
+              (weight->dims ? "depends on the row" : "is a scalar"));
   std::string differences[3];
   for (Casting casting : {Casting::gemma, Casting::llama, Casting::none}) {
     Norm guess = norm;
     guess.casting = casting;
-    if (!others.empty()) {
-      guess.weight = context.pool.product(others);
+    if (!weights.empty()) {
+      guess.weight = context.pool.product(weights);
       splitOffset(guess);
     }
     Definition definition(context.pool, guess);
     std::string &difference = differences[static_cast<int>(casting)];
-    difference = definition.compare(definition.getRstd(), factor);
+    difference = definition.compare(definition.getRstd(), norm.rstd);
     if (difference.empty())
       difference = definition.compare(definition.getForward(), expr);
     if (!difference.empty())
@@ -227,9 +229,9 @@ static bool matchRoot(Context &context, linalg::GenericOp host, Expr *expr,
       openRoundings(context.pool, stripRound(expr)) == stripRound(expr)
           ? Casting::gemma
           : Casting::llama;
-  if (factor != getRoot(factor))
+  if (norm.rstd != root)
     nearest = Casting::none;
-  return context.fail(getRoot(factor), kDefinition,
+  return context.fail(root, kDefinition,
                       "unlike casting '" + stringifyCasting(nearest).str() +
                           "', " + differences[static_cast<int>(nearest)]);
 }
@@ -238,15 +240,11 @@ std::optional<Norm> raising::matchForward(Context &context,
                                           linalg::GenericOp host, Expr *expr) {
   Type type = getRounding(expr);
   Expr *product = openRoundings(context.pool, stripRound(expr));
-  const List factors = getFactors(product);
-  for (Expr *factor : factors) {
+  for (Expr *factor : getFactors(product)) {
     Norm norm;
-    List others = factors;
-    take(others, factor);
-    norm.outputType = type ? type : Type(Float32Type::get(host.getContext()));
-    if (getRoot(factor) && !others.empty() &&
-        matchRoot(context, host, expr, factor, others, getNumber(product),
-                  norm))
+    norm.outputType = type ? type : Float32Type::get(host.getContext());
+    Expr *others = guessInProduct(context, host, product, factor, norm);
+    if (others && matchProduct(context, host, expr, others, norm))
       return norm;
   }
   return std::nullopt;

@@ -118,8 +118,10 @@ Expr *getRoot(Expr *factor);
 bool guessNorm(Context &context, linalg::LinalgOp host, Expr *factor,
                ArrayRef<Expr *> parts, double &number, Norm &norm);
 
-/// Takes the factors of `product` out of `factors`; false if one is not there.
-bool takeAll(ExprPool::List &factors, Expr *product);
+/// The same where `factor` and x are factors of `product`. Returns the product
+/// of the others and of its constant, or null.
+Expr *guessInProduct(Context &context, linalg::LinalgOp host, Expr *product,
+                     Expr *factor, Norm &norm);
 
 /// `expr` without the roundings that its factors have a root in: a product of
 /// a root and others, if it is one but for roundings.
@@ -134,6 +136,8 @@ class Definition {
 public:
   Definition(ExprPool &pool, const Norm &norm);
 
+  /// The mean of `body` over a row.
+  Expr *getMean(Expr *body);
   Expr *getRstd();
   /// An element of the forward's result.
   Expr *getForward();
@@ -156,7 +160,6 @@ private:
   };
   Difference findDifference(Expr *expected, Expr *found) const;
   Expr *step(Expr *expr, StringRef name, bool isRounded);
-  Expr *getMean(Expr *body);
   Expr *getWeight();
 
   ExprPool &pool;
