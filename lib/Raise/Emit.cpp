@@ -143,18 +143,19 @@ static std::pair<Value, int64_t> getWalked(AffineExpr dim, ValueRange values,
   return {};
 }
 
-Value raising::emit(linalg::LinalgOp host, Expr *expr, ArrayRef<int> loops,
-                    Type type) {
+Value raising::emit(linalg::LinalgOp host, Expr *expr,
+                    ArrayRef<AffineExpr> indices, Type type) {
   MLIRContext *context = host.getContext();
   Location loc = host.getLoc();
   OpBuilder builder(host);
+  const unsigned rank = indices.size();
   SmallVector<Value> operands, inputs;
   SmallVector<Expr *> leaves;
   SmallVector<AffineMap> maps;
   Substitution names;
-  for (auto [i, loop] : llvm::enumerate(loops))
-    if (loop >= 0)
-      names[getAffineDimExpr(loop, context)] = getAffineDimExpr(i, context);
+  for (auto [i, index] : llvm::enumerate(indices))
+    if (isa<AffineDimExpr>(index))
+      names[index] = getAffineDimExpr(i, context);
   for (Expr *part : getParts(expr)) {
     if (!part->is(Kind::Element))
       continue;
@@ -164,20 +165,21 @@ Value raising::emit(linalg::LinalgOp host, Expr *expr, ArrayRef<int> loops,
     leaves.push_back(part);
     inputs.push_back(part->value);
     maps.push_back(AffineMap::get(host.getNumLoops(), 0, part->indices, context)
-                       .replace(names, loops.size(), 0));
+                       .replace(names, rank, 0));
   }
 
   // Sizes: of the tensors that are read where these have them, otherwise of
   // those that the host walks.
   SmallVector<std::pair<Value, int64_t>> walked;
   SmallVector<int64_t> extents;
-  for (auto [i, loop] : llvm::enumerate(loops)) {
-    extents.push_back(loop < 0 ? 1 : host.getStaticLoopRanges()[loop]);
+  for (auto [i, index] : llvm::enumerate(indices)) {
+    auto loop = dyn_cast<AffineDimExpr>(index);
+    extents.push_back(loop ? host.getStaticLoopRanges()[loop.getPosition()]
+                           : 1);
     walked.push_back(getWalked(getAffineDimExpr(i, context), inputs, maps));
     if (!walked.back().first && ShapedType::isDynamic(extents.back())) {
       walked.back() =
-          getWalked(getAffineDimExpr(loop, context), host->getOperands(),
-                    host.getIndexingMapsArray());
+          getWalked(loop, host->getOperands(), host.getIndexingMapsArray());
       operands.push_back(walked.back().first);
     }
   }
@@ -189,8 +191,8 @@ Value raising::emit(linalg::LinalgOp host, Expr *expr, ArrayRef<int> loops,
             ? tensor::getMixedSize(builder, loc, source.first, source.second)
             : builder.getIndexAttr(extent));
   Value init = tensor::EmptyOp::create(builder, loc, sizes, type);
-  maps.push_back(builder.getMultiDimIdentityMap(loops.size()));
-  SmallVector<utils::IteratorType> iterators(loops.size(),
+  maps.push_back(builder.getMultiDimIdentityMap(rank));
+  SmallVector<utils::IteratorType> iterators(rank,
                                              utils::IteratorType::parallel);
   auto op = linalg::GenericOp::create(
       builder, loc, init.getType(), inputs, init, maps, iterators,

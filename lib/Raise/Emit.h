@@ -17,10 +17,11 @@ bool canEmit(Expr *expr, const Tensors &tensors);
 /// `value` as a `type`; only floats are converted.
 Value convert(ImplicitLocOpBuilder &builder, Value value, Type type);
 
-/// Computes `expr`, which can be, as a tensor of `type`: one dimension for each
-/// of `loops` of `host`, one of size 1 for -1. It stands as far up in the block
-/// of `host` as it can.
-Value emit(linalg::LinalgOp host, Expr *expr, ArrayRef<int> loops, Type type);
+/// Computes `expr`, which can be, as a tensor of `type` whose element at
+/// `indices` it is: each is a loop of `host`, or 0 for a dimension of size 1.
+/// It stands as far up in the block of `host` as it can.
+Value emit(linalg::LinalgOp host, Expr *expr, ArrayRef<AffineExpr> indices,
+           Type type);
 
 /// `tensor` with dimensions of size 1 added and taken out so that it is a
 /// `type`.

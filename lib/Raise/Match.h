@@ -72,8 +72,10 @@ struct Norm {
   SmallVector<unsigned> getRows() const {
     return getDims(x->dims & ~(uint64_t(1) << column));
   }
-  /// The loops that walk the tensor of x.
-  ArrayRef<int> getLoops() const { return operands.find(x)->second.loops; }
+  /// The indices of an element of x in its tensor.
+  ArrayRef<AffineExpr> getIndices() const {
+    return operands.find(x)->second.indices;
+  }
 };
 
 /// The operands and attributes of a norm's gradient, in the loops of its host.

@@ -12,10 +12,10 @@ static APFloat toF32(double number) {
   return APFloat(static_cast<float>(number));
 }
 
-/// The non-negative ones of `loops`.
-static SmallVector<int> getWalked(ArrayRef<int> loops) {
-  return SmallVector<int>(
-      llvm::make_filter_range(loops, [](int loop) { return loop >= 0; }));
+/// Those of `indices` that are loops.
+static SmallVector<AffineExpr> getLoops(ArrayRef<AffineExpr> indices) {
+  return SmallVector<AffineExpr>(
+      llvm::make_filter_range(indices, llvm::IsaPred<AffineDimExpr>));
 }
 
 /// The sizes but 1 of a tensor, in which reshaping leaves it.
@@ -25,31 +25,25 @@ static SmallVector<int64_t> getWideSizes(Type type) {
                               [](int64_t size) { return size != 1; }));
 }
 
-Expr *NormOps::getElement(const Placed &placed) {
-  SmallVector<AffineExpr> indices;
-  for (int loop : placed.loops)
-    indices.push_back(loop < 0 ? context.pool.zero() : context.pool.dim(loop));
-  return context.pool.element(placed.tensor, indices);
-}
-
-/// `expr`, an operand of `norm` or null, as a tensor with its dimensions in the
-/// order of `loops`, -1 for size 1.
+/// `expr`, an operand of `norm` or null, as a tensor whose element at `indices`
+/// it is.
 Value NormOps::getOperand(linalg::GenericOp host, const Norm &norm, Expr *expr,
-                          ArrayRef<int> loops) {
+                          ArrayRef<AffineExpr> indices) {
   if (!expr)
     return Value();
   const Placed &placed = norm.operands.find(expr)->second;
   if (!placed.tensor)
-    return emit(host, expr, loops, context.pool.getType(expr));
-  if (ArrayRef(placed.loops) == loops)
+    return emit(host, expr, indices, context.pool.getType(expr));
+  if (ArrayRef(placed.indices) == indices)
     return placed.tensor;
   auto type = cast<RankedTensorType>(placed.tensor.getType());
-  if (getWalked(placed.loops) != getWalked(loops))
-    return emit(host, getElement(placed), loops, type.getElementType());
+  if (getLoops(placed.indices) != getLoops(indices))
+    return emit(host, context.pool.element(placed.tensor, placed.indices),
+                indices, type.getElementType());
   SmallVector<int64_t> shape, sizes = getWideSizes(type);
   auto next = sizes.begin();
-  for (int loop : loops)
-    shape.push_back(loop < 0 ? 1 : *next++);
+  for (AffineExpr index : indices)
+    shape.push_back(isa<AffineDimExpr>(index) ? *next++ : 1);
   ImplicitLocOpBuilder builder(host.getLoc(), host);
   setInsertionPoint(builder, host, placed.tensor);
   return reshape(builder, placed.tensor, type.clone(shape));
@@ -84,8 +78,8 @@ Value NormOps::getInput(linalg::GenericOp host, const Norm &norm) {
   if (tensor && (norm.casting == Casting::gemma ||
                  getElementTypeOrSelf(tensor.getType()) == norm.inputType))
     return tensor;
-  Expr *x = tensor ? getElement(input) : norm.x;
-  tensor = emit(host, x, input.loops, norm.inputType);
+  Expr *x = tensor ? context.pool.element(tensor, input.indices) : norm.x;
+  tensor = emit(host, x, input.indices, norm.inputType);
   // The next norm of it finds it.
   context.tensors.add(tensor);
   return tensor;
@@ -94,7 +88,8 @@ Value NormOps::getInput(linalg::GenericOp host, const Norm &norm) {
 void NormOps::createForward(linalg::GenericOp host, Value scalar,
                             const Norm &norm) {
   Value input = getInput(host, norm);
-  Value weight = getOperand(host, norm, norm.weight, int(norm.column));
+  Value weight =
+      getOperand(host, norm, norm.weight, context.pool.dim(norm.column));
   ImplicitLocOpBuilder builder(scalar.getLoc(), host);
   Value output = tensor::EmptyOp::create(
       builder, tensor::getMixedSizes(builder, scalar.getLoc(), input),
@@ -103,24 +98,24 @@ void NormOps::createForward(linalg::GenericOp host, Value scalar,
                               /*rstd=*/Value(), toF32(norm.eps),
                               toF32(norm.offset), norm.casting);
   Substitution names;
-  for (int loop : norm.getLoops().drop_back())
-    if (loop >= 0)
-      names[context.pool.dim(loop)] = context.pool.dim(names.size());
+  for (auto [i, loop] : llvm::enumerate(getLoops(norm.getIndices())))
+    names[loop] = context.pool.dim(i);
   forwards.push_back({op, context.pool.substitute(norm.rstd, names)});
-  rewriter.replaceScalar(host, scalar, op.getResult(0), norm.getLoops());
+  rewriter.replaceScalar(host, scalar, op.getResult(0), norm.getIndices());
 }
 
 void NormOps::createBackward(linalg::GenericOp host, Value scalar,
                              const Gradient &gradient) {
   const Norm &norm = gradient.norm;
-  ArrayRef<int> loops = norm.getLoops();
+  ArrayRef<AffineExpr> indices = norm.getIndices();
   Location loc = scalar ? scalar.getLoc() : host.getLoc();
   Value x = getInput(host, norm);
-  Value weight = getOperand(host, norm, norm.weight, int(norm.column));
-  Value dy = getOperand(host, norm, gradient.dy, loops);
+  Value weight =
+      getOperand(host, norm, norm.weight, context.pool.dim(norm.column));
+  Value dy = getOperand(host, norm, gradient.dy, indices);
   Value rstd = getOperand(host, norm, norm.isSaved ? norm.rstd : nullptr,
-                          loops.drop_back());
-  Value rest = getOperand(host, norm, gradient.rest, loops);
+                          indices.drop_back());
+  Value rest = getOperand(host, norm, gradient.rest, indices);
 
   // As far up as can be: a user of dw may stand in front of the host.
   ImplicitLocOpBuilder builder(loc, host);
@@ -170,7 +165,7 @@ void NormOps::createBackward(linalg::GenericOp host, Value scalar,
   // The host may also have computed the summand of dweight: it is another now.
   rewriter.replaceScalar(
       cast<linalg::GenericOp>(scalar.getParentBlock()->getParentOp()), scalar,
-      summands, loops);
+      summands, indices);
 }
 
 /// True if `next`, and so an op in front of it, precedes all users of `tensor`.

@@ -36,8 +36,7 @@ private:
   Value getNarrow(Value tensor, Type type);
   Value getInput(linalg::GenericOp host, const Norm &norm);
   Value getOperand(linalg::GenericOp host, const Norm &norm, Expr *expr,
-                   ArrayRef<int> loops);
-  Expr *getElement(const Placed &placed);
+                   ArrayRef<AffineExpr> indices);
   bool precedesUsers(Operation *next, Value tensor) const;
   void returnStatistics(Forward &forward, Value tensor);
 

@@ -99,11 +99,8 @@ static bool isSameElement(AffineMap a, AffineMap b, RankedTensorType type) {
 }
 
 void Rewriter::replaceScalar(linalg::GenericOp host, Value scalar,
-                             ValueRange summands, ArrayRef<int> loops) {
-  SmallVector<AffineExpr> indices;
-  for (int loop : loops)
-    indices.push_back(loop < 0 ? getAffineConstantExpr(0)
-                               : getAffineDimExpr(loop));
+                             ValueRange summands,
+                             ArrayRef<AffineExpr> indices) {
   auto map = AffineMap::get(host.getNumLoops(), 0, indices, getContext());
   setInsertionPointToStart(host.getBody());
   ImplicitLocOpBuilder builder(host.getLoc(), *this);

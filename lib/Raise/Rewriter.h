@@ -20,10 +20,10 @@ public:
   Rewriter(MLIRContext *context, Tensors &tensors);
   ~Rewriter();
 
-  /// The body of `host` reads `summands`, dimensions walked by `loops`, in
-  /// place of computing `scalar`: it is their element, or the sum of theirs.
+  /// The body of `host` reads `summands` at `indices` in place of computing
+  /// `scalar`: it is their element, or the sum of theirs.
   void replaceScalar(linalg::GenericOp host, Value scalar, ValueRange summands,
-                     ArrayRef<int> loops);
+                     ArrayRef<AffineExpr> indices);
   /// Uses of `tensor` become uses of `other`, which is equal.
   void replaceTensor(Value tensor, Value other);
 

@@ -162,14 +162,15 @@ bool raising::isSameSize(int64_t size, int64_t other, Expr *expr,
   });
 }
 
-bool Tensors::fits(Value tensor, ArrayRef<int> loops, Expr *expr,
+bool Tensors::fits(const Placed &placed, Expr *expr,
                    linalg::LinalgOp host) const {
-  auto type = cast<RankedTensorType>(tensor.getType());
+  auto type = cast<RankedTensorType>(placed.tensor.getType());
   SmallVector<int64_t, 4> extents = host.getStaticLoopRanges();
-  for (auto [size, loop] : llvm::zip(type.getShape(), loops))
-    if (loop >= 0 && !isSameSize(size, extents[loop], expr, pool.dim(loop)))
+  for (auto [size, index] : llvm::zip(type.getShape(), placed.indices))
+    if (auto loop = dyn_cast<AffineDimExpr>(index);
+        loop && !isSameSize(size, extents[loop.getPosition()], expr, loop))
       return false;
-  return dominates(tensor, host);
+  return dominates(placed.tensor, host);
 }
 
 Placed Tensors::find(Expr *expr, unsigned column, Type type,
@@ -184,7 +185,8 @@ Placed Tensors::find(Expr *expr, unsigned column, Type type,
   if (expr->hasDim(column))
     dims.push_back(column);
   Placed best;
-  best.loops.assign(dims.begin(), dims.end());
+  for (unsigned loop : dims)
+    best.indices.push_back(pool.dim(loop));
   do {
     Substitution names;
     for (auto [i, loop] : llvm::enumerate(dims))
@@ -195,17 +197,18 @@ Placed Tensors::find(Expr *expr, unsigned column, Type type,
       if (llvm::count_if(shape, isWide) != int64_t(dims.size()) ||
           shape.empty())
         continue;
-      SmallVector<int> loops;
+      Placed placed{tensor, {}};
       auto next = dims.begin();
       for (int64_t size : shape)
-        loops.push_back(isWide(size) ? int(*next++) : -1);
-      if (expr->hasDim(column) && loops.back() != int(column))
+        placed.indices.push_back(isWide(size) ? pool.dim(*next++)
+                                              : pool.zero());
+      if (expr->hasDim(column) && placed.indices.back() != pool.dim(column))
         continue;
       if (tensorType.getElementTypeBitWidth() < type.getIntOrFloatBitWidth() ||
           (best.tensor && getCost(tensor) >= getCost(best.tensor)) ||
-          !fits(tensor, loops, expr, host))
+          !fits(placed, expr, host))
         continue;
-      best = {tensor, loops};
+      best = placed;
     }
   } while (rows <= kMaxPermuted &&
            std::next_permutation(dims.begin(), dims.begin() + rows));

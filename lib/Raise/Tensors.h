@@ -10,11 +10,11 @@
 
 namespace mlir::rmsnorm::raising {
 
-/// An expression as a tensor, or none: for each dimension the loop of the host
-/// that walks it, -1 where the size is 1.
+/// An expression as a tensor, or none: its element at `indices`, each a loop of
+/// the host, or 0 where the size is 1.
 struct Placed {
   Value tensor;
-  SmallVector<int> loops;
+  SmallVector<AffineExpr> indices;
 };
 
 /// All tensors of a function, by the expressions of their elements. Built in
@@ -45,7 +45,7 @@ public:
   /// A tensor that holds `expr`, in the loops of `host`, and that may stand
   /// in front of it: its loops in any order, but `column` last. The narrowest
   /// that is at least as wide as `type`, and of those the one of the lowest
-  /// rank. Without one, the loops are those that it would have.
+  /// rank. Without one, the indices are those that it would have.
   Placed find(Expr *expr, unsigned column, Type type, linalg::LinalgOp host);
 
   /// True if `value` is defined in front of `op`.
@@ -58,8 +58,7 @@ public:
 
 private:
   bool shouldCut(Value tensor, Expr *expr) const;
-  bool fits(Value tensor, ArrayRef<int> loops, Expr *expr,
-            linalg::LinalgOp host) const;
+  bool fits(const Placed &placed, Expr *expr, linalg::LinalgOp host) const;
 
   ExprPool &pool;
   Reader &reader;
