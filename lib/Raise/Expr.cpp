@@ -48,6 +48,8 @@ bool raising::isSmallFloat(Type type) {
 //===----------------------------------------------------------------------===//
 
 void ExprPool::derive(Expr &expr) const {
+  expr.height = 0;
+  expr.dims = expr.sumDims = 0;
   llvm::SmallSetVector<unsigned, 4> symbols;
   for (Expr *operand : expr.operands) {
     expr.height = std::max(expr.height, operand->height);
@@ -81,6 +83,7 @@ Expr *ExprPool::get(Expr &&expr) {
     return known;
   derive(expr);
   expr.id = nodes.size();
+  expr.SetNextInBucket(nullptr); // A copy of a node is in no set.
   nodes.push_back(std::make_unique<Expr>(std::move(expr)));
   set.InsertNode(nodes.back().get(), position);
   return nodes.back().get();
@@ -308,17 +311,11 @@ Expr *ExprPool::substitute(Expr *root, const Substitution &substitution) {
     } else if (expr->is(Kind::Add)) {
       result = add(operands[0], operands[1]);
     } else {
-      Expr copy(expr->kind);
+      Expr copy(*expr);
       copy.operands.assign(operands.begin(), operands.end());
-      copy.value = expr->value;
-      copy.extents = expr->extents;
-      copy.number = expr->number;
-      copy.type = expr->type;
-      copy.name = expr->name;
-      copy.attributes = expr->attributes;
-      for (AffineExpr index : expr->indices)
-        copy.indices.push_back(
-            expr->is(Kind::Sum) ? index : index.replace(substitution));
+      if (!copy.is(Kind::Sum))
+        for (AffineExpr &index : copy.indices)
+          index = index.replace(substitution);
       result = get(std::move(copy));
     }
     return known[expr] = result;

@@ -182,7 +182,7 @@ bool NormOps::precedesUsers(Operation *next, Value tensor) const {
 void NormOps::returnStatistics() {
   for (Forward &forward : forwards)
     for (Value tensor : context.tensors.lookup(forward.rstd))
-      if (!context.tensors.isRetired(forward.op) && !tensor.use_empty())
+      if (context.tensors.isLive(forward.op) && !tensor.use_empty())
         returnStatistics(forward, tensor);
 }
 

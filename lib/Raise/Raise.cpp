@@ -38,7 +38,7 @@ static SmallVector<Operation *> getCandidates(Operation *function) {
 /// What a candidate computes; null if it is no norm for certain: it is gone,
 /// is no function of a sum, or is equal to one of its operands, like a cast.
 static Expr *readCandidate(Context &context, Operation *op) {
-  if (context.tensors.isRetired(op) || op->use_empty())
+  if (!context.tensors.isLive(op) || op->use_empty())
     return nullptr;
   auto host = cast<linalg::GenericOp>(op->getParentOp());
   Expr *expr = context.reader.scalar(op->getResult(0), host);
@@ -155,14 +155,14 @@ static void raiseNorms(FunctionOpInterface function, Roundings roundings) {
           });
   norms.returnStatistics();
   for (const auto &[root, reason] : context.reasons)
-    if (reason.gradient && !tensors.isRetired(reason.gradient))
+    if (reason.gradient && tensors.isLive(reason.gradient))
       reason.gradient->emitRemark("not raised to rmsnorm.backward: ")
           << reason.text;
   DenseSet<Expr *> explained;
   function->walk([&](Operation *op) { explain(context, op, explained); });
   IRRewriter restorer(function.getContext());
   for (Operation *op : elementwise)
-    if (!tensors.isRetired(op))
+    if (tensors.isLive(op))
       restoreElementwise(restorer, cast<linalg::GenericOp>(op));
 }
 

@@ -24,15 +24,7 @@ Rewriter::Rewriter(MLIRContext *context, Tensors &tensors)
   applicator.applyDefaultCostModel();
 }
 
-Rewriter::~Rewriter() {
-  for (Operation *op : graveyard)
-    op->destroy();
-  for (Block *block : blocks)
-    delete block;
-}
-
 void Rewriter::eraseOp(Operation *op) {
-  tensors.retire(op);
   op->walk([&](Operation *nested) {
     for (Value operand : nested->getOperands())
       suspects.push_back(operand.getDefiningOp()
@@ -45,8 +37,7 @@ void Rewriter::eraseOp(Operation *op) {
 }
 
 void Rewriter::eraseBlock(Block *block) {
-  block->getParent()->getBlocks().remove(block);
-  blocks.push_back(block);
+  blocks.emplace_back(block->getParent()->getBlocks().remove(block));
 }
 
 /// Elements that were not looked through have another name then.
@@ -65,7 +56,7 @@ void Rewriter::eraseDead() {
   auto isUnused = [](Value value) { return value.use_empty(); };
   while (!suspects.empty()) {
     Operation *op = suspects.pop_back_val();
-    if (tensors.isRetired(op))
+    if (!tensors.isLive(op))
       continue;
     auto generic = dyn_cast<linalg::GenericOp>(op);
     if (isOpTriviallyDead(op))

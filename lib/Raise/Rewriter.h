@@ -18,7 +18,6 @@ namespace mlir::rmsnorm::raising {
 class Rewriter final : public PatternRewriter {
 public:
   Rewriter(MLIRContext *context, Tensors &tensors);
-  ~Rewriter();
 
   /// The body of `host` reads `summands` at `indices` in place of computing
   /// `scalar`: it is their element, or the sum of theirs.
@@ -39,8 +38,9 @@ private:
   /// Of upstream: take out what a linalg.generic does not use.
   const FrozenRewritePatternSet patterns;
   PatternApplicator applicator;
-  SmallVector<Operation *> graveyard;
-  SmallVector<Block *> blocks;
+  /// What is gone.
+  Block graveyard;
+  std::vector<std::unique_ptr<Block>> blocks;
   /// Ops that may be dead now, or have dead parts.
   SmallVector<Operation *> suspects;
 };

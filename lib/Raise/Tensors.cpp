@@ -34,7 +34,7 @@ static SmallVector<AffineExpr> getIndices(ExprPool &pool, Value tensor) {
 }
 
 Tensors::Tensors(ExprPool &pool, Reader &reader, Operation *root)
-    : pool(pool), reader(reader), dominance(root) {
+    : pool(pool), reader(reader), root(root), dominance(root) {
   root->walk<WalkOrder::PreOrder>([&](Operation *op) {
     for (Region &region : op->getRegions())
       for (Block &block : region)
@@ -57,15 +57,11 @@ void Tensors::add(Value tensor) {
   tensors[reader.element(tensor, indices)].push_back(tensor);
 }
 
-void Tensors::retire(Operation *op) {
-  op->walk([&](Operation *nested) { retired.insert(nested); });
-}
-
 bool Tensors::isLive(Value value) const {
   Operation *op = value.getDefiningOp();
   if (!op)
-    op = cast<BlockArgument>(value).getOwner()->getParentOp();
-  return !isRetired(op);
+    op = value.getParentBlock()->getParentOp();
+  return op && isLive(op);
 }
 
 void Tensors::replace(Value tensor, Value other) {

@@ -26,9 +26,8 @@ public:
 
   /// Also finds `tensor` from now on.
   void add(Value tensor);
-  /// `op` and all in it are gone from the program, but not freed.
-  void retire(Operation *op);
-  bool isRetired(Operation *op) const { return retired.contains(op); }
+  /// False if it is gone from the program, but not freed.
+  bool isLive(Operation *op) const { return root->isAncestor(op); }
   bool isLive(Value value) const;
   /// `tensor` is computed by `other` from now on.
   void replace(Value tensor, Value other);
@@ -62,11 +61,11 @@ private:
 
   ExprPool &pool;
   Reader &reader;
+  Operation *root;
   DominanceInfo dominance;
   using Index = DenseMap<Expr *, SmallVector<Value, 1>>;
   SmallVector<Value> getLive(const Index &index, Expr *expr) const;
   Index tensors, relaxed;
-  DenseSet<Operation *> retired;
 };
 
 /// True if two loops, `size` and `other` iterations, are as long: if one size
