@@ -71,6 +71,7 @@ RAISED = [
     ("weight_only", "nothing in front is trained: dw alone", "weight dweight", dict(dw="f32", results="dw")),
     ("weight_only_llama", "the same of the rounded x * r", "weight dweight casting = llama", dict(dw="llama f32", types="bf16 bf16 f32 bf16", rows=[2, 4], results="dw")),
     ("weight_only_dynamic", "the same of any number of rows, in bf16", "weight dweight", dict(rows=["?"], results="dw")),
+    ("weight_only_reshaped", "the same through a 1xN tensor", "weight dweight", dict(dw="through 1xN", results="dw")),
     ("rounded_g_dw", "Hugging Face's Llama in bf16: dy * w is rounded, dw is of dy", "; weight dweight casting = llama", dict(weight="rounded", dw="llama f32")),
     ("shared_dw", "dw wanted in f32, x of rank 4", "weight dweight", dict(rows=[2, 2, 2], dw="f32")),
 ]
