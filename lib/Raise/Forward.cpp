@@ -54,10 +54,47 @@ Expr *raising::openRoundings(ExprPool &pool, Expr *expr) {
   return pool.product(factors, getNumber(expr));
 }
 
+namespace {
+/// A multiple of the sum of squares, of the product of `roots` each.
+struct SumOfSquares {
+  Expr *sum = nullptr;
+  double number = 1;
+  List roots;
+};
+} // namespace
+
+/// Reads `mean` as a sum of squares over one dimension. Returns why it is none,
+/// or nothing.
+static StringRef readSquares(Expr *mean, SumOfSquares &result) {
+  result.number = getNumber(mean);
+  // Factors of x that do not depend on the column stand outside of the sum.
+  List squares;
+  for (Expr *part : getFactors(mean)) {
+    Expr *exact = stripRound(part);
+    if (exact->is(Kind::Sum) && !result.sum)
+      result.sum = exact;
+    else if (!part->is(Kind::InverseSize))
+      squares.push_back(part);
+  }
+  if (!result.sum || result.sum->indices.size() != 1)
+    return "what is under the root is no sum over one dimension, from zero, "
+           "plus epsilon";
+  Expr *body = result.sum->operands.front();
+  squares.append(getFactors(stripRound(body)));
+  llvm::sort(squares, [](Expr *a, Expr *b) { return a->id < b->id; });
+  for (size_t i = 0; i < squares.size(); i += 2) {
+    if (i + 1 == squares.size() || squares[i] != squares[i + 1])
+      return "what is summed is not the square of one value";
+    result.roots.push_back(squares[i]);
+  }
+  return body->freeSymbols.empty() ? "what is summed is the same in all columns"
+                                   : "";
+}
+
 bool raising::guessNorm(Context &context, linalg::LinalgOp host, Expr *factor,
                         ArrayRef<Expr *> parts, double &number, Norm &norm) {
   ExprPool &pool = context.pool;
-  Expr *root = getRoot(factor), *sum = nullptr;
+  Expr *root = getRoot(factor);
   auto fail = [&](int progress, const llvm::Twine &text) {
     return context.fail(root, progress, text);
   };
@@ -66,32 +103,14 @@ bool raising::guessNorm(Context &context, linalg::LinalgOp host, Expr *factor,
   if (!(static_cast<float>(norm.eps) > 0) || !std::isfinite(norm.eps))
     return fail(kGuess, "no constant positive epsilon is added under the root");
 
-  // Factors of x that do not depend on the column stand outside of the sum.
   Expr *mean = stripRound(shifted->operands.front());
-  double scale = getNumber(mean);
-  List squares;
-  for (Expr *part : getFactors(mean)) {
-    Expr *exact = stripRound(part);
-    if (exact->is(Kind::Sum) && !sum)
-      sum = exact;
-    else if (!part->is(Kind::InverseSize))
-      squares.push_back(part);
-  }
-  if (!sum || sum->indices.size() != 1)
-    return fail(kGuess, "what is under the root is no sum over one dimension, "
-                        "from zero, plus epsilon");
-  Expr *body = sum->operands.front();
-  squares.append(getFactors(stripRound(body)));
-  llvm::sort(squares, [](Expr *a, Expr *b) { return a->id < b->id; });
-  bool isSquare = squares.size() % 2 == 0;
-  for (size_t i = 1; i < squares.size(); i += 2)
-    isSquare &= squares[i - 1] == squares[i];
-  if (!isSquare)
-    return fail(kGuess, "what is summed is not the square of one value");
-  if (body->freeSymbols.empty())
-    return fail(kGuess, "what is summed is the same in all columns");
+  SumOfSquares squares;
+  if (StringRef reason = readSquares(mean, squares); !reason.empty())
+    return fail(kGuess, reason);
+  Expr *sum = squares.sum, *body = sum->operands.front();
   norm.rstd = factor;
   norm.extent = sum->extents.front();
+  double scale = squares.number;
   if (!ShapedType::isDynamic(norm.extent))
     scale *= norm.extent;
   else if (!(norm.inverse = findInverse(mean, body, sum->getSymbol())))
@@ -103,9 +122,8 @@ bool raising::guessNorm(Context &context, linalg::LinalgOp host, Expr *factor,
     columns |= part->dims & ~sum->dims;
   for (unsigned column : getDims(columns)) {
     List x;
-    for (size_t i = 0; i < squares.size(); i += 2)
-      x.push_back(
-          pool.substitute(squares[i], sum->getSymbol(), pool.dim(column)));
+    for (Expr *square : squares.roots)
+      x.push_back(pool.substitute(square, sum->getSymbol(), pool.dim(column)));
     if (!isSameSize(norm.extent, host.getStaticLoopRanges()[column], body,
                     sum->getSymbol()) ||
         !llvm::all_of(

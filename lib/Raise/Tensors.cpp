@@ -175,7 +175,6 @@ Placed Tensors::find(Expr *expr, unsigned column, Type type,
     auto type = cast<RankedTensorType>(tensor.getType());
     return std::pair(type.getElementTypeBitWidth(), type.getRank());
   };
-  auto isWide = [](int64_t size) { return size != 1; };
   SmallVector<unsigned> dims = getDims(expr->dims & ~(uint64_t(1) << column));
   const unsigned rows = dims.size();
   if (expr->hasDim(column))
@@ -184,23 +183,23 @@ Placed Tensors::find(Expr *expr, unsigned column, Type type,
   for (unsigned loop : dims)
     best.indices.push_back(pool.dim(loop));
   do {
-    Substitution names;
-    for (auto [i, loop] : llvm::enumerate(dims))
+    // The loops of the host as dimensions of a tensor, and back.
+    Substitution names, loops;
+    for (auto [i, loop] : llvm::enumerate(dims)) {
       names[pool.dim(loop)] = pool.dim(i);
+      loops[pool.dim(i)] = pool.dim(loop);
+    }
     for (Value tensor : lookup(pool.substitute(expr, names))) {
-      auto tensorType = cast<RankedTensorType>(tensor.getType());
-      ArrayRef<int64_t> shape = tensorType.getShape();
-      if (llvm::count_if(shape, isWide) != int64_t(dims.size()) ||
-          shape.empty())
+      Placed placed{tensor, getIndices(pool, tensor)};
+      if (placed.indices.empty() ||
+          size_t(llvm::count_if(placed.indices,
+                                llvm::IsaPred<AffineDimExpr>)) != dims.size())
         continue;
-      Placed placed{tensor, {}};
-      auto next = dims.begin();
-      for (int64_t size : shape)
-        placed.indices.push_back(isWide(size) ? pool.dim(*next++)
-                                              : pool.zero());
-      if (expr->hasDim(column) && placed.indices.back() != pool.dim(column))
-        continue;
-      if (tensorType.getElementTypeBitWidth() < type.getIntOrFloatBitWidth() ||
+      for (AffineExpr &index : placed.indices)
+        index = index.replace(loops);
+      if ((expr->hasDim(column) && placed.indices.back() != pool.dim(column)) ||
+          getElementTypeOrSelf(tensor).getIntOrFloatBitWidth() <
+              type.getIntOrFloatBitWidth() ||
           (best.tensor && getCost(tensor) >= getCost(best.tensor)) ||
           !fits(placed, expr, host))
         continue;
