@@ -31,42 +31,30 @@ using Terms = llvm::SmallMapVector<Expr *, double, 4>;
 using Term = std::pair<Expr *, double>;
 
 namespace {
-/// The terms of an expression: products are distributed over sums that have
-/// statistics in them, but not over a weight plus one or a residual.
-class TermCollector {
-public:
-  /// If `isRelaxed`, roundings of such terms and sums do not count.
-  TermCollector(ExprPool &pool, bool isRelaxed)
-      : pool(pool), isRelaxed(isRelaxed) {}
-
-  /// Adds those of `number` * `expr`; false if there are too many.
-  bool add(Expr *expr, double number = 1);
-
+struct Collected {
   Terms terms;
   /// A type that roundings which did not count were to, or null.
   Type rounded;
-
-private:
-  Expr *open(Expr *expr) {
-    if (!isRelaxed || !expr->is(Kind::Round) || expr->height == 0)
-      return expr;
-    rounded = expr->type;
-    return expr->operands.front();
-  }
-
-  ExprPool &pool;
-  bool isRelaxed;
 };
 } // namespace
 
-bool TermCollector::add(Expr *expr, double number) {
+/// Adds the terms of `number` * `expr`; false if there are too many. Products
+/// are distributed over sums that have statistics in them, but not over a
+/// weight plus one or a residual. If `isRelaxed`, roundings of such terms and
+/// sums do not count.
+static bool addTerms(ExprPool &pool, Expr *expr, bool isRelaxed,
+                     Collected &result, double number = 1) {
+  auto open = [&](Expr *rounded) {
+    if (!isRelaxed || !rounded->is(Kind::Round) || rounded->height == 0)
+      return rounded;
+    result.rounded = rounded->type;
+    return rounded->operands.front();
+  };
   expr = open(expr);
-  List factors = getFactors(expr);
+  const List factors = getFactors(expr);
   number *= getNumber(expr);
   for (Expr *part : factors) {
-    const bool isRounded =
-        part->is(Kind::Round) && part->operands.front()->is(Kind::Add);
-    Expr *sum = isRounded ? open(part) : part;
+    Expr *sum = stripRound(part)->is(Kind::Add) ? open(part) : part;
     if (!sum->is(Kind::Add) || sum->height == 0)
       continue;
     List rest = factors;
@@ -74,11 +62,11 @@ bool TermCollector::add(Expr *expr, double number) {
     return llvm::all_of(sum->operands, [&](Expr *operand) {
       List parts = rest;
       parts.push_back(operand);
-      return add(pool.product(parts), number);
+      return addTerms(pool, pool.product(parts), isRelaxed, result, number);
     });
   }
-  terms[pool.product(factors)] += number;
-  return terms.size() <= kMaxTerms;
+  result.terms[pool.product(factors)] += number;
+  return result.terms.size() <= kMaxTerms;
 }
 
 //===----------------------------------------------------------------------===//
@@ -257,28 +245,29 @@ bool Matcher::matchTerms(const Norm &norm, Expr *factor, Expr *expr,
 }
 
 bool Matcher::match(Expr *expr, bool isRelaxed) {
-  TermCollector collector(pool, isRelaxed);
-  if (!collector.add(stripRound(expr)) || collector.terms.size() < 2)
+  Collected collected;
+  if (!addTerms(pool, stripRound(expr), isRelaxed, collected) ||
+      collected.terms.size() < 2)
     return false;
   SmallVector<Expr *, 0> nodes = getParts(expr);
   llvm::SetVector<Expr *> parts(nodes.begin(), nodes.end());
-  for (const Term &term : collector.terms)
+  for (const Term &term : collected.terms)
     parts.insert(term.first);
   for (Expr *factor : parts)
     for (Norm &norm : guessNorms(parts.getArrayRef(), factor)) {
       if (ShapedType::isDynamic(norm.extent) &&
           !(norm.inverse = findInverse(expr, expr, pool.dim(norm.column))))
         continue;
-      if (!matchTerms(norm, factor, expr, collector.terms, isRelaxed))
+      if (!matchTerms(norm, factor, expr, collected.terms, isRelaxed))
         continue;
       if (!isRelaxed || norm.casting == Casting::none ||
           context.roundings == Roundings::fewer)
         return true;
       // If only sums differ, what is not relaxed has said so.
-      if (collector.rounded) {
+      if (collected.rounded) {
         nearRoot = norm.rstd;
         llvm::raw_string_ostream(difference = "a term of dx is rounded to ")
-            << collector.rounded;
+            << collected.rounded;
       }
       return false;
     }
@@ -294,9 +283,10 @@ bool Matcher::placeRest(const Terms &terms, const Term &first,
   if (scalar.getType() != type)
     return false;
   for (Value operand : scalar.getDefiningOp()->getOperands()) {
-    TermCollector parts(pool, isRelaxed);
+    Collected parts;
     if (isSmallFloat(operand.getType()) &&
-        parts.add(context.reader.scalar(operand, host)) &&
+        addTerms(pool, context.reader.scalar(operand, host), isRelaxed,
+                 parts) &&
         parts.terms.lookup(first.first) == first.second &&
         parts.terms.lookup(second.first) == second.second)
       return false;
