@@ -145,9 +145,11 @@ static void raiseNorms(FunctionOpInterface function, Roundings roundings) {
             if (auto gradient = matchBackward(context, host, scalar, expr))
               norms.createBackward(host, scalar, *gradient);
           });
+  // One may be gone with another that is equal to it.
   for (linalg::GenericOp host : getReductions(function))
-    if (auto gradient = matchWeightGradient(context, host))
-      norms.createBackward(host, /*scalar=*/Value(), *gradient);
+    if (tensors.isLive(host))
+      if (auto gradient = matchWeightGradient(context, host))
+        norms.createBackward(host, /*scalar=*/Value(), *gradient);
   forEach(context, candidates,
           [&](linalg::GenericOp host, Value scalar, Expr *expr) {
             if (auto norm = matchForward(context, host, expr))
