@@ -130,7 +130,7 @@ LogicalResult Variants::emitAlignment(int64_t bytes) {
   OpBuilder::InsertionGuard guard(builder);
   for (Program &program : programs) {
     program.options.request.alignment = bytes;
-    program.options.columns = -1;
+    program.options.lastColumn = kAnyColumns;
   }
   FailureOr<ColumnClasses> classes =
       getColumnClasses(getRows(0), target, programs.front().options);
@@ -139,7 +139,7 @@ LogicalResult Variants::emitAlignment(int64_t bytes) {
   for (int64_t lastColumn : classes->lastColumns) {
     std::vector<Selection> selections;
     for (Program &program : programs) {
-      program.options.columns = lastColumn == kAnyColumns ? -1 : lastColumn;
+      program.options.lastColumn = lastColumn;
       FailureOr<std::vector<Selection>> chosen =
           chooseSchedules(program.rows, target, program.options);
       if (failed(chosen))

@@ -71,8 +71,8 @@ planSpaces(func::FuncOp entry, TargetAttr target, VariantPlan plan,
     return failure();
   std::vector<PlannedSpace> planned;
   RangeGuard range = {columns->columns};
-  for (int64_t lastColumn : columns->lastColumns) {
-    options.columns = lastColumn == kAnyColumns ? -1 : lastColumn;
+  for (auto [i, lastColumn] : llvm::enumerate(columns->lastColumns)) {
+    options.lastColumn = lastColumn;
     FailureOr<SmallVector<ScheduleSpace>> spaces =
         getScheduleSpaces(entry, target, options);
     if (failed(spaces))
@@ -80,11 +80,12 @@ planSpaces(func::FuncOp entry, TargetAttr target, VariantPlan plan,
     VariantPlan calls = plan;
     calls.lastColumn = lastColumn;
     range.upper = lastColumn;
+    if (i > 0)
+      range.lower = columns->lastColumns[i - 1] + 1;
     if (columns->columns)
       calls.ranges.push_back(range);
     for (ScheduleSpace &space : *spaces)
       planned.push_back({std::move(space), calls});
-    range.lower = lastColumn + 1;
   }
   return planned;
 }

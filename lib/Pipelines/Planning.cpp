@@ -66,7 +66,7 @@ rmsnorm::planVariants(const Compilation &compilation, func::FuncOp entry,
   std::vector<VariantPlan> plans;
   for (const VariantPlan &alignment : planAlignments(entry))
     for (int64_t lastColumn : columns->lastColumns) {
-      options.columns = lastColumn == kAnyColumns ? -1 : lastColumn;
+      options.lastColumn = lastColumn;
       options.request.alignment = alignment.alignment;
       FailureOr<RowClasses> rows = getRowClasses(entry, target, options);
       if (failed(rows))

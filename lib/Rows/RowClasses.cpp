@@ -86,8 +86,8 @@ static FailureOr<std::vector<RowProgram>> collectFacts(ArrayRef<RowsOp> all) {
 /// The facts of a program in the class of N that `options` names.
 static ProgramFacts getFactsOfClass(ProgramFacts facts,
                                     const ScheduleOptions &options) {
-  if (facts.dynamicColumns && options.columns >= 0)
-    facts.columns = std::min(facts.columns, options.columns);
+  if (facts.dynamicColumns)
+    facts.columns = std::min(facts.columns, options.lastColumn);
   return facts;
 }
 
@@ -291,8 +291,7 @@ static OrRefusal<std::vector<Choice>> chooseAll(ArrayRef<RowProgram> loops,
                                                 TargetAttr target,
                                                 ScheduleOptions options,
                                                 int64_t lastColumn) {
-  if (lastColumn != kAnyColumns)
-    options.columns = lastColumn;
+  options.lastColumn = lastColumn;
   std::vector<Choice> all;
   for (const RowProgram &loop : loops) {
     OrRefusal<Selection> chosen = choose(loop, target, options);

@@ -29,7 +29,8 @@ struct SelectSchedule final
     ScheduleOptions options;
     options.request = {schedule, alignment, batchInvariant, smMargin};
     options.tuning = &*table;
-    options.columns = columns;
+    if (columns >= 0)
+      options.lastColumn = columns;
     FailureOr<SmallVector<RowsOp>> all = getPrograms(getOperation());
     if (failed(all))
       return signalPassFailure();

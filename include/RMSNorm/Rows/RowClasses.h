@@ -38,9 +38,9 @@ struct ScheduleOptions {
   ScheduleRequest request;
   /// Null: none.
   const TuningTable *tuning = nullptr;
-  /// The most columns a call will have where N is known only then; -1: any
-  /// number.
-  int64_t columns = -1;
+  /// The most columns a call will have where N is known only then, or
+  /// kAnyColumns.
+  int64_t lastColumn = kAnyColumns;
   /// Added to, if set.
   TuningReport *report = nullptr;
 };
