@@ -98,11 +98,14 @@ static double getRowBits(const ProgramFacts &facts, int64_t columns) {
   return std::max(8., bits * columns);
 }
 
+static double getWork(double rowBits, int64_t rows, double multiprocessors) {
+  return std::log2(rowBits / 8 * rows / multiprocessors);
+}
+
 double mlir::rmsnorm::getCallWork(const ProgramFacts &facts,
                                   const ChipInfo &chip, int64_t rows,
                                   int64_t columns) {
-  return std::log2(getRowBits(facts, columns) / 8 * rows /
-                   chip.multiprocessors);
+  return getWork(getRowBits(facts, columns), rows, chip.multiprocessors);
 }
 
 /// Vectors of a row that a thread owns, however few of their elements an access
@@ -214,7 +217,8 @@ ScheduleCost::ScheduleCost(const ScheduleFields &schedule,
                            int64_t columns)
     : tileRows(schedule.getTileRows()), sumTileRows(0),
       cluster(schedule.cluster), isPersistent(schedule.blocksPerSM > 0),
-      multiprocessors(chip.multiprocessors), partials(0),
+      multiprocessors(chip.multiprocessors),
+      rowBits(getRowBits(program, columns)), partials(0),
       model(&getModel(chip, program)) {
   const ProgramFacts facts = getFactsOfThreads(schedule, program, columns);
   const double part =
@@ -239,7 +243,7 @@ ScheduleCost::ScheduleCost(const ScheduleFields &schedule,
   set(CostTerm::InFlight, std::log2(schedule.rowsPerGroup));
   set(CostTerm::Stages, schedule.stages);
   if (schedule.columnSums == ColumnSums::registers)
-    partials = 32. * facts.numColumnSums * columns / getRowBits(facts, columns);
+    partials = 32. * facts.numColumnSums * columns / rowBits;
   if (facts.numColumnSums == 0 || schedule.columnSums == ColumnSums::registers)
     return;
   const ScheduleFields &sums = schedule.sums ? *schedule.sums : schedule;
@@ -280,14 +284,14 @@ CostTerms ScheduleCost::getTerms(int64_t rows) const {
   return all;
 }
 
-double ScheduleCost::predict(int64_t rows, double work) const {
-  const CostTerms costs = predictTerms(rows, work);
+double ScheduleCost::predict(int64_t rows) const {
+  const CostTerms costs = predictTerms(rows);
   return std::accumulate(costs.begin(), costs.end(), 0.);
 }
 
-CostTerms ScheduleCost::predictTerms(int64_t rows, double work) const {
+CostTerms ScheduleCost::predictTerms(int64_t rows) const {
   CostTerms costs = getTerms(rows);
-  const Place at = locate(work, model->work);
+  const Place at = locate(getWork(rowBits, rows, multiprocessors), model->work);
   for (auto [value, term] : llvm::zip(costs, model->terms)) {
     if (term.count == 0) {
       value = 0;

@@ -83,39 +83,31 @@ static SmallVector<int64_t> getColumnSamples(const ProgramFacts &facts,
 //===----------------------------------------------------------------------===//
 
 namespace {
-/// The cost of one schedule in calls of any number of rows, of some numbers of
-/// columns.
+/// The cost of one schedule in calls of any number of rows: the mean over some
+/// numbers of columns.
 class CallCosts {
 public:
   CallCosts(const ScheduleFields &schedule, const ProgramFacts &facts,
-            const ChipInfo &chip, ArrayRef<int64_t> columns)
-      : facts(facts), chip(chip), columns(columns) {
+            const ChipInfo &chip, ArrayRef<int64_t> columns) {
     for (int64_t n : columns)
       costs.emplace_back(schedule, facts, chip, n);
   }
 
-  /// The means over the numbers of columns.
-  CostTerms predictTerms(int64_t rows) const {
-    CostTerms means = {};
-    for (auto [n, cost] : llvm::zip(columns, costs))
-      for (auto [mean, term] : llvm::zip(
-               means,
-               cost.predictTerms(rows, getCallWork(facts, chip, rows, n))))
-        mean += term / columns.size();
-    return means;
-  }
-  /// The terms' sum.
   double predict(int64_t rows) const {
     double sum = 0;
-    for (auto [n, cost] : llvm::zip(columns, costs))
-      sum += cost.predict(rows, getCallWork(facts, chip, rows, n));
-    return sum / columns.size();
+    for (const ScheduleCost &cost : costs)
+      sum += cost.predict(rows);
+    return sum / costs.size();
+  }
+  CostTerms predictTerms(int64_t rows) const {
+    CostTerms means = {};
+    for (const ScheduleCost &cost : costs)
+      for (auto [mean, term] : llvm::zip(means, cost.predictTerms(rows)))
+        mean += term / costs.size();
+    return means;
   }
 
 private:
-  const ProgramFacts &facts;
-  const ChipInfo &chip;
-  ArrayRef<int64_t> columns;
   SmallVector<ScheduleCost, 2> costs;
 };
 

@@ -421,12 +421,8 @@ TEST(CostModel, CountsByMultiprocessor) {
   for (const ScheduleFields &one :
        enumerateSchedules(facts, chip("sm_90"), Selection()))
     for (int64_t rows : {132, 528, 8448})
-      EXPECT_NEAR(
-          ScheduleCost(one, facts, chip("sm_90"), 4096)
-              .predict(rows, getCallWork(facts, chip("sm_90"), rows, 4096)),
-          ScheduleCost(one, facts, twice, 4096)
-              .predict(2 * rows, getCallWork(facts, twice, 2 * rows, 4096)),
-          1e-9)
+      EXPECT_NEAR(ScheduleCost(one, facts, chip("sm_90"), 4096).predict(rows),
+                  ScheduleCost(one, facts, twice, 4096).predict(2 * rows), 1e-9)
           << print(one);
 }
 
@@ -457,11 +453,10 @@ TEST(CostModel, TermsAddUp) {
        enumerateSchedules(facts, chip("sm_90"), Selection())) {
     const ScheduleCost cost(one, facts, chip("sm_90"), 4096);
     for (int64_t rows : {1, 12, 132, 4096, 1 << 20, 1 << 30}) {
-      const double work = getCallWork(facts, chip("sm_90"), rows, 4096);
       double sum = 0;
-      for (double term : cost.predictTerms(rows, work))
+      for (double term : cost.predictTerms(rows))
         sum += term;
-      EXPECT_NEAR(sum, cost.predict(rows, work), 1e-9);
+      EXPECT_NEAR(sum, cost.predict(rows), 1e-9);
     }
   }
 }

@@ -92,10 +92,10 @@ public:
 
   CostTerms getTerms(int64_t rows) const;
   /// The natural logarithm of the time, up to what all schedules have in
-  /// common. `work` is that of the call.
-  double predict(int64_t rows, double work) const;
+  /// common.
+  double predict(int64_t rows) const;
   /// The same by term.
-  CostTerms predictTerms(int64_t rows, double work) const;
+  CostTerms predictTerms(int64_t rows) const;
 
 private:
   CostTerms terms = {};
@@ -104,7 +104,7 @@ private:
   int64_t tileRows, sumTileRows;
   int64_t cluster;
   bool isPersistent;
-  double multiprocessors;
+  double multiprocessors, rowBits;
   /// Bits of a row of partial sums by those that the program reads and writes
   /// of a row.
   double partials;
