@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <ctime>
 #include <map>
+#include <set>
 
 using rmsnorm::json::quote;
 using trial::number;
@@ -60,6 +61,38 @@ std::string makeTuningFile(const std::vector<Finding> &findings,
          records + "\n  ]\n}\n";
 }
 
+/// `texts` with commas between them, in brackets.
+static std::string makeList(const std::vector<std::string> &texts) {
+  std::string list;
+  for (const std::string &text : texts)
+    list += (list.empty() ? "" : ", ") + text;
+  return "[" + list + "]";
+}
+
+/// A line for findings of the same candidates: of those whose program is `key`.
+static std::string makeLine(const std::vector<Finding> &findings, size_t first,
+                            size_t last, const std::string &key) {
+  const Finding &one = findings[first];
+  std::vector<std::string> rows, schedules, times;
+  for (const Candidate *candidate : one.candidates)
+    if (candidate->key == key)
+      schedules.push_back(quote(candidate->schedule));
+  for (size_t i = first; i < last; ++i) {
+    std::vector<std::string> list;
+    for (size_t j = 0; j < one.candidates.size(); ++j)
+      if (double time = findings[i].times[j]; one.candidates[j]->key == key)
+        list.push_back(time > 0 ? number("%.6g", time) : "null");
+    rows.push_back(std::to_string(findings[i].rows));
+    times.push_back(makeList(list));
+  }
+  return "{\"program\": " + quote(one.space->plain.name) +
+         ", \"facts\": " + quote(key) +
+         ", \"columns\": " + std::to_string(one.columns) +
+         ", \"rows\": " + makeList(rows) +
+         ", \"schedules\": " + makeList(schedules) +
+         ", \"us\": " + makeList(times) + "}\n";
+}
+
 std::string makeMeasurements(const std::vector<Finding> &findings,
                              const std::string &target,
                              const std::string &device) {
@@ -69,39 +102,15 @@ std::string makeMeasurements(const std::vector<Finding> &findings,
   std::string text = "{\"target\": " + quote(target) +
                      ", \"device\": " + quote(device) +
                      ", \"date\": " + quote(date) + "}\n";
-  // A line for neighbours that have the same candidates, of each program.
   for (size_t first = 0, last; first < findings.size(); first = last) {
-    const Finding &one = findings[first];
     for (last = first; last < findings.size(); ++last)
-      if (findings[last].candidates != one.candidates)
+      if (findings[last].candidates != findings[first].candidates)
         break;
-    std::vector<std::string> keys;
-    for (const Candidate *candidate : one.candidates)
-      if (std::find(keys.begin(), keys.end(), candidate->key) == keys.end())
-        keys.push_back(candidate->key);
-    for (const std::string &key : keys) {
-      std::string rows, schedules, times;
-      for (const Candidate *candidate : one.candidates)
-        if (candidate->key == key)
-          schedules +=
-              (schedules.empty() ? "" : ", ") + quote(candidate->schedule);
-      for (size_t i = first; i < last; ++i) {
-        std::string list;
-        for (size_t j = 0; j < one.candidates.size(); ++j)
-          if (one.candidates[j]->key == key)
-            list +=
-                (list.empty() ? "" : ", ") +
-                (findings[i].times[j] > 0 ? number("%.6g", findings[i].times[j])
-                                          : "null");
-        rows += (rows.empty() ? "" : ", ") + std::to_string(findings[i].rows);
-        times += (times.empty() ? "[" : ", [") + list + "]";
-      }
-      text += "{\"program\": " + quote(one.space->plain.name) +
-              ", \"facts\": " + quote(key) +
-              ", \"columns\": " + std::to_string(one.columns) +
-              ", \"rows\": [" + rows + "], \"schedules\": [" + schedules +
-              "], \"us\": [" + times + "]}\n";
-    }
+    std::set<std::string> keys;
+    for (const Candidate *candidate : findings[first].candidates)
+      keys.insert(candidate->key);
+    for (const std::string &key : keys)
+      text += makeLine(findings, first, last, key);
   }
   return text;
 }

@@ -30,29 +30,27 @@ bool Tuner::outOfTime() const {
          getElapsed() >= options.timeLimit;
 }
 
-bool Tuner::planEntry(const Space &space, int64_t rows, trial::Plan &plan) {
+bool Tuner::planEntry(const Candidate &candidate, int64_t rows,
+                      trial::Plan &plan) {
   plan = {};
-  error =
-      trial::planEntry(module, space.plain.entry, getRunOptions(rows), plan);
+  error = trial::planEntry(module, candidate.entry, getRunOptions(rows), plan);
   return error.empty();
 }
 
 int64_t Tuner::getRows(const Space &space, int64_t rows, bool &fixedRows) {
   trial::Plan plan;
   int64_t columns;
-  return planEntry(space, rows, plan)
+  return planEntry(space.plain, rows, plan)
              ? trial::countRows(plan, fixedRows, columns)
              : -1;
 }
 
-bool Tuner::takesCall(const Candidate &candidate, int64_t asked, bool &takes) {
+bool Tuner::takesCall(const Candidate &candidate, int64_t asked) {
   trial::Plan call;
   rmsnorm_variant_info variant;
-  error = trial::planEntry(module, candidate.entry, getRunOptions(asked), call);
-  if (error.empty())
-    error = trial::findVariant(call, device, variant);
-  takes = error.empty() && variant.name == std::string("candidate");
-  return error.empty();
+  return !planEntry(candidate, asked, call) ||
+         !trial::findVariant(call, device, variant).empty() ||
+         variant.name == std::string("candidate");
 }
 
 std::string Tuner::check(const Candidate &candidate) {
@@ -227,25 +225,20 @@ static void narrow(Contestants &contestants, size_t most, double factor) {
 Tuner::Status Tuner::tune(const Space &tuned, int64_t asked, Finding &finding) {
   space = &tuned;
   bench.reset();
-  if (!planEntry(tuned, asked, plan))
+  if (!planEntry(tuned.plain, asked, plan))
     return Status::failed;
-  int64_t columns;
   finding = {};
   finding.space = space;
-  rows = finding.rows = trial::countRows(plan, finding.fixedRows, columns);
+  rows = finding.rows =
+      trial::countRows(plan, finding.fixedRows, finding.columns);
   finding.bytes = getBytesPerCall(plan);
 
-  finding.columns = columns;
   std::vector<Contestant> contestants = {{&tuned.plain, 0}};
-  for (const Candidate &candidate : tuned.candidates) {
-    bool takes = false;
-    if (!takesCall(candidate, asked, takes))
-      return Status::failed;
-    if (!takes)
-      continue;
-    contestants.push_back({&candidate, 0});
-    finding.candidates.push_back(&candidate);
-  }
+  for (const Candidate &candidate : tuned.candidates)
+    if (takesCall(candidate, asked)) {
+      contestants.push_back({&candidate, 0});
+      finding.candidates.push_back(&candidate);
+    }
   Status status = runRound(contestants, 0, 3);
   if (status == Status::done && isOnDevice()) {
     narrow(contestants, 12, 1.15);

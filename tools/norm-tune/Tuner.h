@@ -55,8 +55,9 @@ private:
   };
 
   trial::Options getRunOptions(int64_t rows) const;
-  /// Sizes for about `rows` rows of the entry of `space`; false after an error.
-  bool planEntry(const Space &space, int64_t rows, trial::Plan &plan);
+  /// Sizes for about `rows` rows of the entry of `candidate`; false after an
+  /// error.
+  bool planEntry(const Candidate &candidate, int64_t rows, trial::Plan &plan);
   Status fail(std::string text) {
     error = std::move(text);
     return Status::failed;
@@ -70,8 +71,9 @@ private:
   /// Makes the arguments, if nothing was measured with these rows yet.
   bool makeBench();
   /// Whether a call with about `asked` rows takes `candidate`, which may be for
-  /// other sizes; false after an error.
-  bool takesCall(const Candidate &candidate, int64_t asked, bool &takes);
+  /// other sizes. One that cannot be asked is measured: what it fails with is
+  /// said there, and it is left out.
+  bool takesCall(const Candidate &candidate, int64_t asked);
   /// Runs a few rows and compares them with the oracle; "" if they are right.
   std::string check(const Candidate &candidate);
   /// Times one candidate; its calls take the variant `chosen`. Returns "" or an
