@@ -169,27 +169,22 @@ done:
 }
 )";
 
-/// Whether something may become a call of a conversion.
-static bool usesNarrowFloats(const llvm::Module &module) {
+static bool
+anyInstruction(const llvm::Module &module,
+               llvm::function_ref<bool(const llvm::Instruction &)> holds) {
+  return llvm::any_of(module, [&](const llvm::Function &function) {
+    return llvm::any_of(llvm::instructions(function), holds);
+  });
+}
+
+/// Whether it may become a call of a conversion.
+static bool usesNarrowFloats(const llvm::Instruction &instruction) {
   auto isNarrow = [](const llvm::Value *value) {
     llvm::Type *type = value->getType()->getScalarType();
     return type->isHalfTy() || type->isBFloatTy();
   };
-  for (const llvm::Function &function : module)
-    for (const llvm::Instruction &instruction : llvm::instructions(function))
-      if (isNarrow(&instruction) ||
-          llvm::any_of(instruction.operand_values(), isNarrow))
-        return true;
-  return false;
-}
-
-/// The same for the division.
-static bool usesDivision(const llvm::Module &module) {
-  for (const llvm::Function &function : module)
-    for (const llvm::Instruction &instruction : llvm::instructions(function))
-      if (instruction.isIntDivRem())
-        return true;
-  return false;
+  return isNarrow(&instruction) ||
+         llvm::any_of(instruction.operand_values(), isNarrow);
 }
 
 static void addFunctions(llvm::Module &module, const char *functions) {
@@ -210,9 +205,11 @@ static void addFunctions(llvm::Module &module, const char *functions) {
 }
 
 void mlir::rmsnorm::addHostRuntimeFunctions(llvm::Module &module) {
-  if (usesNarrowFloats(module))
+  if (anyInstruction(module, usesNarrowFloats))
     addFunctions(module, kConversions);
-  if (usesDivision(module))
+  if (anyInstruction(module, [](const llvm::Instruction &instruction) {
+        return instruction.isIntDivRem();
+      }))
     addFunctions(module, kDivision);
 }
 
