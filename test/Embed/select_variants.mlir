@@ -209,6 +209,7 @@ func.func @columns(%x: memref<?x?xbf16>, %n: index) {
   // CHECK: scf.if
   // CHECK: arith.cmpi ule, %[[N]], %c[[#LAST:]]
   // CHECK-NEXT: scf.if
+  // CHECK-NOT: rmsnorm.rows
   // CHECK: rmsnorm.rows sizes [%{{.*}}] columns([[#LAST]], %[[N]]) {{.*}}vector_width = 8
   // CHECK: rmsnorm.rows {{.*}} columns(1073741824, %[[N]])
   // CHECK: } else {

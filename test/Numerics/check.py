@@ -117,7 +117,7 @@ class Checker:
         """Chips, runs, and the lines for norm-trials."""
         for chip, run in itertools.product(self.module.chips, self.module.runs):
             options = [self.path, f"--device=sim:{chip}", f"--rows={run['rows']}", f"--order={run['order']}",
-                       *generate.LAYOUTS[run["layout"]]]
+                       f"--seed={run.get('seed', 1)}", *generate.LAYOUTS[run["layout"]]]
             if run["dim"]:
                 symbol = 0 if self.module.cases[0]["rows"] == () else 1
                 options.append(f"--dim=s{symbol}={run['dim']}")

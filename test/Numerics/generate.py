@@ -591,15 +591,14 @@ def rank_one_dynamic():
 def column_class_modules():
     """Run-time N on both sides of each bound between classes of N: 16 vectors, 32, 64 and so on."""
     wide = [case(n="?"), case(n="?", kind="residual_both", casting="llama", y="f16", weight="f32", offset=1),
-            case(n="?", kind="amax", x="f16", y="f16", rows=(1, "?"))]
-    # Of wider rows the oracle decides too little.
-    none = [case(n="?", casting="none", rstd=True, output="in place")]
+            case(n="?", kind="amax", x="f16", y="f16", rows=(1, "?")), case(n="?", casting="none", rstd=True, output="in place")]
     narrow = [case(n="?", x="f32", y="f32", weight="f32"), case(n="?", x="f32", y="f32", weight="none", kind="statistics")]
     for chip in ("sm_90", "gfx942"):
-        for name, cases, vector, classes in (("bytes2", wide, 8, 9), ("none", none, 8, 6), ("bytes4", narrow, 4, 9)):
-            # The last of a class by vectors and by elements, the first of the next by elements, its first vector.
-            plan = [{"rows": 3, "order": ORDERS[i % 3], "layout": layout, "dim": 16 * 2 ** k * vector + more}
-                    for k in range(classes) for i, (more, layout) in enumerate(
+        for name, cases, vector in (("bytes2", wide, 8), ("bytes4", narrow, 4)):
+            # The last of a class by vectors and by elements, the first of the next by elements, its first vector. With the
+            # first seed the rstd of a row of 8,193 lies between two of bf16, which decides nothing of that row.
+            plan = [{"rows": 3, "order": ORDERS[i % 3], "layout": layout, "dim": 16 * 2 ** k * vector + more, "seed": 2}
+                    for k in range(9) for i, (more, layout) in enumerate(
                         [(0, "dense"), (0, "unaligned"), (1, "dense"), (vector, "dense"),
                          *([(1, "both"), (2, "dense"), (vector, "unaligned"), (-1, "strided")] if k == 3 else [])])]
             yield Module(f"column_classes_{name}_{chip}", cases, [chip], plan)
