@@ -147,15 +147,14 @@ narrow:
   ret i128 %q
 loop:
   ; Bit by bit: those of the dividend leave, those of the quotient follow them.
+  ; What is left of k bits has no more than k, so that twice that fits.
   %count = phi i32 [ 128, %0 ], [ %count.next, %loop ]
   %bits = phi i128 [ %n, %0 ], [ %bits.next, %loop ]
   %rest = phi i128 [ 0, %0 ], [ %rest.next, %loop ]
   %bit = lshr i128 %bits, 127
   %rest.twice = shl i128 %rest, 1
   %sum = or i128 %rest.twice, %bit
-  %fits = icmp uge i128 %sum, %d
-  %overflows = icmp slt i128 %rest, 0
-  %takes = or i1 %fits, %overflows
+  %takes = icmp uge i128 %sum, %d
   %less = sub i128 %sum, %d
   %rest.next = select i1 %takes, i128 %less, i128 %sum
   %bits.left = shl i128 %bits, 1
