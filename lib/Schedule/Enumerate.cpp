@@ -21,9 +21,10 @@ using namespace mlir::rmsnorm;
 
 /// Numbers of threads, of all that are in question for so many vectors, that
 /// leave about as few places for vectors without one as the best. With one
-/// vector each, no thread does more than another, and more may have none.
+/// vector each, no thread does more than another, and more may have none. So
+/// may those of a subgroup, who wait for no other.
 static SmallVector<int64_t> keepEven(SmallVector<int64_t> threads,
-                                     int64_t vectors) {
+                                     int64_t vectors, const ChipInfo &chip) {
   llvm::sort(threads);
   threads.erase(llvm::unique(threads), threads.end());
   // In tenths of a percent, of the places for vectors in all threads.
@@ -34,7 +35,8 @@ static SmallVector<int64_t> keepEven(SmallVector<int64_t> threads,
   for (int64_t t : threads)
     best = std::max(best, getShareInUse(t));
   llvm::erase_if(threads, [&](int64_t t) {
-    return 10 * getShareInUse(t) < (t < vectors ? 9 : 6) * best;
+    const bool mayIdle = t >= vectors || t == chip.subgroupSize;
+    return 10 * getShareInUse(t) < (mayIdle ? 6 : 9) * best;
   });
   return threads;
 }
@@ -55,7 +57,7 @@ SmallVector<int64_t> mlir::rmsnorm::getRowThreads(int64_t vectors,
   // Rows beyond that: the two largest blocks.
   if (vectors > 8 * chip.maxThreadsPerBlock)
     threads.append({chip.maxThreadsPerBlock / 2, chip.maxThreadsPerBlock});
-  return keepEven(std::move(threads), vectors);
+  return keepEven(std::move(threads), vectors, chip);
 }
 
 namespace {

@@ -38,8 +38,8 @@ func.func @n128(%x: memref<?x128xbf16>, %y: memref<?x128xbf16>, %m: index) {
 // CHECK-LABEL: func.func @n4096
 // NV: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
 // FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8{{(, cluster = [0-9]+)?}}>
-// AMD: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
-// AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
+// AMD: #rmsnorm.schedule<{{(row_groups = [0-9]+, )?}}threads_per_row = {{[0-9]+}}, vector_width = 8>
+// AMD-FEW: #rmsnorm.schedule<{{(row_groups = [0-9]+, )?}}threads_per_row = {{[0-9]+}}, vector_width = 8>
 // FORCED-LABEL: func.func @n4096
 // FORCED: #rmsnorm.schedule<threads_per_row = 512, vector_width = 8, alignment = 1>
 func.func @n4096(%x: memref<?x4096xbf16>, %y: memref<?x4096xbf16>, %m: index) {
