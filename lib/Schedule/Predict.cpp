@@ -14,15 +14,6 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// Kernels of a program, one for each class of rows, at most.
-static constexpr size_t kMaxClasses = 4;
-
-/// A class more must save so much, of the logarithm of the time at all numbers
-/// of rows that are looked at together.
-static constexpr double kClassCost = 0.12;
-/// Where only a call knows N, each class of N has such classes: more.
-static constexpr double kClassOfColumnsCost = 0.4;
-
 //===----------------------------------------------------------------------===//
 // Sizes to look at
 //===----------------------------------------------------------------------===//
@@ -110,59 +101,22 @@ public:
 private:
   SmallVector<ScheduleCost, 2> costs;
 };
-
-/// The costs of all schedules at all samples, and classes of these.
-class Classes {
-public:
-  Classes(ArrayRef<ScheduleFields> schedules, ArrayRef<int64_t> samples,
-          ArrayRef<int64_t> columns, const ProgramFacts &facts,
-          const ChipInfo &chip);
-
-  struct Partition {
-    double cost;
-    /// The first sample after each class, and its schedule.
-    SmallVector<std::pair<size_t, size_t>> classes;
-  };
-  /// The samples' best partition, into kMaxClasses at most.
-  Partition partition() const;
-
-private:
-  /// The schedule of least cost for samples from `first` on and before `last`,
-  /// and that cost.
-  std::pair<size_t, double> getBest(size_t first, size_t last) const;
-
-  size_t numSamples, numSchedules;
-  double classCost;
-  /// Of the samples before each, added up: by sample and schedule.
-  std::vector<double> sums;
-};
 } // namespace
 
-Classes::Classes(ArrayRef<ScheduleFields> schedules, ArrayRef<int64_t> samples,
-                 ArrayRef<int64_t> columns, const ProgramFacts &facts,
-                 const ChipInfo &chip)
-    : numSamples(samples.size()), numSchedules(schedules.size()),
-      classCost(facts.dynamicColumns ? kClassOfColumnsCost : kClassCost),
-      sums((samples.size() + 1) * schedules.size()) {
-  for (size_t j = 0; j < numSchedules; ++j) {
-    const CallCosts costs(schedules[j], facts, chip, columns);
-    for (size_t i = 0; i < numSamples; ++i)
-      sums[(i + 1) * numSchedules + j] =
-          sums[i * numSchedules + j] + costs.predict(samples[i]);
+CostPartition mlir::rmsnorm::partitionCosts(ArrayRef<std::vector<double>> costs,
+                                            const ProgramFacts &facts) {
+  // A class more must save so much, of the logarithm of the time at all numbers
+  // of rows that are looked at together. Where only a call knows N, each class
+  // of N has such classes: more.
+  const double classCost = facts.dynamicColumns ? 0.4 : 0.12;
+  const size_t numSamples = costs.size(), numSchedules = costs.front().size();
+  // Of the samples before each, added up: by sample and schedule.
+  std::vector<std::vector<double>> sums(1, std::vector<double>(numSchedules));
+  for (const std::vector<double> &of : costs) {
+    sums.push_back(sums.back());
+    for (auto [sum, cost] : llvm::zip_equal(sums.back(), of))
+      sum += cost;
   }
-}
-
-std::pair<size_t, double> Classes::getBest(size_t first, size_t last) const {
-  const double *begin = &sums[first * numSchedules];
-  const double *end = &sums[last * numSchedules];
-  size_t best = 0;
-  for (size_t j = 1; j < numSchedules; ++j)
-    if (end[j] - begin[j] < end[best] - begin[best])
-      best = j;
-  return {best, end[best] - begin[best]};
-}
-
-Classes::Partition Classes::partition() const {
   struct Step {
     double cost = INFINITY;
     size_t first = 0, schedule = 0;
@@ -173,18 +127,23 @@ Classes::Partition Classes::partition() const {
   steps[0][0].cost = 0;
   for (size_t first = 0; first < numSamples; ++first)
     for (size_t last = first + 1; last <= numSamples; ++last) {
-      const auto [schedule, cost] = getBest(first, last);
+      const double *begin = sums[first].data(), *end = sums[last].data();
+      size_t best = 0;
+      for (size_t j = 1; j < numSchedules; ++j)
+        if (end[j] - begin[j] < end[best] - begin[best])
+          best = j;
+      const double cost = end[best] - begin[best] + classCost;
       for (size_t count = 1; count <= kMaxClasses; ++count) {
-        const double sum = steps[count - 1][first].cost + cost + classCost;
+        const double sum = steps[count - 1][first].cost + cost;
         if (sum < steps[count][last].cost)
-          steps[count][last] = {sum, first, schedule};
+          steps[count][last] = {sum, first, best};
       }
     }
   size_t count = 1;
   for (size_t other = 2; other <= kMaxClasses; ++other)
     if (steps[other][numSamples].cost < steps[count][numSamples].cost)
       count = other;
-  Partition best = {steps[count][numSamples].cost, {}};
+  CostPartition best = {steps[count][numSamples].cost, {}};
   for (size_t last = numSamples; last > 0; --count) {
     const Step &step = steps[count][last];
     best.classes.push_back({last, step.schedule});
@@ -221,8 +180,13 @@ SmallVector<RowClass, 2> mlir::rmsnorm::predictRows(const ProgramFacts &facts,
   double least = INFINITY;
   for (const std::vector<ScheduleFields> &group :
        groupByTree(schedules, sameTree)) {
-    const Classes::Partition partition =
-        Classes(group, samples, columns, facts, chip).partition();
+    std::vector<std::vector<double>> costs(samples.size());
+    for (const ScheduleFields &schedule : group) {
+      const CallCosts cost(schedule, facts, chip, columns);
+      for (auto [rows, of] : llvm::zip_equal(samples, costs))
+        of.push_back(cost.predict(rows));
+    }
+    const CostPartition partition = partitionCosts(costs, facts);
     if (partition.cost >= least)
       continue;
     least = partition.cost;

@@ -11,7 +11,7 @@ namespace {
 struct Candidate {
   int64_t lastRow;
   ScheduleFields schedule;
-  /// "FILE: record 3" if it is from a tuning file.
+  /// As RowClass::place.
   std::string place;
 };
 } // namespace
@@ -34,8 +34,11 @@ static void complete(ScheduleFields &schedule, const ProgramFacts &facts,
 static OrRefusal<SmallVector<Candidate>>
 getCandidates(const ProgramFacts &facts, const ChipInfo &chip,
               const ScheduleRequest &request, ArrayRef<TuningRecord> records) {
-  SmallVector<RowClass, 2> selected =
-      predictRows(facts, chip, request.batchInvariant);
+  SmallVector<RowClass, 2> selected;
+  if (request.useRecords && !request.batchInvariant)
+    selected = findRecord(facts, chip);
+  if (selected.empty())
+    selected = predictRows(facts, chip, request.batchInvariant);
   SmallVector<int64_t> lastRows;
   for (const RowClass &one : selected)
     lastRows.push_back(one.lastRow);
@@ -68,7 +71,7 @@ getCandidates(const ProgramFacts &facts, const ChipInfo &chip,
     }
     const auto *one = llvm::find_if(
         selected, [&](const RowClass &one) { return lastRow <= one.lastRow; });
-    candidates.push_back({lastRow, one->schedule, ""});
+    candidates.push_back({lastRow, one->schedule, one->place});
   }
   return candidates;
 }

@@ -24,6 +24,11 @@ SmallVector<int64_t> getRowThreads(int64_t vectors, const ChipInfo &chip,
 SmallVector<RowClass, 2> predictRows(const ProgramFacts &facts,
                                      const ChipInfo &chip, bool sameTree);
 
+/// The schedules that were the fastest ones, by the number of rows, of a
+/// program that was measured on `chip` when the compiler was made; else empty.
+SmallVector<RowClass, 2> findRecord(const ProgramFacts &facts,
+                                    const ChipInfo &chip);
+
 /// Whether rows are summed in the same order: vectors are shared out to threads
 /// by their number and width, and combined over the threads of a row, then the
 /// blocks of its cluster. How many are in flight, where they live and which

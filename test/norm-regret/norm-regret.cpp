@@ -10,7 +10,8 @@
 // only a call knows N, the facts are those of a class, and "columns" is the
 // call's.
 // Chooses schedules for the same programs, and prints how much longer than the
-// fastest schedule of all they take: their regret.
+// fastest schedule of all they take: their regret. The records that come with
+// the compiler are left out, as they are made of such measurements.
 //
 //===----------------------------------------------------------------------===//
 
@@ -46,6 +47,15 @@ static cl::opt<size_t> numWorst("worst", cl::init(0),
 static cl::opt<bool>
     terms("terms", cl::desc("print the cost model's terms of each measurement "
                             "instead, as scripts/fit_schedules.py reads them"));
+
+static cl::opt<bool> withRecords(
+    "with-records",
+    cl::desc("choose with the records that come with the compiler"));
+
+static cl::opt<bool>
+    records("records",
+            cl::desc("print the best classes of rows of each program instead, "
+                     "as lib/Schedule/Models has them"));
 
 [[noreturn]] static void fail(const Twine &message) {
   llvm::errs() << "norm-regret: error: " << message << "\n";
@@ -190,6 +200,7 @@ static void addPoints(const Measured &measured, const ChipInfo &chip,
   // What was chosen when times were measured comes first.
   ScheduleRequest request;
   request.alignment = measured.schedules.front().alignment;
+  request.useRecords = withRecords;
   ProgramFacts facts = measured.facts;
   facts.columns = getClass(facts, measured.columns, chip);
   OrRefusal<Selection> selection = selectSchedules(facts, chip, request);
@@ -231,6 +242,141 @@ static void printTerms(const Measured &measured, const ChipInfo &chip) {
       llvm::outs() << "\n";
     }
   }
+}
+
+//===----------------------------------------------------------------------===//
+// Records
+//===----------------------------------------------------------------------===//
+
+/// A record must save so much of the logarithm of the time, in the mean.
+static constexpr double kLeastGain = 0.01;
+/// The same of a schedule that was not measured with any number of rows.
+static constexpr double kUnknown = 1;
+
+namespace {
+/// What is known of a program: the best time and the others by number of rows.
+struct Known {
+  std::vector<ScheduleFields> schedules;
+  std::map<int64_t, std::vector<double>> us;
+
+  /// Takes schedules that selection can choose, without their alignment, which
+  /// they have from the call.
+  void add(const Measured &measured, const ChipInfo &chip);
+  /// The logarithms of the times by the best, by rows and schedule; of those
+  /// that were not measured those of about as many rows.
+  std::vector<std::vector<double>> getCosts() const;
+};
+} // namespace
+
+void Known::add(const Measured &measured, const ChipInfo &chip) {
+  const std::vector<ScheduleFields> space =
+      enumerateSchedules(measured.facts, chip, Selection());
+  for (auto [index, own] : llvm::enumerate(measured.schedules)) {
+    const ScheduleFields schedule =
+        withAlignment(own, ScheduleFields().alignment);
+    if (!llvm::is_contained(space, schedule))
+      continue;
+    const size_t place =
+        std::distance(schedules.begin(), llvm::find(schedules, schedule));
+    if (place == schedules.size())
+      schedules.push_back(schedule);
+    for (auto [rows, times] : llvm::zip_equal(measured.rows, measured.us)) {
+      std::vector<double> &all = us[rows];
+      all.resize(std::max(all.size(), place + 1));
+      if (all[place] == 0)
+        all[place] = times[index];
+    }
+  }
+}
+
+static double getBest(ArrayRef<double> times) {
+  double best = INFINITY;
+  for (double time : times)
+    if (time > 0)
+      best = std::min(best, time);
+  return best;
+}
+
+std::vector<std::vector<double>> Known::getCosts() const {
+  std::vector<std::vector<double>> costs;
+  for (const auto &[rows, times] : us) {
+    std::vector<double> &all = costs.emplace_back(schedules.size(), kUnknown);
+    for (auto [place, cost] : llvm::enumerate(all)) {
+      double nearest = INFINITY;
+      for (const auto &[others, measured] : us) {
+        const double away = std::abs(std::log(double(others) / rows));
+        if (place >= measured.size() || measured[place] == 0 || away >= nearest)
+          continue;
+        nearest = away;
+        cost = std::log(measured[place] / getBest(measured));
+      }
+    }
+  }
+  return costs;
+}
+
+/// Prints the best classes of a program, if they are better than those that the
+/// cost model chooses.
+static void printRecord(const ProgramFacts &facts, const Known &known,
+                        const ChipInfo &chip, StringRef device) {
+  const std::vector<std::vector<double>> costs = known.getCosts();
+  const CostPartition best = partitionCosts(costs, facts);
+  ScheduleRequest request;
+  request.useRecords = false;
+  OrRefusal<Selection> selection = selectSchedules(facts, chip, request);
+  if (!selection)
+    fail(selection.getRefusal().getMessage());
+  double gain = 0;
+  size_t first = 0;
+  SmallVector<int64_t> rows;
+  for (const auto &[count, times] : known.us)
+    rows.push_back(count);
+  for (const auto &[end, schedule] : best.classes)
+    for (; first < end; ++first) {
+      const size_t chosen = std::distance(
+          known.schedules.begin(),
+          llvm::find(known.schedules, selection->getFor(rows[first])));
+      gain +=
+          (chosen < known.schedules.size() ? costs[first][chosen] : kUnknown) -
+          costs[first][schedule];
+    }
+  if (gain < kLeastGain * rows.size())
+    return;
+  llvm::outs() << "{\"" << chip.name << "\",\n \"" << device << "\",\n \""
+               << getProgramKey(facts) << "\",\n {";
+  llvm::ListSeparator separator(",\n  ");
+  for (const auto &[end, schedule] : best.classes) {
+    llvm::outs() << separator << "{";
+    // In the middle between two numbers of rows that were measured.
+    if (end == rows.size())
+      llvm::outs() << "kAnyRows";
+    else
+      llvm::outs() << int64_t(std::sqrt(double(rows[end - 1]) * rows[end]));
+    llvm::outs() << ", \"";
+    known.schedules[schedule].print(llvm::outs());
+    llvm::outs() << "\"}";
+  }
+  llvm::outs() << "}},\n";
+}
+
+/// A record for each program, in the order of their measurements. Where only
+/// a call knows N, few of its values were measured.
+static void printRecords(ArrayRef<Measured> all, const ChipInfo &chip,
+                         StringRef device) {
+  llvm::outs() << "// Written by norm-regret --records, do not edit.\n";
+  std::vector<std::pair<std::string, ProgramFacts>> programs;
+  std::map<std::string, Known> known;
+  for (const Measured &measured : all) {
+    if (measured.facts.dynamicColumns)
+      continue;
+    const std::string key = getProgramKey(measured.facts);
+    if (!known.count(key))
+      programs.push_back({key, measured.facts});
+    known[key].add(measured, chip);
+  }
+  for (const auto &[key, facts] : programs)
+    if (!known[key].schedules.empty())
+      printRecord(facts, known[key], chip, device);
 }
 
 //===----------------------------------------------------------------------===//
@@ -340,6 +486,7 @@ int main(int argc, char **argv) {
   SmallVector<StringRef> lines;
   (*file)->getBuffer().split(lines, '\n', -1, /*KeepEmpty=*/false);
   const ChipInfo *chip = nullptr;
+  std::string device;
   std::vector<Measured> all;
   for (StringRef line : lines) {
     llvm::Expected<llvm::json::Value> value = llvm::json::parse(line);
@@ -355,6 +502,7 @@ int main(int argc, char **argv) {
     }
     StringRef target = object->getString("target").value_or("");
     target.consume_front("sim:");
+    device = object->getString("device").value_or(target).str();
     chip = lookupChip(target);
     if (!chip)
       fail("expected a chip as 'target' in the first line");
@@ -369,6 +517,11 @@ int main(int argc, char **argv) {
     llvm::outs() << "\n";
     for (const Measured &measured : all)
       printTerms(measured, *chip);
+    return 0;
+  }
+
+  if (records) {
+    printRecords(all, *chip, device);
     return 0;
   }
 

@@ -111,6 +111,21 @@ private:
   const struct CostModel *model;
 };
 
+/// Kernels of a program, one for each class of rows, at most.
+constexpr size_t kMaxClasses = 4;
+
+/// Classes of neighbouring samples, each a number of rows: the first sample
+/// after each class, and the schedule for it.
+struct CostPartition {
+  double cost;
+  SmallVector<std::pair<size_t, size_t>> classes;
+};
+
+/// The classes, kMaxClasses at most, with the least sum of costs: logarithms of
+/// times, by sample and schedule.
+CostPartition partitionCosts(ArrayRef<std::vector<double>> costs,
+                             const ProgramFacts &facts);
+
 } // namespace mlir::rmsnorm
 
 #endif // RMSNORM_SCHEDULE_COSTMODEL_H

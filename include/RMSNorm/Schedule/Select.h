@@ -32,6 +32,9 @@ struct ScheduleRequest {
   int64_t alignment = 16;
   bool batchInvariant = false;
   int64_t smMargin = 0;
+  /// Whether the records that come with the compiler go before the cost model.
+  /// Batch invariance, which asks for one order of summation, leaves them out.
+  bool useRecords = true;
 };
 
 /// A schedule and the numbers of rows M it is for: up to `lastRow`, as far as
@@ -39,7 +42,7 @@ struct ScheduleRequest {
 struct RowClass {
   int64_t lastRow;
   ScheduleFields schedule;
-  /// "FILE: record 3" if it was measured.
+  /// "FILE: record 3" or a device if it was measured.
   std::string place = "";
 };
 
@@ -54,8 +57,8 @@ struct Selection {
   const ScheduleFields &getFor(int64_t rows) const;
 };
 
-/// The overrides go before the records, and the records before the choice by
-/// the cost model.
+/// The overrides go before `records`, these before what came with the compiler
+/// for the program, and that before the choice by the cost model.
 OrRefusal<Selection> selectSchedules(const ProgramFacts &facts,
                                      const ChipInfo &chip,
                                      const ScheduleRequest &request = {},
