@@ -42,6 +42,15 @@ static constexpr CostModel kModels[] = {
 #include "Models/sm_90.inc"
 };
 
+namespace {
+struct ThreadCosts {
+#define RMSNORM_THREAD_COST(name, number) double name = number;
+#include "Models/threads.def"
+};
+} // namespace
+
+static constexpr ThreadCosts kThread;
+
 /// The model of a chip; the first one for a chip that nobody has measured.
 static const CostModel &getModel(const ChipInfo &chip,
                                  const ProgramFacts &facts) {
@@ -132,16 +141,20 @@ static double estimateInstructions(const ScheduleFields &schedule,
   const double again = schedule.cache != Cache::registers;
   const double perColumn =
       facts.getOperations() + again * facts.conversionsBefore +
-      7 * facts.numFloat4Conversions + 2 * facts.numIntegerConversions +
-      8 * (facts.getFunctions() + again * facts.numRepeatedFunctions);
+      kThread.float4Instructions * facts.numFloat4Conversions +
+      kThread.integerInstructions * facts.numIntegerConversions +
+      kThread.functionInstructions *
+          (facts.getFunctions() + again * facts.numRepeatedFunctions);
   const double accesses =
       (1 + again) * std::ceil(facts.loadedBitsPerColumn * width / accessBits) +
       std::max(1., facts.storedBitsPerColumn * width / accessBits);
+  const bool exchanges = schedule.threadsPerRow > chip.subgroupSize;
   const double reduction =
-      60 + (schedule.threadsPerRow > chip.subgroupSize ? 21 : 0);
-  return 60 + reduction * facts.numReductions * rows +
+      kThread.reductionInstructions + exchanges * kThread.exchangeInstructions;
+  return kThread.kernelInstructions + reduction * facts.numReductions * rows +
          rows * vectors *
-             (accesses + width * perColumn + 10 * (facts.groupColumns > 0)) +
+             (accesses + width * perColumn +
+              kThread.groupInstructions * (facts.groupColumns > 0)) +
          vectors * std::ceil(getColumnBits(facts) * width / accessBits);
 }
 
@@ -151,21 +164,23 @@ double mlir::rmsnorm::estimateRegisters(const ScheduleFields &schedule,
   const double vectors = countVectors(schedule, facts);
   const double values = vectors * schedule.vectorWidth;
   const double rows = schedule.rowsPerGroup;
-  double registers =
-      16 + 8 * facts.numReductions + 6 * (facts.groupColumns > 0);
+  double registers = kThread.kernelRegisters +
+                     kThread.reductionRegisters * facts.numReductions +
+                     kThread.groupRegisters * (facts.groupColumns > 0);
   // Vectors that are no wide accesses have addresses of their own.
   if (schedule.vectorWidth < getWidestVector(facts, chip))
     registers += vectors;
   const bool again = schedule.cache == Cache::reload;
   if (schedule.columnOperands == ColumnOperands::awaited ||
       (again && schedule.columnOperands == ColumnOperands::tile))
-    registers += 0.7 * values * getColumnBits(facts) / 32;
+    registers += kThread.operandRegisters * values * getColumnBits(facts) / 32;
   if (schedule.cache == Cache::registers)
     // Words of the row, and values that are worked on.
     return registers +
            rows * values *
-               (0.95 * std::max<int64_t>(facts.liveBitsPerColumn, 8) / 32 +
-                0.3);
+               (kThread.rowRegisters *
+                    std::max<int64_t>(facts.liveBitsPerColumn, 8) / 32 +
+                kThread.valueRegisters);
   return registers + std::min<double>(vectors, schedule.vectorsInFlight) *
                          rows * schedule.vectorWidth *
                          facts.loadedBitsPerColumn / 32;
@@ -175,8 +190,9 @@ double mlir::rmsnorm::estimateRegisters(const ScheduleFields &schedule,
 /// what adds them up.
 static double estimateSumRegisters(const ScheduleFields &sums,
                                    const ProgramFacts &facts) {
-  return 40 + 1.35 * sums.rowsPerGroup * sums.vectorWidth *
-                  facts.loadedBitsPerColumn / 32;
+  return kThread.sumRegisters + kThread.sumWordRegisters * sums.rowsPerGroup *
+                                    sums.vectorWidth *
+                                    facts.loadedBitsPerColumn / 32;
 }
 
 /// Blocks that a multiprocessor holds at once.
