@@ -165,9 +165,8 @@ Value BlockSum::addGroups(Value first, int64_t step, int64_t end, Value index) {
 }
 
 /// Of many groups every `parts`-th first, by threads of their own, in place of
-/// the first of them. Returns how many are left (us, backward on an H200 of
-/// 4096x128 and 4096x4096, whose sums of blocks are those of 32 groups: 4.0
-/// and 29.2, all 32 by one thread 4.4 and 29.6).
+/// the first of them: by one thread alone they would wait for each other.
+/// Returns how many are left.
 int64_t BlockSum::combineParts(Value thread) {
   const int64_t groups = layout.getRowGroups();
   // Of single values there may be a thousand: about as many parts as each has.
@@ -196,8 +195,8 @@ int64_t BlockSum::combineParts(Value thread) {
 
 /// Each group leaves its sums; then the threads of the block share out the
 /// columns, 16 bytes each, and add up their own in the order of the groups.
-/// Stores of neighbours are neighbours, too: with single columns, apart by the
-/// width of a vector, 4096x4096 took 4 us longer.
+/// Stores of neighbours are neighbours, too, which single columns, apart by the
+/// width of a vector, would not be.
 void BlockSum::combineRowGroups() {
   const int64_t width = perColumn ? layout.getVectorWidth() : 1;
   const int64_t threads = perColumn ? layout.getThreadsPerRow() : 1;

@@ -39,8 +39,7 @@ static Value createLimit(ImplicitLocOpBuilder &host, ScheduleAttr schedule,
   if (schedule.getCluster() == 1)
     return limit;
   // Whole clusters, one at least, and no more than are resident together: the
-  // others would follow in a second wave and take twice the time (H200,
-  // backward of 32768x32768 over clusters of 4: 0.60 of the ceiling).
+  // others would follow in a second wave and take twice the time.
   limit = arith::DivUIOp::create(host, limit, index(schedule.getCluster()));
   limit = arith::MinUIOp::create(
       host, limit, ResidentClustersOp::create(host, host.getIndexType()));

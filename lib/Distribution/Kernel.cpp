@@ -149,9 +149,8 @@ std::pair<Value, Value> Kernel::emitDivisionBy(Value number, int64_t size) {
 }
 
 /// GPUs have no instruction that divides integers: by a size that the host
-/// knows they multiply with its reciprocal (us, AdaLN of 4096 rows of 4096 on
-/// an H200: 19.35 and 18.9). With m = floor((2^63 - 1) / d), and so
-/// 2^63 - d <= d m, the high half of 2 n m is floor(n / d) or one less.
+/// knows they multiply with its reciprocal. With m = floor((2^63 - 1) / d), and
+/// so 2^63 - d <= d m, the high half of 2 n m is floor(n / d) or one less.
 std::pair<Value, Value> Kernel::emitDivision(Value number, int64_t dim) {
   if (const int64_t size = rows.getStaticSizes()[dim];
       !ShapedType::isDynamic(size))

@@ -9,9 +9,8 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 /// Blocks take turns where there are as many as this for each multiprocessor,
-/// so that they are not there at the same time anyway (us, q and k with RoPE on
-/// an H200, in turns and not, tokens: 64 1.85 and 1.78, 512 4.95 and 4.78, 1024
-/// 7.76 and 7.85, 4096 23.5 and 24.1, 32768 166 and 173).
+/// so that they are not there at the same time anyway. Of fewer blocks all are
+/// there at once, and turns cost more than they gain.
 static constexpr int64_t kBlocksAtOnce = 8;
 
 Place rmsnorm::emitPlace(ImplicitLocOpBuilder &builder, Value block,

@@ -11,10 +11,9 @@ using namespace mlir::rmsnorm;
 
 /// The first reduction of rows that a cluster shares is split where two tiles
 /// fit beside the one that is on its way. The subgroups of one block wait for
-/// each other so briefly that a slot more of rows on their way gains more
-/// (us, backward on an H200, whole and split: 32768x7168 338 and 357, x8192
-/// 376 and 386, x2048 99.7 and 101.7). What the blocks exchange is numbered in
-/// one order, which a second reduction between the halves would break.
+/// each other so briefly that a slot more of rows on their way gains more. What
+/// the blocks exchange is numbered in one order, which a second reduction
+/// between the halves would break.
 static bool getSplitRule(const ScheduleFields &fields,
                          const ProgramFacts &facts) {
   return fields.getDefaultSplit() && facts.numReductions <= 1;
@@ -53,8 +52,7 @@ static bool hasWideSums(const ProgramFacts &facts) {
 }
 
 /// All rows that there are, if 16 at a time suffice, as many as in the other
-/// turns, if not: those that do not exist read another (us, backward of
-/// 4096x128 on an H200 with 128 rows over 32 walkers: 9 in flight 4.0, 16 4.1).
+/// turns, if not: those that do not exist read another.
 static int64_t getSumInFlightRule(const ScheduleFields &fields,
                                   const ProgramFacts &facts,
                                   const ChipInfo &chip) {
