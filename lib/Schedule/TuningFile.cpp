@@ -16,67 +16,91 @@ namespace json = llvm::json;
 /// Far more than the tuning of anything takes.
 static constexpr uint64_t maxBytes = 64 << 20;
 
-static const char *getKind(const json::Value &value) {
-  switch (value.kind()) {
-  case json::Value::Null:
-    return "null";
-  case json::Value::Boolean:
-    return "a boolean";
-  case json::Value::Number:
-    return "a number";
-  case json::Value::String:
-    return "a string";
-  case json::Value::Array:
-    return "an array";
-  case json::Value::Object:
-    return "an object";
-  }
-  llvm_unreachable("all kinds are handled");
-}
+//===----------------------------------------------------------------------===//
+// JSON
+//===----------------------------------------------------------------------===//
 
 namespace {
-
-/// Writes a message to where the reader's caller wants it; turns into failure.
-class Message {
-public:
-  Message(std::string &text, StringRef place) : text(text) {
-    text = (place + ": ").str();
-  }
-  template <typename T> Message &operator<<(const T &value) {
-    llvm::raw_string_ostream(text) << value;
-    return *this;
-  }
-  operator LogicalResult() const { return failure(); }
-  template <typename T> operator FailureOr<T>() const { return failure(); }
-
-private:
-  std::string &text;
+struct Rows {
+  int64_t first, last;
 };
 
-class TuningFileReader {
-public:
-  TuningFileReader(StringRef path, std::string &message)
-      : path(path), message(message) {}
-
-  FailureOr<std::vector<TuningRecord>> read();
-
-private:
-  Message error() { return {message, path}; }
-  Message error(const TuningRecord &record) { return {message, record.place}; }
-  FailureOr<json::Value> parse();
-  /// Fails if `object` has a field that is not among `known`.
-  LogicalResult checkFields(const json::Object &object,
-                            ArrayRef<StringRef> known,
-                            function_ref<Message()> error);
-  LogicalResult readRecord(const json::Object &object, TuningRecord &record);
-  LogicalResult readRows(const json::Value &rows, TuningRecord &record);
-  LogicalResult readSchedule(StringRef text, TuningRecord &record);
-  LogicalResult checkDistinct(const std::vector<TuningRecord> &records);
-
-  StringRef path;
-  std::string &message;
+struct Record {
+  std::string target, program, schedule;
+  Rows rows;
+  // For people.
+  std::string entry, device;
+  double measuredRows, microseconds;
 };
 
+struct File {
+  std::string format;
+  int64_t version;
+  std::vector<Record> records;
+};
+
+// Found by the namespace of their arguments.
+
+bool fromJSON(const json::Value &value, Rows &rows, json::Path path) {
+  const json::Array *pair = value.getAsArray();
+  if (pair && pair->size() == 2) {
+    const std::optional<int64_t> first = (*pair)[0].getAsInteger();
+    const std::optional<int64_t> last =
+        (*pair)[1].getAsNull() ? kAnyRows : (*pair)[1].getAsInteger();
+    if (first && last && *first >= 0 && *last >= *first) {
+      rows = {*first, *last};
+      return true;
+    }
+  }
+  path.report("expected [first, last] with 0 <= first <= last, or [first, "
+              "null]");
+  return false;
+}
+
+/// Fails if an object has a field that is not among `known`.
+bool checkFields(const json::Value &value, ArrayRef<StringRef> known,
+                 json::Path path) {
+  if (const json::Object *object = value.getAsObject())
+    for (const auto &field : *object)
+      if (!llvm::is_contained(known, StringRef(field.first))) {
+        path.field(field.first).report("unknown field");
+        return false;
+      }
+  return true;
+}
+
+bool fromJSON(const json::Value &value, Record &record, json::Path path) {
+  json::ObjectMapper object(value, path);
+  return object &&
+         checkFields(value,
+                     {"target", "program", "rows", "schedule", "entry",
+                      "device", "measured_rows", "microseconds"},
+                     path) &&
+         object.map("target", record.target) &&
+         object.map("program", record.program) &&
+         object.map("rows", record.rows) &&
+         object.map("schedule", record.schedule) &&
+         object.mapOptional("entry", record.entry) &&
+         object.mapOptional("device", record.device) &&
+         object.mapOptional("measured_rows", record.measuredRows) &&
+         object.mapOptional("microseconds", record.microseconds);
+}
+
+bool fromJSON(const json::Value &value, File &file, json::Path path) {
+  json::ObjectMapper object(value, path);
+  if (!object || !object.map("format", file.format) ||
+      !object.map("version", file.version))
+    return false;
+  if (file.format != "rmsnorm-tuning")
+    path.field("format").report("expected \"rmsnorm-tuning\"");
+  else if (file.version != 1)
+    path.field("version").report("expected 1, the only version this compiler "
+                                 "reads");
+  else
+    return checkFields(value, {"format", "version", "records"}, path) &&
+           object.map("records", file.records);
+  return false;
+}
 } // namespace
 
 /// Whether arrays and objects are nested no deeper than a tuning file's: the
@@ -101,74 +125,34 @@ static bool isShallow(StringRef text) {
   return true;
 }
 
-FailureOr<json::Value> TuningFileReader::parse() {
+static llvm::Expected<File> readFile(StringRef path) {
   // Devices without end, and files that would take all memory.
   llvm::sys::fs::file_status status;
   if (std::error_code code = llvm::sys::fs::status(path, status))
-    return error() << "cannot read the tuning file: " << code.message();
+    return llvm::createStringError(code, "cannot read the tuning file: " +
+                                             code.message());
   if (status.type() != llvm::sys::fs::file_type::regular_file ||
       status.getSize() > maxBytes)
-    return error() << "expected a regular file of at most " << maxBytes
-                   << " bytes as tuning file";
-  auto file = llvm::MemoryBuffer::getFile(path);
+    return llvm::createStringError("expected a regular file of at most " +
+                                   Twine(maxBytes) + " bytes as tuning file");
+  auto buffer = llvm::MemoryBuffer::getFile(path);
+  if (!buffer)
+    return llvm::createStringError("cannot read the tuning file: " +
+                                   buffer.getError().message());
+  if (!isShallow((*buffer)->getBuffer()))
+    return llvm::createStringError("expected the JSON of a tuning file: arrays "
+                                   "or objects are nested more than 16 deep");
+  llvm::Expected<File> file =
+      json::parse<File>((*buffer)->getBuffer(), "tuning file");
   if (!file)
-    return error() << "cannot read the tuning file: "
-                   << file.getError().message();
-  StringRef text = (*file)->getBuffer();
-  if (!isShallow(text))
-    return error() << "expected the JSON of a tuning file, got arrays or "
-                      "objects nested more than 16 deep";
-  llvm::Expected<json::Value> value = json::parse(text);
-  if (!value)
-    return error() << "expected JSON: " << llvm::toString(value.takeError());
-  return std::move(*value);
+    return llvm::createStringError("expected the JSON of a tuning file: " +
+                                   llvm::toString(file.takeError()));
+  return file;
 }
 
-LogicalResult TuningFileReader::checkFields(const json::Object &object,
-                                            ArrayRef<StringRef> known,
-                                            function_ref<Message()> error) {
-  for (const auto &[key, value] : object)
-    if (!llvm::is_contained(known, StringRef(key)))
-      return error() << "unknown field '" << StringRef(key) << "'; expected "
-                     << llvm::join(known, ", ");
-  return success();
-}
-
-LogicalResult TuningFileReader::readRows(const json::Value &rows,
-                                         TuningRecord &record) {
-  const json::Array *pair = rows.getAsArray();
-  std::optional<int64_t> first, last;
-  if (pair && pair->size() == 2) {
-    first = (*pair)[0].getAsInteger();
-    last = (*pair)[1].getAsInteger();
-    if ((*pair)[1].getAsNull())
-      last = kAnyRows;
-  }
-  if (!first || !last || *first < 0 || *last < *first)
-    return error(record) << "expected rows to be [first, last] with 0 <= first "
-                            "<= last, or [first, null]";
-  record.firstRow = *first;
-  record.lastRow = *last;
-  return success();
-}
-
-LogicalResult TuningFileReader::readSchedule(StringRef text,
-                                             TuningRecord &record) {
-  llvm::Expected<ScheduleFields> schedule = ScheduleFields::parse(text);
-  std::string why;
-  if (!schedule)
-    why = llvm::toString(schedule.takeError());
-  else if (!text.starts_with("#rmsnorm.schedule<"))
-    why = "expected it to begin with '#rmsnorm.schedule<'";
-  else if (std::optional<Refusal> refusal = schedule->check())
-    why = refusal->getMessage();
-  if (!why.empty())
-    return error(record) << "expected schedule to be a #rmsnorm.schedule of "
-                            "this version, got '"
-                         << text << "': " << why;
-  record.schedule = *schedule;
-  return success();
-}
+//===----------------------------------------------------------------------===//
+// Records
+//===----------------------------------------------------------------------===//
 
 /// Whether `key` has the facts that `today` has, each with a number or "?".
 static bool hasFacts(StringRef key, StringRef today) {
@@ -183,113 +167,78 @@ static bool hasFacts(StringRef key, StringRef today) {
   });
 }
 
-LogicalResult TuningFileReader::readRecord(const json::Object &object,
-                                           TuningRecord &record) {
-  auto here = [&] { return error(record); };
-  if (failed(checkFields(object,
-                         {"target", "program", "rows", "schedule", "entry",
-                          "device", "measured_rows", "microseconds"},
-                         here)))
-    return failure();
-  std::string schedule;
-  std::pair<StringRef, std::string *> strings[] = {{"target", &record.target},
-                                                   {"program", &record.program},
-                                                   {"schedule", &schedule}};
-  for (auto &[name, text] : strings) {
-    const json::Value *value = object.get(name);
-    if (!value)
-      return error(record) << "expected a field '" << name << "'";
-    if (!value->getAsString())
-      return error(record) << "expected " << name << " to be a string, got "
-                           << getKind(*value);
-    *text = value->getAsString()->str();
-  }
+/// Why `text` is no schedule of this version; "" if it is one, in `schedule`.
+static std::string readSchedule(StringRef text, ScheduleFields &schedule) {
+  llvm::Expected<ScheduleFields> fields = ScheduleFields::parse(text);
+  if (!fields)
+    return llvm::toString(fields.takeError());
+  if (!text.starts_with("#rmsnorm.schedule<"))
+    return "expected it to begin with '#rmsnorm.schedule<'";
+  schedule = *fields;
+  std::optional<Refusal> refusal = schedule.check();
+  return refusal ? refusal->getMessage() : "";
+}
+
+/// What is wrong with a record of the right form; "" if nothing is.
+static std::string convert(const Record &read, TuningRecord &record) {
+  record.target = read.target;
+  record.program = read.program;
+  record.firstRow = read.rows.first;
+  record.lastRow = read.rows.last;
   // Other facts than today's: the record would match nothing, silently.
   const std::string today = getProgramKey(ProgramFacts());
-  if (!hasFacts(record.program, today))
-    return error(record) << "expected program to be like '" << today
-                         << "', got '" << record.program
-                         << "': tune again with this version";
-  for (StringRef name : {"entry", "device"})
-    if (const json::Value *value = object.get(name);
-        value && !value->getAsString())
-      return error(record) << "expected " << name << " to be a string, got "
-                           << getKind(*value);
-  for (StringRef name : {"measured_rows", "microseconds"})
-    if (const json::Value *value = object.get(name);
-        value && !value->getAsNumber())
-      return error(record) << "expected " << name << " to be a number, got "
-                           << getKind(*value);
-  const json::Value *rows = object.get("rows");
-  if (!rows)
-    return error(record) << "expected a field 'rows'";
-  if (failed(readRows(*rows, record)) || failed(readSchedule(schedule, record)))
-    return failure();
-  return success();
+  if (!hasFacts(read.program, today))
+    return "expected program to be like '" + today + "', got '" + read.program +
+           "': tune again with this version";
+  const std::string why = readSchedule(read.schedule, record.schedule);
+  return why.empty() ? ""
+                     : "expected schedule to be a #rmsnorm.schedule of this "
+                       "version, got '" +
+                           read.schedule + "': " + why;
 }
 
-LogicalResult
-TuningFileReader::checkDistinct(const std::vector<TuningRecord> &records) {
-  std::vector<const TuningRecord *> sorted;
-  for (const TuningRecord &record : records)
-    sorted.push_back(&record);
-  llvm::stable_sort(sorted, [](const TuningRecord *a, const TuningRecord *b) {
-    return std::tie(a->target, a->program, a->firstRow) <
-           std::tie(b->target, b->program, b->firstRow);
+/// The second of two records that are for the same rows of one program, and the
+/// first.
+static std::optional<std::pair<TuningRecord, TuningRecord>>
+findOverlap(std::vector<TuningRecord> records) {
+  llvm::stable_sort(records, [](const TuningRecord &a, const TuningRecord &b) {
+    return std::tie(a.target, a.program, a.firstRow) <
+           std::tie(b.target, b.program, b.firstRow);
   });
-  for (size_t i = 1; i < sorted.size(); ++i) {
-    const TuningRecord &a = *sorted[i - 1], &b = *sorted[i];
+  for (size_t i = 1; i < records.size(); ++i) {
+    const TuningRecord &a = records[i - 1], &b = records[i];
     if (a.target == b.target && a.program == b.program &&
         b.firstRow <= a.lastRow)
-      return error(b) << "expected rows that no other record of this target "
-                         "and program is for, got some of "
-                      << a.place;
+      return std::pair(b, a);
   }
-  return success();
-}
-
-FailureOr<std::vector<TuningRecord>> TuningFileReader::read() {
-  FailureOr<json::Value> value = parse();
-  if (failed(value))
-    return failure();
-  const json::Object *root = value->getAsObject();
-  if (!root || root->getString("format") != StringRef("rmsnorm-tuning"))
-    return error() << "expected a tuning file, an object with \"format\": "
-                      "\"rmsnorm-tuning\"";
-  if (root->getInteger("version") != std::optional<int64_t>(1))
-    return error() << "expected \"version\": 1, the only one this compiler "
-                      "reads";
-  if (failed(checkFields(*root, {"format", "version", "records"},
-                         [&] { return error(); })))
-    return failure();
-  const json::Array *array = root->getArray("records");
-  if (!array)
-    return error() << "expected an array 'records'";
-  std::vector<TuningRecord> records;
-  for (const json::Value &element : *array) {
-    TuningRecord record;
-    record.place = (path + ": record " + Twine(records.size())).str();
-    const json::Object *object = element.getAsObject();
-    if (!object)
-      return error(record) << "expected an object, got " << getKind(element);
-    if (failed(readRecord(*object, record)))
-      return failure();
-    records.push_back(std::move(record));
-  }
-  if (failed(checkDistinct(records)))
-    return failure();
-  return records;
+  return std::nullopt;
 }
 
 FailureOr<TuningTable> TuningTable::read(StringRef path, std::string &error) {
   TuningTable table;
   if (path.empty())
     return table;
-  FailureOr<std::vector<TuningRecord>> records =
-      TuningFileReader(path, error).read();
-  if (failed(records))
+  llvm::Expected<File> file = readFile(path);
+  if (!file) {
+    error = (path + ": " + llvm::toString(file.takeError())).str();
     return failure();
-  table.records = std::move(*records);
+  }
+  for (const Record &read : file->records) {
+    TuningRecord record;
+    record.place = (path + ": record " + Twine(table.records.size())).str();
+    if (std::string why = convert(read, record); !why.empty()) {
+      error = record.place + ": " + why;
+      return failure();
+    }
+    table.records.push_back(std::move(record));
+  }
+  if (auto overlap = findOverlap(table.records)) {
+    error = overlap->first.place +
+            ": expected rows that no other record of this target and program "
+            "is for, got some of " +
+            overlap->second.place;
+    return failure();
+  }
   return table;
 }
 

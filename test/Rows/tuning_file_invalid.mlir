@@ -1,40 +1,40 @@
 // A tuning file that cannot be meant is refused; file and record are named.
 // RUN: rm -rf %t && split-file %s %t
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/truncated.json 2>&1 | FileCheck %s --check-prefix=TRUNCATED
-// TRUNCATED: error: {{.*}}truncated.json: expected JSON: {{.*}}Expected object key
+// TRUNCATED: error: {{.*}}truncated.json: expected the JSON of a tuning file: [2:0, byte={{[0-9]+}}]: Expected object key
 // RUN: %python -c "print('[' * 100000)" > %t/deep.json
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/deep.json 2>&1 | FileCheck %s --check-prefix=DEEP
-// DEEP: error: {{.*}}deep.json: expected the JSON of a tuning file, got arrays or objects nested more than 16 deep
+// DEEP: error: {{.*}}deep.json: expected the JSON of a tuning file: arrays or objects are nested more than 16 deep
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/array.json 2>&1 | FileCheck %s --check-prefix=ARRAY
-// ARRAY: error: {{.*}}array.json: expected a tuning file, an object with "format": "rmsnorm-tuning"
+// ARRAY: error: {{.*}}array.json: expected the JSON of a tuning file: expected object
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/empty.json 2>&1 | FileCheck %s --check-prefix=EMPTY
-// EMPTY: error: {{.*}}empty.json: expected JSON: 
+// EMPTY: error: {{.*}}empty.json: expected the JSON of a tuning file: {{.*}}Unexpected EOF
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/version.json 2>&1 | FileCheck %s --check-prefix=VERSION
-// VERSION: error: {{.*}}version.json: expected "version": 1, the only one this compiler reads
+// VERSION: error: {{.*}}version.json: expected the JSON of a tuning file: expected 1, the only version this compiler reads at tuning file.version
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/no_records.json 2>&1 | FileCheck %s --check-prefix=NO_RECORDS
-// NO_RECORDS: error: {{.*}}no_records.json: expected an array 'records'
+// NO_RECORDS: error: {{.*}}no_records.json: expected the JSON of a tuning file: expected array at tuning file.records
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/top_field.json 2>&1 | FileCheck %s --check-prefix=TOP_FIELD
-// TOP_FIELD: error: {{.*}}top_field.json: unknown field 'chip'; expected format, version, records
+// TOP_FIELD: error: {{.*}}top_field.json: expected the JSON of a tuning file: unknown field at tuning file.chip
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/not_object.json 2>&1 | FileCheck %s --check-prefix=NOT_OBJECT
-// NOT_OBJECT: error: {{.*}}not_object.json: record 0: expected an object, got a number
+// NOT_OBJECT: error: {{.*}}not_object.json: expected the JSON of a tuning file: expected object at tuning file.records[0]
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/field.json 2>&1 | FileCheck %s --check-prefix=FIELD
-// FIELD: error: {{.*}}field.json: record 1: unknown field 'seconds'; expected target, program, rows, schedule, entry, device, measured_rows, microseconds
+// FIELD: error: {{.*}}field.json: expected the JSON of a tuning file: unknown field at tuning file.records[1].seconds
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/missing.json 2>&1 | FileCheck %s --check-prefix=MISSING
-// MISSING: error: {{.*}}missing.json: record 0: expected a field 'program'
+// MISSING: error: {{.*}}missing.json: expected the JSON of a tuning file: missing value at tuning file.records[0].program
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/no_rows.json 2>&1 | FileCheck %s --check-prefix=NO_ROWS
-// NO_ROWS: error: {{.*}}no_rows.json: record 0: expected a field 'rows'
+// NO_ROWS: error: {{.*}}no_rows.json: expected the JSON of a tuning file: missing value at tuning file.records[0].rows
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/type.json 2>&1 | FileCheck %s --check-prefix=TYPE
-// TYPE: error: {{.*}}type.json: record 0: expected target to be a string, got a number
+// TYPE: error: {{.*}}type.json: expected the JSON of a tuning file: expected string at tuning file.records[0].target
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/time.json 2>&1 | FileCheck %s --check-prefix=TIME
-// TIME: error: {{.*}}time.json: record 0: expected microseconds to be a number, got a string
+// TIME: error: {{.*}}time.json: expected the JSON of a tuning file: expected number at tuning file.records[0].microseconds
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/rows.json 2>&1 | FileCheck %s --check-prefix=ROWS
-// ROWS: error: {{.*}}rows.json: record 0: expected rows to be [first, last] with 0 <= first <= last, or [first, null]
+// ROWS: error: {{.*}}rows.json: expected the JSON of a tuning file: expected [first, last] with 0 <= first <= last, or [first, null] at tuning file.records[0].rows
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/rows_fraction.json 2>&1 | FileCheck %s --check-prefix=ROWS_FRACTION
-// ROWS_FRACTION: error: {{.*}}rows_fraction.json: record 0: expected rows to be [first, last]
+// ROWS_FRACTION: error: {{.*}}rows_fraction.json: expected the JSON of a tuning file: expected [first, last]
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/rows_huge.json 2>&1 | FileCheck %s --check-prefix=ROWS_HUGE
-// ROWS_HUGE: error: {{.*}}rows_huge.json: record 0: expected rows to be [first, last]
+// ROWS_HUGE: error: {{.*}}rows_huge.json: expected the JSON of a tuning file: expected [first, last]
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/rows_one.json 2>&1 | FileCheck %s --check-prefix=ROWS_ONE
-// ROWS_ONE: error: {{.*}}rows_one.json: record 0: expected rows to be [first, last]
+// ROWS_ONE: error: {{.*}}rows_one.json: expected the JSON of a tuning file: expected [first, last]
 // RUN: not norm-opt %t/in.mlir --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule=tuning=%t/facts.json 2>&1 | FileCheck %s --check-prefix=FACTS
 // FACTS: error: {{.*}}facts.json: record 0: expected program to be like 'columns=1,{{.*}}', got 'columns=65536': tune again with this version
 // RUN: sed 's/single_row=0/single_row=no/' %t/schedule.json > %t/value.json
