@@ -50,7 +50,7 @@ class Function:
         self.results = tuple(a for a in arguments if a.role == "output")
         self.targets = tuple(p["target"] for p in description["programs"])
         self._flags = 0 if early_start else _NO_EARLY_START
-        self._call, self._infer = _native.get_entry(module._handle, self.name, self._flags, False)
+        self._call, self._infer = _native.get_entry(module._handle, self.name, self._flags, None)
         self._several = range(len(self.results)) if len(self.results) > 1 else None
 
     def __call__(self, *tensors, out=None, stream=None):
@@ -70,10 +70,10 @@ class Function:
             return out
         return tuple([framework.take(_get_item(result, i)) for i in self._several]) if self._several else framework.take(result)
 
-    def _on_rows(self):
-        """What calls it with a stream, or None, tensors of any shape without gaps, and tensors for its first results; it makes
-        the others."""
-        return _native.get_entry(self.module._handle, self.name, self._flags, True)[0]
+    def _on_rows(self, row_shape):
+        """What calls it with a stream, or None, tensors without gaps of any shape that ends in that of a row, and tensors for its
+        first results; it makes the others. It returns False if a tensor has gaps or another shape."""
+        return _native.get_entry(self.module._handle, self.name, self._flags, tvm_ffi.Shape(row_shape))[0]
 
     def infer(self, *shapes):
         """The shapes of all results that follow from those of the inputs."""

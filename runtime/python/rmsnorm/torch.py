@@ -262,7 +262,8 @@ def _differentiate(direct, entry, gradient, backward, num_returned):
     """The first results of `direct`, which calls an entry, with a gradient that `backward` computes."""
     setup, run_backward = _make_gradient(entry, gradient, num_returned)
 
-    class Direct(torch.autograd.Function):
+    # torch.autograd.Function without what its `apply` looks for first: torch.func, which sees the operator.
+    class Direct(torch.autograd.function._SingleLevelFunction):
         @staticmethod
         def forward(ctx, *inputs):
             results = direct(*inputs)
@@ -273,8 +274,7 @@ def _differentiate(direct, entry, gradient, backward, num_returned):
         def backward(ctx, *grads):
             return run_backward(ctx, backward, grads)
 
-    # Without what Function.apply looks for first: torch.func, which sees the operator.
-    return super(torch.autograd.Function, Direct).apply
+    return Direct.apply
 
 
 #===--- RMSNorm -----------------------------------------------------------===#
@@ -349,45 +349,47 @@ class RMSNorm(torch.nn.RMSNorm):
             for weight_dtype in _NAMES if elementwise_affine else [None]:
                 name = _entry_name(self.columns, self._eps(dtype), dtype, weight_dtype)
                 if name in module:
-                    self._calls[dtype, weight_dtype] = _norm(module, name)
+                    self._calls[dtype, weight_dtype] = _norm(module, name, self.normalized_shape)
 
     def _eps(self, dtype):
         return torch.finfo(dtype).eps if self.eps is None else self.eps
 
     def forward(self, x):
-        weight, expected = self.weight, self.normalized_shape
+        try:
+            weight = self._parameters["weight"]  # self.weight takes ten times as long to find
+        except KeyError:  # it is no parameter now: parametrized, sharded
+            weight = self.weight
         call = self._calls.get((x.dtype, None if weight is None else weight.dtype))
-        if call is None or x.shape[-len(expected):] != expected:
+        if call is None:
             self._refuse(x, weight)
         return call(x) if weight is None else call(x, weight)
 
     def _refuse(self, x, weight):
         weight_dtype = None if weight is None else weight.dtype
         _check_types(x.dtype, weight_dtype)
-        if (x.dtype, weight_dtype) in self._calls:
-            raise ValueError(f"expected a tensor [..., {', '.join(map(str, self.normalized_shape))}], got {list(x.shape)}")
         raise ValueError(
             f"the module has no norm of {self.columns} columns of {x.dtype}, a weight of {weight_dtype} and this eps; "
             f"rmsnorm.torch.source({self.columns}, {self._eps(x.dtype)!r}, {x.dtype}, {weight_dtype}, "
             f"has_weight={weight_dtype is not None}) is the program to compile for it")
 
 
-def _norm(module, name):
-    """A norm, called with x and with the weight if it has one: the program for inference, or that for training where a gradient
-    is needed."""
-    key = ("norm", *_make_key(module[name], None))
+def _norm(module, name, row_shape):
+    """A norm of tensors that end in `row_shape`, called with x and with the weight if it has one: the program for inference, or
+    that for training where a gradient is needed."""
+    key = ("norm", row_shape, *_make_key(module[name], None))
     if key not in _functions:
         gradient = _norm_gradient(module, name)
         entry, forward, backward = module[name], module[f"{name}_forward"], gradient.function
-        infer, train = _operator_on_rows(operator(entry), entry), _operator_on_rows(operator(forward, gradient), forward)
-        run_gradient = _operator_on_rows(operator(backward), backward)
-        run_backward = _make_function(run_gradient, _on_rows(backward), run_gradient)
+        infer = _operator_on_rows(operator(entry), entry, row_shape)
+        train = _operator_on_rows(operator(forward, gradient), forward, row_shape)
+        run_gradient = _operator_on_rows(operator(backward), backward, row_shape)
+        run_backward = _make_function(run_gradient, _on_rows(backward, row_shape), run_gradient)
 
         def kept(*tensors):
             return train(*tensors)[0] if _needs_gradient(tensors) else infer(*tensors)
 
-        with_gradient = _differentiate(_on_rows(forward), forward, gradient, run_backward, 1)
-        _functions[key] = _make_function(kept, _on_rows(entry), with_gradient)
+        with_gradient = _differentiate(_on_rows(forward, row_shape), forward, gradient, run_backward, 1)
+        _functions[key] = _make_function(kept, _on_rows(entry, row_shape), with_gradient)
     return _functions[key]
 
 
@@ -400,26 +402,32 @@ def _as_rows(tensor, columns):
     return rows if rows.stride(1) == 1 else rows.contiguous()
 
 
-def _on_rows(entry):
-    """A call of an entry of a norm, whose tensors may have any shape. The first result has that of the first tensor."""
-    columns, run, empty_like, contiguous = entry.inputs[0].dims[1], entry._on_rows(), torch.empty_like, torch.contiguous_format
+def _on_rows(entry, row_shape):
+    """A call of an entry of a norm, whose tensors may have any shape that ends in that of a row. The first result has that of the
+    first tensor."""
+    run, as_rows = entry._on_rows(row_shape), _operator_on_rows(entry.__call__, entry, row_shape)
+    empty_like = torch.empty_like  # costs less than what the library gets from PyTorch and hands back
 
     def call(*tensors):
-        result = empty_like(tensors[0], memory_format=contiguous)
-        other = run(None, *[t if t.is_contiguous() else _as_rows(t, columns) for t in tensors], result)
+        result = empty_like(tensors[0])
+        other = run(None, *tensors, result)
+        if other is False:
+            return as_rows(*tensors)
         return result if other is None else (result, other)
 
     return call
 
 
-def _operator_on_rows(call, entry):
-    """The same of its operator."""
+def _operator_on_rows(call, entry, row_shape):
+    """The same of its operator, or of what else takes rows as the entry does."""
     columns = entry.inputs[0].dims[1]
     takes_rows = [len(a.dims) == 2 for a in entry.inputs]
     unsafe_view = torch.ops.aten._unsafe_view.default
 
     def run(*tensors):
         shape = tensors[0].shape
+        if shape[-len(row_shape):] != row_shape:
+            raise ValueError(f"expected a tensor [..., {', '.join(map(str, row_shape))}], got {list(shape)}")
         results = call(*[_as_rows(t, columns) if takes else t if t.dim() == 1 else t.reshape(-1)
                          for t, takes in zip(tensors, takes_rows)])
         if _is_rows(shape, columns):

@@ -233,27 +233,29 @@ private:
   int64_t sizes[maxRank], strides[maxRank];
 };
 
-/// A tensor without gaps, of any shape, as the vector or the matrix that an
-/// argument is: its rows are as long as the argument's.
+/// A tensor without gaps as the vector or the matrix that an argument is: of
+/// any shape for a vector, and of one that ends in `rowShape` for a matrix.
 class Rows {
 public:
-  DLTensor *set(DLTensor &given, const rmsnorm_argument_info &argument) {
-    const int64_t columns =
-        argument.rank ? argument.dims[argument.rank - 1] : 0;
-    int64_t count = 1;
-    bool isCompact = true;
-    for (int d = given.ndim; d-- > 0; count *= given.shape[d])
-      isCompact &=
-          !given.strides || given.shape[d] == 1 || given.strides[d] == count;
-    // The check of a launch reports an argument that does not fit.
-    if (argument.rank > 2 || columns <= 0 || count % columns != 0 ||
-        !(isCompact || count == 0))
-      return &given;
+  /// Null if the tensor is none.
+  DLTensor *set(const DLTensor &given, const rmsnorm_argument_info &argument,
+                const ffi::Shape &rowShape) {
+    const int rowRank = argument.rank == 2 ? int(rowShape.size()) : 0;
+    if (argument.rank < 1 || argument.rank > 2 || given.ndim < rowRank ||
+        given.ndim > maxRank)
+      return nullptr;
+    sizes[0] = sizes[1] = 1;
+    for (int d = given.ndim; d-- > 0;) {
+      const int place = d - (given.ndim - rowRank);
+      if ((place >= 0 && given.shape[d] != rowShape[size_t(place)]) ||
+          (given.strides && given.shape[d] != 1 &&
+           given.strides[d] != sizes[0] * sizes[1]))
+        return nullptr;
+      sizes[place >= 0] *= given.shape[d];
+    }
     tensor = given;
     tensor.ndim = argument.rank;
-    sizes[0] = argument.rank == 2 ? count / columns : count;
     tensor.shape = sizes;
-    sizes[1] = columns;
     tensor.strides = nullptr;
     return &tensor;
   }
@@ -265,11 +267,13 @@ private:
 
 /// An entry of a module. Called with a stream or None, the tensors that are
 /// read, in the order of the arguments, and those for results, or none of them:
-/// then it makes and returns them. With `takesRows` a tensor may have any
-/// shape, see Rows, and the first results may be given without the others.
+/// then it makes and returns them. With the shape of a row it takes tensors as
+/// Rows does and returns false if one is none, and the first results may be
+/// given without the others.
 class Entry {
 public:
-  Entry(Module module, const std::string &name, uint32_t flags, bool takesRows);
+  Entry(Module module, const std::string &name, uint32_t flags,
+        ffi::Optional<ffi::Shape> rowShape);
   void call(ffi::PackedArgs args, ffi::Any *result);
 
   /// The sizes of all results that follow from those of the tensors given.
@@ -292,7 +296,7 @@ private:
   Module module;
   std::string name;
   uint32_t flags;
-  bool takesRows;
+  ffi::Optional<ffi::Shape> rowShape;
   size_t index = 0;
   uint64_t derivedSymbols = 0;
   std::vector<rmsnorm_argument_info> arguments;
@@ -307,8 +311,9 @@ private:
 };
 
 Entry::Entry(Module owner, const std::string &name, uint32_t flags,
-             bool takesRows)
-    : module(std::move(owner)), name(name), flags(flags), takesRows(takesRows) {
+             ffi::Optional<ffi::Shape> rowShape)
+    : module(std::move(owner)), name(name), flags(flags),
+      rowShape(std::move(rowShape)) {
   check(rmsnorm_module_find_entry(module->module, name.c_str(), &index));
   rmsnorm_entry_info info;
   check(rmsnorm_module_get_entry(module->module, index, &info));
@@ -443,7 +448,7 @@ void Entry::makeResults(Prepared &prepared, DLTensor **tensors, DLDevice place,
 void Entry::call(ffi::PackedArgs args, ffi::Any *result) {
   const size_t count = size_t(args.size()) - 1;
   const bool isComplete = count == numGiven || count == order.size();
-  if (count < numGiven || count > order.size() || !(isComplete || takesRows))
+  if (count < numGiven || count > order.size() || !(isComplete || rowShape))
     TVM_FFI_THROW(ValueError)
         << "entry '" << name << "': expected " << numGiven << " tensors, or "
         << order.size() << " with those for results, got " << count;
@@ -452,8 +457,11 @@ void Entry::call(ffi::PackedArgs args, ffi::Any *result) {
   for (size_t k = 0; k < count; ++k) {
     const size_t i = order[k];
     tensors[i] = args[int(k) + 1].cast<DLTensor *>();
-    if (takesRows)
-      tensors[i] = rows[k].set(*tensors[i], arguments[i]);
+    if (rowShape &&
+        !(tensors[i] = rows[k].set(*tensors[i], arguments[i], *rowShape))) {
+      *result = false;
+      return;
+    }
   }
   const DLDevice place = tensors[order[0]]->device;
   Prepared &prepared = prepare(place);
@@ -506,9 +514,10 @@ void Entry::call(ffi::PackedArgs args, ffi::Any *result) {
 
 /// An entry, ready to be called, and the function that tells sizes of results.
 ffi::Array<ffi::Function> getEntry(Module module, ffi::String name,
-                                   int64_t flags, bool takesRows) {
+                                   int64_t flags,
+                                   ffi::Optional<ffi::Shape> rowShape) {
   auto entry = std::make_shared<Entry>(module, std::string(name),
-                                       uint32_t(flags), takesRows);
+                                       uint32_t(flags), std::move(rowShape));
   auto call = [entry](ffi::PackedArgs args, ffi::Any *result) {
     entry->call(args, result);
   };

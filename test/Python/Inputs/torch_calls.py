@@ -5,6 +5,7 @@ import sys
 import unittest
 
 import torch
+import torch.nn.utils.parametrize
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -264,6 +265,17 @@ class Modules(unittest.TestCase):
         before = norm(x)
         self.assertTrue(torch.equal(norm.float()(x), before))
 
+    def test_weight_that_is_no_parameter(self):
+        class Doubled(torch.nn.Module):
+            def forward(self, weight):
+                return 2 * weight
+
+        norm, same = self.make()
+        for n in (norm, same):
+            torch.nn.utils.parametrize.register_parametrization(n, "weight", Doubled())
+        x = torch.randn(3, 64)
+        torch.testing.assert_close(norm(x), same(x))
+
     def test_types_of_gradients(self):
         """The kernel rounds the sums, no other one after it."""
         for name, dtype in (("64_bf16_bf16", "bf16"), ("64_bf16_f32", "f32")):
@@ -329,6 +341,10 @@ class Modules(unittest.TestCase):
             rmsnorm.torch.source(64, 1e-5, torch.int8)
         with self.assertRaisesRegex(ValueError, r"expected a tensor \[..., 64\], got \[3, 32\]"):
             self.make()[0](torch.randn(3, 32))
+        with self.assertRaisesRegex(ValueError, r"expected a tensor \[..., 64\], got \[4, 32\]"):  # as many as two rows
+            self.make()[0](torch.randn(4, 32))
+        with self.assertRaisesRegex(ValueError, r"expected a tensor \[..., 4, 16\], got \[3, 2, 32\]"):
+            self.make(shape=(4, 16))[0](torch.randn(3, 2, 32))
 
 
 unittest.main(verbosity=2)
