@@ -6,6 +6,7 @@
 
 #include "RMSNorm/InitAll.h"
 #include "RMSNorm/Pipelines/Compile.h"
+#include "rmsnorm/rmsnorm.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
 #include "mlir/IR/DialectRegistry.h"
@@ -45,8 +46,9 @@ static cl::opt<bool> force("f", cl::desc("Enable binary output on terminals"),
 static cl::list<std::string> targetNames(
     "target",
     cl::desc("what to compile for, may be repeated: a chip (sm_90, gfx942), "
-             "the simulator with a chip's kernels (sim:sm_90), the simulator "
-             "(sim), the program in interval arithmetic (oracle)"),
+             "that of this machine's GPU (native), the simulator with a chip's "
+             "kernels (sim:sm_90), the simulator (sim), the program in "
+             "interval arithmetic (oracle)"),
     cl::value_desc("target"), cl::CommaSeparated, cl::cat(category));
 static cl::opt<std::string> schedule(
     "schedule",
@@ -199,6 +201,24 @@ static LogicalResult checkCommandLine() {
   return success();
 }
 
+/// The chip of this machine's first GPU.
+static FailureOr<std::string> findNativeChip() {
+  std::string messages;
+  for (rmsnorm_backend backend : {RMSNORM_CUDA, RMSNORM_HIP}) {
+    rmsnorm_device *device = nullptr;
+    rmsnorm_device_info info = {};
+    if (rmsnorm_device_open(backend, nullptr, &device) == RMSNORM_OK &&
+        rmsnorm_device_get_info(device, &info) == RMSNORM_OK) {
+      std::string chip = info.chip;
+      rmsnorm_device_close(device);
+      return chip;
+    }
+    messages += std::string("\n") + rmsnorm_last_error();
+  }
+  return complain(
+      "--target=native: expected a GPU in this machine, found none" + messages);
+}
+
 /// Whether reading may never end, as that of /dev/zero; files, pipes and
 /// terminals end.
 static bool isEndless(StringRef path) {
@@ -296,6 +316,13 @@ static LogicalResult run(int argc, char **argv) {
   std::vector<CompileTimes> times;
   CompileOptions options;
   options.targets = targetNames;
+  for (std::string &target : options.targets)
+    if (target == "native") {
+      FailureOr<std::string> chip = findNativeChip();
+      if (failed(chip))
+        return failure();
+      target = *chip;
+    }
   options.schedule = schedule;
   options.batchInvariant = batchInvariant;
   options.smMargin = smMargin;
