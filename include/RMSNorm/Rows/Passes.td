@@ -19,12 +19,13 @@ def FactorSums : Pass<"rmsnorm-factor-sums"> {
     is computed from the row, too, both sums take one traversal
     (`rmsnorm-fuse-reductions`).
 
-    Where the element types that a and b are computed from prove that no product
-    and no sum leaves the range in which f32 is as precise as it gets, and where
-    both come from elements of 16 bits. f32 is left as it is: there a * b may be
+    The pass does so where the element types that a and b are computed from prove
+    that no product and no sum leaves the range in which f32 is as precise as it
+    gets, and where both come from elements of 16 bits. Elements of f32 are left
+    as they are: there a * b may be
     infinite, or lost below the smallest f32, where a * (b * r) is an ordinary
-    number. bf16 could be so from values of 1e18 on; a multiply more for each
-    element costs it up to a quarter of its speed.
+    number. So it may in bf16 from values of 1e18 on, but there one multiply more
+    for each element costs up to a quarter of the speed.
 
     A maximum, as of the scale of a quantised row or group, then takes one
     traversal with the sum of squares that rstd is computed from. It is taken
@@ -64,7 +65,7 @@ def StridedBuffers : Pass<"rmsnorm-strided-buffers"> {
       `memref.collapse_shape`;
     - rows' dimensions in another order: a `memref.transpose`.
 
-    Only what has no strides stays in the map: a row's number, digits of one
+    The map keeps only what has no strides: a row's number, digits of one index
     that lie apart, repeated columns. A buffer that is read and written by one
     map is one operand then. Views of one buffer get an `alias` class, those of
     constants and of arguments that nobody writes get `constant`.
@@ -200,8 +201,8 @@ def PackRows : Pass<"rmsnorm-pack-rows"> {
   let description = [{
     A program on one row (1xN) becomes one on R = row_groups x rows_per_group
     rows (RxN): nothing changes but types. Values that do not depend on the row
-    stay 1xN and are broadcast at their use. Any M: rows of the last tile that do
-    not exist are the affair of loads, stores and accumulators.
+    stay 1xN and are broadcast at their use. M is any number: loads, stores and
+    accumulators leave out rows of the last tile that do not exist.
 
     Requires: `rmsnorm-select-schedule`. Numeric effect: none.
 
@@ -222,13 +223,13 @@ def CarrySums : Pass<"rmsnorm-carry-sums"> {
   let summary = "gives each block its part of the sums over rows";
   let description = [{
     A sum over rows (`rmsnorm.accumulate` into a buffer) becomes an accumulator
-    GxN of `rmsnorm.tiles`, one row for each row group. What a block has come to
-    leaves `rmsnorm.rows` as its row of a result [blocks x N], and another
-    `rmsnorm.rows` after it adds up those, for each of the `segments` alone
-    where the sum has `dims`. That needs persistent blocks, `blocks_per_sm` >= 1,
-    but where a block leaves one value only, [blocks x 1]. With `column_sums =
-    all_rows`, as that second program has, what a block has come to is the sum,
-    and `rmsnorm.sum_store` writes it.
+    GxN of `rmsnorm.tiles`, one row for each row group. The sum of a block leaves
+    `rmsnorm.rows` as the block's row of a result [blocks x N]. Another
+    `rmsnorm.rows` after it adds up these rows, separately for each of the
+    `segments` where the sum has `dims`. That needs persistent blocks,
+    `blocks_per_sm` >= 1, unless a block leaves one value only, [blocks x 1]. With
+    `column_sums = all_rows`, as that second program has, the sum of a block is
+    the whole sum, and `rmsnorm.sum_store` writes it.
 
     Requires: `rmsnorm-pack-rows`. Numeric effect: fixes the order of sums over
     rows: by tile within a block, by row group, then by block in the same way.

@@ -10,9 +10,9 @@ def GeneralizeElementwise : Pass<"rmsnorm-generalize-elementwise"> {
   let summary = "makes linalg of arith and math on tensors";
   let description = [{
     Each elementwise op on ranked tensors becomes a `linalg.generic`, as by
-    upstream's `convert-elementwise-to-linalg`, but into a `tensor.empty`: an
-    operand that is a function's argument is not what the result is computed
-    into. First, so that arguments are bound to what they are.
+    upstream's `convert-elementwise-to-linalg`. But its result is computed into a
+    `tensor.empty`, never into an operand, which may be a function's argument.
+    The pass runs before `rmsnorm-bind-arguments`, which looks at destinations.
     `arith.scaling_truncf` and `scaling_extf` become what upstream's
     `arith-expand` makes of them: a division by the scale and a rounding, an
     extension and a product. A `tensor.concat` whose parts have static sizes
@@ -36,8 +36,8 @@ def GeneralizeElementwise : Pass<"rmsnorm-generalize-elementwise"> {
 def RestoreElementwise : Pass<"rmsnorm-restore-elementwise"> {
   let summary = "puts arith and math on tensors, and concatenations, back";
   let description = [{
-    Undoes `rmsnorm-generalize-elementwise` where what it marked, with
-    `restorable`, is as it was.
+    Undoes `rmsnorm-generalize-elementwise` (with `restorable`) where an op that
+    it made and marked is unchanged.
   }];
   let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
 }
@@ -49,8 +49,8 @@ def GeneralizeGathers
     A gather is a `linalg.generic` whose body reads a table from outside by
     `tensor.extract` at an index that is an operand's. It is made of
     `tensor.gather` and of bodies that read the indices by the numbers of their
-    loops. Without a limit in the input, an index of no row of the table is
-    undefined behaviour.
+    loops. An index outside of the table is undefined behaviour, unless the input
+    limits it.
 
         %row = arith.index_cast %id : i64 to index
         %column = linalg.index 1 : index
@@ -114,11 +114,11 @@ def BindArguments : Pass<"rmsnorm-bind-arguments", "::mlir::ModuleOp"> {
 def ComputeInPlace : Pass<"rmsnorm-compute-in-place", "::mlir::ModuleOp"> {
   let summary = "what goes into a slice of an argument is computed there";
   let description = [{
-    A `tensor.empty` that a value is computed into which a
-    `tensor.insert_slice` puts into a function's argument becomes that slice, as
-    by upstream's `eliminate-empty-tensors`, which does it for all insertions.
-    Where several go into one, side by side, each slice is taken out of what the
-    one before is put into.
+    A value is computed into a `tensor.empty`, and a `tensor.insert_slice` puts
+    it into a function's argument: then that slice takes the place of the
+    `tensor.empty`. Upstream's `eliminate-empty-tensors` does so for all
+    insertions. Where several values go into one argument, side by side, each
+    slice is taken out of the result of the insertion before it.
 
         %y = rmsnorm.forward input(%q : ...) output(%empty : tensor<?x8x128xbf16>) ...
         %r = tensor.insert_slice %y into %qkv[0, 0, 0] [%m, 8, 128] [1, 1, 1] : ...
@@ -132,8 +132,8 @@ def WrapMemRefs : Pass<"rmsnorm-wrap-memrefs"> {
   let description = [{
     A norm on memrefs reads `bufferization.to_tensor` of them and its results
     are materialized in its destinations. One-shot bufferization makes the
-    buffers of it again, in place, without a copy. Of a buffer that is an
-    operand twice there is one tensor, so that an update in place is seen.
+    buffers of it again, in place, without a copy. A buffer that is an operand
+    twice becomes one tensor, so that an update in place is seen.
 
     As for `rmsnorm.rows`, two operands are the same buffer, row by row, or
     disjoint.

@@ -13,28 +13,29 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
     with the ops around it that work on the same rows. Layouts find it: where rows
     and columns lie in what is read and computed (`rmsnorm-print-accesses` prints
     them). One `rmsnorm.rows` takes the place of each cluster. Its program
-    computes a row of all members, in the order of the block; of a norm it has
-    what `rmsnorm-decompose` makes of it.
+    computes a row of all members, in the order of the block; a norm is in it as
+    `rmsnorm-decompose` writes it.
 
     - A tensor that no member computes becomes an operand. Views of it are in the
       map of the `rmsnorm.tile_load` that reads it.
-    - A tensor that leaves becomes a result. Its operand is what members'
-      results are inserted into, or computed into; views and insertions are in
-      the map of the `rmsnorm.tile_store`.
+    - A tensor that others use becomes a result. Its operand is the tensor that
+      members' results are inserted into, or computed into; views and insertions
+      are in the map of the `rmsnorm.tile_store`.
     - A sum over rows becomes an `rmsnorm.accumulate`.
-    - An elementwise op outside of which members read some rows' elements only is
-      computed where it is used.
+    - An elementwise op that is no member is computed where it is used, if
+      members read the elements of some rows only.
 
-    Where the rows of an op next to a cluster hold those of the cluster, as a
-    LayerNorm's over all heads do those of a norm of each head, that op takes the
-    place of the first one, if its cluster has all members and a kernel holds it.
-    A reduction along the last dimension can be such an op, with a remark.
+    The rows of an op next to a cluster may hold those of the cluster, as those of
+    a LayerNorm over all heads hold those of a norm of each head. Then the cluster
+    begins at that op, if it has all members and a kernel holds it. A reduction
+    along the last dimension can be such an op, with a remark.
 
     An op next to a kernel that is no member stays as it is, with a remark that
     says why; so does a member that no kernel computes. Two ops are next to each
-    other if one uses what the other computes, or both use the same tensor, but
-    for views. A norm that is in no kernel is an error. Without `required` it
-    stays as it is, and no program is made that only some chips can hold.
+    other if one uses what the other computes, or both use the same tensor,
+    directly or by views. A norm that is in no kernel is an error. Without
+    `required` it stays as it is, and no program is made that only some chips can
+    hold.
 
     ```mlir
     %1 = rmsnorm.forward ins(%0, %w : ...) outs(%d : ...) // a slice of %qkv
@@ -61,10 +62,10 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
 def OrderRows : Pass<"rmsnorm-order-rows"> {
   let summary = "puts programs over rows that can be one launch side by side";
   let description = [{
-    Two `rmsnorm.rows` on tensors of which neither needs the other, as of the
-    norms of q and k, often stand apart: among other work the projection of k is
-    computed in between, or a gradient. What stands in between and uses the first
-    is moved after it, and the first in front of the second, so that
+    Two `rmsnorm.rows` on tensors that do not need each other, such as the norms
+    of q and k, often stand apart: the projection of k or a gradient is computed
+    in between. The first one is moved to the place in front of the second, and
+    what uses it in between is moved after the second, so that
     `rmsnorm-merge-launches` finds them side by side.
 
     - Only neighbours among the programs of a block are looked at: work of
@@ -85,9 +86,9 @@ def DropResults : Pass<"rmsnorm-drop-results", "::mlir::func::FuncOp"> {
     functions only, as it has to see all callers; a compiled entry has none in
     its module.
 
-    A result that is another argument than the one that it is to be computed
-    into (`rmsnorm.argument`), the identity of an input, is copied there by an
-    `rmsnorm.rows`.
+    A function may return an input as it is. Such a result is not in the argument
+    that it is to be computed into (`rmsnorm.argument`): an `rmsnorm.rows` copies
+    it there.
   }];
   let dependentDialects = ["::mlir::memref::MemRefDialect",
                            "::mlir::rmsnorm::RMSNormDialect"];
