@@ -19,6 +19,23 @@ SmallVector<RowsOp> mlir::rmsnorm::getRows(Operation *root) {
   return all;
 }
 
+bool mlir::rmsnorm::liesApart(MemRefType type, int64_t columns) {
+  SmallVector<int64_t> strides;
+  int64_t offset, covered = 1;
+  if (!type.isLastDimUnitStride() ||
+      failed(type.getStridesAndOffset(strides, offset)))
+    return true;
+  for (int64_t dim = type.getRank() - 1; dim >= 0 && covered < columns; --dim) {
+    const int64_t size = type.getDimSize(dim);
+    if (size != 1 && strides[dim] != covered)
+      return true;
+    if (ShapedType::isDynamic(size))
+      break;
+    covered *= size;
+  }
+  return false;
+}
+
 LogicalResult mlir::rmsnorm::verifyNotPlaced(RowsOp rows) {
   TilesOp tiles = rows.getTiles();
   if (tiles.getBody().getOps<TraverseOp>().empty() &&

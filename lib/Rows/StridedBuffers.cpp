@@ -429,14 +429,27 @@ LogicalResult BufferViews::run() {
   return success();
 }
 
-/// Whether `op` accesses columns of the buffer that is its operand `use`.
-static bool accessesColumns(OpOperand &use) {
+/// How many columns of the buffer that is the operand `use` have to lie side by
+/// side in its last dimensions.
+static int64_t countTogether(OpOperand &use) {
+  auto count = [](const AccessMap &access, Value vector) -> int64_t {
+    if (!access.hasColumn())
+      return 0;
+    return access.getDigits(access.getColumnDim()).size() > 1
+               ? cast<VectorType>(vector.getType()).getDimSize(1)
+               : 1;
+  };
   Operation *op = use.getOwner();
   if (auto load = dyn_cast<TileLoadOp>(op))
-    return load.getKind() != TileKind::row;
-  if (auto store = dyn_cast<TileStoreOp>(op))
-    return store.getAccess().hasColumnLast();
-  return isa<AccumulateOp>(op);
+    return count(load.getAccess(), load.getResult());
+  auto store = dyn_cast<TileStoreOp>(op);
+  if (!store)
+    return isa<AccumulateOp>(op);
+  // A store writes each group by itself.
+  const AccessMap access = store.getAccess();
+  return store.getKind() == TileKind::group && !access.hasColumnLast()
+             ? 0
+             : count(access, store.getValue());
 }
 
 /// Lets `rows` work on a packed copy of a buffer.
@@ -472,17 +485,20 @@ static LogicalResult packBuffers(RowsOp rows, bool copies) {
     auto type = cast<MemRefType>(operand.get().getType());
     BlockArgument argument =
         rows.getBody().getArgument(operand.getOperandNumber());
-    if (type.isLastDimUnitStride() ||
-        llvm::none_of(argument.getUses(), accessesColumns))
+    if (llvm::none_of(argument.getUses(), [&](OpOperand &use) {
+          const int64_t columns = countTogether(use);
+          return columns > 0 && liesApart(type, columns);
+        }))
       continue;
     if (!copies) {
       InFlightDiagnostic error =
-          rows.emitOpError("expected buffers with an inner stride of 1, got ")
+          rows.emitOpError("expected buffers with columns side by side in the "
+                           "innermost dimensions, got ")
           << type;
       error.attachNote()
           << "one-shot-bufferize{function-boundary-type-conversion="
              "identity-layout-map} or bufferization.buffer_layout gives "
-             "arguments one; rmsnorm-strided-buffers{pack} copies";
+             "arguments such; rmsnorm-strided-buffers{pack} copies";
       return error;
     }
     copyAround(rows, operand, rows.getAccess(argument).writes());

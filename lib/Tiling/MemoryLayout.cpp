@@ -3,6 +3,9 @@
 
 #include "MemoryLayout.h"
 
+#include "RMSNorm/IR/DimTrace.h"
+#include "RMSNorm/Rows/RowsProgram.h"
+
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
@@ -10,6 +13,7 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 
 using namespace mlir;
+using namespace mlir::rmsnorm;
 
 bool rmsnorm::isBuffer(Value value) {
   while (Operation *definition = value.getDefiningOp()) {
@@ -26,38 +30,20 @@ bool rmsnorm::isBuffer(Value value) {
 /// Whether the last elements of what `slice` takes out of a tensor of type
 /// `whole`, or puts into it, `columns` in a row, lie apart in it.
 template <typename OpTy>
-static bool liesApart(OpTy slice, RankedTensorType whole, int64_t columns) {
+static bool takesApart(OpTy slice, ShapedType whole, int64_t columns) {
   const llvm::SmallBitVector dropped = slice.getDroppedDims();
+  const SmallVector<OpFoldResult> steps = slice.getMixedStrides();
   const int64_t last = whole.getRank() - 1;
-  if (last >= 0 &&
-      (dropped.test(last) || !isOneInteger(slice.getMixedStrides()[last])))
-    return true;
-  // Columns of several dimensions: all but the outermost one are whole.
   int64_t covered = 1;
   for (int64_t dim = last; dim >= 0; --dim) {
-    const int64_t size = slice.getStaticSizes()[dim];
-    if (ShapedType::isDynamic(size) || (covered *= size) >= columns)
-      break;
-    if (size != whole.getDimSize(dim))
+    if (!isOneInteger(steps[dim]) || (dim == last && dropped.test(dim)))
       return true;
-  }
-  return false;
-}
-
-/// The same of a buffer.
-static bool liesApart(MemRefType type, int64_t columns) {
-  SmallVector<int64_t> strides;
-  int64_t offset, covered = 1;
-  if (!type.isLastDimUnitStride() ||
-      failed(type.getStridesAndOffset(strides, offset)))
-    return true;
-  for (int64_t dim = type.getRank() - 1; dim >= 0 && covered < columns; --dim) {
-    const int64_t size = type.getDimSize(dim);
-    if (size != 1 && strides[dim] != covered)
-      return true;
-    if (ShapedType::isDynamic(size))
+    // Columns of several dimensions: all but the outermost one are whole.
+    const DimSource size = traceSize(slice.getMixedSizes()[dim]);
+    if (!size.isStatic() || (covered *= size.size) >= columns)
       break;
-    covered *= size;
+    if (size.size != whole.getDimSize(dim))
+      return true;
   }
   return false;
 }
@@ -85,7 +71,7 @@ static MemRefType getBufferType(Value tensor) {
 bool rmsnorm::lieTogether(Value tensor, int64_t columns) {
   while (Operation *definition = tensor.getDefiningOp()) {
     auto slice = dyn_cast<tensor::ExtractSliceOp>(definition);
-    if (slice && liesApart(slice, slice.getSourceType(), columns))
+    if (slice && takesApart(slice, slice.getSourceType(), columns))
       return false;
     if (!slice &&
         !isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
@@ -103,11 +89,17 @@ bool rmsnorm::isInsertedApart(Value tensor, int64_t columns) {
     if (isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
             user))
       return isInsertedApart(user->getResult(0), columns);
+    if (auto insert = dyn_cast<tensor::ParallelInsertSliceOp>(user))
+      return &use == &insert.getSourceMutable() &&
+             takesApart(insert, insert.getDestType(), columns);
+    if (auto copy = dyn_cast<bufferization::MaterializeInDestinationOp>(user))
+      if (auto type = dyn_cast<MemRefType>(copy.getDest().getType()))
+        return liesApart(type, columns);
     auto insert = dyn_cast<tensor::InsertSliceOp>(user);
     auto destination = dyn_cast<DestinationStyleOpInterface>(user);
     if (destination && destination.isDpsInit(&use))
       return isInsertedApart(destination.getTiedOpResult(&use), columns);
-    return insert && (liesApart(insert, insert.getType(), columns) ||
+    return insert && (takesApart(insert, insert.getType(), columns) ||
                       isInsertedApart(insert.getResult(), columns));
   });
 }

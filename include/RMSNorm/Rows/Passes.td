@@ -76,8 +76,8 @@ def StridedBuffers : Pass<"rmsnorm-strided-buffers"> {
   }];
   let options = [
     Option<"pack", "pack", "bool", "false",
-           "copy buffers of another inner stride than 1 in front of the op, and "
-           "back after it">,
+           "copy buffers whose columns lie apart in front of the op, and back "
+           "after it">,
   ];
   let dependentDialects = ["::mlir::memref::MemRefDialect"];
 }

@@ -13,6 +13,10 @@ namespace mlir::rmsnorm {
 /// The rmsnorm.rows of `root`.
 SmallVector<RowsOp> getRows(Operation *root);
 
+/// Whether the last elements of a buffer of `type`, `columns` in a row, are not
+/// known to lie side by side.
+bool liesApart(MemRefType type, int64_t columns);
+
 /// Refuses `rows` if rmsnorm-place-tiles has seen it: what a pass that works on
 /// straight-line programs wants.
 LogicalResult verifyNotPlaced(RowsOp rows);
