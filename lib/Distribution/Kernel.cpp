@@ -3,10 +3,11 @@
 
 #include "Kernel.h"
 
+#include "RMSNorm/IR/Disjoint.h"
+
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/TypeUtilities.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 
 #include <numeric>
@@ -233,20 +234,20 @@ static int64_t getViewAlignment(Value buffer, int64_t bytes) {
   auto getStrides = [](MemRefType type) {
     return type.getStridesAndOffset().first;
   };
-  if (buffer.getDefiningOp<ViewLikeOpInterface>()) {
+  if (getViewedBuffer(buffer)) {
     auto type = cast<MemRefType>(buffer.getType());
     for (int64_t stride : ArrayRef(getStrides(type)).drop_back())
       if (!ShapedType::isDynamic(stride))
         limit(type, stride);
   }
-  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>()) {
-    if (auto subview = dyn_cast<memref::SubViewOp>(view.getOperation()))
+  while (Value viewed = getViewedBuffer(buffer)) {
+    if (auto subview = buffer.getDefiningOp<memref::SubViewOp>())
       for (auto [offset, stride] : llvm::zip(
                subview.getMixedOffsets(), getStrides(subview.getSourceType())))
         if (!ShapedType::isDynamic(stride))
           limit(subview.getType(),
                 getConstantIntValue(offset).value_or(1) * stride);
-    buffer = view.getViewSource();
+    buffer = viewed;
   }
   return bytes;
 }

@@ -3,10 +3,11 @@
 
 #include "Multiples.h"
 
+#include "RMSNorm/IR/Disjoint.h"
+
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -29,10 +30,10 @@ void Multiples::add(OpFoldResult count, int64_t unit) {
 static int64_t getKnownAlignment(Value buffer) {
   // Every view has the address of its source and an offset, except for
   // memref.view.
-  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>()) {
-    if (isa<memref::ViewOp>(view))
+  while (Value viewed = getViewedBuffer(buffer)) {
+    if (buffer.getDefiningOp<memref::ViewOp>())
       return 1;
-    buffer = view.getViewSource();
+    buffer = viewed;
   }
   if (auto alloc = buffer.getDefiningOp<memref::AllocOp>())
     return alloc.getAlignment().value_or(1);

@@ -25,9 +25,7 @@ bool rmsnorm::isSameValue(Value a, Value b) {
              /*markEquivalent=*/nullptr, OperationEquivalence::IgnoreLocations);
 }
 
-/// What `buffer` is a view of, or null. Upstream's memref.transpose has no
-/// ViewLikeOpInterface.
-static Value getViewed(Value buffer) {
+Value rmsnorm::getViewedBuffer(Value buffer) {
   if (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
     return view.getViewSource();
   auto transpose = buffer.getDefiningOp<memref::TransposeOp>();
@@ -35,7 +33,7 @@ static Value getViewed(Value buffer) {
 }
 
 Value rmsnorm::getRootBuffer(Value buffer) {
-  while (Value viewed = getViewed(buffer))
+  while (Value viewed = getViewedBuffer(buffer))
     buffer = viewed;
   return buffer;
 }
@@ -60,7 +58,7 @@ bool rmsnorm::isConstantBuffer(Value buffer) {
 /// The source of `buffer`, then the views that lead to it.
 static SmallVector<Value> getViews(Value buffer) {
   SmallVector<Value> views{buffer};
-  while (Value viewed = getViewed(views.back()))
+  while (Value viewed = getViewedBuffer(views.back()))
     views.push_back(viewed);
   std::reverse(views.begin(), views.end());
   return views;

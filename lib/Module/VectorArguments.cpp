@@ -2,11 +2,10 @@
 //===- VectorArguments.cpp - which arguments rows are read of ------------===//
 
 #include "RMSNorm/Module/VectorArguments.h"
+#include "RMSNorm/IR/Disjoint.h"
 #include "RMSNorm/IR/RMSNorm.h"
 
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -15,9 +14,7 @@ BlockArgument rmsnorm::getFunctionArgument(Value buffer) {
   if (auto argument = dyn_cast<BlockArgument>(buffer))
     if (auto rows = dyn_cast<RowsOp>(argument.getOwner()->getParentOp()))
       buffer = rows.getOperandOf(argument);
-  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
-    buffer = view.getViewSource();
-  return dyn_cast<BlockArgument>(buffer);
+  return dyn_cast<BlockArgument>(getRootBuffer(buffer));
 }
 
 SmallVector<unsigned> rmsnorm::getVectorArguments(func::FuncOp function) {

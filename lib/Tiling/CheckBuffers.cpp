@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- CheckBuffers.cpp - rmsnorm-check-buffers --------------------------===//
 
+#include "RMSNorm/IR/Disjoint.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Tiling/Passes.h"
 
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Interfaces/ViewLikeInterface.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_CHECKBUFFERS
@@ -37,8 +37,7 @@ private:
 
 /// "argument 'weight'" or "a new memref<...>".
 static std::string describe(Value buffer, func::FuncOp function) {
-  while (auto view = buffer.getDefiningOp<ViewLikeOpInterface>())
-    buffer = view.getViewSource();
+  buffer = getRootBuffer(buffer);
   std::string text;
   llvm::raw_string_ostream stream(text);
   auto argument = dyn_cast<BlockArgument>(buffer);

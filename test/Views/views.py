@@ -104,16 +104,21 @@ def launch(program, path):
     # What is not written differs from all that is expected.
     buffers = [TYPES[value.kind].encode(value.data) for value in program.arguments]
     buffers += [TYPES[value.kind].encode([TYPES[value.kind].unwritten] * len(value.data)) for value in new]
-    tensors = []
+    tensors, shifts = [], []
+    # Each lies at a multiple of 16 bytes, or one element after it.
+    rng = random.Random(program.seed)
     for value, buffer in zip(program.arguments + new, buffers):
-        tensors.append(capi.Tensor(buffer.buffer_info()[0], value.sizes, TYPES[value.kind].dlpack, runtime.place))
+        shifts.append(rng.randrange(2))
+        buffer[:0] = buffer[:shifts[-1]]
+        address = buffer.buffer_info()[0] + shifts[-1] * buffer.itemsize
+        tensors.append(capi.Tensor(address, value.sizes, TYPES[value.kind].dlpack, runtime.place))
     workspace = array.array("d", bytes(8 + function.workspace_size(tensors) // 8 * 8 + 256))
     address = workspace.buffer_info()[0] + 255 & ~255
     function.bind(tensors, address, 8 * len(workspace) - 256)()
     for number, result in enumerate(program.results):
         place = len(program.arguments) + new.index(result) if result.home is None else result.home
         kind = TYPES[result.kind]
-        got = kind.decode(buffers[place])
+        got = kind.decode(buffers[place][shifts[place]:])
         wrong = [i for i, (a, b) in enumerate(zip(got, result.data)) if not abs(a - b) <= kind.tolerance * max(1.0, abs(b))]
         if wrong:
             i = wrong[0]

@@ -18,7 +18,11 @@ bool isSameValue(Value a, Value b);
 /// apart by their offsets and sizes, others by `aliases`.
 bool areDisjoint(Value a, Value b, AliasAnalysis &aliases);
 
-/// The buffer that `buffer` is a view of.
+/// What `buffer` is a view of, or null. Upstream's memref.transpose has no
+/// ViewLikeOpInterface.
+Value getViewedBuffer(Value buffer);
+
+/// The buffer that `buffer` is a view of, or a view of a view.
 Value getRootBuffer(Value buffer);
 
 /// Whether `buffer` is, or is a view of, a constant global or an argument that
