@@ -298,13 +298,13 @@ FailureOr<SmallVector<std::string>> FunctionBinder::chooseNames() {
 }
 
 LogicalResult FunctionBinder::setAttributes(ArrayRef<std::string> names) {
-  llvm::DenseMap<unsigned, int64_t> symbolNumbers;
+  llvm::DenseMap<AffineExpr, int64_t> symbolNumbers;
   auto getSize = [&](Value value, int64_t dim) {
-    unsigned classNumber = symbols.getClass(value, dim);
-    if (std::optional<int64_t> size = symbols.getStaticSize(classNumber))
-      return *size;
+    AffineExpr size = symbols.getSize(value, dim);
+    if (auto constant = dyn_cast<AffineConstantExpr>(size))
+      return constant.getValue();
     int64_t next = -1 - static_cast<int64_t>(symbolNumbers.size());
-    return symbolNumbers.try_emplace(classNumber, next).first->second;
+    return symbolNumbers.try_emplace(size, next).first->second;
   };
   for (BlockArgument argument : function.getArguments()) {
     auto type = dyn_cast<RankedTensorType>(argument.getType());
@@ -352,13 +352,13 @@ LogicalResult FunctionBinder::setAttributes(ArrayRef<std::string> names) {
 
 /// A size that is asked for in several ways becomes one value.
 void FunctionBinder::replaceDims() {
-  llvm::DenseMap<unsigned, std::pair<Value, int64_t>> representatives;
+  llvm::DenseMap<AffineExpr, std::pair<Value, int64_t>> representatives;
   for (BlockArgument argument : function.getArguments())
     if (auto type = dyn_cast<RankedTensorType>(argument.getType()))
       for (int64_t dim = 0; dim < type.getRank(); ++dim)
-        representatives.try_emplace(symbols.getClass(argument, dim), argument,
+        representatives.try_emplace(symbols.getSize(argument, dim), argument,
                                     dim);
-  llvm::DenseMap<unsigned, Value> sizes;
+  llvm::DenseMap<AffineExpr, Value> sizes;
   SmallVector<tensor::DimOp> dimOps;
   function.walk([&](tensor::DimOp op) { dimOps.push_back(op); });
   for (tensor::DimOp op : dimOps) {
@@ -366,15 +366,16 @@ void FunctionBinder::replaceDims() {
     auto type = dyn_cast<RankedTensorType>(op.getSource().getType());
     if (!index || !type || *index < 0 || *index >= type.getRank())
       continue;
-    unsigned classNumber = symbols.getClass(op.getSource(), *index);
-    auto it = representatives.find(classNumber);
-    std::optional<int64_t> size = symbols.getStaticSize(classNumber);
-    if (!size && it == representatives.end())
+    AffineExpr size = symbols.getSize(op.getSource(), *index);
+    auto constant = dyn_cast<AffineConstantExpr>(size);
+    auto it = representatives.find(size);
+    if (!constant && it == representatives.end())
       continue;
-    Value &value = sizes[classNumber];
+    Value &value = sizes[size];
     builder.setInsertionPointToStart(&function.front());
-    if (!value && size)
-      value = arith::ConstantIndexOp::create(builder, op.getLoc(), *size);
+    if (!value && constant)
+      value = arith::ConstantIndexOp::create(builder, op.getLoc(),
+                                             constant.getValue());
     else if (!value)
       value = tensor::DimOp::create(builder, op.getLoc(), it->second.first,
                                     it->second.second);

@@ -8,39 +8,32 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-unsigned ShapeSymbols::find(unsigned node) const {
-  while (parents[node] != node)
-    node = parents[node] = parents[parents[node]];
-  return node;
-}
-
-unsigned ShapeSymbols::getClass(const DimSource &source) {
-  auto [it, inserted] = nodes.try_emplace(
-      {source.value, source.isStatic() ? source.size : source.dim},
-      parents.size());
-  if (inserted) {
-    parents.push_back(it->second);
-    sizes.push_back(source.size);
-  }
-  return find(it->second);
-}
-
-std::optional<int64_t> ShapeSymbols::getStaticSize(unsigned classNumber) const {
-  int64_t size = sizes[find(classNumber)];
-  return ShapedType::isDynamic(size) ? std::nullopt : std::optional(size);
+AffineExpr ShapeSymbols::getSize(const DimSource &source,
+                                 MLIRContext *context) const {
+  if (source.isStatic())
+    return getAffineConstantExpr(source.size, context);
+  const unsigned number =
+      symbols.try_emplace({source.value, source.dim}, symbols.size())
+          .first->second;
+  AffineExpr size = getAffineSymbolExpr(number, context);
+  while (AffineExpr other = known.lookup(size))
+    size = other;
+  return size;
 }
 
 LogicalResult ShapeSymbols::unite(Operation *op, const DimSource &first,
                                   const DimSource &second) {
-  unsigned a = getClass(first), b = getClass(second);
+  AffineExpr a = getSize(first, op->getContext()),
+             b = getSize(second, op->getContext());
   if (a == b)
     return success();
-  if (!ShapedType::isDynamic(sizes[a]) && !ShapedType::isDynamic(sizes[b]))
+  if (isa<AffineConstantExpr>(b))
+    std::swap(a, b);
+  if (auto constant = dyn_cast<AffineConstantExpr>(b))
     return op->emitOpError("expected two dimensions to be equal, got sizes ")
-           << sizes[a] << " and " << sizes[b];
-  if (ShapedType::isDynamic(sizes[a]))
-    sizes[a] = sizes[b];
-  parents[b] = a;
+           << constant.getValue() << " and "
+           << cast<AffineConstantExpr>(a).getValue();
+  known[b] = a;
   return success();
 }
 

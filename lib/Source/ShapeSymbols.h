@@ -19,28 +19,27 @@ public:
   /// sizes would have to be equal.
   static FailureOr<ShapeSymbols> compute(func::FuncOp function);
 
-  /// The class of dimension `dim` of `value`.
-  unsigned getClass(Value value, int64_t dim) {
-    return getClass(traceDim(value, dim));
+  /// The size of dimension `dim` of `value`: a constant if one of its class is
+  /// static, else the symbol of the class.
+  AffineExpr getSize(Value value, int64_t dim) const {
+    return getSize(traceDim(value, dim), value.getContext());
   }
-  unsigned getClass(OpFoldResult size) { return getClass(traceSize(size)); }
-  /// The static size of a class, if one of its members has one.
-  std::optional<int64_t> getStaticSize(unsigned classNumber) const;
+  AffineExpr getSize(OpFoldResult size) const {
+    return getSize(traceSize(size), size.getContext());
+  }
   /// Makes the first `dims` dimensions of `a` and `b` equal. An error, if they
   /// cannot be, is emitted on `op`.
   LogicalResult uniteShapes(Operation *op, Value a, Value b, int64_t dims);
 
 private:
-  unsigned getClass(const DimSource &source);
-  unsigned find(unsigned node) const;
+  AffineExpr getSize(const DimSource &source, MLIRContext *context) const;
   LogicalResult unite(Operation *op, const DimSource &a, const DimSource &b);
   LogicalResult collect(Operation *op);
 
-  /// The nodes of sources: values with a dimension or -1, or null with a static
-  /// size.
-  llvm::DenseMap<std::pair<Value, int64_t>, unsigned> nodes;
-  mutable llvm::SmallVector<unsigned> parents;
-  llvm::SmallVector<int64_t> sizes;
+  /// The symbols of sources.
+  mutable llvm::DenseMap<std::pair<Value, int64_t>, unsigned> symbols;
+  /// Symbols in terms of others or of static sizes, without circles.
+  llvm::DenseMap<AffineExpr, AffineExpr> known;
 };
 
 } // namespace mlir::rmsnorm

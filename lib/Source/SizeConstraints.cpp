@@ -15,11 +15,10 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 namespace {
-/// Symbol i of `expr` is the size of class `classes[i]` (see ShapeSymbols).
-struct SizeExpr {
+/// What `op` says of sizes (see ShapeSymbols).
+struct Statement {
   Operation *op;
   AffineExpr expr;
-  SmallVector<unsigned> classes;
 };
 
 class ConstraintCollector {
@@ -39,9 +38,6 @@ private:
     unsigned numOps = 0;
   };
 
-  AffineExpr addSize(SizeExpr &sum, unsigned classNumber);
-  AffineExpr addSize(SizeExpr &sum, OpFoldResult size);
-  void define(unsigned classNumber, SizeExpr size);
   void collectProduct(Operation *op, Value product, int64_t dim, Value factors,
                       ArrayRef<int64_t> group);
   void collectSlice(OffsetSizeAndStrideOpInterface op, Value whole);
@@ -49,48 +45,32 @@ private:
   AffineExpr simplify(AffineExpr expr) {
     return simplifyAffineExpr(expr, 0, numSymbols);
   }
-  KnownSize resolve(unsigned classNumber);
-  KnownSize substitute(const SizeExpr &size);
+  KnownSize resolve(AffineExpr size);
+  KnownSize substitute(AffineExpr expr);
   LogicalResult addConstraint(Operation *op, AffineExpr expr, bool isEqual);
 
   ShapeSymbols &symbols;
   MLIRContext *context;
   unsigned numSymbols = 0;
   /// The symbols of sizes that the caller chooses.
-  llvm::DenseMap<unsigned, unsigned> given;
-  llvm::MapVector<unsigned, SmallVector<SizeExpr, 1>> definitions;
+  llvm::DenseMap<AffineExpr, unsigned> given;
+  llvm::MapVector<AffineExpr, SmallVector<Statement, 1>> definitions;
   /// Sizes that must not be negative.
-  SmallVector<SizeExpr> slices;
-  llvm::DenseMap<unsigned, KnownSize> known;
+  SmallVector<Statement> slices;
+  llvm::DenseMap<AffineExpr, KnownSize> known;
   llvm::SmallMapVector<AffineExpr, bool, 4> constraints;
 };
 } // namespace
-
-AffineExpr ConstraintCollector::addSize(SizeExpr &sum, unsigned classNumber) {
-  sum.classes.push_back(classNumber);
-  return getAffineSymbolExpr(sum.classes.size() - 1, context);
-}
-
-AffineExpr ConstraintCollector::addSize(SizeExpr &sum, OpFoldResult size) {
-  if (std::optional<int64_t> constant = getConstantIntValue(size))
-    return getAffineConstantExpr(*constant, context);
-  return addSize(sum, symbols.getClass(size));
-}
-
-void ConstraintCollector::define(unsigned classNumber, SizeExpr size) {
-  if (size.expr)
-    definitions[classNumber].push_back(std::move(size));
-}
 
 /// Dimension `dim` of `product` is the product of those of `factors` in
 /// `group`.
 void ConstraintCollector::collectProduct(Operation *op, Value product,
                                          int64_t dim, Value factors,
                                          ArrayRef<int64_t> group) {
-  SizeExpr size{op, getAffineConstantExpr(1, context), {}};
+  AffineExpr size = getAffineConstantExpr(1, context);
   for (int64_t factor : group)
-    size.expr = size.expr * addSize(size, symbols.getClass(factors, factor));
-  define(symbols.getClass(product, dim), std::move(size));
+    size = size * symbols.getSize(factors, factor);
+  definitions[symbols.getSize(product, dim)].push_back({op, size});
 }
 
 /// A slice of `whole`, taken or put in, lies in it.
@@ -98,12 +78,9 @@ void ConstraintCollector::collectSlice(OffsetSizeAndStrideOpInterface op,
                                        Value whole) {
   for (auto [dim, offset, size, stride] : llvm::enumerate(
            op.getMixedOffsets(), op.getMixedSizes(), op.getMixedStrides())) {
-    SizeExpr room{op, {}, {}};
-    AffineExpr begin = addSize(room, offset), count = addSize(room, size),
-               step = addSize(room, stride);
-    room.expr = addSize(room, symbols.getClass(whole, dim)) - begin -
-                (count - 1) * step - 1;
-    slices.push_back(std::move(room));
+    slices.push_back(
+        {op, symbols.getSize(whole, dim) - symbols.getSize(offset) -
+                 (symbols.getSize(size) - 1) * symbols.getSize(stride) - 1});
   }
 }
 
@@ -123,42 +100,44 @@ void ConstraintCollector::collect(Operation *op) {
              op->getResult(0).getType().isIntOrIndex() &&
              llvm::all_of(op->getOperandTypes(),
                           [](Type type) { return type.isIntOrIndex(); })) {
-    SizeExpr size{op, {}, {}};
     auto operands = llvm::map_to_vector(op->getOperands(), [&](Value operand) {
-      return addSize(size, OpFoldResult(operand));
+      return symbols.getSize(OpFoldResult(operand));
     });
-    size.expr = getIndexArithmetic(op, operands);
-    define(symbols.getClass(OpFoldResult(op->getResult(0))), std::move(size));
+    if (AffineExpr size = getIndexArithmetic(op, operands))
+      definitions[symbols.getSize(OpFoldResult(op->getResult(0)))].push_back(
+          {op, size});
   }
 }
 
-ConstraintCollector::KnownSize
-ConstraintCollector::resolve(unsigned classNumber) {
-  if (std::optional<int64_t> size = symbols.getStaticSize(classNumber))
-    return {getAffineConstantExpr(*size, context), 1};
-  if (auto it = given.find(classNumber); it != given.end())
+ConstraintCollector::KnownSize ConstraintCollector::resolve(AffineExpr size) {
+  if (auto it = given.find(size); it != given.end())
     return {getAffineSymbolExpr(it->second, context), 1};
-  auto [it, inserted] = known.try_emplace(classNumber);
+  if (isa<AffineConstantExpr>(size))
+    return {size, 1};
+  auto [it, inserted] = known.try_emplace(size);
   if (!inserted)
     return it->second;
-  for (const SizeExpr &definition : definitions.lookup(classNumber))
-    if (KnownSize size = substitute(definition); size.expr)
-      return known[classNumber] = size;
+  for (const Statement &definition : definitions.lookup(size))
+    if (KnownSize found = substitute(definition.expr); found.expr)
+      return known[size] = found;
   return {};
 }
 
 ConstraintCollector::KnownSize
-ConstraintCollector::substitute(const SizeExpr &size) {
-  SmallVector<AffineExpr> parts;
+ConstraintCollector::substitute(AffineExpr expr) {
+  llvm::DenseMap<AffineExpr, AffineExpr> parts;
   unsigned numOps = 1;
-  for (unsigned classNumber : size.classes) {
-    KnownSize part = resolve(classNumber);
+  WalkResult result = expr.walk([&](AffineExpr size) {
+    if (!isa<AffineSymbolExpr>(size))
+      return WalkResult::advance();
+    KnownSize part = resolve(size);
     numOps += part.numOps;
-    if (!part.expr || numOps > kMaxOps)
-      return {};
-    parts.push_back(part.expr);
-  }
-  return {simplify(size.expr.replaceSymbols(parts)), numOps};
+    parts[size] = part.expr;
+    return WalkResult(success(part.expr && numOps <= kMaxOps));
+  });
+  if (result.wasInterrupted())
+    return {};
+  return {simplify(expr.replace(parts)), numOps};
 }
 
 /// Whether `expr` is so for any sizes.
@@ -190,13 +169,13 @@ LogicalResult ConstraintCollector::run(func::FuncOp function,
     return op->emitOpError("expected sums, products, quotients or remainders "
                            "of arguments' sizes as sizes, got another ");
   };
-  // The symbol of each class that only results have, and its first place.
+  // The symbol of each size that only results have, and its first place.
   struct Place {
     unsigned symbol;
     StringAttr name;
     size_t dim;
   };
-  llvm::MapVector<unsigned, Place> results;
+  llvm::MapVector<AffineExpr, Place> results;
   for (BlockArgument argument : function.getArguments()) {
     auto dims = function.getArgAttrOfType<DenseI64ArrayAttr>(
         argument.getArgNumber(), RMSNormDialect::kDimsAttrName);
@@ -208,17 +187,17 @@ LogicalResult ConstraintCollector::run(func::FuncOp function,
         continue;
       unsigned symbol = -1 - size;
       numSymbols = std::max(numSymbols, symbol + 1);
-      unsigned classNumber = symbols.getClass(argument, dim);
+      AffineExpr own = symbols.getSize(argument, dim);
       if (argument.getArgNumber() < numGiven)
-        given[classNumber] = symbol;
-      else if (!given.count(classNumber))
-        results.insert({classNumber, {symbol, name, dim}});
+        given[own] = symbol;
+      else if (!given.count(own))
+        results.insert({own, {symbol, name, dim}});
     }
   }
   for (Operation &op : function.front())
     collect(&op);
-  for (auto &[classNumber, place] : results) {
-    KnownSize size = resolve(classNumber);
+  for (auto &[own, place] : results) {
+    KnownSize size = resolve(own);
     if (!size.expr)
       return unknown(function) << "value in dimension " << place.dim
                                << " of result " << place.name;
@@ -226,10 +205,10 @@ LogicalResult ConstraintCollector::run(func::FuncOp function,
     if (failed(addConstraint(function, symbol - size.expr, /*isEqual=*/true)))
       return failure();
   }
-  for (auto &[classNumber, sizes] : definitions) {
-    KnownSize size = resolve(classNumber);
-    for (const SizeExpr &definition : sizes) {
-      KnownSize other = substitute(definition);
+  for (auto &[own, statements] : definitions) {
+    KnownSize size = resolve(own);
+    for (const Statement &definition : statements) {
+      KnownSize other = substitute(definition.expr);
       if (!size.expr || (!other.expr && !isa<tensor::TensorDialect>(
                                             definition.op->getDialect())))
         continue;
@@ -240,8 +219,8 @@ LogicalResult ConstraintCollector::run(func::FuncOp function,
         return failure();
     }
   }
-  for (const SizeExpr &slice : slices) {
-    KnownSize room = substitute(slice);
+  for (const Statement &slice : slices) {
+    KnownSize room = substitute(slice.expr);
     if (!room.expr)
       return unknown(slice.op) << "value";
     if (failed(addConstraint(slice.op, room.expr, /*isEqual=*/false)))
