@@ -89,28 +89,18 @@ static RowsOp createSumRows(RewriterBase &rewriter, RowsOp rows, Value partials,
       segments.push_back(index);
     }
   }
-  SmallVector<Value> dynamicSizes;
-  SmallVector<int64_t> staticSizes;
-  dispatchIndexOpFoldResults(sizes, dynamicSizes, staticSizes);
-  auto access = [&](AccessKind kind) -> Attribute {
-    return AccessAttr::get(rewriter.getContext(), kind, /*constant=*/false,
-                           /*alias=*/-1);
-  };
   const bool inPlace = dest.init == dest.dest;
   SmallVector<Value> operands = {partials, dest.dest};
-  SmallVector<Attribute> accesses = {
-      access(AccessKind::read),
-      access(inPlace ? AccessKind::update : AccessKind::write)};
+  SmallVector<AccessKind> kinds = {
+      AccessKind::read, inPlace ? AccessKind::update : AccessKind::write};
   if (dest.init && !inPlace) {
     operands.push_back(dest.init);
-    accesses.push_back(access(AccessKind::read));
+    kinds.push_back(AccessKind::read);
   }
-  auto sumRows = RowsOp::create(
-      rewriter, loc, /*partials=*/TypeRange(), dynamicSizes, columns, operands,
-      /*scalars=*/ValueRange(), staticSizes, bound,
-      rewriter.getArrayAttr(accesses),
-      ScheduleAttr::get(rewriter.getContext(), fields), segments);
-  Block &tile = createBody(rewriter, sumRows);
+  RowsOp sumRows = createRows(
+      rewriter, loc, /*results=*/TypeRange(), sizes, columns, bound, operands,
+      kinds, ScheduleAttr::get(rewriter.getContext(), fields), segments);
+  Block &tile = sumRows.getTiles().getBody().front();
   OpBuilder::InsertionGuard guard(rewriter);
   rewriter.setInsertionPointToEnd(&tile);
   MutableArrayRef<BlockArgument> buffers = sumRows.getBufferArguments();
@@ -122,7 +112,7 @@ static RowsOp createSumRows(RewriterBase &rewriter, RowsOp rows, Value partials,
   AccumulateOp::create(
       rewriter, loc, /*result=*/Type(), load, buffers[1],
       dest.init ? Value(inPlace ? buffers[1] : buffers[2]) : Value(), dest.kind,
-      dest.start, getSumMap(buffers[1], staticSizes.size(), segments));
+      dest.start, getSumMap(buffers[1], sizes.size(), segments));
   YieldOp::create(rewriter, loc);
   return sumRows;
 }

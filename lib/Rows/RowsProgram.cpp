@@ -5,6 +5,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/PatternMatch.h"
@@ -67,20 +68,36 @@ bool mlir::rmsnorm::isFunction(Operation *op) {
 // Operands
 //===----------------------------------------------------------------------===//
 
-Block &mlir::rmsnorm::createBody(OpBuilder &builder, RowsOp rows) {
+RowsOp mlir::rmsnorm::createRows(OpBuilder &builder, Location loc,
+                                 TypeRange results,
+                                 ArrayRef<OpFoldResult> sizes,
+                                 Value dynamicColumns, int64_t columns,
+                                 ValueRange buffers, ArrayRef<AccessKind> kinds,
+                                 ScheduleAttr schedule,
+                                 ArrayRef<int64_t> segments) {
+  SmallVector<Value> dynamicSizes;
+  SmallVector<int64_t> staticSizes;
+  dispatchIndexOpFoldResults(sizes, dynamicSizes, staticSizes);
+  auto accesses = llvm::map_to_vector(kinds, [&](AccessKind kind) -> Attribute {
+    return AccessAttr::get(builder.getContext(), kind, /*constant=*/false,
+                           /*alias=*/-1);
+  });
+  auto rows =
+      RowsOp::create(builder, loc, results, dynamicSizes, dynamicColumns,
+                     buffers, /*scalars=*/ValueRange(), staticSizes, columns,
+                     builder.getArrayAttr(accesses), schedule, segments);
   OpBuilder::InsertionGuard guard(builder);
   Block &body = rows.getBody().emplaceBlock();
   for (Value operand : rows->getOperands())
     body.addArgument(RowsOp::getArgumentType(operand.getType()),
                      operand.getLoc());
   builder.setInsertionPointToStart(&body);
-  auto tiles = TilesOp::create(builder, rows.getLoc(), /*results=*/TypeRange(),
+  auto tiles = TilesOp::create(builder, loc, /*results=*/TypeRange(),
                                /*copies=*/ValueRange(), /*inits=*/ValueRange(),
                                /*stages=*/0);
-  YieldOp::create(builder, rows.getLoc());
-  Block &tile = tiles.getBody().emplaceBlock();
-  tile.addArgument(builder.getIndexType(), rows.getLoc());
-  return tile;
+  YieldOp::create(builder, loc);
+  tiles.getBody().emplaceBlock().addArgument(builder.getIndexType(), loc);
+  return rows;
 }
 
 void mlir::rmsnorm::setColumns(RowsOp rows, int64_t columns) {

@@ -195,11 +195,9 @@ RowsOp ProgramBuilder::createRows() {
             getColumnLeaves({loop}) == SmallVector<unsigned>{*dynamicColumns})
           count = cast<Value>(getSize(dim));
     }
-  SmallVector<Value> dynamicSizes;
-  SmallVector<int64_t> staticSizes, segments;
-  dispatchIndexOpFoldResults(sizes, dynamicSizes, staticSizes);
+  SmallVector<int64_t> segments;
   SmallVector<Value> operands;
-  SmallVector<Attribute> accesses;
+  SmallVector<AccessKind> kinds;
   SmallVector<Type> types;
   for (auto [key, argument] : arguments) {
     const Value tensor = key.first;
@@ -210,25 +208,21 @@ RowsOp ProgramBuilder::createRows() {
                                        return sum && sum.getInit() == argument;
                                      });
     operands.push_back(tensor);
-    accesses.push_back(AccessAttr::get(rewriter.getContext(),
-                                       !isWritten ? AccessKind::read
-                                       : isRead   ? AccessKind::update
-                                                  : AccessKind::write,
-                                       /*constant=*/false, /*alias=*/-1));
+    kinds.push_back(!isWritten ? AccessKind::read
+                    : isRead   ? AccessKind::update
+                               : AccessKind::write);
     if (isWritten)
       types.push_back(tensor.getType());
   }
   for (const Written &output : written)
     if (output.isSum && !output.sum.dims.empty())
       segments = output.sum.dims;
-  auto rows =
-      RowsOp::create(rewriter, loc, types, dynamicSizes, count, operands,
-                     /*scalars=*/ValueRange(), staticSizes, columns,
-                     rewriter.getArrayAttr(accesses), ScheduleAttr(), segments);
+  RowsOp rows = rmsnorm::createRows(rewriter, loc, types, sizes, count, columns,
+                                    operands, kinds, ScheduleAttr(), segments);
   for (NormBody &norm : norms)
     rows->getBlock()->getOperations().splice(Block::iterator(rows),
                                              norm.block.getOperations());
-  Block &body = createBody(rewriter, rows);
+  Block &body = rows.getTiles().getBody().front();
   for (auto [argument, buffer] :
        llvm::zip_equal(buffers.getArguments(), rows.getBufferArguments()))
     argument.replaceAllUsesWith(buffer);

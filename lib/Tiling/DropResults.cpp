@@ -46,24 +46,12 @@ static void copyRows(OpBuilder &builder, Location loc, Value source,
   }
   if (sizes.empty())
     sizes.push_back(builder.getIndexAttr(1));
-  SmallVector<Value> dynamicSizes;
-  SmallVector<int64_t> staticSizes;
-  dispatchIndexOpFoldResults(sizes, dynamicSizes, staticSizes);
-  auto getAccess = [&](AccessKind access) {
-    return AccessAttr::get(builder.getContext(), access, /*constant=*/false,
-                           /*alias=*/-1);
-  };
-  auto rows =
-      RowsOp::create(builder, loc, /*results=*/TypeRange(), dynamicSizes,
-                     dynamicColumns, ValueRange{source, target},
-                     /*scalars=*/ValueRange(), staticSizes, columns,
-                     builder.getArrayAttr({getAccess(AccessKind::read),
-                                           getAccess(AccessKind::write)}),
-                     ScheduleAttr(), /*segments=*/ArrayRef<int64_t>());
-  OpBuilder inside(builder.getContext());
-  Block &body = createBody(inside, rows);
+  RowsOp rows = createRows(builder, loc, /*results=*/TypeRange(), sizes,
+                           dynamicColumns, columns, {source, target},
+                           {AccessKind::read, AccessKind::write});
+  Block &body = rows.getTiles().getBody().front();
   Value row = rank > 1 ? body.getArgument(0) : Value();
-  inside.setInsertionPointToEnd(&body);
+  OpBuilder inside = OpBuilder::atBlockEnd(&body);
   auto buffers = rows.getBufferArguments();
   Value tile = TileLoadOp::create(
       inside, loc, VectorType::get({1, columns}, type.getElementType()), kind,

@@ -63,9 +63,13 @@ bool overwritesWhatSumsRead(RowsOp rows, const SumsSlice &slice);
 /// Says of `rows`, whose N only a call knows, that it has at most `columns`.
 void setColumns(RowsOp rows, int64_t columns);
 
-/// Gives `rows` its body: arguments, and a rmsnorm.tiles whose body, an empty
-/// block with the tile's number, is returned.
-Block &createBody(OpBuilder &builder, RowsOp rows);
+/// A rmsnorm.rows that does `kinds` with `buffers`. The body of its
+/// rmsnorm.tiles is an empty block with the tile's number.
+RowsOp createRows(OpBuilder &builder, Location loc, TypeRange results,
+                  ArrayRef<OpFoldResult> sizes, Value dynamicColumns,
+                  int64_t columns, ValueRange buffers,
+                  ArrayRef<AccessKind> kinds, ScheduleAttr schedule = {},
+                  ArrayRef<int64_t> segments = {});
 
 /// Adds a buffer to the operands of `rows`, the `index`-th then; returns what
 /// its body calls it.
