@@ -43,11 +43,6 @@ void ClusterGrowth::note(Operation *op, StringRef why) {
     cluster.refusals.push_back({op, why});
 }
 
-const Layout *ClusterGrowth::findLayout(Value value) const {
-  auto it = cluster.layouts.find(value);
-  return it == cluster.layouts.end() ? nullptr : &it->second;
-}
-
 /// Sets loops so that `map` indexes the element at `layout`. False if loops are
 /// already set otherwise.
 bool ClusterGrowth::determine(AffineMap map, const Layout &layout,
@@ -136,7 +131,7 @@ bool ClusterGrowth::join(Operation *op, const LoopNest &nest,
     return false;
   }
   for (const auto &[operand, map] : nest.reads)
-    if (const Layout *layout = findLayout(operand->get());
+    if (const Layout *layout = cluster.findLayout(operand->get());
         layout && !determine(map, *layout, loops, /*mustAgree=*/true)) {
       note(op, "has operands with other rows");
       return false;
@@ -185,12 +180,12 @@ void ClusterGrowth::joinUser(Operation *op) {
     if (taken.contains(op))
       return;
     Value source = op->getOperand(0), result = op->getResult(0);
-    const Layout *layout = findLayout(source);
+    const Layout *layout = cluster.findLayout(source);
     auto it = shared.find(source);
     const bool isShared = !layout && it != shared.end() && isView(op);
     if (isShared)
       layout = &it->second;
-    if (!layout || findLayout(result))
+    if (!layout || cluster.findLayout(result))
       return;
     const Layout resolved = digits.resolve(*layout);
     if (std::optional<Layout> view = getViewLayout(digits, op, resolved))
@@ -206,7 +201,7 @@ void ClusterGrowth::joinUser(Operation *op) {
   // A destination that is not read says nothing.
   if (llvm::none_of(nest->reads, [&](const auto &read) {
         Value value = read.first->get();
-        return findLayout(value) || shared.count(value);
+        return cluster.findLayout(value) || shared.count(value);
       }))
     return;
   join(op, *nest, MaybeLoops(nest->dims.size()));
@@ -246,7 +241,7 @@ void ClusterGrowth::shareReads() {
       Value value = operand->get();
       Layout layout = getIndices(map, members.find(op)->second);
       traceBack(digits, value, layout);
-      if (!findLayout(value) && coversShape(value, layout))
+      if (!cluster.findLayout(value) && coversShape(value, layout))
         addLayout(value, layout, /*isShared=*/true);
     }
   }

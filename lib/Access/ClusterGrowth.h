@@ -39,7 +39,6 @@ private:
   void shareReads();
   void addLayout(Value value, const Layout &layout, bool isShared);
   void note(Operation *op, StringRef why);
-  const Layout *findLayout(Value value) const;
 
   Cluster &cluster;
   Digits &digits;

@@ -4,7 +4,6 @@
 #include "RMSNorm/IR/AccessMap.h"
 
 #include "mlir/IR/AffineExpr.h"
-#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
@@ -60,6 +59,13 @@ static bool add(AffineExpr expr, int64_t factor, AccessIndex &index) {
   }
   index.terms.push_back(digit);
   return true;
+}
+
+AffineExpr AccessTerm::getDigit(MLIRContext *context) const {
+  AffineExpr expr = isOperand ? getAffineSymbolExpr(dim, context)
+                              : getAffineDimExpr(dim, context);
+  expr = expr.floorDiv(divisor);
+  return modulus != 0 ? expr % modulus : expr;
 }
 
 AccessMap::AccessMap(AffineMap map, bool hasColumn)
@@ -301,45 +307,9 @@ AffineMap AccessMap::joinDigits() const {
       continue;
     MLIRContext *context = map.getContext();
     results[place] = getAffineConstantExpr(index.offset, context);
-    for (const AccessTerm &term : terms) {
-      AffineExpr expr = term.isOperand ? getAffineSymbolExpr(term.dim, context)
-                                       : getAffineDimExpr(term.dim, context);
-      expr = expr.floorDiv(term.divisor);
-      results[place] =
-          results[place] +
-          (term.modulus != 0 ? expr % term.modulus : expr) * term.factor;
-    }
+    for (const AccessTerm &term : terms)
+      results[place] = results[place] + term.getDigit(context) * term.factor;
   }
   return AffineMap::get(map.getNumDims(), map.getNumSymbols(), results,
                         map.getContext());
-}
-
-AffineMap AccessMap::countRows(ArrayRef<int64_t> sizes) const {
-  MLIRContext *context = map.getContext();
-  AffineExpr row = getAffineDimExpr(0, context);
-  SmallVector<AffineExpr> dims(map.getNumDims());
-  int64_t divisor = 1;
-  for (unsigned dim = getNumRowDims(); dim-- > 1;) {
-    dims[dim] = row.floorDiv(divisor) % sizes[dim];
-    divisor *= sizes[dim];
-  }
-  dims.front() = row.floorDiv(divisor);
-  if (column)
-    dims.back() = getAffineDimExpr(1, context);
-  return map.replaceDimsAndSymbols(dims, {}, 1 + column, map.getNumSymbols());
-}
-
-AffineMap AccessMap::dropPlaces(const llvm::SmallBitVector &units) const {
-  MLIRContext *context = map.getContext();
-  SmallVector<AffineExpr> dims;
-  unsigned next = 0;
-  for (unsigned dim = 0; dim < map.getNumDims(); ++dim) {
-    const int64_t place = dim < getNumRowDims() ? getPlace(dim) : -1;
-    dims.push_back(place >= 0 && units.test(place)
-                       ? getAffineConstantExpr(0, context)
-                       : getAffineDimExpr(next++, context));
-  }
-  AffineMap all =
-      map.replaceDimsAndSymbols(dims, {}, next, map.getNumSymbols());
-  return all.dropResults(units);
 }

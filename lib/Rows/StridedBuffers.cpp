@@ -195,14 +195,6 @@ void ViewBuilder::expand() {
         size ? getConstantIntValue(size).value_or(ShapedType::kDynamic)
              : ShapedType::kDynamic);
   };
-  auto getExpr = [&](const AccessTerm &term) {
-    AffineExpr expr = term.isOperand
-                          ? getAffineSymbolExpr(term.dim, getContext())
-                          : getAffineDimExpr(term.dim, getContext());
-    if (term.divisor != 1)
-      expr = expr.floorDiv(term.divisor);
-    return term.modulus != 0 ? expr % term.modulus : expr;
-  };
   for (auto [place, index] : llvm::enumerate(access.getIndices())) {
     groups.emplace_back();
     OpFoldResult size;
@@ -238,9 +230,9 @@ void ViewBuilder::expand() {
               .getResult();
     else
       outer = host.getIndexAttr(type.getDimSize(place) / terms.front().factor);
-    add(getExpr(terms.front()), outer);
+    add(terms.front().getDigit(getContext()), outer);
     for (size_t i = 1; i < terms.size(); ++i)
-      add(getExpr(terms[i]),
+      add(terms[i].getDigit(getContext()),
           host.getIndexAttr(terms[i - 1].factor / terms[i].factor));
   }
   if (isSame)
@@ -280,13 +272,8 @@ void ViewBuilder::collapse() {
       if (joins) {
         AccessTerm whole = *term;
         whole.modulus = outer.modulus == 0 ? 0 : outer.modulus * term->modulus;
-        AffineExpr expr = getAffineDimExpr(whole.dim, getContext());
-        if (whole.divisor != 1)
-          expr = expr.floorDiv(whole.divisor);
-        if (whole.modulus != 0)
-          expr = expr % whole.modulus;
         groups.back().push_back(place);
-        exprs.back() = expr;
+        exprs.back() = whole.getDigit(getContext());
         last = {whole};
       }
     }

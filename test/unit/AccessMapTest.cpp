@@ -10,7 +10,6 @@
 #include "mlir/AsmParser/AsmParser.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/MLIRContext.h"
-#include "llvm/ADT/SmallBitVector.h"
 #include "llvm/ADT/StringExtras.h"
 #include "gtest/gtest.h"
 
@@ -118,27 +117,6 @@ TEST_F(AccessMapTest, PrintsWhatIsParsed) {
     const std::string printed = AccessMap(parse(text), true).getText();
     EXPECT_EQ(parse(printed), parse(text)) << printed;
   }
-}
-
-TEST_F(AccessMapTest, CountsRowsByTheirNumber) {
-  const AffineMap map = parse("(a, b, d, c) -> (d, c, a, b)");
-  const SmallVector<int64_t> sizes{3, 4, 5, 2};
-  const AffineMap counted =
-      AccessMap(map, true).countRows(ArrayRef(sizes).drop_back());
-  EXPECT_EQ(counted.getNumDims(), 2u);
-  int64_t row = 0;
-  forAll(sizes, [&](ArrayRef<int64_t> point) {
-    EXPECT_EQ(visit(counted, {row / 2, row % 2}), visit(map, point));
-    ++row;
-  });
-}
-
-TEST_F(AccessMapTest, DropsDimensionsOfSizeOne) {
-  llvm::SmallBitVector units(4);
-  units.set(0);
-  units.set(2);
-  const AccessMap map(parse("(a, b, c) -> (a, b, 0, c)"), true);
-  EXPECT_EQ(map.dropPlaces(units), parse("(b, c) -> (b, c)"));
 }
 
 /// Maps whose digits are given out to dimensions at random: some use a digit

@@ -29,6 +29,8 @@ struct AccessTerm {
   int64_t factor = 1;
 
   bool isWhole() const { return divisor == 1 && modulus == 0 && factor == 1; }
+  /// The digit, without its factor.
+  AffineExpr getDigit(MLIRContext *context) const;
 };
 
 /// One index of a buffer.
@@ -119,12 +121,6 @@ public:
   /// The map with digits of one dimension that are next to each other in an
   /// index as one digit.
   AffineMap joinDigits() const;
-  /// The map with the row dimensions, of `sizes` (that of the first does not
-  /// matter), counted in one, the number of the row.
-  AffineMap countRows(ArrayRef<int64_t> sizes) const;
-  /// The map without the dimensions `units` of the buffer, which are of size 1,
-  /// and without the row dimensions that are counted in those.
-  AffineMap dropPlaces(const llvm::SmallBitVector &units) const;
 
 private:
   AffineMap map;

@@ -20,8 +20,6 @@ struct FloatRange {
 
   /// Neither too small nor too large for f32.
   bool isPrecise() const { return unit >= least && bound <= most; }
-  /// f32 has all such values.
-  bool isExact() const { return isPrecise() && bound - unit <= 24; }
 
   FloatRange operator*(FloatRange other) const {
     return {unit + other.unit, bound + other.bound};
