@@ -140,7 +140,7 @@ void AccessCollector::readValue(OpOperand &operand, Value value,
   // A number that members compute is no constant.
   SplatElementsAttr splat;
   if (op && (isa<tensor::EmptyOp>(op) ||
-             (isa<linalg::FillOp>(op) && !dependsOnMembers(value)) ||
+             (getFilled(op) && !dependsOnMembers(value)) ||
              matchPattern(op, m_Constant(&splat)))) {
     access.kind = Access::Kind::constant;
     return add(std::move(access));

@@ -16,7 +16,7 @@ static Value getBase(Value value) {
       value = insertion.getDest();
     else if (isView(op) && !isa<tensor::ExtractSliceOp>(op))
       value = op->getOperand(0);
-    else if (isa<linalg::FillOp>(op))
+    else if (getFilled(op))
       break;
     else if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
       value = dps.getTiedOpOperand(cast<OpResult>(value))->get();

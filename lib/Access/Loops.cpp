@@ -59,7 +59,7 @@ static bool writesAll(OpResult result, AffineMap map) {
 }
 
 static std::optional<LoopNest> getLinalgNest(linalg::LinalgOp op) {
-  if (!op.hasPureTensorSemantics() || isa<linalg::FillOp>(op))
+  if (!op.hasPureTensorSemantics() || getFilled(op))
     return std::nullopt;
   LoopNest nest;
   nest.dims.resize(op.getNumLoops());
@@ -121,6 +121,21 @@ bool access::isCopy(Operation *op) {
          isa<RankedTensorType>(op->getOperand(0).getType()) &&
          linalgOp.getBlock()->getTerminator()->getOperand(0) ==
              linalgOp.getBlock()->getArgument(0);
+}
+
+Value access::getFilled(Operation *op) {
+  if (auto fill = dyn_cast_or_null<linalg::FillOp>(op))
+    return fill.value();
+  auto generic = dyn_cast_or_null<linalg::GenericOp>(op);
+  if (!generic || generic.getNumDpsInits() != 1 ||
+      !generic.getBody()->without_terminator().empty() ||
+      !generic.getIndexingMapsArray().back().isPermutation())
+    return Value();
+  Value value = generic.getBody()->getTerminator()->getOperand(0);
+  if (auto argument = dyn_cast<BlockArgument>(value);
+      argument && argument.getOwner() == generic.getBody())
+    value = generic->getOperand(argument.getArgNumber());
+  return isa<ShapedType>(value.getType()) ? Value() : value;
 }
 
 Layout access::getIndices(AffineMap map, ArrayRef<Sum> loops) {

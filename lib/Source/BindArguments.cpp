@@ -8,6 +8,7 @@
 #include "ShapeSymbols.h"
 #include "SizeConstraints.h"
 
+#include "RMSNorm/Access/Loops.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Source/Passes.h"
 
@@ -146,7 +147,7 @@ FailureOr<OpOperand *> FunctionBinder::findDestination(OpOperand &returned) {
         return use;
       }
       // A fill serves one destination.
-      if (isa<linalg::FillOp>(op)) {
+      if (access::getFilled(op)) {
         builder.setInsertionPoint(op);
         destination = cast<DestinationStyleOpInterface>(builder.clone(*op));
         use->set(destination->getResult(0));
@@ -410,7 +411,7 @@ LogicalResult FunctionBinder::run() {
   // Destinations that no result needs any more.
   for (Operation &op : llvm::make_early_inc_range(
            llvm::reverse(function.front().getOperations())))
-    if (isa<tensor::EmptyOp, tensor::DimOp, linalg::FillOp>(op) &&
+    if ((isa<tensor::EmptyOp, tensor::DimOp>(op) || access::getFilled(&op)) &&
         op.use_empty())
       op.erase();
   return success();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- CheckBuffers.cpp - rmsnorm-check-buffers --------------------------===//
 
+#include "RMSNorm/Access/Loops.h"
 #include "RMSNorm/IR/Disjoint.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Tiling/Passes.h"
@@ -60,8 +61,8 @@ static std::string describe(Value buffer, func::FuncOp function) {
 static void checkWork(func::FuncOp function, Problems &problems) {
   SmallVector<linalg::LinalgOp> others;
   function.walk([&](linalg::LinalgOp op) { others.push_back(op); });
-  if (!llvm::all_of(others, llvm::IsaPred<linalg::FillOp>))
-    llvm::erase_if(others, llvm::IsaPred<linalg::FillOp>);
+  if (!llvm::all_of(others, access::getFilled))
+    llvm::erase_if(others, access::getFilled);
   for (linalg::LinalgOp op : others)
     if (problems.isEmpty())
       problems.add(op)

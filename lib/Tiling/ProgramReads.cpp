@@ -52,9 +52,7 @@ FailureOr<Value> ProgramBuilder::getConstant(Value value, int64_t elements) {
   Value scalar;
   if (matchPattern(value, m_Constant(&splat)) && splat.isSplat())
     attribute = splat.getSplatValue<Attribute>();
-  else if (auto fill = value.getDefiningOp<linalg::FillOp>())
-    scalar = fill.value();
-  else
+  else if (!(scalar = access::getFilled(value.getDefiningOp())))
     return fail("reads a tensor without contents");
   if (attribute || matchPattern(scalar, m_Constant(&attribute)))
     return Value(arith::ConstantOp::create(

@@ -83,10 +83,9 @@ Value ProgramBuilder::getDestination(Value landing) {
         (isLanding(destination) || cluster.findLayout(destination) ||
          isOfMember(insertion.getSource())))
       destination = insertion.getDest(), isWhole = false;
-    else if (auto fill = dyn_cast<linalg::FillOp>(op); fill && isWhole)
-      destination = fill.getOutputs().front();
     else if (auto dps = dyn_cast<DestinationStyleOpInterface>(op);
-             dps && (members.contains(op) || isLanding(destination)))
+             dps && ((access::getFilled(op) && isWhole) ||
+                     members.contains(op) || isLanding(destination)))
       destination = dps.getTiedOpOperand(cast<OpResult>(destination))->get();
     else if (isView(op) && !isa<tensor::ExtractSliceOp>(op) &&
              isOfMember(op->getOperand(0)))
@@ -243,9 +242,9 @@ LogicalResult ProgramBuilder::collectWritten() {
                           .getTiedOpOperand(cast<OpResult>(destination))
                           ->get();
       }
-      if (auto fill = destination.getDefiningOp<linalg::FillOp>();
-          fill && !output.sum.init)
-        destination = fill.getOutputs().front();
+      if (Operation *fill = destination.getDefiningOp();
+          getFilled(fill) && !output.sum.init)
+        destination = cast<LinalgOp>(fill).getDpsInits().front();
       output.destination = destination;
       continue;
     }

@@ -4,6 +4,7 @@
 #include "RowSums.h"
 #include "TileProgram.h"
 
+#include "RMSNorm/Access/Loops.h"
 #include "RMSNorm/IR/TileTypes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -33,9 +34,9 @@ static ReduceKind getKind(LinalgOp op) {
 /// What `op`, which sums over rows, begins with.
 static void setInit(LinalgOp op, RowSum &sum) {
   Value init = op.getDpsInits().front();
-  auto fill = init.getDefiningOp<linalg::FillOp>();
+  Value filled = access::getFilled(init.getDefiningOp());
   FloatAttr value;
-  if (!fill || !matchPattern(fill.value(), m_Constant(&value)))
+  if (!filled || !matchPattern(filled, m_Constant(&value)))
     sum.init = init;
   else if (isIdentity(sum.kind, value.getValue()))
     return;

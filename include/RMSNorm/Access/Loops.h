@@ -45,6 +45,10 @@ std::optional<LoopNest> getLoopNest(Operation *op);
 /// another order or not.
 bool isCopy(Operation *op);
 
+/// The scalar that `op` writes to all elements of its destination; null if it
+/// is neither a linalg.fill nor a linalg.generic that does the same.
+Value getFilled(Operation *op);
+
 /// Where `map` indexes with these loops.
 Layout getIndices(AffineMap map, ArrayRef<Sum> loops);
 
