@@ -43,6 +43,34 @@ void ClusterGrowth::note(Operation *op, StringRef why) {
     cluster.refusals.push_back({op, why});
 }
 
+/// Whether each row of the result needs all rows of a matrix.
+static bool isMatrixProduct(Operation *op) {
+  auto product = dyn_cast<linalg::LinalgOp>(op);
+  if (!product)
+    return false;
+  FailureOr<linalg::ContractionDimensions> dims =
+      linalg::inferContractionDims(product);
+  if (failed(dims) || dims->k.empty())
+    return false;
+  const SmallVector<int64_t> sizes = product.getStaticLoopRanges();
+  auto isWide = [&](unsigned loop) { return sizes[loop] != 1; };
+  return llvm::any_of(dims->m, isWide) && llvm::any_of(dims->n, isWide);
+}
+
+/// Of ops that use what a view or an insertion makes of a layout, where that
+/// has none.
+void ClusterGrowth::noteUsers(Value value) {
+  llvm::SetVector<Operation *> work(value.user_begin(), value.user_end());
+  for (size_t i = 0; i < work.size(); ++i)
+    if (isView(work[i]) || isa<tensor::InsertSliceOp>(work[i]))
+      work.insert(work[i]->user_begin(), work[i]->user_end());
+    else if (work[i]->getBlock() == block && getLoopNest(work[i]))
+      note(work[i], isMatrixProduct(work[i])
+                        ? "multiplies rows by a matrix"
+                        : "works on other rows: a view or an insertion cuts "
+                          "those of the norm, or puts them among others");
+}
+
 /// Sets loops so that `map` indexes the element at `layout`. False if loops are
 /// already set otherwise.
 bool ClusterGrowth::determine(AffineMap map, const Layout &layout,
@@ -106,20 +134,6 @@ void ClusterGrowth::addLayout(Value value, const Layout &layout,
   for (Operation *user : value.getUsers())
     if (user->getBlock() == block)
       users.insert({order[user], user});
-}
-
-/// Whether each row of the result needs all rows of a matrix.
-static bool isMatrixProduct(Operation *op) {
-  auto product = dyn_cast<linalg::LinalgOp>(op);
-  if (!product)
-    return false;
-  FailureOr<linalg::ContractionDimensions> dims =
-      linalg::inferContractionDims(product);
-  if (failed(dims) || dims->k.empty())
-    return false;
-  const SmallVector<int64_t> sizes = product.getStaticLoopRanges();
-  auto isWide = [&](unsigned loop) { return sizes[loop] != 1; };
-  return llvm::any_of(dims->m, isWide) && llvm::any_of(dims->n, isWide);
 }
 
 bool ClusterGrowth::join(Operation *op, const LoopNest &nest,
@@ -190,6 +204,8 @@ void ClusterGrowth::joinUser(Operation *op) {
     const Layout resolved = digits.resolve(*layout);
     if (std::optional<Layout> view = getViewLayout(digits, op, resolved))
       addLayout(result, *view, isShared);
+    else if (!isShared)
+      noteUsers(result);
     return;
   }
   std::optional<LoopNest> nest = getLoopNest(op);

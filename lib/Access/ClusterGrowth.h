@@ -39,6 +39,7 @@ private:
   void shareReads();
   void addLayout(Value value, const Layout &layout, bool isShared);
   void note(Operation *op, StringRef why);
+  void noteUsers(Value value);
 
   Cluster &cluster;
   Digits &digits;

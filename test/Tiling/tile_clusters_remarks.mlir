@@ -276,3 +276,32 @@ func.func @divided_rows(%x: tensor<?x?x?x8xf32>, %s: tensor<?xf32>, %y0: tensor<
   } -> tensor<?x?x8xf32>
   return %z : tensor<?x?x8xf32>
 }
+
+// -----
+
+// Rows of two norms one behind the other, as those of text and image tokens: a
+// kernel has those of one.
+// CHECK-LABEL: func.func @among_others(
+// CHECK:         rmsnorm.rows sizes [2] columns(64)
+// CHECK:         rmsnorm.rows sizes [4] columns(64)
+// CHECK:         linalg.mul
+// CHECK:         linalg.exp
+// CHECK:         linalg.matmul
+func.func @among_others(%x: tensor<2x64xf32>, %y: tensor<4x64xf32>, %c: tensor<6x64xf32>, %w: tensor<64x8xf32>, %o: tensor<6x8xf32>) -> (tensor<6x64xf32>, tensor<3x2x64xf32>, tensor<6x8xf32>) {
+  %ex = tensor.empty() : tensor<2x64xf32>
+  %ey = tensor.empty() : tensor<4x64xf32>
+  %e = tensor.empty() : tensor<6x64xf32>
+  %n = rmsnorm.forward input(%x : tensor<2x64xf32>) output(%ex : tensor<2x64xf32>) eps = 1.0e-06 -> tensor<2x64xf32>
+  %m = rmsnorm.forward input(%y : tensor<4x64xf32>) output(%ey : tensor<4x64xf32>) eps = 1.0e-06 -> tensor<4x64xf32>
+  %first = tensor.insert_slice %n into %e[0, 0] [2, 64] [1, 1] : tensor<2x64xf32> into tensor<6x64xf32>
+  %all = tensor.insert_slice %m into %first[2, 0] [4, 64] [1, 1] : tensor<4x64xf32> into tensor<6x64xf32>
+  // expected-remark @below {{not tiled with the norm next to it: it works on other rows: a view or an insertion cuts those of the norm, or puts them among others}}
+  %z = linalg.mul ins(%all, %c : tensor<6x64xf32>, tensor<6x64xf32>) outs(%e : tensor<6x64xf32>) -> tensor<6x64xf32>
+  %view = tensor.expand_shape %all [[0, 1], [2]] output_shape [3, 2, 64] : tensor<6x64xf32> into tensor<3x2x64xf32>
+  %ev = tensor.empty() : tensor<3x2x64xf32>
+  // expected-remark @below {{not tiled with the norm next to it: it works on other rows: a view or an insertion cuts those of the norm, or puts them among others}}
+  %v = linalg.exp ins(%view : tensor<3x2x64xf32>) outs(%ev : tensor<3x2x64xf32>) -> tensor<3x2x64xf32>
+  // expected-remark @below {{not tiled with the norm next to it: it multiplies rows by a matrix}}
+  %p = linalg.matmul ins(%all, %w : tensor<6x64xf32>, tensor<64x8xf32>) outs(%o : tensor<6x8xf32>) -> tensor<6x8xf32>
+  return %z, %v, %p : tensor<6x64xf32>, tensor<3x2x64xf32>, tensor<6x8xf32>
+}
