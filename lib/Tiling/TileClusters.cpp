@@ -120,7 +120,7 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
       if (access::asksForCluster(op))
         ops.anchors.insert(op);
     });
-    while (!ops.anchors.empty()) {
+    while (!ops.anchors.empty() || addNeighbours(ops)) {
       Operation *anchor = ops.anchors.front();
       ops.anchors.remove(anchor);
       std::string reason = tile(rewriter, anchor, ops);
@@ -140,6 +140,20 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
   }
 
 private:
+  /// Where all work has to be in kernels, a reduction of rows next to one that
+  /// has no place in it begins another. Adds the first such op.
+  bool addNeighbours(Forgetter &ops) {
+    if (!required)
+      return false;
+    getOperation()->walk([&](linalg::LinalgOp op) {
+      if (!isRowReduction(op) || !isNextToRows(op))
+        return WalkResult::advance();
+      ops.anchors.insert(op);
+      return WalkResult::interrupt();
+    });
+    return !ops.anchors.empty();
+  }
+
   /// Makes a kernel of the largest cluster around `anchor` that has one.
   /// Returns why there is none.
   std::string tile(RewriterBase &rewriter, Operation *anchor, Forgetter &ops) {
@@ -176,8 +190,11 @@ private:
         arith::populateExpandScalingExtTruncPatterns(scaling);
         walkAndApplyPatterns(rows, std::move(scaling));
         if (remarks && isFound)
-          emitRemark(where) << "begins the kernel of the norm next to it, as "
-                               "its rows hold those of the norm";
+          emitRemark(where)
+              << (widest ? "begins the kernel of the norm next to it, as its "
+                           "rows hold those of the norm"
+                         : "begins a kernel, as it reduces rows next to those "
+                           "of a norm");
         return "";
       }
       // What only the wider cluster has is left out of it; else there is none.

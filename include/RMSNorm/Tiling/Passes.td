@@ -28,7 +28,8 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
     The rows of an op next to a cluster may hold those of the cluster, as those of
     a LayerNorm over all heads hold those of a norm of each head. Then the cluster
     begins at that op, if it has all members and a kernel holds it. A reduction
-    along the last dimension can be such an op, with a remark.
+    along the last dimension can be such an op, with a remark. With `required`, one
+    next to a kernel that has no place in it begins another, with a remark, too.
 
     An op next to a kernel that is no member stays as it is, with a remark that
     says why; so does a member that no kernel computes. Two ops are next to each
