@@ -91,6 +91,7 @@ public:
     origins.try_emplace(vector, frame->member);
   }
   bool sumsRows(linalg::LinalgOp op) override;
+  bool isOfOneValue(linalg::LinalgOp op) override;
   bool isIndexing(Operation &payload) override;
   FailureOr<Value>
   gather(tensor::ExtractOp extract,

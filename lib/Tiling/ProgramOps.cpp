@@ -63,7 +63,7 @@ LogicalResult ProgramBuilder::emit(LinalgOp op, Frame where) {
       return fail("reduces other columns than the last of a group");
     if (op.getNumReductionLoops() > 0 && !kept.empty())
       dividers.push_back(current);
-    if (op.getNumReductionLoops() > 0 && kept.empty() &&
+    if (op.getNumReductionLoops() > 0 && kept.empty() && !isOfOneValue(op) &&
         countElements(getColumnLeaves(frame->loops)) != columns)
       return failWidest("reduces a part of the columns");
   }

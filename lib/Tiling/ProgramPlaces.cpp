@@ -132,6 +132,10 @@ bool ProgramBuilder::sumsRows(LinalgOp op) {
   return false;
 }
 
+bool ProgramBuilder::isOfOneValue(LinalgOp op) {
+  return columns != 1 && countElements(getColumnLeaves(frame->loops)) == 1;
+}
+
 //===----------------------------------------------------------------------===//
 // Places
 //===----------------------------------------------------------------------===//

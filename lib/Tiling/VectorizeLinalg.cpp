@@ -219,7 +219,8 @@ FailureOr<Value> PayloadVectorizer::reduce(OpOperand &init) {
   Value result = input;
   const int64_t groups = values.getElements(init);
   // Of loops of one iteration nothing is reduced.
-  if (groups != 1 && groups == type.getDimSize(1) && !values.sumsRows(op)) {
+  if ((groups != 1 || values.isOfOneValue(op)) &&
+      groups == type.getDimSize(1) && !values.sumsRows(op)) {
   } else if (groups != 1 && !values.sumsRows(op)) {
     type = VectorType::get({1, groups}, builder.getF32Type());
     result = GroupReduceOp::create(builder, loc, type, kind, input);

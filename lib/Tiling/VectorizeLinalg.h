@@ -27,6 +27,8 @@ public:
   virtual void setVector(OpResult result, Value vector) = 0;
   /// Whether `op` sums over rows: its result is the summand of this row.
   virtual bool sumsRows(linalg::LinalgOp op) = 0;
+  /// Whether `op` has one value of a row, not its columns: nothing to reduce.
+  virtual bool isOfOneValue(linalg::LinalgOp op) = 0;
   /// Whether `payload`, in the body of a linalg op, only says where `gather`
   /// reads.
   virtual bool isIndexing(Operation &payload) = 0;

@@ -5,8 +5,9 @@
 // CHECK-DAG: launched softmax_raised_{{.*}} 1 times
 // CHECK-DAG: launched log_softmax_raised_{{.*}} 1 times
 // CHECK-DAG: launched l2_raised_{{.*}} 1 times
+// CHECK-DAG: launched sum_of_one_raised_{{.*}} 1 times
 // CHECK-DAG: launched projected_raised_{{.*}} 1 times
-// CHECK: {{^}}8 results, 0 wrong
+// CHECK: {{^}}9 results, 0 wrong
 
 #id = affine_map<(t, c) -> (t, c)>
 #row = affine_map<(t, c) -> (t)>
@@ -118,6 +119,39 @@ func.func @l2(%x: tensor<6x64xf32>, %y: tensor<6x64xf32>) -> tensor<6x64xf32> {
     %2 = arith.divf %a, %1 : f32
     %3 = arith.addf %2, %b : f32
     linalg.yield %3 : f32
+  } -> tensor<6x64xf32>
+  return %z : tensor<6x64xf32>
+}
+
+// Sums over a dimension of size 1, as JAX transposes a broadcast.
+func.func @sum_of_one(%x: tensor<6x64xf32>, %b: tensor<6xf32>) -> tensor<6x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<6x64xf32>
+  %k = tensor.empty() : tensor<6x1xf32>
+  %r = tensor.empty() : tensor<6xf32>
+  %fk = linalg.fill ins(%zero : f32) outs(%k : tensor<6x1xf32>) -> tensor<6x1xf32>
+  %fr = linalg.fill ins(%zero : f32) outs(%r : tensor<6xf32>) -> tensor<6xf32>
+  %n = rmsnorm.forward input(%x : tensor<6x64xf32>) output(%e : tensor<6x64xf32>) eps = 1.0e-06 -> tensor<6x64xf32>
+  %s = linalg.generic {indexing_maps = [#id, #keep], iterator_types = ["parallel", "reduction"]} ins(%n : tensor<6x64xf32>) outs(%fk : tensor<6x1xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %0 = arith.addf %a, %acc : f32
+    linalg.yield %0 : f32
+  } -> tensor<6x1xf32>
+  %u = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%s : tensor<6x1xf32>) outs(%fr : tensor<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %0 = arith.addf %a, %acc : f32
+    linalg.yield %0 : f32
+  } -> tensor<6xf32>
+  %v = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%s : tensor<6x1xf32>) outs(%b : tensor<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %0 = arith.addf %a, %acc : f32
+    linalg.yield %0 : f32
+  } -> tensor<6xf32>
+  %z = linalg.generic {indexing_maps = [#id, #row, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%n, %u, %v : tensor<6x64xf32>, tensor<6xf32>, tensor<6xf32>) outs(%e : tensor<6x64xf32>) {
+  ^bb0(%a: f32, %c: f32, %d: f32, %o: f32):
+    %0 = arith.mulf %c, %d : f32
+    %1 = arith.subf %a, %0 : f32
+    linalg.yield %1 : f32
   } -> tensor<6x64xf32>
   return %z : tensor<6x64xf32>
 }

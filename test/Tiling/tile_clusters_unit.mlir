@@ -103,3 +103,49 @@ func.func @reduced_to_unit(%x: tensor<?x64xf32>, %z0: tensor<?x64xf32>) -> tenso
   } -> tensor<?x64xf32>
   return %z : tensor<?x64xf32>
 }
+
+// -----
+
+// A sum over a dimension of size 1, as JAX transposes a broadcast, is what it sums
+// up. One that begins elsewhere adds that.
+#id = affine_map<(t, c) -> (t, c)>
+#keep = affine_map<(t, c) -> (t, 0)>
+#row = affine_map<(t, c) -> (t)>
+// CHECK-LABEL: func.func @sum_of_one(
+// CHECK:         rmsnorm.rows sizes [6] columns(64)
+// CHECK:           rmsnorm.row_reduce
+// CHECK:           rmsnorm.row_reduce
+// CHECK-NOT:       rmsnorm.row_reduce
+// CHECK-NOT:     linalg.generic
+// CHECK:         return
+func.func @sum_of_one(%x: tensor<6x64xf32>, %b: tensor<6xf32>) -> tensor<6x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<6x64xf32>
+  %k = tensor.empty() : tensor<6x1xf32>
+  %r = tensor.empty() : tensor<6xf32>
+  %fk = linalg.fill ins(%zero : f32) outs(%k : tensor<6x1xf32>) -> tensor<6x1xf32>
+  %fr = linalg.fill ins(%zero : f32) outs(%r : tensor<6xf32>) -> tensor<6xf32>
+  %n = rmsnorm.forward input(%x : tensor<6x64xf32>) output(%e : tensor<6x64xf32>) eps = 1.0e-06 -> tensor<6x64xf32>
+  %s = linalg.generic {indexing_maps = [#id, #keep], iterator_types = ["parallel", "reduction"]} ins(%n : tensor<6x64xf32>) outs(%fk : tensor<6x1xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %0 = arith.addf %a, %acc : f32
+    linalg.yield %0 : f32
+  } -> tensor<6x1xf32>
+  %u = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%s : tensor<6x1xf32>) outs(%fr : tensor<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %0 = arith.addf %a, %acc : f32
+    linalg.yield %0 : f32
+  } -> tensor<6xf32>
+  %v = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%s : tensor<6x1xf32>) outs(%b : tensor<6xf32>) {
+  ^bb0(%a: f32, %acc: f32):
+    %0 = arith.addf %a, %acc : f32
+    linalg.yield %0 : f32
+  } -> tensor<6xf32>
+  %z = linalg.generic {indexing_maps = [#id, #row, #row, #id], iterator_types = ["parallel", "parallel"]} ins(%n, %u, %v : tensor<6x64xf32>, tensor<6xf32>, tensor<6xf32>) outs(%e : tensor<6x64xf32>) {
+  ^bb0(%a: f32, %c: f32, %d: f32, %o: f32):
+    %0 = arith.mulf %c, %d : f32
+    %1 = arith.subf %a, %0 : f32
+    linalg.yield %1 : f32
+  } -> tensor<6x64xf32>
+  return %z : tensor<6x64xf32>
+}
