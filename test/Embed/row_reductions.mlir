@@ -8,6 +8,7 @@
 // CHECK-DAG: launched sum_of_one_raised_{{.*}} 1 times
 // CHECK-DAG: launched projected_raised_{{.*}} 1 times
 // CHECK: {{^}}9 results, 0 wrong
+// RUN: norm-opt %s --rmsnorm-embed-tensors | FileCheck %s --check-prefix=IR
 
 #id = affine_map<(t, c) -> (t, c)>
 #row = affine_map<(t, c) -> (t)>
@@ -15,6 +16,9 @@
 #column = affine_map<(t, c) -> (c)>
 
 // Of a residual stream that a norm is added to, in two passes.
+// IR-LABEL: func.func @layer_norm(
+// IR-NOT:     linalg.
+// IR:         return
 func.func @layer_norm(%x: tensor<6x64xf32>, %y: tensor<6x64xf32>, %w: tensor<64xf32>, %b: tensor<64xf32>) -> (tensor<6x64xf32>, tensor<6x64xf32>) {
   %zero = arith.constant 0.0 : f32
   %n = arith.constant 64.0 : f32
@@ -47,6 +51,9 @@ func.func @layer_norm(%x: tensor<6x64xf32>, %y: tensor<6x64xf32>, %w: tensor<64x
   return %s, %z : tensor<6x64xf32>, tensor<6x64xf32>
 }
 
+// IR-LABEL: func.func @softmax(
+// IR-NOT:     linalg.
+// IR:         return
 func.func @softmax(%x: tensor<6x64xf32>) -> tensor<6x64xf32> {
   %zero = arith.constant 0.0 : f32
   %least = arith.constant 0xFF800000 : f32
@@ -72,6 +79,9 @@ func.func @softmax(%x: tensor<6x64xf32>) -> tensor<6x64xf32> {
 }
 
 // The largest magnitude is of the norm's input.
+// IR-LABEL: func.func @log_softmax(
+// IR-NOT:     linalg.
+// IR:         return
 func.func @log_softmax(%x: tensor<6x64xf32>) -> (tensor<6x64xf32>, tensor<6x64xf32>) {
   %zero = arith.constant 0.0 : f32
   %least = arith.constant 0xFF800000 : f32
@@ -99,6 +109,9 @@ func.func @log_softmax(%x: tensor<6x64xf32>) -> (tensor<6x64xf32>, tensor<6x64xf
 }
 
 // With a dimension of size 1 in the place of the columns.
+// IR-LABEL: func.func @l2(
+// IR-NOT:     linalg.
+// IR:         return
 func.func @l2(%x: tensor<6x64xf32>, %y: tensor<6x64xf32>) -> tensor<6x64xf32> {
   %zero = arith.constant 0.0 : f32
   %least = arith.constant 1.0e-12 : f32
@@ -124,6 +137,9 @@ func.func @l2(%x: tensor<6x64xf32>, %y: tensor<6x64xf32>) -> tensor<6x64xf32> {
 }
 
 // Sums over a dimension of size 1, as JAX transposes a broadcast.
+// IR-LABEL: func.func @sum_of_one(
+// IR-NOT:     linalg.
+// IR:         return
 func.func @sum_of_one(%x: tensor<6x64xf32>, %b: tensor<6xf32>) -> tensor<6x64xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<6x64xf32>
@@ -158,6 +174,12 @@ func.func @sum_of_one(%x: tensor<6x64xf32>, %b: tensor<6xf32>) -> tensor<6x64xf3
 
 // Apart by a projection: the sum stays as it was, and so does one that no norm
 // is near.
+// IR-LABEL: func.func @projected(
+// IR:         linalg.reduce
+// IR:         linalg.matmul
+// IR:         rmsnorm.rows
+// IR:         linalg.reduce
+// IR:         return
 func.func @projected(%x: tensor<6x64xf32>, %y: tensor<6x64xf32>, %w: tensor<64x64xf32>) -> (tensor<6x64xf32>, tensor<6xf32>) {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<6x64xf32>
