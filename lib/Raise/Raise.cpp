@@ -128,7 +128,8 @@ static SmallVector<linalg::GenericOp> getReductions(Operation *function) {
   return ops;
 }
 
-static void raiseNorms(FunctionOpInterface function, Roundings roundings) {
+static void raiseNorms(FunctionOpInterface function, Roundings roundings,
+                       bool rowWise) {
   // Bodies are all that is read.
   const llvm::SetVector<Operation *> elementwise =
       generalizeElementwise(function);
@@ -162,6 +163,13 @@ static void raiseNorms(FunctionOpInterface function, Roundings roundings) {
           << reason.text;
   DenseSet<Expr *> explained;
   function->walk([&](Operation *op) { explain(context, op, explained); });
+  // A maximum may come with its index, which nobody uses but which no kernel
+  // has.
+  if (rowWise)
+    rewriter.eraseUnused(
+        llvm::map_to_vector(getReductions(function), [](linalg::GenericOp op) {
+          return op.getOperation();
+        }));
   IRRewriter restorer(function.getContext());
   for (Operation *op : elementwise)
     if (tensors.isLive(op))
@@ -190,7 +198,7 @@ struct Raise final : rmsnorm::impl::RaiseBase<Raise> {
     getOperation()->walk<WalkOrder::PreOrder>(
         [&](FunctionOpInterface function) {
           if (!function.isExternal())
-            raiseNorms(function, roundings);
+            raiseNorms(function, roundings, rowWise);
           if (rowWise)
             markRowReductions(function);
           // Functions in functions are part of the outer one.

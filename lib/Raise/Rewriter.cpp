@@ -127,3 +127,8 @@ void Rewriter::replaceTensor(Value tensor, Value other) {
   suspects.push_back(tensor.getDefiningOp());
   eraseDead();
 }
+
+void Rewriter::eraseUnused(ArrayRef<Operation *> ops) {
+  suspects.append(ops.begin(), ops.end());
+  eraseDead();
+}

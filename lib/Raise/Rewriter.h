@@ -25,6 +25,8 @@ public:
                      ArrayRef<AffineExpr> indices);
   /// Uses of `tensor` become uses of `other`, which is equal.
   void replaceTensor(Value tensor, Value other);
+  /// Takes out of `ops` what nobody uses.
+  void eraseUnused(ArrayRef<Operation *> ops);
 
   void replaceOp(Operation *op, ValueRange values) override;
   void eraseOp(Operation *op) override;

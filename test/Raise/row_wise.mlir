@@ -16,7 +16,7 @@
 // KERNEL: {{ok$}}
 // KERNEL-NOT: {{ok$}}
 
-// CHECK-COUNT-3: remark: marked rmsnorm.row_wise, as it reduces rows: a kernel may begin with it
+// CHECK-COUNT-4: remark: marked rmsnorm.row_wise, as it reduces rows: a kernel may begin with it
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
@@ -112,4 +112,41 @@ func.func @no_kernel(%x: tensor<8x96xf32>, %n: i32, %o: tensor<8xf32>) -> tensor
     linalg.yield %1 : f32
   } -> tensor<8xf32>
   return %y : tensor<8xf32>
+}
+
+// PyTorch's maximum, with the index of it, which softmax has no use for.
+// CHECK-LABEL: func.func @maximum(
+// CHECK: attrs = {rmsnorm.row_wise}
+// CHECK-NEXT: ^bb0(%{{.*}}: f32, %{{.*}}: f32):
+// CHECK-NEXT: arith.maximumf
+// CHECK-NEXT: linalg.yield %{{.*}} : f32
+func.func @maximum(%x: tensor<8x96xf32>, %o: tensor<8xf32>, %p: tensor<8xi64>) -> tensor<8xf32> {
+  %y:2 = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x96xf32>) outs(%o, %p : tensor<8xf32>, tensor<8xi64>) {
+  ^bb0(%a: f32, %out: f32, %at: i64):
+    %0 = linalg.index 1 : index
+    %1 = arith.index_cast %0 : index to i64
+    %2 = arith.maximumf %a, %out : f32
+    %3 = arith.cmpf ogt, %a, %out : f32
+    %4 = arith.select %3, %1, %at : i64
+    linalg.yield %2, %4 : f32, i64
+  } -> (tensor<8xf32>, tensor<8xi64>)
+  return %y#0 : tensor<8xf32>
+}
+
+// Somebody uses this one.
+// CHECK-LABEL: func.func @index_of_maximum(
+// CHECK: linalg.index
+func.func @index_of_maximum(%x: tensor<8x96xf32>, %o: tensor<8xf32>, %p: tensor<8xi64>) -> tensor<8xi64> {
+  %y:2 = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x96xf32>) outs(%o, %p : tensor<8xf32>, tensor<8xi64>) {
+  ^bb0(%a: f32, %out: f32, %at: i64):
+    %0 = linalg.index 1 : index
+    %1 = arith.index_cast %0 : index to i64
+    %2 = arith.maximumf %a, %out : f32
+    %3 = arith.cmpf ogt, %a, %out : f32
+    %4 = arith.select %3, %1, %at : i64
+    linalg.yield %2, %4 : f32, i64
+  } -> (tensor<8xf32>, tensor<8xi64>)
+  return %y#1 : tensor<8xi64>
 }

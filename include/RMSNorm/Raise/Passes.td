@@ -30,8 +30,9 @@ def Raise : Pass<"rmsnorm-raise"> {
 
     `row-wise` marks the other reductions along the last dimension (of
     LayerNorms, L2 norms, softmaxes) as `rmsnorm.row_wise`, with a remark each,
-    but for contractions and reductions that kernels do not have. A kernel sums
-    in f32 what is summed in a narrower type, and rounds once.
+    but for contractions and reductions that kernels do not have. Before it takes
+    results out of them that nobody uses: PyTorch's maxima come with their index.
+    A kernel sums in f32 what is summed in a narrower type, and rounds once.
 
     Afterwards ops that only the norms needed are gone; all else is as it was.
     Before it: `linalg-generalize-named-ops`, `canonicalize`, `cse`. Fuse
