@@ -230,7 +230,9 @@ OpFoldResult rmsnorm::materializeDim(OpBuilder &builder, Location loc,
   // The product, so that no op is needed for its size alone.
   if (auto collapse = source.value.getDefiningOp<tensor::CollapseShapeOp>()) {
     Value product;
-    for (int64_t part : collapse.getReassociationIndices()[source.dim]) {
+    const ReassociationIndices group =
+        collapse.getReassociationIndices()[source.dim];
+    for (int64_t part : group) {
       Value size = getValueOrCreateConstantIndexOp(
           builder, loc,
           materializeDim(builder, loc, traceDim(collapse.getSrc(), part)));
