@@ -152,7 +152,11 @@ static bool mayAwait(const ScheduleFields &fields, const ProgramFacts &facts,
 void RowSpace::addHeld(int64_t cluster, ArrayRef<int64_t> threads) {
   const int64_t part = llvm::divideCeil(vectors, cluster);
   for (int64_t t : threads) {
-    if (facts.part == 0 && part > 8 * t)
+    // Where only a call knows N, each element has a guard, and addresses of its
+    // own in variants by elements: more than that spills (gfx942, sm_75).
+    const bool isGuarded = facts.dynamicColumns;
+    if (facts.part == 0 && (part > (isGuarded ? 4 : 8) * t ||
+                            (isGuarded && 2 * t > chip.maxThreadsPerBlock)))
       continue;
     for (int64_t groups : getRowGroups(t, facts, chip)) {
       if (cluster > 1 && groups > 1)
