@@ -1,5 +1,4 @@
-// RUN: rm -rf %t && split-file %s %t
-// RUN: norm-compile %t/in.mlir --target=sim:sm_90,oracle --host-optimization=0 --tuning=%t/tuning.json -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,oracle --host-optimization=0 --tuning=%S/Inputs/three_norms.json -o %t.rmsn
 // RUN: norm-inspect %t.rmsn | FileCheck %s --implicit-check-not="launch 1 "
 // RUN: norm-inspect %t.rmsn | sed 's/, size/\nsize/g' | FileCheck %s --check-prefix=ROWS
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=3 --dim=s1=5 --dim=s2=7
@@ -9,8 +8,8 @@
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=0 --dim=s1=0 --dim=s2=7
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=0 --dim=s1=0 --dim=s2=0
 
-// Classes that were measured end together: 32 rows of the first, and 8 of the second, for one
-// of the last.
+// Classes that were measured end together: 32 rows of the first, and 8 of the
+// second, for one of the last.
 // ROWS: variant 0 align16_rows_le_[[#LAST:]]_rows_le_
 // ROWS: {{^}}size(input, 0) * 32 <= [[#LAST]]{{$}}
 // ROWS-NEXT: {{^}}size(input_1, 0) * 8 <= [[#div(LAST,4)]]{{$}}
@@ -19,13 +18,6 @@
 // Three loops over numbers of rows of their own, any of which may be 0.
 // CHECK: launch 0 three_norms_multi_wave_cached_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16_and_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16_0_and_g{{[0-9]+}}u1t{{[0-9]+}}v8f2a16 of image
 // CHECK-NEXT: grid min({{.*}}size(input, 0) * 32{{.*}}, [[MOST:[0-9]+]]) + (min({{.*}}size(input_1, 0) * 8{{.*}}, [[MOST]]) + min({{.*}}size(input_2, 0){{.*}}, [[MOST]])) x 1 x 1
-
-//--- tuning.json
-{"format": "rmsnorm-tuning", "version": 1, "records": [
-  {"target": "sm_90", "rows": [0, 1024],
-   "program": "columns=128,dynamic_columns=0,narrowest_bits=16,live_bits_per_column=16,loaded_bits_per_column=16,stored_bits_per_column=16,column_operand_bits=16,shared_bits_per_column=0,reductions=1,column_sums=0,sums_narrowest_bits=32,independent_sums=0,single_row=0,reduced_values=1,group_reductions=0,operations_before=2,operations_after=5,conversions_before=1,conversions_after=2,integer_conversions=0,float4_conversions=0,functions_before=0,functions_after=0,repeated_functions=0,group_columns=0,part=0",
-   "schedule": "#rmsnorm.schedule<row_groups = 8, threads_per_row = 16, vector_width = 8>"}]}
-//--- in.mlir
 func.func @three_norms(%q: tensor<?x32x128xbf16>, %k: tensor<?x8x128xbf16>, %v: tensor<?x512xbf16>, %wq: tensor<128xbf16>, %wk: tensor<128xbf16>, %wv: tensor<512xbf16>) -> (tensor<?x32x128xbf16>, tensor<?x8x128xbf16>, tensor<?x512xbf16>) {
   %c0 = arith.constant 0 : index
   %qm = tensor.dim %q, %c0 : tensor<?x32x128xbf16>
