@@ -148,18 +148,19 @@ static void explain(const RowProgram &loop, TargetAttr target,
     os << " on " << chip.name << ": #rmsnorm.schedule<";
     one.schedule.print(os);
     os << ">";
-    // In the middle of the class, as rows grow by factors.
-    const int64_t last = one.lastRow == kAnyRows ? 4 * first : one.lastRow;
-    const int64_t middle =
-        getStaticRows(rows).value_or(std::sqrt(double(first) * double(last)));
-    const std::string why =
-        explainSchedule(one.schedule, loop.facts, chip, middle);
-    if (!one.place.empty())
+    if (!one.place.empty()) {
       os << ", measured: " << one.place;
-    else
+    } else {
+      // In the middle of the class, as rows grow by factors.
+      const int64_t last = one.lastRow == kAnyRows ? 4 * first : one.lastRow;
+      const int64_t middle =
+          getStaticRows(rows).value_or(std::sqrt(double(first) * double(last)));
+      const std::string why =
+          explainSchedule(one.schedule, loop.facts, chip, middle);
       os << "; "
          << (why.empty() ? "given, or of rows whose size only a call knows"
                          : why);
+    }
     remark::analysis(rows.getLoc(),
                      remark::RemarkOpts::name("choice").category("schedule"))
         << remark::add("{0}", text);

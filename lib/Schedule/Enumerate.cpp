@@ -455,3 +455,15 @@ mlir::rmsnorm::enumerateRows(const ProgramFacts &facts, const ChipInfo &chip) {
   return facts.numColumnSums > 0 ? SumsSpace(facts, chip).take()
                                  : RowSpace(facts, chip).take();
 }
+
+std::vector<ScheduleFields>
+mlir::rmsnorm::enumerateLike(const ScheduleFields &given,
+                             const ProgramFacts &facts, const ChipInfo &chip) {
+  ScheduleRequest request;
+  request.alignment = given.alignment;
+  request.smMargin = given.smMargin;
+  std::vector<ScheduleFields> schedules = enumerateRows(facts, chip);
+  for (ScheduleFields &fields : schedules)
+    setForRequest(fields, request);
+  return schedules;
+}

@@ -210,11 +210,7 @@ std::string mlir::rmsnorm::explainSchedule(const ScheduleFields &schedule,
   std::optional<ScheduleFields> other;
   double least = INFINITY;
   bool isKnown = false;
-  ScheduleRequest request;
-  request.alignment = schedule.alignment;
-  request.smMargin = schedule.smMargin;
-  for (ScheduleFields one : enumerateRows(facts, chip)) {
-    setForRequest(one, request);
+  for (const ScheduleFields &one : enumerateLike(schedule, facts, chip)) {
     if (one == schedule) {
       isKnown = true;
       continue;

@@ -17,15 +17,9 @@ std::vector<ScheduleFields> mlir::rmsnorm::enumerateSchedules(
   };
   for (const RowClass &one : chosen.classes)
     add(one.schedule);
-  // What the last class has by the user's wishes, all have.
-  ScheduleRequest request;
-  if (!chosen.classes.empty()) {
-    request.alignment = chosen.classes.back().schedule.alignment;
-    request.smMargin = chosen.classes.back().schedule.smMargin;
-  }
-  for (ScheduleFields fields : enumerateRows(facts, chip)) {
-    setForRequest(fields, request);
-    add(fields);
-  }
+  const ScheduleFields last = chosen.classes.empty()
+                                  ? ScheduleFields()
+                                  : chosen.classes.back().schedule;
+  llvm::for_each(enumerateLike(last, facts, chip), add);
   return schedules;
 }

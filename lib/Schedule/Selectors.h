@@ -14,6 +14,11 @@ namespace mlir::rmsnorm {
 std::vector<ScheduleFields> enumerateRows(const ProgramFacts &facts,
                                           const ChipInfo &chip);
 
+/// The same with what `given` has by the user's wishes (see setForRequest).
+std::vector<ScheduleFields> enumerateLike(const ScheduleFields &given,
+                                          const ProgramFacts &facts,
+                                          const ChipInfo &chip);
+
 /// Numbers of threads, `least` at least, that share out the vectors of a row
 /// about evenly.
 SmallVector<int64_t> getRowThreads(int64_t vectors, const ChipInfo &chip,

@@ -4,7 +4,6 @@
 #include "RMSNorm/Schedule/TuningFile.h"
 #include "RMSNorm/Schedule/Select.h"
 
-#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/JSON.h"
 #include "llvm/Support/MemoryBuffer.h"

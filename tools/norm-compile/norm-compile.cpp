@@ -207,13 +207,16 @@ static FailureOr<std::string> findNativeChip() {
   for (rmsnorm_backend backend : {RMSNORM_CUDA, RMSNORM_HIP}) {
     rmsnorm_device *device = nullptr;
     rmsnorm_device_info info = {};
+    std::string chip;
     if (rmsnorm_device_open(backend, nullptr, &device) == RMSNORM_OK &&
-        rmsnorm_device_get_info(device, &info) == RMSNORM_OK) {
-      std::string chip = info.chip;
+        rmsnorm_device_get_info(device, &info) == RMSNORM_OK)
+      chip = info.chip;
+    else
+      messages += std::string("\n") + rmsnorm_last_error();
+    if (device)
       rmsnorm_device_close(device);
+    if (!chip.empty())
       return chip;
-    }
-    messages += std::string("\n") + rmsnorm_last_error();
   }
   return complain(
       "--target=native: expected a GPU in this machine, found none" + messages);

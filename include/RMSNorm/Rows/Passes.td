@@ -22,10 +22,10 @@ def FactorSums : Pass<"rmsnorm-factor-sums"> {
     The pass does so where the element types that a and b are computed from prove
     that no product and no sum leaves the range in which f32 is as precise as it
     gets, and where both come from elements of 16 bits. Elements of f32 are left
-    as they are: there a * b may be
-    infinite, or lost below the smallest f32, where a * (b * r) is an ordinary
-    number. So it may in bf16 from values of 1e18 on, but there one multiply more
-    for each element costs up to a quarter of the speed.
+    as they are: there a * b may be infinite, or lost below the smallest f32,
+    where a * (b * r) is an ordinary number. So it may in bf16 from values of
+    1e18 on, but there one multiply more for each element costs up to a quarter
+    of the speed.
 
     A maximum, as of the scale of a quantised row or group, then takes one
     traversal with the sum of squares that rstd is computed from. It is taken
