@@ -1,6 +1,6 @@
 """Prints a module with a norm for each row size.
 
-Usage: norm_shapes.py TYPE [add|backward|recomputed] SIZE...
+Usage: norm_shapes.py TYPE [forward|add|backward|recomputed] SIZE...
 
 Forward entries are called nN, and aN where a residual is added first: to the norm and
 the sum. Backward ones are called bN: dy, x, weight and rstd to
@@ -8,7 +8,7 @@ dx of TYPE and dweight in f32; or, where rstd is recomputed, rN: to dweight of T
 import sys
 
 element, *sizes = sys.argv[1:]
-kind = sizes.pop(0) if sizes[0] in ("add", "backward", "recomputed") else "forward"
+kind = sizes.pop(0) if sizes[0] in ("forward", "add", "backward", "recomputed") else "forward"
 for size in sizes:
     rows, weight = f"tensor<?x{size}x{element}>", f"tensor<{size}x{element}>"
     if kind == "add":
