@@ -91,6 +91,7 @@ class Program:
 
     def __init__(self, seed, steps=None, mutating=False):
         self.seed, self.name, self.mutating, self.mutated = seed, f"f{seed}", mutating, False
+        self.drops_one_of_several = False
         self.lines, self.count, self.arguments, self.results, self.ended = [], 0, [], [], False
         self.rng = rng = random.Random(seed)
         self.kind = rng.choice(["f32", "f32", "f32", "bf16", "f16"])
@@ -128,9 +129,10 @@ class Program:
             file.write(head + self.text())
         return path
 
-    def has_derived_sizes(self):
-        """Whether an argument has a size that follows from others: compare.py gives all the same."""
-        return any(dim.name and not dim.name.startswith("%d") for value in self.arguments for dim in value.dims)
+    def is_for_modules(self):
+        """Whether it is none for compare.py: an argument has a size that follows from others, where that gives all the
+        same; or a slice drops one of several dimensions of one element, of which MLIR's bufferization takes another."""
+        return self.drops_one_of_several or any(dim.name and not dim.name.startswith("%d") for value in self.arguments for dim in value.dims)
 
     # What steps are made of.
 
@@ -195,6 +197,8 @@ class Program:
 
     def extract(self, value, changes, rank_reducing=False, written=None):
         _, dims, where = self.window(value, changes, rank_reducing)
+        self.drops_one_of_several |= rank_reducing and any(
+            dim.text == "1" for i, dim in enumerate(value.dims) if i not in changes)
         text, _, _ = self.window(value, written or changes)
         result = Value(None, dims, value.kind, [value.data[i] for i in where], value.normed)
         result.name = self.new(f"tensor.extract_slice {value.name}{text} : {value.type} to {result.type}")

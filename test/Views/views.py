@@ -149,13 +149,15 @@ def judge(program, folder, mutating):
 
 def embed(programs, folder, target):
     """Yields each program with its verdict; those of a batch that fails are looked at one by one."""
-    programs = [program for program in programs if not program.has_derived_sizes()]
+    programs = [program for program in programs if not program.is_for_modules()]
     if not programs:
         return
     path = os.path.join(folder, "batch.mlir")
     with open(path, "w") as file:
         file.write("".join(program.text() for program in programs))
-    status, text = call(sys.executable, "-S", "-B", COMPARE, path, f"--embed=sim:{target},direct", "--size=6", "--magnitude=64,16")
+    # A size may be halved three times; a result may be rounded five times, one after another.
+    status, text = call(sys.executable, "-S", "-B", COMPARE, path, f"--embed=sim:{target},direct", "--size=8", "--magnitude=64,16",
+                        "--share=0.05")
     if status and len(programs) > 1:
         for program in programs:
             yield from embed([program], folder, target)
