@@ -157,7 +157,7 @@ LogicalResult BodyVerifier::verifyType(Operation *op, Type type) {
   const int64_t own = vector.getDimSize(1);
   auto load = dyn_cast<TileLoadOp>(op);
   auto store = dyn_cast<TileStoreOp>(op);
-  const bool hasGroups = isa<GroupReduceOp>(op) ||
+  const bool hasGroups = isa<GroupReduceOp, GroupBroadcastOp>(op) ||
                          (load && load.getKind() == TileKind::group) ||
                          (store && store.getKind() == TileKind::group);
   const bool isPart =
@@ -208,6 +208,8 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
       return store.emitOpError("expected a result of rmsnorm.tiles");
     return accesses.verifySum(store, store.getBase(), store.getValue());
   }
+  if (auto broadcast = dyn_cast<GroupBroadcastOp>(op))
+    return verifyType(op, broadcast.getValue().getType());
   if (isa<RowReduceOp>(op)) {
     auto reduced = cast<VectorType>(op->getOperand(0).getType());
     if (isPerColumn(reduced) &&
@@ -230,7 +232,7 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
       if (!matchPattern(init, m_Constant()))
         return op->emitOpError("expected constants as inits");
   if (isa<TilesOp, TraverseOp, YieldOp, FetchOp, ArriveOp, AwaitOp, KeepOp,
-          GridWaitOp, GroupReduceOp, GroupBroadcastOp, vector::BroadcastOp,
+          GridWaitOp, GroupReduceOp, vector::BroadcastOp,
           vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp,
           vector::DeinterleaveOp, vector::InterleaveOp>(op))
     return success();

@@ -43,6 +43,8 @@ private:
   MemRefType getType() const { return cast<MemRefType>(buffer.getType()); }
   MLIRContext *getContext() { return host.getContext(); }
   OpFoldResult getRange(const AccessTerm &term);
+  std::optional<SmallVector<AccessTerm>> getDigits(int64_t place,
+                                                   const AccessIndex &index);
   void setIndices(ArrayRef<AffineExpr> exprs);
   void cut();
   void expand();
@@ -103,6 +105,32 @@ OpFoldResult ViewBuilder::getRange(const AccessTerm &term) {
   return host.getIndexAttr(llvm::divideCeil(*number, term.divisor));
 }
 
+/// The terms of `index`, of dimension `place`, the largest factor first, if
+/// they are digits of it: each has room in the one in front of it, the last
+/// with the offset.
+std::optional<SmallVector<AccessTerm>>
+ViewBuilder::getDigits(int64_t place, const AccessIndex &index) {
+  SmallVector<AccessTerm> terms(index.terms);
+  llvm::stable_sort(terms, [](const AccessTerm &a, const AccessTerm &b) {
+    return a.factor > b.factor;
+  });
+  if (terms.size() < 2 || terms.back().factor != 1)
+    return std::nullopt;
+  for (size_t i = 1; i < terms.size(); ++i) {
+    OpFoldResult range = getRange(terms[i]);
+    std::optional<int64_t> number =
+        range ? getConstantIntValue(range) : std::nullopt;
+    const int64_t offset = i + 1 == terms.size() ? index.offset : 0;
+    if (!number || terms[i - 1].factor % terms[i].factor != 0 ||
+        offset + *number > terms[i - 1].factor / terms[i].factor)
+      return std::nullopt;
+  }
+  if (!getType().isDynamicDim(place) &&
+      getType().getDimSize(place) % terms.front().factor != 0)
+    return std::nullopt;
+  return terms;
+}
+
 void ViewBuilder::setIndices(ArrayRef<AffineExpr> exprs) {
   access = AccessMap(AffineMap::get(access.getMap().getNumDims(),
                                     access.getMap().getNumSymbols(), exprs,
@@ -118,10 +146,18 @@ void ViewBuilder::cut() {
   SmallVector<AffineExpr> exprs;
   bool isWhole = true;
   for (auto [place, index] : llvm::enumerate(access.getIndices())) {
-    offsets.push_back(host.getIndexAttr(index.offset));
     OpFoldResult size;
     if (!type.isDynamicDim(place))
       size = host.getIndexAttr(type.getDimSize(place));
+    // What is expanded next keeps its offset, as that of its last digit.
+    if (index.offset != 0 && getDigits(place, index)) {
+      offsets.push_back(host.getIndexAttr(0));
+      exprs.push_back(access.getMap().getResult(place));
+      sizes.push_back(size);
+      shape.push_back(type.getDimSize(place));
+      continue;
+    }
+    offsets.push_back(host.getIndexAttr(index.offset));
     if (index.terms.empty()) {
       isWhole = false;
       sizes.push_back(host.getIndexAttr(1));
@@ -200,26 +236,13 @@ void ViewBuilder::expand() {
     OpFoldResult size;
     if (!type.isDynamicDim(place))
       size = host.getIndexAttr(type.getDimSize(place));
-    auto terms = index.terms;
-    llvm::stable_sort(terms, [](const AccessTerm &a, const AccessTerm &b) {
-      return a.factor > b.factor;
-    });
-    bool fits =
-        terms.size() > 1 && index.offset == 0 && terms.back().factor == 1;
-    for (size_t i = 1; fits && i < terms.size(); ++i) {
-      // What a digit leaves of its dimension is cut off next.
-      OpFoldResult range = getRange(terms[i]);
-      std::optional<int64_t> number =
-          range ? getConstantIntValue(range) : std::nullopt;
-      fits = number && *number <= terms[i - 1].factor / terms[i].factor &&
-             terms[i - 1].factor % terms[i].factor == 0;
-    }
-    fits &= fits && (type.isDynamicDim(place) ||
-                     type.getDimSize(place) % terms.front().factor == 0);
-    if (!fits) {
+    // What a digit leaves of its dimension is cut off next.
+    auto digits = getDigits(place, index);
+    if (!digits) {
       add(access.getMap().getResult(place), size);
       continue;
     }
+    const SmallVector<AccessTerm> &terms = *digits;
     isSame = false;
     OpFoldResult outer;
     if (type.isDynamicDim(place))
@@ -232,7 +255,8 @@ void ViewBuilder::expand() {
       outer = host.getIndexAttr(type.getDimSize(place) / terms.front().factor);
     add(terms.front().getDigit(getContext()), outer);
     for (size_t i = 1; i < terms.size(); ++i)
-      add(terms[i].getDigit(getContext()),
+      add(terms[i].getDigit(getContext()) +
+              (i + 1 == terms.size() ? index.offset : 0),
           host.getIndexAttr(terms[i - 1].factor / terms[i].factor));
   }
   if (isSame)

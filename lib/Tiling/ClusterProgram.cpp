@@ -111,13 +111,20 @@ void rmsnorm::moveUsers(DenseSet<Operation *> definitions,
   }
 }
 
-/// The last member or, where that is later, what makes the last operand.
+/// The last member or, where that is later, what makes the last operand or the
+/// last size.
 Operation *ProgramBuilder::getPosition() const {
   Operation *last = cluster.getMembers().back().op;
-  for (auto &[key, argument] : arguments)
-    if (Operation *op = key.first.getDefiningOp();
-        op && op->getBlock() == last->getBlock() && last->isBeforeInBlock(op))
+  auto stayAfter = [&](Value value) {
+    Operation *op = value ? value.getDefiningOp() : nullptr;
+    if (op && op->getBlock() == last->getBlock() && last->isBeforeInBlock(op))
       last = op;
+  };
+  for (auto &[key, argument] : arguments)
+    stayAfter(key.first);
+  for (unsigned row : rowDigits)
+    for (unsigned source : digits[row].size.getSources())
+      stayAfter(digits.getSizes().getSource(source).value);
   return last;
 }
 

@@ -70,6 +70,11 @@ static MemRefType getBufferType(Value tensor) {
 
 bool rmsnorm::lieTogether(Value tensor, int64_t columns) {
   while (Operation *definition = tensor.getDefiningOp()) {
+    // What an op computes may be in its destination.
+    if (auto destination = dyn_cast<DestinationStyleOpInterface>(definition)) {
+      tensor = destination.getTiedOpOperand(cast<OpResult>(tensor))->get();
+      continue;
+    }
     auto slice = dyn_cast<tensor::ExtractSliceOp>(definition);
     if (slice && takesApart(slice, slice.getSourceType(), columns))
       return false;

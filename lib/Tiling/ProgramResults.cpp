@@ -75,13 +75,24 @@ Value ProgramBuilder::getDestination(Value landing) {
                   ((isView(op) || isa<tensor::InsertSliceOp>(op)) &&
                    isOfMember(op->getOperand(0))));
   };
+  // Of a row that is put together: what has a layout, too, may have elements
+  // that no member computes.
+  auto isPart = [&](tensor::InsertSliceOp insertion) {
+    Value source = insertion.getSource();
+    while (isView(source.getDefiningOp()))
+      source = source.getDefiningOp()->getOperand(0);
+    return cluster.findLayout(insertion.getResult()) &&
+           members.contains(source.getDefiningOp());
+  };
   Value destination = landing;
-  bool isWhole = true;
+  bool isWhole = true, isReshaped = false;
+  auto take = [&](Value viewed) {
+    isReshaped |= !isa<tensor::CastOp>(destination.getDefiningOp());
+    destination = viewed;
+  };
   while (Operation *op = destination.getDefiningOp()) {
     auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
-    if (insertion &&
-        (isLanding(destination) || cluster.findLayout(destination) ||
-         isOfMember(insertion.getSource())))
+    if (insertion && (isLanding(destination) || isPart(insertion)))
       destination = insertion.getDest(), isWhole = false;
     else if (auto dps = dyn_cast<DestinationStyleOpInterface>(op);
              dps && ((access::getFilled(op) && isWhole) ||
@@ -89,16 +100,25 @@ Value ProgramBuilder::getDestination(Value landing) {
       destination = dps.getTiedOpOperand(cast<OpResult>(destination))->get();
     else if (isView(op) && !isa<tensor::ExtractSliceOp>(op) &&
              isOfMember(op->getOperand(0)))
-      destination = op->getOperand(0);
+      take(op->getOperand(0));
     else
       break;
   }
+  // Where reshapes lie in between, types of unknown sizes do not tell.
+  Sizes known = digits.getSizes();
   auto fits = [&](Value value) {
-    return succeeded(verifyCompatibleShape(value.getType(), landing.getType()));
+    if (failed(verifyCompatibleShape(value.getType(), landing.getType())))
+      return false;
+    return !isReshaped ||
+           llvm::all_of(
+               llvm::seq(cast<ShapedType>(landing.getType()).getRank()),
+               [&](int64_t dim) {
+                 return known.get(value, dim) == known.get(landing, dim);
+               });
   };
   while (!fits(destination) && isView(destination.getDefiningOp()) &&
          !isa<tensor::ExtractSliceOp>(destination.getDefiningOp()))
-    destination = destination.getDefiningOp()->getOperand(0);
+    take(destination.getDefiningOp()->getOperand(0));
   return fits(destination) && !isOfMember(destination) ? destination : Value();
 }
 

@@ -1822,3 +1822,25 @@ func.func @part_stored_as_groups(%x: memref<4x8xf32>, %s: memref<4x4xf32>) {
   }
   return
 }
+
+// -----
+
+// What is repeated for the columns of a part are parts, too, and no groups.
+func.func @repeated_in_a_part(%x: memref<?x16xf32>, %s: memref<?x4xf32>, %y: memref<?x8xf32>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(16) buffers(read %x : memref<?x16xf32>, read %s : memref<?x4xf32>, write %y : memref<?x8xf32>) {
+  ^bb0(%M: index, %X: memref<?x16xf32>, %S: memref<?x4xf32>, %Y: memref<?x8xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x16xf32> -> vector<1x16xf32>
+      %h = vector.extract_strided_slice %v {offsets = [0, 0], sizes = [1, 8], strides = [1, 1]} : vector<1x16xf32> to vector<1x8xf32>
+      %q = rmsnorm.tile_load tile %S[%t] : memref<?x4xf32> -> vector<1x4xf32>
+      // expected-error @below {{expected vectors of 1 or 16 columns, as rmsnorm.rows says, or parts of them, got 'vector<1x8xf32>', values of groups}}
+      %g = rmsnorm.group_broadcast %q : vector<1x4xf32> -> vector<1x8xf32>
+      %r = arith.addf %h, %g : vector<1x8xf32>
+      rmsnorm.tile_store tile %r, %Y[%t] : vector<1x8xf32>, memref<?x8xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}

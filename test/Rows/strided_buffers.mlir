@@ -29,3 +29,23 @@ func.func @views(%x: memref<?x48x128xf32>, %y: memref<32x?x128xf32>, %s: memref<
   }
   return
 }
+
+// The rows are groups of a dimension, the columns the last of each group: the
+// offset is that of the column.
+// CHECK-LABEL: func.func @ends_of_groups(
+// CHECK:         %[[G:.*]] = memref.expand_shape %{{.*}} {{\[\[}}0], [1, 2]]
+// CHECK:         %[[V:.*]] = memref.subview %[[G]][0, 0, 8] [%{{.*}}, 2, 8] [1, 1, 1]
+// CHECK:         rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{[a-z0-9]*}}] : memref<?x2x8xf32, strided<[32, 16, 1], offset: 8>> -> vector<1x8xf32>
+func.func @ends_of_groups(%x: memref<?x32xf32>, %y: memref<?x2x8xf32>, %n: index) {
+  rmsnorm.rows sizes [%n, 2] columns(8) buffers(read %x : memref<?x32xf32>, write %y : memref<?x2x8xf32>) {
+  ^bb0(%N: index, %X: memref<?x32xf32>, %Y: memref<?x2x8xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] map(r0, r1, c) -> (r0, r1 * 16 + c + 8) : memref<?x32xf32> -> vector<1x8xf32>
+      rmsnorm.tile_store tile %0, %Y[%t] : vector<1x8xf32>, memref<?x2x8xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
