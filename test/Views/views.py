@@ -19,8 +19,7 @@ Each program is compiled for two chips and the oracle. Then
   says how often and why.
 
 With --embed=TARGET programs become kernels among host code instead, and
-compare.py compares them with upstream's lowering. None may be refused there but
-what upstream refuses without kernels, too.
+compare.py compares them with upstream's lowering. None may be refused there.
 With --mutate the reference and the program differ in a place: all that are
 compiled must be seen to be wrong. --keep=DIR leaves programs that fail in DIR.
 
@@ -50,7 +49,6 @@ CHIPS = ["sm_90", "gfx942"]
 # Programs that compare.py gets at once: it starts seven processes.
 BATCH = 16
 OK, REFUSED, WRONG, CRASH = "ok", "refused", "WRONG", "CRASH"
-UPSTREAM = "refused by MLIR's own passes"
 SEVERAL, LOST = "refused by SEVERAL errors", "refused by an error WITHOUT a location"
 
 
@@ -168,9 +166,6 @@ def embed(programs, folder, target):
     elif status:
         # compare.py ends with what a tool printed, and not with its status.
         verdict = failed(-1 if "Stack dump" in text or "failed:\n\n" in text or "LLVM ERROR" in text else 1, text)
-        errors = [set(re.findall(r"\berror: .*", one)) for one in (text, call(sys.executable, "-B", COMPARE, path)[1])]
-        if errors[0] and errors[0] == errors[1]:
-            verdict = UPSTREAM, "; ".join(sorted(errors[0]))
     for program in programs:
         yield program, verdict
 
