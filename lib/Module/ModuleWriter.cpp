@@ -101,14 +101,20 @@ unsigned ModuleWriter::addImage(TargetAttr target,
     llvm::Triple host(llvm::sys::getProcessTriple());
     image->host_isa = host.isX86() ? "x86-64-v3" : host.getArchName().str();
   }
-  for (const ModuleBinary &binary : binaries) {
-    image->binaries.push_back(std::make_unique<rmsn::BinaryT>());
-    image->binaries.back()->format = getFormat(binary.kind);
-    image->binaries.back()->bytes.assign(binary.bytes.begin(),
-                                         binary.bytes.end());
-  }
   state->module.images.push_back(std::move(image));
-  return state->module.images.size() - 1;
+  unsigned number = state->module.images.size() - 1;
+  addBinaries(number, binaries);
+  return number;
+}
+
+void ModuleWriter::addBinaries(unsigned image,
+                               ArrayRef<ModuleBinary> binaries) {
+  auto &added = state->module.images[image]->binaries;
+  for (const ModuleBinary &binary : binaries) {
+    added.push_back(std::make_unique<rmsn::BinaryT>());
+    added.back()->format = getFormat(binary.kind);
+    added.back()->bytes.assign(binary.bytes.begin(), binary.bytes.end());
+  }
 }
 
 /// Adds the guards that make an argument's rows lie at multiples of `bytes`.

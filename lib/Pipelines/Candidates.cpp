@@ -25,10 +25,12 @@ tryVariant(Compilation &compilation, func::FuncOp entry, TargetAttr target,
 
 /// Adds the entry `name` with `schedule` for the loops of `space`. Sets
 /// `refused` and goes on if a pass refuses it.
-static LogicalResult
-addCandidate(Compilation &compilation, ModuleWriter &writer, func::FuncOp entry,
-             TargetAttr target, VariantPlan plan, const ScheduleSpace &space,
-             const ScheduleFields &schedule, StringRef name, bool &refused) {
+static LogicalResult addCandidate(Compilation &compilation,
+                                  ModuleWriter &writer, HostImages &hostImages,
+                                  func::FuncOp entry, TargetAttr target,
+                                  VariantPlan plan, const ScheduleSpace &space,
+                                  const ScheduleFields &schedule,
+                                  StringRef name, bool &refused) {
   for (size_t loop : space.loops)
     plan.schedules[loop] = schedule;
   auto attribute = ScheduleAttr::get(entry.getContext(), schedule);
@@ -44,8 +46,8 @@ addCandidate(Compilation &compilation, ModuleWriter &writer, func::FuncOp entry,
     return failure();
   VariantNames names{name.str(), "", space.tuningKey};
   llvm::raw_string_ostream(names.schedule) << attribute;
-  if (failed(addVariant(compilation, writer, entry, target, std::move(*variant),
-                        plan, names)))
+  if (failed(addVariant(compilation, writer, hostImages, entry, target,
+                        std::move(*variant), plan, names)))
     return failure();
   if (!plan.guards.empty() || !plan.ranges.empty())
     writer.addLastVariantOf(entry.getName(), name, target);
@@ -91,7 +93,8 @@ planSpaces(func::FuncOp entry, TargetAttr target, VariantPlan plan,
 }
 
 LogicalResult rmsnorm::addCandidates(Compilation &compilation,
-                                     ModuleWriter &writer, func::FuncOp entry,
+                                     ModuleWriter &writer,
+                                     HostImages &hostImages, func::FuncOp entry,
                                      TargetAttr target,
                                      const VariantPlan &plan) {
   VariantPlan calls = plan;
@@ -118,8 +121,8 @@ LogicalResult rmsnorm::addCandidates(Compilation &compilation,
       std::string name =
           (entry.getName() + "#" + Twine(progress.done + 1)).str();
       bool refused = false;
-      if (failed(addCandidate(compilation, writer, entry, target, plan, space,
-                              schedule, name, refused)))
+      if (failed(addCandidate(compilation, writer, hostImages, entry, target,
+                              plan, space, schedule, name, refused)))
         return failure();
       progress.refused += refused;
       progress.count -= refused;

@@ -12,8 +12,8 @@ namespace mlir::rmsnorm {
 /// `compilation`. `plan`: the variant of the widest rows and any number of
 /// them, for the loops that are not varied.
 LogicalResult addCandidates(Compilation &compilation, ModuleWriter &writer,
-                            func::FuncOp entry, TargetAttr target,
-                            const VariantPlan &plan);
+                            HostImages &hostImages, func::FuncOp entry,
+                            TargetAttr target, const VariantPlan &plan);
 
 } // namespace mlir::rmsnorm
 

@@ -107,6 +107,7 @@ static LogicalResult prepare(Compilation &compilation) {
 static LogicalResult addTarget(Compilation &compilation, ModuleWriter &writer,
                                TargetAttr target) {
   TuningReport report;
+  HostImages hostImages(compilation, writer, target);
   for (func::FuncOp entry : compilation.entries) {
     FailureOr<std::vector<VariantPlan>> plans =
         planVariants(compilation, entry, target, report);
@@ -116,7 +117,7 @@ static LogicalResult addTarget(Compilation &compilation, ModuleWriter &writer,
       FailureOr<CompiledVariant> variant =
           compileVariant(compilation, entry, target, plan);
       if (failed(variant) ||
-          failed(addVariant(compilation, writer, entry, target,
+          failed(addVariant(compilation, writer, hostImages, entry, target,
                             std::move(*variant), plan,
                             {entry.getName().str(), plan.getScheduleText()})))
         return failure();
@@ -126,11 +127,12 @@ static LogicalResult addTarget(Compilation &compilation, ModuleWriter &writer,
     // The widest rows, any number of them.
     auto any = llvm::find_if(
         *plans, [](const VariantPlan &plan) { return plan.ranges.empty(); });
-    if (failed(addCandidates(compilation, writer, entry, target, *any)))
+    if (failed(addCandidates(compilation, writer, hostImages, entry, target,
+                             *any)))
       return failure();
   }
   warnOfTuning(compilation, target, report);
-  return success();
+  return hostImages.finish();
 }
 
 FailureOr<std::string> rmsnorm::compileModule(ModuleOp module,

@@ -78,6 +78,7 @@ FailureOr<CompiledVariant> rmsnorm::compileVariant(Compilation &compilation,
   return variant;
 }
 
+/// The code of a variant for a GPU.
 static FailureOr<SmallVector<ModuleBinary>>
 serialize(const Compilation &compilation, CompiledVariant &variant,
           TargetAttr target) {
@@ -107,25 +108,37 @@ serialize(const Compilation &compilation, CompiledVariant &variant,
       return failure();
     break;
   case Backend::sim:
-    if (failed(add(BinaryKind::HostELF, serializeHost(kernels, options))))
-      return failure();
-    break;
+    llvm_unreachable("is code for the CPU");
   }
   return binaries;
 }
 
-LogicalResult rmsnorm::addVariant(const Compilation &compilation,
-                                  ModuleWriter &writer, func::FuncOp entry,
-                                  TargetAttr target, CompiledVariant variant,
-                                  const VariantPlan &plan,
-                                  const VariantNames &names) {
+/// The number of the image that the code of a variant is in. Takes it out of
+/// the variant.
+static FailureOr<unsigned>
+addImage(const Compilation &compilation, ModuleWriter &writer,
+         HostImages &hostImages, CompiledVariant &variant, TargetAttr target) {
+  if (target.getBackend() == Backend::sim)
+    return hostImages.add(variant.getKernels());
   FailureOr<SmallVector<ModuleBinary>> binaries =
       serialize(compilation, variant, target);
   if (failed(binaries))
     return failure();
+  return writer.addImage(target, std::move(*binaries));
+}
+
+LogicalResult rmsnorm::addVariant(const Compilation &compilation,
+                                  ModuleWriter &writer, HostImages &hostImages,
+                                  func::FuncOp entry, TargetAttr target,
+                                  CompiledVariant variant,
+                                  const VariantPlan &plan,
+                                  const VariantNames &names) {
   if (failed(compilation.showCode(variant.getPiece(), variant.getKernels())))
     return failure();
-  unsigned image = writer.addImage(target, std::move(*binaries));
+  FailureOr<unsigned> image =
+      addImage(compilation, writer, hostImages, variant, target);
+  if (failed(image))
+    return failure();
   ModuleWriter::VariantOptions options;
   options.name = plan.name;
   options.schedule = names.schedule;
@@ -134,7 +147,7 @@ LogicalResult rmsnorm::addVariant(const Compilation &compilation,
   options.ranges = plan.ranges;
   if (failed(writer.addVariant(
           variant.getHost(entry.getName()), std::move(options),
-          [&](StringRef) { return image; }, names.entry)))
+          [&](StringRef) { return *image; }, names.entry)))
     return failure();
   compilation.record(std::move(variant.times));
   return success();

@@ -4,6 +4,7 @@
 #ifndef RMSNORM_LIB_PIPELINES_VARIANTS_H
 #define RMSNORM_LIB_PIPELINES_VARIANTS_H
 
+#include "HostImages.h"
 #include "Planning.h"
 
 namespace mlir::rmsnorm {
@@ -43,11 +44,12 @@ struct VariantNames {
   std::string tuningKey = "";
 };
 
-/// Serializes `variant` and adds it to the module.
+/// Serializes `variant` and adds it to the module. Kernels for the simulator
+/// go to `hostImages`.
 LogicalResult addVariant(const Compilation &compilation, ModuleWriter &writer,
-                         func::FuncOp entry, TargetAttr target,
-                         CompiledVariant variant, const VariantPlan &plan,
-                         const VariantNames &names);
+                         HostImages &hostImages, func::FuncOp entry,
+                         TargetAttr target, CompiledVariant variant,
+                         const VariantPlan &plan, const VariantNames &names);
 
 } // namespace mlir::rmsnorm
 

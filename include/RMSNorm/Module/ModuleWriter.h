@@ -59,7 +59,9 @@ public:
   LogicalResult addEntry(func::FuncOp function, StringRef name = {});
 
   /// Adds device code and returns its number. `target` null: the oracle.
-  unsigned addImage(TargetAttr target, SmallVector<ModuleBinary> binaries);
+  unsigned addImage(TargetAttr target, SmallVector<ModuleBinary> binaries = {});
+  /// Adds forms of the code to an image.
+  void addBinaries(unsigned image, ArrayRef<ModuleBinary> binaries);
 
   struct VariantOptions {
     std::string name;
