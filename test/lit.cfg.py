@@ -29,6 +29,11 @@ for name in ("AMDEMU_PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "HOME", "
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
+# Tools that scripts run many times are loaded once: test/forks.
+forks = os.path.join(config.rmsnorm_library_dir, "librmsnorm_forks.so")
+if os.path.exists(forks):
+    config.environment["RMSNORM_FORKS"] = forks
+
 config.substitutions += [
     ("%examples", os.path.join(config.rmsnorm_source_dir, "examples")),
     ("%source", config.rmsnorm_source_dir),

@@ -36,6 +36,10 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True  # the source tree stays clean
+sys.path.insert(0, os.path.join(ROOT, "test", "forks"))
+import forks
+
 FOLDERS = ["examples", "examples/linalg", "examples/models", "examples/quantised", "benchmarks/forms"]
 LAYOUTS = ["", "--strided", "--unaligned", "--strided --unaligned"]
 
@@ -54,10 +58,10 @@ def with_type(text, type):
 
 def compile_one(job):
     text, path, options = job
-    done = subprocess.run(["norm-compile", "-", "-o", path, *options], input=text, capture_output=True, text=True)
-    if done.returncode < 0 or (done.returncode and "error: " not in done.stderr):
-        return f"{path}: norm-compile ended with {done.returncode}: {done.stderr}"
-    return "" if done.returncode == 0 else None
+    status, _, errors = forks.call("norm-compile", "-", "-o", path, *options, text=text)
+    if status < 0 or (status and "error: " not in errors):
+        return f"{path}: norm-compile ended with {status}: {errors}"
+    return "" if status == 0 else None
 
 
 def compile_all(options):

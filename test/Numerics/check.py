@@ -25,6 +25,8 @@ import subprocess
 import sys
 
 sys.dont_write_bytecode = True  # the source tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "forks"))
+import forks
 import generate
 import generate_backward
 
@@ -36,20 +38,15 @@ SUITES = {"forward": generate, "backward": generate_backward}
 UNDECIDED = {"bf16": 0.03, "f16": 0.15, "f32": 0.03}
 
 
-def call(command, text=""):
-    done = subprocess.run(command, input=text, capture_output=True, text=True)
-    return done.returncode, done.stdout, done.stderr
-
-
 def chips_and_modes(output):
     """What norm-compile says it has, by asking for what it has not."""
     path = os.path.join(output, "ask.mlir")
     with open(path, "w") as file:
         file.write(generate.emit(generate.case(), "ask"))
     ask = ["norm-compile", path, "-o", os.path.join(output, "ask.rmsn")]
-    chips = re.search(r"a chip \(([^)]*)\)", call(ask + ["--target=nothing"])[2])
+    chips = re.search(r"a chip \(([^)]*)\)", forks.call(*ask, "--target=nothing")[2])
     modes = re.search(r"a mode \(([^)]*)\) or a field of the schedule \(([^)]*)\)",
-                      call(ask + ["--target=sim", "--schedule=nothing"])[2])
+                      forks.call(*ask, "--target=sim", "--schedule=nothing")[2])
     if not chips or not modes:
         raise SystemExit("norm-compile no longer lists chips, modes and fields in its errors")
     return [text.split(", ") for text in (chips.group(1), *modes.groups())]
@@ -82,8 +79,8 @@ class Checker:
             file.write(module.text())
         targets = [f"--target=sim:{chip}" for chip in module.chips] + ["--target=oracle"] * oracle
         schedule = [f"--schedule={module.schedule}"] if module.schedule else []
-        status, _, error = call(["norm-compile", source, *targets, *schedule, *module.options,
-                                 "--host-optimization=0", "-o", self.path])
+        status, _, error = forks.call("norm-compile", source, *targets, *schedule, *module.options,
+                                      "--host-optimization=0", "-o", self.path)
         if status:
             self.fail(f"norm-compile {' '.join(schedule)}: {error}")
             return False
@@ -92,7 +89,7 @@ class Checker:
 
     def inspect(self, path):
         """The kernels and the schedules of each entry, target and variant."""
-        for line in call(["norm-inspect", path])[1].splitlines():
+        for line in forks.call("norm-inspect", path)[1].splitlines():
             word = line.split()
             if line.startswith("entry "):
                 entry = word[1]
@@ -212,7 +209,8 @@ def run(checkers):
     compiled = [first] + [c for c in others if c.compile(oracle=False)]
     # What the oracle says is kept from one line to the next where rows and sizes are the same; `first` comes first.
     trials = sorted(((c, *trial) for c in compiled for trial in c.trials()), key=lambda t: (t[2]["rows"], t[2]["dim"] or 0))
-    status, text, error = call(["norm-trials"], "\n".join(line for _, _, _, line in trials))
+    done = subprocess.run(["norm-trials"], input="\n".join(line for _, _, _, line in trials), capture_output=True, text=True)
+    status, text, error = done.returncode, done.stdout, done.stderr
     tables = re.findall(r"((?:.*\n)*?)status (\d)\n", text)
     if status or len(tables) != len(trials):
         first.fail(f"norm-trials: status {status}, {len(tables)} of {len(trials)} trials")

@@ -34,14 +34,14 @@ import math
 import os
 import random
 import re
-import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True  # the source tree stays clean
 HERE = os.path.dirname(os.path.abspath(__file__))
-sys.path.insert(0, os.path.join(HERE, "..", "..", "benchmarks"))
+sys.path[:0] = [os.path.join(HERE, "..", "..", "benchmarks"), os.path.join(HERE, "..", "forks")]
 import capi
+import forks
 from program import Program, TYPES
 
 COMPARE = os.path.join(HERE, "..", "..", "scripts", "compare.py")
@@ -54,11 +54,8 @@ SEVERAL, LOST = "refused by SEVERAL errors", "refused by an error WITHOUT a loca
 
 def call(*command):
     """The exit status, and all that was printed."""
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-        return done.returncode, done.stdout + done.stderr
-    except subprocess.TimeoutExpired:
-        return -1, "took more than 120 seconds"
+    status, output, errors = forks.call(*command, seconds=120)
+    return status, output + errors
 
 
 def failed(status, text):

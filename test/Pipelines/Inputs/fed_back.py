@@ -5,17 +5,24 @@ usage: fed_back.py TARGET KIND [--alignment=NAME] FILE...    of one alignment, o
 
 KIND: what norm-compile emits (ptx, asm), or the IR of the kernels (ir), which takes a fraction of the time.
 """
+import os
 import re
-import subprocess
 import sys
 import tempfile
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "forks"))
+import forks
 
 target, kind, *paths = sys.argv[1:]
 wanted = paths.pop(0).split("=")[1] if paths[0].startswith("--alignment=") else ""
 
 
-def run(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+def run(*command, text=""):
+    status, output, errors = forks.call(*command, text=text)
+    if status:
+        sys.exit(f"{' '.join(command)} ended with {status}: {errors}")
+    return output
 
 
 def variants(path):
@@ -44,8 +51,7 @@ def kernels(path, entry, variant, printed, given=None):
             options += f" {name}={bound}"
     if given:
         options += f' schedule="{given}"'
-    return subprocess.run(["norm-opt", "-", "--rmsnorm-tensor-half", f"--rmsnorm-memref-half={options}"],
-                          check=True, capture_output=True, text=True, input=function).stdout
+    return run("norm-opt", "-", "--rmsnorm-tensor-half", f"--rmsnorm-memref-half={options}", text=function)
 
 
 count = differ = 0

@@ -7,7 +7,11 @@ an empty PTXAS nobody looks. AMD: the metadata of each kernel says it. Each chip
 of the examples, the next chip another; with --all it has all of them. With CHIP, which
 may have wildcards ("gfx*"), those chips alone.
 """
-import fnmatch, pathlib, re, subprocess, sys
+import fnmatch, pathlib, re, sys
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "forks"))
+import forks
 
 # What runs in the place of ptxas: refuses kernels that spill, counts the others.
 CHECKED_PTXAS = """#!{python} -S
@@ -35,19 +39,20 @@ class Checker:
             self.ptxas.chmod(0o755)
 
     def run(self, *options):
-        return subprocess.run([self.compiler, *options], capture_output=True, text=True)
+        """The status, the output, the errors."""
+        return forks.call(self.compiler, *options)
 
     def chips(self, example):
-        message = self.run("--target=?", example, "-o", self.module).stderr
+        message = self.run("--target=?", example, "-o", self.module)[2]
         names = re.search(r"a chip \(([^)]*)\)", message)[1].split(", ")
         return [name for name in names if not name.startswith("sim")]
 
     def check(self, chip, example):
         """What there is to say of the example's kernels."""
         self.log.write_text("")
-        done = self.run(example, f"--target={chip}", f"--ptxas={self.ptxas}", "--host-optimization=0", "-o", self.module)
-        if done.returncode:
-            raise Failure(done.stderr)
+        status, _, errors = self.run(example, f"--target={chip}", f"--ptxas={self.ptxas}", "--host-optimization=0", "-o", self.module)
+        if status:
+            raise Failure(errors)
         code = self.module.read_bytes()
         if not chip.startswith("sm_"):
             return self.check_amd(code)

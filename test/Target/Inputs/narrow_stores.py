@@ -9,9 +9,13 @@ With --break, stores have the register in front of the instruction that keeps pt
 from it.
 """
 
+import os
 import re
-import subprocess
 import sys
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "forks"))
+import forks
 
 PREDICATE = r"^\s*(?:@!?%p\d+\s+)?"
 WRITE = re.compile(PREDICATE + r"([a-z][\w.:]*)\s+(%r\d+),")
@@ -38,8 +42,10 @@ narrow = wrong = 0
 for path in sys.argv[1:]:
     if path.startswith("--"):
         continue
-    lines = subprocess.run(["norm-compile", path, "--target=sm_90", "--variant=element", "--emit=ptx", "-o", "-", *options],
-                           capture_output=True, text=True, check=True).stdout.splitlines()
+    status, output, errors = forks.call("norm-compile", path, "--target=sm_90", "--variant=element", "--emit=ptx", "-o", "-", *options)
+    if status:
+        sys.exit(f"{path}: norm-compile ended with {status}: {errors}")
+    lines = output.splitlines()
     kernel, writers = "", {}
     for line in isolate(lines) if "--break" in sys.argv else lines:
         if match := re.search(r"\.entry (\w+)", line):

@@ -9,23 +9,27 @@ the compiler does not choose itself is the fastest.
 import json
 import os
 import re
-import subprocess
 import sys
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "forks"))
+import forks
 
 DEVICE = "sim:sm_90"
 
 
 def run(*command, statuses=(0,)):
-    done = subprocess.run(command, capture_output=True, text=True)
-    if done.returncode not in statuses:
-        sys.exit(f"expected {' '.join(command)} to end with {statuses}, got {done.returncode}: {done.stderr}")
+    """The status, the output, the errors."""
+    done = forks.call(*command)
+    if done[0] not in statuses:
+        sys.exit(f"expected {' '.join(command)} to end with {statuses}, got {done[0]}: {done[2]}")
     return done
 
 
 def schedules(module):
     """The schedules in a module, by entry."""
     entries = {}
-    for line in run("norm-inspect", module).stdout.splitlines():
+    for line in run("norm-inspect", module)[1].splitlines():
         if entry := re.match(r"entry (\S+)$", line):
             found = entries.setdefault(entry[1], [])
         elif schedule := re.match(r"\s+schedule (.*)$", line):
@@ -56,10 +60,10 @@ def tune(source, folder):
     run(*compile, "--schedule-space", "-o", space)
     entries = schedules(space)
     measure = ["norm-tune", space, "--device=" + DEVICE, "--rows=1", "--time-limit=0", "-o", tuning]
-    while run(*measure, statuses=(0, 3)).returncode == 3:
+    while run(*measure, statuses=(0, 3))[0] == 3:
         make_up(tuning + ".partial", entries)
     records = json.load(open(tuning))["records"]
-    if said := run(*compile, "--tuning=" + tuning, "-o", tuned).stderr:
+    if said := run(*compile, "--tuning=" + tuning, "-o", tuned)[2]:
         sys.exit(f"expected nothing to be said of {tuning}, got {said}")
     got = schedules(tuned)
     for record in records:
