@@ -24,7 +24,7 @@ another ATTRIBUTE.
 With --fewer-roundings gradients lose roundings, so results differ. Both are
 compared with the same program in which all narrow floats are f32: none may be
 further from that, as the norm of the difference, than it was.
-With --row-wise other reductions of rows may begin kernels, too.
+With --row-wise all reductions of rows may begin kernels.
 """
 
 import argparse
@@ -185,7 +185,7 @@ def versions(path):
     before = ["--linalg-generalize-named-ops", "--canonicalize", "--cse", "--mlir-print-local-scope"]
     original = run("norm-opt", path, *before).replace("@main(", f"@{name}(")
     roundings = "fewer" if options.fewer_roundings else "exact"
-    raised = run("norm-opt", f"--rmsnorm-raise=roundings={roundings} row-wise={str(options.row_wise).lower()}", "--canonicalize", "--cse", "--mlir-print-local-scope", text=original)
+    raised = run("norm-opt", f"--rmsnorm-raise=roundings={roundings} row-wise={'all' if options.row_wise else 'norms'}", "--canonicalize", "--cse", "--mlir-print-local-scope", text=original)
     if options.drop:
         raised = re.sub(rf" {options.drop} = \S+", "", raised)
     decompose = ["norm-opt", "--rmsnorm-wrap-memrefs", "--rmsnorm-decompose", "--mlir-print-local-scope"]

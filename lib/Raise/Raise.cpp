@@ -79,9 +79,10 @@ static bool isForNamed(linalg::LinalgOp host) {
   return false;
 }
 
-/// Says of each root of a reduction that is left why it is, once.
+/// Says of each root of a reduction that is left why it is, once. Those of
+/// `roots` have been said.
 static void explain(Context &context, Operation *op,
-                    DenseSet<Expr *> &explained) {
+                    llvm::SetVector<Expr *> &roots) {
   auto host = dyn_cast<linalg::LinalgOp>(op->getParentOp());
   if (!host || !isReadable(host) ||
       !isa<math::RsqrtOp, math::SqrtOp, math::PowFOp>(op) ||
@@ -92,7 +93,7 @@ static void explain(Context &context, Operation *op,
     root = context.pool.rsqrt(root->operands.front());
   if (!root->is(Kind::Rsqrt) || !isOfReduction(root) ||
       context.getReason(root).gradient ||
-      !explained.insert(context.pool.renumber(root)).second)
+      !roots.insert(context.pool.renumber(root)))
     return;
   if (isForNamed(host))
     context.fail(root, kGuess,
@@ -128,8 +129,35 @@ static SmallVector<linalg::GenericOp> getReductions(Operation *function) {
   return ops;
 }
 
+/// rmsnorm-tile-clusters begins a kernel with `op`, if it reduces rows.
+static void markRowReduction(linalg::LinalgOp op) {
+  if (!op || op->hasAttr(RMSNormDialect::kRowWiseAttrName) ||
+      !isRowReduction(op))
+    return;
+  op->setAttr(RMSNormDialect::kRowWiseAttrName, UnitAttr::get(op.getContext()));
+  op.emitRemark("marked ") << RMSNormDialect::kRowWiseAttrName
+                           << ", as it reduces rows: a kernel may begin with "
+                              "it";
+}
+
+/// Marks what `roots`, all that are left in `function`, depend on, if other
+/// norms are ours.
+static void markOtherNorms(Context &context, Operation *function,
+                           ArrayRef<Expr *> roots) {
+  WalkResult found = function->walk([](Operation *op) {
+    return isa<ForwardOp, BackwardOp>(op) ? WalkResult::interrupt()
+                                          : WalkResult::advance();
+  });
+  if (!found.wasInterrupted())
+    return;
+  for (Expr *root : roots)
+    for (Expr *part : getParts(root))
+      for (Value tensor : context.tensors.lookup(context.pool.renumber(part)))
+        markRowReduction(tensor.getDefiningOp<linalg::LinalgOp>());
+}
+
 static void raiseNorms(FunctionOpInterface function, Roundings roundings,
-                       bool rowWise) {
+                       RowWise rowWise) {
   // Bodies are all that is read.
   const llvm::SetVector<Operation *> elementwise =
       generalizeElementwise(function);
@@ -161,33 +189,23 @@ static void raiseNorms(FunctionOpInterface function, Roundings roundings,
     if (reason.gradient && tensors.isLive(reason.gradient))
       reason.gradient->emitRemark("not raised to rmsnorm.backward: ")
           << reason.text;
-  DenseSet<Expr *> explained;
-  function->walk([&](Operation *op) { explain(context, op, explained); });
-  // A maximum may come with its index, which nobody uses but which no kernel
-  // has.
-  if (rowWise)
+  llvm::SetVector<Expr *> roots;
+  function->walk([&](Operation *op) { explain(context, op, roots); });
+  if (rowWise == RowWise::all) {
+    // A maximum may come with its index, which nobody uses but which no kernel
+    // has.
     rewriter.eraseUnused(
         llvm::map_to_vector(getReductions(function), [](linalg::GenericOp op) {
           return op.getOperation();
         }));
+    function->walk(markRowReduction);
+  } else if (rowWise == RowWise::norms) {
+    markOtherNorms(context, function, roots.getArrayRef());
+  }
   IRRewriter restorer(function.getContext());
   for (Operation *op : elementwise)
     if (tensors.isLive(op))
       restoreElementwise(restorer, cast<linalg::GenericOp>(op));
-}
-
-/// What is left of LayerNorms, softmaxes and others: rmsnorm-tile-clusters
-/// begins a kernel with it.
-static void markRowReductions(Operation *function) {
-  function->walk([](linalg::LinalgOp op) {
-    if (op->hasAttr(RMSNormDialect::kRowWiseAttrName) || !isRowReduction(op))
-      return;
-    op->setAttr(RMSNormDialect::kRowWiseAttrName,
-                UnitAttr::get(op.getContext()));
-    op.emitRemark("marked ") << RMSNormDialect::kRowWiseAttrName
-                             << ", as it reduces rows: a kernel may begin with "
-                                "it";
-  });
 }
 
 namespace {
@@ -199,8 +217,6 @@ struct Raise final : rmsnorm::impl::RaiseBase<Raise> {
         [&](FunctionOpInterface function) {
           if (!function.isExternal())
             raiseNorms(function, roundings, rowWise);
-          if (rowWise)
-            markRowReductions(function);
           // Functions in functions are part of the outer one.
           return WalkResult::skip();
         });

@@ -70,7 +70,7 @@ static void checkWork(func::FuncOp function, Problems &problems) {
              "it uses or computes (see the remarks of rmsnorm-tile-clusters); "
              "functions with other work are for rmsnorm-embed-tensors, "
              "decomposed norms for rmsnorm-raise, other reductions of rows for "
-             "its option row-wise";
+             "its option row-wise=all";
     else
       problems.add(op) << "expected to be part of a kernel, too";
 }

@@ -1,14 +1,14 @@
-// RUN: norm-opt %s --rmsnorm-raise=row-wise --mlir-print-op-on-diagnostic=false --mlir-print-local-scope 2>&1 | FileCheck %s --implicit-check-not=remark: --implicit-check-not=row_wise}
-// RUN: norm-opt %s --rmsnorm-raise 2>&1 | FileCheck %s --check-prefix=OFF --implicit-check-not=remark:
+// RUN: norm-opt %s --rmsnorm-raise=row-wise=all --mlir-print-op-on-diagnostic=false --mlir-print-local-scope 2>&1 | FileCheck %s --implicit-check-not=remark: --implicit-check-not=row_wise}
+// RUN: norm-opt %s --rmsnorm-raise=row-wise=none 2>&1 | FileCheck %s --check-prefix=OFF --implicit-check-not=remark:
 // RUN: not norm-opt %s --rmsnorm-raise=row-wise=2 2>&1 | FileCheck %s --check-prefix=OPTION
 // OFF-COUNT-1: row_wise}
 // OFF-NOT: row_wise}
-// OPTION: for the --row-wise option: '2' is invalid value
+// OPTION: for the --row-wise option: Cannot find option named '2'
 
 // What the examples mark is found: one kernel each.
-// RUN: sed 's/ attrs = {rmsnorm.row_wise}//' %examples/linalg/layer_norm.mlir | norm-opt --rmsnorm-raise=row-wise -o %t.layer_norm.mlir
-// RUN: sed 's/ attrs = {rmsnorm.row_wise}//' %examples/linalg/softmax.mlir | norm-opt --rmsnorm-raise=row-wise -o %t.softmax.mlir
-// RUN: sed 's/ attrs = {rmsnorm.row_wise}//' %examples/linalg/l2_norm.mlir | norm-opt --rmsnorm-raise=row-wise -o %t.l2_norm.mlir
+// RUN: sed 's/ attrs = {rmsnorm.row_wise}//' %examples/linalg/layer_norm.mlir | norm-opt --rmsnorm-raise=row-wise=all -o %t.layer_norm.mlir
+// RUN: sed 's/ attrs = {rmsnorm.row_wise}//' %examples/linalg/softmax.mlir | norm-opt --rmsnorm-raise=row-wise=all -o %t.softmax.mlir
+// RUN: sed 's/ attrs = {rmsnorm.row_wise}//' %examples/linalg/l2_norm.mlir | norm-opt --rmsnorm-raise=row-wise=all -o %t.l2_norm.mlir
 // RUN: norm-run %t.layer_norm.mlir --device=sim:sm_90 --host-optimization=0 --rows=5 | FileCheck %s --check-prefix=KERNEL
 // RUN: norm-run %t.softmax.mlir --device=sim:sm_90 --host-optimization=0 --rows=5 | FileCheck %s --check-prefix=KERNEL
 // RUN: norm-run %t.l2_norm.mlir --device=sim:sm_90 --host-optimization=0 | FileCheck %s --check-prefix=KERNEL

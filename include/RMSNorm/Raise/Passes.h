@@ -12,6 +12,10 @@ namespace mlir::rmsnorm {
 /// Whether a gradient may have fewer roundings as an op than in the program.
 enum class Roundings { exact, fewer };
 
+/// Which reductions of rows that are left may begin kernels: none, those of
+/// norms in functions that hold one of ours, or all.
+enum class RowWise { none, norms, all };
+
 #define GEN_PASS_DECL
 #include "RMSNorm/Raise/Passes.h.inc"
 

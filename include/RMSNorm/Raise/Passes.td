@@ -28,11 +28,15 @@ def Raise : Pass<"rmsnorm-raise"> {
     remark. `roundings=fewer` raises them, too: the op computes in f32 and
     rounds each result once, which is nearer to the gradient in f32.
 
-    `row-wise` marks the other reductions along the last dimension (of
-    LayerNorms, L2 norms, softmaxes) as `rmsnorm.row_wise`, with a remark each,
-    but for contractions and reductions that kernels do not have. Before it takes
-    results out of them that nobody uses: PyTorch's maxima come with their index.
-    A kernel sums in f32 what is summed in a narrower type, and rounds once.
+    Norms that are no RMSNorms stay `linalg`: LayerNorms, L2 norms, and RMSNorms
+    with other roundings. In a function that holds one of ours, the reductions
+    of rows under the roots that are left are marked `rmsnorm.row_wise`, with a
+    remark each, so that a kernel begins with them. `row-wise=all` marks all
+    reductions along the last dimension (of softmaxes), in all functions, but for
+    contractions and those that kernels do not have. Before it takes results out
+    of them that nobody uses: PyTorch's maxima come with their index.
+    `row-wise=none` marks none. A kernel sums in f32 what is summed in a narrower
+    type, and rounds once.
 
     Afterwards ops that only the norms needed are gone; all else is as it was.
     Before it: `linalg-generalize-named-ops`, `canonicalize`, `cse`. Fuse
@@ -58,8 +62,13 @@ def Raise : Pass<"rmsnorm-raise"> {
                  clEnumValN(Roundings::exact, "exact", "all"),
                  clEnumValN(Roundings::fewer, "fewer",
                             "those of its operands and results"))}]>,
-    Option<"rowWise", "row-wise", "bool", "false",
-           "mark reductions of rows that are no norms with rmsnorm.row_wise">,
+    Option<"rowWise", "row-wise", "RowWise", "RowWise::norms",
+           "which other reductions of rows are marked rmsnorm.row_wise",
+           [{::llvm::cl::values(
+                 clEnumValN(RowWise::none, "none", "none"),
+                 clEnumValN(RowWise::norms, "norms",
+                            "those of other norms, beside one of ours"),
+                 clEnumValN(RowWise::all, "all", "all"))}]>,
   ];
   let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect",
                            "::mlir::arith::ArithDialect",

@@ -1,0 +1,83 @@
+// Norms that are no RMSNorms begin kernels in functions that hold one.
+// RUN: norm-opt %s --rmsnorm-raise --mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s --implicit-check-not=remark: --implicit-check-not=row_wise}
+// RUN: norm-opt %s --rmsnorm-raise=row-wise=none 2>&1 | FileCheck %s --check-prefix=NONE --implicit-check-not=row_wise
+// RUN: norm-opt %s --rmsnorm-raise=row-wise=all --mlir-print-op-on-diagnostic=false 2>&1 | grep -c "remark: marked" | FileCheck %s --check-prefix=ALL
+// NONE-COUNT-2: remark: not raised to rmsnorm.forward
+// ALL: {{^}}4{{$}}
+
+// CHECK: remark: not raised to rmsnorm.forward
+// CHECK-COUNT-2: remark: marked rmsnorm.row_wise, as it reduces rows: a kernel may begin with it
+// CHECK: remark: not raised to rmsnorm.forward
+
+#id = affine_map<(d0, d1) -> (d0, d1)>
+#row = affine_map<(d0, d1) -> (d0)>
+#each = affine_map<(d0) -> (d0)>
+
+// The sums of a LayerNorm's fast variance, but not that of a softmax. The norm
+// is of other rows and of no use to them.
+// CHECK-LABEL: func.func @beside(
+// CHECK: ins(%[[X:.*]] : tensor<8x96xf32>) {{.*}}{rmsnorm.row_wise}
+// CHECK: ins(%[[X]] : tensor<8x96xf32>) {{.*}}{rmsnorm.row_wise}
+// CHECK: math.exp
+// CHECK: rmsnorm.forward
+func.func @beside(%x: tensor<8x96xf32>, %h: tensor<32x64xf32>, %o: tensor<8xf32>, %oh: tensor<32x64xf32>)
+    -> (tensor<8xf32>, tensor<8xf32>, tensor<32x64xf32>) {
+  %zero = arith.constant 0.0 : f32
+  %n = arith.constant 0.01 : f32
+  %eps = arith.constant 1.0e-05 : f32
+  %zeros = linalg.fill ins(%zero : f32) outs(%o : tensor<8xf32>) -> tensor<8xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x96xf32>) outs(%zeros : tensor<8xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = arith.addf %a, %out : f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  %squares = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x96xf32>) outs(%zeros : tensor<8xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = arith.mulf %a, %a : f32
+    %1 = arith.addf %0, %out : f32
+    linalg.yield %1 : f32
+  } -> tensor<8xf32>
+  %rstd = linalg.generic {indexing_maps = [#each, #each, #each], iterator_types = ["parallel"]}
+      ins(%sum, %squares : tensor<8xf32>, tensor<8xf32>) outs(%o : tensor<8xf32>) {
+  ^bb0(%a: f32, %b: f32, %out: f32):
+    %0 = arith.mulf %a, %n : f32
+    %1 = arith.mulf %0, %0 : f32
+    %2 = arith.mulf %b, %n : f32
+    %3 = arith.subf %2, %1 : f32
+    %4 = arith.addf %3, %eps : f32
+    %5 = math.rsqrt %4 : f32
+    linalg.yield %5 : f32
+  } -> tensor<8xf32>
+  %exponentials = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x96xf32>) outs(%zeros : tensor<8xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = math.exp %a : f32
+    %1 = arith.addf %0, %out : f32
+    linalg.yield %1 : f32
+  } -> tensor<8xf32>
+  %y = rmsnorm.forward input(%h : tensor<32x64xf32>) output(%oh : tensor<32x64xf32>) eps = 1.0e-05 -> tensor<32x64xf32>
+  return %rstd, %exponentials, %y : tensor<8xf32>, tensor<8xf32>, tensor<32x64xf32>
+}
+
+// An L2 norm in a function without one of ours.
+// CHECK-LABEL: func.func @alone(
+func.func @alone(%x: tensor<8x96xf32>, %o: tensor<8xf32>) -> tensor<8xf32> {
+  %zero = arith.constant 0.0 : f32
+  %zeros = linalg.fill ins(%zero : f32) outs(%o : tensor<8xf32>) -> tensor<8xf32>
+  %sum = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x96xf32>) outs(%zeros : tensor<8xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = arith.mulf %a, %a : f32
+    %1 = arith.addf %0, %out : f32
+    linalg.yield %1 : f32
+  } -> tensor<8xf32>
+  %root = linalg.generic {indexing_maps = [#each, #each], iterator_types = ["parallel"]}
+      ins(%sum : tensor<8xf32>) outs(%o : tensor<8xf32>) {
+  ^bb0(%a: f32, %out: f32):
+    %0 = math.sqrt %a : f32
+    linalg.yield %0 : f32
+  } -> tensor<8xf32>
+  return %root : tensor<8xf32>
+}
