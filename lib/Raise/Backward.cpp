@@ -74,20 +74,17 @@ static bool addTerms(ExprPool &pool, Expr *expr, bool isRelaxed,
 //===----------------------------------------------------------------------===//
 
 /// Places `expr`, which is to have the shape of x.
-static bool placeLike(Context &context, linalg::GenericOp host, Expr *expr,
-                      Norm &norm) {
-  return !(expr->dims & ~norm.x->dims) && place(context, host, expr, norm);
+static bool placeLike(Context &context, Expr *expr, Norm &norm) {
+  return !(expr->dims & ~norm.x->dims) && place(context, expr, norm);
 }
 
 /// Places all operands of `gradient`.
-static bool placeGradient(Context &context, linalg::GenericOp host,
-                          Gradient &gradient) {
+static bool placeGradient(Context &context, Gradient &gradient) {
   Norm &norm = gradient.norm;
   uint64_t rows = norm.x->dims & ~(uint64_t(1) << norm.column);
-  return placeOperands(context, host, norm) && gradient.dy->dims &&
-         !(norm.rstd->dims & ~rows) &&
-         placeLike(context, host, gradient.dy, norm) &&
-         (!norm.isSaved || place(context, host, norm.rstd, norm));
+  return placeOperands(context, norm) && gradient.dy->dims &&
+         !(norm.rstd->dims & ~rows) && placeLike(context, gradient.dy, norm) &&
+         (!norm.isSaved || place(context, norm.rstd, norm));
 }
 
 /// Takes `g` apart: the weight is made of its factors that depend on the column
@@ -132,9 +129,9 @@ namespace {
 /// Looks for dx in `scalar` of the body of `host`, which is a `type`.
 class Matcher {
 public:
-  Matcher(Context &context, linalg::GenericOp host, Value scalar, Type type)
-      : context(context), pool(context.pool), host(host), scalar(scalar),
-        type(type) {}
+  Matcher(Context &context, linalg::LinalgOp host, Value scalar, Type type)
+      : gradient(Norm(host)), context(context), pool(context.pool), host(host),
+        scalar(scalar), type(type) {}
 
   /// Whether `expr` is dx. If `isRelaxed`, the roundings of its terms and in
   /// its sums do not count.
@@ -155,7 +152,7 @@ private:
 
   Context &context;
   ExprPool &pool;
-  linalg::GenericOp host;
+  linalg::LinalgOp host;
   Value scalar;
   Type type;
 };
@@ -165,13 +162,13 @@ private:
 /// maybe rounded, may be the rstd in dx, which has `parts`.
 SmallVector<Norm, 0> Matcher::guessNorms(ArrayRef<Expr *> parts, Expr *factor) {
   SmallVector<Norm, 0> norms;
-  Norm norm;
+  Norm norm(host);
   norm.outputType = type;
   Expr *exact = stripRound(factor);
   norm.casting = exact == factor ? Casting::gemma : Casting::none;
   double number = 1;
   if (exact->is(Kind::Rsqrt)) {
-    if (!guessNorm(context, host, factor, parts, number, norm))
+    if (!guessNorm(context, factor, parts, number, norm))
       return {};
     Definition definition(pool, norm);
     if (definition.compare(definition.getRstd(), factor).empty())
@@ -214,10 +211,8 @@ bool Matcher::isGradient(const Norm &norm, Expr *g, Expr *found,
       nearRoot = norm.rstd, difference = text;
     return false;
   }
-  gradient = Gradient();
-  gradient.norm = norm;
-  return splitWeight(context, g, gradient) &&
-         placeGradient(context, host, gradient);
+  gradient = Gradient(norm);
+  return splitWeight(context, g, gradient) && placeGradient(context, gradient);
 }
 
 /// Whether `expr`, the sum of `terms`, is dx of `norm`, whose rstd is `factor`:
@@ -298,7 +293,7 @@ bool Matcher::placeRest(const Terms &terms, const Term &first,
     gradient.rest = gradient.rest ? pool.add(gradient.rest, product) : product;
   }
   gradient.norm.outputType = Float32Type::get(host.getContext());
-  return placeLike(context, host, gradient.rest, gradient.norm);
+  return placeLike(context, gradient.rest, gradient.norm);
 }
 
 //===----------------------------------------------------------------------===//
@@ -307,7 +302,7 @@ bool Matcher::placeRest(const Terms &terms, const Term &first,
 
 /// The sum of `addend`, of `host`, over `rows`, with the column as the only
 /// dimension.
-static Expr *sumRows(ExprPool &pool, linalg::GenericOp host, Expr *addend,
+static Expr *sumRows(ExprPool &pool, linalg::LinalgOp host, Expr *addend,
                      ArrayRef<unsigned> rows, unsigned column) {
   SmallVector<int64_t, 4> loops = host.getStaticLoopRanges();
   Substitution names{{pool.dim(column), pool.dim(0)}};
@@ -324,15 +319,14 @@ static Expr *sumRows(ExprPool &pool, linalg::GenericOp host, Expr *addend,
 /// Finds the tensors of `type`, or of f32, that hold dweight of `gradient`: the
 /// definition, rounded once, or with `fewer` also what is equal to it but for
 /// roundings. Which of them it is also tells `gemma` and `llama` apart.
-static void findWeightGradients(Context &context, linalg::GenericOp host,
-                                Gradient &gradient, Type type,
+static void findWeightGradients(Context &context, Gradient &gradient, Type type,
                                 Roundings roundings) {
   ExprPool &pool = context.pool;
   Norm &norm = gradient.norm;
   SmallVector<unsigned> rows = norm.getRows();
   if (rows.empty())
     return;
-  SmallVector<Type, 2> types{type, Float32Type::get(host.getContext())};
+  SmallVector<Type, 2> types{type, Float32Type::get(type.getContext())};
   SmallVector<Casting, 2> castings{norm.casting};
   if (norm.casting == Casting::gemma)
     castings.push_back(Casting::llama);
@@ -344,7 +338,7 @@ static void findWeightGradients(Context &context, linalg::GenericOp host,
       Expr *addend = Definition(pool, norm).getAddend(gradient.dy);
       SmallVector<unsigned> order = rows;
       do {
-        Expr *sum = sumRows(pool, host, addend, order, norm.column);
+        Expr *sum = sumRows(pool, norm.host, addend, order, norm.column);
         for (Type type : types)
           for (Value tensor :
                isRelaxed ? context.tensors.lookupRelaxed(sum)
@@ -360,33 +354,33 @@ static void findWeightGradients(Context &context, linalg::GenericOp host,
 }
 
 std::optional<Gradient> raising::matchWeightGradient(Context &context,
-                                                     linalg::GenericOp host) {
+                                                     linalg::LinalgOp host) {
   ExprPool &pool = context.pool;
   Expr *summand = context.reader.summand(host, 0);
   if (!summand || host->getNumResults() != 1)
     return std::nullopt;
-  Value result = host.getResult(0);
+  Value result = host->getResult(0);
   Type type = getElementTypeOrSelf(result);
   Expr *product = openRoundings(pool, stripRound(summand));
   for (Expr *factor : getFactors(product)) {
-    Gradient gradient;
+    Gradient gradient{Norm(host)};
     Norm &norm = gradient.norm;
     // Not without dx, where dx is one apart from its roundings.
     if (!getRoot(factor) || context.getReason(getRoot(factor)).gradient)
       continue;
-    gradient.dy = guessInProduct(context, host, product, factor, norm);
+    gradient.dy = guessInProduct(context, product, factor, norm);
     if (!gradient.dy)
       continue;
     norm.outputType = norm.inputType;
     Definition definition(pool, norm);
     if (gradient.dy->dims != norm.x->dims ||
         !definition.compare(definition.getRstd(), factor).empty() ||
-        !placeGradient(context, host, gradient))
+        !placeGradient(context, gradient))
       continue;
-    findWeightGradients(context, host, gradient, type, context.roundings);
+    findWeightGradients(context, gradient, type, context.roundings);
     if (llvm::is_contained(gradient.weightGradients, result))
       return gradient;
-    findWeightGradients(context, host, gradient, type, Roundings::fewer);
+    findWeightGradients(context, gradient, type, Roundings::fewer);
     if (!llvm::is_contained(gradient.weightGradients, result))
       continue;
     std::string text = "dweight is summed in ";
@@ -394,7 +388,7 @@ std::optional<Gradient> raising::matchWeightGradient(Context &context,
       text = definition.compare(definition.getAddend(gradient.dy), summand);
     else
       llvm::raw_string_ostream(text) << type;
-    Operation *yield = host.getBody()->getTerminator();
+    Operation *yield = host.getBlock()->getTerminator();
     context.fail(getRoot(factor), kGradient, text,
                  yield->getOperand(0).getDefiningOp());
   }
@@ -406,7 +400,7 @@ std::optional<Gradient> raising::matchWeightGradient(Context &context,
 //===----------------------------------------------------------------------===//
 
 std::optional<Gradient> raising::matchBackward(Context &context,
-                                               linalg::GenericOp host,
+                                               linalg::LinalgOp host,
                                                Value scalar, Expr *expr) {
   Type type = getRounding(expr);
   Matcher matcher(context, host, scalar,
@@ -415,7 +409,7 @@ std::optional<Gradient> raising::matchBackward(Context &context,
       matcher.match(expr, /*isRelaxed=*/false) || matcher.match(expr, true);
   Gradient &gradient = matcher.gradient;
   if (isFound && gradient.norm.weight)
-    findWeightGradients(context, host, gradient,
+    findWeightGradients(context, gradient,
                         context.pool.getType(gradient.norm.weight),
                         context.roundings);
   else if (matcher.nearRoot)

@@ -91,8 +91,8 @@ static StringRef readSquares(Expr *mean, SumOfSquares &result) {
                                    : "";
 }
 
-bool raising::guessNorm(Context &context, linalg::LinalgOp host, Expr *factor,
-                        ArrayRef<Expr *> parts, double &number, Norm &norm) {
+bool raising::guessNorm(Context &context, Expr *factor, ArrayRef<Expr *> parts,
+                        double &number, Norm &norm) {
   ExprPool &pool = context.pool;
   Expr *root = getRoot(factor);
   auto fail = [&](int progress, const llvm::Twine &text) {
@@ -124,7 +124,7 @@ bool raising::guessNorm(Context &context, linalg::LinalgOp host, Expr *factor,
     List x;
     for (Expr *square : squares.roots)
       x.push_back(pool.substitute(square, sum->getSymbol(), pool.dim(column)));
-    if (!isSameSize(norm.extent, host.getStaticLoopRanges()[column], body,
+    if (!isSameSize(norm.extent, norm.host.getStaticLoopRanges()[column], body,
                     sum->getSymbol()) ||
         !llvm::all_of(
             x, [&](Expr *part) { return llvm::is_contained(parts, part); }))
@@ -141,13 +141,13 @@ bool raising::guessNorm(Context &context, linalg::LinalgOp host, Expr *factor,
                         "squares are summed");
 }
 
-Expr *raising::guessInProduct(Context &context, linalg::LinalgOp host,
-                              Expr *product, Expr *factor, Norm &norm) {
+Expr *raising::guessInProduct(Context &context, Expr *product, Expr *factor,
+                              Norm &norm) {
   List others = getFactors(product);
   double number = getNumber(product);
   take(others, factor);
   if (!getRoot(factor) || others.empty() ||
-      !guessNorm(context, host, factor, others, number, norm) ||
+      !guessNorm(context, factor, others, number, norm) ||
       !llvm::all_of(getFactors(norm.x),
                     [&](Expr *part) { return take(others, part); }))
     return nullptr;
@@ -185,25 +185,24 @@ static bool isCentred(Context &context, const Norm &norm) {
          });
 }
 
-bool raising::place(Context &context, linalg::GenericOp host, Expr *expr,
-                    Norm &norm) {
-  Placed placed =
-      context.tensors.find(expr, norm.column, context.pool.getType(expr), host);
+bool raising::place(Context &context, Expr *expr, Norm &norm) {
+  Placed placed = context.tensors.find(expr, norm.column,
+                                       context.pool.getType(expr), norm.host);
   norm.operands[expr] = placed;
   return placed.tensor || canEmit(expr, context.tensors);
 }
 
-bool raising::placeOperands(Context &context, linalg::GenericOp host,
-                            Norm &norm) {
+bool raising::placeOperands(Context &context, Norm &norm) {
   auto fail = [&](StringRef text) {
     return context.fail(stripRound(norm.rstd), kInput, text);
   };
   if (isCentred(context, norm))
     return fail("x is centred by its own mean, a LayerNorm");
-  if (norm.weight && !place(context, host, norm.weight, norm))
+  if (norm.weight && !place(context, norm.weight, norm))
     return fail("the weight is no tensor and cannot be computed as one");
-  const bool isPlaced = place(context, host, norm.x, norm);
-  if (!norm.operands[norm.x].tensor && norm.column + 1 != host.getNumLoops())
+  const bool isPlaced = place(context, norm.x, norm);
+  if (!norm.operands[norm.x].tensor &&
+      norm.column + 1 != norm.host.getNumLoops())
     return fail("the dimension that is summed is not the last");
   return isPlaced || fail("x is no tensor and cannot be computed as one");
 }
@@ -214,8 +213,8 @@ bool raising::placeOperands(Context &context, linalg::GenericOp host,
 
 /// Whether `expr` is the norm of x and rstd, which are guessed, with a weight
 /// of the factors of `others`.
-static bool matchProduct(Context &context, linalg::GenericOp host, Expr *expr,
-                         Expr *others, Norm &norm) {
+static bool matchProduct(Context &context, Expr *expr, Expr *others,
+                         Norm &norm) {
   Expr *root = getRoot(norm.rstd);
   const List weights = getFactors(others);
   for (Expr *weight : weights)
@@ -240,7 +239,7 @@ static bool matchProduct(Context &context, linalg::GenericOp host, Expr *expr,
     if (!difference.empty())
       continue;
     norm = guess;
-    return placeOperands(context, host, norm);
+    return placeOperands(context, norm);
   }
   // The nearest one.
   Casting nearest =
@@ -255,14 +254,14 @@ static bool matchProduct(Context &context, linalg::GenericOp host, Expr *expr,
 }
 
 std::optional<Norm> raising::matchForward(Context &context,
-                                          linalg::GenericOp host, Expr *expr) {
+                                          linalg::LinalgOp host, Expr *expr) {
   Type type = getRounding(expr);
   Expr *product = openRoundings(context.pool, stripRound(expr));
   for (Expr *factor : getFactors(product)) {
-    Norm norm;
+    Norm norm(host);
     norm.outputType = type ? type : Float32Type::get(host.getContext());
-    Expr *others = guessInProduct(context, host, product, factor, norm);
-    if (others && matchProduct(context, host, expr, others, norm))
+    Expr *others = guessInProduct(context, product, factor, norm);
+    if (others && matchProduct(context, expr, others, norm))
       return norm;
   }
   return std::nullopt;

@@ -49,8 +49,12 @@ struct Context {
   }
 };
 
-/// The operands and attributes of a norm, in the loops of its host.
+/// The operands and attributes of a norm, in the loops of `host`, whose body
+/// computes it.
 struct Norm {
+  explicit Norm(linalg::LinalgOp host) : host(host) {}
+
+  linalg::LinalgOp host;
   Expr *x = nullptr;
   /// Null if there is none; without the offset.
   Expr *weight = nullptr;
@@ -80,6 +84,8 @@ struct Norm {
 
 /// The operands and attributes of a norm's gradient, in the loops of its host.
 struct Gradient {
+  explicit Gradient(const Norm &norm) : norm(norm) {}
+
   /// Of the norm: its output type is that of dx.
   Norm norm;
   Expr *dy = nullptr;
@@ -89,18 +95,18 @@ struct Gradient {
   SmallVector<Value> weightGradients;
 };
 
-/// `expr`, a scalar of the host, if it is a norm.
-std::optional<Norm> matchForward(Context &context, linalg::GenericOp host,
+/// `expr`, a scalar of the body of `host`, if it is a norm.
+std::optional<Norm> matchForward(Context &context, linalg::LinalgOp host,
                                  Expr *expr);
 
-/// `scalar`, of the body of the host, which is `expr`, if it is dx.
-std::optional<Gradient> matchBackward(Context &context, linalg::GenericOp host,
+/// `scalar`, of the body of `host`, which is `expr`, if it is dx.
+std::optional<Gradient> matchBackward(Context &context, linalg::LinalgOp host,
                                       Value scalar, Expr *expr);
 
 /// The gradient of a norm's weight alone: `host` adds up dy * x * rstd over
 /// rows. Nothing of it depends on the weight, which is not known.
 std::optional<Gradient> matchWeightGradient(Context &context,
-                                            linalg::GenericOp host);
+                                            linalg::LinalgOp host);
 
 //===----------------------------------------------------------------------===//
 // What the matches have in common
@@ -117,13 +123,12 @@ Expr *getRoot(Expr *factor);
 /// among `parts`. `number`, a constant beside them, becomes part of x if it is.
 /// Whether rstd is that of the definition is not looked at. False, with a
 /// reason, if there is no such x.
-bool guessNorm(Context &context, linalg::LinalgOp host, Expr *factor,
-               ArrayRef<Expr *> parts, double &number, Norm &norm);
+bool guessNorm(Context &context, Expr *factor, ArrayRef<Expr *> parts,
+               double &number, Norm &norm);
 
 /// The same where `factor` and x are factors of `product`. Returns the product
 /// of the others and of its constant, or null.
-Expr *guessInProduct(Context &context, linalg::LinalgOp host, Expr *product,
-                     Expr *factor, Norm &norm);
+Expr *guessInProduct(Context &context, Expr *product, Expr *factor, Norm &norm);
 
 /// `expr` without the roundings that its factors have a root in: a product of
 /// a root and others, if it is one but for roundings.
@@ -178,12 +183,12 @@ bool isNear(double a, double b);
 /// is rounded then.
 void splitOffset(Norm &norm);
 
-/// Finds `expr`, an operand of `norm`, as a tensor in front of `host`, or
+/// Finds `expr`, an operand of `norm`, as a tensor in front of the host, or
 /// checks that it can be computed there.
-bool place(Context &context, linalg::GenericOp host, Expr *expr, Norm &norm);
+bool place(Context &context, Expr *expr, Norm &norm);
 
 /// The same for x and the weight.
-bool placeOperands(Context &context, linalg::GenericOp host, Norm &norm);
+bool placeOperands(Context &context, Norm &norm);
 
 } // namespace mlir::rmsnorm::raising
 

@@ -27,25 +27,25 @@ static SmallVector<int64_t> getWideSizes(Type type) {
 
 /// `expr`, an operand of `norm` or null, as a tensor whose element at `indices`
 /// it is.
-Value NormOps::getOperand(linalg::GenericOp host, const Norm &norm, Expr *expr,
+Value NormOps::getOperand(const Norm &norm, Expr *expr,
                           ArrayRef<AffineExpr> indices) {
   if (!expr)
     return Value();
   const Placed &placed = norm.operands.find(expr)->second;
   if (!placed.tensor)
-    return emit(host, expr, indices, context.pool.getType(expr));
+    return emit(norm.host, expr, indices, context.pool.getType(expr));
   if (ArrayRef(placed.indices) == indices)
     return placed.tensor;
   auto type = cast<RankedTensorType>(placed.tensor.getType());
   if (getLoops(placed.indices) != getLoops(indices))
-    return emit(host, context.pool.element(placed.tensor, placed.indices),
+    return emit(norm.host, context.pool.element(placed.tensor, placed.indices),
                 indices, type.getElementType());
   SmallVector<int64_t> shape, sizes = getWideSizes(type);
   auto next = sizes.begin();
   for (AffineExpr index : indices)
     shape.push_back(isa<AffineDimExpr>(index) ? *next++ : 1);
-  ImplicitLocOpBuilder builder(host.getLoc(), host);
-  setInsertionPoint(builder, host, placed.tensor);
+  ImplicitLocOpBuilder builder(norm.host->getLoc(), norm.host);
+  setInsertionPoint(builder, norm.host, placed.tensor);
   return reshape(builder, placed.tensor, type.clone(shape));
 }
 
@@ -69,7 +69,7 @@ Value NormOps::getNarrow(Value tensor, Type type) {
 }
 
 /// x as a tensor. Where rounding goes by its type, exactly of that.
-Value NormOps::getInput(linalg::GenericOp host, const Norm &norm) {
+Value NormOps::getInput(const Norm &norm) {
   const Placed &input = norm.operands.find(norm.x)->second;
   Value tensor = input.tensor;
   if (tensor && getElementTypeOrSelf(tensor.getType()) != norm.inputType)
@@ -79,18 +79,16 @@ Value NormOps::getInput(linalg::GenericOp host, const Norm &norm) {
                  getElementTypeOrSelf(tensor.getType()) == norm.inputType))
     return tensor;
   Expr *x = tensor ? context.pool.element(tensor, input.indices) : norm.x;
-  tensor = emit(host, x, input.indices, norm.inputType);
+  tensor = emit(norm.host, x, input.indices, norm.inputType);
   // The next norm of it finds it.
   context.tensors.add(tensor);
   return tensor;
 }
 
-void NormOps::createForward(linalg::GenericOp host, Value scalar,
-                            const Norm &norm) {
-  Value input = getInput(host, norm);
-  Value weight =
-      getOperand(host, norm, norm.weight, context.pool.dim(norm.column));
-  ImplicitLocOpBuilder builder(scalar.getLoc(), host);
+void NormOps::createForward(Value scalar, const Norm &norm) {
+  Value input = getInput(norm);
+  Value weight = getOperand(norm, norm.weight, context.pool.dim(norm.column));
+  ImplicitLocOpBuilder builder(scalar.getLoc(), norm.host);
   Value output = tensor::EmptyOp::create(
       builder, tensor::getMixedSizes(builder, scalar.getLoc(), input),
       norm.outputType);
@@ -101,21 +99,20 @@ void NormOps::createForward(linalg::GenericOp host, Value scalar,
   for (auto [i, loop] : llvm::enumerate(getLoops(norm.getIndices())))
     names[loop] = context.pool.dim(i);
   forwards.push_back({op, context.pool.substitute(norm.rstd, names)});
-  rewriter.replaceScalar(host, scalar, op.getResult(0), norm.getIndices());
+  rewriter.replaceScalar(scalar, op.getResult(0), norm.getIndices());
 }
 
-void NormOps::createBackward(linalg::GenericOp host, Value scalar,
-                             const Gradient &gradient) {
+void NormOps::createBackward(Value scalar, const Gradient &gradient) {
   const Norm &norm = gradient.norm;
+  linalg::LinalgOp host = norm.host;
   ArrayRef<AffineExpr> indices = norm.getIndices();
   Location loc = scalar ? scalar.getLoc() : host.getLoc();
-  Value x = getInput(host, norm);
-  Value weight =
-      getOperand(host, norm, norm.weight, context.pool.dim(norm.column));
-  Value dy = getOperand(host, norm, gradient.dy, indices);
-  Value rstd = getOperand(host, norm, norm.isSaved ? norm.rstd : nullptr,
-                          indices.drop_back());
-  Value rest = getOperand(host, norm, gradient.rest, indices);
+  Value x = getInput(norm);
+  Value weight = getOperand(norm, norm.weight, context.pool.dim(norm.column));
+  Value dy = getOperand(norm, gradient.dy, indices);
+  Value rstd =
+      getOperand(norm, norm.isSaved ? norm.rstd : nullptr, indices.drop_back());
+  Value rest = getOperand(norm, gradient.rest, indices);
 
   // As far up as can be: a user of dw may stand in front of the host.
   ImplicitLocOpBuilder builder(loc, host);
@@ -162,10 +159,7 @@ void NormOps::createBackward(linalg::GenericOp host, Value scalar,
   SmallVector<Value> summands{op.getResult(0)};
   if (rest)
     summands.push_back(rest);
-  // The host may also have computed the summand of dweight: it is another now.
-  rewriter.replaceScalar(
-      cast<linalg::GenericOp>(scalar.getParentBlock()->getParentOp()), scalar,
-      summands, indices);
+  rewriter.replaceScalar(scalar, summands, indices);
 }
 
 /// True if `next`, and so an op in front of it, precedes all users of `tensor`.

@@ -16,12 +16,11 @@ public:
   NormOps(Context &context, Rewriter &rewriter)
       : context(context), rewriter(rewriter) {}
 
-  /// `scalar`, in the body of `host`, is an element of `norm`.
-  void createForward(linalg::GenericOp host, Value scalar, const Norm &norm);
-  /// `scalar`, in the body of `host`, is an element of dx of `gradient`; null
+  /// `scalar`, in the body of the host, is an element of `norm`.
+  void createForward(Value scalar, const Norm &norm);
+  /// `scalar`, in the body of the host, is an element of dx of `gradient`; null
   /// if that is of the weight alone.
-  void createBackward(linalg::GenericOp host, Value scalar,
-                      const Gradient &gradient);
+  void createBackward(Value scalar, const Gradient &gradient);
   /// Makes norms return their rstd, in place of ops that still compute it for
   /// others. Runs after all norms have been created.
   void returnStatistics();
@@ -34,9 +33,8 @@ private:
   };
 
   Value getNarrow(Value tensor, Type type);
-  Value getInput(linalg::GenericOp host, const Norm &norm);
-  Value getOperand(linalg::GenericOp host, const Norm &norm, Expr *expr,
-                   ArrayRef<AffineExpr> indices);
+  Value getInput(const Norm &norm);
+  Value getOperand(const Norm &norm, Expr *expr, ArrayRef<AffineExpr> indices);
   bool precedesUsers(Operation *next, Value tensor) const;
   void returnStatistics(Forward &forward, Value tensor);
 

@@ -22,10 +22,10 @@ using namespace mlir::rmsnorm::raising;
 
 using Kind = Expr::Kind;
 
-/// The scalars that bodies of linalg.generic compute, users first.
+/// The scalars that bodies of linalg ops compute, users first.
 static SmallVector<Operation *> getCandidates(Operation *function) {
   SmallVector<Operation *> ops;
-  function->walk<WalkOrder::PreOrder>([&](linalg::GenericOp host) {
+  function->walk<WalkOrder::PreOrder>([&](linalg::LinalgOp host) {
     if (isReadable(host))
       for (Operation &op : host.getBlock()->without_terminator())
         if (op.getNumResults() == 1 && isSmallFloat(op.getResult(0).getType()))
@@ -40,7 +40,7 @@ static SmallVector<Operation *> getCandidates(Operation *function) {
 static Expr *readCandidate(Context &context, Operation *op) {
   if (!context.tensors.isLive(op) || op->use_empty())
     return nullptr;
-  auto host = cast<linalg::GenericOp>(op->getParentOp());
+  auto host = cast<linalg::LinalgOp>(op->getParentOp());
   Expr *expr = context.reader.scalar(op->getResult(0), host);
   if (expr->height == 0 || expr->is(Kind::Sum))
     return nullptr;
@@ -61,24 +61,6 @@ static bool isOfReduction(Expr *expr) {
   });
 }
 
-/// Whether `host` is a named op that computes, or elementwise work on the
-/// result of one: no norm is looked for there.
-static bool isForNamed(linalg::LinalgOp host) {
-  llvm::SetVector<Operation *> ops;
-  ops.insert(host);
-  for (size_t i = 0; i < ops.size(); ++i) {
-    auto op = cast<linalg::LinalgOp>(ops[i]);
-    if (!isa<linalg::GenericOp>(op) &&
-        !op.getBlock()->without_terminator().empty())
-      return true;
-    for (Operation *user : op->getUsers())
-      if (auto next = dyn_cast<linalg::LinalgOp>(user);
-          next && next.getNumReductionLoops() == 0)
-        ops.insert(user);
-  }
-  return false;
-}
-
 /// Says of each root of a reduction that is left why it is, once. Those of
 /// `roots` have been said.
 static void explain(Context &context, Operation *op,
@@ -95,15 +77,11 @@ static void explain(Context &context, Operation *op,
       context.getReason(root).gradient ||
       !roots.insert(context.pool.renumber(root)))
     return;
-  if (isForNamed(host))
-    context.fail(root, kGuess,
-                 "named linalg ops are not looked into; "
-                 "linalg-generalize-named-ops comes first");
-  Norm norm;
+  Norm norm(host);
   ExprPool::List factors;
   double number = 1;
   if (context.getReason(root).text.empty())
-    guessNorm(context, host, root, factors, number, norm);
+    guessNorm(context, root, factors, number, norm);
   // The bodies of named ops have no location.
   (isa<linalg::GenericOp>(host) ? op : host.getOperation())
           ->emitRemark("not raised to rmsnorm.forward: ")
@@ -111,18 +89,17 @@ static void explain(Context &context, Operation *op,
 }
 
 /// Calls `raise` with what is left of `candidates`.
-static void
-forEach(Context &context, ArrayRef<Operation *> candidates,
-        function_ref<void(linalg::GenericOp, Value, Expr *)> raise) {
+static void forEach(Context &context, ArrayRef<Operation *> candidates,
+                    function_ref<void(linalg::LinalgOp, Value, Expr *)> raise) {
   for (Operation *op : candidates)
     if (Expr *expr = readCandidate(context, op))
-      raise(cast<linalg::GenericOp>(op->getParentOp()), op->getResult(0), expr);
+      raise(cast<linalg::LinalgOp>(op->getParentOp()), op->getResult(0), expr);
 }
 
 /// The ops left that reduce and are used.
-static SmallVector<linalg::GenericOp> getReductions(Operation *function) {
-  SmallVector<linalg::GenericOp> ops;
-  function->walk([&](linalg::GenericOp op) {
+static SmallVector<linalg::LinalgOp> getReductions(Operation *function) {
+  SmallVector<linalg::LinalgOp> ops;
+  function->walk([&](linalg::LinalgOp op) {
     if (op.getNumReductionLoops() > 0 && isReadable(op) && !op->use_empty())
       ops.push_back(op);
   });
@@ -170,19 +147,19 @@ static void raiseNorms(FunctionOpInterface function, Roundings roundings,
   SmallVector<Operation *> candidates = getCandidates(function);
   // Gradients first: x * rstd is a norm, too.
   forEach(context, candidates,
-          [&](linalg::GenericOp host, Value scalar, Expr *expr) {
+          [&](linalg::LinalgOp host, Value scalar, Expr *expr) {
             if (auto gradient = matchBackward(context, host, scalar, expr))
-              norms.createBackward(host, scalar, *gradient);
+              norms.createBackward(scalar, *gradient);
           });
   // One may be gone with another that is equal to it.
-  for (linalg::GenericOp host : getReductions(function))
+  for (linalg::LinalgOp host : getReductions(function))
     if (tensors.isLive(host))
       if (auto gradient = matchWeightGradient(context, host))
-        norms.createBackward(host, /*scalar=*/Value(), *gradient);
+        norms.createBackward(/*scalar=*/Value(), *gradient);
   forEach(context, candidates,
-          [&](linalg::GenericOp host, Value scalar, Expr *expr) {
+          [&](linalg::LinalgOp host, Value scalar, Expr *expr) {
             if (auto norm = matchForward(context, host, expr))
-              norms.createForward(host, scalar, *norm);
+              norms.createForward(scalar, *norm);
           });
   norms.returnStatistics();
   for (const auto &[root, reason] : context.reasons)
@@ -195,7 +172,7 @@ static void raiseNorms(FunctionOpInterface function, Roundings roundings,
     // A maximum may come with its index, which nobody uses but which no kernel
     // has.
     rewriter.eraseUnused(
-        llvm::map_to_vector(getReductions(function), [](linalg::GenericOp op) {
+        llvm::map_to_vector(getReductions(function), [](linalg::LinalgOp op) {
           return op.getOperation();
         }));
     function->walk(markRowReduction);

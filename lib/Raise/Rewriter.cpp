@@ -89,9 +89,14 @@ static bool isSameElement(AffineMap a, AffineMap b, RankedTensorType type) {
       });
 }
 
-void Rewriter::replaceScalar(linalg::GenericOp host, Value scalar,
-                             ValueRange summands,
+void Rewriter::replaceScalar(Value scalar, ValueRange summands,
                              ArrayRef<AffineExpr> indices) {
+  Operation *op = scalar.getParentBlock()->getParentOp();
+  auto host = dyn_cast<linalg::GenericOp>(op);
+  if (!host) {
+    setInsertionPoint(op);
+    host = *linalg::generalizeNamedOp(*this, cast<linalg::LinalgOp>(op));
+  }
   auto map = AffineMap::get(host.getNumLoops(), 0, indices, getContext());
   setInsertionPointToStart(host.getBody());
   ImplicitLocOpBuilder builder(host.getLoc(), *this);

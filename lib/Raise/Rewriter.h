@@ -19,9 +19,9 @@ class Rewriter final : public PatternRewriter {
 public:
   Rewriter(MLIRContext *context, Tensors &tensors);
 
-  /// The body of `host` reads `summands` at `indices` in place of computing
-  /// `scalar`: it is their element, or the sum of theirs.
-  void replaceScalar(linalg::GenericOp host, Value scalar, ValueRange summands,
+  /// The linalg op whose body computes `scalar` reads `summands` at `indices`
+  /// in its place: it is their element, or the sum of theirs.
+  void replaceScalar(Value scalar, ValueRange summands,
                      ArrayRef<AffineExpr> indices);
   /// Uses of `tensor` become uses of `other`, which is equal.
   void replaceTensor(Value tensor, Value other);

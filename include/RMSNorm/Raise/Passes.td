@@ -14,7 +14,7 @@ def Raise : Pass<"rmsnorm-raise"> {
     them. Puts an `rmsnorm.forward` or `rmsnorm.backward` in their place. Each
     function is raised for itself.
 
-    A scalar of a `linalg.generic` is a norm if it computes, by the definition
+    A scalar of a `linalg` op is a norm if it computes, by the definition
     of the op, an element of its result. It is read through all ops that produce
     it, so it does not matter over which ops a norm is spread. Its roundings
     must be exactly those of `gemma`, `llama` or `none`. If they are not, the
@@ -38,8 +38,9 @@ def Raise : Pass<"rmsnorm-raise"> {
     `row-wise=none` marks none. A kernel sums in f32 what is summed in a narrower
     type, and rounds once.
 
-    Afterwards ops that only the norms needed are gone; all else is as it was.
-    Before it: `linalg-generalize-named-ops`, `canonicalize`, `cse`. Fuse
+    Afterwards ops that only the norms needed are gone; all else is as it was,
+    but for named ops that only partly are a norm: they are generalized. Before
+    it: `canonicalize`, `cse`. Fuse
     elementwise ops after it: fusion loses the narrow copies of x, and takes
     away neighbours that belong to the norm's kernel.
 
