@@ -118,17 +118,26 @@ bool raising::guessNorm(Context &context, Expr *factor, ArrayRef<Expr *> parts,
                         "dimension that is summed");
 
   uint64_t columns = 0;
+  bool isRounded = false;
   for (Expr *part : parts)
     columns |= part->dims & ~sum->dims;
   for (unsigned column : getDims(columns)) {
     List x;
     for (Expr *square : squares.roots)
       x.push_back(pool.substitute(square, sum->getSymbol(), pool.dim(column)));
+    auto isIn = [&](ArrayRef<Expr *> factors) {
+      return llvm::all_of(
+          x, [&](Expr *part) { return llvm::is_contained(factors, part); });
+    };
     if (!isSameSize(norm.extent, norm.host.getStaticLoopRanges()[column], body,
-                    sum->getSymbol()) ||
-        !llvm::all_of(
-            x, [&](Expr *part) { return llvm::is_contained(parts, part); }))
+                    sum->getSymbol()))
       continue;
+    if (!isIn(parts)) {
+      isRounded |= llvm::any_of(parts, [&](Expr *part) {
+        return part->is(Kind::Round) && isIn(getFactors(stripRound(part)));
+      });
+      continue;
+    }
     // A constant may be part of x: c * x * rsqrt(mean((c * x)^2) + eps).
     if (number != 1 && isNear(scale, number * number))
       x.push_back(pool.constant(std::exchange(number, 1)));
@@ -137,8 +146,11 @@ bool raising::guessNorm(Context &context, Expr *factor, ArrayRef<Expr *> parts,
     norm.inputType = pool.getType(norm.x);
     return true;
   }
-  return fail(kFactors, "what is multiplied with the root is not the x whose "
-                        "squares are summed");
+  return fail(kFactors,
+              isRounded ? "x times another factor is rounded before it is "
+                          "multiplied with the root"
+                        : "what is multiplied with the root is not the x whose "
+                          "squares are summed");
 }
 
 Expr *raising::guessInProduct(Context &context, Expr *product, Expr *factor,

@@ -231,6 +231,12 @@ def burn(f):
     return f.div("%x", f.along(f.cast(f.op("math.sqrt", f.variance(f.cast("%x", "f32"))), "bf16"), "%x"))
 
 
+@case("haiku: x * scale in bf16, * rsqrt(mean + eps)", "x times another factor is rounded before it is multiplied with the root", x="bf16", w="bf16")
+def haiku_bf16(f):
+    r = f.cast(f.rsqrt(f.variance(f.cast("%x", "f32"))), "bf16")
+    return f.mul(f.mul("%x", f.across("%w", "%x")), f.along(r, "%x"))
+
+
 @case("lucidrains RMSNorm: x / max(norm, 1e-12) * sqrt(N)", "no constant positive epsilon is added under the root")
 def lucidrains(f):
     root = f.op("math.sqrt", f.sum(f.mul("%x", "%x"), [1]))
