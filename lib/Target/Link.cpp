@@ -12,6 +12,7 @@
 #include "llvm/Support/Path.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/Program.h"
+#include "llvm/Support/Regex.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -204,26 +205,34 @@ std::optional<std::string> rmsnorm::findPtxas() {
   return std::nullopt;
 }
 
-FailureOr<Blob> rmsnorm::runPtxas(Location loc, StringRef ptxas, StringRef chip,
-                                  StringRef ptx, std::string *log) {
+namespace {
+struct Assembled {
+  Blob cubin, log;
+};
+} // namespace
+
+static FailureOr<Assembled> runPtxasOnce(Location loc, StringRef ptxas,
+                                         ArrayRef<StringRef> options,
+                                         StringRef ptx) {
   TemporaryFile input, output, messages;
   if (failed(input.create(loc, "ptx", ptx)) ||
       failed(output.create(loc, "cubin", "")) ||
       failed(messages.create(loc, "txt", "")))
     return failure();
-  std::string architecture = ("-arch=" + chip).str();
+  SmallVector<StringRef> command = {ptxas};
+  command.append(options.begin(), options.end());
+  command.append({"-O3", "-v", input.path, "-o", output.path});
   std::optional<StringRef> redirects[] = {StringRef(), StringRef(messages.path),
                                           StringRef(messages.path)};
   std::string error;
-  int status = llvm::sys::ExecuteAndWait(
-      ptxas, {ptxas, architecture, "-O3", "-v", input.path, "-o", output.path},
-      /*Env=*/std::nullopt, redirects, /*SecondsToWait=*/120,
-      /*MemoryLimit=*/0, &error);
-  FailureOr<Blob> text = messages.read(loc);
-  if (failed(text))
+  int status = llvm::sys::ExecuteAndWait(ptxas, command, /*Env=*/std::nullopt,
+                                         redirects, /*SecondsToWait=*/120,
+                                         /*MemoryLimit=*/0, &error);
+  FailureOr<Blob> log = messages.read(loc);
+  if (failed(log))
     return failure();
   if (status != 0) {
-    StringRef said = StringRef(text->data(), text->size()).trim();
+    StringRef said = StringRef(log->data(), log->size()).trim();
     InFlightDiagnostic diagnostic = emitError(loc) << ptxas << " failed: ";
     if (!error.empty())
       return diagnostic << error;
@@ -232,10 +241,34 @@ FailureOr<Blob> rmsnorm::runPtxas(Location loc, StringRef ptxas, StringRef chip,
                         << " and said nothing; is it ptxas?";
     return diagnostic << said;
   }
-  if (log)
-    log->append(text->begin(), text->end());
   FailureOr<Blob> cubin = output.read(loc);
-  if (succeeded(cubin) && cubin->empty())
+  if (failed(cubin))
+    return failure();
+  if (cubin->empty())
     return emitError(loc) << ptxas << " wrote no machine code; is it ptxas?";
-  return cubin;
+  return Assembled{std::move(*cubin), std::move(*log)};
+}
+
+/// Whether what `ptxas -v` says has a kernel that spills.
+static bool spills(StringRef log) {
+  static const llvm::Regex stores("[1-9][0-9]* bytes spill stores");
+  return stores.match(log);
+}
+
+FailureOr<Blob> rmsnorm::runPtxas(Location loc, StringRef ptxas, StringRef chip,
+                                  StringRef ptx, std::string *log) {
+  const std::string chipOption = ("-arch=" + chip).str();
+  const StringRef architecture = chipOption;
+  FailureOr<Assembled> result = runPtxasOnce(loc, ptxas, architecture, ptx);
+  // Of kernels that do not say how many of their blocks share a multiprocessor
+  // ptxas makes a guess, and would rather spill than have fewer of them.
+  if (succeeded(result) &&
+      spills(StringRef(result->log.data(), result->log.size())))
+    result =
+        runPtxasOnce(loc, ptxas, {architecture, "-minnctapersm", "1"}, ptx);
+  if (failed(result))
+    return failure();
+  if (log)
+    log->append(result->log.begin(), result->log.end());
+  return std::move(result->cubin);
 }

@@ -17,7 +17,8 @@ LogicalResult runGuarded(Location loc, function_ref<LogicalResult()> body);
 /// Links one object into a shared object in which nothing is undefined.
 FailureOr<Blob> linkSharedObject(Location loc, llvm::StringRef object);
 
-/// Runs `ptxas` on `ptx`; appends its output to `log`, if set.
+/// Runs `ptxas` on `ptx`, once more with all registers if kernels spill that do
+/// not bound theirs; appends the output of the last run to `log`, if set.
 FailureOr<Blob> runPtxas(Location loc, llvm::StringRef ptxas,
                          llvm::StringRef chip, llvm::StringRef ptx,
                          std::string *log);

@@ -4,8 +4,8 @@ Usage: chips.py NORM_COMPILE PTXAS EXAMPLES FOLDER [--all] [CHIP...]
 
 All variants of an example are compiled. NVIDIA: ptxas says what each kernel spills; with
 an empty PTXAS nobody looks. AMD: the metadata of each kernel says it. Each chip has one
-of the examples, the next chip another; with --all it has all of them. With CHIP, which
-may have wildcards ("gfx*"), those chips alone.
+of the examples, the next chip another; with --all it has all of them. EXAMPLES: a folder,
+or one file. With CHIP, which may have wildcards ("gfx*"), those chips alone.
 """
 import fnmatch, pathlib, re, sys
 
@@ -13,15 +13,18 @@ sys.dont_write_bytecode = True  # the source tree stays clean
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "forks"))
 import forks
 
-# What runs in the place of ptxas: refuses kernels that spill, counts the others.
-CHECKED_PTXAS = """#!{python} -S
-import re, subprocess, sys
+# What runs in the place of ptxas: a line for each kernel, with the bytes of stack, spill
+# stores and spill loads. A kernel that spills is assembled once more.
+LOGGING_PTXAS = """#!{python} -S
+import re, subprocess, sys, zlib
 done = subprocess.run([{ptxas!r}, *sys.argv[1:]], capture_output=True, text=True)
-sizes = re.findall(r"(\\d+) bytes stack frame, (\\d+) bytes spill stores, (\\d+) bytes spill loads", done.stderr)
-open({log!r}, "a").write("kernel\\n" * len(sizes))
+numbers = "(\\d+) bytes stack frame, (\\d+) bytes spill stores, (\\d+) bytes spill loads"
+ptx = next(open(a, 'rb').read() for a in sys.argv if a.endswith(".ptx"))
+for part in done.stderr.split("Compiling entry function")[1:]:
+    open({log!r}, "a").write(" ".join([re.search("'(\\w+)'", part)[1], str(zlib.crc32(ptx)), *re.search(numbers, part).groups()]) + "\\n")
 sys.stdout.write(done.stdout)
 sys.stderr.write(done.stderr)
-sys.exit(done.returncode or any(size != ("0", "0", "0") for size in sizes))
+sys.exit(done.returncode)
 """
 
 
@@ -34,8 +37,8 @@ class Checker:
         self.compiler, self.ptxas = compiler, ""
         self.module, self.log = folder / "chips.rmsn", folder / "kernels.log"
         if ptxas:
-            self.ptxas = folder / "checked-ptxas"
-            self.ptxas.write_text(CHECKED_PTXAS.format(python=sys.executable, ptxas=ptxas, log=str(self.log)))
+            self.ptxas = folder / "logging-ptxas"
+            self.ptxas.write_text(LOGGING_PTXAS.format(python=sys.executable, ptxas=ptxas, log=str(self.log)))
             self.ptxas.chmod(0o755)
 
     def run(self, *options):
@@ -58,7 +61,11 @@ class Checker:
             return self.check_amd(code)
         if not self.ptxas:
             return f"{code.count(b'.visible .entry')} kernels, no ptxas to look for spills"
-        return f"{len(self.log.read_text().split())} kernels, no spills"
+        kernels = {(name, ptx): sizes for name, ptx, *sizes in map(str.split, self.log.read_text().splitlines())}
+        for (name, _), sizes in kernels.items():
+            if sizes != ["0", "0", "0"]:
+                raise Failure(f"expected no stack and no spills, got {', '.join(sizes)} bytes in {name}")
+        return f"{len(kernels)} kernels, no spills"
 
     @staticmethod
     def check_amd(code):
@@ -76,7 +83,9 @@ def main():
     compiler, ptxas, examples, folder, *wanted = [a for a in sys.argv[1:] if a != "--all"]
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    sources = sorted(path for path in pathlib.Path(examples).rglob("*.mlir") if path.parent.name != "linalg")
+    examples = pathlib.Path(examples)
+    sources = [examples] if examples.is_file() else sorted(
+        path for path in examples.rglob("*.mlir") if path.parent.name != "linalg")
     checker = Checker(compiler, ptxas, folder)
     chips = [(number, chip) for number, chip in enumerate(checker.chips(sources[0]))
              if not wanted or any(fnmatch.fnmatch(chip, name) for name in wanted)]
