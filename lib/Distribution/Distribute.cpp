@@ -48,8 +48,8 @@ public:
   Distributor(RowsOp rows, ScheduleAttr schedule, const ChipInfo &chip,
               SymbolTable &symbols)
       : rows(rows), tiles(rows.getTiles()), schedule(schedule), chip(chip),
-        layout(getLayout(schedule.getFields(), rows.getColumns(),
-                         bool(rows.getDynamicColumns()), chip.subgroupSize)),
+        layout(schedule.getFields(), rows.getColumns(),
+               bool(rows.getDynamicColumns()), chip.subgroupSize),
         host(rows),
         function(createKernel(
             rows.getLoc(),

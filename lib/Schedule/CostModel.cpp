@@ -117,14 +117,6 @@ double mlir::rmsnorm::getCallWork(const ProgramFacts &facts,
   return getWork(getRowBits(facts, columns), rows, chip.multiprocessors);
 }
 
-/// Vectors of a row that a thread owns, however few of their elements an access
-/// takes.
-static int64_t countVectors(const ScheduleFields &schedule,
-                            const ProgramFacts &facts) {
-  return getVectorsPerThread(schedule.getPartColumns(facts.columns),
-                             schedule.threadsPerRow, schedule.vectorWidth);
-}
-
 static int64_t getColumnBits(const ProgramFacts &facts) {
   return facts.columnOperandBits + facts.sharedBitsPerColumn;
 }
@@ -134,7 +126,7 @@ static int64_t getColumnBits(const ProgramFacts &facts) {
 static double estimateInstructions(const ScheduleFields &schedule,
                                    const ProgramFacts &facts,
                                    const ChipInfo &chip) {
-  const double vectors = countVectors(schedule, facts);
+  const double vectors = countVectors(schedule, facts.columns);
   const double rows = schedule.rowsPerGroup;
   const double width = schedule.vectorWidth;
   const double accessBits = 8 * chip.accessBytes;
@@ -161,7 +153,7 @@ static double estimateInstructions(const ScheduleFields &schedule,
 double mlir::rmsnorm::estimateRegisters(const ScheduleFields &schedule,
                                         const ProgramFacts &facts,
                                         const ChipInfo &chip) {
-  const double vectors = countVectors(schedule, facts);
+  const double vectors = countVectors(schedule, facts.columns);
   const double values = vectors * schedule.vectorWidth;
   const double rows = schedule.rowsPerGroup;
   double registers = kThread.kernelRegisters +
@@ -239,7 +231,7 @@ ScheduleCost::ScheduleCost(const ScheduleFields &schedule,
   const ProgramFacts facts = getFactsOfThreads(schedule, program, columns);
   const double part =
       llvm::divideCeil(schedule.getPartColumns(columns), schedule.vectorWidth);
-  const double vectors = countVectors(schedule, facts);
+  const double vectors = countVectors(schedule, facts.columns);
   auto set = [&](CostTerm term, double value) { terms[size_t(term)] = value; };
   // Rows of narrow accesses have as many vectors as others.
   set(CostTerm::Vectors,

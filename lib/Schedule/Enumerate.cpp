@@ -309,9 +309,7 @@ void SumsSpace::addPersistent(int64_t cluster) {
 
 void SumsSpace::addHeld(ScheduleFields fields) {
   // These vectors have as many elements as one access takes.
-  const int64_t vectorsPerThread =
-      getVectorsPerThread(fields.getPartColumns(facts.columns),
-                          fields.threadsPerRow, fields.vectorWidth);
+  const int64_t vectorsPerThread = countVectors(fields, facts.columns);
   // Blocks of eight subgroups and more, and of one row group where that has as
   // many.
   const bool oneGroup = facts.singleRow || fields.cluster > 1;

@@ -40,19 +40,6 @@ bool mlir::rmsnorm::rereadsFromL1(const ChipInfo &chip) {
          2 * getAccessBytes(chip) * chip.threadsPerMultiprocessor;
 }
 
-int64_t mlir::rmsnorm::getVectorsPerThread(int64_t columns,
-                                           int64_t threadsPerRow,
-                                           int64_t vectorWidth) {
-  return llvm::divideCeil(columns, threadsPerRow * vectorWidth);
-}
-
-/// Vectors of a row that a thread owns.
-static int64_t countVectors(const ScheduleFields &fields,
-                            const ProgramFacts &facts) {
-  return getVectorsPerThread(fields.getPartColumns(facts.columns),
-                             fields.threadsPerRow, fields.vectorWidth);
-}
-
 //===----------------------------------------------------------------------===//
 // Registers
 //===----------------------------------------------------------------------===//
@@ -60,7 +47,7 @@ static int64_t countVectors(const ScheduleFields &fields,
 /// Values of a row that a thread owns.
 static int64_t countValues(const ScheduleFields &fields,
                            const ProgramFacts &facts) {
-  return fields.vectorWidth * countVectors(fields, facts);
+  return fields.vectorWidth * countVectors(fields, facts.columns);
 }
 
 int64_t mlir::rmsnorm::countSumRegisters(const ScheduleFields &fields,
@@ -94,7 +81,7 @@ int64_t mlir::rmsnorm::getRegisterBudget(const ScheduleFields &fields,
 
 int64_t mlir::rmsnorm::countRingVectors(const ScheduleFields &fields,
                                         const ProgramFacts &facts) {
-  return fields.rowsPerGroup * countVectors(fields, facts);
+  return fields.rowsPerGroup * countVectors(fields, facts.columns);
 }
 
 int64_t mlir::rmsnorm::getSlotBytes(const ScheduleFields &fields,

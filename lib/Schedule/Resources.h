@@ -4,6 +4,7 @@
 #ifndef RMSNORM_LIB_SCHEDULE_RESOURCES_H
 #define RMSNORM_LIB_SCHEDULE_RESOURCES_H
 
+#include "RMSNorm/Schedule/Layout.h"
 #include "RMSNorm/Schedule/ProgramFacts.h"
 
 namespace mlir::rmsnorm {
@@ -19,10 +20,6 @@ int64_t getAccessWidth(const ProgramFacts &facts, const ChipInfo &chip);
 /// Whether L1 holds the rows that a multiprocessor works on, so that reading
 /// them again is cheap.
 bool rereadsFromL1(const ChipInfo &chip);
-
-/// Vectors a thread owns of a row of `columns` columns.
-int64_t getVectorsPerThread(int64_t columns, int64_t threadsPerRow,
-                            int64_t vectorWidth);
 
 /// Registers a thread needs for its part of the rows it keeps, or of per-column
 /// operands beside rows it reads again, and of the sums over rows.

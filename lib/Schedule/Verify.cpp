@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Verify.cpp - what a chip takes of a schedule ----------------------===//
 
-#include "RMSNorm/Schedule/Layout.h"
 #include "RMSNorm/Schedule/Select.h"
 #include "Resources.h"
 
@@ -217,8 +216,7 @@ mlir::rmsnorm::verifyOnTarget(const ScheduleFields &schedule,
                   "row_groups = rows_per_group = 1 for a single row",
                   Twine(schedule.getTileRows()) + " rows");
   if (facts.groupColumns != 0 &&
-      getLayout(schedule, facts.columns, facts.dynamicColumns,
-                chip.subgroupSize)
+      Layout(schedule, facts.columns, facts.dynamicColumns, chip.subgroupSize)
               .getGroupThreads(facts.groupColumns) == 0)
     return refuse("vector_width",
                   "each group of " + Twine(facts.groupColumns) +

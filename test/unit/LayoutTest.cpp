@@ -10,14 +10,22 @@
 using namespace mlir::rmsnorm;
 
 namespace {
-Layout::Shape getShape(int64_t columns, int64_t threads, int64_t width,
-                       int64_t cluster = 1) {
-  Layout::Shape shape;
-  shape.columns = columns;
-  shape.threadsPerRow = threads;
-  shape.vectorWidth = width;
-  shape.cluster = cluster;
-  return shape;
+ScheduleFields getFields(int64_t threads, int64_t width, int64_t cluster = 1) {
+  ScheduleFields fields;
+  fields.threadsPerRow = threads;
+  fields.vectorWidth = width;
+  fields.cluster = cluster;
+  return fields;
+}
+
+Layout getLayout(int64_t columns, const ScheduleFields &fields,
+                 bool dynamicColumns = false) {
+  return Layout(fields, columns, dynamicColumns, /*subgroupSize=*/32);
+}
+
+Layout getLayout(int64_t columns, int64_t threads, int64_t width,
+                 int64_t cluster = 1) {
+  return getLayout(columns, getFields(threads, width, cluster));
 }
 
 /// Goes through a row as kernels do: rank r's part begins at r * getPart(), and
@@ -56,14 +64,14 @@ TEST(LayoutTest, EveryColumnHasOneOwner) {
           SCOPED_TRACE(testing::Message()
                        << columns << " columns, " << threads << " threads x "
                        << width << ", cluster " << cluster);
-          checkRow(Layout(getShape(columns, threads, width, cluster)));
+          checkRow(getLayout(columns, threads, width, cluster));
           if (testing::Test::HasFailure())
             return;
         }
 }
 
 TEST(LayoutTest, ThreadsTakeTurns) {
-  Layout layout(getShape(4096, 256, 8));
+  const Layout layout = getLayout(4096, 256, 8);
   EXPECT_EQ(layout.getColumnStep(), 2048);
   EXPECT_EQ(layout.getColumn(0, 0), 0);
   EXPECT_EQ(layout.getColumn(1, 0), 8);
@@ -73,123 +81,114 @@ TEST(LayoutTest, ThreadsTakeTurns) {
 }
 
 TEST(LayoutTest, TheLastVectorMayBePartial) {
-  Layout more(getShape(4097, 256, 8)), less(getShape(4095, 256, 8));
+  const Layout more = getLayout(4097, 256, 8), less = getLayout(4095, 256, 8);
   EXPECT_EQ(more.getNumVectors(), 3);
   EXPECT_EQ(more.getNumFullVectors(), 2);
   EXPECT_EQ(less.getNumVectors(), 2);
   EXPECT_EQ(less.getNumFullVectors(), 1);
-  Layout few(getShape(8, 256, 8));
+  const Layout few = getLayout(8, 256, 8);
   EXPECT_EQ(few.getNumVectors(), 1);
   EXPECT_EQ(few.getNumFullVectors(), 0);
 }
 
 TEST(LayoutTest, BlocksOfAClusterShareWholeVectors) {
-  Layout even(getShape(131072, 256, 8, 8));
+  const Layout even = getLayout(131072, 256, 8, 8);
   EXPECT_EQ(even.getPart(), 16384);
   EXPECT_EQ(even.getNumVectors(), 8);
   EXPECT_EQ(even.getNumFullVectors(), 8);
   // 1001 vectors: seven ranks have 126 of them, the last one 119.
-  Layout odd(getShape(8001, 32, 8, 8));
+  const Layout odd = getLayout(8001, 32, 8, 8);
   EXPECT_EQ(odd.getPart(), 126 * 8);
   EXPECT_EQ(odd.getNumVectors(), 4);
   EXPECT_EQ(odd.getNumFullVectors(), 3); // 8001 - 7 * 1008 = 945 of 256 each
   // Fewer vectors than ranks: the last ones have nothing.
-  Layout few(getShape(24, 1, 8, 8));
+  const Layout few = getLayout(24, 1, 8, 8);
   EXPECT_EQ(few.getPart(), 8);
   EXPECT_EQ(few.getNumVectors(), 1);
   EXPECT_EQ(few.getNumFullVectors(), 0);
 }
 
-TEST(LayoutTest, AccessesFollowAlignmentWidthAndChip) {
-  Layout::Shape shape = getShape(4096, 256, 8);
-  EXPECT_EQ(Layout(shape).getAccessBytes(2, false, false), 16);
-  EXPECT_EQ(Layout(shape).getAccessBytes(4, false, false), 16);
-  EXPECT_EQ(Layout(shape).getAccessBytes(1, false, false), 8);
-  shape.alignment = 32;
-  EXPECT_EQ(Layout(shape).getAccessBytes(4, false, false), 16);
-  shape.accessBytes = 32;
-  EXPECT_EQ(Layout(shape).getAccessBytes(4, false, false), 32);
-  EXPECT_EQ(Layout(shape).getAccessBytes(2, false, false), 16);
-  shape.alignment = 16;
-  EXPECT_EQ(Layout(shape).getAccessBytes(4, false, false), 16);
+TEST(LayoutTest, AccessesFollowAlignmentAndWidth) {
+  ScheduleFields fields = getFields(256, 8);
+  EXPECT_EQ(getLayout(4096, fields).getAccessBytes(2, false, false), 16);
+  EXPECT_EQ(getLayout(4096, fields).getAccessBytes(4, false, false), 16);
+  EXPECT_EQ(getLayout(4096, fields).getAccessBytes(1, false, false), 8);
   // An element at least, whatever rows are aligned to.
-  shape.alignment = 1;
-  EXPECT_EQ(Layout(shape).getAccessBytes(4, false, false), 4);
-  EXPECT_EQ(Layout(shape).getAccessBytes(1, false, false), 1);
+  fields.alignment = 1;
+  EXPECT_EQ(getLayout(4096, fields).getAccessBytes(4, false, false), 4);
+  EXPECT_EQ(getLayout(4096, fields).getAccessBytes(1, false, false), 1);
 }
 
 TEST(LayoutTest, AccessesToPartialVectorsDoNotPassTheRow) {
-  Layout layout(getShape(4092, 256, 8)); // 4 columns are left
+  const Layout layout = getLayout(4092, 256, 8); // 4 columns are left
   EXPECT_EQ(layout.getAccessBytes(2, false, false), 16);
   EXPECT_EQ(layout.getAccessBytes(2, true, false), 8);
   EXPECT_EQ(layout.getAccessBytes(4, true, false), 16);
-  EXPECT_EQ(Layout(getShape(4095, 256, 8)).getAccessBytes(2, true, false), 2);
+  EXPECT_EQ(getLayout(4095, 256, 8).getAccessBytes(2, true, false), 2);
   // Which they are is known at a call only: they are masked, not narrowed.
-  Layout::Shape dynamic = getShape(4095, 256, 8);
-  dynamic.dynamicColumns = true;
-  EXPECT_EQ(Layout(dynamic).getAccessBytes(2, true, true), 16);
+  EXPECT_EQ(getLayout(4095, getFields(256, 8), /*dynamicColumns=*/true)
+                .getAccessBytes(2, true, true),
+            16);
 }
 
 TEST(LayoutTest, PackedRowsBeginWhereTheirSizeSays) {
   // 2046 * 2 bytes: every other row begins at a multiple of 4 only.
-  EXPECT_EQ(Layout(getShape(2046, 256, 8)).getAccessBytes(2, false, true), 4);
-  EXPECT_EQ(Layout(getShape(2046, 256, 8)).getAccessBytes(4, false, true), 8);
-  EXPECT_EQ(Layout(getShape(2047, 256, 8)).getAccessBytes(2, false, true), 2);
-  EXPECT_EQ(Layout(getShape(2048, 256, 8)).getAccessBytes(2, false, true), 16);
+  EXPECT_EQ(getLayout(2046, 256, 8).getAccessBytes(2, false, true), 4);
+  EXPECT_EQ(getLayout(2046, 256, 8).getAccessBytes(4, false, true), 8);
+  EXPECT_EQ(getLayout(2047, 256, 8).getAccessBytes(2, false, true), 2);
+  EXPECT_EQ(getLayout(2048, 256, 8).getAccessBytes(2, false, true), 16);
 }
 
 TEST(LayoutTest, StripsAreOneVectorAThread) {
-  Layout::Shape shape = getShape(4096, 64, 4);
-  shape.strips = true;
-  EXPECT_EQ(Layout(shape).getNumVectors(), 1);
-  EXPECT_FALSE(Layout(shape).hasPartialStrips());
-  shape.columns = 4097;
-  EXPECT_EQ(Layout(shape).getNumVectors(), 1);
-  EXPECT_TRUE(Layout(shape).hasPartialStrips());
-  shape.columns = 4096;
-  shape.dynamicColumns = true;
-  EXPECT_TRUE(Layout(shape).hasPartialStrips());
+  ScheduleFields fields = getFields(64, 4);
+  fields.columnSums = ColumnSums::strips;
+  EXPECT_EQ(getLayout(4096, fields).getNumVectors(), 1);
+  EXPECT_FALSE(getLayout(4096, fields).hasPartialStrips());
+  EXPECT_EQ(getLayout(4097, fields).getNumVectors(), 1);
+  EXPECT_TRUE(getLayout(4097, fields).hasPartialStrips());
+  EXPECT_TRUE(
+      getLayout(4096, fields, /*dynamicColumns=*/true).hasPartialStrips());
 }
 
 TEST(LayoutTest, RowsOfSeveralSubgroups) {
-  EXPECT_EQ(Layout(getShape(128, 16, 8)).getSubgroupThreads(), 16);
-  EXPECT_FALSE(Layout(getShape(128, 16, 8)).hasSeveralSubgroups());
-  EXPECT_FALSE(Layout(getShape(256, 32, 8)).hasSeveralSubgroups());
-  EXPECT_EQ(Layout(getShape(4096, 256, 8)).getSubgroupThreads(), 32);
-  EXPECT_EQ(Layout(getShape(4096, 256, 8)).getSubgroupsPerRow(), 8);
-  EXPECT_TRUE(Layout(getShape(4096, 256, 8)).hasSeveralSubgroups());
+  EXPECT_EQ(getLayout(128, 16, 8).getSubgroupThreads(), 16);
+  EXPECT_FALSE(getLayout(128, 16, 8).hasSeveralSubgroups());
+  EXPECT_FALSE(getLayout(256, 32, 8).hasSeveralSubgroups());
+  EXPECT_EQ(getLayout(4096, 256, 8).getSubgroupThreads(), 32);
+  EXPECT_EQ(getLayout(4096, 256, 8).getSubgroupsPerRow(), 8);
+  EXPECT_TRUE(getLayout(4096, 256, 8).hasSeveralSubgroups());
 }
 
 TEST(LayoutTest, SlotsHoldWhatThreadsOwn) {
-  Layout::Shape shape = getShape(4097, 256, 8);
-  shape.rowGroups = 2;
-  shape.rowsPerGroup = 3;
-  Layout layout(shape);
+  ScheduleFields fields = getFields(256, 8);
+  fields.rowGroups = 2;
+  fields.rowsPerGroup = 3;
+  const Layout layout = getLayout(4097, fields);
   EXPECT_EQ(layout.getTileRows(), 6);
   EXPECT_EQ(layout.getBlockThreads(), 512);
   EXPECT_EQ(layout.getSlotStep(2), 512 * 8 * 2);
   // Three vectors a row, the third with one column of one thread.
   EXPECT_EQ(layout.getSlotBytes(2), 3 * 3 * 512 * 8 * 2);
-  EXPECT_EQ(Layout(getShape(131072, 256, 8, 8)).getSlotBytes(2), 32768);
+  EXPECT_EQ(getLayout(131072, 256, 8, 8).getSlotBytes(2), 32768);
 }
 
 TEST(LayoutTest, GroupsLieInVectorsOrNeighbours) {
   // 128 columns: 16 threads of 8, all of one subgroup.
-  EXPECT_EQ(Layout(getShape(4096, 256, 8)).getGroupThreads(128), 16);
-  EXPECT_EQ(Layout(getShape(4096, 256, 8)).getGroupThreads(256), 32);
-  EXPECT_EQ(Layout(getShape(4096, 256, 8)).getGroupThreads(16), 2);
-  EXPECT_EQ(Layout(getShape(4096, 256, 8)).getGroupThreads(8), 1);
-  EXPECT_EQ(Layout(getShape(4096, 256, 16)).getGroupThreads(4), 1);
+  EXPECT_EQ(getLayout(4096, 256, 8).getGroupThreads(128), 16);
+  EXPECT_EQ(getLayout(4096, 256, 8).getGroupThreads(256), 32);
+  EXPECT_EQ(getLayout(4096, 256, 8).getGroupThreads(16), 2);
+  EXPECT_EQ(getLayout(4096, 256, 8).getGroupThreads(8), 1);
+  EXPECT_EQ(getLayout(4096, 256, 16).getGroupThreads(4), 1);
   // Several subgroups, a number of threads that shuffles do not know, a group
   // that is cut, a last vector of groups that do not exist.
-  EXPECT_EQ(Layout(getShape(4096, 256, 8)).getGroupThreads(512), 0);
-  EXPECT_EQ(Layout(getShape(4608, 576, 8)).getGroupThreads(24), 0);
-  EXPECT_EQ(Layout(getShape(4096, 256, 8)).getGroupThreads(12), 0);
-  EXPECT_EQ(Layout(getShape(20, 4, 8)).getGroupThreads(4), 0);
+  EXPECT_EQ(getLayout(4096, 256, 8).getGroupThreads(512), 0);
+  EXPECT_EQ(getLayout(4608, 576, 8).getGroupThreads(24), 0);
+  EXPECT_EQ(getLayout(4096, 256, 8).getGroupThreads(12), 0);
+  EXPECT_EQ(getLayout(20, 4, 8).getGroupThreads(4), 0);
   // Rows of 8 threads have neighbours among those only.
-  EXPECT_EQ(Layout(getShape(64, 8, 8)).getGroupThreads(64), 8);
-  EXPECT_EQ(Layout(getShape(256, 8, 8)).getGroupThreads(128), 0);
+  EXPECT_EQ(getLayout(64, 8, 8).getGroupThreads(64), 8);
+  EXPECT_EQ(getLayout(256, 8, 8).getGroupThreads(128), 0);
   // Parts of a cluster's row that are no whole groups.
-  EXPECT_EQ(Layout(getShape(65536, 256, 8, 4)).getGroupThreads(128), 16);
-  EXPECT_EQ(Layout(getShape(8192 + 128, 256, 8, 4)).getGroupThreads(128), 0);
+  EXPECT_EQ(getLayout(65536, 256, 8, 4).getGroupThreads(128), 16);
+  EXPECT_EQ(getLayout(8192 + 128, 256, 8, 4).getGroupThreads(128), 0);
 }
