@@ -13,6 +13,7 @@
 #include "Selectors.h"
 
 #include "RMSNorm/Schedule/CostModel.h"
+#include "RMSNorm/Schedule/ScheduleSpace.h"
 
 #include "llvm/Support/MathExtras.h"
 
@@ -66,9 +67,10 @@ class Space {
 protected:
   Space(const ProgramFacts &facts, const ChipInfo &chip);
 
-  /// Adds what follows from `fields` by the rules, once, if it runs on the
-  /// chip; with `sums`, if given, in place of what the rules say. Returns
-  /// whether it runs.
+  /// Adds `fields` once, if they run on the chip. Returns whether they do.
+  bool addGiven(const ScheduleFields &fields);
+  /// The same of what follows from `fields` by the rules; with `sums`, if
+  /// given, in place of what the rules say.
   bool add(ScheduleFields fields, NestedSchedule sums = {});
 
   const ProgramFacts &facts;
@@ -113,15 +115,19 @@ Space::Space(const ProgramFacts &facts, const ChipInfo &chip)
   base.vectorWidth = std::min(base.vectorWidth, getAccessWidth(facts, chip));
 }
 
-bool Space::add(ScheduleFields fields, NestedSchedule sums) {
-  followRules(fields, facts, chip);
-  if (sums)
-    fields.sums = sums;
-  if (fields.check() || verifyOnTarget(fields, facts, chip))
+bool Space::addGiven(const ScheduleFields &fields) {
+  if (verifyOnTarget(fields, facts, chip))
     return false;
   if (!llvm::is_contained(schedules, fields))
     schedules.push_back(fields);
   return true;
+}
+
+bool Space::add(ScheduleFields fields, NestedSchedule sums) {
+  followRules(fields, facts, chip);
+  if (sums)
+    fields.sums = sums;
+  return addGiven(fields);
 }
 
 /// Row groups of a block of one subgroup, and of four.
@@ -139,12 +145,14 @@ getRowGroups(int64_t threads, const ProgramFacts &facts, const ChipInfo &chip) {
 }
 
 /// Whether threads can wait for loads of per-column operands that come with
-/// those of the row: of whole vectors, on chips where that was ever measured.
-/// Where not all vectors exist it gains nothing.
+/// those of the row: of whole vectors, on chips where that was ever measured,
+/// whose L1 holds two vectors of each thread. Where not all vectors exist it
+/// gains nothing.
 static bool mayAwait(const ScheduleFields &fields, const ProgramFacts &facts,
                      const ChipInfo &chip) {
-  return rereadsFromL1(chip) && !facts.dynamicColumns && fields.cluster == 1 &&
-         facts.part == 0 &&
+  return chip.l1Bytes >= 2 * std::min(chip.accessBytes, kMaxAccessBytes) *
+                             chip.threadsPerMultiprocessor &&
+         !facts.dynamicColumns && fields.cluster == 1 && facts.part == 0 &&
          getAccessWidth(facts, chip) == getWidestVector(facts, chip) &&
          facts.columnOperandBits + facts.sharedBitsPerColumn > 0;
 }
@@ -173,8 +181,7 @@ void RowSpace::addHeld(int64_t cluster, ArrayRef<int64_t> threads) {
       ScheduleFields awaited = schedules.back();
       awaited.columnOperands = ColumnOperands::awaited;
       awaited.constants = awaited.getDefaultConstants();
-      if (!awaited.check() && !verifyOnTarget(awaited, facts, chip))
-        schedules.push_back(awaited);
+      addGiven(awaited);
     }
   }
 }
@@ -463,5 +470,21 @@ mlir::rmsnorm::enumerateLike(const ScheduleFields &given,
   std::vector<ScheduleFields> schedules = enumerateRows(facts, chip);
   for (ScheduleFields &fields : schedules)
     setForRequest(fields, request);
+  return schedules;
+}
+
+std::vector<ScheduleFields> mlir::rmsnorm::enumerateSchedules(
+    const ProgramFacts &facts, const ChipInfo &chip, const Selection &chosen) {
+  std::vector<ScheduleFields> schedules;
+  auto add = [&](const ScheduleFields &schedule) {
+    if (!llvm::is_contained(schedules, schedule))
+      schedules.push_back(schedule);
+  };
+  for (const RowClass &one : chosen.classes)
+    add(one.schedule);
+  const ScheduleFields last = chosen.classes.empty()
+                                  ? ScheduleFields()
+                                  : chosen.classes.back().schedule;
+  llvm::for_each(enumerateLike(last, facts, chip), add);
   return schedules;
 }
