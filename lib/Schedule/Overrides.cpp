@@ -58,6 +58,13 @@ static Refusal refuse(const Twine &expected, const Twine &got) {
   return {"", expected.str(), got.str()};
 }
 
+/// `error` is "expected ..., got ...".
+static Refusal refuseAs(StringRef field, StringRef error) {
+  error.consume_front("expected ");
+  const auto [expected, got] = error.rsplit(", got ");
+  return {field.str(), expected.str(), got.str()};
+}
+
 std::optional<Refusal> Overrider::checkKeys() {
   SmallVector<StringRef> given;
   for (StringRef item : items) {
@@ -167,12 +174,8 @@ std::optional<Refusal> Overrider::run() {
                         llvm::join(getFieldNames(), ", ") + ") and its value",
                     "'" + item + "'");
     std::string error;
-    if (!fields.set(key, value.trim(), error)) {
-      StringRef expected = error;
-      expected.consume_front("expected ");
-      auto [what, got] = expected.rsplit(", got ");
-      return Refusal{key.str(), what.str(), got.str()};
-    }
+    if (!fields.set(key, value.trim(), error))
+      return refuseAs(key, error);
     if (key == "cache")
       followCache();
     if (key == "column_sums")
@@ -199,12 +202,8 @@ std::optional<Refusal> mlir::rmsnorm::applyOverrides(ScheduleFields &fields,
   if (!text.starts_with("#rmsnorm.schedule"))
     return Overrider(fields, text, facts, chip).run();
   llvm::Expected<ScheduleFields> whole = ScheduleFields::parse(text);
-  if (!whole) {
-    std::string error = llvm::toString(whole.takeError());
-    StringRef expected = error;
-    expected.consume_front("expected ");
-    return Refusal{"", expected.str(), ""};
-  }
+  if (!whole)
+    return refuseAs("", llvm::toString(whole.takeError()));
   fields = *whole;
   return std::nullopt;
 }

@@ -7,15 +7,6 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-namespace {
-struct Candidate {
-  int64_t lastRow;
-  ScheduleFields schedule;
-  /// As RowClass::place.
-  std::string place;
-};
-} // namespace
-
 const ScheduleFields &Selection::getFor(int64_t rows) const {
   for (const RowClass &one : classes)
     if (rows <= one.lastRow)
@@ -31,47 +22,35 @@ static void complete(ScheduleFields &schedule, const ProgramFacts &facts,
 }
 
 /// The classes that are chosen, with the records in their place.
-static OrRefusal<SmallVector<Candidate>>
+static OrRefusal<SmallVector<RowClass>>
 getCandidates(const ProgramFacts &facts, const ChipInfo &chip,
               const ScheduleRequest &request, ArrayRef<TuningRecord> records) {
+  std::vector<TuningRecord> sources = records.vec();
+  for (TuningRecord &record : sources) {
+    complete(record.schedule, facts, chip);
+    if (std::optional<Refusal> refusal =
+            verifyOnTarget(record.schedule, facts, chip)) {
+      refusal->place = record.place;
+      return *refusal;
+    }
+  }
   SmallVector<RowClass, 2> selected;
   if (request.useRecords && !request.batchInvariant)
     selected = findRecord(facts, chip);
   if (selected.empty())
     selected = predictRows(facts, chip, request.batchInvariant);
-  SmallVector<int64_t> lastRows;
   for (const RowClass &one : selected)
-    lastRows.push_back(one.lastRow);
-  SmallVector<ScheduleFields> measured;
-  for (const TuningRecord &record : records) {
-    measured.push_back(record.schedule);
-    complete(measured.back(), facts, chip);
-    if (std::optional<Refusal> refusal =
-            verifyOnTarget(measured.back(), facts, chip)) {
-      refusal->place = record.place;
-      return *refusal;
-    }
-    if (record.firstRow > 0)
-      lastRows.push_back(record.firstRow - 1);
-    lastRows.push_back(record.lastRow);
-  }
-  llvm::sort(lastRows);
-  lastRows.erase(llvm::unique(lastRows), lastRows.end());
-
-  SmallVector<Candidate> candidates;
+    sources.push_back({one.place, "", "", 0, one.lastRow, one.schedule});
+  std::set<int64_t> lastRows;
+  for (const TuningRecord &source : sources)
+    lastRows.insert({source.firstRow - 1, source.lastRow});
+  lastRows.erase(-1);
+  SmallVector<RowClass> candidates;
   for (int64_t lastRow : lastRows) {
-    const auto *record =
-        llvm::find_if(records, [&](const TuningRecord &record) {
-          return record.firstRow <= lastRow && lastRow <= record.lastRow;
-        });
-    if (record != records.end()) {
-      candidates.push_back(
-          {lastRow, measured[record - records.begin()], record->place});
-      continue;
-    }
-    const auto *one = llvm::find_if(
-        selected, [&](const RowClass &one) { return lastRow <= one.lastRow; });
-    candidates.push_back({lastRow, one->schedule, one->place});
+    const auto first = llvm::find_if(sources, [&](const TuningRecord &source) {
+      return source.firstRow <= lastRow && lastRow <= source.lastRow;
+    });
+    candidates.push_back({lastRow, first->schedule, first->place});
   }
   return candidates;
 }
@@ -104,13 +83,13 @@ mlir::rmsnorm::selectSchedules(const ProgramFacts &facts, const ChipInfo &chip,
   if (request.smMargin < 0)
     return Refusal{"sm_margin", "sm-margin >= 0",
                    std::to_string(request.smMargin)};
-  OrRefusal<SmallVector<Candidate>> candidates =
+  OrRefusal<SmallVector<RowClass>> candidates =
       getCandidates(facts, chip, request, records);
   if (!candidates)
     return candidates.getRefusal();
   Selection selection;
   SmallVector<RowClass, 2> &classes = selection.classes;
-  for (Candidate &candidate : *candidates) {
+  for (RowClass &candidate : *candidates) {
     if (std::optional<Refusal> refusal =
             finish(candidate.schedule, facts, chip, request)) {
       // Overrides meant for many rows may not fit the choice for few.
@@ -124,8 +103,7 @@ mlir::rmsnorm::selectSchedules(const ProgramFacts &facts, const ChipInfo &chip,
     if (!classes.empty() && classes.back().schedule == candidate.schedule)
       classes.back().lastRow = candidate.lastRow;
     else
-      classes.push_back(
-          {candidate.lastRow, candidate.schedule, candidate.place});
+      classes.push_back(candidate);
   }
   if (!request.batchInvariant)
     return selection;
@@ -134,7 +112,7 @@ mlir::rmsnorm::selectSchedules(const ProgramFacts &facts, const ChipInfo &chip,
   llvm::erase_if(classes, [&](const RowClass &one) {
     return !haveSameTree(one.schedule, last);
   });
-  for (const Candidate &candidate : *candidates)
+  for (const RowClass &candidate : *candidates)
     if (!candidate.place.empty() && !haveSameTree(candidate.schedule, last))
       selection.dropped.push_back(candidate.place);
   return selection;
