@@ -5,8 +5,6 @@
 #include "RMSNorm/Rows/Passes.h"
 #include "RMSNorm/Rows/RowsProgram.h"
 
-#include "RMSNorm/Schedule/Select.h"
-
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -61,6 +59,30 @@ static AffineMapAttr getSumMap(Value dest, int64_t numSizes,
                                ArrayRef<int64_t> dims) {
   return AccessMap::getSum(dest.getContext(), numSizes, dims,
                            cast<MemRefType>(dest.getType()).getRank());
+}
+
+/// The schedule of the kernel that adds up what the blocks of `blocks` have
+/// left: rows of f32 without padding or, if `values`, one value each.
+static ScheduleFields getSumRowsFields(const ScheduleFields &blocks,
+                                       bool dynamicColumns, bool values) {
+  ScheduleFields fields;
+  fields.columnSums = ColumnSums::all_rows;
+  fields.cache = Cache::reload;
+  fields.columnOperands = fields.getDefaultColumnOperands();
+  fields.constants = fields.getDefaultConstants();
+  fields.threadsPerRow = blocks.sumLanes;
+  fields.rowGroups = blocks.sumWalkers;
+  fields.vectorWidth = 4;
+  fields.rowsPerGroup = blocks.sumInFlight;
+  fields.alignment = dynamicColumns ? 4 : 16;
+  if (values) {
+    // A value a thread of the largest block: there are as many as the rows'
+    // program has blocks, which are many where it is not persistent.
+    fields.rowGroups = 1024;
+    fields.threadsPerRow = fields.vectorWidth = 1;
+    fields.rowsPerGroup = fields.getDefaultSumInFlight();
+  }
+  return fields;
 }
 
 /// The program that adds up `partials`, the sums of the blocks of `rows`, into

@@ -100,29 +100,6 @@ void mlir::rmsnorm::setForRequest(ScheduleFields &fields,
   fields.sums = sums;
 }
 
-ScheduleFields mlir::rmsnorm::getSumRowsFields(const ScheduleFields &blocks,
-                                               bool dynamicColumns,
-                                               bool values) {
-  ScheduleFields fields;
-  fields.columnSums = ColumnSums::all_rows;
-  fields.cache = Cache::reload;
-  fields.columnOperands = fields.getDefaultColumnOperands();
-  fields.constants = fields.getDefaultConstants();
-  fields.threadsPerRow = blocks.sumLanes;
-  fields.rowGroups = blocks.sumWalkers;
-  fields.vectorWidth = 4;
-  fields.rowsPerGroup = blocks.sumInFlight;
-  fields.alignment = dynamicColumns ? 4 : 16;
-  if (values) {
-    // A value a thread of the largest block: there are as many as the rows'
-    // program has blocks, which are many where it is not persistent.
-    fields.rowGroups = 1024;
-    fields.threadsPerRow = fields.vectorWidth = 1;
-    fields.rowsPerGroup = fields.getDefaultSumInFlight();
-  }
-  return fields;
-}
-
 ScheduleFields mlir::rmsnorm::selectStrips(const ProgramFacts &facts,
                                            const ChipInfo &chip) {
   ScheduleFields fields;

@@ -84,11 +84,6 @@ OrRefusal<ScheduleFields> takeSchedule(const ScheduleFields &given,
                                        const ChipInfo &chip,
                                        const ScheduleRequest &request = {});
 
-/// The schedule of the kernel that adds up what the blocks of `blocks` have
-/// left: rows of f32 without padding or, if `values`, one value each.
-ScheduleFields getSumRowsFields(const ScheduleFields &blocks,
-                                bool dynamicColumns, bool values);
-
 /// Refuses a schedule that cannot run: too many threads, registers or columns
 /// for the chip, a row split that is not whole subgroups, a launch the chip
 /// lacks.
