@@ -41,7 +41,6 @@ private:
   }
   std::optional<Refusal> checkKeys();
   void setMode(StringRef mode);
-  void followCache();
   void followColumnSums();
   void followPersistence(const ScheduleFields &before);
   void followThreads(int64_t blockThreads);
@@ -86,12 +85,6 @@ void Overrider::setMode(StringRef mode) {
   }
   fields.cache = mode == "multi_wave_reload" ? Cache::reload : Cache::registers;
   fields.blocksPerSM = fields.stages = 0;
-}
-
-/// A ring that nobody asked for goes with the cache it was chosen for.
-void Overrider::followCache() {
-  if (fields.cache != Cache::shared && !isGiven("stages"))
-    fields.stages = 0;
 }
 
 /// Sums that are taken in another way than was chosen have what goes with it:
@@ -176,8 +169,9 @@ std::optional<Refusal> Overrider::run() {
     std::string error;
     if (!fields.set(key, value.trim(), error))
       return refuseAs(key, error);
-    if (key == "cache")
-      followCache();
+    // A ring that nobody asked for goes with the cache it was chosen for.
+    if (key == "cache" && fields.cache != Cache::shared && !isGiven("stages"))
+      fields.stages = 0;
     if (key == "column_sums")
       followColumnSums();
   }
