@@ -8,6 +8,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/IR/TypeUtilities.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -118,9 +119,10 @@ static void markRowReduction(linalg::LinalgOp op) {
 }
 
 /// Marks what `roots`, all that are left in `function`, depend on, if other
-/// norms are ours.
+/// norms are ours. What is summed in a narrower type than f32 loses roundings
+/// in a kernel.
 static void markOtherNorms(Context &context, Operation *function,
-                           ArrayRef<Expr *> roots) {
+                           ArrayRef<Expr *> roots, Roundings roundings) {
   WalkResult found = function->walk([](Operation *op) {
     return isa<ForwardOp, BackwardOp>(op) ? WalkResult::interrupt()
                                           : WalkResult::advance();
@@ -130,7 +132,9 @@ static void markOtherNorms(Context &context, Operation *function,
   for (Expr *root : roots)
     for (Expr *part : getParts(root))
       for (Value tensor : context.tensors.lookup(context.pool.renumber(part)))
-        markRowReduction(tensor.getDefiningOp<linalg::LinalgOp>());
+        if (roundings == Roundings::fewer ||
+            getElementTypeOrSelf(tensor.getType()).isF32())
+          markRowReduction(tensor.getDefiningOp<linalg::LinalgOp>());
 }
 
 static void raiseNorms(FunctionOpInterface function, Roundings roundings,
@@ -177,7 +181,7 @@ static void raiseNorms(FunctionOpInterface function, Roundings roundings,
         }));
     function->walk(markRowReduction);
   } else if (rowWise == RowWise::norms) {
-    markOtherNorms(context, function, roots.getArrayRef());
+    markOtherNorms(context, function, roots.getArrayRef(), roundings);
   }
   IRRewriter restorer(function.getContext());
   for (Operation *op : elementwise)

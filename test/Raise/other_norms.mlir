@@ -2,12 +2,14 @@
 // RUN: norm-opt %s --rmsnorm-raise --mlir-print-op-on-diagnostic=false 2>&1 | FileCheck %s --implicit-check-not=remark: --implicit-check-not=row_wise}
 // RUN: norm-opt %s --rmsnorm-raise=row-wise=none 2>&1 | FileCheck %s --check-prefix=NONE --implicit-check-not=row_wise
 // RUN: norm-opt %s --rmsnorm-raise=row-wise=all --mlir-print-op-on-diagnostic=false 2>&1 | grep -c "remark: marked" | FileCheck %s --check-prefix=ALL
-// NONE-COUNT-2: remark: not raised to rmsnorm.forward
-// ALL: {{^}}4{{$}}
+// RUN: norm-opt %s --rmsnorm-raise=roundings=fewer --mlir-print-op-on-diagnostic=false 2>&1 | grep -c "remark: marked" | FileCheck %s --check-prefix=FEWER
+// NONE-COUNT-3: remark: not raised to rmsnorm.forward
+// ALL: {{^}}5{{$}}
+// FEWER: {{^}}3{{$}}
 
 // CHECK: remark: not raised to rmsnorm.forward
 // CHECK-COUNT-2: remark: marked rmsnorm.row_wise, as it reduces rows: a kernel may begin with it
-// CHECK: remark: not raised to rmsnorm.forward
+// CHECK-COUNT-2: remark: not raised to rmsnorm.forward
 
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
@@ -80,4 +82,28 @@ func.func @alone(%x: tensor<8x96xf32>, %o: tensor<8xf32>) -> tensor<8xf32> {
     linalg.yield %0 : f32
   } -> tensor<8xf32>
   return %root : tensor<8xf32>
+}
+
+// A kernel would not round the sum as the program does.
+// CHECK-LABEL: func.func @narrow(
+// CHECK: rmsnorm.forward
+func.func @narrow(%x: tensor<8x96xbf16>, %o: tensor<8xbf16>, %h: tensor<32x64xf32>, %oh: tensor<32x64xf32>)
+    -> (tensor<8xbf16>, tensor<32x64xf32>) {
+  %zero = arith.constant 0.0 : bf16
+  %zeros = linalg.fill ins(%zero : bf16) outs(%o : tensor<8xbf16>) -> tensor<8xbf16>
+  %sum = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
+      ins(%x : tensor<8x96xbf16>) outs(%zeros : tensor<8xbf16>) {
+  ^bb0(%a: bf16, %out: bf16):
+    %0 = arith.mulf %a, %a : bf16
+    %1 = arith.addf %0, %out : bf16
+    linalg.yield %1 : bf16
+  } -> tensor<8xbf16>
+  %root = linalg.generic {indexing_maps = [#each, #each], iterator_types = ["parallel"]}
+      ins(%sum : tensor<8xbf16>) outs(%o : tensor<8xbf16>) {
+  ^bb0(%a: bf16, %out: bf16):
+    %0 = math.sqrt %a : bf16
+    linalg.yield %0 : bf16
+  } -> tensor<8xbf16>
+  %y = rmsnorm.forward input(%h : tensor<32x64xf32>) output(%oh : tensor<32x64xf32>) eps = 1.0e-05 -> tensor<32x64xf32>
+  return %root, %y : tensor<8xbf16>, tensor<32x64xf32>
 }

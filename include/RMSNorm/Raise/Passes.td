@@ -36,7 +36,7 @@ def Raise : Pass<"rmsnorm-raise"> {
     contractions and those that kernels do not have. Before it takes results out
     of them that nobody uses: PyTorch's maxima come with their index.
     `row-wise=none` marks none. A kernel sums in f32 what is summed in a narrower
-    type, and rounds once.
+    type, and rounds once: such norms are marked with `roundings=fewer` or `all`.
 
     Afterwards ops that only the norms needed are gone; all else is as it was,
     but for named ops that only partly are a norm: they are generalized. Before
