@@ -69,6 +69,10 @@ static MemRefType getBufferType(Value tensor) {
 }
 
 bool rmsnorm::lieTogether(Value tensor, int64_t columns) {
+  // What an op computes may be computed where it is put.
+  if (tensor.getDefiningOp<DestinationStyleOpInterface>() &&
+      isInsertedApart(tensor, columns))
+    return false;
   while (Operation *definition = tensor.getDefiningOp()) {
     // What an op computes may be in its destination.
     if (auto destination = dyn_cast<DestinationStyleOpInterface>(definition)) {

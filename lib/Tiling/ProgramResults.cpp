@@ -77,12 +77,14 @@ Value ProgramBuilder::getDestination(Value landing) {
   };
   // Of a row that is put together: what has a layout, too, may have elements
   // that no member computes.
-  auto isPart = [&](tensor::InsertSliceOp insertion) {
-    Value source = insertion.getSource();
-    while (isView(source.getDefiningOp()))
-      source = source.getDefiningOp()->getOperand(0);
-    return cluster.findLayout(insertion.getResult()) &&
-           members.contains(source.getDefiningOp());
+  std::function<bool(Value)> isComputed = [&](Value value) {
+    while (isView(value.getDefiningOp()))
+      value = value.getDefiningOp()->getOperand(0);
+    if (auto insertion = value.getDefiningOp<tensor::InsertSliceOp>())
+      return isComputed(insertion.getSource()) &&
+             isComputed(insertion.getDest());
+    Operation *op = value.getDefiningOp();
+    return members.contains(op) || isa_and_present<tensor::EmptyOp>(op);
   };
   Value destination = landing;
   bool isWhole = true, isReshaped = false;
@@ -92,7 +94,9 @@ Value ProgramBuilder::getDestination(Value landing) {
   };
   while (Operation *op = destination.getDefiningOp()) {
     auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
-    if (insertion && (isLanding(destination) || isPart(insertion)))
+    if (insertion &&
+        (isLanding(destination) || (cluster.findLayout(destination) &&
+                                    isComputed(insertion.getSource()))))
       destination = insertion.getDest(), isWhole = false;
     else if (auto dps = dyn_cast<DestinationStyleOpInterface>(op);
              dps && ((access::getFilled(op) && isWhole) ||

@@ -2,7 +2,7 @@
 // pass: what a kernel writes, and how what it reads lies in memory.
 // RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py %s --size=6 --embed=sim:sm_90,direct | FileCheck %s
 // RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py %s --size=6 --embed=sim:gfx942,direct | FileCheck %s
-// CHECK: {{^}}7 results, 0 wrong
+// CHECK: {{^}}8 results, 0 wrong
 
 // Beside the norm lie columns of what it was put into, half of them its own: they
 // were taken to be the kernel's, which does not write them.
@@ -108,4 +108,20 @@ func.func @sizes_of_reshapes(%x: tensor<?x1x4xf32>) -> tensor<2x?x4xf32> {
   %half = arith.divui %n, %c2 : index
   %r = tensor.expand_shape %all [[0, 1], [2]] output_shape [2, %half, 4] : tensor<?x4xf32> into tensor<2x?x4xf32>
   return %r : tensor<2x?x4xf32>
+}
+
+// All of it is computed where it is put, every second column of another tensor.
+func.func @put_apart(%x: tensor<5x4xf32>, %d: tensor<5x8xf32>) -> tensor<5x8xf32> {
+  %e = tensor.empty() : tensor<5x4xf32>
+  %y = rmsnorm.forward input(%x : tensor<5x4xf32>) output(%e : tensor<5x4xf32>) eps = 1.0e-03 -> tensor<5x4xf32>
+  %part = tensor.extract_slice %y[0, 2] [5, 2] [1, 1] : tensor<5x4xf32> to tensor<5x2xf32>
+  %f = tensor.empty() : tensor<5x2xf32>
+  %z = rmsnorm.forward input(%part : tensor<5x2xf32>) output(%f : tensor<5x2xf32>) eps = 1.0e-03 -> tensor<5x2xf32>
+  %both = tensor.insert_slice %z into %y[0, 2] [5, 2] [1, 1] : tensor<5x2xf32> into tensor<5x4xf32>
+  %again = tensor.extract_slice %both[0, 2] [5, 2] [1, 1] : tensor<5x4xf32> to tensor<5x2xf32>
+  %g = tensor.empty() : tensor<5x2xf32>
+  %u = rmsnorm.forward input(%again : tensor<5x2xf32>) output(%g : tensor<5x2xf32>) eps = 1.0e-03 -> tensor<5x2xf32>
+  %all = tensor.insert_slice %u into %both[0, 2] [5, 2] [1, 1] : tensor<5x2xf32> into tensor<5x4xf32>
+  %r = tensor.insert_slice %all into %d[0, 1] [5, 4] [1, 2] : tensor<5x4xf32> into tensor<5x8xf32>
+  return %r : tensor<5x8xf32>
 }
