@@ -191,8 +191,7 @@ void Verifier::verifyRings() {
 /// Registers of a thread for its part of the rows it keeps, or of per-column
 /// operands beside rows it reads again, and for the sums over rows, may be half
 /// of them; the rest is for addresses, weights and arithmetic. Sums alone may
-/// be a quarter: 48 of 128 spilt 48 bytes (rows of 24576 bf16, 512 threads,
-/// sm_90).
+/// be a quarter: more of them were seen to spill.
 void Verifier::verifyRegisters() {
   const int64_t values =
       schedule.vectorWidth * countVectors(schedule, facts.columns);

@@ -132,7 +132,8 @@ class Program:
     def is_for_modules(self):
         """Whether it is none for compare.py: an argument has a size that follows from others, where that gives all the
         same; or a slice drops one of several dimensions of one element, of which MLIR's bufferization takes another."""
-        return self.drops_one_of_several or any(dim.name and not dim.name.startswith("%d") for value in self.arguments for dim in value.dims)
+        return self.drops_one_of_several or any(
+            dim.name and not dim.name.startswith("%d") for value in self.arguments for dim in value.dims)
 
     # What steps are made of.
 
