@@ -37,7 +37,6 @@ private:
   Sum getIndex(Value value, linalg::LinalgOp op, const Layout &loops,
                SmallVectorImpl<Value> &indices);
   void write(OpResult result, const Layout &layout);
-  bool isComputedWhole(Value value) const;
   bool keepsRest(Operation *op) const;
   void follow(OpOperand &use, Access access, std::vector<Access> &work);
   bool haveSameRows(const Layout &a, const Layout &b) const;

@@ -32,32 +32,13 @@ static bool isViewOf(Value value, Value source) {
   return value == source;
 }
 
-/// Whether `value` has nothing but what members compute and what nobody has
-/// defined.
-bool AccessCollector::isComputedWhole(Value value) const {
-  while (Operation *op = value.getDefiningOp()) {
-    if (isMember(op) || isa<tensor::EmptyOp>(op))
-      return true;
-    if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op)) {
-      if (!isComputedWhole(insertion.getSource()))
-        return false;
-      value = insertion.getDest();
-    } else if (isCopy(op) || isView(op)) {
-      value = op->getOperand(0);
-    } else {
-      return false;
-    }
-  }
-  return false;
-}
-
 /// Whether what `op`, a copy or an insertion, moves has, beside what members
 /// compute, only what its destination has in the same place, or nothing.
 bool AccessCollector::keepsRest(Operation *op) const {
   auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
   const Value moved =
       insertion ? insertion->getOperand(0) : Value(op->getResult(0));
-  if (isComputedWhole(moved))
+  if (cluster.isComputedWhole(moved))
     return true;
   Digits all = digits;
   auto type = cast<RankedTensorType>(moved.getType());
@@ -77,7 +58,7 @@ bool AccessCollector::keepsRest(Operation *op) const {
       layout = all.resolve(layout);
       std::optional<Layout> next;
       if (auto other = dyn_cast<tensor::InsertSliceOp>(definition)) {
-        if (isOld || !isComputedWhole(other.getSource()))
+        if (isOld || !cluster.isComputedWhole(other.getSource()))
           break;
         value = other.getDest();
         continue;

@@ -4,6 +4,7 @@
 #include "RMSNorm/Access/Cluster.h"
 #include "AccessCollector.h"
 #include "ClusterGrowth.h"
+#include "RMSNorm/Access/Views.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -41,6 +42,23 @@ const Member *Cluster::findMember(Operation *op) const {
   auto it = llvm::find_if(
       members, [&](const Member &member) { return member.op == op; });
   return it == members.end() ? nullptr : &*it;
+}
+
+bool Cluster::isComputedWhole(Value value) const {
+  while (Operation *op = value.getDefiningOp()) {
+    if (findMember(op) || isa<tensor::EmptyOp>(op))
+      return true;
+    if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op)) {
+      if (!isComputedWhole(insertion.getSource()))
+        return false;
+      value = insertion.getDest();
+    } else if (isCopy(op) || isView(op)) {
+      value = op->getOperand(0);
+    } else {
+      return false;
+    }
+  }
+  return false;
 }
 
 SmallVector<unsigned>

@@ -75,17 +75,6 @@ Value ProgramBuilder::getDestination(Value landing) {
                   ((isView(op) || isa<tensor::InsertSliceOp>(op)) &&
                    isOfMember(op->getOperand(0))));
   };
-  // Of a row that is put together: what has a layout, too, may have elements
-  // that no member computes.
-  std::function<bool(Value)> isComputed = [&](Value value) {
-    while (isView(value.getDefiningOp()))
-      value = value.getDefiningOp()->getOperand(0);
-    if (auto insertion = value.getDefiningOp<tensor::InsertSliceOp>())
-      return isComputed(insertion.getSource()) &&
-             isComputed(insertion.getDest());
-    Operation *op = value.getDefiningOp();
-    return members.contains(op) || isa_and_present<tensor::EmptyOp>(op);
-  };
   Value destination = landing;
   bool isWhole = true, isReshaped = false;
   auto take = [&](Value viewed) {
@@ -94,9 +83,11 @@ Value ProgramBuilder::getDestination(Value landing) {
   };
   while (Operation *op = destination.getDefiningOp()) {
     auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
-    if (insertion &&
-        (isLanding(destination) || (cluster.findLayout(destination) &&
-                                    isComputed(insertion.getSource()))))
+    // A part of a row that is put together: one of those may have elements that
+    // no member computes.
+    if (insertion && (isLanding(destination) ||
+                      (cluster.findLayout(destination) &&
+                       cluster.isComputedWhole(insertion.getSource()))))
       destination = insertion.getDest(), isWhole = false;
     else if (auto dps = dyn_cast<DestinationStyleOpInterface>(op);
              dps && ((access::getFilled(op) && isWhole) ||

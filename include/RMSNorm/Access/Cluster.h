@@ -127,6 +127,9 @@ public:
   ArrayRef<Member> getMembers() const { return members; }
   /// The member that is `op`, or null.
   const Member *findMember(Operation *op) const;
+  /// Whether `value` has nothing but what members compute and what nobody has
+  /// defined.
+  bool isComputedWhole(Value value) const;
   /// What each member reads, then what it writes, member by member.
   ArrayRef<Access> getAccesses() const { return accesses; }
   /// Ops that use or feed members and are not taken, and why.
