@@ -14,7 +14,9 @@ among their schedules loses against the fastest one is printed. Needs numpy.
 import argparse
 import gzip
 import io
+import itertools
 import json
+import operator
 import subprocess
 import sys
 
@@ -169,15 +171,17 @@ class Measurements:
 
 
 def read(tool, path):
-    """What all measurements have in common, and by whether programs sum over
-    rows their measurements."""
+    """What all measurements have in common, and the measurements of each kind:
+    whether programs sum over rows, and access rows in less than whole
+    vectors."""
     text = gzip.open(path, "rt").read()
     terms = subprocess.run([tool, "--terms"], input=text, text=True,
                            stdout=subprocess.PIPE, check=True).stdout
     names, *lines = [line.split() for line in terms.splitlines()]
-    sums = names.index("sums_over_rows")
-    by_kind = {kind == "1": [line for line in lines if line[sums] == kind]
-               for kind in "01"}
+    kind_of = operator.itemgetter(names.index("sums_over_rows"),
+                                  names.index("narrow_accesses"))
+    by_kind = {kind: [line for line in lines if kind_of(line) == kind]
+               for kind in itertools.product("01", repeat=2)}
     return json.loads(text.splitlines()[0]), {
         kind: Measurements(names, own) for kind, own in by_kind.items() if own}
 
@@ -206,14 +210,20 @@ def check(data):
               describe(data.get_regrets(costs)))
 
 
-def write_model(file, target, data, sums):
+def describe_kind(sums, narrow):
+    return "%s, %s" % (
+        "programs that sum over rows" if sums == "1" else "other programs",
+        "narrow accesses" if narrow == "1" else "whole vectors")
+
+
+def write_model(file, target, data, kind):
     weights = data.fit(np.ones(len(data.slower), bool)).round(4)
-    file.write("// %d measurements of %d points%s\n" %
-               (data.in_space.sum(), data.count,
-                ", of programs that sum over rows" if sums else ""))
+    file.write("// %s: %d measurements of %d points\n" %
+               (describe_kind(*kind), data.in_space.sum(), data.count))
     file.write("// %s\n" % describe(data.get_regrets(data.matrix @ weights)))
     file.write('{"%s",\n %s,\n {%s},\n {' % (
-        target, "true" if sums else "false", ", ".join(map(str, WORK))))
+        target, ", ".join("true" if one == "1" else "false" for one in kind),
+        ", ".join(map(str, WORK))))
     begin = 0
     for name in KNOTS:
         knots = data.knots.get(name, [])
@@ -232,8 +242,8 @@ def write(head, kinds, path):
     text.write("// Written by scripts/fit_schedules.py, do not edit.\n")
     for key in ("device", "date", "driver", "ptxas", "llvm", "commit"):
         text.write("// %s: %s\n" % (key, head.get(key, "?")))
-    for sums, data in kinds.items():
-        write_model(text, head["target"].removeprefix("sim:"), data, sums)
+    for kind, data in kinds.items():
+        write_model(text, head["target"].removeprefix("sim:"), data, kind)
     with open(path, "w") as file:
         file.write(text.getvalue())
 
@@ -251,8 +261,8 @@ def main():
     options = parser.parse_args()
     head, kinds = read(options.norm_regret, options.measurements)
     if options.check:
-        for sums, data in kinds.items():
-            print("programs that sum over rows" if sums else "other programs")
+        for kind, data in kinds.items():
+            print(describe_kind(*kind))
             check(data)
     if options.output:
         write(head, kinds, options.output)

@@ -31,8 +31,9 @@ struct TermModel {
 namespace mlir::rmsnorm {
 struct CostModel {
   StringLiteral chip;
-  /// Whether it is for programs that sum over rows.
-  bool sums;
+  /// Whether it is for programs that sum over rows, and for rows that are not
+  /// accessed in whole vectors.
+  bool sums, narrow;
   double work[kWorkKnots];
   TermModel terms[kNumCostTerms];
 };
@@ -51,12 +52,18 @@ struct ThreadCosts {
 
 static constexpr ThreadCosts kThread;
 
+bool mlir::rmsnorm::hasNarrowAccesses(const ProgramFacts &facts,
+                                      const ChipInfo &chip) {
+  return getAccessWidth(facts, chip) < getWidestVector(facts, chip);
+}
+
 /// The model of a chip; the first one for a chip that nobody has measured.
 static const CostModel &getModel(const ChipInfo &chip,
                                  const ProgramFacts &facts) {
   const CostModel *first = nullptr;
   for (const CostModel &model : kModels) {
-    if (model.sums != (facts.numColumnSums > 0))
+    if (model.sums != (facts.numColumnSums > 0) ||
+        model.narrow != hasNarrowAccesses(facts, chip))
       continue;
     if (chip.name == model.chip)
       return model;

@@ -153,7 +153,7 @@ static bool mayAwait(const ScheduleFields &fields, const ProgramFacts &facts,
   return chip.l1Bytes >= 2 * std::min(chip.accessBytes, kMaxAccessBytes) *
                              chip.threadsPerMultiprocessor &&
          !facts.dynamicColumns && fields.cluster == 1 && facts.part == 0 &&
-         getAccessWidth(facts, chip) == getWidestVector(facts, chip) &&
+         !hasNarrowAccesses(facts, chip) &&
          facts.columnOperandBits + facts.sharedBitsPerColumn > 0;
 }
 
@@ -291,12 +291,12 @@ private:
   /// The same of a program that only sums.
   ScheduleFields getStrips() const;
 
-  /// Whether copies ahead are worth trying: where a copy needs no registers and
-  /// is no shorter than 8 bytes.
+  /// Whether copies ahead are worth trying: where a copy needs no registers. The
+  /// shortest such copy takes 4 bytes.
   bool mayRing() const {
     return chip.hasAsyncCopies && !facts.singleRow && facts.columns > 1 &&
            facts.loadedBitsPerColumn > 0 &&
-           getAccessWidth(facts, chip) * facts.narrowestBits >= 64;
+           getAccessWidth(facts, chip) * facts.narrowestBits >= 32;
   }
 };
 } // namespace

@@ -234,6 +234,7 @@ static void printTerms(const Measured &measured, const ChipInfo &chip) {
         continue;
       llvm::outs() << measured.program << " "
                    << (measured.facts.numColumnSums > 0) << " "
+                   << hasNarrowAccesses(measured.facts, chip) << " "
                    << measured.columns << " " << rows << " " << isIn << " "
                    << times[index] << " "
                    << getCallWork(measured.facts, chip, rows, measured.columns);
@@ -511,7 +512,8 @@ int main(int argc, char **argv) {
     fail("expected measurements");
 
   if (terms) {
-    llvm::outs() << "program sums_over_rows columns rows in_space us work";
+    llvm::outs() << "program sums_over_rows narrow_accesses columns rows "
+                    "in_space us work";
     for (size_t i = 0; i < kNumCostTerms; ++i)
       llvm::outs() << " " << stringifyCostTerm(CostTerm(i));
     llvm::outs() << "\n";

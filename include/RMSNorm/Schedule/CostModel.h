@@ -79,6 +79,12 @@ llvm::StringRef stringifyCostTerm(CostTerm term);
 double getCallWork(const ProgramFacts &facts, const ChipInfo &chip,
                    int64_t rows, int64_t columns);
 
+/// Whether rows are accessed in less than the chip's widest accesses, because N
+/// is no multiple of their elements. Such rows have a model of their own: as
+/// many bytes are many more accesses, so that more of a row's time is not the
+/// memory's.
+bool hasNarrowAccesses(const ProgramFacts &facts, const ChipInfo &chip);
+
 /// Registers that a thread is expected to need.
 double estimateRegisters(const ScheduleFields &schedule,
                          const ProgramFacts &facts, const ChipInfo &chip);
