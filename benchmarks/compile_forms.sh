@@ -1,5 +1,6 @@
 #!/bin/bash
 # compile_forms.sh FOLDER [N...]: compiles what neighbours.py times, for sm_90 and each N (4096 and 7168), as FOLDER/FORM_N.rmsn.
+# `models` for N: only forms that have the width of a model.
 # Options of norm-compile can be given in FLAGS.
 set -eu
 folder=$1
@@ -13,7 +14,7 @@ compile() { sed -E "s/4096/$2/g; $3" | norm-compile - --target=sm_90 ${FLAGS:-} 
 # groups G: by how many of G columns a row of 4096 is divided, and one of N.
 groups() { echo "s/([x ])$((4096 / $1))x/\1$((n / $1))x/g; s/, $((4096 / $1)), $1\]/, $((n / $1)), $1]/; s/<$((4096 / $1))x\?/<$((n / $1))x?/g"; }
 
-for n in $widths; do
+for n in ${widths/models/}; do
   for form in examples/llama3_8b examples/residual_add examples/quantised/{fp8_static,fp8_row,int8_row} \
     benchmarks/forms/{adaln,add_fp8_row,add_fp8_static,add_int8_row,bias_gelu,gated_silu,mamba_gated,silu,silu_fp8}; do
     compile "$(basename "$form")" "$n" "" < $form.mlir
@@ -33,6 +34,7 @@ for n in $widths; do
   done
   compile nvfp4 "$n" "$(groups 16)" < examples/quantised/nvfp4.mlir
 done
-norm-compile benchmarks/forms/qk_rope.mlir --target=sm_90 ${FLAGS:-} -o "$folder/qk_rope_6144.rmsn"
-norm-compile examples/models/qwen3_8b_rope.mlir --target=sm_90 ${FLAGS:-} -o "$folder/qwen3_8b_rope_6144.rmsn"
-norm-compile benchmarks/forms/dit_ln.mlir --target=sm_90 ${FLAGS:-} -o "$folder/dit_ln_3072.rmsn"
+for form in benchmarks/forms/{qk_rope_6144,dit_ln_3072,gemma3_sandwich_3584,qwen3_hf_rope_5120,adaln_zero_3584,zamba2_gated_7168} \
+  benchmarks/forms/layer_norm_modulated_3584 examples/models/qwen3_8b_rope_6144; do
+  norm-compile "${form%_*}.mlir" --target=sm_90 ${FLAGS:-} -o "$folder/$(basename "$form").rmsn"
+done

@@ -13,6 +13,11 @@ Ours, theirs and the copies are timed in rounds, and medians are printed; timing
 the best of six copies that read as many bytes and write as many, 16 at a time. Outputs are compared with the form in f64
 before they are timed, and poisoned before that: no more than `differing` of them may be further off than one step of their
 type.
+
+After models of libraries (gemma3_sandwich and the four below it in FORMS), at the widths of the models:
+
+    benchmarks/compile_forms.sh FOLDER models
+    python3 benchmarks/neighbours.py FOLDER 3000x3584 3000x5120 3000x7168 --library=... --compile default max-autotune
 """
 import argparse
 import os
@@ -106,11 +111,20 @@ def transposed(values):
     return [values[0], values[1].mT.contiguous(), *values[2:]]
 
 
-def layer_norm(x, residual, scale, shift, scale_bias, shift_bias, eps=1e-5):
+def layer_norm(x, scale, shift, eps):
+    centered = x - x.mean(-1, keepdim=True)
+    return norm(centered, 1 + scale, eps) + shift
+
+
+def dit_ln(x, residual, scale, shift, scale_bias, shift_bias):
     h = x + residual
-    centered = h - h.mean(-1, keepdim=True)
-    y = centered * torch.rsqrt((centered * centered).mean(-1, keepdim=True) + eps)
-    return [y * (1 + (scale + scale_bias)) + (shift + shift_bias), h]
+    return [layer_norm(h, scale + scale_bias, shift + shift_bias, 1e-5), h]
+
+
+def sandwich(h, branch, w1, w2):
+    """Gemma 3: a branch is normalized, rounded and added, and the rounded sum normalized."""
+    branch = norm(branch, 1 + w1, 1e-6).bfloat16().to(h.dtype)
+    return added(lambda x: [norm(x, 1 + w2, 1e-6)])(branch, h)
 
 
 def added(quantise):
@@ -131,7 +145,24 @@ def rotated(heads, w, cos, sin):
     return [torch.cat([first * cos - second * sin, second * cos + first * sin], -1)]
 
 
+def rotated_transposed(heads, w, cos, sin):
+    """As Hugging Face writes it."""
+    y = norm(heads, w, 1e-6).transpose(0, 1)
+    first, second = y.chunk(2, -1)
+    return y * cos + torch.cat([-second, first], -1) * sin
+
+
+def modulated(x, both):
+    shift, scale = both[:, None].chunk(2, -1)
+    return [norm(x, 1 + scale, 1e-6) + shift]
+
+
+def gated_groups(x, z, w):
+    return [norm((x * silu(z)).unflatten(-1, (2, -1)), 1, 1e-5).flatten(-2) * w]
+
+
 ROW, COLUMNS, ROWS, BLOCKS = (lambda m, n: (m, n)), (lambda m, n: (n,)), (lambda m, n: (m,)), (lambda m, n: (m, n // 128))
+THREE = lambda m, n: (3, m // 3, n)  # batches
 BATCHED, BATCHES = (lambda m, n: (max(1, m // 4096), min(m, 4096), n)), (lambda m, n: (max(1, m // 4096), n))
 GROUPED, ANGLES = (lambda m, n: (m, 8, n // 8)), (lambda m, n: (m, 64))
 SIXTYFOURS, TRANSPOSED = (lambda m, n: (m, n // 64)), (lambda m, n: (n // 128, m))
@@ -175,7 +206,7 @@ FORMS = {
                           added(by_block)),
     "adaln": Form([(BATCHED, BF16), (BATCHES, BF16), (BATCHES, BF16)], [(BATCHED, BF16)],
                   lambda x, scale, shift: [norm(x, 1 + scale[:, None]) + shift[:, None]]),
-    "dit_ln": Form([(ROW, BF16)] * 4 + [(COLUMNS, BF16)] * 2, [(ROW, BF16)] * 2, layer_norm),
+    "dit_ln": Form([(ROW, BF16)] * 4 + [(COLUMNS, BF16)] * 2, [(ROW, BF16)] * 2, dit_ln),
     "grouped": Form([(GROUPED, BF16), (lambda m, n: (8, n // 8), BF16)], [(GROUPED, BF16)], lambda x, w: [norm(x, w)]),
     "qk_rope": Form([(lambda m, n: (m, n // 128, 128), BF16), (lambda m, n: (128,), BF16), (ANGLES, F32), (ANGLES, F32)],
                     [(lambda m, n: (m, 32, 128), BF16)], lambda qkv, *rest: rotated(qkv[:, :32], *rest), read=2 / 3),
@@ -185,6 +216,16 @@ FORMS = {
                           [(lambda m, n: (m, 32, 128), BF16), (lambda m, n: (m, 8, 128), BF16)],
                           lambda qkv, wq, wk, *angles: [*rotated(qkv[:, :32], wq, *angles),
                                                         *rotated(qkv[:, 32:40], wk, *angles)], read=5 / 6),
+    # After models of libraries, at their own widths.
+    "gemma3_sandwich": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16), (COLUMNS, BF16)], [(ROW, BF16), (ROW, BF16)], sandwich),
+    "qwen3_hf_rope": Form([(lambda m, n: (m, 32, 128), BF16), (lambda m, n: (m, 8, 128), BF16), (lambda m, n: (128,), BF16),
+                           (lambda m, n: (128,), BF16), (lambda m, n: (m, 128), BF16), (lambda m, n: (m, 128), BF16)],
+                          [(lambda m, n: (32, m, 128), BF16), (lambda m, n: (8, m, 128), BF16)],
+                          lambda q, k, wq, wk, *angles: [rotated_transposed(q, wq, *angles), rotated_transposed(k, wk, *angles)]),
+    "adaln_zero": Form([(THREE, BF16), (lambda m, n: (3, 2 * n), BF16)], [(THREE, BF16)], modulated),
+    "zamba2_gated": Form([(ROW, BF16), (ROW, BF16), (COLUMNS, BF16)], [(ROW, BF16)], gated_groups),
+    "layer_norm_modulated": Form([(THREE, BF16), (lambda m, n: (3, n), BF16), (lambda m, n: (3, n), BF16)], [(THREE, BF16)],
+                                 lambda x, scale, shift: [layer_norm(x, scale[:, None], shift[:, None], 1e-6)]),
 }
 
 
