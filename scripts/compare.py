@@ -9,7 +9,8 @@ it was, lowered by stock passes and run on the CPU by mlir-runner, on arguments
 that are a hash of the indices, integers from 0 to 3 in tensors of i32 and i64; a
 dynamic size is N (7), a scalar 1e-5. With
 --embed, what was raised becomes kernels for TARGET, among the same stock passes,
-and HOST ("gpu", "direct") is how they are launched; OPTIONS are more ones of
+and HOST ("gpu", "direct") is how they are launched, on the simulator unless
+RMSNORM_GPU_BACKEND names another device; OPTIONS are more ones of
 rmsnorm-embed-memrefs. S and
 T are what terms that cancel add up to without their signs, in f32 and in narrower
 types. What differs:
@@ -208,8 +209,8 @@ def lower(text):
     values = {"host": host, "options": f"target={target} {options.options}",
               "wait": "func.func(gpu-async-region)," if host == "gpu" else ""}
     passes = ",".join([TENSORS, EMBED % values, LLVM.replace("arith-expand", expand) % values])
-    # Memory of the simulator's, whose bounds it checks.
-    os.environ["RMSNORM_GPU_BACKEND"] = "sim"
+    # Memory of the device's; the simulator checks its bounds.
+    os.environ.setdefault("RMSNORM_GPU_BACKEND", "sim")
     return run("norm-opt", f"--pass-pipeline=builtin.module({passes})", text=text), [
         os.path.join(os.environ["LIBDIR"], f"librmsnorm_{name}.so") for name in ("runtime", "mgpu")] + upstream
 
