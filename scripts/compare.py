@@ -23,14 +23,17 @@ $LLVM_LIBDIR, ours in $LIBDIR.
 With --drop=casting all norms become gemma, to see that this is seen; offset is
 another ATTRIBUTE.
 With --fewer-roundings gradients lose roundings, so results differ. Both are
-compared with the same program in which all narrow floats are f32: none may be
-further from that, as the norm of the difference, than it was.
+compared with the same program in which all narrow floats are f32, or f32 is f64
+where there are none: none may be further from that, as the norm of the
+difference, than it was. So it also tells errors from what only adds up over a
+long program, such as one of many layers.
 With --row-wise all reductions of rows may begin kernels.
 """
 
 import argparse
 import os
 import re
+import struct
 import subprocess
 import sys
 
@@ -53,7 +56,8 @@ STEP = {"bf16": 2.0**-7, "f16": 2.0**-10, "f32": 2.0**-19, "f8E4M3FN": 0.125, "i
 # Kernels sum up in another order. So what a body rounds on its way may be rounded
 # the other way too: that is a second step, and one of an integer.
 EMBEDDED_STEP = {**STEP, "bf16": 2 * STEP["bf16"], "f16": 2 * STEP["f16"], "i8": 1.0 / 128}
-NARROW = ["bf16", "f16"]
+# What stands for them in a wider program.
+NARROW, SINGLE = {"bf16": "f32", "f16": "f32"}, {"f32": "f64"}
 TENSOR = r"tensor<([0-9?x]*)(bf16|f16|f32|i8|i32|i64|f8E4M3FN)>"
 
 
@@ -155,27 +159,40 @@ class Program:
         number = self.new(f"tensor.extract {total}[] : tensor<i64>")
         self.lines.append(f"vector.print {number} : i64")
 
-    def widen(self, value, kind):
-        match = re.fullmatch(TENSOR, kind)
-        return self.new(f"arith.extf {value} : {kind} to {widened(kind)}") if match and match[2] in NARROW else value
+    def widen(self, value, kind, wider):
+        to = widened(kind, wider)
+        return value if to == kind else self.new(f"arith.extf {value} : {kind} to {to}")
 
     def square_distance(self, a, b, kind):
-        """Prints the sum of (a - b)^2 of two f32 tensors."""
+        """Prints the sum of (a - b)^2 of two tensors."""
+        element = re.fullmatch(r".*(f32|f64)>", kind)[1]
         difference = self.new(f"arith.subf {a}, {b} : {kind}")
         dims = ", ".join(f"d{i}" for i in range(kind.count("x")))
         iterators = ", ".join(['"reduction"'] * kind.count("x"))
-        zero = self.new("arith.constant dense<0.0> : tensor<f32>")
+        zero = self.new(f"arith.constant dense<0.0> : tensor<{element}>")
         total = self.new(f"linalg.generic {{indexing_maps = [affine_map<({dims}) -> ({dims})>, affine_map<({dims}) -> ()>], iterator_types = [{iterators}]}} "
-                         f"ins({difference} : {kind}) outs({zero} : tensor<f32>) {{\n^bb0(%a: f32, %acc: f32):\n"
-                         f"%s = arith.mulf %a, %a : f32\n%r = arith.addf %acc, %s : f32\nlinalg.yield %r : f32 }} -> tensor<f32>")
-        number = self.new(f"tensor.extract {total}[] : tensor<f32>")
-        self.lines.append(f"vector.print {number} : f32")
+                         f"ins({difference} : {kind}) outs({zero} : tensor<{element}>) {{\n^bb0(%a: {element}, %acc: {element}):\n"
+                         f"%s = arith.mulf %a, %a : {element}\n%r = arith.addf %acc, %s : {element}\nlinalg.yield %r : {element} }} -> tensor<{element}>")
+        number = self.new(f"tensor.extract {total}[] : tensor<{element}>")
+        self.lines.append(f"vector.print {number} : {element}")
 
 
-def widened(text):
-    """A program or type with f32 in place of narrower floats."""
-    text = re.sub(r"\b0x([0-9A-F]{4}) : bf16\b", r"0x\g<1>0000 : f32", text)
-    text = re.sub(r"(?<![a-wyzA-Z0-9_])(?:" + "|".join(NARROW) + r")\b", "f32", text)
+def wider_types(text):
+    return NARROW if re.search(r"(?<![a-zA-Z])b?f16\b", text) else SINGLE
+
+
+def widened(text, wider):
+    """A program or type with wider types in place of those."""
+    def number(match):
+        start, bits, between, kind = match.groups()
+        if kind not in wider:
+            return match[0]
+        raw = bytes.fromhex(bits + "0000" * (kind == "bf16"))
+        (value,) = struct.unpack(">e" if kind == "f16" else ">f", raw)
+        return f"{start}0x{struct.pack('>f' if wider[kind] == 'f32' else '>d', value).hex().upper()}{between}{kind}"
+
+    text = re.sub(r"(\b|<)0x([0-9A-F]+)( : |> : tensor<[0-9x]*)(bf16|f16|f32)\b", number, text)
+    text = re.sub(r"(?<![a-wyzA-Z0-9_])(?:" + "|".join(wider) + r")\b", lambda match: wider[match[0]], text)
     # What is left of a conversion.
     return re.sub(r"arith\.(?:extf|truncf) (%[\w#]+)[^:\n]*: (\S+) to \2(?=\s|$)", r"arith.bitcast \1 : \2 to \2", text)
 
@@ -224,11 +241,12 @@ def renamed(text, suffix):
 
 def compare(program, original, raised):
     """Adds the functions of both versions to `program`, and what compares their results."""
+    wider = wider_types(original)
     found, original = functions(original)
     _, raised = functions(raised)
     program.functions += [original, renamed(raised, "_raised")]
     if options.fewer_roundings:
-        program.functions.append(widened(renamed(original, "_in_f32")))
+        program.functions.append(widened(renamed(original, "_wider"), wider))
     reports = []
     for name, (arguments, results) in found.items():
         values = [program.argument(kind, i) for i, kind in enumerate(arguments)]
@@ -241,16 +259,18 @@ def compare(program, original, raised):
 
         before, after = (call(callee, values, arguments, kinds) for callee in (name, f"{name}_raised"))
         if options.fewer_roundings:
-            wide = call(f"{name}_in_f32", list(map(program.widen, values, arguments)), map(widened, arguments), list(map(widened, kinds)))
+            widen = lambda types: [widened(one, wider) for one in types]
+            wide = call(f"{name}_wider", [program.widen(v, one, wider) for v, one in zip(values, arguments)], widen(arguments), widen(kinds))
         for i, (sizes, element) in enumerate(results):
             elements = 1
             for size in sizes.replace("?", options.size).split("x")[:-1]:
                 elements *= int(size)
             reports.append((name, i, element, elements))
             if options.fewer_roundings:
-                zero = program.new(f"arith.subf {wide[i]}, {wide[i]} : {widened(kinds[i])}")
-                for other in (program.widen(before[i], kinds[i]), program.widen(after[i], kinds[i]), zero):
-                    program.square_distance(other, wide[i], widened(kinds[i]))
+                kind = widened(kinds[i], wider)
+                zero = program.new(f"arith.subf {wide[i]}, {wide[i]} : {kind}")
+                for other in (program.widen(before[i], kinds[i], wider), program.widen(after[i], kinds[i], wider), zero):
+                    program.square_distance(other, wide[i], kind)
                 continue
             for tolerance in (0.0, STEP[element]):
                 program.count_differences(before[i], after[i], sizes, element, tolerance)
@@ -277,8 +297,8 @@ def count_further(reports, sums):
         nearer += after < before - STEP["f32"]
         further += bad
         if after != before:
-            print(f"{name} result {i}: {before:.6g} from f32 before, {after:.6g} raised{', FURTHER' if bad else ''}")
-    print(f"{len(reports)} results, {nearer} nearer to f32, {further} further")
+            print(f"{name} result {i}: {before:.6g} from the wider program before, {after:.6g} raised{', FURTHER' if bad else ''}")
+    print(f"{len(reports)} results, {nearer} nearer to the wider program, {further} further")
     return further
 
 
