@@ -34,8 +34,11 @@ import argparse
 import os
 import re
 import struct
-import subprocess
 import sys
+
+sys.dont_write_bytecode = True  # the source tree stays clean
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "test", "forks"))
+import forks
 
 PIPELINE = """builtin.module(func.func(convert-elementwise-to-linalg),eliminate-empty-tensors, empty-tensor-to-alloc-tensor,
 one-shot-bufferize{bufferize-function-boundaries=true allow-return-allocs-from-loops=true}, func.func(convert-linalg-to-loops, math-expand-ops{ops=fpowi}),
@@ -80,13 +83,13 @@ if options.embed:
 FLOOR = {"f32": options.magnitude[0], "i8": 128.0}
 
 
-def run(*command, text=None):
-    done = subprocess.run(command, input=text, capture_output=True, text=True)
-    if done.returncode:
-        sys.exit(f"{command[0]} failed:\n{done.stderr}")
-    launched = re.findall(r"^rmsnorm: launch of (\S+),", done.stderr, re.M)
+def run(name, *arguments, text=""):
+    status, output, errors = forks.call(name, *arguments, text=text)
+    if status:
+        sys.exit(f"{name} failed:\n{errors}")
+    launched = re.findall(r"^rmsnorm: launch of (\S+),", errors, re.M)
     print("".join(f"launched {name} {launched.count(name)} times\n" for name in sorted(set(launched))), end="")
-    return done.stdout
+    return output
 
 
 def functions(text):
