@@ -113,6 +113,7 @@ static LogicalResult addTarget(Compilation &compilation, ModuleWriter &writer,
         planVariants(compilation, entry, target, report);
     if (failed(plans))
       return failure();
+    leaveOutOtherRows(*plans, compilation.options.rows);
     for (const VariantPlan &plan : *plans) {
       FailureOr<CompiledVariant> variant =
           compileVariant(compilation, entry, target, plan);

@@ -81,6 +81,7 @@ rmsnorm::planVariants(const Compilation &compilation, func::FuncOp entry,
         if (!rows->counts.empty())
           plan.lastRow = rows->counts.front().getLastRow(one.last);
         plan.lastColumn = lastColumn;
+        plan.numRowCounts = rows->counts.size();
         plan.schedules = std::move(one.schedules);
         plan.name = plan.alignmentName.str();
         auto limit = [&](StringRef what, Value value, int64_t last) {
@@ -97,6 +98,26 @@ rmsnorm::planVariants(const Compilation &compilation, func::FuncOp entry,
       }
     }
   return plans;
+}
+
+void rmsnorm::leaveOutOtherRows(std::vector<VariantPlan> &plans,
+                                ArrayRef<int64_t> rows) {
+  if (rows.empty())
+    return;
+  std::vector<VariantPlan> kept;
+  for (size_t i = 0; i < plans.size(); ++i) {
+    const VariantPlan &plan = plans[i];
+    const bool isFirst = i == 0 ||
+                         plans[i - 1].alignmentName != plan.alignmentName ||
+                         plans[i - 1].lastColumn != plan.lastColumn;
+    const int64_t before = isFirst ? -1 : plans[i - 1].lastRow;
+    const bool isTaken = llvm::any_of(rows, [&](int64_t count) {
+      return count <= plan.lastRow && (plan.numRowCounts > 1 || count > before);
+    });
+    if (isTaken || i + 1 == plans.size())
+      kept.push_back(plan);
+  }
+  plans = std::move(kept);
 }
 
 void rmsnorm::warnOfTuning(const Compilation &compilation, TargetAttr target,

@@ -18,6 +18,8 @@ struct VariantPlan {
   int64_t alignment;
   SmallVector<AlignmentGuard> guards;
   int64_t lastRow = kAnyRows, lastColumn = kAnyColumns;
+  /// How many numbers of rows decide.
+  size_t numRowCounts = 0;
   SmallVector<RangeGuard> ranges;
   /// All: "align16", "align16_rows_le_512", "align4_columns_le_2048".
   std::string name;
@@ -34,6 +36,12 @@ FailureOr<std::vector<VariantPlan>> planVariants(const Compilation &compilation,
                                                  func::FuncOp entry,
                                                  TargetAttr target,
                                                  TuningReport &report);
+
+/// Leaves out what no call with one of `rows` rows takes, but for the last,
+/// which takes any call. Where several loops have numbers of rows of their own,
+/// it is of the first, and what takes more rows stays: of the others a call may
+/// have more.
+void leaveOutOtherRows(std::vector<VariantPlan> &plans, ArrayRef<int64_t> rows);
 
 /// Says which part of the tuning file had no effect.
 void warnOfTuning(const Compilation &compilation, TargetAttr target,

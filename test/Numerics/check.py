@@ -19,6 +19,7 @@ import concurrent.futures
 import csv
 import io
 import itertools
+import math
 import os
 import re
 import subprocess
@@ -79,13 +80,25 @@ class Checker:
             file.write(module.text())
         targets = [f"--target=sim:{chip}" for chip in module.chips] + ["--target=oracle"] * oracle
         schedule = [f"--schedule={module.schedule}"] if module.schedule else []
-        status, _, error = forks.call("norm-compile", source, *targets, *schedule, *module.options,
+        rows = "--rows=" + ",".join(map(str, self.row_counts()))
+        status, _, error = forks.call("norm-compile", source, *targets, *schedule, *module.options, rows,
                                       "--host-optimization=0", "-o", self.path)
         if status:
             self.fail(f"norm-compile {' '.join(schedule)}: {error}")
             return False
         self.inspect(self.path)
         return True
+
+    def row_counts(self):
+        """The numbers of rows that the runs give norm-trials, which spreads them over the sizes that are not static: the
+        first of several are 2, the last has what is nearest."""
+        counts = set()
+        for case, run in itertools.product(self.module.cases, self.module.runs):
+            open_sizes = case["rows"].count("?")
+            step = math.prod(size for size in case["rows"] if size != "?") * 2 ** max(open_sizes - 1, 0)
+            least = run["rows"] // step
+            counts |= {max(least, 1) * step, (least + 1) * step} if open_sizes and run["rows"] else {0 if open_sizes else step}
+        return sorted(counts)
 
     def inspect(self, path):
         """The kernels and the schedules of each entry, target and variant."""

@@ -112,11 +112,13 @@ static cl::opt<std::string> variantName(
         "class of rows, as norm-inspect prints them for a "
         "module; default: the first there is"),
     cl::cat(category));
-static cl::opt<int64_t>
-    rowCount("rows",
-             cl::desc("--emit: the variant that a call with so many rows "
-                      "takes; default: that for any number"),
-             cl::cat(category));
+static cl::list<int64_t> rowCounts(
+    "rows",
+    cl::desc("the numbers of rows that a module is for: variants that calls "
+             "with none of them take are left out, and calls with others run "
+             "element by element; --emit: the variant that a call with so "
+             "many rows takes; default: for any number"),
+    cl::value_desc("number"), cl::CommaSeparated, cl::cat(category));
 static cl::opt<std::string>
     entryName("entry",
               cl::desc("--emit: the function; default: all, their "
@@ -177,12 +179,15 @@ static LogicalResult checkCommandLine() {
   bool emits = emitKind.getNumOccurrences() != 0;
   if (!emits && outputFile.empty())
     return complain("expected -o for the module, e.g. -o out.rmsn");
-  if (!emits && (!variantName.empty() || !entryName.empty() ||
-                 rowCount.getNumOccurrences() != 0))
-    return complain("--variant, --rows and --entry choose what --emit writes; "
-                    "a module holds all");
-  if (rowCount < 0)
-    return complain("--rows: expected a number >= 0, got " + Twine(rowCount));
+  if (!emits && (!variantName.empty() || !entryName.empty()))
+    return complain("--variant and --entry choose what --emit writes; a module "
+                    "holds all");
+  for (int64_t count : rowCounts)
+    if (count < 0)
+      return complain("--rows: expected a number >= 0, got " + Twine(count));
+  if (emits && rowCounts.size() > 1)
+    return complain("--rows: expected one number for --emit, got " +
+                    Twine(rowCounts.size()));
   if (smMargin < 0)
     return complain("--sm-margin: expected a number >= 0, got " +
                     Twine(smMargin));
@@ -195,9 +200,10 @@ static LogicalResult checkCommandLine() {
                     "expected no --schedule-space");
   if (dumpFolder.getNumOccurrences() && dumpFolder.empty())
     return complain("--dump-intermediates: expected a folder, got ''");
-  if (scheduleSpace && (emits || !schedule.empty()))
-    return complain("--schedule-space tries schedules and writes a module: "
-                    "expected neither --schedule nor --emit");
+  if (scheduleSpace && (emits || !schedule.empty() || !rowCounts.empty()))
+    return complain("--schedule-space tries schedules and writes a module for "
+                    "any number of rows: expected no --schedule, --rows or "
+                    "--emit");
   return success();
 }
 
@@ -313,8 +319,8 @@ static LogicalResult run(int argc, char **argv) {
   // command-line option there is.
   bool printsTimes = timing;
   std::optional<int64_t> rows;
-  if (rowCount.getNumOccurrences() != 0)
-    rows = rowCount;
+  if (!rowCounts.empty())
+    rows = rowCounts.front();
   std::string path = outputFile.empty() ? "-" : outputFile.getValue();
   std::vector<CompileTimes> times;
   CompileOptions options;
@@ -330,6 +336,7 @@ static LogicalResult run(int argc, char **argv) {
   options.batchInvariant = batchInvariant;
   options.smMargin = smMargin;
   options.mergeLaunches = mergeLaunches;
+  options.rows.assign(rowCounts.begin(), rowCounts.end());
   options.tuning = tuning;
   options.scheduleSpace = scheduleSpace;
   if (options.scheduleSpace)

@@ -102,6 +102,9 @@ struct CompileOptions {
   int64_t smMargin = 0;
   /// Kernels that do not depend on each other are one launch.
   bool mergeLaunches = true;
+  /// Variants of a module that no call with one of these numbers of rows takes
+  /// are left out, but for the last, which takes any call; empty: none is.
+  std::vector<int64_t> rows;
   /// A file of norm-tune; empty: none.
   std::string tuning;
   SerializeOptions serialize;
