@@ -174,12 +174,14 @@ double mlir::rmsnorm::estimateRegisters(const ScheduleFields &schedule,
       (again && schedule.columnOperands == ColumnOperands::tile))
     registers += kThread.operandRegisters * values * getColumnBits(facts) / 32;
   if (schedule.cache == Cache::registers)
-    // Words of the row, and values that are worked on.
-    return registers +
-           rows * values *
-               (kThread.rowRegisters *
-                    std::max<int64_t>(facts.liveBitsPerColumn, 8) / 32 +
-                kThread.valueRegisters);
+    // Words of the row, and values that are worked on. An element that has an
+    // access of its own has a word of its own.
+    return registers + rows * values *
+                           (kThread.rowRegisters *
+                                std::max<double>(facts.liveBitsPerColumn, 8) /
+                                std::min<double>(32, schedule.vectorWidth *
+                                                         facts.narrowestBits) +
+                            kThread.valueRegisters);
   return registers + std::min<double>(vectors, schedule.vectorsInFlight) *
                          rows * schedule.vectorWidth *
                          facts.loadedBitsPerColumn / 32;

@@ -161,10 +161,15 @@ void RowSpace::addHeld(int64_t cluster, ArrayRef<int64_t> threads) {
   const int64_t part = llvm::divideCeil(vectors, cluster);
   for (int64_t t : threads) {
     // Where only a call knows N, each element has a guard, and addresses of its
-    // own in variants by elements: more than that spills (gfx942, sm_75).
-    const bool isGuarded = facts.dynamicColumns;
-    if (facts.part == 0 && (part > (isGuarded ? 4 : 8) * t ||
-                            (isGuarded && 2 * t > chip.maxThreadsPerBlock)))
+    // own in variants by elements: more than that spills (gfx942, sm_75). So do
+    // narrow accesses where offsets in instructions reach a few KB only.
+    const bool isLarge = 2 * t > chip.maxThreadsPerBlock;
+    int64_t most = 8;
+    if (facts.dynamicColumns)
+      most = isLarge ? 0 : 4;
+    else if (chip.vendor == Vendor::Amd && hasNarrowAccesses(facts, chip))
+      most = isLarge ? 2 : 4;
+    if (facts.part == 0 && part > most * t)
       continue;
     for (int64_t groups : getRowGroups(t, facts, chip)) {
       if (cluster > 1 && groups > 1)
@@ -291,8 +296,8 @@ private:
   /// The same of a program that only sums.
   ScheduleFields getStrips() const;
 
-  /// Whether copies ahead are worth trying: where a copy needs no registers. The
-  /// shortest such copy takes 4 bytes.
+  /// Whether copies ahead are worth trying: where a copy needs no registers.
+  /// The shortest such copy takes 4 bytes.
   bool mayRing() const {
     return chip.hasAsyncCopies && !facts.singleRow && facts.columns > 1 &&
            facts.loadedBitsPerColumn > 0 &&
@@ -326,6 +331,11 @@ void SumsSpace::addHeld(ScheduleFields fields) {
       continue;
     fields.rowGroups =
         oneGroup ? 1 : std::max<int64_t>(1, block / fields.threadsPerRow);
+    // Three vectors of each thread of the largest block spill, by elements
+    // (7168 bf16, gfx950).
+    if (fields.rowGroups > 1 && vectorsPerThread > 2 &&
+        fields.getBlockThreads() > chip.maxThreadsPerBlock / 2)
+      continue;
     for (int64_t blocks : {1, 2, 4}) {
       fields.blocksPerSM = blocks;
       fields.rowsPerGroup = 1;
