@@ -397,21 +397,26 @@ static double getQuantile(ArrayRef<double> sorted, double share) {
 }
 
 /// The kinds of programs that have figures of their own: those whose N only
-/// a call knows, those that sum over rows, and the others.
-static StringRef getKind(const Point &point) {
+/// a call knows, those that sum over rows, and the others; of the last two
+/// those that access rows in whole vectors, and those that do not.
+static StringRef getKind(const Point &point, const ChipInfo &chip) {
   const ProgramFacts &facts = point.measured->facts;
-  return facts.dynamicColumns      ? "dynamic-"
-         : facts.numColumnSums > 0 ? "sums-"
-                                   : "";
+  if (facts.dynamicColumns)
+    return "dynamic-";
+  const bool sums = facts.numColumnSums > 0;
+  if (hasNarrowAccesses(facts, chip))
+    return sums ? "narrow-sums-" : "narrow-";
+  return sums ? "sums-" : "";
 }
 
 /// Of points whose choice was not measured nothing but their number is known.
 static Figures getFigures(StringRef range, ArrayRef<Point> points,
-                          int64_t first, int64_t last, StringRef kind) {
+                          int64_t first, int64_t last, StringRef kind,
+                          const ChipInfo &chip) {
   std::vector<double> regrets;
   size_t unmeasured = 0;
   for (const Point &point : points) {
-    if (point.rows < first || point.rows > last || getKind(point) != kind)
+    if (point.rows < first || point.rows > last || getKind(point, chip) != kind)
       continue;
     if (point.us > 0)
       regrets.push_back(point.getRegret());
@@ -557,14 +562,15 @@ int main(int argc, char **argv) {
     }
 
   std::vector<Figures> figures;
-  for (StringRef kind : {"", "sums-", "dynamic-"}) {
-    if (llvm::none_of(
-            points, [&](const Point &point) { return getKind(point) == kind; }))
+  for (StringRef kind : {"", "sums-", "narrow-", "narrow-sums-", "dynamic-"}) {
+    if (llvm::none_of(points, [&](const Point &point) {
+          return getKind(point, *chip) == kind;
+        }))
       continue;
-    figures.push_back(getFigures("all", points, 1, kAnyRows, kind));
-    figures.push_back(getFigures("1-99", points, 1, 99, kind));
-    figures.push_back(getFigures("100-1500", points, 100, 1500, kind));
-    figures.push_back(getFigures("1501-", points, 1501, kAnyRows, kind));
+    figures.push_back(getFigures("all", points, 1, kAnyRows, kind, *chip));
+    figures.push_back(getFigures("1-99", points, 1, 99, kind, *chip));
+    figures.push_back(getFigures("100-1500", points, 100, 1500, kind, *chip));
+    figures.push_back(getFigures("1501-", points, 1501, kAnyRows, kind, *chip));
   }
   for (const Figures &some : figures)
     print(some);
