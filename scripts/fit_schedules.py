@@ -45,8 +45,9 @@ KNOTS = {
     "sum_idle": [0, 0.3, 1, 2, 4, 6],
     "partials": [-6, -5, -4, -3, -2, -1, 0, 1, 2],
 }
-# Penalty on the squares of weights, in measurements.
-RIDGE = 1.0
+# Penalty on the squares of weights, in measurements. Rows of narrow accesses
+# were measured of fewer programs, to which the weights would fit too closely.
+RIDGE = {"whole": 1.0, "narrow": 2.0}
 # The second fit: the difference of predictions in which a schedule counts as
 # nearly as good as another, what the first fit counts for, and steps.
 SOFTNESS = 0.05
@@ -88,7 +89,7 @@ def hat(values, knots):
 class Measurements:
     """Those of programs that sum over rows, or of the others."""
 
-    def __init__(self, names, lines):
+    def __init__(self, names, lines, narrow):
         columns = dict(zip(names, zip(*lines)))
         self.program = np.array(columns["program"])
         self.columns = np.array(columns["columns"], int)
@@ -106,6 +107,7 @@ class Measurements:
         work = hat(np.array(columns["work"], float), WORK)
         values = {name: np.array(columns[name], float) for name in KNOTS}
         # A term that is always the same explains nothing.
+        self.ridge = RIDGE["narrow" if narrow else "whole"]
         self.knots = {name: knots for name, knots in KNOTS.items()
                       if np.ptp(values[name]) > 0}
         self.matrix = np.concatenate(
@@ -157,7 +159,7 @@ class Measurements:
         mean = np.bincount(self.point, weight * target, self.count) / total
         matrix = self.matrix - means[self.point]
         weighted = (matrix * weight[:, None]).T
-        squares = weighted @ matrix + RIDGE * np.eye(matrix.shape[1])
+        squares = weighted @ matrix + self.ridge * np.eye(matrix.shape[1])
         return (np.linalg.solve(squares, weighted @ (target - mean[self.point])),
                 squares / weight.sum())
 
@@ -183,7 +185,8 @@ def read(tool, path):
     by_kind = {kind: [line for line in lines if kind_of(line) == kind]
                for kind in itertools.product("01", repeat=2)}
     return json.loads(text.splitlines()[0]), {
-        kind: Measurements(names, own) for kind, own in by_kind.items() if own}
+        kind: Measurements(names, own, narrow=kind[1] == "1")
+        for kind, own in by_kind.items() if own}
 
 
 def describe(regrets):

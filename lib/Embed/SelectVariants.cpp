@@ -40,6 +40,7 @@ public:
 private:
   RowsOp getRows(size_t program) { return programs[program].rows; }
   LogicalResult emitAlignment(int64_t bytes);
+  LogicalResult emitColumns(const ColumnClasses &columns, bool narrow);
   void emitClasses(ArrayRef<Selection> selections, int64_t lastColumn);
   void emitRows(size_t program, ScheduleFields schedule, int64_t lastColumn);
   void emitBranch(Value condition, function_ref<void()> emitThen);
@@ -125,63 +126,75 @@ void Variants::emitClasses(ArrayRef<Selection> selections, int64_t lastColumn) {
   }
 }
 
-/// Copies for each class of N, which has several only alone, and M.
-LogicalResult Variants::emitAlignment(int64_t bytes) {
+/// Copies for each class of N that is `narrow` or not, and M.
+LogicalResult Variants::emitColumns(const ColumnClasses &columns, bool narrow) {
   OpBuilder::InsertionGuard guard(builder);
-  for (Program &program : programs) {
-    program.options.request.alignment = bytes;
-    program.options.lastColumn = kAnyColumns;
-  }
-  FailureOr<ColumnClasses> classes =
-      getColumnClasses(getRows(0), target, programs.front().options);
-  if (failed(classes))
-    return failure();
-  for (int64_t lastColumn : classes->lastColumns) {
+  for (ColumnClass one : columns.classes) {
+    if (one.narrow != narrow)
+      continue;
     std::vector<Selection> selections;
     for (Program &program : programs) {
-      program.options.lastColumn = lastColumn;
+      program.options.columns = one;
       FailureOr<std::vector<Selection>> chosen =
           chooseSchedules(program.rows, target, program.options);
       if (failed(chosen))
         return failure();
       selections.push_back(chosen->front());
     }
-    if (lastColumn == kAnyColumns)
-      emitClasses(selections, lastColumn);
+    if (one.last == kAnyColumns)
+      emitClasses(selections, one.last);
     else
-      emitBranch(emitAtMost(getRows(0).getDynamicColumns(), lastColumn),
-                 [&] { emitClasses(selections, lastColumn); });
+      emitBranch(emitAtMost(columns.columns, one.last),
+                 [&] { emitClasses(selections, one.last); });
   }
   return success();
 }
 
-static SmallVector<int64_t, 2> getRowsAlignments(RowsOp rows) {
+/// Copies for each class of N, which has several only alone, and M.
+LogicalResult Variants::emitAlignment(int64_t bytes) {
+  OpBuilder::InsertionGuard guard(builder);
+  for (Program &program : programs)
+    program.options.request.alignment = bytes;
+  FailureOr<ColumnClasses> columns =
+      getColumnClasses(getRows(0), target, programs.front().options);
+  if (failed(columns))
+    return failure();
+  // Where rows are aligned N is a multiple of a vector for certain.
+  if (columns->vector == 1 || bytes > 1)
+    return emitColumns(*columns, /*narrow=*/false);
+  LogicalResult result = success();
+  emitBranch(emitAtMost(columns->createRemainder(builder), 0),
+             [&] { result = emitColumns(*columns, /*narrow=*/false); });
+  if (failed(result))
+    return failure();
+  return emitColumns(*columns, /*narrow=*/true);
+}
+
+static std::optional<int64_t> getRowsAlignment(RowsOp rows) {
   SmallVector<MemRefType> types;
   for (Value buffer : getVectorBuffers(rows))
     types.push_back(cast<MemRefType>(buffer.getType()));
-  return rmsnorm::getAlignments(types);
+  return rmsnorm::getAlignment(types);
 }
 
 LogicalResult Variants::run() {
   bool isGuarded = true;
-  for (int64_t bytes : getRowsAlignments(getRows(0))) {
-    Multiples multiples(builder, loc, bytes);
+  if (std::optional<int64_t> bytes = getRowsAlignment(getRows(0))) {
+    Multiples multiples(builder, loc, *bytes);
     for (Program &program : programs)
       for (Value buffer : getVectorBuffers(program.rows))
         multiples.addRows(buffer);
-    if (!multiples.isPossible)
-      continue;
-    Value condition = multiples.emitCondition();
-    LogicalResult result = success();
-    if (condition)
-      emitBranch(condition, [&] { result = emitAlignment(bytes); });
-    else
-      result = emitAlignment(bytes);
-    if (failed(result))
-      return failure();
-    isGuarded = bool(condition);
-    if (!isGuarded)
-      break;
+    if (multiples.isPossible) {
+      Value condition = multiples.emitCondition();
+      LogicalResult result = success();
+      if (condition)
+        emitBranch(condition, [&] { result = emitAlignment(*bytes); });
+      else
+        result = emitAlignment(*bytes);
+      if (failed(result))
+        return failure();
+      isGuarded = bool(condition);
+    }
   }
   if (isGuarded && failed(emitAlignment(/*bytes=*/1)))
     return failure();
@@ -204,7 +217,7 @@ static bool fits(ArrayRef<Program> group, RowsOp rows, AliasAnalysis &aliases) {
   return llvm::all_of(group, [&](const Program &other) {
     RowsOp before = other.rows;
     return !before.getDynamicColumns() && before.getPartials().empty() &&
-           getRowsAlignments(before) == getRowsAlignments(rows) &&
+           getRowsAlignment(before) == getRowsAlignment(rows) &&
            areIndependent(before, rows, aliases);
   });
 }

@@ -185,10 +185,15 @@ ModuleWriter::addVariant(func::FuncOp host, VariantOptions options,
     if (failed(expression))
       return failure();
     auto guard = std::make_unique<rmsn::GuardT>();
-    guard->kind = rmsn::GuardKind::InRange;
     guard->expression = pack(std::move(*expression));
-    guard->lower = range.lower;
-    guard->upper = range.upper;
+    if (range.multiple != 1) {
+      guard->kind = rmsn::GuardKind::MultipleOf;
+      guard->multiple = range.multiple;
+    } else {
+      guard->kind = rmsn::GuardKind::InRange;
+      guard->lower = range.lower;
+      guard->upper = range.upper;
+    }
     variant->guards.push_back(std::move(guard));
   }
   rmsn::ProgramT &programOfTarget = getProgram(*entry, target.getSpelling());

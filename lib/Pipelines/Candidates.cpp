@@ -72,20 +72,32 @@ planSpaces(func::FuncOp entry, TargetAttr target, VariantPlan plan,
   if (failed(columns))
     return failure();
   std::vector<PlannedSpace> planned;
-  RangeGuard range = {columns->columns};
-  for (auto [i, lastColumn] : llvm::enumerate(columns->lastColumns)) {
-    options.lastColumn = lastColumn;
+  RangeGuard multiple = {columns->columns}, remainder = {};
+  if (columns->vector > 1) {
+    multiple.multiple = columns->vector;
+    OpBuilder builder(entry.getContext());
+    builder.setInsertionPointAfterValue(columns->columns);
+    remainder = {columns->createRemainder(builder), 1, columns->vector - 1};
+  }
+  RangeGuard range = {columns->columns, 0};
+  for (ColumnClass one : columns->classes) {
+    options.columns = one;
+    if (one.narrow) {
+      plan.guards.clear();
+      options.request.alignment = plan.alignment = 1;
+    }
     FailureOr<SmallVector<ScheduleSpace>> spaces =
         getScheduleSpaces(entry, target, options);
     if (failed(spaces))
       return failure();
     VariantPlan calls = plan;
-    calls.lastColumn = lastColumn;
-    range.upper = lastColumn;
-    if (i > 0)
-      range.lower = columns->lastColumns[i - 1] + 1;
+    calls.columns = one;
+    range.upper = one.last;
     if (columns->columns)
       calls.ranges.push_back(range);
+    if (columns->vector > 1)
+      calls.ranges.push_back(one.narrow ? remainder : multiple);
+    range.lower = one.last == kAnyColumns ? 0 : one.last + 1;
     for (ScheduleSpace &space : *spaces)
       planned.push_back({std::move(space), calls});
   }

@@ -248,7 +248,7 @@ getWantedPlan(func::FuncOp entry, const std::vector<VariantPlan> &plans,
         plan.name != plan.alignmentName)
       return true;
     bool alignment = emit.variant.empty() || emit.variant == plan.alignmentName;
-    return alignment && plan.lastColumn == kAnyColumns &&
+    return alignment && plan.columns.last == kAnyColumns &&
            emit.rows.value_or(kAnyRows) <= plan.lastRow;
   });
   if (plan != plans.end())

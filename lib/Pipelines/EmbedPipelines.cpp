@@ -22,10 +22,10 @@ void rmsnorm::buildEmbedMemrefs(OpPassManager &manager,
         createSelectVariants({options.schedule, options.batchInvariant,
                               options.tuning, options.smMargin}));
   else
-    manager.addPass(
-        createSelectSchedule({options.schedule, options.alignment, options.rows,
-                              options.batchInvariant, options.tuning,
-                              options.columns, options.smMargin}));
+    manager.addPass(createSelectSchedule(
+        {options.schedule, options.alignment, options.rows,
+         options.batchInvariant, options.tuning, options.columns,
+         options.narrowColumns, options.smMargin}));
   buildScheduledHalf(manager, options.mergeLaunches, HostCode::theirs);
   buildFinalize(manager, options.target);
 }

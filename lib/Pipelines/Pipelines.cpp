@@ -62,10 +62,10 @@ void rmsnorm::buildEmbedTensors(OpPassManager &manager,
 void rmsnorm::buildMemrefHalf(OpPassManager &manager,
                               const MemrefHalfOptions &options) {
   manager.addPass(createAttachTarget({options.target}));
-  manager.addPass(
-      createSelectSchedule({options.schedule, options.alignment, options.rows,
-                            options.batchInvariant, options.tuning,
-                            options.columns, options.smMargin}));
+  manager.addPass(createSelectSchedule(
+      {options.schedule, options.alignment, options.rows,
+       options.batchInvariant, options.tuning, options.columns,
+       options.narrowColumns, options.smMargin}));
   buildScheduledHalf(manager, options.mergeLaunches);
 }
 

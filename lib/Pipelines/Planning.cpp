@@ -21,6 +21,12 @@ std::string VariantPlan::getScheduleText() const {
   return text;
 }
 
+void VariantPlan::addLimit(StringRef what, Value value, int64_t last) {
+  name += ("_" + what + "_le_" + Twine(last)).str();
+  ranges.push_back({value});
+  ranges.back().upper = last;
+}
+
 static StringLiteral getAlignmentName(int64_t bytes) {
   switch (bytes) {
   case 16:
@@ -33,20 +39,38 @@ static StringLiteral getAlignmentName(int64_t bytes) {
 }
 
 /// The alignment classes of an entry, widest first.
-static SmallVector<VariantPlan, 3> planAlignments(func::FuncOp entry) {
-  SmallVector<VariantPlan, 3> plans;
+static SmallVector<VariantPlan, 2> planAlignments(func::FuncOp entry) {
+  SmallVector<VariantPlan, 2> plans;
   const SmallVector<unsigned> arguments = getVectorArguments(entry);
   SmallVector<MemRefType> types;
   for (unsigned argument : arguments)
     types.push_back(cast<MemRefType>(entry.getArgumentTypes()[argument]));
-  for (int64_t bytes : getAlignments(types)) {
-    VariantPlan plan{getAlignmentName(bytes), bytes};
+  if (std::optional<int64_t> bytes = getAlignment(types)) {
+    VariantPlan plan{getAlignmentName(*bytes), *bytes};
     for (unsigned argument : arguments)
-      plan.guards.push_back({argument, bytes});
+      plan.guards.push_back({argument, *bytes});
     plans.push_back(std::move(plan));
   }
   plans.push_back({"element", 1});
   return plans;
+}
+
+/// `alignment` for calls with N in the class `one`.
+static VariantPlan planColumns(const VariantPlan &alignment,
+                               const ColumnClasses &columns, ColumnClass one) {
+  VariantPlan plan = alignment;
+  plan.columns = one;
+  if (one.narrow)
+    plan.alignmentName = "narrow";
+  plan.name = plan.alignmentName.str();
+  // Where rows are aligned N is a multiple of a vector for certain.
+  if (!one.narrow && columns.vector > 1 && alignment.alignment == 1) {
+    plan.ranges.push_back({columns.columns});
+    plan.ranges.back().multiple = columns.vector;
+  }
+  if (one.last != kAnyColumns)
+    plan.addLimit("columns", columns.columns, one.last);
+  return plan;
 }
 
 FailureOr<std::vector<VariantPlan>>
@@ -65,8 +89,11 @@ rmsnorm::planVariants(const Compilation &compilation, func::FuncOp entry,
     return failure();
   std::vector<VariantPlan> plans;
   for (const VariantPlan &alignment : planAlignments(entry))
-    for (int64_t lastColumn : columns->lastColumns) {
-      options.lastColumn = lastColumn;
+    for (ColumnClass one : columns->classes) {
+      if (one.narrow && alignment.alignment > 1)
+        continue;
+      const VariantPlan calls = planColumns(alignment, *columns, one);
+      options.columns = one;
       options.request.alignment = alignment.alignment;
       FailureOr<RowClasses> rows = getRowClasses(entry, target, options);
       if (failed(rows))
@@ -76,24 +103,15 @@ rmsnorm::planVariants(const Compilation &compilation, func::FuncOp entry,
         OpBuilder builder(count.rows);
         numbers.push_back(count.rows.createNumRows(builder));
       }
-      for (ScheduledRows &one : rows->classes) {
-        VariantPlan plan = alignment;
+      for (ScheduledRows &scheduled : rows->classes) {
+        VariantPlan plan = calls;
         if (!rows->counts.empty())
-          plan.lastRow = rows->counts.front().getLastRow(one.last);
-        plan.lastColumn = lastColumn;
+          plan.lastRow = rows->counts.front().getLastRow(scheduled.last);
         plan.numRowCounts = rows->counts.size();
-        plan.schedules = std::move(one.schedules);
-        plan.name = plan.alignmentName.str();
-        auto limit = [&](StringRef what, Value value, int64_t last) {
-          plan.name += ("_" + what + "_le_" + Twine(last)).str();
-          plan.ranges.push_back({value});
-          plan.ranges.back().upper = last;
-        };
-        if (lastColumn != kAnyColumns)
-          limit("columns", columns->columns, lastColumn);
-        if (one.last != kAnyRows)
+        plan.schedules = std::move(scheduled.schedules);
+        if (scheduled.last != kAnyRows)
           for (auto [count, number] : llvm::zip(rows->counts, numbers))
-            limit("rows", number, count.getLastRow(one.last));
+            plan.addLimit("rows", number, count.getLastRow(scheduled.last));
         plans.push_back(std::move(plan));
       }
     }
@@ -109,7 +127,7 @@ void rmsnorm::leaveOutOtherRows(std::vector<VariantPlan> &plans,
     const VariantPlan &plan = plans[i];
     const bool isFirst = i == 0 ||
                          plans[i - 1].alignmentName != plan.alignmentName ||
-                         plans[i - 1].lastColumn != plan.lastColumn;
+                         plans[i - 1].columns.last != plan.columns.last;
     const int64_t before = isFirst ? -1 : plans[i - 1].lastRow;
     const bool isTaken = llvm::any_of(rows, [&](int64_t count) {
       return count <= plan.lastRow && (plan.numRowCounts > 1 || count > before);

@@ -13,25 +13,29 @@ namespace mlir::rmsnorm {
 /// One class of calls of an entry, by alignment and by numbers of columns and
 /// rows: the conditions on a call, and the schedules for it.
 struct VariantPlan {
+  /// "align16", "element", or "narrow" for a narrow class of columns.
   StringLiteral alignmentName;
   /// Bytes that all rows are aligned to.
   int64_t alignment;
   SmallVector<AlignmentGuard> guards;
-  int64_t lastRow = kAnyRows, lastColumn = kAnyColumns;
+  int64_t lastRow = kAnyRows;
+  ColumnClass columns;
   /// How many numbers of rows decide.
   size_t numRowCounts = 0;
   SmallVector<RangeGuard> ranges;
-  /// All: "align16", "align16_rows_le_512", "align4_columns_le_2048".
+  /// All: "align16", "align16_rows_le_512", "narrow_columns_le_2048".
   std::string name;
   /// Of the loops over rows of the entry, in their order.
   std::vector<ScheduleFields> schedules;
 
+  /// Calls in which `value` is at most `last`, a number of `what`.
+  void addLimit(StringRef what, Value value, int64_t last);
   /// The schedules as text, one after another.
   std::string getScheduleText() const;
 };
 
 /// The variants in the order in which a call tries them: "align16_rows_le_512",
-/// "align16", "element_rows_le_512", "element".
+/// "align16", "element_rows_le_512", "element". The last takes any call.
 FailureOr<std::vector<VariantPlan>> planVariants(const Compilation &compilation,
                                                  func::FuncOp entry,
                                                  TargetAttr target,

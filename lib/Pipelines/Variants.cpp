@@ -67,7 +67,7 @@ FailureOr<CompiledVariant> rmsnorm::compileVariant(Compilation &compilation,
   variant.module = cloneWithEntry(compilation.tiled.get(), entry.getName());
   (*variant.module)->setAttr(RMSNormDialect::kTargetAttrName, target);
   setSchedules(variant.getHost(entry.getName()), plan.schedules,
-               plan.lastColumn);
+               plan.columns.last);
   if (failed(advance(compilation, *variant.module, target, variant.getPiece(),
                      last)))
     return failure();

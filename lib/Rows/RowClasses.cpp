@@ -5,6 +5,7 @@
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/Rows/RowsProgram.h"
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/IR/Remarks.h"
 
 #include <cmath>
@@ -52,25 +53,20 @@ std::optional<int64_t> mlir::rmsnorm::getStaticRows(RowsOp rows) {
   return count;
 }
 
-SmallVector<int64_t, 2>
-mlir::rmsnorm::getAlignments(ArrayRef<MemRefType> types) {
-  SmallVector<int64_t, 2> alignments;
+std::optional<int64_t> mlir::rmsnorm::getAlignment(ArrayRef<MemRefType> types) {
   for (int64_t bytes : {16, 8, 4}) {
-    bool possible = true, isDynamic = false, isWider = false;
+    bool possible = true, isWider = false;
     for (MemRefType type : types) {
       const int64_t columns = type.getRank() ? type.getShape().back() : 1;
       const int64_t bits = type.getElementTypeBitWidth();
       isWider |= bytes * 8 > bits;
-      if (ShapedType::isDynamic(columns))
-        isDynamic = true;
-      else if (columns * bits % (bytes * 8) != 0)
-        possible = false;
+      possible &=
+          ShapedType::isDynamic(columns) || columns * bits % (bytes * 8) == 0;
     }
-    const bool isWorthIt = alignments.empty() || (isDynamic && bytes == 4);
-    if (possible && isWider && isWorthIt)
-      alignments.push_back(bytes);
+    if (possible && isWider)
+      return bytes;
   }
-  return alignments;
+  return std::nullopt;
 }
 
 static FailureOr<std::vector<RowProgram>> collectFacts(ArrayRef<RowsOp> all) {
@@ -86,8 +82,10 @@ static FailureOr<std::vector<RowProgram>> collectFacts(ArrayRef<RowsOp> all) {
 /// The facts of a program in the class of N that `options` names.
 static ProgramFacts getFactsOfClass(ProgramFacts facts,
                                     const ScheduleOptions &options) {
-  if (facts.dynamicColumns)
-    facts.columns = std::min(facts.columns, options.lastColumn);
+  if (!facts.dynamicColumns)
+    return facts;
+  facts.columns = std::min(facts.columns, options.columns.last);
+  facts.setNarrowColumns(options.columns.narrow);
   return facts;
 }
 
@@ -286,13 +284,12 @@ struct Choice {
 };
 } // namespace
 
-/// The schedules of all `loops` for up to `lastColumn` columns, one after the
-/// other.
+/// The schedules of all `loops` for the class `columns`, one after the other.
 static OrRefusal<std::vector<Choice>> chooseAll(ArrayRef<RowProgram> loops,
                                                 TargetAttr target,
                                                 ScheduleOptions options,
-                                                int64_t lastColumn) {
-  options.lastColumn = lastColumn;
+                                                ColumnClass columns) {
+  options.columns = columns;
   std::vector<Choice> all;
   for (const RowProgram &loop : loops) {
     OrRefusal<Selection> chosen = choose(loop, target, options);
@@ -302,10 +299,52 @@ static OrRefusal<std::vector<Choice>> chooseAll(ArrayRef<RowProgram> loops,
       all.push_back({one.lastRow, one.schedule, std::nullopt});
       if (one.schedule.cache != Cache::reload ||
           (loop.facts.numColumnSums > 0 && !one.schedule.hasStrips()))
-        all.back().heldColumns = lastColumn;
+        all.back().heldColumns = columns.last;
     }
   }
   return all;
+}
+
+namespace {
+/// Classes of N, and the schedules of each.
+struct ChosenClasses {
+  SmallVector<ColumnClass> classes;
+  std::vector<std::vector<Choice>> choices;
+};
+} // namespace
+
+/// The classes that end at `bounds`, as few as choose different schedules.
+static OrRefusal<ChosenClasses> chooseClasses(ArrayRef<RowProgram> loops,
+                                              TargetAttr target,
+                                              const ScheduleOptions &options,
+                                              ArrayRef<int64_t> bounds,
+                                              bool narrow) {
+  ChosenClasses chosen;
+  for (int64_t bound : bounds) {
+    const ColumnClass one = {bound, narrow};
+    OrRefusal<std::vector<Choice>> choices =
+        chooseAll(loops, target, options, one);
+    // Overrides meant for any number may not fit the choice for few.
+    if (!choices && bound != kAnyColumns)
+      continue;
+    if (!choices)
+      return choices.getRefusal();
+    // Neighbours that choose the same are one.
+    if (!chosen.choices.empty() && chosen.choices.back() == *choices) {
+      chosen.classes.back() = one;
+      continue;
+    }
+    chosen.classes.push_back(one);
+    chosen.choices.push_back(*choices);
+  }
+  return chosen;
+}
+
+Value ColumnClasses::createRemainder(OpBuilder &builder) const {
+  Location loc = columns.getLoc();
+  return arith::RemUIOp::create(
+      builder, loc, columns,
+      arith::ConstantIndexOp::create(builder, loc, vector));
 }
 
 FailureOr<ColumnClasses>
@@ -317,39 +356,40 @@ mlir::rmsnorm::getColumnClasses(func::FuncOp function, TargetAttr target,
 FailureOr<ColumnClasses>
 mlir::rmsnorm::getColumnClasses(ArrayRef<RowsOp> all, TargetAttr target,
                                 const ScheduleOptions &options) {
-  const ColumnClasses one = {Value(), {kAnyColumns}};
-  ColumnClasses classes;
+  const ChipInfo &chip = target.getChipInfo();
+  ColumnClasses result;
   SmallVector<int64_t> bounds;
   FailureOr<std::vector<RowProgram>> loops = collectFacts(all);
   if (failed(loops))
     return failure();
+  int64_t vector = 1;
   for (RowProgram &loop : *loops) {
     Value columns = loop.rows.getDynamicColumns();
-    if (!columns || (classes.columns && classes.columns != columns))
-      return one;
-    classes.columns = columns;
-    llvm::append_range(bounds,
-                       getColumnBounds(loop.facts, target.getChipInfo()));
+    if (!columns || (result.columns && result.columns != columns))
+      return ColumnClasses();
+    result.columns = columns;
+    vector = std::max(vector, getWidestVector(loop.facts, chip));
+    llvm::append_range(bounds, getColumnBounds(loop.facts, chip));
   }
+  if (!result.columns)
+    return ColumnClasses();
   llvm::sort(bounds);
   bounds.erase(llvm::unique(bounds), bounds.end());
-  std::vector<Choice> last;
-  for (int64_t bound : bounds) {
-    auto chosen = chooseAll(*loops, target, options, bound);
-    // Overrides meant for any number may not fit the choice for few.
-    if (!chosen && bound != kAnyColumns)
-      continue;
-    if (!chosen)
-      return loops->front().rows.emitOpError("schedule: ")
-             << chosen.getRefusal().getMessage();
-    // Neighbours that choose the same are one.
-    if (!classes.lastColumns.empty() && last == *chosen)
-      classes.lastColumns.back() = bound;
-    else
-      classes.lastColumns.push_back(bound);
-    last = *chosen;
+  OrRefusal<ChosenClasses> whole =
+      chooseClasses(*loops, target, options, bounds, /*narrow=*/false);
+  if (!whole)
+    return loops->front().rows.emitOpError("schedule: ")
+           << whole.getRefusal().getMessage();
+  result.classes = whole->classes;
+  // Overrides meant for vectors may not fit elements, nor may groups of columns
+  // that vectors divide.
+  OrRefusal<ChosenClasses> narrow =
+      chooseClasses(*loops, target, options, bounds, /*narrow=*/true);
+  if (vector > 1 && narrow && narrow->choices != whole->choices) {
+    result.vector = vector;
+    llvm::append_range(result.classes, narrow->classes);
   }
-  return classes.lastColumns.size() < 2 ? one : classes;
+  return result.classes.size() < 2 ? ColumnClasses() : result;
 }
 
 static FailureOr<ScheduleSpace> getSpace(RowsOp rows, size_t loop,

@@ -94,7 +94,7 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
   ProgramFacts facts;
   facts.singleRow = rows.hasSingleRow();
   facts.columns = rows.getColumns();
-  facts.dynamicColumns = bool(rows.getDynamicColumns());
+  facts.dynamicColumns = rows.getDynamicColumns() ? 1 : 0;
   Block &program = rows.getTiles().getBody().front();
   facts.part = getPart(program);
   facts.numColumnSums = getColumnSums(program).size();

@@ -29,8 +29,8 @@ struct SelectSchedule final
     ScheduleOptions options;
     options.request = {schedule, alignment, batchInvariant, smMargin};
     options.tuning = &*table;
-    if (columns >= 0)
-      options.lastColumn = columns;
+    options.columns = {columns < 0 ? kAnyColumns : int64_t(columns),
+                       narrowColumns};
     FailureOr<SmallVector<RowsOp>> all = getPrograms(getOperation());
     if (failed(all))
       return signalPassFailure();
@@ -50,8 +50,7 @@ struct SelectSchedule final
       schedules.push_back(
           selection.getFor(getStaticRows(rowsOp).value_or(expected)));
     }
-    setSchedules(getOperation(), schedules,
-                 columns < 0 ? kAnyColumns : int64_t(columns));
+    setSchedules(getOperation(), schedules, options.columns.last);
   }
 };
 } // namespace

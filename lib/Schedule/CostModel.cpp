@@ -153,6 +153,7 @@ static double estimateInstructions(const ScheduleFields &schedule,
   return kThread.kernelInstructions + reduction * facts.numReductions * rows +
          rows * vectors *
              (accesses + width * perColumn +
+              kThread.guardInstructions * facts.hasNarrowColumns() +
               kThread.groupInstructions * (facts.groupColumns > 0)) +
          vectors * std::ceil(getColumnBits(facts) * width / accessBits);
 }
@@ -169,6 +170,8 @@ double mlir::rmsnorm::estimateRegisters(const ScheduleFields &schedule,
   // Vectors that are no wide accesses have addresses of their own.
   if (schedule.vectorWidth < getWidestVector(facts, chip))
     registers += vectors;
+  if (facts.hasNarrowColumns())
+    registers += kThread.guardRegisters * vectors;
   const bool again = schedule.cache == Cache::reload;
   if (schedule.columnOperands == ColumnOperands::awaited ||
       (again && schedule.columnOperands == ColumnOperands::tile))

@@ -23,6 +23,13 @@ ProgramFacts ProgramFacts::getSumsFacts() const {
   return sums;
 }
 
+int64_t mlir::rmsnorm::getWidestVector(const ProgramFacts &facts,
+                                       const ChipInfo &chip) {
+  return std::min(8 * std::min(chip.accessBytes, kMaxAccessBytes) /
+                      facts.narrowestBits,
+                  kMaxVectorWidth);
+}
+
 std::string mlir::rmsnorm::getProgramKey(const ProgramFacts &facts) {
   std::string key;
   llvm::raw_string_ostream os(key);

@@ -6,18 +6,11 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-int64_t mlir::rmsnorm::getWidestVector(const ProgramFacts &facts,
-                                       const ChipInfo &chip) {
-  return std::min(8 * std::min(chip.accessBytes, kMaxAccessBytes) /
-                      facts.narrowestBits,
-                  kMaxVectorWidth);
-}
-
 int64_t mlir::rmsnorm::getAccessWidth(const ProgramFacts &facts,
                                       const ChipInfo &chip) {
   const int64_t widest = getWidestVector(facts, chip);
   if (facts.dynamicColumns)
-    return widest;
+    return facts.hasNarrowColumns() ? 1 : widest;
   return std::min(widest, facts.columns & -facts.columns);
 }
 

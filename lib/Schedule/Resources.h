@@ -9,14 +9,6 @@
 
 namespace mlir::rmsnorm {
 
-/// The widest access that there is a lowering for, and the most elements of
-/// a vector.
-constexpr int64_t kMaxAccessBytes = 16, kMaxVectorWidth = 16;
-
-/// Elements of the narrowest operand in the chip's widest access, the unit in
-/// which rows are measured.
-int64_t getWidestVector(const ProgramFacts &facts, const ChipInfo &chip);
-
 /// Elements of the narrowest operand that one access can take. N is a multiple
 /// of them, as a row begins where the row before it ends.
 int64_t getAccessWidth(const ProgramFacts &facts, const ChipInfo &chip);

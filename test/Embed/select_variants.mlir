@@ -197,7 +197,8 @@ func.func @given(%x: memref<8x64xf32>) {
 
 // -----
 
-// So do narrow ones where N is known only at a call; N may be odd.
+// So do narrow ones where N is known only at a call. N may be odd: then threads
+// side by side access elements side by side.
 // CHECK-LABEL: func @columns
 // CHECK-SAME: %{{.*}}: memref<?x?xbf16>, %[[N:.*]]: index
 func.func @columns(%x: memref<?x?xbf16>, %n: index) {
@@ -213,11 +214,14 @@ func.func @columns(%x: memref<?x?xbf16>, %n: index) {
   // CHECK: rmsnorm.rows sizes [%{{.*}}] columns([[#LAST]], %[[N]]) {{.*}}vector_width = 8
   // CHECK: rmsnorm.rows {{.*}} columns(1073741824, %[[N]])
   // CHECK: } else {
-  // CHECK: arith.andi %{{.*}}, %c3
-  // CHECK: scf.if
-  // CHECK: rmsnorm.rows {{.*}} columns([[#LAST]], %[[N]]) {{.*}}alignment = 4
+  // CHECK: %[[REST:.*]] = arith.remui %[[N]], %c8
+  // CHECK: %[[WHOLE:.*]] = arith.cmpi ule, %[[REST]], %c0
+  // CHECK: scf.if %[[WHOLE]]
+  // CHECK: rmsnorm.rows {{.*}} columns([[#LAST]], %[[N]]) {{.*}}vector_width = 8, alignment = 1
+  // CHECK: rmsnorm.rows {{.*}} columns(1073741824, %[[N]]) {{.*}}vector_width = 8, {{.*}}alignment = 1
   // CHECK: } else {
-  // CHECK: rmsnorm.rows {{.*}} columns(1073741824, %[[N]]) {{.*}}alignment = 1
+  // CHECK: rmsnorm.rows {{.*}} columns([[#LAST]], %[[N]]) {{.*}}vector_width = 1, alignment = 1
+  // CHECK: rmsnorm.rows {{.*}} columns(1073741824, %[[N]]) {{.*}}vector_width = 1, {{.*}}alignment = 1
   rmsnorm.rows sizes [%m] columns(1073741824, %n) buffers(update %x : memref<?x?xbf16>) {
   ^bb0(%M: index, %N: index, %X: memref<?x?xbf16>):
     %c = arith.constant dense<2.0> : vector<1x1xf32>

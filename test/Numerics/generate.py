@@ -495,6 +495,12 @@ def override_modules():
             "row_groups=1,rows_per_group=2,threads_per_row=64", "row_groups=1,rows_per_group=3,threads_per_row=64"]):
         chip = "sm_90" if i % 2 == 0 else "gfx942"
         yield Module(f"override_{i}", cases, [chip], plan, schedule)
+    # Vectors that a call's N does not fill.
+    for chip, mode in (("sm_90", "multi_wave_reload"), ("gfx942", "static_persistent,cache=reload")):
+        yield Module(f"override_dynamic_{chip}", [case(n="?"), case(n="?", x="f32", y="f16", kind="residual_both", casting="llama")], [chip],
+                     [{"rows": 3, "order": "shuffled", "layout": layout, "dim": n} for layout, n in
+                      (("dense", 5), ("unaligned", 1001), ("strided", 1012))],
+                     f"{mode},vector_width=8")
 
 
 def cluster_modules():
@@ -595,11 +601,11 @@ def column_class_modules():
     narrow = [case(n="?", x="f32", y="f32", weight="f32"), case(n="?", x="f32", y="f32", weight="none", kind="statistics")]
     for chip in ("sm_90", "gfx942"):
         for name, cases, vector in (("bytes2", wide, 8), ("bytes4", narrow, 4)):
-            # The last of a class by vectors and by elements, the first of the next by elements, its first vector. With the
+            # The last of a class by vectors, aligned and not, and by elements, the first of the next by both. With the
             # first seed the rstd of a row of 8,193 lies between two of bf16, which decides nothing of that row.
             plan = [{"rows": 3, "order": ORDERS[i % 3], "layout": layout, "dim": 16 * 2 ** k * vector + more, "seed": 2}
                     for k in range(9) for i, (more, layout) in enumerate(
-                        [(0, "dense"), (0, "unaligned"), (1, "dense"), (vector, "dense"),
+                        [(0, "dense"), (0, "unaligned"), (-1, "dense"), (1, "dense"), (vector, "dense"),
                          *([(1, "both"), (2, "dense"), (vector, "unaligned"), (-1, "strided")] if k == 3 else [])])]
             yield Module(f"column_classes_{name}_{chip}", cases, [chip], plan)
 
@@ -636,11 +642,11 @@ def coverage(need, enum_values, modes):
              ("casting", enum_values("Casting")), ("rstd", [False, True]))
     need(mode, subgroup, ("tail", ["part of a vector"]), ("variant", ["align8", "align4", "element"]))
     need(mode, ("tail", ["part of a vector", "less than a vector"]), ("casting", enum_values("Casting")))
-    need(("variant", ["align4"]), ("tail", ["dynamic, part of a vector"]))
-    need(("column class", ["few", "any"]), ("variant", ["align16", "align4", "element"]), subgroup)
+    need(("variant", ["narrow"]), ("tail", ["dynamic, one column", "dynamic, whole vectors"]), subgroup)
+    need(("column class", ["few", "any"]), ("variant", ["align16", "element", "narrow"]), subgroup)
     # Which bound, and how many columns more.
     for size, bounds in ((32, 8), (64, 8)):
-        need(("column edge", [f"{i}+{more}" for i in range(bounds) for more in (0, 1)]), ("variant", ["element"]), ("subgroup", [size]))
+        need(("column edge", [f"{i}+0" for i in range(bounds)]), ("variant", ["element"]), ("subgroup", [size]))
         need(("column edge", [f"{i}+{more}" for i in range(bounds) for more in (0, 8)]), ("variant", ["align16"]), ("subgroup", [size]))
     need(("row class", ["few", "any"]), ("variant", ["align16", "element"]))
     need(mode, ("casting", enum_values("Casting")), ("x", ["f16", "bf16"]))

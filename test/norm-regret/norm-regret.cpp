@@ -210,8 +210,12 @@ static void addPoints(const Measured &measured, const ChipInfo &chip,
        llvm::zip_equal(measured.rows, measured.us)) {
     const Call call = getCall(measured, rows);
     Point point{&measured, rows, selection->getFor(rows), best.at(call), 0};
-    // Another line of the same call may be of the class.
-    if (facts.columns == measured.facts.columns)
+    // Another line of the same call may be of the class. Where nothing of a row
+    // is held the code is that of a larger class, too.
+    const bool holdsNothing =
+        point.chosen.cache == Cache::reload &&
+        (facts.numColumnSums == 0 || point.chosen.hasStrips());
+    if (facts.columns == measured.facts.columns || holdsNothing)
       point.us = getTime(measured, times, point.chosen);
     auto [known, isNew] = points.try_emplace(call, point);
     if (known->second.us == 0)

@@ -105,13 +105,13 @@ static cl::opt<EmitKind> emitKind(
                           "MLIR as rmsnorm-tensor-half leaves it: programs "
                           "over rows, the same for all targets")),
     cl::cat(category));
-static cl::opt<std::string> variantName(
-    "variant",
-    cl::desc(
-        "--emit: the variant, align16, align8, align4, element, or one with a "
-        "class of rows, as norm-inspect prints them for a "
-        "module; default: the first there is"),
-    cl::cat(category));
+static cl::opt<std::string>
+    variantName("variant",
+                cl::desc("--emit: the variant, align16, align8, align4, "
+                         "element, narrow, or one with "
+                         "a class of rows, as norm-inspect prints them for a "
+                         "module; default: the first there is"),
+                cl::cat(category));
 static cl::list<int64_t> rowCounts(
     "rows",
     cl::desc("the numbers of rows that a module is for: variants that calls "

@@ -40,12 +40,14 @@ struct AlignmentGuard {
 };
 
 /// The condition of a variant on an index value that its function computes from
-/// sizes and strides of its arguments: lower <= value <= upper. The value may
-/// belong to another function with the same arguments.
+/// sizes and strides of its arguments: lower <= value <= upper, or, if
+/// `multiple` is not 1, that it is a multiple. The value may belong to another
+/// function with the same arguments.
 struct RangeGuard {
   Value value;
   int64_t lower = std::numeric_limits<int64_t>::min();
   int64_t upper = std::numeric_limits<int64_t>::max();
+  int64_t multiple = 1;
 };
 
 class ModuleWriter {

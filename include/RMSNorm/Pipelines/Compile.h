@@ -145,9 +145,9 @@ enum class EmitKind {
 
 struct EmitOptions {
   EmitKind kind;
-  /// "align16", "align8", "align4", "element", as far as the entry has them, or
-  /// with a class of rows, "align16_rows_le_512";
-  /// empty: the first the entry has for `rows`.
+  /// "align16", "align8", "align4", "element", "narrow", as far as the entry
+  /// has them, or with a class of rows, "align16_rows_le_512"; empty: the first
+  /// the entry has for `rows`.
   std::string variant;
   /// The number of rows the variant is for; none: any number.
   std::optional<int64_t> rows;

@@ -48,6 +48,11 @@ struct VariantOptions : PassPipelineOptions<Derived> {
       llvm::cl::desc("the most columns that a call will have, where N is known "
                      "only then; -1, the default: any number"),
       llvm::cl::init(-1)};
+  mlir::detail::PassOptions::Option<bool> narrowColumns{
+      *this, "narrow-columns",
+      llvm::cl::desc("N, where it is known only then, is no multiple of a "
+                     "vector; default false"),
+      llvm::cl::init(false)};
   mlir::detail::PassOptions::Option<int64_t> smMargin{
       *this, "sm-margin",
       llvm::cl::desc("multiprocessors to leave to other work; default 0"),

@@ -146,6 +146,8 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule"> {
     Option<"columns", "columns", "int64_t", "-1",
            "the most columns that a call will have, where N is known only "
            "then; -1: any number">,
+    Option<"narrowColumns", "narrow-columns", "bool", "false",
+           "N, where it is known only then, is no multiple of a vector">,
     Option<"smMargin", "sm-margin", "int64_t", "0",
            "multiprocessors to leave to other work">,
   ];

@@ -33,14 +33,22 @@ struct TuningReport {
   std::set<std::string> dropped;
 };
 
+/// A class of N, which only a call knows.
+struct ColumnClass {
+  /// The most columns, or kAnyColumns.
+  int64_t last = kAnyColumns;
+  /// Whether N is no multiple of a vector. Rows are then nowhere aligned, and
+  /// threads side by side access elements side by side.
+  bool narrow = false;
+};
+
 /// The user's wishes for the schedules of a function.
 struct ScheduleOptions {
   ScheduleRequest request;
   /// Null: none.
   const TuningTable *tuning = nullptr;
-  /// The most columns a call will have where N is known only then, or
-  /// kAnyColumns.
-  int64_t lastColumn = kAnyColumns;
+  /// Of a call, where N is known only then.
+  ColumnClass columns;
   /// Added to, if set.
   TuningReport *report = nullptr;
 };
@@ -76,19 +84,26 @@ struct RowClasses {
 struct ColumnClasses {
   /// N, an index value of the function's; null if there is one class.
   Value columns;
-  /// Largest N of each class, ascending; the last is kAnyColumns.
-  SmallVector<int64_t, 3> lastColumns;
+  /// If there are narrow classes, the others are for multiples of so many
+  /// columns, the widest vector of the loops; otherwise 1.
+  int64_t vector = 1;
+  /// By largest N, ascending up to kAnyColumns; after them the narrow ones in
+  /// the same way.
+  SmallVector<ColumnClass> classes = {ColumnClass()};
+
+  /// Of N: 0 outside the narrow classes. Only if there are any.
+  Value createRemainder(OpBuilder &builder) const;
 };
 
 /// M where it is static.
 std::optional<int64_t> getStaticRows(RowsOp rows);
 
-/// The alignments in bytes that are worth a variant beside the one for any, for
-/// rows of buffers of these types, widest first. A row whose size is not a
-/// multiple of the alignment never starts where the next ends and both are
-/// aligned: such a variant would not be taken. With a run-time row size any may
-/// be; 16 bytes and 4 are worth their code.
-SmallVector<int64_t, 2> getAlignments(ArrayRef<MemRefType> types);
+/// The widest alignment in bytes that is worth a variant beside the one for
+/// any, for rows of buffers of these types. A row whose size is not a multiple
+/// of the alignment never starts where the next ends and both are aligned: such
+/// a variant would not be taken. Rows whose size only a call knows are of whole
+/// vectors, or have no aligned variant: ColumnClass.
+std::optional<int64_t> getAlignment(ArrayRef<MemRefType> types);
 
 /// The schedules of `loops`, rmsnorm.rows: for each those of selectSchedules,
 /// or the one that is written in the IR. Emits an error if there is none.
@@ -98,8 +113,9 @@ chooseSchedules(ArrayRef<RowsOp> loops, TargetAttr target,
 
 /// The classes of N for a bufferized function whose rows have a size that is
 /// known only at a call, as few as choose different schedules. One if N is
-/// static or not the same in all its loops. Emits an error if `options` does
-/// not fit the target.
+/// static or not the same in all its loops. Whether N is a multiple of a vector
+/// and its bound decide alone: all alignments have one tree of sums. Emits an
+/// error if `options` does not fit the target.
 FailureOr<ColumnClasses> getColumnClasses(func::FuncOp function,
                                           TargetAttr target,
                                           const ScheduleOptions &options);

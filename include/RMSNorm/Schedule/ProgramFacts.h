@@ -17,6 +17,9 @@ struct ProgramFacts {
 #include "RMSNorm/Schedule/ProgramFacts.def"
 
   bool hasBound() const { return columns != kDynamicColumns; }
+  /// The class of N, which only a call knows: see dynamicColumns.
+  bool hasNarrowColumns() const { return dynamicColumns == 2; }
+  void setNarrowColumns(bool narrow) { dynamicColumns = narrow ? 2 : 1; }
   int64_t getOperations() const { return operationsBefore + operationsAfter; }
   int64_t getFunctions() const { return functionsBefore + functionsAfter; }
   /// Bytes of `count` columns of so many bits each.
@@ -24,6 +27,14 @@ struct ProgramFacts {
   /// The facts of the loop that column_sums = strips splits off.
   ProgramFacts getSumsFacts() const;
 };
+
+/// The widest access that there is a lowering for, and the most elements of
+/// a vector.
+constexpr int64_t kMaxAccessBytes = 16, kMaxVectorWidth = 16;
+
+/// Elements of the narrowest operand in the chip's widest access, the unit in
+/// which rows are measured.
+int64_t getWidestVector(const ProgramFacts &facts, const ChipInfo &chip);
 
 /// All facts as text, "columns=4096,dynamic_columns=0,...": the key of a
 /// program in tuning files. Programs of one key get one schedule. The class of
