@@ -118,10 +118,13 @@ static bool isComputable(Operation &op) {
       return isa<Float8E8M0FNUType>(truncation.getType());
   // Of libraries that kernels are not linked with, or of no lowering at all.
   if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp,
-          math::AcoshOp, math::AsinhOp, math::AtanhOp, math::ClampFOp,
-          math::FPowIOp, math::IPowIOp, math::IsInfOp, math::IsNormalOp,
-          math::Log10Op, math::RoundOp>(op))
+          math::AcoshOp, math::AsinhOp, math::AtanhOp, math::IPowIOp,
+          math::IsInfOp, math::IsNormalOp, math::Log10Op, math::RoundOp>(op))
     return false;
+  // A constant power is multiplied.
+  if (auto power = dyn_cast<math::FPowIOp>(op))
+    return matchPattern(power.getRhs(), m_Constant()) &&
+           type.getIntOrFloatBitWidth() >= 16;
   if (isa<arith::RemFOp, arith::MaxNumFOp, arith::MinNumFOp>(op))
     return type.isF32();
   if (isa<math::MathDialect>(op.getDialect()))
