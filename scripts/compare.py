@@ -83,6 +83,11 @@ if options.embed:
 FLOOR = {"f32": options.magnitude[0], "i8": 128.0}
 
 
+for folder in ("LLVM_LIBDIR", *(["LIBDIR"] if options.embed else [])):
+    if folder not in os.environ:
+        sys.exit(f"compare.py: expected a folder of libraries in ${folder}: /usr/lib/llvm-22/lib for LLVM_LIBDIR, build/lib for LIBDIR")
+
+
 def run(name, *arguments, text=""):
     status, output, errors = forks.call(name, *arguments, text=text)
     if status:
@@ -97,6 +102,12 @@ def functions(text):
     found = {}
     for name, arguments, results in re.findall(r"func\.func (?:public )?@(\w+)\((.*?)\)(?: -> (.*?))? \{$", text, re.M):
         found[name] = (re.findall(r"%\w+: ([^,]+)", arguments), re.findall(TENSOR, results or ""))
+        # Scalars are numbers.
+        others = [kind for kind in found[name][0] if not re.fullmatch(TENSOR + r"|bf16|f16|f32", kind)]
+        others += [kind for kind in re.findall(r"[^(), ]+", re.sub(TENSOR, "", results or "")) if kind != "->"]
+        others += [f"a result of {element}" for _, element in found[name][1] if element not in STEP]
+        if others:
+            sys.exit(f"compare.py: @{name}: expected tensors of floats, i8, or, as arguments, i32 and i64, and float scalars as arguments, got {others[0]}")
     lines = text.strip().split("\n")
     return found, "\n".join(lines[1:-1] if lines[0].startswith("module") else lines)
 
