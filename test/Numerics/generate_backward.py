@@ -160,7 +160,9 @@ def pairwise_modules():
         yield module(f"backward_{chip}_{name}", cases, [chip], PLANS[name])
     for chip in DIMENSIONS["chip"]:
         cases = [c for c in dynamic if c["chip"] == chip and c not in chosen]
-        yield module(f"backward_strips_{chip}_dynamic", cases, [chip], PLANS["dynamic"], "column_sums=strips")
+        # In vectors, also of rows that do not fill them.
+        yield module(f"backward_strips_{chip}_dynamic", cases, [chip], PLANS["dynamic"], "vector_width=8,column_sums=strips")
+        yield module(f"backward_dx_{chip}_dynamic", [case(chip=chip, n="?", dweight="none")], [chip], PLANS["dynamic"], "vector_width=8")
 
 
 def dynamic_corners():
@@ -352,7 +354,7 @@ def column_class_modules():
     """Run-time N on both sides of each bound between classes of N, in vectors of 16 bytes."""
     plan = [{"rows": 3, "order": ORDERS[i % 3], "layout": layout, "dim": 8 * vectors + more}
             for vectors in (16, 32, 64, 128, 256, 512, 1024, 2048)
-            for i, (more, layout) in enumerate([(0, "dense"), (0, "unaligned"), (1, "dense"), (8, "dense")])]
+            for i, (more, layout) in enumerate([(0, "dense"), (0, "unaligned"), (-1, "dense"), (1, "dense"), (8, "dense")])]
     yield module("column_classes", [case(n="?")], DIMENSIONS["chip"], plan)
 
 
@@ -438,7 +440,8 @@ def coverage(need, enum_values, modes):
     need((("cluster", "stages"), [(8, 3), (16, 4)]), castings, ("row count", [0, 1, 35]))
     need(("cluster", [4, 8, 16]), ("chosen", ["by the selector"]), ("order", ORDERS))
     need(("rows of a group", [1, 2, 3]), ("row groups", ["one", "several"]), ("sums", ["registers"]))
-    need(("column edge", [f"{i}+{more}" for i in range(8) for more in (0, 1)]), ("variant", ["element"]), ("chip", ["sm_90"]))
+    need(("column edge", [f"{i}+0" for i in range(8)]), ("variant", ["element"]), ("chip", ["sm_90"]))
+    need(("column edge", [f"{i}{more}" for i in range(4) for more in ("-1", "+1")]), ("variant", ["narrow"]), ("chip", ["sm_90"]))
     need(("column edge", [f"{i}+{more}" for i in range(8) for more in (0, 8)]), ("variant", ["align16"]), ("chip", ["sm_90"]))
     need(("columns", [n for n in DIMENSIONS["n"] if n != "?"] + [4096, 16384, 32768]))
 

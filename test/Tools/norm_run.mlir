@@ -12,7 +12,7 @@
 // UNALIGNED: tokens 2x151x64 {{.*}}element{{.*}} ok
 // UNALIGNED-NOT: columns
 // RUN: norm-run %s --host-optimization=0 --entry columns --dim=s0=3 --dim=s1=7 | FileCheck %s --check-prefix=DIMS
-// DIMS: columns 3x7 {{.*}}element_columns_le_64{{.*}}{{.*}} ok
+// DIMS: columns 3x7 {{.*}}narrow_columns_le_64{{.*}}{{.*}} ok
 // RUN: norm-run %s --host-optimization=0 --entry=columns --rows=0 --csv | FileCheck %s --check-prefix=CSV
 // CSV: entry,shape,types,variant,"schedule (rows, threads)",device,ulp,undecided,ms,GB/s,hash,result
 // CSV-NEXT: columns,0x1000,f32 -> f32,align16_columns_le_1024{{[a-z0-9_]*}},"{{.*}}",sim:sim32,0,0.0000,{{.*}},ok
