@@ -222,8 +222,8 @@ RowsOp ProgramBuilder::createRows() {
       types.push_back(tensor.getType());
   }
   for (const Written &output : written)
-    if (output.isSum && !output.sum.dims.empty())
-      segments = output.sum.dims;
+    if (!output.segments.empty())
+      segments = output.segments;
   RowsOp rows = rmsnorm::createRows(rewriter, loc, types, sizes, count, columns,
                                     operands, kinds, ScheduleAttr(), segments);
   for (NormBody &norm : norms)
@@ -283,6 +283,8 @@ LogicalResult ProgramBuilder::checkLimits(RowsOp rows) {
 void ProgramBuilder::replaceMembers(RowsOp rows) {
   DenseMap<unsigned, Value> results;
   unsigned number = 0;
+  DenseSet<Operation *> views = {rows};
+  Operation *last = rows;
   for (auto &[key, argument] : arguments)
     if (key.second != 0)
       results[key.second] = rows.getResult(number++);
@@ -292,15 +294,21 @@ void ProgramBuilder::replaceMembers(RowsOp rows) {
         }))
       continue;
     Value result = results.lookup(output.number);
-    if (result.getType() != output.landing.getType()) {
-      rewriter.setInsertionPointAfter(rows);
-      result = tensor::CastOp::create(rewriter, rows.getLoc(),
-                                      output.landing.getType(), result);
-    }
+    rewriter.setInsertionPointAfter(last);
+    auto take = [&](Operation *view) {
+      views.insert(last = view);
+      result = view->getResult(0);
+    };
+    if (!output.split.empty())
+      take(tensor::CollapseShapeOp::create(rewriter, rows.getLoc(), result,
+                                           output.split));
+    if (result.getType() != output.landing.getType())
+      take(tensor::CastOp::create(rewriter, rows.getLoc(),
+                                  output.landing.getType(), result));
     rewriter.replaceAllUsesWith(output.landing, result);
   }
   // What uses results and stands in front.
-  moveUsers({rows}, rows->getBlock()->begin(), rows);
+  moveUsers(views, rows->getBlock()->begin(), last);
   // Views and insertions of what is computed, now of use to nobody.
   for (Operation &op :
        llvm::make_early_inc_range(llvm::reverse(*rows->getBlock())))
@@ -328,7 +336,7 @@ std::optional<NoProgram> ProgramBuilder::run(RowsOp &rows) {
     return getMember(a) < getMember(b);
   });
   for (bool sums : {false, true})
-    for (const Written &output : written) {
+    for (Written &output : written) {
       current = cluster.getMembers()[output.member].op;
       if (output.isSum == sums && failed(sums ? sumUp(output) : store(output)))
         return problem;

@@ -50,6 +50,10 @@ struct Written {
   access::Layout layout, sourceLayout;
   RowSum sum;
   bool isSum = false;
+  /// The dimensions of the rows that a sum is not over, and the destination's
+  /// that are one of `landing` each, if it is split.
+  SmallVector<int64_t> segments;
+  SmallVector<ReassociationIndices> split;
   /// What is written into one tensor has one number.
   unsigned number = 0;
 };
@@ -166,7 +170,8 @@ private:
   LogicalResult collectWritten();
   Operation *findCopy(const Written &output) const;
   LogicalResult store(const Written &written);
-  LogicalResult sumUp(const Written &written);
+  LogicalResult placeSum(Written &written);
+  LogicalResult sumUp(Written &written);
   Operation *getPosition() const;
   LogicalResult checkOrder();
   RowsOp createRows();

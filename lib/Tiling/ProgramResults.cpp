@@ -223,23 +223,7 @@ LogicalResult ProgramBuilder::collectWritten() {
       auto sum = dyn_cast<OpResult>(access.source);
       if (access.landing != access.source)
         return fail("has views of sums");
-      for (auto [loop, row] : llvm::zip(member.loops, cluster.getRowDigits()))
-        if (!(digits.resolve(loop) == digits.resolve(digits.getSum(row))))
-          return fail("sums over rows in another order");
-      const int64_t rowDims = cluster.getRowDigits().size();
-      output.sum = RowSum::match(sum, rowDims, /*withTail=*/true);
-      // Rows have no dimensions of size 1.
-      for (int64_t &dim : output.sum.dims) {
-        if (digits[cluster.getRowDigits()[dim]].size.isOne())
-          return fail("sums over single rows");
-        dim -= llvm::count_if(
-            cluster.getRowDigits().take_front(dim),
-            [&](unsigned row) { return digits[row].size.isOne(); });
-      }
-      if (llvm::any_of(rowDigits, [&](unsigned row) {
-            return !llvm::is_contained(cluster.getRowDigits(), row);
-          }))
-        return fail("sums over rows that are divided");
+      output.sum = RowSum::match(sum);
       output.landing = output.sum.getResult(sum);
     }
     written.push_back(std::move(output));
@@ -415,19 +399,84 @@ LogicalResult ProgramBuilder::store(const Written &output) {
   return success();
 }
 
-LogicalResult ProgramBuilder::sumUp(const Written &output) {
+/// Finds the segments of a sum, for each of which its destination has an index,
+/// in the order of the rows, then one for the columns. An index that counts
+/// several is split.
+LogicalResult ProgramBuilder::placeSum(Written &output) {
+  const SmallVector<unsigned> leaves = getColumnLeaves(output.layout);
+  std::string why;
+  std::optional<Place> place = getPlace(output.destination, output.layout,
+                                        leaves, /*hasIndex=*/false, &why);
+  if (!place)
+    return fail("sums up to " + why);
+  if (!leaves.empty() && place->elements != columns)
+    return fail("sums up a part of the columns");
+  const AccessMap access(place->map, /*hasColumn=*/!leaves.empty());
+  const int64_t column = access.getNumRowDims();
   auto type = cast<RankedTensorType>(output.destination.getType());
+  SmallVector<int64_t> dims, shape;
+  bool isInOrder = true;
+  for (auto [index, size] :
+       llvm::zip_equal(access.getIndices(), type.getShape())) {
+    SmallVector<AccessTerm> terms(index.terms);
+    llvm::sort(terms, [](const AccessTerm &a, const AccessTerm &b) {
+      return a.factor > b.factor;
+    });
+    // One value a row may be summed up to a column.
+    if (terms.empty())
+      terms.emplace_back().dim = column;
+    output.split.emplace_back();
+    int64_t left = size;
+    for (const AccessTerm &term : terms) {
+      isInOrder &= index.offset == 0 && term.divisor == 1 &&
+                   term.modulus == 0 &&
+                   (dims.empty() || dims.back() < int64_t(term.dim));
+      output.split.back().push_back(dims.size());
+      dims.push_back(term.dim);
+      shape.push_back(ShapedType::isDynamic(left) ? left : left / term.factor);
+      left = term.factor;
+    }
+  }
+  if (!isInOrder)
+    return fail("sums up to what lies in an order of its own" +
+                describeMap("indices of rows in their order, then the column",
+                            output.layout, leaves, /*hasIndex=*/false));
+  if (dims.size() == output.split.size())
+    output.split.clear();
+  for (Value *tensor : {&output.destination, &output.sum.init}) {
+    if (output.split.empty() || !*tensor)
+      continue;
+    rewriter.setInsertionPointAfterValue(*tensor);
+    *tensor = tensor::ExpandShapeOp::create(
+        rewriter, tensor->getLoc(),
+        RankedTensorType::get(shape, getElementTypeOrSelf(*tensor)), *tensor,
+        output.split);
+    created.push_back(tensor->getDefiningOp());
+  }
+  llvm::copy_if(dims, std::back_inserter(output.segments),
+                [&](int64_t dim) { return dim < column; });
+  return success();
+}
+
+LogicalResult ProgramBuilder::sumUp(Written &output) {
   Value vector = vectors.lookup(output.computed);
-  if (!getElementTypeOrSelf(vector.getType()).isF32())
-    return fail("sums in another type than f32");
+  if (Type type = getElementTypeOrSelf(vector); !type.isF32()) {
+    std::string text;
+    llvm::raw_string_ostream(text) << type;
+    return fail("sums rows up in " + text + ", kernels do in f32");
+  }
+  const bool isInit = output.sum.init == output.destination;
+  if (failed(placeSum(output)))
+    return failure();
   Value dest = getBuffer(output.destination, output.number);
   Value init;
   if (output.sum.init)
-    init = output.sum.init == output.destination ? dest
-                                                 : getBuffer(output.sum.init);
+    init = isInit ? dest : getBuffer(output.sum.init);
+  const int64_t rank =
+      cast<RankedTensorType>(output.destination.getType()).getRank();
   AccumulateOp::create(builder, current->getLoc(), /*result=*/Type(), vector,
                        dest, init, output.sum.kind, output.sum.start,
                        AccessMap::getSum(builder.getContext(), rowDigits.size(),
-                                         output.sum.dims, type.getRank()));
+                                         output.segments, rank));
   return success();
 }

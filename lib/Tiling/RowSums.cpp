@@ -16,17 +16,6 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 using linalg::LinalgOp;
 
-/// The row dimensions that `op`, which sums over rows, does not sum over: their
-/// indices make a segment of the rows.
-static SmallVector<int64_t> getSegmentDims(LinalgOp op, int64_t rowDims) {
-  SmallVector<int64_t> dims;
-  for (auto [dim, kind] : llvm::enumerate(op.getIteratorTypesArray()))
-    if (static_cast<int64_t>(dim) < rowDims &&
-        kind == utils::IteratorType::parallel)
-      dims.push_back(dim);
-  return dims;
-}
-
 static ReduceKind getKind(LinalgOp op) {
   return *getReduceKind(getCombiner(op, op.getDpsInitsMutable()[0]));
 }
@@ -85,15 +74,14 @@ static bool matchTail(LinalgOp op, Value sum, ReduceKind kind, Value &init) {
   return false;
 }
 
-RowSum RowSum::match(OpResult sum, int64_t rowDims, bool withTail) {
+RowSum RowSum::match(OpResult sum) {
   RowSum match;
   if (auto op = dyn_cast<LinalgOp>(sum.getOwner())) {
     match.kind = getKind(op);
-    match.dims = getSegmentDims(op, rowDims);
     setInit(op, match);
   }
   const RowSum alone = match;
-  while (withTail && getElementTypeOrSelf(sum.getType()).isF32()) {
+  while (getElementTypeOrSelf(sum.getType()).isF32()) {
     SmallVector<Operation *> users(sum.getUsers());
     llvm::erase_if(users, llvm::IsaPred<tensor::DimOp>);
     auto op =

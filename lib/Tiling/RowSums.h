@@ -14,8 +14,6 @@ namespace mlir::rmsnorm {
 /// A sum over rows, and what is made of it once it is known.
 struct RowSum {
   ReduceKind kind = ReduceKind::add;
-  /// The row dimensions that it is not over.
-  SmallVector<int64_t> dims;
   /// Where it begins, of a maximum or a minimum; null if that changes nothing.
   FloatAttr start;
   /// What is added to it, in f32; null if nothing is.
@@ -23,9 +21,8 @@ struct RowSum {
   /// Ops after it that do nothing but add `init` and round, in their order.
   SmallVector<linalg::LinalgOp> tail;
 
-  /// The sum `result` over `rowDims` dimensions and, `withTail`, the ops after
-  /// it that write nothing else.
-  static RowSum match(OpResult result, int64_t rowDims, bool withTail);
+  /// The sum `result` and the ops after it that write nothing else.
+  static RowSum match(OpResult result);
 
   /// The last value, and where it is written.
   OpResult getResult(OpResult sum) const;

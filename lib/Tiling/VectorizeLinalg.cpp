@@ -218,15 +218,13 @@ FailureOr<Value> PayloadVectorizer::reduce(OpOperand &init) {
   auto type = cast<VectorType>(input.getType());
   Value result = input;
   const int64_t groups = values.getElements(init);
-  // Of loops of one iteration nothing is reduced.
-  if ((groups != 1 || values.isOfOneValue(op)) &&
-      groups == type.getDimSize(1) && !values.sumsRows(op)) {
-  } else if (groups != 1 && !values.sumsRows(op)) {
+  // Of loops of one iteration, and of rows, nothing is reduced.
+  if (groups == type.getDimSize(1) &&
+      (groups != 1 || values.isOfOneValue(op) || values.sumsRows(op))) {
+  } else if (groups != 1) {
     type = VectorType::get({1, groups}, builder.getF32Type());
     result = GroupReduceOp::create(builder, loc, type, kind, input);
-  } else if (!values.sumsRows(op) ||
-             (type.getDimSize(1) != 1 && op.getIteratorTypesArray().back() ==
-                                             utils::IteratorType::reduction)) {
+  } else {
     type = VectorType::get({1, 1}, builder.getF32Type());
     result = RowReduceOp::create(builder, loc, type, kinds, input).getResult(0);
   }

@@ -305,3 +305,59 @@ func.func @among_others(%x: tensor<2x64xf32>, %y: tensor<4x64xf32>, %c: tensor<6
   %p = linalg.matmul ins(%all, %w : tensor<6x64xf32>, tensor<64x8xf32>) outs(%o : tensor<6x8xf32>) -> tensor<6x8xf32>
   return %z, %v, %p : tensor<6x64xf32>, tensor<3x2x64xf32>, tensor<6x8xf32>
 }
+
+// -----
+
+// Sums over rows that kernels do not have: in bf16, of a part of the columns,
+// and with the columns of the sum in front.
+// CHECK-LABEL: func.func @sums(
+// CHECK:         rmsnorm.rows sizes [%{{.*}}, 8] columns(64)
+// CHECK:         rmsnorm.tile_load tile
+// CHECK:         rmsnorm.row_reduce add
+// CHECK:         rmsnorm.tile_store tile
+// CHECK-NOT:     rmsnorm.accumulate
+// CHECK:         return
+func.func @sums(%x: tensor<?x8x64xf32>, %y0: tensor<?x8x64xf32>, %s0: tensor<64xbf16>, %s1: tensor<32xf32>, %s2: tensor<64x8xf32>) -> (tensor<?x8x64xf32>, tensor<64xbf16>, tensor<32xf32>, tensor<64x8xf32>) {
+  %c0 = arith.constant 0 : index
+  %d = tensor.dim %x, %c0 : tensor<?x8x64xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x8x64xf32>) output(%y0 : tensor<?x8x64xf32>) eps = 1.0e-5 -> tensor<?x8x64xf32>
+  // expected-remark @below {{not tiled with the norm next to it: it sums rows up in bf16, kernels do in f32}}
+  %s = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d2, d0)>, affine_map<(d0, d1, d2) -> (d0)>], iterator_types = ["parallel", "reduction", "reduction"]} ins(%y : tensor<?x8x64xf32>) outs(%s0 : tensor<64xbf16>) {
+  ^bb0(%a: f32, %o: bf16):
+    %n = arith.truncf %a : f32 to bf16
+    %r = arith.addf %o, %n : bf16
+    linalg.yield %r : bf16
+  } -> tensor<64xbf16>
+  %g = tensor.expand_shape %y [[0], [1], [2, 3]] output_shape [%d, 8, 2, 32] : tensor<?x8x64xf32> into tensor<?x8x2x32xf32>
+  // expected-remark @below {{not tiled with the norm next to it: it sums up a part of the columns}}
+  %t = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d3)>], iterator_types = ["reduction", "reduction", "reduction", "parallel"]} ins(%g : tensor<?x8x2x32xf32>) outs(%s1 : tensor<32xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  } -> tensor<32xf32>
+  // expected-remark @below {{not tiled with the norm next to it: it sums up to columns in an order of their own: expected them side by side in the innermost indices, got (r0, r1, c) -> (c, r1)}}
+  %u = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d2, d1)>], iterator_types = ["reduction", "parallel", "parallel"]} ins(%y : tensor<?x8x64xf32>) outs(%s2 : tensor<64x8xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  } -> tensor<64x8xf32>
+  return %y, %s, %t, %u : tensor<?x8x64xf32>, tensor<64xbf16>, tensor<32xf32>, tensor<64x8xf32>
+}
+
+// -----
+
+// Batches and heads have a sum of their own each, but heads stand in front.
+// CHECK-LABEL: func.func @segments_swapped(
+// CHECK:         rmsnorm.rows
+// CHECK-NOT:     rmsnorm.accumulate
+// CHECK:         return
+func.func @segments_swapped(%x: tensor<?x16x8x64xf32>, %y0: tensor<?x16x8x64xf32>, %s0: tensor<8x?x64xf32>) -> (tensor<?x16x8x64xf32>, tensor<8x?x64xf32>) {
+  %y = rmsnorm.forward input(%x : tensor<?x16x8x64xf32>) output(%y0 : tensor<?x16x8x64xf32>) eps = 1.0e-5 -> tensor<?x16x8x64xf32>
+  // expected-remark @below {{not tiled with the norm next to it: it sums up to what lies in an order of its own: expected indices of rows in their order, then the column, got (r0, r1, r2, c) -> (r2, r0, c)}}
+  %s = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d2, d0, d3)>], iterator_types = ["parallel", "reduction", "parallel", "parallel"]} ins(%y : tensor<?x16x8x64xf32>) outs(%s0 : tensor<8x?x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %o, %a : f32
+    linalg.yield %r : f32
+  } -> tensor<8x?x64xf32>
+  return %y, %s : tensor<?x16x8x64xf32>, tensor<8x?x64xf32>
+}

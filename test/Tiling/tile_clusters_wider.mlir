@@ -174,7 +174,7 @@ func.func @given_up(%dy: tensor<6x8x64xf32>, %x: tensor<6x8x64xf32>, %w: tensor<
   %zero = arith.constant 0.0 : f32
   %re = tensor.empty() : tensor<6xf32>
   %rf = linalg.fill ins(%zero : f32) outs(%re : tensor<6xf32>) -> tensor<6xf32>
-  // expected-remark @below {{not tiled with the norm next to it: it would begin a kernel that 'rmsnorm.backward' cannot be part of: that and what is computed with it have no valid program}}
+  // expected-remark @below {{not tiled with the norm next to it: it would begin a kernel that 'rmsnorm.backward' cannot be part of: that sums up a part of the columns}}
   %sum = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]}
       ins(%f : tensor<6x512xf32>) outs(%rf : tensor<6xf32>) {
   ^bb0(%a: f32, %s: f32):
