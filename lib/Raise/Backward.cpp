@@ -50,9 +50,11 @@ static bool addTerms(ExprPool &pool, Expr *expr, bool isRelaxed,
     result.rounded = rounded->type;
     return rounded->operands.front();
   };
-  expr = open(expr);
   const List factors = getFactors(expr);
   number *= getNumber(expr);
+  // The expression itself, or what is subtracted.
+  if (factors.size() == 1 && open(factors.front()) != factors.front())
+    return addTerms(pool, open(factors.front()), isRelaxed, result, number);
   for (Expr *part : factors) {
     Expr *sum = stripRound(part)->is(Kind::Add) ? open(part) : part;
     if (!sum->is(Kind::Add) || sum->height == 0)

@@ -102,17 +102,63 @@ Expr *Reader::readExpandShape(tensor::ExpandShapeOp op,
 }
 
 Expr *Reader::readCollapseShape(tensor::CollapseShapeOp op,
-                                ArrayRef<AffineExpr> indices) {
+                                ArrayRef<AffineExpr> indices, AffineExpr merged,
+                                ArrayRef<AffineExpr> parts) {
   SmallVector<AffineExpr> source(op.getSrcType().getRank(), pool.zero());
   for (auto [dim, index] : llvm::enumerate(indices)) {
     if (op.getResultType().getDimSize(dim) == 1)
       continue;
     std::optional<int64_t> wide = getUncollapsedDim(op, dim);
-    if (!wide)
+    if (wide)
+      source[*wide] = index;
+    else if (index == merged)
+      llvm::copy(parts, &source[op.getReassociationIndices()[dim].front()]);
+    else
       return nullptr;
-    source[*wide] = index;
   }
   return element(op.getSrc(), source);
+}
+
+/// Sums over rows that a reshape has merged are sums over each dimension of
+/// them: replaces symbol `number` if all that `body` multiplies is of tensors
+/// of the same merged dimensions. The last are no rows, but a norm's columns.
+void Reader::separate(Expr *&body, SmallVectorImpl<AffineExpr> &symbols,
+                      SmallVectorImpl<int64_t> &extents, unsigned number) {
+  SmallVector<AffineExpr> parts;
+  SmallVector<int64_t> sizes;
+  ExprPool::List factors = getFactors(body);
+  for (Expr *&factor : factors) {
+    auto op = factor->is(Expr::Kind::Element)
+                  ? factor->value.getDefiningOp<tensor::CollapseShapeOp>()
+                  : tensor::CollapseShapeOp();
+    auto *index = llvm::find(factor->indices, symbols[number]);
+    if (!op || factor->indices.end() - index < 2)
+      return;
+    const auto groups = op.getReassociationIndices();
+    SmallVector<int64_t> own;
+    for (int64_t dim : groups[index - factor->indices.begin()])
+      own.push_back(op.getSrcType().getDimSize(dim));
+    if (parts.empty())
+      for (int64_t size : sizes = own)
+        parts.push_back(size == 1 ? pool.zero() : pool.freshSymbol());
+    // Two sizes that are not known may be others.
+    else if (own != sizes || llvm::count(sizes, ShapedType::kDynamic) > 1)
+      return;
+    factor = readCollapseShape(op, factor->indices, symbols[number], parts);
+    if (!factor)
+      return;
+  }
+  if (parts.empty())
+    return;
+  body = pool.product(factors, getNumber(body));
+  symbols.erase(symbols.begin() + number);
+  extents.erase(extents.begin() + number);
+  for (auto [part, size] : llvm::zip_equal(parts, sizes)) {
+    if (size == 1)
+      continue;
+    symbols.insert(symbols.begin() + number, part);
+    extents.insert(extents.begin() + number++, size);
+  }
 }
 
 Expr *Reader::readResult(linalg::LinalgOp op, unsigned number,
@@ -146,6 +192,8 @@ Expr *Reader::readResult(linalg::LinalgOp op, unsigned number,
   if (!body || symbols.size() > kMaxSummed)
     return nullptr;
   body = pool.substitute(body, loops);
+  for (unsigned symbol = symbols.size(); symbol-- > 0;)
+    separate(body, symbols, extents, symbol);
   // The sum over one element is that.
   if (symbols.empty())
     return body;

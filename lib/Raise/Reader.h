@@ -50,7 +50,11 @@ private:
   Expr *read(Expr *leaf);
   Expr *readExpandShape(tensor::ExpandShapeOp op, ArrayRef<AffineExpr> indices);
   Expr *readCollapseShape(tensor::CollapseShapeOp op,
-                          ArrayRef<AffineExpr> indices);
+                          ArrayRef<AffineExpr> indices,
+                          AffineExpr merged = AffineExpr(),
+                          ArrayRef<AffineExpr> parts = {});
+  void separate(Expr *&body, SmallVectorImpl<AffineExpr> &symbols,
+                SmallVectorImpl<int64_t> &extents, unsigned number);
   Expr *readResult(linalg::LinalgOp op, unsigned number,
                    ArrayRef<AffineExpr> indices);
   Expr *readScalar(Value scalar, linalg::LinalgOp op, const Loops &loops);

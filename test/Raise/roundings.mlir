@@ -4,6 +4,7 @@
 // fewer roundings either. Without anything like dx, dweight is one for itself.
 // RUN: sed '/CUBE/s/%r2, %r/%r2, %one/' %s | norm-opt --rmsnorm-raise=roundings=fewer --canonicalize --cse 2>&1 | FileCheck %s --check-prefix=WEIGHT
 // RUN: sed '/MEAN/s/-96.0/96.0/' %s | norm-opt --rmsnorm-raise=roundings=fewer --canonicalize --cse 2>&1 | FileCheck %s --check-prefix=LEFT
+// RUN: sed '/TERMS/s/addf/subf/' %s | norm-opt --rmsnorm-raise=roundings=fewer --canonicalize --cse 2>&1 | FileCheck %s --check-prefix=LEFT
 // RUN: sed '/MEAN/s/-96.0/-48.0/' %s | norm-opt --rmsnorm-raise=roundings=fewer --canonicalize --cse 2>&1 | FileCheck %s --check-prefix=LEFT
 
 // The gradient of T5's norm in bf16: x is converted to f32 twice, so dx is added
@@ -79,7 +80,7 @@ func.func @t5(%x: tensor<8x96xbf16>, %dy: tensor<8x96xbf16>, %w: tensor<96xbf16>
     %6 = arith.mulf %5, %r3 : f32
     %7 = arith.mulf %0, %6 : f32
     %second = arith.truncf %7 : f32 to bf16
-    %8 = arith.addf %first, %second : bf16
+    %8 = arith.addf %first, %second : bf16 // TERMS
     %9 = arith.mulf %0, %r : f32
     %10 = arith.truncf %9 : f32 to bf16
     %11 = arith.mulf %d, %10 : bf16

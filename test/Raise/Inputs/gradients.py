@@ -5,6 +5,7 @@
                                              checked
 """
 
+import math
 import sys
 
 from forms import N, Function
@@ -33,6 +34,8 @@ DX = {
     "sum": "%p = arith.mulf {g}, {r} : f32\n%q = arith.mulf {x}, {f} : f32\n%dx = arith.addf %p, %q : f32",
     "twice": "%p = arith.mulf {g}, {r} : f32\n%q = arith.mulf {x}, {f} : f32\n%u = arith.addf %p, %q : f32\n%dx = arith.addf %q, %u : f32",
     "rounded terms": "%p = arith.mulf {g}, {r} : f32\n%pr = arith.truncf %p : f32 to {T}\n%pe = arith.extf %pr : {T} to f32\n%q = arith.mulf {x}, {f} : f32\n%qr = arith.truncf %q : f32 to {T}\n%qe = arith.extf %qr : {T} to f32\n%dx = arith.addf %pe, %qe : f32",
+    "rounded difference": "%p = arith.mulf {g}, {r} : f32\n%pr = arith.truncf %p : f32 to {T}\n%pe = arith.extf %pr : {T} to f32\n%q = arith.mulf {x}, {f} : f32\n%qr = arith.truncf %q : f32 to {T}\n%qe = arith.extf %qr : {T} to f32\n%dx = arith.subf %pe, %qe : f32",
+    "second rounded difference": "%p = arith.mulf {g}, {r} : f32\n%q = arith.mulf {x}, {f} : f32\n%qr = arith.truncf %q : f32 to {T}\n%qe = arith.extf %qr : {T} to f32\n%dx = arith.subf %p, %qe : f32",
     "rounded and residual": "%p = arith.mulf {g}, {r} : f32\n%pr = arith.truncf %p : f32 to {T}\n%pe = arith.extf %pr : {T} to f32\n%q = arith.mulf {x}, {f} : f32\n%qr = arith.truncf %q : f32 to {T}\n%qe = arith.extf %qr : {T} to f32\n%re = arith.extf %a6 : {T} to f32\n%u = arith.addf %re, %pe : f32\n%dx = arith.addf %u, %qe : f32",
     "second rounded": "%p = arith.mulf {g}, {r} : f32\n%q = arith.mulf {x}, {f} : f32\n%qr = arith.truncf %q : f32 to {T}\n%qe = arith.extf %qr : {T} to f32\n%dx = arith.addf %p, %qe : f32",
     # Liger, Apex: (g - x * r * r * mean) * r; f has no r there.
@@ -73,6 +76,10 @@ RAISED = [
     ("weight_only_dynamic", "the same of any number of rows, in bf16", "weight dweight", dict(rows=["?"], results="dw")),
     ("weight_only_reshaped", "the same through a 1xN tensor", "weight dweight", dict(dw="through 1xN", results="dw")),
     ("rounded_g_dw", "Hugging Face's Llama in bf16: dy * w is rounded, dw is of dy", "; weight dweight casting = llama", dict(weight="rounded", dw="llama f32")),
+    ("flat_dw", "dy * x * r reshaped to [-1, n] before it is summed", "weight dweight", dict(rows=[2, 4], dw="flat")),
+    ("flat_dw_llama", "the same of the rounded x * r, in f32, of three dimensions of rows", "weight dweight casting = llama", dict(rows=[2, 2, 2], dw="flat llama f32", types="bf16 bf16 f32 bf16")),
+    ("flat_dw_apart", "dy and the rounded x * r reshaped each", "weight dweight casting = llama", dict(rows=[2, 4], dw="flat apart llama", types="bf16 bf16 f32 bf16")),
+    ("flat_dw_dynamic", "the same of any number of rows", "weight dweight", dict(rows=["?", 4], dw="flat f32")),
     ("shared_dw", "dw wanted in f32, x of rank 4", "weight dweight", dict(rows=[2, 2, 2], dw="f32")),
 ]
 # Gradients but for roundings: only with fewer of them.
@@ -84,6 +91,8 @@ FEWER = [
     ("t5_bf16", "the same, dy * w rounded, dweight summed in bf16", "weight dweight", dict(dx="rounded terms", weight="rounded", dw="llama narrow", rows=[64])),
     ("frozen", "the same with a frozen weight", "weight", dict(dx="rounded terms", dw="none")),
     ("one_term", "the term with x is rounded, the other is not", "weight dweight", dict(dx="second rounded")),
+    ("difference", "the second of two rounded terms is subtracted", "weight dweight", dict(dx="rounded difference", factor="positive", rows=[64])),
+    ("one_term_less", "one rounded term is subtracted", "weight dweight", dict(dx="second rounded difference", factor="positive")),
     ("residual_bf16", "a residual's gradient is added, too", "weight dweight", dict(dx="rounded terms", residual=True)),
     ("residual_in_sum", "the same before the sum is rounded", "weight dweight", dict(dx="rounded and residual")),
     ("narrow_dw", "dweight summed in bf16", "weight dweight", dict(dw="narrow", rows=[64])),
@@ -129,7 +138,17 @@ class Gradient(Function):
             return self.generic([product], [None], [N], self.X, f"%r = arith.addf %acc, %a0 : {self.X}", f"d{rows}", list(range(rows)), zero)
         product = self.generic(inputs, maps, self.shape, "f32", body + "%r = arith.mulf %k, %a2 : f32")
         term = "%term = arith.mulf %a0, %one : f32"
-        if kind == "two sums":
+        if "flat" in kind:
+            group = ", ".join(map(str, range(rows)))
+            flat = ["?" if "?" in self.rows else math.prod(self.rows), N]
+            pieces = [product] if "apart" not in kind else [self.generic([xf, rstd], maps[:2], self.shape, "f32", body + "%r = arith.mulf %k, %one : f32"), dyf]
+            merged = [self.new(f"tensor.collapse_shape {piece} [[{group}], [{rows}]] : {self.type(piece)} into {self.tensor(flat, 'f32')}", flat, "f32") for piece in pieces]
+            zero = self.fill("%zero", [N], "f32")
+            dims = "affine_map<(d0, d1) -> (d1, d0)>, " * len(pieces) + "affine_map<(d0, d1) -> (d0)>"
+            term = "%m = arith.mulf %a0, %a1 : f32\n" if len(pieces) == 2 else "%m = arith.mulf %a0, %one : f32\n"
+            total = self.new(f'linalg.generic {{indexing_maps = [{dims}], iterator_types = ["parallel", "reduction"]}} ins({", ".join(merged)} : {", ".join(map(self.type, merged))}) '
+                             f"outs({zero} : {self.type(zero)}) {{\n^bb0({''.join(f'%a{n}: f32, ' for n in range(len(pieces)))}%acc: f32):\n{term}%r = arith.addf %acc, %m : f32\nlinalg.yield %r : f32 }} -> {self.type(zero)}", [N], "f32")
+        elif kind == "two sums":
             inner = [self.rows[0], N]
             partial = self.sum([product], term, inner, "d0, d2", [1])
             zero = self.fill("%zero", [N], "f32")
