@@ -386,8 +386,11 @@ std::optional<Gradient> raising::matchWeightGradient(Context &context,
     if (!llvm::is_contained(gradient.weightGradients, result))
       continue;
     std::string text = "dweight is summed in ";
+    norm.casting =
+        product == stripRound(summand) ? Casting::gemma : Casting::llama;
+    Definition nearest(pool, norm);
     if (type.isF32())
-      text = definition.compare(definition.getAddend(gradient.dy), summand);
+      text = nearest.compare(nearest.getAddend(gradient.dy), summand);
     else
       llvm::raw_string_ostream(text) << type;
     Operation *yield = host.getBlock()->getTerminator();

@@ -184,17 +184,48 @@ void raising::splitOffset(Norm &norm) {
   norm.weight = sum->operands.front();
 }
 
-/// True if x is a - mean(a), of any a.
-static bool isCentred(Context &context, const Norm &norm) {
+/// True if x is a - mean(a), of any a. If `isRelaxed`, roundings do not count.
+static bool isCentred(Context &context, const Norm &norm, bool isRelaxed) {
   ExprPool &pool = context.pool;
   Expr *x = norm.x;
   if (x->is(Kind::Element) && isa<ShapedType>(x->value.getType()))
     x = context.reader.definition(x->value, x->indices);
+  if (isRelaxed)
+    x = pool.relax(x);
   Definition definition(pool, norm);
   return x->is(Kind::Add) && llvm::any_of(x->operands, [&](Expr *a) {
            Expr *centred = pool.subtract(a, definition.getMean(a));
            return definition.compare(centred, x).empty();
          });
+}
+
+bool raising::isOfVariance(Context &context, Expr *root) {
+  ExprPool &pool = context.pool;
+  if (!root->is(Kind::Rsqrt)) // It is saved.
+    return false;
+  Norm norm{linalg::LinalgOp()};
+  norm.column = kMaxLoops;
+  Expr *variance = pool.relax(root->operands.front());
+  const SmallVector<Expr *, 0> parts = getParts(variance);
+  return llvm::any_of(parts, [&](Expr *sum) {
+    SumOfSquares squares;
+    if (!sum->is(Kind::Sum) || !readSquares(sum, squares).empty())
+      return false;
+    norm.extent = sum->extents.front();
+    norm.inverse =
+        findInverse(variance, sum->operands.front(), sum->getSymbol());
+    norm.x = pool.substitute(pool.product(squares.roots), sum->getSymbol(),
+                             pool.dim(norm.column));
+    Definition definition(pool, norm);
+    Expr *mean = definition.getMean(norm.x);
+    Expr *squareMean = definition.getMean(pool.product({norm.x, norm.x}));
+    Expr *fast = pool.subtract(squareMean, pool.product({mean, mean}));
+    return isCentred(context, norm, /*isRelaxed=*/true) ||
+           llvm::any_of(parts, [&](Expr *part) {
+             return part->is(Kind::Add) &&
+                    definition.compare(fast, part).empty();
+           });
+  });
 }
 
 bool raising::place(Context &context, Expr *expr, Norm &norm) {
@@ -208,7 +239,7 @@ bool raising::placeOperands(Context &context, Norm &norm) {
   auto fail = [&](StringRef text) {
     return context.fail(stripRound(norm.rstd), kInput, text);
   };
-  if (isCentred(context, norm))
+  if (isCentred(context, norm, /*isRelaxed=*/false))
     return fail("x is centred by its own mean, a LayerNorm");
   if (norm.weight && !place(context, norm.weight, norm))
     return fail("the weight is no tensor and cannot be computed as one");

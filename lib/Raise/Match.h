@@ -134,6 +134,10 @@ Expr *guessInProduct(Context &context, Expr *product, Expr *factor, Norm &norm);
 /// a root and others, if it is one but for roundings.
 Expr *openRoundings(ExprPool &pool, Expr *expr);
 
+/// True if what is under `root` is made of a variance, by either formula and
+/// with any roundings.
+bool isOfVariance(Context &context, Expr *root);
+
 /// A part of `expr`, an InverseSize, that is proven to be of the number of
 /// iterations of `loop` in `body`, or null.
 Expr *findInverse(Expr *expr, Expr *body, AffineExpr loop);

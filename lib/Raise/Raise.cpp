@@ -62,9 +62,30 @@ static bool isOfReduction(Expr *expr) {
   });
 }
 
+/// The reductions of rows that `root` depends on.
+static SmallVector<linalg::LinalgOp> getRowReductions(Context &context,
+                                                      Expr *root) {
+  SmallVector<linalg::LinalgOp> ops;
+  for (Expr *part : getParts(root))
+    for (Value tensor : context.tensors.lookup(context.pool.renumber(part)))
+      if (auto op = tensor.getDefiningOp<linalg::LinalgOp>();
+          op && isRowReduction(op))
+        ops.push_back(op);
+  return ops;
+}
+
+/// True if the sums of `op` lose roundings in a kernel.
+static bool isNarrow(linalg::LinalgOp op) {
+  return llvm::any_of(op->getResultTypes(), [](Type type) {
+    type = getElementTypeOrSelf(type);
+    return isSmallFloat(type) && !type.isF32();
+  });
+}
+
 /// Says of each root of a reduction that is left why it is, once. Those of
-/// `roots` have been said.
-static void explain(Context &context, Operation *op,
+/// `roots` have been said. If `leavesNarrow`, reductions that lose roundings
+/// are not marked.
+static void explain(Context &context, Operation *op, bool leavesNarrow,
                     llvm::SetVector<Expr *> &roots) {
   auto host = dyn_cast<linalg::LinalgOp>(op->getParentOp());
   if (!host || !isReadable(host) ||
@@ -74,19 +95,27 @@ static void explain(Context &context, Operation *op,
   Expr *root = stripRound(context.reader.scalar(op->getResult(0), host));
   if (root->is(Kind::Sqrt))
     root = context.pool.rsqrt(root->operands.front());
-  if (!root->is(Kind::Rsqrt) || !isOfReduction(root) ||
-      context.getReason(root).gradient ||
+  if (!root->is(Kind::Rsqrt) || !isOfReduction(root))
+    return;
+  const bool isOther = isOfVariance(context, root);
+  Reason &reason = context.getReason(root);
+  if ((reason.gradient && !isOther) ||
       !roots.insert(context.pool.renumber(root)))
     return;
   Norm norm(host);
   ExprPool::List factors;
   double number = 1;
-  if (context.getReason(root).text.empty())
+  if (isOther && (reason.gradient || reason.progress < kInput))
+    reason.text = "what is under the root is a variance, as in a LayerNorm";
+  else if (reason.text.empty())
     guessNorm(context, root, factors, number, norm);
+  const bool isLeft =
+      leavesNarrow && llvm::any_of(getRowReductions(context, root), isNarrow);
   // The bodies of named ops have no location.
   (isa<linalg::GenericOp>(host) ? op : host.getOperation())
           ->emitRemark("not raised to rmsnorm.forward: ")
-      << context.getReason(root).text;
+      << reason.text
+      << (isLeft ? "; roundings=fewer marks its narrow sums" : "");
 }
 
 /// Calls `raise` with what is left of `candidates`.
@@ -116,25 +145,6 @@ static void markRowReduction(linalg::LinalgOp op) {
   op.emitRemark("marked ") << RMSNormDialect::kRowWiseAttrName
                            << ", as it reduces rows: a kernel may begin with "
                               "it";
-}
-
-/// Marks what `roots`, all that are left in `function`, depend on, if other
-/// norms are ours. What is summed in a narrower type than f32 loses roundings
-/// in a kernel.
-static void markOtherNorms(Context &context, Operation *function,
-                           ArrayRef<Expr *> roots, Roundings roundings) {
-  WalkResult found = function->walk([](Operation *op) {
-    return isa<ForwardOp, BackwardOp>(op) ? WalkResult::interrupt()
-                                          : WalkResult::advance();
-  });
-  if (!found.wasInterrupted())
-    return;
-  for (Expr *root : roots)
-    for (Expr *part : getParts(root))
-      for (Value tensor : context.tensors.lookup(context.pool.renumber(part)))
-        if (roundings == Roundings::fewer ||
-            getElementTypeOrSelf(tensor.getType()).isF32())
-          markRowReduction(tensor.getDefiningOp<linalg::LinalgOp>());
 }
 
 static void raiseNorms(FunctionOpInterface function, Roundings roundings,
@@ -167,11 +177,23 @@ static void raiseNorms(FunctionOpInterface function, Roundings roundings,
           });
   norms.returnStatistics();
   for (const auto &[root, reason] : context.reasons)
-    if (reason.gradient && tensors.isLive(reason.gradient))
+    if (reason.gradient && tensors.isLive(reason.gradient) &&
+        !isOfVariance(context, root))
       reason.gradient->emitRemark("not raised to rmsnorm.backward: ")
           << reason.text;
+  // Without others of ours nothing is marked.
+  const bool marks =
+      rowWise == RowWise::norms && function
+                                       ->walk([](Operation *op) {
+                                         return isa<ForwardOp, BackwardOp>(op)
+                                                    ? WalkResult::interrupt()
+                                                    : WalkResult::advance();
+                                       })
+                                       .wasInterrupted();
+  const bool leavesNarrow = marks && roundings == Roundings::exact;
   llvm::SetVector<Expr *> roots;
-  function->walk([&](Operation *op) { explain(context, op, roots); });
+  function->walk(
+      [&](Operation *op) { explain(context, op, leavesNarrow, roots); });
   if (rowWise == RowWise::all) {
     // A maximum may come with its index, which nobody uses but which no kernel
     // has.
@@ -180,8 +202,11 @@ static void raiseNorms(FunctionOpInterface function, Roundings roundings,
           return op.getOperation();
         }));
     function->walk(markRowReduction);
-  } else if (rowWise == RowWise::norms) {
-    markOtherNorms(context, function, roots.getArrayRef(), roundings);
+  } else if (marks) {
+    for (Expr *root : roots)
+      for (linalg::LinalgOp op : getRowReductions(context, root))
+        if (!leavesNarrow || !isNarrow(op))
+          markRowReduction(op);
   }
   IRRewriter restorer(function.getContext());
   for (Operation *op : elementwise)

@@ -93,6 +93,7 @@ FEWER = [
     ("one_term", "the term with x is rounded, the other is not", "weight dweight", dict(dx="second rounded")),
     ("difference", "the second of two rounded terms is subtracted", "weight dweight", dict(dx="rounded difference", factor="positive", rows=[64])),
     ("one_term_less", "one rounded term is subtracted", "weight dweight", dict(dx="second rounded difference", factor="positive")),
+    ("saved_one_term", "the same of a saved rstd", "weight rstd dweight", dict(dx="second rounded", rstd="saved")),
     ("residual_bf16", "a residual's gradient is added, too", "weight dweight", dict(dx="rounded terms", residual=True)),
     ("residual_in_sum", "the same before the sum is rounded", "weight dweight", dict(dx="rounded and residual")),
     ("narrow_dw", "dweight summed in bf16", "weight dweight", dict(dw="narrow", rows=[64])),

@@ -260,7 +260,7 @@ def channels(f):
     return f.mul("%x", f.broadcast(f.rsqrt(f.variance("%x", [1])), "%x", [1]))
 
 
-@case("flax with use_mean: mean(x^2) - mean(x)^2", "what is under the root is no sum over one dimension")
+@case("flax with use_mean: mean(x^2) - mean(x)^2", "what is under the root is a variance, as in a LayerNorm")
 def variance(f):
     s, squares = f.sum("%x", [1]), f.sum(f.mul("%x", "%x"), [1])
     m, n = f.div(s, f.constant(float(N), s)), f.constant(float(N), s)
