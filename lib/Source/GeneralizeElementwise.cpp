@@ -109,17 +109,36 @@ static SmallVector<Operation *> expandConcats(Operation *root) {
   IRRewriter rewriter(root->getContext());
   for (tensor::ConcatOp concat : concats) {
     rewriter.setInsertionPoint(concat);
-    FailureOr<SmallVector<Value>> whole = concat.decomposeOperation(rewriter);
-    if (failed(whole))
-      continue;
-    Value last = whole->front();
-    if (auto cast = last.getDefiningOp<tensor::CastOp>())
-      last = cast.getSource();
-    while (auto insertion = last.getDefiningOp<tensor::InsertSliceOp>()) {
-      insertions.push_back(insertion);
-      last = insertion.getDest();
+    Location loc = concat.getLoc();
+    RankedTensorType type = concat.getResultType();
+    // Those of the first part: all have them.
+    SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, loc, concat.getInputs().front());
+    SmallVector<OpFoldResult> offsets(type.getRank(), rewriter.getIndexAttr(0));
+    const SmallVector<OpFoldResult> strides(type.getRank(),
+                                            rewriter.getIndexAttr(1));
+    const uint64_t dim = concat.getDim();
+    auto getColumns = [&](Value part) {
+      return cast<RankedTensorType>(part.getType()).getDimSize(dim);
+    };
+    int64_t columns = 0;
+    for (Value part : concat.getInputs())
+      columns += getColumns(part);
+    sizes[dim] = rewriter.getIndexAttr(columns);
+    Value whole =
+        tensor::EmptyOp::create(rewriter, loc, sizes, type.getElementType());
+    columns = 0;
+    for (Value part : concat.getInputs()) {
+      offsets[dim] = rewriter.getIndexAttr(columns);
+      sizes[dim] = rewriter.getIndexAttr(getColumns(part));
+      columns += getColumns(part);
+      whole = tensor::InsertSliceOp::create(rewriter, loc, part, whole, offsets,
+                                            sizes, strides);
+      insertions.push_back(whole.getDefiningOp());
     }
-    rewriter.replaceOp(concat, *whole);
+    if (whole.getType() != type)
+      whole = tensor::CastOp::create(rewriter, loc, type, whole);
+    rewriter.replaceOp(concat, whole);
   }
   return insertions;
 }
