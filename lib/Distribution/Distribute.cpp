@@ -288,7 +288,7 @@ struct Distribute final : rmsnorm::impl::DistributeBase<Distribute> {
                             (load && load.getKind() == TileKind::column);
       const bool perColumn = llvm::any_of(op->getResultTypes(), isPerColumn) ||
                              (store && isPerColumn(store.getValue().getType()));
-      if (isa<vector::DeinterleaveOp>(op) &&
+      if (getHalfOfPairs(op) &&
           rows.getRequiredSchedule()->getVectorWidth() == 1)
         return op->emitOpError("expected vector_width >= 2 for pairs of "
                                "columns in one vector, got 1");

@@ -44,8 +44,9 @@ public:
             ImplicitLocOpBuilder::atBlockEnd(loc, &function.getBody().front())),
         host(host), arguments(host, function.getBody().front()),
         parts(getParts(rows)) {
-    RowsOp(rows).getBody().walk([&](vector::DeinterleaveOp op) {
-      pairs = op.getResultVectorType().getDimSize(1);
+    RowsOp(rows).getBody().walk([&](Operation *op) {
+      if (Value half = getHalfOfPairs(op))
+        pairs = cast<VectorType>(half.getType()).getDimSize(1);
     });
   }
 

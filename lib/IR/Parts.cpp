@@ -29,3 +29,10 @@ llvm::SmallDenseSet<int64_t> rmsnorm::getParts(RowsOp rows) {
   });
   return parts;
 }
+
+Value rmsnorm::getHalfOfPairs(Operation *op) {
+  if (auto pairs = dyn_cast<vector::DeinterleaveOp>(op))
+    return pairs.getRes1();
+  auto pairs = dyn_cast<vector::InterleaveOp>(op);
+  return pairs ? pairs.getLhs() : Value();
+}

@@ -258,12 +258,8 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
 LogicalResult BodyVerifier::verifyPairs() {
   int64_t halves = 0;
   WalkResult pairs = rows.getBody().walk([&](Operation *op) -> WalkResult {
-    Value half;
-    if (auto pair = dyn_cast<vector::DeinterleaveOp>(op))
-      half = pair.getRes1();
-    else if (auto pair = dyn_cast<vector::InterleaveOp>(op))
-      half = pair.getLhs();
-    else
+    Value half = getHalfOfPairs(op);
+    if (!half)
       return WalkResult::advance();
     const int64_t columns = cast<VectorType>(half.getType()).getDimSize(1);
     if (halves != 0 && columns != halves)

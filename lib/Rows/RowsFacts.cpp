@@ -79,9 +79,10 @@ static int64_t getPart(Block &program) {
       add(slice.getOffsets(), slice.getType());
     } else if (auto insert = dyn_cast<vector::InsertStridedSliceOp>(op)) {
       add(insert.getOffsets(), insert.getSourceVectorType());
-    } else if (auto pairs = dyn_cast<vector::DeinterleaveOp>(op)) {
-      part = std::gcd(part, pairs.getSourceVectorType().getDimSize(1));
-      parts.erase(pairs.getResultVectorType().getDimSize(1));
+    } else if (Value half = getHalfOfPairs(&op)) {
+      const int64_t pairs = cast<VectorType>(half.getType()).getDimSize(1);
+      part = std::gcd(part, 2 * pairs);
+      parts.erase(pairs);
     }
   }
   // What was taken out of constants is stored only.
@@ -189,11 +190,15 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
 
 /// Whether threads can hold rows of `columns` of which parts begin at multiples
 /// of `part`: vectors of a thread are as far apart as parts are, or nearer, and
-/// stay in registers (rmsnorm.schedule). One row is that of a whole subgroup.
-static bool canTakeApart(int64_t columns, int64_t part, bool isOneRow) {
+/// stay in registers (rmsnorm.schedule), as do `sums` over rows. One row is
+/// that of a whole subgroup.
+static bool canTakeApart(int64_t columns, int64_t part, bool isOneRow,
+                         int64_t sums) {
   constexpr int64_t kMostSubgroup = 64, kMostVector = 16;
   const int64_t step = part & -part;
   if (isOneRow && step < kMostSubgroup * kMostVector)
+    return false;
+  if (sums != 0 && (columns > 4096 || columns * sums > 2 * step))
     return false;
   return columns <= 8192 &&
          (columns <= 16 * step || columns <= (step > 1 ? 128 : 16));
@@ -208,10 +213,9 @@ std::string mlir::rmsnorm::whyNotOnAllChips(RowsOp rows) {
     return "divides columns into groups that are not of 2, 4, 8, ... 128";
   if (facts.part == 0)
     return "";
-  if (facts.numColumnSums != 0)
-    return "would both take rows apart and sum them up";
   if (facts.dynamicColumns ||
-      !canTakeApart(facts.columns, facts.part, facts.singleRow))
+      !canTakeApart(facts.columns, facts.part, facts.singleRow,
+                    facts.numColumnSums))
     return "takes rows apart into parts that are too small, or too large, for "
            "what a thread holds";
   return "";

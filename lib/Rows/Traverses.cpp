@@ -3,6 +3,7 @@
 
 #include "Traverses.h"
 
+#include "RMSNorm/IR/Parts.h"
 #include "RMSNorm/Schedule/Layout.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -132,8 +133,11 @@ void Cutter::cut(int64_t segment, ArrayRef<Operation *> ops,
 
 LogicalResult Cutter::run() {
   SmallVector<SmallVector<Operation *>> work(segments.getCuts().size() + 1);
+  // A vector of a row that is taken apart may be another one of the part.
+  const bool hasParts = !getParts(rows).empty();
   for (Operation &op : program.without_terminator()) {
-    if (isa<AccumulateOp>(op) && llvm::any_of(op.getResultTypes(), isPerColumn))
+    if (isa<AccumulateOp>(op) && !hasParts &&
+        llvm::any_of(op.getResultTypes(), isPerColumn))
       order = Order::vectors;
     if (isColumnWork(op))
       work[segments.get(&op)].push_back(&op);

@@ -73,6 +73,10 @@ protected:
   /// given, in place of what the rules say.
   bool add(ScheduleFields fields, NestedSchedule sums = {});
 
+  /// Numbers of threads that leave a thread's vectors as far apart as the parts
+  /// are that rows are taken apart into, or nearer.
+  SmallVector<int64_t> getThreadsOfParts() const;
+
   const ProgramFacts &facts;
   const ChipInfo &chip;
   /// The fields that all have.
@@ -113,6 +117,16 @@ Space::Space(const ProgramFacts &facts, const ChipInfo &chip)
   // each would be as many accesses 16 bytes apart. N says so for all variants,
   // which own the same columns.
   base.vectorWidth = std::min(base.vectorWidth, getAccessWidth(facts, chip));
+  while (facts.part % base.vectorWidth != 0)
+    base.vectorWidth /= 2;
+}
+
+SmallVector<int64_t> Space::getThreadsOfParts() const {
+  SmallVector<int64_t> threads;
+  for (int64_t t = 1; t <= chip.maxThreadsPerBlock; t *= 2)
+    if (facts.part % (t * base.vectorWidth) == 0)
+      threads.push_back(t);
+  return threads;
 }
 
 bool Space::addGiven(const ScheduleFields &fields) {
@@ -193,11 +207,8 @@ void RowSpace::addHeld(int64_t cluster, ArrayRef<int64_t> threads) {
 
 void RowSpace::addParts() {
   addHeld(/*cluster=*/1, getRowThreads(vectors, chip));
-  // A thread's vectors are as far apart as the parts are, or nearer.
   if (schedules.empty())
-    for (int64_t t = 1; t <= chip.maxThreadsPerBlock; t *= 2)
-      if (facts.part % (t * base.vectorWidth) == 0)
-        addHeld(/*cluster=*/1, t);
+    addHeld(/*cluster=*/1, getThreadsOfParts());
 }
 
 void RowSpace::addShared() {
@@ -230,8 +241,6 @@ void RowSpace::addReadAgain() {
 }
 
 std::vector<ScheduleFields> RowSpace::take() {
-  while (facts.part % base.vectorWidth != 0)
-    base.vectorWidth /= 2;
   const int64_t most = chip.maxThreadsPerBlock, subgroup = chip.subgroupSize;
   if (facts.part > 0)
     addParts();
@@ -280,8 +289,8 @@ public:
   std::vector<ScheduleFields> take();
 
 private:
-  /// Persistent blocks, `cluster` of them for a row.
-  void addPersistent(int64_t cluster);
+  /// Persistent blocks, `cluster` of them for a row, of so many threads each.
+  void addPersistent(int64_t cluster, ArrayRef<int64_t> threads);
   /// With rows in registers.
   void addHeld(ScheduleFields fields);
   /// With rows copied ahead into workgroup memory.
@@ -306,13 +315,11 @@ private:
 };
 } // namespace
 
-void SumsSpace::addPersistent(int64_t cluster) {
-  const int64_t part = llvm::divideCeil(vectors, cluster);
-  for (int64_t threads :
-       getRowThreads(part, chip, facts.singleRow ? chip.subgroupSize : 1)) {
+void SumsSpace::addPersistent(int64_t cluster, ArrayRef<int64_t> threads) {
+  for (int64_t t : threads) {
     ScheduleFields fields = base;
     fields.cluster = cluster;
-    fields.threadsPerRow = threads;
+    fields.threadsPerRow = t;
     addHeld(fields);
     if (mayRing())
       addRings(fields);
@@ -449,13 +456,19 @@ void SumsSpace::addStrips() {
 }
 
 std::vector<ScheduleFields> SumsSpace::take() {
-  addPersistent(/*cluster=*/1);
+  auto getThreads = [&](int64_t cluster) {
+    return getRowThreads(llvm::divideCeil(vectors, cluster), chip,
+                         facts.singleRow ? chip.subgroupSize : 1);
+  };
+  addPersistent(/*cluster=*/1, getThreads(1));
+  if (facts.part > 0 && schedules.empty())
+    addPersistent(/*cluster=*/1, getThreadsOfParts());
   // Clusters that leave two vectors for each thread of eight subgroups.
   for (int64_t cluster = 2;
        !facts.dynamicColumns && cluster <= chip.maxClusterSize &&
        16 * cluster * chip.subgroupSize <= vectors;
        cluster *= 2)
-    addPersistent(cluster);
+    addPersistent(cluster, getThreads(cluster));
   // Strips of wide rows are candidates everywhere, so that the cost model,
   // which was fitted on a chip that holds such rows, compares them.
   if (schedules.empty() || vectors > 2 * chip.maxThreadsPerBlock)

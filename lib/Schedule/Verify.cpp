@@ -113,9 +113,9 @@ void Verifier::verifyParts() {
   expect(schedule.cache == Cache::registers, "cache",
          "cache = registers for rows that are taken apart",
          stringifyCache(schedule.cache));
-  expect(facts.numColumnSums == 0, "column_sums",
-         "no sums over rows of rows that are taken apart",
-         Twine(facts.numColumnSums) + " of them");
+  expect(!schedule.hasStrips(), "column_sums",
+         "column_sums = registers for rows that are taken apart",
+         stringifyColumnSums(schedule.columnSums));
 }
 
 void Verifier::verifyCluster() {

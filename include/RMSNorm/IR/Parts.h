@@ -15,6 +15,10 @@ namespace mlir::rmsnorm {
 /// columns than a row have a value for each group of columns.
 llvm::SmallDenseSet<int64_t> getParts(RowsOp rows);
 
+/// Half of the columns that `op` takes apart as pairs, or puts together of
+/// them; null if it does neither.
+Value getHalfOfPairs(Operation *op);
+
 } // namespace mlir::rmsnorm
 
 #endif // RMSNORM_IR_PARTS_H
