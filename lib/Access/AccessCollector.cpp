@@ -108,20 +108,17 @@ void AccessCollector::add(Access access) {
 
 void AccessCollector::read(OpOperand &operand, Layout layout,
                            std::optional<unsigned> parent) {
-  Value value = operand.get();
-  traceBack(digits, value, layout);
-  readValue(operand, value, digits.resolve(layout), parent);
-}
-
-void AccessCollector::readValue(OpOperand &operand, Value value,
-                                const Layout &layout,
-                                std::optional<unsigned> parent) {
-  Operation *op = value.getDefiningOp();
   Access access;
-  access.value = value;
-  access.layout = layout;
   access.operand = &operand;
   access.parent = parent;
+  if (parent && cluster.accesses[*parent].kind == Access::Kind::assembled)
+    access.whole = layout;
+  access.value = operand.get();
+  traceBack(digits, access.value, layout);
+  layout = digits.resolve(layout);
+  access.layout = layout;
+  Value value = access.value;
+  Operation *op = value.getDefiningOp();
   auto it = cluster.layouts.find(value);
   if (op && isMember(op)) {
     access.kind = Access::Kind::member;
@@ -132,11 +129,11 @@ void AccessCollector::readValue(OpOperand &operand, Value value,
     return add(std::move(access));
   }
   auto insertion = dyn_cast_or_null<tensor::InsertSliceOp>(op);
-  if (insertion && it != cluster.layouts.end()) {
-    if (!haveSameRows(layout, it->second))
-      return refuse(op, "uses other rows of what is computed");
-    return readParts(operand, insertion, layout, parent);
-  }
+  if (insertion && it != cluster.layouts.end() &&
+      !haveSameRows(layout, it->second))
+    return refuse(op, "uses other rows of what is computed");
+  if (insertion && readParts(access, insertion))
+    return;
   // A number that members compute is no constant.
   SplatElementsAttr splat;
   if (op && (isa<tensor::EmptyOp>(op) ||
@@ -145,7 +142,7 @@ void AccessCollector::readValue(OpOperand &operand, Value value,
     access.kind = Access::Kind::constant;
     return add(std::move(access));
   }
-  if (compute(operand, value, layout, parent))
+  if (compute(access))
     return;
   if (!dependsOnMembers(value)) {
     access.kind = Access::Kind::load;
@@ -154,37 +151,59 @@ void AccessCollector::readValue(OpOperand &operand, Value value,
   refuse(op, "uses what an op outside computes from the cluster");
 }
 
-/// The rows of what is put together must be those of its parts.
-void AccessCollector::readParts(OpOperand &operand, tensor::InsertSliceOp op,
-                                const Layout &layout,
-                                std::optional<unsigned> parent) {
-  Access access;
+/// Whether `op` and insertions before it make a row of nothing but what they
+/// insert: a tensor that is read beside one that it is changed to is another
+/// buffer.
+static bool isPutTogether(tensor::InsertSliceOp op) {
+  while (auto before = op.getDest().getDefiningOp<tensor::InsertSliceOp>())
+    op = before;
+  Operation *first = op.getDest().getDefiningOp();
+  return isa_and_present<tensor::EmptyOp>(first) || getFilled(first) ||
+         matchPattern(op.getDest(), m_Constant());
+}
+
+/// Whether the row is put together where it is used: of what members compute
+/// or, if all of it is put together, of anything.
+bool AccessCollector::readParts(Access access, tensor::InsertSliceOp op) {
+  auto it = cluster.layouts.find(op.getResult());
+  const bool isOfCluster = it != cluster.layouts.end();
+  std::optional<Layout> whole, part;
+  if (isOfCluster) {
+    whole = it->second;
+    if (auto source = cluster.layouts.find(op.getSource());
+        source != cluster.layouts.end())
+      part = source->second;
+  } else if (!taken.contains(op) && isPutTogether(op)) {
+    whole = getWholeLayout(digits, op.getResult(), access.layout);
+  }
+  if (whole && !part)
+    part = getPartLayout(digits, op, *whole);
+  if (!part || isTooMuch(access.parent))
+    return false;
   access.kind = Access::Kind::assembled;
-  access.value = op.getResult();
-  access.layout = layout;
-  access.operand = &operand;
-  access.parent = parent;
+  access.loops = digits.resolve(*whole);
   const unsigned number = cluster.accesses.size();
   add(std::move(access));
-  Value dest = op.getDest();
-  Layout index = layout;
-  traceBack(digits, dest, index);
-  readValue(operand, dest, digits.resolve(index), number);
-  Value source = op.getSource();
-  Layout own = cluster.layouts.find(source)->second;
-  traceBack(digits, source, own);
-  auto it = cluster.layouts.find(source);
-  if (it == cluster.layouts.end() || !isMember(source.getDefiningOp()))
-    refuse(op, "uses parts that are put together of parts");
-  else if (!haveSameRows(own, it->second))
-    refuse(op, "uses parts of other rows");
+  read(op.getDestMutable(), *whole, number);
+  read(op.getSourceMutable(), *part, number);
+  return true;
+}
+
+/// Whether no more is computed where it is used, for `parent`.
+bool AccessCollector::isTooMuch(std::optional<unsigned> parent) const {
+  unsigned depth = 0;
+  for (; parent; parent = cluster.accesses[*parent].parent)
+    ++depth;
+  const size_t count =
+      llvm::count_if(cluster.accesses, [&](const Access &access) {
+        return access.member == current;
+      });
+  return count > kMaxAccesses || depth > 16;
 }
 
 /// Whether the value is computed where it is used: by an elementwise op.
-bool AccessCollector::compute(OpOperand &operand, Value value,
-                              const Layout &layout,
-                              std::optional<unsigned> parent) {
-  auto op = value.getDefiningOp<LinalgOp>();
+bool AccessCollector::compute(Access access) {
+  auto op = access.value.getDefiningOp<LinalgOp>();
   if (!op || op->getBlock() != cluster.anchor->getBlock() ||
       op->getNumResults() != 1 || taken.contains(op))
     return false;
@@ -192,25 +211,11 @@ bool AccessCollector::compute(OpOperand &operand, Value value,
   if (!nest || nest->hasReduction() || !isMemoryEffectFree(op))
     return false;
   std::optional<Layout> loops =
-      invert(*nest, nest->writes.front().second, layout);
-  if (!loops)
+      invert(*nest, nest->writes.front().second, access.layout);
+  if (!loops || isTooMuch(access.parent))
     return false;
   const unsigned number = cluster.accesses.size();
-  unsigned depth = 0;
-  for (std::optional<unsigned> above = parent; above;
-       above = cluster.accesses[*above].parent)
-    ++depth;
-  size_t count = llvm::count_if(cluster.accesses, [&](const Access &access) {
-    return access.member == current;
-  });
-  if (count > kMaxAccesses || depth > 16)
-    return false;
-  Access access;
   access.kind = Access::Kind::computed;
-  access.value = value;
-  access.layout = layout;
-  access.operand = &operand;
-  access.parent = parent;
   access.loops = *loops;
   add(std::move(access));
   for (const auto &[own, map] : nest->reads)

@@ -26,12 +26,9 @@ private:
   bool isMember(Operation *op) const { return numbers.count(op); }
 
   void read(OpOperand &operand, Layout layout, std::optional<unsigned> parent);
-  void readValue(OpOperand &operand, Value value, const Layout &layout,
-                 std::optional<unsigned> parent);
-  void readParts(OpOperand &operand, tensor::InsertSliceOp op,
-                 const Layout &layout, std::optional<unsigned> parent);
-  bool compute(OpOperand &operand, Value value, const Layout &layout,
-               std::optional<unsigned> parent);
+  bool readParts(Access access, tensor::InsertSliceOp op);
+  bool compute(Access access);
+  bool isTooMuch(std::optional<unsigned> parent) const;
   void readBody(Operation *op, const Layout &loops,
                 std::optional<unsigned> parent);
   Sum getIndex(Value value, linalg::LinalgOp op, const Layout &loops,

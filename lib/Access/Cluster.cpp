@@ -74,9 +74,14 @@ Cluster::getColumns(ArrayRef<const Layout *> layouts) const {
 }
 
 SmallVector<unsigned> Cluster::getColumns(const Access &access) const {
-  if (access.isRead())
-    return getColumns({&members[access.member].loops});
-  return getColumns({&access.sourceLayout, &access.layout});
+  if (!access.isRead())
+    return getColumns({&access.sourceLayout, &access.layout});
+  // What is put together has columns of its own.
+  for (const Access *part = &access; part->parent;
+       part = &accesses[*part->parent])
+    if (accesses[*part->parent].kind == Access::Kind::assembled)
+      return getColumns({&part->whole});
+  return getColumns({&members[access.member].loops});
 }
 
 const Layout *Cluster::findLayout(Value value) const {
@@ -126,6 +131,10 @@ LayoutMap Cluster::getComputedLoops(const Access &access) const {
   return getRowsMap(access.loops, getColumns(access), 0);
 }
 
+LayoutMap Cluster::getOperandMap(const Access &access) const {
+  return getRowsMap(access.whole, getColumns(access), 0);
+}
+
 Relation Cluster::getRelation(const Access &access) const {
   const Layout index = digits.resolve(access.layout);
   const Layout own = digits.resolve(layouts.find(access.value)->second);
@@ -149,9 +158,9 @@ Relation Cluster::getRelation(const Access &access) const {
         }))
       return Relation::part;
   // Each value is for all that the member has more of.
-  for (const Sum &sum : digits.resolve(members[access.member].loops))
-    for (const Term &term : sum.terms)
-      if (!digits[term.digit].isRow && !names.count(term.digit))
+  for (unsigned column : getColumns(access))
+    for (unsigned leaf : digits.getLeaves(column))
+      if (!names.count(leaf))
         return Relation::groups;
   return Relation::sameColumns;
 }

@@ -223,12 +223,22 @@ void ClusterGrowth::joinUser(Operation *op) {
   join(op, *nest, MaybeLoops(nest->dims.size()));
 }
 
-/// The producer of a member's operand joins if it computes the same rows.
+/// The producer of a member's operand joins if it computes the same rows, or
+/// parts of them that are put together.
 void ClusterGrowth::joinProducer(Value value, Layout layout) {
   traceBack(digits, value, layout);
   Operation *op = value.getDefiningOp();
   if (!op || members.count(op))
     return;
+  if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op)) {
+    if (taken.contains(op))
+      return;
+    layout = digits.resolve(layout);
+    if (std::optional<Layout> part = getPartLayout(digits, insertion, layout))
+      joinProducer(insertion.getSource(), *part);
+    joinProducer(insertion.getDest(), layout);
+    return;
+  }
   std::optional<LoopNest> nest = getLoopNest(op);
   if (!nest)
     return;

@@ -152,6 +152,8 @@ json::Value Program::print(const Cluster &cluster, const Access &access) {
     object["parent"] = *access.parent;
   if (access.kind == Access::Kind::computed)
     object["loops"] = print(cluster, cluster.getComputedLoops(access));
+  if (!access.whole.empty())
+    object["whole"] = print(cluster, cluster.getOperandMap(access));
   if (!access.isRead()) {
     object["source"] = getNumber(access.source);
     object["from"] = print(cluster, cluster.getSourceMap(access));

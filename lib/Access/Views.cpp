@@ -147,6 +147,39 @@ static std::optional<Layout> getInsertedLayout(Digits &digits,
   return whole;
 }
 
+std::optional<Layout> access::getWholeLayout(Digits &digits, Value value,
+                                             const Layout &layout) {
+  Layout whole;
+  for (auto [dim, sum] : llvm::enumerate(layout)) {
+    const Size size = digits.getSizes().get(value, dim);
+    if (!digits.hasColumns(sum) || digits.counts(sum, size)) {
+      whole.push_back(sum);
+      continue;
+    }
+    if (digits.hasRows(sum) || !size.isStatic())
+      return std::nullopt;
+    whole.push_back(digits.getSum(digits.add(size, /*isRow=*/false)));
+  }
+  return whole;
+}
+
+std::optional<Layout> access::getPartLayout(Digits &digits,
+                                            tensor::InsertSliceOp op,
+                                            const Layout &layout) {
+  Layout part;
+  const llvm::SmallBitVector dropped = op.getDroppedDims();
+  for (auto [dim, sum] : llvm::enumerate(layout)) {
+    const bool isWhole = takesAll(digits, op, op.getDest(), dim);
+    const Size size = digits.getSizes().get(op.getMixedSizes()[dim]);
+    if (!isWhole && (digits.hasRows(sum) || !size.isStatic()))
+      return std::nullopt;
+    if (!dropped.test(dim))
+      part.push_back(
+          isWhole ? sum : digits.getSum(digits.add(size, /*isRow=*/false)));
+  }
+  return part;
+}
+
 std::optional<Layout> access::getViewLayout(Digits &digits, Operation *view,
                                             const Layout &layout) {
   if (auto insertion = dyn_cast<tensor::InsertSliceOp>(view))

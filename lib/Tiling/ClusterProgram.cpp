@@ -143,7 +143,8 @@ LogicalResult ProgramBuilder::checkOrder() {
   for (const Member &member : cluster.getMembers())
     moved.push_back(member.op);
   for (const Access &access : cluster.getAccesses())
-    if (access.kind == Access::Kind::computed)
+    if (access.kind == Access::Kind::computed ||
+        access.kind == Access::Kind::assembled)
       moved.push_back(access.value.getDefiningOp());
   Operation *first = *llvm::min_element(
       moved, [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });

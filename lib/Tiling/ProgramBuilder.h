@@ -96,6 +96,7 @@ public:
   }
   bool sumsRows(linalg::LinalgOp op) override;
   bool isOfOneValue(linalg::LinalgOp op) override;
+  bool hasParts() override { return !parts.empty(); }
   bool isIndexing(Operation &payload) override;
   FailureOr<Value>
   gather(tensor::ExtractOp extract,
@@ -110,6 +111,8 @@ private:
 
   LogicalResult failWidest(const Twine &why);
   bool isLonger(Value row) const;
+  void addPart(const access::Layout &whole, const access::Layout &part);
+  bool isPart(ArrayRef<unsigned> leaves) const;
   SmallVector<unsigned> getColumnLeaves(ArrayRef<access::Sum> layout) const;
   int64_t countElements(ArrayRef<unsigned> leaves) const;
   bool isPrefix(ArrayRef<unsigned> part, ArrayRef<unsigned> whole) const {
@@ -126,7 +129,10 @@ private:
   LogicalResult emitNorm(Operation *op, Frame where);
   LogicalResult emitAll();
   FailureOr<Value> getConstant(Value value, int64_t elements);
-  FailureOr<Value> getMember(const access::Access &access, OpOperand &operand);
+  FailureOr<Value> getMember(const access::Access &access, Location loc,
+                             ArrayRef<unsigned> leaves);
+  FailureOr<Value> getRead(const access::Access &access, Location loc,
+                           ArrayRef<unsigned> leaves);
   /// What an access is to the rows, and its map.
   struct Place {
     TileKind kind;
@@ -158,7 +164,10 @@ private:
   Value extract(Location loc, Value vector, int64_t offset, int64_t count);
   Value findVector(Value value) const;
   FailureOr<Value> getVectorOfView(Value value);
-  LogicalResult assemble(tensor::InsertSliceOp op);
+  const access::Access *findRow(tensor::InsertSliceOp op) const;
+  FailureOr<Value> assemble(tensor::InsertSliceOp op,
+                            const access::Access *access);
+  LogicalResult emitComputed(unsigned member, std::optional<unsigned> below);
   std::optional<std::pair<Value, access::Layout>>
   getAssembled(const access::Access &access) const;
   Value getBuffer(Value tensor, unsigned written = 0);
@@ -205,6 +214,9 @@ private:
   DenseMap<unsigned, unsigned> ranks;
   /// Column digits of the ops with the most columns.
   SmallVector<SmallVector<unsigned>> widest;
+  /// Column digits of what is taken out of rows, or put into them: pairs may
+  /// have the digits that groups have.
+  SmallVector<SmallVector<unsigned>> parts;
   int64_t columns = 1;
   std::optional<unsigned> dynamicColumns;
   /// Rows' digits that count more than one row.

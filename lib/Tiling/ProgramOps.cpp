@@ -72,6 +72,39 @@ LogicalResult ProgramBuilder::emit(LinalgOp op, Frame where) {
   return result;
 }
 
+/// What a member, or what is `below` an access of it, computes where it is
+/// used.
+LogicalResult ProgramBuilder::emitComputed(unsigned member,
+                                           std::optional<unsigned> below) {
+  ArrayRef<Access> all = cluster.getAccesses();
+  auto isBelow = [&](const Access &access) {
+    std::optional<unsigned> above = access.parent;
+    while (above && above != below)
+      above = all[*above].parent;
+    return above == below;
+  };
+  // What it needs comes after it in the list.
+  for (const Access &access : llvm::reverse(all)) {
+    const unsigned number = getNumber(access);
+    if (access.member != member || computed.count(number) || !isBelow(access))
+      continue;
+    if (access.kind == Access::Kind::computed) {
+      current = access.value.getDefiningOp();
+      if (failed(emit(cast<LinalgOp>(current), {member, number, access.loops})))
+        return failure();
+    } else if (access.kind == Access::Kind::assembled &&
+               !cluster.findLayout(access.value)) {
+      current = access.value.getDefiningOp();
+      FailureOr<Value> row =
+          assemble(cast<tensor::InsertSliceOp>(current), &access);
+      if (failed(row))
+        return failure();
+      computed[number] = *row;
+    }
+  }
+  return success();
+}
+
 /// In the order of the block; what is computed where it is used, there.
 LogicalResult ProgramBuilder::emitAll() {
   struct Step {
@@ -101,8 +134,17 @@ LogicalResult ProgramBuilder::emitAll() {
       insert(access.value);
     else if (auto row = getAssembled(access))
       insert(row->first);
+    const Layout *own = cluster.findLayout(access.value);
+    if (access.kind == Access::Kind::member &&
+        cluster.getRelation(access) == Relation::part)
+      addPart(*own, access.layout);
+    if (!access.whole.empty() && access.operand->getOperandNumber() == 0)
+      addPart(cluster.getAccesses()[*access.parent].loops, access.whole);
   }
   for (auto [op, member] : insertions) {
+    Value source = cast<tensor::InsertSliceOp>(op).getSource();
+    if (const Layout *part = cluster.findLayout(source))
+      addPart(*cluster.findLayout(op->getResult(0)), *part);
     Frame frame;
     frame.member = member;
     steps.push_back({op, frame});
@@ -116,22 +158,25 @@ LogicalResult ProgramBuilder::emitAll() {
   });
   for (Step &step : steps) {
     current = cluster.getMembers()[step.frame.member].op;
+    auto insertion = dyn_cast<tensor::InsertSliceOp>(step.op);
+    const Access *row = insertion ? findRow(insertion) : nullptr;
     LogicalResult result = success();
-    // What it needs comes after it in the list.
-    for (const Access &access : llvm::reverse(cluster.getAccesses()))
-      if (!isa<tensor::InsertSliceOp>(step.op) && succeeded(result) &&
-          access.kind == Access::Kind::computed &&
-          access.member == step.frame.member) {
-        current = access.value.getDefiningOp();
-        result = emit(cast<LinalgOp>(current),
-                      {access.member, getNumber(access), access.loops});
-      }
+    if (row)
+      result = emitComputed(row->member, getNumber(*row));
+    else if (!insertion)
+      result = emitComputed(step.frame.member, std::nullopt);
     if (failed(result))
       return failure();
     current = cluster.getMembers()[step.frame.member].op;
-    if (auto insertion = dyn_cast<tensor::InsertSliceOp>(step.op))
-      result = assemble(insertion);
-    else if (auto op = dyn_cast<LinalgOp>(step.op))
+    if (insertion) {
+      // Without it the row is loaded.
+      if (current == cluster.getAnchor())
+        current = insertion;
+      FailureOr<Value> vector = assemble(insertion, row);
+      result = vector;
+      if (succeeded(vector))
+        vectors[insertion.getResult()] = *vector;
+    } else if (auto op = dyn_cast<LinalgOp>(step.op))
       result = emit(op, step.frame);
     else
       result = emitNorm(step.op, step.frame);

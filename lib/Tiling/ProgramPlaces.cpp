@@ -39,6 +39,21 @@ int64_t ProgramBuilder::countElements(ArrayRef<unsigned> leaves) const {
   return size.isStatic() ? size.getNumber() : kDynamicColumns;
 }
 
+/// Says that `part` is taken out of `whole`, or put into it, which is the row
+/// or a part of it itself.
+void ProgramBuilder::addPart(const Layout &whole, const Layout &part) {
+  const SmallVector<unsigned> all = getColumnLeaves(whole);
+  if (countElements(all) == columns || llvm::is_contained(parts, all))
+    parts.push_back(getColumnLeaves(part));
+}
+
+/// Whether one value for each of the columns `leaves` is a part of the row, not
+/// that of a group: those of pairs are, beside other parts.
+bool ProgramBuilder::isPart(ArrayRef<unsigned> leaves) const {
+  return llvm::is_contained(parts, SmallVector<unsigned>(leaves)) ||
+         (!parts.empty() && 2 * countElements(leaves) == columns);
+}
+
 /// Whether `row` has more columns than any member.
 bool ProgramBuilder::isLonger(Value row) const {
   return countElements(getColumnLeaves(*cluster.findLayout(row))) > columns;
@@ -214,9 +229,16 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
     place.kind = TileKind::row;
   } else if (llvm::is_contained(widest, leaves)) {
     place.kind = place.hasRow || hasIndex ? TileKind::tile : TileKind::column;
-  } else if (llvm::any_of(widest, [&](ArrayRef<unsigned> whole) {
-               return isPrefix(leaves, whole);
-             })) {
+  } else if (llvm::any_of(widest,
+                          [&](ArrayRef<unsigned> whole) {
+                            return isPrefix(leaves, whole);
+                          }) &&
+             !isPart(leaves)) {
+    if (!parts.empty()) {
+      if (why)
+        *why = "a value for each group of columns, beside parts of rows";
+      return std::nullopt;
+    }
     place.kind = TileKind::group;
   } else if (llvm::is_contained(widest, SmallVector<unsigned>(order)) &&
              ArrayRef(order).take_back(leaves.size()) == ArrayRef(leaves)) {

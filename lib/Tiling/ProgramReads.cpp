@@ -61,14 +61,12 @@ FailureOr<Value> ProgramBuilder::getConstant(Value value, int64_t elements) {
 }
 
 /// What another member computes in the same row.
-FailureOr<Value> ProgramBuilder::getMember(const Access &access,
-                                           OpOperand &operand) {
+FailureOr<Value> ProgramBuilder::getMember(const Access &access, Location loc,
+                                           ArrayRef<unsigned> leaves) {
   Value vector = vectors.lookup(access.value);
   if (!vector)
     return fail("uses what is computed later");
   const int64_t own = cast<VectorType>(vector.getType()).getDimSize(1);
-  const SmallVector<unsigned> leaves =
-      getColumnLeaves(getOperandLayout(operand));
   switch (cluster.getRelation(access)) {
   case Relation::onePerRow:
     return vector;
@@ -81,7 +79,7 @@ FailureOr<Value> ProgramBuilder::getMember(const Access &access,
       return fail("uses other columns");
     return vector;
   case Relation::part:
-    return takePart(operand.getOwner()->getLoc(), vector, access.layout,
+    return takePart(loc, vector, access.layout,
                     *cluster.findLayout(access.value), leaves);
   }
   llvm_unreachable("expected a relation");
@@ -181,12 +179,50 @@ Value ProgramBuilder::findVector(Value value) const {
   }
 }
 
-/// Puts columns into a row, which is not loaded if none of it stays.
-LogicalResult ProgramBuilder::assemble(tensor::InsertSliceOp op) {
+/// The first access that reads what `op` puts together; null if none does.
+const Access *ProgramBuilder::findRow(tensor::InsertSliceOp op) const {
+  for (const Access &access : cluster.getAccesses())
+    if (access.kind == Access::Kind::assembled &&
+        access.value == op.getResult())
+      return &access;
+  return nullptr;
+}
+
+/// Puts columns into a row, which is not loaded if none of it stays. `access`,
+/// if there is one, reads it, of the cluster or of its own.
+FailureOr<Value> ProgramBuilder::assemble(tensor::InsertSliceOp op,
+                                          const Access *access) {
   dividers.push_back(op);
-  const Layout &whole = *cluster.findLayout(op.getResult());
+  const Layout *ofCluster = cluster.findLayout(op.getResult());
+  const Layout &whole = ofCluster ? *ofCluster : access->loops;
+  Frame where;
+  if (access) {
+    where.member = access->member;
+    where.computed = getNumber(*access);
+  }
+  auto findRead = [&](OpOperand &operand) {
+    frame = &where;
+    const Access *read = access ? findAccess(operand) : nullptr;
+    frame = nullptr;
+    return read;
+  };
+  auto get = [&](const Access &read) {
+    where.loops = read.whole;
+    frame = &where;
+    FailureOr<Value> vector =
+        getRead(read, op.getLoc(), getColumnLeaves(read.whole));
+    frame = nullptr;
+    return vector;
+  };
+  const Access *source = findRead(op.getSourceMutable());
   const Layout *own = cluster.findLayout(op.getSource());
-  FailureOr<Value> part = getVectorOfView(op.getSource());
+  if (source)
+    own = &source->whole;
+  FailureOr<Value> part = failure();
+  if (source && (!ofCluster || source->kind != Access::Kind::member))
+    part = get(*source);
+  else
+    part = getVectorOfView(op.getSource());
   std::optional<Layout> index =
       own ? writeThrough(op, digits.resolve(*own)) : std::nullopt;
   if (failed(part) || !index)
@@ -199,12 +235,22 @@ LogicalResult ProgramBuilder::assemble(tensor::InsertSliceOp op) {
     return fail("puts rows together in an order of their own" +
                 describeMap("columns side by side or every second one", *index,
                             getColumnLeaves(*own), /*hasIndex=*/false));
+  if (cast<VectorType>(part->getType()).getDimSize(1) !=
+      countElements(getColumnLeaves(*own)))
+    return fail("puts together what is one value of several columns");
   auto [offset, step] = *steps;
-  Value row = vectors.lookup(op.getDest());
+  Value row = ofCluster ? vectors.lookup(op.getDest()) : Value();
+  const Access *before = findRead(op.getDestMutable());
   if (!row && !isInitRead(op.getDestMutable())) {
     auto type = VectorType::get({1, elements}, op.getType().getElementType());
     row = arith::ConstantOp::create(builder, op.getLoc(),
                                     builder.getZeroAttr(type));
+  } else if (!row && before && before->kind != Access::Kind::load &&
+             !op.getDest().getDefiningOp<tensor::EmptyOp>()) {
+    FailureOr<Value> vector = get(*before);
+    if (failed(vector))
+      return failure();
+    row = *vector;
   } else if (!row) {
     std::optional<Place> place =
         getPlace(op.getDest(), whole, getColumnLeaves(whole),
@@ -220,10 +266,8 @@ LogicalResult ProgramBuilder::assemble(tensor::InsertSliceOp op) {
         builder, op.getLoc(), value, row, ArrayRef<int64_t>{0, place},
         ArrayRef<int64_t>{1, 1});
   };
-  if (step == 1) {
-    vectors[op.getResult()] = insert(*part, offset);
-    return success();
-  }
+  if (step == 1)
+    return insert(*part, offset);
   // The other columns of the pairs stay.
   const int64_t side = offset % 2;
   Value pairs = extract(op.getLoc(), row, offset - side,
@@ -233,12 +277,10 @@ LogicalResult ProgramBuilder::assemble(tensor::InsertSliceOp op) {
       known ? known->getOperand(1 - side)
             : vector::DeinterleaveOp::create(builder, op.getLoc(), pairs)
                   ->getResult(1 - side);
-  vectors[op.getResult()] =
-      insert(vector::InterleaveOp::create(builder, op.getLoc(),
-                                          side == 0 ? *part : other,
-                                          side == 0 ? other : *part),
-             offset - side);
-  return success();
+  return insert(vector::InterleaveOp::create(builder, op.getLoc(),
+                                             side == 0 ? *part : other,
+                                             side == 0 ? other : *part),
+                offset - side);
 }
 
 /// The vector of `value`, a view of what members compute.
@@ -292,6 +334,33 @@ Value ProgramBuilder::createLoad(Value tensor, const Place &place,
   return load;
 }
 
+/// What an access reads for the op of the frame: the columns `leaves`.
+FailureOr<Value> ProgramBuilder::getRead(const Access &access, Location loc,
+                                         ArrayRef<unsigned> leaves) {
+  switch (access.kind) {
+  case Access::Kind::constant:
+    return getConstant(access.value, countElements(leaves));
+  case Access::Kind::load:
+    return load(access);
+  case Access::Kind::member:
+    return getMember(access, loc, leaves);
+  case Access::Kind::computed:
+    if (Value vector = computed.lookup(getNumber(access)))
+      return vector;
+    return fail("uses what is computed where it is used");
+  case Access::Kind::assembled: {
+    Value vector = computed.lookup(getNumber(access));
+    if (!vector)
+      vector = vectors.lookup(access.value);
+    if (vector)
+      return takePart(loc, vector, access.layout, access.loops, leaves);
+    return fail("uses rows that are put together");
+  }
+  default:
+    return fail("reads what is not known");
+  }
+}
+
 FailureOr<Value> ProgramBuilder::getVector(OpOperand &operand) {
   auto op = cast<LinalgOp>(operand.getOwner());
   // The summand of one row: RowSum says what is added to.
@@ -313,26 +382,8 @@ FailureOr<Value> ProgramBuilder::getVector(OpOperand &operand) {
   }
   if (!access)
     return fail("reads what is not known");
-  switch (access->kind) {
-  case Access::Kind::constant:
-    return getConstant(access->value, getElements(operand));
-  case Access::Kind::load:
-    return load(*access);
-  case Access::Kind::member:
-    return getMember(*access, operand);
-  case Access::Kind::computed:
-    if (Value vector = computed.lookup(getNumber(*access)))
-      return vector;
-    return fail("uses what is computed where it is used");
-  case Access::Kind::assembled:
-    if (Value vector = vectors.lookup(access->value))
-      return takePart(op.getLoc(), vector, access->layout,
-                      *cluster.findLayout(access->value),
-                      getColumnLeaves(getOperandLayout(operand)));
-    return fail("uses rows that are put together");
-  default:
-    return fail("reads what is not known");
-  }
+  return getRead(*access, op.getLoc(),
+                 getColumnLeaves(getOperandLayout(operand)));
 }
 
 /// Whether `payload` counts loops for what reads tables.

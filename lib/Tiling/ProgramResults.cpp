@@ -35,17 +35,18 @@ ProgramBuilder::getAssembled(const Access &access) const {
       return std::make_pair(value, *layout);
     value = insertion.getDest();
   }
-  // The row itself may be inserted as a whole.
+  // The row itself may be reshaped, and inserted as a whole.
   SmallVector<Operation *> path;
   Value row = access.landing;
-  while (!cluster.findLayout(row)) {
+  while (!cluster.findLayout(row) ||
+         !row.getDefiningOp<tensor::InsertSliceOp>()) {
     Operation *op = row.getDefiningOp();
     if (!op || !(isView(op) || isa<tensor::InsertSliceOp>(op)))
       return std::nullopt;
     path.push_back(op);
     row = op->getOperand(0);
   }
-  if (!row.getDefiningOp<tensor::InsertSliceOp>() || isLonger(row))
+  if (isLonger(row))
     return std::nullopt;
   Layout layout = *cluster.findLayout(row);
   Digits scratch = digits;
@@ -120,13 +121,8 @@ Value ProgramBuilder::getDestination(Value landing) {
 /// A new tensor of the shape of `landing`, all of which members compute; null
 /// if they do not, or the shape is known by its value only.
 Value ProgramBuilder::createDestination(Value landing) {
-  // Through views and copies.
-  for (Value value = landing; !members.contains(value.getDefiningOp());
-       value = value.getDefiningOp()->getOperand(0)) {
-    Operation *op = value.getDefiningOp();
-    if (!op || !(isa<LinalgOp>(op) || isView(op)))
-      return {};
-  }
+  if (!cluster.isComputedWhole(landing))
+    return {};
   Operation *op = landing.getDefiningOp();
   rewriter.setInsertionPoint(op);
   auto type = cast<RankedTensorType>(landing.getType());
@@ -206,7 +202,9 @@ LogicalResult ProgramBuilder::collectWritten() {
       output.computed = assembled->first;
       output.layout = assembled->second;
       output.sourceLayout = *cluster.findLayout(output.computed);
-      if (cluster.findLayout(output.landing))
+      // What parts are put into is written as what they are put together to.
+      if (output.landing.getDefiningOp<tensor::InsertSliceOp>() &&
+          cluster.findLayout(output.landing))
         output.landing = output.computed;
     }
     if (llvm::any_of(written, [&](const Written &other) {

@@ -33,6 +33,7 @@ private:
   LogicalResult gather(tensor::ExtractOp extract);
   Value multiplyByReciprocal(Operation &op, ArrayRef<int64_t> shape);
   LogicalResult vectorize(Operation &payload);
+  Value broadcastTo(Location loc, Value value, ArrayRef<int64_t> shape);
   Value toVector(Value payloadValue, ArrayRef<int64_t> shape);
   FailureOr<Value> reduce(OpOperand &init);
   Value extend(Value value, Type elementType);
@@ -53,13 +54,15 @@ private:
 };
 } // namespace
 
-/// `value`, a vector of rank 2, as a vector of `shape`: unit dimensions and
-/// groups of columns are repeated.
-static Value broadcastTo(OpBuilder &builder, Location loc, Value value,
-                         ArrayRef<int64_t> shape) {
+/// `value`, a vector of rank 2, as a vector of `shape`: unit dimensions, groups
+/// and pairs of columns are repeated.
+Value PayloadVectorizer::broadcastTo(Location loc, Value value,
+                                     ArrayRef<int64_t> shape) {
   auto type = cast<VectorType>(value.getType());
   if (type.getShape() == shape)
     return value;
+  if (values.hasParts() && 2 * type.getDimSize(1) == shape[1])
+    return vector::InterleaveOp::create(builder, loc, value, value);
   if (type.getDimSize(1) != 1 && type.getDimSize(1) != shape[1])
     return GroupBroadcastOp::create(
         builder, loc, VectorType::get(shape, type.getElementType()), value);
@@ -83,7 +86,7 @@ FailureOr<Value> PayloadVectorizer::getVector(Value value) {
 /// `value` as a vector of `shape`; a scalar is repeated.
 Value PayloadVectorizer::toVector(Value value, ArrayRef<int64_t> shape) {
   if (Value vector = vectors.lookup(value))
-    return broadcastTo(builder, loc, vector, shape);
+    return broadcastTo(loc, vector, shape);
   auto type = VectorType::get(shape, value.getType());
   Attribute constant;
   if (matchPattern(value, m_Constant(&constant)))
@@ -131,9 +134,9 @@ Value PayloadVectorizer::multiplyByReciprocal(Operation &op,
       APFloat::getOne(
           cast<FloatType>(getElementTypeOrSelf(divisor)).getFloatSemantics()));
   Value reciprocal = arith::DivFOp::create(builder, op.getLoc(), one, divisor);
-  return arith::MulFOp::create(
-      builder, op.getLoc(), toVector(division.getLhs(), shape),
-      broadcastTo(builder, op.getLoc(), reciprocal, shape));
+  return arith::MulFOp::create(builder, op.getLoc(),
+                               toVector(division.getLhs(), shape),
+                               broadcastTo(op.getLoc(), reciprocal, shape));
 }
 
 /// The row of a table that `extract` reads columns, or one element, of.
@@ -232,8 +235,8 @@ FailureOr<Value> PayloadVectorizer::reduce(OpOperand &init) {
   if (failed(start))
     return failure();
   if (!isIdentity(*start, kind)) {
-    Value startF32 = broadcastTo(
-        builder, loc, extend(*start, builder.getF32Type()), type.getShape());
+    Value startF32 =
+        broadcastTo(loc, extend(*start, builder.getF32Type()), type.getShape());
     result =
         builder
             .create(combiner->getLoc(), combiner->getName().getIdentifier(),

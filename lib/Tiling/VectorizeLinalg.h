@@ -29,6 +29,9 @@ public:
   virtual bool sumsRows(linalg::LinalgOp op) = 0;
   /// Whether `op` has one value of a row, not its columns: nothing to reduce.
   virtual bool isOfOneValue(linalg::LinalgOp op) = 0;
+  /// Whether rows are taken apart: what has half of the columns is one value
+  /// for each pair of them, not for each group.
+  virtual bool hasParts() = 0;
   /// Whether `payload`, in the body of a linalg op, only says where `gather`
   /// reads.
   virtual bool isIndexing(Operation &payload) = 0;

@@ -264,6 +264,8 @@ func.func @parts(%x: tensor<32x128xf32>) -> tensor<32x128xf32> {
 //  CHECK-NEXT:      assembled tensor.insert_slice: (d0, d1) -> (d0, d1)
 //  CHECK-NEXT:        assembled tensor.insert_slice: (d0, d1) -> (d0, d1)
 //  CHECK-NEXT:          constant tensor.empty: (d0, d1) -> (d0, d1)
+//  CHECK-NEXT:          member rmsnorm.forward, part: (d0, d1) -> (d0, d1 + 64)
+//  CHECK-NEXT:        member rmsnorm.forward, part: (d0, d1) -> (d0, d1)
 //  CHECK-NEXT:      member rmsnorm.forward, same columns: (d0, d1) -> (d0, d1)
 //  CHECK-NEXT:      store 0 into %0, columns (128): (d0, d1) -> (d0, d1)
 

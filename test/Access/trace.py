@@ -156,12 +156,14 @@ class Checker:
         where = Map(function, self.rows, access["map"])
         loops, op = self.loops[access["member"]], function.ops[self.members[access["member"]]["op"]]
         parent = accesses[access["parent"]] if "parent" in access else None
-        while parent and parent["kind"] != "computed":
-            parent = accesses[parent["parent"]] if "parent" in parent else None
+        whole = None
         if parent:
-            loops, op = Map(function, self.rows, parent["loops"]), function.definitions[parent["value"]]
+            op = function.definitions[parent["value"]]
+            if parent["kind"] == "computed":
+                loops = Map(function, self.rows, parent["loops"])
+            else:
+                loops = whole = Map(function, self.rows, access["whole"])
         shape = function.shapes[access["value"]]
-        is_part = "parent" in access and accesses[access["parent"]]["kind"] == "assembled"
         checked = 0
         for point in self.points(loops.sizes):
             if access["kind"] == "gather":
@@ -174,17 +176,16 @@ class Checker:
                     continue
                 value, told = extract["in"][0], where(point, operands)
             else:
-                value, index = op["in"][access["operand"]], function.index(op, access["operand"], loops(point))
+                value = op["in"][access["operand"]]
+                index = whole(point) if whole else function.index(op, access["operand"], loops(point))
                 told = where(point)
             checked += 1
             if not all(0 <= i < size for i, size in zip(told, shape)):
                 return False
             found, said = function.origin(value, index), function.origin(access["value"], told)
-            if found != said and not is_part:
+            if found != said:
                 return False
-            if is_part and self.is_elsewhere(access, accesses, found, told):
-                return False
-            if said[0] in self.owners and access["kind"] in ("member", "assembled") and not is_part:
+            if said[0] in self.owners and access["kind"] in ("member", "assembled"):
                 if not self.is_row(*said, point[:len(self.rows)]):
                     return False
             if access["kind"] == "computed":
@@ -193,14 +194,6 @@ class Checker:
                 if function.index(own, len(own["in"]) - 1, inner) != told:
                     return False
         return True if checked else None
-
-    def is_elsewhere(self, access, accesses, found, told):
-        """Of what parts are inserted into: the element is another than the one that is said."""
-        if found[0] in self.owners:
-            return False  # a part, or what is read as a member
-        if access["kind"] == "load":
-            return found != self.function.origin(access["value"], told)
-        return False
 
     def is_write_right(self, access):
         function = self.function

@@ -30,9 +30,9 @@ struct Access {
     gather,
     /// Reads what another member computes, in the same row.
     member,
-    /// Reads the result of a tensor.insert_slice that puts together what
-    /// members compute in the same row. Accesses with it as `parent` follow
-    /// for what the parts are inserted into.
+    /// Reads the result of a tensor.insert_slice that puts columns into a row.
+    /// Accesses with it as `parent` follow, for what is inserted and for what
+    /// it is inserted into.
     assembled,
     /// Reads the result of an op outside that is computed where it is used,
     /// with `loops`. Its own reads follow, with it as `parent`.
@@ -54,14 +54,18 @@ struct Access {
   unsigned member;
   Value value;
   Layout layout;
-  /// The operand that is read, of the member or of a computed op. Of what is
-  /// written: the use.
+  /// The operand that is read, of the member, of a computed op or of an
+  /// insertion. Of what is written: the use.
   OpOperand *operand = nullptr;
   tensor::ExtractOp extract = nullptr;
   SmallVector<Value> indices;
   /// The number of the access that needs this one.
   std::optional<unsigned> parent;
+  /// Of a computed op its loops. Of a row that is put together all of it, where
+  /// `layout` may be a part.
   Layout loops;
+  /// With a parent that is put together: all of the operand that is read.
+  Layout whole;
   /// Of what is written: the result of the member or a view of it, where in it
   /// the elements are, and what they are written into: an argument, or what
   /// makes a new tensor.
@@ -147,6 +151,8 @@ public:
   LayoutMap getSourceMap(const Access &access) const;
   /// The loops of an op that is computed where it is used.
   LayoutMap getComputedLoops(const Access &access) const;
+  /// Where an access of what is put together reads its operand.
+  LayoutMap getOperandMap(const Access &access) const;
   /// How the value of an access of kind `member` is used.
   Relation getRelation(const Access &access) const;
 

@@ -30,6 +30,18 @@ std::optional<Layout> writeThrough(Digits &digits, Operation *view,
 std::optional<Layout> writeThrough(tensor::InsertSliceOp op,
                                    const Layout &layout);
 
+/// The layout of the rows of `value` that those at `layout`, columns or parts
+/// of them, belong to. Columns that are not all there are new digits. None if
+/// an index has rows and a part of the columns.
+std::optional<Layout> getWholeLayout(Digits &digits, Value value,
+                                     const Layout &layout);
+
+/// The layout of what is inserted into rows that have `layout` with it. Rows
+/// are the same; columns that are not all written are new digits. None if rows
+/// are put together.
+std::optional<Layout> getPartLayout(Digits &digits, tensor::InsertSliceOp op,
+                                    const Layout &layout);
+
 /// The layout of the result of a view, or of an insertion, of a tensor that has
 /// `layout`. Rows are the same; columns that are not all taken, or to which
 /// others come, are new digits. None if rows are taken or put together.

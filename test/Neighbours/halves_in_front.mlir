@@ -1,0 +1,86 @@
+// RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
+// RUN: norm-run %s --device=sim:sm_90 --rows=37 --host-optimization=0
+// RUN: norm-run %s --device=sim:gfx942 --rows=37 --host-optimization=0
+
+// A row that is put together in front of the norm is one of the kernel, and stays
+// in registers.
+#whole = affine_map<(t, h, c) -> (t, h, c)>
+#table = affine_map<(t, h, c) -> (t, c)>
+
+// Two halves, each computed of an argument of its own; the row is stored, too.
+// CHECK-LABEL: func.func @halves(
+// CHECK: rmsnorm.rows sizes [%{{.*}}] columns(64)
+// CHECK-COUNT-2: tile_load tile %{{.*}} : memref<?x32xf32
+// CHECK: vector.insert_strided_slice
+// CHECK: rmsnorm.row_reduce
+// CHECK: tile_load column
+// CHECK-COUNT-2: tile_store tile %{{.*}} : vector<1x64xf32>
+func.func @halves(%x: tensor<?x32xf32>, %y: tensor<?x32xf32>, %w: tensor<64xf32>) -> (tensor<?x64xf32>, tensor<?x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x32xf32>
+  %a = arith.addf %x, %x : tensor<?x32xf32>
+  %b = arith.mulf %y, %y : tensor<?x32xf32>
+  %q = tensor.concat dim(1) %a, %b : (tensor<?x32xf32>, tensor<?x32xf32>) -> tensor<?x64xf32>
+  %e = tensor.empty(%n) : tensor<?x64xf32>
+  %r = rmsnorm.forward input(%q : tensor<?x64xf32>) weight(%w : tensor<64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+  return %r, %q : tensor<?x64xf32>, tensor<?x64xf32>
+}
+
+// Heads whose first half passes as it is.
+// CHECK-LABEL: func.func @passes(
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns(64)
+// CHECK-COUNT-3: tile_load tile %{{.*}} -> vector<1x32xbf16>
+// CHECK: rmsnorm.row_reduce
+// CHECK: tile_store tile %{{.*}} : vector<1x64xbf16>
+func.func @passes(%x: tensor<?x4x64xbf16>, %cos: tensor<?x32xbf16>) -> tensor<?x4x64xbf16> {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x4x64xbf16>
+  %a = tensor.extract_slice %x[0, 0, 0] [%n, 4, 32] [1, 1, 1] : tensor<?x4x64xbf16> to tensor<?x4x32xbf16>
+  %b = tensor.extract_slice %x[0, 0, 32] [%n, 4, 32] [1, 1, 1] : tensor<?x4x64xbf16> to tensor<?x4x32xbf16>
+  %h = tensor.empty(%n) : tensor<?x4x32xbf16>
+  %d = linalg.generic {indexing_maps = [#whole, #table, #whole], iterator_types = ["parallel", "parallel", "parallel"]} ins(%b, %cos : tensor<?x4x32xbf16>, tensor<?x32xbf16>) outs(%h : tensor<?x4x32xbf16>) {
+  ^bb0(%i: bf16, %j: bf16, %o: bf16):
+    %0 = arith.mulf %i, %j : bf16
+    linalg.yield %0 : bf16
+  } -> tensor<?x4x32xbf16>
+  %q = tensor.concat dim(2) %a, %d : (tensor<?x4x32xbf16>, tensor<?x4x32xbf16>) -> tensor<?x4x64xbf16>
+  %e = tensor.empty(%n) : tensor<?x4x64xbf16>
+  %r = rmsnorm.forward input(%q : tensor<?x4x64xbf16>) output(%e : tensor<?x4x64xbf16>) eps = 1.0e-05 -> tensor<?x4x64xbf16>
+  return %r : tensor<?x4x64xbf16>
+}
+
+// The gradient of a norm of heads with a rotation after it: dy is rotated back.
+// CHECK-LABEL: func.func @gradient(
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns(64)
+// CHECK-COUNT-5: tile_load tile
+// CHECK: tile_load column
+// CHECK: rmsnorm.row_reduce
+// CHECK: tile_store tile %{{.*}} : vector<1x64xf32>
+// CHECK: rmsnorm.accumulate
+func.func @gradient(%dy: tensor<?x4x64xf32>, %x: tensor<?x4x64xf32>, %cos: tensor<?x32xf32>, %sin: tensor<?x32xf32>, %w: tensor<64xf32>) -> (tensor<?x4x64xf32>, tensor<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x4x64xf32>
+  %a = tensor.extract_slice %dy[0, 0, 0] [%n, 4, 32] [1, 1, 1] : tensor<?x4x64xf32> to tensor<?x4x32xf32>
+  %b = tensor.extract_slice %dy[0, 0, 32] [%n, 4, 32] [1, 1, 1] : tensor<?x4x64xf32> to tensor<?x4x32xf32>
+  %h = tensor.empty(%n) : tensor<?x4x32xf32>
+  %p = linalg.generic {indexing_maps = [#whole, #whole, #table, #table, #whole], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a, %b, %cos, %sin : tensor<?x4x32xf32>, tensor<?x4x32xf32>, tensor<?x32xf32>, tensor<?x32xf32>) outs(%h : tensor<?x4x32xf32>) {
+  ^bb0(%i: f32, %j: f32, %c: f32, %s: f32, %o: f32):
+    %0 = arith.mulf %i, %c : f32
+    %1 = arith.mulf %j, %s : f32
+    %2 = arith.addf %0, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<?x4x32xf32>
+  %q = linalg.generic {indexing_maps = [#whole, #whole, #table, #table, #whole], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a, %b, %cos, %sin : tensor<?x4x32xf32>, tensor<?x4x32xf32>, tensor<?x32xf32>, tensor<?x32xf32>) outs(%h : tensor<?x4x32xf32>) {
+  ^bb0(%i: f32, %j: f32, %c: f32, %s: f32, %o: f32):
+    %0 = arith.mulf %j, %c : f32
+    %1 = arith.mulf %i, %s : f32
+    %2 = arith.subf %0, %1 : f32
+    linalg.yield %2 : f32
+  } -> tensor<?x4x32xf32>
+  %e = tensor.empty(%n) : tensor<?x4x64xf32>
+  %g1 = tensor.insert_slice %p into %e[0, 0, 0] [%n, 4, 32] [1, 1, 1] : tensor<?x4x32xf32> into tensor<?x4x64xf32>
+  %g = tensor.insert_slice %q into %g1[0, 0, 32] [%n, 4, 32] [1, 1, 1] : tensor<?x4x32xf32> into tensor<?x4x64xf32>
+  %w0 = tensor.empty() : tensor<64xf32>
+  %dx, %dw = rmsnorm.backward dy(%g : tensor<?x4x64xf32>) input(%x : tensor<?x4x64xf32>) weight(%w : tensor<64xf32>) dx(%e : tensor<?x4x64xf32>) dweight(%w0 : tensor<64xf32>) eps = 1.0e-05 -> tensor<?x4x64xf32>, tensor<64xf32>
+  return %dx, %dw : tensor<?x4x64xf32>, tensor<64xf32>
+}
