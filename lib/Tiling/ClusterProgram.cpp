@@ -242,16 +242,16 @@ RowsOp ProgramBuilder::createRows() {
   return rows;
 }
 
-/// Whether some kernel holds the program: the verifiers say why not. Among work
-/// of others the member that they name is left to those, or else the last one.
+/// Whether some kernel holds the program: the verifiers say where it does not.
+/// Why not they say of ops that nobody wrote. Among work of others the member
+/// that they name is left to those, or else the last one.
 LogicalResult ProgramBuilder::check(RowsOp rows) {
   current = cluster.getAnchor();
   Location where = rows.getLoc();
-  if (succeeded(findError([&] { return verify(rows); },
-                          "and what is computed with it have no valid "
-                          "program: ",
-                          &where)))
+  if (succeeded(findError([&] { return verify(rows); }, "", &where)))
     return success();
+  problem->reason = "and what is computed with it use parts of rows, groups of "
+                    "columns or tables together as no kernel can";
   if (!amongOthers)
     return failure();
   Operation *last = nullptr, *named = nullptr;

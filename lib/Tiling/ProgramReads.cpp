@@ -412,6 +412,8 @@ ProgramBuilder::gather(tensor::ExtractOp extract,
     FailureOr<Value> index = getIndex(access.indices.front());
     if (failed(index))
       return failure();
+    if (cast<VectorType>(index->getType()).getDimSize(1) != 1)
+      return fail("gathers by an index for each column");
     return load(access, *index);
   }
   return fail("gathers what is not known");

@@ -463,9 +463,20 @@ LogicalResult ProgramBuilder::sumUp(Written &output) {
     llvm::raw_string_ostream(text) << type;
     return fail("sums rows up in " + text + ", kernels do in f32");
   }
+  if (output.sum.kind == ReduceKind::mul)
+    return fail("multiplies rows: a kernel adds them up, or takes their "
+                "maximum or minimum");
+  if (cast<VectorType>(vector.getType()).getDimSize(1) != columns &&
+      !parts.empty())
+    return fail("sums up a part of the columns");
   const bool isInit = output.sum.init == output.destination;
   if (failed(placeSum(output)))
     return failure();
+  const int64_t kept = output.segments.size(), rest = rowDigits.size() - kept;
+  if (!llvm::equal(output.segments, llvm::seq<int64_t>(0, kept)) &&
+      !llvm::equal(output.segments, llvm::seq<int64_t>(rest, rest + kept)))
+    return fail("keeps other dimensions of the rows than the first or the last "
+                "ones where it sums over the rest");
   Value dest = getBuffer(output.destination, output.number);
   Value init;
   if (output.sum.init)

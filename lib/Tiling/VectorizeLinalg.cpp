@@ -142,8 +142,9 @@ Value PayloadVectorizer::multiplyByReciprocal(Operation &op,
 /// The row of a table that `extract` reads columns, or one element, of.
 LogicalResult PayloadVectorizer::gather(tensor::ExtractOp extract) {
   auto getIndex = [&](Value index) -> FailureOr<Value> {
-    if (failed(getVector(index)))
-      return failure();
+    FailureOr<Value> vector = getVector(index);
+    if (failed(vector) || *vector)
+      return vector;
     return toVector(index, {1, 1});
   };
   FailureOr<Value> vector = values.gather(extract, getIndex);

@@ -332,7 +332,7 @@ func.func @sizes(%x: tensor<?x?x?xf32>, %w: tensor<?xf32>, %o: tensor<?x?x?xf32>
 // CHECK:         linalg.reduce
 // CHECK:         return
 func.func @wish(%x: tensor<?x64xf32>, %e: tensor<64xf32>) -> tensor<64xf32> {
-  // expected-remark @below {{not made a kernel of: it and what is computed with it have no valid program: 'rmsnorm.accumulate' op expected rows to be added up, or their maximum or minimum to be taken, got kind mul}}
+  // expected-remark @below {{not made a kernel of: it multiplies rows: a kernel adds them up, or takes their maximum or minimum}}
   %y = linalg.reduce {arith.mulf} ins(%x : tensor<?x64xf32>) outs(%e : tensor<64xf32>) dimensions = [0] {rmsnorm.row_wise}
   return %y : tensor<64xf32>
 }

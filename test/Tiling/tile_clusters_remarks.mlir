@@ -10,7 +10,7 @@
 // CHECK:         return
 func.func @combines_rows(%x: tensor<?x64xf32>, %y0: tensor<?x64xf32>, %s0: tensor<64xf32>) -> (tensor<?x64xf32>, tensor<64xf32>) {
   %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
-  // expected-remark @below {{not tiled with the norm next to it: it and what is computed with it have no valid program: 'rmsnorm.accumulate' op expected rows to be added up, or their maximum or minimum to be taken, got kind mul}}
+  // expected-remark @below {{not tiled with the norm next to it: it multiplies rows: a kernel adds them up, or takes their maximum or minimum}}
   %s = linalg.reduce {arith.mulf} ins(%y : tensor<?x64xf32>) outs(%s0 : tensor<64xf32>) dimensions = [0]
   return %y, %s : tensor<?x64xf32>, tensor<64xf32>
 }
@@ -192,7 +192,7 @@ func.func @position_sum(%dy: tensor<?x?x8x64xf32>, %x: tensor<?x?x8x64xf32>, %dx
   %zero = arith.constant 0.0 : f32
   %dx = rmsnorm.backward dy(%dy : tensor<?x?x8x64xf32>) input(%x : tensor<?x?x8x64xf32>) dx(%dx0 : tensor<?x?x8x64xf32>) eps = 1.0e-5 -> tensor<?x?x8x64xf32>
   %f = linalg.fill ins(%zero : f32) outs(%s0 : tensor<?x64xf32>) -> tensor<?x64xf32>
-  // expected-remark @below {{not tiled with the norm next to it: it and what is computed with it have no valid program: 'rmsnorm.rows' op expected segments to be the first or the last of the 3 leading sizes, and not all, got array<i64: 1>}}
+  // expected-remark @below {{not tiled with the norm next to it: it keeps other dimensions of the rows than the first or the last ones where it sums over the rest}}
   %s = linalg.reduce {arith.addf} ins(%dy : tensor<?x?x8x64xf32>) outs(%f : tensor<?x64xf32>) dimensions = [0, 2]
   return %dx, %s : tensor<?x?x8x64xf32>, tensor<?x64xf32>
 }
