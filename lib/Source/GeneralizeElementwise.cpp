@@ -143,10 +143,81 @@ static SmallVector<Operation *> expandConcats(Operation *root) {
   return insertions;
 }
 
+/// Makes an insertion into a filled tensor of each padding by a constant, of
+/// static size, and adds it to `insertions`.
+static void expandPads(Operation *root,
+                       SmallVectorImpl<Operation *> &insertions) {
+  SmallVector<tensor::PadOp> pads;
+  root->walk([&](tensor::PadOp pad) {
+    const RankedTensorType source = pad.getSourceType();
+    const auto isKnown = [&](int64_t dim) {
+      const int64_t low = pad.getStaticLow()[dim],
+                    high = pad.getStaticHigh()[dim];
+      return !ShapedType::isDynamic(low) && !ShapedType::isDynamic(high) &&
+             low >= 0 && high >= 0 &&
+             (!source.isDynamicDim(dim) || (low == 0 && high == 0));
+    };
+    if (pad.getConstantPaddingValue() && !pad.getNofold() &&
+        llvm::all_of(llvm::seq(source.getRank()), isKnown))
+      pads.push_back(pad);
+  });
+  IRRewriter rewriter(root->getContext());
+  for (tensor::PadOp pad : pads) {
+    rewriter.setInsertionPoint(pad);
+    Location loc = pad.getLoc();
+    const SmallVector<OpFoldResult> sizes =
+        tensor::getMixedSizes(rewriter, loc, pad.getSource());
+    SmallVector<OpFoldResult> whole = sizes;
+    for (auto [dim, size] : llvm::enumerate(whole))
+      if (!pad.getSourceType().isDynamicDim(dim))
+        size = rewriter.getIndexAttr(pad.getSourceType().getDimSize(dim) +
+                                     pad.getStaticLow()[dim] +
+                                     pad.getStaticHigh()[dim]);
+    RankedTensorType type = pad.getResultType();
+    Value empty =
+        tensor::EmptyOp::create(rewriter, loc, whole, type.getElementType());
+    Value filled = linalg::FillOp::create(rewriter, loc,
+                                          pad.getConstantPaddingValue(), empty)
+                       .getResult(0);
+    const SmallVector<OpFoldResult> strides(type.getRank(),
+                                            rewriter.getIndexAttr(1));
+    Value result =
+        tensor::InsertSliceOp::create(rewriter, loc, pad.getSource(), filled,
+                                      pad.getMixedLowPad(), sizes, strides);
+    insertions.push_back(result.getDefiningOp());
+    if (result.getType() != type)
+      result = tensor::CastOp::create(rewriter, loc, type, result);
+    rewriter.replaceOp(pad, result);
+  }
+}
+
+/// Puts the padding back that `op`, into what `fill` fills, was made of.
+static void restorePad(RewriterBase &rewriter, tensor::InsertSliceOp op,
+                       linalg::FillOp fill) {
+  SmallVector<OpFoldResult> high;
+  for (int64_t dim = 0; dim < op.getType().getRank(); ++dim)
+    high.push_back(rewriter.getIndexAttr(
+        op.getType().isDynamicDim(dim)
+            ? 0
+            : op.getType().getDimSize(dim) - op.getStaticOffsets()[dim] -
+                  op.getSourceType().getDimSize(dim)));
+  rewriter.setInsertionPoint(op);
+  Value pad =
+      tensor::PadOp::create(rewriter, op.getLoc(), op.getType(), op.getSource(),
+                            op.getMixedOffsets(), high, fill.value());
+  const SmallVector<Value> sizes = op.getDynamicSizes();
+  rewriter.replaceOp(op, pad);
+  for (Value size : sizes)
+    eraseDead(rewriter, size);
+  eraseDead(rewriter, fill->getResult(0));
+}
+
 /// Puts the concatenation back that `last` and the other insertions of `marked`
 /// before it were made of. Nothing happens if some are gone.
 static void restoreConcat(RewriterBase &rewriter, tensor::InsertSliceOp last,
                           const DenseSet<Operation *> &marked) {
+  if (auto fill = last.getDest().getDefiningOp<linalg::FillOp>())
+    return restorePad(rewriter, last, fill);
   SmallVector<Value> parts;
   Value whole = last.getResult();
   std::optional<int64_t> dim;
@@ -195,6 +266,7 @@ struct GeneralizeElementwise final
 
   void runOnOperation() override {
     SmallVector<Operation *> made = expandConcats(getOperation());
+    expandPads(getOperation(), made);
     if (restorable) {
       llvm::append_range(made, generalizeElementwise(getOperation()));
       for (Operation *op : made)

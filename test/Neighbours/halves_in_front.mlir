@@ -84,3 +84,35 @@ func.func @gradient(%dy: tensor<?x4x64xf32>, %x: tensor<?x4x64xf32>, %cos: tenso
   %dx, %dw = rmsnorm.backward dy(%g : tensor<?x4x64xf32>) input(%x : tensor<?x4x64xf32>) weight(%w : tensor<64xf32>) dx(%e : tensor<?x4x64xf32>) dweight(%w0 : tensor<64xf32>) eps = 1.0e-05 -> tensor<?x4x64xf32>, tensor<64xf32>
   return %dx, %dw : tensor<?x4x64xf32>, tensor<64xf32>
 }
+
+// Halves that are padded to whole rows and added, as gradients of slices are.
+// CHECK-LABEL: func.func @padded(
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns(64)
+// CHECK-COUNT-2: tile_load tile
+// CHECK: tile_load column
+// CHECK: rmsnorm.row_reduce
+// CHECK: tile_store tile %{{.*}} : vector<1x64xf32>
+// CHECK: rmsnorm.accumulate
+func.func @padded(%x: tensor<?x4x64xf32>, %y: tensor<?x4x64xf32>, %w: tensor<64xf32>) -> (tensor<?x4x64xf32>, tensor<64xf32>) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x4x64xf32>
+  %zero = arith.constant 0.0 : f32
+  %m = arith.mulf %x, %x : tensor<?x4x64xf32>
+  %a = tensor.extract_slice %m[0, 0, 0] [%n, 4, 32] [1, 1, 1] : tensor<?x4x64xf32> to tensor<?x4x32xf32>
+  %b = tensor.extract_slice %m[0, 0, 32] [%n, 4, 32] [1, 1, 1] : tensor<?x4x64xf32> to tensor<?x4x32xf32>
+  %na = arith.negf %a : tensor<?x4x32xf32>
+  %p = tensor.pad %na low[0, 0, 32] high[0, 0, 0] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %zero : f32
+  } : tensor<?x4x32xf32> to tensor<?x4x64xf32>
+  %q = tensor.pad %b low[0, 0, 0] high[0, 0, 32] {
+  ^bb0(%i: index, %j: index, %k: index):
+    tensor.yield %zero : f32
+  } : tensor<?x4x32xf32> to tensor<?x4x64xf32>
+  %s = arith.addf %x, %p : tensor<?x4x64xf32>
+  %t = arith.addf %s, %q : tensor<?x4x64xf32>
+  %e = tensor.empty(%n) : tensor<?x4x64xf32>
+  %w0 = tensor.empty() : tensor<64xf32>
+  %dx, %dw = rmsnorm.backward dy(%t : tensor<?x4x64xf32>) input(%y : tensor<?x4x64xf32>) weight(%w : tensor<64xf32>) dx(%e : tensor<?x4x64xf32>) dweight(%w0 : tensor<64xf32>) eps = 1.0e-05 -> tensor<?x4x64xf32>, tensor<64xf32>
+  return %dx, %dw : tensor<?x4x64xf32>, tensor<64xf32>
+}

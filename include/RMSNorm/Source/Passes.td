@@ -16,7 +16,8 @@ def GeneralizeElementwise : Pass<"rmsnorm-generalize-elementwise"> {
     `arith.scaling_truncf` and `scaling_extf` become what upstream's
     `arith-expand` makes of them: a division by the scale and a rounding, an
     extension and a product. A `tensor.concat` whose parts have static sizes
-    becomes insertions into a `tensor.empty`, through which rows are followed.
+    becomes insertions into a `tensor.empty`, a `tensor.pad` by a constant and
+    static sizes one into what is filled with it: rows are followed through them.
 
     With `restorable`, for work of others, nothing else is changed, and the
     attribute `rmsnorm.elementwise` marks what `rmsnorm-restore-elementwise`
