@@ -55,7 +55,7 @@ def RMSNorm_Dialect : Dialect {
     static constexpr ::llvm::StringLiteral kRowWiseAttrName =
         "rmsnorm.row_wise";
     /// Unit attribute of a linalg.generic that was an elementwise op of arith or
-    /// math, and of insertions that were a tensor.concat; see
+    /// math, and of insertions that were a tensor.concat or tensor.pad; see
     /// rmsnorm-restore-elementwise.
     static constexpr ::llvm::StringLiteral kElementwiseAttrName =
         "rmsnorm.elementwise";

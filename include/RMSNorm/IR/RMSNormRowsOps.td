@@ -399,7 +399,7 @@ def RMSNorm_TraverseOp : RMSNorm_Op<"traverse", [
       barriers and row_reduce have no place here. Constants and broadcasts of
       per-row values may.
     - (C5) `in_flight` is 1 or more; `order = ops` where nothing is summed over
-      rows.
+      rows, and where rows are taken apart.
   }];
   let arguments = (ins
       RMSNorm_WalkAttr:$walk,
