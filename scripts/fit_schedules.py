@@ -106,8 +106,8 @@ class Measurements:
         self.slower = us / best[self.point]
         work = hat(np.array(columns["work"], float), WORK)
         values = {name: np.array(columns[name], float) for name in KNOTS}
-        # A term that is always the same explains nothing.
         self.ridge = RIDGE["narrow" if narrow else "whole"]
+        # A term that is always the same explains nothing.
         self.knots = {name: knots for name, knots in KNOTS.items()
                       if np.ptp(values[name]) > 0}
         self.matrix = np.concatenate(

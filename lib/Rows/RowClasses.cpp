@@ -297,8 +297,7 @@ static OrRefusal<std::vector<Choice>> chooseAll(ArrayRef<RowProgram> loops,
       return chosen.getRefusal();
     for (const RowClass &one : chosen->classes) {
       all.push_back({one.lastRow, one.schedule, std::nullopt});
-      if (one.schedule.cache != Cache::reload ||
-          (loop.facts.numColumnSums > 0 && !one.schedule.hasStrips()))
+      if (holdsColumns(one.schedule, loop.facts))
         all.back().heldColumns = columns.last;
     }
   }

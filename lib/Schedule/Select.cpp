@@ -61,6 +61,13 @@ bool mlir::rmsnorm::haveSameTree(const ScheduleFields &a,
          a.cluster == b.cluster;
 }
 
+bool mlir::rmsnorm::holdsColumns(const ScheduleFields &schedule,
+                                 const ProgramFacts &facts) {
+  return schedule.cache != Cache::reload ||
+         schedule.columnOperands != ColumnOperands::use ||
+         (facts.numColumnSums > 0 && !schedule.hasStrips());
+}
+
 /// What the request makes of a candidate, if it runs.
 static std::optional<Refusal> finish(ScheduleFields &schedule,
                                      const ProgramFacts &facts,

@@ -255,10 +255,7 @@ std::optional<Refusal> Verifier::run() {
   verifyHeldColumns();
   if (schedule.hasStrips() && isOnlySums)
     verifySums();
-  const bool holdsNothing = schedule.cache == Cache::reload &&
-                            schedule.columnOperands == ColumnOperands::use &&
-                            !sumsInRegisters;
-  if (refusal || holdsNothing)
+  if (refusal || !holdsColumns(schedule, facts))
     return refusal;
   expect(facts.hasBound(), "cache", "cache = reload for rows of unbounded size",
          stringifyCache(schedule.cache));

@@ -216,8 +216,6 @@ static void restorePad(RewriterBase &rewriter, tensor::InsertSliceOp op,
 /// before it were made of. Nothing happens if some are gone.
 static void restoreConcat(RewriterBase &rewriter, tensor::InsertSliceOp last,
                           const DenseSet<Operation *> &marked) {
-  if (auto fill = last.getDest().getDefiningOp<linalg::FillOp>())
-    return restorePad(rewriter, last, fill);
   SmallVector<Value> parts;
   Value whole = last.getResult();
   std::optional<int64_t> dim;
@@ -317,8 +315,12 @@ struct RestoreElementwise final
         return next && marked.contains(next) && &use == &next.getDestMutable();
       });
     });
-    for (tensor::InsertSliceOp last : insertions)
-      restoreConcat(rewriter, last, marked);
+    for (tensor::InsertSliceOp last : insertions) {
+      if (auto fill = last.getDest().getDefiningOp<linalg::FillOp>())
+        restorePad(rewriter, last, fill);
+      else
+        restoreConcat(rewriter, last, marked);
+    }
     for (linalg::GenericOp op : ops)
       restoreElementwise(rewriter, op);
   }

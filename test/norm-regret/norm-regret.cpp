@@ -212,10 +212,8 @@ static void addPoints(const Measured &measured, const ChipInfo &chip,
     Point point{&measured, rows, selection->getFor(rows), best.at(call), 0};
     // Another line of the same call may be of the class. Where nothing of a row
     // is held the code is that of a larger class, too.
-    const bool holdsNothing =
-        point.chosen.cache == Cache::reload &&
-        (facts.numColumnSums == 0 || point.chosen.hasStrips());
-    if (facts.columns == measured.facts.columns || holdsNothing)
+    if (facts.columns == measured.facts.columns ||
+        !holdsColumns(point.chosen, facts))
       point.us = getTime(measured, times, point.chosen);
     auto [known, isNew] = points.try_emplace(call, point);
     if (known->second.us == 0)

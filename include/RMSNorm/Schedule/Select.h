@@ -91,6 +91,11 @@ std::optional<Refusal> verifyOnTarget(const ScheduleFields &schedule,
                                       const ProgramFacts &facts,
                                       const ChipInfo &chip);
 
+/// Whether threads hold as much of a row, of per-column operands or of sums
+/// over rows as the widest row needs, so that code depends on how many columns
+/// that has.
+bool holdsColumns(const ScheduleFields &schedule, const ProgramFacts &facts);
+
 /// The numbers of columns up to which programs whose N is known only at a call
 /// may want different schedules, ascending; the last is kAnyColumns.
 SmallVector<int64_t, 3> getColumnBounds(const ProgramFacts &facts,
