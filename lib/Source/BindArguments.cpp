@@ -314,14 +314,17 @@ LogicalResult FunctionBinder::setAttributes(ArrayRef<std::string> names) {
     auto dims =
         llvm::map_to_vector(llvm::seq<int64_t>(type.getRank()),
                             [&](int64_t d) { return getSize(argument, d); });
-    bool written = boundResults.count(argument);
+    const bool written = boundResults.count(argument);
+    // What nobody gave has no elements to be read.
+    const bool isNew = newNames.count(argument);
     StringRef role =
-        !written ? "input" : (isRead(argument) ? "inout" : "output");
+        !written ? "input" : (!isNew && isRead(argument) ? "inout" : "output");
     Attribute layout =
         AffineMapAttr::get(builder.getMultiDimIdentityMap(type.getRank()));
     if (type.getRank() > 1 && !isReshaped(argument) &&
         !(written &&
-          mergesRows(terminator->getOperand(boundResults[argument])))) {
+          mustBePacked(terminator->getOperand(boundResults[argument]),
+                       /*isWhole=*/isNew))) {
       SmallVector<int64_t> strides(type.getRank(), ShapedType::kDynamic);
       strides.back() = 1;
       layout = StridedLayoutAttr::get(function.getContext(), 0, strides);
@@ -392,7 +395,6 @@ LogicalResult FunctionBinder::run() {
   terminator = function.front().getTerminator();
   if (failed(bindScalars(function)))
     return failure();
-  flattenParts(function);
   for (OpOperand &returned : terminator->getOpOperands())
     copyShared(returned);
   FailureOr<ShapeSymbols> computed = ShapeSymbols::compute(function);

@@ -16,9 +16,10 @@ bool isReshape(Operation *op);
 /// columns in groups, or the other way round: it must lie packed.
 bool isReshaped(BlockArgument argument);
 
-/// Whether dimensions of what is computed, but the last ones, are one of
-/// `tensor`: it must lie packed.
-bool mergesRows(Value tensor);
+/// Whether the result `tensor` must lie packed: dimensions of what is computed,
+/// but the last ones, are one of it; or parts of a row have a dimension, where
+/// all of it is computed (`isWhole`).
+bool mustBePacked(Value tensor, bool isWhole);
 
 /// Whether anything but the size of `tensor` is read.
 bool isRead(Value tensor);
@@ -27,12 +28,6 @@ bool isRead(Value tensor);
 /// that of its operand.
 Value undoReshape(OpBuilder &builder, Operation *reshape, Value tensor,
                   Value source);
-
-/// Parts of rows become columns of them: what is inserted into [.., K, N] at
-/// [.., k, 0] or [.., 0, n], halves or pairs as exporters stack them, goes into
-/// [.., K * N], which is expanded in the end; what is taken there out of an
-/// expanded tensor is taken out of that.
-void flattenParts(func::FuncOp function);
 
 } // namespace mlir::rmsnorm
 
