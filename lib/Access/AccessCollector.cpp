@@ -295,7 +295,7 @@ void AccessCollector::readBody(Operation *op, const Layout &loops,
     }
 }
 
-bool AccessCollector::run(llvm::MapVector<Operation *, StringRef> &excluded) {
+void AccessCollector::collect() {
   for (auto [number, member] : llvm::enumerate(cluster.members)) {
     current = number;
     const LoopNest nest = *getLoopNest(member.op);
@@ -310,6 +310,16 @@ bool AccessCollector::run(llvm::MapVector<Operation *, StringRef> &excluded) {
     for (const auto &[result, map] : nest.writes)
       write(result, getIndices(map, member.loops));
   }
+}
+
+void AccessCollector::leave(DenseSet<Operation *> members) {
+  alsoOutside = std::move(members);
+  cluster.accesses.clear();
+  collect();
+}
+
+bool AccessCollector::run(llvm::MapVector<Operation *, StringRef> &excluded) {
+  collect();
   for (auto &entry : bad)
     excluded.insert(entry);
   // What joined later, or is computed where it is used, is not refused.

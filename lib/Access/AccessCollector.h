@@ -20,11 +20,16 @@ public:
   /// False if there are such members; they are added to `excluded`.
   bool run(llvm::MapVector<Operation *, StringRef> &excluded);
 
+  /// Collects once more, for members that are ops outside, too: they write
+  /// nothing, and what they read of others is written for them.
+  void leave(DenseSet<Operation *> members);
+
 private:
   void refuse(Operation *definition, StringRef why);
   bool dependsOnMembers(Value value) const;
   bool isMember(Operation *op) const { return numbers.count(op); }
 
+  void collect();
   void read(OpOperand &operand, Layout layout, std::optional<unsigned> parent);
   bool readParts(Access access, tensor::InsertSliceOp op);
   bool compute(Access access);
@@ -50,6 +55,8 @@ private:
   /// anchor computes.
   DenseSet<Operation *> afterMembers, afterAnchor;
   llvm::MapVector<Operation *, StringRef> bad;
+  /// Members that are ops outside, too.
+  DenseSet<Operation *> alsoOutside;
   /// The member whose accesses are collected.
   unsigned current = 0;
 };

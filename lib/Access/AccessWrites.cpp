@@ -123,6 +123,8 @@ void AccessCollector::follow(OpOperand &use, Access access,
     auto nest = *getLoopNest(user);
     const bool isRead = llvm::any_of(
         nest.reads, [&](const auto &read) { return read.first == &use; });
+    if (isRead && alsoOutside.contains(user))
+      return escape();
     // A destination that is overwritten needs no elements.
     if (isRead || dps.isDpsInit(&use))
       return;
@@ -171,6 +173,8 @@ void AccessCollector::follow(OpOperand &use, Access access,
 }
 
 void AccessCollector::write(OpResult result, const Layout &layout) {
+  if (alsoOutside.contains(result.getOwner()))
+    return;
   Access access;
   access.kind = cluster.isSumOverRows(result) ? Access::Kind::accumulate
                                               : Access::Kind::store;

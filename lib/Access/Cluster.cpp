@@ -5,6 +5,7 @@
 #include "AccessCollector.h"
 #include "ClusterGrowth.h"
 #include "RMSNorm/Access/Views.h"
+#include "Recomputation.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -12,7 +13,8 @@ using namespace mlir::rmsnorm::access;
 
 std::optional<Cluster> Cluster::grow(Operation *anchor,
                                      ArrayRef<Cluster> others,
-                                     const DenseSet<Operation *> &without) {
+                                     const DenseSet<Operation *> &without,
+                                     bool amongOthers) {
   DenseSet<Operation *> taken = without;
   for (const Cluster &other : others)
     for (const Member &member : other.members)
@@ -28,13 +30,23 @@ std::optional<Cluster> Cluster::grow(Operation *anchor,
     if (!growth.run())
       return std::nullopt;
     AccessCollector collector(cluster, others, taken);
-    if (collector.run(excluded)) {
-      for (auto &entry : excluded)
-        cluster.refusals.push_back(entry);
-      return cluster;
+    if (!collector.run(excluded)) {
+      if (excluded.count(anchor))
+        return std::nullopt;
+      continue;
     }
-    if (excluded.count(anchor))
-      return std::nullopt;
+    if (amongOthers) {
+      Recomputation recomputation(cluster);
+      for (Operation *op : recomputation.unneeded)
+        excluded.insert({op, "moves fewer bytes where its result is used"});
+      if (!recomputation.unneeded.empty())
+        continue;
+      if (!recomputation.members.empty())
+        collector.leave(std::move(recomputation.members));
+    }
+    for (auto &entry : excluded)
+      cluster.refusals.push_back(entry);
+    return cluster;
   }
 }
 

@@ -81,14 +81,14 @@ static bool isNextToRows(Operation *op) {
 /// whose row is that of several heads, each with a norm. The op asks for a
 /// cluster, or reduces rows.
 static std::optional<access::Cluster>
-findWider(const access::Cluster &cluster,
-          const DenseSet<Operation *> &excluded) {
+findWider(const access::Cluster &cluster, const DenseSet<Operation *> &excluded,
+          bool amongOthers) {
   for (const auto &[op, reason] : cluster.getRefusals()) {
     auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
     if (!access::asksForCluster(op) && !(linalgOp && isRowReduction(linalgOp)))
       continue;
     std::optional<access::Cluster> wider =
-        access::Cluster::grow(op, /*others=*/{}, excluded);
+        access::Cluster::grow(op, /*others=*/{}, excluded, amongOthers);
     if (wider &&
         llvm::all_of(cluster.getMembers(), [&](const access::Member &member) {
           return wider->findMember(member.op);
@@ -165,12 +165,14 @@ private:
     DenseSet<Operation *> excluded;
     while (true) {
       std::optional<access::Cluster> cluster =
-          access::Cluster::grow(anchor, /*others=*/{}, excluded);
+          access::Cluster::grow(anchor, /*others=*/{}, excluded,
+                                /*amongOthers=*/!required);
       if (!cluster)
         return "works on no rows, or not row by row";
       std::optional<access::Cluster> widest;
       while (std::optional<access::Cluster> wider =
-                 findWider(widest ? *widest : *cluster, excluded))
+                 findWider(widest ? *widest : *cluster, excluded,
+                           /*amongOthers=*/!required))
         widest = std::move(wider);
       const access::Cluster &chosen = widest ? *widest : *cluster;
       for (const auto &[op, reason] : chosen.getRefusals())

@@ -107,13 +107,13 @@ func.func @rank_differs(%x: tensor<64xf32>, %z: tensor<?x64xf32>, %y0: tensor<64
 // CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x64xf32> -> vector<1x1xf32>
 // CHECK:         rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%{{.*}}] : vector<1x64xf32>, memref<64x64xf32>
 // CHECK:         return
-func.func @split(%x: tensor<64x64xf32>, %y0: tensor<64x64xf32>, %t0: tensor<64x64xf32>, %h0: tensor<64x64xf32>, %z0: tensor<64x64xf32>) -> tensor<64x64xf32> {
+func.func @split(%x: tensor<64x64xf32>, %y0: tensor<64x64xf32>, %t0: tensor<64x64xf32>, %h0: tensor<64x64xf32>, %z0: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
   %y = rmsnorm.forward input(%x : tensor<64x64xf32>) output(%y0 : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
   // expected-remark @below {{not tiled with the norm next to it: it writes columns in an order of their own: expected them side by side in the innermost indices, got (r, c) -> (c, r)}}
   %t = linalg.transpose ins(%y : tensor<64x64xf32>) outs(%t0 : tensor<64x64xf32>) permutation = [1, 0]
   %h = linalg.add ins(%t, %y : tensor<64x64xf32>, tensor<64x64xf32>) outs(%h0 : tensor<64x64xf32>) -> tensor<64x64xf32>
   %z = rmsnorm.forward input(%h : tensor<64x64xf32>) output(%z0 : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
-  return %z : tensor<64x64xf32>
+  return %z, %t : tensor<64x64xf32>, tensor<64x64xf32>
 }
 
 // -----

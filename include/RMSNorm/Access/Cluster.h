@@ -117,9 +117,12 @@ public:
   /// those that were found before. None of `excluded` is a member, or a view
   /// that is followed. There is no cluster if the anchor is a member of another
   /// one, or its sizes are of no use.
-  static std::optional<Cluster>
-  grow(Operation *anchor, ArrayRef<Cluster> others = {},
-       const DenseSet<Operation *> &excluded = {});
+  /// `amongOthers`: ops outside are another compiler's, which computes operands
+  /// where they are used. What moves fewer bytes in that way is not written.
+  static std::optional<Cluster> grow(Operation *anchor,
+                                     ArrayRef<Cluster> others = {},
+                                     const DenseSet<Operation *> &excluded = {},
+                                     bool amongOthers = false);
 
   Operation *getAnchor() const { return anchor; }
   /// A dimension of a value that has the size of each dimension of the rows.

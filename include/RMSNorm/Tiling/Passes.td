@@ -24,6 +24,9 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
     - A sum over rows becomes an `rmsnorm.accumulate`.
     - An elementwise op that is no member is computed where it is used, if
       members read the elements of some rows only.
+    - Without `required`, a member whose result others compute from fewer bytes than
+      they would read stays for them: x in f32, x times a value of its row. Only
+      exact arithmetic does; the kernel computes it again if it needs it.
 
     The rows of an op next to a cluster may hold those of the cluster, as those of
     a LayerNorm over all heads hold those of a norm of each head. Then the cluster
