@@ -176,12 +176,13 @@ void RowSpace::addHeld(int64_t cluster, ArrayRef<int64_t> threads) {
   for (int64_t t : threads) {
     // Where only a call knows N, each element has a guard, and addresses of its
     // own in variants by elements: more than that spills (gfx942, sm_75). So do
-    // narrow accesses where offsets in instructions reach a few KB only.
+    // narrow accesses to rows that are longer than offsets reach.
     const bool isLarge = 2 * t > chip.maxThreadsPerBlock;
     int64_t most = 8;
     if (facts.dynamicColumns)
       most = isLarge ? 0 : 4;
-    else if (chip.vendor == Vendor::Amd && hasNarrowAccesses(facts, chip))
+    else if (chip.offsetBytes < facts.columns * facts.narrowestBits / 8 &&
+             hasNarrowAccesses(facts, chip))
       most = isLarge ? 2 : 4;
     if (facts.part == 0 && part > most * t)
       continue;

@@ -39,6 +39,7 @@ struct Row {
   FIELD(workgroupKiB, int64_t, info.maxWorkgroupMemory, value << 10)
   FIELD(l1KiB, int64_t, info.l1Bytes, value << 10)
   FIELD(access, int64_t, info.accessBytes, value)
+  FIELD(offsetBits, int64_t, info.offsetBytes, int64_t(1) << (value - 1))
   FIELD(ptx, llvm::StringLiteral, info.ptxFeature, value)
   FIELD(clusters, int64_t, info.maxClusterSize, value)
   FIELD(float8, Float8Conversions, info.float8, value)
@@ -52,12 +53,14 @@ struct Row {
 #undef FLAG
 };
 
-/// The properties of all chips: 1024 threads a block, accesses of 16 bytes.
+/// The properties of all chips: 1024 threads a block, accesses of 16 bytes with
+/// signed offsets of 24 bits.
 constexpr Row base(llvm::StringLiteral name, Vendor vendor, int64_t subgroup) {
   return {{name, vendor, subgroup, /*multiprocessors=*/0,
            /*threadsPerMultiprocessor=*/0, /*registersPerMultiprocessor=*/65536,
            /*maxThreadsPerBlock=*/1024, /*maxWorkgroupMemory=*/0,
-           /*l1Bytes=*/0, /*accessBytes=*/16, /*hasAsyncCopies=*/false,
+           /*l1Bytes=*/0, /*accessBytes=*/16, /*offsetBytes=*/1 << 23,
+           /*hasAsyncCopies=*/false,
            /*ptxFeature=*/""},
           {}};
 }
@@ -91,9 +94,10 @@ constexpr Row blackwell(llvm::StringLiteral name) {
 }
 
 // LLVM's AMDGPU usage guide, "Processors", and AMD's manuals of each ISA: code
-// of a chip runs on that chip. Subgroups are of 64 threads on CDNA.
+// of a chip runs on that chip. Subgroups are of 64 threads on CDNA. offsetBits:
+// LLVM, AMDGPUBaseInfo.cpp, getNumFlatOffsetBits.
 constexpr Row cdna(llvm::StringLiteral name) {
-  return base(name, Vendor::Amd, 64).thisChipOnly();
+  return base(name, Vendor::Amd, 64).thisChipOnly().offsetBits(13);
 }
 
 /// RDNA: subgroups of 32. A multiprocessor is a compute unit, but blocks are on
@@ -107,7 +111,9 @@ constexpr Row rdna(llvm::StringLiteral name) {
 }
 
 /// LLVM uses true16 by default for RDNA 3 alone.
-constexpr Row rdna3(llvm::StringLiteral name) { return rdna(name).true16(); }
+constexpr Row rdna3(llvm::StringLiteral name) {
+  return rdna(name).offsetBits(13).true16();
+}
 
 constexpr Row rdna4(llvm::StringLiteral name) {
   return rdna(name).float8(Float8Conversions::Ocp);
@@ -153,7 +159,7 @@ static constexpr Row kRows[] = {
     cdna("gfx90a").multiprocessors(104).threads(2048).registersK(128).workgroupKiB(64).l1KiB(16), // MI210
     cdna("gfx942").multiprocessors(304).threads(2048).registersK(128).workgroupKiB(64).l1KiB(32).float8(Float8Conversions::Fnuz), // MI300X
     cdna("gfx950").multiprocessors(256).threads(2048).registersK(128).workgroupKiB(160).l1KiB(32).float8(Float8Conversions::OcpAndF4), // MI350X
-    rdna("gfx1030").multiprocessors(80).registersK(64).l1KiB(16), // RX 6900 XT
+    rdna("gfx1030").offsetBits(12).multiprocessors(80).registersK(64).l1KiB(16), // RX 6900 XT
     rdna3("gfx1100").multiprocessors(96).registersK(96).l1KiB(32), // RX 7900 XTX
     rdna3("gfx1101").multiprocessors(60).registersK(96).l1KiB(32), // RX 7800 XT
     rdna3("gfx1102").multiprocessors(32).registersK(64).l1KiB(32), // RX 7600

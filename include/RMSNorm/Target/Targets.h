@@ -42,6 +42,9 @@ struct ChipInfo {
   int64_t l1Bytes;
   /// Bytes of the widest access of a thread.
   int64_t accessBytes;
+  /// Bytes that the constant offset of an access to global memory reaches:
+  /// accesses further apart have registers for their addresses.
+  int64_t offsetBytes;
   /// Copies to workgroup memory that need no registers and run in the
   /// background.
   bool hasAsyncCopies;
