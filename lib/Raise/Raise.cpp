@@ -149,6 +149,8 @@ static void markRowReduction(linalg::LinalgOp op) {
 
 static void raiseNorms(FunctionOpInterface function, Roundings roundings,
                        RowWise rowWise) {
+  if (rowWise == RowWise::all)
+    expandSoftmaxes(function);
   // Bodies are all that is read.
   const llvm::SetVector<Operation *> elementwise =
       generalizeElementwise(function);

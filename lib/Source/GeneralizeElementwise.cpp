@@ -56,6 +56,21 @@ llvm::SetVector<Operation *> rmsnorm::generalizeElementwise(Operation *root) {
   return std::move(inserted.generics);
 }
 
+void rmsnorm::expandSoftmaxes(Operation *root) {
+  SmallVector<linalg::SoftmaxOp> ops;
+  root->walk([&](linalg::SoftmaxOp op) {
+    if (op.hasPureTensorSemantics())
+      ops.push_back(op);
+  });
+  IRRewriter rewriter(root->getContext());
+  for (linalg::SoftmaxOp op : ops) {
+    rewriter.setInsertionPoint(op);
+    FailureOr<SmallVector<Value>> results = op.decomposeOperation(rewriter);
+    if (succeeded(results))
+      rewriter.replaceOp(op, *results);
+  }
+}
+
 /// Erases what defines `value` if nobody needs it, and what only that needed.
 static void eraseDead(RewriterBase &rewriter, Value value) {
   Operation *op = value.getDefiningOp();
@@ -272,6 +287,7 @@ struct GeneralizeElementwise final
                     UnitAttr::get(&getContext()));
       return;
     }
+    expandSoftmaxes(getOperation());
     RewritePatternSet scaling(&getContext());
     arith::populateExpandScalingExtTruncPatterns(scaling);
     walkAndApplyPatterns(getOperation(), std::move(scaling));

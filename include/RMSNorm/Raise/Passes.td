@@ -33,8 +33,9 @@ def Raise : Pass<"rmsnorm-raise"> {
     of rows under the roots that are left are marked `rmsnorm.row_wise`, with a
     remark each, so that a kernel begins with them. `row-wise=all` marks all
     reductions along the last dimension (of softmaxes), in all functions, but for
-    contractions and those that kernels do not have. Before it takes results out
-    of them that nobody uses: PyTorch's maxima come with their index.
+    contractions and those that kernels do not have. Before, a `linalg.softmax`
+    becomes what it stands for, and results that nobody uses are taken out:
+    PyTorch's maxima come with their index.
     `row-wise=none` marks none. A kernel sums in f32 what is summed in a narrower
     type, and rounds once: such norms are marked with `roundings=fewer` or `all`.
 

@@ -15,6 +15,10 @@ namespace mlir::rmsnorm {
 /// into a tensor.empty, and returns them.
 llvm::SetVector<Operation *> generalizeElementwise(Operation *root);
 
+/// Makes of each linalg.softmax in `root` the ops that it stands for: its
+/// maximum, the exponentials, their sum and the quotients.
+void expandSoftmaxes(Operation *root);
+
 /// Puts the op that `generic` was made of in its place, if its body has not
 /// changed since.
 void restoreElementwise(RewriterBase &rewriter, linalg::GenericOp generic);

@@ -15,7 +15,7 @@ def GeneralizeElementwise : Pass<"rmsnorm-generalize-elementwise"> {
     The pass runs before `rmsnorm-bind-arguments`, which looks at destinations.
     `arith.scaling_truncf` and `scaling_extf` become what upstream's
     `arith-expand` makes of them: a division by the scale and a rounding, an
-    extension and a product. A `tensor.concat` whose parts have static sizes
+    extension and a product; a `linalg.softmax` what it stands for. A `tensor.concat` whose parts have static sizes
     becomes insertions into a `tensor.empty`, a `tensor.pad` by a constant and
     static sizes one into what is filled with it: rows are followed through them.
 
