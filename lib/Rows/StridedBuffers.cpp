@@ -105,9 +105,23 @@ OpFoldResult ViewBuilder::getRange(const AccessTerm &term) {
   return host.getIndexAttr(llvm::divideCeil(*number, term.divisor));
 }
 
+/// What of `offset` each of `terms`, digits, begins at. Whole units of the
+/// first one are cut off with the dimension: the last one has them.
+static SmallVector<int64_t> divideOffset(ArrayRef<AccessTerm> terms,
+                                         int64_t offset) {
+  SmallVector<int64_t> offsets(terms.size());
+  if (offset % terms.front().factor != 0)
+    for (auto [own, term] : llvm::zip_equal(offsets, terms)) {
+      own = offset / term.factor;
+      offset %= term.factor;
+    }
+  offsets.back() += offset;
+  return offsets;
+}
+
 /// The terms of `index`, of dimension `place`, the largest factor first, if
-/// they are digits of it: each has room in the one in front of it, the last
-/// with the offset.
+/// they are digits of it: each has room, with its part of the offset, in the
+/// one in front of it.
 std::optional<SmallVector<AccessTerm>>
 ViewBuilder::getDigits(int64_t place, const AccessIndex &index) {
   SmallVector<AccessTerm> terms(index.terms);
@@ -116,13 +130,13 @@ ViewBuilder::getDigits(int64_t place, const AccessIndex &index) {
   });
   if (terms.size() < 2 || terms.back().factor != 1)
     return std::nullopt;
+  const SmallVector<int64_t> offsets = divideOffset(terms, index.offset);
   for (size_t i = 1; i < terms.size(); ++i) {
     OpFoldResult range = getRange(terms[i]);
     std::optional<int64_t> number =
         range ? getConstantIntValue(range) : std::nullopt;
-    const int64_t offset = i + 1 == terms.size() ? index.offset : 0;
     if (!number || terms[i - 1].factor % terms[i].factor != 0 ||
-        offset + *number > terms[i - 1].factor / terms[i].factor)
+        offsets[i] + *number > terms[i - 1].factor / terms[i].factor)
       return std::nullopt;
   }
   if (!getType().isDynamicDim(place) &&
@@ -149,7 +163,7 @@ void ViewBuilder::cut() {
     OpFoldResult size;
     if (!type.isDynamicDim(place))
       size = host.getIndexAttr(type.getDimSize(place));
-    // What is expanded next keeps its offset, as that of its last digit.
+    // What is expanded next keeps its offset, as those of its digits.
     if (index.offset != 0 && getDigits(place, index)) {
       offsets.push_back(host.getIndexAttr(0));
       exprs.push_back(access.getMap().getResult(place));
@@ -253,10 +267,10 @@ void ViewBuilder::expand() {
               .getResult();
     else
       outer = host.getIndexAttr(type.getDimSize(place) / terms.front().factor);
-    add(terms.front().getDigit(getContext()), outer);
+    const SmallVector<int64_t> offsets = divideOffset(terms, index.offset);
+    add(terms.front().getDigit(getContext()) + offsets.front(), outer);
     for (size_t i = 1; i < terms.size(); ++i)
-      add(terms[i].getDigit(getContext()) +
-              (i + 1 == terms.size() ? index.offset : 0),
+      add(terms[i].getDigit(getContext()) + offsets[i],
           host.getIndexAttr(terms[i - 1].factor / terms[i].factor));
   }
   if (isSame)

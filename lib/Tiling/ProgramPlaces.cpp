@@ -248,9 +248,13 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
     place.kind = TileKind::column;
     period = place.elements;
     place.elements = countElements(order);
-  } else {
-    // A part of a row.
+  } else if (isPrefix(leaves, order)) {
+    // A part of a row, or a value for each group of its columns.
     place.kind = place.hasRow || hasIndex ? TileKind::tile : TileKind::column;
+  } else {
+    return refuse("a value that neither lasts for side-by-side columns nor "
+                  "comes again after all of them",
+                  "leading or trailing columns");
   }
   const SmallVector<unsigned> cover = digits.getCover(leaves);
   // All rows by their number, where one index counts them so.

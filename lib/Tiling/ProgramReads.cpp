@@ -252,6 +252,9 @@ FailureOr<Value> ProgramBuilder::assemble(tensor::InsertSliceOp op,
       return failure();
     row = *vector;
   } else if (!row) {
+    if (dependsOnMembers(op.getDest()))
+      return fail(
+          "puts parts into what an op outside computes from the cluster");
     std::optional<Place> place =
         getPlace(op.getDest(), whole, getColumnLeaves(whole),
                  /*hasIndex=*/false);

@@ -61,7 +61,8 @@ Value PayloadVectorizer::broadcastTo(Location loc, Value value,
   auto type = cast<VectorType>(value.getType());
   if (type.getShape() == shape)
     return value;
-  if (values.hasParts() && 2 * type.getDimSize(1) == shape[1])
+  if (values.hasParts() && type.getDimSize(1) != 1 &&
+      2 * type.getDimSize(1) == shape[1])
     return vector::InterleaveOp::create(builder, loc, value, value);
   if (type.getDimSize(1) != 1 && type.getDimSize(1) != shape[1])
     return GroupBroadcastOp::create(

@@ -1,0 +1,80 @@
+// RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py --embed=sim:sm_90,direct %s | FileCheck %s
+// RUN: norm-opt %s --rmsnorm-embed-tensors | FileCheck %s --check-prefix=TENSORS
+
+// Found by random programs.
+// CHECK: {{^}}4 results, 0 wrong
+
+#id2 = affine_map<(d0, d1) -> (d0, d1)>
+#id3 = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
+#id4 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+
+// A value for each digit in the middle of the columns was taken for one of each group of them.
+// TENSORS-LABEL: func.func @middle_digit(
+// TENSORS:         rmsnorm.rows
+// TENSORS:         linalg.generic
+func.func @middle_digit(%x: tensor<16x8xf32>, %v: tensor<2xf32>) -> tensor<16x2x2x2xf32> {
+  %e = tensor.empty() : tensor<16x8xf32>
+  %y = rmsnorm.forward input(%x : tensor<16x8xf32>) output(%e : tensor<16x8xf32>) eps = 1.0e-03 -> tensor<16x8xf32>
+  %g = tensor.expand_shape %y [[0], [1, 2, 3]] output_shape [16, 2, 2, 2] : tensor<16x8xf32> into tensor<16x2x2x2xf32>
+  %d = tensor.empty() : tensor<16x2x2x2xf32>
+  %r = linalg.generic {indexing_maps = [#id4, affine_map<(d0, d1, d2, d3) -> (d2)>, #id4], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%g, %v : tensor<16x2x2x2xf32>, tensor<2xf32>) outs(%d : tensor<16x2x2x2xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %1 = arith.addf %a, %b : f32
+    linalg.yield %1 : f32
+  } -> tensor<16x2x2x2xf32>
+  return %r : tensor<16x2x2x2xf32>
+}
+
+// A value of the row beside a part of two columns was interleaved with itself, as if it were one of each pair: a crash.
+// TENSORS-LABEL: func.func @row_value(
+// TENSORS:         vector.broadcast %{{.*}} : vector<1x1xf32> to vector<1x2xf32>
+// TENSORS-NOT:     linalg.generic
+func.func @row_value(%x: tensor<16x4xf32>, %v: tensor<16xf32>) -> tensor<16x2xf32> {
+  %e = tensor.empty() : tensor<16x4xf32>
+  %y = rmsnorm.forward input(%x : tensor<16x4xf32>) output(%e : tensor<16x4xf32>) eps = 1.0e-03 -> tensor<16x4xf32>
+  %p = tensor.extract_slice %y[0, 2] [16, 2] [1, 1] : tensor<16x4xf32> to tensor<16x2xf32>
+  %d = tensor.empty() : tensor<16x2xf32>
+  %r = linalg.generic {indexing_maps = [#id2, affine_map<(d0, d1) -> (d0)>, #id2], iterator_types = ["parallel", "parallel"]} ins(%p, %v : tensor<16x2xf32>, tensor<16xf32>) outs(%d : tensor<16x2xf32>) {
+  ^bb0(%a: f32, %b: f32, %o: f32):
+    %1 = arith.mulf %a, %b : f32
+    linalg.yield %1 : f32
+  } -> tensor<16x2xf32>
+  return %r : tensor<16x2xf32>
+}
+
+// The pairs that %i is put into are put together outside, of what the kernel computes: it read them before they were there.
+// TENSORS-LABEL: func.func @outside(
+// TENSORS:         rmsnorm.rows
+// TENSORS:         tensor.insert_slice
+func.func @outside(%x: tensor<16x64xbf16>, %z: tensor<16x64xbf16>) -> tensor<16x64xbf16> {
+  %e = tensor.empty() : tensor<16x64xbf16>
+  %y = rmsnorm.forward input(%x : tensor<16x64xbf16>) output(%e : tensor<16x64xbf16>) eps = 1.0e-03 -> tensor<16x64xbf16>
+  %even = tensor.extract_slice %y[0, 0] [16, 32] [1, 2] : tensor<16x64xbf16> to tensor<16x32xbf16>
+  %last = tensor.extract_slice %even[0, 16] [16, 16] [1, 1] : tensor<16x32xbf16> to tensor<16x16xbf16>
+  %pairs = tensor.expand_shape %even [[0], [1, 2]] output_shape [16, 16, 2] : tensor<16x32xbf16> into tensor<16x16x2xbf16>
+  %first = tensor.extract_slice %pairs[0, 0, 0] [16, 16, 1] [1, 1, 1] : tensor<16x16x2xbf16> to tensor<16x16xbf16>
+  %d = tensor.empty() : tensor<16x16x2xbf16>
+  %h = tensor.insert_slice %first into %d[0, 0, 1] [16, 16, 1] [1, 1, 1] : tensor<16x16xbf16> into tensor<16x16x2xbf16>
+  %i = tensor.insert_slice %last into %h[0, 0, 0] [16, 16, 1] [1, 1, 1] : tensor<16x16xbf16> into tensor<16x16x2xbf16>
+  %c = tensor.collapse_shape %i [[0], [1, 2]] : tensor<16x16x2xbf16> into tensor<16x32xbf16>
+  %r = tensor.insert_slice %c into %z[0, 32] [16, 32] [1, 1] : tensor<16x32xbf16> into tensor<16x64xbf16>
+  return %r : tensor<16x64xbf16>
+}
+
+// Every second pair of columns is a row, from the 13th pair on: 26 columns are six rows of four, and two.
+// TENSORS-LABEL: func.func @offset_of_digits(
+// TENSORS:         rmsnorm.tile_load tile %{{.*}} map(r, c) -> (0, ((r * 4) + c) + 26)
+func.func @offset_of_digits(%x: tensor<1x48xf32>) -> tensor<12x1x2xf32> {
+  %g = tensor.expand_shape %x [[0], [1, 2]] output_shape [1, 24, 2] : tensor<1x48xf32> into tensor<1x24x2xf32>
+  %e = tensor.empty() : tensor<24x1x2xf32>
+  %t = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d1, d0, d2)>, #id3], iterator_types = ["parallel", "parallel", "parallel"]} ins(%g : tensor<1x24x2xf32>) outs(%e : tensor<24x1x2xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<24x1x2xf32>
+  %s = tensor.extract_slice %t[1, 0, 0] [12, 1, 2] [2, 1, 1] : tensor<24x1x2xf32> to tensor<12x1x2xf32>
+  %p = tensor.extract_slice %s[6, 0, 0] [6, 1, 2] [1, 1, 1] : tensor<12x1x2xf32> to tensor<6x1x2xf32>
+  %d = tensor.empty() : tensor<6x1x2xf32>
+  %y = rmsnorm.forward input(%p : tensor<6x1x2xf32>) output(%d : tensor<6x1x2xf32>) eps = 1.0e-03 -> tensor<6x1x2xf32>
+  %r = tensor.insert_slice %y into %s[6, 0, 0] [6, 1, 2] [1, 1, 1] : tensor<6x1x2xf32> into tensor<12x1x2xf32>
+  return %r : tensor<12x1x2xf32>
+}
