@@ -210,6 +210,11 @@ void RowSpace::addParts() {
   addHeld(/*cluster=*/1, getRowThreads(vectors, chip));
   if (schedules.empty())
     addHeld(/*cluster=*/1, getThreadsOfParts());
+  // Parts of few vectors have few threads, whose registers may not hold them.
+  while (schedules.empty() && base.vectorWidth > 1) {
+    base.vectorWidth /= 2;
+    addHeld(/*cluster=*/1, getThreadsOfParts());
+  }
 }
 
 void RowSpace::addShared() {

@@ -380,6 +380,9 @@ LogicalResult ProgramBuilder::store(const Written &output) {
   if (place->kind == TileKind::tile && place->elements != columns &&
       !hasPart(*builder.getBlock(), cast<VectorType>(vector.getType())))
     return fail("writes columns that its rows do not have");
+  if (place->kind == TileKind::group && !place->hasRow &&
+      !AccessMap(place->map, /*hasColumn=*/true).hasColumnLast())
+    return fail("writes groups of the only row in an order of their own");
   if (std::string reason =
           whyNotInMemory(*place, output.destination, /*isLoad=*/false);
       !reason.empty())

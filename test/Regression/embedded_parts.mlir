@@ -2,7 +2,7 @@
 // RUN: norm-opt %s --rmsnorm-embed-tensors | FileCheck %s --check-prefix=TENSORS
 
 // Found by random programs.
-// CHECK: {{^}}4 results, 0 wrong
+// CHECK: {{^}}7 results, 0 wrong
 
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #id3 = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
@@ -77,4 +77,64 @@ func.func @offset_of_digits(%x: tensor<1x48xf32>) -> tensor<12x1x2xf32> {
   %y = rmsnorm.forward input(%p : tensor<6x1x2xf32>) output(%d : tensor<6x1x2xf32>) eps = 1.0e-03 -> tensor<6x1x2xf32>
   %r = tensor.insert_slice %y into %s[6, 0, 0] [6, 1, 2] [1, 1, 1] : tensor<6x1x2xf32> into tensor<12x1x2xf32>
   return %r : tensor<12x1x2xf32>
+}
+
+// A chip's threads do not hold the row if each has as many elements as one access of i8 takes: 24 columns of a part are three of
+// those.
+// TENSORS-LABEL: func.func @narrow_result(
+// TENSORS-NOT:     linalg.generic
+func.func @narrow_result(%x: tensor<16x48xf32>, %w: tensor<48xf32>) -> (tensor<16x48xi8>, tensor<16xf32>) {
+  %high = tensor.extract_slice %x[0, 24] [16, 24] [1, 1] : tensor<16x48xf32> to tensor<16x24xf32>
+  %low = tensor.extract_slice %x[0, 0] [16, 24] [1, 1] : tensor<16x48xf32> to tensor<16x24xf32>
+  %e = tensor.empty() : tensor<16x48xf32>
+  %i = tensor.insert_slice %high into %e[0, 0] [16, 24] [1, 1] : tensor<16x24xf32> into tensor<16x48xf32>
+  %j = tensor.insert_slice %low into %i[0, 24] [16, 24] [1, 1] : tensor<16x24xf32> into tensor<16x48xf32>
+  %y = rmsnorm.forward input(%j : tensor<16x48xf32>) weight(%w : tensor<48xf32>) output(%e : tensor<16x48xf32>) eps = 1.0e-03 -> tensor<16x48xf32>
+  %zero = arith.constant 0.0 : f32
+  %d = tensor.empty() : tensor<16xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%d : tensor<16xf32>) -> tensor<16xf32>
+  %m = linalg.generic {indexing_maps = [#id2, affine_map<(d0, d1) -> (d0)>], iterator_types = ["parallel", "reduction"]} ins(%y : tensor<16x48xf32>) outs(%f : tensor<16xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %1 = math.absf %a : f32
+    %2 = arith.maximumf %1, %o : f32
+    linalg.yield %2 : f32
+  } -> tensor<16xf32>
+  %q = tensor.empty() : tensor<16x48xi8>
+  %r = linalg.generic {indexing_maps = [#id2, affine_map<(d0, d1) -> (d0)>, #id2], iterator_types = ["parallel", "parallel"]} ins(%y, %m : tensor<16x48xf32>, tensor<16xf32>) outs(%q : tensor<16x48xi8>) {
+  ^bb0(%a: f32, %b: f32, %o: i8):
+    %most = arith.constant 127.0 : f32
+    %1 = arith.divf %a, %b : f32
+    %2 = arith.mulf %1, %most : f32
+    %3 = math.roundeven %2 : f32
+    %4 = arith.fptosi %3 : f32 to i8
+    linalg.yield %4 : i8
+  } -> tensor<16x48xi8>
+  return %r, %m : tensor<16x48xi8>, tensor<16xf32>
+}
+
+// A kernel of one row stores its groups in the order in which they lie.
+// TENSORS-LABEL: func.func @transposed_groups(
+// TENSORS:         rmsnorm.rows
+// TENSORS:         linalg.generic
+func.func @transposed_groups(%x: tensor<1x32xf32>) -> tensor<4x2xf32> {
+  %e = tensor.empty() : tensor<1x32xf32>
+  %y = rmsnorm.forward input(%x : tensor<1x32xf32>) output(%e : tensor<1x32xf32>) eps = 1.0e-03 -> tensor<1x32xf32>
+  %h = tensor.expand_shape %y [[0], [1, 2]] output_shape [1, 2, 16] : tensor<1x32xf32> into tensor<1x2x16xf32>
+  %c = tensor.collapse_shape %h [[0, 1], [2]] : tensor<1x2x16xf32> into tensor<2x16xf32>
+  %g = tensor.expand_shape %c [[0], [1, 2]] output_shape [2, 4, 4] : tensor<2x16xf32> into tensor<2x4x4xf32>
+  %zero = arith.constant 0.0 : f32
+  %d = tensor.empty() : tensor<2x4xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%d : tensor<2x4xf32>) -> tensor<2x4xf32>
+  %m = linalg.generic {indexing_maps = [#id3, affine_map<(d0, d1, d2) -> (d0, d1)>], iterator_types = ["parallel", "parallel", "reduction"]} ins(%g : tensor<2x4x4xf32>) outs(%f : tensor<2x4xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %1 = math.absf %a : f32
+    %2 = arith.maximumf %1, %o : f32
+    linalg.yield %2 : f32
+  } -> tensor<2x4xf32>
+  %t = tensor.empty() : tensor<4x2xf32>
+  %r = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d1, d0)>, #id2], iterator_types = ["parallel", "parallel"]} ins(%m : tensor<2x4xf32>) outs(%t : tensor<4x2xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32
+  } -> tensor<4x2xf32>
+  return %r : tensor<4x2xf32>
 }
