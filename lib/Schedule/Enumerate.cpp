@@ -434,16 +434,14 @@ void SumsSpace::addColumns() {
         threads < 4 * chip.subgroupSize || threads > 16 * chip.subgroupSize)
       continue;
     fields.columnSums = ColumnSums::strips;
-    // Where a row has few threads, twice as many rows a block, too: as many
-    // more threads add up each column.
-    const int64_t fold =
-        fields.threadsPerRow <= 2 * chip.subgroupSize && fields.rowGroups > 1;
-    for (int64_t more = 1; more <= 1 + fold; ++more) {
-      ScheduleFields block = fields;
-      block.rowGroups *= more;
-      for (const ScheduleFields &sums : getColumnBlocks(more * threads))
-        add(block, sums);
-    }
+    for (const ScheduleFields &sums : getColumnBlocks(threads))
+      add(fields, sums);
+    // Twice as many threads add up a column beside twice as many rows a block.
+    if (fields.rowGroups == 1 || fields.threadsPerRow > 2 * chip.subgroupSize)
+      continue;
+    fields.rowGroups *= 2;
+    for (const ScheduleFields &sums : getColumnBlocks(2 * threads))
+      add(fields, sums);
   }
 }
 
