@@ -28,12 +28,6 @@ static bool isArithmetic(LinalgOp op) {
          });
 }
 
-static Value getSource(Value value) {
-  while (value.getDefiningOp() && isView(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  return value;
-}
-
 static int64_t getBits(Value value) {
   Type type = getElementTypeOrSelf(value);
   return type.isIntOrFloat() ? type.getIntOrFloatBitWidth() : 64;
@@ -88,11 +82,11 @@ bool Cone::add(Operation *op) {
     return cluster.findLayout(value) ||
            (value.getDefiningOp() && cluster.findMember(value.getDefiningOp()));
   };
-  if (isOfMember(getSource(linalgOp.getDpsInits().front())))
+  if (isOfMember(getViewSource(linalgOp.getDpsInits().front())))
     return false;
   const Layout &loops = cluster.findMember(op)->loops;
   for (const auto &[operand, map] : nest->reads) {
-    const Value value = getSource(operand->get());
+    const Value value = getViewSource(operand->get());
     const Layout layout = getIndices(map, loops);
     if (isOfMember(value)) {
       Operation *definition = value.getDefiningOp();
@@ -147,6 +141,8 @@ Recomputation::Recomputation(const Cluster &cluster) {
       stored.insert(member.op);
     }
   }
+  if (members.empty())
+    return;
   // What the kernel needs: what it stores, and what that needs.
   llvm::append_range(work, stored);
   while (!work.empty()) {

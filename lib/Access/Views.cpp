@@ -17,6 +17,12 @@ bool access::isView(Operation *op) {
                          tensor::ExtractSliceOp>(op);
 }
 
+Value access::getViewSource(Value value) {
+  while (isView(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value;
+}
+
 static SmallVector<Size> getSizes(Digits &digits, Value value,
                                   ArrayRef<int64_t> dims) {
   return llvm::map_to_vector(

@@ -248,9 +248,7 @@ LogicalResult ProgramBuilder::collectWritten() {
     output.destination = getDestination(output.landing);
     if (!output.destination)
       output.destination = createDestination(output.landing);
-    Value own = output.computed;
-    while (own.getDefiningOp() && isView(own.getDefiningOp()))
-      own = own.getDefiningOp()->getOperand(0);
+    const Value own = getViewSource(output.computed);
     if (amongOthers && output.landing != own &&
         members.contains(own.getDefiningOp()) &&
         !(output.destination && !dependsOnMembers(output.destination) &&

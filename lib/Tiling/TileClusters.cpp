@@ -50,13 +50,9 @@ static void redirectDims(const access::Cluster &cluster) {
 
 /// Whether a program over rows uses or computes `value`, but for views.
 static bool isOfRows(Value value) {
-  while (Operation *definition = value.getDefiningOp()) {
-    if (isa<RowsOp>(definition))
-      return true;
-    if (!access::isView(definition))
-      break;
-    value = definition->getOperand(0);
-  }
+  value = access::getViewSource(value);
+  if (value.getDefiningOp<RowsOp>())
+    return true;
   if (value.getDefiningOp<tensor::EmptyOp>() ||
       matchPattern(value, m_Constant()))
     return false;

@@ -14,6 +14,10 @@ namespace mlir::rmsnorm::access {
 /// its result is one of its first operand.
 bool isView(Operation *op);
 
+/// The tensor that `value` is a view of, through all views; `value` itself if
+/// it is none.
+Value getViewSource(Value value);
+
 /// Where in its operand the element of a view lies that is at `layout` of its
 /// result. None where offsets are known at run time only, or a division does
 /// not come out even.
