@@ -6,6 +6,8 @@
 #include "RMSNorm/IR/Disjoint.h"
 #include "RMSNorm/Rows/RowClasses.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
@@ -49,23 +51,26 @@ void mlir::rmsnorm::matchBlocks(ArrayRef<RowsOp> loops, TargetAttr target,
   const int64_t most = 8 * chip.subgroupSize;
   const std::vector<ScheduleFields> before(schedules.begin(), schedules.end());
   AliasAnalysis aliases(loops.front()->getParentOp());
+  auto canStand = [&](size_t one) {
+    return hasOrdinaryGrid(before[one]) &&
+           before[one].getBlockThreads() <= most;
+  };
   for (size_t one = 0; one < loops.size(); ++one) {
+    if (!canStand(one))
+      continue;
     RowsOp rows = loops[one];
     const int64_t own = before[one].getBlockThreads();
-    int64_t threads = own;
-    for (size_t other = 0; other < loops.size(); ++other) {
-      const int64_t size = before[other].getBlockThreads();
-      // The larger block stays, if it can.
-      const bool isWanted = size > own
-                                ? size > threads
-                                : threads == own && size < own &&
-                                      own % before[other].threadsPerRow != 0;
-      if (other != one && isWanted && std::max(size, own) <= most &&
-          size % before[one].threadsPerRow == 0 &&
-          hasOrdinaryGrid(before[one]) && hasOrdinaryGrid(before[other]) &&
-          areIndependent(rows, loops[other], aliases))
-        threads = size;
-    }
+    // The largest of the blocks, or as many threads as rows of all need.
+    int64_t step = before[one].threadsPerRow, largest = own;
+    for (size_t other = 0; other < loops.size(); ++other)
+      if (other != one && canStand(other) &&
+          areIndependent(rows, loops[other], aliases)) {
+        step = std::lcm(step, before[other].threadsPerRow);
+        largest = std::max(largest, before[other].getBlockThreads());
+      }
+    const int64_t threads = std::max(step, largest / step * step);
+    if (threads > most)
+      continue;
     ScheduleFields matched = before[one];
     matched.rowGroups = threads / matched.threadsPerRow;
     if (threads != own &&
