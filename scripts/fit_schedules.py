@@ -26,6 +26,7 @@ import numpy as np
 WORK = [9, 13, 15, 17, 20]
 KNOTS = {
     "vectors": [0, 1, 1.6, 2, 2.6, 3, 4],
+    "narrowed": [0, 1, 2, 3],
     "used": [0.5, 0.75, 1],
     "cache": [0, 1, 2],
     "awaited": [0, 1],
@@ -41,6 +42,7 @@ KNOTS = {
     "sums": [0, 1, 2],
     "strip": [2, 3, 4, 5, 6, 7],
     "sum_blocks": [-5, -3, -2, -1, 0, 1, 2],
+    "sum_threads": [0, 4, 5, 6, 7, 8, 9, 10],
     "sum_turns": [0, 1, 2, 3, 4, 6],
     "sum_idle": [0, 0.3, 1, 2, 4, 6],
     "partials": [-6, -5, -4, -3, -2, -1, 0, 1, 2],
@@ -49,8 +51,10 @@ KNOTS = {
 # were measured of fewer programs, to which the weights would fit too closely.
 RIDGE = {"whole": 1.0, "narrow": 2.0}
 # The second fit: the difference of predictions in which a schedule counts as
-# nearly as good as another, what the first fit counts for, and steps.
+# nearly as good as another, how much more the loss of a choice counts the more
+# it is, what the first fit counts for, and steps.
 SOFTNESS = 0.05
+STEEPNESS = 3.0
 FIRST_FIT = 6.0
 STEPS = 150
 
@@ -125,6 +129,7 @@ class Measurements:
         begin = np.concatenate([[0], np.where(np.diff(point))[0] + 1])
         place = np.cumsum(np.concatenate([[0], np.diff(point) != 0]))
         matrix, loss = self.matrix[index], self.get_loss(index)
+        loss = loss * (1 + STEEPNESS * loss)
         first, step = weights, 0.1
         inverse = np.linalg.inv(curvature)
         for _ in range(STEPS):

@@ -98,6 +98,8 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
   facts.dynamicColumns = rows.getDynamicColumns() ? 1 : 0;
   Block &program = rows.getTiles().getBody().front();
   facts.part = getPart(program);
+  facts.hasPairs = llvm::any_of(
+      program, [](Operation &op) { return bool(getHalfOfPairs(&op)); });
   facts.numColumnSums = getColumnSums(program).size();
   SetVector<Operation *> before, after;
   DenseSet<Value> seenBefore, seenAfter;

@@ -101,10 +101,11 @@ static double evaluate(const TermModel &term, Place place, size_t work) {
 
 StringRef mlir::rmsnorm::stringifyCostTerm(CostTerm term) {
   static constexpr StringLiteral names[kNumCostTerms] = {
-      "vectors",    "used",      "cache",    "awaited",      "cluster",
-      "occupancy",  "waves",     "blocks",   "instructions", "groups",
-      "in_flight",  "stages",    "idle",     "sums",         "strip",
-      "sum_blocks", "sum_turns", "sum_idle", "partials"};
+      "vectors", "narrowed",   "used",        "cache",     "awaited",
+      "cluster", "occupancy",  "waves",       "blocks",    "instructions",
+      "groups",  "in_flight",  "stages",      "idle",      "sums",
+      "strip",   "sum_blocks", "sum_threads", "sum_turns", "sum_idle",
+      "partials"};
   return names[size_t(term)];
 }
 
@@ -250,6 +251,9 @@ ScheduleCost::ScheduleCost(const ScheduleFields &schedule,
       std::log2(vectors * schedule.vectorWidth /
                 std::max<double>(schedule.vectorWidth,
                                  getWidestVector(facts, chip))));
+  const double widest = getAccessWidth(facts, chip);
+  set(CostTerm::Narrowed,
+      std::max(0., std::log2(widest / schedule.vectorWidth)));
   set(CostTerm::Used, part / (vectors * schedule.threadsPerRow));
   set(CostTerm::Cache, schedule.cache == Cache::registers ? 0
                        : schedule.cache == Cache::reload  ? 1
@@ -275,9 +279,11 @@ ScheduleCost::ScheduleCost(const ScheduleFields &schedule,
   set(CostTerm::Sums, 1);
   set(CostTerm::Strip,
       std::log2(sums.getStripColumns() * facts.sumsNarrowestBits / 8.));
-  set(CostTerm::SumBlocks,
-      std::log2(double(llvm::divideCeil(columns, sums.getStripColumns())) /
-                multiprocessors));
+  const double sumBlocks =
+      double(llvm::divideCeil(columns, sums.getStripColumns())) /
+      multiprocessors;
+  set(CostTerm::SumBlocks, std::log2(sumBlocks));
+  set(CostTerm::SumThreads, std::log2(sumBlocks * sums.getBlockThreads()));
 }
 
 CostTerms ScheduleCost::getTerms(int64_t rows) const {

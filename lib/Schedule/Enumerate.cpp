@@ -73,9 +73,11 @@ protected:
   /// given, in place of what the rules say.
   bool add(ScheduleFields fields, NestedSchedule sums = {});
 
-  /// Numbers of threads that leave a thread's vectors as far apart as the parts
-  /// are that rows are taken apart into, or nearer.
-  SmallVector<int64_t> getThreadsOfParts() const;
+  /// Calls `add` with numbers of threads for rows that are taken apart, among
+  /// them the most that share out a part evenly: by the widest vectors, then,
+  /// as long as it returns true, by vectors of half as many elements, which
+  /// more threads can share out.
+  void addParts(llvm::function_ref<bool(ArrayRef<int64_t>)> add);
 
   const ProgramFacts &facts;
   const ChipInfo &chip;
@@ -98,8 +100,6 @@ public:
 private:
   /// A row in the registers of one block, of several rows, or of a cluster.
   void addHeld(int64_t cluster, ArrayRef<int64_t> threads);
-  /// The vectors of a thread that are taken apart with the row.
-  void addParts();
   /// A row in the workgroup memory of a block or of a cluster.
   void addShared();
   void addReadAgain();
@@ -121,12 +121,20 @@ Space::Space(const ProgramFacts &facts, const ChipInfo &chip)
     base.vectorWidth /= 2;
 }
 
-SmallVector<int64_t> Space::getThreadsOfParts() const {
-  SmallVector<int64_t> threads;
-  for (int64_t t = 1; t <= chip.maxThreadsPerBlock; t *= 2)
-    if (facts.part % (t * base.vectorWidth) == 0)
-      threads.push_back(t);
-  return threads;
+void Space::addParts(llvm::function_ref<bool(ArrayRef<int64_t>)> add) {
+  const int64_t widest = base.vectorWidth;
+  SmallVector<int64_t> threads = getRowThreads(vectors, chip);
+  for (; base.vectorWidth > 0; base.vectorWidth /= 2) {
+    const int64_t shares = facts.part / base.vectorWidth;
+    const int64_t most = std::min(shares & -shares, chip.maxThreadsPerBlock);
+    for (int64_t t : {std::max<int64_t>(1, most / 2), most})
+      if (!llvm::is_contained(threads, t))
+        threads.push_back(t);
+    if (!add(threads))
+      break;
+    threads.clear();
+  }
+  base.vectorWidth = widest;
 }
 
 bool Space::addGiven(const ScheduleFields &fields) {
@@ -206,17 +214,6 @@ void RowSpace::addHeld(int64_t cluster, ArrayRef<int64_t> threads) {
   }
 }
 
-void RowSpace::addParts() {
-  addHeld(/*cluster=*/1, getRowThreads(vectors, chip));
-  if (schedules.empty())
-    addHeld(/*cluster=*/1, getThreadsOfParts());
-  // Parts of few vectors have few threads, whose registers may not hold them.
-  while (schedules.empty() && base.vectorWidth > 1) {
-    base.vectorWidth /= 2;
-    addHeld(/*cluster=*/1, getThreadsOfParts());
-  }
-}
-
 void RowSpace::addShared() {
   if (!chip.hasAsyncCopies || facts.part > 0)
     return;
@@ -249,7 +246,10 @@ void RowSpace::addReadAgain() {
 std::vector<ScheduleFields> RowSpace::take() {
   const int64_t most = chip.maxThreadsPerBlock, subgroup = chip.subgroupSize;
   if (facts.part > 0)
-    addParts();
+    addParts([&](ArrayRef<int64_t> threads) {
+      addHeld(/*cluster=*/1, threads);
+      return true;
+    });
   else
     addHeld(
         /*cluster=*/1,
@@ -290,7 +290,7 @@ namespace {
 class SumsSpace : Space {
 public:
   SumsSpace(const ProgramFacts &facts, const ChipInfo &chip)
-      : Space(facts, chip) {}
+      : Space(facts, chip), leastThreads(8 * chip.subgroupSize) {}
 
   std::vector<ScheduleFields> take();
 
@@ -318,6 +318,9 @@ private:
            facts.loadedBitsPerColumn > 0 &&
            getAccessWidth(facts, chip) * facts.narrowestBits >= 32;
   }
+
+  /// Of persistent blocks with rows in registers.
+  int64_t leastThreads;
 };
 } // namespace
 
@@ -335,12 +338,11 @@ void SumsSpace::addPersistent(int64_t cluster, ArrayRef<int64_t> threads) {
 void SumsSpace::addHeld(ScheduleFields fields) {
   // These vectors have as many elements as one access takes.
   const int64_t vectorsPerThread = countVectors(fields, facts.columns);
-  // Blocks of eight subgroups and more, and of one row group where that has as
+  // Blocks of so many threads and more, and of one row group where that has as
   // many.
   const bool oneGroup = facts.singleRow || fields.cluster > 1;
-  for (int64_t block : {8 * chip.subgroupSize, 16 * chip.subgroupSize}) {
-    if (block != 8 * chip.subgroupSize &&
-        (block < fields.threadsPerRow || oneGroup))
+  for (int64_t block : {leastThreads, 2 * leastThreads}) {
+    if (block != leastThreads && (block < fields.threadsPerRow || oneGroup))
       continue;
     fields.rowGroups =
         oneGroup ? 1 : std::max<int64_t>(1, block / fields.threadsPerRow);
@@ -472,9 +474,16 @@ std::vector<ScheduleFields> SumsSpace::take() {
     return getRowThreads(llvm::divideCeil(vectors, cluster), chip,
                          facts.singleRow ? chip.subgroupSize : 1);
   };
-  addPersistent(/*cluster=*/1, getThreads(1));
-  if (facts.part > 0 && schedules.empty())
-    addPersistent(/*cluster=*/1, getThreadsOfParts());
+  // Parts of few threads may need more registers than larger blocks have.
+  for (;
+       facts.part > 0 && schedules.empty() && leastThreads >= chip.subgroupSize;
+       leastThreads /= 2)
+    addParts([&](ArrayRef<int64_t> threads) {
+      addPersistent(/*cluster=*/1, threads);
+      return schedules.empty();
+    });
+  if (facts.part == 0)
+    addPersistent(/*cluster=*/1, getThreads(1));
   // Clusters that leave two vectors for each thread of eight subgroups.
   for (int64_t cluster = 2;
        !facts.dynamicColumns && cluster <= chip.maxClusterSize &&

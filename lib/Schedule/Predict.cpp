@@ -103,19 +103,29 @@ private:
 };
 } // namespace
 
-CostPartition mlir::rmsnorm::partitionCosts(ArrayRef<std::vector<double>> costs,
-                                            const ProgramFacts &facts) {
-  // A class more must save so much, of the logarithm of the time at all numbers
-  // of rows that are looked at together. Where only a call knows N, each class
-  // of N has such classes: more.
-  const double classCost = facts.dynamicColumns ? 0.4 : 0.12;
-  const size_t numSamples = costs.size(), numSchedules = costs.front().size();
+double mlir::rmsnorm::getClassCost(const ProgramFacts &facts) {
+  // Where only a call knows N, each class of N has such classes: more.
+  return facts.dynamicColumns ? 0.4 : 0.12;
+}
+
+double mlir::rmsnorm::getLossCost(double loss) {
+  // As STEEPNESS of scripts/fit_schedules.py, for the same reason.
+  constexpr double steepness = 3;
+  return loss * (1 + steepness * loss);
+}
+
+CostPartition
+mlir::rmsnorm::partitionCosts(ArrayRef<std::vector<double>> losses,
+                              const ProgramFacts &facts) {
+  const double classCost = getClassCost(facts);
+  const size_t numSamples = losses.size();
+  const size_t numSchedules = losses.front().size();
   // Of the samples before each, added up: by sample and schedule.
   std::vector<std::vector<double>> sums(1, std::vector<double>(numSchedules));
-  for (const std::vector<double> &of : costs) {
+  for (const std::vector<double> &of : losses) {
     sums.push_back(sums.back());
-    for (auto [sum, cost] : llvm::zip_equal(sums.back(), of))
-      sum += cost;
+    for (auto [sum, loss] : llvm::zip_equal(sums.back(), of))
+      sum += getLossCost(loss);
   }
   struct Step {
     double cost = INFINITY;
@@ -153,18 +163,18 @@ CostPartition mlir::rmsnorm::partitionCosts(ArrayRef<std::vector<double>> costs,
   return best;
 }
 
-/// Those of `schedules` together that sum a row in the same order; all of them
-/// if not `apart`.
-static std::vector<std::vector<ScheduleFields>>
+/// Those of `schedules` together, by their place, that sum a row in the same
+/// order; all of them if not `apart`.
+static std::vector<std::vector<size_t>>
 groupByTree(ArrayRef<ScheduleFields> schedules, bool apart) {
-  std::vector<std::vector<ScheduleFields>> groups;
-  for (const ScheduleFields &schedule : schedules) {
+  std::vector<std::vector<size_t>> groups;
+  for (auto [place, schedule] : llvm::enumerate(schedules)) {
     auto group = llvm::find_if(groups, [&](const auto &group) {
-      return !apart || haveSameTree(group.front(), schedule);
+      return !apart || haveSameTree(schedules[group.front()], schedule);
     });
     if (group == groups.end())
       group = groups.emplace(groups.end());
-    group->push_back(schedule);
+    group->push_back(place);
   }
   return groups;
 }
@@ -176,24 +186,32 @@ SmallVector<RowClass, 2> mlir::rmsnorm::predictRows(const ProgramFacts &facts,
   const SmallVector<int64_t> columns = getColumnSamples(facts, chip);
   const SmallVector<int64_t> samples =
       getRowSamples(facts, chip, columns.back());
+  std::vector<std::vector<double>> losses(samples.size());
+  for (const ScheduleFields &schedule : schedules) {
+    const CallCosts cost(schedule, facts, chip, columns);
+    for (auto [rows, of] : llvm::zip_equal(samples, losses))
+      of.push_back(cost.predict(rows));
+  }
+  for (std::vector<double> &of : losses) {
+    const double best = *llvm::min_element(of);
+    for (double &loss : of)
+      loss -= best;
+  }
   SmallVector<RowClass, 2> classes;
   double least = INFINITY;
-  for (const std::vector<ScheduleFields> &group :
-       groupByTree(schedules, sameTree)) {
-    std::vector<std::vector<double>> costs(samples.size());
-    for (const ScheduleFields &schedule : group) {
-      const CallCosts cost(schedule, facts, chip, columns);
-      for (auto [rows, of] : llvm::zip_equal(samples, costs))
-        of.push_back(cost.predict(rows));
-    }
-    const CostPartition partition = partitionCosts(costs, facts);
+  for (const std::vector<size_t> &group : groupByTree(schedules, sameTree)) {
+    std::vector<std::vector<double>> own(samples.size());
+    for (auto [of, all] : llvm::zip_equal(own, losses))
+      for (size_t place : group)
+        of.push_back(all[place]);
+    const CostPartition partition = partitionCosts(own, facts);
     if (partition.cost >= least)
       continue;
     least = partition.cost;
     classes.clear();
-    for (const auto &[end, schedule] : partition.classes)
+    for (const auto &[end, place] : partition.classes)
       classes.push_back({end == samples.size() ? kAnyRows : samples[end - 1],
-                         group[schedule]});
+                         schedules[group[place]]});
   }
   return classes;
 }

@@ -108,6 +108,8 @@ void Verifier::verifyParts() {
          "threads_per_row x vector_width to divide the " + Twine(facts.part) +
              " columns that rows are taken apart in",
          Twine(step));
+  expect(schedule.vectorWidth > 1 || !facts.hasPairs, "vector_width",
+         "vector_width >= 2 for pairs of columns in one vector", "1");
   expect(schedule.cluster == 1, "cluster",
          "cluster = 1 for rows that are taken apart", Twine(schedule.cluster));
   expect(schedule.cache == Cache::registers, "cache",

@@ -8,7 +8,7 @@
 // second's and third's within theirs, where they are 32 or more on the four
 // multiprocessors of the generic chip (21 tokens: 33; of the second and third 12).
 // CHECK: launch 0 qkt_one_launch_{{.*}}_and_{{.*}}_and_{{.*}} of image 0
-// CHECK-NEXT: grid min(ceildiv(size(arg0, 0) * 32, {{[0-9]+}}), {{[0-9]*}}) + (min(ceildiv(size(arg0, 0) * 8, {{[0-9]+}}), {{[0-9]*}}) + min(ceildiv(size(arg0, 0) * 8, {{[0-9]+}}), {{[0-9]*}})) x 1 x 1
+// CHECK-NEXT: grid min({{.*}}size(arg0, 0) * 32{{.*}}) + (min({{.*}}size(arg0, 0) * 8{{.*}}) + min({{.*}}size(arg0, 0) * 8{{.*}})) x 1 x 1
 // CHECK: parameters {{.*}} min(floordiv({{.*}}, 32), 1), {{.*}} min(floordiv({{.*}}, 32), 1),
 #x = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 #t = affine_map<(d0, d1, d2) -> (d0, d2)>

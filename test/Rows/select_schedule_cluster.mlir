@@ -114,7 +114,7 @@ func.func @n262144_f32(%x: memref<?x262144xf32>, %y: memref<?x262144xf32>, %m: i
 }
 
 // CHECK-LABEL: func.func @n131077(
-// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 1, cluster = {{[0-9]+}}>
+// CLUSTER: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 1, {{(cache = shared, )?}}cluster = {{[0-9]+}}>
 // ALONE: #rmsnorm.schedule<threads_per_row = {{512|1024}}, vector_width = 1, cache = reload>
 func.func @n131077(%x: memref<?x131077xf16>, %y: memref<?x131077xf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(131077) buffers(read %x : memref<?x131077xf16>, write %y : memref<?x131077xf16>) {

@@ -1,9 +1,12 @@
 // Rows that are taken apart: halves of 64 columns are vectors of one thread, in
 // registers.
 // RUN: norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule | FileCheck %s
-// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=threads_per_row=16,row_groups=8" 2>&1 | FileCheck %s --check-prefix=THREADS
+// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=threads_per_row=16,row_groups=8,vector_width=8" 2>&1 | FileCheck %s --check-prefix=THREADS
 // RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=cache=reload" 2>&1 | FileCheck %s --check-prefix=CACHE
-// CHECK: schedule(#rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[48]}}, vector_width = 8
+// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=vector_width=1" 2>&1 | FileCheck %s --check-prefix=PAIRS
+// PAIRS: expected vector_width >= 2 for pairs of columns in one vector, got 1
+// CHECK-LABEL: func.func @halves
+// CHECK: schedule(#rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = {{[248]}}
 // THREADS: expected threads_per_row x vector_width to divide the 64 columns that rows are taken apart in{{.*}}, got 128
 // CACHE: expected cache = registers for rows that are taken apart{{.*}}, got reload
 func.func @halves(%x: memref<?x128xbf16>, %m: index) {
@@ -20,6 +23,49 @@ func.func @halves(%x: memref<?x128xbf16>, %m: index) {
       %6 = vector.extract_strided_slice %5 {offsets = [0, 64], sizes = [1, 64], strides = [1, 1]} : vector<1x128xbf16> to vector<1x64xbf16>
       %7 = vector.insert_strided_slice %6, %5 {offsets = [0, 0], strides = [1, 1]} : vector<1x64xbf16> into vector<1x128xbf16>
       rmsnorm.tile_store tile %7, %X[%t] : vector<1x128xbf16>, memref<?x128xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// Heads of 48 columns, of which no power of two of threads shares out whole
+// vectors: narrower ones.
+// CHECK-LABEL: func.func @heads
+// CHECK: schedule(#rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[48]|16}}, vector_width = {{[124]}}
+func.func @heads(%x: memref<?x96xbf16>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(96) buffers(update %x : memref<?x96xbf16>) {
+  ^bb0(%M: index, %X: memref<?x96xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x96xbf16> -> vector<1x96xbf16>
+      %1 = arith.extf %0 : vector<1x96xbf16> to vector<1x96xf32>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x96xf32> -> vector<1x1xf32>
+      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x96xf32>
+      %4 = arith.mulf %1, %3 : vector<1x96xf32>
+      %5 = arith.truncf %4 : vector<1x96xf32> to vector<1x96xbf16>
+      %6 = vector.extract_strided_slice %5 {offsets = [0, 48], sizes = [1, 48], strides = [1, 1]} : vector<1x96xbf16> to vector<1x48xbf16>
+      %7 = vector.insert_strided_slice %6, %5 {offsets = [0, 0], strides = [1, 1]} : vector<1x48xbf16> into vector<1x96xbf16>
+      rmsnorm.tile_store tile %7, %X[%t] : vector<1x96xbf16>, memref<?x96xbf16>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// CHECK-LABEL: func.func @pairs
+// CHECK: schedule(#rmsnorm.schedule<{{.*}}vector_width = {{[248]}}
+func.func @pairs(%x: memref<?x96xbf16>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(96) buffers(update %x : memref<?x96xbf16>) {
+  ^bb0(%M: index, %X: memref<?x96xbf16>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x96xbf16> -> vector<1x96xbf16>
+      %1, %2 = vector.deinterleave %0 : vector<1x96xbf16> -> vector<1x48xbf16>
+      %3 = vector.interleave %2, %1 : vector<1x48xbf16> -> vector<1x96xbf16>
+      rmsnorm.tile_store tile %3, %X[%t] : vector<1x96xbf16>, memref<?x96xbf16>
       rmsnorm.yield
     }
     rmsnorm.yield

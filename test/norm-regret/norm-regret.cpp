@@ -251,7 +251,7 @@ static void printTerms(const Measured &measured, const ChipInfo &chip) {
 // Records
 //===----------------------------------------------------------------------===//
 
-/// A record must save so much of the logarithm of the time, in the mean.
+/// A record must save so much of the cost of a number of rows, in the mean.
 static constexpr double kLeastGain = 0.01;
 /// The same of a schedule that was not measured with any number of rows.
 static constexpr double kUnknown = 1;
@@ -265,9 +265,9 @@ struct Known {
   /// Takes schedules that selection can choose, without their alignment, which
   /// they have from the call.
   void add(const Measured &measured, const ChipInfo &chip);
-  /// The logarithms of the times by the best, by rows and schedule; of those
+  /// The logarithms of the times over the best, by rows and schedule; of those
   /// that were not measured those of about as many rows.
-  std::vector<std::vector<double>> getCosts() const;
+  std::vector<std::vector<double>> getLosses() const;
 };
 } // namespace
 
@@ -300,7 +300,7 @@ static double getBest(ArrayRef<double> times) {
   return best;
 }
 
-std::vector<std::vector<double>> Known::getCosts() const {
+std::vector<std::vector<double>> Known::getLosses() const {
   std::vector<std::vector<double>> costs;
   for (const auto &[rows, times] : us) {
     std::vector<double> &all = costs.emplace_back(schedules.size(), kUnknown);
@@ -322,28 +322,26 @@ std::vector<std::vector<double>> Known::getCosts() const {
 /// cost model chooses.
 static void printRecord(const ProgramFacts &facts, const Known &known,
                         const ChipInfo &chip, StringRef device) {
-  const std::vector<std::vector<double>> costs = known.getCosts();
-  const CostPartition best = partitionCosts(costs, facts);
+  const std::vector<std::vector<double>> losses = known.getLosses();
+  const CostPartition best = partitionCosts(losses, facts);
   ScheduleRequest request;
   request.useRecords = false;
   OrRefusal<Selection> selection = selectSchedules(facts, chip, request);
   if (!selection)
     fail(selection.getRefusal().getMessage());
-  double gain = 0;
-  size_t first = 0;
+  // The same costs of what is chosen without a record.
+  double cost = getClassCost(facts) * selection->classes.size();
   SmallVector<int64_t> rows;
-  for (const auto &[count, times] : known.us)
+  for (const auto &[count, times] : known.us) {
+    const size_t chosen =
+        std::distance(known.schedules.begin(),
+                      llvm::find(known.schedules, selection->getFor(count)));
+    cost += getLossCost(chosen < known.schedules.size()
+                            ? losses[rows.size()][chosen]
+                            : kUnknown);
     rows.push_back(count);
-  for (const auto &[end, schedule] : best.classes)
-    for (; first < end; ++first) {
-      const size_t chosen = std::distance(
-          known.schedules.begin(),
-          llvm::find(known.schedules, selection->getFor(rows[first])));
-      gain +=
-          (chosen < known.schedules.size() ? costs[first][chosen] : kUnknown) -
-          costs[first][schedule];
-    }
-  if (gain < kLeastGain * rows.size())
+  }
+  if (cost - best.cost < kLeastGain * rows.size())
     return;
   llvm::outs() << "{\"" << chip.name << "\",\n \"" << device << "\",\n \""
                << getProgramKey(facts) << "\",\n {";

@@ -410,7 +410,7 @@ TEST(Select, ClassesAreFewAndOfTheSpace) {
       if (facts.dynamicColumns || facts.numColumnSums > 0)
         return;
       OrRefusal<Selection> selection = selectSchedules(facts, chip(name));
-      ASSERT_LE(selection->classes.size(), 4u);
+      ASSERT_LE(selection->classes.size(), kMaxClasses);
       const std::vector<ScheduleFields> space =
           enumerateSchedules(facts, chip(name), Selection());
       int64_t last = 0;

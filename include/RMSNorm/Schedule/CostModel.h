@@ -26,6 +26,9 @@ namespace mlir::rmsnorm {
 enum class CostTerm {
   /// Of a thread's vectors of a row.
   Vectors,
+  /// Logarithm of the elements of the widest vector that N allows over those of
+  /// a vector.
+  Narrowed,
   /// Share of the vectors of all threads that exist.
   Used,
   /// 0 if rows wait in registers, 1 if they are read again, 2 if they wait in
@@ -57,8 +60,9 @@ enum class CostTerm {
   Sums,
   /// Logarithm of the bytes of each row that a block owns, if it owns columns.
   Strip,
-  /// Logarithm of such blocks over the multiprocessors.
+  /// Logarithm of such blocks over the multiprocessors, and of their threads.
   SumBlocks,
+  SumThreads,
   /// Logarithm of the turns of such a block.
   SumTurns,
   /// Logarithm of the rows that it takes in these turns over those that there
@@ -118,7 +122,7 @@ private:
 };
 
 /// Kernels of a program, one for each class of rows, at most.
-constexpr size_t kMaxClasses = 4;
+constexpr size_t kMaxClasses = 5;
 
 /// Classes of neighbouring samples, each a number of rows: the first sample
 /// after each class, and the schedule for it.
@@ -127,9 +131,15 @@ struct CostPartition {
   SmallVector<std::pair<size_t, size_t>> classes;
 };
 
-/// The classes, kMaxClasses at most, with the least sum of costs: logarithms of
-/// times, by sample and schedule.
-CostPartition partitionCosts(ArrayRef<std::vector<double>> costs,
+/// What a class costs in a partition, and what a loss costs: a logarithm of a
+/// time over the best one, of which twice as much costs more than twice as
+/// much.
+double getClassCost(const ProgramFacts &facts);
+double getLossCost(double loss);
+
+/// The classes, kMaxClasses at most, with the least sum of both costs. `losses`
+/// are by sample and schedule.
+CostPartition partitionCosts(ArrayRef<std::vector<double>> losses,
                              const ProgramFacts &facts);
 
 } // namespace mlir::rmsnorm
