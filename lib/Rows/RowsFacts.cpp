@@ -200,7 +200,7 @@ static bool canTakeApart(int64_t columns, int64_t part, bool isOneRow,
   const int64_t step = part & -part;
   if (isOneRow && step < kMostSubgroup * kMostVector)
     return false;
-  if (sums != 0 && (columns > 4096 || columns * sums > 2 * step))
+  if (sums != 0 && (columns > 4096 || columns * sums > 16 * step))
     return false;
   return columns <= 8192 &&
          (columns <= 16 * step || columns <= (step > 1 ? 128 : 16));

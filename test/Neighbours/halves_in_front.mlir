@@ -116,3 +116,39 @@ func.func @padded(%x: tensor<?x4x64xf32>, %y: tensor<?x4x64xf32>, %w: tensor<64x
   %dx, %dw = rmsnorm.backward dy(%t : tensor<?x4x64xf32>) input(%y : tensor<?x4x64xf32>) weight(%w : tensor<64xf32>) dx(%e : tensor<?x4x64xf32>) dweight(%w0 : tensor<64xf32>) eps = 1.0e-05 -> tensor<?x4x64xf32>, tensor<64xf32>
   return %dx, %dw : tensor<?x4x64xf32>, tensor<64xf32>
 }
+
+// Halves of 40 columns, which eight threads share out by elements.
+// CHECK-LABEL: func.func @gradient_of_80(
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns(80)
+// CHECK-COUNT-5: tile_load tile
+// CHECK: tile_load column
+// CHECK: rmsnorm.row_reduce
+// CHECK: tile_store tile %{{.*}} : vector<1x80xbf16>
+// CHECK: rmsnorm.accumulate
+func.func @gradient_of_80(%dy: tensor<?x4x80xbf16>, %x: tensor<?x4x80xbf16>, %cos: tensor<?x40xbf16>, %sin: tensor<?x40xbf16>, %w: tensor<80xbf16>) -> (tensor<?x4x80xbf16>, tensor<80xbf16>) {
+  %c0 = arith.constant 0 : index
+  %n = tensor.dim %x, %c0 : tensor<?x4x80xbf16>
+  %a = tensor.extract_slice %dy[0, 0, 0] [%n, 4, 40] [1, 1, 1] : tensor<?x4x80xbf16> to tensor<?x4x40xbf16>
+  %b = tensor.extract_slice %dy[0, 0, 40] [%n, 4, 40] [1, 1, 1] : tensor<?x4x80xbf16> to tensor<?x4x40xbf16>
+  %h = tensor.empty(%n) : tensor<?x4x40xbf16>
+  %p = linalg.generic {indexing_maps = [#whole, #whole, #table, #table, #whole], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a, %b, %cos, %sin : tensor<?x4x40xbf16>, tensor<?x4x40xbf16>, tensor<?x40xbf16>, tensor<?x40xbf16>) outs(%h : tensor<?x4x40xbf16>) {
+  ^bb0(%i: bf16, %j: bf16, %c: bf16, %s: bf16, %o: bf16):
+    %0 = arith.mulf %i, %c : bf16
+    %1 = arith.mulf %j, %s : bf16
+    %2 = arith.addf %0, %1 : bf16
+    linalg.yield %2 : bf16
+  } -> tensor<?x4x40xbf16>
+  %q = linalg.generic {indexing_maps = [#whole, #whole, #table, #table, #whole], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a, %b, %cos, %sin : tensor<?x4x40xbf16>, tensor<?x4x40xbf16>, tensor<?x40xbf16>, tensor<?x40xbf16>) outs(%h : tensor<?x4x40xbf16>) {
+  ^bb0(%i: bf16, %j: bf16, %c: bf16, %s: bf16, %o: bf16):
+    %0 = arith.mulf %j, %c : bf16
+    %1 = arith.mulf %i, %s : bf16
+    %2 = arith.subf %0, %1 : bf16
+    linalg.yield %2 : bf16
+  } -> tensor<?x4x40xbf16>
+  %e = tensor.empty(%n) : tensor<?x4x80xbf16>
+  %g1 = tensor.insert_slice %p into %e[0, 0, 0] [%n, 4, 40] [1, 1, 1] : tensor<?x4x40xbf16> into tensor<?x4x80xbf16>
+  %g = tensor.insert_slice %q into %g1[0, 0, 40] [%n, 4, 40] [1, 1, 1] : tensor<?x4x40xbf16> into tensor<?x4x80xbf16>
+  %w0 = tensor.empty() : tensor<80xbf16>
+  %dx, %dw = rmsnorm.backward dy(%g : tensor<?x4x80xbf16>) input(%x : tensor<?x4x80xbf16>) weight(%w : tensor<80xbf16>) dx(%e : tensor<?x4x80xbf16>) dweight(%w0 : tensor<80xbf16>) eps = 1.0e-05 -> tensor<?x4x80xbf16>, tensor<80xbf16>
+  return %dx, %dw : tensor<?x4x80xbf16>, tensor<80xbf16>
+}
