@@ -175,6 +175,8 @@ private:
   Value getDestination(Value landing);
   Value createDestination(Value landing);
   bool dependsOnMembers(Value value);
+  bool leaveToOthers(Written &output);
+  bool isPutTogetherOutside(Value value, const Written &output) const;
   bool isNewer(const Written &other, const Written &output);
   LogicalResult collectWritten();
   Operation *findCopy(const Written &output) const;

@@ -248,22 +248,25 @@ LogicalResult ProgramBuilder::collectWritten() {
     output.destination = getDestination(output.landing);
     if (!output.destination)
       output.destination = createDestination(output.landing);
-    const Value own = getViewSource(output.computed);
-    if (amongOthers && output.landing != own &&
-        members.contains(own.getDefiningOp()) &&
+    if (amongOthers &&
         !(output.destination && !dependsOnMembers(output.destination) &&
-          getPlace(output))) {
-      // Others put it where it belongs.
-      output.landing = output.computed = own;
-      output.layout = output.sourceLayout = *cluster.findLayout(own);
-      output.destination = getDestination(own);
-      if (!output.destination)
-        output.destination = createDestination(own);
-    }
+          getPlace(output)))
+      leaveToOthers(output);
     if (!output.destination)
       return fail("writes a view of what is not there");
     if (dependsOnMembers(output.destination))
       return fail("is inserted into what is computed of it");
+  }
+  // What others put beside it is put there after the kernel.
+  for (bool isDone = !amongOthers; !isDone;) {
+    isDone = true;
+    for (Written &output : written)
+      if (!output.isSum && isPutTogetherOutside(output.landing, output)) {
+        current = cluster.getMembers()[output.member].op;
+        if (!leaveToOthers(output))
+          return fail("is put together with what no kernel stores");
+        isDone = false;
+      }
   }
   for (size_t number = 0; number < written.size();)
     if (llvm::any_of(ArrayRef(written).take_front(number),
@@ -300,6 +303,38 @@ LogicalResult ProgramBuilder::collectWritten() {
           isNewer(other, output) && !output.landing.hasOneUse())
         return fail("uses a tensor before all of it is written");
   return success();
+}
+
+/// Makes `output` the whole of what a member computes: others put it where it
+/// belongs. Returns whether it was not that.
+bool ProgramBuilder::leaveToOthers(Written &output) {
+  const Value own = getViewSource(output.computed);
+  if (output.landing == own || !members.contains(own.getDefiningOp()))
+    return false;
+  output.landing = output.computed = own;
+  output.layout = output.sourceLayout = *cluster.findLayout(own);
+  output.destination = getDestination(own);
+  if (!output.destination)
+    output.destination = createDestination(own);
+  return true;
+}
+
+/// Whether parts of `value`, which lies where `output` is stored, are what
+/// members compute, and are not stored there.
+bool ProgramBuilder::isPutTogetherOutside(Value value,
+                                          const Written &output) const {
+  if (llvm::any_of(written, [&](const Written &other) {
+        return other.computed == value &&
+               other.destination == output.destination;
+      }))
+    return false;
+  Operation *op = value.getDefiningOp();
+  if (auto insertion = value.getDefiningOp<tensor::InsertSliceOp>())
+    return isPutTogetherOutside(insertion.getSource(), output) ||
+           isPutTogetherOutside(insertion.getDest(), output);
+  return op &&
+         (members.contains(op) ||
+          (isView(op) && isPutTogetherOutside(op->getOperand(0), output)));
 }
 
 /// Whether `other` is inserted into what `output` is inserted into.

@@ -2,7 +2,7 @@
 // RUN: norm-opt %s --rmsnorm-embed-tensors | FileCheck %s --check-prefix=TENSORS
 
 // Found by random programs.
-// CHECK: {{^}}7 results, 0 wrong
+// CHECK: {{^}}8 results, 0 wrong
 
 #id2 = affine_map<(d0, d1) -> (d0, d1)>
 #id3 = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
@@ -137,4 +137,26 @@ func.func @transposed_groups(%x: tensor<1x32xf32>) -> tensor<4x2xf32> {
     linalg.yield %a : f32
   } -> tensor<4x2xf32>
   return %r : tensor<4x2xf32>
+}
+
+// One half was stored where both are put together, the other, which others put
+// there, was lost.
+// TENSORS-LABEL: func.func @beside_others(
+// TENSORS:         rmsnorm.rows
+// TENSORS:         tensor.insert_slice
+func.func @beside_others(%arg0: tensor<2x4x48xf32>, %arg2: tensor<2x4x96xf32>) -> tensor<2x4x96xf32> {
+  %0 = tensor.empty() : tensor<2x4x48xf32>
+  %1 = arith.addf %arg0, %arg0 : tensor<2x4x48xf32>
+  %e2 = tensor.empty() : tensor<2x4x48xf32>
+  %2 = rmsnorm.forward input(%1 : tensor<2x4x48xf32>) output(%0 : tensor<2x4x48xf32>) eps = 1.000000e-03 -> tensor<2x4x48xf32>
+  %expanded = tensor.expand_shape %2 [[0], [1], [2, 3]] output_shape [2, 4, 24, 2] : tensor<2x4x48xf32> into tensor<2x4x24x2xf32>
+  %extracted_slice = tensor.extract_slice %expanded[0, 0, 0, 1] [2, 4, 24, 1] [1, 1, 1, 1] : tensor<2x4x24x2xf32> to tensor<2x4x24xf32>
+  %extracted_slice_0 = tensor.extract_slice %2[0, 0, 0] [2, 4, 24] [1, 1, 1] : tensor<2x4x48xf32> to tensor<2x4x24xf32>
+  %inserted_slice = tensor.insert_slice %extracted_slice into %e2[0, 0, 0] [2, 4, 24] [1, 1, 2] : tensor<2x4x24xf32> into tensor<2x4x48xf32>
+  %inserted_slice_1 = tensor.insert_slice %extracted_slice_0 into %inserted_slice[0, 0, 1] [2, 4, 24] [1, 1, 2] : tensor<2x4x24xf32> into tensor<2x4x48xf32>
+  %expanded_2 = tensor.expand_shape %inserted_slice_1 [[0], [1], [2, 3]] output_shape [2, 4, 24, 2] : tensor<2x4x48xf32> into tensor<2x4x24x2xf32>
+  %extracted_slice_3 = tensor.extract_slice %expanded_2[0, 0, 0, 0] [2, 4, 24, 1] [1, 1, 1, 1] : tensor<2x4x24x2xf32> to tensor<2x4x24xf32>
+  %concat = tensor.concat dim(2) %extracted_slice_0, %extracted_slice_3 : (tensor<2x4x24xf32>, tensor<2x4x24xf32>) -> tensor<2x4x48xf32>
+  %inserted_slice_4 = tensor.insert_slice %concat into %arg2[0, 0, 0] [2, 4, 48] [1, 1, 1] : tensor<2x4x48xf32> into tensor<2x4x96xf32>
+  return %inserted_slice_4 : tensor<2x4x96xf32>
 }
