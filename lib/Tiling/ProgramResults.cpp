@@ -252,10 +252,6 @@ LogicalResult ProgramBuilder::collectWritten() {
         !(output.destination && !dependsOnMembers(output.destination) &&
           getPlace(output)))
       leaveToOthers(output);
-    if (!output.destination)
-      return fail("writes a view of what is not there");
-    if (dependsOnMembers(output.destination))
-      return fail("is inserted into what is computed of it");
   }
   // What others put beside it is put there after the kernel.
   for (bool isDone = !amongOthers; !isDone;) {
@@ -267,6 +263,15 @@ LogicalResult ProgramBuilder::collectWritten() {
           return fail("is put together with what no kernel stores");
         isDone = false;
       }
+  }
+  for (const Written &output : written) {
+    if (output.isSum)
+      continue;
+    current = cluster.getMembers()[output.member].op;
+    if (!output.destination)
+      return fail("writes a view of what is not there");
+    if (dependsOnMembers(output.destination))
+      return fail("is inserted into what is computed of it");
   }
   for (size_t number = 0; number < written.size();)
     if (llvm::any_of(ArrayRef(written).take_front(number),
