@@ -205,6 +205,49 @@ TEST(SimKernel, EveryBlockRunsOnce) {
   }
 }
 
+/// Each block stores what VALUE says, and z[READ] more, to y[PLACE].
+static std::string getStores(const char *value, const char *place,
+                             const char *read) {
+  std::string body = R"(
+      %block = arith.index_cast %b : index to i64
+      %zero = arith.constant 0 : i64
+      %one = arith.constant 1 : i64
+      %next = arith.addi %block, %one : i64
+      %only = arith.select %is_first, %i1, %i0 : i32
+      %old = rmsnorm.global_load %z[READ, %i0] valid(%only) alignment(4) : vector<1xi32>
+      %number = arith.trunci VALUE : i64 to i32
+      %given = vector.broadcast %number : i32 to vector<1xi32>
+      %new = arith.addi %given, %old : vector<1xi32>
+      rmsnorm.global_store %new, %y[PLACE, %i0] valid(%only) alignment(4) : vector<1xi32>)";
+  body = replaceAll(body, "VALUE", value);
+  return replaceAll(replaceAll(body, "PLACE", place), "READ", read);
+}
+
+TEST(SimKernel, BlocksThatTouchOnePlaceAreARace) {
+  auto run = [](std::string body, bool inPlace, int32_t cluster,
+                const char *expected) {
+    std::vector<int32_t> y(8, 0), z(8, 0);
+    KernelTest test("%y: !llvm.ptr<1>, %z: !llvm.ptr<1>", body);
+    test.addBuffer("y", y, true);
+    test.addBuffer("z", inPlace ? y : z, inPlace);
+    test.request.grid = 4;
+    test.request.cluster = cluster;
+    expectInEveryOrder(test, expected);
+  };
+  const char *race = "race in global memory";
+  // Each its own element, or all the same value.
+  run(getStores("%block", "%block", "%block"), false, 1, "");
+  run(getStores("%one", "%zero", "%block"), false, 1, "");
+  run(getStores("%block", "%block", "%block"), true, 1, "");
+  // Another value to one place; what another block stores is read.
+  run(getStores("%block", "%zero", "%block"), false, 1, race);
+  run(getStores("%block", "%block", "%next"), true, 1, race);
+  run(getStores("%one", "%block", "%zero"), true, 1, race);
+  // Blocks of a cluster wait for one another.
+  run(getStores("%block", "%zero", "%block"), false, 4, "");
+  run(getStores("%block", "%zero", "%block"), false, 2, race);
+}
+
 TEST(SimKernel, BadRequestsAreRefused) {
   auto expect = [](auto change, const char *message) {
     KernelTest test("%y: !llvm.ptr<1>", "");

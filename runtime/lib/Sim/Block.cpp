@@ -9,10 +9,10 @@
 using namespace rmsnorm::sim;
 
 Block::Block(const LaunchRequest &request, const rmsnorm_sim_launch &launch,
-             Exchange &exchange, int32_t rank)
-    : request(request), launch(launch), exchange(exchange), rank(rank),
-      random(0), threads(request.blockThreads), values(request.subgroupSize),
-      frames(threads.size()),
+             GlobalShadow &stored, Exchange &exchange, int32_t rank)
+    : request(request), launch(launch), stored(stored), exchange(exchange),
+      rank(rank), random(0), threads(request.blockThreads),
+      values(request.subgroupSize), frames(threads.size()),
       workgroup(request.workgroupBytes, request.blockThreads, exchange) {
   for (int32_t i = 0; i < request.blockThreads; i += request.subgroupSize)
     subgroups.push_back(i);
@@ -309,8 +309,11 @@ void *Block::allocateFrame(rmsnorm_sim_thread *thread, uint64_t bytes) {
 bool Block::check(const GlobalAccess &access, const Thread &thread) {
   const Parameter &parameter = request.parameters[access.getArgument()];
   auto error = access.check(parameter, thread.shared.grid_waited);
-  return error == GlobalAccess::Error::None ||
-         passOrFail(access.describe(error, parameter), thread);
+  if (error != GlobalAccess::Error::None)
+    return passOrFail(access.describe(error, parameter), thread);
+  // Nobody stores to what the launch may only read.
+  return !parameter.writable ||
+         passOrFail(access.record(stored, id, fragment, parameter), thread);
 }
 
 void *Block::globalLoad(rmsnorm_sim_thread *thread,
@@ -326,8 +329,7 @@ void *Block::globalStore(rmsnorm_sim_thread *thread,
                          int64_t row, int32_t column, int32_t valid) {
   Block &block = *get(thread).block;
   GlobalAccess store(*access, base, row, column, valid, /*isStore=*/true);
-  return block.check(store, get(thread)) ? store.store(block.fragment)
-                                         : nullptr;
+  return block.check(store, get(thread)) ? block.fragment : nullptr;
 }
 
 void *Block::workgroupAccess(rmsnorm_sim_thread *thread, int32_t offset,

@@ -41,7 +41,7 @@ private:
 class Block {
 public:
   Block(const LaunchRequest &request, const rmsnorm_sim_launch &launch,
-        Exchange &exchange, int32_t rank);
+        GlobalShadow &stored, Exchange &exchange, int32_t rank);
 
   enum class State {
     Finished,
@@ -137,11 +137,13 @@ private:
   bool fail(std::string message);
   /// Null after an error.
   void *passOrFail(const std::string &message, const Thread &thread);
-  /// Whether an access of global memory is right: see `getError`.
+  /// Whether an access of global memory is right: see `getError`. Makes it, if
+  /// it is a store.
   bool check(const GlobalAccess &access, const Thread &thread);
 
   const LaunchRequest &request;
   const rmsnorm_sim_launch &launch;
+  GlobalShadow &stored;
   Exchange &exchange;
   const int32_t rank;
   int64_t id = 0;

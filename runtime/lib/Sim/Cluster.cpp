@@ -8,12 +8,14 @@
 
 using namespace rmsnorm::sim;
 
-Cluster::Cluster(const LaunchRequest &request, const rmsnorm_sim_launch &launch)
+Cluster::Cluster(const LaunchRequest &request, const rmsnorm_sim_launch &launch,
+                 GlobalShadow &stored)
     : request(request),
       exchange(request.cluster, request.blockThreads, request.subgroupSize),
       ranks(request.cluster) {
   for (int32_t rank = 0; rank < request.cluster; ++rank)
-    blocks.push_back(std::make_unique<Block>(request, launch, exchange, rank));
+    blocks.push_back(
+        std::make_unique<Block>(request, launch, stored, exchange, rank));
 }
 
 bool Cluster::run(int64_t id) {

@@ -12,7 +12,8 @@ namespace rmsnorm::sim {
 /// clusters has clusters of one block.
 class Cluster {
 public:
-  Cluster(const LaunchRequest &request, const rmsnorm_sim_launch &launch);
+  Cluster(const LaunchRequest &request, const rmsnorm_sim_launch &launch,
+          GlobalShadow &stored);
 
   /// Runs the blocks of cluster `id` to their end. False if one failed: see
   /// `getError`.

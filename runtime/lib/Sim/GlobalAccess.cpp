@@ -7,12 +7,17 @@
 
 using namespace rmsnorm::sim;
 
+std::string GlobalAccess::describeBytes(uint64_t first, uint64_t length,
+                                        const Parameter &parameter) const {
+  return std::to_string(length) + " bytes at byte offset " +
+         std::to_string(int64_t(first - parameter.begin)) + " of argument " +
+         std::to_string(access.argument) + " '" + parameter.name + "'";
+}
+
 std::string GlobalAccess::describe(Error error,
                                    const Parameter &parameter) const {
   auto describeBytes = [&](uint64_t first, uint64_t length) {
-    return std::to_string(length) + " bytes at byte offset " +
-           std::to_string(int64_t(first - parameter.begin)) + " of argument " +
-           std::to_string(access.argument) + " '" + parameter.name + "'";
+    return this->describeBytes(first, length, parameter);
   };
   auto getSize = [&] {
     return ", which has " + std::to_string(parameter.end - parameter.begin) +
@@ -56,8 +61,26 @@ char *GlobalAccess::load(char *fragment) const {
   return fragment;
 }
 
-char *GlobalAccess::store(char *fragment) const {
-  if (bytes)
-    std::memcpy(getAddress(), fragment, bytes);
-  return fragment;
+std::string GlobalAccess::record(GlobalShadow &shadow, int64_t block,
+                                 const char *fragment,
+                                 const Parameter &parameter) const {
+  if (!isStore) {
+    const int64_t other = shadow.load(block, getAddress(), bytes);
+    if (other < 0)
+      return "";
+    return "race in global memory: read of " +
+           describeBytes(address, bytes, parameter) + ", which block " +
+           std::to_string(other) +
+           " has written: blocks do not wait for one another";
+  }
+  const GlobalShadow::Conflict conflict =
+      shadow.store(block, getAddress(), fragment, bytes);
+  if (conflict.block < 0)
+    return "";
+  return "race in global memory: write of " +
+         describeBytes(address, bytes, parameter) + ", " +
+         (conflict.wasStore ? "to which block " : "which block ") +
+         std::to_string(conflict.block) +
+         (conflict.wasStore ? " has written another value" : " has read") +
+         ": blocks do not wait for one another";
 }

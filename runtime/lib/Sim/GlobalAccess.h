@@ -4,6 +4,7 @@
 #ifndef RMSNORM_SIM_GLOBALACCESS_H
 #define RMSNORM_SIM_GLOBALACCESS_H
 
+#include "GlobalShadow.h"
 #include "SimABI.h"
 #include "Simulator.h"
 
@@ -44,10 +45,17 @@ public:
   /// Where the whole fragment can be read: at its address, or in `fragment` if
   /// some elements do not exist.
   char *load(char *fragment) const;
-  /// Returns `fragment`: where nothing is stored the address may be null.
-  char *store(char *fragment) const;
+  /// Takes note of an access by `block`; makes it, of `fragment`, if it is a
+  /// store. Returns an error, in one line, where another block touches the same
+  /// bytes, or nothing.
+  std::string record(GlobalShadow &shadow, int64_t block, const char *fragment,
+                     const Parameter &parameter) const;
 
 private:
+  /// "4 bytes at byte offset 8 of argument 1 'y'"
+  std::string describeBytes(uint64_t first, uint64_t length,
+                            const Parameter &parameter) const;
+
   const rmsnorm_sim_access &access;
   uint64_t rowAddress, address, bytes;
   bool isStore;

@@ -101,6 +101,7 @@ struct Grid {
   const LaunchRequest &request;
   const rmsnorm_sim_launch &launch;
   GridOrder order;
+  GlobalShadow stored;
   std::atomic<uint64_t> next{0};
   std::atomic<bool> stop{false}, waited{false};
   std::mutex mutex; // guards what follows
@@ -121,7 +122,7 @@ struct Grid {
   /// in order and those taken are finished, so the first one to fail in that
   /// order is always found.
   void work() {
-    Cluster cluster(request, launch);
+    Cluster cluster(request, launch, stored);
     const uint64_t end = uint64_t(request.grid / request.cluster);
     uint64_t position;
     while (!stop && (position = next++) < end)
@@ -192,7 +193,15 @@ bool rmsnorm::sim::runGrid(const LaunchRequest &request, Report &report) {
     arguments.push_back(parameter.slot);
   rmsnorm_sim_launch launch = {&table, arguments.data(), request.grid,
                                request.blockThreads};
-  Grid grid{request, launch, GridOrder(request), {}, {}, {}, {}, report};
+  Grid grid{request,
+            launch,
+            GridOrder(request),
+            GlobalShadow(request.cluster),
+            {},
+            {},
+            {},
+            {},
+            report};
   // pthreads: the runtime is compiled without exceptions, and std::thread has
   // no other way to say that there are no more threads to be had. Fewer do the
   // same.

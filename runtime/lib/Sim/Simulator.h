@@ -3,8 +3,9 @@
 //
 // Executes the thread-level kernel of a sim blob on the CPU, one coroutine per
 // GPU thread, with checks that a GPU lacks: bounds and alignment of every
-// access, races and uninitialised reads in workgroup memory, divergent barriers
-// and subgroup operations, accesses before the wait for the kernels before.
+// access, races and uninitialised reads in workgroup memory, races of blocks in
+// global memory, divergent barriers and subgroup operations, accesses before
+// the wait for the kernels before.
 //
 //===----------------------------------------------------------------------===//
 
@@ -75,7 +76,8 @@ struct LaunchRequest {
 struct Report {
   bool ok = true;
   /// The error, in one line, of the first failing block in run order: the same
-  /// for every number of host threads.
+  /// for every number of host threads, but that either of two blocks that race
+  /// in global memory may fail.
   std::string message;
 };
 
