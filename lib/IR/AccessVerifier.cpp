@@ -204,13 +204,23 @@ LogicalResult AccessVerifier::verifySum(OpTy op, Value dest, Value sum) {
   // (C12)
   const SmallVector<int64_t> dims = op.getDims();
   const int64_t rank = dims.size();
+  const bool isOfSegment = ArrayRef<int64_t>(dims) == rows.getSegments();
   if (op.getMap()) {
     const AccessMap map(*op.getMap(), /*hasColumn=*/true);
-    if (ArrayRef<int64_t>(dims) != rows.getSegments() ||
+    if ((!isOfSegment && rows.getScheduleAttr()) ||
         map.getNumRowDims() != rows.getStaticSizes().size())
       return op.emitOpError("expected 'map' to have the indices of the "
                             "segments of rmsnorm.rows, ")
              << rows.getSegmentsAttr() << ", got " << map.getText();
+    if (!rows.keepsRowsTogether(dims))
+      return op.emitOpError(
+                 "expected 'map' to have the indices of the first or "
+                 "the last leading sizes of rmsnorm.rows, got ")
+             << map.getText();
+  } else if (!isOfSegment && isa<SumStoreOp>(op)) {
+    return op.emitOpError("expected a sum of the rows of a segment, as a block "
+                          "has no others, of rmsnorm.rows with segments ")
+           << rows.getSegmentsAttr() << ", got one over all rows";
   }
   const bool isValue = !isPerColumn(sum.getType());
   for (Value buffer : {init, dest}) {

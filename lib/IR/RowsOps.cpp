@@ -234,6 +234,14 @@ Value RowsOp::createNumRows(OpBuilder &builder) {
   return rows;
 }
 
+bool RowsOp::keepsRowsTogether(ArrayRef<int64_t> dims) {
+  const int64_t sizes = getStaticSizes().size(), kept = dims.size();
+  auto isFrom = [&](int64_t first) {
+    return llvm::equal(dims, llvm::seq<int64_t>(first, first + kept));
+  };
+  return kept == 0 || (kept < sizes && (isFrom(0) || isFrom(sizes - kept)));
+}
+
 Value RowsOp::createNumSegments(OpBuilder &builder) {
   SmallVector<OpFoldResult> sizes;
   for (int64_t dim : getSegments())

@@ -98,13 +98,10 @@ LogicalResult RowsOp::verify() {
            << kDynamicColumns - 1 << ", or " << kDynamicColumns
            << " with the dynamic number of them, got " << columns;
   // (C12)
-  const int64_t sizes = getStaticSizes().size(), kept = getSegments().size();
-  auto isFrom = [&](int64_t first) {
-    return llvm::equal(getSegments(), llvm::seq<int64_t>(first, first + kept));
-  };
-  if (kept > 0 && (kept >= sizes || !(isFrom(0) || isFrom(sizes - kept))))
+  if (!keepsRowsTogether(getSegments()))
     return emitOpError("expected segments to be the first or the last of the ")
-           << sizes << " leading sizes, and not all, got " << getSegmentsAttr();
+           << getStaticSizes().size() << " leading sizes, and not all, got "
+           << getSegmentsAttr();
   ScheduleAttr schedule = getScheduleAttr();
   if (schedule && schedule.getCluster() > 1 &&
       (schedule.getTileRows() != 1 || getDynamicColumns()))

@@ -16,6 +16,7 @@ using namespace mlir::rmsnorm;
 void rmsnorm::buildEmbedMemrefs(OpPassManager &manager,
                                 const EmbedMemrefsOptions &options) {
   manager.addPass(createStridedBuffers());
+  manager.addPass(createSplitSums());
   manager.addPass(createAttachTarget({options.target}));
   if (options.variants == EmbedVariants::guarded)
     manager.addPass(

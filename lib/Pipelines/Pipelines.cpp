@@ -43,6 +43,7 @@ void rmsnorm::buildTensorHalf(OpPassManager &manager) {
   manager.addPass(createCSEPass());
   manager.addNestedPass<func::FuncOp>(createCheckBuffers());
   manager.addPass(createStridedBuffers());
+  manager.addPass(createSplitSums());
 }
 
 void rmsnorm::buildEmbedTensors(OpPassManager &manager,

@@ -26,7 +26,8 @@ public:
         program(rows.getTiles().getBody().front()), rewriter(rows.getContext()),
         slice(getSumsSlice(program)) {}
 
-  LogicalResult run();
+  /// Returns the op with the sums.
+  FailureOr<RowsOp> run();
 
 private:
   Value createWorkspace(Value value);
@@ -103,7 +104,7 @@ void StripSplitter::finish(RowsOp op, const ScheduleFields &fields) {
   pruneOperands(rewriter, op);
 }
 
-LogicalResult StripSplitter::run() {
+FailureOr<RowsOp> StripSplitter::run() {
   ScheduleFields rest = schedule.getFields();
   if (!rest.sums) {
     InFlightDiagnostic error = rows.emitOpError(
@@ -146,7 +147,19 @@ LogicalResult StripSplitter::run() {
   }
   finish(rows, rest);
   finish(strips, sums);
-  return success();
+  return strips;
+}
+
+/// A block of `rows` that has all rows has those of one segment. Sums over the
+/// rows of all segments beside others go to blocks of their own.
+static LogicalResult splitSegments(RowsOp rows) {
+  if (rows.getScheduleAttr().getColumnSums() != ColumnSums::all_rows ||
+      rows.getSegments().empty() ||
+      llvm::all_of(rows.getTiles().getBody().getOps<AccumulateOp>(),
+                   [](AccumulateOp sum) { return bool(sum.getMap()); }))
+    return success();
+  IRRewriter rewriter(rows.getContext());
+  return moveSums(rewriter, rows, /*dims=*/{});
 }
 
 namespace {
@@ -159,11 +172,12 @@ struct SplitStrips final : rmsnorm::impl::SplitStripsBase<SplitStrips> {
       if (failed(schedule) || failed(verifyNotPlaced(rows)))
         return signalPassFailure();
       Block &program = rows.getTiles().getBody().front();
-      if (schedule->getColumnSums() != ColumnSums::strips ||
-          getColumnSums(program).empty() ||
-          program.getOps<RowReduceOp>().empty())
-        continue;
-      if (failed(StripSplitter(rows, *schedule).run()))
+      FailureOr<RowsOp> sums = rows;
+      if (schedule->getColumnSums() == ColumnSums::strips &&
+          !getColumnSums(program).empty() &&
+          !program.getOps<RowReduceOp>().empty())
+        sums = StripSplitter(rows, *schedule).run();
+      if (failed(sums) || failed(splitSegments(*sums)))
         return signalPassFailure();
     }
   }

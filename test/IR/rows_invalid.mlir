@@ -849,7 +849,7 @@ func.func @rows_c6_accumulate_shape(%m: index, %x: memref<?x64xf32>, %w: memref<
 // -----
 
 func.func @rows_c12_dims(%m: index, %x: memref<?x64xf32>, %w: memref<4x64xf32>) {
-  rmsnorm.rows sizes [%m, 4] segments [0] columns(64) buffers(read %x : memref<?x64xf32>, write %w : memref<4x64xf32>) {
+  rmsnorm.rows sizes [%m, 4] segments [0] columns(64) buffers(read %x : memref<?x64xf32>, write %w : memref<4x64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 32, vector_width = 1, blocks_per_sm = 1>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %W: memref<4x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
@@ -866,7 +866,7 @@ func.func @rows_c12_dims(%m: index, %x: memref<?x64xf32>, %w: memref<4x64xf32>) 
 // -----
 
 func.func @rows_c12_none(%m: index, %x: memref<?x64xf32>, %w: memref<4x64xf32>) {
-  rmsnorm.rows sizes [%m, 4] columns(64) buffers(read %x : memref<?x64xf32>, write %w : memref<4x64xf32>) {
+  rmsnorm.rows sizes [%m, 4] columns(64) buffers(read %x : memref<?x64xf32>, write %w : memref<4x64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 32, vector_width = 1, blocks_per_sm = 1>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %W: memref<4x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
@@ -875,6 +875,42 @@ func.func @rows_c12_none(%m: index, %x: memref<?x64xf32>, %w: memref<4x64xf32>) 
       rmsnorm.accumulate %0 into %W map(r0, r1, c) -> (r1, c) : vector<1x64xf32> into memref<4x64xf32>
       rmsnorm.yield
     }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+func.func @rows_c12_middle(%m: index, %x: memref<?x64xf32>, %w: memref<4x64xf32>) {
+  rmsnorm.rows sizes [%m, 4, 2] columns(64) buffers(read %x : memref<?x64xf32>, write %w : memref<4x64xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %W: memref<4x64xf32>):
+    rmsnorm.tiles body {
+    ^bb0(%t: index):
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
+      // expected-error @+1 {{expected 'map' to have the indices of the first or the last leading sizes of rmsnorm.rows, got (r0, r1, r2, c) -> (r1, c)}}
+      rmsnorm.accumulate %0 into %W map(r0, r1, r2, c) -> (r1, c) : vector<1x64xf32> into memref<4x64xf32>
+      rmsnorm.yield
+    }
+    rmsnorm.yield
+  }
+  return
+}
+
+// -----
+
+// A block has the rows of a segment, and would store their sum for that of all.
+func.func @rows_c12_sum_store(%m: index, %x: memref<?x64xf32>, %w: memref<64xf32>) {
+  %zero = arith.constant dense<0.0> : vector<1x64xf32>
+  rmsnorm.rows sizes [%m, 4] segments [0] columns(64) buffers(read %x : memref<?x64xf32>, write %w : memref<64xf32>) schedule(#rmsnorm.schedule<threads_per_row = 32, vector_width = 1, column_sums = all_rows>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>, %W: memref<64xf32>):
+    %init = arith.constant dense<0.0> : vector<1x64xf32>
+    %s = rmsnorm.tiles inits(%init : vector<1x64xf32>) body {
+    ^bb0(%t: index, %acc: vector<1x64xf32>):
+      rmsnorm.yield %acc : vector<1x64xf32>
+    } -> vector<1x64xf32>
+    // expected-error @+1 {{expected a sum of the rows of a segment, as a block has no others, of rmsnorm.rows with segments array<i64: 0>, got one over all rows}}
+    rmsnorm.sum_store %s, %W : vector<1x64xf32>, memref<64xf32>
     rmsnorm.yield
   }
   return

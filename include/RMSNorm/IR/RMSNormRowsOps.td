@@ -133,9 +133,10 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
       whose type is memref<?xNxf32>, N dynamic with `dynamic_columns`.
     - (C11) there are `sum_store` ops, and no results then, if and only if the
       schedule has column_sums = all_rows and sums are carried.
-    - (C12) `segments` are the first or the last leading sizes, and not all;
-      the rows' indices in the map of an `accumulate` or `sum_store` are these
-      or none.
+    - (C12) `segments` are the first or the last leading sizes, and not all.
+      The rows' indices in the map of a `sum_store` are these, as its block has
+      all rows of a segment and no others; in that of an `accumulate` these or
+      none or, without a schedule, any first or last ones.
     - (C13) `buffers` are all tensors or all memrefs. Tensors have neither
       schedule, `constant` nor `alias`, the yield has no values, and the results
       have the types of the tensors that are written, in their order.
@@ -177,6 +178,9 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
     /// M, computed in front of the op: the product of the leading sizes, but no
     /// more than a buffer has that counts rows by sizes of its own.
     Value createNumRows(OpBuilder &builder);
+    /// Whether `dims`, of the leading sizes, are the first or the last ones, and
+    /// not all, or none: a block can walk over the rows that share their index.
+    bool keepsRowsTogether(ArrayRef<int64_t> dims);
     Value createNumSegments(OpBuilder &builder);
     Value createSegmentRows(OpBuilder &builder);
     /// Block arguments that mirror the operands; null, if there is none.

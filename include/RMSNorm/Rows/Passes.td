@@ -154,6 +154,35 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule"> {
   let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
 }
 
+def SplitSums : Pass<"rmsnorm-split-sums"> {
+  let summary = "gives sums over rows that keep other dimensions other kernels";
+  let description = [{
+    The rows of a block have one index of the leading sizes that a sum over rows
+    keeps, such as the batch: these are the `segments` of its `rmsnorm.rows`.
+    Sums that keep other ones (of each batch, beside those of each token) go to
+    a `rmsnorm.rows` of their own, which computes again what they need. Sums over
+    all rows keep none, and stay.
+
+    Numeric effect: none. Requires: straight-line programs on memrefs.
+
+    ```mlir
+    rmsnorm.rows sizes [%b, %t] segments [0] ... {
+        rmsnorm.tile_store tile %y, %Y[%i] : ...
+        rmsnorm.accumulate %p into %B map(affine_map<(b, t, c) -> (b, c)>) : ...
+        rmsnorm.accumulate %q into %T map(affine_map<(b, t, c) -> (t, c)>) : ...
+    ```
+    becomes
+    ```mlir
+    rmsnorm.rows sizes [%b, %t] segments [0] ... {
+        rmsnorm.tile_store tile %y, %Y[%i] : ...
+        rmsnorm.accumulate %p into %B map(affine_map<(b, t, c) -> (b, c)>) : ...
+    rmsnorm.rows sizes [%b, %t] segments [1] ... {
+        rmsnorm.accumulate %q into %T map(affine_map<(b, t, c) -> (t, c)>) : ...
+    ```
+  }];
+  let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
+}
+
 def SplitStrips : Pass<"rmsnorm-split-strips"> {
   let summary = "splits off sums over rows that other blocks take";
   let description = [{
@@ -169,6 +198,10 @@ def SplitStrips : Pass<"rmsnorm-split-strips"> {
     If the first overwrites what the second reads (dx in place of dy), the
     second comes first; if it also needs per-row values, a third in front
     computes those alone.
+
+    With `column_sums = all_rows` a block has all rows of its segment, and no
+    others. Beside sums that keep the segments those over all rows go to a
+    `rmsnorm.rows` without segments.
 
     Requires: `rmsnorm-select-schedule`. Numeric effect: none on the first; the
     schedule of the second fixes the order of the sums.

@@ -60,6 +60,13 @@ SumsSlice getSumsSlice(Block &program);
 /// Whether `rows` stores to a buffer that its sums, `slice`, are loaded from.
 bool overwritesWhatSumsRead(RowsOp rows, const SumsSlice &slice);
 
+/// Moves the sums over rows of `rows`, a straight-line program, that keep the
+/// leading sizes `dims` to an op of their own, which computes again what they
+/// need: in front of `rows` if that overwrites what they are loaded from, or
+/// else after it. Fails, with a message, if neither is right.
+FailureOr<RowsOp> moveSums(RewriterBase &rewriter, RowsOp rows,
+                           ArrayRef<int64_t> dims);
+
 /// Says of `rows`, whose N only a call knows, that it has at most `columns`.
 void setColumns(RowsOp rows, int64_t columns);
 
