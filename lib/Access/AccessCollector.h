@@ -40,6 +40,7 @@ private:
                SmallVectorImpl<Value> &indices);
   void write(OpResult result, const Layout &layout);
   bool keepsRest(Operation *op) const;
+  bool isBesideOthers(const Access &access) const;
   void follow(OpOperand &use, Access access, std::vector<Access> &work);
   bool haveSameRows(const Layout &a, const Layout &b) const;
   void add(Access access);

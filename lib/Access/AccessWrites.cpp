@@ -84,6 +84,22 @@ bool AccessCollector::keepsRest(Operation *op) const {
          (rest == old && all.resolve(index) == all.resolve(same));
 }
 
+/// Whether others have put something beside what `access` writes, after it has
+/// landed: a view of both is no place where it lands.
+bool AccessCollector::isBesideOthers(const Access &access) const {
+  Value value = access.value;
+  while (value != access.landing) {
+    Operation *op = value.getDefiningOp();
+    auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
+    if (insertion && !cluster.isComputedWhole(insertion.getSource()))
+      return true;
+    if (!insertion && !isView(op))
+      return false;
+    value = insertion ? Value(insertion.getDest()) : op->getOperand(0);
+  }
+  return false;
+}
+
 /// Follows one use of `access.value`, which holds what is written at
 /// `access.layout`.
 void AccessCollector::follow(OpOperand &use, Access access,
@@ -135,7 +151,7 @@ void AccessCollector::follow(OpOperand &use, Access access,
     Value result = user->getResult(0);
     if (std::optional<Layout> layout =
             writeThrough(digits, user, access.layout))
-      return moveTo(result, *layout);
+      return moveTo(result, *layout, /*isDest=*/isBesideOthers(access));
     auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
     if (slice && isOutside(digits, slice, access.layout))
       return;

@@ -303,6 +303,11 @@ void ProgramBuilder::replaceMembers(RowsOp rows) {
     if (!output.split.empty())
       take(tensor::CollapseShapeOp::create(rewriter, rows.getLoc(), result,
                                            output.split));
+    for (Operation *op : llvm::reverse(output.views)) {
+      Operation *view = rewriter.clone(*op);
+      view->setOperand(0, result);
+      take(view);
+    }
     if (result.getType() != output.landing.getType())
       take(tensor::CastOp::create(rewriter, rows.getLoc(),
                                   output.landing.getType(), result));

@@ -56,6 +56,9 @@ struct Written {
   SmallVector<ReassociationIndices> split;
   /// What is written into one tensor has one number.
   unsigned number = 0;
+  const access::Access *access = nullptr;
+  /// Reshapes that lead from what is written to `landing`, the last one first.
+  SmallVector<Operation *> views;
 };
 
 /// Builds the tile program of a cluster, step by step: what its columns are
@@ -175,6 +178,8 @@ private:
   Value getDestination(Value landing);
   Value createDestination(Value landing);
   bool dependsOnMembers(Value value);
+  bool landAtOrigin(Written &output);
+  void writeWhatIsRead(Written &output);
   bool leaveToOthers(Written &output);
   bool isPutTogetherOutside(Value value, const Written &output) const;
   bool isNewer(const Written &other, const Written &output);

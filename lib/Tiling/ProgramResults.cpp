@@ -198,6 +198,7 @@ LogicalResult ProgramBuilder::collectWritten() {
                    access.sourceLayout,
                    RowSum(),
                    access.kind == Access::Kind::accumulate};
+    output.access = &access;
     if (auto assembled = getAssembled(access)) {
       output.computed = assembled->first;
       output.layout = assembled->second;
@@ -246,8 +247,10 @@ LogicalResult ProgramBuilder::collectWritten() {
       continue;
     }
     output.destination = getDestination(output.landing);
-    if (!output.destination)
+    if (!output.destination && !landAtOrigin(output))
       output.destination = createDestination(output.landing);
+    if (output.destination)
+      writeWhatIsRead(output);
     if (amongOthers &&
         !(output.destination && !dependsOnMembers(output.destination) &&
           getPlace(output)))
@@ -308,6 +311,57 @@ LogicalResult ProgramBuilder::collectWritten() {
           isNewer(other, output) && !output.landing.hasOneUse())
         return fail("uses a tensor before all of it is written");
   return success();
+}
+
+/// Lets `output`, which lands in a view of what it is inserted into, land in
+/// that, if there is something to insert it into. Others take the view.
+bool ProgramBuilder::landAtOrigin(Written &output) {
+  const Access &access = *output.access;
+  if (output.computed != access.source || output.landing != access.landing ||
+      !isView(output.landing.getDefiningOp()) ||
+      !access.origin.getDefiningOp<tensor::InsertSliceOp>())
+    return false;
+  Written other = output;
+  other.landing = access.origin;
+  other.layout = access.originLayout;
+  other.computed = access.originSource;
+  other.sourceLayout = access.originSourceLayout;
+  std::swap(other, output);
+  output.destination = getDestination(output.landing);
+  if (output.destination && !dependsOnMembers(output.destination) &&
+      getPlace(output))
+    return true;
+  std::swap(other, output);
+  return false;
+}
+
+/// Lets `output`, whose destination is a reshape of a tensor that members read,
+/// be written into that: its elements are seen to be the same there.
+void ProgramBuilder::writeWhatIsRead(Written &output) {
+  auto isRead = [&](Value value) {
+    return llvm::any_of(cluster.getAccesses(), [&](const Access &access) {
+      return access.isRead() && access.value == value;
+    });
+  };
+  Value tensor = output.destination;
+  Layout layout = output.layout;
+  Digits scratch = digits;
+  SmallVector<Operation *> views;
+  while (!isRead(tensor)) {
+    Operation *op = tensor.getDefiningOp();
+    if (!op || !isView(op) || isa<tensor::ExtractSliceOp>(op))
+      return;
+    std::optional<Layout> next =
+        readThrough(scratch, op, scratch.resolve(layout));
+    if (!next || scratch.size() != digits.size())
+      return;
+    layout = std::move(*next);
+    views.push_back(op);
+    tensor = op->getOperand(0);
+  }
+  output.destination = tensor;
+  output.layout = std::move(layout);
+  output.views = std::move(views);
 }
 
 /// Makes `output` the whole of what a member computes: others put it where it

@@ -14,8 +14,8 @@ bool isSameValue(Value a, Value b);
 
 /// Whether two buffers, one of which is written, certainly share no memory.
 /// Different arguments of an entry (`rmsnorm.role`) do not: the runtime takes
-/// no such call (runtime/lib/ArgumentCheck.cpp). Slices of one buffer are told
-/// apart by their offsets and sizes, others by `aliases`.
+/// no such call (runtime/lib/ArgumentCheck.cpp). Views of one buffer are told
+/// apart by the elements that they lead to, others by `aliases`.
 bool areDisjoint(Value a, Value b, AliasAnalysis &aliases);
 
 /// What `buffer` is a view of, or null. Upstream's memref.transpose has no
