@@ -359,6 +359,8 @@ View ViewBuilder::run() {
   // Of what was one dimension, too.
   cut();
   collapse();
+  // Rows that are no whole number of an outer digit's.
+  cut();
   if (access.hasColumnLast() || !access.hasColumn())
     order();
   return {buffer, access.getMap(), access.hasColumn()};
