@@ -88,6 +88,7 @@ def texts(items):
 class Program:
     STEPS = {"norm": 4, "transpose": 4, "rows": 3, "columns": 2, "part": 2, "assemble": 2, "elementwise": 4,
              "norm_part": 2, "scales": 2, "quantise": 0.5, "keep": 2}
+    MORE_STEPS = ["sum_rows", "sum_rows", "share"]
 
     def __init__(self, seed, steps=None, mutating=False):
         self.seed, self.name, self.mutating, self.mutated = seed, f"f{seed}", mutating, False
@@ -107,6 +108,10 @@ class Program:
         # Each step has a seed of its own, and does nothing where it cannot.
         names = rng.choices(list(self.STEPS), self.STEPS.values(), k=rng.choice([1, 1, 2, 2, 3, 3, 4, 5]))
         names.insert(rng.randint(0, min(2, len(names))), "norm")
+        # Drawn apart: other programs stay as they were.
+        more = random.Random(f"more steps of {seed}")
+        for _ in range(more.choice([0, 0, 1, 1, 2, 3])):
+            names.insert(more.randint(1, len(names)), more.choice(self.MORE_STEPS))
         plan = [(name, rng.random()) for name in names] + [("finish", rng.random())]
         self.steps = [f"{i}:{name}" for i, (name, _) in enumerate(plan)] if steps is None else steps
         for i, (name, step_seed) in enumerate(plan):
@@ -421,6 +426,62 @@ class Program:
                                lambda a, s: max(-127, min(127, round(a / max(s, 1e-6) * 127))), self.empty(value.dims, "i8"))
         self.results += self.rng.sample([numbers, scale], 2)
         self.ended = True
+
+    def sum_rows(self):
+        """Returns sums, or maxima, over all rows or over those of each of some leading dimensions, of the tensor or of what
+        another sum may be of, too."""
+        value, last = self.value, len(self.value.dims) - 1
+        if not value.normed or last == 0:
+            return
+        kept = self.rng.randint(0, last - 1)
+        kept = list(self.rng.choice([range(kept), range(last - kept, last)]))
+        axes, out_axes = list(range(last + 1)), kept + [last]
+        zero = self.new("arith.constant 0.0 : f32")
+        out = self.empty([value.dims[i] for i in out_axes], "f32")
+        out.name = self.new(f"linalg.fill ins({zero} : f32) outs({out.name} : {out.type}) -> {out.type}")
+        body, name = ([], "%x0") if value.kind == "f32" else ([f"%w = arith.extf %x0 : {value.kind} to f32"], "%w")
+        if self.rng.random() < 0.3:
+            start, function, ops = 0.0, max, [f"%m = math.absf {name} : f32", "%r = arith.maximumf %o, %m : f32"]
+            element = abs
+        else:
+            start, function, ops = 0.0, lambda a, b: a + b, [f"%m = arith.mulf {name}, {name} : f32", "%r = arith.addf %o, %m : f32"]
+            element = lambda a: a * a
+        letters = [f"d{i}" for i in axes]
+        maps = texts(f"affine_map<({texts(letters)}) -> ({texts(letters[i] for i in used)})>" for used in (axes, out_axes))
+        kinds = texts('"parallel"' if i in out_axes else '"reduction"' for i in axes)
+        result = Value(None, out.dims, "f32", [start] * math.prod(out.sizes), True)
+        result.name = self.new(f"linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}} "
+                               f"ins({value.name} : {value.type}) outs({out.name} : {out.type}) {{")
+        self.lines += [f"^bb0(%x0: {value.kind}, %o: f32):", *(f"  {line}" for line in body + ops), "  linalg.yield %r : f32", f"}} -> {out.type}"]
+        strides = result.strides()
+        where = places(value.sizes, [strides[out_axes.index(i)] if i in out_axes else 0 for i in axes])
+        for i, element_of in zip(where, value.data):
+            result.data[i] = function(result.data[i], element(element_of))
+        self.results.append(result)
+
+    def share(self):
+        """Returns another norm of the tensor, or of a part of its columns, times an operand that the rest may have, too."""
+        value, last = self.value, len(self.value.dims) - 1
+        size = value.sizes[-1]
+        part = value
+        if size % 2 == 0 and size > 4 and self.rng.random() < 0.5:
+            part = self.extract(value, {last: self.pieces(size)[0]})
+        other, axes = self.norm(part), list(range(last + 1))
+        able = [a for a in self.arguments if a.dims == part.dims[-1:]]
+        operand = self.rng.choice(able) if able else self.argument(part.dims[-1:])
+        body, names = [], ["%x0", "%x1"]
+        if operand.kind != self.kind:
+            body, names = [f"%w = arith.truncf %x1 : {operand.kind} to {self.kind}"], ["%x0", "%w"]
+        product = lambda a, b: a * TYPES[self.kind].round(b)
+        for x in [other] + ([part] if self.rng.random() < 0.5 else []):
+            scaled = self.generic(part.dims, [(x, axes, axes), (operand, [last], [last])], body + [
+                f"%r = arith.mulf {names[0]}, {names[1]} : {self.kind}", f"linalg.yield %r : {self.kind}"], product)
+            if x is other:
+                self.results.append(scaled)
+            elif part is value:
+                self.value = scaled
+            elif scaled.normed:
+                self.results.append(scaled)
 
     def keep(self):
         """Returns the tensor as it is, whatever becomes of it."""
