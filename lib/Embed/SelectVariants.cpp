@@ -54,24 +54,6 @@ private:
 } // namespace
 
 //===----------------------------------------------------------------------===//
-// Alignment
-//===----------------------------------------------------------------------===//
-
-/// The buffers whose rows or columns are accessed as vectors.
-static SmallVector<Value> getVectorBuffers(RowsOp rows) {
-  llvm::SmallSetVector<Value, 8> buffers;
-  rows.walk([&](Operation *op) {
-    auto load = dyn_cast<TileLoadOp>(op);
-    auto store = dyn_cast<TileStoreOp>(op);
-    if (load && load.getKind() != TileKind::row)
-      buffers.insert(rows.getOperandOf(load.getBase()));
-    if (store && store.getKind() != TileKind::row)
-      buffers.insert(rows.getOperandOf(store.getBase()));
-  });
-  return buffers.takeVector();
-}
-
-//===----------------------------------------------------------------------===//
 // Variants
 //===----------------------------------------------------------------------===//
 
@@ -170,16 +152,10 @@ LogicalResult Variants::emitAlignment(int64_t bytes) {
   return emitColumns(*columns, /*narrow=*/true);
 }
 
-static std::optional<int64_t> getRowsAlignment(RowsOp rows) {
-  SmallVector<MemRefType> types;
-  for (Value buffer : getVectorBuffers(rows))
-    types.push_back(cast<MemRefType>(buffer.getType()));
-  return rmsnorm::getAlignment(types);
-}
-
 LogicalResult Variants::run() {
   bool isGuarded = true;
-  if (std::optional<int64_t> bytes = getRowsAlignment(getRows(0))) {
+  if (std::optional<int64_t> bytes =
+          getAlignment(getVectorBuffers(getRows(0)))) {
     Multiples multiples(builder, loc, *bytes);
     for (Program &program : programs)
       for (Value buffer : getVectorBuffers(program.rows))
@@ -217,7 +193,8 @@ static bool fits(ArrayRef<Program> group, RowsOp rows, AliasAnalysis &aliases) {
   return llvm::all_of(group, [&](const Program &other) {
     RowsOp before = other.rows;
     return !before.getDynamicColumns() && before.getPartials().empty() &&
-           getRowsAlignment(before) == getRowsAlignment(rows) &&
+           getAlignment(getVectorBuffers(before)) ==
+               getAlignment(getVectorBuffers(rows)) &&
            areIndependent(before, rows, aliases);
   });
 }

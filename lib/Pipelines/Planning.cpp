@@ -42,10 +42,9 @@ static StringLiteral getAlignmentName(int64_t bytes) {
 static SmallVector<VariantPlan, 2> planAlignments(func::FuncOp entry) {
   SmallVector<VariantPlan, 2> plans;
   const SmallVector<unsigned> arguments = getVectorArguments(entry);
-  SmallVector<MemRefType> types;
-  for (unsigned argument : arguments)
-    types.push_back(cast<MemRefType>(entry.getArgumentTypes()[argument]));
-  if (std::optional<int64_t> bytes = getAlignment(types)) {
+  const SmallVector<Value> buffers = llvm::map_to_vector(
+      arguments, [&](unsigned i) -> Value { return entry.getArgument(i); });
+  if (std::optional<int64_t> bytes = getAlignment(buffers)) {
     VariantPlan plan{getAlignmentName(*bytes), *bytes};
     for (unsigned argument : arguments)
       plan.guards.push_back({argument, *bytes});

@@ -53,10 +53,43 @@ std::optional<int64_t> mlir::rmsnorm::getStaticRows(RowsOp rows) {
   return count;
 }
 
-std::optional<int64_t> mlir::rmsnorm::getAlignment(ArrayRef<MemRefType> types) {
+/// What `buffer` is a part of, but for its columns: kernels take account of
+/// where the part begins.
+static Value getWhole(Value buffer) {
+  while (auto subview = buffer.getDefiningOp<memref::SubViewOp>()) {
+    const ArrayRef<int64_t> sizes = subview.getType().getShape();
+    if (sizes.empty() || ShapedType::isDynamic(sizes.back()) ||
+        subview.getDroppedDims().test(subview.getSourceType().getRank() - 1))
+      break;
+    buffer = subview.getSource();
+  }
+  return buffer;
+}
+
+SmallVector<Value> mlir::rmsnorm::getVectorBuffers(ArrayRef<RowsOp> loops) {
+  llvm::SmallSetVector<Value, 8> tiles, loaded, stored;
+  for (RowsOp rows : loops)
+    rows.walk([&](Operation *op) {
+      auto add = [&](Value base, TileKind kind, auto &buffers) {
+        if (kind != TileKind::row && kind != TileKind::group)
+          buffers.insert(getWhole(rows.getOperandOf(base)));
+      };
+      if (auto load = dyn_cast<TileLoadOp>(op))
+        add(load.getBase(), load.getKind(),
+            load.getKind() == TileKind::tile ? tiles : loaded);
+      else if (auto store = dyn_cast<TileStoreOp>(op))
+        add(store.getBase(), store.getKind(), stored);
+    });
+  tiles.insert_range(loaded);
+  tiles.insert_range(stored);
+  return tiles.takeVector();
+}
+
+std::optional<int64_t> mlir::rmsnorm::getAlignment(ArrayRef<Value> buffers) {
   for (int64_t bytes : {16, 8, 4}) {
     bool possible = true, isWider = false;
-    for (MemRefType type : types) {
+    for (Value buffer : buffers) {
+      auto type = cast<MemRefType>(buffer.getType());
       const int64_t columns = type.getRank() ? type.getShape().back() : 1;
       const int64_t bits = type.getElementTypeBitWidth();
       isWider |= bytes * 8 > bits;

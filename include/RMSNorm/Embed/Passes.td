@@ -11,9 +11,11 @@ def SelectVariants : Pass<"rmsnorm-select-variants"> {
   let description = [{
     Writes variants into the IR, as norm-compile writes them into a module: copies
     of a `rmsnorm.rows` in the branches of `scf.if`, each with a schedule. The
-    first copy is for buffers whose rows all begin at multiples of 16 bytes
-    (address, strides of dimensions of more than one element, a size of rows
-    that only a call knows), the last for any buffers. Few rows have a copy of
+    first copy is for buffers whose rows all begin at multiples of 16 bytes, or
+    of 8 or 4 if rows are shorter multiples (address, strides of dimensions of
+    more than one element, a size of rows that only a call knows), the last for
+    any buffers. Buffers with a value for each row or group of columns, such as
+    scales, may lie anywhere. Few rows have a copy of
     their own if they want another schedule than many; so have narrow rows where
     N is known only at a call. A copy that no call would take is left out. So is
     a condition that always holds: 16 bytes of a static offset, stride or row

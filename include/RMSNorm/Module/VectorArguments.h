@@ -8,11 +8,7 @@
 
 namespace mlir::rmsnorm {
 
-/// The argument that `buffer`, of a program over rows, is outside of it; null
-/// if it is none.
-BlockArgument getFunctionArgument(Value buffer);
-
-/// The arguments whose rows a thread reads or writes in vectors, in order.
+/// The arguments that are or hold the buffers of getVectorBuffers, in order.
 SmallVector<unsigned> getVectorArguments(func::FuncOp function);
 
 } // namespace mlir::rmsnorm

@@ -98,12 +98,18 @@ struct ColumnClasses {
 /// M where it is static.
 std::optional<int64_t> getStaticRows(RowsOp rows);
 
+/// The buffers that `loops` have outside of them and whose alignment counts:
+/// those that threads access in vectors, or what they are parts of. Values of
+/// rows and of groups of columns are accessed one by one. Tiles come first: the
+/// normalised dimension is theirs.
+SmallVector<Value> getVectorBuffers(ArrayRef<RowsOp> loops);
+
 /// The widest alignment in bytes that is worth a variant beside the one for
-/// any, for rows of buffers of these types. A row whose size is not a multiple
-/// of the alignment never starts where the next ends and both are aligned: such
-/// a variant would not be taken. Rows whose size only a call knows are of whole
-/// vectors, or have no aligned variant: ColumnClass.
-std::optional<int64_t> getAlignment(ArrayRef<MemRefType> types);
+/// any, for rows of `buffers`, those of getVectorBuffers. A row whose size is
+/// not a multiple of the alignment never starts where the next ends and both
+/// are aligned: such a variant would not be taken. Rows whose size only a call
+/// knows are of whole vectors, or have no aligned variant: ColumnClass.
+std::optional<int64_t> getAlignment(ArrayRef<Value> buffers);
 
 /// The schedules of `loops`, rmsnorm.rows: for each those of selectSchedules,
 /// or the one that is written in the IR. Emits an error if there is none.
