@@ -299,6 +299,13 @@ TEST_F(CudaDriverTest, OldDriverIgnoresDependentLaunch) {
   EXPECT_EQ(fake->calls[1], "cuLaunchKernel(2 1 1 128 1 1 0 stream 7)");
 }
 
+TEST_F(CudaDriverTest, FreeMemory) {
+  ASSERT_EQ(openDevice(), RMSNORM_OK);
+  uint64_t bytes = 0;
+  ASSERT_EQ(rmsnorm_device_get_free_memory(device, &bytes), RMSNORM_OK);
+  EXPECT_EQ(bytes, fake->freeMemory);
+}
+
 TEST_F(CudaDriverTest, LargeSharedMemoryIsAskedForOnce) {
   Module description = good();
   description.entries[0].programs[0].variants[0].launches[0].sharedMemory = {

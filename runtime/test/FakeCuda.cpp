@@ -209,6 +209,11 @@ CUresult cuMemFree(CUdeviceptr pointer) {
   std::free(reinterpret_cast<void *>(pointer));
   return log("cuMemFree");
 }
+CUresult cuMemGetInfo(size_t *free, size_t *total) {
+  *free = state().freeMemory;
+  *total = 2 * state().freeMemory;
+  return log("cuMemGetInfo");
+}
 CUresult cuMemcpyHtoDAsync(CUdeviceptr to, const void *from, size_t bytes,
                            CUstream) {
   std::memcpy(reinterpret_cast<void *>(to), from, bytes);

@@ -26,6 +26,7 @@ struct FakeCuda {
   bool hasGraphs = true;
   int captureResult = 0; // of ending a capture
   int residentClusters = 15;
+  uint64_t freeMemory = uint64_t(5) << 30;
   /// Sizes that cuFuncGetParamInfo tells of any kernel; empty: the driver does
   /// not have that function.
   std::vector<size_t> parameterSizes;

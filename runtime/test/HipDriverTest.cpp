@@ -123,6 +123,12 @@ TEST_F(HipDriverTest, RecordsGraphs) {
                    "hipGraphLaunch", "hipGraphExecDestroy"}));
 }
 
+TEST_F(HipDriverTest, FreeMemoryThatTheDriverDoesNotSay) {
+  uint64_t bytes = 0;
+  EXPECT_EQ(rmsnorm_device_get_free_memory(device, &bytes),
+            RMSNORM_UNSUPPORTED);
+}
+
 TEST_F(HipDriverTest, NoMemory) {
   void *memory = nullptr;
   EXPECT_EQ(rmsnorm_device_allocate(device, 64, &memory),

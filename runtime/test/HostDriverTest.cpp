@@ -156,6 +156,14 @@ TEST_P(HostDriverTest, LaunchesWithoutAnEarlyStart) {
       << rmsnorm_last_error();
 }
 
+TEST_P(HostDriverTest, FreeMemory) {
+  ASSERT_EQ(prepare(twiceModule(), GetParam()), RMSNORM_OK);
+  uint64_t bytes = 0;
+  ASSERT_EQ(rmsnorm_device_get_free_memory(device, &bytes), RMSNORM_OK);
+  EXPECT_GT(bytes, uint64_t(1) << 20);
+  EXPECT_LT(bytes, uint64_t(1) << 60);
+}
+
 TEST_P(HostDriverTest, CodeForAnotherHost) {
   Module description = twiceModule();
   for (Image &image : description.images)

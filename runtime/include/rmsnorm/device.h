@@ -32,6 +32,12 @@ RMSNORM_API rmsnorm_status rmsnorm_device_register_host(rmsnorm_device *device,
 RMSNORM_API rmsnorm_status
 rmsnorm_device_unregister_host(rmsnorm_device *device, void *memory);
 
+/* Bytes of the device's memory that are free now; of the simulator's and the
+ * oracle's, which is the host's, what this process may still get.
+ * RMSNORM_UNSUPPORTED where the system does not say. */
+RMSNORM_API rmsnorm_status
+rmsnorm_device_get_free_memory(rmsnorm_device *device, uint64_t *bytes);
+
 typedef enum {
   RMSNORM_HOST_TO_DEVICE = 0,
   RMSNORM_DEVICE_TO_HOST = 1,

@@ -156,6 +156,12 @@ rmsnorm_status rmsnorm_device_allocate(rmsnorm_device *device, uint64_t bytes,
   return device->device->allocate(bytes, *memory);
 }
 
+rmsnorm_status rmsnorm_device_get_free_memory(rmsnorm_device *device,
+                                              uint64_t *bytes) {
+  RMSNORM_TRY(need(device, bytes, "bytes"));
+  return device->device->getFreeMemory(*bytes);
+}
+
 rmsnorm_status rmsnorm_device_allocate_managed(rmsnorm_device *device,
                                                uint64_t bytes, void **memory) {
   RMSNORM_TRY(need(device, memory, "memory"));

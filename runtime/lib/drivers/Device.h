@@ -103,6 +103,7 @@ public:
 
   virtual rmsnorm_status allocate(uint64_t bytes, void *&memory) = 0;
   virtual rmsnorm_status release(void *memory) = 0;
+  virtual rmsnorm_status getFreeMemory(uint64_t &bytes) = 0;
   /// Memory of host and device; `release` frees it, too.
   virtual rmsnorm_status allocateManaged(uint64_t bytes, void *&memory) = 0;
   /// Makes host memory the device's, too.

@@ -89,6 +89,17 @@ rmsnorm_status GpuDevice::release(void *memory) {
   return RMSNORM_OK;
 }
 
+rmsnorm_status GpuDevice::getFreeMemory(uint64_t &bytes) {
+  if (!gpu.getMemoryInfo)
+    return fail(RMSNORM_UNSUPPORTED,
+                "the driver does not say how much memory is free");
+  RMSNORM_GPU_ENTER(context);
+  size_t free = 0, total = 0;
+  RMSNORM_GPU_TRY(gpu, getMemoryInfo, &free, &total);
+  bytes = free;
+  return RMSNORM_OK;
+}
+
 rmsnorm_status GpuDevice::allocateManaged(uint64_t bytes, void *&memory) {
   RMSNORM_GPU_ENTER(context);
   void *allocated = nullptr;

@@ -50,6 +50,7 @@ public:
 
   rmsnorm_status allocate(uint64_t bytes, void *&memory) override;
   rmsnorm_status release(void *memory) override;
+  rmsnorm_status getFreeMemory(uint64_t &bytes) override;
   rmsnorm_status allocateManaged(uint64_t bytes, void *&memory) override;
   rmsnorm_status registerHost(void *memory, uint64_t bytes) override;
   rmsnorm_status unregisterHost(void *memory) override;

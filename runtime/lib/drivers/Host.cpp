@@ -3,13 +3,16 @@
 
 #include "Host.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <dlfcn.h>
 #include <elf.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 using namespace rmsnorm::runtime;
@@ -158,6 +161,50 @@ rmsnorm_status HostDevice::allocate(uint64_t bytes, void *&memory) {
 
 rmsnorm_status HostDevice::release(void *memory) {
   std::free(memory);
+  return RMSNORM_OK;
+}
+
+/// The number after `name` in a file of the kernel; without a name, the first
+/// one. False if there is none.
+static bool readNumber(const char *path, const char *name, uint64_t &number) {
+  std::FILE *file = std::fopen(path, "r");
+  if (!file)
+    return false;
+  bool found = false;
+  char line[256];
+  const size_t length = std::strlen(name);
+  while (!found && std::fgets(line, sizeof line, file)) {
+    unsigned long long value = 0;
+    found = std::strncmp(line, name, length) == 0 &&
+            std::sscanf(line + length, "%llu", &value) == 1;
+    number = value;
+  }
+  std::fclose(file);
+  return found;
+}
+
+rmsnorm_status HostDevice::getFreeMemory(uint64_t &bytes) {
+  uint64_t available = 0, swap = 0, limit = 0, used = 0;
+  bytes = UINT64_MAX;
+  if (readNumber("/proc/meminfo", "MemAvailable:", available)) {
+    readNumber("/proc/meminfo", "SwapFree:", swap);
+    bytes = (available + swap) << 10;
+  }
+  // That of the container.
+  if (readNumber("/sys/fs/cgroup/memory.max", "", limit) &&
+      readNumber("/sys/fs/cgroup/memory.current", "", used))
+    bytes = std::min(bytes, limit - std::min(limit, used));
+  rlimit addresses;
+  if (getrlimit(RLIMIT_AS, &addresses) == 0 &&
+      addresses.rlim_cur != RLIM_INFINITY &&
+      readNumber("/proc/self/statm", "", used)) {
+    used *= uint64_t(sysconf(_SC_PAGESIZE));
+    limit = addresses.rlim_cur;
+    bytes = std::min(bytes, limit - std::min(limit, used));
+  }
+  if (bytes == UINT64_MAX)
+    return fail(RMSNORM_UNSUPPORTED,
+                "the system does not say how much memory is free");
   return RMSNORM_OK;
 }
 

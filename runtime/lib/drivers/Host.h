@@ -32,6 +32,7 @@ class HostDevice : public Device {
 public:
   rmsnorm_status allocate(uint64_t bytes, void *&memory) override;
   rmsnorm_status release(void *memory) override;
+  rmsnorm_status getFreeMemory(uint64_t &bytes) override;
   rmsnorm_status allocateManaged(uint64_t bytes, void *&memory) override;
   rmsnorm_status registerHost(void *memory, uint64_t bytes) override;
   rmsnorm_status unregisterHost(void *memory) override;
