@@ -54,6 +54,57 @@ protected:
   std::mt19937 engine{1};
 };
 
+TEST_F(IntervalTest, FunctionsOfUndefinedElementsAreUndefined) {
+  using rmsnorm::runtime::oracle::isUnset;
+  using rmsnorm::runtime::oracle::unset;
+  const Interval one = point(1), nan = point(NAN), some = {0, 1};
+  for (Interval other : {one, nan, some, unset}) {
+    for (Function function :
+         {add_, sub_, mul_, div_, max_, maxnum_, pow_, copysign_, factor_}) {
+      EXPECT_TRUE(isUnset(call(function, unset, other)));
+      EXPECT_TRUE(isUnset(call(function, other, unset)));
+    }
+    EXPECT_TRUE(isUnset(call(sum_, unset, other, 8.0)));
+    EXPECT_TRUE(isUnset(call(sum_, other, unset, 8.0)));
+    EXPECT_TRUE(isUnset(call(compare_, other, unset, int64_t(1))));
+    EXPECT_TRUE(isUnset(call(select_, some, other, unset)));
+    // What is not selected does not count.
+    EXPECT_FALSE(isUnset(call(select_, point(1), one, unset)));
+    EXPECT_TRUE(isUnset(call(select_, point(0), one, unset)));
+  }
+  for (Function function : {neg_, abs_, square_})
+    EXPECT_TRUE(isUnset(call(function, unset)));
+  EXPECT_TRUE(isUnset(call(unary_, unset, int64_t(RMSNORM_ORACLE_exp))));
+  EXPECT_TRUE(isUnset(call(wrap_, unset, int64_t(8))));
+  // Anything is something else: it counts as undecided.
+  EXPECT_FALSE(isUnset(call(add_, Interval{-inf, inf}, one)));
+}
+
+/// An entry that makes buffers of descriptors[0] bytes, some of which it frees.
+void makeBuffers(void *const *descriptors, void *const *functions) {
+  auto allocate = reinterpret_cast<void *(*)(int64_t)>(functions[allocate_]);
+  auto release = reinterpret_cast<void (*)(void *)>(functions[release_]);
+  auto *first = static_cast<Interval *>(allocate(3 * sizeof(Interval)));
+  for (int i = 0; i < 3; ++i)
+    EXPECT_TRUE(rmsnorm::runtime::oracle::isUnset(first[i]));
+  void *second = allocate(0);
+  release(first);
+  allocate(*static_cast<int64_t *>(descriptors[0]));
+  release(second);
+}
+
+TEST_F(IntervalTest, BuffersThatFindNoMemoryEndAnEntry) {
+  using rmsnorm::runtime::oracle::runEntry;
+  int64_t wanted = 16, bytes = -1;
+  void *descriptors[] = {&wanted};
+  EXPECT_TRUE(runEntry(makeBuffers, descriptors, bytes));
+  wanted = int64_t(1) << 60;
+  EXPECT_FALSE(runEntry(makeBuffers, descriptors, bytes));
+  EXPECT_EQ(bytes, wanted);
+  wanted = 16;
+  EXPECT_TRUE(runEntry(makeBuffers, descriptors, bytes));
+}
+
 TEST_F(IntervalTest, ContainsWhatF32Computes) {
   for (int i = 0; i < 100000; ++i) {
     float x, y, z;

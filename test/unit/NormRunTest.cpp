@@ -175,9 +175,10 @@ TEST_F(NormRunTensors, NaNsHaveOneHash) {
   set(a, 0, 1, std::numeric_limits<double>::quiet_NaN());
   set(b, 0, 1, -std::numeric_limits<double>::quiet_NaN());
   ASSERT_NE(a.bytes()[a.rowOffset(0) + 7], b.bytes()[b.rowOffset(0) + 7]);
-  EXPECT_EQ(a.hash(1), b.hash(1));
+  const Intervals expected(a);
+  EXPECT_EQ(hash(a, expected, 1), hash(b, expected, 1));
   set(b, 0, 1, 0);
-  EXPECT_NE(a.hash(1), b.hash(1));
+  EXPECT_NE(hash(a, expected, 1), hash(b, expected, 1));
 }
 
 TEST_F(NormRunTensors, AnElementMustLieInItsInterval) {
@@ -199,6 +200,27 @@ TEST_F(NormRunTensors, AnElementMustLieInItsInterval) {
   EXPECT_EQ(wrong.ulps, 1.5);
   EXPECT_EQ(wrong.where,
             "row 2, column 1: got 1.515625, expected 1.5 to 1.5078125");
+}
+
+TEST_F(NormRunTensors, UndefinedElementsAreNotCompared) {
+  const double infinity = std::numeric_limits<double>::infinity();
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  Tensor got = make(bf16(), {2, 2}), other = make(bf16(), {2, 2});
+  fillInput(got, 1, 0, InputKind::Data);
+  other.copyFrom(got);
+  Intervals expected(got);
+  const_cast<Interval &>(expected.at(1, 0)) = {-infinity, nan};
+  for (double value : {nan, 0.0, 3e38}) {
+    set(other, 1, 0, value);
+    const Difference difference = compare(other, expected);
+    EXPECT_EQ(difference.wrong, 0);
+    EXPECT_EQ(difference.undecided, 0);
+    EXPECT_EQ(difference.undefined, 1);
+    EXPECT_EQ(hash(other, expected, 1), hash(got, expected, 1));
+  }
+  set(other, 1, 1, nan);
+  EXPECT_EQ(compare(other, expected).wrong, 1);
+  EXPECT_NE(hash(other, expected, 1), hash(got, expected, 1));
 }
 
 TEST_F(NormRunTensors, IntervalsOfSeveralValuesAreUndecided) {

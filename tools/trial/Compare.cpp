@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstring>
 #include <limits>
 
 namespace trial {
@@ -29,6 +30,10 @@ Difference compare(const Tensor &got, const Intervals &expected) {
     for (int64_t column = 0; column < got.rowSize(); ++column) {
       double value = got.at(row, column);
       const Interval &interval = expected.at(row, column);
+      if (interval.isUndefined()) {
+        ++result.undefined;
+        continue;
+      }
       bool isUndecided = interval.isUndecided(format);
       result.undecided += isUndecided;
       bool isRight = interval.contains(value);
@@ -50,6 +55,21 @@ Difference compare(const Tensor &got, const Intervals &expected) {
     }
   }
   return result;
+}
+
+uint64_t hash(const Tensor &got, const Intervals &expected, uint64_t seed) {
+  for (int64_t row = 0; row < got.rowCount(); ++row)
+    for (int64_t column = 0; column < got.rowSize(); ++column) {
+      if (expected.at(row, column).isUndefined())
+        continue;
+      double value = got.at(row, column);
+      if (std::isnan(value)) // of any sign and payload
+        value = std::numeric_limits<double>::quiet_NaN();
+      uint64_t word;
+      std::memcpy(&word, &value, sizeof word);
+      seed = mix(seed, word);
+    }
+  return seed;
 }
 
 } // namespace trial

@@ -13,6 +13,9 @@ struct Difference {
   int64_t wrong = 0;
   /// Elements whose interval is undecided.
   int64_t undecided = 0;
+  /// Elements that the program leaves undefined. They are not compared, and
+  /// count for nothing else.
+  int64_t undefined = 0;
   /// Worst distance from the middle of the interval, in ulps of the output's
   /// type; infinite where an infinity or a NaN meets anything else.
   double ulps = 0;
@@ -22,6 +25,10 @@ struct Difference {
 };
 
 Difference compare(const Tensor &got, const Intervals &expected);
+
+/// Mixes the elements that are defined, row by row and without the gaps
+/// between, into `seed`. All NaNs are the same: their signs are not specified.
+uint64_t hash(const Tensor &got, const Intervals &expected, uint64_t seed);
 
 } // namespace trial
 

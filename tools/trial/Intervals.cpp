@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 namespace trial {
 
@@ -17,6 +18,10 @@ bool Interval::contains(double value) const {
   if (std::isnan(value))
     return std::isnan(lo) || isAnything(*this);
   return lo <= value && value <= hi;
+}
+
+bool Interval::isUndefined() const {
+  return lo == -std::numeric_limits<double>::infinity() && std::isnan(hi);
 }
 
 bool Interval::isUndecided(const Format &format) const {

@@ -15,6 +15,8 @@ struct Interval {
   double lo, hi;
 
   bool contains(double value) const;
+  /// Whether the program leaves the element undefined: nothing is compared.
+  bool isUndefined() const;
   /// Whether it holds several values of the format, so that it does not tell
   /// whether one was rounded right. f32 is no rounding that a program could
   /// have in a wrong place: there, whether it is wider than a step of f16, the

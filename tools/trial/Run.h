@@ -47,9 +47,10 @@ struct Result {
   size_t launches = 0;
   /// Of the elements that are decided or wrong, see Difference.
   double ulps = 0;
-  /// Share of the outputs' elements whose interval is undecided.
+  /// Share of the outputs' elements, of those that the program defines, whose
+  /// interval is undecided.
   double undecided = 0;
-  /// Of the elements of all outputs, in order; the same whatever the layout.
+  /// Of the same elements, in order; the same whatever the layout.
   uint64_t hash = 0;
   Verdict verdict = Verdict::Wrong;
   double milliseconds = 0;

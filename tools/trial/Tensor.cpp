@@ -86,19 +86,6 @@ std::string Tensor::findOverrun(const Tensor &before) const {
   return check(size);
 }
 
-uint64_t Tensor::hash(uint64_t seed) const {
-  for (int64_t row = 0; row < rows; ++row)
-    for (int64_t column = 0; column < columns; ++column) {
-      double value = at(row, column);
-      if (std::isnan(value)) // of any sign and payload
-        value = std::numeric_limits<double>::quiet_NaN();
-      uint64_t word;
-      std::memcpy(&word, &value, sizeof word);
-      seed = mix(seed, word);
-    }
-  return seed;
-}
-
 bool Tensor::sameBytes(const Tensor &other) const {
   return std::memcmp(bytes(), other.bytes(), size) == 0;
 }

@@ -57,9 +57,6 @@ public:
   /// "" if no byte outside the elements differs from `before`, a tensor of the
   /// same layout; else which one does.
   std::string findOverrun(const Tensor &before) const;
-  /// Mixes the elements, row by row and without the gaps between, into `seed`.
-  /// All NaNs are the same: their signs are not specified.
-  uint64_t hash(uint64_t seed) const;
   bool sameBytes(const Tensor &other) const;
 
 private:

@@ -90,7 +90,7 @@ RMSNORM_API void rmsnorm_module_close(rmsnorm_module *module);
 
 typedef enum {
   RMSNORM_INPUT = 0,  /* only read */
-  RMSNORM_OUTPUT = 1, /* every element is written */
+  RMSNORM_OUTPUT = 1, /* every element that the program defines is written */
   RMSNORM_INOUT = 2   /* read, then overwritten */
 } rmsnorm_role;
 
@@ -102,8 +102,9 @@ typedef enum {
    * its tensors is complex of 128 bits, two doubles: a correct evaluation in
    * f32, with roundings where the program has them, lies between them. Both
    * NaN: a NaN for certain; -inf and inf: anything, as after a NaN that is
-   * possible. Where integers are less than 64 bits wide their values are
-   * signed; i1: 0 and 1. */
+   * possible; -inf and NaN: the program leaves the element undefined. Where
+   * integers are less than 64 bits wide their values are signed; i1: 0 and 1.
+   */
   RMSNORM_ORACLE = 3
 } rmsnorm_backend;
 

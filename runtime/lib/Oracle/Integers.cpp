@@ -3,7 +3,7 @@
 
 #include "Interval.h"
 
-#include <cstdio>
+#include <csetjmp>
 #include <cstdlib>
 
 namespace rmsnorm::runtime::oracle {
@@ -23,7 +23,9 @@ Interval compare(Interval a, Interval b, int64_t relations) {
 }
 
 Interval select(Interval condition, Interval a, Interval b) {
-  return isPoint(condition) ? (condition.lo != 0 ? a : b) : hull(a, b);
+  if (isPoint(condition))
+    return condition.lo != 0 ? a : b;
+  return isUnset(condition) || isUnset(a) || isUnset(b) ? unset : hull(a, b);
 }
 
 /// All values of the width.
@@ -203,16 +205,63 @@ Interval from_bits(Interval a, int64_t precision, int64_t minExponent,
              : anything;
 }
 
+//===----------------------------------------------------------------------===//
+// Buffers
+//===----------------------------------------------------------------------===//
+
+namespace {
+/// In front of each buffer that an entry has. As large as malloc aligns.
+struct alignas(16) Header {
+  Header *before, *after;
+};
+
+/// The entry that runs in this thread.
+struct Running {
+  Header buffers = {&buffers, &buffers};
+  std::jmp_buf end;
+  int64_t wanted = 0;
+};
+thread_local Running *running = nullptr;
+} // namespace
+
 void *allocate(int64_t bytes) {
-  void *buffer = std::malloc(size_t(bytes));
-  if (buffer || bytes == 0)
-    return buffer;
-  // There is no other way out of an entry.
-  std::fprintf(stderr, "rmsnorm: the oracle needs %lld bytes more memory\n",
-               (long long)bytes);
-  std::abort();
+  const size_t count =
+      (size_t(bytes) + sizeof(Interval) - 1) / sizeof(Interval);
+  auto *header = static_cast<Header *>(
+      std::malloc(sizeof(Header) + count * sizeof(Interval)));
+  if (!header) {
+    running->wanted = bytes;
+    // The code has nothing to undo but its buffers.
+    std::longjmp(running->end, 1);
+  }
+  Header &first = running->buffers;
+  *header = {&first, first.after};
+  first.after->before = header;
+  first.after = header;
+  auto *elements = reinterpret_cast<Interval *>(header + 1);
+  std::fill_n(elements, count, unset);
+  return elements;
 }
 
-void release(void *buffer) { std::free(buffer); }
+void release(void *buffer) {
+  Header *header = static_cast<Header *>(buffer) - 1;
+  header->before->after = header->after;
+  header->after->before = header->before;
+  std::free(header);
+}
+
+bool runEntry(void (*entry)(void *const *, void *const *),
+              void *const *descriptors, int64_t &bytes) {
+  Running now;
+  running = &now;
+  const bool ran = setjmp(now.end) == 0;
+  if (ran)
+    entry(descriptors, functions);
+  while (now.buffers.after != &now.buffers)
+    release(now.buffers.after + 1);
+  running = nullptr;
+  bytes = now.wanted;
+  return ran;
+}
 
 } // namespace rmsnorm::runtime::oracle

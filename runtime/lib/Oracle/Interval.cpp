@@ -400,9 +400,27 @@ Interval sum_finish(Interval a, double depth) {
 
 Interval factor(Interval a, Interval b) { return widen(mul(a, b), 2 * u); }
 
+inline bool isUnset(double) { return false; }
+using oracle::isUnset;
+
+/// The function that the oracle calls: of an operand that is undefined the
+/// result is, too.
+template <auto function> struct Entry {
+  static constexpr auto address = function;
+};
+template <typename... Operands, Interval (*function)(Operands...)>
+struct Entry<function> {
+  static Interval address(Operands... operands) {
+    return (isUnset(operands) || ...) ? unset : function(operands...);
+  }
+};
+/// What is not selected does not count.
+template <> struct Entry<&select> { static constexpr auto address = &select; };
+
 } // namespace
 
-#define RMSNORM_ORACLE_ENTRY(name, operands) reinterpret_cast<void *>(&name),
+#define RMSNORM_ORACLE_ENTRY(name, operands)                                   \
+  reinterpret_cast<void *>(+Entry<&name>::address),
 void *const functions[] = {RMSNORM_ORACLE_FUNCTIONS(RMSNORM_ORACLE_ENTRY)};
 #undef RMSNORM_ORACLE_ENTRY
 

@@ -23,10 +23,14 @@ constexpr double infinity = HUGE_VAL;
 constexpr Interval nan = {NAN, NAN};
 constexpr Interval anything = {-infinity, infinity};
 
+/// An element that the program leaves undefined.
+constexpr Interval unset = {-infinity, NAN};
+
 inline bool isNaN(Interval a) { return a.lo != a.lo; }
 inline bool isAnything(Interval a) {
   return a.lo == -infinity && a.hi == infinity;
 }
+inline bool isUnset(Interval a) { return a.lo == -infinity && a.hi != a.hi; }
 inline bool isPoint(Interval a) { return a.lo == a.hi; }
 inline bool isUnknown(Interval a) { return isNaN(a) || isAnything(a); }
 inline bool contains(Interval a, double x) { return a.lo <= x && x <= a.hi; }
@@ -68,6 +72,11 @@ Interval from_bits(Interval a, int64_t precision, int64_t minExponent,
 Interval integer(Interval a, Interval b, int64_t operation, int64_t width);
 void *allocate(int64_t bytes);
 void release(void *buffer);
+
+/// Runs `entry`, code of a module. False if its buffers found no memory, of
+/// which the last one wanted `bytes`.
+bool runEntry(void (*entry)(void *const *, void *const *),
+              void *const *descriptors, int64_t &bytes);
 
 } // namespace rmsnorm::runtime::oracle
 

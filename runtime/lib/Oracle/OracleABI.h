@@ -9,7 +9,9 @@
  * the functions below in their order, all of which return an interval. An
  * interval is two doubles [lo, hi] between which the element of a correct f32
  * evaluation lies. Both NaN: that is certainly a NaN. [-inf, inf]: anything, a
- * NaN included. Integers are intervals of their signed value, i1 of 0 and 1.
+ * NaN included. [-inf, NaN]: the program leaves the element undefined, as are
+ * those of a new buffer; a function of it is, too. Integers are intervals of
+ *their signed value, i1 of 0 and 1.
  *
  * C, for the compiler and for the runtime.
  */
@@ -67,7 +69,7 @@
    * smallest normal number, width. */                                         \
   F(to_bits, "innn")                                                           \
   F(from_bits, "innn")                                                         \
-  /* A buffer of that many bytes, and its end. Not of intervals. */            \
+  /* A buffer of that many bytes, undefined, and its end. Not of intervals. */ \
   F(allocate, "n")                                                             \
   F(release, "p")
 

@@ -4,6 +4,8 @@
 #include "Host.h"
 #include "Oracle/Interval.h"
 
+#include <algorithm>
+
 using namespace rmsnorm::runtime;
 
 namespace {
@@ -64,11 +66,36 @@ public:
 
 } // namespace
 
+/// What a result has before the program writes it.
+static void setUndefined(const ArgumentRule &rule, const Values &values,
+                         uint64_t address) {
+  const int64_t *sizes = values.sizes + rule.slot;
+  const int64_t *strides = values.strides + rule.slot;
+  if (std::any_of(sizes, sizes + rule.rank, [](int64_t n) { return n == 0; }))
+    return;
+  auto *elements = reinterpret_cast<oracle::Interval *>(address);
+  int64_t index[rmsn::kMaxRank] = {}, offset = 0;
+  for (;;) {
+    elements[offset] = oracle::unset;
+    unsigned d = rule.rank;
+    while (d > 0 && ++index[d - 1] == sizes[d - 1]) {
+      --d;
+      offset -= (sizes[d] - 1) * strides[d];
+      index[d] = 0;
+    }
+    if (d == 0)
+      return;
+    offset += strides[d - 1];
+  }
+}
+
 rmsnorm_status OracleDevice::launch(const KernelLaunch &launch) {
   const ArgumentRules &rules = *launch.rules;
   MemRefDescriptor descriptors[rmsn::kMaxArguments];
   void *pointers[rmsn::kMaxArguments];
   for (size_t i = 0; i < rules.size(); ++i) {
+    if (rules[i].role == rmsn::Role::Output)
+      setUndefined(rules[i], *launch.values, launch.values->addresses[i]);
     MemRefDescriptor &descriptor = descriptors[i];
     unsigned rank = rules[i].rank, slot = rules[i].slot;
     descriptor.allocated = descriptor.aligned =
@@ -80,8 +107,12 @@ rmsnorm_status OracleDevice::launch(const KernelLaunch &launch) {
     }
     pointers[i] = &descriptor;
   }
-  reinterpret_cast<OracleFunction>(launch.kernel->handle)(pointers,
-                                                          oracle::functions);
+  int64_t bytes = 0;
+  if (!oracle::runEntry(reinterpret_cast<OracleFunction>(launch.kernel->handle),
+                        pointers, bytes))
+    return fail(RMSNORM_OUT_OF_MEMORY,
+                "no host memory for %lld bytes more of the oracle's",
+                (long long)bytes);
   return RMSNORM_OK;
 }
 
