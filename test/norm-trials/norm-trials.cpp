@@ -14,6 +14,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../../tools/trial/Files.h"
+#include "../../tools/trial/Memory.h"
 #include "../../tools/trial/Open.h"
 #include "../../tools/trial/Table.h"
 
@@ -96,6 +97,7 @@ static bool runTrial(const Options &options, OpenDevice &open,
 }
 
 int main(int argc, char **argv) {
+  endWithoutMemory("norm-trials");
   if (argc != 1)
     return fail("expected no arguments"), 2;
   std::string error;

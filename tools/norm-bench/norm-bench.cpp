@@ -8,6 +8,7 @@
 #include "../trial/Bench.h"
 #include "../trial/Check.h"
 #include "../trial/Files.h"
+#include "../trial/Memory.h"
 #include "../trial/Open.h"
 #include "../trial/Table.h"
 #include "Baseline.h"
@@ -123,6 +124,13 @@ std::string Benchmark::planEntry(const std::vector<rmsnorm_module *> &modules,
         continue;
       if (std::string text = trial::planEntry(modules[i], plan.entry,
                                               getRunOptions(rows), plan);
+          !text.empty())
+        return plan.file + ": " + text;
+      if (std::string text =
+              trial::checkMemory(plan,
+                                 trial::getBenchNeed(plan, options.run.backend,
+                                                     /*hasCopies=*/true),
+                                 device);
           !text.empty())
         return plan.file + ": " + text;
       if (!group.empty() && !takeTheSame(group[0], plan))
@@ -296,6 +304,7 @@ static int benchAll(const Options &options, rmsnorm_device *device,
 }
 
 int main(int argc, char **argv) {
+  trial::endWithoutMemory("norm-bench");
   Options options;
   std::string error;
   if (!parseOptions(argc, argv, options, error)) {

@@ -2,6 +2,7 @@
 //===- norm-inspect.cpp - prints what a compiled module holds ------------===//
 
 #include "../trial/Files.h"
+#include "../trial/Memory.h"
 #include "Extract.h"
 
 #include <cerrno>
@@ -157,6 +158,7 @@ static std::string inspect(const rmsnorm_module *module,
 }
 
 int main(int argc, char **argv) {
+  trial::endWithoutMemory("norm-inspect");
   if (argc == 2 && argv[1] == std::string("--version")) {
     std::printf("norm-inspect %s\n", rmsnorm_version());
     return 0;

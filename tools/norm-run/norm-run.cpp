@@ -7,6 +7,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../trial/Files.h"
+#include "../trial/Memory.h"
 #include "../trial/Open.h"
 #include "../trial/Table.h"
 
@@ -133,6 +134,7 @@ static bool runAll(const Options &options, rmsnorm_device *device,
 }
 
 int main(int argc, char **argv) {
+  endWithoutMemory("norm-run");
   Options options;
   std::string error;
   if (!parseOptions(argc, argv, "norm-run", options, error)) {

@@ -3,6 +3,7 @@
 
 #include "Tuner.h"
 #include "../trial/Check.h"
+#include "../trial/Memory.h"
 
 #include <algorithm>
 #include <cstdio>
@@ -40,9 +41,12 @@ bool Tuner::planEntry(const Candidate &candidate, int64_t rows,
 int64_t Tuner::getRows(const Space &space, int64_t rows, bool &fixedRows) {
   trial::Plan plan;
   int64_t columns;
-  return planEntry(space.plain, rows, plan)
-             ? trial::countRows(plan, fixedRows, columns)
-             : -1;
+  if (planEntry(space.plain, rows, plan))
+    error = trial::checkMemory(
+        plan,
+        trial::getBenchNeed(plan, options.run.backend, /*hasCopies=*/false),
+        device);
+  return error.empty() ? trial::countRows(plan, fixedRows, columns) : -1;
 }
 
 bool Tuner::takesCall(const Candidate &candidate, int64_t asked) {

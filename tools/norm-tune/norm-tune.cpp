@@ -6,6 +6,7 @@
 //===----------------------------------------------------------------------===//
 
 #include "../trial/Files.h"
+#include "../trial/Memory.h"
 #include "../trial/Open.h"
 #include "Report.h"
 
@@ -160,6 +161,7 @@ static int tuneAll(const Options &options, rmsnorm_module *module,
 }
 
 int main(int argc, char **argv) {
+  trial::endWithoutMemory("norm-tune");
   Options options;
   std::string error;
   if (!parseOptions(argc, argv, options, error)) {

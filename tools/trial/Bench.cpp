@@ -2,6 +2,7 @@
 //===- Bench.cpp - times calls of one shape ------------------------------===//
 
 #include "Bench.h"
+#include "Memory.h"
 #include "Values.h"
 
 #include <algorithm>
@@ -9,10 +10,6 @@
 
 namespace trial {
 
-// Several times the L2 of any device we know; small calls would take too many
-// sets to get there, and find their data in L2, as they do in a model.
-static constexpr uint64_t rotatedBytes = 512 << 20;
-static constexpr uint64_t maxSets = 256;
 // Long against the cost of starting a graph, short against a change of clocks.
 static constexpr double replayMicroseconds = 1000;
 static constexpr double warmUpMicroseconds = 300e3;
@@ -95,11 +92,7 @@ bool Bench::allocate(const Plan &plan, uint64_t seed) {
     setBytes += alignUp(size);
     hasTile |= argument.rank >= 2;
   }
-  uint64_t count = 1;
-  if (backend == RMSNORM_CUDA || backend == RMSNORM_HIP)
-    count = std::min(
-        maxSets,
-        std::max<uint64_t>(2, rotatedBytes / std::max<uint64_t>(1, setBytes)));
+  const uint64_t count = countSets(backend, setBytes);
   for (uint64_t s = 0; s < count; ++s) {
     void *block = nullptr;
     if (rmsnorm_device_allocate(device, setBytes, &block))

@@ -127,13 +127,17 @@ void poison(Tensor &tensor) {
 // All tensors of a plan
 //===----------------------------------------------------------------------===//
 
-std::vector<Tensor> makeTensors(const Plan &plan, const Options &options) {
-  std::vector<Tensor> tensors;
+bool makeTensors(const Plan &plan, const Options &options,
+                 std::vector<Tensor> &tensors, std::string &error) {
   for (size_t i = 0; i < plan.arguments.size(); ++i) {
     const rmsnorm_argument_info &info = plan.arguments[i];
     Format format;
-    if (!getFormat(info.dtype, format))
-      return {};
+    const std::string name = "argument '" + std::string(info.name) + "': ";
+    if (!getFormat(info.dtype, format)) {
+      error = name + "expected a data type that can be filled, got " +
+              info.dtype_name;
+      return false;
+    }
     LayoutOptions layout;
     // A gap that keeps rows aligned to 16 bytes; --unaligned alone shifts.
     if (options.strided)
@@ -141,10 +145,13 @@ std::vector<Tensor> makeTensors(const Plan &plan, const Options &options) {
     if (options.unaligned)
       layout.shift = 1;
     tensors.emplace_back(info, format, plan.shapes[i], layout);
-    if (!tensors.back().bytes())
-      return {};
+    if (!tensors.back().bytes()) {
+      error = name + "no host memory for " +
+              std::to_string(tensors.back().byteCount()) + " bytes";
+      return false;
+    }
   }
-  return tensors;
+  return true;
 }
 
 /// Whether it has one f32 for each row of an argument that is `widest`.
@@ -211,13 +218,14 @@ void fillTensors(const Plan &plan, const Options &options,
   }
 }
 
-std::vector<Tensor> copyTensors(const Plan &plan,
-                                const std::vector<Tensor> &from,
-                                const Options &options) {
-  std::vector<Tensor> copies = makeTensors(plan, options);
+bool copyTensors(const Plan &plan, const std::vector<Tensor> &from,
+                 const Options &options, std::vector<Tensor> &copies,
+                 std::string &error) {
+  if (!makeTensors(plan, options, copies, error))
+    return false;
   for (size_t i = 0; i < copies.size(); ++i)
     copies[i].copyFrom(from[i]);
-  return copies;
+  return true;
 }
 
 } // namespace trial

@@ -39,18 +39,19 @@ void fillRowFactors(Tensor &tensor, const Tensor &data);
 /// an element that is not written shows.
 void poison(Tensor &tensor);
 
-/// Tensors of the plan's shapes in the layout asked for, of any contents; empty
-/// if one cannot be made.
-std::vector<Tensor> makeTensors(const Plan &plan, const Options &options);
+/// Adds tensors of the plan's shapes in the layout asked for, of any contents.
+/// False, with `error`, if one cannot be made.
+bool makeTensors(const Plan &plan, const Options &options,
+                 std::vector<Tensor> &tensors, std::string &error);
 
 /// Inputs from the seed, poisoned outputs.
 void fillTensors(const Plan &plan, const Options &options,
                  std::vector<Tensor> &tensors);
 
 /// As makeTensors, with the contents of `from`.
-std::vector<Tensor> copyTensors(const Plan &plan,
-                                const std::vector<Tensor> &from,
-                                const Options &options);
+bool copyTensors(const Plan &plan, const std::vector<Tensor> &from,
+                 const Options &options, std::vector<Tensor> &copies,
+                 std::string &error);
 
 } // namespace trial
 

@@ -5,6 +5,7 @@
 #include "Compare.h"
 #include "DeviceRun.h"
 #include "Fill.h"
+#include "Memory.h"
 
 #include <chrono>
 #include <cmath>
@@ -54,13 +55,12 @@ std::shared_ptr<Reference> makeReference(const Plan &plan,
             "with, got none; norm-compile --target=oracle adds it";
     return nullptr;
   }
-  auto reference = std::make_shared<Reference>();
-  reference->before = makeTensors(plan, options);
-  if (reference->before.size() != plan.arguments.size()) {
-    error = "cannot make the tensors: out of memory, or a data type that is "
-            "not filled";
+  const MemoryNeed need = {getRunNeed(plan, /*hasReference=*/false).host, 0};
+  if (error = checkMemory(plan, need, nullptr); !error.empty())
     return nullptr;
-  }
+  auto reference = std::make_shared<Reference>();
+  if (!makeTensors(plan, options, reference->before, error))
+    return nullptr;
   fillTensors(plan, options, reference->before);
   if (elsewhere) {
     reference->expected = elsewhere->expected;
@@ -130,15 +130,18 @@ Result runEntry(const Plan &plan, rmsnorm_device *device,
   };
   auto refused = [&] { return failWith(rmsnorm_last_error()); };
 
-  std::string error;
-  if (!reference)
+  std::string error =
+      checkMemory(plan, getRunNeed(plan, bool(reference)), device);
+  if (!reference && error.empty())
     reference = makeReference(plan, options, error);
-  if (!reference)
+  if (!error.empty())
     return failWith(std::move(error));
   const std::vector<Tensor> &before = reference->before;
   result.bytes = getBytesPerCall(plan);
 
-  std::vector<Tensor> got = copyTensors(plan, before, options);
+  std::vector<Tensor> got;
+  if (!copyTensors(plan, before, options, got, error))
+    return failWith(std::move(error));
   DeviceRun run(device);
   if (!run.prepare(plan, got) || !run.describe(plan, result) ||
       !run.upload(got))
