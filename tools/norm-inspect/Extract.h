@@ -20,6 +20,8 @@ struct Options {
   long long image = -1; // -1: any
   std::string output = "-";
   bool force = false;
+  /// Instead of everything else.
+  bool help = false, version = false;
 };
 
 /// Finds the code in `format` of the one image that the options select. Returns

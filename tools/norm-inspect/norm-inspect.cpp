@@ -3,6 +3,7 @@
 
 #include "../trial/Files.h"
 #include "../trial/Memory.h"
+#include "../trial/Options.h"
 #include "Extract.h"
 
 #include <cerrno>
@@ -42,19 +43,19 @@ static void complain(const std::string &text) {
   std::fprintf(stderr, "norm-inspect: error: %s\n", text.c_str());
 }
 
-static std::string readImage(const std::string &text, Options &options) {
+static bool readImage(const std::string &text, Options &options) {
   char *end = nullptr;
   errno = 0;
   options.image = std::strtoll(text.c_str(), &end, 10);
-  if (text.empty() || *end || errno || options.image < 0)
-    return "--image: expected a number, got '" + text + "'";
-  return "";
+  return !text.empty() && !*end && !errno && options.image >= 0;
 }
 
-static std::string readOption(const std::string &name, const std::string &value,
-                              Options &o) {
-  if (name == "--image")
-    return readImage(value, o);
+static bool takeOption(const std::string &name, const std::string &value,
+                       std::string &expected, Options &o) {
+  if (name == "--image") {
+    expected = readImage(value, o) ? "" : "a number";
+    return true;
+  }
   std::string *text = name == "--entry"     ? &o.entry
                       : name == "--target"  ? &o.target
                       : name == "--extract" ? &o.format
@@ -62,46 +63,41 @@ static std::string readOption(const std::string &name, const std::string &value,
                       : name == "-o"        ? &o.output
                                             : nullptr;
   if (!text)
-    return "unknown option " + name + "; norm-inspect --help lists the options";
-  if (value.empty())
-    return name + ": expected some text, got ''";
+    return false;
   *text = value;
   if (text == &o.format && value != "ptx" && value != "cubin" &&
       value != "hsaco" && value != "elf")
-    return "--extract: expected ptx, cubin, hsaco or elf, got '" + value + "'";
-  return "";
+    expected = "ptx, cubin, hsaco or elf";
+  else if (value.empty())
+    expected = "some text";
+  return true;
 }
 
 /// Returns "" or an error.
 static std::string readCommandLine(int argc, char **argv, Options &o) {
   bool forCode = false;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (argument.size() < 2 || argument[0] != '-') {
-      if (!o.file.empty())
-        return "expected one file, got " + o.file + " and " + argument;
-      o.file = argument;
-      continue;
-    }
-    if (argument == "--json" || argument == "-f") {
-      (argument == "-f" ? o.force : o.json) = true;
-      forCode |= argument == "-f";
-      continue;
-    }
-    const size_t equals = argument.find('=');
-    const std::string name = argument.substr(0, equals);
-    if (equals == std::string::npos && i + 1 >= argc)
-      return "unknown option or missing value: " + argument +
-             "; norm-inspect --help lists the options";
-    std::string value =
-        equals == std::string::npos ? argv[++i] : argument.substr(equals + 1);
-    if (std::string why = readOption(name, value, o); !why.empty())
-      return why;
+  std::vector<std::string> files;
+  std::string error;
+  auto take = [&](const std::string &name, const std::string &value,
+                  std::string &expected) {
     forCode |= name == "--variant" || name == "--image" || name == "-o";
-  }
-  if (o.file.empty())
+    return takeOption(name, value, expected, o);
+  };
+  if (!trial::readCommandLine(argc, argv, "norm-inspect",
+                              {{"--json", &o.json},
+                               {"-f", &o.force},
+                               {"--help", &o.help},
+                               {"--version", &o.version}},
+                              take, files, error))
+    return error;
+  if (o.help || o.version)
+    return "";
+  if (files.size() > 1)
+    return "expected one file, got " + files[0] + " and " + files[1];
+  if (files.empty())
     return "expected a file, got none; see norm-inspect --help";
-  if (forCode && o.format.empty())
+  o.file = files[0];
+  if ((forCode || o.force) && o.format.empty())
     return "--variant, --image, -o and -f say which code is written, and "
            "where: "
            "expected --extract with them";
@@ -159,20 +155,18 @@ static std::string inspect(const rmsnorm_module *module,
 
 int main(int argc, char **argv) {
   trial::endWithoutMemory("norm-inspect");
-  if (argc == 2 && argv[1] == std::string("--version")) {
-    std::printf("norm-inspect %s\n", rmsnorm_version());
-    return 0;
-  }
-  if (argc == 2 && argv[1] == std::string("--help")) {
-    std::fputs(helpText, stdout);
-    return 0;
-  }
   Options options;
   std::string why = readCommandLine(argc, argv, options);
   if (!why.empty()) {
     complain(why);
     return 2;
   }
+  if (options.help)
+    std::fputs(helpText, stdout);
+  else if (options.version)
+    std::printf("norm-inspect %s\n", rmsnorm_version());
+  if (options.help || options.version)
+    return 0;
   rmsnorm_module *module = nullptr;
   if (rmsnorm_module_open_file(options.file.c_str(), &module))
     why = rmsnorm_last_error();

@@ -75,20 +75,20 @@ static std::string checkOutput(const std::string &option,
 bool parseOptions(int argc, char **argv, Options &o, std::string &error) {
   auto own = [&](const std::string &name, const std::string &value,
                  std::string &expected) {
-    if (name == "--rows")
+    if (name == "--rows") {
       expected = o.rows.add(value) ? "" : trial::RowLists::expected;
-    else if (name == "-o")
-      o.output = value;
-    else if (name == "--measurements")
-      o.measurements = value;
-    else if (name == "--margin")
+    } else if (name == "-o" || name == "--measurements") {
+      (name == "-o" ? o.output : o.measurements) = value;
+      expected = value.empty() ? "a file" : "";
+    } else if (name == "--margin") {
       expected =
           trial::parseNumber(value, o.margin) ? "" : "a number of percent";
-    else if (name == "--time-limit")
+    } else if (name == "--time-limit") {
       expected =
           trial::parseNumber(value, o.timeLimit) ? "" : "a number of seconds";
-    else
+    } else {
       return false;
+    }
     return true;
   };
   if (!trial::parseOptions(argc, argv, "norm-tune",

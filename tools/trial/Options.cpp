@@ -157,46 +157,81 @@ static bool fitsDevice(const Options &o) {
   }
 }
 
-bool parseOptions(int argc, char **argv, const std::string &program, Options &o,
-                  std::string &error) {
-  const std::string listed = "; " + program + " --help lists the options";
-  bool csv = false, json = false;
+bool readCommandLine(int argc, char **argv, const std::string &program,
+                     const std::map<std::string, bool *> &flags,
+                     const OwnOptions &take, std::vector<std::string> &inputs,
+                     std::string &error) {
   for (int i = 1; i < argc; ++i) {
-    std::string argument = argv[i];
-    if (argument.rfind("--", 0) != 0) {
-      o.inputs.push_back(argument);
+    const std::string argument = argv[i];
+    // A dash alone names the standard input or output, where there is one.
+    if (argument.size() < 2 || argument[0] != '-') {
+      inputs.push_back(argument);
       continue;
     }
-    size_t equals = argument.find('=');
-    std::string name = argument.substr(0, equals);
-    if (equals == std::string::npos) {
-      bool *flag = name == "--strided"     ? &o.strided
-                   : name == "--unaligned" ? &o.unaligned
-                   : name == "--csv"       ? &csv
-                   : name == "--json"      ? &json
-                   : name == "--help"      ? &o.help
-                   : name == "--version"   ? &o.version
-                                           : nullptr;
-      if (flag) {
-        *flag = true;
-        continue;
-      }
-      // "--rows 5" is the same as "--rows=5".
-      if (i + 1 >= argc) {
-        error = "unknown option or missing value: " + argument + listed;
-        return false;
-      }
-    }
+    const size_t equals = argument.find('=');
+    const std::string name = argument.substr(0, equals);
     std::string value =
-        equals == std::string::npos ? argv[++i] : argument.substr(equals + 1);
+        equals == std::string::npos ? "" : argument.substr(equals + 1);
     std::string expected;
-    if (!parseOption(name, value, o, expected)) {
-      error = expected.empty()
-                  ? "unknown option " + name + listed
-                  : name + ": expected " + expected + ", got '" + value + "'";
+    if (auto flag = flags.find(name); flag != flags.end()) {
+      *flag->second = true;
+      if (equals == std::string::npos)
+        continue;
+      error = name + ": expected no value, got '" + value + "'";
       return false;
     }
+    // "--rows 5" is the same as "--rows=5".
+    const bool isMissing = equals == std::string::npos && i + 1 == argc;
+    if (equals == std::string::npos && !isMissing)
+      value = argv[++i];
+    if (!take(name, value, expected))
+      error = "unknown option " + name + "; " + program +
+              " --help lists the options";
+    else if (isMissing)
+      error = name + ": expected " + (expected.empty() ? "a value" : expected) +
+              ", got none";
+    else if (!expected.empty())
+      error = name + ": expected " + expected + ", got '" + value + "'";
+    else
+      continue;
+    return false;
   }
+  return true;
+}
+
+/// Reads a command line of the options in `shared`, null: all there are, and of
+/// a tool's own.
+static bool parse(int argc, char **argv, const std::string &program,
+                  const std::vector<std::string> *shared, const OwnOptions &own,
+                  Options &o, std::string &error) {
+  auto isShared = [&](const std::string &name) {
+    return !shared ||
+           std::find(shared->begin(), shared->end(), name) != shared->end();
+  };
+  bool csv = false, json = false;
+  std::map<std::string, bool *> flags;
+  for (auto [name, flag] :
+       std::map<std::string, bool *>{{"--strided", &o.strided},
+                                     {"--unaligned", &o.unaligned},
+                                     {"--csv", &csv},
+                                     {"--json", &json},
+                                     {"--help", &o.help},
+                                     {"--version", &o.version}})
+    if (isShared(name))
+      flags[name] = flag;
+  auto take = [&](const std::string &name, const std::string &value,
+                  std::string &expected) {
+    if (own && own(name, value, expected))
+      return true;
+    expected.clear();
+    const bool isGood = isShared(name) && parseOption(name, value, o, expected);
+    const bool isKnown = isGood || !expected.empty();
+    if (isGood)
+      expected.clear();
+    return isKnown;
+  };
+  if (!readCommandLine(argc, argv, program, flags, take, o.inputs, error))
+    return false;
   if (o.help || o.version)
     return true;
   if (csv && json) {
@@ -219,49 +254,15 @@ bool parseOptions(int argc, char **argv, const std::string &program, Options &o,
   return true;
 }
 
-static bool takesNoValue(const std::string &name) {
-  for (const char *flag :
-       {"--strided", "--unaligned", "--csv", "--json", "--help", "--version"})
-    if (name == flag)
-      return true;
-  return false;
+bool parseOptions(int argc, char **argv, const std::string &program, Options &o,
+                  std::string &error) {
+  return parse(argc, argv, program, nullptr, nullptr, o, error);
 }
 
 bool parseOptions(int argc, char **argv, const std::string &program,
                   const std::vector<std::string> &shared, const OwnOptions &own,
                   Options &o, std::string &error) {
-  const std::string listed = "; " + program + " --help lists the options";
-  std::vector<char *> others = {argv[0]};
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    const size_t equals = argument.find('=');
-    const std::string name = argument.substr(0, equals);
-    const bool isOption = argument.size() > 1 && argument[0] == '-';
-    if (!isOption ||
-        std::find(shared.begin(), shared.end(), name) != shared.end()) {
-      others.push_back(argv[i]);
-      if (isOption && equals == std::string::npos && !takesNoValue(name) &&
-          i + 1 < argc)
-        others.push_back(argv[++i]);
-      continue;
-    }
-    if (equals == std::string::npos && i + 1 >= argc) {
-      error = "unknown option or missing value: " + argument + listed;
-      return false;
-    }
-    const std::string value =
-        equals == std::string::npos ? argv[++i] : argument.substr(equals + 1);
-    std::string expected;
-    if (!own(name, value, expected)) {
-      error = "unknown option " + name + listed;
-      return false;
-    }
-    if (!expected.empty()) {
-      error = name + ": expected " + expected + ", got '" + value + "'";
-      return false;
-    }
-  }
-  return parseOptions(int(others.size()), others.data(), program, o, error);
+  return parse(argc, argv, program, &shared, own, o, error);
 }
 
 } // namespace trial

@@ -55,15 +55,22 @@ struct RowLists {
   const std::vector<int64_t> &find(const std::string &entry) const;
 };
 
-/// Reads a command line of these options alone; on an error returns false and
-/// sets `error`, which names `program`.
-bool parseOptions(int argc, char **argv, const std::string &program,
-                  Options &options, std::string &error);
-
 /// Takes the value of an option of a tool's own. False if there is no such
 /// option; `expected` says what is, if it is not the value.
 using OwnOptions = std::function<bool(
     const std::string &name, const std::string &value, std::string &expected)>;
+
+/// Reads a command line of options, "--name=value" or "--name value", of flags
+/// and of `inputs`. On an error returns false and sets `error`, which names
+/// `program`.
+bool readCommandLine(int argc, char **argv, const std::string &program,
+                     const std::map<std::string, bool *> &flags,
+                     const OwnOptions &take, std::vector<std::string> &inputs,
+                     std::string &error);
+
+/// Reads a command line of these options alone.
+bool parseOptions(int argc, char **argv, const std::string &program,
+                  Options &options, std::string &error);
 
 /// The same, of a tool which has some of these options, those in `shared`, and
 /// its own.
