@@ -153,6 +153,15 @@ class Program:
                           f"^bb0(%o: {element}):\n" + "\n".join(body) + f"\nlinalg.yield {value} : {element} }} -> {static}")
         return filled if static == kind else self.new(f"tensor.cast {filled} : {static} to {kind}")
 
+    def count_elements(self, value, sizes, element):
+        """Prints how many `value` has; its sizes may follow from others."""
+        total = self.new("arith.constant 1 : index")
+        for dim in range(sizes.count("x")):
+            number = self.new(f"arith.constant {dim} : index")
+            size = self.new(f"tensor.dim {value}, {number} : tensor<{sizes}{element}>")
+            total = self.new(f"arith.muli {total}, {size} : index")
+        self.lines.append(f"vector.print {total} : index")
+
     def count_differences(self, a, b, sizes, element, tolerance):
         kind = f"tensor<{sizes}{element}>"
         rank = sizes.count("x")
@@ -276,16 +285,14 @@ def compare(program, original, raised):
             widen = lambda types: [widened(one, wider) for one in types]
             wide = call(f"{name}_wider", [program.widen(v, one, wider) for v, one in zip(values, arguments)], widen(arguments), widen(kinds))
         for i, (sizes, element) in enumerate(results):
-            elements = 1
-            for size in sizes.replace("?", options.size).split("x")[:-1]:
-                elements *= int(size)
-            reports.append((name, i, element, elements))
+            reports.append((name, i, element))
             if options.fewer_roundings:
                 kind = widened(kinds[i], wider)
                 zero = program.new(f"arith.subf {wide[i]}, {wide[i]} : {kind}")
                 for other in (program.widen(before[i], kinds[i], wider), program.widen(after[i], kinds[i], wider), zero):
                     program.square_distance(other, wide[i], kind)
                 continue
+            program.count_elements(before[i], sizes, element)
             for tolerance in (0.0, STEP[element]):
                 program.count_differences(before[i], after[i], sizes, element, tolerance)
     return reports
@@ -293,11 +300,11 @@ def compare(program, original, raised):
 
 def count_wrong(reports, counts):
     wrong = 0
-    for (name, i, element, elements), different, far in zip(reports, counts[::2], counts[1::2]):
+    for (name, i, element), elements, different, far in zip(reports, counts[::3], counts[1::3], counts[2::3]):
         bad = far or (element != "f32" and different > max(1, options.share * elements))
         wrong += bool(bad)
         if bad or different:
-            print(f"{name} result {i}: {int(different)} of {elements} {element} differ, {int(far)} by more than a step{', WRONG' if bad else ''}")
+            print(f"{name} result {i}: {int(different)} of {int(elements)} {element} differ, {int(far)} by more than a step{', WRONG' if bad else ''}")
     print(f"{len(reports)} results, {wrong} wrong")
     return wrong
 
