@@ -1,5 +1,6 @@
 # A compiled norm on the simulator, with NumPy's arrays.
 import pathlib
+import pickle
 
 import ml_dtypes
 import numpy
@@ -13,7 +14,10 @@ x = random.standard_normal((5, 4096)).astype(ml_dtypes.bfloat16)
 weight = random.random(4096).astype(ml_dtypes.bfloat16)
 y = module["llama3_8b"](x, weight)
 print(type(y).__name__, y.dtype, y.shape)
-try:
-    module["llama3_8b"](x, weight[:100])
-except ValueError as error:
-    print(error)
+for wrong in (weight[:100], None):
+    try:
+        module["llama3_8b"](x, wrong)
+    except ValueError as error:
+        print(error)
+again = pickle.loads(pickle.dumps(module["llama3_8b"]))
+print(numpy.array_equal(again(x, weight), y))

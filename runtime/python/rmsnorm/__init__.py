@@ -52,6 +52,7 @@ class Function:
         self._flags = 0 if early_start else _NO_EARLY_START
         self._call, self._infer = _native.get_entry(module._handle, self.name, self._flags, None)
         self._several = range(len(self.results)) if len(self.results) > 1 else None
+        self._changes = any(a.role == "inout" for a in self.inputs)
 
     def __call__(self, *tensors, out=None, stream=None):
         if out is not None:
@@ -60,15 +61,53 @@ class Function:
             stream = ctypes.c_void_p(stream)
         framework = _frameworks.find(type(tensors[0])) if tensors else None
         if framework is None:
-            result = self._call(stream, *tensors)
+            try:
+                result = self._call(stream, *tensors)
+            except Exception as error:
+                result = self._call_again(stream, tensors, error)
             if out is not None:
                 return out
             return tuple([_get_item(result, i) for i in self._several]) if self._several else result
-        result = self._call(framework.stream(stream), *map(framework.give, tensors))
+        if framework.is_immutable and (out is not None or self._changes):
+            self._export(tensors)
+        stream = framework.stream(stream)
+        try:
+            result = self._call(stream, *map(framework.give, tensors))
+        except Exception as error:
+            result = self._call_again(stream, tensors, error)
         framework.finish(self.module, tensors[0])
         if out is not None or result is None:
             return out
         return tuple([framework.take(_get_item(result, i)) for i in self._several]) if self._several else framework.take(result)
+
+    def _call_again(self, stream, tensors, error):
+        """After a call that failed, of which nothing has run: with what tensors are once they are asked more closely. Raises what
+        they say, or `error` if it is about something else."""
+        if stream is not None and not isinstance(stream, ctypes.c_void_p) and not hasattr(stream, "__cuda_stream__"):
+            raise ValueError(f"stream: expected a number, or an object with __cuda_stream__, got {_describe(stream)}") from None
+        exported = self._export(tensors)
+        if not isinstance(error, BufferError):  # of memory that is read-only
+            raise error
+        return self._call(stream, *exported)
+
+    def _export(self, tensors):
+        """Tensors as tvm-ffi has them. A ValueError names that of the arguments that is none, or that must not be written."""
+        exported = []
+        for argument, tensor in zip(self.inputs + self.results, tensors):
+            expected = f"argument '{argument.name}': expected "
+            try:
+                made, is_read_only = _frameworks.export(tensor)
+            except ValueError as error:
+                raise ValueError(f"{expected}a tensor {_describe_type(argument)}, got {error}") from None
+            except Exception:
+                raise ValueError(f"{expected}a tensor {_describe_type(argument)}, got {_describe(tensor)}") from None
+            if is_read_only and argument.role != "input":
+                raise ValueError(f"{expected}memory that may be written, got a read-only {type(tensor).__name__}")
+            exported.append(made)
+        return exported
+
+    def __reduce__(self):
+        return _get_function, (self.module, self.name, not self._flags)
 
     def _on_rows(self, row_shape):
         """What calls it with a stream, or None, tensors without gaps of any shape that ends in that of a row, and tensors for its
@@ -81,16 +120,29 @@ class Function:
 
     def __repr__(self):
         def text(arguments):
-            return ", ".join(f"{a.name}: {a.dtype}[{', '.join(map(str, a.dims))}]" for a in arguments)
+            return ", ".join(f"{a.name}: {_describe_type(a)}" for a in arguments)
 
         return f"{self.name}({text(self.inputs)}) -> {text(self.results) or 'None'}"
 
 
-class Module(collections.abc.Mapping):
-    """The entries of a module by name."""
+def _get_function(module, name, early_start):
+    return module.function(name, early_start)
 
-    def __init__(self, handle, device):
-        self._handle, self.device = handle, device
+
+def _describe_type(argument):
+    return f"{argument.dtype}[{', '.join(map(str, argument.dims))}]"
+
+
+def _describe(value):
+    """What it is, for messages."""
+    return "None" if value is None else f"an object of type {type(value).__name__}"
+
+
+class Module(collections.abc.Mapping):
+    """The entries of a module by name. Pickled, it is the path that it was loaded from, or its bytes if it has none."""
+
+    def __init__(self, handle, device, source):
+        self._handle, self.device, self._source = handle, device, source
         described = json.loads(str(_native.describe(handle, "", True)))
         self.content_hash = described["content_hash"]
         self._entries = {entry["name"]: entry for entry in described["entries"]}
@@ -126,8 +178,14 @@ class Module(collections.abc.Mapping):
         """What norm-inspect prints of the module, or of an entry."""
         return str(_native.describe(self._handle, entry, False))
 
-    def __deepcopy__(self, memo):
+    def __copy__(self):
         return self  # it never changes
+
+    def __deepcopy__(self, memo):
+        return self
+
+    def __reduce__(self):
+        return load, (self._source, self.device)
 
     def __repr__(self):
         return "\n".join(repr(self[name]) for name in self)
@@ -137,9 +195,15 @@ def load(source, device=None):
     """Opens a module, a file or bytes. `device` says what tensors in host memory run on: "sim" or "sim:sm_90", the simulator,
     "oracle", the interval arithmetic that results are compared with. Both run native code that is in the module: load modules
     that you trust. Without it such tensors are refused; those of a GPU need no `device`."""
+    if device is not None and not isinstance(device, str):
+        raise ValueError(f"device: expected a text or None, got {_describe(device)}")
     if isinstance(source, (bytes, bytearray)):
-        return Module(_native.open_bytes(bytes(source), device or ""), device)
-    return Module(_native.open_file(os.fspath(source), device or ""), device)
+        source = bytes(source)
+        return Module(_native.open_bytes(source, device or ""), device, source)
+    if not isinstance(source, (str, os.PathLike)):
+        raise ValueError(f"source: expected a path, or bytes, got {_describe(source)}")
+    path = os.path.abspath(source)  # wherever it is unpickled
+    return Module(_native.open_file(os.fspath(source), device or ""), device, path)
 
 
 def find_compiler():
@@ -157,6 +221,8 @@ def find_compiler():
 def compile(source, target="native", device=None, options=()):
     """Compiles MLIR, a text or a file (an os.PathLike), for a target or several ("sm_90", "gfx942", "sim:sm_90", "native": this
     machine's GPU), and loads the module. `options`: further ones of norm-compile. Its message is that of the ValueError."""
+    if not isinstance(source, (str, os.PathLike)):
+        raise ValueError(f"source: expected a text of MLIR, or a path as an os.PathLike, got {_describe(source)}")
     targets = [target] if isinstance(target, str) else list(target)
     with tempfile.TemporaryDirectory() as folder:
         output = os.path.join(folder, "module.rmsn")
@@ -167,4 +233,4 @@ def compile(source, target="native", device=None, options=()):
             raise ValueError(done.stderr.strip())
         if device is None:
             device = next((t for t in targets if t.startswith("sim")), None)
-        return load(output, device)
+        return load(pathlib.Path(output).read_bytes(), device)  # the file goes

@@ -19,6 +19,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -265,11 +266,11 @@ private:
   int64_t sizes[2];
 };
 
-/// An entry of a module. Called with a stream or None, the tensors that are
+/// An entry of a module, called with a stream or None, the tensors that are
 /// read, in the order of the arguments, and those for results, or none of them:
-/// then it makes and returns them. With the shape of a row it takes tensors as
-/// Rows does and returns false if one is none, and the first results may be
-/// given without the others.
+/// then it makes and returns them. What is no tensor is a ValueError. With the
+/// shape of a row it takes tensors as Rows does and returns false if one is
+/// none, and the first results may be given without the others.
 class Entry {
 public:
   Entry(Module module, const std::string &name, uint32_t flags,
@@ -456,7 +457,13 @@ void Entry::call(ffi::PackedArgs args, ffi::Any *result) {
   Rows rows[maxArguments];
   for (size_t k = 0; k < count; ++k) {
     const size_t i = order[k];
-    tensors[i] = args[int(k) + 1].cast<DLTensor *>();
+    const std::optional<DLTensor *> given =
+        args[int(k) + 1].try_cast<DLTensor *>();
+    if (!given)
+      TVM_FFI_THROW(ValueError)
+          << "argument '" << arguments[i].name << "': expected a tensor, got "
+          << args[int(k) + 1].GetTypeKey();
+    tensors[i] = *given;
     if (rowShape &&
         !(tensors[i] = rows[k].set(*tensors[i], arguments[i], *rowShape))) {
       *result = false;

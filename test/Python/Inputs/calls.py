@@ -1,6 +1,8 @@
 """Calls compiled entries with NumPy's arrays: calls.py MODULE"""
+import copy
 import os
 import pathlib
+import pickle
 import subprocess
 import sys
 import threading
@@ -112,6 +114,41 @@ class Calls(unittest.TestCase):
         y, _ = MODULE["f32_norm"](Tensor(x))
         np.testing.assert_array_equal(np.from_dlpack(y), MODULE["f32_norm"](x)[0])
 
+    def test_read_only(self):
+        class Tensor:  # which says that it is read-only, where it is asked to
+            def __init__(self, array):
+                self.array = array
+
+            def __dlpack__(self, **options):
+                return self.array.__dlpack__(**options)
+
+            def __dlpack_device__(self):
+                return self.array.__dlpack_device__()
+
+        def read_only(array):
+            return np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape)
+
+        x = normal(3, 96)
+        expected = MODULE["f32_norm"](x)[0]
+        for given in (read_only(x), Tensor(read_only(x)), np.broadcast_to(read_only(x), (3, 96))):
+            np.testing.assert_array_equal(np.from_dlpack(MODULE["f32_norm"](given)[0]), expected)
+        wide = read_only(normal(3, 200))
+        np.testing.assert_array_equal(MODULE["f32_norm"](wide[:, 100:196])[0], MODULE["f32_norm"](wide[:, 100:196].copy())[0])
+        x, w = normal(9, 256, dtype=BF16), normal(256, dtype=BF16)
+        expected = MODULE["bf16_norm"](x, w)
+        for given in ((read_only(x), w), (x, read_only(w)), (read_only(x), read_only(w))):
+            np.testing.assert_array_equal(MODULE["bf16_norm"](*given).view(np.uint16), expected.view(np.uint16))
+        path = pathlib.Path(PATH + ".x")
+        x.tofile(path)
+        mapped = np.memmap(path, BF16, "r", shape=x.shape)
+        np.testing.assert_array_equal(MODULE["bf16_norm"](mapped, w).view(np.uint16), expected.view(np.uint16))
+
+    def test_other_arrays(self):
+        x = normal(3, 96)
+        expected = MODULE["f32_norm"](x)[0]
+        for given in (np.ma.array(x), np.ma.array(x, mask=False), np.matrix(x)):
+            np.testing.assert_array_equal(MODULE["f32_norm"](given)[0], expected)
+
     def test_results_outlive_the_module(self):
         module = rmsnorm.load(PATH, device="sim")
         x = normal(3, 96)
@@ -168,7 +205,48 @@ class Refusals(unittest.TestCase):
         self.refuses("expected 2 tensors, or 3 with those for results, got 0", function)
         self.refuses("argument 'output': expected size 3 in dimension 0", function, x, w, out=x[:2].copy())
         self.refuses("expected memory of its own, got some of that of 'input'", function, x, w, out=x)
-        self.refuses("", function, x, "weight", kind=TypeError)
+
+    def test_kinds_of_arguments(self):
+        function, x, w = MODULE["bf16_norm"], normal(3, 256, dtype=BF16), normal(256, dtype=BF16)
+        for value, kind in ((2.0, "float"), ("weight", "str"), ([1.0] * 256, "list"), ((), "tuple"), (object(), "object"),
+                            (np.float32(1), "float32"), (np, "module"), ({}, "dict"), (np.ndarray, "type")):
+            text = f"expected a tensor bf16[256], got an object of type {kind}"
+            self.refuses(f"argument 'weight': {text}", function, x, value)
+            self.refuses(f"argument 'input': expected a tensor bf16[s0, 256], got an object of type {kind}", function, value, w)
+            self.refuses("argument 'output': expected a tensor bf16[s0, 256], got an object of type float", function, x, w, out=2.0)
+        self.refuses("argument 'weight': expected a tensor bf16[256], got None", function, x, None)
+        self.refuses("argument 'input': expected a tensor bf16[s0, 256], got None", function, None, w)
+        self.refuses("argument 'rstd': expected a tensor f32[s0], got None", MODULE["f32_norm"], normal(3, 96),
+                     out=(normal(3, 96), None))
+        for stream in (2.0, "stream"):
+            self.refuses("stream: expected a number, or an object with __cuda_stream__, got an object of type", function, x, w,
+                         stream=stream)
+        for array, name in ((normal(3, 96).astype(np.longdouble), "an array of "), (normal(3, 96).astype(object), "an array of object"),
+                            (np.zeros((3, 96), ml_dtypes.int4), "an array of int4"),
+                            (np.zeros((3, 96), "datetime64[s]"), "an array of datetime64[s]"),
+                            (np.zeros((3, 96), [("a", "f4")]), "an array of void"),
+                            (np.ma.array(normal(3, 96), mask=True), "a masked array: array.filled()")):
+            self.refuses(f"argument 'input': expected a tensor f32[s0, 96], got {name}", MODULE["f32_norm"], array)
+
+    def test_byte_order(self):
+        self.refuses("argument 'input': expected a tensor f32[s0, 96], got an array of >f4, which is not this machine's byte order",
+                     MODULE["f32_norm"], normal(3, 96).astype(">f4"))
+        self.refuses("argument 'output': expected a tensor f32[s0, 96], got an array of >f4", MODULE["f32_norm"], normal(3, 96),
+                     out=(normal(3, 96).astype(">f4"), normal(3)))
+
+    def test_read_only(self):
+        x, out = normal(3, 96), np.frombuffer(bytes(4 * 3 * 96), np.float32).reshape(3, 96)
+        text = "expected memory that may be written, got a read-only ndarray"
+        self.refuses(f"argument 'output': {text}", MODULE["f32_norm"], x, out=(out, normal(3)))
+        self.refuses(f"argument 'input': {text}", MODULE["in_place"], out)
+        self.assertEqual(out.max(), 0)
+        x, w = normal(2, 256, dtype=BF16), normal(256, dtype=BF16)
+        self.refuses(f"argument 'output': {text}", MODULE["bf16_norm"], x, w, out=np.frombuffer(bytes(1024), BF16).reshape(2, 256))
+
+    def test_kinds_of_sources(self):
+        self.refuses("source: expected a path, or bytes, got None", rmsnorm.load, None)
+        self.refuses("device: expected a text or None, got an object of type int", rmsnorm.load, PATH, device=5)
+        self.refuses("source: expected a text of MLIR, or a path", rmsnorm.compile, 5)
 
     def test_sizes_that_follow(self):
         self.refuses("argument 'output': expected size 15", MODULE["merged"], normal(3, 5, 96), out=normal(14, 96))
@@ -213,6 +291,45 @@ class Refusals(unittest.TestCase):
                 os.environ.pop(name)
                 if before is not None:
                     os.environ[name] = before
+
+
+class Pickled(unittest.TestCase):
+    def test_entries_and_modules(self):
+        x = normal(3, 96)
+        expected = MODULE["merged"](x[None])
+        relative = rmsnorm.load(os.path.relpath(PATH), device="sim")
+        in_memory = rmsnorm.load(pathlib.Path(PATH).read_bytes(), device="sim")
+        for module in (MODULE, relative, in_memory):
+            self.assertLess(len(pickle.dumps(module["merged"])), 500 if module is not in_memory else 1 << 20)
+            before = os.getcwd()
+            try:
+                text = pickle.dumps((module, module.function("merged", early_start=False)))
+                os.chdir("/")
+                other, function = pickle.loads(text)
+            finally:
+                os.chdir(before)
+            self.assertEqual((other.device, other.content_hash), ("sim", MODULE.content_hash))
+            self.assertIs(function, other.function("merged", early_start=False))
+            np.testing.assert_array_equal(other["merged"](x[None]), expected)
+            for same in (copy.copy, copy.deepcopy):
+                self.assertIs(same(module), module)
+                self.assertIs(same(module["merged"]), module["merged"])
+
+    def test_another_process(self):
+        x = normal(3, 96)
+        program = "import pickle, sys; f, x = pickle.load(sys.stdin.buffer); sys.stdout.buffer.write(pickle.dumps(f(x)))"
+        done = subprocess.run([sys.executable, "-c", program], input=pickle.dumps((MODULE["f32_norm"], x)), capture_output=True,
+                              check=True)
+        for a, b in zip(pickle.loads(done.stdout), MODULE["f32_norm"](x)):
+            np.testing.assert_array_equal(a, b)
+
+    def test_a_file_that_is_gone(self):
+        path = pathlib.Path(PATH + ".gone")
+        path.write_bytes(pathlib.Path(PATH).read_bytes())
+        text = pickle.dumps(rmsnorm.load(path)["f32_norm"])
+        path.unlink()
+        with self.assertRaisesRegex(ValueError, r"cannot open module '/.*\.gone'"):
+            pickle.loads(text)
 
 
 class Package(unittest.TestCase):
