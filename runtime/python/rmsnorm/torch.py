@@ -231,22 +231,28 @@ def _needs_gradient(tensors):
 
 def function(entry, gradient=None):
     """What `operator` makes, which costs less where it is run at once: then the entry is called, and its gradient, with none of
-    PyTorch's dispatch. torch.compile and export, and all else that watches operators, see the operator."""
+    PyTorch's dispatch. torch.compile and export, and all else that watches operators, see the operator. torch.func may transform
+    it: vmap calls the entry for each sample, also of a gradient."""
     key = _make_key(entry, gradient)
     if key not in _functions:
-        kept = with_gradient = operator(entry, gradient)
+        kept = with_gradient = _functions[key] = operator(entry, gradient)
         if gradient and _is_functional(entry):
             backward = function(gradient.function)
             with_gradient = _differentiate(entry.__call__, entry, gradient, backward, len(entry.results))
-        _functions[key] = _make_function(kept, entry.__call__, with_gradient) if _is_functional(entry) else kept
+        if _is_functional(entry):
+            transformed = _differentiate_transformed(entry, gradient)
+            _functions[key] = _make_function(kept, entry.__call__, with_gradient, transformed)
     return _functions[key]
 
 
-def _make_function(kept, direct, with_gradient):
-    """A call of `direct`, or of `with_gradient`; of `kept` where the tensors or somebody want to see an operator."""
+def _make_function(kept, direct, with_gradient, transformed):
+    """A call of `direct`, or of `with_gradient`; of `kept` where the tensors or somebody want to see an operator, of `transformed`
+    where torch.func transforms it."""
 
     def call(*tensors):
-        if _is_compiling() or _count_modes() or _has_transforms() or _is_tracing() or not tensors:
+        if _has_transforms() and not _is_compiling():
+            return transformed(*tensors)
+        if _is_compiling() or _count_modes() or _is_tracing() or not tensors:
             return kept(*tensors)
         needs_gradient = False
         for tensor in tensors:
@@ -275,6 +281,38 @@ def _differentiate(direct, entry, gradient, backward, num_returned):
             return run_backward(ctx, backward, grads)
 
     return Direct.apply
+
+
+def _differentiate_transformed(entry, gradient):
+    """The operator of an entry with its gradient, or one that is refused, where torch.func transforms calls: it knows no gradients
+    of operators."""
+    forward = operator(entry, gradient)
+    if gradient:
+        setup, run_backward = _make_gradient(entry, gradient, len(entry.results))
+        backward = _differentiate_transformed(gradient.function, None)
+    refuse = _refuse_gradient(entry)
+
+    class Transformed(torch.autograd.Function):
+        generate_vmap_rule = True
+
+        @staticmethod
+        def forward(*inputs):
+            return forward(*inputs)
+
+        @staticmethod
+        def setup_context(ctx, inputs, output):
+            if gradient:
+                setup(ctx, inputs, output)
+
+        @staticmethod
+        def backward(ctx, *grads):
+            return run_backward(ctx, backward, grads) if gradient else refuse(ctx, *grads)
+
+        @staticmethod
+        def jvp(ctx, *tangents):
+            raise NotImplementedError(f"{entry.name} has no derivative in forward mode (jvp, jacfwd, hessian), only a gradient")
+
+    return Transformed.apply
 
 
 #===--- RMSNorm -----------------------------------------------------------===#
@@ -343,13 +381,24 @@ class RMSNorm(torch.nn.RMSNorm):
     def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None, *, module):
         super().__init__(normalized_shape, eps, elementwise_affine, device=device, dtype=dtype)
         self.columns = math.prod(self.normalized_shape)
+        self._compiled = module
+        self._find_calls()
+
+    def _find_calls(self):
         # Now, as torch.compile cannot look them up later: for each type of x and of the weight, which may change (.to()).
         self._calls = {}
         for dtype in _NAMES:
-            for weight_dtype in _NAMES if elementwise_affine else [None]:
+            for weight_dtype in _NAMES if self.elementwise_affine else [None]:
                 name = _entry_name(self.columns, self._eps(dtype), dtype, weight_dtype)
-                if name in module:
-                    self._calls[dtype, weight_dtype] = _norm(module, name, self.normalized_shape)
+                if name in self._compiled:
+                    self._calls[dtype, weight_dtype] = _norm(self._compiled, name, self.normalized_shape)
+
+    def __getstate__(self):
+        return {name: value for name, value in self.__dict__.items() if name != "_calls"}
+
+    def __setstate__(self, state):
+        super().__setstate__(state)
+        self._find_calls()
 
     def _eps(self, dtype):
         return torch.finfo(dtype).eps if self.eps is None else self.eps
@@ -383,14 +432,43 @@ def _norm(module, name, row_shape):
         infer = _operator_on_rows(operator(entry), entry, row_shape)
         train = _operator_on_rows(operator(forward, gradient), forward, row_shape)
         run_gradient = _operator_on_rows(operator(backward), backward, row_shape)
-        run_backward = _make_function(run_gradient, _on_rows(backward, row_shape), run_gradient)
+        run_backward = _make_function(run_gradient, _on_rows(backward, row_shape), run_gradient, run_gradient)
 
         def kept(*tensors):
+            if any(type(t).__name__ == "DTensor" for t in tensors):
+                return _on_shards(call, row_shape, *tensors)
             return train(*tensors)[0] if _needs_gradient(tensors) else infer(*tensors)
 
+        train_transformed = _operator_on_rows(_differentiate_transformed(forward, gradient), forward, row_shape)
+
+        def transformed(*tensors):
+            return train_transformed(*tensors)[0] if _needs_gradient(tensors) else infer(*tensors)
+
         with_gradient = _differentiate(_on_rows(forward, row_shape), forward, gradient, run_backward, 1)
-        _functions[key] = _make_function(kept, _on_rows(entry, row_shape), with_gradient)
+        call = _functions[key] = _make_function(kept, _on_rows(entry, row_shape), with_gradient, transformed)
     return _functions[key]
+
+
+def _on_shards(call, row_shape, x, *weight):
+    """Of DTensors: each device norms the rows that it has, with the whole weight, and has a part of the weight's gradient."""
+    from torch.distributed.tensor import DTensor, Partial, Replicate
+
+    for what, tensor in zip(("x", "the weight"), (x, *weight)):
+        if not isinstance(tensor, DTensor):
+            raise ValueError(f"{what}: expected a DTensor as the other one is, got a {type(tensor).__name__}; "
+                             "torch.distributed.tensor.distribute_tensor or distribute_module makes it one")
+        if tensor.device_mesh != x.device_mesh:
+            raise ValueError(f"{what}: expected the mesh of x, {x.device_mesh}, got {tensor.device_mesh}")
+    columns = range(x.dim() - len(row_shape), x.dim())
+    if any(p.is_partial() or (p.is_shard() and p.dim % x.dim() in columns) for p in x.placements):
+        raise ValueError(f"x: expected rows that are whole on each device, got the placements {x.placements}; "
+                         "x.redistribute(placements=...) makes them so")
+    whole = [Replicate()] * x.device_mesh.ndim
+    parts = [Partial() if p.is_shard() else Replicate() for p in x.placements]
+    local = [w.redistribute(placements=whole).to_local(grad_placements=parts) for w in weight]
+    y = call(x.to_local(grad_placements=x.placements), *local)
+    strides = [math.prod(x.shape[d + 1:]) for d in range(x.dim())]
+    return DTensor.from_local(y, x.device_mesh, x.placements, run_check=False, shape=x.shape, stride=tuple(strides))
 
 
 def _is_rows(shape, columns):
