@@ -17,7 +17,9 @@ types. What differs:
 the association of f32. So an f32 result may differ in its last bits, a
 narrower one may be rounded the other way now and then, in P (0.01) of its
 elements, but by one step.
-NaNs are equal, and so is an infinity to itself.
+NaNs are equal, and so is an infinity to itself. Elements that the program leaves
+undefined are not compared: those that differ if other values are in what
+tensor.empty gives.
 norm-opt, mlir-opt and mlir-runner are found in the PATH, MLIR's libraries in
 $LLVM_LIBDIR, ours in $LIBDIR.
 With --drop=casting all norms become gemma, to see that this is seen; offset is
@@ -162,7 +164,8 @@ class Program:
             total = self.new(f"arith.muli {total}, {size} : index")
         self.lines.append(f"vector.print {total} : index")
 
-    def count_differences(self, a, b, sizes, element, tolerance):
+    def count_differences(self, a, b, sizes, element, tolerance, but=()):
+        """Prints how many elements of `a` and `b` differ, without those that do of the two of `but`."""
         kind = f"tensor<{sizes}{element}>"
         rank = sizes.count("x")
         dims = ", ".join(f"d{i}" for i in range(rank))
@@ -175,9 +178,19 @@ class Program:
                 "%p = math.absf %x : f32", "%q = math.absf %y : f32", "%l = arith.minimumf %p, %q : f32", f"%floor = arith.constant {FLOOR.get(element, options.magnitude[1])} : f32", "%m = arith.maximumf %l, %floor : f32", f"%s = arith.constant {tolerance} : f32", "%t = arith.mulf %m, %s : f32",
                 # NaN equals NaN, an infinity itself. Unordered: with a NaN on one side it differs.
                 "%same = arith.cmpf oeq, %x, %y : f32", "%u = arith.cmpf uno, %x, %x : f32", "%v = arith.cmpf uno, %y, %y : f32", "%nans = arith.andi %u, %v : i1",
-                "%equal = arith.ori %same, %nans : i1", "%far = arith.cmpf ugt, %e, %t : f32", "%no = arith.constant false", "%c = arith.select %equal, %no, %far : i1", "%i = arith.extui %c : i1 to i64", "%r = arith.addi %i, %acc : i64"]
-        total = self.new(f"linalg.generic {{indexing_maps = [affine_map<({dims}) -> ({dims})>, affine_map<({dims}) -> ({dims})>, affine_map<({dims}) -> ()>], iterator_types = [{iterators}]}} "
-                         f"ins({a}, {b} : {kind}, {kind}) outs({init} : tensor<i64>) {{\n^bb0(%a: {element}, %b: {element}, %acc: i64):\n" + "\n".join(body)
+                "%equal = arith.ori %same, %nans : i1", "%far = arith.cmpf ugt, %e, %t : f32", "%no = arith.constant false", "%c = arith.select %equal, %no, %far : i1"]
+        if but:
+            body += ["%f = " + convert.format("but0"), "%g = " + convert.format("but1"), "%defined0 = arith.cmpf oeq, %f, %g : f32",
+                     "%fn = arith.cmpf uno, %f, %f : f32", "%gn = arith.cmpf uno, %g, %g : f32", "%defined1 = arith.andi %fn, %gn : i1",
+                     "%defined = arith.ori %defined0, %defined1 : i1", "%k = arith.select %defined, %c, %no : i1", "%i = arith.extui %k : i1 to i64"]
+        else:
+            body.append("%i = arith.extui %c : i1 to i64")
+        body.append("%r = arith.addi %i, %acc : i64")
+        inputs = [a, b, *but]
+        maps = ", ".join([f"affine_map<({dims}) -> ({dims})>"] * len(inputs))
+        names = "".join(f"%{name}: {element}, " for name in ("a", "b", "but0", "but1")[:len(inputs)])
+        total = self.new(f"linalg.generic {{indexing_maps = [{maps}, affine_map<({dims}) -> ()>], iterator_types = [{iterators}]}} "
+                         f"ins({', '.join(inputs)} : {', '.join([kind] * len(inputs))}) outs({init} : tensor<i64>) {{\n^bb0({names}%acc: i64):\n" + "\n".join(body)
                          + "\nlinalg.yield %r : i64 } -> tensor<i64>")
         number = self.new(f"tensor.extract {total}[] : tensor<i64>")
         self.lines.append(f"vector.print {number} : i64")
@@ -262,11 +275,33 @@ def renamed(text, suffix):
     return text
 
 
+def leaves_undefined(text):
+    """Whether parts of results may come from tensor.empty: something is put into one, or it is viewed."""
+    empty = set(re.findall(r"(%\w+) = tensor\.empty\(", text))
+    used = re.findall(r" into (%\w+)\[|tensor\.(?:extract_slice|expand_shape|collapse_shape|cast|pad) (%\w+)", text)
+    return any(name in empty for names in used for name in names)
+
+
+def filled(text, value):
+    """The same program with `value` in what tensor.empty gives."""
+    def fill(match):
+        name, sizes, kind, element = match.groups()
+        number, empty, filling = f"{value}.0" if "f" in element else value, f"%empty_{name[1:]}", f"%value_{name[1:]}"
+        return (f"{empty} = tensor.empty({sizes}) : {kind}\n{filling} = arith.constant {number} : {element}\n"
+                f"{name} = linalg.fill ins({filling} : {element}) outs({empty} : {kind}) -> {kind}")
+
+    return re.sub(r"(%\w+) = tensor\.empty\((.*?)\) : (tensor<(?:[0-9?]+x)*(b?f\w+|i\d+)>)$", fill, text, flags=re.M)
+
+
 def compare(program, original, raised):
     """Adds the functions of both versions to `program`, and what compares their results."""
     wider = wider_types(original)
     found, original = functions(original)
     _, raised = functions(raised)
+    has_undefined = not options.fewer_roundings and leaves_undefined(original)
+    if has_undefined:
+        program.functions.append(filled(renamed(original, "_other"), 1))
+        original = filled(original, 0)
     program.functions += [original, renamed(raised, "_raised")]
     if options.fewer_roundings:
         program.functions.append(widened(renamed(original, "_wider"), wider))
@@ -284,6 +319,7 @@ def compare(program, original, raised):
         if options.fewer_roundings:
             widen = lambda types: [widened(one, wider) for one in types]
             wide = call(f"{name}_wider", [program.widen(v, one, wider) for v, one in zip(values, arguments)], widen(arguments), widen(kinds))
+        other = call(f"{name}_other", values, arguments, kinds) if has_undefined else []
         for i, (sizes, element) in enumerate(results):
             reports.append((name, i, element))
             if options.fewer_roundings:
@@ -293,8 +329,9 @@ def compare(program, original, raised):
                     program.square_distance(other, wide[i], kind)
                 continue
             program.count_elements(before[i], sizes, element)
+            but = (before[i], other[i]) if has_undefined else ()
             for tolerance in (0.0, STEP[element]):
-                program.count_differences(before[i], after[i], sizes, element, tolerance)
+                program.count_differences(before[i], after[i], sizes, element, tolerance, but)
     return reports
 
 
