@@ -91,7 +91,7 @@ class Function:
         return self._call(stream, *exported)
 
     def _export(self, tensors):
-        """Tensors as tvm-ffi has them. A ValueError names that of the arguments that is none, or that must not be written."""
+        """Tensors as tvm-ffi takes them. A ValueError names that of the arguments that is none, or that must not be written."""
         exported = []
         for argument, tensor in zip(self.inputs + self.results, tensors):
             expected = f"argument '{argument.name}': expected "
@@ -223,6 +223,9 @@ def compile(source, target="native", device=None, options=()):
     machine's GPU), and loads the module. `options`: further ones of norm-compile. Its message is that of the ValueError."""
     if not isinstance(source, (str, os.PathLike)):
         raise ValueError(f"source: expected a text of MLIR, or a path as an os.PathLike, got {_describe(source)}")
+    for name, given in (("target", [target] if isinstance(target, str) else target), ("options", options)):
+        if not isinstance(given, (list, tuple)) or not all(isinstance(text, str) for text in given):
+            raise ValueError(f"{name}: expected texts, got {given!r}")
     targets = [target] if isinstance(target, str) else list(target)
     with tempfile.TemporaryDirectory() as folder:
         output = os.path.join(folder, "module.rmsn")

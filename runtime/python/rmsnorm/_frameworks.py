@@ -23,7 +23,7 @@ class Any:
 
     @staticmethod
     def export(tensor):
-        """A tensor of tvm-ffi, and whether its memory must not be written. A TypeError if it is no tensor at all."""
+        """What tvm-ffi takes for certain, and whether its memory must not be written. A TypeError if it is no tensor at all."""
         if not hasattr(tensor, "__dlpack__"):
             raise TypeError
         try:
@@ -47,7 +47,8 @@ class PyTorch(Any):
     @staticmethod
     def export(tensor):
         try:
-            return tvm_ffi.from_dlpack(tensor.detach()), False
+            tvm_ffi.from_dlpack(tensor.detach())
+            return tensor, False  # itself, as results come from the allocator that it brings
         except RuntimeError as error:  # it has no memory: of meta, sparse, sharded, in a transformation
             raise ValueError(f"one of type {type(tensor).__name__}, layout {tensor.layout} and device {tensor.device}: "
                              f"{str(error).partition(chr(10))[0]}") from None

@@ -171,6 +171,9 @@ def _count_changes(function, made):
 
 
 def _make_key(function, gradient):
+    for name, given, kind in (("entry", function, rmsnorm.Function), ("gradient", gradient or None, (Gradient, type(None)))):
+        if not isinstance(given, kind):
+            raise ValueError(f"{name}: expected one of rmsnorm, got an object of type {type(given).__name__}")
     key = (function.name, function.module.content_hash, function.module.device)
     if gradient:
         key += (gradient.function.name, gradient.function.module.content_hash, tuple(gradient.takes), str(gradient.gives))
@@ -379,6 +382,8 @@ class RMSNorm(torch.nn.RMSNorm):
     parameters and its state are the same. What the module has no program for is an error that says what to compile."""
 
     def __init__(self, normalized_shape, eps=None, elementwise_affine=True, device=None, dtype=None, *, module):
+        if not isinstance(module, rmsnorm.Module):
+            raise ValueError(f"module: expected a rmsnorm.Module, got an object of type {type(module).__name__}")
         super().__init__(normalized_shape, eps, elementwise_affine, device=device, dtype=dtype)
         self.columns = math.prod(self.normalized_shape)
         self._compiled = module

@@ -247,6 +247,8 @@ class Refusals(unittest.TestCase):
         self.refuses("source: expected a path, or bytes, got None", rmsnorm.load, None)
         self.refuses("device: expected a text or None, got an object of type int", rmsnorm.load, PATH, device=5)
         self.refuses("source: expected a text of MLIR, or a path", rmsnorm.compile, 5)
+        self.refuses("target: expected texts, got 5", rmsnorm.compile, "", target=5)
+        self.refuses("options: expected texts, got '--timing'", rmsnorm.compile, "", options="--timing")
 
     def test_sizes_that_follow(self):
         self.refuses("argument 'output': expected size 15", MODULE["merged"], normal(3, 5, 96), out=normal(14, 96))

@@ -185,6 +185,23 @@ class Placed(Tests):
         with self.assertRaisesRegex(ValueError, r"argument 'weight': expected a tensor f32\[64\], got None"):
             entry(x, None)
 
+    def test_kinds_of_arguments(self):
+        for call, text in ((lambda: rmsnorm.torch.RMSNorm(COLUMNS, module=None), "module: expected a rmsnorm.Module, got an object of"),
+                           (lambda: rmsnorm.torch.function("norm"), "entry: expected one of rmsnorm, got an object of type str"),
+                           (lambda: rmsnorm.torch.operator(COMPILED[next(iter(COMPILED))], "g"), "gradient: expected one of rmsnorm")):
+            with self.assertRaisesRegex(ValueError, text):
+                call()
+
+    @unittest.skipIf(HAS_CUDA, "of the simulator")
+    def test_read_only(self):  # beside a tensor of PyTorch
+        import numpy
+
+        entry = COMPILED[rmsnorm.torch._entry_name(COLUMNS, EPS, torch.float32, torch.float32)]
+        x, w = torch.randn(3, COLUMNS), torch.rand(COLUMNS)
+        y = entry(x, numpy.frombuffer(w.numpy().tobytes(), numpy.float32))
+        self.assertIsInstance(y, torch.Tensor)
+        self.assertTrue(torch.equal(y, entry(x, w)))
+
     @needs_cuda
     def test_streams(self):
         norm, x, dy = make()[0], *torch.randn(2, 4000, COLUMNS, device=PLACE)
