@@ -120,6 +120,9 @@ int main(int argc, char **argv) {
     if (!parseOptions(int(arguments.size()), arguments.data(), "norm-trials",
                       options, error))
       return fail(error), 2;
+    if (options.inputs.size() != 1 || options.help || options.version)
+      return fail("expected a module and options of a run, got '" + line + "'"),
+             2;
     if (options.rows != before.rows || options.dims != before.dims ||
         options.seed != before.seed)
       references.clear();
