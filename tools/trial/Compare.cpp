@@ -31,6 +31,7 @@ Difference compare(const Tensor &got, const Intervals &expected) {
       const Interval &interval = expected.at(row, column);
       bool isUndecided = interval.isUndecided(format);
       result.undecided += isUndecided;
+      result.undefined += interval.isUndefined();
       bool isRight = interval.contains(value);
       double distance = getDistance(format, value, interval);
       if (!isRight || !isUndecided)

@@ -13,6 +13,8 @@ struct Difference {
   int64_t wrong = 0;
   /// Elements whose interval is undecided.
   int64_t undecided = 0;
+  /// Those of them that are undefined.
+  int64_t undefined = 0;
   /// Worst distance from the middle of the interval, in ulps of the output's
   /// type; infinite where an infinity or a NaN meets anything else.
   double ulps = 0;

@@ -99,11 +99,16 @@ static void check(const Plan &plan, const Reference &reference,
     result.ulps = std::fmax(result.ulps, difference.ulps);
     elements += got[i].elementCount();
     undecided += difference.undecided;
+    result.undefined += difference.undefined;
     result.hash = got[i].hash(result.hash);
   }
   if (elements)
     result.undecided = double(undecided) / double(elements);
-  if (!result.note.empty() || result.undecided <= maxUndecided ||
+  // Of what is poison there is nothing to decide.
+  elements -= result.undefined;
+  undecided -= result.undefined;
+  if (!result.note.empty() ||
+      double(undecided) <= maxUndecided * double(elements) ||
       elements < fewElements) {
     result.verdict = result.note.empty() ? Verdict::Right : Verdict::Wrong;
     return;

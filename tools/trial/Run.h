@@ -49,6 +49,8 @@ struct Result {
   double ulps = 0;
   /// Share of the outputs' elements whose interval is undecided.
   double undecided = 0;
+  /// How many of them are poison.
+  int64_t undefined = 0;
   /// Of the elements of all outputs, in order; the same whatever the layout.
   uint64_t hash = 0;
   Verdict verdict = Verdict::Wrong;
