@@ -92,8 +92,47 @@ static bool isCollapsed(Value tensor) {
   });
 }
 
+/// Whether `tensor` has parts of rows that a norm or a reduction works on, or
+/// `isWide` and it works on those of `tensor`: of its last dimensions, used as
+/// one, or of what is computed of it, element by element or row by row.
+static bool isOfWiderRows(Value tensor, bool isWide, DenseSet<Value> &seen) {
+  if (!seen.insert(tensor).second)
+    return false;
+  return llvm::any_of(tensor.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(user)) {
+      const int64_t rank = collapse.getResultType().getRank();
+      return isOfWiderRows(
+          collapse.getResult(),
+          isWide || (rank > 0 && !getUncollapsedDim(collapse, rank - 1)), seen);
+    }
+    std::optional<access::LoopNest> nest = access::getLoopNest(user);
+    if (!nest)
+      return false;
+    auto *read = llvm::find_if(
+        nest->reads, [&](const auto &entry) { return entry.first == &use; });
+    if (read == nest->reads.end() || read->second.getNumResults() == 0)
+      return false;
+    auto last = dyn_cast<AffineDimExpr>(
+        read->second.getResult(read->second.getNumResults() - 1));
+    if (isWide && last &&
+        (nest->normColumns == last.getPosition() ||
+         nest->isReduction[last.getPosition()]))
+      return true;
+    return llvm::any_of(nest->writes, [&](const auto &write) {
+      return write.second == read->second &&
+             isOfWiderRows(write.first, isWide, seen);
+    });
+  });
+}
+
+static bool isOfWiderRows(Value tensor) {
+  DenseSet<Value> seen;
+  return isOfWiderRows(tensor, /*isWide=*/false, seen);
+}
+
 bool rmsnorm::isReshaped(BlockArgument argument) {
-  return isCollapsed(argument) ||
+  return isCollapsed(argument) || isOfWiderRows(argument) ||
          llvm::any_of(argument.getUses(),
                       [](OpOperand &use) { return usesGroups(use); });
 }
@@ -116,6 +155,8 @@ follow(access::Digits &digits, Operation *op, const access::Layout &layout) {
 }
 
 bool rmsnorm::mustBePacked(Value tensor, bool isWhole) {
+  if (isOfWiderRows(tensor))
+    return true;
   SmallVector<Operation *> path;
   Value root = tensor;
   while (Operation *op = root.getDefiningOp()) {
