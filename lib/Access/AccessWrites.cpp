@@ -149,9 +149,17 @@ void AccessCollector::follow(OpOperand &use, Access access,
     return;
   if (isView(user)) {
     Value result = user->getResult(0);
-    if (std::optional<Layout> layout =
-            writeThrough(digits, user, access.layout))
+    // Columns are not divided by what does not divide them: the rest of a row
+    // is beside what is written.
+    Digits divided = digits;
+    std::optional<Layout> layout = writeThrough(divided, user, access.layout);
+    bool isEven = true;
+    for (unsigned digit = digits.size(); digit < divided.size(); ++digit)
+      isEven &= divided[digit].isRow || !divided[digit].isPartial;
+    if (layout && isEven) {
+      digits = std::move(divided);
       return moveTo(result, *layout, /*isDest=*/isBesideOthers(access));
+    }
     auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
     if (slice && isOutside(digits, slice, access.layout))
       return;

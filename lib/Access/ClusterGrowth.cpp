@@ -134,6 +134,10 @@ void ClusterGrowth::addLayout(Value value, const Layout &layout,
   for (Operation *user : value.getUsers())
     if (user->getBlock() == block)
       users.insert({order[user], user});
+    else if (Operation *outer = block->findAncestorOpInBlock(*user);
+             outer && !isShared && !isa<linalg::LinalgOp>(outer) &&
+             !outer->hasTrait<OpTrait::IsTerminator>())
+      note(outer, "uses rows in a region of its own");
 }
 
 bool ClusterGrowth::join(Operation *op, const LoopNest &nest,

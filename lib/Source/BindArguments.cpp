@@ -125,6 +125,9 @@ FailureOr<OpOperand *> FunctionBinder::findDestination(OpOperand &returned) {
       continue;
     }
     auto destination = dyn_cast_or_null<DestinationStyleOpInterface>(op);
+    // Of tensors only insertions of slices are followed.
+    if (isa_and_present<tensor::InsertOp>(op))
+      destination = {};
     if (isRoot || !destination) {
       InFlightDiagnostic error = terminator->emitOpError("expected result #")
                                  << returned.getOperandNumber()

@@ -82,6 +82,18 @@ static void eraseDead(RewriterBase &rewriter, Value value) {
     eraseDead(rewriter, operand);
 }
 
+StringRef rmsnorm::getWrittenName(Operation *op) {
+  if (op->hasAttr(RMSNormDialect::kElementwiseAttrName)) {
+    if (auto generic = dyn_cast<linalg::GenericOp>(op))
+      return generic.getBody()->front().getName().getStringRef();
+    if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
+      return insertion.getDest().getDefiningOp<linalg::FillOp>()
+                 ? tensor::PadOp::getOperationName()
+                 : tensor::ConcatOp::getOperationName();
+  }
+  return op->getName().getStringRef();
+}
+
 void rmsnorm::restoreElementwise(RewriterBase &rewriter,
                                  linalg::GenericOp generic) {
   Block *body = generic.getBody();
@@ -280,13 +292,13 @@ struct GeneralizeElementwise final
   void runOnOperation() override {
     SmallVector<Operation *> made = expandConcats(getOperation());
     expandPads(getOperation(), made);
-    if (restorable) {
+    if (restorable)
       llvm::append_range(made, generalizeElementwise(getOperation()));
-      for (Operation *op : made)
-        op->setAttr(RMSNormDialect::kElementwiseAttrName,
-                    UnitAttr::get(&getContext()));
+    for (Operation *op : made)
+      op->setAttr(RMSNormDialect::kElementwiseAttrName,
+                  UnitAttr::get(&getContext()));
+    if (restorable)
       return;
-    }
     expandSoftmaxes(getOperation());
     RewritePatternSet scaling(&getContext());
     arith::populateExpandScalingExtTruncPatterns(scaling);

@@ -92,7 +92,7 @@ LogicalResult ProgramBuilder::findColumns() {
         (size.getNumber() == 1 && size.getSources().size() == 1 &&
          digits.getSizes().getSource(size.getSources()[0]).value);
     if (digits[row].isPartial || !isKnown)
-      return fail("divides rows by what is not known to divide them");
+      return failTogether("divides rows by what is not known to divide them");
   }
   for (const Member &member : cluster.getMembers())
     for (unsigned leaf : getColumnLeaves(member.loops))
@@ -103,7 +103,8 @@ LogicalResult ProgramBuilder::findColumns() {
     const int64_t elements = countElements(leaves);
     if (llvm::any_of(leaves,
                      [&](unsigned leaf) { return digits[leaf].isPartial; }))
-      return fail("divides columns by what does not divide their number");
+      return failTogether(
+          "divides columns by what does not divide their number");
     for (unsigned leaf : leaves)
       if (const Size &size = digits[leaf].size;
           size.isStatic() && size.getNumber() > kMaxColumns)

@@ -26,7 +26,11 @@ using linalg::LinalgOp;
 /// parts are put together to; the last one. And where it lies in the landing.
 std::optional<std::pair<Value, Layout>>
 ProgramBuilder::getAssembled(const Access &access) const {
-  for (Value value = access.value; value != access.landing;) {
+  // What an op outside uses may be a view of the landing.
+  const bool isViewed = access.kind == Access::Kind::escape &&
+                        !isView(access.landing.getDefiningOp());
+  for (Value value = isViewed ? getViewSource(access.value) : access.value;
+       value != access.landing;) {
     auto insertion = value.getDefiningOp<tensor::InsertSliceOp>();
     if (!insertion)
       break;
@@ -298,18 +302,14 @@ LogicalResult ProgramBuilder::collectWritten() {
     for (const Written &other : written)
       if (output.number == other.number && &output != &other &&
           !areDisjoint(digits, digits.resolve(output.layout),
-                       digits.resolve(other.layout))) {
-        current = cluster.getMembers()[output.member].op;
-        if (current == cluster.getAnchor())
-          current = cluster.getMembers()[other.member].op;
-        return fail("writes where another result is written, too");
-      }
+                       digits.resolve(other.layout)))
+        return failTogether("writes where another result is written, too");
   // Of several that are put together one after another the last is left.
   for (const Written &output : written)
     for (const Written &other : written)
       if (output.number == other.number && output.landing != other.landing &&
           isNewer(other, output) && !output.landing.hasOneUse())
-        return fail("uses a tensor before all of it is written");
+        return failTogether("uses a tensor before all of it is written");
   return success();
 }
 

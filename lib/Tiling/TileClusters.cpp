@@ -7,6 +7,7 @@
 #include "RMSNorm/Access/Views.h"
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Source/Elementwise.h"
 #include "RMSNorm/Tiling/Passes.h"
 #include "RMSNorm/Tiling/RowReduction.h"
 
@@ -15,6 +16,7 @@
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::rmsnorm {
@@ -69,8 +71,29 @@ static bool isOfRows(Value value) {
 /// Whether `op` stands next to a program over rows: one uses what the other
 /// computes, or both use the same.
 static bool isNextToRows(Operation *op) {
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
   return llvm::any_of(op->getOperands(), isOfRows) ||
-         llvm::any_of(op->getResults(), isOfRows);
+         llvm::any_of(op->getResults(), isOfRows) ||
+         llvm::any_of(captured, isOfRows);
+}
+
+/// Whether `tensor`, which a program writes, is a new one.
+static bool isOfNoArgument(Value tensor) {
+  while (Operation *op = tensor.getDefiningOp()) {
+    if (auto rows = dyn_cast<RowsOp>(op))
+      tensor =
+          rows.getWritten()[cast<OpResult>(tensor).getResultNumber()]->get();
+    else if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
+      tensor = insertion.getDest();
+    else if (access::isView(op))
+      tensor = op->getOperand(0);
+    else if (access::getFilled(op))
+      tensor = cast<linalg::LinalgOp>(op).getDpsInits().front();
+    else
+      return isa<tensor::EmptyOp>(op);
+  }
+  return false;
 }
 
 /// The cluster of an op next to `cluster` that holds all of it: of a LayerNorm
@@ -94,16 +117,53 @@ findWider(const access::Cluster &cluster, const DenseSet<Operation *> &excluded,
   return std::nullopt;
 }
 
+/// The ops that the program of `cluster` has or goes through: its members, what
+/// is computed or put together where they read it, and what takes their results
+/// to where they are written.
+static llvm::SetVector<Operation *> getOps(const access::Cluster &cluster) {
+  llvm::SetVector<Operation *> ops;
+  std::function<void(Value)> addWay = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    const bool isInsertion = isa_and_present<tensor::InsertSliceOp>(op);
+    if (!op || cluster.findMember(op) ||
+        !(isInsertion || access::isView(op) || access::isCopy(op)) ||
+        !ops.insert(op))
+      return;
+    addWay(op->getOperand(0));
+    if (isInsertion)
+      addWay(op->getOperand(1));
+  };
+  for (const access::Member &member : cluster.getMembers())
+    ops.insert(member.op);
+  for (const access::Access &access : cluster.getAccesses())
+    if (!access.isRead())
+      addWay(access.value);
+    else if (access.kind == access::Access::Kind::computed ||
+             access.kind == access::Access::Kind::assembled)
+      ops.insert(access.value.getDefiningOp());
+  auto sorted = ops.takeVector();
+  llvm::sort(sorted,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return {sorted.begin(), sorted.end()};
+}
+
 namespace {
 /// Forgets ops that are gone.
 struct Forgetter final : RewriterBase::Listener {
   void notifyOperationErased(Operation *op) override {
     anchors.remove(op);
     left.erase(op);
+    apart.erase(op);
   }
   llvm::SetVector<Operation *> anchors;
   /// What stays next to a cluster, and why.
   llvm::MapVector<Operation *, std::string> left;
+  /// An op in a program that stayed next to another one, and why.
+  struct Apart {
+    Location where;
+    std::string name, reason;
+  };
+  DenseMap<Operation *, Apart> apart;
 };
 
 struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
@@ -129,13 +189,65 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
       if (remarks)
         anchor->emitRemark("not made a kernel of: it ") << reason;
     }
+    if (required && (failed(checkLeft(ops)) || failed(checkBetween(ops))))
+      return signalPassFailure();
+    // Of what is inserted one after another the first says why.
+    auto isNext = [&](Operation *op) {
+      auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
+      return insertion &&
+             ops.left.contains(insertion.getDest().getDefiningOp());
+    };
     if (remarks)
       for (const auto &[op, reason] : ops.left)
-        if (isNextToRows(op) && !isa<RowsOp>(op))
-          op->emitRemark("not tiled with the norm next to it: it ") << reason;
+        if (isNextToRows(op) && !isa<RowsOp>(op) && !isNext(op))
+          emitRemark(op->getLoc())
+              << "'" << getWrittenName(op)
+              << "' op not tiled with the norm next to it: it " << reason;
   }
 
 private:
+  /// Where all work has to be in kernels, names the first op on tensors that is
+  /// in none, and why. Linalg ops are left to rmsnorm-check-buffers.
+  LogicalResult checkLeft(const Forgetter &ops) {
+    auto check = [&](Operation *op) -> WalkResult {
+      if (isa<RowsOp>(op))
+        return WalkResult::skip();
+      auto isTensor = llvm::IsaPred<TensorType>;
+      auto it = ops.left.find(op);
+      const bool isRefused = it != ops.left.end() && isNextToRows(op);
+      auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
+      // What is put together for a result is in its argument.
+      const bool isApart =
+          insertion &&
+          insertion->hasAttr(RMSNormDialect::kElementwiseAttrName) &&
+          (isOfNoArgument(insertion.getDest()) ||
+           access::getFilled(insertion.getDest().getDefiningOp()));
+      const bool isOther =
+          !insertion && !access::isView(op) &&
+          !isa<ForwardOp, BackwardOp, tensor::EmptyOp, tensor::DimOp>(op) &&
+          !op->hasTrait<OpTrait::ConstantLike>() &&
+          !op->hasTrait<OpTrait::IsTerminator>() &&
+          (llvm::any_of(op->getOperandTypes(), isTensor) ||
+           llvm::any_of(op->getResultTypes(), isTensor));
+      if ((!isRefused && !isOther && !isApart) || isa<linalg::LinalgOp>(op) ||
+          isOpTriviallyDead(op))
+        return WalkResult::advance();
+      InFlightDiagnostic error = emitError(op->getLoc())
+                                 << "'" << getWrittenName(op)
+                                 << "' op is in no kernel: ";
+      if (isRefused)
+        error << "it " << it->second;
+      else if (isApart)
+        error << "expected it to put rows of a norm together, or a result";
+      else
+        error << "expected norms, and linalg, arith and math ops on tensors "
+                 "that work on rows as they do";
+      return WalkResult::interrupt();
+    };
+    return failure(
+        getOperation()->walk<WalkOrder::PreOrder>(check).wasInterrupted());
+  }
+
   /// Where all work has to be in kernels, a reduction of rows next to one that
   /// has no place in it begins another. Adds the first such op.
   bool addNeighbours(Forgetter &ops) {
@@ -148,6 +260,88 @@ private:
       return WalkResult::interrupt();
     });
     return !ops.anchors.empty();
+  }
+
+  /// Of the ops of `cluster`, which no kernel holds together because of `all`,
+  /// the first that none holds with those that one does: ops join the anchor
+  /// one by one. None if no kernel holds the anchor by itself.
+  std::optional<NoProgram> findMisfit(RewriterBase &rewriter,
+                                      const access::Cluster &cluster,
+                                      DenseSet<Operation *> excluded,
+                                      const NoProgram &all) {
+    Operation *anchor = cluster.getAnchor();
+    const llvm::SetVector<Operation *> ops = getOps(cluster);
+    excluded.insert(ops.begin(), ops.end());
+    excluded.erase(anchor);
+    auto grow = [&] {
+      return access::Cluster::grow(anchor, /*others=*/{}, excluded,
+                                   /*amongOthers=*/!required);
+    };
+    auto whyNot = [&](const access::Cluster &cluster) {
+      return whyNoRows(rewriter, cluster, /*amongOthers=*/!required,
+                       /*onAllChips=*/!required);
+    };
+    std::optional<access::Cluster> known = grow();
+    if (!known || whyNot(*known))
+      return std::nullopt;
+    for (bool again = true; again;) {
+      again = false;
+      for (Operation *op : ops) {
+        if (!excluded.erase(op))
+          continue;
+        std::optional<access::Cluster> larger = grow();
+        if (!larger || !getOps(*larger).contains(op)) {
+          excluded.insert(op);
+          continue;
+        }
+        std::optional<NoProgram> problem = whyNot(*larger);
+        if (!problem) {
+          again = true;
+          continue;
+        }
+        if (problem->op && problem->op != op)
+          problem->reason = "fits in no kernel with '" +
+                            getWrittenName(problem->op).str() + "': that " +
+                            problem->reason;
+        problem->op = op;
+        return problem;
+      }
+    }
+    // Some join together only.
+    for (Operation *op : llvm::reverse(ops))
+      if (op != anchor)
+        return NoProgram{op, all.reason};
+    return std::nullopt;
+  }
+
+  /// Where all work has to be in kernels, what one computes and another one
+  /// uses is a result, too. Else names the op that could be in one with the
+  /// rest.
+  LogicalResult checkBetween(const Forgetter &ops) {
+    auto check = [&](RowsOp rows) -> WalkResult {
+      for (auto [operand, result] :
+           llvm::zip_equal(rows.getWritten(), rows.getResults())) {
+        if (!isOfNoArgument(operand->get()))
+          continue;
+        llvm::SetVector<Operation *> users(result.user_begin(),
+                                           result.user_end());
+        for (size_t i = 0; i < users.size(); ++i)
+          if (access::isView(users[i]) || isa<tensor::InsertSliceOp>(users[i]))
+            users.insert(users[i]->user_begin(), users[i]->user_end());
+        users.insert(rows);
+        for (Operation *op : users)
+          if (auto it = ops.apart.find(op); it != ops.apart.end()) {
+            emitError(it->second.where)
+                << "'" << it->second.name
+                << "' op is in no kernel with what it uses or computes, which "
+                   "no argument holds: it "
+                << it->second.reason;
+            return WalkResult::interrupt();
+          }
+      }
+      return WalkResult::advance();
+    };
+    return failure(getOperation()->walk(check).wasInterrupted());
   }
 
   /// Makes a kernel of the largest cluster around `anchor` that has one.
@@ -178,11 +372,18 @@ private:
       Operation *first = chosen.getAnchor();
       const bool isFound = !access::asksForCluster(first);
       const Location where = first->getLoc();
+      std::optional<Forgetter::Apart> apart;
+      for (const access::Member &member : chosen.getMembers())
+        if (auto it = ops.left.find(member.op); it != ops.left.end() && !apart)
+          apart = {member.op->getLoc(), getWrittenName(member.op).str(),
+                   it->second};
       RowsOp rows;
       std::optional<NoProgram> problem =
           buildRows(rewriter, chosen, /*amongOthers=*/!required,
                     /*onAllChips=*/!required || widest, rows);
       if (!problem) {
+        if (apart)
+          ops.apart.try_emplace(rows, *apart);
         // rmsnorm-generalize-elementwise does so where all code is ours.
         RewritePatternSet scaling(&getContext());
         arith::populateExpandScalingExtTruncPatterns(scaling);
@@ -196,17 +397,23 @@ private:
         return "";
       }
       // What only the wider cluster has is left out of it; else there is none.
-      if (widest && cluster->findMember(problem->op)) {
+      if (widest && (!problem->op || cluster->findMember(problem->op))) {
+        Operation *part = problem->op ? problem->op : anchor;
         problem->reason = "would begin a kernel that '" +
-                          problem->op->getName().getStringRef().str() +
+                          getWrittenName(part).str() +
                           "' cannot be part of: that " + problem->reason;
         problem->op = first;
       }
-      if (problem->op == anchor)
-        return problem->reason;
+      // The anchor makes one with nothing beside it, or there is none.
+      if (!problem->op || problem->op == anchor ||
+          excluded.contains(problem->op)) {
+        std::string reason = problem->reason;
+        problem = findMisfit(rewriter, *cluster, excluded, *problem);
+        if (!problem)
+          return reason;
+      }
       ops.left.try_emplace(problem->op, problem->reason);
-      if (!excluded.insert(problem->op).second)
-        return problem->reason;
+      excluded.insert(problem->op);
     }
   }
 };

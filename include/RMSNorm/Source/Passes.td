@@ -19,9 +19,9 @@ def GeneralizeElementwise : Pass<"rmsnorm-generalize-elementwise"> {
     becomes insertions into a `tensor.empty`, a `tensor.pad` by a constant and
     static sizes one into what is filled with it: rows are followed through them.
 
-    With `restorable`, for work of others, nothing else is changed, and the
-    attribute `rmsnorm.elementwise` marks what `rmsnorm-restore-elementwise`
-    puts back.
+    The attribute `rmsnorm.elementwise` marks insertions that are made, for the
+    text of errors. With `restorable`, for work of others, nothing else is changed,
+    and it marks all that `rmsnorm-restore-elementwise` puts back.
 
         %h = arith.addf %x, %r : tensor<?x4096xbf16>
   }];

@@ -35,11 +35,15 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
     next to a kernel that has no place in it begins another, with a remark, too.
 
     An op next to a kernel that is no member stays as it is, with a remark that
-    says why; so does a member that no kernel computes. Two ops are next to each
-    other if one uses what the other computes, or both use the same tensor,
-    directly or by views. A norm that is in no kernel is an error. Without
-    `required` it stays as it is, and no program is made that only some chips can
-    hold.
+    names it and says why; so does a member that no kernel computes. Where no
+    kernel holds all members together, they join the first one one by one, and
+    what does not fit in is left out. Two ops are next to each other if one uses
+    what the other computes, or both use the same tensor, directly or by views.
+
+    With `required` a norm that is in no kernel is an error, and so is an op on
+    tensors that is neither a norm, a view nor of linalg, and a kernel that needs
+    what another one computes into no argument. Without it the norm stays as it
+    is, and no program is made that only some chips can hold.
 
     ```mlir
     %1 = rmsnorm.forward ins(%0, %w : ...) outs(%d : ...) // a slice of %qkv
