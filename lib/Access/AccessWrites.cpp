@@ -33,7 +33,8 @@ static bool isViewOf(Value value, Value source) {
 }
 
 /// Whether what `op`, a copy or an insertion, moves has, beside what members
-/// compute, only what its destination has in the same place, or nothing.
+/// compute, only what its destination has in the same place, or nothing. What a
+/// copy moves may have one constant: its destination is filled with that.
 bool AccessCollector::keepsRest(Operation *op) const {
   auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
   const Value moved =
@@ -81,6 +82,7 @@ bool AccessCollector::keepsRest(Operation *op) const {
   auto [rest, index] = trace(moved, whole, /*isOld=*/false);
   auto [old, same] = trace(before, *there, /*isOld=*/true);
   return rest.getDefiningOp<tensor::EmptyOp>() ||
+         (!insertion && getFilled(rest.getDefiningOp())) ||
          (rest == old && all.resolve(index) == all.resolve(same));
 }
 

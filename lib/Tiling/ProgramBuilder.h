@@ -184,6 +184,9 @@ private:
 
   Value getDestination(Value landing);
   Value createDestination(Value landing);
+  Value createFill(Value scalar, Value into);
+  Value fillAround(tensor::InsertSliceOp insertion, Value scalar, Value into);
+  LogicalResult fillRest(Written &output);
   bool dependsOnMembers(Value value);
   bool landAtOrigin(Written &output);
   void writeWhatIsRead(Written &output);

@@ -10,6 +10,7 @@
 #include "RMSNorm/Access/Views.h"
 #include "RMSNorm/IR/DimTrace.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -157,6 +158,114 @@ Value ProgramBuilder::createDestination(Value landing) {
   return empty;
 }
 
+/// Fills all of `into` with `scalar`, by a kernel of its own.
+Value ProgramBuilder::createFill(Value scalar, Value into) {
+  OpBuilder apart(rewriter.getContext());
+  auto fill = linalg::FillOp::create(apart, into.getLoc(), scalar, into);
+  fill->setAttr(RMSNormDialect::kRowWiseAttrName, rewriter.getUnitAttr());
+  // Listeners see it with its mark.
+  rewriter.insert(fill);
+  created.insert(created.begin(), fill);
+  return fill.getResult(0);
+}
+
+/// Fills `into` with `scalar` around what `insertion` writes: for each
+/// dimension what lies before it and after it, as far as dimensions before that
+/// one have it.
+Value ProgramBuilder::fillAround(tensor::InsertSliceOp insertion, Value scalar,
+                                 Value into) {
+  Location loc = insertion.getLoc();
+  SmallVector<OpFoldResult> offsets(insertion.getType().getRank(),
+                                    rewriter.getIndexAttr(0));
+  const SmallVector<OpFoldResult> strides(offsets.size(),
+                                          rewriter.getIndexAttr(1));
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, into);
+  auto fill = [&] {
+    if (llvm::any_of(sizes, isZeroInteger))
+      return;
+    auto slice = tensor::ExtractSliceOp::create(rewriter, loc, into, offsets,
+                                                sizes, strides);
+    created.insert(created.begin(), slice);
+    Value filled = createFill(scalar, slice);
+    into = tensor::InsertSliceOp::create(rewriter, loc, filled, into, offsets,
+                                         sizes, strides);
+    created.insert(created.begin(), into.getDefiningOp());
+  };
+  auto getSum = [&](OpFoldResult a, OpFoldResult b, int64_t factor) {
+    AffineExpr x, y;
+    bindSymbols(rewriter.getContext(), x, y);
+    return affine::makeComposedFoldedAffineApply(rewriter, loc, x + y * factor,
+                                                 {a, b});
+  };
+  for (auto [dim, offset, size] : llvm::enumerate(insertion.getMixedOffsets(),
+                                                  insertion.getMixedSizes())) {
+    if (traceSize(size) == traceDim(into, dim))
+      continue;
+    const OpFoldResult all = sizes[dim];
+    sizes[dim] = offset;
+    fill();
+    offsets[dim] = getSum(offset, size, 1);
+    sizes[dim] = getSum(all, offsets[dim], -1);
+    fill();
+    offsets[dim] = offset;
+    sizes[dim] = size;
+  }
+  return into;
+}
+
+/// Where rows are put into what a constant fills, or copied with it, all else
+/// has it, too: a kernel of its own stores it.
+LogicalResult ProgramBuilder::fillRest(Written &output) {
+  Value scalar, into = output.destination;
+  auto insertion = output.landing.getDefiningOp<tensor::InsertSliceOp>();
+  if (Operation *fill = into.getDefiningOp(); getFilled(fill)) {
+    scalar = getFilled(fill);
+    into = cast<LinalgOp>(fill).getDpsInits().front();
+    if (insertion && !isInitRead(insertion.getDestMutable())) {
+      output.destination = into;
+      return success();
+    }
+  } else if (Operation *copy = findCopy(output)) {
+    Value rest = copy->getOperand(0);
+    if (cluster.isComputedWhole(rest))
+      return success();
+    insertion = {};
+    while (Operation *op = rest.getDefiningOp()) {
+      if (auto before = dyn_cast<tensor::InsertSliceOp>(op))
+        rest = before.getDest();
+      else if (isView(op) || isCopy(op))
+        rest = op->getOperand(0);
+      else
+        break;
+    }
+    scalar = getFilled(rest.getDefiningOp());
+    if (!scalar)
+      return success();
+    if (getViewSource(output.landing) != copy->getResult(0))
+      return fail("is copied with a constant into a part of a tensor");
+  } else {
+    return success();
+  }
+  // What else is put into it is not looked at.
+  for (const Written &other : written)
+    if (other.landing != output.landing &&
+        other.destination == output.destination)
+      insertion = {};
+  rewriter.setInsertionPoint(output.landing.getDefiningOp());
+  // Of elements of which two are a byte a part may begin within one.
+  const bool isAround =
+      insertion && insertion.getDest() == output.destination &&
+      llvm::all_of(insertion.getMixedStrides(), isOneInteger) &&
+      !isa<Float4E2M1FNType>(scalar.getType());
+  const Value filled =
+      isAround ? fillAround(insertion, scalar, into) : createFill(scalar, into);
+  const Value before = output.destination;
+  for (Written &other : written)
+    if (other.destination == before && !other.isSum)
+      other.destination = filled;
+  return success();
+}
+
 /// Whether no element lies at both layouts, as far as one can see: some index
 /// has other values.
 static bool areDisjoint(const Digits &digits, const Layout &a,
@@ -271,12 +380,14 @@ LogicalResult ProgramBuilder::collectWritten() {
         isDone = false;
       }
   }
-  for (const Written &output : written) {
+  for (Written &output : written) {
     if (output.isSum)
       continue;
     current = cluster.getMembers()[output.member].op;
     if (!output.destination)
       return fail("writes a view of what is not there");
+    if (failed(fillRest(output)))
+      return failure();
     if (dependsOnMembers(output.destination))
       return fail("is inserted into what is computed of it");
   }

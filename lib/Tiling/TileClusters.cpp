@@ -148,8 +148,12 @@ static llvm::SetVector<Operation *> getOps(const access::Cluster &cluster) {
 }
 
 namespace {
-/// Forgets ops that are gone.
+/// Finds ops that are made to be in kernels, and forgets ops that are gone.
 struct Forgetter final : RewriterBase::Listener {
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override {
+    if (access::asksForCluster(op))
+      anchors.insert(op);
+  }
   void notifyOperationErased(Operation *op) override {
     anchors.remove(op);
     left.erase(op);

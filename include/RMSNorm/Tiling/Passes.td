@@ -24,6 +24,9 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
     - A sum over rows becomes an `rmsnorm.accumulate`.
     - An elementwise op that is no member is computed where it is used, if
       members read the elements of some rows only.
+    - Where rows are put into what a constant fills, as by a `tensor.pad`, the
+      kernel stores the rows. A `linalg.fill` of what is around them, or of all of
+      it, asks for a cluster (`rmsnorm.row_wise`) and becomes another kernel.
     - Without `required`, a member whose result others compute from fewer bytes than
       they would read stays for them: x in f32, x times a value of its row. Only
       exact arithmetic does; the kernel computes it again if it needs it.
@@ -62,9 +65,10 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
            "say of each neighbour of a cluster why it is no member">,
   ];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::math::MathDialect", "::mlir::rmsnorm::RMSNormDialect",
-    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::rmsnorm::RMSNormDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect"];
 }
 
 def OrderRows : Pass<"rmsnorm-order-rows"> {
