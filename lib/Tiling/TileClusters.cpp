@@ -274,7 +274,8 @@ private:
                                       DenseSet<Operation *> excluded,
                                       const NoProgram &all) {
     Operation *anchor = cluster.getAnchor();
-    const llvm::SetVector<Operation *> ops = getOps(cluster);
+    llvm::SetVector<Operation *> ops = getOps(cluster);
+    ops.remove_if([&](Operation *op) { return excluded.contains(op); });
     excluded.insert(ops.begin(), ops.end());
     excluded.erase(anchor);
     auto grow = [&] {
