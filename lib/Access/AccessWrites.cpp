@@ -4,6 +4,8 @@
 #include "AccessCollector.h"
 #include "RMSNorm/Access/Views.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace mlir::rmsnorm;
 using namespace mlir::rmsnorm::access;
@@ -30,6 +32,17 @@ static bool isViewOf(Value value, Value source) {
   while (value != source && isView(value.getDefiningOp()))
     value = value.getDefiningOp()->getOperand(0);
   return value == source;
+}
+
+/// Whether one constant fills both.
+static bool areFilledAlike(Value a, Value b) {
+  Value first = getFilled(a.getDefiningOp());
+  Value second = getFilled(b.getDefiningOp());
+  Attribute number, other;
+  return first && second &&
+         (first == second ||
+          (matchPattern(first, m_Constant(&number)) &&
+           matchPattern(second, m_Constant(&other)) && number == other));
 }
 
 /// Whether what `op`, a copy or an insertion, moves has, beside what members
@@ -83,6 +96,7 @@ bool AccessCollector::keepsRest(Operation *op) const {
   auto [old, same] = trace(before, *there, /*isOld=*/true);
   return rest.getDefiningOp<tensor::EmptyOp>() ||
          (!insertion && getFilled(rest.getDefiningOp())) ||
+         areFilledAlike(rest, old) ||
          (rest == old && all.resolve(index) == all.resolve(same));
 }
 

@@ -252,9 +252,11 @@ LogicalResult ProgramBuilder::fillRest(Written &output) {
         other.destination == output.destination)
       insertion = {};
   rewriter.setInsertionPoint(output.landing.getDefiningOp());
-  // Of elements of which two are a byte a part may begin within one.
+  // What is inserted may be padded itself. Of elements of which two are a byte
+  // a part may begin within one.
   const bool isAround =
       insertion && insertion.getDest() == output.destination &&
+      cluster.isComputedWhole(insertion.getSource()) &&
       llvm::all_of(insertion.getMixedStrides(), isOneInteger) &&
       !isa<Float4E2M1FNType>(scalar.getType());
   const Value filled =

@@ -4,7 +4,7 @@
 // RUN: norm-run %s --device=sim:sm_90 | FileCheck %s --check-prefix=RESULT
 // RUN: norm-run %s --device=sim:gfx942 --rows=7 | FileCheck %s --check-prefix=RESULT
 // RESULT-COUNT-7: {{registers +sim:.*}} ok
-// RESULT-COUNT-9: {{^[a-z_]+ .*}} ok
+// RESULT-COUNT-10: {{^[a-z_]+ .*}} ok
 
 // Columns of zeros after those of the norm.
 // CHECK-LABEL: func.func @columns_high(
@@ -304,4 +304,23 @@ func.func @swizzled(%x: tensor<300x512xbf16>) -> tensor<3x4x32x4x4xf32> {
   %te = tensor.empty() : tensor<3x4x32x4x4xf32>
   %tr = linalg.transpose ins(%x5 : tensor<3x4x32x4x4xf32>) outs(%te : tensor<3x4x32x4x4xf32>) permutation = [0, 3, 2, 1, 4]
   return %tr : tensor<3x4x32x4x4xf32>
+}
+
+// Padded twice by one constant.
+// CHECK-LABEL: func.func @pads_alike(
+// CHECK: rmsnorm.rows sizes [8] columns(64) buffers(write
+// CHECK: rmsnorm.rows sizes [5] columns(60) buffers(read
+func.func @pads_alike(%x: tensor<5x60xf32>) -> tensor<8x64xf32> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<5x60xf32>
+  %y = rmsnorm.forward input(%x : tensor<5x60xf32>) output(%e : tensor<5x60xf32>) eps = 1.0e-05 -> tensor<5x60xf32>
+  %p = tensor.pad %y low[0, 0] high[0, 4] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<5x60xf32> to tensor<5x64xf32>
+  %q = tensor.pad %p low[1, 0] high[2, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %zero : f32
+  } : tensor<5x64xf32> to tensor<8x64xf32>
+  return %q : tensor<8x64xf32>
 }
