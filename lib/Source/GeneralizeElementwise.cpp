@@ -88,7 +88,9 @@ StringRef rmsnorm::getWrittenName(Operation *op) {
     if (auto generic = dyn_cast<linalg::GenericOp>(op))
       return generic.getBody()->front().getName().getStringRef();
     if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
-      return insertion.getDest().getDefiningOp<linalg::FillOp>()
+      // A kernel may have taken the fill.
+      return isa_and_present<linalg::FillOp, RowsOp>(
+                 insertion.getDest().getDefiningOp())
                  ? tensor::PadOp::getOperationName()
                  : tensor::ConcatOp::getOperationName();
   }
