@@ -14,7 +14,7 @@ using namespace mlir::rmsnorm::access;
 std::optional<Cluster> Cluster::grow(Operation *anchor,
                                      ArrayRef<Cluster> others,
                                      const DenseSet<Operation *> &without,
-                                     bool amongOthers) {
+                                     bool amongOthers, Columns columns) {
   DenseSet<Operation *> taken = without;
   for (const Cluster &other : others)
     for (const Member &member : other.members)
@@ -27,7 +27,7 @@ std::optional<Cluster> Cluster::grow(Operation *anchor,
   while (true) {
     Cluster cluster(anchor, Digits(Sizes(*anchor->getBlock())));
     ClusterGrowth growth(cluster, taken, excluded);
-    if (!growth.run())
+    if (!growth.run(columns))
       return std::nullopt;
     AccessCollector collector(cluster, others, taken);
     if (!collector.run(excluded)) {

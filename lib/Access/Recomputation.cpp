@@ -16,7 +16,8 @@ using linalg::LinalgOp;
 /// Whether the user of a tensor could compute each element where it uses it.
 static bool canComputeOperands(Operation *user) {
   auto op = dyn_cast<LinalgOp>(user);
-  return getLoopNest(user) && (!op || !linalg::isaContractionOpInterface(op));
+  return getLoopNest(user) && !getFilled(user) &&
+         (!op || !linalg::isaContractionOpInterface(op));
 }
 
 /// Whether all that `op` computes is exact arithmetic on its elements.

@@ -269,14 +269,21 @@ LogicalResult ProgramBuilder::check(RowsOp rows) {
   return failure();
 }
 
-/// Whether all chips can hold the program.
+/// Whether all chips can hold the program, or `onAllChips` is false and all can
+/// hold its groups of columns.
 LogicalResult ProgramBuilder::checkLimits(RowsOp rows) {
-  const std::string reason = whyNotOnAllChips(rows);
+  const std::string reason =
+      onAllChips ? whyNotOnAllChips(rows) : whyNoGroups(rows);
   if (reason.empty())
     return success();
   current = cluster.getAnchor();
+  Operation *largest = findLargestGroups(rows);
+  auto isNamed = [&](Operation *op) {
+    return largest && op->getLoc() == largest->getLoc();
+  };
   for (Operation *op : dividers)
-    if (op != cluster.getAnchor())
+    if (op != cluster.getAnchor() &&
+        (current == cluster.getAnchor() || !isNamed(current)))
       current = op;
   return fail(reason);
 }
@@ -345,7 +352,7 @@ std::optional<NoProgram> ProgramBuilder::run(RowsOp &rows) {
   if (failed(checkOrder()))
     return problem;
   rows = createRows();
-  if (failed(check(rows)) || (onAllChips && failed(checkLimits(rows)))) {
+  if (failed(check(rows)) || failed(checkLimits(rows))) {
     rewriter.eraseOp(rows);
     return problem;
   }

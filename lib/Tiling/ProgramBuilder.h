@@ -50,6 +50,8 @@ struct Written {
   access::Layout layout, sourceLayout;
   RowSum sum;
   bool isSum = false;
+  /// The access, where views follow what its elements are first part of.
+  const access::Access *origin = nullptr;
   /// The dimensions of the rows that a sum is not over, and the destination's
   /// that are one of `landing` each, if it is split.
   SmallVector<int64_t> segments;

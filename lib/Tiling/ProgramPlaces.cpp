@@ -54,9 +54,18 @@ bool ProgramBuilder::isPart(ArrayRef<unsigned> leaves) const {
          (!parts.empty() && 2 * countElements(leaves) == columns);
 }
 
-/// Whether `row` has more columns than any member.
+/// Whether `row` is not put together, but each of its parts is written: it has
+/// more columns than any member, or a part is one value.
 bool ProgramBuilder::isLonger(Value row) const {
-  return countElements(getColumnLeaves(*cluster.findLayout(row))) > columns;
+  if (countElements(getColumnLeaves(*cluster.findLayout(row))) > columns)
+    return true;
+  auto insertion = row.getDefiningOp<tensor::InsertSliceOp>();
+  for (; insertion;
+       insertion = insertion.getDest().getDefiningOp<tensor::InsertSliceOp>())
+    if (const Layout *part = cluster.findLayout(insertion.getSource());
+        part && getColumnLeaves(*part).empty() && columns > 1)
+      return true;
+  return false;
 }
 
 /// The current member does `why` beside members with more columns. Those do not

@@ -73,6 +73,7 @@ FailureOr<Value> ProgramBuilder::getMember(const Access &access, Location loc,
   case Relation::groups:
     if (!isPrefix(leaves, getColumnLeaves(frame->loops)))
       return fail("uses a value for each column of a group");
+    dividers.push_back(current);
     [[fallthrough]];
   case Relation::sameColumns:
     if (own != countElements(leaves))
@@ -322,6 +323,8 @@ FailureOr<Value> ProgramBuilder::load(const Access &access, Value index) {
           whyNotInMemory(*place, access.value, /*isLoad=*/true);
       !reason.empty())
     return fail("reads " + reason);
+  if (place->kind == TileKind::group)
+    dividers.push_back(current);
   return createLoad(access.value, *place, index);
 }
 

@@ -217,6 +217,9 @@ LogicalResult ProgramBuilder::collectWritten() {
       output.isSum = source && members.contains(source.getOwner()) &&
                      cluster.isSumOverRows(source);
     }
+    if (output.computed == access.source && output.landing == access.landing &&
+        access.origin != access.landing)
+      output.origin = &access;
     if (output.isSum) {
       auto sum = dyn_cast<OpResult>(access.source);
       if (access.landing != access.source)
@@ -246,6 +249,14 @@ LogicalResult ProgramBuilder::collectWritten() {
       continue;
     }
     output.destination = getDestination(output.landing);
+    // What others put beside it may be there before views of both.
+    if (!output.destination && !amongOthers && output.origin) {
+      output.landing = output.origin->origin;
+      output.layout = output.origin->originLayout;
+      output.computed = output.origin->originSource;
+      output.sourceLayout = output.origin->originSourceLayout;
+      output.destination = getDestination(output.landing);
+    }
     if (!output.destination)
       output.destination = createDestination(output.landing);
     if (amongOthers &&

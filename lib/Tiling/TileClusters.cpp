@@ -24,6 +24,7 @@ namespace mlir::rmsnorm {
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
+using access::Columns;
 
 /// Asks for the sizes of what members compute, and of views of it, where they
 /// come from: the members are about to go.
@@ -73,6 +74,15 @@ static bool isNextToRows(Operation *op) {
          llvm::any_of(op->getResults(), isOfRows);
 }
 
+/// The iterations of `op` that are known to be there.
+static int64_t getStaticElements(linalg::LinalgOp op) {
+  int64_t count = 1;
+  for (int64_t size : op.getStaticLoopRanges())
+    if (!ShapedType::isDynamic(size))
+      count = llvm::SaturatingMultiply<uint64_t>(count, size);
+  return count;
+}
+
 /// The cluster of an op next to `cluster` that holds all of it: of a LayerNorm
 /// whose row is that of several heads, each with a norm. The op asks for a
 /// cluster, or reduces rows.
@@ -100,8 +110,11 @@ struct Forgetter final : RewriterBase::Listener {
   void notifyOperationErased(Operation *op) override {
     anchors.remove(op);
     left.erase(op);
+    others.erase(op);
   }
   llvm::SetVector<Operation *> anchors;
+  /// What cannot begin a kernel.
+  DenseSet<Operation *> others;
   /// What stays next to a cluster, and why.
   llvm::MapVector<Operation *, std::string> left;
 };
@@ -116,14 +129,34 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
       if (access::asksForCluster(op))
         ops.anchors.insert(op);
     });
-    while (!ops.anchors.empty() || addNeighbours(ops)) {
+    while (!ops.anchors.empty() || addLeft(rewriter, ops)) {
       Operation *anchor = ops.anchors.front();
       ops.anchors.remove(anchor);
-      std::string reason = tile(rewriter, anchor, ops);
-      if (reason.empty())
+      auto linalgOp = dyn_cast<linalg::LinalgOp>(anchor);
+      const bool isElementwise =
+          linalgOp && linalgOp.getNumReductionLoops() == 0;
+      // Elements of a single row are many rows, if nothing is reduced.
+      const bool isRow = required && isElementwise &&
+                         !access::asksForCluster(anchor) &&
+                         access::getRowLoops(anchor)->empty();
+      std::string reason =
+          tile(rewriter, anchor, ops, isRow ? Columns::none : Columns::last);
+      // Columns that do not lie side by side do not matter then.
+      if (reason.empty() ||
+          (required && isElementwise && !isRow &&
+           tile(rewriter, anchor, ops, Columns::none).empty()))
         continue;
+      // What is not row-wise rmsnorm-check-buffers refuses, once for all.
+      if (required && linalgOp && !access::asksForCluster(anchor) &&
+          !access::Cluster::grow(anchor)) {
+        ops.others.insert(anchor);
+        continue;
+      }
       if (required) {
-        anchor->emitOpError("is in no kernel: it ") << reason;
+        InFlightDiagnostic error = anchor->emitOpError("is in no kernel: it ")
+                                   << reason;
+        if (linalgOp)
+          error << "; functions with other work are for rmsnorm-embed-tensors";
         return signalPassFailure();
       }
       if (remarks)
@@ -136,39 +169,90 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
   }
 
 private:
-  /// Where all work has to be in kernels, a reduction of rows next to one that
-  /// has no place in it begins another. Adds the first such op.
-  bool addNeighbours(Forgetter &ops) {
-    if (!required)
+  /// Where all work has to be in kernels, what has no place in one begins
+  /// another. Adds the first of the ops with the most loops, then elements, a
+  /// reduction if there is one, of rows before others: the rest works on its
+  /// rows, or parts of them.
+  bool addLeft(RewriterBase &rewriter, Forgetter &ops) {
+    auto function = dyn_cast<FunctionOpInterface>(getOperation());
+    if (!required || (function && function.isPrivate()))
       return false;
+    linalg::LinalgOp first;
+    auto getRank = [](linalg::LinalgOp op) {
+      return std::make_tuple(isRowReduction(op), op.getNumReductionLoops() > 0,
+                             !access::getFilled(op), op.getNumLoops(),
+                             getStaticElements(op));
+    };
     getOperation()->walk([&](linalg::LinalgOp op) {
-      if (!isRowReduction(op) || !isNextToRows(op))
-        return WalkResult::advance();
-      ops.anchors.insert(op);
-      return WalkResult::interrupt();
+      if (op.hasPureTensorSemantics() && access::getRowLoops(op) &&
+          !op->use_empty() && !ops.others.contains(op) &&
+          (!first || getRank(first) < getRank(op)))
+        first = op;
     });
-    return !ops.anchors.empty();
+    if (!first)
+      first = copyInserted(rewriter);
+    return first && ops.anchors.insert(first);
   }
 
-  /// Makes a kernel of the largest cluster around `anchor` that has one.
-  /// Returns why there is none.
-  std::string tile(RewriterBase &rewriter, Operation *anchor, Forgetter &ops) {
+  /// Copies the first tensor that is inserted as it is, and returns the copy.
+  /// What a kernel computes is there already.
+  linalg::LinalgOp copyInserted(RewriterBase &rewriter) {
+    tensor::InsertSliceOp insertion;
+    getOperation()->walk([&](tensor::InsertSliceOp op) {
+      if (op->use_empty() || (op.getSource().getDefiningOp<RowsOp>() &&
+                              op.getSource().hasOneUse()))
+        return WalkResult::advance();
+      insertion = op;
+      return WalkResult::interrupt();
+    });
+    if (!insertion)
+      return {};
+    rewriter.setInsertionPoint(insertion);
+    const Location loc = insertion.getLoc();
+    Value source = insertion.getSource();
+    Value empty = tensor::EmptyOp::create(
+        rewriter, loc, tensor::getMixedSizes(rewriter, loc, source),
+        insertion.getSourceType().getElementType());
+    auto copy = linalg::CopyOp::create(rewriter, loc, source, empty);
+    rewriter.modifyOpInPlace(insertion, [&] {
+      insertion.getSourceMutable().assign(copy->getResult(0));
+    });
+    return copy;
+  }
+
+  /// Makes a kernel of the largest cluster around `anchor` that has one, with
+  /// the columns that it has in this way. Returns why there is none.
+  std::string tile(RewriterBase &rewriter, Operation *anchor, Forgetter &ops,
+                   Columns columns) {
     auto destinations = dyn_cast<DestinationStyleOpInterface>(anchor);
     if (destinations && !destinations.hasPureTensorSemantics())
       return "is not on tensors";
     if (isDeviceCode(anchor->getParentOp()))
       return "stands in device code, which launches no kernel";
     DenseSet<Operation *> excluded;
+    const std::string apart = ops.left.lookup(anchor);
     while (true) {
       std::optional<access::Cluster> cluster =
           access::Cluster::grow(anchor, /*others=*/{}, excluded,
-                                /*amongOthers=*/!required);
+                                /*amongOthers=*/!required, columns);
       if (!cluster)
         return "works on no rows, or not row by row";
+      // A norm of several dimensions.
+      if (columns == Columns::last &&
+          access::getRowLoops(anchor, Columns::reduced) !=
+              access::getRowLoops(anchor) &&
+          llvm::any_of(cluster->getRefusals(),
+                       [](const auto &refusal) {
+                         return refusal.second == access::kUsesSum;
+                       }) &&
+          tile(rewriter, anchor, ops, Columns::reduced).empty())
+        return "";
       std::optional<access::Cluster> widest;
       while (std::optional<access::Cluster> wider =
-                 findWider(widest ? *widest : *cluster, excluded,
-                           /*amongOthers=*/!required))
+                 columns == Columns::none
+                     ? std::nullopt
+                     : findWider(widest ? *widest : *cluster, excluded,
+                                 /*amongOthers=*/!required))
         widest = std::move(wider);
       const access::Cluster &chosen = widest ? *widest : *cluster;
       for (const auto &[op, reason] : chosen.getRefusals())
@@ -187,12 +271,13 @@ private:
         RewritePatternSet scaling(&getContext());
         arith::populateExpandScalingExtTruncPatterns(scaling);
         walkAndApplyPatterns(rows, std::move(scaling));
-        if (remarks && isFound)
-          emitRemark(where)
-              << (widest ? "begins the kernel of the norm next to it, as its "
-                           "rows hold those of the norm"
-                         : "begins a kernel, as it reduces rows next to those "
-                           "of a norm");
+        if (remarks && isFound && widest)
+          emitRemark(where) << "begins the kernel of the norm next to it, as "
+                               "its rows hold those of the norm";
+        else if (remarks && isFound && !apart.empty())
+          emitRemark(where) << "begins another kernel: in that of the norm "
+                               "next to it, it "
+                            << apart;
         return "";
       }
       // What only the wider cluster has is left out of it; else there is none.

@@ -266,7 +266,7 @@ func.func @effect(%x: tensor<?x64xf32>, %o: tensor<?x64xf32>, %o2: tensor<?x64xf
   %c0 = arith.constant 0 : index
   %a = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%o : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
   %m = tensor.dim %a, %c0 : tensor<?x64xf32>
-  // expected-remark @below {{not tiled with the norm next to it: it has no loops}}
+  // expected-remark @below {{not tiled with the norm next to it: it is neither a norm nor a linalg op}}
   "test.print"(%a) : (tensor<?x64xf32>) -> ()
   func.call @other() : () -> ()
   // expected-remark @below {{not tiled with the norm next to it: it would be moved over 'test.print', which has effects}}
