@@ -35,15 +35,18 @@ std::optional<Cluster> Cluster::grow(Operation *anchor,
         return std::nullopt;
       continue;
     }
-    if (amongOthers) {
-      Recomputation recomputation(cluster);
-      for (Operation *op : recomputation.unneeded)
-        excluded.insert({op, "moves fewer bytes where its result is used"});
-      if (!recomputation.unneeded.empty())
-        continue;
-      if (!recomputation.members.empty())
-        collector.leave(std::move(recomputation.members));
-    }
+    Recomputation recomputation(cluster, amongOthers);
+    // Where all work is ours, what a kernel begins with is in it.
+    if (!amongOthers)
+      llvm::erase(recomputation.unneeded, anchor);
+    for (Operation *op : recomputation.unneeded)
+      excluded.insert({op, amongOthers
+                               ? "moves fewer bytes where its result is used"
+                               : "is computed where its result is used"});
+    if (!recomputation.unneeded.empty())
+      continue;
+    if (!recomputation.members.empty())
+      collector.leave(std::move(recomputation.members));
     for (auto &entry : excluded)
       cluster.refusals.push_back(entry);
     return cluster;

@@ -162,6 +162,8 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
       if (remarks)
         anchor->emitRemark("not made a kernel of: it ") << reason;
     }
+    if (required && failed(checkBetween()))
+      return signalPassFailure();
     if (remarks)
       for (const auto &[op, reason] : ops.left)
         if (isNextToRows(op) && !isa<RowsOp>(op))
@@ -169,6 +171,52 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
   }
 
 private:
+  /// Refuses the first tensor that nobody has which one kernel writes for
+  /// another: only a call brings memory.
+  LogicalResult checkBetween() {
+    auto function = dyn_cast<FunctionOpInterface>(getOperation());
+    if (function && function.isPrivate())
+      return success();
+    WalkResult walk = getOperation()->walk([&](RowsOp rows) -> WalkResult {
+      for (auto [operand, result] :
+           llvm::zip_equal(rows.getWritten(), rows->getResults())) {
+        if (!access::getViewSource(operand->get())
+                 .getDefiningOp<tensor::EmptyOp>())
+          continue;
+        RowsOp user = findReader(result);
+        if (!user)
+          continue;
+        Value argument =
+            rows.getBufferArguments()[operand->getOperandNumber() -
+                                      rows.getBuffers().getBeginOperandIndex()];
+        Location where = rows.getLoc();
+        for (Operation *store : argument.getUsers())
+          where = store->getLoc();
+        InFlightDiagnostic error =
+            emitError(where)
+            << "expected what one kernel computes for another to be returned, "
+               "or computed into an argument, got "
+            << result.getType() << ", for which a module has no memory";
+        error.attachNote(user.getLoc()) << "the other kernel begins here";
+        return error;
+      }
+      return WalkResult::advance();
+    });
+    return failure(walk.wasInterrupted());
+  }
+
+  /// The program that reads `value`, perhaps a view of it, or null.
+  static RowsOp findReader(Value value) {
+    for (Operation *user : value.getUsers()) {
+      if (auto rows = dyn_cast<RowsOp>(user))
+        return rows;
+      if (access::isView(user) || isa<tensor::InsertSliceOp>(user))
+        if (RowsOp rows = findReader(user->getResult(0)))
+          return rows;
+    }
+    return {};
+  }
+
   /// Where all work has to be in kernels, what has no place in one begins
   /// another. Adds the first of the ops with the most loops, then elements, a
   /// reduction if there is one, of rows before others: the rest works on its
