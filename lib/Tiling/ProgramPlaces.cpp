@@ -172,7 +172,10 @@ static bool haveColumnsTogether(const AccessMap &access,
   int64_t next = 1, place = shape.size();
   const auto columns = access.getDigits(access.getColumnDim());
   for (const AccessMap::Digit &digit : columns) {
-    if (digit.place != --place || digit.factor != 1 || digit.divisor != next)
+    // Dimensions of one element lie nowhere.
+    for (--place; place > digit.place && shape[place] == 1;)
+      --place;
+    if (digit.place != place || digit.factor != 1 || digit.divisor != next)
       return false;
     next *= digit.modulus;
     // All but the outermost one fill their dimension.
