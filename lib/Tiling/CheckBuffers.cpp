@@ -67,7 +67,8 @@ static void checkWork(func::FuncOp function, Problems &problems) {
       problems.add(op)
           << "expected to be part of a kernel, as what works row by row on "
              "tensors is (see the remarks of rmsnorm-tile-clusters); functions "
-             "with other work are for rmsnorm-embed-tensors";
+             "with other work are for rmsnorm-embed-tensors, where norms and "
+             "ops marked rmsnorm.row_wise begin kernels";
     else
       problems.add(op) << "expected to be part of a kernel, too";
 }

@@ -77,7 +77,7 @@ LogicalResult ProgramBuilder::failWidest(const Twine &why) {
     if (member.op != current &&
         countElements(getColumnLeaves(member.loops)) == columns) {
       current = member.op;
-      return fail("has more columns than the rows of the norm");
+      return fail("works on more elements for each row than the norm has columns");
     }
   return fail(why);
 }
