@@ -124,7 +124,7 @@ void AccessCollector::read(OpOperand &operand, Layout layout,
   if (op && isMember(op)) {
     access.kind = Access::Kind::member;
     if (it == cluster.layouts.end())
-      return refuse(op, "uses a sum over rows");
+      return refuse(op, kUsesSum);
     if (!haveSameRows(layout, it->second))
       return refuse(op, "uses other rows of what is computed");
     return add(std::move(access));

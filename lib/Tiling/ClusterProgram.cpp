@@ -293,9 +293,11 @@ LogicalResult ProgramBuilder::check(RowsOp rows) {
   return failure();
 }
 
-/// Whether all chips can hold the program.
+/// Whether all chips can hold the program, or `onAllChips` is false and all can
+/// hold its groups of columns.
 LogicalResult ProgramBuilder::checkLimits(RowsOp rows) {
-  const std::string reason = whyNotOnAllChips(rows);
+  const std::string reason =
+      onAllChips ? whyNotOnAllChips(rows) : whyNoGroups(rows);
   if (reason.empty())
     return success();
   return failTogether(reason);
@@ -383,8 +385,7 @@ std::optional<NoProgram> ProgramBuilder::run(RowsOp &rows, bool trial) {
   if (failed(checkOrder()))
     return problem;
   rows = createRows();
-  if (failed(check(rows)) || (onAllChips && failed(checkLimits(rows))) ||
-      trial) {
+  if (failed(check(rows)) || failed(checkLimits(rows)) || trial) {
     discard(rows);
     return problem;
   }

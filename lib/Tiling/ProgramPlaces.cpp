@@ -54,9 +54,18 @@ bool ProgramBuilder::isPart(ArrayRef<unsigned> leaves) const {
          (!parts.empty() && 2 * countElements(leaves) == columns);
 }
 
-/// Whether `row` has more columns than any member.
+/// Whether `row` is not put together, but each of its parts is written: it has
+/// more columns than any member, or a part is one value.
 bool ProgramBuilder::isLonger(Value row) const {
-  return countElements(getColumnLeaves(*cluster.findLayout(row))) > columns;
+  if (countElements(getColumnLeaves(*cluster.findLayout(row))) > columns)
+    return true;
+  auto insertion = row.getDefiningOp<tensor::InsertSliceOp>();
+  for (; insertion;
+       insertion = insertion.getDest().getDefiningOp<tensor::InsertSliceOp>())
+    if (const Layout *part = cluster.findLayout(insertion.getSource());
+        part && getColumnLeaves(*part).empty() && columns > 1)
+      return true;
+  return false;
 }
 
 /// The current member does `why` beside members with more columns. Those do not
@@ -68,7 +77,8 @@ LogicalResult ProgramBuilder::failWidest(const Twine &why) {
     if (member.op != current &&
         countElements(getColumnLeaves(member.loops)) == columns) {
       current = member.op;
-      return fail("has more columns than the rows of the norm");
+      return fail(
+          "works on more elements for each row than the norm has columns");
     }
   return fail(why);
 }
@@ -164,7 +174,10 @@ static bool haveColumnsTogether(const AccessMap &access,
   int64_t next = 1, place = shape.size();
   const auto columns = access.getDigits(access.getColumnDim());
   for (const AccessMap::Digit &digit : columns) {
-    if (digit.place != --place || digit.factor != 1 || digit.divisor != next)
+    // Dimensions of one element lie nowhere.
+    for (--place; place > digit.place && shape[place] == 1;)
+      --place;
+    if (digit.place != place || digit.factor != 1 || digit.divisor != next)
       return false;
     next *= digit.modulus;
     // All but the outermost one fill their dimension.

@@ -26,6 +26,7 @@ namespace mlir::rmsnorm {
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
+using access::Columns;
 
 /// Asks for the sizes of what members compute, and of views of it, where they
 /// come from: the members are about to go.
@@ -96,6 +97,15 @@ static bool isOfNoArgument(Value tensor) {
   return false;
 }
 
+/// The iterations of `op` that are known to be there.
+static int64_t getStaticElements(linalg::LinalgOp op) {
+  int64_t count = 1;
+  for (int64_t size : op.getStaticLoopRanges())
+    if (!ShapedType::isDynamic(size))
+      count = llvm::SaturatingMultiply<uint64_t>(count, size);
+  return count;
+}
+
 /// The cluster of an op next to `cluster` that holds all of it: of a LayerNorm
 /// whose row is that of several heads, each with a norm. The op asks for a
 /// cluster, or reduces rows.
@@ -158,8 +168,11 @@ struct Forgetter final : RewriterBase::Listener {
     anchors.remove(op);
     left.erase(op);
     apart.erase(op);
+    others.erase(op);
   }
   llvm::SetVector<Operation *> anchors;
+  /// What cannot begin a kernel.
+  DenseSet<Operation *> others;
   /// What stays next to a cluster, and why.
   llvm::MapVector<Operation *, std::string> left;
   /// An op in a program that stayed next to another one, and why.
@@ -180,14 +193,34 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
       if (access::asksForCluster(op))
         ops.anchors.insert(op);
     });
-    while (!ops.anchors.empty() || addNeighbours(ops)) {
+    while (!ops.anchors.empty() || addLeft(rewriter, ops)) {
       Operation *anchor = ops.anchors.front();
       ops.anchors.remove(anchor);
-      std::string reason = tile(rewriter, anchor, ops);
-      if (reason.empty())
+      auto linalgOp = dyn_cast<linalg::LinalgOp>(anchor);
+      const bool isElementwise =
+          linalgOp && linalgOp.getNumReductionLoops() == 0;
+      // Elements of a single row are many rows, if nothing is reduced.
+      const bool isRow = required && isElementwise &&
+                         !access::asksForCluster(anchor) &&
+                         access::getRowLoops(anchor)->empty();
+      std::string reason =
+          tile(rewriter, anchor, ops, isRow ? Columns::none : Columns::last);
+      // Columns that do not lie side by side do not matter then.
+      if (reason.empty() ||
+          (required && isElementwise && !isRow &&
+           tile(rewriter, anchor, ops, Columns::none).empty()))
         continue;
+      // What is not row-wise rmsnorm-check-buffers refuses, once for all.
+      if (required && linalgOp && !access::asksForCluster(anchor) &&
+          !access::Cluster::grow(anchor)) {
+        ops.others.insert(anchor);
+        continue;
+      }
       if (required) {
-        anchor->emitOpError("is in no kernel: it ") << reason;
+        InFlightDiagnostic error = anchor->emitOpError("is in no kernel: it ")
+                                   << reason;
+        if (linalgOp)
+          error << "; functions with other work are for rmsnorm-embed-tensors";
         return signalPassFailure();
       }
       if (remarks)
@@ -252,18 +285,45 @@ private:
         getOperation()->walk<WalkOrder::PreOrder>(check).wasInterrupted());
   }
 
-  /// Where all work has to be in kernels, a reduction of rows next to one that
-  /// has no place in it begins another. Adds the first such op.
-  bool addNeighbours(Forgetter &ops) {
-    if (!required)
-      return false;
-    getOperation()->walk([&](linalg::LinalgOp op) {
-      if (!isRowReduction(op) || !isNextToRows(op))
-        return WalkResult::advance();
-      ops.anchors.insert(op);
-      return WalkResult::interrupt();
+  /// Refuses the first tensor that nobody has which one kernel writes for
+  /// another: only a call brings memory. Names the op that could be in one
+  /// kernel with the rest, if there is one.
+  LogicalResult checkBetween(const Forgetter &ops) {
+    auto function = dyn_cast<FunctionOpInterface>(getOperation());
+    if (function && function.isPrivate())
+      return success();
+    WalkResult walk = getOperation()->walk([&](RowsOp rows) -> WalkResult {
+      for (auto [operand, result] :
+           llvm::zip_equal(rows.getWritten(), rows->getResults())) {
+        if (!isOfNoArgument(operand->get()))
+          continue;
+        RowsOp user = findReader(result);
+        if (!user)
+          continue;
+        for (RowsOp one : {rows, user})
+          if (auto it = ops.apart.find(one); it != ops.apart.end())
+            return emitError(it->second.where)
+                   << "'" << it->second.name
+                   << "' op is in no kernel with what it uses or computes, "
+                      "which no argument holds: it "
+                   << it->second.reason;
+        Value argument =
+            rows.getBufferArguments()[operand->getOperandNumber() -
+                                      rows.getBuffers().getBeginOperandIndex()];
+        Location where = rows.getLoc();
+        for (Operation *store : argument.getUsers())
+          where = store->getLoc();
+        InFlightDiagnostic error =
+            emitError(where)
+            << "expected what one kernel computes for another to be returned, "
+               "or computed into an argument, got "
+            << result.getType() << ", for which a module has no memory";
+        error.attachNote(user.getLoc()) << "the other kernel begins here";
+        return error;
+      }
+      return WalkResult::advance();
     });
-    return !ops.anchors.empty();
+    return failure(walk.wasInterrupted());
   }
 
   /// Of the ops of `cluster`, which no kernel holds together because of `all`,
@@ -272,7 +332,7 @@ private:
   std::optional<NoProgram> findMisfit(RewriterBase &rewriter,
                                       const access::Cluster &cluster,
                                       DenseSet<Operation *> excluded,
-                                      const NoProgram &all) {
+                                      const NoProgram &all, Columns columns) {
     Operation *anchor = cluster.getAnchor();
     llvm::SetVector<Operation *> ops = getOps(cluster);
     ops.remove_if([&](Operation *op) { return excluded.contains(op); });
@@ -280,7 +340,7 @@ private:
     excluded.erase(anchor);
     auto grow = [&] {
       return access::Cluster::grow(anchor, /*others=*/{}, excluded,
-                                   /*amongOthers=*/!required);
+                                   /*amongOthers=*/!required, columns);
     };
     auto whyNot = [&](const access::Cluster &cluster) {
       return whyNoRows(rewriter, cluster, /*amongOthers=*/!required,
@@ -319,55 +379,102 @@ private:
     return std::nullopt;
   }
 
-  /// Where all work has to be in kernels, what one computes and another one
-  /// uses is a result, too. Else names the op that could be in one with the
-  /// rest.
-  LogicalResult checkBetween(const Forgetter &ops) {
-    auto check = [&](RowsOp rows) -> WalkResult {
-      for (auto [operand, result] :
-           llvm::zip_equal(rows.getWritten(), rows.getResults())) {
-        if (!isOfNoArgument(operand->get()))
-          continue;
-        llvm::SetVector<Operation *> users(result.user_begin(),
-                                           result.user_end());
-        for (size_t i = 0; i < users.size(); ++i)
-          if (access::isView(users[i]) || isa<tensor::InsertSliceOp>(users[i]))
-            users.insert(users[i]->user_begin(), users[i]->user_end());
-        users.insert(rows);
-        for (Operation *op : users)
-          if (auto it = ops.apart.find(op); it != ops.apart.end()) {
-            emitError(it->second.where)
-                << "'" << it->second.name
-                << "' op is in no kernel with what it uses or computes, which "
-                   "no argument holds: it "
-                << it->second.reason;
-            return WalkResult::interrupt();
-          }
-      }
-      return WalkResult::advance();
-    };
-    return failure(getOperation()->walk(check).wasInterrupted());
+  /// The program that reads `value`, perhaps a view of it, or null.
+  static RowsOp findReader(Value value) {
+    for (Operation *user : value.getUsers()) {
+      if (auto rows = dyn_cast<RowsOp>(user))
+        return rows;
+      if (access::isView(user) || isa<tensor::InsertSliceOp>(user))
+        if (RowsOp rows = findReader(user->getResult(0)))
+          return rows;
+    }
+    return {};
   }
 
-  /// Makes a kernel of the largest cluster around `anchor` that has one.
-  /// Returns why there is none.
-  std::string tile(RewriterBase &rewriter, Operation *anchor, Forgetter &ops) {
+  /// Where all work has to be in kernels, what has no place in one begins
+  /// another. Adds the first of the ops with the most loops, then elements, a
+  /// reduction if there is one, of rows before others: the rest works on its
+  /// rows, or parts of them.
+  bool addLeft(RewriterBase &rewriter, Forgetter &ops) {
+    auto function = dyn_cast<FunctionOpInterface>(getOperation());
+    if (!required || (function && function.isPrivate()))
+      return false;
+    linalg::LinalgOp first;
+    auto getRank = [](linalg::LinalgOp op) {
+      return std::make_tuple(isRowReduction(op), op.getNumReductionLoops() > 0,
+                             !access::getFilled(op), op.getNumLoops(),
+                             getStaticElements(op));
+    };
+    getOperation()->walk([&](linalg::LinalgOp op) {
+      if (op.hasPureTensorSemantics() && access::getRowLoops(op) &&
+          !op->use_empty() && !ops.others.contains(op) &&
+          (!first || getRank(first) < getRank(op)))
+        first = op;
+    });
+    if (!first)
+      first = copyInserted(rewriter);
+    return first && ops.anchors.insert(first);
+  }
+
+  /// Copies the first tensor that is inserted as it is, and returns the copy.
+  /// What a kernel computes is there already.
+  linalg::LinalgOp copyInserted(RewriterBase &rewriter) {
+    tensor::InsertSliceOp insertion;
+    getOperation()->walk([&](tensor::InsertSliceOp op) {
+      if (op->use_empty() || (op.getSource().getDefiningOp<RowsOp>() &&
+                              op.getSource().hasOneUse()))
+        return WalkResult::advance();
+      insertion = op;
+      return WalkResult::interrupt();
+    });
+    if (!insertion)
+      return {};
+    rewriter.setInsertionPoint(insertion);
+    const Location loc = insertion.getLoc();
+    Value source = insertion.getSource();
+    Value empty = tensor::EmptyOp::create(
+        rewriter, loc, tensor::getMixedSizes(rewriter, loc, source),
+        insertion.getSourceType().getElementType());
+    auto copy = linalg::CopyOp::create(rewriter, loc, source, empty);
+    rewriter.modifyOpInPlace(insertion, [&] {
+      insertion.getSourceMutable().assign(copy->getResult(0));
+    });
+    return copy;
+  }
+
+  /// Makes a kernel of the largest cluster around `anchor` that has one, with
+  /// the columns that it has in this way. Returns why there is none.
+  std::string tile(RewriterBase &rewriter, Operation *anchor, Forgetter &ops,
+                   Columns columns) {
     auto destinations = dyn_cast<DestinationStyleOpInterface>(anchor);
     if (destinations && !destinations.hasPureTensorSemantics())
       return "is not on tensors";
     if (isDeviceCode(anchor->getParentOp()))
       return "stands in device code, which launches no kernel";
     DenseSet<Operation *> excluded;
+    const std::string left = ops.left.lookup(anchor);
     while (true) {
       std::optional<access::Cluster> cluster =
           access::Cluster::grow(anchor, /*others=*/{}, excluded,
-                                /*amongOthers=*/!required);
+                                /*amongOthers=*/!required, columns);
       if (!cluster)
         return "works on no rows, or not row by row";
+      // A norm of several dimensions.
+      if (columns == Columns::last &&
+          access::getRowLoops(anchor, Columns::reduced) !=
+              access::getRowLoops(anchor) &&
+          llvm::any_of(cluster->getRefusals(),
+                       [](const auto &refusal) {
+                         return refusal.second == access::kUsesSum;
+                       }) &&
+          tile(rewriter, anchor, ops, Columns::reduced).empty())
+        return "";
       std::optional<access::Cluster> widest;
       while (std::optional<access::Cluster> wider =
-                 findWider(widest ? *widest : *cluster, excluded,
-                           /*amongOthers=*/!required))
+                 columns == Columns::none
+                     ? std::nullopt
+                     : findWider(widest ? *widest : *cluster, excluded,
+                                 /*amongOthers=*/!required))
         widest = std::move(wider);
       const access::Cluster &chosen = widest ? *widest : *cluster;
       for (const auto &[op, reason] : chosen.getRefusals())
@@ -393,12 +500,13 @@ private:
         RewritePatternSet scaling(&getContext());
         arith::populateExpandScalingExtTruncPatterns(scaling);
         walkAndApplyPatterns(rows, std::move(scaling));
-        if (remarks && isFound)
-          emitRemark(where)
-              << (widest ? "begins the kernel of the norm next to it, as its "
-                           "rows hold those of the norm"
-                         : "begins a kernel, as it reduces rows next to those "
-                           "of a norm");
+        if (remarks && isFound && widest)
+          emitRemark(where) << "begins the kernel of the norm next to it, as "
+                               "its rows hold those of the norm";
+        else if (remarks && isFound && !left.empty())
+          emitRemark(where) << "begins another kernel: in that of the norm "
+                               "next to it, it "
+                            << left;
         return "";
       }
       // What only the wider cluster has is left out of it; else there is none.
@@ -413,7 +521,7 @@ private:
       if (!problem->op || problem->op == anchor ||
           excluded.contains(problem->op)) {
         std::string reason = problem->reason;
-        problem = findMisfit(rewriter, *cluster, excluded, *problem);
+        problem = findMisfit(rewriter, *cluster, excluded, *problem, columns);
         if (!problem)
           return reason;
       }

@@ -29,13 +29,22 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
       it, asks for a cluster (`rmsnorm.row_wise`) and becomes another kernel.
     - Without `required`, a member whose result others compute from fewer bytes than
       they would read stays for them: x in f32, x times a value of its row. Only
-      exact arithmetic does; the kernel computes it again if it needs it.
+      exact arithmetic does; the kernel computes it again if it needs it. With
+      `required` a member stays if others use its result and nobody has a tensor
+      for it.
 
     The rows of an op next to a cluster may hold those of the cluster, as those of
     a LayerNorm over all heads hold those of a norm of each head. Then the cluster
     begins at that op, if it has all members and a kernel holds it. A reduction
-    along the last dimension can be such an op, with a remark. With `required`, one
-    next to a kernel that has no place in it begins another, with a remark, too.
+    along the last dimension can be such an op, with a remark.
+
+    With `required`, all other work in a public function begins clusters, too:
+    reductions of rows first, then other reductions, elementwise ops, and fills
+    that somebody needs, those with the most loops and elements first. What is
+    inserted as it is becomes a copy. The columns of an op are the last dimension
+    of its first operand of the most dimensions, whatever the order of its loops;
+    where a cluster has no program with them and nothing is reduced, each element
+    is a row. An op that has no place in the kernel next to it says so in a remark.
 
     An op next to a kernel that is no member stays as it is, with a remark that
     names it and says why; so does a member that no kernel computes. Where no
@@ -43,10 +52,10 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
     what does not fit in is left out. Two ops are next to each other if one uses
     what the other computes, or both use the same tensor, directly or by views.
 
-    With `required` a norm that is in no kernel is an error, and so is an op on
-    tensors that is neither a norm, a view nor of linalg, and a kernel that needs
-    what another one computes into no argument. Without it the norm stays as it
-    is, and no program is made that only some chips can hold.
+    With `required` a norm or a row-wise op that is in no kernel is an error, and
+    so is an op on tensors that is neither a norm, a view nor of linalg, and a new
+    tensor that one kernel writes and another one reads. Without it they stay as
+    they are, and no program is made that only some chips can hold.
 
     ```mlir
     %1 = rmsnorm.forward ins(%0, %w : ...) outs(%d : ...) // a slice of %qkv
@@ -60,7 +69,7 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
   }];
   let options = [
     Option<"required", "required", "bool", "true",
-           "a norm that is in no kernel is an error">,
+           "all row-wise work begins kernels, or is an error">,
     Option<"remarks", "remarks", "bool", "true",
            "say of each neighbour of a cluster why it is no member">,
   ];
