@@ -3,6 +3,8 @@
 
 #include "DeviceModules.h"
 
+#include "RMSNorm/IR/ElementOps.h"
+
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
@@ -18,7 +20,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
 #include "mlir/Dialect/Vector/Transforms/VectorTransforms.h"
-#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Transforms/DialectConversion.h"
 #include "mlir/Transforms/GreedyPatternRewriteDriver.h"
@@ -30,19 +31,9 @@ using namespace mlir::rmsnorm;
 // Before
 //===----------------------------------------------------------------------===//
 
-/// Back ends drop a rounding mode, or know some of them for some types.
-static bool roundsOtherwise(arith::TruncFOp op) {
-  constexpr auto usual = arith::RoundingMode::to_nearest_even;
-  return op.getRoundingmode().value_or(usual) != usual &&
-         !isa<Float8E8M0FNUType>(getElementTypeOrSelf(op.getType()));
-}
-
-/// A type of f64 that `op` computes in. Constants may be written in it, to be
-/// rounded.
+/// A type of f64 that `op` has. Constants may be written in it, to be rounded.
 static Type getF64(Operation *op) {
-  if (op->hasTrait<OpTrait::ConstantLike>() ||
-      (isa<arith::TruncFOp>(op) &&
-       matchPattern(op->getOperand(0), m_Constant())))
+  if (op->hasTrait<OpTrait::ConstantLike>())
     return Type();
   SmallVector<Type> types(op->getOperandTypes());
   llvm::append_range(types, op->getResultTypes());
@@ -51,21 +42,25 @@ static Type getF64(Operation *op) {
   return it == types.end() ? Type() : *it;
 }
 
-LogicalResult rmsnorm::checkDeviceCode(gpu::GPUModuleOp module) {
+LogicalResult rmsnorm::prepareDeviceCode(gpu::GPUModuleOp module) {
   WalkResult walk = module.walk([](Operation *op) -> WalkResult {
     if (!op->isRegistered())
       return op->emitError("no lowering for '")
              << op->getName() << "' in device code";
-    if (auto truncation = dyn_cast<arith::TruncFOp>(op);
-        truncation && roundsOtherwise(truncation))
-      return op->emitError("expected rounding to nearest even to ")
-             << getElementTypeOrSelf(truncation.getType())
-             << " in device code, got '"
-             << stringifyRoundingMode(*truncation.getRoundingmode()) << "'";
-    if (Type type = getF64(op))
+    if (isa_and_present<arith::ArithDialect, math::MathDialect>(
+            op->getDialect())) {
+      // Of addresses, not of elements.
+      if (isa<arith::MulUIExtendedOp>(op) ||
+          (isa<arith::SelectOp>(op) &&
+           isa<LLVM::LLVMPointerType>(op->getResult(0).getType())))
+        return WalkResult::advance();
+      if (std::string reason = whyNotComputable(op); !reason.empty())
+        return op->emitOpError(reason);
+    } else if (Type type = getF64(op)) {
       return op->emitError("expected floats of at most 32 bits, in which "
                            "kernels compute, got ")
              << type << " in '" << op->getName() << "'";
+    }
     for (Type type : op->getResultTypes())
       if (auto vector = dyn_cast<VectorType>(type))
         if (vector.getNumElements() > kMaxFragmentElements)
@@ -74,7 +69,13 @@ LogicalResult rmsnorm::checkDeviceCode(gpu::GPUModuleOp module) {
                  << vector;
     return WalkResult::advance();
   });
-  return failure(walk.wasInterrupted());
+  if (walk.wasInterrupted())
+    return failure();
+  module.walk([](arith::TruncFOp op) {
+    if (!isa<Float8E8M0FNUType>(getElementTypeOrSelf(op.getType())))
+      op.removeRoundingmodeAttr();
+  });
+  return success();
 }
 
 LogicalResult rmsnorm::checkExchanges(gpu::GPUModuleOp module,
@@ -108,7 +109,7 @@ LogicalResult rmsnorm::finalizeModules(
       modules.push_back(module);
   });
   for (gpu::GPUModuleOp module : modules)
-    if (failed(checkDeviceCode(module)))
+    if (failed(prepareDeviceCode(module)))
       return failure();
   for (gpu::GPUModuleOp module : modules)
     if (failed(finalize(module, target.getChipInfo())))

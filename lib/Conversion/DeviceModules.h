@@ -22,9 +22,11 @@ LogicalResult finalizeModules(
     ModuleOp root, Backend backend, StringRef passName,
     function_ref<LogicalResult(gpu::GPUModuleOp, const ChipInfo &)> finalize);
 
-/// Refuses operations that no target has code for: unregistered ones, and
-/// vectors too wide for a thread, which code generators would unroll.
-LogicalResult checkDeviceCode(gpu::GPUModuleOp module);
+/// Refuses operations that no target has code for: unregistered ones, those
+/// that are not in ElementOps.def, and vectors too wide for a thread, which
+/// code generators would unroll. Drops the rounding to nearest even that is
+/// spelled out: some back ends know no conversion with a mode.
+LogicalResult prepareDeviceCode(gpu::GPUModuleOp module);
 
 /// Refuses exchanges between more blocks than a cluster of the chip has.
 LogicalResult checkExchanges(gpu::GPUModuleOp module, const ChipInfo &chip);

@@ -21,15 +21,9 @@ struct F32Intrinsics {
   llvm::StringLiteral divide;
 };
 
-/// Functions of f32 by the instructions that GPUs have: exp, tanh, and rounding
-/// to i8; clamps and powers of integers.
-void populateExpandFunctionsPatterns(RewritePatternSet &patterns);
-
 /// Rewrites math ops and divisions into arith and ops that the back end selects
-/// without a library: instructions where there are any, otherwise upstream's
-/// approximations by polynomials. 16-bit math is computed in f32. Errors in ulp
-/// of f32: exp 2 + 1.2 |x| (as __expf: 2^t of a rounded t), tanh 5, division
-/// 2.5.
+/// without a library: as `expandFunctions`, rsqrt, exp2 and divisions of
+/// vectors by the instructions. Errors in ulp of f32: division 2.5.
 LogicalResult expandMath(gpu::GPUModuleOp module,
                          const F32Intrinsics &intrinsics);
 

@@ -4,7 +4,7 @@
 #include "DeviceModules.h"
 #include "DeviceOps.h"
 #include "ExpandFloat8.h"
-#include "ExpandMath.h"
+#include "ExpandFunctions.h"
 #include "RMSNorm/Conversion/Passes.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "SimBuilder.h"
@@ -26,6 +26,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/IR/Matchers.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Transforms/DialectConversion.h"
@@ -178,6 +179,51 @@ static void outlineBF16Conversions(gpu::GPUModuleOp module) {
 }
 
 //===----------------------------------------------------------------------===//
+// Divisions of integers
+//===----------------------------------------------------------------------===//
+
+/// What a division of integers gives where it is undefined is any number, and
+/// GPUs go on; CPUs trap. Divides by 1 there.
+static void guardDivisions(gpu::GPUModuleOp module) {
+  module.walk([](Operation *op) {
+    const bool isSigned = isa<arith::DivSIOp, arith::RemSIOp>(op);
+    if (!isSigned && !isa<arith::DivUIOp, arith::RemUIOp>(op))
+      return;
+    Value divisor = op->getOperand(1);
+    APInt known;
+    if (matchPattern(divisor, m_ConstantInt(&known)) && !known.isZero() &&
+        !known.isAllOnes())
+      return;
+    ImplicitLocOpBuilder b(op->getLoc(), op);
+    Type type = divisor.getType();
+    auto is = [&](Value value, APInt number) -> Value {
+      TypedAttr attribute =
+          b.getIntegerAttr(getElementTypeOrSelf(type), number);
+      if (auto vector = dyn_cast<VectorType>(type))
+        attribute = SplatElementsAttr::get(vector, attribute);
+      return arith::CmpIOp::create(
+          b, arith::CmpIPredicate::eq, value,
+          arith::ConstantOp::create(b, type, attribute));
+    };
+    const unsigned width =
+        getElementTypeOrSelf(type).isIndex()
+            ? IndexType::kInternalStorageBitWidth
+            : getElementTypeOrSelf(type).getIntOrFloatBitWidth();
+    Value isUndefined = is(divisor, APInt::getZero(width));
+    if (isSigned) {
+      Value overflows = arith::AndIOp::create(
+          b, is(op->getOperand(0), APInt::getSignedMinValue(width)),
+          is(divisor, APInt::getAllOnes(width)));
+      isUndefined = arith::OrIOp::create(b, isUndefined, overflows);
+    }
+    TypedAttr one = b.getOneAttr(type);
+    op->setOperand(1, arith::SelectOp::create(b, isUndefined,
+                                              arith::ConstantOp::create(b, one),
+                                              divisor));
+  });
+}
+
+//===----------------------------------------------------------------------===//
 // The coroutine around a kernel's body
 //===----------------------------------------------------------------------===//
 
@@ -311,7 +357,7 @@ private:
 } // namespace
 
 LogicalResult FinalizeSim::finalize(gpu::GPUModuleOp module) {
-  if (failed(checkDeviceCode(module)))
+  if (failed(prepareDeviceCode(module)))
     return failure();
   for (Operation &op : *module.getBody()) {
     auto kernel = dyn_cast<gpu::GPUFuncOp>(op);
@@ -339,6 +385,9 @@ LogicalResult FinalizeSim::simplify(gpu::GPUModuleOp module) {
   if (failed(lowerFloat8(module, /*instructions=*/std::nullopt)))
     return failure();
   widenPairs(module);
+  if (failed(expandFunctions(module)))
+    return failure();
+  guardDivisions(module);
   OpPassManager narrow(module->getName());
   narrow.addPass(math::createMathExtendToSupportedTypes());
   if (failed(runPipeline(narrow, module)) ||
@@ -347,10 +396,7 @@ LogicalResult FinalizeSim::simplify(gpu::GPUModuleOp module) {
   outlineBF16Conversions(module);
 
   RewritePatternSet expand(&getContext());
-  // The arithmetic of GPUs' kernels, on the host's exp2.
-  populateExpandFunctionsPatterns(expand);
   arith::populateExpandBFloat16Patterns(expand);
-  arith::populateCeilFloorDivExpandOpsPatterns(expand);
   vector::populateVectorBitCastLoweringPatterns(expand);
   vector::populateVectorBroadcastLoweringPatterns(expand);
   vector::populateVectorShapeCastLoweringPatterns(expand);

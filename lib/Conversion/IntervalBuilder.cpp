@@ -4,6 +4,7 @@
 #include "IntervalBuilder.h"
 
 #include "RMSNorm/Conversion/Passes.h"
+#include "RMSNorm/IR/ElementOps.h"
 
 #include "OracleABI.h"
 
@@ -11,7 +12,6 @@
 #include "mlir/Dialect/Complex/IR/Complex.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/Math/IR/Math.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/StringSwitch.h"
 
 #include <cmath>
@@ -86,7 +86,7 @@ static StringRef getFunction(StringRef op) {
       .Case("arith.maxnumf", "maxnum")
       .Case("arith.minnumf", "minnum")
       .Case("arith.select", "select")
-      .Cases({"math.absf", "math.absi"}, "abs")
+      .Case("math.absf", "abs")
       .Cases({"math.powf", "math.fpowi"}, "pow")
       .Case("math.atan2", "atan2")
       .Case("math.copysign", "copysign")
@@ -113,11 +113,13 @@ static std::optional<int64_t> getIntegerOperation(StringRef op) {
       .Case("arith.shli", int64_t(RMSNORM_ORACLE_SHLI))
       .Case("arith.shrsi", int64_t(RMSNORM_ORACLE_SHRSI))
       .Case("arith.shrui", int64_t(RMSNORM_ORACLE_SHRUI))
-      .Cases({"arith.divsi", "arith.divui"}, int64_t(RMSNORM_ORACLE_DIVI))
+      .Case("arith.divsi", int64_t(RMSNORM_ORACLE_DIVI))
+      .Case("arith.divui", int64_t(RMSNORM_ORACLE_DIVUI))
       .Case("arith.floordivsi", int64_t(RMSNORM_ORACLE_FLOORDIVI))
-      .Cases({"arith.ceildivsi", "arith.ceildivui"},
-             int64_t(RMSNORM_ORACLE_CEILDIVI))
-      .Cases({"arith.remsi", "arith.remui"}, int64_t(RMSNORM_ORACLE_REMI))
+      .Case("arith.ceildivsi", int64_t(RMSNORM_ORACLE_CEILDIVI))
+      .Case("arith.ceildivui", int64_t(RMSNORM_ORACLE_CEILDIVUI))
+      .Case("arith.remsi", int64_t(RMSNORM_ORACLE_REMI))
+      .Case("arith.remui", int64_t(RMSNORM_ORACLE_REMUI))
       .Case("math.ctlz", int64_t(RMSNORM_ORACLE_CTLZ))
       .Case("math.cttz", int64_t(RMSNORM_ORACLE_CTTZ))
       .Case("math.ctpop", int64_t(RMSNORM_ORACLE_CTPOP))
@@ -128,6 +130,8 @@ Value IntervalBuilder::getFloat(Operation *op, ArrayRef<Value> operands) {
   StringRef name = op->getName().getStringRef();
   if (isa<arith::MulFOp>(op) && op->getOperand(0) == op->getOperand(1))
     return call("square", operands[0]);
+  if (std::optional<int64_t> power = getPowerOfProducts(op))
+    return call("powi", {operands[0], integer(*power)});
   if (StringRef function = getFunction(name); !function.empty())
     return call(function, operands);
   if (std::optional<int64_t> function = getUnary(name))
@@ -147,8 +151,23 @@ Value IntervalBuilder::getFloat(Operation *op, ArrayRef<Value> operands) {
                  integer(isa<math::IsInfOp>(op) ? RMSNORM_ORACLE_EQUAL
                                                 : RMSNORM_ORACLE_LESS)});
   }
+  if (isa<math::IsNormalOp>(op)) {
+    Value magnitude = call("abs", operands[0]);
+    auto compare = [&](const APFloat &value, int64_t relations) {
+      Value number = this->number(value.convertToDouble());
+      number = complex::CreateOp::create(*this, interval, number, number);
+      return call("compare", {magnitude, number, integer(relations)});
+    };
+    const llvm::fltSemantics &format =
+        cast<FloatType>(op->getOperand(0).getType()).getFloatSemantics();
+    Value isFinite = compare(APFloat::getInf(format), RMSNORM_ORACLE_LESS);
+    Value isLarge = compare(APFloat::getSmallestNormalized(format),
+                            RMSNORM_ORACLE_GREATER | RMSNORM_ORACLE_EQUAL);
+    return call("select", {isFinite, isLarge, isFinite});
+  }
   if (isa<math::FmaOp>(op))
-    return call("add", {call("mul", {operands[0], operands[1]}), operands[2]});
+    return call("fma", {operands[0], operands[1], operands[2],
+                        integer(!op->getResult(0).getType().isF32())});
   if (isa<math::ClampFOp>(op))
     return call("min", {call("max", {operands[0], operands[1]}), operands[2]});
   if (auto compare = dyn_cast<arith::CmpFOp>(op))
@@ -157,6 +176,9 @@ Value IntervalBuilder::getFloat(Operation *op, ArrayRef<Value> operands) {
   if (auto truncation = dyn_cast<arith::TruncFOp>(op)) {
     using Mode = arith::RoundingMode;
     Mode mode = truncation.getRoundingmode().value_or(Mode::to_nearest_even);
+    // A number that is written in f64.
+    if (mode == Mode::to_nearest_even && truncation.getType().isF32())
+      return call("unary", {operands[0], integer(RMSNORM_ORACLE_nearest)});
     if (mode == Mode::to_nearest_even)
       return operands[0];
     if (!isa<Float8E8M0FNUType>(truncation.getType()))
@@ -173,17 +195,19 @@ Value IntervalBuilder::getFloat(Operation *op, ArrayRef<Value> operands) {
 
 /// Of floats whose bits are as IEEE's, or an exponent.
 Value IntervalBuilder::getBitcast(Type from, Type to, Value operand) {
-  auto element = dyn_cast<FloatType>(isa<FloatType>(from) ? from : to);
-  if (!element || isa<FloatType>(from) == isa<FloatType>(to))
-    return from == to || !element ? operand : Value();
-  if (!isa<Float32Type, Float16Type, BFloat16Type, Float8E5M2Type,
-           Float8E8M0FNUType>(element))
-    return Value();
-  const llvm::fltSemantics &format = element.getFloatSemantics();
-  return call(isa<FloatType>(from) ? "to_bits" : "from_bits",
-              {operand, integer(APFloat::semanticsPrecision(format)),
-               integer(APFloat::semanticsMinExponent(format)),
-               integer(element.getWidth())});
+  if (from == to)
+    return operand;
+  auto convert = [&](StringRef function, FloatType element, Value value) {
+    const llvm::fltSemantics &format = element.getFloatSemantics();
+    return call(function, {value, integer(APFloat::semanticsPrecision(format)),
+                           integer(APFloat::semanticsMinExponent(format)),
+                           integer(element.getWidth())});
+  };
+  if (auto element = dyn_cast<FloatType>(from))
+    operand = convert("to_bits", element, operand);
+  if (auto element = dyn_cast<FloatType>(to))
+    operand = convert("from_bits", element, operand);
+  return operand;
 }
 
 Value IntervalBuilder::getInteger(Operation *op, ArrayRef<Value> operands) {
@@ -202,8 +226,8 @@ Value IntervalBuilder::getInteger(Operation *op, ArrayRef<Value> operands) {
   if (auto compare = dyn_cast<arith::CmpIOp>(op)) {
     Value relations = integer(getRelations(compare.getPredicate()));
     if (compare.getPredicate() >= arith::CmpIPredicate::ult)
-      return call("compare",
-                  {unsign(operands[0]), unsign(operands[1]), relations});
+      return call("compare_unsigned", {operands[0], operands[1], relations,
+                                       integer(from.getIntOrFloatBitWidth())});
     return call("compare", {operands[0], operands[1], relations});
   }
   if (!to.isIntOrFloat())
@@ -212,10 +236,17 @@ Value IntervalBuilder::getInteger(Operation *op, ArrayRef<Value> operands) {
   if (isa<arith::FPToSIOp, arith::FPToUIOp>(op))
     return call("to_integer",
                 {operands[0], width, integer(isa<arith::FPToSIOp>(op))});
-  if (isa<arith::MaxUIOp, arith::MinUIOp>(op))
-    return call("wrap", {call(isa<arith::MaxUIOp>(op) ? "max" : "min",
-                              {unsign(operands[0]), unsign(operands[1])}),
-                         width});
+  if (isa<arith::MaxUIOp, arith::MinUIOp>(op)) {
+    Value takesFirst =
+        call("compare_unsigned",
+             {operands[0], operands[1],
+              integer(isa<arith::MaxUIOp>(op) ? RMSNORM_ORACLE_GREATER
+                                              : RMSNORM_ORACLE_LESS),
+              width});
+    return call("select", {takesFirst, operands[0], operands[1]});
+  }
+  if (isa<math::AbsIOp>(op))
+    return call("wrap", {call("abs", operands[0]), width});
   if (isa<arith::ExtSIOp>(op) && from.isInteger(1))
     return call("neg", operands[0]);
   if (isa<arith::ExtUIOp>(op))
@@ -223,25 +254,15 @@ Value IntervalBuilder::getInteger(Operation *op, ArrayRef<Value> operands) {
   if (isa<arith::TruncIOp, arith::ExtSIOp>(op))
     return call("wrap", {operands[0], width});
   if (std::optional<int64_t> operation = getIntegerOperation(name)) {
-    Value a = operands.front(), b = operands.back();
-    if (isa<arith::DivUIOp, arith::CeilDivUIOp, arith::RemUIOp>(op))
-      a = unsign(a), b = unsign(b);
-    return call("integer", {a, b, integer(*operation), width});
+    return call("integer", {operands.front(), operands.back(),
+                            integer(*operation), width});
   }
   return Value();
 }
 
 Value IntervalBuilder::evaluate(Operation *op, ArrayRef<Value> operands) {
-  // No kernel computes in wider types than f32; constants may be rounded.
-  auto isWide = [](Type type) {
-    return isa<FloatType>(type) && type.getIntOrFloatBitWidth() > 32;
-  };
-  const bool isConstant =
-      isa<arith::TruncFOp>(op) && matchPattern(op->getOperand(0), m_Constant());
-  if (op->getNumResults() != 1 || op->getNumRegions() != 0 ||
-      (llvm::any_of(op->getOperandTypes(), isWide) && !isConstant) ||
-      isWide(op->getResult(0).getType()) ||
-      !isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+  if (!isa<arith::ArithDialect, math::MathDialect>(op->getDialect()) ||
+      !whyNotComputable(op).empty())
     return Value();
   if (auto cast = dyn_cast<arith::BitcastOp>(op))
     return getBitcast(cast.getIn().getType(), cast.getType(), operands[0]);

@@ -321,16 +321,6 @@ rmsnorm::lowerFloat8(gpu::GPUModuleOp module,
   config.setRegionSimplificationLevel(GreedySimplifyRegionLevel::Disabled);
   if (failed(applyPatternsGreedily(module, std::move(patterns), config)))
     return failure();
-  walk = module.walk([](Operation *op) -> WalkResult {
-    if (isa_and_present<math::MathDialect>(op->getDialect()) &&
-        llvm::any_of(op->getOperandTypes(), isFloat8))
-      return op->emitError("no lowering for '")
-             << op->getName() << "' on " << op->getOperand(0).getType()
-             << " in device code";
-    return WalkResult::advance();
-  });
-  if (walk.wasInterrupted())
-    return failure();
   retype(module);
   return success();
 }

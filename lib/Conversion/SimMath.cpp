@@ -39,28 +39,26 @@ static LogicalResult lowerRsqrt(math::RsqrtOp, math::RsqrtOp::Adaptor adaptor,
   return b.replace(LLVM::FDivOp::create(b.builder, b.loc, ones, root));
 }
 
-/// A function of the host's libm at `offset` of the table, lane by lane.
-template <typename Op, int64_t offset>
-static LogicalResult lowerToLibm(Op op, typename Op::Adaptor adaptor,
-                                 SimRewriter &b) {
-  Type type = op->getResult(0).getType();
+/// The function of the table, lane by lane.
+static LogicalResult lowerExp2(math::Exp2Op op, math::Exp2Op::Adaptor adaptor,
+                               SimRewriter &b) {
+  constexpr int64_t offset = offsetof(rmsnorm_sim_table, exp2);
+  Type type = op.getType();
   auto vector = dyn_cast<VectorType>(type);
   Type element = getElementTypeOrSelf(type);
   if (!element.isF32() || (vector && vector.getRank() != 1))
     return failure();
-  ValueRange operands = adaptor.getOperands();
+  Value operand = adaptor.getOperand();
   if (!vector)
-    return b.replace(b.callTable(offset, element, operands).getResult());
+    return b.replace(b.callTable(offset, element, operand).getResult());
   Value result = LLVM::PoisonOp::create(b.builder, b.loc, type);
   for (int64_t i = 0; i < vector.getNumElements(); ++i) {
     Value lane = b.constant(b.i32, i);
-    SmallVector<Value> scalars;
-    for (Value operand : operands)
-      scalars.push_back(
-          LLVM::ExtractElementOp::create(b.builder, b.loc, operand, lane));
+    Value scalar =
+        LLVM::ExtractElementOp::create(b.builder, b.loc, operand, lane);
     result = LLVM::InsertElementOp::create(
         b.builder, b.loc, result,
-        b.callTable(offset, element, scalars).getResult(), lane);
+        b.callTable(offset, element, scalar).getResult(), lane);
   }
   return b.replace(result);
 }
@@ -68,13 +66,6 @@ static LogicalResult lowerToLibm(Op op, typename Op::Adaptor adaptor,
 void rmsnorm::populateSimMathPatterns(const LLVMTypeConverter &converter,
                                       SimKernels &kernels,
                                       RewritePatternSet &patterns) {
-  addSimPatterns(
-      patterns, converter, kernels, lowerConstant, lowerRsqrt,
-#define RMSNORM_SIM_FUNCTION(name, op)                                         \
-  lowerToLibm<math::op, offsetof(rmsnorm_sim_table, name)>,
-      RMSNORM_SIM_UNARY(RMSNORM_SIM_FUNCTION)
-#undef RMSNORM_SIM_FUNCTION
-          lowerToLibm<math::Atan2Op, offsetof(rmsnorm_sim_table, atan2)>,
-      lowerToLibm<math::PowFOp, offsetof(rmsnorm_sim_table, pow)>,
-      lowerToLibm<arith::RemFOp, offsetof(rmsnorm_sim_table, fmod)>);
+  addSimPatterns(patterns, converter, kernels, lowerConstant, lowerRsqrt,
+                 lowerExp2);
 }

@@ -4,6 +4,7 @@
 #include "RMSNorm/Conversion/Passes.h"
 
 #include "IntervalBuilder.h"
+#include "RMSNorm/IR/ElementOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
@@ -334,6 +335,9 @@ LogicalResult IntervalRewriter::rewrite(Operation *op) {
     old.push_back(op);
     return success();
   }
+  if (isa<arith::ArithDialect, math::MathDialect>(op->getDialect()))
+    if (std::string reason = whyNotComputable(op); !reason.empty())
+      return op->emitOpError(reason);
   Value result = evaluate(op);
   if (!result)
     return op->emitOpError("is nothing that the oracle has a rule for: what it "

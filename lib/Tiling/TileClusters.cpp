@@ -6,6 +6,7 @@
 
 #include "RMSNorm/Access/Views.h"
 #include "RMSNorm/IR/DimTrace.h"
+#include "RMSNorm/IR/ElementOps.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Source/Elementwise.h"
 #include "RMSNorm/Tiling/Passes.h"
@@ -187,6 +188,8 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
   using TileClustersBase::TileClustersBase;
 
   void runOnOperation() override {
+    if (required && failed(checkElementOps()))
+      return signalPassFailure();
     Forgetter ops;
     IRRewriter rewriter(&getContext(), &ops);
     getOperation()->walk([&](Operation *op) {
@@ -243,6 +246,19 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
   }
 
 private:
+  /// Where all work has to be in kernels, what no kernel computes is refused
+  /// where it stands.
+  LogicalResult checkElementOps() {
+    WalkResult walk = getOperation()->walk([](linalg::LinalgOp op) {
+      Operation *payload = findNotComputable(op);
+      if (!payload)
+        return WalkResult::advance();
+      payload->emitOpError(whyNotComputable(payload));
+      return WalkResult::interrupt();
+    });
+    return failure(walk.wasInterrupted());
+  }
+
   /// Where all work has to be in kernels, names the first op on tensors that is
   /// in none, and why. Linalg ops are left to rmsnorm-check-buffers.
   LogicalResult checkLeft(const Forgetter &ops) {

@@ -3,13 +3,13 @@
 
 #include "TileProgram.h"
 
+#include "RMSNorm/IR/ElementOps.h"
+
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/GPU/IR/GPUDialect.h"
-#include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
-#include "mlir/IR/Matchers.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -68,70 +68,27 @@ static bool isOfGather(Operation *op) {
   return isa<tensor::ExtractOp, linalg::IndexOp, affine::AffineApplyOp>(op);
 }
 
+Operation *rmsnorm::findNotComputable(LinalgOp op) {
+  for (Operation &payload : op.getBlock()->without_terminator())
+    if (!isOfGather(&payload) && !whyNotComputable(&payload).empty())
+      return &payload;
+  return nullptr;
+}
+
 static std::string whyNotVectorizable(LinalgOp op) {
   if (op.getNumReductionLoops() > 0)
     for (OpOperand &init : op.getDpsInitsMutable())
       if (std::string reason = whyNoReduction(op, init); !reason.empty())
         return reason;
-  for (Operation &payload : op.getBlock()->without_terminator())
-    if (!isOfGather(&payload) &&
-        (payload.getNumRegions() != 0 || payload.getNumResults() != 1 ||
-         !(OpTrait::hasElementwiseMappableTraits(&payload) ||
-           payload.hasTrait<OpTrait::ConstantLike>())))
-      return format("expected elementwise arith and math ops in the body of a "
-                    "row-wise op, got '",
-                    payload.getName(), "'");
-  return "";
+  Operation *payload = findNotComputable(op);
+  return payload ? format("'", payload->getName(), "' op ",
+                          whyNotComputable(payload))
+                 : "";
 }
 
 //===----------------------------------------------------------------------===//
 // What a kernel can hold
 //===----------------------------------------------------------------------===//
-
-/// Whether tensors of `type` can be loaded and stored, some way or other.
-static bool isStorable(Type type) {
-  return type.isF16() || type.isBF16() || type.isF32() ||
-         isa<Float4E2M1FNType, Float8E4M3FNType, Float8E4M3FNUZType,
-             Float8E5M2Type, Float8E8M0FNUType>(type) ||
-         type.isInteger(1) || type.isInteger(8) || type.isInteger(16) ||
-         type.isInteger(32) || type.isInteger(64);
-}
-
-/// Whether all back ends compute `op` on elements of the types it has. What
-/// they refuse is the outcome of compiling each op of arith and math on each
-/// type.
-static bool isComputable(Operation &op) {
-  SmallVector<Type> types(op.getResultTypes());
-  // Nothing is computed in f64, but numbers may be written in it.
-  if (!isa<arith::TruncFOp>(op) ||
-      !matchPattern(op.getOperand(0), m_Constant()))
-    llvm::append_range(types, op.getOperandTypes());
-  if (!llvm::all_of(
-          types, [](Type type) { return isStorable(type) || type.isIndex(); }))
-    return false;
-  Type type = op.getNumOperands() ? op.getOperand(0).getType() : types.front();
-  // Of a power of two it is the usual one that is not to nearest.
-  if (auto truncation = dyn_cast<arith::TruncFOp>(op))
-    if (truncation.getRoundingmode().value_or(
-            arith::RoundingMode::to_nearest_even) !=
-        arith::RoundingMode::to_nearest_even)
-      return isa<Float8E8M0FNUType>(truncation.getType());
-  // Of libraries that kernels are not linked with, or of no lowering at all.
-  if (isa<arith::CeilDivSIOp, arith::CeilDivUIOp, arith::FloorDivSIOp,
-          math::AcoshOp, math::AsinhOp, math::AtanhOp, math::IPowIOp,
-          math::IsInfOp, math::IsNormalOp, math::Log10Op, math::RoundOp>(op))
-    return false;
-  // A constant power is multiplied.
-  if (auto power = dyn_cast<math::FPowIOp>(op))
-    return matchPattern(power.getRhs(), m_Constant()) &&
-           type.getIntOrFloatBitWidth() >= 16;
-  if (isa<arith::RemFOp, arith::MaxNumFOp, arith::MinNumFOp>(op))
-    return type.isF32();
-  if (isa<math::MathDialect>(op.getDialect()))
-    return !(isa<math::FmaOp>(op) && type.isBF16()) &&
-           type.getIntOrFloatBitWidth() >= 16;
-  return isa<arith::ArithDialect>(op.getDialect());
-}
 
 /// A kernel's parameters: what is computed from them is computed in the kernel
 /// if it is of floats, on the host otherwise.
@@ -141,7 +98,7 @@ static bool isParameter(Value value) {
   if (def && def->hasTrait<OpTrait::ConstantLike>())
     return true;
   if (def && !type.isIntOrIndex() && isPure(def) && def->getNumRegions() == 0 &&
-      isComputable(*def))
+      whyNotComputable(def).empty())
     return llvm::all_of(def->getOperands(), isParameter);
   return type.isF32() || type.isInteger(32) || type.isInteger(64) ||
          type.isIndex();
@@ -194,10 +151,6 @@ std::string rmsnorm::whyNoKernel(LinalgOp op, bool everywhere) {
       if (operand.getParentBlock() != body && !isParameter(operand))
         return format("a kernel has no parameters of type '", operand.getType(),
                       "'");
-    if (&payload != body->getTerminator() && !isComputable(payload) &&
-        !payload.hasTrait<OpTrait::ConstantLike>())
-      return format("kernels lack '", payload.getName(), "' on '",
-                    payload.getOperand(0).getType(), "'");
   }
   return "";
 }

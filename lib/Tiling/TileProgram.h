@@ -16,9 +16,13 @@ std::optional<ReduceKind> getReduceKind(Operation *combiner);
 /// The op that combines what `init`, of an op that reduces, accumulates.
 Operation *getCombiner(linalg::LinalgOp op, OpOperand &init);
 
+/// The first op in the body of `op` that no tile program holds
+/// (`whyNotComputable`), of those that compute elements; null if there is none.
+Operation *findNotComputable(linalg::LinalgOp op);
+
 /// Why no kernel can hold `op`, which works row by row, to follow "it ": it has
-/// no tile program or, `everywhere`, some back end lacks its types or its math;
-/// empty if one can. What it loads and stores is another matter
+/// no tile program or, `everywhere`, some back end lacks its types; empty if
+/// one can. What it loads and stores is another matter
 /// (`whyNotStorable`).
 std::string whyNoKernel(linalg::LinalgOp op, bool everywhere);
 

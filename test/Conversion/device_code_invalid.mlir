@@ -22,7 +22,7 @@ gpu.module @in_a_kernel [#rmsnorm.target<TARGET>] {
 
 gpu.module @rounding [#rmsnorm.target<TARGET>] {
   gpu.func @k(%x: !llvm.ptr<1>, %row: i64, %column: i32, %value: f32) kernel attributes {known_block_size = array<i32: 32, 1, 1>} {
-    // expected-error @below {{expected rounding to nearest even to 'bf16' in device code, got 'upward'}}
+    // expected-error @below {{'arith.truncf' op expected rounding to nearest even, got 'upward'}}
     %t = arith.truncf %value upward : f32 to bf16
     %v = vector.broadcast %t : bf16 to vector<1xbf16>
     rmsnorm.global_store %v, %x[%row, %column] alignment(2) : vector<1xbf16>
@@ -76,7 +76,7 @@ gpu.module @f64 [#rmsnorm.target<TARGET>] {
     %c = arith.constant dense<0.1> : vector<1xf64>
     %t = arith.truncf %c : vector<1xf64> to vector<1xf32>
     %s = arith.addf %v, %t : vector<1xf32>
-    // expected-error @below {{expected floats of at most 32 bits, in which kernels compute, got 'vector<1xf64>' in 'arith.extf'}}
+    // expected-error @below {{'arith.extf' op expected f16, bf16, f32, f8E4M3FN, f8E4M3FNUZ, f8E5M2, f8E8M0FNU or f4E2M1FN, got 'f64'}}
     %w = arith.extf %s : vector<1xf32> to vector<1xf64>
     rmsnorm.global_store %w, %x[%row, %column] alignment(8) : vector<1xf64>
     gpu.return

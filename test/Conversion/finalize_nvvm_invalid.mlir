@@ -27,7 +27,7 @@ module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
   gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
     gpu.func @f64(%x: f64, %p: !llvm.ptr<1>) kernel {
-      // expected-error @below {{expected floats of at most 32 bits, in which kernels compute, got 'f64' in 'math.rsqrt'}}
+      // expected-error @below {{'math.rsqrt' op expected f16, bf16 or f32, got 'f64'}}
       %y = math.rsqrt %x : f64
       llvm.store %y, %p : f64, !llvm.ptr<1>
       gpu.return
@@ -40,8 +40,8 @@ module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
   gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
     gpu.func @no_lowering(%x: f32, %p: !llvm.ptr<1>) kernel {
-      // expected-error @below {{no lowering for 'math.asinh' on 'f32' in device code}}
-      %y = math.asinh %x : f32
+      // expected-error @below {{'math.sincos' op is computed by no kernel: expected math.sin and math.cos}}
+      %y, %z = math.sincos %x : f32
       llvm.store %y, %p : f32, !llvm.ptr<1>
       gpu.return
     }
@@ -75,7 +75,7 @@ module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
 module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
   gpu.module @kernels [#rmsnorm.target<nvvm "sm_90">] {
     gpu.func @float8(%y: !llvm.ptr<1>, %row: i64, %column: i32, %x: vector<8xf8E4M3FN>) kernel {
-      // expected-error @below {{no lowering for 'math.absf' on 'vector<8xf8E4M3FN>' in device code}}
+      // expected-error @below {{'math.absf' op expected f16, bf16 or f32, got 'f8E4M3FN'}}
       %a = math.absf %x : vector<8xf8E4M3FN>
       rmsnorm.global_store %a, %y[%row, %column] alignment(16) : vector<8xf8E4M3FN>
       gpu.return

@@ -159,9 +159,8 @@ func.func @powers(%x: memref<?xf32>, %y: memref<?xf8E8M0FNU>) {
 // CHECK:         func.call @rmsnorm_oracle_rem(
 // CHECK:         %[[WIDTH:.*]] = arith.constant 32 : i64
 // CHECK:         func.call @rmsnorm_oracle_to_bits(%{{.*}}, %{{.*}}, %{{.*}}, %[[WIDTH]])
-// CHECK:         func.call @rmsnorm_oracle_to_unsigned(
-// CHECK:         func.call @rmsnorm_oracle_to_unsigned(
-// CHECK:         func.call @rmsnorm_oracle_integer(
+// CHECK:         %[[DIVUI:.*]] = arith.constant 13 : i64
+// CHECK:         func.call @rmsnorm_oracle_integer(%{{.*}}, %{{.*}}, %[[DIVUI]], %{{.*}})
 // CHECK:         func.call @rmsnorm_oracle_from_bits(
 #id1 = affine_map<(d0) -> (d0)>
 func.func @rare(%x: memref<?xf32>, %y: memref<?xf32>) {

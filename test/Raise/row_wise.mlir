@@ -101,13 +101,13 @@ func.func @elementwise(%x: tensor<8x96xf32>, %o: tensor<8x96xf32>) -> tensor<8x9
   return %y : tensor<8x96xf32>
 }
 
-// Kernels have no fpowi.
+// Kernels have no sincos.
 // CHECK-LABEL: func.func @no_kernel(
 func.func @no_kernel(%x: tensor<8x96xf32>, %n: i32, %o: tensor<8xf32>) -> tensor<8xf32> {
   %y = linalg.generic {indexing_maps = [#id, #none, #row], iterator_types = ["parallel", "reduction"]}
       ins(%x, %n : tensor<8x96xf32>, i32) outs(%o : tensor<8xf32>) {
   ^bb0(%a: f32, %b: i32, %out: f32):
-    %0 = math.fpowi %a, %b : f32, i32
+    %0, %2 = math.sincos %a : f32
     %1 = arith.addf %out, %0 : f32
     linalg.yield %1 : f32
   } -> tensor<8xf32>

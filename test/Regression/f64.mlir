@@ -3,7 +3,7 @@
 // RUN: not norm-compile %s --target=oracle -o %t.rmsn 2>&1 | FileCheck %s
 
 // Kernels loaded f64 and computed in it, at a fraction of the speed, and no oracle checked what.
-// CHECK: f64.mlir:[[#@LINE+8]]:{{.*}} error: 'linalg.generic' op is in no kernel: it reads elements of type 'f64'
+// CHECK: f64.mlir:[[#@LINE+10]]:{{.*}} error: 'arith.truncf' op expected f16, bf16, f32, {{.*}}, got 'f64'
 #id = affine_map<(d0, d1) -> (d0, d1)>
 func.func @f64(%x: tensor<?x256xf32>, %z: tensor<?x256xf64>) -> tensor<?x256xf32> {
   %c0 = arith.constant 0 : index

@@ -3,9 +3,9 @@
 // Elements of part of a byte in memory divided by zero in the selection.
 func.func @i4(%x: tensor<?x64xf32>, %e: tensor<?x64xf32>, %q0: tensor<?x64xi4>) -> (tensor<?x64xf32>, tensor<?x64xi4>) {
   %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
-  // expected-error @below {{it writes elements of type 'i4'}}
   %q = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<?x64xf32>) outs(%q0 : tensor<?x64xi4>) {
   ^bb0(%a: f32, %o: i4):
+    // expected-error @below {{'arith.fptosi' op expected i1, i8, i16, i32 or i64, got 'i4'}}
     %c = arith.fptosi %a : f32 to i4
     linalg.yield %c : i4
   } -> tensor<?x64xi4>
@@ -57,9 +57,9 @@ func.func @f4_row(%x: tensor<?x64xf32>, %e: tensor<?x64xf32>, %s: tensor<?xf4E2M
 
 func.func @i2(%x: tensor<?x64xf32>, %e: tensor<?x64xf32>, %q0: tensor<?x64xi2>) -> (tensor<?x64xf32>, tensor<?x64xi2>) {
   %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
-  // expected-error @below {{it writes elements of type 'i2'}}
   %q = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%y : tensor<?x64xf32>) outs(%q0 : tensor<?x64xi2>) {
   ^bb0(%a: f32, %o: i2):
+    // expected-error @below {{'arith.fptosi' op expected i1, i8, i16, i32 or i64, got 'i2'}}
     %c = arith.fptosi %a : f32 to i2
     linalg.yield %c : i2
   } -> tensor<?x64xi2>

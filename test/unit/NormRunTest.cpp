@@ -240,6 +240,12 @@ TEST_F(NormRunTensors, IntervalsOfSeveralValuesAreUndecided) {
   EXPECT_TRUE(isUndecided(f32(), 1, infinity));
   EXPECT_FALSE(isUndecided(f32(), infinity, infinity));
   EXPECT_TRUE(isUndecided({kDLInt, 8, 1}, 3, 4));
+  // Poison: any value is right.
+  const Interval poison = {infinity, -infinity};
+  EXPECT_TRUE(poison.isUndefined() && poison.contains(3) &&
+              poison.contains(nan));
+  EXPECT_TRUE(isUndecided(bf16(), infinity, -infinity));
+  EXPECT_FALSE((Interval{-infinity, infinity}).isUndefined());
 }
 
 TEST_F(NormRunTensors, RowFactorsAreOfTheirRows) {

@@ -128,6 +128,13 @@ static bool runAll(const Options &options, rmsnorm_device *device,
     if (!result.warning.empty() && warnings.insert(result.warning).second)
       std::fprintf(stderr, "norm-run: warning: %s%s\n", place.c_str(),
                    result.warning.c_str());
+    if (result.undefined)
+      std::fprintf(stderr,
+                   "norm-run: warning: %s: %s: %lld elements are undefined on "
+                   "this data, as what nothing is written to, an integer of a "
+                   "NaN or a quotient by 0: any value of them is right\n",
+                   plan.file.c_str(), name.c_str(),
+                   (long long)result.undefined);
     good &= result.error.empty() && result.verdict == Verdict::Right;
   }
   return good;

@@ -15,16 +15,16 @@ static bool isAnything(const Interval &interval) {
 }
 
 bool Interval::contains(double value) const {
+  if (isUndefined())
+    return true;
   if (std::isnan(value))
     return std::isnan(lo) || isAnything(*this);
   return lo <= value && value <= hi;
 }
 
-bool Interval::isUndefined() const {
-  return lo == -std::numeric_limits<double>::infinity() && std::isnan(hi);
-}
-
 bool Interval::isUndecided(const Format &format) const {
+  if (isUndefined())
+    return true;
   if (!format.isFloat || format.mantissaBits < 23)
     return lo < hi;
   return hi - lo > 0x1p-11 * std::max(std::fabs(lo), std::fabs(hi)) ||
@@ -37,7 +37,11 @@ Intervals::Intervals(const Tensor &tensor)
   for (int64_t row = 0; row < tensor.rowCount(); ++row)
     for (int64_t column = 0; column < columns; ++column) {
       double value = tensor.at(row, column);
-      elements.push_back({value, value});
+      // From 2^53 on not every integer is a double.
+      bool isExact = tensor.getFormat().isFloat || std::fabs(value) < 0x1p53;
+      elements.push_back(isExact ? Interval{value, value}
+                                 : Interval{std::nextafter(value, -HUGE_VAL),
+                                            std::nextafter(value, HUGE_VAL)});
     }
 }
 

@@ -15,12 +15,14 @@ struct Interval {
   double lo, hi;
 
   bool contains(double value) const;
-  /// Whether the program leaves the element undefined: nothing is compared.
-  bool isUndefined() const;
+  /// Whether the program leaves the element undefined, or it is poison: any
+  /// value will do.
+  bool isUndefined() const { return lo > hi; }
   /// Whether it holds several values of the format, so that it does not tell
   /// whether one was rounded right. f32 is no rounding that a program could
   /// have in a wrong place: there, whether it is wider than a step of f16, the
-  /// finest of the others, without the limits of its range.
+  /// finest of the others, without the limits of its range. What is undefined
+  /// is undecided.
   bool isUndecided(const Format &format) const;
 };
 

@@ -80,7 +80,7 @@ std::shared_ptr<Reference> makeReference(const Plan &plan,
 /// everything else with its old contents.
 static void check(const Plan &plan, const Reference &reference,
                   const std::vector<Tensor> &got, Result &result) {
-  int64_t elements = 0, undefined = 0, undecided = 0;
+  int64_t elements = 0, undecided = 0;
   for (size_t i = 0; i < got.size(); ++i) {
     const rmsnorm_argument_info &info = plan.arguments[i];
     const Tensor &before = reference.before[i];
@@ -98,11 +98,11 @@ static void check(const Plan &plan, const Reference &reference,
                     difference.where;
     result.ulps = std::fmax(result.ulps, difference.ulps);
     elements += got[i].elementCount() - difference.undefined;
-    undefined += difference.undefined;
     undecided += difference.undecided;
+    result.undefined += difference.undefined;
     result.hash = hash(got[i], (*reference.expected)[i], result.hash);
   }
-  if (undefined && !elements && result.note.empty()) {
+  if (result.undefined && !elements && result.note.empty()) {
     result.verdict = Verdict::Undecided;
     result.note = "cannot be checked: the program leaves all of its results "
                   "undefined";
@@ -110,7 +110,8 @@ static void check(const Plan &plan, const Reference &reference,
   }
   if (elements)
     result.undecided = double(undecided) / double(elements);
-  if (!result.note.empty() || result.undecided <= maxUndecided ||
+  if (!result.note.empty() ||
+      double(undecided) <= maxUndecided * double(elements) ||
       elements < fewElements) {
     result.verdict = result.note.empty() ? Verdict::Right : Verdict::Wrong;
     return;

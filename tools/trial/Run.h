@@ -50,6 +50,8 @@ struct Result {
   /// Share of the outputs' elements, of those that the program defines, whose
   /// interval is undecided.
   double undecided = 0;
+  /// How many elements the program leaves undefined, or are poison.
+  int64_t undefined = 0;
   /// Of the same elements, in order; the same whatever the layout.
   uint64_t hash = 0;
   Verdict verdict = Verdict::Wrong;

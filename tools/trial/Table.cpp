@@ -222,6 +222,7 @@ void Table::printJson(const Plan &plan, const Result &result) {
     json.field("device", result.device);
     json.field("ulps", result.ulps);
     json.field("undecided", result.undecided);
+    json.field("undefined", uint64_t(result.undefined));
     json.field("milliseconds", result.milliseconds);
     json.field("bytes", uint64_t(result.bytes));
     json.field("gigabytes_per_second", getRate(result));

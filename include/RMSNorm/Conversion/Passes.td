@@ -22,8 +22,10 @@ def FinalizeSim : Pass<"rmsnorm-finalize-sim", "::mlir::ModuleOp"> {
     dialect. The layouts of `launch` and `thread` are in
     runtime/lib/Sim/SimABI.h; the global `rmsnorm_sim_abi_version` names their
     version. Code needs nothing from the host but a table of functions in the
-    launch. Math functions are the host's libm through that table (exp, tanh and
-    erf are made of its exp2, as on GPUs); rsqrt is 1 / sqrt, fma is exact.
+    launch. Functions are computed as on GPUs, on the host's exp2, which is in
+    that table; rsqrt is 1 / sqrt, fma is exact. What a division of integers by
+    0, or one that overflows, gives is any number: here that by 1, as a CPU
+    would trap.
 
     Every run checks
 
@@ -64,16 +66,20 @@ def FinalizeNVVM : Pass<"rmsnorm-finalize-nvvm", "::mlir::ModuleOp"> {
       LLVM neither branches nor merges it; the others are ordinary loads and
       stores. No load is `.nc`.
     - Workgroup memory is one `extern .shared` symbol.
-    - Math functions are expanded here: a device module declares no function.
-      One that has no expansion is an error naming it. Where the machine has an
-      instruction it is taken, and a result below 2^-126 may be zero. Errors in
-      ulp of f32: rsqrt and exp2 2; exp 2 + 1.2 |x| (2^t of the rounded
-      t = x log2 e: CUDA C++ Programming Guide, __expf); tanh 5; erf 4 and
-      never above 1; division of vectors 2 (PTX ISA, div.full), and by
-      1 + exp(x) 2, where the divisor is at most 2^126, else zero; of scalars,
-      once a row, correctly rounded.
-      Polynomials (upstream's, a few ulp): erfc, expm1, log, log1p, log2, sin,
-      cos and the inverse ones.
+    - Math functions are expanded here, the same for all targets: a device
+      module declares no function. An op of arith or math that is not in
+      ElementOps.def is an error naming it. Where the machine has an instruction
+      it is taken, and a result below 2^-126 may be zero. Errors in ulp of f32:
+      rsqrt and exp2 2; exp 2 + 1.2 |x| (2^t of the rounded t = x log2 e: CUDA
+      C++ Programming Guide, __expf); sinh and cosh 4 + 1.2 |x|; tanh 5; erf 4
+      and never above 1; logarithms 4 and 5 (log10); atan and atan2 10; powers
+      2^t, t within 10 units of 2^-24, and 2; those by a constant up to 64 one
+      product for each rounding. sin and cos err by 2^-20 up to 2^20; of larger
+      numbers they are some number from -1 to 1. remf is exact, clampf and round
+      are, too. Division of vectors 2 (PTX ISA, div.full), and by 1 + exp(x) 2,
+      where the divisor is at most 2^126, else zero; of scalars, once a row,
+      correctly rounded.
+      Polynomials of upstream (a few ulp): erfc, expm1, log1p, asin, acos.
   }];
 }
 
@@ -136,8 +142,8 @@ def ToIntervals : Pass<"rmsnorm-to-intervals", "::mlir::ModuleOp"> {
     - Division, roots, exponentials and the like may err by the bound that
       runtime/lib/Oracle/Interval.cpp gives, with its source.
     - An operation on a narrower float type is that of f32, rounded to the type;
-      so are conversions, whether the type has infinities or not. A number out
-      of an integer's range may become any integer. Powers of two (f8E8M0FNU)
+      so are conversions, whether the type has infinities or not. An fma may
+      round once to the type. Powers of two (f8E8M0FNU)
       are rounded in any direction, no lower than to the least one of the type;
       a negative number becomes NaN.
     - Maxima, minima and selections are exact. A comparison of intervals that
@@ -146,15 +152,19 @@ def ToIntervals : Pass<"rmsnorm-to-intervals", "::mlir::ModuleOp"> {
       side by (8 + sqrt(T)) 2^-24 of the sum of the terms' absolute values, and
       rounded to its type at the end (docs/semantics.md says why).
     - A product of many: 2^-23 relative for each factor.
+    - Poison is what certainly has no value: the integer of a NaN or of a number
+      out of its range, a quotient or remainder by 0 or one that overflows, a
+      number shifted by its width or more. It stays poison until a selection
+      takes another value. Where it is only possible, the integer is any one.
     - A gather gives the element at its index, an integer that is certain. An
       index of no element is undefined behaviour; the simulator reports it.
     - NaN: both ends where it is certain. Where it is possible, or where a
       partial sum may overflow, the interval is [-inf, inf]. It stands for
       anything, a NaN included, and stays so.
 
-    Requires: linalg on buffers (`rmsnorm-prepare-oracle`), floats of at most 32
-    bits. Operations without a rule are an error: programs with them cannot be
-    checked.
+    Requires: linalg on buffers (`rmsnorm-prepare-oracle`), ops of
+    ElementOps.def. Operations without a rule are an error: programs with them
+    cannot be checked.
 
     ```mlir
     ^bb0(%g: bf16, %p: f32, %out: bf16):

@@ -23,9 +23,13 @@ Interval compare(Interval a, Interval b, int64_t relations) {
 }
 
 Interval select(Interval condition, Interval a, Interval b) {
+  if (isPoison(condition))
+    return poison;
   if (isPoint(condition))
     return condition.lo != 0 ? a : b;
-  return isUnset(condition) || isUnset(a) || isUnset(b) ? unset : hull(a, b);
+  if (isPoison(a) || isPoison(b))
+    return isPoison(a) && isPoison(b) ? poison : anything;
+  return hull(a, b);
 }
 
 /// All values of the width.
@@ -53,8 +57,22 @@ Interval to_unsigned(Interval a, int64_t width) {
   double period = std::ldexp(1, int(width));
   if (a.lo >= 0)
     return a;
-  return a.hi < 0 ? Interval{a.lo + period, a.hi + period}
-                  : Interval{0, period - 1};
+  if (a.hi >= 0 || isUnknown(a))
+    return {0, period - 1};
+  a = {a.lo + period, a.hi + period};
+  if (width < 64)
+    return a;
+  // Not every such integer is a double.
+  return {std::nextafter(a.lo, 0), std::nextafter(a.hi, infinity)};
+}
+
+Interval compare_unsigned(Interval a, Interval b, int64_t relations,
+                          int64_t width) {
+  // Of one sign they are in the order of the signed ones.
+  if ((a.lo < 0 && a.hi >= 0) || (b.lo < 0 && b.hi >= 0) ||
+      (a.lo < 0) != (b.lo < 0))
+    return compare(to_unsigned(a, width), to_unsigned(b, width), relations);
+  return compare(a, b, relations);
 }
 
 Interval to_integer(Interval a, int64_t width, int64_t isSigned) {
@@ -62,16 +80,17 @@ Interval to_integer(Interval a, int64_t width, int64_t isSigned) {
   Interval result = {std::trunc(a.lo), std::trunc(a.hi)};
   Interval allowed =
       isSigned && width > 1 ? all : Interval{0, std::ldexp(1, int(width)) - 1};
-  // Outside of the type the IR says nothing of the result.
+  // Of i1 both 1 and -1 are true.
+  if (width > 1 &&
+      (isNaN(a) || result.hi < allowed.lo || result.lo > allowed.hi))
+    return poison;
   if (isNaN(a) || !(allowed.lo <= result.lo && result.hi <= allowed.hi))
     return all;
   return wrap(result, width);
 }
 
+/// Of a divisor that is not 0, and of no overflow.
 static int64_t divide(int64_t a, int64_t b, int64_t operation) {
-  // Undefined in the IR: anything will do.
-  if (b == 0 || (b == -1 && a == INT64_MIN))
-    return 0;
   int64_t quotient = a / b, rest = a % b;
   if (operation == RMSNORM_ORACLE_REMI)
     return rest;
@@ -83,9 +102,36 @@ static int64_t divide(int64_t a, int64_t b, int64_t operation) {
              : quotient;
 }
 
+static uint64_t divideUnsigned(uint64_t a, uint64_t b, int64_t operation) {
+  uint64_t quotient = a / b, rest = a % b;
+  return operation == RMSNORM_ORACLE_REMUI   ? rest
+         : operation == RMSNORM_ORACLE_DIVUI ? quotient
+                                             : quotient + (rest != 0);
+}
+
+static uint64_t getBitsOf(int64_t value, int64_t width) {
+  return width < 64 ? uint64_t(value) & ((uint64_t(1) << width) - 1)
+                    : uint64_t(value);
+}
+
+static bool isDivision(int64_t operation) {
+  return operation >= RMSNORM_ORACLE_DIVI && operation < RMSNORM_ORACLE_CTLZ;
+}
+
+/// Whether the IR says nothing of the result, or of what happens.
+static bool isUndefined(int64_t a, int64_t b, int64_t operation,
+                        int64_t width) {
+  if (isDivision(operation))
+    return b == 0 || (operation <= RMSNORM_ORACLE_REMI && b == -1 &&
+                      double(a) == range(width).lo);
+  bool shifts = operation == RMSNORM_ORACLE_SHLI ||
+                operation == RMSNORM_ORACLE_SHRSI ||
+                operation == RMSNORM_ORACLE_SHRUI;
+  return shifts && (b < 0 || b >= width);
+}
+
 static int64_t countBits(uint64_t x, int64_t operation, int64_t width) {
-  if (width < 64)
-    x &= (uint64_t(1) << width) - 1;
+  x = getBitsOf(int64_t(x), width);
   if (operation == RMSNORM_ORACLE_CTPOP)
     return __builtin_popcountll(x);
   if (x == 0)
@@ -99,6 +145,9 @@ static int64_t evaluate(int64_t a, int64_t b, int64_t operation,
   uint64_t x = uint64_t(a), y = uint64_t(b);
   if (operation >= RMSNORM_ORACLE_CTLZ)
     return countBits(x, operation, width);
+  if (operation >= RMSNORM_ORACLE_DIVUI)
+    return int64_t(
+        divideUnsigned(getBitsOf(a, width), getBitsOf(b, width), operation));
   if (operation >= RMSNORM_ORACLE_DIVI)
     return divide(a, b, operation);
   switch (operation) {
@@ -109,41 +158,51 @@ static int64_t evaluate(int64_t a, int64_t b, int64_t operation,
   case RMSNORM_ORACLE_XORI:
     return int64_t(x ^ y);
   case RMSNORM_ORACLE_SHLI:
-    return y < 64 ? int64_t(x << y) : 0;
+    return int64_t(x << y);
   case RMSNORM_ORACLE_SHRSI:
-    return y < 64 ? a >> b : 0;
+    return a >> b;
   default: // RMSNORM_ORACLE_SHRUI
-    if (width < 64)
-      x &= (uint64_t(1) << width) - 1;
-    return y < 64 ? int64_t(x >> y) : 0;
+    return int64_t(getBitsOf(a, width) >> y);
   }
 }
 
 Interval integer(Interval a, Interval b, int64_t operation, int64_t width) {
+  const Interval all = range(width);
+  // A selection of poison, or not, is not of the width.
+  if (isUnknown(a))
+    a = all;
+  if (isUnknown(b))
+    b = all;
   if (operation == RMSNORM_ORACLE_ADDI)
     return wrap({a.lo + b.lo, a.hi + b.hi}, width);
   if (operation == RMSNORM_ORACLE_SUBI)
     return wrap({a.lo - b.hi, a.hi - b.lo}, width);
   if (operation == RMSNORM_ORACLE_MULI)
     return wrap(corners(a, b, [](double x, double y) { return x * y; }), width);
+  if (std::max(std::max(-a.lo, a.hi), std::max(-b.lo, b.hi)) > 0x1p53)
+    return all;
   auto at = [&](double x, double y) {
     double result = double(evaluate(int64_t(x), int64_t(y), operation, width));
     return wrap({result, result}, width);
   };
   if (isPoint(a) && isPoint(b))
-    return at(a.lo, b.lo);
-  // A divisor of 0 is undefined.
-  bool divides = operation >= RMSNORM_ORACLE_DIVI &&
-                 operation < RMSNORM_ORACLE_REMI && !contains(b, 0);
+    return isUndefined(int64_t(a.lo), int64_t(b.lo), operation, width)
+               ? poison
+               : at(a.lo, b.lo);
   // Of one bit, of quotients, and of numbers shifted to the right, the ends are
   // corners.
-  bool shifts =
-      isPoint(b) && (operation == RMSNORM_ORACLE_SHRSI ||
-                     (operation == RMSNORM_ORACLE_SHRUI && a.lo >= 0));
-  if ((width == 1 && operation < RMSNORM_ORACLE_DIVI) || shifts || divides)
+  bool divides =
+      isDivision(operation) && operation != RMSNORM_ORACLE_REMI &&
+      operation != RMSNORM_ORACLE_REMUI && !contains(b, 0) &&
+      (operation >= RMSNORM_ORACLE_DIVUI ? a.lo >= 0 && b.lo >= 0
+                                         : a.lo > all.lo || !contains(b, -1));
+  bool shifts = isPoint(b) && b.lo >= 0 && b.lo < double(width) &&
+                (operation == RMSNORM_ORACLE_SHRSI ||
+                 (operation == RMSNORM_ORACLE_SHRUI && a.lo >= 0));
+  if ((width == 1 && operation < RMSNORM_ORACLE_SHLI) || shifts || divides)
     return hull(hull(at(a.lo, b.lo), at(a.hi, b.hi)),
                 hull(at(a.lo, b.hi), at(a.hi, b.lo)));
-  return range(width);
+  return all;
 }
 
 /// The bits of a magnitude in a format as IEEE's; of one without a mantissa,
@@ -239,7 +298,7 @@ void *allocate(int64_t bytes) {
   first.after->before = header;
   first.after = header;
   auto *elements = reinterpret_cast<Interval *>(header + 1);
-  std::fill_n(elements, count, unset);
+  std::fill_n(elements, count, poison);
   return elements;
 }
 

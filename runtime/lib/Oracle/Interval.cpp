@@ -59,8 +59,25 @@ Interval widen(Interval a, double relative) {
 // Floating point
 //===----------------------------------------------------------------------===//
 
+/// a + b with an odd last bit where it is not exact. Rounded again, to f32 or
+/// less, that is the exact sum rounded once: one of the two may be a product
+/// that was not rounded, so that a double has not all bits of the sum.
+double addToOdd(double a, double b) {
+  double sum = a + b;
+  if (!(std::fabs(sum) < infinity))
+    return sum;
+  // What the sum lacks, exactly (Knuth).
+  double rounded = sum - a;
+  double error = (a - (sum - rounded)) + (b - rounded);
+  uint64_t bits;
+  std::memcpy(&bits, &sum, sizeof bits);
+  if (error == 0 || (bits & 1))
+    return sum;
+  return std::nextafter(sum, error > 0 ? infinity : -infinity);
+}
+
 Interval add(Interval a, Interval b) {
-  Interval sum = f32(Interval{a.lo + b.lo, a.hi + b.hi});
+  Interval sum = f32(Interval{addToOdd(a.lo, b.lo), addToOdd(a.hi, b.hi)});
   return sum.lo <= sum.hi ? sum : undefined(a, b);
 }
 
@@ -75,6 +92,19 @@ Interval rounded(Interval exact) {
 Interval mul(Interval a, Interval b) {
   Interval product = corners(a, b, [](double x, double y) { return x * y; });
   return isNaN(product) ? undefined(a, b) : rounded(product);
+}
+
+/// On narrow types, some have an instruction, which rounds once to the type,
+/// and others compute in f32 and round again. The product of two f32 is a
+/// double.
+Interval fma(Interval a, Interval b, Interval c, int64_t isNarrow) {
+  Interval product = corners(a, b, [](double x, double y) { return x * y; });
+  if (isNaN(product))
+    return isNaN(c) ? nan : undefined(a, b);
+  Interval sum = {addToOdd(product.lo, c.lo), addToOdd(product.hi, c.hi)};
+  if (!(sum.lo <= sum.hi))
+    return undefined(product, c);
+  return isNarrow ? rounded(sum) : f32(sum);
 }
 
 Interval abs(Interval a) {
@@ -120,44 +150,49 @@ Interval div(Interval a, Interval b) {
   return widen(quotient, 5 * u);
 }
 
-/// x - trunc(x / y) * y, with a quotient as above and the product rounded or
-/// not; exact where that is done by subtractions (fmod).
+/// Exact: what is left of x has no more bits than y. Kernels may flush it.
 Interval rem(Interval a, Interval b) {
-  Interval quotient = div(a, b);
-  if (isUnknown(quotient) || std::isinf(a.lo) || std::isinf(a.hi) ||
-      std::isinf(b.lo) || std::isinf(b.hi))
-    return isNaN(quotient) || (isPoint(a) && std::isinf(a.lo)) ? nan : anything;
-  double times = std::trunc(quotient.lo);
-  double slop = 2 * u * std::max(std::fabs(a.lo), std::fabs(a.hi));
-  if (times != std::trunc(quotient.hi)) {
-    // The quotient's error times y, too.
-    double most = std::max(std::fabs(b.lo), std::fabs(b.hi)) + 4 * slop;
-    return f32(Interval{-most, most});
+  if (isNaN(a) || isNaN(b))
+    return nan;
+  if (isAnything(a) || isAnything(b))
+    return anything;
+  if (std::isinf(a.lo) || std::isinf(a.hi) || contains(b, 0))
+    return isPoint(a) && isPoint(b) ? nan : anything;
+  if (isPoint(a) && isPoint(b)) {
+    double rest = std::fmod(a.lo, b.lo);
+    return flush({rest, rest});
   }
-  if (times == 0)
-    slop = 0;
-  Interval multiple = {std::min(times * b.lo, times * b.hi),
-                       std::max(times * b.lo, times * b.hi)};
-  return f32(Interval{a.lo - multiple.hi - slop, a.hi - multiple.lo + slop});
+  Interval quotient = corners(a, b, [](double x, double y) { return x / y; });
+  double times = std::trunc(quotient.lo);
+  if (times == std::trunc(quotient.hi)) {
+    Interval multiple = corners({times, times}, b, [](double x, double y) {
+      return x == 0 ? 0 : x * y; // y may be infinite
+    });
+    return flush(f32(Interval{a.lo - multiple.hi, a.hi - multiple.lo}));
+  }
+  // Smaller than both, of the sign of x.
+  double most = std::min(std::max(-a.lo, a.hi), std::max(-b.lo, b.hi));
+  return {a.lo < 0 ? -most : 0, a.hi > 0 ? most : 0};
 }
 
-/// Upstream's, by atan of the quotient: 48 ulp, below. 0 / 0 is NaN in it.
+/// By a quotient of the smaller one by the larger one, turned back by an eighth
+/// of a turn where that is more than tan(pi / 8): 10 ulp. A quotient of at most
+/// tan(pi / 8) errs by 5 u and 2 u for the numbers it is of, Cephes' polynomial
+/// by 2 u, and so by 4 u of 1 where the result is pi / 8 or more; two additions
+/// by 1 u each of 2 at most.
+constexpr double angleUlps = 10;
+
 Interval atan2(Interval a, Interval b) {
   if (isUnknown(a) || isUnknown(b))
     return isNaN(a) || isNaN(b) ? nan : anything;
-  bool isBehind = b.lo <= 0 && contains(a, 0); // where it jumps
-  if (isBehind && b.hi >= 0)
-    return anything;
+  bool jumps = b.lo <= 0 && contains(a, 0);
   constexpr double pi = 3.14159265358979;
-  if (isBehind)
-    return f32(Interval{-pi, pi});
-  if (std::isinf(a.lo) || std::isinf(a.hi) ||
-      std::max(-b.lo, b.hi) > 0x1p126) // where div is zero
-    return f32(Interval{-pi, pi});
+  // The sign of a zero is not specified.
+  if (jumps)
+    return f32(widen({-pi, pi}, u));
   Interval angle =
       corners(a, b, [](double y, double x) { return std::atan2(y, x); });
-  // The quotient errs by 5 u, and so does its arc tangent, at most.
-  return widen(angle, 2 * u * 54);
+  return widen(angle, 2 * u * angleUlps);
 }
 
 Interval max(Interval a, Interval b) {
@@ -180,26 +215,68 @@ Interval maxnum(Interval a, Interval b) {
 
 Interval minnum(Interval a, Interval b) { return neg(maxnum(neg(a), neg(b))); }
 
-/// x^y as 2^(y log2 x), 16 ulp and those of the exponent; products for small
-/// integers.
+/// x^y as 2^t, t = y log2 x, which errs relatively: by 8 u for the logarithm
+/// (4 ulp), by u for y, where that was an integer, and by u for the product.
+/// 2^t errs by 2 ulp. As pow of C for zeros, infinities and NaNs, but that the
+/// sign of a zero is not specified.
 Interval pow(Interval a, Interval b) {
-  // The result of 0 times a logarithm that is no number: 1 in C, NaN as above.
-  if ((isNaN(a) || std::isinf(a.lo) || std::isinf(a.hi)) && contains(b, 0))
+  if ((isPoint(b) && b.lo == 0) || (isPoint(a) && a.lo == 1))
+    return {1, 1};
+  if (isUnknown(a) || isUnknown(b)) {
+    bool isCertain = !contains(b, 0) && !contains(a, 1);
+    return isCertain && (isNaN(a) || isNaN(b)) ? nan : anything;
+  }
+  a = flush(a);
+  bool isInteger = isPoint(b) && std::floor(b.lo) == b.lo;
+  bool isOdd = isInteger && std::fabs(std::fmod(b.lo, 2)) == 1;
+  if (contains(a, 0) && b.lo < 0 && (isOdd || !isInteger))
     return anything;
-  if (isNaN(b) && contains(a, 1))
-    return anything;
-  if (isUnknown(a) || isUnknown(b))
-    return isNaN(a) || isNaN(b) ? nan : anything;
-  if (isPoint(b) && b.lo == 2)
+  if (a.lo < 0) {
+    if (!isPoint(a) || !isPoint(b))
+      return anything;
+    if (!isInteger && a.lo != -infinity)
+      return nan;
+    if (a.lo == -1)
+      return isOdd ? a : neg(a);
+  }
+  // 0 times the logarithm of 0, or that of 1 times infinity.
+  Interval exponent = corners(abs(a), b, [](double x, double y) {
+    return y == 0 ? 0 : y * std::log2(x);
+  });
+  if (isNaN(exponent))
+    return isPoint(a) && isPoint(b) ? Interval{1, 1} : anything;
+  auto slop = [](double t) {
+    return std::isinf(t) ? 0 : 10 * u * std::fabs(t);
+  };
+  Interval power = {std::exp2(exponent.lo - slop(exponent.lo)),
+                    std::exp2(exponent.hi + slop(exponent.hi))};
+  power = widen(power, 4 * u);
+  return a.lo < 0 && isOdd ? neg(power) : power;
+}
+
+/// A product of n factors has n - 1 roundings. A reciprocal, 5 u, is taken
+/// before; that of a number above 2^126 may be zero.
+Interval powi(Interval a, int64_t n) {
+  if (n == 0)
+    return {1, 1};
+  if (isUnknown(a) || n == 1)
+    return a;
+  if (n == 2)
     return square(a);
-  if (a.lo < 0 && (!isPoint(a) || std::isinf(a.lo)))
+  if (n < 0)
+    a = flush(a);
+  bool isOdd = n % 2 != 0;
+  if (n < 0 && isOdd && contains(a, 0))
     return anything;
-  Interval power =
-      corners(a, b, [](double x, double y) { return std::pow(x, y); });
-  if (isUnknown(power))
-    return power;
-  double exponent = std::max(std::fabs(b.lo), std::fabs(b.hi));
-  return widen(power, 32 * u + 4 * u * exponent);
+  if (!isOdd)
+    a = abs(a);
+  double p = std::pow(a.lo, double(n)), q = std::pow(a.hi, double(n));
+  Interval power = {std::min(p, q), std::max(p, q)};
+  if (n < 0 && std::max(-a.lo, a.hi) > 0x1p126)
+    power = hull(power, {0, 0});
+  double roundings = n < 0 ? 6 * double(-n) : double(n);
+  // (1 + u)^n is more than 1 + n u, by less than that again.
+  return widen(power, roundings * u * (1 + roundings * u));
 }
 
 /// Of a value that is an f32.
@@ -225,27 +302,30 @@ struct Function {
 };
 
 // The instructions' errors: PTX ISA, "Floating Point Instructions" (ex2.approx
-// 2 ulp, rsqrt.approx 2^-22.9, sqrt.approx and lg2.approx 2^-22 to 2^-23,
-// sin.approx and cos.approx 2^-20.9 absolute); AMD's ISA manuals (1 ulp each).
-// Otherwise upstream MLIR's polynomials (Cephes and Eigen: a few ulp). Measured
-// over all f32: atan 40.7 ulp (at 0.66), asin 7.4, acos 1.2.
-// exp(x) is ex2(x * log2(e)): half an ulp each for the factor and the product,
-// times |x|. tanh is 1 - 2 / (e^2|x| + 1) above 0.625. erf is 1 - ex2(p(|x|))
-// above 0.75: measured over all f32 2.9 ulp, 3.3 where ex2 errs by 2.
+// 2 ulp, rsqrt.approx 2^-22.9, sqrt.approx 2^-22 to 2^-23); AMD's ISA manuals
+// (1 ulp each). Otherwise polynomials. Upstream's (Cephes and Eigen: a few
+// ulp), as measured over all f32: log 0.8, log2 1.6, log1p 2.3, expm1 4.6,
+// asin 7.4, acos 1.2. Those of ExpandFunctions.cpp: exp(x) is ex2(x * log2(e)):
+// half an ulp each for the factor and the product, times |x|. tanh is 1 - 2 /
+// (e^2|x| + 1) above 0.625. erf is 1 - ex2(p(|x|)) above 0.75: measured over
+// all f32 2.9 ulp, 3.3 where ex2 errs by 2. sinh(x) is e^x / 2 - e^-x / 2 from
+// 1 on, where the difference is at most 1.32 times smaller than the first.
+// log10 is a product with log. The inverse ones are log1p (8 u) of what errs by
+// 12 u at most, a quotient of a root among others.
 constexpr Function table[] = {
     {std::exp, 2, 1.2, 0, 0, infinity},
     {std::exp2, 2, 0, 0, 0, infinity},
     {std::expm1, 4, 1.2, 0x1p-23, -1, infinity},
-    {std::log, 4, 0, 0x1p-22, -infinity, infinity},
-    {std::log2, 4, 0, 0x1p-22, -infinity, infinity},
-    {std::log10, 4, 0, 0x1p-22, -infinity, infinity},
-    {std::log1p, 4, 0, 0x1p-22, -infinity, infinity},
+    {std::log, 4, 0, 0, -infinity, infinity},
+    {std::log2, 4, 0, 0, -infinity, infinity},
+    {std::log10, 5, 0, 0, -infinity, infinity},
+    {std::log1p, 4, 0, 0, -infinity, infinity},
     {std::tanh, 5, 0, 0, -1, 1},
     {std::erf, 4, 0, 0x1p-23, -1, 1},
     {std::erfc, 4, 0, 0x1p-23, 0, 2},
-    {std::sinh, 4, 1.2, 0x1p-22, -infinity, infinity},
-    {std::cosh, 4, 1.2, 0, 1, infinity},
-    {std::atan, 48, 0, 0, -2, 2},
+    {std::sinh, 4, 1.2, 0, -infinity, infinity},
+    {std::cosh, 4, 1.2, 0, 0, infinity},
+    {std::atan, angleUlps, 0, 0, -2, 2},
     {std::cbrt, 4, 0, 0, -infinity, infinity},
     {std::sqrt, 2, 0, 0, 0, infinity},
     {[](double x) { return 1 / std::sqrt(x); }, 2, 0, 0, 0, infinity},
@@ -261,6 +341,9 @@ constexpr Function table[] = {
     {powerAbove, 0, 0, 0, -infinity, infinity},
     {std::asin, 10, 0, 0, -2, 2},
     {std::acos, 4, 0, 0x1p-23, 0, 4},
+    {std::asinh, 10, 0, 0, -infinity, infinity},
+    {std::acosh, 10, 0, 0, 0, infinity},
+    {std::atanh, 10, 0, 0, -infinity, infinity},
 };
 
 Interval unary(Interval a, int64_t number) {
@@ -273,15 +356,17 @@ Interval unary(Interval a, int64_t number) {
   if (number == RMSNORM_ORACLE_sin || number == RMSNORM_ORACLE_cos) {
     if (std::isinf(a.lo) || std::isinf(a.hi))
       return isPoint(a) ? nan : anything;
+    // Above, multiples of a quarter of a turn are not told apart.
+    if (std::max(-a.lo, a.hi) > 0x1p20)
+      return {-1, 1};
     // Not monotone, but of slope 1 at most.
     double middle = function.of((a.lo + a.hi) / 2), half = (a.hi - a.lo) / 2;
     result = {middle - half, middle + half};
   } else if (number == RMSNORM_ORACLE_rsqrt) {
-    if (a.lo == 0 && a.hi == 0)
-      return {infinity, infinity};
-    if (a.lo < 0 && a.hi >= 0)
+    // Of -0 it is -inf.
+    if (a.hi >= 0 && (a.lo < 0 || (a.lo == 0 && std::signbit(a.lo))))
       return anything;
-    result = {function.of(a.hi), function.of(a.lo + 0.0)}; // -0: +0
+    result = {function.of(a.hi), function.of(a.lo)};
   } else {
     if (number == RMSNORM_ORACLE_cosh)
       a = abs(a);
@@ -400,27 +485,29 @@ Interval sum_finish(Interval a, double depth) {
 
 Interval factor(Interval a, Interval b) { return widen(mul(a, b), 2 * u); }
 
-inline bool isUnset(double) { return false; }
-using oracle::isUnset;
+bool isPoisonOperand(Interval a) { return isPoison(a); }
+bool isPoisonOperand(double) { return false; }
+bool isPoisonOperand(int64_t) { return false; }
 
-/// The function that the oracle calls: of an operand that is undefined the
-/// result is, too.
-template <auto function> struct Entry {
-  static constexpr auto address = function;
-};
+/// A function as it stands in the table: of poison all but a selection makes
+/// poison.
+template <auto function> struct Checked;
 template <typename... Operands, Interval (*function)(Operands...)>
-struct Entry<function> {
-  static Interval address(Operands... operands) {
-    return (isUnset(operands) || ...) ? unset : function(operands...);
+struct Checked<function> {
+  static Interval call(Operands... operands) {
+    if ((isPoisonOperand(operands) || ...))
+      return poison;
+    return function(operands...);
   }
 };
-/// What is not selected does not count.
-template <> struct Entry<&select> { static constexpr auto address = &select; };
+template <> struct Checked<select> { static constexpr auto call = select; };
+template <> struct Checked<allocate> { static constexpr auto call = allocate; };
+template <> struct Checked<release> { static constexpr auto call = release; };
 
 } // namespace
 
 #define RMSNORM_ORACLE_ENTRY(name, operands)                                   \
-  reinterpret_cast<void *>(+Entry<&name>::address),
+  reinterpret_cast<void *>(+Checked<name>::call),
 void *const functions[] = {RMSNORM_ORACLE_FUNCTIONS(RMSNORM_ORACLE_ENTRY)};
 #undef RMSNORM_ORACLE_ENTRY
 

@@ -22,15 +22,14 @@ extern void *const functions[];
 constexpr double infinity = HUGE_VAL;
 constexpr Interval nan = {NAN, NAN};
 constexpr Interval anything = {-infinity, infinity};
-
-/// An element that the program leaves undefined.
-constexpr Interval unset = {-infinity, NAN};
+/// Also of an element that the program leaves undefined.
+constexpr Interval poison = {infinity, -infinity};
 
 inline bool isNaN(Interval a) { return a.lo != a.lo; }
 inline bool isAnything(Interval a) {
   return a.lo == -infinity && a.hi == infinity;
 }
-inline bool isUnset(Interval a) { return a.lo == -infinity && a.hi != a.hi; }
+inline bool isPoison(Interval a) { return a.lo > a.hi; }
 inline bool isPoint(Interval a) { return a.lo == a.hi; }
 inline bool isUnknown(Interval a) { return isNaN(a) || isAnything(a); }
 inline bool contains(Interval a, double x) { return a.lo <= x && x <= a.hi; }
@@ -61,6 +60,8 @@ template <typename F> Interval corners(Interval a, Interval b, F f) {
 
 // Integers.cpp.
 Interval compare(Interval a, Interval b, int64_t relations);
+Interval compare_unsigned(Interval a, Interval b, int64_t relations,
+                          int64_t width);
 Interval select(Interval condition, Interval a, Interval b);
 Interval wrap(Interval a, int64_t width);
 Interval to_unsigned(Interval a, int64_t width);

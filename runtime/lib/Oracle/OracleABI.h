@@ -9,9 +9,8 @@
  * the functions below in their order, all of which return an interval. An
  * interval is two doubles [lo, hi] between which the element of a correct f32
  * evaluation lies. Both NaN: that is certainly a NaN. [-inf, inf]: anything, a
- * NaN included. [-inf, NaN]: the program leaves the element undefined, as are
- * those of a new buffer; a function of it is, too. Integers are intervals of
- *their signed value, i1 of 0 and 1.
+ * NaN included. lo > hi: poison, which nothing may depend on, as the elements
+ *of a new buffer. Integers are intervals of their signed value, i1 of 0 and 1.
  *
  * C, for the compiler and for the runtime.
  */
@@ -20,7 +19,7 @@
 
 #include <stdint.h>
 
-#define RMSNORM_ORACLE_ABI_VERSION 2
+#define RMSNORM_ORACLE_ABI_VERSION 3
 #define RMSNORM_ORACLE_ABI_SYMBOL "rmsnorm_oracle_abi_version"
 
 /* F(name, operands): i an interval, n an int64_t, d a double. */
@@ -32,8 +31,13 @@
   F(mul, "ii")                                                                 \
   F(square, "i")                                                               \
   F(div, "ii")                                                                 \
+  /* a * b + c, rounded once; where it is rounded to a narrower type           \
+   * afterwards, `n`, perhaps to f32 before. */                                \
+  F(fma, "iiin")                                                               \
   F(rem, "ii")                                                                 \
   F(pow, "ii")                                                                 \
+  /* A constant power, by products. */                                         \
+  F(powi, "in")                                                                \
   F(atan2, "ii")                                                               \
   F(neg, "i")                                                                  \
   F(abs, "i")                                                                  \
@@ -57,6 +61,8 @@
   F(factor, "ii")                                                              \
   /* 1 where a relation out of a set of RMSNORM_ORACLE_LESS, ... holds. */     \
   F(compare, "iin")                                                            \
+  /* Of integers without signs, of a width. */                                 \
+  F(compare_unsigned, "iinn")                                                  \
   F(select, "iii")                                                             \
   /* Integers of a width: an operation of those below; float to integer,       \
    * towards zero, signed or not; a value taken modulo 2^width; the unsigned   \
@@ -119,7 +125,10 @@ enum {
   F(power_below)                                                               \
   F(power_above)                                                               \
   F(asin)                                                                      \
-  F(acos)
+  F(acos)                                                                      \
+  F(asinh)                                                                     \
+  F(acosh)                                                                     \
+  F(atanh)
 
 #define RMSNORM_ORACLE_ENUMERATOR(name) RMSNORM_ORACLE_##name,
 enum { RMSNORM_ORACLE_UNARY(RMSNORM_ORACLE_ENUMERATOR) };
@@ -140,6 +149,10 @@ enum {
   RMSNORM_ORACLE_FLOORDIVI,
   RMSNORM_ORACLE_CEILDIVI,
   RMSNORM_ORACLE_REMI,
+  /* Without signs. */
+  RMSNORM_ORACLE_DIVUI,
+  RMSNORM_ORACLE_CEILDIVUI,
+  RMSNORM_ORACLE_REMUI,
   /* Of the first operand: leading zeros, trailing zeros, ones. */
   RMSNORM_ORACLE_CTLZ,
   RMSNORM_ORACLE_CTTZ,

@@ -25,7 +25,7 @@
 extern "C" {
 #endif
 
-#define RMSNORM_SIM_ABI_VERSION 9
+#define RMSNORM_SIM_ABI_VERSION 10
 #define RMSNORM_SIM_ABI_SYMBOL "rmsnorm_sim_abi_version"
 
 /* In blobs that are launched by name alone (rmsnorm/embed.h), an int32, and for
@@ -96,28 +96,6 @@ typedef struct rmsnorm_sim_access {
 /* The `valid` of an access without one: all elements. */
 #define RMSNORM_SIM_ALL 0x7fffffff
 
-/* f32 functions of the host's libm: F(name, op), the op of the math dialect. */
-#define RMSNORM_SIM_UNARY(F)                                                   \
-  F(acos, AcosOp)                                                              \
-  F(asin, AsinOp)                                                              \
-  F(atan, AtanOp)                                                              \
-  F(cbrt, CbrtOp)                                                              \
-  F(cos, CosOp)                                                                \
-  F(cosh, CoshOp)                                                              \
-  F(erf, ErfOp)                                                                \
-  F(erfc, ErfcOp)                                                              \
-  F(exp, ExpOp)                                                                \
-  F(exp2, Exp2Op)                                                              \
-  F(expm1, ExpM1Op)                                                            \
-  F(log, LogOp)                                                                \
-  F(log10, Log10Op)                                                            \
-  F(log1p, Log1pOp)                                                            \
-  F(log2, Log2Op)                                                              \
-  F(sin, SinOp)                                                                \
-  F(sinh, SinhOp)                                                              \
-  F(tan, TanOp)                                                                \
-  F(tanh, TanhOp)
-
 typedef struct rmsnorm_sim_table {
   /* Memory for the thread's coroutine, aligned to 64 bytes. Called once per
    * thread, before anything else; never fails. It lives as long as the block,
@@ -164,12 +142,8 @@ typedef struct rmsnorm_sim_table {
   /* Lands all but the last `pending` groups. An error is a source that has
    * changed since its copy began, and a race. */
   void *(*copy_wait)(rmsnorm_sim_thread *thread, int32_t pending);
-#define RMSNORM_SIM_FUNCTION(name, op) float (*name)(float);
-  RMSNORM_SIM_UNARY(RMSNORM_SIM_FUNCTION)
-#undef RMSNORM_SIM_FUNCTION
-  float (*atan2)(float, float);
-  float (*fmod)(float, float);
-  float (*pow)(float, float);
+  /* 2^x, of the host's libm. */
+  float (*exp2)(float);
 } rmsnorm_sim_table;
 
 /* The same for all threads of a launch. */

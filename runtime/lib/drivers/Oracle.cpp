@@ -76,7 +76,7 @@ static void setUndefined(const ArgumentRule &rule, const Values &values,
   auto *elements = reinterpret_cast<oracle::Interval *>(address);
   int64_t index[rmsn::kMaxRank] = {}, offset = 0;
   for (;;) {
-    elements[offset] = oracle::unset;
+    elements[offset] = oracle::poison;
     unsigned d = rule.rank;
     while (d > 0 && ++index[d - 1] == sizes[d - 1]) {
       --d;
