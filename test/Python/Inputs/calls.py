@@ -36,6 +36,19 @@ def intervals(array):
     return array.astype(np.float64) * (1 + 1j)
 
 
+class Tensor:
+    """A tensor of some framework: an array that is read-only says so where it is asked to."""
+
+    def __init__(self, array):
+        self.array = array
+
+    def __dlpack__(self, **options):
+        return self.array.__dlpack__(**options)
+
+    def __dlpack_device__(self):
+        return self.array.__dlpack_device__()
+
+
 class Calls(unittest.TestCase):
     def test_results_are_made(self):
         x = normal(7, 96)
@@ -100,31 +113,11 @@ class Calls(unittest.TestCase):
         np.testing.assert_allclose(x, before + norm(before, 1e-5)[0], rtol=1e-5)
 
     def test_any_framework(self):
-        class Tensor:
-            def __init__(self, array):
-                self.array = array
-
-            def __dlpack__(self, **options):
-                return self.array.__dlpack__(**options)
-
-            def __dlpack_device__(self):
-                return self.array.__dlpack_device__()
-
         x = normal(3, 96)
         y, _ = MODULE["f32_norm"](Tensor(x))
         np.testing.assert_array_equal(np.from_dlpack(y), MODULE["f32_norm"](x)[0])
 
     def test_read_only(self):
-        class Tensor:  # which says that it is read-only, where it is asked to
-            def __init__(self, array):
-                self.array = array
-
-            def __dlpack__(self, **options):
-                return self.array.__dlpack__(**options)
-
-            def __dlpack_device__(self):
-                return self.array.__dlpack_device__()
-
         def read_only(array):
             return np.frombuffer(array.tobytes(), array.dtype).reshape(array.shape)
 
