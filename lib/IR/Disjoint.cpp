@@ -215,8 +215,10 @@ void Footprint::expand(memref::ExpandShapeOp view) {
               ArrayRef<Variable>(digit.size));
           left = 1;
         } else {
-          for (Digit &rest : index)
-            rest.isMore = true;
+          // A slice of the dimension is none of the digits that it has so far.
+          for (Index *some : {&index, &expanded[dim]})
+            for (Digit &rest : *some)
+              rest.isMore = true;
           break;
         }
       }

@@ -209,6 +209,24 @@ module attributes {gpu.container_module} {
     return
   }
 
+  // A slice of twelve, which are made of two columns and of parts of four: the
+  // second of its elements is a second column.
+  // CHECK-LABEL: func.func @other_digits
+  // CHECK-COUNT-2: gpu.launch_func @kernels::@copy blocks
+  func.func @other_digits(%a: memref<9x4x2xf32> {rmsnorm.role = "inout"}, %m: index) {
+    %c1 = arith.constant 1 : index
+    %c32 = arith.constant 32 : index
+    %flat = memref.collapse_shape %a [[0, 1, 2]] : memref<9x4x2xf32> into memref<72xf32>
+    %twelve = memref.expand_shape %flat [[0, 1]] output_shape [6, 12] : memref<72xf32> into memref<6x12xf32>
+    %q = memref.subview %twelve[0, 2] [6, 2] [1, 1] : memref<6x12xf32> to memref<6x2xf32, strided<[12, 1], offset: 2>>
+    %pq = rmsnorm.buffer_pointer %q : memref<6x2xf32, strided<[12, 1], offset: 2>>
+    gpu.launch_func @kernels::@copy blocks in (%m, %c1, %c1) threads in (%c32, %c1, %c1) args(%pq : !llvm.ptr<1>, %pq : !llvm.ptr<1>)
+    %k = memref.subview %a[0, 0, 1] [9, 4, 1] [1, 1, 1] : memref<9x4x2xf32> to memref<9x4x1xf32, strided<[8, 2, 1], offset: 1>>
+    %pk = rmsnorm.buffer_pointer %k : memref<9x4x1xf32, strided<[8, 2, 1], offset: 1>>
+    gpu.launch_func @kernels::@copy blocks in (%m, %c1, %c1) threads in (%c32, %c1, %c1) args(%pk : !llvm.ptr<1>, %pk : !llvm.ptr<1>)
+    return
+  }
+
   // The second reads what the first writes, the third writes what the second
   // reads, the fourth what the third writes.
   // CHECK-LABEL: func.func @dependent
