@@ -124,9 +124,7 @@ FailureOr<RowsOp> StripSplitter::run() {
   RowsOp strips = createSums();
   for (AccumulateOp sum : getColumnSums(program))
     rewriter.eraseOp(sum);
-  if (llvm::all_of(program.getOps<AccumulateOp>(),
-                   [](AccumulateOp sum) { return !sum.getMap(); }))
-    rows.setSegments({});
+  dropSegments(rows);
 
   const ScheduleFields sums = *rest.sums;
   rest.columnSums = ColumnSums::registers;

@@ -14,6 +14,12 @@ namespace mlir::rmsnorm {
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
+void mlir::rmsnorm::dropSegments(RowsOp rows) {
+  if (llvm::none_of(rows.getTiles().getBody().getOps<AccumulateOp>(),
+                    [](AccumulateOp sum) { return bool(sum.getMap()); }))
+    rows.setSegments({});
+}
+
 FailureOr<RowsOp> mlir::rmsnorm::moveSums(RewriterBase &rewriter, RowsOp rows,
                                           ArrayRef<int64_t> dims) {
   auto isMoved = [&](AccumulateOp sum) {
@@ -27,9 +33,6 @@ FailureOr<RowsOp> mlir::rmsnorm::moveSums(RewriterBase &rewriter, RowsOp rows,
     for (Operation &op : llvm::make_early_inc_range(program))
       if (isErased(op))
         rewriter.eraseOp(&op);
-    if (llvm::none_of(program.getOps<AccumulateOp>(),
-                      [](AccumulateOp sum) { return bool(sum.getMap()); }))
-      op.setSegments({});
     eraseDeadOps(rewriter, program);
   };
   eraseOps(moved, [&](Operation &op) {
@@ -70,6 +73,7 @@ FailureOr<RowsOp> mlir::rmsnorm::moveSums(RewriterBase &rewriter, RowsOp rows,
   });
   if (!isOverwritten)
     rewriter.moveOpAfter(moved, rows);
+  dropSegments(rows);
   pruneOperands(rewriter, moved);
   pruneOperands(rewriter, rows);
   return moved;

@@ -60,6 +60,10 @@ SumsSlice getSumsSlice(Block &program);
 /// Whether `rows` stores to a buffer that its sums, `slice`, are loaded from.
 bool overwritesWhatSumsRead(RowsOp rows, const SumsSlice &slice);
 
+/// Rows of `rows`, a straight-line program, have no segments if no sum over
+/// them keeps any.
+void dropSegments(RowsOp rows);
+
 /// Moves the sums over rows of `rows`, a straight-line program, that keep the
 /// leading sizes `dims` to an op of their own, which computes again what they
 /// need: in front of `rows` if that overwrites what they are loaded from, or
