@@ -10,6 +10,10 @@
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "mlir/Interfaces/ValueBoundsOpInterface.h"
 #include "mlir/Interfaces/ViewLikeInterface.h"
+#include "llvm/ADT/SetVector.h"
+#include "llvm/Support/MathExtras.h"
+
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -54,6 +58,45 @@ bool rmsnorm::isConstantBuffer(Value buffer) {
   return function && argument.getOwner()->isEntryBlock() &&
          function.getArgAttr(argument.getArgNumber(),
                              RMSNormDialect::kConstantAttrName);
+}
+
+std::optional<std::pair<int64_t, int64_t>>
+IndexSet::getRange(int64_t modulus) const {
+  const int64_t first = modulus ? llvm::mod(offset, modulus) : offset;
+  int64_t last = first;
+  for (auto [factor, count] : terms) {
+    if (ShapedType::isDynamic(factor) || factor < 0)
+      return std::nullopt;
+    if (modulus && factor % modulus == 0)
+      continue;
+    int64_t most;
+    if (ShapedType::isDynamic(count) ||
+        llvm::MulOverflow(factor, count - 1, most) ||
+        llvm::AddOverflow(last, most, last))
+      return std::nullopt;
+  }
+  if (modulus && last >= modulus)
+    return std::nullopt;
+  return std::make_pair(first, last);
+}
+
+bool IndexSet::isDisjoint(const IndexSet &other) const {
+  llvm::SmallSetVector<int64_t, 8> moduli;
+  // The values themselves.
+  moduli.insert(0);
+  int64_t divisor = 0;
+  for (const IndexSet *set : {this, &other})
+    for (auto [factor, count] : set->terms)
+      if (!ShapedType::isDynamic(factor) && factor > 0) {
+        divisor = std::gcd(divisor, factor);
+        moduli.insert(factor);
+      }
+  moduli.insert(divisor);
+  return llvm::any_of(moduli, [&](int64_t modulus) {
+    auto own = getRange(modulus), others = other.getRange(modulus);
+    return own && others &&
+           (own->second < others->first || others->second < own->first);
+  });
 }
 
 /// The source of `buffer`, then the views that lead to it.
@@ -103,9 +146,7 @@ private:
   SmallVector<Digit> getDigits(unsigned place) const;
   /// The first or the last index of dimension `place`.
   Variable getBound(unsigned place, bool isLast) const;
-  /// The first and the last index modulo `factor`, if the indices do not wrap.
-  std::optional<std::pair<int64_t, int64_t>> getRest(unsigned place,
-                                                     int64_t factor) const;
+  IndexSet getIndices(unsigned place) const;
   bool isDisjoint(const Footprint &other, unsigned place) const;
 
   MLIRContext *context;
@@ -307,27 +348,16 @@ Footprint::Variable Footprint::getBound(unsigned place, bool isLast) const {
   return Variable(AffineMap::get(operands.size(), 0, sum), operands);
 }
 
-std::optional<std::pair<int64_t, int64_t>>
-Footprint::getRest(unsigned place, int64_t factor) const {
-  int64_t first = 0, range = 0;
-  for (auto [multiple, offset] : offsets[place]) {
-    if (multiple % factor == 0)
-      continue;
-    std::optional<int64_t> number = getConstantIntValue(offset);
-    if (!number)
-      return std::nullopt;
-    first = (first + multiple * *number) % factor;
-  }
-  for (const Digit &digit : getDigits(place)) {
-    if (digit.factor % factor == 0)
-      continue;
-    if (ShapedType::isDynamic(digit.number))
-      return std::nullopt;
-    range += digit.factor * (digit.number - 1);
-  }
-  if (first + range >= factor)
-    return std::nullopt;
-  return std::make_pair(first, first + range);
+IndexSet Footprint::getIndices(unsigned place) const {
+  IndexSet set;
+  for (auto [multiple, offset] : offsets[place])
+    if (std::optional<int64_t> number = getConstantIntValue(offset))
+      set.offset += multiple * *number;
+    else
+      set.terms.push_back({multiple, ShapedType::kDynamic});
+  for (const Digit &digit : getDigits(place))
+    set.terms.push_back({digit.factor, digit.number});
+  return set;
 }
 
 bool Footprint::isDisjoint(const Footprint &other, unsigned place) const {
@@ -337,15 +367,8 @@ bool Footprint::isDisjoint(const Footprint &other, unsigned place) const {
         ValueBoundsConstraintSet::ComparisonOperator::LT,
         b.getBound(place, /*isLast=*/false));
   };
-  if (isBefore(*this, other) || isBefore(other, *this))
-    return true;
-  // Of neighbours that repeat, such as q, k and v of each head.
-  return llvm::any_of(getDigits(place), [&](const Digit &digit) {
-    auto own = getRest(place, digit.factor),
-         others = other.getRest(place, digit.factor);
-    return own && others &&
-           (own->second < others->first || others->second < own->first);
-  });
+  return isBefore(*this, other) || isBefore(other, *this) ||
+         getIndices(place).isDisjoint(other.getIndices(place));
 }
 
 bool Footprint::isDisjoint(const Footprint &other) const {

@@ -11,6 +11,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/PatternMatch.h"
+#include "llvm/ADT/IntEqClasses.h"
 
 namespace mlir::rmsnorm {
 #define GEN_PASS_DEF_STRIDEDBUFFERS
@@ -436,16 +437,24 @@ LogicalResult BufferViews::run() {
   setOperands();
   IRRewriter rewriter(rows.getContext());
   pruneOperands(rewriter, rows);
-  // Views of one buffer may overlap; its first view names the class.
+  // Views of one buffer may overlap; the first one names the class.
   SmallVector<Attribute> accesses;
   OperandRange buffers = rows.getBuffers();
-  for (auto [buffer, access] :
-       llvm::zip(buffers, rows.getAccesses().getAsRange<AccessAttr>())) {
-    Value root = getRootBuffer(buffer);
-    auto isView = [&](Value other) { return getRootBuffer(other) == root; };
-    int64_t alias = -1;
-    if (llvm::count_if(buffers, isView) > 1)
-      alias = std::distance(buffers.begin(), llvm::find_if(buffers, isView));
+  AliasAnalysis aliases(rows);
+  llvm::IntEqClasses classes(buffers.size());
+  for (size_t one = 0; one < buffers.size(); ++one)
+    for (size_t other = 0; other < one; ++other)
+      if (getRootBuffer(buffers[one]) == getRootBuffer(buffers[other]) &&
+          !areDisjoint(buffers[one], buffers[other], aliases))
+        classes.join(other, one);
+  SmallVector<unsigned> sizes(buffers.size(), 0);
+  for (size_t number = 0; number < buffers.size(); ++number)
+    ++sizes[classes.findLeader(number)];
+  for (auto [number, access] :
+       llvm::enumerate(rows.getAccesses().getAsRange<AccessAttr>())) {
+    Value buffer = buffers[number];
+    const int64_t leader = classes.findLeader(number);
+    const int64_t alias = sizes[leader] > 1 ? leader : -1;
     accesses.push_back(AccessAttr::get(rows.getContext(), access.getKind(),
                                        access.getKind() == AccessKind::read &&
                                            isConstantBuffer(buffer),

@@ -4,6 +4,7 @@
 #include "RMSNorm/Tiling/BufferizableOpInterfaceImpl.h"
 #include "RMSNorm/IR/AccessMap.h"
 #include "RMSNorm/IR/DimTrace.h"
+#include "RMSNorm/IR/Disjoint.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Rows/RowsProgram.h"
 
@@ -80,6 +81,27 @@ struct BufferAccess {
   std::optional<AccessMap> map;
   /// The sizes of the map's domain.
   SmallVector<int64_t> sizes;
+
+  /// Whether both certainly have other elements.
+  bool isDisjoint(const BufferAccess &other) const {
+    return map && other.map &&
+           llvm::any_of(
+               llvm::zip_equal(map->getIndices(), other.map->getIndices()),
+               [&](auto indices) {
+                 return getSet(std::get<0>(indices))
+                     .isDisjoint(other.getSet(std::get<1>(indices)));
+               });
+  }
+
+private:
+  IndexSet getSet(const AccessIndex &index) const {
+    IndexSet set{index.offset, {}};
+    for (const AccessTerm &term : index.terms)
+      set.terms.push_back({term.factor, term.isOperand
+                                            ? ShapedType::kDynamic
+                                            : map->getRange(term, sizes)});
+    return set;
+  }
 };
 
 struct RowsModel : BufferizableOpInterface::ExternalModel<RowsModel, RowsOp> {
@@ -102,8 +124,9 @@ struct RowsModel : BufferizableOpInterface::ExternalModel<RowsModel, RowsOp> {
   }
 
   /// A thread reads what it has of a row before it writes that: an operand may
-  /// share its buffer with a result where both are accessed in one way. Other
-  /// elements of the row may be those of another block, which has written them.
+  /// share its buffer with a result where both are accessed in one way, or have
+  /// no element in common. Other elements may be those of another block, which
+  /// has written them.
   /// A value of the row is read by all its threads and written by one, which a
   /// reduction between the two makes wait for the others.
   /// Of a sum, the element that is added is read before the sum is written.
@@ -115,7 +138,8 @@ struct RowsModel : BufferizableOpInterface::ExternalModel<RowsModel, RowsOp> {
       llvm::append_range(all, getAccesses(rows, *operand));
     return llvm::all_of(all, [&](const BufferAccess &access) {
       return llvm::all_of(all, [&](const BufferAccess &write) {
-        if (!write.writes || access.writes || access.op == write.op)
+        if (!write.writes || access.writes || access.op == write.op ||
+            access.isDisjoint(write))
           return true;
         if (!access.map || !write.map ||
             access.map->getMap() != write.map->getMap() ||
