@@ -10,6 +10,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Transforms/RegionUtils.h"
+#include "llvm/ADT/EquivalenceClasses.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -123,7 +124,7 @@ void AccessCollector::read(OpOperand &operand, Layout layout,
   if (op && isMember(op)) {
     access.kind = Access::Kind::member;
     if (it == cluster.layouts.end())
-      return refuse(op, "uses a sum over rows");
+      return refuse(op, kUsesSum);
     if (!haveSameRows(layout, it->second))
       return refuse(op, "uses other rows of what is computed");
     return add(std::move(access));
@@ -318,8 +319,38 @@ void AccessCollector::leave(DenseSet<Operation *> members) {
   collect();
 }
 
+/// Members that share with the others only what these read, and that use what
+/// another norm, or a reduction that has no place here, computes: they belong
+/// to that one's kernel.
+void AccessCollector::refuseOfOtherNorms() {
+  llvm::EquivalenceClasses<unsigned> parts;
+  for (unsigned member = 0; member < cluster.members.size(); ++member)
+    parts.insert(member);
+  for (const Access &access : cluster.accesses)
+    if (access.kind == Access::Kind::member)
+      parts.unionSets(access.member,
+                      numbers.lookup(access.value.getDefiningOp()));
+  for (const Access &access : cluster.accesses) {
+    Operation *op = access.isRead() ? access.value.getDefiningOp() : nullptr;
+    if (!op || access.kind == Access::Kind::member ||
+        parts.isEquivalent(access.member, numbers.lookup(cluster.anchor)))
+      continue;
+    std::optional<LoopNest> nest = getLoopNest(op);
+    if (!asksForCluster(op) &&
+        !(taken.contains(op) && nest && nest->hasReduction()))
+      continue;
+    for (unsigned member = 0; member < cluster.members.size(); ++member)
+      if (parts.isEquivalent(member, access.member))
+        bad.insert({cluster.members[member].op,
+                    "uses what another norm computes, and shares with this one "
+                    "only what both read"});
+  }
+}
+
 bool AccessCollector::run(llvm::MapVector<Operation *, StringRef> &excluded) {
   collect();
+  if (bad.empty())
+    refuseOfOtherNorms();
   for (auto &entry : bad)
     excluded.insert(entry);
   // What joined later, or is computed where it is used, is not refused.

@@ -44,6 +44,7 @@ private:
   void follow(OpOperand &use, Access access, std::vector<Access> &work);
   bool haveSameRows(const Layout &a, const Layout &b) const;
   void add(Access access);
+  void refuseOfOtherNorms();
 
   Cluster &cluster;
   Digits &digits;

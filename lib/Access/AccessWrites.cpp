@@ -4,6 +4,8 @@
 #include "AccessCollector.h"
 #include "RMSNorm/Access/Views.h"
 
+#include "mlir/IR/Matchers.h"
+
 using namespace mlir;
 using namespace mlir::rmsnorm;
 using namespace mlir::rmsnorm::access;
@@ -32,8 +34,20 @@ static bool isViewOf(Value value, Value source) {
   return value == source;
 }
 
+/// Whether one constant fills both.
+static bool areFilledAlike(Value a, Value b) {
+  Value first = getFilled(a.getDefiningOp());
+  Value second = getFilled(b.getDefiningOp());
+  Attribute number, other;
+  return first && second &&
+         (first == second ||
+          (matchPattern(first, m_Constant(&number)) &&
+           matchPattern(second, m_Constant(&other)) && number == other));
+}
+
 /// Whether what `op`, a copy or an insertion, moves has, beside what members
-/// compute, only what its destination has in the same place, or nothing.
+/// compute, only what its destination has in the same place, or nothing. What a
+/// copy moves may have one constant: its destination is filled with that.
 bool AccessCollector::keepsRest(Operation *op) const {
   auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
   const Value moved =
@@ -81,6 +95,8 @@ bool AccessCollector::keepsRest(Operation *op) const {
   auto [rest, index] = trace(moved, whole, /*isOld=*/false);
   auto [old, same] = trace(before, *there, /*isOld=*/true);
   return rest.getDefiningOp<tensor::EmptyOp>() ||
+         (!insertion && getFilled(rest.getDefiningOp())) ||
+         areFilledAlike(rest, old) ||
          (rest == old && all.resolve(index) == all.resolve(same));
 }
 
@@ -149,9 +165,17 @@ void AccessCollector::follow(OpOperand &use, Access access,
     return;
   if (isView(user)) {
     Value result = user->getResult(0);
-    if (std::optional<Layout> layout =
-            writeThrough(digits, user, access.layout))
+    // Columns are not divided by what does not divide them: the rest of a row
+    // is beside what is written.
+    Digits divided = digits;
+    std::optional<Layout> layout = writeThrough(divided, user, access.layout);
+    bool isEven = true;
+    for (unsigned digit = digits.size(); digit < divided.size(); ++digit)
+      isEven &= divided[digit].isRow || !divided[digit].isPartial;
+    if (layout && isEven) {
+      digits = std::move(divided);
       return moveTo(result, *layout, /*isDest=*/isBesideOthers(access));
+    }
     auto slice = dyn_cast<tensor::ExtractSliceOp>(user);
     if (slice && isOutside(digits, slice, access.layout))
       return;

@@ -14,7 +14,7 @@ using namespace mlir::rmsnorm::access;
 std::optional<Cluster> Cluster::grow(Operation *anchor,
                                      ArrayRef<Cluster> others,
                                      const DenseSet<Operation *> &without,
-                                     bool amongOthers) {
+                                     bool amongOthers, Columns columns) {
   DenseSet<Operation *> taken = without;
   for (const Cluster &other : others)
     for (const Member &member : other.members)
@@ -27,7 +27,7 @@ std::optional<Cluster> Cluster::grow(Operation *anchor,
   while (true) {
     Cluster cluster(anchor, Digits(Sizes(*anchor->getBlock())));
     ClusterGrowth growth(cluster, taken, excluded);
-    if (!growth.run())
+    if (!growth.run(columns))
       return std::nullopt;
     AccessCollector collector(cluster, others, taken);
     if (!collector.run(excluded)) {
@@ -35,15 +35,18 @@ std::optional<Cluster> Cluster::grow(Operation *anchor,
         return std::nullopt;
       continue;
     }
-    if (amongOthers) {
-      Recomputation recomputation(cluster);
-      for (Operation *op : recomputation.unneeded)
-        excluded.insert({op, "moves fewer bytes where its result is used"});
-      if (!recomputation.unneeded.empty())
-        continue;
-      if (!recomputation.members.empty())
-        collector.leave(std::move(recomputation.members));
-    }
+    Recomputation recomputation(cluster, amongOthers);
+    // Where all work is ours, what a kernel begins with is in it.
+    if (!amongOthers)
+      llvm::erase(recomputation.unneeded, anchor);
+    for (Operation *op : recomputation.unneeded)
+      excluded.insert({op, amongOthers
+                               ? "moves fewer bytes where its result is used"
+                               : "is computed where its result is used"});
+    if (!recomputation.unneeded.empty())
+      continue;
+    if (!recomputation.members.empty())
+      collector.leave(std::move(recomputation.members));
     for (auto &entry : excluded)
       cluster.refusals.push_back(entry);
     return cluster;

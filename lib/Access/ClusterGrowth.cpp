@@ -64,7 +64,8 @@ void ClusterGrowth::noteUsers(Value value) {
   for (size_t i = 0; i < work.size(); ++i)
     if (isView(work[i]) || isa<tensor::InsertSliceOp>(work[i]))
       work.insert(work[i]->user_begin(), work[i]->user_end());
-    else if (work[i]->getBlock() == block && getLoopNest(work[i]))
+    else if (work[i]->getBlock() == block && !getFilled(work[i]) &&
+             getLoopNest(work[i]))
       note(work[i], isMatrixProduct(work[i])
                         ? "multiplies rows by a matrix"
                         : "works on other rows: a view or an insertion cuts "
@@ -134,11 +135,17 @@ void ClusterGrowth::addLayout(Value value, const Layout &layout,
   for (Operation *user : value.getUsers())
     if (user->getBlock() == block)
       users.insert({order[user], user});
+    else if (Operation *outer = block->findAncestorOpInBlock(*user);
+             outer && !isShared && !isa<linalg::LinalgOp>(outer) &&
+             !outer->hasTrait<OpTrait::IsTerminator>())
+      note(outer, "uses rows in a region of its own");
 }
 
 bool ClusterGrowth::join(Operation *op, const LoopNest &nest,
                          MaybeLoops loops) {
-  if (taken.contains(op) || excluded.count(op) || op->getBlock() != block)
+  // A number that is written everywhere is one where it is used.
+  if (taken.contains(op) || excluded.count(op) || op->getBlock() != block ||
+      (op != cluster.anchor && getFilled(op)))
     return false;
   if (isMatrixProduct(op)) {
     note(op, "multiplies rows by a matrix");
@@ -211,7 +218,10 @@ void ClusterGrowth::joinUser(Operation *op) {
   std::optional<LoopNest> nest = getLoopNest(op);
   if (!nest) {
     if (!op->hasTrait<OpTrait::IsTerminator>() && !isa<tensor::DimOp>(op))
-      note(op, "has no loops");
+      note(op, isa<linalg::LinalgOp>(op)
+                   ? "indexes tensors by more than its loops and constants"
+                   : "is neither a norm nor a linalg op, and no elementwise "
+                     "op, reshape, slice or insertion");
     return;
   }
   // A destination that is not read says nothing.
@@ -273,16 +283,16 @@ void ClusterGrowth::shareReads() {
   }
 }
 
-bool ClusterGrowth::run() {
+bool ClusterGrowth::run(Columns columns) {
   Operation *anchor = cluster.anchor;
   std::optional<LoopNest> nest = getLoopNest(anchor);
-  const int64_t numRowDims = *getRowDims(anchor);
-  if (!nest || static_cast<int64_t>(nest->dims.size()) < numRowDims)
+  const SmallVector<unsigned> rows = *getRowLoops(anchor, columns);
+  if (!nest)
     return false;
   MaybeLoops loops;
   for (auto [number, dim] : llvm::enumerate(nest->dims)) {
     const Size size = digits.getSizes().get(dim.first, dim.second);
-    const bool isRow = static_cast<int64_t>(number) < numRowDims;
+    const bool isRow = llvm::is_contained(rows, number);
     if (!size.isUsable())
       return false;
     const unsigned digit = digits.add(size, isRow);

@@ -23,7 +23,7 @@ public:
                 llvm::MapVector<Operation *, StringRef> &excluded);
 
   /// False if the anchor is none.
-  bool run();
+  bool run(Columns columns);
 
 private:
   using MaybeLoops = SmallVector<std::optional<Sum>>;

@@ -11,23 +11,65 @@ using namespace mlir::rmsnorm;
 using namespace mlir::rmsnorm::access;
 
 bool access::asksForCluster(Operation *op) {
-  return getRowDims(op) && (!isa<linalg::LinalgOp>(op) ||
-                            op->hasAttr(RMSNormDialect::kRowWiseAttrName));
+  return getRowLoops(op) && (!isa<linalg::LinalgOp>(op) ||
+                             op->hasAttr(RMSNormDialect::kRowWiseAttrName));
 }
 
-std::optional<int64_t> access::getRowDims(Operation *op) {
-  auto getOfNorm = [](auto norm) {
-    return norm.hasPureTensorSemantics() ? std::optional(norm.getNumRowDims())
-                                         : std::nullopt;
+/// The first map of the most results: of the operand that has all rows and
+/// columns.
+static AffineMap getWidestMap(linalg::LinalgOp op) {
+  SmallVector<AffineMap> maps = op.getIndexingMapsArray();
+  return *llvm::max_element(maps, [](AffineMap a, AffineMap b) {
+    return a.getNumResults() < b.getNumResults();
+  });
+}
+
+/// The loops of the columns, the last dimension first.
+static SmallVector<unsigned> getColumnLoops(linalg::LinalgOp op,
+                                            Columns columns) {
+  SmallVector<unsigned> loops;
+  if (columns == Columns::none || op.getNumLoops() == 0)
+    return loops;
+  const SmallVector<int64_t> sizes = op.getStaticLoopRanges();
+  const SmallVector<utils::IteratorType> types = op.getIteratorTypesArray();
+  auto isReduced = [&](unsigned loop) {
+    return types[loop] == utils::IteratorType::reduction &&
+           !ShapedType::isDynamic(sizes[loop]);
+  };
+  const bool hasRows = op.getNumReductionLoops() < op.getNumLoops();
+  for (AffineExpr expr : llvm::reverse(getWidestMap(op).getResults())) {
+    auto loop = dyn_cast<AffineDimExpr>(expr);
+    if (!loop || (!loops.empty() &&
+                  !(columns == Columns::reduced && hasRows &&
+                    isReduced(loops.front()) && isReduced(loop.getPosition()))))
+      break;
+    loops.push_back(loop.getPosition());
+  }
+  if (loops.empty())
+    loops.push_back(op.getNumLoops() - 1);
+  return loops;
+}
+
+std::optional<SmallVector<unsigned>> access::getRowLoops(Operation *op,
+                                                         Columns columns) {
+  auto getOfNorm = [](auto norm) -> std::optional<SmallVector<unsigned>> {
+    if (!norm.hasPureTensorSemantics())
+      return std::nullopt;
+    return llvm::to_vector(llvm::seq<unsigned>(0, norm.getNumRowDims()));
   };
   if (auto forward = dyn_cast<ForwardOp>(op))
     return getOfNorm(forward);
   if (auto backward = dyn_cast<BackwardOp>(op))
     return getOfNorm(backward);
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
-  if (!linalgOp || linalgOp.getNumLoops() == 0)
+  if (!linalgOp)
     return std::nullopt;
-  return linalgOp.getNumLoops() - 1;
+  SmallVector<unsigned> rows =
+      llvm::to_vector(llvm::seq<unsigned>(0, linalgOp.getNumLoops()));
+  const SmallVector<unsigned> others = getColumnLoops(linalgOp, columns);
+  llvm::erase_if(
+      rows, [&](unsigned loop) { return llvm::is_contained(others, loop); });
+  return rows;
 }
 
 /// Takes a dimension for each loop from an operand or result that `map`
@@ -59,7 +101,7 @@ static bool writesAll(OpResult result, AffineMap map) {
 }
 
 static std::optional<LoopNest> getLinalgNest(linalg::LinalgOp op) {
-  if (!op.hasPureTensorSemantics() || getFilled(op))
+  if (!op.hasPureTensorSemantics())
     return std::nullopt;
   LoopNest nest;
   nest.dims.resize(op.getNumLoops());
@@ -124,6 +166,9 @@ bool access::isCopy(Operation *op) {
 }
 
 Value access::getFilled(Operation *op) {
+  // What asks for a kernel is computed there.
+  if (op && op->hasAttr(RMSNormDialect::kRowWiseAttrName))
+    return Value();
   if (auto fill = dyn_cast_or_null<linalg::FillOp>(op))
     return fill.value();
   auto generic = dyn_cast_or_null<linalg::GenericOp>(op);

@@ -16,7 +16,8 @@ using linalg::LinalgOp;
 /// Whether the user of a tensor could compute each element where it uses it.
 static bool canComputeOperands(Operation *user) {
   auto op = dyn_cast<LinalgOp>(user);
-  return getLoopNest(user) && (!op || !linalg::isaContractionOpInterface(op));
+  return getLoopNest(user) && !getFilled(user) &&
+         (!op || !linalg::isaContractionOpInterface(op));
 }
 
 /// Whether all that `op` computes is exact arithmetic on its elements.
@@ -107,7 +108,22 @@ bool Cone::add(Operation *op) {
   return true;
 }
 
-Recomputation::Recomputation(const Cluster &cluster) {
+/// Whether `value` is computed, put or reshaped into a new tensor.
+static bool isOfNewTensor(Value value) {
+  while (Operation *op = value.getDefiningOp()) {
+    if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
+      value = insertion.getDest();
+    else if (isView(op))
+      value = op->getOperand(0);
+    else if (auto dps = dyn_cast<DestinationStyleOpInterface>(op))
+      value = dps.getTiedOpOperand(cast<OpResult>(value))->get();
+    else
+      return isa<tensor::EmptyOp>(op);
+  }
+  return false;
+}
+
+Recomputation::Recomputation(const Cluster &cluster, bool amongOthers) {
   ArrayRef<Member> all = cluster.getMembers();
   SmallVector<llvm::SetVector<Operation *>> users(all.size());
   DenseSet<Operation *> stored, live;
@@ -117,7 +133,8 @@ Recomputation::Recomputation(const Cluster &cluster) {
     Operation *user = access.operand->getOwner();
     if (access.kind == Access::Kind::escape &&
         user->getBlock() == cluster.getAnchor()->getBlock() &&
-        canComputeOperands(user))
+        canComputeOperands(user) &&
+        (amongOthers || isOfNewTensor(access.landing)))
       users[access.member].insert(user);
     else
       stored.insert(all[access.member].op);
@@ -130,8 +147,8 @@ Recomputation::Recomputation(const Cluster &cluster) {
     const Layout *layout = cluster.findLayout(member.op->getResult(0));
     const int64_t count = uses.size();
     if (layout && cone.hasColumns(*layout) && cone.add(member.op) &&
-        count * cone.getBitsRead() <
-            (count + 1) * getBits(member.op->getResult(0))) {
+        (!amongOthers || count * cone.getBitsRead() <
+                             (count + 1) * getBits(member.op->getResult(0)))) {
       members.insert_range(cone.getMembers());
       for (auto &leaf : cone.getLeaves())
         if (Operation *definition = leaf.first.getDefiningOp();

@@ -17,9 +17,10 @@ namespace mlir::rmsnorm::access {
 /// - that moves fewer bytes: reading its operands, for each op that uses it,
 ///   instead of one store and the loads. Where an operand is a member's, that
 ///   is stored for others, or has one value a row, or is computed again, too.
-///   What has one value a row or a column counts nothing.
+///   What has one value a row or a column counts nothing. Where all work is
+///   ours (not `amongOthers`), what counts is that nobody has a tensor for it.
 struct Recomputation {
-  explicit Recomputation(const Cluster &cluster);
+  Recomputation(const Cluster &cluster, bool amongOthers);
 
   /// Stays beside the kernel, which may compute it, too.
   DenseSet<Operation *> members;

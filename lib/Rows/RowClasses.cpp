@@ -6,6 +6,7 @@
 #include "RMSNorm/Rows/RowsProgram.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/Remarks.h"
 
 #include <cmath>
@@ -161,6 +162,35 @@ static OrRefusal<Selection> choose(const RowProgram &loop, TargetAttr target,
   return selection;
 }
 
+/// The op that divides columns into groups, or takes rows apart: its program
+/// has no schedule.
+static Operation *findDivider(const RowProgram &loop) {
+  RowsOp rows = loop.rows;
+  if (Operation *op = findLargestGroups(rows))
+    return op;
+  for (Operation &op : rows.getTiles().getBody().front())
+    if (isa<vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp>(op))
+      return &op;
+  return rows;
+}
+
+/// Says why there are no schedules for `loops`: one has none at all, or
+/// `refusal` says why none is as wished.
+static LogicalResult report(ArrayRef<RowProgram> loops, TargetAttr target,
+                            const ScheduleOptions &options,
+                            const Refusal &refusal) {
+  for (const RowProgram &loop : loops) {
+    const ProgramFacts facts = getFactsOfClass(loop.facts, options);
+    RowsOp rows = loop.rows;
+    if (!rows.getScheduleAttr() &&
+        !selectSchedules(facts, target.getChipInfo()))
+      return emitError(findDivider(loop)->getLoc())
+             << explainNoSchedule(facts, target.getChipInfo()).getMessage();
+  }
+  RowsOp rows = loops.front().rows;
+  return rows.emitOpError("schedule: ") << refusal.getMessage();
+}
+
 /// Says of each class why its schedule was chosen, where MLIR's remarks are on.
 static void explain(const RowProgram &loop, TargetAttr target,
                     const Selection &selection) {
@@ -209,8 +239,7 @@ mlir::rmsnorm::chooseSchedules(ArrayRef<RowsOp> loops, TargetAttr target,
   for (RowProgram &loop : *collected) {
     OrRefusal<Selection> selection = choose(loop, target, options);
     if (!selection)
-      return loop.rows.emitOpError("schedule: ")
-             << selection.getRefusal().getMessage();
+      return report(loop, target, options, selection.getRefusal());
     explain(loop, target, *selection);
     chosen.push_back(*selection);
   }
@@ -410,8 +439,7 @@ mlir::rmsnorm::getColumnClasses(ArrayRef<RowsOp> all, TargetAttr target,
   OrRefusal<ChosenClasses> whole =
       chooseClasses(*loops, target, options, bounds, /*narrow=*/false);
   if (!whole)
-    return loops->front().rows.emitOpError("schedule: ")
-           << whole.getRefusal().getMessage();
+    return report(*loops, target, options, whole.getRefusal());
   result.classes = whole->classes;
   // Overrides meant for vectors may not fit elements, nor may groups of columns
   // that vectors divide.

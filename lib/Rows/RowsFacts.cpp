@@ -91,6 +91,16 @@ static int64_t getPart(Block &program) {
   return part;
 }
 
+/// The columns of each group that `op`, of a straight-line program of rows of
+/// `columns`, reduces or that share a value of it; 0 if it is another op.
+static int64_t getGroupColumns(Operation *op, int64_t columns) {
+  if (!isa<GroupReduceOp, GroupBroadcastOp>(op))
+    return 0;
+  const auto in = cast<VectorType>(op->getOperand(0).getType());
+  const auto out = cast<VectorType>(op->getResult(0).getType());
+  return columns / std::min(in.getDimSize(1), out.getDimSize(1));
+}
+
 ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
   ProgramFacts facts;
   facts.singleRow = rows.hasSingleRow();
@@ -127,6 +137,8 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
   };
   llvm::SmallDenseSet<Value> loaded;
   for (Operation &op : program) {
+    facts.groupColumns =
+        std::max(facts.groupColumns, getGroupColumns(&op, facts.columns));
     if (auto load = dyn_cast<TileLoadOp>(op)) {
       const int64_t bits = visit(load.getKind(), load);
       const bool isTile = load.getKind() == TileKind::tile;
@@ -141,12 +153,6 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
       if (store.getKind() == TileKind::tile)
         facts.storedBitsPerColumn += bits;
       collectAfter(&op, store.getValue());
-    } else if (isa<GroupReduceOp, GroupBroadcastOp>(op)) {
-      const auto in = cast<VectorType>(op.getOperand(0).getType());
-      const auto out = cast<VectorType>(op.getResult(0).getType());
-      facts.groupColumns = std::max(
-          facts.groupColumns,
-          facts.columns / std::min(in.getDimSize(1), out.getDimSize(1)));
     } else if (auto sum = dyn_cast<AccumulateOp>(op)) {
       collectAfter(&op, sum.getSource());
     } else if (auto reduce = dyn_cast<RowReduceOp>(op)) {
@@ -206,13 +212,38 @@ static bool canTakeApart(int64_t columns, int64_t part, bool isOneRow,
          (columns <= 16 * step || columns <= (step > 1 ? 128 : 16));
 }
 
-std::string mlir::rmsnorm::whyNotOnAllChips(RowsOp rows) {
+Operation *mlir::rmsnorm::findLargestGroups(RowsOp rows) {
+  Operation *found = nullptr;
+  int64_t most = 0;
+  for (Operation &op : rows.getTiles().getBody().front())
+    if (const int64_t group = getGroupColumns(&op, rows.getColumns());
+        group > most) {
+      most = group;
+      found = &op;
+    }
+  return found;
+}
+
+std::string mlir::rmsnorm::whyNoGroups(RowsOp rows) {
   const ProgramFacts facts = getProgramFacts(rows);
   // Vectors of a group are held by neighbours of a subgroup.
-  if (facts.groupColumns != 0 &&
-      (facts.groupColumns < 2 || facts.groupColumns > 128 ||
-       !llvm::isPowerOf2_64(facts.groupColumns)))
-    return "divides columns into groups that are not of 2, 4, 8, ... 128";
+  constexpr int64_t kLeastSubgroup = 32, kLeastAccessBits = 128;
+  const int64_t most =
+      kLeastSubgroup *
+      std::min(kLeastAccessBits / facts.narrowestBits, kMaxVectorWidth);
+  if (facts.groupColumns == 0 ||
+      (facts.groupColumns >= 2 && facts.groupColumns <= most &&
+       llvm::isPowerOf2_64(facts.groupColumns)))
+    return "";
+  return "divides columns into groups of " +
+         std::to_string(facts.groupColumns) + ", not of 2, 4, 8, ... " +
+         std::to_string(most);
+}
+
+std::string mlir::rmsnorm::whyNotOnAllChips(RowsOp rows) {
+  if (std::string reason = whyNoGroups(rows); !reason.empty())
+    return reason;
+  const ProgramFacts facts = getProgramFacts(rows);
   if (facts.part == 0)
     return "";
   if (facts.dynamicColumns ||

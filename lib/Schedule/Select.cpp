@@ -4,6 +4,8 @@
 #include "RMSNorm/Schedule/Select.h"
 #include "Selectors.h"
 
+#include "llvm/Support/MathExtras.h"
+
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
@@ -123,6 +125,43 @@ mlir::rmsnorm::selectSchedules(const ProgramFacts &facts, const ChipInfo &chip,
     if (!candidate.place.empty() && !haveSameTree(candidate.schedule, last))
       selection.dropped.push_back(candidate.place);
   return selection;
+}
+
+/// The most columns of rows that are taken apart as those of `facts`, which
+/// have more, for which there is a schedule; 0 if there are none.
+static int64_t getMostColumns(ProgramFacts facts, const ChipInfo &chip) {
+  const int64_t part = facts.part;
+  int64_t least = 0, most = facts.columns / part;
+  while (most - least > 1) {
+    const int64_t middle = (least + most) / 2;
+    facts.columns = middle * part;
+    (selectSchedules(facts, chip) ? least : most) = middle;
+  }
+  return least * part;
+}
+
+Refusal mlir::rmsnorm::explainNoSchedule(const ProgramFacts &facts,
+                                         const ChipInfo &chip) {
+  // Vectors of a group are held by neighbours of a subgroup.
+  const int64_t most = chip.subgroupSize * getWidestVector(facts, chip);
+  if (facts.groupColumns != 0 &&
+      (facts.groupColumns > most || !llvm::isPowerOf2_64(facts.groupColumns)))
+    return {"",
+            ("groups of a power of two of columns, at most " + Twine(most) +
+             " on " + chip.name)
+                .str(),
+            ("groups of " + Twine(facts.groupColumns)).str()};
+  if (facts.part != 0 && facts.hasBound())
+    return {"",
+            ("rows of at most " + Twine(getMostColumns(facts, chip)) +
+             " columns on " + chip.name +
+             ", as their parts begin and end at multiples of " +
+             Twine(facts.part) + (facts.part == 1 ? " column" : " columns"))
+                .str(),
+            (Twine(facts.columns) + " columns").str()};
+  return {"", ("a program that " + Twine(chip.name) + " can hold").str(),
+          ("one without a schedule: " +
+           selectSchedules(facts, chip).getRefusal().getMessage())};
 }
 
 OrRefusal<ScheduleFields>

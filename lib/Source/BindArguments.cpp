@@ -9,6 +9,7 @@
 #include "SizeConstraints.h"
 
 #include "RMSNorm/Access/Loops.h"
+#include "RMSNorm/Access/Views.h"
 #include "RMSNorm/IR/RMSNorm.h"
 #include "RMSNorm/Source/Passes.h"
 
@@ -89,16 +90,38 @@ static bool isReturnedElsewhere(OpOperand &use) {
   });
 }
 
-/// Copies what is returned in another shape and elsewhere, too: each result has
-/// a destination of its own.
+/// Whether `value` is there without being computed: an argument, a constant, a
+/// view of one, or of what is computed.
+static bool isThere(Value value) {
+  bool isComputed = false;
+  while (Operation *op = value.getDefiningOp()) {
+    if (isReshape(op)) {
+      value = op->getOperand(0);
+    } else if (auto destination = dyn_cast<DestinationStyleOpInterface>(op)) {
+      value = destination.getTiedOpOperand(cast<OpResult>(value))->get();
+      isComputed = true;
+    } else {
+      return access::isView(op) || op->hasTrait<OpTrait::ConstantLike>();
+    }
+  }
+  return !isComputed;
+}
+
+/// Copies what is there without being computed, what is returned twice, and
+/// what is returned in another shape and elsewhere, too: each result has a
+/// destination of its own.
 void FunctionBinder::copyShared(OpOperand &returned) {
   OpOperand *use = &returned;
-  while (isReshape(use->get().getDefiningOp()))
+  const bool isSecond = llvm::any_of(
+      terminator->getOpOperands().take_front(returned.getOperandNumber()),
+      [&](OpOperand &other) { return other.get() == returned.get(); });
+  const bool isCopied = isSecond || isThere(returned.get());
+  while (!isCopied && isReshape(use->get().getDefiningOp()))
     use = &use->get().getDefiningOp()->getOpOperand(0);
   Value value = use->get();
   auto type = dyn_cast<RankedTensorType>(value.getType());
-  if (use == &returned || !type || !value.getDefiningOp() ||
-      !isReturnedElsewhere(*use))
+  if (!type || (!isCopied && (use == &returned || !value.getDefiningOp() ||
+                              !isReturnedElsewhere(*use))))
     return;
   builder.setInsertionPoint(use->getOwner());
   Location loc = value.getLoc();
@@ -125,6 +148,17 @@ FailureOr<OpOperand *> FunctionBinder::findDestination(OpOperand &returned) {
       continue;
     }
     auto destination = dyn_cast_or_null<DestinationStyleOpInterface>(op);
+    // Of tensors only insertions of slices are followed.
+    if (isa_and_present<tensor::InsertOp>(op))
+      destination = {};
+    if (!isRoot && !destination && !access::isView(op) &&
+        !op->hasTrait<OpTrait::ConstantLike>())
+      return op->emitOpError("expected result #")
+             << returned.getOperandNumber()
+             << " to be computed by norms, linalg and elementwise ops, "
+                "reshapes, slices and insertions, which kernels are made of, "
+                "got an op that is in no kernel; functions with other work are "
+                "for rmsnorm-embed-tensors";
     if (isRoot || !destination) {
       InFlightDiagnostic error = terminator->emitOpError("expected result #")
                                  << returned.getOperandNumber()

@@ -5,6 +5,7 @@
 #include "RMSNorm/Source/Elementwise.h"
 #include "RMSNorm/Source/Passes.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Linalg/Transforms/Transforms.h"
@@ -80,6 +81,26 @@ static void eraseDead(RewriterBase &rewriter, Value value) {
   rewriter.eraseOp(op);
   for (Value operand : operands)
     eraseDead(rewriter, operand);
+}
+
+StringRef rmsnorm::getWrittenName(Operation *op) {
+  if (op->hasAttr(RMSNormDialect::kElementwiseAttrName)) {
+    if (auto generic = dyn_cast<linalg::GenericOp>(op))
+      return generic.getBody()->front().getName().getStringRef();
+    if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
+      // A kernel may have taken the fill.
+      return isa_and_present<linalg::FillOp, RowsOp>(
+                 insertion.getDest().getDefiningOp())
+                 ? tensor::PadOp::getOperationName()
+                 : tensor::ConcatOp::getOperationName();
+  }
+  // What a tensor.pad fills for what it inserts.
+  if (isa<linalg::FillOp>(op))
+    for (Operation *user : op->getUsers())
+      if (isa<tensor::InsertSliceOp>(user) && user->getLoc() == op->getLoc() &&
+          user->hasAttr(RMSNormDialect::kElementwiseAttrName))
+        return getWrittenName(user);
+  return op->getName().getStringRef();
 }
 
 void rmsnorm::restoreElementwise(RewriterBase &rewriter,
@@ -158,22 +179,30 @@ static SmallVector<Operation *> expandConcats(Operation *root) {
   return insertions;
 }
 
-/// Makes an insertion into a filled tensor of each padding by a constant, of
-/// static size, and adds it to `insertions`.
+/// `size + low + high` or, with -1, `size - low - high`.
+static OpFoldResult getSum(OpBuilder &builder, Location loc, OpFoldResult size,
+                           OpFoldResult low, OpFoldResult high,
+                           int64_t sign = 1) {
+  AffineExpr x, y, z;
+  bindSymbols(builder.getContext(), x, y, z);
+  return affine::makeComposedFoldedAffineApply(builder, loc, x + (y + z) * sign,
+                                               {size, low, high});
+}
+
+/// Makes an insertion into a filled tensor of each padding by a constant that
+/// begins at a static place, and adds it to `insertions`.
 static void expandPads(Operation *root,
                        SmallVectorImpl<Operation *> &insertions) {
   SmallVector<tensor::PadOp> pads;
   root->walk([&](tensor::PadOp pad) {
-    const RankedTensorType source = pad.getSourceType();
     const auto isKnown = [&](int64_t dim) {
       const int64_t low = pad.getStaticLow()[dim],
                     high = pad.getStaticHigh()[dim];
-      return !ShapedType::isDynamic(low) && !ShapedType::isDynamic(high) &&
-             low >= 0 && high >= 0 &&
-             (!source.isDynamicDim(dim) || (low == 0 && high == 0));
+      return !ShapedType::isDynamic(low) && low >= 0 &&
+             (ShapedType::isDynamic(high) || high >= 0);
     };
     if (pad.getConstantPaddingValue() && !pad.getNofold() &&
-        llvm::all_of(llvm::seq(source.getRank()), isKnown))
+        llvm::all_of(llvm::seq(pad.getSourceType().getRank()), isKnown))
       pads.push_back(pad);
   });
   IRRewriter rewriter(root->getContext());
@@ -183,11 +212,9 @@ static void expandPads(Operation *root,
     const SmallVector<OpFoldResult> sizes =
         tensor::getMixedSizes(rewriter, loc, pad.getSource());
     SmallVector<OpFoldResult> whole = sizes;
-    for (auto [dim, size] : llvm::enumerate(whole))
-      if (!pad.getSourceType().isDynamicDim(dim))
-        size = rewriter.getIndexAttr(pad.getSourceType().getDimSize(dim) +
-                                     pad.getStaticLow()[dim] +
-                                     pad.getStaticHigh()[dim]);
+    for (auto [size, low, high] :
+         llvm::zip_equal(whole, pad.getMixedLowPad(), pad.getMixedHighPad()))
+      size = getSum(rewriter, loc, size, low, high);
     RankedTensorType type = pad.getResultType();
     Value empty =
         tensor::EmptyOp::create(rewriter, loc, whole, type.getElementType());
@@ -209,14 +236,15 @@ static void expandPads(Operation *root,
 /// Puts the padding back that `op`, into what `fill` fills, was made of.
 static void restorePad(RewriterBase &rewriter, tensor::InsertSliceOp op,
                        linalg::FillOp fill) {
-  SmallVector<OpFoldResult> high;
-  for (int64_t dim = 0; dim < op.getType().getRank(); ++dim)
-    high.push_back(rewriter.getIndexAttr(
-        op.getType().isDynamicDim(dim)
-            ? 0
-            : op.getType().getDimSize(dim) - op.getStaticOffsets()[dim] -
-                  op.getSourceType().getDimSize(dim)));
   rewriter.setInsertionPoint(op);
+  auto empty = fill.output().getDefiningOp<tensor::EmptyOp>();
+  if (!empty)
+    return;
+  SmallVector<OpFoldResult> high;
+  for (auto [whole, offset, size] : llvm::zip_equal(
+           empty.getMixedSizes(), op.getMixedOffsets(), op.getMixedSizes()))
+    high.push_back(
+        getSum(rewriter, op.getLoc(), whole, offset, size, /*sign=*/-1));
   Value pad =
       tensor::PadOp::create(rewriter, op.getLoc(), op.getType(), op.getSource(),
                             op.getMixedOffsets(), high, fill.value());
@@ -280,13 +308,13 @@ struct GeneralizeElementwise final
   void runOnOperation() override {
     SmallVector<Operation *> made = expandConcats(getOperation());
     expandPads(getOperation(), made);
-    if (restorable) {
+    if (restorable)
       llvm::append_range(made, generalizeElementwise(getOperation()));
-      for (Operation *op : made)
-        op->setAttr(RMSNormDialect::kElementwiseAttrName,
-                    UnitAttr::get(&getContext()));
+    for (Operation *op : made)
+      op->setAttr(RMSNormDialect::kElementwiseAttrName,
+                  UnitAttr::get(&getContext()));
+    if (restorable)
       return;
-    }
     expandSoftmaxes(getOperation());
     RewritePatternSet scaling(&getContext());
     arith::populateExpandScalingExtTruncPatterns(scaling);

@@ -81,6 +81,53 @@ static bool usesGroups(OpOperand &use) {
          });
 }
 
+/// Whether an operand of `op` has groups and their columns.
+static bool worksOnGroups(linalg::LinalgOp op) {
+  return llvm::any_of(op->getOperands(), [&](Value operand) {
+    auto type = dyn_cast<RankedTensorType>(operand.getType());
+    return type && type.getRank() == static_cast<int64_t>(op.getNumLoops()) &&
+           hasGroups(operand);
+  });
+}
+
+/// Whether `value` is one for each group of columns.
+static bool isOfGroups(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  if (access::isView(op) || access::isCopy(op))
+    return isOfGroups(op->getOperand(0));
+  auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
+  if (!linalgOp || access::getFilled(op))
+    return false;
+  return linalgOp.getNumReductionLoops() > 0
+             ? worksOnGroups(linalgOp)
+             : llvm::any_of(linalgOp.getDpsInputs(), [&](Value operand) {
+                 auto type = dyn_cast<RankedTensorType>(operand.getType());
+                 return type &&
+                        type.getRank() ==
+                            cast<ShapedType>(value.getType()).getRank() &&
+                        isOfGroups(operand);
+               });
+}
+
+/// Whether ops use `value`, or views and copies of it, with groups of columns.
+static bool isUsedWithGroups(Value value) {
+  return llvm::any_of(value.getUsers(), [](Operation *user) {
+    if (access::isView(user) || access::isCopy(user))
+      return isUsedWithGroups(user->getResult(0));
+    auto op = dyn_cast<linalg::LinalgOp>(user);
+    return op && worksOnGroups(op);
+  });
+}
+
+/// Whether the last dimension of `tensor` is there to have a place only: others
+/// must lie side by side if they count groups.
+static bool hasUnitDimLast(Value tensor) {
+  auto type = cast<RankedTensorType>(tensor.getType());
+  return type.getRank() > 2 && type.getShape().back() == 1;
+}
+
 /// Whether dimensions of `tensor` are used as one.
 static bool isCollapsed(Value tensor) {
   return llvm::any_of(tensor.getUsers(), [](Operation *user) {
@@ -92,8 +139,48 @@ static bool isCollapsed(Value tensor) {
   });
 }
 
+/// Whether `tensor` has parts of rows that a norm or a reduction works on, or
+/// `isWide` and it works on those of `tensor`: of its last dimensions, used as
+/// one, or of what is computed of it, element by element or row by row.
+static bool isOfWiderRows(Value tensor, bool isWide, DenseSet<Value> &seen) {
+  if (!seen.insert(tensor).second)
+    return false;
+  return llvm::any_of(tensor.getUses(), [&](OpOperand &use) {
+    Operation *user = use.getOwner();
+    if (auto collapse = dyn_cast<tensor::CollapseShapeOp>(user)) {
+      const int64_t rank = collapse.getResultType().getRank();
+      return isOfWiderRows(
+          collapse.getResult(),
+          isWide || (rank > 0 && !getUncollapsedDim(collapse, rank - 1)), seen);
+    }
+    std::optional<access::LoopNest> nest = access::getLoopNest(user);
+    if (!nest)
+      return false;
+    auto *read = llvm::find_if(
+        nest->reads, [&](const auto &entry) { return entry.first == &use; });
+    if (read == nest->reads.end() || read->second.getNumResults() == 0)
+      return false;
+    auto last = dyn_cast<AffineDimExpr>(
+        read->second.getResult(read->second.getNumResults() - 1));
+    if (isWide && last &&
+        (nest->normColumns == last.getPosition() ||
+         nest->isReduction[last.getPosition()]))
+      return true;
+    return llvm::any_of(nest->writes, [&](const auto &write) {
+      return write.second == read->second &&
+             isOfWiderRows(write.first, isWide, seen);
+    });
+  });
+}
+
+static bool isOfWiderRows(Value tensor) {
+  DenseSet<Value> seen;
+  return isOfWiderRows(tensor, /*isWide=*/false, seen);
+}
+
 bool rmsnorm::isReshaped(BlockArgument argument) {
-  return isCollapsed(argument) ||
+  return isCollapsed(argument) || isOfWiderRows(argument) ||
+         (hasUnitDimLast(argument) && isUsedWithGroups(argument)) ||
          llvm::any_of(argument.getUses(),
                       [](OpOperand &use) { return usesGroups(use); });
 }
@@ -116,6 +203,8 @@ follow(access::Digits &digits, Operation *op, const access::Layout &layout) {
 }
 
 bool rmsnorm::mustBePacked(Value tensor, bool isWhole) {
+  if (isOfWiderRows(tensor))
+    return true;
   SmallVector<Operation *> path;
   Value root = tensor;
   while (Operation *op = root.getDefiningOp()) {
@@ -126,6 +215,8 @@ bool rmsnorm::mustBePacked(Value tensor, bool isWhole) {
     path.push_back(op);
     root = op->getOperand(0);
   }
+  if (hasUnitDimLast(tensor) && isOfGroups(tensor))
+    return true;
   if (path.empty())
     return false;
   access::Digits digits(access::Sizes(*path.front()->getBlock()));

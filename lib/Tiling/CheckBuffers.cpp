@@ -55,9 +55,8 @@ static std::string describe(Value buffer, func::FuncOp function) {
   return text;
 }
 
-/// Other work than norms and what is row-wise beside them. Buffers, copies and
-/// results that are wrong then follow from it, and so do fills of what it sums
-/// up in.
+/// Other work than what is row-wise. Buffers, copies and results that are wrong
+/// then follow from it, and so do fills of what it sums up in.
 static void checkWork(func::FuncOp function, Problems &problems) {
   SmallVector<linalg::LinalgOp> others;
   function.walk([&](linalg::LinalgOp op) { others.push_back(op); });
@@ -66,24 +65,22 @@ static void checkWork(func::FuncOp function, Problems &problems) {
   for (linalg::LinalgOp op : others)
     if (problems.isEmpty())
       problems.add(op)
-          << "expected to be part of a kernel, which needs a norm whose rows "
-             "it uses or computes (see the remarks of rmsnorm-tile-clusters); "
-             "functions with other work are for rmsnorm-embed-tensors, "
-             "decomposed norms for rmsnorm-raise, other reductions of rows for "
-             "its option row-wise=all";
+          << "expected to be part of a kernel, as what works row by row on "
+             "tensors is (see the remarks of rmsnorm-tile-clusters); functions "
+             "with other work are for rmsnorm-embed-tensors, where norms and "
+             "ops marked rmsnorm.row_wise begin kernels";
     else
       problems.add(op) << "expected to be part of a kernel, too";
 }
 
 static void check(Operation *op, func::FuncOp function, Problems &problems) {
   if (isa<memref::AllocOp, memref::AllocaOp>(op)) {
-    problems.add(op) << "expected every tensor to have a buffer among the "
-                        "arguments, got an allocation of "
-                     << op->getResult(0).getType()
-                     << "; is a value used outside of the kernel, or read "
-                        "after its destination is written?";
+    problems.add(op) << "expected what one kernel computes for another to be "
+                        "returned, or computed into an argument, and arguments "
+                        "to be read before they are written, got a new "
+                     << op->getResult(0).getType();
   } else if (auto global = dyn_cast<memref::GetGlobalOp>(op)) {
-    problems.add(op) << "expected every tensor to have a buffer among the "
+    problems.add(op) << "expected constants of one value, and others to be "
                         "arguments, got a constant of different values, "
                      << global.getType();
   } else if (auto copy = dyn_cast<memref::CopyOp>(op)) {
@@ -99,7 +96,9 @@ static void check(Operation *op, func::FuncOp function, Problems &problems) {
              !types.empty()) {
     problems.add(op) << "expected no tensors, got " << *types.begin();
   } else if (isa<func::ReturnOp>(op)) {
-    if (op->getNumOperands() > 0)
+    // An allocation is said to be wrong where it is.
+    if (op->getNumOperands() > 0 &&
+        !getRootBuffer(op->getOperand(0)).getDefiningOp<memref::AllocOp>())
       problems.add(op) << "expected results to be written to arguments, got a "
                           "returned "
                        << op->getOperand(0).getType();

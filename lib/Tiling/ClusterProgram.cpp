@@ -111,21 +111,56 @@ void rmsnorm::moveUsers(DenseSet<Operation *> definitions,
   }
 }
 
-/// The last member or, where that is later, what makes the last operand or the
-/// last size.
-Operation *ProgramBuilder::getPosition() const {
-  Operation *last = cluster.getMembers().back().op;
-  auto stayAfter = [&](Value value) {
+/// The ops of the block that make operands and sizes.
+SmallVector<Operation *> ProgramBuilder::getNeeded() const {
+  SmallVector<Operation *> needed;
+  auto add = [&](Value value) {
     Operation *op = value ? value.getDefiningOp() : nullptr;
-    if (op && op->getBlock() == last->getBlock() && last->isBeforeInBlock(op))
-      last = op;
+    if (op && op->getBlock() == cluster.getAnchor()->getBlock())
+      needed.push_back(op);
   };
   for (auto &[key, argument] : arguments)
-    stayAfter(key.first);
+    add(key.first);
   for (unsigned row : rowDigits)
     for (unsigned source : digits[row].size.getSources())
-      stayAfter(digits.getSizes().getSource(source).value);
+      add(digits.getSizes().getSource(source).value);
+  return needed;
+}
+
+/// The op that the program stands after.
+Operation *ProgramBuilder::getPosition() const {
+  if (position)
+    return position;
+  Operation *last = cluster.getMembers().back().op;
+  for (Operation *op : getNeeded())
+    if (last->isBeforeInBlock(op))
+      last = op;
   return last;
+}
+
+/// Has all that the program needs made in front of `op`. False if something
+/// cannot be: it has effects, or needs one of `users`, of members.
+bool ProgramBuilder::moveInFront(Operation *op,
+                                 const DenseSet<Operation *> &users) {
+  const SmallVector<Operation *> needed = getNeeded();
+  llvm::SetVector<Operation *> moved(needed.begin(), needed.end());
+  moved.remove_if([&](Operation *other) { return other->isBeforeInBlock(op); });
+  for (size_t i = 0; i < moved.size(); ++i) {
+    Operation *other = moved[i];
+    if (!isPure(other) || other->getNumRegions() != 0 || users.contains(other))
+      return false;
+    for (Value operand : other->getOperands())
+      if (Operation *definition = operand.getDefiningOp();
+          definition && definition->getBlock() == op->getBlock() &&
+          !definition->isBeforeInBlock(op))
+        moved.insert(definition);
+  }
+  SmallVector<Operation *> sorted = moved.takeVector();
+  llvm::sort(sorted,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  for (Operation *other : sorted)
+    rewriter.moveOpBefore(other, op);
+  return true;
 }
 
 static bool mayWrite(Operation *op) {
@@ -137,7 +172,8 @@ static bool mayWrite(Operation *op) {
 }
 
 /// All is computed where the last member stands: what stands in between and has
-/// effects must not notice.
+/// effects must not notice. If it uses members, and members after it need
+/// nothing that is made there, all is computed in front of it.
 LogicalResult ProgramBuilder::checkOrder() {
   SmallVector<Operation *> moved;
   for (const Member &member : cluster.getMembers())
@@ -161,6 +197,10 @@ LogicalResult ProgramBuilder::checkOrder() {
     if ((!isUser || isMemoryEffectFree(op)) &&
         (!accessesBuffers || !mayWrite(op)))
       continue;
+    if (!accessesBuffers && isUser && moveInFront(op, users)) {
+      position = op->getPrevNode();
+      return success();
+    }
     // What is not on the anchor's side.
     Operation *anchor = cluster.getAnchor();
     auto *apart = llvm::find_if(moved, [&](Operation *other) {
@@ -243,42 +283,37 @@ RowsOp ProgramBuilder::createRows() {
 }
 
 /// Whether some kernel holds the program: the verifiers say where it does not.
-/// Why not they say of ops that nobody wrote. Among work of others the member
-/// that they name is left to those, or else the last one.
+/// Why not they say of ops that nobody wrote.
 LogicalResult ProgramBuilder::check(RowsOp rows) {
-  current = cluster.getAnchor();
-  Location where = rows.getLoc();
-  if (succeeded(findError([&] { return verify(rows); }, "", &where)))
+  current = nullptr;
+  if (succeeded(findError([&] { return verify(rows); }, "")))
     return success();
   problem->reason = "and what is computed with it use parts of rows, groups of "
                     "columns or tables together as no kernel can";
-  if (!amongOthers)
-    return failure();
-  Operation *last = nullptr, *named = nullptr;
-  for (Operation *op : dividers)
-    if (isa<tensor::InsertSliceOp>(op))
-      last = op;
-  for (const Member &member : cluster.getMembers())
-    if (member.op != cluster.getAnchor()) {
-      last = member.op;
-      if (member.op->getLoc() == where)
-        named = member.op;
-    }
-  if (last)
-    problem->op = named ? named : last;
   return failure();
 }
 
-/// Whether all chips can hold the program.
+/// Whether all chips can hold the program, or `onAllChips` is false and all can
+/// hold its groups of columns.
 LogicalResult ProgramBuilder::checkLimits(RowsOp rows) {
-  const std::string reason = whyNotOnAllChips(rows);
+  const std::string reason =
+      onAllChips ? whyNotOnAllChips(rows) : whyNoGroups(rows);
   if (reason.empty())
     return success();
-  current = cluster.getAnchor();
-  for (Operation *op : dividers)
-    if (op != cluster.getAnchor())
-      current = op;
-  return fail(reason);
+  return failTogether(reason);
+}
+
+/// Erases the program, and the sizes that were computed for it.
+void ProgramBuilder::discard(RowsOp rows) {
+  Operation *first = getPosition();
+  Operation *op = rows->getPrevNode();
+  rewriter.eraseOp(rows);
+  while (op != first) {
+    Operation *before = op->getPrevNode();
+    if (isOpTriviallyDead(op))
+      rewriter.eraseOp(op);
+    op = before;
+  }
 }
 
 void ProgramBuilder::replaceMembers(RowsOp rows) {
@@ -324,7 +359,7 @@ void ProgramBuilder::replaceMembers(RowsOp rows) {
     }
 }
 
-std::optional<NoProgram> ProgramBuilder::run(RowsOp &rows) {
+std::optional<NoProgram> ProgramBuilder::run(RowsOp &rows, bool trial) {
   if (failed(findColumns()) || failed(emitAll()) || failed(collectWritten()))
     return problem;
   if (written.empty())
@@ -350,10 +385,11 @@ std::optional<NoProgram> ProgramBuilder::run(RowsOp &rows) {
   if (failed(checkOrder()))
     return problem;
   rows = createRows();
-  if (failed(check(rows)) || (onAllChips && failed(checkLimits(rows)))) {
-    rewriter.eraseOp(rows);
+  if (failed(check(rows)) || failed(checkLimits(rows)) || trial) {
+    discard(rows);
     return problem;
   }
+  created.clear();
   replaceMembers(rows);
   return std::nullopt;
 }
@@ -363,4 +399,12 @@ std::optional<NoProgram> rmsnorm::buildRows(RewriterBase &rewriter,
                                             bool amongOthers, bool onAllChips,
                                             RowsOp &rows) {
   return ProgramBuilder(rewriter, cluster, amongOthers, onAllChips).run(rows);
+}
+
+std::optional<NoProgram> rmsnorm::whyNoRows(RewriterBase &rewriter,
+                                            const Cluster &cluster,
+                                            bool amongOthers, bool onAllChips) {
+  RowsOp rows;
+  return ProgramBuilder(rewriter, cluster, amongOthers, onAllChips)
+      .run(rows, /*trial=*/true);
 }

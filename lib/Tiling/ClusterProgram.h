@@ -12,7 +12,8 @@
 namespace mlir::rmsnorm {
 
 /// Why a cluster has no tile program: what of `op`, a member, it cannot hold.
-/// `reason` is to follow "it ".
+/// `op` is null where no member is known to be the one: the cluster has members
+/// that no kernel holds together. `reason` is to follow "it ".
 struct NoProgram {
   Operation *op;
   std::string reason;
@@ -26,6 +27,11 @@ std::optional<NoProgram> buildRows(RewriterBase &rewriter,
                                    const access::Cluster &cluster,
                                    bool amongOthers, bool onAllChips,
                                    RowsOp &rows);
+
+/// Why `buildRows` makes no program of `cluster`, which stays as it is.
+std::optional<NoProgram> whyNoRows(RewriterBase &rewriter,
+                                   const access::Cluster &cluster,
+                                   bool amongOthers, bool onAllChips);
 
 /// Whether `op`, or an op in its regions, uses what `definitions` compute.
 bool usesAny(Operation *op, const DenseSet<Operation *> &definitions);

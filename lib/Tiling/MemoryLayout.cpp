@@ -79,6 +79,11 @@ bool rmsnorm::lieTogether(Value tensor, int64_t columns) {
       tensor = destination.getTiedOpOperand(cast<OpResult>(tensor))->get();
       continue;
     }
+    if (auto rows = dyn_cast<RowsOp>(definition)) {
+      tensor =
+          rows.getWritten()[cast<OpResult>(tensor).getResultNumber()]->get();
+      continue;
+    }
     auto slice = dyn_cast<tensor::ExtractSliceOp>(definition);
     if (slice && takesApart(slice, slice.getSourceType(), columns))
       return false;

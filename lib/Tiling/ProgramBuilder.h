@@ -88,7 +88,8 @@ public:
       norm.block.dropAllReferences();
   }
 
-  std::optional<NoProgram> run(RowsOp &rows);
+  /// Puts `rows` in the place of the cluster or, where it is `trial`, nothing.
+  std::optional<NoProgram> run(RowsOp &rows, bool trial = false);
 
   int64_t getElements(OpOperand &operand) override;
   FailureOr<Value> getVector(OpOperand &operand) override;
@@ -110,6 +111,12 @@ private:
     if (!problem)
       problem = NoProgram{current, why.str()};
     return failure();
+  }
+
+  /// No member is known to be the reason.
+  LogicalResult failTogether(const Twine &why) {
+    current = nullptr;
+    return fail(why);
   }
 
   LogicalResult failWidest(const Twine &why);
@@ -177,6 +184,9 @@ private:
 
   Value getDestination(Value landing);
   Value createDestination(Value landing);
+  Value createFill(Value scalar, Value into);
+  Value fillAround(tensor::InsertSliceOp insertion, Value scalar, Value into);
+  LogicalResult fillRest(Written &output);
   bool dependsOnMembers(Value value);
   bool landAtOrigin(Written &output);
   void writeWhatIsRead(Written &output);
@@ -188,16 +198,18 @@ private:
   LogicalResult store(const Written &written);
   LogicalResult placeSum(Written &written);
   LogicalResult sumUp(Written &written);
+  SmallVector<Operation *> getNeeded() const;
   Operation *getPosition() const;
+  bool moveInFront(Operation *op, const DenseSet<Operation *> &users);
   LogicalResult checkOrder();
   RowsOp createRows();
   LogicalResult checkLimits(RowsOp rows);
-  LogicalResult findError(function_ref<LogicalResult()> run, const Twine &what,
-                          Location *where = nullptr);
+  LogicalResult findError(function_ref<LogicalResult()> run, const Twine &what);
   LogicalResult vectorize(linalg::LinalgOp op);
   LogicalResult check(RowsOp rows);
   void replaceMembers(RowsOp rows);
   void moveScalars(RowsOp rows);
+  void discard(RowsOp rows);
 
   const access::Cluster &cluster;
   const access::Digits &digits;
@@ -237,9 +249,8 @@ private:
   std::vector<std::pair<linalg::LinalgOp, Frame>> sums;
   /// The sums that results of norms are.
   SmallVector<std::pair<Value, Value>> summands;
-  /// Members that take rows apart or divide columns into groups, and what puts
-  /// rows together.
-  SmallVector<Operation *> dividers;
+  /// What the program stands after, if it is not the last member.
+  Operation *position = nullptr;
   /// Destinations that were made.
   SmallVector<Operation *, 1> created;
 };

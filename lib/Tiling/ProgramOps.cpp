@@ -17,18 +17,15 @@ using namespace mlir::rmsnorm::access;
 using namespace mlir::rmsnorm::program;
 using linalg::LinalgOp;
 
-/// Runs `run`, and takes the error it reports for the problem, and where it is.
+/// Runs `run`, and takes the error it reports for the problem.
 LogicalResult ProgramBuilder::findError(function_ref<LogicalResult()> run,
-                                        const Twine &what, Location *where) {
+                                        const Twine &what) {
   std::string message;
   ScopedDiagnosticHandler handler(
       builder.getContext(), [&](Diagnostic &diagnostic) {
         if (message.empty() &&
-            diagnostic.getSeverity() == DiagnosticSeverity::Error) {
+            diagnostic.getSeverity() == DiagnosticSeverity::Error)
           message = diagnostic.str();
-          if (where)
-            *where = diagnostic.getLocation();
-        }
         return success();
       });
   return succeeded(run()) ? success() : fail(what + message);
@@ -61,8 +58,8 @@ LogicalResult ProgramBuilder::emit(LinalgOp op, Frame where) {
     if (op.getNumReductionLoops() > 0 &&
         !isPrefix(kept, getColumnLeaves(frame->loops)))
       return fail("reduces other columns than the last of a group");
-    if (op.getNumReductionLoops() > 0 && !kept.empty())
-      dividers.push_back(current);
+    if (op.getNumReductionLoops() > 0 && !kept.empty() && !parts.empty())
+      return fail("reduces groups of columns, beside parts of rows");
     if (op.getNumReductionLoops() > 0 && kept.empty() && !isOfOneValue(op) &&
         countElements(getColumnLeaves(frame->loops)) != columns)
       return failWidest("reduces a part of the columns");

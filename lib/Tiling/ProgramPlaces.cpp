@@ -54,9 +54,18 @@ bool ProgramBuilder::isPart(ArrayRef<unsigned> leaves) const {
          (!parts.empty() && 2 * countElements(leaves) == columns);
 }
 
-/// Whether `row` has more columns than any member.
+/// Whether `row` is not put together, but each of its parts is written: it has
+/// more columns than any member, or a part is one value.
 bool ProgramBuilder::isLonger(Value row) const {
-  return countElements(getColumnLeaves(*cluster.findLayout(row))) > columns;
+  if (countElements(getColumnLeaves(*cluster.findLayout(row))) > columns)
+    return true;
+  auto insertion = row.getDefiningOp<tensor::InsertSliceOp>();
+  for (; insertion;
+       insertion = insertion.getDest().getDefiningOp<tensor::InsertSliceOp>())
+    if (const Layout *part = cluster.findLayout(insertion.getSource());
+        part && getColumnLeaves(*part).empty() && columns > 1)
+      return true;
+  return false;
 }
 
 /// The current member does `why` beside members with more columns. Those do not
@@ -68,7 +77,8 @@ LogicalResult ProgramBuilder::failWidest(const Twine &why) {
     if (member.op != current &&
         countElements(getColumnLeaves(member.loops)) == columns) {
       current = member.op;
-      return fail("has more columns than the rows of the norm");
+      return fail(
+          "works on more elements for each row than the norm has columns");
     }
   return fail(why);
 }
@@ -92,7 +102,7 @@ LogicalResult ProgramBuilder::findColumns() {
         (size.getNumber() == 1 && size.getSources().size() == 1 &&
          digits.getSizes().getSource(size.getSources()[0]).value);
     if (digits[row].isPartial || !isKnown)
-      return fail("divides rows by what is not known to divide them");
+      return failTogether("divides rows by what is not known to divide them");
   }
   for (const Member &member : cluster.getMembers())
     for (unsigned leaf : getColumnLeaves(member.loops))
@@ -103,7 +113,8 @@ LogicalResult ProgramBuilder::findColumns() {
     const int64_t elements = countElements(leaves);
     if (llvm::any_of(leaves,
                      [&](unsigned leaf) { return digits[leaf].isPartial; }))
-      return fail("divides columns by what does not divide their number");
+      return failTogether(
+          "divides columns by what does not divide their number");
     for (unsigned leaf : leaves)
       if (const Size &size = digits[leaf].size;
           size.isStatic() && size.getNumber() > kMaxColumns)
@@ -163,7 +174,10 @@ static bool haveColumnsTogether(const AccessMap &access,
   int64_t next = 1, place = shape.size();
   const auto columns = access.getDigits(access.getColumnDim());
   for (const AccessMap::Digit &digit : columns) {
-    if (digit.place != --place || digit.factor != 1 || digit.divisor != next)
+    // Dimensions of one element lie nowhere.
+    for (--place; place > digit.place && shape[place] == 1;)
+      --place;
+    if (digit.place != place || digit.factor != 1 || digit.divisor != next)
       return false;
     next *= digit.modulus;
     // All but the outermost one fill their dimension.
@@ -217,13 +231,19 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
   place.hasRow = llvm::any_of(digits.resolve(layout), [&](const Sum &sum) {
     return digits.hasRows(sum);
   });
-  // Of a single row the number is that of the first dimension of size 1.
-  std::optional<size_t> number;
+  // Of a single row the number is that of the first dimension of size 1: in
+  // front of the columns, or of groups in any place.
+  std::optional<size_t> number, last;
   auto type = cast<RankedTensorType>(tensor.getType());
+  bool isAfter = false;
   if (rowDigits.empty() && !hasIndex)
-    for (auto [dim, sum] : llvm::enumerate(layout))
-      if (!number && digits.resolve(sum) == Sum() && type.getDimSize(dim) == 1)
-        number = dim;
+    for (auto [dim, sum] : llvm::enumerate(layout)) {
+      const Sum index = digits.resolve(sum);
+      isAfter |= digits.hasColumns(index);
+      if (std::optional<size_t> &first = isAfter ? last : number;
+          !first && index == Sum() && type.getDimSize(dim) == 1)
+        first = dim;
+    }
   place.hasRow |= number.has_value();
   if (leaves.empty()) {
     place.kind = TileKind::row;
@@ -240,6 +260,9 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
       return std::nullopt;
     }
     place.kind = TileKind::group;
+    if (!number)
+      number = last;
+    place.hasRow |= number.has_value();
   } else if (llvm::is_contained(widest, SmallVector<unsigned>(order)) &&
              ArrayRef(order).take_back(leaves.size()) == ArrayRef(leaves)) {
     // One for each column of a group, the same for all groups.

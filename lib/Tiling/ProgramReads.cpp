@@ -147,7 +147,6 @@ FailureOr<Value> ProgramBuilder::takePart(Location loc, Value vector,
   auto [offset, step] = *steps;
   if (step == 1 && offset == 0 && count == own)
     return vector;
-  dividers.push_back(current);
   if (step == 1)
     return extract(loc, vector, offset, count);
   if (step != 2)
@@ -192,7 +191,6 @@ const Access *ProgramBuilder::findRow(tensor::InsertSliceOp op) const {
 /// if there is one, reads it, of the cluster or of its own.
 FailureOr<Value> ProgramBuilder::assemble(tensor::InsertSliceOp op,
                                           const Access *access) {
-  dividers.push_back(op);
   const Layout *ofCluster = cluster.findLayout(op.getResult());
   const Layout &whole = ofCluster ? *ofCluster : access->loops;
   Frame where;

@@ -9,12 +9,12 @@
 
 #include "RMSNorm/Access/Views.h"
 #include "RMSNorm/IR/DimTrace.h"
+#include "RMSNorm/IR/Disjoint.h"
 
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
-
-#include <numeric>
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -26,7 +26,11 @@ using linalg::LinalgOp;
 /// parts are put together to; the last one. And where it lies in the landing.
 std::optional<std::pair<Value, Layout>>
 ProgramBuilder::getAssembled(const Access &access) const {
-  for (Value value = access.value; value != access.landing;) {
+  // What an op outside uses may be a view of the landing.
+  const bool isViewed = access.kind == Access::Kind::escape &&
+                        !isView(access.landing.getDefiningOp());
+  for (Value value = isViewed ? getViewSource(access.value) : access.value;
+       value != access.landing;) {
     auto insertion = value.getDefiningOp<tensor::InsertSliceOp>();
     if (!insertion)
       break;
@@ -153,23 +157,136 @@ Value ProgramBuilder::createDestination(Value landing) {
   return empty;
 }
 
+/// Fills all of `into` with `scalar`, by a kernel of its own.
+Value ProgramBuilder::createFill(Value scalar, Value into) {
+  OpBuilder apart(rewriter.getContext());
+  auto fill = linalg::FillOp::create(apart, into.getLoc(), scalar, into);
+  fill->setAttr(RMSNormDialect::kRowWiseAttrName, rewriter.getUnitAttr());
+  // Listeners see it with its mark.
+  rewriter.insert(fill);
+  created.insert(created.begin(), fill);
+  return fill.getResult(0);
+}
+
+/// Fills `into` with `scalar` around what `insertion` writes: for each
+/// dimension what lies before it and after it, as far as dimensions before that
+/// one have it.
+Value ProgramBuilder::fillAround(tensor::InsertSliceOp insertion, Value scalar,
+                                 Value into) {
+  Location loc = insertion.getLoc();
+  SmallVector<OpFoldResult> offsets(insertion.getType().getRank(),
+                                    rewriter.getIndexAttr(0));
+  const SmallVector<OpFoldResult> strides(offsets.size(),
+                                          rewriter.getIndexAttr(1));
+  SmallVector<OpFoldResult> sizes = tensor::getMixedSizes(rewriter, loc, into);
+  auto fill = [&] {
+    if (llvm::any_of(sizes, isZeroInteger))
+      return;
+    auto slice = tensor::ExtractSliceOp::create(rewriter, loc, into, offsets,
+                                                sizes, strides);
+    created.insert(created.begin(), slice);
+    Value filled = createFill(scalar, slice);
+    into = tensor::InsertSliceOp::create(rewriter, loc, filled, into, offsets,
+                                         sizes, strides);
+    created.insert(created.begin(), into.getDefiningOp());
+  };
+  auto getSum = [&](OpFoldResult a, OpFoldResult b, int64_t factor) {
+    AffineExpr x, y;
+    bindSymbols(rewriter.getContext(), x, y);
+    return affine::makeComposedFoldedAffineApply(rewriter, loc, x + y * factor,
+                                                 {a, b});
+  };
+  for (auto [dim, offset, size] : llvm::enumerate(insertion.getMixedOffsets(),
+                                                  insertion.getMixedSizes())) {
+    if (traceSize(size) == traceDim(into, dim))
+      continue;
+    const OpFoldResult all = sizes[dim];
+    sizes[dim] = offset;
+    fill();
+    offsets[dim] = getSum(offset, size, 1);
+    sizes[dim] = getSum(all, offsets[dim], -1);
+    fill();
+    offsets[dim] = offset;
+    sizes[dim] = size;
+  }
+  return into;
+}
+
+/// Where rows are put into what a constant fills, or copied with it, all else
+/// has it, too: a kernel of its own stores it.
+LogicalResult ProgramBuilder::fillRest(Written &output) {
+  Value scalar, into = output.destination;
+  auto insertion = output.landing.getDefiningOp<tensor::InsertSliceOp>();
+  if (Operation *fill = into.getDefiningOp(); getFilled(fill)) {
+    scalar = getFilled(fill);
+    into = cast<LinalgOp>(fill).getDpsInits().front();
+    if (insertion && !isInitRead(insertion.getDestMutable()) &&
+        cluster.isComputedWhole(insertion.getSource())) {
+      output.destination = into;
+      return success();
+    }
+  } else if (Operation *copy = findCopy(output)) {
+    Value rest = copy->getOperand(0);
+    if (cluster.isComputedWhole(rest))
+      return success();
+    insertion = {};
+    while (Operation *op = rest.getDefiningOp()) {
+      if (auto before = dyn_cast<tensor::InsertSliceOp>(op))
+        rest = before.getDest();
+      else if (isView(op) || isCopy(op))
+        rest = op->getOperand(0);
+      else
+        break;
+    }
+    scalar = getFilled(rest.getDefiningOp());
+    if (!scalar)
+      return success();
+    if (getViewSource(output.landing) != copy->getResult(0))
+      return fail("is copied with a constant into a part of a tensor");
+  } else {
+    return success();
+  }
+  // What else is put into it is not looked at.
+  for (const Written &other : written)
+    if (other.landing != output.landing &&
+        other.destination == output.destination)
+      insertion = {};
+  rewriter.setInsertionPoint(output.landing.getDefiningOp());
+  // What is inserted may be padded itself. Of elements of which two are a byte
+  // a part may begin within one.
+  const bool isAround =
+      insertion && insertion.getDest() == output.destination &&
+      cluster.isComputedWhole(insertion.getSource()) &&
+      llvm::all_of(insertion.getMixedStrides(), isOneInteger) &&
+      !isa<Float4E2M1FNType>(scalar.getType());
+  const Value filled =
+      isAround ? fillAround(insertion, scalar, into) : createFill(scalar, into);
+  const Value before = output.destination;
+  for (Written &other : written)
+    if (other.destination == before && !other.isSum)
+      other.destination = filled;
+  return success();
+}
+
+static IndexSet getIndexSet(const Digits &digits, const Sum &sum) {
+  auto getNumber = [](const Size &size) {
+    return size.isStatic() ? size.getNumber() : ShapedType::kDynamic;
+  };
+  IndexSet set{sum.offset, {}};
+  for (const Term &term : sum.terms)
+    set.terms.push_back(
+        {getNumber(term.factor), getNumber(digits[term.digit].size)});
+  if (sum.operand)
+    set.terms.push_back({1, ShapedType::kDynamic});
+  return set;
+}
+
 /// Whether no element lies at both layouts, as far as one can see: some index
 /// has other values.
-static bool areDisjoint(const Digits &digits, const Layout &a,
-                        const Layout &b) {
+static bool areApart(const Digits &digits, const Layout &a, const Layout &b) {
   return llvm::any_of(llvm::zip_equal(a, b), [&](auto sums) {
-    const auto &[first, second] = sums;
-    auto range = digits.getRange(first), other = digits.getRange(second);
-    if (range && other &&
-        (range->second < other->first || other->second < range->first))
-      return true;
-    int64_t step = 0;
-    for (const Sum *sum : {&first, &second})
-      for (const Term &term : sum->terms)
-        step = std::gcd(step, term.factor.isStatic() ? term.factor.getNumber()
-                                                     : int64_t(1));
-    return !first.operand && !second.operand && step > 1 &&
-           (first.offset - second.offset) % step != 0;
+    return getIndexSet(digits, std::get<0>(sums))
+        .isDisjoint(getIndexSet(digits, std::get<1>(sums)));
   });
 }
 
@@ -267,12 +384,14 @@ LogicalResult ProgramBuilder::collectWritten() {
         isDone = false;
       }
   }
-  for (const Written &output : written) {
+  for (Written &output : written) {
     if (output.isSum)
       continue;
     current = cluster.getMembers()[output.member].op;
     if (!output.destination)
       return fail("writes a view of what is not there");
+    if (failed(fillRest(output)))
+      return failure();
     if (dependsOnMembers(output.destination))
       return fail("is inserted into what is computed of it");
   }
@@ -297,19 +416,15 @@ LogicalResult ProgramBuilder::collectWritten() {
   for (const Written &output : written)
     for (const Written &other : written)
       if (output.number == other.number && &output != &other &&
-          !areDisjoint(digits, digits.resolve(output.layout),
-                       digits.resolve(other.layout))) {
-        current = cluster.getMembers()[output.member].op;
-        if (current == cluster.getAnchor())
-          current = cluster.getMembers()[other.member].op;
-        return fail("writes where another result is written, too");
-      }
+          !areApart(digits, digits.resolve(output.layout),
+                    digits.resolve(other.layout)))
+        return failTogether("writes where another result is written, too");
   // Of several that are put together one after another the last is left.
   for (const Written &output : written)
     for (const Written &other : written)
       if (output.number == other.number && output.landing != other.landing &&
           isNewer(other, output) && !output.landing.hasOneUse())
-        return fail("uses a tensor before all of it is written");
+        return failTogether("uses a tensor before all of it is written");
   return success();
 }
 

@@ -8,14 +8,18 @@
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/ElementOps.h"
 #include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Source/Elementwise.h"
 #include "RMSNorm/Tiling/Passes.h"
 #include "RMSNorm/Tiling/RowReduction.h"
 
 #include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/Arith/Utils/Utils.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/IR/Matchers.h"
 #include "mlir/Interfaces/DestinationStyleOpInterface.h"
+#include "mlir/Transforms/RegionUtils.h"
 #include "mlir/Transforms/WalkPatternRewriteDriver.h"
 
 namespace mlir::rmsnorm {
@@ -25,6 +29,7 @@ namespace mlir::rmsnorm {
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
+using access::Columns;
 
 /// Asks for the sizes of what members compute, and of views of it, where they
 /// come from: the members are about to go.
@@ -70,8 +75,38 @@ static bool isOfRows(Value value) {
 /// Whether `op` stands next to a program over rows: one uses what the other
 /// computes, or both use the same.
 static bool isNextToRows(Operation *op) {
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
   return llvm::any_of(op->getOperands(), isOfRows) ||
-         llvm::any_of(op->getResults(), isOfRows);
+         llvm::any_of(op->getResults(), isOfRows) ||
+         llvm::any_of(captured, isOfRows);
+}
+
+/// Whether `tensor`, which a program writes, is a new one.
+static bool isOfNoArgument(Value tensor) {
+  while (Operation *op = tensor.getDefiningOp()) {
+    if (auto rows = dyn_cast<RowsOp>(op))
+      tensor =
+          rows.getWritten()[cast<OpResult>(tensor).getResultNumber()]->get();
+    else if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
+      tensor = insertion.getDest();
+    else if (access::isView(op))
+      tensor = op->getOperand(0);
+    else if (access::getFilled(op))
+      tensor = cast<linalg::LinalgOp>(op).getDpsInits().front();
+    else
+      return isa<tensor::EmptyOp>(op);
+  }
+  return false;
+}
+
+/// The iterations of `op` that are known to be there.
+static int64_t getStaticElements(linalg::LinalgOp op) {
+  int64_t count = 1;
+  for (int64_t size : op.getStaticLoopRanges())
+    if (!ShapedType::isDynamic(size))
+      count = llvm::SaturatingMultiply<uint64_t>(count, size);
+  return count;
 }
 
 /// The cluster of an op next to `cluster` that holds all of it: of a LayerNorm
@@ -95,16 +130,70 @@ findWider(const access::Cluster &cluster, const DenseSet<Operation *> &excluded,
   return std::nullopt;
 }
 
+/// The ops that the program of `cluster` has or goes through: its members, what
+/// is computed or put together where they read it, and what takes their results
+/// to where they are written.
+static llvm::SetVector<Operation *> getOps(const access::Cluster &cluster) {
+  llvm::SetVector<Operation *> ops;
+  std::function<void(Value)> addWay = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    const bool isInsertion = isa_and_present<tensor::InsertSliceOp>(op);
+    if (!op || cluster.findMember(op) ||
+        !(isInsertion || access::isView(op) || access::isCopy(op)) ||
+        !ops.insert(op))
+      return;
+    addWay(op->getOperand(0));
+    if (isInsertion)
+      addWay(op->getOperand(1));
+  };
+  for (const access::Member &member : cluster.getMembers())
+    ops.insert(member.op);
+  for (const access::Access &access : cluster.getAccesses())
+    if (!access.isRead())
+      addWay(access.value);
+    else if (access.kind == access::Access::Kind::computed ||
+             access.kind == access::Access::Kind::assembled)
+      ops.insert(access.value.getDefiningOp());
+  auto sorted = ops.takeVector();
+  llvm::sort(sorted,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return {sorted.begin(), sorted.end()};
+}
+
+/// The member of `cluster` that `value` is a view of what it computes, or null.
+static Operation *getMember(const access::Cluster &cluster, Value value) {
+  while (access::isView(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  Operation *op = value.getDefiningOp();
+  return op && cluster.findMember(op) ? op : nullptr;
+}
+
 namespace {
-/// Forgets ops that are gone.
+/// Finds ops that are made to be in kernels, and forgets ops that are gone.
 struct Forgetter final : RewriterBase::Listener {
+  void notifyOperationInserted(Operation *op, OpBuilder::InsertPoint) override {
+    if (access::asksForCluster(op))
+      anchors.insert(op);
+  }
   void notifyOperationErased(Operation *op) override {
     anchors.remove(op);
     left.erase(op);
+    apart.erase(op);
+    others.erase(op);
   }
   llvm::SetVector<Operation *> anchors;
+  /// What cannot begin a kernel.
+  DenseSet<Operation *> others;
   /// What stays next to a cluster, and why.
   llvm::MapVector<Operation *, std::string> left;
+  /// An op in a program that stayed next to another one, and why.
+  struct Apart {
+    Location where;
+    std::string name, reason;
+  };
+  DenseMap<Operation *, Apart> apart;
+  /// Of members, by where they stand.
+  DenseMap<Location, std::string> names;
 };
 
 struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
@@ -119,23 +208,53 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
       if (access::asksForCluster(op))
         ops.anchors.insert(op);
     });
-    while (!ops.anchors.empty() || addNeighbours(ops)) {
+    while (!ops.anchors.empty() || addLeft(rewriter, ops)) {
       Operation *anchor = ops.anchors.front();
       ops.anchors.remove(anchor);
-      std::string reason = tile(rewriter, anchor, ops);
-      if (reason.empty())
+      auto linalgOp = dyn_cast<linalg::LinalgOp>(anchor);
+      const bool isElementwise =
+          linalgOp && linalgOp.getNumReductionLoops() == 0;
+      // Elements of a single row are many rows, if nothing is reduced.
+      const bool isRow = required && isElementwise &&
+                         !access::asksForCluster(anchor) &&
+                         access::getRowLoops(anchor)->empty();
+      std::string reason =
+          tile(rewriter, anchor, ops, isRow ? Columns::none : Columns::last);
+      // Columns that do not lie side by side do not matter then.
+      if (reason.empty() ||
+          (required && isElementwise && !isRow &&
+           tile(rewriter, anchor, ops, Columns::none).empty()))
         continue;
+      // What is not row-wise rmsnorm-check-buffers refuses, once for all.
+      if (required && linalgOp && !access::asksForCluster(anchor) &&
+          !access::Cluster::grow(anchor)) {
+        ops.others.insert(anchor);
+        continue;
+      }
       if (required) {
-        anchor->emitOpError("is in no kernel: it ") << reason;
+        InFlightDiagnostic error = anchor->emitOpError("is in no kernel: it ")
+                                   << reason;
+        if (linalgOp)
+          error << "; functions with other work are for rmsnorm-embed-tensors";
         return signalPassFailure();
       }
       if (remarks)
         anchor->emitRemark("not made a kernel of: it ") << reason;
     }
+    if (required && (failed(checkLeft(ops)) || failed(checkBetween(ops))))
+      return signalPassFailure();
+    // Of what is inserted one after another the first says why.
+    auto isNext = [&](Operation *op) {
+      auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
+      return insertion &&
+             ops.left.contains(insertion.getDest().getDefiningOp());
+    };
     if (remarks)
       for (const auto &[op, reason] : ops.left)
-        if (isNextToRows(op) && !isa<RowsOp>(op))
-          op->emitRemark("not tiled with the norm next to it: it ") << reason;
+        if (isNextToRows(op) && !isa<RowsOp>(op) && !isNext(op))
+          emitRemark(op->getLoc())
+              << "'" << getWrittenName(op)
+              << "' op not tiled with the norm next to it: it " << reason;
   }
 
 private:
@@ -152,39 +271,290 @@ private:
     return failure(walk.wasInterrupted());
   }
 
-  /// Where all work has to be in kernels, a reduction of rows next to one that
-  /// has no place in it begins another. Adds the first such op.
-  bool addNeighbours(Forgetter &ops) {
-    if (!required)
-      return false;
-    getOperation()->walk([&](linalg::LinalgOp op) {
-      if (!isRowReduction(op) || !isNextToRows(op))
+  /// Where all work has to be in kernels, names the first op on tensors that is
+  /// in none, and why. Linalg ops are left to rmsnorm-check-buffers.
+  LogicalResult checkLeft(const Forgetter &ops) {
+    auto check = [&](Operation *op) -> WalkResult {
+      if (isa<RowsOp>(op))
+        return WalkResult::skip();
+      auto isTensor = llvm::IsaPred<TensorType>;
+      auto it = ops.left.find(op);
+      const bool isRefused = it != ops.left.end() && isNextToRows(op);
+      auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
+      // What is put together for a result is in its argument.
+      const bool isApart =
+          insertion &&
+          insertion->hasAttr(RMSNormDialect::kElementwiseAttrName) &&
+          (isOfNoArgument(insertion.getDest()) ||
+           access::getFilled(insertion.getDest().getDefiningOp()));
+      const bool isOther =
+          !insertion && !access::isView(op) &&
+          !isa<ForwardOp, BackwardOp, tensor::EmptyOp, tensor::DimOp>(op) &&
+          !op->hasTrait<OpTrait::ConstantLike>() &&
+          !op->hasTrait<OpTrait::IsTerminator>() &&
+          (llvm::any_of(op->getOperandTypes(), isTensor) ||
+           llvm::any_of(op->getResultTypes(), isTensor));
+      if ((!isRefused && !isOther && !isApart) || isa<linalg::LinalgOp>(op) ||
+          isOpTriviallyDead(op))
         return WalkResult::advance();
-      ops.anchors.insert(op);
+      InFlightDiagnostic error = emitError(op->getLoc())
+                                 << "'" << getWrittenName(op)
+                                 << "' op is in no kernel: ";
+      if (isRefused)
+        error << "it " << it->second;
+      else if (isApart)
+        error << "expected it to put rows of a norm together, or a result";
+      else
+        error << "expected norms, and linalg, arith and math ops on tensors "
+                 "that work on rows as they do";
       return WalkResult::interrupt();
-    });
-    return !ops.anchors.empty();
+    };
+    return failure(
+        getOperation()->walk<WalkOrder::PreOrder>(check).wasInterrupted());
   }
 
-  /// Makes a kernel of the largest cluster around `anchor` that has one.
-  /// Returns why there is none.
-  std::string tile(RewriterBase &rewriter, Operation *anchor, Forgetter &ops) {
+  /// Refuses the first tensor that one kernel writes for another and nobody
+  /// has: only a call brings memory. Refuses, too, if the other one merges
+  /// dimensions of an argument, which may not lie side by side. Names the op
+  /// that could be in one kernel with the rest, if there is one.
+  LogicalResult checkBetween(const Forgetter &ops) {
+    auto function = dyn_cast<FunctionOpInterface>(getOperation());
+    if (function && function.isPrivate())
+      return success();
+    WalkResult walk = getOperation()->walk([&](RowsOp rows) -> WalkResult {
+      for (auto [operand, result] :
+           llvm::zip_equal(rows.getWritten(), rows->getResults())) {
+        const bool isNew = isOfNoArgument(operand->get());
+        RowsOp user = findReader(result, /*merged=*/!isNew);
+        if (!user)
+          continue;
+        for (RowsOp one : {rows, user})
+          if (auto it = ops.apart.find(one); it != ops.apart.end())
+            return emitError(it->second.where)
+                   << "'" << it->second.name
+                   << "' op is in no kernel with what it uses or computes, "
+                      "which no argument holds"
+                   << (isNew ? "" : " in its shape") << ": it "
+                   << it->second.reason;
+        if (!isNew)
+          continue;
+        Value argument =
+            rows.getBufferArguments()[operand->getOperandNumber() -
+                                      rows.getBuffers().getBeginOperandIndex()];
+        Location where = rows.getLoc();
+        for (Operation *store : argument.getUsers())
+          where = store->getLoc();
+        InFlightDiagnostic error = emitError(where);
+        if (auto it = ops.names.find(where); it != ops.names.end())
+          error << "'" << it->second << "' op ";
+        error << "expected what one kernel computes for another to be "
+                 "returned, or computed into an argument, got "
+              << result.getType() << ", for which a module has no memory";
+        error.attachNote(user.getLoc()) << "the other kernel begins here";
+        return error;
+      }
+      return WalkResult::advance();
+    });
+    return failure(walk.wasInterrupted());
+  }
+
+  /// Of the ops of `cluster`, which no kernel holds together because of `all`,
+  /// the first that none holds with those that one does: ops join the anchor
+  /// one by one. None if no kernel holds the anchor by itself.
+  std::optional<NoProgram> findMisfit(RewriterBase &rewriter,
+                                      const access::Cluster &cluster,
+                                      DenseSet<Operation *> excluded,
+                                      const NoProgram &all, Columns columns) {
+    Operation *anchor = cluster.getAnchor();
+    llvm::SetVector<Operation *> ops = getOps(cluster);
+    ops.remove_if([&](Operation *op) { return excluded.contains(op); });
+    excluded.insert(ops.begin(), ops.end());
+    excluded.erase(anchor);
+    auto grow = [&] {
+      return access::Cluster::grow(anchor, /*others=*/{}, excluded,
+                                   /*amongOthers=*/!required, columns);
+    };
+    auto whyNot = [&](const access::Cluster &cluster) {
+      return whyNoRows(rewriter, cluster, /*amongOthers=*/!required,
+                       /*onAllChips=*/!required);
+    };
+    std::optional<access::Cluster> known = grow();
+    if (!known || whyNot(*known))
+      return std::nullopt;
+    for (bool again = true; again;) {
+      again = false;
+      for (Operation *op : ops) {
+        if (!excluded.erase(op))
+          continue;
+        std::optional<access::Cluster> larger = grow();
+        if (!larger || !getOps(*larger).contains(op)) {
+          excluded.insert(op);
+          continue;
+        }
+        std::optional<NoProgram> problem = whyNot(*larger);
+        if (!problem) {
+          again = true;
+          continue;
+        }
+        // Nobody else inserts what a member computes.
+        if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
+            insertion && required)
+          if (Operation *member = getMember(*larger, insertion.getSource());
+              member && member != anchor)
+            op = member;
+        if (problem->op && problem->op != op)
+          problem->reason = "fits in no kernel with '" +
+                            getWrittenName(problem->op).str() + "': that " +
+                            problem->reason;
+        problem->op = op;
+        return problem;
+      }
+    }
+    // Some join together only.
+    for (Operation *op : llvm::reverse(ops))
+      if (op != anchor)
+        return NoProgram{op, all.reason};
+    return std::nullopt;
+  }
+
+  /// The first program that reads `value`, perhaps a view of it, or with more
+  /// written to it; null if none does. With `merged` one that reads dimensions
+  /// merged which may lie apart.
+  static RowsOp findReader(Value value, bool merged) {
+    RowsOp first;
+    for (OpOperand &use : value.getUses()) {
+      Operation *user = use.getOwner();
+      auto rows = dyn_cast<RowsOp>(user);
+      if (rows) {
+        const SmallVector<OpOperand *> written = rows.getWritten();
+        if (auto *it = llvm::find(written, &use); it != written.end())
+          rows = findReader(rows->getResult(it - written.begin()), merged);
+        else if (merged)
+          rows = {};
+      } else if (access::isView(user) || isa<tensor::InsertSliceOp>(user)) {
+        rows = findReader(user->getResult(0), merged && !mayCopy(user));
+      }
+      if (rows && (!first || rows->isBeforeInBlock(first)))
+        first = rows;
+    }
+    return first;
+  }
+
+  /// Whether `op` merges dimensions of a tensor which may lie apart.
+  static bool mayCopy(Operation *op) {
+    auto collapse = dyn_cast<tensor::CollapseShapeOp>(op);
+    if (!collapse)
+      return false;
+    Value source = collapse.getSrc();
+    while (auto rows = source.getDefiningOp<RowsOp>())
+      source =
+          rows.getWritten()[cast<OpResult>(source).getResultNumber()]->get();
+    auto argument = dyn_cast<BlockArgument>(source);
+    auto function =
+        argument
+            ? dyn_cast<FunctionOpInterface>(argument.getOwner()->getParentOp())
+            : FunctionOpInterface();
+    if (!function)
+      return false;
+    auto layout = function.getArgAttrOfType<MemRefLayoutAttrInterface>(
+        argument.getArgNumber(),
+        bufferization::BufferizationDialect::kBufferLayoutAttrName);
+    auto type = cast<RankedTensorType>(source.getType());
+    return layout && !layout.isIdentity() &&
+           !memref::CollapseShapeOp::isGuaranteedCollapsible(
+               MemRefType::get(type.getShape(), type.getElementType(), layout),
+               collapse.getReassociationIndices());
+  }
+
+  /// Where all work has to be in kernels, what has no place in one begins
+  /// another. Adds the first of the ops with the most loops, then elements, a
+  /// reduction if there is one, of rows before others: the rest works on its
+  /// rows, or parts of them.
+  bool addLeft(RewriterBase &rewriter, Forgetter &ops) {
+    auto function = dyn_cast<FunctionOpInterface>(getOperation());
+    if (!required || (function && function.isPrivate()))
+      return false;
+    linalg::LinalgOp first;
+    auto getRank = [](linalg::LinalgOp op) {
+      return std::make_tuple(isRowReduction(op), op.getNumReductionLoops() > 0,
+                             !access::getFilled(op), op.getNumLoops(),
+                             getStaticElements(op));
+    };
+    getOperation()->walk([&](linalg::LinalgOp op) {
+      if (op.hasPureTensorSemantics() && access::getRowLoops(op) &&
+          !op->use_empty() && !ops.others.contains(op) &&
+          (!first || getRank(first) < getRank(op)))
+        first = op;
+    });
+    if (!first)
+      first = copyInserted(rewriter, ops);
+    return first && ops.anchors.insert(first);
+  }
+
+  /// Copies the first tensor that is inserted as it is, and returns the copy.
+  /// What a kernel computes is there already.
+  linalg::LinalgOp copyInserted(RewriterBase &rewriter, Forgetter &ops) {
+    tensor::InsertSliceOp insertion;
+    getOperation()->walk([&](tensor::InsertSliceOp op) {
+      if (op->use_empty() || (op.getSource().getDefiningOp<RowsOp>() &&
+                              op.getSource().hasOneUse()))
+        return WalkResult::advance();
+      insertion = op;
+      return WalkResult::interrupt();
+    });
+    if (!insertion)
+      return {};
+    rewriter.setInsertionPoint(insertion);
+    const Location loc = insertion.getLoc();
+    Value source = insertion.getSource();
+    Value empty = tensor::EmptyOp::create(
+        rewriter, loc, tensor::getMixedSizes(rewriter, loc, source),
+        insertion.getSourceType().getElementType());
+    auto copy = linalg::CopyOp::create(rewriter, loc, source, empty);
+    rewriter.modifyOpInPlace(insertion, [&] {
+      insertion.getSourceMutable().assign(copy->getResult(0));
+    });
+    ops.names.try_emplace(loc, getWrittenName(insertion));
+    if (auto it = ops.left.find(insertion); it != ops.left.end())
+      ops.apart.try_emplace(
+          copy,
+          Forgetter::Apart{loc, getWrittenName(insertion).str(), it->second});
+    return copy;
+  }
+
+  /// Makes a kernel of the largest cluster around `anchor` that has one, with
+  /// the columns that it has in this way. Returns why there is none.
+  std::string tile(RewriterBase &rewriter, Operation *anchor, Forgetter &ops,
+                   Columns columns) {
     auto destinations = dyn_cast<DestinationStyleOpInterface>(anchor);
     if (destinations && !destinations.hasPureTensorSemantics())
       return "is not on tensors";
     if (isDeviceCode(anchor->getParentOp()))
       return "stands in device code, which launches no kernel";
     DenseSet<Operation *> excluded;
+    const std::string left = ops.left.lookup(anchor);
     while (true) {
       std::optional<access::Cluster> cluster =
           access::Cluster::grow(anchor, /*others=*/{}, excluded,
-                                /*amongOthers=*/!required);
+                                /*amongOthers=*/!required, columns);
       if (!cluster)
         return "works on no rows, or not row by row";
+      // A norm of several dimensions.
+      if (columns == Columns::last &&
+          access::getRowLoops(anchor, Columns::reduced) !=
+              access::getRowLoops(anchor) &&
+          llvm::any_of(cluster->getRefusals(),
+                       [](const auto &refusal) {
+                         return refusal.second == access::kUsesSum;
+                       }) &&
+          tile(rewriter, anchor, ops, Columns::reduced).empty())
+        return "";
       std::optional<access::Cluster> widest;
       while (std::optional<access::Cluster> wider =
-                 findWider(widest ? *widest : *cluster, excluded,
-                           /*amongOthers=*/!required))
+                 columns == Columns::none
+                     ? std::nullopt
+                     : findWider(widest ? *widest : *cluster, excluded,
+                                 /*amongOthers=*/!required))
         widest = std::move(wider);
       const access::Cluster &chosen = widest ? *widest : *cluster;
       for (const auto &[op, reason] : chosen.getRefusals())
@@ -194,35 +564,56 @@ private:
       Operation *first = chosen.getAnchor();
       const bool isFound = !access::asksForCluster(first);
       const Location where = first->getLoc();
+      std::optional<Forgetter::Apart> apart;
+      for (const access::Member &member : chosen.getMembers()) {
+        if (apart)
+          break;
+        if (auto it = ops.apart.find(member.op); it != ops.apart.end())
+          apart = it->second;
+        else if (auto it = ops.left.find(member.op); it != ops.left.end())
+          apart = {member.op->getLoc(), getWrittenName(member.op).str(),
+                   it->second};
+      }
+      for (const access::Member &member : chosen.getMembers())
+        ops.names.try_emplace(member.op->getLoc(), getWrittenName(member.op));
       RowsOp rows;
       std::optional<NoProgram> problem =
           buildRows(rewriter, chosen, /*amongOthers=*/!required,
                     /*onAllChips=*/!required || widest, rows);
       if (!problem) {
+        if (apart)
+          ops.apart.try_emplace(rows, *apart);
         // rmsnorm-generalize-elementwise does so where all code is ours.
         RewritePatternSet scaling(&getContext());
         arith::populateExpandScalingExtTruncPatterns(scaling);
         walkAndApplyPatterns(rows, std::move(scaling));
-        if (remarks && isFound)
-          emitRemark(where)
-              << (widest ? "begins the kernel of the norm next to it, as its "
-                           "rows hold those of the norm"
-                         : "begins a kernel, as it reduces rows next to those "
-                           "of a norm");
+        if (remarks && isFound && widest)
+          emitRemark(where) << "begins the kernel of the norm next to it, as "
+                               "its rows hold those of the norm";
+        else if (remarks && isFound && !left.empty())
+          emitRemark(where) << "begins another kernel: in that of the norm "
+                               "next to it, it "
+                            << left;
         return "";
       }
       // What only the wider cluster has is left out of it; else there is none.
-      if (widest && cluster->findMember(problem->op)) {
+      if (widest && (!problem->op || cluster->findMember(problem->op))) {
+        Operation *part = problem->op ? problem->op : anchor;
         problem->reason = "would begin a kernel that '" +
-                          problem->op->getName().getStringRef().str() +
+                          getWrittenName(part).str() +
                           "' cannot be part of: that " + problem->reason;
         problem->op = first;
       }
-      if (problem->op == anchor)
-        return problem->reason;
+      // The anchor makes one with nothing beside it, or there is none.
+      if (!problem->op || problem->op == anchor ||
+          excluded.contains(problem->op)) {
+        std::string reason = problem->reason;
+        problem = findMisfit(rewriter, *cluster, excluded, *problem, columns);
+        if (!problem)
+          return reason;
+      }
       ops.left.try_emplace(problem->op, problem->reason);
-      if (!excluded.insert(problem->op).second)
-        return problem->reason;
+      excluded.insert(problem->op);
     }
   }
 };

@@ -373,15 +373,15 @@ func.func @apart(%x: tensor<8x16xf32>) -> tensor<8x16xf32> {
 //  CHECK-NEXT:    rmsnorm.forward: columns (16)
 //  CHECK-NEXT:      load %arg0: (d0, d1) -> (d0, d1)
 //  CHECK-NEXT:      escape to linalg.add
-//  CHECK-NEXT:    linalg.transpose: columns (16)
-//  CHECK-NEXT:      member rmsnorm.forward, same columns: (d0, d1) -> (d0, d1)
 //  CHECK-NEXT:      escape to rmsnorm.forward
-//  CHECK-NEXT:    not rmsnorm.forward: does not have all rows, each once
 //  CHECK-NEXT:    not linalg.transpose: uses what an op outside computes from the cluster
 //  CHECK-NEXT:    not linalg.add: uses what an op outside computes from the cluster
+//  CHECK-NEXT:    not linalg.transpose: is computed where its result is used
 //  CHECK-NEXT:  cluster of rmsnorm.forward: rows (16)
+//  CHECK-NEXT:    linalg.transpose: columns (8)
+//  CHECK-NEXT:      load rmsnorm.forward: (d0, d1) -> (d1, d0)
 //  CHECK-NEXT:    rmsnorm.forward: columns (8)
-//  CHECK-NEXT:      load linalg.transpose: (d0, d1) -> (d0, d1)
+//  CHECK-NEXT:      member linalg.transpose, same columns: (d0, d1) -> (d0, d1)
 //  CHECK-NEXT:    linalg.transpose: columns (8)
 //  CHECK-NEXT:      member rmsnorm.forward, same columns: (d0, d1) -> (d0, d1)
 //  CHECK-NEXT:    linalg.add: columns (8)

@@ -31,7 +31,7 @@ func.func @of_128(%x: tensor<?x512xf32>, %w: tensor<512xf32>) -> tensor<?x4xf32>
 // CHECK-LABEL: func.func @of_256(
 // CHECK:         rmsnorm.rows sizes
 // CHECK:         linalg.generic {{.*}} ins(%{{.*}} : tensor<?x2x256xf32>)
-// WHY: it divides columns into groups that are not of 2, 4, 8, ... 128
+// WHY: it divides columns into groups of 256, not of 2, 4, 8, ... 128
 #element = affine_map<(i, j, k) -> (i, j, k)>
 #group = affine_map<(i, j, k) -> (i, j)>
 func.func @of_256(%x: tensor<?x512xf32>, %w: tensor<512xf32>) -> tensor<?x2xf32> {

@@ -19,7 +19,7 @@
 // CHECK-NOT:     rmsnorm.
 // CHECK:         return
 // KEEP:        remark: not made a kernel of: it stands in device code
-// KEEP:        remark: not tiled with the norm next to it: it multiplies rows by a matrix
+// KEEP:        remark: {{.*}} op not tiled with the norm next to it: it multiplies rows by a matrix
 // KEEP:        linalg.matmul
 // KEEP:        scf.forall (%{{.*}}) in (1)
 // KEEP:          rmsnorm.forward

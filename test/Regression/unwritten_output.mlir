@@ -54,10 +54,10 @@ func.func @rank_4(%z: tensor<?x3x?x16xbf16>, %e: tensor<?x3x?x16xbf16>) -> tenso
   return %c : tensor<?x3x?x16xbf16>
 }
 
-// Rows of rank 1, and one value.
+// Elements of rank 1, and one value.
 // CHECK-LABEL: func.func @rank_1(
-// CHECK:         rmsnorm.rows sizes [1] columns(64)
-// CHECK:           rmsnorm.tile_load tile %{{[^\[]*}} : memref<64xf32> -> vector<1x64xf32>
+// CHECK:         rmsnorm.rows sizes [64] columns(1)
+// CHECK:           rmsnorm.tile_load row %{{.*}} : memref<64xf32> -> vector<1x1xf32>
 func.func @rank_1(%z: tensor<64xf32>, %e: tensor<64xf32>) -> tensor<64xf32> {
   %c = linalg.transpose ins(%z : tensor<64xf32>) outs(%e : tensor<64xf32>) permutation = [0]
   return %c : tensor<64xf32>

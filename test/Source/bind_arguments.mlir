@@ -221,3 +221,25 @@ func.func @inserted(%x: tensor<?x8xf32>, %s: tensor<?x2x8xf32>) -> tensor<?x2x8x
   %i = tensor.insert_slice %y into %s[0, 1, 0] [%m, 1, 8] [1, 1, 1] : tensor<?x8xf32> into tensor<?x2x8xf32>
   return %i : tensor<?x2x8xf32>
 }
+
+// -----
+
+// What is there without being computed is copied, and what is returned twice.
+// CHECK-LABEL: func.func @copies(
+// CHECK-SAME:    %[[X:[^:]*]]: tensor<?x64xf32>
+// CHECK-DAG:     %[[S:.*]] = tensor.extract_slice %[[X]]
+// CHECK-DAG:     %[[Y:.*]] = linalg.exp ins(%[[X]] :
+// CHECK:         %[[A:.*]] = linalg.copy ins(%[[X]] :
+// CHECK:         %[[B:.*]] = linalg.copy ins(%[[S]] :
+// CHECK:         %[[C:.*]] = linalg.copy ins(%[[Y]] :
+// CHECK:         %[[D:.*]] = linalg.copy ins(%{{.*}} : tensor<4xf32>)
+// CHECK:         return %[[A]], %[[B]], %[[Y]], %[[C]], %[[D]]
+func.func @copies(%x: tensor<?x64xf32>) -> (tensor<?x64xf32>, tensor<?x32xf32>, tensor<?x64xf32>, tensor<?x64xf32>, tensor<4xf32>) {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %s = tensor.extract_slice %x[0, 32] [%m, 32] [1, 1] : tensor<?x64xf32> to tensor<?x32xf32>
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %y = linalg.exp ins(%x : tensor<?x64xf32>) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %c = arith.constant dense<1.0> : tensor<4xf32>
+  return %x, %s, %y, %y, %c : tensor<?x64xf32>, tensor<?x32xf32>, tensor<?x64xf32>, tensor<?x64xf32>, tensor<4xf32>
+}

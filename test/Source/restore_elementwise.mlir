@@ -46,29 +46,38 @@ func.func @nested(%x: tensor<4x16xf32>, %y: tensor<8x16xf32>) -> (tensor<8x32xf3
   return %b, %a : tensor<8x32xf32>, tensor<8x16xf32>
 }
 
-// A padding by a constant is an insertion into what is filled with it.
+// A padding by a constant that begins at a known place is an insertion into what
+// is filled with it.
 // MADE-LABEL: func.func @pad(
 // MADE:         %[[F:.*]] = linalg.fill
 // MADE:         tensor.insert_slice %{{.*}} into %[[F]][0, 8] [%{{.*}}, 16] [1, 1] {rmsnorm.elementwise}
 // MADE:         tensor.pad
+// MADE:         %[[G:.*]] = linalg.fill
+// MADE:         tensor.insert_slice %{{.*}} into %[[G]][1, 0] [%{{.*}}, 16] [1, 1] {rmsnorm.elementwise}
 // CHECK-LABEL: func.func @pad(
 // CHECK-SAME:    %[[X:[^:]*]]: tensor<?x16xf32>, %[[N:[^:]*]]: index)
 // CHECK-NEXT:    %[[Z:.*]] = arith.constant
 // CHECK-NEXT:    %[[A:.*]] = tensor.pad %[[X]] low[0, 8] high[0, 4] {
 // CHECK:           tensor.yield %[[Z]]
 // CHECK-NEXT:    } : tensor<?x16xf32> to tensor<?x28xf32>
-// CHECK-NEXT:    %[[B:.*]] = tensor.pad %[[X]] low[0, 0] high[%[[N]], 0] {
+// CHECK-NEXT:    %[[B:.*]] = tensor.pad %[[X]] low[%[[N]], 0] high[0, 0] {
 // CHECK-NOT:     tensor.empty
-// CHECK:         return %[[A]], %[[B]]
-func.func @pad(%x: tensor<?x16xf32>, %n: index) -> (tensor<?x28xf32>, tensor<?x16xf32>) {
+// CHECK:         %[[C:.*]] = tensor.pad %[[X]] low[1, 0] high[%[[N]], 0] {
+// CHECK-NOT:     tensor.empty
+// CHECK:         return %[[A]], %[[B]], %[[C]]
+func.func @pad(%x: tensor<?x16xf32>, %n: index) -> (tensor<?x28xf32>, tensor<?x16xf32>, tensor<?x16xf32>) {
   %z = arith.constant 1.0 : f32
   %a = tensor.pad %x low[0, 8] high[0, 4] {
   ^bb0(%i: index, %j: index):
     tensor.yield %z : f32
   } : tensor<?x16xf32> to tensor<?x28xf32>
-  %b = tensor.pad %x low[0, 0] high[%n, 0] {
+  %b = tensor.pad %x low[%n, 0] high[0, 0] {
   ^bb0(%i: index, %j: index):
     tensor.yield %z : f32
   } : tensor<?x16xf32> to tensor<?x16xf32>
-  return %a, %b : tensor<?x28xf32>, tensor<?x16xf32>
+  %c = tensor.pad %x low[1, 0] high[%n, 0] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %z : f32
+  } : tensor<?x16xf32> to tensor<?x16xf32>
+  return %a, %b, %c : tensor<?x28xf32>, tensor<?x16xf32>, tensor<?x16xf32>
 }

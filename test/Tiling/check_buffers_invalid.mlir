@@ -2,7 +2,7 @@
 
 // One error for a function: what else is wrong with it follows in notes.
 func.func @allocation(%x: memref<4x8xf32>) {
-  // expected-error @below {{expected every tensor to have a buffer among the arguments, got an allocation of 'memref<4x8xf32>'}}
+  // expected-error @below {{expected what one kernel computes for another to be returned, or computed into an argument, and arguments to be read before they are written, got a new 'memref<4x8xf32>'}}
   %a = memref.alloc() : memref<4x8xf32>
   // expected-note @below {{'memref.copy' op expected no copy, got one of argument #0 to a new memref<4x8xf32>}}
   memref.copy %x, %a : memref<4x8xf32> to memref<4x8xf32>
@@ -53,7 +53,7 @@ func.func private @private(%x: memref<4x8xf32>) -> memref<4x8xf32> {
 // -----
 
 func.func @other_work(%x: memref<4x8xf32>, %y: memref<4x8xf32>) {
-  // expected-error @below {{'linalg.exp' op expected to be part of a kernel, which needs a norm whose rows it uses or computes}}
+  // expected-error @below {{'linalg.exp' op expected to be part of a kernel, as what works row by row on tensors is}}
   linalg.exp ins(%x : memref<4x8xf32>) outs(%y : memref<4x8xf32>)
   // expected-note @below {{'linalg.negf' op expected to be part of a kernel, too}}
   linalg.negf ins(%x : memref<4x8xf32>) outs(%y : memref<4x8xf32>)

@@ -1,5 +1,5 @@
-// Where all work has to be in kernels, a reduction of rows next to a norm's begins
-// a kernel if it has no place in that one.
+// Where all work has to be in kernels, what is row-wise and has no place in the
+// kernel of a norm begins another.
 // RUN: norm-opt %s --rmsnorm-tile-clusters --canonicalize --cse --split-input-file --verify-diagnostics | FileCheck %s
 // Among other work it stays.
 // RUN: sed 's/expected-remark.*//' %s | norm-opt --rmsnorm-tile-clusters=required=false --canonicalize --cse --split-input-file 2>&1 | FileCheck %s --check-prefix=EMBED
@@ -23,7 +23,6 @@ func.func @heads(%qkv: tensor<6x24x64xf32>, %qo: tensor<6x8x64xf32>, %ko: tensor
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<6x8xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<6x8xf32>) -> tensor<6x8xf32>
-  // expected-remark @below {{begins a kernel, as it reduces rows next to those of a norm}}
   %sums:2 = linalg.generic {indexing_maps = [#id, #row, #row], iterator_types = ["parallel", "parallel", "reduction"]}
       ins(%k : tensor<6x8x64xf32>) outs(%f, %f : tensor<6x8xf32>, tensor<6x8xf32>) {
   ^bb0(%a: f32, %s: f32, %q2: f32):
@@ -66,7 +65,7 @@ func.func @half(%x: tensor<6x128xf32>, %no: tensor<6x128xf32>, %so: tensor<6x64x
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<6xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<6xf32>) -> tensor<6xf32>
-  // expected-remark @below {{begins a kernel, as it reduces rows next to those of a norm}}
+  // expected-remark @below {{begins another kernel: in that of the norm next to it, it reduces a part of the columns}}
   %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%h : tensor<6x64xf32>) outs(%f : tensor<6xf32>) {
   ^bb0(%a: f32, %o: f32):
     %0 = math.exp %a : f32
@@ -84,18 +83,22 @@ func.func @half(%x: tensor<6x128xf32>, %no: tensor<6x128xf32>, %so: tensor<6x64x
 
 // -----
 
-// Not one of rows that are no norm's, or a contraction, or one of tokens.
+// So does one of rows that are no norm's, and a product of rows and a vector.
 // CHECK-LABEL: func.func @others(
-// CHECK:         rmsnorm.rows
-// CHECK-NOT:     rmsnorm.rows
-// CHECK:         linalg.matvec
-// CHECK:         linalg.reduce
+// CHECK:         rmsnorm.rows sizes [6] columns(64)
+// CHECK:         rmsnorm.rows sizes [6] columns(32)
+// CHECK:         rmsnorm.rows sizes [6] columns(64)
+// CHECK-NOT:     linalg
 // CHECK:         return
+// EMBED-LABEL: func.func @others(
+// EMBED:         rmsnorm.rows
+// EMBED:         linalg.matvec
+// EMBED:         linalg.reduce
 func.func @others(%x: tensor<6x64xf32>, %no: tensor<6x64xf32>, %w: tensor<64xf32>, %z: tensor<6x64xf32>, %mo: tensor<6xf32>, %zo: tensor<6xf32>) -> (tensor<6x64xf32>, tensor<6xf32>, tensor<6xf32>) {
   %n = rmsnorm.forward input(%x : tensor<6x64xf32>) output(%no : tensor<6x64xf32>) eps = 1.0e-06 -> tensor<6x64xf32>
   %h = tensor.extract_slice %n[0, 0] [6, 32] [1, 1] : tensor<6x64xf32> to tensor<6x32xf32>
   %v = tensor.extract_slice %w[0] [32] [1] : tensor<64xf32> to tensor<32xf32>
-  // expected-remark @below {{not tiled with the norm next to it: it reduces a part of the columns}}
+  // expected-remark @below {{begins another kernel: in that of the norm next to it, it reduces a part of the columns}}
   %m = linalg.matvec ins(%h, %v : tensor<6x32xf32>, tensor<32xf32>) outs(%mo : tensor<6xf32>) -> tensor<6xf32>
   %r = linalg.reduce {arith.addf} ins(%z : tensor<6x64xf32>) outs(%zo : tensor<6xf32>) dimensions = [1]
   return %n, %m, %r : tensor<6x64xf32>, tensor<6xf32>, tensor<6xf32>

@@ -89,6 +89,11 @@ struct Access {
   }
 };
 
+/// Why an op is no member that uses what others have summed over rows.
+inline constexpr llvm::StringLiteral kUsesSum =
+    "uses a sum over rows, which is known after the kernel (a norm of several "
+    "dimensions wants them collapsed to one)";
+
 /// How a member uses what another one computes in the same row.
 enum class Relation { sameColumns, part, onePerRow, groups };
 
@@ -113,16 +118,18 @@ struct LayoutMap {
 /// an op that is no view. What is accessed is the tensor there.
 class Cluster {
 public:
-  /// Grows a cluster from `anchor`, an op with rows (`getRowDims`), beside
+  /// Grows a cluster from `anchor`, an op with rows (`getRowLoops`), beside
   /// those that were found before. None of `excluded` is a member, or a view
   /// that is followed. There is no cluster if the anchor is a member of another
   /// one, or its sizes are of no use.
   /// `amongOthers`: ops outside are another compiler's, which computes operands
   /// where they are used. What moves fewer bytes in that way is not written.
+  /// `columns`: those of the anchor, if it is a linalg op.
   static std::optional<Cluster> grow(Operation *anchor,
                                      ArrayRef<Cluster> others = {},
                                      const DenseSet<Operation *> &excluded = {},
-                                     bool amongOthers = false);
+                                     bool amongOthers = false,
+                                     Columns columns = Columns::last);
 
   Operation *getAnchor() const { return anchor; }
   /// A dimension of a value that has the size of each dimension of the rows.

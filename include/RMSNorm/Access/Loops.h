@@ -32,9 +32,16 @@ struct LoopNest {
 /// `rmsnorm.row_wise`.
 bool asksForCluster(Operation *op);
 
-/// The row dimensions of a cluster that begins with `op`: a norm on tensors, or
-/// a linalg op, whose last loop is the columns. None of another op.
-std::optional<int64_t> getRowDims(Operation *op);
+/// What the columns of a linalg op are, whatever the order of its loops: the
+/// last dimension of its first operand of the most dimensions; that, if it is
+/// reduced and there are others, and those before it that are reduced, too, as
+/// far as they are static; or nothing: each element is a row.
+enum class Columns { last, reduced, none };
+
+/// The loops of the rows of a cluster that begins with `op`, ascending: a norm
+/// on tensors or a linalg op. None of another op.
+std::optional<SmallVector<unsigned>>
+getRowLoops(Operation *op, Columns columns = Columns::last);
 
 /// The loops of a linalg op or of a norm on tensors, or none: it is another op,
 /// or one whose indices are more than loops and constants, or that does not

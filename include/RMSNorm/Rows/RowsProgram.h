@@ -24,8 +24,13 @@ LogicalResult verifyNotPlaced(RowsOp rows);
 /// What the schedule of `rows` depends on, of a straight-line program.
 ProgramFacts getProgramFacts(RowsOp rows);
 
-/// Why some chip cannot hold the program of `rows`, to follow "it "; empty if
-/// all can.
+/// The op of a straight-line program that divides columns into the largest
+/// groups; null if none does.
+Operation *findLargestGroups(RowsOp rows);
+
+/// Why some chip cannot hold the groups of columns of `rows`, or all of its
+/// program, to follow "it "; empty if all can.
+std::string whyNoGroups(RowsOp rows);
 std::string whyNotOnAllChips(RowsOp rows);
 
 /// The sums over rows (rmsnorm.accumulate) of a straight-line program that have

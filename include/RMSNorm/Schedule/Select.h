@@ -64,6 +64,10 @@ OrRefusal<Selection> selectSchedules(const ProgramFacts &facts,
                                      const ScheduleRequest &request = {},
                                      ArrayRef<TuningRecord> records = {});
 
+/// What a program on `chip` would have to be, where selectSchedules finds no
+/// schedule for it without wishes.
+Refusal explainNoSchedule(const ProgramFacts &facts, const ChipInfo &chip);
+
 /// Why `schedule` is chosen for `rows` rows: what the cost model takes for the
 /// next best schedule, how many percent of time lie between them, and the terms
 /// that most of it is due to. "" if the model knows no such schedule: it is the

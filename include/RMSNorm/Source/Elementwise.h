@@ -19,6 +19,10 @@ llvm::SetVector<Operation *> generalizeElementwise(Operation *root);
 /// maximum, the exponentials, their sum and the quotients.
 void expandSoftmaxes(Operation *root);
 
+/// The name of what `op` was written as: of an op that is marked with
+/// `rmsnorm.elementwise` that which it was made of.
+StringRef getWrittenName(Operation *op);
+
 /// Puts the op that `generic` was made of in its place, if its body has not
 /// changed since.
 void restoreElementwise(RewriterBase &rewriter, linalg::GenericOp generic);

@@ -16,12 +16,13 @@ def GeneralizeElementwise : Pass<"rmsnorm-generalize-elementwise"> {
     `arith.scaling_truncf` and `scaling_extf` become what upstream's
     `arith-expand` makes of them: a division by the scale and a rounding, an
     extension and a product; a `linalg.softmax` what it stands for. A `tensor.concat` whose parts have static sizes
-    becomes insertions into a `tensor.empty`, a `tensor.pad` by a constant and
-    static sizes one into what is filled with it: rows are followed through them.
+    becomes insertions into a `tensor.empty`, a `tensor.pad` by a constant that
+    begins at a static place one into what is filled with it: rows are followed
+    through them.
 
-    With `restorable`, for work of others, nothing else is changed, and the
-    attribute `rmsnorm.elementwise` marks what `rmsnorm-restore-elementwise`
-    puts back.
+    The attribute `rmsnorm.elementwise` marks insertions that are made, for the
+    text of errors. With `restorable`, for work of others, nothing else is changed,
+    and it marks all that `rmsnorm-restore-elementwise` puts back.
 
         %h = arith.addf %x, %r : tensor<?x4096xbf16>
   }];
@@ -29,7 +30,8 @@ def GeneralizeElementwise : Pass<"rmsnorm-generalize-elementwise"> {
     Option<"restorable", "restorable", "bool", "false",
            "mark what is made, and change nothing else">,
   ];
-  let dependentDialects = ["::mlir::linalg::LinalgDialect",
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::linalg::LinalgDialect",
                            "::mlir::rmsnorm::RMSNormDialect",
                            "::mlir::tensor::TensorDialect"];
 }
@@ -40,7 +42,8 @@ def RestoreElementwise : Pass<"rmsnorm-restore-elementwise"> {
     Undoes `rmsnorm-generalize-elementwise` (with `restorable`) where an op that
     it made and marked is unchanged.
   }];
-  let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
+  let dependentDialects = ["::mlir::affine::AffineDialect",
+                           "::mlir::rmsnorm::RMSNormDialect"];
 }
 
 def GeneralizeGathers

@@ -24,22 +24,38 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
     - A sum over rows becomes an `rmsnorm.accumulate`.
     - An elementwise op that is no member is computed where it is used, if
       members read the elements of some rows only.
+    - Where rows are put into what a constant fills, as by a `tensor.pad`, the
+      kernel stores the rows. A `linalg.fill` of what is around them, or of all of
+      it, asks for a cluster (`rmsnorm.row_wise`) and becomes another kernel.
     - Without `required`, a member whose result others compute from fewer bytes than
       they would read stays for them: x in f32, x times a value of its row. Only
-      exact arithmetic does; the kernel computes it again if it needs it.
+      exact arithmetic does; the kernel computes it again if it needs it. With
+      `required` a member stays if others use its result and nobody has a tensor
+      for it.
 
     The rows of an op next to a cluster may hold those of the cluster, as those of
     a LayerNorm over all heads hold those of a norm of each head. Then the cluster
     begins at that op, if it has all members and a kernel holds it. A reduction
-    along the last dimension can be such an op, with a remark. With `required`, one
-    next to a kernel that has no place in it begins another, with a remark, too.
+    along the last dimension can be such an op, with a remark.
+
+    With `required`, all other work in a public function begins clusters, too:
+    reductions of rows first, then other reductions, elementwise ops, and fills
+    that somebody needs, those with the most loops and elements first. What is
+    inserted as it is becomes a copy. The columns of an op are the last dimension
+    of its first operand of the most dimensions, whatever the order of its loops;
+    where a cluster has no program with them and nothing is reduced, each element
+    is a row. An op that has no place in the kernel next to it says so in a remark.
 
     An op next to a kernel that is no member stays as it is, with a remark that
-    says why; so does a member that no kernel computes. Two ops are next to each
-    other if one uses what the other computes, or both use the same tensor,
-    directly or by views. A norm that is in no kernel is an error. Without
-    `required` it stays as it is, and no program is made that only some chips can
-    hold.
+    names it and says why; so does a member that no kernel computes. Where no
+    kernel holds all members together, they join the first one one by one, and
+    what does not fit in is left out. Two ops are next to each other if one uses
+    what the other computes, or both use the same tensor, directly or by views.
+
+    With `required` a norm or a row-wise op that is in no kernel is an error, and
+    so is an op on tensors that is neither a norm, a view nor of linalg, and a new
+    tensor that one kernel writes and another one reads. Without it they stay as
+    they are, and no program is made that only some chips can hold.
 
     ```mlir
     %1 = rmsnorm.forward ins(%0, %w : ...) outs(%d : ...) // a slice of %qkv
@@ -53,14 +69,15 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
   }];
   let options = [
     Option<"required", "required", "bool", "true",
-           "a norm that is in no kernel is an error">,
+           "all row-wise work begins kernels, or is an error">,
     Option<"remarks", "remarks", "bool", "true",
            "say of each neighbour of a cluster why it is no member">,
   ];
   let dependentDialects = [
-    "::mlir::arith::ArithDialect", "::mlir::linalg::LinalgDialect",
-    "::mlir::math::MathDialect", "::mlir::rmsnorm::RMSNormDialect",
-    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
+    "::mlir::rmsnorm::RMSNormDialect", "::mlir::tensor::TensorDialect",
+    "::mlir::vector::VectorDialect"];
 }
 
 def OrderRows : Pass<"rmsnorm-order-rows"> {
