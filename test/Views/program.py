@@ -88,7 +88,7 @@ def texts(items):
 class Program:
     STEPS = {"norm": 4, "transpose": 4, "rows": 3, "columns": 2, "part": 2, "assemble": 2, "elementwise": 4,
              "norm_part": 2, "scales": 2, "quantise": 0.5, "keep": 2}
-    MORE_STEPS = ["sum_rows", "sum_rows", "share"]
+    MORE_STEPS = ["sum_rows", "sum_rows", "share", "pad"]
 
     def __init__(self, seed, steps=None, mutating=False):
         self.seed, self.name, self.mutating, self.mutated = seed, f"f{seed}", mutating, False
@@ -483,6 +483,31 @@ class Program:
                 self.value = scaled
             elif scaled.normed:
                 self.results.append(scaled)
+
+    def pad(self):
+        """Returns the tensor with more rows, or more columns, of a number, or goes on with it."""
+        value, last = self.value, len(self.value.dims) - 1
+        able = [i for i, dim in enumerate(value.dims) if not dim.name]
+        i = self.rng.choice(able + [last])
+        if not value.normed:
+            return
+        low, high, number = self.rng.choice([0, 0, 1, 2]), self.rng.choice([0, 1, 2, 5]), self.rng.choice([0.0, 0.0, 1.5])
+        dim = value.dims[i]
+        result = Value(None, value.dims[:i] + [Dim(low + dim.size + high)] + value.dims[i + 1:], value.kind, None, True)
+        result.data = [number] * math.prod(result.sizes)
+        strides = result.strides()
+        for place, element in zip(places(value.sizes, strides, low * strides[i]), value.data):
+            result.data[place] = element
+        zeros = [0] * len(value.dims)
+        constant = self.new(f"arith.constant {number} : {value.kind}")
+        result.name = self.new(f"tensor.pad {value.name} low[{texts(zeros[:i] + [low] + zeros[i + 1:])}] "
+                               f"high[{texts(zeros[:i] + [high] + zeros[i + 1:])}] {{")
+        self.lines += [f"^bb0({texts(f'%p{n}: index' for n in range(len(value.dims)))}):",
+                       f"  tensor.yield {constant} : {value.kind}", f"}} : {value.type} to {result.type}"]
+        if self.rng.random() < 0.7:
+            self.results.append(result)
+        else:
+            self.value = result
 
     def keep(self):
         """Returns the tensor as it is, whatever becomes of it."""
