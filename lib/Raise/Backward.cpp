@@ -38,6 +38,22 @@ struct Collected {
 };
 } // namespace
 
+/// Whether a term of `expr`, which is one or a sum, has a factor that may be a
+/// given rstd: elements in f32 that lack a dimension of the others.
+static bool mayHaveRstd(Expr *expr) {
+  expr = stripRound(expr);
+  if (expr->is(Kind::Add))
+    return llvm::any_of(expr->operands, mayHaveRstd);
+  return llvm::any_of(getFactors(expr), [&](Expr *factor) {
+    factor = stripRound(factor);
+    auto type = factor->is(Kind::Element)
+                    ? dyn_cast<RankedTensorType>(factor->value.getType())
+                    : RankedTensorType();
+    return type && !factor->indices.empty() && type.getElementType().isF32() &&
+           (expr->dims & ~factor->dims);
+  });
+}
+
 /// Adds the terms of `number` * `expr`; false if there are too many. Products
 /// are distributed over sums that have statistics in them, but not over a
 /// weight plus one or a residual. If `isRelaxed`, roundings of such terms and
@@ -45,7 +61,8 @@ struct Collected {
 static bool addTerms(ExprPool &pool, Expr *expr, bool isRelaxed,
                      Collected &result, double number = 1) {
   auto open = [&](Expr *rounded) {
-    if (!isRelaxed || !rounded->is(Kind::Round) || rounded->height == 0)
+    if (!isRelaxed || !rounded->is(Kind::Round) ||
+        (rounded->height == 0 && !mayHaveRstd(rounded)))
       return rounded;
     result.rounded = rounded->type;
     return rounded->operands.front();
@@ -57,7 +74,9 @@ static bool addTerms(ExprPool &pool, Expr *expr, bool isRelaxed,
     return addTerms(pool, open(factors.front()), isRelaxed, result, number);
   for (Expr *part : factors) {
     Expr *sum = stripRound(part)->is(Kind::Add) ? open(part) : part;
-    if (!sum->is(Kind::Add) || sum->height == 0)
+    // A sum may have the term with the gradient alone.
+    if (!sum->is(Kind::Add) ||
+        (sum->height == 0 && (factors.size() > 1 || !mayHaveRstd(sum))))
       continue;
     List rest = factors;
     take(rest, part);
@@ -143,6 +162,8 @@ public:
   /// A root that has nearly a gradient, and the difference.
   Expr *nearRoot = nullptr;
   std::string difference;
+  /// Whether it has dx as a term of its own, which is matched later.
+  bool isPartOf = false;
 
 private:
   SmallVector<Norm, 0> guessNorms(ArrayRef<Expr *> parts, Expr *factor);
@@ -209,7 +230,7 @@ bool Matcher::isGradient(const Norm &norm, Expr *g, Expr *found,
       isRelaxed ? definition.compare(pool.relax(wanted), pool.relax(found))
                 : definition.compare(wanted, found);
   if (!text.empty()) {
-    if (norm.casting == Casting::gemma && !norm.isSaved && !nearRoot)
+    if (norm.casting == Casting::gemma && !nearRoot)
       nearRoot = norm.rstd, difference = text;
     return false;
   }
@@ -232,10 +253,12 @@ bool Matcher::matchTerms(const Norm &norm, Expr *factor, Expr *expr,
           llvm::count(getFactors(second.first), factor) < (isNone ? 1 : 3))
         continue;
       Expr *found = isNone ? expr : pool.product({second.first}, second.second);
-      if (isGradient(norm, pool.product(g, first.second), found,
-                     isRelaxed && !isNone) &&
-          (isNone || placeRest(terms, first, second, isRelaxed)))
+      if (!isGradient(norm, pool.product(g, first.second), found,
+                      isRelaxed && !isNone))
+        continue;
+      if (isNone || placeRest(terms, first, second, isRelaxed))
         return true;
+      isPartOf = true;
     }
   }
   return false;
@@ -417,7 +440,7 @@ std::optional<Gradient> raising::matchBackward(Context &context,
     findWeightGradients(context, gradient,
                         context.pool.getType(gradient.norm.weight),
                         context.roundings);
-  else if (matcher.nearRoot)
+  else if (matcher.nearRoot && !matcher.isPartOf)
     context.fail(matcher.nearRoot, kGradient, matcher.difference,
                  scalar.getDefiningOp());
   return isFound ? std::optional(gradient) : std::nullopt;
