@@ -313,8 +313,7 @@ LogicalResult IntervalRewriter::rewrite(Operation *op) {
     old.push_back(op);
     return success();
   }
-  if (op->hasTrait<OpTrait::ConstantLike>() || !isOfData(op))
-    return success();
+  // Into buffers of intervals go constants, too.
   if (isa<linalg::YieldOp, memref::StoreOp>(op)) {
     for (OpOperand &operand : op->getOpOperands())
       if (isData(operand.get().getType()))
@@ -326,6 +325,8 @@ LogicalResult IntervalRewriter::rewrite(Operation *op) {
     old.push_back(op);
     return success();
   }
+  if (op->hasTrait<OpTrait::ConstantLike>() || !isOfData(op))
+    return success();
   if (isa<arith::IndexCastOp, arith::IndexCastUIOp>(op)) {
     // The index of a gather must be certain.
     Value index = complex::ReOp::create(b, get(op->getOperand(0)));

@@ -117,8 +117,10 @@ FailureOr<Expression> IndexExpressions::getByteOffset(Value buffer) {
   FailureOr<Expression> offset = evaluate(view.getMixedOffsets().front());
   if (failed(offset))
     return failure();
+  // An i1 takes a byte.
+  const auto type = cast<MemRefType>(buffer.getType());
   const int64_t bits =
-      cast<MemRefType>(buffer.getType()).getElementTypeBitWidth();
+      type.getElementType().isInteger(1) ? 8 : type.getElementTypeBitWidth();
   if (bits % 8 != 0)
     return view.emitError("expected a view of elements of whole bytes, got ")
            << buffer.getType();

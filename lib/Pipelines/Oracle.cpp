@@ -32,9 +32,10 @@ void rmsnorm::buildToOracle(OpPassManager &manager) {
   manager.addNestedPass<func::FuncOp>(createGeneralizeGathers());
   manager.addPass(createComputeInPlace());
   manager.addPass(createBindArguments());
-  manager.addPass(createInlinerPass());
+  // No canonicalization before buffers: it folds copies into results, and what
+  // is copied may be updated.
+  manager.addPass(createInlinerPass({}, [](OpPassManager &) {}));
   manager.addPass(createDecompose());
-  manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
