@@ -108,9 +108,10 @@ static Attribute checkLinalgUnit(const Holder &holder, Attribute value) {
 }
 
 static Attribute checkElementwise(const Holder &holder, Attribute value) {
-  return isa<tensor::InsertSliceOp>(holder.op) && isa<UnitAttr>(value)
-             ? Attribute()
-             : checkLinalgUnit(holder, value);
+  return check(holder,
+               isa<tensor::InsertSliceOp>(holder.op) ||
+                   holder.op->getName().getDialectNamespace() == "linalg",
+               value, isa<StringAttr>(value));
 }
 
 static Attribute checkSizes(const Holder &holder, Attribute value) {
@@ -179,7 +180,7 @@ static constexpr AttributeRule kAttributeRules[] = {
     {RMSNormDialect::kRowWiseAttrName, Place::op,
      "a unit attribute of a linalg op", checkLinalgUnit},
     {RMSNormDialect::kElementwiseAttrName, Place::op,
-     "a unit attribute of a linalg op or a tensor.insert_slice",
+     "the name of an op, of a linalg op or a tensor.insert_slice",
      checkElementwise},
     {RMSNormDialect::kSizesAttrName, Place::op,
      "an integer set of symbols of a function", checkSizes},

@@ -351,9 +351,9 @@ Footprint::Variable Footprint::getBound(unsigned place, bool isLast) const {
 IndexSet Footprint::getIndices(unsigned place) const {
   IndexSet set;
   for (auto [multiple, offset] : offsets[place])
-    if (std::optional<int64_t> number = getConstantIntValue(offset))
-      set.offset += multiple * *number;
-    else
+    if (std::optional<int64_t> number = getConstantIntValue(offset);
+        !number || llvm::MulOverflow(multiple, *number, *number) ||
+        llvm::AddOverflow(set.offset, *number, set.offset))
       set.terms.push_back({multiple, ShapedType::kDynamic});
   for (const Digit &digit : getDigits(place))
     set.terms.push_back({digit.factor, digit.number});

@@ -90,8 +90,8 @@ static bool isReturnedElsewhere(OpOperand &use) {
   });
 }
 
-/// Whether `value` is there without being computed: an argument, a constant, a
-/// view of one, or of what is computed.
+/// Whether nothing computes `value` into a tensor of its own: it is an
+/// argument, a constant, a slice, or is computed into one.
 static bool isThere(Value value) {
   bool isComputed = false;
   while (Operation *op = value.getDefiningOp()) {

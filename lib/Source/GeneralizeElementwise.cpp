@@ -84,23 +84,14 @@ static void eraseDead(RewriterBase &rewriter, Value value) {
 }
 
 StringRef rmsnorm::getWrittenName(Operation *op) {
-  if (op->hasAttr(RMSNormDialect::kElementwiseAttrName)) {
-    if (auto generic = dyn_cast<linalg::GenericOp>(op))
-      return generic.getBody()->front().getName().getStringRef();
-    if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
-      // A kernel may have taken the fill.
-      return isa_and_present<linalg::FillOp, RowsOp>(
-                 insertion.getDest().getDefiningOp())
-                 ? tensor::PadOp::getOperationName()
-                 : tensor::ConcatOp::getOperationName();
-  }
-  // What a tensor.pad fills for what it inserts.
-  if (isa<linalg::FillOp>(op))
-    for (Operation *user : op->getUsers())
-      if (isa<tensor::InsertSliceOp>(user) && user->getLoc() == op->getLoc() &&
-          user->hasAttr(RMSNormDialect::kElementwiseAttrName))
-        return getWrittenName(user);
-  return op->getName().getStringRef();
+  auto name =
+      op->getAttrOfType<StringAttr>(RMSNormDialect::kElementwiseAttrName);
+  return name ? name.getValue() : op->getName().getStringRef();
+}
+
+static void setWrittenName(Operation *op, StringRef name) {
+  op->setAttr(RMSNormDialect::kElementwiseAttrName,
+              StringAttr::get(op->getContext(), name));
 }
 
 void rmsnorm::restoreElementwise(RewriterBase &rewriter,
@@ -131,7 +122,7 @@ void rmsnorm::restoreElementwise(RewriterBase &rewriter,
 
 /// Makes insertions, one after another, of each concatenation whose parts have
 /// static sizes, and returns them.
-static SmallVector<Operation *> expandConcats(Operation *root) {
+static void expandConcats(Operation *root) {
   SmallVector<tensor::ConcatOp> concats;
   root->walk([&](tensor::ConcatOp concat) {
     const uint64_t dim = concat.getDim();
@@ -141,7 +132,6 @@ static SmallVector<Operation *> expandConcats(Operation *root) {
         }))
       concats.push_back(concat);
   });
-  SmallVector<Operation *> insertions;
   IRRewriter rewriter(root->getContext());
   for (tensor::ConcatOp concat : concats) {
     rewriter.setInsertionPoint(concat);
@@ -170,13 +160,12 @@ static SmallVector<Operation *> expandConcats(Operation *root) {
       columns += getColumns(part);
       whole = tensor::InsertSliceOp::create(rewriter, loc, part, whole, offsets,
                                             sizes, strides);
-      insertions.push_back(whole.getDefiningOp());
+      setWrittenName(whole.getDefiningOp(), concat->getName().getStringRef());
     }
     if (whole.getType() != type)
       whole = tensor::CastOp::create(rewriter, loc, type, whole);
     rewriter.replaceOp(concat, whole);
   }
-  return insertions;
 }
 
 /// `size + low + high` or, with -1, `size - low - high`.
@@ -190,9 +179,8 @@ static OpFoldResult getSum(OpBuilder &builder, Location loc, OpFoldResult size,
 }
 
 /// Makes an insertion into a filled tensor of each padding by a constant that
-/// begins at a static place, and adds it to `insertions`.
-static void expandPads(Operation *root,
-                       SmallVectorImpl<Operation *> &insertions) {
+/// begins at a static place.
+static void expandPads(Operation *root) {
   SmallVector<tensor::PadOp> pads;
   root->walk([&](tensor::PadOp pad) {
     const auto isKnown = [&](int64_t dim) {
@@ -226,7 +214,8 @@ static void expandPads(Operation *root,
     Value result =
         tensor::InsertSliceOp::create(rewriter, loc, pad.getSource(), filled,
                                       pad.getMixedLowPad(), sizes, strides);
-    insertions.push_back(result.getDefiningOp());
+    for (Value made : {filled, result})
+      setWrittenName(made.getDefiningOp(), pad->getName().getStringRef());
     if (result.getType() != type)
       result = tensor::CastOp::create(rewriter, loc, type, result);
     rewriter.replaceOp(pad, result);
@@ -306,13 +295,15 @@ struct GeneralizeElementwise final
   using GeneralizeElementwiseBase::GeneralizeElementwiseBase;
 
   void runOnOperation() override {
-    SmallVector<Operation *> made = expandConcats(getOperation());
-    expandPads(getOperation(), made);
+    expandConcats(getOperation());
+    expandPads(getOperation());
     if (restorable)
-      llvm::append_range(made, generalizeElementwise(getOperation()));
-    for (Operation *op : made)
-      op->setAttr(RMSNormDialect::kElementwiseAttrName,
-                  UnitAttr::get(&getContext()));
+      for (Operation *op : generalizeElementwise(getOperation()))
+        setWrittenName(op, cast<linalg::GenericOp>(op)
+                               .getBody()
+                               ->front()
+                               .getName()
+                               .getStringRef());
     if (restorable)
       return;
     expandSoftmaxes(getOperation());
@@ -348,8 +339,8 @@ struct RestoreElementwise final
       if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op)) {
         insertions.push_back(insertion);
         marked.insert(op);
-      } else {
-        ops.push_back(cast<linalg::GenericOp>(op));
+      } else if (auto generic = dyn_cast<linalg::GenericOp>(op)) {
+        ops.push_back(generic);
       }
     });
     IRRewriter rewriter(&getContext());

@@ -44,19 +44,24 @@ static bool isGroupReshape(Operation *op) {
 }
 
 /// Whether `value` is made of columns divided into groups.
-static bool hasGroups(Value value) {
+static bool hasGroups(Value value, DenseSet<Value> &seen) {
   Operation *op = value.getDefiningOp();
   if (auto expand = dyn_cast_or_null<tensor::ExpandShapeOp>(op))
     return isGroupReshape(expand) &&
            !llvm::is_contained(expand.getResultType().getShape().take_back(2),
                                1);
-  if (!isa_and_present<linalg::LinalgOp>(op))
+  if (!isa_and_present<linalg::LinalgOp>(op) || !seen.insert(value).second)
     return false;
   const int64_t rank = cast<ShapedType>(value.getType()).getRank();
   return llvm::any_of(op->getOperands(), [&](Value operand) {
     auto type = dyn_cast<RankedTensorType>(operand.getType());
-    return type && type.getRank() == rank && hasGroups(operand);
+    return type && type.getRank() == rank && hasGroups(operand, seen);
   });
+}
+
+static bool hasGroups(Value value) {
+  DenseSet<Value> seen;
+  return hasGroups(value, seen);
 }
 
 /// Whether `use` is by an op on groups of columns, and of an operand that has
@@ -91,12 +96,12 @@ static bool worksOnGroups(linalg::LinalgOp op) {
 }
 
 /// Whether `value` is one for each group of columns.
-static bool isOfGroups(Value value) {
+static bool isOfGroups(Value value, DenseSet<Value> &seen) {
   Operation *op = value.getDefiningOp();
-  if (!op)
+  if (!op || !seen.insert(value).second)
     return false;
   if (access::isView(op) || access::isCopy(op))
-    return isOfGroups(op->getOperand(0));
+    return isOfGroups(op->getOperand(0), seen);
   auto linalgOp = dyn_cast<linalg::LinalgOp>(op);
   if (!linalgOp || access::getFilled(op))
     return false;
@@ -107,8 +112,13 @@ static bool isOfGroups(Value value) {
                  return type &&
                         type.getRank() ==
                             cast<ShapedType>(value.getType()).getRank() &&
-                        isOfGroups(operand);
+                        isOfGroups(operand, seen);
                });
+}
+
+static bool isOfGroups(Value value) {
+  DenseSet<Value> seen;
+  return isOfGroups(value, seen);
 }
 
 /// Whether ops use `value`, or views and copies of it, with groups of columns.
@@ -142,8 +152,9 @@ static bool isCollapsed(Value tensor) {
 /// Whether `tensor` has parts of rows that a norm or a reduction works on, or
 /// `isWide` and it works on those of `tensor`: of its last dimensions, used as
 /// one, or of what is computed of it, element by element or row by row.
-static bool isOfWiderRows(Value tensor, bool isWide, DenseSet<Value> &seen) {
-  if (!seen.insert(tensor).second)
+static bool isOfWiderRows(Value tensor, bool isWide,
+                          DenseSet<std::pair<Value, unsigned>> &seen) {
+  if (!seen.insert({tensor, isWide}).second)
     return false;
   return llvm::any_of(tensor.getUses(), [&](OpOperand &use) {
     Operation *user = use.getOwner();
@@ -174,7 +185,7 @@ static bool isOfWiderRows(Value tensor, bool isWide, DenseSet<Value> &seen) {
 }
 
 static bool isOfWiderRows(Value tensor) {
-  DenseSet<Value> seen;
+  DenseSet<std::pair<Value, unsigned>> seen;
   return isOfWiderRows(tensor, /*isWide=*/false, seen);
 }
 

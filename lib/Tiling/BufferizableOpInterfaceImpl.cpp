@@ -77,6 +77,7 @@ private:
 struct BufferAccess {
   Operation *op;
   bool writes;
+  TensorType type;
   /// Null of a sum over rows.
   std::optional<AccessMap> map;
   /// The sizes of the map's domain.
@@ -84,7 +85,10 @@ struct BufferAccess {
 
   /// Whether both certainly have other elements.
   bool isDisjoint(const BufferAccess &other) const {
-    return map && other.map &&
+    // Two numbers of f4 are a byte.
+    return map && other.map && type == other.type && map->isValid() &&
+           other.map->isValid() &&
+           !isa<Float4E2M1FNType>(type.getElementType()) &&
            llvm::any_of(
                llvm::zip_equal(map->getIndices(), other.map->getIndices()),
                [&](auto indices) {
@@ -192,6 +196,7 @@ private:
                                                OpOperand &operand) {
     BlockArgument buffer =
         rows.getBody().getArgument(operand.getOperandNumber());
+    auto type = cast<TensorType>(operand.get().getType());
     SmallVector<BufferAccess> all;
     auto add = [&](auto op, bool writes, VectorType vector) {
       const AccessMap map = op.getAccess();
@@ -204,7 +209,7 @@ private:
       if (map.hasColumn())
         sizes.push_back(rows.getDynamicColumns() ? ShapedType::kDynamic
                                                  : vector.getDimSize(1));
-      all.push_back({op, writes, map, sizes});
+      all.push_back({op, writes, type, map, sizes});
     };
     for (Operation *user : buffer.getUsers()) {
       if (auto load = dyn_cast<TileLoadOp>(user))
@@ -213,7 +218,7 @@ private:
         add(store, /*writes=*/true,
             cast<VectorType>(store.getValue().getType()));
       else if (auto sum = dyn_cast<AccumulateOp>(user))
-        all.push_back({user, sum.getDest() == buffer, std::nullopt, {}});
+        all.push_back({user, sum.getDest() == buffer, type, std::nullopt, {}});
     }
     return all;
   }

@@ -97,11 +97,14 @@ static void check(Operation *op, func::FuncOp function, Problems &problems) {
     problems.add(op) << "expected no tensors, got " << *types.begin();
   } else if (isa<func::ReturnOp>(op)) {
     // An allocation is said to be wrong where it is.
-    if (op->getNumOperands() > 0 &&
-        !getRootBuffer(op->getOperand(0)).getDefiningOp<memref::AllocOp>())
-      problems.add(op) << "expected results to be written to arguments, got a "
-                          "returned "
-                       << op->getOperand(0).getType();
+    for (Value operand : op->getOperands())
+      if (!isa<MemRefType>(operand.getType()) ||
+          !getRootBuffer(operand).getDefiningOp<memref::AllocOp>()) {
+        problems.add(op) << "expected results to be written to arguments, got "
+                            "a returned "
+                         << operand.getType();
+        break;
+      }
   } else if (op->getParentOp() == function && !isa<RowsOp>(op) &&
              !isMemoryEffectFree(op)) {
     problems.add(op) << "expected a public function to hold nothing but "

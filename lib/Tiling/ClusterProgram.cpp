@@ -14,6 +14,7 @@
 #include "mlir/IR/Matchers.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Transforms/RegionUtils.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -111,7 +112,8 @@ void rmsnorm::moveUsers(DenseSet<Operation *> definitions,
   }
 }
 
-/// The ops of the block that make operands and sizes.
+/// The ops of the block that make operands and sizes, and numbers that members
+/// take from outside.
 SmallVector<Operation *> ProgramBuilder::getNeeded() const {
   SmallVector<Operation *> needed;
   auto add = [&](Value value) {
@@ -119,11 +121,32 @@ SmallVector<Operation *> ProgramBuilder::getNeeded() const {
     if (op && op->getBlock() == cluster.getAnchor()->getBlock())
       needed.push_back(op);
   };
+  auto addNumbers = [&](Operation *op) {
+    llvm::SetVector<Value> captured;
+    getUsedValuesDefinedAbove(op->getRegions(), captured);
+    for (Value operand : op->getOperands())
+      if (!isa<ShapedType>(operand.getType()))
+        captured.insert(operand);
+    llvm::for_each(captured, add);
+  };
   for (auto &[key, argument] : arguments)
     add(key.first);
-  for (unsigned row : rowDigits)
-    for (unsigned source : digits[row].size.getSources())
+  auto addSize = [&](unsigned digit) {
+    for (unsigned source : digits[digit].size.getSources())
       add(digits.getSizes().getSource(source).value);
+  };
+  llvm::for_each(rowDigits, addSize);
+  if (dynamicColumns)
+    addSize(*dynamicColumns);
+  for (const Member &member : cluster.getMembers())
+    addNumbers(member.op);
+  for (const Access &access : cluster.getAccesses())
+    if (access.kind == Access::Kind::computed)
+      addNumbers(access.value.getDefiningOp());
+  for (const Written &output : written)
+    for (Operation *view : output.views)
+      for (Value operand : llvm::drop_begin(view->getOperands()))
+        add(operand);
   return needed;
 }
 
@@ -138,8 +161,9 @@ Operation *ProgramBuilder::getPosition() const {
   return last;
 }
 
-/// Has all that the program needs made in front of `op`. False if something
-/// cannot be: it has effects, or needs one of `users`, of members.
+/// Has all that the program needs made in front of `op`, unless this is a
+/// trial. False if something cannot be: it has effects, or needs one of
+/// `users`, of members.
 bool ProgramBuilder::moveInFront(Operation *op,
                                  const DenseSet<Operation *> &users) {
   const SmallVector<Operation *> needed = getNeeded();
@@ -155,6 +179,8 @@ bool ProgramBuilder::moveInFront(Operation *op,
           !definition->isBeforeInBlock(op))
         moved.insert(definition);
   }
+  if (isTrial)
+    return true;
   SmallVector<Operation *> sorted = moved.takeVector();
   llvm::sort(sorted,
              [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
@@ -360,6 +386,7 @@ void ProgramBuilder::replaceMembers(RowsOp rows) {
 }
 
 std::optional<NoProgram> ProgramBuilder::run(RowsOp &rows, bool trial) {
+  isTrial = trial;
   if (failed(findColumns()) || failed(emitAll()) || failed(collectWritten()))
     return problem;
   if (written.empty())

@@ -189,6 +189,8 @@ private:
   LogicalResult fillRest(Written &output);
   bool dependsOnMembers(Value value);
   bool landAtOrigin(Written &output);
+  void keepApart(Written &output);
+  Operation *findLast(const Written &output) const;
   void writeWhatIsRead(Written &output);
   bool leaveToOthers(Written &output);
   bool isPutTogetherOutside(Value value, const Written &output) const;
@@ -249,6 +251,8 @@ private:
   std::vector<std::pair<linalg::LinalgOp, Frame>> sums;
   /// The sums that results of norms are.
   SmallVector<std::pair<Value, Value>> summands;
+  /// Whether nothing is put in the place of the cluster.
+  bool isTrial = false;
   /// What the program stands after, if it is not the last member.
   Operation *position = nullptr;
   /// Destinations that were made.

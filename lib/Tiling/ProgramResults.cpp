@@ -12,6 +12,7 @@
 #include "RMSNorm/IR/Disjoint.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
 #include "mlir/IR/TypeUtilities.h"
@@ -216,6 +217,9 @@ Value ProgramBuilder::fillAround(tensor::InsertSliceOp insertion, Value scalar,
 /// has it, too: a kernel of its own stores it.
 LogicalResult ProgramBuilder::fillRest(Written &output) {
   Value scalar, into = output.destination;
+  // Of another output there.
+  if (llvm::is_contained(created, into.getDefiningOp()))
+    return success();
   auto insertion = output.landing.getDefiningOp<tensor::InsertSliceOp>();
   if (Operation *fill = into.getDefiningOp(); getFilled(fill)) {
     scalar = getFilled(fill);
@@ -231,7 +235,8 @@ LogicalResult ProgramBuilder::fillRest(Written &output) {
       return success();
     insertion = {};
     while (Operation *op = rest.getDefiningOp()) {
-      if (auto before = dyn_cast<tensor::InsertSliceOp>(op))
+      auto before = dyn_cast<tensor::InsertSliceOp>(op);
+      if (before && cluster.isComputedWhole(before.getSource()))
         rest = before.getDest();
       else if (isView(op) || isCopy(op))
         rest = op->getOperand(0);
@@ -302,6 +307,11 @@ bool ProgramBuilder::dependsOnMembers(Value value) {
 }
 
 LogicalResult ProgramBuilder::collectWritten() {
+  // One value may be put into a tensor in several places.
+  auto isSame = [&](const Written &a, const Written &b) {
+    return a.landing == b.landing && a.computed == b.computed &&
+           digits.resolve(a.layout) == digits.resolve(b.layout);
+  };
   for (const Access &access : cluster.getAccesses()) {
     if (access.isRead())
       continue;
@@ -326,8 +336,7 @@ LogicalResult ProgramBuilder::collectWritten() {
         output.landing = output.computed;
     }
     if (llvm::any_of(written, [&](const Written &other) {
-          return other.landing == output.landing &&
-                 other.computed == output.computed;
+          return isSame(other, output);
         }))
       continue;
     if (access.kind == Access::Kind::escape) {
@@ -372,6 +381,7 @@ LogicalResult ProgramBuilder::collectWritten() {
         !(output.destination && !dependsOnMembers(output.destination) &&
           getPlace(output)))
       leaveToOthers(output);
+    keepApart(output);
   }
   // What others put beside it is put there after the kernel.
   for (bool isDone = !amongOthers; !isDone;) {
@@ -390,16 +400,15 @@ LogicalResult ProgramBuilder::collectWritten() {
     current = cluster.getMembers()[output.member].op;
     if (!output.destination)
       return fail("writes a view of what is not there");
-    if (failed(fillRest(output)))
-      return failure();
     if (dependsOnMembers(output.destination))
       return fail("is inserted into what is computed of it");
+    if (failed(fillRest(output)))
+      return failure();
   }
   for (size_t number = 0; number < written.size();)
     if (llvm::any_of(ArrayRef(written).take_front(number),
                      [&](const Written &other) {
-                       return other.landing == written[number].landing &&
-                              other.computed == written[number].computed;
+                       return isSame(other, written[number]);
                      }))
       written.erase(written.begin() + number);
     else
@@ -477,6 +486,38 @@ void ProgramBuilder::writeWhatIsRead(Written &output) {
   output.destination = tensor;
   output.layout = std::move(layout);
   output.views = std::move(views);
+}
+
+/// Has others copy `output`, in whose new tensor columns would lie apart as
+/// they put it into another one: bufferization does not compute there what an
+/// allocation holds.
+void ProgramBuilder::keepApart(Written &output) {
+  if (!output.destination)
+    return;
+  auto empty = output.destination.getDefiningOp<tensor::EmptyOp>();
+  std::optional<Place> place = empty ? getPlace(output) : std::nullopt;
+  if (!place || place->kind == TileKind::row ||
+      !isInsertedApart(output.landing,
+                       place->hasColumnsTogether() ? place->elements : 1))
+    return;
+  rewriter.setInsertionPoint(empty);
+  auto allocation = bufferization::AllocTensorOp::create(
+      rewriter, empty.getLoc(), empty.getType(), empty.getDynamicSizes());
+  created.insert(created.begin(), allocation);
+  output.destination = allocation;
+}
+
+/// The op that `output` is put by to where it is written, if it is an insertion
+/// or a copy, else null.
+Operation *ProgramBuilder::findLast(const Written &output) const {
+  if (Operation *copy = findCopy(output))
+    return copy;
+  Value value = output.landing;
+  while (value != output.computed && isView(value.getDefiningOp()))
+    value = value.getDefiningOp()->getOperand(0);
+  return value == output.computed
+             ? nullptr
+             : value.getDefiningOp<tensor::InsertSliceOp>();
 }
 
 /// Makes `output` the whole of what a member computes: others put it where it
@@ -577,11 +618,13 @@ LogicalResult ProgramBuilder::store(const Written &output) {
   Value vector = *computed;
   std::string why;
   std::optional<Place> place = getPlace(output, &why);
-  if (!place) {
-    if (Operation *copy = findCopy(output))
-      current = copy;
-    return fail("writes " + why);
-  }
+  Operation *last = findLast(output);
+  auto refuse = [&](const Twine &why) {
+    current = last ? last : current;
+    return fail(why);
+  };
+  if (!place)
+    return refuse("writes " + why);
   if (place->elements != cast<VectorType>(vector.getType()).getDimSize(1))
     return fail("stores a part of a row");
   if (place->kind == TileKind::tile && place->elements != columns &&
@@ -593,11 +636,12 @@ LogicalResult ProgramBuilder::store(const Written &output) {
   if (std::string reason =
           whyNotInMemory(*place, output.destination, /*isLoad=*/false);
       !reason.empty())
-    return fail("writes " + reason);
+    return refuse("writes " + reason);
   if (place->kind != TileKind::row &&
+      getViewSource(output.destination).getDefiningOp<tensor::EmptyOp>() &&
       isInsertedApart(output.landing,
                       place->hasColumnsTogether() ? place->elements : 1))
-    return fail("writes columns that will not lie side by side");
+    return refuse("writes columns that will not lie side by side");
   auto store = TileStoreOp::create(builder, current->getLoc(),
                                    /*result=*/Type(), place->kind, vector,
                                    getBuffer(output.destination, output.number),

@@ -95,7 +95,7 @@ static bool isOfNoArgument(Value tensor) {
     else if (access::getFilled(op))
       tensor = cast<linalg::LinalgOp>(op).getDpsInits().front();
     else
-      return isa<tensor::EmptyOp>(op);
+      return isa<tensor::EmptyOp, bufferization::AllocTensorOp>(op);
   }
   return false;
 }
@@ -192,8 +192,8 @@ struct Forgetter final : RewriterBase::Listener {
     std::string name, reason;
   };
   DenseMap<Operation *, Apart> apart;
-  /// Of members, by where they stand.
-  DenseMap<Location, std::string> names;
+  /// Of the members of programs, by where they stand.
+  DenseMap<std::pair<Operation *, Location>, std::string> names;
 };
 
 struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
@@ -274,13 +274,17 @@ private:
   /// Where all work has to be in kernels, names the first op on tensors that is
   /// in none, and why. Linalg ops are left to rmsnorm-check-buffers.
   LogicalResult checkLeft(const Forgetter &ops) {
+    auto function = dyn_cast<FunctionOpInterface>(getOperation());
+    if (function && function.isPrivate())
+      return success();
     auto check = [&](Operation *op) -> WalkResult {
-      if (isa<RowsOp>(op))
+      if (isa<RowsOp, linalg::LinalgOp>(op))
         return WalkResult::skip();
       auto isTensor = llvm::IsaPred<TensorType>;
       auto it = ops.left.find(op);
       const bool isRefused = it != ops.left.end() && isNextToRows(op);
       auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
+      auto allocation = dyn_cast<bufferization::AllocTensorOp>(op);
       // What is put together for a result is in its argument.
       const bool isApart =
           insertion &&
@@ -290,12 +294,12 @@ private:
       const bool isOther =
           !insertion && !access::isView(op) &&
           !isa<ForwardOp, BackwardOp, tensor::EmptyOp, tensor::DimOp>(op) &&
+          !(allocation && !allocation.getCopy()) &&
           !op->hasTrait<OpTrait::ConstantLike>() &&
           !op->hasTrait<OpTrait::IsTerminator>() &&
           (llvm::any_of(op->getOperandTypes(), isTensor) ||
            llvm::any_of(op->getResultTypes(), isTensor));
-      if ((!isRefused && !isOther && !isApart) || isa<linalg::LinalgOp>(op) ||
-          isOpTriviallyDead(op))
+      if ((!isRefused && !isOther && !isApart) || isOpTriviallyDead(op))
         return WalkResult::advance();
       InFlightDiagnostic error = emitError(op->getLoc())
                                  << "'" << getWrittenName(op)
@@ -303,10 +307,11 @@ private:
       if (isRefused)
         error << "it " << it->second;
       else if (isApart)
-        error << "expected it to put rows of a norm together, or a result";
+        error
+            << "expected it to put together what kernels compute, for a result";
       else
         error << "expected norms, and linalg, arith and math ops on tensors "
-                 "that work on rows as they do";
+                 "that work row by row";
       return WalkResult::interrupt();
     };
     return failure(
@@ -341,11 +346,13 @@ private:
         Value argument =
             rows.getBufferArguments()[operand->getOperandNumber() -
                                       rows.getBuffers().getBeginOperandIndex()];
-        Location where = rows.getLoc();
+        Operation *first = rows;
         for (Operation *store : argument.getUsers())
-          where = store->getLoc();
+          if (first == rows || store->isBeforeInBlock(first))
+            first = store;
+        const Location where = first->getLoc();
         InFlightDiagnostic error = emitError(where);
-        if (auto it = ops.names.find(where); it != ops.names.end())
+        if (auto it = ops.names.find({rows, where}); it != ops.names.end())
           error << "'" << it->second << "' op ";
         error << "expected what one kernel computes for another to be "
                  "returned, or computed into an argument, got "
@@ -422,20 +429,22 @@ private:
   /// merged which may lie apart.
   static RowsOp findReader(Value value, bool merged) {
     RowsOp first;
-    for (OpOperand &use : value.getUses()) {
-      Operation *user = use.getOwner();
-      auto rows = dyn_cast<RowsOp>(user);
-      if (rows) {
-        const SmallVector<OpOperand *> written = rows.getWritten();
-        if (auto *it = llvm::find(written, &use); it != written.end())
-          rows = findReader(rows->getResult(it - written.begin()), merged);
-        else if (merged)
-          rows = {};
-      } else if (access::isView(user) || isa<tensor::InsertSliceOp>(user)) {
-        rows = findReader(user->getResult(0), merged && !mayCopy(user));
+    llvm::SetVector<std::pair<Value, unsigned>> values;
+    values.insert({value, merged});
+    for (size_t i = 0; i < values.size(); ++i) {
+      auto [next, isMerged] = values[i];
+      for (OpOperand &use : next.getUses()) {
+        Operation *user = use.getOwner();
+        if (auto rows = dyn_cast<RowsOp>(user)) {
+          const SmallVector<OpOperand *> written = rows.getWritten();
+          if (auto *it = llvm::find(written, &use); it != written.end())
+            values.insert({rows->getResult(it - written.begin()), isMerged});
+          else if (!isMerged && (!first || rows->isBeforeInBlock(first)))
+            first = rows;
+        } else if (access::isView(user) || isa<tensor::InsertSliceOp>(user)) {
+          values.insert({user->getResult(0), isMerged && !mayCopy(user)});
+        }
       }
-      if (rows && (!first || rows->isBeforeInBlock(first)))
-        first = rows;
     }
     return first;
   }
@@ -496,8 +505,11 @@ private:
   linalg::LinalgOp copyInserted(RewriterBase &rewriter, Forgetter &ops) {
     tensor::InsertSliceOp insertion;
     getOperation()->walk([&](tensor::InsertSliceOp op) {
-      if (op->use_empty() || (op.getSource().getDefiningOp<RowsOp>() &&
-                              op.getSource().hasOneUse()))
+      Operation *source = op.getSource().getDefiningOp();
+      if (op->use_empty() ||
+          llvm::is_contained(op.getSourceType().getShape(), 0) ||
+          ops.others.contains(source) ||
+          (isa_and_present<RowsOp>(source) && op.getSource().hasOneUse()))
         return WalkResult::advance();
       insertion = op;
       return WalkResult::interrupt();
@@ -514,7 +526,9 @@ private:
     rewriter.modifyOpInPlace(insertion, [&] {
       insertion.getSourceMutable().assign(copy->getResult(0));
     });
-    ops.names.try_emplace(loc, getWrittenName(insertion));
+    // It stands for what it was made of.
+    copy->setAttr(RMSNormDialect::kElementwiseAttrName,
+                  rewriter.getStringAttr(getWrittenName(insertion)));
     if (auto it = ops.left.find(insertion); it != ops.left.end())
       ops.apart.try_emplace(
           copy,
@@ -543,12 +557,14 @@ private:
       if (columns == Columns::last &&
           access::getRowLoops(anchor, Columns::reduced) !=
               access::getRowLoops(anchor) &&
-          llvm::any_of(cluster->getRefusals(),
-                       [](const auto &refusal) {
-                         return refusal.second == access::kUsesSum;
-                       }) &&
-          tile(rewriter, anchor, ops, Columns::reduced).empty())
-        return "";
+          llvm::any_of(cluster->getRefusals(), [](const auto &refusal) {
+            return refusal.second == access::kUsesSum;
+          })) {
+        auto before = ops.left;
+        if (tile(rewriter, anchor, ops, Columns::reduced).empty())
+          return "";
+        ops.left = std::move(before);
+      }
       std::optional<access::Cluster> widest;
       while (std::optional<access::Cluster> wider =
                  columns == Columns::none
@@ -574,8 +590,9 @@ private:
           apart = {member.op->getLoc(), getWrittenName(member.op).str(),
                    it->second};
       }
+      SmallVector<std::pair<Location, std::string>> names;
       for (const access::Member &member : chosen.getMembers())
-        ops.names.try_emplace(member.op->getLoc(), getWrittenName(member.op));
+        names.emplace_back(member.op->getLoc(), getWrittenName(member.op));
       RowsOp rows;
       std::optional<NoProgram> problem =
           buildRows(rewriter, chosen, /*amongOthers=*/!required,
@@ -583,6 +600,8 @@ private:
       if (!problem) {
         if (apart)
           ops.apart.try_emplace(rows, *apart);
+        for (auto &[loc, name] : names)
+          ops.names.try_emplace({rows, loc}, name);
         // rmsnorm-generalize-elementwise does so where all code is ours.
         RewritePatternSet scaling(&getContext());
         arith::populateExpandScalingExtTruncPatterns(scaling);

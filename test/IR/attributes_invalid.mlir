@@ -256,6 +256,6 @@ func.func @sim_argument_negative(%m: memref<4xf32>, %i: index) -> f32 {
 // -----
 
 func.func @elementwise_return() {
-  // expected-error @below {{expected 'rmsnorm.elementwise' to be a unit attribute of a linalg op or a tensor.insert_slice, got "func.return"}}
+  // expected-error @below {{expected 'rmsnorm.elementwise' to be the name of an op, of a linalg op or a tensor.insert_slice, got "func.return"}}
   return {rmsnorm.elementwise}
 }

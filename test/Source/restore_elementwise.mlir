@@ -21,7 +21,7 @@ func.func @f(%x: tensor<?x64xf32>, %y: tensor<?x64xf32>, %d: tensor<?x64xf32>) -
 // So is a concatenation of static parts, which is insertions in between. One
 // that is of parts whose sizes only a call knows stays.
 // MADE-LABEL: func.func @concat(
-// MADE-COUNT-3: tensor.insert_slice {{.*}}{rmsnorm.elementwise}
+// MADE-COUNT-3: tensor.insert_slice {{.*}}{rmsnorm.elementwise = "tensor.concat"}
 // MADE-NOT:     insert_slice
 // MADE:         tensor.concat dim(0)
 // CHECK-LABEL: func.func @concat(
@@ -50,10 +50,10 @@ func.func @nested(%x: tensor<4x16xf32>, %y: tensor<8x16xf32>) -> (tensor<8x32xf3
 // is filled with it.
 // MADE-LABEL: func.func @pad(
 // MADE:         %[[F:.*]] = linalg.fill
-// MADE:         tensor.insert_slice %{{.*}} into %[[F]][0, 8] [%{{.*}}, 16] [1, 1] {rmsnorm.elementwise}
+// MADE:         tensor.insert_slice %{{.*}} into %[[F]][0, 8] [%{{.*}}, 16] [1, 1] {rmsnorm.elementwise = "tensor.pad"}
 // MADE:         tensor.pad
 // MADE:         %[[G:.*]] = linalg.fill
-// MADE:         tensor.insert_slice %{{.*}} into %[[G]][1, 0] [%{{.*}}, 16] [1, 1] {rmsnorm.elementwise}
+// MADE:         tensor.insert_slice %{{.*}} into %[[G]][1, 0] [%{{.*}}, 16] [1, 1] {rmsnorm.elementwise = "tensor.pad"}
 // CHECK-LABEL: func.func @pad(
 // CHECK-SAME:    %[[X:[^:]*]]: tensor<?x16xf32>, %[[N:[^:]*]]: index)
 // CHECK-NEXT:    %[[Z:.*]] = arith.constant

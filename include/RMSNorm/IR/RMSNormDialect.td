@@ -54,8 +54,9 @@ def RMSNorm_Dialect : Dialect {
     /// The user's or the front end's wish, see rmsnorm-tile-clusters.
     static constexpr ::llvm::StringLiteral kRowWiseAttrName =
         "rmsnorm.row_wise";
-    /// Unit attribute of a linalg.generic that was an elementwise op of arith or
-    /// math, and of insertions that were a tensor.concat or tensor.pad; see
+    /// The name of the op that this one was made of, a string: of a
+    /// linalg.generic that was an elementwise op of arith or math, and of
+    /// insertions and fills that were a tensor.concat or tensor.pad; see
     /// rmsnorm-restore-elementwise.
     static constexpr ::llvm::StringLiteral kElementwiseAttrName =
         "rmsnorm.elementwise";

@@ -15,14 +15,15 @@ def GeneralizeElementwise : Pass<"rmsnorm-generalize-elementwise"> {
     The pass runs before `rmsnorm-bind-arguments`, which looks at destinations.
     `arith.scaling_truncf` and `scaling_extf` become what upstream's
     `arith-expand` makes of them: a division by the scale and a rounding, an
-    extension and a product; a `linalg.softmax` what it stands for. A `tensor.concat` whose parts have static sizes
-    becomes insertions into a `tensor.empty`, a `tensor.pad` by a constant that
-    begins at a static place one into what is filled with it: rows are followed
-    through them.
+    extension and a product; a `linalg.softmax` what it stands for. A
+    `tensor.concat` whose parts have static sizes becomes insertions into a
+    `tensor.empty`, a `tensor.pad` by a constant that begins at a static place
+    one into what is filled with it: rows are followed through them.
 
-    The attribute `rmsnorm.elementwise` marks insertions that are made, for the
-    text of errors. With `restorable`, for work of others, nothing else is changed,
-    and it marks all that `rmsnorm-restore-elementwise` puts back.
+    The attribute `rmsnorm.elementwise` says of insertions and fills that are made
+    what they were, for the text of errors. With `restorable`, for work of others,
+    nothing else is changed, and all that `rmsnorm-restore-elementwise` puts back
+    has it.
 
         %h = arith.addf %x, %r : tensor<?x4096xbf16>
   }];

@@ -75,6 +75,7 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
   ];
   let dependentDialects = [
     "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect",
     "::mlir::linalg::LinalgDialect", "::mlir::math::MathDialect",
     "::mlir::rmsnorm::RMSNormDialect", "::mlir::tensor::TensorDialect",
     "::mlir::vector::VectorDialect"];

@@ -1,0 +1,105 @@
+// One value that is put into a whole more than once, of which a view is used: all of it is stored.
+// RUN: norm-run %s --device=sim:sm_90 --host-optimization=0 --rows=7 | FileCheck %s --implicit-check-not=WRONG
+// RUN: norm-run %s --device=sim:gfx942 --host-optimization=0 --rows=7 --unaligned | FileCheck %s --implicit-check-not=WRONG
+// RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py %s --embed=sim:sm_90,direct | FileCheck %s --check-prefix=EMBED
+// CHECK-COUNT-7: {{^[a-z_0-9]+ .* ok$}}
+// EMBED: {{^}}8 results, 0 wrong
+func.func @halves(%a0: tensor<?x64xf32>) -> (tensor<?x2x64xf32>) {
+  %v1 = arith.constant 0 : index
+  %m = tensor.dim %a0, %v1 : tensor<?x64xf32>
+  %v2 = tensor.empty(%m) : tensor<?x64xf32>
+  %v3 = rmsnorm.forward input(%a0 : tensor<?x64xf32>) output(%v2 : tensor<?x64xf32>) eps = 1.0e-03 -> tensor<?x64xf32>
+  %v4 = tensor.empty(%m) : tensor<?x128xf32>
+  %v5 = tensor.insert_slice %v3 into %v4[0, 0] [%m, 64] [1, 1] : tensor<?x64xf32> into tensor<?x128xf32>
+  %v6 = tensor.insert_slice %v3 into %v5[0, 64] [%m, 64] [1, 1] : tensor<?x64xf32> into tensor<?x128xf32>
+  %v7 = tensor.expand_shape %v6 [[0], [1, 2]] output_shape [%m, 2, 64] : tensor<?x128xf32> into tensor<?x2x64xf32>
+  return %v7 : tensor<?x2x64xf32>
+}
+
+func.func @rows_padded(%a0: tensor<5x64xf32>) -> (tensor<13x64xf32>) {
+  %v1 = tensor.empty() : tensor<5x64xf32>
+  %v2 = rmsnorm.forward input(%a0 : tensor<5x64xf32>) output(%v1 : tensor<5x64xf32>) eps = 1.0e-03 -> tensor<5x64xf32>
+  %v3 = tensor.concat dim(0) %v2, %v2 : (tensor<5x64xf32>, tensor<5x64xf32>) -> tensor<10x64xf32>
+  %v4 = arith.constant 2.0 : f32
+  %v5 = tensor.pad %v3 low[0, 0] high[3, 0] {
+  ^bb0(%p0: index, %p1: index):
+    tensor.yield %v4 : f32
+  } : tensor<10x64xf32> to tensor<13x64xf32>
+  return %v5 : tensor<13x64xf32>
+}
+
+func.func @columns_padded(%a0: tensor<?x64xf32>) -> (tensor<?x136xf32>) {
+  %v1 = arith.constant 0 : index
+  %m = tensor.dim %a0, %v1 : tensor<?x64xf32>
+  %v2 = tensor.empty(%m) : tensor<?x64xf32>
+  %v3 = rmsnorm.forward input(%a0 : tensor<?x64xf32>) output(%v2 : tensor<?x64xf32>) eps = 1.0e-03 -> tensor<?x64xf32>
+  %v4 = tensor.concat dim(1) %v3, %v3 : (tensor<?x64xf32>, tensor<?x64xf32>) -> tensor<?x128xf32>
+  %v5 = arith.constant 2.0 : f32
+  %v6 = tensor.pad %v4 low[0, 0] high[0, 8] {
+  ^bb0(%p0: index, %p1: index):
+    tensor.yield %v5 : f32
+  } : tensor<?x128xf32> to tensor<?x136xf32>
+  return %v6 : tensor<?x136xf32>
+}
+
+func.func @into_argument(%a0: tensor<?x64xf32>, %a1: tensor<?x256xf32>) -> (tensor<?x256xf32>) {
+  %v1 = arith.constant 0 : index
+  %m = tensor.dim %a0, %v1 : tensor<?x64xf32>
+  %v2 = tensor.empty(%m) : tensor<?x64xf32>
+  %v3 = rmsnorm.forward input(%a0 : tensor<?x64xf32>) output(%v2 : tensor<?x64xf32>) eps = 1.0e-03 -> tensor<?x64xf32>
+  %v4 = tensor.concat dim(1) %v3, %v3 : (tensor<?x64xf32>, tensor<?x64xf32>) -> tensor<?x128xf32>
+  %v5 = tensor.insert_slice %v4 into %a1[0, 0] [%m, 128] [1, 1] : tensor<?x128xf32> into tensor<?x256xf32>
+  return %v5 : tensor<?x256xf32>
+}
+
+func.func @three(%a0: tensor<?x64xf32>) -> (tensor<?x192xf32>) {
+  %v1 = arith.constant 0 : index
+  %m = tensor.dim %a0, %v1 : tensor<?x64xf32>
+  %v2 = tensor.empty(%m) : tensor<?x64xf32>
+  %v3 = rmsnorm.forward input(%a0 : tensor<?x64xf32>) output(%v2 : tensor<?x64xf32>) eps = 1.0e-03 -> tensor<?x64xf32>
+  %v4 = tensor.empty(%m) : tensor<?x3x64xf32>
+  %v5 = tensor.insert_slice %v3 into %v4[0, 0, 0] [%m, 1, 64] [1, 1, 1] : tensor<?x64xf32> into tensor<?x3x64xf32>
+  %v6 = tensor.insert_slice %v3 into %v5[0, 1, 0] [%m, 1, 64] [1, 1, 1] : tensor<?x64xf32> into tensor<?x3x64xf32>
+  %v7 = tensor.empty(%m) : tensor<?x64xf32>
+  %v8 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%v3 : tensor<?x64xf32>) outs(%v7 : tensor<?x64xf32>) {
+  ^bb0(%x0: f32, %o: f32):
+    %r = arith.negf %x0 : f32
+    linalg.yield %r : f32
+  } -> tensor<?x64xf32>
+  %v9 = tensor.insert_slice %v8 into %v6[0, 2, 0] [%m, 1, 64] [1, 1, 1] : tensor<?x64xf32> into tensor<?x3x64xf32>
+  %v10 = tensor.collapse_shape %v9 [[0], [1, 2]] : tensor<?x3x64xf32> into tensor<?x192xf32>
+  return %v10 : tensor<?x192xf32>
+}
+
+func.func @heads_repeated(%a0: tensor<?x2x64xf32>) -> (tensor<?x4x64xf32>) {
+  %v1 = arith.constant 0 : index
+  %m = tensor.dim %a0, %v1 : tensor<?x2x64xf32>
+  %v2 = tensor.empty(%m) : tensor<?x2x64xf32>
+  %v3 = rmsnorm.forward input(%a0 : tensor<?x2x64xf32>) output(%v2 : tensor<?x2x64xf32>) eps = 1.0e-03 -> tensor<?x2x64xf32>
+  %v4 = tensor.expand_shape %v3 [[0], [1, 2], [3]] output_shape [%m, 2, 1, 64] : tensor<?x2x64xf32> into tensor<?x2x1x64xf32>
+  %v5 = tensor.concat dim(2) %v4, %v4 : (tensor<?x2x1x64xf32>, tensor<?x2x1x64xf32>) -> tensor<?x2x2x64xf32>
+  %v6 = tensor.collapse_shape %v5 [[0], [1, 2], [3]] : tensor<?x2x2x64xf32> into tensor<?x4x64xf32>
+  return %v6 : tensor<?x4x64xf32>
+}
+
+func.func @table(%a0: tensor<?x32xf32>) -> (tensor<?x2x32xf32>, tensor<?x2x32xf32>) {
+  %v1 = arith.constant 0 : index
+  %m = tensor.dim %a0, %v1 : tensor<?x32xf32>
+  %v2 = tensor.empty(%m) : tensor<?x32xf32>
+  %v3 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a0 : tensor<?x32xf32>) outs(%v2 : tensor<?x32xf32>) {
+  ^bb0(%x0: f32, %o: f32):
+    %r = math.cos %x0 : f32
+    linalg.yield %r : f32
+  } -> tensor<?x32xf32>
+  %v4 = tensor.empty(%m) : tensor<?x32xf32>
+  %v5 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%a0 : tensor<?x32xf32>) outs(%v4 : tensor<?x32xf32>) {
+  ^bb0(%x0: f32, %o: f32):
+    %r = math.sin %x0 : f32
+    linalg.yield %r : f32
+  } -> tensor<?x32xf32>
+  %v6 = tensor.concat dim(1) %v3, %v3 : (tensor<?x32xf32>, tensor<?x32xf32>) -> tensor<?x64xf32>
+  %v7 = tensor.expand_shape %v6 [[0], [1, 2]] output_shape [%m, 2, 32] : tensor<?x64xf32> into tensor<?x2x32xf32>
+  %v8 = tensor.concat dim(1) %v5, %v5 : (tensor<?x32xf32>, tensor<?x32xf32>) -> tensor<?x64xf32>
+  %v9 = tensor.expand_shape %v8 [[0], [1, 2]] output_shape [%m, 2, 32] : tensor<?x64xf32> into tensor<?x2x32xf32>
+  return %v7, %v9 : tensor<?x2x32xf32>, tensor<?x2x32xf32>
+}
