@@ -88,7 +88,7 @@ def texts(items):
 class Program:
     STEPS = {"norm": 4, "transpose": 4, "rows": 3, "columns": 2, "part": 2, "assemble": 2, "elementwise": 4,
              "norm_part": 2, "scales": 2, "quantise": 0.5, "keep": 2}
-    MORE_STEPS = ["sum_rows", "sum_rows", "share", "pad"]
+    MORE_STEPS = ["sum_rows", "sum_rows", "share", "pad", "twice"]
 
     def __init__(self, seed, steps=None, mutating=False):
         self.seed, self.name, self.mutating, self.mutated = seed, f"f{seed}", mutating, False
@@ -505,6 +505,26 @@ class Program:
         self.lines += [f"^bb0({texts(f'%p{n}: index' for n in range(len(value.dims)))}):",
                        f"  tensor.yield {constant} : {value.kind}", f"}} : {value.type} to {result.type}"]
         if self.rng.random() < 0.7:
+            self.results.append(result)
+        else:
+            self.value = result
+
+    def twice(self):
+        """Goes on with the tensor put beside itself, or returns that."""
+        value = self.value
+        able = [i for i, dim in enumerate(value.dims) if not dim.name]
+        if not value.normed or not able or len(value.data) > 4096:
+            return
+        i = self.rng.choice(able)
+        dim = value.dims[i]
+        result = Value(None, value.dims[:i] + [Dim(2 * dim.size)] + value.dims[i + 1:], value.kind, None, True)
+        result.data = [0.0] * math.prod(result.sizes)
+        strides = result.strides()
+        for first in (0, dim.size):
+            for place, element in zip(places(value.sizes, strides, first * strides[i]), value.data):
+                result.data[place] = element
+        result.name = self.new(f"tensor.concat dim({i}) {value.name}, {value.name} : ({value.type}, {value.type}) -> {result.type}")
+        if self.rng.random() < 0.3:
             self.results.append(result)
         else:
             self.value = result
