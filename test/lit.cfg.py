@@ -25,6 +25,9 @@ config.environment["PATH"] = os.pathsep.join(path)
 # A capture cannot leak past the next CHECK-LABEL, and an unused prefix is an
 # error: both hide tests that check nothing.
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
+# What simulates a kernel runs once or twice: not worth optimising. `lit
+# --param host-optimization=3` runs tests as users run kernels.
+config.environment["RMSNORM_HOST_OPTIMIZATION"] = lit_config.params.get("host-optimization", "0")
 for name in ("AMDEMU_PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "HOME", "CCACHE_DIR"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

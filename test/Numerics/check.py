@@ -82,7 +82,7 @@ class Checker:
         schedule = [f"--schedule={module.schedule}"] if module.schedule else []
         rows = "--rows=" + ",".join(map(str, self.row_counts()))
         status, _, error = forks.call("norm-compile", source, *targets, *schedule, *module.options, rows,
-                                      "--host-optimization=0", "-o", self.path)
+                                      "-o", self.path)
         if status:
             self.fail(f"norm-compile {' '.join(schedule)}: {error}")
             return False
