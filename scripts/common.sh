@@ -68,7 +68,9 @@ make_python_environment() {
 }
 
 # Configures once (afterwards ninja does so by itself) and builds the targets
-# named, or everything.
+# named, or everything. Twelve files of a target are compiled as one, which halves
+# the time from nothing; with RMSNORM_UNITY=OFF each alone, as after an edit less
+# is to be done then.
 configure_and_build() {
   local launcher=() duration=
   if command -v ccache >/dev/null; then
@@ -82,15 +84,16 @@ configure_and_build() {
     echo "== Configuring in $build"
     mkdir -p "$build"
     cmake -G Ninja -S "$root" -B "$build" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+      -DCMAKE_UNITY_BUILD="${RMSNORM_UNITY:-ON}" -DCMAKE_UNITY_BUILD_BATCH_SIZE=12 \
       "${launcher[@]}" --log-level=WARNING -Wno-dev >"$build/configure.log" 2>&1 || {
       cat "$build/configure.log" >&2
       return 1
     }
-    # From nothing a step takes some four seconds of a core.
+    # From nothing a step takes some eight seconds of a core.
     local steps cores
     steps=$(ninja -C "$build" -t commands "$@" | wc -l)
     cores=$(nproc)
-    duration=" ($steps steps, about $((steps * 4 / 60 / cores + 1)) minutes on $cores cores; less with a filled ccache)"
+    duration=" ($steps steps, about $((steps * 8 / 60 / cores + 1)) minutes on $cores cores; less with a filled ccache)"
   fi
   echo "== Building in $build$duration"
   ninja -C "$build" "$@"

@@ -10,7 +10,8 @@ import lit.formats
 config.name = "RMSNORM"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".mlir", ".test"]
-config.excludes = ["Inputs", "toyc", "CMakeLists.txt"]
+# Long is what `ninja check-rmsnorm-long` names.
+config.excludes = ["Inputs", "Long", "toyc", "CMakeLists.txt"]
 config.test_source_root = os.path.dirname(__file__)
 config.test_exec_root = os.path.join(config.rmsnorm_build_dir, "test")
 
@@ -25,6 +26,9 @@ config.environment["PATH"] = os.pathsep.join(path)
 # A capture cannot leak past the next CHECK-LABEL, and an unused prefix is an
 # error: both hide tests that check nothing.
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --allow-unused-prefixes=false"
+# What simulates a kernel runs once or twice: not worth optimising. `lit
+# --param host-optimization=3` runs tests as users run kernels.
+config.environment["RMSNORM_HOST_OPTIMIZATION"] = lit_config.params.get("host-optimization", "0")
 for name in ("AMDEMU_PATH", "LD_LIBRARY_PATH", "CUDA_VISIBLE_DEVICES", "HOME", "CCACHE_DIR"):
     if name in os.environ:
         config.environment[name] = os.environ[name]

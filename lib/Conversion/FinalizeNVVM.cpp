@@ -200,7 +200,7 @@ void requireBlockSizes(gpu::GPUModuleOp module) {
 //===----------------------------------------------------------------------===//
 
 // Their errors: PTX ISA, "Floating Point Instructions".
-constexpr F32Intrinsics intrinsics = {
+constexpr F32Intrinsics nvvmIntrinsics = {
     "llvm.nvvm.rsqrt.approx.f", "llvm.nvvm.ex2.approx.ftz.f32",
     "llvm.nvvm.rcp.approx.ftz.f", "llvm.nvvm.div.full"};
 
@@ -241,7 +241,7 @@ struct FinalizeNVVM final : rmsnorm::impl::FinalizeNVVMBase<FinalizeNVVM> {
       return failure();
     for (auto function : module.getOps<gpu::GPUFuncOp>())
       lowerKeeps(function, chip.registersPerMultiprocessor);
-    if (failed(expandMath(module, intrinsics)))
+    if (failed(expandMath(module, nvvmIntrinsics)))
       return failure();
     widenPairs(module);
     if (failed(lowerToLLVM(module, [](LLVMTypeConverter &converter,

@@ -32,7 +32,7 @@ using namespace mlir::rmsnorm;
 
 namespace {
 
-Value constantI32(ImplicitLocOpBuilder &b, int64_t value) {
+Value llvmConstantI32(ImplicitLocOpBuilder &b, int64_t value) {
   return LLVM::ConstantOp::create(b, b.getI32IntegerAttr(value));
 }
 
@@ -114,9 +114,9 @@ void lowerStore(GlobalStoreOp op) {
   }
   // One branch where all elements are valid; only a row's last fragment takes
   // the other path, access by access.
-  Value all =
-      arith::CmpIOp::create(b, arith::CmpIPredicate::sgt, valid,
-                            constantI32(b, (plan.count - 1) * plan.elements()));
+  Value all = arith::CmpIOp::create(
+      b, arith::CmpIPredicate::sgt, valid,
+      llvmConstantI32(b, (plan.count - 1) * plan.elements()));
   auto branch = scf::IfOp::create(b, all, /*withElseRegion=*/plan.count > 1);
   auto inside =
       ImplicitLocOpBuilder::atBlockBegin(op.getLoc(), branch.thenBlock());
@@ -167,14 +167,15 @@ Value createExchange(ImplicitLocOpBuilder &b, Value value, int64_t step,
   Value bits = LLVM::BitcastOp::create(b, b.getI32Type(), value);
   if (hasPermlane) {
     // Thread i of a row reads thread i of the other row of its 32.
-    Value low = constantI32(b, 0x76543210), high = constantI32(b, 0xfedcba98);
+    Value low = llvmConstantI32(b, 0x76543210),
+          high = llvmConstantI32(b, 0xfedcba98);
     bits = ROCDL::PermlaneX16Op::create(b, bits.getType(), bits, bits, low,
                                         high, /*fi=*/false,
                                         /*boundControl=*/true);
   } else {
     // Bit mode: and 0x1f, or 0, xor 0x10.
     bits = ROCDL::DsSwizzleOp::create(b, bits.getType(), bits,
-                                      constantI32(b, 0x401f));
+                                      llvmConstantI32(b, 0x401f));
   }
   return LLVM::BitcastOp::create(b, value.getType(), bits);
 }
@@ -185,7 +186,7 @@ Value createWholeWave(ImplicitLocOpBuilder &b, ReduceKind kind, Value value) {
   Value rows[4];
   for (int64_t i = 0; i < 4; ++i)
     rows[i] = ROCDL::ReadlaneOp::create(b, value.getType(), value,
-                                        constantI32(b, 16 * i));
+                                        llvmConstantI32(b, 16 * i));
   // In an order that is not the compiler's to choose: it is in the kernel.
   Value upper = createCombine(b, kind, rows[2], rows[3]);
   Value lower = createCombine(b, kind, rows[0], rows[1]);
@@ -283,7 +284,7 @@ void setBlockSizes(gpu::GPUModuleOp module) {
 
 // Their errors: LLVM's AMDGPU usage guide and the ISA manuals, 1 ulp each;
 // fdiv.fast 2.5.
-constexpr F32Intrinsics intrinsics = {
+constexpr F32Intrinsics rocdlIntrinsics = {
     "llvm.amdgcn.rsq.f32", "llvm.amdgcn.exp2.f32", "llvm.amdgcn.rcp.f32",
     "llvm.amdgcn.fdiv.fast"};
 
@@ -330,7 +331,7 @@ struct FinalizeROCDL final : rmsnorm::impl::FinalizeROCDLBase<FinalizeROCDL> {
     });
     if (walk.wasInterrupted())
       return failure();
-    if (failed(expandMath(module, intrinsics)))
+    if (failed(expandMath(module, rocdlIntrinsics)))
       return failure();
     if (failed(lowerToLLVM(module, [&](LLVMTypeConverter &converter,
                                        RewritePatternSet &patterns) {

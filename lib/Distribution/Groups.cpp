@@ -133,9 +133,9 @@ static Value emitGroupOffset(Kernel &kernel, TileStoreOp store, Value offset,
     offset = arith::AddIOp::create(builder, offset,
                                    emitElements(kernel, base, dim, number));
   };
-  // Where whole groups lie between a thread's vectors, the products ahead of
-  // the rows are one of the thread and, for each vector, one of the launch,
-  // which takes no registers of a thread.
+  // If a thread's vectors are whole groups apart, the offset splits into a part
+  // that depends on the thread and one that does not. The second is computed
+  // once for the launch and takes no registers of a thread.
   const bool isApart = digits.size() == 1 && step % columns == 0;
   const int64_t behind = index + (isApart ? step / columns : 0);
   Value group =

@@ -50,9 +50,8 @@ static LogicalResult readTargets(Compilation &compilation) {
 static LogicalResult checkSerialization(MLIRContext *context,
                                         const SerializeOptions &options) {
   Location loc = UnknownLoc::get(context);
-  if (options.hostOptimization > 3)
-    return emitError(loc, "expected host optimization 0, 1, 2 or 3, got ")
-           << options.hostOptimization;
+  if (failed(getHostOptimization(loc, options)))
+    return failure();
   if (options.codeObjectVersion != 500 && options.codeObjectVersion != 600)
     return emitError(loc, "expected code object version 500 or 600, got ")
            << options.codeObjectVersion;

@@ -7,7 +7,7 @@
 //
 // in any order of terms and factors, also with terms that occur twice; or, with
 // casting none, (dy * w - x * r * mean(x * r * dy * w)) * r, each step rounded.
-// All that may be rstd in it is tried with all that may be dy * w.
+// Every candidate for rstd is tried with every candidate for dy * w.
 //
 //===----------------------------------------------------------------------===//
 

@@ -18,7 +18,8 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 
 namespace {
-/// Splits the sums over rows off one op.
+/// Moves the sums over rows of one `rmsnorm.rows` into a second
+/// `rmsnorm.rows`.
 class StripSplitter {
 public:
   StripSplitter(RowsOp rows, ScheduleAttr schedule)

@@ -153,7 +153,8 @@ void ViewBuilder::setIndices(ArrayRef<AffineExpr> exprs) {
                      access.hasColumn());
 }
 
-/// A subview of what is accessed, without dimensions of which one index is.
+/// Narrows the view to the accessed elements and drops dimensions that have a
+/// single index.
 void ViewBuilder::cut() {
   MemRefType type = getType();
   SmallVector<OpFoldResult> offsets, sizes;

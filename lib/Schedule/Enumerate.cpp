@@ -20,10 +20,9 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-/// Numbers of threads, of all that are in question for so many vectors, that
-/// leave about as few places for vectors without one as the best. With one
-/// vector each, no thread does more than another, and more may have none. So
-/// may those of a subgroup, who wait for no other.
+/// Keeps the thread counts whose share of busy lanes is close to the best. With
+/// one vector per thread no thread does more than another, so more threads may
+/// idle. The same holds for rows within one subgroup, which waits for no other.
 static SmallVector<int64_t> keepEven(SmallVector<int64_t> threads,
                                      int64_t vectors, const ChipInfo &chip) {
   llvm::sort(threads);

@@ -24,7 +24,7 @@ struct Rows {
   int64_t first, last;
 };
 
-struct Record {
+struct JSONRecord {
   std::string target, program, schedule;
   Rows rows;
   // For people.
@@ -35,7 +35,7 @@ struct Record {
 struct File {
   std::string format;
   int64_t version;
-  std::vector<Record> records;
+  std::vector<JSONRecord> records;
 };
 
 // Found by the namespace of their arguments.
@@ -68,7 +68,7 @@ bool checkFields(const json::Value &value, ArrayRef<StringRef> known,
   return true;
 }
 
-bool fromJSON(const json::Value &value, Record &record, json::Path path) {
+bool fromJSON(const json::Value &value, JSONRecord &record, json::Path path) {
   json::ObjectMapper object(value, path);
   return object &&
          checkFields(value,
@@ -179,7 +179,7 @@ static std::string readSchedule(StringRef text, ScheduleFields &schedule) {
 }
 
 /// What is wrong with a record of the right form; "" if nothing is.
-static std::string convert(const Record &read, TuningRecord &record) {
+static std::string convert(const JSONRecord &read, TuningRecord &record) {
   record.target = read.target;
   record.program = read.program;
   record.firstRow = read.rows.first;
@@ -222,7 +222,7 @@ FailureOr<TuningTable> TuningTable::read(StringRef path, std::string &error) {
     error = (path + ": " + llvm::toString(file.takeError())).str();
     return failure();
   }
-  for (const Record &read : file->records) {
+  for (const JSONRecord &read : file->records) {
     TuningRecord record;
     record.place = (path + ": record " + Twine(table.records.size())).str();
     if (std::string why = convert(read, record); !why.empty()) {

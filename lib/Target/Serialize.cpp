@@ -24,6 +24,7 @@
 #include "llvm/IR/Module.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/Process.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
@@ -149,19 +150,36 @@ public:
 
 private:
   bool hasErrors() const { return context.getDiagHandlerPtr()->HasErrors; }
-  unsigned getOptimization() const {
-    return spec.isHost ? options.hostOptimization : 3;
-  }
-
   Operation *op;
   MachineSpec spec;
   const SerializeOptions &options;
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module;
   llvm::TargetMachine *machine = nullptr;
+  unsigned optimization = 3;
 };
 
 } // namespace
+
+FailureOr<unsigned>
+rmsnorm::getHostOptimization(Location location,
+                             const SerializeOptions &options) {
+  constexpr unsigned most = 3;
+  if (options.hostOptimization) {
+    if (*options.hostOptimization <= most)
+      return *options.hostOptimization;
+    return emitError(location, "expected host optimization 0, 1, 2 or 3, got ")
+           << *options.hostOptimization;
+  }
+  std::optional<std::string> text =
+      llvm::sys::Process::GetEnv("RMSNORM_HOST_OPTIMIZATION");
+  unsigned level = most;
+  if (!text || (!StringRef(*text).getAsInteger(10, level) && level <= most))
+    return level;
+  return emitError(location, "expected 0, 1, 2 or 3 in "
+                             "$RMSNORM_HOST_OPTIMIZATION, got '")
+         << *text << "'";
+}
 
 llvm::TargetMachine *Machines::get(const llvm::Target &target,
                                    const MachineSpec &spec,
@@ -182,6 +200,12 @@ llvm::TargetMachine *Machines::get(const llvm::Target &target,
 LogicalResult CodeGeneration::translate() {
   PhaseTimer timer(options.times, &SerializeTimes::translate);
   initializeTargets();
+  if (spec.isHost) {
+    FailureOr<unsigned> level = getHostOptimization(op->getLoc(), options);
+    if (failed(level))
+      return failure();
+    optimization = *level;
+  }
   context.setDiagnosticHandler(std::make_unique<ErrorForwarder>(op->getLoc()));
   std::string error;
   const llvm::Target *target =
@@ -189,7 +213,7 @@ LogicalResult CodeGeneration::translate() {
   if (!target)
     return op->emitError("this LLVM cannot generate code for '")
            << spec.triple.str() << "': " << error;
-  machine = Machines::ofThread().get(*target, spec, getOptimization());
+  machine = Machines::ofThread().get(*target, spec, optimization);
   if (!machine)
     return op->emitError("this LLVM has no code generator for '")
            << spec.triple.str() << "'";
@@ -225,14 +249,14 @@ LogicalResult CodeGeneration::optimize() {
   using Level = llvm::OptimizationLevel;
   const Level levels[] = {Level::O0, Level::O1, Level::O2, Level::O3};
   llvm::ModulePassManager passes =
-      builder.buildPerModuleDefaultPipeline(levels[getOptimization()]);
+      builder.buildPerModuleDefaultPipeline(levels[optimization]);
   // Half of the blocks cannot be reached once the simulator's coroutines are
   // split: removing them takes less time than selecting their instructions.
-  if (getOptimization() == 0)
+  if (optimization == 0)
     llvm::cantFail(
         builder.parsePassPipeline(passes, "function(early-cse,simplifycfg)"));
   passes.run(*module, modules);
-  if (getOptimization() == 0)
+  if (optimization == 0)
     widenStores(*module);
   return failure(hasErrors());
 }

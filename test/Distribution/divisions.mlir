@@ -1,8 +1,9 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half --rmsnorm-memref-half=target=sm_90 | FileCheck %s
-// RUN: norm-run %s --device=sim:sm_90 --dim=s0=5 --dim=s1=1
-// RUN: norm-run %s --device=sim:sm_90 --dim=s0=1 --dim=s1=7
-// RUN: norm-run %s --device=sim:sm_90 --dim=s0=7 --dim=s1=3 --strided
-// RUN: norm-run %s --device=sim:gfx942 --dim=s0=3 --dim=s1=37
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=5 --dim=s1=1
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=1 --dim=s1=7
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=7 --dim=s1=3 --strided
+// RUN: norm-run %t.rmsn --device=sim:gfx942 --dim=s0=3 --dim=s1=37
 
 // The batch of a row is its number times a reciprocal, which the host computes,
 // and may be one more; by a size that the program knows rows are divided.

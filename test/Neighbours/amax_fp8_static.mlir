@@ -1,8 +1,8 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate|row_reduce}}"
-// RUN: norm-run %s --device=sim:sm_90 --rows=67
-// RUN: norm-run %s --device=sim:gfx942 --rows=67
-// RUN: norm-run %s --device=sim:sm_90 --rows=1
-// RUN: norm-run %s --device=sim:sm_90 --rows=0
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90,sim:gfx942 --rows=67
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=1
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=0
 
 // fp8 with delayed scaling: the quantised output, and the largest magnitude of
 // what was quantised, which the next step's scale is made of. One pass, and a

@@ -1,6 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate|row_reduce}}"
-// RUN: norm-run %s --device=sim:sm_90 --rows=19
-// RUN: norm-run %s --device=sim:gfx942 --rows=19
+// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=19
 
 // A maximum over all rows, of those of each: the output is stored with the pass
 // over the columns that reduces them.

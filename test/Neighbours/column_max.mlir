@@ -1,9 +1,9 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate|row_reduce}}"
-// RUN: norm-run %s --device=sim:sm_90 --rows=67
-// RUN: norm-run %s --device=sim:gfx942 --rows=67
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90,sim:gfx942 --rows=67
 // RUN: norm-run %s --device=sim:sm_90 --rows=67 --schedule=cache=registers,column_operands=awaited
-// RUN: norm-run %s --device=sim:sm_90 --rows=1
-// RUN: norm-run %s --device=sim:sm_90 --rows=0
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=1
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=0
 
 // The largest magnitude of each column (SmoothQuant's statistics), the least
 // value, combined by a later op with what they were before, and a sum of all

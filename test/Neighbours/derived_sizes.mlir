@@ -1,6 +1,6 @@
 // Sizes that follow from others: inferred where they are not given, checked where they are.
 // RUN: rm -rf %t && split-file %s %t
-// RUN: norm-compile %t/merged.mlir --target=sim:sm_90 --target=oracle --host-optimization=0 -o %t/merged.rmsn
+// RUN: norm-compile %t/merged.mlir --target=sim:sm_90 --target=oracle -o %t/merged.rmsn
 // RUN: norm-inspect %t/merged.rmsn | FileCheck %s --check-prefix=INSPECT
 // INSPECT: argument 2 output: output bf16[s2, 256], dense
 // INSPECT-NEXT: size(output, 0) = size(input, 0) * size(input, 1)
@@ -17,7 +17,7 @@
 // A C program asks what follows, and is told what does not fit.
 // RUN: launch %t/merged.rmsn sim merged 3 | FileCheck %s --check-prefix=LAUNCH
 // LAUNCH: merged on
-// RUN: norm-compile %t/split.mlir --target=sim:sm_90 --host-optimization=0 -o %t/split.rmsn
+// RUN: norm-compile %t/split.mlir --target=sim:sm_90 -o %t/split.rmsn
 // RUN: launch %t/split.rmsn sim split 8 | FileCheck %s --check-prefix=LAUNCH8
 // LAUNCH8: split on
 // RUN: not launch %t/split.rmsn sim split 6 2>&1 | FileCheck %s --check-prefix=LAUNCH6
@@ -52,7 +52,7 @@
 // HALF: argument 'output': expected size 3 in dimension 0, floordiv(size(arg0, 0), 2), got 4
 
 // An operand in groups of rows: their number follows, and there is no rest.
-// RUN: norm-compile %t/groups.mlir --target=sim:sm_90 --target=oracle --host-optimization=0 -o %t/groups.rmsn
+// RUN: norm-compile %t/groups.mlir --target=sim:sm_90 --target=oracle -o %t/groups.rmsn
 // RUN: norm-inspect %t/groups.rmsn | FileCheck %s --check-prefix=GROUPS
 // GROUPS: size(arg1, 0) = floordiv(size(arg0, 0), 4)
 // GROUPS-NEXT: size(arg0, 0) = {{.*}}

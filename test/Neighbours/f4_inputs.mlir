@@ -1,9 +1,8 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
-// RUN: norm-run %s --device=sim:sm_90 --rows=37 --host-optimization=0
-// RUN: norm-run %s --device=sim:gfx942 --rows=37 --host-optimization=0
-// RUN: norm-run %s --device=sim:sm_90 --rows=37 --schedule=static_persistent,cache=shared,stages=3 --host-optimization=0
-// RUN: norm-run %s --device=sim:sm_90 --rows=37 --schedule=vector_width=16 --strided --host-optimization=0
-// RUN: norm-run %s --device=sim:gfx942 --rows=37 --schedule=cache=reload,threads_per_row=8 --unaligned --host-optimization=0
+// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=37
+// RUN: norm-run %s --device=sim:sm_90 --rows=37 --schedule=static_persistent,cache=shared,stages=3
+// RUN: norm-run %s --device=sim:sm_90 --rows=37 --schedule=vector_width=16 --strided
+// RUN: norm-run %s --device=sim:gfx942 --rows=37 --schedule=cache=reload,threads_per_row=8 --unaligned
 
 // f4, two a byte, is read: with a power of two for each 32 columns, as
 // arith.scaling_extf has it.

@@ -1,10 +1,10 @@
-// RUN: norm-compile %s --target=sm_90,sim:sm_90,sim:gfx942,oracle --host-optimization=0 -o %t.rmsn
+// RUN: norm-compile %s --target=sm_90,sim:sm_90,sim:gfx942,oracle -o %t.rmsn
 // RUN: norm-inspect %t.rmsn | FileCheck %s
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=1 | FileCheck %s --check-prefix=ONE
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=67 --order=shuffled
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --dim=s0=3
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --dim=s0=67 --order=reverse
-// RUN: norm-compile %s --target=sm_90,sim:sm_90,oracle --merge-launches=0 --host-optimization=0 -o %t.apart.rmsn
+// RUN: norm-compile %s --target=sm_90,sim:sm_90,oracle --merge-launches=0 -o %t.apart.rmsn
 // RUN: norm-inspect %t.apart.rmsn | FileCheck %s --check-prefix=APART
 // RUN: norm-run %t.apart.rmsn --device=sim:sm_90 --dim=s0=67 | FileCheck %s --check-prefix=TWO
 

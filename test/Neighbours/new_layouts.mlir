@@ -1,6 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not=linalg
-// RUN: norm-run %s --device=sim:sm_90 --rows=256
-// RUN: norm-run %s --device=sim:gfx942 --rows=256
+// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=256
 
 // Layouts that no program of ours or of a library has: no pass knows of them.
 

@@ -1,4 +1,4 @@
-// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --host-optimization=0 -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
 // RUN: norm-inspect %t.rmsn | FileCheck %s --implicit-check-not="launch 3 "
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=3 --dim=s1=67
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --dim=s0=67 --dim=s1=5

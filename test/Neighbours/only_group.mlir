@@ -1,6 +1,7 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="rmsnorm.rows " --implicit-check-not=group_reduce
-// RUN: norm-run %s --device=sim:sm_90 --dim=s0=67 | FileCheck %s --check-prefix=RAN
-// RUN: norm-run %s --device=sim:gfx942 --dim=s0=3 | FileCheck %s --check-prefix=RAN
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=67 | FileCheck %s --check-prefix=RAN
+// RUN: norm-run %t.rmsn --device=sim:gfx942 --dim=s0=3 | FileCheck %s --check-prefix=RAN
 // RAN-COUNT-4: ok
 
 // Rows that are one group: a head of 128 with a scale for 128 columns. They are

@@ -1,6 +1,7 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s
-// RUN: norm-run %s --device=sim:sm_90 --dim=s0=200 --dim=s1=2
-// RUN: norm-run %s --device=sim:gfx942 --dim=s0=67 --dim=s1=1
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=200 --dim=s1=2
+// RUN: norm-run %t.rmsn --device=sim:gfx942 --dim=s0=67 --dim=s1=1
 
 // Scales are padded to whole tiles of 128 rows with what is left undefined. The
 // kernel writes only the others, and nothing else is compared.

@@ -1,6 +1,7 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
-// RUN: norm-run %s --device=sim:sm_90 --rows=67 2>&1 | FileCheck %s --check-prefix=ULP
-// RUN: norm-run %s --device=sim:gfx942 --rows=67 2>&1 | FileCheck %s --check-prefix=ULP
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=67 2>&1 | FileCheck %s --check-prefix=ULP
+// RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=67 2>&1 | FileCheck %s --check-prefix=ULP
 
 // Norm of q on a slice of packed qkv, rotation by halves: cos and sin [T, N/2]
 // beside rows of [T, H], the halves of a row are values of one thread.

@@ -1,6 +1,6 @@
 // RUN: sed 's/SECOND/64/; s/STRIDE/1/' %s > %t.halves.mlir
 // RUN: sed 's/SECOND/1/; s/STRIDE/2/' %s > %t.pairs.mlir
-// RUN: norm-compile %t.halves.mlir --target=sm_90,sim:sm_90,sim:gfx942,oracle --host-optimization=0 -o %t.halves.rmsn
+// RUN: norm-compile %t.halves.mlir --target=sm_90,sim:sm_90,sim:gfx942,oracle -o %t.halves.rmsn
 // RUN: norm-inspect %t.halves.rmsn | FileCheck %s --implicit-check-not="launch 1 "
 // RUN: norm-run %t.halves.rmsn --device=sim:sm_90 --dim=s0=1
 // RUN: norm-run %t.halves.rmsn --device=sim:sm_90 --dim=s0=3
@@ -8,7 +8,7 @@
 // RUN: norm-run %t.halves.rmsn --device=sim:gfx942 --dim=s0=1
 // RUN: norm-run %t.halves.rmsn --device=sim:gfx942 --dim=s0=3
 // RUN: norm-run %t.halves.rmsn --device=sim:gfx942 --dim=s0=67
-// RUN: norm-compile %t.pairs.mlir --target=sm_90,sim:sm_90,sim:gfx942,oracle --host-optimization=0 -o %t.pairs.rmsn
+// RUN: norm-compile %t.pairs.mlir --target=sm_90,sim:sm_90,sim:gfx942,oracle -o %t.pairs.rmsn
 // RUN: norm-inspect %t.pairs.rmsn | FileCheck %s --implicit-check-not="launch 1 "
 // RUN: norm-run %t.pairs.rmsn --device=sim:sm_90 --dim=s0=1
 // RUN: norm-run %t.pairs.rmsn --device=sim:sm_90 --dim=s0=3

@@ -1,4 +1,4 @@
-// RUN: norm-compile %s --target=sim:sim32,oracle --host-optimization=0 -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sim32,oracle -o %t.rmsn
 // RUN: norm-inspect %t.rmsn | FileCheck %s --implicit-check-not="launch 1 "
 // RUN: norm-run %t.rmsn --device=sim:sim32 --dim=s0=5
 // RUN: norm-run %t.rmsn --device=sim:sim32 --dim=s0=21

@@ -1,6 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
-// RUN: norm-run %s --device=sim:sm_90 --rows=37 --host-optimization=0
-// RUN: norm-run %s --device=sim:gfx942 --rows=37 --host-optimization=0
+// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=37
 
 // Tables of half the columns, repeated for the whole row: no kernel of its own
 // repeats them.

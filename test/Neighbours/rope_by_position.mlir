@@ -1,6 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
-// RUN: norm-run %s --device=sim:sm_90 --rows=1000
-// RUN: norm-run %s --device=sim:gfx942 --rows=1000
+// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=1000
 
 // As vLLM does it: q's slice of packed qkv is normed by heads and rotated, NeoX's
 // way, by the cos and the sin that stand side by side in the row of a table that

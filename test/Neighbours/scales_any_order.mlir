@@ -1,6 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s
-// RUN: norm-run %s --device=sim:sm_90 --rows=256
-// RUN: norm-run %s --device=sim:gfx942 --rows=256
+// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=256
 
 // Groups of a row in another order.
 // CHECK-LABEL: func.func @groups_out_of_order(

@@ -1,6 +1,7 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
-// RUN: norm-run %s --device=sim:sm_90 --rows=2000
-// RUN: norm-run %s --device=sim:gfx942 --rows=2000 --strided
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=2000
+// RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=2000 --strided
 
 // In tiles of 128 rows and 4 groups, as tensor cores read them: that of row r and
 // group k at [r / 128, k / 4, r % 32, r / 32 % 4, k % 4] (cuBLAS, "1D Block Scaling

@@ -1,6 +1,7 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|linalg}}"
-// RUN: norm-run %s --device=sim:sm_90 --rows=67 2>&1 | FileCheck %s --check-prefix=ULP
-// RUN: norm-run %s --device=sim:gfx942 --rows=67 2>&1 | FileCheck %s --check-prefix=ULP
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=67 2>&1 | FileCheck %s --check-prefix=ULP
+// RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=67 2>&1 | FileCheck %s --check-prefix=ULP
 // RUN: norm-opt %s --rmsnorm-raise=row-wise=all --rmsnorm-embed-tensors | FileCheck %s --check-prefix=EMBED --implicit-check-not="{{rmsnorm.rows|linalg}}"
 
 // A softmax by its name is what it stands for: it is part of the norm's kernel.

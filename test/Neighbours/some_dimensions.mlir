@@ -1,6 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
-// RUN: norm-run %s --device=sim:sm_90 --rows=67
-// RUN: norm-run %s --device=sim:gfx942 --rows=67
+// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=67
 
 // Rows of [B, T, H]: a value a head, a row a token, a row for two dimensions
 // that do not lie side by side, a scalar.

@@ -1,4 +1,4 @@
-// RUN: norm-compile %s --target=sim:sm_90,oracle --host-optimization=0 --tuning=%S/Inputs/three_norms.json -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,oracle --tuning=%S/Inputs/three_norms.json -o %t.rmsn
 // RUN: norm-inspect %t.rmsn | FileCheck %s --implicit-check-not="launch 1 "
 // RUN: norm-inspect %t.rmsn | sed 's/, size/\nsize/g' | FileCheck %s --check-prefix=ROWS
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=3 --dim=s1=5 --dim=s2=7

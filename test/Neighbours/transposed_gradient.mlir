@@ -1,6 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
-// RUN: norm-run %s --device=sim:sm_90
-// RUN: norm-run %s --device=sim:gfx942
+// RUN: norm-run %s --device=sim:sm_90,sim:gfx942
 
 // Rows that are written in another order are not the rows of the norm after it,
 // also where there are as many.

@@ -1,6 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
-// RUN: norm-run %s --device=sim:sm_90 --rows=67
-// RUN: norm-run %s --device=sim:gfx942 --rows=67
+// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=67
 
 // A batch of one, and operands that have it or not.
 // CHECK: rmsnorm.rows sizes [%{{[a-z0-9_]*}}, 8] columns(64)

@@ -1,10 +1,10 @@
 // The backward with rows that clusters share: each block adds up its own
 // columns. The sums in registers, and in strips after rows of clusters.
-// RUN: norm-compile %s --target=sim:sm_90,oracle --schedule=cluster=4,threads_per_row=64 --host-optimization=0 -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,oracle --schedule=cluster=4,threads_per_row=64 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=37 --multiprocessors=6 --csv | FileCheck %s
-// RUN: norm-run %s --host-optimization=0 --device=sim:sm_90 --schedule=cluster=2,threads_per_row=128,cache=reload --rows=5 --order=reverse --multiprocessors=3 --csv | FileCheck %s
-// RUN: norm-run %s --host-optimization=0 --device=sim:sm_90 --schedule=cluster=16,threads_per_row=32 --rows=7 --order=shuffled --unaligned --csv | FileCheck %s
-// RUN: norm-run %s --host-optimization=0 --device=sim:sm_90 --schedule=column_sums=strips,cluster=8,threads_per_row=32 --rows=9 --order=shuffled --csv | FileCheck %s
+// RUN: norm-run %s --device=sim:sm_90 --schedule=cluster=2,threads_per_row=128,cache=reload --rows=5 --order=reverse --multiprocessors=3 --csv | FileCheck %s
+// RUN: norm-run %s --device=sim:sm_90 --schedule=cluster=16,threads_per_row=32 --rows=7 --order=shuffled --unaligned --csv | FileCheck %s
+// RUN: norm-run %s --device=sim:sm_90 --schedule=column_sums=strips,cluster=8,threads_per_row=32 --rows=9 --order=shuffled --csv | FileCheck %s
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=0 --csv | FileCheck %s
 // CHECK: entry,
 // CHECK-NEXT: odd,{{.*}}cluster {{.*}},ok{{$}}
@@ -12,7 +12,7 @@
 
 // As the selector has them: the part of a row in registers, or read again.
 // RUN: %python %source/test/Target/Inputs/norm_shapes.py bf16 backward 24580 65536 262144 > %t.wide.mlir
-// RUN: norm-run %t.wide.mlir --host-optimization=0 --device=sim:sm_90 --rows=5 --order=shuffled --csv | FileCheck %s --check-prefix=WIDE
+// RUN: norm-run %t.wide.mlir --device=sim:sm_90 --rows=5 --order=shuffled --csv | FileCheck %s --check-prefix=WIDE
 // WIDE: entry,
 // WIDE-NEXT: b24580,{{.*}}cluster {{.*}},ok{{$}}
 // WIDE-NEXT: b65536,{{.*}}cluster {{.*}},ok{{$}}

@@ -3,12 +3,12 @@
 // generate_backward.py's ring_modules say so). 35 rows, dx in place, rstd given and
 // recomputed, reductions that depend on one another, a residual's gradient, tails of a row
 // and of the rows.
-// RUN: norm-run %s --host-optimization=0 --device=sim:sm_90 --multiprocessors=4 --rows=35 --csv --schedule=cluster=2,threads_per_row=64,row_groups=1,rows_per_group=1,blocks_per_sm=1,cache=registers | awk -F, '{print $1, $2, $(NF-1)}' > %t.cluster
-// RUN: norm-run %s --host-optimization=0 --device=sim:sm_90 --multiprocessors=4 --rows=35 --csv --order=shuffled --schedule=cluster=2,threads_per_row=64,row_groups=1,rows_per_group=1,blocks_per_sm=1,cache=shared,stages=3 | awk -F, '{print $1, $2, $(NF-1)}' | diff %t.cluster -
-// RUN: norm-run %s --host-optimization=0 --device=sim:sm_90 --multiprocessors=4 --rows=35 --csv --order=reverse --schedule=cluster=2,threads_per_row=64,row_groups=1,rows_per_group=1,blocks_per_sm=1,cache=shared,stages=2 | awk -F, '{print $1, $2, $(NF-1)}' | diff %t.cluster -
+// RUN: norm-run %s --device=sim:sm_90 --multiprocessors=4 --rows=35 --csv --schedule=cluster=2,threads_per_row=64,row_groups=1,rows_per_group=1,blocks_per_sm=1,cache=registers | awk -F, '{print $1, $2, $(NF-1)}' > %t.cluster
+// RUN: norm-run %s --device=sim:sm_90 --multiprocessors=4 --rows=35 --csv --order=shuffled --schedule=cluster=2,threads_per_row=64,row_groups=1,rows_per_group=1,blocks_per_sm=1,cache=shared,stages=3 | awk -F, '{print $1, $2, $(NF-1)}' | diff %t.cluster -
+// RUN: norm-run %s --device=sim:sm_90 --multiprocessors=4 --rows=35 --csv --order=reverse --schedule=cluster=2,threads_per_row=64,row_groups=1,rows_per_group=1,blocks_per_sm=1,cache=shared,stages=2 | awk -F, '{print $1, $2, $(NF-1)}' | diff %t.cluster -
 
 // As the selector has it, few rows and none.
-// RUN: norm-compile %s --target=sim:sm_90,oracle --host-optimization=0 -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,oracle -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=35 --order=shuffled --csv | FileCheck %s
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=1 --csv | FileCheck %s
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=0 --csv | FileCheck %s

@@ -8,9 +8,11 @@
   reports the variant that was launched and norm-inspect what that is, also of
   those the sources name but this does not.
 
-and the same of generate_backward.py for the suite "backward".
+and the same of generate_backward.py for the suite "backward". Of more than two
+dimensions that go together all combinations must occur with --long, which takes
+three times as long; else every two of their values.
 
-    check.py OUTPUT_FOLDER SOURCE_FOLDER [--suite=backward] [MODULE...]
+    check.py OUTPUT_FOLDER SOURCE_FOLDER [--suite=backward] [--long] [MODULE...]
 
 norm-compile, norm-inspect and norm-trials are taken from the PATH.
 """
@@ -82,7 +84,7 @@ class Checker:
         schedule = [f"--schedule={module.schedule}"] if module.schedule else []
         rows = "--rows=" + ",".join(map(str, self.row_counts()))
         status, _, error = forks.call("norm-compile", source, *targets, *schedule, *module.options, rows,
-                                      "--host-optimization=0", "-o", self.path)
+                                      "-o", self.path)
         if status:
             self.fail(f"norm-compile {' '.join(schedule)}: {error}")
             return False
@@ -236,13 +238,17 @@ def run(checkers):
         first.errors.append(error.rstrip())
 
 
-def coverage(suite, checkers, chips, modes, fields, source):
+def coverage(suite, checkers, chips, modes, fields, source, long):
     """What was not launched, of what must have been."""
     seen = [dict(s) for c in checkers for s in c.seen]
-    missing = []
+    missing = set()
 
     def need(*dims):
-        """dims: (name, values); all combinations must occur. For a tuple of names the values are tuples."""
+        """dims: (name, values); all combinations must occur, or those of every two. For a tuple of names the values are tuples."""
+        for some in [dims] if long or len(dims) < 3 else itertools.combinations(dims, 2):
+            need_product(*some)
+
+    def need_product(*dims):
         def split(value, name):
             return value if isinstance(name, tuple) else (value,)
 
@@ -251,11 +257,12 @@ def coverage(suite, checkers, chips, modes, fields, source):
         for combination in itertools.product(*([split(v, name) for v in values] for name, values in dims)):
             wanted = tuple(itertools.chain(*combination))
             if wanted not in met:
-                missing.append(", ".join(f"{k} = {v}" for k, v in zip(names, wanted)))
+                missing.add(", ".join(f"{k} = {v}" for k, v in zip(names, wanted)))
 
     suite.coverage(need, lambda name: enum_values(source, name), modes)
     need(("chip", chips))
     schedules = ",".join(c.module.schedule for c in checkers)
+    missing = sorted(missing)
     missing += [f"schedule field {f}" for f in fields if f + "=" not in schedules and f not in suite.WITHOUT]
     if suite is generate:
         ir = "".join(c.module.text() for c in checkers)
@@ -283,9 +290,11 @@ def main():
     suite = SUITES["forward"]
     if wanted and wanted[0].startswith("--suite="):
         suite = SUITES[wanted.pop(0).split("=")[1]]
+    long = wanted[:1] == ["--long"]
+    wanted = wanted[long:]
     os.makedirs(output, exist_ok=True)
     chips, modes, fields = chips_and_modes(output)
-    checkers = [Checker(m, output) for m in suite.modules(chips) if not wanted or m.name in wanted]
+    checkers = [Checker(m, output) for m in suite.modules(chips, long or bool(wanted)) if not wanted or m.name in wanted]
     programs = {}
     for checker in checkers:
         # Whose rows and sizes differ would not share what the oracle says.
@@ -297,7 +306,7 @@ def main():
     errors = [e for c in checkers for e in c.errors] + list(differing_modules(checkers))
     for error in errors:
         print(error)
-    missing = [] if wanted else coverage(suite, checkers, chips, modes, fields, source)
+    missing = [] if wanted else coverage(suite, checkers, chips, modes, fields, source, long)
     for text in missing:
         print(f"no case covers {text}")
     print(f"{len(checkers)} modules, {sum(len(c.module.cases) for c in checkers)} entries, "

@@ -103,7 +103,7 @@ os.makedirs(output, exist_ok=True)
 path = os.path.join(output, "differences")
 with open(path + ".mlir", "w") as file:
     file.write("".join(text(i, case) for i, case in enumerate(CASES)))
-subprocess.run(["norm-compile", path + ".mlir", "--target=oracle", "--host-optimization=0", "-o", path + ".rmsn"], check=True)
+subprocess.run(["norm-compile", path + ".mlir", "--target=oracle", "-o", path + ".rmsn"], check=True)
 runtime = capi.Runtime(library, path + ".rmsn", capi.ORACLE)
 errors = [worst_error(runtime, i, case) for i, case in enumerate(CASES)]
 for case, error in zip(CASES, errors):

@@ -431,14 +431,12 @@ def pairwise_modules():
         yield Module(f"{mode}_{chip}_{width}", cases, [chip], plans[width], "" if mode == "selected" else mode)
 
 
-def liger_modules():
+def liger_modules(long):
     """Liger-Kernel #1153's shapes, on fewer rows: its 2x2048 rows differ in
     nothing but their number."""
+    choices = {"casting": DIMENSIONS["casting"], "offset": [0, 1], "output": ["argument", "in place"], "weight": ["bf16", "none"]}
     for n in (4096, 8192, 16384, 32768):
-        cases = [case(n=n, rows=(2, "?"), casting=casting, offset=offset, output=output, weight=weight)
-                 for i, (casting, offset, output, weight) in enumerate(itertools.product(
-                     DIMENSIONS["casting"], (0, 1), ("argument", "in place"), ("bf16", "none")))
-                 if weight != "none" or offset == 0]
+        cases = [case(n=n, rows=(2, "?"), **values) for values in combinations(choices, long)]
         chip = {4096: "gfx942", 16384: "gfx942"}.get(n, "sm_90")
         yield Module(f"liger_{n}", cases, [chip], [
             {"rows": 4, "order": "shuffled", "layout": "dense", "dim": None},
@@ -446,21 +444,31 @@ def liger_modules():
             options=["--batch-invariant"])  # the schedule for many rows
 
 
-# The product that must be complete: every mode, chip (and so subgroup size), casting, weight or none, rstd or none with the
+def combinations(dimensions, long):
+    """Dicts of all values that go together, or so many that every two of them have met."""
+    if not long:
+        return cover(dimensions, [])
+    products = (dict(zip(dimensions, values)) for values in itertools.product(*dimensions.values()))
+    return [values for values in products if possible(values)]
+
+
+# The product that must be complete in the long suite: every mode, chip (and so subgroup size), casting, weight or none, rstd or none with the
 # types of x, y and weight that norms are used with, by the tail of a row and the elements of an access, which N decides.
 PRODUCT_TYPES = [("bf16", "bf16", "bf16"), ("bf16", "bf16", "f32"), ("f16", "f16", "f16"), ("f32", "f32", "f32"),
                  ("bf16", "f32", "bf16"), ("bf16", "bf16", "none"), ("f16", "f16", "none"), ("f32", "f32", "none")]
 PRODUCT_SIZES = [2048, 2056, 2052, 2050, 2049]
 
 
-def product_modules():
+def product_modules(long):
     # One schedule for any number of rows: how many vectors are in flight else depends on it.
     schedules = {"multi_wave_cached": "multi_wave_cached,vectors_in_flight=2",
                  "multi_wave_reload": "multi_wave_reload,vectors_in_flight=8",
                  "static_persistent": "static_persistent,cache=registers,vectors_in_flight=2"}
+    choices = {"n": PRODUCT_SIZES, "types": PRODUCT_TYPES, "casting": DIMENSIONS["casting"], "rstd": [False, True]}
+    everything = combinations(choices, long)
     for mode, n in itertools.product(MODES[1:], PRODUCT_SIZES):
-        cases = [case(mode=mode, n=n, x=x, y=y, weight=weight, casting=casting, rstd=rstd)
-                 for (x, y, weight), casting, rstd in itertools.product(PRODUCT_TYPES, DIMENSIONS["casting"], (False, True))]
+        cases = [case(mode=mode, n=n, x=x, y=y, weight=weight, casting=values["casting"], rstd=values["rstd"])
+                 for values in everything if values["n"] == n for x, y, weight in [values["types"]]]
         # One oracle for both chips.
         yield Module(f"product_{mode}_{n}", cases, DIMENSIONS["chip"], [
             {"rows": 3, "order": "shuffled", "layout": "dense", "dim": None},
@@ -528,7 +536,12 @@ def cluster_modules():
         {"rows": 2, "order": "shuffled", "layout": "dense", "dim": None}], "multi_wave_reload")
 
 
-def ring_modules():
+def is_chosen(plan, schedule, chip):
+    """Whether the short suite has a ring: each plan and each chip with each schedule, and the first, which gives the bits, always."""
+    return schedule == 0 or (schedule + len(plan) + (chip == "gfx942")) % 2 == 0
+
+
+def ring_modules(long):
     """Where rows are kept, and how far ahead they are copied, must not show in
     the bits: the reduction tree is that of the threads of a row."""
     plans = [
@@ -549,6 +562,8 @@ def ring_modules():
                  "cache=shared,blocks_per_sm=1,stages=4,vectors_in_flight=1", "cache=shared,blocks_per_sm=1,stages=5"]
     groups = {"wide": (1, 2), "odd": (1, 1), "narrow": (2, 4), "part": (4, 8)}
     for (name, threads, cases), (i, schedule), chip in itertools.product(plans, enumerate(schedules), DIMENSIONS["chip"]):
+        if not long and not is_chosen(name, i, chip):
+            continue
         # gfx942 has 64 KiB.
         small = chip == "gfx942" and i > 2
         rows = (f"row_groups={groups[name][i % 2 if i < 4 or not small else 0]},"
@@ -594,13 +609,15 @@ def rank_one_dynamic():
                                ("forward", "dense", 1), ("forward", "unaligned", WIDE + 5))])
 
 
-def column_class_modules():
+def column_class_modules(long):
     """Run-time N on both sides of each bound between classes of N: 16 vectors, 32, 64 and so on."""
     wide = [case(n="?"), case(n="?", kind="residual_both", casting="llama", y="f16", weight="f32", offset=1),
             case(n="?", kind="amax", x="f16", y="f16", rows=(1, "?")), case(n="?", casting="none", rstd=True, output="in place")]
     narrow = [case(n="?", x="f32", y="f32", weight="f32"), case(n="?", x="f32", y="f32", weight="none", kind="statistics")]
     for chip in ("sm_90", "gfx942"):
         for name, cases, vector in (("bytes2", wide, 8), ("bytes4", narrow, 4)):
+            if not long:
+                cases = cases[chip == "gfx942"::2]
             # The last of a class by vectors, aligned and not, and by elements, the first of the next by both. With the
             # first seed the rstd of a row of 8,193 lies between two of bf16, which decides nothing of that row.
             plan = [{"rows": 3, "order": ORDERS[i % 3], "layout": layout, "dim": 16 * 2 ** k * vector + more, "seed": 2}
@@ -610,9 +627,9 @@ def column_class_modules():
             yield Module(f"column_classes_{name}_{chip}", cases, [chip], plan)
 
 
-def modules(chips=("sm_90", "gfx942")):
-    return [*product_modules(), *pairwise_modules(), *partial_modules(), *liger_modules(), *override_modules(), *cluster_modules(), *ring_modules(),
-            *place_modules(), *chip_modules(chips), *rank_one_dynamic(), *column_class_modules()]
+def modules(chips=("sm_90", "gfx942"), long=True):
+    return [*product_modules(long), *pairwise_modules(), *partial_modules(), *liger_modules(long), *override_modules(), *cluster_modules(),
+            *ring_modules(long), *place_modules(), *chip_modules(chips), *rank_one_dynamic(), *column_class_modules(long)]
 
 
 def coverage(need, enum_values, modes):

@@ -7,7 +7,7 @@
 import itertools
 import sys
 
-from generate import CLUSTER_PLACES, LAYOUTS, ORDERS, PLACES, WIDE, Function, Module, cover, main, runs
+from generate import CLUSTER_PLACES, LAYOUTS, ORDERS, PLACES, WIDE, Function, Module, cover, is_chosen, main, runs
 
 DIMENSIONS = {
     "chip": ["sm_90", "gfx942"],
@@ -149,10 +149,10 @@ PLANS = {"narrow": runs([0, 1, 7, 157]), "middle": runs([0, 1, 7, 35]), "wide": 
                                             (2880, 7), (4097, 7), (8192, 3), (WIDE + 5, 2)])]}
 
 
-def pairwise_modules():
+def pairwise_modules(long):
     groups = {}
     # Half of the dynamic corners as they are chosen, each for every class of N, half in strips.
-    dynamic = list(dynamic_corners())
+    dynamic = list(dynamic_corners(long))
     chosen = dynamic[0::4] + dynamic[3::4]
     for c in cover(DIMENSIONS, [*corners(), *chosen], possible):
         groups.setdefault((c["chip"], width(c)), []).append(c)
@@ -160,15 +160,18 @@ def pairwise_modules():
         yield module(f"backward_{chip}_{name}", cases, [chip], PLANS[name])
     for chip in DIMENSIONS["chip"]:
         cases = [c for c in dynamic if c["chip"] == chip and c not in chosen]
-        # In vectors, also of rows that do not fill them.
-        yield module(f"backward_strips_{chip}_dynamic", cases, [chip], PLANS["dynamic"], "vector_width=8,column_sums=strips")
+        # In vectors, also of rows that do not fill them; in the short suite each N on one of the chips.
+        plan = PLANS["dynamic"][0 if long else chip == "gfx942"::1 if long else 2]
+        yield module(f"backward_strips_{chip}_dynamic", cases, [chip], plan, "vector_width=8,column_sums=strips")
         yield module(f"backward_dx_{chip}_dynamic", [case(chip=chip, n="?", dweight="none")], [chip], PLANS["dynamic"], "vector_width=8")
 
 
-def dynamic_corners():
+def dynamic_corners(long):
     """Rows of run-time size: each casting, each rstd, with and without a buffer that is overwritten."""
     for i, (chip, casting, rstd) in enumerate(itertools.product(DIMENSIONS["chip"], DIMENSIONS["casting"],
                                                                 DIMENSIONS["rstd"])):
+        if not long and (i + i // 2 + i // 6) % 2:
+            continue  # every two of them have met
         yield case(chip=chip, n="?", casting=casting, rstd=rstd, offset=i % 2, dweight=DIMENSIONS["dweight"][1 + i % 2],
                    weight=DIMENSIONS["weight"][1 + i % 3], x=DIMENSIONS["x"][i % 3], dy=DIMENSIONS["dy"][i // 2 % 3],
                    dx=DIMENSIONS["dy"][i // 2 % 3], output=("argument", "dy", "empty")[i % 3],
@@ -192,7 +195,7 @@ def strip_modules():
         yield module(f"strips_{chip}_{name}", cases, [chip], PLANS[name], "column_sums=strips")
 
 
-def strip_mode_modules():
+def strip_mode_modules(long):
     """Strips behind and in front of rows in each mode: what the sums read is read
     again by other blocks, and must not be overwritten by then. In place and not,
     each casting and rstd, rows kept in registers and read again; persistent
@@ -200,8 +203,9 @@ def strip_mode_modules():
     kinds = list(itertools.product(("dy", "x", "argument"), DIMENSIONS["casting"], DIMENSIONS["rstd"]))
 
     def cases(chip, n, first):
-        # Every other combination, and the rest with the next schedule.
-        for i, (output, casting, rstd) in list(enumerate(kinds))[first::2]:
+        # Every other combination, and the rest with the next schedule; in the short suite every fourth.
+        step = 2 if long else 4
+        for i, (output, casting, rstd) in list(enumerate(kinds))[first % step::step]:
             kind = ("plain", "residual", "forward")[i % 3]
             if output == "x" or rstd == "computed":
                 kind = ("plain", "residual")[i % 2]
@@ -224,7 +228,7 @@ def strip_mode_modules():
         plan = runs([0, 7, 35], *([333, 1, 5] if n == ("?",) else []))
         if n == ("?",):
             plan.append({"rows": 35, "order": "shuffled", "layout": "unaligned", "dim": 1128})
-        yield module(f"strip_modes_{i}", list(cases(chip, n, i % 2)), [chip], plan, "column_sums=strips," + schedule)
+        yield module(f"strip_modes_{i}", list(cases(chip, n, i)), [chip], plan, "column_sums=strips," + schedule)
 
 
 def cluster_modules():
@@ -260,7 +264,7 @@ def partial_modules():
         yield module(f"partial_{name}", cases, DIMENSIONS["chip"], runs([1, 35]), "vector_width=8" + schedule)
 
 
-def ring_modules():
+def ring_modules(long):
     """Where rows are kept, and how far ahead they are copied, must not show in
     the bits, where the same threads own them and the same blocks walk them."""
     plans = [
@@ -281,6 +285,8 @@ def ring_modules():
         for i, schedule in enumerate(schedules):
             if chip == "gfx942" and i > 4:
                 continue  # 64 KiB
+            if not long and i <= 4 and not is_chosen(name, i, chip):
+                continue
             yield module(f"ring_{name}_{i}_{chip}", cases, [chip], runs([0, 1, 35]),
                          f"vector_width=8,threads_per_row={threads[chip]},row_groups={groups},rows_per_group=1,"
                          f"blocks_per_sm=1,{schedule}", same_bits=f"ring_{name}_{chip}")
@@ -377,8 +383,8 @@ def chip_modules(chips):
             {"rows": 35, "order": "reverse", "layout": "unaligned", "dim": None}])
 
 
-def modules(chips=("sm_90", "gfx942")):
-    return [*pairwise_modules(), *partial_modules(), *strip_modules(), *strip_mode_modules(), *cluster_modules(), *ring_modules(),
+def modules(chips=("sm_90", "gfx942"), long=True):
+    return [*pairwise_modules(long), *partial_modules(), *strip_modules(), *strip_mode_modules(long), *cluster_modules(), *ring_modules(long),
             *override_modules(), *place_modules(), *sum_modules(), *all_rows_modules(), *column_class_modules(), *wide_modules(), *chip_modules(chips)]
 
 

@@ -428,7 +428,7 @@ def compile_all(forms):
         with open(path + ".mlir", "w") as file:
             file.write(text)
         simulated = options.cuda or ("sim:gfx942" if first else "sim:sm_90")
-        commands = [[f"--target={simulated},oracle", "--rows=64", "--host-optimization=0", "-o", path + ".rmsn"]]
+        commands = [[f"--target={simulated},oracle", "--rows=64", "-o", path + ".rmsn"]]
         if not first:
             # Machine code of one variant of each.
             commands += [["--target=sm_90", "--emit=ptx", "-o", path + ".ptx"], ["--target=gfx942", "--emit=asm", "-o", path + ".s"]]

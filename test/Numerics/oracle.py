@@ -126,7 +126,7 @@ def compile_and_open(name, texts, targets):
     path = os.path.join(output, name)
     with open(path + ".mlir", "w") as file:
         file.write("".join(texts))
-    subprocess.run(["norm-compile", path + ".mlir", f"--target={targets}", "--host-optimization=0", "-o", path + ".rmsn"], check=True)
+    subprocess.run(["norm-compile", path + ".mlir", f"--target={targets}", "-o", path + ".rmsn"], check=True)
     return [capi.Runtime(library, path + ".rmsn", getattr(capi, target.upper())) for target in targets.split(",")]
 
 

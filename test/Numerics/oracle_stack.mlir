@@ -1,7 +1,7 @@
 // The oracle's stack does not grow with rows, however little its code is
 // optimised.
 // DEFINE: %{few} = sh -c "ulimit -s 256 && exec norm-run %t.rmsn --device=sim:sm_90 --rows=300"
-// RUN: norm-compile %s --target=sim:sm_90,oracle --host-optimization=0 -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,oracle -o %t.rmsn
 // RUN: %{few}
 // RUN: norm-compile %s --target=sim:sm_90,oracle --host-optimization=1 -o %t.rmsn
 // RUN: %{few}

@@ -9,9 +9,9 @@
 // RUN: sed 's/ attrs = {rmsnorm.row_wise}//' %examples/linalg/layer_norm.mlir | norm-opt --rmsnorm-raise=row-wise=all -o %t.layer_norm.mlir
 // RUN: sed 's/ attrs = {rmsnorm.row_wise}//' %examples/linalg/softmax.mlir | norm-opt --rmsnorm-raise=row-wise=all -o %t.softmax.mlir
 // RUN: sed 's/ attrs = {rmsnorm.row_wise}//' %examples/linalg/l2_norm.mlir | norm-opt --rmsnorm-raise=row-wise=all -o %t.l2_norm.mlir
-// RUN: norm-run %t.layer_norm.mlir --device=sim:sm_90 --host-optimization=0 --rows=5 | FileCheck %s --check-prefix=KERNEL
-// RUN: norm-run %t.softmax.mlir --device=sim:sm_90 --host-optimization=0 --rows=5 | FileCheck %s --check-prefix=KERNEL
-// RUN: norm-run %t.l2_norm.mlir --device=sim:sm_90 --host-optimization=0 | FileCheck %s --check-prefix=KERNEL
+// RUN: norm-run %t.layer_norm.mlir --device=sim:sm_90 --rows=5 | FileCheck %s --check-prefix=KERNEL
+// RUN: norm-run %t.softmax.mlir --device=sim:sm_90 --rows=5 | FileCheck %s --check-prefix=KERNEL
+// RUN: norm-run %t.l2_norm.mlir --device=sim:sm_90 | FileCheck %s --check-prefix=KERNEL
 
 // KERNEL: {{ok$}}
 // KERNEL-NOT: {{ok$}}

@@ -2,7 +2,7 @@
 // without dimensions, as jnp.var does. Upstream's linalg-detensorize makes numbers
 // of them, and folds what is constant.
 // RUN: norm-opt %s --pass-pipeline="builtin.module(func.func(linalg-detensorize{aggressive-mode=true}),canonicalize,cse,rmsnorm-raise{row-wise=all},canonicalize,cse)" -o %t.mlir
-// RUN: norm-run %t.mlir --device=sim:sm_90 --host-optimization=0 | FileCheck %s
+// RUN: norm-run %t.mlir --device=sim:sm_90 | FileCheck %s
 // CHECK: layer_norm {{.*}} ok{{$}}
 // Without it an i1 would have to be a kernel's parameter.
 // RUN: norm-opt %s --rmsnorm-raise=row-wise=all --rmsnorm-embed-tensors=remarks=true 2>&1 | FileCheck %s --check-prefix=LEFT

@@ -2,7 +2,7 @@
 // reduction than registers hold where the width of a row alone would leave them there. The
 // compiler refused its own choice of schedule;
 // now a cluster shares the row, and where there is none it is read again.
-// RUN: norm-compile %s --target=sim,gfx90a,gfx950,gfx1100,sm_90,oracle --ptxas= --host-optimization=0 -o %t.rmsn
+// RUN: norm-compile %s --target=sim,gfx90a,gfx950,gfx1100,sm_90,oracle --ptxas= -o %t.rmsn
 // RUN: norm-inspect %t.rmsn | FileCheck %s
 // RUN: norm-run %t.rmsn --device=sim:sim32 --rows=3 | FileCheck %s --check-prefix=RESULT
 // CHECK: program sim:sim32

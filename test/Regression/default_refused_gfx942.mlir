@@ -1,7 +1,7 @@
 // A chain of residuals whose sums are all returned: more tiles are live across the
 // reduction than registers hold where the width of a row alone would leave them there. The
 // compiler refused its own choice of schedule; now it reads the row again.
-// RUN: norm-compile %s --target=gfx942,sim:gfx942,oracle --ptxas= --host-optimization=0 -o %t.rmsn
+// RUN: norm-compile %s --target=gfx942,sim:gfx942,oracle --ptxas= -o %t.rmsn
 // RUN: norm-inspect %t.rmsn | FileCheck %s
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=3 | FileCheck %s --check-prefix=RESULT
 // CHECK: program sim:gfx942

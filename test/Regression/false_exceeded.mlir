@@ -1,6 +1,6 @@
 // A sum of converted integers was taken for one of terms that are not negative,
 // and the error it was allowed was too small.
-// RUN: norm-compile %s --target=sim:sm_90 --target=oracle --host-optimization=0 -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90 --target=oracle -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 | FileCheck %s
 // CHECK: f {{.*}} ok
 

@@ -1,6 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s
-// RUN: norm-run %s --device=sim:sm_90 --rows=67
-// RUN: norm-run %s --device=sim:gfx942 --rows=67
+// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=67
 
 // A map to column 0 of a wider tensor was taken for all columns.
 // CHECK-LABEL: func.func @column(

@@ -1,7 +1,8 @@
 // Operands that are the same for all groups of a row's columns, and have fewer than a thread's vector.
-// RUN: norm-run %s --device=sim:sm_90 --rows=12
-// RUN: norm-run %s --device=sim:gfx942 --rows=67 --strided
-// RUN: norm-run %s --device=sim:gfx942 --rows=16 --unaligned
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=12
+// RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=67 --strided
+// RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=16 --unaligned
 // RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py %s --embed=sim:sm_90,direct | FileCheck %s
 // CHECK: {{^}}2 results, 0 wrong
 

@@ -1,7 +1,8 @@
 // One buffer is read as a value of each row and as the columns of all: it was
 // read as rows both times.
-// RUN: norm-run %s --device=sim:sm_90 --host-optimization=0 | FileCheck %s
-// RUN: norm-run %s --device=sim:gfx942 --host-optimization=0 | FileCheck %s
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90 | FileCheck %s
+// RUN: norm-run %t.rmsn --device=sim:gfx942 | FileCheck %s
 // CHECK: causal{{.*}}ok
 #rows = affine_map<(t, c) -> (t)>
 #columns = affine_map<(t, c) -> (c)>

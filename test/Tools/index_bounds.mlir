@@ -1,5 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-bind-arguments | FileCheck %s --check-prefix=BIND
-// RUN: norm-compile %s --target=sim:sm_90 --target=oracle --host-optimization=0 -o %t
+// RUN: norm-compile %s --target=sim:sm_90 --target=oracle -o %t
 // RUN: norm-inspect %t | FileCheck %s --check-prefix=INSPECT
 // RUN: norm-run %t --device=sim:sm_90 --rows=9 --entry=limited --dim=s1=3 2>&1 | FileCheck %s --check-prefix=LIMITED
 // RUN: not norm-run %t --device=sim:sm_90 --rows=9 --entry=computed 2>&1 | FileCheck %s --check-prefix=OUTSIDE

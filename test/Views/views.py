@@ -128,7 +128,7 @@ def judge(program, folder, mutating):
     rng = random.Random(program.seed)
     chips = rng.sample(CHIPS, 2)  # the reference is for the first
     targets = [f"--target=sim:{chip}" for chip in chips] + ["--target=oracle"]
-    status, text = call("norm-compile", path, *targets, "--host-optimization=0", "-o", compiled)
+    status, text = call("norm-compile", path, *targets, "-o", compiled)
     if status:
         return failed(status, text)
     for chip in () if mutating else chips:

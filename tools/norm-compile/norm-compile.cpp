@@ -132,9 +132,10 @@ static cl::opt<unsigned>
 static cl::opt<unsigned> hostOptimization(
     "host-optimization",
     cl::desc("how far code of the simulator and the oracle is optimised, 0 to "
-             "3: 0 compiles in a third of the time, for modules that run once; "
-             "results have the same bits"),
-    cl::value_desc("level"), cl::init(3), cl::cat(category));
+             "3 (default: $RMSNORM_HOST_OPTIMIZATION, else 3): 0 compiles in a "
+             "third of the time, for modules that run once; results have the "
+             "same bits"),
+    cl::value_desc("level"), cl::cat(category));
 static cl::opt<std::string>
     ptxas("ptxas",
           cl::desc("the ptxas to run; default: that of $CUDA_HOME, $CUDA_PATH, "
@@ -342,7 +343,8 @@ static LogicalResult run(int argc, char **argv) {
   if (options.scheduleSpace)
     options.progress = printProgress;
   options.serialize.codeObjectVersion = codeObjectVersion;
-  options.serialize.hostOptimization = hostOptimization;
+  if (hostOptimization.getNumOccurrences())
+    options.serialize.hostOptimization = hostOptimization;
   if (ptxas.getNumOccurrences())
     options.serialize.ptxas = ptxas;
   options.times = &times;

@@ -13,6 +13,7 @@
 
 #include <cstdio>
 #include <set>
+#include <sstream>
 
 using namespace trial;
 
@@ -31,13 +32,16 @@ half of 256 or more are undecided or if something failed, 2 for a wrong command
 line.
 
   --entry=NAME        only this entry
-  --device=DEVICE     sim (default), sim:CHIP (sim:sm_90), cuda, hip
+  --device=DEVICE     sim (default), sim:CHIP (sim:sm_90), cuda, hip; or several
+                      simulated chips, sim:CHIP,sim:CHIP: .mlir files are
+                      compiled once and the oracle runs once for all of them
   --target=TARGET     program to take from the module; default: what fits the
                       device
   --schedule=TEXT     schedule to compile .mlir files with
   --host-optimization=K
                       how far to optimise their code for the simulator and the
-                      oracle, 0 to 3 (default): 0 compiles faster, the same bits
+                      oracle, 0 to 3 (default: $RMSNORM_HOST_OPTIMIZATION,
+                      else 3): 0 compiles faster, the same bits
   --rows=M            rows to run, spread over the run-time sizes in front of
                       the last dimension (default: 301 on the simulator, about
                       256 MiB of input on a GPU)
@@ -60,6 +64,15 @@ line.
 static void complain(const std::string &text) {
   std::fflush(stdout);
   std::fprintf(stderr, "norm-run: error: %s\n", text.c_str());
+}
+
+/// The parts of a list with commas.
+static std::vector<std::string> split(const std::string &list) {
+  std::vector<std::string> parts;
+  std::istringstream stream(list + ",");
+  for (std::string part; std::getline(stream, part, ',');)
+    parts.push_back(part);
+  return parts;
 }
 
 static bool planModule(rmsnorm_module *module, const std::string &file,
@@ -88,7 +101,70 @@ static bool planModule(rmsnorm_module *module, const std::string &file,
   return true;
 }
 
-static bool runAll(const Options &options, rmsnorm_device *device,
+/// A device and the options to run with it.
+struct Run {
+  Options options;
+  rmsnorm_device *device = nullptr;
+};
+
+/// Takes "sim:CHIP,sim:CHIP" for --device.
+static bool takeChips(const std::string &name, const std::string &value,
+                      std::string &expected, Options &options) {
+  if (name != "--device" || value.find(',') == std::string::npos)
+    return false;
+  std::set<std::string> chips;
+  for (const std::string &chip : split(value))
+    if (chip.rfind("sim:", 0) || !chips.insert(chip).second)
+      expected = "sim:CHIP,sim:CHIP, each of them once";
+  options.backend = RMSNORM_SIM;
+  options.deviceText = value;
+  if (options.target.empty())
+    options.target = value;
+  return true;
+}
+
+/// One for each device that the options name, not yet open.
+static std::vector<Run> splitDevices(const Options &options) {
+  std::vector<Run> runs;
+  for (const std::string &device : split(options.deviceText)) {
+    Run &run = runs.emplace_back();
+    run.options = options;
+    run.options.deviceText = device;
+    if (device != options.deviceText)
+      run.options.target = device;
+  }
+  return runs;
+}
+
+/// Runs an entry on a device and prints what comes of it.
+static bool runPlan(const Plan &plan, const Run &run, bool isOneOfMany,
+                    std::shared_ptr<Reference> &reference,
+                    std::set<std::string> &warnings, Table &table) {
+  Result result = runEntry(plan, run.device, run.options, reference);
+  table.print(plan, result);
+  const std::string name = "entry '" + plan.name + "'";
+  const std::string file =
+      plan.file + ": " + (isOneOfMany ? run.options.deviceText + ": " : "");
+  // The runtime's messages may begin with it.
+  const std::string place =
+      file + (result.error.rfind(name, 0) ? name + ": " : "");
+  if (!result.error.empty())
+    complain(place + result.error);
+  else if (!result.note.empty())
+    complain(place + result.note);
+  if (!result.warning.empty() && warnings.insert(result.warning).second)
+    std::fprintf(stderr, "norm-run: warning: %s%s\n", place.c_str(),
+                 result.warning.c_str());
+  if (result.undefined)
+    std::fprintf(stderr,
+                 "norm-run: warning: %s%s: %lld elements are undefined on "
+                 "this data, as what nothing is written to, an integer of a "
+                 "NaN or a quotient by 0: any value of them is right\n",
+                 file.c_str(), name.c_str(), (long long)result.undefined);
+  return result.error.empty() && result.verdict == Verdict::Right;
+}
+
+static bool runAll(const Options &options, const std::vector<Run> &runs,
                    std::vector<rmsnorm_module *> &modules) {
   bool good = true;
   std::vector<Plan> plans;
@@ -100,7 +176,7 @@ static bool runAll(const Options &options, rmsnorm_device *device,
   for (const std::string &input : options.inputs) {
     std::string error;
     rmsnorm_module *module =
-        openModule(input, device, options, compileOptions, error);
+        openModule(input, runs.front().device, options, compileOptions, error);
     if (!module) {
       if (!error.empty())
         complain(error);
@@ -112,30 +188,12 @@ static bool runAll(const Options &options, rmsnorm_device *device,
   }
   if (plans.empty())
     return false;
-  Table table(plans, device, options.format);
+  Table table(plans, runs.front().device, options.format);
   std::set<std::string> warnings;
   for (const Plan &plan : plans) {
-    Result result = runEntry(plan, device, options);
-    table.print(plan, result);
-    const std::string name = "entry '" + plan.name + "'";
-    // The runtime's messages may begin with it.
-    std::string place =
-        plan.file + ": " + (result.error.rfind(name, 0) ? name + ": " : "");
-    if (!result.error.empty())
-      complain(place + result.error);
-    else if (!result.note.empty())
-      complain(place + result.note);
-    if (!result.warning.empty() && warnings.insert(result.warning).second)
-      std::fprintf(stderr, "norm-run: warning: %s%s\n", place.c_str(),
-                   result.warning.c_str());
-    if (result.undefined)
-      std::fprintf(stderr,
-                   "norm-run: warning: %s: %s: %lld elements are undefined on "
-                   "this data, as what nothing is written to, an integer of a "
-                   "NaN or a quotient by 0: any value of them is right\n",
-                   plan.file.c_str(), name.c_str(),
-                   (long long)result.undefined);
-    good &= result.error.empty() && result.verdict == Verdict::Right;
+    std::shared_ptr<Reference> reference;
+    for (const Run &run : runs)
+      good &= runPlan(plan, run, runs.size() > 1, reference, warnings, table);
   }
   return good;
 }
@@ -144,22 +202,34 @@ int main(int argc, char **argv) {
   endWithoutMemory("norm-run");
   Options options;
   std::string error;
-  if (!parseOptions(argc, argv, "norm-run", options, error)) {
+  auto own = [&](const std::string &name, const std::string &value,
+                 std::string &expected) {
+    return takeChips(name, value, expected, options);
+  };
+  if (!parseOptions(argc, argv, "norm-run", options, error, own)) {
     complain(error);
     return 2;
   }
   if (printAbout(options, "norm-run", helpText))
     return 0;
-  rmsnorm_device *device = openDevice(options, error);
-  if (!device) {
-    complain(error);
-    return 1;
+  std::vector<Run> runs = splitDevices(options);
+  if (runs.size() > 1 && options.target != options.deviceText) {
+    complain("--target: expected none beside --device=" + options.deviceText +
+             ", got '" + options.target + "'");
+    return 2;
   }
+  bool good = true;
+  for (Run &run : runs)
+    if (good && !(run.device = openDevice(run.options, error))) {
+      complain(error);
+      good = false;
+    }
   std::vector<rmsnorm_module *> modules;
-  bool good = runAll(options, device, modules);
+  good = good && runAll(options, runs, modules);
   for (rmsnorm_module *module : modules)
     rmsnorm_module_close(module);
-  rmsnorm_device_close(device);
+  for (Run &run : runs)
+    rmsnorm_device_close(run.device);
   if (!flushOutput(error)) {
     complain(error);
     return 1;

@@ -62,7 +62,8 @@ static bool parseDevice(const std::string &text, Options &options) {
     options.backend = RMSNORM_CUDA;
   else if (text == "hip")
     options.backend = RMSNORM_HIP;
-  else if (text == "sim" || text.rfind("sim:", 0) == 0)
+  else if (text == "sim" ||
+           (text.rfind("sim:", 0) == 0 && text.find(',') == std::string::npos))
     options.backend = RMSNORM_SIM;
   else
     return false;
@@ -255,8 +256,8 @@ static bool parse(int argc, char **argv, const std::string &program,
 }
 
 bool parseOptions(int argc, char **argv, const std::string &program, Options &o,
-                  std::string &error) {
-  return parse(argc, argv, program, nullptr, nullptr, o, error);
+                  std::string &error, const OwnOptions &own) {
+  return parse(argc, argv, program, nullptr, own, o, error);
 }
 
 bool parseOptions(int argc, char **argv, const std::string &program,

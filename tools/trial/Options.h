@@ -68,9 +68,11 @@ bool readCommandLine(int argc, char **argv, const std::string &program,
                      const OwnOptions &take, std::vector<std::string> &inputs,
                      std::string &error);
 
-/// Reads a command line of these options alone.
+/// Reads a command line of these options. `own` is asked first, so that a tool
+/// may take more for one of them.
 bool parseOptions(int argc, char **argv, const std::string &program,
-                  Options &options, std::string &error);
+                  Options &options, std::string &error,
+                  const OwnOptions &own = nullptr);
 
 /// The same, of a tool which has some of these options, those in `shared`, and
 /// its own.

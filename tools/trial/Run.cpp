@@ -123,7 +123,7 @@ static void check(const Plan &plan, const Reference &reference,
 }
 
 Result runEntry(const Plan &plan, rmsnorm_device *device,
-                const Options &options, std::shared_ptr<Reference> reference) {
+                const Options &options, std::shared_ptr<Reference> &reference) {
   Result result;
   auto failWith = [&](std::string text) {
     result.error = std::move(text);

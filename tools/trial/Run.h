@@ -71,10 +71,10 @@ std::shared_ptr<Reference> makeReference(const Plan &plan,
                                          const Reference *elsewhere = nullptr);
 
 /// Runs an entry and compares it with `reference`, which was made with an entry
-/// of the same definition, the same sizes and options; null: made here.
+/// of the same definition, the same sizes and options; it is made here if it is
+/// null.
 Result runEntry(const Plan &plan, rmsnorm_device *device,
-                const Options &options,
-                std::shared_ptr<Reference> reference = nullptr);
+                const Options &options, std::shared_ptr<Reference> &reference);
 
 } // namespace trial
 

@@ -170,7 +170,8 @@ def RMSNorm_CopyCommitOp : RMSNorm_Op<"copy_commit", [
     MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "makes the copies since the last commit a group";
   let description = [{
-    Of this thread, at tile level: of each thread. A group may be empty.
+    Groups the copies that this thread has begun since its last commit. At tile
+    level, every thread does so. A group may be empty.
   }];
   let assemblyFormat = "attr-dict";
 }

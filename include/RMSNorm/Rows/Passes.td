@@ -126,7 +126,7 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule"> {
     ```mlir
     rmsnorm.rows sizes [%m] columns(4096) buffers(...) schedule(
         #rmsnorm.schedule<threads_per_row = 256, vector_width = 8,
-                          cache = reload>) {
+                          column_operands = awaited>) {
     ```
   }];
   let options = [
@@ -135,8 +135,9 @@ def SelectSchedule : Pass<"rmsnorm-select-schedule"> {
            "multi_wave_reload, static_persistent) and field=value items, "
            "separated by commas">,
     Option<"alignment", "alignment", "int64_t", "16",
-           "bytes all rows are aligned to: 16, or 1 for the variant that takes "
-           "any pointer and stride">,
+           "bytes all rows are aligned to: 16, or 8 or 4 where rows are no "
+           "multiple of more, or 1 for the variant that takes any pointer and "
+           "stride">,
     Option<"rows", "rows", "int64_t", "-1",
            "the most rows that a call will have; -1: any number">,
     Option<"batchInvariant", "batch-invariant", "bool", "false",

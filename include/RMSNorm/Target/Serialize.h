@@ -16,6 +16,7 @@
 #ifndef RMSNORM_TARGET_SERIALIZE_H
 #define RMSNORM_TARGET_SERIALIZE_H
 
+#include "mlir/IR/Location.h"
 #include "mlir/Support/LLVM.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
@@ -44,9 +45,10 @@ struct SerializeOptions {
   /// AMD code object version times 100: 500 or 600.
   unsigned codeObjectVersion = 500;
   /// How far host code is optimised and how well its instructions are chosen,
-  /// 0 to 3. Results have the same bits. 0 takes a third of the time, for
-  /// modules that run once; device code is always made with 3.
-  unsigned hostOptimization = 3;
+  /// 0 to 3; if not given, the level in $RMSNORM_HOST_OPTIMIZATION, else 3.
+  /// Results have the same bits. 0 takes a third of the time, for modules that
+  /// run once; device code is always made with 3.
+  std::optional<unsigned> hostOptimization;
   /// The ptxas to run, "" for none; if not given, the one that findPtxas finds.
   std::optional<std::string> ptxas;
   /// Receives the time spent, if set.
@@ -54,6 +56,11 @@ struct SerializeOptions {
   /// Receives the output of `ptxas -v` (registers, spills), if set.
   std::string *ptxasLog = nullptr;
 };
+
+/// The level that host code is optimised with. Emits an error at `location` if
+/// the options or the environment ask for another than 0 to 3.
+FailureOr<unsigned> getHostOptimization(Location location,
+                                        const SerializeOptions &options);
 
 using Blob = llvm::SmallVector<char, 0>;
 

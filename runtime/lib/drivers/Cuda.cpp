@@ -32,7 +32,7 @@ public:
 
 private:
   std::shared_ptr<PrimaryContext> primary;
-  const Symbols &symbols;
+  const CudaSymbols &symbols;
 };
 
 CUdeviceptr asPointer(const void *memory) {
@@ -178,9 +178,9 @@ rmsnorm_status CudaDevice::createEvent(void *&event) {
 
 rmsnorm_status rmsnorm::runtime::openCuda(const rmsnorm_device_options &options,
                                           std::shared_ptr<Device> &device) {
-  std::shared_ptr<const Symbols> loaded;
+  std::shared_ptr<const CudaSymbols> loaded;
   RMSNORM_TRY(loadSymbols(options.driver_library, loaded));
-  const Symbols &symbols = *loaded;
+  const CudaSymbols &symbols = *loaded;
   RMSNORM_TRY(symbols.open("CUDA", options.ordinal));
   CUdevice handle = 0;
   RMSNORM_GPU_TRY(symbols, cuDeviceGet, &handle, options.ordinal);

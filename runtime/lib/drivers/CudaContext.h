@@ -13,7 +13,7 @@ namespace rmsnorm::runtime::cuda {
 /// The primary context, retained while a device or a loaded image uses it.
 class PrimaryContext : public GpuContext {
 public:
-  PrimaryContext(std::shared_ptr<const Symbols> symbols, CUdevice device)
+  PrimaryContext(std::shared_ptr<const CudaSymbols> symbols, CUdevice device)
       : symbols(std::move(symbols)), device(device) {}
   ~PrimaryContext() override {
     if (context)
@@ -38,7 +38,7 @@ public:
     symbols->cuCtxPopCurrent(&popped);
   }
 
-  std::shared_ptr<const Symbols> symbols;
+  std::shared_ptr<const CudaSymbols> symbols;
   CUdevice device;
   CUcontext context = nullptr;
   Chip chip;

@@ -11,7 +11,7 @@ using namespace rmsnorm::runtime::cuda;
 
 rmsnorm_status CudaImage::loadBinary(const rmsn::Binary &binary,
                                      CUresult &result) {
-  const Symbols &symbols = *primary->symbols;
+  const CudaSymbols &symbols = *primary->symbols;
   format = binary.format();
   // A copy: PTX must end in a zero byte, ELF wants alignment.
   size_t size = binary.bytes()->size();
@@ -41,7 +41,7 @@ rmsnorm_status CudaImage::loadBinary(const rmsn::Binary &binary,
 /// see CudaDevice::launch for the others.
 rmsnorm_status CudaImage::checkParameters(CUfunction function,
                                           const rmsn::Launch &launch) {
-  const Symbols &symbols = *primary->symbols;
+  const CudaSymbols &symbols = *primary->symbols;
   if (!symbols.cuFuncGetParamInfo)
     return RMSNORM_OK;
   size_t count = launch.parameters() ? launch.parameters()->size() : 0;
@@ -78,7 +78,7 @@ rmsnorm_status CudaImage::checkParameters(CUfunction function,
 rmsnorm_status CudaImage::countClusters(CUfunction function,
                                         const rmsn::Launch &launch,
                                         int64_t sharedMemory, int64_t &count) {
-  const Symbols &symbols = *primary->symbols;
+  const CudaSymbols &symbols = *primary->symbols;
   const char *name = launch.kernel()->c_str();
   if (!symbols.cuLaunchKernelEx || !symbols.cuOccupancyMaxActiveClusters)
     return fail(RMSNORM_UNSUPPORTED,
@@ -131,7 +131,7 @@ int CudaImage::getCarveout(int64_t bytes) const {
 
 rmsnorm_status CudaImage::prepareKernel(const KernelRequirement &requirement,
                                         Kernel &kernel) {
-  const Symbols &symbols = *primary->symbols;
+  const CudaSymbols &symbols = *primary->symbols;
   RMSNORM_GPU_ENTER(*primary);
   const rmsn::Launch &launch = *requirement.launch;
   const char *name = launch.kernel()->c_str();

@@ -25,14 +25,14 @@ static void *resolve(void *library, const char *name, int version,
 }
 
 rmsnorm_status cuda::loadSymbols(const char *option,
-                                 std::shared_ptr<const Symbols> &symbols) {
+                                 std::shared_ptr<const CudaSymbols> &symbols) {
   void *library = nullptr;
   std::string name;
   RMSNORM_TRY(openDriver("CUDA",
                          driverNames(option, "RMSNORM_CUDA_LIBRARY",
                                      {"libcuda.so.1", "libcuda.so"}),
                          library, name));
-  auto loaded = std::make_shared<Symbols>();
+  auto loaded = std::make_shared<CudaSymbols>();
   std::string missing;
 #define RMSNORM_CUDA_REQUIRED(name, version, exported, parameters)             \
   loaded->name.set(resolve(library, #name, version, #exported), #name,         \
@@ -52,8 +52,8 @@ rmsnorm_status cuda::loadSymbols(const char *option,
   return RMSNORM_OK;
 }
 
-void Symbols::describe(int result, const char *&name,
-                       const char *&words) const {
+void CudaSymbols::describe(int result, const char *&name,
+                           const char *&words) const {
   cuGetErrorName(result, &name);
   cuGetErrorString(result, &words);
 }

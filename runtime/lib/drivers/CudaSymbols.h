@@ -12,7 +12,7 @@
 namespace rmsnorm::runtime::cuda {
 
 /// The driver's functions, see CudaSymbols.def.
-struct Symbols : GpuSymbols {
+struct CudaSymbols : GpuSymbols {
 #define RMSNORM_CUDA_REQUIRED(name, version, exported, parameters)             \
   DriverFunction<CUresult parameters> name;
 #define RMSNORM_CUDA_OPTIONAL RMSNORM_CUDA_REQUIRED
@@ -27,7 +27,7 @@ struct Symbols : GpuSymbols {
 /// Loads the driver (option, environment RMSNORM_CUDA_LIBRARY, usual names) and
 /// all its functions, or fails with everything that was tried. No cuInit.
 rmsnorm_status loadSymbols(const char *library,
-                           std::shared_ptr<const Symbols> &symbols);
+                           std::shared_ptr<const CudaSymbols> &symbols);
 
 } // namespace rmsnorm::runtime::cuda
 

@@ -13,7 +13,7 @@ namespace {
 
 class HipDevice : public GpuDevice {
 public:
-  explicit HipDevice(std::shared_ptr<const Context> shared)
+  explicit HipDevice(std::shared_ptr<const HipContext> shared)
       : GpuDevice(*shared), context(std::move(shared)),
         symbols(*context->symbols) {}
 
@@ -39,8 +39,8 @@ public:
   rmsnorm_status createEvent(void *&event) override;
 
 private:
-  std::shared_ptr<const Context> context;
-  const Symbols &symbols;
+  std::shared_ptr<const HipContext> context;
+  const HipSymbols &symbols;
 };
 
 } // namespace
@@ -109,7 +109,7 @@ rmsnorm_status HipDevice::createEvent(void *&event) {
 /// The chip's name, e.g. gfx942, which HIP gives only in the properties. Where
 /// in that struct it stands differs from ROCm to ROCm, so it is looked for:
 /// "gfx" and hexadecimal digits, after the marketing name of 256 bytes.
-static std::string chipName(const Symbols &symbols, int device) {
+static std::string chipName(const HipSymbols &symbols, int device) {
   constexpr size_t bytes = 16384; // more than any version's struct
   std::unique_ptr<char[]> properties(new char[bytes]());
   auto get = symbols.hipGetDevicePropertiesR0600
@@ -133,9 +133,9 @@ static std::string chipName(const Symbols &symbols, int device) {
 
 rmsnorm_status rmsnorm::runtime::openHip(const rmsnorm_device_options &options,
                                          std::shared_ptr<Device> &device) {
-  std::shared_ptr<const Symbols> loaded;
+  std::shared_ptr<const HipSymbols> loaded;
   RMSNORM_TRY(loadSymbols(options.driver_library, loaded));
-  const Symbols &symbols = *loaded;
+  const HipSymbols &symbols = *loaded;
   RMSNORM_TRY(symbols.open("HIP", options.ordinal));
   char name[256] = "";
   int multiprocessors = 1, sharedMemory = 0;
@@ -145,7 +145,7 @@ rmsnorm_status rmsnorm::runtime::openHip(const rmsnorm_device_options &options,
   RMSNORM_GPU_TRY(symbols, getDeviceAttribute, &sharedMemory,
                   MaxSharedMemoryPerBlock, options.ordinal);
   auto opened = std::make_shared<HipDevice>(
-      std::make_shared<Context>(loaded, options.ordinal, sharedMemory));
+      std::make_shared<HipContext>(loaded, options.ordinal, sharedMemory));
   opened->ordinal = options.ordinal;
   opened->name = name;
   opened->chip = chipName(symbols, options.ordinal);

@@ -21,7 +21,7 @@ rmsnorm_status HipImage::loadBinary(const rmsn::Binary &binary) {
 
 rmsnorm_status HipImage::prepareKernel(const KernelRequirement &requirement,
                                        Kernel &kernel) {
-  const Symbols &symbols = *context->symbols;
+  const HipSymbols &symbols = *context->symbols;
   RMSNORM_GPU_ENTER(*context);
   const rmsn::Launch &launch = *requirement.launch;
   const char *name = launch.kernel()->c_str();

@@ -10,10 +10,10 @@
 namespace rmsnorm::runtime::hip {
 
 /// The device as the thread's current one.
-class Context : public GpuContext {
+class HipContext : public GpuContext {
 public:
-  Context(std::shared_ptr<const Symbols> symbols, int device,
-          int64_t sharedMemory)
+  HipContext(std::shared_ptr<const HipSymbols> symbols, int device,
+             int64_t sharedMemory)
       : symbols(std::move(symbols)), device(device),
         maxSharedMemory(sharedMemory) {}
 
@@ -26,14 +26,14 @@ public:
   }
   void leave(int former) const override { symbols->hipSetDevice(former); }
 
-  const std::shared_ptr<const Symbols> symbols;
+  const std::shared_ptr<const HipSymbols> symbols;
   const int device;
   const int64_t maxSharedMemory;
 };
 
 class HipImage : public LoadedImage {
 public:
-  explicit HipImage(std::shared_ptr<const Context> context)
+  explicit HipImage(std::shared_ptr<const HipContext> context)
       : context(std::move(context)) {}
   ~HipImage() override {
     GpuScope scope(*context);
@@ -46,7 +46,7 @@ public:
                                Kernel &kernel) override;
 
 private:
-  std::shared_ptr<const Context> context;
+  std::shared_ptr<const HipContext> context;
   Bytes code; // kept: older HIP reads it after loading
   hipModule_t module = nullptr;
 };

@@ -10,7 +10,7 @@ using namespace rmsnorm::runtime;
 using namespace rmsnorm::runtime::hip;
 
 rmsnorm_status hip::loadSymbols(const char *option,
-                                std::shared_ptr<const Symbols> &symbols) {
+                                std::shared_ptr<const HipSymbols> &symbols) {
   void *library = nullptr;
   std::string name;
   // ROCm installs do not always run ldconfig, so its own folder is tried too.
@@ -20,7 +20,7 @@ rmsnorm_status hip::loadSymbols(const char *option,
                   {"libamdhip64.so.6", "libamdhip64.so.7", "libamdhip64.so.5",
                    "libamdhip64.so", "/opt/rocm/lib/libamdhip64.so"}),
       library, name));
-  auto loaded = std::make_shared<Symbols>();
+  auto loaded = std::make_shared<HipSymbols>();
   std::string missing;
 #define RMSNORM_HIP_REQUIRED(name, result, parameters)                         \
   loaded->name.set(dlsym(library, #name), #name, &missing);
@@ -37,8 +37,8 @@ rmsnorm_status hip::loadSymbols(const char *option,
   return RMSNORM_OK;
 }
 
-void Symbols::describe(int result, const char *&name,
-                       const char *&words) const {
+void HipSymbols::describe(int result, const char *&name,
+                          const char *&words) const {
   name = hipGetErrorName(result);
   words = hipGetErrorString(result);
 }

@@ -31,7 +31,7 @@ enum : int {
 };
 
 /// The driver's functions, see HipSymbols.def.
-struct Symbols : GpuSymbols {
+struct HipSymbols : GpuSymbols {
 #define RMSNORM_HIP_REQUIRED(name, result, parameters)                         \
   DriverFunction<result parameters> name;
 #define RMSNORM_HIP_OPTIONAL RMSNORM_HIP_REQUIRED
@@ -46,7 +46,7 @@ struct Symbols : GpuSymbols {
 /// Loads the driver (option, environment RMSNORM_HIP_LIBRARY, usual names) and
 /// all its functions, or fails with everything that was tried.
 rmsnorm_status loadSymbols(const char *library,
-                           std::shared_ptr<const Symbols> &symbols);
+                           std::shared_ptr<const HipSymbols> &symbols);
 
 } // namespace rmsnorm::runtime::hip
 

@@ -266,11 +266,11 @@ private:
   int64_t sizes[2];
 };
 
-/// An entry of a module, called with a stream or None, the tensors that are
-/// read, in the order of the arguments, and those for results, or none of them:
-/// then it makes and returns them. What is no tensor is a ValueError. With the
-/// shape of a row it takes tensors as Rows does and returns false if one is
-/// none, and the first results may be given without the others.
+/// An entry of a module: call(stream, inputs..., results...). The stream may be
+/// None. If the results are left out, they are allocated and returned. An
+/// argument that is not a tensor is a ValueError. With the shape of a row, the
+/// entry takes tensors as Rows does and returns false if an argument is not a
+/// tensor, and the first results may be given without the others.
 class Entry {
 public:
   Entry(Module module, const std::string &name, uint32_t flags,

@@ -180,7 +180,7 @@ def run(kind, target):
     path = f"{output}.{target.replace(':', '_')}"
     with open(path + ".mlir", "w") as file:
         file.write(module())
-    subprocess.run(["norm-compile", path + ".mlir", f"--target={target}", "--host-optimization=0", "-o", path + ".rmsn"],
+    subprocess.run(["norm-compile", path + ".mlir", f"--target={target}", "-o", path + ".rmsn"],
                    check=True)
     runtime = capi.Runtime(library, path + ".rmsn", {"sim": capi.SIM, "oracle": capi.ORACLE}[kind])
     count, shape = 256 * COLUMNS, (256, COLUMNS)

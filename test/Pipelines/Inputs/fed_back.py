@@ -29,7 +29,7 @@ def variants(path):
     """(entry, variant, schedules) of a file."""
     with tempfile.NamedTemporaryFile(suffix=".rmsn") as module:
         # The simulator has the schedules of its chip.
-        run("norm-compile", path, "--target=sim:" + target, "--host-optimization=0", "-o", module.name)
+        run("norm-compile", path, "--target=sim:" + target, "-o", module.name)
         entry = variant = None
         for line in run("norm-inspect", module.name).splitlines():
             if found := re.match(r"entry (\S+)", line):

@@ -53,7 +53,7 @@ class Checker:
     def check(self, chip, example):
         """What there is to say of the example's kernels."""
         self.log.write_text("")
-        status, _, errors = self.run(example, f"--target={chip}", f"--ptxas={self.ptxas}", "--host-optimization=0", "-o", self.module)
+        status, _, errors = self.run(example, f"--target={chip}", f"--ptxas={self.ptxas}", "-o", self.module)
         if status:
             raise Failure(errors)
         code = self.module.read_bytes()

@@ -56,7 +56,7 @@ def tune(source, folder):
     """The number of records for a program, all of them used."""
     stem = os.path.join(folder, os.path.basename(source))
     space, tuning, tuned = stem + ".space.rmsn", stem + ".json", stem + ".rmsn"
-    compile = ["norm-compile", source, "--target=" + DEVICE, "--host-optimization=0"]
+    compile = ["norm-compile", source, "--target=" + DEVICE]
     run(*compile, "--schedule-space", "-o", space)
     entries = schedules(space)
     measure = ["norm-tune", space, "--device=" + DEVICE, "--rows=1", "--time-limit=0", "-o", tuning]
