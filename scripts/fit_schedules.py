@@ -27,6 +27,8 @@ WORK = [9, 13, 15, 17, 20]
 KNOTS = {
     "vectors": [0, 1, 1.6, 2, 2.6, 3, 4],
     "narrowed": [0, 1, 2, 3],
+    "split": [0, 1, 2],
+    "bytes": [4, 5, 6, 7, 8, 10],
     "used": [0.5, 0.75, 1],
     "cache": [0, 1, 2],
     "awaited": [0, 1],
@@ -55,7 +57,7 @@ RIDGE = {"whole": 1.0, "narrow": 2.0}
 # it is, what the first fit counts for, and steps.
 SOFTNESS = 0.05
 STEEPNESS = 3.0
-FIRST_FIT = 6.0
+FIRST_FIT = 4.0
 STEPS = 150
 
 # Programs that resemble each other, which --check leaves out together.
@@ -71,6 +73,11 @@ FAMILIES = [
     ["layer_norm", "softmax"],
     ["backward", "backward_f16", "train"],
     ["backward_f32"],
+    ["bias_residual", "gated_residual", "gated_residual_next", "stream_norm",
+     "stream_fp8"],
+    ["dyt", "gelu_gate"],
+    ["scale_shift"],
+    ["stream_backward"],
     ["dbias", "adaln_backward"],
 ]
 WIDTH_FOLDS = 8
@@ -250,6 +257,10 @@ def write(head, kinds, path):
     text.write("// Written by scripts/fit_schedules.py, do not edit.\n")
     for key in ("device", "date", "driver", "ptxas", "llvm", "commit"):
         text.write("// %s: %s\n" % (key, head.get(key, "?")))
+    for other in head.values():
+        if isinstance(other, dict) and other["device"] != head["device"]:
+            text.write("// and %d programs: %s, %s\n" %
+                       (other["lines"], other["device"], other["date"]))
     for kind, data in kinds.items():
         write_model(text, head["target"].removeprefix("sim:"), data, kind)
     with open(path, "w") as file:

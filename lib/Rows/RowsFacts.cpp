@@ -135,6 +135,10 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
       widestTile = std::max(widestTile, bits);
     return bits;
   };
+  auto count = [&](int64_t &sum, int64_t bits) {
+    sum += bits;
+    facts.wideBitsPerColumn += bits >= 32 ? bits : 0;
+  };
   llvm::SmallDenseSet<Value> loaded;
   for (Operation &op : program) {
     facts.groupColumns =
@@ -143,15 +147,15 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
       const int64_t bits = visit(load.getKind(), load);
       const bool isTile = load.getKind() == TileKind::tile;
       if (load.isShared()) {
-        facts.columnOperandBits += bits;
+        count(facts.columnOperandBits, bits);
         facts.sharedBitsPerColumn += isTile ? bits : 0;
       } else if (isTile && loaded.insert(load.getBase()).second) {
-        facts.loadedBitsPerColumn += bits;
+        count(facts.loadedBitsPerColumn, bits);
       }
     } else if (auto store = dyn_cast<TileStoreOp>(op)) {
       const int64_t bits = visit(store.getKind(), store.getValue());
       if (store.getKind() == TileKind::tile)
-        facts.storedBitsPerColumn += bits;
+        count(facts.storedBitsPerColumn, bits);
       collectAfter(&op, store.getValue());
     } else if (auto sum = dyn_cast<AccumulateOp>(op)) {
       collectAfter(&op, sum.getSource());

@@ -101,11 +101,11 @@ static double evaluate(const TermModel &term, Place place, size_t work) {
 
 StringRef mlir::rmsnorm::stringifyCostTerm(CostTerm term) {
   static constexpr StringLiteral names[kNumCostTerms] = {
-      "vectors", "narrowed",   "used",        "cache",     "awaited",
-      "cluster", "occupancy",  "waves",       "blocks",    "instructions",
-      "groups",  "in_flight",  "stages",      "idle",      "sums",
-      "strip",   "sum_blocks", "sum_threads", "sum_turns", "sum_idle",
-      "partials"};
+      "vectors",   "narrowed",     "split",   "bytes",      "used",
+      "cache",     "awaited",      "cluster", "occupancy",  "waves",
+      "blocks",    "instructions", "groups",  "in_flight",  "stages",
+      "idle",      "sums",         "strip",   "sum_blocks", "sum_threads",
+      "sum_turns", "sum_idle",     "partials"};
   return names[size_t(term)];
 }
 
@@ -127,6 +127,32 @@ double mlir::rmsnorm::getCallWork(const ProgramFacts &facts,
 
 static int64_t getColumnBits(const ProgramFacts &facts) {
   return facts.columnOperandBits + facts.sharedBitsPerColumn;
+}
+
+namespace {
+/// See CostTerm::Narrowed and CostTerm::Split.
+struct AccessShares {
+  double narrowed = 0, split = 0;
+};
+} // namespace
+
+static AccessShares getAccessShares(const ScheduleFields &schedule,
+                                    const ProgramFacts &facts,
+                                    const ChipInfo &chip) {
+  AccessShares shares;
+  const double bits = std::max<double>(1, facts.loadedBitsPerColumn +
+                                              facts.storedBitsPerColumn +
+                                              facts.columnOperandBits);
+  const int64_t width = getAccessWidth(facts, chip);
+  auto add = [&](double share, int64_t elements) {
+    const double pieces = std::log2(double(schedule.vectorWidth) / elements);
+    shares.narrowed += share * std::max(0., -pieces);
+    shares.split += share * std::max(0., pieces);
+  };
+  const double wide = facts.wideBitsPerColumn / bits;
+  add(1 - wide, width);
+  add(wide, std::min(width, std::min(chip.accessBytes, kMaxAccessBytes) / 4));
+  return shares;
 }
 
 /// Instructions of a thread, from the operations that the program counts:
@@ -251,9 +277,13 @@ ScheduleCost::ScheduleCost(const ScheduleFields &schedule,
       std::log2(vectors * schedule.vectorWidth /
                 std::max<double>(schedule.vectorWidth,
                                  getWidestVector(facts, chip))));
-  const double widest = getAccessWidth(facts, chip);
-  set(CostTerm::Narrowed,
-      std::max(0., std::log2(widest / schedule.vectorWidth)));
+  const AccessShares accesses = getAccessShares(schedule, facts, chip);
+  set(CostTerm::Narrowed, accesses.narrowed);
+  set(CostTerm::Split, accesses.split);
+  set(CostTerm::Bytes,
+      std::log2(std::max(
+          1., vectors * schedule.vectorWidth *
+                  (facts.loadedBitsPerColumn + facts.columnOperandBits) / 8)));
   set(CostTerm::Used, part / (vectors * schedule.threadsPerRow));
   set(CostTerm::Cache, schedule.cache == Cache::registers ? 0
                        : schedule.cache == Cache::reload  ? 1

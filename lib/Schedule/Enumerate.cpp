@@ -64,7 +64,7 @@ namespace {
 /// The schedules of a program on a chip, as they are found.
 class Space {
 protected:
-  Space(const ProgramFacts &facts, const ChipInfo &chip);
+  Space(const ProgramFacts &facts, const ChipInfo &chip, int64_t width);
 
   /// Adds `fields` once, if they run on the chip. Returns whether they do.
   bool addGiven(const ScheduleFields &fields);
@@ -82,8 +82,10 @@ protected:
   const ChipInfo &chip;
   /// The fields that all have.
   ScheduleFields base;
-  /// Accesses of the widest kind in a row: threads are counted by them, however
-  /// few elements an access takes.
+  /// Accesses of the widest kind in a row.
+  const int64_t wholeVectors;
+  /// What threads are counted by: vectors of a row or, where N allows no wide
+  /// accesses, as many elements in several vectors.
   int64_t vectors;
   std::vector<ScheduleFields> schedules;
 };
@@ -91,8 +93,8 @@ protected:
 /// Of programs that sum over no rows.
 class RowSpace : Space {
 public:
-  RowSpace(const ProgramFacts &facts, const ChipInfo &chip)
-      : Space(facts, chip) {}
+  RowSpace(const ProgramFacts &facts, const ChipInfo &chip, int64_t width)
+      : Space(facts, chip, width) {}
 
   std::vector<ScheduleFields> take();
 
@@ -105,19 +107,62 @@ private:
 };
 } // namespace
 
-Space::Space(const ProgramFacts &facts, const ChipInfo &chip)
-    : facts(facts), chip(chip) {
-  base.vectorWidth = getWidestVector(facts, chip);
-  // A row shorter than a vector: no wider than it needs to be.
-  while (base.vectorWidth / 2 >= facts.columns)
-    base.vectorWidth /= 2;
-  vectors = llvm::divideCeil(facts.columns, base.vectorWidth);
+/// Elements of the widest accesses, or of those that a shorter row fills.
+static int64_t getWholeWidth(const ProgramFacts &facts, const ChipInfo &chip) {
+  int64_t width = getWidestVector(facts, chip);
+  while (width / 2 >= facts.columns)
+    width /= 2;
+  return width;
+}
+
+/// Whether vectors of several widths are worth comparing: where elements of
+/// 32 bits are accessed beside narrower ones, which one vector cannot both take
+/// in an access, or nothing is reduced along a row, so that the number of
+/// threads is free. Other programs gain next to nothing by other widths, and
+/// rows without wide accesses lose.
+static bool hasSeveralWidths(const ProgramFacts &facts, const ChipInfo &chip) {
+  const int64_t bits = facts.loadedBitsPerColumn + facts.storedBitsPerColumn +
+                       facts.columnOperandBits;
+  const bool isMixed =
+      facts.wideBitsPerColumn > 0 && facts.wideBitsPerColumn < bits;
+  const bool isElementwise =
+      facts.numReductions == 0 && facts.numColumnSums == 0;
+  return !hasNarrowAccesses(facts, chip) && (isMixed || isElementwise);
+}
+
+SmallVector<int64_t, 3>
+mlir::rmsnorm::getVectorWidths(const ProgramFacts &facts, const ChipInfo &chip,
+                               bool all) {
   // Threads side by side access elements side by side, where a vector of them
   // each would be as many accesses 16 bytes apart. N says so for all variants,
   // which own the same columns.
-  base.vectorWidth = std::min(base.vectorWidth, getAccessWidth(facts, chip));
-  while (facts.part % base.vectorWidth != 0)
-    base.vectorWidth /= 2;
+  const int64_t whole = getWholeWidth(facts, chip);
+  int64_t width = std::min(whole, getAccessWidth(facts, chip));
+  while (facts.part % width != 0)
+    width /= 2;
+  SmallVector<int64_t, 3> widths = {width};
+  // Rows that are taken apart have vectors of all widths, those whose size only
+  // a call knows a guard for each.
+  if (facts.part > 0 || facts.dynamicColumns ||
+      (!all && !hasSeveralWidths(facts, chip)))
+    return widths;
+  // Half of an access of the widest kind. Two of them are never much better.
+  if (width == whole && width > 1)
+    widths.push_back(width / 2);
+  if (all && 2 * width <= kMaxVectorWidth && width < facts.columns)
+    widths.push_back(2 * width);
+  return widths;
+}
+
+Space::Space(const ProgramFacts &facts, const ChipInfo &chip, int64_t width)
+    : facts(facts), chip(chip),
+      wholeVectors(
+          llvm::divideCeil(facts.columns, getWholeWidth(facts, chip))) {
+  base.vectorWidth = width;
+  const bool isNarrow = hasNarrowAccesses(facts, chip) || facts.part > 0;
+  vectors = llvm::divideCeil(
+      facts.columns,
+      isNarrow ? std::max(width, getWholeWidth(facts, chip)) : width);
 }
 
 void Space::addParts(llvm::function_ref<bool(ArrayRef<int64_t>)> add) {
@@ -267,7 +312,7 @@ std::vector<ScheduleFields> RowSpace::take() {
       addHeld(cluster, threads);
     }
   // What registers hold of a row of any size is there for the widest one.
-  const bool isWide = schedules.empty() || vectors > 2 * most;
+  const bool isWide = schedules.empty() || wholeVectors > 2 * most;
   if (isWide || facts.dynamicColumns)
     addReadAgain();
   if (isWide)
@@ -288,8 +333,8 @@ namespace {
 /// own columns, and add them up over all rows.
 class SumsSpace : Space {
 public:
-  SumsSpace(const ProgramFacts &facts, const ChipInfo &chip)
-      : Space(facts, chip), leastThreads(8 * chip.subgroupSize) {}
+  SumsSpace(const ProgramFacts &facts, const ChipInfo &chip, int64_t width)
+      : Space(facts, chip, width), leastThreads(8 * chip.subgroupSize) {}
 
   std::vector<ScheduleFields> take();
 
@@ -304,7 +349,8 @@ private:
   void addColumns();
   /// So many threads that add up their columns over all rows, of one, two or
   /// four sectors of memory a row.
-  SmallVector<ScheduleFields> getColumnBlocks(int64_t threads) const;
+  SmallVector<ScheduleFields> getColumnBlocks(int64_t threads,
+                                              int64_t width) const;
   /// Rows as if nothing were summed, then the sums in strips of columns.
   void addStrips();
   /// The same of a program that only sums.
@@ -388,12 +434,13 @@ void SumsSpace::addRings(ScheduleFields fields) {
     }
 }
 
-SmallVector<ScheduleFields> SumsSpace::getColumnBlocks(int64_t threads) const {
+SmallVector<ScheduleFields> SumsSpace::getColumnBlocks(int64_t threads,
+                                                       int64_t width) const {
   SmallVector<ScheduleFields> schedules;
   ScheduleFields fields;
   fields.columnSums = ColumnSums::all_rows;
   fields.cache = Cache::reload;
-  fields.vectorWidth = base.vectorWidth;
+  fields.vectorWidth = width;
   for (int64_t bytes : {32, 64, 128})
     for (int64_t rows : {4, 8}) {
       const int64_t lanes =
@@ -420,14 +467,16 @@ void SumsSpace::addColumns() {
   if (!facts.independentSums)
     return;
   if (facts.numReductions == 0) {
-    for (const ScheduleFields &fields : getColumnBlocks(8 * chip.subgroupSize))
+    for (const ScheduleFields &fields :
+         getColumnBlocks(8 * chip.subgroupSize, base.vectorWidth))
       add(fields);
     add(getStrips());
     return;
   }
   ProgramFacts rows = facts;
   rows.numColumnSums = 0;
-  for (ScheduleFields fields : enumerateRows(rows, chip)) {
+  const int64_t width = getVectorWidths(facts, chip, /*all=*/false).front();
+  for (ScheduleFields fields : enumerateRows(rows, chip, base.vectorWidth)) {
     const int64_t threads = fields.getBlockThreads();
     // Rows that no registers hold are many bytes: strips keep more blocks busy.
     if (fields.cluster > 1 || fields.cache != Cache::registers ||
@@ -435,13 +484,13 @@ void SumsSpace::addColumns() {
         threads < 4 * chip.subgroupSize || threads > 16 * chip.subgroupSize)
       continue;
     fields.columnSums = ColumnSums::strips;
-    for (const ScheduleFields &sums : getColumnBlocks(threads))
+    for (const ScheduleFields &sums : getColumnBlocks(threads, width))
       add(fields, sums);
     // Twice as many threads add up a column beside twice as many rows a block.
     if (fields.rowGroups == 1 || fields.threadsPerRow > 2 * chip.subgroupSize)
       continue;
     fields.rowGroups *= 2;
-    for (const ScheduleFields &sums : getColumnBlocks(2 * threads))
+    for (const ScheduleFields &sums : getColumnBlocks(2 * threads, width))
       add(fields, sums);
   }
 }
@@ -452,7 +501,7 @@ void SumsSpace::addStrips() {
   ProgramFacts rows = facts;
   rows.numColumnSums = 0;
   std::optional<ScheduleFields> first;
-  for (ScheduleFields fields : enumerateRows(rows, chip)) {
+  for (ScheduleFields fields : enumerateRows(rows, chip, base.vectorWidth)) {
     // Two rows, of x and dy, that the largest block reads again by elements
     // spill (gfx1100).
     if (fields.cache == Cache::reload)
@@ -491,7 +540,7 @@ std::vector<ScheduleFields> SumsSpace::take() {
     addPersistent(cluster, getThreads(cluster));
   // Strips of wide rows are candidates everywhere, so that the cost model,
   // which was fitted on a chip that holds such rows, compares them.
-  if (schedules.empty() || vectors > 2 * chip.maxThreadsPerBlock)
+  if (schedules.empty() || wholeVectors > 2 * chip.maxThreadsPerBlock)
     addStrips();
   if (!facts.dynamicColumns)
     addColumns();
@@ -499,9 +548,26 @@ std::vector<ScheduleFields> SumsSpace::take() {
 }
 
 std::vector<ScheduleFields>
-mlir::rmsnorm::enumerateRows(const ProgramFacts &facts, const ChipInfo &chip) {
-  return facts.numColumnSums > 0 ? SumsSpace(facts, chip).take()
-                                 : RowSpace(facts, chip).take();
+mlir::rmsnorm::enumerateRows(const ProgramFacts &facts, const ChipInfo &chip,
+                             int64_t width) {
+  return facts.numColumnSums > 0 ? SumsSpace(facts, chip, width).take()
+                                 : RowSpace(facts, chip, width).take();
+}
+
+std::vector<ScheduleFields>
+mlir::rmsnorm::enumerateRows(const ProgramFacts &facts, const ChipInfo &chip,
+                             bool allWidths) {
+  const SmallVector<int64_t, 3> widths =
+      getVectorWidths(facts, chip, allWidths);
+  std::vector<ScheduleFields> schedules =
+      enumerateRows(facts, chip, widths.front());
+  // A program whose rows no vectors of the first width share out has one that
+  // takes any row; it needs no other.
+  for (int64_t width : ArrayRef(widths).drop_front())
+    for (const ScheduleFields &fields : enumerateRows(facts, chip, width))
+      if (!verifyOnTarget(fields, facts, chip))
+        schedules.push_back(fields);
+  return schedules;
 }
 
 std::vector<ScheduleFields>
@@ -510,7 +576,8 @@ mlir::rmsnorm::enumerateLike(const ScheduleFields &given,
   ScheduleRequest request;
   request.alignment = given.alignment;
   request.smMargin = given.smMargin;
-  std::vector<ScheduleFields> schedules = enumerateRows(facts, chip);
+  std::vector<ScheduleFields> schedules =
+      enumerateRows(facts, chip, /*allWidths=*/true);
   for (ScheduleFields &fields : schedules)
     setForRequest(fields, request);
   return schedules;

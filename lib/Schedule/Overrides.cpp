@@ -4,6 +4,7 @@
 #include "Selectors.h"
 
 #include "llvm/ADT/StringExtras.h"
+#include "llvm/Support/MathExtras.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -200,6 +201,23 @@ std::optional<Refusal> mlir::rmsnorm::applyOverrides(ScheduleFields &fields,
     return refuseAs("", llvm::toString(whole.takeError()));
   fields = *whole;
   return std::nullopt;
+}
+
+std::optional<int64_t> mlir::rmsnorm::getGivenWidth(StringRef overrides) {
+  std::optional<int64_t> width;
+  if (overrides.trim().starts_with("#rmsnorm.schedule"))
+    return width;
+  for (StringRef item : splitScheduleItems(overrides)) {
+    const auto [key, value] = item.split('=');
+    if (key.trim() == "threads_per_row")
+      return std::nullopt;
+    int64_t number;
+    if (key.trim() == "vector_width" &&
+        !value.trim().getAsInteger(10, number) && number > 0 &&
+        number <= kMaxVectorWidth && llvm::isPowerOf2_64(number))
+      width = number;
+  }
+  return width;
 }
 
 OrRefusal<std::string> mlir::rmsnorm::getLoopOverrides(StringRef overrides,

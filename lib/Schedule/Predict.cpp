@@ -10,6 +10,8 @@
 #include "llvm/Support/FormatVariadic.h"
 
 #include <cmath>
+#include <map>
+#include <numeric>
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -179,10 +181,18 @@ groupByTree(ArrayRef<ScheduleFields> schedules, bool apart) {
   return groups;
 }
 
-SmallVector<RowClass, 2> mlir::rmsnorm::predictRows(const ProgramFacts &facts,
-                                                    const ChipInfo &chip,
-                                                    bool sameTree) {
-  const std::vector<ScheduleFields> schedules = enumerateRows(facts, chip);
+SmallVector<RowClass, 2>
+mlir::rmsnorm::predictRows(const ProgramFacts &facts, const ChipInfo &chip,
+                           bool sameTree, std::optional<int64_t> width) {
+  std::vector<ScheduleFields> schedules;
+  if (width)
+    schedules = enumerateRows(facts, chip, *width);
+  // Why none of that width runs is for the override to say.
+  llvm::erase_if(schedules, [&](const ScheduleFields &fields) {
+    return verifyOnTarget(fields, facts, chip);
+  });
+  if (schedules.empty())
+    schedules = enumerateRows(facts, chip);
   const SmallVector<int64_t> columns = getColumnSamples(facts, chip);
   const SmallVector<int64_t> samples =
       getRowSamples(facts, chip, columns.back());
@@ -227,14 +237,23 @@ std::string mlir::rmsnorm::explainSchedule(const ScheduleFields &schedule,
   const SmallVector<int64_t> columns = getColumnSamples(facts, chip);
   std::optional<ScheduleFields> other;
   double least = INFINITY;
+  // The least cost of schedules of other widths.
+  std::map<int64_t, double> widths;
   bool isKnown = false;
+  const SmallVector<int64_t, 3> compared =
+      getVectorWidths(facts, chip, /*all=*/false);
   for (const ScheduleFields &one : enumerateLike(schedule, facts, chip)) {
     if (one == schedule) {
       isKnown = true;
       continue;
     }
     const double cost = CallCosts(one, facts, chip, columns).predict(rows);
-    if (cost < least) {
+    if (one.vectorWidth != schedule.vectorWidth) {
+      double &other = widths.try_emplace(one.vectorWidth, cost).first->second;
+      other = std::min(other, cost);
+    }
+    if (cost < least && (one.vectorWidth == schedule.vectorWidth ||
+                         llvm::is_contained(compared, one.vectorWidth))) {
       least = cost;
       other = one;
     }
@@ -268,5 +287,11 @@ std::string mlir::rmsnorm::explainSchedule(const ScheduleFields &schedule,
     os << separator << stringifyCostTerm(CostTerm(term)) << " "
        << percent(cost);
   os << ")";
+  const double cost = std::accumulate(own.begin(), own.end(), 0.);
+  for (auto [width, others] : widths)
+    os << (width == widths.begin()->first ? "; by vectors of " : ", of ")
+       << width << (width == 1 ? " element " : " elements ")
+       << percent(std::abs(others - cost))
+       << (others < cost ? " less" : " more");
   return text;
 }

@@ -37,10 +37,14 @@ getCandidates(const ProgramFacts &facts, const ChipInfo &chip,
     }
   }
   SmallVector<RowClass, 2> selected;
+  // Threads that were chosen for vectors of one width suit no other.
+  const std::optional<int64_t> width = getGivenWidth(request.overrides);
   if (request.useRecords && !request.batchInvariant)
     selected = findRecord(facts, chip);
-  if (selected.empty())
-    selected = predictRows(facts, chip, request.batchInvariant);
+  if (selected.empty() || llvm::any_of(selected, [&](const RowClass &one) {
+        return width && one.schedule.vectorWidth != *width;
+      }))
+    selected = predictRows(facts, chip, request.batchInvariant, width);
   for (const RowClass &one : selected)
     sources.push_back({one.place, "", "", 0, one.lastRow, one.schedule});
   std::set<int64_t> lastRows;

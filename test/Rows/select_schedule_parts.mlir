@@ -33,7 +33,7 @@ func.func @halves(%x: memref<?x128xbf16>, %m: index) {
 // Heads of 48 columns, of which no power of two of threads shares out whole
 // vectors: narrower ones.
 // CHECK-LABEL: func.func @heads
-// CHECK: schedule(#rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[48]|16}}, vector_width = {{[124]}}
+// CHECK: schedule(#rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[248]|16}}, vector_width = {{[124]}}
 func.func @heads(%x: memref<?x96xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(96) buffers(update %x : memref<?x96xbf16>) {
   ^bb0(%M: index, %X: memref<?x96xbf16>):

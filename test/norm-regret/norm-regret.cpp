@@ -6,6 +6,7 @@
 //   {"target": "sm_90", "device": ..., ...}
 //   {"program": "silu", "facts": "columns=4096,...", "rows": [1, 12],
 //    "schedules": ["#rmsnorm.schedule<...>", ...], "us": [[1.2, null], ...]}
+// A line of another device than the first one has a "device" of its own.
 // `us` has a list for each number of rows, with a time for each schedule. Where
 // only a call knows N, the facts are those of a class, and "columns" is the
 // call's.
@@ -72,6 +73,8 @@ struct Measured {
   std::string program;
   ProgramFacts facts;
   int64_t columns;
+  /// Where it was measured; "": as the first line says.
+  std::string device;
   std::vector<int64_t> rows;
   std::vector<ScheduleFields> schedules;
   /// By number of rows and schedule; 0: not measured.
@@ -121,6 +124,7 @@ static Measured parseMeasured(const llvm::json::Object &line) {
   measured.facts = parseFacts(line.getString("facts").value_or(""));
   measured.columns =
       line.getInteger("columns").value_or(measured.facts.columns);
+  measured.device = line.getString("device").value_or("").str();
   const llvm::json::Array *rows = line.getArray("rows");
   const llvm::json::Array *schedules = line.getArray("schedules");
   const llvm::json::Array *us = line.getArray("us");
@@ -365,19 +369,22 @@ static void printRecord(const ProgramFacts &facts, const Known &known,
 static void printRecords(ArrayRef<Measured> all, const ChipInfo &chip,
                          StringRef device) {
   llvm::outs() << "// Written by norm-regret --records, do not edit.\n";
-  std::vector<std::pair<std::string, ProgramFacts>> programs;
+  std::vector<const Measured *> programs;
   std::map<std::string, Known> known;
   for (const Measured &measured : all) {
     if (measured.facts.dynamicColumns)
       continue;
     const std::string key = getProgramKey(measured.facts);
     if (!known.count(key))
-      programs.push_back({key, measured.facts});
+      programs.push_back(&measured);
     known[key].add(measured, chip);
   }
-  for (const auto &[key, facts] : programs)
-    if (!known[key].schedules.empty())
-      printRecord(facts, known[key], chip, device);
+  for (const Measured *first : programs) {
+    const Known &own = known[getProgramKey(first->facts)];
+    if (!own.schedules.empty())
+      printRecord(first->facts, own, chip,
+                  first->device.empty() ? device : first->device);
+  }
 }
 
 //===----------------------------------------------------------------------===//

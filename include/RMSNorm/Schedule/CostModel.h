@@ -26,9 +26,16 @@ namespace mlir::rmsnorm {
 enum class CostTerm {
   /// Of a thread's vectors of a row.
   Vectors,
-  /// Logarithm of the elements of the widest vector that N allows over those of
-  /// a vector.
+  /// Logarithm of the elements that the widest access takes over those of
+  /// a vector, and of those of a vector over those of the widest access, 0
+  /// where
+  /// that is less: the mean over all that is accessed, by its bits. Elements of
+  /// several widths have accesses of several widths.
   Narrowed,
+  Split,
+  /// Logarithm of the bytes that a thread reads of a row and of per-column
+  /// operands.
+  Bytes,
   /// Share of the vectors of all threads that exist.
   Used,
   /// 0 if rows wait in registers, 1 if they are read again, 2 if they wait in

@@ -9,10 +9,10 @@
 namespace mlir::rmsnorm {
 
 /// The candidates for a program, for which `chosen` is chosen without
-/// measuring: legal on the target and different, about a hundred at most. The
+/// measuring: legal on the target and different, two hundred at most. The
 /// first ones are those chosen, one for each class of rows. A schedule that
 /// another is known to beat is left out:
-/// - narrower accesses than the widest, for aligned rows;
+/// - vectors of other widths than one, two and half of an access;
 /// - threads without work, or with more than eight vectors unless that takes
 ///   the largest block;
 /// - several rows in flight, and persistent blocks, of programs that sum over

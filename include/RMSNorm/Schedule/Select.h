@@ -70,7 +70,8 @@ Refusal explainNoSchedule(const ProgramFacts &facts, const ChipInfo &chip);
 
 /// Why `schedule` is chosen for `rows` rows: what the cost model takes for the
 /// next best schedule, how many percent of time lie between them, and the terms
-/// that most of it is due to. "" if the model knows no such schedule: it is the
+/// that most of it is due to; then what the best schedule of each other width
+/// of vectors would take. "" if the model knows no such schedule: it is the
 /// user's.
 std::string explainSchedule(const ScheduleFields &schedule,
                             const ProgramFacts &facts, const ChipInfo &chip,
