@@ -189,7 +189,7 @@ private:
   LogicalResult fillRest(Written &output);
   bool dependsOnMembers(Value value);
   bool landAtOrigin(Written &output);
-  void keepApart(Written &output);
+  void keepApart(const Written &output);
   Operation *findLast(const Written &output) const;
   void writeWhatIsRead(Written &output);
   bool leaveToOthers(Written &output);

@@ -381,7 +381,6 @@ LogicalResult ProgramBuilder::collectWritten() {
         !(output.destination && !dependsOnMembers(output.destination) &&
           getPlace(output)))
       leaveToOthers(output);
-    keepApart(output);
   }
   // What others put beside it is put there after the kernel.
   for (bool isDone = !amongOthers; !isDone;) {
@@ -394,6 +393,9 @@ LogicalResult ProgramBuilder::collectWritten() {
         isDone = false;
       }
   }
+  for (const Written &output : written)
+    if (!output.isSum)
+      keepApart(output);
   for (Written &output : written) {
     if (output.isSum)
       continue;
@@ -491,7 +493,7 @@ void ProgramBuilder::writeWhatIsRead(Written &output) {
 /// Has others copy `output`, in whose new tensor columns would lie apart as
 /// they put it into another one: bufferization does not compute there what an
 /// allocation holds.
-void ProgramBuilder::keepApart(Written &output) {
+void ProgramBuilder::keepApart(const Written &output) {
   if (!output.destination)
     return;
   auto empty = output.destination.getDefiningOp<tensor::EmptyOp>();
@@ -504,7 +506,9 @@ void ProgramBuilder::keepApart(Written &output) {
   auto allocation = bufferization::AllocTensorOp::create(
       rewriter, empty.getLoc(), empty.getType(), empty.getDynamicSizes());
   created.insert(created.begin(), allocation);
-  output.destination = allocation;
+  for (Written &other : written)
+    if (other.destination == empty.getResult())
+      other.destination = allocation;
 }
 
 /// The op that `output` is put by to where it is written, if it is an insertion

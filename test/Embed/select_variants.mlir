@@ -302,8 +302,8 @@ func.func @together(%x: memref<?x64xf32>, %z: memref<?x64xf32>, %m: index, %n: i
 // more rows of either.
 // CHECK-LABEL: func @classes
 func.func @classes(%m: index, %n: index) {
-  %x = memref.alloc(%m) {alignment = 64 : i64} : memref<?x4096xf32>
-  %y = memref.alloc(%m) {alignment = 64 : i64} : memref<?x4096xf32>
+  %x = memref.alloc(%m) {alignment = 64 : i64} : memref<?x8192xf32>
+  %y = memref.alloc(%m) {alignment = 64 : i64} : memref<?x8192xf32>
   %z = memref.alloc(%m) {alignment = 64 : i64} : memref<?x8192xf32>
   %u = memref.alloc(%m) {alignment = 64 : i64} : memref<?x8192xf32>
   %p = memref.alloc(%n) {alignment = 64 : i64} : memref<?x8192xf32>
@@ -311,29 +311,29 @@ func.func @classes(%m: index, %n: index) {
   %c1 = arith.constant 1 : index
   // CHECK: %[[IS:.*]] = arith.cmpi ule, %arg0, %{{.*}} : index
   // CHECK: scf.if %[[IS]] {
-  // CHECK-NEXT: rmsnorm.rows {{.*}} columns(4096)
+  // CHECK-NEXT: rmsnorm.rows {{.*}} columns(8192)
   // CHECK: rmsnorm.rows {{.*}} columns(8192)
   // CHECK: } else {
   // CHECK-NOT: arith.cmpi ule, %arg1
-  // CHECK: rmsnorm.rows {{.*}} columns(4096)
+  // CHECK: rmsnorm.rows {{.*}} columns(8192)
   // CHECK: rmsnorm.rows {{.*}} columns(8192)
   // CHECK: memref.store
   // CHECK: %[[IS_FEW:.*]] = arith.cmpi ule, %arg0
   // CHECK: %[[AS_FEW:.*]] = arith.cmpi ule, %arg1
   // CHECK: %[[BOTH:.*]] = arith.andi %[[IS_FEW]], %[[AS_FEW]]
   // CHECK: scf.if %[[BOTH]]
-  // CHECK-NEXT: rmsnorm.rows {{.*}} columns(4096)
+  // CHECK-NEXT: rmsnorm.rows {{.*}} columns(8192)
   // CHECK: rmsnorm.rows {{.*}} columns(8192)
-  rmsnorm.rows sizes [%m] columns(4096) buffers(read %x : memref<?x4096xf32>, write %y : memref<?x4096xf32>) {
-  ^bb0(%M: index, %X: memref<?x4096xf32>, %Y: memref<?x4096xf32>):
+  rmsnorm.rows sizes [%m] columns(8192) buffers(read %x : memref<?x8192xf32>, write %y : memref<?x8192xf32>) {
+  ^bb0(%M: index, %X: memref<?x8192xf32>, %Y: memref<?x8192xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
-      %v = rmsnorm.tile_load tile %X[%t] : memref<?x4096xf32> -> vector<1x4096xf32>
-      %s = arith.mulf %v, %v : vector<1x4096xf32>
-      %r = rmsnorm.row_reduce add(%s) : vector<1x4096xf32> -> vector<1x1xf32>
-      %b = vector.broadcast %r : vector<1x1xf32> to vector<1x4096xf32>
-      %w = arith.mulf %v, %b : vector<1x4096xf32>
-      rmsnorm.tile_store tile %w, %Y[%t] : vector<1x4096xf32>, memref<?x4096xf32>
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x8192xf32> -> vector<1x8192xf32>
+      %s = arith.mulf %v, %v : vector<1x8192xf32>
+      %r = rmsnorm.row_reduce add(%s) : vector<1x8192xf32> -> vector<1x1xf32>
+      %b = vector.broadcast %r : vector<1x1xf32> to vector<1x8192xf32>
+      %w = arith.mulf %v, %b : vector<1x8192xf32>
+      rmsnorm.tile_store tile %w, %Y[%t] : vector<1x8192xf32>, memref<?x8192xf32>
       rmsnorm.yield
     }
     rmsnorm.yield
@@ -353,17 +353,17 @@ func.func @classes(%m: index, %n: index) {
     rmsnorm.yield
   }
   %zero = arith.constant 0.0 : f32
-  memref.store %zero, %x[%c1, %c1] : memref<?x4096xf32>
-  rmsnorm.rows sizes [%m] columns(4096) buffers(read %x : memref<?x4096xf32>, write %y : memref<?x4096xf32>) {
-  ^bb0(%M: index, %X: memref<?x4096xf32>, %Y: memref<?x4096xf32>):
+  memref.store %zero, %x[%c1, %c1] : memref<?x8192xf32>
+  rmsnorm.rows sizes [%m] columns(8192) buffers(read %x : memref<?x8192xf32>, write %y : memref<?x8192xf32>) {
+  ^bb0(%M: index, %X: memref<?x8192xf32>, %Y: memref<?x8192xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
-      %v = rmsnorm.tile_load tile %X[%t] : memref<?x4096xf32> -> vector<1x4096xf32>
-      %s = arith.mulf %v, %v : vector<1x4096xf32>
-      %r = rmsnorm.row_reduce add(%s) : vector<1x4096xf32> -> vector<1x1xf32>
-      %b = vector.broadcast %r : vector<1x1xf32> to vector<1x4096xf32>
-      %w = arith.mulf %v, %b : vector<1x4096xf32>
-      rmsnorm.tile_store tile %w, %Y[%t] : vector<1x4096xf32>, memref<?x4096xf32>
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x8192xf32> -> vector<1x8192xf32>
+      %s = arith.mulf %v, %v : vector<1x8192xf32>
+      %r = rmsnorm.row_reduce add(%s) : vector<1x8192xf32> -> vector<1x1xf32>
+      %b = vector.broadcast %r : vector<1x1xf32> to vector<1x8192xf32>
+      %w = arith.mulf %v, %b : vector<1x8192xf32>
+      rmsnorm.tile_store tile %w, %Y[%t] : vector<1x8192xf32>, memref<?x8192xf32>
       rmsnorm.yield
     }
     rmsnorm.yield

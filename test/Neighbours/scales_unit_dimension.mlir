@@ -1,7 +1,7 @@
 // A dimension of one element after the groups of columns, transposed, reshaped or
 // read: the groups lie side by side.
-// RUN: norm-run %s --device=sim:sm_90 --host-optimization=0 --rows=5 | FileCheck %s
-// RUN: norm-run %s --device=sim:gfx942 --host-optimization=0 --rows=5 | FileCheck %s
+// RUN: norm-run %s --device=sim:sm_90 --rows=5 | FileCheck %s
+// RUN: norm-run %s --device=sim:gfx942 --rows=5 | FileCheck %s
 // CHECK: {{^}}transposed {{.*}} ok
 // CHECK: {{^}}expanded {{.*}} ok
 // CHECK: {{^}}read {{.*}} ok
