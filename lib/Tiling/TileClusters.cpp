@@ -163,14 +163,6 @@ static llvm::SetVector<Operation *> getOps(const access::Cluster &cluster) {
   return {sorted.begin(), sorted.end()};
 }
 
-/// The member of `cluster` that `value` is a view of what it computes, or null.
-static Operation *getMember(const access::Cluster &cluster, Value value) {
-  while (access::isView(value.getDefiningOp()))
-    value = value.getDefiningOp()->getOperand(0);
-  Operation *op = value.getDefiningOp();
-  return op && cluster.findMember(op) ? op : nullptr;
-}
-
 namespace {
 /// Finds ops that are made to be in kernels, and forgets ops that are gone.
 struct Forgetter final : RewriterBase::Listener {
@@ -244,7 +236,7 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
       if (remarks)
         anchor->emitRemark("not made a kernel of: it ") << reason;
     }
-    if (required && (failed(checkLeft(ops)) || failed(checkBetween(ops))))
+    if (isAllOurs() && (failed(checkLeft(ops)) || failed(checkBetween(ops))))
       return signalPassFailure();
     // Of what is inserted one after another the first says why.
     auto isNext = [&](Operation *op) {
@@ -274,12 +266,16 @@ private:
     return failure(walk.wasInterrupted());
   }
 
+  /// Whether all work has to be in kernels: that of a function that is called
+  /// by others.
+  bool isAllOurs() {
+    auto function = dyn_cast<FunctionOpInterface>(getOperation());
+    return required && !(function && function.isPrivate());
+  }
+
   /// Where all work has to be in kernels, names the first op on tensors that is
   /// in none, and why. Linalg ops are left to rmsnorm-check-buffers.
   LogicalResult checkLeft(const Forgetter &ops) {
-    auto function = dyn_cast<FunctionOpInterface>(getOperation());
-    if (function && function.isPrivate())
-      return success();
     auto check = [&](Operation *op) -> WalkResult {
       if (isa<RowsOp, linalg::LinalgOp>(op))
         return WalkResult::skip();
@@ -326,9 +322,6 @@ private:
   /// dimensions of an argument, which may not lie side by side. Names the op
   /// that could be in one kernel with the rest, if there is one.
   LogicalResult checkBetween(const Forgetter &ops) {
-    auto function = dyn_cast<FunctionOpInterface>(getOperation());
-    if (function && function.isPrivate())
-      return success();
     WalkResult walk = getOperation()->walk([&](RowsOp rows) -> WalkResult {
       for (auto [operand, result] :
            llvm::zip_equal(rows.getWritten(), rows->getResults())) {
@@ -409,9 +402,10 @@ private:
         // Nobody else inserts what a member computes.
         if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
             insertion && required)
-          if (Operation *member = getMember(*larger, insertion.getSource());
-              member && member != anchor)
-            op = member;
+          if (Operation *source =
+                  access::getViewSource(insertion.getSource()).getDefiningOp();
+              source && source != anchor && larger->findMember(source))
+            op = source;
         if (problem->op && problem->op != op)
           problem->reason = "fits in no kernel with '" +
                             getWrittenName(problem->op).str() + "': that " +
@@ -483,8 +477,7 @@ private:
   /// reduction if there is one, of rows before others: the rest works on its
   /// rows, or parts of them.
   bool addLeft(RewriterBase &rewriter, Forgetter &ops) {
-    auto function = dyn_cast<FunctionOpInterface>(getOperation());
-    if (!required || (function && function.isPrivate()))
+    if (!isAllOurs())
       return false;
     linalg::LinalgOp first;
     auto getRank = [](linalg::LinalgOp op) {
