@@ -2,7 +2,7 @@
 """Runs functions and their raised versions side by side.
 
     compare.py INPUT... [--drop=ATTRIBUTE] [--size=N] [--magnitude=S,T]
-               [--share=P] [--fewer-roundings] [--row-wise] [--embed=TARGET,HOST [--options=OPTIONS]]
+               [--share=P] [--rounded-sums] [--fewer-roundings] [--row-wise] [--embed=TARGET,HOST [--options=OPTIONS]]
 
 Each input is raised by norm-opt, decomposed again and, in one program with what
 it was, lowered by stock passes and run on the CPU by mlir-runner, on arguments
@@ -16,7 +16,9 @@ T are what terms that cancel add up to without their signs, in f32 and in narrow
 types. What differs:
 the association of f32. So an f32 result may differ in its last bits, a
 narrower one may be rounded the other way now and then, in P (0.01) of its
-elements, but by one step.
+elements, but by one step. With --rounded-sums an f32 result may be a sum over
+thousands of rows, of the narrowest floats that the function has: it may differ by
+one step of those.
 NaNs are equal, and so is an infinity to itself. Elements that the program leaves
 undefined are not compared: those that differ if other values are in what
 tensor.empty gives.
@@ -61,6 +63,8 @@ STEP = {"bf16": 2.0**-7, "f16": 2.0**-10, "f32": 2.0**-19, "f8E4M3FN": 0.125, "i
 # Kernels sum up in another order. So what a body rounds on its way may be rounded
 # the other way too: that is a second step, and one of an integer.
 EMBEDDED_STEP = {**STEP, "bf16": 2 * STEP["bf16"], "f16": 2 * STEP["f16"], "i8": 1.0 / 128}
+# Of sums over thousands of rows, one after another.
+OF_SUMS = {"f32": 2.0**-15}
 # What stands for them in a wider program.
 NARROW, SINGLE = {"bf16": "f32", "f16": "f32"}, {"f32": "f64"}
 TENSOR = r"tensor<([0-9?x]*)(bf16|f16|f32|i8|i32|i64|f8E4M3FN)>"
@@ -76,6 +80,7 @@ parser.add_argument("--magnitude", type=lambda text: [float(one) for one in text
 # Of the elements of a narrow result this share, and one in any case, may be
 # rounded the other way.
 parser.add_argument("--share", type=float, default=0.01)
+parser.add_argument("--rounded-sums", action="store_true")
 parser.add_argument("--embed")
 parser.add_argument("--options", default="")
 options = parser.parse_args()
@@ -330,7 +335,10 @@ def compare(program, original, raised):
                 continue
             program.count_elements(before[i], sizes, element)
             but = (before[i], other[i]) if has_undefined else ()
-            for tolerance in (0.0, STEP[element]):
+            step = STEP[element]
+            if options.rounded_sums and element == "f32":
+                step = max(OF_SUMS.get(one, STEP[one]) for one in re.findall(r"bf16|f16|f32", " ".join(arguments + kinds)))
+            for tolerance in (0.0, step):
                 program.count_differences(before[i], after[i], sizes, element, tolerance, but)
     return reports
 

@@ -61,10 +61,12 @@ class Dim:
 
 
 class Value:
-    """A tensor. `home` is the number of the argument that it is, with other elements."""
+    """A tensor. `home` is the number of the argument that it is, with other elements. Those are right as far as `precise`, a
+    type, tells numbers apart."""
 
     def __init__(self, name, dims, kind, data, normed=False, home=None):
         self.name, self.dims, self.kind, self.data, self.normed, self.home = name, list(dims), kind, data, normed, home
+        self.precise = kind
 
     sizes = property(lambda self: [dim.size for dim in self.dims])
     type = property(lambda self: f"tensor<{''.join('?x' if d.name else f'{d.size}x' for d in self.dims)}{self.kind}>")
@@ -431,8 +433,7 @@ class Program:
         """Returns sums, or maxima, over all rows or over those of each of some leading dimensions, of the tensor or of what
         another sum may be of, too."""
         value, last = self.value, len(self.value.dims) - 1
-        # A sum in f32 shows elements that were rounded the other way.
-        if not value.normed or last == 0 or value.kind != "f32":
+        if not value.normed or last == 0:
             return
         kept = self.rng.randint(0, last - 1)
         kept = list(self.rng.choice([range(kept), range(last - kept, last)]))
@@ -451,6 +452,8 @@ class Program:
         maps = texts(f"affine_map<({texts(letters)}) -> ({texts(letters[i] for i in used)})>" for used in (axes, out_axes))
         kinds = texts('"parallel"' if i in out_axes else '"reduction"' for i in axes)
         result = Value(None, out.dims, "f32", [start] * math.prod(out.sizes), True)
+        # It shows elements that were rounded the other way.
+        result.precise = value.kind
         result.name = self.new(f"linalg.generic {{indexing_maps = [{maps}], iterator_types = [{kinds}]}} "
                                f"ins({value.name} : {value.type}) outs({out.name} : {out.type}) {{")
         self.lines += [f"^bb0(%x0: {value.kind}, %o: f32):", *(f"  {line}" for line in body + ops), "  linalg.yield %r : f32", f"}} -> {out.type}"]

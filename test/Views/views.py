@@ -112,9 +112,9 @@ def launch(program, path):
     function.bind(tensors, address, 8 * len(workspace) - 256)()
     for number, result in enumerate(program.results):
         place = len(program.arguments) + new.index(result) if result.home is None else result.home
-        kind = TYPES[result.kind]
-        got = kind.decode(buffers[place][shifts[place]:])
-        wrong = [i for i, (a, b) in enumerate(zip(got, result.data)) if not abs(a - b) <= kind.tolerance * max(1.0, abs(b))]
+        got = TYPES[result.kind].decode(buffers[place][shifts[place]:])
+        tolerance = TYPES[result.precise].tolerance
+        wrong = [i for i, (a, b) in enumerate(zip(got, result.data)) if not abs(a - b) <= tolerance * max(1.0, abs(b))]
         if wrong:
             i = wrong[0]
             return f"result {number}: {len(wrong)} of {len(got)} wrong, first at {i}: expected {result.data[i]:.6}, got {got[i]:.6}"
@@ -152,7 +152,7 @@ def embed(programs, folder, target):
         file.write("".join(program.text() for program in programs))
     # A size may be halved three times; a result may be rounded five times, one after another.
     status, text = call(sys.executable, "-S", "-B", COMPARE, path, f"--embed=sim:{target},direct", "--size=8", "--magnitude=64,16",
-                        "--share=0.05")
+                        "--share=0.15", "--rounded-sums")
     if status and len(programs) > 1:
         for program in programs:
             yield from embed([program], folder, target)
