@@ -68,11 +68,9 @@ static MemRefType getBufferType(Value tensor) {
              : MemRefType();
 }
 
-bool rmsnorm::lieTogether(Value tensor, int64_t columns) {
-  // What an op computes may be computed where it is put.
-  if (tensor.getDefiningOp<DestinationStyleOpInterface>() &&
-      isInsertedApart(tensor, columns))
-    return false;
+/// Whether `columns` of a row lie apart in what `tensor` is a view of, or is
+/// computed in.
+static bool isOfWhatLiesApart(Value tensor, int64_t columns) {
   while (Operation *definition = tensor.getDefiningOp()) {
     // What an op computes may be in its destination.
     if (auto destination = dyn_cast<DestinationStyleOpInterface>(definition)) {
@@ -84,9 +82,13 @@ bool rmsnorm::lieTogether(Value tensor, int64_t columns) {
           rows.getWritten()[cast<OpResult>(tensor).getResultNumber()]->get();
       continue;
     }
+    if (auto insertion = dyn_cast<tensor::InsertSliceOp>(definition)) {
+      tensor = insertion.getDest();
+      continue;
+    }
     auto slice = dyn_cast<tensor::ExtractSliceOp>(definition);
     if (slice && takesApart(slice, slice.getSourceType(), columns))
-      return false;
+      return true;
     if (!slice &&
         !isa<tensor::CastOp, tensor::CollapseShapeOp, tensor::ExpandShapeOp>(
             definition))
@@ -94,7 +96,14 @@ bool rmsnorm::lieTogether(Value tensor, int64_t columns) {
     tensor = definition->getOperand(0);
   }
   MemRefType type = getBufferType(tensor);
-  return !type || !liesApart(type, columns);
+  return type && liesApart(type, columns);
+}
+
+bool rmsnorm::lieTogether(Value tensor, int64_t columns) {
+  // What an op computes may be computed where it is put.
+  return !(tensor.getDefiningOp<DestinationStyleOpInterface>() &&
+           isInsertedApart(tensor, columns)) &&
+         !isOfWhatLiesApart(tensor, columns);
 }
 
 bool rmsnorm::isInsertedApart(Value tensor, int64_t columns) {
@@ -114,6 +123,7 @@ bool rmsnorm::isInsertedApart(Value tensor, int64_t columns) {
     if (destination && destination.isDpsInit(&use))
       return isInsertedApart(destination.getTiedOpResult(&use), columns);
     return insert && (takesApart(insert, insert.getType(), columns) ||
+                      isOfWhatLiesApart(insert.getDest(), columns) ||
                       isInsertedApart(insert.getResult(), columns));
   });
 }

@@ -193,8 +193,9 @@ private:
   Operation *findLast(const Written &output) const;
   void writeWhatIsRead(Written &output);
   bool leaveToOthers(Written &output);
-  bool isPutTogetherOutside(Value value, const Written &output) const;
-  bool isNewer(const Written &other, const Written &output);
+  bool isPutTogetherOutside(const Written &output) const;
+  static bool isNewer(const Written &other, const Written &output);
+  static bool isOneTensor(const Written &a, const Written &b);
   LogicalResult collectWritten();
   Operation *findCopy(const Written &output) const;
   LogicalResult store(const Written &written);

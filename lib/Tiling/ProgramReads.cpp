@@ -316,6 +316,10 @@ FailureOr<Value> ProgramBuilder::load(const Access &access, Value index) {
     return fail("reads " + why);
   if (auto empty = access.value.getDefiningOp<tensor::EmptyOp>())
     return fail("reads a tensor without contents");
+  // What is read for all rows is of all their columns, or of groups.
+  if (place->kind == TileKind::column && columns != kDynamicColumns &&
+      columns % place->elements != 0)
+    return fail("reads columns that its rows do not have");
   if (std::string reason =
           whyNotInMemory(*place, access.value, /*isLoad=*/true);
       !reason.empty())

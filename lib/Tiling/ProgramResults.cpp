@@ -40,31 +40,56 @@ ProgramBuilder::getAssembled(const Access &access) const {
       return std::make_pair(value, *layout);
     value = insertion.getDest();
   }
-  // The row itself may be reshaped, and inserted as a whole.
-  SmallVector<Operation *> path;
-  Value row = access.landing;
-  while (!cluster.findLayout(row) ||
-         !row.getDefiningOp<tensor::InsertSliceOp>()) {
-    Operation *op = row.getDefiningOp();
-    if (!op || !(isView(op) || isa<tensor::InsertSliceOp>(op)))
-      return std::nullopt;
-    path.push_back(op);
-    row = op->getOperand(0);
-  }
-  if (isLonger(row))
-    return std::nullopt;
-  Layout layout = *cluster.findLayout(row);
+  // The row itself may be reshaped, and inserted as a whole, more than once:
+  // one of those is what `access` is a part of.
   Digits scratch = digits;
-  for (Operation *op : llvm::reverse(path)) {
-    auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
-    layout = scratch.resolve(layout);
-    std::optional<Layout> next = insertion ? writeThrough(insertion, layout)
-                                           : writeThrough(scratch, op, layout);
-    if (!next || scratch.size() != digits.size())
-      return std::nullopt;
-    layout = std::move(*next);
-  }
-  return std::make_pair(row, layout);
+  auto writeUp = [&](Layout layout,
+                     ArrayRef<Operation *> path) -> std::optional<Layout> {
+    for (Operation *op : llvm::reverse(path)) {
+      layout = scratch.resolve(layout);
+      auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
+      std::optional<Layout> next = insertion
+                                       ? writeThrough(insertion, layout)
+                                       : writeThrough(scratch, op, layout);
+      if (!next)
+        return std::nullopt;
+      layout = std::move(*next);
+    }
+    return scratch.resolve(layout);
+  };
+  SmallVector<Operation *> path;
+  Value row;
+  size_t toRow = 0;
+  std::function<bool(Value)> findSource = [&](Value value) {
+    if (value == access.source)
+      return writeUp(access.sourceLayout, path) ==
+             scratch.resolve(access.landingLayout);
+    Operation *op = value.getDefiningOp();
+    auto insertion = dyn_cast_if_present<tensor::InsertSliceOp>(op);
+    const bool isRow = !row && insertion && cluster.findLayout(value);
+    if (isRow) {
+      row = value;
+      toRow = path.size();
+    }
+    if (insertion || (op && isView(op))) {
+      path.push_back(op);
+      if (findSource(op->getOperand(0)))
+        return true;
+      path.pop_back();
+    }
+    if (insertion && value != access.landing && findSource(insertion.getDest()))
+      return true;
+    if (isRow)
+      row = {};
+    return false;
+  };
+  if (!findSource(access.landing) || !row || isLonger(row))
+    return std::nullopt;
+  std::optional<Layout> layout = writeUp(
+      *cluster.findLayout(row), ArrayRef<Operation *>(path).take_front(toRow));
+  if (!layout || scratch.size() != digits.size())
+    return std::nullopt;
+  return std::make_pair(row, *layout);
 }
 
 /// What the rows of `landing` are written into: the newest tensor that has all
@@ -353,6 +378,7 @@ LogicalResult ProgramBuilder::collectWritten() {
     }
     written.push_back(std::move(output));
   }
+  DenseMap<Value, Value> newTensors;
   for (Written &output : written) {
     current = cluster.getMembers()[output.member].op;
     if (output.isSum) {
@@ -373,8 +399,12 @@ LogicalResult ProgramBuilder::collectWritten() {
       continue;
     }
     output.destination = getDestination(output.landing);
-    if (!output.destination && !landAtOrigin(output))
-      output.destination = createDestination(output.landing);
+    if (!output.destination && !landAtOrigin(output)) {
+      Value &created = newTensors[output.landing];
+      if (!created)
+        created = createDestination(output.landing);
+      output.destination = created;
+    }
     if (output.destination)
       writeWhatIsRead(output);
     if (amongOthers &&
@@ -386,16 +416,13 @@ LogicalResult ProgramBuilder::collectWritten() {
   for (bool isDone = !amongOthers; !isDone;) {
     isDone = true;
     for (Written &output : written)
-      if (!output.isSum && isPutTogetherOutside(output.landing, output)) {
+      if (!output.isSum && isPutTogetherOutside(output)) {
         current = cluster.getMembers()[output.member].op;
         if (!leaveToOthers(output))
           return fail("is put together with what no kernel stores");
         isDone = false;
       }
   }
-  for (const Written &output : written)
-    if (!output.isSum)
-      keepApart(output);
   for (Written &output : written) {
     if (output.isSum)
       continue;
@@ -407,6 +434,9 @@ LogicalResult ProgramBuilder::collectWritten() {
     if (failed(fillRest(output)))
       return failure();
   }
+  for (Written &output : written)
+    if (!output.isSum)
+      keepApart(output);
   for (size_t number = 0; number < written.size();)
     if (llvm::any_of(ArrayRef(written).take_front(number),
                      [&](const Written &other) {
@@ -418,9 +448,7 @@ LogicalResult ProgramBuilder::collectWritten() {
   for (auto [number, output] : llvm::enumerate(written)) {
     output.number = number + 1;
     for (const Written &other : ArrayRef(written).take_front(number))
-      if (other.destination == output.destination &&
-          (other.landing == output.landing || isNewer(other, output) ||
-           isNewer(output, other)))
+      if (isOneTensor(other, output))
         output.number = other.number;
   }
   // Rows are stored in no order.
@@ -494,9 +522,19 @@ void ProgramBuilder::writeWhatIsRead(Written &output) {
 /// they put it into another one: bufferization does not compute there what an
 /// allocation holds.
 void ProgramBuilder::keepApart(const Written &output) {
-  if (!output.destination)
-    return;
-  auto empty = output.destination.getDefiningOp<tensor::EmptyOp>();
+  // Fills of ours may lie in between.
+  Value tensor = output.destination;
+  for (Operation *op = tensor.getDefiningOp();
+       llvm::is_contained(created, op) && !isa<tensor::EmptyOp>(op);
+       op = tensor.getDefiningOp()) {
+    if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op))
+      tensor = insertion.getDest();
+    else if (auto fill = dyn_cast<linalg::FillOp>(op))
+      tensor = fill.getDpsInits().front();
+    else
+      break;
+  }
+  auto empty = tensor.getDefiningOp<tensor::EmptyOp>();
   std::optional<Place> place = empty ? getPlace(output) : std::nullopt;
   if (!place || place->kind == TileKind::row ||
       !isInsertedApart(output.landing,
@@ -505,7 +543,11 @@ void ProgramBuilder::keepApart(const Written &output) {
   rewriter.setInsertionPoint(empty);
   auto allocation = bufferization::AllocTensorOp::create(
       rewriter, empty.getLoc(), empty.getType(), empty.getDynamicSizes());
-  created.insert(created.begin(), allocation);
+  created.push_back(allocation);
+  rewriter.replaceUsesWithIf(
+      empty.getResult(), allocation.getResult(), [&](OpOperand &use) {
+        return llvm::is_contained(created, use.getOwner());
+      });
   for (Written &other : written)
     if (other.destination == empty.getResult())
       other.destination = allocation;
@@ -538,22 +580,36 @@ bool ProgramBuilder::leaveToOthers(Written &output) {
   return true;
 }
 
-/// Whether parts of `value`, which lies where `output` is stored, are what
-/// members compute, and are not stored there.
-bool ProgramBuilder::isPutTogetherOutside(Value value,
-                                          const Written &output) const {
-  if (llvm::any_of(written, [&](const Written &other) {
-        return other.computed == value &&
-               other.destination == output.destination;
-      }))
+/// Whether parts of what `output` lands in are what members compute, and are
+/// not stored where `output` is. One value may be put there more than once.
+bool ProgramBuilder::isPutTogetherOutside(const Written &output) const {
+  DenseMap<Value, unsigned> places;
+  unsigned numPlaces = 0;
+  DenseSet<Value> ofOthers;
+  std::function<bool(Value)> isOutside = [&](Value value) {
+    const unsigned stored = llvm::count_if(written, [&](const Written &other) {
+      return other.computed == value && isOneTensor(other, output);
+    });
+    if (stored) {
+      ++numPlaces;
+      return ++places[value] > stored;
+    }
+    Operation *op = value.getDefiningOp();
+    if (!op || ofOthers.contains(value))
+      return false;
+    if (members.contains(op))
+      return true;
+    const unsigned before = numPlaces;
+    auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
+    if (insertion
+            ? isOutside(insertion.getSource()) || isOutside(insertion.getDest())
+            : (isView(op) || isCopy(op)) && isOutside(op->getOperand(0)))
+      return true;
+    if (numPlaces == before)
+      ofOthers.insert(value);
     return false;
-  Operation *op = value.getDefiningOp();
-  if (auto insertion = value.getDefiningOp<tensor::InsertSliceOp>())
-    return isPutTogetherOutside(insertion.getSource(), output) ||
-           isPutTogetherOutside(insertion.getDest(), output);
-  return op &&
-         (members.contains(op) ||
-          (isView(op) && isPutTogetherOutside(op->getOperand(0), output)));
+  };
+  return isOutside(output.landing);
 }
 
 /// Whether `other` is inserted into what `output` is inserted into.
@@ -565,6 +621,12 @@ bool ProgramBuilder::isNewer(const Written &other, const Written &output) {
       return true;
   }
   return false;
+}
+
+/// Whether both are written into one tensor.
+bool ProgramBuilder::isOneTensor(const Written &a, const Written &b) {
+  return a.destination == b.destination &&
+         (a.landing == b.landing || isNewer(a, b) || isNewer(b, a));
 }
 
 /// The op that copies what is computed to where it is written, or null.

@@ -5,7 +5,11 @@
 // CHECK-DAG: launched pad{{.*}} 1 times
 // CHECK-DAG: launched insert{{.*}} 1 times
 // CHECK-DAG: launched strided{{.*}} 1 times
-// CHECK: {{^}}6 results, 0 wrong
+// CHECK-DAG: launched transposed{{.*}} 1 times
+// CHECK-DAG: launched padded_strided{{.*}} 1 times
+// CHECK-DAG: launched factor{{.*}} 1 times
+// CHECK-DAG: launched from_one_empty{{.*}} 1 times
+// CHECK: {{^}}11 results, 0 wrong
 func.func @concat(%a0: tensor<?x64xf32>, %a1: tensor<?x4x8xf32>) -> (tensor<?x4x24xf32>) {
   %v1 = arith.constant 0 : index
   %m = tensor.dim %a0, %v1 : tensor<?x64xf32>
@@ -57,4 +61,93 @@ func.func @strided(%a0: tensor<?x64xf32>, %a1: tensor<?x128xf32>) -> (tensor<?x1
   %v3 = rmsnorm.forward input(%a0 : tensor<?x64xf32>) output(%v2 : tensor<?x64xf32>) eps = 1.0e-03 -> tensor<?x64xf32>
   %v4 = tensor.insert_slice %v3 into %a1[0, 0] [%m, 64] [1, 2] : tensor<?x64xf32> into tensor<?x128xf32>
   return %v4 : tensor<?x128xf32>
+}
+
+// Even columns, then odd ones: their rows are transposed.
+func.func @transposed(%a0: tensor<3x?x?x4xf32>, %a1: tensor<4xf32>) -> (tensor<?x?x3x4xf32>) {
+  %i1 = arith.constant 1 : index
+  %d1 = tensor.dim %a0, %i1 : tensor<3x?x?x4xf32>
+  %i2 = arith.constant 2 : index
+  %d2 = tensor.dim %a0, %i2 : tensor<3x?x?x4xf32>
+  %v1 = tensor.empty(%d1, %d2) : tensor<3x?x?x4xf32>
+  %v2 = rmsnorm.forward input(%a0 : tensor<3x?x?x4xf32>) weight(%a1 : tensor<4xf32>) output(%v1 : tensor<3x?x?x4xf32>) eps = 1.0e-03 -> tensor<3x?x?x4xf32>
+  %v3 = tensor.extract_slice %v2[0, 0, 0, 0] [3, %d1, %d2, 2] [1, 1, 1, 2] : tensor<3x?x?x4xf32> to tensor<3x?x?x2xf32>
+  %v4 = tensor.extract_slice %v2[0, 0, 0, 1] [3, %d1, %d2, 2] [1, 1, 1, 2] : tensor<3x?x?x4xf32> to tensor<3x?x?x2xf32>
+  %v5 = tensor.empty(%d1, %d2) : tensor<3x?x?x4xf32>
+  %v6 = tensor.insert_slice %v3 into %v5[0, 0, 0, 0] [3, %d1, %d2, 2] [1, 1, 1, 1] : tensor<3x?x?x2xf32> into tensor<3x?x?x4xf32>
+  %v7 = tensor.insert_slice %v4 into %v6[0, 0, 0, 2] [3, %d1, %d2, 2] [1, 1, 1, 1] : tensor<3x?x?x2xf32> into tensor<3x?x?x4xf32>
+  %v8 = tensor.empty(%d2, %d1) : tensor<?x?x3x4xf32>
+  %v9 = linalg.transpose ins(%v7 : tensor<3x?x?x4xf32>) outs(%v8 : tensor<?x?x3x4xf32>) permutation = [2, 1, 0, 3]
+  return %v9 : tensor<?x?x3x4xf32>
+}
+
+func.func @padded_strided(%a0: tensor<?x32xf32>, %a1: tensor<?x74xf32>) -> (tensor<?x74xf32>) {
+  %i0 = arith.constant 0 : index
+  %d0 = tensor.dim %a0, %i0 : tensor<?x32xf32>
+  %v1 = tensor.empty(%d0) : tensor<?x32xf32>
+  %v2 = rmsnorm.forward input(%a0 : tensor<?x32xf32>) output(%v1 : tensor<?x32xf32>) eps = 1.0e-03 -> tensor<?x32xf32>
+  %v3 = arith.constant 0.0 : f32
+  %v4 = tensor.pad %v2 low[0, 0] high[0, 5] {
+  ^bb0(%p0: index, %p1: index):
+    tensor.yield %v3 : f32
+  } : tensor<?x32xf32> to tensor<?x37xf32>
+  %v5 = tensor.insert_slice %v4 into %a1[0, 1] [%d0, 37] [1, 2] : tensor<?x37xf32> into tensor<?x74xf32>
+  return %v5 : tensor<?x74xf32>
+}
+
+// A factor for each column of what is put together to fewer columns than the norm has.
+func.func @factor(%a0: tensor<?x8xf16>, %a1: tensor<8xf32>, %a2: tensor<7xf16>) -> (tensor<?x7xf16>) {
+  %i0 = arith.constant 0 : index
+  %d0 = tensor.dim %a0, %i0 : tensor<?x8xf16>
+  %v1 = tensor.empty(%d0) : tensor<?x8xf16>
+  %v2 = rmsnorm.forward input(%a0 : tensor<?x8xf16>) weight(%a1 : tensor<8xf32>) output(%v1 : tensor<?x8xf16>) eps = 1.0e-03 -> tensor<?x8xf16>
+  %v3 = tensor.extract_slice %v2[0, 0] [%d0, 4] [1, 1] : tensor<?x8xf16> to tensor<?x4xf16>
+  %v4 = arith.constant 1.5 : f16
+  %v5 = tensor.pad %v3 low[0, 2] high[0, 1] {
+  ^bb0(%p0: index, %p1: index):
+    tensor.yield %v4 : f16
+  } : tensor<?x4xf16> to tensor<?x7xf16>
+  %v6 = tensor.empty(%d0) : tensor<?x7xf16>
+  %v7 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%v5, %a2 : tensor<?x7xf16>, tensor<7xf16>) outs(%v6 : tensor<?x7xf16>) {
+  ^bb0(%x0: f16, %x1: f16, %o: f16):
+    %r = arith.mulf %x0, %x1 : f16
+    linalg.yield %r : f16
+  } -> tensor<?x7xf16>
+  return %v7 : tensor<?x7xf16>
+}
+
+// The norm and the copy of its rows have one tensor.empty, as CSE leaves it.
+func.func @from_one_empty(%arg0: tensor<3x3x3x6xf32>) -> tensor<3x3x6xf32> {
+  %cst = arith.constant 0.000000e+00 : f32
+  %0 = tensor.empty() : tensor<3x3x3x6xf32>
+  %1 = rmsnorm.forward input(%arg0 : tensor<3x3x3x6xf32>) output(%0 : tensor<3x3x3x6xf32>) eps = 1.000000e-03 -> tensor<3x3x3x6xf32>
+  %extracted_slice = tensor.extract_slice %1[0, 0, 0, 1] [3, 3, 3, 3] [1, 1, 1, 2] : tensor<3x3x3x6xf32> to tensor<3x3x3x3xf32>
+  %extracted_slice_0 = tensor.extract_slice %1[0, 0, 0, 0] [3, 3, 3, 3] [1, 1, 1, 1] : tensor<3x3x3x6xf32> to tensor<3x3x3x3xf32>
+  %concat = tensor.concat dim(3) %extracted_slice, %extracted_slice_0 : (tensor<3x3x3x3xf32>, tensor<3x3x3x3xf32>) -> tensor<3x3x3x6xf32>
+  %transposed = linalg.transpose ins(%concat : tensor<3x3x3x6xf32>) outs(%0 : tensor<3x3x3x6xf32>) permutation = [2, 1, 0, 3] 
+  %2 = tensor.empty() : tensor<3x3x6xf32>
+  %3 = linalg.fill ins(%cst : f32) outs(%2 : tensor<3x3x6xf32>) -> tensor<3x3x6xf32>
+  %4 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d0, d1, d3)>], iterator_types = ["parallel", "parallel", "reduction", "parallel"]} ins(%transposed : tensor<3x3x3x6xf32>) outs(%3 : tensor<3x3x6xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %5 = math.absf %in : f32
+    %6 = arith.maximumf %out, %5 : f32
+    linalg.yield %6 : f32
+  } -> tensor<3x3x6xf32>
+  return %4 : tensor<3x3x6xf32>
+}
+
+// Every second column, of which a half is normed in place, twice: the second norm has no columns side by side, either.
+func.func @strided_twice(%a0: tensor<?x5x1x48xf32>, %a1: tensor<12xf32>) -> (tensor<?x5x1x24xf32>) {
+  %i0 = arith.constant 0 : index
+  %d0 = tensor.dim %a0, %i0 : tensor<?x5x1x48xf32>
+  %v1 = tensor.extract_slice %a0[0, 0, 0, 1] [%d0, 5, 1, 24] [1, 1, 1, 2] : tensor<?x5x1x48xf32> to tensor<?x5x1x24xf32>
+  %v2 = tensor.extract_slice %v1[0, 0, 0, 12] [%d0, 5, 1, 12] [1, 1, 1, 1] : tensor<?x5x1x24xf32> to tensor<?x5x1x12xf32>
+  %v3 = tensor.empty(%d0) : tensor<?x5x1x12xf32>
+  %v4 = rmsnorm.forward input(%v2 : tensor<?x5x1x12xf32>) weight(%a1 : tensor<12xf32>) output(%v3 : tensor<?x5x1x12xf32>) eps = 1.0e-03 offset = 1.0 -> tensor<?x5x1x12xf32>
+  %v5 = tensor.insert_slice %v4 into %v1[0, 0, 0, 12] [%d0, 5, 1, 12] [1, 1, 1, 1] : tensor<?x5x1x12xf32> into tensor<?x5x1x24xf32>
+  %v6 = tensor.extract_slice %v5[0, 0, 0, 12] [%d0, 5, 1, 12] [1, 1, 1, 1] : tensor<?x5x1x24xf32> to tensor<?x5x1x12xf32>
+  %v7 = tensor.empty(%d0) : tensor<?x5x1x12xf32>
+  %v8 = rmsnorm.forward input(%v6 : tensor<?x5x1x12xf32>) output(%v7 : tensor<?x5x1x12xf32>) eps = 1.0e-03 -> tensor<?x5x1x12xf32>
+  %v9 = tensor.insert_slice %v8 into %v5[0, 0, 0, 12] [%d0, 5, 1, 12] [1, 1, 1, 1] : tensor<?x5x1x12xf32> into tensor<?x5x1x24xf32>
+  return %v9 : tensor<?x5x1x24xf32>
 }

@@ -2,8 +2,8 @@
 // RUN: norm-run %s --device=sim:sm_90 --rows=7 | FileCheck %s --implicit-check-not=WRONG
 // RUN: norm-run %s --device=sim:gfx942 --rows=7 --unaligned | FileCheck %s --implicit-check-not=WRONG
 // RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py %s --embed=sim:sm_90,direct | FileCheck %s --check-prefix=EMBED
-// CHECK-COUNT-7: {{^[a-z_0-9]+ .* ok$}}
-// EMBED: {{^}}8 results, 0 wrong
+// CHECK-COUNT-9: {{^[a-z_0-9]+ .* ok$}}
+// EMBED: {{^}}12 results, 0 wrong
 func.func @halves(%a0: tensor<?x64xf32>) -> (tensor<?x2x64xf32>) {
   %v1 = arith.constant 0 : index
   %m = tensor.dim %a0, %v1 : tensor<?x64xf32>
@@ -102,4 +102,44 @@ func.func @table(%a0: tensor<?x32xf32>) -> (tensor<?x2x32xf32>, tensor<?x2x32xf3
   %v8 = tensor.concat dim(1) %v5, %v5 : (tensor<?x32xf32>, tensor<?x32xf32>) -> tensor<?x64xf32>
   %v9 = tensor.expand_shape %v8 [[0], [1, 2]] output_shape [%m, 2, 32] : tensor<?x64xf32> into tensor<?x2x32xf32>
   return %v7, %v9 : tensor<?x2x32xf32>, tensor<?x2x32xf32>
+}
+
+// Beside its pad, which embedding leaves to others: so is all that the same tensor is put into.
+func.func @four_times(%a0: tensor<?x2x32xf32>) -> (tensor<?x256xf32>, tensor<?x130xf32>) {
+  %i0 = arith.constant 0 : index
+  %d0 = tensor.dim %a0, %i0 : tensor<?x2x32xf32>
+  %v1 = tensor.empty(%d0) : tensor<?x2x32xf32>
+  %v2 = rmsnorm.forward input(%a0 : tensor<?x2x32xf32>) output(%v1 : tensor<?x2x32xf32>) eps = 1.0e-03 -> tensor<?x2x32xf32>
+  %v3 = tensor.collapse_shape %v2 [[0], [1, 2]] : tensor<?x2x32xf32> into tensor<?x64xf32>
+  %v4 = tensor.concat dim(1) %v3, %v3 : (tensor<?x64xf32>, tensor<?x64xf32>) -> tensor<?x128xf32>
+  %v5 = arith.constant 0.0 : f32
+  %v6 = tensor.pad %v4 low[0, 0] high[0, 2] {
+  ^bb0(%p0: index, %p1: index):
+    tensor.yield %v5 : f32
+  } : tensor<?x128xf32> to tensor<?x130xf32>
+  %v7 = tensor.concat dim(1) %v4, %v4 : (tensor<?x128xf32>, tensor<?x128xf32>) -> tensor<?x256xf32>
+  return %v7, %v6 : tensor<?x256xf32>, tensor<?x130xf32>
+}
+
+// Rows put together of parts, twice, into a part of an argument.
+func.func @assembled_rows(%a0: tensor<3x64xf32>, %a1: tensor<6x128xf32>) -> (tensor<64xf32>, tensor<6x128xf32>) {
+  %v1 = tensor.empty() : tensor<3x64xf32>
+  %v2 = rmsnorm.forward input(%a0 : tensor<3x64xf32>) output(%v1 : tensor<3x64xf32>) eps = 1.0e-03 -> tensor<3x64xf32>
+  %v3 = tensor.extract_slice %v2[0, 0] [3, 32] [1, 1] : tensor<3x64xf32> to tensor<3x32xf32>
+  %v4 = tensor.extract_slice %v2[0, 32] [3, 32] [1, 1] : tensor<3x64xf32> to tensor<3x32xf32>
+  %v5 = tensor.empty() : tensor<3x64xf32>
+  %v6 = tensor.insert_slice %v3 into %v5[0, 0] [3, 32] [1, 1] : tensor<3x32xf32> into tensor<3x64xf32>
+  %v7 = tensor.insert_slice %v4 into %v6[0, 32] [3, 32] [1, 1] : tensor<3x32xf32> into tensor<3x64xf32>
+  %v8 = arith.constant 0.0 : f32
+  %v9 = tensor.empty() : tensor<64xf32>
+  %v10 = linalg.fill ins(%v8 : f32) outs(%v9 : tensor<64xf32>) -> tensor<64xf32>
+  %v11 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]} ins(%v7 : tensor<3x64xf32>) outs(%v10 : tensor<64xf32>) {
+  ^bb0(%x0: f32, %o: f32):
+    %m = math.absf %x0 : f32
+    %r = arith.maximumf %o, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<64xf32>
+  %v12 = tensor.concat dim(0) %v7, %v7 : (tensor<3x64xf32>, tensor<3x64xf32>) -> tensor<6x64xf32>
+  %v13 = tensor.insert_slice %v12 into %a1[0, 0] [6, 64] [1, 1] : tensor<6x64xf32> into tensor<6x128xf32>
+  return %v11, %v13 : tensor<64xf32>, tensor<6x128xf32>
 }
