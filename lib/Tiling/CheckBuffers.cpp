@@ -23,11 +23,17 @@ namespace {
 /// and notes on the others.
 class Problems {
 public:
-  /// Begins the text on `op`.
+  /// Begins the text on `op`. What bufferization makes has the location of what
+  /// the user wrote, and no name there.
   Diagnostic &add(Operation *op) {
-    if (!error)
-      return *error.emplace(op->emitOpError()).getUnderlyingDiagnostic();
-    return error->attachNote(op->getLoc()) << "'" << op->getName() << "' op ";
+    Diagnostic *text;
+    if (error)
+      text = &error->attachNote(op->getLoc());
+    else
+      text = error.emplace(emitError(op->getLoc())).getUnderlyingDiagnostic();
+    if (!isa<memref::MemRefDialect>(op->getDialect()))
+      *text << "'" << op->getName() << "' op ";
+    return *text;
   }
   bool isEmpty() const { return !error; }
 
@@ -78,7 +84,7 @@ static void check(Operation *op, func::FuncOp function, Problems &problems) {
     problems.add(op) << "expected what one kernel computes for another to be "
                         "returned, or computed into an argument, and arguments "
                         "to be read before they are written, got a new "
-                     << op->getResult(0).getType();
+                     << op->getResult(0).getType() << " here";
   } else if (auto global = dyn_cast<memref::GetGlobalOp>(op)) {
     problems.add(op) << "expected constants of one value, and others to be "
                         "arguments, got a constant of different values, "

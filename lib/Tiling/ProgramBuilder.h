@@ -54,6 +54,8 @@ struct Written {
   /// that are one of `landing` each, if it is split.
   SmallVector<int64_t> segments;
   SmallVector<ReassociationIndices> split;
+  /// And before that dimensions of one element that are dropped, if there are.
+  SmallVector<ReassociationIndices> dropped;
   /// What is written into one tensor has one number.
   unsigned number = 0;
   const access::Access *access = nullptr;

@@ -360,19 +360,24 @@ LogicalResult ProgramBuilder::collectWritten() {
           cluster.findLayout(output.landing))
         output.landing = output.computed;
     }
-    if (llvm::any_of(written, [&](const Written &other) {
-          return isSame(other, output);
-        }))
-      continue;
     if (access.kind == Access::Kind::escape) {
       auto source = dyn_cast<OpResult>(access.source);
       output.isSum = source && members.contains(source.getOwner()) &&
                      cluster.isSumOverRows(source);
     }
+    // Views of a sum are views of what the kernel stores.
+    if (output.isSum && access.landing != access.source) {
+      if (!amongOthers && getViewSource(access.landing) != access.source)
+        return fail("puts sums together");
+      output.landing = access.source;
+      output.layout = access.sourceLayout;
+    }
+    if (llvm::any_of(written, [&](const Written &other) {
+          return isSame(other, output);
+        }))
+      continue;
     if (output.isSum) {
-      auto sum = dyn_cast<OpResult>(access.source);
-      if (access.landing != access.source)
-        return fail("has views of sums");
+      auto sum = cast<OpResult>(access.source);
       output.sum = RowSum::match(sum);
       output.landing = output.sum.getResult(sum);
     }
@@ -719,7 +724,7 @@ LogicalResult ProgramBuilder::store(const Written &output) {
 
 /// Finds the segments of a sum, for each of which its destination has an index,
 /// in the order of the rows, then one for the columns. An index that counts
-/// several is split.
+/// several is split, and dimensions of one element are dropped.
 LogicalResult ProgramBuilder::placeSum(Written &output) {
   const SmallVector<unsigned> leaves = getColumnLeaves(output.layout);
   std::string why;
@@ -732,24 +737,43 @@ LogicalResult ProgramBuilder::placeSum(Written &output) {
   const AccessMap access(place->map, /*hasColumn=*/!leaves.empty());
   const int64_t column = access.getNumRowDims();
   auto type = cast<RankedTensorType>(output.destination.getType());
-  SmallVector<int64_t> dims, shape;
+  // One value a row may be summed up to a column, which is the last one then.
+  const SmallVector<AccessIndex> indices(access.getIndices());
+  auto hasTerms = [&](int64_t dim) { return !indices[dim].terms.empty(); };
+  const auto dimensions = llvm::seq(type.getRank());
+  std::optional<int64_t> single;
+  if (leaves.empty())
+    for (int64_t dim : dimensions)
+      if (!hasTerms(dim))
+        single = dim;
+  auto isKept = [&](int64_t dim) { return hasTerms(dim) || dim == single; };
+  SmallVector<int64_t> dims, sizes, shape;
+  SmallVector<ReassociationIndices> dropped, split;
   bool isInOrder = true;
-  for (auto [index, size] :
-       llvm::zip_equal(access.getIndices(), type.getShape())) {
-    SmallVector<AccessTerm> terms(index.terms);
+  for (int64_t dim : dimensions) {
+    // What has one element goes with the next dimension that is kept, or with
+    // the last one.
+    if (dropped.empty() ||
+        (llvm::any_of(dropped.back(), isKept) &&
+         llvm::any_of(llvm::seq(dim, type.getRank()), isKept)))
+      dropped.emplace_back();
+    dropped.back().push_back(dim);
+    SmallVector<AccessTerm> terms(indices[dim].terms);
+    if (dim == single)
+      terms.emplace_back().dim = column;
+    if (terms.empty())
+      continue;
     llvm::sort(terms, [](const AccessTerm &a, const AccessTerm &b) {
       return a.factor > b.factor;
     });
-    // One value a row may be summed up to a column.
-    if (terms.empty())
-      terms.emplace_back().dim = column;
-    output.split.emplace_back();
-    int64_t left = size;
+    split.emplace_back();
+    int64_t left = type.getDimSize(dim);
+    sizes.push_back(left);
     for (const AccessTerm &term : terms) {
-      isInOrder &= index.offset == 0 && term.divisor == 1 &&
+      isInOrder &= indices[dim].offset == 0 && term.divisor == 1 &&
                    term.modulus == 0 &&
                    (dims.empty() || dims.back() < int64_t(term.dim));
-      output.split.back().push_back(dims.size());
+      split.back().push_back(dims.size());
       dims.push_back(term.dim);
       shape.push_back(ShapedType::isDynamic(left) ? left : left / term.factor);
       left = term.factor;
@@ -759,17 +783,27 @@ LogicalResult ProgramBuilder::placeSum(Written &output) {
     return fail("sums up to what lies in an order of its own" +
                 describeMap("indices of rows in their order, then the column",
                             output.layout, leaves, /*hasIndex=*/false));
-  if (dims.size() == output.split.size())
-    output.split.clear();
+  if (static_cast<int64_t>(sizes.size()) != type.getRank())
+    output.dropped = std::move(dropped);
+  if (dims.size() != split.size())
+    output.split = std::move(split);
   for (Value *tensor : {&output.destination, &output.sum.init}) {
-    if (output.split.empty() || !*tensor)
+    if (!*tensor)
       continue;
     rewriter.setInsertionPointAfterValue(*tensor);
-    *tensor = tensor::ExpandShapeOp::create(
-        rewriter, tensor->getLoc(),
-        RankedTensorType::get(shape, getElementTypeOrSelf(*tensor)), *tensor,
-        output.split);
-    created.push_back(tensor->getDefiningOp());
+    const Type element = getElementTypeOrSelf(*tensor);
+    if (!output.dropped.empty()) {
+      *tensor = tensor::CollapseShapeOp::create(
+          rewriter, tensor->getLoc(), RankedTensorType::get(sizes, element),
+          *tensor, output.dropped);
+      created.insert(created.begin(), tensor->getDefiningOp());
+    }
+    if (!output.split.empty()) {
+      *tensor = tensor::ExpandShapeOp::create(
+          rewriter, tensor->getLoc(), RankedTensorType::get(shape, element),
+          *tensor, output.split);
+      created.insert(created.begin(), tensor->getDefiningOp());
+    }
   }
   llvm::copy_if(dims, std::back_inserter(output.segments),
                 [&](int64_t dim) { return dim < column; });

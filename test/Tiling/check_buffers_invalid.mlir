@@ -4,7 +4,7 @@
 func.func @allocation(%x: memref<4x8xf32>) {
   // expected-error @below {{expected what one kernel computes for another to be returned, or computed into an argument, and arguments to be read before they are written, got a new 'memref<4x8xf32>'}}
   %a = memref.alloc() : memref<4x8xf32>
-  // expected-note @below {{'memref.copy' op expected no copy, got one of argument #0 to a new memref<4x8xf32>}}
+  // expected-note @below {{expected no copy, got one of argument #0 to a new memref<4x8xf32>}}
   memref.copy %x, %a : memref<4x8xf32> to memref<4x8xf32>
   return
 }
