@@ -200,20 +200,25 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
   return facts;
 }
 
-/// Whether threads can hold rows of `columns` of which parts begin at multiples
-/// of `part`: vectors of a thread are as far apart as parts are, or nearer, and
-/// stay in registers (rmsnorm.schedule), as do `sums` over rows. One row is
-/// that of a whole subgroup.
-static bool canTakeApart(int64_t columns, int64_t part, bool isOneRow,
-                         int64_t sums) {
-  constexpr int64_t kMostSubgroup = 64, kMostVector = 16;
-  const int64_t step = part & -part;
-  if (isOneRow && step < kMostSubgroup * kMostVector)
+/// Whether threads of all chips can hold rows that are taken apart: vectors of
+/// a thread are as far apart as parts are, or nearer, and stay in registers
+/// (rmsnorm.schedule), as do sums over rows. One row is that of a whole
+/// subgroup.
+static bool canTakeApart(const ProgramFacts &facts) {
+  constexpr int64_t kMostSubgroup = 64, kMostVector = 16, kLeastRegisters = 127;
+  const int64_t columns = facts.columns, sums = facts.numColumnSums;
+  const int64_t step = facts.part & -facts.part;
+  const int64_t leastVector = facts.hasPairs ? 2 : 1;
+  if (facts.singleRow && step < kMostSubgroup * kMostVector)
     return false;
   if (sums != 0 && (columns > 4096 || columns * sums > 16 * step))
     return false;
-  return columns <= 8192 &&
-         (columns <= 16 * step || columns <= (step > 1 ? 128 : 16));
+  if (step < leastVector || columns > 8192 ||
+      (columns > 16 * step && columns > (step > 1 ? 128 : 16)))
+    return false;
+  return llvm::divideCeil(columns, step / leastVector) *
+             facts.liveBitsPerColumn <=
+         32 * kLeastRegisters;
 }
 
 Operation *mlir::rmsnorm::findLargestGroups(RowsOp rows) {
@@ -250,9 +255,7 @@ std::string mlir::rmsnorm::whyNotOnAllChips(RowsOp rows) {
   const ProgramFacts facts = getProgramFacts(rows);
   if (facts.part == 0)
     return "";
-  if (facts.dynamicColumns ||
-      !canTakeApart(facts.columns, facts.part, facts.singleRow,
-                    facts.numColumnSums))
+  if (facts.dynamicColumns || !canTakeApart(facts))
     return "takes rows apart into parts that are too small, or too large, for "
            "what a thread holds";
   return "";

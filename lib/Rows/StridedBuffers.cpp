@@ -44,8 +44,10 @@ private:
   MemRefType getType() const { return cast<MemRefType>(buffer.getType()); }
   MLIRContext *getContext() { return host.getContext(); }
   OpFoldResult getRange(const AccessTerm &term);
-  std::optional<SmallVector<AccessTerm>> getDigits(int64_t place,
-                                                   const AccessIndex &index);
+  std::optional<int64_t> getMost(const AccessIndex &index);
+  std::optional<SmallVector<AccessTerm>> getDigits(const AccessIndex &index,
+                                                   int64_t size);
+  int64_t getWhole(int64_t place, const AccessIndex &index);
   void setIndices(ArrayRef<AffineExpr> exprs);
   void cut();
   void expand();
@@ -120,11 +122,34 @@ static SmallVector<int64_t> divideOffset(ArrayRef<AccessTerm> terms,
   return offsets;
 }
 
-/// The terms of `index`, of dimension `place`, the largest factor first, if
+/// The factor of the outermost digit.
+static int64_t getFactor(const AccessIndex &index) {
+  int64_t factor = 1;
+  for (const AccessTerm &term : index.terms)
+    factor = std::max(factor, term.factor);
+  return factor;
+}
+
+/// How many elements lie between the first and the last one of `index`, with
+/// both, if that is known.
+std::optional<int64_t> ViewBuilder::getMost(const AccessIndex &index) {
+  int64_t most = 1;
+  for (const AccessTerm &term : index.terms) {
+    OpFoldResult range = getRange(term);
+    std::optional<int64_t> number =
+        range ? getConstantIntValue(range) : std::nullopt;
+    if (!number)
+      return std::nullopt;
+    most += term.factor * (*number - 1);
+  }
+  return most;
+}
+
+/// The terms of `index`, of a dimension of `size`, the largest factor first, if
 /// they are digits of it: each has room, with its part of the offset, in the
 /// one in front of it.
 std::optional<SmallVector<AccessTerm>>
-ViewBuilder::getDigits(int64_t place, const AccessIndex &index) {
+ViewBuilder::getDigits(const AccessIndex &index, int64_t size) {
   SmallVector<AccessTerm> terms(index.terms);
   llvm::stable_sort(terms, [](const AccessTerm &a, const AccessTerm &b) {
     return a.factor > b.factor;
@@ -140,10 +165,20 @@ ViewBuilder::getDigits(int64_t place, const AccessIndex &index) {
         offsets[i] + *number > terms[i - 1].factor / terms[i].factor)
       return std::nullopt;
   }
-  if (!getType().isDynamicDim(place) &&
-      getType().getDimSize(place) % terms.front().factor != 0)
+  if (!ShapedType::isDynamic(size) && size % terms.front().factor != 0)
     return std::nullopt;
   return terms;
+}
+
+/// The size of dimension `place` without what no whole digit of `index` is in,
+/// if that is not accessed.
+int64_t ViewBuilder::getWhole(int64_t place, const AccessIndex &index) {
+  const int64_t size = getType().getDimSize(place);
+  if (ShapedType::isDynamic(size) || index.terms.size() < 2)
+    return size;
+  const int64_t whole = size - size % getFactor(index);
+  const std::optional<int64_t> most = getMost(index);
+  return most && index.offset + *most <= whole ? whole : size;
 }
 
 void ViewBuilder::setIndices(ArrayRef<AffineExpr> exprs) {
@@ -165,12 +200,18 @@ void ViewBuilder::cut() {
     OpFoldResult size;
     if (!type.isDynamicDim(place))
       size = host.getIndexAttr(type.getDimSize(place));
-    // What is expanded next keeps its offset, as those of its digits.
-    if (index.offset != 0 && getDigits(place, index)) {
+    // What is expanded next has to be whole digits, and keeps its offset, as
+    // those of its digits.
+    const int64_t whole = getWhole(place, index);
+    const bool isPart = whole != type.getDimSize(place);
+    if ((index.offset != 0 || isPart) && getDigits(index, whole)) {
+      if (isPart)
+        size = host.getIndexAttr(whole);
+      isWhole &= !isPart;
       offsets.push_back(host.getIndexAttr(0));
       exprs.push_back(access.getMap().getResult(place));
       sizes.push_back(size);
-      shape.push_back(type.getDimSize(place));
+      shape.push_back(whole);
       continue;
     }
     offsets.push_back(host.getIndexAttr(index.offset));
@@ -181,29 +222,22 @@ void ViewBuilder::cut() {
     }
     exprs.push_back(access.getMap().getResult(place) - index.offset);
     OpFoldResult range;
-    // What is expanded next has to be whole digits.
-    const bool isCut = index.terms.size() > 1 && !type.isDynamicDim(place) &&
-                       llvm::any_of(index.terms, [&](const AccessTerm &term) {
-                         return type.getDimSize(place) % term.factor != 0;
-                       });
     if (index.terms.size() == 1 && index.terms.front().factor == 1)
       range = getRange(index.terms.front());
-    else if (index.offset != 0 || isCut) {
-      int64_t most = 1;
-      for (const AccessTerm &term : index.terms) {
-        std::optional<int64_t> number;
-        if (OpFoldResult own = getRange(term))
-          number = getConstantIntValue(own);
-        most = number && most > 0 ? most + term.factor * (*number - 1) : 0;
-      }
-      if (most > 0)
-        range = host.getIndexAttr(most);
+    else if (std::optional<int64_t> most = getMost(index);
+             most && index.offset != 0) {
+      // With the rest of the last digit, if that is there.
+      const int64_t digits = llvm::alignTo(*most, getFactor(index));
+      if (!type.isDynamicDim(place) &&
+          index.offset + digits <= type.getDimSize(place))
+        most = digits;
+      range = host.getIndexAttr(*most);
     }
     // What is accessed may be less, or known where the type does not say it.
     const bool isLess =
         range && getConstantIntValue(range) &&
         (!size || *getConstantIntValue(range) < type.getDimSize(place));
-    if (index.offset != 0 || (isLess && (isCut || index.getTerm()))) {
+    if (index.offset != 0 || (isLess && index.getTerm())) {
       isWhole = false;
       size = range;
     }
@@ -253,7 +287,7 @@ void ViewBuilder::expand() {
     if (!type.isDynamicDim(place))
       size = host.getIndexAttr(type.getDimSize(place));
     // What a digit leaves of its dimension is cut off next.
-    auto digits = getDigits(place, index);
+    auto digits = getDigits(index, type.getDimSize(place));
     if (!digits) {
       add(access.getMap().getResult(place), size);
       continue;

@@ -9,7 +9,7 @@
 // CHECK-DAG: launched padded_strided{{.*}} 1 times
 // CHECK-DAG: launched factor{{.*}} 1 times
 // CHECK-DAG: launched from_one_empty{{.*}} 1 times
-// CHECK: {{^}}11 results, 0 wrong
+// CHECK: {{^}}13 results, 0 wrong
 func.func @concat(%a0: tensor<?x64xf32>, %a1: tensor<?x4x8xf32>) -> (tensor<?x4x24xf32>) {
   %v1 = arith.constant 0 : index
   %m = tensor.dim %a0, %v1 : tensor<?x64xf32>
@@ -150,4 +150,59 @@ func.func @strided_twice(%a0: tensor<?x5x1x48xf32>, %a1: tensor<12xf32>) -> (ten
   %v8 = rmsnorm.forward input(%v6 : tensor<?x5x1x12xf32>) output(%v7 : tensor<?x5x1x12xf32>) eps = 1.0e-03 -> tensor<?x5x1x12xf32>
   %v9 = tensor.insert_slice %v8 into %v5[0, 0, 0, 12] [%d0, 5, 1, 12] [1, 1, 1, 1] : tensor<?x5x1x12xf32> into tensor<?x5x1x24xf32>
   return %v9 : tensor<?x5x1x24xf32>
+}
+
+// No thread holds what is read as two halves and interleaved, in registers of which half are left.
+func.func @in_registers(%a0: tensor<?x64xf32>) -> (tensor<?x66xf32>) {
+  %i0 = arith.constant 0 : index
+  %d0 = tensor.dim %a0, %i0 : tensor<?x64xf32>
+  %v1 = tensor.empty(%d0) : tensor<?x64xf32>
+  %v2 = rmsnorm.forward input(%a0 : tensor<?x64xf32>) output(%v1 : tensor<?x64xf32>) eps = 1.0e-03 -> tensor<?x64xf32>
+  %v3 = arith.constant 0.0 : f32
+  %v4 = tensor.pad %v2 low[0, 0] high[0, 2] {
+  ^bb0(%p0: index, %p1: index):
+    tensor.yield %v3 : f32
+  } : tensor<?x64xf32> to tensor<?x66xf32>
+  %v5 = tensor.extract_slice %v4[0, 0] [%d0, 33] [1, 1] : tensor<?x66xf32> to tensor<?x33xf32>
+  %v6 = tensor.extract_slice %v4[0, 33] [%d0, 33] [1, 1] : tensor<?x66xf32> to tensor<?x33xf32>
+  %v7 = tensor.empty(%d0) : tensor<?x33x2xf32>
+  %v8 = tensor.insert_slice %v5 into %v7[0, 0, 0] [%d0, 33, 1] [1, 1, 1] : tensor<?x33xf32> into tensor<?x33x2xf32>
+  %v9 = tensor.insert_slice %v6 into %v8[0, 0, 1] [%d0, 33, 1] [1, 1, 1] : tensor<?x33xf32> into tensor<?x33x2xf32>
+  %v10 = tensor.collapse_shape %v9 [[0], [1, 2]] : tensor<?x33x2xf32> into tensor<?x66xf32>
+  %v11 = tensor.empty(%d0) : tensor<?x66xf32>
+  %v12 = rmsnorm.forward input(%v10 : tensor<?x66xf32>) output(%v11 : tensor<?x66xf32>) eps = 1.0e-03 -> tensor<?x66xf32>
+  return %v12 : tensor<?x66xf32>
+}
+
+// Pairs of columns of an odd number have no vectors.
+func.func @pairs_of_odd(%a0: tensor<2x8xbf16>, %a1: tensor<8xbf16>, %a2: tensor<9xf32>) -> (tensor<2x9xbf16>) {
+  %v1 = tensor.empty() : tensor<2x8xbf16>
+  %v2 = rmsnorm.forward input(%a0 : tensor<2x8xbf16>) weight(%a1 : tensor<8xbf16>) output(%v1 : tensor<2x8xbf16>) eps = 1.0e-03 -> tensor<2x8xbf16>
+  %v3 = tensor.extract_slice %v2[0, 0] [2, 4] [1, 2] : tensor<2x8xbf16> to tensor<2x4xbf16>
+  %v4 = tensor.extract_slice %v2[0, 4] [2, 4] [1, 1] : tensor<2x8xbf16> to tensor<2x4xbf16>
+  %v5 = tensor.empty() : tensor<2x8xbf16>
+  %v6 = tensor.insert_slice %v3 into %v5[0, 0] [2, 4] [1, 2] : tensor<2x4xbf16> into tensor<2x8xbf16>
+  %v7 = tensor.insert_slice %v4 into %v6[0, 1] [2, 4] [1, 2] : tensor<2x4xbf16> into tensor<2x8xbf16>
+  %v8 = arith.constant 0.0 : bf16
+  %v9 = tensor.pad %v7 low[0, 1] high[0, 0] {
+  ^bb0(%p0: index, %p1: index):
+    tensor.yield %v8 : bf16
+  } : tensor<2x8xbf16> to tensor<2x9xbf16>
+  %v10 = tensor.empty() : tensor<2x9xbf16>
+  %v11 = rmsnorm.forward input(%v9 : tensor<2x9xbf16>) weight(%a2 : tensor<9xf32>) output(%v10 : tensor<2x9xbf16>) eps = 1.0e-03 offset = 1.0 -> tensor<2x9xbf16>
+  %v12 = tensor.empty() : tensor<2x9xbf16>
+  %v13 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%v11, %a2 : tensor<2x9xbf16>, tensor<9xf32>) outs(%v12 : tensor<2x9xbf16>) {
+  ^bb0(%x0: bf16, %x1: f32, %o: bf16):
+    %w = arith.truncf %x1 : f32 to bf16
+    %r = arith.mulf %x0, %w : bf16
+    linalg.yield %r : bf16
+  } -> tensor<2x9xbf16>
+  %v14 = tensor.empty() : tensor<2x9xbf16>
+  %v15 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]} ins(%v9, %a2 : tensor<2x9xbf16>, tensor<9xf32>) outs(%v14 : tensor<2x9xbf16>) {
+  ^bb0(%x0: bf16, %x1: f32, %o: bf16):
+    %w = arith.truncf %x1 : f32 to bf16
+    %r = arith.mulf %x0, %w : bf16
+    linalg.yield %r : bf16
+  } -> tensor<2x9xbf16>
+  return %v13 : tensor<2x9xbf16>
 }

@@ -2,8 +2,8 @@
 // RUN: norm-run %s --device=sim:sm_90 --rows=7 | FileCheck %s --implicit-check-not=WRONG
 // RUN: norm-run %s --device=sim:gfx942 --rows=7 --unaligned | FileCheck %s --implicit-check-not=WRONG
 // RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py %s --embed=sim:sm_90,direct | FileCheck %s --check-prefix=EMBED
-// CHECK-COUNT-9: {{^[a-z_0-9]+ .* ok$}}
-// EMBED: {{^}}12 results, 0 wrong
+// CHECK-COUNT-10: {{^[a-z_0-9]+ .* ok$}}
+// EMBED: {{^}}13 results, 0 wrong
 func.func @halves(%a0: tensor<?x64xf32>) -> (tensor<?x2x64xf32>) {
   %v1 = arith.constant 0 : index
   %m = tensor.dim %a0, %v1 : tensor<?x64xf32>
@@ -142,4 +142,18 @@ func.func @assembled_rows(%a0: tensor<3x64xf32>, %a1: tensor<6x128xf32>) -> (ten
   %v12 = tensor.concat dim(0) %v7, %v7 : (tensor<3x64xf32>, tensor<3x64xf32>) -> tensor<6x64xf32>
   %v13 = tensor.insert_slice %v12 into %a1[0, 0] [6, 64] [1, 1] : tensor<6x64xf32> into tensor<6x128xf32>
   return %v11, %v13 : tensor<64xf32>, tensor<6x128xf32>
+}
+
+// Into rows that are longer than their digits: a tail is padded.
+func.func @twice_in_padded_rows(%a0: tensor<5x5x48xf32>, %a1: tensor<48xf32>) -> (tensor<5x482xf32>) {
+  %v1 = tensor.empty() : tensor<5x5x48xf32>
+  %v2 = rmsnorm.forward input(%a0 : tensor<5x5x48xf32>) weight(%a1 : tensor<48xf32>) output(%v1 : tensor<5x5x48xf32>) eps = 1.0e-03 offset = 1.0 -> tensor<5x5x48xf32>
+  %v3 = tensor.concat dim(2) %v2, %v2 : (tensor<5x5x48xf32>, tensor<5x5x48xf32>) -> tensor<5x5x96xf32>
+  %v4 = tensor.collapse_shape %v3 [[0], [1, 2]] : tensor<5x5x96xf32> into tensor<5x480xf32>
+  %v5 = arith.constant 0.0 : f32
+  %v6 = tensor.pad %v4 low[0, 0] high[0, 2] {
+  ^bb0(%p0: index, %p1: index):
+    tensor.yield %v5 : f32
+  } : tensor<5x480xf32> to tensor<5x482xf32>
+  return %v6 : tensor<5x482xf32>
 }
