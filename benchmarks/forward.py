@@ -38,9 +38,7 @@ def main():
     pool = timing.Pool()
     print(torch.cuda.get_device_name())
     print(f"{'shape':>14} {'ceiling us':>11} {'norm us':>9} {'of ceiling':>10} {'GB/s':>6} {'PDL ceiling':>12} {'of it':>6}")
-    run = record.Record("Norms alone, forward", timing.get_facts(), options.commit,
-                        "the fastest of six copies of the same bytes, benchmarks/timing.py",
-                        "benchmarks/forward.py: the median of nine CUDA-graph replays, over more memory than L2 holds")
+    run = record.Record(facts=timing.get_facts(), commit=options.commit, **record.SIZES)
     failed = False
     for shape in options.shapes:
         rows, columns = map(int, shape.split("x"))

@@ -271,13 +271,14 @@ def main():
     parser.add_argument("shapes", nargs="+", metavar="MxN")
     parser.add_argument("--library", default="librmsnorm_runtime.so")
     parser.add_argument("--compile", nargs="*", default=[], help="modes of torch.compile to time beside")
+    parser.add_argument("--group", help="of the times, for --json: benchmarks/data/performance/forms.json has wide and other")
     record.add_options(parser)
     options = parser.parse_args()
     torch.manual_seed(1)
     run = record.Record("Norms with the work around them", timing.get_facts(), options.commit,
                         "the fastest of six copies that read as many bytes and write as many, in the same rounds",
                         "benchmarks/neighbours.py: CUDA-graph replays in rounds of changing order",
-                        "torch.compile, the fastest of the modes " + ", ".join(options.compile) if options.compile else None)
+                        "torch.compile, the fastest of the modes " + ", ".join(options.compile) if options.compile else None, options.group)
     failed = False
     print(f"{'form':>18} {'shape':>12} {'ceiling us':>10} {'ours':>8} {'share':>6}" +
           "".join(f" {mode:>28}" for mode in options.compile))

@@ -1,17 +1,29 @@
 """A run as a file of benchmarks/data/performance, which scripts/performance.py makes docs/performance.md of."""
 import datetime
 import json
+import os
+import sys
+
+# What forward.py and backward.py write, one after the other, into one run: sizes.
+SIZES = {
+    "title": "Norms alone, many sizes",
+    "ceiling": "the fastest of six kernels of the same bytes, benchmarks/timing.py: copies for the forward; for the backward "
+               "kernels that read two tensors and write one",
+    "method": "benchmarks/forward.py and benchmarks/backward.py: the median of nine CUDA-graph replays, over more memory than L2 "
+              "holds; the backward computes dx and the weight's gradient"}
 
 
 class Record:
-    """`facts`: device, driver and versions. `peers`: who the ratios compare with, if they do."""
+    """`facts`: device, driver and versions. `peers`: who the ratios compare with, if they do. `group`: of programs that the page
+    shows apart."""
 
-    def __init__(self, title, facts, commit, ceiling, method, peers=None):
+    def __init__(self, title, facts, commit, ceiling, method, peers=None, group=None):
         self.facts = {"title": title, "device": facts["device"], "driver": facts["driver"],
                       "date": datetime.date.today().isoformat(), "commit": commit, "versions": facts["versions"],
                       "ceiling": ceiling, "method": method}
         if peers:
             self.facts["peers"] = peers
+        self.group = group
         self.times = []
 
     def add(self, program, dtype, rows, columns, microseconds, ceiling, theirs=None):
@@ -20,10 +32,29 @@ class Record:
                "microseconds": round(microseconds, 2), "share": round(ceiling / microseconds, 3)}
         if theirs is not None:
             row["ratio"] = round(theirs / microseconds, 3)
+        if self.group:
+            row["group"] = self.group
         self.times.append(row)
+
+    def add_to(self, path):
+        """Puts the times behind those of a run that is there, of the same compiler on the same device. Of what was timed again
+        it keeps the new ones."""
+        with open(path) as file:
+            former = json.load(file)
+        for key, value in self.facts.items():
+            if key != "date" and former.get(key) != value:
+                sys.exit(f"error: {path}: expected a run whose {key} is {value!r}, got {former.get(key)!r}")
+
+        def key(row):
+            return [row.get(name) for name in ("program", "type", "rows", "columns", "group")]
+
+        again = [key(row) for row in self.times]
+        self.times = [row for row in former["times"] if key(row) not in again] + self.times
 
     def write(self, path):
         """A line for each time, so that runs can be compared by diff."""
+        if os.path.exists(path):
+            self.add_to(path)
         head = json.dumps(self.facts, indent=1).removesuffix("\n}")
         rows = ",\n".join("  " + json.dumps(row) for row in self.times)
         with open(path, "w") as file:
@@ -31,5 +62,5 @@ class Record:
 
 
 def add_options(parser):
-    parser.add_argument("--json", metavar="FILE", help="write the run there, as benchmarks/data/performance has runs")
+    parser.add_argument("--json", metavar="FILE", help="write the run there, as benchmarks/data/performance has runs, or add it to the one there")
     parser.add_argument("--commit", help="of the compiler that made the module, for --json")

@@ -1,5 +1,6 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate|row_reduce}}"
-// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=19
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=19 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90,sim:gfx942 --rows=19
 
 // A maximum over all rows, of those of each: the output is stored with the pass
 // over the columns that reduces them.

@@ -1,5 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate|row_reduce}}"
-// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=0,1,67 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90,sim:gfx942 --rows=67
 // RUN: norm-run %s --device=sim:sm_90 --rows=67 --schedule=cache=registers,column_operands=awaited
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=1

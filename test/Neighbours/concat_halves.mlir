@@ -1,7 +1,7 @@
 // A rotation whose halves are put together by tensor.concat is part of the
 // kernel in a module, too.
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="rmsnorm.rows sizes"
-// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=5 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=5 | FileCheck %s --check-prefix=OK
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=5 | FileCheck %s --check-prefix=OK
 // CHECK-LABEL: func.func @rotated(

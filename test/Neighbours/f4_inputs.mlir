@@ -1,5 +1,6 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
-// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=37
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=37 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90,sim:gfx942 --rows=37
 // RUN: norm-run %s --device=sim:sm_90 --rows=37 --schedule=static_persistent,cache=shared,stages=3
 // RUN: norm-run %s --device=sim:sm_90 --rows=37 --schedule=vector_width=16 --strided
 // RUN: norm-run %s --device=sim:gfx942 --rows=37 --schedule=cache=reload,threads_per_row=8 --unaligned

@@ -1,5 +1,6 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
-// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=67
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=67 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90,sim:gfx942 --rows=67
 
 // SGLang's indexed modulation: scale and shift of a token are the rows of two
 // tables that its index says, which are read in the body of what uses them. An

@@ -1,5 +1,6 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
-// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=37
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=37 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90,sim:gfx942 --rows=37
 
 // Heads in packed qkv are normed where they are.
 // CHECK-LABEL: func.func @same_slice(

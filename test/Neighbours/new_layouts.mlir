@@ -1,5 +1,6 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not=linalg
-// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=256
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=256 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90,sim:gfx942 --rows=256
 
 // Layouts that no program of ours or of a library has: no pass knows of them.
 

@@ -1,4 +1,4 @@
-// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=5 -o %t.rmsn
 // RUN: norm-opt %s --rmsnorm-tensor-half 2>&1 | FileCheck %s --implicit-check-not="rmsnorm.rows " --implicit-check-not=remark:
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=5
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=5

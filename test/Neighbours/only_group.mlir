@@ -1,5 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="rmsnorm.rows " --implicit-check-not=group_reduce
-// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=3,67 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=67 | FileCheck %s --check-prefix=RAN
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --dim=s0=3 | FileCheck %s --check-prefix=RAN
 // RAN-COUNT-4: ok

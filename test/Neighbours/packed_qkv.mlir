@@ -1,5 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half --rmsnorm-memref-half=target=sm_90 | FileCheck %s
-// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=19 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=19
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=19 --unaligned
 // RUN: env LIBDIR=%libdir LLVM_LIBDIR=%llvm_libdir %python %source/scripts/compare.py %s --embed=sim:sm_90,direct --size=4

@@ -1,5 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s
-// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=67,200,400 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=200 --dim=s1=2
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --dim=s0=67 --dim=s1=1
 

@@ -1,5 +1,6 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|linalg.generic}}"
-// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=67
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=67 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90,sim:gfx942 --rows=67
 // RUN: sed 's/%a, %c3/%a, %e/;s/%w: tensor<256xf32>)/%w: tensor<256xf32>, %e: i64)/' %s | norm-opt --rmsnorm-embed-tensors=remarks=true 2>&1 | FileCheck %s --check-prefix=ANY
 
 // A power that is constant is multiplied, as of torch.pow(x, 3) in a GELU.

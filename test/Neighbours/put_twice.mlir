@@ -1,6 +1,8 @@
 // One value that is put into a whole more than once, of which a view is used: all of it is stored.
-// RUN: norm-run %s --device=sim:sm_90 --rows=7 | FileCheck %s --implicit-check-not=WRONG
-// RUN: norm-run %s --device=sim:gfx942 --rows=7 --unaligned | FileCheck %s --implicit-check-not=WRONG
+// RUN: norm-compile %s --target=sim:sm_90,oracle --rows=7 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=7 | FileCheck %s --implicit-check-not=WRONG
+// RUN: norm-compile %s --target=sim:gfx942,oracle --rows=7 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=7 --unaligned | FileCheck %s --implicit-check-not=WRONG
 // RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py %s --embed=sim:sm_90,direct | FileCheck %s --check-prefix=EMBED
 // CHECK-COUNT-10: {{^[a-z_0-9]+ .* ok$}}
 // EMBED: {{^}}13 results, 0 wrong

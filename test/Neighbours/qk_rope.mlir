@@ -1,5 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
-// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=67 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=67 2>&1 | FileCheck %s --check-prefix=ULP
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=67 2>&1 | FileCheck %s --check-prefix=ULP
 

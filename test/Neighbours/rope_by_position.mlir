@@ -1,5 +1,6 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
-// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=1000
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=1000 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90,sim:gfx942 --rows=1000
 
 // As vLLM does it: q's slice of packed qkv is normed by heads and rotated, NeoX's
 // way, by the cos and the sin that stand side by side in the row of a table that

@@ -1,5 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s
-// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=16,40 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=16
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=40 --unaligned
 // RUN: env LIBDIR=%libdir LLVM_LIBDIR=%llvm_libdir %python %source/scripts/compare.py %s --embed=sim:sm_90,direct --size=8

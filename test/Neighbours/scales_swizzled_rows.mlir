@@ -1,5 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
-// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=130,256 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=256
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=130 | FileCheck %s --check-prefix=NEXT
 // RUN: not norm-run %s --device=sim:sm_90 --dim=s0=256 --dim=s1=4 2>&1 | FileCheck %s --check-prefix=SMALL

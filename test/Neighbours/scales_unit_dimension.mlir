@@ -1,7 +1,9 @@
 // A dimension of one element after the groups of columns, transposed, reshaped or
 // read: the groups lie side by side.
-// RUN: norm-run %s --device=sim:sm_90 --rows=5 | FileCheck %s
-// RUN: norm-run %s --device=sim:gfx942 --rows=5 | FileCheck %s
+// RUN: norm-compile %s --target=sim:sm_90,oracle --rows=5 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=5 | FileCheck %s
+// RUN: norm-compile %s --target=sim:gfx942,oracle --rows=5 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=5 | FileCheck %s
 // CHECK: {{^}}transposed {{.*}} ok
 // CHECK: {{^}}expanded {{.*}} ok
 // CHECK: {{^}}read {{.*}} ok

@@ -1,7 +1,9 @@
 // Two norms that share no more than a table: each is a kernel with its own product, in one launch.
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not=rmsnorm.rows
-// RUN: norm-run %s --device=sim:sm_90 --rows=67 | FileCheck %s --check-prefix=RESULT
-// RUN: norm-run %s --device=sim:gfx942 --rows=1 | FileCheck %s --check-prefix=RESULT
+// RUN: norm-compile %s --target=sim:sm_90,oracle --rows=67 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=67 | FileCheck %s --check-prefix=RESULT
+// RUN: norm-compile %s --target=sim:gfx942,oracle --rows=1 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=1 | FileCheck %s --check-prefix=RESULT
 // RESULT-COUNT-2: {{^[a-z_]+ .*}} ok
 
 // CHECK-LABEL: func.func @half_and_narrow(

@@ -1,5 +1,5 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|accumulate}}"
-// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=3,24,300,2400 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90,sim:gfx942 --rows=24
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --dim=s0=3 --dim=s1=1 --order=reverse
 // RUN: env LIBDIR=%libdir LLVM_LIBDIR=%llvm_libdir %python %source/scripts/compare.py %s --embed=sim:sm_90,direct --size=4 --magnitude=64,16

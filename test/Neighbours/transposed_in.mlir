@@ -1,5 +1,6 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
-// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=67 --dim=s0=19 --dim=s1=23
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=67 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90,sim:gfx942 --rows=67 --dim=s0=19 --dim=s1=23
 
 // x and a scale come in another order of their leading dimensions, of two and of
 // three, and are read where they are.

@@ -1,5 +1,6 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s --implicit-check-not="{{rmsnorm.rows|tile_load|tile_store|accumulate}}"
-// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=67
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=67 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90,sim:gfx942 --rows=67
 
 // Heads in front of positions: rows are written in another order.
 // CHECK: %[[Y:.*]] = memref.transpose %{{[a-z0-9]*}} (d0, d1, d2, d3) -> (d0, d2, d1, d3) : memref<?x8x?x64xbf16, strided<[?, ?, ?, 1]>>

@@ -1,7 +1,9 @@
 // In a module what is row-wise and in no other kernel begins one, without a norm
 // and without a mark.
-// RUN: norm-run %s --device=sim:sm_90 --rows=6 2>&1 | FileCheck %s --implicit-check-not=WRONG --implicit-check-not=error:
-// RUN: norm-run %s --device=sim:gfx942 --rows=6 2>&1 | FileCheck %s --implicit-check-not=WRONG --implicit-check-not=error:
+// RUN: norm-compile %s --target=sim:sm_90,oracle --rows=6 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=6 2>&1 | FileCheck %s --implicit-check-not=WRONG --implicit-check-not=error:
+// RUN: norm-compile %s --target=sim:gfx942,oracle --rows=6 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=6 2>&1 | FileCheck %s --implicit-check-not=WRONG --implicit-check-not=error:
 // RUN: norm-opt %s --rmsnorm-tensor-half -o %t.mlir 2>/dev/null
 // RUN: FileCheck %s --check-prefix=KERNELS --input-file=%t.mlir --implicit-check-not="{{linalg|memref.copy|rmsnorm.rows sizes}}"
 // Among other work they stay: embedding goes by norms and marks.

@@ -1,6 +1,6 @@
 // The backward with rows that clusters share: each block adds up its own
 // columns. The sums in registers, and in strips after rows of clusters.
-// RUN: norm-compile %s --target=sim:sm_90,oracle --schedule=cluster=4,threads_per_row=64 -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,oracle --schedule=cluster=4,threads_per_row=64 --rows=0,37 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=37 --multiprocessors=6 --csv | FileCheck %s
 // RUN: norm-run %s --device=sim:sm_90 --schedule=cluster=2,threads_per_row=128,cache=reload --rows=5 --order=reverse --multiprocessors=3 --csv | FileCheck %s
 // RUN: norm-run %s --device=sim:sm_90 --schedule=cluster=16,threads_per_row=32 --rows=7 --order=shuffled --unaligned --csv | FileCheck %s

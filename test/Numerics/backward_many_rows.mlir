@@ -2,7 +2,7 @@
 // values wide on each side beside what the terms have: a hundred times the rows
 // give ten times that part, and the sums stay in it, whether blocks add them up in registers or
 // in strips, few blocks with many rows each or more of them.
-// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=20000 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=20000 --multiprocessors=2 --csv | FileCheck %s
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=20000 --multiprocessors=5 --order=shuffled --csv | FileCheck %s
 // RUN: norm-run %s --device=sim:sm_90 --rows=20000 --multiprocessors=3 --order=reverse --csv --schedule=column_sums=strips,cache=reload | FileCheck %s

@@ -8,7 +8,7 @@
 // RUN: norm-run %s --device=sim:sm_90 --multiprocessors=4 --rows=35 --csv --order=reverse --schedule=cluster=2,threads_per_row=64,row_groups=1,rows_per_group=1,blocks_per_sm=1,cache=shared,stages=2 | awk -F, '{print $1, $2, $(NF-1)}' | diff %t.cluster -
 
 // As the selector has it, few rows and none.
-// RUN: norm-compile %s --target=sim:sm_90,oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,oracle --rows=0,1,35 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=35 --order=shuffled --csv | FileCheck %s
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=1 --csv | FileCheck %s
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=0 --csv | FileCheck %s

@@ -1,9 +1,10 @@
 // Nothing but dw is wanted: no store of a row, and where rows come through a ring
 // no load of one either. As the selector has it (a ring on sm_90), in strips, in
 // each place to keep rows, and with rows that two blocks share.
-// RUN: norm-compile %s --target=sim:sm_90,oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,oracle --rows=0,17 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=17 --csv | FileCheck %s
-// RUN: norm-run %s --device=sim:gfx942 --rows=17 --order=shuffled --csv | FileCheck %s
+// RUN: norm-compile %s --target=sim:gfx942,oracle --rows=17 -o %t.gfx942.rmsn
+// RUN: norm-run %t.gfx942.rmsn --device=sim:gfx942 --rows=17 --order=shuffled --csv | FileCheck %s
 // RUN: norm-run %s --device=sim:sm_90 --rows=17 --csv --schedule=column_sums=strips | FileCheck %s
 // RUN: norm-run %s --device=sim:sm_90 --rows=17 --multiprocessors=3 --csv --schedule=threads_per_row=128,row_groups=1,rows_per_group=1,blocks_per_sm=1,cache=reload | FileCheck %s
 // RUN: norm-run %s --device=sim:sm_90 --rows=17 --multiprocessors=3 --csv --schedule=threads_per_row=128,row_groups=1,rows_per_group=1,blocks_per_sm=1,cache=shared,stages=2 | FileCheck %s

@@ -1,5 +1,6 @@
 // Integer constants, and copies of arguments that are updated then, in the oracle.
-// RUN: norm-run %s --device=sim:sm_90 --rows=7 2>&1 | FileCheck %s --implicit-check-not=WRONG --implicit-check-not=undefined
+// RUN: norm-compile %s --target=sim:sm_90,oracle --rows=7 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=7 2>&1 | FileCheck %s --implicit-check-not=WRONG --implicit-check-not=undefined
 // CHECK-COUNT-7: {{^[a-z_0-9]+ .* ok$}}
 func.func @fill_i8(%x: tensor<4x8xi8>) -> tensor<4x8xi8> {
   %c = arith.constant 5 : i8

@@ -1,6 +1,6 @@
 // An int8 output with a scale per row, gates by tanh, erf and a comparison: each element lies in its interval, and but few of
 // these hold several values. Integers that a NaN becomes, in two rows of 35, are undefined, and are not counted.
-// RUN: norm-compile %s --target=sim:sm_90 --target=sim:gfx942 --target=oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90 --target=sim:gfx942 --target=oracle --rows=35 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=35 | FileCheck %s
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=35 --seed=2 | FileCheck %s
 // CHECK: int8 {{.*}} 0.00{{[0-9]+ .*}} ok

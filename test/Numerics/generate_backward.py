@@ -203,8 +203,9 @@ def strip_mode_modules(long):
     kinds = list(itertools.product(("dy", "x", "argument"), DIMENSIONS["casting"], DIMENSIONS["rstd"]))
 
     def cases(chip, n, first):
-        # Every other combination, and the rest with the next schedule; in the short suite every fourth.
-        step = 2 if long else 4
+        # Every other combination, and the rest with the next schedule; in the short suite fewer, and of run-time size,
+        # where each is compiled for many classes of N, fewest.
+        step = 2 if long else 4 if n == sizes else 8
         for i, (output, casting, rstd) in list(enumerate(kinds))[first % step::step]:
             kind = ("plain", "residual", "forward")[i % 3]
             if output == "x" or rstd == "computed":
@@ -356,12 +357,13 @@ def all_rows_modules():
                      runs([7], 1, 5, 136, 333), "threads_per_row=64,row_groups=4,rows_per_group=1,cache=reload,blocks_per_sm=2," + schedule)
 
 
-def column_class_modules():
-    """Run-time N on both sides of each bound between classes of N, in vectors of 16 bytes."""
+def column_class_modules(long):
+    """Run-time N on both sides of each bound between classes of N, in vectors of 16 bytes; in the short suite on the chip
+    that `coverage` asks for."""
     plan = [{"rows": 3, "order": ORDERS[i % 3], "layout": layout, "dim": 8 * vectors + more}
             for vectors in (16, 32, 64, 128, 256, 512, 1024, 2048)
             for i, (more, layout) in enumerate([(0, "dense"), (0, "unaligned"), (-1, "dense"), (1, "dense"), (8, "dense")])]
-    yield module("column_classes", [case(n="?")], DIMENSIONS["chip"], plan)
+    yield module("column_classes", [case(n="?")], DIMENSIONS["chip"] if long else ["sm_90"], plan)
 
 
 def wide_modules():
@@ -385,7 +387,7 @@ def chip_modules(chips):
 
 def modules(chips=("sm_90", "gfx942"), long=True):
     return [*pairwise_modules(long), *partial_modules(), *strip_modules(), *strip_mode_modules(long), *cluster_modules(), *ring_modules(long),
-            *override_modules(), *place_modules(), *sum_modules(), *all_rows_modules(), *column_class_modules(), *wide_modules(), *chip_modules(chips)]
+            *override_modules(), *place_modules(), *sum_modules(), *all_rows_modules(), *column_class_modules(long), *wide_modules(), *chip_modules(chips)]
 
 
 def coverage(need, enum_values, modes):

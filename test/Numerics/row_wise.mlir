@@ -1,6 +1,7 @@
 // What is rmsnorm.row_wise begins a kernel, whatever its last loop does:
 // elementwise work alone, sums over rows alone, rows in another order.
-// RUN: norm-run %s --device=sim:sm_90 --rows=15 | FileCheck %s
+// RUN: norm-compile %s --target=sim:sm_90,oracle --rows=15 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=15 | FileCheck %s
 // RUN: norm-opt %s --rmsnorm-embed-tensors | FileCheck %s --check-prefix=EMBED
 
 // CHECK: elementwise {{ *}}15x64 {{.*}} ok

@@ -1,6 +1,6 @@
 // c was computed as rstd * sum(g * x), which is infinite where the op's own
 // formula, sum(g * (x * rstd)), is an ordinary number.
-// RUN: norm-compile %s --target=sim:sm_90 --target=sim:gfx942 --target=oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90 --target=sim:gfx942 --target=oracle --rows=5 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=5 | FileCheck %s
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=5 | FileCheck %s
 // CHECK: recomputed {{.*}} ok

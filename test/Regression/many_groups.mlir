@@ -1,6 +1,6 @@
 // The size of rows that a reshape of more than four groups puts together: the
 // groups were read after their memory was free.
-// RUN: norm-compile %s --target=sim:sm_90 --target=oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90 --target=oracle --rows=2 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=2 | FileCheck %s
 // CHECK: collapsed {{.*}} ok
 

@@ -1,5 +1,6 @@
 // RUN: norm-opt %s --rmsnorm-tensor-half | FileCheck %s
-// RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=67
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=67 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90,sim:gfx942 --rows=67
 
 // A map to column 0 of a wider tensor was taken for all columns.
 // CHECK-LABEL: func.func @column(

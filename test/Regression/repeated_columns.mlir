@@ -1,5 +1,5 @@
 // Operands that are the same for all groups of a row's columns, and have fewer than a thread's vector.
-// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=12,16,67 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=12
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=67 --strided
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=16 --unaligned

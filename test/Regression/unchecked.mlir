@@ -1,5 +1,5 @@
 // Gates, softmax, tanh, exp, mixed chains, int8 outputs: no bound was derived, so nothing was checked.
-// RUN: norm-compile %s --target=sim:sm_90 --target=oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90 --target=oracle --rows=35 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=35 | FileCheck %s
 // CHECK-DAG: chain3 {{.*}} ok
 // CHECK-DAG: chain3_f32 {{.*}} ok

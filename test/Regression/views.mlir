@@ -1,5 +1,5 @@
 // Views around norms that were computed wrongly, at other places than they say.
-// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=7,24 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=24
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=7 --unaligned --strided
 // RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py %s --embed=sim:sm_90,direct | FileCheck %s

@@ -1,6 +1,6 @@
 // LLVM's loop strength reduction divides 64-bit trip counts in 128 bits, which
 // code generators leave to a library: the simulator's code did not link.
-// RUN: norm-compile %s --target=sim:sm_90 --target=oracle -o %t.rmsn
+// RUN: norm-compile %s --target=sim:sm_90 --target=oracle --rows=5 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=5 | FileCheck %s
 // CHECK: scale {{.*}} ok
 func.func @scale(%x: tensor<?x?x5x5x8xbf16>) -> (tensor<?x?x5x5xbf16>, tensor<?x?x5x5x8xbf16>) {

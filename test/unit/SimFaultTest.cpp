@@ -147,6 +147,19 @@ TEST(SimFault, NeighboursInOneWordDoNotRace) {
                   "");
 }
 
+TEST(SimFault, HalfOfAWordRacesWithTheWord) {
+  const char *body = R"(
+    %h = arith.constant 1.0 : f16
+    %o = arith.constant OFFSET : i32
+    %is_second = arith.cmpi eq, %t, %c1 : index
+    scf.if %is_first { rmsnorm.workgroup_store %f1, %i4 : f32 }
+    scf.if %is_second { rmsnorm.workgroup_store %h, %o : f16 })";
+  for (const char *offset : {"4", "6"})
+    expectWorkgroup(replaceAll(body, "OFFSET", offset), "races with a write");
+  for (const char *offset : {"2", "8"})
+    expectWorkgroup(replaceAll(body, "OFFSET", offset), "");
+}
+
 TEST(SimFault, WorkgroupBoundsAndAlignment) {
   expectWorkgroup(R"(
     %o = arith.constant 256 : i32

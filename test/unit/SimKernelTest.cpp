@@ -248,6 +248,35 @@ TEST(SimKernel, BlocksThatTouchOnePlaceAreARace) {
   run(getStores("%block", "%zero", "%block"), false, 2, race);
 }
 
+TEST(SimKernel, PartsOfAVectorRaceWithTheVector) {
+  const std::string first = R"(
+      %is_block0 = arith.cmpi eq, %b, %c0 : index
+      %v = arith.constant dense<1> : vector<4xi32>
+      %w = arith.constant dense<2> : vector<1xi32>
+      %column = arith.constant COLUMN : i32
+      scf.if %is_block0 {
+        rmsnorm.global_store %v, %y[%r0, %i0] alignment(16) : vector<4xi32>
+      } else {
+        OTHER
+      })";
+  const char *store =
+      "rmsnorm.global_store %w, %y[%r0, %column] alignment(4) : vector<1xi32>";
+  const char *load =
+      "%l = rmsnorm.global_load %y[%r0, %column] alignment(4) : vector<1xi32>\n"
+      "rmsnorm.global_store %l, %z[%r0, %i0] alignment(4) : vector<1xi32>";
+  for (const char *other : {store, load})
+    for (int column = 0; column < 6; ++column) {
+      KernelTest test("%y: !llvm.ptr<1>, %z: !llvm.ptr<1>",
+                      replaceAll(replaceAll(first, "OTHER", other), "COLUMN",
+                                 std::to_string(column)));
+      std::vector<int32_t> y(8, 0), z(1);
+      test.addBuffer("y", y, true);
+      test.addBuffer("z", z, true);
+      test.request.grid = 2;
+      expectInEveryOrder(test, column < 4 ? "race in global memory" : "");
+    }
+}
+
 TEST(SimKernel, BadRequestsAreRefused) {
   auto expect = [](auto change, const char *message) {
     KernelTest test("%y: !llvm.ptr<1>", "");

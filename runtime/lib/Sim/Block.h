@@ -36,8 +36,8 @@ private:
   uint64_t state;
 };
 
-/// Runs the blocks of one rank of their clusters, one after the other. Nothing
-/// is allocated after the first block.
+/// Runs the blocks of one rank of their clusters, one after the other. What the
+/// first one needs is allocated for all.
 class Block {
 public:
   Block(const LaunchRequest &request, const rmsnorm_sim_launch &launch,

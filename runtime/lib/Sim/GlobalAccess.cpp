@@ -67,7 +67,7 @@ std::string GlobalAccess::record(GlobalShadow &shadow, int64_t block,
   if (!isStore) {
     const int64_t other = shadow.load(block, getAddress(), bytes);
     if (other < 0)
-      return "";
+      return {};
     return "race in global memory: read of " +
            describeBytes(address, bytes, parameter) + ", which block " +
            std::to_string(other) +
@@ -76,7 +76,7 @@ std::string GlobalAccess::record(GlobalShadow &shadow, int64_t block,
   const GlobalShadow::Conflict conflict =
       shadow.store(block, getAddress(), fragment, bytes);
   if (conflict.block < 0)
-    return "";
+    return {};
   return "race in global memory: write of " +
          describeBytes(address, bytes, parameter) + ", " +
          (conflict.wasStore ? "to which block " : "which block ") +

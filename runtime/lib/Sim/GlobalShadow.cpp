@@ -3,60 +3,71 @@
 
 #include "GlobalShadow.h"
 
-#include <algorithm>
 #include <cstring>
 
 using namespace rmsnorm::sim;
 
-template <typename Visit>
-void GlobalShadow::visit(const char *address, uint64_t bytes, Visit visit) {
+template <typename Visit, typename Finish>
+void GlobalShadow::visit(const char *address, uint64_t bytes, Visit visit,
+                         Finish finish) {
   const auto begin = uint64_t(reinterpret_cast<uintptr_t>(address));
-  for (uint64_t done = 0; done < bytes;) {
-    const uint64_t page = (begin + done) / kPageBytes;
-    const uint64_t offset = (begin + done) % kPageBytes;
-    const uint64_t count = std::min(bytes - done, kPageBytes - offset);
-    Part &part = parts[page % kParts];
-    std::lock_guard<std::mutex> lock(part.mutex);
-    std::unique_ptr<Page> &records = part.pages[page];
-    if (!records)
-      records = std::make_unique<Page>();
-    visit(&(*records)[offset], done, count);
-    done += count;
-  }
+  visitPages<Page>(
+      begin, bytes,
+      [&](uint64_t page, uint64_t offset, uint64_t done, uint64_t count) {
+        Part &part = parts[page % kParts];
+        std::unique_lock<std::mutex> lock(part.mutex, std::defer_lock);
+        if (isShared)
+          lock.lock();
+        part.pages[page].visit(
+            offset, count, [&](Record &record, uint64_t before, uint64_t unit) {
+              visit(record, done + before, unit);
+            });
+        finish(done, count);
+      });
 }
 
 int64_t GlobalShadow::load(int64_t block, const char *address, uint64_t bytes) {
-  const auto me = uint32_t(block + 1);
   int64_t other = -1;
-  visit(address, bytes, [&](Record *records, uint64_t, uint64_t count) {
-    for (uint64_t i = 0; i < count; ++i) {
-      Record &record = records[i];
-      if (mayMeet(record.writer, me))
-        other = int64_t(record.writer) - 1;
-      if (record.reader == 0)
-        record.reader = me;
-      else if (mayMeet(record.reader, me))
-        record.otherReader = me;
-    }
-  });
+  if (isOneCluster)
+    return other;
+  const auto me = uint32_t(block + 1);
+  const Cluster own(me, cluster);
+  visit(
+      address, bytes,
+      [&](Record &record, uint64_t, uint64_t) {
+        if (own.mayMeet(record.writer))
+          other = int64_t(record.writer) - 1;
+        if (record.reader == 0)
+          record.reader = me;
+        else if (own.mayMeet(record.reader))
+          record.otherReader = me;
+      },
+      [](uint64_t, uint64_t) {});
   return other;
 }
 
 GlobalShadow::Conflict GlobalShadow::store(int64_t block, char *address,
                                            const char *value, uint64_t bytes) {
-  const auto me = uint32_t(block + 1);
   Conflict conflict;
-  visit(address, bytes, [&](Record *records, uint64_t done, uint64_t count) {
-    for (uint64_t i = 0; i < count; ++i) {
-      Record &record = records[i];
-      if (mayMeet(record.writer, me) && address[done + i] != value[done + i])
-        conflict = {int64_t(record.writer) - 1, /*wasStore=*/true};
-      for (uint32_t reader : {record.reader, record.otherReader})
-        if (mayMeet(reader, me))
-          conflict = {int64_t(reader) - 1, /*wasStore=*/false};
-      record.writer = me;
-    }
-    std::memcpy(address + done, value + done, count);
-  });
+  if (isOneCluster) {
+    std::memcpy(address, value, bytes);
+    return conflict;
+  }
+  const auto me = uint32_t(block + 1);
+  const Cluster own(me, cluster);
+  visit(
+      address, bytes,
+      [&](Record &record, uint64_t done, uint64_t unit) {
+        if (own.mayMeet(record.writer) &&
+            std::memcmp(address + done, value + done, unit) != 0)
+          conflict = {int64_t(record.writer) - 1, /*wasStore=*/true};
+        for (uint32_t reader : {record.reader, record.otherReader})
+          if (own.mayMeet(reader))
+            conflict = {int64_t(reader) - 1, /*wasStore=*/false};
+        record.writer = me;
+      },
+      [&](uint64_t done, uint64_t count) {
+        std::memcpy(address + done, value + done, count);
+      });
   return conflict;
 }

@@ -4,11 +4,12 @@
 #ifndef RMSNORM_SIM_GLOBALSHADOW_H
 #define RMSNORM_SIM_GLOBALSHADOW_H
 
+#include "Records.h"
+#include "Simulator.h"
+
 #include <array>
 #include <cstdint>
-#include <memory>
 #include <mutex>
-#include <string>
 #include <unordered_map>
 
 namespace rmsnorm::sim {
@@ -20,8 +21,10 @@ namespace rmsnorm::sim {
 /// All host threads of a launch share one object.
 class GlobalShadow {
 public:
-  /// `cluster`: blocks of a cluster.
-  explicit GlobalShadow(int32_t cluster) : cluster(uint32_t(cluster)) {}
+  GlobalShadow(const LaunchRequest &request, int32_t hostThreads)
+      : cluster(uint32_t(request.cluster)),
+        isOneCluster(request.grid <= request.cluster),
+        isShared(hostThreads > 1) {}
 
   /// A load of block `block`, before it is made. Returns the block that has
   /// stored one of the bytes, or -1.
@@ -38,31 +41,44 @@ public:
                  uint64_t bytes);
 
 private:
-  static constexpr uint64_t kPageBytes = 4096, kParts = 64;
+  static constexpr uint64_t kParts = 64;
   /// Block numbers are counted from 1. Zero: none.
   struct Record {
     uint32_t writer, reader, otherReader;
   };
-  using Page = std::array<Record, kPageBytes>;
+  using Page = RecordPage<Record>;
   /// Pages are shared out to parts, so that host threads seldom meet.
   struct Part {
     std::mutex mutex;
-    std::unordered_map<uint64_t, std::unique_ptr<Page>> pages;
+    std::unordered_map<uint64_t, Page> pages;
   };
 
-  /// Calls `visit` with each page's records of [address, address + bytes), the
-  /// bytes before them and their number, under the lock of their part.
-  template <typename Visit>
-  void visit(const char *address, uint64_t bytes, Visit visit);
+  /// Calls `visit` with the record of each unit of [address, address + bytes),
+  /// the bytes before it and its own, then `finish` with the bytes before each
+  /// page and those in it, both under the lock of the page's part.
+  template <typename Visit, typename Finish>
+  void visit(const char *address, uint64_t bytes, Visit visit, Finish finish);
 
-  /// Whether `other`, of a record, and `me`, a block's number counted from 1,
-  /// may touch a byte at the same time.
-  bool mayMeet(uint32_t other, uint32_t me) const {
-    return other != 0 && (other - 1) / cluster != (me - 1) / cluster;
-  }
+  /// The blocks, counted from 1, of the cluster of one.
+  class Cluster {
+  public:
+    Cluster(uint32_t block, uint32_t size)
+        : first(block - (block - 1) % size), size(size) {}
+    /// Whether `other`, of a record, may touch a byte at the same time.
+    bool mayMeet(uint32_t other) const {
+      return other != 0 && other - first >= size;
+    }
+
+  private:
+    uint32_t first, size;
+  };
 
   std::array<Part, kParts> parts;
   uint32_t cluster;
+  /// Nothing can race then.
+  bool isOneCluster;
+  /// By several host threads.
+  bool isShared;
 };
 
 } // namespace rmsnorm::sim

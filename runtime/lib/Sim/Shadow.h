@@ -4,11 +4,10 @@
 #ifndef RMSNORM_SIM_SHADOW_H
 #define RMSNORM_SIM_SHADOW_H
 
-#include <algorithm>
+#include "Records.h"
+
 #include <cstdint>
-#include <cstdlib>
-#include <cstring>
-#include <memory>
+#include <vector>
 
 namespace rmsnorm::sim {
 
@@ -27,13 +26,7 @@ namespace rmsnorm::sim {
 class Shadow {
 public:
   explicit Shadow(int64_t bytes)
-      // calloc: pages that no kernel touches are never made.
-      : records(static_cast<Record *>(
-            std::calloc(size_t(bytes) + 1, sizeof(Record)))),
-        bytes(bytes) {}
-
-  /// False if there was no memory for it: it must then not be used.
-  bool isValid() const { return records != nullptr; }
+      : pages(size_t(bytes) / Page::kBytes + 1), bytes(bytes) {}
 
   int64_t size() const { return bytes; }
 
@@ -91,16 +84,12 @@ private:
     /// Will be written by a copy that this block began.
     bool underWay;
   };
-  struct FreeDeleter {
-    void operator()(Record *memory) const { std::free(memory); }
-  };
+  using Page = RecordPage<Record>;
 
-  static_assert(sizeof(Record) == 16, "compared as bytes: no padding");
-
-  /// Records an access of a byte by thread `me` - 1.
+  /// Records an access of a unit by thread `me` - 1.
   void touch(Record &record, uint16_t me, bool isStore, Result &result) const;
 
-  std::unique_ptr<Record[], FreeDeleter> records;
+  std::vector<Page> pages;
   int64_t bytes;
   uint64_t epoch = 0;
   uint64_t firstEpoch = 0;
@@ -142,22 +131,16 @@ inline void Shadow::touch(Record &record, uint16_t me, bool isStore,
 inline Shadow::Result Shadow::access(int32_t thread, int64_t offset,
                                      int32_t length, Access kind) {
   Result result;
-  for (int64_t i = offset, end = offset + length; i < end;) {
-    // Bytes that are accessed together were mostly so before: the record of one
-    // becomes the same as its neighbour's.
-    const Record before = records[i];
-    int64_t next = end;
-    if (std::memcmp(&records[i], &records[i + 1],
-                    size_t(end - i - 1) * sizeof(Record)) != 0)
-      for (next = i + 1; !std::memcmp(&records[next], &before, sizeof(Record));)
-        ++next;
-    Record after = before;
-    after.underWay &= kind != Access::LandCopy;
-    touch(after, uint16_t(thread + 1), kind != Access::Load, result);
-    after.underWay |= kind == Access::BeginCopy;
-    std::fill(&records[i], &records[next], after);
-    i = next;
-  }
+  visitPages<Page>(
+      uint64_t(offset), uint64_t(length),
+      [&](uint64_t page, uint64_t first, uint64_t, uint64_t count) {
+        pages[page].visit(
+            first, count, [&](Record &record, uint64_t, uint64_t) {
+              record.underWay &= kind != Access::LandCopy;
+              touch(record, uint16_t(thread + 1), kind != Access::Load, result);
+              record.underWay |= kind == Access::BeginCopy;
+            });
+      });
   if (result.uninitialised && !uninitialised.found)
     uninitialised = {true, thread, offset, length};
   return result;

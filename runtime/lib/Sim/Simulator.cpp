@@ -18,9 +18,9 @@ using namespace rmsnorm::sim;
 static constexpr int32_t kMaxBlockThreads = 1024;
 static constexpr int64_t kMaxWorkgroupBytes = 1 << 20;
 
-/// Switches between two barriers are too few to pay for a host thread unless
-/// there are many of them.
-static constexpr int64_t kThreadsPerHostThread = 512;
+/// Switches between two barriers are too few to pay for a host thread, and for
+/// the locks of what is shared with it, unless there are many of them.
+static constexpr int64_t kThreadsPerHostThread = 4096;
 
 //===----------------------------------------------------------------------===//
 // The table
@@ -187,10 +187,11 @@ bool rmsnorm::sim::runGrid(const LaunchRequest &request, Report &report) {
     arguments.push_back(parameter.slot);
   rmsnorm_sim_launch launch = {&table, arguments.data(), request.grid,
                                request.blockThreads};
+  const int32_t hostThreads = countHostThreads(request);
   Grid grid{request,
             launch,
             GridOrder(request),
-            GlobalShadow(request.cluster),
+            GlobalShadow(request, hostThreads),
             {},
             {},
             {},
@@ -200,7 +201,7 @@ bool rmsnorm::sim::runGrid(const LaunchRequest &request, Report &report) {
   // no other way to say that there are no more threads to be had. Fewer do the
   // same.
   std::vector<pthread_t> helpers;
-  for (int32_t i = 1, e = countHostThreads(request); i < e; ++i) {
+  for (int32_t i = 1; i < hostThreads; ++i) {
     pthread_t helper;
     if (pthread_create(&helper, nullptr, Grid::work, &grid) != 0)
       break;

@@ -44,7 +44,7 @@ std::string Workgroup::checkRange(const char *verb, int32_t offset,
     return describe(verb, offset, bytes) + " is misaligned";
   if (exchange.owns(offset, bytes))
     return describe(verb, offset, bytes) + " is in the memory of the exchange";
-  return "";
+  return {};
 }
 
 /// The error of a thread's access.
@@ -71,7 +71,7 @@ std::string Workgroup::access(int32_t thread, int32_t offset, int32_t bytes,
   address = memory.get() + offset;
   if (result.uninitialised) // NaN, and an index that is out of every bounds.
     std::memset(address, 0xff, size_t(bytes));
-  return "";
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -97,7 +97,7 @@ std::string Workgroup::copy(int32_t thread, int32_t offset, int32_t bytes,
   std::memcpy(copy.began, source, size_t(valid));
   // A read before the copy lands must not find the copied bytes.
   std::memset(memory.get() + offset, 0xff, size_t(bytes));
-  return "";
+  return {};
 }
 
 std::string Workgroup::land(int32_t thread, const Copy &copy) {
@@ -111,7 +111,7 @@ std::string Workgroup::land(int32_t thread, const Copy &copy) {
   char *target = memory.get() + copy.offset;
   std::memcpy(target, copy.source, size_t(copy.valid));
   std::memset(target + copy.valid, 0, size_t(copy.bytes - copy.valid));
-  return "";
+  return {};
 }
 
 std::string Workgroup::wait(int32_t thread, int32_t pending) {
@@ -122,5 +122,5 @@ std::string Workgroup::wait(int32_t thread, int32_t pending) {
     if (std::string wrong = land(thread, *copy); !wrong.empty())
       return wrong;
   own.underWay.erase(own.underWay.begin(), copy);
-  return "";
+  return {};
 }

@@ -27,7 +27,7 @@ public:
   /// `exchange` has memory of its own in it.
   Workgroup(int32_t bytes, int32_t threads, const Exchange &exchange);
 
-  bool isValid() const { return memory && shadow.isValid(); }
+  bool isValid() const { return memory != nullptr; }
   void beginBlock();
   void passBarrier() { shadow.advance(); }
   const Shadow::Uninitialised &getUninitialised() const {
