@@ -194,14 +194,11 @@ double mlir::rmsnorm::estimateRegisters(const ScheduleFields &schedule,
   double registers = kThread.kernelRegisters +
                      kThread.reductionRegisters * facts.numReductions +
                      kThread.groupRegisters * (facts.groupColumns > 0);
-  // Vectors that are no wide accesses have addresses of their own.
-  if (schedule.vectorWidth < getWidestVector(facts, chip))
-    registers += vectors;
   if (facts.hasNarrowColumns())
     registers += kThread.guardRegisters * vectors;
-  const bool again = schedule.cache == Cache::reload;
-  if (schedule.columnOperands == ColumnOperands::awaited ||
-      (again && schedule.columnOperands == ColumnOperands::tile))
+  if (facts.numReductions > 0 &&
+      (schedule.columnOperands == ColumnOperands::awaited ||
+       schedule.columnOperands == ColumnOperands::tile))
     registers += kThread.operandRegisters * values * getColumnBits(facts) / 32;
   if (schedule.cache == Cache::registers)
     // Words of the row, and values that are worked on. An element that has an

@@ -3,9 +3,9 @@
 //
 // Every way of sharing out a row, and the sums over rows, that may be the best
 // for some number of rows. What measurements have shown to be worth nothing is
-// not among them (test/Schedule/Inputs): rows read again that registers
-// hold and, of programs that sum nothing, several rows in flight and persistent
-// blocks.
+// not among them (test/Schedule/Inputs): rows of one element width read again
+// that registers hold and, of programs that sum nothing, several rows in flight
+// and persistent blocks.
 //
 //===----------------------------------------------------------------------===//
 
@@ -93,8 +93,9 @@ protected:
 /// Of programs that sum over no rows.
 class RowSpace : Space {
 public:
-  RowSpace(const ProgramFacts &facts, const ChipInfo &chip, int64_t width)
-      : Space(facts, chip, width) {}
+  RowSpace(const ProgramFacts &facts, const ChipInfo &chip, int64_t width,
+           bool all)
+      : Space(facts, chip, width), all(all) {}
 
   std::vector<ScheduleFields> take();
 
@@ -104,6 +105,9 @@ private:
   /// A row in the workgroup memory of a block or of a cluster.
   void addShared();
   void addReadAgain();
+
+  /// Whether what is only worth a measurement is among them.
+  bool all;
 };
 } // namespace
 
@@ -115,19 +119,22 @@ static int64_t getWholeWidth(const ProgramFacts &facts, const ChipInfo &chip) {
   return width;
 }
 
-/// Whether vectors of several widths are worth comparing: where elements of
-/// 32 bits are accessed beside narrower ones, which one vector cannot both take
-/// in an access, or nothing is reduced along a row, so that the number of
-/// threads is free. Other programs gain next to nothing by other widths, and
-/// rows without wide accesses lose.
-static bool hasSeveralWidths(const ProgramFacts &facts, const ChipInfo &chip) {
+/// Whether elements of 32 bits are accessed beside narrower ones, which one
+/// vector cannot both take in an access.
+static bool isMixed(const ProgramFacts &facts) {
   const int64_t bits = facts.loadedBitsPerColumn + facts.storedBitsPerColumn +
                        facts.columnOperandBits;
-  const bool isMixed =
-      facts.wideBitsPerColumn > 0 && facts.wideBitsPerColumn < bits;
+  return facts.wideBitsPerColumn > 0 && facts.wideBitsPerColumn < bits;
+}
+
+/// Whether vectors of several widths are worth comparing: in mixed rows, or
+/// where nothing is reduced along a row, so that the number of threads is free.
+/// Other programs gain next to nothing by other widths, and rows without wide
+/// accesses lose.
+static bool hasSeveralWidths(const ProgramFacts &facts, const ChipInfo &chip) {
   const bool isElementwise =
       facts.numReductions == 0 && facts.numColumnSums == 0;
-  return !hasNarrowAccesses(facts, chip) && (isMixed || isElementwise);
+  return !hasNarrowAccesses(facts, chip) && (isMixed(facts) || isElementwise);
 }
 
 SmallVector<int64_t, 3>
@@ -213,12 +220,13 @@ getRowGroups(int64_t threads, const ProgramFacts &facts, const ChipInfo &chip) {
 /// Whether threads can wait for loads of per-column operands that come with
 /// those of the row: of whole vectors, on chips where that was ever measured,
 /// whose L1 holds two vectors of each thread. Where not all vectors exist it
-/// gains nothing.
+/// gains nothing, and where nothing is reduced all are waited for at once.
 static bool mayAwait(const ScheduleFields &fields, const ProgramFacts &facts,
                      const ChipInfo &chip) {
   return chip.l1Bytes >= 2 * std::min(chip.accessBytes, kMaxAccessBytes) *
                              chip.threadsPerMultiprocessor &&
-         !facts.dynamicColumns && fields.cluster == 1 && facts.part == 0 &&
+         facts.numReductions > 0 && !facts.dynamicColumns &&
+         fields.cluster == 1 && facts.part == 0 &&
          !hasNarrowAccesses(facts, chip) &&
          facts.columnOperandBits + facts.sharedBitsPerColumn > 0;
 }
@@ -313,7 +321,12 @@ std::vector<ScheduleFields> RowSpace::take() {
     }
   // What registers hold of a row of any size is there for the widest one.
   const bool isWide = schedules.empty() || wholeVectors > 2 * most;
-  if (isWide || facts.dynamicColumns)
+  // What is held of a mixed row takes registers in which more of the wide
+  // elements could be on their way. Few programs were measured so far: the
+  // model does not compare them.
+  const bool isWorthMeasuring =
+      all && facts.numReductions > 0 && facts.part == 0 && isMixed(facts);
+  if (isWide || facts.dynamicColumns || isWorthMeasuring)
     addReadAgain();
   if (isWide)
     addShared();
@@ -549,22 +562,21 @@ std::vector<ScheduleFields> SumsSpace::take() {
 
 std::vector<ScheduleFields>
 mlir::rmsnorm::enumerateRows(const ProgramFacts &facts, const ChipInfo &chip,
-                             int64_t width) {
+                             int64_t width, bool all) {
   return facts.numColumnSums > 0 ? SumsSpace(facts, chip, width).take()
-                                 : RowSpace(facts, chip, width).take();
+                                 : RowSpace(facts, chip, width, all).take();
 }
 
 std::vector<ScheduleFields>
 mlir::rmsnorm::enumerateRows(const ProgramFacts &facts, const ChipInfo &chip,
-                             bool allWidths) {
-  const SmallVector<int64_t, 3> widths =
-      getVectorWidths(facts, chip, allWidths);
+                             bool all) {
+  const SmallVector<int64_t, 3> widths = getVectorWidths(facts, chip, all);
   std::vector<ScheduleFields> schedules =
-      enumerateRows(facts, chip, widths.front());
+      enumerateRows(facts, chip, widths.front(), all);
   // A program whose rows no vectors of the first width share out has one that
   // takes any row; it needs no other.
   for (int64_t width : ArrayRef(widths).drop_front())
-    for (const ScheduleFields &fields : enumerateRows(facts, chip, width))
+    for (const ScheduleFields &fields : enumerateRows(facts, chip, width, all))
       if (!verifyOnTarget(fields, facts, chip))
         schedules.push_back(fields);
   return schedules;
@@ -577,7 +589,7 @@ mlir::rmsnorm::enumerateLike(const ScheduleFields &given,
   request.alignment = given.alignment;
   request.smMargin = given.smMargin;
   std::vector<ScheduleFields> schedules =
-      enumerateRows(facts, chip, /*allWidths=*/true);
+      enumerateRows(facts, chip, /*all=*/true);
   for (ScheduleFields &fields : schedules)
     setForRequest(fields, request);
   return schedules;

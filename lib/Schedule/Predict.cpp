@@ -20,13 +20,9 @@ using namespace mlir::rmsnorm;
 // Sizes to look at
 //===----------------------------------------------------------------------===//
 
-/// Numbers of rows: powers of two, which many calls have, and the
-/// multiprocessors times such powers and their roots, so that waves of blocks
-/// begin after one, up to so many bytes that the best schedule depends on them
-/// no more. Of rows whose size only a call knows, powers of four.
-static SmallVector<int64_t> getRowSamples(const ProgramFacts &facts,
-                                          const ChipInfo &chip,
-                                          int64_t columns) {
+SmallVector<int64_t> mlir::rmsnorm::getRowSamples(const ProgramFacts &facts,
+                                                  const ChipInfo &chip,
+                                                  int64_t columns) {
   constexpr double mostWork = 21;
   SmallVector<int64_t> samples;
   if (facts.singleRow)
@@ -107,7 +103,7 @@ private:
 
 double mlir::rmsnorm::getClassCost(const ProgramFacts &facts) {
   // Where only a call knows N, each class of N has such classes: more.
-  return facts.dynamicColumns ? 0.4 : 0.12;
+  return facts.dynamicColumns ? 0.4 : 0.24;
 }
 
 double mlir::rmsnorm::getLossCost(double loss) {

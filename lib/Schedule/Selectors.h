@@ -15,14 +15,16 @@ SmallVector<int64_t, 3> getVectorWidths(const ProgramFacts &facts,
                                         const ChipInfo &chip, bool all);
 
 /// The schedules that may be the best ones for some number of rows: one at
-/// least, each runs on `chip`.
+/// least, each runs on `chip`. With `all`, those that are only worth to be
+/// measured, too.
 std::vector<ScheduleFields> enumerateRows(const ProgramFacts &facts,
                                           const ChipInfo &chip,
-                                          bool allWidths = false);
+                                          bool all = false);
 
 /// Those of vectors of `width` elements.
 std::vector<ScheduleFields> enumerateRows(const ProgramFacts &facts,
-                                          const ChipInfo &chip, int64_t width);
+                                          const ChipInfo &chip, int64_t width,
+                                          bool all = false);
 
 /// The same of all widths of vectors, with what `given` has by the user's
 /// wishes (see setForRequest).

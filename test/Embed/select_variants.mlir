@@ -147,25 +147,25 @@ func.func @strided(%x: memref<?x64xbf16, strided<[?, 1], offset: ?>>) {
 // Few rows want another schedule than many.
 // CHECK-LABEL: func @classes
 func.func @classes(%m: index) {
-  %x = memref.alloc(%m) {alignment = 64 : i64} : memref<?x4096xbf16>
+  %x = memref.alloc(%m) {alignment = 64 : i64} : memref<?x2048xbf16>
   // CHECK: %[[IS_FEW:.*]] = arith.cmpi ule, %arg0, %{{.*}}
   // CHECK: scf.if %[[IS_FEW]] {
   // CHECK-NEXT: rmsnorm.rows {{.*}} schedule(#rmsnorm.schedule<[[FEW:[^>]*]]>)
   // CHECK: } else {
   // CHECK-NOT: schedule(#rmsnorm.schedule<[[FEW]]>)
   // CHECK: return
-  rmsnorm.rows sizes [%m] columns(4096) buffers(update %x : memref<?x4096xbf16>) {
-  ^bb0(%M: index, %X: memref<?x4096xbf16>):
+  rmsnorm.rows sizes [%m] columns(2048) buffers(update %x : memref<?x2048xbf16>) {
+  ^bb0(%M: index, %X: memref<?x2048xbf16>):
     %c = arith.constant dense<2.0> : vector<1x1xf32>
     rmsnorm.tiles body {
     ^bb0(%t: index):
-      %v = rmsnorm.tile_load tile %X[%t] : memref<?x4096xbf16> -> vector<1x4096xbf16>
-      %e = arith.extf %v : vector<1x4096xbf16> to vector<1x4096xf32>
-      %s = rmsnorm.row_reduce add(%e) : vector<1x4096xf32> -> vector<1x1xf32>
-      %b = vector.broadcast %s : vector<1x1xf32> to vector<1x4096xf32>
-      %p = arith.mulf %e, %b : vector<1x4096xf32>
-      %r = arith.truncf %p : vector<1x4096xf32> to vector<1x4096xbf16>
-      rmsnorm.tile_store tile %r, %X[%t] : vector<1x4096xbf16>, memref<?x4096xbf16>
+      %v = rmsnorm.tile_load tile %X[%t] : memref<?x2048xbf16> -> vector<1x2048xbf16>
+      %e = arith.extf %v : vector<1x2048xbf16> to vector<1x2048xf32>
+      %s = rmsnorm.row_reduce add(%e) : vector<1x2048xf32> -> vector<1x1xf32>
+      %b = vector.broadcast %s : vector<1x1xf32> to vector<1x2048xf32>
+      %p = arith.mulf %e, %b : vector<1x2048xf32>
+      %r = arith.truncf %p : vector<1x2048xf32> to vector<1x2048xbf16>
+      rmsnorm.tile_store tile %r, %X[%t] : vector<1x2048xbf16>, memref<?x2048xbf16>
       rmsnorm.yield
     }
     rmsnorm.yield

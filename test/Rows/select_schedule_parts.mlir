@@ -30,24 +30,24 @@ func.func @halves(%x: memref<?x128xbf16>, %m: index) {
   return
 }
 
-// Heads of 48 columns, of which no power of two of threads shares out whole
+// Heads of 40 columns, of which no power of two of threads shares out whole
 // vectors: narrower ones.
 // CHECK-LABEL: func.func @heads
-// CHECK: schedule(#rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[248]|16}}, vector_width = {{[124]}}
-func.func @heads(%x: memref<?x96xbf16>, %m: index) {
-  rmsnorm.rows sizes [%m] columns(96) buffers(update %x : memref<?x96xbf16>) {
-  ^bb0(%M: index, %X: memref<?x96xbf16>):
+// CHECK: schedule(#rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[240]|16}}, vector_width = {{[124]}}
+func.func @heads(%x: memref<?x80xbf16>, %m: index) {
+  rmsnorm.rows sizes [%m] columns(80) buffers(update %x : memref<?x80xbf16>) {
+  ^bb0(%M: index, %X: memref<?x80xbf16>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
-      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x96xbf16> -> vector<1x96xbf16>
-      %1 = arith.extf %0 : vector<1x96xbf16> to vector<1x96xf32>
-      %2 = rmsnorm.row_reduce add(%1) : vector<1x96xf32> -> vector<1x1xf32>
-      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x96xf32>
-      %4 = arith.mulf %1, %3 : vector<1x96xf32>
-      %5 = arith.truncf %4 : vector<1x96xf32> to vector<1x96xbf16>
-      %6 = vector.extract_strided_slice %5 {offsets = [0, 48], sizes = [1, 48], strides = [1, 1]} : vector<1x96xbf16> to vector<1x48xbf16>
-      %7 = vector.insert_strided_slice %6, %5 {offsets = [0, 0], strides = [1, 1]} : vector<1x48xbf16> into vector<1x96xbf16>
-      rmsnorm.tile_store tile %7, %X[%t] : vector<1x96xbf16>, memref<?x96xbf16>
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x80xbf16> -> vector<1x80xbf16>
+      %1 = arith.extf %0 : vector<1x80xbf16> to vector<1x80xf32>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x80xf32> -> vector<1x1xf32>
+      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x80xf32>
+      %4 = arith.mulf %1, %3 : vector<1x80xf32>
+      %5 = arith.truncf %4 : vector<1x80xf32> to vector<1x80xbf16>
+      %6 = vector.extract_strided_slice %5 {offsets = [0, 40], sizes = [1, 40], strides = [1, 1]} : vector<1x80xbf16> to vector<1x40xbf16>
+      %7 = vector.insert_strided_slice %6, %5 {offsets = [0, 0], strides = [1, 1]} : vector<1x40xbf16> into vector<1x80xbf16>
+      rmsnorm.tile_store tile %7, %X[%t] : vector<1x80xbf16>, memref<?x80xbf16>
       rmsnorm.yield
     }
     rmsnorm.yield

@@ -256,26 +256,36 @@ static void printTerms(const Measured &measured, const ChipInfo &chip) {
 //===----------------------------------------------------------------------===//
 
 /// A record must save so much of the cost of a number of rows, in the mean.
-static constexpr double kLeastGain = 0.01;
-/// The same of a schedule that was not measured with any number of rows.
+static constexpr double kLeastGain = 0.005;
+/// The same of a schedule that was not measured with about as many rows: a
+/// quarter to four times as many are others.
 static constexpr double kUnknown = 1;
+static constexpr double kOthers = 4;
 
 namespace {
 /// What is known of a program: the best time and the others by number of rows.
 struct Known {
   std::vector<ScheduleFields> schedules;
   std::map<int64_t, std::vector<double>> us;
+  /// Where it was measured, by number of rows, and all these places.
+  std::map<int64_t, std::string> deviceOf;
+  std::vector<std::string> devices;
 
   /// Takes schedules that selection can choose, without their alignment, which
   /// they have from the call.
-  void add(const Measured &measured, const ChipInfo &chip);
+  void add(const Measured &measured, const ChipInfo &chip, StringRef device);
   /// The logarithms of the times over the best, by rows and schedule; of those
-  /// that were not measured those of about as many rows.
+  /// that were not measured those of about as many rows on the same device.
   std::vector<std::vector<double>> getLosses() const;
 };
 } // namespace
 
-void Known::add(const Measured &measured, const ChipInfo &chip) {
+void Known::add(const Measured &measured, const ChipInfo &chip,
+                StringRef device) {
+  if (!llvm::is_contained(devices, device))
+    devices.push_back(device.str());
+  for (int64_t rows : measured.rows)
+    deviceOf.try_emplace(rows, device);
   const std::vector<ScheduleFields> space =
       enumerateSchedules(measured.facts, chip, Selection());
   for (auto [index, own] : llvm::enumerate(measured.schedules)) {
@@ -309,10 +319,11 @@ std::vector<std::vector<double>> Known::getLosses() const {
   for (const auto &[rows, times] : us) {
     std::vector<double> &all = costs.emplace_back(schedules.size(), kUnknown);
     for (auto [place, cost] : llvm::enumerate(all)) {
-      double nearest = INFINITY;
+      double nearest = std::log(kOthers);
       for (const auto &[others, measured] : us) {
         const double away = std::abs(std::log(double(others) / rows));
-        if (place >= measured.size() || measured[place] == 0 || away >= nearest)
+        if (place >= measured.size() || measured[place] == 0 ||
+            away >= nearest || deviceOf.at(others) != deviceOf.at(rows))
           continue;
         nearest = away;
         cost = std::log(measured[place] / getBest(measured));
@@ -323,10 +334,29 @@ std::vector<std::vector<double>> Known::getLosses() const {
 }
 
 /// Prints the best classes of a program, if they are better than those that the
-/// cost model chooses.
+/// cost model chooses. A number of rows that the model looks at, or would
+/// beyond them, has the losses of the nearest one that was measured, so that a
+/// class costs as much beside what it gains, however many were measured.
 static void printRecord(const ProgramFacts &facts, const Known &known,
-                        const ChipInfo &chip, StringRef device) {
-  const std::vector<std::vector<double>> losses = known.getLosses();
+                        const ChipInfo &chip) {
+  const std::vector<std::vector<double>> measured = known.getLosses();
+  SmallVector<int64_t> samples = getRowSamples(facts, chip, facts.columns);
+  while (samples.back() < known.us.rbegin()->first)
+    samples.push_back(std::ceil(samples.back() * std::sqrt(2.)));
+  std::vector<std::vector<double>> losses;
+  for (int64_t rows : samples) {
+    size_t nearest = 0, place = 0;
+    double least = INFINITY;
+    for (const auto &[others, times] : known.us) {
+      const double away = std::abs(std::log(double(others) / rows));
+      if (away < least) {
+        least = away;
+        nearest = place;
+      }
+      ++place;
+    }
+    losses.push_back(measured[nearest]);
+  }
   const CostPartition best = partitionCosts(losses, facts);
   ScheduleRequest request;
   request.useRecords = false;
@@ -335,28 +365,25 @@ static void printRecord(const ProgramFacts &facts, const Known &known,
     fail(selection.getRefusal().getMessage());
   // The same costs of what is chosen without a record.
   double cost = getClassCost(facts) * selection->classes.size();
-  SmallVector<int64_t> rows;
-  for (const auto &[count, times] : known.us) {
+  for (auto [rows, of] : llvm::zip_equal(samples, losses)) {
     const size_t chosen =
         std::distance(known.schedules.begin(),
-                      llvm::find(known.schedules, selection->getFor(count)));
-    cost += getLossCost(chosen < known.schedules.size()
-                            ? losses[rows.size()][chosen]
-                            : kUnknown);
-    rows.push_back(count);
+                      llvm::find(known.schedules, selection->getFor(rows)));
+    cost +=
+        getLossCost(chosen < known.schedules.size() ? of[chosen] : kUnknown);
   }
-  if (cost - best.cost < kLeastGain * rows.size())
+  if (cost - best.cost < kLeastGain * samples.size())
     return;
-  llvm::outs() << "{\"" << chip.name << "\",\n \"" << device << "\",\n \""
+  llvm::outs() << "{\"" << chip.name << "\",\n \""
+               << llvm::join(known.devices, ", ") << "\",\n \""
                << getProgramKey(facts) << "\",\n {";
   llvm::ListSeparator separator(",\n  ");
   for (const auto &[end, schedule] : best.classes) {
     llvm::outs() << separator << "{";
-    // In the middle between two numbers of rows that were measured.
-    if (end == rows.size())
+    if (end == samples.size())
       llvm::outs() << "kAnyRows";
     else
-      llvm::outs() << int64_t(std::sqrt(double(rows[end - 1]) * rows[end]));
+      llvm::outs() << samples[end - 1];
     llvm::outs() << ", \"";
     known.schedules[schedule].print(llvm::outs());
     llvm::outs() << "\"}";
@@ -377,13 +404,13 @@ static void printRecords(ArrayRef<Measured> all, const ChipInfo &chip,
     const std::string key = getProgramKey(measured.facts);
     if (!known.count(key))
       programs.push_back(&measured);
-    known[key].add(measured, chip);
+    known[key].add(measured, chip,
+                   measured.device.empty() ? device : measured.device);
   }
   for (const Measured *first : programs) {
     const Known &own = known[getProgramKey(first->facts)];
     if (!own.schedules.empty())
-      printRecord(first->facts, own, chip,
-                  first->device.empty() ? device : first->device);
+      printRecord(first->facts, own, chip);
   }
 }
 

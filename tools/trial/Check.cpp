@@ -14,19 +14,15 @@ static constexpr int64_t checkedElements[] = {1 << 19, 1 << 20};
 static constexpr int64_t checkedRows[] = {37, 1021};
 
 int64_t countRows(const Plan &plan, bool &fixedRows, int64_t &columns) {
-  size_t widest = 0;
-  for (size_t i = 0; i < plan.shapes.size(); ++i)
-    if (plan.shapes[i].size() > plan.shapes[widest].size())
-      widest = i;
   int64_t rows = 1;
   fixedRows = true;
   columns = 1;
-  if (plan.shapes.empty() || plan.shapes[widest].empty())
+  if (plan.shapes.empty() || plan.shapes[plan.widest].empty())
     return rows;
-  const std::vector<int64_t> &shape = plan.shapes[widest];
+  const std::vector<int64_t> &shape = plan.shapes[plan.widest];
   for (size_t d = 0; d + 1 < shape.size(); ++d) {
     rows *= shape[d];
-    fixedRows &= plan.arguments[widest].dims[d] >= 0;
+    fixedRows &= plan.arguments[plan.widest].dims[d] >= 0;
   }
   columns = shape.back();
   return rows;

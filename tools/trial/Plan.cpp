@@ -84,6 +84,43 @@ static bool isTable(const Plan &plan, const rmsnorm_argument_info &argument) {
   return found;
 }
 
+/// The run-time sizes in front of the last dimension.
+static std::set<int64_t> getOpenRows(const rmsnorm_argument_info &argument) {
+  std::set<int64_t> open;
+  for (int d = 0; d + 1 < argument.rank; ++d)
+    if (argument.dims[d] < 0)
+      open.insert(argument.dims[d]);
+  return open;
+}
+
+/// The product of the other ones.
+static int64_t getFixedRows(const rmsnorm_argument_info &argument) {
+  int64_t rows = 1;
+  for (int d = 0; d + 1 < argument.rank; ++d)
+    rows = multiplySaturated(rows, std::max<int64_t>(1, argument.dims[d]));
+  return rows;
+}
+
+/// Whether results have rows, but none those of `argument`: they are of a slice
+/// of it.
+static bool isSliced(const Plan &plan, const rmsnorm_argument_info &argument,
+                     const Chooser &chooser) {
+  const std::set<int64_t> own = getOpenRows(argument);
+  if (own.empty() || isTable(plan, argument))
+    return false;
+  bool haveRows = false;
+  for (const rmsnorm_argument_info &result : plan.arguments) {
+    if (result.role == RMSNORM_INPUT)
+      continue;
+    for (int64_t dim : getOpenRows(result)) {
+      if (own.count(dim) || chooser.isDerived(dim))
+        return false;
+      haveRows = true;
+    }
+  }
+  return haveRows;
+}
+
 /// Spreads `rows` over the leading dimensions of an argument whose sizes are
 /// not known: 2 for each but the last of them, which takes the rest.
 static void chooseRows(const rmsnorm_argument_info &argument, int64_t rows,
@@ -134,9 +171,15 @@ std::string planEntry(rmsnorm_module *module, size_t entry,
                        [&](int64_t dim) { return chooser.isDerived(dim); });
   };
   for (const rmsnorm_argument_info &argument : plan.arguments)
-    if (!isTable(plan, argument) && !hasDerived(argument) &&
-        (!widest || argument.rank > widest->rank))
+    if (!isTable(plan, argument) && !isSliced(plan, argument, chooser) &&
+        !hasDerived(argument) && (!widest || argument.rank > widest->rank))
       widest = &argument;
+  for (size_t i = 0, rank = 0; i < plan.arguments.size(); ++i)
+    if (const size_t own = plan.arguments[i].rank;
+        own > rank && !isSliced(plan, plan.arguments[i], chooser)) {
+      plan.widest = i;
+      rank = own;
+    }
   for (const auto &dim : options.dims)
     if (!symbols.count(dim.first))
       return "--dim: entry '" + plan.name + "' has no shape symbol s" +
@@ -146,10 +189,11 @@ std::string planEntry(rmsnorm_module *module, size_t entry,
   if (!chooser.infer())
     return "entry '" + plan.name + "': " + rmsnorm_last_error();
 
+  int64_t rows = simulatorRows;
   if (widest && widest->rank > 0) {
     chooser.set(widest->dims[widest->rank - 1], defaultColumns);
     int64_t columns = chooser.get(widest->dims[widest->rank - 1]);
-    int64_t rows = options.rows;
+    rows = options.rows;
     if (rows < 0)
       rows = options.backend == RMSNORM_SIM
                  ? simulatorRows
@@ -158,7 +202,12 @@ std::string planEntry(rmsnorm_module *module, size_t entry,
     chooseRows(*widest, rows, chooser);
   }
   for (const rmsnorm_argument_info &argument : plan.arguments) {
-    chooseRows(argument, simulatorRows, chooser);
+    // A slice has so many rows of it.
+    chooseRows(argument,
+               isSliced(plan, argument, chooser)
+                   ? multiplySaturated(rows, getFixedRows(argument))
+                   : simulatorRows,
+               chooser);
     for (int d = 0; d < argument.rank; ++d)
       chooser.set(argument.dims[d], simulatorRows);
   }

@@ -23,6 +23,9 @@ struct Plan {
   std::string name;
   std::vector<rmsnorm_argument_info> arguments;
   Shapes shapes;
+  /// The argument of the most dimensions, but for those that the program takes
+  /// a slice of: its rows are those of the problem.
+  size_t widest = 0;
   /// The bound of the elements of an argument that are indices; -1: they are
   /// not.
   std::vector<int64_t> bounds;

@@ -33,13 +33,9 @@ void printAligned(const std::vector<std::vector<std::string>> &lines,
 }
 
 std::string shapeText(const Plan &plan) {
-  size_t widest = 0;
-  for (size_t i = 0; i < plan.shapes.size(); ++i)
-    if (plan.shapes[i].size() > plan.shapes[widest].size())
-      widest = i;
   std::string text;
-  if (widest < plan.shapes.size())
-    for (int64_t size : plan.shapes[widest])
+  if (plan.widest < plan.shapes.size())
+    for (int64_t size : plan.shapes[plan.widest])
       text += (text.empty() ? "" : "x") + std::to_string(size);
   return text.empty() ? "-" : text;
 }

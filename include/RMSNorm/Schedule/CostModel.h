@@ -128,6 +128,14 @@ private:
   const struct CostModel *model;
 };
 
+/// The numbers of rows that classes are chosen for: powers of two, which many
+/// calls have, and the multiprocessors times such powers and their roots, so
+/// that waves of blocks begin after one, up to so many bytes that the best
+/// schedule depends on them no more. Of rows whose size only a call knows,
+/// powers of four.
+SmallVector<int64_t> getRowSamples(const ProgramFacts &facts,
+                                   const ChipInfo &chip, int64_t columns);
+
 /// Kernels of a program, one for each class of rows, at most.
 constexpr size_t kMaxClasses = 5;
 

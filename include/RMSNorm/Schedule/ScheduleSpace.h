@@ -17,7 +17,8 @@ namespace mlir::rmsnorm {
 ///   the largest block;
 /// - several rows in flight, and persistent blocks, of programs that sum over
 ///   no rows;
-/// - reading a row again, where registers hold it and all rows have one size;
+/// - reading a row again, where registers hold it, all rows have one size and
+///   no elements of 32 bits lie beside narrower ones;
 /// - workgroup memory where registers hold a row;
 /// - clusters whose blocks have less than four subgroups.
 ///
