@@ -365,18 +365,14 @@ void ProgramBuilder::replaceMembers(RowsOp rows) {
       take(tensor::CollapseShapeOp::create(rewriter, rows.getLoc(), result,
                                            output.split));
     if (!output.dropped.empty()) {
-      Value whole = output.destination;
-      for (bool isReshaped : {!output.split.empty(), true})
-        if (isReshaped)
-          whole = whole.getDefiningOp()->getOperand(0);
       SmallVector<OpFoldResult> sizes;
       {
         OpBuilder::InsertionGuard guard(rewriter);
         rewriter.setInsertionPoint(rows);
-        sizes = tensor::getMixedSizes(rewriter, rows.getLoc(), whole);
+        sizes = tensor::getMixedSizes(rewriter, rows.getLoc(), output.whole);
       }
       take(tensor::ExpandShapeOp::create(rewriter, rows.getLoc(),
-                                         whole.getType(), result,
+                                         output.whole.getType(), result,
                                          output.dropped, sizes));
     }
     for (Operation *op : llvm::reverse(output.views)) {

@@ -54,8 +54,10 @@ struct Written {
   /// that are one of `landing` each, if it is split.
   SmallVector<int64_t> segments;
   SmallVector<ReassociationIndices> split;
-  /// And before that dimensions of one element that are dropped, if there are.
+  /// And before that dimensions of one element that are dropped, if there are,
+  /// of the destination `whole`.
   SmallVector<ReassociationIndices> dropped;
+  Value whole;
   /// What is written into one tensor has one number.
   unsigned number = 0;
   const access::Access *access = nullptr;

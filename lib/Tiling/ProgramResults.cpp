@@ -251,7 +251,12 @@ LogicalResult ProgramBuilder::fillRest(Written &output) {
     into = cast<LinalgOp>(fill).getDpsInits().front();
     if (insertion && !isInitRead(insertion.getDestMutable()) &&
         cluster.isComputedWhole(insertion.getSource())) {
-      output.destination = into;
+      SmallVector<Written *> together;
+      for (Written &other : written)
+        if (isOneTensor(other, output))
+          together.push_back(&other);
+      for (Written *other : together)
+        other->destination = into;
       return success();
     }
   } else if (Operation *copy = findCopy(output)) {
@@ -368,7 +373,7 @@ LogicalResult ProgramBuilder::collectWritten() {
     // Views of a sum are views of what the kernel stores.
     if (output.isSum && access.landing != access.source) {
       if (!amongOthers && getViewSource(access.landing) != access.source)
-        return fail("puts sums together");
+        return fail("inserts a sum over rows into another tensor");
       output.landing = access.source;
       output.layout = access.sourceLayout;
     }
@@ -440,8 +445,7 @@ LogicalResult ProgramBuilder::collectWritten() {
       return failure();
   }
   for (Written &output : written)
-    if (!output.isSum)
-      keepApart(output);
+    keepApart(output);
   for (size_t number = 0; number < written.size();)
     if (llvm::any_of(ArrayRef(written).take_front(number),
                      [&](const Written &other) {
@@ -456,6 +460,11 @@ LogicalResult ProgramBuilder::collectWritten() {
       if (isOneTensor(other, output))
         output.number = other.number;
   }
+  // The newest result is all that is left of several.
+  for (const Written &output : written)
+    for (const Written &other : written)
+      if (output.number != other.number && isNewer(other, output))
+        return failTogether("is inserted into what is stored elsewhere");
   // Rows are stored in no order.
   for (const Written &output : written)
     for (const Written &other : written)
@@ -540,10 +549,17 @@ void ProgramBuilder::keepApart(const Written &output) {
       break;
   }
   auto empty = tensor.getDefiningOp<tensor::EmptyOp>();
-  std::optional<Place> place = empty ? getPlace(output) : std::nullopt;
-  if (!place || place->kind == TileKind::row ||
-      !isInsertedApart(output.landing,
-                       place->hasColumnsTogether() ? place->elements : 1))
+  if (!empty)
+    return;
+  int64_t elements = output.isSum ? std::max<int64_t>(1, columns) : 1;
+  if (!output.isSum) {
+    std::optional<Place> place = getPlace(output);
+    if (!place || place->kind == TileKind::row)
+      return;
+    if (place->hasColumnsTogether())
+      elements = place->elements;
+  }
+  if (!isInsertedApart(output.landing, elements))
     return;
   rewriter.setInsertionPoint(empty);
   auto allocation = bufferization::AllocTensorOp::create(
@@ -588,13 +604,14 @@ bool ProgramBuilder::leaveToOthers(Written &output) {
 /// Whether parts of what `output` lands in are what members compute, and are
 /// not stored where `output` is. One value may be put there more than once.
 bool ProgramBuilder::isPutTogetherOutside(const Written &output) const {
-  DenseMap<Value, unsigned> places;
+  DenseMap<Value, unsigned> numStored, places;
+  for (const Written &other : written)
+    if (isOneTensor(other, output))
+      ++numStored[other.computed];
   unsigned numPlaces = 0;
   DenseSet<Value> ofOthers;
   std::function<bool(Value)> isOutside = [&](Value value) {
-    const unsigned stored = llvm::count_if(written, [&](const Written &other) {
-      return other.computed == value && isOneTensor(other, output);
-    });
+    const unsigned stored = numStored.lookup(value);
     if (stored) {
       ++numPlaces;
       return ++places[value] > stored;
@@ -734,6 +751,8 @@ LogicalResult ProgramBuilder::placeSum(Written &output) {
     return fail("sums up to " + why);
   if (!leaves.empty() && place->elements != columns)
     return fail("sums up a part of the columns");
+  if (!lieTogether(output.destination, std::max<int64_t>(1, columns)))
+    return fail("sums up to columns that will not lie side by side");
   const AccessMap access(place->map, /*hasColumn=*/!leaves.empty());
   const int64_t column = access.getNumRowDims();
   auto type = cast<RankedTensorType>(output.destination.getType());
@@ -779,12 +798,17 @@ LogicalResult ProgramBuilder::placeSum(Written &output) {
       left = term.factor;
     }
   }
+  if (static_cast<int64_t>(sizes.size()) != type.getRank()) {
+    output.dropped = std::move(dropped);
+    output.whole = output.destination;
+    // Of an argument only the last dimension is known to lie side by side.
+    if (!amongOthers && (single || !isKept(type.getRank() - 1)))
+      isInOrder = false;
+  }
   if (!isInOrder)
     return fail("sums up to what lies in an order of its own" +
                 describeMap("indices of rows in their order, then the column",
                             output.layout, leaves, /*hasIndex=*/false));
-  if (static_cast<int64_t>(sizes.size()) != type.getRank())
-    output.dropped = std::move(dropped);
   if (dims.size() != split.size())
     output.split = std::move(split);
   for (Value *tensor : {&output.destination, &output.sum.init}) {

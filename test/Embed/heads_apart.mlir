@@ -9,7 +9,8 @@
 // CHECK-DAG: launched padded_strided{{.*}} 1 times
 // CHECK-DAG: launched factor{{.*}} 1 times
 // CHECK-DAG: launched from_one_empty{{.*}} 1 times
-// CHECK: {{^}}13 results, 0 wrong
+// CHECK-DAG: launched sum_in_column{{.*}}_sum_rows{{.*}} 1 times
+// CHECK: {{^}}17 results, 0 wrong
 func.func @concat(%a0: tensor<?x64xf32>, %a1: tensor<?x4x8xf32>) -> (tensor<?x4x24xf32>) {
   %v1 = arith.constant 0 : index
   %m = tensor.dim %a0, %v1 : tensor<?x64xf32>
@@ -205,4 +206,40 @@ func.func @pairs_of_odd(%a0: tensor<2x8xbf16>, %a1: tensor<8xbf16>, %a2: tensor<
     linalg.yield %r : bf16
   } -> tensor<2x9xbf16>
   return %v13 : tensor<2x9xbf16>
+}
+
+// A sum for each column that others put into one column; one that goes on from what is in one.
+func.func @sum_in_column(%x: tensor<?x64xf32>, %big: tensor<64x5xf32>) -> (tensor<?x64xf32>, tensor<64x5xf32>) {
+  %c0 = arith.constant 0 : index
+  %m0 = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %e = tensor.empty(%m0) : tensor<?x64xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-03 -> tensor<?x64xf32>
+  %zero = arith.constant 0.0 : f32
+  %ew = tensor.empty() : tensor<64xf32>
+  %f = linalg.fill ins(%zero : f32) outs(%ew : tensor<64xf32>) -> tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]} ins(%y : tensor<?x64xf32>) outs(%f : tensor<64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %a = math.absf %in : f32
+    %b = arith.maximumf %out, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<64xf32>
+  %v = tensor.insert_slice %s into %big[0, 2] [64, 1] [1, 1] : tensor<64xf32> into tensor<64x5xf32>
+  return %y, %v : tensor<?x64xf32>, tensor<64x5xf32>
+}
+
+func.func @sum_of_column(%x: tensor<?x64xf32>, %big: tensor<64x130xf32>) -> (tensor<?x64xf32>, tensor<64x130xf32>) {
+  %c0 = arith.constant 0 : index
+  %m0 = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %e = tensor.empty(%m0) : tensor<?x64xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-03 -> tensor<?x64xf32>
+  %acc = tensor.extract_slice %big[0, 2] [64, 1] [1, 1] : tensor<64x130xf32> to tensor<64x1xf32>
+  %zero = arith.constant 0.0 : f32
+  %s = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, 0)>], iterator_types = ["reduction", "parallel"]} ins(%y : tensor<?x64xf32>) outs(%acc : tensor<64x1xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %a = math.absf %in : f32
+    %b = arith.maximumf %out, %a : f32
+    linalg.yield %b : f32
+  } -> tensor<64x1xf32>
+  %v = tensor.insert_slice %s into %big[0, 2] [64, 1] [1, 1] : tensor<64x1xf32> into tensor<64x130xf32>
+  return %y, %v : tensor<?x64xf32>, tensor<64x130xf32>
 }

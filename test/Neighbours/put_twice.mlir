@@ -4,8 +4,8 @@
 // RUN: norm-compile %s --target=sim:gfx942,oracle --rows=7 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:gfx942 --rows=7 --unaligned | FileCheck %s --implicit-check-not=WRONG
 // RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py %s --embed=sim:sm_90,direct | FileCheck %s --check-prefix=EMBED
-// CHECK-COUNT-10: {{^[a-z_0-9]+ .* ok$}}
-// EMBED: {{^}}13 results, 0 wrong
+// CHECK-COUNT-11: {{^[a-z_0-9]+ .* ok$}}
+// EMBED: {{^}}15 results, 0 wrong
 func.func @halves(%a0: tensor<?x64xf32>) -> (tensor<?x2x64xf32>) {
   %v1 = arith.constant 0 : index
   %m = tensor.dim %a0, %v1 : tensor<?x64xf32>
@@ -158,4 +158,16 @@ func.func @twice_in_padded_rows(%a0: tensor<5x5x48xf32>, %a1: tensor<48xf32>) ->
     tensor.yield %v5 : f32
   } : tensor<5x480xf32> to tensor<5x482xf32>
   return %v6 : tensor<5x482xf32>
+}
+
+// Nothing is left of the fill.
+func.func @covers_a_fill(%a0: tensor<3x16xf32>) -> (tensor<3x16xf32>, tensor<3x32xf32>) {
+  %e = tensor.empty() : tensor<3x16xf32>
+  %y = rmsnorm.forward input(%a0 : tensor<3x16xf32>) output(%e : tensor<3x16xf32>) eps = 1.0e-03 -> tensor<3x16xf32>
+  %b = tensor.empty() : tensor<3x32xf32>
+  %c = arith.constant 1.5 : f32
+  %f = linalg.fill ins(%c : f32) outs(%b : tensor<3x32xf32>) -> tensor<3x32xf32>
+  %i0 = tensor.insert_slice %y into %f[0, 16] [3, 16] [1, 1] : tensor<3x16xf32> into tensor<3x32xf32>
+  %i2 = tensor.insert_slice %y into %i0[0, 0] [3, 16] [1, 1] : tensor<3x16xf32> into tensor<3x32xf32>
+  return %y, %i2 : tensor<3x16xf32>, tensor<3x32xf32>
 }

@@ -56,3 +56,42 @@ func.func @matmul(%x: tensor<?x64xf32>, %b: tensor<64x8xf32>) -> tensor<?x8xf32>
   %z = linalg.matmul ins(%y, %b : tensor<?x64xf32>, tensor<64x8xf32>) outs(%z1 : tensor<?x8xf32>) -> tensor<?x8xf32>
   return %z : tensor<?x8xf32>
 }
+
+// -----
+
+func.func @sum_in_column(%x: tensor<?x64xf32>, %big: tensor<64x5xf32>) -> (tensor<?x64xf32>, tensor<64x5xf32>) {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+  %zero = arith.constant 0.0 : f32
+  %es = tensor.empty() : tensor<64xf32>
+  %fill = linalg.fill ins(%zero : f32) outs(%es : tensor<64xf32>) -> tensor<64xf32>
+  // expected-error @below {{'linalg.generic' op is in no kernel: it inserts a sum over rows into another tensor}}
+  %s = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]} ins(%y : tensor<?x64xf32>) outs(%fill : tensor<64xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %a = arith.addf %in, %out : f32
+    linalg.yield %a : f32
+  } -> tensor<64xf32>
+  %v = tensor.insert_slice %s into %big[0, 2] [64, 1] [1, 1] : tensor<64xf32> into tensor<64x5xf32>
+  return %y, %v : tensor<?x64xf32>, tensor<64x5xf32>
+}
+
+// -----
+
+func.func @sum_with_a_last_dimension(%x: tensor<?x64xf32>, %big: tensor<64x5xf32>) -> (tensor<?x64xf32>, tensor<64x1xf32>) {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-05 -> tensor<?x64xf32>
+  %zero = arith.constant 0.0 : f32
+  %es = tensor.empty() : tensor<64x1xf32>
+  %fill = linalg.fill ins(%zero : f32) outs(%es : tensor<64x1xf32>) -> tensor<64x1xf32>
+  // expected-error @below {{'linalg.generic' op is in no kernel: it sums up to columns that will not lie side by side}}
+  %s = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1, 0)>], iterator_types = ["reduction", "parallel"]} ins(%y : tensor<?x64xf32>) outs(%fill : tensor<64x1xf32>) {
+  ^bb0(%in: f32, %out: f32):
+    %a = arith.addf %in, %out : f32
+    linalg.yield %a : f32
+  } -> tensor<64x1xf32>
+  return %y, %s : tensor<?x64xf32>, tensor<64x1xf32>
+}

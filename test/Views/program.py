@@ -513,20 +513,30 @@ class Program:
             self.value = result
 
     def twice(self):
-        """Goes on with the tensor put beside itself, or returns that."""
+        """Goes on with the tensor put beside itself, or beside a number, or returns that."""
         value = self.value
         able = [i for i, dim in enumerate(value.dims) if not dim.name]
         if not value.normed or not able or len(value.data) > 4096:
             return
         i = self.rng.choice(able)
         dim = value.dims[i]
-        result = Value(None, value.dims[:i] + [Dim(2 * dim.size)] + value.dims[i + 1:], value.kind, None, True)
-        result.data = [0.0] * math.prod(result.sizes)
-        strides = result.strides()
-        for first in (0, dim.size):
-            for place, element in zip(places(value.sizes, strides, first * strides[i]), value.data):
-                result.data[place] = element
-        result.name = self.new(f"tensor.concat dim({i}) {value.name}, {value.name} : ({value.type}, {value.type}) -> {result.type}")
+        dims = value.dims[:i] + [Dim(2 * dim.size)] + value.dims[i + 1:]
+        firsts = self.rng.sample([0, dim.size], 2)
+        if self.rng.random() < 0.5:
+            result = Value(None, dims, value.kind, [0.0] * (2 * len(value.data)), True)
+            result.name = self.new(f"tensor.concat dim({i}) {value.name}, {value.name} : ({value.type}, {value.type}) -> {result.type}")
+            strides = result.strides()
+            for first in firsts:
+                for place, element in zip(places(value.sizes, strides, first * strides[i]), value.data):
+                    result.data[place] = element
+        else:
+            # Into what a number fills, which may keep it in a half.
+            number = self.new(f"arith.constant 1.5 : {value.kind}")
+            result = self.empty(dims, value.kind)
+            result.data = [1.5] * len(result.data)
+            result.name = self.new(f"linalg.fill ins({number} : {value.kind}) outs({result.name} : {result.type}) -> {result.type}")
+            for first in firsts[:self.rng.choice([1, 2, 2])]:
+                result = self.insert(value, result, {i: (first, dim, 1)})
         if self.rng.random() < 0.3:
             self.results.append(result)
         else:
