@@ -256,11 +256,9 @@ static void emitSums(Kernel &kernel, Rings &rings, ValueRange sums,
   SmallVector<VectorPosition> positions;
   const bool isStrip = layout.hasStrips();
   for (int64_t index = 0; index < layout.getNumVectors(); ++index)
-    positions.push_back(emitPosition(kernel, kernel.threads.firstColumn, index,
-                                     isStrip
-                                         ? layout.hasPartialStrips()
-                                         : index >= layout.getNumFullVectors(),
-                                     columns));
+    positions.push_back(emitPosition(
+        kernel, kernel.threads.firstColumn, index,
+        isStrip ? layout.hasPartialStrips() : !layout.isFull(index), columns));
   for (auto [sum, dest] : llvm::zip(sums, dests)) {
     BlockSum one(kernel, dest, sum, columns);
     if (layout.getRowGroups() > 1) {

@@ -48,7 +48,9 @@ public:
   Distributor(RowsOp rows, ScheduleAttr schedule, const ChipInfo &chip,
               SymbolTable &symbols)
       : rows(rows), tiles(rows.getTiles()), schedule(schedule), chip(chip),
-        layout(schedule.getFields(), rows.getColumns(),
+        layout(schedule.getFields(),
+               getColumnDigits(rows.getColumns(), getPartColumns(rows),
+                               hasPairs(rows)),
                bool(rows.getDynamicColumns()), chip.subgroupSize),
         host(rows),
         function(createKernel(

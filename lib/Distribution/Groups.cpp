@@ -126,7 +126,7 @@ static Value emitGroupOffset(Kernel &kernel, TileStoreOp store, Value offset,
   Value base = store.getBase();
   Type type = store.getValue().getType();
   const int64_t columns = getGroupColumns(kernel, type);
-  const int64_t step = position.index * kernel.layout.getColumnStep();
+  const int64_t step = kernel.layout.getVectorColumn(position.index);
   const AccessMap access = store.getAccess();
   const auto digits = access.getDigits(access.getColumnDim());
   auto add = [&](int64_t dim, Value number) {

@@ -47,8 +47,7 @@ void Kernel::emitThreads(Value strip) {
   }
   t.lane = arith::RemUIOp::create(builder, t.thread, subgroupSize);
   t.subgroup = arith::DivUIOp::create(builder, t.thread, subgroupSize);
-  t.firstColumn = arith::MulIOp::create(builder, t.threadInRow,
-                                        emitI32(layout.getVectorWidth()));
+  emitThreadColumns();
   if (strip)
     t.firstColumn = emitColumnSum(
         arith::MulIOp::create(builder, strip, emitI32(layout.getColumnStep())),
@@ -64,6 +63,28 @@ void Kernel::emitThreads(Value strip) {
   if (part * layout.getCluster() != layout.getColumns())
     t.endColumn = arith::MinUIOp::create(builder, t.endColumn,
                                          emitI32(layout.getColumns()));
+}
+
+void Kernel::emitThreadColumns() {
+  // The place among those that share out the digit and digits around it.
+  Value place = threads.threadInRow;
+  int64_t count = layout.getThreadsPerRow();
+  for (const DigitLayout &digit : llvm::reverse(layout.getDigits())) {
+    Value own = place;
+    if (digit.threads == 1 && layout.getDigits().size() > 1) {
+      own = emitI32(0);
+    } else if (count != digit.threads) {
+      Value size = emitI32(digit.threads);
+      own = arith::RemUIOp::create(builder, place, size);
+      place = arith::DivUIOp::create(builder, place, size);
+    }
+    count /= digit.threads;
+    own = arith::MulIOp::create(builder, own,
+                                emitI32(digit.vector * digit.stride));
+    Value &first = threads.firstColumn;
+    first = first ? emitColumnSum(own, first) : own;
+    threads.columns.insert(threads.columns.begin(), own);
+  }
 }
 
 void Kernel::emitGridWait() {
@@ -197,9 +218,9 @@ int64_t Kernel::getNumRows(Type type) const {
 
 int64_t Kernel::getNumVectors(Type type) const {
   const int64_t columns = cast<VectorType>(type).getDimSize(1);
-  return parts.contains(columns)
-             ? columns / (layout.getThreadsPerRow() * getVectorWidth(type))
-             : layout.getNumVectors();
+  if (!parts.contains(columns))
+    return layout.getNumVectors();
+  return layout.countVectors(columns == pairs ? 2 * columns : columns);
 }
 
 int64_t Kernel::getVectorWidth(Type type) const {

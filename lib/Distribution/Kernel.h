@@ -22,8 +22,10 @@ struct Threads {
   Value thread, threadInRow, rowGroup;
   /// Its place in its subgroup, and the subgroup's number.
   Value lane, subgroup;
-  /// Where its first vector begins.
+  /// Where its first vector begins; the part of this that each digit of the
+  /// columns adds (Layout::getDigits).
   Value firstColumn;
+  SmallVector<Value, 3> columns;
   /// The block's rank in its cluster and where its part of the row ends; null
   /// but in clusters.
   Value rank, endColumn;
@@ -143,6 +145,7 @@ public:
   DenseMap<Value, SmallVector<Value>> fragments;
 
 private:
+  void emitThreadColumns();
   /// The host's value of a buffer of the body.
   Value getOperand(Value buffer) const {
     return RowsOp(rows).getOperandOf(buffer);

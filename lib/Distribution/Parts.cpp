@@ -9,8 +9,8 @@ using namespace mlir::rmsnorm;
 /// Vectors in front of the part of a row that `op` takes out or puts in.
 template <typename OpTy>
 static int64_t getFirstVector(const Kernel &kernel, OpTy op) {
-  return cast<IntegerAttr>(op.getOffsets()[1]).getInt() /
-         kernel.layout.getColumnStep();
+  return kernel.layout.countVectors(
+      cast<IntegerAttr>(op.getOffsets()[1]).getInt());
 }
 
 bool rmsnorm::emitPart(Kernel &kernel, Operation *op, GetFragment get,

@@ -71,9 +71,9 @@ void Rings::emitCopies(Tile &tile, Value slot) const {
         VectorType::get({1, layout.getColumns()}, fragment.getElementType());
     for (int64_t row = 0; row < layout.getRowsPerGroup(); ++row)
       for (int64_t index = 0; index < layout.getNumVectors(); ++index) {
-        VectorPosition position = emitPosition(
-            kernel, kernel.threads.firstColumn, index,
-            index >= layout.getNumFullVectors(), tile.addresses.getColumns());
+        VectorPosition position =
+            emitPosition(kernel, kernel.threads.firstColumn, index,
+                         !layout.isFull(index), tile.addresses.getColumns());
         const int64_t number = row * layout.getNumVectors() + index;
         Value to = kernel.emitColumnSum(
             offset,

@@ -151,9 +151,9 @@ void Tile::emitHeldLoad(TileLoadOp load) {
   SmallVector<Value> vectors;
   for (int64_t index = 0; index < kernel.getNumVectors(load.getType());
        ++index) {
-    VectorPosition position = emitPosition(
-        kernel, kernel.threads.firstColumn, index,
-        index >= kernel.layout.getNumFullVectors(), addresses.getColumns());
+    VectorPosition position =
+        emitPosition(kernel, kernel.threads.firstColumn, index,
+                     !kernel.layout.isFull(index), addresses.getColumns());
     vectors.push_back(emitVectorLoad(
         kernel, load, addresses.getOffset(load.getBase(), 0), position));
   }
@@ -205,6 +205,25 @@ Value rmsnorm::emitVectorLoad(Kernel &kernel, TileLoadOp load, Value offset,
   return vector::FromElementsOp::create(builder, type, elements);
 }
 
+/// How many columns there are from the first of vector `index` on, of a row of
+/// several digits: no vector ends in the middle of one.
+static Value emitDigitsValid(Kernel &kernel, int64_t index) {
+  Value valid;
+  for (auto [number, digit] : llvm::enumerate(kernel.layout.getDigits())) {
+    const int64_t first =
+        kernel.layout.getRegister(index, number) * digit.getStep();
+    if (first + digit.getStep() <= digit.size)
+      continue;
+    Value left = arith::SubIOp::create(
+        kernel.builder, kernel.emitI32((digit.size - first) * digit.stride),
+        kernel.threads.columns[number]);
+    valid =
+        valid ? arith::MinSIOp::create(kernel.builder, valid, left).getResult()
+              : left;
+  }
+  return valid;
+}
+
 VectorPosition rmsnorm::emitPosition(Kernel &kernel, Value firstColumn,
                                      int64_t index, bool partial,
                                      Value columns) {
@@ -213,9 +232,13 @@ VectorPosition rmsnorm::emitPosition(Kernel &kernel, Value firstColumn,
   position.column = position.first = firstColumn;
   if (index != 0)
     position.column = kernel.emitColumnSum(
-        firstColumn, kernel.emitI32(index * kernel.layout.getColumnStep()));
+        firstColumn, kernel.emitI32(kernel.layout.getVectorColumn(index)));
   if (!partial)
     return position;
+  if (kernel.layout.getDigits().size() > 1) {
+    position.valid = emitDigitsValid(kernel, index);
+    return position;
+  }
   Value end = columns ? columns : kernel.threads.endColumn;
   if (!end)
     end = kernel.emitI32(kernel.layout.getColumns());

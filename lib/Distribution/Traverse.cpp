@@ -129,7 +129,6 @@ SmallVector<Value> Walker::run() {
 }
 
 void Walker::walkStatic() {
-  const int64_t full = layout.getNumFullVectors();
   const int64_t total = layout.getNumVectors();
   Value first = kernel.threads.firstColumn;
   if (traverse.getWalk() == Walk::strip) {
@@ -141,7 +140,7 @@ void Walker::walkStatic() {
       traverse.getWalk() == Walk::unrolled ? total : traverse.getInFlight();
   int64_t done = 0;
   if (traverse.getWalk() == Walk::looped) {
-    const int64_t trips = full / inFlight;
+    const int64_t trips = layout.getNumFullVectors() / inFlight;
     emitLoop(kernel.emitI32(trips));
     done = trips * inFlight;
   }
@@ -150,7 +149,7 @@ void Walker::walkStatic() {
     const int64_t begin = done;
     for (; done < total && static_cast<int64_t>(vectors.size()) < inFlight;
          ++done)
-      vectors.push_back(getPosition(first, done, done >= full));
+      vectors.push_back(getPosition(first, done, !layout.isFull(done)));
     emitChunk(vectors, begin);
   }
 }

@@ -5,6 +5,8 @@
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 
+#include <numeric>
+
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
@@ -28,6 +30,40 @@ llvm::SmallDenseSet<int64_t> rmsnorm::getParts(RowsOp rows) {
       add(store.getValue().getType());
   });
   return parts;
+}
+
+int64_t rmsnorm::getPartColumns(RowsOp rows) {
+  int64_t part = 0;
+  llvm::SmallDenseSet<int64_t> parts = getParts(rows);
+  auto add = [&](ArrayAttr offsets, VectorType type) {
+    part = std::gcd(part, cast<IntegerAttr>(offsets[1]).getInt());
+    part = std::gcd(part, type.getDimSize(1));
+    parts.erase(type.getDimSize(1));
+  };
+  rows.getBody().walk([&](Operation *op) {
+    if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op)) {
+      add(slice.getOffsets(), slice.getType());
+    } else if (auto insert = dyn_cast<vector::InsertStridedSliceOp>(op)) {
+      add(insert.getOffsets(), insert.getSourceVectorType());
+    } else if (Value half = getHalfOfPairs(op)) {
+      const int64_t pairs = cast<VectorType>(half.getType()).getDimSize(1);
+      part = std::gcd(part, 2 * pairs);
+      parts.erase(pairs);
+    }
+  });
+  // What was taken out of constants is stored only.
+  for (int64_t columns : parts)
+    part = std::gcd(part, columns);
+  return part;
+}
+
+bool rmsnorm::hasPairs(RowsOp rows) {
+  return rows.getBody()
+      .walk([](Operation *op) {
+        return getHalfOfPairs(op) ? WalkResult::interrupt()
+                                  : WalkResult::advance();
+      })
+      .wasInterrupted();
 }
 
 Value rmsnorm::getHalfOfPairs(Operation *op) {

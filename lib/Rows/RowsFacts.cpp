@@ -11,8 +11,6 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
-#include <numeric>
-
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
@@ -63,34 +61,6 @@ static int64_t getStoredBits(Type vector) {
                            cast<VectorType>(vector).getElementTypeBitWidth());
 }
 
-/// The columns of which the parts that `program` takes rows apart into begin
-/// and end at multiples.
-static int64_t getPart(Block &program) {
-  int64_t part = 0;
-  llvm::SmallDenseSet<int64_t> parts =
-      getParts(cast<RowsOp>(program.getParentOp()->getParentOp()));
-  auto add = [&](ArrayAttr offsets, VectorType type) {
-    part = std::gcd(part, cast<IntegerAttr>(offsets[1]).getInt());
-    part = std::gcd(part, type.getDimSize(1));
-    parts.erase(type.getDimSize(1));
-  };
-  for (Operation &op : program) {
-    if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op)) {
-      add(slice.getOffsets(), slice.getType());
-    } else if (auto insert = dyn_cast<vector::InsertStridedSliceOp>(op)) {
-      add(insert.getOffsets(), insert.getSourceVectorType());
-    } else if (Value half = getHalfOfPairs(&op)) {
-      const int64_t pairs = cast<VectorType>(half.getType()).getDimSize(1);
-      part = std::gcd(part, 2 * pairs);
-      parts.erase(pairs);
-    }
-  }
-  // What was taken out of constants is stored only.
-  for (int64_t columns : parts)
-    part = std::gcd(part, columns);
-  return part;
-}
-
 /// The columns of each group that `op`, of a straight-line program of rows of
 /// `columns`, reduces or that share a value of it; 0 if it is another op.
 static int64_t getGroupColumns(Operation *op, int64_t columns) {
@@ -107,9 +77,8 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
   facts.columns = rows.getColumns();
   facts.dynamicColumns = rows.getDynamicColumns() ? 1 : 0;
   Block &program = rows.getTiles().getBody().front();
-  facts.part = getPart(program);
-  facts.hasPairs = llvm::any_of(
-      program, [](Operation &op) { return bool(getHalfOfPairs(&op)); });
+  facts.part = getPartColumns(rows);
+  facts.hasPairs = hasPairs(rows);
   facts.numColumnSums = getColumnSums(program).size();
   SetVector<Operation *> before, after;
   DenseSet<Value> seenBefore, seenAfter;

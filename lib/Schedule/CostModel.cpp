@@ -160,7 +160,7 @@ static AccessShares getAccessShares(const ScheduleFields &schedule,
 static double estimateInstructions(const ScheduleFields &schedule,
                                    const ProgramFacts &facts,
                                    const ChipInfo &chip) {
-  const double vectors = countVectors(schedule, facts.columns);
+  const double vectors = countVectors(schedule, facts);
   const double rows = schedule.rowsPerGroup;
   const double width = schedule.vectorWidth;
   const double accessBits = 8 * chip.accessBytes;
@@ -188,7 +188,7 @@ static double estimateInstructions(const ScheduleFields &schedule,
 double mlir::rmsnorm::estimateRegisters(const ScheduleFields &schedule,
                                         const ProgramFacts &facts,
                                         const ChipInfo &chip) {
-  const double vectors = countVectors(schedule, facts.columns);
+  const double vectors = countVectors(schedule, facts);
   const double values = vectors * schedule.vectorWidth;
   const double rows = schedule.rowsPerGroup;
   double registers = kThread.kernelRegisters +
@@ -267,7 +267,7 @@ ScheduleCost::ScheduleCost(const ScheduleFields &schedule,
   const ProgramFacts facts = getFactsOfThreads(schedule, program, columns);
   const double part =
       llvm::divideCeil(schedule.getPartColumns(columns), schedule.vectorWidth);
-  const double vectors = countVectors(schedule, facts.columns);
+  const double vectors = countVectors(schedule, facts);
   auto set = [&](CostTerm term, double value) { terms[size_t(term)] = value; };
   // Rows of narrow accesses have as many vectors as others.
   set(CostTerm::Vectors,

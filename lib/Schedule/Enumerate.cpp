@@ -395,7 +395,7 @@ void SumsSpace::addPersistent(int64_t cluster, ArrayRef<int64_t> threads) {
 
 void SumsSpace::addHeld(ScheduleFields fields) {
   // These vectors have as many elements as one access takes.
-  const int64_t vectorsPerThread = countVectors(fields, facts.columns);
+  const int64_t vectorsPerThread = countVectors(fields, facts);
   // Blocks of so many threads and more, and of one row group where that has as
   // many.
   const bool oneGroup = facts.singleRow || fields.cluster > 1;

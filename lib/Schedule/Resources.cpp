@@ -6,6 +6,19 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
+Layout mlir::rmsnorm::getLayout(const ScheduleFields &fields,
+                                const ProgramFacts &facts,
+                                int64_t subgroupSize) {
+  return Layout(fields,
+                getColumnDigits(facts.columns, facts.part, facts.hasPairs),
+                facts.dynamicColumns != 0, subgroupSize);
+}
+
+int64_t mlir::rmsnorm::countVectors(const ScheduleFields &fields,
+                                    const ProgramFacts &facts) {
+  return getLayout(fields, facts).countRowVectors();
+}
+
 int64_t mlir::rmsnorm::getAccessWidth(const ProgramFacts &facts,
                                       const ChipInfo &chip) {
   const int64_t widest = getWidestVector(facts, chip);
@@ -23,7 +36,7 @@ int64_t mlir::rmsnorm::getRegisterBudget(const ScheduleFields &fields,
 
 int64_t mlir::rmsnorm::countRingVectors(const ScheduleFields &fields,
                                         const ProgramFacts &facts) {
-  return fields.rowsPerGroup * countVectors(fields, facts.columns);
+  return fields.rowsPerGroup * countVectors(fields, facts);
 }
 
 int64_t mlir::rmsnorm::getSlotBytes(const ScheduleFields &fields,

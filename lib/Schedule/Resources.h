@@ -9,6 +9,12 @@
 
 namespace mlir::rmsnorm {
 
+/// How rows of a program lie, and how many vectors of one a thread has: none if
+/// there is no such layout.
+Layout getLayout(const ScheduleFields &fields, const ProgramFacts &facts,
+                 int64_t subgroupSize = 1);
+int64_t countVectors(const ScheduleFields &fields, const ProgramFacts &facts);
+
 /// Elements of the narrowest operand that one access can take. N is a multiple
 /// of them, as a row begins where the row before it ends.
 int64_t getAccessWidth(const ProgramFacts &facts, const ChipInfo &chip);

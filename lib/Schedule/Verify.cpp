@@ -79,8 +79,7 @@ void Verifier::verifyProgram() {
   expect(!facts.singleRow || schedule.getTileRows() == 1, "row_groups",
          "row_groups = rows_per_group = 1 for a single row",
          Twine(schedule.getTileRows()) + " rows");
-  const Layout layout(schedule, facts.columns, facts.dynamicColumns,
-                      chip.subgroupSize);
+  const Layout layout = getLayout(schedule, facts, chip.subgroupSize);
   expect(facts.groupColumns == 0 ||
              layout.getGroupThreads(facts.groupColumns) > 0,
          "vector_width",
@@ -195,8 +194,7 @@ void Verifier::verifyRings() {
 /// of them; the rest is for addresses, weights and arithmetic. Sums alone may
 /// be a quarter: more of them were seen to spill.
 void Verifier::verifyRegisters() {
-  const int64_t values =
-      schedule.vectorWidth * countVectors(schedule, facts.columns);
+  const int64_t values = schedule.vectorWidth * countVectors(schedule, facts);
   int64_t bits = 0;
   if (schedule.cache == Cache::registers)
     bits =

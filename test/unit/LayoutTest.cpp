@@ -7,6 +7,7 @@
 
 #include <vector>
 
+using namespace mlir;
 using namespace mlir::rmsnorm;
 
 namespace {
@@ -20,7 +21,14 @@ ScheduleFields getFields(int64_t threads, int64_t width, int64_t cluster = 1) {
 
 Layout getLayout(int64_t columns, const ScheduleFields &fields,
                  bool dynamicColumns = false) {
-  return Layout(fields, columns, dynamicColumns, /*subgroupSize=*/32);
+  return Layout(fields, ColumnDigit{columns}, dynamicColumns,
+                /*subgroupSize=*/32);
+}
+
+/// Of rows of several digits.
+Layout getLayout(ArrayRef<ColumnDigit> digits, int64_t threads, int64_t width) {
+  return Layout(getFields(threads, width), digits, /*dynamicColumns=*/false,
+                /*subgroupSize=*/32);
 }
 
 Layout getLayout(int64_t columns, int64_t threads, int64_t width,
@@ -68,6 +76,84 @@ TEST(LayoutTest, EveryColumnHasOneOwner) {
           if (testing::Test::HasFailure())
             return;
         }
+}
+
+/// The same of rows of several digits, each of whose vectors exists or does
+/// not.
+void checkDigits(const Layout &layout) {
+  const int64_t columns = layout.getColumns();
+  std::vector<int> owners(columns);
+  for (int64_t thread = 0; thread < layout.getThreadsPerRow(); ++thread)
+    for (int64_t vector = 0; vector < layout.getNumVectors(); ++vector) {
+      bool exists = true;
+      for (auto [number, digit] : llvm::enumerate(layout.getDigits()))
+        exists &= (layout.getRegister(vector, number) * digit.threads +
+                   layout.getThread(thread, number)) *
+                      digit.vector <
+                  digit.size;
+      EXPECT_TRUE(exists || !layout.isFull(vector));
+      for (int64_t i = 0; exists && i < layout.getVectorWidth(); ++i)
+        ++owners[layout.getColumn(thread, vector) + i];
+    }
+  for (int64_t column = 0; column < columns; ++column)
+    ASSERT_EQ(owners[column], 1) << "column " << column;
+}
+
+TEST(LayoutTest, EveryColumnOfSeveralDigitsHasOneOwner) {
+  constexpr bool held = true;
+  const std::vector<std::vector<ColumnDigit>> rows = {
+      {{2, held}, {64}},
+      {{2, held}, {40}},
+      {{2, held}, {36}},
+      {{64}, {2, held}},
+      {{3, held}, {20}, {2, held}},
+      {{24}, {2, held}, {64}},
+      {{40}, {64}, {2, held}},
+      {{2, held}, {16}, {4}},
+      {{9}, {2, held}, {32}},
+      {{2, held}, {4, held}}};
+  int64_t count = 0;
+  for (const std::vector<ColumnDigit> &digits : rows)
+    for (int64_t threads : {1, 2, 4, 8, 16, 32, 64, 96, 192, 256, 320, 384})
+      for (int64_t width : {1, 2, 4, 8, 16}) {
+        const Layout layout = getLayout(digits, threads, width);
+        count += bool(layout);
+        SCOPED_TRACE(testing::Message() << layout.getColumns() << " columns, "
+                                        << threads << " threads x " << width);
+        if (layout)
+          checkDigits(layout);
+        if (testing::Test::HasFailure())
+          return;
+      }
+  EXPECT_GT(count, 200);
+}
+
+TEST(LayoutTest, HeldDigitsAreRegisters) {
+  // Halves of a head of 96: six of eight threads have columns.
+  const Layout layout =
+      getLayout(getColumnDigits(96, /*part=*/48, /*hasPairs=*/false), 8, 8);
+  ASSERT_TRUE(bool(layout));
+  EXPECT_EQ(layout.getNumVectors(), 2);
+  EXPECT_EQ(layout.countVectors(48), 1);
+  EXPECT_EQ(layout.getColumn(5, 0), 40);
+  EXPECT_EQ(layout.getColumn(5, 1), 88);
+  EXPECT_FALSE(layout.isFull(0));
+  // Pairs of the first half lie in the vectors of its threads.
+  const Layout pairs =
+      getLayout(getColumnDigits(128, /*part=*/64, /*hasPairs=*/true), 8, 8);
+  EXPECT_EQ(pairs.getDigits().size(), 3u);
+  EXPECT_EQ(pairs.getColumn(7, 1), 64 + 56);
+  EXPECT_TRUE(pairs.isFull(1));
+}
+
+TEST(LayoutTest, VectorsDoNotStraddleDigits) {
+  constexpr bool held = true;
+  EXPECT_FALSE(getLayout({{2, held}, {36}}, 8, 8));
+  EXPECT_TRUE(bool(getLayout({{2, held}, {36}}, 8, 4)));
+  // Of both halves of a digit only pairs lie in one vector.
+  EXPECT_FALSE(getLayout({{2, held}, {4}}, 1, 8));
+  // Nobody shares what each thread holds.
+  EXPECT_FALSE(getLayout({{2, held}, {4, held}}, 2, 1));
 }
 
 TEST(LayoutTest, ThreadsTakeTurns) {

@@ -15,6 +15,12 @@ namespace mlir::rmsnorm {
 /// columns than a row have a value for each group of columns.
 llvm::SmallDenseSet<int64_t> getParts(RowsOp rows);
 
+/// The columns at multiples of which `rows` takes rows apart; 0 if it does not.
+int64_t getPartColumns(RowsOp rows);
+
+/// Whether `rows` takes pairs of columns apart, or puts them together.
+bool hasPairs(RowsOp rows);
+
 /// Half of the columns that `op` takes apart as pairs, or puts together of
 /// them; null if it does neither.
 Value getHalfOfPairs(Operation *op);

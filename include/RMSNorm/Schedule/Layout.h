@@ -1,10 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- Layout.h - how a row lies on the threads of a block ---------------===//
 //
-// Integers only. In a row, thread t of T owns the vectors t, t + T, ... of
-// `vectorWidth` elements each, the first of them at column t * vectorWidth. In
-// a cluster the block of rank r owns the r-th part of the row. All parts have
-// as many whole vectors; the last one has the rest. The owner of a column
+// Integers only. The number of a column is written in mixed radix. Of each
+// digit some indices are in one vector, some on threads side by side, the rest
+// in several vectors of a thread:
+//
+//   index of a digit = (register * threads + thread) * vector + element
+//
+// A row of one digit: thread t of T owns the vectors t, t + T, ... of
+// `vectorWidth` elements each, the first of them at column t * vectorWidth. A
+// digit of which the program takes single indices, as halves are those of a
+// digit of two, is held: every thread has all of it. So what is computed of
+// several of its indices stays in a thread.
+//
+// In a cluster the block of rank r owns the r-th part of the row. All parts
+// have as many whole vectors; the last one has the rest. The owner of a column
 // depends on neither the alignment of a row nor the number of vectors in
 // flight. So the order of a sum does not either.
 //
@@ -17,18 +27,44 @@
 
 namespace mlir::rmsnorm {
 
-/// Vectors that a thread owns of a row of `columns`, whether their columns
-/// exist or not.
-int64_t countVectors(const ScheduleFields &schedule, int64_t columns);
+/// One digit of the number of a column.
+struct ColumnDigit {
+  int64_t size;
+  /// Whether a thread holds all of it.
+  bool isHeld = false;
+};
+
+/// The digits of rows of `columns` columns, the outermost first. `part`: the
+/// program takes them apart at multiples of so many columns; 0: it does not.
+/// `hasPairs`: it takes pairs of neighbours apart.
+SmallVector<ColumnDigit, 3> getColumnDigits(int64_t columns, int64_t part,
+                                            bool hasPairs);
+
+/// How one digit lies.
+struct DigitLayout {
+  int64_t size;
+  /// Columns from one index to the next.
+  int64_t stride;
+  /// Indices in a vector, threads side by side, and vectors of a thread.
+  int64_t vector = 1, threads = 1, registers = 1;
+
+  /// Indices from one of a thread's vectors to the next.
+  int64_t getStep() const { return vector * threads; }
+  /// Whether a thread's last vector has indices that do not exist.
+  bool isPartial() const { return registers * getStep() != size; }
+};
 
 class Layout {
 public:
-  /// Of rows of `columns` columns, or fewer in a call if `dynamicColumns`.
-  Layout(const ScheduleFields &schedule, int64_t columns, bool dynamicColumns,
-         int64_t subgroupSize)
-      : schedule(schedule), columns(columns), dynamicColumns(dynamicColumns),
-        subgroupSize(subgroupSize) {}
+  /// Of rows whose columns have the digits `digits`, or fewer columns in a call
+  /// if `dynamicColumns`, as they have one digit then.
+  Layout(const ScheduleFields &schedule, ArrayRef<ColumnDigit> digits,
+         bool dynamicColumns, int64_t subgroupSize);
 
+  /// Whether there is one. If not, because vectors would straddle a digit that
+  /// others divide, or threads would have no columns, nothing else may be asked
+  /// but the number of vectors.
+  explicit operator bool() const { return !digits.empty(); }
   int64_t getColumns() const { return columns; }
   bool hasDynamicColumns() const { return dynamicColumns; }
   /// Whether a block owns one vector a thread, a strip of the columns.
@@ -42,19 +78,35 @@ public:
   int64_t getCluster() const { return schedule.cluster; }
   int64_t getSubgroupSize() const { return subgroupSize; }
 
-  /// Columns from one of a thread's vectors to the next; of a strip.
+  /// The digits, the outermost first.
+  ArrayRef<DigitLayout> getDigits() const { return digits; }
+  /// Columns of a strip; from one of a thread's vectors to the next where it
+  /// walks over them in a loop.
   int64_t getColumnStep() const { return schedule.getStripColumns(); }
   /// Columns of every rank's part of a row, except for the last ones.
   int64_t getPart() const { return schedule.getPartColumns(columns); }
   /// The first column of a thread's vector in its rank's part.
   int64_t getColumn(int64_t thread, int64_t vector) const {
-    return thread * getVectorWidth() + vector * getColumnStep();
+    return getThreadColumn(thread) + getVectorColumn(vector);
   }
-  /// Vectors a thread owns, whether their columns exist or not.
-  int64_t getNumVectors() const {
-    return hasStrips() ? 1 : countVectors(schedule, columns);
-  }
-  /// Those of them whose columns all exist, for every thread of every rank. At
+  /// Its two parts: that of the thread, and that of the vector.
+  int64_t getThreadColumn(int64_t thread) const;
+  int64_t getVectorColumn(int64_t vector) const;
+  /// The place of a thread among those that share out a digit.
+  int64_t getThread(int64_t thread, int64_t digit) const;
+  /// Which of a thread's vectors of a digit is in `vector`.
+  int64_t getRegister(int64_t vector, int64_t digit) const;
+  /// Vectors of a thread in the first `count` columns. They are all columns, or
+  /// end where an index of a held digit does.
+  int64_t countVectors(int64_t count) const;
+
+  /// Vectors a thread owns, whether their columns exist or not; those that it
+  /// would own if its block had no strip, but the whole row.
+  int64_t getNumVectors() const { return hasStrips() ? 1 : countRowVectors(); }
+  int64_t countRowVectors() const;
+  /// Whether all columns of a vector exist, for every thread of every rank.
+  bool isFull(int64_t vector) const;
+  /// How many of a thread's first vectors are so, of a row of one digit. At
   /// most one more is left. The part of the last rank may be smaller, and where
   /// a call may have fewer columns than the bound, no vector is certain.
   int64_t getNumFullVectors() const;
@@ -95,7 +147,11 @@ public:
   }
 
 private:
+  /// Sets `digits` to how `shared` lie, if there is a way.
+  void shareOut(ArrayRef<ColumnDigit> shared);
+
   ScheduleFields schedule;
+  SmallVector<DigitLayout, 3> digits;
   int64_t columns;
   bool dynamicColumns;
   int64_t subgroupSize;
