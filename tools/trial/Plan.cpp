@@ -102,7 +102,7 @@ static int64_t getFixedRows(const rmsnorm_argument_info &argument) {
 }
 
 /// Whether results have rows, but none those of `argument`: they are of a slice
-/// of it.
+/// of it. An argument that is updated may have rows that nothing is written to.
 static bool isSliced(const Plan &plan, const rmsnorm_argument_info &argument,
                      const Chooser &chooser) {
   const std::set<int64_t> own = getOpenRows(argument);
@@ -110,7 +110,7 @@ static bool isSliced(const Plan &plan, const rmsnorm_argument_info &argument,
     return false;
   bool haveRows = false;
   for (const rmsnorm_argument_info &result : plan.arguments) {
-    if (result.role == RMSNORM_INPUT)
+    if (result.role == RMSNORM_INPUT || result.role == RMSNORM_INOUT)
       continue;
     for (int64_t dim : getOpenRows(result)) {
       if (own.count(dim) || chooser.isDerived(dim))
