@@ -126,6 +126,7 @@ FailureOr<RowsOp> StripSplitter::run() {
   for (AccumulateOp sum : getColumnSums(program))
     rewriter.eraseOp(sum);
   dropSegments(rows);
+  dropSegments(strips);
 
   const ScheduleFields sums = *rest.sums;
   rest.columnSums = ColumnSums::registers;

@@ -116,3 +116,33 @@ func.func @of_heads(%x: tensor<?x?x?x128xbf16>, %dy: tensor<?x?x?x128xbf16>, %w:
   } -> tensor<128xf32>
   return %dx, %dw, %s0, %s1, %s2 : tensor<?x?x?x128xbf16>, tensor<128xf32>, tensor<?x?x128xf32>, tensor<?x128xf32>, tensor<128xf32>
 }
+
+// What blocks that own columns add up of all rows keeps no segments of those that
+// a number of each batch has: no launch without work is left, embedded neither.
+// CHECK-LABEL: func.func @over_all_beside_number(
+// CHECK: rmsnorm.rows sizes [%{{.*}}, %{{.*}}] segments [0] columns(64)
+// CHECK-COUNT-2: rmsnorm.accumulate
+func.func @over_all_beside_number(%x: tensor<?x?x64xf32>) -> (tensor<64xf32>, tensor<?xf32>) {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %z = arith.constant 0.0 : f32
+  %b = tensor.dim %x, %c0 : tensor<?x?x64xf32>
+  %s = tensor.dim %x, %c1 : tensor<?x?x64xf32>
+  %e = tensor.empty(%b, %s) : tensor<?x?x64xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x?x64xf32>) output(%e : tensor<?x?x64xf32>) eps = 1.0e-5 -> tensor<?x?x64xf32>
+  %e0 = tensor.empty() : tensor<64xf32>
+  %f0 = linalg.fill ins(%z : f32) outs(%e0 : tensor<64xf32>) -> tensor<64xf32>
+  %r0 = linalg.generic {indexing_maps = [affine_map<(b,s,k)->(b,s,k)>, affine_map<(b,s,k)->(k)>], iterator_types = ["reduction", "reduction", "parallel"]} ins(%x : tensor<?x?x64xf32>) outs(%f0 : tensor<64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<64xf32>
+  %e1 = tensor.empty(%b) : tensor<?xf32>
+  %f1 = linalg.fill ins(%z : f32) outs(%e1 : tensor<?xf32>) -> tensor<?xf32>
+  %r1 = linalg.generic {indexing_maps = [affine_map<(b,s,k)->(b,s,k)>, affine_map<(b,s,k)->(b)>], iterator_types = ["parallel", "reduction", "reduction"]} ins(%y : tensor<?x?x64xf32>) outs(%f1 : tensor<?xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    %r = arith.addf %a, %o : f32
+    linalg.yield %r : f32
+  } -> tensor<?xf32>
+  return %r0, %r1 : tensor<64xf32>, tensor<?xf32>
+}
