@@ -54,7 +54,8 @@ int64_t rmsnorm::getPartColumns(RowsOp rows) {
   // What was taken out of constants is stored only.
   for (int64_t columns : parts)
     part = std::gcd(part, columns);
-  return part;
+  // What is put into a longer row leaves a rest of it.
+  return part == 0 ? 0 : std::gcd(part, int64_t(rows.getColumns()));
 }
 
 bool rmsnorm::hasPairs(RowsOp rows) {

@@ -4,7 +4,7 @@
 // RUN: norm-run %s --device=sim:sm_90,sim:gfx942 --rows=7 > %t.txt
 // RUN: FileCheck %s --input-file=%t.txt --check-prefix=RESULT --implicit-check-not=WRONG
 // RUN: FileCheck %s --input-file=%t.txt --check-prefix=ONE
-// RESULT-COUNT-38: {{^[a-z_]+ .*}} ok
+// RESULT-COUNT-40: {{^[a-z_]+ .*}} ok
 // ONE-COUNT-14: {{registers +sim:.*}} ok
 
 // Columns of zeros after those of the norm.
@@ -359,4 +359,20 @@ func.func @others(%x: tensor<5x64xf32>, %b: tensor<2x64xf32>) -> tensor<8x64xf32
   %p = tensor.insert_slice %y into %q[0, 0] [5, 64] [1, 1] : tensor<5x64xf32> into tensor<8x64xf32>
   %r = linalg.copy ins(%p : tensor<8x64xf32>) outs(%q : tensor<8x64xf32>) -> tensor<8x64xf32>
   return %r : tensor<8x64xf32>
+}
+
+// A norm of what is padded: the part's columns do not divide the row's.
+// CHECK-LABEL: func.func @in_front_of_norm(
+// CHECK: rmsnorm.rows sizes [%{{.*}}] columns(64)
+func.func @in_front_of_norm(%x: tensor<?x60xbf16>) -> tensor<?x64xbf16> {
+  %c0 = arith.constant 0 : index
+  %z = arith.constant 0.0 : bf16
+  %m = tensor.dim %x, %c0 : tensor<?x60xbf16>
+  %p = tensor.pad %x low[0, 0] high[0, 4] {
+  ^bb0(%i: index, %j: index):
+    tensor.yield %z : bf16
+  } : tensor<?x60xbf16> to tensor<?x64xbf16>
+  %e = tensor.empty(%m) : tensor<?x64xbf16>
+  %y = rmsnorm.forward input(%p : tensor<?x64xbf16>) output(%e : tensor<?x64xbf16>) eps = 1.0e-5 -> tensor<?x64xbf16>
+  return %y : tensor<?x64xbf16>
 }
