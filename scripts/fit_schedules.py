@@ -8,7 +8,9 @@
 norm-regret computes the model's terms of each measurement, so that this script
 and the compiler cannot disagree about them. With --check nothing is written:
 programs of a family, then widths, are left out of the fit, and what the choice
-among their schedules loses against the fastest one is printed. Needs numpy.
+among their schedules loses against the fastest one is printed. With --term, for a
+new term, what -o names is read first and keeps all other weights: choices among
+schedules without the term stay as they are. Needs numpy.
 """
 
 import argparse
@@ -17,6 +19,7 @@ import io
 import itertools
 import json
 import operator
+import re
 import subprocess
 import sys
 
@@ -30,6 +33,7 @@ KNOTS = {
     "split": [0, 1, 2],
     "bytes": [4, 5, 6, 7, 8, 10],
     "used": [0.5, 0.75, 1],
+    "padded": [0, 0.5, 1],
     "cache": [0, 1, 2],
     "awaited": [0, 1],
     "cluster": [0, 1, 2, 3, 4],
@@ -62,7 +66,7 @@ STEPS = 150
 
 # Programs that resemble each other, which --check leaves out together.
 FAMILIES = [
-    ["norm", "norm_f16", "norm_wf32", "qk_rope"],
+    ["norm", "norm_f16", "norm_wf32", "qk_rope", "rope_pairs"],
     ["norm_f32"],
     ["residual"],
     ["silu", "gated_silu", "mamba_gated", "silu_fp8"],
@@ -78,7 +82,7 @@ FAMILIES = [
     ["dyt", "gelu_gate"],
     ["scale_shift"],
     ["stream_backward"],
-    ["dbias", "adaln_backward"],
+    ["dbias", "adaln_backward", "halves_backward"],
 ]
 WIDTH_FOLDS = 8
 
@@ -125,6 +129,27 @@ class Measurements:
             [(hat(values[name], knots)[:, :, None]
               * work[:, None, :]).reshape(len(us), -1)
              for name, knots in self.knots.items()], 1)
+        # What the weights that are not fitted add to a prediction.
+        self.fixed = np.zeros(len(us))
+
+    def fit_term(self, term, kept):
+        """Weights of which only those of `term` are fitted; `kept` are those
+        of each term before."""
+        weights = np.concatenate(
+            [kept.get(name) if name != term else np.zeros((len(knots), len(WORK)))
+             for name, knots in self.knots.items()]).reshape(-1)
+        begin = 0
+        for name, knots in self.knots.items():
+            if name == term:
+                break
+            begin += len(knots) * len(WORK)
+        if term in self.knots:
+            own = slice(begin, begin + len(self.knots[term]) * len(WORK))
+            everything = self.matrix
+            self.fixed, self.matrix = everything @ weights, everything[:, own]
+            weights[own] = self.fit(np.ones(len(self.slower), bool))
+            self.matrix = everything
+        return weights
 
     def fit(self, use):
         """Weights that make the choice at each point lose little, by
@@ -142,7 +167,7 @@ class Measurements:
         for _ in range(STEPS):
             # The loss of a choice by chance, the likelier the less a schedule
             # is predicted to take.
-            costs = -(matrix @ weights) / SOFTNESS
+            costs = -(self.fixed[index] + matrix @ weights) / SOFTNESS
             share = np.exp(costs - np.maximum.reduceat(costs, begin)[place])
             share /= np.add.reduceat(share, begin)[place]
             expected = np.add.reduceat(share * loss, begin)[place]
@@ -161,7 +186,7 @@ class Measurements:
         against each other, of schedules that can be chosen, and the matrix of
         these squares. Slow ones count less."""
         weight = np.clip(self.slower, 1, 3) ** -2.0 * self.in_space * use
-        target = self.get_loss()
+        target = self.get_loss() - self.fixed
         total = np.maximum(np.bincount(self.point, weight, self.count), 1e-9)
         order = np.argsort(self.point, kind="stable")
         begin = np.concatenate(
@@ -231,8 +256,22 @@ def describe_kind(sums, narrow):
         "narrow accesses" if narrow == "1" else "whole vectors")
 
 
-def write_model(file, target, data, kind):
-    weights = data.fit(np.ones(len(data.slower), bool)).round(4)
+def read_models(path):
+    """The weights of each term of the models in a file that write makes."""
+    models = []
+    for text in open(path).read().split('{"')[1:]:
+        models.append({})
+        for name, rows in re.findall(
+                r"/\*(\w+)\*/\s*\{\d+,\s*\{[^}]*\},\s*\{(.*?)\s\}\}", text, re.S):
+            models[-1][name] = np.array(
+                [[float(value) for value in row.split(",")]
+                 for row in re.findall(r"\{([^}]*)\}", rows)])
+    return models
+
+
+def write_model(file, target, data, kind, term, kept):
+    weights = (data.fit_term(term, kept) if term else data.fit(
+        np.ones(len(data.slower), bool))).round(4)
     file.write("// %s: %d measurements of %d points\n" %
                (describe_kind(*kind), data.in_space.sum(), data.count))
     file.write("// %s\n" % describe(data.get_regrets(data.matrix @ weights)))
@@ -252,7 +291,8 @@ def write_model(file, target, data, kind):
     file.write("\n }},\n")
 
 
-def write(head, kinds, path):
+def write(head, kinds, path, term):
+    kept = read_models(path) if term else [None] * len(kinds)
     text = io.StringIO()
     text.write("// Written by scripts/fit_schedules.py, do not edit.\n")
     for key in ("device", "date", "driver", "ptxas", "llvm", "commit"):
@@ -261,8 +301,9 @@ def write(head, kinds, path):
         if isinstance(other, dict) and other["device"] != head["device"]:
             text.write("// and %d programs: %s, %s\n" %
                        (other["lines"], other["device"], other["date"]))
-    for kind, data in kinds.items():
-        write_model(text, head["target"].removeprefix("sim:"), data, kind)
+    for (kind, data), weights in zip(kinds.items(), kept, strict=True):
+        write_model(text, head["target"].removeprefix("sim:"), data, kind, term,
+                    weights)
     with open(path, "w") as file:
         file.write(text.getvalue())
 
@@ -275,6 +316,7 @@ def main():
     parser.add_argument("-o", dest="output", help="the model to write")
     parser.add_argument("--check", action="store_true",
                         help="print what choices lose that were not fitted")
+    parser.add_argument("--term", help="fit the weights of this term alone")
     parser.add_argument("--norm-regret", default="build/bin/norm-regret",
                         help="the tool (%(default)s)")
     options = parser.parse_args()
@@ -284,7 +326,7 @@ def main():
             print(describe_kind(*kind))
             check(data)
     if options.output:
-        write(head, kinds, options.output)
+        write(head, kinds, options.output, options.term)
 
 
 if __name__ == "__main__":

@@ -129,12 +129,33 @@ void BlockSum::leave() {
     builder.setInsertionPointToStart(branch.thenBlock());
   }
   for (auto [number, fragment] : llvm::enumerate(kernel.fragments[sum])) {
-    Value index = perColumn ? mul(add(kernel.emitI32(number * threads),
-                                      kernel.threads.threadInRow),
-                                  width)
-                            : kernel.emitI32(0);
-    WorkgroupStoreOp::create(builder, fragment,
-                             place(kernel.threads.rowGroup, index));
+    // A copy: a structured binding is captured by no lambda of C++17.
+    Value value = fragment;
+    auto leaveAt = [&](Value index) {
+      WorkgroupStoreOp::create(builder, value,
+                               place(kernel.threads.rowGroup, index));
+    };
+    if (!perColumn) {
+      leaveAt(kernel.emitI32(0));
+    } else if (!layout.hasPadding()) {
+      leaveAt(
+          mul(add(kernel.emitI32(number * threads), kernel.threads.threadInRow),
+              width));
+    } else {
+      VectorPosition position =
+          emitPosition(kernel, kernel.threads.firstColumn, number,
+                       !layout.isFull(number), /*columns=*/Value());
+      OpBuilder::InsertionGuard guard(builder);
+      // Past its digit a vector would be in the place of another.
+      if (position.valid) {
+        Value exists = arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt,
+                                             position.valid, kernel.emitI32(0));
+        auto branch =
+            scf::IfOp::create(builder, exists, /*withElseRegion=*/false);
+        builder.setInsertionPointToStart(branch.thenBlock());
+      }
+      leaveAt(position.column);
+    }
   }
 }
 
@@ -201,6 +222,8 @@ void BlockSum::combineRowGroups() {
   const int64_t width = perColumn ? layout.getVectorWidth() : 1;
   const int64_t threads = perColumn ? layout.getThreadsPerRow() : 1;
   perGroup = kernel.fragments[sum].size() * width * threads;
+  if (perColumn && layout.hasPadding())
+    perGroup = layout.getColumns();
   // Columns of a thread in the second half: a power of two, as the width.
   piece = std::min<int64_t>(width, 4);
   begin = kernel.workgroup.reserve(layout.getRowGroups() * perGroup * 4,

@@ -5,6 +5,7 @@
 
 #include "RMSNorm/IR/AccessMap.h"
 #include "RMSNorm/IR/Parts.h"
+#include "RMSNorm/Schedule/Select.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -169,27 +170,6 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
   return facts;
 }
 
-/// Whether threads of all chips can hold rows that are taken apart: vectors of
-/// a thread are as far apart as parts are, or nearer, and stay in registers
-/// (rmsnorm.schedule), as do sums over rows. One row is that of a whole
-/// subgroup.
-static bool canTakeApart(const ProgramFacts &facts) {
-  constexpr int64_t kMostSubgroup = 64, kMostVector = 16, kLeastRegisters = 127;
-  const int64_t columns = facts.columns, sums = facts.numColumnSums;
-  const int64_t step = facts.part & -facts.part;
-  const int64_t leastVector = facts.hasPairs ? 2 : 1;
-  if (facts.singleRow && step < kMostSubgroup * kMostVector)
-    return false;
-  if (sums != 0 && (columns > 4096 || columns * sums > 16 * step))
-    return false;
-  if (step < leastVector || columns > 8192 ||
-      (columns > 16 * step && columns > (step > 1 ? 128 : 16)))
-    return false;
-  return llvm::divideCeil(columns, step / leastVector) *
-             facts.liveBitsPerColumn <=
-         32 * kLeastRegisters;
-}
-
 Operation *mlir::rmsnorm::findLargestGroups(RowsOp rows) {
   Operation *found = nullptr;
   int64_t most = 0;
@@ -224,7 +204,7 @@ std::string mlir::rmsnorm::whyNotOnAllChips(RowsOp rows) {
   const ProgramFacts facts = getProgramFacts(rows);
   if (facts.part == 0)
     return "";
-  if (facts.dynamicColumns || !canTakeApart(facts))
+  if (!holdPartsOnAllChips(facts))
     return "takes rows apart into parts that are too small, or too large, for "
            "what a thread holds";
   return "";

@@ -101,11 +101,11 @@ static double evaluate(const TermModel &term, Place place, size_t work) {
 
 StringRef mlir::rmsnorm::stringifyCostTerm(CostTerm term) {
   static constexpr StringLiteral names[kNumCostTerms] = {
-      "vectors",   "narrowed",     "split",   "bytes",      "used",
-      "cache",     "awaited",      "cluster", "occupancy",  "waves",
-      "blocks",    "instructions", "groups",  "in_flight",  "stages",
-      "idle",      "sums",         "strip",   "sum_blocks", "sum_threads",
-      "sum_turns", "sum_idle",     "partials"};
+      "vectors",     "narrowed",  "split",        "bytes",   "used",
+      "padded",      "cache",     "awaited",      "cluster", "occupancy",
+      "waves",       "blocks",    "instructions", "groups",  "in_flight",
+      "stages",      "idle",      "sums",         "strip",   "sum_blocks",
+      "sum_threads", "sum_turns", "sum_idle",     "partials"};
   return names[size_t(term)];
 }
 
@@ -281,7 +281,9 @@ ScheduleCost::ScheduleCost(const ScheduleFields &schedule,
       std::log2(std::max(
           1., vectors * schedule.vectorWidth *
                   (facts.loadedBitsPerColumn + facts.columnOperandBits) / 8)));
-  set(CostTerm::Used, part / (vectors * schedule.threadsPerRow));
+  const double used = part / (vectors * schedule.threadsPerRow);
+  set(CostTerm::Used, facts.part == 0 ? used : 1);
+  set(CostTerm::Padded, facts.part == 0 ? 0 : -std::log2(used));
   set(CostTerm::Cache, schedule.cache == Cache::registers ? 0
                        : schedule.cache == Cache::reload  ? 1
                                                           : 2);

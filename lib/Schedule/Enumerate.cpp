@@ -73,7 +73,8 @@ protected:
   bool add(ScheduleFields fields, NestedSchedule sums = {});
 
   /// Calls `add` with numbers of threads for rows that are taken apart, among
-  /// them the most that share out a part evenly: by the widest vectors, then,
+  /// them the most that share out a part evenly, and the fewest of which each
+  /// needs one vector of a part at most: by the widest vectors, then,
   /// as long as it returns true, by vectors of half as many elements, which
   /// more threads can share out.
   void addParts(llvm::function_ref<bool(ArrayRef<int64_t>)> add);
@@ -178,8 +179,13 @@ void Space::addParts(llvm::function_ref<bool(ArrayRef<int64_t>)> add) {
   for (; base.vectorWidth > 0; base.vectorWidth /= 2) {
     const int64_t shares = facts.part / base.vectorWidth;
     const int64_t most = std::min(shares & -shares, chip.maxThreadsPerBlock);
-    for (int64_t t : {std::max<int64_t>(1, most / 2), most})
-      if (!llvm::is_contained(threads, t))
+    // Some of those that are enough for all may have nothing of a part.
+    const int64_t all = shares < chip.subgroupSize
+                            ? int64_t(llvm::PowerOf2Ceil(shares))
+                            : llvm::alignTo(shares, chip.subgroupSize);
+    for (int64_t t : {std::max<int64_t>(1, most / 2), most, all / 2, all})
+      if (t > 0 && t <= chip.maxThreadsPerBlock &&
+          !llvm::is_contained(threads, t))
         threads.push_back(t);
     if (!add(threads))
       break;

@@ -131,6 +131,30 @@ mlir::rmsnorm::selectSchedules(const ProgramFacts &facts, const ChipInfo &chip,
   return selection;
 }
 
+bool mlir::rmsnorm::holdPartsOnAllChips(const ProgramFacts &facts) {
+  constexpr int64_t kMostSubgroup = 64, kLeastRegisters = 127,
+                    kLeastBlockRegisters = 32768;
+  const int64_t columns = facts.columns, part = facts.part;
+  const int64_t least = facts.hasPairs ? 2 : 1;
+  if (facts.dynamicColumns || part < least || columns > 8192)
+    return false;
+  // A row alone is that of a whole subgroup.
+  if (facts.singleRow && part < kMostSubgroup * kMaxVectorWidth)
+    return false;
+  if (facts.numColumnSums != 0 &&
+      (columns > 4096 || columns * facts.numColumnSums > 16 * part))
+    return false;
+  if (columns > 16 * part && columns > (part > 1 ? 128 : 16))
+    return false;
+  // Of a thread that has a vector of each part, and an access of its own a
+  // word; of the block, where threads that share a part may be a power of two.
+  const int64_t bits = columns / part * facts.liveBitsPerColumn;
+  return 32 * bits / std::min<int64_t>(32, least * facts.narrowestBits) *
+                 least <=
+             32 * kLeastRegisters &&
+         int64_t(llvm::PowerOf2Ceil(part)) * bits <= 32 * kLeastBlockRegisters;
+}
+
 /// The most columns of rows that are taken apart as those of `facts`, which
 /// have more, for which there is a schedule; 0 if there are none.
 static int64_t getMostColumns(ProgramFacts facts, const ChipInfo &chip) {

@@ -102,13 +102,20 @@ void Verifier::verifyProgram() {
 void Verifier::verifyParts() {
   if (facts.part == 0)
     return;
-  const int64_t step = schedule.getStripColumns();
-  expect(facts.part % step == 0, "threads_per_row",
-         "threads_per_row x vector_width to divide the " + Twine(facts.part) +
+  const int64_t width = schedule.vectorWidth;
+  expect(bool(getLayout(schedule, facts)), "vector_width",
+         "vector_width to divide the " + Twine(facts.part) +
              " columns that rows are taken apart in",
-         Twine(step));
-  expect(schedule.vectorWidth > 1 || !facts.hasPairs, "vector_width",
+         Twine(width));
+  expect(width > 1 || !facts.hasPairs, "vector_width",
          "vector_width >= 2 for pairs of columns in one vector", "1");
+  expect(schedule.threadsPerRow == 1 ||
+             schedule.threadsPerRow * width < 2 * facts.part,
+         "threads_per_row",
+         "at least half of the threads of a row to have some of the " +
+             Twine(facts.part) + " columns that rows are taken apart in",
+         Twine(schedule.threadsPerRow) + " threads with " + Twine(width) +
+             " columns each");
   expect(schedule.cluster == 1, "cluster",
          "cluster = 1 for rows that are taken apart", Twine(schedule.cluster));
   expect(schedule.cache == Cache::registers, "cache",

@@ -117,7 +117,7 @@ func.func @padded(%x: tensor<?x4x64xf32>, %y: tensor<?x4x64xf32>, %w: tensor<64x
   return %dx, %dw : tensor<?x4x64xf32>, tensor<64xf32>
 }
 
-// Halves of 40 columns, which eight threads share out by elements.
+// Halves of 40 columns, of which five of eight threads have a vector each.
 // CHECK-LABEL: func.func @gradient_of_80(
 // CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns(80)
 // CHECK-COUNT-5: tile_load tile

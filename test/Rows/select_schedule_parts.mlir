@@ -4,10 +4,12 @@
 // RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=threads_per_row=16,row_groups=8,vector_width=8" 2>&1 | FileCheck %s --check-prefix=THREADS
 // RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=cache=reload" 2>&1 | FileCheck %s --check-prefix=CACHE
 // RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=vector_width=1" 2>&1 | FileCheck %s --check-prefix=PAIRS
+// RUN: not norm-opt %s --rmsnorm-attach-target=target=sm_90 --rmsnorm-select-schedule="schedule=threads_per_row=2,row_groups=16,vector_width=16" 2>&1 | FileCheck %s --check-prefix=WIDTH
+// WIDTH: expected vector_width to divide the 40 columns that rows are taken apart in{{.*}}, got 16
 // PAIRS: expected vector_width >= 2 for pairs of columns in one vector, got 1
 // CHECK-LABEL: func.func @halves
 // CHECK: schedule(#rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = {{[248]}}
-// THREADS: expected threads_per_row x vector_width to divide the 64 columns that rows are taken apart in{{.*}}, got 128
+// THREADS: expected at least half of the threads of a row to have some of the 64 columns that rows are taken apart in{{.*}}, got 16 threads with 8 columns each
 // CACHE: expected cache = registers for rows that are taken apart{{.*}}, got reload
 func.func @halves(%x: memref<?x128xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(128) buffers(update %x : memref<?x128xbf16>) {
@@ -30,10 +32,10 @@ func.func @halves(%x: memref<?x128xbf16>, %m: index) {
   return
 }
 
-// Heads of 40 columns, of which no power of two of threads shares out whole
-// vectors: narrower ones.
+// Halves of 40 columns, whose vectors no power of two of threads shares out: some
+// threads have none, or all have narrower ones.
 // CHECK-LABEL: func.func @heads
-// CHECK: schedule(#rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[240]|16}}, vector_width = {{[124]}}
+// CHECK: schedule(#rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = {{[1248]}}
 func.func @heads(%x: memref<?x80xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns(80) buffers(update %x : memref<?x80xbf16>) {
   ^bb0(%M: index, %X: memref<?x80xbf16>):

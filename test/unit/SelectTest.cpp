@@ -138,6 +138,60 @@ TEST(Select, ChoicesAreLegalAndCanBeFedBack) {
   }
 }
 
+/// The same with programs that take rows apart, with their parts' columns.
+static void forEachTakenApart(function_ref<void(const ProgramFacts &)> visit,
+                              size_t first, size_t step) {
+  size_t number = 0;
+  for (int64_t part :
+       {1,   2,   3,   4,   5,   6,   8,   10,   12,   20,   24,   28,  32,
+        36,  40,  48,  50,  56,  64,  72,  80,   96,   100,  112,  128, 160,
+        192, 224, 320, 384, 500, 512, 992, 1024, 1032, 2048, 4095, 4096})
+    for (int64_t parts : {1, 2, 3, 4, 7, 8, 16, 24, 64})
+      for (int64_t bits : {8, 16, 32})
+        for (int64_t tiles : {0, 1, 2, 4, 6})
+          for (int64_t sums : {0, 1, 2})
+            for (bool pairs : {false, true})
+              for (bool single : {false, true}) {
+                if ((parts == 1 && !pairs) || (part % 2 != 0 && pairs) ||
+                    number++ % step != first)
+                  continue;
+                ProgramFacts facts;
+                facts.columns = part * parts;
+                facts.part = part;
+                facts.hasPairs = pairs;
+                facts.narrowestBits = facts.columnOperandBits = bits;
+                facts.sumsNarrowestBits = bits;
+                facts.liveBitsPerColumn = tiles * bits;
+                facts.loadedBitsPerColumn = tiles * 32;
+                facts.numReductions = tiles > 0;
+                facts.numColumnSums = sums;
+                facts.singleRow = single;
+                visit(facts);
+              }
+}
+
+TEST(Select, WhatAllChipsHoldHasASchedule) {
+  size_t step = 1201;
+  if (const char *given = getenv("RMSNORM_TEST_STEP"))
+    step = atoi(given);
+  size_t count = 0;
+  for (const auto &[number, chip] : llvm::enumerate(getChips())) {
+    const ChipInfo &one = chip;
+    forEachTakenApart(
+        [&](const ProgramFacts &facts) {
+          if (!holdPartsOnAllChips(facts))
+            return;
+          ++count;
+          OrRefusal<Selection> selection = selectSchedules(facts, one);
+          EXPECT_TRUE(bool(selection))
+              << one.name.str() << " " << getProgramKey(facts) << ": "
+              << selection.getRefusal().getMessage();
+        },
+        number % step, step);
+  }
+  EXPECT_GT(count, 50u);
+}
+
 TEST(Select, SpacesAreLegalAndComplete) {
   for (StringRef name : {"sm_90", "gfx942"})
     for (int64_t columns : {128, 4096, 65536, 262144, 1 << 30})
@@ -490,6 +544,16 @@ TEST(CostModel, TermsFollowTheSchedule) {
   EXPECT_LT(terms[size_t(CostTerm::Used)], 1);
   EXPECT_EQ(terms[size_t(CostTerm::Blocks)], 0);
   EXPECT_EQ(terms[size_t(CostTerm::Groups)], 1);
+  // Halves of 48 columns: six of eight threads have a vector of each.
+  ProgramFacts halves = forward(96, 16);
+  halves.part = 48;
+  terms = ScheduleCost(parse("row_groups = 16, threads_per_row = 8, "
+                             "vector_width = 8"),
+                       halves, chip("sm_90"), 96)
+              .getTerms(264);
+  EXPECT_EQ(terms[size_t(CostTerm::Vectors)], 1);
+  EXPECT_EQ(terms[size_t(CostTerm::Used)], 1);
+  EXPECT_NEAR(terms[size_t(CostTerm::Padded)], 0.415, 0.001);
 }
 
 TEST(ScheduleFields, TextLeavesOutWhatFollows) {

@@ -36,8 +36,13 @@ enum class CostTerm {
   /// Logarithm of the bytes that a thread reads of a row and of per-column
   /// operands.
   Bytes,
-  /// Share of the vectors of all threads that exist.
+  /// Share of the vectors of all threads that exist, of rows of one digit,
+  /// where
+  /// they are the last ones that do not.
   Used,
+  /// Logarithm of the vectors of all threads over those that exist, of rows of
+  /// several digits (Layout.h), where those of some threads never do.
+  Padded,
   /// 0 if rows wait in registers, 1 if they are read again, 2 if they wait in
   /// workgroup memory.
   Cache,

@@ -50,8 +50,6 @@ struct DigitLayout {
 
   /// Indices from one of a thread's vectors to the next.
   int64_t getStep() const { return vector * threads; }
-  /// Whether a thread's last vector has indices that do not exist.
-  bool isPartial() const { return registers * getStep() != size; }
 };
 
 class Layout {
@@ -80,6 +78,13 @@ public:
 
   /// The digits, the outermost first.
   ArrayRef<DigitLayout> getDigits() const { return digits; }
+  /// Whether some threads have nothing of digits that others divide.
+  bool hasPadding() const {
+    return digits.size() > 1 &&
+           llvm::any_of(digits, [](const DigitLayout &digit) {
+             return digit.registers * digit.getStep() != digit.size;
+           });
+  }
   /// Columns of a strip; from one of a thread's vectors to the next where it
   /// walks over them in a loop.
   int64_t getColumnStep() const { return schedule.getStripColumns(); }

@@ -64,6 +64,10 @@ OrRefusal<Selection> selectSchedules(const ProgramFacts &facts,
                                      const ScheduleRequest &request = {},
                                      ArrayRef<TuningRecord> records = {});
 
+/// Whether threads of all chips can hold rows of a program that takes them
+/// apart: some of each part, in registers, and the sums over them.
+bool holdPartsOnAllChips(const ProgramFacts &facts);
+
 /// What a program on `chip` would have to be, where selectSchedules finds no
 /// schedule for it without wishes.
 Refusal explainNoSchedule(const ProgramFacts &facts, const ChipInfo &chip);
