@@ -146,13 +146,17 @@ bool mlir::rmsnorm::holdPartsOnAllChips(const ProgramFacts &facts) {
     return false;
   if (columns > 16 * part && columns > (part > 1 ? 128 : 16))
     return false;
-  // Of a thread that has a vector of each part, and an access of its own a
-  // word; of the block, where threads that share a part may be a power of two.
+  // Of a thread that has a vector of each part, and a word for each access.
   const int64_t bits = columns / part * facts.liveBitsPerColumn;
-  return 32 * bits / std::min<int64_t>(32, least * facts.narrowestBits) *
-                 least <=
-             32 * kLeastRegisters &&
-         int64_t(llvm::PowerOf2Ceil(part)) * bits <= 32 * kLeastBlockRegisters;
+  const int64_t word = std::min<int64_t>(32, least * facts.narrowestBits);
+  if (least * bits * 32 / word > 32 * kLeastRegisters)
+    return false;
+  // Of the block: threads that share a part are a power of two, or whole
+  // subgroups.
+  const int64_t shared =
+      std::min<int64_t>(llvm::PowerOf2Ceil(part),
+                        llvm::alignTo(part, kMostSubgroup * kMaxVectorWidth));
+  return shared * bits <= 32 * kLeastBlockRegisters;
 }
 
 /// The most columns of rows that are taken apart as those of `facts`, which

@@ -202,12 +202,14 @@ std::string planEntry(rmsnorm_module *module, size_t entry,
     chooseRows(*widest, rows, chooser);
   }
   for (const rmsnorm_argument_info &argument : plan.arguments) {
-    // A slice has so many rows of it.
-    chooseRows(argument,
-               isSliced(plan, argument, chooser)
-                   ? multiplySaturated(rows, getFixedRows(argument))
-                   : simulatorRows,
-               chooser);
+    // A slice has so many rows of it, and what is written into an argument may
+    // have all of them.
+    int64_t own = simulatorRows;
+    if (isSliced(plan, argument, chooser))
+      own = multiplySaturated(rows, getFixedRows(argument));
+    else if (argument.role == RMSNORM_INOUT)
+      own = std::max(rows, simulatorRows);
+    chooseRows(argument, own, chooser);
     for (int d = 0; d < argument.rank; ++d)
       chooser.set(argument.dims[d], simulatorRows);
   }
