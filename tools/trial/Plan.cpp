@@ -207,7 +207,7 @@ std::string planEntry(rmsnorm_module *module, size_t entry,
     int64_t own = simulatorRows;
     if (isSliced(plan, argument, chooser))
       own = multiplySaturated(rows, getFixedRows(argument));
-    else if (argument.role == RMSNORM_INOUT)
+    else if (argument.role != RMSNORM_INPUT)
       own = std::max(rows, simulatorRows);
     chooseRows(argument, own, chooser);
     for (int d = 0; d < argument.rank; ++d)
