@@ -10,6 +10,7 @@
 
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "llvm/Support/Threading.h"
 
 using namespace mlir;
 using namespace mlir::rmsnorm;
@@ -17,12 +18,16 @@ using namespace mlir::rmsnorm::access;
 using namespace mlir::rmsnorm::program;
 using linalg::LinalgOp;
 
-/// Runs `run`, and takes the error it reports for the problem.
+/// Runs `run`, and takes the error it reports for the problem. Handlers are the
+/// context's: what other threads report of other functions is not for this one.
 LogicalResult ProgramBuilder::findError(function_ref<LogicalResult()> run,
                                         const Twine &what) {
   std::string message;
+  const uint64_t thread = llvm::get_threadid();
   ScopedDiagnosticHandler handler(
       builder.getContext(), [&](Diagnostic &diagnostic) {
+        if (llvm::get_threadid() != thread)
+          return failure();
         if (message.empty() &&
             diagnostic.getSeverity() == DiagnosticSeverity::Error)
           message = diagnostic.str();
