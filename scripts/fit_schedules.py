@@ -135,16 +135,13 @@ class Measurements:
     def fit_term(self, term, kept):
         """Weights of which only those of `term` are fitted; `kept` are those
         of each term before."""
+        new = np.zeros((len(KNOTS[term]), len(WORK)))
         weights = np.concatenate(
-            [kept.get(name) if name != term else np.zeros((len(knots), len(WORK)))
-             for name, knots in self.knots.items()]).reshape(-1)
-        begin = 0
-        for name, knots in self.knots.items():
-            if name == term:
-                break
-            begin += len(knots) * len(WORK)
+            [new if name == term else kept[name] for name in self.knots]).reshape(-1)
+        own = np.concatenate(
+            [np.full(len(knots) * len(WORK), name == term)
+             for name, knots in self.knots.items()])
         if term in self.knots:
-            own = slice(begin, begin + len(self.knots[term]) * len(WORK))
             everything = self.matrix
             self.fixed, self.matrix = everything @ weights, everything[:, own]
             weights[own] = self.fit(np.ones(len(self.slower), bool))
@@ -316,7 +313,8 @@ def main():
     parser.add_argument("-o", dest="output", help="the model to write")
     parser.add_argument("--check", action="store_true",
                         help="print what choices lose that were not fitted")
-    parser.add_argument("--term", help="fit the weights of this term alone")
+    parser.add_argument("--term", choices=KNOTS,
+                        help="fit the weights of this term alone")
     parser.add_argument("--norm-regret", default="build/bin/norm-regret",
                         help="the tool (%(default)s)")
     options = parser.parse_args()

@@ -129,23 +129,13 @@ void BlockSum::leave() {
     builder.setInsertionPointToStart(branch.thenBlock());
   }
   for (auto [number, fragment] : llvm::enumerate(kernel.fragments[sum])) {
-    // A copy: a structured binding is captured by no lambda of C++17.
-    Value value = fragment;
-    auto leaveAt = [&](Value index) {
-      WorkgroupStoreOp::create(builder, value,
-                               place(kernel.threads.rowGroup, index));
-    };
-    if (!perColumn) {
-      leaveAt(kernel.emitI32(0));
-    } else if (!layout.hasPadding()) {
-      leaveAt(
-          mul(add(kernel.emitI32(number * threads), kernel.threads.threadInRow),
-              width));
-    } else {
+    OpBuilder::InsertionGuard guard(builder);
+    Value index = kernel.emitI32(0);
+    if (perColumn && layout.hasPadding()) {
       VectorPosition position =
           emitPosition(kernel, kernel.threads.firstColumn, number,
                        !layout.isFull(number), /*columns=*/Value());
-      OpBuilder::InsertionGuard guard(builder);
+      index = position.column;
       // Past its digit a vector would be in the place of another.
       if (position.valid) {
         Value exists = arith::CmpIOp::create(builder, arith::CmpIPredicate::sgt,
@@ -154,8 +144,13 @@ void BlockSum::leave() {
             scf::IfOp::create(builder, exists, /*withElseRegion=*/false);
         builder.setInsertionPointToStart(branch.thenBlock());
       }
-      leaveAt(position.column);
+    } else if (perColumn) {
+      index =
+          mul(add(kernel.emitI32(number * threads), kernel.threads.threadInRow),
+              width);
     }
+    WorkgroupStoreOp::create(builder, fragment,
+                             place(kernel.threads.rowGroup, index));
   }
 }
 
@@ -221,9 +216,9 @@ int64_t BlockSum::combineParts(Value thread) {
 void BlockSum::combineRowGroups() {
   const int64_t width = perColumn ? layout.getVectorWidth() : 1;
   const int64_t threads = perColumn ? layout.getThreadsPerRow() : 1;
-  perGroup = kernel.fragments[sum].size() * width * threads;
-  if (perColumn && layout.hasPadding())
-    perGroup = layout.getColumns();
+  perGroup = perColumn && layout.hasPadding()
+                 ? layout.getColumns()
+                 : kernel.fragments[sum].size() * width * threads;
   // Columns of a thread in the second half: a power of two, as the width.
   piece = std::min<int64_t>(width, 4);
   begin = kernel.workgroup.reserve(layout.getRowGroups() * perGroup * 4,

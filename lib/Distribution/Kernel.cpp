@@ -220,7 +220,7 @@ int64_t Kernel::getNumVectors(Type type) const {
   const int64_t columns = cast<VectorType>(type).getDimSize(1);
   if (!parts.contains(columns))
     return layout.getNumVectors();
-  return layout.countVectors(columns == pairs ? 2 * columns : columns);
+  return layout.countVectorsBefore(columns == pairs ? 2 * columns : columns);
 }
 
 int64_t Kernel::getVectorWidth(Type type) const {

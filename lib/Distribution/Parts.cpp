@@ -9,7 +9,7 @@ using namespace mlir::rmsnorm;
 /// Vectors in front of the part of a row that `op` takes out or puts in.
 template <typename OpTy>
 static int64_t getFirstVector(const Kernel &kernel, OpTy op) {
-  return kernel.layout.countVectors(
+  return kernel.layout.countVectorsBefore(
       cast<IntegerAttr>(op.getOffsets()[1]).getInt());
 }
 

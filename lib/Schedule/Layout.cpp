@@ -95,12 +95,12 @@ int64_t Layout::getRegister(int64_t vector, int64_t digit) const {
   return digit == 0 ? vector : vector % digits[digit].registers;
 }
 
-int64_t Layout::countVectors(int64_t count) const {
+int64_t Layout::countVectorsBefore(int64_t column) const {
   int64_t vectors = 0;
   for (const DigitLayout &digit : digits) {
     vectors = vectors * digit.registers +
-              llvm::divideCeil(count / digit.stride, digit.getStep());
-    count %= digit.stride;
+              llvm::divideCeil(column / digit.stride, digit.getStep());
+    column %= digit.stride;
   }
   return vectors;
 }

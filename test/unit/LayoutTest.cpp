@@ -78,8 +78,7 @@ TEST(LayoutTest, EveryColumnHasOneOwner) {
         }
 }
 
-/// The same of rows of several digits, each of whose vectors exists or does
-/// not.
+/// The same of rows of several digits, of which a vector exists or does not.
 void checkDigits(const Layout &layout) {
   const int64_t columns = layout.getColumns();
   std::vector<int> owners(columns);
@@ -134,7 +133,7 @@ TEST(LayoutTest, HeldDigitsAreRegisters) {
       getLayout(getColumnDigits(96, /*part=*/48, /*hasPairs=*/false), 8, 8);
   ASSERT_TRUE(bool(layout));
   EXPECT_EQ(layout.getNumVectors(), 2);
-  EXPECT_EQ(layout.countVectors(48), 1);
+  EXPECT_EQ(layout.countVectorsBefore(48), 1);
   EXPECT_EQ(layout.getColumn(5, 0), 40);
   EXPECT_EQ(layout.getColumn(5, 1), 88);
   EXPECT_FALSE(layout.isFull(0));

@@ -110,7 +110,7 @@ static bool isSliced(const Plan &plan, const rmsnorm_argument_info &argument,
     return false;
   bool haveRows = false;
   for (const rmsnorm_argument_info &result : plan.arguments) {
-    if (result.role == RMSNORM_INPUT || result.role == RMSNORM_INOUT)
+    if (result.role != RMSNORM_OUTPUT)
       continue;
     for (int64_t dim : getOpenRows(result)) {
       if (own.count(dim) || chooser.isDerived(dim))

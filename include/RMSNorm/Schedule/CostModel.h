@@ -36,9 +36,8 @@ enum class CostTerm {
   /// Logarithm of the bytes that a thread reads of a row and of per-column
   /// operands.
   Bytes,
-  /// Share of the vectors of all threads that exist, of rows of one digit,
-  /// where
-  /// they are the last ones that do not.
+  /// Share of the vectors of all threads that exist, of rows of one digit: the
+  /// last ones may not.
   Used,
   /// Logarithm of the vectors of all threads over those that exist, of rows of
   /// several digits (Layout.h), where those of some threads never do.

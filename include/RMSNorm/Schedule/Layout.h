@@ -101,9 +101,9 @@ public:
   int64_t getThread(int64_t thread, int64_t digit) const;
   /// Which of a thread's vectors of a digit is in `vector`.
   int64_t getRegister(int64_t vector, int64_t digit) const;
-  /// Vectors of a thread in the first `count` columns. They are all columns, or
-  /// end where an index of a held digit does.
-  int64_t countVectors(int64_t count) const;
+  /// Vectors of a thread in front of `column`, where a row ends or an index of
+  /// a held digit does.
+  int64_t countVectorsBefore(int64_t column) const;
 
   /// Vectors a thread owns, whether their columns exist or not; those that it
   /// would own if its block had no strip, but the whole row.
