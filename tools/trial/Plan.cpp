@@ -39,20 +39,28 @@ struct Chooser {
            RMSNORM_OK;
   }
   /// Chooses `size` or, if that does not fit, the next larger or else the next
-  /// smaller one that does.
+  /// smaller one that does; if none nearby does, as it has to be as large as
+  /// others, the first that does of twice as much, four times as much, ...
   void set(int64_t dim, int64_t size) {
     if (get(dim) >= 0 || isDerived(dim))
       return;
     const std::vector<int64_t> known = sizes;
+    auto fits = [&](int64_t next) {
+      sizes[-1 - dim] = next;
+      if (infer())
+        return true;
+      sizes = known;
+      return false;
+    };
     const int64_t least = std::max<int64_t>(0, size - mostSearched);
     const int64_t most = size + std::min(mostSearched, INT64_MAX - size);
     for (int64_t next = size; next >= least;
-         next = next == most ? size - 1 : next + (next < size ? -1 : 1)) {
-      sizes[-1 - dim] = next;
-      if (infer())
+         next = next == most ? size - 1 : next + (next < size ? -1 : 1))
+      if (fits(next))
         return;
-      sizes = known;
-    }
+    for (int64_t next = size; next > 0 && next <= INT64_MAX / 2;)
+      if (fits(next *= 2))
+        return;
     sizes[-1 - dim] = size;
   }
 };
@@ -202,14 +210,12 @@ std::string planEntry(rmsnorm_module *module, size_t entry,
     chooseRows(*widest, rows, chooser);
   }
   for (const rmsnorm_argument_info &argument : plan.arguments) {
-    // A slice has so many rows of it, and what is written into an argument may
-    // have all of them.
-    int64_t own = simulatorRows;
-    if (isSliced(plan, argument, chooser))
-      own = multiplySaturated(rows, getFixedRows(argument));
-    else if (argument.role != RMSNORM_INPUT)
-      own = std::max(rows, simulatorRows);
-    chooseRows(argument, own, chooser);
+    // A slice has so many rows of it.
+    chooseRows(argument,
+               isSliced(plan, argument, chooser)
+                   ? multiplySaturated(rows, getFixedRows(argument))
+                   : simulatorRows,
+               chooser);
     for (int d = 0; d < argument.rank; ++d)
       chooser.set(argument.dims[d], simulatorRows);
   }
