@@ -430,14 +430,16 @@ class Program:
         self.ended = True
 
     def sum_rows(self):
-        """Returns sums, or maxima, over all rows or over those of each of some leading dimensions, of the tensor or of what
-        another sum may be of, too."""
+        """Returns sums, or maxima, over all rows or over those of each of some leading dimensions, by columns or of all of
+        them, of the tensor or of what another sum may be of, too."""
         value, last = self.value, len(self.value.dims) - 1
-        if not value.normed or last == 0:
+        if last == 0:
             return
         kept = self.rng.randint(0, last - 1)
         kept = list(self.rng.choice([range(kept), range(last - kept, last)]))
-        axes, out_axes = list(range(last + 1)), kept + [last]
+        # Drawn apart: other programs stay as they were. One number for each of the dimensions, beside sums by columns.
+        of_columns = not kept or random.Random(f"columns of {self.seed} {self.count}").random() < 0.7
+        axes, out_axes = list(range(last + 1)), kept + [last] * of_columns
         zero = self.new("arith.constant 0.0 : f32")
         out = self.empty([value.dims[i] for i in out_axes], "f32")
         out.name = self.new(f"linalg.fill ins({zero} : f32) outs({out.name} : {out.type}) -> {out.type}")
