@@ -205,10 +205,10 @@ Value expandErf(VectorMath &a, math::ErfOp op) {
 // Logarithms
 //===----------------------------------------------------------------------===//
 
-/// The exponent of a number in [sqrt(1/2), sqrt(2)) 2^e, and that number's
-/// natural logarithm, by Cephes' polynomial (logf).
+/// The exponent e of a number in [sqrt(1/2), sqrt(2)) 2^e, and what that is
+/// more than 1 without 2^e, exactly.
 struct Parts {
-  Value exponent, logarithm;
+  Value exponent, fraction;
 };
 
 Parts takeApart(VectorMath &a, Value x) {
@@ -235,6 +235,11 @@ Parts takeApart(VectorMath &a, Value x) {
       a.sub(exponent, a.select(isSmall, a.constant(126 + 24), a.constant(126)));
   exponent = a.sub(exponent, a.select(isLow, one, zero));
   fraction = a.add(a.sub(fraction, one), a.select(isLow, fraction, zero));
+  return {exponent, fraction};
+}
+
+/// log(1 + fraction), by Cephes' polynomial (logf).
+Value logOfOneMore(VectorMath &a, Value fraction) {
   Value square = a.mul(fraction, fraction);
   Value sum = a.polynomial(
       fraction, {7.0376836292e-2, -1.1514610310e-1, 1.1676998740e-1,
@@ -242,7 +247,7 @@ Parts takeApart(VectorMath &a, Value x) {
                  2.0000714765e-1, -2.4999993993e-1, 3.3333331174e-1});
   Value rest =
       a.fma(a.constant(-0.5), square, a.mul(a.mul(sum, fraction), square));
-  return {exponent, a.add(fraction, rest)};
+  return a.add(fraction, rest);
 }
 
 /// `logarithm` of what is positive and finite; of other x what it must be.
@@ -256,16 +261,16 @@ Value logarithmOf(VectorMath &a, Value x, Value logarithm) {
 
 Value expandLog(VectorMath &a, math::LogOp op) {
   Parts parts = takeApart(a, op.getOperand());
-  return logarithmOf(
-      a, op.getOperand(),
-      a.fma(parts.exponent, a.constant(llvm::numbers::ln2), parts.logarithm));
+  return logarithmOf(a, op.getOperand(),
+                     a.fma(parts.exponent, a.constant(llvm::numbers::ln2),
+                           logOfOneMore(a, parts.fraction)));
 }
 
 Value expandLog2(VectorMath &a, math::Log2Op op) {
   Parts parts = takeApart(a, op.getOperand());
-  return logarithmOf(
-      a, op.getOperand(),
-      a.fma(parts.logarithm, a.constant(llvm::numbers::log2e), parts.exponent));
+  return logarithmOf(a, op.getOperand(),
+                     a.fma(logOfOneMore(a, parts.fraction),
+                           a.constant(llvm::numbers::log2e), parts.exponent));
 }
 
 Value expandLog10(VectorMath &a, math::Log10Op op) {
@@ -339,12 +344,64 @@ Value powerOfProducts(VectorMath &a, Value base, int64_t power) {
   }
 }
 
+/// A number as the sum of two, of which the second is too small to change the
+/// first.
+struct TwoSum {
+  Value sum, rest;
+};
+
+/// The logarithm to base 2 of a positive finite number, within 2^-29 of itself:
+/// a power is as far off as it is, times the power's own logarithm. By
+/// log(m) = 2 atanh(q), q = (m - 1) / (m + 1), in which q and q^3 are sums of
+/// two; the minimax polynomial of (atanh(q) / q - 1) / q^2 errs by 2^-36.
+TwoSum log2InTwo(VectorMath &a, Value x) {
+  Parts parts = takeApart(a, x);
+  Value fraction = parts.fraction;
+  Value two = a.constant(2);
+  Value divisor = a.add(fraction, two);
+  Value q = a.div(fraction, divisor);
+  Value qRest =
+      a.div(a.fma(q, a.neg(fraction), a.fma(q, a.neg(two), fraction)), divisor);
+  Value square = a.mul(q, q);
+  Value squareRest = a.fma(q, a.add(qRest, qRest), a.fma(q, q, a.neg(square)));
+  Value cube = a.mul(square, q);
+  Value cubeRest =
+      a.fma(square, qRest, a.fma(squareRest, q, a.fma(square, q, a.neg(cube))));
+  Value factor = a.polynomial(
+      square, {1.1709911151e-1, 1.4273541797e-1, 2.0000076322e-1, 1.0 / 3});
+  Value rest = a.fma(factor, cube, a.fma(factor, cubeRest, qRest));
+  // 2 / log(2), in two.
+  constexpr double scale = 2 * llvm::numbers::log2e;
+  Value high = a.constant(float(scale));
+  Value product = a.mul(q, high);
+  Value productRest = a.fma(q, high, a.neg(product));
+  productRest = a.fma(q, a.constant(scale - float(scale)), productRest);
+  productRest = a.fma(rest, high, productRest);
+  // The exponent is zero, or larger than the product.
+  Value sum = a.add(parts.exponent, product);
+  Value sumRest =
+      a.add(a.sub(product, a.sub(sum, parts.exponent)), productRest);
+  Value result = a.add(sum, sumRest);
+  return {result, a.sub(sumRest, a.sub(result, sum))};
+}
+
 /// |x|^y with the sign of x, if y is odd: 2^(y log2|x|). 1 where the logarithm
 /// is zero, however large y is.
 Value powerOfLogarithm(VectorMath &a, Value x, Value y, Value isOdd) {
   Value magnitude = a.abs(x);
-  Value one = a.constant(1);
-  Value power = a.exp2(a.mul(y, math::Log2Op::create(a.b, magnitude)));
+  Value zero = a.constant(0), one = a.constant(1);
+  TwoSum logarithm = log2InTwo(a, magnitude);
+  Value log2 = logarithmOf(a, magnitude, logarithm.sum);
+  Value exponent = a.mul(y, log2);
+  Value rest = a.fma(y, logarithm.rest, a.fma(y, log2, a.neg(exponent)));
+  // 2^128 is infinite, but not if the rest is negative.
+  Value less = a.selectBelow(64, exponent, zero, one);
+  Value power = a.exp2(a.sub(exponent, less));
+  Value more = a.fma(power, a.mul(rest, a.constant(llvm::numbers::ln2)), power);
+  // From -161 to 129; beyond that it is zero or infinite, whatever the rest is.
+  Value distance = a.abs(a.add(exponent, a.constant(16)));
+  power = a.selectBelow(145, distance, more, power);
+  power = a.fma(power, less, power);
   // Not of a y that is NaN.
   Value isOne = a.both(a.isEqual(magnitude, one), a.isEqual(y, y));
   power = a.select(isOne, one, power);
@@ -391,10 +448,13 @@ Value expandFPowI(VectorMath &a, math::FPowIOp op) {
   return powerOfLogarithm(a, x, y, isOdd);
 }
 
-/// 2^(log2|x| / 3), and a step of Newton's.
+/// 2^(log2|x| / 3), and a step of Newton's; of 2^48 |x| where x is so small
+/// that the step's error had few bits.
 Value expandCbrt(VectorMath &a, math::CbrtOp op) {
   Value x = op.getOperand();
-  Value magnitude = a.abs(x);
+  Value isSmall = a.isBelow(a.abs(x), a.constant(0x1p-100));
+  Value one = a.constant(1);
+  Value magnitude = a.mul(a.abs(x), a.select(isSmall, a.constant(0x1p48), one));
   Value root =
       a.exp2(a.mul(math::Log2Op::create(a.b, magnitude), a.constant(1.0 / 3)));
   Value square = a.mul(root, root);
@@ -403,7 +463,9 @@ Value expandCbrt(VectorMath &a, math::CbrtOp op) {
   // 0 and infinity are their own roots, without a slope.
   Value isOwn = a.either(a.isEqual(magnitude, a.constant(0)),
                          a.isEqual(magnitude, a.infinity()));
-  return a.copysign(a.select(isOwn, magnitude, root), x);
+  root = a.select(isOwn, magnitude, root);
+  return a.copysign(a.mul(root, a.select(isSmall, a.constant(0x1p-16), one)),
+                    x);
 }
 
 //===----------------------------------------------------------------------===//

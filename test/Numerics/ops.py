@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Every op of arith and math on f16, bf16, f32, i8 and i32: kernels of all targets and the oracle take it, or all
 refuse it by one message that names it, as ElementOps.def says. What is taken computes what the oracle does, of zeros,
-infinities, NaNs, numbers that are not normal, ties, largest numbers and others, before a norm and after it.
+infinities, NaNs, numbers that are not normal, ties, largest numbers and others, before a norm and after it. Functions of
+f32 are also as near to those of Python as docs/semantics.md says, whatever the oracle says.
 
 The ops are those of the .td files of the MLIR that this is built with: one that is new there is in neither list.
 
@@ -342,8 +343,9 @@ def make_operands(type, rng):
     count = 8192 if options.many else 640
     pairs = [(p, q) for p in special for q in special]
     rng.shuffle(pairs)
-    # Each of them first at least once.
-    pairs = [(p, p) for p in special] + [(p, rng.choice(special)) for p in special] + pairs
+    # Each of them first at least once, and with 1.
+    one = special[decode(type, special).index(1)]
+    pairs = [pair for p in special for pair in ((p, p), (p, one), (p, rng.choice(special)))] + pairs
     pairs = pairs[:count * 3 // 4]
     pairs += [(other(), other()) for _ in range(count - len(pairs))]
     third = [rng.choice(special) if rng.random() < 0.5 else other() for _ in pairs]
@@ -355,6 +357,52 @@ def to_array(type, values):
 
 
 # ---- The comparison --------------------------------------------------------------------------------------------------
+
+EXACT = {"arith.divf": lambda x, y: x / y, "math.rsqrt": lambda x: 1 / math.sqrt(x), "math.powf": math.pow,
+         "math.exp2": lambda x: math.pow(2, x)}
+
+
+def read_accuracy():
+    """The bounds of functions in f32: ulp, ulp for each unit of the operand, and beside that."""
+    bounds = {}
+    for row in re.findall(r"^\| `(?:arith|math)\..*$", read(options.source, "docs", "semantics.md"), re.M):
+        names, ulps, more, beside = (cell.strip() for cell in row.strip("|").split("|"))
+        power = re.match(r"2<sup>(-\d+)</sup>", beside)
+        for name in re.findall(r"`(\S+?)`", names):
+            bounds[name] = float(ulps or 0), float(more or 0), 2.0 ** int(power[1]) if power else 0.0
+    assert len(bounds) > 20, f"expected the accuracy of functions in docs/semantics.md, found {bounds}"
+    return bounds
+
+
+def compare_exact(form, got, inputs, bounds):
+    """With functions in double precision, where those have a normal number of normal numbers."""
+    if form.type != "f32" or form.name not in bounds:
+        return
+    ulps, more, beside = bounds[form.name]
+    function = EXACT.get(form.op) or getattr(math, form.op.split(".")[1])
+    count = 2 if form.op in ("arith.divf", "math.powf", "math.atan2") else 1
+    smallest, largest = 2.0 ** -126, 2.0 ** {"math.sin": 20, "math.cos": 20, "arith.divf": 126}.get(form.op, 128)
+    checked = 0
+    for i, value in enumerate(got):
+        operands = [v[i] for v in inputs[:count]]
+        if not all(smallest <= abs(v) < largest for v in operands):
+            continue
+        try:
+            exact = function(*operands)
+        except (ValueError, OverflowError, ZeroDivisionError):
+            continue
+        if isinstance(exact, complex) or not smallest <= abs(exact) < 3.4028234663852886e+38:
+            continue
+        checked += 1
+        ulp = 2.0 ** (math.frexp(exact)[1] - 24)
+        error = abs(value - exact)
+        allowed = (ulps + more * abs(operands[0])) * ulp + beside
+        if not error <= allowed and not abs(exact) + allowed > 3.4028235e+38:
+            form.wrong += 1
+            if form.wrong == 1:
+                print(f"wrong: {form.name} of {form.type} {operands}: got {value!r}, expected {exact!r} within {allowed / ulp:.3g} ulp")
+    assert checked > 20, f"{form.name}: expected some numbers with a result, found {checked}"
+
 
 def compare(form, got, ends, inputs):
     """Counts, and says what is wrong first."""
@@ -378,6 +426,7 @@ def check_numbers(module, entries):
     kernels, oracle = (capi.Runtime(options.library, module, backend)
                        for backend in (capi.CUDA if options.cuda else capi.SIM, capi.ORACLE))
     operands = {type: make_operands(type, random.Random(type + options.seed)) for type in TYPES}
+    bounds = read_accuracy()
     for entry, type, forms in entries:
         inputs = operands[type]
         numbers = [decode(type, values) for values in inputs]
@@ -407,6 +456,7 @@ def check_numbers(module, entries):
         assert norm.wrong == 0, f"@{entry}: the norm is wrong"
         for form, values, interval in zip(forms, got[5:], ends[5:]):
             compare(form, values, interval, numbers)
+            compare_exact(form, decode(stored(form.result), values), numbers, bounds)
 
 
 # ---- All of it -------------------------------------------------------------------------------------------------------

@@ -215,10 +215,10 @@ Interval maxnum(Interval a, Interval b) {
 
 Interval minnum(Interval a, Interval b) { return neg(maxnum(neg(a), neg(b))); }
 
-/// x^y as 2^t, t = y log2 x, which errs relatively: by 8 u for the logarithm
-/// (4 ulp), by u for y, where that was an integer, and by u for the product.
-/// 2^t errs by 2 ulp. As pow of C for zeros, infinities and NaNs, but that the
-/// sign of a zero is not specified.
+/// x^y as 2^t, t = y log2 x, which errs relatively: by 2^-29 for the logarithm,
+/// and by u for y, where that was an integer above 2^24. 2^t errs by 2 ulp, and
+/// by an ulp for what t lacked. As pow of C for zeros, infinities and NaNs, but
+/// that the sign of a zero is not specified.
 Interval pow(Interval a, Interval b) {
   if ((isPoint(b) && b.lo == 0) || (isPoint(a) && a.lo == 1))
     return {1, 1};
@@ -245,12 +245,14 @@ Interval pow(Interval a, Interval b) {
   });
   if (isNaN(exponent))
     return isPoint(a) && isPoint(b) ? Interval{1, 1} : anything;
-  auto slop = [](double t) {
-    return std::isinf(t) ? 0 : 10 * u * std::fabs(t);
+  const bool isRounded = std::max(-b.lo, b.hi) > 0x1p24;
+  auto slop = [&](double t) {
+    return std::isinf(t) ? 0 : (0x1p-29 + (isRounded ? u : 0)) * std::fabs(t);
   };
   Interval power = {std::exp2(exponent.lo - slop(exponent.lo)),
                     std::exp2(exponent.hi + slop(exponent.hi))};
-  power = widen(power, 4 * u);
+  // What 2^t lacks is rounded apart: a number that is no normal one twice.
+  power = widen({power.lo - 0x1p-149, power.hi + 0x1p-149}, 6 * u);
   return a.lo < 0 && isOdd ? neg(power) : power;
 }
 
