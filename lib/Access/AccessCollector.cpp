@@ -164,7 +164,7 @@ static bool isPutTogether(tensor::InsertSliceOp op) {
 }
 
 /// Whether the row is put together where it is used: of what members compute
-/// or, if all of it is put together, of anything.
+/// or, if all of it is put together, or nobody else uses it, of anything.
 bool AccessCollector::readParts(Access access, tensor::InsertSliceOp op) {
   auto it = cluster.layouts.find(op.getResult());
   const bool isOfCluster = it != cluster.layouts.end();
@@ -174,7 +174,10 @@ bool AccessCollector::readParts(Access access, tensor::InsertSliceOp op) {
     if (auto source = cluster.layouts.find(op.getSource());
         source != cluster.layouts.end())
       part = source->second;
-  } else if (!taken.contains(op) && isPutTogether(op)) {
+  } else if (!taken.contains(op) &&
+             (isPutTogether(op) ||
+              llvm::all_of(op->getUsers(),
+                           [&](Operation *user) { return isMember(user); }))) {
     whole = getWholeLayout(digits, op.getResult(), access.layout);
   }
   if (whole && !part)

@@ -157,8 +157,12 @@ FailureOr<OpOperand *> FunctionBinder::findDestination(OpOperand &returned) {
              << returned.getOperandNumber()
              << " to be computed by norms, linalg and elementwise ops, "
                 "reshapes, slices and insertions, which kernels are made of, "
-                "got an op that is in no kernel; functions with other work are "
-                "for rmsnorm-embed-tensors";
+                "got "
+             << (isa<tensor::PadOp>(op)
+                     ? "a padding that is not by a constant, or begins at a "
+                       "place that is not static"
+                     : "an op that is in no kernel")
+             << "; functions with other work are for rmsnorm-embed-tensors";
     if (isRoot || !destination) {
       InFlightDiagnostic error = terminator->emitOpError("expected result #")
                                  << returned.getOperandNumber()

@@ -25,6 +25,33 @@ static bool isArgument(Value value) {
   return isa<BlockArgument>(value);
 }
 
+static bool areDisjoint(tensor::InsertSliceOp a, tensor::InsertSliceOp b) {
+  FailureOr<bool> overlap = ValueBoundsConstraintSet::areOverlappingSlices(
+      a.getContext(), HyperrectangularSlice(a), HyperrectangularSlice(b));
+  return succeeded(overlap) && !*overlap;
+}
+
+/// Puts what `insert` does in front of insertions elsewhere whose values are
+/// computed later: kernels write one after another in the order in which they
+/// compute.
+static void putInOrder(tensor::InsertSliceOp insert) {
+  while (auto before =
+             insert.getDest().getDefiningOp<tensor::InsertSliceOp>()) {
+    Operation *own = insert.getSource().getDefiningOp();
+    Operation *other = before.getSource().getDefiningOp();
+    Block *block = insert->getBlock();
+    if (!own || !other || own->getBlock() != block ||
+        other->getBlock() != block || before->getBlock() != block ||
+        !own->isBeforeInBlock(other) || !before->hasOneUse() ||
+        !areDisjoint(insert, before))
+      return;
+    insert.getResult().replaceAllUsesWith(before.getResult());
+    insert.getDestMutable().assign(before.getDest());
+    before.getDestMutable().assign(insert.getResult());
+    before->moveAfter(insert);
+  }
+}
+
 /// A slice of `tensor` that `insert` overwrites and that is there for `user`.
 static tensor::ExtractSliceOp
 findSlice(Value tensor, tensor::InsertSliceOp insert, Operation *user) {
@@ -45,15 +72,11 @@ findSlice(Value tensor, tensor::InsertSliceOp insert, Operation *user) {
 /// with them, but bufferization could not see that of an argument that is read
 /// after it is written.
 static void threadSlice(tensor::InsertSliceOp insert) {
-  using ValueBounds = ValueBoundsConstraintSet;
   auto before = insert.getDest().getDefiningOp<tensor::InsertSliceOp>();
   tensor::ExtractSliceOp slice;
   for (auto other = before; other && !slice;
        other = other.getDest().getDefiningOp<tensor::InsertSliceOp>()) {
-    FailureOr<bool> overlap = ValueBounds::areOverlappingSlices(
-        insert.getContext(), HyperrectangularSlice(insert),
-        HyperrectangularSlice(other));
-    if (failed(overlap) || *overlap)
+    if (!areDisjoint(insert, other))
       return;
     slice = findSlice(other.getDest(), insert, insert);
   }
@@ -104,14 +127,19 @@ struct ComputeInPlace final
   using ComputeInPlaceBase::ComputeInPlaceBase;
 
   void runOnOperation() override {
-    SmallVector<tensor::InsertSliceOp> insertions;
-    getOperation().walk([&](tensor::InsertSliceOp op) {
-      if (isArgument(op.getDest()))
-        insertions.push_back(op);
-    });
+    auto collect = [&] {
+      SmallVector<tensor::InsertSliceOp> insertions;
+      getOperation().walk([&](tensor::InsertSliceOp op) {
+        if (isArgument(op.getDest()))
+          insertions.push_back(op);
+      });
+      return insertions;
+    };
+    const SmallVector<tensor::InsertSliceOp> insertions = collect();
     if (insertions.empty())
       return;
-    llvm::for_each(insertions, threadSlice);
+    llvm::for_each(insertions, putInOrder);
+    llvm::for_each(collect(), threadSlice);
     bufferization::OneShotBufferizationOptions options;
     options.bufferizeFunctionBoundaries = true;
     bufferization::OneShotAnalysisState state(getOperation(), options);

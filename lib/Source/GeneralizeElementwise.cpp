@@ -34,6 +34,17 @@ struct Inserted final : RewriterBase::Listener {
 };
 } // namespace
 
+StringRef rmsnorm::getWrittenName(Operation *op) {
+  auto name =
+      op->getAttrOfType<StringAttr>(RMSNormDialect::kElementwiseAttrName);
+  return name ? name.getValue() : op->getName().getStringRef();
+}
+
+static void setWrittenName(Operation *op, StringRef name) {
+  op->setAttr(RMSNormDialect::kElementwiseAttrName,
+              StringAttr::get(op->getContext(), name));
+}
+
 llvm::SetVector<Operation *> rmsnorm::generalizeElementwise(Operation *root) {
   Inserted inserted;
   RewritePatternSet patterns(root->getContext());
@@ -57,19 +68,21 @@ llvm::SetVector<Operation *> rmsnorm::generalizeElementwise(Operation *root) {
   return std::move(inserted.generics);
 }
 
-void rmsnorm::expandSoftmaxes(Operation *root) {
+llvm::SetVector<Operation *> rmsnorm::expandSoftmaxes(Operation *root) {
   SmallVector<linalg::SoftmaxOp> ops;
   root->walk([&](linalg::SoftmaxOp op) {
     if (op.hasPureTensorSemantics())
       ops.push_back(op);
   });
-  IRRewriter rewriter(root->getContext());
+  Inserted inserted;
+  IRRewriter rewriter(root->getContext(), &inserted);
   for (linalg::SoftmaxOp op : ops) {
     rewriter.setInsertionPoint(op);
     FailureOr<SmallVector<Value>> results = op.decomposeOperation(rewriter);
     if (succeeded(results))
       rewriter.replaceOp(op, *results);
   }
+  return std::move(inserted.generics);
 }
 
 /// Erases what defines `value` if nobody needs it, and what only that needed.
@@ -81,17 +94,6 @@ static void eraseDead(RewriterBase &rewriter, Value value) {
   rewriter.eraseOp(op);
   for (Value operand : operands)
     eraseDead(rewriter, operand);
-}
-
-StringRef rmsnorm::getWrittenName(Operation *op) {
-  auto name =
-      op->getAttrOfType<StringAttr>(RMSNormDialect::kElementwiseAttrName);
-  return name ? name.getValue() : op->getName().getStringRef();
-}
-
-static void setWrittenName(Operation *op, StringRef name) {
-  op->setAttr(RMSNormDialect::kElementwiseAttrName,
-              StringAttr::get(op->getContext(), name));
 }
 
 void rmsnorm::restoreElementwise(RewriterBase &rewriter,
@@ -297,16 +299,18 @@ struct GeneralizeElementwise final
   void runOnOperation() override {
     expandConcats(getOperation());
     expandPads(getOperation());
-    if (restorable)
+    auto generalize = [&] {
       for (Operation *op : generalizeElementwise(getOperation()))
         setWrittenName(op, cast<linalg::GenericOp>(op)
                                .getBody()
                                ->front()
                                .getName()
                                .getStringRef());
+    };
     if (restorable)
-      return;
-    expandSoftmaxes(getOperation());
+      return generalize();
+    for (Operation *op : expandSoftmaxes(getOperation()))
+      setWrittenName(op, linalg::SoftmaxOp::getOperationName());
     RewritePatternSet scaling(&getContext());
     arith::populateExpandScalingExtTruncPatterns(scaling);
     walkAndApplyPatterns(getOperation(), std::move(scaling));
@@ -321,7 +325,7 @@ struct GeneralizeElementwise final
     RewritePatternSet unused(&getContext());
     linalg::populateEraseUnusedOperandsAndResultsPatterns(unused);
     (void)applyOpPatternsGreedily(ops, std::move(unused));
-    generalizeElementwise(getOperation());
+    generalize();
   }
 };
 

@@ -72,9 +72,9 @@ static void checkWork(func::FuncOp function, Problems &problems) {
     if (problems.isEmpty())
       problems.add(op)
           << "expected to be part of a kernel, as what works row by row on "
-             "tensors is (see the remarks of rmsnorm-tile-clusters); functions "
-             "with other work are for rmsnorm-embed-tensors, where norms and "
-             "ops marked rmsnorm.row_wise begin kernels";
+             "tensors is; functions with other work are for "
+             "rmsnorm-embed-tensors, where norms and ops marked "
+             "rmsnorm.row_wise begin kernels";
     else
       problems.add(op) << "expected to be part of a kernel, too";
 }

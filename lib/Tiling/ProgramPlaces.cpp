@@ -77,6 +77,14 @@ LogicalResult ProgramBuilder::failWidest(const Twine &why) {
     if (member.op != current &&
         countElements(getColumnLeaves(member.loops)) == columns) {
       current = member.op;
+      // A loop around those over rows is none over columns of theirs.
+      const auto *outer = llvm::find_if(member.loops, [&](const Sum &sum) {
+        return digits.hasColumns(digits.resolve(sum));
+      });
+      if (std::any_of(outer, member.loops.end(), [&](const Sum &sum) {
+            return digits.hasRows(digits.resolve(sum));
+          }))
+        return fail("works on each of the norm's rows more than once");
       return fail(
           "works on more elements for each row than the norm has columns");
     }
@@ -361,7 +369,10 @@ std::string ProgramBuilder::whyNotInMemory(const Place &place, Value tensor,
     const bool isTogether = isLoad || place.hasColumnsTogether();
     const bool isOfSeveral = access.getDigits(access.getColumnDim()).size() > 1;
     if (!lieTogether(tensor, isTogether && isOfSeveral ? place.elements : 1))
-      return "columns that will not lie side by side";
+      return isOfSeveral && lieTogether(tensor, 1)
+                 ? "columns of several dimensions, which may lie apart in "
+                   "memory: expected them in one"
+                 : "columns that will not lie side by side";
     if (isTogether && !haveColumnsTogether(access, type.getShape()))
       return "groups of columns that do not lie side by side";
   }

@@ -253,6 +253,14 @@ FailureOr<Value> ProgramBuilder::assemble(tensor::InsertSliceOp op,
     if (dependsOnMembers(op.getDest()))
       return fail(
           "puts parts into what an op outside computes from the cluster");
+    if (access::getFilled(op.getDest().getDefiningOp())) {
+      FailureOr<Value> constant = getConstant(op.getDest(), elements);
+      if (failed(constant))
+        return failure();
+      row = *constant;
+    }
+  }
+  if (!row) {
     std::optional<Place> place =
         getPlace(op.getDest(), whole, getColumnLeaves(whole),
                  /*hasIndex=*/false);

@@ -249,8 +249,16 @@ LogicalResult ProgramBuilder::fillRest(Written &output) {
   if (Operation *fill = into.getDefiningOp(); getFilled(fill)) {
     scalar = getFilled(fill);
     into = cast<LinalgOp>(fill).getDpsInits().front();
-    if (insertion && !isInitRead(insertion.getDestMutable()) &&
-        cluster.isComputedWhole(insertion.getSource())) {
+    // Of rows that are put together all is stored.
+    Sizes sizes = digits.getSizes();
+    const bool isAll =
+        output.computed == output.landing &&
+        llvm::all_of(llvm::enumerate(output.layout), [&](const auto &sum) {
+          return digits.counts(digits.resolve(Sum(sum.value())),
+                               sizes.get(output.landing, sum.index()));
+        });
+    if (isAll || (insertion && !isInitRead(insertion.getDestMutable()) &&
+                  cluster.isComputedWhole(insertion.getSource()))) {
       SmallVector<Written *> together;
       for (Written &other : written)
         if (isOneTensor(other, output))

@@ -177,8 +177,8 @@ struct Forgetter final : RewriterBase::Listener {
     others.erase(op);
   }
   llvm::SetVector<Operation *> anchors;
-  /// What cannot begin a kernel.
-  DenseSet<Operation *> others;
+  /// What cannot begin a kernel, and why.
+  DenseMap<Operation *, std::string> others;
   /// What stays next to a cluster, and why.
   llvm::MapVector<Operation *, std::string> left;
   /// An op in a program that stayed next to another one, and why.
@@ -189,6 +189,8 @@ struct Forgetter final : RewriterBase::Listener {
   DenseMap<Operation *, Apart> apart;
   /// Of the members of programs, by where they stand.
   DenseMap<std::pair<Operation *, Location>, std::string> names;
+  /// What is remarked on unless an error says it.
+  SmallVector<std::pair<Location, std::string>> remarks;
 };
 
 struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
@@ -220,10 +222,10 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
           (required && isElementwise && !isRow &&
            tile(rewriter, anchor, ops, Columns::none).empty()))
         continue;
-      // What is not row-wise rmsnorm-check-buffers refuses, once for all.
+      // What is not row-wise is refused where it is used, if it is.
       if (required && linalgOp && !access::asksForCluster(anchor) &&
           !access::Cluster::grow(anchor)) {
-        ops.others.insert(anchor);
+        ops.others.try_emplace(anchor, std::move(reason));
         continue;
       }
       if (required) {
@@ -233,8 +235,10 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
           error << "; functions with other work are for rmsnorm-embed-tensors";
         return signalPassFailure();
       }
-      if (remarks)
-        anchor->emitRemark("not made a kernel of: it ") << reason;
+      ops.remarks.emplace_back(anchor->getLoc(),
+                               ("'" + getWrittenName(anchor) +
+                                "' op not made a kernel of: it " + reason)
+                                   .str());
     }
     if (isAllOurs() && (failed(checkLeft(ops)) || failed(checkBetween(ops))))
       return signalPassFailure();
@@ -244,12 +248,16 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
       return insertion &&
              ops.left.contains(insertion.getDest().getDefiningOp());
     };
+    for (const auto &[op, reason] : ops.left)
+      if (isNextToRows(op) && !isa<RowsOp>(op) && !isNext(op))
+        ops.remarks.emplace_back(
+            op->getLoc(),
+            ("'" + getWrittenName(op) +
+             "' op not tiled with the norm next to it: it " + reason)
+                .str());
     if (remarks)
-      for (const auto &[op, reason] : ops.left)
-        if (isNextToRows(op) && !isa<RowsOp>(op) && !isNext(op))
-          emitRemark(op->getLoc())
-              << "'" << getWrittenName(op)
-              << "' op not tiled with the norm next to it: it " << reason;
+      for (const auto &[where, text] : ops.remarks)
+        emitRemark(where) << text;
   }
 
 private:
@@ -274,10 +282,22 @@ private:
   }
 
   /// Where all work has to be in kernels, names the first op on tensors that is
-  /// in none, and why. Linalg ops are left to rmsnorm-check-buffers.
+  /// in none, and why.
   LogicalResult checkLeft(const Forgetter &ops) {
     auto check = [&](Operation *op) -> WalkResult {
-      if (isa<RowsOp, linalg::LinalgOp>(op))
+      if (isa<linalg::LinalgOp>(op)) {
+        auto it = ops.others.find(op);
+        if (it == ops.others.end() || isOpTriviallyDead(op))
+          return WalkResult::skip();
+        const std::string left = ops.left.lookup(op);
+        emitError(op->getLoc())
+            << "'" << getWrittenName(op) << "' op is in no kernel: it "
+            << (left.empty() ? it->second : left)
+            << "; functions with other work are for rmsnorm-embed-tensors, "
+               "where norms and ops marked rmsnorm.row_wise begin kernels";
+        return WalkResult::interrupt();
+      }
+      if (isa<RowsOp>(op))
         return WalkResult::skip();
       auto isTensor = llvm::IsaPred<TensorType>;
       auto it = ops.left.find(op);
@@ -576,6 +596,7 @@ private:
       Operation *first = chosen.getAnchor();
       const bool isFound = !access::asksForCluster(first);
       const Location where = first->getLoc();
+      const std::string name = getWrittenName(first).str();
       std::optional<Forgetter::Apart> apart;
       for (const access::Member &member : chosen.getMembers()) {
         if (apart)
@@ -596,19 +617,23 @@ private:
       if (!problem) {
         if (apart)
           ops.apart.try_emplace(rows, *apart);
-        for (auto &[loc, name] : names)
-          ops.names.try_emplace({rows, loc}, name);
+        for (auto &[loc, member] : names)
+          ops.names.try_emplace({rows, loc}, member);
         // rmsnorm-generalize-elementwise does so where all code is ours.
         RewritePatternSet scaling(&getContext());
         arith::populateExpandScalingExtTruncPatterns(scaling);
         walkAndApplyPatterns(rows, std::move(scaling));
-        if (remarks && isFound && widest)
-          emitRemark(where) << "begins the kernel of the norm next to it, as "
-                               "its rows hold those of the norm";
-        else if (remarks && isFound && !left.empty())
-          emitRemark(where) << "begins another kernel: in that of the norm "
-                               "next to it, it "
-                            << left;
+        if (isFound && widest)
+          ops.remarks.emplace_back(
+              where, "'" + name +
+                         "' op begins the kernel of the norm next to it, as "
+                         "its rows hold those of the norm");
+        else if (isFound && !left.empty())
+          ops.remarks.emplace_back(
+              where, "'" + name +
+                         "' op begins another kernel: in the one next to it, "
+                         "it " +
+                         left);
         return "";
       }
       // What only the wider cluster has is left out of it; else there is none.

@@ -18,7 +18,7 @@
 // CHECK-COUNT-3:   linalg.generic
 // CHECK-NOT:     rmsnorm.
 // CHECK:         return
-// KEEP:        remark: not made a kernel of: it stands in device code
+// KEEP:        remark: 'rmsnorm.forward' op not made a kernel of: it stands in device code
 // KEEP:        remark: {{.*}} op not tiled with the norm next to it: it multiplies rows by a matrix
 // KEEP:        linalg.matmul
 // KEEP:        scf.forall (%{{.*}}) in (1)

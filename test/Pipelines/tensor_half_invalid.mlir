@@ -6,7 +6,7 @@ func.func @read_after_write(%x: tensor<64x64xf32>, %r: tensor<64x64xf32>, %y0: t
   %h = linalg.add ins(%x, %r : tensor<64x64xf32>, tensor<64x64xf32>) outs(%r : tensor<64x64xf32>) -> tensor<64x64xf32>
   // expected-error @below {{expected what one kernel computes for another to be returned, or computed into an argument, and arguments to be read before they are written, got a new 'memref<64x64xf32>'}}
   %y = rmsnorm.forward input(%h : tensor<64x64xf32>) output(%y0 : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
-  // expected-remark @below {{begins another kernel: in that of the norm next to it, it writes columns in an order of their own: expected them side by side in the innermost indices, got (r, c) -> (c, r)}}
+  // expected-remark @below {{begins another kernel: in the one next to it, it writes columns in an order of their own: expected them side by side in the innermost indices, got (r, c) -> (c, r)}}
   %t = linalg.transpose ins(%r : tensor<64x64xf32>) outs(%t0 : tensor<64x64xf32>) permutation = [1, 0]
   return %h, %y, %t : tensor<64x64xf32>, tensor<64x64xf32>, tensor<64x64xf32>
 }
@@ -26,7 +26,7 @@ func.func @memref(%x: memref<?x64xf32>, %y0: memref<?x64xf32>) {
 func.func @dy_read_after(%dy: tensor<64x64xf32>, %x: tensor<64x64xf32>, %t0: tensor<64x64xf32>) -> (tensor<64x64xf32>, tensor<64x64xf32>) {
   // expected-error @below {{expected what one kernel computes for another to be returned, or computed into an argument, and arguments to be read before they are written, got a new 'memref<64x64xf32>'}}
   %dx = rmsnorm.backward dy(%dy : tensor<64x64xf32>) input(%x : tensor<64x64xf32>) dx(%dy : tensor<64x64xf32>) eps = 1.0e-5 -> tensor<64x64xf32>
-  // expected-remark @below {{begins another kernel: in that of the norm next to it, it writes columns in an order of their own: expected them side by side in the innermost indices, got (r, c) -> (c, r)}}
+  // expected-remark @below {{begins another kernel: in the one next to it, it writes columns in an order of their own: expected them side by side in the innermost indices, got (r, c) -> (c, r)}}
   %t = linalg.transpose ins(%dy : tensor<64x64xf32>) outs(%t0 : tensor<64x64xf32>) permutation = [1, 0]
   return %dx, %t : tensor<64x64xf32>, tensor<64x64xf32>
 }
@@ -51,8 +51,7 @@ func.func @matmul(%x: tensor<?x64xf32>, %b: tensor<64x8xf32>) -> tensor<?x8xf32>
   %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%y0 : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
   %z0 = tensor.empty(%m) : tensor<?x8xf32>
   %z1 = linalg.fill ins(%zero : f32) outs(%z0 : tensor<?x8xf32>) -> tensor<?x8xf32>
-  // expected-remark @below {{not tiled with the norm next to it: it multiplies rows by a matrix}}
-  // expected-error @below {{'linalg.matmul' op expected to be part of a kernel, as what works row by row on tensors is (see the remarks of rmsnorm-tile-clusters); functions with other work are for rmsnorm-embed-tensors}}
+  // expected-error @below {{'linalg.matmul' op is in no kernel: it multiplies rows by a matrix; functions with other work are for rmsnorm-embed-tensors}}
   %z = linalg.matmul ins(%y, %b : tensor<?x64xf32>, tensor<64x8xf32>) outs(%z1 : tensor<?x8xf32>) -> tensor<?x8xf32>
   return %z : tensor<?x8xf32>
 }
@@ -94,4 +93,78 @@ func.func @sum_with_a_last_dimension(%x: tensor<?x64xf32>, %big: tensor<64x5xf32
     linalg.yield %a : f32
   } -> tensor<64x1xf32>
   return %y, %s : tensor<?x64xf32>, tensor<64x1xf32>
+}
+
+// -----
+
+// The op that was written is named, once.
+func.func @softmax_over_rows(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  // expected-error @below {{'linalg.softmax' op is in no kernel with what it uses or computes, which no argument holds: it uses a sum over rows}}
+  %y = linalg.softmax dimension(0) ins(%x : tensor<?x64xf32>) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// -----
+
+// A factor with more rows than the norm has.
+func.func @more_rows(%x: tensor<?x64xf32>, %f: tensor<2x?x64xf32>) -> tensor<2x?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %o = tensor.empty(%m) : tensor<2x?x64xf32>
+  %n = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  // expected-error @below {{'linalg.generic' op is in no kernel with what it uses or computes, which no argument holds: it works on each of the norm's rows more than once}}
+  %y = linalg.generic {indexing_maps = [affine_map<(c, a, b) -> (a, b)>, affine_map<(c, a, b) -> (c, a, b)>, affine_map<(c, a, b) -> (c, a, b)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%n, %f : tensor<?x64xf32>, tensor<2x?x64xf32>) outs(%o : tensor<2x?x64xf32>) {
+  ^bb0(%a: f32, %b: f32, %q: f32):
+    %s = arith.mulf %a, %b : f32
+    linalg.yield %s : f32 } -> tensor<2x?x64xf32>
+  return %y : tensor<2x?x64xf32>
+}
+
+// -----
+
+// Other indices than those of loops.
+func.func @reversed_rows(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {
+  %e = tensor.empty() : tensor<8x64xf32>
+  %n = rmsnorm.forward input(%x : tensor<8x64xf32>) output(%e : tensor<8x64xf32>) eps = 1.0e-5 -> tensor<8x64xf32>
+  // expected-error @below {{'linalg.generic' op is in no kernel: it indexes tensors by more than its loops and constants; functions with other work are for rmsnorm-embed-tensors}}
+  %y = linalg.generic {indexing_maps = [affine_map<(a, b) -> (7 - a, b)>, affine_map<(a, b) -> (a, b)>], iterator_types = ["parallel", "parallel"]} ins(%n : tensor<8x64xf32>) outs(%e : tensor<8x64xf32>) {
+  ^bb0(%a: f32, %o: f32):
+    linalg.yield %a : f32 } -> tensor<8x64xf32>
+  return %y : tensor<8x64xf32>
+}
+
+// -----
+
+// A padding of different values.
+func.func @padding_by_index(%x: tensor<?x60xf32>) -> tensor<?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x60xf32>
+  %e = tensor.empty(%m) : tensor<?x60xf32>
+  %n = rmsnorm.forward input(%x : tensor<?x60xf32>) output(%e : tensor<?x60xf32>) eps = 1.0e-5 -> tensor<?x60xf32>
+  // expected-error @below {{'tensor.pad' op expected result #0 to be computed by norms, linalg and elementwise ops, reshapes, slices and insertions, which kernels are made of, got a padding that is not by a constant, or begins at a place that is not static}}
+  %y = tensor.pad %n low[0, 0] high[0, 4] {
+  ^bb0(%i: index, %j: index):
+    %a = arith.index_cast %j : index to i32
+    %b = arith.sitofp %a : i32 to f32
+    tensor.yield %b : f32 } : tensor<?x60xf32> to tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// -----
+
+// A row whose columns are two dimensions of an argument.
+func.func @groups_of_a_norm(%x: tensor<?x64xf32>) -> tensor<?x4x16xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %e4 = tensor.empty(%m) : tensor<?x4x16xf32>
+  %a = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  %g = tensor.expand_shape %a [[0], [1, 2]] output_shape [%m, 4, 16] : tensor<?x64xf32> into tensor<?x4x16xf32>
+  // expected-error @below {{'rmsnorm.forward' op is in no kernel with what it uses or computes, which no argument holds: it writes columns of several dimensions, which may lie apart in memory: expected them in one}}
+  %b = rmsnorm.forward input(%g : tensor<?x4x16xf32>) output(%e4 : tensor<?x4x16xf32>) eps = 1.0e-5 -> tensor<?x4x16xf32>
+  return %b : tensor<?x4x16xf32>
 }

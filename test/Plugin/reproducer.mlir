@@ -7,11 +7,11 @@
 // RUN: not norm-opt %t.plugin.mlir --run-reproducer -o /dev/null 2>&1 | FileCheck %s --check-prefix=ERROR
 // RUN: not mlir-opt %plugin %t.norm.mlir --run-reproducer -o /dev/null 2>&1 | FileCheck %s --check-prefix=ERROR
 
-// CHECK: error: 'linalg.matmul' op expected to be part of a kernel
-// CHECK: Pipeline failed while executing [`CheckBuffers` on 'func.func' operation: @f]: reproducer generated at
+// CHECK: error: 'linalg.matmul' op is in no kernel: it multiplies rows by a matrix
+// CHECK: Pipeline failed while executing [`TileClusters` on 'func.func' operation: @f]: reproducer generated at
 // FILE:  pipeline: "builtin.module(symbol-dce, func.func(rmsnorm-generalize-elementwise{restorable=false},rmsnorm-generalize-gathers), rmsnorm-compute-in-place, rmsnorm-bind-arguments,
 // FILE-SAME: schedule={#rmsnorm.schedule<threads_per_row = 128, vector_width = 4>}
-// ERROR: error: 'linalg.matmul' op expected to be part of a kernel
+// ERROR: error: 'linalg.matmul' op is in no kernel: it multiplies rows by a matrix
 
 func.func @f(%x: tensor<?x1024xf32>, %b: tensor<1024x8xf32>, %y: tensor<?x1024xf32>,
              %c: tensor<?x8xf32>) -> (tensor<?x1024xf32>, tensor<?x8xf32>) {

@@ -32,7 +32,7 @@ func.func @views(%qkv: tensor<?x48x128xbf16>, %w: tensor<128xbf16>, %d: tensor<3
 // CHECK-NOT:     linalg
 func.func @outside(%x: tensor<?x64xf32>, %e: tensor<?x64xf32>, %t: tensor<64x?xf32>) -> (tensor<?x64xf32>, tensor<64x?xf32>) {
   %y = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
-  // expected-remark @below {{begins another kernel: in that of the norm next to it, it writes columns in an order of their own}}
+  // expected-remark @below {{begins another kernel: in the one next to it, it writes columns in an order of their own}}
   %z = linalg.transpose ins(%y : tensor<?x64xf32>) outs(%t : tensor<64x?xf32>) permutation = [1, 0]
   return %y, %z : tensor<?x64xf32>, tensor<64x?xf32>
 }

@@ -65,7 +65,7 @@ func.func @half(%x: tensor<6x128xf32>, %no: tensor<6x128xf32>, %so: tensor<6x64x
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<6xf32>
   %f = linalg.fill ins(%zero : f32) outs(%e : tensor<6xf32>) -> tensor<6xf32>
-  // expected-remark @below {{begins another kernel: in that of the norm next to it, it reduces a part of the columns}}
+  // expected-remark @below {{begins another kernel: in the one next to it, it reduces a part of the columns}}
   %s = linalg.generic {indexing_maps = [#id, #row], iterator_types = ["parallel", "reduction"]} ins(%h : tensor<6x64xf32>) outs(%f : tensor<6xf32>) {
   ^bb0(%a: f32, %o: f32):
     %0 = math.exp %a : f32
@@ -98,7 +98,7 @@ func.func @others(%x: tensor<6x64xf32>, %no: tensor<6x64xf32>, %w: tensor<64xf32
   %n = rmsnorm.forward input(%x : tensor<6x64xf32>) output(%no : tensor<6x64xf32>) eps = 1.0e-06 -> tensor<6x64xf32>
   %h = tensor.extract_slice %n[0, 0] [6, 32] [1, 1] : tensor<6x64xf32> to tensor<6x32xf32>
   %v = tensor.extract_slice %w[0] [32] [1] : tensor<64xf32> to tensor<32xf32>
-  // expected-remark @below {{begins another kernel: in that of the norm next to it, it reduces a part of the columns}}
+  // expected-remark @below {{begins another kernel: in the one next to it, it reduces a part of the columns}}
   %m = linalg.matvec ins(%h, %v : tensor<6x32xf32>, tensor<32xf32>) outs(%mo : tensor<6xf32>) -> tensor<6xf32>
   %r = linalg.reduce {arith.addf} ins(%z : tensor<6x64xf32>) outs(%zo : tensor<6xf32>) dimensions = [1]
   return %n, %m, %r : tensor<6x64xf32>, tensor<6xf32>, tensor<6xf32>

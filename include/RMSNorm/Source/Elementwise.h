@@ -16,8 +16,8 @@ namespace mlir::rmsnorm {
 llvm::SetVector<Operation *> generalizeElementwise(Operation *root);
 
 /// Makes of each linalg.softmax in `root` the ops that it stands for: its
-/// maximum, the exponentials, their sum and the quotients.
-void expandSoftmaxes(Operation *root);
+/// maximum, the exponentials, their sum and the quotients. Returns them.
+llvm::SetVector<Operation *> expandSoftmaxes(Operation *root);
 
 /// The name of what `op` was written as: of an op that is marked with
 /// `rmsnorm.elementwise` that which it was made of.

@@ -20,8 +20,8 @@ def GeneralizeElementwise : Pass<"rmsnorm-generalize-elementwise"> {
     `tensor.empty`, a `tensor.pad` by a constant that begins at a static place
     one into what is filled with it: rows are followed through them.
 
-    The attribute `rmsnorm.elementwise` says of insertions and fills that are made
-    what they were, for the text of errors. With `restorable`, for work of others,
+    The attribute `rmsnorm.elementwise` says of what is made what it was, for the
+    text of errors. With `restorable`, for work of others,
     nothing else is changed, and all that `rmsnorm-restore-elementwise` puts back
     has it.
 
@@ -122,8 +122,9 @@ def ComputeInPlace : Pass<"rmsnorm-compute-in-place", "::mlir::ModuleOp"> {
     A value is computed into a `tensor.empty`, and a `tensor.insert_slice` puts
     it into a function's argument: then that slice takes the place of the
     `tensor.empty`. Upstream's `eliminate-empty-tensors` does so for all
-    insertions. Where several values go into one argument, side by side, each
-    slice is taken out of the result of the insertion before it.
+    insertions. Where several values go into one argument, side by side, they go
+    there in the order in which they are computed, and each slice is taken out of
+    the result of the insertion before it.
 
         %y = rmsnorm.forward input(%q : ...) output(%empty : tensor<?x8x128xbf16>) ...
         %r = tensor.insert_slice %y into %qkv[0, 0, 0] [%m, 8, 128] [1, 1, 1] : ...
