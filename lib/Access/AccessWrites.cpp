@@ -72,7 +72,7 @@ bool AccessCollector::keepsRest(Operation *op) const {
       layout = all.resolve(layout);
       std::optional<Layout> next;
       if (auto other = dyn_cast<tensor::InsertSliceOp>(definition)) {
-        if (isOld || !cluster.isComputedWhole(other.getSource()))
+        if (isOld || !cluster.insertsComputed(other))
           break;
         value = other.getDest();
         continue;
@@ -107,7 +107,7 @@ bool AccessCollector::isBesideOthers(const Access &access) const {
   while (value != access.landing) {
     Operation *op = value.getDefiningOp();
     auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
-    if (insertion && !cluster.isComputedWhole(insertion.getSource()))
+    if (insertion && !cluster.insertsComputed(insertion))
       return true;
     if (!insertion && !isView(op))
       return false;

@@ -25,7 +25,7 @@ std::optional<Cluster> Cluster::grow(Operation *anchor,
   // have been those of others.
   llvm::MapVector<Operation *, StringRef> excluded;
   while (true) {
-    Cluster cluster(anchor, Digits(Sizes(*anchor->getBlock())));
+    Cluster cluster(anchor, Digits(Sizes(*anchor->getBlock())), taken);
     ClusterGrowth growth(cluster, taken, excluded);
     if (!growth.run(columns))
       return std::nullopt;
@@ -61,10 +61,12 @@ const Member *Cluster::findMember(Operation *op) const {
 
 bool Cluster::isComputedWhole(Value value) const {
   while (Operation *op = value.getDefiningOp()) {
+    if (taken.contains(op))
+      return false;
     if (findMember(op) || isa<tensor::EmptyOp>(op))
       return true;
     if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op)) {
-      if (!isComputedWhole(insertion.getSource()))
+      if (!insertsComputed(insertion))
         return false;
       value = insertion.getDest();
     } else if (isCopy(op) || isView(op)) {
@@ -74,6 +76,10 @@ bool Cluster::isComputedWhole(Value value) const {
     }
   }
   return false;
+}
+
+bool Cluster::insertsComputed(tensor::InsertSliceOp insertion) const {
+  return !taken.contains(insertion) && isComputedWhole(insertion.getSource());
 }
 
 SmallVector<unsigned>

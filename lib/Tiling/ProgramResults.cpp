@@ -116,9 +116,9 @@ Value ProgramBuilder::getDestination(Value landing) {
     auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
     // A part of a row that is put together: one of those may have elements that
     // no member computes.
-    if (insertion && (isLanding(destination) ||
-                      (cluster.findLayout(destination) &&
-                       cluster.isComputedWhole(insertion.getSource()))))
+    if (insertion &&
+        (isLanding(destination) || (cluster.findLayout(destination) &&
+                                    cluster.insertsComputed(insertion))))
       destination = insertion.getDest(), isWhole = false;
     else if (auto dps = dyn_cast<DestinationStyleOpInterface>(op);
              dps && ((access::getFilled(op) && isWhole) ||
@@ -258,7 +258,7 @@ LogicalResult ProgramBuilder::fillRest(Written &output) {
                                sizes.get(output.landing, sum.index()));
         });
     if (isAll || (insertion && !isInitRead(insertion.getDestMutable()) &&
-                  cluster.isComputedWhole(insertion.getSource()))) {
+                  cluster.insertsComputed(insertion))) {
       SmallVector<Written *> together;
       for (Written &other : written)
         if (isOneTensor(other, output))
@@ -274,7 +274,7 @@ LogicalResult ProgramBuilder::fillRest(Written &output) {
     insertion = {};
     while (Operation *op = rest.getDefiningOp()) {
       auto before = dyn_cast<tensor::InsertSliceOp>(op);
-      if (before && cluster.isComputedWhole(before.getSource()))
+      if (before && cluster.insertsComputed(before))
         rest = before.getDest();
       else if (isView(op) || isCopy(op))
         rest = op->getOperand(0);
@@ -299,7 +299,7 @@ LogicalResult ProgramBuilder::fillRest(Written &output) {
   // a part may begin within one.
   const bool isAround =
       insertion && insertion.getDest() == output.destination &&
-      cluster.isComputedWhole(insertion.getSource()) &&
+      cluster.insertsComputed(insertion) &&
       llvm::all_of(insertion.getMixedStrides(), isOneInteger) &&
       !isa<Float4E2M1FNType>(scalar.getType());
   const Value filled =

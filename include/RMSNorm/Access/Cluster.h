@@ -144,6 +144,9 @@ public:
   /// Whether `value` has nothing but what members compute and what nobody has
   /// defined.
   bool isComputedWhole(Value value) const;
+  /// Whether that is true of what `insertion` puts into another tensor, and it
+  /// is not left to others.
+  bool insertsComputed(tensor::InsertSliceOp insertion) const;
   /// What each member reads, then what it writes, member by member.
   ArrayRef<Access> getAccesses() const { return accesses; }
   /// Ops that use or feed members and are not taken, and why.
@@ -175,8 +178,8 @@ public:
 private:
   friend class ClusterGrowth;
   friend class AccessCollector;
-  Cluster(Operation *anchor, Digits digits)
-      : anchor(anchor), digits(std::move(digits)) {}
+  Cluster(Operation *anchor, Digits digits, const DenseSet<Operation *> &taken)
+      : anchor(anchor), digits(std::move(digits)), taken(taken) {}
 
   SmallVector<unsigned> getColumns(ArrayRef<const Layout *> layouts) const;
   LayoutMap getRowsMap(const Layout &layout, ArrayRef<unsigned> columns,
@@ -185,6 +188,8 @@ private:
 
   Operation *anchor;
   Digits digits;
+  /// Members of others, and views and insertions that are left to others.
+  DenseSet<Operation *> taken;
   SmallVector<std::pair<Value, int64_t>> rowDims;
   /// For each dimension of the rows, also those of size 1.
   SmallVector<unsigned> rowDigits;
