@@ -44,6 +44,7 @@ private:
   MemRefType getType() const { return cast<MemRefType>(buffer.getType()); }
   MLIRContext *getContext() { return host.getContext(); }
   OpFoldResult getRange(const AccessTerm &term);
+  bool areColumnsLast() const;
   std::optional<int64_t> getMost(const AccessIndex &index);
   std::optional<SmallVector<AccessTerm>> getDigits(const AccessIndex &index,
                                                    int64_t size);
@@ -389,6 +390,17 @@ void ViewBuilder::order() {
   setIndices(exprs);
 }
 
+/// Whether columns are the last index. Dimensions of one element lie nowhere.
+bool ViewBuilder::areColumnsLast() const {
+  if (access.hasColumnLast())
+    return true;
+  const unsigned column = access.getColumnDim();
+  const int64_t place = access.getPlace(column);
+  return place >= 0 && access.getDigits(column).size() == 1 &&
+         llvm::all_of(getType().getShape().drop_front(place + 1),
+                      [](int64_t size) { return size == 1; });
+}
+
 View ViewBuilder::run() {
   cut();
   expand();
@@ -397,7 +409,7 @@ View ViewBuilder::run() {
   collapse();
   // Rows that are no whole number of an outer digit's.
   cut();
-  if (access.hasColumnLast() || !access.hasColumn())
+  if (!access.hasColumn() || areColumnsLast())
     order();
   return {buffer, access.getMap(), access.hasColumn()};
 }

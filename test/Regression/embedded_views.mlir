@@ -1,6 +1,6 @@
 // Programs that were refused for the whole module, though legal.
 // RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py %s --size=3 --embed=sim:sm_90,direct | FileCheck %s
-// CHECK: {{^}}3 results, 0 wrong
+// CHECK: {{^}}6 results, 0 wrong
 
 // An operand by (b, a), whose sizes only the others tell, beside one by b.
 func.func @ordered(%x: tensor<?x?x16xf32>, %t: tensor<?x?x16xf32>, %a: tensor<?x16xf32>) -> tensor<?x?x16xf32> {
@@ -47,4 +47,40 @@ func.func @apart(%x: tensor<?x8xf32>, %o: tensor<?x16xf32>) -> tensor<?x16xf32> 
   %p = tensor.insert_slice %n into %y[0, 0] [%m, 4] [1, 1] : tensor<?x4xf32> into tensor<?x8xf32>
   %q = tensor.insert_slice %p into %o[0, 1] [%m, 8] [1, 2] : tensor<?x8xf32> into tensor<?x16xf32>
   return %q : tensor<?x16xf32>
+}
+
+// Values of groups of the only row, in front of a dimension of one element.
+func.func @values_of_groups(%a0: tensor<1x24xbf16>, %a1: tensor<12x1xbf16>) -> (tensor<12x1x2xbf16>, tensor<24xf32>, tensor<24xf32>) {
+  %v1 = arith.constant 0.0 : f32
+  %v2 = tensor.empty() : tensor<24xf32>
+  %v3 = linalg.fill ins(%v1 : f32) outs(%v2 : tensor<24xf32>) -> tensor<24xf32>
+  %v4 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]} ins(%a0 : tensor<1x24xbf16>) outs(%v3 : tensor<24xf32>) {
+  ^bb0(%x0: bf16, %o: f32):
+    %w = arith.extf %x0 : bf16 to f32
+    %m = arith.mulf %w, %w : f32
+    %r = arith.addf %o, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<24xf32>
+  %v5 = tensor.empty() : tensor<1x24xbf16>
+  %v6 = rmsnorm.forward input(%a0 : tensor<1x24xbf16>) output(%v5 : tensor<1x24xbf16>) eps = 1.0e-03 -> tensor<1x24xbf16>
+  %v7 = arith.constant 0.0 : f32
+  %v8 = tensor.empty() : tensor<24xf32>
+  %v9 = linalg.fill ins(%v7 : f32) outs(%v8 : tensor<24xf32>) -> tensor<24xf32>
+  %v10 = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]} ins(%v6 : tensor<1x24xbf16>) outs(%v9 : tensor<24xf32>) {
+  ^bb0(%x0: bf16, %o: f32):
+    %w = arith.extf %x0 : bf16 to f32
+    %m = math.absf %w : f32
+    %r = arith.maximumf %o, %m : f32
+    linalg.yield %r : f32
+  } -> tensor<24xf32>
+  %v11 = tensor.expand_shape %v6 [[0], [1, 2]] output_shape [1, 12, 2] : tensor<1x24xbf16> into tensor<1x12x2xbf16>
+  %v12 = tensor.empty() : tensor<1x12x2xbf16>
+  %v13 = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2) -> (d0, d1, d2)>, affine_map<(d0, d1, d2) -> (d1, d0)>, affine_map<(d0, d1, d2) -> (d0, d1, d2)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%v11, %a1 : tensor<1x12x2xbf16>, tensor<12x1xbf16>) outs(%v12 : tensor<1x12x2xbf16>) {
+  ^bb0(%x0: bf16, %x1: bf16, %o: bf16):
+    %r = arith.mulf %x0, %x1 : bf16
+    linalg.yield %r : bf16
+  } -> tensor<1x12x2xbf16>
+  %v14 = tensor.empty() : tensor<12x1x2xbf16>
+  %v15 = linalg.transpose ins(%v13 : tensor<1x12x2xbf16>) outs(%v14 : tensor<12x1x2xbf16>) permutation = [1, 0, 2]
+  return %v15, %v4, %v10 : tensor<12x1x2xbf16>, tensor<24xf32>, tensor<24xf32>
 }
