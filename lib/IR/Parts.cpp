@@ -36,6 +36,9 @@ int64_t rmsnorm::getPartColumns(RowsOp rows) {
   int64_t part = 0;
   llvm::SmallDenseSet<int64_t> parts = getParts(rows);
   auto add = [&](ArrayAttr offsets, VectorType type) {
+    // What no verifier has seen yet.
+    if (offsets.size() != 2 || type.getRank() != 2)
+      return;
     part = std::gcd(part, cast<IntegerAttr>(offsets[1]).getInt());
     part = std::gcd(part, type.getDimSize(1));
     parts.erase(type.getDimSize(1));
@@ -46,7 +49,7 @@ int64_t rmsnorm::getPartColumns(RowsOp rows) {
     } else if (auto insert = dyn_cast<vector::InsertStridedSliceOp>(op)) {
       add(insert.getOffsets(), insert.getSourceVectorType());
     } else if (Value half = getHalfOfPairs(op)) {
-      const int64_t pairs = cast<VectorType>(half.getType()).getDimSize(1);
+      const int64_t pairs = cast<VectorType>(half.getType()).getShape().back();
       part = std::gcd(part, 2 * pairs);
       parts.erase(pairs);
     }

@@ -115,7 +115,7 @@ class BodyVerifier {
 public:
   explicit BodyVerifier(RowsOp rows)
       : rows(rows), schedule(rows.getScheduleAttr()), accesses(rows),
-        parts(getParts(rows)) {
+        parts(getParts(rows)), part(getPartColumns(rows)) {
     rows.getBody().walk([&](TraverseOp) { isPlaced = true; });
   }
 
@@ -135,8 +135,9 @@ private:
   ScheduleAttr schedule;
   AccessVerifier accesses;
   bool isPlaced = false;
-  /// Columns of parts of rows.
+  /// Columns of parts of rows, and what divides where they begin.
   llvm::SmallDenseSet<int64_t> parts;
+  int64_t part = 0;
 };
 } // namespace
 
@@ -159,12 +160,14 @@ LogicalResult BodyVerifier::verifyType(Operation *op, Type type) {
                          (store && store.getKind() == TileKind::group);
   const bool isPart =
       parts.contains(own) && !hasGroups && !isa<RowReduceOp, AccumulateOp>(op);
-  const bool isGroups =
-      columns % own == 0 && parts.empty() && !rows.getDynamicColumns();
+  // Beside parts, none is as long, and each is of whole groups.
+  const bool isGroups = columns % own == 0 && !rows.getDynamicColumns() &&
+                        !parts.contains(own) && part % (columns / own) == 0;
   if (own != 1 && own != columns && !isPart && !isGroups)
     return op->emitOpError("expected vectors of 1 or ")
            << columns << " columns, as rmsnorm.rows says, or "
-           << (parts.empty() ? "groups" : "parts") << " of them, got " << vector
+           << (parts.empty() ? "groups" : "parts, or groups in parts,")
+           << " of them, got " << vector
            << (hasGroups ? ", values of groups" : "");
   const int64_t count = vector.getDimSize(0);
   const int64_t tile = schedule ? schedule.getTileRows() : 1;

@@ -163,10 +163,17 @@ int64_t Layout::getGroupThreads(int64_t group) const {
   if (width % group == 0 && columns % width == 0)
     return 1;
   const int64_t threads = group / width;
-  const bool fits = group % width == 0 && (threads & (threads - 1)) == 0 &&
-                    getSubgroupThreads() % threads == 0 &&
-                    getPart() % group == 0;
-  return fits ? threads : 0;
+  if (group % width != 0 || (threads & (threads - 1)) != 0 ||
+      getSubgroupThreads() % threads != 0 || getPart() % group != 0)
+    return 0;
+  // A group lies on threads side by side of one digit, and in one index of
+  // those that are held.
+  const bool isInOne = llvm::all_of(digits, [&](const DigitLayout &digit) {
+    return digit.threads % threads == 0 ||
+           (digit.threads == 1 &&
+            (digit.registers == 1 || digit.stride % group == 0));
+  });
+  return isInOne ? threads : 0;
 }
 
 bool mlir::rmsnorm::isWalkedInLoop(const ScheduleFields &schedule,

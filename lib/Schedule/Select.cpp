@@ -132,17 +132,20 @@ mlir::rmsnorm::selectSchedules(const ProgramFacts &facts, const ChipInfo &chip,
 }
 
 bool mlir::rmsnorm::holdPartsOnAllChips(const ProgramFacts &facts) {
-  constexpr int64_t kMostSubgroup = 64, kLeastRegisters = 127,
-                    kLeastBlockRegisters = 32768;
+  constexpr int64_t kLeastSubgroup = 32, kMostSubgroup = 64,
+                    kLeastRegisters = 127, kLeastBlockRegisters = 32768;
   const int64_t columns = facts.columns, part = facts.part;
-  const int64_t least = facts.hasPairs ? 2 : 1;
+  // Columns of a vector: those of a group if a subgroup shares it, and pairs.
+  const int64_t ofGroup =
+      std::max<int64_t>(1, facts.groupColumns / kLeastSubgroup);
+  const int64_t least = std::max<int64_t>(facts.hasPairs ? 2 : 1, ofGroup);
   if (facts.dynamicColumns || part < least || columns > 8192)
     return false;
   // A row alone is that of a whole subgroup.
   if (facts.singleRow && part < kMostSubgroup * kMaxVectorWidth)
     return false;
   if (facts.numColumnSums != 0 &&
-      (columns > 4096 || columns * facts.numColumnSums > 16 * part))
+      (columns > 4096 || columns * facts.numColumnSums * ofGroup > 16 * part))
     return false;
   if (columns > 16 * part && columns > (part > 1 ? 128 : 16))
     return false;

@@ -127,6 +127,7 @@ private:
   bool isLonger(Value row) const;
   void addPart(const access::Layout &whole, const access::Layout &part);
   bool isPart(ArrayRef<unsigned> leaves) const;
+  std::string whyNoGroupsOf(ArrayRef<unsigned> leaves) const;
   SmallVector<unsigned> getColumnLeaves(ArrayRef<access::Sum> layout) const;
   int64_t countElements(ArrayRef<unsigned> leaves) const;
   bool isPrefix(ArrayRef<unsigned> part, ArrayRef<unsigned> whole) const {

@@ -63,8 +63,12 @@ LogicalResult ProgramBuilder::emit(LinalgOp op, Frame where) {
     if (op.getNumReductionLoops() > 0 &&
         !isPrefix(kept, getColumnLeaves(frame->loops)))
       return fail("reduces other columns than the last of a group");
-    if (op.getNumReductionLoops() > 0 && !kept.empty() && !parts.empty())
-      return fail("reduces groups of columns, beside parts of rows");
+    if (op.getNumReductionLoops() > 0 && !kept.empty() && !parts.empty()) {
+      if (countElements(getColumnLeaves(frame->loops)) != columns)
+        return fail("reduces groups of the columns of a part of a row");
+      if (std::string reason = whyNoGroupsOf(kept); !reason.empty())
+        return fail("reduces groups of columns, " + reason);
+    }
     if (op.getNumReductionLoops() > 0 && kept.empty() && !isOfOneValue(op) &&
         countElements(getColumnLeaves(frame->loops)) != columns)
       return failWidest("reduces a part of the columns");

@@ -54,6 +54,22 @@ bool ProgramBuilder::isPart(ArrayRef<unsigned> leaves) const {
          (!parts.empty() && 2 * countElements(leaves) == columns);
 }
 
+/// Why one value for each of the columns `leaves` is not that of a group beside
+/// the parts of the row; "" if it is.
+std::string ProgramBuilder::whyNoGroupsOf(ArrayRef<unsigned> leaves) const {
+  const int64_t groups = countElements(leaves);
+  for (ArrayRef<unsigned> part : parts) {
+    const int64_t own = countElements(part);
+    if (own == groups || 2 * groups == columns)
+      return "of which there are as many as columns in a part of a row";
+    if (own * groups % columns != 0)
+      return "of " + std::to_string(columns / groups) +
+             ", beside parts of rows of " + std::to_string(own) +
+             ", which are no whole groups";
+  }
+  return "";
+}
+
 /// Whether `row` is not put together, but each of its parts is written: it has
 /// more columns than any member, or a part is one value.
 bool ProgramBuilder::isLonger(Value row) const {
@@ -262,9 +278,9 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
                             return isPrefix(leaves, whole);
                           }) &&
              !isPart(leaves)) {
-    if (!parts.empty()) {
+    if (std::string reason = whyNoGroupsOf(leaves); !reason.empty()) {
       if (why)
-        *why = "a value for each group of columns, beside parts of rows";
+        *why = "a value for each group of columns, " + reason;
       return std::nullopt;
     }
     place.kind = TileKind::group;

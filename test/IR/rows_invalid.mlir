@@ -1700,8 +1700,8 @@ func.func @part_of_another_size(%x: memref<?x64xf32>, %c: memref<?xf32>, %m: ind
       %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
       %1 = vector.extract_strided_slice %0 {offsets = [0, 32], sizes = [1, 32], strides = [1, 1]} : vector<1x64xf32> to vector<1x32xf32>
       %2 = rmsnorm.tile_load row %C[%t] : memref<?xf32> -> vector<1x1xf32>
-      // expected-error @+1 {{expected vectors of 1 or 64 columns, as rmsnorm.rows says, or parts of them, got 'vector<1x16xf32>'}}
-      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x16xf32>
+      // expected-error @+1 {{expected vectors of 1 or 64 columns, as rmsnorm.rows says, or parts, or groups in parts, of them, got 'vector<1x24xf32>'}}
+      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x24xf32>
       rmsnorm.tile_store tile %0, %X[%t] : vector<1x64xf32>, memref<?x64xf32>
       rmsnorm.yield
     }
@@ -1797,14 +1797,14 @@ func.func @rows_map_beyond(%x: tensor<4x64xf32>) {
 
 // -----
 
-// A tile of fewer columns is a part of a row, beside which there are no groups.
+// A tile of fewer columns is a part of a row, which is no whole group here.
 func.func @part_and_groups(%x: memref<?x32xf32>, %y: memref<?x2xf32>, %z: memref<?x8xf32>, %m: index) {
   rmsnorm.rows sizes [%m] columns(32) buffers(read %x : memref<?x32xf32>, write %y : memref<?x2xf32>, write %z : memref<?x8xf32>) {
   ^bb0(%M: index, %X: memref<?x32xf32>, %Y: memref<?x2xf32>, %Z: memref<?x8xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
       %0 = rmsnorm.tile_load tile %X[%t] : memref<?x32xf32> -> vector<1x32xf32>
-      // expected-error @below {{expected vectors of 1 or 32 columns, as rmsnorm.rows says, or parts of them, got 'vector<1x8xf32>', values of groups}}
+      // expected-error @below {{expected vectors of 1 or 32 columns, as rmsnorm.rows says, or parts, or groups in parts, of them, got 'vector<1x8xf32>', values of groups}}
       %1 = rmsnorm.group_reduce add(%0) : vector<1x32xf32> -> vector<1x8xf32>
       %2 = rmsnorm.row_reduce add(%0) : vector<1x32xf32> -> vector<1x1xf32>
       %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x2xf32>
@@ -1829,7 +1829,7 @@ func.func @groups_beside_parts(%x: memref<4x8xf32>, %s: memref<4x4xf32>) {
       %v = rmsnorm.tile_load tile %X[%t] : memref<4x8xf32> -> vector<1x8xf32>
       %h = vector.extract_strided_slice %v {offsets = [0, 4], sizes = [1, 4], strides = [1, 1]} : vector<1x8xf32> to vector<1x4xf32>
       %w = vector.insert_strided_slice %h, %v {offsets = [0, 0], strides = [1, 1]} : vector<1x4xf32> into vector<1x8xf32>
-      // expected-error @below {{expected vectors of 1 or 8 columns, as rmsnorm.rows says, or parts of them, got 'vector<1x4xf32>', values of groups}}
+      // expected-error @below {{expected vectors of 1 or 8 columns, as rmsnorm.rows says, or parts, or groups in parts, of them, got 'vector<1x4xf32>', values of groups}}
       %g = rmsnorm.group_reduce maximumf(%v) : vector<1x8xf32> -> vector<1x4xf32>
       rmsnorm.tile_store group %g, %S[%t] : vector<1x4xf32>, memref<4x4xf32>
       rmsnorm.tile_store tile %w, %X[%t] : vector<1x8xf32>, memref<4x8xf32>
@@ -1850,7 +1850,7 @@ func.func @part_stored_as_groups(%x: memref<4x8xf32>, %s: memref<4x4xf32>) {
     ^bb0(%t: index):
       %v = rmsnorm.tile_load tile %X[%t] : memref<4x8xf32> -> vector<1x8xf32>
       %a, %b = vector.deinterleave %v : vector<1x8xf32> -> vector<1x4xf32>
-      // expected-error @below {{expected vectors of 1 or 8 columns, as rmsnorm.rows says, or parts of them, got 'vector<1x4xf32>', values of groups}}
+      // expected-error @below {{expected vectors of 1 or 8 columns, as rmsnorm.rows says, or parts, or groups in parts, of them, got 'vector<1x4xf32>', values of groups}}
       rmsnorm.tile_store group %a, %S[%t] : vector<1x4xf32>, memref<4x4xf32>
       rmsnorm.yield
     }
@@ -1870,7 +1870,7 @@ func.func @repeated_in_a_part(%x: memref<?x16xf32>, %s: memref<?x4xf32>, %y: mem
       %v = rmsnorm.tile_load tile %X[%t] : memref<?x16xf32> -> vector<1x16xf32>
       %h = vector.extract_strided_slice %v {offsets = [0, 0], sizes = [1, 8], strides = [1, 1]} : vector<1x16xf32> to vector<1x8xf32>
       %q = rmsnorm.tile_load tile %S[%t] : memref<?x4xf32> -> vector<1x4xf32>
-      // expected-error @below {{expected vectors of 1 or 16 columns, as rmsnorm.rows says, or parts of them, got 'vector<1x8xf32>', values of groups}}
+      // expected-error @below {{expected vectors of 1 or 16 columns, as rmsnorm.rows says, or parts, or groups in parts, of them, got 'vector<1x8xf32>', values of groups}}
       %g = rmsnorm.group_broadcast %q : vector<1x4xf32> -> vector<1x8xf32>
       %r = arith.addf %h, %g : vector<1x8xf32>
       rmsnorm.tile_store tile %r, %Y[%t] : vector<1x8xf32>, memref<?x8xf32>

@@ -273,6 +273,15 @@ TEST(LayoutTest, GroupsLieInVectorsOrNeighbours) {
   // Rows of 8 threads have neighbours among those only.
   EXPECT_EQ(getLayout(64, 8, 8).getGroupThreads(64), 8);
   EXPECT_EQ(getLayout(256, 8, 8).getGroupThreads(128), 0);
+  // Of halves each group lies in one; those that both have a part of do not.
+  const ColumnDigit halves[] = {{2, true}, {64}}, pairs[] = {{64}, {2, true}};
+  EXPECT_EQ(getLayout(halves, 8, 8).getGroupThreads(32), 4);
+  EXPECT_EQ(getLayout(halves, 8, 8).getGroupThreads(64), 8);
+  EXPECT_EQ(getLayout(halves, 8, 8).getGroupThreads(128), 0);
+  EXPECT_EQ(getLayout(halves, 4, 8).getGroupThreads(64), 0);
+  EXPECT_EQ(getLayout(pairs, 16, 8).getGroupThreads(128), 16);
+  // Of 10 vectors of a half on 16 threads each two are a group.
+  EXPECT_EQ(getLayout({{2, true}, {40}}, 16, 4).getGroupThreads(8), 2);
   // Parts of a cluster's row that are no whole groups.
   EXPECT_EQ(getLayout(65536, 256, 8, 4).getGroupThreads(128), 16);
   EXPECT_EQ(getLayout(8192 + 128, 256, 8, 4).getGroupThreads(128), 0);
