@@ -154,7 +154,7 @@ void AccessCollector::read(OpOperand &operand, Layout layout,
 
 /// Whether `op` and insertions before it make a row of nothing but what they
 /// insert: a tensor that is read beside one that it is changed to is another
-/// buffer.
+/// buffer, unless nobody else needs what it is changed to.
 static bool isPutTogether(tensor::InsertSliceOp op) {
   while (auto before = op.getDest().getDefiningOp<tensor::InsertSliceOp>())
     op = before;

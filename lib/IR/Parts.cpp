@@ -22,6 +22,8 @@ llvm::SmallDenseSet<int64_t> rmsnorm::getParts(RowsOp rows) {
   rows.getBody().walk([&](Operation *op) {
     if (isa<vector::ExtractStridedSliceOp, vector::DeinterleaveOp>(op))
       add(op->getResult(0).getType());
+    else if (auto insert = dyn_cast<vector::InsertStridedSliceOp>(op))
+      add(insert.getSourceVectorType());
     else if (auto load = dyn_cast<TileLoadOp>(op);
              load && load.getKind() == TileKind::tile)
       add(load.getType());

@@ -139,7 +139,8 @@ bool mlir::rmsnorm::holdPartsOnAllChips(const ProgramFacts &facts) {
   const int64_t ofGroup =
       std::max<int64_t>(1, facts.groupColumns / kLeastSubgroup);
   const int64_t least = std::max<int64_t>(facts.hasPairs ? 2 : 1, ofGroup);
-  if (facts.dynamicColumns || part < least || columns > 8192)
+  if (facts.dynamicColumns || part < least || columns > 8192 ||
+      (facts.hasPairs && part % 2 != 0))
     return false;
   // A row alone is that of a whole subgroup.
   if (facts.singleRow && part < kMostSubgroup * kMaxVectorWidth)

@@ -31,9 +31,8 @@ static bool areDisjoint(tensor::InsertSliceOp a, tensor::InsertSliceOp b) {
   return succeeded(overlap) && !*overlap;
 }
 
-/// Puts what `insert` does in front of insertions elsewhere whose values are
-/// computed later: kernels write one after another in the order in which they
-/// compute.
+/// Moves `insert` in front of insertions beside it whose values are computed
+/// later: kernels write in the order in which they compute.
 static void putInOrder(tensor::InsertSliceOp insert) {
   while (auto before =
              insert.getDest().getDefiningOp<tensor::InsertSliceOp>()) {

@@ -266,6 +266,10 @@ FailureOr<Value> ProgramBuilder::assemble(tensor::InsertSliceOp op,
                  /*hasIndex=*/false);
     if (!place || op.getDest().getDefiningOp<tensor::EmptyOp>())
       return fail("puts parts into what is not known");
+    if (std::string reason =
+            whyNotInMemory(*place, op.getDest(), /*isLoad=*/true);
+        !reason.empty())
+      return fail("puts parts into " + reason);
     row = createLoad(op.getDest(), *place, /*index=*/Value());
   }
   auto insert = [&](Value value, int64_t place) -> Value {

@@ -249,7 +249,7 @@ LogicalResult ProgramBuilder::fillRest(Written &output) {
   if (Operation *fill = into.getDefiningOp(); getFilled(fill)) {
     scalar = getFilled(fill);
     into = cast<LinalgOp>(fill).getDpsInits().front();
-    // Of rows that are put together all is stored.
+    // Where whole rows are stored, there is nothing to fill.
     Sizes sizes = digits.getSizes();
     const bool isAll =
         output.computed == output.landing &&

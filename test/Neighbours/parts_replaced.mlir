@@ -85,3 +85,34 @@ func.func @put_back_last_first(%x: tensor<?x192xf32>) -> tensor<?x192xf32> {
   %s = tensor.insert_slice %a into %r[0, 0] [%m, 64] [1, 1] : tensor<?x64xf32> into tensor<?x192xf32>
   return %s : tensor<?x192xf32>
 }
+
+// A constant in place of some columns, whose number no other part has.
+// CHECK-LABEL: func.func @constant_columns(
+// CHECK:         rmsnorm.rows
+// EMBED-LABEL: func.func @constant_columns(
+func.func @constant_columns(%x: tensor<2x128xf32>) -> tensor<2x128xf32> {
+  %c = arith.constant -2.0 : f32
+  %e0 = tensor.empty() : tensor<2x32xf32>
+  %f = linalg.fill ins(%c : f32) outs(%e0 : tensor<2x32xf32>) -> tensor<2x32xf32>
+  %i = tensor.insert_slice %f into %x[0, 32] [2, 32] [1, 1] : tensor<2x32xf32> into tensor<2x128xf32>
+  %e = tensor.empty() : tensor<2x128xf32>
+  %y = rmsnorm.forward input(%i : tensor<2x128xf32>) output(%e : tensor<2x128xf32>) eps = 1.0e-03 -> tensor<2x128xf32>
+  return %y : tensor<2x128xf32>
+}
+
+// The same beside two parts that are loaded.
+// CHECK-LABEL: func.func @constant_beside_parts(
+// CHECK:         rmsnorm.rows
+// EMBED-LABEL: func.func @constant_beside_parts(
+func.func @constant_beside_parts(%x: tensor<4x32xf32>, %y: tensor<4x32xf32>) -> tensor<4x128xf32> {
+  %c = arith.constant -2.0 : f32
+  %e0 = tensor.empty() : tensor<4x64xf32>
+  %f = linalg.fill ins(%c : f32) outs(%e0 : tensor<4x64xf32>) -> tensor<4x64xf32>
+  %e1 = tensor.empty() : tensor<4x128xf32>
+  %i0 = tensor.insert_slice %x into %e1[0, 0] [4, 32] [1, 1] : tensor<4x32xf32> into tensor<4x128xf32>
+  %i1 = tensor.insert_slice %y into %i0[0, 32] [4, 32] [1, 1] : tensor<4x32xf32> into tensor<4x128xf32>
+  %i = tensor.insert_slice %f into %i1[0, 64] [4, 64] [1, 1] : tensor<4x64xf32> into tensor<4x128xf32>
+  %e = tensor.empty() : tensor<4x128xf32>
+  %n = rmsnorm.forward input(%i : tensor<4x128xf32>) output(%e : tensor<4x128xf32>) eps = 1.0e-03 -> tensor<4x128xf32>
+  return %n : tensor<4x128xf32>
+}

@@ -1,6 +1,6 @@
 // Programs that were refused for the whole module, though legal.
 // RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py %s --size=3 --embed=sim:sm_90,direct | FileCheck %s
-// CHECK: {{^}}6 results, 0 wrong
+// CHECK: {{^}}8 results, 0 wrong
 
 // An operand by (b, a), whose sizes only the others tell, beside one by b.
 func.func @ordered(%x: tensor<?x?x16xf32>, %t: tensor<?x?x16xf32>, %a: tensor<?x16xf32>) -> tensor<?x?x16xf32> {
@@ -83,4 +83,26 @@ func.func @values_of_groups(%a0: tensor<1x24xbf16>, %a1: tensor<12x1xbf16>) -> (
   %v14 = tensor.empty() : tensor<12x1x2xbf16>
   %v15 = linalg.transpose ins(%v13 : tensor<1x12x2xbf16>) outs(%v14 : tensor<12x1x2xbf16>) permutation = [1, 0, 2]
   return %v15, %v4, %v10 : tensor<12x1x2xbf16>, tensor<24xf32>, tensor<24xf32>
+}
+
+// Columns replaced in every second one of a tensor: no kernel reads those.
+func.func @of_every_second(%x: tensor<?x128xf32>, %g: tensor<?x32xf32>) -> (tensor<?x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x128xf32>
+  %s = tensor.extract_slice %x[0, 1] [%m, 64] [1, 2] : tensor<?x128xf32> to tensor<?x64xf32>
+  %i = tensor.insert_slice %g into %s[0, 0] [%m, 32] [1, 1] : tensor<?x32xf32> into tensor<?x64xf32>
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %y = rmsnorm.forward input(%i : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-03 -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// Every second of columns replaced, and an odd part taken out.
+func.func @odd_part_of_pairs(%x: tensor<2x12xf32>, %g: tensor<2x6xf32>) -> tensor<2x3xf32> {
+  %i = tensor.insert_slice %g into %x[0, 0] [2, 6] [1, 2] : tensor<2x6xf32> into tensor<2x12xf32>
+  %e = tensor.empty() : tensor<2x12xf32>
+  %n = rmsnorm.forward input(%i : tensor<2x12xf32>) output(%e : tensor<2x12xf32>) eps = 1.0e-03 -> tensor<2x12xf32>
+  %s = tensor.extract_slice %n[0, 9] [2, 3] [1, 1] : tensor<2x12xf32> to tensor<2x3xf32>
+  %e3 = tensor.empty() : tensor<2x3xf32>
+  %y = linalg.exp ins(%s : tensor<2x3xf32>) outs(%e3 : tensor<2x3xf32>) -> tensor<2x3xf32>
+  return %y : tensor<2x3xf32>
 }

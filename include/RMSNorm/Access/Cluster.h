@@ -188,7 +188,8 @@ private:
 
   Operation *anchor;
   Digits digits;
-  /// Members of others, and views and insertions that are left to others.
+  /// Members of other clusters, and views and insertions that no member's
+  /// results are followed through.
   DenseSet<Operation *> taken;
   SmallVector<std::pair<Value, int64_t>> rowDims;
   /// For each dimension of the rows, also those of size 1.
