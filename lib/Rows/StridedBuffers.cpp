@@ -390,13 +390,15 @@ void ViewBuilder::order() {
   setIndices(exprs);
 }
 
-/// Whether columns are the last index. Dimensions of one element lie nowhere.
+/// Whether columns are the last index, or lie side by side in front of
+/// dimensions of one element, which lie nowhere.
 bool ViewBuilder::areColumnsLast() const {
   if (access.hasColumnLast())
     return true;
   const unsigned column = access.getColumnDim();
   const int64_t place = access.getPlace(column);
   return place >= 0 && access.getDigits(column).size() == 1 &&
+         getType().getStridesAndOffset().first[place] == 1 &&
          llvm::all_of(getType().getShape().drop_front(place + 1),
                       [](int64_t size) { return size == 1; });
 }
