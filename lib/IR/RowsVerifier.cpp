@@ -115,7 +115,7 @@ class BodyVerifier {
 public:
   explicit BodyVerifier(RowsOp rows)
       : rows(rows), schedule(rows.getScheduleAttr()), accesses(rows),
-        parts(getParts(rows)), part(getPartColumns(rows)) {
+        parts(getParts(rows)), part(parts.empty() ? 0 : getPartColumns(rows)) {
     rows.getBody().walk([&](TraverseOp) { isPlaced = true; });
   }
 
