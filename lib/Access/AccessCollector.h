@@ -31,6 +31,7 @@ private:
 
   void collect();
   void read(OpOperand &operand, Layout layout, std::optional<unsigned> parent);
+  bool isForMembers(Operation *tensor) const;
   bool readParts(Access access, tensor::InsertSliceOp op);
   bool compute(Access access);
   bool isTooMuch(std::optional<unsigned> parent) const;

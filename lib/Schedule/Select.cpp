@@ -138,15 +138,19 @@ bool mlir::rmsnorm::holdPartsOnAllChips(const ProgramFacts &facts) {
   // Columns of a vector: those of a group if a subgroup shares it, and pairs.
   const int64_t ofGroup =
       std::max<int64_t>(1, facts.groupColumns / kLeastSubgroup);
-  const int64_t least = std::max<int64_t>(facts.hasPairs ? 2 : 1, ofGroup);
+  // Halves of pairs are accessed, too, and two f4E2M1FN are a byte.
+  const int64_t ofBytes = facts.numFloat4Conversions > 0 ? 2 : 1;
+  const int64_t ofAccess = (facts.hasPairs ? 2 : 1) * ofBytes;
+  const int64_t least = std::max(ofAccess, ofGroup);
   if (facts.dynamicColumns || part < least || columns > 8192 ||
-      (facts.hasPairs && part % 2 != 0))
+      part % ofAccess != 0)
     return false;
   // A row alone is that of a whole subgroup.
   if (facts.singleRow && part < kMostSubgroup * kMaxVectorWidth)
     return false;
   if (facts.numColumnSums != 0 &&
-      (columns > 4096 || columns * facts.numColumnSums * ofGroup > 16 * part))
+      (columns > 4096 ||
+       columns * facts.numColumnSums * std::max(ofGroup, ofBytes) > 16 * part))
     return false;
   if (columns > 16 * part && columns > (part > 1 ? 128 : 16))
     return false;
@@ -187,14 +191,22 @@ Refusal mlir::rmsnorm::explainNoSchedule(const ProgramFacts &facts,
              " on " + chip.name)
                 .str(),
             ("groups of " + Twine(facts.groupColumns)).str()};
-  if (facts.part != 0 && facts.hasBound())
+  if (facts.part != 0 && facts.hasBound()) {
+    const std::string places =
+        ("begin and end at multiples of " + Twine(facts.part) +
+         (facts.part == 1 ? " column" : " columns"))
+            .str();
+    const int64_t most = getMostColumns(facts, chip);
+    if (most == 0)
+      return {"",
+              ("parts of rows of which " + chip.name + " has vectors").str(),
+              "those that " + places};
     return {"",
-            ("rows of at most " + Twine(getMostColumns(facts, chip)) +
-             " columns on " + chip.name +
-             ", as their parts begin and end at multiples of " +
-             Twine(facts.part) + (facts.part == 1 ? " column" : " columns"))
+            ("rows of at most " + Twine(most) + " columns on " + chip.name +
+             ", as their parts " + places)
                 .str(),
             (Twine(facts.columns) + " columns").str()};
+  }
   return {"", ("a program that " + Twine(chip.name) + " can hold").str(),
           ("one without a schedule: " +
            selectSchedules(facts, chip).getRefusal().getMessage())};

@@ -224,6 +224,27 @@ static void expandPads(Operation *root) {
   }
 }
 
+/// Fills what something is put into, where that is a constant of one value.
+static void fillConstants(Operation *root) {
+  IRRewriter rewriter(root->getContext());
+  root->walk([&](tensor::InsertSliceOp op) {
+    SplatElementsAttr splat;
+    if (!matchPattern(op.getDest(), m_Constant(&splat)))
+      return;
+    rewriter.setInsertionPoint(op);
+    Location loc = op.getLoc();
+    const Type element = splat.getElementType();
+    Value empty = tensor::EmptyOp::create(rewriter, loc,
+                                          op.getType().getShape(), element);
+    Value value = arith::ConstantOp::create(rewriter, loc,
+                                            splat.getSplatValue<TypedAttr>());
+    Value filled =
+        linalg::FillOp::create(rewriter, loc, value, empty).getResult(0);
+    setWrittenName(filled.getDefiningOp(), op->getName().getStringRef());
+    rewriter.modifyOpInPlace(op, [&] { op.getDestMutable().assign(filled); });
+  });
+}
+
 /// Puts the padding back that `op`, into what `fill` fills, was made of.
 static void restorePad(RewriterBase &rewriter, tensor::InsertSliceOp op,
                        linalg::FillOp fill) {
@@ -309,6 +330,7 @@ struct GeneralizeElementwise final
     };
     if (restorable)
       return generalize();
+    fillConstants(getOperation());
     for (Operation *op : expandSoftmaxes(getOperation()))
       setWrittenName(op, linalg::SoftmaxOp::getOperationName());
     RewritePatternSet scaling(&getContext());

@@ -139,6 +139,7 @@ private:
     return &access - cluster.getAccesses().data();
   }
 
+  void orderRows();
   LogicalResult findColumns();
   LogicalResult emit(linalg::LinalgOp op, Frame where);
   LogicalResult emitNorm(Operation *op, Frame where);

@@ -107,6 +107,48 @@ LogicalResult ProgramBuilder::failWidest(const Twine &why) {
   return fail(why);
 }
 
+/// Puts the rows that sums keep in front of those that they sum over, or after
+/// them, in the order of their results, where one order does so for all sums.
+void ProgramBuilder::orderRows() {
+  SmallVector<SmallVector<unsigned>> sums;
+  for (const Member &member : cluster.getMembers()) {
+    auto op = dyn_cast<LinalgOp>(member.op);
+    std::optional<LoopNest> nest = getLoopNest(member.op);
+    const bool sumsRows =
+        op && llvm::any_of(llvm::zip_equal(member.loops, nest->isReduction),
+                           [&](auto loop) {
+                             return std::get<1>(loop) &&
+                                    digits.hasRows(std::get<0>(loop));
+                           });
+    if (!sumsRows)
+      continue;
+    SmallVector<unsigned> &kept = sums.emplace_back();
+    for (const Sum &sum :
+         digits.resolve(getIndices(nest->writes.front().second, member.loops)))
+      for (const Term &term : sum.terms)
+        if (llvm::is_contained(rowDigits, term.digit) &&
+            !llvm::is_contained(kept, term.digit))
+          kept.push_back(term.digit);
+  }
+  auto suits = [&](ArrayRef<unsigned> order) {
+    return llvm::all_of(sums, [&](ArrayRef<unsigned> kept) {
+      return order.take_front(kept.size()) == kept ||
+             order.take_back(kept.size()) == kept;
+    });
+  };
+  SmallVector<SmallVector<unsigned>> orders = {rowDigits};
+  for (const SmallVector<unsigned> &kept : sums) {
+    SmallVector<unsigned> rest =
+        llvm::to_vector(llvm::make_filter_range(rowDigits, [&](unsigned row) {
+          return !llvm::is_contained(kept, row);
+        }));
+    llvm::append_range(orders.emplace_back(kept), rest);
+    llvm::append_range(orders.emplace_back(rest), kept);
+  }
+  if (auto *order = llvm::find_if(orders, suits); order != orders.end())
+    rowDigits = *order;
+}
+
 LogicalResult ProgramBuilder::findColumns() {
   // What is divided by a size that only a call knows counts as several rows.
   std::function<void(unsigned)> addRow = [&](unsigned row) {
@@ -128,6 +170,7 @@ LogicalResult ProgramBuilder::findColumns() {
     if (digits[row].isPartial || !isKnown)
       return failTogether("divides rows by what is not known to divide them");
   }
+  orderRows();
   for (const Member &member : cluster.getMembers())
     for (unsigned leaf : getColumnLeaves(member.loops))
       ranks.try_emplace(leaf, ranks.size());

@@ -240,9 +240,17 @@ FailureOr<Value> ProgramBuilder::assemble(tensor::InsertSliceOp op,
   Value row = ofCluster ? vectors.lookup(op.getDest()) : Value();
   const Access *before = findRead(op.getDestMutable());
   if (!row && !isInitRead(op.getDestMutable())) {
-    auto type = VectorType::get({1, elements}, op.getType().getElementType());
-    row = arith::ConstantOp::create(builder, op.getLoc(),
-                                    builder.getZeroAttr(type));
+    // Nobody looks at what is not put into it: it is a constant of one value
+    // with a constant that is.
+    Type element = op.getType().getElementType();
+    DenseElementsAttr constant;
+    Attribute value =
+        matchPattern(*part, m_Constant(&constant)) && constant.isSplat()
+            ? constant.getSplatValue<Attribute>()
+            : builder.getZeroAttr(element);
+    row = arith::ConstantOp::create(
+        builder, op.getLoc(),
+        DenseElementsAttr::get(VectorType::get({1, elements}, element), value));
   } else if (!row && before && before->kind != Access::Kind::load &&
              !op.getDest().getDefiningOp<tensor::EmptyOp>()) {
     FailureOr<Value> vector = get(*before);

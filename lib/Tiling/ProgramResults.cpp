@@ -759,7 +759,8 @@ LogicalResult ProgramBuilder::placeSum(Written &output) {
     return fail("sums up to " + why);
   if (!leaves.empty() && place->elements != columns)
     return fail("sums up a part of the columns");
-  if (!lieTogether(output.destination, std::max<int64_t>(1, columns)))
+  if (!lieTogether(output.destination,
+                   leaves.empty() ? 1 : std::max<int64_t>(1, columns)))
     return fail("sums up to columns that will not lie side by side");
   const AccessMap access(place->map, /*hasColumn=*/!leaves.empty());
   const int64_t column = access.getNumRowDims();

@@ -3,6 +3,9 @@
 // RUN: norm-opt %s --rmsnorm-embed-tensors | FileCheck %s --check-prefix=EMBED --implicit-check-not=linalg.
 // RUN: norm-compile %s --target=sim:sm_90,sim:gfx942,oracle --rows=37 -o %t.rmsn
 // RUN: norm-run %t.rmsn --device=sim:sm_90,sim:gfx942 --rows=37
+// RUN: not norm-compile %s --target=sim:sm_90 --schedule=vector_width=1 -o %t.rmsn 2>&1 | FileCheck %s --check-prefix=WIDTH
+// WIDTH: error: 'rmsnorm.rows' op schedule: expected vector_width >= 2 for f4E2M1FN, of which two are a byte, got 1
+// WIDTH-NOT: error:
 
 // Half of a norm beside a constant.
 // CHECK-LABEL: func.func @half_into_constant(
@@ -115,4 +118,104 @@ func.func @constant_beside_parts(%x: tensor<4x32xf32>, %y: tensor<4x32xf32>) -> 
   %e = tensor.empty() : tensor<4x128xf32>
   %n = rmsnorm.forward input(%i : tensor<4x128xf32>) output(%e : tensor<4x128xf32>) eps = 1.0e-03 -> tensor<4x128xf32>
   return %n : tensor<4x128xf32>
+}
+
+// Two tensors in place of columns of x.
+// CHECK-LABEL: func.func @two_parts_replaced(
+// CHECK:         rmsnorm.rows
+// CHECK-COUNT-2: vector.insert_strided_slice
+// EMBED-LABEL: func.func @two_parts_replaced(
+func.func @two_parts_replaced(%x: tensor<?x64xf32>, %g: tensor<?x8xf32>, %h: tensor<?x8xf32>) -> tensor<?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %r = tensor.insert_slice %g into %x[0, 16] [%m, 8] [1, 1] : tensor<?x8xf32> into tensor<?x64xf32>
+  %s = tensor.insert_slice %h into %r[0, 40] [%m, 8] [1, 1] : tensor<?x8xf32> into tensor<?x64xf32>
+  %y = rmsnorm.forward input(%s : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// A reshape between what is replaced and the norm.
+// CHECK-LABEL: func.func @view_between(
+// CHECK:         rmsnorm.rows
+// CHECK:         vector.insert_strided_slice
+// EMBED-LABEL: func.func @view_between(
+func.func @view_between(%x: tensor<?x64xf32>, %g: tensor<?x8xf32>) -> tensor<?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %r = tensor.insert_slice %g into %x[0, 16] [%m, 8] [1, 1] : tensor<?x8xf32> into tensor<?x64xf32>
+  %v = tensor.expand_shape %r [[0], [1, 2]] output_shape [%m, 1, 64] : tensor<?x64xf32> into tensor<?x1x64xf32>
+  %e1 = tensor.empty(%m) : tensor<?x1x64xf32>
+  %y = rmsnorm.forward input(%v : tensor<?x1x64xf32>) output(%e1 : tensor<?x1x64xf32>) eps = 1.0e-5 -> tensor<?x1x64xf32>
+  %z = tensor.collapse_shape %y [[0], [1, 2]] : tensor<?x1x64xf32> into tensor<?x64xf32>
+  return %z : tensor<?x64xf32>
+}
+
+// A constant comes first where nothing else is: the rest is put into it.
+// CHECK-LABEL: func.func @constant_first(
+// CHECK:         rmsnorm.rows
+// CHECK:         arith.constant dense<1.000000e+00> : vector<1x64xf32>
+// CHECK:         vector.insert_strided_slice
+// EMBED-LABEL: func.func @constant_first(
+func.func @constant_first(%x: tensor<?x32xf32>) -> tensor<?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x32xf32>
+  %one = arith.constant 1.0 : f32
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %e1 = tensor.empty(%m) : tensor<?x32xf32>
+  %f = linalg.fill ins(%one : f32) outs(%e1 : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %i = tensor.insert_slice %f into %e[0, 0] [%m, 32] [1, 1] : tensor<?x32xf32> into tensor<?x64xf32>
+  %j = tensor.insert_slice %x into %i[0, 32] [%m, 32] [1, 1] : tensor<?x32xf32> into tensor<?x64xf32>
+  %y = rmsnorm.forward input(%j : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// Two halves of which two numbers are a byte: no vector has one.
+// CHECK-LABEL: func.func @f4_halves(
+// CHECK:         rmsnorm.rows
+// CHECK:         vector.insert_strided_slice
+// EMBED-LABEL: func.func @f4_halves(
+func.func @f4_halves(%x: tensor<?x32xf4E2M1FN>, %z: tensor<?x32xf4E2M1FN>) -> tensor<?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x32xf4E2M1FN>
+  %e4 = tensor.empty(%m) : tensor<?x64xf4E2M1FN>
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %i = tensor.insert_slice %x into %e4[0, 0] [%m, 32] [1, 1] : tensor<?x32xf4E2M1FN> into tensor<?x64xf4E2M1FN>
+  %j = tensor.insert_slice %z into %i[0, 32] [%m, 32] [1, 1] : tensor<?x32xf4E2M1FN> into tensor<?x64xf4E2M1FN>
+  %w = linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>], iterator_types = ["parallel", "parallel"]} ins(%j : tensor<?x64xf4E2M1FN>) outs(%e : tensor<?x64xf32>) {
+  ^bb0(%a: f4E2M1FN, %o: f32):
+    %b = arith.extf %a : f4E2M1FN to f32
+    linalg.yield %b : f32
+  } -> tensor<?x64xf32>
+  %y = rmsnorm.forward input(%w : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// A constant of one value: what stays of it is filled.
+// CHECK-LABEL: func.func @into_splat(
+// CHECK:         rmsnorm.rows {{.*}} columns(32)
+// CHECK:         rmsnorm.rows {{.*}} columns(32)
+// EMBED-LABEL: func.func @into_splat(
+func.func @into_splat(%x: tensor<8x32xf32>) -> tensor<8x64xf32> {
+  %c = arith.constant dense<1.5> : tensor<8x64xf32>
+  %e = tensor.empty() : tensor<8x32xf32>
+  %y = rmsnorm.forward input(%x : tensor<8x32xf32>) output(%e : tensor<8x32xf32>) eps = 1.0e-5 -> tensor<8x32xf32>
+  %i = tensor.insert_slice %y into %c[0, 0] [8, 32] [1, 1] : tensor<8x32xf32> into tensor<8x64xf32>
+  return %i : tensor<8x64xf32>
+}
+
+// The other rows are those of a constant.
+// CHECK-LABEL: func.func @rows_into_splat(
+// CHECK:         rmsnorm.rows
+// CHECK:         rmsnorm.rows
+// EMBED-LABEL: func.func @rows_into_splat(
+func.func @rows_into_splat(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {
+  %c = arith.constant dense<1.5> : tensor<8x64xf32>
+  %e = tensor.empty() : tensor<8x64xf32>
+  %h = tensor.extract_slice %x[0, 0] [4, 64] [1, 1] : tensor<8x64xf32> to tensor<4x64xf32>
+  %e4 = tensor.empty() : tensor<4x64xf32>
+  %y = rmsnorm.forward input(%h : tensor<4x64xf32>) output(%e4 : tensor<4x64xf32>) eps = 1.0e-5 -> tensor<4x64xf32>
+  %i = tensor.insert_slice %y into %c[0, 0] [4, 64] [1, 1] : tensor<4x64xf32> into tensor<8x64xf32>
+  return %i : tensor<8x64xf32>
 }

@@ -95,3 +95,55 @@ func.func @groups(%x: tensor<?x256xbf16>, %dy: tensor<?x256xbf16>, %dw: tensor<2
   } -> tensor<256xf32>
   return %y, %s : tensor<?x256xf32>, tensor<256xf32>
 }
+
+// Each position has a sum, over the first and the last dimension of the rows: it
+// is the first one then.
+// CHECK-LABEL: func.func @positions(
+// CHECK: memref.transpose %{{.*}} (d0, d1, d2, d3) -> (d1, d0, d2, d3)
+// CHECK: rmsnorm.rows sizes [4, %{{.*}}, 3] segments [0] columns(64)
+// CHECK: rmsnorm.tile_load tile
+// CHECK: rmsnorm.row_reduce
+// CHECK: rmsnorm.tile_store tile
+// CHECK: rmsnorm.accumulate %{{.*}} into %{{.*}} map(r0, r1, r2, c) -> (r0, c)
+#all4 = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
+#position = affine_map<(d0, d1, d2, d3) -> (d1, d3)>
+func.func @positions(%x: tensor<?x4x3x64xbf16>) -> (tensor<?x4x3x64xf32>, tensor<4x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %b = tensor.dim %x, %c0 : tensor<?x4x3x64xbf16>
+  %e = tensor.empty(%b) : tensor<?x4x3x64xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x4x3x64xbf16>) output(%e : tensor<?x4x3x64xf32>) eps = 1.0e-05 -> tensor<?x4x3x64xf32>
+  %se = tensor.empty() : tensor<4x64xf32>
+  %sf = linalg.fill ins(%zero : f32) outs(%se : tensor<4x64xf32>) -> tensor<4x64xf32>
+  %s = linalg.generic {indexing_maps = [#all4, #position], iterator_types = ["reduction", "parallel", "reduction", "parallel"]} ins(%y : tensor<?x4x3x64xf32>) outs(%sf : tensor<4x64xf32>) {
+  ^bb0(%h: f32, %o: f32):
+    %r = arith.addf %o, %h : f32
+    linalg.yield %r : f32
+  } -> tensor<4x64xf32>
+  return %y, %s : tensor<?x4x3x64xf32>, tensor<4x64xf32>
+}
+
+// A number of two dimensions, the last one first.
+// CHECK-LABEL: func.func @numbers(
+// CHECK: rmsnorm.rows sizes [3, %{{.*}}, 4] segments [0, 1] columns(64)
+// CHECK: rmsnorm.tile_load tile
+// CHECK: rmsnorm.row_reduce
+// CHECK: rmsnorm.tile_store tile
+// CHECK: rmsnorm.row_reduce
+// CHECK: rmsnorm.accumulate %{{.*}} into %{{.*}} map(r0, r1, r2, c) -> (r0, r1) : vector<1x1xf32> into memref<3x?xf32
+#last_first4 = affine_map<(d0, d1, d2, d3) -> (d2, d0)>
+func.func @numbers(%x: tensor<?x4x3x64xbf16>) -> (tensor<?x4x3x64xf32>, tensor<3x?xf32>) {
+  %c0 = arith.constant 0 : index
+  %zero = arith.constant 0.0 : f32
+  %b = tensor.dim %x, %c0 : tensor<?x4x3x64xbf16>
+  %e = tensor.empty(%b) : tensor<?x4x3x64xf32>
+  %y = rmsnorm.forward input(%x : tensor<?x4x3x64xbf16>) output(%e : tensor<?x4x3x64xf32>) eps = 1.0e-05 -> tensor<?x4x3x64xf32>
+  %se = tensor.empty(%b) : tensor<3x?xf32>
+  %sf = linalg.fill ins(%zero : f32) outs(%se : tensor<3x?xf32>) -> tensor<3x?xf32>
+  %s = linalg.generic {indexing_maps = [#all4, #last_first4], iterator_types = ["parallel", "reduction", "parallel", "reduction"]} ins(%y : tensor<?x4x3x64xf32>) outs(%sf : tensor<3x?xf32>) {
+  ^bb0(%h: f32, %o: f32):
+    %r = arith.addf %o, %h : f32
+    linalg.yield %r : f32
+  } -> tensor<3x?xf32>
+  return %y, %s : tensor<?x4x3x64xf32>, tensor<3x?xf32>
+}

@@ -1,6 +1,6 @@
 // Programs that were refused for the whole module, though legal.
 // RUN: env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir %python %source/scripts/compare.py %s --size=3 --embed=sim:sm_90,direct | FileCheck %s
-// CHECK: {{^}}8 results, 0 wrong
+// CHECK: {{^}}9 results, 0 wrong
 
 // An operand by (b, a), whose sizes only the others tell, beside one by b.
 func.func @ordered(%x: tensor<?x?x16xf32>, %t: tensor<?x?x16xf32>, %a: tensor<?x16xf32>) -> tensor<?x?x16xf32> {
@@ -105,4 +105,21 @@ func.func @odd_part_of_pairs(%x: tensor<2x12xf32>, %g: tensor<2x6xf32>) -> tenso
   %e3 = tensor.empty() : tensor<2x3xf32>
   %y = linalg.exp ins(%s : tensor<2x3xf32>) outs(%e3 : tensor<2x3xf32>) -> tensor<2x3xf32>
   return %y : tensor<2x3xf32>
+}
+
+// Two constants beside each other are no constant of one value: the host has them.
+func.func @two_constants(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %e1 = tensor.empty(%m) : tensor<?x32xf32>
+  %f = linalg.fill ins(%one : f32) outs(%e1 : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %g = linalg.fill ins(%two : f32) outs(%e1 : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %i = tensor.insert_slice %f into %e[0, 0] [%m, 32] [1, 1] : tensor<?x32xf32> into tensor<?x64xf32>
+  %j = tensor.insert_slice %g into %i[0, 32] [%m, 32] [1, 1] : tensor<?x32xf32> into tensor<?x64xf32>
+  %n = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  %y = linalg.add ins(%n, %j : tensor<?x64xf32>, tensor<?x64xf32>) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
 }

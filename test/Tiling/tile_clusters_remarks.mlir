@@ -177,24 +177,22 @@ func.func @every_fourth(%x: tensor<?x64xf32>, %y0: tensor<?x64xf32>, %z0: tensor
 
 // -----
 
-// A gradient for each position: a sum over the first and the last dimension.
-// CHECK-LABEL: func.func @position_sum(
-// CHECK:         rmsnorm.rows sizes [%{{.*}}, %{{.*}}, 8] columns(64) buffers(read %{{.*}} : tensor<?x?x8x64xf32>, read %{{.*}} : tensor<?x?x8x64xf32>, write %{{.*}} : tensor<?x?x8x64xf32>)
-// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<?x?x8x64xf32> -> vector<1x64xf32>
-// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x64xf32> -> vector<1x1xf32>
-// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<?x?x8x64xf32> -> vector<1x64xf32>
-// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x64xf32> -> vector<1x1xf32>
-// CHECK:         rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%{{.*}}] : vector<1x64xf32>, memref<?x?x8x64xf32>
-// CHECK:         linalg.fill
+// Sums that keep each another dimension of the rows: one order has two of them in front or at the end, and no order all.
+// CHECK-LABEL: func.func @three_groupings(
 // CHECK:         linalg.reduce
+// CHECK:         rmsnorm.rows sizes [%{{.*}}, %{{.*}}, 8] segments [2] columns(64)
 // CHECK:         return
-func.func @position_sum(%dy: tensor<?x?x8x64xf32>, %x: tensor<?x?x8x64xf32>, %dx0: tensor<?x?x8x64xf32>, %s0: tensor<?x64xf32>) -> (tensor<?x?x8x64xf32>, tensor<?x64xf32>) {
+func.func @three_groupings(%dy: tensor<?x?x8x64xf32>, %x: tensor<?x?x8x64xf32>, %dx0: tensor<?x?x8x64xf32>, %s0: tensor<?x64xf32>, %t0: tensor<?x64xf32>, %h0: tensor<8x64xf32>) -> (tensor<?x?x8x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>, tensor<8x64xf32>) {
   %zero = arith.constant 0.0 : f32
   %dx = rmsnorm.backward dy(%dy : tensor<?x?x8x64xf32>) input(%x : tensor<?x?x8x64xf32>) dx(%dx0 : tensor<?x?x8x64xf32>) eps = 1.0e-5 -> tensor<?x?x8x64xf32>
-  %f = linalg.fill ins(%zero : f32) outs(%s0 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %fs = linalg.fill ins(%zero : f32) outs(%s0 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %ft = linalg.fill ins(%zero : f32) outs(%t0 : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %fh = linalg.fill ins(%zero : f32) outs(%h0 : tensor<8x64xf32>) -> tensor<8x64xf32>
   // expected-remark @below {{not tiled with the norm next to it: it keeps other dimensions of the rows than the first or the last ones where it sums over the rest}}
-  %s = linalg.reduce {arith.addf} ins(%dy : tensor<?x?x8x64xf32>) outs(%f : tensor<?x64xf32>) dimensions = [0, 2]
-  return %dx, %s : tensor<?x?x8x64xf32>, tensor<?x64xf32>
+  %s = linalg.reduce {arith.addf} ins(%dy : tensor<?x?x8x64xf32>) outs(%fs : tensor<?x64xf32>) dimensions = [0, 2]
+  %t = linalg.reduce {arith.addf} ins(%dy : tensor<?x?x8x64xf32>) outs(%ft : tensor<?x64xf32>) dimensions = [1, 2]
+  %h = linalg.reduce {arith.addf} ins(%dy : tensor<?x?x8x64xf32>) outs(%fh : tensor<8x64xf32>) dimensions = [0, 1]
+  return %dx, %s, %t, %h : tensor<?x?x8x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>, tensor<8x64xf32>
 }
 
 // -----
@@ -346,18 +344,19 @@ func.func @sums(%x: tensor<?x8x64xf32>, %y0: tensor<?x8x64xf32>, %s0: tensor<64x
 
 // -----
 
-// Batches and heads have a sum of their own each, but heads stand in front.
+// Batches and heads have a sum of their own each, in either order.
 // CHECK-LABEL: func.func @segments_swapped(
-// CHECK:         rmsnorm.rows
+// CHECK:         rmsnorm.accumulate {{.*}} map(r0, r1, r2, c) -> (r1, r2, c)
 // CHECK-NOT:     rmsnorm.accumulate
 // CHECK:         return
-func.func @segments_swapped(%x: tensor<?x16x8x64xf32>, %y0: tensor<?x16x8x64xf32>, %s0: tensor<8x?x64xf32>) -> (tensor<?x16x8x64xf32>, tensor<8x?x64xf32>) {
+func.func @segments_swapped(%x: tensor<?x16x8x64xf32>, %y0: tensor<?x16x8x64xf32>, %s0: tensor<8x16x64xf32>, %t0: tensor<16x8x64xf32>) -> (tensor<?x16x8x64xf32>, tensor<8x16x64xf32>, tensor<16x8x64xf32>) {
   %y = rmsnorm.forward input(%x : tensor<?x16x8x64xf32>) output(%y0 : tensor<?x16x8x64xf32>) eps = 1.0e-5 -> tensor<?x16x8x64xf32>
-  // expected-remark @below {{not tiled with the norm next to it: it sums up to what lies in an order of its own: expected indices of rows in their order, then the column, got (r0, r1, r2, c) -> (r2, r0, c)}}
-  %s = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d2, d0, d3)>], iterator_types = ["parallel", "reduction", "parallel", "parallel"]} ins(%y : tensor<?x16x8x64xf32>) outs(%s0 : tensor<8x?x64xf32>) {
+  // expected-remark @below {{not tiled with the norm next to it: it sums up to what lies in an order of its own: expected indices of rows in their order, then the column, got (r0, r1, r2, c) -> (r2, r1, c)}}
+  %s = linalg.generic {indexing_maps = [affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>, affine_map<(d0, d1, d2, d3) -> (d2, d1, d3)>], iterator_types = ["reduction", "parallel", "parallel", "parallel"]} ins(%y : tensor<?x16x8x64xf32>) outs(%s0 : tensor<8x16x64xf32>) {
   ^bb0(%a: f32, %o: f32):
     %r = arith.addf %o, %a : f32
     linalg.yield %r : f32
-  } -> tensor<8x?x64xf32>
-  return %y, %s : tensor<?x16x8x64xf32>, tensor<8x?x64xf32>
+  } -> tensor<8x16x64xf32>
+  %t = linalg.reduce {arith.addf} ins(%y : tensor<?x16x8x64xf32>) outs(%t0 : tensor<16x8x64xf32>) dimensions = [0]
+  return %y, %s, %t : tensor<?x16x8x64xf32>, tensor<8x16x64xf32>, tensor<16x8x64xf32>
 }

@@ -18,7 +18,8 @@ def GeneralizeElementwise : Pass<"rmsnorm-generalize-elementwise"> {
     extension and a product; a `linalg.softmax` what it stands for. A
     `tensor.concat` whose parts have static sizes becomes insertions into a
     `tensor.empty`, a `tensor.pad` by a constant that begins at a static place
-    one into what is filled with it: rows are followed through them.
+    one into what is filled with it: rows are followed through them. A constant of
+    one value that something is put into is filled, too.
 
     The attribute `rmsnorm.elementwise` says of what is made what it was, for the
     text of errors. With `restorable`, for work of others,
