@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 """Runs random programs with views around norms, against a reference of its own.
 
-    views.py [--seed=S] [--count=N] [--embed=TARGET] [--mutate] [--minimise] [--keep=DIR]
+    views.py [--seed=S] [--count=N] [--embed=TARGET] [--gpu=CHIP] [--mutate] [--minimise] [--keep=DIR]
 
 A program is a list of steps on one tensor: norms, transposes, slices, groups,
 interleaved columns, operands that are broadcast, several results. Each step
@@ -18,6 +18,7 @@ Each program is compiled for two chips and the oracle. Then
 - a program may be refused, by one error with a location. The table at the end
   says how often and why.
 
+With --gpu=CHIP, such as sm_90, norm-run launches them on the GPU of this machine, too.
 With --embed=TARGET programs become kernels among host code instead, and
 compare.py compares them with upstream's lowering. None may be refused there.
 With --mutate the reference and the program differ in a place: all that are
@@ -46,7 +47,7 @@ from program import Program, TYPES
 
 COMPARE = os.path.join(HERE, "..", "..", "scripts", "compare.py")
 CHIPS = ["sm_90", "gfx942"]
-# Programs that compare.py gets at once: it starts seven processes.
+# Programs that compare.py and, on a GPU, norm-run get at once.
 BATCH = 16
 OK, REFUSED, WRONG, CRASH = "ok", "refused", "WRONG", "CRASH"
 SEVERAL, LOST = "refused by SEVERAL errors", "refused by an error WITHOUT a location"
@@ -121,25 +122,48 @@ def launch(program, path):
     return ""
 
 
-def judge(program, folder, mutating):
+def run_modules(paths, device, rng):
+    """What norm-run says of the modules on the device, in some layout: the verdict, and why."""
+    ways = rng.choice([["--unaligned"], ["--strided"], ["--strided", "--unaligned"], []])
+    if device.startswith("sim") and len(ways) == 2:
+        ways.append("--order=reverse")
+    rows = f"--rows={rng.choice([0, 1, 2, 12, 16, 24, 48, 67])}"
+    status, text = call("norm-run", *paths, f"--device={device}", rows, *ways)
+    if not status:
+        return OK, ""
+    reason = text.strip().split("\n")[-1] if status > 0 else f"signal {-status}"
+    return WRONG if status > 0 else CRASH, f"norm-run --device={device} {rows} {' '.join(ways)}: {reason}"
+
+
+def judge(program, folder, options):
     """The verdict on a program that is a module, and why."""
     path = program.write(folder)
     compiled = path + ".rmsn"
     rng = random.Random(program.seed)
     chips = rng.sample(CHIPS, 2)  # the reference is for the first
     targets = [f"--target=sim:{chip}" for chip in chips] + ["--target=oracle"]
+    if options.gpu:
+        targets.append(f"--target={options.gpu}")
     status, text = call("norm-compile", path, *targets, "-o", compiled)
     if status:
         return failed(status, text)
-    for chip in () if mutating else chips:
-        ways = rng.choice([["--unaligned"], ["--strided"], ["--strided", "--unaligned", "--order=reverse"], []])
-        rows = f"--rows={rng.choice([0, 1, 2, 12, 16, 24, 48, 67])}"
-        status, text = call("norm-run", compiled, f"--device=sim:{chip}", rows, *ways)
-        if status:
-            reason = text.strip().split("\n")[-1] if status > 0 else f"signal {-status}"
-            return WRONG if status > 0 else CRASH, f"norm-run --device=sim:{chip} {rows} {' '.join(ways)}: {reason}"
+    for chip in () if options.mutate else chips:
+        verdict, reason = run_modules([compiled], f"sim:{chip}", rng)
+        if verdict != OK:
+            return verdict, reason
     difference = in_child(lambda: launch(program, compiled))
     return (WRONG, f"reference, sim:{chips[0]}: {difference}") if difference else (OK, "")
+
+
+def on_gpu(some, folder):
+    """Launches the programs that were compiled on the GPU: all at once, and one by one if that fails."""
+    paths = {program: os.path.join(folder, f"{program.name}.mlir.rmsn") for program, (verdict, _) in some if verdict == OK}
+    seed = some[0][0].seed
+    failed = paths and run_modules(list(paths.values()), "cuda", random.Random(seed))[0] != OK
+    for program, verdict in some:
+        if failed and program in paths:
+            verdict = run_modules([paths[program]], "cuda", random.Random(seed))
+        yield program, verdict
 
 
 def embed(programs, folder, target):
@@ -189,6 +213,7 @@ def main():
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--embed")
+    parser.add_argument("--gpu")
     parser.add_argument("--mutate", action="store_true")
     parser.add_argument("--minimise", action="store_true")
     parser.add_argument("--keep")
@@ -203,8 +228,9 @@ def main():
                 for first in range(0, len(programs), BATCH):
                     yield from embed(programs[first:first + BATCH], folder, options.embed)
             else:
-                for program in programs:
-                    yield program, judge(program, folder, options.mutate)
+                for first in range(0, len(programs), BATCH):
+                    some = [(program, judge(program, folder, options)) for program in programs[first:first + BATCH]]
+                    yield from on_gpu(some, folder) if options.gpu else some
 
         programs = [Program(seed, None, options.mutate) for seed in range(options.seed, options.seed + options.count)]
         if options.mutate:
