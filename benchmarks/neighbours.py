@@ -139,8 +139,8 @@ def static(x, w, s):
     return [(norm(x, w) * (1 / s)).clamp(-448, 448)]
 
 
-def rotated(heads, w, cos, sin):
-    first, second = norm(heads, w).chunk(2, -1)
+def rotated(heads, w, cos, sin, eps=1e-5):
+    first, second = norm(heads, w, eps).chunk(2, -1)
     cos, sin = cos[:, None], sin[:, None]
     return [torch.cat([first * cos - second * sin, second * cos + first * sin], -1)]
 
@@ -164,7 +164,7 @@ def gated_groups(x, z, w):
 ROW, COLUMNS, ROWS, BLOCKS = (lambda m, n: (m, n)), (lambda m, n: (n,)), (lambda m, n: (m,)), (lambda m, n: (m, n // 128))
 THREE = lambda m, n: (3, m // 3, n)  # batches
 BATCHED, BATCHES = (lambda m, n: (max(1, m // 4096), min(m, 4096), n)), (lambda m, n: (max(1, m // 4096), n))
-GROUPED, ANGLES = (lambda m, n: (m, 8, n // 8)), (lambda m, n: (m, 64))
+GROUPED, ANGLES, HEADS = (lambda m, n: (m, 8, n // 8)), (lambda m, n: (m, 64)), (lambda m, n: (m, 32, 128))
 SIXTYFOURS, TRANSPOSED = (lambda m, n: (m, n // 64)), (lambda m, n: (n // 128, m))
 FORMS = {
     "llama3_8b": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, BF16)], lambda x, w: [norm(x, w)]),
@@ -210,6 +210,9 @@ FORMS = {
     "grouped": Form([(GROUPED, BF16), (lambda m, n: (8, n // 8), BF16)], [(GROUPED, BF16)], lambda x, w: [norm(x, w)]),
     "qk_rope": Form([(lambda m, n: (m, n // 128, 128), BF16), (lambda m, n: (128,), BF16), (ANGLES, F32), (ANGLES, F32)],
                     [(lambda m, n: (m, 32, 128), BF16)], lambda qkv, *rest: rotated(qkv[:, :32], *rest), read=2 / 3),
+    "rope_mxfp8": Form([(HEADS, BF16), (lambda m, n: (128,), BF16), (ANGLES, F32), (ANGLES, F32)],
+                       [(HEADS, E4M3), (lambda m, n: (m, 32, 4), E8M0)],
+                       lambda q, w, *angles: by_power(rotated(q, w, *angles, 1e-6)[0], 32)),
     # With --merge-launches=0 as two launches.
     "qwen3_8b_rope": Form([(lambda m, n: (m, n // 128, 128), BF16), (lambda m, n: (128,), BF16), (lambda m, n: (128,), BF16),
                            (ANGLES, F32), (ANGLES, F32)],
@@ -227,6 +230,24 @@ FORMS = {
     "layer_norm_modulated": Form([(THREE, BF16), (lambda m, n: (3, n), BF16), (lambda m, n: (3, n), BF16)], [(THREE, BF16)],
                                  lambda x, scale, shift: [layer_norm(x, scale[:, None], shift[:, None], 1e-6)]),
 }
+
+
+# What docs/performance.md calls them; others by their names.
+TITLES = {
+    "llama3_8b": "norm(x)", "residual_add": "x + residual, kept, and its norm", "silu": "silu(norm(x))",
+    "silu_fp8": "silu(norm(x)), fp8", "gated_silu": "norm(x) * silu(z)", "mamba_gated": "norm(x * silu(z))",
+    "fp8_static": "fp8, static scale", "fp8_row": "fp8, a scale per row", "int8_row": "int8, a scale per row",
+    "fp8_block": "fp8, a scale per 128 columns", "fp8_block_t": "fp8, a scale per 128 columns, scales transposed",
+    "fp8_block64": "fp8, a scale per 64 columns", "fp8_block_t64": "fp8, a scale per 64 columns, scales transposed",
+    "mxfp8_y": "mxfp8 of the rounded norm, which is kept",
+    "e8m0_block_y": "mxfp8 of the rounded norm, which is kept, a scale per 128 columns, scales transposed",
+    "add_fp8_static": "residual, fp8, static scale", "add_fp8_row": "residual, fp8, a scale per row",
+    "add_int8_row": "residual, int8, a scale per row", "add_fp8_block": "residual, fp8, a scale per 128 columns",
+    "adaln": "scale and shift per batch (AdaLN)", "grouped": "8 groups with weights of their own",
+    "bias_gelu": "norm(gelu(x + b))", "gemma2_9b": "norm(x), weight + 1", "dit_ln": "LayerNorm of a diffusion transformer",
+    "rope_mxfp8": "q: a norm for each of 32 heads, a rotation, mxfp8",
+    "qk_rope": "q of packed qkv: a norm for each head, and a rotation",
+    "qwen3_8b_rope": "q and k of packed qkv: the same, in one launch"}
 
 
 def tensors(shapes, m, n, filled):
@@ -271,7 +292,8 @@ def main():
     parser.add_argument("shapes", nargs="+", metavar="MxN")
     parser.add_argument("--library", default="librmsnorm_runtime.so")
     parser.add_argument("--compile", nargs="*", default=[], help="modes of torch.compile to time beside")
-    parser.add_argument("--group", help="of the times, for --json: benchmarks/data/performance/forms.json has wide and other")
+    parser.add_argument("--group", help="of the times, for --json: benchmarks/data/performance/forms.json has wide, narrow and other")
+    parser.add_argument("--forms", nargs="+", default=list(FORMS), help="those to time")
     record.add_options(parser)
     options = parser.parse_args()
     torch.manual_seed(1)
@@ -286,7 +308,7 @@ def main():
         m, n = map(int, shape.split("x"))
         for name, form in FORMS.items():
             module = os.path.join(options.folder, f"{name}_{n}.rmsn")
-            if not os.path.exists(module):
+            if name not in options.forms or not os.path.exists(module):
                 continue
             runtime = capi.Runtime(options.library, module, capi.CUDA)
             function = runtime.prepare(name if f"entry {name}\n" in runtime.text() else "f")
@@ -329,7 +351,7 @@ def main():
             times = timing.in_rounds({**launches, **kernels})
             top = min(times[name] for name in kernels)
             ours = times["ours"]
-            run.add(name, "bf16", m, n, ours, top, min((times[mode] for mode in options.compile), default=None))
+            run.add(TITLES.get(name, name), "bf16", m, n, ours, top, min((times[mode] for mode in options.compile), default=None))
             print(f"{name:>18} {shape:>12} {top:10.2f} {ours:8.2f} {top / ours:6.3f}" + "".join(
                 f" {times[mode]:18.2f} ({times[mode] / ours:5.2f} x)" for mode in options.compile),
                 flush=True)
