@@ -18,6 +18,13 @@ After models of libraries (gemma3_sandwich and the four below it in FORMS), at t
 
     benchmarks/compile_forms.sh FOLDER models
     python3 benchmarks/neighbours.py FOLDER 3000x3584 3000x5120 3000x7168 --library=... --compile default max-autotune
+
+benchmarks/data/performance/forms.json, with --commit and --json=forms.json for each:
+
+    ... 4096x7168 4096x4096 32768x4096 64x4096 1x7168 --compile default
+    ... 14563x4608 7281x9216 8192x8192 4096x16384 --group wide --forms fp8_row mxfp8
+    ... 99840x384 60160x640 37632x1024 25088x1536 --group narrow --forms llama3_8b silu gated_silu mamba_gated fp8_static fp8_row
+    ... 32768x6144 4096x6144 64x6144 8192x3072 --group other --compile default --forms qk_rope qwen3_8b_rope dit_ln
 """
 import argparse
 import os
