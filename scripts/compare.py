@@ -2,7 +2,7 @@
 """Runs functions and their raised versions side by side.
 
     compare.py INPUT... [--drop=ATTRIBUTE] [--size=N] [--magnitude=S,T]
-               [--share=P] [--rounded-sums] [--fewer-roundings] [--row-wise] [--embed=TARGET,HOST [--options=OPTIONS]]
+               [--share=P] [--rounded-sums] [--fewer-roundings] [--row-wise] [--outline | --embed=TARGET,HOST [--options=OPTIONS]]
 
 Each input is raised by norm-opt, decomposed again and, in one program with what
 it was, lowered by stock passes and run on the CPU by mlir-runner, on arguments
@@ -32,6 +32,8 @@ where there are none: none may be further from that, as the norm of the
 difference, than it was. So it also tells errors from what only adds up over a
 long program, such as one of many layers.
 With --row-wise all reductions of rows may begin kernels.
+With --outline what was raised becomes functions of what is one kernel each, and
+calls of them.
 """
 
 import argparse
@@ -81,6 +83,7 @@ parser.add_argument("--magnitude", type=lambda text: [float(one) for one in text
 # rounded the other way.
 parser.add_argument("--share", type=float, default=0.01)
 parser.add_argument("--rounded-sums", action="store_true")
+parser.add_argument("--outline", action="store_true")
 parser.add_argument("--embed")
 parser.add_argument("--options", default="")
 options = parser.parse_args()
@@ -244,7 +247,8 @@ def versions(path):
     before = ["--linalg-generalize-named-ops", "--canonicalize", "--cse", "--mlir-print-local-scope"]
     original = run("norm-opt", path, *before).replace("@main(", f"@{name}(")
     roundings = "fewer" if options.fewer_roundings else "exact"
-    raised = run("norm-opt", f"--rmsnorm-raise=roundings={roundings} row-wise={'all' if options.row_wise else 'norms'}", "--canonicalize", "--cse", "--mlir-print-local-scope", text=original)
+    raised = run("norm-opt", f"--rmsnorm-raise=roundings={roundings} row-wise={'all' if options.row_wise else 'norms'}", "--canonicalize", "--cse",
+                 *(["--rmsnorm-outline"] if options.outline else []), "--mlir-print-local-scope", text=original)
     if options.drop:
         raised = re.sub(rf" {options.drop} = \S+", "", raised)
     decompose = ["norm-opt", "--rmsnorm-wrap-memrefs", "--rmsnorm-decompose", "--mlir-print-local-scope"]

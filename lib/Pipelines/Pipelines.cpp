@@ -5,12 +5,14 @@
 #include "ModulePipeline.h"
 #include "RMSNorm/Distribution/Passes.h"
 #include "RMSNorm/Embed/Passes.h"
+#include "RMSNorm/Raise/Passes.h"
 #include "RMSNorm/Rows/Passes.h"
 #include "RMSNorm/Source/Passes.h"
 #include "RMSNorm/Tiling/Passes.h"
 
 #include "mlir/Dialect/Bufferization/Transforms/Passes.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/Linalg/Passes.h"
 #include "mlir/Pass/PassManager.h"
 #include "mlir/Pass/PassRegistry.h"
 #include "mlir/Transforms/Passes.h"
@@ -60,6 +62,24 @@ void rmsnorm::buildEmbedTensors(OpPassManager &manager,
   manager.addPass(createFuseReductions());
 }
 
+void rmsnorm::buildRaise(OpPassManager &manager, Roundings roundings) {
+  manager.addPass(createLinalgGeneralizeNamedOpsPass());
+  auto simplify = [&] {
+    manager.addPass(createCanonicalizerPass());
+    manager.addPass(createCSEPass());
+  };
+  simplify();
+  manager.addPass(createRaise({roundings}));
+  simplify();
+}
+
+void rmsnorm::buildOutline(OpPassManager &manager,
+                           const OutlineOptions &options) {
+  manager.addPass(createGeneralizeElementwise({/*restorable=*/true}));
+  manager.addPass(createOutlineClusters({options.report, options.dropRest}));
+  manager.addPass(createRestoreElementwise());
+}
+
 void rmsnorm::buildMemrefHalf(OpPassManager &manager,
                               const MemrefHalfOptions &options) {
   manager.addPass(createAttachTarget({options.target}));
@@ -102,6 +122,10 @@ void rmsnorm::registerPipelines() {
       "rmsnorm-embed-tensors",
       "From norms among other work to programs over rows, on tensors",
       buildEmbedTensors);
+  registerModulePipeline<OutlineOptions>(
+      "rmsnorm-outline",
+      "From norms among other work to functions that norm-compile compiles",
+      buildOutline);
   registerModulePipeline<MemrefHalfOptions>(
       "rmsnorm-memref-half",
       "From programs over rows to thread-level kernels, for one target",

@@ -441,8 +441,13 @@ std::optional<NoProgram> rmsnorm::buildRows(RewriterBase &rewriter,
 
 std::optional<NoProgram> rmsnorm::whyNoRows(RewriterBase &rewriter,
                                             const Cluster &cluster,
-                                            bool amongOthers, bool onAllChips) {
+                                            bool amongOthers, bool onAllChips,
+                                            SmallVectorImpl<Value> *results) {
   RowsOp rows;
-  return ProgramBuilder(rewriter, cluster, amongOthers, onAllChips)
-      .run(rows, /*trial=*/true);
+  ProgramBuilder builder(rewriter, cluster, amongOthers, onAllChips);
+  std::optional<NoProgram> problem = builder.run(rows, /*trial=*/true);
+  if (!problem && results)
+    for (Value landing : builder.getLandings())
+      results->push_back(landing);
+  return problem;
 }

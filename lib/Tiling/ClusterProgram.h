@@ -28,10 +28,18 @@ std::optional<NoProgram> buildRows(RewriterBase &rewriter,
                                    bool amongOthers, bool onAllChips,
                                    RowsOp &rows);
 
-/// Why `buildRows` makes no program of `cluster`, which stays as it is.
+/// Why `buildRows` makes no program of `cluster`, which stays as it is. If it
+/// makes one, `results` are the values that the program's results would take
+/// the place of.
 std::optional<NoProgram> whyNoRows(RewriterBase &rewriter,
                                    const access::Cluster &cluster,
-                                   bool amongOthers, bool onAllChips);
+                                   bool amongOthers, bool onAllChips,
+                                   SmallVectorImpl<Value> *results = nullptr);
+
+/// The ops that the program of `cluster` has or goes through: its members, what
+/// is computed or put together where they read it, and what takes their results
+/// to where they are written.
+llvm::SetVector<Operation *> getOps(const access::Cluster &cluster);
 
 /// Whether `op`, or an op in its regions, uses what `definitions` compute.
 bool usesAny(Operation *op, const DenseSet<Operation *> &definitions);

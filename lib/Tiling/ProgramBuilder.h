@@ -94,6 +94,11 @@ public:
 
   /// Puts `rows` in the place of the cluster or, where it is `trial`, nothing.
   std::optional<NoProgram> run(RowsOp &rows, bool trial = false);
+  /// The values that its results take the place of.
+  auto getLandings() const {
+    return llvm::map_range(
+        written, [](const Written &output) { return output.landing; });
+  }
 
   int64_t getElements(OpOperand &operand) override;
   FailureOr<Value> getVector(OpOperand &operand) override;

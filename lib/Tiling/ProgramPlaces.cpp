@@ -426,7 +426,10 @@ std::string ProgramBuilder::whyNotInMemory(const Place &place, Value tensor,
     // A store writes each group by itself.
     const AccessMap access(place.map, /*hasColumn=*/true);
     const bool isTogether = isLoad || place.hasColumnsTogether();
-    const bool isOfSeveral = access.getDigits(access.getColumnDim()).size() > 1;
+    // The last dimension of an argument has stride 1, those before it any.
+    const bool isOfSeveral =
+        access.getDigits(access.getColumnDim()).size() > 1 ||
+        access.getPlace(access.getColumnDim()) != type.getRank() - 1;
     if (!lieTogether(tensor, isTogether && isOfSeveral ? place.elements : 1))
       return isOfSeveral && lieTogether(tensor, 1)
                  ? "columns of several dimensions, which may lie apart in "

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- TileClusters.cpp - rmsnorm-tile-clusters --------------------------===//
 
-#include "ClusterProgram.h"
+#include "ClusterTiler.h"
 #include "TileProgram.h"
 
 #include "RMSNorm/Access/Views.h"
@@ -57,17 +57,17 @@ static void redirectDims(const access::Cluster &cluster) {
   }
 }
 
-/// Whether a program over rows uses or computes `value`, but for views.
-static bool isOfRows(Value value) {
+/// Whether a kernel uses or computes `value`, but for views.
+static bool isOfKernel(Value value, const DenseSet<Operation *> &kernels) {
   value = access::getViewSource(value);
-  if (value.getDefiningOp<RowsOp>())
+  if (kernels.contains(value.getDefiningOp()))
     return true;
   if (value.getDefiningOp<tensor::EmptyOp>() ||
       matchPattern(value, m_Constant()))
     return false;
   llvm::SetVector<Operation *> users(value.user_begin(), value.user_end());
   for (size_t i = 0; i < users.size(); ++i) {
-    if (isa<RowsOp>(users[i]))
+    if (kernels.contains(users[i]))
       return true;
     if (access::isView(users[i]) || isa<tensor::InsertSliceOp>(users[i]))
       users.insert(users[i]->user_begin(), users[i]->user_end());
@@ -75,14 +75,15 @@ static bool isOfRows(Value value) {
   return false;
 }
 
-/// Whether `op` stands next to a program over rows: one uses what the other
+/// Whether `op` stands next to a kernel: one uses what the other
 /// computes, or both use the same.
-static bool isNextToRows(Operation *op) {
+static bool isNextToKernel(Operation *op,
+                           const DenseSet<Operation *> &kernels) {
   llvm::SetVector<Value> captured;
   getUsedValuesDefinedAbove(op->getRegions(), captured);
-  return llvm::any_of(op->getOperands(), isOfRows) ||
-         llvm::any_of(op->getResults(), isOfRows) ||
-         llvm::any_of(captured, isOfRows);
+  auto isOf = [&](Value value) { return isOfKernel(value, kernels); };
+  return llvm::any_of(op->getOperands(), isOf) ||
+         llvm::any_of(op->getResults(), isOf) || llvm::any_of(captured, isOf);
 }
 
 /// Whether `tensor`, which a program writes, is a new one.
@@ -133,10 +134,7 @@ findWider(const access::Cluster &cluster, const DenseSet<Operation *> &excluded,
   return std::nullopt;
 }
 
-/// The ops that the program of `cluster` has or goes through: its members, what
-/// is computed or put together where they read it, and what takes their results
-/// to where they are written.
-static llvm::SetVector<Operation *> getOps(const access::Cluster &cluster) {
+llvm::SetVector<Operation *> rmsnorm::getOps(const access::Cluster &cluster) {
   llvm::SetVector<Operation *> ops;
   std::function<void(Value)> addWay = [&](Value value) {
     Operation *op = value.getDefiningOp();
@@ -175,6 +173,10 @@ struct Forgetter final : RewriterBase::Listener {
     left.erase(op);
     apart.erase(op);
     others.erase(op);
+    kernels.erase(op);
+  }
+  bool isNextToKernel(Operation *op) const {
+    return ::isNextToKernel(op, kernels);
   }
   llvm::SetVector<Operation *> anchors;
   /// What cannot begin a kernel, and why.
@@ -189,21 +191,25 @@ struct Forgetter final : RewriterBase::Listener {
   DenseMap<Operation *, Apart> apart;
   /// Of the members of programs, by where they stand.
   DenseMap<std::pair<Operation *, Location>, std::string> names;
-  /// What is remarked on unless an error says it.
-  SmallVector<std::pair<Location, std::string>> remarks;
+  DenseSet<Operation *> kernels;
 };
 
-struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
-  using TileClustersBase::TileClustersBase;
+class ClusterTiler {
+public:
+  ClusterTiler(Operation *root, bool required, MakeKernel make,
+               SmallVectorImpl<ClusterRemark> &remarks)
+      : root(root), required(required), make(make), remarks(remarks) {}
 
-  void runOnOperation() override {
+  LogicalResult run() {
     if (required && failed(checkElementOps()))
-      return signalPassFailure();
+      return failure();
     Forgetter ops;
-    IRRewriter rewriter(&getContext(), &ops);
-    getOperation()->walk([&](Operation *op) {
+    IRRewriter rewriter(root->getContext(), &ops);
+    root->walk([&](Operation *op) {
       if (access::asksForCluster(op))
         ops.anchors.insert(op);
+      if (isa<RowsOp>(op))
+        ops.kernels.insert(op);
     });
     while (!ops.anchors.empty() || addLeft(rewriter, ops)) {
       Operation *anchor = ops.anchors.front();
@@ -233,15 +239,13 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
                                    << reason;
         if (linalgOp)
           error << "; functions with other work are for rmsnorm-embed-tensors";
-        return signalPassFailure();
+        return failure();
       }
-      ops.remarks.emplace_back(anchor->getLoc(),
-                               ("'" + getWrittenName(anchor) +
-                                "' op not made a kernel of: it " + reason)
-                                   .str());
+      remarks.push_back({anchor->getLoc(), getWrittenName(anchor).str(),
+                         "not made a kernel of: it ", std::move(reason)});
     }
     if (isAllOurs() && (failed(checkLeft(ops)) || failed(checkBetween(ops))))
-      return signalPassFailure();
+      return failure();
     // Of what is inserted one after another the first says why.
     auto isNext = [&](Operation *op) {
       auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
@@ -249,22 +253,17 @@ struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
              ops.left.contains(insertion.getDest().getDefiningOp());
     };
     for (const auto &[op, reason] : ops.left)
-      if (isNextToRows(op) && !isa<RowsOp>(op) && !isNext(op))
-        ops.remarks.emplace_back(
-            op->getLoc(),
-            ("'" + getWrittenName(op) +
-             "' op not tiled with the norm next to it: it " + reason)
-                .str());
-    if (remarks)
-      for (const auto &[where, text] : ops.remarks)
-        emitRemark(where) << text;
+      if (ops.isNextToKernel(op) && !ops.kernels.contains(op) && !isNext(op))
+        remarks.push_back({op->getLoc(), getWrittenName(op).str(),
+                           "not tiled with the norm next to it: it ", reason});
+    return success();
   }
 
 private:
   /// Where all work has to be in kernels, what no kernel computes is refused
   /// where it stands.
   LogicalResult checkElementOps() {
-    WalkResult walk = getOperation()->walk([](linalg::LinalgOp op) {
+    WalkResult walk = root->walk([](linalg::LinalgOp op) {
       Operation *payload = findNotComputable(op);
       if (!payload)
         return WalkResult::advance();
@@ -277,7 +276,7 @@ private:
   /// Whether all work has to be in kernels: that of a function that is called
   /// by others.
   bool isAllOurs() {
-    auto function = dyn_cast<FunctionOpInterface>(getOperation());
+    auto function = dyn_cast<FunctionOpInterface>(root);
     return required && !(function && function.isPrivate());
   }
 
@@ -301,7 +300,7 @@ private:
         return WalkResult::skip();
       auto isTensor = llvm::IsaPred<TensorType>;
       auto it = ops.left.find(op);
-      const bool isRefused = it != ops.left.end() && isNextToRows(op);
+      const bool isRefused = it != ops.left.end() && ops.isNextToKernel(op);
       auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
       auto allocation = dyn_cast<bufferization::AllocTensorOp>(op);
       // What is put together for a result is in its argument.
@@ -333,8 +332,7 @@ private:
                  "that work row by row";
       return WalkResult::interrupt();
     };
-    return failure(
-        getOperation()->walk<WalkOrder::PreOrder>(check).wasInterrupted());
+    return failure(root->walk<WalkOrder::PreOrder>(check).wasInterrupted());
   }
 
   /// Refuses the first tensor that one kernel writes for another and nobody
@@ -342,7 +340,7 @@ private:
   /// dimensions of an argument, which may not lie side by side. Names the op
   /// that could be in one kernel with the rest, if there is one.
   LogicalResult checkBetween(const Forgetter &ops) {
-    WalkResult walk = getOperation()->walk([&](RowsOp rows) -> WalkResult {
+    WalkResult walk = root->walk([&](RowsOp rows) -> WalkResult {
       for (auto [operand, result] :
            llvm::zip_equal(rows.getWritten(), rows->getResults())) {
         const bool isNew = isOfNoArgument(operand->get());
@@ -505,7 +503,7 @@ private:
                              !access::getFilled(op), op.getNumLoops(),
                              getStaticElements(op));
     };
-    getOperation()->walk([&](linalg::LinalgOp op) {
+    root->walk([&](linalg::LinalgOp op) {
       if (op.hasPureTensorSemantics() && access::getRowLoops(op) &&
           !op->use_empty() && !ops.others.contains(op) &&
           (!first || getRank(first) < getRank(op)))
@@ -520,7 +518,7 @@ private:
   /// What a kernel computes is there already.
   linalg::LinalgOp copyInserted(RewriterBase &rewriter, Forgetter &ops) {
     tensor::InsertSliceOp insertion;
-    getOperation()->walk([&](tensor::InsertSliceOp op) {
+    root->walk([&](tensor::InsertSliceOp op) {
       Operation *source = op.getSource().getDefiningOp();
       if (op->use_empty() ||
           llvm::is_contained(op.getSourceType().getShape(), 0) ||
@@ -610,30 +608,24 @@ private:
       SmallVector<std::pair<Location, std::string>> names;
       for (const access::Member &member : chosen.getMembers())
         names.emplace_back(member.op->getLoc(), getWrittenName(member.op));
-      RowsOp rows;
+      Operation *kernel = nullptr;
       std::optional<NoProgram> problem =
-          buildRows(rewriter, chosen, /*amongOthers=*/!required,
-                    /*onAllChips=*/!required || widest, rows);
+          make(rewriter, chosen, /*onAllChips=*/!required || widest, kernel);
       if (!problem) {
+        ops.kernels.insert(kernel);
         if (apart)
-          ops.apart.try_emplace(rows, *apart);
+          ops.apart.try_emplace(kernel, *apart);
         for (auto &[loc, member] : names)
-          ops.names.try_emplace({rows, loc}, member);
-        // rmsnorm-generalize-elementwise does so where all code is ours.
-        RewritePatternSet scaling(&getContext());
-        arith::populateExpandScalingExtTruncPatterns(scaling);
-        walkAndApplyPatterns(rows, std::move(scaling));
+          ops.names.try_emplace({kernel, loc}, member);
         if (isFound && widest)
-          ops.remarks.emplace_back(
-              where, "'" + name +
-                         "' op begins the kernel of the norm next to it, as "
-                         "its rows hold those of the norm");
+          remarks.push_back({where, name,
+                             "begins the kernel of the norm next to it, as its "
+                             "rows hold those of the norm",
+                             ""});
         else if (isFound && !left.empty())
-          ops.remarks.emplace_back(
-              where, "'" + name +
-                         "' op begins another kernel: in the one next to it, "
-                         "it " +
-                         left);
+          remarks.push_back(
+              {where, name, "begins another kernel: in the one next to it, it ",
+               left});
         return "";
       }
       // What only the wider cluster has is left out of it; else there is none.
@@ -656,5 +648,44 @@ private:
       excluded.insert(problem->op);
     }
   }
+
+  Operation *root;
+  const bool required;
+  MakeKernel make;
+  SmallVectorImpl<ClusterRemark> &remarks;
+};
+
+struct TileClusters final : rmsnorm::impl::TileClustersBase<TileClusters> {
+  using TileClustersBase::TileClustersBase;
+
+  void runOnOperation() override {
+    auto make = [&](RewriterBase &rewriter, const access::Cluster &cluster,
+                    bool onAllChips,
+                    Operation *&kernel) -> std::optional<NoProgram> {
+      RowsOp rows;
+      if (std::optional<NoProgram> problem = buildRows(
+              rewriter, cluster, /*amongOthers=*/!required, onAllChips, rows))
+        return problem;
+      // rmsnorm-generalize-elementwise does so where all code is ours.
+      RewritePatternSet scaling(&getContext());
+      arith::populateExpandScalingExtTruncPatterns(scaling);
+      walkAndApplyPatterns(rows, std::move(scaling));
+      kernel = rows;
+      return std::nullopt;
+    };
+    SmallVector<ClusterRemark> found;
+    if (failed(makeKernels(getOperation(), required, make, found)))
+      return signalPassFailure();
+    if (remarks)
+      for (const ClusterRemark &remark : found)
+        emitRemark(remark.where)
+            << "'" << remark.name << "' op " << remark.what << remark.reason;
+  }
 };
 } // namespace
+
+LogicalResult rmsnorm::makeKernels(Operation *root, bool required,
+                                   MakeKernel make,
+                                   SmallVectorImpl<ClusterRemark> &remarks) {
+  return ClusterTiler(root, required, make, remarks).run();
+}

@@ -2,6 +2,9 @@
 // calls, loops and branches around norms, in place, of constants, of many types.
 // DEFINE: %{compare} = env LLVM_LIBDIR=%llvm_libdir LIBDIR=%libdir RMSNORM_GPU_TRACE=1 %python %source/scripts/compare.py %s --magnitude=64,8
 // RUN: %{compare} --embed=sim:sm_90,direct | FileCheck %s
+// The same as functions of what is one kernel, and calls of them.
+// RUN: %{compare} --outline | FileCheck %s --check-prefix=OUTLINE
+// OUTLINE: {{^}}23 results, 0 wrong
 // CHECK-COUNT-19: launched
 // CHECK: {{^}}23 results, 0 wrong
 

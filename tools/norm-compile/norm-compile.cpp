@@ -6,6 +6,7 @@
 
 #include "RMSNorm/InitAll.h"
 #include "RMSNorm/Pipelines/Compile.h"
+#include "RMSNorm/Pipelines/Pipelines.h"
 #include "rmsnorm/rmsnorm.h"
 
 #include "mlir/Bytecode/BytecodeReader.h"
@@ -13,6 +14,7 @@
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/Remarks.h"
 #include "mlir/Parser/Parser.h"
+#include "mlir/Pass/PassManager.h"
 #include "mlir/Support/FileUtilities.h"
 #include "mlir/Transforms/Passes.h"
 
@@ -50,6 +52,20 @@ static cl::list<std::string> targetNames(
              "kernels (sim:sm_90), the simulator (sim), the program in "
              "interval arithmetic (oracle)"),
     cl::value_desc("target"), cl::CommaSeparated, cl::cat(category));
+static cl::opt<Roundings> raise(
+    "raise",
+    cl::desc("find norms in linalg, arith and math on tensors first, and keep "
+             "these roundings of their gradients:"),
+    cl::values(clEnumValN(Roundings::exact, "exact", "all"),
+               clEnumValN(Roundings::fewer, "fewer",
+                          "those of its operands and results")),
+    cl::cat(category));
+static cl::opt<std::string> outlineReport(
+    "outline",
+    cl::desc("compile, instead of the functions, which have other work, too, a "
+             "function of each norm in them with what is row-wise around it; "
+             "the file gets a description in JSON (rmsnorm-outline-clusters)"),
+    cl::value_desc("file"), cl::cat(category));
 static cl::opt<std::string> schedule(
     "schedule",
     cl::desc("overrides of the chosen schedule: a mode (multi_wave_cached, "
@@ -314,6 +330,18 @@ static LogicalResult run(int argc, char **argv) {
   ScopedDiagnosticHandler unlocated(&context, printUnlocated);
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
+    return failure();
+
+  PassManager before(&context);
+  if (raise.getNumOccurrences())
+    buildRaise(before, raise);
+  if (!outlineReport.empty()) {
+    OutlineOptions outline;
+    outline.report = outlineReport;
+    outline.dropRest = true;
+    buildOutline(before, outline);
+  }
+  if (failed(before.run(*module)))
     return failure();
 
   // Read now: linking runs lld in this process, and lld resets every

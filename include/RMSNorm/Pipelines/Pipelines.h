@@ -5,6 +5,7 @@
 #define RMSNORM_PIPELINES_PIPELINES_H
 
 #include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/Raise/Passes.h"
 
 #include "mlir/Pass/PassOptions.h"
 
@@ -109,6 +110,28 @@ struct EmbedTensorsOptions : PassPipelineOptions<EmbedTensorsOptions> {
 /// the operands of norms), and rmsnorm-embed-memrefs comes next.
 void buildEmbedTensors(OpPassManager &manager,
                        const EmbedTensorsOptions &options);
+
+/// From norms that are spread over linalg, arith and math on tensors to norms;
+/// `roundings` of a gradient are those that they keep.
+void buildRaise(OpPassManager &manager, Roundings roundings);
+
+/// Options of rmsnorm-outline.
+struct OutlineOptions : PassPipelineOptions<OutlineOptions> {
+  PassOptions::Option<std::string> report{
+      *this, "report",
+      llvm::cl::desc("a file for a description, in JSON, of the functions and "
+                     "of what is in none"),
+      llvm::cl::init("")};
+  PassOptions::Option<bool> dropRest{
+      *this, "drop-rest",
+      llvm::cl::desc("erase all functions but those that were made"),
+      llvm::cl::init(false)};
+};
+
+/// From norms on tensors among other work, in functions, to functions that
+/// norm-compile compiles, each with what rmsnorm-embed-tensors would make one
+/// kernel of, and calls of them.
+void buildOutline(OpPassManager &manager, const OutlineOptions &options);
 
 /// From norms on tensors to bufferized tile programs, in public functions that
 /// take all their results as arguments. Knows neither target nor variant.

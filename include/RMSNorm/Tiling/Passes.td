@@ -81,6 +81,49 @@ def TileClusters : Pass<"rmsnorm-tile-clusters"> {
     "::mlir::vector::VectorDialect"];
 }
 
+def OutlineClusters
+    : Pass<"rmsnorm-outline-clusters", "::mlir::ModuleOp"> {
+  let summary = "makes a function of each cluster that has a kernel";
+  let description = [{
+    Finds the clusters that `rmsnorm-tile-clusters` without `required` makes
+    kernels of. The ops of each become a function behind the one that has them,
+    which calls it: a program that `norm-compile` makes a kernel of. It is for
+    compilers that have a launch of their own.
+
+    A tensor that the cluster reads or writes in place is an argument; views of
+    it, sizes, constants and new tensors are in the function. What others use is
+    a result. An op whose result others compute from fewer bytes stays for them.
+    Locations of ops, arguments and results are those that they had.
+
+    `report` names a file that gets what was done, as JSON: `functions`, each with
+    its name as `function`, its `members` (`op`, `location`), and `operands` and
+    `results` in their order (`type`, `location`); `refusals`, the ops next to a
+    function that are in none and those that asked for one (`op`, `location`,
+    `what` was done, the `reason`). A location is the list of the names and of the
+    places (`file:line:column`) that it has, as an importer gave them. `-` is
+    standard output.
+
+    ```mlir
+    %s = linalg.add ins(%x, %r : ...) outs(%e : ...) -> tensor<?x64xf32>
+    %y = rmsnorm.forward input(%s : tensor<?x64xf32>) ...
+    // becomes
+    %y = call @main_rows(%x, %r) : (tensor<?x64xf32>, tensor<?x64xf32>) -> tensor<?x64xf32>
+    ```
+  }];
+  let options = [
+    Option<"report", "report", "std::string", "\"\"",
+           "a file for a description of the functions and of what is in none">,
+    Option<"dropRest", "drop-rest", "bool", "false",
+           "erase all functions but those that were made">,
+  ];
+  let dependentDialects = [
+    "::mlir::affine::AffineDialect", "::mlir::arith::ArithDialect",
+    "::mlir::bufferization::BufferizationDialect",
+    "::mlir::func::FuncDialect", "::mlir::linalg::LinalgDialect",
+    "::mlir::math::MathDialect", "::mlir::rmsnorm::RMSNormDialect",
+    "::mlir::tensor::TensorDialect", "::mlir::vector::VectorDialect"];
+}
+
 def OrderRows : Pass<"rmsnorm-order-rows"> {
   let summary = "puts programs over rows that can be one launch side by side";
   let description = [{

@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+//===- Outline.cpp - rmsnorm-outline-clusters -----------------------------===//
+
+#include "ClusterTiler.h"
+
+#include "RMSNorm/Access/Views.h"
+#include "RMSNorm/IR/DimTrace.h"
+#include "RMSNorm/Source/Elementwise.h"
+#include "RMSNorm/Tiling/Passes.h"
+
+#include "mlir/Dialect/Affine/IR/AffineOps.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Bufferization/IR/Bufferization.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
+#include "mlir/IR/SymbolTable.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Transforms/RegionUtils.h"
+#include "llvm/Support/JSON.h"
+#include "llvm/Support/ToolOutputFile.h"
+
+namespace mlir::rmsnorm {
+#define GEN_PASS_DEF_OUTLINECLUSTERS
+#include "RMSNorm/Tiling/Passes.h.inc"
+} // namespace mlir::rmsnorm
+
+using namespace mlir;
+using namespace mlir::rmsnorm;
+namespace json = llvm::json;
+
+/// The names and places that `location` is made of.
+static json::Array print(Location location) {
+  json::Array names;
+  location->walk([&](Location part) {
+    if (auto name = dyn_cast<NameLoc>(part))
+      names.push_back(name.getName().str());
+    else if (auto place = dyn_cast<FileLineColLoc>(part))
+      names.push_back((place.getFilename().getValue() + ":" +
+                       Twine(place.getLine()) + ":" + Twine(place.getColumn()))
+                          .str());
+    return WalkResult::advance();
+  });
+  return names;
+}
+
+static json::Object print(Value value) {
+  std::string type;
+  llvm::raw_string_ostream(type) << value.getType();
+  return json::Object{{"type", type}, {"location", print(value.getLoc())}};
+}
+
+namespace {
+/// The ops and values of a cluster's function.
+class Outliner {
+public:
+  Outliner(const access::Cluster &cluster, SmallVector<Value> computed);
+
+  /// Makes the function, behind the one that the cluster is in, and puts a call
+  /// in the place of what it computes.
+  func::CallOp run(SymbolTable &symbols);
+  json::Object describe(func::CallOp call) const;
+
+private:
+  void need(Value value);
+  void needSize(Value size);
+  bool isSize(Value value) const;
+  bool isInside(Operation *op) const;
+
+  const access::Cluster &cluster;
+  SmallVector<Value> results;
+  Block *block;
+  /// What the cluster computes; what stands in the function, that and what it
+  /// needs of views, sizes and constants.
+  llvm::SetVector<Operation *> computing, inside;
+  llvm::SetVector<Value> inputs;
+  /// Sizes, and the dimensions of inputs that they are.
+  llvm::SetVector<Value> sizes;
+  DenseMap<Value, std::pair<Value, int64_t>> dims;
+  json::Array members;
+};
+} // namespace
+
+Outliner::Outliner(const access::Cluster &cluster, SmallVector<Value> computed)
+    : cluster(cluster), results(std::move(computed)),
+      block(cluster.getAnchor()->getBlock()), computing(getOps(cluster)) {
+  auto isReshape = [](Value value) {
+    return isa_and_present<tensor::CollapseShapeOp, tensor::ExpandShapeOp,
+                           tensor::CastOp>(value.getDefiningOp());
+  };
+  // A module reshapes a result once.
+  for (Value &result : results)
+    while (isReshape(result) &&
+           isReshape(result.getDefiningOp()->getOperand(0)))
+      result = result.getDefiningOp()->getOperand(0);
+  for (const access::Member &member : cluster.getMembers())
+    members.push_back(json::Object{{"op", getWrittenName(member.op)},
+                                   {"location", print(member.op->getLoc())}});
+  for (Value result : results)
+    need(result);
+  for (size_t i = 0; i < sizes.size(); ++i)
+    needSize(sizes[i]);
+}
+
+/// Whether a module knows `value`, an index, from sizes of its arguments.
+bool Outliner::isSize(Value value) const {
+  Operation *op = value.getDefiningOp();
+  if (!op)
+    return false;
+  return op->hasTrait<OpTrait::ConstantLike>() || isa<tensor::DimOp>(op) ||
+         (isPure(op) && op->getNumRegions() == 0 &&
+          op->getBlock() == block &&
+          llvm::all_of(op->getOperands(),
+                       [&](Value operand) { return isSize(operand); }));
+}
+
+/// Whether `op` is computed in the function: scalars, constants, views and what
+/// is new or filled are there again.
+bool Outliner::isInside(Operation *op) const {
+  // A module has constants of one value.
+  SplatElementsAttr splat;
+  if (op->hasTrait<OpTrait::ConstantLike>())
+    return !isa<ShapedType>(op->getResult(0).getType()) ||
+           matchPattern(op, m_Constant(&splat));
+  if (isa<tensor::EmptyOp>(op))
+    return true;
+  if (op->getBlock() != block)
+    return false;
+  if (computing.contains(op) || access::getFilled(op))
+    return true;
+  auto isScalar = [](Type type) { return type.isIntOrIndexOrFloat(); };
+  if (access::isView(op))
+    return llvm::all_of(llvm::drop_begin(op->getOperands()),
+                        [&](Value operand) { return isSize(operand); });
+  return isPure(op) && op->getNumRegions() == 0 &&
+         llvm::all_of(op->getOperandTypes(), isScalar) &&
+         llvm::all_of(op->getResultTypes(), isScalar);
+}
+
+void Outliner::need(Value value) {
+  Operation *op = value.getDefiningOp();
+  if (value.getType().isIndex() &&
+      (!op || isa<tensor::DimOp>(op) || !isInside(op))) {
+    sizes.insert(value);
+    return;
+  }
+  if (!op || !isInside(op)) {
+    inputs.insert(value);
+    return;
+  }
+  if (!inside.insert(op))
+    return;
+  llvm::SetVector<Value> captured;
+  getUsedValuesDefinedAbove(op->getRegions(), captured);
+  captured.insert(op->operand_begin(), op->operand_end());
+  // What is written in place is the tensor itself.
+  if (auto insertion = dyn_cast<tensor::InsertSliceOp>(op);
+      insertion && access::isView(insertion.getDest().getDefiningOp())) {
+    captured.remove(insertion.getDest());
+    inputs.insert(insertion.getDest());
+  }
+  llvm::for_each(captured, [&](Value operand) { need(operand); });
+}
+
+/// Sizes are those of tensors that are there anyway, if there is one.
+void Outliner::needSize(Value size) {
+  const DimSource source = traceSize(size);
+  for (Value input : inputs)
+    if (auto type = dyn_cast<RankedTensorType>(input.getType()))
+      for (int64_t dim : llvm::seq(type.getRank()))
+        if (type.isDynamicDim(dim) && traceDim(input, dim) == source) {
+          dims[size] = {input, dim};
+          return;
+        }
+  if (auto dim = size.getDefiningOp<tensor::DimOp>();
+      dim && dim.getConstantIndex()) {
+    inputs.insert(dim.getSource());
+    dims[size] = {dim.getSource(), *dim.getConstantIndex()};
+  } else {
+    inputs.insert(size);
+  }
+}
+
+func::CallOp Outliner::run(SymbolTable &symbols) {
+  auto caller = block->getParentOp()->getParentOfType<func::FuncOp>();
+  if (!caller)
+    caller = cast<func::FuncOp>(block->getParentOp());
+  OpBuilder builder(caller.getContext());
+  builder.setInsertionPointAfter(caller);
+  auto type = builder.getFunctionType(
+      llvm::to_vector(llvm::map_range(inputs, [](Value v) { return v.getType(); })),
+      llvm::to_vector(llvm::map_range(results, [](Value v) { return v.getType(); })));
+  auto function = func::FuncOp::create(
+      builder, cluster.getAnchor()->getLoc(),
+      (caller.getName() + "_rows").str(), type);
+  symbols.insert(function, std::next(caller->getIterator()));
+  Block *body = function.addEntryBlock();
+  IRMapping mapping;
+  for (auto [input, argument] :
+       llvm::zip_equal(inputs, body->getArguments())) {
+    argument.setLoc(input.getLoc());
+    mapping.map(input, argument);
+  }
+  builder.setInsertionPointToStart(body);
+  for (Value size : sizes)
+    if (auto dim = dims.find(size); dim != dims.end()) {
+      auto [input, number] = dim->second;
+      mapping.map(size, tensor::DimOp::create(builder, size.getLoc(),
+                                              mapping.lookup(input), number));
+    }
+  // What is outside of the block are constants.
+  SmallVector<Operation *> order(inside.begin(), inside.end());
+  llvm::stable_sort(order, [&](Operation *a, Operation *b) {
+    if (a->getBlock() != block || b->getBlock() != block)
+      return a->getBlock() != block && b->getBlock() == block;
+    return a->isBeforeInBlock(b);
+  });
+  for (Operation *op : order)
+    builder.clone(*op, mapping);
+  SmallVector<Value> returned;
+  for (Value result : results)
+    returned.push_back(mapping.lookup(result));
+  func::ReturnOp::create(builder, function.getLoc(), returned);
+
+  // The last op that computes has all inputs in front of it.
+  Operation *last = nullptr;
+  for (Operation *op : inside)
+    if (computing.contains(op) && (!last || last->isBeforeInBlock(op)))
+      last = op;
+  builder.setInsertionPointAfter(last);
+  auto call = func::CallOp::create(builder, function.getLoc(), function,
+                                   inputs.getArrayRef());
+  for (auto [value, called] : llvm::zip_equal(results, call.getResults())) {
+    Value result = value;
+    result.replaceUsesWithIf(called, [&](OpOperand &use) {
+      return !computing.contains(use.getOwner());
+    });
+  }
+  moveUsers({call}, block->begin(), call);
+  return call;
+}
+
+json::Object Outliner::describe(func::CallOp call) const {
+  json::Array operands, returned;
+  for (Value input : inputs)
+    operands.push_back(print(input));
+  for (Value result : results)
+    returned.push_back(print(result));
+  return json::Object{{"function", call.getCallee()},
+                      {"members", json::Array(members)},
+                      {"operands", std::move(operands)},
+                      {"results", std::move(returned)}};
+}
+
+namespace {
+struct OutlineClusters final
+    : rmsnorm::impl::OutlineClustersBase<OutlineClusters> {
+  using OutlineClustersBase::OutlineClustersBase;
+
+  void runOnOperation() override {
+    SymbolTable symbols(getOperation());
+    DenseSet<Operation *> outlined;
+    json::Array functions, refusals;
+    auto make = [&](RewriterBase &rewriter, const access::Cluster &cluster,
+                    bool onAllChips,
+                    Operation *&kernel) -> std::optional<NoProgram> {
+      SmallVector<Value> results;
+      if (std::optional<NoProgram> problem =
+              whyNoRows(rewriter, cluster, /*amongOthers=*/true, onAllChips,
+                        &results))
+        return problem;
+      llvm::SetVector<Operation *> ops = getOps(cluster);
+      Outliner outliner(cluster, std::move(results));
+      func::CallOp call = outliner.run(symbols);
+      functions.push_back(outliner.describe(call));
+      outlined.insert(symbols.lookup(call.getCallee()));
+      for (Operation *op : llvm::reverse(ops.getArrayRef()))
+        if (isOpTriviallyDead(op))
+          rewriter.eraseOp(op);
+      kernel = call;
+      return std::nullopt;
+    };
+    SmallVector<ClusterRemark> remarks;
+    for (auto function :
+         llvm::to_vector(getOperation().getOps<func::FuncOp>()))
+      if (failed(makeKernels(function, /*required=*/false, make, remarks)))
+        return signalPassFailure();
+    for (const ClusterRemark &remark : remarks)
+      refusals.push_back(json::Object{{"op", remark.name},
+                                      {"location", print(remark.where)},
+                                      {"what", remark.what.trim()},
+                                      {"reason", remark.reason}});
+    if (dropRest)
+      for (auto function :
+           llvm::to_vector(getOperation().getOps<func::FuncOp>()))
+        if (!outlined.contains(function))
+          symbols.erase(function);
+    if (!report.empty() &&
+        failed(write(json::Object{{"functions", std::move(functions)},
+                                  {"refusals", std::move(refusals)}})))
+      return signalPassFailure();
+  }
+
+private:
+  LogicalResult write(json::Object text) {
+    std::string error;
+    std::unique_ptr<llvm::ToolOutputFile> file =
+        openOutputFile(report, &error);
+    if (!file)
+      return getOperation().emitError(error);
+    file->os() << llvm::formatv("{0:2}\n", json::Value(std::move(text)));
+    file->keep();
+    return success();
+  }
+};
+} // namespace

@@ -1,0 +1,93 @@
+// RUN: norm-opt %s --rmsnorm-outline=report=%t.json | FileCheck %s
+// RUN: FileCheck %s --check-prefix=REPORT --input-file=%t.json
+// RUN: norm-opt %s --rmsnorm-outline=drop-rest | FileCheck %s --check-prefix=REST --implicit-check-not="func.func @{{(layer|parts|loop)}}("
+// RUN: norm-opt %s --rmsnorm-outline=drop-rest | norm-compile - --target=sim:sm_90,oracle --rows=24 -o %t.rmsn
+// RUN: norm-run %t.rmsn --device=sim:sm_90 --rows=24
+// RUN: not norm-opt %s --rmsnorm-outline=report=%t.none/report 2>&1 | FileCheck %s --check-prefix=FILE
+// FILE: error: {{.*}}none/report
+
+// A norm with what is row-wise around it, between products: what others use is a result.
+// CHECK-LABEL: func.func @layer(
+// CHECK:         %[[P:.*]] = linalg.matmul
+// CHECK:         %[[Y:.*]]:2 = call @layer_rows(%[[P]], %arg2, %arg3) : (tensor<?x64xf32>, tensor<?x64xf32>, tensor<64xf32>) -> (tensor<?x64xf32>, tensor<?x64xf32>)
+// CHECK:         linalg.matmul ins(%[[Y]]#1
+// CHECK:         return {{.*}}, %[[Y]]#0
+// CHECK-LABEL: func.func @layer_rows(
+// CHECK-SAME:    %[[P:.*]]: tensor<?x64xf32>, %[[R:.*]]: tensor<?x64xf32>, %[[W:.*]]: tensor<64xf32>)
+// CHECK:         tensor.dim %[[P]]
+// CHECK:         tensor.empty
+// CHECK:         %[[S:.*]] = arith.addf %[[P]], %[[R]]
+// CHECK:         %[[Y:.*]] = rmsnorm.forward input(%[[S]]
+// CHECK:         return %[[S]], %[[Y]]
+// REST: func.func @layer_rows(
+// REPORT:      "function": "layer_rows"
+// REPORT-NEXT: "members": [
+// REPORT:        "sum"
+// REPORT:        "op": "arith.addf"
+// REPORT:        "norm"
+// REPORT:        "op": "rmsnorm.forward"
+// REPORT:      "operands": [
+// REPORT:        outline.mlir:{{[0-9]+}}:{{[0-9]+}}
+// REPORT-NEXT: ],
+// REPORT-NEXT: "type": "tensor<?x64xf32>"
+// REPORT:      "results": [
+// REPORT:        "sum"
+// REPORT:        "norm"
+func.func @layer(%a: tensor<?x64xf32>, %b: tensor<64x64xf32>, %r: tensor<?x64xf32>, %w: tensor<64xf32>) -> (tensor<?x64xf32>, tensor<?x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %a, %c0 : tensor<?x64xf32>
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %p = linalg.matmul ins(%a, %b : tensor<?x64xf32>, tensor<64x64xf32>) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %s = arith.addf %p, %r : tensor<?x64xf32> loc("sum")
+  %y = rmsnorm.forward input(%s : tensor<?x64xf32>) weight(%w : tensor<64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32> loc("norm")
+  %q = linalg.matmul ins(%y, %b : tensor<?x64xf32>, tensor<64x64xf32>) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32> loc("product")
+  return %q, %s : tensor<?x64xf32>, tensor<?x64xf32>
+}
+
+// A part of a tensor is read and written: the views are in the function, a constant of several values is none.
+// CHECK-LABEL: func.func @parts(
+// CHECK:         call @parts_rows({{.*}}) : (tensor<?x3x4xf32>, tensor<4xf32>) -> tensor<?x3x4xf32>
+// CHECK-LABEL: func.func @parts_rows(
+// CHECK:         tensor.extract_slice %arg0[0, 1, 0]
+// CHECK:         rmsnorm.forward
+// CHECK:         tensor.insert_slice {{.*}} into %arg0[0, 1, 0]
+// REST: func.func @parts_rows(
+// REPORT:      "function": "parts_rows"
+func.func @parts(%x: tensor<?x3x4xf32>) -> tensor<?x3x4xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x3x4xf32>
+  %w = arith.constant dense<[1.0, 2.0, 3.0, 4.0]> : tensor<4xf32>
+  %q = tensor.extract_slice %x[0, 1, 0] [%m, 1, 4] [1, 1, 1] : tensor<?x3x4xf32> to tensor<?x4xf32>
+  %e = tensor.empty(%m) : tensor<?x4xf32>
+  %y = rmsnorm.forward input(%q : tensor<?x4xf32>) weight(%w : tensor<4xf32>) output(%e : tensor<?x4xf32>) eps = 1.0e-5 -> tensor<?x4xf32>
+  %r = tensor.insert_slice %y into %x[0, 1, 0] [%m, 1, 4] [1, 1, 1] : tensor<?x4xf32> into tensor<?x3x4xf32>
+  return %r : tensor<?x3x4xf32>
+}
+
+// In a loop; the offset of the slice is none that a module knows.
+// CHECK-LABEL: func.func @loop(
+// CHECK:         scf.for
+// CHECK:           tensor.extract_slice
+// CHECK:           call @loop_rows
+// CHECK-LABEL: func.func @loop_rows(
+// CHECK-SAME:    %{{.*}}: tensor<2x64xf32>) -> tensor<2x64xf32>
+// REST: func.func @loop_rows(
+func.func @loop(%x: tensor<8x64xf32>, %y0: tensor<2x64xf32>) -> tensor<2x64xf32> {
+  %c0 = arith.constant 0 : index
+  %c2 = arith.constant 2 : index
+  %c8 = arith.constant 8 : index
+  %r = scf.for %i = %c0 to %c8 step %c2 iter_args(%z = %y0) -> tensor<2x64xf32> {
+    %s = tensor.extract_slice %x[%i, 0] [2, 64] [1, 1] : tensor<8x64xf32> to tensor<2x64xf32>
+    %e = tensor.empty() : tensor<2x64xf32>
+    %y = rmsnorm.forward input(%s : tensor<2x64xf32>) output(%e : tensor<2x64xf32>) eps = 1.0e-5 -> tensor<2x64xf32>
+    scf.yield %y : tensor<2x64xf32>
+  }
+  return %r : tensor<2x64xf32>
+}
+
+// REPORT:      "refusals": [
+// REPORT:        "product"
+// REPORT-NEXT: ],
+// REPORT-NEXT: "op": "linalg.matmul"
+// REPORT-NEXT: "reason": "multiplies rows by a matrix"
+// REPORT-NEXT: "what": "not tiled with the norm next to it: it"
