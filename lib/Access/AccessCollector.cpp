@@ -166,37 +166,20 @@ static bool isPutTogether(tensor::InsertSliceOp op) {
 /// Whether members alone need the tensor, perhaps with more put into it, or a
 /// view of it.
 bool AccessCollector::isForMembers(Operation *tensor) const {
-  return llvm::all_of(tensor->getUsers(), [&](Operation *user) {
-    return isMember(user) || isa<tensor::DimOp>(user) ||
-           ((isView(user) || isa<tensor::InsertSliceOp>(user)) &&
-            isForMembers(user));
-  });
-}
-
-/// Whether nothing but constants is read, of which not all are equal.
-static bool areDifferentConstants(ArrayRef<Access> accesses) {
-  Attribute value;
-  bool areEqual = true;
-  for (const Access &access : accesses) {
-    if (access.kind == Access::Kind::assembled ||
-        access.value.getDefiningOp<tensor::EmptyOp>())
-      continue;
-    Value source = getFilled(access.value.getDefiningOp());
-    Attribute other;
-    if (access.kind != Access::Kind::constant ||
-        !matchPattern(source ? source : access.value, m_Constant(&other)))
-      return false;
-    if (auto splat = dyn_cast<SplatElementsAttr>(other))
-      other = splat.getSplatValue<Attribute>();
-    areEqual &= !value || value == other;
-    value = other;
-  }
-  return !areEqual;
+  llvm::SetVector<Operation *> tensors;
+  tensors.insert(tensor);
+  for (size_t i = 0; i < tensors.size(); ++i)
+    for (Operation *user : tensors[i]->getUsers()) {
+      if (isView(user) || isa<tensor::InsertSliceOp>(user))
+        tensors.insert(user);
+      else if (!isMember(user) && !isa<tensor::DimOp>(user))
+        return false;
+    }
+  return true;
 }
 
 /// Whether the row is put together where it is used: of what members compute
-/// or, if all of it is put together, or nobody else uses it, of anything but
-/// constants alone, which would be one constant of different values.
+/// or, if all of it is put together, or nobody else uses it, of anything.
 bool AccessCollector::readParts(Access access, tensor::InsertSliceOp op) {
   auto it = cluster.layouts.find(op.getResult());
   const bool isOfCluster = it != cluster.layouts.end();
@@ -219,11 +202,6 @@ bool AccessCollector::readParts(Access access, tensor::InsertSliceOp op) {
   add(std::move(access));
   read(op.getDestMutable(), *whole, number);
   read(op.getSourceMutable(), *part, number);
-  if (areDifferentConstants(ArrayRef(cluster.accesses).drop_front(number))) {
-    cluster.accesses.erase(cluster.accesses.begin() + number,
-                           cluster.accesses.end());
-    return false;
-  }
   return true;
 }
 

@@ -41,10 +41,6 @@ static bool isColumnOperation(Operation *op, int64_t columns) {
              op->getDialect());
 }
 
-static bool isFloat4(Value value) {
-  return isa<Float4E2M1FNType>(getElementTypeOrSelf(value.getType()));
-}
-
 /// Counts `op`, an operation on all columns that is before the last row_reduce
 /// or after it.
 static void countOperation(ProgramFacts &facts, Operation *op, bool isBefore) {
@@ -54,8 +50,7 @@ static void countOperation(ProgramFacts &facts, Operation *op, bool isBefore) {
   const Type type = getElementTypeOrSelf(op->getResult(0).getType());
   if (isa<arith::FPToSIOp>(op) && type.isInteger(8))
     ++facts.numIntegerConversions;
-  else if (isFloat4(op->getResult(0)) ||
-           llvm::any_of(op->getOperands(), isFloat4))
+  else if (isa<Float4E2M1FNType>(type))
     ++facts.numFloat4Conversions;
   else if (isa<arith::ExtFOp, arith::TruncFOp>(op))
     ++(isBefore ? facts.conversionsBefore : facts.conversionsAfter);
@@ -102,14 +97,14 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
       collectLoads(value, after, seenAfter);
   };
   int64_t widestTile = 8;
-  bool accessesFloat4 = false;
   auto visit = [&](TileKind kind, Value value) {
     const int64_t bits = getStoredBits(value.getType());
     if (kind != TileKind::row)
       facts.narrowestBits = std::min(facts.narrowestBits, bits);
     if (kind == TileKind::tile)
       widestTile = std::max(widestTile, bits);
-    accessesFloat4 |= isFloat4(value);
+    facts.accessesFloat4 |=
+        isa<Float4E2M1FNType>(getElementTypeOrSelf(value.getType()));
     return bits;
   };
   auto count = [&](int64_t &sum, int64_t bits) {
@@ -157,8 +152,6 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
                                   seenBefore.contains(op.getResult(0)) &&
                                   seenAfter.contains(op.getResult(0));
   }
-  facts.numFloat4Conversions =
-      std::max<int64_t>(facts.numFloat4Conversions, accessesFloat4);
   const SumsSlice sums = getSumsSlice(program);
   facts.independentSums = facts.numColumnSums > 0 && sums.saved.empty() &&
                           !overwritesWhatSumsRead(rows, sums);

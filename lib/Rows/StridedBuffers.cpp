@@ -591,16 +591,57 @@ static LogicalResult packBuffers(RowsOp rows, bool copies) {
   return success();
 }
 
+/// Puts constants of different values together again of those of one, which
+/// MLIR has folded.
+static void takeConstantsApart(RowsOp rows) {
+  SmallVector<arith::ConstantOp> constants;
+  rows.getBody().walk([&](arith::ConstantOp op) {
+    auto values = dyn_cast<DenseElementsAttr>(op.getValue());
+    if (values && !values.isSplat())
+      constants.push_back(op);
+  });
+  for (arith::ConstantOp op : constants) {
+    // Folding moves constants out of the tiles, where no work is.
+    OpBuilder builder(op);
+    if (op->getParentOp() == rows)
+      builder.setInsertionPointToStart(&rows.getTiles().getBody().front());
+    auto type = cast<VectorType>(op.getType());
+    auto create = [&](Attribute value, int64_t columns) -> Value {
+      auto part = VectorType::get({1, columns}, type.getElementType());
+      return arith::ConstantOp::create(builder, op.getLoc(),
+                                       DenseElementsAttr::get(part, value));
+    };
+    auto values = llvm::to_vector(
+        cast<DenseElementsAttr>(op.getValue()).getValues<Attribute>());
+    Value row = create(values.front(), values.size());
+    for (size_t begin = 0, end; begin < values.size(); begin = end) {
+      end = begin + 1;
+      while (end < values.size() && values[end] == values[begin])
+        ++end;
+      if (begin != 0)
+        row = vector::InsertStridedSliceOp::create(
+            builder, op.getLoc(), create(values[begin], end - begin), row,
+            ArrayRef<int64_t>{0, static_cast<int64_t>(begin)},
+            ArrayRef<int64_t>{1, 1});
+    }
+    op.replaceAllUsesWith(row);
+    op.erase();
+  }
+}
+
 namespace {
 struct StridedBuffers final
     : rmsnorm::impl::StridedBuffersBase<StridedBuffers> {
   using StridedBuffersBase::StridedBuffersBase;
 
   void runOnOperation() override {
-    for (RowsOp rows : getRows(getOperation()))
-      if (!rows.hasTensors() && !rows.getScheduleAttr() &&
-          (failed(packBuffers(rows, pack)) || failed(BufferViews(rows).run())))
+    for (RowsOp rows : getRows(getOperation())) {
+      if (rows.hasTensors() || rows.getScheduleAttr())
+        continue;
+      takeConstantsApart(rows);
+      if (failed(packBuffers(rows, pack)) || failed(BufferViews(rows).run()))
         return signalPassFailure();
+    }
   }
 };
 } // namespace

@@ -39,6 +39,9 @@ std::string mlir::rmsnorm::getProgramKey(const ProgramFacts &facts) {
      << (int64_t(facts.member) == kDynamicColumns                              \
              ? "?"                                                             \
              : std::to_string(facts.member));
+#define RMSNORM_LATER_FACT(Type, member, text, Default)                        \
+  if (facts.member != Type(Default))                                           \
+    os << comma << #text "=" << facts.member;
 #include "RMSNorm/Schedule/ProgramFacts.def"
   return key;
 }

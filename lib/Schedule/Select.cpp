@@ -139,7 +139,7 @@ bool mlir::rmsnorm::holdPartsOnAllChips(const ProgramFacts &facts) {
   const int64_t ofGroup =
       std::max<int64_t>(1, facts.groupColumns / kLeastSubgroup);
   // Halves of pairs are accessed, too, and two f4E2M1FN are a byte.
-  const int64_t ofBytes = facts.numFloat4Conversions > 0 ? 2 : 1;
+  const int64_t ofBytes = facts.accessesFloat4 ? 2 : 1;
   const int64_t ofAccess = (facts.hasPairs ? 2 : 1) * ofBytes;
   const int64_t least = std::max(ofAccess, ofGroup);
   if (facts.dynamicColumns || part < least || columns > 8192 ||

@@ -90,10 +90,10 @@ void Verifier::verifyProgram() {
              Twine(schedule.threadsPerRow) + " threads a row");
   // Halves of pairs are accessed, too.
   const int64_t least = facts.hasPairs ? 4 : 2;
-  expect(schedule.vectorWidth >= least || facts.numFloat4Conversions == 0,
-         "vector_width",
-         "vector_width >= " + Twine(least) +
-             " for f4E2M1FN, of which two are a byte",
+  expect(schedule.vectorWidth >= least || !facts.accessesFloat4, "vector_width",
+         "vector_width >= " + Twine(least) + " for " +
+             (facts.hasPairs ? "pairs of " : "") +
+             "f4E2M1FN, of which two are a byte",
          Twine(schedule.vectorWidth));
   expect(facts.numColumnSums > 0 || !schedule.hasStrips(), "column_sums",
          "column_sums = registers where nothing is summed over rows",

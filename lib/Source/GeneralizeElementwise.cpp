@@ -229,7 +229,8 @@ static void fillConstants(Operation *root) {
   IRRewriter rewriter(root->getContext());
   root->walk([&](tensor::InsertSliceOp op) {
     SplatElementsAttr splat;
-    if (!matchPattern(op.getDest(), m_Constant(&splat)))
+    if (!op.getType().getElementType().isIntOrIndexOrFloat() ||
+        !matchPattern(op.getDest(), m_Constant(&splat)))
       return;
     rewriter.setInsertionPoint(op);
     Location loc = op.getLoc();

@@ -111,8 +111,7 @@ bool Outliner::isSize(Value value) const {
   if (!op)
     return false;
   return op->hasTrait<OpTrait::ConstantLike>() || isa<tensor::DimOp>(op) ||
-         (isPure(op) && op->getNumRegions() == 0 &&
-          op->getBlock() == block &&
+         (isPure(op) && op->getNumRegions() == 0 && op->getBlock() == block &&
           llvm::all_of(op->getOperands(),
                        [&](Value operand) { return isSize(operand); }));
 }
@@ -191,16 +190,17 @@ func::CallOp Outliner::run(SymbolTable &symbols) {
   OpBuilder builder(caller.getContext());
   builder.setInsertionPointAfter(caller);
   auto type = builder.getFunctionType(
-      llvm::to_vector(llvm::map_range(inputs, [](Value v) { return v.getType(); })),
-      llvm::to_vector(llvm::map_range(results, [](Value v) { return v.getType(); })));
-  auto function = func::FuncOp::create(
-      builder, cluster.getAnchor()->getLoc(),
-      (caller.getName() + "_rows").str(), type);
+      llvm::to_vector(
+          llvm::map_range(inputs, [](Value v) { return v.getType(); })),
+      llvm::to_vector(
+          llvm::map_range(results, [](Value v) { return v.getType(); })));
+  auto function =
+      func::FuncOp::create(builder, cluster.getAnchor()->getLoc(),
+                           (caller.getName() + "_rows").str(), type);
   symbols.insert(function, std::next(caller->getIterator()));
   Block *body = function.addEntryBlock();
   IRMapping mapping;
-  for (auto [input, argument] :
-       llvm::zip_equal(inputs, body->getArguments())) {
+  for (auto [input, argument] : llvm::zip_equal(inputs, body->getArguments())) {
     argument.setLoc(input.getLoc());
     mapping.map(input, argument);
   }
@@ -268,9 +268,8 @@ struct OutlineClusters final
                     bool onAllChips,
                     Operation *&kernel) -> std::optional<NoProgram> {
       SmallVector<Value> results;
-      if (std::optional<NoProgram> problem =
-              whyNoRows(rewriter, cluster, /*amongOthers=*/true, onAllChips,
-                        &results))
+      if (std::optional<NoProgram> problem = whyNoRows(
+              rewriter, cluster, /*amongOthers=*/true, onAllChips, &results))
         return problem;
       llvm::SetVector<Operation *> ops = getOps(cluster);
       Outliner outliner(cluster, std::move(results));
@@ -284,8 +283,7 @@ struct OutlineClusters final
       return std::nullopt;
     };
     SmallVector<ClusterRemark> remarks;
-    for (auto function :
-         llvm::to_vector(getOperation().getOps<func::FuncOp>()))
+    for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
       if (failed(makeKernels(function, /*required=*/false, make, remarks)))
         return signalPassFailure();
     for (const ClusterRemark &remark : remarks)
@@ -307,8 +305,7 @@ struct OutlineClusters final
 private:
   LogicalResult write(json::Object text) {
     std::string error;
-    std::unique_ptr<llvm::ToolOutputFile> file =
-        openOutputFile(report, &error);
+    std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(report, &error);
     if (!file)
       return getOperation().emitError(error);
     file->os() << llvm::formatv("{0:2}\n", json::Value(std::move(text)));

@@ -107,8 +107,9 @@ LogicalResult ProgramBuilder::failWidest(const Twine &why) {
   return fail(why);
 }
 
-/// Puts the rows that sums keep in front of those that they sum over, or after
-/// them, in the order of their results, where one order does so for all sums.
+/// Puts the rows that one sum keeps in front and those that another one keeps
+/// at the end, in the order of their results, where that suits all sums: each
+/// keeps the first or the last of the rows.
 void ProgramBuilder::orderRows() {
   SmallVector<SmallVector<unsigned>> sums;
   for (const Member &member : cluster.getMembers()) {
@@ -122,13 +123,14 @@ void ProgramBuilder::orderRows() {
                            });
     if (!sumsRows)
       continue;
-    SmallVector<unsigned> &kept = sums.emplace_back();
-    for (const Sum &sum :
-         digits.resolve(getIndices(nest->writes.front().second, member.loops)))
-      for (const Term &term : sum.terms)
-        if (llvm::is_contained(rowDigits, term.digit) &&
-            !llvm::is_contained(kept, term.digit))
-          kept.push_back(term.digit);
+    for (const auto &[result, map] : nest->writes) {
+      SmallVector<unsigned> &kept = sums.emplace_back();
+      for (const Sum &sum : digits.resolve(getIndices(map, member.loops)))
+        for (const Term &term : sum.terms)
+          if (llvm::is_contained(rowDigits, term.digit) &&
+              !llvm::is_contained(kept, term.digit))
+            kept.push_back(term.digit);
+    }
   }
   auto suits = [&](ArrayRef<unsigned> order) {
     return llvm::all_of(sums, [&](ArrayRef<unsigned> kept) {
@@ -137,14 +139,17 @@ void ProgramBuilder::orderRows() {
     });
   };
   SmallVector<SmallVector<unsigned>> orders = {rowDigits};
-  for (const SmallVector<unsigned> &kept : sums) {
-    SmallVector<unsigned> rest =
-        llvm::to_vector(llvm::make_filter_range(rowDigits, [&](unsigned row) {
-          return !llvm::is_contained(kept, row);
-        }));
-    llvm::append_range(orders.emplace_back(kept), rest);
-    llvm::append_range(orders.emplace_back(rest), kept);
-  }
+  sums.emplace_back();
+  for (const SmallVector<unsigned> &first : sums)
+    for (const SmallVector<unsigned> &last : sums) {
+      SmallVector<unsigned> order(first);
+      for (unsigned row : rowDigits)
+        if (!llvm::is_contained(first, row) && !llvm::is_contained(last, row))
+          order.push_back(row);
+      llvm::append_range(order, last);
+      if (order.size() == rowDigits.size())
+        orders.push_back(std::move(order));
+    }
   if (auto *order = llvm::find_if(orders, suits); order != orders.end())
     rowDigits = *order;
 }

@@ -134,6 +134,22 @@ ProgramBuilder::getSteps(const Layout &index, const Layout &own,
   return std::make_pair(offset, *step);
 }
 
+/// Whether MLIR's folding would take `count` columns of `row`, from `offset`
+/// on, out of a part that was put into it before one that begins among them:
+/// vector.extract_strided_slice takes that one for a part elsewhere.
+static bool mayReadOlder(Value row, int64_t offset, int64_t count) {
+  bool isCovered = false;
+  while (auto insertion = row.getDefiningOp<vector::InsertStridedSliceOp>()) {
+    const int64_t begin = cast<IntegerAttr>(insertion.getOffsets()[1]).getInt();
+    const int64_t end = begin + insertion.getSourceVectorType().getDimSize(1);
+    if (isCovered && begin <= offset && offset < end)
+      return true;
+    isCovered |= offset < begin && begin < offset + count;
+    row = insertion.getDest();
+  }
+  return false;
+}
+
 /// The columns `leaves` of `vector`, which has the layout `whole`, at `index`.
 FailureOr<Value> ProgramBuilder::takePart(Location loc, Value vector,
                                           const Layout &index,
@@ -144,13 +160,20 @@ FailureOr<Value> ProgramBuilder::takePart(Location loc, Value vector,
   auto steps = getSteps(index, whole, leaves);
   if (!steps || own == kDynamicColumns || count == kDynamicColumns)
     return fail("uses a part of a row");
+  if (llvm::any_of(leaves,
+                   [&](unsigned leaf) { return digits[leaf].isPartial; }))
+    return fail("uses a part of a row whose columns do not divide it");
   auto [offset, step] = *steps;
   if (step == 1 && offset == 0 && count == own)
     return vector;
+  if (step != 1 && step != 2)
+    return fail("uses a part of a row");
+  if (step == 1 ? mayReadOlder(vector, offset, count)
+                : mayReadOlder(vector, offset - offset % 2, 2 * count))
+    return fail("uses a part of a row with some columns of each of two parts "
+                "that were put there, one over the other");
   if (step == 1)
     return extract(loc, vector, offset, count);
-  if (step != 2)
-    return fail("uses a part of a row");
   Value pairs = extract(loc, vector, offset - offset % 2, 2 * count);
   return Value(vector::DeinterleaveOp::create(builder, loc, pairs)
                    ->getResult(offset % 2));
@@ -236,6 +259,13 @@ FailureOr<Value> ProgramBuilder::assemble(tensor::InsertSliceOp op,
   if (cast<VectorType>(part->getType()).getDimSize(1) !=
       countElements(getColumnLeaves(*own)))
     return fail("puts together what is one value of several columns");
+  auto isPartial = [&](ArrayRef<unsigned> leaves) {
+    return llvm::any_of(leaves,
+                        [&](unsigned leaf) { return digits[leaf].isPartial; });
+  };
+  if (isPartial(getColumnLeaves(whole)) || isPartial(getColumnLeaves(*own)))
+    return fail("puts columns together that are divided by what does not "
+                "divide their number");
   auto [offset, step] = *steps;
   Value row = ofCluster ? vectors.lookup(op.getDest()) : Value();
   const Access *before = findRead(op.getDestMutable());
@@ -291,6 +321,10 @@ FailureOr<Value> ProgramBuilder::assemble(tensor::InsertSliceOp op,
     return insert(*part, offset);
   // The other columns of the pairs stay.
   const int64_t side = offset % 2;
+  if (mayReadOlder(row, offset - side,
+                   2 * cast<VectorType>(part->getType()).getDimSize(1)))
+    return fail("puts every second column over parts that lie one over the "
+                "other");
   Value pairs = extract(op.getLoc(), row, offset - side,
                         2 * cast<VectorType>(part->getType()).getDimSize(1));
   auto known = pairs.getDefiningOp<vector::InterleaveOp>();

@@ -16,13 +16,8 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 using linalg::LinalgOp;
 
-static ReduceKind getKind(LinalgOp op) {
-  return *getReduceKind(getCombiner(op, op.getDpsInitsMutable()[0]));
-}
-
-/// What `op`, which sums over rows, begins with.
-static void setInit(LinalgOp op, RowSum &sum) {
-  Value init = op.getDpsInits().front();
+/// What `init`, a sum over rows of `op`, begins with.
+static void setInit(Value init, RowSum &sum) {
   Value filled = access::getFilled(init.getDefiningOp());
   FloatAttr value;
   if (!filled || !matchPattern(filled, m_Constant(&value)))
@@ -77,8 +72,9 @@ static bool matchTail(LinalgOp op, Value sum, ReduceKind kind, Value &init) {
 RowSum RowSum::match(OpResult sum) {
   RowSum match;
   if (auto op = dyn_cast<LinalgOp>(sum.getOwner())) {
-    match.kind = getKind(op);
-    setInit(op, match);
+    OpOperand &init = *op.getDpsInitOperand(sum.getResultNumber());
+    match.kind = *getReduceKind(getCombiner(op, init));
+    setInit(init.get(), match);
   }
   const RowSum alone = match;
   while (getElementTypeOrSelf(sum.getType()).isF32()) {

@@ -219,3 +219,46 @@ func.func @rows_into_splat(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {
   %i = tensor.insert_slice %y into %c[0, 0] [4, 64] [1, 1] : tensor<4x64xf32> into tensor<8x64xf32>
   return %i : tensor<8x64xf32>
 }
+
+// Two constants beside each other: folding makes a constant of different values of them, which is taken apart again.
+// CHECK-LABEL: func.func @two_constants(
+// CHECK:         rmsnorm.rows
+// CHECK:         vector.insert_strided_slice
+// EMBED-LABEL: func.func @two_constants(
+func.func @two_constants(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %e1 = tensor.empty(%m) : tensor<?x32xf32>
+  %f = linalg.fill ins(%one : f32) outs(%e1 : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %g = linalg.fill ins(%two : f32) outs(%e1 : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %i = tensor.insert_slice %f into %e[0, 0] [%m, 32] [1, 1] : tensor<?x32xf32> into tensor<?x64xf32>
+  %j = tensor.insert_slice %g into %i[0, 32] [%m, 32] [1, 1] : tensor<?x32xf32> into tensor<?x64xf32>
+  %n = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  %y = linalg.add ins(%n, %j : tensor<?x64xf32>, tensor<?x64xf32>) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}
+
+// And of a part that is taken out of a row again.
+// CHECK-LABEL: func.func @constant_again(
+// CHECK:         rmsnorm.rows
+// CHECK:         vector.insert_strided_slice
+// EMBED-LABEL: func.func @constant_again(
+func.func @constant_again(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %x, %c0 : tensor<?x64xf32>
+  %one = arith.constant 1.0 : f32
+  %two = arith.constant 2.0 : f32
+  %e = tensor.empty(%m) : tensor<?x64xf32>
+  %e1 = tensor.empty(%m) : tensor<?x32xf32>
+  %f = linalg.fill ins(%one : f32) outs(%e1 : tensor<?x32xf32>) -> tensor<?x32xf32>
+  %f2 = linalg.fill ins(%two : f32) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
+  %r = tensor.insert_slice %f into %x[0, 0] [%m, 32] [1, 1] : tensor<?x32xf32> into tensor<?x64xf32>
+  %s = tensor.extract_slice %r[0, 0] [%m, 16] [1, 1] : tensor<?x64xf32> to tensor<?x16xf32>
+  %j = tensor.insert_slice %s into %f2[0, 0] [%m, 16] [1, 1] : tensor<?x16xf32> into tensor<?x64xf32>
+  %n = rmsnorm.forward input(%r : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
+  %y = linalg.add ins(%n, %j : tensor<?x64xf32>, tensor<?x64xf32>) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %y : tensor<?x64xf32>
+}

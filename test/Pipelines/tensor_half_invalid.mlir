@@ -294,24 +294,3 @@ func.func @as_many_groups(%q: tensor<?x3x128xbf16>, %w: tensor<128xbf16>, %cos: 
   %r = tensor.collapse_shape %q4 [[0], [1], [2, 3]] : tensor<?x3x64x2xf8E4M3FN> into tensor<?x3x128xf8E4M3FN>
   return %r, %sc : tensor<?x3x128xf8E4M3FN>, tensor<?x3x64xf32>
 }
-
-// -----
-
-// Two constants beside each other are no constant of one value.
-func.func @two_constants(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
-  %c0 = arith.constant 0 : index
-  %m = tensor.dim %x, %c0 : tensor<?x64xf32>
-  %one = arith.constant 1.0 : f32
-  %two = arith.constant 2.0 : f32
-  %e = tensor.empty(%m) : tensor<?x64xf32>
-  %e1 = tensor.empty(%m) : tensor<?x32xf32>
-  // expected-error @below {{'linalg.fill' op expected what one kernel computes for another to be returned, or computed into an argument, got 'tensor<?x64xf32>', for which a module has no memory}}
-  %f = linalg.fill ins(%one : f32) outs(%e1 : tensor<?x32xf32>) -> tensor<?x32xf32>
-  %g = linalg.fill ins(%two : f32) outs(%e1 : tensor<?x32xf32>) -> tensor<?x32xf32>
-  %i = tensor.insert_slice %f into %e[0, 0] [%m, 32] [1, 1] : tensor<?x32xf32> into tensor<?x64xf32>
-  %j = tensor.insert_slice %g into %i[0, 32] [%m, 32] [1, 1] : tensor<?x32xf32> into tensor<?x64xf32>
-  // expected-note @below {{the other kernel begins here}}
-  %n = rmsnorm.forward input(%x : tensor<?x64xf32>) output(%e : tensor<?x64xf32>) eps = 1.0e-5 -> tensor<?x64xf32>
-  %y = linalg.add ins(%n, %j : tensor<?x64xf32>, tensor<?x64xf32>) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
-  return %y : tensor<?x64xf32>
-}

@@ -107,7 +107,7 @@ func.func @odd_part_of_pairs(%x: tensor<2x12xf32>, %g: tensor<2x6xf32>) -> tenso
   return %y : tensor<2x3xf32>
 }
 
-// Two constants beside each other are no constant of one value: the host has them.
+// Two constants beside each other, which are one constant of different values.
 func.func @two_constants(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x64xf32>

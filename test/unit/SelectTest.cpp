@@ -163,7 +163,7 @@ static void forEachTakenApart(function_ref<void(const ProgramFacts &)> visit,
                 if (number % 3 == 0 && part % group == 0)
                   facts.groupColumns = group, facts.numGroupReductions = 1;
                 facts.hasPairs = pairs;
-                facts.numFloat4Conversions = number % 5 == 0;
+                facts.accessesFloat4 = number % 5 == 0;
                 facts.narrowestBits = facts.columnOperandBits = bits;
                 facts.sumsNarrowestBits = bits;
                 facts.liveBitsPerColumn = tiles * bits;
