@@ -230,6 +230,13 @@ rmsnorm::packFloat4(gpu::GPUModuleOp module,
     return keep && isa_and_present<GlobalLoadOp, WorkgroupLoadOp, KeepOp>(
                        keep.getValue().getDefiningOp());
   };
+  // What is computed is kept as it is.
+  module.walk([&](KeepOp keep) {
+    if (isFloat4(keep.getType()) && !isLoaded(keep)) {
+      keep.replaceAllUsesWith(keep.getValue());
+      keep.erase();
+    }
+  });
   SmallVector<Operation *> accesses;
   WalkResult walk = module.walk([&](Operation *op) -> WalkResult {
     auto copy = dyn_cast<AsyncCopyOp>(op);

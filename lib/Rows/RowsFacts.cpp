@@ -15,14 +15,25 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
+/// The first of the loads that are equal to `load`: on tensors, which are not
+/// written, they are to become one.
+static Operation *getFirst(TileLoadOp load) {
+  if (load->getParentOfType<RowsOp>().hasTensors())
+    for (auto other : load->getBlock()->getOps<TileLoadOp>())
+      if (OperationEquivalence::isEquivalentTo(
+              other, load, OperationEquivalence::IgnoreLocations))
+        return other;
+  return load;
+}
+
 /// The loads `value` is computed from, through per-column values only.
 static void collectLoads(Value value, SetVector<Operation *> &loads,
                          DenseSet<Value> &seen) {
   Operation *op = value.getDefiningOp();
   if (!op || !isPerColumn(value.getType()) || !seen.insert(value).second)
     return;
-  if (isa<TileLoadOp>(op))
-    loads.insert(op);
+  if (auto load = dyn_cast<TileLoadOp>(op))
+    loads.insert(getFirst(load));
   for (Value operand : op->getOperands())
     collectLoads(operand, loads, seen);
 }

@@ -168,6 +168,8 @@ FailureOr<Value> ProgramBuilder::takePart(Location loc, Value vector,
     return vector;
   if (step != 1 && step != 2)
     return fail("uses a part of a row");
+  if (step == 2 && isa<Float4E2M1FNType>(getElementTypeOrSelf(vector)))
+    return fail("takes pairs of f4E2M1FN apart, of which two are a byte");
   if (step == 1 ? mayReadOlder(vector, offset, count)
                 : mayReadOlder(vector, offset - offset % 2, 2 * count))
     return fail("uses a part of a row with some columns of each of two parts "
@@ -319,6 +321,8 @@ FailureOr<Value> ProgramBuilder::assemble(tensor::InsertSliceOp op,
   };
   if (step == 1)
     return insert(*part, offset);
+  if (isa<Float4E2M1FNType>(getElementTypeOrSelf(row)))
+    return fail("puts pairs of f4E2M1FN together, of which two are a byte");
   // The other columns of the pairs stay.
   const int64_t side = offset % 2;
   if (mayReadOlder(row, offset - side,

@@ -262,3 +262,23 @@ func.func @constant_again(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
   %y = linalg.add ins(%n, %j : tensor<?x64xf32>, tensor<?x64xf32>) outs(%e : tensor<?x64xf32>) -> tensor<?x64xf32>
   return %y : tensor<?x64xf32>
 }
+
+// Numbers of four bits beside a constant.
+// CHECK-LABEL: func.func @f4_beside_constant(
+// CHECK:         rmsnorm.rows
+// CHECK:         vector.insert_strided_slice
+// EMBED-LABEL: func.func @f4_beside_constant(
+func.func @f4_beside_constant(%x: tensor<8x32xf4E2M1FN>, %z: tensor<8x64xf4E2M1FN>) -> tensor<8x64xf32> {
+  %c = arith.constant 1.0 : f4E2M1FN
+  %e4 = tensor.empty() : tensor<8x64xf4E2M1FN>
+  %e = tensor.empty() : tensor<8x64xf32>
+  %d = linalg.fill ins(%c : f4E2M1FN) outs(%e4 : tensor<8x64xf4E2M1FN>) -> tensor<8x64xf4E2M1FN>
+  %j = tensor.insert_slice %x into %d[0, 0] [8, 32] [1, 1] : tensor<8x32xf4E2M1FN> into tensor<8x64xf4E2M1FN>
+  %w = linalg.generic {indexing_maps = [affine_map<(m, k) -> (m, k)>, affine_map<(m, k) -> (m, k)>], iterator_types = ["parallel", "parallel"]} ins(%j : tensor<8x64xf4E2M1FN>) outs(%e : tensor<8x64xf32>) {
+  ^bb0(%a: f4E2M1FN, %o: f32):
+    %b = arith.extf %a : f4E2M1FN to f32
+    linalg.yield %b : f32
+  } -> tensor<8x64xf32>
+  %y = rmsnorm.forward input(%w : tensor<8x64xf32>) output(%e : tensor<8x64xf32>) eps = 1.0e-5 -> tensor<8x64xf32>
+  return %y : tensor<8x64xf32>
+}
