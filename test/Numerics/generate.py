@@ -498,7 +498,7 @@ def override_modules():
     for i, schedule in enumerate([
             "threads_per_row=64,row_groups=2,rows_per_group=3", "threads_per_row=64,row_groups=3,static_persistent",
             "threads_per_row=16,row_groups=4,multi_wave_reload", "vectors_in_flight=3,cache=reload,threads_per_row=8,row_groups=16",
-            "vector_width=1,threads_per_row=128", "vector_width=16,rows_per_group=4,blocks_per_sm=2",
+            "vector_width=1,threads_per_row=128", "vector_width=16,threads_per_row=64,rows_per_group=4,blocks_per_sm=2",
             "threads_per_row=192,cache=registers,row_groups=2,blocks_per_sm=3",
             "row_groups=1,rows_per_group=2,threads_per_row=64", "row_groups=1,rows_per_group=3,threads_per_row=64"]):
         chip = "sm_90" if i % 2 == 0 else "gfx942"
