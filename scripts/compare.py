@@ -33,7 +33,8 @@ difference, than it was. So it also tells errors from what only adds up over a
 long program, such as one of many layers.
 With --row-wise all reductions of rows may begin kernels.
 With --outline what was raised becomes functions of what is one kernel each, and
-calls of them.
+calls of them, which are inlined: bufferization knows nothing of results of a
+call that share memory.
 """
 
 import argparse
@@ -251,7 +252,8 @@ def versions(path):
                  *(["--rmsnorm-outline"] if options.outline else []), "--mlir-print-local-scope", text=original)
     if options.drop:
         raised = re.sub(rf" {options.drop} = \S+", "", raised)
-    decompose = ["norm-opt", "--rmsnorm-wrap-memrefs", "--rmsnorm-decompose", "--mlir-print-local-scope"]
+    inline = ["--inline"] if options.outline else []
+    decompose = ["norm-opt", "--rmsnorm-wrap-memrefs", "--rmsnorm-decompose", *inline, "--mlir-print-local-scope"]
     if "rmsnorm." in original:
         original = run(*decompose, text=original)
     return original, raised if options.embed else run(*decompose, text=raised)
