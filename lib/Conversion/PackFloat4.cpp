@@ -225,14 +225,11 @@ rmsnorm::packFloat4(gpu::GPUModuleOp module,
   auto isFloat4 = [](Type type) {
     return isa<Float4E2M1FNType>(getElementTypeOrSelf(type));
   };
-  auto isLoaded = [](Operation *op) {
-    auto keep = dyn_cast<KeepOp>(op);
-    return keep && isa_and_present<GlobalLoadOp, WorkgroupLoadOp, KeepOp>(
-                       keep.getValue().getDefiningOp());
-  };
   // What is computed is kept as it is.
   module.walk([&](KeepOp keep) {
-    if (isFloat4(keep.getType()) && !isLoaded(keep)) {
+    if (isFloat4(keep.getType()) &&
+        !isa_and_present<GlobalLoadOp, WorkgroupLoadOp, KeepOp>(
+            keep.getValue().getDefiningOp())) {
       keep.replaceAllUsesWith(keep.getValue());
       keep.erase();
     }
@@ -245,8 +242,7 @@ rmsnorm::packFloat4(gpu::GPUModuleOp module,
           llvm::any_of(op->getResultTypes(), isFloat4) ||
           (copy && isFloat4(copy.getFragment()))))
       return WalkResult::advance();
-    if (!isa<GlobalLoadOp, GlobalStoreOp, WorkgroupLoadOp>(op) && !copy &&
-        !isLoaded(op))
+    if (!isa<GlobalLoadOp, GlobalStoreOp, WorkgroupLoadOp, KeepOp>(op) && !copy)
       return op->emitOpError(
           "expected f4E2M1FN, of which two are a byte, to be "
           "loaded, copied and stored only");

@@ -138,12 +138,10 @@ bool mlir::rmsnorm::holdPartsOnAllChips(const ProgramFacts &facts) {
   // Columns of a vector: those of a group if a subgroup shares it, and pairs.
   const int64_t ofGroup =
       std::max<int64_t>(1, facts.groupColumns / kLeastSubgroup);
-  // Halves of pairs are accessed, too, and two f4E2M1FN are a byte.
   const int64_t ofBytes = facts.accessesFloat4 ? 2 : 1;
-  const int64_t ofAccess = (facts.hasPairs ? 2 : 1) * ofBytes;
-  const int64_t least = std::max(ofAccess, ofGroup);
+  const int64_t least = std::max(facts.getLeastVector(), ofGroup);
   if (facts.dynamicColumns || part < least || columns > 8192 ||
-      part % ofAccess != 0)
+      part % facts.getLeastVector() != 0)
     return false;
   // A row alone is that of a whole subgroup.
   if (facts.singleRow && part < kMostSubgroup * kMaxVectorWidth)

@@ -88,8 +88,7 @@ void Verifier::verifyProgram() {
              "neighbours of a subgroup",
          Twine(schedule.vectorWidth) + " columns a vector and " +
              Twine(schedule.threadsPerRow) + " threads a row");
-  // Halves of pairs are accessed, too.
-  const int64_t least = facts.hasPairs ? 4 : 2;
+  const int64_t least = facts.getLeastVector();
   expect(schedule.vectorWidth >= least || !facts.accessesFloat4, "vector_width",
          "vector_width >= " + Twine(least) + " for " +
              (facts.hasPairs ? "pairs of " : "") +

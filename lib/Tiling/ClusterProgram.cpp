@@ -451,3 +451,30 @@ std::optional<NoProgram> rmsnorm::whyNoRows(RewriterBase &rewriter,
       results->push_back(landing);
   return problem;
 }
+
+llvm::SetVector<Operation *> rmsnorm::getOps(const access::Cluster &cluster) {
+  llvm::SetVector<Operation *> ops;
+  std::function<void(Value)> addWay = [&](Value value) {
+    Operation *op = value.getDefiningOp();
+    const bool isInsertion = isa_and_present<tensor::InsertSliceOp>(op);
+    if (!op || cluster.findMember(op) ||
+        !(isInsertion || access::isView(op) || access::isCopy(op)) ||
+        !ops.insert(op))
+      return;
+    addWay(op->getOperand(0));
+    if (isInsertion)
+      addWay(op->getOperand(1));
+  };
+  for (const access::Member &member : cluster.getMembers())
+    ops.insert(member.op);
+  for (const access::Access &access : cluster.getAccesses())
+    if (!access.isRead())
+      addWay(access.value);
+    else if (access.kind == access::Access::Kind::computed ||
+             access.kind == access::Access::Kind::assembled)
+      ops.insert(access.value.getDefiningOp());
+  auto sorted = ops.takeVector();
+  llvm::sort(sorted,
+             [](Operation *a, Operation *b) { return a->isBeforeInBlock(b); });
+  return {sorted.begin(), sorted.end()};
+}

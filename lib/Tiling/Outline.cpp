@@ -189,11 +189,9 @@ func::CallOp Outliner::run(SymbolTable &symbols) {
     caller = cast<func::FuncOp>(block->getParentOp());
   OpBuilder builder(caller.getContext());
   builder.setInsertionPointAfter(caller);
-  auto type = builder.getFunctionType(
-      llvm::to_vector(
-          llvm::map_range(inputs, [](Value v) { return v.getType(); })),
-      llvm::to_vector(
-          llvm::map_range(results, [](Value v) { return v.getType(); })));
+  auto type =
+      builder.getFunctionType(ValueRange(inputs.getArrayRef()).getTypes(),
+                              ValueRange(results).getTypes());
   auto function =
       func::FuncOp::create(builder, cluster.getAnchor()->getLoc(),
                            (caller.getName() + "_rows").str(), type);

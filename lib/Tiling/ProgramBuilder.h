@@ -135,6 +135,7 @@ private:
   std::string whyNoGroupsOf(ArrayRef<unsigned> leaves) const;
   SmallVector<unsigned> getColumnLeaves(ArrayRef<access::Sum> layout) const;
   int64_t countElements(ArrayRef<unsigned> leaves) const;
+  bool isPartial(ArrayRef<unsigned> leaves) const;
   bool isPrefix(ArrayRef<unsigned> part, ArrayRef<unsigned> whole) const {
     return part.size() <= whole.size() && whole.take_front(part.size()) == part;
   }

@@ -39,6 +39,12 @@ int64_t ProgramBuilder::countElements(ArrayRef<unsigned> leaves) const {
   return size.isStatic() ? size.getNumber() : kDynamicColumns;
 }
 
+/// Whether a division of `leaves` does not come out even.
+bool ProgramBuilder::isPartial(ArrayRef<unsigned> leaves) const {
+  return llvm::any_of(leaves,
+                      [&](unsigned leaf) { return digits[leaf].isPartial; });
+}
+
 /// Says that `part` is taken out of `whole`, or put into it, which is the row
 /// or a part of it itself.
 void ProgramBuilder::addPart(const Layout &whole, const Layout &part) {
@@ -138,7 +144,9 @@ void ProgramBuilder::orderRows() {
              order.take_back(kept.size()) == kept;
     });
   };
-  SmallVector<SmallVector<unsigned>> orders = {rowDigits};
+  if (suits(rowDigits))
+    return;
+  SmallVector<SmallVector<unsigned>> orders;
   sums.emplace_back();
   for (const SmallVector<unsigned> &first : sums)
     for (const SmallVector<unsigned> &last : sums) {
@@ -183,8 +191,7 @@ LogicalResult ProgramBuilder::findColumns() {
     current = member.op;
     SmallVector<unsigned> leaves = getColumnLeaves(member.loops);
     const int64_t elements = countElements(leaves);
-    if (llvm::any_of(leaves,
-                     [&](unsigned leaf) { return digits[leaf].isPartial; }))
+    if (isPartial(leaves))
       return failTogether(
           "divides columns by what does not divide their number");
     for (unsigned leaf : leaves)

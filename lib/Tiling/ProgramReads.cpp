@@ -160,8 +160,7 @@ FailureOr<Value> ProgramBuilder::takePart(Location loc, Value vector,
   auto steps = getSteps(index, whole, leaves);
   if (!steps || own == kDynamicColumns || count == kDynamicColumns)
     return fail("uses a part of a row");
-  if (llvm::any_of(leaves,
-                   [&](unsigned leaf) { return digits[leaf].isPartial; }))
+  if (isPartial(leaves))
     return fail("uses a part of a row whose columns do not divide it");
   auto [offset, step] = *steps;
   if (step == 1 && offset == 0 && count == own)
@@ -170,14 +169,15 @@ FailureOr<Value> ProgramBuilder::takePart(Location loc, Value vector,
     return fail("uses a part of a row");
   if (step == 2 && isa<Float4E2M1FNType>(getElementTypeOrSelf(vector)))
     return fail("takes pairs of f4E2M1FN apart, of which two are a byte");
-  if (step == 1 ? mayReadOlder(vector, offset, count)
-                : mayReadOlder(vector, offset - offset % 2, 2 * count))
+  // Of pairs both are taken out.
+  const int64_t begin = offset - offset % step, size = step * count;
+  if (mayReadOlder(vector, begin, size))
     return fail("uses a part of a row with some columns of each of two parts "
                 "that were put there, one over the other");
+  Value part = extract(loc, vector, begin, size);
   if (step == 1)
-    return extract(loc, vector, offset, count);
-  Value pairs = extract(loc, vector, offset - offset % 2, 2 * count);
-  return Value(vector::DeinterleaveOp::create(builder, loc, pairs)
+    return part;
+  return Value(vector::DeinterleaveOp::create(builder, loc, part)
                    ->getResult(offset % 2));
 }
 
@@ -261,10 +261,6 @@ FailureOr<Value> ProgramBuilder::assemble(tensor::InsertSliceOp op,
   if (cast<VectorType>(part->getType()).getDimSize(1) !=
       countElements(getColumnLeaves(*own)))
     return fail("puts together what is one value of several columns");
-  auto isPartial = [&](ArrayRef<unsigned> leaves) {
-    return llvm::any_of(leaves,
-                        [&](unsigned leaf) { return digits[leaf].isPartial; });
-  };
   if (isPartial(getColumnLeaves(whole)) || isPartial(getColumnLeaves(*own)))
     return fail("puts columns together that are divided by what does not "
                 "divide their number");

@@ -20,6 +20,11 @@ struct ProgramFacts {
   /// The class of N, which only a call knows: see dynamicColumns.
   bool hasNarrowColumns() const { return dynamicColumns == 2; }
   void setNarrowColumns(bool narrow) { dynamicColumns = narrow ? 2 : 1; }
+  /// Columns of the least vector: both of a pair, whose halves are accessed by
+  /// themselves, too, and whole bytes.
+  int64_t getLeastVector() const {
+    return (hasPairs ? 2 : 1) * (accessesFloat4 ? 2 : 1);
+  }
   int64_t getOperations() const { return operationsBefore + operationsAfter; }
   int64_t getFunctions() const { return functionsBefore + functionsAfter; }
   /// Bytes of `count` columns of so many bits each.
