@@ -430,13 +430,16 @@ class Program:
         self.ended = True
 
     def sum_rows(self):
-        """Returns sums, or maxima, over all rows or over those of each of some leading dimensions, by columns or of all of
-        them, of the tensor or of what another sum may be of, too."""
+        """Returns sums, or maxima, over all rows or over those of each of some dimensions, in any order, by columns or of
+        all of them, of the tensor or of what another sum may be of, too."""
         value, last = self.value, len(self.value.dims) - 1
         if last == 0:
             return
         kept = self.rng.randint(0, last - 1)
         kept = list(self.rng.choice([range(kept), range(last - kept, last)]))
+        anyhow = random.Random(f"rows kept of {self.seed} {self.count}")
+        if anyhow.random() < 0.3:
+            kept = anyhow.sample(range(last), len(kept))
         # Drawn apart: other programs stay as they were. One number for each of the dimensions, beside sums by columns.
         of_columns = not kept or random.Random(f"columns of {self.seed} {self.count}").random() < 0.7
         axes, out_axes = list(range(last + 1)), kept + [last] * of_columns
