@@ -131,7 +131,7 @@ void BlockSum::leave() {
   for (auto [number, fragment] : llvm::enumerate(kernel.fragments[sum])) {
     OpBuilder::InsertionGuard guard(builder);
     Value index = kernel.emitI32(0);
-    if (perColumn && layout.hasPadding()) {
+    if (perColumn && !layout.isInOrder()) {
       VectorPosition position =
           emitPosition(kernel, kernel.threads.firstColumn, number,
                        !layout.isFull(number), /*columns=*/Value());
@@ -216,7 +216,7 @@ int64_t BlockSum::combineParts(Value thread) {
 void BlockSum::combineRowGroups() {
   const int64_t width = perColumn ? layout.getVectorWidth() : 1;
   const int64_t threads = perColumn ? layout.getThreadsPerRow() : 1;
-  perGroup = perColumn && layout.hasPadding()
+  perGroup = perColumn && !layout.isInOrder()
                  ? layout.getColumns()
                  : kernel.fragments[sum].size() * width * threads;
   // Columns of a thread in the second half: a power of two, as the width.
@@ -231,8 +231,12 @@ void BlockSum::combineRowGroups() {
       add(mul(ids.rowGroup, layout.getThreadsPerRow()), ids.threadInRow);
   const int64_t groups = combineParts(thread);
   // Where the strip or the row begins.
-  Value origin = arith::SubIOp::create(
-      builder, ids.firstColumn, mul(ids.threadInRow, layout.getVectorWidth()));
+  Value origin =
+      !layout.isWhole()
+          ? kernel.emitI32(0)
+          : arith::SubIOp::create(builder, ids.firstColumn,
+                                  mul(ids.threadInRow, layout.getVectorWidth()))
+                .getResult();
   Value count = isOfRow   ? kernel.emitI32(1)
                 : columns ? columns
                           : kernel.emitI32(layout.getColumns());

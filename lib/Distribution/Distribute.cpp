@@ -41,6 +41,12 @@ static std::string getKernelName(StringRef name, ScheduleAttr schedule) {
   return symbol + "_" + schedule.getFields().getKernelSuffix();
 }
 
+static SmallVector<ColumnDigit, 3> getLayoutDigits(RowsOp rows) {
+  const ColumnParts parts = getColumnParts(rows);
+  return getColumnDigits(rows.getColumns(), parts.part, parts.hasPairs,
+                         parts.whole);
+}
+
 namespace {
 /// Makes the kernel of one `rmsnorm.rows`, its launch and its workspaces.
 class Distributor {
@@ -48,9 +54,7 @@ public:
   Distributor(RowsOp rows, ScheduleAttr schedule, const ChipInfo &chip,
               SymbolTable &symbols)
       : rows(rows), tiles(rows.getTiles()), schedule(schedule), chip(chip),
-        layout(schedule.getFields(),
-               getColumnDigits(rows.getColumns(), getPartColumns(rows),
-                               hasPairs(rows)),
+        layout(schedule.getFields(), getLayoutDigits(rows),
                bool(rows.getDynamicColumns()), chip.subgroupSize),
         host(rows),
         function(createKernel(
@@ -64,6 +68,7 @@ public:
   LogicalResult run();
 
 private:
+  LogicalResult checkLayout();
   bool waitsOnce(Operation *wait);
   Value emitEntry();
   void emitOnce(Block::iterator begin, Block::iterator end,
@@ -163,7 +168,30 @@ SmallVector<Value> Distributor::createWorkspaces() {
   return workspaces;
 }
 
+/// Whether the schedule, which need not be one of ours, shares out what the
+/// body computes.
+LogicalResult Distributor::checkLayout() {
+  const ColumnParts parts = getColumnParts(rows);
+  if (!layout || (parts.part != 0 && parts.part % layout.getVectorWidth() != 0))
+    return rows.emitOpError("expected vector_width to divide the ")
+           << parts.part
+           << " columns that rows are taken apart in, and threads "
+           << "to share them, got " << layout.getVectorWidth();
+  WalkResult groups = rows.getBody().walk([&](GroupReduceOp op) -> WalkResult {
+    const auto type = cast<VectorType>(op.getResult().getType());
+    const int64_t columns = getGroupColumns(type, rows.getDigits());
+    if (layout.getGroupThreads(columns) == 0)
+      return op.emitOpError("expected each group of ")
+             << columns << " columns to lie in a vector, or in those of 2, 4, "
+             << "8, ... neighbours of a subgroup";
+    return WalkResult::advance();
+  });
+  return failure(groups.wasInterrupted());
+}
+
 LogicalResult Distributor::run() {
+  if (failed(checkLayout()))
+    return failure();
   grid = createGrid(host, rows, schedule, chip);
   Block &body = rows.getBody().front();
   auto waits = body.getOps<GridWaitOp>();
@@ -290,10 +318,6 @@ struct Distribute final : rmsnorm::impl::DistributeBase<Distribute> {
                             (load && load.getKind() == TileKind::column);
       const bool perColumn = llvm::any_of(op->getResultTypes(), isPerColumn) ||
                              (store && isPerColumn(store.getValue().getType()));
-      if (getHalfOfPairs(op) &&
-          rows.getRequiredSchedule()->getVectorWidth() == 1)
-        return op->emitOpError("expected vector_width >= 2 for pairs of "
-                               "columns in one vector, got 1");
       if (isa<RowReduceOp>(op) || (isDirect && perColumn && !isPlaced))
         return report("rmsnorm-place-tiles",
                       "per-column work in rmsnorm.traverse");

@@ -71,7 +71,7 @@ void Kernel::emitThreadColumns() {
   int64_t count = layout.getThreadsPerRow();
   for (const DigitLayout &digit : llvm::reverse(layout.getDigits())) {
     Value own = place;
-    if (digit.threads == 1 && layout.getDigits().size() > 1) {
+    if (digit.threads == 1 && !layout.isWhole()) {
       own = emitI32(0);
     } else if (count != digit.threads) {
       Value size = emitI32(digit.threads);
@@ -79,6 +79,7 @@ void Kernel::emitThreadColumns() {
       place = arith::DivUIOp::create(builder, place, size);
     }
     count /= digit.threads;
+    threads.places.insert(threads.places.begin(), own);
     own = arith::MulIOp::create(builder, own,
                                 emitI32(digit.vector * digit.stride));
     Value &first = threads.firstColumn;
@@ -214,24 +215,6 @@ int64_t Kernel::getNumRows(Type type) const {
   return vector ? std::max<int64_t>(1, vector.getDimSize(0) /
                                            layout.getRowGroups())
                 : 1;
-}
-
-int64_t Kernel::getNumVectors(Type type) const {
-  const int64_t columns = cast<VectorType>(type).getDimSize(1);
-  if (!parts.contains(columns))
-    return layout.getNumVectors();
-  return layout.countVectorsBefore(columns == pairs ? 2 * columns : columns);
-}
-
-int64_t Kernel::getVectorWidth(Type type) const {
-  const int64_t width = layout.getVectorWidth();
-  const int64_t columns = cast<VectorType>(type).getDimSize(1);
-  if (columns == pairs)
-    return width / 2;
-  if (parts.contains(columns))
-    return width;
-  const int64_t group = layout.getColumns() / columns;
-  return std::max<int64_t>(1, width / group);
 }
 
 Type Kernel::getFragmentType(Type type) const {

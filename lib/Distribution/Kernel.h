@@ -5,9 +5,9 @@
 #define RMSNORM_LIB_DISTRIBUTION_KERNEL_H
 
 #include "KernelArguments.h"
-#include "RMSNorm/IR/Parts.h"
 #include "RMSNorm/IR/TileTypes.h"
 #include "RMSNorm/Schedule/Layout.h"
+#include "ValueDigits.h"
 #include "WorkgroupPlan.h"
 
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -23,9 +23,10 @@ struct Threads {
   /// Its place in its subgroup, and the subgroup's number.
   Value lane, subgroup;
   /// Where its first vector begins; the part of this that each digit of the
-  /// columns adds (Layout::getDigits).
+  /// columns adds (Layout::getDigits); its place among the threads that share
+  /// the digit.
   Value firstColumn;
-  SmallVector<Value, 3> columns;
+  SmallVector<Value, 3> columns, places;
   /// The block's rank in its cluster and where its part of the row ends; null
   /// but in clusters.
   Value rank, endColumn;
@@ -44,13 +45,7 @@ public:
       : rows(rows), layout(layout), chip(chip), loc(rows.getLoc()),
         builder(
             ImplicitLocOpBuilder::atBlockEnd(loc, &function.getBody().front())),
-        host(host), arguments(host, function.getBody().front()),
-        parts(getParts(rows)) {
-    RowsOp(rows).getBody().walk([&](Operation *op) {
-      if (Value half = getHalfOfPairs(op))
-        pairs = cast<VectorType>(half.getType()).getDimSize(1);
-    });
-  }
+        host(host), arguments(host, function.getBody().front()) {}
 
   /// Emits the numbers of a thread; `strip` is the number of the strip of
   /// columns that the block owns, or null.
@@ -103,12 +98,15 @@ public:
   /// Rows a thread holds of a value of type `type`: of a tile's row_groups x
   /// rows_per_group the latter, of an accumulator's row_groups one.
   int64_t getNumRows(Type type) const;
-  /// Vectors a thread holds of a row of type `type`, a part of one fewer.
-  int64_t getNumVectors(Type type) const;
-  /// Elements of a thread's vector of a row of type `type`: half of the others'
-  /// if the row has every other column; one for each group of columns in the
-  /// vector, or one that the vector shares.
-  int64_t getVectorWidth(Type type) const;
+  /// What a thread has of the columns of a value of type `type`: vectors, and
+  /// elements of each.
+  ValueDigits getDigits(Type type) const {
+    return {layout, RowsOp(rows).getDigits(), cast<VectorType>(type)};
+  }
+  int64_t getNumVectors(Type type) const {
+    return getDigits(type).getNumFragments();
+  }
+  int64_t getVectorWidth(Type type) const { return getDigits(type).getWidth(); }
   /// The type of a thread's fragment of one of its vectors, or of a per-row
   /// value.
   Type getFragmentType(Type type) const;
@@ -152,10 +150,6 @@ private:
   }
 
   Value numRows, segment, numSegments;
-  /// Columns of the parts that a program takes out of rows, and of those that
-  /// vector.deinterleave takes out; 0 if there are none.
-  llvm::SmallDenseSet<int64_t> parts;
-  int64_t pairs = 0;
   DenseMap<int64_t, Value> constants;
   DenseMap<Value, Value> scalars;
   /// Of leading sizes, as the host computes them.

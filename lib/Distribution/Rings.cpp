@@ -67,8 +67,8 @@ void Rings::emitCopies(Tile &tile, Value slot) const {
     Value offset = emitOffset(ring, slot);
     auto fragment = VectorType::get({layout.getVectorWidth()},
                                     getElementTypeOrSelf(buffer));
-    auto whole =
-        VectorType::get({1, layout.getColumns()}, fragment.getElementType());
+    const VectorType whole = getTileType(1, RowsOp(kernel.rows).getDigits(),
+                                         fragment.getElementType());
     for (int64_t row = 0; row < layout.getRowsPerGroup(); ++row)
       for (int64_t index = 0; index < layout.getNumVectors(); ++index) {
         VectorPosition position =

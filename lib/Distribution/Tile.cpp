@@ -2,6 +2,7 @@
 //===- Tile.cpp - what a thread does for one tile, but along the columns -===//
 
 #include "Tile.h"
+#include "ColumnOps.h"
 
 #include "RMSNorm/IR/AccessMap.h"
 
@@ -151,11 +152,12 @@ void Tile::emitHeldLoad(TileLoadOp load) {
   SmallVector<Value> vectors;
   for (int64_t index = 0; index < kernel.getNumVectors(load.getType());
        ++index) {
+    const int64_t number = getRowVector(kernel, load.getType(), index);
     VectorPosition position =
-        emitPosition(kernel, kernel.threads.firstColumn, index,
-                     !kernel.layout.isFull(index), addresses.getColumns());
+        emitPosition(kernel, kernel.threads.firstColumn, number,
+                     !kernel.layout.isFull(number), addresses.getColumns());
     vectors.push_back(emitVectorLoad(
-        kernel, load, addresses.getOffset(load.getBase(), 0), position));
+        kernel, load, addresses.getOffset(load.getBase(), 0), position, index));
   }
   kernel.fragments[load] = std::move(vectors);
 }
@@ -164,52 +166,12 @@ void Tile::emitHeldLoad(TileLoadOp load) {
 // Columns and sums
 //===----------------------------------------------------------------------===//
 
-Value rmsnorm::emitColumn(Kernel &kernel, const VectorPosition &position,
-                          Type type) {
-  if (kernel.getVectorWidth(type) == kernel.layout.getVectorWidth())
-    return position.column;
-  return arith::DivUIOp::create(kernel.builder, position.column,
-                                kernel.emitI32(2));
-}
-
-Value rmsnorm::emitVectorLoad(Kernel &kernel, TileLoadOp load, Value offset,
-                              const VectorPosition &position) {
-  ImplicitLocOpBuilder &builder = kernel.builder;
-  auto type = cast<VectorType>(kernel.getFragmentType(load.getType()));
-  const int64_t alignment =
-      kernel.getAlignment(load.getBase(), load.getType(), bool(position.valid));
-  Value column = emitColumn(kernel, position, load.getType());
-  const int64_t period = load.getAccess().getPeriod();
-  if (period == 0)
-    return kernel.emitLoad(load, type, offset, column, position.valid,
-                           alignment);
-  // Pieces of the vector that lie together.
-  const int64_t width = type.getNumElements(), count = std::gcd(period, width);
-  SmallVector<Value> elements;
-  for (int64_t first = 0; first < width; first += count) {
-    Value begin = column, valid = position.valid;
-    if (first != 0) {
-      begin = kernel.emitColumnSum(column, kernel.emitI32(first));
-      if (valid)
-        valid = arith::SubIOp::create(builder, valid, kernel.emitI32(first));
-    }
-    begin = arith::RemUIOp::create(builder, begin, kernel.emitI32(period));
-    Value piece = kernel.emitLoad(
-        load, VectorType::get({count}, type.getElementType()), offset, begin,
-        valid, std::min(alignment, count * getElementBytes(load)));
-    if (count == width)
-      return piece;
-    for (int64_t i = 0; i < count; ++i)
-      elements.push_back(vector::ExtractOp::create(builder, piece, i));
-  }
-  return vector::FromElementsOp::create(builder, type, elements);
-}
-
-/// How many columns there are from the first of vector `index` on, of a row of
-/// several digits: no vector ends in the middle of one.
-static Value emitDigitsValid(Kernel &kernel, int64_t index) {
+Value rmsnorm::emitDigitsValid(Kernel &kernel, int64_t index,
+                               function_ref<bool(size_t)> has) {
   Value valid;
   for (auto [number, digit] : llvm::enumerate(kernel.layout.getDigits())) {
+    if (!has(number))
+      continue;
     const int64_t first =
         kernel.layout.getRegister(index, number) * digit.getStep();
     if (first + digit.getStep() <= digit.size)
@@ -235,8 +197,9 @@ VectorPosition rmsnorm::emitPosition(Kernel &kernel, Value firstColumn,
         firstColumn, kernel.emitI32(kernel.layout.getVectorColumn(index)));
   if (!partial)
     return position;
-  if (kernel.layout.getDigits().size() > 1) {
-    position.valid = emitDigitsValid(kernel, index);
+  if (!kernel.layout.isWhole()) {
+    position.valid =
+        emitDigitsValid(kernel, index, [](size_t) { return true; });
     return position;
   }
   Value end = columns ? columns : kernel.threads.endColumn;
@@ -311,7 +274,7 @@ Value rmsnorm::emitAllLoaded(Kernel &kernel, ArrayRef<Value> fragments) {
 Value rmsnorm::emitMasked(Kernel &kernel, Value value, ReduceKind kind,
                           Value valid) {
   ImplicitLocOpBuilder &builder = kernel.builder;
-  const int64_t width = kernel.layout.getVectorWidth();
+  const int64_t width = cast<VectorType>(value.getType()).getNumElements();
   auto lanesType = VectorType::get({width}, builder.getI32Type());
   SmallVector<int32_t> lanes(width);
   std::iota(lanes.begin(), lanes.end(), 0);

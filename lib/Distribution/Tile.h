@@ -66,13 +66,11 @@ struct VectorPosition {
 VectorPosition emitPosition(Kernel &kernel, Value firstColumn, int64_t index,
                             bool partial, Value columns);
 
-/// The column of a row of type `type` that `position` is.
-Value emitColumn(Kernel &kernel, const VectorPosition &position, Type type);
-
-/// The vector at `position` of the row at `offset`. Where the buffer has fewer
-/// columns than a row it is read from the beginning again.
-Value emitVectorLoad(Kernel &kernel, TileLoadOp load, Value offset,
-                     const VectorPosition &position);
+/// How many columns there are from the first of vector `index` on, of a row of
+/// several digits, of those that it `has`: no vector ends in the middle of one.
+/// Null: all exist.
+Value emitDigitsValid(Kernel &kernel, int64_t index,
+                      function_ref<bool(size_t digit)> has);
 
 /// Adds the rows of the thread's group that `op` accumulates to `sums`, one for
 /// each of a thread's vectors. `get` gives vector `position` of an operand.

@@ -2,8 +2,7 @@
 //===- Traverse.cpp - one walk of a thread over its columns --------------===//
 
 #include "Traverse.h"
-#include "Groups.h"
-#include "Parts.h"
+#include "ColumnOps.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -86,7 +85,7 @@ Value Walker::get(Value value, int64_t row, int64_t index) {
 /// is visited with the first.
 void Walker::forEach(Type type,
                      function_ref<void(int64_t row, int64_t index)> visit) {
-  // A part of a row is in the first vectors; all vectors are in one chunk then.
+  // A part of a row has fewer vectors; all are in one chunk then.
   const int64_t count = std::min<int64_t>(
       chunk.size(), isPerColumn(type) ? kernel.getNumVectors(type) : 1 << 30);
   for (int64_t row = 0; row < kernel.getNumRows(type); ++row)
@@ -246,26 +245,17 @@ void Walker::emitOps(bool loads, bool others) {
 
 void Walker::emitLoad(TileLoadOp load) {
   define(load, [&](int64_t row, int64_t index) {
-    const VectorPosition &position = chunk[index];
-    Value offset = tile.addresses.getOffset(load, row);
-    return load.getKind() == TileKind::group
-               ? emitGroupLoad(kernel, load, offset, position)
-               : emitVectorLoad(kernel, load, offset, position);
+    return emitVectorLoad(kernel, load, tile.addresses.getOffset(load, row),
+                          chunk[getRowVector(kernel, load.getType(), index)],
+                          index);
   });
 }
 
 void Walker::emitStore(TileStoreOp store) {
-  forEach(store.getValue().getType(), [&](int64_t row, int64_t index) {
-    const VectorPosition &position = chunk[index];
-    Value value = get(store.getValue(), row, index);
-    Value offset = tile.addresses.getOffset(store.getBase(), row);
-    auto type = cast<VectorType>(store.getValue().getType());
-    if (store.getKind() == TileKind::group)
-      return emitGroupStore(kernel, tile, store, value, row, position);
-    kernel.emitStore(
-        store, value, offset, emitColumn(kernel, position, type),
-        tile.emitStoreValid(row, position.valid, kernel.getVectorWidth(type)),
-        kernel.getAlignment(store.getBase(), type, bool(position.valid)));
+  const Type type = store.getValue().getType();
+  forEach(type, [&](int64_t row, int64_t index) {
+    emitVectorStore(kernel, tile, store, get(store.getValue(), row, index), row,
+                    chunk[getRowVector(kernel, type, index)], index);
   });
 }
 
@@ -297,14 +287,14 @@ void Walker::emitKeep(KeepOp keep) {
 }
 
 void Walker::emitOp(Operation *op) {
-  if (emitPart(
-          kernel, op,
-          [&](Value value, int64_t row, int64_t index) {
-            return get(value, row, index);
-          },
-          [&](Value value, function_ref<Value(int64_t, int64_t)> emit) {
-            define(value, emit);
-          }))
+  auto getOwn = [&](Value value, int64_t row, int64_t index) {
+    return get(value, row, index);
+  };
+  auto defineOwn = [&](Value value,
+                       function_ref<Value(int64_t, int64_t)> emit) {
+    define(value, emit);
+  };
+  if (emitColumnOp(kernel, op, getOwn, defineOwn))
     return;
   if (auto load = dyn_cast<TileLoadOp>(op))
     return emitLoad(load);
@@ -320,15 +310,7 @@ void Walker::emitOp(Operation *op) {
       kernel.fragments[sum.getResult()][chunk[index].index] = total;
     });
   if (auto reduce = dyn_cast<GroupReduceOp>(op))
-    return define(reduce, [&](int64_t row, int64_t index) {
-      return emitGroupReduce(kernel, reduce,
-                             get(reduce.getInput(), row, index));
-    });
-  if (auto broadcast = dyn_cast<GroupBroadcastOp>(op))
-    return define(broadcast, [&](int64_t row, int64_t index) {
-      return emitGroupBroadcast(kernel, broadcast,
-                                get(broadcast.getValue(), row, index));
-    });
+    return emitGroupReduce(kernel, reduce, chunk, getOwn, defineOwn);
   if (auto broadcast = dyn_cast<vector::BroadcastOp>(op)) {
     Type type = kernel.getFragmentType(broadcast.getType());
     return define(broadcast, [&](int64_t row, int64_t index) {

@@ -208,13 +208,18 @@ bool AccessMap::hasColumnLast() const {
          getDigits(getColumnDim()).size() == 1;
 }
 
-int64_t AccessMap::getPeriod() const {
-  const AccessTerm *term =
-      column && !indices.empty() ? indices.back().getTerm() : nullptr;
-  return term && !term->isOperand && term->dim == getColumnDim() &&
-                 term->divisor == 1 && term->factor == 1
-             ? term->modulus
-             : 0;
+int64_t AccessMap::getColumnRun(int64_t columns,
+                                ArrayRef<int64_t> shape) const {
+  if (!column || indices.empty())
+    return 0;
+  const SmallVector<Digit> digits = getDigits(getColumnDim());
+  int64_t last = indices.size() - 1;
+  while (!shape.empty() && last > 0 && shape[last] == 1)
+    --last;
+  if (digits.empty() || digits.front().divisor != 1 ||
+      digits.front().factor != 1 || digits.front().place < last)
+    return 0;
+  return digits.front().modulus == 0 ? columns : digits.front().modulus;
 }
 
 bool AccessMap::isPlain() const {

@@ -25,14 +25,11 @@ LogicalResult AccessVerifier::verifyStrides(Operation *op, Value buffer,
 }
 
 LogicalResult AccessVerifier::verifyColumns(Operation *op, Value buffer,
-                                            int64_t columns, bool isGroups) {
+                                            int64_t columns) {
   auto type = cast<MemRefType>(buffer.getType());
   // With `dynamic_columns` a buffer's type may still know their number.
   const int64_t last = type.getShape().back();
-  isGroups &= !rows.getDynamicColumns() && !ShapedType::isDynamic(last);
-  if (isGroups                   ? rows.getColumns() % last != 0
-      : rows.getDynamicColumns() ? last > columns
-                                 : last != columns)
+  if (rows.getDynamicColumns() ? last > columns : last != columns)
     return op->emitOpError("expected a buffer with the columns of "
                            "rmsnorm.rows, got ")
            << type;
@@ -108,8 +105,7 @@ LogicalResult AccessVerifier::verifyCopied(TilesOp op, Value buffer) {
       op.getContext(), rank == 0 ? 0 : rank - 1, /*hasColumn=*/true);
   return failure(
       failed(verifyStrides(op, buffer, /*hasColumn=*/true)) ||
-      failed(
-          verifyColumns(op, buffer, rows.getColumns(), /*isGroups=*/false)) ||
+      failed(verifyColumns(op, buffer, rows.getColumns())) ||
       failed(verifyRows(op, buffer, AccessMap(plain, /*hasColumn=*/true),
                         rows.getColumns(), /*writes=*/false,
                         /*isTile=*/true)));
@@ -154,22 +150,20 @@ LogicalResult AccessVerifier::verifyAccess(OpTy op, VectorType tile,
   auto verifyRows = [&] {
     return hasIndex
                ? success()
-               : this->verifyRows(op, op.getBase(), map, tile.getDimSize(1),
+               : this->verifyRows(op, op.getBase(), map, getNumColumns(tile),
                                   writes, op.getKind() == TileKind::tile);
   };
-  if (failed(verifyStrides(op, op.getBase(), map.hasColumnLast())))
+  if (failed(verifyStrides(op, op.getBase(),
+                           map.getColumnRun(getNumColumns(tile)) != 0)))
     return failure();
   if (!schedule)
     return verifyRows();
-  const bool isGroups = op.getKind() == TileKind::group ||
-                        (!writes && op.getKind() == TileKind::column);
-  if ((map.hasColumnLast() || map.getPeriod() != 0) &&
-      failed(verifyColumns(op, op.getBase(), tile.getDimSize(1), isGroups)))
+  if (map.hasColumnLast() &&
+      failed(verifyColumns(op, op.getBase(), getNumColumns(tile))))
     return failure();
-  if (map.hasColumn() && !map.hasColumnLast() && map.getPeriod() == 0 &&
-      (rows.getDynamicColumns() || rows.getColumns() % tile.getDimSize(1) != 0))
-    return op.emitOpError("expected groups of the columns of rmsnorm.rows, "
-                          "got ")
+  if (map.hasColumn() && !map.hasColumnLast() && rows.getDynamicColumns())
+    return op.emitOpError("expected static columns of rmsnorm.rows for values "
+                          "of groups, got ")
            << tile;
   if (hasIndex)
     return success();
@@ -233,8 +227,7 @@ LogicalResult AccessVerifier::verifySum(OpTy op, Value dest, Value sum) {
              << rank + hasColumns << ", got " << type;
     if (failed(verifyStrides(op, buffer, hasColumns)) ||
         (hasColumns &&
-         failed(verifyColumns(op, buffer, isValue ? 1 : rows.getColumns(),
-                              /*isGroups=*/false))))
+         failed(verifyColumns(op, buffer, isValue ? 1 : rows.getColumns()))))
       return failure();
     for (auto [place, dim] : llvm::enumerate(dims))
       if (failed(verifyCompatibleShape({rows.getStaticSizes()[dim]},

@@ -32,9 +32,8 @@ private:
                              bool isPlaced);
   /// Whether `buffer` has strides, of 1 where it has columns.
   LogicalResult verifyStrides(Operation *op, Value buffer, bool hasColumn);
-  /// Whether the last dimension of `buffer` has `columns`, or groups of them.
-  LogicalResult verifyColumns(Operation *op, Value buffer, int64_t columns,
-                              bool isGroups);
+  /// Whether the last dimension of `buffer` has `columns`.
+  LogicalResult verifyColumns(Operation *op, Value buffer, int64_t columns);
   /// Whether `buffer` has the sizes of the rows where `access` leads
   /// to, for vectors of `columns`.
   LogicalResult verifyRows(Operation *op, Value buffer, const AccessMap &access,

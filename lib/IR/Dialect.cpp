@@ -240,6 +240,12 @@ static LogicalResult verifyAttribute(const Holder &holder,
          << attribute.getName().getValue() << "'";
 }
 
+Operation *RMSNormDialect::materializeConstant(OpBuilder &builder,
+                                               Attribute value, Type type,
+                                               Location loc) {
+  return arith::ConstantOp::materialize(builder, value, type, loc);
+}
+
 LogicalResult
 RMSNormDialect::verifyOperationAttribute(Operation *op,
                                          NamedAttribute attribute) {

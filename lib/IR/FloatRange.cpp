@@ -3,6 +3,7 @@
 
 #include "RMSNorm/IR/FloatRange.h"
 #include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/IR/TileTypes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -88,10 +89,9 @@ static FloatRange computeRange(Value value, KnownRanges &known) {
     Value input = reduce.getInputs()[number];
     auto kind = cast<ReduceKindAttr>(reduce.getKinds()[number]).getValue();
     if (kind == ReduceKind::add)
-      range =
-          getRange(input, known) *
-          FloatRange{0, int(llvm::Log2_64_Ceil(
-                            cast<VectorType>(input.getType()).getDimSize(1)))};
+      range = getRange(input, known) *
+              FloatRange{
+                  0, int(llvm::Log2_64_Ceil(getNumColumns(input.getType())))};
   }
   return range.isPrecise() ? range : anything;
 }

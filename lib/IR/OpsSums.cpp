@@ -9,31 +9,6 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-APFloat rmsnorm::getIdentity(ReduceKind kind,
-                             const llvm::fltSemantics &semantics) {
-  switch (kind) {
-  case ReduceKind::add:
-    return APFloat::getZero(semantics);
-  case ReduceKind::maximumf:
-    return APFloat::getInf(semantics, /*Negative=*/true);
-  case ReduceKind::minimumf:
-    return APFloat::getInf(semantics);
-  case ReduceKind::mul:
-    return APFloat(semantics, 1);
-  case ReduceKind::maxnumf:
-  case ReduceKind::minnumf:
-    return APFloat::getQNaN(semantics);
-  }
-  llvm_unreachable("unknown reduction kind");
-}
-
-bool rmsnorm::isIdentity(ReduceKind kind, const APFloat &value) {
-  APFloat identity = getIdentity(kind, value.getSemantics());
-  return identity.isNaN()    ? value.isNaN()
-         : identity.isZero() ? value.isZero()
-                             : value.bitwiseIsEqual(identity);
-}
-
 //===----------------------------------------------------------------------===//
 // accumulate
 //===----------------------------------------------------------------------===//
@@ -59,7 +34,7 @@ static LogicalResult verifyDest(AccumulateOp op) {
     return element.isF16() || element.isBF16() || element.isF32();
   };
   const int64_t rank = op.getDims().size();
-  const int64_t columns = type.getDimSize(1);
+  const int64_t columns = getNumColumns(type);
   if (!isSumType(dest) ||
       (dest.getRank() != rank + 1 && !(columns == 1 && dest.getRank() == rank)))
     return op.emitOpError("expected dest to have rank ")
@@ -117,7 +92,7 @@ LogicalResult AccumulateOp::verify() {
     return verifyDest(*this);
   // (C4)
   if (getInit() || getStart() || getMap() ||
-      source.getDimSize(1) != dest.getDimSize(1) ||
+      getColumnShape(source) != getColumnShape(dest) ||
       source.getDimSize(0) % dest.getDimSize(0) != 0)
     return emitOpError("expected a vector dest with as many columns as source, "
                        "a divisor of its rows, and no 'init', 'start' or "

@@ -39,7 +39,7 @@ Type SlotType::parse(AsmParser &parser) {
       parser.parseDimensionList(shape, /*allowDynamic=*/false) ||
       parser.parseType(element) || parser.parseGreater())
     return {};
-  if (shape.size() != 2 || llvm::is_contained(shape, 0) ||
+  if (shape.size() < 2 || shape.size() > 6 || llvm::is_contained(shape, 0) ||
       !VectorType::isValidElementType(element)) {
     parser.emitError(loc) << "expected rows, columns and a scalar type";
     return {};
@@ -55,6 +55,42 @@ void SlotType::print(AsmPrinter &printer) const {
 
 VectorType SlotType::getTile() const {
   return VectorType::get(getShape(), getElementType());
+}
+
+/// rows' `(4096)`, `(4096, %n)` or, of several digits, `[24, 2, 64]`.
+static ParseResult
+parseColumns(OpAsmParser &parser, DenseI64ArrayAttr &digits,
+             std::optional<OpAsmParser::UnresolvedOperand> &dynamicColumns) {
+  SmallVector<int64_t> sizes;
+  auto parseOne = [&] { return parser.parseInteger(sizes.emplace_back()); };
+  if (succeeded(parser.parseOptionalLParen())) {
+    if (parseOne())
+      return failure();
+    if (succeeded(parser.parseOptionalComma()) &&
+        parser.parseOperand(dynamicColumns.emplace()))
+      return failure();
+    if (parser.parseRParen())
+      return failure();
+  } else if (parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                            parseOne)) {
+    return failure();
+  }
+  digits = parser.getBuilder().getDenseI64ArrayAttr(sizes);
+  return success();
+}
+
+static void printColumns(OpAsmPrinter &printer, Operation *,
+                         DenseI64ArrayAttr digits, Value dynamicColumns) {
+  if (digits.size() != 1) {
+    printer << " [";
+    llvm::interleaveComma(digits.asArrayRef(), printer);
+    printer << ']';
+    return;
+  }
+  printer << '(' << digits[0];
+  if (dynamicColumns)
+    printer << ", " << dynamicColumns;
+  printer << ')';
 }
 
 /// rows' `read constant %x : memref<...>, write alias(0) %y : memref<...>`.
@@ -202,6 +238,8 @@ static Value createProduct(OpBuilder &builder, Location loc,
   return product ? product : arith::ConstantIndexOp::create(builder, loc, 1);
 }
 
+int64_t RowsOp::getColumns() { return ShapedType::getNumElements(getDigits()); }
+
 Value RowsOp::createNumRows(OpBuilder &builder) {
   Value rows = createProduct(builder, getLoc(), getMixedSizes());
   // A caller's buffer that counts rows by sizes of its own may have fewer.
@@ -225,7 +263,9 @@ Value RowsOp::createNumRows(OpBuilder &builder) {
         !ShapedType::isDynamicShape(rest) &&
         inner == ShapedType::getNumElements(rest))
       return;
-    Value count = memref::DimOp::create(builder, getLoc(), buffer, first.place);
+    Value count = getValueOrCreateConstantIndexOp(
+        builder, getLoc(),
+        materializeDim(builder, getLoc(), traceDim(buffer, first.place)));
     Value each = arith::ConstantIndexOp::create(builder, getLoc(), inner);
     rows = arith::MinUIOp::create(
         builder, getLoc(), rows,

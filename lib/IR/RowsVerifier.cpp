@@ -3,7 +3,6 @@
 
 #include "AccessVerifier.h"
 
-#include "RMSNorm/IR/Parts.h"
 #include "RMSNorm/IR/TileTypes.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -91,12 +90,24 @@ LogicalResult RowsOp::verify() {
   if (failed(verifyTensors(*this)))
     return failure();
   // (C3)
-  const int64_t columns = getColumns();
-  if (columns < 1 || columns > kDynamicColumns ||
-      (columns == kDynamicColumns && !getDynamicColumns()))
-    return emitOpError("expected columns from 1 to ")
-           << kDynamicColumns - 1 << ", or " << kDynamicColumns
-           << " with the dynamic number of them, got " << columns;
+  const ArrayRef<int64_t> digits = getDigits();
+  const bool isSingle = digits.size() == 1;
+  bool fits = !digits.empty() && digits.size() <= 5 &&
+              (isSingle || !getDynamicColumns());
+  // The product of digits that are too large may be anything.
+  int64_t columns = 1;
+  for (int64_t size : digits) {
+    fits &= size >= (isSingle ? 1 : 2) && size <= kDynamicColumns / columns;
+    columns *= fits ? size : 1;
+  }
+  if (!fits || (columns == kDynamicColumns && !getDynamicColumns())) {
+    InFlightDiagnostic error = emitOpError("expected columns from 1 to ");
+    error << kDynamicColumns - 1 << ", or " << kDynamicColumns
+          << " with the dynamic number of them, or up to 5 digits of 2 at "
+             "least, got ";
+    llvm::interleaveComma(digits, error);
+    return error;
+  }
   // (C12)
   if (!keepsRowsTogether(getSegments()))
     return emitOpError("expected segments to be the first or the last of the ")
@@ -114,8 +125,7 @@ namespace {
 class BodyVerifier {
 public:
   explicit BodyVerifier(RowsOp rows)
-      : rows(rows), schedule(rows.getScheduleAttr()), accesses(rows),
-        parts(getParts(rows)), part(parts.empty() ? 0 : getPartColumns(rows)) {
+      : rows(rows), schedule(rows.getScheduleAttr()), accesses(rows) {
     rows.getBody().walk([&](TraverseOp) { isPlaced = true; });
   }
 
@@ -124,7 +134,7 @@ public:
 private:
   LogicalResult verifyOp(Operation *op);
   LogicalResult verifyType(Operation *op, Type type);
-  LogicalResult verifyPairs();
+  LogicalResult verifyGroups(GroupReduceOp op);
   LogicalResult verifyOnce();
   LogicalResult verifyPlacement(Block &block);
   LogicalResult verifyStores(Block &block);
@@ -135,9 +145,6 @@ private:
   ScheduleAttr schedule;
   AccessVerifier accesses;
   bool isPlaced = false;
-  /// Columns of parts of rows, and what divides where they begin.
-  llvm::SmallDenseSet<int64_t> parts;
-  int64_t part = 0;
 };
 } // namespace
 
@@ -146,29 +153,28 @@ LogicalResult BodyVerifier::verifyType(Operation *op, Type type) {
   auto vector = dyn_cast<VectorType>(type);
   if (!vector && type.isIntOrIndexOrFloat())
     return success();
-  const int64_t columns = rows.getColumns();
-  if (!vector || vector.getRank() != 2 || vector.isScalable())
-    return op->emitOpError("expected scalars and rank-2 vectors in "
-                           "rmsnorm.rows, got ")
-           << type;
-  // Of groups of columns there are fewer.
-  const int64_t own = vector.getDimSize(1);
-  auto load = dyn_cast<TileLoadOp>(op);
-  auto store = dyn_cast<TileStoreOp>(op);
-  const bool hasGroups = isa<GroupReduceOp, GroupBroadcastOp>(op) ||
-                         (load && load.getKind() == TileKind::group) ||
-                         (store && store.getKind() == TileKind::group);
-  const bool isPart =
-      parts.contains(own) && !hasGroups && !isa<RowReduceOp, AccumulateOp>(op);
-  // Beside parts, none is as long, and each is of whole groups.
-  const bool isGroups = columns % own == 0 && !rows.getDynamicColumns() &&
-                        !parts.contains(own) && part % (columns / own) == 0;
-  if (own != 1 && own != columns && !isPart && !isGroups)
-    return op->emitOpError("expected vectors of 1 or ")
-           << columns << " columns, as rmsnorm.rows says, or "
-           << (parts.empty() ? "groups" : "parts, or groups in parts,")
-           << " of them, got " << vector
-           << (hasGroups ? ", values of groups" : "");
+  const ArrayRef<int64_t> digits = rows.getDigits();
+  auto getExpected = [&] {
+    std::string text = "Rx";
+    llvm::raw_string_ostream stream(text);
+    llvm::interleave(digits, stream, "x");
+    return text;
+  };
+  if (!vector || vector.isScalable() ||
+      vector.getRank() != static_cast<int64_t>(digits.size()) + 1)
+    return op->emitOpError("expected scalars and vectors of ")
+           << getExpected() << ", as rmsnorm.rows says, or with 1 for some of "
+           << "the digits, got " << type;
+  // Of a digit that is taken apart a value has some indices.
+  const bool isWhole = isa<RowReduceOp, AccumulateOp, TilesOp>(op);
+  bool fits =
+      !isWhole || !isPerColumn(vector) || getColumnShape(vector) == digits;
+  for (auto [own, size] : llvm::zip(getColumnShape(vector), digits))
+    fits &= own <= size;
+  if (!fits)
+    return op->emitOpError("expected vectors of ")
+           << getExpected() << ", as rmsnorm.rows says, or with fewer indices "
+           << "of some digits, got " << vector;
   const int64_t count = vector.getDimSize(0);
   const int64_t tile = schedule ? schedule.getTileRows() : 1;
   const int64_t groups = schedule ? schedule.getRowGroups() : 1;
@@ -180,6 +186,28 @@ LogicalResult BodyVerifier::verifyType(Operation *op, Type type) {
   if (count != 1 && count != tile && (!isAccumulator || count != groups))
     return op->emitOpError("expected vectors of 1 or ")
            << tile << " rows, as the schedule says, got " << vector;
+  return success();
+}
+
+/// Threads that share a value that several columns have would each count it: a
+/// group's columns are all there, but for those that a thread holds.
+LogicalResult BodyVerifier::verifyGroups(GroupReduceOp op) {
+  const ColumnParts parts = getColumnParts(rows);
+  const ArrayRef<int64_t> sizes = rows.getDigits();
+  const SmallVector<int64_t> places = getDigitStrides(sizes);
+  const auto own = getColumnShape(cast<VectorType>(op.getInput().getType()));
+  const auto groups =
+      getColumnShape(cast<VectorType>(op.getResult().getType()));
+  for (size_t digit = 0; digit < sizes.size(); ++digit) {
+    const int64_t end = places[digit] * sizes[digit];
+    const bool isHeld = (parts.part != 0 && places[digit] >= parts.part &&
+                         end <= parts.whole) ||
+                        (parts.hasPairs && digit + 1 == sizes.size());
+    if (groups[digit] == 1 && own[digit] != sizes[digit] && !isHeld)
+      return op.emitOpError(
+                 "expected a value of each column of the groups, got ")
+             << op.getInput().getType();
+  }
   return success();
 }
 
@@ -208,13 +236,18 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
       return store.emitOpError("expected a result of rmsnorm.tiles");
     return accesses.verifySum(store, store.getBase(), store.getValue());
   }
-  if (auto broadcast = dyn_cast<GroupBroadcastOp>(op))
-    return verifyType(op, broadcast.getValue().getType());
+  if (auto reduce = dyn_cast<GroupReduceOp>(op))
+    return verifyGroups(reduce);
+  if (auto traverse = dyn_cast<TraverseOp>(op))
+    for (Value value : traverse.getReduced())
+      if (auto vector = dyn_cast<VectorType>(value.getType());
+          !vector || getColumnShape(vector) != rows.getDigits())
+        return op->emitOpError("expected to reduce all ")
+               << rows.getColumns() << " columns, got " << value.getType();
   if (isa<RowReduceOp>(op)) {
     auto reduced = cast<VectorType>(op->getOperand(0).getType());
-    if (isPerColumn(reduced) &&
-        reduced.getDimSize(1) != int64_t(rows.getColumns()))
-      return op->emitOpError("expected to reduce ")
+    if (isPerColumn(reduced) && getColumnShape(reduced) != rows.getDigits())
+      return op->emitOpError("expected to reduce all ")
              << rows.getColumns() << " columns, got " << reduced;
     for (Type type : op->getOperandTypes())
       if (failed(verifyType(op, type)))
@@ -232,15 +265,11 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
       if (!matchPattern(init, m_Constant()))
         return op->emitOpError("expected constants as inits");
   if (isa<TilesOp, TraverseOp, YieldOp, FetchOp, ArriveOp, AwaitOp, KeepOp,
-          GridWaitOp, GroupReduceOp, vector::BroadcastOp,
-          vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp,
-          vector::DeinterleaveOp, vector::InterleaveOp>(op))
+          GridWaitOp, GroupReduceOp, TakeOp, PutOp, vector::BroadcastOp>(op))
     return success();
   const bool isConstant = isa<arith::ConstantOp>(op);
   DenseElementsAttr value;
-  // Folding makes others of splats until rmsnorm-strided-buffers.
-  if (isConstant && matchPattern(op, m_Constant(&value)) && !value.isSplat() &&
-      (schedule || value.getType().getShape().front() != 1))
+  if (isConstant && matchPattern(op, m_Constant(&value)) && !value.isSplat())
     return op->emitOpError("expected constants to be splats");
   const bool isScalar = isPure(op) && op->getNumRegions() == 0 &&
                         llvm::all_of(op->getOperandTypes(), [](Type type) {
@@ -254,36 +283,6 @@ LogicalResult BodyVerifier::verifyOp(Operation *op) {
   return op->emitOpError("expected an elementwise or scalar op of arith or "
                          "math, a broadcast or an op of the tile or rows level "
                          "in rmsnorm.rows");
-}
-
-/// (C4)
-LogicalResult BodyVerifier::verifyPairs() {
-  int64_t halves = 0;
-  WalkResult pairs = rows.getBody().walk([&](Operation *op) -> WalkResult {
-    Value half = getHalfOfPairs(op);
-    if (!half)
-      return WalkResult::advance();
-    const int64_t columns = cast<VectorType>(half.getType()).getDimSize(1);
-    if (halves != 0 && columns != halves)
-      return op->emitOpError("expected all pairs of columns to be of one "
-                             "number of columns, got ")
-             << columns << " pairs beside " << halves;
-    halves = columns;
-    return WalkResult::advance();
-  });
-  if (pairs.wasInterrupted())
-    return failure();
-  WalkResult slices = rows.getBody().walk([&](Operation *op) -> WalkResult {
-    if (!isa<vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp>(op))
-      return WalkResult::advance();
-    for (Type type : {op->getOperand(0).getType(), op->getResult(0).getType()})
-      if (halves != 0 && cast<VectorType>(type).getDimSize(1) == halves)
-        return op->emitOpError("expected no part of as many columns as there "
-                               "are pairs of columns, got ")
-               << type;
-    return WalkResult::advance();
-  });
-  return failure(slices.wasInterrupted());
 }
 
 /// (C7)
@@ -384,7 +383,7 @@ LogicalResult BodyVerifier::verifyYield() {
       return yield.emitOpError("expected sums of ")
              << groups << " row groups in f32, got " << value.getType();
     const int64_t expected =
-        isDynamic ? ShapedType::kDynamic : vector.getDimSize(1);
+        isDynamic ? ShapedType::kDynamic : getNumColumns(vector);
     if (!value.getDefiningOp<TilesOp>())
       return yield.emitOpError("expected results of rmsnorm.tiles");
     if (partials != MemRefType::get({ShapedType::kDynamic, expected},
@@ -421,8 +420,6 @@ LogicalResult BodyVerifier::run() {
       [&](Operation *op) { return WalkResult(verifyOp(op)); });
   if (walk.wasInterrupted() || failed(verifyOnce()) || failed(verifyYield()) ||
       failed(verifySumStores()))
-    return failure();
-  if (failed(verifyPairs()))
     return failure();
   TilesOp tiles = rows.getTiles();
   for (Value copied : tiles.getCopies())

@@ -6,6 +6,7 @@
 
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/IR/TileTypes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -92,7 +93,7 @@ AccessMap TileStoreOp::getAccess() {
 /// (C8) of rmsnorm.tile_store, of groups that lie anywhere.
 static LogicalResult verifyGroupPlaces(Operation *op, const AccessMap &access,
                                        ShapedType base, VectorType vector) {
-  const int64_t groups = vector.getDimSize(1);
+  const int64_t groups = getNumColumns(vector);
   SmallVector<int64_t> sizes(access.getNumRowDims(), ShapedType::kDynamic);
   sizes.push_back(groups);
   bool isRight = access.isInjective(access.getColumnDim(), sizes);
@@ -110,6 +111,24 @@ static LogicalResult verifyGroupPlaces(Operation *op, const AccessMap &access,
   return op->emitOpError("expected as many groups of a vector as the base has "
                          "in its dimensions without a row, got ")
          << vector << " and " << base << " with the map " << access.getText();
+}
+
+/// Whether the columns of `vector` are several indices of `base`, within its
+/// sizes, each column's once and those of the innermost digit side by side.
+static bool hasColumnsInDigits(const AccessMap &access, ShapedType base,
+                               VectorType vector) {
+  const int64_t columns = getNumColumns(vector);
+  SmallVector<int64_t> sizes(access.getNumRowDims(), ShapedType::kDynamic);
+  sizes.push_back(columns);
+  bool fits = access.getColumnRun(columns) != 0 &&
+              access.isInjective(access.getColumnDim(), sizes);
+  SmallVector<int64_t> most(base.getRank());
+  for (const AccessMap::Digit &digit : access.getDigits(access.getColumnDim()))
+    most[digit.place] += digit.factor * (access.getRange(digit, sizes) - 1);
+  for (auto [place, index] : llvm::enumerate(access.getIndices()))
+    fits &= base.isDynamicDim(place) ||
+            index.offset + most[place] < base.getDimSize(place);
+  return fits;
 }
 
 /// Constraints (C1) to (C5), which the two ops share.
@@ -145,14 +164,14 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
   const bool isStrided = !rows || rows.getScheduleAttr();
   switch (op.getKind()) {
   case TileKind::column: // (C3)
-    if ((isStrided ? rank != 1 : !fits) || op.getRow() ||
-        vector.getDimSize(0) != 1)
+    if ((isStrided && access.hasColumnLast() ? rank != 1 : !fits) ||
+        op.getRow() || vector.getDimSize(0) != 1)
       return op.emitOpError("expected 'column' to take a base of rank 1, no "
                             "row, and a 1xN vector, got rank ")
              << rank << " and " << vector;
     break;
   case TileKind::row: // (C3)
-    if (vector.getDimSize(1) != 1 || !fits)
+    if (getNumColumns(vector) != 1 || !fits)
       return op.emitOpError("expected 'row' to take an Rx1 vector, a row "
                             "unless the base has rank 0, and no columns, got ")
              << vector << " and rank " << rank;
@@ -161,7 +180,8 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
     if (isStrided && !isLoad && op.getRow() && fits && !access.hasColumnLast())
       return verifyGroupPlaces(op, access, base, vector);
     if (rank < 1 || !fits ||
-        (isStrided && base.getShape().back() != vector.getDimSize(1)))
+        (isStrided && access.hasColumnLast() &&
+         base.getShape().back() != getNumColumns(vector)))
       return op.emitOpError("expected 'group' to take a row unless the base "
                             "has rank 1, no columns, and as many groups of a "
                             "vector as the base has in its last dimension, "
@@ -178,23 +198,18 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
   if (!isStrided)
     return success();
   // (C4)
-  const int64_t period =
-      isLoad && op.getKind() == TileKind::column ? access.getPeriod() : 0;
-  if (period == 0 && !access.hasColumnLast())
+  if (!access.hasColumnLast() && rows &&
+      hasColumnsInDigits(access, base, vector))
+    return success();
+  if (!access.hasColumnLast())
     return op.emitOpError("expected the last index of 'map' to be the column, "
-                          "and no other to depend on it, got ")
+                          "and no other to depend on it, or all of its digits "
+                          "to be indices, the innermost one the last, got ")
            << access.getText();
   if (op.getKind() == TileKind::group)
     return success();
   // (C5)
   int64_t expected = base.getDimSize(rank - 1);
-  if (period != 0) {
-    if (expected == period && vector.getDimSize(1) % period == 0)
-      return success();
-    return op.emitOpError("expected columns that are repeated to be all of the "
-                          "base, and to divide those of the vector, got ")
-           << access.getText() << ", " << base << " and " << vector;
-  }
   // It has the bound, and verifies that it, or a part of it, is the base's.
   if (rows && (rows.getDynamicColumns() || ShapedType::isDynamic(expected) ||
                expected > int64_t(rows.getColumns())))
@@ -203,7 +218,7 @@ static LogicalResult verifyTile(OpTy op, VectorType vector) {
     return op.emitOpError("expected a static last dimension of the base, "
                           "got ")
            << base;
-  if (vector.getDimSize(1) != expected)
+  if (getNumColumns(vector) != expected)
     return op.emitOpError("expected a vector of ")
            << expected << " columns, got " << vector;
   return success();
@@ -216,7 +231,7 @@ LogicalResult TileLoadOp::verify() {
         getKind() == TileKind::tile || getKind() == TileKind::row;
     if (getRow() || !isOfRows ||
         cast<VectorType>(indices.getType()).getShape() !=
-            ArrayRef<int64_t>{getType().getDimSize(0), 1})
+            getPerRowType(getType()).getShape())
       return emitOpError("expected 'at' to give a tile or a row an index for "
                          "each row of the vector, and no row, got ")
              << stringifyTileKind(getKind()) << ", " << getType() << " and "
@@ -296,8 +311,7 @@ LogicalResult RowReduceOp::verify() {
   auto first = cast<VectorType>(getInputs().front().getType());
   for (auto [input, result] : llvm::zip(getInputs(), getResults())) {
     auto type = cast<VectorType>(input.getType());
-    auto expected =
-        VectorType::get({type.getDimSize(0), 1}, type.getElementType());
+    const VectorType expected = getPerRowType(type);
     // (C2)
     if (type.getShape() != first.getShape() ||
         !isa<FloatType>(type.getElementType()))
@@ -311,32 +325,121 @@ LogicalResult RowReduceOp::verify() {
 }
 
 //===----------------------------------------------------------------------===//
-// group_reduce, group_broadcast
+// group_reduce
 //===----------------------------------------------------------------------===//
-
-/// (C2): `groups`, RxK, has groups of the columns of `tile`, RxN.
-static LogicalResult verifyGroups(Operation *op, VectorType tile,
-                                  VectorType groups) {
-  const int64_t columns = tile.getDimSize(1), count = groups.getDimSize(1);
-  if (tile.getDimSize(0) == groups.getDimSize(0) && count > 1 &&
-      count < columns && columns % count == 0)
-    return success();
-  return op->emitOpError("expected RxN and RxK elements, where K divides N and "
-                         "1 < K < N, got ")
-         << tile << " and " << groups;
-}
 
 LogicalResult GroupReduceOp::verify() {
   auto type = cast<VectorType>(getInput().getType());
+  auto groups = cast<VectorType>(getResult().getType());
   // (C1)
   if (!type.getElementType().isF32())
     return emitOpError("expected elements of f32, got ") << type;
-  return verifyGroups(*this, type, cast<VectorType>(getResult().getType()));
+  // (C2)
+  const auto own = getColumnShape(groups), whole = getColumnShape(type);
+  if (groups.getDimSize(0) == type.getDimSize(0) && isPerColumn(groups) &&
+      own != whole && hasGroups(own, whole))
+    return success();
+  return emitOpError("expected a result with the rows and the outermost digits "
+                     "of the input, and size 1 for the others, got ")
+         << type << " and " << groups;
 }
 
-LogicalResult GroupBroadcastOp::verify() {
-  return verifyGroups(*this, cast<VectorType>(getResult().getType()),
-                      cast<VectorType>(getValue().getType()));
+//===----------------------------------------------------------------------===//
+// take, put
+//===----------------------------------------------------------------------===//
+
+/// (C1)
+static LogicalResult verifyPart(Operation *op, VectorType part, VectorType row,
+                                ArrayRef<int64_t> at) {
+  bool fits = part.getRank() == row.getRank() &&
+              part.getDimSize(0) == row.getDimSize(0) &&
+              at.size() == getColumnShape(row).size();
+  if (fits)
+    for (auto [begin, own, whole] :
+         llvm::zip(at, getColumnShape(part), getColumnShape(row)))
+      fits &= begin >= 0 && begin <= whole - own;
+  if (fits)
+    return success();
+  InFlightDiagnostic error = op->emitOpError(
+      "expected a part with the rows of the row, and for each digit where it "
+      "begins and indices that the row has, got ");
+  error << part << " of " << row << " at [";
+  llvm::interleaveComma(at, error);
+  return error << "]";
+}
+
+LogicalResult TakeOp::verify() {
+  // (C2)
+  if (!isPerColumn(getType()) && isPerColumn(getRow().getType()))
+    return emitOpError("expected several columns of a row to be taken, got ")
+           << getRow().getType() << " and " << getType();
+  return verifyPart(*this, cast<VectorType>(getResult().getType()),
+                    cast<VectorType>(getRow().getType()), getAt());
+}
+
+LogicalResult PutOp::verify() {
+  return verifyPart(*this, cast<VectorType>(getPart().getType()),
+                    cast<VectorType>(getRow().getType()), getAt());
+}
+
+/// Whether all of the columns of `type` at `at` are among those of `other` at
+/// `begin`; none if some are.
+static std::optional<bool> areAmong(Type type, ArrayRef<int64_t> at, Type other,
+                                    ArrayRef<int64_t> begin) {
+  bool isIn = true;
+  for (auto [own, first, size, otherFirst] :
+       llvm::zip(getColumnShape(cast<VectorType>(type)), at,
+                 getColumnShape(cast<VectorType>(other)), begin)) {
+    if (first + own <= otherFirst || otherFirst + size <= first)
+      return false;
+    isIn &= otherFirst <= first && first + own <= otherFirst + size;
+  }
+  return isIn ? std::optional<bool>(true) : std::nullopt;
+}
+
+OpFoldResult TakeOp::fold(FoldAdaptor adaptor) {
+  if (getRow().getType() == getType())
+    return getRow();
+  if (auto splat = dyn_cast_if_present<SplatElementsAttr>(adaptor.getRow()))
+    return splat.resizeSplat(cast<ShapedType>(getType()));
+  if (auto taken = getRow().getDefiningOp<TakeOp>()) {
+    SmallVector<int64_t> at(getAt());
+    for (auto [own, begin] : llvm::zip(at, taken.getAt()))
+      own += begin;
+    setAt(at);
+    getRowMutable().assign(taken.getRow());
+    return getResult();
+  }
+  // What was put into the row, or the row that it was put into.
+  auto put = getRow().getDefiningOp<PutOp>();
+  if (!put)
+    return {};
+  std::optional<bool> isPut =
+      areAmong(getType(), getAt(), put.getPart().getType(), put.getAt());
+  if (!isPut)
+    return {};
+  if (*isPut) {
+    SmallVector<int64_t> at(getAt());
+    for (auto [own, begin] : llvm::zip(at, put.getAt()))
+      own -= begin;
+    setAt(at);
+  }
+  getRowMutable().assign(*isPut ? put.getPart() : put.getRow());
+  return getResult();
+}
+
+OpFoldResult PutOp::fold(FoldAdaptor adaptor) {
+  if (getPart().getType() == getType())
+    return getPart();
+  auto part = dyn_cast_if_present<SplatElementsAttr>(adaptor.getPart());
+  auto row = dyn_cast_if_present<SplatElementsAttr>(adaptor.getRow());
+  if (part && row &&
+      part.getSplatValue<Attribute>() == row.getSplatValue<Attribute>())
+    return getRow();
+  auto taken = getPart().getDefiningOp<TakeOp>();
+  if (taken && taken.getRow() == getRow() && taken.getAt() == getAt())
+    return getRow();
+  return {};
 }
 
 //===----------------------------------------------------------------------===//
@@ -360,14 +463,14 @@ LogicalResult KeepOp::verify() {
   auto isAfter = [&] {
     const int64_t rows = after.getDimSize(0), own = kept.getDimSize(0);
     const bool isPerRow =
-        after.getDimSize(1) == 1 && after.getElementType().isF32();
-    return (isPerRow || after.getDimSize(1) == kept.getDimSize(1)) &&
+        getNumColumns(after) == 1 && after.getElementType().isF32();
+    return (isPerRow || getColumnShape(after) == getColumnShape(kept)) &&
            (rows == own || rows == 1 || own == 1);
   };
-  if (after ? after.getRank() == 2 && isAfter() : type.isIndex())
+  if (after ? after.getRank() == kept.getRank() && isAfter() : type.isIndex())
     return success();
   return emitOpError("expected 'after' of ")
          << kept << " to be a tile's number, per-row values in f32 or a tile "
-         << "of as many columns, and of as many rows unless one has 1, got "
+         << "of the same columns, and of as many rows unless one has 1, got "
          << type;
 }

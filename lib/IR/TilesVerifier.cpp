@@ -35,9 +35,10 @@ LogicalResult TilesOp::verifyRegions() {
     if (!llvm::is_contained(rows.getBufferArguments(), copy) ||
         !rows.getAccess(copy).reads())
       return emitOpError("expected copies of buffers that rmsnorm.rows reads");
-    common.push_back(
-        SlotType::get(getContext(), {tileRows, int64_t(rows.getColumns())},
-                      cast<MemRefType>(copy.getType()).getElementType()));
+    const Type element = cast<MemRefType>(copy.getType()).getElementType();
+    common.push_back(SlotType::get(
+        getContext(),
+        getTileType(tileRows, rows.getDigits(), element).getShape(), element));
   }
   Block &body = getBody().front();
   SmallVector<Type> expected = common;
@@ -142,8 +143,7 @@ LogicalResult TraverseOp::verifyRegions() {
       if (!type || !first || !isPerColumn(type) ||
           type.getShape() != first.getShape() ||
           !isa<FloatType>(type.getElementType()) ||
-          result.getType() !=
-              VectorType::get({type.getDimSize(0), 1}, type.getElementType()))
+          result.getType() != getPerRowType(type))
         return emitOpError("expected to reduce float tiles of one shape RxN to "
                            "Rx1, got ")
                << value.getType() << " to " << result.getType();

@@ -2,6 +2,7 @@
 //===- CarrySums.cpp - rmsnorm-carry-sums --------------------------------===//
 
 #include "RMSNorm/IR/AccessMap.h"
+#include "RMSNorm/IR/TileTypes.h"
 #include "RMSNorm/Rows/Passes.h"
 #include "RMSNorm/Rows/RowsProgram.h"
 
@@ -157,7 +158,7 @@ static void yieldSums(RewriterBase &rewriter, RowsOp rows,
   SmallVector<Type> types;
   SmallVector<CarriedSum> operands;
   for (auto [sum, dest] : llvm::zip(rows.getTiles().getResults(), dests)) {
-    const int64_t columns = cast<VectorType>(sum.getType()).getDimSize(1);
+    const int64_t columns = getNumColumns(sum.getType());
     const bool isDynamic = columns != 1 && rows.getDynamicColumns();
     types.push_back(MemRefType::get(
         {ShapedType::kDynamic, isDynamic ? ShapedType::kDynamic : columns},
@@ -174,7 +175,7 @@ static void yieldSums(RewriterBase &rewriter, RowsOp rows,
   auto carrying = RowsOp::create(
       rewriter, rows.getLoc(), types, rows.getSizes(), rows.getDynamicColumns(),
       rows.getBuffers(), rows.getScalars(), rows.getStaticSizes(),
-      rows.getColumns(), rows.getAccesses(), rows.getScheduleAttr(),
+      rows.getDigits(), rows.getAccesses(), rows.getScheduleAttr(),
       rows.getSegments());
   carrying.getBody().takeBody(rows.getBody());
   for (auto [sum, dest] : llvm::zip(carrying.getPartials(), operands))
@@ -211,9 +212,9 @@ static LogicalResult carrySums(RowsOp rows, SmallVectorImpl<RowsOp> &made) {
   IRRewriter rewriter(rows.getContext());
   SmallVector<DenseElementsAttr> values;
   for (AccumulateOp sum : sums) {
-    auto type = VectorType::get(
-        {schedule->getRowGroups(), sum.getSource().getType().getDimSize(1)},
-        rewriter.getF32Type());
+    const VectorType type =
+        getTypeOfRows(sum.getSource().getType(), schedule->getRowGroups())
+            .clone(rewriter.getF32Type());
     values.push_back(DenseElementsAttr::get(
         type, sum.getStart().value_or(getIdentity(
                   sum.getKind(), rewriter.getF32Type().getFloatSemantics()))));

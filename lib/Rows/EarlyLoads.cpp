@@ -2,6 +2,7 @@
 //===- EarlyLoads.cpp - loads for later segments, in the first ------------===//
 
 #include "EarlyLoads.h"
+#include "RMSNorm/IR/TileTypes.h"
 
 #include "mlir/IR/PatternMatch.h"
 
@@ -53,7 +54,7 @@ static bool awaitOperands(RewriterBase &rewriter, Block &program,
   llvm::erase_if(operands, [&](TileLoadOp operand) {
     const int64_t bits = operand.getType().getElementTypeBitWidth();
     return !row ||
-           operand.getType().getDimSize(1) != row.getType().getDimSize(1) ||
+           getColumnShape(operand.getType()) != getColumnShape(row.getType()) ||
            bits < 8 || bits > 32;
   });
   if (operands.empty())

@@ -3,6 +3,7 @@
 
 #include "RMSNorm/IR/FloatRange.h"
 #include "RMSNorm/IR/RMSNorm.h"
+#include "RMSNorm/IR/TileTypes.h"
 #include "RMSNorm/Rows/Passes.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -27,8 +28,7 @@ static Value getRowFactor(Value value) {
   if (!broadcast)
     return {};
   auto type = dyn_cast<VectorType>(broadcast.getSourceType());
-  bool isPerRow = type && type.getRank() == 2 && type.getDimSize(1) == 1;
-  return isPerRow ? broadcast.getSource() : Value();
+  return type && !isPerColumn(type) ? broadcast.getSource() : Value();
 }
 
 /// Whether `value` is the extension of elements of 16 bits, weighted or not.
@@ -180,8 +180,7 @@ static void factor(RewriterBase &rewriter, RowReduceOp op, unsigned number) {
   if (kind != ReduceKind::add || !product ||
       !getElementTypeOrSelf(product.getType()).isF32())
     return;
-  int terms =
-      llvm::Log2_64_Ceil(cast<VectorType>(product.getType()).getDimSize(1));
+  int terms = llvm::Log2_64_Ceil(getNumColumns(product.getType()));
   for (unsigned side : {0, 1}) {
     Value a = product->getOperand(1 - side);
     auto scaled = product->getOperand(side).getDefiningOp<arith::MulFOp>();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- PackRows.cpp - rmsnorm-pack-rows ----------------------------------===//
 
+#include "RMSNorm/IR/TileTypes.h"
 #include "RMSNorm/Rows/Passes.h"
 #include "RMSNorm/Rows/RowsProgram.h"
 
@@ -18,8 +19,7 @@ using namespace mlir::rmsnorm;
 
 /// `type` with R rows instead of one.
 static Type getPackedType(Type type, int64_t rows) {
-  auto vector = cast<VectorType>(type);
-  return VectorType::get({rows, vector.getDimSize(1)}, vector.getElementType());
+  return getTypeOfRows(cast<VectorType>(type), rows);
 }
 
 /// The values of `program` that differ from row to row.
@@ -92,11 +92,6 @@ static LogicalResult packRows(RowsOp rows) {
     if (isDependent)
       for (Value result : op.getResults())
         result.setType(getPackedType(result.getType(), tileRows));
-    // Parts of rows are so of all rows.
-    if (auto slice = dyn_cast<vector::ExtractStridedSliceOp>(op);
-        slice && isDependent)
-      slice.setSizesAttr(
-          rewriter.getI64ArrayAttr({tileRows, slice.getType().getDimSize(1)}));
   }
   return success();
 }

@@ -169,7 +169,7 @@ static Operation *findDivider(const RowProgram &loop) {
   if (Operation *op = findLargestGroups(rows))
     return op;
   for (Operation &op : rows.getTiles().getBody().front())
-    if (isa<vector::ExtractStridedSliceOp, vector::InsertStridedSliceOp>(op))
+    if (isa<TakeOp, PutOp>(op))
       return &op;
   return rows;
 }

@@ -4,7 +4,7 @@
 #include "RMSNorm/Rows/RowsProgram.h"
 
 #include "RMSNorm/IR/AccessMap.h"
-#include "RMSNorm/IR/Parts.h"
+#include "RMSNorm/IR/TileTypes.h"
 #include "RMSNorm/Schedule/Select.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -46,7 +46,7 @@ static bool isColumnOperation(Operation *op, int64_t columns) {
   auto type = op->getNumResults() == 1
                   ? dyn_cast<VectorType>(op->getResult(0).getType())
                   : VectorType();
-  return type && type.getDimSize(1) == columns &&
+  return type && getNumColumns(type) == columns &&
          !op->hasTrait<OpTrait::ConstantLike>() &&
          isa_and_present<arith::ArithDialect, math::MathDialect>(
              op->getDialect());
@@ -73,14 +73,27 @@ static int64_t getStoredBits(Type vector) {
                            cast<VectorType>(vector).getElementTypeBitWidth());
 }
 
-/// The columns of each group that `op`, of a straight-line program of rows of
-/// `columns`, reduces or that share a value of it; 0 if it is another op.
-static int64_t getGroupColumns(Operation *op, int64_t columns) {
-  if (!isa<GroupReduceOp, GroupBroadcastOp>(op))
+/// The columns of each group that `op` reduces, accesses a value of, or that
+/// share one, of rows with the digits `sizes`; 0 if it is another op. A value
+/// for each pair of columns is that of a part of the row, where it `hasPairs`.
+static int64_t getGroupsOf(Operation *op, ArrayRef<int64_t> sizes,
+                           bool hasPairs) {
+  Value groups;
+  if (auto reduce = dyn_cast<GroupReduceOp>(op))
+    groups = reduce.getResult();
+  else if (auto broadcast = dyn_cast<vector::BroadcastOp>(op))
+    groups = broadcast.getSource();
+  else if (auto load = dyn_cast<TileLoadOp>(op);
+           load && load.getKind() == TileKind::group)
+    groups = load;
+  else if (auto store = dyn_cast<TileStoreOp>(op);
+           store && store.getKind() == TileKind::group)
+    groups = store.getValue();
+  if (!groups || !isPerColumn(groups.getType()))
     return 0;
-  const auto in = cast<VectorType>(op->getOperand(0).getType());
-  const auto out = cast<VectorType>(op->getResult(0).getType());
-  return columns / std::min(in.getDimSize(1), out.getDimSize(1));
+  const int64_t count =
+      getGroupColumns(cast<VectorType>(groups.getType()), sizes);
+  return count <= (hasPairs ? 2 : 1) ? 0 : count;
 }
 
 ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
@@ -89,8 +102,10 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
   facts.columns = rows.getColumns();
   facts.dynamicColumns = rows.getDynamicColumns() ? 1 : 0;
   Block &program = rows.getTiles().getBody().front();
-  facts.part = getPartColumns(rows);
-  facts.hasPairs = hasPairs(rows);
+  const ColumnParts parts = getColumnParts(rows);
+  facts.part = parts.part;
+  facts.hasPairs = parts.hasPairs;
+  facts.whole = parts.whole == facts.columns ? 0 : parts.whole;
   facts.numColumnSums = getColumnSums(program).size();
   SetVector<Operation *> before, after;
   DenseSet<Value> seenBefore, seenAfter;
@@ -123,9 +138,12 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
     facts.wideBitsPerColumn += bits >= 32 ? bits : 0;
   };
   llvm::SmallDenseSet<Value> loaded;
+  int64_t leastGroup = kDynamicColumns;
   for (Operation &op : program) {
-    facts.groupColumns =
-        std::max(facts.groupColumns, getGroupColumns(&op, facts.columns));
+    const int64_t group = getGroupsOf(&op, rows.getDigits(), parts.hasPairs);
+    facts.groupColumns = std::max(facts.groupColumns, group);
+    if (group != 0 && isa<GroupReduceOp>(op))
+      leastGroup = std::min(leastGroup, group);
     if (auto load = dyn_cast<TileLoadOp>(op)) {
       const int64_t bits = visit(load.getKind(), load);
       const bool isTile = load.getKind() == TileKind::tile;
@@ -147,6 +165,8 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
         collectAfter(&op, input);
     }
   }
+  if (facts.part != 0 && leastGroup < facts.groupColumns)
+    facts.leastGroupColumns = leastGroup;
   Operation *lastRowReduce = nullptr;
   for (auto reduce : program.getOps<RowReduceOp>()) {
     lastRowReduce = reduce;
@@ -186,8 +206,9 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
 Operation *mlir::rmsnorm::findLargestGroups(RowsOp rows) {
   Operation *found = nullptr;
   int64_t most = 0;
+  const bool hasPairs = getColumnParts(rows).hasPairs;
   for (Operation &op : rows.getTiles().getBody().front())
-    if (const int64_t group = getGroupColumns(&op, rows.getColumns());
+    if (const int64_t group = getGroupsOf(&op, rows.getDigits(), hasPairs);
         group > most) {
       most = group;
       found = &op;
@@ -202,9 +223,15 @@ std::string mlir::rmsnorm::whyNoGroups(RowsOp rows) {
   const int64_t most =
       kLeastSubgroup *
       std::min(kLeastAccessBits / facts.narrowestBits, kMaxVectorWidth);
-  if (facts.groupColumns == 0 ||
-      (facts.groupColumns >= 2 && facts.groupColumns <= most &&
-       llvm::isPowerOf2_64(facts.groupColumns)))
+  // Whole parts of what is taken apart alike, of which a thread has some, too.
+  const int64_t whole = facts.whole == 0 ? facts.columns : facts.whole;
+  auto fits = [&](int64_t group) {
+    return group == 0 ||
+           (group >= 2 && group <= most && llvm::isPowerOf2_64(group)) ||
+           (facts.part != 0 && facts.part <= most && group % facts.part == 0 &&
+            whole % group == 0);
+  };
+  if (fits(facts.groupColumns) && fits(facts.leastGroupColumns))
     return "";
   return "divides columns into groups of " +
          std::to_string(facts.groupColumns) + ", not of 2, 4, 8, ... " +

@@ -71,7 +71,7 @@ bool mlir::rmsnorm::isFunction(Operation *op) {
 RowsOp mlir::rmsnorm::createRows(OpBuilder &builder, Location loc,
                                  TypeRange results,
                                  ArrayRef<OpFoldResult> sizes,
-                                 Value dynamicColumns, int64_t columns,
+                                 Value dynamicColumns, ArrayRef<int64_t> digits,
                                  ValueRange buffers, ArrayRef<AccessKind> kinds,
                                  ScheduleAttr schedule,
                                  ArrayRef<int64_t> segments) {
@@ -84,7 +84,7 @@ RowsOp mlir::rmsnorm::createRows(OpBuilder &builder, Location loc,
   });
   auto rows =
       RowsOp::create(builder, loc, results, dynamicSizes, dynamicColumns,
-                     buffers, /*scalars=*/ValueRange(), staticSizes, columns,
+                     buffers, /*scalars=*/ValueRange(), staticSizes, digits,
                      builder.getArrayAttr(accesses), schedule, segments);
   OpBuilder::InsertionGuard guard(builder);
   Block &body = rows.getBody().emplaceBlock();
@@ -104,7 +104,7 @@ void mlir::rmsnorm::setColumns(RowsOp rows, int64_t columns) {
   const int64_t old = rows.getColumns();
   auto bound = [&](Value value) {
     auto type = dyn_cast<VectorType>(value.getType());
-    if (type && type.getDimSize(1) == old)
+    if (type && type.getRank() == 2 && type.getDimSize(1) == old)
       value.setType(VectorType::get({type.getDimSize(0), columns},
                                     type.getElementType()));
   };
@@ -118,7 +118,7 @@ void mlir::rmsnorm::setColumns(RowsOp rows, int64_t columns) {
       op->setAttr("value", splat.resizeSplat(
                                cast<ShapedType>(op->getResult(0).getType())));
   });
-  rows.setColumns(columns);
+  rows.setDigits(columns);
 }
 
 Value mlir::rmsnorm::addBuffer(RewriterBase &rewriter, RowsOp rows,

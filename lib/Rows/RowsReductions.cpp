@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- RowsReductions.cpp - what a program reduces last, and sums up -----===//
 
+#include "RMSNorm/IR/TileTypes.h"
 #include "RMSNorm/Rows/RowsProgram.h"
 
 #include "mlir/Analysis/SliceAnalysis.h"
@@ -88,7 +89,7 @@ public:
     if (!op || op->getBlock() != &program)
       return;
     auto vector = dyn_cast<VectorType>(value.getType());
-    if (vector && vector.getDimSize(1) == 1 && dependsOnReduction(value)) {
+    if (vector && !isPerColumn(vector) && dependsOnReduction(value)) {
       slice.saved.insert(value);
       return;
     }

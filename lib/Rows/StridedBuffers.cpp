@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- StridedBuffers.cpp - rmsnorm-strided-buffers ----------------------===//
 
+#include "RMSNorm/IR/TileTypes.h"
 #include "RMSNorm/Rows/RowsProgram.h"
 
 #include "RMSNorm/IR/AccessMap.h"
+#include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/Disjoint.h"
 #include "RMSNorm/Rows/Passes.h"
 
@@ -251,7 +253,7 @@ void ViewBuilder::cut() {
     return;
   for (auto [place, size] : llvm::enumerate(sizes))
     if (!size)
-      size = memref::DimOp::create(host, loc, buffer, place).getResult();
+      size = materializeDim(host, loc, traceDim(buffer, place));
   if (shape.empty() && type.hasStaticShape() && type.getNumElements() == 1) {
     buffer = memref::CollapseShapeOp::create(host, loc, buffer,
                                              ArrayRef<ReassociationIndices>());
@@ -314,7 +316,7 @@ void ViewBuilder::expand() {
     return;
   for (auto [place, group] : llvm::enumerate(groups))
     if (OpFoldResult &size = sizes[group.front()]; !size)
-      size = memref::DimOp::create(host, loc, buffer, place).getResult();
+      size = materializeDim(host, loc, traceDim(buffer, place));
   buffer =
       memref::ExpandShapeOp::create(host, loc, shape, buffer, groups, sizes);
   setIndices(exprs);
@@ -430,7 +432,7 @@ BlockArgument BufferViews::getArgument(const View &view) {
 template <typename OpTy> void BufferViews::access(OpTy op, VectorType vector) {
   const AccessMap access = op.getAccess();
   Value buffer = rows.getOperandOf(op.getBase());
-  const int64_t columns = vector.getDimSize(1);
+  const int64_t columns = getNumColumns(vector);
   auto [it, isNew] =
       views.try_emplace(std::make_tuple(buffer, access.getMap(),
                                         unsigned(access.hasColumn()), columns),
@@ -520,9 +522,11 @@ static int64_t countTogether(OpOperand &use) {
   auto count = [](const AccessMap &access, Value vector) -> int64_t {
     if (!access.hasColumn())
       return 0;
-    return access.getDigits(access.getColumnDim()).size() > 1
-               ? cast<VectorType>(vector.getType()).getDimSize(1)
-               : 1;
+    const int64_t columns = getNumColumns(vector.getType());
+    const int64_t run = access.getColumnRun(columns);
+    return run != 0 && run != columns                           ? run
+           : access.getDigits(access.getColumnDim()).size() > 1 ? columns
+                                                                : 1;
   };
   Operation *op = use.getOwner();
   if (auto load = dyn_cast<TileLoadOp>(op))
@@ -591,44 +595,6 @@ static LogicalResult packBuffers(RowsOp rows, bool copies) {
   return success();
 }
 
-/// Puts constants of different values together again of those of one, which
-/// MLIR has folded.
-static void takeConstantsApart(RowsOp rows) {
-  SmallVector<arith::ConstantOp> constants;
-  rows.getBody().walk([&](arith::ConstantOp op) {
-    auto values = dyn_cast<DenseElementsAttr>(op.getValue());
-    if (values && !values.isSplat())
-      constants.push_back(op);
-  });
-  for (arith::ConstantOp op : constants) {
-    // Folding moves constants out of the tiles, where no work is.
-    OpBuilder builder(op);
-    if (op->getParentOp() == rows)
-      builder.setInsertionPointToStart(&rows.getTiles().getBody().front());
-    auto type = cast<VectorType>(op.getType());
-    auto create = [&](Attribute value, int64_t columns) -> Value {
-      auto part = VectorType::get({1, columns}, type.getElementType());
-      return arith::ConstantOp::create(builder, op.getLoc(),
-                                       DenseElementsAttr::get(part, value));
-    };
-    auto values = llvm::to_vector(
-        cast<DenseElementsAttr>(op.getValue()).getValues<Attribute>());
-    Value row = create(values.front(), values.size());
-    for (size_t begin = 0, end; begin < values.size(); begin = end) {
-      end = begin + 1;
-      while (end < values.size() && values[end] == values[begin])
-        ++end;
-      if (begin != 0)
-        row = vector::InsertStridedSliceOp::create(
-            builder, op.getLoc(), create(values[begin], end - begin), row,
-            ArrayRef<int64_t>{0, static_cast<int64_t>(begin)},
-            ArrayRef<int64_t>{1, 1});
-    }
-    op.replaceAllUsesWith(row);
-    op.erase();
-  }
-}
-
 namespace {
 struct StridedBuffers final
     : rmsnorm::impl::StridedBuffersBase<StridedBuffers> {
@@ -638,7 +604,6 @@ struct StridedBuffers final
     for (RowsOp rows : getRows(getOperation())) {
       if (rows.hasTensors() || rows.getScheduleAttr())
         continue;
-      takeConstantsApart(rows);
       if (failed(packBuffers(rows, pack)) || failed(BufferViews(rows).run()))
         return signalPassFailure();
     }

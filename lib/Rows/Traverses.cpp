@@ -3,7 +3,7 @@
 
 #include "Traverses.h"
 
-#include "RMSNorm/IR/Parts.h"
+#include "RMSNorm/IR/TileTypes.h"
 #include "RMSNorm/Schedule/Layout.h"
 
 #include "mlir/IR/PatternMatch.h"
@@ -134,7 +134,7 @@ void Cutter::cut(int64_t segment, ArrayRef<Operation *> ops,
 LogicalResult Cutter::run() {
   SmallVector<SmallVector<Operation *>> work(segments.getCuts().size() + 1);
   // A vector of a row that is taken apart may be another one of the part.
-  const bool hasParts = !getParts(rows).empty();
+  const bool hasParts = getColumnParts(rows).part != 0;
   for (Operation &op : program.without_terminator()) {
     if (isa<AccumulateOp>(op) && !hasParts &&
         llvm::any_of(op.getResultTypes(), isPerColumn))

@@ -10,16 +10,21 @@
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
-SmallVector<ColumnDigit, 3>
-mlir::rmsnorm::getColumnDigits(int64_t columns, int64_t part, bool hasPairs) {
+SmallVector<ColumnDigit, 3> mlir::rmsnorm::getColumnDigits(int64_t columns,
+                                                           int64_t part,
+                                                           bool hasPairs,
+                                                           int64_t whole) {
   if (part == 0)
     return {{columns}};
+  if (whole == 0)
+    whole = columns;
   SmallVector<ColumnDigit, 3> digits;
   auto add = [&](int64_t size, bool isHeld) {
     if (size > 1)
       digits.push_back({size, isHeld});
   };
-  add(columns / part, /*isHeld=*/true);
+  add(columns / whole, /*isHeld=*/false);
+  add(whole / part, /*isHeld=*/true);
   add(hasPairs ? part / 2 : part, /*isHeld=*/false);
   add(hasPairs ? 2 : 1, /*isHeld=*/true);
   return digits;
@@ -28,6 +33,7 @@ mlir::rmsnorm::getColumnDigits(int64_t columns, int64_t part, bool hasPairs) {
 Layout::Layout(const ScheduleFields &schedule, ArrayRef<ColumnDigit> shared,
                bool dynamicColumns, int64_t subgroupSize)
     : schedule(schedule), columns(1), dynamicColumns(dynamicColumns),
+      whole(shared.size() == 1 && !shared.front().isHeld),
       subgroupSize(subgroupSize) {
   for (const ColumnDigit &digit : shared)
     columns *= digit.size;
@@ -39,7 +45,7 @@ Layout::Layout(const ScheduleFields &schedule, ArrayRef<ColumnDigit> shared,
 /// that threads share they take what is left of them. Of inner ones each takes
 /// a vector: of a number that is no power of two some have none.
 void Layout::shareOut(ArrayRef<ColumnDigit> shared) {
-  if (shared.size() == 1 && !shared.front().isHeld) {
+  if (whole) {
     const int64_t part = getPart();
     digits = {{part, 1, getVectorWidth(), getThreadsPerRow(),
                int64_t(llvm::divideCeil(part, getColumnStep()))}};
@@ -50,7 +56,10 @@ void Layout::shareOut(ArrayRef<ColumnDigit> shared) {
   for (const ColumnDigit &digit : llvm::reverse(shared)) {
     DigitLayout one = {digit.size, stride};
     stride *= digit.size;
-    // What is taken of a held digit is no part of a vector, but for pairs.
+    // What is taken of a held digit is no part of a vector, but for that of the
+    // innermost one, and no vector goes on after it.
+    if (digit.isHeld && !all.empty() && width > 1)
+      return;
     if (!digit.isHeld || all.empty()) {
       one.vector = std::min(width, digit.size);
       if (digit.size % one.vector != 0 || width % one.vector != 0)
@@ -95,16 +104,6 @@ int64_t Layout::getRegister(int64_t vector, int64_t digit) const {
   return digit == 0 ? vector : vector % digits[digit].registers;
 }
 
-int64_t Layout::countVectorsBefore(int64_t column) const {
-  int64_t vectors = 0;
-  for (const DigitLayout &digit : digits) {
-    vectors = vectors * digit.registers +
-              llvm::divideCeil(column / digit.stride, digit.getStep());
-    column %= digit.stride;
-  }
-  return vectors;
-}
-
 int64_t Layout::getThreadColumn(int64_t thread) const {
   int64_t column = 0;
   for (auto [number, digit] : llvm::enumerate(digits))
@@ -138,6 +137,25 @@ bool Layout::isFull(int64_t vector) const {
   return true;
 }
 
+bool Layout::isInOrder() const {
+  if (whole)
+    return true;
+  if (hasPadding())
+    return false;
+  int64_t next = getVectorWidth();
+  for (const DigitLayout &digit : llvm::reverse(digits)) {
+    if (digit.threads > 1 && digit.vector * digit.stride != next)
+      return false;
+    next *= digit.threads;
+  }
+  for (const DigitLayout &digit : llvm::reverse(digits)) {
+    if (digit.registers > 1 && digit.getStep() * digit.stride != next)
+      return false;
+    next *= digit.registers;
+  }
+  return true;
+}
+
 int64_t Layout::getNumFullVectors() const {
   if (dynamicColumns)
     return 0;
@@ -159,21 +177,34 @@ int64_t Layout::getAccessBytes(int64_t elementBytes, bool partial,
 }
 
 int64_t Layout::getGroupThreads(int64_t group) const {
-  const int64_t width = schedule.vectorWidth;
-  if (width % group == 0 && columns % width == 0)
-    return 1;
-  const int64_t threads = group / width;
-  if (group % width != 0 || (threads & (threads - 1)) != 0 ||
-      getSubgroupThreads() % threads != 0 || getPart() % group != 0)
+  if (getPart() % group != 0)
     return 0;
-  // A group lies on threads side by side of one digit, and in one index of
-  // those that are held.
-  const bool isInOne = llvm::all_of(digits, [&](const DigitLayout &digit) {
-    return digit.threads % threads == 0 ||
-           (digit.threads == 1 &&
-            (digit.registers == 1 || digit.stride % group == 0));
-  });
-  return isInOne ? threads : 0;
+  // Of each digit, from the innermost on, a group has all or some neighbours.
+  int64_t rest = group, threads = 1;
+  for (const DigitLayout &digit : llvm::reverse(digits)) {
+    const int64_t width = digit.vector;
+    if (!whole && rest % digit.size == 0) {
+      threads *= digit.threads;
+      rest /= digit.size;
+      continue;
+    }
+    const bool isRegister =
+        !whole && digit.threads == 1 && (width == 1 || digit.registers == 1);
+    const bool isInVector = width % rest == 0 && digit.size % width == 0;
+    if (!isRegister && !isInVector) {
+      if (rest % width != 0)
+        return 0;
+      threads *= rest / width;
+      if (!whole && digit.threads % (rest / width) != 0)
+        return 0;
+    }
+    if (!whole && digit.size % rest != 0)
+      return 0;
+    break;
+  }
+  return llvm::isPowerOf2_64(threads) && getSubgroupThreads() % threads == 0
+             ? threads
+             : 0;
 }
 
 bool mlir::rmsnorm::isWalkedInLoop(const ScheduleFields &schedule,

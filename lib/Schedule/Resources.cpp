@@ -9,9 +9,10 @@ using namespace mlir::rmsnorm;
 Layout mlir::rmsnorm::getLayout(const ScheduleFields &fields,
                                 const ProgramFacts &facts,
                                 int64_t subgroupSize) {
-  return Layout(fields,
-                getColumnDigits(facts.columns, facts.part, facts.hasPairs),
-                facts.dynamicColumns != 0, subgroupSize);
+  return Layout(
+      fields,
+      getColumnDigits(facts.columns, facts.part, facts.hasPairs, facts.whole),
+      facts.dynamicColumns != 0, subgroupSize);
 }
 
 int64_t mlir::rmsnorm::countVectors(const ScheduleFields &fields,

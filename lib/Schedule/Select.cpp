@@ -135,6 +135,9 @@ bool mlir::rmsnorm::holdPartsOnAllChips(const ProgramFacts &facts) {
   constexpr int64_t kLeastSubgroup = 32, kMostSubgroup = 64,
                     kLeastRegisters = 127, kLeastBlockRegisters = 32768;
   const int64_t columns = facts.columns, part = facts.part;
+  // Of what is taken apart alike, and what threads share out of all of it.
+  const int64_t whole = facts.whole == 0 ? columns : facts.whole;
+  const int64_t shared = facts.getSharedColumns();
   // Columns of a vector: those of a group if a subgroup shares it, and pairs.
   const int64_t ofGroup =
       std::max<int64_t>(1, facts.groupColumns / kLeastSubgroup);
@@ -144,38 +147,38 @@ bool mlir::rmsnorm::holdPartsOnAllChips(const ProgramFacts &facts) {
       part % facts.getLeastVector() != 0)
     return false;
   // A row alone is that of a whole subgroup.
-  if (facts.singleRow && part < kMostSubgroup * kMaxVectorWidth)
+  if (facts.singleRow && shared < kMostSubgroup * kMaxVectorWidth)
     return false;
   if (facts.numColumnSums != 0 &&
       (columns > 4096 ||
-       columns * facts.numColumnSums * std::max(ofGroup, ofBytes) > 16 * part))
+       whole * facts.numColumnSums * std::max(ofGroup, ofBytes) > 16 * part))
     return false;
-  if (columns > 16 * part && columns > (part > 1 ? 128 : 16))
+  if (whole > 16 * part && columns > (part > 1 ? 128 : 16))
     return false;
   // Of a thread that has a vector of each part, and a word for each access.
-  const int64_t bits = columns / part * facts.liveBitsPerColumn;
+  const int64_t bits = whole / part * facts.liveBitsPerColumn;
   const int64_t word = std::min<int64_t>(32, least * facts.narrowestBits);
   if (least * bits * 32 / word > 32 * kLeastRegisters)
     return false;
   // Of the block: threads that share a part are a power of two, or whole
   // subgroups.
-  const int64_t shared =
+  const int64_t padded =
       std::min<int64_t>(llvm::PowerOf2Ceil(part),
                         llvm::alignTo(part, kMostSubgroup * kMaxVectorWidth));
-  return shared * bits <= 32 * kLeastBlockRegisters;
+  return padded * facts.getRepeats() * bits <= 32 * kLeastBlockRegisters;
 }
 
 /// The most columns of rows that are taken apart as those of `facts`, which
 /// have more, for which there is a schedule; 0 if there are none.
 static int64_t getMostColumns(ProgramFacts facts, const ChipInfo &chip) {
-  const int64_t part = facts.part;
-  int64_t least = 0, most = facts.columns / part;
+  const int64_t unit = facts.whole == 0 ? facts.part : facts.whole;
+  int64_t least = 0, most = facts.columns / unit;
   while (most - least > 1) {
     const int64_t middle = (least + most) / 2;
-    facts.columns = middle * part;
+    facts.columns = middle * unit;
     (selectSchedules(facts, chip) ? least : most) = middle;
   }
-  return least * part;
+  return least * unit;
 }
 
 Refusal mlir::rmsnorm::explainNoSchedule(const ProgramFacts &facts,

@@ -81,7 +81,9 @@ void Verifier::verifyProgram() {
          Twine(schedule.getTileRows()) + " rows");
   const Layout layout = getLayout(schedule, facts, chip.subgroupSize);
   expect(facts.groupColumns == 0 ||
-             layout.getGroupThreads(facts.groupColumns) > 0,
+             (layout.getGroupThreads(facts.groupColumns) > 0 &&
+              (facts.leastGroupColumns == 0 ||
+               layout.getGroupThreads(facts.leastGroupColumns) > 0)),
          "vector_width",
          "each group of " + Twine(facts.groupColumns) +
              " columns to lie in a vector, or in those of 2, 4, 8, ... "
@@ -109,17 +111,19 @@ void Verifier::verifyParts() {
   if (facts.part == 0)
     return;
   const int64_t width = schedule.vectorWidth;
-  expect(bool(getLayout(schedule, facts)), "vector_width",
+  expect(bool(getLayout(schedule, facts)) && facts.part % width == 0,
+         "vector_width",
          "vector_width to divide the " + Twine(facts.part) +
              " columns that rows are taken apart in",
          Twine(width));
   expect(width > 1 || !facts.hasPairs, "vector_width",
          "vector_width >= 2 for pairs of columns in one vector", "1");
   expect(schedule.threadsPerRow == 1 ||
-             schedule.threadsPerRow * width < 2 * facts.part,
+             schedule.threadsPerRow * width < 2 * facts.getSharedColumns(),
          "threads_per_row",
          "at least half of the threads of a row to have some of the " +
-             Twine(facts.part) + " columns that rows are taken apart in",
+             Twine(facts.getSharedColumns()) +
+             " columns that rows are taken apart in",
          Twine(schedule.threadsPerRow) + " threads with " + Twine(width) +
              " columns each");
   expect(schedule.cluster == 1, "cluster",

@@ -176,7 +176,7 @@ struct RowsModel : BufferizableOpInterface::ExternalModel<RowsModel, RowsOp> {
     auto bufferized = RowsOp::create(
         rewriter, op->getLoc(), /*results=*/TypeRange(), rows.getSizes(),
         rows.getDynamicColumns(), buffers, rows.getScalars(),
-        rows.getStaticSizes(), rows.getColumns(), rows.getAccesses(),
+        rows.getStaticSizes(), rows.getDigits(), rows.getAccesses(),
         rows.getScheduleAttr(), rows.getSegments());
     bufferized.getBody().takeBody(rows.getBody());
     for (auto [argument, buffer] :
@@ -208,7 +208,7 @@ private:
                          : ShapedType::getNumElements(sizes));
       if (map.hasColumn())
         sizes.push_back(rows.getDynamicColumns() ? ShapedType::kDynamic
-                                                 : vector.getDimSize(1));
+                                                 : getNumColumns(vector));
       all.push_back({op, writes, type, map, sizes});
     };
     for (Operation *user : buffer.getUsers()) {
@@ -247,7 +247,7 @@ private:
             if (term->dim == access.map->getColumnDim()) {
               auto store = cast<TileStoreOp>(access.op);
               auto vector = cast<VectorType>(store.getValue().getType());
-              if (vector.getDimSize(1) != own &&
+              if (getNumColumns(vector) != own &&
                   !(rows.getDynamicColumns() &&
                     takesAll(place, rows.getDynamicColumns())))
                 return false;

@@ -291,8 +291,9 @@ RowsOp ProgramBuilder::createRows() {
   for (const Written &output : written)
     if (!output.segments.empty())
       segments = output.segments;
-  RowsOp rows = rmsnorm::createRows(rewriter, loc, types, sizes, count, columns,
-                                    operands, kinds, ScheduleAttr(), segments);
+  RowsOp rows =
+      rmsnorm::createRows(rewriter, loc, types, sizes, count, columnDigits,
+                          operands, kinds, ScheduleAttr(), segments);
   for (NormBody &norm : norms)
     rows->getBlock()->getOperations().splice(Block::iterator(rows),
                                              norm.block.getOperations());
@@ -398,7 +399,8 @@ void ProgramBuilder::replaceMembers(RowsOp rows) {
 
 std::optional<NoProgram> ProgramBuilder::run(RowsOp &rows, bool trial) {
   isTrial = trial;
-  if (failed(findColumns()) || failed(emitAll()) || failed(collectWritten()))
+  if (failed(findColumns()) || failed(findDigits()) || failed(emitAll()) ||
+      failed(collectWritten()))
     return problem;
   if (written.empty())
     return NoProgram{cluster.getAnchor(), "is used by nobody"};
@@ -422,6 +424,11 @@ std::optional<NoProgram> ProgramBuilder::run(RowsOp &rows, bool trial) {
     }
   if (failed(checkOrder()))
     return problem;
+  joinDigits();
+  if (columnDigits.size() > 5) {
+    (void)failTogether("divide columns into more than 5 digits");
+    return problem;
+  }
   rows = createRows();
   if (failed(check(rows)) || failed(checkLimits(rows)) || trial) {
     discard(rows);

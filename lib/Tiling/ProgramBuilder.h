@@ -100,7 +100,7 @@ public:
         written, [](const Written &output) { return output.landing; });
   }
 
-  int64_t getElements(OpOperand &operand) override;
+  FailureOr<SmallVector<int64_t>> getShape(OpOperand &operand) override;
   FailureOr<Value> getVector(OpOperand &operand) override;
   bool isPerColumn(OpOperand &operand) override;
   void setVector(OpResult result, Value vector) override {
@@ -109,13 +109,19 @@ public:
   }
   bool sumsRows(linalg::LinalgOp op) override;
   bool isOfOneValue(linalg::LinalgOp op) override;
-  bool hasParts() override { return !parts.empty(); }
   bool isIndexing(Operation &payload) override;
   FailureOr<Value>
   gather(tensor::ExtractOp extract,
          function_ref<FailureOr<Value>(Value)> getIndex) override;
 
 private:
+  /// What is read at an index of what is computed, or put there, and what does
+  /// so.
+  struct Inclusion {
+    access::Layout index, own;
+    Operation *op;
+  };
+
   LogicalResult fail(const Twine &why) {
     if (!problem)
       problem = NoProgram{current, why.str()};
@@ -130,9 +136,6 @@ private:
 
   LogicalResult failWidest(const Twine &why);
   bool isLonger(Value row) const;
-  void addPart(const access::Layout &whole, const access::Layout &part);
-  bool isPart(ArrayRef<unsigned> leaves) const;
-  std::string whyNoGroupsOf(ArrayRef<unsigned> leaves) const;
   SmallVector<unsigned> getColumnLeaves(ArrayRef<access::Sum> layout) const;
   int64_t countElements(ArrayRef<unsigned> leaves) const;
   bool isPartial(ArrayRef<unsigned> leaves) const;
@@ -147,10 +150,27 @@ private:
 
   void orderRows();
   LogicalResult findColumns();
+  SmallVector<std::pair<int64_t, int64_t>>
+  getExtents(ArrayRef<unsigned> leaves) const;
+  bool areKnown(ArrayRef<unsigned> leaves) const;
+  bool follow(const Inclusion &inclusion);
+  std::optional<int64_t> getOffset(const access::Layout &index,
+                                   const access::Layout &own) const;
+  void addInclusion(const access::Layout &index, const access::Layout *own,
+                    Operation *op);
+  void addViewInclusion(Value value);
+  void collectInclusions();
+  bool placeBetween(ArrayRef<unsigned> leaves);
+  LogicalResult findDigits();
+  void joinDigits();
+  FailureOr<SmallVector<int64_t>> getShape(ArrayRef<unsigned> leaves);
+  VectorType getVectorType(ArrayRef<int64_t> shape, Type element);
+  FailureOr<SmallVector<int64_t>>
+  getPartAt(int64_t offset, ArrayRef<int64_t> part, ArrayRef<int64_t> whole);
   LogicalResult emit(linalg::LinalgOp op, Frame where);
   LogicalResult emitNorm(Operation *op, Frame where);
   LogicalResult emitAll();
-  FailureOr<Value> getConstant(Value value, int64_t elements);
+  FailureOr<Value> getConstant(Value value, ArrayRef<int64_t> shape);
   FailureOr<Value> getMember(const access::Access &access, Location loc,
                              ArrayRef<unsigned> leaves);
   FailureOr<Value> getRead(const access::Access &access, Location loc,
@@ -159,11 +179,13 @@ private:
   struct Place {
     TileKind kind;
     int64_t elements;
+    /// The digits of what is accessed.
+    SmallVector<int64_t> shape;
     AffineMap map;
     bool hasRow;
-    bool hasColumnsTogether() const {
-      return kind == TileKind::tile || kind == TileKind::column;
-    }
+    /// How many of its columns have to lie side by side in memory, those of its
+    /// innermost digit: 1 where each is stored by itself.
+    int64_t run = 1;
   };
   static std::string whyNotInMemory(const Place &place, Value tensor,
                                     bool isLoad);
@@ -176,14 +198,10 @@ private:
                           ArrayRef<unsigned> order, bool hasIndex) const;
   FailureOr<Value> load(const access::Access &access, Value index = Value());
   Value createLoad(Value tensor, const Place &place, Value index);
-  std::optional<std::pair<int64_t, int64_t>>
-  getSteps(const access::Layout &index, const access::Layout &own,
-           ArrayRef<unsigned> leaves) const;
   FailureOr<Value> takePart(Location loc, Value vector,
                             const access::Layout &index,
                             const access::Layout &whole,
                             ArrayRef<unsigned> leaves);
-  Value extract(Location loc, Value vector, int64_t offset, int64_t count);
   Value findVector(Value value) const;
   FailureOr<Value> getVectorOfView(Value value);
   const access::Access *findRow(tensor::InsertSliceOp op) const;
@@ -248,9 +266,16 @@ private:
   DenseMap<unsigned, unsigned> ranks;
   /// Column digits of the ops with the most columns.
   SmallVector<SmallVector<unsigned>> widest;
-  /// Column digits of what is taken out of rows, or put into them: pairs may
-  /// have the digits that groups have.
-  SmallVector<SmallVector<unsigned>> parts;
+  /// Columns of the longest rows from one of an undivided column digit to the
+  /// next.
+  DenseMap<unsigned, int64_t> strides;
+  /// Those of columns that have nothing to do with the longest rows.
+  DenseSet<unsigned> unrelated;
+  SmallVector<Inclusion, 0> inclusions;
+  /// The digits of rmsnorm.rows.
+  SmallVector<int64_t> columnDigits;
+  /// Whether pairs of columns side by side are taken apart.
+  bool hasPairs = false;
   int64_t columns = 1;
   std::optional<unsigned> dynamicColumns;
   /// Rows' digits that count more than one row.

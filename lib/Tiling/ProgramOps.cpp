@@ -63,12 +63,13 @@ LogicalResult ProgramBuilder::emit(LinalgOp op, Frame where) {
     if (op.getNumReductionLoops() > 0 &&
         !isPrefix(kept, getColumnLeaves(frame->loops)))
       return fail("reduces other columns than the last of a group");
-    if (op.getNumReductionLoops() > 0 && !kept.empty() && !parts.empty()) {
-      if (countElements(getColumnLeaves(frame->loops)) != columns)
-        return fail("reduces groups of the columns of a part of a row");
-      if (std::string reason = whyNoGroupsOf(kept); !reason.empty())
-        return fail("reduces groups of columns, " + reason);
-    }
+    // Each value of a group is that of several threads.
+    const SmallVector<unsigned> all = getColumnLeaves(frame->loops);
+    if (op.getNumReductionLoops() > 0 && !kept.empty() && kept != all &&
+        columns != kDynamicColumns && areKnown(all))
+      if (const int64_t first = getExtents(all).front().first;
+          first != 1 && !(hasPairs && first == 2))
+        return fail("reduces groups of values of groups of columns");
     if (op.getNumReductionLoops() > 0 && kept.empty() && !isOfOneValue(op) &&
         countElements(getColumnLeaves(frame->loops)) != columns)
       return failWidest("reduces a part of the columns");
@@ -140,17 +141,8 @@ LogicalResult ProgramBuilder::emitAll() {
       insert(access.value);
     else if (auto row = getAssembled(access))
       insert(row->first);
-    const Layout *own = cluster.findLayout(access.value);
-    if (access.kind == Access::Kind::member &&
-        cluster.getRelation(access) == Relation::part)
-      addPart(*own, access.layout);
-    if (!access.whole.empty() && access.operand->getOperandNumber() == 0)
-      addPart(cluster.getAccesses()[*access.parent].loops, access.whole);
   }
   for (auto [op, member] : insertions) {
-    Value source = cast<tensor::InsertSliceOp>(op).getSource();
-    if (const Layout *part = cluster.findLayout(source))
-      addPart(*cluster.findLayout(op->getResult(0)), *part);
     Frame frame;
     frame.member = member;
     steps.push_back({op, frame});

@@ -14,10 +14,9 @@ using namespace mlir::rmsnorm::access;
 using namespace mlir::rmsnorm::program;
 using linalg::LinalgOp;
 
-/// The undivided digits of columns in `layout`. Their order is the same for all
-/// vectors: that in which members first have them. Digits that no member has
-/// count the parts that a row is put together from: where they stand is their
-/// place.
+/// The undivided digits of columns in `layout`, the outermost first, as the
+/// longest rows have them. Before it is known where in those all digits lie,
+/// they are in the order in which members first have them.
 SmallVector<unsigned>
 ProgramBuilder::getColumnLeaves(ArrayRef<Sum> layout) const {
   SmallVector<unsigned> leaves;
@@ -25,7 +24,14 @@ ProgramBuilder::getColumnLeaves(ArrayRef<Sum> layout) const {
     for (const Term &term : sum.terms)
       if (!digits[term.digit].isRow && !llvm::is_contained(leaves, term.digit))
         leaves.push_back(term.digit);
-  if (llvm::all_of(leaves, [&](unsigned leaf) { return ranks.count(leaf); }))
+  auto areIn = [&](const auto &map) {
+    return llvm::all_of(leaves, [&](unsigned leaf) { return map.count(leaf); });
+  };
+  if (areIn(strides))
+    llvm::stable_sort(leaves, [&](unsigned a, unsigned b) {
+      return strides.lookup(a) > strides.lookup(b);
+    });
+  else if (areIn(ranks))
     llvm::stable_sort(leaves, [&](unsigned a, unsigned b) {
       return ranks.lookup(a) < ranks.lookup(b);
     });
@@ -43,37 +49,6 @@ int64_t ProgramBuilder::countElements(ArrayRef<unsigned> leaves) const {
 bool ProgramBuilder::isPartial(ArrayRef<unsigned> leaves) const {
   return llvm::any_of(leaves,
                       [&](unsigned leaf) { return digits[leaf].isPartial; });
-}
-
-/// Says that `part` is taken out of `whole`, or put into it, which is the row
-/// or a part of it itself.
-void ProgramBuilder::addPart(const Layout &whole, const Layout &part) {
-  const SmallVector<unsigned> all = getColumnLeaves(whole);
-  if (countElements(all) == columns || llvm::is_contained(parts, all))
-    parts.push_back(getColumnLeaves(part));
-}
-
-/// Whether one value for each of the columns `leaves` is a part of the row, not
-/// that of a group: those of pairs are, beside other parts.
-bool ProgramBuilder::isPart(ArrayRef<unsigned> leaves) const {
-  return llvm::is_contained(parts, SmallVector<unsigned>(leaves)) ||
-         (!parts.empty() && 2 * countElements(leaves) == columns);
-}
-
-/// Why one value for each of the columns `leaves` is not that of a group beside
-/// the parts of the row; "" if it is.
-std::string ProgramBuilder::whyNoGroupsOf(ArrayRef<unsigned> leaves) const {
-  const int64_t groups = countElements(leaves);
-  for (ArrayRef<unsigned> part : parts) {
-    const int64_t own = countElements(part);
-    if (own == groups || 2 * groups == columns)
-      return "of which there are as many as columns in a part of a row";
-    if (own * groups % columns != 0)
-      return "of " + std::to_string(columns / groups) +
-             ", beside parts of rows of " + std::to_string(own) +
-             ", which are no whole groups";
-  }
-  return "";
 }
 
 /// Whether `row` is not put together, but each of its parts is written: it has
@@ -184,8 +159,16 @@ LogicalResult ProgramBuilder::findColumns() {
       return failTogether("divides rows by what is not known to divide them");
   }
   orderRows();
+  // As the longest rows have them: parts may come in another order.
+  SmallVector<const Member *> longest;
   for (const Member &member : cluster.getMembers())
-    for (unsigned leaf : getColumnLeaves(member.loops))
+    longest.push_back(&member);
+  llvm::stable_sort(longest, [&](const Member *a, const Member *b) {
+    return countElements(getColumnLeaves(a->loops)) >
+           countElements(getColumnLeaves(b->loops));
+  });
+  for (const Member *member : longest)
+    for (unsigned leaf : getColumnLeaves(member->loops))
       ranks.try_emplace(leaf, ranks.size());
   for (const Member &member : cluster.getMembers()) {
     current = member.op;
@@ -224,8 +207,8 @@ Layout ProgramBuilder::getOperandLayout(OpOperand &operand) {
   return getIndices(op.getMatchingIndexingMap(&operand), frame->loops);
 }
 
-int64_t ProgramBuilder::getElements(OpOperand &operand) {
-  return countElements(getColumnLeaves(getOperandLayout(operand)));
+FailureOr<SmallVector<int64_t>> ProgramBuilder::getShape(OpOperand &operand) {
+  return getShape(getColumnLeaves(getOperandLayout(operand)));
 }
 
 bool ProgramBuilder::sumsRows(LinalgOp op) {
@@ -244,28 +227,6 @@ bool ProgramBuilder::isOfOneValue(LinalgOp op) {
 //===----------------------------------------------------------------------===//
 // Places
 //===----------------------------------------------------------------------===//
-
-/// Whether the columns of `access` lie side by side in a tensor of `shape`:
-/// they are the innermost index, and others that are to be counted in one with
-/// it.
-static bool haveColumnsTogether(const AccessMap &access,
-                                ArrayRef<int64_t> shape) {
-  int64_t next = 1, place = shape.size();
-  const auto columns = access.getDigits(access.getColumnDim());
-  for (const AccessMap::Digit &digit : columns) {
-    // Dimensions of one element lie nowhere.
-    for (--place; place > digit.place && shape[place] == 1;)
-      --place;
-    if (digit.place != place || digit.factor != 1 || digit.divisor != next)
-      return false;
-    next *= digit.modulus;
-    // All but the outermost one fill their dimension.
-    if (digit.modulus != 0 && shape[place] != digit.modulus &&
-        columns.size() > 1)
-      return false;
-  }
-  return true;
-}
 
 /// What was `expected` of `layout`, and what it is: a map of the rows, then of
 /// the columns, `order` and those that only the layout has.
@@ -305,8 +266,11 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
   if (leaves.size() != own.size())
     return refuseOrder();
   Place place;
-  int64_t period = 0;
   place.elements = countElements(leaves);
+  FailureOr<SmallVector<int64_t>> shape = getShape(leaves);
+  if (failed(shape))
+    return refuseOrder();
+  place.shape = *shape;
   place.hasRow = llvm::any_of(digits.resolve(layout), [&](const Sum &sum) {
     return digits.hasRows(sum);
   });
@@ -324,41 +288,30 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
         first = dim;
     }
   place.hasRow |= number.has_value();
+  // A value of which only single ones are side by side: what has an inner digit
+  // has vectors, and so have halves of pairs.
+  int64_t inner = 1;
+  for (auto [size, own] : llvm::reverse(llvm::zip(columnDigits, place.shape))) {
+    if (own != 1)
+      break;
+    inner *= size;
+  }
   if (leaves.empty()) {
     place.kind = TileKind::row;
-  } else if (llvm::is_contained(widest, leaves)) {
+  } else if (inner == 1 || (hasPairs && inner == 2)) {
     place.kind = place.hasRow || hasIndex ? TileKind::tile : TileKind::column;
-  } else if (llvm::any_of(widest,
-                          [&](ArrayRef<unsigned> whole) {
-                            return isPrefix(leaves, whole);
-                          }) &&
-             !isPart(leaves)) {
-    if (std::string reason = whyNoGroupsOf(leaves); !reason.empty()) {
-      if (why)
-        *why = "a value for each group of columns, " + reason;
-      return std::nullopt;
-    }
+  } else {
     place.kind = TileKind::group;
     if (!number)
       number = last;
     place.hasRow |= number.has_value();
-  } else if (llvm::is_contained(widest, SmallVector<unsigned>(order)) &&
-             ArrayRef(order).take_back(leaves.size()) == ArrayRef(leaves)) {
-    // One for each column of a group, the same for all groups.
-    if (place.hasRow || hasIndex)
-      return refuseOrder();
-    place.kind = TileKind::column;
-    period = place.elements;
-    place.elements = countElements(order);
-  } else if (isPrefix(leaves, order)) {
-    // A part of a row, or a value for each group of its columns.
-    place.kind = place.hasRow || hasIndex ? TileKind::tile : TileKind::column;
-  } else {
-    return refuse("a value that neither lasts for side-by-side columns nor "
-                  "comes again after all of them",
-                  "leading or trailing columns");
   }
-  const SmallVector<unsigned> cover = digits.getCover(leaves);
+  // Digits of several, but in the order of the vector's elements.
+  SmallVector<unsigned> cover = digits.getCover(leaves), covered;
+  for (unsigned digit : cover)
+    llvm::append_range(covered, digits.getLeaves(digit));
+  if (covered != leaves)
+    cover = leaves;
   // All rows by their number, where one index counts them so.
   SmallVector<unsigned> variables;
   Layout rest = digits.resolve(layout);
@@ -393,9 +346,7 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
     dims.push_back(getAffineDimExpr(dim + number.has_value(), context));
   const unsigned rowDims = number ? 1 : first;
   AffineExpr column = getAffineDimExpr(rowDims, context);
-  if (period != 0)
-    column = column % period;
-  int64_t inner = period != 0 ? period : place.elements;
+  int64_t below = place.elements;
   for (auto [digit, next] : llvm::enumerate(cover)) {
     const Size &size = digits[next].size;
     if (cover.size() == 1) {
@@ -404,8 +355,8 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
     }
     if (!size.isStatic())
       return refuseOrder();
-    inner /= size.getNumber();
-    AffineExpr part = inner == 1 ? column : column.floorDiv(inner);
+    below /= size.getNumber();
+    AffineExpr part = below == 1 ? column : column.floorDiv(below);
     dims.push_back(digit == 0 ? part : part % size.getNumber());
   }
   AffineMap result = map.map.replaceDimsAndSymbols(
@@ -421,8 +372,22 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
     result = access.joinDigits();
   place.map = result;
   const AccessMap access(place.map, hasColumn);
-  if (!access.isValid() || (place.hasColumnsTogether() &&
-                            !haveColumnsTogether(access, type.getShape())))
+  if (!access.isValid())
+    return refuseOrder();
+  const bool isTogether =
+      place.kind == TileKind::tile || place.kind == TileKind::column;
+  if (hasColumn)
+    place.run = access.getColumnRun(place.elements, type.getShape());
+  // A store of single values writes them anywhere, but not in steps.
+  const bool hasSteps =
+      llvm::any_of(access.getIndices(), [](const AccessIndex &index) {
+        return !index.terms.empty() &&
+               llvm::all_of(index.terms, [](const AccessTerm &term) {
+                 return term.factor != 1;
+               });
+      });
+  if ((isTogether && place.run == 0) ||
+      (place.kind == TileKind::group && hasSteps))
     return refuseOrder();
   return place;
 }
@@ -435,20 +400,16 @@ std::string ProgramBuilder::whyNotInMemory(const Place &place, Value tensor,
       !reason.empty())
     return reason;
   if (place.kind != TileKind::row) {
-    // A store writes each group by itself.
+    // A store writes each group by itself. The last dimension of an argument
+    // has stride 1, those before it any.
     const AccessMap access(place.map, /*hasColumn=*/true);
-    const bool isTogether = isLoad || place.hasColumnsTogether();
-    // The last dimension of an argument has stride 1, those before it any.
-    const bool isOfSeveral =
-        access.getDigits(access.getColumnDim()).size() > 1 ||
-        access.getPlace(access.getColumnDim()) != type.getRank() - 1;
-    if (!lieTogether(tensor, isTogether && isOfSeveral ? place.elements : 1))
-      return isOfSeveral && lieTogether(tensor, 1)
-                 ? "columns of several dimensions, which may lie apart in "
-                   "memory: expected them in one"
-                 : "columns that will not lie side by side";
-    if (isTogether && !haveColumnsTogether(access, type.getShape()))
+    const bool isApart = !isLoad && place.kind == TileKind::group;
+    const auto digits = access.getDigits(access.getColumnDim());
+    const bool isLast = digits.front().place == type.getRank() - 1;
+    if (!isApart && place.run == 0)
       return "groups of columns that do not lie side by side";
+    if (!lieTogether(tensor, isApart || isLast ? 1 : place.run))
+      return "columns that will not lie side by side";
   }
   if (type.getEncoding())
     return "a tensor with an encoding";

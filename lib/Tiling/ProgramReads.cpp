@@ -43,9 +43,10 @@ bool ProgramBuilder::isPerColumn(OpOperand &operand) {
          });
 }
 
-FailureOr<Value> ProgramBuilder::getConstant(Value value, int64_t elements) {
-  auto type =
-      VectorType::get({1, elements}, getElementTypeOrSelf(value.getType()));
+FailureOr<Value> ProgramBuilder::getConstant(Value value,
+                                             ArrayRef<int64_t> shape) {
+  const VectorType type =
+      getVectorType(shape, getElementTypeOrSelf(value.getType()));
   Location loc = value.getLoc();
   Attribute attribute;
   DenseElementsAttr splat;
@@ -66,18 +67,18 @@ FailureOr<Value> ProgramBuilder::getMember(const Access &access, Location loc,
   Value vector = vectors.lookup(access.value);
   if (!vector)
     return fail("uses what is computed later");
-  const int64_t own = cast<VectorType>(vector.getType()).getDimSize(1);
   switch (cluster.getRelation(access)) {
   case Relation::onePerRow:
     return vector;
   case Relation::groups:
-    if (!isPrefix(leaves, getColumnLeaves(frame->loops)))
-      return fail("uses a value for each column of a group");
-    [[fallthrough]];
-  case Relation::sameColumns:
-    if (own != countElements(leaves))
+  case Relation::sameColumns: {
+    FailureOr<SmallVector<int64_t>> shape = getShape(leaves);
+    if (failed(shape))
+      return failure();
+    if (getColumnShape(cast<VectorType>(vector.getType())) != ArrayRef(*shape))
       return fail("uses other columns");
     return vector;
+  }
   case Relation::part:
     return takePart(loc, vector, access.layout,
                     *cluster.findLayout(access.value), leaves);
@@ -85,110 +86,34 @@ FailureOr<Value> ProgramBuilder::getMember(const Access &access, Location loc,
   llvm_unreachable("expected a relation");
 }
 
-/// Where the elements at `index`, of the columns `leaves`, lie in a row with
-/// the layout `own`: the place of the first, and the step to the next.
-std::optional<std::pair<int64_t, int64_t>>
-ProgramBuilder::getSteps(const Layout &index, const Layout &own,
-                         ArrayRef<unsigned> leaves) const {
-  const SmallVector<unsigned> ownLeaves = getColumnLeaves(own);
-  auto getWeight = [&](ArrayRef<unsigned> all, unsigned leaf) {
-    return countElements(
-        all.drop_front(llvm::find(all, leaf) - all.begin() + 1));
-  };
-  int64_t offset = 0;
-  DenseMap<unsigned, int64_t> factors;
-  for (auto [from, to] :
-       llvm::zip_equal(digits.resolve(index), digits.resolve(own))) {
-    if (!digits.hasColumns(to)) {
-      if (digits.hasColumns(from) || from.offset != to.offset)
-        return std::nullopt;
-      continue;
-    }
-    std::optional<int64_t> scale;
-    for (const Term &term : to.terms) {
-      if (digits[term.digit].isRow || !term.factor.isStatic())
-        return std::nullopt;
-      const int64_t weight = getWeight(ownLeaves, term.digit);
-      if (weight % term.factor.getNumber() != 0 ||
-          (scale && *scale != weight / term.factor.getNumber()))
-        return std::nullopt;
-      scale = weight / term.factor.getNumber();
-    }
-    offset += (from.offset - to.offset) * *scale;
-    for (const Term &term : from.terms) {
-      if (digits[term.digit].isRow || !term.factor.isStatic())
-        return std::nullopt;
-      factors[term.digit] += term.factor.getNumber() * *scale;
-    }
-  }
-  std::optional<int64_t> step;
-  for (unsigned leaf : leaves) {
-    const int64_t weight = getWeight(leaves, leaf);
-    const int64_t factor = factors.lookup(leaf);
-    if (factor % weight != 0 || (step && *step != factor / weight))
-      return std::nullopt;
-    step = factor / weight;
-  }
-  if (!step || factors.size() != leaves.size())
-    return std::nullopt;
-  return std::make_pair(offset, *step);
-}
-
-/// Whether MLIR's folding would take `count` columns of `row`, from `offset`
-/// on, out of a part that was put into it before one that begins among them:
-/// vector.extract_strided_slice takes that one for a part elsewhere.
-static bool mayReadOlder(Value row, int64_t offset, int64_t count) {
-  bool isCovered = false;
-  while (auto insertion = row.getDefiningOp<vector::InsertStridedSliceOp>()) {
-    const int64_t begin = cast<IntegerAttr>(insertion.getOffsets()[1]).getInt();
-    const int64_t end = begin + insertion.getSourceVectorType().getDimSize(1);
-    if (isCovered && begin <= offset && offset < end)
-      return true;
-    isCovered |= offset < begin && begin < offset + count;
-    row = insertion.getDest();
-  }
-  return false;
-}
-
 /// The columns `leaves` of `vector`, which has the layout `whole`, at `index`.
 FailureOr<Value> ProgramBuilder::takePart(Location loc, Value vector,
                                           const Layout &index,
                                           const Layout &whole,
                                           ArrayRef<unsigned> leaves) {
-  const int64_t own = cast<VectorType>(vector.getType()).getDimSize(1);
-  const int64_t count = countElements(leaves);
-  auto steps = getSteps(index, whole, leaves);
-  if (!steps || own == kDynamicColumns || count == kDynamicColumns)
-    return fail("uses a part of a row");
-  if (isPartial(leaves))
-    return fail("uses a part of a row whose columns do not divide it");
-  auto [offset, step] = *steps;
-  if (step == 1 && offset == 0 && count == own)
+  std::optional<int64_t> offset = getOffset(index, whole);
+  if (!offset || columns == kDynamicColumns)
+    return fail("uses a part of a row" + describeMap("columns in their order",
+                                                     index, leaves,
+                                                     /*hasIndex=*/false));
+  FailureOr<SmallVector<int64_t>> shape = getShape(leaves);
+  if (failed(shape))
+    return failure();
+  // No thread but one has a single column.
+  if (leaves.empty())
+    return fail("uses one column of a row");
+  auto type = cast<VectorType>(vector.getType());
+  FailureOr<SmallVector<int64_t>> at =
+      getPartAt(*offset, *shape, getColumnShape(type));
+  if (failed(at))
+    return failure();
+  const VectorType part = getVectorType(*shape, type.getElementType());
+  if (part == type)
     return vector;
-  if (step != 1 && step != 2)
-    return fail("uses a part of a row");
-  if (step == 2 && isa<Float4E2M1FNType>(getElementTypeOrSelf(vector)))
+  if (hasPairs && shape->back() == 1 && getColumnShape(type).back() == 2 &&
+      isa<Float4E2M1FNType>(type.getElementType()))
     return fail("takes pairs of f4E2M1FN apart, of which two are a byte");
-  // Of pairs both are taken out.
-  const int64_t begin = offset - offset % step, size = step * count;
-  if (mayReadOlder(vector, begin, size))
-    return fail("uses a part of a row with some columns of each of two parts "
-                "that were put there, one over the other");
-  Value part = extract(loc, vector, begin, size);
-  if (step == 1)
-    return part;
-  return Value(vector::DeinterleaveOp::create(builder, loc, part)
-                   ->getResult(offset % 2));
-}
-
-/// `count` columns of `vector` from `offset` on.
-Value ProgramBuilder::extract(Location loc, Value vector, int64_t offset,
-                              int64_t count) {
-  if (cast<VectorType>(vector.getType()).getDimSize(1) == count)
-    return vector;
-  return vector::ExtractStridedSliceOp::create(
-      builder, loc, vector, ArrayRef<int64_t>{0, offset},
-      ArrayRef<int64_t>{1, count}, ArrayRef<int64_t>{1, 1});
+  return Value(TakeOp::create(builder, loc, part, vector, *at));
 }
 
 /// The vector of what a member computes, or of a view of all of it.
@@ -250,21 +175,27 @@ FailureOr<Value> ProgramBuilder::assemble(tensor::InsertSliceOp op,
       own ? writeThrough(op, digits.resolve(*own)) : std::nullopt;
   if (failed(part) || !index)
     return fail("puts together what is not computed");
-  auto steps = getSteps(*index, whole, getColumnLeaves(*own));
-  const int64_t elements = countElements(getColumnLeaves(whole));
-  if (elements == kDynamicColumns)
+  std::optional<int64_t> offset = getOffset(*index, whole);
+  const SmallVector<unsigned> all = getColumnLeaves(whole);
+  const SmallVector<unsigned> some = getColumnLeaves(*own);
+  if (countElements(all) == kDynamicColumns)
     return fail("puts rows together of which only a call knows the columns");
-  if (!steps || (steps->second != 1 && steps->second != 2))
+  if (!offset)
     return fail("puts rows together in an order of their own" +
-                describeMap("columns side by side or every second one", *index,
-                            getColumnLeaves(*own), /*hasIndex=*/false));
-  if (cast<VectorType>(part->getType()).getDimSize(1) !=
-      countElements(getColumnLeaves(*own)))
-    return fail("puts together what is one value of several columns");
-  if (isPartial(getColumnLeaves(whole)) || isPartial(getColumnLeaves(*own)))
+                describeMap("columns in steps of one number", *index, some,
+                            /*hasIndex=*/false));
+  if (isPartial(all) || isPartial(some))
     return fail("puts columns together that are divided by what does not "
                 "divide their number");
-  auto [offset, step] = *steps;
+  FailureOr<SmallVector<int64_t>> shape = getShape(all),
+                                  partShape = getShape(some);
+  if (failed(shape) || failed(partShape))
+    return failure();
+  if (getColumnShape(cast<VectorType>(part->getType())) != ArrayRef(*partShape))
+    return fail("puts together what is one value of several columns");
+  FailureOr<SmallVector<int64_t>> at = getPartAt(*offset, *partShape, *shape);
+  if (failed(at))
+    return failure();
   Value row = ofCluster ? vectors.lookup(op.getDest()) : Value();
   const Access *before = findRead(op.getDestMutable());
   if (!row && !isInitRead(op.getDestMutable())) {
@@ -278,7 +209,7 @@ FailureOr<Value> ProgramBuilder::assemble(tensor::InsertSliceOp op,
             : builder.getZeroAttr(element);
     row = arith::ConstantOp::create(
         builder, op.getLoc(),
-        DenseElementsAttr::get(VectorType::get({1, elements}, element), value));
+        DenseElementsAttr::get(getVectorType(*shape, element), value));
   } else if (!row && before && before->kind != Access::Kind::load &&
              !op.getDest().getDefiningOp<tensor::EmptyOp>()) {
     FailureOr<Value> vector = get(*before);
@@ -290,7 +221,7 @@ FailureOr<Value> ProgramBuilder::assemble(tensor::InsertSliceOp op,
       return fail(
           "puts parts into what an op outside computes from the cluster");
     if (access::getFilled(op.getDest().getDefiningOp())) {
-      FailureOr<Value> constant = getConstant(op.getDest(), elements);
+      FailureOr<Value> constant = getConstant(op.getDest(), *shape);
       if (failed(constant))
         return failure();
       row = *constant;
@@ -298,8 +229,7 @@ FailureOr<Value> ProgramBuilder::assemble(tensor::InsertSliceOp op,
   }
   if (!row) {
     std::optional<Place> place =
-        getPlace(op.getDest(), whole, getColumnLeaves(whole),
-                 /*hasIndex=*/false);
+        getPlace(op.getDest(), whole, all, /*hasIndex=*/false);
     if (!place || op.getDest().getDefiningOp<tensor::EmptyOp>())
       return fail("puts parts into what is not known");
     if (std::string reason =
@@ -308,34 +238,12 @@ FailureOr<Value> ProgramBuilder::assemble(tensor::InsertSliceOp op,
       return fail("puts parts into " + reason);
     row = createLoad(op.getDest(), *place, /*index=*/Value());
   }
-  auto insert = [&](Value value, int64_t place) -> Value {
-    if (value.getType() == row.getType())
-      return value;
-    return vector::InsertStridedSliceOp::create(
-        builder, op.getLoc(), value, row, ArrayRef<int64_t>{0, place},
-        ArrayRef<int64_t>{1, 1});
-  };
-  if (step == 1)
-    return insert(*part, offset);
-  if (isa<Float4E2M1FNType>(getElementTypeOrSelf(row)))
+  if (part->getType() == row.getType())
+    return *part;
+  if (hasPairs && partShape->back() == 1 && shape->back() == 2 &&
+      isa<Float4E2M1FNType>(getElementTypeOrSelf(row)))
     return fail("puts pairs of f4E2M1FN together, of which two are a byte");
-  // The other columns of the pairs stay.
-  const int64_t side = offset % 2;
-  if (mayReadOlder(row, offset - side,
-                   2 * cast<VectorType>(part->getType()).getDimSize(1)))
-    return fail("puts every second column over parts that lie one over the "
-                "other");
-  Value pairs = extract(op.getLoc(), row, offset - side,
-                        2 * cast<VectorType>(part->getType()).getDimSize(1));
-  auto known = pairs.getDefiningOp<vector::InterleaveOp>();
-  Value other =
-      known ? known->getOperand(1 - side)
-            : vector::DeinterleaveOp::create(builder, op.getLoc(), pairs)
-                  ->getResult(1 - side);
-  return insert(vector::InterleaveOp::create(builder, op.getLoc(),
-                                             side == 0 ? *part : other,
-                                             side == 0 ? other : *part),
-                offset - side);
+  return Value(PutOp::create(builder, op.getLoc(), *part, row, *at));
 }
 
 /// The vector of `value`, a view of what members compute.
@@ -370,10 +278,6 @@ FailureOr<Value> ProgramBuilder::load(const Access &access, Value index) {
     return fail("reads " + why);
   if (auto empty = access.value.getDefiningOp<tensor::EmptyOp>())
     return fail("reads a tensor without contents");
-  // What is read for all rows is of all their columns, or of groups.
-  if (place->kind == TileKind::column && columns != kDynamicColumns &&
-      columns % place->elements != 0)
-    return fail("reads columns that its rows do not have");
   if (std::string reason =
           whyNotInMemory(*place, access.value, /*isLoad=*/true);
       !reason.empty())
@@ -383,8 +287,8 @@ FailureOr<Value> ProgramBuilder::load(const Access &access, Value index) {
 
 Value ProgramBuilder::createLoad(Value tensor, const Place &place,
                                  Value index) {
-  auto type = VectorType::get({1, place.elements},
-                              getElementTypeOrSelf(tensor.getType()));
+  const VectorType type =
+      getVectorType(place.shape, getElementTypeOrSelf(tensor.getType()));
   auto load = TileLoadOp::create(builder, current->getLoc(), type, place.kind,
                                  getBuffer(tensor),
                                  place.hasRow ? Value(tile) : Value(), index,
@@ -397,8 +301,12 @@ Value ProgramBuilder::createLoad(Value tensor, const Place &place,
 FailureOr<Value> ProgramBuilder::getRead(const Access &access, Location loc,
                                          ArrayRef<unsigned> leaves) {
   switch (access.kind) {
-  case Access::Kind::constant:
-    return getConstant(access.value, countElements(leaves));
+  case Access::Kind::constant: {
+    FailureOr<SmallVector<int64_t>> shape = getShape(leaves);
+    if (failed(shape))
+      return failure();
+    return getConstant(access.value, *shape);
+  }
   case Access::Kind::load:
     return load(access);
   case Access::Kind::member:
@@ -424,20 +332,26 @@ FailureOr<Value> ProgramBuilder::getVector(OpOperand &operand) {
   auto op = cast<LinalgOp>(operand.getOwner());
   // The summand of one row: RowSum says what is added to.
   if (op.isDpsInit(&operand) && sumsRows(op)) {
+    FailureOr<SmallVector<int64_t>> shape = getShape(operand);
+    if (failed(shape))
+      return failure();
     FloatType f32 = builder.getF32Type();
     ReduceKind kind = *getReduceKind(getCombiner(op, operand));
     auto identity =
         FloatAttr::get(f32, getIdentity(kind, f32.getFloatSemantics()));
     return Value(arith::ConstantOp::create(
         builder, op.getLoc(),
-        DenseElementsAttr::get(VectorType::get({1, getElements(operand)}, f32),
+        DenseElementsAttr::get(getVectorType(*shape, f32),
                                Attribute(identity))));
   }
   const Access *access = findAccess(operand);
   if (!access && frame->norm) {
     if (Value vector = vectors.lookup(operand.get()))
       return vector;
-    return getConstant(operand.get(), getElements(operand));
+    FailureOr<SmallVector<int64_t>> shape = getShape(operand);
+    if (failed(shape))
+      return failure();
+    return getConstant(operand.get(), *shape);
   }
   if (!access)
     return fail("reads what is not known");
@@ -471,7 +385,7 @@ ProgramBuilder::gather(tensor::ExtractOp extract,
     FailureOr<Value> index = getIndex(access.indices.front());
     if (failed(index))
       return failure();
-    if (cast<VectorType>(index->getType()).getDimSize(1) != 1)
+    if (rmsnorm::isPerColumn(index->getType()))
       return fail("gathers by an index for each column");
     return load(access, *index);
   }

@@ -10,6 +10,7 @@
 #include "RMSNorm/Access/Views.h"
 #include "RMSNorm/IR/DimTrace.h"
 #include "RMSNorm/IR/Disjoint.h"
+#include "RMSNorm/IR/TileTypes.h"
 
 #include "mlir/Dialect/Affine/IR/AffineOps.h"
 #include "mlir/Dialect/Bufferization/IR/Bufferization.h"
@@ -564,8 +565,6 @@ void ProgramBuilder::keepApart(const Written &output) {
     std::optional<Place> place = getPlace(output);
     if (!place || place->kind == TileKind::row)
       return;
-    if (place->hasColumnsTogether())
-      elements = place->elements;
   }
   if (!isInsertedApart(output.landing, elements))
     return;
@@ -693,20 +692,6 @@ ProgramBuilder::getPlace(const Written &output, std::string *why) {
   return place;
 }
 
-/// Whether `program` loads a part of a row with as many columns as `stored`
-/// has, takes one out or puts one in: else that is a row's value, repeated.
-static bool hasPart(Block &program, VectorType stored) {
-  return llvm::any_of(program, [&](Operation &op) {
-    Type part;
-    if (isa<vector::ExtractStridedSliceOp, vector::DeinterleaveOp, TileLoadOp>(
-            op))
-      part = op.getResult(0).getType();
-    else if (auto insert = dyn_cast<vector::InsertStridedSliceOp>(op))
-      part = insert.getSourceVectorType();
-    return part && cast<VectorType>(part).getDimSize(1) == stored.getDimSize(1);
-  });
-}
-
 LogicalResult ProgramBuilder::store(const Written &output) {
   FailureOr<Value> computed = getVectorOfView(output.computed);
   if (failed(computed))
@@ -721,10 +706,17 @@ LogicalResult ProgramBuilder::store(const Written &output) {
   };
   if (!place)
     return refuse("writes " + why);
-  if (place->elements != cast<VectorType>(vector.getType()).getDimSize(1))
+  if (ArrayRef(place->shape) !=
+      getColumnShape(cast<VectorType>(vector.getType())))
     return fail("stores a part of a row");
-  if (place->kind == TileKind::tile && place->elements != columns &&
-      !hasPart(*builder.getBlock(), cast<VectorType>(vector.getType())))
+  // What nothing is loaded for is a row's value, repeated.
+  const bool isLoaded =
+      llvm::any_of(builder.getBlock()->getOps<TileLoadOp>(), [&](auto load) {
+        return getColumnShape(load.getType()) == ArrayRef(place->shape);
+      });
+  if (!isLoaded &&
+      llvm::any_of(getColumnLeaves(output.sourceLayout),
+                   [&](unsigned leaf) { return unrelated.contains(leaf); }))
     return fail("writes columns that its rows do not have");
   if (place->kind == TileKind::group && !place->hasRow &&
       !AccessMap(place->map, /*hasColumn=*/true).hasColumnLast())
@@ -735,8 +727,7 @@ LogicalResult ProgramBuilder::store(const Written &output) {
     return refuse("writes " + reason);
   if (place->kind != TileKind::row &&
       getViewSource(output.destination).getDefiningOp<tensor::EmptyOp>() &&
-      isInsertedApart(output.landing,
-                      place->hasColumnsTogether() ? place->elements : 1))
+      isInsertedApart(output.landing, 1))
     return refuse("writes columns that will not lie side by side");
   auto store = TileStoreOp::create(builder, current->getLoc(),
                                    /*result=*/Type(), place->kind, vector,
@@ -853,8 +844,8 @@ LogicalResult ProgramBuilder::sumUp(Written &output) {
   if (output.sum.kind == ReduceKind::mul)
     return fail("multiplies rows: a kernel adds them up, or takes their "
                 "maximum or minimum");
-  if (cast<VectorType>(vector.getType()).getDimSize(1) != columns &&
-      !parts.empty())
+  if (const int64_t own = getNumColumns(vector.getType());
+      own != columns && own != 1)
     return fail("sums up a part of the columns");
   const bool isInit = output.sum.init == output.destination;
   if (failed(placeSum(output)))

@@ -50,25 +50,26 @@ private:
   /// The ops that combine with an accumulator.
   llvm::SmallPtrSet<Operation *, 2> combiners;
   /// The shape of a value that varies along the row.
-  SmallVector<int64_t, 2> rowShape = {1, 1};
+  SmallVector<int64_t> rowShape;
 };
 } // namespace
 
-/// `value`, a vector of rank 2, as a vector of `shape`: unit dimensions, groups
-/// and pairs of columns are repeated.
+/// Widens `shape` to that of a value that is computed with one of `other`.
+static void widen(SmallVectorImpl<int64_t> &shape, ArrayRef<int64_t> other) {
+  if (shape.empty())
+    shape.assign(other.begin(), other.end());
+  for (auto [size, own] : llvm::zip_equal(shape, other))
+    size = std::max(size, own);
+}
+
+/// `value` as a vector with the digits `shape`: what it lacks is repeated.
 Value PayloadVectorizer::broadcastTo(Location loc, Value value,
                                      ArrayRef<int64_t> shape) {
   auto type = cast<VectorType>(value.getType());
-  if (type.getShape() == shape)
+  if (getColumnShape(type) == shape)
     return value;
-  if (values.hasParts() && type.getDimSize(1) != 1 &&
-      2 * type.getDimSize(1) == shape[1])
-    return vector::InterleaveOp::create(builder, loc, value, value);
-  if (type.getDimSize(1) != 1 && type.getDimSize(1) != shape[1])
-    return GroupBroadcastOp::create(
-        builder, loc, VectorType::get(shape, type.getElementType()), value);
   return vector::BroadcastOp::create(
-      builder, loc, VectorType::get(shape, type.getElementType()), value);
+      builder, loc, getTileType(1, shape, type.getElementType()), value);
 }
 
 /// The vector of a payload value, null for a scalar from outside. Loads a
@@ -84,11 +85,11 @@ FailureOr<Value> PayloadVectorizer::getVector(Value value) {
   return vectors.lookup(value);
 }
 
-/// `value` as a vector of `shape`; a scalar is repeated.
+/// `value` as a vector with the digits `shape`; a scalar is repeated.
 Value PayloadVectorizer::toVector(Value value, ArrayRef<int64_t> shape) {
   if (Value vector = vectors.lookup(value))
     return broadcastTo(loc, vector, shape);
-  auto type = VectorType::get(shape, value.getType());
+  const VectorType type = getTileType(1, shape, value.getType());
   Attribute constant;
   if (matchPattern(value, m_Constant(&constant)))
     return arith::ConstantOp::create(builder, loc,
@@ -104,7 +105,10 @@ LogicalResult PayloadVectorizer::bindOperands() {
       argument.replaceAllUsesWith(operand.get());
       continue;
     }
-    rowShape[1] = std::max(rowShape[1], values.getElements(operand));
+    FailureOr<SmallVector<int64_t>> shape = values.getShape(operand);
+    if (failed(shape))
+      return failure();
+    widen(rowShape, *shape);
     if (!op.payloadUsesValueFromOperand(&operand))
       continue;
     if (values.isPerColumn(operand)) {
@@ -128,7 +132,7 @@ Value PayloadVectorizer::multiplyByReciprocal(Operation &op,
       !bitEnumContainsAll(division.getFastmath(), arith::FastMathFlags::arcp))
     return {};
   Value divisor = *getVector(division.getRhs());
-  if (!divisor || cast<VectorType>(divisor.getType()).getDimSize(1) == shape[1])
+  if (!divisor || getColumnShape(cast<VectorType>(divisor.getType())) == shape)
     return {};
   Value one = createScalarOrSplatConstant(
       builder, op.getLoc(), divisor.getType(),
@@ -146,7 +150,7 @@ LogicalResult PayloadVectorizer::gather(tensor::ExtractOp extract) {
     FailureOr<Value> vector = getVector(index);
     if (failed(vector) || *vector)
       return vector;
-    return toVector(index, {1, 1});
+    return toVector(index, SmallVector<int64_t>(rowShape.size(), 1));
   };
   FailureOr<Value> vector = values.gather(extract, getIndex);
   if (failed(vector))
@@ -164,14 +168,13 @@ LogicalResult PayloadVectorizer::vectorize(Operation &payload) {
   if (payload.hasTrait<OpTrait::ConstantLike>())
     return success();
   // What does not vary along the row is computed once for it.
-  SmallVector<int64_t, 2> shape = {1, 1};
+  SmallVector<int64_t> shape(rowShape.size(), 1);
   for (Value operand : payload.getOperands()) {
     FailureOr<Value> vector = getVector(operand);
     if (failed(vector))
       return failure();
     if (*vector)
-      shape[1] =
-          std::max(shape[1], cast<VectorType>(vector->getType()).getDimSize(1));
+      widen(shape, getColumnShape(cast<VectorType>(vector->getType())));
   }
   if (Value product = multiplyByReciprocal(payload, shape)) {
     vectors[payload.getResult(0)] = product;
@@ -182,7 +185,7 @@ LogicalResult PayloadVectorizer::vectorize(Operation &payload) {
     operands.push_back(toVector(operand, shape));
   Operation *vectorOp = builder.create(
       payload.getLoc(), payload.getName().getIdentifier(), operands,
-      VectorType::get(shape, payload.getResult(0).getType()),
+      getTileType(1, shape, payload.getResult(0).getType()),
       payload.getAttrs());
   vectors[payload.getResult(0)] = vectorOp->getResult(0);
   return success();
@@ -222,23 +225,26 @@ FailureOr<Value> PayloadVectorizer::reduce(OpOperand &init) {
       builder.getArrayAttr(ReduceKindAttr::get(builder.getContext(), kind));
   auto type = cast<VectorType>(input.getType());
   Value result = input;
-  const int64_t groups = values.getElements(init);
+  FailureOr<SmallVector<int64_t>> groups = values.getShape(init);
+  if (failed(groups))
+    return failure();
+  const bool isValue = llvm::all_of(*groups, [](int64_t n) { return n == 1; });
   // Of loops of one iteration, and of rows, nothing is reduced.
-  if (groups == type.getDimSize(1) &&
-      (groups != 1 || values.isOfOneValue(op) || values.sumsRows(op))) {
-  } else if (groups != 1) {
-    type = VectorType::get({1, groups}, builder.getF32Type());
-    result = GroupReduceOp::create(builder, loc, type, kind, input);
-  } else {
-    type = VectorType::get({1, 1}, builder.getF32Type());
-    result = RowReduceOp::create(builder, loc, type, kinds, input).getResult(0);
-  }
+  const bool isSame =
+      getColumnShape(type) == ArrayRef(*groups) &&
+      (!isValue || values.isOfOneValue(op) || values.sumsRows(op));
+  type = getTileType(1, *groups, builder.getF32Type());
+  if (!isSame)
+    result =
+        isValue
+            ? RowReduceOp::create(builder, loc, type, kinds, input).getResult(0)
+            : Value(GroupReduceOp::create(builder, loc, type, kind, input));
   FailureOr<Value> start = getVector(accumulator);
   if (failed(start))
     return failure();
   if (!isIdentity(*start, kind)) {
     Value startF32 =
-        broadcastTo(loc, extend(*start, builder.getF32Type()), type.getShape());
+        broadcastTo(loc, extend(*start, builder.getF32Type()), *groups);
     result =
         builder
             .create(combiner->getLoc(), combiner->getName().getIdentifier(),
@@ -267,15 +273,16 @@ LogicalResult PayloadVectorizer::run() {
       values.setVector(result, *reduced);
       continue;
     }
-    int64_t elements = values.getElements(init);
-    if (elements != 1 && rowShape[1] == kDynamicColumns)
-      elements = kDynamicColumns;
-    SmallVector<int64_t, 2> shape = {1, elements};
+    FailureOr<SmallVector<int64_t>> shape = values.getShape(init);
+    if (failed(shape))
+      return failure();
+    if (rowShape.front() == kDynamicColumns && shape->front() != 1)
+      shape = rowShape;
     Value yielded =
         op.getBlock()->getTerminator()->getOperand(result.getResultNumber());
     if (failed(getVector(yielded)))
       return failure();
-    values.setVector(result, toVector(yielded, shape));
+    values.setVector(result, toVector(yielded, *shape));
   }
   return success();
 }

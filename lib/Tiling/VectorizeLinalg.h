@@ -15,9 +15,9 @@ namespace mlir::rmsnorm {
 class RowValues {
 public:
   virtual ~RowValues() = default;
-  /// How many elements of `operand` the op uses for one row: columns, groups of
-  /// columns, or both as one number; kDynamicColumns if only a call knows.
-  virtual int64_t getElements(OpOperand &operand) = 0;
+  /// The digits of the columns of `operand` that the op uses for one row. An
+  /// error is emitted where they have none.
+  virtual FailureOr<SmallVector<int64_t>> getShape(OpOperand &operand) = 0;
   /// The vector for `operand`, loaded at the builder's position if need be. An
   /// error is emitted where there can be none.
   virtual FailureOr<Value> getVector(OpOperand &operand) = 0;
@@ -29,9 +29,6 @@ public:
   virtual bool sumsRows(linalg::LinalgOp op) = 0;
   /// Whether `op` has one value of a row, not its columns: nothing to reduce.
   virtual bool isOfOneValue(linalg::LinalgOp op) = 0;
-  /// Whether rows are taken apart: what has half of the columns is one value
-  /// for each pair of them, not for each group.
-  virtual bool hasParts() = 0;
   /// Whether `payload`, in the body of a linalg op, only says where `gather`
   /// reads.
   virtual bool isIndexing(Operation &payload) = 0;

@@ -165,28 +165,3 @@ module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
     return
   }
 }
-
-// -----
-
-module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
-  func.func @pairs_of_single_elements(%x: memref<?x64xf32>, %m: index) {
-    rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xf32>)
-        schedule(#rmsnorm.schedule<threads_per_row = 32, vector_width = 1>) {
-    ^bb0(%M: index, %X: memref<?x64xf32>):
-      rmsnorm.tiles body {
-      ^bb0(%t: index):
-        rmsnorm.traverse unrolled {
-          %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
-          // expected-error @below {{expected vector_width >= 2 for pairs of columns in one vector, got 1}}
-          %1, %2 = vector.deinterleave %0 : vector<1x64xf32> -> vector<1x32xf32>
-          %3 = vector.interleave %2, %1 : vector<1x32xf32> -> vector<1x64xf32>
-          rmsnorm.tile_store tile %3, %X[%t] : vector<1x64xf32>, memref<?x64xf32>
-          rmsnorm.yield
-        }
-        rmsnorm.yield
-      }
-      rmsnorm.yield
-    }
-    return
-  }
-}

@@ -12,22 +12,22 @@
 // CHECK: rmsnorm.global_store %[[P]], %{{.*}}[%{{.*}}, %[[C]]] valid(%{{.*}}) alignment(16) : vector<4xf32>
 // CHECK: rmsnorm.global_store %[[LO]], %{{.*}}[%{{.*}}, %[[C1]]] valid(%{{.*}}) alignment(16) : vector<4xf32>
 func.func @halves(%x: memref<?x64xf32>, %cos: memref<?x32xf32>, %m: index) {
-  rmsnorm.rows sizes [%m] columns(64)
+  rmsnorm.rows sizes [%m] columns [2, 32]
       buffers(update %x : memref<?x64xf32>, read %cos : memref<?x32xf32>)
       schedule(#rmsnorm.schedule<row_groups = 4, threads_per_row = 8, vector_width = 4>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %C: memref<?x32xf32>):
-    %zero = arith.constant dense<0.0> : vector<4x64xf32>
+    %zero = arith.constant dense<0.0> : vector<4x2x32xf32>
     rmsnorm.tiles body {
     ^bb0(%k: index):
       rmsnorm.traverse unrolled {
-        %0 = rmsnorm.tile_load tile %X[%k] : memref<?x64xf32> -> vector<4x64xf32>
-        %1 = rmsnorm.tile_load tile %C[%k] : memref<?x32xf32> -> vector<4x32xf32>
-        %2 = vector.extract_strided_slice %0 {offsets = [0, 0], sizes = [4, 32], strides = [1, 1]} : vector<4x64xf32> to vector<4x32xf32>
-        %3 = vector.extract_strided_slice %0 {offsets = [0, 32], sizes = [4, 32], strides = [1, 1]} : vector<4x64xf32> to vector<4x32xf32>
-        %4 = arith.mulf %3, %1 : vector<4x32xf32>
-        %5 = vector.insert_strided_slice %4, %zero {offsets = [0, 0], strides = [1, 1]} : vector<4x32xf32> into vector<4x64xf32>
-        %6 = vector.insert_strided_slice %2, %5 {offsets = [0, 32], strides = [1, 1]} : vector<4x32xf32> into vector<4x64xf32>
-        rmsnorm.tile_store tile %6, %X[%k] : vector<4x64xf32>, memref<?x64xf32>
+        %0 = rmsnorm.tile_load tile %X[%k] : memref<?x64xf32> -> vector<4x2x32xf32>
+        %1 = rmsnorm.tile_load tile %C[%k] : memref<?x32xf32> -> vector<4x1x32xf32>
+        %2 = rmsnorm.take %0 at [0, 0] : vector<4x2x32xf32> -> vector<4x1x32xf32>
+        %3 = rmsnorm.take %0 at [1, 0] : vector<4x2x32xf32> -> vector<4x1x32xf32>
+        %4 = arith.mulf %3, %1 : vector<4x1x32xf32>
+        %5 = rmsnorm.put %4, %zero at [0, 0] : vector<4x1x32xf32>, vector<4x2x32xf32>
+        %6 = rmsnorm.put %2, %5 at [1, 0] : vector<4x1x32xf32>, vector<4x2x32xf32>
+        rmsnorm.tile_store tile %6, %X[%k] : vector<4x2x32xf32>, memref<?x64xf32>
         rmsnorm.yield
       }
       rmsnorm.yield
@@ -41,7 +41,7 @@ func.func @halves(%x: memref<?x64xf32>, %cos: memref<?x32xf32>, %m: index) {
 // are those of what is beside it.
 // CHECK-LABEL: gpu.func @pairs
 // CHECK: %[[X:.*]] = rmsnorm.global_load %{{.*}}[%{{.*}}, %{{.*}}] alignment(16) : vector<4xf32>
-// CHECK: %[[C:.*]] = arith.divui %{{.*}}, %c2_i32 : i32
+// CHECK: %[[C:.*]] = arith.muli %{{.*}}, %c2_i32 : i32
 // CHECK: %[[COS:.*]] = rmsnorm.global_load %{{.*}}[%{{.*}}, %[[C]]] alignment(8) : vector<2xf32>
 // CHECK-DAG: %[[EVEN:.*]] = vector.shuffle %[[X]], %[[X]] [0, 2] : vector<4xf32>, vector<4xf32>
 // CHECK-DAG: %[[ODD:.*]] = vector.shuffle %[[X]], %[[X]] [1, 3] : vector<4xf32>, vector<4xf32>
@@ -49,19 +49,21 @@ func.func @halves(%x: memref<?x64xf32>, %cos: memref<?x32xf32>, %m: index) {
 // CHECK: %[[Y:.*]] = vector.interleave %[[P]], %[[EVEN]] : vector<2xf32>
 // CHECK: rmsnorm.global_store %[[Y]],
 func.func @pairs(%x: memref<?x64xf32>, %cos: memref<?x32xf32>, %m: index) {
-  rmsnorm.rows sizes [%m] columns(64)
+  rmsnorm.rows sizes [%m] columns [32, 2]
       buffers(update %x : memref<?x64xf32>, read %cos : memref<?x32xf32>)
       schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 4>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %C: memref<?x32xf32>):
     rmsnorm.tiles body {
     ^bb0(%k: index):
       rmsnorm.traverse unrolled {
-        %0 = rmsnorm.tile_load tile %X[%k] : memref<?x64xf32> -> vector<2x64xf32>
-        %1 = rmsnorm.tile_load tile %C[%k] : memref<?x32xf32> -> vector<2x32xf32>
-        %2, %3 = vector.deinterleave %0 : vector<2x64xf32> -> vector<2x32xf32>
-        %4 = arith.mulf %3, %1 : vector<2x32xf32>
-        %5 = vector.interleave %4, %2 : vector<2x32xf32> -> vector<2x64xf32>
-        rmsnorm.tile_store tile %5, %X[%k] : vector<2x64xf32>, memref<?x64xf32>
+        %0 = rmsnorm.tile_load tile %X[%k] : memref<?x64xf32> -> vector<2x32x2xf32>
+        %1 = rmsnorm.tile_load tile %C[%k] : memref<?x32xf32> -> vector<2x32x1xf32>
+        %2 = rmsnorm.take %0 at [0, 0] : vector<2x32x2xf32> -> vector<2x32x1xf32>
+        %3 = rmsnorm.take %0 at [0, 1] : vector<2x32x2xf32> -> vector<2x32x1xf32>
+        %4 = arith.mulf %3, %1 : vector<2x32x1xf32>
+        %a = rmsnorm.put %4, %0 at [0, 0] : vector<2x32x1xf32>, vector<2x32x2xf32>
+        %5 = rmsnorm.put %2, %a at [0, 1] : vector<2x32x1xf32>, vector<2x32x2xf32>
+        rmsnorm.tile_store tile %5, %X[%k] : vector<2x32x2xf32>, memref<?x64xf32>
         rmsnorm.yield
       }
       rmsnorm.yield

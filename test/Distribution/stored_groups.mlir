@@ -19,7 +19,7 @@
 // CHECK: %[[SUM:.*]] = rmsnorm.subgroup_reduce add %{{.*}} width(8) : f32
 // CHECK: %[[OWNER:.*]] = arith.extui %{{.*}} : i1 to i32
 // CHECK: %[[VALUE:.*]] = vector.broadcast %[[SUM]] : f32 to vector<1xf32>
-// CHECK: %[[GROUP:.*]] = arith.divsi %[[C]], %c32_i32 : i32
+// CHECK: %[[GROUP:.*]] = arith.divui %[[C]], %c32_i32 : i32
 // CHECK: %[[G4:.*]] = arith.remui %[[GROUP]], %c4_i32 : i32
 // CHECK: %[[H4:.*]] = arith.divui %[[GROUP]], %c4_i32 : i32
 // CHECK: %[[I4:.*]] = arith.index_castui %[[G4]] : i32 to index
@@ -46,7 +46,7 @@
 // CHECK: %[[D:.*]] = arith.addi %[[RT]], %[[D0]] : index
 // CHECK: %[[OFFSET:.*]] = arith.index_cast %[[D]] : index to i64
 // CHECK: %[[VALID:.*]] = arith.select %{{.*}}, %c2_i32, %c0_i32 : i32
-// CHECK: %[[GROUP:.*]] = arith.divsi %{{.*}}, %c2_i32 : i32
+// CHECK: %[[GROUP:.*]] = arith.divui %{{.*}}, %c2_i32 : i32
 // CHECK: %[[I:.*]] = arith.index_castui %[[GROUP]] : i32 to index
 // CHECK: %[[M:.*]] = arith.muli %[[I]], %[[S1]] : index
 // CHECK: %[[L:.*]] = arith.index_cast %[[M]] : index to i64
@@ -61,13 +61,13 @@
 // product of the thread's own for both.
 // CHECK-LABEL: gpu.func @transposed
 // CHECK-SAME: (%{{.*}}: index, %{{.*}}: !llvm.ptr<1>, %[[S0:.*]]: index, %[[S:.*]]: !llvm.ptr<1>)
-// CHECK: %[[GROUP:.*]] = arith.divsi %{{.*}}, %c32_i32 : i32
+// CHECK: %[[GROUP:.*]] = arith.divui %{{.*}}, %c32_i32 : i32
 // CHECK: %[[I:.*]] = arith.index_castui %[[GROUP]] : i32 to index
 // CHECK: %[[M:.*]] = arith.muli %[[I]], %[[S0]] : index
 // CHECK: %[[L:.*]] = arith.index_cast %[[M]] : index to i64
 // CHECK: %[[A:.*]] = arith.addi %{{.*}}, %[[L]] : i64
 // CHECK: rmsnorm.global_store %{{.*}}, %[[S]][%[[A]], %c0_i32] {{.*}} : vector<1xf32>
-// CHECK-NOT: arith.divsi
+// CHECK-NOT: arith.divui
 // CHECK: %[[M:.*]] = arith.muli %[[S0]], %c4 : index
 // CHECK: %[[L:.*]] = arith.index_cast %[[M]] : index to i64
 // CHECK: %[[B:.*]] = arith.addi %[[A]], %[[L]] : i64
@@ -80,16 +80,16 @@
 // CHECK: %[[ROWS:.*]] = arith.minui %[[M]], %[[MOST]] : index
 // CHECK: gpu.launch_func {{.*}} args(%[[ROWS]] : index,
 func.func @swizzled(%m: index, %x: memref<?x256xf32>, %s: memref<?x2x32x4x4xf32>) {
-  rmsnorm.rows sizes [%m] columns(256)
+  rmsnorm.rows sizes [%m] columns [8, 32]
       buffers(read %x : memref<?x256xf32>, write %s : memref<?x2x32x4x4xf32>)
       schedule(#rmsnorm.schedule<threads_per_row = 64, vector_width = 4>) {
   ^bb0(%M: index, %X: memref<?x256xf32>, %S: memref<?x2x32x4x4xf32>):
     rmsnorm.tiles body {
     ^bb0(%k: index):
       rmsnorm.traverse unrolled {
-        %0 = rmsnorm.tile_load tile %X[%k] : memref<?x256xf32> -> vector<1x256xf32>
-        %1 = rmsnorm.group_reduce add(%0) : vector<1x256xf32> -> vector<1x8xf32>
-        rmsnorm.tile_store group %1, %S[%k] map(r, g) -> (r floordiv 128, g floordiv 4, r mod 32, (r floordiv 32) mod 4, g mod 4) : vector<1x8xf32>, memref<?x2x32x4x4xf32>
+        %0 = rmsnorm.tile_load tile %X[%k] : memref<?x256xf32> -> vector<1x8x32xf32>
+        %1 = rmsnorm.group_reduce add(%0) : vector<1x8x32xf32> -> vector<1x8x1xf32>
+        rmsnorm.tile_store group %1, %S[%k] map(r, g) -> (r floordiv 128, g floordiv 4, r mod 32, (r floordiv 32) mod 4, g mod 4) : vector<1x8x1xf32>, memref<?x2x32x4x4xf32>
         rmsnorm.yield
       }
       rmsnorm.yield
@@ -100,16 +100,16 @@ func.func @swizzled(%m: index, %x: memref<?x256xf32>, %s: memref<?x2x32x4x4xf32>
 }
 
 func.func @small(%b: index, %t: index, %x: memref<?x?x256xf32>, %s: memref<?x128x?xf32, strided<[?, ?, 1]>>) {
-  rmsnorm.rows sizes [%b, %t] columns(256)
+  rmsnorm.rows sizes [%b, %t] columns [128, 2]
       buffers(read %x : memref<?x?x256xf32>, write %s : memref<?x128x?xf32, strided<[?, ?, 1]>>)
       schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 64, vector_width = 4>) {
   ^bb0(%B: index, %T: index, %X: memref<?x?x256xf32>, %S: memref<?x128x?xf32, strided<[?, ?, 1]>>):
     rmsnorm.tiles body {
     ^bb0(%k: index):
       rmsnorm.traverse unrolled {
-        %0 = rmsnorm.tile_load tile %X[%k] : memref<?x?x256xf32> -> vector<2x256xf32>
-        %1 = rmsnorm.group_reduce add(%0) : vector<2x256xf32> -> vector<2x128xf32>
-        rmsnorm.tile_store group %1, %S[%k] map(r0, r1, g) -> (r0, g, r1) : vector<2x128xf32>, memref<?x128x?xf32, strided<[?, ?, 1]>>
+        %0 = rmsnorm.tile_load tile %X[%k] : memref<?x?x256xf32> -> vector<2x128x2xf32>
+        %1 = rmsnorm.group_reduce add(%0) : vector<2x128x2xf32> -> vector<2x128x1xf32>
+        rmsnorm.tile_store group %1, %S[%k] map(r0, r1, g) -> (r0, g, r1) : vector<2x128x1xf32>, memref<?x128x?xf32, strided<[?, ?, 1]>>
         rmsnorm.yield
       }
       rmsnorm.yield
@@ -120,16 +120,16 @@ func.func @small(%b: index, %t: index, %x: memref<?x?x256xf32>, %s: memref<?x128
 }
 
 func.func @transposed(%m: index, %x: memref<?x256xf32>, %s: memref<8x?xf32>) {
-  rmsnorm.rows sizes [%m] columns(256)
+  rmsnorm.rows sizes [%m] columns [8, 32]
       buffers(read %x : memref<?x256xf32>, write %s : memref<8x?xf32>)
       schedule(#rmsnorm.schedule<threads_per_row = 32, vector_width = 4>) {
   ^bb0(%M: index, %X: memref<?x256xf32>, %S: memref<8x?xf32>):
     rmsnorm.tiles body {
     ^bb0(%k: index):
       rmsnorm.traverse unrolled {
-        %0 = rmsnorm.tile_load tile %X[%k] : memref<?x256xf32> -> vector<1x256xf32>
-        %1 = rmsnorm.group_reduce add(%0) : vector<1x256xf32> -> vector<1x8xf32>
-        rmsnorm.tile_store group %1, %S[%k] map(r, g) -> (g, r) : vector<1x8xf32>, memref<8x?xf32>
+        %0 = rmsnorm.tile_load tile %X[%k] : memref<?x256xf32> -> vector<1x8x32xf32>
+        %1 = rmsnorm.group_reduce add(%0) : vector<1x8x32xf32> -> vector<1x8x1xf32>
+        rmsnorm.tile_store group %1, %S[%k] map(r, g) -> (g, r) : vector<1x8x1xf32>, memref<8x?xf32>
         rmsnorm.yield
       }
       rmsnorm.yield

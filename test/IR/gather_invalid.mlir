@@ -33,7 +33,7 @@ func.func @tile_load_c8_count(%table: memref<?x64xf32>, %i: vector<2x1xindex>) {
 // -----
 
 func.func @tile_load_index_type(%table: memref<?x64xf32>, %i: vector<1x1xi64>) {
-  // expected-error @+1 {{operand #1 must be vector of index values of ranks 2, but got 'vector<1x1xi64>'}}
+  // expected-error @+1 {{operand #1 must be vector of index values of ranks 2/3/4/5/6, but got 'vector<1x1xi64>'}}
   %0 = rmsnorm.tile_load tile %table at(%i : vector<1x1xi64>) : memref<?x64xf32> -> vector<1x64xf32>
   return
 }

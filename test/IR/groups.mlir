@@ -2,15 +2,15 @@
 // RUN: norm-opt %s --mlir-print-op-generic | norm-opt | FileCheck %s
 
 // CHECK-LABEL: func.func @groups
-// CHECK:         rmsnorm.group_reduce maximumf(%{{.*}}) : vector<4x256xf32> -> vector<4x8xf32>
-// CHECK:         rmsnorm.group_reduce maxnumf(%{{.*}}) : vector<4x256xf32> -> vector<4x8xf32>
-// CHECK:         rmsnorm.group_broadcast %{{.*}} : vector<4x8xf32> -> vector<4x256xf32>
-func.func @groups(%x: vector<4x256xf32>) -> vector<4x256xf32> {
-  %a = rmsnorm.group_reduce maximumf(%x) : vector<4x256xf32> -> vector<4x8xf32>
-  %b = rmsnorm.group_reduce maxnumf(%x) : vector<4x256xf32> -> vector<4x8xf32>
-  %c = arith.addf %a, %b : vector<4x8xf32>
-  %d = rmsnorm.group_broadcast %c : vector<4x8xf32> -> vector<4x256xf32>
-  return %d : vector<4x256xf32>
+// CHECK:         rmsnorm.group_reduce maximumf(%{{.*}}) : vector<4x8x32xf32> -> vector<4x8x1xf32>
+// CHECK:         rmsnorm.group_reduce maxnumf(%{{.*}}) : vector<4x8x32xf32> -> vector<4x8x1xf32>
+// CHECK:         vector.broadcast %{{.*}} : vector<4x8x1xf32> to vector<4x8x32xf32>
+func.func @groups(%x: vector<4x8x32xf32>) -> vector<4x8x32xf32> {
+  %a = rmsnorm.group_reduce maximumf(%x) : vector<4x8x32xf32> -> vector<4x8x1xf32>
+  %b = rmsnorm.group_reduce maxnumf(%x) : vector<4x8x32xf32> -> vector<4x8x1xf32>
+  %c = arith.addf %a, %b : vector<4x8x1xf32>
+  %d = vector.broadcast %c : vector<4x8x1xf32> to vector<4x8x32xf32>
+  return %d : vector<4x8x32xf32>
 }
 
 // CHECK-LABEL: func.func @accesses

@@ -385,7 +385,7 @@ func.func @accumulate_c1(%v: vector<1x8xf32>, %d: memref<1x8xf32>) {
 // -----
 
 func.func @accumulate_c2(%v: vector<1x8xbf16>, %d: memref<8xf32>) {
-  // expected-error @below {{operand #0 must be vector of 32-bit float values of ranks 2, but got 'vector<1x8xbf16>'}}
+  // expected-error @below {{operand #0 must be vector of 32-bit float values of ranks 2/3/4/5/6, but got 'vector<1x8xbf16>'}}
   rmsnorm.accumulate %v into %d : vector<1x8xbf16> into memref<8xf32>
   return
 }

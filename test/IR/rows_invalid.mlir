@@ -36,7 +36,7 @@ func.func @rows_c1_order(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) 
 
 func.func @rows_c2_accesses(%x: memref<64xf32>) {
   // expected-error @+1 {{expected as many accesses as buffers, got 0 and 1}}
-  "rmsnorm.rows"(%x) <{accesses = [], columns = 64 : i64, operandSegmentSizes = array<i32: 0, 0, 1, 0>, static_sizes = array<i64>}> ({
+  "rmsnorm.rows"(%x) <{accesses = [], digits = array<i64: 64>, operandSegmentSizes = array<i32: 0, 0, 1, 0>, static_sizes = array<i64>}> ({
   ^bb0(%X: memref<64xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
@@ -110,7 +110,7 @@ func.func @rows_c2_keyword(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>
 // -----
 
 func.func @rows_c3_none(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
-  // expected-error @+1 {{expected columns from 1 to 1073741823, or 1073741824 with the dynamic number of them, got 0}}
+  // expected-error @+1 {{expected columns from 1 to 1073741823, or 1073741824 with the dynamic number of them, or up to 5 digits of 2 at least, got 0}}
   rmsnorm.rows sizes [%m] columns(0) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
     rmsnorm.tiles body {
@@ -125,7 +125,7 @@ func.func @rows_c3_none(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
 // -----
 
 func.func @rows_c3_most(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
-  // expected-error @+1 {{expected columns from 1 to 1073741823, or 1073741824 with the dynamic number of them, got 1073741825}}
+  // expected-error @+1 {{expected columns from 1 to 1073741823, or 1073741824 with the dynamic number of them, or up to 5 digits of 2 at least, got 1073741825}}
   rmsnorm.rows sizes [%m] columns(1073741825, %m) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) {
   ^bb0(%M: index, %N: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
     rmsnorm.tiles body {
@@ -140,7 +140,7 @@ func.func @rows_c3_most(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
 // -----
 
 func.func @rows_c3_static(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
-  // expected-error @+1 {{expected columns from 1 to 1073741823, or 1073741824 with the dynamic number of them, got 1073741824}}
+  // expected-error @+1 {{expected columns from 1 to 1073741823, or 1073741824 with the dynamic number of them, or up to 5 digits of 2 at least, got 1073741824}}
   rmsnorm.rows sizes [%m] columns(1073741824) buffers(read %x : memref<?x64xf32>, write %y : memref<?x64xf32>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
     rmsnorm.tiles body {
@@ -171,7 +171,7 @@ func.func @rows_c3_negative_size(%m: index, %x: memref<?x64xf32>, %y: memref<?x6
 
 func.func @rows_c3_few_sizes(%m: index) {
   // expected-error @+1 {{expected static sizes >= 0, and an operand for each of the others}}
-  "rmsnorm.rows"(%m) <{accesses = [], columns = 64 : i64, operandSegmentSizes = array<i32: 1, 0, 0, 0>, static_sizes = array<i64: -9223372036854775808, -9223372036854775808>}> ({
+  "rmsnorm.rows"(%m) <{accesses = [], digits = array<i64: 64>, operandSegmentSizes = array<i32: 1, 0, 0, 0>, static_sizes = array<i64: -9223372036854775808, -9223372036854775808>}> ({
   ^bb0(%M: index):
     rmsnorm.tiles body {
     ^bb0(%t: index):
@@ -186,7 +186,7 @@ func.func @rows_c3_few_sizes(%m: index) {
 
 func.func @rows_c3_many_sizes(%m: index) {
   // expected-error @+1 {{expected static sizes >= 0, and an operand for each of the others}}
-  "rmsnorm.rows"(%m) <{accesses = [], columns = 64 : i64, operandSegmentSizes = array<i32: 1, 0, 0, 0>, static_sizes = array<i64: 4>}> ({
+  "rmsnorm.rows"(%m) <{accesses = [], digits = array<i64: 64>, operandSegmentSizes = array<i32: 1, 0, 0, 0>, static_sizes = array<i64: 4>}> ({
   ^bb0(%M: index):
     rmsnorm.tiles body {
     ^bb0(%t: index):
@@ -320,7 +320,7 @@ func.func @rows_c4_tensor(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>)
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
-      // expected-error @+1 {{expected scalars and rank-2 vectors in rmsnorm.rows, got 'tensor<4xf32>'}}
+      // expected-error @+1 {{expected scalars and vectors of Rx64, as rmsnorm.rows says, or with 1 for some of the digits, got 'tensor<4xf32>'}}
       %0 = arith.constant dense<1.0> : tensor<4xf32>
       rmsnorm.yield
     }
@@ -337,7 +337,7 @@ func.func @rows_c5_rank(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>) {
     %f = arith.constant 1.0 : f32
     rmsnorm.tiles body {
     ^bb0(%t: index):
-      // expected-error @+1 {{expected scalars and rank-2 vectors in rmsnorm.rows, got 'vector<64xf32>'}}
+      // expected-error @+1 {{expected scalars and vectors of Rx64, as rmsnorm.rows says, or with 1 for some of the digits, got 'vector<64xf32>'}}
       %0 = vector.broadcast %f : f32 to vector<64xf32>
       rmsnorm.yield
     }
@@ -354,7 +354,7 @@ func.func @rows_c5_scalable(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32
     %f = arith.constant 1.0 : f32
     rmsnorm.tiles body {
     ^bb0(%t: index):
-      // expected-error @+1 {{expected scalars and rank-2 vectors in rmsnorm.rows, got 'vector<1x[64]xf32>'}}
+      // expected-error @+1 {{expected scalars and vectors of Rx64, as rmsnorm.rows says, or with 1 for some of the digits, got 'vector<1x[64]xf32>'}}
       %0 = vector.broadcast %f : f32 to vector<1x[64]xf32>
       rmsnorm.yield
     }
@@ -370,8 +370,8 @@ func.func @rows_c5_columns(%m: index, %x: memref<?x64xf32>, %y: memref<?x64xf32>
   ^bb0(%M: index, %X: memref<?x64xf32>, %Y: memref<?x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
-      // expected-error @+1 {{expected vectors of 1 or 64 columns, as rmsnorm.rows says, or groups of them, got 'vector<1x24xf32>'}}
-      %0 = arith.constant dense<0.0> : vector<1x24xf32>
+      // expected-error @+1 {{expected vectors of Rx64, as rmsnorm.rows says, or with fewer indices of some digits, got 'vector<1x65xf32>'}}
+      %0 = arith.constant dense<0.0> : vector<1x65xf32>
       rmsnorm.yield
     }
     rmsnorm.yield
@@ -1674,15 +1674,15 @@ func.func @map_no_row(%b: index, %t: index, %x: memref<?x?x64xf32>, %w: memref<?
 // -----
 
 func.func @part_reduced(%x: memref<?x64xf32>, %m: index) {
-  rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xf32>) {
+  rmsnorm.rows sizes [%m] columns [2, 32] buffers(update %x : memref<?x64xf32>) {
   ^bb0(%M: index, %X: memref<?x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
-      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
-      %1 = vector.extract_strided_slice %0 {offsets = [0, 32], sizes = [1, 32], strides = [1, 1]} : vector<1x64xf32> to vector<1x32xf32>
-      // expected-error @+1 {{expected to reduce 64 columns, got 'vector<1x32xf32>'}}
-      %2 = rmsnorm.row_reduce add(%1) : vector<1x32xf32> -> vector<1x1xf32>
-      rmsnorm.tile_store tile %0, %X[%t] : vector<1x64xf32>, memref<?x64xf32>
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x2x32xf32>
+      %1 = rmsnorm.take %0 at [1, 0] : vector<1x2x32xf32> -> vector<1x1x32xf32>
+      // expected-error @+1 {{expected to reduce all 64 columns, got 'vector<1x1x32xf32>'}}
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x1x32xf32> -> vector<1x1x1xf32>
+      rmsnorm.tile_store tile %0, %X[%t] : vector<1x2x32xf32>, memref<?x64xf32>
       rmsnorm.yield
     }
     rmsnorm.yield
@@ -1693,16 +1693,16 @@ func.func @part_reduced(%x: memref<?x64xf32>, %m: index) {
 // -----
 
 func.func @part_of_another_size(%x: memref<?x64xf32>, %c: memref<?xf32>, %m: index) {
-  rmsnorm.rows sizes [%m] columns(64) buffers(update %x : memref<?x64xf32>, read %c : memref<?xf32>) {
+  rmsnorm.rows sizes [%m] columns [2, 32] buffers(update %x : memref<?x64xf32>, read %c : memref<?xf32>) {
   ^bb0(%M: index, %X: memref<?x64xf32>, %C: memref<?xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
-      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
-      %1 = vector.extract_strided_slice %0 {offsets = [0, 32], sizes = [1, 32], strides = [1, 1]} : vector<1x64xf32> to vector<1x32xf32>
-      %2 = rmsnorm.tile_load row %C[%t] : memref<?xf32> -> vector<1x1xf32>
-      // expected-error @+1 {{expected vectors of 1 or 64 columns, as rmsnorm.rows says, or parts, or groups in parts, of them, got 'vector<1x24xf32>'}}
-      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x24xf32>
-      rmsnorm.tile_store tile %0, %X[%t] : vector<1x64xf32>, memref<?x64xf32>
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x2x32xf32>
+      %1 = rmsnorm.take %0 at [1, 0] : vector<1x2x32xf32> -> vector<1x1x32xf32>
+      %2 = rmsnorm.tile_load row %C[%t] : memref<?xf32> -> vector<1x1x1xf32>
+      // expected-error @+1 {{expected vectors of Rx2x32, as rmsnorm.rows says, or with fewer indices of some digits, got 'vector<1x3x8xf32>'}}
+      %3 = vector.broadcast %2 : vector<1x1x1xf32> to vector<1x3x8xf32>
+      rmsnorm.tile_store tile %0, %X[%t] : vector<1x2x32xf32>, memref<?x64xf32>
       rmsnorm.yield
     }
     rmsnorm.yield
@@ -1797,19 +1797,12 @@ func.func @rows_map_beyond(%x: tensor<4x64xf32>) {
 
 // -----
 
-// A tile of fewer columns is a part of a row, which is no whole group here.
-func.func @part_and_groups(%x: memref<?x32xf32>, %y: memref<?x2xf32>, %z: memref<?x8xf32>, %m: index) {
-  rmsnorm.rows sizes [%m] columns(32) buffers(read %x : memref<?x32xf32>, write %y : memref<?x2xf32>, write %z : memref<?x8xf32>) {
-  ^bb0(%M: index, %X: memref<?x32xf32>, %Y: memref<?x2xf32>, %Z: memref<?x8xf32>):
+func.func @rows_c3_digits(%m: index, %x: memref<?x64xf32>) {
+  // expected-error @+1 {{or up to 5 digits of 2 at least, got 64, 1}}
+  rmsnorm.rows sizes [%m] columns [64, 1] buffers(read %x : memref<?x64xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
-      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x32xf32> -> vector<1x32xf32>
-      // expected-error @below {{expected vectors of 1 or 32 columns, as rmsnorm.rows says, or parts, or groups in parts, of them, got 'vector<1x8xf32>', values of groups}}
-      %1 = rmsnorm.group_reduce add(%0) : vector<1x32xf32> -> vector<1x8xf32>
-      %2 = rmsnorm.row_reduce add(%0) : vector<1x32xf32> -> vector<1x1xf32>
-      %3 = vector.broadcast %2 : vector<1x1xf32> to vector<1x2xf32>
-      rmsnorm.tile_store tile %3, %Y[%t] : vector<1x2xf32>, memref<?x2xf32>
-      rmsnorm.tile_store group %1, %Z[%t] : vector<1x8xf32>, memref<?x8xf32>
       rmsnorm.yield
     }
     rmsnorm.yield
@@ -1819,20 +1812,12 @@ func.func @part_and_groups(%x: memref<?x32xf32>, %y: memref<?x2xf32>, %z: memref
 
 // -----
 
-// The parts of a row have as many columns as the row has groups: what a vector
-// is would not be known.
-func.func @groups_beside_parts(%x: memref<4x8xf32>, %s: memref<4x4xf32>) {
-  rmsnorm.rows sizes [4] columns(8) buffers(update %x : memref<4x8xf32>, write %s : memref<4x4xf32>) {
-  ^bb0(%X: memref<4x8xf32>, %S: memref<4x4xf32>):
+func.func @rows_c3_product(%m: index, %x: memref<?x64xf32>) {
+  // expected-error @+1 {{or up to 5 digits of 2 at least, got 65536, 65536}}
+  rmsnorm.rows sizes [%m] columns [65536, 65536] buffers(read %x : memref<?x64xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
-      %v = rmsnorm.tile_load tile %X[%t] : memref<4x8xf32> -> vector<1x8xf32>
-      %h = vector.extract_strided_slice %v {offsets = [0, 4], sizes = [1, 4], strides = [1, 1]} : vector<1x8xf32> to vector<1x4xf32>
-      %w = vector.insert_strided_slice %h, %v {offsets = [0, 0], strides = [1, 1]} : vector<1x4xf32> into vector<1x8xf32>
-      // expected-error @below {{expected vectors of 1 or 8 columns, as rmsnorm.rows says, or parts, or groups in parts, of them, got 'vector<1x4xf32>', values of groups}}
-      %g = rmsnorm.group_reduce maximumf(%v) : vector<1x8xf32> -> vector<1x4xf32>
-      rmsnorm.tile_store group %g, %S[%t] : vector<1x4xf32>, memref<4x4xf32>
-      rmsnorm.tile_store tile %w, %X[%t] : vector<1x8xf32>, memref<4x8xf32>
       rmsnorm.yield
     }
     rmsnorm.yield
@@ -1842,38 +1827,14 @@ func.func @groups_beside_parts(%x: memref<4x8xf32>, %s: memref<4x4xf32>) {
 
 // -----
 
-// Every second column is a part, and no value of a group.
-func.func @part_stored_as_groups(%x: memref<4x8xf32>, %s: memref<4x4xf32>) {
-  rmsnorm.rows sizes [4] columns(8) buffers(read %x : memref<4x8xf32>, write %s : memref<4x4xf32>) {
-  ^bb0(%X: memref<4x8xf32>, %S: memref<4x4xf32>):
+// What has no digits does not say which columns it has.
+func.func @rows_c5_flat(%m: index, %x: memref<?x64xf32>) {
+  rmsnorm.rows sizes [%m] columns [2, 32] buffers(read %x : memref<?x64xf32>) {
+  ^bb0(%M: index, %X: memref<?x64xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
-      %v = rmsnorm.tile_load tile %X[%t] : memref<4x8xf32> -> vector<1x8xf32>
-      %a, %b = vector.deinterleave %v : vector<1x8xf32> -> vector<1x4xf32>
-      // expected-error @below {{expected vectors of 1 or 8 columns, as rmsnorm.rows says, or parts, or groups in parts, of them, got 'vector<1x4xf32>', values of groups}}
-      rmsnorm.tile_store group %a, %S[%t] : vector<1x4xf32>, memref<4x4xf32>
-      rmsnorm.yield
-    }
-    rmsnorm.yield
-  }
-  return
-}
-
-// -----
-
-// What is repeated for the columns of a part are parts, too, and no groups.
-func.func @repeated_in_a_part(%x: memref<?x16xf32>, %s: memref<?x4xf32>, %y: memref<?x8xf32>, %m: index) {
-  rmsnorm.rows sizes [%m] columns(16) buffers(read %x : memref<?x16xf32>, read %s : memref<?x4xf32>, write %y : memref<?x8xf32>) {
-  ^bb0(%M: index, %X: memref<?x16xf32>, %S: memref<?x4xf32>, %Y: memref<?x8xf32>):
-    rmsnorm.tiles body {
-    ^bb0(%t: index):
-      %v = rmsnorm.tile_load tile %X[%t] : memref<?x16xf32> -> vector<1x16xf32>
-      %h = vector.extract_strided_slice %v {offsets = [0, 0], sizes = [1, 8], strides = [1, 1]} : vector<1x16xf32> to vector<1x8xf32>
-      %q = rmsnorm.tile_load tile %S[%t] : memref<?x4xf32> -> vector<1x4xf32>
-      // expected-error @below {{expected vectors of 1 or 16 columns, as rmsnorm.rows says, or parts, or groups in parts, of them, got 'vector<1x8xf32>', values of groups}}
-      %g = rmsnorm.group_broadcast %q : vector<1x4xf32> -> vector<1x8xf32>
-      %r = arith.addf %h, %g : vector<1x8xf32>
-      rmsnorm.tile_store tile %r, %Y[%t] : vector<1x8xf32>, memref<?x8xf32>
+      // expected-error @+1 {{expected scalars and vectors of Rx2x32, as rmsnorm.rows says, or with 1 for some of the digits, got 'vector<1x64xf32>'}}
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xf32> -> vector<1x64xf32>
       rmsnorm.yield
     }
     rmsnorm.yield

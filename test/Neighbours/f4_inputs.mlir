@@ -9,7 +9,7 @@
 // arith.scaling_extf has it.
 // CHECK-LABEL: func.func @mxfp4(
 // CHECK: rmsnorm.rows
-// CHECK: tile_load tile %{{.*}} : memref<?x256xf4E2M1FN, strided<[?, 1]>> -> vector<1x256xf4E2M1FN>
+// CHECK: tile_load tile %{{.*}} : memref<?x256xf4E2M1FN, strided<[?, 1]>> -> vector<1x8x32xf4E2M1FN>
 // CHECK: tile_load group %{{.*}} : memref<?x8xf8E8M0FNU
 // CHECK: tile_load column
 // CHECK: tile_store tile
@@ -32,7 +32,7 @@ func.func @mxfp4(%x: tensor<?x256xf4E2M1FN>, %xs: tensor<?x8xf8E8M0FNU>, %w: ten
 // With an e4m3 scale for each 16 columns and one for all.
 // CHECK-LABEL: func.func @nvfp4(
 // CHECK: rmsnorm.rows
-// CHECK-DAG: tile_load tile %{{.*}} : memref<?x256xf4E2M1FN, strided<[?, 1]>> -> vector<1x256xf4E2M1FN>
+// CHECK-DAG: tile_load tile %{{.*}} : memref<?x256xf4E2M1FN, strided<[?, 1]>> -> vector<1x16x16xf4E2M1FN>
 // CHECK-DAG: tile_load group %{{.*}} : memref<?x16xf8E4M3FN
 // CHECK-DAG: tile_load row
 // CHECK: tile_load column
@@ -59,7 +59,7 @@ func.func @nvfp4(%x: tensor<?x256xf4E2M1FN>, %xs: tensor<?x16xf8E4M3FN>, %w: ten
 // A residual of it: held, or read again.
 // CHECK-LABEL: func.func @residual(
 // CHECK: rmsnorm.rows
-// CHECK-DAG: tile_load tile %{{.*}} : memref<?x256xf4E2M1FN, strided<[?, 1]>> -> vector<1x256xf4E2M1FN>
+// CHECK-DAG: tile_load tile %{{.*}} : memref<?x256xf4E2M1FN, strided<[?, 1]>> -> vector<1x16x16xf4E2M1FN>
 // CHECK-DAG: tile_load group %{{.*}} : memref<?x16xf8E4M3FN
 // CHECK-DAG: tile_load tile %{{.*}} : memref<?x256xbf16
 // CHECK: tile_load column
@@ -152,7 +152,7 @@ func.func @shared(%x: tensor<?x?x256xbf16>, %w: tensor<256xf4E2M1FN>, %s: tensor
 // CHECK-DAG: tile_load tile %{{.*}} : memref<?x256xbf16
 // CHECK: tile_load column
 // CHECK-DAG: tile_store group {{.*}}f8E8M0FNU
-// CHECK-DAG: tile_store tile {{.*}} vector<1x256xf8E4M3FN>
+// CHECK-DAG: tile_store tile {{.*}} vector<1x8x32xf8E4M3FN>
 func.func @gated_mxfp8(%x: tensor<?x256xf4E2M1FN>, %xs: tensor<?x8xf8E8M0FNU>, %g: tensor<?x256xbf16>, %w: tensor<256xbf16>) -> (tensor<?x256xf8E4M3FN>, tensor<?x8xf8E8M0FNU>) {
   %c0 = arith.constant 0 : index
   %rows = tensor.dim %x, %c0 : tensor<?x256xf4E2M1FN>

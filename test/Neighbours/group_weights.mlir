@@ -4,14 +4,14 @@
 
 // Groups of columns with operands of their own: for each column, a value for
 // each group, what is the same in all groups, a value for a group of a batch.
-// CHECK: rmsnorm.rows sizes [%{{.*}}, %{{.*}}] columns(256)
+// CHECK: rmsnorm.rows sizes [%{{.*}}, %{{.*}}] columns [16, 16]
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x?x256xbf16, strided<[?, ?, 1]>>
-// CHECK: rmsnorm.tile_load group %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, g) -> (r0, g) : memref<?x16xf32, strided<[?, 1]>> -> vector<1x16xf32>
+// CHECK: rmsnorm.tile_load group %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, g) -> (r0, g) : memref<?x16xf32, strided<[?, 1]>> -> vector<1x16x1xf32>
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, c) -> (r0, c) : memref<?x256xbf16>
 // CHECK: rmsnorm.tile_load column %{{[a-z0-9]*}} : memref<256xbf16>
-// CHECK: rmsnorm.tile_load group %{{[a-z0-9]*}} : memref<16xf32> -> vector<1x16xf32>
-// CHECK: rmsnorm.tile_load column %{{[a-z0-9]*}} map(c) -> (c mod 16) : memref<16xf32> -> vector<1x256xf32>
-// CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x256xbf16>, memref<?x?x256xbf16, strided<[?, ?, 1]>>
+// CHECK: rmsnorm.tile_load group %{{[a-z0-9]*}} : memref<16xf32> -> vector<1x16x1xf32>
+// CHECK: rmsnorm.tile_load column %{{[a-z0-9]*}} : memref<16xf32> -> vector<1x1x16xf32>
+// CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x16x16xbf16>, memref<?x?x256xbf16, strided<[?, ?, 1]>>
 #e = affine_map<(b, t, k, g) -> (b, t, k, g)>
 #w = affine_map<(b, t, k, g) -> (k, g)>
 #k = affine_map<(b, t, k, g) -> (k)>

@@ -9,7 +9,7 @@
 
 // mxfp8 after a rotation of halves.
 // CHECK-LABEL: func.func @rope_mxfp8(
-// CHECK:         rmsnorm.rows sizes [%{{.*}}, 8] columns(128)
+// CHECK:         rmsnorm.rows sizes [%{{.*}}, 8] columns [2, 2, 32]
 // CHECK:         group_reduce maximumf
 // CHECK:         tile_store group
 func.func @rope_mxfp8(%q: tensor<?x8x128xbf16>, %w: tensor<128xbf16>, %cos: tensor<?x64xf32>, %sin: tensor<?x64xf32>) -> (tensor<?x8x128xf8E4M3FN>, tensor<?x8x4xf8E8M0FNU>) {
@@ -76,7 +76,7 @@ func.func @rope_mxfp8(%q: tensor<?x8x128xbf16>, %w: tensor<128xbf16>, %cos: tens
 
 // Pairs, with a factor for each group, the rotated rows returned, too.
 // CHECK-LABEL: func.func @pairs(
-// CHECK:         rmsnorm.rows sizes [%{{.*}}, 3] columns(128)
+// CHECK:         rmsnorm.rows sizes [%{{.*}}, 3] columns [8, 8, 2]
 // CHECK:         tile_load group
 func.func @pairs(%q: tensor<?x3x128xbf16>, %w: tensor<128xbf16>, %cos: tensor<?x64xf32>, %sin: tensor<?x64xf32>, %gn: tensor<?x3x8xf32>) -> (tensor<?x3x128xf8E4M3FN>, tensor<?x3x8xf32>, tensor<?x3x128xbf16>) {
   %c0 = arith.constant 0 : index
@@ -140,7 +140,7 @@ func.func @pairs(%q: tensor<?x3x128xbf16>, %w: tensor<128xbf16>, %cos: tensor<?x
 
 // Halves that no power of two of threads shares out.
 // CHECK-LABEL: func.func @halves_of_40(
-// CHECK:         rmsnorm.rows sizes [%{{.*}}, 3] columns(80)
+// CHECK:         rmsnorm.rows sizes [%{{.*}}, 3] columns [2, 5, 8]
 func.func @halves_of_40(%q: tensor<?x3x80xbf16>, %w: tensor<80xbf16>, %cos: tensor<?x40xf32>, %sin: tensor<?x40xf32>) -> (tensor<?x3x80xf8E4M3FN>, tensor<?x3x10xf8E8M0FNU>) {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %q, %c0 : tensor<?x3x80xbf16>
@@ -198,4 +198,66 @@ func.func @halves_of_40(%q: tensor<?x3x80xbf16>, %w: tensor<80xbf16>, %cos: tens
   } -> tensor<?x3x10x8xf8E4M3FN>
   %r = tensor.collapse_shape %q4 [[0], [1], [2, 3]] : tensor<?x3x10x8xf8E4M3FN> into tensor<?x3x80xf8E4M3FN>
   return %r, %sc : tensor<?x3x80xf8E4M3FN>, tensor<?x3x10xf8E8M0FNU>
+}
+
+// As many groups as a half has columns.
+// CHECK-LABEL: func.func @as_many_groups(
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 3] columns [2, 32, 2]
+func.func @as_many_groups(%q: tensor<?x3x128xbf16>, %w: tensor<128xbf16>, %cos: tensor<?x64xf32>, %sin: tensor<?x64xf32>) -> (tensor<?x3x128xf8E4M3FN>, tensor<?x3x64xf32>) {
+  %c0 = arith.constant 0 : index
+  %m = tensor.dim %q, %c0 : tensor<?x3x128xbf16>
+  %e = tensor.empty(%m) : tensor<?x3x128xf32>
+  %y = rmsnorm.forward input(%q : tensor<?x3x128xbf16>) weight(%w : tensor<128xbf16>) output(%e : tensor<?x3x128xf32>) eps = 1.0e-6 -> tensor<?x3x128xf32>
+  %a = tensor.extract_slice %y[0, 0, 0] [%m, 3, 64] [1, 1, 1] : tensor<?x3x128xf32> to tensor<?x3x64xf32>
+  %b = tensor.extract_slice %y[0, 0, 64] [%m, 3, 64] [1, 1, 1] : tensor<?x3x128xf32> to tensor<?x3x64xf32>
+  %eh = tensor.empty(%m) : tensor<?x3x64xf32>
+  %u = linalg.generic {indexing_maps = [affine_map<(m, h, k) -> (m, h, k)>, affine_map<(m, h, k) -> (m, h, k)>, affine_map<(m, h, k) -> (m, k)>, affine_map<(m, h, k) -> (m, k)>, affine_map<(m, h, k) -> (m, h, k)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%a, %b, %cos, %sin : tensor<?x3x64xf32>, tensor<?x3x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>) outs(%eh : tensor<?x3x64xf32>) {
+  ^bb0(%i0: f32, %i1: f32, %i2: f32, %i3: f32, %o0: f32):
+    %b1 = arith.mulf %i0, %i2 : f32
+    %b2 = arith.mulf %i1, %i3 : f32
+    %b3 = arith.subf %b1, %b2 : f32
+    linalg.yield %b3 : f32
+  } -> tensor<?x3x64xf32>
+  %v = linalg.generic {indexing_maps = [affine_map<(m, h, k) -> (m, h, k)>, affine_map<(m, h, k) -> (m, h, k)>, affine_map<(m, h, k) -> (m, k)>, affine_map<(m, h, k) -> (m, k)>, affine_map<(m, h, k) -> (m, h, k)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%b, %a, %cos, %sin : tensor<?x3x64xf32>, tensor<?x3x64xf32>, tensor<?x64xf32>, tensor<?x64xf32>) outs(%eh : tensor<?x3x64xf32>) {
+  ^bb0(%i0: f32, %i1: f32, %i2: f32, %i3: f32, %o0: f32):
+    %b1 = arith.mulf %i0, %i2 : f32
+    %b2 = arith.mulf %i1, %i3 : f32
+    %b3 = arith.addf %b1, %b2 : f32
+    linalg.yield %b3 : f32
+  } -> tensor<?x3x64xf32>
+  %z0 = tensor.insert_slice %u into %e[0, 0, 0] [%m, 3, 64] [1, 1, 1] : tensor<?x3x64xf32> into tensor<?x3x128xf32>
+  %z = tensor.insert_slice %v into %z0[0, 0, 64] [%m, 3, 64] [1, 1, 1] : tensor<?x3x64xf32> into tensor<?x3x128xf32>
+  %x4 = tensor.expand_shape %z [[0], [1], [2, 3]] output_shape [%m, 3, 64, 2] : tensor<?x3x128xf32> into tensor<?x3x64x2xf32>
+  %zero = arith.constant 0.0 : f32
+  %egs = tensor.empty(%m) : tensor<?x3x64xf32>
+  %fill = linalg.fill ins(%zero : f32) outs(%egs : tensor<?x3x64xf32>) -> tensor<?x3x64xf32>
+  %am = linalg.generic {indexing_maps = [affine_map<(m, h, g, k) -> (m, h, g, k)>, affine_map<(m, h, g, k) -> (m, h, g)>], iterator_types = ["parallel", "parallel", "parallel", "reduction"]} ins(%x4 : tensor<?x3x64x2xf32>) outs(%fill : tensor<?x3x64xf32>) {
+  ^bb0(%i0: f32, %o0: f32):
+    %b1 = math.absf %i0 : f32
+    %b2 = arith.maximumf %b1, %o0 : f32
+    linalg.yield %b2 : f32
+  } -> tensor<?x3x64xf32>
+  %esc = tensor.empty(%m) : tensor<?x3x64xf32>
+  %sc = linalg.generic {indexing_maps = [affine_map<(m, h, g) -> (m, h, g)>, affine_map<(m, h, g) -> (m, h, g)>], iterator_types = ["parallel", "parallel", "parallel"]} ins(%am : tensor<?x3x64xf32>) outs(%esc : tensor<?x3x64xf32>) {
+  ^bb0(%i0: f32, %o0: f32):
+    %k = arith.constant 2.232142857e-03 : f32
+    %b2 = arith.mulf %i0, %k : f32
+    
+    %b4 = arith.addf %b2, %k : f32
+    linalg.yield %b4 : f32
+  } -> tensor<?x3x64xf32>
+  %eq = tensor.empty(%m) : tensor<?x3x64x2xf8E4M3FN>
+  %q4 = linalg.generic {indexing_maps = [affine_map<(m, h, g, k) -> (m, h, g, k)>, affine_map<(m, h, g, k) -> (m, h, g)>, affine_map<(m, h, g, k) -> (m, h, g, k)>], iterator_types = ["parallel", "parallel", "parallel", "parallel"]} ins(%x4, %sc : tensor<?x3x64x2xf32>, tensor<?x3x64xf32>) outs(%eq : tensor<?x3x64x2xf8E4M3FN>) {
+  ^bb0(%i0: f32, %i1: f32, %o0: f8E4M3FN):
+    %o = arith.constant 1.0 : f32 %s = arith.mulf %i1, %o : f32
+    %b4 = arith.divf %i0, %s : f32
+    %lo = arith.constant -448.0 : f32
+    %b6 = arith.maximumf %b4, %lo : f32
+    %hi = arith.constant 448.0 : f32
+    %b8 = arith.minimumf %b6, %hi : f32
+    %b9 = arith.truncf %b8 : f32 to f8E4M3FN
+    linalg.yield %b9 : f8E4M3FN
+  } -> tensor<?x3x64x2xf8E4M3FN>
+  %r = tensor.collapse_shape %q4 [[0], [1], [2, 3]] : tensor<?x3x64x2xf8E4M3FN> into tensor<?x3x128xf8E4M3FN>
+  return %r, %sc : tensor<?x3x128xf8E4M3FN>, tensor<?x3x64xf32>
 }

@@ -7,7 +7,7 @@
 // RESULT-COUNT-3: {{^[a-z_]+ .*}} ok
 
 // CHECK-LABEL: func.func @kept(
-// CHECK: rmsnorm.rows sizes [%{{.*}}] columns(128) buffers(read %{{.*}}, read %{{.*}}, write %{{.*}}, write %{{.*}})
+// CHECK: rmsnorm.rows sizes [%{{.*}}] columns [2, 64] buffers(read %{{.*}}, read %{{.*}}, write %{{.*}}, write %{{.*}})
 func.func @kept(%x: tensor<?x2x64xf32>, %w: tensor<128xf32>) -> (tensor<?x128xf32>, tensor<?x2x64xf32>) {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x2x64xf32>
@@ -20,7 +20,7 @@ func.func @kept(%x: tensor<?x2x64xf32>, %w: tensor<128xf32>) -> (tensor<?x128xf3
 }
 
 // CHECK-LABEL: func.func @not_kept(
-// CHECK: rmsnorm.rows sizes [%{{.*}}] columns(128) buffers(read %{{.*}}, read %{{.*}}, write %{{.*}})
+// CHECK: rmsnorm.rows sizes [%{{.*}}] columns [2, 64] buffers(read %{{.*}}, read %{{.*}}, write %{{.*}})
 func.func @not_kept(%x: tensor<?x2x64xf32>, %w: tensor<128xf32>) -> tensor<?x128xf32> {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x2x64xf32>
@@ -34,7 +34,7 @@ func.func @not_kept(%x: tensor<?x2x64xf32>, %w: tensor<128xf32>) -> tensor<?x128
 
 // With a residual and rows of two dimensions.
 // CHECK-LABEL: func.func @with_residual(
-// CHECK: rmsnorm.rows sizes [%{{.*}}, 3] columns(256) buffers(read %{{.*}}, read %{{.*}}, write %{{.*}}, write %{{.*}}, write %{{.*}})
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 3] columns [4, 64] buffers(read %{{.*}}, read %{{.*}}, write %{{.*}}, write %{{.*}}, write %{{.*}})
 func.func @with_residual(%x: tensor<?x3x4x64xbf16>, %r: tensor<?x3x4x64xbf16>) -> (tensor<?x3x256xbf16>, tensor<?x3x4x64xbf16>, tensor<?x3x4x64xbf16>) {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x3x4x64xbf16>

@@ -9,12 +9,12 @@
 
 // Two halves, each computed of an argument of its own; the row is stored, too.
 // CHECK-LABEL: func.func @halves(
-// CHECK: rmsnorm.rows sizes [%{{.*}}] columns(64)
+// CHECK: rmsnorm.rows sizes [%{{.*}}] columns [2, 32]
 // CHECK-COUNT-2: tile_load tile %{{.*}} : memref<?x32xf32
-// CHECK: vector.insert_strided_slice
+// CHECK: rmsnorm.put
 // CHECK: rmsnorm.row_reduce
 // CHECK: tile_load column
-// CHECK-COUNT-2: tile_store tile %{{.*}} : vector<1x64xf32>
+// CHECK-COUNT-2: tile_store tile %{{.*}} : vector<1x2x32xf32>
 func.func @halves(%x: tensor<?x32xf32>, %y: tensor<?x32xf32>, %w: tensor<64xf32>) -> (tensor<?x64xf32>, tensor<?x64xf32>) {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %x, %c0 : tensor<?x32xf32>
@@ -28,10 +28,10 @@ func.func @halves(%x: tensor<?x32xf32>, %y: tensor<?x32xf32>, %w: tensor<64xf32>
 
 // Heads whose first half passes as it is.
 // CHECK-LABEL: func.func @passes(
-// CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns(64)
-// CHECK-COUNT-3: tile_load tile %{{.*}} -> vector<1x32xbf16>
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns [2, 32]
+// CHECK-COUNT-3: tile_load tile %{{.*}} -> vector<1x1x32xbf16>
 // CHECK: rmsnorm.row_reduce
-// CHECK: tile_store tile %{{.*}} : vector<1x64xbf16>
+// CHECK: tile_store tile %{{.*}} : vector<1x2x32xbf16>
 func.func @passes(%x: tensor<?x4x64xbf16>, %cos: tensor<?x32xbf16>) -> tensor<?x4x64xbf16> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %x, %c0 : tensor<?x4x64xbf16>
@@ -51,11 +51,11 @@ func.func @passes(%x: tensor<?x4x64xbf16>, %cos: tensor<?x32xbf16>) -> tensor<?x
 
 // The gradient of a norm of heads with a rotation after it: dy is rotated back.
 // CHECK-LABEL: func.func @gradient(
-// CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns(64)
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns [2, 32]
 // CHECK-COUNT-5: tile_load tile
 // CHECK: tile_load column
 // CHECK: rmsnorm.row_reduce
-// CHECK: tile_store tile %{{.*}} : vector<1x64xf32>
+// CHECK: tile_store tile %{{.*}} : vector<1x2x32xf32>
 // CHECK: rmsnorm.accumulate
 func.func @gradient(%dy: tensor<?x4x64xf32>, %x: tensor<?x4x64xf32>, %cos: tensor<?x32xf32>, %sin: tensor<?x32xf32>, %w: tensor<64xf32>) -> (tensor<?x4x64xf32>, tensor<64xf32>) {
   %c0 = arith.constant 0 : index
@@ -87,11 +87,11 @@ func.func @gradient(%dy: tensor<?x4x64xf32>, %x: tensor<?x4x64xf32>, %cos: tenso
 
 // Halves that are padded to whole rows and added, as gradients of slices are.
 // CHECK-LABEL: func.func @padded(
-// CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns(64)
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns [2, 32]
 // CHECK-COUNT-2: tile_load tile
 // CHECK: tile_load column
 // CHECK: rmsnorm.row_reduce
-// CHECK: tile_store tile %{{.*}} : vector<1x64xf32>
+// CHECK: tile_store tile %{{.*}} : vector<1x2x32xf32>
 // CHECK: rmsnorm.accumulate
 func.func @padded(%x: tensor<?x4x64xf32>, %y: tensor<?x4x64xf32>, %w: tensor<64xf32>) -> (tensor<?x4x64xf32>, tensor<64xf32>) {
   %c0 = arith.constant 0 : index
@@ -119,11 +119,11 @@ func.func @padded(%x: tensor<?x4x64xf32>, %y: tensor<?x4x64xf32>, %w: tensor<64x
 
 // Halves of 40 columns, of which five of eight threads have a vector each.
 // CHECK-LABEL: func.func @gradient_of_80(
-// CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns(80)
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns [2, 40]
 // CHECK-COUNT-5: tile_load tile
 // CHECK: tile_load column
 // CHECK: rmsnorm.row_reduce
-// CHECK: tile_store tile %{{.*}} : vector<1x80xbf16>
+// CHECK: tile_store tile %{{.*}} : vector<1x2x40xbf16>
 // CHECK: rmsnorm.accumulate
 func.func @gradient_of_80(%dy: tensor<?x4x80xbf16>, %x: tensor<?x4x80xbf16>, %cos: tensor<?x40xbf16>, %sin: tensor<?x40xbf16>, %w: tensor<80xbf16>) -> (tensor<?x4x80xbf16>, tensor<80xbf16>) {
   %c0 = arith.constant 0 : index

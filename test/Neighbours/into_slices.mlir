@@ -19,7 +19,7 @@ func.func @same_slice(%qkv: tensor<?x12x128xbf16>) -> (tensor<?x12x128xbf16>) {
 
 // And rotated, halves put together before they are rounded.
 // CHECK-LABEL: func.func @rotated(
-// CHECK: rmsnorm.rows sizes [%{{.*}}, 8] columns(128)
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 8] columns [2, 64]
 // CHECK-COUNT-3: tile_load tile
 // CHECK: tile_store tile
 func.func @rotated(%qkv: tensor<?x12x128xbf16>, %cos: tensor<?x64xf32>, %sin: tensor<?x64xf32>) -> (tensor<?x12x128xbf16>) {
@@ -82,12 +82,12 @@ func.func @half(%x: tensor<?x256xbf16>, %dest: tensor<?x512xf8E4M3FN>) -> (tenso
 
 // Both of q and k: their slices share nothing, whenever they are read.
 // CHECK-LABEL: func.func @q_and_k(
-// CHECK: rmsnorm.rows sizes [%{{.*}}, 8] columns(128)
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 8] columns [2, 64]
 // CHECK: tile_load tile
 // CHECK: tile_load column
 // CHECK-COUNT-2: tile_load tile
 // CHECK: tile_store tile
-// CHECK: rmsnorm.rows sizes [%{{.*}}, 2] columns(128)
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 2] columns [2, 64]
 // CHECK: tile_load tile
 // CHECK: tile_load column
 // CHECK-COUNT-2: tile_load tile

@@ -4,7 +4,7 @@
 
 // A norm of each head, then a LayerNorm of all: a row is a token, and holds the
 // heads' rows. Nothing marks the LayerNorm.
-// CHECK: rmsnorm.rows sizes [%{{.*}}] columns(512)
+// CHECK: rmsnorm.rows sizes [%{{.*}}] columns [8, 64]
 #id = affine_map<(t, c) -> (t, c)>
 #row = affine_map<(t, c) -> (t)>
 func.func @layer_of_heads(%x: tensor<?x512xbf16>, %w: tensor<64xbf16>) -> tensor<?x512xbf16> {

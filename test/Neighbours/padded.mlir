@@ -283,7 +283,7 @@ func.func @reshaped(%x: tensor<?x60xf32>, %w: tensor<60xf32>) -> tensor<?x2x32xf
 // Scales of more rows than there are, in another order: all of them are filled first.
 // CHECK-LABEL: func.func @swizzled(
 // CHECK: rmsnorm.rows sizes [3, 4, 32, 4] columns(4) buffers(write
-// CHECK: rmsnorm.rows sizes [300] columns(512) buffers(read
+// CHECK: rmsnorm.rows sizes [300] columns [16, 32] buffers(read
 func.func @swizzled(%x: tensor<300x512xbf16>) -> tensor<3x4x32x4x4xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<300x512xf32>
@@ -363,7 +363,7 @@ func.func @others(%x: tensor<5x64xf32>, %b: tensor<2x64xf32>) -> tensor<8x64xf32
 
 // A norm of what is padded: the part's columns do not divide the row's.
 // CHECK-LABEL: func.func @in_front_of_norm(
-// CHECK: rmsnorm.rows sizes [%{{.*}}] columns(64)
+// CHECK: rmsnorm.rows sizes [%{{.*}}] columns [16, 4]
 func.func @in_front_of_norm(%x: tensor<?x60xbf16>) -> tensor<?x64xbf16> {
   %c0 = arith.constant 0 : index
   %z = arith.constant 0.0 : bf16

@@ -12,7 +12,7 @@
 // CHECK:         rmsnorm.rows
 // CHECK:         tile_load
 // CHECK-NOT:     tile_load
-// CHECK:         vector.insert_strided_slice
+// CHECK:         rmsnorm.put
 // CHECK-NEXT:    tile_store
 // EMBED-LABEL: func.func @half_into_constant(
 func.func @half_into_constant(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
@@ -31,7 +31,7 @@ func.func @half_into_constant(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
 // CHECK-LABEL: func.func @replaced_columns(
 // CHECK:         rmsnorm.rows
 // CHECK-COUNT-2: tile_load
-// CHECK:         vector.insert_strided_slice
+// CHECK:         rmsnorm.put
 // EMBED-LABEL: func.func @replaced_columns(
 func.func @replaced_columns(%x: tensor<?x64xf32>, %g: tensor<?x8xf32>) -> tensor<?x64xf32> {
   %c0 = arith.constant 0 : index
@@ -123,7 +123,7 @@ func.func @constant_beside_parts(%x: tensor<4x32xf32>, %y: tensor<4x32xf32>) -> 
 // Two tensors in place of columns of x.
 // CHECK-LABEL: func.func @two_parts_replaced(
 // CHECK:         rmsnorm.rows
-// CHECK-COUNT-2: vector.insert_strided_slice
+// CHECK-COUNT-2: rmsnorm.put
 // EMBED-LABEL: func.func @two_parts_replaced(
 func.func @two_parts_replaced(%x: tensor<?x64xf32>, %g: tensor<?x8xf32>, %h: tensor<?x8xf32>) -> tensor<?x64xf32> {
   %c0 = arith.constant 0 : index
@@ -138,7 +138,7 @@ func.func @two_parts_replaced(%x: tensor<?x64xf32>, %g: tensor<?x8xf32>, %h: ten
 // A reshape between what is replaced and the norm.
 // CHECK-LABEL: func.func @view_between(
 // CHECK:         rmsnorm.rows
-// CHECK:         vector.insert_strided_slice
+// CHECK:         rmsnorm.put
 // EMBED-LABEL: func.func @view_between(
 func.func @view_between(%x: tensor<?x64xf32>, %g: tensor<?x8xf32>) -> tensor<?x64xf32> {
   %c0 = arith.constant 0 : index
@@ -155,8 +155,8 @@ func.func @view_between(%x: tensor<?x64xf32>, %g: tensor<?x8xf32>) -> tensor<?x6
 // A constant comes first where nothing else is: the rest is put into it.
 // CHECK-LABEL: func.func @constant_first(
 // CHECK:         rmsnorm.rows
-// CHECK:         arith.constant dense<1.000000e+00> : vector<1x64xf32>
-// CHECK:         vector.insert_strided_slice
+// CHECK:         arith.constant dense<1.000000e+00> : vector<1x2x32xf32>
+// CHECK:         rmsnorm.put
 // EMBED-LABEL: func.func @constant_first(
 func.func @constant_first(%x: tensor<?x32xf32>) -> tensor<?x64xf32> {
   %c0 = arith.constant 0 : index
@@ -174,7 +174,7 @@ func.func @constant_first(%x: tensor<?x32xf32>) -> tensor<?x64xf32> {
 // Two halves of which two numbers are a byte: no vector has one.
 // CHECK-LABEL: func.func @f4_halves(
 // CHECK:         rmsnorm.rows
-// CHECK:         vector.insert_strided_slice
+// CHECK:         rmsnorm.put
 // EMBED-LABEL: func.func @f4_halves(
 func.func @f4_halves(%x: tensor<?x32xf4E2M1FN>, %z: tensor<?x32xf4E2M1FN>) -> tensor<?x64xf32> {
   %c0 = arith.constant 0 : index
@@ -223,7 +223,7 @@ func.func @rows_into_splat(%x: tensor<8x64xf32>) -> tensor<8x64xf32> {
 // Two constants beside each other: folding makes a constant of different values of them, which is taken apart again.
 // CHECK-LABEL: func.func @two_constants(
 // CHECK:         rmsnorm.rows
-// CHECK:         vector.insert_strided_slice
+// CHECK:         rmsnorm.put
 // EMBED-LABEL: func.func @two_constants(
 func.func @two_constants(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
   %c0 = arith.constant 0 : index
@@ -244,7 +244,7 @@ func.func @two_constants(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
 // And of a part that is taken out of a row again.
 // CHECK-LABEL: func.func @constant_again(
 // CHECK:         rmsnorm.rows
-// CHECK:         vector.insert_strided_slice
+// CHECK:         rmsnorm.put
 // EMBED-LABEL: func.func @constant_again(
 func.func @constant_again(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
   %c0 = arith.constant 0 : index
@@ -266,7 +266,7 @@ func.func @constant_again(%x: tensor<?x64xf32>) -> tensor<?x64xf32> {
 // Numbers of four bits beside a constant.
 // CHECK-LABEL: func.func @f4_beside_constant(
 // CHECK:         rmsnorm.rows
-// CHECK:         vector.insert_strided_slice
+// CHECK:         rmsnorm.put
 // EMBED-LABEL: func.func @f4_beside_constant(
 func.func @f4_beside_constant(%x: tensor<8x32xf4E2M1FN>, %z: tensor<8x64xf4E2M1FN>) -> tensor<8x64xf32> {
   %c = arith.constant 1.0 : f4E2M1FN

@@ -6,12 +6,12 @@
 // Norm of q on a slice of packed qkv, rotation by halves: cos and sin [T, N/2]
 // beside rows of [T, H], the halves of a row are values of one thread.
 // ULP: {{^qk_rope .* sim:[a-z0-9_]+ +[01] }}
-// CHECK: rmsnorm.rows sizes [%{{.*}}, 32] columns(128)
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 32] columns [2, 64]
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x32x128xbf16, strided<[?, ?, 1]>>
 // CHECK: rmsnorm.tile_load column %{{[a-z0-9]*}} : memref<128xbf16>
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, c) -> (r0, c) : memref<?x64xf32, strided<[?, 1]>>
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, c) -> (r0, c) : memref<?x64xf32, strided<[?, 1]>>
-// CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x128xbf16>, memref<?x32x128xbf16, strided<[?, ?, 1]>>
+// CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x2x64xbf16>, memref<?x32x128xbf16, strided<[?, ?, 1]>>
 func.func @qk_rope(%qkv: tensor<?x48x128xbf16>, %w: tensor<128xbf16>, %cos: tensor<?x64xf32>, %sin: tensor<?x64xf32>) -> tensor<?x32x128xbf16> {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %qkv, %c0 : tensor<?x48x128xbf16>

@@ -9,11 +9,11 @@
 
 // One after the other, as for halves that are rotated.
 // CHECK-LABEL: func.func @table_halves(
-// CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns(64)
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns [2, 32]
 // CHECK: tile_load tile %{{.*}} : memref<?x4x64xbf16
 // CHECK: tile_load tile %{{.*}} map(r0, r1, c) -> (r0, c) : memref<?x32xbf16
-// CHECK-COUNT-2: vector.insert_strided_slice
-// CHECK: tile_store tile %{{.*}} : vector<1x64xbf16>
+// CHECK-COUNT-2: rmsnorm.put
+// CHECK: tile_store tile %{{.*}} : vector<1x2x32xbf16>
 func.func @table_halves(%x: tensor<?x4x64xbf16>, %cos: tensor<?x32xbf16>) -> tensor<?x4x64xbf16> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %x, %c0 : tensor<?x4x64xbf16>
@@ -31,15 +31,15 @@ func.func @table_halves(%x: tensor<?x4x64xbf16>, %cos: tensor<?x32xbf16>) -> ten
 // Each for two columns side by side, as for pairs that are rotated:
 // y * cos + [-y[1], y[0], -y[3], y[2], ...] * sin.
 // CHECK-LABEL: func.func @table_pairs(
-// CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns(64)
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 4] columns [32, 2]
 // CHECK: tile_load tile %{{.*}} : memref<?x4x64xbf16
-// CHECK: vector.deinterleave
-// CHECK: vector.interleave
+// CHECK: rmsnorm.take
+// CHECK: rmsnorm.put
 // CHECK: [[COS:%.*]] = rmsnorm.tile_load tile %{{.*}} map(r0, r1, c) -> (r0, c) : memref<?x32xbf16
-// CHECK: vector.interleave [[COS]], [[COS]]
+// CHECK: vector.broadcast [[COS]]
 // CHECK: [[SIN:%.*]] = rmsnorm.tile_load tile %{{.*}} map(r0, r1, c) -> (r0, c) : memref<?x32xbf16
-// CHECK: vector.interleave [[SIN]], [[SIN]]
-// CHECK: tile_store tile %{{.*}} : vector<1x64xbf16>
+// CHECK: vector.broadcast [[SIN]]
+// CHECK: tile_store tile %{{.*}} : vector<1x32x2xbf16>
 func.func @table_pairs(%x: tensor<?x4x64xbf16>, %cos: tensor<?x32xbf16>, %sin: tensor<?x32xbf16>) -> tensor<?x4x64xbf16> {
   %c0 = arith.constant 0 : index
   %n = tensor.dim %x, %c0 : tensor<?x4x64xbf16>
@@ -69,11 +69,11 @@ func.func @table_pairs(%x: tensor<?x4x64xbf16>, %cos: tensor<?x32xbf16>, %sin: t
 
 // Slices that keep a dimension of one column, of a single token.
 // CHECK-LABEL: func.func @kept_dimension(
-// CHECK: rmsnorm.rows sizes [4] columns(64)
+// CHECK: rmsnorm.rows sizes [4] columns [32, 2]
 // CHECK: tile_load tile
-// CHECK: vector.deinterleave
+// CHECK: rmsnorm.take
 // CHECK: tile_load column %{{.*}} : memref<32xbf16
-// CHECK: vector.interleave
+// CHECK: rmsnorm.put
 // CHECK: tile_store tile
 func.func @kept_dimension(%x: tensor<1x4x64xbf16>, %cos: tensor<1x32xbf16>) -> tensor<1x4x64xbf16> {
   %e = tensor.empty() : tensor<1x4x64xbf16>

@@ -7,14 +7,14 @@
 // the token's position says.
 // CHECK-DAG: memref.subview %[[TABLE:.*]][0, 0] [%{{.*}}, 64] [1, 1]
 // CHECK-DAG: memref.subview %[[TABLE]][0, 64] [%{{.*}}, 64] [1, 1]
-// CHECK: rmsnorm.rows sizes [%{{.*}}, 32] columns(128)
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 32] columns [2, 64]
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x32x128xbf16, strided<[?, ?, 1]>>
 // CHECK: rmsnorm.tile_load column %{{[a-z0-9]*}} : memref<128xbf16>
-// CHECK: %[[ID:.*]] = rmsnorm.tile_load row %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1) -> (r0) : memref<?xi64, strided<[?]>> -> vector<1x1xi64>
-// CHECK: %[[ROW:.*]] = arith.index_cast %[[ID]] : vector<1x1xi64> to vector<1x1xindex>
-// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}} at(%[[ROW]] : vector<1x1xindex>) : memref<?x64xbf16, strided<[?, 1], offset: 64>> -> vector<1x64xbf16>
-// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}} at(%[[ROW]] : vector<1x1xindex>) : memref<?x64xbf16, strided<[?, 1]>> -> vector<1x64xbf16>
-// CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x128xbf16>, memref<?x32x128xbf16, strided<[?, ?, 1]>>
+// CHECK: %[[ID:.*]] = rmsnorm.tile_load row %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1) -> (r0) : memref<?xi64, strided<[?]>> -> vector<1x1x1xi64>
+// CHECK: %[[ROW:.*]] = arith.index_cast %[[ID]] : vector<1x1x1xi64> to vector<1x1x1xindex>
+// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}} at(%[[ROW]] : vector<1x1x1xindex>) : memref<?x64xbf16, strided<[?, 1], offset: 64>> -> vector<1x1x64xbf16>
+// CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}} at(%[[ROW]] : vector<1x1x1xindex>) : memref<?x64xbf16, strided<[?, 1]>> -> vector<1x1x64xbf16>
+// CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x2x64xbf16>, memref<?x32x128xbf16, strided<[?, ?, 1]>>
 #id = affine_map<(d0, d1, d2) -> (d0, d1, d2)>
 #token = affine_map<(d0, d1, d2) -> (d0, d2)>
 func.func @rope_by_position(%qkv: tensor<?x48x128xbf16>, %positions: tensor<?x1xi64>, %table: tensor<?x128xbf16>, %w: tensor<128xbf16>) -> tensor<?x32x128xbf16> {

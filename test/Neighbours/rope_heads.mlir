@@ -5,12 +5,12 @@
 // As exporters write Qwen's q: normed by heads of a token, which are transposed,
 // then rotated. One kernel in the order of the tokens writes the other order.
 // CHECK: %[[Y:.*]] = memref.transpose %{{.*}} (d0, d1, d2, d3) -> (d0, d2, d1, d3)
-// CHECK: rmsnorm.rows sizes [%{{.*}}, %{{.*}}, 8] columns(64) buffers({{.*}}, write %[[Y]] :
+// CHECK: rmsnorm.rows sizes [%{{.*}}, %{{.*}}, 8] columns [2, 32] buffers({{.*}}, write %[[Y]] :
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x?x8x64xbf16, strided<[?, ?, ?, 1]>>
 // CHECK: rmsnorm.tile_load column %{{[a-z0-9]*}} : memref<64xbf16>
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, r2, c) -> (r0, r1, c) : memref<?x?x64xbf16, strided<[?, ?, 1]>>
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, r2, c) -> (r0, r1, c) : memref<?x?x64xbf16, strided<[?, ?, 1]>>
-// CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x64xbf16>, memref<?x?x8x64xbf16, strided<[?, ?, ?, 1]>>
+// CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x2x32xbf16>, memref<?x?x8x64xbf16, strided<[?, ?, ?, 1]>>
 #id = affine_map<(d0, d1, d2, d3) -> (d0, d1, d2, d3)>
 #position = affine_map<(d0, d1, d2, d3) -> (d0, d2, d3)>
 func.func @rope_heads(%x: tensor<?x?x8x64xbf16>, %w: tensor<64xbf16>, %cos: tensor<?x?x64xbf16>, %sin: tensor<?x?x64xbf16>) -> tensor<?x8x?x64xbf16> {

@@ -6,12 +6,12 @@
 // Rotation of interleaved pairs: columns 2k and 2k + 1 are values of one thread,
 // side by side in its vectors.
 // ULP: {{^rope_interleaved .* sim:[a-z0-9_]+ +[01] }}
-// CHECK: rmsnorm.rows sizes [%{{.*}}, 32] columns(128)
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 32] columns [64, 2]
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] : memref<?x32x128xbf16, strided<[?, ?, 1]>>
 // CHECK: rmsnorm.tile_load column %{{[a-z0-9]*}} : memref<128xbf16>
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, c) -> (r0, c) : memref<?x64xbf16, strided<[?, 1]>>
 // CHECK: rmsnorm.tile_load tile %{{[a-z0-9]*}}[%{{.*}}] map(r0, r1, c) -> (r0, c) : memref<?x64xbf16, strided<[?, 1]>>
-// CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x128xbf16>, memref<?x32x128xbf16, strided<[?, ?, 1]>>
+// CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x64x2xbf16>, memref<?x32x128xbf16, strided<[?, ?, 1]>>
 func.func @rope_interleaved(%qkv: tensor<?x48x128xbf16>, %w: tensor<128xbf16>, %cos: tensor<?x64xbf16>, %sin: tensor<?x64xbf16>) -> tensor<?x32x128xbf16> {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %qkv, %c0 : tensor<?x48x128xbf16>

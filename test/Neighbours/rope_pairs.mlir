@@ -8,12 +8,12 @@
 // Pairs as exporters write them: the columns of a head as [64, 2], of which one
 // and the other are rotated, stacked and put together again.
 // CHECK-LABEL: func.func @pairs(
-// CHECK: rmsnorm.rows sizes [%{{.*}}, 8] columns(128)
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 8] columns [64, 2]
 // CHECK: tile_load tile %{{.*}} : memref<?x8x128xbf16
 // CHECK: tile_load column
-// CHECK: vector.deinterleave
+// CHECK: rmsnorm.take
 // CHECK-COUNT-2: tile_load tile %{{.*}} map(r0, r1, c) -> (r0, c) : memref<?x64xf32
-// CHECK: vector.interleave
+// CHECK: rmsnorm.put
 // CHECK: tile_store tile
 func.func @pairs(%x: tensor<?x8x128xbf16>, %w: tensor<128xbf16>, %cos: tensor<?x64xf32>, %sin: tensor<?x64xf32>) -> (tensor<?x8x128xbf16>) {
   %ct = arith.constant 0 : index
@@ -50,7 +50,7 @@ func.func @pairs(%x: tensor<?x8x128xbf16>, %w: tensor<128xbf16>, %cos: tensor<?x
 
 // Of the first half of the columns only.
 // CHECK-LABEL: func.func @partial(
-// CHECK: rmsnorm.rows sizes [%{{.*}}, 8] columns(128)
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 8] columns [2, 32, 2]
 // CHECK: tile_load tile %{{.*}} : memref<?x8x128xbf16
 // CHECK: tile_load column
 // CHECK-COUNT-2: tile_load tile %{{.*}} map(r0, r1, c) -> (r0, c) : memref<?x32xf32

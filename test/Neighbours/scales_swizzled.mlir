@@ -6,11 +6,11 @@
 // In tiles of 128 rows and 4 groups, as tensor cores read them: that of row r and
 // group k at [r / 128, k / 4, r % 32, r / 32 % 4, k % 4] (cuBLAS, "1D Block Scaling
 // Factors Layout": https://docs.nvidia.com/cuda/cublas/index.html#d-block-scaling-factors-layout).
-// CHECK: rmsnorm.rows sizes [%{{.*}}, 128] columns(1024)
+// CHECK: rmsnorm.rows sizes [%{{.*}}, 128] columns [32, 32]
 // CHECK: rmsnorm.tile_load tile
 // CHECK: rmsnorm.tile_load column
-// CHECK: rmsnorm.tile_store group %{{.*}}, %{{.*}}[%[[T:.*]]] map(r0, r1, g) -> (r0, g floordiv 4, r1 mod 32, r1 floordiv 32, g mod 4) : vector<1x32xf8E8M0FNU>, memref<?x8x32x4x4xf8E8M0FNU, strided<[?, ?, ?, ?, 1]>>
-// CHECK: rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%[[T]]] : vector<1x1024xf8E4M3FN>
+// CHECK: rmsnorm.tile_store group %{{.*}}, %{{.*}}[%[[T:.*]]] map(r0, r1, g) -> (r0, g floordiv 4, r1 mod 32, r1 floordiv 32, g mod 4) : vector<1x32x1xf8E8M0FNU>, memref<?x8x32x4x4xf8E8M0FNU, strided<[?, ?, ?, ?, 1]>>
+// CHECK: rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%[[T]]] : vector<1x32x32xf8E4M3FN>
 #row2 = affine_map<(i, j, k) -> (i, j, k)>
 #group2 = affine_map<(i, j, k, l) -> (i, j, k)>
 #element2 = affine_map<(i, j, k, l) -> (i, j, k, l)>
@@ -61,8 +61,8 @@ func.func @blocks(%x: tensor<?x128x1024xbf16>, %w: tensor<1024xbf16>) -> (tensor
 // as they are, too.
 // CHECK: rmsnorm.rows
 // CHECK: rmsnorm.tile_load tile
-// CHECK: rmsnorm.tile_store group %{{.*}} : vector<1x16xf32>, memref<384x16xf32, strided<[?, 1]>>
-// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (r floordiv 128, g floordiv 4, r mod 32, (r floordiv 32) mod 4, g mod 4) : vector<1x16xf32>, memref<3x4x32x4x4xf32>
+// CHECK: rmsnorm.tile_store group %{{.*}} : vector<1x16x1xf32>, memref<384x16xf32, strided<[?, 1]>>
+// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (r floordiv 128, g floordiv 4, r mod 32, (r floordiv 32) mod 4, g mod 4) : vector<1x16x1xf32>, memref<3x4x32x4x4xf32>
 func.func @to_blocked(%x: tensor<384x512xbf16>) -> (tensor<6144xf32>, tensor<384x16xf32>) {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<384x512xf32>
@@ -91,7 +91,7 @@ func.func @to_blocked(%x: tensor<384x512xbf16>) -> (tensor<6144xf32>, tensor<384
 // Fewer rows than their tiles have: what the others hold stays.
 // CHECK: rmsnorm.rows
 // CHECK: rmsnorm.tile_load tile
-// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (r floordiv 128, g floordiv 4, r mod 32, (r floordiv 32) mod 4, g mod 4) : vector<1x16xf32>, memref<?x4x32x4x4xf32, strided<[?, ?, ?, ?, 1]>>
+// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (r floordiv 128, g floordiv 4, r mod 32, (r floordiv 32) mod 4, g mod 4) : vector<1x16x1xf32>, memref<?x4x32x4x4xf32, strided<[?, ?, ?, ?, 1]>>
 func.func @fewer(%x: tensor<?x512xbf16>, %old: tensor<?x4x32x4x4xf32>) -> tensor<?x4x32x4x4xf32> {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x512xbf16>
@@ -121,7 +121,7 @@ func.func @fewer(%x: tensor<?x512xbf16>, %old: tensor<?x4x32x4x4xf32>) -> tensor
 // All rows of all batches, with no more than they need of a tile.
 // CHECK: rmsnorm.rows
 // CHECK: rmsnorm.tile_load tile
-// CHECK: rmsnorm.tile_store group %{{.*}} map(r0, r1, g) -> (g floordiv 4, r1, r0, g mod 4) : vector<1x16xf32>, memref<4x32x2x4xf32, strided<[?, ?, ?, 1]>>
+// CHECK: rmsnorm.tile_store group %{{.*}} map(r0, r1, g) -> (g floordiv 4, r1, r0, g mod 4) : vector<1x16x1xf32>, memref<4x32x2x4xf32, strided<[?, ?, ?, 1]>>
 func.func @all_batches(%x: tensor<2x32x512xbf16>) -> tensor<1x4x32x2x4xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<2x32x512xf32>

@@ -11,7 +11,7 @@
 // A number of rows that is known to be a multiple of 128 at the call only.
 // CHECK: rmsnorm.rows
 // CHECK: rmsnorm.tile_load tile
-// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (r floordiv 128, g floordiv 4, r mod 32, (r floordiv 32) mod 4, g mod 4) : vector<1x16xf32>, memref<?x4x32x4x4xf32
+// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (r floordiv 128, g floordiv 4, r mod 32, (r floordiv 32) mod 4, g mod 4) : vector<1x16x1xf32>, memref<?x4x32x4x4xf32
 func.func @rows(%x: tensor<?x512xbf16>) -> tensor<?x32x16xf32> {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x512xbf16>
@@ -40,7 +40,7 @@ func.func @rows(%x: tensor<?x512xbf16>) -> tensor<?x32x16xf32> {
 // The same as torchao's to_blocked says it.
 // CHECK: rmsnorm.rows
 // CHECK: rmsnorm.tile_load tile
-// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (r floordiv 128, g floordiv 4, r mod 32, (r floordiv 32) mod 4, g mod 4) : vector<1x16xf32>, memref<?x4x32x4x4xf32
+// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (r floordiv 128, g floordiv 4, r mod 32, (r floordiv 32) mod 4, g mod 4) : vector<1x16x1xf32>, memref<?x4x32x4x4xf32
 func.func @to_blocked_rows(%x: tensor<?x512xbf16>) -> tensor<?x32x16xf32> {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x512xbf16>

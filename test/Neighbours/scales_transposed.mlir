@@ -8,11 +8,11 @@
 
 // The scales of groups as vLLM and DeepGEMM read them, [N / 128, M]: the store of
 // a group is that of a transposed row, beside the main output as wide as it was.
-// CHECK: rmsnorm.rows sizes [%{{.*}}] columns(512) buffers(read {{.*}}, write %{{.*}} : memref<4x?xf32, strided<[?, 1]>>, write %{{.*}} : memref<?x512xf8E4M3FN, strided<[?, 1]>>)
+// CHECK: rmsnorm.rows sizes [%{{.*}}] columns [4, 128] buffers(read {{.*}}, write %{{.*}} : memref<4x?xf32, strided<[?, 1]>>, write %{{.*}} : memref<?x512xf8E4M3FN, strided<[?, 1]>>)
 // CHECK: rmsnorm.tile_load tile
 // CHECK: rmsnorm.tile_load column
-// CHECK: rmsnorm.tile_store group %{{.*}}, %{{.*}}[%[[T:.*]]] map(r, g) -> (g, r) : vector<1x4xf32>, memref<4x?xf32, strided<[?, 1]>>
-// CHECK: rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%[[T]]] : vector<1x512xf8E4M3FN>
+// CHECK: rmsnorm.tile_store group %{{.*}}, %{{.*}}[%[[T:.*]]] map(r, g) -> (g, r) : vector<1x4x1xf32>, memref<4x?xf32, strided<[?, 1]>>
+// CHECK: rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%[[T]]] : vector<1x4x128xf8E4M3FN>
 #row1 = affine_map<(i, j) -> (i, j)>
 #group1 = affine_map<(i, j, k) -> (i, j)>
 #element1 = affine_map<(i, j, k) -> (i, j, k)>
@@ -59,7 +59,7 @@ func.func @transposed(%x: tensor<?x512xbf16>, %w: tensor<512xbf16>) -> (tensor<?
 // As exporters write it: in the order of the reduction's map,
 // CHECK: rmsnorm.rows
 // CHECK: rmsnorm.tile_load tile
-// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (g, r) : vector<1x4xf32>, memref<4x?xf32, strided<[?, 1]>>
+// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (g, r) : vector<1x4x1xf32>, memref<4x?xf32, strided<[?, 1]>>
 func.func @reduced_transposed(%x: tensor<?x512xbf16>) -> tensor<4x?xf32> {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x512xbf16>
@@ -82,8 +82,8 @@ func.func @reduced_transposed(%x: tensor<?x512xbf16>) -> tensor<4x?xf32> {
 // rounded after the transpose, and stored as they are, too;
 // CHECK: rmsnorm.rows
 // CHECK: rmsnorm.tile_load tile
-// CHECK: rmsnorm.tile_store group %{{.*}} : vector<1x4xf32>, memref<?x4xf32, strided<[?, 1]>>
-// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (g, r) : vector<1x4xf8E8M0FNU>, memref<4x?xf8E8M0FNU, strided<[?, 1]>>
+// CHECK: rmsnorm.tile_store group %{{.*}} : vector<1x4x1xf32>, memref<?x4xf32, strided<[?, 1]>>
+// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (g, r) : vector<1x4x1xf8E8M0FNU>, memref<4x?xf8E8M0FNU, strided<[?, 1]>>
 func.func @rounded_behind(%x: tensor<?x512xbf16>) -> (tensor<4x?xf8E8M0FNU>, tensor<?x4xf32>) {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x512xbf16>
@@ -115,7 +115,7 @@ func.func @rounded_behind(%x: tensor<?x512xbf16>) -> (tensor<4x?xf8E8M0FNU>, ten
 // rounded by a generic that writes them transposed.
 // CHECK: rmsnorm.rows
 // CHECK: rmsnorm.tile_load tile
-// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (g, r) : vector<1x4xf8E8M0FNU>, memref<4x?xf8E8M0FNU, strided<[?, 1]>>
+// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (g, r) : vector<1x4x1xf8E8M0FNU>, memref<4x?xf8E8M0FNU, strided<[?, 1]>>
 func.func @written_transposed(%x: tensor<?x512xbf16>) -> tensor<4x?xf8E8M0FNU> {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x512xbf16>
@@ -145,7 +145,7 @@ func.func @written_transposed(%x: tensor<?x512xbf16>) -> tensor<4x?xf8E8M0FNU> {
 // In each batch, rows counted over the first and the last dimension;
 // CHECK: rmsnorm.rows
 // CHECK: rmsnorm.tile_load tile
-// CHECK: rmsnorm.tile_store group %{{.*}} map(r0, r1, g) -> (r0, g, r1) : vector<1x8xf32>, memref<?x8x?xf32, strided<[?, ?, 1]>>
+// CHECK: rmsnorm.tile_store group %{{.*}} map(r0, r1, g) -> (r0, g, r1) : vector<1x8x1xf32>, memref<?x8x?xf32, strided<[?, ?, 1]>>
 func.func @batches(%x: tensor<?x?x512xbf16>) -> tensor<?x8x?xf32> {
   %c0 = arith.constant 0 : index
   %b = tensor.dim %x, %c0 : tensor<?x?x512xbf16>
@@ -172,7 +172,7 @@ func.func @batches(%x: tensor<?x?x512xbf16>) -> tensor<?x8x?xf32> {
 // batches after groups, as well.
 // CHECK: rmsnorm.rows
 // CHECK: rmsnorm.tile_load tile
-// CHECK: rmsnorm.tile_store group %{{.*}} map(r0, r1, g) -> (r1, g, r0) : vector<1x8xf32>, memref<?x8x?xf32, strided<[?, ?, 1]>>
+// CHECK: rmsnorm.tile_store group %{{.*}} map(r0, r1, g) -> (r1, g, r0) : vector<1x8x1xf32>, memref<?x8x?xf32, strided<[?, ?, 1]>>
 func.func @batches_behind(%x: tensor<?x?x512xbf16>) -> tensor<?x8x?xf32> {
   %c0 = arith.constant 0 : index
   %b = tensor.dim %x, %c0 : tensor<?x?x512xbf16>
@@ -199,7 +199,7 @@ func.func @batches_behind(%x: tensor<?x?x512xbf16>) -> tensor<?x8x?xf32> {
 // Several groups of one thread's vector lie apart.
 // CHECK: rmsnorm.rows
 // CHECK: rmsnorm.tile_load tile
-// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (g, r) : vector<1x128xf32>, memref<128x?xf32, strided<[?, 1]>>
+// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (g, r) : vector<1x128x1xf32>, memref<128x?xf32, strided<[?, 1]>>
 func.func @small_groups(%x: tensor<?x512xbf16>) -> tensor<128x?xf32> {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x512xbf16>
@@ -224,7 +224,7 @@ func.func @small_groups(%x: tensor<?x512xbf16>) -> tensor<128x?xf32> {
 // The bytes of four groups side by side, as the words that DeepGEMM reads on sm_100.
 // CHECK: rmsnorm.rows
 // CHECK: rmsnorm.tile_load tile
-// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (g floordiv 4, r, g mod 4) : vector<1x16xf8E8M0FNU>, memref<4x?x4xf8E8M0FNU
+// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (g floordiv 4, r, g mod 4) : vector<1x16x1xf8E8M0FNU>, memref<4x?x4xf8E8M0FNU
 func.func @words(%x: tensor<?x512xbf16>) -> tensor<4x?x4xf8E8M0FNU> {
   %c0 = arith.constant 0 : index
   %m = tensor.dim %x, %c0 : tensor<?x512xbf16>
@@ -257,8 +257,8 @@ func.func @words(%x: tensor<?x512xbf16>) -> tensor<4x?x4xf8E8M0FNU> {
 // Upstream's op divides by the scale and rounds, as mxfp8 in SGLang does, [N / 32, M].
 // CHECK: rmsnorm.rows
 // CHECK: rmsnorm.tile_load tile
-// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (g, r) : vector<1x16xf8E8M0FNU>, memref<16x?xf8E8M0FNU, strided<[?, 1]>>
-// CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x512xf8E4M3FN>
+// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (g, r) : vector<1x16x1xf8E8M0FNU>, memref<16x?xf8E8M0FNU, strided<[?, 1]>>
+// CHECK: rmsnorm.tile_store tile %{{.*}} : vector<1x16x32xf8E4M3FN>
 #element3 = affine_map<(i, j, k) -> (i, j, k)>
 #group3 = affine_map<(i, j, k) -> (i, j)>
 func.func @scaling(%x: tensor<?x512xbf16>) -> (tensor<?x512xf8E4M3FN>, tensor<16x?xf8E8M0FNU>) {
@@ -302,7 +302,7 @@ func.func @scaling(%x: tensor<?x512xbf16>) -> (tensor<?x512xf8E4M3FN>, tensor<16
 // One row that the types know.
 // CHECK: rmsnorm.rows
 // CHECK: rmsnorm.tile_load tile
-// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (g, r) : vector<1x4xf32>, memref<4x1xf32, strided<[?, 1]>>
+// CHECK: rmsnorm.tile_store group %{{.*}} map(r, g) -> (g, r) : vector<1x4x1xf32>, memref<4x1xf32, strided<[?, 1]>>
 func.func @one_row(%x: tensor<1x512xbf16>) -> tensor<4x1xf32> {
   %zero = arith.constant 0.0 : f32
   %e = tensor.empty() : tensor<1x512xf32>

@@ -7,7 +7,7 @@
 // RESULT-COUNT-2: {{^[a-z_]+ .*}} ok
 
 // CHECK-LABEL: func.func @half_and_narrow(
-// CHECK: rmsnorm.rows sizes [%{{.*}}] columns(256) buffers(read %{{.*}}, read %{{.*}}, write %{{.*}})
+// CHECK: rmsnorm.rows sizes [%{{.*}}] columns [2, 128] buffers(read %{{.*}}, read %{{.*}}, write %{{.*}})
 // CHECK: rmsnorm.rows sizes [%{{.*}}] columns(128) buffers(read %{{.*}}, read %{{.*}}, write %{{.*}})
 func.func @half_and_narrow(%x: tensor<?x256xf32>, %y: tensor<?x128xf32>, %t: tensor<?x128xf32>) -> (tensor<?x128xf32>, tensor<?x128xf32>) {
   %c0 = arith.constant 0 : index
@@ -34,7 +34,7 @@ func.func @half_and_narrow(%x: tensor<?x256xf32>, %y: tensor<?x128xf32>, %t: ten
 
 // The second norm's product is computed in two steps, of which only the last one reads the table.
 // CHECK-LABEL: func.func @two_steps(
-// CHECK: rmsnorm.rows sizes [%{{.*}}] columns(256) buffers(read %{{.*}}, read %{{.*}}, write %{{.*}})
+// CHECK: rmsnorm.rows sizes [%{{.*}}] columns [2, 128] buffers(read %{{.*}}, read %{{.*}}, write %{{.*}})
 // CHECK: rmsnorm.rows sizes [%{{.*}}] columns(128) buffers(read %{{.*}}, read %{{.*}}, write %{{.*}})
 func.func @two_steps(%x: tensor<?x256xf32>, %y: tensor<?x128xf32>, %t: tensor<?x128xf32>) -> (tensor<?x128xf32>, tensor<?x128xf32>) {
   %c0 = arith.constant 0 : index

@@ -4,7 +4,7 @@
 // Threads of a subgroup hold a group of up to 128 columns.
 // CHECK-LABEL: func.func @of_128(
 // CHECK:         rmsnorm.rows sizes
-// CHECK:           rmsnorm.group_reduce maximumf({{.*}}) : vector<1x512xf32> -> vector<1x4xf32>
+// CHECK:           rmsnorm.group_reduce maximumf({{.*}}) : vector<1x4x128xf32> -> vector<1x4x1xf32>
 // CHECK-NOT:     linalg.generic
 // CHECK:         return
 #element = affine_map<(i, j, k) -> (i, j, k)>

@@ -147,7 +147,7 @@ func.func @divided(%x: vector<1x64xbf16>, %w: vector<1x64xbf16>, %r: vector<1x1x
 
 // Nor do the largest of groups wait for it: they are there before the sum is.
 // CHECK-LABEL: func.func @groups(
-// CHECK-SAME:    %[[X:[^:]*]]: vector<1x64xbf16>, %[[W:[^:]*]]: vector<1x64xbf16>)
+// CHECK-SAME:    %[[X:[^:]*]]: vector<1x4x16xbf16>, %[[W:[^:]*]]: vector<1x4x16xbf16>)
 // CHECK-DAG:     %[[XF:.*]] = arith.extf %[[X]]
 // CHECK-DAG:     %[[WF:.*]] = arith.extf %[[W]]
 // CHECK:         %[[P:.*]] = arith.mulf %[[XF]], %[[WF]]
@@ -156,21 +156,21 @@ func.func @divided(%x: vector<1x64xbf16>, %w: vector<1x64xbf16>, %r: vector<1x1x
 // CHECK:         %[[S:.*]] = rmsnorm.row_reduce add
 // CHECK:         %[[R:.*]] = math.rsqrt %[[S]]
 // CHECK:         %[[F:.*]] = math.absf %[[R]]
-// CHECK:         %[[B:.*]] = vector.broadcast %[[F]] : vector<1x1xf32> to vector<1x4xf32>
+// CHECK:         %[[B:.*]] = vector.broadcast %[[F]] : vector<1x1x1xf32> to vector<1x4x1xf32>
 // CHECK:         %[[Y:.*]] = arith.mulf %[[M]], %[[B]]
 // CHECK:         return %[[Y]]
-func.func @groups(%x: vector<1x64xbf16>, %w: vector<1x64xbf16>) -> vector<1x4xf32> {
-  %xf = arith.extf %x : vector<1x64xbf16> to vector<1x64xf32>
-  %q = arith.mulf %xf, %xf : vector<1x64xf32>
-  %s = rmsnorm.row_reduce add(%q) : vector<1x64xf32> -> vector<1x1xf32>
-  %r = math.rsqrt %s : vector<1x1xf32>
-  %wf = arith.extf %w : vector<1x64xbf16> to vector<1x64xf32>
-  %rb = vector.broadcast %r : vector<1x1xf32> to vector<1x64xf32>
-  %xhat = arith.mulf %xf, %rb : vector<1x64xf32>
-  %y = arith.mulf %xhat, %wf : vector<1x64xf32>
-  %a = math.absf %y : vector<1x64xf32>
-  %m = rmsnorm.group_reduce maximumf(%a) : vector<1x64xf32> -> vector<1x4xf32>
-  return %m : vector<1x4xf32>
+func.func @groups(%x: vector<1x4x16xbf16>, %w: vector<1x4x16xbf16>) -> vector<1x4x1xf32> {
+  %xf = arith.extf %x : vector<1x4x16xbf16> to vector<1x4x16xf32>
+  %q = arith.mulf %xf, %xf : vector<1x4x16xf32>
+  %s = rmsnorm.row_reduce add(%q) : vector<1x4x16xf32> -> vector<1x1x1xf32>
+  %r = math.rsqrt %s : vector<1x1x1xf32>
+  %wf = arith.extf %w : vector<1x4x16xbf16> to vector<1x4x16xf32>
+  %rb = vector.broadcast %r : vector<1x1x1xf32> to vector<1x4x16xf32>
+  %xhat = arith.mulf %xf, %rb : vector<1x4x16xf32>
+  %y = arith.mulf %xhat, %wf : vector<1x4x16xf32>
+  %a = math.absf %y : vector<1x4x16xf32>
+  %m = rmsnorm.group_reduce maximumf(%a) : vector<1x4x16xf32> -> vector<1x4x1xf32>
+  return %m : vector<1x4x1xf32>
 }
 
 // Without another factor there is no product that could leave the range.

@@ -211,19 +211,19 @@ func.func @behind_another_tile(%x: memref<?x64xbf16>, %z: memref<?x64xbf16>, %w:
 // CHECK-NOT: rmsnorm.keep
 // CHECK: rmsnorm.yield
 func.func @half(%x: memref<?x64xbf16>, %p: memref<8x32xf32>, %y: memref<?x32xf32>, %m: index) {
-  rmsnorm.rows sizes [%m, 8] columns(64) buffers(read %x : memref<?x64xbf16>, read %p : memref<8x32xf32>, write %y : memref<?x32xf32>) schedule(#rmsnorm.schedule<threads_per_row = 4, vector_width = 8, column_operands = awaited>) {
+  rmsnorm.rows sizes [%m, 8] columns [2, 32] buffers(read %x : memref<?x64xbf16>, read %p : memref<8x32xf32>, write %y : memref<?x32xf32>) schedule(#rmsnorm.schedule<threads_per_row = 4, vector_width = 8, column_operands = awaited>) {
   ^bb0(%M: index, %X: memref<?x64xbf16>, %P: memref<8x32xf32>, %Y: memref<?x32xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
-      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xbf16> -> vector<1x64xbf16>
-      %1 = arith.extf %0 : vector<1x64xbf16> to vector<1x64xf32>
-      %2 = rmsnorm.row_reduce add(%1) : vector<1x64xf32> -> vector<1x1xf32>
-      %3 = vector.extract_strided_slice %1 {offsets = [0, 32], sizes = [1, 32], strides = [1, 1]} : vector<1x64xf32> to vector<1x32xf32>
-      %4 = rmsnorm.tile_load tile %P[%t] map(r0, r1, c) -> (r1, c) : memref<8x32xf32> -> vector<1x32xf32>
-      %5 = arith.mulf %3, %4 : vector<1x32xf32>
-      %6 = vector.broadcast %2 : vector<1x1xf32> to vector<1x32xf32>
-      %7 = arith.mulf %5, %6 : vector<1x32xf32>
-      rmsnorm.tile_store tile %7, %Y[%t] : vector<1x32xf32>, memref<?x32xf32>
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x64xbf16> -> vector<1x2x32xbf16>
+      %1 = arith.extf %0 : vector<1x2x32xbf16> to vector<1x2x32xf32>
+      %2 = rmsnorm.row_reduce add(%1) : vector<1x2x32xf32> -> vector<1x1x1xf32>
+      %3 = rmsnorm.take %1 at [1, 0] : vector<1x2x32xf32> -> vector<1x1x32xf32>
+      %4 = rmsnorm.tile_load tile %P[%t] map(r0, r1, c) -> (r1, c) : memref<8x32xf32> -> vector<1x1x32xf32>
+      %5 = arith.mulf %3, %4 : vector<1x1x32xf32>
+      %6 = vector.broadcast %2 : vector<1x1x1xf32> to vector<1x1x32xf32>
+      %7 = arith.mulf %5, %6 : vector<1x1x32xf32>
+      rmsnorm.tile_store tile %7, %Y[%t] : vector<1x1x32xf32>, memref<?x32xf32>
       rmsnorm.yield
     }
     rmsnorm.yield

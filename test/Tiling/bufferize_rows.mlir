@@ -25,17 +25,17 @@ func.func @in_place(%x: tensor<?x128xf32> {bufferization.writable = true}, %n: i
 // CHECK-SAME:    %[[X:[^:]*]]: memref<?x128xf32>
 // CHECK:         %[[Y:.*]] = memref.alloc
 // CHECK:         memref.copy %[[X]], %[[Y]]
-// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns(128) buffers(read %[[X]] : memref<?x128xf32>, write %[[Y]] : memref<?x128xf32>) {
+// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns [2, 64] buffers(read %[[X]] : memref<?x128xf32>, write %[[Y]] : memref<?x128xf32>) {
 func.func @halves(%x: tensor<?x128xf32> {bufferization.writable = true}, %n: index) -> tensor<?x128xf32> {
-  %r = rmsnorm.rows sizes [%n] columns(128) buffers(read %x : tensor<?x128xf32>, write %x : tensor<?x128xf32>) -> tensor<?x128xf32> {
+  %r = rmsnorm.rows sizes [%n] columns [2, 64] buffers(read %x : tensor<?x128xf32>, write %x : tensor<?x128xf32>) -> tensor<?x128xf32> {
   ^bb0(%N: index, %X: memref<?x128xf32>, %Y: memref<?x128xf32>):
     rmsnorm.tiles body {
     ^bb0(%t: index):
-      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x128xf32> -> vector<1x128xf32>
-      %a = vector.extract_strided_slice %0 {offsets = [0, 0], sizes = [1, 64], strides = [1, 1]} : vector<1x128xf32> to vector<1x64xf32>
-      %b = vector.extract_strided_slice %0 {offsets = [0, 64], sizes = [1, 64], strides = [1, 1]} : vector<1x128xf32> to vector<1x64xf32>
-      rmsnorm.tile_store tile %b, %Y[%t] map(r, c) -> (r, c) : vector<1x64xf32>, memref<?x128xf32>
-      rmsnorm.tile_store tile %a, %Y[%t] map(r, c) -> (r, c + 64) : vector<1x64xf32>, memref<?x128xf32>
+      %0 = rmsnorm.tile_load tile %X[%t] : memref<?x128xf32> -> vector<1x2x64xf32>
+      %a = rmsnorm.take %0 at [0, 0] : vector<1x2x64xf32> -> vector<1x1x64xf32>
+      %b = rmsnorm.take %0 at [1, 0] : vector<1x2x64xf32> -> vector<1x1x64xf32>
+      rmsnorm.tile_store tile %b, %Y[%t] map(r, c) -> (r, c) : vector<1x1x64xf32>, memref<?x128xf32>
+      rmsnorm.tile_store tile %a, %Y[%t] map(r, c) -> (r, c + 64) : vector<1x1x64xf32>, memref<?x128xf32>
       rmsnorm.yield
     }
     rmsnorm.yield

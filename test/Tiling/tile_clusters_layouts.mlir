@@ -2,11 +2,11 @@
 
 // Groups of columns that are stored as tensor cores read them.
 // CHECK-LABEL: func.func @tiles(
-// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns(512) buffers(read %{{.*}} : tensor<?x512xbf16>, write %{{.*}} : tensor<?x32x16xf32>)
-// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<?x512xbf16> -> vector<1x512xbf16>
-// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x512xf32> -> vector<1x1xf32>
-// CHECK:         rmsnorm.group_reduce maximumf(%{{.*}}) : vector<1x512xf32> -> vector<1x16xf32>
-// CHECK:         rmsnorm.tile_store group %{{.*}}, %{{.*}}[%{{.*}}] map(r, g) -> (((r floordiv 128) * 4) + (g floordiv 4), r mod 32, (((r floordiv 32) mod 4) * 4) + (g mod 4)) : vector<1x16xf32>, memref<?x32x16xf32>
+// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns [16, 32] buffers(read %{{.*}} : tensor<?x512xbf16>, write %{{.*}} : tensor<?x32x16xf32>)
+// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<?x512xbf16> -> vector<1x16x32xbf16>
+// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x16x32xf32> -> vector<1x1x1xf32>
+// CHECK:         rmsnorm.group_reduce maximumf(%{{.*}}) : vector<1x16x32xf32> -> vector<1x16x1xf32>
+// CHECK:         rmsnorm.tile_store group %{{.*}}, %{{.*}}[%{{.*}}] map(r, g) -> (((r floordiv 128) * 4) + (g floordiv 4), r mod 32, (((r floordiv 32) mod 4) * 4) + (g mod 4)) : vector<1x16x1xf32>, memref<?x32x16xf32>
 // CHECK:         return
 func.func @tiles(%x: tensor<?x512xbf16>, %o: tensor<?x32x16xf32>) -> tensor<?x32x16xf32> {
   %c0 = arith.constant 0 : index
@@ -37,11 +37,11 @@ func.func @tiles(%x: tensor<?x512xbf16>, %o: tensor<?x32x16xf32>) -> tensor<?x32
 
 // Inserted into what the destination holds, which stays.
 // CHECK-LABEL: func.func @fewer(
-// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns(512) buffers(read %{{.*}} : tensor<?x512xbf16>, write %{{.*}} : tensor<?x4x32x4x4xf32>)
-// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<?x512xbf16> -> vector<1x512xbf16>
-// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x512xf32> -> vector<1x1xf32>
-// CHECK:         rmsnorm.group_reduce maximumf(%{{.*}}) : vector<1x512xf32> -> vector<1x16xf32>
-// CHECK:         rmsnorm.tile_store group %{{.*}}, %{{.*}}[%{{.*}}] map(r, g) -> (r floordiv 128, g floordiv 4, r mod 32, (r floordiv 32) mod 4, g mod 4) : vector<1x16xf32>, memref<?x4x32x4x4xf32>
+// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns [16, 32] buffers(read %{{.*}} : tensor<?x512xbf16>, write %{{.*}} : tensor<?x4x32x4x4xf32>)
+// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<?x512xbf16> -> vector<1x16x32xbf16>
+// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x16x32xf32> -> vector<1x1x1xf32>
+// CHECK:         rmsnorm.group_reduce maximumf(%{{.*}}) : vector<1x16x32xf32> -> vector<1x16x1xf32>
+// CHECK:         rmsnorm.tile_store group %{{.*}}, %{{.*}}[%{{.*}}] map(r, g) -> (r floordiv 128, g floordiv 4, r mod 32, (r floordiv 32) mod 4, g mod 4) : vector<1x16x1xf32>, memref<?x4x32x4x4xf32>
 // CHECK:         return
 func.func @fewer(%x: tensor<?x512xbf16>, %old: tensor<?x4x32x4x4xf32>) -> tensor<?x4x32x4x4xf32> {
   %c0 = arith.constant 0 : index

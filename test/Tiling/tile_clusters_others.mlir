@@ -366,10 +366,10 @@ func.func @apart(%x: tensor<?x128xf32>, %z: tensor<?x64x4xf32>, %b: memref<?x64x
 #id = affine_map<(d0, d1) -> (d0, d1)>
 #row = affine_map<(d0, d1) -> (d0)>
 // CHECK-LABEL: func.func @parts(
-// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns(64) buffers(read %{{.*}} : tensor<?x64xf32>, write %{{.*}} : tensor<?x32xf32>)
-// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<?x64xf32> -> vector<1x64xf32>
-// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x64xf32> -> vector<1x1xf32>
-// CHECK:         rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%{{.*}}] : vector<1x32xf32>, memref<?x32xf32>
+// CHECK:         rmsnorm.rows sizes [%{{.*}}] columns [2, 32] buffers(read %{{.*}} : tensor<?x64xf32>, write %{{.*}} : tensor<?x32xf32>)
+// CHECK:         rmsnorm.tile_load tile %{{.*}}[%{{.*}}] : memref<?x64xf32> -> vector<1x2x32xf32>
+// CHECK:         rmsnorm.row_reduce add(%{{.*}}) : vector<1x2x32xf32> -> vector<1x1x1xf32>
+// CHECK:         rmsnorm.tile_store tile %{{.*}}, %{{.*}}[%{{.*}}] : vector<1x1x32xf32>, memref<?x32xf32>
 // CHECK:         linalg.generic
 // CHECK:         linalg.yield
 // CHECK:         return

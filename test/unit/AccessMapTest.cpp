@@ -100,12 +100,20 @@ TEST_F(AccessMapTest, RefusesWhatIsNoSumOfDigits) {
 
 TEST_F(AccessMapTest, TellsColumns) {
   const AccessMap repeated(parse("(r, c) -> (r, c mod 16)"), true);
-  EXPECT_EQ(repeated.getPeriod(), 16);
   EXPECT_FALSE(repeated.hasColumnLast());
   const AccessMap twice(parse("(r, c) -> (c, c)"), true);
   EXPECT_FALSE(twice.hasColumnLast());
-  EXPECT_EQ(AccessMap(parse("(r, c) -> (r, c)"), true).getPeriod(), 0);
   EXPECT_FALSE(AccessMap(parse("(r, c) -> (r, c + 1)"), true).hasColumnLast());
+  // Columns that lie side by side.
+  auto getRun = [&](StringRef text, ArrayRef<int64_t> shape = {}) {
+    return AccessMap(parse(text), true).getColumnRun(256, shape);
+  };
+  EXPECT_EQ(getRun("(r, c) -> (r, c)"), 256);
+  EXPECT_EQ(getRun("(r, c) -> (r, c floordiv 64, c mod 64)"), 64);
+  EXPECT_EQ(getRun("(r, c) -> (r, c mod 4, c floordiv 4)"), 0);
+  EXPECT_EQ(getRun("(r, c) -> (r, c * 2)"), 0);
+  EXPECT_EQ(getRun("(r, c) -> (r, c, 0)"), 0);
+  EXPECT_EQ(getRun("(r, c) -> (r, c, 0)", {4, 256, 1}), 256);
 }
 
 TEST_F(AccessMapTest, PrintsWhatIsParsed) {

@@ -133,7 +133,6 @@ TEST(LayoutTest, HeldDigitsAreRegisters) {
       getLayout(getColumnDigits(96, /*part=*/48, /*hasPairs=*/false), 8, 8);
   ASSERT_TRUE(bool(layout));
   EXPECT_EQ(layout.getNumVectors(), 2);
-  EXPECT_EQ(layout.countVectorsBefore(48), 1);
   EXPECT_EQ(layout.getColumn(5, 0), 40);
   EXPECT_EQ(layout.getColumn(5, 1), 88);
   EXPECT_FALSE(layout.isFull(0));
@@ -151,6 +150,9 @@ TEST(LayoutTest, VectorsDoNotStraddleDigits) {
   EXPECT_TRUE(bool(getLayout({{2, held}, {36}}, 8, 4)));
   // Of both halves of a digit only pairs lie in one vector.
   EXPECT_FALSE(getLayout({{2, held}, {4}}, 1, 8));
+  // No vector goes on around a held digit.
+  EXPECT_FALSE(getLayout({{64}, {2, held}, {4}}, 32, 8));
+  EXPECT_TRUE(bool(getLayout({{64}, {2, held}, {4}}, 32, 4)));
   // Nobody shares what each thread holds.
   EXPECT_FALSE(getLayout({{2, held}, {4, held}}, 2, 1));
 }
@@ -273,13 +275,26 @@ TEST(LayoutTest, GroupsLieInVectorsOrNeighbours) {
   // Rows of 8 threads have neighbours among those only.
   EXPECT_EQ(getLayout(64, 8, 8).getGroupThreads(64), 8);
   EXPECT_EQ(getLayout(256, 8, 8).getGroupThreads(128), 0);
-  // Of halves each group lies in one; those that both have a part of do not.
+  // Of halves a group lies in one, or has all of both, of which a thread has
+  // some.
   const ColumnDigit halves[] = {{2, true}, {64}}, pairs[] = {{64}, {2, true}};
   EXPECT_EQ(getLayout(halves, 8, 8).getGroupThreads(32), 4);
   EXPECT_EQ(getLayout(halves, 8, 8).getGroupThreads(64), 8);
-  EXPECT_EQ(getLayout(halves, 8, 8).getGroupThreads(128), 0);
-  EXPECT_EQ(getLayout(halves, 4, 8).getGroupThreads(64), 0);
+  EXPECT_EQ(getLayout(halves, 8, 8).getGroupThreads(128), 8);
+  EXPECT_EQ(getLayout(halves, 4, 8).getGroupThreads(64), 4);
   EXPECT_EQ(getLayout(pairs, 16, 8).getGroupThreads(128), 16);
+  // Of heads in halves a head is 8 threads, however many heads a thread has.
+  const auto heads = getColumnDigits(3072, 64, /*hasPairs=*/false, 128);
+  ASSERT_EQ(heads.size(), 3u);
+  EXPECT_EQ(getLayout(heads, 192, 8).getGroupThreads(128), 8);
+  EXPECT_EQ(getLayout(heads, 64, 8).getGroupThreads(128), 8);
+  EXPECT_EQ(getLayout(heads, 64, 8).getNumVectors(), 6);
+  EXPECT_EQ(getLayout(heads, 192, 8).getColumn(9, 1), 128 + 64 + 8);
+  EXPECT_FALSE(getLayout(heads, 192, 8).isInOrder());
+  EXPECT_TRUE(getLayout(halves, 8, 8).isInOrder());
+  EXPECT_EQ(
+      getLayout({{4}, {2, true}, {2, true}, {48}}, 8, 8).getGroupThreads(24),
+      0);
   // Of 10 vectors of a half on 16 threads each two are a group.
   EXPECT_EQ(getLayout({{2, true}, {40}}, 16, 4).getGroupThreads(8), 2);
   // Parts of a cluster's row that are no whole groups.

@@ -13,7 +13,9 @@ def Distribute : Pass<"rmsnorm-distribute", "::mlir::ModuleOp"> {
     a gpu.module, a gpu.launch_func in its place and a `rmsnorm.workspace` for
     each of its results. The shape of a value says who holds it. A thread holds,
     for each of the rows_per_group rows of its row group, the vectors t,
-    t + threads_per_row, ... of an RxN tile. All threads of the row group hold
+    t + threads_per_row, ... of an RxN tile. Of several digits threads share out
+    those whose indices nobody takes by themselves, and hold the others
+    (RMSNorm/Schedule/Layout.h). All threads of the row group hold
     an Rx1 value. A 1xN value is shared out like a row. A reduction becomes sums
     in the thread, in order of the column, then a butterfly over the subgroup.
     One exchange through workgroup memory follows where several subgroups share

@@ -104,9 +104,10 @@ public:
   bool hasAllRows() const;
   /// Whether the last index is the column and no other index depends on it.
   bool hasColumnLast() const;
-  /// The number of columns that are repeated, if the last index is the column
-  /// modulo that, else 0.
-  int64_t getPeriod() const;
+  /// How many of `columns` columns side by side are so in the last index: all,
+  /// those of the innermost digit, or 0. In a buffer of `shape` dimensions of
+  /// one element may follow, which lie nowhere.
+  int64_t getColumnRun(int64_t columns, ArrayRef<int64_t> shape = {}) const;
   /// Whether this is the map that is not written: `getPlain` of its domain.
   bool isPlain() const;
 

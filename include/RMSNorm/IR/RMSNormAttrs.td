@@ -32,13 +32,13 @@ def RMSNorm_CastingAttr : RMSNorm_EnumAttr<RMSNorm_Casting, "casting">;
 
 def RMSNorm_TileKind : RMSNorm_I32Enum<"TileKind",
     "what the dimensions of a buffer mean to a tile", [
-      // All dimensions but the last are rows, the last is columns: RxN.
+      // Rows, then columns, of which those of a thread's vector lie side by side.
       I32EnumAttrCase<"tile", 0>,
       // All dimensions are rows, one value per row: Rx1.
       I32EnumAttrCase<"row", 1>,
-      // Rank 1, one value per column: 1xN.
+      // Columns, the same for all rows.
       I32EnumAttrCase<"column", 2>,
-      // The last dimension is K groups of columns, one value each: RxK.
+      // One value for several columns side by side, each accessed by itself.
       I32EnumAttrCase<"group", 3>]>;
 def RMSNorm_TileKindAttr : RMSNorm_EnumAttr<RMSNorm_TileKind, "tile_kind">;
 

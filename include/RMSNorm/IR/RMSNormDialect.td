@@ -18,8 +18,8 @@ def RMSNorm_Dialect : Dialect {
     - *operator level* (`RMSNormOps.td`): `rmsnorm.forward` and
       `rmsnorm.backward`, destination-style ops on tensors or memrefs that live
       among ordinary `linalg`, `arith` and `tensor` IR;
-    - *tile level* (`RMSNormTileOps.td`): a straight-line program on rank-2
-      vectors that handles one tile of rows and knows nothing of threads;
+    - *tile level* (`RMSNormTileOps.td`): a straight-line program on
+      vectors, rows by digits of columns, that handles one tile of rows and knows nothing of threads;
     - *rows level* (`RMSNormRowsOps.td`): how a block works on its rows: tiles,
       walks over their columns, what is held, what is copied ahead;
     - *thread level* (`RMSNormThreadOps.td`): the closed list of ops that
@@ -33,6 +33,7 @@ def RMSNorm_Dialect : Dialect {
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
   let hasOperationAttrVerify = 1;
+  let hasConstantMaterializer = 1;
   let hasRegionArgAttrVerify = 1;
   let hasRegionResultAttrVerify = 1;
   let dependentDialects = [

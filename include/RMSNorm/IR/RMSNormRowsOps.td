@@ -5,7 +5,7 @@
 // kernel and its launch. The passes on it say, one after another and in the IR,
 // how many rows a tile has, which values a thread holds from one walk over the
 // columns to the next, what is copied ahead. Nothing here knows threads: values
-// are whole, RxN, Rx1, 1xN, as at the tile level.
+// are those of the tile level.
 //
 //===----------------------------------------------------------------------===//
 
@@ -17,8 +17,8 @@ include "mlir/IR/RegionKindInterface.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def RMSNorm_Tile : VectorOfRankAndType<[2], [AnyFloat, AnyInteger]>;
-def RMSNorm_Accumulator : VectorOfRankAndType<[2], [F32]>;
+def RMSNorm_Tile : VectorOfRankAndType<[2, 3, 4, 5, 6], [AnyFloat, AnyInteger]>;
+def RMSNorm_Accumulator : VectorOfRankAndType<[2, 3, 4, 5, 6], [F32]>;
 def RMSNorm_Partials : MemRefRankOf<[F32], [2]>;
 def RMSNorm_RowsBuffer : AnyTypeOf<[AnyRankedTensor, AnyMemRef]>;
 
@@ -55,7 +55,9 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
 
     - `sizes`, `static_sizes`: the leading sizes of the buffers. Rows are counted
       in row-major order over them; M is their product.
-    - `columns`: N, or, with `dynamic_columns`, the most that N is; those past
+    - `digits`: the sizes of the digits that a column's number is written in, the
+      outermost first; N is their product. A program that tells no columns apart
+      has one. With `dynamic_columns` it is the most that N is; columns past
       `dynamic_columns` read as zero and are not written.
     - `buffers`: with a schedule each once. A buffer has all the leading sizes,
       or one dimension for all rows, then the columns if it is accessed as tiles;
@@ -102,22 +104,16 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
     - (C2) with a schedule no buffer that is written twice; as many `accesses`
       as buffers; an `alias` class has two members at least; a `constant` buffer
       is only read.
-    - (C3) `columns` is from 1 to 2^30 - 1, or 2^30 with `dynamic_columns` where
-      N has no bound.
+    - (C3) from 1 to 5 digits, of size 2 at least where there are several; N is
+      from 1 to 2^30 - 1, or, of one digit, 2^30 with `dynamic_columns` where N
+      has no bound.
     - (C4) all ops of the body are `arith`, `math` and `vector` ops on scalars
-      and rank-2 vectors or ops of the tile and rows levels. `interleave` and
-      `deinterleave` have one number of pairs, and no part of as many columns
-      is taken out or put in: a thread holds pairs in one vector, parts in
-      several.
-    - (C5) every rank-2 vector has 1 or `columns` columns, or, where those are
-      static, as many as there are groups of them, which divide `columns`; where
-      the body takes rows apart, in place of that, as many as a part of a row
-      that `vector.extract_strided_slice` or `vector.deinterleave` takes out
-      has, or that is loaded or stored as a `tile`, which is neither reduced nor
-      summed up (`getParts`), and no values of groups, which would be taken for
-      a part; with a schedule every vector has 1 or
-      R rows, tiles in traverses R, accumulators row_groups. In a cluster R is 1
-      and N static.
+      and vectors or ops of the tile and rows levels.
+    - (C5) every vector has a dimension for the rows, then one for each digit, of
+      1 or its size, or fewer where some indices are taken by themselves; with a
+      schedule every vector has 1 or R rows, tiles in traverses R, accumulators
+      row_groups. What is reduced or summed up has all columns, or one value a
+      row. In a cluster R is 1 and N static.
     - (C6) a `tile_load`, `tile_store`, `slot_load` accesses the buffers among
       the block arguments, in its region's tile, as `accesses` says, a buffer
       always by the same kind and, with a schedule, `map`; shapes agree with
@@ -145,7 +141,7 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
       Variadic<Index>:$sizes, Optional<Index>:$dynamic_columns,
       Variadic<RMSNorm_RowsBuffer>:$buffers,
       Variadic<AnyTypeOf<[Index, AnyInteger, AnyFloat]>>:$scalars,
-      DenseI64ArrayAttr:$static_sizes, I64Attr:$columns,
+      DenseI64ArrayAttr:$static_sizes, DenseI64ArrayAttr:$digits,
       TypedArrayAttrBase<RMSNorm_AccessAttr, "one access per buffer">:$accesses,
       OptionalAttr<RMSNorm_ScheduleAttr>:$schedule,
       DefaultValuedAttr<DenseI64ArrayAttr, "{}">:$segments);
@@ -153,7 +149,7 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = [{
     `sizes` custom<DynamicIndexList>($sizes, $static_sizes) (`segments` $segments^)?
-    `columns` `(` $columns (`,` $dynamic_columns^)? `)`
+    `columns` `` custom<Columns>($digits, $dynamic_columns)
     `buffers` `(` custom<Buffers>($buffers, type($buffers), $accesses) `)`
     (`scalars` `(` $scalars^ `:` type($scalars) `)`)?
     (`schedule` `(` qualified($schedule)^ `)`)?
@@ -162,6 +158,8 @@ def RMSNorm_RowsOp : RMSNorm_Op<"rows", [
   let hasVerifier = 1;
   let hasRegionVerifier = 1;
   let extraClassDeclaration = [{
+    /// N, or the most that it is: the product of the digits.
+    int64_t getColumns();
     /// Whether it works on tensors.
     bool hasTensors();
     /// The type of the argument for an operand of `type`.

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
 //===- RMSNormTileOps.td - tile level: programs on one tile of rows ------===//
 //
-// The tile program is straight-line SSA on rank-2 vectors: a tile is RxN, a
-// per-row value Rx1, a per-column value 1xN. A dimension of size 1 means "the
-// same for all", so R = 1 and N = 1 need no special case. There is no rank-1
-// value: it would be ambiguous when R = N. One value for each of K groups of
-// N / K neighbouring columns is RxK. Nothing here knows threads.
+// The tile program is straight-line SSA on vectors: a tile is RxN, a per-row
+// value Rx1, a per-column value 1xN. A dimension of size 1 means "the same for
+// all", so R = 1 and N = 1 need no special case. There is no rank-1 value: it
+// would be ambiguous when R = N.
+//
+// Where a program tells columns apart, N is written as the digits of a column's
+// number, the outermost first: heads of 64 columns in halves are Rx24x2x32. What
+// does not depend on a digit has size 1 there, a value for each group of columns
+// in the innermost ones, a table that is the same for all heads in the outermost
+// one. Nothing here knows threads.
 //
 //===----------------------------------------------------------------------===//
 
@@ -16,10 +21,10 @@ include "RMSNorm/IR/RMSNormAttrs.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def RMSNorm_TileVector : VectorOfRankAndType<[2], [AnyFloat, AnyInteger]>;
+def RMSNorm_TileVector : VectorOfRankAndType<[2, 3, 4, 5, 6], [AnyFloat, AnyInteger]>;
 def RMSNorm_TileBase : AnyTypeOf<[AnyRankedTensor, AnyMemRef]>;
-def RMSNorm_Kept : FixedVectorOfRankAndType<[1, 2], [AnyFloat, AnyInteger]>;
-def RMSNorm_RowIndices : VectorOfRankAndType<[2], [Index]>;
+def RMSNorm_Kept : FixedVectorOfRankAndType<[1, 2, 3, 4, 5, 6], [AnyFloat, AnyInteger]>;
+def RMSNorm_RowIndices : VectorOfRankAndType<[2, 3, 4, 5, 6], [Index]>;
 
 def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     AttrSizedOperandSegments,
@@ -33,7 +38,9 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     value must not be used.
 
     `map` says where an element lies in `base`: it leads from the indices of the
-    row and the column, or the group of columns, to those of `base`. A row has
+    row and the column to those of `base`. The column is counted among those of
+    the result, whose digits are one number: of one value for each group the
+    group. A row has
     an index for each leading size of `rmsnorm.rows`; a map with a single one in
     their place takes the number of the row. Each result is a sum of digits of
     these, `d floordiv 32 mod 4` times a number. Absent, rows are counted in
@@ -55,6 +62,7 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     %w = rmsnorm.tile_load column %ws : memref<4096xbf16> -> vector<1x4096xbf16>
     %c = rmsnorm.tile_load tile %table at(%i : vector<4x1xindex>) : memref<?x64xf32> -> vector<4x64xf32>
     %s = rmsnorm.tile_load tile %scale[%tile] map(r0, r1, c) -> (r0, c) : memref<?x64xf32> -> vector<1x64xf32>
+    %h = rmsnorm.tile_load tile %cosines[%tile] : memref<?x64xf32> -> vector<1x1x64xf32>
     ```
 
     Constraints:
@@ -62,15 +70,15 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     - (C2) `map` has a result for each dimension of `base`, a sum of digits, and
       a symbol if and only if there is `at`; `row` is present if and only if
       rows have indices in it.
-    - (C3) `column`: `base` has rank 1, no `row`, the result is 1xN. `row`: the
-      result is Rx1, the map has no column.
-    - (C4) of a `tile`, a `column` or a `group` the last index is the column, or
-      the group, and no other index depends on it; of a `column` it may be the
-      column modulo the size of `base`, which divides N: it is repeated.
-    - (C5) the last dimension of `base` is equal to N (`tile`, `column`), static
-      but in `rmsnorm.rows`, which says how many of N columns there are. `group`:
-      the result is RxK, and the last dimension of `base` is K. In
-      `rmsnorm.rows`, N may be a part of a row, as its (C5) says.
+    - (C3) `column`: no `row`, the result is 1xN, and `base` has rank 1 where the
+      column is its last index. `row`: the result is Rx1, the map has no column.
+    - (C4) of a `tile`, a `column` or a `group` the last index is the column, and
+      no other index depends on it; in `rmsnorm.rows` it may be the innermost
+      digit of the column, and other digits be in other indices, as in
+      (r, c) -> (r, c floordiv 64, c mod 64), all within the sizes of `base`.
+    - (C5) where the last index is the column, the last dimension of `base` is
+      equal to the columns of the result, static but in `rmsnorm.rows`, which says
+      how many of N there are.
     - (C6) rows have as many indices as `rmsnorm.rows` leading sizes, or one.
     - (C8) `at` is for a `tile` or a `row`, without `row`; it has as many indices
       as the result has rows, and only the index of one dimension depends on it.
@@ -107,8 +115,8 @@ def RMSNorm_TileStoreOp : RMSNorm_Op<"tile_store", [
     not written. On tensors the result is the updated `base`; on
     memrefs there is none.
 
-    `map` is as that of `rmsnorm.tile_load`, but the groups of a row may lie
-    anywhere: transposed scales have (r, g) -> (g, r), the scales that tensor
+    `map` is as that of `rmsnorm.tile_load`, but the values of a `group` are
+    stored one by one and may lie anywhere: transposed scales have (r, g) -> (g, r), the scales that tensor
     cores read (r, g) -> (r floordiv 128, g floordiv 4, r mod 32,
     r floordiv 32 mod 4, g mod 4). Outside of `rmsnorm.rows` the sizes that rows
     are counted in are those of `base`. `base` may have more rows than there
@@ -125,7 +133,8 @@ def RMSNorm_TileStoreOp : RMSNorm_Op<"tile_store", [
       `base` is a tensor.
     - (C8) the digits of a row and of a column are all there, each once, and
       alone in an index: no two elements of a tile are written to one place. Of
-      a `group` the dimensions without a row are static; they have K elements.
+      a `group` the dimensions without a row are static; they have as many
+      elements as a row of the vector.
   }];
   let arguments = (ins RMSNorm_TileKindAttr:$kind, RMSNorm_TileVector:$value,
                        RMSNorm_TileBase:$base, Optional<Index>:$row,
@@ -185,17 +194,21 @@ def RMSNorm_GroupReduceOp : RMSNorm_Op<"group_reduce", [
     Pure, AllElementTypesMatch<["input", "result"]>]> {
   let summary = "reduces each group of neighbouring columns of a tile";
   let description = [{
-    Reduces the g = N / K columns k * g to k * g + g - 1 of an RxN input to
-    column k of the result, RxK. The order of combination depends on g and the
-    vectors of the schedule only.
+    Reduces the input over its innermost digits, those that the result lacks. The
+    order of combination depends on their sizes and the vectors of the schedule
+    only. Unlike `rmsnorm.row_reduce` it ends no walk over the columns.
 
     ```mlir
-    %m = rmsnorm.group_reduce maximumf(%abs) : vector<1x4096xf32> -> vector<1x32xf32>
+    %m = rmsnorm.group_reduce maximumf(%abs) : vector<1x32x128xf32> -> vector<1x32x1xf32>
+    %h = rmsnorm.group_reduce maximumf(%abs) : vector<1x24x2x64xf32> -> vector<1x24x1x1xf32>
     ```
 
     Constraints:
     - (C1) the elements are f32.
-    - (C2) as many rows of both; K divides N, 1 < K < N.
+    - (C2) as many rows of both; the digits of the result are those of the
+      input, but for the innermost ones, whose size is 1. Both have several
+      columns, the result fewer. In `rmsnorm.rows` the input has all columns of
+      the groups, but for indices of digits that are held.
   }];
   let arguments = (ins RMSNorm_ReduceKindAttr:$kind, RMSNorm_TileVector:$input);
   let results = (outs RMSNorm_TileVector:$result);
@@ -206,23 +219,57 @@ def RMSNorm_GroupReduceOp : RMSNorm_Op<"group_reduce", [
   let hasVerifier = 1;
 }
 
-def RMSNorm_GroupBroadcastOp : RMSNorm_Op<"group_broadcast", [
-    Pure, AllElementTypesMatch<["value", "result"]>]> {
-  let summary = "repeats the value of each group of columns for all of them";
+def RMSNorm_TakeOp : RMSNorm_Op<"take", [
+    Pure, AllElementTypesMatch<["row", "result"]>]> {
+  let summary = "takes some columns out of a row";
   let description = [{
-    The N / K columns of group k of the RxN result have column k of the RxK
-    value.
+    Returns the columns of `row` whose digits are from `at` on: as many indices of
+    each digit as the result has. A digit of which not all indices are taken is
+    held: in a kernel every thread has all columns that differ in it alone, so
+    that none moves between threads.
 
     ```mlir
-    %s = rmsnorm.group_broadcast %scale : vector<1x32xf32> -> vector<1x4096xf32>
+    %lo = rmsnorm.take %y at [0, 0] : vector<1x2x64xf32> -> vector<1x1x64xf32>
+    %odd = rmsnorm.take %y at [0, 1] : vector<1x64x2xf32> -> vector<1x64x1xf32>
     ```
 
-    Constraints: (C2) of `rmsnorm.group_reduce`.
+    Constraints:
+    - (C1) as many digits and rows of both; `at` has a number for each digit, and
+      `at` and the size of the result are at most the size of `row`.
+    - (C2) several columns are taken: the threads that share a row do not tell
+      each other a single one.
   }];
-  let arguments = (ins RMSNorm_TileVector:$value);
+  let arguments = (ins RMSNorm_TileVector:$row, DenseI64ArrayAttr:$at);
   let results = (outs RMSNorm_TileVector:$result);
-  let assemblyFormat = "$value attr-dict `:` type($value) `->` type($result)";
+  let assemblyFormat = [{
+    $row `at` $at attr-dict `:` type($row) `->` type($result)
+  }];
   let hasVerifier = 1;
+  let hasFolder = 1;
+}
+
+def RMSNorm_PutOp : RMSNorm_Op<"put", [
+    Pure, AllElementTypesMatch<["part", "row"]>, AllTypesMatch<["row", "result"]>]> {
+  let summary = "puts columns into a row";
+  let description = [{
+    Returns `row` with `part` in place of the columns that `rmsnorm.take` would
+    take out at `at`.
+
+    ```mlir
+    %a = rmsnorm.put %lo, %zero at [1, 0] : vector<1x1x64xf32>, vector<1x2x64xf32>
+    %b = rmsnorm.put %hi, %a at [0, 0] : vector<1x1x64xf32>, vector<1x2x64xf32>
+    ```
+
+    Constraint: (C1) of `rmsnorm.take`.
+  }];
+  let arguments = (ins RMSNorm_TileVector:$part, RMSNorm_TileVector:$row,
+                       DenseI64ArrayAttr:$at);
+  let results = (outs RMSNorm_TileVector:$result);
+  let assemblyFormat = [{
+    $part `,` $row `at` $at attr-dict `:` type($part) `,` type($row)
+  }];
+  let hasVerifier = 1;
+  let hasFolder = 1;
 }
 
 def RMSNorm_KeepOp : RMSNorm_Op<"keep", [
@@ -245,8 +292,8 @@ def RMSNorm_KeepOp : RMSNorm_Op<"keep", [
 
     Constraints:
     - (C1) at tile level, RxN, it is after the tile's number, of type index, or
-      after per-row values in f32 or a tile of N columns, of as many rows unless
-      one of the two has 1.
+      after per-row values in f32 or a tile of the same columns, of as many rows
+      unless one of the two has 1.
     - (C2) at thread level, a fragment of rank 1, it is after an f32, an i32 or,
       where it is after a load, the first bits of that, vector<1xi32>.
   }];

@@ -70,9 +70,6 @@ def StridedBuffers : Pass<"rmsnorm-strided-buffers"> {
     map is one operand then. Views of one buffer get an `alias` class, those of
     constants and of arguments that nobody writes get `constant`.
 
-    A constant of different values, which folding makes of constants that are put
-    into one row, is put together of constants of one value again.
-
     A buffer whose columns are not known to lie side by side, as of function
     arguments of one-shot bufferization's default layout, is an error; with
     `pack` the kernel works on a copy of it.

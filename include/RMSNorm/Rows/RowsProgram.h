@@ -83,7 +83,7 @@ void setColumns(RowsOp rows, int64_t columns);
 /// rmsnorm.tiles is an empty block with the tile's number.
 RowsOp createRows(OpBuilder &builder, Location loc, TypeRange results,
                   ArrayRef<OpFoldResult> sizes, Value dynamicColumns,
-                  int64_t columns, ValueRange buffers,
+                  ArrayRef<int64_t> digits, ValueRange buffers,
                   ArrayRef<AccessKind> kinds, ScheduleAttr schedule = {},
                   ArrayRef<int64_t> segments = {});
 

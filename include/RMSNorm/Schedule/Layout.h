@@ -36,9 +36,10 @@ struct ColumnDigit {
 
 /// The digits of rows of `columns` columns, the outermost first. `part`: the
 /// program takes them apart at multiples of so many columns; 0: it does not.
-/// `hasPairs`: it takes pairs of neighbours apart.
+/// `hasPairs`: it takes pairs of neighbours apart. `whole`: so many columns are
+/// taken apart alike; 0: all.
 SmallVector<ColumnDigit, 3> getColumnDigits(int64_t columns, int64_t part,
-                                            bool hasPairs);
+                                            bool hasPairs, int64_t whole = 0);
 
 /// How one digit lies.
 struct DigitLayout {
@@ -78,13 +79,17 @@ public:
 
   /// The digits, the outermost first.
   ArrayRef<DigitLayout> getDigits() const { return digits; }
+  /// Whether rows are whole: their columns have one digit, which threads share.
+  bool isWhole() const { return whole; }
   /// Whether some threads have nothing of digits that others divide.
   bool hasPadding() const {
-    return digits.size() > 1 &&
-           llvm::any_of(digits, [](const DigitLayout &digit) {
-             return digit.registers * digit.getStep() != digit.size;
-           });
+    return !whole && llvm::any_of(digits, [](const DigitLayout &digit) {
+      return digit.registers * digit.getStep() != digit.size;
+    });
   }
+  /// Whether the vectors of all threads, one of each, lie side by side in a
+  /// row, and then the next of each.
+  bool isInOrder() const;
   /// Columns of a strip; from one of a thread's vectors to the next where it
   /// walks over them in a loop.
   int64_t getColumnStep() const { return schedule.getStripColumns(); }
@@ -101,10 +106,6 @@ public:
   int64_t getThread(int64_t thread, int64_t digit) const;
   /// Which of a thread's vectors of a digit is in `vector`.
   int64_t getRegister(int64_t vector, int64_t digit) const;
-  /// Vectors of a thread in front of `column`, where a row ends or an index of
-  /// a held digit does.
-  int64_t countVectorsBefore(int64_t column) const;
-
   /// Vectors a thread owns, whether their columns exist or not; those that it
   /// would own if its block had no strip, but the whole row.
   int64_t getNumVectors() const { return hasStrips() ? 1 : countRowVectors(); }
@@ -136,8 +137,9 @@ public:
   bool hasSeveralSubgroups() const { return getThreadsPerRow() > subgroupSize; }
 
   /// Threads of a row that share a group of `group` columns, of which a
-  /// thread has a vector; 1 if a vector holds groups; 0 if groups lie
-  /// otherwise: in vectors of several subgroups, or across vectors.
+  /// thread has a vector, or one for each index of what it holds; 1 if it has
+  /// all of a group; 0 if groups lie otherwise: in vectors of several
+  /// subgroups, or across vectors.
   int64_t getGroupThreads(int64_t group) const;
 
   /// Bytes of workgroup memory that a tile of a buffer takes, and the distance
@@ -158,7 +160,7 @@ private:
   ScheduleFields schedule;
   SmallVector<DigitLayout, 3> digits;
   int64_t columns;
-  bool dynamicColumns;
+  bool dynamicColumns, whole;
   int64_t subgroupSize;
 };
 
