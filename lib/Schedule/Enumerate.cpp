@@ -183,7 +183,19 @@ void Space::addParts(llvm::function_ref<bool(ArrayRef<int64_t>)> add) {
     const int64_t all = shares < chip.subgroupSize
                             ? int64_t(llvm::PowerOf2Ceil(shares))
                             : llvm::alignTo(shares, chip.subgroupSize);
-    for (int64_t t : {std::max<int64_t>(1, most / 2), most, all / 2, all})
+    SmallVector<int64_t> some = {std::max<int64_t>(1, most / 2), most, all / 2,
+                                 all};
+    // Of parts that repeat each thread may have those of several repeats.
+    const int64_t lanes = llvm::PowerOf2Ceil(shares);
+    if (facts.getRepeats() > 1)
+      for (int64_t each : {8, 6, 4, 3, 2, 1}) {
+        const int64_t t = lanes * llvm::divideCeil(facts.getRepeats(), each);
+        some.push_back(
+            t < chip.subgroupSize
+                ? int64_t(llvm::PowerOf2Ceil(t))
+                : llvm::alignTo(t, std::max(chip.subgroupSize, lanes)));
+      }
+    for (int64_t t : some)
       if (t > 0 && t <= chip.maxThreadsPerBlock &&
           !llvm::is_contained(threads, t))
         threads.push_back(t);
