@@ -224,7 +224,7 @@ std::string mlir::rmsnorm::whyNoGroups(RowsOp rows) {
       kLeastSubgroup *
       std::min(kLeastAccessBits / facts.narrowestBits, kMaxVectorWidth);
   // Whole parts of what is taken apart alike, of which a thread has some, too.
-  const int64_t whole = facts.whole == 0 ? facts.columns : facts.whole;
+  const int64_t whole = facts.getWhole();
   auto fits = [&](int64_t group) {
     return group == 0 ||
            (group >= 2 && group <= most && llvm::isPowerOf2_64(group)) ||

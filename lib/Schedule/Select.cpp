@@ -136,7 +136,7 @@ bool mlir::rmsnorm::holdPartsOnAllChips(const ProgramFacts &facts) {
                     kLeastRegisters = 127, kLeastBlockRegisters = 32768;
   const int64_t columns = facts.columns, part = facts.part;
   // Of what is taken apart alike, and what threads share out of all of it.
-  const int64_t whole = facts.whole == 0 ? columns : facts.whole;
+  const int64_t whole = facts.getWhole();
   const int64_t shared = facts.getSharedColumns();
   // Columns of a vector: those of a group if a subgroup shares it, and pairs.
   const int64_t ofGroup =

@@ -25,9 +25,11 @@ struct ProgramFacts {
   int64_t getLeastVector() const {
     return (hasPairs ? 2 : 1) * (accessesFloat4 ? 2 : 1);
   }
+  /// So many columns are taken apart alike.
+  int64_t getWhole() const { return whole == 0 ? columns : whole; }
   /// Where rows are taken apart: how often they are so alike, and columns of a
   /// part that threads share out, of all of these.
-  int64_t getRepeats() const { return whole == 0 ? 1 : columns / whole; }
+  int64_t getRepeats() const { return columns / getWhole(); }
   int64_t getSharedColumns() const { return part * getRepeats(); }
   int64_t getOperations() const { return operationsBefore + operationsAfter; }
   int64_t getFunctions() const { return functionsBefore + functionsAfter; }
