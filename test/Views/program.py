@@ -61,12 +61,12 @@ class Dim:
 
 
 class Value:
-    """A tensor. `home` is the number of the argument that it is, with other elements. Those are right as far as `precise`, a
-    type, tells numbers apart."""
+    """A tensor. `home` is the number of the argument that it is, with other elements, and `source` that of which it is a
+    reshape. Its elements are right as far as `precise`, a type, tells numbers apart."""
 
     def __init__(self, name, dims, kind, data, normed=False, home=None):
         self.name, self.dims, self.kind, self.data, self.normed, self.home = name, list(dims), kind, data, normed, home
-        self.precise = kind
+        self.precise, self.source = kind, home
 
     sizes = property(lambda self: [dim.size for dim in self.dims])
     type = property(lambda self: f"tensor<{''.join('?x' if d.name else f'{d.size}x' for d in self.dims)}{self.kind}>")
@@ -91,6 +91,7 @@ class Program:
     STEPS = {"norm": 4, "transpose": 4, "rows": 3, "columns": 2, "part": 2, "assemble": 2, "elementwise": 4,
              "norm_part": 2, "scales": 2, "quantise": 0.5, "keep": 2}
     MORE_STEPS = ["sum_rows", "sum_rows", "share", "pad", "twice"]
+    DIGIT_STEPS = ["rotate", "rotate", "scale_groups", "digit_operand", "take_digit", "replace_digit"]
 
     def __init__(self, seed, steps=None, mutating=False):
         self.seed, self.name, self.mutating, self.mutated = seed, f"f{seed}", mutating, False
@@ -103,17 +104,24 @@ class Program:
         for i in range(rng.choice([1, 1, 2, 2, 3, 3, 4])):
             dynamic = rng.random() < 0.45
             dims.append(Dim(rng.choice([0] + few * 3) if dynamic else rng.choice(few), f"%d{i}" if dynamic else None))
-        self.value = self.argument(dims + [Dim(rng.choice([4, 8, 16, 32, 64, 6, 24, 48]))])
+        columns = rng.choice([4, 8, 16, 32, 64, 6, 24, 48])
+        # Drawn apart: other programs stay as they were.
+        digits = random.Random(f"steps on digits of columns of {seed}")
+        digit_steps = digits.choice([0, 0, 0, 1, 2, 3])
+        if digit_steps:
+            columns = digits.choice([16, 24, 48, 64, 80, 96, 128, 192])
+        self.value = self.argument(dims + [Dim(columns)])
         for i, dim in enumerate(dims):
             if dim.name:
                 self.lines += [f"%i{i} = arith.constant {i} : index", f"{dim.name} = tensor.dim %a0, %i{i} : {self.value.type}"]
         # Each step has a seed of its own, and does nothing where it cannot.
         names = rng.choices(list(self.STEPS), self.STEPS.values(), k=rng.choice([1, 1, 2, 2, 3, 3, 4, 5]))
         names.insert(rng.randint(0, min(2, len(names))), "norm")
-        # Drawn apart: other programs stay as they were.
         more = random.Random(f"more steps of {seed}")
         for _ in range(more.choice([0, 0, 1, 1, 2, 3])):
             names.insert(more.randint(1, len(names)), more.choice(self.MORE_STEPS))
+        for _ in range(digit_steps):
+            names.insert(digits.randint(1, len(names)), digits.choice(self.DIGIT_STEPS))
         plan = [(name, rng.random()) for name in names] + [("finish", rng.random())]
         self.steps = [f"{i}:{name}" for i, (name, _) in enumerate(plan)] if steps is None else steps
         for i, (name, step_seed) in enumerate(plan):
@@ -161,7 +169,7 @@ class Program:
         data = [TYPES[kind].round(self.rng.choice([-1, 1]) * self.rng.randint(512, 2048) / 1024)
                 for _ in range(math.prod(dim.size for dim in dims))]
         self.arguments.append(Value(f"%a{len(self.arguments)}", dims, kind, data))
-        self.arguments[-1].home = len(self.arguments) - 1
+        self.arguments[-1].home = self.arguments[-1].source = len(self.arguments) - 1
         return self.arguments[-1]
 
     def empty(self, dims, kind=None):
@@ -189,6 +197,7 @@ class Program:
         rank = len(before) + len(after) + 1
         groups = [[i] for i in range(first)] + [list(range(first, first + more + 1))] + [[i + more] for i in range(first + 1, rank)]
         result = Value(None, before + dims + after, value.kind, value.data, value.normed)
+        result.source, result.home = value.source, value.home if value.normed else None
         shape = "" if merge else f" output_shape [{texts(d.text for d in result.dims)}]"
         result.name = self.new(f"tensor.{'collapse' if merge else 'expand'}_shape {value.name} {groups}{shape} : {value.type} into {result.type}")
         return result
@@ -214,7 +223,7 @@ class Program:
 
     def insert(self, part, value, changes):
         text, _, where = self.window(value, changes)
-        result = Value(None, value.dims, value.kind, list(value.data), value.normed or part.normed, value.home)
+        result = Value(None, value.dims, value.kind, list(value.data), value.normed or part.normed, value.source)
         for i, element in zip(where, part.data):
             result.data[i] = element
         result.name = self.new(f"tensor.insert_slice {part.name} into {value.name}{text} : {part.type} into {value.type}")
@@ -269,6 +278,32 @@ class Program:
         name = self.new(f"linalg.transpose ins({value.name} : {value.type}) outs({out.name} : {out.type}) permutation = {written}")
         data = [value.data[i] for i in places([d.size for d in dims], [strides[i] for i in order])]
         return Value(name, dims, value.kind, data, value.normed)
+
+    def in_f32(self, operands, ops):
+        """The text of a body of generic() that computes %r of so many operands, %w0 and so on, in f32."""
+        if self.kind == "f32":
+            return [line.replace("%w", "%x") for line in ops] + ["linalg.yield %r : f32"]
+        return [f"%w{i} = arith.extf %x{i} : {self.kind} to f32" for i in range(operands)] + ops + [
+            f"%n = arith.truncf %r : f32 to {self.kind}", f"linalg.yield %n : {self.kind}"]
+
+    def split(self, value, count):
+        """The tensor with its columns in several dimensions, perhaps fewer than `count`."""
+        digits = [value.sizes[-1]]
+        while len(digits) < count:
+            i = self.rng.randrange(len(digits))
+            factors = [f for f in (2, 3, 4, 5, 6, 8, 16, 32, 64) if f < digits[i] and digits[i] % f == 0]
+            if not factors:
+                break
+            factor = self.rng.choice(factors)
+            digits[i:i + 1] = [digits[i] // factor, factor]
+        last = len(value.dims) - 1
+        return self.reshape(value, last, last, [Dim(digit) for digit in digits]) if len(digits) > 1 else value
+
+    def merge(self, value, rank, chance=0.8):
+        """The tensor with what split() made of the last of `rank` dimensions as one again, most often."""
+        if len(value.dims) == rank or self.rng.random() > chance:
+            return value
+        return self.reshape(value, rank - 1, len(value.dims) - 1, None)
 
     def pieces(self, size):
         """Two ways to a half of so many columns: offset, size, step."""
@@ -546,6 +581,119 @@ class Program:
             self.results.append(result)
         else:
             self.value = result
+
+    # The steps on digits of the columns.
+
+    def rotate(self):
+        """Rotates halves or pairs of columns, or those of each of some heads, by a table that has some of the dimensions."""
+        value, rank, size = self.value, len(self.value.dims), self.value.sizes[-1]
+        able = [heads for heads in (1, 1, 2, 3, 4, 6, 8) if size % (2 * heads) == 0 and size // heads >= 4]
+        if not able or rank > 4:
+            return
+        heads = self.rng.choice(able)
+        if heads > 1:
+            value = self.reshape(value, rank - 1, rank - 1, [Dim(heads), Dim(size // heads)])
+        last = len(value.dims) - 1
+        windows = self.rng.choice([[(0, 1), (1, 1)], [(0, 2), (1, 2)]])
+        half = Dim(value.sizes[-1] // 2)
+        windows = [(start if step == 2 else start * half.size, half, step) for start, step in windows]
+        parts = [self.extract(value, {last: window}) for window in windows]
+        parts[0].name, parts[1].name = self.swap(parts[0].name, parts[1].name)
+        dims, axes = parts[0].dims, list(range(last + 1))
+        used = [i for i in range(last) if self.rng.random() < 0.5] + [last] * (self.rng.random() < 0.9)
+        tables = [self.argument([dims[i] for i in used]) for _ in range(2)]
+        for table in tables:
+            table.data = [element / 2 for element in table.data]
+        turned = []
+        for op, x, y in ("subf", 0, 1), ("addf", 1, 0):
+            function = lambda a, b, cos, sin, sign=-1 if op == "subf" else 1: a * cos + sign * b * sin
+            turned.append(self.generic(dims, [(parts[x], axes, axes), (parts[y], axes, axes)] + [(t, used, used) for t in tables], self.in_f32(4, [
+                "%s = arith.mulf %w0, %w2 : f32", "%t = arith.mulf %w1, %w3 : f32", f"%r = arith.{op} %s, %t : f32"]), function))
+        if windows[0][2] == 1 and self.rng.random() < 0.5:
+            result = Value(None, value.dims, value.kind, None, value.normed)
+            a, b = turned
+            result.data = [v for i in range(0, len(a.data), half.size) for v in a.data[i:i + half.size] + b.data[i:i + half.size]]
+            result.name = self.new(f"tensor.concat dim({last}) {a.name}, {b.name} : ({a.type}, {b.type}) -> {result.type}")
+        else:
+            result = self.empty(value.dims, value.kind)
+            for part, window in self.rng.sample(list(zip(turned, windows)), 2):
+                result = self.insert(part, result, {last: window})
+        self.value = self.merge(result, rank)
+
+    def scale_groups(self):
+        """Divides groups of columns by the largest element of each, which it may return; or ends with i8 of that."""
+        value, rank, size = self.value, len(self.value.dims), self.value.sizes[-1]
+        able = [k for k in (2, 4, 8, 16, 32) if size % k == 0 and k < size]
+        if not value.normed or not able or rank > 4:
+            return
+        length = self.rng.choice(able)
+        groups = self.reshape(value, rank - 1, rank - 1, [Dim(size // length), Dim(length)])
+        if self.rng.random() < 0.3:
+            self.value = groups
+            self.quantise()
+            return
+        found, axes = self.largest(groups), list(range(rank + 1))
+        scaled = self.generic(groups.dims, [(groups, axes, axes), (found, axes[:-1], axes[:-1])], self.in_f32(2, [
+            "%floor = arith.constant 0.001 : f32", "%s = arith.maximumf %w1, %floor : f32", "%r = arith.divf %w0, %s : f32"]),
+            lambda a, s: a / max(s, 0.001))
+        if self.rng.random() < 0.7:
+            self.results.append(found)
+        self.value = self.merge(scaled, rank)
+
+    def digit_operand(self):
+        """Multiplies by an operand that has some digits of the columns."""
+        rank = len(self.value.dims)
+        if rank > 4:
+            return
+        value = self.split(self.value, self.rng.choice([2, 2, 3]))
+        axes = list(range(len(value.dims)))
+        used = [i for i in axes if self.rng.random() < (0.3 if i < rank - 1 else 0.5)]
+        operand = self.argument([value.dims[i] for i in used])
+        self.value = self.merge(self.generic(value.dims, [(value, axes, axes), (operand, used, used)], [
+            f"%r = arith.mulf %x0, %x1 : {self.kind}", f"linalg.yield %r : {self.kind}"], lambda a, b: a * b), rank)
+
+    def digit_window(self, value, rank):
+        """Some indices of one digit of the columns: which dimension, and its offset, size and step."""
+        i = self.rng.randrange(rank - 1, len(value.dims))
+        size = value.sizes[i]
+        count = self.rng.choice([1, 1, self.rng.randint(1, max(size - 1, 1))])
+        return i, (self.rng.randint(0, size - count), Dim(count), 1)
+
+    def take_digit(self):
+        """Goes on with some indices of one digit of the columns, or with one."""
+        rank = len(self.value.dims)
+        if rank > 4 or self.value.sizes[-1] < 8:
+            return
+        value = self.split(self.value, self.rng.choice([2, 3, 3]))
+        i, window = self.digit_window(value, rank)
+        if len(value.dims) > rank:
+            self.value = self.merge(self.extract(value, {i: window}, self.rng.random() < 0.6), rank)
+
+    def replace_digit(self):
+        """Replaces some indices of one digit of the columns by the norm of as many, these or others, by a product or by what is
+        left to 1."""
+        rank = len(self.value.dims)
+        if rank > 4:
+            return
+        value = self.split(self.value, self.rng.choice([2, 2, 3]))
+        i, window = self.digit_window(value, rank)
+        part = self.extract(value, {i: window})
+        axes = list(range(len(part.dims)))
+        form = self.rng.choice(["norm", "norm", "product", "product", "rest"])
+        if form == "norm":
+            part = self.norm(part)
+        elif form == "product":
+            used = [axis for axis in axes if self.rng.random() < 0.5]
+            operand = self.argument([part.dims[axis] for axis in used])
+            part = self.generic(part.dims, [(part, axes, axes), (operand, used, used)], [
+                f"%r = arith.mulf %x0, %x1 : {self.kind}", f"linalg.yield %r : {self.kind}"], lambda a, b: a * b)
+        else:
+            part = self.generic(part.dims, [(part, axes, axes)], [
+                f"%one = arith.constant 1.0 : {self.kind}", f"%r = arith.subf %one, %x0 : {self.kind}",
+                f"linalg.yield %r : {self.kind}"], lambda a: 1 - a)
+        if self.rng.random() < 0.3:
+            window = (self.rng.randint(0, value.sizes[i] - window[1].size), *window[1:])
+        self.value = self.merge(self.insert(part, value, {i: window}), rank)
 
     def keep(self):
         """Returns the tensor as it is, whatever becomes of it."""
