@@ -280,12 +280,14 @@ private:
 
   /// Tiles that are read in several segments, with a ring all tiles, are copied
   /// to workgroup memory together and read from there. Not those that several
-  /// rows share, which L1 or L2 holds; not gathered ones, as copies would wait
-  /// for their place; and not masks, which are bits in registers.
+  /// rows share, which L1 or L2 holds, or that are less than a row; not
+  /// gathered ones, as copies would wait for their place; and not masks, which
+  /// are bits in registers.
   void copyTiles() {
     llvm::MapVector<Value, SmallVector<TileLoadOp>> copied;
     for (auto load : program.getOps<TileLoadOp>())
       if (load.getKind() == TileKind::tile && !load.isShared() &&
+          getColumnShape(load.getType()) == rows.getDigits() &&
           !load.getIndex() && load.getAccess().isPlain() &&
           !load.getType().getElementType().isInteger(1))
         copied[load.getBase()].push_back(load);

@@ -47,6 +47,7 @@ private:
   bool isColumnWork(Operation &op);
   Walk getWalk(ArrayRef<Operation *> ops);
   void cut(int64_t segment, ArrayRef<Operation *> ops, RowReduceOp reduce);
+  void moveStores();
 
   RewriterBase &rewriter;
   RowsOp rows;
@@ -131,6 +132,21 @@ void Cutter::cut(int64_t segment, ArrayRef<Operation *> ops,
     rewriter.replaceOp(reduce, traverse.getSums());
 }
 
+/// Moves values of rows that are stored into what a later walk reads, other
+/// columns of it, to the end.
+void Cutter::moveStores() {
+  for (auto store : llvm::make_early_inc_range(program.getOps<TileStoreOp>())) {
+    auto isRead = [&](TraverseOp traverse) {
+      return store->isBeforeInBlock(traverse) &&
+             llvm::any_of(traverse.getOps<TileLoadOp>(), [&](TileLoadOp load) {
+               return rows.mayAlias(load.getBase(), store.getBase());
+             });
+    };
+    if (llvm::any_of(program.getOps<TraverseOp>(), isRead))
+      rewriter.moveOpBefore(store, program.getTerminator());
+  }
+}
+
 LogicalResult Cutter::run() {
   SmallVector<SmallVector<Operation *>> work(segments.getCuts().size() + 1);
   // A vector of a row that is taken apart may be another one of the part.
@@ -156,6 +172,7 @@ LogicalResult Cutter::run() {
     if (reduce || !ops.empty())
       cut(segment, ops, reduce);
   }
+  moveStores();
   return success();
 }
 

@@ -187,6 +187,9 @@ private:
     /// innermost digit: 1 where each is stored by itself.
     int64_t run = 1;
   };
+  /// Whether the innermost columns are in the last dimension of a tensor of
+  /// type `type`.
+  static bool hasColumnsLast(const Place &place, RankedTensorType type);
   static std::string whyNotInMemory(const Place &place, Value tensor,
                                     bool isLoad);
   std::optional<Place> getPlace(Value tensor, const access::Layout &layout,

@@ -392,6 +392,12 @@ ProgramBuilder::getPlace(Value tensor, const Layout &layout,
   return place;
 }
 
+bool ProgramBuilder::hasColumnsLast(const Place &place, RankedTensorType type) {
+  const AccessMap access(place.map, /*hasColumn=*/true);
+  return access.getDigits(access.getColumnDim()).front().place ==
+         type.getRank() - 1;
+}
+
 /// Why no kernel accesses `tensor` as it will lie in memory.
 std::string ProgramBuilder::whyNotInMemory(const Place &place, Value tensor,
                                            bool isLoad) {
@@ -400,15 +406,19 @@ std::string ProgramBuilder::whyNotInMemory(const Place &place, Value tensor,
       !reason.empty())
     return reason;
   if (place.kind != TileKind::row) {
-    // A store writes each group by itself. The last dimension of an argument
-    // has stride 1, those before it any.
-    const AccessMap access(place.map, /*hasColumn=*/true);
     const bool isApart = !isLoad && place.kind == TileKind::group;
-    const auto digits = access.getDigits(access.getColumnDim());
-    const bool isLast = digits.front().place == type.getRank() - 1;
     if (!isApart && place.run == 0)
       return "groups of columns that do not lie side by side";
-    if (!lieTogether(tensor, isApart || isLast ? 1 : place.run))
+    // A store writes each group by itself. The columns of a buffer's last
+    // dimension lie side by side, those of dimensions before it anyhow.
+    int64_t together = place.run;
+    if (isApart)
+      together = 1;
+    else if (hasColumnsLast(place, type))
+      together = std::min<int64_t>(
+          type.isDynamicDim(type.getRank() - 1) ? 2 : type.getShape().back(),
+          place.run);
+    if (!lieTogether(tensor, together))
       return "columns that will not lie side by side";
   }
   if (type.getEncoding())

@@ -725,9 +725,11 @@ LogicalResult ProgramBuilder::store(const Written &output) {
           whyNotInMemory(*place, output.destination, /*isLoad=*/false);
       !reason.empty())
     return refuse("writes " + reason);
+  auto type = cast<RankedTensorType>(output.destination.getType());
   if (place->kind != TileKind::row &&
       getViewSource(output.destination).getDefiningOp<tensor::EmptyOp>() &&
-      isInsertedApart(output.landing, 1))
+      isInsertedApart(output.landing,
+                      hasColumnsLast(*place, type) ? 1 : place->run))
     return refuse("writes columns that will not lie side by side");
   auto store = TileStoreOp::create(builder, current->getLoc(),
                                    /*result=*/Type(), place->kind, vector,
