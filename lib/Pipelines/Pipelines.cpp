@@ -37,6 +37,7 @@ void rmsnorm::buildTensorHalf(OpPassManager &manager) {
   bufferization::OneShotBufferizePassOptions bufferize;
   bufferize.bufferizeFunctionBoundaries = true;
   manager.addPass(bufferization::createOneShotBufferizePass(bufferize));
+  manager.addPass(createResolveDims());
   // The results must be seen to be arguments before they can be dropped.
   manager.addPass(createCanonicalizerPass());
   manager.addPass(createCSEPass());

@@ -143,6 +143,18 @@ def OrderRows : Pass<"rmsnorm-order-rows"> {
   let dependentDialects = ["::mlir::rmsnorm::RMSNormDialect"];
 }
 
+def ResolveDims : Pass<"rmsnorm-resolve-dims"> {
+  let summary = "replaces dimensions of views that MLIR takes for others";
+  let description = [{
+    A `memref.subview` may drop one of several dimensions of one element. MLIR 22
+    takes the first of them for the dropped one where strides are not known: the
+    folder of `memref.dim` then finds the size of another dimension, or reads
+    past the last one. After bufferization, and before anything is folded, this
+    pass makes of the `memref.dim` of such a view the size that the view says.
+  }];
+  let dependentDialects = ["::mlir::arith::ArithDialect"];
+}
+
 def DropResults : Pass<"rmsnorm-drop-results", "::mlir::func::FuncOp"> {
   let summary = "drops results that are arguments";
   let description = [{
