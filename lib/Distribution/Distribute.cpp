@@ -177,6 +177,28 @@ LogicalResult Distributor::checkLayout() {
            << parts.part
            << " columns that rows are taken apart in, and threads "
            << "to share them, got " << layout.getVectorWidth();
+  // A vector has whole groups, or a group whole vectors.
+  auto lieInVectors = [&](Type type) {
+    return !isPerColumn(type) ||
+           llvm::all_of(llvm::zip(kernel.getDigits(type).getDigits(),
+                                  layout.getDigits()),
+                        [](auto digits) {
+                          const auto &[own, shared] = digits;
+                          const int64_t group = own.getGroup();
+                          return own.share != ValueDigits::Share::groups ||
+                                 group % shared.vector == 0 ||
+                                 shared.vector % group == 0;
+                        });
+  };
+  WalkResult values = rows.getBody().walk([&](Operation *op) -> WalkResult {
+    for (Type type : op->getResultTypes())
+      if (!lieInVectors(type))
+        return op->emitOpError("expected groups of columns that vectors of ")
+               << layout.getVectorWidth() << " divide, got " << type;
+    return WalkResult::advance();
+  });
+  if (values.wasInterrupted())
+    return failure();
   WalkResult groups = rows.getBody().walk([&](GroupReduceOp op) -> WalkResult {
     const auto type = cast<VectorType>(op.getResult().getType());
     const int64_t columns = getGroupColumns(type, rows.getDigits());

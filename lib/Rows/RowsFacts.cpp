@@ -231,11 +231,13 @@ std::string mlir::rmsnorm::whyNoGroups(RowsOp rows) {
            (facts.part != 0 && facts.part <= most && group % facts.part == 0 &&
             whole % group == 0);
   };
-  if (fits(facts.groupColumns) && fits(facts.leastGroupColumns))
-    return "";
-  return "divides columns into groups of " +
-         std::to_string(facts.groupColumns) + ", not of 2, 4, 8, ... " +
-         std::to_string(most);
+  for (Operation &op : rows.getTiles().getBody().front())
+    if (const int64_t group =
+            getGroupsOf(&op, rows.getDigits(), facts.hasPairs);
+        !fits(group))
+      return "divides columns into groups of " + std::to_string(group) +
+             ", not of 2, 4, 8, ... " + std::to_string(most);
+  return "";
 }
 
 std::string mlir::rmsnorm::whyNotOnAllChips(RowsOp rows) {

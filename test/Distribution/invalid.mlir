@@ -165,3 +165,33 @@ module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
     return
   }
 }
+
+// -----
+
+// A vector of two columns has some of one group of three and some of the next.
+module attributes {rmsnorm.target = #rmsnorm.target<nvvm "sm_90">} {
+  func.func @groups_of_three(%x: memref<?x96xf32>, %g: memref<?x32xf32>, %m: index) {
+    rmsnorm.rows sizes [%m] columns [4, 2, 4, 3]
+        buffers(update %x : memref<?x96xf32>, read %g : memref<?x32xf32>)
+        schedule(#rmsnorm.schedule<row_groups = 2, threads_per_row = 16, vector_width = 2>) {
+    ^bb0(%M: index, %X: memref<?x96xf32>, %G: memref<?x32xf32>):
+      rmsnorm.tiles body {
+      ^bb0(%t: index):
+        rmsnorm.traverse unrolled {
+          %0 = rmsnorm.tile_load tile %X[%t] : memref<?x96xf32> -> vector<2x4x2x4x3xf32>
+          // expected-error @below {{expected groups of columns that vectors of 2 divide, got 'vector<2x4x2x4x1xf32>'}}
+          %1 = rmsnorm.tile_load group %G[%t] : memref<?x32xf32> -> vector<2x4x2x4x1xf32>
+          %2 = vector.broadcast %1 : vector<2x4x2x4x1xf32> to vector<2x4x2x4x3xf32>
+          %3 = arith.mulf %0, %2 : vector<2x4x2x4x3xf32>
+          %4 = rmsnorm.take %3 at [0, 1, 0, 0] : vector<2x4x2x4x3xf32> -> vector<2x4x1x4x3xf32>
+          %5 = rmsnorm.put %4, %3 at [0, 0, 0, 0] : vector<2x4x1x4x3xf32>, vector<2x4x2x4x3xf32>
+          rmsnorm.tile_store tile %5, %X[%t] : vector<2x4x2x4x3xf32>, memref<?x96xf32>
+          rmsnorm.yield
+        }
+        rmsnorm.yield
+      }
+      rmsnorm.yield
+    }
+    return
+  }
+}
