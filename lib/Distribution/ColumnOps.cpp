@@ -9,6 +9,7 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/IR/TypeUtilities.h"
 
+#include <map>
 #include <numeric>
 
 using namespace mlir;
@@ -65,6 +66,69 @@ emitSelected(Kernel &kernel, VectorType type,
                                    mask);
 }
 
+/// The index that the thread has of digit `number` of the layout in `place`,
+/// counted from where a part in place begins, i32; negative before it.
+static Value emitIndexInPart(Kernel &kernel, const ValueDigits &digits,
+                             const ColumnPlace &place, size_t number) {
+  ImplicitLocOpBuilder &builder = kernel.builder;
+  const DigitLayout &one = kernel.layout.getDigits()[number];
+  const int64_t first =
+      place.registers[number] * one.getStep() + place.elements[number];
+  Value index = arith::MulIOp::create(builder, kernel.threads.places[number],
+                                      kernel.emitI32(one.vector));
+  return arith::AddIOp::create(
+      builder, index, kernel.emitI32(first - digits.getDigits()[number].begin));
+}
+
+/// Whether a value has the column that the thread has in `place`; null: it has
+/// all of them.
+static Value emitIsInPart(Kernel &kernel, const ValueDigits &digits,
+                          const ColumnPlace &place) {
+  ImplicitLocOpBuilder &builder = kernel.builder;
+  Value isIn;
+  for (auto [number, digit] : llvm::enumerate(digits.getDigits())) {
+    if (digit.share != Share::inPlace)
+      continue;
+    Value own =
+        arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
+                              emitIndexInPart(kernel, digits, place, number),
+                              kernel.emitI32(digit.count));
+    isIn = isIn ? arith::AndIOp::create(builder, isIn, own).getResult() : own;
+  }
+  return isIn;
+}
+
+/// How many elements of a vector of `digit`, a part in place, side by side from
+/// a multiple of that on are all in the part, or none.
+static int64_t getRunInPart(const ValueDigits::Digit &digit) {
+  return std::gcd(std::gcd(digit.begin, digit.count), digit.vector);
+}
+
+/// Whether a value with `digits` has the columns of fragment `index` of a row
+/// with the digits `whole`, for all elements or for each.
+static Value emitIsInPart(Kernel &kernel, const ValueDigits &digits,
+                          const ValueDigits &whole, int64_t index) {
+  SmallVector<Value> elements;
+  std::map<SmallVector<int64_t>, Value> known;
+  for (int64_t element = 0; element < whole.getWidth(); ++element) {
+    const ColumnPlace place = whole.getPlace(index, element);
+    SmallVector<int64_t> runs;
+    for (auto [own, digit] : llvm::zip(place.elements, digits.getDigits()))
+      if (digit.share == Share::inPlace)
+        runs.push_back(own / getRunInPart(digit));
+    Value &isIn = known[runs];
+    if (!isIn)
+      isIn = emitIsInPart(kernel, digits, place);
+    elements.push_back(isIn);
+  }
+  if (known.size() == 1)
+    return elements.front();
+  return vector::FromElementsOp::create(
+      kernel.builder,
+      VectorType::get({whole.getWidth()}, kernel.builder.getI1Type()),
+      elements);
+}
+
 bool rmsnorm::emitColumnOp(Kernel &kernel, Operation *op, GetFragment get,
                            DefineFragments define) {
   auto defineAs =
@@ -90,14 +154,38 @@ bool rmsnorm::emitColumnOp(Kernel &kernel, Operation *op, GetFragment get,
   }
   if (auto put = dyn_cast<PutOp>(op)) {
     const ValueDigits whole = kernel.getDigits(put.getType());
+    auto isInPlace = [&](PutOp one) {
+      return kernel.getDigits(one.getPart().getType()).hasPartsInPlace();
+    };
+    if (isInPlace(put)) {
+      const ValueDigits part =
+          kernel.getDigits(put.getPart().getType(), put.getAt());
+      const Type type = kernel.getFragmentType(put.getType());
+      define(put, [&](int64_t row, int64_t index) -> Value {
+        Value dest = get(put.getRow(), row, index);
+        Value own =
+            emitSelected(kernel, cast<VectorType>(type), [&](int64_t element) {
+              auto found =
+                  part.find(whole.getPlace(index, element), put.getAt());
+              return found
+                         ? std::make_pair(get(put.getPart(), row, found->first),
+                                          found->second)
+                         : std::make_pair(dest, element);
+            });
+        return arith::SelectOp::create(kernel.builder,
+                                       emitIsInPart(kernel, part, whole, index),
+                                       own, dest);
+      });
+      return true;
+    }
     defineAs([&](int64_t row, int64_t index, int64_t element) {
       const ColumnPlace place = whole.getPlace(index, element);
       // What was put in before in one go with this.
       Value dest = put;
-      for (PutOp one = put; one; one = dest.getDefiningOp<PutOp>()) {
+      for (PutOp one = put; one && !isInPlace(one);
+           one = dest.getDefiningOp<PutOp>()) {
         Value part = one.getPart();
-        if (auto found =
-                kernel.getDigits(part.getType()).find(place, one.getAt()))
+        if (auto found = kernel.getDigits(part).find(place, one.getAt()))
           return std::make_pair(get(part, row, found->first), found->second);
         dest = one.getRow();
       }
@@ -253,6 +341,19 @@ static std::pair<Value, int64_t> emitOwnColumn(Kernel &kernel,
       isOfRow = false;
       continue;
     }
+    if (digit.share == Share::inPlace) {
+      // Of columns that the value does not have, that of its first one.
+      Value own = emitIndexInPart(kernel, digits, place, number);
+      Value isIn = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
+                                         own, kernel.emitI32(digit.count));
+      own = arith::SelectOp::create(builder, isIn, own, kernel.emitI32(0));
+      if (digit.ownStride != 1)
+        own = arith::MulIOp::create(builder, own,
+                                    kernel.emitI32(digit.ownStride));
+      summands.push_back(own);
+      isOfRow = false;
+      continue;
+    }
     if (digit.share == Share::none) {
       isOfRow &= one.threads == 1;
       continue;
@@ -313,6 +414,19 @@ static Value emitGroupsValid(Kernel &kernel, const ValueDigits &digits,
   return valid;
 }
 
+/// `valid` of the columns from `place` on, `count` of a value that may be a
+/// part in place.
+static Value emitValidInPart(Kernel &kernel, const ValueDigits &digits,
+                             const ColumnPlace &place, Value valid,
+                             int64_t count) {
+  Value isIn = emitIsInPart(kernel, digits, place);
+  if (!isIn)
+    return valid;
+  return arith::SelectOp::create(kernel.builder, isIn,
+                                 valid ? valid : kernel.emitI32(count),
+                                 kernel.emitI32(0));
+}
+
 /// `number`, i32, times the stride of dimension `dim` of `buffer`, i64.
 static Value emitElements(Kernel &kernel, Value buffer, int64_t dim,
                           Value number) {
@@ -359,16 +473,19 @@ static std::pair<Value, Value> emitPlace(Kernel &kernel, Value buffer,
 
 /// How many elements of a fragment of `width` lie side by side in the buffer of
 /// an access: of a value that repeats the period may end in a vector, and so
-/// may the innermost digit of the columns there.
+/// may a part of a row and the innermost digit of the columns there.
 static int64_t countTogether(const ValueDigits &digits, const AccessMap &access,
                              Type type, int64_t width) {
   int64_t count = 1;
   for (const ValueDigits::Digit &digit : llvm::reverse(digits.getDigits())) {
     const bool repeats = digit.share == Share::groups && !digit.runs.empty();
-    count *= repeats ? std::gcd(digit.runs.front().size, digit.vector)
-                     : digit.vector;
-    // What is around a period begins anew with it.
-    if (repeats && digit.runs.front().size % digit.vector != 0)
+    const int64_t run = repeats
+                            ? std::gcd(digit.runs.front().size, digit.vector)
+                        : digit.share == Share::inPlace ? getRunInPart(digit)
+                                                        : digit.vector;
+    count *= run;
+    // What is around a period begins anew with it, and a part ends.
+    if (run != digit.vector)
       break;
   }
   if (!access.hasColumnLast())
@@ -379,7 +496,7 @@ static int64_t countTogether(const ValueDigits &digits, const AccessMap &access,
 Value rmsnorm::emitVectorLoad(Kernel &kernel, TileLoadOp load, Value offset,
                               const VectorPosition &position, int64_t index) {
   ImplicitLocOpBuilder &builder = kernel.builder;
-  const ValueDigits digits = kernel.getDigits(load.getType());
+  const ValueDigits digits = kernel.getDigits(load.getResult());
   auto type = cast<VectorType>(kernel.getFragmentType(load.getType()));
   const bool isGroup = load.getKind() == TileKind::group;
   Value valid = isGroup ? emitGroupsValid(kernel, digits, position)
@@ -397,6 +514,8 @@ Value rmsnorm::emitVectorLoad(Kernel &kernel, TileLoadOp load, Value offset,
     Value left = valid;
     if (valid && first != 0)
       left = arith::SubIOp::create(builder, valid, kernel.emitI32(first));
+    left = emitValidInPart(kernel, digits, digits.getPlace(index, first), left,
+                           count);
     std::pair<Value, int64_t> column =
         emitOwnColumn(kernel, digits, position, index, first);
     // Some targets read where columns do not exist, from the row's beginning
@@ -474,7 +593,7 @@ void rmsnorm::emitVectorStore(Kernel &kernel, Tile &tile, TileStoreOp store,
   ImplicitLocOpBuilder &builder = kernel.builder;
   Value base = store.getBase();
   const Type type = store.getValue().getType();
-  const ValueDigits digits = kernel.getDigits(type);
+  const ValueDigits digits = kernel.getDigits(store.getValue());
   const int64_t count = cast<VectorType>(value.getType()).getNumElements();
   const bool isGroup = store.getKind() == TileKind::group;
   Value valid = isGroup ? emitGroupsValid(kernel, digits, position)
@@ -507,9 +626,13 @@ void rmsnorm::emitVectorStore(Kernel &kernel, Tile &tile, TileStoreOp store,
         emitPlace(kernel, base, access, offset,
                   emitOwnColumn(kernel, digits, position, index));
     valid = tile.emitStoreValid(row, valid, count);
+    auto getValid = [&](int64_t first) {
+      return emitValidInPart(kernel, digits, digits.getPlace(index, first),
+                             getLeft(first), together);
+    };
     if (together == count)
-      return kernel.emitStore(store, value, place.first, place.second, valid,
-                              bytes);
+      return kernel.emitStore(store, value, place.first, place.second,
+                              getValid(0), bytes);
     for (int64_t first = 0; first < count; first += together) {
       if (first != 0)
         place =
@@ -519,7 +642,7 @@ void rmsnorm::emitVectorStore(Kernel &kernel, Tile &tile, TileStoreOp store,
       std::iota(mask.begin(), mask.end(), first);
       kernel.emitStore(
           store, vector::ShuffleOp::create(builder, value, value, mask),
-          place.first, place.second, getLeft(first),
+          place.first, place.second, getValid(first),
           std::min(bytes, together * getElementBytes(store.getValue())));
     }
     return;

@@ -45,7 +45,8 @@ public:
       : rows(rows), layout(layout), chip(chip), loc(rows.getLoc()),
         builder(
             ImplicitLocOpBuilder::atBlockEnd(loc, &function.getBody().front())),
-        host(host), arguments(host, function.getBody().front()) {}
+        host(host), arguments(host, function.getBody().front()),
+        partsInPlace(getColumnParts(rows).inPlace) {}
 
   /// Emits the numbers of a thread; `strip` is the number of the strip of
   /// columns that the block owns, or null.
@@ -100,8 +101,15 @@ public:
   int64_t getNumRows(Type type) const;
   /// What a thread has of the columns of a value of type `type`: vectors, and
   /// elements of each.
-  ValueDigits getDigits(Type type) const {
-    return {layout, RowsOp(rows).getDigits(), cast<VectorType>(type)};
+  ValueDigits getDigits(Type type, ArrayRef<int64_t> begins = {}) const {
+    return {layout, RowsOp(rows).getDigits(), cast<VectorType>(type), begins};
+  }
+  /// The same, and where a part of a row lies in it.
+  ValueDigits getDigits(Value value) const {
+    auto begins = partsInPlace.find(value);
+    return getDigits(value.getType(), begins == partsInPlace.end()
+                                          ? ArrayRef<int64_t>()
+                                          : ArrayRef(begins->second));
   }
   int64_t getNumVectors(Type type) const {
     return getDigits(type).getNumFragments();
@@ -149,6 +157,7 @@ private:
     return RowsOp(rows).getOperandOf(buffer);
   }
 
+  const DenseMap<Value, SmallVector<int64_t>> partsInPlace;
   Value numRows, segment, numSegments;
   DenseMap<int64_t, Value> constants;
   DenseMap<Value, Value> scalars;

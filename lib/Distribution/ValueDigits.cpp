@@ -28,7 +28,7 @@ static SmallVector<ValueDigits::Run, 2> getRuns(ArrayRef<int64_t> sizes,
 }
 
 ValueDigits::ValueDigits(const Layout &layout, ArrayRef<int64_t> sizes,
-                         VectorType type)
+                         VectorType type, ArrayRef<int64_t> begins)
     : layout(layout) {
   const ArrayRef<int64_t> own = getColumnShape(type);
   const bool isWhole = layout.isWhole();
@@ -49,6 +49,14 @@ ValueDigits::ValueDigits(const Layout &layout, ArrayRef<int64_t> sizes,
         shared.threads == 1 && (shared.vector == 1 || shared.registers == 1);
     if (digit.own == digit.sizes) {
       digit.share = Share::all;
+    } else if (!isWhole && (!isHeld || shared.vector > 1) &&
+               digit.own[0] != 1 &&
+               ArrayRef(digit.own).drop_front() ==
+                   ArrayRef(digit.sizes).drop_front()) {
+      digit.share = Share::inPlace;
+      digit.count = count;
+      if (!begins.empty())
+        digit.begin = begins[begin] * (count / digit.own[0]);
     } else if (!isWhole && count == 1) {
       digit.share = Share::none;
       digit.registers = digit.vector = 1;
@@ -102,7 +110,7 @@ ColumnPlace ValueDigits::getPlace(int64_t fragment, int64_t element,
     const size_t begin = end - digit.sizes.size();
     if (digit.share == Share::groups) {
       lane *= digit.group;
-    } else if (digit.share != Share::all) {
+    } else if (digit.share == Share::none || digit.share == Share::some) {
       const int64_t width = layout.getDigits()[number].vector;
       int64_t index = own * digit.vector + lane, row = 0, stride = 1;
       for (size_t i = digit.sizes.size(); i-- > 0;) {
@@ -138,7 +146,7 @@ ValueDigits::find(const ColumnPlace &place,
     int64_t own = place.registers[number], lane = place.elements[number];
     if (digit.share == Share::groups) {
       lane /= digit.group;
-    } else if (digit.share != Share::all) {
+    } else if (digit.share == Share::none || digit.share == Share::some) {
       const int64_t width = layout.getDigits()[number].vector;
       int64_t row = own * width + lane, index = 0, stride = 1;
       for (size_t i = digit.sizes.size(); i-- > 0;) {

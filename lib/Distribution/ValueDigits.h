@@ -22,8 +22,10 @@ struct ColumnPlace {
 /// indices are taken, some.
 class ValueDigits {
 public:
-  /// Of a value of type `type` in rows of the digits `sizes`.
-  ValueDigits(const Layout &layout, ArrayRef<int64_t> sizes, VectorType type);
+  /// Of a value of type `type` in rows of the digits `sizes`. Parts of digits
+  /// that threads share begin at `begins` in each; empty: nobody asks where.
+  ValueDigits(const Layout &layout, ArrayRef<int64_t> sizes, VectorType type,
+              ArrayRef<int64_t> begins = {});
 
   /// How many vectors a thread has, and their elements.
   int64_t getNumFragments() const;
@@ -48,6 +50,9 @@ public:
     none,
     /// Some indices of a digit that a thread holds.
     some,
+    /// Some side by side of a digit that threads share, which all have their
+    /// fragments of it: columns outside of the part have no certain value.
+    inPlace,
     /// Of digits that are one in the layout it lacks the inner ones, or outer
     /// ones: it has an element for `group` of a row.
     groups
@@ -61,6 +66,8 @@ public:
     Share share;
     SmallVector<int64_t, 2> sizes, own;
     int64_t registers, vector, group = 1;
+    /// Of a part in place, in indices of the digit: its first, and how many.
+    int64_t begin = 0, count = 0;
     /// From one index to the next: columns of the value.
     int64_t ownStride;
     /// Of a value that has groups: in indices of the digit.
@@ -76,6 +83,11 @@ public:
   };
   /// As the layout's digits.
   ArrayRef<Digit> getDigits() const { return digits; }
+  bool hasPartsInPlace() const {
+    return llvm::any_of(digits, [](const Digit &digit) {
+      return digit.share == Share::inPlace;
+    });
+  }
   /// Threads, of those with lanes side by side, that have the same value, from
   /// the lowest on.
   int64_t getSharingThreads() const;

@@ -131,11 +131,22 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
       widestTile = std::max(widestTile, bits);
     facts.accessesFloat4 |=
         isa<Float4E2M1FNType>(getElementTypeOrSelf(value.getType()));
+  };
+  // Of a part in place threads access no other columns.
+  auto getBits = [&](Value value) {
+    int64_t bits = getStoredBits(value.getType());
+    if (!parts.inPlace.contains(value))
+      return bits;
+    for (auto [own, size] :
+         llvm::zip(getColumnShape(cast<VectorType>(value.getType())),
+                   rows.getDigits()))
+      bits = own == 1 ? bits : std::max<int64_t>(1, bits * own / size);
     return bits;
   };
-  auto count = [&](int64_t &sum, int64_t bits) {
-    sum += bits;
-    facts.wideBitsPerColumn += bits >= 32 ? bits : 0;
+  auto count = [&](int64_t &sum, Value value) {
+    sum += getBits(value);
+    if (getStoredBits(value.getType()) >= 32)
+      facts.wideBitsPerColumn += getBits(value);
   };
   llvm::SmallDenseSet<Value> loaded;
   int64_t leastGroup = kDynamicColumns;
@@ -145,18 +156,18 @@ ProgramFacts mlir::rmsnorm::getProgramFacts(RowsOp rows) {
     if (group != 0 && isa<GroupReduceOp>(op))
       leastGroup = std::min(leastGroup, group);
     if (auto load = dyn_cast<TileLoadOp>(op)) {
-      const int64_t bits = visit(load.getKind(), load);
+      visit(load.getKind(), load);
       const bool isTile = load.getKind() == TileKind::tile;
       if (load.isShared()) {
-        count(facts.columnOperandBits, bits);
-        facts.sharedBitsPerColumn += isTile ? bits : 0;
+        count(facts.columnOperandBits, load);
+        facts.sharedBitsPerColumn += isTile ? getBits(load) : 0;
       } else if (isTile && loaded.insert(load.getBase()).second) {
-        count(facts.loadedBitsPerColumn, bits);
+        count(facts.loadedBitsPerColumn, load);
       }
     } else if (auto store = dyn_cast<TileStoreOp>(op)) {
-      const int64_t bits = visit(store.getKind(), store.getValue());
+      visit(store.getKind(), store.getValue());
       if (store.getKind() == TileKind::tile)
-        count(facts.storedBitsPerColumn, bits);
+        count(facts.storedBitsPerColumn, store.getValue());
       collectAfter(&op, store.getValue());
     } else if (auto sum = dyn_cast<AccumulateOp>(op)) {
       collectAfter(&op, sum.getSource());

@@ -214,22 +214,32 @@ namespace {
 /// What divides the number of a column, and what asks for it.
 struct Cuts {
   std::map<int64_t, Operation *> all;
-  /// From where on to where threads hold all columns.
-  int64_t begin = 0, end = 0;
+  /// Of what some indices are taken by themselves: apart from one another.
+  SmallVector<Extent> taken;
   bool hasPairs = false;
 
   void add(int64_t cut, Operation *op) { all.try_emplace(cut, op); }
-  void hold(int64_t from, int64_t to) {
-    begin = std::gcd(begin, from);
-    end = std::max(end, to);
+  void take(int64_t from, int64_t to) {
+    auto overlaps = [&](Extent other) {
+      return from < other.second && other.first < to;
+    };
+    while (true) {
+      auto *other = llvm::find_if(taken, overlaps);
+      if (other == taken.end())
+        break;
+      from = std::gcd(from, other->first);
+      to = std::max(to, other->second);
+      taken.erase(other);
+    }
+    taken.push_back({from, to});
   }
 };
 } // namespace
 
 /// Says which of the columns `own` those of `part`, which begin at `offset`,
-/// are taken out of: what threads hold.
-static void addHeld(Cuts &cuts, ArrayRef<Extent> part, ArrayRef<Extent> own,
-                    int64_t offset) {
+/// are taken out of.
+static void addTaken(Cuts &cuts, ArrayRef<Extent> part, ArrayRef<Extent> own,
+                     int64_t offset) {
   for (auto [begin, end] : own) {
     // From the innermost column on: where what is there of the part ends.
     int64_t place = begin, stride = begin;
@@ -241,7 +251,7 @@ static void addHeld(Cuts &cuts, ArrayRef<Extent> part, ArrayRef<Extent> own,
       if (unit == 1 && next == 2)
         cuts.hasPairs = true;
       else
-        cuts.hold(unit, next);
+        cuts.take(unit, next);
     };
     for (auto [first, last] : part) {
       if (first < begin || first >= end)
@@ -354,24 +364,26 @@ LogicalResult ProgramBuilder::findDigits() {
       continue;
     const SmallVector<Extent> from = getExtents(part), to = getExtents(own);
     if (from != to)
-      addHeld(cuts, from, to, *offset);
+      addTaken(cuts, from, to, *offset);
   }
   hasPairs = cuts.hasPairs;
   cuts.add(columns, cluster.getAnchor());
   if (cuts.hasPairs)
     cuts.add(2, cluster.getAnchor());
-  if (cuts.end != 0) {
-    cuts.add(cuts.begin, cluster.getAnchor());
-    cuts.add(cuts.end, cluster.getAnchor());
+  for (auto [begin, end] : cuts.taken) {
+    cuts.add(begin, cluster.getAnchor());
+    cuts.add(end, cluster.getAnchor());
   }
-  auto isHeld = [&](int64_t place) {
-    return cuts.end != 0 && place > cuts.begin && place < cuts.end;
+  auto isInOne = [&](int64_t place) {
+    return llvm::any_of(cuts.taken, [&](Extent taken) {
+      return place > taken.first && place < taken.second;
+    });
   };
   for (const auto &[leaves, op] : spaces)
     for (auto [begin, end] :
          areKnown(leaves) ? getExtents(leaves) : SmallVector<Extent>()) {
       cuts.add(begin, op);
-      if (!isHeld(end))
+      if (!isInOne(end))
         cuts.add(end, op);
     }
   cuts.all.erase(1);

@@ -8,6 +8,12 @@ include "RMSNorm/IR/RMSNormDialect.td"
 include "mlir/IR/AttrTypeBase.td"
 include "mlir/IR/EnumAttr.td"
 
+// Rows, then one to five digits of the columns.
+class RMSNorm_TileOf<list<Type> elements>
+    : VectorOfRankAndType<[2, 3, 4, 5, 6], elements>;
+def RMSNorm_Tile : RMSNorm_TileOf<[AnyFloat, AnyInteger]>;
+def RMSNorm_F32Tile : RMSNorm_TileOf<[F32]>;
+
 class RMSNorm_I32Enum<string name, string summary, list<I32EnumAttrCase> cases>
     : I32EnumAttr<name, summary, cases> {
   let cppNamespace = "::mlir::rmsnorm";

@@ -19,7 +19,8 @@ def RMSNorm_Dialect : Dialect {
       `rmsnorm.backward`, destination-style ops on tensors or memrefs that live
       among ordinary `linalg`, `arith` and `tensor` IR;
     - *tile level* (`RMSNormTileOps.td`): a straight-line program on
-      vectors, rows by digits of columns, that handles one tile of rows and knows nothing of threads;
+      vectors, rows by digits of columns, that handles one tile of rows and
+      knows nothing of threads;
     - *rows level* (`RMSNormRowsOps.td`): how a block works on its rows: tiles,
       walks over their columns, what is held, what is copied ahead;
     - *thread level* (`RMSNormThreadOps.td`): the closed list of ops that

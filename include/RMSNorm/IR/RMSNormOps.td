@@ -9,9 +9,9 @@ include "RMSNorm/IR/RMSNormNormOp.td"
 
 def RMSNorm_Buffer : AnyTypeOf<[AnyRankedTensor, AnyMemRef]>;
 def RMSNorm_BufferOrTile
-    : AnyTypeOf<[AnyMemRef, VectorOfRankAndType<[2, 3, 4, 5, 6], [F32]>]>;
+    : AnyTypeOf<[AnyMemRef, RMSNorm_F32Tile]>;
 def RMSNorm_TileOrRow
-    : AnyTypeOf<[VectorOfRankAndType<[2, 3, 4, 5, 6], [F32]>, RankedTensorOf<[F32]>]>;
+    : AnyTypeOf<[RMSNorm_F32Tile, RankedTensorOf<[F32]>]>;
 
 def RMSNorm_ForwardOp : RMSNorm_NormOp<"forward"> {
   let summary = "y = x * rsqrt(mean(x^2) + eps) * (weight + offset)";
@@ -244,14 +244,14 @@ def RMSNorm_AccumulateOp : RMSNorm_Op<"accumulate", [
     - (C7) `map` has rows' indices, increasing, then the column where `dest` has
       columns.
   }];
-  let arguments = (ins VectorOfRankAndType<[2, 3, 4, 5, 6], [F32]>:$source,
+  let arguments = (ins RMSNorm_F32Tile:$source,
                        RMSNorm_BufferOrTile:$dest,
                        Optional<AnyMemRef>:$init,
                        DefaultValuedAttr<RMSNorm_ReduceKindAttr,
                          "::mlir::rmsnorm::ReduceKind::add">:$kind,
                        OptionalAttr<F32Attr>:$start,
                        OptionalAttr<AffineMapAttr>:$map);
-  let results = (outs Optional<VectorOfRankAndType<[2, 3, 4, 5, 6], [F32]>>:$result);
+  let results = (outs Optional<RMSNorm_F32Tile>:$result);
   let assemblyFormat = [{
     $source `into` $dest (`init` `(` $init^ `:` type($init) `)`)?
     (`kind` `(` custom<Enum>($kind)^ `)`)? (`start` `(` $start^ `)`)?

@@ -17,8 +17,6 @@ include "mlir/IR/RegionKindInterface.td"
 include "mlir/Interfaces/ControlFlowInterfaces.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def RMSNorm_Tile : VectorOfRankAndType<[2, 3, 4, 5, 6], [AnyFloat, AnyInteger]>;
-def RMSNorm_Accumulator : VectorOfRankAndType<[2, 3, 4, 5, 6], [F32]>;
 def RMSNorm_Partials : MemRefRankOf<[F32], [2]>;
 def RMSNorm_RowsBuffer : AnyTypeOf<[AnyRankedTensor, AnyMemRef]>;
 
@@ -256,9 +254,9 @@ def RMSNorm_TilesOp : RMSNorm_Op<"tiles", [
       through another argument of its alias class.
   }];
   let arguments = (ins Variadic<AnyMemRef>:$copies,
-                       Variadic<RMSNorm_Accumulator>:$inits,
+                       Variadic<RMSNorm_F32Tile>:$inits,
                        DefaultValuedAttr<I64Attr, "0">:$stages);
-  let results = (outs Variadic<RMSNorm_Accumulator>:$results);
+  let results = (outs Variadic<RMSNorm_F32Tile>:$results);
   let regions = (region MaxSizedRegion<1>:$begin, SizedRegion<1>:$body);
   let assemblyFormat = [{
     (`copies` `(` $copies^ `:` type($copies) `)`)? (`stages` $stages^)?
@@ -303,7 +301,7 @@ def RMSNorm_SumStoreOp : RMSNorm_Op<"sum_store", [HasParent<"RowsOp">]> {
       none if those are 1.
     - (C3) so is `init`, which it reads; it may be `base`.
   }];
-  let arguments = (ins RMSNorm_Accumulator:$value,
+  let arguments = (ins RMSNorm_F32Tile:$value,
                        Arg<MemRefOf<[F16, BF16, F32]>, "", [MemWrite]>:$base,
                        Arg<Optional<MemRefOf<[F16, BF16, F32]>>, "", [MemRead]>:$init,
                        OptionalAttr<AffineMapAttr>:$map);

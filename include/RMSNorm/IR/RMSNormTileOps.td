@@ -21,10 +21,9 @@ include "RMSNorm/IR/RMSNormAttrs.td"
 include "mlir/Interfaces/InferTypeOpInterface.td"
 include "mlir/Interfaces/SideEffectInterfaces.td"
 
-def RMSNorm_TileVector : VectorOfRankAndType<[2, 3, 4, 5, 6], [AnyFloat, AnyInteger]>;
 def RMSNorm_TileBase : AnyTypeOf<[AnyRankedTensor, AnyMemRef]>;
 def RMSNorm_Kept : FixedVectorOfRankAndType<[1, 2, 3, 4, 5, 6], [AnyFloat, AnyInteger]>;
-def RMSNorm_RowIndices : VectorOfRankAndType<[2, 3, 4, 5, 6], [Index]>;
+def RMSNorm_RowIndices : RMSNorm_TileOf<[Index]>;
 
 def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
     AttrSizedOperandSegments,
@@ -90,7 +89,7 @@ def RMSNorm_TileLoadOp : RMSNorm_Op<"tile_load", [
                        DefaultValuedAttr<I64Attr, "0">:$again,
                        DefaultValuedAttr<RMSNorm_CachePolicyAttr,
                          "::mlir::rmsnorm::CachePolicy::normal">:$policy);
-  let results = (outs RMSNorm_TileVector:$result);
+  let results = (outs RMSNorm_Tile:$result);
   let assemblyFormat = [{
     custom<Enum>($kind) $base (`[` $row^ `]`)?
     (`at` `(` $index^ `:` type($index) `)`)? (`map` `` custom<AccessMap>($map)^)?
@@ -136,7 +135,7 @@ def RMSNorm_TileStoreOp : RMSNorm_Op<"tile_store", [
       a `group` the dimensions without a row are static; they have as many
       elements as a row of the vector.
   }];
-  let arguments = (ins RMSNorm_TileKindAttr:$kind, RMSNorm_TileVector:$value,
+  let arguments = (ins RMSNorm_TileKindAttr:$kind, RMSNorm_Tile:$value,
                        RMSNorm_TileBase:$base, Optional<Index>:$row,
                        OptionalAttr<AffineMapAttr>:$map,
                        DefaultValuedAttr<RMSNorm_CachePolicyAttr,
@@ -181,8 +180,8 @@ def RMSNorm_RowReduceOp : RMSNorm_Op<"row_reduce", [Pure]> {
   }];
   let arguments = (ins TypedArrayAttrBase<RMSNorm_ReduceKindAttr,
                          "one kind per input">:$kinds,
-                       Variadic<RMSNorm_TileVector>:$inputs);
-  let results = (outs Variadic<RMSNorm_TileVector>:$results);
+                       Variadic<RMSNorm_Tile>:$inputs);
+  let results = (outs Variadic<RMSNorm_Tile>:$results);
   let assemblyFormat = [{
     custom<Reductions>($kinds, $inputs) attr-dict
     `:` type($inputs) `->` type($results)
@@ -210,8 +209,8 @@ def RMSNorm_GroupReduceOp : RMSNorm_Op<"group_reduce", [
       columns, the result fewer. In `rmsnorm.rows` the input has all columns of
       the groups, but for indices of digits that are held.
   }];
-  let arguments = (ins RMSNorm_ReduceKindAttr:$kind, RMSNorm_TileVector:$input);
-  let results = (outs RMSNorm_TileVector:$result);
+  let arguments = (ins RMSNorm_ReduceKindAttr:$kind, RMSNorm_Tile:$input);
+  let results = (outs RMSNorm_Tile:$result);
   let assemblyFormat = [{
     custom<Enum>($kind) `(` $input `)` attr-dict `:` type($input) `->`
     type($result)
@@ -224,9 +223,11 @@ def RMSNorm_TakeOp : RMSNorm_Op<"take", [
   let summary = "takes some columns out of a row";
   let description = [{
     Returns the columns of `row` whose digits are from `at` on: as many indices of
-    each digit as the result has. A digit of which not all indices are taken is
+    each digit as the result has. Where they meet other ones of the digit, it is
     held: in a kernel every thread has all columns that differ in it alone, so
-    that none moves between threads.
+    that none moves between threads. Where they are several, whole but for the
+    digit, that stay in their place, the threads that have them share it, if
+    nothing is summed over rows.
 
     ```mlir
     %lo = rmsnorm.take %y at [0, 0] : vector<1x2x64xf32> -> vector<1x1x64xf32>
@@ -239,8 +240,8 @@ def RMSNorm_TakeOp : RMSNorm_Op<"take", [
     - (C2) several columns are taken: the threads that share a row do not tell
       each other a single one.
   }];
-  let arguments = (ins RMSNorm_TileVector:$row, DenseI64ArrayAttr:$at);
-  let results = (outs RMSNorm_TileVector:$result);
+  let arguments = (ins RMSNorm_Tile:$row, DenseI64ArrayAttr:$at);
+  let results = (outs RMSNorm_Tile:$result);
   let assemblyFormat = [{
     $row `at` $at attr-dict `:` type($row) `->` type($result)
   }];
@@ -262,9 +263,9 @@ def RMSNorm_PutOp : RMSNorm_Op<"put", [
 
     Constraint: (C1) of `rmsnorm.take`.
   }];
-  let arguments = (ins RMSNorm_TileVector:$part, RMSNorm_TileVector:$row,
+  let arguments = (ins RMSNorm_Tile:$part, RMSNorm_Tile:$row,
                        DenseI64ArrayAttr:$at);
-  let results = (outs RMSNorm_TileVector:$result);
+  let results = (outs RMSNorm_Tile:$result);
   let assemblyFormat = [{
     $part `,` $row `at` $at attr-dict `:` type($part) `,` type($row)
   }];

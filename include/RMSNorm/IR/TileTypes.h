@@ -54,7 +54,8 @@ int64_t getGroupColumns(VectorType type, ArrayRef<int64_t> sizes);
 /// How a program takes the columns of its rows apart. Of the number of a column
 /// digits side by side are one, but where some indices of one are taken by
 /// themselves. From the outermost such digit to the innermost, but for pairs,
-/// every thread holds all columns.
+/// every thread holds all columns. Not so of a digit whose parts stay in place:
+/// none meets one from elsewhere in a row, so threads that have them share it.
 struct ColumnParts {
   /// Parts begin and end at multiples of so many columns; 0: rows are whole.
   int64_t part = 0;
@@ -62,6 +63,8 @@ struct ColumnParts {
   int64_t whole = 0;
   /// Whether pairs of columns that lie side by side are taken apart.
   bool hasPairs = false;
+  /// Of values that are parts in place of some digits where they begin in each.
+  DenseMap<Value, SmallVector<int64_t>> inPlace;
 };
 ColumnParts getColumnParts(RowsOp rows);
 
