@@ -9,8 +9,9 @@ norm-regret computes the model's terms of each measurement, so that this script
 and the compiler cannot disagree about them. With --check nothing is written:
 programs of a family, then widths, are left out of the fit, and what the choice
 among their schedules loses against the fastest one is printed. With --term, for a
-new term, what -o names is read first and keeps all other weights: choices among
-schedules without the term stay as they are. Needs numpy.
+new term, or --access, for a kind of rows, what -o names is read first and keeps
+all other weights: choices among schedules without the term, or of other rows,
+stay as they are. Needs numpy.
 """
 
 import argparse
@@ -53,9 +54,10 @@ KNOTS = {
     "sum_idle": [0, 0.3, 1, 2, 4, 6],
     "partials": [-6, -5, -4, -3, -2, -1, 0, 1, 2],
 }
-# Penalty on the squares of weights, in measurements. Rows of narrow accesses
-# were measured of fewer programs, to which the weights would fit too closely.
-RIDGE = {"whole": 1.0, "narrow": 2.0}
+# How rows are accessed (RowAccess), and a penalty on the squares of weights, in
+# measurements. Rows of narrow accesses were measured of fewer programs, to which
+# the weights would fit too closely.
+RIDGE = {"whole": 1.0, "narrow": 2.0, "parts": 0.3}
 # The second fit: the difference of predictions in which a schedule counts as
 # nearly as good as another, how much more the loss of a choice counts the more
 # it is, what the first fit counts for, and steps.
@@ -66,13 +68,15 @@ STEPS = 150
 
 # Programs that resemble each other, which --check leaves out together.
 FAMILIES = [
-    ["norm", "norm_f16", "norm_wf32", "qk_rope", "rope_pairs"],
+    ["norm", "norm_f16", "norm_wf32", "qk_rope", "rope_pairs", "rope_bf16",
+     "rope_sections", "heads_halves", "heads_pairs"],
     ["norm_f32"],
     ["residual"],
     ["silu", "gated_silu", "mamba_gated", "silu_fp8"],
     ["fp8_row", "fp8_static", "int8_row", "add_fp8_row", "add_fp8_static",
      "add_int8_row"],
-    ["fp8_block", "mxfp8", "mxfp8_y", "nvfp4"],
+    ["fp8_block", "mxfp8", "mxfp8_y", "nvfp4", "rope_fp8", "rope_mxfp8",
+     "rope_pairs_mxfp8", "heads_halves_fp8", "heads_pairs_fp8"],
     ["adaln", "dit_ln"],
     ["layer_norm", "softmax"],
     ["backward", "backward_f16", "train"],
@@ -104,7 +108,7 @@ def hat(values, knots):
 class Measurements:
     """Those of programs that sum over rows, or of the others."""
 
-    def __init__(self, names, lines, narrow):
+    def __init__(self, names, lines, access):
         columns = dict(zip(names, zip(*lines)))
         self.program = np.array(columns["program"])
         self.columns = np.array(columns["columns"], int)
@@ -121,7 +125,7 @@ class Measurements:
         self.slower = us / best[self.point]
         work = hat(np.array(columns["work"], float), WORK)
         values = {name: np.array(columns[name], float) for name in KNOTS}
-        self.ridge = RIDGE["narrow" if narrow else "whole"]
+        self.ridge = RIDGE[access]
         # A term that is always the same explains nothing.
         self.knots = {name: knots for name, knots in KNOTS.items()
                       if np.ptp(values[name]) > 0}
@@ -208,18 +212,17 @@ class Measurements:
 
 def read(tool, path):
     """What all measurements have in common, and the measurements of each kind:
-    whether programs sum over rows, and access rows in less than whole
-    vectors."""
+    whether programs sum over rows, and how they access rows."""
     text = gzip.open(path, "rt").read()
     terms = subprocess.run([tool, "--terms"], input=text, text=True,
                            stdout=subprocess.PIPE, check=True).stdout
     names, *lines = [line.split() for line in terms.splitlines()]
     kind_of = operator.itemgetter(names.index("sums_over_rows"),
-                                  names.index("narrow_accesses"))
+                                  names.index("row_access"))
     by_kind = {kind: [line for line in lines if kind_of(line) == kind]
-               for kind in itertools.product("01", repeat=2)}
+               for kind in itertools.product("01", RIDGE)}
     return json.loads(text.splitlines()[0]), {
-        kind: Measurements(names, own, narrow=kind[1] == "1")
+        kind: Measurements(names, own, access=kind[1])
         for kind, own in by_kind.items() if own}
 
 
@@ -247,10 +250,11 @@ def check(data):
               describe(data.get_regrets(costs)))
 
 
-def describe_kind(sums, narrow):
+def describe_kind(sums, access):
     return "%s, %s" % (
         "programs that sum over rows" if sums == "1" else "other programs",
-        "narrow accesses" if narrow == "1" else "whole vectors")
+        {"whole": "whole vectors", "narrow": "narrow accesses",
+         "parts": "rows taken apart"}[access])
 
 
 def read_models(path):
@@ -272,8 +276,8 @@ def write_model(file, target, data, kind, term, kept):
     file.write("// %s: %d measurements of %d points\n" %
                (describe_kind(*kind), data.in_space.sum(), data.count))
     file.write("// %s\n" % describe(data.get_regrets(data.matrix @ weights)))
-    file.write('{"%s",\n %s,\n {%s},\n {' % (
-        target, ", ".join("true" if one == "1" else "false" for one in kind),
+    file.write('{"%s",\n %s, RowAccess::%s,\n {%s},\n {' % (
+        target, "true" if kind[0] == "1" else "false", kind[1],
         ", ".join(map(str, WORK))))
     begin = 0
     for name in KNOTS:
@@ -288,8 +292,16 @@ def write_model(file, target, data, kind, term, kept):
     file.write("\n }},\n")
 
 
-def write(head, kinds, path, term):
+def read_texts(path):
+    """What write has written of each kind, by its description."""
+    pieces = re.split(r"(?m)^// (?=[^\n]*: \d+ measurements of)",
+                      open(path).read())[1:]
+    return {piece.split(":")[0]: "// " + piece for piece in pieces}
+
+
+def write(head, kinds, path, term, access):
     kept = read_models(path) if term else [None] * len(kinds)
+    texts = read_texts(path) if access else {}
     text = io.StringIO()
     text.write("// Written by scripts/fit_schedules.py, do not edit.\n")
     for key in ("device", "date", "driver", "ptxas", "llvm", "commit"):
@@ -299,6 +311,9 @@ def write(head, kinds, path, term):
             text.write("// and %d programs: %s, %s\n" %
                        (other["lines"], other["device"], other["date"]))
     for (kind, data), weights in zip(kinds.items(), kept, strict=True):
+        if access and kind[1] != access:
+            text.write(texts[describe_kind(*kind)])
+            continue
         write_model(text, head["target"].removeprefix("sim:"), data, kind, term,
                     weights)
     with open(path, "w") as file:
@@ -315,6 +330,9 @@ def main():
                         help="print what choices lose that were not fitted")
     parser.add_argument("--term", choices=KNOTS,
                         help="fit the weights of this term alone")
+    parser.add_argument("--access", choices=RIDGE,
+                        help="fit the models of rows that are accessed so "
+                        "alone, and keep the others that -o names")
     parser.add_argument("--norm-regret", default="build/bin/norm-regret",
                         help="the tool (%(default)s)")
     options = parser.parse_args()
@@ -324,7 +342,7 @@ def main():
             print(describe_kind(*kind))
             check(data)
     if options.output:
-        write(head, kinds, options.output, options.term)
+        write(head, kinds, options.output, options.term, options.access)
 
 
 if __name__ == "__main__":

@@ -31,9 +31,9 @@ struct TermModel {
 namespace mlir::rmsnorm {
 struct CostModel {
   StringLiteral chip;
-  /// Whether it is for programs that sum over rows, and for rows that are not
-  /// accessed in whole vectors.
-  bool sums, narrow;
+  /// Whether it is for programs that sum over rows, and for what accesses.
+  bool sums;
+  RowAccess access;
   double work[kWorkKnots];
   TermModel terms[kNumCostTerms];
 };
@@ -57,13 +57,25 @@ bool mlir::rmsnorm::hasNarrowAccesses(const ProgramFacts &facts,
   return getAccessWidth(facts, chip) < getWidestVector(facts, chip);
 }
 
+StringRef mlir::rmsnorm::stringifyRowAccess(RowAccess access) {
+  static constexpr StringLiteral names[] = {"whole", "narrow", "parts"};
+  return names[size_t(access)];
+}
+
+RowAccess mlir::rmsnorm::getRowAccess(const ProgramFacts &facts,
+                                      const ChipInfo &chip) {
+  if (facts.part > 0 && facts.numColumnSums == 0)
+    return RowAccess::parts;
+  return hasNarrowAccesses(facts, chip) ? RowAccess::narrow : RowAccess::whole;
+}
+
 /// The model of a chip; the first one for a chip that nobody has measured.
 static const CostModel &getModel(const ChipInfo &chip,
                                  const ProgramFacts &facts) {
   const CostModel *first = nullptr;
   for (const CostModel &model : kModels) {
     if (model.sums != (facts.numColumnSums > 0) ||
-        model.narrow != hasNarrowAccesses(facts, chip))
+        model.access != getRowAccess(facts, chip))
       continue;
     if (chip.name == model.chip)
       return model;

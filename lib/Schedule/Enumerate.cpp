@@ -235,6 +235,16 @@ getRowGroups(int64_t threads, const ProgramFacts &facts, const ChipInfo &chip) {
   return groups;
 }
 
+/// Rows that a thread has loads of in flight. Parts of rows are short, and what
+/// is computed with them is loaded for several.
+static SmallVector<int64_t> getRowsInFlight(int64_t threads,
+                                            const ProgramFacts &facts,
+                                            const ChipInfo &chip) {
+  if (facts.part == 0 || facts.singleRow || threads >= chip.subgroupSize)
+    return {1};
+  return {1, 2, 4};
+}
+
 /// Whether threads can wait for loads of per-column operands that come with
 /// those of the row: of whole vectors, on chips where that was ever measured,
 /// whose L1 holds two vectors of each thread. Where not all vectors exist it
@@ -271,15 +281,18 @@ void RowSpace::addHeld(int64_t cluster, ArrayRef<int64_t> threads) {
       fields.cluster = cluster;
       fields.threadsPerRow = t;
       fields.rowGroups = groups;
-      // More would spill.
-      if (estimateRegisters(fields, facts, chip) >
-              getRegisterBudget(fields, chip) ||
-          !add(fields) || !mayAwait(fields, facts, chip))
-        continue;
-      ScheduleFields awaited = schedules.back();
-      awaited.columnOperands = ColumnOperands::awaited;
-      awaited.constants = awaited.getDefaultConstants();
-      addGiven(awaited);
+      for (int64_t rows : getRowsInFlight(t, facts, chip)) {
+        fields.rowsPerGroup = rows;
+        // More would spill.
+        if (estimateRegisters(fields, facts, chip) >
+                getRegisterBudget(fields, chip) ||
+            !add(fields) || !mayAwait(fields, facts, chip))
+          continue;
+        ScheduleFields awaited = schedules.back();
+        awaited.columnOperands = ColumnOperands::awaited;
+        awaited.constants = awaited.getDefaultConstants();
+        addGiven(awaited);
+      }
     }
   }
 }

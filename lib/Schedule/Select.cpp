@@ -149,23 +149,25 @@ bool mlir::rmsnorm::holdPartsOnAllChips(const ProgramFacts &facts) {
   // A row alone is that of a whole subgroup.
   if (facts.singleRow && shared < kMostSubgroup * kMaxVectorWidth)
     return false;
-  if (facts.numColumnSums != 0 &&
-      (columns > 4096 ||
-       whole * facts.numColumnSums * std::max(ofGroup, ofBytes) > 16 * part))
+  // Of several that are taken apart alike a thread may have one more.
+  const int64_t most = facts.getRepeats() == 1 ? 1 : 2;
+  const int64_t sums = facts.numColumnSums *
+                       (most == 1 ? std::max(ofGroup, ofBytes) : most * least);
+  if (sums != 0 && (most * columns > 4096 || whole * sums > 16 * part))
     return false;
   if (whole > 16 * part && columns > (part > 1 ? 128 : 16))
     return false;
   // Of a thread that has a vector of each part, and a word for each access.
   const int64_t bits = whole / part * facts.liveBitsPerColumn;
   const int64_t word = std::min<int64_t>(32, least * facts.narrowestBits);
-  if (least * bits * 32 / word > 32 * kLeastRegisters)
+  if (most * least * bits * 32 / word > 32 * kLeastRegisters)
     return false;
   // Of the block: threads that share a part are a power of two, or whole
   // subgroups.
   const int64_t padded =
       std::min<int64_t>(llvm::PowerOf2Ceil(part),
                         llvm::alignTo(part, kMostSubgroup * kMaxVectorWidth));
-  return padded * facts.getRepeats() * bits <= 32 * kLeastBlockRegisters;
+  return most * padded * facts.getRepeats() * bits <= 32 * kLeastBlockRegisters;
 }
 
 /// The most columns of rows that are taken apart as those of `facts`, which

@@ -8,7 +8,7 @@
 // WIDTH: expected vector_width to divide the 40 columns that rows are taken apart in{{.*}}, got 16
 // PAIRS: expected vector_width >= 2 for pairs of columns in one vector, got 1
 // CHECK-LABEL: func.func @halves
-// CHECK: schedule(#rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = {{[248]}}
+// CHECK: schedule(#rmsnorm.schedule<row_groups = {{[0-9]+}}, {{(rows_per_group = [0-9]+, )?}}threads_per_row = {{[0-9]+}}, vector_width = {{[248]}}
 // THREADS: expected at least half of the threads of a row to have some of the 64 columns that rows are taken apart in{{.*}}, got 16 threads with 8 columns each
 // CACHE: expected cache = registers for rows that are taken apart{{.*}}, got reload
 func.func @halves(%x: memref<?x128xbf16>, %m: index) {
@@ -35,7 +35,7 @@ func.func @halves(%x: memref<?x128xbf16>, %m: index) {
 // Halves of 40 columns, whose vectors no power of two of threads shares out: some
 // threads have none, or all have narrower ones.
 // CHECK-LABEL: func.func @heads
-// CHECK: schedule(#rmsnorm.schedule<row_groups = {{[0-9]+}}, threads_per_row = {{[0-9]+}}, vector_width = {{[1248]}}
+// CHECK: schedule(#rmsnorm.schedule<row_groups = {{[0-9]+}}, {{(rows_per_group = [0-9]+, )?}}threads_per_row = {{[0-9]+}}, vector_width = {{[1248]}}
 func.func @heads(%x: memref<?x80xbf16>, %m: index) {
   rmsnorm.rows sizes [%m] columns [2, 40] buffers(update %x : memref<?x80xbf16>) {
   ^bb0(%M: index, %X: memref<?x80xbf16>):

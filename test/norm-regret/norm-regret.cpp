@@ -240,9 +240,9 @@ static void printTerms(const Measured &measured, const ChipInfo &chip) {
         continue;
       llvm::outs() << measured.program << " "
                    << (measured.facts.numColumnSums > 0) << " "
-                   << hasNarrowAccesses(measured.facts, chip) << " "
-                   << measured.columns << " " << rows << " " << isIn << " "
-                   << times[index] << " "
+                   << stringifyRowAccess(getRowAccess(measured.facts, chip))
+                   << " " << measured.columns << " " << rows << " " << isIn
+                   << " " << times[index] << " "
                    << getCallWork(measured.facts, chip, rows, measured.columns);
       for (double term : cost.getTerms(rows))
         llvm::outs() << " " << term;
@@ -432,15 +432,22 @@ static double getQuantile(ArrayRef<double> sorted, double share) {
 
 /// The kinds of programs that have figures of their own: those whose N only
 /// a call knows, those that sum over rows, and the others; of the last two
-/// those that access rows in whole vectors, and those that do not.
+/// those that access rows in whole vectors, and those that do not; and those
+/// that take rows apart.
 static StringRef getKind(const Point &point, const ChipInfo &chip) {
   const ProgramFacts &facts = point.measured->facts;
   if (facts.dynamicColumns)
     return "dynamic-";
   const bool sums = facts.numColumnSums > 0;
-  if (hasNarrowAccesses(facts, chip))
+  switch (getRowAccess(facts, chip)) {
+  case RowAccess::parts:
+    return "parts-";
+  case RowAccess::narrow:
     return sums ? "narrow-sums-" : "narrow-";
-  return sums ? "sums-" : "";
+  case RowAccess::whole:
+    return sums ? "sums-" : "";
+  }
+  llvm_unreachable("unknown access");
 }
 
 /// Of points whose choice was not measured nothing but their number is known.
@@ -551,7 +558,7 @@ int main(int argc, char **argv) {
     fail("expected measurements");
 
   if (terms) {
-    llvm::outs() << "program sums_over_rows narrow_accesses columns rows "
+    llvm::outs() << "program sums_over_rows row_access columns rows "
                     "in_space us work";
     for (size_t i = 0; i < kNumCostTerms; ++i)
       llvm::outs() << " " << stringifyCostTerm(CostTerm(i));
@@ -596,7 +603,8 @@ int main(int argc, char **argv) {
     }
 
   std::vector<Figures> figures;
-  for (StringRef kind : {"", "sums-", "narrow-", "narrow-sums-", "dynamic-"}) {
+  for (StringRef kind :
+       {"", "sums-", "narrow-", "narrow-sums-", "parts-", "dynamic-"}) {
     if (llvm::none_of(points, [&](const Point &point) {
           return getKind(point, *chip) == kind;
         }))

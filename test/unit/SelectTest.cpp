@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+
 using namespace mlir;
 using namespace mlir::rmsnorm;
 
@@ -156,7 +158,10 @@ static void forEachTakenApart(function_ref<void(const ProgramFacts &)> visit,
                     number++ % step != first)
                   continue;
                 ProgramFacts facts;
-                facts.columns = part * parts;
+                // Heads, each of which is taken apart alike, or one.
+                const int64_t heads = std::array{1, 1, 3, 24}[number / 7 % 4];
+                facts.columns = heads * part * parts;
+                facts.whole = heads == 1 ? 0 : part * parts;
                 facts.part = part;
                 // Groups of columns, as far as programs have them.
                 const int64_t group = int64_t(2) << number % 7;

@@ -100,6 +100,13 @@ double getCallWork(const ProgramFacts &facts, const ChipInfo &chip,
 /// memory's.
 bool hasNarrowAccesses(const ProgramFacts &facts, const ChipInfo &chip);
 
+/// How rows are accessed, for which there are models of their own: in whole
+/// vectors, in narrow accesses, or, where nothing is summed over rows, taken
+/// apart.
+enum class RowAccess { whole, narrow, parts };
+llvm::StringRef stringifyRowAccess(RowAccess access);
+RowAccess getRowAccess(const ProgramFacts &facts, const ChipInfo &chip);
+
 /// Registers that a thread is expected to need.
 double estimateRegisters(const ScheduleFields &schedule,
                          const ProgramFacts &facts, const ChipInfo &chip);
