@@ -12,7 +12,7 @@ CUDA, HIP, SIM, ORACLE = range(4)
 NO_EARLY_START = 1  # a flag of a launch
 # Code and bits of a DLPack data type.
 F16, BF16, F32, F64 = (2, 16), (4, 16), (2, 32), (2, 64)
-I8, E4M3FN, E8M0FNU, E2M1FN = (0, 8), (10, 8), (14, 8), (17, 4)
+I8, I64, E4M3FN, E8M0FNU, E2M1FN = (0, 8), (0, 64), (10, 8), (14, 8), (17, 4)
 INTERVAL = (5, 128)  # complex: what the oracle takes and makes
 PLACES = {CUDA: 2, HIP: 10, SIM: 1, ORACLE: 1}  # DLDeviceType
 

@@ -34,7 +34,12 @@ for n in ${widths/models/}; do
   done
   compile nvfp4 "$n" "$(groups 16)" < examples/quantised/nvfp4.mlir
 done
-for form in benchmarks/forms/{qk_rope_6144,rope_mxfp8_4096,dit_ln_3072,gemma3_sandwich_3584,qwen3_hf_rope_5120,adaln_zero_3584,zamba2_gated_7168} \
+for head in 80 96 112 192; do
+  sed -E "s/([x<, ])128/\\1$head/g; s/([x, ])64([]x])/\\1$((head / 2))\\2/g; s/@qk_rope/&$head/" \
+    benchmarks/forms/qk_rope.mlir | compile "qk_rope$head" $((48 * head)) ""
+done
+for form in benchmarks/forms/{rope_sections_5120,heads_rope_9216,heads_rope_fp8_9216} \
+  benchmarks/forms/{qk_rope_6144,rope_mxfp8_4096,dit_ln_3072,gemma3_sandwich_3584,qwen3_hf_rope_5120,adaln_zero_3584,zamba2_gated_7168} \
   benchmarks/forms/layer_norm_modulated_3584 examples/models/qwen3_8b_rope_6144; do
   norm-compile "${form%_*}.mlir" --target=sm_90 ${FLAGS:-} -o "$folder/$(basename "$form").rmsn"
 done

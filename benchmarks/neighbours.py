@@ -24,7 +24,15 @@ benchmarks/data/performance/forms.json, with --commit and --json=forms.json for 
     ... 4096x7168 4096x4096 32768x4096 64x4096 1x7168 --compile default
     ... 14563x4608 7281x9216 8192x8192 4096x16384 --group wide --forms fp8_row mxfp8
     ... 99840x384 60160x640 37632x1024 25088x1536 --group narrow --forms llama3_8b silu gated_silu mamba_gated fp8_static fp8_row
-    ... 32768x6144 4096x6144 64x6144 8192x3072 --group other --compile default --forms qk_rope qwen3_8b_rope dit_ln
+    ... 8192x3072 --group other --compile default --forms dit_ln
+
+benchmarks/data/performance/rotations.json likewise, of "models":
+
+    ... 32768x6144 4096x6144 64x6144 --compile default --forms qk_rope qwen3_8b_rope
+    ... 4096x3840 4096x4608 4096x5376 4096x9216 --compile default --forms qk_rope80 qk_rope96 qk_rope112 qk_rope192
+    ... 32768x4096 4096x4096 64x4096 --compile default --forms rope_mxfp8
+    ... 4096x9216 64x9216 --compile default --forms heads_rope heads_rope_fp8
+    ... 4096x5120 --compile default max-autotune --forms rope_sections
 """
 import argparse
 import os
@@ -36,7 +44,7 @@ import capi
 import record
 import timing
 
-BF16, F32, I8, E4M3 = torch.bfloat16, torch.float32, torch.int8, torch.float8_e4m3fn
+BF16, F32, I8, I64, E4M3 = torch.bfloat16, torch.float32, torch.int8, torch.int64, torch.float8_e4m3fn
 E8M0, E2M1 = "e8m0", "e2m1"  # bytes in PyTorch, of E2M1 with two numbers each
 
 
@@ -49,7 +57,7 @@ def silu(z):
 
 
 class Form:
-    """`inputs` and `outputs`: (shape of M and N, dtype); `compute`: of inputs in f32 or f64, what is stored before it is
+    """`inputs` and `outputs`: (shape of M and N, dtype), of positions a number of rows of a table; `compute`: of inputs in f32 or f64, what is stored before it is
     converted, and what stands for it in PyTorch; `read`: the part of the first input that it reads."""
 
     def __init__(self, inputs, outputs, compute, tolerance=2**-7, read=1):
@@ -58,6 +66,10 @@ class Form:
     def stored(self, inputs):
         """What `compute` makes of them, clamped and of the outputs' types."""
         return [narrowed(value, dtype) for value, (_, dtype) in zip(self.compute(*inputs), self.outputs)]
+
+
+def in_floats(tensor, dtype):
+    return tensor if tensor.dtype == I64 else tensor.to(dtype)
 
 
 def narrowed(value, dtype):
@@ -159,6 +171,26 @@ def rotated_transposed(heads, w, cos, sin):
     return y * cos + torch.cat([-second, first], -1) * sin
 
 
+def by_sections(qkv, wq, wk, table, *positions):
+    """Angles of 24, 20 and 20 columns, each of the row that a position says."""
+    cos, sin = (torch.cat([half[p] for half, p in zip(part.split([24, 20, 20], -1), positions)], -1) for part in table.chunk(2, -1))
+    return [*rotated(qkv[:, :32], wq, cos, sin, 1e-6), *rotated(qkv[:, 32:36], wk, cos, sin, 1e-6)]
+
+
+def of_heads(x, wq, wk, cos, sin, scale=None):
+    """Norms of all heads of q and of k, and v as it is; what is rotated was rounded if it is not scaled."""
+    q, k, v = x.chunk(3, -1)
+    done = []
+    for part, weight in (q, wq), (k, wk):
+        heads = norm(part, weight, 1e-6)
+        heads = (heads.bfloat16().to(x.dtype) if scale is None else heads).unflatten(-1, (24, 128))
+        first, second = heads.chunk(2, -1)
+        c, s = cos[:, None], sin[:, None]
+        done.append(torch.cat([first * c - second * s, second * c + first * s], -1))
+    done.append(v)
+    return done if scale is None else [(part * (1 / scale)).clamp(-448, 448) for part in done]
+
+
 def modulated(x, both):
     shift, scale = both[:, None].chunk(2, -1)
     return [norm(x, 1 + scale, 1e-6) + shift]
@@ -172,6 +204,7 @@ ROW, COLUMNS, ROWS, BLOCKS = (lambda m, n: (m, n)), (lambda m, n: (n,)), (lambda
 THREE = lambda m, n: (3, m // 3, n)  # batches
 BATCHED, BATCHES = (lambda m, n: (max(1, m // 4096), min(m, 4096), n)), (lambda m, n: (max(1, m // 4096), n))
 GROUPED, ANGLES, HEADS = (lambda m, n: (m, 8, n // 8)), (lambda m, n: (m, 64)), (lambda m, n: (m, 32, 128))
+THIRD = lambda m, n: (n // 3,)
 SIXTYFOURS, TRANSPOSED = (lambda m, n: (m, n // 64)), (lambda m, n: (n // 128, m))
 FORMS = {
     "llama3_8b": Form([(ROW, BF16), (COLUMNS, BF16)], [(ROW, BF16)], lambda x, w: [norm(x, w)]),
@@ -220,6 +253,17 @@ FORMS = {
     "rope_mxfp8": Form([(HEADS, BF16), (lambda m, n: (128,), BF16), (ANGLES, F32), (ANGLES, F32)],
                        [(HEADS, E4M3), (lambda m, n: (m, 32, 4), E8M0)],
                        lambda q, w, *angles: by_power(rotated(q, w, *angles, 1e-6)[0], 32)),
+    **{f"qk_rope{d}": Form([(lambda m, n, d=d: (m, 48, d), BF16), (lambda m, n, d=d: (d,), BF16)] +
+                           [(lambda m, n, d=d: (m, d // 2), F32)] * 2,
+                           [(lambda m, n, d=d: (m, 32, d), BF16)], lambda qkv, *rest: rotated(qkv[:, :32], *rest), read=2 / 3)
+       for d in (80, 96, 112, 192)},
+    "rope_sections": Form([(lambda m, n: (m, 40, 128), BF16), (lambda m, n: (128,), BF16), (lambda m, n: (128,), BF16),
+                           (lambda m, n: (4096, 128), F32), (ROWS, I64), (ROWS, I64), (ROWS, I64)],
+                          [(HEADS, BF16), (lambda m, n: (m, 4, 128), BF16)], by_sections, read=0.9),
+    "heads_rope": Form([(ROW, BF16), (THIRD, BF16), (THIRD, BF16), (ANGLES, F32), (ANGLES, F32)],
+                       [(lambda m, n: (m, 24, 128), BF16)] * 2 + [(lambda m, n: (m, n // 3), BF16)], of_heads),
+    "heads_rope_fp8": Form([(ROW, BF16), (THIRD, BF16), (THIRD, BF16), (ANGLES, F32), (ANGLES, F32), (lambda m, n: (), F32)],
+                           [(lambda m, n: (m, 24, 128), E4M3)] * 2 + [(lambda m, n: (m, n // 3), E4M3)], of_heads),
     # With --merge-launches=0 as two launches.
     "qwen3_8b_rope": Form([(lambda m, n: (m, n // 128, 128), BF16), (lambda m, n: (128,), BF16), (lambda m, n: (128,), BF16),
                            (ANGLES, F32), (ANGLES, F32)],
@@ -254,6 +298,10 @@ TITLES = {
     "bias_gelu": "norm(gelu(x + b))", "gemma2_9b": "norm(x), weight + 1", "dit_ln": "LayerNorm of a diffusion transformer",
     "rope_mxfp8": "q: a norm for each of 32 heads, a rotation, mxfp8",
     "qk_rope": "q of packed qkv: a norm for each head, and a rotation",
+    **{f"qk_rope{d}": f"q of packed qkv: a norm for each head of {d}, and a rotation" for d in (80, 96, 112, 192)},
+    "rope_sections": "q and k of packed qkv: a norm for each head, a rotation by sections",
+    "heads_rope": "q, k and v of a row: norms over 24 heads, rotations, v copied",
+    "heads_rope_fp8": "q, k and v of a row: norms over 24 heads, rotations, all in fp8, static scale",
     "qwen3_8b_rope": "q and k of packed qkv: the same, in one launch"}
 
 
@@ -261,6 +309,9 @@ def tensors(shapes, m, n, filled):
     made = []
     for shape, dtype in shapes:
         size = shape(m, n)
+        if dtype == I64:
+            made.append(torch.randint(0, 4096, size, device="cuda"))
+            continue
         # Weights about 1, a scale that is one.
         value = torch.randn(size, device="cuda") * 0.5 + (len(size) == 1) if size else torch.tensor(0.02, device="cuda")
         made.append(value.to(dtype) if filled else
@@ -271,7 +322,7 @@ def tensors(shapes, m, n, filled):
 def differing(form, inputs, outputs):
     """The largest share, of an output, that is further from f64 than its type's step and what f32 adds."""
     share = 0.0
-    for value, output, (_, dtype) in zip(form.compute(*(t.double() for t in inputs)), outputs, form.outputs):
+    for value, output, (_, dtype) in zip(form.compute(*(in_floats(t, torch.float64) for t in inputs)), outputs, form.outputs):
         if dtype in (E8M0, E2M1):
             share = max(share, (output != value).double().mean().item())
             continue
@@ -341,7 +392,7 @@ def main():
                 torch._dynamo.reset()
 
                 def plain(*inputs):
-                    return form.stored([t.float() for t in inputs])
+                    return form.stored([in_floats(t, F32) for t in inputs])
 
                 compiled = torch.compile(plain, mode=None if mode == "default" else mode + "-no-cudagraphs", dynamic=False)
                 compiled(*first[0])

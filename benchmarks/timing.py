@@ -56,7 +56,7 @@ def get_facts():
 
 def to_dlpack(tensor):
     dtype = {torch.bfloat16: capi.BF16, torch.float16: capi.F16, torch.float32: capi.F32, torch.int8: capi.I8,
-             torch.float8_e4m3fn: capi.E4M3FN}[tensor.dtype]
+             torch.int64: capi.I64, torch.float8_e4m3fn: capi.E4M3FN}[tensor.dtype]
     return capi.Tensor(tensor.data_ptr(), tensor.shape, dtype, capi.PLACES[capi.CUDA])
 
 
