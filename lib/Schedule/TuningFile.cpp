@@ -153,17 +153,26 @@ static llvm::Expected<File> readFile(StringRef path) {
 // Records
 //===----------------------------------------------------------------------===//
 
-/// Whether `key` has the facts that `today` has, each with a number or "?".
-static bool hasFacts(StringRef key, StringRef today) {
-  SmallVector<StringRef> facts, names;
+/// Whether `key` has today's facts, each with a number or "?", and perhaps some
+/// of those that a key has where they are not the default.
+static bool hasFacts(StringRef key) {
+  SmallVector<StringRef> facts;
   key.split(facts, ',');
-  today.split(names, ',');
-  return llvm::equal(facts, names, [](StringRef fact, StringRef like) {
-    auto [name, value] = fact.split('=');
+  const auto *next = facts.begin();
+  auto take = [&](StringRef name, bool isOptional) {
+    if (next == facts.end() || next->split('=').first != name)
+      return isOptional;
+    const StringRef value = next++->split('=').second;
     int64_t number;
-    return name == like.split('=').first &&
-           (value == "?" || !value.getAsInteger(10, number));
-  });
+    return value == "?" || !value.getAsInteger(10, number);
+  };
+  bool has = true;
+#define RMSNORM_PROGRAM_FACT(Type, member, text, Default)                      \
+  has = has && take(#text, /*isOptional=*/false);
+#define RMSNORM_LATER_FACT(Type, member, text, Default)                        \
+  has = has && take(#text, /*isOptional=*/true);
+#include "RMSNorm/Schedule/ProgramFacts.def"
+  return has && next == facts.end();
 }
 
 /// Why `text` is no schedule of this version; "" if it is one, in `schedule`.
@@ -185,10 +194,9 @@ static std::string convert(const JSONRecord &read, TuningRecord &record) {
   record.firstRow = read.rows.first;
   record.lastRow = read.rows.last;
   // Other facts than today's: the record would match nothing, silently.
-  const std::string today = getProgramKey(ProgramFacts());
-  if (!hasFacts(read.program, today))
-    return "expected program to be like '" + today + "', got '" + read.program +
-           "': tune again with this version";
+  if (!hasFacts(read.program))
+    return "expected program to be like '" + getProgramKey(ProgramFacts()) +
+           "', got '" + read.program + "': tune again with this version";
   const std::string why = readSchedule(read.schedule, record.schedule);
   return why.empty() ? ""
                      : "expected schedule to be a #rmsnorm.schedule of this "
