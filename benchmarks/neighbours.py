@@ -57,8 +57,8 @@ def silu(z):
 
 
 class Form:
-    """`inputs` and `outputs`: (shape of M and N, dtype), of positions a number of rows of a table; `compute`: of inputs in f32 or f64, what is stored before it is
-    converted, and what stands for it in PyTorch; `read`: the part of the first input that it reads."""
+    """`inputs` and `outputs`: (shape of M and N, dtype), I64 for positions below 4096; `compute`: of inputs in f32 or f64, what
+    is stored before it is converted, and what stands for it in PyTorch; `read`: the part of the first input that it reads."""
 
     def __init__(self, inputs, outputs, compute, tolerance=2**-7, read=1):
         self.inputs, self.outputs, self.compute, self.tolerance, self.read = inputs, outputs, compute, tolerance, read
@@ -158,10 +158,14 @@ def static(x, w, s):
     return [(norm(x, w) * (1 / s)).clamp(-448, 448)]
 
 
-def rotated(heads, w, cos, sin, eps=1e-5):
-    first, second = norm(heads, w, eps).chunk(2, -1)
+def turned(heads, cos, sin):
+    first, second = heads.chunk(2, -1)
     cos, sin = cos[:, None], sin[:, None]
-    return [torch.cat([first * cos - second * sin, second * cos + first * sin], -1)]
+    return torch.cat([first * cos - second * sin, second * cos + first * sin], -1)
+
+
+def rotated(heads, w, cos, sin, eps=1e-5):
+    return [turned(norm(heads, w, eps), cos, sin)]
 
 
 def rotated_transposed(heads, w, cos, sin):
@@ -183,10 +187,8 @@ def of_heads(x, wq, wk, cos, sin, scale=None):
     done = []
     for part, weight in (q, wq), (k, wk):
         heads = norm(part, weight, 1e-6)
-        heads = (heads.bfloat16().to(x.dtype) if scale is None else heads).unflatten(-1, (24, 128))
-        first, second = heads.chunk(2, -1)
-        c, s = cos[:, None], sin[:, None]
-        done.append(torch.cat([first * c - second * s, second * c + first * s], -1))
+        heads = heads.bfloat16().to(x.dtype) if scale is None else heads
+        done.append(turned(heads.unflatten(-1, (24, 128)), cos, sin))
     done.append(v)
     return done if scale is None else [(part * (1 / scale)).clamp(-448, 448) for part in done]
 

@@ -67,17 +67,25 @@ emitSelected(Kernel &kernel, VectorType type,
 }
 
 /// The index that the thread has of digit `number` of the layout in `place`,
-/// counted from where a part in place begins, i32; negative before it.
-static Value emitIndexInPart(Kernel &kernel, const ValueDigits &digits,
-                             const ColumnPlace &place, size_t number) {
+/// counted from where a part in place begins, i32, and whether it is in the
+/// part.
+static std::pair<Value, Value> emitIndexInPart(Kernel &kernel,
+                                               const ValueDigits &digits,
+                                               const ColumnPlace &place,
+                                               size_t number) {
   ImplicitLocOpBuilder &builder = kernel.builder;
   const DigitLayout &one = kernel.layout.getDigits()[number];
+  const ValueDigits::Digit &digit = digits.getDigits()[number];
   const int64_t first =
       place.registers[number] * one.getStep() + place.elements[number];
   Value index = arith::MulIOp::create(builder, kernel.threads.places[number],
                                       kernel.emitI32(one.vector));
-  return arith::AddIOp::create(
-      builder, index, kernel.emitI32(first - digits.getDigits()[number].begin));
+  index = arith::AddIOp::create(builder, index,
+                                kernel.emitI32(first - digit.begin));
+  // In front of the part it is negative, a large number without a sign.
+  Value isIn = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult, index,
+                                     kernel.emitI32(digit.count));
+  return {index, isIn};
 }
 
 /// Whether a value has the column that the thread has in `place`; null: it has
@@ -89,10 +97,7 @@ static Value emitIsInPart(Kernel &kernel, const ValueDigits &digits,
   for (auto [number, digit] : llvm::enumerate(digits.getDigits())) {
     if (digit.share != Share::inPlace)
       continue;
-    Value own =
-        arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
-                              emitIndexInPart(kernel, digits, place, number),
-                              kernel.emitI32(digit.count));
+    Value own = emitIndexInPart(kernel, digits, place, number).second;
     isIn = isIn ? arith::AndIOp::create(builder, isIn, own).getResult() : own;
   }
   return isIn;
@@ -329,24 +334,18 @@ static std::pair<Value, int64_t> emitOwnColumn(Kernel &kernel,
        llvm::enumerate(digits.getDigits(), shared)) {
     const int64_t first =
         place.registers[number] * one.getStep() + place.elements[number];
-    if (digit.share == Share::groups) {
-      Value own = arith::MulIOp::create(builder, kernel.threads.places[number],
-                                        kernel.emitI32(one.vector));
-      own = kernel.emitColumnSum(own, kernel.emitI32(first));
-      own = emitRuns(kernel, digit.runs, own, one.size);
-      if (digit.ownStride != 1)
-        own = arith::MulIOp::create(builder, own,
-                                    kernel.emitI32(digit.ownStride));
-      summands.push_back(own);
-      isOfRow = false;
-      continue;
-    }
-    if (digit.share == Share::inPlace) {
-      // Of columns that the value does not have, that of its first one.
-      Value own = emitIndexInPart(kernel, digits, place, number);
-      Value isIn = arith::CmpIOp::create(builder, arith::CmpIPredicate::ult,
-                                         own, kernel.emitI32(digit.count));
-      own = arith::SelectOp::create(builder, isIn, own, kernel.emitI32(0));
+    if (digit.share == Share::groups || digit.share == Share::inPlace) {
+      Value own;
+      if (digit.share == Share::groups) {
+        own = arith::MulIOp::create(builder, kernel.threads.places[number],
+                                    kernel.emitI32(one.vector));
+        own = kernel.emitColumnSum(own, kernel.emitI32(first));
+        own = emitRuns(kernel, digit.runs, own, one.size);
+      } else {
+        // Of columns that the value does not have, that of its first one.
+        auto [index, isIn] = emitIndexInPart(kernel, digits, place, number);
+        own = arith::SelectOp::create(builder, isIn, index, kernel.emitI32(0));
+      }
       if (digit.ownStride != 1)
         own = arith::MulIOp::create(builder, own,
                                     kernel.emitI32(digit.ownStride));
