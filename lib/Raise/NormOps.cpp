@@ -100,6 +100,7 @@ void NormOps::createForward(Value scalar, const Norm &norm) {
     names[loop] = context.pool.dim(i);
   forwards.push_back({op, context.pool.substitute(norm.rstd, names)});
   rewriter.replaceScalar(scalar, op.getResult(0), norm.getIndices());
+  rewriter.takeLocations(op);
 }
 
 void NormOps::createBackward(Value scalar, const Gradient &gradient) {
@@ -154,12 +155,13 @@ void NormOps::createBackward(Value scalar, const Gradient &gradient) {
         type.getElementType() == getElementTypeOrSelf(types.back()))
       rewriter.replaceTensor(tensor, reshape(builder, op.getResult(1), type));
   }
-  if (!scalar || !context.tensors.isLive(scalar))
-    return;
-  SmallVector<Value> summands{op.getResult(0)};
-  if (rest)
-    summands.push_back(rest);
-  rewriter.replaceScalar(scalar, summands, indices);
+  if (scalar && context.tensors.isLive(scalar)) {
+    SmallVector<Value> summands{op.getResult(0)};
+    if (rest)
+      summands.push_back(rest);
+    rewriter.replaceScalar(scalar, summands, indices);
+  }
+  rewriter.takeLocations(op);
 }
 
 /// True if `next`, and so an op in front of it, precedes all users of `tensor`.
@@ -211,4 +213,5 @@ void NormOps::returnStatistics(Forward &forward, Value tensor) {
   Value rstd = forward.op.getResult(1);
   builder.setInsertionPointAfterValue(rstd);
   rewriter.replaceTensor(tensor, reshape(builder, rstd, type));
+  rewriter.takeLocations(forward.op);
 }

@@ -25,6 +25,7 @@ Rewriter::Rewriter(MLIRContext *context, Tensors &tensors)
 }
 
 void Rewriter::eraseOp(Operation *op) {
+  locations.push_back(op->getLoc());
   op->walk([&](Operation *nested) {
     for (Value operand : nested->getOperands())
       suspects.push_back(operand.getDefiningOp()
@@ -34,6 +35,13 @@ void Rewriter::eraseOp(Operation *op) {
   op->dropAllReferences();
   op->remove();
   graveyard.push_back(op);
+}
+
+void Rewriter::takeLocations(Operation *op) {
+  SmallVector<Location> all{op->getLoc()};
+  all.append(locations);
+  op->setLoc(FusedLoc::get(op->getContext(), all));
+  locations.clear();
 }
 
 void Rewriter::eraseBlock(Block *block) {

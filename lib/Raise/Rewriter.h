@@ -27,6 +27,9 @@ public:
   void replaceTensor(Value tensor, Value other);
   /// Takes out of `ops` what nobody uses.
   void eraseUnused(ArrayRef<Operation *> ops);
+  /// Gives `op` the locations, after its own, of all that has gone since the
+  /// last call: that is what it stands for.
+  void takeLocations(Operation *op);
 
   void replaceOp(Operation *op, ValueRange values) override;
   void eraseOp(Operation *op) override;
@@ -45,6 +48,8 @@ private:
   std::vector<std::unique_ptr<Block>> blocks;
   /// Ops that may be dead now, or have dead parts.
   SmallVector<Operation *> suspects;
+  /// Where it was what is gone since takeLocations.
+  SmallVector<Location> locations;
 };
 
 } // namespace mlir::rmsnorm::raising

@@ -40,8 +40,9 @@ def Raise : Pass<"rmsnorm-raise"> {
     type, and rounds once: such norms are marked with `roundings=fewer` or `all`.
 
     Afterwards ops that only the norms needed are gone; all else is as it was,
-    but for named ops that only partly are a norm: they are generalized. Before
-    it: `canonicalize`, `cse`. Fuse
+    but for named ops that only partly are a norm: they are generalized. An op
+    has the location of what it replaces and, fused with it, those of the ops
+    that are gone with that. Before it: `canonicalize`, `cse`. Fuse
     elementwise ops after it: fusion loses the narrow copies of x, and takes
     away neighbours that belong to the norm's kernel.
 
