@@ -63,14 +63,15 @@ void rmsnorm::buildEmbedTensors(OpPassManager &manager,
   manager.addPass(createFuseReductions());
 }
 
-void rmsnorm::buildRaise(OpPassManager &manager, Roundings roundings) {
+void rmsnorm::buildRaise(OpPassManager &manager, Roundings roundings,
+                         RowWise rowWise) {
   manager.addPass(createLinalgGeneralizeNamedOpsPass());
   auto simplify = [&] {
     manager.addPass(createCanonicalizerPass());
     manager.addPass(createCSEPass());
   };
   simplify();
-  manager.addPass(createRaise({roundings}));
+  manager.addPass(createRaise({roundings, rowWise}));
   simplify();
 }
 

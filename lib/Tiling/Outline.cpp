@@ -5,6 +5,7 @@
 
 #include "RMSNorm/Access/Views.h"
 #include "RMSNorm/IR/DimTrace.h"
+#include "RMSNorm/IR/Locations.h"
 #include "RMSNorm/Source/Elementwise.h"
 #include "RMSNorm/Tiling/Passes.h"
 
@@ -32,25 +33,10 @@ using namespace mlir;
 using namespace mlir::rmsnorm;
 namespace json = llvm::json;
 
-/// The names and places that `location` is made of.
-static json::Array print(Location location) {
-  json::Array names;
-  location->walk([&](Location part) {
-    if (auto name = dyn_cast<NameLoc>(part))
-      names.push_back(name.getName().str());
-    else if (auto place = dyn_cast<FileLineColLoc>(part))
-      names.push_back((place.getFilename().getValue() + ":" +
-                       Twine(place.getLine()) + ":" + Twine(place.getColumn()))
-                          .str());
-    return WalkResult::advance();
-  });
-  return names;
-}
-
 static json::Object print(Value value) {
   std::string type;
   llvm::raw_string_ostream(type) << value.getType();
-  return json::Object{{"type", type}, {"location", print(value.getLoc())}};
+  return json::Object{{"type", type}, {"location", toJSON(value.getLoc())}};
 }
 
 namespace {
@@ -69,6 +55,8 @@ private:
   void needSize(Value size);
   bool isSize(Value value) const;
   bool isInside(Operation *op) const;
+  void handOver(Value value, Value called, DenseSet<Operation *> &made,
+                Operation *&last);
 
   const access::Cluster &cluster;
   SmallVector<Value> results;
@@ -98,7 +86,7 @@ Outliner::Outliner(const access::Cluster &cluster, SmallVector<Value> computed)
       result = result.getDefiningOp()->getOperand(0);
   for (const access::Member &member : cluster.getMembers())
     members.push_back(json::Object{{"op", getWrittenName(member.op)},
-                                   {"location", print(member.op->getLoc())}});
+                                   {"location", toJSON(member.op->getLoc())}});
   for (Value result : results)
     need(result);
   for (size_t i = 0; i < sizes.size(); ++i)
@@ -183,6 +171,29 @@ void Outliner::needSize(Value size) {
   }
 }
 
+/// Gives all outside of the function `called` for `value`, and views of it for
+/// those of `value` that are in the function; they are `made` after `last`.
+void Outliner::handOver(Value value, Value called, DenseSet<Operation *> &made,
+                        Operation *&last) {
+  for (OpOperand &use : llvm::make_early_inc_range(value.getUses())) {
+    Operation *user = use.getOwner();
+    if (made.contains(user))
+      continue;
+    if (!inside.contains(user) && !computing.contains(user)) {
+      use.set(called);
+      continue;
+    }
+    if (!access::isView(user) || use.getOperandNumber() != 0 ||
+        user->use_empty())
+      continue;
+    Operation *view = OpBuilder(user).clone(*user);
+    view->moveAfter(last);
+    view->setOperand(0, called);
+    made.insert(last = view);
+    handOver(user->getResult(0), view->getResult(0), made, last);
+  }
+}
+
 func::CallOp Outliner::run(SymbolTable &symbols) {
   auto caller = block->getParentOp()->getParentOfType<func::FuncOp>();
   if (!caller)
@@ -231,13 +242,11 @@ func::CallOp Outliner::run(SymbolTable &symbols) {
   builder.setInsertionPointAfter(last);
   auto call = func::CallOp::create(builder, function.getLoc(), function,
                                    inputs.getArrayRef());
-  for (auto [value, called] : llvm::zip_equal(results, call.getResults())) {
-    Value result = value;
-    result.replaceUsesWithIf(called, [&](OpOperand &use) {
-      return !computing.contains(use.getOwner());
-    });
-  }
-  moveUsers({call}, block->begin(), call);
+  DenseSet<Operation *> made = {call};
+  last = call;
+  for (auto [value, called] : llvm::zip_equal(results, call.getResults()))
+    handOver(value, called, made, last);
+  moveUsers(made, block->begin(), last);
   return call;
 }
 
@@ -269,14 +278,15 @@ struct OutlineClusters final
       if (std::optional<NoProgram> problem = whyNoRows(
               rewriter, cluster, /*amongOthers=*/true, onAllChips, &results))
         return problem;
-      llvm::SetVector<Operation *> ops = getOps(cluster);
       Outliner outliner(cluster, std::move(results));
       func::CallOp call = outliner.run(symbols);
       functions.push_back(outliner.describe(call));
       outlined.insert(symbols.lookup(call.getCallee()));
-      for (Operation *op : llvm::reverse(ops.getArrayRef()))
-        if (isOpTriviallyDead(op))
-          rewriter.eraseOp(op);
+      // The cluster, and views of what it reads and computes.
+      for (Operation &op :
+           llvm::make_early_inc_range(llvm::reverse(*call->getBlock())))
+        if (isOpTriviallyDead(&op))
+          rewriter.eraseOp(&op);
       kernel = call;
       return std::nullopt;
     };
@@ -286,9 +296,10 @@ struct OutlineClusters final
         return signalPassFailure();
     for (const ClusterRemark &remark : remarks)
       refusals.push_back(json::Object{{"op", remark.name},
-                                      {"location", print(remark.where)},
+                                      {"location", toJSON(remark.where)},
                                       {"what", remark.what.trim()},
                                       {"reason", remark.reason}});
+    json::Array rest = describeRest(outlined);
     if (dropRest)
       for (auto function :
            llvm::to_vector(getOperation().getOps<func::FuncOp>()))
@@ -296,11 +307,33 @@ struct OutlineClusters final
           symbols.erase(function);
     if (!report.empty() &&
         failed(write(json::Object{{"functions", std::move(functions)},
+                                  {"rest", std::move(rest)},
                                   {"refusals", std::move(refusals)}})))
       return signalPassFailure();
   }
 
 private:
+  /// The ops that compute in none of the functions `outlined`.
+  json::Array describeRest(const DenseSet<Operation *> &outlined) {
+    json::Array rest;
+    for (auto function : getOperation().getOps<func::FuncOp>())
+      if (!outlined.contains(function))
+        function.walk([&](Operation *op) {
+          auto call = dyn_cast<func::CallOp>(op);
+          if (isa<tensor::EmptyOp, tensor::DimOp>(op) ||
+              op->hasTrait<OpTrait::ConstantLike>() ||
+              op->hasTrait<OpTrait::IsTerminator>() || access::isView(op) ||
+              access::getFilled(op) ||
+              (call && outlined.contains(SymbolTable::lookupNearestSymbolFrom(
+                           call, call.getCalleeAttr()))) ||
+              !isa<func::FuncOp>(op->getParentOp()))
+            return;
+          rest.push_back(json::Object{{"op", getWrittenName(op)},
+                                      {"location", toJSON(op->getLoc())}});
+        });
+    return rest;
+  }
+
   LogicalResult write(json::Object text) {
     std::string error;
     std::unique_ptr<llvm::ToolOutputFile> file = openOutputFile(report, &error);

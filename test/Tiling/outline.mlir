@@ -44,6 +44,27 @@ func.func @layer(%a: tensor<?x64xf32>, %b: tensor<64x64xf32>, %r: tensor<?x64xf3
   return %q, %s : tensor<?x64xf32>, tensor<?x64xf32>
 }
 
+// What others read a view of is a view of the call's result: nothing is computed twice.
+// CHECK-LABEL: func.func @viewed(
+// CHECK-NOT:     rmsnorm.forward
+// CHECK:         %[[Y:.*]] = call @viewed_rows({{.*}}) : (tensor<2x?x64xf32>, tensor<64xf32>) -> tensor<2x?x64xf32>
+// CHECK-NEXT:    %[[V:.*]] = tensor.collapse_shape %[[Y]]
+// CHECK:         linalg.matmul ins(%[[V]]
+// REPORT:      "function": "viewed_rows"
+func.func @viewed(%x: tensor<2x?x64xf32>, %w: tensor<64xf32>, %b: tensor<64x64xf32>) -> tensor<?x64xf32> {
+  %c0 = arith.constant 0 : index
+  %c1 = arith.constant 1 : index
+  %c2 = arith.constant 2 : index
+  %m = tensor.dim %x, %c1 : tensor<2x?x64xf32>
+  %e = tensor.empty(%m) : tensor<2x?x64xf32>
+  %y = rmsnorm.forward input(%x : tensor<2x?x64xf32>) weight(%w : tensor<64xf32>) output(%e : tensor<2x?x64xf32>) eps = 1.0e-5 -> tensor<2x?x64xf32>
+  %v = tensor.collapse_shape %y [[0, 1], [2]] : tensor<2x?x64xf32> into tensor<?x64xf32>
+  %n = arith.muli %m, %c2 : index
+  %f = tensor.empty(%n) : tensor<?x64xf32>
+  %q = linalg.matmul ins(%v, %b : tensor<?x64xf32>, tensor<64x64xf32>) outs(%f : tensor<?x64xf32>) -> tensor<?x64xf32>
+  return %q : tensor<?x64xf32>
+}
+
 // A part of a tensor is read and written: the views are in the function, a constant of several values is none.
 // CHECK-LABEL: func.func @parts(
 // CHECK:         call @parts_rows({{.*}}) : (tensor<?x3x4xf32>, tensor<4xf32>) -> tensor<?x3x4xf32>
@@ -91,3 +112,10 @@ func.func @loop(%x: tensor<8x64xf32>, %y0: tensor<2x64xf32>) -> tensor<2x64xf32>
 // REPORT-NEXT: "op": "linalg.matmul"
 // REPORT-NEXT: "reason": "multiplies rows by a matrix"
 // REPORT-NEXT: "what": "not tiled with the norm next to it: it"
+// What computes in no function; nothing that only the functions need.
+// REPORT:      "rest": [
+// REPORT-NOT:  "op": "rmsnorm
+// REPORT-NOT:  "op": "tensor
+// REPORT:        "product"
+// REPORT:        "op": "linalg.matmul"
+// REPORT-NOT:  "op": "rmsnorm

@@ -4,6 +4,7 @@
 #include "../Version.h"
 #include "Observe.h"
 
+#include "RMSNorm/IR/Locations.h"
 #include "RMSNorm/InitAll.h"
 #include "RMSNorm/Pipelines/Compile.h"
 #include "RMSNorm/Pipelines/Pipelines.h"
@@ -24,6 +25,7 @@
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/Process.h"
 #include "llvm/Support/SourceMgr.h"
+#include "llvm/Support/ToolOutputFile.h"
 #include "llvm/Support/WithColor.h"
 #include "llvm/Support/raw_ostream.h"
 
@@ -60,11 +62,21 @@ static cl::opt<Roundings> raise(
                clEnumValN(Roundings::fewer, "fewer",
                           "those of its operands and results")),
     cl::cat(category));
+static cl::opt<RowWise> rowWise(
+    "row-wise",
+    cl::desc("which reductions of rows that are no norms of ours become "
+             "kernels, too, with --raise and --outline:"),
+    cl::values(clEnumValN(RowWise::none, "none", "none"),
+               clEnumValN(RowWise::norms, "norms",
+                          "those of other norms, beside one of ours (default)"),
+               clEnumValN(RowWise::all, "all", "all")),
+    cl::init(RowWise::norms), cl::cat(category));
 static cl::opt<std::string> outlineReport(
     "outline",
     cl::desc("compile, instead of the functions, which have other work, too, a "
              "function of each norm in them with what is row-wise around it; "
-             "the file gets a description in JSON (rmsnorm-outline-clusters)"),
+             "the file gets a description in JSON (rmsnorm-outline-clusters), "
+             "and without --target nothing else is done"),
     cl::value_desc("file"), cl::cat(category));
 static cl::opt<std::string> schedule(
     "schedule",
@@ -165,6 +177,13 @@ static cl::opt<std::string> dumpFolder(
              "ENTRY.TARGET.VARIANT.2-scheduled, .3-memref-half, .4-finalized, "
              ".5-llvm, .6-asm"),
     cl::value_desc("folder"), cl::cat(category));
+static cl::opt<std::string> diagnosticsFile(
+    "diagnostics",
+    cl::desc(
+        "write errors, warnings and remarks to this file, too, each a line "
+        "of JSON: severity, location (the names and file:line:column of "
+        "the op, as an importer gave them), message"),
+    cl::value_desc("file"), cl::cat(category));
 static cl::opt<bool> timing(
     "timing",
     cl::desc("print what each entry, target and variant took, to stderr"),
@@ -190,7 +209,28 @@ static LogicalResult printUnlocated(Diagnostic &diagnostic) {
   return success();
 }
 
+/// Writes a diagnostic as a line of JSON and leaves it to others.
+static void writeJSON(llvm::raw_ostream &os, Diagnostic &diagnostic) {
+  StringRef severity =
+      diagnostic.getSeverity() == DiagnosticSeverity::Error     ? "error"
+      : diagnostic.getSeverity() == DiagnosticSeverity::Warning ? "warning"
+                                                                : "remark";
+  os << llvm::json::Value(
+            llvm::json::Object{{"severity", severity},
+                               {"location", toJSON(diagnostic.getLocation())},
+                               {"message", diagnostic.str()}})
+     << "\n";
+}
+
 static LogicalResult checkCommandLine() {
+  if (rowWise.getNumOccurrences() && !raise.getNumOccurrences())
+    return complain("--row-wise says what --raise marks: expected it, too");
+  if (targetNames.empty() && !outlineReport.empty()) {
+    if (!outputFile.empty())
+      return complain("--outline without --target writes no module: expected "
+                      "no -o, or a --target");
+    return success();
+  }
   if (targetNames.empty())
     return complain("expected at least one --target, e.g. --target=sm_90");
   bool emits = emitKind.getNumOccurrences() != 0;
@@ -283,6 +323,8 @@ static bool isTerminal(StringRef path) {
 }
 
 static LogicalResult checkTerminal() {
+  if (targetNames.empty())
+    return success();
   bool isBinary = emitKind.getNumOccurrences() == 0 ||
                   emitKind == EmitKind::Cubin || emitKind == EmitKind::HSACO;
   StringRef path = outputFile.empty() ? "-" : StringRef(outputFile);
@@ -328,13 +370,25 @@ static LogicalResult run(int argc, char **argv) {
   sources.AddNewSourceBuffer(std::move(file), llvm::SMLoc());
   SourceMgrDiagnosticHandler diagnostics(sources, &context);
   ScopedDiagnosticHandler unlocated(&context, printUnlocated);
+  std::unique_ptr<llvm::ToolOutputFile> written;
+  if (!diagnosticsFile.empty()) {
+    written = openOutputFile(diagnosticsFile, &message);
+    if (!written)
+      return complain("--diagnostics: " + message);
+    written->keep();
+  }
+  ScopedDiagnosticHandler writer(&context, [&](Diagnostic &diagnostic) {
+    if (written)
+      writeJSON(written->os(), diagnostic);
+    return failure();
+  });
   OwningOpRef<ModuleOp> module = parseSourceFile<ModuleOp>(sources, &context);
   if (!module)
     return failure();
 
   PassManager before(&context);
   if (raise.getNumOccurrences())
-    buildRaise(before, raise);
+    buildRaise(before, raise, rowWise);
   if (!outlineReport.empty()) {
     OutlineOptions outline;
     outline.report = outlineReport;
@@ -343,6 +397,8 @@ static LogicalResult run(int argc, char **argv) {
   }
   if (failed(before.run(*module)))
     return failure();
+  if (targetNames.empty())
+    return success();
 
   // Read now: linking runs lld in this process, and lld resets every
   // command-line option there is.

@@ -112,8 +112,10 @@ void buildEmbedTensors(OpPassManager &manager,
                        const EmbedTensorsOptions &options);
 
 /// From norms that are spread over linalg, arith and math on tensors to norms;
-/// `roundings` of a gradient are those that they keep.
-void buildRaise(OpPassManager &manager, Roundings roundings);
+/// `roundings` of a gradient are those that they keep, `rowWise` other
+/// reductions of rows that may begin kernels.
+void buildRaise(OpPassManager &manager, Roundings roundings,
+                RowWise rowWise = RowWise::norms);
 
 /// Options of rmsnorm-outline.
 struct OutlineOptions : PassPipelineOptions<OutlineOptions> {

@@ -97,9 +97,10 @@ def OutlineClusters
 
     `report` names a file that gets what was done, as JSON: `functions`, each with
     its name as `function`, its `members` (`op`, `location`), and `operands` and
-    `results` in their order (`type`, `location`); `refusals`, the ops next to a
-    function that are in none and those that asked for one (`op`, `location`,
-    `what` was done, the `reason`). A location is the list of the names and of the
+    `results` in their order (`type`, `location`); `rest`, the ops that compute in
+    none (`op`, `location`); `refusals`, the ops next to a function that are in
+    none and those that asked for one (`op`, `location`, `what` was done, the
+    `reason`). A location is the list of the names and of the
     places (`file:line:column`) that it has, as an importer gave them. `-` is
     standard output.
 
