@@ -207,14 +207,15 @@ def load(source, device=None):
 
 
 def find_compiler():
-    """The norm-compile that `compile` runs: $NORM_COMPILE, or the one on PATH."""
+    """The norm-compile that `compile` runs: $NORM_COMPILE, or the one that the package carries, or the one on PATH."""
     given = os.environ.get("NORM_COMPILE")
-    found = shutil.which(given or "norm-compile")
+    carried = str(pathlib.Path(__file__).parent / "bin" / "norm-compile")
+    found = shutil.which(given) if given else shutil.which(carried) or shutil.which("norm-compile")
     if not found:
         raise FileNotFoundError(
             f"expected norm-compile in $NORM_COMPILE, got {given!r}" if given else
-            "expected norm-compile on PATH or in $NORM_COMPILE, found none; this package runs modules, the compiler is built from "
-            "the repository (scripts/run.sh)")
+            f"expected norm-compile in $NORM_COMPILE, as {carried} or on PATH, found none; the repository builds it "
+            "(scripts/run.sh), or a wheel of this package that carries it (scripts/wheel.sh)")
     return found
 
 
