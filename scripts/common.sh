@@ -1,4 +1,4 @@
-# Sourced by run.sh and test.sh: installs what is missing, configures, builds.
+# Sourced by run.sh, test.sh and wheel.sh: installs what is missing, configures, builds.
 # shellcheck shell=bash
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
@@ -48,19 +48,27 @@ install_packages() {
   }
 }
 
-# Makes an environment with the Python package in the build folder, for the tests
-# of the package; those of PyTorch run where the python3 on PATH has it. Without
-# a package index there is none, and these tests are skipped.
-make_python_environment() {
-  local venv=$build/python log=$build/python.log
+# Makes an environment in the build folder, with what the Python package is built
+# and tested with; the python3 on PATH may bring more.
+venv=$build/python
+make_venv() {
   local needs=(apache-tvm-ffi scikit-build-core numpy ml_dtypes)
+  [ -x "$venv/bin/pip" ] || python3 -m venv --system-site-packages "$venv"
+  "$venv/bin/python" -c "import tvm_ffi, scikit_build_core, numpy, ml_dtypes" ||
+    "$venv/bin/pip" install -q --retries 1 "${needs[@]}"
+}
+
+# Installs the Python package there, for the tests of it; those of PyTorch run
+# where the python3 on PATH has it. Without a package index there is none, and
+# these tests are skipped. It is built where wheel.sh builds it, but with no
+# compiler, as users of pip have it.
+make_python_environment() {
+  local log=$build/python.log
   echo "== Installing runtime/python into $venv"
   {
-    [ -x "$venv/bin/pip" ] || python3 -m venv --system-site-packages "$venv"
-    "$venv/bin/python" -c "import tvm_ffi, scikit_build_core, numpy, ml_dtypes" ||
-      "$venv/bin/pip" install -q --retries 1 "${needs[@]}"
-    "$venv/bin/pip" install -q --no-deps --no-build-isolation --force-reinstall \
-      -C build-dir="$build/python-wheel" "$root/runtime/python"
+    make_venv && "$venv/bin/pip" install -q --no-deps --no-build-isolation --force-reinstall \
+      -C build-dir="$build/python-wheel" -C cmake.define.RMSNORM_COMPILER= \
+      "$root/runtime/python"
   } >"$log" 2>&1 || {
     rm -rf "$venv"
     echo "== No Python package, $log says why: tests of it are skipped"
