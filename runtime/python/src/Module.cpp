@@ -293,6 +293,11 @@ private:
   /// Those without a tensor.
   void makeResults(Prepared &prepared, DLTensor **tensors, DLDevice place,
                    std::vector<ffi::Tensor> &results) const;
+  /// The k-th tensor of a call.
+  DLTensor *getTensor(const ffi::AnyView &given, size_t k) const;
+  /// On the stream given, or on the framework's.
+  void launch(Prepared &prepared, DLTensor **tensors, DLDevice place,
+              std::optional<void *> given) const;
 
   Module module;
   std::string name;
@@ -446,6 +451,52 @@ void Entry::makeResults(Prepared &prepared, DLTensor **tensors, DLDevice place,
   }
 }
 
+DLTensor *Entry::getTensor(const ffi::AnyView &given, size_t k) const {
+  const std::optional<DLTensor *> tensor = given.try_cast<DLTensor *>();
+  if (!tensor)
+    TVM_FFI_THROW(ValueError)
+        << "argument '" << arguments[order[k]].name
+        << "': expected a tensor, got " << given.GetTypeKey();
+  return *tensor;
+}
+
+void Entry::launch(Prepared &prepared, DLTensor **tensors, DLDevice place,
+                   std::optional<void *> given) const {
+  void *stream = given ? *given
+                 : place.device_type == kDLCPU
+                     ? nullptr
+                     : TVMFFIEnvGetStream(place.device_type, place.device_id);
+  uint64_t bytes = 0;
+  void *workspace = nullptr;
+  ffi::Optional<ffi::Tensor> block;
+  check(rmsnorm_workspace_size(prepared.function.get(), tensors,
+                               arguments.size(), &bytes));
+  if (bytes && place.device_type == kDLCPU) {
+    // Calls of several threads are not one after the other. Each has ended
+    // when it returns.
+    const int64_t size = int64_t(bytes);
+    block = ffi::Tensor::FromNDAlloc(DeviceMemory{prepared.device},
+                                     ffi::ShapeView(&size, 1),
+                                     DLDataType{kDLUInt, 8, 1}, place);
+    workspace = (*block).data_ptr();
+  } else if (bytes && !given && TVMFFIEnvGetDLPackManagedTensorAllocator()) {
+    // The framework gives it only to later work on its stream.
+    const int64_t size = int64_t(bytes + workspaceAlignment - 1);
+    block = ffi::Tensor::FromEnvAlloc(TVMFFIEnvTensorAlloc,
+                                      ffi::ShapeView(&size, 1),
+                                      DLDataType{kDLUInt, 8, 1}, place);
+    const uint64_t address = reinterpret_cast<uint64_t>((*block).data_ptr());
+    workspace =
+        reinterpret_cast<void *>((address + workspaceAlignment - 1) /
+                                 workspaceAlignment * workspaceAlignment);
+  } else if (bytes) {
+    workspace = prepared.getWorkspace(stream, bytes);
+  }
+  check(rmsnorm_launch_with_flags(prepared.function.get(), tensors,
+                                  arguments.size(), workspace, bytes, stream,
+                                  flags));
+}
+
 void Entry::call(ffi::PackedArgs args, ffi::Any *result) {
   const size_t count = size_t(args.size()) - 1;
   const bool isComplete = count == numGiven || count == order.size();
@@ -457,13 +508,7 @@ void Entry::call(ffi::PackedArgs args, ffi::Any *result) {
   Rows rows[maxArguments];
   for (size_t k = 0; k < count; ++k) {
     const size_t i = order[k];
-    const std::optional<DLTensor *> given =
-        args[int(k) + 1].try_cast<DLTensor *>();
-    if (!given)
-      TVM_FFI_THROW(ValueError)
-          << "argument '" << arguments[i].name << "': expected a tensor, got "
-          << args[int(k) + 1].GetTypeKey();
-    tensors[i] = *given;
+    tensors[i] = getTensor(args[int(k) + 1], k);
     if (rowShape &&
         !(tensors[i] = rows[k].set(*tensors[i], arguments[i], *rowShape))) {
       *result = false;
@@ -487,32 +532,10 @@ void Entry::call(ffi::PackedArgs args, ffi::Any *result) {
       unpair(order[k]);
   }
 
-  const bool isGiven = args[0].type_index() != ffi::TypeIndex::kTVMFFINone;
-  void *stream = isGiven ? args[0].cast<void *>()
-                 : place.device_type == kDLCPU
-                     ? nullptr
-                     : TVMFFIEnvGetStream(place.device_type, place.device_id);
-  uint64_t bytes = 0;
-  void *workspace = nullptr;
-  ffi::Optional<ffi::Tensor> block;
-  check(rmsnorm_workspace_size(prepared.function.get(), tensors,
-                               arguments.size(), &bytes));
-  if (bytes && !isGiven && TVMFFIEnvGetDLPackManagedTensorAllocator()) {
-    // The framework gives it only to later work on its stream.
-    const int64_t size = int64_t(bytes + workspaceAlignment - 1);
-    block = ffi::Tensor::FromEnvAlloc(TVMFFIEnvTensorAlloc,
-                                      ffi::ShapeView(&size, 1),
-                                      DLDataType{kDLUInt, 8, 1}, place);
-    const uint64_t address = reinterpret_cast<uint64_t>((*block).data_ptr());
-    workspace =
-        reinterpret_cast<void *>((address + workspaceAlignment - 1) /
-                                 workspaceAlignment * workspaceAlignment);
-  } else if (bytes) {
-    workspace = prepared.getWorkspace(stream, bytes);
-  }
-  check(rmsnorm_launch_with_flags(prepared.function.get(), tensors,
-                                  arguments.size(), workspace, bytes, stream,
-                                  flags));
+  std::optional<void *> stream;
+  if (args[0].type_index() != ffi::TypeIndex::kTVMFFINone)
+    stream = args[0].cast<void *>();
+  launch(prepared, tensors, place, stream);
   if (results.size() == 1)
     *result = results[0];
   else if (!results.empty())

@@ -151,18 +151,19 @@ class Calls(unittest.TestCase):
 
     def test_threads(self):
         module = rmsnorm.load(PATH, device="sim")  # that none has prepared yet
-        dy, x, w = normal(33, 96), normal(33, 96), normal(96)
-        _, rstd = MODULE["f32_norm"](x)
-        expected = MODULE["f32_gradient"](dy, x, w, rstd)
         wrong = []
 
-        def work():
-            for _ in range(3):
+        def work(dy, x, w, rstd, expected):
+            for _ in range(10):
                 for got, right in zip(module["f32_gradient"](dy, x, w, rstd), expected):
                     if not np.array_equal(got, right):
                         wrong.append(got)
 
-        threads = [threading.Thread(target=work) for _ in range(4)]
+        threads = []
+        for _ in range(4):  # each with numbers, and so sums in a workspace, of its own
+            dy, x, w = normal(33, 96), normal(33, 96), normal(96)
+            _, rstd = MODULE["f32_norm"](x)
+            threads.append(threading.Thread(target=work, args=(dy, x, w, rstd, MODULE["f32_gradient"](dy, x, w, rstd))))
         for thread in threads:
             thread.start()
         for thread in threads:
