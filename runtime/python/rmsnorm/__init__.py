@@ -118,6 +118,18 @@ class Function:
         """The shapes of all results that follow from those of the inputs."""
         return tuple(tuple(shape) for shape in self._infer([tuple(map(int, shape)) for shape in shapes]))
 
+    def _infer_any(self, shapes):
+        """The same of sizes that are no numbers yet, where frameworks trace."""
+        shapes, symbols = list(shapes), {}
+        for argument, shape in zip(self.inputs, shapes):
+            for name, size in zip(argument.dims, shape):
+                if isinstance(name, str):
+                    symbols.setdefault(name, size)
+        if all(isinstance(d, int) or d in symbols for a in self.results for d in a.dims):
+            return [[symbols.get(d, d) for d in a.dims] for a in self.results]
+        # Sizes that follow from others by a formula: for these very sizes.
+        return self.infer(*shapes)
+
     def __repr__(self):
         def text(arguments):
             return ", ".join(f"{a.name}: {_describe_type(a)}" for a in arguments)

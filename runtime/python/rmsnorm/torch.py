@@ -7,12 +7,13 @@
 """
 import math
 import re
-import struct
 import typing
 
 import torch
 
 import rmsnorm
+
+from . import _norms
 
 __all__ = ["RMSNorm", "compile", "function", "operator", "source"]
 
@@ -23,7 +24,7 @@ _DTYPES = {
     "f8e8m0fnu": getattr(torch, "float8_e8m0fnu", None), "f4e2m1fn": getattr(torch, "float4_e2m1fn_x2", None),
 }
 # What norms are compiled for.
-_NAMES = {_DTYPES[name]: name for name in ("f32", "bf16", "f16")}
+_NAMES = {_DTYPES[name]: name for name in _norms.TYPES}
 
 # What registers operators must live as long as they.
 _library = torch.library.Library("rmsnorm", "FRAGMENT")
@@ -43,24 +44,11 @@ class Gradient(typing.NamedTuple):
     gives: typing.Sequence[typing.Union[str, typing.Sequence[str]]]
 
 
-def _result_shapes(function, inputs):
-    """Sizes of the results, symbolic where those of the inputs are."""
-    symbols = {}
-    for argument, tensor in zip(function.inputs, inputs):
-        for name, size in zip(argument.dims, tensor.shape):
-            if isinstance(name, str):
-                symbols.setdefault(name, size)
-    if all(isinstance(d, int) or d in symbols for a in function.results for d in a.dims):
-        return [[symbols.get(d, d) for d in a.dims] for a in function.results]
-    # Sizes that follow from others by a formula: for these very sizes.
-    return function.infer(*(tensor.shape for tensor in inputs))
-
-
 def _make_results(function, inputs):
     if not function.results:
         return None
     results = []
-    for argument, shape in zip(function.results, _result_shapes(function, inputs)):
+    for argument, shape in zip(function.results, function._infer_any(tensor.shape for tensor in inputs)):
         if argument.dtype == "f4e2m1fn":
             shape = [*shape[:-1], shape[-1] // 2]
         results.append(torch.empty(shape, dtype=_DTYPES[argument.dtype], device=inputs[0].device))
@@ -328,9 +316,7 @@ def _check_types(dtype, weight_dtype):
 
 
 def _entry_name(columns, eps, dtype, weight_dtype):
-    """What the norms of `source` are named by: all that they are compiled for."""
-    bits = struct.unpack("<I", struct.pack("<f", eps))[0]
-    return f"rms_norm_{columns}_{_NAMES[dtype]}_{_NAMES[weight_dtype] if weight_dtype else 'none'}_eps{bits:08x}"
+    return _norms.entry_name(columns, eps, _NAMES[dtype], _NAMES[weight_dtype] if weight_dtype else None)
 
 
 def source(columns, eps, dtype, weight_dtype=None, has_weight=True):
@@ -338,38 +324,7 @@ def source(columns, eps, dtype, weight_dtype=None, has_weight=True):
     type is that of x if none is given. What is printed of several widths may be one file."""
     weight_dtype = (weight_dtype or dtype) if has_weight else None
     _check_types(dtype, weight_dtype)
-    name, x = _entry_name(columns, eps, dtype, weight_dtype), f"tensor<?x{columns}x{_NAMES[dtype]}>"
-    weight_argument = weight_operand = dweight = dweight_type = dweight_empty = ""
-    if has_weight:
-        w = f"tensor<{columns}x{_NAMES[weight_dtype]}>"
-        weight_argument, weight_operand = f", %weight: {w}", f" weight(%weight : {w})"
-        dweight_empty = f"\n  %empty_weight = tensor.empty() : {w}"
-        dweight, dweight_type = f" dweight(%empty_weight : {w})", f", {w}"
-    dx = "%dx, %dweight" if has_weight else "%dx"
-    eps = repr(float(struct.unpack("<f", struct.pack("<f", eps))[0]))
-    eps = eps if "." in eps else eps.replace("e", ".0e")
-    rows = f"""%c0 = arith.constant 0 : index
-  %rows = tensor.dim %x, %c0 : {x}
-  %empty = tensor.empty(%rows) : {x}"""
-    return f"""func.func @{name}(%x: {x}{weight_argument}) -> {x} {{
-  {rows}
-  %y = rmsnorm.forward input(%x : {x}){weight_operand} output(%empty : {x}) eps = {eps} -> {x}
-  return %y : {x}
-}}
-func.func @{name}_forward(%x: {x}{weight_argument}) -> ({x}, tensor<?xf32>) {{
-  {rows}
-  %empty_rstd = tensor.empty(%rows) : tensor<?xf32>
-  %y, %rstd = rmsnorm.forward input(%x : {x}){weight_operand} output(%empty : {x}) rstd(%empty_rstd : tensor<?xf32>)
-      eps = {eps} -> {x}, tensor<?xf32>
-  return %y, %rstd : {x}, tensor<?xf32>
-}}
-func.func @{name}_backward(%dy: {x}, %x: {x}{weight_argument}, %rstd: tensor<?xf32>) -> ({x}{dweight_type}) {{
-  {rows}{dweight_empty}
-  {dx} = rmsnorm.backward dy(%dy : {x}) input(%x : {x}){weight_operand} rstd(%rstd : tensor<?xf32>)
-      dx(%empty : {x}){dweight} eps = {eps} -> {x}{dweight_type}
-  return {dx} : {x}{dweight_type}
-}}
-"""
+    return _norms.source(columns, eps, _NAMES[dtype], _NAMES[weight_dtype] if has_weight else None)
 
 
 def compile(columns, eps, dtype, weight_dtype=None, has_weight=True, **options):
