@@ -83,11 +83,11 @@ def has_module(name):
         [package_python, "-c", f"import importlib.util, sys; sys.exit(not importlib.util.find_spec('{name}'))"]).returncode == 0
 
 
-for feature, name in (("python-package", "rmsnorm"), ("torch", "torch"), ("jax", "jax")):
+for feature, name in (("python-package", "rmsnorm"), ("torch", "torch"), ("jax", "jax"), ("jax-tvm-ffi", "jax_tvm_ffi")):
     if has_module(name):
         config.available_features.add(feature)
 config.substitutions.append(("%package_python", package_python))
-# docs/python.md and docs/pytorch.md run it by this name.
+# docs/python.md, docs/pytorch.md and docs/jax.md run it by this name.
 config.environment["PACKAGE_PYTHON"] = package_python
 
 # What this machine has; tests ask for it with REQUIRES and are otherwise

@@ -277,6 +277,11 @@ public:
         ffi::Optional<ffi::Shape> rowShape);
   void call(ffi::PackedArgs args, ffi::Any *result);
 
+  /// For frameworks whose tensors never change: call(stream, inputs...,
+  /// results..., changed...), where the stream is a number and the last are
+  /// the memory of inputs that change in place, in their order.
+  void callWithChanged(ffi::PackedArgs args);
+
   /// The sizes of all results that follow from those of the tensors given.
   ffi::Array<ffi::Shape> inferResults(ffi::Array<ffi::Shape> shapes);
 
@@ -542,6 +547,37 @@ void Entry::call(ffi::PackedArgs args, ffi::Any *result) {
     *result = ffi::Array<ffi::Tensor>(results.begin(), results.end());
 }
 
+void Entry::callWithChanged(ffi::PackedArgs args) {
+  std::vector<size_t> changed; // places among the inputs
+  for (size_t k = 0; k < numGiven; ++k)
+    if (arguments[order[k]].role == RMSNORM_INOUT)
+      changed.push_back(k);
+  const size_t count = size_t(args.size()) - 1;
+  if (count != order.size() + changed.size())
+    TVM_FFI_THROW(ValueError)
+        << "entry '" << name << "': expected " << order.size() + changed.size()
+        << " tensors, those of inputs, of results and of inputs that change, "
+           "got "
+        << count;
+  DLTensor *tensors[maxArguments] = {};
+  std::list<Unpaired> unpaired;
+  for (size_t k = 0; k < order.size(); ++k) {
+    DLTensor *&tensor = tensors[order[k]];
+    tensor = getTensor(args[int(k) + 1], k);
+    if (Unpaired::isPaired(tensor->dtype))
+      tensor = unpaired.emplace_back().set(*tensor);
+  }
+  for (size_t c = 0; c < changed.size(); ++c)
+    if (getTensor(args[int(order.size() + c) + 1], changed[c])->data !=
+        tensors[order[changed[c]]]->data)
+      TVM_FFI_THROW(RuntimeError)
+          << "argument '" << arguments[order[changed[c]]].name
+          << "': expected what it becomes in its own memory, got other memory";
+  const DLDevice place = tensors[order[0]]->device;
+  launch(prepare(place), tensors, place,
+         reinterpret_cast<void *>(args[0].cast<int64_t>()));
+}
+
 /// An entry, ready to be called, and the function that tells sizes of results.
 ffi::Array<ffi::Function> getEntry(Module module, ffi::String name,
                                    int64_t flags,
@@ -555,6 +591,16 @@ ffi::Array<ffi::Function> getEntry(Module module, ffi::String name,
     return entry->inferResults(shapes);
   };
   return {ffi::Function::FromPacked(call), ffi::Function::FromTyped(infer)};
+}
+
+/// See Entry::callWithChanged.
+ffi::Function getCallWithChanged(Module module, ffi::String name,
+                                 int64_t flags) {
+  auto entry = std::make_shared<Entry>(module, std::string(name),
+                                       uint32_t(flags), std::nullopt);
+  return ffi::Function::FromPacked([entry](ffi::PackedArgs args, ffi::Any *) {
+    entry->callWithChanged(args);
+  });
 }
 
 /// The same memory with elements of another type of as many bits, for
@@ -578,6 +624,7 @@ TVM_FFI_DLL_EXPORT_TYPED_FUNC(open_file, openFile);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(open_bytes, openBytes);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(describe, describe);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(get_entry, getEntry);
+TVM_FFI_DLL_EXPORT_TYPED_FUNC(get_call_with_changed, getCallWithChanged);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(retype, retype);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(synchronize, synchronize);
 TVM_FFI_DLL_EXPORT_TYPED_FUNC(version, version);
