@@ -20,11 +20,10 @@ from . import _norms
 
 __all__ = ["call", "compile", "rms_norm", "source"]
 
-# jax-tvm-ffi has no f64.
 _DTYPES = {
-    "f16": "float16", "bf16": "bfloat16", "f32": "float32", "i8": "int8", "i16": "int16", "i32": "int32", "i64": "int64",
-    "u8": "uint8", "bool": "bool", "f8e4m3fn": "float8_e4m3fn", "f8e5m2": "float8_e5m2", "f8e4m3fnuz": "float8_e4m3fnuz",
-    "f8e8m0fnu": "float8_e8m0fnu", "f4e2m1fn": "float4_e2m1fn",
+    "f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "i8": "int8", "i16": "int16", "i32": "int32",
+    "i64": "int64", "u8": "uint8", "bool": "bool", "f8e4m3fn": "float8_e4m3fn", "f8e5m2": "float8_e5m2",
+    "f8e4m3fnuz": "float8_e4m3fnuz", "f8e8m0fnu": "float8_e8m0fnu", "f4e2m1fn": "float4_e2m1fn",
 }
 _NAMES = {name: ours for ours, name in _DTYPES.items()}
 
@@ -60,7 +59,7 @@ def call(entry, *inputs):
 def _get_dtype(argument):
     name = _DTYPES.get(argument.dtype)
     if not hasattr(jnp, name or ""):
-        raise ValueError(f"argument '{argument.name}': expected a type that JAX and jax-tvm-ffi have, got {argument.dtype}")
+        raise ValueError(f"argument '{argument.name}': expected a type that this JAX has, got {argument.dtype}")
     dtype = jnp.dtype(getattr(jnp, name))
     if jax.dtypes.canonicalize_dtype(dtype) != dtype:
         raise ValueError(f"argument '{argument.name}': expected the option jax_enable_x64, as its type is {argument.dtype}")
@@ -134,12 +133,11 @@ def _vary_alike(arrays):
     """Arrays that differ along the same axes: a weight that all devices have, beside rows of which each has its own."""
     arrays = [jnp.asarray(array) for array in arrays]
     axes = frozenset().union(*map(_get_varying, arrays))
-    vary = getattr(jax.lax, "pcast", None)
     made = []
     for array in arrays:
         missing = tuple(sorted(axes - _get_varying(array)))
         if missing:
-            array = vary(array, missing, to="varying") if vary else jax.lax.pvary(array, missing)
+            array = jax.lax.pcast(array, missing, to="varying")
         made.append(array)
     return made
 

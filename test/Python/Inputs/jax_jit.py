@@ -1,5 +1,5 @@
-"""Calls compiled entries inside jax.jit: jax_jit.py NORMS NVFP4 NORM, compiled modules; jax_jit.py --source prints the program of
-NORM. With JAX_PLATFORMS=cuda they run on a GPU."""
+"""Calls compiled entries inside jax.jit: jax_jit.py NORMS NVFP4 POSITIONS NORM, compiled modules; jax_jit.py --source prints
+the program of NORM. With JAX_PLATFORMS=cuda they run on a GPU."""
 import ctypes
 import os
 import sys
@@ -26,10 +26,11 @@ TYPES = [(jnp.float32, jnp.float32), (jnp.float32, None), (jnp.bfloat16, jnp.bfl
 if sys.argv[1] == "--source":
     print("".join(rmsnorm.jax.source(N, EPS, dtype, weight_dtype, has_weight=weight_dtype is not None) for dtype, weight_dtype in TYPES))
     sys.exit()
-NORMS, NVFP4, NORM = (rmsnorm.load(path, device="sim") for path in sys.argv[1:4])
+NORMS, NVFP4, POSITIONS, NORM = (rmsnorm.load(path, device="sim") for path in sys.argv[1:5])
 WITHOUT_DEVICE = rmsnorm.load(sys.argv[1])
-del sys.argv[1:4]
+del sys.argv[1:5]
 HAS_GPU = jax.default_backend() == "gpu"
+jax.config.update("jax_default_matmul_precision", "highest")
 KEYS = iter(jax.random.split(jax.random.key(1), 10000))
 UNIT = {"float32": 2.0**-24, "bfloat16": 2.0**-8}  # the largest relative error of a rounding
 
@@ -149,6 +150,16 @@ class Calls(Test):
         q, scale = NVFP4["nvfp4"].infer(x.shape, w.shape, ())
         self.assertEqual([q, scale], [(3, 4096), (3, 256)])
 
+    def test_wide_types(self):
+        entry, table = POSITIONS["rope_by_position"], normal(7, 128, dtype=jnp.bfloat16)
+        x, w, positions = normal(3, 48, 128, dtype=jnp.bfloat16), normal(128, dtype=jnp.bfloat16), np.array([[6], [0], [2]])
+        with jax.enable_x64(True):
+            y = jax.jit(lambda *inputs: rmsnorm.jax.call(entry, *inputs))(x, positions, table, w)
+            self.assertBits(y, entry(x, jnp.asarray(positions), table, w))
+        name = entry.inputs[1].name
+        self.refuses(f"argument '{name}': expected the option jax_enable_x64, as its type is i64", rmsnorm.jax.call, entry, x, positions,
+                     table, w)
+
     def test_vmap(self):
         x, w = normal(2, 3, 256, dtype=jnp.bfloat16), normal(2, 256, dtype=jnp.bfloat16)
         run = lambda x, w: rmsnorm.jax.call(NORMS["bf16_norm"], x, w)
@@ -184,6 +195,7 @@ class Calls(Test):
             thread.join()
         self.assertEqual(wrong, [])
 
+    @unittest.skipIf(HAS_GPU, "calls end when they are on the stream")
     def test_no_python(self):
         """A call ends while this thread keeps Python to itself, which a function in Python would have to wait for."""
         sleep = ctypes.PyDLL(None).usleep  # a PyDLL's functions keep the lock
@@ -246,7 +258,7 @@ class Calls(Test):
         call = rmsnorm.jax.call
         self.refuses("argument 'weight': expected an array bf16[256], got None", call, NORMS["bf16_norm"], x, None)
         self.refuses("argument 'weight': expected an array bf16[256], got an object of type list", call, NORMS["bf16_norm"], x, [1.0])
-        self.refuses("argument 'input': expected data type f32, got float64", call, NORMS["f32_norm"], np.zeros((3, 96)))
+        self.refuses("argument 'input': expected data type f32, got f64", call, NORMS["f32_norm"], np.zeros((3, 96)))
         self.refuses("entry: expected an entry of a module, got an object of type Module", call, NORMS, x)
         if not HAS_GPU:
             self.refuses("entry 'f32_norm': expected a program for one of this process's devices", jax.eval_shape,
