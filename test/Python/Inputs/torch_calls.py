@@ -64,7 +64,7 @@ class Calls(unittest.TestCase):
         for a, b in zip(results, out):
             self.assertTrue(torch.equal(a.view(torch.uint8), b.view(torch.uint8)))
         self.assertGreater(len(packed[0].view(torch.uint8).unique()), 20)
-        fakes = rmsnorm.torch._make_results(function, [t.to("meta") for t in inputs])
+        fakes = rmsnorm.torch.operators.make_results(function, [t.to("meta") for t in inputs])
         self.assertEqual([f.shape for f in fakes], [r.shape for r in results])
 
     def test_refusals(self):
@@ -84,7 +84,7 @@ class Operators(unittest.TestCase):
         torch.library.opcheck(rmsnorm.torch.operator(NORMS["merged"]), (torch.randn(2, 3, 96),))
         torch.library.opcheck(rmsnorm.torch.operator(NORMS["in_place"]), (torch.randn(2, 96),))
         name = next(n for n in COMPILED if n.startswith("rms_norm_64_f32_f32"))
-        train = rmsnorm.torch.operator(COMPILED[f"{name}_forward"], rmsnorm.torch._norm_gradient(COMPILED, name))
+        train = rmsnorm.torch.operator(COMPILED[f"{name}_forward"], rmsnorm.torch.modules._norm_gradient(COMPILED, name))
         torch.library.opcheck(train, (torch.randn(3, 64, requires_grad=True), torch.rand(64, requires_grad=True)))
 
     def test_once(self):
@@ -248,7 +248,7 @@ class Modules(unittest.TestCase):
 
     def test_no_copy_of_rows_with_gaps(self):
         norm, x = self.make()[0], torch.randn(3, 5, 128)
-        self.assertEqual(rmsnorm.torch._as_rows(x[..., 64:], 64).data_ptr(), x[..., 64:].data_ptr())
+        self.assertEqual(rmsnorm.torch.modules._as_rows(x[..., 64:], 64).data_ptr(), x[..., 64:].data_ptr())
         with torch.no_grad():
             y = norm(x[..., 64:])
         self.assertTrue(y.is_contiguous())

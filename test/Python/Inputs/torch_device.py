@@ -177,7 +177,7 @@ class Placed(Tests):
         self.assertEqual(wrong, [])
 
     def test_tensors_without_memory(self):
-        entry = COMPILED[rmsnorm.torch._entry_name(COLUMNS, EPS, torch.float32, torch.float32)]
+        entry = COMPILED[rmsnorm.torch.modules._entry_name(COLUMNS, EPS, torch.float32, torch.float32)]
         x, w = torch.randn(3, COLUMNS, device=PLACE), torch.rand(COLUMNS, device=PLACE)
         for bad in (w.to("meta"), w.to_sparse()):
             with self.assertRaisesRegex(ValueError, r"argument 'weight': expected a tensor f32\[64\], got one of type Tensor"):
@@ -196,7 +196,7 @@ class Placed(Tests):
     def test_read_only(self):  # beside a tensor of PyTorch
         import numpy
 
-        entry = COMPILED[rmsnorm.torch._entry_name(COLUMNS, EPS, torch.float32, torch.float32)]
+        entry = COMPILED[rmsnorm.torch.modules._entry_name(COLUMNS, EPS, torch.float32, torch.float32)]
         x, w = torch.randn(3, COLUMNS), torch.rand(COLUMNS)
         y = entry(x, numpy.frombuffer(w.numpy().tobytes(), numpy.float32))
         self.assertIsInstance(y, torch.Tensor)
