@@ -86,6 +86,8 @@ bool Cone::add(Operation *op) {
   if (isOfMember(getViewSource(linalgOp.getDpsInits().front())))
     return false;
   const Layout &loops = cluster.findMember(op)->loops;
+  // A single row is all that any operand has.
+  const bool isSingleRow = !has(loops, &Digits::hasRows);
   for (const auto &[operand, map] : nest->reads) {
     const Value value = getViewSource(operand->get());
     const Layout layout = getIndices(map, loops);
@@ -101,9 +103,10 @@ bool Cone::add(Operation *op) {
         continue;
       }
     }
-    leaves[value] = hasColumns(layout) && has(layout, &Digits::hasRows)
-                        ? getBits(value)
-                        : 0;
+    leaves[value] =
+        hasColumns(layout) && (isSingleRow || has(layout, &Digits::hasRows))
+            ? getBits(value)
+            : 0;
   }
   return true;
 }

@@ -17,8 +17,9 @@ namespace mlir::rmsnorm::access {
 /// - that moves fewer bytes: reading its operands, for each op that uses it,
 ///   instead of one store and the loads. Where an operand is a member's, that
 ///   is stored for others, or has one value a row, or is computed again, too.
-///   What has one value a row or a column counts nothing. Where all work is
-///   ours (not `amongOthers`), what counts is that nobody has a tensor for it.
+///   What has one value a row or a column of several counts nothing. Where all
+///   work is ours (not `amongOthers`), what counts is that nobody has a tensor
+///   for it.
 struct Recomputation {
   Recomputation(const Cluster &cluster, bool amongOthers);
 

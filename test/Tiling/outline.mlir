@@ -65,6 +65,22 @@ func.func @viewed(%x: tensor<2x?x64xf32>, %w: tensor<64xf32>, %b: tensor<64x64xf
   return %q : tensor<?x64xf32>
 }
 
+// Of one row every operand has all rows: the sum is stored, not added up again from all that it is made of.
+// CHECK-LABEL: func.func @single(
+// CHECK:         %[[A:.*]]:2 = call @single_rows(%arg0, %arg1, {{.*}}) : ({{.*}}) -> (tensor<1x64xf32>, tensor<1x64xf32>)
+// CHECK:         %[[Q:.*]] = linalg.matmul ins(%[[A]]#1
+// CHECK:         call @single_rows_0(%[[A]]#0, %[[Q]], {{.*}}) : ({{.*}}) -> tensor<1x64xf32>
+// REPORT:      "function": "single_rows"
+func.func @single(%x: tensor<1x64xf32>, %p: tensor<1x64xf32>, %w: tensor<64xf32>, %b: tensor<64x64xf32>) -> tensor<1x64xf32> {
+  %e = tensor.empty() : tensor<1x64xf32>
+  %s = arith.addf %x, %p : tensor<1x64xf32>
+  %y = rmsnorm.forward input(%s : tensor<1x64xf32>) weight(%w : tensor<64xf32>) output(%e : tensor<1x64xf32>) eps = 1.0e-5 -> tensor<1x64xf32>
+  %q = linalg.matmul ins(%y, %b : tensor<1x64xf32>, tensor<64x64xf32>) outs(%e : tensor<1x64xf32>) -> tensor<1x64xf32>
+  %t = arith.addf %s, %q : tensor<1x64xf32>
+  %z = rmsnorm.forward input(%t : tensor<1x64xf32>) weight(%w : tensor<64xf32>) output(%e : tensor<1x64xf32>) eps = 1.0e-5 -> tensor<1x64xf32>
+  return %z : tensor<1x64xf32>
+}
+
 // A part of a tensor is read and written: the views are in the function, a constant of several values is none.
 // CHECK-LABEL: func.func @parts(
 // CHECK:         call @parts_rows({{.*}}) : (tensor<?x3x4xf32>, tensor<4xf32>) -> tensor<?x3x4xf32>
