@@ -177,11 +177,13 @@ void synchronize(Module module, DLTensor *tensor) {
 struct Prepared {
   DeviceHandle device;
   FunctionHandle function;
+  /// Held from getWorkspace to the end of the launch: kernels of two calls that
+  /// share one must not alternate on their stream.
+  std::mutex launching;
 
   /// Of at least so many bytes, for calls on `stream`, which come one after
   /// the other. A smaller one stays: a graph that was captured may have it.
   void *getWorkspace(void *stream, uint64_t bytes) {
-    std::lock_guard<std::mutex> lock(mutex);
     for (const Workspace &workspace : workspaces)
       if (workspace.stream == stream && workspace.bytes >= bytes)
         return workspace.memory.get();
@@ -201,7 +203,6 @@ private:
     uint64_t bytes;
     std::shared_ptr<void> memory;
   };
-  std::mutex mutex;
   std::list<Workspace> workspaces;
 };
 
@@ -474,6 +475,7 @@ void Entry::launch(Prepared &prepared, DLTensor **tensors, DLDevice place,
   uint64_t bytes = 0;
   void *workspace = nullptr;
   ffi::Optional<ffi::Tensor> block;
+  std::unique_lock<std::mutex> launching;
   check(rmsnorm_workspace_size(prepared.function.get(), tensors,
                                arguments.size(), &bytes));
   if (bytes && place.device_type == kDLCPU) {
@@ -495,6 +497,7 @@ void Entry::launch(Prepared &prepared, DLTensor **tensors, DLDevice place,
         reinterpret_cast<void *>((address + workspaceAlignment - 1) /
                                  workspaceAlignment * workspaceAlignment);
   } else if (bytes) {
+    launching = std::unique_lock<std::mutex>(prepared.launching);
     workspace = prepared.getWorkspace(stream, bytes);
   }
   check(rmsnorm_launch_with_flags(prepared.function.get(), tensors,
