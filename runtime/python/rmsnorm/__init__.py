@@ -49,6 +49,7 @@ class Function:
         self.inputs = tuple(a for a in arguments if a.role != "output")
         self.results = tuple(a for a in arguments if a.role == "output")
         self.targets = tuple(p["target"] for p in description["programs"])
+        self.launches = max(len(v["launches"]) for p in description["programs"] for v in p["variants"])
         self._flags = 0 if early_start else _NO_EARLY_START
         self._call, self._infer = _native.get_entry(module._handle, self.name, self._flags, None)
         self._several = range(len(self.results)) if len(self.results) > 1 else None

@@ -1,0 +1,272 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""torch.compile with our kernels for norms and what is row-wise around them; Inductor compiles the rest.
+
+    model = torch.compile(model, backend="rmsnorm")
+
+A pass over each graph finds what becomes a kernel (regions.py, linalg.py), has it compiled and puts a call in its place (kernels.py).
+It never fails: what goes wrong leaves nodes to Inductor, and `report()` says so.
+"""
+import concurrent.futures
+import dataclasses
+import hashlib
+import operator
+import os
+import pathlib
+import time
+import typing
+
+import torch
+
+from . import kernels, linalg, regions
+
+_ROUNDINGS, _ROW_WISE = ("exact", "fewer"), ("none", "norms", "all")
+
+
+@dataclasses.dataclass
+class Left:
+    """Nodes that stayed Inductor's: the first one's name, the line of Python that it comes from, and why."""
+
+    node: str
+    line: str
+    reason: str
+
+    def __str__(self):
+        return f"{self.node}{f' ({self.line})' if self.line else ''}: {self.reason}"
+
+
+@dataclasses.dataclass
+class Graph:
+    """What was done with a graph: the norms that the compiler found in it, the calls (for each the number of its nodes and of its
+    launches), the graph's nodes, what was left, and the seconds that the pass took."""
+
+    norms: int = 0
+    calls: typing.List[typing.Tuple[int, int]] = dataclasses.field(default_factory=list)
+    nodes: int = 0
+    left: typing.List[Left] = dataclasses.field(default_factory=list)
+    seconds: float = 0.0
+
+    def __str__(self):
+        taken, launches = sum(n for n, _ in self.calls), sum(n for _, n in self.calls)
+        head = f"{self.norms} norms; {taken} of {self.nodes} nodes in {len(self.calls)} calls, {launches} launches"
+        return "\n  ".join([head, *map(str, self.left)])
+
+
+_graphs = []
+
+
+def report():
+    """A Graph for each graph that was compiled in this process; printed, a line each and one for whatever was left."""
+    return Report(_graphs)
+
+
+class Report(list):
+    def __repr__(self):
+        return "\n".join(map(str, self)) or "no graph was compiled in this process"
+
+
+#===--- The pass ----------------------------------------------------------===#
+
+
+def _find_line(node):
+    trace = (node.meta.get("stack_trace") or "").strip().splitlines()
+    places = [line.strip() for line in trace if line.strip().startswith("File ")]
+    if not places:
+        return ""
+    file, _, rest = places[-1].removeprefix('File "').partition('", line ')
+    return f"{os.path.basename(file)}:{rest.partition(',')[0]}"
+
+
+def _set_value(node, value):
+    node.meta["val"] = value
+    return node
+
+
+class Pass:
+    """Over the graph that Inductor is about to compile."""
+
+    def __init__(self, roundings, row_wise, target):
+        for name, given, known in (("roundings", roundings, _ROUNDINGS), ("row_wise", row_wise, _ROW_WISE)):
+            if given not in known:
+                raise ValueError(f"{name}: expected one of {', '.join(map(repr, known))}, got {given!r}")
+        if not isinstance(target, str):
+            raise ValueError(f"target: expected a text, as \"native\", got {target!r}")
+        self.roundings, self.row_wise, self.target = roundings, row_wise, target
+
+    def uuid(self):
+        """What code that Inductor keeps depends on."""
+        try:
+            compiler = kernels.identify_compiler()
+        except OSError:
+            compiler = ""
+        sources = "".join(path.read_text() for path in sorted(pathlib.Path(__file__).parent.glob("*.py")))
+        return hashlib.sha256(repr((self.roundings, self.row_wise, self.target, compiler, sources)).encode()).hexdigest()
+
+    def __call__(self, graph):
+        start, made = time.perf_counter(), Graph(nodes=sum(n.op == "call_function" for n in graph.nodes))
+        try:
+            self._run(graph, made)
+        except Exception as error:  # ours: the graph is as it was, or valid with what was replaced
+            made.left.append(Left("all", "", f"{type(error).__name__}: {error}"))
+        made.seconds = time.perf_counter() - start
+        _graphs.append(made)
+
+    def _run(self, graph, made):
+        text, written = linalg.emit_graph(graph)
+        options = [f"--raise={self.roundings}", f"--row-wise={self.row_wise}"]
+        proposed, _ = kernels.outline(text, options)
+        made.norms = sum(m["op"].startswith("rmsnorm.") for f in proposed["functions"] for m in f["members"])
+        found = regions.Regions(graph)
+        calls = found.join(found.propose(proposed, written))
+        with concurrent.futures.ThreadPoolExecutor() as pool:  # for the compiler's processes
+            compiled = list(pool.map(lambda call: self._compile_apart(found, call, made), calls))
+        taken, replaced = set(), {}
+        for region in [region for part in compiled for region in part]:
+            taken.update(region[1])
+            self._replace(graph, region, made, replaced)
+        for refusal in proposed["refusals"]:
+            names = [n for n in refusal["location"] if n in found.by_name]
+            if all(found.by_name[n] in written - taken for n in names):
+                self._leave(made, found, names, f"{refusal['what']} {refusal['reason']}")
+        graph.eliminate_dead_code()
+
+    @staticmethod
+    def _leave(made, found, names, reason):
+        node = found.by_name[names[0]] if names else None
+        made.left.append(Left(node.name if node else "?", _find_line(node) if node else "", reason))
+
+    def _compile_apart(self, found, parts, made):
+        """Regions together, or each alone if the compiler refuses that."""
+        if len(parts) > 1:
+            whole = self._compile(found, set().union(*parts), made, is_last=False)
+            if whole:
+                return [whole]
+        return [c for c in (self._compile(found, part, made, is_last=True) for part in parts) if c]
+
+    def _compile(self, found, region, made, is_last):
+        """(key, nodes, inputs, outputs, text), or None. What the compiler refuses goes, with all that needs it."""
+        left = set()  # it only grows: this ends
+        while region := found.close(region - left, left):
+            cut = found.find_cut(region)
+            if cut is not None:
+                if is_last:
+                    self._leave(made, found, [cut.name], "it needs what other work computes from the kernel that it is next to")
+                left |= region - found.without(region, [cut])
+                continue
+            nodes, inputs, outputs = found.boundary(region)
+            if not outputs:
+                self._leave(made, found, [n.name for n in nodes], "nobody needs what it computes")
+                return None
+            try:
+                text = linalg.Region(nodes, inputs, outputs, "region")
+                return kernels.compile_region(text.text, [f"--raise={self.roundings}"], self.target), nodes, inputs, outputs, text
+            except linalg.Unsupported as error:
+                names, reason = set(), str(error)
+            except kernels.Refused as error:
+                names, reason = error.names, error.messages[0]
+            if not is_last:
+                return None
+            culprits = [n for n in nodes if n.name in names]
+            self._leave(made, found, [n.name for n in culprits or nodes], reason)
+            if not culprits:
+                return None
+            left |= region - found.without(region, culprits)
+        return None
+
+    def _replace(self, graph, compiled, made, replaced):
+        """`replaced`: of nodes that others have replaced what stands for them."""
+        key, nodes, inputs, outputs, text = compiled
+        inputs = [replaced.get(node, node) for node in inputs]
+        order = {node: i for i, node in enumerate(graph.nodes)}
+        arguments, call = [], None
+        with graph.inserting_after(max(inputs, key=order.get)):
+            call = graph.call_function(kernels.launch, (list(inputs), key))
+        with graph.inserting_before(call):
+            for node in inputs:
+                arguments.append(self._as_it_lies(graph, node))
+        call.args = (arguments, key)
+        _set_value(call, kernels.launch(*[[a.meta["val"] for a in arguments], key]))
+        last = call
+        for i, (output, lies, shape) in enumerate(zip(outputs, text.orders, text.shapes)):
+            def append(target, args, value):
+                nonlocal last
+                with graph.inserting_after(last):
+                    last = _set_value(graph.call_function(target, args), value)
+
+            value = call.meta["val"][i]
+            append(operator.getitem, (call, i), value)
+            if lies != list(range(len(lies))):
+                back = [lies.index(k) for k in range(len(lies))]
+                append(linalg.aten.permute.default, (last, back), value := value.permute(back))
+            if shape is not None:
+                append(linalg.aten.view.default, (last, shape), value := value.view(output.meta["val"].shape))
+            expected = output.meta["val"]
+            if value.shape != expected.shape or value.dtype != expected.dtype:
+                raise AssertionError(f"{output.name}: expected {expected.shape} of {expected.dtype}, got {value.shape} of {value.dtype}")
+            last.meta.update({k: v for k, v in output.meta.items() if k not in last.meta})
+            output.replace_all_uses_with(last)
+            replaced[output] = last
+        torch._inductor.fx_passes.post_grad.stable_topological_sort(graph)
+        made.calls.append((len(nodes), kernels.get_entry(key).launches))
+
+    @staticmethod
+    def _as_it_lies(graph, node):
+        """A tensor in the order of memory; a copy where an element has no place of its own."""
+        value, at = node.meta["val"], node
+        lies = linalg.memory_order(value)
+        if lies != list(range(value.dim())):
+            at = graph.call_function(linalg.aten.permute.default, (at, lies))
+            value = value.permute(lies)
+            _set_value(at, value)
+        if value.dim() and (value.shape[-1] != 1 and value.stride(-1) != 1 or any(s == 0 for s in value.stride())):
+            at = graph.call_function(linalg.aten.clone.default, (at,), {"memory_format": torch.contiguous_format})
+            _set_value(at, torch.empty_like(value, memory_format=torch.contiguous_format))
+        return at
+
+
+#===--- Backends ----------------------------------------------------------===#
+
+
+def _make_pass(roundings, row_wise, target):
+    from torch._inductor.custom_graph_pass import CustomGraphPass
+
+    kernels.register_lowering()
+    return type("RMSNormPass", (Pass, CustomGraphPass), {})(roundings, row_wise, target)
+
+
+def enable(roundings="exact", row_wise="norms", target="native"):
+    """Makes Inductor use our kernels from now on, in all that torch.compile compiles with it.
+
+    `roundings`: of a gradient those that the program has ("exact"), or only those of its operands and results ("fewer"), which is nearer
+    to the gradient in f32 and takes more of them. `row_wise`: the other reductions of rows that begin kernels: "none", those of "norms"
+    in a graph that has an RMSNorm, or "all", softmaxes, too. `target`: as for rmsnorm.compile."""
+    from torch._inductor import config
+
+    made, there = _make_pass(roundings, row_wise, target), config.post_grad_custom_pre_pass
+    config.post_grad_custom_pre_pass = made if there is None or isinstance(there, Pass) else _after(there, made)
+
+
+def _after(first, second):
+    """Both passes, one after the other."""
+    from torch._inductor.custom_graph_pass import CustomGraphPass
+
+    class Both(CustomGraphPass):
+        def __call__(self, graph):
+            first(graph)
+            second(graph)
+
+        def uuid(self):
+            return (first.uuid(), second.uuid())
+
+    return Both()
+
+
+def backend(module, inputs, *, mode=None, options=None, **ours):
+    """torch.compile(model, backend="rmsnorm", options={"roundings": "fewer", ...}): options of `enable`, and of Inductor."""
+    from torch._inductor import list_mode_options
+    from torch._inductor.compile_fx import compile_fx
+
+    given = dict(options or {})
+    ours = {name: given.pop(name) for name in ("roundings", "row_wise", "target") if name in given}
+    made = _make_pass(**{"roundings": "exact", "row_wise": "norms", "target": "native", **ours})
+    patches = dict(list_mode_options(mode)) if mode else {}
+    return compile_fx(module, inputs, config_patches={**patches, **given, "post_grad_custom_pre_pass": made})

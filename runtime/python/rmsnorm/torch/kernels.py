@@ -1,0 +1,172 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Compiled regions: the files that keep them, and the operator that launches one.
+
+A kernel's key is the hash of all that its module depends on: the program's text, the options, the target and the compiler's own bytes.
+A file of that name holds that program and no other one, whoever wrote it, so it is never out of date. Files appear by a rename.
+"""
+import functools
+import hashlib
+import json
+import os
+import pathlib
+import re
+import subprocess
+import tempfile
+import threading
+
+import torch
+
+import rmsnorm
+
+from .operators import make_results
+
+
+def find_cache():
+    """$RMSNORM_CACHE, or rmsnorm in the user's folder for caches."""
+    given = os.environ.get("RMSNORM_CACHE")
+    return pathlib.Path(given or pathlib.Path(os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache") / "rmsnorm")
+
+
+class Refused(Exception):
+    """What the compiler says to a program: `messages`, and the names of the nodes that its errors are at."""
+
+    def __init__(self, messages, names):
+        super().__init__("; ".join(messages))
+        self.messages, self.names = messages, names
+
+
+@functools.lru_cache(maxsize=None)
+def _hash_file(path, size, modified):
+    return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
+
+
+def identify_compiler():
+    """The bytes of norm-compile and the libraries that it was linked with."""
+    path = os.path.realpath(rmsnorm.find_compiler())
+    status = os.stat(path)
+    return _hash_file(path, status.st_size, status.st_mtime_ns) + _get_version(path, status.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=None)
+def _get_version(path, modified):
+    return subprocess.run([path, "--version"], capture_output=True, text=True).stdout
+
+
+def _run(text, *options):
+    """norm-compile on a text. A Refused has its errors."""
+    with tempfile.TemporaryDirectory() as folder:
+        log = pathlib.Path(folder) / "log"
+        done = subprocess.run([rmsnorm.find_compiler(), "-", f"--diagnostics={log}", *options], input=text, capture_output=True, text=True)
+        said = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
+    if done.returncode != 0:
+        errors = [d for d in said if d["severity"] == "error"]
+        raise Refused([d["message"] for d in errors] or [done.stderr.strip()], {n for d in errors for n in d["location"]})
+    return done.stdout, said
+
+
+def outline(text, options):
+    """The compiler's proposals for a graph (rmsnorm-outline's report), and what it remarked."""
+    report, remarks = _run(text, *options, "--outline=-")
+    return json.loads(report), remarks
+
+
+_locks, _locks_lock = {}, threading.Lock()
+
+
+def compile_region(text, options, target):
+    """The key of a program. It is compiled unless its file is there."""
+    program = re.sub(r' loc\("[^"]*"\)', "", text)
+    key = hashlib.sha256("\n".join([program, *options, target, identify_compiler()]).encode()).hexdigest()[:32]
+    path = find_cache() / f"{key}.rmsn"
+    with _locks_lock:
+        lock = _locks.setdefault(key, threading.Lock())
+    with lock:  # layers of a model have the same programs
+        if not path.exists():
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+                made = pathlib.Path(folder) / "module"
+                _run(text, *options, f"--target={target}", "-o", str(made))
+                os.replace(made, path)
+            path.with_suffix(".mlir").write_text(program)
+    return key
+
+
+#===--- The operator ------------------------------------------------------===#
+
+# Of keys: the entries that ran, as what is called with a stream and tensors.
+_entries, _calls = {}, {}
+
+
+def get_entry(key):
+    """The entry of a key. Host memory is the simulator's, if the module has a program for it."""
+    entry = _entries.get(key)
+    if entry is None:
+        path = find_cache() / f"{key}.rmsn"
+        if not path.exists():
+            raise FileNotFoundError(
+                f"expected the compiled norms of this program in {path}, found no such file. torch.compile keeps programs that call it: "
+                "remove its cache, too (torch.compiler.reset() and the folder $TORCHINDUCTOR_CACHE_DIR)")
+        module = rmsnorm.load(path)
+        entry, = module.values()
+        if all(target.startswith("sim") for target in entry.targets):
+            entry, = rmsnorm.load(path, device=entry.targets[0]).values()
+        _entries[key] = entry
+    return entry
+
+
+def launch_into(inputs, results, key):
+    """Runs a kernel on tensors that are there. Called by the code that Inductor writes: its cost is the host's."""
+    call = _calls.get(key)
+    if call is None:
+        call = _calls[key] = get_entry(key)._call
+    call(None, *inputs, *results)
+
+
+def _launch(inputs, key):
+    result = get_entry(key)(*inputs)
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+def _fake(inputs, key):
+    result = make_results(get_entry(key), inputs)
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+# One operator for all kernels: torch.compile keeps code that names it, and a later process runs no pass.
+_library = torch.library.Library("rmsnorm_graphs", "DEF")
+_library.define("launch(Tensor[] inputs, str key) -> Tensor[]", tags=(torch.Tag.needs_fixed_stride_order,))
+_library.define("launch_into(Tensor[] inputs, Tensor(a!)[] results, str key) -> ()", tags=(torch.Tag.needs_fixed_stride_order,))
+for _dispatch in ("CPU", "CUDA"):  # ROCm's tensors are of "CUDA", too
+    _library.impl("launch", _launch, _dispatch)
+    _library.impl("launch_into", launch_into, _dispatch)
+torch.library.register_fake("rmsnorm_graphs::launch", _fake, lib=_library)
+torch.library.register_fake("rmsnorm_graphs::launch_into", lambda inputs, results, key: None, lib=_library)
+launch = torch.ops.rmsnorm_graphs.launch.default
+_launch_into = torch.ops.rmsnorm_graphs.launch_into.default
+
+
+def register_lowering():
+    """Tells Inductor to allocate the results itself and to call the kernel without PyTorch's dispatch in between."""
+    from torch._inductor import ir, lowering
+    from torch._inductor.virtualized import V
+
+    class Launch(ir.FallbackKernel):
+        def codegen(self, wrapper):
+            if not V.graph.cpp_wrapper:
+                wrapper.add_import_once("from rmsnorm.torch.kernels import launch_into as rmsnorm_launch")
+                self.python_kernel_name = "rmsnorm_launch"
+            super().codegen(wrapper)
+
+    @lowering.register_lowering(launch, type_promotion_kind=None)
+    def lower(inputs, key):
+        empty = lowering.lowerings[torch.ops.aten.empty_strided.default]
+        results = [empty(list(map(_as_expr, val.shape)), list(map(_as_expr, val.stride())), dtype=val.dtype, device=val.device)
+                   for val in V.graph.current_node.meta["val"]]
+        Launch.create(_launch_into, list(inputs), results, key)
+        return results
+
+    lowering.add_layout_constraint(launch, lowering.constrain_to_fx_strides)
+
+
+def _as_expr(size):
+    return size if isinstance(size, int) else size.node.expr

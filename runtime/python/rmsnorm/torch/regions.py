@@ -1,0 +1,176 @@
+# SPDX-License-Identifier: Apache-2.0 WITH LLVM-exception
+"""Which nodes of a graph are one kernel.
+
+The compiler proposes sets of nodes (norm-compile --outline): it sees the graph as one function of linalg, and names of nodes come back
+as locations. What becomes a kernel is then written again from the graph's own nodes (linalg.Region). So a proposal can be a bad one, but
+not a wrong one.
+"""
+import operator
+import re
+
+from . import linalg
+from .linalg import aten, prims
+
+class Regions:
+    """The nodes of a graph in their order."""
+
+    def __init__(self, graph):
+        self.graph = graph
+        self.order = {node: i for i, node in enumerate(graph.nodes)}
+        self.by_name = {node.name: node for node in graph.nodes}
+        # Nodes that the compiler leaves to others, even if a kernel computes them, too; nodes that it has folded into others.
+        self.rest, self.gone = set(), set()
+        self.proposals, self.owner = [], {}  # of a node what no earlier proposal has of the first one with it
+
+    def sorted(self, nodes):
+        return sorted(nodes, key=self.order.get)
+
+    #===--- Proposals -----------------------------------------------------===#
+
+    def propose(self, report, written):
+        """Sets of nodes: the members of each function of the report. `written`: the nodes that had text."""
+        named = lambda op: {self.by_name[n] for n in op["location"] if n in self.by_name} & written
+        proposals = [set().union(*map(named, function["members"])) for function in report["functions"]]
+        self.rest = set().union(*map(named, report["rest"]))
+        self.gone = {n for n in written.difference(self.rest, *proposals) if n.target not in linalg.MOVES}
+        self.proposals = [region for region in proposals if region]
+        for region in self.proposals:
+            own = region.difference(self.owner)
+            self.owner.update(dict.fromkeys(own, own))
+        return self.proposals
+
+    #===--- Closing -------------------------------------------------------===#
+
+    def _reach(self, region, neighbours, without):
+        found, work = set(), list(region)
+        while work:
+            for node in neighbours(work.pop()):
+                if node not in found and node not in region | without and (node in self.gone or self._is_move(node)):
+                    found.add(node)
+                    work.append(node)
+        return found
+
+    def close(self, region, without=frozenset()):
+        """With what only moves elements from members to members or was folded into them, with constants, and without what is moved
+        for others only. `without`: nodes that stay outside."""
+        region = set(region)
+        before, after = (self._reach(region, neighbours, without) for neighbours in (lambda n: n.all_input_nodes, lambda n: n.users))
+        region |= before & after
+        # What was folded into what needs it.
+        for node in sorted(before & self.gone, key=self.order.get, reverse=True):
+            if region.issuperset(node.users):
+                region.add(node)
+        for node in list(region):
+            region.update(n for n in node.all_input_nodes if n.target is aten.full.default and n not in without)
+            if isinstance(node.meta.get("val"), (tuple, list)):
+                region.update(user for user in node.users if user.target is operator.getitem)
+        while ends := {n for n in region if self._is_move(n) and not any(user in region for user in n.users)}:
+            region -= ends
+        return region
+
+    @staticmethod
+    def _is_move(node):
+        return node.op == "call_function" and node.target in linalg.MOVES and not (
+            node.target is operator.getitem and node.args[0].target not in linalg.MOVES)
+
+    def find_cut(self, region):
+        """A member that needs what is computed outside from another member, or None: such a region is no one kernel."""
+        last = max(self.order[n] for n in region)
+        tainted, sources = set(), {n for n in region if not self._is_elsewhere(n, region)}
+        for node in self.graph.nodes:
+            if self.order[node] > last:
+                return None
+            needs = node.all_input_nodes
+            if node in region:
+                if any(n in tainted for n in needs):
+                    return node
+            elif any(n in sources or n in tainted for n in needs):
+                tainted.add(node)
+        return None
+
+    def without(self, region, nodes):
+        """Without these, and all that follow or all that lead to them: the fewer."""
+        sides = []
+        for neighbours in (lambda n: n.users, lambda n: n.all_input_nodes):
+            side, work = set(nodes), list(nodes)
+            while work:
+                for node in neighbours(work.pop()):
+                    if node in region and node not in side:
+                        side.add(node)
+                        work.append(node)
+            sides.append(side)
+        return region - min(sides, key=len)
+
+    #===--- What goes in and out ------------------------------------------===#
+
+    def _is_elsewhere(self, node, region):
+        """Whether others have a member without this kernel: a constant, what the compiler leaves to them, what it computes in an
+        earlier kernel, too."""
+        others = self.owner.get(node, set()) - {node}
+        return node.target is aten.full.default or node in self.rest or bool(others) and region.isdisjoint(others)
+
+    def _needs(self, user, node):
+        """Whether a user outside of a kernel needs a member of it; a kernel that computes that, too, does not."""
+        return not any(user in p and node in p for p in self.proposals)
+
+    def _is_left(self, node, region):
+        """What others compute themselves: what they have elsewhere, a view, a wider copy of an input."""
+        if self._is_elsewhere(node, region) or node.target in linalg.VIEWS:
+            return True
+        if node.target is not prims.convert_element_type.default:
+            return False
+        source = node.args[0]
+        return source not in region and node.meta["val"].dtype.itemsize > source.meta["val"].dtype.itemsize
+
+    def boundary(self, region):
+        """The nodes in their order, the tensors that go in, and those that others need."""
+        nodes = self.sorted(region)
+        outputs, kept = [], set()
+        for node in reversed(nodes):
+            if linalg._is_tensor(node) and any(
+                    user in kept or user not in region and self._needs(user, node) for user in node.users):
+                if self._is_left(node, region):
+                    kept.add(node)
+                else:
+                    outputs.insert(0, node)
+        inputs = dict.fromkeys(n for node in nodes for n in node.all_input_nodes if n not in region and linalg._is_tensor(n))
+        return nodes, list(inputs), outputs
+
+    #===--- Several kernels in one call -----------------------------------===#
+
+    @staticmethod
+    def _root(node):
+        while node.op == "call_function" and (node.target in linalg.VIEWS or node.target is operator.getitem):
+            node = node.args[0]
+        return node
+
+    def _reads(self, region):
+        """The tensors that go in, and those that others made them of: q and k are two products of one tensor."""
+        roots = {self._root(n) for n in self.boundary(region)[1]}
+        return roots | {self._root(n) for root in roots for n in root.all_input_nodes if n.op == "call_function"}
+
+    def can_join(self, a, b):
+        """Whether one call can have both: they read the same tensor or what others made of it, or have members in common, and neither
+        needs the other one."""
+        if a & b:
+            return self.find_cut(self.close(a | b)) is None
+        depends = any(n in b for node in a for n in node.all_input_nodes) or any(n in a for node in b for n in node.all_input_nodes)
+        return not depends and bool(self._reads(a) & self._reads(b)) and self.find_cut(self.close(a | b)) is None
+
+    def join(self, regions):
+        """Lists of regions, each list a call."""
+        calls = []
+        for region in regions:
+            for call in calls:
+                if self.can_join(set().union(*call), region):
+                    call.append(region)
+                    break
+            else:
+                calls.append([region])
+        return calls
+
+
+def find_named(names, region):
+    """The members that a message names."""
+    words = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", names))
+    return {node for node in region if node.name in words}

@@ -1,0 +1,212 @@
+# Models under torch.compile on the simulator: what is taken, and that results are those of the same graph without us.
+#
+# Graphs run op by op, in eager mode, after the pass (`Bare`); Inductor's own code, which takes long to compile, is for a few.
+import contextlib
+import copy
+import os
+import subprocess
+import sys
+import tempfile
+import unittest
+import unittest.mock
+
+import torch
+from torch._inductor.compile_fx import compile_fx
+
+import rmsnorm.torch
+import torch_blocks
+from rmsnorm.torch.backend import Pass
+
+TARGET = "sim:sm_90"
+
+
+class Bare:
+    """A backend that runs the graphs that Inductor would compile, after the pass and, copied, without it: `results` of both."""
+
+    def __init__(self, roundings="exact", row_wise="norms", target=TARGET):
+        self.run_pass = Pass(roundings, row_wise, target)
+        self.graphs, self.results = [], []
+
+    def __call__(self, module, inputs):
+        def inner(module, inputs, **_):
+            plain = copy.deepcopy(module)
+            self.run_pass(module.graph)
+            module.graph.lint()
+            module.recompile()
+            self.graphs.append(module.graph)
+
+            def run(args):
+                args = list(args)
+                expected = plain(*[a.clone() if isinstance(a, torch.Tensor) else a for a in args])
+                got = module(*args)
+                self.results.append((flatten(got), flatten(expected)))
+                return got
+
+            run._boxed_call = True
+            return run
+        return compile_fx(module, inputs, inner_compile=inner)
+
+
+def flatten(y):
+    return list(y) if isinstance(y, (tuple, list)) else [y]
+
+
+def distance(got, expected):
+    """The largest of all results, and of results that are no tensors whether they differ."""
+    far = [0.0]
+    for a, b in zip(got, expected, strict=True):
+        if not isinstance(b, torch.Tensor):
+            far.append(float(a != b))
+        else:
+            assert (a.shape, a.dtype, a.stride()) == (b.shape, b.dtype, b.stride()), (a.shape, a.dtype, a.stride(), b.shape, b.dtype, b.stride())
+            far.append(((a.double() - b.double()).norm() / b.double().norm().clamp(min=1e-30)).item())
+    return max(far)
+
+
+def run(name, trains=False, dtype=torch.bfloat16, batch=2, tokens=16, autocast=False, dynamic=None, **options):
+    """(for each graph how far our results are from those without us, what was done with it)"""
+    torch._dynamo.reset()
+    torch.manual_seed(0)
+    model = torch_blocks.make(name).to(dtype)
+    inputs = torch_blocks.arguments(name, batch=batch, tokens=tokens, dtype=dtype)
+    if dynamic is not None:
+        torch._dynamo.mark_dynamic(inputs[0], dynamic)
+    before, backend = len(rmsnorm.torch.report()), Bare(**options)
+    compiled = torch.compile(model, backend=backend, dynamic=False if dynamic is None else None)
+    with torch.autocast("cpu", torch.bfloat16, enabled=autocast), contextlib.nullcontext() if trains else torch.no_grad():
+        y = flatten(compiled(*inputs))[0]
+        if trains:
+            y.float().square().mean().backward()
+        if dynamic is not None:
+            sizes = {"batch": batch, "tokens": tokens, ("batch", "tokens")[dynamic]: 5}
+            compiled(*torch_blocks.arguments(name, dtype=dtype, **sizes))
+            assert len(backend.graphs) == 1, "expected one graph for both sizes"
+    return [distance(*r) for r in backend.results], rmsnorm.torch.report()[before:]
+
+
+def counts(graph):
+    return graph.norms, sum(n for n, _ in graph.calls), len(graph.calls), sum(n for _, n in graph.calls)
+
+
+# Forward: norms, nodes that are taken, calls, launches.
+FORWARD = {"llama": (5, 45, 5, 5), "qwen3": (9, 117, 7, 7), "gemma3": (13, 175, 7, 7), "olmo2": (9, 120, 6, 6),
+           "gpt_oss": (5, 45, 5, 5), "t5": (5, 45, 5, 5), "dit": (4, 86, 6, 6), "fp8": (1, 19, 1, 1)}
+# Sums in f32 have another order: a bf16 here and there is rounded the other way, and that goes on through the layers.
+BF16, F32 = 5e-3, 1e-5
+
+
+class Models(unittest.TestCase):
+    def check(self, name, expected, bound, **options):
+        far, done = run(name, **options)
+        for got, graph, counted in zip(far, done, expected, strict=True):
+            self.assertEqual(counts(graph), counted, str(graph))
+            self.assertLess(got, bound)
+
+    def test_forward(self):
+        for name, expected in FORWARD.items():
+            with self.subTest(name):
+                self.check(name, [expected], BF16)
+
+    def test_decoding(self):
+        """Of one row: what has no other rows is no weight."""
+        self.check("qwen3", [(9, 117, 7, 7)], BF16, batch=1, tokens=1)
+
+    def test_dynamic(self):
+        far, (done,) = run("llama", dynamic=1)
+        self.assertEqual(counts(done), (5, 45, 5, 5))
+        self.assertEqual(len(far), 2)
+        self.assertLess(max(far), BF16)
+
+    def test_training(self):
+        """Gradients have fewer roundings than the program: nearer to f32 than it, not equal to it."""
+        self.check("qwen3", [(9, 109, 7, 7), (9, 236, 7, 13)], 2e-2, trains=True, roundings="fewer")
+        self.check("dit", [(4, 85, 6, 6), (4, 84, 2, 2)], 2e-2, trains=True, roundings="fewer")
+
+    def test_training_f32(self):
+        self.check("olmo2", [(9, 94, 6, 6), (9, 203, 6, 13)], F32, trains=True, dtype=torch.float32)
+
+    def test_training_autocast(self):
+        self.check("llama", [(5, 41, 5, 5), (5, 106, 5, 5)], 2e-2, trains=True, dtype=torch.float32, autocast=True)
+
+
+class Norm(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.norm = torch_blocks.LlamaNorm(64)
+
+    def forward(self, x, y):
+        return self.norm(x + y), torch.sort(y)[0]
+
+
+SCRIPT = """
+import sys, torch
+sys.path.insert(0, sys.argv[1])
+import torch_compile, rmsnorm.torch
+torch.manual_seed(0)
+model, x, y = torch_compile.Norm(), torch.randn(8, 64), torch.randn(8, 64)
+compiled = torch.compile(model, backend="rmsnorm", options={"target": "sim:sm_90"})
+with torch.no_grad():
+    z = compiled(x, y)[0]
+print((z - model(x, y)[0]).abs().max().item() < 1e-6, len(rmsnorm.torch.report()))
+"""
+
+
+class Use(unittest.TestCase):
+    def compile(self, model, *inputs, **options):
+        """(how far results are, what was done, the graph)"""
+        torch._dynamo.reset()
+        before, backend = len(rmsnorm.torch.report()), Bare(**options)
+        with torch.no_grad():
+            torch.compile(model, backend=backend, dynamic=False)(*inputs)
+        return distance(*backend.results[0]), rmsnorm.torch.report()[before], backend.graphs[0]
+
+    def run_script(self, **environment):
+        done = subprocess.run([sys.executable, "-W", "ignore", "-c", SCRIPT, os.path.dirname(os.path.abspath(__file__))], capture_output=True, text=True,
+                              env={**os.environ, **environment})
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout.strip()
+
+    def test_processes(self):
+        """Inductor's code; a second process runs no pass and compiles nothing; without a cache of ours it says what to do."""
+        with tempfile.TemporaryDirectory() as folder:
+            places = {"RMSNORM_CACHE": f"{folder}/ours", "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor"}
+            self.assertEqual(self.run_script(**places), "True 1")
+            self.assertEqual(self.run_script(**places, NORM_COMPILE="/nonexistent"), "True 1")  # another compiler: its own code
+            self.assertEqual(self.run_script(**places), "True 0")
+
+    def test_no_compiler(self):
+        """The graph stays Inductor's."""
+        given = {"NORM_COMPILE": "/nonexistent/norm-compile"}
+        with unittest.mock.patch.dict(os.environ, given):
+            far, done, _ = self.compile(Norm(), torch.randn(8, 64), torch.randn(8, 64))
+        self.assertEqual((far, done.calls), (0, []))
+        self.assertIn("norm-compile", str(done.left[0]))
+
+    def test_softmax(self):
+        """row_wise="all" takes softmaxes without a norm, too."""
+        softmax = lambda x: x.float().softmax(-1).to(x.dtype)
+        x = torch.randn(8, 64).bfloat16()
+        self.assertEqual(counts(self.compile(softmax, x)[1])[2], 0)
+        far, done, _ = self.compile(softmax, x, row_wise="all")
+        self.assertEqual(counts(done)[2], 1)
+        self.assertLess(far, BF16)
+
+    def test_left(self):
+        """What is next to a kernel and not in it: the node, its line and why."""
+        model = torch_blocks.make("olmo2").bfloat16()
+        _, done, graph = self.compile(model, *torch_blocks.arguments("olmo2", batch=1, tokens=1))
+        left = [l for l in done.left if "parts" in l.reason]
+        self.assertTrue(left)
+        self.assertRegex(str(left[0]), r"^\w+ \(torch_blocks.py:\d+\): not tiled with the norm next to it: ")
+
+    def test_options(self):
+        for options in ({"roundings": "some"}, {"row_wise": "some"}, {"target": 3}):
+            with self.assertRaisesRegex(Exception, f"{next(iter(options))}: expected"):
+                torch._dynamo.reset()
+                torch.compile(lambda x: x + 1, backend="rmsnorm", options={"target": TARGET, **options})(torch.ones(2))
+        with self.assertRaisesRegex(ValueError, "roundings: expected one of 'exact', 'fewer', got 'some'"):
+            rmsnorm.torch.enable(roundings="some")
+
+
+if __name__ == "__main__":
+    unittest.main()
