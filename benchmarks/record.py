@@ -14,13 +14,15 @@ SIZES = {
 
 
 class Record:
-    """`facts`: device, driver and versions. `peers`: who the ratios compare with, if they do. `group`: of programs that the page
-    shows apart."""
+    """`facts`: device, driver and versions. `ceiling`: what shares compare with, `peers`: what ratios do, if there are some. `group`: of
+    programs that the page shows apart."""
 
     def __init__(self, title, facts, commit, ceiling, method, peers=None, group=None):
         self.facts = {"title": title, "device": facts["device"], "driver": facts["driver"],
                       "date": datetime.date.today().isoformat(), "commit": commit, "versions": facts["versions"],
-                      "ceiling": ceiling, "method": method}
+                      "method": method}
+        if ceiling:
+            self.facts["ceiling"] = ceiling
         if peers:
             self.facts["peers"] = peers
         self.group = group
@@ -36,6 +38,9 @@ class Record:
             row["group"] = self.group
         self.times.append(row)
 
+    def add_row(self, **row):
+        self.times.append(row)
+
     def add_to(self, path):
         """Puts the times behind those of a run that is there, of the same compiler on the same device. Of what was timed again
         it keeps the new ones."""
@@ -49,7 +54,7 @@ class Record:
                 sys.exit(f"error: {path}: expected a run whose {key} is {value!r}, got {former.get(key)!r}")
 
         def key(row):
-            return [row.get(name) for name in ("program", "type", "rows", "columns", "group")]
+            return [row.get(name) for name in ("program", "type", "rows", "columns", "shape", "group")]
 
         again = [key(row) for row in self.times]
         self.times = [row for row in former["times"] if key(row) not in again] + self.times

@@ -52,8 +52,7 @@ def describe(run):
     print(f"- Device: {facts['device']}; driver: {facts['driver'] or NOT_RECORDED}.")
     print(f"- Date: {facts['date']}; commit: {facts['commit'] or NOT_RECORDED}; versions: {versions}.")
     print(f"- Method: {facts['method']}.")
-    print(f"- Ceiling: {facts['ceiling']}.")
-    for key, name in (("peers", "Compared with"), ("host", "Host")):
+    for key, name in (("ceiling", "Ceiling"), ("peers", "Compared with"), ("host", "Host")):
         if key in facts:
             print(f"- {name}: {facts[key]}.")
 
