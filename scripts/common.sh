@@ -58,9 +58,16 @@ make_venv() {
     "$venv/bin/pip" install -q --retries 1 "${needs[@]}"
 }
 
-# Installs the Python package there, for the tests of it; those of PyTorch run
-# where the python3 on PATH has it. Without a package index there is none, and
-# these tests are skipped. It is built where wheel.sh builds it, but with no
+# With RMSNORM_FRAMEWORKS=1 what else tests of the package use, where it is not
+# there: 5 GB, some minutes.
+add_frameworks() {
+  "$venv/bin/python" -c "import torch, transformers, jax, jax_tvm_ffi" ||
+    "$venv/bin/pip" install -q --retries 1 torch transformers jax jax-tvm-ffi
+}
+
+# Installs the Python package there, for the tests of it; those of PyTorch and JAX
+# run where the python3 on PATH has these, or with RMSNORM_FRAMEWORKS=1. Without a
+# package index there is no package, and these tests are skipped. It is built where wheel.sh builds it, but with no
 # compiler, as users of pip have it.
 make_python_environment() {
   local log=$build/python.log
@@ -72,7 +79,14 @@ make_python_environment() {
   } >"$log" 2>&1 || {
     rm -rf "$venv"
     echo "== No Python package, $log says why: tests of it are skipped"
+    return 0
   }
+  [ "${RMSNORM_FRAMEWORKS:-0}" = 0 ] || {
+    echo "== Installing PyTorch and JAX into $venv, if they are not there"
+    add_frameworks >>"$log" 2>&1 || echo "== Could not install them, $log says why"
+  }
+  "$venv/bin/python" -c "import torch, transformers, jax, jax_tvm_ffi" 2>/dev/null ||
+    echo "== PyTorch, transformers, JAX or jax-tvm-ffi are missing: tests with them are skipped (RMSNORM_FRAMEWORKS=1 installs them)"
 }
 
 # Configures once (afterwards ninja does so by itself) and builds the targets

@@ -83,7 +83,7 @@ def has_module(name):
         [package_python, "-c", f"import importlib.util, sys; sys.exit(not importlib.util.find_spec('{name}'))"]).returncode == 0
 
 
-for feature, name in (("python-package", "rmsnorm"), ("torch", "torch"), ("jax", "jax"), ("jax-tvm-ffi", "jax_tvm_ffi")):
+for feature, name in (("python-package", "rmsnorm"), ("torch", "torch"), ("transformers", "transformers"), ("jax", "jax"), ("jax-tvm-ffi", "jax_tvm_ffi")):
     if has_module(name):
         config.available_features.add(feature)
 config.substitutions.append(("%package_python", package_python))
