@@ -84,6 +84,13 @@ Outliner::Outliner(const access::Cluster &cluster, SmallVector<Value> computed)
     while (isReshape(result) &&
            isReshape(result.getDefiningOp()->getOperand(0)))
       result = result.getDefiningOp()->getOperand(0);
+  // A sum is stored in the type that others convert it to.
+  for (Value result : results)
+    for (Operation *op = result.getDefiningOp();
+         op && !computing.contains(op) && !access::isView(op) &&
+         op->getBlock() == block && op->getNumOperands() > 0;
+         op = op->getOperand(0).getDefiningOp())
+      computing.insert(op);
   for (const access::Member &member : cluster.getMembers())
     members.push_back(json::Object{{"op", getWrittenName(member.op)},
                                    {"location", toJSON(member.op->getLoc())}});
@@ -179,7 +186,7 @@ void Outliner::handOver(Value value, Value called, DenseSet<Operation *> &made,
     Operation *user = use.getOwner();
     if (made.contains(user))
       continue;
-    if (!inside.contains(user) && !computing.contains(user)) {
+    if (!inside.contains(user)) {
       use.set(called);
       continue;
     }

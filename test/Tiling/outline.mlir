@@ -81,6 +81,53 @@ func.func @single(%x: tensor<1x64xf32>, %p: tensor<1x64xf32>, %w: tensor<64xf32>
   return %z : tensor<1x64xf32>
 }
 
+// Two parts of a new tensor: the second one is written into what the first call gives.
+// CHECK-LABEL: func.func @stack(
+// CHECK-NOT:     rmsnorm.forward
+// CHECK:         %[[A:.*]] = call @stack_rows{{.*}}(%arg0, %arg3)
+// CHECK-NEXT:    %[[B:.*]] = call @stack_rows{{.*}}(%arg1, %arg3, %[[A]])
+// CHECK-NEXT:    tensor.insert_slice %arg2 into %[[B]]
+// REPORT:      "function": "stack_rows
+func.func @stack(%q: tensor<8x4x64xf32>, %k: tensor<8x4x64xf32>, %v: tensor<8x4x64xf32>, %w: tensor<64xf32>, %b: tensor<768x64xf32>) -> tensor<8x64xf32> {
+  %e = tensor.empty() : tensor<8x4x64xf32>
+  %s = tensor.empty() : tensor<8x12x64xf32>
+  %y = rmsnorm.forward input(%q : tensor<8x4x64xf32>) weight(%w : tensor<64xf32>) output(%e : tensor<8x4x64xf32>) eps = 1.0e-5 -> tensor<8x4x64xf32>
+  %z = rmsnorm.forward input(%k : tensor<8x4x64xf32>) weight(%w : tensor<64xf32>) output(%e : tensor<8x4x64xf32>) eps = 1.0e-5 -> tensor<8x4x64xf32>
+  %1 = tensor.insert_slice %y into %s[0, 0, 0] [8, 4, 64] [1, 1, 1] : tensor<8x4x64xf32> into tensor<8x12x64xf32>
+  %2 = tensor.insert_slice %z into %1[0, 4, 0] [8, 4, 64] [1, 1, 1] : tensor<8x4x64xf32> into tensor<8x12x64xf32>
+  %3 = tensor.insert_slice %v into %2[0, 8, 0] [8, 4, 64] [1, 1, 1] : tensor<8x4x64xf32> into tensor<8x12x64xf32>
+  %c = tensor.collapse_shape %3 [[0], [1, 2]] : tensor<8x12x64xf32> into tensor<8x768xf32>
+  %f = tensor.empty() : tensor<8x64xf32>
+  %m = linalg.matmul ins(%c, %b : tensor<8x768xf32>, tensor<768x64xf32>) outs(%f : tensor<8x64xf32>) -> tensor<8x64xf32>
+  return %m : tensor<8x64xf32>
+}
+
+// A sum over rows, which the kernel stores in the type that others convert it to.
+// CHECK-LABEL: func.func @summed(
+// CHECK-NEXT:    %[[S:.*]] = call @summed_rows({{.*}}) : (tensor<8x64xbf16>, tensor<64xbf16>) -> tensor<64xbf16>
+// CHECK-NEXT:    return %[[S]]
+// REPORT:      "function": "summed_rows"
+func.func @summed(%x: tensor<8x64xbf16>, %w: tensor<64xbf16>) -> tensor<64xbf16> {
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<8x64xbf16>
+  %f = tensor.empty() : tensor<64xf32>
+  %g = tensor.empty() : tensor<64xbf16>
+  %y = rmsnorm.forward input(%x : tensor<8x64xbf16>) weight(%w : tensor<64xbf16>) output(%e : tensor<8x64xbf16>) eps = 1.0e-5 -> tensor<8x64xbf16>
+  %z = linalg.fill ins(%zero : f32) outs(%f : tensor<64xf32>) -> tensor<64xf32>
+  %s = linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d1)>], iterator_types = ["reduction", "parallel"]} ins(%y : tensor<8x64xbf16>) outs(%z : tensor<64xf32>) {
+  ^bb0(%a: bf16, %b: f32):
+    %c = arith.extf %a : bf16 to f32
+    %d = arith.addf %c, %b : f32
+    linalg.yield %d : f32
+  } -> tensor<64xf32>
+  %t = linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = ["parallel"]} ins(%s : tensor<64xf32>) outs(%g : tensor<64xbf16>) {
+  ^bb0(%a: f32, %b: bf16):
+    %c = arith.truncf %a : f32 to bf16
+    linalg.yield %c : bf16
+  } -> tensor<64xbf16>
+  return %t : tensor<64xbf16>
+}
+
 // A part of a tensor is read and written: the views are in the function, a constant of several values is none.
 // CHECK-LABEL: func.func @parts(
 // CHECK:         call @parts_rows({{.*}}) : (tensor<?x3x4xf32>, tensor<4xf32>) -> tensor<?x3x4xf32>
