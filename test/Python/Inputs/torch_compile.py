@@ -4,6 +4,7 @@
 import contextlib
 import copy
 import os
+import pathlib
 import subprocess
 import sys
 import tempfile
@@ -138,6 +139,32 @@ class Norm(torch.nn.Module):
         return self.norm(x + y), torch.sort(y)[0]
 
 
+def norm(x):
+    h = x.float()
+    return (h * torch.rsqrt(h.pow(2).mean(-1, keepdim=True) + 1e-6)).to(x.dtype)
+
+
+def bf16(*shape):
+    return torch.randn(*shape).bfloat16()
+
+
+# Programs that were wrong, or cost the graph its kernels: (function, argument, calls).
+PROGRAMS = {
+    "another order of memory": (lambda x: norm(norm(x).amax(-1)), lambda: torch.randn(64, 64, 64).transpose(0, 1), 2),
+    "too large for fp8": (lambda x: norm(x).mul(1000).to(torch.float8_e4m3fn).float(), lambda: bf16(8, 64), 1),
+    "roundings of a cube": (lambda x: norm(x) ** 3, lambda: bf16(50, 64), 1),
+    "numbers beside comparisons": (lambda x: torch.where(norm(x) <= 0.1, norm(x), -x), lambda: bf16(50, 64), 1),
+    "fewer numbers than the correction": (lambda x: norm(x) + torch.var_mean(x, -1, keepdim=True, correction=70)[0], lambda: bf16(8, 64).float(), 1),
+    "a sum of everything": (lambda x: norm(x) * x.sum(), lambda: torch.randn(8, 64), 1),
+    "a slice from before the beginning": (lambda x: norm(x)[:, -10:], lambda: torch.randn(8, 6), 1),
+    "a mean of one number": (lambda x: norm(x) * x[0, 0].mean(0), lambda: torch.randn(8, 64), 1),
+    "too large a number": (lambda x: norm(x) + 1e39, lambda: torch.randn(8, 64), 1),
+    "truths as operands": (lambda x: torch.where(x > 0, x > 1, norm(x)), lambda: torch.randn(8, 64), 1),
+    "parts of two types": (lambda x: torch.cat([norm(x), x.float()], -1), lambda: bf16(8, 64), 1),
+    "moved for others only": (lambda x: norm(x).sum(-1, keepdim=True).expand(4, 6, 64).contiguous(), lambda: torch.randn(4, 6, 64), 1),
+    "stored in another order": (lambda x: norm(x).transpose(0, 1).contiguous(), lambda: torch.randn(4, 6, 64), 1),
+}
+
 SCRIPT = """
 import sys, torch
 sys.path.insert(0, sys.argv[1])
@@ -181,6 +208,30 @@ class Use(unittest.TestCase):
             far, done, _ = self.compile(Norm(), torch.randn(8, 64), torch.randn(8, 64))
         self.assertEqual((far, done.calls), (0, []))
         self.assertIn("norm-compile", str(done.left[0]))
+
+    def test_programs(self):
+        for name, (function, make, calls) in PROGRAMS.items():
+            with self.subTest(name):
+                torch.manual_seed(1)
+                far, done, _ = self.compile(function, make())
+                self.assertLess(far, F32)
+                self.assertEqual(len(done.calls), calls, str(done))
+
+    def test_other_device(self):
+        """Tensors in host memory, kernels of a GPU."""
+        far, done, _ = self.compile(norm, torch.randn(8, 64), target="sm_90")
+        self.assertEqual((far, done.calls), (0, []))
+
+    def test_damaged_cache(self):
+        """A file that is no module is made again."""
+        with tempfile.TemporaryDirectory() as folder, unittest.mock.patch.dict(os.environ, {"RMSNORM_CACHE": folder}):
+            self.assertEqual(len(self.compile(norm, torch.randn(8, 64))[1].calls), 1)
+            path, = pathlib.Path(folder).glob("*.rmsn")
+            path.write_bytes(b"damaged")
+            rmsnorm.torch.kernels._entries.clear()
+            far, done, _ = self.compile(norm, torch.randn(8, 64))
+            self.assertEqual(len(done.calls), 1)
+            self.assertLess(far, 1e-6)
 
     def test_softmax(self):
         """row_wise="all" takes softmaxes without a norm, too."""

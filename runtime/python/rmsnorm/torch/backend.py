@@ -61,7 +61,7 @@ def report():
 
 class Report(list):
     def __repr__(self):
-        return "\n".join(map(str, self)) or "no graph was compiled in this process"
+        return "\n".join(map(str, self)) or "no graph was compiled in this process; Inductor may have kept those of earlier ones"
 
 
 #===--- The pass ----------------------------------------------------------===#
@@ -74,11 +74,6 @@ def _find_line(node):
         return ""
     file, _, rest = places[-1].removeprefix('File "').partition('", line ')
     return f"{os.path.basename(file)}:{rest.partition(',')[0]}"
-
-
-def _set_value(node, value):
-    node.meta["val"] = value
-    return node
 
 
 class Pass:
@@ -99,7 +94,9 @@ class Pass:
         except OSError:
             compiler = ""
         sources = "".join(path.read_text() for path in sorted(pathlib.Path(__file__).parent.glob("*.py")))
-        return hashlib.sha256(repr((self.roundings, self.row_wise, self.target, compiler, sources)).encode()).hexdigest()
+        # And on where the kernels that it names are.
+        facts = (self.roundings, self.row_wise, self.target, compiler, sources, str(kernels.find_cache()))
+        return hashlib.sha256(repr(facts).encode()).hexdigest()
 
     def __call__(self, graph):
         start, made = time.perf_counter(), Graph(nodes=sum(n.op == "call_function" for n in graph.nodes))
@@ -111,9 +108,19 @@ class Pass:
         _graphs.append(made)
 
     def _run(self, graph, made):
-        text, written = linalg.emit_graph(graph)
         options = [f"--raise={self.roundings}", f"--row-wise={self.row_wise}"]
-        proposed, _ = kernels.outline(text, options)
+        refused = set()
+        while True:
+            text, written = linalg.emit_graph(graph, lambda node: node.name not in refused and self._is_here(node))
+            try:
+                proposed, _ = kernels.outline(text, options)
+                break
+            except kernels.Refused as error:  # a node whose text is none costs that node
+                names = error.names & {node.name for node in written}
+                if not names:
+                    raise
+                refused |= names
+                made.left += [Left(name, "", error.messages[0]) for name in names]
         made.norms = sum(m["op"].startswith("rmsnorm.") for f in proposed["functions"] for m in f["members"])
         found = regions.Regions(graph)
         calls = found.join(found.propose(proposed, written))
@@ -121,13 +128,22 @@ class Pass:
             compiled = list(pool.map(lambda call: self._compile_apart(found, call, made), calls))
         taken, replaced = set(), {}
         for region in [region for part in compiled for region in part]:
-            taken.update(region[1])
-            self._replace(graph, region, made, replaced)
+            try:
+                self._replace(graph, region, made, replaced)
+                taken.update(region[1])
+            except Exception as error:
+                self._leave(made, found, [n.name for n in region[1]], f"{type(error).__name__}: {error}")
         for refusal in proposed["refusals"]:
             names = [n for n in refusal["location"] if n in found.by_name]
             if all(found.by_name[n] in written - taken for n in names):
                 self._leave(made, found, names, f"{refusal['what']} {refusal['reason']}")
         graph.eliminate_dead_code()
+
+    def _is_here(self, node):
+        """Whether all tensors are where kernels of the target run."""
+        values = [n.meta.get("val") for n in (node, *node.all_input_nodes)]
+        tensors = [t for v in values for t in (v if isinstance(v, (tuple, list)) else [v]) if isinstance(t, torch.Tensor)]
+        return all(t.device.type == ("cpu" if self.target.startswith("sim") else "cuda") for t in tensors)
 
     @staticmethod
     def _leave(made, found, names, reason):
@@ -173,54 +189,66 @@ class Pass:
         return None
 
     def _replace(self, graph, compiled, made, replaced):
-        """`replaced`: of nodes that others have replaced what stands for them."""
+        """`replaced`: of nodes that others have replaced what stands for them. The graph changes only if all of it can."""
         key, nodes, inputs, outputs, text = compiled
         inputs = [replaced.get(node, node) for node in inputs]
+        lying = [self._plan(node, lies) for node, lies in zip(inputs, text.input_orders)]
+        values = kernels.launch([steps[-1][2] if steps else node.meta["val"] for node, steps in zip(inputs, lying)], key)
+        shaping = [self._shape(*planned) for planned in zip(outputs, values, text.orders, text.shapes)]
+
         order = {node: i for i, node in enumerate(graph.nodes)}
-        arguments, call = [], None
         with graph.inserting_after(max(inputs, key=order.get)):
             call = graph.call_function(kernels.launch, (list(inputs), key))
         with graph.inserting_before(call):
-            for node in inputs:
-                arguments.append(self._as_it_lies(graph, node))
-        call.args = (arguments, key)
-        _set_value(call, kernels.launch(*[[a.meta["val"] for a in arguments], key]))
-        last = call
-        for i, (output, lies, shape) in enumerate(zip(outputs, text.orders, text.shapes)):
-            def append(target, args, value):
-                nonlocal last
-                with graph.inserting_after(last):
-                    last = _set_value(graph.call_function(target, args), value)
-
-            value = call.meta["val"][i]
-            append(operator.getitem, (call, i), value)
-            if lies != list(range(len(lies))):
-                back = [lies.index(k) for k in range(len(lies))]
-                append(linalg.aten.permute.default, (last, back), value := value.permute(back))
-            if shape is not None:
-                append(linalg.aten.view.default, (last, shape), value := value.view(output.meta["val"].shape))
-            expected = output.meta["val"]
-            if value.shape != expected.shape or value.dtype != expected.dtype:
-                raise AssertionError(f"{output.name}: expected {expected.shape} of {expected.dtype}, got {value.shape} of {value.dtype}")
-            last.meta.update({k: v for k, v in output.meta.items() if k not in last.meta})
-            output.replace_all_uses_with(last)
-            replaced[output] = last
+            call.args = ([self._append(graph, node, steps) for node, steps in zip(inputs, lying)], key)
+        call.meta["val"] = values
+        for i, (output, steps) in enumerate(zip(outputs, shaping)):
+            made_of = self._append(graph, call, [(operator.getitem, (i,), values[i], {}), *steps], after=True)
+            made_of.meta.update({k: v for k, v in output.meta.items() if k not in made_of.meta})
+            output.replace_all_uses_with(made_of)
+            replaced[output] = made_of
         torch._inductor.fx_passes.post_grad.stable_topological_sort(graph)
         made.calls.append((len(nodes), kernels.get_entry(key).launches))
 
     @staticmethod
-    def _as_it_lies(graph, node):
-        """A tensor in the order of memory; a copy where an element has no place of its own."""
-        value, at = node.meta["val"], node
-        lies = linalg.memory_order(value)
+    def _append(graph, node, steps, after=False):
+        """The node that a row of steps (op, arguments after the first, value, named arguments) makes of a node."""
+        for target, args, value, named in steps:
+            if after:
+                with graph.inserting_after(node):
+                    node = graph.call_function(target, (node, *args), named)
+            else:
+                node = graph.call_function(target, (node, *args), named)
+            node.meta["val"] = value
+        return node
+
+    @staticmethod
+    def _plan(node, lies):
+        """Steps to a tensor in the order that the kernel was compiled for, whose elements each have a place, side by side in the last
+        dimension."""
+        value, steps = node.meta["val"], []
         if lies != list(range(value.dim())):
-            at = graph.call_function(linalg.aten.permute.default, (at, lies))
             value = value.permute(lies)
-            _set_value(at, value)
+            steps.append((linalg.aten.permute.default, (lies,), value, {}))
         if value.dim() and (value.shape[-1] != 1 and value.stride(-1) != 1 or any(s == 0 for s in value.stride())):
-            at = graph.call_function(linalg.aten.clone.default, (at,), {"memory_format": torch.contiguous_format})
-            _set_value(at, torch.empty_like(value, memory_format=torch.contiguous_format))
-        return at
+            value = torch.empty_like(value, memory_format=torch.contiguous_format)
+            steps.append((linalg.aten.clone.default, (), value, {"memory_format": torch.contiguous_format}))
+        return steps
+
+    @staticmethod
+    def _shape(output, value, lies, shape):
+        """Steps from a result to the tensor that the graph has."""
+        steps, expected = [], output.meta["val"]
+        if lies != list(range(len(lies))):
+            back = [lies.index(k) for k in range(len(lies))]
+            value = value.permute(back)
+            steps.append((linalg.aten.permute.default, (back,), value, {}))
+        if shape is not None:
+            value = value.view(expected.shape)
+            steps.append((linalg.aten.view.default, (shape,), value, {}))
+        if value.shape != expected.shape or value.dtype != expected.dtype:
+            raise AssertionError(f"{output.name}: expected {expected.shape} of {expected.dtype}, got {value.shape} of {value.dtype}")
+        return steps
 
 
 #===--- Backends ----------------------------------------------------------===#

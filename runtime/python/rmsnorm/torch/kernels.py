@@ -60,7 +60,9 @@ def _run(text, *options):
         said = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
     if done.returncode != 0:
         errors = [d for d in said if d["severity"] == "error"]
-        raise Refused([d["message"] for d in errors] or [done.stderr.strip()], {n for d in errors for n in d["location"]})
+        unsaid = done.stderr.strip() if done.returncode > 0 else ""  # of a crash it is a trace
+        raise Refused([d["message"] for d in errors] or [f"norm-compile ended with status {done.returncode} {unsaid}".strip()],
+                      {n for d in errors for n in d["location"]})
     return done.stdout, said
 
 
@@ -73,6 +75,15 @@ def outline(text, options):
 _locks, _locks_lock = {}, threading.Lock()
 
 
+def _can_load(path):
+    """Whether a file is there, and whole."""
+    try:
+        rmsnorm.load(path)
+        return True
+    except (OSError, ValueError):
+        return False
+
+
 def compile_region(text, options, target):
     """The key of a program. It is compiled unless its file is there."""
     program = re.sub(r' loc\("[^"]*"\)', "", text)
@@ -81,7 +92,7 @@ def compile_region(text, options, target):
     with _locks_lock:
         lock = _locks.setdefault(key, threading.Lock())
     with lock:  # layers of a model have the same programs
-        if not path.exists():
+        if not _can_load(path):
             path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=path.parent) as folder:
                 made = pathlib.Path(folder) / "module"

@@ -38,18 +38,23 @@ class Unsupported(Exception):
 #===--- Scalars -----------------------------------------------------------===#
 
 
+_DTYPES = {"f64": torch.float64, "f32": torch.float32, "bf16": torch.bfloat16, "f16": torch.float16}
+_SAME_BITS = {"f64": torch.int64, "f32": torch.int32, "bf16": torch.int16, "f16": torch.int16}
+
+
 def _constant(value, element):
-    """A constant of a type of floats, by its bits: decimals of an infinity there are none."""
-    if element == "bf16":
-        bits = torch.tensor(float(value)).bfloat16().view(torch.int16).item() & 0xFFFF
-        return f"0x{bits:04X}"
-    return "0x" + struct.pack({"f64": ">d", "f32": ">f", "f16": ">e"}[element], float(value)).hex().upper()
+    """A constant of a type of floats, by its bits: decimals of an infinity there are none. What is too large for the type is one."""
+    bits = torch.tensor(float(value), dtype=torch.float64).to(_DTYPES[element]).view(_SAME_BITS[element]).item()
+    return f"0x{bits & (1 << _BITS[element]) - 1:0{_BITS[element] // 4}X}"
 
 
 def _is_exact(value, element):
     """Whether a number has this type."""
-    dtype = {"bf16": torch.bfloat16, "f16": torch.float16}.get(element, torch.float64)
-    return torch.tensor(float(value), dtype=dtype).double().item() == float(value)
+    return torch.tensor(float(value), dtype=torch.float64).to(_DTYPES[element]).double().item() == float(value)
+
+
+# Whether this PyTorch takes the largest number for what is too large for fp8, or NaN.
+_SATURATES = not torch.tensor(1e5).to(torch.float8_e4m3fn).float().isnan().item()
 
 
 class Body:
@@ -76,6 +81,10 @@ class Body:
             return self.line(f"arith.uitofp {value} : i1 to {target}")
         if _BITS[source] == _BITS[target]:
             value, source = self.convert(value, source, "f32"), "f32"
+        if target == "f8E4M3FN" and _SATURATES:
+            value, source = self.convert(value, source, "f32"), "f32"
+            value = self.op("arith.minimumf", source, value, self.constant(448.0, source))
+            value = self.op("arith.maximumf", source, value, self.constant(-448.0, source))
         return self.line(f"arith.{'extf' if _BITS[source] < _BITS[target] else 'truncf'} {value} : {source} to {target}")
 
 
@@ -111,8 +120,9 @@ _relu = lambda b, t, x: (b.op("arith.maximumf", t, x, b.constant(0.0, t)), t)
 _clamp = lambda b, t, x, low, high: (b.op("arith.minimumf", t, b.op("arith.maximumf", t, x, low), high), t)
 _where = lambda b, t, c, x, y: (b.line(f"arith.select {c}, {x}, {y} : {t}"), t)
 _addcmul = lambda b, t, x, y, z: (b.op("arith.addf", t, x, b.op("arith.mulf", t, y, z)), t)
-# One operation, rounded once: the same in a narrow type as in f32 with a rounding after it.
-_ROUNDED_ONCE = {_add, _sub, _mul, _div, _neg, _abs, _maximum, _minimum, _identity, _square, _relu, _clamp, _where}
+# Operations of which eager mode rounds each, so that they are computed in a narrow type.
+_ROUNDED = {_add, _sub, _mul, _div, _neg, _abs, _maximum, _minimum, _identity, _square, _cube, _relu, _clamp, _where}
+_COMPARISONS = {name: _compare(f"o{name}") for name in ("eq", "lt", "gt", "le", "ge")}
 # Of aten's ops the function and the number of operands.
 _POINTWISE = {
     aten.add.Tensor: (_add, 2), aten.add.Scalar: (_add, 2), aten.sub.Tensor: (_sub, 2), aten.sub.Scalar: (_sub, 2),
@@ -123,10 +133,10 @@ _POINTWISE = {
     aten.reciprocal.default: (_reciprocal, 1), aten.sigmoid.default: (_sigmoid, 1), aten.exp.default: (_arith("math.exp"), 1),
     aten.exp2.default: (_arith("math.exp2"), 1), aten.log.default: (_arith("math.log"), 1), aten.tanh.default: (_arith("math.tanh"), 1),
     aten.erf.default: (_arith("math.erf"), 1), aten.cos.default: (_arith("math.cos"), 1), aten.sin.default: (_arith("math.sin"), 1),
-    aten.addcmul.default: (_addcmul, 3), aten.where.self: (_where, 3), aten.eq.Tensor: (_compare("oeq"), 2),
-    aten.eq.Scalar: (_compare("oeq"), 2), aten.lt.Tensor: (_compare("olt"), 2), aten.lt.Scalar: (_compare("olt"), 2),
-    aten.gt.Tensor: (_compare("ogt"), 2), aten.gt.Scalar: (_compare("ogt"), 2), aten.le.Tensor: (_compare("ole"), 2),
-    aten.le.Scalar: (_compare("ole"), 2), aten.ge.Tensor: (_compare("oge"), 2), aten.ge.Scalar: (_compare("oge"), 2),
+    aten.addcmul.default: (_addcmul, 3), aten.where.self: (_where, 3), aten.eq.Tensor: (_COMPARISONS["eq"], 2),
+    aten.eq.Scalar: (_COMPARISONS["eq"], 2), aten.lt.Tensor: (_COMPARISONS["lt"], 2), aten.lt.Scalar: (_COMPARISONS["lt"], 2),
+    aten.gt.Tensor: (_COMPARISONS["gt"], 2), aten.gt.Scalar: (_COMPARISONS["gt"], 2), aten.le.Tensor: (_COMPARISONS["le"], 2),
+    aten.le.Scalar: (_COMPARISONS["le"], 2), aten.ge.Tensor: (_COMPARISONS["ge"], 2), aten.ge.Scalar: (_COMPARISONS["ge"], 2),
 }
 # Pointwise ops of other arguments.
 _POINTWISE_BY_NAME = {prims.convert_element_type.default, aten._to_copy.default, aten.pow.Tensor_Scalar, aten.clamp.default}
@@ -193,7 +203,7 @@ class Value:
         return "tensor<" + "".join(f"{size if is_static(size) else '?'}x" for size in self.shape) + self.element + ">"
 
 
-def _is_tensor(node):
+def is_tensor(node):
     return isinstance(node, torch.fx.Node) and isinstance(node.meta.get("val"), torch.Tensor)
 
 
@@ -285,7 +295,7 @@ class Emitter:
                 repeated = is_static(size) and size == 1 and not (is_static(wide) and wide == 1)
                 indices.append("0" if repeated else dims[space.order.index(first + i)])
             maps.append(indices)
-        maps.append(out_map or dims)
+        maps.append(dims if out_map is None else out_map)
         text = ", ".join(f"affine_map<({', '.join(dims)}) -> ({', '.join(m)})>" for m in maps)
         body = Body(self)
         scalars = [self.fresh() for _ in (*operands, out)]
@@ -428,18 +438,19 @@ class Emitter:
         if element not in _COMPUTED and element != "i1":
             raise Unsupported(f"a result of {element}")
         compute = element if element in _COMPUTED else max(floats, key=_BITS.get) if len(floats) == 1 else "f32"
-        if compute in _NARROW and (function not in _ROUNDED_ONCE
-                                   or not all(isinstance(v, Value) or _is_exact(v, compute) for v in inputs)):
+        # Numbers beside a comparison are rounded to the tensor's type, others are not.
+        exact = function in _COMPARISONS.values() or all(isinstance(v, Value) or _is_exact(v, compute) for v in inputs)
+        if compute in _NARROW and not (exact and (function in _ROUNDED or function in _COMPARISONS.values())):
             compute = "f32"
 
         def body(b, *scalars):
             scalars, operands = list(scalars), []
-            for v in inputs:
+            for i, v in enumerate(inputs):
                 if not isinstance(v, Value):
                     operands.append(b.constant(v, compute))
                     continue
                 scalar = scalars.pop(0)
-                operands.append(scalar if v.element == "i1" and function is _where else b.convert(scalar, v.element, compute))
+                operands.append(scalar if i == 0 and function is _where else b.convert(scalar, v.element, compute))
             result, kind = function(b, compute, *operands)
             return result if kind == "i1" else b.convert(result, kind, element)
 
@@ -447,6 +458,8 @@ class Emitter:
 
     def _reduce(self, value, dims, keep, combine, element, finish=None):
         """Sums are computed in f32, as PyTorch does; maxima are exact."""
+        if value.rank == 0:
+            raise Unsupported("a reduction of one number")
         dims = [d % value.rank for d in dims] or list(range(value.rank))
         summed = combine == "arith.addf"
         total = "f32" if summed and value.element in _NARROW else value.element
@@ -470,13 +483,13 @@ class Emitter:
         return lambda b, t, x: b.op("arith.divf", t, x, b.constant(count, t))
 
     def _var_mean(self, x, dims, keep, correction):
-        if x.element != "f32":
-            raise Unsupported(f"a variance of {x.element}")
+        if x.element != "f32" or not dims:
+            raise Unsupported("a variance of another type than f32, or of everything")
         count = math.prod(x.logical[d] for d in dims)
         mean = self._reduce(x, dims, True, "arith.addf", "f32", self._divide_by(count))
         centred = self._generic([x, mean], self._empty(x.logical, "f32", x.order), lambda b, v, m, _: b.op("arith.subf", "f32", v, m))
         squares = self._generic([centred], self._empty(x.logical, "f32", x.order), lambda b, v, _: b.op("arith.mulf", "f32", v, v))
-        var = self._reduce(squares, dims, keep, "arith.addf", "f32", self._divide_by(count - correction))
+        var = self._reduce(squares, dims, keep, "arith.addf", "f32", self._divide_by(max(0, count - correction)))
         return [var, mean if keep else self._reshape(mean, var.logical)]
 
     def _gather(self, table, indices, val):
@@ -516,8 +529,8 @@ class Emitter:
             return self._cat([self._get(a) for a in args[0]], argument(1, 0) % val.dim())
         if target is aten.full.default:
             element = Value.of(val).element
-            if element not in _COMPUTED:
-                raise Unsupported(f"a constant of {element}")
+            if element not in _COMPUTED or isinstance(args[1], torch.fx.Node):
+                raise Unsupported(f"a constant of {element}, or one that is none")
             return self._filled(val.shape, element, args[1])
         x = self._get(args[0]) if args else None
         if not isinstance(x, Value):
@@ -569,8 +582,10 @@ class Emitter:
             dim, start, step = argument(1, 0) % rank, argument(2, 0) or 0, argument(4, 1)
             if not is_static(start) or not is_static(step) or start < 0 and not is_static(shape[dim]):
                 raise Unsupported("a slice from a place that is no constant")
-            start = start + shape[dim] if start < 0 else start
-            return self._cut(x, dim, min(start, shape[dim]) if is_static(shape[dim]) else start, val.shape[dim], step)
+            start = max(0, start + shape[dim]) if start < 0 else start
+            if is_static(val.shape[dim]) and val.shape[dim] == 0:
+                raise Unsupported("an empty slice")
+            return self._cut(x, dim, start, val.shape[dim], step)
         if target is aten.select.int:
             dim, at = args[1] % rank, args[2]
             if not is_static(at) or at < 0 and not is_static(shape[dim]):
@@ -578,6 +593,8 @@ class Emitter:
             return self._cut(x, dim, at + shape[dim] if at < 0 else at, 1, drop=True)
         if target in (aten.split.Tensor, aten.split_with_sizes.default):
             dim, at, parts = argument(2, 0) % rank, 0, []
+            if not all(is_static(part.shape[dim]) for part in val[:-1]):
+                raise Unsupported("parts of sizes that change")
             for part in val:
                 parts.append(self._cut(x, dim, at, part.shape[dim]))
                 at += part.shape[dim]
@@ -596,6 +613,7 @@ class Emitter:
         if any(not isinstance(p, Value) or p.rank != parts[0].rank or not is_static(p.logical[dim]) for p in parts):
             raise Unsupported("a concatenation of sizes that change")
         val = self._node.meta["val"]
+        parts = [self._convert(part, Value.of(val).element) for part in parts]
         # In the parts' order of memory: what follows has it, too.
         order = parts[0].order if all(p.order == parts[0].order for p in parts) else memory_order(val)
         made, at = self._empty(val.shape, parts[0].element, order), 0
@@ -626,10 +644,10 @@ class Emitter:
                 made = self._get(node.args[0])[node.args[1]]
             else:
                 made = self._emit(node)
-        except Unsupported:
+        except Exception as error:  # of arguments that were not thought of: nothing here is worth a graph
             del self.lines[mark[0]:]
             self._count, self._constants = mark[1], constants
-            raise
+            raise error if isinstance(error, Unsupported) else Unsupported(f"{node.target}: {error!r}") from error
         self._set(node, made)
 
     def emit_opaque(self, node):
@@ -653,6 +671,11 @@ class Emitter:
 
         self._set(node, [call(part) for part in val] if isinstance(val, (tuple, list)) else call(val))
 
+    def store(self, node):
+        """Puts the value of a node into the order of memory that the graph has it in."""
+        self._node = node
+        self.values[node] = self._in_order(self.values[node], memory_order(node.meta["val"]))
+
     def shed_ones(self, node):
         """A result that is another value with dimensions of one element more: that value, and the shape to give it. A kernel's
         results are no views."""
@@ -673,17 +696,20 @@ class Emitter:
                 + f"\n  return {', '.join(value.name for value in values)} : {results}\n}}\n")
 
 
-def emit_graph(graph, name="main"):
-    """A whole graph; what has no text is opaque. The text, and the nodes that have some."""
+def emit_graph(graph, can_hold, name="main"):
+    """A whole graph; what has no text, or what `can_hold(node)` says no kernel can hold, is opaque. The text, and the nodes that have
+    some."""
     emitter, written = Emitter(name), set()
     for node in graph.nodes:
         if node.op in ("placeholder", "get_attr"):
-            if _is_tensor(node) and node.meta["val"].dtype in _ELEMENTS:
+            if is_tensor(node) and node.meta["val"].dtype in _ELEMENTS:
                 emitter.argument(node)
             else:
                 emitter.values[node] = None
         elif node.op == "call_function":
             try:
+                if not can_hold(node):
+                    raise Unsupported("a node of another device")
                 emitter.emit(node)
                 written.add(node)
             except Unsupported:
@@ -695,8 +721,8 @@ def emit_graph(graph, name="main"):
 
 
 class Region:
-    """Nodes of a graph as a function of `inputs`: the text; for each output the order in which it lies in memory and, where the
-    function returns it without its dimensions of one element, its shape."""
+    """Nodes of a graph as a function of `inputs`: the text; for each input and output the order in which it lies in memory; for each
+    output its shape, where the function returns it without its dimensions of one element."""
 
     def __init__(self, nodes, inputs, outputs, name):
         emitter = Emitter(name)
@@ -704,6 +730,9 @@ class Region:
             emitter.argument(node)
         for node in nodes:
             emitter.emit(node)
+        for node in outputs:  # views that others take of it count on its order of memory
+            emitter.store(node)
+        self.input_orders = [value.order for value, _ in emitter.arguments]
         self.shapes = [emitter.shed_ones(node) for node in outputs]
         self.orders = [emitter.values[node].order for node in outputs]
         self.text = emitter.finish(outputs)

@@ -33,6 +33,8 @@ class Regions:
         proposals = [set().union(*map(named, function["members"])) for function in report["functions"]]
         self.rest = set().union(*map(named, report["rest"]))
         self.gone = {n for n in written.difference(self.rest, *proposals) if n.target not in linalg.MOVES}
+        for region in proposals:
+            self._strip(region)
         self.proposals = [region for region in proposals if region]
         for region in self.proposals:
             own = region.difference(self.owner)
@@ -64,9 +66,13 @@ class Regions:
             region.update(n for n in node.all_input_nodes if n.target is aten.full.default and n not in without)
             if isinstance(node.meta.get("val"), (tuple, list)):
                 region.update(user for user in node.users if user.target is operator.getitem)
+        self._strip(region)
+        return region
+
+    def _strip(self, region):
+        """Takes out what is moved for others only."""
         while ends := {n for n in region if self._is_move(n) and not any(user in region for user in n.users)}:
             region -= ends
-        return region
 
     @staticmethod
     def _is_move(node):
@@ -127,13 +133,13 @@ class Regions:
         nodes = self.sorted(region)
         outputs, kept = [], set()
         for node in reversed(nodes):
-            if linalg._is_tensor(node) and any(
+            if linalg.is_tensor(node) and any(
                     user in kept or user not in region and self._needs(user, node) for user in node.users):
                 if self._is_left(node, region):
                     kept.add(node)
                 else:
                     outputs.insert(0, node)
-        inputs = dict.fromkeys(n for node in nodes for n in node.all_input_nodes if n not in region and linalg._is_tensor(n))
+        inputs = dict.fromkeys(n for node in nodes for n in node.all_input_nodes if n not in region and linalg.is_tensor(n))
         return nodes, list(inputs), outputs
 
     #===--- Several kernels in one call -----------------------------------===#
