@@ -67,8 +67,8 @@ add_frameworks() {
 
 # Installs the Python package there, for the tests of it; those of PyTorch and JAX
 # run where the python3 on PATH has these, or with RMSNORM_FRAMEWORKS=1. Without a
-# package index there is no package, and these tests are skipped. It is built where wheel.sh builds it, but with no
-# compiler, as users of pip have it.
+# package index there is no package, and these tests are skipped. It is built where
+# wheel.sh builds it, but with no compiler, as users of pip have it.
 make_python_environment() {
   local log=$build/python.log
   echo "== Installing runtime/python into $venv"

@@ -113,7 +113,7 @@ class Pass:
         while True:
             text, written = linalg.emit_graph(graph, lambda node: node.name not in refused and self._is_here(node))
             try:
-                proposed, _ = kernels.outline(text, options)
+                proposed = kernels.outline(text, options)
                 break
             except kernels.Refused as error:  # a node whose text is none costs that node
                 names = error.names & {node.name for node in written}

@@ -53,7 +53,7 @@ def _get_version(path, modified):
 
 
 def _run(text, *options):
-    """norm-compile on a text. A Refused has its errors."""
+    """What norm-compile prints for a text. A Refused has its errors."""
     with tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder) / "log"
         done = subprocess.run([rmsnorm.find_compiler(), "-", f"--diagnostics={log}", *options], input=text, capture_output=True, text=True)
@@ -63,13 +63,12 @@ def _run(text, *options):
         unsaid = done.stderr.strip() if done.returncode > 0 else ""  # of a crash it is a trace
         raise Refused([d["message"] for d in errors] or [f"norm-compile ended with status {done.returncode} {unsaid}".strip()],
                       {n for d in errors for n in d["location"]})
-    return done.stdout, said
+    return done.stdout
 
 
 def outline(text, options):
-    """The compiler's proposals for a graph (rmsnorm-outline's report), and what it remarked."""
-    report, remarks = _run(text, *options, "--outline=-")
-    return json.loads(report), remarks
+    """The compiler's proposals for a graph: rmsnorm-outline's report."""
+    return json.loads(_run(text, *options, "--outline=-"))
 
 
 _locks, _locks_lock = {}, threading.Lock()

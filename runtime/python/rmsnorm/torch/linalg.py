@@ -7,7 +7,6 @@ f32 and rounds is computed in f32 and rounded here.
 """
 import math
 import operator
-import struct
 
 import sympy
 import torch
@@ -138,9 +137,6 @@ _POINTWISE = {
     aten.gt.Tensor: (_COMPARISONS["gt"], 2), aten.gt.Scalar: (_COMPARISONS["gt"], 2), aten.le.Tensor: (_COMPARISONS["le"], 2),
     aten.le.Scalar: (_COMPARISONS["le"], 2), aten.ge.Tensor: (_COMPARISONS["ge"], 2), aten.ge.Scalar: (_COMPARISONS["ge"], 2),
 }
-# Pointwise ops of other arguments.
-_POINTWISE_BY_NAME = {prims.convert_element_type.default, aten._to_copy.default, aten.pow.Tensor_Scalar, aten.clamp.default}
-POINTWISE = set(_POINTWISE) | _POINTWISE_BY_NAME
 
 
 #===--- Values ------------------------------------------------------------===#

@@ -6,10 +6,10 @@ as locations. What becomes a kernel is then written again from the graph's own n
 not a wrong one.
 """
 import operator
-import re
 
 from . import linalg
 from .linalg import aten, prims
+
 
 class Regions:
     """The nodes of a graph in their order."""
@@ -174,9 +174,3 @@ class Regions:
             else:
                 calls.append([region])
         return calls
-
-
-def find_named(names, region):
-    """The members that a message names."""
-    words = set(re.findall(r"[A-Za-z_][A-Za-z0-9_]*", names))
-    return {node for node in region if node.name in words}
