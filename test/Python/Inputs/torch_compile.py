@@ -148,21 +148,21 @@ def bf16(*shape):
     return torch.randn(*shape).bfloat16()
 
 
-# Programs that were wrong, or cost the graph its kernels: (function, argument, calls).
+# Programs that were wrong, or cost the graph its kernels: (function, argument, calls, nodes in them).
 PROGRAMS = {
-    "another order of memory": (lambda x: norm(norm(x).amax(-1)), lambda: torch.randn(64, 64, 64).transpose(0, 1), 2),
-    "too large for fp8": (lambda x: norm(x).mul(1000).to(torch.float8_e4m3fn).float(), lambda: bf16(8, 64), 1),
-    "roundings of a cube": (lambda x: norm(x) ** 3, lambda: bf16(50, 64), 1),
-    "numbers beside comparisons": (lambda x: torch.where(norm(x) <= 0.1, norm(x), -x), lambda: bf16(50, 64), 1),
-    "fewer numbers than the correction": (lambda x: norm(x) + torch.var_mean(x, -1, keepdim=True, correction=70)[0], lambda: bf16(8, 64).float(), 1),
-    "a sum of everything": (lambda x: norm(x) * x.sum(), lambda: torch.randn(8, 64), 1),
-    "a slice from before the beginning": (lambda x: norm(x)[:, -10:], lambda: torch.randn(8, 6), 1),
-    "a mean of one number": (lambda x: norm(x) * x[0, 0].mean(0), lambda: torch.randn(8, 64), 1),
-    "too large a number": (lambda x: norm(x) + 1e39, lambda: torch.randn(8, 64), 1),
-    "truths as operands": (lambda x: torch.where(x > 0, x > 1, norm(x)), lambda: torch.randn(8, 64), 1),
-    "parts of two types": (lambda x: torch.cat([norm(x), x.float()], -1), lambda: bf16(8, 64), 1),
-    "moved for others only": (lambda x: norm(x).sum(-1, keepdim=True).expand(4, 6, 64).contiguous(), lambda: torch.randn(4, 6, 64), 1),
-    "stored in another order": (lambda x: norm(x).transpose(0, 1).contiguous(), lambda: torch.randn(4, 6, 64), 1),
+    "another order of memory": (lambda x: norm(norm(x).amax(-1)), lambda: torch.randn(64, 64, 64).transpose(0, 1), 2, 11),
+    "too large for fp8": (lambda x: norm(x).mul(1000).to(torch.float8_e4m3fn).float(), lambda: bf16(8, 64), 1, 10),
+    "roundings of a cube": (lambda x: norm(x) ** 3, lambda: bf16(50, 64), 1, 8),
+    "numbers beside comparisons": (lambda x: torch.where(norm(x) <= 0.1, norm(x), -x), lambda: bf16(50, 64), 1, 17),
+    "fewer numbers than the correction": (lambda x: norm(x) + torch.var_mean(x, -1, keepdim=True, correction=70)[0], lambda: bf16(8, 64).float(), 1, 8),
+    "a sum of everything": (lambda x: norm(x) * x.sum(), lambda: torch.randn(8, 64), 1, 6),
+    "a slice from before the beginning": (lambda x: norm(x)[:, -10:], lambda: torch.randn(8, 6), 1, 5),
+    "a mean of one number": (lambda x: norm(x) * x[0, 0].mean(0), lambda: torch.randn(8, 64), 1, 6),
+    "too large a number": (lambda x: norm(x) + 1e39, lambda: torch.randn(8, 64), 1, 6),
+    "truths as operands": (lambda x: torch.where(x > 0, x > 1, norm(x)), lambda: torch.randn(8, 64), 1, 8),
+    "parts of two types": (lambda x: torch.cat([norm(x), x.float()], -1), lambda: bf16(8, 64), 1, 7),
+    "moved for others only": (lambda x: norm(x).sum(-1, keepdim=True).expand(4, 6, 64).contiguous(), lambda: torch.randn(4, 6, 64), 1, 6),
+    "stored in another order": (lambda x: norm(x.transpose(0, 1)).sum(-1), lambda: torch.randn(4, 6, 64), 1, 6),
 }
 
 SCRIPT = """
@@ -210,12 +210,12 @@ class Use(unittest.TestCase):
         self.assertIn("norm-compile", str(done.left[0]))
 
     def test_programs(self):
-        for name, (function, make, calls) in PROGRAMS.items():
+        for name, (function, make, calls, nodes) in PROGRAMS.items():
             with self.subTest(name):
                 torch.manual_seed(1)
                 far, done, _ = self.compile(function, make())
                 self.assertLess(far, F32)
-                self.assertEqual(len(done.calls), calls, str(done))
+                self.assertEqual((len(done.calls), sum(n for n, _ in done.calls)), (calls, nodes), str(done))
 
     def test_other_device(self):
         """Tensors in host memory, kernels of a GPU."""
