@@ -5,6 +5,7 @@ import contextlib
 import copy
 import os
 import pathlib
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -174,7 +175,7 @@ model, x, y = torch_compile.Norm(), torch.randn(8, 64), torch.randn(8, 64)
 compiled = torch.compile(model, backend="rmsnorm", options={"target": "sim:sm_90"})
 with torch.no_grad():
     z = compiled(x, y)[0]
-print((z - model(x, y)[0]).abs().max().item() < 1e-6, len(rmsnorm.torch.report()))
+print((z - model(x, y)[0]).abs().max().item() < 1e-6, [len(graph.calls) for graph in rmsnorm.torch.report()])
 """
 
 
@@ -194,12 +195,25 @@ class Use(unittest.TestCase):
         return done.stdout.strip()
 
     def test_processes(self):
-        """Inductor's code; a second process runs no pass and compiles nothing; without a cache of ours it says what to do."""
+        """Inductor's code; a second process runs no pass and compiles nothing, unless our cache is gone."""
         with tempfile.TemporaryDirectory() as folder:
             places = {"RMSNORM_CACHE": f"{folder}/ours", "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor"}
-            self.assertEqual(self.run_script(**places), "True 1")
-            self.assertEqual(self.run_script(**places, NORM_COMPILE="/nonexistent"), "True 1")  # another compiler: its own code
-            self.assertEqual(self.run_script(**places), "True 0")
+            self.assertEqual(self.run_script(**places), "True [1]")
+            self.assertEqual(self.run_script(**places, NORM_COMPILE="/nonexistent"), "True [0]")  # another compiler: its own code
+            self.assertEqual(self.run_script(**places), "True []")
+            shutil.rmtree(places["RMSNORM_CACHE"])
+            self.assertEqual(self.run_script(**places), "True [1]")
+
+    def test_failures(self):
+        """What failed in one process is tried again in the next one."""
+        with tempfile.TemporaryDirectory() as folder:
+            compiler = pathlib.Path(folder, "norm-compile")
+            compiler.write_text(f"#!/bin/sh\ncase \"$FAILS $*\" in 1*-o\\ *) kill -9 $$;; esac\nexec {rmsnorm.find_compiler()} \"$@\"\n")
+            compiler.chmod(0o755)
+            places = {"RMSNORM_CACHE": f"{folder}/ours", "TORCHINDUCTOR_CACHE_DIR": f"{folder}/inductor", "NORM_COMPILE": str(compiler)}
+            self.assertEqual(self.run_script(**places, FAILS="1"), "True [0]")
+            self.assertEqual(self.run_script(**places), "True [1]")
+            self.assertEqual(self.run_script(**places, FAILS="1"), "True []")
 
     def test_no_compiler(self):
         """The graph stays Inductor's."""

@@ -37,12 +37,14 @@ class Left:
 @dataclasses.dataclass
 class Graph:
     """What was done with a graph: the norms that the compiler found in it, the calls (for each the number of its nodes and of its
-    launches), the graph's nodes, what was left, and the seconds that the pass took."""
+    launches), the graph's nodes, what was left, whether something failed that may work the next time, and the seconds that the pass
+    took."""
 
     norms: int = 0
     calls: typing.List[typing.Tuple[int, int]] = dataclasses.field(default_factory=list)
     nodes: int = 0
     left: typing.List[Left] = dataclasses.field(default_factory=list)
+    has_failed: bool = False
     seconds: float = 0.0
 
     def __str__(self):
@@ -104,6 +106,9 @@ class Pass:
             self._run(graph, made)
         except Exception as error:  # ours: the graph is as it was, or valid with what was replaced
             made.left.append(Left("all", "", f"{type(error).__name__}: {error}"))
+            made.has_failed |= isinstance(error, kernels.Failed)
+        if made.has_failed:
+            self._mark_temporary(graph)
         made.seconds = time.perf_counter() - start
         _graphs.append(made)
 
@@ -138,6 +143,13 @@ class Pass:
             if all(found.by_name[n] in written - taken for n in names):
                 self._leave(made, found, names, f"{refusal['what']} {refusal['reason']}")
         graph.eliminate_dead_code()
+
+    @staticmethod
+    def _mark_temporary(graph):
+        """Inductor keeps the graph's code; no other process takes that."""
+        device = next((n.meta["val"].device for n in graph.nodes if linalg.is_tensor(n)), torch.device("cpu"))
+        with graph.inserting_before(graph.output_node()):
+            graph.call_function(kernels.mark_temporary, (device, kernels.make_temporary())).meta["val"] = None
 
     def _is_here(self, node):
         """Whether all tensors are where kernels of the target run."""
@@ -179,6 +191,10 @@ class Pass:
                 names, reason = set(), str(error)
             except kernels.Refused as error:
                 names, reason = error.names, error.messages[0]
+            except kernels.Failed as error:
+                made.has_failed = True
+                self._leave(made, found, [n.name for n in nodes], str(error))
+                return None
             if not is_last:
                 return None
             culprits = [n for n in nodes if n.name in names]

@@ -4,6 +4,7 @@
 A kernel's key is the hash of all that its module depends on: the program's text, the options, the target and the compiler's own bytes.
 A file of that name holds that program and no other one, whoever wrote it, so it is never out of date. Files appear by a rename.
 """
+import contextlib
 import functools
 import hashlib
 import json
@@ -13,6 +14,7 @@ import re
 import subprocess
 import tempfile
 import threading
+import uuid
 
 import torch
 
@@ -35,6 +37,10 @@ class Refused(Exception):
         self.messages, self.names = messages, names
 
 
+class Failed(Exception):
+    """What says nothing of a program, and may be gone the next time: a full disk, a compiler that was killed."""
+
+
 @functools.lru_cache(maxsize=None)
 def _hash_file(path, size, modified):
     return hashlib.sha256(pathlib.Path(path).read_bytes()).hexdigest()
@@ -49,21 +55,35 @@ def identify_compiler():
 
 @functools.lru_cache(maxsize=None)
 def _get_version(path, modified):
-    return subprocess.run([path, "--version"], capture_output=True, text=True).stdout
+    done = subprocess.run([path, "--version"], capture_output=True, text=True)
+    if done.returncode != 0:  # what is raised is not kept
+        raise OSError(f"{path} --version ended with status {done.returncode}")
+    return done.stdout
 
 
 def _run(text, *options):
-    """What norm-compile prints for a text. A Refused has its errors."""
-    with tempfile.TemporaryDirectory() as folder:
+    """What norm-compile prints for a text. A Refused has its errors; without one it is a Failed."""
+    compiler = rmsnorm.find_compiler()
+    with _failing(), tempfile.TemporaryDirectory() as folder:
         log = pathlib.Path(folder) / "log"
-        done = subprocess.run([rmsnorm.find_compiler(), "-", f"--diagnostics={log}", *options], input=text, capture_output=True, text=True)
+        done = subprocess.run([compiler, "-", f"--diagnostics={log}", *options], input=text, capture_output=True, text=True)
         said = [json.loads(line) for line in log.read_text().splitlines()] if log.exists() else []
     if done.returncode != 0:
         errors = [d for d in said if d["severity"] == "error"]
+        if errors:
+            raise Refused([d["message"] for d in errors], {n for d in errors for n in d["location"]})
         unsaid = done.stderr.strip() if done.returncode > 0 else ""  # of a crash it is a trace
-        raise Refused([d["message"] for d in errors] or [f"norm-compile ended with status {done.returncode} {unsaid}".strip()],
-                      {n for d in errors for n in d["location"]})
+        raise Failed(f"norm-compile ended with status {done.returncode} {unsaid}".strip())
     return done.stdout
+
+
+@contextlib.contextmanager
+def _failing():
+    """Makes errors of the system a Failed."""
+    try:
+        yield
+    except (OSError, json.JSONDecodeError) as error:
+        raise Failed(f"{type(error).__name__}: {error}") from error
 
 
 def outline(text, options):
@@ -74,11 +94,14 @@ def outline(text, options):
 _locks, _locks_lock = {}, threading.Lock()
 
 
-def _can_load(path):
-    """Whether a file is there, and whole."""
+def _find_module(key):
+    return find_cache() / f"{key}.rmsn"
+
+
+def _is_there(key):
+    """Whether the file of a key is there, and whole."""
     try:
-        rmsnorm.load(path)
-        return True
+        return _find_module(key).exists() and bool(get_entry(key))
     except (OSError, ValueError):
         return False
 
@@ -87,17 +110,20 @@ def compile_region(text, options, target):
     """The key of a program. It is compiled unless its file is there."""
     program = re.sub(r' loc\("[^"]*"\)', "", text)
     key = hashlib.sha256("\n".join([program, *options, target, identify_compiler()]).encode()).hexdigest()[:32]
-    path = find_cache() / f"{key}.rmsn"
+    if target.startswith("sim"):
+        key = _SIMULATED + key
+    path = _find_module(key)
     with _locks_lock:
         lock = _locks.setdefault(key, threading.Lock())
     with lock:  # layers of a model have the same programs
-        if not _can_load(path):
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with tempfile.TemporaryDirectory(dir=path.parent) as folder:
-                made = pathlib.Path(folder) / "module"
-                _run(text, *options, f"--target={target}", "-o", str(made))
-                os.replace(made, path)
-            path.with_suffix(".mlir").write_text(program)
+        if not _is_there(key):
+            with _failing():
+                path.parent.mkdir(parents=True, exist_ok=True)
+                with tempfile.TemporaryDirectory(dir=path.parent) as folder:
+                    made = pathlib.Path(folder) / "module"
+                    _run(text, *options, f"--target={target}", "-o", str(made))
+                    os.replace(made, path)
+                path.with_suffix(".mlir").write_text(program)
     return key
 
 
@@ -105,23 +131,27 @@ def compile_region(text, options, target):
 
 # Of keys: the entries that ran, as what is called with a stream and tensors.
 _entries, _calls = {}, {}
+_SIMULATED = "sim-"  # begins the keys of programs for a simulator, which runs on host memory
 
 
 def get_entry(key):
-    """The entry of a key. Host memory is the simulator's, if the module has a program for it."""
+    """The entry of a key."""
     entry = _entries.get(key)
     if entry is None:
-        path = find_cache() / f"{key}.rmsn"
+        path = _find_module(key)
         if not path.exists():
             raise FileNotFoundError(
-                f"expected the compiled norms of this program in {path}, found no such file. torch.compile keeps programs that call it: "
-                "remove its cache, too (torch.compiler.reset() and the folder $TORCHINDUCTOR_CACHE_DIR)")
-        module = rmsnorm.load(path)
-        entry, = module.values()
-        if all(target.startswith("sim") for target in entry.targets):
-            entry, = rmsnorm.load(path, device=entry.targets[0]).values()
+                f"expected the compiled norms of this program in {path}, found no such file: compile the model again "
+                "(torch.compiler.reset())")
+        entry, = rmsnorm.load(path, device="sim" if key.startswith(_SIMULATED) else None).values()
         _entries[key] = entry
     return entry
+
+
+def require(key):
+    """For code that Inductor has kept, when it is loaded: an OSError makes Inductor compile the graph again, and the pass run."""
+    if key not in _calls:
+        get_entry(key)
 
 
 def launch_into(inputs, results, key):
@@ -142,17 +172,27 @@ def _fake(inputs, key):
     return list(result) if isinstance(result, tuple) else [result]
 
 
+def make_temporary():
+    """A key that only this process has: see `require`."""
+    key = f"only-{uuid.uuid4().hex}"
+    _calls[key] = lambda *_: None
+    return key
+
+
 # One operator for all kernels: torch.compile keeps code that names it, and a later process runs no pass.
 _library = torch.library.Library("rmsnorm_graphs", "DEF")
 _library.define("launch(Tensor[] inputs, str key) -> Tensor[]", tags=(torch.Tag.needs_fixed_stride_order,))
 _library.define("launch_into(Tensor[] inputs, Tensor(a!)[] results, str key) -> ()", tags=(torch.Tag.needs_fixed_stride_order,))
+_library.define("mark_temporary(Device device, str key) -> ()")
 for _dispatch in ("CPU", "CUDA"):  # ROCm's tensors are of "CUDA", too
     _library.impl("launch", _launch, _dispatch)
     _library.impl("launch_into", launch_into, _dispatch)
+_library.impl("mark_temporary", lambda device, key: None, "CompositeExplicitAutograd")
 torch.library.register_fake("rmsnorm_graphs::launch", _fake, lib=_library)
 torch.library.register_fake("rmsnorm_graphs::launch_into", lambda inputs, results, key: None, lib=_library)
 launch = torch.ops.rmsnorm_graphs.launch.default
 _launch_into = torch.ops.rmsnorm_graphs.launch_into.default
+mark_temporary = torch.fx.node.has_side_effect(torch.ops.rmsnorm_graphs.mark_temporary.default)
 
 
 def register_lowering():
@@ -163,7 +203,8 @@ def register_lowering():
     class Launch(ir.FallbackKernel):
         def codegen(self, wrapper):
             if not V.graph.cpp_wrapper:
-                wrapper.add_import_once("from rmsnorm.torch.kernels import launch_into as rmsnorm_launch")
+                wrapper.add_import_once("from rmsnorm.torch.kernels import launch_into as rmsnorm_launch, require as rmsnorm_require")
+                wrapper.add_import_once(f"rmsnorm_require({self.constant_args[-1]!r})")
                 self.python_kernel_name = "rmsnorm_launch"
             super().codegen(wrapper)
 
@@ -174,6 +215,11 @@ def register_lowering():
                    for val in V.graph.current_node.meta["val"]]
         Launch.create(_launch_into, list(inputs), results, key)
         return results
+
+    @lowering.register_lowering(mark_temporary, type_promotion_kind=None)
+    def lower_temporary(device, key):  # a call that does nothing, but stays
+        unused = lowering.lowerings[torch.ops.aten.empty_strided.default]([1], [1], dtype=torch.uint8, device=device)
+        Launch.create(_launch_into, [], [unused], key)
 
     lowering.add_layout_constraint(launch, lowering.constrain_to_fx_strides)
 
