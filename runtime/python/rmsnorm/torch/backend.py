@@ -128,9 +128,11 @@ class Pass:
                 made.left += [Left(name, "", error.messages[0]) for name in names]
         made.norms = sum(m["op"].startswith("rmsnorm.") for f in proposed["functions"] for m in f["members"])
         found = regions.Regions(graph)
-        calls = found.join(found.propose(proposed, written))
+        found.propose(proposed, written)
+        calls = found.join()
         with concurrent.futures.ThreadPoolExecutor() as pool:  # for the compiler's processes
             compiled = list(pool.map(lambda call: self._compile_apart(found, call, made), calls))
+        # Users of a call's results may stand in front of it until all are sorted.
         taken, replaced = set(), {}
         for region in [region for part in compiled for region in part]:
             try:
@@ -138,6 +140,7 @@ class Pass:
                 taken.update(region[1])
             except Exception as error:
                 self._leave(made, found, [n.name for n in region[1]], f"{type(error).__name__}: {error}")
+        torch._inductor.fx_passes.post_grad.stable_topological_sort(graph)
         for refusal in proposed["refusals"]:
             names = [n for n in refusal["location"] if n in found.by_name]
             if all(found.by_name[n] in written - taken for n in names):
@@ -223,7 +226,6 @@ class Pass:
             made_of.meta.update({k: v for k, v in output.meta.items() if k not in made_of.meta})
             output.replace_all_uses_with(made_of)
             replaced[output] = made_of
-        torch._inductor.fx_passes.post_grad.stable_topological_sort(graph)
         made.calls.append((len(nodes), kernels.get_entry(key).launches))
 
     @staticmethod

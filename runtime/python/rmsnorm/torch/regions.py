@@ -15,12 +15,13 @@ class Regions:
     """The nodes of a graph in their order."""
 
     def __init__(self, graph):
-        self.graph = graph
-        self.order = {node: i for i, node in enumerate(graph.nodes)}
-        self.by_name = {node.name: node for node in graph.nodes}
+        self.nodes = list(graph.nodes)
+        self.order = {node: i for i, node in enumerate(self.nodes)}
+        self.by_name = {node.name: node for node in self.nodes}
         # Nodes that the compiler leaves to others, even if a kernel computes them, too; nodes that it has folded into others.
         self.rest, self.gone = set(), set()
         self.proposals, self.owner = [], {}  # of a node what no earlier proposal has of the first one with it
+        self.holders = {}  # of a node the proposals with it, as bits of a number
 
     def sorted(self, nodes):
         return sorted(nodes, key=self.order.get)
@@ -28,7 +29,7 @@ class Regions:
     #===--- Proposals -----------------------------------------------------===#
 
     def propose(self, report, written):
-        """Sets of nodes: the members of each function of the report. `written`: the nodes that had text."""
+        """Takes as proposals the members of each function of the report. `written`: the nodes that had text."""
         named = lambda op: {self.by_name[n] for n in op["location"] if n in self.by_name} & written
         proposals = [set().union(*map(named, function["members"])) for function in report["functions"]]
         self.rest = set().union(*map(named, report["rest"]))
@@ -39,7 +40,9 @@ class Regions:
         for region in self.proposals:
             own = region.difference(self.owner)
             self.owner.update(dict.fromkeys(own, own))
-        return self.proposals
+        for i, region in enumerate(self.proposals):
+            for node in region:
+                self.holders[node] = self.holders.get(node, 0) | 1 << i
 
     #===--- Closing -------------------------------------------------------===#
 
@@ -81,11 +84,9 @@ class Regions:
 
     def find_cut(self, region):
         """A member that needs what is computed outside from another member, or None: such a region is no one kernel."""
-        last = max(self.order[n] for n in region)
+        places = [self.order[n] for n in region]
         tainted, sources = set(), {n for n in region if not self._is_elsewhere(n, region)}
-        for node in self.graph.nodes:
-            if self.order[node] > last:
-                return None
+        for node in self.nodes[min(places):max(places) + 1]:
             needs = node.all_input_nodes
             if node in region:
                 if any(n in tainted for n in needs):
@@ -117,7 +118,7 @@ class Regions:
 
     def _needs(self, user, node):
         """Whether a user outside of a kernel needs a member of it; a kernel that computes that, too, does not."""
-        return not any(user in p and node in p for p in self.proposals)
+        return not self.holders.get(user, 0) & self.holders.get(node, 0)
 
     def _is_left(self, node, region):
         """What others compute themselves: what they have elsewhere, a view, a wider copy of an input."""
@@ -139,8 +140,11 @@ class Regions:
                     kept.add(node)
                 else:
                     outputs.insert(0, node)
-        inputs = dict.fromkeys(n for node in nodes for n in node.all_input_nodes if n not in region and linalg.is_tensor(n))
-        return nodes, list(inputs), outputs
+        return nodes, self._find_inputs(nodes, region), outputs
+
+    @staticmethod
+    def _find_inputs(nodes, region):
+        return list(dict.fromkeys(n for node in nodes for n in node.all_input_nodes if n not in region and linalg.is_tensor(n)))
 
     #===--- Several kernels in one call -----------------------------------===#
 
@@ -152,25 +156,59 @@ class Regions:
 
     def _reads(self, region):
         """The tensors that go in, and those that others made them of: q and k are two products of one tensor."""
-        roots = {self._root(n) for n in self.boundary(region)[1]}
+        roots = {self._root(n) for n in self._find_inputs(region, region)}
         return roots | {self._root(n) for root in roots for n in root.all_input_nodes if n.op == "call_function"}
 
-    def can_join(self, a, b):
-        """Whether one call can have both: they read the same tensor or what others made of it, or have members in common, and neither
-        needs the other one."""
-        if a & b:
-            return self.find_cut(self.close(a | b)) is None
-        depends = any(n in b for node in a for n in node.all_input_nodes) or any(n in a for node in b for n in node.all_input_nodes)
-        return not depends and bool(self._reads(a) & self._reads(b)) and self.find_cut(self.close(a | b)) is None
+    def _find_needs(self):
+        """For each proposal those that it needs, itself or by work outside of both, as bits."""
+        holders = {}
+        for i, region in enumerate(self.proposals):
+            for node in region:
+                if not self._is_elsewhere(node, region):
+                    holders[node] = holders.get(node, 0) | 1 << i
+        near, far, needs = {}, {}, [0] * len(self.proposals)  # of a node those that views or nothing lie behind, and others
+        for node in self.nodes:
+            own, above, beyond = holders.get(node, 0), 0, 0
+            for n in node.all_input_nodes:
+                above, beyond = above | near[n], beyond | far[n]
+            is_move = self._is_move(node) or node in self.gone
+            near[node] = own | above if is_move else own
+            far[node] = beyond if is_move else beyond | above & ~own
+            held = self.holders.get(node, 0)
+            while held:
+                needs[held.bit_length() - 1] |= far[node]
+                held ^= 1 << held.bit_length() - 1
+        return needs
 
-    def join(self, regions):
-        """Lists of regions, each list a call."""
-        calls = []
-        for region in regions:
+    def join(self):
+        """Lists of proposals, each list a call: they read the same tensor or what others made of it, or have members in common, and
+        none needs another one."""
+        needs, calls = self._find_needs(), []
+        for i, region in enumerate(self.proposals):
+            reads = self._reads(region)
             for call in calls:
-                if self.can_join(set().union(*call), region):
-                    call.append(region)
+                is_apart = not any(n in call.nodes for node in region for n in (*node.all_input_nodes, *node.users))
+                if region.isdisjoint(call.nodes) and not (
+                        is_apart and reads & call.reads and not needs[i] & call.bits and not call.needs >> i & 1):
+                    continue
+                if self.find_cut(self.close(call.nodes | region)) is None:
+                    call.add(i, region, reads, needs[i])
                     break
             else:
-                calls.append([region])
-        return calls
+                calls.append(_Call())
+                calls[-1].add(i, region, reads, needs[i])
+        return [call.parts for call in calls]
+
+
+class _Call:
+    """Proposals: their nodes, what they read, and as bits which they are and which they need."""
+
+    def __init__(self):
+        self.parts, self.nodes, self.reads, self.bits, self.needs = [], set(), set(), 0, 0
+
+    def add(self, i, region, reads, needs):
+        self.parts.append(region)
+        self.nodes |= region
+        self.reads |= reads
+        self.bits |= 1 << i
+        self.needs |= needs
