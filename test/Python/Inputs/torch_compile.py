@@ -180,12 +180,12 @@ print((z - model(x, y)[0]).abs().max().item() < 1e-6, [len(graph.calls) for grap
 
 
 class Use(unittest.TestCase):
-    def compile(self, model, *inputs, **options):
+    def compile(self, model, *inputs, dynamic=False, **options):
         """(how far results are, what was done, the graph)"""
         torch._dynamo.reset()
         before, backend = len(rmsnorm.torch.report()), Bare(**options)
         with torch.no_grad():
-            torch.compile(model, backend=backend, dynamic=False)(*inputs)
+            torch.compile(model, backend=backend, dynamic=dynamic)(*inputs)
         return distance(*backend.results[0]), rmsnorm.torch.report()[before], backend.graphs[0]
 
     def run_script(self, **environment):
@@ -263,6 +263,30 @@ class Use(unittest.TestCase):
         left = [l for l in done.left if "parts" in l.reason]
         self.assertTrue(left)
         self.assertRegex(str(left[0]), r"^\w+ \(torch_blocks.py:\d+\): not tiled with the norm next to it: ")
+
+    def test_no_norm(self):
+        """A graph without a kernel: why what looks like a norm is none."""
+        class Scaled(torch.nn.Module):
+            def __init__(self):
+                super().__init__()
+                self.weight = torch.nn.Parameter(torch.ones(64))
+
+            def forward(self, x, eps):
+                return x * torch.rsqrt(x.pow(2).mean(-1, keepdim=True) + eps) * self.weight
+
+        layer_norm = lambda x: torch.nn.functional.layer_norm(x, (64,))
+        x, wide = torch.randn(8, 64), torch.randn(8, 64)
+        torch._dynamo.mark_dynamic(wide, 1)
+        for reason, dynamic, model, *inputs in (
+                ("a mean over a size that changes", None, norm, wide),
+                ("an operand is no constant, as eps .*", True, Scaled(), x, 1e-5),
+                ("kernels compute nothing in f64", False, Scaled(), x.double(), 1e-5),
+                ('the compiler sees no RMSNorm here; row_wise="all" takes other reductions of rows', False, layer_norm, x)):
+            with self.subTest(reason):
+                _, done, _ = self.compile(model, *inputs, dynamic=dynamic)
+                self.assertEqual(done.calls, [])
+                self.assertRegex("\n".join(map(str, done.left)), rf"^\w+ \(torch_compile.py:\d+\): {reason}$")
+        self.assertEqual(self.compile(lambda x: x.exp().sqrt().sum(-1), x)[1].left, [])  # nothing like a norm
 
     def test_options(self):
         for options in ({"roundings": "some"}, {"row_wise": "some"}, {"target": 3}):

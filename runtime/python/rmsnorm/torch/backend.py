@@ -116,7 +116,7 @@ class Pass:
         options = [f"--raise={self.roundings}", f"--row-wise={self.row_wise}"]
         refused = set()
         while True:
-            text, written = linalg.emit_graph(graph, lambda node: node.name not in refused and self._is_here(node))
+            text, written, unwritten = linalg.emit_graph(graph, lambda node: node.name not in refused and self._is_here(node))
             try:
                 proposed = kernels.outline(text, options)
                 break
@@ -145,6 +145,11 @@ class Pass:
             names = [n for n in refusal["location"] if n in found.by_name]
             if all(found.by_name[n] in written - taken for n in names):
                 self._leave(made, found, names, f"{refusal['what']} {refusal['reason']}")
+        more = "" if self.row_wise == "all" else '; row_wise="all" takes other reductions of rows'
+        for root, (node, reason) in found.find_unraised(unwritten).items():
+            if root not in taken and root not in found.holders:
+                shown = node if _find_line(node) else root  # others than Inductor's own have a line
+                self._leave(made, found, [shown.name], reason or f"the compiler sees no RMSNorm here{more}")
         graph.eliminate_dead_code()
 
     @staticmethod

@@ -26,6 +26,9 @@ RESHAPES = {aten.view.default, aten.reshape.default, aten._unsafe_view.default, 
             aten.squeeze.dim, aten.squeeze.dims}
 VIEWS = RESHAPES | {aten.alias.default, aten.detach.default, aten.permute.default, aten.transpose.int, aten.t.default,
                     aten.slice.Tensor, aten.select.int, aten.split.Tensor, aten.split_with_sizes.default, aten.unbind.int}
+# Of rows, or of everything; and what norms take of the result.
+REDUCTIONS = {aten.mean.dim, aten.sum.dim_IntList, aten.var_mean.correction}
+ROOTS = {aten.rsqrt.default, aten.sqrt.default}
 # Ops that only move elements.
 MOVES = VIEWS | {aten.expand.default, aten.cat.default, aten.slice_scatter.default, aten.clone.default, operator.getitem}
 
@@ -137,6 +140,8 @@ _POINTWISE = {
     aten.gt.Tensor: (_COMPARISONS["gt"], 2), aten.gt.Scalar: (_COMPARISONS["gt"], 2), aten.le.Tensor: (_COMPARISONS["le"], 2),
     aten.le.Scalar: (_COMPARISONS["le"], 2), aten.ge.Tensor: (_COMPARISONS["ge"], 2), aten.ge.Scalar: (_COMPARISONS["ge"], 2),
 }
+# Ops that compute each element of the result from those at its place.
+ELEMENTWISE = {*_POINTWISE, prims.convert_element_type.default, aten._to_copy.default, aten.pow.Tensor_Scalar, aten.clamp.default}
 
 
 #===--- Values ------------------------------------------------------------===#
@@ -693,9 +698,9 @@ class Emitter:
 
 
 def emit_graph(graph, can_hold, name="main"):
-    """A whole graph; what has no text, or what `can_hold(node)` says no kernel can hold, is opaque. The text, and the nodes that have
-    some."""
-    emitter, written = Emitter(name), set()
+    """A whole graph; what has no text, or what `can_hold(node)` says no kernel can hold, is opaque. The text, the nodes that have
+    some, and why others have none."""
+    emitter, written, unwritten = Emitter(name), set(), {}
     for node in graph.nodes:
         if node.op in ("placeholder", "get_attr"):
             if is_tensor(node) and node.meta["val"].dtype in _ELEMENTS:
@@ -708,11 +713,12 @@ def emit_graph(graph, can_hold, name="main"):
                     raise Unsupported("a node of another device")
                 emitter.emit(node)
                 written.add(node)
-            except Unsupported:
+            except Unsupported as error:
+                unwritten[node] = str(error)
                 emitter.emit_opaque(node)
         elif node.op == "output":
             outputs = dict.fromkeys(n for n in node.all_input_nodes if isinstance(emitter.values.get(n), Value))
-            return emitter.finish(list(outputs)), written
+            return emitter.finish(list(outputs)), written, unwritten
     raise Unsupported("a graph without an output")
 
 

@@ -7,6 +7,8 @@ not a wrong one.
 """
 import operator
 
+import torch
+
 from . import linalg
 from .linalg import aten, prims
 
@@ -107,6 +109,46 @@ class Regions:
                         work.append(node)
             sides.append(side)
         return region - min(sides, key=len)
+
+    def find_unraised(self, unwritten):
+        """Roots of what is summed, as norms have them, and for each the node because of which it is no norm to the compiler, and why
+        that is so. `unwritten`: of nodes why they have no text."""
+        found = {}
+        for root in (n for n in self.nodes if n.target in linalg.ROOTS):
+            chain, sums = self._find_chain(root)
+            chain.update(sums)
+            reasons = ((node, unwritten.get(node) or self._find_reason(node, chain)) for node in self.sorted(chain))
+            if sums:
+                found[root] = next((r for r in reasons if r[1]), (root, None))
+        return found
+
+    @staticmethod
+    def _find_chain(root):
+        """The nodes between a root and the reductions in front of it, and those."""
+        users, sums, work = {}, [], [root]
+        while work:
+            node = work.pop()
+            for n in node.all_input_nodes:
+                if n not in users and n.target in linalg.REDUCTIONS:
+                    sums.append(n)
+                elif n not in users and n.target in linalg.ELEMENTWISE | linalg.MOVES:
+                    work.append(n)
+                users.setdefault(n, []).append(node)
+        chain, work = set(), list(sums)
+        while work:
+            ahead = [n for n in users.get(work.pop(), ()) if n not in chain]
+            chain.update(ahead)
+            work += ahead
+        return chain, sums
+
+    @staticmethod
+    def _find_reason(node, chain):
+        value = node.meta.get("val")
+        if any(isinstance(v, torch.Tensor) and v.dtype is torch.float64 for v in (value if isinstance(value, (tuple, list)) else [value])):
+            return "kernels compute nothing in f64"
+        if node.target not in linalg.REDUCTIONS and any(n not in chain and n.target is not aten.full.default for n in node.all_input_nodes):
+            return "an operand is no constant, as eps is that dynamic=True makes an argument"
+        return None
 
     #===--- What goes in and out ------------------------------------------===#
 
