@@ -131,6 +131,19 @@ class Models(unittest.TestCase):
         self.check("llama", [(5, 41, 5, 5), (5, 106, 5, 5)], 2e-2, trains=True, dtype=torch.float32, autocast=True)
 
 
+class Keys(torch.nn.Module):
+    """Keys with a norm and a rotation, each for three heads, as models without grouped attention repeat them."""
+
+    def __init__(self):
+        super().__init__()
+        self.k, self.norm = torch.nn.Linear(128, 2 * 64, bias=False), torch_blocks.LlamaNorm(64)
+
+    def forward(self, x, q, cos, sin):
+        k = self.norm(self.k(x).view(*x.shape[:2], 2, 64)).transpose(1, 2)
+        k = torch_blocks.rotate(k, cos, sin)[:, :, None].expand(-1, -1, 3, -1, -1).reshape(q.shape)
+        return torch.nn.functional.scaled_dot_product_attention(q, k, q, is_causal=True)
+
+
 class Norm(torch.nn.Module):
     def __init__(self):
         super().__init__()
@@ -246,6 +259,18 @@ class Use(unittest.TestCase):
             far, done, _ = self.compile(norm, torch.randn(8, 64))
             self.assertEqual(len(done.calls), 1)
             self.assertLess(far, 1e-6)
+
+    def test_repeated_heads(self):
+        """The sum of the gradients of all heads that have the same keys is in the kernel of the norm's gradient."""
+        torch._dynamo.reset()
+        torch.manual_seed(0)
+        before, backend = len(rmsnorm.torch.report()), Bare()
+        compiled = torch.compile(Keys(), backend=backend, dynamic=False)
+        compiled(torch.randn(2, 16, 128), torch.randn(2, 6, 16, 64), *torch_blocks.tables(16, 64, "cpu")).square().mean().backward()
+        backward = rmsnorm.torch.report()[before + 1]
+        self.assertEqual(counts(backward), (1, 29, 1, 2), str(backward))
+        self.assertNotIn("sum_1", [n.name for n in backend.graphs[1].nodes])
+        self.assertLess(max(distance(*r) for r in backend.results), F32)
 
     def test_softmax(self):
         """row_wise="all" takes softmaxes without a norm, too."""

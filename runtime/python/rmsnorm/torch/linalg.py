@@ -33,6 +33,9 @@ ROOTS = {aten.rsqrt.default, aten.sqrt.default}
 MOVES = VIEWS | {aten.expand.default, aten.cat.default, aten.slice_scatter.default, aten.clone.default, operator.getitem}
 
 
+_MOST_REPEATS = 16  # of keys and values, one for each head that has them
+
+
 class Unsupported(Exception):
     """An op that has no text here."""
 
@@ -468,6 +471,9 @@ class Emitter:
             raise Unsupported(f"a reduction of {value.element}")
         logical = value.logical
         kept = [i for i in range(value.rank) if i not in dims]
+        if self._is_of_repeats(value, dims) and summed and not finish:
+            made = self._convert(self._sum_slices(value, dims[0], total), element)
+            return self._reshape(made, [1 if i in dims else size for i, size in enumerate(logical)]) if keep else made
         order = [kept.index(i) for i in value.order if i in kept]
         out = self._filled([logical[i] for i in kept], total, 0.0 if summed else -math.inf, order)
         made = self._generic(
@@ -477,6 +483,24 @@ class Emitter:
             made = self._generic([made], self._empty(made.logical, total, order), lambda b, x, _: finish(b, total, x))
         made = self._convert(made, element)
         return self._reshape(made, [1 if i in dims else size for i, size in enumerate(logical)]) if keep else made
+
+    @staticmethod
+    def _is_of_repeats(value, dims):
+        """Of a tensor whose other dimensions are rows and columns: sums for weights have no rows, those of a batch one dimension of them."""
+        size = value.logical[dims[0]]
+        return len(dims) == 1 and value.rank > 3 and dims[0] != value.order[-1] and is_static(size) and size <= _MOST_REPEATS
+
+    def _sum_slices(self, value, dim, element):
+        """A sum over some rows as additions, each of which the compiler can see row by row."""
+        made = None
+        for at in range(value.logical[dim]):
+            part = self._cut(value, dim, at, 1, drop=True)
+            out = self._empty(part.logical, element, part.order)
+            if made is None:
+                made = self._convert(part, element)
+            else:
+                made = self._generic([made, part], out, lambda b, x, y, _: b.op("arith.addf", element, x, b.convert(y, part.element, element)))
+        return made
 
     def _divide_by(self, count):
         if not is_static(count):
