@@ -3,6 +3,7 @@
 # Graphs run op by op, in eager mode, after the pass (`Bare`); Inductor's own code, which takes long to compile, is for a few.
 import contextlib
 import copy
+import importlib.util
 import os
 import pathlib
 import shutil
@@ -227,6 +228,29 @@ class Use(unittest.TestCase):
             self.assertEqual(self.run_script(**places, FAILS="1"), "True [0]")
             self.assertEqual(self.run_script(**places), "True [1]")
             self.assertEqual(self.run_script(**places, FAILS="1"), "True []")
+
+    @unittest.skipUnless(importlib.util.find_spec("transformers"), "needs transformers")
+    def test_static_cache(self):
+        """Decoding with keys and values that lie in one place: a graph for the prompt, one for all steps, eager mode's tokens."""
+        import transformers
+
+        torch._dynamo.reset()
+        torch.manual_seed(0)
+        config = transformers.Qwen3Config(hidden_size=128, intermediate_size=256, num_hidden_layers=2, num_attention_heads=4,
+                                          num_key_value_heads=2, head_dim=32, vocab_size=256)
+        model, prompt = transformers.AutoModelForCausalLM.from_config(config).eval(), torch.randint(0, 256, (2, 9))
+
+        def decode(step):
+            cache, text, position = transformers.StaticCache(config=config, max_cache_len=32), prompt, torch.arange(9)
+            with torch.no_grad():
+                for _ in range(6):
+                    logits = step(text[:, position], past_key_values=cache, cache_position=position, use_cache=True).logits
+                    text, position = torch.cat([text, logits[:, -1:].argmax(-1)], 1), position[-1:] + 1
+            return text
+
+        before, options = len(rmsnorm.torch.report()), {"target": TARGET, "force_disable_caches": True}
+        self.assertEqual(decode(torch.compile(model, backend="rmsnorm", options=options)).tolist(), decode(model).tolist())
+        self.assertEqual([counts(graph) for graph in rmsnorm.torch.report()[before:]], [(9, 91, 7, 7), (9, 91, 7, 7)])
 
     def test_no_compiler(self):
         """The graph stays Inductor's."""

@@ -126,9 +126,8 @@ class Pass:
                     raise
                 refused |= names
                 made.left += [Left(name, "", error.messages[0]) for name in names]
-        made.norms = sum(m["op"].startswith("rmsnorm.") for f in proposed["functions"] for m in f["members"])
         found = regions.Regions(graph)
-        found.propose(proposed, written)
+        made.norms = found.propose(proposed, written)
         calls = found.join()
         with concurrent.futures.ThreadPoolExecutor() as pool:  # for the compiler's processes
             compiled = list(pool.map(lambda call: self._compile_apart(found, call, made), calls))

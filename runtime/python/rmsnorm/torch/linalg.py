@@ -158,14 +158,14 @@ def _expr(size):
     return sympy.Integer(size) if is_static(size) else size.node.expr
 
 
-def _hint(size):
+def hint(size):
     return size if is_static(size) else int(size.node.hint)
 
 
 def memory_order(val):
     """The dimensions of a tensor in the order in which they lie in memory, the outermost first. A dimension of one element stands in
     front of the one that it is in front of; one that is repeated has no place in memory, and the order is then as written."""
-    sizes, strides = list(val.shape), [_hint(s) for s in val.stride()]
+    sizes, strides = list(val.shape), [hint(s) for s in val.stride()]
     wide = [i for i, size in enumerate(sizes) if not (is_static(size) and size == 1)]
     if any(strides[i] == 0 for i in wide):
         return list(range(len(sizes)))

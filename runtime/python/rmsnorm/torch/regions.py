@@ -5,12 +5,18 @@ The compiler proposes sets of nodes (norm-compile --outline): it sees the graph 
 as locations. What becomes a kernel is then written again from the graph's own nodes (linalg.Region). So a proposal can be a bad one, but
 not a wrong one.
 """
+import math
 import operator
 
 import torch
 
 from . import linalg
 from .linalg import aten, prims
+
+
+def _count(node):
+    """The elements of a tensor, of sizes as they were when the graph was made."""
+    return math.prod(map(linalg.hint, node.meta["val"].shape)) if linalg.is_tensor(node) else 0
 
 
 class Regions:
@@ -31,13 +37,14 @@ class Regions:
     #===--- Proposals -----------------------------------------------------===#
 
     def propose(self, report, written):
-        """Takes as proposals the members of each function of the report. `written`: the nodes that had text."""
+        """Takes as proposals the members of each function of the report. `written`: the nodes that had text. The number of norms."""
         named = lambda op: {self.by_name[n] for n in op["location"] if n in self.by_name} & written
         proposals = [set().union(*map(named, function["members"])) for function in report["functions"]]
         self.rest = set().union(*map(named, report["rest"]))
         self.gone = {n for n in written.difference(self.rest, *proposals) if n.target not in linalg.MOVES}
         for region in proposals:
             self._strip(region)
+            region &= self.close(region)
         self.proposals = [region for region in proposals if region]
         for region in self.proposals:
             own = region.difference(self.owner)
@@ -45,6 +52,9 @@ class Regions:
         for i, region in enumerate(self.proposals):
             for node in region:
                 self.holders[node] = self.holders.get(node, 0) | 1 << i
+        # A norm may be computed for several users, each with a factor of its own.
+        norms = (m for f in report["functions"] for m in f["members"] if m["op"].startswith("rmsnorm."))
+        return sum(any(n.target in linalg.REDUCTIONS for n in named(norm)) for norm in norms)
 
     #===--- Closing -------------------------------------------------------===#
 
@@ -72,7 +82,25 @@ class Regions:
             if isinstance(node.meta.get("val"), (tuple, list)):
                 region.update(user for user in node.users if user.target is operator.getitem)
         self._strip(region)
+        self._strip_tables(region)
         return region
+
+    def _strip_tables(self, region):
+        """Takes out what needs nothing of the rows, is repeated for them and is needed by others, too: a row of cosines that all layers
+        rotate by. They would wait for this kernel."""
+        free, tables = set(), set()
+        for node in self.sorted(region):
+            if node.target is not aten.full.default and all(
+                    _count(n) <= _count(node) and (n in free or n not in region) for n in node.all_input_nodes):
+                free.add(node)
+        for node in reversed(self.sorted(free)):
+            if all(n in tables or n not in region or _count(n) > _count(node) for n in node.users):
+                tables.add(node)
+        work = [n for n in tables if not region.issuperset(n.users)]
+        while work:
+            node = work.pop()
+            region.discard(node)
+            work += [n for n in node.all_input_nodes if n in region and n in tables]
 
     def _strip(self, region):
         """Takes out what is moved for others only."""
