@@ -21,6 +21,7 @@ import torch_blocks
 from rmsnorm.torch.backend import Pass
 
 TARGET = "sim:sm_90"
+VERSION = tuple(map(int, torch.__version__.split(".")[:2]))
 
 
 class Bare:
@@ -102,7 +103,10 @@ class Models(unittest.TestCase):
     def check(self, name, expected, bound, **options):
         far, done = run(name, **options)
         for got, graph, counted in zip(far, done, expected, strict=True):
-            self.assertEqual(counts(graph), counted, str(graph))
+            got_counts = counts(graph)
+            if VERSION < (2, 15):  # others decompose gradients into other nodes
+                got_counts, counted = ((norms, *calls) for norms, _, *calls in (got_counts, counted))
+            self.assertEqual(got_counts, counted, str(graph))
             self.assertLess(got, bound)
 
     def test_forward(self):
@@ -344,6 +348,9 @@ class Use(unittest.TestCase):
                 torch.compile(lambda x: x + 1, backend="rmsnorm", options={"target": TARGET, **options})(torch.ones(2))
         with self.assertRaisesRegex(ValueError, "roundings: expected one of 'exact', 'fewer', got 'some'"):
             rmsnorm.torch.enable(roundings="some")
+        with unittest.mock.patch.object(torch, "__version__", "2.8.1"), self.assertRaisesRegex(
+                RuntimeError, "expected PyTorch 2.10 or newer, or 2.9 with torch-c-dlpack-ext .*, got 2.8.1"):
+            rmsnorm.torch.enable()
 
 
 if __name__ == "__main__":

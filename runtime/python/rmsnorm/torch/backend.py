@@ -276,7 +276,16 @@ class Pass:
 #===--- Backends ----------------------------------------------------------===#
 
 
+def _check_version():
+    """PyTorch hands tensors to C++ by functions that it has since 2.10, and 2.9 by a package."""
+    version = tuple(map(int, torch.__version__.split(".")[:2]))
+    if version < (2, 9) or version < (2, 10) and not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):
+        raise RuntimeError(f"rmsnorm: expected PyTorch 2.10 or newer, or 2.9 with torch-c-dlpack-ext (pip install torch-c-dlpack-ext), got "
+                           f"{torch.__version__}{' without it' if version == (2, 9) else ''}")
+
+
 def _make_pass(roundings, row_wise, target):
+    _check_version()
     from torch._inductor.custom_graph_pass import CustomGraphPass
 
     kernels.register_lowering()

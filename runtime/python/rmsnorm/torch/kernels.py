@@ -163,8 +163,9 @@ def launch_into(inputs, results, key):
 
 
 def _launch(inputs, key):
-    result = get_entry(key)(*inputs)
-    return list(result) if isinstance(result, tuple) else [result]
+    results = _fake(inputs, key)
+    launch_into(inputs, results, key)
+    return results
 
 
 def _fake(inputs, key):
