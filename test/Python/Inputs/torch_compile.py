@@ -341,6 +341,33 @@ class Use(unittest.TestCase):
                 self.assertRegex("\n".join(map(str, done.left)), rf"^\w+ \(torch_compile.py:\d+\): {reason}$")
         self.assertEqual(self.compile(lambda x: x.exp().sqrt().sum(-1), x)[1].left, [])  # nothing like a norm
 
+    def test_modes(self):
+        """What a mode of torch.compile sets is set for forward and backward graphs, with both ways to have our kernels."""
+        from torch._inductor import config
+
+        seen, run = [], Pass.__call__
+
+        def look(self, graph):
+            run(self, graph)
+            seen.append((config.triton.cudagraphs, config.max_autotune, len(rmsnorm.torch.report()[-1].calls)))
+
+        def train(compiled):
+            compiled(torch.randn(8, 64, requires_grad=True)).sum().backward()
+            given = list(seen)
+            seen.clear()
+            torch._dynamo.reset()
+            return given
+
+        torch._dynamo.reset()
+        with unittest.mock.patch.object(Pass, "__call__", look), config.patch(
+                post_grad_custom_pre_pass=None, force_disable_caches=True):
+            self.assertEqual(train(torch.compile(norm, backend="rmsnorm", mode="reduce-overhead")), [(True, False, 0)] * 2)  # no GPU
+            self.assertEqual(train(torch.compile(norm, backend="rmsnorm", options={"target": TARGET, "triton.cudagraphs": True})),
+                             [(True, False, 1)] * 2)
+            rmsnorm.torch.enable(target=TARGET)
+            self.assertEqual(train(torch.compile(norm, mode="reduce-overhead")), [(True, False, 1)] * 2)
+            self.assertEqual(train(torch.compile(norm, mode="max-autotune")), [(True, True, 1)] * 2)
+
     def test_options(self):
         for options in ({"roundings": "some"}, {"row_wise": "some"}, {"target": 3}):
             with self.assertRaisesRegex(Exception, f"{next(iter(options))}: expected"):

@@ -329,3 +329,14 @@ def backend(module, inputs, *, mode=None, options=None, **ours):
     made = _make_pass(**{"roundings": "exact", "row_wise": "norms", "target": "native", **ours})
     patches = dict(list_mode_options(mode)) if mode else {}
     return compile_fx(module, inputs, config_patches={**patches, **given, "post_grad_custom_pre_pass": made})
+
+
+def _reset():
+    """torch.compiler.reset() gives back what CUDA graphs hold."""
+    from torch._inductor.cudagraph_trees import reset_cudagraph_trees
+
+    if torch.cuda.is_available():
+        reset_cudagraph_trees()
+
+
+backend.reset = _reset
