@@ -308,6 +308,10 @@ class Use(unittest.TestCase):
         far, done, _ = self.compile(softmax, x, row_wise="all")
         self.assertEqual(counts(done)[2], 1)
         self.assertLess(far, BF16)
+        # Inductor writes one of a product with a number so that it is two kernels of ours, with wide tensors between them.
+        _, done, _ = self.compile(lambda x: ((x @ x) * 0.125).softmax(-1), torch.randn(64, 64).bfloat16(), row_wise="all")
+        self.assertEqual(done.calls, [])
+        self.assertIn("Inductor moves fewer bytes", str(done))
 
     def test_left(self):
         """What is next to a kernel and not in it: the node, its line and why."""

@@ -191,6 +191,10 @@ class Pass:
             if not outputs:
                 self._leave(made, found, [n.name for n in nodes], "nobody needs what it computes")
                 return None
+            if found.is_worse(region, inputs, outputs):
+                if is_last:
+                    self._leave(made, found, [n.name for n in nodes], "Inductor moves fewer bytes with what is around it in one kernel")
+                return None
             try:
                 text = linalg.Region(nodes, inputs, outputs, "region")
                 return kernels.compile_region(text.text, [f"--raise={self.roundings}"], self.target), nodes, inputs, outputs, text

@@ -216,6 +216,25 @@ class Regions:
     def _find_inputs(nodes, region):
         return list(dict.fromkeys(n for node in nodes for n in node.all_input_nodes if n not in region and linalg.is_tensor(n)))
 
+    #===--- What a region costs -------------------------------------------===#
+
+    def is_worse(self, region, inputs, outputs):
+        """Whether a region splits more than it may. What an elementwise op outside computes for it alone, or only such ops need of it,
+        Inductor would keep in registers if the members were its own; here it is written and read. That may be as many bytes as go in
+        and out anyway, as Inductor need not have all of it in one kernel, and no more."""
+        rows = lambda node: [str(size) for size in node.meta["val"].shape[:-1]]  # a comparison of sizes that change would fix them
+        is_near = lambda user, node: user.target in linalg.ELEMENTWISE and (
+            user not in self.holders or self.holders[user] & self.holders.get(node, 0) != 0) and all(
+                rows(n) == rows(user) for n in user.all_input_nodes if n in region)  # a sum of all rows is known later
+        split = [n for n in outputs if all(user in region or is_near(user, n) for user in n.users)]
+        for n in inputs:
+            root = self._root(n)
+            if root.target in linalg.ELEMENTWISE and region.issuperset(n.users) and (n is root or len(root.users) == 1) and any(
+                    is_near(root, user) for user in n.users):
+                split.append(n)
+        size = lambda nodes: sum(_count(n) * n.meta["val"].dtype.itemsize for n in nodes)
+        return 2 * size(split) > size(inputs) + size(outputs) - size(split)
+
     #===--- Several kernels in one call -----------------------------------===#
 
     @staticmethod
