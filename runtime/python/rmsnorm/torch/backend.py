@@ -179,7 +179,7 @@ class Pass:
 
     def _compile(self, found, region, made, is_last):
         """(key, nodes, inputs, outputs, text), or None. What the compiler refuses goes, with all that needs it."""
-        left = set()  # it only grows: this ends
+        left, stacks_here = set(), True  # one only grows, the other one is tried once: this ends
         while region := found.close(region - left, left):
             cut = found.find_cut(region)
             if cut is not None:
@@ -187,7 +187,8 @@ class Pass:
                     self._leave(made, found, [cut.name], "it needs what other work computes from the kernel that it is next to")
                 left |= region - found.without(region, [cut])
                 continue
-            nodes, inputs, outputs = found.boundary(region)
+            stacks = found.find_stacks(region) if stacks_here else {}
+            nodes, inputs, outputs = found.boundary(region.union(*stacks.values()), stacks.keys())
             if not outputs:
                 self._leave(made, found, [n.name for n in nodes], "nobody needs what it computes")
                 return None
@@ -196,7 +197,7 @@ class Pass:
                     self._leave(made, found, [n.name for n in nodes], "Inductor moves fewer bytes with what is around it in one kernel")
                 return None
             try:
-                text = linalg.Region(nodes, inputs, outputs, "region")
+                text = linalg.Region(nodes, inputs, outputs, "region", stacks.keys())
                 return kernels.compile_region(text.text, [f"--raise={self.roundings}"], self.target), nodes, inputs, outputs, text
             except linalg.Unsupported as error:
                 names, reason = set(), str(error)
@@ -206,6 +207,9 @@ class Pass:
                 made.has_failed = True
                 self._leave(made, found, [n.name for n in nodes], str(error))
                 return None
+            if stacks:
+                stacks_here = False
+                continue
             if not is_last:
                 return None
             culprits = [n for n in nodes if n.name in names]
@@ -231,6 +235,8 @@ class Pass:
         call.meta["val"] = values
         for i, (output, steps) in enumerate(zip(outputs, shaping)):
             made_of = self._append(graph, call, [(operator.getitem, (i,), values[i], {}), *steps], after=True)
+            if output.target is linalg.aten.cat.default:
+                made_of = self._append(graph, made_of, self._plan_stack(output, set(nodes)), after=True)
             made_of.meta.update({k: v for k, v in output.meta.items() if k not in made_of.meta})
             output.replace_all_uses_with(made_of)
             replaced[output] = made_of
@@ -259,6 +265,17 @@ class Pass:
         if value.dim() and (value.shape[-1] != 1 and value.stride(-1) != 1 or any(s == 0 for s in value.stride())):
             value = torch.empty_like(value, memory_format=torch.contiguous_format)
             steps.append((linalg.aten.clone.default, (), value, {"memory_format": torch.contiguous_format}))
+        return steps
+
+    @staticmethod
+    def _plan_stack(stack, nodes):
+        """Steps that put into a concatenation what the kernel has not. What it has are its own nodes."""
+        steps, at, dim = [], 0, (stack.args[1] if len(stack.args) > 1 else 0) % stack.meta["val"].dim()
+        for part in stack.args[0]:
+            end = at + part.meta["val"].shape[dim]
+            if part not in nodes:
+                steps.append((kernels.put, (part, dim, at, end), stack.meta["val"], {}))
+            at = end
         return steps
 
     @staticmethod

@@ -184,6 +184,10 @@ def make_temporary():
 _library = torch.library.Library("rmsnorm_graphs", "DEF")
 _library.define("launch(Tensor[] inputs, str key) -> Tensor[]", tags=(torch.Tag.needs_fixed_stride_order,))
 _library.define("launch_into(Tensor[] inputs, Tensor(a!)[] results, str key) -> ()", tags=(torch.Tag.needs_fixed_stride_order,))
+_library.define("put(Tensor whole, Tensor part, int dim, int start, int end) -> Tensor")
+_library.impl("put", lambda *given: torch.ops.aten.slice_scatter(*given), "CompositeExplicitAutograd")
+torch.library.register_fake("rmsnorm_graphs::put", lambda whole, part, dim, start, end: torch.empty_like(whole), lib=_library)
+put = torch.ops.rmsnorm_graphs.put.default
 _library.define("mark_temporary(Device device, str key) -> ()")
 for _dispatch in ("CPU", "CUDA"):  # ROCm's tensors are of "CUDA", too
     _library.impl("launch", _launch, _dispatch)
@@ -216,6 +220,12 @@ def register_lowering():
                    for val in V.graph.current_node.meta["val"]]
         Launch.create(_launch_into, list(inputs), results, key)
         return results
+
+    @lowering.register_lowering(put, type_promotion_kind=None)
+    def lower_put(whole, part, dim, start, end):  # in place: `whole` is a kernel's result, and nobody else's
+        place = lowering.lowerings[torch.ops.aten.slice.Tensor](whole, dim, start, end)
+        lowering.mutate_to(place, part)
+        return whole
 
     @lowering.register_lowering(mark_temporary, type_promotion_kind=None)
     def lower_temporary(device, key):  # a call that does nothing, but stays

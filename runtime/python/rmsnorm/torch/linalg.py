@@ -217,12 +217,13 @@ def is_tensor(node):
 class Emitter:
     """A function. `argument` and `emit` add nodes in their order, `finish` returns the text."""
 
-    def __init__(self, name):
+    def __init__(self, name, stacks=frozenset()):
         self.name, self.lines, self.arguments, self.declared = name, [], [], []
         self.values = {}  # of nodes: a Value, a list of them, None for what is no tensor
         self._count, self._node = 0, None
         self._sizes, self._constants = {}, {}
         self._unexpanded = {}
+        self.stacks = stacks
 
     def fresh(self):
         self._count += 1
@@ -551,6 +552,8 @@ class Emitter:
                 raise Unsupported("arguments that scale or round")
             return self._pointwise(function, [self._get(a) for a in args])
         if target is aten.cat.default:
+            if node in self.stacks:
+                return self._stack([self.values.get(a) for a in args[0]], argument(1, 0) % val.dim())
             return self._cat([self._get(a) for a in args[0]], argument(1, 0) % val.dim())
         if target is aten.full.default:
             element = Value.of(val).element
@@ -645,6 +648,16 @@ class Emitter:
         for part in parts:
             made = self._insert(part, made, dim, at)
             at += part.logical[dim]
+        return made
+
+    def _stack(self, parts, dim):
+        """A concatenation with gaps where others put their parts."""
+        val, at = self._node.meta["val"], 0
+        made = self._empty(val.shape, Value.of(val).element, memory_order(val))
+        for part, source in zip(parts, self._node.args[0]):
+            if part is not None:
+                made = self._insert(part, made, dim, at)
+            at += source.meta["val"].shape[dim]
         return made
 
     #===--- Nodes ---------------------------------------------------------===#
@@ -747,11 +760,11 @@ def emit_graph(graph, can_hold, name="main"):
 
 
 class Region:
-    """Nodes of a graph as a function of `inputs`: the text; for each input and output the order in which it lies in memory; for each
+    """Nodes of a graph as a function of `inputs`, and `stacks` among them that lack what others put there: the text; for each input and output the order in which it lies in memory; for each
     output its shape, where the function returns it without its dimensions of one element."""
 
-    def __init__(self, nodes, inputs, outputs, name):
-        emitter = Emitter(name)
+    def __init__(self, nodes, inputs, outputs, name, stacks=frozenset()):
+        emitter = Emitter(name, stacks)
         for node in inputs:
             emitter.argument(node)
         for node in nodes:

@@ -24,6 +24,7 @@ class Regions:
 
     def __init__(self, graph):
         self.nodes = list(graph.nodes)
+        self.cats = {node for node in self.nodes if node.target is aten.cat.default}
         self.order = {node: i for i, node in enumerate(self.nodes)}
         self.by_name = {node.name: node for node in self.nodes}
         # Nodes that the compiler leaves to others, even if a kernel computes them, too; nodes that it has folded into others.
@@ -199,22 +200,43 @@ class Regions:
         source = node.args[0]
         return source not in region and node.meta["val"].dtype.itemsize > source.meta["val"].dtype.itemsize
 
-    def boundary(self, region):
-        """The nodes in their order, the tensors that go in, and those that others need."""
+    def boundary(self, region, stacks=frozenset()):
+        """The nodes in their order, the tensors that go in, and those that others need. `stacks`: members that lack what others put there."""
         nodes = self.sorted(region)
         outputs, kept = [], set()
         for node in reversed(nodes):
             if linalg.is_tensor(node) and any(
                     user in kept or user not in region and self._needs(user, node) for user in node.users):
-                if self._is_left(node, region):
+                if node not in stacks and self._is_left(node, region):
                     kept.add(node)
                 else:
                     outputs.insert(0, node)
-        return nodes, self._find_inputs(nodes, region), outputs
+        return nodes, self._find_inputs(nodes, region, stacks), outputs
 
     @staticmethod
-    def _find_inputs(nodes, region):
-        return list(dict.fromkeys(n for node in nodes for n in node.all_input_nodes if n not in region and linalg.is_tensor(n)))
+    def _find_inputs(nodes, region, stacks=frozenset()):
+        return list(dict.fromkeys(
+            n for node in nodes if node not in stacks for n in node.all_input_nodes if n not in region and linalg.is_tensor(n)))
+
+    def find_stacks(self, region):
+        """Concatenations of what the region computes, and the views between: gradients of q and k, next to that of v, which others
+        put into its place then. Of each the nodes."""
+        found = {}
+        for node in self.sorted(self.cats - region):
+            parts, nodes = 0, {node}
+            for part in node.args[0]:
+                chain = [part]
+                while chain[-1] not in region and chain[-1].target in linalg.VIEWS | {aten.clone.default} and len(chain[-1].users) == 1:
+                    chain.append(chain[-1].args[0])
+                if chain[-1] in region and len(part.users) == len(chain[-1].users) == 1:
+                    parts, nodes = parts + 1, nodes | set(chain)
+                elif self._root(part) in self.holders or part in region or part.meta["val"].dtype != node.meta["val"].dtype:
+                    parts = 0
+                    break
+            dim = node.args[1] if len(node.args) > 1 else 0
+            if parts and all(linalg.is_static(part.meta["val"].shape[dim]) for part in node.args[0]):
+                found[node] = nodes
+        return found
 
     #===--- What a region costs -------------------------------------------===#
 
